@@ -1,0 +1,261 @@
+//! The contract between compiler and runtime: kernel sources, typed launch signatures, layout constants, manifest.
+//!
+//! A [`Bundle`] is what `lbmc gen` writes and what the runtime loads; neither side knows more of the other. Kernels of
+//! both targets share their arguments to the last pointer, so a host launch and a GPU launch differ in the grid only.
+//!
+//! # Memory
+//!
+//! A data *slot* holds one block of `block[0] x block[1] x block[2]` cells (`block[2]` is 1 in two dimensions). Inside a
+//! block, cell `(x, y, z)` has index `x + block[0] * (y + block[1] * z)`.
+//!
+//! - populations: `f[(slot * q + direction) * cells + cell]`, post-collision, two buffers
+//! - fields: `fields[(slot * field_components + component) * cells + cell]`
+//! - neighbours: `neighbours[slot * 3^dim + (dx+1) + 3*(dy+1) + 9*(dz+1)]`, `dx, dy, dz` in -1, 0, 1: the slot of that
+//!   neighbour, or `-(w + 1)` where the wall instance `w` is (no `dz` term in two dimensions)
+//! - wall instances: `wall_rules[w]` is a [`Boundary::code`], `wall_values[w * wall_stride + k]` its parameters, the
+//!   components of [`Boundary::params`] one after the other
+//!
+//! # Launch
+//!
+//! Every kernel that works on blocks takes `ids` and `count` first: the slots to work on, in that order.
+
+use serde::{Deserialize, Serialize};
+
+/// Version of this contract. A runtime refuses a bundle of another version.
+pub const ABI: u32 = 1;
+
+/// What the kernels are compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Target {
+    /// CUDA C++, compiled by NVRTC or nvcc.
+    Cuda,
+    /// C for the host, compiled by the system compiler.
+    C,
+}
+
+/// Floating-point type of populations, fields and parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Real {
+    /// 32 bits.
+    F32,
+    /// 64 bits.
+    F64,
+}
+
+impl Real {
+    /// Bytes per value.
+    pub fn bytes(self) -> usize {
+        match self {
+            Real::F32 => 4,
+            Real::F64 => 8,
+        }
+    }
+}
+
+/// What a kernel does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Populations of the listed blocks from macroscopic fields: `init(ids, count, fields, dst, params..)`.
+    Init,
+    /// Pull, collide, store, for blocks without walls: `stream_collide(ids, count, neighbours, src, dst, params..)`.
+    StreamCollide,
+    /// The same for blocks that touch walls:
+    /// `stream_collide_walls(ids, count, neighbours, wall_rules, wall_values, src, dst, params..)`.
+    StreamCollideWalls,
+    /// Macroscopic fields of the listed blocks: `macroscopic(ids, count, src, fields)`.
+    Macroscopic,
+    /// The collision alone on plain arrays `[direction][state]` of `count` states: `collide(count, src, dst, params..)`.
+    Collide,
+}
+
+/// Type of a kernel argument.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ArgType {
+    /// `int32_t` by value.
+    Int,
+    /// The bundle's real type by value.
+    Real,
+    /// `const int32_t *`.
+    Ints,
+    /// `const real *`.
+    Reals,
+    /// `real *`, written by the kernel.
+    RealsOut,
+}
+
+/// One kernel argument.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Arg {
+    /// Name: `ids`, `count`, `neighbours`, `src`, `omega`; a component of a vector parameter is `gx`.
+    pub name: String,
+    /// Type.
+    pub ty: ArgType,
+    /// What it is, its shape and unit.
+    pub doc: String,
+}
+
+/// Operation counts per cell (per state for `collide`). A fused multiply-add is one `fma` and two `flops`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cost {
+    /// Additions and subtractions.
+    pub adds: u32,
+    /// Multiplications.
+    pub muls: u32,
+    /// Fused multiply-adds.
+    pub fmas: u32,
+    /// Divisions.
+    pub divs: u32,
+    /// Square roots.
+    pub sqrts: u32,
+    /// `adds + muls + 2 fmas + divs + sqrts`; negations are free.
+    pub flops: u32,
+    /// Values loaded from memory per cell (indices not counted).
+    pub loads: u32,
+    /// Values stored to memory per cell.
+    pub stores: u32,
+    /// Bytes loaded and stored per cell (indices not counted).
+    pub bytes: u32,
+}
+
+/// One kernel of a bundle.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Kernel {
+    /// What it does.
+    pub role: Role,
+    /// Symbol in the compiled code, for example `d3q19_bgk_stream_collide`. On the host, `<symbol>_packed` takes an
+    /// array of pointers to the arguments, as a CUDA launch does.
+    pub symbol: String,
+    /// Arguments in order.
+    pub args: Vec<Arg>,
+    /// Cost per cell.
+    pub cost: Cost,
+    /// CUDA: threads of a thread block.
+    pub threads: u32,
+    /// CUDA: list entries (blocks, or states of `collide`) that one thread block works on; the grid has
+    /// `ceil(count / items_per_group)` thread blocks.
+    pub items_per_group: u32,
+}
+
+/// A run-time parameter of the method or of a boundary rule.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Param {
+    /// Name as in the spec.
+    pub name: String,
+    /// Number of components: 1 for a scalar, the dimension for a vector.
+    pub components: u32,
+    /// Open interval of allowed values, if the spec states one.
+    pub range: Option<(f64, f64)>,
+    /// What it is.
+    pub doc: String,
+}
+
+/// A boundary rule that `stream_collide_walls` knows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Boundary {
+    /// Name as in the spec: `bounce_back`.
+    pub name: String,
+    /// Its number in `wall_rules`.
+    pub code: i32,
+    /// Its parameters, in the order in which `wall_values` holds them.
+    pub params: Vec<Param>,
+    /// What it is.
+    pub doc: String,
+}
+
+/// A macroscopic field.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Field {
+    /// Name as in the spec: `rho`, `u`.
+    pub name: String,
+    /// 1 for a scalar, the dimension for a vector.
+    pub components: u32,
+}
+
+/// One direction of the lattice.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Direction {
+    /// Velocity, 0 beyond the dimension.
+    pub c: [i32; 3],
+    /// Exact weight, as `1/36`.
+    pub weight: String,
+    /// Position of the opposite direction.
+    pub opposite: u32,
+}
+
+/// Everything but the source text.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// [`ABI`] of the compiler that wrote it.
+    pub abi: u32,
+    /// Name of the spec: `d3q19_bgk`.
+    pub spec: String,
+    /// Target.
+    pub target: Target,
+    /// Real type.
+    pub real: Real,
+    /// Name of the lattice: `D3Q19`.
+    pub lattice: String,
+    /// Number of axes, 2 or 3.
+    pub dim: u32,
+    /// Squared speed of sound.
+    pub cs2: f64,
+    /// The directions in the order of the populations.
+    pub directions: Vec<Direction>,
+    /// Cells of a block along each axis; 1 beyond the dimension.
+    pub block: [u32; 3],
+    /// Values a wall instance has room for in `wall_values`.
+    pub wall_stride: u32,
+    /// Parameters of the method.
+    pub params: Vec<Param>,
+    /// Macroscopic fields in the order of their components in `fields`.
+    pub fields: Vec<Field>,
+    /// Boundary rules.
+    pub boundaries: Vec<Boundary>,
+    /// Kernels.
+    pub kernels: Vec<Kernel>,
+    /// Kinematic viscosity as a formula of the parameters: `(1/3)*(1/omega - 1/2)`.
+    pub viscosity: String,
+}
+
+impl Manifest {
+    /// Number of directions.
+    pub fn q(&self) -> usize {
+        self.directions.len()
+    }
+    /// Cells of a block.
+    pub fn cells(&self) -> usize {
+        self.block.iter().map(|n| *n as usize).product()
+    }
+    /// Components of all fields together.
+    pub fn field_components(&self) -> usize {
+        self.fields.iter().map(|field| field.components as usize).sum()
+    }
+    /// The kernel with that role.
+    pub fn kernel(&self, role: Role) -> Option<&Kernel> {
+        self.kernels.iter().find(|kernel| kernel.role == role)
+    }
+}
+
+/// One file of a bundle.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct File {
+    /// Name without folder: `d3q19_bgk.cu`.
+    pub name: String,
+    /// Text.
+    pub text: String,
+}
+
+/// Kernels of one spec for one target, ready to be compiled and launched.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Bundle {
+    /// Signatures and layout.
+    pub manifest: Manifest,
+    /// The kernel source that [`Target`] names: CUDA or C.
+    pub source: File,
+    /// Header and bindings for embedding.
+    pub extras: Vec<File>,
+}

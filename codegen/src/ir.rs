@@ -1,0 +1,124 @@
+//! The arithmetic of a kernel as a small language.
+//!
+//! A [`KernelIr`] is straight-line arithmetic for one cell: inputs are [`Symbol`]s, expressions live in a hash-consed
+//! [`Exprs`], some of them carry the names of the spec's `let`s, and each output has a name. There are no loops, no
+//! memory and no indices: gathering the inputs and storing the outputs belongs to the target's template.
+//!
+//! - [`KernelIr`]: as the spec says it, every index expanded. Sums are left-associated chains of `Add` and `Sub`.
+//! - [`Dag`]: the same values after simplification: shared, factored, with [`Expr::Fma`]. Made by `simplify` only.
+//! - [`Plan`]: the `Dag` in an order, every temporary named. Made by `schedule` only.
+//!
+//! [`Expr::Fma`]: lbm_dsl::expr::Expr::Fma
+
+use lbm_dsl::expr::{ExprId, Exprs, Symbol};
+
+/// A name that the spec gives to a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// Expanded name: `rho`, `ux`, `feq_7`.
+    pub name: String,
+    /// Family as written: `rho`, `u`, `feq`. Consecutive values of one family make a section of the kernel.
+    pub family: String,
+    /// The value.
+    pub value: ExprId,
+    /// Source file, without folder.
+    pub file: String,
+    /// Line in that file, from 1.
+    pub line: usize,
+}
+
+/// An output of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// Name: `post_7`, `rho`, `ux`.
+    pub name: String,
+    /// Its value.
+    pub value: ExprId,
+}
+
+/// Arithmetic as the spec says it.
+#[derive(Clone, Debug)]
+pub struct KernelIr {
+    /// Name: `collide`, `init`, `macroscopic`, `wall_bounce_back`.
+    pub name: String,
+    /// Every expression.
+    pub exprs: Exprs,
+    /// Named values in the order of the spec.
+    pub lets: Vec<Named>,
+    /// Outputs in order.
+    pub outputs: Vec<Output>,
+    /// How the inputs are called in the emitted text: `f_3`, `omega`, `ux`.
+    pub symbols: Vec<(Symbol, String)>,
+}
+
+/// The same values, simplified. Every expression in `exprs` is needed by an output; nothing is computed twice.
+#[derive(Clone, Debug)]
+pub struct Dag {
+    pub(crate) name: String,
+    pub(crate) exprs: Exprs,
+    pub(crate) lets: Vec<Named>,
+    pub(crate) outputs: Vec<Output>,
+    pub(crate) symbols: Vec<(Symbol, String)>,
+}
+
+impl Dag {
+    /// Name of the kernel.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+    /// Every expression.
+    pub fn exprs(&self) -> &Exprs {
+        &self.exprs
+    }
+    /// Named values that survived simplification; a name whose value was folded away is gone.
+    pub fn lets(&self) -> &[Named] {
+        &self.lets
+    }
+    /// Outputs in the order of the `KernelIr`.
+    pub fn outputs(&self) -> &[Output] {
+        &self.outputs
+    }
+    /// How the inputs are called.
+    pub fn symbols(&self) -> &[(Symbol, String)] {
+        &self.symbols
+    }
+}
+
+/// What a statement computes from: a name or a constant. Constants are exact and printed by the target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Statement {
+    /// The temporary it defines: a name of the spec, or `t0`, `t1`, ... in order of emission.
+    pub name: String,
+    /// The expression in the `Plan`'s graph that it computes. Its operands are symbols, constants, other statements'
+    /// values, or single-use expressions that are printed inline.
+    pub value: ExprId,
+}
+
+/// A run of statements that compute one family of the spec.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Section {
+    /// Heading: the family's name, `post` for the outputs.
+    pub title: String,
+    /// Where the spec defines it, `d3q19_bgk.lbm:14`; empty for sections of the compiler's own.
+    pub cite: String,
+    /// In order.
+    pub statements: Vec<Statement>,
+}
+
+/// A `Dag` in an order. An expression that is no statement is printed inside its only user.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub(crate) dag: Dag,
+    pub(crate) sections: Vec<Section>,
+}
+
+impl Plan {
+    /// The expressions.
+    pub fn dag(&self) -> &Dag {
+        &self.dag
+    }
+    /// The statements in order.
+    pub fn sections(&self) -> &[Section] {
+        &self.sections
+    }
+}

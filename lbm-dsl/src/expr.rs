@@ -1,0 +1,419 @@
+//! The spec's formulas as a hash-consed graph over exact rationals.
+//!
+//! In: nothing. After: no expression occurs twice in one [`Exprs`]; operands precede their users, so a pass over
+//! `0..len` sees every operand before its use; every constant is exact.
+//!
+//! The language is small. A node is a constant, a [`Symbol`] (a value the kernel is given) or an operation on earlier
+//! nodes. [`Expr::Fma`] never comes from a spec; simplification makes it. Division by zero is not an error here: each
+//! [`Number`] says what it gives (the exact ones give "undefined", which poisons what uses it, except an operand that a
+//! [`Expr::Select`] does not choose).
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use num_rational::BigRational;
+use num_traits::{One, Zero};
+
+use crate::lattice::Dir;
+
+/// An exact rational number.
+pub type Rational = BigRational;
+
+/// A node of an [`Exprs`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ExprId(u32);
+
+impl ExprId {
+    /// Position of the node: operands have smaller ones than their users.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A value that a formula is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Symbol {
+    /// Population `f_i`: before collision in a collision, post-collision and outgoing in a boundary rule.
+    Population(Dir),
+    /// Component of the parameter with that position in `Model::params`.
+    Param {
+        /// Position in `Model::params`.
+        param: u16,
+        /// Component, 0 for a scalar.
+        component: u8,
+    },
+    /// Component of the parameter with that position in the `params` of the boundary rule at hand.
+    WallParam {
+        /// Position in `Boundary::params`.
+        param: u16,
+        /// Component, 0 for a scalar.
+        component: u8,
+    },
+    /// Component of the macroscopic field with that position in `Model::fields` (an input of `init`).
+    Field {
+        /// Position in `Model::fields`.
+        field: u16,
+        /// Component, 0 for a scalar.
+        component: u8,
+    },
+}
+
+/// What a [`Expr::Select`] asks of its two sides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Compare {
+    /// `left < right`
+    Less,
+    /// `left <= right`
+    LessEqual,
+    /// `left == right`
+    Equal,
+}
+
+/// One node. Operands are nodes of the same [`Exprs`].
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Expr {
+    /// An exact constant.
+    Const(Rational),
+    /// A given value.
+    Symbol(Symbol),
+    /// `-a`
+    Neg(ExprId),
+    /// `a + b`
+    Add(ExprId, ExprId),
+    /// `a - b`
+    Sub(ExprId, ExprId),
+    /// `a * b`
+    Mul(ExprId, ExprId),
+    /// `a / b`
+    Div(ExprId, ExprId),
+    /// Square root.
+    Sqrt(ExprId),
+    /// `a * b + c`, rounded once on a machine.
+    Fma(ExprId, ExprId, ExprId),
+    /// `then` where `left compare right`, else `otherwise`; the one not chosen has no effect.
+    Select {
+        /// The question.
+        compare: Compare,
+        /// Left side of the question.
+        left: ExprId,
+        /// Right side of the question.
+        right: ExprId,
+        /// Value where the answer is yes.
+        then: ExprId,
+        /// Value where the answer is no.
+        otherwise: ExprId,
+    },
+}
+
+impl Expr {
+    /// The operands, in the order of the fields.
+    pub fn operands(&self) -> Vec<ExprId> {
+        match *self {
+            Expr::Const(_) | Expr::Symbol(_) => vec![],
+            Expr::Neg(a) | Expr::Sqrt(a) => vec![a],
+            Expr::Add(a, b) | Expr::Sub(a, b) | Expr::Mul(a, b) | Expr::Div(a, b) => vec![a, b],
+            Expr::Fma(a, b, c) => vec![a, b, c],
+            Expr::Select { left, right, then, otherwise, .. } => vec![left, right, then, otherwise],
+        }
+    }
+}
+
+/// A hash-consed set of expressions.
+#[derive(Clone, Debug, Default)]
+pub struct Exprs {
+    nodes: Vec<Expr>,
+    index: BTreeMap<Expr, ExprId>,
+}
+
+impl Exprs {
+    /// An empty set.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many nodes there are.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether there are no nodes.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// The node `id`.
+    pub fn get(&self, id: ExprId) -> &Expr {
+        &self.nodes[id.index()]
+    }
+
+    /// Every node with its id, operands first.
+    pub fn iter(&self) -> impl Iterator<Item = (ExprId, &Expr)> {
+        self.nodes.iter().enumerate().map(|(at, node)| (ExprId(at as u32), node))
+    }
+
+    /// Adds a node as it stands (no folding) and returns its id, the old one if it exists.
+    pub fn add(&mut self, node: Expr) -> ExprId {
+        if let Some(&id) = self.index.get(&node) {
+            return id;
+        }
+        let id = ExprId(self.nodes.len() as u32);
+        self.nodes.push(node.clone());
+        self.index.insert(node, id);
+        id
+    }
+
+    /// The constant `id` stands for, if it is one.
+    pub fn as_const(&self, id: ExprId) -> Option<&Rational> {
+        match self.get(id) {
+            Expr::Const(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// A constant.
+    pub fn constant(&mut self, value: Rational) -> ExprId {
+        self.add(Expr::Const(value))
+    }
+
+    /// A whole constant.
+    pub fn int(&mut self, value: i64) -> ExprId {
+        self.constant(Rational::from_integer(value.into()))
+    }
+
+    /// A given value.
+    pub fn symbol(&mut self, symbol: Symbol) -> ExprId {
+        self.add(Expr::Symbol(symbol))
+    }
+
+    /// `-a`, folded where `a` is constant or a negation.
+    pub fn neg(&mut self, a: ExprId) -> ExprId {
+        match self.get(a) {
+            Expr::Const(value) => {
+                let value = -value.clone();
+                self.constant(value)
+            }
+            Expr::Neg(inner) => *inner,
+            _ => self.add(Expr::Neg(a)),
+        }
+    }
+
+    /// `a + b`; constants fold and zero vanishes.
+    pub fn plus(&mut self, a: ExprId, b: ExprId) -> ExprId {
+        match (self.as_const(a), self.as_const(b)) {
+            (Some(x), Some(y)) => {
+                let value = x + y;
+                self.constant(value)
+            }
+            (Some(x), _) if x.is_zero() => b,
+            (_, Some(y)) if y.is_zero() => a,
+            _ => self.add(Expr::Add(a, b)),
+        }
+    }
+
+    /// `a - b`; constants fold and zero vanishes.
+    pub fn minus(&mut self, a: ExprId, b: ExprId) -> ExprId {
+        match (self.as_const(a), self.as_const(b)) {
+            (Some(x), Some(y)) => {
+                let value = x - y;
+                self.constant(value)
+            }
+            (Some(x), _) if x.is_zero() => self.neg(b),
+            (_, Some(y)) if y.is_zero() => a,
+            _ => self.add(Expr::Sub(a, b)),
+        }
+    }
+
+    /// `a * b`; constants fold, one vanishes and zero absorbs.
+    pub fn times(&mut self, a: ExprId, b: ExprId) -> ExprId {
+        match (self.as_const(a), self.as_const(b)) {
+            (Some(x), Some(y)) => {
+                let value = x * y;
+                self.constant(value)
+            }
+            (Some(x), _) | (_, Some(x)) if x.is_zero() => self.constant(Rational::zero()),
+            (Some(x), _) if x.is_one() => b,
+            (_, Some(y)) if y.is_one() => a,
+            _ => self.add(Expr::Mul(a, b)),
+        }
+    }
+
+    /// `a / b`; constants fold unless `b` is zero, and division by one vanishes.
+    pub fn over(&mut self, a: ExprId, b: ExprId) -> ExprId {
+        match (self.as_const(a), self.as_const(b)) {
+            (Some(x), Some(y)) if !y.is_zero() => {
+                let value = x / y;
+                self.constant(value)
+            }
+            (_, Some(y)) if y.is_one() => a,
+            _ => self.add(Expr::Div(a, b)),
+        }
+    }
+
+    /// `a^n` as a product (by squaring), or its reciprocal for a negative `n`; `a^0` is 1.
+    pub fn power(&mut self, a: ExprId, n: i32) -> ExprId {
+        if n < 0 {
+            let positive = self.power(a, -n);
+            let one = self.int(1);
+            return self.over(one, positive);
+        }
+        match n {
+            0 => self.int(1),
+            1 => a,
+            _ => {
+                let half = self.power(a, n / 2);
+                let square = self.times(half, half);
+                if n % 2 == 0 { square } else { self.times(square, a) }
+            }
+        }
+    }
+
+    /// Values of `roots`, given the values of symbols. Computes only what the roots need.
+    pub fn eval<N: Number>(&self, roots: &[ExprId], symbol: impl Fn(Symbol) -> N) -> Vec<N> {
+        let mut values: Vec<Option<N>> = vec![None; self.len()];
+        let mut needed = vec![false; self.len()];
+        for root in roots {
+            needed[root.index()] = true;
+        }
+        for at in (0..self.len()).rev() {
+            if needed[at] {
+                for operand in self.nodes[at].operands() {
+                    needed[operand.index()] = true;
+                }
+            }
+        }
+        for at in 0..self.len() {
+            if !needed[at] {
+                continue;
+            }
+            let get = |id: ExprId| values[id.index()].as_ref().expect("operands precede users");
+            let value = match &self.nodes[at] {
+                Expr::Const(value) => N::constant(value),
+                Expr::Symbol(given) => symbol(*given),
+                Expr::Neg(a) => get(*a).neg(),
+                Expr::Add(a, b) => get(*a).add(get(*b)),
+                Expr::Sub(a, b) => get(*a).sub(get(*b)),
+                Expr::Mul(a, b) => get(*a).mul(get(*b)),
+                Expr::Div(a, b) => get(*a).div(get(*b)),
+                Expr::Sqrt(a) => get(*a).sqrt(),
+                Expr::Fma(a, b, c) => get(*a).fma(get(*b), get(*c)),
+                Expr::Select { compare, left, right, then, otherwise } => {
+                    N::select(*compare, get(*left), get(*right), get(*then), get(*otherwise))
+                }
+            };
+            values[at] = Some(value);
+        }
+        roots.iter().map(|root| values[root.index()].clone().expect("roots are computed")).collect()
+    }
+}
+
+impl fmt::Display for ExprId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "%{}", self.0)
+    }
+}
+
+/// A kind of number that formulas can be evaluated in: [`Exact`] for proofs, `f32` and `f64` for rounding.
+pub trait Number: Clone {
+    /// The nearest number to an exact constant.
+    fn constant(value: &Rational) -> Self;
+    /// `-self`
+    fn neg(&self) -> Self;
+    /// `self + other`
+    fn add(&self, other: &Self) -> Self;
+    /// `self - other`
+    fn sub(&self, other: &Self) -> Self;
+    /// `self * other`
+    fn mul(&self, other: &Self) -> Self;
+    /// `self / other`
+    fn div(&self, other: &Self) -> Self;
+    /// Square root.
+    fn sqrt(&self) -> Self;
+    /// `self * factor + addend`
+    fn fma(&self, factor: &Self, addend: &Self) -> Self {
+        self.mul(factor).add(addend)
+    }
+    /// `then` where `left compare right`, else `otherwise`.
+    fn select(compare: Compare, left: &Self, right: &Self, then: &Self, otherwise: &Self) -> Self;
+}
+
+/// A rational, or `None` where it is undefined (divided by zero, or the square root of what is no square).
+pub type Exact = Option<Rational>;
+
+impl Number for Exact {
+    fn constant(value: &Rational) -> Self {
+        Some(value.clone())
+    }
+    fn neg(&self) -> Self {
+        self.as_ref().map(|a| -a)
+    }
+    fn add(&self, other: &Self) -> Self {
+        Some(self.as_ref()? + other.as_ref()?)
+    }
+    fn sub(&self, other: &Self) -> Self {
+        Some(self.as_ref()? - other.as_ref()?)
+    }
+    fn mul(&self, other: &Self) -> Self {
+        Some(self.as_ref()? * other.as_ref()?)
+    }
+    fn div(&self, other: &Self) -> Self {
+        let divisor = other.as_ref()?;
+        (!divisor.is_zero()).then_some(())?;
+        Some(self.as_ref()? / divisor)
+    }
+    fn sqrt(&self) -> Self {
+        let value = self.as_ref()?;
+        (value >= &Rational::zero()).then_some(())?;
+        let root = Rational::new(value.numer().sqrt(), value.denom().sqrt());
+        (&(&root * &root) == value).then_some(root)
+    }
+    fn select(compare: Compare, left: &Self, right: &Self, then: &Self, otherwise: &Self) -> Self {
+        let (left, right) = (left.as_ref()?, right.as_ref()?);
+        let yes = match compare {
+            Compare::Less => left < right,
+            Compare::LessEqual => left <= right,
+            Compare::Equal => left == right,
+        };
+        if yes { then.clone() } else { otherwise.clone() }
+    }
+}
+
+macro_rules! float_number {
+    ($float:ty) => {
+        impl Number for $float {
+            fn constant(value: &Rational) -> Self {
+                num_traits::ToPrimitive::to_f64(value).unwrap_or(f64::NAN) as $float
+            }
+            fn neg(&self) -> Self {
+                -self
+            }
+            fn add(&self, other: &Self) -> Self {
+                self + other
+            }
+            fn sub(&self, other: &Self) -> Self {
+                self - other
+            }
+            fn mul(&self, other: &Self) -> Self {
+                self * other
+            }
+            fn div(&self, other: &Self) -> Self {
+                self / other
+            }
+            fn sqrt(&self) -> Self {
+                <$float>::sqrt(*self)
+            }
+            fn fma(&self, factor: &Self, addend: &Self) -> Self {
+                self.mul_add(*factor, *addend)
+            }
+            fn select(compare: Compare, left: &Self, right: &Self, then: &Self, otherwise: &Self) -> Self {
+                let yes = match compare {
+                    Compare::Less => left < right,
+                    Compare::LessEqual => left <= right,
+                    Compare::Equal => left == right,
+                };
+                if yes { *then } else { *otherwise }
+            }
+        }
+    };
+}
+float_number!(f32);
+float_number!(f64);
