@@ -186,6 +186,15 @@ pub struct Direction {
     pub opposite: u32,
 }
 
+/// Kinematic viscosity in lattice units, found by linearising the collision about rest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Viscosity {
+    /// Formula of the parameters: `1/3*(1/omega - 1/2)`.
+    pub formula: String,
+    /// The parameter `p` for which the viscosity is `cs2 (1/p - 1/2)`, if it is that simple.
+    pub rate: Option<String>,
+}
+
 /// Everything but the source text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
@@ -217,8 +226,8 @@ pub struct Manifest {
     pub boundaries: Vec<Boundary>,
     /// Kernels.
     pub kernels: Vec<Kernel>,
-    /// Kinematic viscosity as a formula of the parameters: `(1/3)*(1/omega - 1/2)`.
-    pub viscosity: String,
+    /// Kinematic viscosity as a function of the parameters.
+    pub viscosity: Viscosity,
 }
 
 impl Manifest {

@@ -1,1 +1,2 @@
 //! Kernels to flows.
+pub mod snapshot;
