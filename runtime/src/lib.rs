@@ -1,2 +1,3 @@
 //! Kernels to flows.
+pub mod case;
 pub mod snapshot;

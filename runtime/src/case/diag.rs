@@ -1,0 +1,202 @@
+//! What can be wrong with a case file: the table of codes, and reports that point into the file or at a `--set`.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use miette::{LabeledSpan, NamedSource, Severity, SourceCode};
+
+/// A row of the table of codes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Code {
+    /// `C0102`: the first two digits say what is at fault (01 the text, 02 units, 03 geometry, 04 the method's side,
+    /// 05 physics).
+    pub id: &'static str,
+    /// Whether it is advice only: the case runs.
+    pub warning: bool,
+    /// What it means, in a few words.
+    pub title: &'static str,
+}
+
+macro_rules! codes {
+    ($($name:ident $id:literal $kind:ident $title:literal;)*) => {
+        $(#[doc = $title] pub const $name: Code =
+            Code { id: $id, warning: codes!(@ $kind), title: $title };)*
+        /// Every code, in order.
+        pub const CODES: &[Code] = &[$($name),*];
+    };
+    (@ error) => { false };
+    (@ warning) => { true };
+}
+
+codes! {
+    SYNTAX            "C0101" error   "the file is not TOML";
+    UNKNOWN_KEY       "C0102" error   "a key that means nothing here";
+    WRONG_TYPE        "C0103" error   "a value of the wrong type";
+    MISSING_KEY       "C0104" error   "a key that must be given is missing";
+    UNKNOWN_WORD      "C0105" error   "a word that is not one of the choices";
+    CONFLICT          "C0106" error   "two keys that exclude each other";
+    BAD_VALUE         "C0107" error   "a number that cannot be meant";
+    BAD_OVERRIDE      "C0108" error   "an override that does not say which key it sets";
+    NO_EFFECT         "C0109" warning "an option without effect";
+    MISSING_UNIT      "C0201" error   "a value that needs a unit";
+    UNKNOWN_UNIT      "C0202" error   "a unit that does not exist";
+    WRONG_UNIT        "C0203" error   "a unit of the wrong kind";
+    UNIT_IN_LATTICE   "C0204" error   "a unit in a case in lattice units";
+    PARTIAL_CELL      "C0205" error   "a length that is no whole number of cells";
+    PARTIAL_BLOCK     "C0301" error   "a size that is no whole number of blocks";
+    WRONG_DIMENSION   "C0302" error   "the wrong number of axes";
+    PERIODIC_PAIR     "C0303" error   "a periodic face whose opposite is not periodic";
+    UNKNOWN_RULE      "C0401" error   "a boundary rule that the method does not have";
+    RULE_PARAMETER    "C0402" error   "a parameter that the boundary rule lacks or does not have";
+    COMPONENTS        "C0403" error   "a vector with the wrong number of components";
+    METHOD_PARAMETER  "C0404" error   "a parameter that the method lacks or does not have";
+    NO_SINGLE_RATE    "C0405" error   "a viscosity that does not set a parameter of the method by itself";
+    NO_SPEC           "C0406" error   "a method that cannot be found or compiled";
+    RATE_OUT_OF_RANGE "C0501" error   "a relaxation rate outside the method's range";
+    RATE_NEAR_LIMIT   "C0502" warning "a relaxation rate close to its limit";
+    SUPERSONIC        "C0503" error   "a velocity beyond the lattice's speed of sound";
+    COMPRESSIBLE      "C0504" warning "a velocity at which the fluid is visibly compressible";
+    NOTHING_MOVES     "C0505" warning "a flow that nothing drives";
+    NO_REFERENCE      "C0506" warning "no reference data for this case";
+}
+
+/// A range of bytes of the case file or of an override.
+#[derive(Clone, Debug)]
+pub(super) struct Span {
+    pub(super) source: Arc<NamedSource<String>>,
+    pub(super) range: Range<usize>,
+}
+
+/// A value and where it is written.
+#[derive(Clone, Debug)]
+pub(super) struct Spanned<T> {
+    pub(super) value: T,
+    pub(super) span: Span,
+}
+
+/// One thing that is wrong, or advice.
+#[derive(Clone, Debug)]
+pub struct Diagnostic {
+    code: Code,
+    message: String,
+    label: String,
+    span: Span,
+    help: Option<String>,
+}
+
+impl Diagnostic {
+    /// Its row in the table of codes.
+    pub fn code(&self) -> Code {
+        self.code
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Diagnostic {}
+
+impl miette::Diagnostic for Diagnostic {
+    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        Some(Box::new(self.code.id))
+    }
+    fn severity(&self) -> Option<Severity> {
+        Some(if self.code.warning { Severity::Warning } else { Severity::Error })
+    }
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.help.as_ref().map(|help| Box::new(help) as Box<dyn fmt::Display>)
+    }
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        Some(&*self.span.source)
+    }
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let label = LabeledSpan::new_with_span(Some(self.label.clone()), self.span.range.clone());
+        Some(Box::new(std::iter::once(label)))
+    }
+}
+
+/// Why a case cannot run: at least one error, and the warnings found until then.
+#[derive(Clone, Debug)]
+pub struct CaseError {
+    name: String,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl CaseError {
+    /// What is wrong, in the order of the file.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
+    }
+}
+
+impl fmt::Display for CaseError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let errors = self.diagnostics.iter().filter(|diagnostic| !diagnostic.code.warning).count();
+        let plural = if errors == 1 { "" } else { "s" };
+        write!(out, "{} cannot run: {errors} error{plural}", self.name)
+    }
+}
+
+impl std::error::Error for CaseError {}
+
+impl miette::Diagnostic for CaseError {
+    fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn miette::Diagnostic> + 'a>> {
+        Some(Box::new(self.diagnostics.iter().map(|diagnostic| diagnostic as &dyn miette::Diagnostic)))
+    }
+}
+
+/// Collects diagnostics, so that one run shows all of a stage.
+#[derive(Default)]
+pub(super) struct Report {
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Report {
+    /// Notes that something at `span` is wrong; `label` stands at the caret. Returns `None` for the value that is lost.
+    pub(super) fn add<T>(
+        &mut self,
+        code: Code,
+        span: &Span,
+        message: impl Into<String>,
+        label: impl Into<String>,
+        help: impl Into<Option<String>>,
+    ) -> Option<T> {
+        self.diagnostics.push(Diagnostic {
+            code,
+            message: message.into(),
+            label: label.into(),
+            span: span.clone(),
+            help: help.into(),
+        });
+        None
+    }
+
+    /// Whether there is something wrong so far.
+    pub(super) fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(|diagnostic| !diagnostic.code.warning)
+    }
+
+    /// Ends a stage: the value with the warnings, or the error.
+    pub(super) fn finish<T>(mut self, name: &str, value: Option<T>) -> Result<(T, Vec<Diagnostic>), CaseError> {
+        // Overrides have sources of their own, which come after the file.
+        self.diagnostics.sort_by_key(|at| (at.span.source.name() != name, at.span.range.start));
+        match value {
+            Some(value) if !self.has_errors() => Ok((value, self.diagnostics)),
+            _ => Err(CaseError { name: name.to_string(), diagnostics: self.diagnostics }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_unique_and_in_order() {
+        assert!(CODES.windows(2).all(|pair| pair[0].id < pair[1].id));
+    }
+}

@@ -1,0 +1,236 @@
+//! Case files: what to run, as TOML, turned into a [`Case`] that is known to be valid.
+//!
+//! In: the text of a file and the overrides of a command line. After: every number is finite and in lattice units, the
+//! domain is a whole number of blocks, every face has a rule that the method knows with all of the rule's parameters,
+//! every parameter of the method has a value in its range, the run ends. Whatever is wrong is a [`Diagnostic`] with a
+//! code, a place and a hint; one run shows all of a stage.
+//!
+//! Two stages, because the method must be compiled in between: [`RawCase::parse`] needs no method and says which one is
+//! wanted, [`RawCase::resolve`] takes its [`Manifest`](lbm_bundle::Manifest).
+//!
+//! ```toml
+//! spec = "d2q9_bgk"             # a shipped spec, or a path to a .lbm file
+//! target = "auto"               # auto, cuda or cpu
+//! precision = "f32"             # f32 or f64
+//! block = [8, 8]                # cells of a block; has a good default
+//!
+//! [domain]
+//! size = [128, 128]             # cells; a whole number of blocks
+//!
+//! [fluid]                       # one of re, viscosity and omega
+//! re = 1000
+//! velocity = 0.1                # of the Reynolds and Mach number; else the fastest wall or start velocity
+//! length = 128                  # of the Reynolds number; else the domain's extent along x
+//!
+//! [params]                      # other parameters of the method
+//!
+//! [faces]                       # x: left, right; y: bottom, top; z: back, front; or others
+//! top = { rule = "moving_wall", velocity = [0.1, 0] }
+//! others = "bounce_back"        # a rule of the method, or "periodic"
+//!
+//! [start]                       # at rest with density 1, if not given
+//! velocity = [0, 0]
+//! density = 1
+//!
+//! [stop]                        # steps (or time), and earlier when steady
+//! steps = 500_000
+//! steady = 1e-6                 # relative change of velocity (L2) between checks
+//! check_every = 1000            # steps between checks
+//!
+//! [output]
+//! directory = "out/cavity"
+//! profiles = true               # centre lines as CSV
+//! picture = true                # PNG of the velocity
+//! vtk = true                    # fields for ParaView, at the end
+//! every = 10_000                # and every so many steps
+//! compare = "ghia1982"          # published profiles to compare with
+//! ```
+//!
+//! In SI units, every physical quantity is a string with a unit, `domain.resolution` is the number of cells along x and
+//! the time step follows from the Mach number or is given:
+//!
+//! ```toml
+//! [units]
+//! system = "si"
+//! mach = 0.17                   # or step = "0.2 ms"
+//! density = "998 kg/m^3"        # of the fluid at rest
+//!
+//! [domain]
+//! size = ["10 mm", "10 mm"]
+//! resolution = 128
+//! ```
+//!
+//! Limits: a Mach number (reference velocity over the lattice's speed of sound) of 1 and more is an error; above
+//! [`MACH_ADVISED`] it is a warning, because the error of compressibility grows with its square. A relaxation rate outside
+//! the method's range is an error; within 1 % of its upper limit it is a warning.
+
+mod diag;
+mod read;
+mod reference;
+mod resolve;
+mod schema;
+mod tree;
+mod units;
+
+use lbm_bundle::Real;
+
+pub use diag::{CODES, CaseError, Code, Diagnostic};
+pub use read::RawCase;
+pub use reference::{Curve, Reference, find as reference};
+pub use schema::keys;
+pub use units::{Dimension, Units};
+
+/// Mach number above which a case gets a warning.
+pub const MACH_ADVISED: f64 = 0.3;
+
+/// Where to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TargetChoice {
+    /// On a GPU if there is one, else on the CPU.
+    Auto,
+    /// On a GPU.
+    Cuda,
+    /// On the CPU.
+    Cpu,
+}
+
+/// A face of the domain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Face {
+    /// Axis: 0 is x.
+    pub axis: usize,
+    /// Whether it is at the high end of the axis.
+    pub high: bool,
+}
+
+impl Face {
+    /// Its name in a case file: `left`, `right`, `bottom`, `top`, `back`, `front`.
+    pub fn name(self) -> &'static str {
+        schema::FACES[2 * self.axis + usize::from(self.high)]
+    }
+}
+
+/// A face with a wall rule.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wall {
+    /// Which face.
+    pub face: Face,
+    /// Name of the rule in the method.
+    pub rule: String,
+    /// Its number in `wall_rules`.
+    pub code: i32,
+    /// Its parameters as `wall_values` holds them, in lattice units.
+    pub values: Vec<f64>,
+    /// Velocity of the wall in lattice units: its parameter `velocity`; zero for a rule without parameters; not known for
+    /// other rules.
+    pub velocity: Option<[f64; 3]>,
+}
+
+/// State of the fluid at the start, uniform, in lattice units.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Start {
+    /// Density.
+    pub density: f64,
+    /// Velocity, zero beyond the dimension.
+    pub velocity: [f64; 3],
+}
+
+/// When a flow counts as steady.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Steady {
+    /// Stop when the L2 norm of the change of velocity since the last check is below this fraction of the L2 norm of the
+    /// velocity.
+    pub tolerance: f64,
+    /// Steps between checks.
+    pub check_every: u64,
+}
+
+/// When a run ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stop {
+    /// After so many steps.
+    pub steps: u64,
+    /// Or earlier, when the flow is steady.
+    pub steady: Option<Steady>,
+}
+
+/// The scales of a flow, in lattice units.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scales {
+    /// Reference velocity, in cells per step; 0 when nothing moves.
+    pub velocity: f64,
+    /// Reference length, in cells.
+    pub length: f64,
+    /// Kinematic viscosity, where it is a function of one rate alone.
+    pub viscosity: Option<f64>,
+    /// The rate that sets it.
+    pub omega: Option<f64>,
+    /// Reynolds number: velocity times length over viscosity.
+    pub re: Option<f64>,
+    /// Mach number: velocity over the lattice's speed of sound.
+    pub mach: f64,
+}
+
+/// What is written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Output {
+    /// Folder, relative to where the command runs.
+    pub directory: String,
+    /// Centre lines as CSV.
+    pub profiles: bool,
+    /// A picture of the velocity.
+    pub picture: bool,
+    /// Fields for ParaView at the end.
+    pub vtk: bool,
+    /// And every so many steps.
+    pub every: Option<u64>,
+    /// Published profiles to compare with.
+    pub compare: Option<Reference>,
+}
+
+/// A case that is known to be valid for one method. Lattice units throughout: a cell and a time step are 1.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Case {
+    /// File name without folder and ending.
+    pub name: String,
+    /// The method, as the case calls it.
+    pub spec: String,
+    /// Where to run.
+    pub target: TargetChoice,
+    /// Precision.
+    pub real: Real,
+    /// Number of axes.
+    pub dim: usize,
+    /// Cells along each axis; 1 beyond the dimension; a multiple of `block`.
+    pub size: [usize; 3],
+    /// Cells of a block along each axis; 1 beyond the dimension.
+    pub block: [u32; 3],
+    /// Whether an axis is periodic; true beyond the dimension.
+    pub periodic: [bool; 3],
+    /// The walls, in the order left, right, bottom, top, back, front: both faces of every axis that is not periodic.
+    pub walls: Vec<Wall>,
+    /// Values of the method's parameters: the components of `Manifest::params` one after the other.
+    pub params: Vec<f64>,
+    /// State at the start.
+    pub start: Start,
+    /// When to stop.
+    pub stop: Stop,
+    /// What to write.
+    pub output: Output,
+    /// Scale to the units of the case, for what is written.
+    pub units: Units,
+    /// Scales of the flow.
+    pub scales: Scales,
+}
+
+impl Case {
+    /// Number of cells.
+    pub fn cells(&self) -> usize {
+        self.size.iter().product()
+    }
+
+    /// The wall at a face, if there is one.
+    pub fn wall(&self, face: Face) -> Option<&Wall> {
+        self.walls.iter().find(|wall| wall.face == face)
+    }
+}

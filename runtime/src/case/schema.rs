@@ -1,0 +1,188 @@
+//! The keys of a case file, and guesses at what a mistyped one was meant to be.
+
+/// A key as a path from the top of the file, and what it is. A last part `*` stands for names that the case chooses: a
+/// parameter of the method or of a boundary rule.
+pub(super) struct Key {
+    pub(super) path: &'static str,
+    pub(super) doc: &'static str,
+}
+
+const fn key(path: &'static str, doc: &'static str) -> Key {
+    Key { path, doc }
+}
+
+/// Faces in the order x-, x+, y-, y+, z-, z+.
+pub(super) const FACES: [&str; 6] = ["left", "right", "bottom", "top", "back", "front"];
+
+/// Every key.
+pub(super) const KEYS: &[Key] = &[
+    key("spec", "the method: a shipped spec's name, or a path to a .lbm file"),
+    key("target", "auto, cuda or cpu"),
+    key("precision", "f32 or f64"),
+    key("block", "cells of a block along each axis"),
+    key("units.system", "lattice or si"),
+    key("units.step", "length of a time step (SI)"),
+    key("units.mach", "Mach number that sets the time step (SI)"),
+    key("units.density", "density of the fluid at rest (SI)"),
+    key("domain.size", "extent along each axis: cells, or lengths in SI"),
+    key("domain.resolution", "cells along x (SI)"),
+    key("fluid.re", "Reynolds number"),
+    key("fluid.viscosity", "kinematic viscosity"),
+    key("fluid.omega", "relaxation rate that sets the viscosity"),
+    key("fluid.velocity", "reference velocity"),
+    key("fluid.length", "reference length"),
+    key("params.*", "a parameter of the method"),
+    key("faces.left", "boundary at the lowest x"),
+    key("faces.right", "boundary at the highest x"),
+    key("faces.bottom", "boundary at the lowest y"),
+    key("faces.top", "boundary at the highest y"),
+    key("faces.back", "boundary at the lowest z"),
+    key("faces.front", "boundary at the highest z"),
+    key("faces.others", "boundary at the faces not named"),
+    key("start.density", "density at the start"),
+    key("start.velocity", "velocity at the start"),
+    key("stop.steps", "most time steps"),
+    key("stop.time", "longest time"),
+    key("stop.steady", "relative change of velocity between checks below which the flow counts as steady"),
+    key("stop.check_every", "time steps between checks"),
+    key("output.directory", "where files go"),
+    key("output.profiles", "write centre lines"),
+    key("output.picture", "draw the velocity"),
+    key("output.vtk", "write fields for ParaView"),
+    key("output.every", "time steps between VTK files"),
+    key("output.compare", "published profiles to compare with"),
+];
+
+/// Every key of a case file and what it is, for help texts.
+pub fn keys() -> impl Iterator<Item = (&'static str, &'static str)> {
+    KEYS.iter().map(|key| (key.path, key.doc))
+}
+
+/// Keys of which a case gives at most one.
+pub(super) const EXCLUSIVE: &[&[&str]] =
+    &[&["fluid.re", "fluid.viscosity", "fluid.omega"], &["stop.steps", "stop.time"], &["units.step", "units.mach"]];
+
+/// The keys of the table `path` (empty for the top of the file), first parts only.
+pub(super) fn keys_of(path: &str) -> Vec<&'static str> {
+    let mut names: Vec<&str> = KEYS
+        .iter()
+        .filter_map(|key| match path {
+            "" => key.path.split('.').next(),
+            _ => key.path.strip_prefix(path)?.strip_prefix('.'),
+        })
+        .collect();
+    names.dedup();
+    names
+}
+
+/// Whether the table `path` holds names that the case chooses.
+pub(super) fn is_open(path: &str) -> bool {
+    keys_of(path).contains(&"*") || path.strip_prefix("faces.").is_some_and(is_face)
+}
+
+fn is_face(name: &str) -> bool {
+    FACES.contains(&name) || name == "others"
+}
+
+/// What an override's key can mean: full paths of known keys, all that fit.
+pub(super) fn resolve(key: &str) -> Vec<String> {
+    if let Some((table, last)) = key.rsplit_once('.') {
+        let known = keys_of(table).contains(&last) || is_open(table);
+        return if known { vec![key.to_string()] } else { vec![] };
+    }
+    let fits = |path: &&str| *path == key || path.rsplit('.').next() == Some(key);
+    KEYS.iter().map(|key| key.path).filter(fits).map(String::from).collect()
+}
+
+/// The choice nearest to `word`, if it is near enough to be meant: few letters differ, or one begins with the other.
+pub(super) fn nearest<'a>(word: &str, choices: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let lower = word.to_lowercase();
+    let rank = |choice: &str| {
+        let letters = distance(&lower, &choice.to_lowercase());
+        let begins = choice.starts_with(&lower) && lower.len() > 2 || lower.starts_with(choice) && choice.len() > 1;
+        let near = letters <= 1 + word.len().min(choice.len()) / 4;
+        (near || begins).then_some((!near, letters, choice.len().abs_diff(word.len())))
+    };
+    choices.into_iter().filter_map(|choice| Some((rank(choice)?, choice))).min().map(|(_, choice)| choice)
+}
+
+/// How many characters must be inserted, removed, replaced or swapped with their neighbour to turn `a` into `b`.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
+    for i in 0..=a.len() {
+        for j in 0..=b.len() {
+            rows[i][j] = if i == 0 || j == 0 {
+                i + j
+            } else {
+                let replaced = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+                let swapped = if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                    rows[i - 2][j - 2] + 1
+                } else {
+                    usize::MAX
+                };
+                replaced.min(rows[i - 1][j] + 1).min(rows[i][j - 1] + 1).min(swapped)
+            };
+        }
+    }
+    rows[a.len()][b.len()]
+}
+
+/// `a, b or c`, each in backticks.
+pub(super) fn list<'a>(choices: impl IntoIterator<Item = &'a str>) -> String {
+    let quoted: Vec<String> = choices.into_iter().map(|choice| format!("`{choice}`")).collect();
+    match quoted.split_last() {
+        None => String::new(),
+        Some((only, [])) => only.clone(),
+        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
+    }
+}
+
+/// `did you mean ...?`, or the choices when none is near.
+pub(super) fn suggest(word: &str, choices: &[&str]) -> String {
+    match nearest(word, choices.iter().copied()) {
+        Some(choice) => format!("did you mean `{choice}`?"),
+        None => format!("known here: {}", list(choices.iter().copied())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bare_key_is_found_where_it_is_unique() {
+        assert_eq!(resolve("re"), ["fluid.re"]);
+        assert_eq!(resolve("spec"), ["spec"]);
+        assert_eq!(resolve("top"), ["faces.top"]);
+        assert_eq!(resolve("velocity"), ["fluid.velocity", "start.velocity"]);
+        assert_eq!(resolve("faces.top.velocity"), ["faces.top.velocity"]);
+        assert_eq!(resolve("params.omega"), ["params.omega"]);
+        assert!(resolve("fluid.rey").is_empty());
+    }
+
+    #[test]
+    fn a_near_word_is_suggested_and_a_far_one_is_not() {
+        assert_eq!(nearest("visocsity", ["velocity", "viscosity"]), Some("viscosity"));
+        assert_eq!(nearest("Re", ["re"]), Some("re"));
+        assert_eq!(nearest("visc", ["re", "viscosity"]), Some("viscosity"));
+        assert_eq!(nearest("reynolds", ["resolution", "re"]), Some("re"));
+        assert_eq!(nearest("mn", ["m", "mm"]), Some("mm"));
+        assert_eq!(nearest("banana", ["re", "viscosity"]), None);
+    }
+
+    #[test]
+    fn distance_counts_a_swap_once() {
+        assert_eq!(distance("setps", "steps"), 1);
+        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(distance("kitten", "sitting"), 3);
+    }
+
+    #[test]
+    fn every_key_is_documented_once() {
+        for (at, key) in KEYS.iter().enumerate() {
+            assert!(!key.doc.is_empty());
+            assert!(KEYS[..at].iter().all(|other| other.path != key.path), "{}", key.path);
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! The text of a case file and its overrides, as one tree of values that know where they are written.
+
+use std::sync::Arc;
+
+use miette::NamedSource;
+use toml::de::{DeTable, DeValue};
+
+use super::diag::{self, Report, Span};
+use super::schema;
+
+/// A table, its entries in the order written.
+#[derive(Clone, Debug)]
+pub(super) struct Table {
+    /// Its heading.
+    pub(super) span: Span,
+    pub(super) entries: Vec<Entry>,
+}
+
+/// A key with its value.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) key: String,
+    pub(super) span: Span,
+    pub(super) value: Value,
+}
+
+/// A value.
+#[derive(Clone, Debug)]
+pub(super) struct Value {
+    pub(super) span: Span,
+    pub(super) kind: Kind,
+}
+
+/// What a value is.
+#[derive(Clone, Debug)]
+pub(super) enum Kind {
+    Text(String),
+    Integer(i64),
+    Float(f64),
+    Bool(bool),
+    Date,
+    List(Vec<Value>),
+    Table(Table),
+}
+
+impl Kind {
+    /// What it is, with an article.
+    pub(super) fn describe(&self) -> &'static str {
+        match self {
+            Kind::Text(_) => "a string",
+            Kind::Integer(_) => "an integer",
+            Kind::Float(_) => "a number",
+            Kind::Bool(_) => "true or false",
+            Kind::Date => "a date",
+            Kind::List(_) => "a list",
+            Kind::Table(_) => "a table",
+        }
+    }
+}
+
+impl Table {
+    pub(super) fn get(&self, key: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.key == key)
+    }
+}
+
+/// Where a text comes from, and how far its spans are off because of what was put before it for the parser.
+struct Origin {
+    source: Arc<NamedSource<String>>,
+    shift: isize,
+}
+
+impl Origin {
+    fn span(&self, range: std::ops::Range<usize>) -> Span {
+        let end = self.source.inner().len();
+        let at = |position: usize| position.saturating_add_signed(self.shift).min(end);
+        Span { source: self.source.clone(), range: at(range.start)..at(range.end) }
+    }
+
+    fn table(&self, table: &DeTable<'_>, range: std::ops::Range<usize>, report: &mut Report) -> Table {
+        let mut entries: Vec<Entry> = table
+            .iter()
+            .map(|(key, value)| Entry {
+                key: key.get_ref().to_string(),
+                span: self.span(key.span()),
+                value: self.value(value.get_ref(), value.span(), report),
+            })
+            .collect();
+        entries.sort_by_key(|entry| entry.span.range.start);
+        Table { span: self.span(range), entries }
+    }
+
+    fn value(&self, value: &DeValue<'_>, range: std::ops::Range<usize>, report: &mut Report) -> Value {
+        let span = self.span(range.clone());
+        let kind = match value {
+            DeValue::String(text) => Kind::Text(text.to_string()),
+            DeValue::Integer(digits) => match i64::from_str_radix(digits.as_str(), digits.radix()) {
+                Ok(number) => Kind::Integer(number),
+                Err(_) => Kind::Float(digits.as_str().parse().unwrap_or(f64::NAN)),
+            },
+            DeValue::Float(digits) => Kind::Float(digits.as_str().parse().unwrap_or(f64::NAN)),
+            DeValue::Boolean(truth) => Kind::Bool(*truth),
+            DeValue::Datetime(_) => Kind::Date,
+            DeValue::Array(values) => {
+                Kind::List(values.iter().map(|value| self.value(value.get_ref(), value.span(), report)).collect())
+            }
+            DeValue::Table(table) => Kind::Table(self.table(table, range, report)),
+        };
+        Value { span, kind }
+    }
+}
+
+/// Parses the file and applies the overrides, each a key and the text of its value.
+pub(super) fn parse(name: &str, text: &str, overrides: &[(String, String)], report: &mut Report) -> Table {
+    let origin = Origin { source: Arc::new(NamedSource::new(name, text.to_string())), shift: 0 };
+    let (root, errors) = DeTable::parse_recoverable(text);
+    for error in &errors {
+        let span = origin.span(error.span().unwrap_or(0..0));
+        report.add::<()>(diag::SYNTAX, &span, error.message(), "here", None);
+    }
+    let mut table = origin.table(root.get_ref(), 0..0, report);
+    if errors.is_empty() {
+        for (key, value) in overrides {
+            set(&mut table, key, value, report);
+        }
+    }
+    table
+}
+
+/// Applies one override. A value that is not TOML is taken as a string, so that `--set spec=d3q27_kbc` needs no quotes.
+fn set(root: &mut Table, key: &str, value: &str, report: &mut Report) {
+    const PREFIX: &str = "x=";
+    let source = Arc::new(NamedSource::new("--set", format!("{key}={value}")));
+    let here = Span { source: source.clone(), range: 0..key.len() };
+    let paths = schema::resolve(key);
+    let path = match &paths[..] {
+        [path] => path,
+        [] => {
+            let last = key.rsplit('.').next().unwrap_or(key);
+            let names = schema::KEYS.iter().flat_map(|known| [known.path, known.path.rsplit('.').next().unwrap_or("")]);
+            let help = schema::nearest(key, names.clone())
+                .or_else(|| schema::nearest(last, names))
+                .map(|near| format!("did you mean `{}`?", schema::resolve(near).first().map_or(near, |path| path)));
+            let message = format!("there is no key `{key}` in a case file");
+            return report.add(diag::BAD_OVERRIDE, &here, message, "unknown", help).unwrap_or_default();
+        }
+        several => {
+            let help = format!("write {}", schema::list(several.iter().map(|path| &path[..])));
+            let message = format!("`{key}` can mean several keys");
+            return report.add(diag::BAD_OVERRIDE, &here, message, "which one?", help).unwrap_or_default();
+        }
+    };
+
+    let text = format!("{PREFIX}{value}");
+    let origin = Origin { source, shift: key.len() as isize + 1 - PREFIX.len() as isize };
+    let parsed = DeTable::parse(&text).ok().filter(|table| table.get_ref().len() == 1);
+    let value = match parsed.as_ref().and_then(|table| table.get_ref().iter().next()) {
+        Some((_, value)) => origin.value(value.get_ref(), value.span(), report),
+        None => {
+            let span = origin.span(PREFIX.len()..text.len());
+            Value { span, kind: Kind::Text(value.to_string()) }
+        }
+    };
+
+    let mut table = root;
+    let mut parts: Vec<&str> = path.split('.').collect();
+    let last = parts.pop().expect("a path has a part");
+    for part in parts {
+        let at = table.entries.iter().position(|entry| entry.key == part).unwrap_or_else(|| {
+            let empty = Kind::Table(Table { span: here.clone(), entries: vec![] });
+            let value = Value { span: here.clone(), kind: empty };
+            table.entries.push(Entry { key: part.to_string(), span: here.clone(), value });
+            table.entries.len() - 1
+        });
+        match &mut table.entries[at].value.kind {
+            Kind::Table(inner) => table = inner,
+            _ => {
+                let message = format!("`{key}` cannot be set: `{part}` is no table in this case");
+                let help = format!("set `{part}` as a whole");
+                return report.add(diag::BAD_OVERRIDE, &here, message, "unknown", help).unwrap_or_default();
+            }
+        }
+    }
+    // What excludes the new value gives way, unless it was set on the command line as well.
+    if let Some(rivals) = schema::EXCLUSIVE.iter().find(|group| group.contains(&&path[..])) {
+        table.entries.retain(|old| {
+            let rival = rivals.iter().any(|rival| rival.rsplit('.').next() == Some(&old.key)) && old.key != last;
+            !rival || old.span.source.name() == "--set"
+        });
+    }
+    let entry = Entry { key: last.to_string(), span: here, value };
+    match table.entries.iter_mut().find(|old| old.key == last) {
+        Some(old) => *old = entry,
+        None => table.entries.push(entry),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str, overrides: &[(&str, &str)]) -> Table {
+        let mut report = Report::default();
+        let overrides: Vec<_> = overrides.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+        let table = parse("case.toml", text, &overrides, &mut report);
+        report.finish("case.toml", Some(table)).expect("no errors").0
+    }
+
+    fn text_at(span: &Span) -> &str {
+        &span.source.inner()[span.range.clone()]
+    }
+
+    #[test]
+    fn values_know_where_they_stand() {
+        let table = parsed("[fluid]\nre = 1_000\n", &[]);
+        let Kind::Table(fluid) = &table.get("fluid").unwrap().value.kind else { panic!() };
+        let re = fluid.get("re").unwrap();
+        assert_eq!((text_at(&re.span), text_at(&re.value.span)), ("re", "1_000"));
+        assert!(matches!(re.value.kind, Kind::Integer(1000)));
+    }
+
+    #[test]
+    fn an_override_replaces_or_adds_and_points_at_itself() {
+        let table = parsed("[fluid]\nre = 1000\n", &[("re", "100"), ("faces.top.velocity", "[1, 0]"), ("spec", "a b")]);
+        let Kind::Table(fluid) = &table.get("fluid").unwrap().value.kind else { panic!() };
+        let re = fluid.get("re").unwrap();
+        assert_eq!(fluid.entries.len(), 1);
+        assert_eq!((re.value.span.source.name(), text_at(&re.value.span)), ("--set", "100"));
+        assert!(matches!(&table.get("spec").unwrap().value.kind, Kind::Text(text) if text == "a b"));
+        assert!(table.get("faces").is_some());
+    }
+
+    #[test]
+    fn an_override_drives_out_its_rivals() {
+        let table = parsed("[fluid]\nre = 1000\nlength = 3\n", &[("viscosity", "0.1")]);
+        let Kind::Table(fluid) = &table.get("fluid").unwrap().value.kind else { panic!() };
+        let keys: Vec<&str> = fluid.entries.iter().map(|entry| &entry.key[..]).collect();
+        assert_eq!(keys, ["length", "viscosity"]);
+    }
+}

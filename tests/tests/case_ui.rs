@@ -1,0 +1,163 @@
+//! Every diagnostic of a case file has a case in `case_ui`, and every case there its text in `snapshots/case_ui`.
+//!
+//! A file `c0102_x.toml` must yield code C0102, a file `ok_x.toml` none. Comments at the top of a file: `# set: KEY=VALUE`
+//! is an override, `# method: NAME` takes another method than the plain one.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+
+use lbm_bundle::{ABI, Boundary, Manifest, Param, Real, Target, Viscosity};
+use lbm_runtime::case::{CODES, Case, CaseError, Code, Diagnostic, RawCase};
+use miette::{GraphicalReportHandler, GraphicalTheme};
+
+#[test]
+fn every_case_yields_its_diagnostics() {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("../../snapshots/case_ui");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    let mut seen = BTreeSet::new();
+    for path in files("case_ui") {
+        let stem = stem(&path);
+        let text = fs::read_to_string(&path).expect("readable");
+        let (story, codes) = run(&format!("{stem}.toml"), &text);
+        match stem.split_once('_').expect("code_what.toml") {
+            ("ok", _) => assert!(codes.is_empty(), "{stem}: {story}"),
+            (code, _) => assert!(codes.iter().any(|found| found.id.eq_ignore_ascii_case(code)), "{stem}: {story}"),
+        }
+        seen.extend(codes);
+        settings.bind(|| insta::assert_snapshot!(stem.clone(), story));
+    }
+    let unseen: Vec<&Code> = CODES.iter().filter(|code| !seen.contains(code)).collect();
+    assert!(unseen.is_empty(), "codes without a case: {unseen:?}");
+}
+
+#[test]
+fn every_snapshot_has_its_case() {
+    let cases: BTreeSet<_> = files("case_ui").iter().map(stem).collect();
+    for path in files("../snapshots/case_ui") {
+        assert!(cases.contains(&stem(&path)), "{} has no case", path.display());
+    }
+}
+
+#[test]
+fn every_shipped_case_is_valid_without_warnings() {
+    for path in files("../cases").iter().filter(|path| path.extension().is_some_and(|ending| ending == "toml")) {
+        let text = fs::read_to_string(path).expect("readable");
+        match resolve(&stem(path), &text, &[], None) {
+            Ok((_, warnings)) => assert!(warnings.is_empty(), "{}", render(&warnings[0])),
+            Err(error) => panic!("{}", render(&error)),
+        }
+    }
+}
+
+#[test]
+fn the_same_cavity_in_si_units_is_the_same_on_the_lattice() {
+    let case = |name: &str| {
+        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../cases").join(name);
+        resolve(name, &fs::read_to_string(path).expect("readable"), &[], None).expect("valid").0
+    };
+    let (lattice, si) = (case("cavity2d.toml"), case("cavity2d_si.toml"));
+    assert_eq!(lattice.size, si.size);
+    let ratio = lattice.scales.re.expect("known") / si.scales.re.expect("known");
+    assert!((ratio - 1.0).abs() < 1e-12, "{ratio}");
+    assert!((si.scales.mach - 0.17).abs() < 1e-12);
+}
+
+fn files(folder: &str) -> Vec<PathBuf> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let mut files: Vec<_> =
+        fs::read_dir(folder).expect("folder").map(|entry| entry.expect("readable").path()).collect();
+    files.sort();
+    files
+}
+
+fn stem(path: &PathBuf) -> String {
+    path.file_stem().expect("a file").to_string_lossy().into_owned()
+}
+
+/// What a user reads, and the codes in it.
+fn run(name: &str, text: &str) -> (String, Vec<Code>) {
+    let comments = |key: &str| {
+        let prefix = format!("# {key}: ");
+        text.lines().filter_map(|line| line.strip_prefix(&prefix).map(String::from)).collect::<Vec<_>>()
+    };
+    let split = |set: String| set.split_once('=').map(|(key, value)| (key.to_string(), value.to_string()));
+    let overrides: Vec<_> = comments("set").into_iter().filter_map(split).collect();
+    match resolve(name, text, &overrides, comments("method").first().map(String::as_str)) {
+        Ok((case, warnings)) if warnings.is_empty() => (format!("{case:#?}"), vec![]),
+        Ok((_, warnings)) => (warnings.iter().map(|warning| render(warning)).collect(), codes(&warnings)),
+        Err(error) => (render(&error), codes(error.diagnostics())),
+    }
+}
+
+fn resolve(
+    name: &str,
+    text: &str,
+    overrides: &[(String, String)],
+    method: Option<&str>,
+) -> Result<(Case, Vec<Diagnostic>), CaseError> {
+    let raw = RawCase::parse(name, text, overrides)?;
+    if method == Some("none") {
+        let help = "did you mean `d2q9_bgk`?".to_string();
+        return Err(raw.reject_spec("there is no spec `d2q9_bkg`", Some(help)));
+    }
+    raw.resolve(&manifest(raw.spec(), method.unwrap_or("bgk"), raw.block()))
+}
+
+/// The manifest of a method with one rate (`bgk`), with a second one (`trt`), or whose viscosity depends on both (`mrt`).
+fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
+    let dim = if spec.starts_with("d3") { 3 } else { 2 };
+    let param = |name: &str, components: u32, range: Option<(f64, f64)>, doc: &str| Param {
+        name: name.into(),
+        components,
+        range,
+        doc: doc.into(),
+    };
+    let mut params = vec![param("omega", 1, Some((0.0, 2.0)), "relaxation rate of the stress")];
+    if method != "bgk" {
+        params.push(param("s_nu", 1, Some((0.0, 2.0)), "relaxation rate of the odd moments"));
+    }
+    Manifest {
+        abi: ABI,
+        spec: spec.into(),
+        target: Target::C,
+        real: Real::F32,
+        lattice: if dim == 2 { "D2Q9" } else { "D3Q19" }.into(),
+        dim,
+        cs2: 1.0 / 3.0,
+        directions: vec![],
+        block: block.unwrap_or(if dim == 2 { [8, 8, 1] } else { [4, 4, 4] }),
+        wall_stride: dim,
+        params,
+        fields: vec![],
+        boundaries: vec![
+            Boundary { name: "bounce_back".into(), code: 0, params: vec![], doc: String::new() },
+            Boundary {
+                name: "moving_wall".into(),
+                code: 1,
+                params: vec![param("velocity", dim, None, "of the wall")],
+                doc: String::new(),
+            },
+        ],
+        kernels: vec![],
+        viscosity: Viscosity {
+            formula: if method == "mrt" { "1/6*(1/omega + 1/s_nu - 1)" } else { "1/3*(1/omega - 1/2)" }.into(),
+            rate: (method != "mrt").then(|| "omega".into()),
+        },
+    }
+}
+
+fn codes(diagnostics: &[Diagnostic]) -> Vec<Code> {
+    diagnostics.iter().map(Diagnostic::code).collect()
+}
+
+fn render(diagnostic: &dyn miette::Diagnostic) -> String {
+    let mut text = String::new();
+    GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor())
+        .with_width(110)
+        .render_report(&mut text, diagnostic)
+        .expect("a string takes all");
+    text
+}
