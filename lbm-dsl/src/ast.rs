@@ -1,0 +1,286 @@
+//! The tree as written, a span on every node.
+//!
+//! In: tokens. After: the grammar holds, nothing else: names may be undefined and ranks wrong.
+
+use crate::expr::Rational;
+use crate::source::Span;
+
+/// A name and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name {
+    /// As written.
+    pub text: String,
+    /// Where.
+    pub span: Span,
+}
+
+/// A file.
+#[derive(Clone, Debug)]
+pub struct Ast {
+    /// The comment that opens it, a line each, without `//`.
+    pub summary: Vec<String>,
+    /// Its statements in order.
+    pub items: Vec<Item>,
+}
+
+/// A statement at the top of a file.
+#[derive(Clone, Debug)]
+pub enum Item {
+    /// `use walls::{bounce_back, moving_wall};`
+    Use(Use),
+    /// `lattice D2Q9 { ... }`
+    Lattice(LatticeDef),
+    /// `lattice D2Q9;`
+    LatticeChoice(Name),
+    /// `param omega in (0, 2);`
+    Param(ParamDef),
+    /// `let u[a] = j[a] / rho;`
+    Let(Let),
+    /// `field rho;`
+    Field(Name),
+    /// `init f[i] <- ...;` or `init { ... }`
+    Init(Block),
+    /// `collide { ... }`
+    Collide(Block),
+    /// `fn quadratic[i](rho, u[a]) = ...;`
+    Fn(FnDef),
+    /// `boundary bounce_back { ... }`
+    Boundary(BoundaryDef),
+    /// `boundary bounce_back;`
+    BoundaryChoice(Name),
+}
+
+/// Names from another module.
+#[derive(Clone, Debug)]
+pub struct Use {
+    /// The module.
+    pub module: Name,
+    /// What it gives.
+    pub names: Vec<Name>,
+}
+
+/// A velocity set.
+#[derive(Clone, Debug)]
+pub struct LatticeDef {
+    /// Its name.
+    pub name: Name,
+    /// Squared speed of sound.
+    pub cs2: Expr,
+    /// Velocities with their weights, in order.
+    pub groups: Vec<Velocities>,
+    /// `isotropy n;`, the order claimed.
+    pub isotropy: Option<(u32, Span)>,
+}
+
+/// Velocities of one weight.
+#[derive(Clone, Debug)]
+pub struct Velocities {
+    /// Whether all permutations and signs of `vector` are meant, or `vector` alone.
+    pub shell: bool,
+    /// Component per axis.
+    pub vector: Vec<i32>,
+    /// Where `vector` stands.
+    pub span: Span,
+    /// Weight of each velocity.
+    pub weight: Expr,
+}
+
+/// A run-time argument.
+#[derive(Clone, Debug)]
+pub struct ParamDef {
+    /// Its name.
+    pub name: Name,
+    /// None for a scalar, one axis for a vector.
+    pub indices: Vec<Binder>,
+    /// Open interval of allowed values.
+    pub range: Option<(Expr, Expr)>,
+    /// The comment that documents it.
+    pub doc: String,
+}
+
+/// An index variable where it is introduced: `i`, or `x in -1..=1`.
+#[derive(Clone, Debug)]
+pub struct Binder {
+    /// The variable.
+    pub name: Name,
+    /// What it runs over.
+    pub range: Range,
+}
+
+/// What an index variable runs over.
+#[derive(Clone, Debug)]
+pub enum Range {
+    /// The directions of the lattice.
+    Directions,
+    /// The axes, from 0.
+    Axes,
+    /// Whole numbers from `low` to `high`, without `high` unless `inclusive`.
+    Whole {
+        /// First.
+        low: Box<Expr>,
+        /// Last, or one behind it.
+        high: Box<Expr>,
+        /// Whether `high` belongs to it.
+        inclusive: bool,
+    },
+}
+
+/// A named value, or a family of them.
+#[derive(Clone, Debug)]
+pub struct Let {
+    /// Its name.
+    pub name: Name,
+    /// Its indices.
+    pub indices: Vec<Binder>,
+    /// Its value for each value of the indices.
+    pub value: Expr,
+}
+
+/// Named values and assignments to populations.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// The keyword.
+    pub span: Span,
+    /// Values in order.
+    pub lets: Vec<Let>,
+    /// Assignments in order.
+    pub assigns: Vec<Assign>,
+}
+
+/// `f[i] <- value;`
+#[derive(Clone, Debug)]
+pub struct Assign {
+    /// The left side.
+    pub target: Target,
+    /// Where the left side stands.
+    pub span: Span,
+    /// Only where this holds: `f[i if c[i, 0] == 0] <- value;`
+    pub filter: Option<Expr>,
+    /// The right side.
+    pub value: Expr,
+}
+
+/// Which populations an assignment defines.
+#[derive(Clone, Debug)]
+pub enum Target {
+    /// `f[i]`: one per value of the variable.
+    Index(Binder),
+    /// `f[(x in -1..=1, 0, 0)]`: by velocity.
+    Velocity(Vec<Component>),
+}
+
+/// A component of a velocity on the left side.
+#[derive(Clone, Debug)]
+pub enum Component {
+    /// A variable with its range.
+    Bound(Binder),
+    /// A constant.
+    Fixed(Expr),
+}
+
+/// A function.
+#[derive(Clone, Debug)]
+pub struct FnDef {
+    /// Its name.
+    pub name: Name,
+    /// Indices in `[ ]`.
+    pub indices: Vec<Binder>,
+    /// Arguments in `( )`, each with its indices.
+    pub params: Vec<(Name, Vec<Binder>)>,
+    /// Its value.
+    pub body: Expr,
+}
+
+/// A boundary rule.
+#[derive(Clone, Debug)]
+pub struct BoundaryDef {
+    /// Its name.
+    pub name: Name,
+    /// Its parameters.
+    pub params: Vec<ParamDef>,
+    /// Its values and links.
+    pub block: Block,
+    /// The comment that documents it.
+    pub doc: String,
+}
+
+/// A formula.
+#[derive(Clone, Debug)]
+pub struct Expr {
+    /// What it is.
+    pub kind: ExprKind,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// What a formula is.
+#[derive(Clone, Debug)]
+pub enum ExprKind {
+    /// A decimal number.
+    Number(Rational),
+    /// `rho`, `u[a]`, `dot(u, v)`, `quadratic[i](rho, u)`.
+    Name {
+        /// The name.
+        name: Name,
+        /// What stands in `[ ]`.
+        indices: Vec<Expr>,
+        /// What stands in `( )`, if they are there.
+        args: Option<Vec<Expr>>,
+    },
+    /// `(x, y, z)`
+    Vector(Vec<Expr>),
+    /// `-x` or `!x`
+    Unary(Unary, Box<Expr>),
+    /// `x + y` and the like.
+    Binary(Binary, Box<Expr>, Box<Expr>),
+    /// `sum(a, b if a <= b: x)` and `prod(...)`.
+    Fold {
+        /// Sum or product.
+        fold: Fold,
+        /// Variables, the last one runs fastest.
+        binders: Vec<Binder>,
+        /// Only where this holds.
+        filter: Option<Box<Expr>>,
+        /// A term or factor.
+        body: Box<Expr>,
+    },
+    /// `if c then x else y`
+    If(Box<Expr>, Box<Expr>, Box<Expr>),
+}
+
+/// A prefix operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unary {
+    /// `-`
+    Minus,
+    /// `!`
+    Not,
+}
+
+/// An infix operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Binary {
+    Or,
+    And,
+    Equal,
+    NotEqual,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Power,
+}
+
+/// An operation over a range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fold {
+    /// `sum`
+    Sum,
+    /// `prod`
+    Product,
+}

@@ -1,0 +1,373 @@
+//! From statements to a [`Model`].
+//!
+//! In: a program whose names are in order, and its lattice. After: every output is defined once, `init` reads no population,
+//! a boundary rule reads only its link's cell and its own parameters. The physics is not looked at.
+
+use std::rc::Rc;
+
+use crate::ast::{Assign, Block, BoundaryDef, Component, Item, Let, Name, ParamDef, Target};
+use crate::check::elaborate::{Elaborator, Eval, Poisoned};
+use crate::check::formulas::{Entry, formulas, needed};
+use crate::check::naming::{self, Names};
+use crate::check::program::{Def, ModuleId, Program};
+use crate::check::value::{Dim, Tensor, Value};
+use crate::diag::{Code, Report, suggest};
+use crate::expr::{Expr, ExprId, Symbol};
+use crate::lattice::{Dir, Lattice};
+use crate::model::{Boundary, Field, Formulas, Model, Param};
+use crate::source::Span;
+
+/// The model that the spec describes.
+pub fn model(program: &Program, lattice: &Lattice) -> Result<Model, Report> {
+    let mut builder = Builder { work: Elaborator::new(program, lattice), entries: Vec::new(), names: Names::default() };
+    let built = builder.model();
+    builder.work.report.propagate()?;
+    // An error without a reason would be a bug of ours; it must not pass as success.
+    built.map_err(|Poisoned| Report::new())
+}
+
+struct Builder<'a> {
+    work: Elaborator<'a>,
+    entries: Vec<Entry>,
+    names: Names,
+}
+
+impl Builder<'_> {
+    fn model(&mut self) -> Eval<Model> {
+        let spec = self.work.program.spec();
+        let (program, lattice) = (self.work.program, self.work.lattice);
+        let source = self.work.source();
+
+        let mut params = Vec::new();
+        for item in spec {
+            if let Item::Param(def) = item {
+                let at = params.len() as u16;
+                params.push(self.param(def, &|component| Symbol::Param { param: at, component }));
+            }
+        }
+        let populations = self.populations();
+        self.work.scope.push(("f".into(), populations));
+        for item in spec {
+            if let Item::Let(item) = item {
+                self.binding(item);
+            }
+        }
+        let fields: Vec<Field> = spec
+            .iter()
+            .filter_map(|item| match item {
+                Item::Field(name) => self.field(name).ok(),
+                _ => None,
+            })
+            .collect();
+        if fields.is_empty() {
+            let start = Span::new(0, 0);
+            let hint = "write `field rho;` and `field u;` for the values that start and describe a flow";
+            let _ = self.work.hinted::<()>(Code::MissingPart, start, "this spec has no `field`", hint);
+        }
+        let outputs: Vec<ExprId> = fields.iter().flat_map(|field| field.components.clone()).collect();
+        let macroscopic = formulas(&self.work.exprs, &self.entries, &outputs);
+
+        let init = self.part("init", |item| if let Item::Init(block) = item { Some(block) } else { None });
+        let init = init.and_then(|block| self.init(&block, &fields));
+        let collide = self.part("collide", |item| if let Item::Collide(block) = item { Some(block) } else { None });
+        let collide = collide.and_then(|block| self.block(&block));
+        let boundaries = self.boundaries();
+
+        if !self.work.report.is_empty() {
+            return Err(Poisoned);
+        }
+        let mut model = Model {
+            name: source.stem().into(),
+            summary: program.module(ModuleId::SPEC).ast.summary.clone(),
+            lattice: lattice.clone(),
+            params: params.into_iter().collect::<Eval<_>>()?,
+            fields,
+            exprs: std::mem::take(&mut self.work.exprs),
+            macroscopic,
+            init: init?,
+            collide: collide?,
+            boundaries,
+        };
+        crate::check::formulas::compact(&mut model);
+        Ok(model)
+    }
+
+    /// The one block of a kind.
+    fn part(&mut self, word: &str, pick: impl Fn(&Item) -> Option<&Block>) -> Eval<Block> {
+        let mut blocks = self.work.program.spec().iter().filter_map(pick);
+        let Some(first) = blocks.next() else {
+            let start = Span::new(0, 0);
+            let hint = format!("add `{word} {{ ... }}` with `f[i] <- ...;`");
+            return self.work.hinted(Code::MissingPart, start, format!("this spec has no `{word}`"), hint);
+        };
+        if let Some(second) = blocks.next() {
+            let _ = self.work.fault::<()>(Code::RepeatedPart, second.span, format!("a second `{word}`"));
+        }
+        Ok(first.clone())
+    }
+
+    fn populations(&mut self) -> Value {
+        let dirs = self.work.lattice.dirs();
+        let data: Rc<[ExprId]> = dirs.map(|dir| self.work.exprs.symbol(Symbol::Population(dir))).collect();
+        Value::Tensor(Tensor { dims: vec![Dim::Dirs(data.len())], data })
+    }
+
+    /// A parameter, in scope from now on.
+    fn param(&mut self, def: &ParamDef, symbol: &dyn Fn(u8) -> Symbol) -> Eval<Param> {
+        self.work.scope.push((def.name.text.clone(), Value::Poison));
+        let dims = def.indices.iter().map(|binder| self.work.dim(binder)).collect::<Eval<Vec<Dim>>>()?;
+        if !matches!(dims[..], [] | [Dim::Axes(_)]) {
+            return self.work.fault(
+                Code::NotScalar,
+                def.name.span,
+                "a parameter is a number or a vector over the axes",
+            );
+        }
+        let components = dims.first().map_or(1, |dim| dim.len());
+        let data: Rc<[ExprId]> = (0..components as u8).map(|at| self.work.exprs.symbol(symbol(at))).collect();
+        let value =
+            if dims.is_empty() { Value::Number(data[0]) } else { Value::Tensor(Tensor { dims: dims.clone(), data }) };
+        for component in 0..components {
+            self.names.unique(naming::component(&def.name.text, &dims, component));
+        }
+        let range = match &def.range {
+            Some((low, high)) => {
+                let span = low.span.to(high.span);
+                let (low, high) = (self.work.rational(low)?, self.work.rational(high)?);
+                if low >= high {
+                    return self.work.fault(Code::OutOfRange, span, "this interval is empty");
+                }
+                Some((low, high))
+            }
+            None => None,
+        };
+        if let Some((_, slot)) = self.work.scope.last_mut() {
+            *slot = value;
+        }
+        Ok(Param { name: def.name.text.clone(), components, range, doc: def.doc.clone() })
+    }
+
+    /// A value, in scope from now on.
+    fn binding(&mut self, item: &Let) {
+        let Ok(tensor) = self.work.family(&item.name, &item.indices, &item.value) else {
+            self.work.scope.push((item.name.text.clone(), Value::Poison));
+            return;
+        };
+        let source = self.work.source();
+        let line = source.position(item.name.span.start).line;
+        for (at, value) in tensor.data.iter().enumerate() {
+            let name = self.names.unique(naming::component(&item.name.text, &tensor.dims, at));
+            let indexed = tensor.dims.iter().any(|dim| !matches!(dim, Dim::Axes(_)));
+            self.entries.push(Entry {
+                name,
+                family: naming::plain(&item.name.text),
+                value: *value,
+                line,
+                file: source.file().into(),
+                indexed,
+            });
+        }
+        let value = if tensor.dims.is_empty() { Value::Number(tensor.data[0]) } else { Value::Tensor(tensor) };
+        self.work.scope.push((item.name.text.clone(), value));
+    }
+
+    fn field(&mut self, name: &Name) -> Eval<Field> {
+        let found = self.work.scope.iter().rev().find(|(other, _)| *other == name.text).map(|(_, value)| value.clone());
+        let components = match found {
+            Some(Value::Poison) => return Err(Poisoned),
+            Some(Value::Number(id)) => vec![id],
+            Some(Value::Tensor(tensor)) if matches!(tensor.dims[..], [Dim::Axes(_)]) => tensor.data.to_vec(),
+            Some(other) => {
+                return self.work.fault(Code::FieldRank, name.span, format!("`{}` is {}", name.text, other.describe()));
+            }
+            None => return self.work.fault(Code::Undefined, name.span, format!("there is no `let {}`", name.text)),
+        };
+        Ok(Field { name: name.text.clone(), components })
+    }
+
+    /// `init`: the fields are given, everything that reads a population is not.
+    fn init(&mut self, block: &Block, fields: &[Field]) -> Eval<Formulas> {
+        let outer = self.work.scope.clone();
+        self.work.scope.retain(|(name, _)| name != "f");
+        for (at, field) in fields.iter().enumerate() {
+            let symbol = |component| Symbol::Field { field: at as u16, component };
+            let count = field.components.len() as u8;
+            let data: Rc<[ExprId]> = (0..count).map(|at| self.work.exprs.symbol(symbol(at))).collect();
+            let value = if count == 1 {
+                Value::Number(data[0])
+            } else {
+                Value::Tensor(Tensor { dims: vec![Dim::Axes(count.into())], data })
+            };
+            self.work.scope.push((field.name.clone(), value));
+        }
+        let formulas = self.block(block);
+        self.work.scope = outer;
+        let formulas = formulas?;
+        let reads = needed(&self.work.exprs, &formulas.outputs);
+        let exprs = &self.work.exprs;
+        let population =
+            exprs.iter().any(|(id, node)| reads[id.index()] && matches!(node, Expr::Symbol(Symbol::Population(_))));
+        if population {
+            let hint = "only fields and parameters are given here: write the formula in terms of them";
+            let span = block.assigns.first().map_or(block.span, |assign| assign.value.span);
+            return self.work.hinted(Code::InitReads, span, "this reads values made from populations", hint);
+        }
+        Ok(formulas)
+    }
+
+    /// Values and assignments of a block.
+    fn block(&mut self, block: &Block) -> Eval<Formulas> {
+        let (scope, entries) = (self.work.scope.len(), self.entries.len());
+        for item in &block.lets {
+            self.binding(item);
+        }
+        let outputs = self.assigns(block);
+        let formulas = outputs.map(|outputs| {
+            let lets = formulas(&self.work.exprs, &self.entries, &outputs).lets;
+            Formulas { lets, outputs }
+        });
+        self.work.scope.truncate(scope);
+        self.entries.truncate(entries);
+        formulas
+    }
+
+    /// One value for each population.
+    fn assigns(&mut self, block: &Block) -> Eval<Vec<ExprId>> {
+        let mut outputs: Vec<Option<ExprId>> = vec![None; self.work.lattice.q()];
+        let mut failed = false;
+        for assign in &block.assigns {
+            failed |= self.assign(assign, &mut outputs).is_err();
+        }
+        if failed {
+            return Err(Poisoned);
+        }
+        let missing: Vec<Dir> = self.work.lattice.dirs().filter(|dir| outputs[dir.index()].is_none()).collect();
+        if let Some(first) = missing.first() {
+            let velocity: Vec<String> = self.work.lattice.velocity(*first).iter().map(i32::to_string).collect();
+            let rest = if missing.len() > 1 { format!(" and {} more", missing.len() - 1) } else { String::new() };
+            let label = format!("nothing defines f[({})]{rest}", velocity.join(", "));
+            let hint = "`f[i] <- ...;` defines all of them";
+            return self.work.hinted(Code::OutputMissing, block.span, label, hint);
+        }
+        Ok(outputs.into_iter().flatten().collect())
+    }
+
+    fn assign(&mut self, assign: &Assign, outputs: &mut [Option<ExprId>]) -> Eval<()> {
+        let binders = match &assign.target {
+            Target::Index(binder) => vec![binder.clone()],
+            Target::Velocity(components) => components
+                .iter()
+                .filter_map(|component| match component {
+                    Component::Bound(binder) => Some(binder.clone()),
+                    Component::Fixed(_) => None,
+                })
+                .collect(),
+        };
+        let mut twice = false;
+        let source = self.work.source();
+        self.work.for_each(&binders, &mut |work| {
+            if let Some(filter) = &assign.filter
+                && !work.decided(filter)?
+            {
+                return Ok(());
+            }
+            let dir = target(work, assign)?;
+            let value = work.number(&assign.value)?;
+            if outputs[dir.index()].replace(value).is_some() && !twice {
+                twice = true;
+                let velocity: Vec<String> = work.lattice.velocity(dir).iter().map(i32::to_string).collect();
+                let label = format!("this defines f[({})] again", velocity.join(", "));
+                let fault = crate::diag::Diagnostic::new(Code::OutputTwice, &source, assign.span, label);
+                work.report.push(fault);
+            }
+            Ok(())
+        })?;
+        if twice { Err(Poisoned) } else { Ok(()) }
+    }
+
+    /// The boundary rules that the spec defines or chooses.
+    fn boundaries(&mut self) -> Vec<Boundary> {
+        let mut boundaries = Vec::new();
+        for item in self.work.program.spec() {
+            let found = match item {
+                Item::Boundary(def) => Some((ModuleId::SPEC, def)),
+                Item::BoundaryChoice(name) => match self.work.program.find(ModuleId::SPEC, &name.text) {
+                    Some((home, Def::Boundary(def))) => Some((home, def)),
+                    Some((_, other)) => {
+                        let label = format!("`{}` is {}, not a boundary rule", name.text, other.kind());
+                        self.work.fault(Code::NameKind, name.span, label).ok()
+                    }
+                    None => {
+                        let names = self.work.program.names(ModuleId::SPEC);
+                        let otherwise = format!("import it: `use walls::{};`", name.text);
+                        let hint = suggest::did_you_mean(&name.text, names, &otherwise);
+                        self.work
+                            .hinted(Code::Undefined, name.span, "there is no boundary rule of that name", hint)
+                            .ok()
+                    }
+                },
+                _ => None,
+            };
+            if let Some((home, def)) = found {
+                let outer = std::mem::replace(&mut self.work.module, home);
+                let boundary = self.boundary(def);
+                self.work.module = outer;
+                boundaries.extend(boundary);
+            }
+        }
+        boundaries
+    }
+
+    fn boundary(&mut self, def: &BoundaryDef) -> Eval<Boundary> {
+        let outer_scope = std::mem::take(&mut self.work.scope);
+        let outer_names = self.names.clone();
+        let populations = self.populations();
+        self.work.scope.push(("f".into(), populations));
+        let mut params = Vec::new();
+        for param in &def.params {
+            let at = params.len() as u16;
+            params.push(self.param(param, &|component| Symbol::WallParam { param: at, component }));
+        }
+        let formulas = self.block(&def.block);
+        self.work.scope = outer_scope;
+        self.names = outer_names;
+        Ok(Boundary {
+            name: def.name.text.clone(),
+            params: params.into_iter().collect::<Eval<_>>()?,
+            links: formulas?.outputs,
+            doc: def.doc.clone(),
+        })
+    }
+}
+
+/// The population that an assignment defines for the present values of its variables.
+fn target(work: &mut Elaborator, assign: &Assign) -> Eval<Dir> {
+    let variable = |work: &Elaborator, name: &Name| {
+        work.scope.iter().rev().find(|(other, _)| *other == name.text).map(|(_, value)| value.clone())
+    };
+    match &assign.target {
+        Target::Index(binder) => match variable(work, &binder.name) {
+            Some(Value::Dir(dir)) => Ok(dir),
+            _ => {
+                let hint = "use `i`, or a velocity: `f[(x in -1..=1, y in -1..=1)]`";
+                work.hinted(Code::IndexKind, assign.span, "populations are counted by directions", hint)
+            }
+        },
+        Target::Velocity(components) => {
+            let mut velocity = Vec::new();
+            for component in components {
+                velocity.push(match component {
+                    Component::Fixed(expr) => work.number(expr)?,
+                    Component::Bound(binder) => match variable(work, &binder.name) {
+                        Some(Value::Number(id)) => id,
+                        _ => {
+                            let label = "a direction where a component of a velocity is due";
+                            return work.fault(Code::IndexKind, binder.name.span, label);
+                        }
+                    },
+                });
+            }
+            work.direction(assign.span, &velocity)
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! Names in formulas: values, families with their indices, functions with their arguments.
+
+use crate::ast::{Expr, ExprKind, FnDef, Name};
+use crate::check::arith;
+use crate::check::elaborate::{Elaborator, Eval, Poisoned};
+use crate::check::program::{Def, ModuleId};
+use crate::check::value::{Dim, Tensor, Value};
+use crate::diag::Code;
+use crate::expr::{ExprId, Rational};
+use crate::lattice::Dir;
+use crate::source::Span;
+
+impl Elaborator<'_> {
+    /// The value of `name[indices](args)`.
+    pub(super) fn named(&mut self, span: Span, name: &Name, indices: &[Expr], args: Option<&[Expr]>) -> Eval<Value> {
+        let variable = self.scope.iter().rev().find(|(other, _)| *other == name.text).map(|(_, value)| value.clone());
+        if let Some(value) = variable {
+            if args.is_some() {
+                return self.not_a_function(name);
+            }
+            return self.component(span, name, value, indices);
+        }
+        match name.text.as_str() {
+            "c" | "w" | "cs2" | "dim" if args.is_some() => return self.not_a_function(name),
+            "c" | "w" | "cs2" | "dim" => {
+                let value = self.of_lattice(&name.text);
+                return self.component(span, name, value, indices);
+            }
+            "opp" | "dot" | "delta" | "sqrt" => {
+                let Some(args) = args else {
+                    return self.fault(Code::NameKind, name.span, format!("`{}` is a function", name.text));
+                };
+                if !indices.is_empty() {
+                    return self.fault(Code::IndexCount, span, format!("`{}` has no indices", name.text));
+                }
+                return self.builtin(span, &name.text, args);
+            }
+            _ => {}
+        }
+        match (self.program.find(self.module, &name.text), args) {
+            (Some((home, Def::Fn(def))), Some(args)) => self.call(span, home, def, indices, args),
+            (Some((_, Def::Fn(_))), None) => {
+                let hint = format!("give it its arguments: `{}(...)`", name.text);
+                self.hinted(Code::NameKind, name.span, format!("`{}` is a function", name.text), hint)
+            }
+            (Some((_, other)), _) => {
+                self.fault(Code::NameKind, name.span, format!("`{}` is {}, not a value", name.text, other.kind()))
+            }
+            (None, _) => self.fault(Code::Undefined, name.span, format!("`{}` is not defined here", name.text)),
+        }
+    }
+
+    fn not_a_function<T>(&mut self, name: &Name) -> Eval<T> {
+        let hint = format!("indices stand in square brackets: `{}[...]`; write a product with `*`", name.text);
+        self.hinted(Code::NameKind, name.span, format!("`{}` is no function", name.text), hint)
+    }
+
+    /// `c[i, a]`, `w[i]`, `cs2`, `dim`.
+    fn of_lattice(&mut self, name: &str) -> Value {
+        let (lattice, exprs) = (self.lattice, &mut self.exprs);
+        let dirs = Dim::Dirs(lattice.q());
+        match name {
+            "cs2" => Value::Number(exprs.constant(lattice.cs2().clone())),
+            "dim" => Value::Number(exprs.int(lattice.dim() as i64)),
+            "w" => {
+                let data = lattice.dirs().map(|dir| exprs.constant(lattice.weight(dir).clone())).collect();
+                Value::Tensor(Tensor { dims: vec![dirs], data })
+            }
+            _ => {
+                let components = lattice.dirs().flat_map(|dir| lattice.velocity(dir));
+                let data = components.map(|c| exprs.int(i64::from(*c))).collect();
+                Value::Tensor(Tensor { dims: vec![dirs, Dim::Axes(lattice.dim())], data })
+            }
+        }
+    }
+
+    /// `value[indices]`; fewer indices than there are leave a family over the rest.
+    fn component(&mut self, span: Span, name: &Name, value: Value, indices: &[Expr]) -> Eval<Value> {
+        if indices.is_empty() {
+            return if matches!(value, Value::Poison) { Err(Poisoned) } else { Ok(value) };
+        }
+        let tensor = match value {
+            Value::Tensor(tensor) => tensor,
+            Value::Poison => return Err(Poisoned),
+            other => {
+                let label = format!("`{}` is {} and has no indices", name.text, other.describe());
+                return self.fault(Code::IndexCount, span, label);
+            }
+        };
+        if indices.len() > tensor.dims.len() {
+            let label = format!("`{}` has {}, not {}", name.text, count(tensor.dims.len(), "index"), indices.len());
+            return self.fault(Code::IndexCount, span, label);
+        }
+        let mut offset = 0;
+        for (dim, index) in tensor.dims.iter().zip(indices) {
+            offset = offset * dim.len() + self.position(*dim, index)?;
+        }
+        let rest = &tensor.dims[indices.len()..];
+        if rest.is_empty() {
+            return Ok(Value::Number(tensor.data[offset]));
+        }
+        let size: usize = rest.iter().map(|dim| dim.len()).product();
+        let data = tensor.data[offset * size..(offset + 1) * size].into();
+        Ok(Value::Tensor(Tensor { dims: rest.to_vec(), data }))
+    }
+
+    /// Where an index stands in what it must run over.
+    fn position(&mut self, dim: Dim, index: &Expr) -> Eval<usize> {
+        let value = self.eval(index)?;
+        match (dim, value) {
+            (_, Value::Poison) => Err(Poisoned),
+            (Dim::Dirs(_), value) => Ok(self.as_direction(index.span, value)?.index()),
+            (_, Value::Dir(_)) => {
+                let due = if matches!(dim, Dim::Axes(_)) { "an axis" } else { "a whole number" };
+                self.fault(Code::IndexKind, index.span, format!("a direction where {due} is due"))
+            }
+            (dim, _) => {
+                let whole = self.whole(index)?;
+                let at = whole.checked_sub(dim.at(0)).and_then(|at| usize::try_from(at).ok());
+                match at.filter(|at| *at < dim.len()) {
+                    Some(at) => Ok(at),
+                    None => {
+                        let label = format!("{whole} is not in {}..={}", dim.at(0), dim.at(dim.len() - 1));
+                        self.fault(Code::OutOfRange, index.span, label)
+                    }
+                }
+            }
+        }
+    }
+
+    /// A direction, given as one or by its velocity.
+    fn as_direction(&mut self, span: Span, value: Value) -> Eval<Dir> {
+        match value {
+            Value::Dir(dir) => Ok(dir),
+            Value::Tensor(tensor) if matches!(tensor.dims[..], [Dim::Axes(_)]) => self.direction(span, &tensor.data),
+            Value::Poison => Err(Poisoned),
+            other => {
+                let hint = "a direction is an index variable, `opp(i)` or a velocity: `f[(1, 0)]`";
+                self.hinted(Code::IndexKind, span, format!("{} where a direction is due", other.describe()), hint)
+            }
+        }
+    }
+
+    fn builtin(&mut self, span: Span, name: &str, args: &[Expr]) -> Eval<Value> {
+        let due = if matches!(name, "dot" | "delta") { 2 } else { 1 };
+        if args.len() != due {
+            let label = format!("`{name}` takes {}, not {}", count(due, "argument"), args.len());
+            return self.fault(Code::Arguments, span, label);
+        }
+        match name {
+            "opp" => {
+                let value = self.eval(&args[0])?;
+                let dir = self.as_direction(args[0].span, value)?;
+                Ok(Value::Dir(self.lattice.opposite(dir)))
+            }
+            "sqrt" => {
+                let inner = self.number(&args[0])?;
+                Ok(Value::Number(arith::sqrt(&mut self.exprs, inner)))
+            }
+            "delta" => {
+                let (left, right) = (self.eval(&args[0])?, self.eval(&args[1])?);
+                let same = match (left, right) {
+                    (Value::Dir(a), Value::Dir(b)) => a == b,
+                    _ => self.whole(&args[0])? == self.whole(&args[1])?,
+                };
+                Ok(Value::Number(self.exprs.int(i64::from(same))))
+            }
+            _ => {
+                let (left, right) = (self.line(&args[0]), self.line(&args[1]));
+                let (left, right) = (left?, right?);
+                if left.dims != right.dims {
+                    return self.fault(Code::NotScalar, span, "the two run over different indices");
+                }
+                let mut total = self.exprs.int(0);
+                for (a, b) in left.data.iter().zip(right.data.iter()) {
+                    let product = arith::mul(&mut self.exprs, *a, *b);
+                    total = arith::add(&mut self.exprs, total, product);
+                }
+                Ok(Value::Number(total))
+            }
+        }
+    }
+
+    /// A family with one index, as `dot` takes.
+    fn line(&mut self, expr: &Expr) -> Eval<Tensor> {
+        match self.eval(expr)? {
+            Value::Tensor(tensor) if tensor.dims.len() == 1 => Ok(tensor),
+            Value::Poison => Err(Poisoned),
+            other => {
+                let name = match &expr.kind {
+                    ExprKind::Name { name, .. } => name.text.as_str(),
+                    _ => "u",
+                };
+                let hint = format!("leave out the last index: `{name}` instead of `{name}[a]`");
+                self.hinted(Code::NotScalar, expr.span, format!("{} where a vector is due", other.describe()), hint)
+            }
+        }
+    }
+
+    /// `def[indices](args)`: the body with its own names only.
+    fn call(&mut self, span: Span, home: ModuleId, def: &FnDef, indices: &[Expr], args: &[Expr]) -> Eval<Value> {
+        let name = &def.name.text;
+        if indices.len() != def.indices.len() {
+            let label = format!("`{name}` has {}, not {}", count(def.indices.len(), "index"), indices.len());
+            return self.fault(Code::IndexCount, span, label);
+        }
+        if args.len() != def.params.len() {
+            let label = format!("`{name}` takes {}, not {}", count(def.params.len(), "argument"), args.len());
+            return self.fault(Code::Arguments, span, label);
+        }
+        let mut scope = Vec::new();
+        for (binder, index) in def.indices.iter().zip(indices) {
+            let dim = self.inside(home, |this| this.dim(binder))?;
+            let position = self.position(dim, index)?;
+            let value = self.index_value(dim, position);
+            scope.push((binder.name.text.clone(), value));
+        }
+        for ((param, binders), arg) in def.params.iter().zip(args) {
+            let value = self.eval(arg)?;
+            let dims =
+                self.inside(home, |this| binders.iter().map(|binder| this.dim(binder)).collect::<Eval<Vec<_>>>())?;
+            let fits = match &value {
+                Value::Number(_) => dims.is_empty(),
+                Value::Tensor(tensor) => tensor.dims == dims,
+                Value::Poison => return Err(Poisoned),
+                _ => false,
+            };
+            if !fits {
+                let label =
+                    format!("{} where `{name}` takes {} as `{}`", value.describe(), describe(&dims), param.text);
+                return self.fault(Code::NotScalar, arg.span, label);
+            }
+            scope.push((param.text.clone(), value));
+        }
+        let outer = std::mem::replace(&mut self.scope, scope);
+        let result = self.inside(home, |this| this.eval(&def.body));
+        self.scope = outer;
+        result
+    }
+
+    /// Runs `work` on the text of another module.
+    pub(super) fn inside<T>(&mut self, module: ModuleId, work: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = std::mem::replace(&mut self.module, module);
+        let result = work(self);
+        self.module = outer;
+        result
+    }
+
+    /// A constant as a rational.
+    pub(super) fn rational(&mut self, expr: &Expr) -> Eval<Rational> {
+        let id: ExprId = self.number(expr)?;
+        match self.exprs.as_const(id).cloned() {
+            Some(value) => Ok(value),
+            None => self.fault(Code::NotConstant, expr.span, "this depends on run-time values"),
+        }
+    }
+}
+
+fn describe(dims: &[Dim]) -> String {
+    match dims {
+        [] => "a number".into(),
+        _ => Value::Tensor(Tensor { dims: dims.to_vec(), data: [].into() }).describe(),
+    }
+}
+
+fn count(number: usize, thing: &str) -> String {
+    match (number, thing) {
+        (0, _) => format!("no {thing}"),
+        (1, _) => format!("one {thing}"),
+        (_, "index") => format!("{number} indices"),
+        _ => format!("{number} {thing}s"),
+    }
+}

@@ -1,0 +1,135 @@
+//! Which named values a block of formulas needs.
+//!
+//! After: the lets of a [`Formulas`] are those that its outputs need, each value named once, none a constant or a mere
+//! symbol; the graph of a [`Model`] holds nothing that no formula needs.
+
+use crate::expr::{Expr, ExprId, Exprs};
+use crate::model::{Formulas, Let, Model};
+
+/// A component of a `let`.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Expanded name.
+    pub name: String,
+    /// Name of the family.
+    pub family: String,
+    /// Its value.
+    pub value: ExprId,
+    /// Line of its source, from 1.
+    pub line: usize,
+    /// Name of its source.
+    pub file: String,
+    /// Whether the name tells it apart by a number: `m_1_0_0`.
+    pub indexed: bool,
+}
+
+/// The lets among `entries` that `outputs` need.
+///
+/// A value with several names goes by the first, unless that is a number of a family and a later one says more: `rho` is
+/// preferred to `m_0_0_0`.
+pub fn formulas(exprs: &Exprs, entries: &[Entry], outputs: &[ExprId]) -> Formulas {
+    let needed = needed(exprs, outputs);
+    let mut kept: Vec<Entry> = Vec::new();
+    let mut place: Vec<Option<usize>> = vec![None; exprs.len()];
+    for entry in entries {
+        let at = entry.value.index();
+        if !needed[at] || matches!(exprs.get(entry.value), Expr::Const(_) | Expr::Symbol(_)) {
+            continue;
+        }
+        match place[at] {
+            None => {
+                place[at] = Some(kept.len());
+                kept.push(entry.clone());
+            }
+            Some(old) if kept[old].indexed && !entry.indexed => {
+                kept[old].name = entry.name.clone();
+                kept[old].indexed = false;
+            }
+            Some(_) => {}
+        }
+    }
+    let lets = kept
+        .into_iter()
+        .map(|Entry { name, family, value, line, file, .. }| Let { name, family, value, line, file })
+        .collect();
+    Formulas { lets, outputs: outputs.to_vec() }
+}
+
+/// For every node, whether `roots` need it.
+pub fn needed(exprs: &Exprs, roots: &[ExprId]) -> Vec<bool> {
+    let mut needed = vec![false; exprs.len()];
+    for root in roots {
+        needed[root.index()] = true;
+    }
+    let nodes: Vec<(ExprId, &Expr)> = exprs.iter().collect();
+    for (id, node) in nodes.into_iter().rev() {
+        if needed[id.index()] {
+            node.operands().into_iter().for_each(|operand| needed[operand.index()] = true);
+        }
+    }
+    needed
+}
+
+/// Drops the nodes that no formula of the model needs.
+pub fn compact(model: &mut Model) {
+    let mut roots: Vec<ExprId> = model.fields.iter().flat_map(|field| field.components.clone()).collect();
+    for formulas in [&model.macroscopic, &model.init, &model.collide] {
+        roots.extend(&formulas.outputs);
+    }
+    roots.extend(model.boundaries.iter().flat_map(|boundary| &boundary.links));
+    let needed = needed(&model.exprs, &roots);
+    let mut kept = Exprs::new();
+    let mut new: Vec<Option<ExprId>> = vec![None; model.exprs.len()];
+    for (id, node) in model.exprs.iter().filter(|(id, _)| needed[id.index()]) {
+        let to = |old: ExprId| new[old.index()].unwrap_or(old);
+        let node = match node.clone() {
+            Expr::Neg(a) => Expr::Neg(to(a)),
+            Expr::Sqrt(a) => Expr::Sqrt(to(a)),
+            Expr::Add(a, b) => Expr::Add(to(a), to(b)),
+            Expr::Sub(a, b) => Expr::Sub(to(a), to(b)),
+            Expr::Mul(a, b) => Expr::Mul(to(a), to(b)),
+            Expr::Div(a, b) => Expr::Div(to(a), to(b)),
+            Expr::Fma(a, b, c) => Expr::Fma(to(a), to(b), to(c)),
+            Expr::Select { compare, left, right, then, otherwise } => {
+                Expr::Select { compare, left: to(left), right: to(right), then: to(then), otherwise: to(otherwise) }
+            }
+            leaf => leaf,
+        };
+        new[id.index()] = Some(kept.add(node));
+    }
+    let to = |id: &mut ExprId| *id = new[id.index()].unwrap_or(*id);
+    model.fields.iter_mut().flat_map(|field| &mut field.components).for_each(to);
+    for formulas in [&mut model.macroscopic, &mut model.init, &mut model.collide] {
+        formulas.outputs.iter_mut().for_each(to);
+        formulas.lets.iter_mut().for_each(|item| to(&mut item.value));
+    }
+    model.boundaries.iter_mut().flat_map(|boundary| &mut boundary.links).for_each(to);
+    model.exprs = kept;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::expr::Symbol;
+    use crate::lattice::Dir;
+
+    #[test]
+    fn a_value_goes_by_its_best_name() {
+        let mut exprs = Exprs::new();
+        let f = exprs.symbol(Symbol::Population(Dir(0)));
+        let sum = exprs.add(Expr::Add(f, f));
+        let product = exprs.add(Expr::Mul(f, f));
+        let entry = |name: &str, value, indexed| Entry {
+            name: name.into(),
+            family: "m".into(),
+            value,
+            line: 1,
+            file: "t.lbm".into(),
+            indexed,
+        };
+        let entries =
+            [entry("m_0", sum, true), entry("m_1", f, true), entry("rho", sum, false), entry("unused", product, false)];
+        let lets = formulas(&exprs, &entries, &[sum]).lets;
+        assert_eq!(lets.iter().map(|item| item.name.as_str()).collect::<Vec<_>>(), ["rho"]);
+    }
+}

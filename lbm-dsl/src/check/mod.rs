@@ -1,0 +1,32 @@
+//! The tree to a model, or all that is wrong with it.
+//!
+//! Passes in their order, and what holds after each:
+//!
+//! - `program`: every module that is used is loaded, every import exists.
+//! - `lattices`: the velocity set is one, and as isotropic as it claims.
+//! - `build` (with `elaborate`, `call`): every formula is expanded into the graph, every output defined.
+//!
+//! Each pass reports everything it finds and stops the check if it found anything.
+
+mod arith;
+mod build;
+mod call;
+mod elaborate;
+mod formulas;
+mod lattices;
+mod naming;
+mod program;
+mod value;
+
+use crate::ast::Ast;
+use crate::diag::Report;
+use crate::model::Model;
+use crate::shipped::Library;
+use crate::source::Source;
+
+/// The model that a spec describes.
+pub fn check(source: &Source, ast: &Ast, library: &dyn Library) -> Result<Model, Report> {
+    let program = program::Program::load(source, ast, library)?;
+    let lattice = lattices::chosen(&program)?;
+    build::model(&program, &lattice)
+}

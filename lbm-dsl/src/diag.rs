@@ -1,0 +1,197 @@
+//! What is wrong with a text, where, and what to do about it.
+//!
+//! A stage collects [`Diagnostic`]s in a [`Report`] and hands it back at its end, so that one run shows all of a stage's
+//! errors. Rendering is miette's: file, line, caret and hint.
+
+mod codes;
+pub(crate) mod suggest;
+
+use std::fmt;
+
+use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, SourceCode};
+
+pub use codes::Code;
+
+use crate::source::{Source, Span};
+
+/// One thing that is wrong at one place.
+#[derive(Clone, Debug)]
+pub struct Diagnostic {
+    code: Code,
+    source: Source,
+    span: Span,
+    label: String,
+    also: Vec<(Span, String)>,
+    hint: Option<String>,
+}
+
+impl Diagnostic {
+    /// `code` at `span` of `source`; `label` says at the caret what is wrong with just this place.
+    pub fn new(code: Code, source: &Source, span: Span, label: impl Into<String>) -> Self {
+        Self { code, source: source.clone(), span, label: label.into(), also: Vec::new(), hint: None }
+    }
+
+    /// Adds another place of the same source.
+    pub fn also(mut self, span: Span, label: impl Into<String>) -> Self {
+        self.also.push((span, label.into()));
+        self
+    }
+
+    /// Replaces the hint of the code's row.
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// What is wrong.
+    pub fn code(&self) -> Code {
+        self.code
+    }
+
+    /// Text it speaks about.
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// Place in that text.
+    pub fn span(&self) -> Span {
+        self.span
+    }
+
+    /// What is wrong with just this place.
+    pub fn label(&self) -> &str {
+        &self.label
+    }
+
+    fn same_place(&self, other: &Diagnostic) -> bool {
+        self.code == other.code && self.span == other.span && self.source.name() == other.source.name()
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.code.message())
+    }
+}
+
+impl std::error::Error for Diagnostic {}
+
+impl miette::Diagnostic for Diagnostic {
+    fn code(&self) -> Option<Box<dyn fmt::Display + '_>> {
+        Some(Box::new(self.code.code()))
+    }
+
+    fn help(&self) -> Option<Box<dyn fmt::Display + '_>> {
+        let hint = self.hint.as_deref().unwrap_or(self.code.hint());
+        (!hint.is_empty()).then(|| Box::new(hint) as Box<dyn fmt::Display>)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let place = |span: Span| (span.start, span.end - span.start);
+        let main = LabeledSpan::new_primary_with_span(Some(self.label.clone()), place(self.span));
+        let also =
+            self.also.iter().map(move |(span, label)| LabeledSpan::new_with_span(Some(label.clone()), place(*span)));
+        Some(Box::new(std::iter::once(main).chain(also)))
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        Some(&self.source)
+    }
+}
+
+/// All that a stage found wrong.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Report {
+    /// An empty report.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a diagnostic, unless the same place has the same one already.
+    pub fn push(&mut self, diagnostic: Diagnostic) {
+        if !self.diagnostics.iter().any(|old| old.same_place(&diagnostic)) {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
+    /// The diagnostics in the order found.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
+    }
+
+    /// Whether nothing was found.
+    pub fn is_empty(&self) -> bool {
+        self.diagnostics.is_empty()
+    }
+
+    /// Ends a stage: `Err` with everything found, if anything was.
+    pub fn propagate(&mut self) -> Result<(), Report> {
+        if self.is_empty() { Ok(()) } else { Err(std::mem::take(self)) }
+    }
+
+    /// The report as text, without colours, at most `width` characters wide.
+    pub fn render(&self, width: usize) -> String {
+        let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor()).with_width(width);
+        let mut text = String::new();
+        for diagnostic in &self.diagnostics {
+            if handler.render_report(&mut text, diagnostic).is_err() {
+                text.push_str(&format!("{}: {}\n", diagnostic.code.code(), diagnostic.code.message()));
+            }
+        }
+        text
+    }
+}
+
+impl From<Diagnostic> for Report {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self { diagnostics: vec![diagnostic] }
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let file = self.diagnostics.first().map_or("", |first| first.source.name());
+        match self.diagnostics.len() {
+            1 => write!(out, "{file} has an error"),
+            count => write!(out, "{file} has {count} errors"),
+        }
+    }
+}
+
+impl std::error::Error for Report {}
+
+impl miette::Diagnostic for Report {
+    fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn miette::Diagnostic> + 'a>> {
+        Some(Box::new(self.diagnostics.iter().map(|diagnostic| diagnostic as &dyn miette::Diagnostic)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rendering_shows_file_line_caret_and_hint() {
+        let source = Source::new("a.lbm", "let x = 1;\nlet y = 2x;\n");
+        let report = Report::from(Diagnostic::new(Code::NumberSuffix, &source, Span::new(19, 21), "`2x`"));
+        let text = report.render(100);
+        for part in ["E0003", "a.lbm:2:9", "let y = 2x;", "`2x`", "help:"] {
+            assert!(text.contains(part), "{part} is missing in\n{text}");
+        }
+    }
+
+    #[test]
+    fn a_place_is_reported_once() {
+        let source = Source::new("a.lbm", "x");
+        let mut report = Report::new();
+        for label in ["one", "two"] {
+            report.push(Diagnostic::new(Code::Undefined, &source, Span::new(0, 1), label));
+        }
+        assert_eq!(report.diagnostics().len(), 1);
+        assert!(report.propagate().is_err());
+    }
+}

@@ -1,0 +1,72 @@
+//! The specs and prelude modules that come with the compiler.
+//!
+//! In: nothing. After: their texts are inside the program, so that a name is enough to find one from any folder.
+
+/// Where `use module::name;` finds its modules.
+pub trait Library {
+    /// The text of a module.
+    fn module(&self, name: &str) -> Option<String>;
+    /// Names of all modules, for hints.
+    fn names(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// The modules in `specs/prelude`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Prelude;
+
+impl Library for Prelude {
+    fn module(&self, name: &str) -> Option<String> {
+        PRELUDE.iter().find(|(module, _)| *module == name).map(|(_, text)| text.to_string())
+    }
+    fn names(&self) -> Vec<String> {
+        PRELUDE.iter().map(|(module, _)| module.to_string()).collect()
+    }
+}
+
+macro_rules! texts {
+    ($folder:literal: $($name:literal)*) => {
+        &[$(($name, include_str!(concat!("../../specs/", $folder, $name, ".lbm"))),)*]
+    };
+}
+
+const SPECS: &[(&str, &str)] = texts!("": "d2q9_bgk" "d3q19_bgk" "d3q27_bgk" "d3q27_cumulant" "d3q27_kbc");
+const PRELUDE: &[(&str, &str)] = texts!("prelude/": "equilibria" "lattices" "moments" "walls");
+
+/// Every shipped spec: name without `.lbm`, and text.
+pub fn specs() -> impl Iterator<Item = (&'static str, &'static str)> {
+    SPECS.iter().copied()
+}
+
+/// The text of a shipped spec, named with or without `.lbm`.
+pub fn spec(name: &str) -> Option<&'static str> {
+    let stem = name.strip_suffix(".lbm").unwrap_or(name);
+    specs().find(|(spec, _)| *spec == stem).map(|(_, text)| text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stems(folder: &str) -> Vec<String> {
+        let path = format!("{}/../specs/{folder}", env!("CARGO_MANIFEST_DIR"));
+        let files = std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut stems: Vec<String> = files.filter_map(|file| Some(file.strip_suffix(".lbm")?.to_string())).collect();
+        stems.sort();
+        stems
+    }
+
+    #[test]
+    fn the_lists_are_the_folders() {
+        assert_eq!(specs().map(|(name, _)| name).collect::<Vec<_>>(), stems(""));
+        assert_eq!(Prelude.names(), stems("prelude"));
+    }
+
+    #[test]
+    fn the_ending_is_optional() {
+        assert!(spec("d2q9_bgk").is_some());
+        assert_eq!(spec("d2q9_bgk"), spec("d2q9_bgk.lbm"));
+        assert_eq!(spec("d9q9"), None);
+    }
+}
