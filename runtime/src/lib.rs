@@ -1,3 +1,37 @@
-//! Kernels to flows.
+//! Kernels to flows: a bundle's kernels, loaded on a device, advance populations on a grid of blocks.
+//!
+//! ```text
+//! bundle ──▶ kernels ──▶ step ──▶ snapshot, observe
+//!              │          │ │
+//!            device    mesh fields
+//! ```
+//!
+//! | module | job |
+//! | --- | --- |
+//! | `device` | buffers, modules, launches, timing, on the host or a GPU |
+//! | `kernels` | loads a bundle, checks signatures, launches by role |
+//! | `layout` | (slot, component, cell) to offset |
+//! | `mesh` | blocks, neighbours, walls |
+//! | `fields` | populations and macroscopic arrays |
+//! | `step` | a simulation: the recipe of a time step |
+//! | `observe` | conserved sums, change, the first value that is no number |
+//! | `bandwidth` | what speed is measured against |
+//! | `case` | a case file: units, walls, stop |
+//! | `snapshot` | macroscopic fields on the host |
+//!
+//! Invariant: `unsafe` code lies in `device` only (the workspace denies it elsewhere).
+//!
+//! Invariant: the runtime knows bundles and nothing else of the compiler (its manifest has no such dependency).
+
+pub mod bandwidth;
 pub mod case;
+pub mod device;
+pub mod fields;
+#[cfg(test)]
+mod fixture;
+pub mod kernels;
+pub mod layout;
+pub mod mesh;
+pub mod observe;
 pub mod snapshot;
+pub mod step;

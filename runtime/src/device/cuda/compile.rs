@@ -1,0 +1,180 @@
+//! NVRTC: from a kernel source to a cubin for the very GPU at hand.
+//!
+//! The cubin is cached under the hash of source, flags, architecture and NVRTC's version, with its own hash in front, so
+//! that a damaged file is compiled again and never given to the driver.
+
+use std::ffi::CString;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use cudarc::nvrtc::{result, sys};
+
+use super::super::cache;
+use super::super::error::DeviceError;
+use super::Source;
+
+/// How kernels are compiled, beside the architecture. Subnormal numbers are kept; a multiplication and an addition may
+/// become one operation. Division and square root in f32 may be off by two units in the last place (2.4e-7), which
+/// spares every division a slow path and its registers; in f64 they stay exactly rounded.
+const FLAGS: [&str; 5] = ["--std=c++17", "--fmad=true", "--ftz=false", "--prec-div=false", "--prec-sqrt=false"];
+
+/// Bytes of the hash in front of a cached cubin.
+const SEAL: usize = blake3::OUT_LEN;
+
+/// Makes sure that NVRTC can be called; says why not otherwise. Once it can, it stays loaded.
+pub(super) fn nvrtc() -> Result<(), String> {
+    static FOUND: OnceLock<bool> = OnceLock::new();
+    let found = *FOUND.get_or_init(|| present() || folders().iter().any(|folder| preload(folder)));
+    if found { Ok(()) } else { Err("no NVRTC library found (libnvrtc.so, libnvrtc.so.13)".to_string()) }
+}
+
+/// Whether cudarc finds NVRTC by one of the names it knows.
+#[allow(unsafe_code)]
+fn present() -> bool {
+    // SAFETY: loads and closes NVRTC's library, whose initialisers are made for that.
+    unsafe { sys::is_culib_present() }
+}
+
+/// Folders where toolkits put their libraries although the loader does not look there.
+fn folders() -> Vec<PathBuf> {
+    let named = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(std::env::var_os).map(PathBuf::from);
+    let usual = std::iter::once(PathBuf::from("/usr/local/cuda"));
+    let mut versions: Vec<PathBuf> = std::fs::read_dir("/usr/local")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("cuda-")))
+        .collect();
+    versions.sort();
+    named
+        .chain(usual)
+        .chain(versions.into_iter().rev())
+        .flat_map(|root| [root.join("lib64"), root.join("targets/x86_64-linux/lib"), root.join("lib")])
+        .collect()
+}
+
+/// Loads NVRTC and what it needs from a folder and leaves it loaded: the loader then knows it by its plain name.
+fn preload(folder: &Path) -> bool {
+    let mut names: Vec<PathBuf> = std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("libnvrtc")))
+        .filter(|path| path.to_string_lossy().contains(".so"))
+        .collect();
+    // `libnvrtc-builtins.so.13.0` sorts before `libnvrtc.so.13`, which asks for it later.
+    names.sort();
+    for name in names {
+        if let Some(library) = open(&name) {
+            std::mem::forget(library);
+        }
+    }
+    present()
+}
+
+#[allow(unsafe_code)]
+fn open(path: &Path) -> Option<libloading::Library> {
+    // SAFETY: a library of the CUDA toolkit, whose initialisers are made for being loaded.
+    unsafe { libloading::Library::new(path) }.ok()
+}
+
+/// The cubin of a source for an architecture (`90` for `sm_90`), with notices for the user.
+pub(super) fn compile(source: Source<'_>, architecture: i32) -> Result<(Vec<u8>, Vec<String>), DeviceError> {
+    nvrtc().map_err(|reason| DeviceError::NoGpu { reason })?;
+    let version = version();
+    let mut flags: Vec<String> = FLAGS.iter().map(|flag| flag.to_string()).collect();
+    flags.push(format!("--gpu-architecture=sm_{architecture}"));
+
+    let mut key = cache::Key::new("cubin");
+    for part in [source.text, &flags.join(" "), &version] {
+        key.add(part);
+    }
+    let cached = cache::folder().map(|folder| folder.join(key.file_name("cubin")));
+    if let Some(cubin) = cached.as_deref().and_then(|path| std::fs::read(path).ok()).and_then(|bytes| unseal(&bytes)) {
+        return Ok((cubin, vec![]));
+    }
+    let cubin = run(source, &flags, &version)?;
+    let mut notices = vec![];
+    if let Some(path) = cached
+        && let Err(error) = cache::store(&path, &seal(&cubin))
+    {
+        notices.push(format!("compiled kernels are not kept: {} cannot be written ({error})", path.display()));
+    }
+    Ok((cubin, notices))
+}
+
+fn seal(bytes: &[u8]) -> Vec<u8> {
+    [blake3::hash(bytes).as_bytes().as_slice(), bytes].concat()
+}
+
+fn unseal(sealed: &[u8]) -> Option<Vec<u8>> {
+    let (hash, bytes) = sealed.split_at_checked(SEAL)?;
+    (blake3::hash(bytes).as_bytes().as_slice() == hash).then(|| bytes.to_vec())
+}
+
+/// `NVRTC 13.0`.
+#[allow(unsafe_code)]
+fn version() -> String {
+    let (mut major, mut minor) = (0, 0);
+    // SAFETY: both pointers are to live integers; NVRTC is loaded.
+    let answer = unsafe { sys::nvrtcVersion(&mut major, &mut minor) };
+    match answer.result() {
+        Ok(()) => format!("NVRTC {major}.{minor}"),
+        Err(_) => "NVRTC of unknown version".to_string(),
+    }
+}
+
+/// A program that is destroyed when it goes.
+struct Program(sys::nvrtcProgram);
+
+#[allow(unsafe_code)]
+impl Drop for Program {
+    fn drop(&mut self) {
+        // SAFETY: created by `create_program` and destroyed here only. A failure leaks memory, no more.
+        let _ = unsafe { result::destroy_program(self.0) };
+    }
+}
+
+#[allow(unsafe_code)]
+fn run(source: Source<'_>, flags: &[String], version: &str) -> Result<Vec<u8>, DeviceError> {
+    let refused = |words: String| DeviceError::Compile {
+        compiler: version.to_string(),
+        file: source.name.to_string(),
+        words: words.lines().take(40).collect::<Vec<_>>().join("\n"),
+    };
+    let plain = |error: result::NvrtcError| refused(error.to_string());
+    let text = CString::new(source.text).map_err(|_| refused("the source contains a zero byte".into()))?;
+    let name = CString::new(source.name).map_err(|_| refused("the file name contains a zero byte".into()))?;
+    let program = Program(result::create_program(&text, Some(&name)).map_err(plain)?);
+    // SAFETY: the program is live.
+    if let Err(error) = unsafe { result::compile_program(program.0, flags) } {
+        // SAFETY: the program is live; its log may be asked for after a failed compile.
+        let log = unsafe { result::get_program_log(program.0) }.unwrap_or_default();
+        let log: Vec<u8> = log.into_iter().map(|byte| byte as u8).filter(|byte| *byte != 0).collect();
+        return Err(refused(format!("{error}\n{}", String::from_utf8_lossy(&log))));
+    }
+    let mut size = 0usize;
+    // SAFETY: the program is live and compiled for a real architecture, so it has a cubin.
+    unsafe { sys::nvrtcGetCUBINSize(program.0, &mut size) }.result().map_err(plain)?;
+    let mut cubin = vec![0u8; size];
+    // SAFETY: `cubin` has the size that NVRTC asked for.
+    unsafe { sys::nvrtcGetCUBIN(program.0, cubin.as_mut_ptr().cast()) }.result().map_err(plain)?;
+    Ok(cubin)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_damaged_cubin_is_not_used() {
+        let mut sealed = seal(b"machine code");
+        assert_eq!(unseal(&sealed).as_deref(), Some(b"machine code".as_slice()));
+        let last = sealed.len() - 1;
+        sealed[last] ^= 1;
+        assert_eq!(unseal(&sealed), None);
+        assert_eq!(unseal(&sealed[..7]), None);
+    }
+}

@@ -1,0 +1,370 @@
+//! A GPU as a device: driver, modules, one stream.
+//!
+//! cudarc loads the driver and NVRTC when they are first used and panics where they are missing, so their presence is
+//! asked before anything else ([`Cuda::new`], `compile::nvrtc`). Everything runs on one stream of our own; cudarc's
+//! tracking of events between streams is off, which capturing launches into a [`Graph`] needs.
+
+mod compile;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cudarc::driver::{
+    CudaContext, CudaEvent, CudaFunction, CudaGraph, CudaModule, CudaSlice, CudaStream, DevicePtr, DriverError,
+    LaunchConfig, PushKernelArg, result, sys,
+};
+
+use super::error::DeviceError;
+use super::host::cell;
+use super::{Shape, Source, Value};
+
+/// A GPU with its stream.
+pub(super) struct Cuda {
+    context: Arc<CudaContext>,
+    stream: Arc<CudaStream>,
+    name: String,
+    /// `90` for `sm_90`.
+    architecture: i32,
+    /// What the launches being recorded use; `None` outside [`Cuda::record`].
+    recording: Mutex<Option<Vec<Kept>>>,
+}
+
+/// Something that a recorded launch needs for as long as it can be repeated.
+enum Kept {
+    Memory { _slice: Arc<CudaSlice<u8>> },
+    Kernel { _function: CudaFunction },
+}
+
+/// Memory on the GPU.
+pub(super) struct Memory {
+    slice: Arc<CudaSlice<u8>>,
+    address: sys::CUdeviceptr,
+    bytes: usize,
+    cuda: Arc<CudaStream>,
+}
+
+/// Loaded kernels.
+pub(super) struct Module(Arc<CudaModule>);
+
+/// A kernel of a module, which it keeps loaded.
+pub(super) struct Entry(CudaFunction);
+
+/// A point on the stream's time line.
+pub(super) struct Event(CudaEvent);
+
+/// Launches that were recorded and can be repeated as one.
+pub struct Graph {
+    graph: CudaGraph,
+    _kept: Vec<Kept>,
+}
+
+fn driver_error(action: &str) -> impl FnOnce(DriverError) -> DeviceError + use<> {
+    let action = action.to_string();
+    move |error| DeviceError::Driver { device: "the GPU".into(), action, reason: error.to_string() }
+}
+
+/// Whether the driver's library can be loaded.
+#[allow(unsafe_code)]
+fn driver_present() -> bool {
+    // SAFETY: loads and closes the CUDA driver's library, whose initialisers are made for that.
+    unsafe { sys::is_culib_present() }
+}
+
+impl Cuda {
+    #[allow(unsafe_code)]
+    pub(super) fn new(ordinal: usize) -> Result<Self, DeviceError> {
+        let no_gpu = |reason: String| DeviceError::NoGpu { reason };
+        if !driver_present() {
+            return Err(no_gpu("no CUDA driver found (libcuda.so)".into()));
+        }
+        let unusable = |error: DriverError| no_gpu(format!("the CUDA driver says: {error}"));
+        let count = CudaContext::device_count().map_err(unusable)?;
+        if ordinal >= count.max(0) as usize {
+            return Err(no_gpu(format!("GPU {ordinal} asked for, the CUDA driver knows {count}")));
+        }
+        compile::nvrtc().map_err(no_gpu)?;
+        let context = CudaContext::new(ordinal).map_err(unusable)?;
+        // SAFETY: all work goes to one stream, so there is nothing between streams to be tracked.
+        unsafe { context.disable_event_tracking() };
+        let stream = context.new_stream().map_err(unusable)?;
+        let name = context.name().map_err(unusable)?;
+        let (major, minor) = context.compute_capability().map_err(unusable)?;
+        Ok(Cuda { context, stream, name, architecture: 10 * major + minor, recording: Mutex::new(None) })
+    }
+
+    pub(super) fn describe(&self) -> String {
+        format!("{} (sm_{})", self.name, self.architecture)
+    }
+
+    pub(super) fn memory_available(&self) -> Option<usize> {
+        self.context.mem_get_info().ok().map(|(free, _)| free)
+    }
+
+    /// Zeroed memory.
+    pub(super) fn alloc(&self, bytes: usize) -> Result<Memory, DeviceError> {
+        let slice = self.stream.alloc_zeros::<u8>(bytes.max(1)).map_err(|error| match error.0 {
+            sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
+                DeviceError::Memory { device: self.describe(), asked: bytes, available: self.memory_available() }
+            }
+            _ => driver_error("allocate memory")(error),
+        })?;
+        let address = slice.device_ptr(&self.stream).0;
+        Ok(Memory { slice: Arc::new(slice), address, bytes, cuda: self.stream.clone() })
+    }
+
+    /// Compiles and loads a source, or loads what an earlier run has compiled; with notices for the user.
+    pub(super) fn load(&self, source: Source<'_>) -> Result<(Module, Vec<String>), DeviceError> {
+        let (cubin, notices) = compile::compile(source, self.architecture)?;
+        let image = cudarc::nvrtc::Ptx::from_binary(cubin);
+        let module = self.context.load_module(image).map_err(driver_error("load the compiled kernels"))?;
+        Ok((Module(module), notices))
+    }
+
+    #[allow(unsafe_code)]
+    pub(super) fn launch(
+        &self,
+        symbol: &str,
+        entry: &Entry,
+        shape: Shape,
+        args: &mut [Value<'_>],
+    ) -> Result<(), DeviceError> {
+        let failed = |reason: String| DeviceError::Launch { kernel: symbol.to_string(), reason };
+        let groups = shape.items.div_ceil(shape.items_per_group.max(1) as usize);
+        let mut cells = Vec::with_capacity(args.len());
+        let mut used = vec![Kept::Kernel { _function: entry.0.clone() }];
+        for arg in args {
+            let buffer = match arg {
+                Value::Int(value) => {
+                    cells.push(cell(&value.to_ne_bytes()));
+                    continue;
+                }
+                Value::F32(value) => {
+                    cells.push(cell(&value.to_ne_bytes()));
+                    continue;
+                }
+                Value::F64(value) => {
+                    cells.push(cell(&value.to_ne_bytes()));
+                    continue;
+                }
+                Value::Read(buffer) => &**buffer,
+                Value::Write(buffer) => &**buffer,
+            };
+            match &buffer.storage {
+                super::buffer::Storage::Cuda(memory) if memory.cuda == self.stream => {
+                    cells.push(memory.address);
+                    used.push(Kept::Memory { _slice: memory.slice.clone() });
+                }
+                _ => return Err(failed("a buffer belongs to another device".into())),
+            }
+        }
+        let config =
+            LaunchConfig { grid_dim: (groups as u32, 1, 1), block_dim: (shape.threads, 1, 1), shared_mem_bytes: 0 };
+        let mut launch = self.stream.launch_builder(&entry.0);
+        for cell in &cells {
+            launch.arg(cell);
+        }
+        // SAFETY: `kernels` checked number and types of the arguments against the manifest that came with the source;
+        // each lies at the start of its cell, of which the driver copies as many bytes as the kernel's parameter has.
+        // Buffers are freed in the stream's order, after the kernel. That the code keeps to its signature is the trust
+        // put in a bundle.
+        unsafe { launch.launch(config) }.map_err(|error| failed(error.to_string()))?;
+        if let Some(kept) = &mut *self.recording() {
+            kept.extend(used);
+        }
+        Ok(())
+    }
+
+    fn recording(&self) -> MutexGuard<'_, Option<Vec<Kept>>> {
+        self.recording.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn synchronize(&self) -> Result<(), DeviceError> {
+        self.stream.synchronize().map_err(driver_error("run the kernels"))
+    }
+
+    pub(super) fn mark(&self) -> Result<Event, DeviceError> {
+        let event = self.stream.record_event(Some(sys::CUevent_flags::CU_EVENT_DEFAULT));
+        event.map(Event).map_err(driver_error("record an event"))
+    }
+
+    pub(super) fn seconds(&self, from: &Event, to: &Event) -> Result<f64, DeviceError> {
+        let milliseconds = from.0.elapsed_ms(&to.0).map_err(driver_error("measure time"))?;
+        Ok(f64::from(milliseconds) / 1e3)
+    }
+
+    /// Records what `work` launches. `None` if it launches nothing.
+    pub(super) fn record(&self, work: impl FnOnce() -> Result<(), DeviceError>) -> Result<Option<Graph>, DeviceError> {
+        let cannot = || driver_error("record launches");
+        *self.recording() = Some(vec![]);
+        let begun = self.stream.begin_capture(sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+        let worked = begun.map_err(cannot()).and_then(|()| work());
+        let ended = self.stream.end_capture(sys::CUgraphInstantiate_flags(0));
+        let kept = self.recording().take().unwrap_or_default();
+        worked?;
+        Ok(ended.map_err(cannot())?.map(|graph| Graph { graph, _kept: kept }))
+    }
+}
+
+impl Graph {
+    /// Queues the recorded launches once more.
+    pub fn launch(&self) -> Result<(), DeviceError> {
+        self.graph.launch().map_err(driver_error("repeat recorded launches"))
+    }
+}
+
+#[allow(unsafe_code)]
+impl Memory {
+    pub(super) fn write(&mut self, at: usize, bytes: &[u8]) -> Result<(), DeviceError> {
+        assert!(at + bytes.len() <= self.bytes, "the buffer checks its ranges");
+        self.bind("write memory")?;
+        // SAFETY: the range lies inside the allocation; `bytes` outlives the copy, which is waited for.
+        unsafe { result::memcpy_htod_async(self.address + at as u64, bytes, self.cuda.cu_stream()) }
+            .and_then(|()| self.cuda.synchronize())
+            .map_err(driver_error("write memory"))
+    }
+
+    pub(super) fn read(&self, at: usize, bytes: &mut [u8]) -> Result<(), DeviceError> {
+        assert!(at + bytes.len() <= self.bytes, "the buffer checks its ranges");
+        self.bind("read memory")?;
+        // SAFETY: as in `write`; the stream's order puts the copy after all kernels that write the range.
+        unsafe { result::memcpy_dtoh_async(bytes, self.address + at as u64, self.cuda.cu_stream()) }
+            .and_then(|()| self.cuda.synchronize())
+            .map_err(driver_error("read memory"))
+    }
+
+    pub(super) fn fill(&mut self, byte: u8) -> Result<(), DeviceError> {
+        self.bind("fill memory")?;
+        // SAFETY: the range is the allocation.
+        unsafe { result::memset_d8_async(self.address, byte, self.bytes, self.cuda.cu_stream()) }
+            .map_err(driver_error("fill memory"))
+    }
+
+    pub(super) fn copy_from(&mut self, from: &Memory) -> Result<(), DeviceError> {
+        assert_eq!(self.bytes, from.bytes, "the buffer checks lengths");
+        if self.cuda != from.cuda {
+            return Err(DeviceError::Driver {
+                device: "the GPU".into(),
+                action: "copy memory".into(),
+                reason: "the buffers belong to different devices".into(),
+            });
+        }
+        self.bind("copy memory")?;
+        // SAFETY: both ranges are whole allocations of the same size, and distinct since one is borrowed exclusively.
+        unsafe { result::memcpy_dtod_async(self.address, from.address, self.bytes, self.cuda.cu_stream()) }
+            .map_err(driver_error("copy memory"))
+    }
+
+    fn bind(&self, action: &str) -> Result<(), DeviceError> {
+        self.cuda.context().bind_to_thread().map_err(driver_error(action))
+    }
+}
+
+impl Module {
+    pub(super) fn kernel(&self, symbol: &str) -> Result<Entry, DeviceError> {
+        match self.0.load_function(symbol) {
+            Ok(function) => Ok(Entry(function)),
+            Err(error) if error.0 == sys::CUresult::CUDA_ERROR_NOT_FOUND => {
+                Err(DeviceError::MissingKernel { symbol: symbol.to_string() })
+            }
+            Err(error) => Err(driver_error("find a kernel")(error)),
+        }
+    }
+}
+
+#[cfg(all(test, feature = "cuda"))]
+mod tests {
+    use crate::device::{Device, DeviceError, Scalar, Shape, Source, Value};
+
+    const TRIPLE: &str = r#"
+        extern "C" __global__ void triple(const int *ids, int count, const double *src, double *dst, float factor) {
+            int at = blockIdx.x * blockDim.x + threadIdx.x;
+            if (at < count) dst[ids[at]] = factor * src[ids[at]];
+        }
+        extern "C" __global__ void increment(double *dst, int count) {
+            int at = blockIdx.x * blockDim.x + threadIdx.x;
+            if (at < count) dst[at] += 1;
+        }"#;
+
+    fn load(device: &Device) -> crate::device::Module {
+        device.load(Source { name: "triple.cu", text: TRIPLE }).unwrap()
+    }
+
+    #[test]
+    fn a_launch_covers_the_listed_items_with_arguments_of_every_type() {
+        let device = Device::cuda(0).unwrap();
+        let kernel = load(&device).kernel("triple").unwrap();
+        let count = 1001;
+        let ids = device.ints(&(0..count).map(|at| (at * 7 % count) as i32).collect::<Vec<_>>()).unwrap();
+        let mut src = device.alloc(Scalar::F64, count).unwrap();
+        src.write_reals(0, &(0..count).map(|at| at as f64).collect::<Vec<_>>()).unwrap();
+        let mut dst = device.alloc(Scalar::F64, count).unwrap();
+        dst.poison().unwrap();
+        let shape = Shape { items: count, divisible: true, threads: 128, items_per_group: 128 };
+        let mut args =
+            [Value::Read(&ids), Value::Int(count as i32), Value::Read(&src), Value::Write(&mut dst), Value::F32(3.0)];
+        device.launch(&kernel, shape, &mut args).unwrap();
+        let expected: Vec<f64> = (0..count).map(|at| 3.0 * at as f64).collect();
+        assert_eq!(dst.read_reals(0..count).unwrap(), expected);
+    }
+
+    #[test]
+    fn recorded_launches_run_only_when_repeated_and_outlive_their_buffers() {
+        let device = Device::cuda(0).unwrap();
+        let kernel = load(&device).kernel("increment").unwrap();
+        let mut dst = device.alloc(Scalar::F64, 10).unwrap();
+        let shape = Shape { items: 10, divisible: false, threads: 32, items_per_group: 32 };
+        let graph = device
+            .record(|| device.launch(&kernel, shape, &mut [Value::Write(&mut dst), Value::Int(10)]))
+            .unwrap()
+            .expect("one launch was recorded");
+        assert_eq!(dst.read_reals(0..10).unwrap(), [0.0; 10]);
+        (0..3).for_each(|_| graph.launch().unwrap());
+        assert_eq!(dst.read_reals(0..10).unwrap(), [3.0; 10]);
+        drop(dst);
+        graph.launch().unwrap();
+        device.synchronize().unwrap();
+    }
+
+    #[test]
+    fn a_second_load_takes_the_cached_kernels() {
+        let device = Device::cuda(0).unwrap();
+        let first = load(&device);
+        let second = load(&device);
+        assert!(first.notices().is_empty() && second.notices().is_empty());
+        second.kernel("triple").unwrap();
+    }
+
+    #[test]
+    fn copies_and_poison_reach_the_gpu() {
+        let device = Device::cuda(0).unwrap();
+        let mut from = device.alloc(Scalar::F32, 1000).unwrap();
+        from.write_reals(10, &[0.5; 20]).unwrap();
+        let mut to = device.alloc(Scalar::F32, 1000).unwrap();
+        to.poison().unwrap();
+        assert!(to.read_reals(0..1000).unwrap().iter().all(|value| value.is_nan()));
+        device.copy(&from, &mut to).unwrap();
+        assert_eq!(to.read_reals(0..1000).unwrap(), from.read_reals(0..1000).unwrap());
+    }
+
+    #[test]
+    fn errors_say_what_is_wrong() {
+        let device = Device::cuda(0).unwrap();
+        let refused = device.load(Source { name: "broken.cu", text: "int broken( {" }).err().expect("not CUDA");
+        assert!(refused.to_string().contains("broken.cu"), "{refused}");
+        let missing = load(&device).kernel("quadruple").err().expect("no such kernel");
+        assert!(matches!(missing, DeviceError::MissingKernel { symbol } if symbol == "quadruple"));
+        let large = device.alloc(Scalar::F64, 1 << 44).expect_err("128 TiB");
+        assert!(matches!(large, DeviceError::Memory { .. }), "{large}");
+    }
+
+    #[test]
+    fn marks_measure_the_time_between_them() {
+        let device = Device::cuda(0).unwrap();
+        let from = device.alloc(Scalar::F64, 1 << 24).unwrap();
+        let mut to = device.alloc(Scalar::F64, 1 << 24).unwrap();
+        let start = device.mark().unwrap();
+        device.copy(&from, &mut to).unwrap();
+        let end = device.mark().unwrap();
+        let seconds = device.seconds(&start, &end).unwrap();
+        assert!(seconds > 1e-6 && seconds < 1.0, "{seconds}");
+    }
+}

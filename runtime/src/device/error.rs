@@ -1,0 +1,122 @@
+//! What can go wrong on a device, with advice.
+
+use miette::Diagnostic;
+use thiserror::Error;
+
+/// A failure of a device or of the compiler that serves it.
+#[derive(Debug, Error, Diagnostic)]
+pub enum DeviceError {
+    /// The host target needs a C compiler.
+    #[error("no C compiler found: `{tried}` cannot be run ({reason})")]
+    #[diagnostic(
+        code(lbmc::device::no_compiler),
+        help(
+            "install one (Debian and Ubuntu: `apt install gcc`; Fedora: `dnf install gcc`; macOS: `xcode-select --install`) or name it in the environment variable CC"
+        )
+    )]
+    NoCompiler {
+        /// The command that was tried.
+        tried: String,
+        /// What the system said.
+        reason: String,
+    },
+
+    /// A compiler refused a kernel source.
+    #[error("{compiler} refused {file}:\n{words}")]
+    #[diagnostic(
+        code(lbmc::device::compile),
+        help("the source is the bundle's; if lbmc wrote it unchanged, this is a bug of lbmc or an outdated compiler")
+    )]
+    Compile {
+        /// The compiler.
+        compiler: String,
+        /// Name of the source file.
+        file: String,
+        /// What the compiler said.
+        words: String,
+    },
+
+    /// No CUDA device can be used.
+    #[error("no GPU can be used: {reason}")]
+    #[diagnostic(
+        code(lbmc::device::no_gpu),
+        help("install the NVIDIA driver and the NVRTC library of CUDA 13, or run on the CPU")
+    )]
+    NoGpu {
+        /// Why.
+        reason: String,
+    },
+
+    /// An allocation does not fit.
+    #[error("out of memory on {device}: {asked} bytes asked, {}", .available.map_or("an unknown amount available".to_string(), |bytes| format!("{bytes} available")))]
+    #[diagnostic(code(lbmc::device::memory), help("use a smaller grid, or f32 instead of f64"))]
+    Memory {
+        /// Which device.
+        device: String,
+        /// Bytes asked.
+        asked: usize,
+        /// Bytes available, if the device says so.
+        available: Option<usize>,
+    },
+
+    /// A module lacks a symbol that the manifest names.
+    #[error("the compiled kernels have no symbol `{symbol}`")]
+    #[diagnostic(
+        code(lbmc::device::missing_kernel),
+        help("the manifest and the source of the bundle do not belong together: generate it again")
+    )]
+    MissingKernel {
+        /// The symbol.
+        symbol: String,
+    },
+
+    /// A launch cannot be made or failed.
+    #[error("launch of `{kernel}` failed: {reason}")]
+    #[diagnostic(code(lbmc::device::launch))]
+    Launch {
+        /// The kernel.
+        kernel: String,
+        /// Why.
+        reason: String,
+    },
+
+    /// The driver reports an error.
+    #[error("{device} failed to {action}: {reason}")]
+    #[diagnostic(
+        code(lbmc::device::driver),
+        help("errors of a GPU are often reported late: an earlier kernel may be the cause")
+    )]
+    Driver {
+        /// Which device.
+        device: String,
+        /// What was asked of it.
+        action: String,
+        /// What the driver said.
+        reason: String,
+    },
+
+    /// A buffer was used as what it is not.
+    #[error("a buffer of {len} values of {scalar} was used {wrong}")]
+    #[diagnostic(code(lbmc::device::buffer))]
+    Buffer {
+        /// Length of the buffer.
+        len: usize,
+        /// Its type.
+        scalar: &'static str,
+        /// How it was used.
+        wrong: String,
+    },
+
+    /// A compiled kernel can neither be cached nor stored for the moment.
+    #[error("compiled kernels cannot be stored in {place}: {reason}")]
+    #[diagnostic(
+        code(lbmc::device::storage),
+        help("make room, or name a writable directory in the environment variable LBMC_CACHE")
+    )]
+    Storage {
+        /// Where it was tried.
+        place: String,
+        /// What the system said.
+        reason: String,
+    },
+}

@@ -1,0 +1,272 @@
+//! The host as a device: memory, shared objects, a thread pool.
+
+mod compile;
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ffi::c_void;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::error::DeviceError;
+use super::{Shape, Source, Value};
+
+pub(super) use compile::load;
+
+/// Alignment of memory: a page, so that no two buffers share a cache line or a vector register's load.
+const ALIGNMENT: usize = 4096;
+
+/// Pieces per thread that a launch is cut into, so that a thread that is held up does not hold up the rest.
+const PIECES_PER_THREAD: usize = 4;
+
+/// A copy is cut into pieces of so many bytes.
+const COPY_PIECE: usize = 1 << 20;
+
+/// Zeroed memory, page-aligned. Pages are placed when they are first written.
+pub(super) struct Memory {
+    start: NonNull<u8>,
+    bytes: usize,
+}
+
+// SAFETY: `Memory` owns its bytes alone, as a `Vec<u8>` does.
+#[allow(unsafe_code)]
+unsafe impl Send for Memory {}
+// SAFETY: shared access only reads; kernels write through `&mut Buffer` arguments.
+#[allow(unsafe_code)]
+unsafe impl Sync for Memory {}
+
+#[allow(unsafe_code)]
+impl Memory {
+    /// `None` if there is not enough.
+    pub(super) fn new(bytes: usize) -> Option<Self> {
+        let layout = Layout::from_size_align(bytes.max(1), ALIGNMENT).ok()?;
+        // SAFETY: the size is not zero.
+        let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        Some(Memory { start, bytes })
+    }
+
+    pub(super) fn as_slice(&self) -> &[u8] {
+        // SAFETY: `bytes` initialised bytes from `start` on belong to `self`.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.bytes) }
+    }
+
+    pub(super) fn as_mut_slice(&mut self) -> &mut [u8] {
+        // SAFETY: as in `as_slice`, and `self` is borrowed exclusively.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.bytes) }
+    }
+
+    pub(super) fn fill(&mut self, byte: u8) {
+        self.as_mut_slice().fill(byte);
+    }
+
+    pub(super) fn address(&self) -> u64 {
+        self.start.as_ptr() as usize as u64
+    }
+}
+
+#[allow(unsafe_code)]
+impl Drop for Memory {
+    fn drop(&mut self) {
+        let layout = Layout::from_size_align(self.bytes.max(1), ALIGNMENT).expect("it was valid in `new`");
+        // SAFETY: allocated in `new` with the same layout.
+        unsafe { dealloc(self.start.as_ptr(), layout) }
+    }
+}
+
+/// `<symbol>_packed`: takes pointers to the arguments.
+type Packed = unsafe extern "C" fn(*const *mut c_void);
+
+/// A loaded shared object.
+pub(super) struct Library(Arc<libloading::Library>);
+
+/// A kernel of a shared object, which it keeps loaded.
+pub(super) struct Entry {
+    packed: Packed,
+    _library: Arc<libloading::Library>,
+}
+
+impl Library {
+    #[allow(unsafe_code)]
+    pub(super) fn kernel(&self, symbol: &str) -> Result<Entry, DeviceError> {
+        let name = format!("{symbol}_packed");
+        // SAFETY: the contract of bundles gives every symbol of that form the type `Packed`.
+        let packed = unsafe { self.0.get::<Packed>(name.as_bytes()) }
+            .map(|found| *found)
+            .map_err(|_| DeviceError::MissingKernel { symbol: name })?;
+        Ok(Entry { packed, _library: self.0.clone() })
+    }
+}
+
+/// The cores of this machine.
+pub(super) struct Host {
+    pool: rayon::ThreadPool,
+}
+
+impl Host {
+    /// `threads` threads, 0 for one per core.
+    pub(super) fn new(threads: usize) -> Result<Self, DeviceError> {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .thread_name(|at| format!("lbmc-{at}"))
+            .build()
+            .map_err(|error| DeviceError::Driver {
+                device: "CPU".into(),
+                action: "start threads".into(),
+                reason: error.to_string(),
+            })?;
+        Ok(Host { pool })
+    }
+
+    pub(super) fn describe(&self) -> String {
+        match self.pool.current_num_threads() {
+            1 => "CPU, 1 thread".to_string(),
+            many => format!("CPU, {many} threads"),
+        }
+    }
+
+    /// What Linux believes can be allocated without swapping.
+    pub(super) fn memory_available(&self) -> Option<usize> {
+        let info = std::fs::read_to_string("/proc/meminfo").ok()?;
+        let line = info.lines().find(|line| line.starts_with("MemAvailable:"))?;
+        let kibibytes: usize = line.split_whitespace().nth(1)?.parse().ok()?;
+        Some(kibibytes * 1024)
+    }
+
+    /// Runs the kernel on all threads; says what is wrong with the arguments if something is.
+    pub(super) fn launch(&self, entry: &Entry, shape: Shape, args: &mut [Value<'_>]) -> Result<(), &'static str> {
+        let cells = pack(args)?;
+        let threads = self.pool.current_num_threads();
+        if !shape.divisible || threads == 1 || shape.items == 1 {
+            call(entry, cells);
+            return Ok(());
+        }
+        let first = match args {
+            [Value::Read(ids), Value::Int(_), ..] if ids.len() >= shape.items => cells[0],
+            _ => return Err("a launch that can be cut starts with a list and its length"),
+        };
+        let pieces = (threads * PIECES_PER_THREAD).min(shape.items);
+        let bound = |piece: usize| piece * shape.items / pieces;
+        self.pool.install(|| {
+            (0..pieces).into_par_iter().with_max_len(1).for_each(|piece| {
+                let (from, to) = (bound(piece), bound(piece + 1));
+                let mut cells = cells.clone();
+                cells[0] = first + (from * size_of::<i32>()) as u64;
+                cells[1] = cell(&((to - from) as i32).to_ne_bytes());
+                call(entry, cells);
+            });
+        });
+        Ok(())
+    }
+
+    /// Copies bytes with all threads.
+    pub(super) fn copy(&self, from: &[u8], to: &mut [u8]) {
+        self.pool.install(|| {
+            to.par_chunks_mut(COPY_PIECE).zip(from.par_chunks(COPY_PIECE)).for_each(|(to, from)| {
+                to.copy_from_slice(from);
+            });
+        });
+    }
+}
+
+/// A value at the start of eight bytes, as a pointer to it sees it.
+pub(super) fn cell(bytes: &[u8]) -> u64 {
+    let mut cell = [0u8; 8];
+    cell[..bytes.len()].copy_from_slice(bytes);
+    u64::from_ne_bytes(cell)
+}
+
+fn pack(args: &[Value<'_>]) -> Result<Vec<u64>, &'static str> {
+    let address = |buffer: &super::Buffer| match &buffer.storage {
+        super::buffer::Storage::Host(memory) => Ok(memory.address()),
+        super::buffer::Storage::Cuda(_) => Err("a buffer belongs to another device"),
+    };
+    args.iter()
+        .map(|arg| match arg {
+            Value::Int(value) => Ok(cell(&value.to_ne_bytes())),
+            Value::F32(value) => Ok(cell(&value.to_ne_bytes())),
+            Value::F64(value) => Ok(cell(&value.to_ne_bytes())),
+            Value::Read(buffer) => address(buffer),
+            Value::Write(buffer) => address(buffer),
+        })
+        .collect()
+}
+
+/// Calls a kernel with arguments that lie in `cells`.
+#[allow(unsafe_code)]
+fn call(entry: &Entry, mut cells: Vec<u64>) {
+    let pointers: Vec<*mut c_void> = cells.iter_mut().map(|cell| std::ptr::from_mut(cell).cast()).collect();
+    // SAFETY: `kernels` checked number and types of the arguments against the manifest that came with the source, and
+    // every pointer among them is to a buffer borrowed for the launch, exclusively if it is written. Pieces of one launch
+    // work on different items. That the code keeps to its signature is the trust put in a bundle.
+    unsafe { (entry.packed)(pointers.as_ptr()) }
+}
+
+const _: () = assert!(size_of::<*const u8>() == 8, "kernels take 64-bit pointers");
+
+#[cfg(test)]
+mod tests {
+    use crate::device::{Device, DeviceError, Scalar, Shape, Source, Value};
+
+    const TRIPLE: &str = "
+        #include <stdint.h>
+        void triple(const int32_t *ids, int32_t count, const double *src, double *dst, double factor) {
+            for (int32_t at = 0; at < count; at++) dst[ids[at]] = factor * src[ids[at]];
+        }
+        void triple_packed(void *const *args) {
+            triple(*(const int32_t **)args[0], *(int32_t *)args[1], *(const double **)args[2], *(double **)args[3],
+                   *(double *)args[4]);
+        }";
+
+    #[test]
+    fn a_launch_covers_the_listed_items_once_on_any_number_of_threads() {
+        for threads in [1, 2, 3] {
+            let device = Device::host(threads).unwrap();
+            let module = device.load(Source { name: "triple.c", text: TRIPLE }).unwrap();
+            let kernel = module.kernel("triple").unwrap();
+            let count = 101;
+            let ids = device.ints(&(0..count).map(|at| (at * 7 % 101) as i32).collect::<Vec<_>>()).unwrap();
+            let mut src = device.alloc(Scalar::F64, count).unwrap();
+            src.write_reals(0, &(0..count).map(|at| at as f64).collect::<Vec<_>>()).unwrap();
+            let mut dst = device.alloc(Scalar::F64, count).unwrap();
+            dst.poison().unwrap();
+            let shape = Shape { items: count, divisible: true, threads: 1, items_per_group: 1 };
+            let mut args = [
+                Value::Read(&ids),
+                Value::Int(count as i32),
+                Value::Read(&src),
+                Value::Write(&mut dst),
+                Value::F64(3.0),
+            ];
+            device.launch(&kernel, shape, &mut args).unwrap();
+            let expected: Vec<f64> = (0..count).map(|at| 3.0 * at as f64).collect();
+            assert_eq!(dst.read_reals(0..count).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn a_missing_symbol_is_named() {
+        let device = Device::host(1).unwrap();
+        let module = device.load(Source { name: "triple.c", text: TRIPLE }).unwrap();
+        let error = module.kernel("quadruple").err().expect("no such kernel");
+        assert!(matches!(error, DeviceError::MissingKernel { symbol } if symbol == "quadruple_packed"));
+    }
+
+    #[test]
+    fn what_does_not_fit_into_memory_is_an_error_with_the_size() {
+        let device = Device::host(1).unwrap();
+        let error = device.alloc(Scalar::F64, usize::MAX / 16).expect_err("nobody has that");
+        assert!(matches!(error, DeviceError::Memory { asked, .. } if asked == usize::MAX / 16 * 8));
+    }
+
+    #[test]
+    fn copy_moves_all_pieces() {
+        let device = Device::host(2).unwrap();
+        let len = (super::COPY_PIECE * 5 / 2) / 8 + 3;
+        let mut from = device.alloc(Scalar::F64, len).unwrap();
+        from.write_reals(0, &(0..len).map(|at| at as f64).collect::<Vec<_>>()).unwrap();
+        let mut to = device.alloc(Scalar::F64, len).unwrap();
+        device.copy(&from, &mut to).unwrap();
+        assert_eq!(to.read_reals(0..len).unwrap(), from.read_reals(0..len).unwrap());
+    }
+}

@@ -1,0 +1,287 @@
+//! Buffers, compiled modules, launches and timing, on the host's cores or on a GPU.
+//!
+//! In: kernel sources and argument lists. Out: arrays with the results. This module knows neither blocks nor
+//! populations; it alone imports cudarc and libloading, and all `unsafe` code of the project lies here.
+//!
+//! | module | job |
+//! | --- | --- |
+//! | `error` | what can go wrong, with advice |
+//! | `buffer` | typed arrays |
+//! | `cache` | compiled kernels on disk |
+//! | `host` | C compiler, shared objects, threads |
+//! | `cuda` | driver, NVRTC, stream |
+//!
+//! A [`Module`] is machine code made from a bundle's source. Like any compiled code it is trusted to keep to its
+//! signature: the types of arguments are checked here and in `kernels`, what a kernel does with them is not.
+//!
+//! Work on a GPU is queued on one stream, in order: [`Device::launch`] returns before the kernel has run, reading a
+//! buffer waits for it. On the host a launch is done when it returns.
+
+mod buffer;
+mod cache;
+mod cuda;
+mod error;
+mod host;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use lbm_bundle::Target;
+
+pub use buffer::{Buffer, Scalar};
+pub use cuda::Graph;
+pub use error::DeviceError;
+
+/// What kernels run on. Cheap to clone; clones are the same device.
+#[derive(Clone)]
+pub struct Device(Backend);
+
+#[derive(Clone)]
+enum Backend {
+    Host(Arc<host::Host>),
+    Cuda(Arc<cuda::Cuda>),
+}
+
+/// A kernel source.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    /// File name, for messages.
+    pub name: &'a str,
+    /// Text.
+    pub text: &'a str,
+}
+
+/// Compiled kernels.
+pub struct Module {
+    code: Code,
+    notices: Vec<String>,
+}
+
+enum Code {
+    Host(host::Library),
+    Cuda(cuda::Module),
+}
+
+impl Module {
+    /// What the user should know about loading, a sentence each: for example that the cache cannot be written.
+    pub fn notices(&self) -> &[String] {
+        &self.notices
+    }
+
+    /// The kernel with that symbol.
+    pub fn kernel(&self, symbol: &str) -> Result<Kernel, DeviceError> {
+        let entry = match &self.code {
+            Code::Host(library) => Entry::Host(library.kernel(symbol)?),
+            Code::Cuda(module) => Entry::Cuda(module.kernel(symbol)?),
+        };
+        Ok(Kernel { symbol: symbol.to_string(), entry })
+    }
+}
+
+/// A kernel that can be launched. Keeps its module loaded.
+pub struct Kernel {
+    symbol: String,
+    entry: Entry,
+}
+
+enum Entry {
+    Host(host::Entry),
+    Cuda(cuda::Entry),
+}
+
+/// An argument of a launch.
+#[derive(Debug)]
+pub enum Value<'a> {
+    /// `int32_t`
+    Int(i32),
+    /// `float`
+    F32(f32),
+    /// `double`
+    F64(f64),
+    /// Pointer to what the kernel reads.
+    Read(&'a Buffer),
+    /// Pointer to what the kernel writes.
+    Write(&'a mut Buffer),
+}
+
+/// How the items of a launch are spread.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Number of items.
+    pub items: usize,
+    /// Host: whether the launch may be cut into several, by moving the first argument, a pointer to one `int32_t` per
+    /// item, and setting the second, the count.
+    pub divisible: bool,
+    /// CUDA: threads of a thread block.
+    pub threads: u32,
+    /// CUDA: items of a thread block.
+    pub items_per_group: u32,
+}
+
+impl Device {
+    /// The host, on so many threads (0: one per core).
+    pub fn host(threads: usize) -> Result<Self, DeviceError> {
+        Ok(Device(Backend::Host(Arc::new(host::Host::new(threads)?))))
+    }
+
+    /// The GPU with that number.
+    pub fn cuda(ordinal: usize) -> Result<Self, DeviceError> {
+        Ok(Device(Backend::Cuda(Arc::new(cuda::Cuda::new(ordinal)?))))
+    }
+
+    /// The first GPU if one can be used, else the host on all its cores; with a sentence that says which and why.
+    pub fn find() -> Result<(Self, String), DeviceError> {
+        match Device::cuda(0) {
+            Ok(device) => {
+                let said = format!("using the GPU: {}", device.describe());
+                Ok((device, said))
+            }
+            Err(error) => {
+                let reason = match error {
+                    DeviceError::NoGpu { reason } => reason,
+                    other => other.to_string(),
+                };
+                let device = Device::host(0)?;
+                let said = format!("{reason}: using the {}", device.describe());
+                Ok((device, said))
+            }
+        }
+    }
+
+    /// What bundles must be compiled for.
+    pub fn target(&self) -> Target {
+        match &self.0 {
+            Backend::Host(_) => Target::C,
+            Backend::Cuda(_) => Target::Cuda,
+        }
+    }
+
+    /// Name for messages: `CPU, 2 threads`, `NVIDIA H200 (sm_90)`.
+    pub fn describe(&self) -> String {
+        match &self.0 {
+            Backend::Host(host) => host.describe(),
+            Backend::Cuda(cuda) => cuda.describe(),
+        }
+    }
+
+    /// Bytes that can still be allocated, if the device says so.
+    pub fn memory_available(&self) -> Option<usize> {
+        match &self.0 {
+            Backend::Host(host) => host.memory_available(),
+            Backend::Cuda(cuda) => cuda.memory_available(),
+        }
+    }
+
+    /// A buffer of zeros.
+    pub fn alloc(&self, scalar: Scalar, len: usize) -> Result<Buffer, DeviceError> {
+        let bytes = len.checked_mul(scalar.bytes()).ok_or_else(|| self.out_of_memory(usize::MAX))?;
+        let storage = match &self.0 {
+            Backend::Host(_) => {
+                buffer::Storage::Host(host::Memory::new(bytes).ok_or_else(|| self.out_of_memory(bytes))?)
+            }
+            Backend::Cuda(cuda) => buffer::Storage::Cuda(cuda.alloc(bytes)?),
+        };
+        Ok(Buffer { scalar, len, storage })
+    }
+
+    /// A buffer that holds these integers.
+    pub fn ints(&self, values: &[i32]) -> Result<Buffer, DeviceError> {
+        let mut buffer = self.alloc(Scalar::I32, values.len())?;
+        buffer.write_ints(0, values)?;
+        Ok(buffer)
+    }
+
+    /// The error for an allocation of so many bytes that does not fit.
+    pub fn out_of_memory(&self, asked: usize) -> DeviceError {
+        DeviceError::Memory { device: self.describe(), asked, available: self.memory_available() }
+    }
+
+    /// Compiles and loads a source, or takes the compiled one from the cache.
+    pub fn load(&self, source: Source<'_>) -> Result<Module, DeviceError> {
+        match &self.0 {
+            Backend::Host(_) => {
+                let (library, notices) = host::load(source)?;
+                Ok(Module { code: Code::Host(library), notices })
+            }
+            Backend::Cuda(cuda) => {
+                let (module, notices) = cuda.load(source)?;
+                Ok(Module { code: Code::Cuda(module), notices })
+            }
+        }
+    }
+
+    /// Runs a kernel over `shape.items` items. The arguments must be those of the kernel, in order.
+    pub fn launch(&self, kernel: &Kernel, shape: Shape, args: &mut [Value<'_>]) -> Result<(), DeviceError> {
+        if shape.items == 0 {
+            return Ok(());
+        }
+        let failed = |reason: &str| DeviceError::Launch { kernel: kernel.symbol.clone(), reason: reason.to_string() };
+        if shape.items > i32::MAX as usize {
+            return Err(failed("more items than an int32 can count"));
+        }
+        match (&self.0, &kernel.entry) {
+            (Backend::Host(host), Entry::Host(entry)) => host.launch(entry, shape, args).map_err(failed),
+            (Backend::Cuda(cuda), Entry::Cuda(entry)) => cuda.launch(&kernel.symbol, entry, shape, args),
+            _ => Err(failed("it was compiled for another device")),
+        }
+    }
+
+    /// Waits until all launches have run.
+    pub fn synchronize(&self) -> Result<(), DeviceError> {
+        match &self.0 {
+            Backend::Host(_) => Ok(()),
+            Backend::Cuda(cuda) => cuda.synchronize(),
+        }
+    }
+
+    /// A mark in the order of work, to measure time from.
+    pub fn mark(&self) -> Result<Mark, DeviceError> {
+        Ok(match &self.0 {
+            Backend::Host(_) => Mark(MarkKind::Host(Instant::now())),
+            Backend::Cuda(cuda) => Mark(MarkKind::Cuda(cuda.mark()?)),
+        })
+    }
+
+    /// Seconds from one mark to a later one; waits for the later one.
+    pub fn seconds(&self, from: &Mark, to: &Mark) -> Result<f64, DeviceError> {
+        match (&self.0, &from.0, &to.0) {
+            (Backend::Host(_), MarkKind::Host(from), MarkKind::Host(to)) => Ok(to.duration_since(*from).as_secs_f64()),
+            (Backend::Cuda(cuda), MarkKind::Cuda(from), MarkKind::Cuda(to)) => cuda.seconds(from, to),
+            _ => Err(DeviceError::Driver {
+                device: self.describe(),
+                action: "measure time".into(),
+                reason: "the marks belong to another device".into(),
+            }),
+        }
+    }
+
+    /// Records the launches that `work` makes instead of running them, so that they can be repeated at once. `None` on
+    /// the host, where `work` is not called.
+    pub fn record(&self, work: impl FnOnce() -> Result<(), DeviceError>) -> Result<Option<Graph>, DeviceError> {
+        match &self.0 {
+            Backend::Host(_) => Ok(None),
+            Backend::Cuda(cuda) => cuda.record(work),
+        }
+    }
+
+    /// Copies all values of `from` into `to`, a buffer of the same type and length; on the host with all threads.
+    pub fn copy(&self, from: &Buffer, to: &mut Buffer) -> Result<(), DeviceError> {
+        to.check_same(from)?;
+        match (&self.0, &from.storage, &mut to.storage) {
+            (Backend::Host(host), buffer::Storage::Host(from), buffer::Storage::Host(to)) => {
+                host.copy(from.as_slice(), to.as_mut_slice());
+                Ok(())
+            }
+            (Backend::Cuda(_), buffer::Storage::Cuda(from), buffer::Storage::Cuda(to)) => to.copy_from(from),
+            _ => Err(to.wrong("as a copy from another device")),
+        }
+    }
+}
+
+/// A mark in the order of work of a device.
+pub struct Mark(MarkKind);
+
+enum MarkKind {
+    Host(Instant),
+    Cuda(cuda::Event),
+}

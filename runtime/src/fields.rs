@@ -1,0 +1,146 @@
+//! Populations and macroscopic arrays of a grid, and their way to dense arrays on the host.
+
+use lbm_bundle::Manifest;
+
+use crate::device::{Buffer, Device, DeviceError, Scalar};
+use crate::layout::{CellId, Layout, SlotId};
+use crate::mesh::Grid;
+use crate::snapshot::{Component, Snapshot};
+
+/// Slots that cross between device and host at a time.
+const SLOTS_AT_ONCE: usize = 4096;
+
+/// The per-block arrays of a grid.
+pub struct Fields {
+    /// Two sets of post-collision populations; which one is current is known to `step`.
+    pub populations: [Buffer; 2],
+    /// Macroscopic fields.
+    pub macroscopic: Buffer,
+}
+
+impl Fields {
+    /// Arrays for a grid, populations full of NaN. Says what is missing before it allocates.
+    pub fn new(device: &Device, manifest: &Manifest, grid: &Grid) -> Result<Self, DeviceError> {
+        let scalar = Scalar::from(manifest.real);
+        let length = grid.slots() * Layout::populations(manifest).slot_len();
+        let field_length = grid.slots() * Layout::fields(manifest).slot_len();
+        let bytes = (2 * length + field_length) * scalar.bytes();
+        if device.memory_available().is_some_and(|available| bytes > available) {
+            return Err(device.out_of_memory(bytes));
+        }
+        let mut populations = [device.alloc(scalar, length)?, device.alloc(scalar, length)?];
+        for buffer in &mut populations {
+            buffer.poison()?;
+        }
+        Ok(Fields { populations, macroscopic: device.alloc(scalar, field_length)? })
+    }
+}
+
+/// Names of the field components in the order of their values: `rho`, `ux`, `uy`.
+pub fn component_names(manifest: &Manifest) -> Vec<String> {
+    let expand = |name: &str, components: u32| match components {
+        1 => vec![name.to_string()],
+        _ => (0..components as usize).map(|axis| format!("{name}{}", ["x", "y", "z"][axis])).collect(),
+    };
+    manifest.fields.iter().flat_map(|field| expand(&field.name, field.components)).collect()
+}
+
+/// Fills an array `[slot][component][cell]` from the values of cells: `value(cell, out)` writes one value per component
+/// for the cell at that position of the box.
+pub fn scatter(
+    to: &mut Buffer,
+    layout: Layout,
+    grid: &Grid,
+    mut value: impl FnMut([usize; 3], &mut [f64]),
+) -> Result<(), DeviceError> {
+    let mut out = vec![0.0; layout.components()];
+    for first in (0..grid.slots()).step_by(SLOTS_AT_ONCE) {
+        let count = SLOTS_AT_ONCE.min(grid.slots() - first);
+        let mut values = vec![0.0; count * layout.slot_len()];
+        for slot in 0..count {
+            let origin = grid.origin(SlotId((first + slot) as u32));
+            for cell in 0..layout.cells() as u32 {
+                let inside = layout.position(CellId(cell));
+                value(std::array::from_fn(|axis| origin[axis] + inside[axis]), &mut out);
+                for (component, value) in out.iter().enumerate() {
+                    values[layout.offset(SlotId(slot as u32), component, CellId(cell))] = *value;
+                }
+            }
+        }
+        to.write_reals(first * layout.slot_len(), &values)?;
+    }
+    Ok(())
+}
+
+/// Calls `visit(cell, component, value)` for every value of an array `[slot][component][cell]`, in the array's order.
+pub fn visit(
+    from: &Buffer,
+    layout: Layout,
+    grid: &Grid,
+    mut visit: impl FnMut([usize; 3], usize, f64),
+) -> Result<(), DeviceError> {
+    for first in (0..grid.slots()).step_by(SLOTS_AT_ONCE) {
+        let count = SLOTS_AT_ONCE.min(grid.slots() - first);
+        let values = from.read_reals(first * layout.slot_len()..(first + count) * layout.slot_len())?;
+        let mut values = values.into_iter();
+        for slot in 0..count {
+            let origin = grid.origin(SlotId((first + slot) as u32));
+            for component in 0..layout.components() {
+                for (cell, value) in (0..layout.cells() as u32).zip(&mut values) {
+                    let inside = layout.position(CellId(cell));
+                    visit(std::array::from_fn(|axis| origin[axis] + inside[axis]), component, value);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The macroscopic array as dense arrays.
+pub fn gather(from: &Buffer, manifest: &Manifest, grid: &Grid, step: u64) -> Result<Snapshot, DeviceError> {
+    let components =
+        component_names(manifest).into_iter().map(|name| Component { name, data: vec![0.0; grid.cells()] }).collect();
+    let mut snapshot = Snapshot { step, dim: grid.dim(), size: grid.size(), components };
+    let size = grid.size();
+    visit(from, Layout::fields(manifest), grid, |at, component, value| {
+        snapshot.components[component].data[at[0] + size[0] * (at[1] + size[1] * at[2])] = value;
+    })?;
+    Ok(snapshot)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::manifest;
+    use crate::mesh::Behind;
+
+    #[test]
+    fn gather_inverts_scatter() {
+        let device = Device::host(1).unwrap();
+        let manifest = manifest();
+        let grid = Grid::new(&manifest, [24, 16, 1], [Behind::Periodic; 6]).unwrap();
+        let mut fields = Fields::new(&device, &manifest, &grid).unwrap();
+        let layout = Layout::fields(&manifest);
+        scatter(&mut fields.macroscopic, layout, &grid, |at, out| {
+            out.copy_from_slice(&[at[0] as f64, at[1] as f64, 0.5]);
+        })
+        .unwrap();
+        let snapshot = gather(&fields.macroscopic, &manifest, &grid, 3).unwrap();
+        assert_eq!((snapshot.step, snapshot.size), (3, [24, 16, 1]));
+        for (x, y) in (0..24).flat_map(|x| (0..16).map(move |y| (x, y))) {
+            let at = snapshot.index(x, y, 0);
+            let values: Vec<f64> =
+                ["rho", "ux", "uy"].iter().map(|name| snapshot.get(name).expect("a component")[at]).collect();
+            assert_eq!(values, [x as f64, y as f64, 0.5]);
+        }
+    }
+
+    #[test]
+    fn populations_start_as_nan() {
+        let device = Device::host(1).unwrap();
+        let manifest = manifest();
+        let grid = Grid::new(&manifest, [8, 8, 1], [Behind::Periodic; 6]).unwrap();
+        let fields = Fields::new(&device, &manifest, &grid).unwrap();
+        assert!(fields.populations[1].read_reals(0..9).unwrap().iter().all(|value| value.is_nan()));
+    }
+}

@@ -1,0 +1,320 @@
+//! The grid: blocks of cells that fill a box, their neighbours and what lies behind each face.
+//!
+//! In: a size in cells, a block and the six faces. After [`Grid::new`]: slots are in Morton order, so that neighbours in
+//! space are near in memory; every entry of the neighbour table is a slot or a wall; each slot is in exactly one of the
+//! lists `interior` and `walls`.
+//!
+//! ```text
+//! neighbours of a slot in two dimensions:   6 7 8    y
+//!                                           3 4 5    |
+//!                                           0 1 2    +-- x
+//! ```
+//!
+//! Where a direction leaves the box through several faces at once, periodic axes wrap first; of the walls that remain,
+//! that of the x-face wins over y, and y over z.
+
+mod morton;
+mod tables;
+
+use lbm_bundle::Manifest;
+use miette::Diagnostic;
+use thiserror::Error;
+
+pub use tables::Tables;
+
+use crate::layout::SlotId;
+
+/// A face of the box.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Face {
+    /// x = 0
+    XMin,
+    /// x = size
+    XMax,
+    /// y = 0
+    YMin,
+    /// y = size
+    YMax,
+    /// z = 0
+    ZMin,
+    /// z = size
+    ZMax,
+}
+
+impl Face {
+    /// All faces in the order of arrays over faces.
+    pub const ALL: [Face; 6] = [Face::XMin, Face::XMax, Face::YMin, Face::YMax, Face::ZMin, Face::ZMax];
+
+    /// The faces of an axis (0, 1, 2), at its low and its high end.
+    pub fn of_axis(axis: usize) -> [Face; 2] {
+        [Face::ALL[2 * axis], Face::ALL[2 * axis + 1]]
+    }
+
+    /// Position in arrays over faces.
+    pub fn index(self) -> usize {
+        self as usize
+    }
+
+    /// Name in case files and messages: `x_min`.
+    pub fn name(self) -> &'static str {
+        ["x_min", "x_max", "y_min", "y_max", "z_min", "z_max"][self.index()]
+    }
+}
+
+/// A wall instance: a boundary rule with values for its parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WallId(pub u32);
+
+/// What lies behind a face.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Behind {
+    /// The opposite end of the box.
+    Periodic,
+    /// A wall half a cell behind the outermost cells' centres.
+    Wall(WallId),
+}
+
+/// Why there is no such grid.
+#[derive(Debug, Error, Diagnostic)]
+pub enum GridError {
+    /// The size is not a multiple of the block.
+    #[error("{size} cells along {axis} are no multiple of the block of {block}")]
+    #[diagnostic(code(lbmc::grid::size), help("use {}", suggestion(*.size, *.block)))]
+    Size {
+        /// Name of the axis.
+        axis: &'static str,
+        /// Cells asked for.
+        size: usize,
+        /// Cells of a block.
+        block: usize,
+    },
+
+    /// One face of an axis is periodic and the other is not.
+    #[error("{periodic} is periodic and {wall} is not")]
+    #[diagnostic(code(lbmc::grid::half_periodic), help("make both ends of the axis periodic, or none"))]
+    HalfPeriodic {
+        /// The periodic face.
+        periodic: &'static str,
+        /// Its opposite.
+        wall: &'static str,
+    },
+
+    /// More blocks than a 32-bit index can name.
+    #[error("the grid has {blocks} blocks, at most {} can be numbered", i32::MAX)]
+    #[diagnostic(code(lbmc::grid::blocks), help("use larger blocks"))]
+    Blocks {
+        /// Number of blocks.
+        blocks: usize,
+    },
+}
+
+fn suggestion(size: usize, block: usize) -> String {
+    match size / block * block {
+        0 => format!("{block}"),
+        low => format!("{low} or {}", low + block),
+    }
+}
+
+/// Blocks on one level that fill a box.
+#[derive(Clone, Debug)]
+pub struct Grid {
+    dim: usize,
+    size: [usize; 3],
+    block: [usize; 3],
+    /// Position of each slot's block, in blocks.
+    positions: Vec<[usize; 3]>,
+    neighbours: Vec<i32>,
+    interior: Vec<SlotId>,
+    walls: Vec<SlotId>,
+}
+
+impl Grid {
+    /// A grid of `size` cells (1 beyond the dimension) for a bundle's blocks.
+    pub fn new(manifest: &Manifest, size: [usize; 3], faces: [Behind; 6]) -> Result<Self, GridError> {
+        let dim = manifest.dim as usize;
+        let block = manifest.block.map(|n| n as usize);
+        let mut count = [1; 3];
+        for axis in 0..3 {
+            if size[axis] == 0 || !size[axis].is_multiple_of(block[axis]) {
+                return Err(GridError::Size { axis: ["x", "y", "z"][axis], size: size[axis], block: block[axis] });
+            }
+            count[axis] = size[axis] / block[axis];
+        }
+        for axis in 0..dim {
+            let [low, high] = Face::of_axis(axis);
+            match (faces[low.index()], faces[high.index()]) {
+                (Behind::Periodic, Behind::Wall(_)) => {
+                    return Err(GridError::HalfPeriodic { periodic: low.name(), wall: high.name() });
+                }
+                (Behind::Wall(_), Behind::Periodic) => {
+                    return Err(GridError::HalfPeriodic { periodic: high.name(), wall: low.name() });
+                }
+                _ => {}
+            }
+        }
+        let blocks = count.iter().try_fold(1usize, |all, n| all.checked_mul(*n)).unwrap_or(usize::MAX);
+        if blocks > i32::MAX as usize {
+            return Err(GridError::Blocks { blocks });
+        }
+
+        let positions = morton::order(count);
+        let mut slots = vec![SlotId(0); blocks];
+        let place = |at: [usize; 3]| at[0] + count[0] * (at[1] + count[1] * at[2]);
+        for (slot, at) in positions.iter().enumerate() {
+            slots[place(*at)] = SlotId(slot as u32);
+        }
+        let mut grid = Grid { dim, size, block, positions, neighbours: vec![], interior: vec![], walls: vec![] };
+        for slot in 0..blocks {
+            let at = grid.positions[slot];
+            let entries = offsets(dim).map(|offset| match beyond(at, offset, count, faces) {
+                Ok(at) => slots[place(at)].0 as i32,
+                Err(WallId(wall)) => -(wall as i32 + 1),
+            });
+            let first = grid.neighbours.len();
+            grid.neighbours.extend(entries);
+            let touches_wall = grid.neighbours[first..].iter().any(|entry| *entry < 0);
+            let list = if touches_wall { &mut grid.walls } else { &mut grid.interior };
+            list.push(SlotId(slot as u32));
+        }
+        Ok(grid)
+    }
+
+    /// Number of axes.
+    pub fn dim(&self) -> usize {
+        self.dim
+    }
+
+    /// Cells along each axis, 1 beyond the dimension.
+    pub fn size(&self) -> [usize; 3] {
+        self.size
+    }
+
+    /// Number of cells.
+    pub fn cells(&self) -> usize {
+        self.size.iter().product()
+    }
+
+    /// Number of slots.
+    pub fn slots(&self) -> usize {
+        self.positions.len()
+    }
+
+    /// The lowest cell of a slot's block.
+    pub fn origin(&self, slot: SlotId) -> [usize; 3] {
+        let at = self.positions[slot.index()];
+        std::array::from_fn(|axis| at[axis] * self.block[axis])
+    }
+
+    /// `neighbours[slot * 3^dim + (dx+1) + 3 (dy+1) + 9 (dz+1)]`: a slot, or `-(w + 1)` for the wall `w`.
+    pub fn neighbours(&self) -> &[i32] {
+        &self.neighbours
+    }
+
+    /// Slots without a wall among their neighbours, in Morton order.
+    pub fn interior(&self) -> &[SlotId] {
+        &self.interior
+    }
+
+    /// Slots that touch a wall, in Morton order.
+    pub fn walls(&self) -> &[SlotId] {
+        &self.walls
+    }
+}
+
+/// The 3^dim offsets to neighbours in the order of the table.
+fn offsets(dim: usize) -> impl Iterator<Item = [i64; 3]> {
+    let depth = if dim == 3 { -1..=1 } else { 0..=0 };
+    depth.flat_map(|dz| (-1..=1).flat_map(move |dy| (-1..=1).map(move |dx| [dx, dy, dz])))
+}
+
+/// The block at an offset from another, or the wall that is in the way.
+fn beyond(at: [usize; 3], offset: [i64; 3], count: [usize; 3], faces: [Behind; 6]) -> Result<[usize; 3], WallId> {
+    let mut reached = at;
+    for axis in 0..3 {
+        let [low, high] = Face::of_axis(axis);
+        let target = at[axis] as i64 + offset[axis];
+        let face = if target < 0 { low } else { high };
+        if (0..count[axis] as i64).contains(&target) {
+            reached[axis] = target as usize;
+            continue;
+        }
+        match faces[face.index()] {
+            Behind::Periodic => reached[axis] = target.rem_euclid(count[axis] as i64) as usize,
+            Behind::Wall(wall) => return Err(wall),
+        }
+    }
+    Ok(reached)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::manifest;
+
+    const PERIODIC: [Behind; 6] = [Behind::Periodic; 6];
+
+    fn walls() -> [Behind; 6] {
+        std::array::from_fn(|face| Behind::Wall(WallId(face as u32)))
+    }
+
+    fn manifest_with(dim: u32, block: [u32; 3]) -> Manifest {
+        Manifest { dim, block, ..manifest() }
+    }
+
+    #[test]
+    fn a_periodic_box_wraps_on_every_axis_and_is_all_interior() {
+        let grid = Grid::new(&manifest_with(3, [4, 4, 4]), [8, 12, 16], PERIODIC).unwrap();
+        assert_eq!((grid.slots(), grid.interior().len(), grid.walls().len()), (24, 24, 0));
+        for slot in 0..24 {
+            let origin = grid.origin(SlotId(slot));
+            for (entry, offset) in grid.neighbours()[27 * slot as usize..][..27].iter().zip(offsets(3)) {
+                let expected: Vec<usize> = (0..3)
+                    .map(|axis| (origin[axis] as i64 + 4 * offset[axis]).rem_euclid(grid.size()[axis] as i64) as usize)
+                    .collect();
+                assert_eq!(grid.origin(SlotId(*entry as u32)).to_vec(), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn of_two_walls_at_a_corner_that_of_x_wins() {
+        let grid = Grid::new(&manifest_with(2, [8, 8, 1]), [8, 8, 1], walls()).unwrap();
+        // Order of the table: (-1,-1) (0,-1) (1,-1) (-1,0) (0,0) (1,0) (-1,1) (0,1) (1,1); wall w is -(w + 1).
+        assert_eq!(grid.neighbours(), [-1, -3, -2, -1, 0, -2, -1, -4, -2]);
+        assert_eq!((grid.interior().len(), grid.walls().len()), (0, 1));
+    }
+
+    #[test]
+    fn a_periodic_axis_wraps_before_walls_are_met() {
+        let mut faces = walls();
+        faces[0] = Behind::Periodic;
+        faces[1] = Behind::Periodic;
+        let grid = Grid::new(&manifest_with(2, [8, 8, 1]), [8, 8, 1], faces).unwrap();
+        assert_eq!(grid.neighbours(), [-3, -3, -3, 0, 0, 0, -4, -4, -4]);
+    }
+
+    #[test]
+    fn blocks_away_from_walls_are_interior() {
+        let grid = Grid::new(&manifest_with(2, [8, 8, 1]), [32, 24, 1], walls()).unwrap();
+        assert_eq!((grid.interior().len(), grid.walls().len()), (2, 10));
+        let origins: Vec<_> = grid.interior().iter().map(|slot| grid.origin(*slot)).collect();
+        assert_eq!(origins, [[8, 8, 0], [16, 8, 0]]);
+    }
+
+    #[test]
+    fn a_size_that_is_no_multiple_suggests_its_neighbours() {
+        let error =
+            Grid::new(&manifest_with(2, [8, 8, 1]), [100, 8, 1], PERIODIC).expect_err("100 is no multiple of 8");
+        assert_eq!(Diagnostic::help(&error).unwrap().to_string(), "use 96 or 104");
+        let small = Grid::new(&manifest_with(2, [8, 8, 1]), [8, 5, 1], PERIODIC).expect_err("5 is too small");
+        assert_eq!(Diagnostic::help(&small).unwrap().to_string(), "use 8");
+    }
+
+    #[test]
+    fn half_periodic_axes_are_refused_by_name() {
+        let mut faces = walls();
+        faces[Face::YMax.index()] = Behind::Periodic;
+        let error = Grid::new(&manifest_with(2, [8, 8, 1]), [8, 8, 1], faces).expect_err("half periodic");
+        assert_eq!(error.to_string(), "y_max is periodic and y_min is not");
+    }
+}

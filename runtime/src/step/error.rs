@@ -1,0 +1,113 @@
+//! Why a simulation cannot be set up or go on.
+
+use miette::Diagnostic;
+use thiserror::Error;
+
+use crate::device::DeviceError;
+use crate::kernels::KernelError;
+use crate::mesh::GridError;
+
+/// Why a simulation cannot be set up or go on.
+#[derive(Debug, Error, Diagnostic)]
+pub enum StepError {
+    /// There is no such boundary rule.
+    #[error("{face}: the method has no boundary rule `{rule}`")]
+    #[diagnostic(code(lbmc::setup::rule), help("it has: {known}, and `periodic`"))]
+    Rule {
+        /// Name of the face.
+        face: &'static str,
+        /// The rule asked for.
+        rule: String,
+        /// The rules there are.
+        known: String,
+    },
+
+    /// A parameter was given that does not exist.
+    #[error("{owner} has no parameter `{name}`")]
+    #[diagnostic(code(lbmc::setup::surplus_param), help("it has: {known}"))]
+    SurplusParam {
+        /// The method, or the face and its rule.
+        owner: String,
+        /// The parameter.
+        name: String,
+        /// The parameters there are.
+        known: String,
+    },
+
+    /// A parameter was not given.
+    #[error("{owner} needs the parameter `{name}`{}", if .doc.is_empty() { String::new() } else { format!(" ({doc})") })]
+    #[diagnostic(code(lbmc::setup::missing_param), help("its parameters are: {known}"))]
+    MissingParam {
+        /// The method, or the face and its rule.
+        owner: String,
+        /// The parameter.
+        name: String,
+        /// What it is.
+        doc: String,
+        /// The parameters there are.
+        known: String,
+    },
+
+    /// A parameter has another number of components.
+    #[error("`{name}` of {owner} has {wanted} component(s), given: {found}")]
+    #[diagnostic(code(lbmc::setup::components))]
+    Components {
+        /// The method, or the face and its rule.
+        owner: String,
+        /// The parameter.
+        name: String,
+        /// Components it has.
+        wanted: usize,
+        /// Components given.
+        found: usize,
+    },
+
+    /// A parameter is outside its range or no finite number.
+    #[error("`{name}` of {owner} is {value}")]
+    #[diagnostic(code(lbmc::setup::range), help("it must be {allowed}"))]
+    Range {
+        /// The method, or the face and its rule.
+        owner: String,
+        /// The parameter.
+        name: String,
+        /// Value given.
+        value: f64,
+        /// What is allowed.
+        allowed: String,
+    },
+
+    /// A snapshot is of another grid.
+    #[error("the snapshot has {found:?} cells, the grid {wanted:?}")]
+    #[diagnostic(code(lbmc::setup::snapshot_size))]
+    SnapshotSize {
+        /// Size of the snapshot.
+        found: [usize; 3],
+        /// Size of the grid.
+        wanted: [usize; 3],
+    },
+
+    /// A snapshot lacks a field.
+    #[error("the snapshot has no component `{name}`")]
+    #[diagnostic(code(lbmc::setup::snapshot_component), help("the method starts from: {known}"))]
+    SnapshotComponent {
+        /// The component.
+        name: String,
+        /// Components that are needed.
+        known: String,
+    },
+
+    /// There is no such grid.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Grid(#[from] GridError),
+
+    /// The bundle cannot be used.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Kernel(#[from] KernelError),
+
+    /// The device failed.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Device(#[from] DeviceError),
+}

@@ -1,0 +1,232 @@
+//! From what a user says (sizes, rules and parameters by name) to what kernels take.
+
+use lbm_bundle::{Boundary, Manifest, Param};
+
+use super::error::StepError;
+use crate::device::{Buffer, Device, DeviceError, Scalar};
+use crate::mesh::{Behind, Face, WallId};
+
+/// A grid and what lies behind its faces.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GridSpec {
+    /// Cells along each axis, multiples of the block; 1 beyond the dimension.
+    pub size: [usize; 3],
+    /// Faces in the order of [`Face::ALL`]; those beyond the dimension are not looked at.
+    pub faces: [FaceSpec; 6],
+}
+
+impl GridSpec {
+    /// A box that is periodic along every axis.
+    pub fn periodic(size: [usize; 3]) -> Self {
+        GridSpec { size, faces: std::array::from_fn(|_| FaceSpec::Periodic) }
+    }
+
+    /// The same with a wall at a face.
+    pub fn with_wall(mut self, face: Face, rule: &str, values: &[(&str, &[f64])]) -> Self {
+        let values = values.iter().map(|(name, values)| (name.to_string(), values.to_vec())).collect();
+        self.faces[face.index()] = FaceSpec::Wall(WallSpec { rule: rule.to_string(), values });
+        self
+    }
+}
+
+/// What lies behind a face.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FaceSpec {
+    /// The opposite end of the box.
+    Periodic,
+    /// A wall.
+    Wall(WallSpec),
+}
+
+/// A boundary rule with its parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WallSpec {
+    /// Name of the rule.
+    pub rule: String,
+    /// Its parameters by name, each with all its components.
+    pub values: Vec<(String, Vec<f64>)>,
+}
+
+/// A wall instance as kernels see it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Instance {
+    pub(super) rule: i32,
+    pub(super) values: Vec<f64>,
+}
+
+/// Resolves the faces: what is behind each, and the wall instances they refer to.
+pub(super) fn faces(manifest: &Manifest, spec: &GridSpec) -> Result<([Behind; 6], Vec<Instance>), StepError> {
+    let mut instances = vec![];
+    let mut behind = [Behind::Periodic; 6];
+    for face in Face::ALL.into_iter().take(2 * manifest.dim as usize) {
+        if let FaceSpec::Wall(wall) = &spec.faces[face.index()] {
+            let rule = find_rule(manifest, face, &wall.rule)?;
+            let owner = format!("`{}` at {}", rule.name, face.name());
+            let values = resolve(&owner, &rule.params, &wall.values)?.into_iter().flatten().collect();
+            behind[face.index()] = Behind::Wall(WallId(instances.len() as u32));
+            instances.push(Instance { rule: rule.code, values });
+        }
+    }
+    Ok((behind, instances))
+}
+
+fn find_rule<'a>(manifest: &'a Manifest, face: Face, name: &str) -> Result<&'a Boundary, StepError> {
+    manifest.boundaries.iter().find(|rule| rule.name == name).ok_or_else(|| StepError::Rule {
+        face: face.name(),
+        rule: name.to_string(),
+        known: list(manifest.boundaries.iter().map(|rule| rule.name.as_str())),
+    })
+}
+
+fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+    if names.is_empty() { "none".to_string() } else { names.join(", ") }
+}
+
+/// The values of `params` in their order, every one given once and valid.
+fn resolve(owner: &str, params: &[Param], given: &[(String, Vec<f64>)]) -> Result<Vec<Vec<f64>>, StepError> {
+    let known = || list(params.iter().map(|param| param.name.as_str()));
+    if let Some((name, _)) = given.iter().find(|(name, _)| !params.iter().any(|param| param.name == *name)) {
+        return Err(StepError::SurplusParam { owner: owner.to_string(), name: name.clone(), known: known() });
+    }
+    params
+        .iter()
+        .map(|param| {
+            let (_, values) =
+                given.iter().rev().find(|(name, _)| *name == param.name).ok_or_else(|| StepError::MissingParam {
+                    owner: owner.to_string(),
+                    name: param.name.clone(),
+                    doc: param.doc.clone(),
+                    known: known(),
+                })?;
+            valid(owner, param, values)?;
+            Ok(values.clone())
+        })
+        .collect()
+}
+
+fn valid(owner: &str, param: &Param, values: &[f64]) -> Result<(), StepError> {
+    let (owner, name) = (owner.to_string(), param.name.clone());
+    if values.len() != param.components as usize {
+        return Err(StepError::Components { owner, name, wanted: param.components as usize, found: values.len() });
+    }
+    let (low, high) = param.range.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+    match values.iter().find(|value| !(**value > low && **value < high)) {
+        None => Ok(()),
+        Some(value) => {
+            let allowed = match param.range {
+                Some((low, high)) => format!("between {low} and {high}"),
+                None => "finite".to_string(),
+            };
+            Err(StepError::Range { owner, name, value: *value, allowed })
+        }
+    }
+}
+
+/// The parameters of the method, by the names that kernels use.
+pub(super) struct Params {
+    values: Vec<Vec<f64>>,
+    args: Vec<(String, f64)>,
+}
+
+impl Params {
+    pub(super) fn new(manifest: &Manifest, given: &[(String, Vec<f64>)]) -> Result<Self, StepError> {
+        let values = resolve(&format!("`{}`", manifest.spec), &manifest.params, given)?;
+        let args = args(manifest, &values);
+        Ok(Params { values, args })
+    }
+
+    pub(super) fn set(&mut self, manifest: &Manifest, name: &str, values: &[f64]) -> Result<(), StepError> {
+        let owner = format!("`{}`", manifest.spec);
+        let at = manifest.params.iter().position(|param| param.name == name);
+        let at = at.ok_or_else(|| StepError::SurplusParam {
+            owner: owner.clone(),
+            name: name.to_string(),
+            known: list(manifest.params.iter().map(|param| param.name.as_str())),
+        })?;
+        valid(&owner, &manifest.params[at], values)?;
+        self.values[at] = values.to_vec();
+        self.args = args(manifest, &self.values);
+        Ok(())
+    }
+
+    /// Argument names and values: `omega`, `gx`.
+    pub(super) fn args(&self) -> &[(String, f64)] {
+        &self.args
+    }
+}
+
+fn args(manifest: &Manifest, values: &[Vec<f64>]) -> Vec<(String, f64)> {
+    let mut args = vec![];
+    for (param, values) in manifest.params.iter().zip(values) {
+        for (axis, value) in values.iter().enumerate() {
+            let suffix = if param.components == 1 { "" } else { ["x", "y", "z"][axis] };
+            args.push((format!("{}{suffix}", param.name), *value));
+        }
+    }
+    args
+}
+
+/// Wall instances on the device.
+pub(super) struct Walls {
+    pub(super) rules: Buffer,
+    pub(super) values: Buffer,
+}
+
+impl Walls {
+    pub(super) fn new(device: &Device, manifest: &Manifest, instances: &[Instance]) -> Result<Self, DeviceError> {
+        let stride = manifest.wall_stride as usize;
+        let rules: Vec<i32> = instances.iter().map(|instance| instance.rule).collect();
+        let mut values = device.alloc(Scalar::from(manifest.real), instances.len() * stride)?;
+        for (at, instance) in instances.iter().enumerate() {
+            values.write_reals(at * stride, &instance.values)?;
+        }
+        Ok(Walls { rules: device.ints(&rules)?, values })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use miette::Diagnostic;
+
+    use super::*;
+    use crate::fixture::manifest;
+
+    fn help(error: &StepError) -> String {
+        error.help().map(|help| help.to_string()).unwrap_or_default()
+    }
+
+    #[test]
+    fn an_unknown_rule_lists_those_there_are() {
+        let spec = GridSpec::periodic([8, 8, 1]).with_wall(Face::YMax, "free_slip", &[]);
+        let error = faces(&manifest(), &spec).expect_err("no such rule");
+        assert!(error.to_string().contains("y_max") && error.to_string().contains("`free_slip`"), "{error}");
+        assert!(help(&error).contains("`bounce_back`, `moving_wall`"), "{}", help(&error));
+    }
+
+    #[test]
+    fn a_wall_needs_all_its_parameters_with_all_components() {
+        let at = |values: &[(&str, &[f64])]| {
+            faces(&manifest(), &GridSpec::periodic([8, 8, 1]).with_wall(Face::XMin, "moving_wall", values))
+        };
+        let missing = at(&[]).expect_err("no velocity");
+        assert!(missing.to_string().contains("`velocity`"), "{missing}");
+        let short = at(&[("velocity", &[0.1])]).expect_err("one component");
+        assert!(short.to_string().contains("2 component(s), given: 1"), "{short}");
+        let surplus = at(&[("velocity", &[0.1, 0.0]), ("speed", &[1.0])]).expect_err("no such parameter");
+        assert!(surplus.to_string().contains("`speed`") && help(&surplus).contains("`velocity`"), "{surplus}");
+        let (behind, instances) = at(&[("velocity", &[0.1, 0.2])]).unwrap();
+        assert_eq!(behind[Face::XMin.index()], Behind::Wall(WallId(0)));
+        assert_eq!(instances, [Instance { rule: 1, values: vec![0.1, 0.2] }]);
+    }
+
+    #[test]
+    fn parameters_of_the_method_are_checked_against_their_range() {
+        let omega = |value: f64| Params::new(&manifest(), &[("omega".into(), vec![value])]);
+        assert_eq!(omega(1.5).unwrap().args(), [("omega".to_string(), 1.5)]);
+        for wrong in [0.0, 2.0, f64::NAN] {
+            let error = omega(wrong).err().expect("outside (0, 2)");
+            assert_eq!(help(&error), "it must be between 0 and 2");
+        }
+    }
+}
