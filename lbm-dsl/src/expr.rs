@@ -116,6 +116,23 @@ impl Expr {
             Expr::Select { left, right, then, otherwise, .. } => vec![left, right, then, otherwise],
         }
     }
+
+    /// The same operation on other operands.
+    pub fn map(&self, mut new: impl FnMut(ExprId) -> ExprId) -> Expr {
+        match *self {
+            Expr::Const(_) | Expr::Symbol(_) => self.clone(),
+            Expr::Neg(a) => Expr::Neg(new(a)),
+            Expr::Add(a, b) => Expr::Add(new(a), new(b)),
+            Expr::Sub(a, b) => Expr::Sub(new(a), new(b)),
+            Expr::Mul(a, b) => Expr::Mul(new(a), new(b)),
+            Expr::Div(a, b) => Expr::Div(new(a), new(b)),
+            Expr::Sqrt(a) => Expr::Sqrt(new(a)),
+            Expr::Fma(a, b, c) => Expr::Fma(new(a), new(b), new(c)),
+            Expr::Select { compare, left, right, then, otherwise } => {
+                Expr::Select { compare, left: new(left), right: new(right), then: new(then), otherwise: new(otherwise) }
+            }
+        }
+    }
 }
 
 /// A hash-consed set of expressions.

@@ -1,0 +1,165 @@
+//! In: a `KernelIr`. Out: a [`System`] of sums of products.
+//!
+//! After: every let and every output is a sum of products over inputs and those lets that were kept. A let that is one
+//! product is always inlined; a let that is a sum is inlined where `inline` says so, else it stays a variable: the
+//! author's names are the places where formulas are cut. Products of two long sums are not expanded.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lbm_dsl::expr::{Expr, ExprId};
+
+use super::algebra::{Coef, Mono, Poly, Var};
+use super::system::{Def, System};
+use crate::ir::KernelIr;
+
+/// Products of sums are expanded up to this many terms.
+const EXPANSION: usize = 40;
+
+/// Position of a family of lets in order of first appearance; the outputs are one more.
+pub(super) type Family = usize;
+
+/// A family that uses the lets of another: `(user, used)`.
+pub(super) type Edge = (Family, Family);
+
+/// A kernel in normal form and the places where a sum could be inlined.
+pub(super) struct Normal {
+    pub(super) system: System,
+    /// Every use of a kept or inlined sum by another family.
+    pub(super) edges: Vec<Edge>,
+}
+
+/// Brings a kernel into normal form.
+pub(super) fn normal(kernel: &KernelIr, inline: &BTreeSet<Edge>) -> Normal {
+    let mut families: Vec<&str> = Vec::new();
+    let mut family_of = Vec::new();
+    let mut owner = BTreeMap::new();
+    for (at, named) in kernel.lets.iter().enumerate() {
+        let family = families.iter().position(|family| *family == named.family).unwrap_or_else(|| {
+            families.push(&named.family);
+            families.len() - 1
+        });
+        family_of.push(family);
+        if !matches!(kernel.exprs.get(named.value), Expr::Const(_) | Expr::Symbol(_)) {
+            owner.entry(named.value).or_insert(at);
+        }
+    }
+    let mut work = Work {
+        kernel,
+        inline,
+        family_of,
+        owner,
+        system: System::new(),
+        lets: vec![None; kernel.lets.len()],
+        memo: BTreeMap::new(),
+        edges: BTreeSet::new(),
+    };
+    for output in &kernel.outputs {
+        let sum = work.sum(output.value, families.len());
+        let var = work.system.var(&sum);
+        work.system.outputs.push(var);
+    }
+    Normal { system: work.system, edges: work.edges.into_iter().collect() }
+}
+
+struct Work<'a> {
+    kernel: &'a KernelIr,
+    inline: &'a BTreeSet<Edge>,
+    family_of: Vec<Family>,
+    /// The first let with that value.
+    owner: BTreeMap<ExprId, usize>,
+    system: System,
+    lets: Vec<Option<Poly>>,
+    memo: BTreeMap<(Family, ExprId), Poly>,
+    edges: BTreeSet<Edge>,
+}
+
+impl Work<'_> {
+    /// An expression as `user` sees it.
+    fn sum(&mut self, id: ExprId, user: Family) -> Poly {
+        let Some(&owner) = self.owner.get(&id) else { return self.written(id, user) };
+        if self.lets[owner].is_none() {
+            let sum = self.written(id, self.family_of[owner]);
+            self.lets[owner] = Some(sum);
+        }
+        let sum = self.lets[owner].clone().expect("just set");
+        if sum.len() <= 1 {
+            return sum;
+        }
+        let edge = (user, self.family_of[owner]);
+        self.edges.insert(edge);
+        if self.inline.contains(&edge) { sum } else { self.kept(&sum) }
+    }
+
+    /// A sum as one variable.
+    fn kept(&mut self, sum: &Poly) -> Poly {
+        let (var, factor) = self.system.scaled_var(sum);
+        self.system.single(var, factor)
+    }
+
+    /// An expression from its operands.
+    fn written(&mut self, id: ExprId, user: Family) -> Poly {
+        if let Some(sum) = self.memo.get(&(user, id)) {
+            return sum.clone();
+        }
+        let sum = match self.kernel.exprs.get(id).clone() {
+            Expr::Const(value) => {
+                let coef = self.system.algebra.coef(&value);
+                if coef == Coef::ZERO { Poly::new() } else { Poly::from([(Mono::ONE, coef)]) }
+            }
+            Expr::Symbol(symbol) => {
+                let var = self.system.leaf(symbol);
+                self.system.single(var, Coef::ONE)
+            }
+            Expr::Neg(a) => {
+                let a = self.sum(a, user);
+                self.system.algebra.add_scaled(&Poly::new(), &a, Coef::MINUS_ONE)
+            }
+            Expr::Add(a, b) => self.add(a, b, Coef::ONE, user),
+            Expr::Sub(a, b) => self.add(a, b, Coef::MINUS_ONE, user),
+            Expr::Mul(a, b) => self.multiply(a, b, user),
+            Expr::Fma(a, b, c) => {
+                let product = self.multiply(a, b, user);
+                let c = self.sum(c, user);
+                self.system.algebra.add_scaled(&product, &c, Coef::ONE)
+            }
+            Expr::Div(a, b) => {
+                let (a, b) = (self.sum(a, user), self.sum(b, user));
+                let divisor = if b.len() == 1 { b } else { self.kept(&b) };
+                let (&mono, &coef) = divisor.iter().next().expect("a kept sum is one term");
+                let (mono, coef) = (self.system.algebra.raise(mono, -1), self.system.algebra.divide(Coef::ONE, coef));
+                self.system.algebra.expand(&a, &Poly::from([(mono, coef)]))
+            }
+            Expr::Sqrt(a) => {
+                let a = self.var(a, user);
+                let root = self.system.push(Def::Sqrt(a));
+                self.system.single(root, Coef::ONE)
+            }
+            Expr::Select { compare, left, right, then, otherwise } => {
+                let [left, right, then, otherwise] = [left, right, then, otherwise].map(|side| self.var(side, user));
+                let choice = self.system.push(Def::Select { compare, left, right, then, otherwise });
+                self.system.single(choice, Coef::ONE)
+            }
+        };
+        self.memo.insert((user, id), sum.clone());
+        sum
+    }
+
+    fn var(&mut self, id: ExprId, user: Family) -> Var {
+        let sum = self.sum(id, user);
+        self.system.var(&sum)
+    }
+
+    fn add(&mut self, a: ExprId, b: ExprId, sign: Coef, user: Family) -> Poly {
+        let (a, b) = (self.sum(a, user), self.sum(b, user));
+        self.system.algebra.add_scaled(&a, &b, sign)
+    }
+
+    fn multiply(&mut self, a: ExprId, b: ExprId, user: Family) -> Poly {
+        let (mut a, mut b) = (self.sum(a, user), self.sum(b, user));
+        if a.len() > 1 && b.len() > 1 && a.len() * b.len() > EXPANSION {
+            a = self.kept(&a);
+            b = self.kept(&b);
+        }
+        self.system.algebra.expand(&a, &b)
+    }
+}
