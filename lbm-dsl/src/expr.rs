@@ -284,9 +284,8 @@ impl Exprs {
         }
     }
 
-    /// Values of `roots`, given the values of symbols. Computes only what the roots need.
-    pub fn eval<N: Number>(&self, roots: &[ExprId], symbol: impl Fn(Symbol) -> N) -> Vec<N> {
-        let mut values: Vec<Option<N>> = vec![None; self.len()];
+    /// For every node, whether `roots` need it; they need themselves.
+    pub fn needed(&self, roots: &[ExprId]) -> Vec<bool> {
         let mut needed = vec![false; self.len()];
         for root in roots {
             needed[root.index()] = true;
@@ -298,6 +297,13 @@ impl Exprs {
                 }
             }
         }
+        needed
+    }
+
+    /// Values of `roots`, given the values of symbols. Computes only what the roots need.
+    pub fn eval<N: Number>(&self, roots: &[ExprId], symbol: impl Fn(Symbol) -> N) -> Vec<N> {
+        let mut values: Vec<Option<N>> = vec![None; self.len()];
+        let needed = self.needed(roots);
         for at in 0..self.len() {
             if !needed[at] {
                 continue;

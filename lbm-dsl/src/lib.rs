@@ -11,6 +11,7 @@ pub mod lattice;
 pub mod lexer;
 pub mod model;
 pub mod parser;
+pub mod prove;
 pub mod shipped;
 pub mod source;
 

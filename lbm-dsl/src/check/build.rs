@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use crate::ast::{Assign, Block, BoundaryDef, Component, Item, Let, Name, ParamDef, Target};
 use crate::check::elaborate::{Elaborator, Eval, Poisoned};
-use crate::check::formulas::{Entry, formulas, needed};
+use crate::check::formulas::{Entry, formulas};
 use crate::check::naming::{self, Names};
 use crate::check::program::{Def, ModuleId, Program};
 use crate::check::value::{Dim, Tensor, Value};
@@ -203,7 +203,7 @@ impl Builder<'_> {
         let formulas = self.block(block);
         self.work.scope = outer;
         let formulas = formulas?;
-        let reads = needed(&self.work.exprs, &formulas.outputs);
+        let reads = self.work.exprs.needed(&formulas.outputs);
         let exprs = &self.work.exprs;
         let population =
             exprs.iter().any(|(id, node)| reads[id.index()] && matches!(node, Expr::Symbol(Symbol::Population(_))));

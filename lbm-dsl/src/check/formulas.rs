@@ -28,7 +28,7 @@ pub struct Entry {
 /// A value with several names goes by the first, unless that is a number of a family and a later one says more: `rho` is
 /// preferred to `m_0_0_0`.
 pub fn formulas(exprs: &Exprs, entries: &[Entry], outputs: &[ExprId]) -> Formulas {
-    let needed = needed(exprs, outputs);
+    let needed = exprs.needed(outputs);
     let mut kept: Vec<Entry> = Vec::new();
     let mut place: Vec<Option<usize>> = vec![None; exprs.len()];
     for entry in entries {
@@ -55,21 +55,6 @@ pub fn formulas(exprs: &Exprs, entries: &[Entry], outputs: &[ExprId]) -> Formula
     Formulas { lets, outputs: outputs.to_vec() }
 }
 
-/// For every node, whether `roots` need it.
-pub fn needed(exprs: &Exprs, roots: &[ExprId]) -> Vec<bool> {
-    let mut needed = vec![false; exprs.len()];
-    for root in roots {
-        needed[root.index()] = true;
-    }
-    let nodes: Vec<(ExprId, &Expr)> = exprs.iter().collect();
-    for (id, node) in nodes.into_iter().rev() {
-        if needed[id.index()] {
-            node.operands().into_iter().for_each(|operand| needed[operand.index()] = true);
-        }
-    }
-    needed
-}
-
 /// Drops the nodes that no formula of the model needs.
 pub fn compact(model: &mut Model) {
     let mut roots: Vec<ExprId> = model.fields.iter().flat_map(|field| field.components.clone()).collect();
@@ -77,7 +62,7 @@ pub fn compact(model: &mut Model) {
         roots.extend(&formulas.outputs);
     }
     roots.extend(model.boundaries.iter().flat_map(|boundary| &boundary.links));
-    let needed = needed(&model.exprs, &roots);
+    let needed = model.exprs.needed(&roots);
     let mut kept = Exprs::new();
     let mut new: Vec<Option<ExprId>> = vec![None; model.exprs.len()];
     for (id, node) in model.exprs.iter().filter(|(id, _)| needed[id.index()]) {

@@ -5,6 +5,7 @@
 //! - `program`: every module that is used is loaded, every import exists.
 //! - `lattices`: the velocity set is one, and as isotropic as it claims.
 //! - `build` (with `elaborate`, `call`): every formula is expanded into the graph, every output defined.
+//! - `physics`: mass and momentum are conserved, `init` gives the fields it is given.
 //!
 //! Each pass reports everything it finds and stops the check if it found anything.
 
@@ -15,6 +16,7 @@ mod elaborate;
 mod formulas;
 mod lattices;
 mod naming;
+mod physics;
 mod program;
 mod value;
 
@@ -28,5 +30,7 @@ use crate::source::Source;
 pub fn check(source: &Source, ast: &Ast, library: &dyn Library) -> Result<Model, Report> {
     let program = program::Program::load(source, ast, library)?;
     let lattice = lattices::chosen(&program)?;
-    build::model(&program, &lattice)
+    let model = build::model(&program, &lattice)?;
+    physics::check(&program, &model)?;
+    Ok(model)
 }

@@ -1,0 +1,90 @@
+//! Kinematic viscosity, by linearising the collision about rest.
+//!
+//! Populations `w_i (1 + eps c_ix c_iy)` carry shear stress alone. The collision keeps the share `1 - lambda` of it, and the
+//! viscosity is `cs2 (1/lambda - 1/2)` (Krueger et al., The Lattice Boltzmann Method, 2017, section 4.1).
+
+use num_traits::{One, ToPrimitive, Zero};
+
+use crate::expr::{Rational, Symbol};
+use crate::model::Model;
+use crate::prove::ratio::Ratio;
+use crate::prove::series;
+
+/// Kinematic viscosity in lattice units as a function of the parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Viscosity {
+    /// Formula of the parameters, `1/3*(1/omega - 1/2)`; says why where none was found.
+    pub formula: String,
+    /// The parameter `p` for which the viscosity is `cs2 (1/p - 1/2)`, if it is that simple.
+    pub rate: Option<String>,
+    cs2: f64,
+    names: Vec<String>,
+    /// `1 / lambda`; without it there is no formula.
+    time: Option<Ratio>,
+}
+
+impl Viscosity {
+    /// Its value, given those of the scalar parameters by name; `None` where no formula was found.
+    pub fn at(&self, value: impl Fn(&str) -> f64) -> Option<f64> {
+        let time = self.time.as_ref()?.at(&|variable| value(&self.names[variable]));
+        Some(self.cs2 * (time - 0.5))
+    }
+}
+
+/// Number of terms of the series; more where some cancel.
+const TERMS: [usize; 3] = [2, 4, 7];
+
+/// The viscosity of a model.
+pub fn viscosity(model: &Model) -> Viscosity {
+    // Variables are the scalar parameters; vectors (forces) rest at zero.
+    let mut variables: Vec<Option<usize>> = Vec::new();
+    let (mut names, mut samples) = (Vec::new(), Vec::new());
+    for param in &model.params {
+        variables.push((param.components == 1).then_some(names.len()));
+        if param.components == 1 {
+            names.push(param.name.clone());
+            let middle = param.range.as_ref().map(|(low, high)| (low + high) / Rational::from_integer(2.into()));
+            samples.push(middle.and_then(|middle| middle.to_f64()).unwrap_or(1.0));
+        }
+    }
+    let name = |variable: usize| names[variable].clone();
+    let sample = |variable: usize| samples[variable];
+    let kept = TERMS.iter().find_map(|terms| kept(model, *terms, &variables, &sample));
+    let lambda = kept.map(|kept| Ratio::whole(1).add(&kept.neg()));
+    let time = lambda.as_ref().and_then(Ratio::recip);
+    let cs2 = model.lattice.cs2();
+    let rate = lambda.as_ref().and_then(Ratio::as_variable).map(name);
+    let formula = match (&lambda, &time) {
+        (_, Some(time)) => format!("{cs2}*({} - 1/2)", time.show(&name)),
+        (Some(_), None) => "infinite: the collision leaves shear as it is".into(),
+        (None, None) => "not found: the collision has no linear part at rest".into(),
+    };
+    Viscosity { formula, rate, cs2: cs2.to_f64().unwrap_or(f64::NAN), names, time }
+}
+
+/// The share of shear stress that is left after a collision.
+fn kept(model: &Model, terms: usize, variables: &[Option<usize>], sample: &dyn Fn(usize) -> f64) -> Option<Ratio> {
+    let lattice = &model.lattice;
+    let shear = |dir| {
+        let c = lattice.velocity(dir);
+        Rational::from_integer((c[0] * c[1]).into())
+    };
+    let symbol = |symbol: Symbol| match symbol {
+        Symbol::Population(dir) => series::ray(lattice.weight(dir), &(lattice.weight(dir) * shear(dir))),
+        Symbol::Param { param, .. } => series::parameter(variables[param as usize]),
+        Symbol::Field { .. } | Symbol::WallParam { .. } => series::parameter(None),
+    };
+    let after = series::eval(&model.exprs, &model.collide.outputs, terms, &symbol, sample);
+    let (mut before, mut left) = (Rational::zero(), Ratio::whole(0));
+    for (dir, after) in lattice.dirs().zip(after) {
+        let after = after?;
+        // Rest must stay at rest, or this is no linearisation.
+        let resting = after.coefficient(0)?.add(&Ratio::Constant(-lattice.weight(dir)));
+        if !resting.is_zero() {
+            return None;
+        }
+        before += lattice.weight(dir) * shear(dir) * shear(dir);
+        left = left.add(&after.coefficient(1)?.mul(&Ratio::Constant(shear(dir))));
+    }
+    (!before.is_zero()).then(|| left.mul(&Ratio::Constant(Rational::one() / before)))
+}
