@@ -1,10 +1,12 @@
 //! Populations and macroscopic arrays of a grid, and their way to dense arrays on the host.
 
 use lbm_bundle::Manifest;
+use rayon::prelude::*;
 
 use crate::device::{Buffer, Device, DeviceError, Scalar};
-use crate::layout::{CellId, Layout, SlotId};
+use crate::layout::{Layout, SlotId};
 use crate::mesh::Grid;
+use crate::observe::Sum;
 use crate::snapshot::{Component, Snapshot};
 
 /// Slots that cross between device and host at a time.
@@ -46,54 +48,46 @@ pub fn component_names(manifest: &Manifest) -> Vec<String> {
 }
 
 /// Fills an array `[slot][component][cell]` from the values of cells: `value(cell, out)` writes one value per component
-/// for the cell at that position of the box.
+/// for the cell at that position of the box. Blocks are filled in parallel.
 pub fn scatter(
     to: &mut Buffer,
     layout: Layout,
     grid: &Grid,
-    mut value: impl FnMut([usize; 3], &mut [f64]),
+    value: impl Fn([usize; 3], &mut [f64]) + Sync,
 ) -> Result<(), DeviceError> {
-    let mut out = vec![0.0; layout.components()];
     for first in (0..grid.slots()).step_by(SLOTS_AT_ONCE) {
         let count = SLOTS_AT_ONCE.min(grid.slots() - first);
         let mut values = vec![0.0; count * layout.slot_len()];
-        for slot in 0..count {
+        values.par_chunks_mut(layout.slot_len()).enumerate().for_each(|(slot, values)| {
+            let mut out = vec![0.0; layout.components()];
             let origin = grid.origin(SlotId((first + slot) as u32));
-            for cell in 0..layout.cells() as u32 {
-                let inside = layout.position(CellId(cell));
+            for cell in layout.all_cells() {
+                let inside = layout.position(cell);
                 value(std::array::from_fn(|axis| origin[axis] + inside[axis]), &mut out);
                 for (component, value) in out.iter().enumerate() {
-                    values[layout.offset(SlotId(slot as u32), component, CellId(cell))] = *value;
+                    values[layout.offset(SlotId(0), component, cell)] = *value;
                 }
             }
-        }
+        });
         to.write_reals(first * layout.slot_len(), &values)?;
     }
     Ok(())
 }
 
-/// Calls `visit(cell, component, value)` for every value of an array `[slot][component][cell]`, in the array's order.
-pub fn visit(
-    from: &Buffer,
-    layout: Layout,
-    grid: &Grid,
-    mut visit: impl FnMut([usize; 3], usize, f64),
-) -> Result<(), DeviceError> {
+/// The sum of each component of an array `[slot][component][cell]` over all cells, without loss; the same on any number
+/// of threads.
+pub fn sums(from: &Buffer, layout: Layout, grid: &Grid) -> Result<Vec<f64>, DeviceError> {
+    let mut totals = vec![Sum::default(); layout.components()];
     for first in (0..grid.slots()).step_by(SLOTS_AT_ONCE) {
         let count = SLOTS_AT_ONCE.min(grid.slots() - first);
         let values = from.read_reals(first * layout.slot_len()..(first + count) * layout.slot_len())?;
-        let mut values = values.into_iter();
-        for slot in 0..count {
-            let origin = grid.origin(SlotId((first + slot) as u32));
-            for component in 0..layout.components() {
-                for (cell, value) in (0..layout.cells() as u32).zip(&mut values) {
-                    let inside = layout.position(CellId(cell));
-                    visit(std::array::from_fn(|axis| origin[axis] + inside[axis]), component, value);
-                }
-            }
+        let of_blocks: Vec<Sum> =
+            values.par_chunks(layout.cells()).map(|cells| cells.iter().copied().collect()).collect();
+        for (at, sum) in of_blocks.into_iter().enumerate() {
+            totals[at % layout.components()].merge(sum);
         }
     }
-    Ok(())
+    Ok(totals.into_iter().map(Sum::value).collect())
 }
 
 /// The macroscopic array as dense arrays.
@@ -101,10 +95,22 @@ pub fn gather(from: &Buffer, manifest: &Manifest, grid: &Grid, step: u64) -> Res
     let components =
         component_names(manifest).into_iter().map(|name| Component { name, data: vec![0.0; grid.cells()] }).collect();
     let mut snapshot = Snapshot { step, dim: grid.dim(), size: grid.size(), components };
-    let size = grid.size();
-    visit(from, Layout::fields(manifest), grid, |at, component, value| {
-        snapshot.components[component].data[at[0] + size[0] * (at[1] + size[1] * at[2])] = value;
-    })?;
+    let layout = Layout::fields(manifest);
+    for first in (0..grid.slots()).step_by(SLOTS_AT_ONCE) {
+        let count = SLOTS_AT_ONCE.min(grid.slots() - first);
+        let values = from.read_reals(first * layout.slot_len()..(first + count) * layout.slot_len())?;
+        for slot in 0..count {
+            let origin = grid.origin(SlotId((first + slot) as u32));
+            for cell in layout.all_cells() {
+                let inside = layout.position(cell);
+                let [x, y, z] = std::array::from_fn(|axis| origin[axis] + inside[axis]);
+                let to = snapshot.index(x, y, z);
+                for (component, dense) in snapshot.components.iter_mut().enumerate() {
+                    dense.data[to] = values[layout.offset(SlotId(slot as u32), component, cell)];
+                }
+            }
+        }
+    }
     Ok(snapshot)
 }
 
@@ -133,6 +139,20 @@ mod tests {
                 ["rho", "ux", "uy"].iter().map(|name| snapshot.get(name).expect("a component")[at]).collect();
             assert_eq!(values, [x as f64, y as f64, 0.5]);
         }
+    }
+
+    #[test]
+    fn sums_are_per_component_and_exact() {
+        let device = Device::host(1).unwrap();
+        let manifest = manifest();
+        let grid = Grid::new(&manifest, [24, 16, 1], [Behind::Periodic; 6]).unwrap();
+        let mut buffer = device.alloc(Scalar::F64, 6 * 64 * 3).unwrap();
+        let layout = Layout::fields(&manifest);
+        scatter(&mut buffer, layout, &grid, |at, out| {
+            out.copy_from_slice(&[1.0, if at[0] == 0 { 1e16 } else { 1.0 }, if at[1] < 8 { 1e16 } else { -1e16 }]);
+        })
+        .unwrap();
+        assert_eq!(sums(&buffer, layout, &grid).unwrap(), [384.0, 16e16 + 368.0, 0.0]);
     }
 
     #[test]

@@ -48,6 +48,11 @@ impl Layout {
         self.block.iter().product()
     }
 
+    /// The cells of a block in order.
+    pub fn all_cells(&self) -> impl Iterator<Item = CellId> + use<> {
+        (0..self.cells() as u32).map(CellId)
+    }
+
     /// Values of one slot.
     pub fn slot_len(&self) -> usize {
         self.components * self.cells()

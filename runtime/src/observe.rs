@@ -27,9 +27,23 @@ impl Sum {
         self.total = total;
     }
 
+    /// Adds another sum.
+    pub fn merge(&mut self, other: Sum) {
+        self.add(other.total);
+        self.add(other.carried);
+    }
+
     /// The sum so far.
     pub fn value(self) -> f64 {
         self.total + self.carried
+    }
+}
+
+impl FromIterator<f64> for Sum {
+    fn from_iter<I: IntoIterator<Item = f64>>(values: I) -> Self {
+        let mut sum = Sum::default();
+        values.into_iter().for_each(|value| sum.add(value));
+        sum
     }
 }
 
@@ -110,8 +124,10 @@ mod tests {
 
     #[test]
     fn the_sum_keeps_what_plain_addition_loses() {
-        let mut sum = Sum::default();
-        [1e16, 1.0, -1e16, 1.0].into_iter().for_each(|value| sum.add(value));
+        let mut sum: Sum = [1e16, 1.0, -1e16, 1.0].into_iter().collect();
         assert_eq!(sum.value(), 2.0);
+        sum.merge([1e16, 3.0].into_iter().collect());
+        sum.add(-1e16);
+        assert_eq!(sum.value(), 5.0);
     }
 }

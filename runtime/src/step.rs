@@ -74,7 +74,7 @@ impl Simulation {
 
     /// Sets the fields of every cell and starts at step 0. `value(cell, out)` writes the components of all fields, in the
     /// order of the manifest (`rho, ux, uy, uz`), for the cell with its centre at `cell + 1/2`.
-    pub fn init(&mut self, value: impl FnMut([usize; 3], &mut [f64])) -> Result<(), StepError> {
+    pub fn init(&mut self, value: impl Fn([usize; 3], &mut [f64]) + Sync) -> Result<(), StepError> {
         let layout = Layout::fields(self.manifest());
         fields::scatter(&mut self.fields.macroscopic, layout, &self.grid, value)?;
         let count = self.grid.slots();
@@ -115,15 +115,19 @@ impl Simulation {
     /// Advances by `steps` steps and waits for them.
     pub fn run(&mut self, steps: u64) -> Result<(), StepError> {
         let device = self.program.device().clone();
+        device.scope(|| self.run_inside(&device, steps))
+    }
+
+    fn run_inside(&mut self, device: &Device, steps: u64) -> Result<(), StepError> {
         let start = device.mark()?;
         let mut left = steps;
         // The phases of these are timed one by one.
         while left > 0 && (self.current == 1 || steps - left < Timings::SAMPLED_STEPS) {
-            self.advance_timed(&device)?;
+            self.advance_timed(device)?;
             left -= 1;
         }
         if left >= 2 * PAIRS_RECORDED && self.recording.is_none() {
-            self.recording = self.record(&device)?;
+            self.recording = self.record(device)?;
         }
         if let Some(recording) = &self.recording {
             while left >= 2 * PAIRS_RECORDED {
@@ -137,7 +141,7 @@ impl Simulation {
         }
         let end = device.mark()?;
         self.timings.ran(steps, device.seconds(&start, &end)?);
-        self.timings.settle(&device)?;
+        self.timings.settle(device)?;
         Ok(())
     }
 
@@ -233,16 +237,15 @@ impl Simulation {
     /// Mass and momentum of all populations, summed without loss.
     pub fn conserved(&self) -> Result<Conserved, StepError> {
         let manifest = self.manifest();
-        let mut mass = Sum::default();
-        let mut momentum = [Sum::default(); 3];
         let current = &self.fields.populations[self.current];
-        fields::visit(current, Layout::populations(manifest), &self.grid, |_, direction, value| {
-            mass.add(value);
-            for (sum, c) in momentum.iter_mut().zip(manifest.directions[direction].c) {
-                sum.add(f64::from(c) * value);
-            }
-        })?;
-        Ok(Conserved { mass: mass.value(), momentum: momentum.map(Sum::value) })
+        let sums = fields::sums(current, Layout::populations(manifest), &self.grid)?;
+        let mass: Sum = sums.iter().copied().collect();
+        let momentum = std::array::from_fn(|axis| {
+            let along =
+                manifest.directions.iter().zip(&sums).map(|(direction, sum)| f64::from(direction.c[axis]) * sum);
+            along.collect::<Sum>().value()
+        });
+        Ok(Conserved { mass: mass.value(), momentum })
     }
 
     /// Mass of all populations, summed without loss.

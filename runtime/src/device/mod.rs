@@ -226,6 +226,15 @@ impl Device {
         }
     }
 
+    /// Runs work that makes many launches. On the host it runs on one of the device's threads, so that the others need
+    /// not be woken for every launch.
+    pub fn scope<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        match &self.0 {
+            Backend::Host(host) => host.scope(work),
+            Backend::Cuda(_) => work(),
+        }
+    }
+
     /// Waits until all launches have run.
     pub fn synchronize(&self) -> Result<(), DeviceError> {
         match &self.0 {

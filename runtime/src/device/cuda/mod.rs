@@ -57,6 +57,10 @@ pub struct Graph {
     _kept: Vec<Kept>,
 }
 
+// SAFETY: the driver lets any thread use a graph, one at a time; `Graph` is not `Sync`, and what it keeps is `Send`.
+#[allow(unsafe_code)]
+unsafe impl Send for Graph {}
+
 fn driver_error(action: &str) -> impl FnOnce(DriverError) -> DeviceError + use<> {
     let action = action.to_string();
     move |error| DeviceError::Driver { device: "the GPU".into(), action, reason: error.to_string() }

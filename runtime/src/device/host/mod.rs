@@ -159,6 +159,11 @@ impl Host {
         Ok(())
     }
 
+    /// Runs work on one of the threads.
+    pub(super) fn scope<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        self.pool.install(work)
+    }
+
     /// Copies bytes with all threads.
     pub(super) fn copy(&self, from: &[u8], to: &mut [u8]) {
         self.pool.install(|| {
