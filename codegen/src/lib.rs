@@ -5,7 +5,9 @@
 //! ```
 pub mod count;
 pub mod eval;
+pub mod emit;
 pub mod ir;
+pub mod lower;
 pub mod options;
 pub mod schedule;
 pub mod simplify;

@@ -1,0 +1,342 @@
+//! Fills a [`View`]: the parts that both targets share.
+
+use lbm_bundle::{Arg, ArgType, Kernel as Signature, Manifest, Role};
+use lbm_dsl::expr::Symbol;
+
+use super::formula::{Printer, real_name};
+use super::view::{Kernel, Link, Pull, Rule, Value, View, Walls};
+use super::{Method, banner};
+use crate::ir::{Output, Plan};
+use crate::lower::component;
+
+/// How a target spells what the targets spell differently.
+pub struct Dialect {
+    /// Name of the target in the banner.
+    pub target: &'static str,
+    /// 32-bit integer.
+    pub int: &'static str,
+    /// No other pointer reaches what this one does.
+    pub restrict: &'static str,
+}
+
+/// Bytes of gathered populations that should fit into the first-level cache with room to spare.
+const SLAB_BYTES: u32 = 24 * 1024;
+
+/// Everything a template prints.
+pub fn view(method: &Method, dialect: &Dialect) -> View {
+    let manifest = method.manifest;
+    let real = real_name(manifest.real);
+    let [bx, by, bz] = manifest.block;
+    let dim = manifest.dim as usize;
+    let near = 3usize.pow(manifest.dim);
+    let shape = manifest.kernel(Role::StreamCollide).expect("every bundle streams");
+    let (items, threads) = (shape.items_per_group, shape.threads);
+    let several = manifest.cells() as u32 > threads;
+    let params: Vec<&Arg> = shape.args.iter().filter(|arg| arg.ty == ArgType::Real).collect();
+    let kernel = |role, plan: Option<(&Plan, &[Output])>| {
+        let signature = manifest.kernel(role).expect("the manifest lists every kernel");
+        self::kernel(manifest, signature, plan, dialect)
+    };
+    let whole = |plan| Some((plan, Plan::dag(plan).outputs()));
+    let init = kernel(Role::Init, whole(method.init));
+    let used = |arg: &&&Arg| method.init.dag().symbols().iter().any(|(_, name)| *name == arg.name);
+    let walls = (!method.walls.is_empty()).then(|| walls(method, kernel(Role::StreamCollideWalls, None)));
+    View {
+        banner: banner::banner(method, dialect.target),
+        real: real.into(),
+        q: manifest.q(),
+        bx,
+        by,
+        bz,
+        near,
+        middle: near / 2,
+        deep: dim == 3,
+        fields: manifest.field_components(),
+        slab: slab(manifest),
+        threads,
+        collide_threads: manifest.kernel(Role::Collide).map_or(threads, |kernel| kernel.threads),
+        several,
+        pad: if several { "    ".into() } else { String::new() },
+        thread: thread(items, threads, several),
+        unused: params.iter().filter(|arg| !used(arg)).map(|arg| format!("(void){};", arg.name)).collect(),
+        init,
+        stream_collide: kernel(Role::StreamCollide, None),
+        walls,
+        macroscopic: kernel(Role::Macroscopic, whole(method.macroscopic)),
+        collide: kernel(Role::Collide, whole(method.collide)),
+        packed: manifest.kernels.iter().map(|signature| packed(signature, real)).collect(),
+        param_decls: params.iter().map(|arg| format!(", const {real} {}", arg.name)).collect(),
+        param_names: params.iter().map(|arg| format!(", {}", arg.name)).collect(),
+        upwind: upwind(manifest),
+        pulls: (0..manifest.q()).map(|at| pull(manifest, at)).collect(),
+    }
+}
+
+/// Planes of a block whose populations fit into `SLAB_BYTES`: a divisor of their number.
+fn slab(manifest: &Manifest) -> u32 {
+    let [bx, by, bz] = manifest.block;
+    let plane = bx * by * manifest.q() as u32 * manifest.real.bytes() as u32;
+    (1..=bz).rev().find(|planes| bz % planes == 0 && planes * plane <= SLAB_BYTES).unwrap_or(1)
+}
+
+fn kernel(
+    manifest: &Manifest,
+    signature: &Signature,
+    arithmetic: Option<(&Plan, &[Output])>,
+    dialect: &Dialect,
+) -> Kernel {
+    let real = real_name(manifest.real);
+    let mut kernel = Kernel {
+        symbol: signature.symbol.clone(),
+        doc: vec![doc(signature.role).into()],
+        args: declarations(&signature.args, |arg| declaration(arg, real, dialect)),
+        inputs: Vec::new(),
+        body: Vec::new(),
+        outputs: Vec::new(),
+    };
+    if let Some((plan, outputs)) = arithmetic {
+        let printer = Printer::new(plan, manifest.real);
+        kernel.inputs = inputs(manifest, plan);
+        kernel.body = body(plan, &printer);
+        let value = |(at, output): (usize, &Output)| Value { text: printer.operand(output.value), at };
+        kernel.outputs = outputs.iter().enumerate().map(value).collect();
+    }
+    kernel
+}
+
+/// What a kernel of that role does.
+pub fn doc(role: Role) -> &'static str {
+    match role {
+        Role::Init => "Populations of the listed blocks from their macroscopic fields.",
+        Role::StreamCollide => "Pulls, collides and stores the listed blocks, none of which touches a wall.",
+        Role::StreamCollideWalls => "Pulls, collides and stores the listed blocks; neighbours may be walls.",
+        Role::Macroscopic => "Macroscopic fields of the listed blocks from their populations.",
+        Role::Collide => "The collision alone, on plain arrays of states.",
+    }
+}
+
+/// One argument a line, the comments aligned.
+fn declarations(args: &[Arg], declaration: impl Fn(&Arg) -> String) -> Vec<String> {
+    let texts: Vec<String> = args.iter().map(declaration).collect();
+    let width = texts.iter().map(String::len).max().unwrap_or(0) + 1;
+    let line = |(at, (text, arg)): (usize, (&String, &Arg))| {
+        let end = if at + 1 == args.len() { ")" } else { "," };
+        format!("{:<width$}  // {}", format!("{text}{end}"), arg.doc)
+    };
+    texts.iter().zip(args).enumerate().map(line).collect()
+}
+
+fn declaration(arg: &Arg, real: &str, dialect: &Dialect) -> String {
+    let Dialect { int, restrict, .. } = dialect;
+    let name = &arg.name;
+    match arg.ty {
+        ArgType::Int => format!("const {int} {name}"),
+        ArgType::Real => format!("const {real} {name}"),
+        ArgType::Ints => format!("const {int} *{restrict} {name}"),
+        ArgType::Reals => format!("const {real} *{restrict} {name}"),
+        ArgType::RealsOut => format!("{real} *{restrict} {name}"),
+    }
+}
+
+/// The arguments of a host kernel, each read through the pointer to it.
+fn packed(signature: &Signature, real: &str) -> Kernel {
+    let arg = |(at, arg): (usize, &Arg)| {
+        let ty = match arg.ty {
+            ArgType::Int => "const int32_t *".to_string(),
+            ArgType::Real => format!("const {real} *"),
+            ArgType::Ints => "const int32_t *const *".to_string(),
+            ArgType::Reals => format!("const {real} *const *"),
+            ArgType::RealsOut => format!("{real} *const *"),
+        };
+        let end = if at + 1 == signature.args.len() { ");" } else { "," };
+        format!("*({ty})args[{at}]{end}")
+    };
+    Kernel {
+        symbol: signature.symbol.clone(),
+        doc: Vec::new(),
+        args: signature.args.iter().enumerate().map(arg).collect(),
+        inputs: Vec::new(),
+        body: Vec::new(),
+        outputs: Vec::new(),
+    }
+}
+
+/// Populations or fields that a kernel reads, with their positions in memory.
+fn inputs(manifest: &Manifest, plan: &Plan) -> Vec<Value> {
+    let first: Vec<usize> = manifest
+        .fields
+        .iter()
+        .scan(0, |next, field| {
+            let first = *next;
+            *next += field.components as usize;
+            Some(first)
+        })
+        .collect();
+    let value = |(symbol, name): &(Symbol, String)| {
+        let at = match *symbol {
+            Symbol::Population(dir) => dir.index(),
+            Symbol::Field { field, component } => first[usize::from(field)] + usize::from(component),
+            Symbol::Param { .. } | Symbol::WallParam { .. } => return None,
+        };
+        Some(Value { text: name.clone(), at })
+    };
+    plan.dag().symbols().iter().filter_map(value).collect()
+}
+
+/// Sections in lines, each after an empty one and under its heading; an empty line at the end.
+fn body(plan: &Plan, printer: &Printer) -> Vec<String> {
+    let mut lines = Vec::new();
+    for section in plan.sections() {
+        lines.push(String::new());
+        lines.push(match (section.title.as_str(), section.cite.as_str()) {
+            ("", _) => "// ---- shared".into(),
+            (title, "") => format!("// ---- {title}"),
+            (title, cite) => format!("// ---- {title}   ({cite})"),
+        });
+        for statement in &section.statements {
+            lines.extend(printer.statement(&statement.name, statement.value));
+        }
+    }
+    lines.push(String::new());
+    lines
+}
+
+fn walls(method: &Method, kernel: Kernel) -> Walls {
+    let rules = method.walls.iter().zip(&method.manifest.boundaries).map(|(plan, boundary)| rule(method, plan, boundary));
+    let rules: Vec<Rule> = rules.collect();
+    let values = if rules.iter().all(|rule| rule.pass.is_empty()) {
+        "(void)wall_values;  // no rule has parameters".into()
+    } else {
+        let real = real_name(method.manifest.real);
+        format!("const {real} *value = wall_values + (size_t)w * {};", method.manifest.wall_stride)
+    };
+    Walls { kernel, rules, values }
+}
+
+fn rule(method: &Method, plan: &Plan, boundary: &lbm_bundle::Boundary) -> Rule {
+    let manifest = method.manifest;
+    let real = real_name(manifest.real);
+    let mut printer = Printer::new(plan, manifest.real);
+    let mut values = Vec::new();
+    let mut first = 0;
+    let offsets: Vec<u32> = boundary.params.iter().map(|param| { first += param.components; first - param.components }).collect();
+    for (symbol, name) in plan.dag().symbols() {
+        match *symbol {
+            Symbol::Population(dir) => printer.spell(*symbol, format!("own[{} * CELLS]", dir.index())),
+            Symbol::WallParam { param, component } => {
+                let at = offsets[usize::from(param)] + u32::from(component);
+                values.push(format!("const {real} {name} = value[{at}];"));
+            }
+            Symbol::Param { .. } | Symbol::Field { .. } => {}
+        }
+    }
+    let link = |(at, output): (usize, &Output)| {
+        let mut lines = Vec::new();
+        for id in printer.needs(output.value) {
+            lines.extend(printer.statement(&printer.operand(id), id));
+        }
+        lines.push(format!("return {};", printer.formula(output.value)));
+        if lines.len() > 1 {
+            lines = lines.into_iter().map(|line| format!("    {line}")).collect();
+            lines.insert(0, "{".into());
+            lines.push("}".into());
+        }
+        Link { at, lines }
+    };
+    let moving = |at: &usize| manifest.directions[*at].c != [0; 3];
+    let outputs = plan.dag().outputs().iter().enumerate();
+    Rule {
+        function: plan.dag().name().into(),
+        code: boundary.code,
+        doc: rule_doc(boundary),
+        decl: if values.is_empty() { String::new() } else { format!(", const {real} *value") },
+        pass: if values.is_empty() { String::new() } else { ", value".into() },
+        values,
+        links: outputs.filter(|(at, _)| moving(at)).map(link).collect(),
+    }
+}
+
+fn rule_doc(boundary: &lbm_bundle::Boundary) -> Vec<String> {
+    let mut lines = vec![format!("Rule {}, {}: {}", boundary.code, boundary.name, boundary.doc)];
+    if boundary.doc.is_empty() {
+        lines[0] = format!("Rule {}, {}.", boundary.code, boundary.name);
+    }
+    for param in &boundary.params {
+        let count = param.components as usize;
+        let names: Vec<String> = (0..count).map(|at| component(&param.name, at, count)).collect();
+        lines.push(format!("  {}: {}", names.join(", "), param.doc));
+    }
+    lines
+}
+
+/// The cell that a CUDA thread works on.
+fn thread(items: u32, threads: u32, several: bool) -> Vec<String> {
+    let lines: &[String] = &if several {
+        [
+            "const int item = blockIdx.x;".to_string(),
+            "if (item >= count) return;".to_string(),
+            "const int slot = ids[item];".to_string(),
+            format!("for (int cell = threadIdx.x; cell < CELLS; cell += {threads}) {{"),
+        ]
+    } else {
+        [
+            format!("const int item = blockIdx.x * {items} + threadIdx.x / CELLS;"),
+            "if (item >= count) return;".to_string(),
+            "const int slot = ids[item];".to_string(),
+            "const int cell = threadIdx.x % CELLS;".to_string(),
+        ]
+    };
+    lines.to_vec()
+}
+
+/// Upwind coordinates along each axis, for the velocities +1 and -1, and the block they lie in.
+fn upwind(manifest: &Manifest) -> Vec<String> {
+    let [bx, by, _] = manifest.block;
+    let deep = manifest.dim == 3;
+    let coordinates = [
+        format!("cell % {bx}"),
+        if deep { format!("cell / {bx} % {by}") } else { format!("cell / {bx}") },
+        format!("cell / {}", bx * by),
+    ];
+    let mut lines = vec!["const int *near = neighbours + (size_t)slot * NEAR;".to_string(), String::new()];
+    lines.push("// ---- upwind along each axis: coordinate and block, m for the velocity +1, p for -1".into());
+    for axis in 0..manifest.dim as usize {
+        let (a, last) = (["x", "y", "z"][axis], manifest.block[axis] - 1);
+        lines.push(format!("const int {a} = {};", coordinates[axis]));
+        lines.push(format!("const int {a}m = {a} > 0 ? {a} - 1 : {last}, b{a}m = {a} > 0 ? 0 : -1;"));
+        lines.push(format!("const int {a}p = {a} < {last} ? {a} + 1 : 0, b{a}p = {a} < {last} ? 0 : 1;"));
+    }
+    lines
+}
+
+fn pull(manifest: &Manifest, at: usize) -> Pull {
+    let c = manifest.directions[at].c;
+    let dim = manifest.dim as usize;
+    let [bx, by, _] = manifest.block;
+    let coordinate = |axis: usize| {
+        let name = ["x", "y", "z"][axis];
+        match c[axis] {
+            0 => name.to_string(),
+            1 => format!("{name}m"),
+            _ => format!("{name}p"),
+        }
+    };
+    let strides = ["", "3 * ", "9 * "];
+    let mut near = (3usize.pow(manifest.dim) / 2).to_string();
+    for axis in (0..dim).filter(|axis| c[*axis] != 0) {
+        near += &format!(" + {}b{}", strides[axis], coordinate(axis));
+    }
+    let rest = c == [0; 3];
+    let cell = if dim == 2 {
+        format!("{} + {bx} * {}", coordinate(0), coordinate(1))
+    } else {
+        format!("{} + {bx} * ({} + {by} * {})", coordinate(0), coordinate(1), coordinate(2))
+    };
+    Pull {
+        at,
+        velocity: c.map(|c| c.to_string()).join(", "),
+        rest,
+        near: if rest { "slot".into() } else { format!("near[{near}]") },
+        cell: if rest { "cell".into() } else { cell },
+    }
+}

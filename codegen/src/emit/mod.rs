@@ -1,0 +1,64 @@
+//! In: the [`Plan`] of each kernel and the [`Manifest`] with their signatures. Out: the files of a bundle.
+//!
+//! After: the text is finished. Rust decides here, the templates only lay out; a number is printed once, by `number`.
+//!
+//! - `number`, `formula`: constants and expressions as text
+//! - `view`: the strings that templates print; `layout` and `banner` fill them in
+//! - `c`, `cuda`, `bindings`: what differs between the files
+
+mod banner;
+mod bindings;
+mod c;
+mod cuda;
+mod formula;
+mod layout;
+mod number;
+mod view;
+
+use lbm_bundle::{Cost, File, Manifest, Role, Target};
+use serde::Serialize;
+use tera::{Context, Tera};
+
+use crate::ir::Plan;
+
+/// What a bundle is printed from.
+pub struct Method<'a> {
+    /// Signatures, layout and costs.
+    pub manifest: &'a Manifest,
+    /// The comment that opens the spec, a line each.
+    pub summary: &'a [String],
+    /// Arithmetic of each role before simplification, for the banner.
+    pub as_written: &'a dyn Fn(Role) -> Cost,
+    /// Arithmetic of `collide`.
+    pub collide: &'a Plan,
+    /// Arithmetic of `init`.
+    pub init: &'a Plan,
+    /// Arithmetic of `macroscopic`.
+    pub macroscopic: &'a Plan,
+    /// Arithmetic of the boundary rules, in the order of their codes.
+    pub walls: Vec<&'a Plan>,
+}
+
+/// The kernels for the manifest's target.
+pub fn source(method: &Method) -> File {
+    match method.manifest.target {
+        Target::Cuda => cuda::kernels(method),
+        Target::C => c::kernels(method),
+    }
+}
+
+/// What embeds the kernels: the C header and the Rust bindings. They are the same for both targets.
+pub fn extras(method: &Method) -> Vec<File> {
+    vec![c::header(method), bindings::bindings(method)]
+}
+
+/// Renders a template of ours with a view of ours: neither depends on what a user writes, so failure is our bug.
+fn render(name: &str, template: &str, view: &impl Serialize) -> String {
+    let mut tera = Tera::new();
+    let text = tera
+        .add_raw_template(name, template)
+        .and_then(|()| tera.render(name, &Context::from_serialize(view)?))
+        .unwrap_or_else(|error| panic!("template {name}: {error}"));
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    lines.join("\n").trim().to_string() + "\n"
+}

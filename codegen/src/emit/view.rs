@@ -1,0 +1,142 @@
+//! What the templates print: finished strings and their repetition, no decisions left.
+
+use serde::Serialize;
+
+/// One file of kernels. Fields that hold lists are printed line by line.
+#[derive(Debug, Serialize)]
+pub struct View {
+    /// The comment that opens the file, a line each, without `//`.
+    pub banner: Vec<String>,
+    /// `float` or `double`.
+    pub real: String,
+    /// Number of directions.
+    pub q: usize,
+    /// Cells of a block along x.
+    pub bx: u32,
+    /// Along y.
+    pub by: u32,
+    /// Along z.
+    pub bz: u32,
+    /// Neighbours of a block, itself included.
+    pub near: usize,
+    /// Position of the block itself among its neighbours.
+    pub middle: usize,
+    /// Whether there is a third axis.
+    pub deep: bool,
+    /// Components of all macroscopic fields.
+    pub fields: usize,
+    /// `z` planes that the host gathers at a time.
+    pub slab: u32,
+    /// CUDA: threads of a thread block.
+    pub threads: u32,
+    /// CUDA: threads of a thread block of `collide`.
+    pub collide_threads: u32,
+    /// CUDA: whether a thread works on several cells.
+    pub several: bool,
+    /// CUDA: indentation of what a thread does for one cell.
+    pub pad: String,
+    /// CUDA: how a thread finds its cell.
+    pub thread: Vec<String>,
+    /// Populations from fields.
+    pub init: Kernel,
+    /// Interior blocks.
+    pub stream_collide: Kernel,
+    /// Blocks that touch walls; empty if the spec has no rules.
+    pub walls: Option<Walls>,
+    /// Fields of blocks.
+    pub macroscopic: Kernel,
+    /// Plain states.
+    pub collide: Kernel,
+    /// The host kernels again, their arguments as read through an array of pointers.
+    pub packed: Vec<Kernel>,
+    /// Parameters of the method, with a leading comma where there are any: `, const float omega`.
+    pub param_decls: String,
+    /// The same as they are passed on: `, omega`.
+    pub param_names: String,
+    /// Statements that keep compilers from complaining of parameters that `init` does not use.
+    pub unused: Vec<String>,
+    /// Upwind coordinates along each axis that a thread needs.
+    pub upwind: Vec<String>,
+    /// Each direction's way through the block and its neighbours.
+    pub pulls: Vec<Pull>,
+}
+
+/// One kernel.
+#[derive(Debug, Serialize)]
+pub struct Kernel {
+    /// Symbol.
+    pub symbol: String,
+    /// What it does, in lines.
+    pub doc: Vec<String>,
+    /// Declarations of its arguments.
+    pub args: Vec<String>,
+    /// Inputs: name and position.
+    pub inputs: Vec<Value>,
+    /// Its arithmetic, in lines.
+    pub body: Vec<String>,
+    /// Outputs: value and position.
+    pub outputs: Vec<Value>,
+}
+
+/// A value and its position among its kind.
+#[derive(Debug, Serialize)]
+pub struct Value {
+    /// Name or formula.
+    pub text: String,
+    /// Direction or component.
+    pub at: usize,
+}
+
+/// Kernel and rules of blocks that touch walls.
+#[derive(Debug, Serialize)]
+pub struct Walls {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// The rules in the order of their codes.
+    pub rules: Vec<Rule>,
+    /// How a wall's parameters are found.
+    pub values: String,
+}
+
+/// A boundary rule.
+#[derive(Debug, Serialize)]
+pub struct Rule {
+    /// Name of its function.
+    pub function: String,
+    /// Its number in `wall_rules`.
+    pub code: i32,
+    /// What it is, in lines.
+    pub doc: Vec<String>,
+    /// Parameter list beyond the direction and the cell's own populations: `, const float *value` or nothing.
+    pub decl: String,
+    /// What is passed there.
+    pub pass: String,
+    /// Its parameters as statements.
+    pub values: Vec<String>,
+    /// The population that each direction brings back.
+    pub links: Vec<Link>,
+}
+
+/// What one direction brings back from a wall.
+#[derive(Debug, Serialize)]
+pub struct Link {
+    /// Direction.
+    pub at: usize,
+    /// Statements, of which the last returns the value.
+    pub lines: Vec<String>,
+}
+
+/// Where a direction pulls from.
+#[derive(Debug, Serialize)]
+pub struct Pull {
+    /// Direction.
+    pub at: usize,
+    /// Its velocity, `1, 0, -1`.
+    pub velocity: String,
+    /// Whether it is the rest direction.
+    pub rest: bool,
+    /// CUDA: position of the neighbour that holds the upwind cell.
+    pub near: String,
+    /// CUDA: index of the upwind cell there.
+    pub cell: String,
+}

@@ -1,0 +1,152 @@
+//! In: a [`Model`]. Out: a [`KernelIr`] for each kernel of its bundle.
+//!
+//! After: a kernel holds what its outputs need and nothing else; every name (inputs, `let`s, outputs) is an identifier of
+//! C, C++ and CUDA, differs from every other name of the kernel and from what the templates use, and is the author's
+//! wherever that is possible.
+
+mod names;
+pub mod signature;
+
+use std::collections::BTreeMap;
+
+use lbm_dsl::expr::{Expr, ExprId, Exprs, Symbol};
+use lbm_dsl::model::{Formulas, Model, Param};
+
+use crate::ir::{KernelIr, Named, Output};
+use names::Namer;
+pub use names::component;
+
+/// Every kernel of the method: `collide`, `init`, `macroscopic`, then `wall_<rule>` for each boundary rule.
+pub fn kernels(model: &Model) -> Vec<KernelIr> {
+    let walls = (0..model.boundaries().len()).map(|rule| wall(model, rule));
+    [collide(model), init(model), macroscopic(model)].into_iter().chain(walls).collect()
+}
+
+/// Post-collision populations `post_i` of a cell from its populations `f_i`.
+pub fn collide(model: &Model) -> KernelIr {
+    let outputs = (0..model.lattice().q()).map(|dir| format!("post_{dir}")).collect();
+    lower(model, "collide", model.collide(), outputs, &[])
+}
+
+/// Populations `f_i` of a cell from its macroscopic fields.
+pub fn init(model: &Model) -> KernelIr {
+    let outputs = (0..model.lattice().q()).map(|dir| format!("f_{dir}")).collect();
+    lower(model, "init", model.init(), outputs, &[])
+}
+
+/// Macroscopic fields of a cell, component by component, from its populations `f_i`.
+pub fn macroscopic(model: &Model) -> KernelIr {
+    let names = model.fields().iter().flat_map(|field| {
+        let count = field.components.len();
+        (0..count).map(move |at| component(&field.name, at, count))
+    });
+    lower(model, "macroscopic", model.macroscopic(), names.collect(), &[])
+}
+
+/// Populations `in_i` that enter a cell from a wall of the rule with that position, from the cell's own outgoing `f_i`.
+pub fn wall(model: &Model, rule: usize) -> KernelIr {
+    let boundary = &model.boundaries()[rule];
+    let formulas = Formulas { lets: Vec::new(), outputs: boundary.links.clone() };
+    let outputs = (0..model.lattice().q()).map(|dir| format!("in_{dir}")).collect();
+    lower(model, &format!("wall_{}", boundary.name), &formulas, outputs, &boundary.params)
+}
+
+fn lower(model: &Model, name: &str, formulas: &Formulas, outputs: Vec<String>, wall_params: &[Param]) -> KernelIr {
+    let mut namer = Namer::new();
+    let params = claim_params(&mut namer, model.params());
+    let wall_params = claim_params(&mut namer, wall_params);
+
+    let (exprs, new) = subgraph(model.exprs(), &formulas.outputs);
+    let values = formulas.outputs.iter().map(|output| new[output.index()].expect("outputs are copied"));
+
+    let mut symbols = Vec::new();
+    for (_, node) in exprs.iter() {
+        if let Expr::Symbol(symbol) = *node {
+            let name = match symbol {
+                Symbol::Population(dir) => namer.claim(&format!("f_{}", dir.index())),
+                Symbol::Param { param, component } => params[&(param, component)].clone(),
+                Symbol::WallParam { param, component } => wall_params[&(param, component)].clone(),
+                Symbol::Field { field, component: at } => {
+                    let field = &model.fields()[usize::from(field)];
+                    namer.claim(&component(&field.name, at.into(), field.components.len()))
+                }
+            };
+            symbols.push((symbol, name));
+        }
+    }
+    symbols.sort();
+
+    let mut named = Vec::new();
+    for each in &formulas.lets {
+        // A `let` that no output needs, or that only renames an input or a constant, gives no value a name.
+        let Some(value) = new[each.value.index()] else { continue };
+        if !matches!(exprs.get(value), Expr::Const(_) | Expr::Symbol(_)) {
+            named.push(Named {
+                name: namer.claim(&each.name),
+                family: each.family.clone(),
+                value,
+                file: each.file.clone(),
+                line: each.line,
+            });
+        }
+    }
+    let outputs = outputs.into_iter().zip(values).map(|(wanted, value)| {
+        let own_let = named.iter().any(|each| each.value == value && each.name == wanted);
+        Output { name: if own_let { wanted } else { namer.claim(&wanted) }, value }
+    });
+    let outputs = outputs.collect();
+    KernelIr { name: name.into(), exprs, lets: named, outputs, symbols }
+}
+
+/// Names for every component of the parameters, by parameter and component.
+fn claim_params(namer: &mut Namer, params: &[Param]) -> BTreeMap<(u16, u8), String> {
+    let mut names = BTreeMap::new();
+    for (at, param) in params.iter().enumerate() {
+        for axis in 0..param.components {
+            let name = namer.claim(&component(&param.name, axis, param.components));
+            names.insert((at as u16, axis as u8), name);
+        }
+    }
+    names
+}
+
+/// Copies what `roots` need, in order. Returns the graph and where each old node went.
+fn subgraph(from: &Exprs, roots: &[ExprId]) -> (Exprs, Vec<Option<ExprId>>) {
+    let mut needed = vec![false; from.len()];
+    for root in roots {
+        needed[root.index()] = true;
+    }
+    let nodes: Vec<(ExprId, &Expr)> = from.iter().collect();
+    for (id, node) in nodes.iter().rev() {
+        if needed[id.index()] {
+            for operand in node.operands() {
+                needed[operand.index()] = true;
+            }
+        }
+    }
+    let mut to = Exprs::new();
+    let mut new: Vec<Option<ExprId>> = vec![None; from.len()];
+    for (id, node) in nodes {
+        if needed[id.index()] {
+            let copy = renumbered(node, |old| new[old.index()].expect("operands precede users"));
+            new[id.index()] = Some(to.add(copy));
+        }
+    }
+    (to, new)
+}
+
+fn renumbered(node: &Expr, new: impl Fn(ExprId) -> ExprId) -> Expr {
+    match *node {
+        Expr::Const(_) | Expr::Symbol(_) => node.clone(),
+        Expr::Neg(a) => Expr::Neg(new(a)),
+        Expr::Sqrt(a) => Expr::Sqrt(new(a)),
+        Expr::Add(a, b) => Expr::Add(new(a), new(b)),
+        Expr::Sub(a, b) => Expr::Sub(new(a), new(b)),
+        Expr::Mul(a, b) => Expr::Mul(new(a), new(b)),
+        Expr::Div(a, b) => Expr::Div(new(a), new(b)),
+        Expr::Fma(a, b, c) => Expr::Fma(new(a), new(b), new(c)),
+        Expr::Select { compare, left, right, then, otherwise } => {
+            Expr::Select { compare, left: new(left), right: new(right), then: new(then), otherwise: new(otherwise) }
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! In: a [`Model`] and [`Options`]. Out: the [`Manifest`]: signatures, layout, launch shapes.
+//!
+//! After: everything but the arithmetic is decided; the costs of the kernels are those handed in.
+
+use lbm_bundle as bundle;
+use lbm_bundle::{ABI, Arg, ArgType, Cost, Direction, Kernel, Manifest, Role, Viscosity};
+use lbm_dsl::expr::Rational;
+use lbm_dsl::model::{Model, Param};
+use num_traits::ToPrimitive;
+
+use super::{claim_params, component, names::Namer};
+use crate::options::Options;
+
+/// Threads of a CUDA thread block, where whole blocks of cells fit.
+const THREADS: u32 = 256;
+
+/// Signatures and layout; `cost` gives each kernel's arithmetic (its loads, stores and bytes are counted here).
+pub fn manifest(model: &Model, options: &Options, viscosity: Viscosity, cost: impl Fn(Role) -> Cost) -> Manifest {
+    let lattice = model.lattice();
+    let velocity = |c: &[i32]| std::array::from_fn(|axis| c.get(axis).copied().unwrap_or(0));
+    let directions = lattice.dirs().map(|dir| Direction {
+        c: velocity(lattice.velocity(dir)),
+        weight: lattice.weight(dir).to_string(),
+        opposite: lattice.opposite(dir).index() as u32,
+    });
+    let boundaries = model.boundaries().iter().zip(0..).map(|(rule, code)| bundle::Boundary {
+        name: rule.name.clone(),
+        code,
+        params: rule.params.iter().map(param).collect(),
+        doc: rule.doc.clone(),
+    });
+    let fields = model.fields().iter();
+    let components = |rule: &lbm_dsl::model::Boundary| rule.params.iter().map(|param| param.components as u32).sum();
+    let mut manifest = Manifest {
+        abi: ABI,
+        spec: model.name().into(),
+        target: options.target,
+        real: options.real,
+        lattice: lattice.name().into(),
+        dim: lattice.dim() as u32,
+        cs2: lattice.cs2().to_f64().unwrap_or(f64::NAN),
+        directions: directions.collect(),
+        block: options.block,
+        wall_stride: model.boundaries().iter().map(components).max().unwrap_or(0),
+        params: model.params().iter().map(param).collect(),
+        fields: fields
+            .map(|field| bundle::Field { name: field.name.clone(), components: field.components.len() as u32 })
+            .collect(),
+        boundaries: boundaries.collect(),
+        kernels: Vec::new(),
+        viscosity,
+    };
+    let mut roles = vec![Role::Init, Role::StreamCollide];
+    if !manifest.boundaries.is_empty() {
+        roles.push(Role::StreamCollideWalls);
+    }
+    roles.extend([Role::Macroscopic, Role::Collide]);
+    manifest.kernels = roles.into_iter().map(|role| kernel(model, &manifest, role, cost(role))).collect();
+    manifest
+}
+
+fn param(param: &Param) -> bundle::Param {
+    let float = |value: &Rational| value.to_f64().unwrap_or(f64::NAN);
+    bundle::Param {
+        name: param.name.clone(),
+        components: param.components as u32,
+        range: param.range.as_ref().map(|(low, high)| (float(low), float(high))),
+        doc: param.doc.clone(),
+    }
+}
+
+/// Name of a role as it stands in a symbol.
+pub fn role_name(role: Role) -> &'static str {
+    match role {
+        Role::Init => "init",
+        Role::StreamCollide => "stream_collide",
+        Role::StreamCollideWalls => "stream_collide_walls",
+        Role::Macroscopic => "macroscopic",
+        Role::Collide => "collide",
+    }
+}
+
+fn kernel(model: &Model, manifest: &Manifest, role: Role, arithmetic: Cost) -> Kernel {
+    let (q, cells, dim) = (manifest.q() as u32, manifest.cells() as u32, manifest.dim);
+    let components = manifest.field_components() as u32;
+    let (loads, stores) = match role {
+        Role::Init => (components, q),
+        Role::Macroscopic => (q, components),
+        Role::StreamCollide | Role::StreamCollideWalls | Role::Collide => (q, q),
+    };
+    let bytes = (loads + stores) * manifest.real.bytes() as u32;
+    let items = (THREADS / cells).max(1);
+    let (threads, items_per_group) = match role {
+        Role::Collide => (THREADS, THREADS),
+        _ if cells > THREADS => (THREADS, 1),
+        _ => (items * cells, items),
+    };
+
+    let arg = |name: &str, ty, doc: String| Arg { name: name.into(), ty, doc };
+    let populations = |which: &str| format!("{which} populations [slot][{q}][{cells}]: value of f_i per cell, lattice units");
+    let field_names: Vec<String> = names_of_fields(manifest);
+    let fields = format!("{} [slot][{components}][{cells}]: per cell, lattice units", field_names.join(", "));
+    let ids = arg("ids", ArgType::Ints, "slots to work on [count]".into());
+    let count = arg("count", ArgType::Int, "how many slots `ids` lists".into());
+    let neighbours = arg(
+        "neighbours",
+        ArgType::Ints,
+        format!(
+            "slots of the neighbours [slot][{}], position {}; -(w + 1) where wall w is",
+            3u32.pow(dim),
+            if dim == 2 { "(dx+1) + 3 (dy+1)" } else { "(dx+1) + 3 (dy+1) + 9 (dz+1)" }
+        ),
+    );
+    let src = arg("src", ArgType::Reals, populations("post-collision"));
+    let dst = arg("dst", ArgType::RealsOut, populations("new post-collision"));
+    let mut args = match role {
+        Role::Init => vec![ids, count, arg("fields", ArgType::Reals, fields), dst],
+        Role::StreamCollide => vec![ids, count, neighbours, src, dst],
+        Role::StreamCollideWalls => {
+            let rules: Vec<String> =
+                manifest.boundaries.iter().map(|rule| format!("{} {}", rule.code, rule.name)).collect();
+            let rules = arg("wall_rules", ArgType::Ints, format!("rule of each wall [wall]: {}", rules.join(", ")));
+            let values = format!("parameters of each wall [wall][{}], lattice units", manifest.wall_stride);
+            vec![ids, count, neighbours, rules, arg("wall_values", ArgType::Reals, values), src, dst]
+        }
+        Role::Macroscopic => vec![ids, count, src, arg("fields", ArgType::RealsOut, fields)],
+        Role::Collide => vec![
+            arg("count", ArgType::Int, "how many states there are".into()),
+            arg("src", ArgType::Reals, format!("populations before the collision [{q}][count], lattice units")),
+            arg("dst", ArgType::RealsOut, format!("populations after the collision [{q}][count], lattice units")),
+        ],
+    };
+    if role != Role::Macroscopic {
+        args.extend(param_args(model));
+    }
+    Kernel {
+        role,
+        symbol: format!("{}_{}", manifest.spec, role_name(role)),
+        args,
+        cost: Cost { loads, stores, bytes, ..arithmetic },
+        threads,
+        items_per_group,
+    }
+}
+
+/// Names of the components of all fields in order.
+pub fn names_of_fields(manifest: &Manifest) -> Vec<String> {
+    let of = |field: &bundle::Field| {
+        let count = field.components as usize;
+        (0..count).map(|at| component(&field.name, at, count)).collect::<Vec<_>>()
+    };
+    manifest.fields.iter().flat_map(of).collect()
+}
+
+/// The method's parameters as arguments, one per component.
+fn param_args(model: &Model) -> Vec<Arg> {
+    let names = claim_params(&mut Namer::new(), model.params());
+    let args = names.into_iter().map(|((param, component), name)| {
+        let param = &model.params()[usize::from(param)];
+        let axis = if param.components == 1 { "" } else { [", x", ", y", ", z"][usize::from(component)] };
+        let range = param.range.as_ref().map_or(String::new(), |(low, high)| format!(" in ({low}, {high})"));
+        let doc = if param.doc.is_empty() { "parameter of the method" } else { &param.doc };
+        Arg { name, ty: ArgType::Real, doc: format!("{doc}{axis}{range}") }
+    });
+    args.collect()
+}

@@ -1,0 +1,269 @@
+{% for line in banner -%}
+// {{ line }}
+{% endfor %}
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum {
+    Q = {{ q }},  // directions
+    BX = {{ bx }}, BY = {{ by }}, BZ = {{ bz }},  // cells of a block along each axis
+    CELLS = BX * BY * BZ,
+    NEAR = {{ near }},  // neighbours of a block, itself included
+    FIELDS = {{ fields }},  // components of the macroscopic fields
+    SLAB = {{ slab }} * BX * BY,  // cells that are gathered, then collided, at a time: {{ slab }} of BZ planes
+};
+
+// ==== collision =====================================================================================================
+
+// Collides cells 0 to n: direction i of a cell is before[i * stride_before + cell], then after[i * stride_after + cell].
+static inline __attribute__((always_inline)) void collide_cells(
+    const size_t n, const size_t stride_before, const {{ real }} *restrict before,
+    const size_t stride_after, {{ real }} *restrict after{{ param_decls }})
+{
+    for (size_t cell = 0; cell < n; ++cell) {
+{%- for input in collide.inputs %}
+        const {{ real }} {{ input.text }} = before[{{ input.at }} * stride_before + cell];
+{%- endfor %}
+{%- for line in collide.body %}
+        {{ line }}
+{%- endfor %}
+
+{%- for output in collide.outputs %}
+        after[{{ output.at }} * stride_after + cell] = {{ output.text }};
+{%- endfor %}
+    }  // cells
+}
+
+{% for line in collide.doc -%}
+// {{ line }}
+{% endfor -%}
+void {{ collide.symbol }}(
+{%- for arg in collide.args %}
+    {{ arg }}
+{%- endfor %}
+{
+    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst{{ param_names }});
+}
+
+// ==== streaming =====================================================================================================
+
+// Fills to[cell] with what direction i, of velocity (cx, cy, cz), brings to the SLAB cells of the planes from z0 on.
+// Each plane is one flat copy; then the row and the column that come from neighbours are put right.
+static inline __attribute__((always_inline)) void gather(
+    {{ real }} *restrict to, const {{ real }} *restrict src, const int32_t *restrict near,
+    const int z0, const int i, const int cx, const int cy, const int cz)
+{
+    for (int z = z0; z < z0 + SLAB / (BX * BY); ++z, to += BX * BY) {
+        const int dz = z - cz < 0 ? -1 : z - cz >= BZ ? 1 : 0;
+        const int plane = i * CELLS + (z - cz - dz * BZ) * (BX * BY);
+        const int32_t *const level = near + {{ middle }}{% if deep %} + 9 * dz{% endif %};
+        const {{ real }} *const own = src + (size_t)level[0] * (Q * CELLS) + plane;
+        const {{ real }} *const side = src + (size_t)level[-cx] * (Q * CELLS) + plane;
+        const int first = cy > 0 ? 1 : 0, last = cy < 0 ? BY - 1 : BY;
+
+        // rows from the same plane, then their first or last column from the neighbour along x
+        memcpy(to + first * BX + (cx > 0), own + (first - cy) * BX + (cx < 0),
+            sizeof({{ real }}) * (size_t)((last - first) * BX - (cx != 0)));
+        if (cx != 0) {
+            for (int y = first; y < last; ++y) {
+                to[y * BX + (cx > 0 ? 0 : BX - 1)] = side[(y - cy) * BX + (cx > 0 ? BX - 1 : 0)];
+            }
+        }
+
+        // the row from the neighbour along y, then its corner
+        if (cy != 0) {
+            const int far = cy > 0 ? (BY - 1) * BX : 0;
+            const {{ real }} *const row = src + (size_t)level[-3 * cy] * (Q * CELLS) + plane + far;
+            {{ real }} *const edge = to + (cy > 0 ? 0 : (BY - 1) * BX);
+            memcpy(edge + (cx > 0), row + (cx < 0), sizeof({{ real }}) * (size_t)(BX - (cx != 0)));
+            if (cx != 0) {
+                const {{ real }} *const corner = src + (size_t)level[-cx - 3 * cy] * (Q * CELLS) + plane + far;
+                edge[cx > 0 ? 0 : BX - 1] = corner[cx > 0 ? BX - 1 : 0];
+            }
+        }
+    }  // planes
+}
+
+{% for line in stream_collide.doc -%}
+// {{ line }}
+{% endfor -%}
+void {{ stream_collide.symbol }}(
+{%- for arg in stream_collide.args %}
+    {{ arg }}
+{%- endfor %}
+{
+    _Alignas(64) {{ real }} before[Q * SLAB];
+    for (int32_t item = 0; item < count; ++item) {
+        const size_t slot = (size_t)ids[item];
+        const int32_t *const near = neighbours + slot * NEAR;
+        for (int z = 0; z < BZ; z += SLAB / (BX * BY)) {
+{%- for pull in pulls %}
+            gather(before + {{ pull.at }} * SLAB, src, near, z, {{ pull.at }}, {{ pull.velocity }});
+{%- endfor %}
+            collide_cells(SLAB, SLAB, before, CELLS, dst + slot * (Q * CELLS) + z * (BX * BY){{ param_names }});
+        }
+    }  // blocks
+}
+
+{% if walls -%}
+// ==== walls =========================================================================================================
+
+{% for rule in walls.rules -%}
+{% for line in rule.doc -%}
+// {{ line }}
+{% endfor -%}
+static {{ real }} {{ rule.function }}(const int direction, const {{ real }} *own{{ rule.decl }})
+{
+{%- for line in rule.values %}
+    {{ line }}
+{%- endfor %}
+    switch (direction) {
+{%- for link in rule.links %}
+    case {{ link.at }}:
+{%- for line in link.lines %}
+        {{ line }}
+{%- endfor %}
+{%- endfor %}
+    default:
+        return own[direction * CELLS];
+    }
+}
+
+{% endfor -%}
+// What the wall w returns in the given direction to the cell with the populations own[i * CELLS].
+static {{ real }} from_wall(
+    const int32_t w, const int direction, const {{ real }} *own, const int32_t *wall_rules, const {{ real }} *wall_values)
+{
+    {{ walls.values }}
+    switch (wall_rules[w]) {
+{%- for rule in walls.rules %}
+    case {{ rule.code }}:
+        return {{ rule.function }}(direction, own{{ rule.pass }});
+{%- endfor %}
+    default:
+        return NAN;  // no such rule: NaN stops the run
+    }
+}
+
+// As gather, row by row, with walls in the place of some neighbours.
+static inline __attribute__((always_inline)) void gather_walls(
+    {{ real }} *restrict to, const {{ real }} *restrict src, const int32_t *restrict near,
+    const int32_t *restrict wall_rules, const {{ real }} *restrict wall_values,
+    const int z0, const int i, const int cx, const int cy, const int cz)
+{
+    const {{ real }} *const own = src + (size_t)near[{{ middle }}] * (Q * CELLS);
+    for (int z = z0; z < z0 + SLAB / (BX * BY); ++z) {
+        const int dz = z - cz < 0 ? -1 : z - cz >= BZ ? 1 : 0;
+        for (int y = 0; y < BY; ++y, to += BX) {
+            const int dy = y - cy < 0 ? -1 : y - cy >= BY ? 1 : 0;
+            const int32_t *const level = near + {{ middle }} + 3 * dy{% if deep %} + 9 * dz{% endif %};
+            const int row = i * CELLS + BX * (y - cy - dy * BY + BY * (z - cz - dz * BZ));
+            const {{ real }} *const here = own + BX * (y + BY * z);
+            if (level[0] >= 0) {
+                memcpy(to + (cx > 0), src + (size_t)level[0] * (Q * CELLS) + row + (cx < 0),
+                    sizeof({{ real }}) * (size_t)(BX - (cx != 0)));
+            } else {
+                for (int x = cx > 0; x < BX - (cx < 0); ++x) {
+                    to[x] = from_wall(-1 - level[0], i, here + x, wall_rules, wall_values);
+                }
+            }
+            if (cx != 0) {
+                const int x = cx > 0 ? 0 : BX - 1;
+                to[x] = level[-cx] >= 0 ? src[(size_t)level[-cx] * (Q * CELLS) + (size_t)(row + BX - 1 - x)]
+                                        : from_wall(-1 - level[-cx], i, here + x, wall_rules, wall_values);
+            }
+        }  // rows
+    }  // planes
+}
+
+{% for line in walls.kernel.doc -%}
+// {{ line }}
+{% endfor -%}
+void {{ walls.kernel.symbol }}(
+{%- for arg in walls.kernel.args %}
+    {{ arg }}
+{%- endfor %}
+{
+    _Alignas(64) {{ real }} before[Q * SLAB];
+    for (int32_t item = 0; item < count; ++item) {
+        const size_t slot = (size_t)ids[item];
+        const int32_t *const near = neighbours + slot * NEAR;
+        for (int z = 0; z < BZ; z += SLAB / (BX * BY)) {
+{%- for pull in pulls %}
+            gather_walls(before + {{ pull.at }} * SLAB, src, near, wall_rules, wall_values, z, {{ pull.at }}, {{ pull.velocity }});
+{%- endfor %}
+            collide_cells(SLAB, SLAB, before, CELLS, dst + slot * (Q * CELLS) + z * (BX * BY){{ param_names }});
+        }
+    }  // blocks
+}
+
+{% endif -%}
+// ==== macroscopic fields ============================================================================================
+
+{% for line in init.doc -%}
+// {{ line }}
+{% endfor -%}
+void {{ init.symbol }}(
+{%- for arg in init.args %}
+    {{ arg }}
+{%- endfor %}
+{
+{%- for line in unused %}
+    {{ line }}
+{%- endfor %}
+    for (int32_t item = 0; item < count; ++item) {
+        const {{ real }} *restrict before = fields + (size_t)ids[item] * (FIELDS * CELLS);
+        {{ real }} *restrict after = dst + (size_t)ids[item] * (Q * CELLS);
+        for (int cell = 0; cell < CELLS; ++cell) {
+{%- for input in init.inputs %}
+            const {{ real }} {{ input.text }} = before[{{ input.at }} * CELLS + cell];
+{%- endfor %}
+{%- for line in init.body %}
+            {{ line }}
+{%- endfor %}
+
+{%- for output in init.outputs %}
+            after[{{ output.at }} * CELLS + cell] = {{ output.text }};
+{%- endfor %}
+        }  // cells
+    }  // blocks
+}
+
+{% for line in macroscopic.doc -%}
+// {{ line }}
+{% endfor -%}
+void {{ macroscopic.symbol }}(
+{%- for arg in macroscopic.args %}
+    {{ arg }}
+{%- endfor %}
+{
+    for (int32_t item = 0; item < count; ++item) {
+        const {{ real }} *restrict before = src + (size_t)ids[item] * (Q * CELLS);
+        {{ real }} *restrict after = fields + (size_t)ids[item] * (FIELDS * CELLS);
+        for (int cell = 0; cell < CELLS; ++cell) {
+{%- for input in macroscopic.inputs %}
+            const {{ real }} {{ input.text }} = before[{{ input.at }} * CELLS + cell];
+{%- endfor %}
+{%- for line in macroscopic.body %}
+            {{ line }}
+{%- endfor %}
+
+{%- for output in macroscopic.outputs %}
+            after[{{ output.at }} * CELLS + cell] = {{ output.text }};
+{%- endfor %}
+        }  // cells
+    }  // blocks
+}
+
+// ==== the same kernels, their arguments in an array of pointers =====================================================
+{% for kernel in packed %}
+void {{ kernel.symbol }}_packed(void *const *args)
+{
+    {{ kernel.symbol }}(
+{%- for arg in kernel.args %}
+        {{ arg }}
+{%- endfor %}
+}
+{% endfor -%}

@@ -1,0 +1,221 @@
+{% for line in banner -%}
+// {{ line }}
+{% endfor %}
+static constexpr int Q = {{ q }};  // directions
+static constexpr int CELLS = {{ bx }} * {{ by }} * {{ bz }};  // of a block
+static constexpr int NEAR = {{ near }};  // neighbours of a block, itself included
+static constexpr int FIELDS = {{ fields }};  // components of the macroscopic fields
+
+// Where the population of a direction at a cell of a slot is.
+static __device__ __forceinline__ size_t at(const int slot, const int direction, const int cell)
+{
+    return (size_t)slot * (Q * CELLS) + (direction * CELLS + cell);
+}
+
+// ==== collision =====================================================================================================
+
+// Collides one cell: f holds its populations before and after.
+static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls }})
+{
+{%- for input in collide.inputs %}
+    const {{ real }} {{ input.text }} = f[{{ input.at }}];
+{%- endfor %}
+{%- for line in collide.body %}
+    {{ line }}
+{%- endfor %}
+
+{%- for output in collide.outputs %}
+    f[{{ output.at }}] = {{ output.text }};
+{%- endfor %}
+}
+
+{% for line in collide.doc -%}
+// {{ line }}
+{% endfor -%}
+extern "C" __global__ void __launch_bounds__({{ collide_threads }})
+{{ collide.symbol }}(
+{%- for arg in collide.args %}
+    {{ arg }}
+{%- endfor %}
+{
+    const int state = blockIdx.x * {{ collide_threads }} + threadIdx.x;
+    if (state >= count) return;
+    {{ real }} f[Q];
+#pragma unroll
+    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state];
+    collide(f{{ param_names }});
+#pragma unroll
+    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i];
+}
+
+// ==== streaming =====================================================================================================
+
+{% for line in stream_collide.doc -%}
+// {{ line }}
+{% endfor -%}
+extern "C" __global__ void __launch_bounds__({{ threads }})
+{{ stream_collide.symbol }}(
+{%- for arg in stream_collide.args %}
+    {{ arg }}
+{%- endfor %}
+{
+{%- for line in thread %}
+    {{ line }}
+{%- endfor %}
+{%- for line in upwind %}
+{{ pad }}    {{ line }}
+{%- endfor %}
+
+{{ pad }}    // ---- pull
+{{ pad }}    {{ real }} f[Q];
+{%- for pull in pulls %}
+{{ pad }}    f[{{ pull.at }}] = src[at({{ pull.near }}, {{ pull.at }}, {{ pull.cell }})];
+{%- endfor %}
+
+{{ pad }}    collide(f{{ param_names }});
+#pragma unroll
+{{ pad }}    for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
+{%- if several %}
+    }  // cells
+{%- endif %}
+}
+
+{% if walls -%}
+// ==== walls =========================================================================================================
+
+{% for rule in walls.rules -%}
+{% for line in rule.doc -%}
+// {{ line }}
+{% endfor -%}
+static __device__ __forceinline__ {{ real }} {{ rule.function }}(const int direction, const {{ real }} *own{{ rule.decl }})
+{
+{%- for line in rule.values %}
+    {{ line }}
+{%- endfor %}
+    switch (direction) {
+{%- for link in rule.links %}
+    case {{ link.at }}:
+{%- for line in link.lines %}
+        {{ line }}
+{%- endfor %}
+{%- endfor %}
+    default:
+        return own[direction * CELLS];
+    }
+}
+
+{% endfor -%}
+// What a direction brings: from the cell of the slot `from`, or from the wall that is there instead.
+static __device__ __forceinline__ {{ real }} pull(
+    const int from, const int direction, const int cell, const {{ real }} *__restrict__ src, const {{ real }} *own,
+    const int *__restrict__ wall_rules, const {{ real }} *__restrict__ wall_values)
+{
+    if (from >= 0) return src[at(from, direction, cell)];
+    const int w = -1 - from;
+    {{ walls.values }}
+    switch (wall_rules[w]) {
+{%- for rule in walls.rules %}
+    case {{ rule.code }}:
+        return {{ rule.function }}(direction, own{{ rule.pass }});
+{%- endfor %}
+    default:
+        return __int_as_float(0x7fffffff);  // no such rule: NaN stops the run
+    }
+}
+
+{% for line in walls.kernel.doc -%}
+// {{ line }}
+{% endfor -%}
+extern "C" __global__ void __launch_bounds__({{ threads }})
+{{ walls.kernel.symbol }}(
+{%- for arg in walls.kernel.args %}
+    {{ arg }}
+{%- endfor %}
+{
+{%- for line in thread %}
+    {{ line }}
+{%- endfor %}
+{%- for line in upwind %}
+{{ pad }}    {{ line }}
+{%- endfor %}
+{{ pad }}    const {{ real }} *own = src + at(slot, 0, cell);
+
+{{ pad }}    // ---- pull
+{{ pad }}    {{ real }} f[Q];
+{%- for pull in pulls %}
+{%- if pull.rest %}
+{{ pad }}    f[{{ pull.at }}] = own[{{ pull.at }} * CELLS];
+{%- else %}
+{{ pad }}    f[{{ pull.at }}] = pull({{ pull.near }}, {{ pull.at }}, {{ pull.cell }}, src, own, wall_rules, wall_values);
+{%- endif %}
+{%- endfor %}
+
+{{ pad }}    collide(f{{ param_names }});
+#pragma unroll
+{{ pad }}    for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
+{%- if several %}
+    }  // cells
+{%- endif %}
+}
+
+{% endif -%}
+// ==== macroscopic fields ============================================================================================
+
+{% for line in init.doc -%}
+// {{ line }}
+{% endfor -%}
+extern "C" __global__ void __launch_bounds__({{ threads }})
+{{ init.symbol }}(
+{%- for arg in init.args %}
+    {{ arg }}
+{%- endfor %}
+{
+{%- for line in unused %}
+    {{ line }}
+{%- endfor %}
+{%- for line in thread %}
+    {{ line }}
+{%- endfor %}
+{{ pad }}    const {{ real }} *before = fields + (size_t)slot * (FIELDS * CELLS) + cell;
+{%- for input in init.inputs %}
+{{ pad }}    const {{ real }} {{ input.text }} = before[{{ input.at }} * CELLS];
+{%- endfor %}
+{%- for line in init.body %}
+{{ pad }}    {{ line }}
+{%- endfor %}
+
+{%- for output in init.outputs %}
+{{ pad }}    dst[at(slot, {{ output.at }}, cell)] = {{ output.text }};
+{%- endfor %}
+{%- if several %}
+    }  // cells
+{%- endif %}
+}
+
+{% for line in macroscopic.doc -%}
+// {{ line }}
+{% endfor -%}
+extern "C" __global__ void __launch_bounds__({{ threads }})
+{{ macroscopic.symbol }}(
+{%- for arg in macroscopic.args %}
+    {{ arg }}
+{%- endfor %}
+{
+{%- for line in thread %}
+    {{ line }}
+{%- endfor %}
+{%- for input in macroscopic.inputs %}
+{{ pad }}    const {{ real }} {{ input.text }} = src[at(slot, {{ input.at }}, cell)];
+{%- endfor %}
+{%- for line in macroscopic.body %}
+{{ pad }}    {{ line }}
+{%- endfor %}
+
+{{ pad }}    {{ real }} *after = fields + (size_t)slot * (FIELDS * CELLS) + cell;
+{%- for output in macroscopic.outputs %}
+{{ pad }}    after[{{ output.at }} * CELLS] = {{ output.text }};
+{%- endfor %}
+{%- if several %}
+    }  // cells
+{%- endif %}
+}
