@@ -2,12 +2,25 @@
 //!
 //! ```text
 //! Model ──lower──▶ KernelIr ──simplify──▶ Dag ──schedule──▶ Plan ──emit──▶ Bundle
+//!                      ╰────────── count, eval ──────────╯
 //! ```
+//!
+//! - [`pipeline`]: the whole compile as one pure function
+//! - [`options`]: what a user chooses
+//! - [`ir`]: the arithmetic of a kernel, in its three forms
+//! - [`lower`]: from a model to kernels, names and signatures
+//! - [`simplify`], [`schedule`]: fewer operations; an order and names for temporaries
+//! - [`emit`]: text
+//! - [`count`], [`eval`]: cost of any form; its value
+//!
+//! Invariant: same input, same bytes (`clippy.toml` disallows hash maps and clocks; `tests/drift.rs` compares the text).
+//! Invariant: all forms compute the same values (`tests/agree.rs`).
 pub mod count;
-pub mod eval;
 pub mod emit;
+pub mod eval;
 pub mod ir;
 pub mod lower;
 pub mod options;
+pub mod pipeline;
 pub mod schedule;
 pub mod simplify;

@@ -1,6 +1,6 @@
 //! The comment that opens a file: where it came from, options, cost.
 
-use lbm_bundle::{Kernel, Manifest, Real, Target};
+use lbm_bundle::{Kernel, Manifest, Real};
 
 use super::Method;
 use crate::lower::signature::role_name;
@@ -26,14 +26,6 @@ pub fn real(real: Real) -> &'static str {
     match real {
         Real::F32 => "f32",
         Real::F64 => "f64",
-    }
-}
-
-/// Name of a target as the options call it.
-pub fn target(target: Target) -> &'static str {
-    match target {
-        Target::Cuda => "cuda",
-        Target::C => "c",
     }
 }
 

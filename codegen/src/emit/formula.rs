@@ -156,7 +156,11 @@ impl<'a> Printer<'a> {
         let (a, b) = if is_const(b) && !is_const(a) { (b, a) } else { (a, b) };
         let (a, b) = (self.term(a), self.term(b));
         // `a * (b * c)` where a is a single value reads `b * c * a`.
-        let (a, b) = if a.binding == Binding::Atom && b.binding == Binding::Product && !b.text.contains('/') && !is_literal(&a) {
+        let (a, b) = if a.binding == Binding::Atom
+            && b.binding == Binding::Product
+            && !b.text.contains('/')
+            && !is_literal(&a)
+        {
             (b, a)
         } else {
             (a, b)

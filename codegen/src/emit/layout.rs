@@ -202,7 +202,8 @@ fn body(plan: &Plan, printer: &Printer) -> Vec<String> {
 }
 
 fn walls(method: &Method, kernel: Kernel) -> Walls {
-    let rules = method.walls.iter().zip(&method.manifest.boundaries).map(|(plan, boundary)| rule(method, plan, boundary));
+    let rules =
+        method.walls.iter().zip(&method.manifest.boundaries).map(|(plan, boundary)| rule(method, plan, boundary));
     let rules: Vec<Rule> = rules.collect();
     let values = if rules.iter().all(|rule| rule.pass.is_empty()) {
         "(void)wall_values;  // no rule has parameters".into()
@@ -219,7 +220,14 @@ fn rule(method: &Method, plan: &Plan, boundary: &lbm_bundle::Boundary) -> Rule {
     let mut printer = Printer::new(plan, manifest.real);
     let mut values = Vec::new();
     let mut first = 0;
-    let offsets: Vec<u32> = boundary.params.iter().map(|param| { first += param.components; first - param.components }).collect();
+    let offsets: Vec<u32> = boundary
+        .params
+        .iter()
+        .map(|param| {
+            first += param.components;
+            first - param.components
+        })
+        .collect();
     for (symbol, name) in plan.dag().symbols() {
         match *symbol {
             Symbol::Population(dir) => printer.spell(*symbol, format!("own[{} * CELLS]", dir.index())),

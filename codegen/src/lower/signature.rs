@@ -97,7 +97,8 @@ fn kernel(model: &Model, manifest: &Manifest, role: Role, arithmetic: Cost) -> K
     };
 
     let arg = |name: &str, ty, doc: String| Arg { name: name.into(), ty, doc };
-    let populations = |which: &str| format!("{which} populations [slot][{q}][{cells}]: value of f_i per cell, lattice units");
+    let populations =
+        |which: &str| format!("{which} populations [slot][{q}][{cells}]: value of f_i per cell, lattice units");
     let field_names: Vec<String> = names_of_fields(manifest);
     let fields = format!("{} [slot][{components}][{cells}]: per cell, lattice units", field_names.join(", "));
     let ids = arg("ids", ArgType::Ints, "slots to work on [count]".into());

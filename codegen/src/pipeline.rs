@@ -1,0 +1,237 @@
+//! In: a [`Model`] and [`Options`]. Out: a [`Bundle`] and a [`Report`] of what its kernels cost.
+//!
+//! After: the bundle is complete. Pure: files and clocks belong to the caller, who may watch the stages go by.
+
+use std::fmt;
+
+use lbm_bundle::{Bundle, Cost, File, Manifest, Role};
+use lbm_dsl::expr::{ExprId, Symbol};
+use lbm_dsl::model::Model;
+use lbm_dsl::prove;
+use serde::Serialize;
+
+use crate::count::count;
+use crate::emit::{self, Method};
+use crate::ir::{KernelIr, Output, Plan};
+use crate::lower::{self, signature};
+use crate::options::Options;
+use crate::schedule::schedule;
+use crate::simplify::{SimplifyError, simplify};
+
+/// A step of a compile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// Viscosity, for the manifest.
+    Prove,
+    /// Model to kernels.
+    Lower,
+    /// Fewer operations.
+    Simplify,
+    /// Order and names.
+    Schedule,
+    /// Text.
+    Emit,
+}
+
+/// Cost of one kernel or boundary rule.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct KernelReport {
+    /// Name: that of a role, `stream_collide`, or `wall_<rule>`.
+    pub name: String,
+    /// As the spec says it.
+    pub naive: Cost,
+    /// As emitted.
+    pub simplified: Cost,
+}
+
+/// What the kernels of a bundle cost, per cell. A boundary rule's cost is that of all its directions together.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// Name of the spec.
+    pub spec: String,
+    /// Target, as the options call it.
+    pub target: lbm_bundle::Target,
+    /// Real type.
+    pub real: lbm_bundle::Real,
+    /// Cells of a block.
+    pub block: [u32; 3],
+    /// Kernels, then boundary rules.
+    pub kernels: Vec<KernelReport>,
+}
+
+/// A finished compile.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// What the runtime loads and `lbmc gen` writes.
+    pub bundle: Bundle,
+    /// What it costs.
+    pub report: Report,
+}
+
+/// Why a valid model can't be compiled with these options.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CompileError {
+    /// A velocity reaches beyond the neighbouring cell.
+    Speed(Vec<i32>),
+    /// These cells are no block for a method of that dimension.
+    Block([u32; 3], usize),
+    /// A field of this name depends on a parameter, which kernel `macroscopic` is not given.
+    FieldOfParam(String),
+    /// Simplification gave up.
+    Simplify(SimplifyError),
+}
+
+impl fmt::Display for CompileError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Speed(velocity) => write!(out, "velocity {velocity:?} reaches beyond the neighbouring cell"),
+            Self::Block(block, dim) => {
+                write!(
+                    out,
+                    "{block:?} is no block in {dim} dimensions: every side is at least 1 (exactly 1 beyond the"
+                )?;
+                write!(out, " dimension), and all cells together are at most {MOST_CELLS}")
+            }
+            Self::FieldOfParam(name) => {
+                write!(out, "field component `{name}` depends on a parameter, but kernel `macroscopic` has none")
+            }
+            Self::Simplify(error) => error.fmt(out),
+        }
+    }
+}
+
+impl std::error::Error for CompileError {}
+
+impl From<SimplifyError> for CompileError {
+    fn from(error: SimplifyError) -> Self {
+        Self::Simplify(error)
+    }
+}
+
+/// Cells of the largest block: their populations are indexed with 32 bits inside a slot.
+const MOST_CELLS: u32 = 1 << 20;
+
+/// One kernel before and after simplification.
+struct Kernel {
+    naive: Cost,
+    simplified: Cost,
+    plan: Plan,
+}
+
+/// Compiles a model.
+pub fn compile(model: &Model, options: &Options) -> Result<Compiled, CompileError> {
+    compile_watched(model, options, &mut |_| ())
+}
+
+/// Compiles a model and says when a stage is done, so that the caller can time it.
+pub fn compile_watched(
+    model: &Model,
+    options: &Options,
+    done: &mut dyn FnMut(Stage),
+) -> Result<Compiled, CompileError> {
+    check(model, options)?;
+    let found = prove::findings(model).viscosity;
+    let viscosity = lbm_bundle::Viscosity { formula: found.formula, rate: found.rate };
+    done(Stage::Prove);
+
+    let kernels = lower::kernels(model);
+    check_fields(&kernels)?;
+    done(Stage::Lower);
+
+    let dags = kernels.iter().map(simplify).collect::<Result<Vec<_>, _>>()?;
+    done(Stage::Simplify);
+
+    let kernel = |(ir, dag): (&KernelIr, crate::ir::Dag)| Kernel {
+        naive: count(&ir.exprs, &values(&ir.outputs)),
+        simplified: count(dag.exprs(), &values(dag.outputs())),
+        plan: schedule(dag),
+    };
+    let kernels: Vec<Kernel> = kernels.iter().zip(dags).map(kernel).collect();
+    done(Stage::Schedule);
+
+    let [collide, init, macroscopic, walls @ ..] = &kernels[..] else { unreachable!("lower gives these kernels") };
+    let of_role = |role| match role {
+        Role::Collide | Role::StreamCollide | Role::StreamCollideWalls => collide,
+        Role::Init => init,
+        Role::Macroscopic => macroscopic,
+    };
+    let manifest = signature::manifest(model, options, viscosity, |role| of_role(role).simplified);
+    let method = Method {
+        manifest: &manifest,
+        summary: model.summary(),
+        as_written: &|role| of_role(role).naive,
+        collide: &collide.plan,
+        init: &init.plan,
+        macroscopic: &macroscopic.plan,
+        walls: walls.iter().map(|wall| &wall.plan).collect(),
+    };
+    let (source, extras) = (emit::source(&method), emit::extras(&method));
+    let report = report(&manifest, |role| of_role(role).naive, walls);
+    done(Stage::Emit);
+    Ok(Compiled { bundle: Bundle { manifest, source, extras }, report })
+}
+
+/// The files of the bundles of one method: every kernel source, the header and the bindings once, and the manifest of
+/// the first bundle as `<spec>.json` (those of the same method differ in the target alone).
+pub fn files(bundles: &[Bundle]) -> Vec<File> {
+    let mut files: Vec<File> = bundles.iter().map(|bundle| bundle.source.clone()).collect();
+    if let Some(first) = bundles.first() {
+        files.extend(first.extras.iter().cloned());
+        let text = serde_json::to_string_pretty(&first.manifest).expect("a manifest is plain data") + "\n";
+        files.push(File { name: format!("{}.json", first.manifest.spec), text });
+    }
+    files
+}
+
+fn values(outputs: &[Output]) -> Vec<ExprId> {
+    outputs.iter().map(|output| output.value).collect()
+}
+
+fn check(model: &Model, options: &Options) -> Result<(), CompileError> {
+    let lattice = model.lattice();
+    for dir in lattice.dirs() {
+        if lattice.velocity(dir).iter().any(|c| c.abs() > 1) {
+            return Err(CompileError::Speed(lattice.velocity(dir).to_vec()));
+        }
+    }
+    let dim = lattice.dim();
+    let cells = options.block.iter().try_fold(1u32, |cells, side| cells.checked_mul(*side));
+    let flat = options.block[dim.min(3)..].iter().all(|side| *side == 1);
+    match cells {
+        Some(1..=MOST_CELLS) if flat => Ok(()),
+        _ => Err(CompileError::Block(options.block, dim)),
+    }
+}
+
+fn check_fields(kernels: &[KernelIr]) -> Result<(), CompileError> {
+    for kernel in kernels.iter().filter(|kernel| kernel.name == "macroscopic") {
+        if kernel.symbols.iter().any(|(symbol, _)| matches!(symbol, Symbol::Param { .. })) {
+            return Err(CompileError::FieldOfParam(kernel.outputs[0].name.clone()));
+        }
+    }
+    Ok(())
+}
+
+fn report(manifest: &Manifest, naive: impl Fn(Role) -> Cost, walls: &[Kernel]) -> Report {
+    let of_role = |kernel: &lbm_bundle::Kernel| {
+        let Cost { loads, stores, bytes, .. } = kernel.cost;
+        KernelReport {
+            name: signature::role_name(kernel.role).into(),
+            naive: Cost { loads, stores, bytes, ..naive(kernel.role) },
+            simplified: kernel.cost,
+        }
+    };
+    let of_wall = |wall: &Kernel| KernelReport {
+        name: wall.plan.dag().name().into(),
+        naive: wall.naive,
+        simplified: wall.simplified,
+    };
+    Report {
+        spec: manifest.spec.clone(),
+        target: manifest.target,
+        real: manifest.real,
+        block: manifest.block,
+        kernels: manifest.kernels.iter().map(of_role).chain(walls.iter().map(of_wall)).collect(),
+    }
+}
