@@ -17,6 +17,7 @@
 //! | `observe` | conserved sums, change, the first value that is no number |
 //! | `bandwidth` | what speed is measured against |
 //! | `case` | a case file: units, walls, stop |
+//! | `output` | what a run leaves behind: VTK, profiles, pictures, summary; the progress line |
 //! | `snapshot` | macroscopic fields on the host |
 //!
 //! Invariant: `unsafe` code lies in `device` only (the workspace denies it elsewhere).
@@ -33,5 +34,6 @@ pub mod kernels;
 pub mod layout;
 pub mod mesh;
 pub mod observe;
+pub mod output;
 pub mod snapshot;
 pub mod step;

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use lbm_bundle::{ABI, Boundary, Manifest, Param, Real, Target, Viscosity};
 use lbm_runtime::case::{CODES, Case, CaseError, Code, Diagnostic, RawCase};
@@ -35,7 +35,7 @@ fn every_case_yields_its_diagnostics() {
 
 #[test]
 fn every_snapshot_has_its_case() {
-    let cases: BTreeSet<_> = files("case_ui").iter().map(stem).collect();
+    let cases: BTreeSet<_> = files("case_ui").iter().map(|path| stem(path)).collect();
     for path in files("../snapshots/case_ui") {
         assert!(cases.contains(&stem(&path)), "{} has no case", path.display());
     }
@@ -73,7 +73,7 @@ fn files(folder: &str) -> Vec<PathBuf> {
     files
 }
 
-fn stem(path: &PathBuf) -> String {
+fn stem(path: &Path) -> String {
     path.file_stem().expect("a file").to_string_lossy().into_owned()
 }
 

@@ -1,0 +1,116 @@
+//! A colour map whose equal steps look equal: from deep indigo over teal to pale yellow.
+//!
+//! The path is a straight line of lightness and of hue in Oklab (Ottosson, "A perceptual color space for image processing",
+//! 2020) with as much chroma as the screen has, walked at constant speed.
+
+/// A colour on the screen (sRGB), each channel 0 to 1.
+pub(super) type Colour = [f32; 3];
+
+/// A table of colours for values 0 to 1.
+pub(super) struct Map {
+    table: Vec<Colour>,
+}
+
+/// Ends of the path: lightness, and hue in degrees.
+const LIGHTNESS: (f64, f64) = (0.20, 0.93);
+const HUE: (f64, f64) = (292.0, 102.0);
+/// Most chroma: more is garish and leaves the screen's range at once.
+const CHROMA: f64 = 0.15;
+/// Points at which the path is sampled before it is walked at constant speed.
+const SAMPLES: usize = 1024;
+const ENTRIES: usize = 256;
+
+impl Map {
+    pub(super) fn new() -> Map {
+        let path: Vec<[f64; 3]> = (0..=SAMPLES).map(|at| point(at as f64 / SAMPLES as f64)).collect();
+        let mut travelled = vec![0.0];
+        for pair in path.windows(2) {
+            travelled.push(travelled[travelled.len() - 1] + distance(pair[0], pair[1]));
+        }
+        let whole = travelled[SAMPLES];
+        let table = (0..ENTRIES).map(|entry| {
+            let goal = whole * entry as f64 / (ENTRIES - 1) as f64;
+            let after = travelled.partition_point(|way| *way < goal).clamp(1, SAMPLES);
+            let part = (goal - travelled[after - 1]) / (travelled[after] - travelled[after - 1]);
+            let mix = |axis: usize| path[after - 1][axis] + part * (path[after][axis] - path[after - 1][axis]);
+            srgb([mix(0), mix(1), mix(2)]).map(|channel| channel.clamp(0.0, 1.0) as f32)
+        });
+        Map { table: table.collect() }
+    }
+
+    /// The colour of a value; values outside 0 to 1 take the colour of the nearer end, NaN that of the lower.
+    pub(super) fn at(&self, value: f64) -> Colour {
+        let value = if value > 0.0 { value.min(1.0) } else { 0.0 };
+        let position = value * (ENTRIES - 1) as f64;
+        let below = position as usize;
+        let (low, high) = (self.table[below], self.table[(below + 1).min(ENTRIES - 1)]);
+        let part = (position - below as f64) as f32;
+        std::array::from_fn(|channel| low[channel] + part * (high[channel] - low[channel]))
+    }
+}
+
+/// A point of the path in Oklab.
+fn point(way: f64) -> [f64; 3] {
+    let lightness = LIGHTNESS.0 + way * (LIGHTNESS.1 - LIGHTNESS.0);
+    let hue = (HUE.0 + way * (HUE.1 - HUE.0)).to_radians();
+    let colour = |chroma: f64| [lightness, chroma * hue.cos(), chroma * hue.sin()];
+    // The largest chroma that the screen can show, by bisection.
+    let (mut low, mut high) = (0.0, CHROMA);
+    for _ in 0..40 {
+        let middle = 0.5 * (low + high);
+        let shown = srgb(colour(middle)).iter().all(|channel| (0.0..=1.0).contains(channel));
+        if shown { low = middle } else { high = middle }
+    }
+    colour(low)
+}
+
+fn distance(a: [f64; 3], b: [f64; 3]) -> f64 {
+    (0..3).map(|axis| (a[axis] - b[axis]).powi(2)).sum::<f64>().sqrt()
+}
+
+/// From Oklab to sRGB, outside 0 to 1 where the screen cannot show the colour.
+fn srgb([l, a, b]: [f64; 3]) -> [f64; 3] {
+    let long = (l + 0.396_337_777_4 * a + 0.215_803_757_3 * b).powi(3);
+    let medium = (l - 0.105_561_345_8 * a - 0.063_854_172_8 * b).powi(3);
+    let short = (l - 0.089_484_177_5 * a - 1.291_485_548_0 * b).powi(3);
+    let linear = [
+        4.076_741_662_1 * long - 3.307_711_591_3 * medium + 0.230_969_929_2 * short,
+        -1.268_438_004_6 * long + 2.609_757_401_1 * medium - 0.341_319_396_5 * short,
+        -0.004_196_086_3 * long - 0.703_418_614_7 * medium + 1.707_614_701_0 * short,
+    ];
+    linear.map(|value| if value <= 0.003_130_8 { 12.92 * value } else { 1.055 * value.powf(1.0 / 2.4) - 0.055 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn oklab_white_is_white() {
+        for channel in srgb([1.0, 0.0, 0.0]) {
+            assert!((channel - 1.0).abs() < 1e-6, "{channel}");
+        }
+    }
+
+    #[test]
+    fn the_map_grows_lighter_in_even_steps() {
+        let map = Map::new();
+        // Luminance, as a stand-in for lightness that is computed another way.
+        let luminance = |value: f64| {
+            let linear = map.at(value).map(|channel| f64::from(channel).powf(2.2));
+            (0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]).cbrt()
+        };
+        let steps: Vec<f64> =
+            (0..20).map(|at| luminance((at + 1) as f64 / 20.0) - luminance(at as f64 / 20.0)).collect();
+        let mean = steps.iter().sum::<f64>() / 20.0;
+        assert!(steps.iter().all(|step| *step > 0.4 * mean && *step < 1.8 * mean), "{steps:?}");
+    }
+
+    #[test]
+    fn values_outside_take_the_nearer_end() {
+        let map = Map::new();
+        assert_eq!(map.at(-1.0), map.at(0.0));
+        assert_eq!(map.at(7.0), map.at(1.0));
+        assert_eq!(map.at(f64::NAN), map.at(0.0));
+    }
+}

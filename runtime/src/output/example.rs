@@ -1,0 +1,59 @@
+//! A case and a flow for the tests of this folder: a cavity, and a vortex whose formula is known.
+
+use lbm_bundle::{ABI, Boundary, Direction, Manifest, Param, Real, Target, Viscosity};
+
+use crate::case::{Case, RawCase};
+use crate::snapshot::{Component, Snapshot};
+
+/// D2Q9 BGK as far as a case needs it.
+pub(super) fn manifest() -> Manifest {
+    let velocity = Param { name: "velocity".into(), components: 2, range: None, doc: String::new() };
+    let rule =
+        |name: &str, code: i32, params: Vec<Param>| Boundary { name: name.into(), code, params, doc: String::new() };
+    Manifest {
+        abi: ABI,
+        spec: "d2q9_bgk".into(),
+        target: Target::C,
+        real: Real::F32,
+        lattice: "D2Q9".into(),
+        dim: 2,
+        cs2: 1.0 / 3.0,
+        directions: vec![Direction { c: [0; 3], weight: "1".into(), opposite: 0 }; 9],
+        block: [8, 8, 1],
+        wall_stride: 2,
+        params: vec![Param { name: "omega".into(), components: 1, range: Some((0.0, 2.0)), doc: String::new() }],
+        fields: vec![],
+        boundaries: vec![rule("bounce_back", 0, vec![]), rule("moving_wall", 1, vec![velocity])],
+        kernels: vec![],
+        viscosity: Viscosity { formula: "1/3*(1/omega - 1/2)".into(), rate: Some("omega".into()) },
+    }
+}
+
+/// Velocity of the vortex at a position over the cavity's side, in units of the lid's: zero at the walls at rest.
+pub(super) fn velocity(x: f64, y: f64) -> (f64, f64) {
+    let (p, dp) = (x * x * (1.0 - x).powi(2), 2.0 * x * (1.0 - x) * (1.0 - 2.0 * x));
+    let (q, dq) = (y * y * (y - 1.0), 3.0 * y * y - 2.0 * y);
+    (16.0 * p * dq, -16.0 * dp * q)
+}
+
+/// A cavity of `n` by `n` cells.
+pub(super) fn cavity(n: usize) -> (Case, Snapshot) {
+    let text = format!(
+        "spec = \"d2q9_bgk\"\n[domain]\nsize = [{n}, {n}]\n[fluid]\nre = 100\n[stop]\nsteps = 10\n[faces]\n\
+         others = \"bounce_back\"\ntop = {{ rule = \"moving_wall\", velocity = [0.1, 0] }}\n\
+         [output]\nprofiles = true\npicture = true\nvtk = true\ncompare = \"ghia1982\"\n"
+    );
+    let raw = RawCase::parse("cavity.toml", &text, &[]).expect("valid");
+    let (case, _) = raw.resolve(&manifest()).expect("valid");
+    let at = |cell: usize| velocity(((cell % n) as f64 + 0.5) / n as f64, ((cell / n) as f64 + 0.5) / n as f64);
+    let component = |name: &str, value: &dyn Fn(usize) -> f64| Component {
+        name: name.into(),
+        data: (0..n * n).map(value).collect(),
+    };
+    let components = vec![
+        component("rho", &|_| 1.0),
+        component("ux", &|cell| 0.1 * at(cell).0),
+        component("uy", &|cell| 0.1 * at(cell).1),
+    ];
+    (case, Snapshot { step: 10, dim: 2, size: [n, n, 1], components })
+}

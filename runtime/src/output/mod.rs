@@ -1,0 +1,165 @@
+//! What a run leaves behind: fields for ParaView, profiles, pictures, a summary, and a line that says how it goes.
+//!
+//! In: a case and snapshots. After: every file in the folder is whole; the summary names them.
+//!
+//! | module | writes |
+//! | --- | --- |
+//! | [`sink`] | nothing of its own: the folder, and files that appear only when they are whole |
+//! | [`vtk`] | `fields_*.vti`, `fields.pvd` |
+//! | [`profile`] | `profile_x.csv`, ... and how far they are from published ones |
+//! | [`picture`] | `velocity.png`: speed and streamlines |
+//! | [`plot`] | `profiles.png`: profiles and published points |
+//! | [`summary`] | `summary.json` |
+//! | [`progress`] | the terminal |
+
+mod axes;
+mod canvas;
+mod colours;
+#[cfg(test)]
+mod example;
+pub mod picture;
+mod plane;
+pub mod plot;
+pub mod profile;
+pub mod progress;
+pub mod sink;
+mod streamlines;
+pub mod summary;
+pub mod vtk;
+
+use std::path::Path;
+
+use lbm_bundle::Manifest;
+
+use crate::case::{Case, Dimension};
+use crate::snapshot::Snapshot;
+use profile::Profile;
+use sink::{OutputError, Sink};
+use summary::{Measured, Summary};
+
+/// Writes what a case asks for.
+#[derive(Debug)]
+pub struct Recorder<'a> {
+    case: &'a Case,
+    sink: Sink,
+    /// Times and names of the VTK files so far.
+    series: Vec<(f64, String)>,
+}
+
+impl<'a> Recorder<'a> {
+    /// Makes sure, before anything runs, that the folder takes files.
+    pub fn create(case: &'a Case, folder: &Path) -> Result<Recorder<'a>, OutputError> {
+        Ok(Recorder { case, sink: Sink::create(folder)?, series: vec![] })
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        self.sink.folder()
+    }
+
+    /// Whether a snapshot of this step is to be passed to `during`.
+    pub fn wants(&self, step: u64) -> bool {
+        self.case.output.vtk && self.case.output.every.is_some_and(|every| step.is_multiple_of(every))
+    }
+
+    /// Writes the fields of a snapshot on the way.
+    pub fn during(&mut self, snapshot: &Snapshot) -> Result<(), OutputError> {
+        self.fields(snapshot)
+    }
+
+    /// Writes everything that belongs to the end, the summary last.
+    pub fn finish(
+        mut self,
+        snapshot: &Snapshot,
+        manifest: &Manifest,
+        measured: &Measured,
+    ) -> Result<Summary, OutputError> {
+        let (case, output) = (self.case, &self.case.output);
+        let mut summary = Summary::new(case, manifest, measured);
+        if output.vtk {
+            self.fields(snapshot)?;
+        }
+        if output.profiles {
+            let profiles: Vec<Profile> = (0..case.dim).filter_map(|axis| Profile::new(case, snapshot, axis)).collect();
+            for profile in &profiles {
+                let name = format!("profile_{}.csv", ["x", "y", "z"][profile.axis]);
+                self.sink.write(&name, |out| profile.write(case, snapshot.step, out))?;
+            }
+            if let Some(reference) = &output.compare {
+                summary.compared = profile::compare(&profiles, reference);
+            }
+            let image = plot::draw(case, &profiles).png();
+            self.sink.write("profiles.png", |out| out.write_all(&image))?;
+        }
+        if output.picture
+            && let Some(picture) = picture::draw(case, snapshot)
+        {
+            let image = picture.png();
+            self.sink.write("velocity.png", |out| out.write_all(&image))?;
+        }
+        summary.files = self.sink.files().to_vec();
+        self.sink.write("summary.json", |out| {
+            serde_json::to_writer_pretty(&mut *out, &summary)?;
+            writeln!(out)
+        })?;
+        Ok(summary)
+    }
+
+    fn fields(&mut self, snapshot: &Snapshot) -> Result<(), OutputError> {
+        let case = self.case;
+        let name = format!("fields_{:08}.vti", snapshot.step);
+        if self.series.last().is_some_and(|(_, last)| *last == name) {
+            return Ok(());
+        }
+        self.sink.write(&name, |out| vtk::write_image(out, snapshot, &case.units, case.real))?;
+        self.series.push((snapshot.step as f64 * case.units.scale(Dimension::TIME), name));
+        let series = &self.series;
+        self.sink.write("fields.pvd", |out| vtk::write_series(out, series))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use summary::StopReason;
+
+    #[test]
+    fn a_run_leaves_what_the_case_asks_for() {
+        let (mut case, mut snapshot) = example::cavity(32);
+        case.output.every = Some(5);
+        let folder = tempfile::tempdir().unwrap();
+        let mut recorder = Recorder::create(&case, folder.path()).unwrap();
+        assert!(recorder.wants(5) && !recorder.wants(6));
+        snapshot.step = 5;
+        recorder.during(&snapshot).unwrap();
+        snapshot.step = 10;
+        recorder.during(&snapshot).unwrap();
+        let measured = Measured {
+            device: "a device".into(),
+            steps: 10,
+            seconds: 0.5,
+            copy_bandwidth: None,
+            mass_start: 1024.0,
+            mass_end: 1024.0,
+            residual: None,
+            stop: StopReason::Steps,
+        };
+        let summary = recorder.finish(&snapshot, &example::manifest(), &measured).unwrap();
+        let expected = [
+            "fields_00000005.vti",
+            "fields.pvd",
+            "fields_00000010.vti",
+            "profile_x.csv",
+            "profile_y.csv",
+            "profiles.png",
+            "velocity.png",
+        ];
+        assert_eq!(summary.files, expected);
+        assert_eq!(summary.compared.len(), 2);
+        let text = std::fs::read_to_string(folder.path().join("summary.json")).unwrap();
+        assert_eq!(serde_json::from_str::<Summary>(&text).unwrap().files, expected);
+        for file in expected {
+            assert!(folder.path().join(file).metadata().unwrap().len() > 0, "{file}");
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! A picture of the velocity: its magnitude in colour, evenly spaced streamlines on top.
+
+use super::axes::{Area, FAINT, INK, PAPER};
+use super::canvas::{Align, Canvas, Pixel};
+use super::colours::Map;
+use super::plane::{Plane, speed};
+use super::profile::real_name;
+use super::streamlines::streamlines;
+use crate::case::{Case, Dimension};
+use crate::snapshot::Snapshot;
+
+/// Longer side of the field, in pixels.
+const FIELD: f64 = 1000.0;
+const MARGIN: Margins = Margins { left: 130.0, right: 215.0, top: 120.0, bottom: 105.0 };
+/// Distance between streamlines, in pixels.
+const SEPARATION: f64 = 30.0;
+/// Distance between arrows along a streamline, in pixels.
+const ARROWS: f64 = 420.0;
+/// Share of the largest speed below which streamlines end: where an eddy is slower than round-off, they mean nothing.
+const STILL: f64 = 2e-5;
+
+struct Margins {
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+}
+
+/// Draws the velocity of a snapshot; in three dimensions, on the middle plane normal to z. `None` if it has none.
+pub fn draw(case: &Case, snapshot: &Snapshot) -> Option<Canvas> {
+    let plane = Plane::new(case, snapshot)?;
+    let pixels = FIELD / plane.extent[0].max(plane.extent[1]);
+    let (width, height) =
+        ((plane.extent[0] * pixels).max(300.0).round(), (plane.extent[1] * pixels).max(300.0).round());
+    let mut canvas = Canvas::new(
+        (MARGIN.left + width + MARGIN.right) as usize,
+        (MARGIN.top + height + MARGIN.bottom) as usize,
+        PAPER,
+    );
+    let from = (MARGIN.left, MARGIN.top);
+    let cells =
+        Area { from, to: (from.0 + width, from.1 + height), x: (0.0, plane.extent[0]), y: (0.0, plane.extent[1]) };
+
+    let map = Map::new();
+    let fastest = plane.fastest();
+    canvas.paint(cells.from, cells.to, |x, y| {
+        let (x, y) = cells.point((x, y));
+        map.at(speed(plane.at(x, y)) / fastest.max(f64::MIN_POSITIVE))
+    });
+    let lines = streamlines([width, height], |x, y| on_pixels(&plane, &cells, x, y), SEPARATION, STILL * fastest);
+    let lines: Vec<Vec<Pixel>> =
+        lines.iter().map(|line| line.iter().map(|(x, y)| (from.0 + x, from.1 + height - y)).collect()).collect();
+    canvas.lines(&lines, 3.6, [0.0, 0.0, 0.1], 0.22);
+    canvas.lines(&lines, 1.7, PAPER, 0.85);
+    for (tip, heading) in lines.iter().flat_map(|line| arrows(line)) {
+        canvas.polygon(&arrow(tip, heading), PAPER, 0.95);
+    }
+
+    frame(&mut canvas, case, &cells);
+    colour_bar(&mut canvas, case, &map, cells, fastest);
+    title(&mut canvas, case, snapshot);
+    Some(canvas)
+}
+
+/// Velocity in the plane at a position in pixels from the lower left corner.
+fn on_pixels(plane: &Plane, cells: &Area, x: f64, y: f64) -> (f64, f64) {
+    let (x, y) = cells.point((cells.from.0 + x, cells.to.1 - y));
+    let velocity = plane.at(x, y);
+    (velocity[0], velocity[1])
+}
+
+/// Places along a line for arrows, each with the direction there.
+fn arrows(line: &[Pixel]) -> Vec<(Pixel, Pixel)> {
+    let length: f64 = line.windows(2).map(|pair| (pair[1].0 - pair[0].0).hypot(pair[1].1 - pair[0].1)).sum();
+    let count = (length / ARROWS).round().max(if length > 60.0 { 1.0 } else { 0.0 });
+    let mut places = vec![];
+    let mut next = 0.5 * length / count;
+    let mut travelled = 0.0;
+    for pair in line.windows(2) {
+        let (dx, dy) = (pair[1].0 - pair[0].0, pair[1].1 - pair[0].1);
+        travelled += dx.hypot(dy);
+        if count > 0.0 && travelled >= next {
+            places.push((pair[1], (dx / dx.hypot(dy), dy / dx.hypot(dy))));
+            next += length / count;
+        }
+    }
+    places
+}
+
+/// Corners of an arrow head around a place.
+fn arrow((x, y): Pixel, (dx, dy): Pixel) -> [Pixel; 3] {
+    let (front, back, side) = (8.5, 6.0, 6.0);
+    [
+        (x + front * dx, y + front * dy),
+        (x - back * dx - side * dy, y - back * dy + side * dx),
+        (x - back * dx + side * dy, y - back * dy - side * dx),
+    ]
+}
+
+fn frame(canvas: &mut Canvas, case: &Case, cells: &Area) {
+    let (unit, name) = match case.units.si {
+        false => (case.scales.length, "L".to_string()),
+        true => {
+            let (size, prefix) = prefix(cells.x.1.max(cells.y.1) * case.units.cell);
+            (size / case.units.cell, format!("{prefix}m"))
+        }
+    };
+    let area = Area { x: (0.0, cells.x.1 / unit), y: (0.0, cells.y.1 / unit), ..*cells };
+    area.frame(canvas);
+    area.label(canvas, &format!("x / {name}"), &format!("y / {name}"));
+}
+
+fn colour_bar(canvas: &mut Canvas, case: &Case, map: &Map, cells: Area, fastest: f64) {
+    let reference = case.scales.velocity;
+    let (most, label) = if case.units.si {
+        let most = fastest * case.units.scale(Dimension::VELOCITY);
+        let (size, prefix) = prefix(most);
+        (most / size, format!("speed / ({prefix}m/s)"))
+    } else if reference > 0.0 {
+        (fastest / reference, "speed / U".to_string())
+    } else {
+        (fastest, "speed / (cells per step)".to_string())
+    };
+    let left = cells.to.0 + 40.0;
+    let bar = Area { from: (left, cells.from.1), to: (left + 34.0, cells.to.1), x: (0.0, 1.0), y: (0.0, most) };
+    canvas.paint(bar.from, bar.to, |x, y| map.at(bar.point((x, y)).1 / most.max(f64::MIN_POSITIVE)));
+    bar.frame(canvas);
+    bar.label_right(canvas, &label);
+}
+
+fn title(canvas: &mut Canvas, case: &Case, snapshot: &Snapshot) {
+    let size: Vec<String> = case.size[..case.dim].iter().map(usize::to_string).collect();
+    let re = case.scales.re.map_or(String::new(), |re| format!(" at Re {:.0}", re));
+    let plane = if case.dim == 3 { ", middle plane" } else { "" };
+    canvas.text((MARGIN.left, 52.0), &format!("{}{re}{plane}", case.name), 36.0, Align::Left, INK, false);
+    let time = match case.units.si {
+        true => format!("{:.4} s", snapshot.step as f64 * case.units.step),
+        false => format!("step {}", thousands(snapshot.step)),
+    };
+    let omega = case.scales.omega.map_or(String::new(), |omega| format!("  ·  ω = {omega:.4}"));
+    let facts = format!(
+        "{}  ·  {} cells  ·  {}{omega}  ·  Ma = {:.2}  ·  {time}",
+        case.spec,
+        size.join(" × "),
+        real_name(case),
+        case.scales.mach,
+    );
+    canvas.text((MARGIN.left, 92.0), &facts, 22.0, Align::Left, FAINT, false);
+}
+
+/// Digits in groups of three.
+fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
+    groups.join("\u{2009}")
+}
+
+/// The SI prefix in which a value is between 1 and 1000, if there is one at hand.
+fn prefix(value: f64) -> (f64, &'static str) {
+    [(1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ")]
+        .into_iter()
+        .find(|(size, _)| value >= 0.999 * size)
+        .unwrap_or((1.0, ""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::example;
+
+    #[test]
+    fn a_picture_has_the_size_of_its_field() {
+        let (case, snapshot) = example::cavity(32);
+        let image = draw(&case, &snapshot).unwrap().png();
+        let reader = png::Decoder::new(std::io::Cursor::new(image)).read_info().unwrap();
+        let size = (reader.info().width, reader.info().height);
+        assert_eq!(size, ((1000.0 + MARGIN.left + MARGIN.right) as u32, (1000.0 + MARGIN.top + MARGIN.bottom) as u32));
+    }
+
+    #[test]
+    fn a_fluid_at_rest_is_drawn_without_lines() {
+        let (mut case, mut snapshot) = example::cavity(16);
+        snapshot.components[1].data.fill(0.0);
+        snapshot.components[2].data.fill(0.0);
+        case.walls.clear();
+        assert!(draw(&case, &snapshot).is_some());
+    }
+
+    #[test]
+    fn without_velocity_there_is_no_picture() {
+        let (case, mut snapshot) = example::cavity(16);
+        snapshot.components.truncate(1);
+        assert!(draw(&case, &snapshot).is_none());
+    }
+
+    #[test]
+    fn arrows_stand_along_the_line() {
+        let line: Vec<Pixel> = (0..=900).map(|x| (f64::from(x), 3.0)).collect();
+        let places = arrows(&line);
+        assert_eq!(places.len(), 2);
+        assert!((places[0].0.0 - 225.0).abs() < 2.0 && places[0].1 == (1.0, 0.0), "{places:?}");
+        assert!(arrows(&line[..30]).is_empty());
+    }
+
+    #[test]
+    fn digits_are_grouped_and_prefixes_fit() {
+        assert_eq!(thousands(1234567), "1\u{2009}234\u{2009}567");
+        assert_eq!(thousands(12), "12");
+        assert_eq!(prefix(0.01), (1e-3, "m"));
+        assert_eq!(prefix(2.0), (1.0, ""));
+    }
+}

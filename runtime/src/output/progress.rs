@@ -1,0 +1,254 @@
+//! The line that says how a run goes: step, speed, fraction of copy bandwidth, residual, time left.
+//!
+//! On a terminal the line is live. Elsewhere a plain line is printed now and then, so that logs stay short.
+
+use std::io::{self, IsTerminal};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::summary::mlups;
+use crate::case::{Steady, Stop};
+
+/// Time between plain lines.
+const PLAIN: Duration = Duration::from_secs(10);
+/// Residuals from which the time to steady flow is estimated.
+const REMEMBERED: usize = 6;
+
+/// What the line needs to know of a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Facts {
+    /// Cells of the domain.
+    pub cells: usize,
+    /// Bytes that an update of a cell must move.
+    pub bytes_per_update: f64,
+    /// Copy bandwidth of the device, bytes read and written per second, if measured.
+    pub copy_bandwidth: Option<f64>,
+    /// When the run ends.
+    pub stop: Stop,
+}
+
+/// The line.
+pub struct Progress {
+    facts: Facts,
+    bar: Option<ProgressBar>,
+    start: Instant,
+    printed: Instant,
+    residuals: Residuals,
+    /// Time and step of the update before, for the speed of the moment.
+    last: (Instant, u64),
+    speed: Speed,
+}
+
+impl Progress {
+    /// Starts the clock. `quiet` prints nothing.
+    pub fn new(facts: Facts, quiet: bool) -> Progress {
+        let live = !quiet && io::stderr().is_terminal();
+        let bar = live.then(|| {
+            let bar = ProgressBar::with_draw_target(Some(facts.stop.steps), ProgressDrawTarget::stderr_with_hz(8));
+            let style = ProgressStyle::with_template("{bar:24.cyan/dim} {msg}").expect("the template is sound");
+            bar.set_style(style.progress_chars("━╸─"));
+            bar
+        });
+        let now = Instant::now();
+        // The first plain line comes soon, so that a log shows life.
+        let printed = if quiet { now + Duration::from_secs(u64::from(u32::MAX)) } else { now - PLAIN + PLAIN / 5 };
+        Progress {
+            facts,
+            bar,
+            start: now,
+            printed,
+            residuals: Residuals::default(),
+            last: (now, 0),
+            speed: Speed::default(),
+        }
+    }
+
+    /// After `step` steps; with the residual if it was just checked.
+    pub fn update(&mut self, step: u64, residual: Option<f64>) {
+        let now = Instant::now();
+        if let Some(residual) = residual {
+            self.residuals.add(step, residual);
+        }
+        let (before, done) = self.last;
+        let seconds = (now - before).as_secs_f64();
+        if seconds > 0.05 {
+            self.speed.add((step - done) as f64, seconds);
+            self.last = (now, step);
+        }
+        let line = self.line(step);
+        if let Some(bar) = &self.bar {
+            bar.set_position(step);
+            bar.set_message(line);
+        } else if now.saturating_duration_since(self.printed) >= PLAIN {
+            self.printed = now;
+            eprintln!("{line}");
+        }
+    }
+
+    /// Prints a line without disturbing the live one.
+    pub fn say(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| eprintln!("{text}")),
+            None => eprintln!("{text}"),
+        }
+    }
+
+    /// Takes the live line away; returns the time since the start.
+    pub fn finish(self) -> Duration {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+        self.start.elapsed()
+    }
+
+    fn line(&self, step: u64) -> String {
+        let Facts { cells, bytes_per_update, copy_bandwidth, stop } = self.facts;
+        let rate = self.speed.steps_per_second();
+        let mlups = mlups(cells, 1, if rate > 0.0 { 1.0 / rate } else { 0.0 });
+        let mut line = format!("step {step} of {}, {mlups:.0} MLUPS", stop.steps);
+        if let Some(copy) = copy_bandwidth {
+            line += &format!(" ({:.0} % of copy)", 100.0 * mlups * 1e6 * bytes_per_update / copy);
+        }
+        if let (Some(steady), Some(residual)) = (stop.steady, self.residuals.last()) {
+            line += &format!(", change {residual:.1e} (steady at {:.0e})", steady.tolerance);
+        }
+        if let Some(end) = self.residuals.end(stop, step)
+            && rate > 0.0
+        {
+            line += &format!(", {} left", duration((end - step) as f64 / rate));
+        }
+        line
+    }
+}
+
+/// Steps per second, smoothed over the last seconds.
+#[derive(Debug, Default)]
+struct Speed {
+    steps: f64,
+    seconds: f64,
+}
+
+impl Speed {
+    /// Seconds over which the speed is a mean.
+    const MEMORY: f64 = 3.0;
+
+    fn add(&mut self, steps: f64, seconds: f64) {
+        let keep = (-seconds / Self::MEMORY).exp();
+        self.steps = keep * self.steps + steps;
+        self.seconds = keep * self.seconds + seconds;
+    }
+
+    fn steps_per_second(&self) -> f64 {
+        if self.seconds > 0.0 { self.steps / self.seconds } else { 0.0 }
+    }
+}
+
+/// The last residuals with their steps.
+#[derive(Debug, Default)]
+struct Residuals {
+    checks: Vec<(u64, f64)>,
+}
+
+impl Residuals {
+    fn add(&mut self, step: u64, residual: f64) {
+        if self.checks.len() == REMEMBERED {
+            self.checks.remove(0);
+        }
+        self.checks.push((step, residual));
+    }
+
+    fn last(&self) -> Option<f64> {
+        self.checks.last().map(|(_, residual)| *residual)
+    }
+
+    /// The step at which the run probably ends: where the residual, decaying as it did lately, reaches the tolerance, or
+    /// the last step. Nothing while a steady flow is wanted and its residual does not decay.
+    fn end(&self, stop: Stop, step: u64) -> Option<u64> {
+        let Some(Steady { tolerance, .. }) = stop.steady else { return Some(stop.steps.max(step)) };
+        let points: Vec<(f64, f64)> = self
+            .checks
+            .iter()
+            .filter(|(_, residual)| *residual > 0.0 && residual.is_finite())
+            .map(|(step, residual)| (*step as f64, residual.ln()))
+            .collect();
+        if points.len() < 3 {
+            return None;
+        }
+        let count = points.len() as f64;
+        let mean = points.iter().fold((0.0, 0.0), |sum, point| (sum.0 + point.0 / count, sum.1 + point.1 / count));
+        let spread: f64 = points.iter().map(|point| (point.0 - mean.0).powi(2)).sum();
+        let slope = points.iter().map(|point| (point.0 - mean.0) * (point.1 - mean.1)).sum::<f64>() / spread;
+        let end = if slope < 0.0 { mean.0 + (tolerance.ln() - mean.1) / slope } else { f64::MAX };
+        Some((end.min(stop.steps as f64) as u64).max(step))
+    }
+}
+
+/// `5 s`, `3:20 min`, `1:05 h`.
+pub fn duration(seconds: f64) -> String {
+    let whole = seconds.max(0.0).round() as u64;
+    match whole {
+        0..60 => format!("{whole} s"),
+        60..3600 => format!("{}:{:02} min", whole / 60, whole % 60),
+        _ => format!("{}:{:02} h", whole / 3600, whole % 3600 / 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stop(steady: Option<f64>) -> Stop {
+        Stop { steps: 100_000, steady: steady.map(|tolerance| Steady { tolerance, check_every: 1000 }) }
+    }
+
+    #[test]
+    fn the_end_follows_from_the_decay_of_the_residual() {
+        let mut residuals = Residuals::default();
+        for check in 1..10 {
+            residuals.add(1000 * check, 10f64.powf(-0.5 * check as f64));
+        }
+        assert_eq!(residuals.end(stop(Some(1e-6)), 9000), Some(12_000));
+        assert_eq!(residuals.end(stop(Some(1e-80)), 9000), Some(100_000));
+        assert_eq!(residuals.end(stop(None), 9000), Some(100_000));
+    }
+
+    #[test]
+    fn a_residual_that_grows_leaves_the_last_step() {
+        let mut residuals = Residuals::default();
+        assert_eq!(residuals.end(stop(Some(1e-6)), 0), None);
+        for check in 1..5 {
+            residuals.add(check, check as f64);
+        }
+        assert_eq!(residuals.end(stop(Some(1e-6)), 4), Some(100_000));
+    }
+
+    #[test]
+    fn the_speed_is_that_of_the_last_seconds() {
+        let mut speed = Speed::default();
+        assert_eq!(speed.steps_per_second(), 0.0);
+        for _ in 0..20 {
+            speed.add(10.0, 1.0);
+        }
+        for _ in 0..20 {
+            speed.add(30.0, 1.0);
+        }
+        assert!((speed.steps_per_second() - 30.0).abs() < 0.1);
+    }
+
+    #[test]
+    fn durations_read_well() {
+        assert_eq!([4.4, 75.0, 3900.0].map(duration), ["4 s", "1:15 min", "1:05 h"]);
+    }
+
+    #[test]
+    fn the_line_has_speed_and_fraction_of_copy() {
+        let facts =
+            Facts { cells: 1_000_000, bytes_per_update: 72.0, copy_bandwidth: Some(7.2e9), stop: stop(Some(1e-6)) };
+        let mut progress = Progress::new(facts, true);
+        progress.speed.add(50.0, 1.0);
+        progress.residuals.add(1000, 1e-3);
+        let line = progress.line(1000);
+        assert_eq!(line, "step 1000 of 100000, 50 MLUPS (50 % of copy), change 1.0e-3 (steady at 1e-6)");
+    }
+}

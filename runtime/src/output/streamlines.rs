@@ -1,0 +1,233 @@
+//! Evenly spaced streamlines.
+//!
+//! After Jobard & Lefer, "Creating evenly-spaced streamlines of arbitrary density" (1997): new lines start at a fixed distance
+//! from old ones and end where they come nearer than a part of it. A line that comes back to its start is closed.
+
+/// A point in the units of the field.
+type Point = (f64, f64);
+
+/// Nearest approach, in separations, at which a line ends.
+const END: f64 = 0.55;
+/// Step along a line, in separations.
+const STEP: f64 = 0.04;
+/// Shortest line worth drawing, in separations.
+const SHORTEST: f64 = 1.2;
+/// Longest line, in separations: a safeguard, since a spiral ends by coming near to itself.
+const LONGEST: f64 = 2000.0;
+
+/// Streamlines of a velocity field on `[0, extent]`, at least `END * separation` apart. Where the speed is below `slowest`,
+/// lines end.
+pub(super) fn streamlines(
+    extent: [f64; 2],
+    velocity: impl Fn(f64, f64) -> (f64, f64),
+    separation: f64,
+    slowest: f64,
+) -> Vec<Vec<Point>> {
+    let tracer = Tracer { extent, velocity, separation, slowest };
+    let mut drawn = Points::new(extent, separation);
+    let mut lines: Vec<Vec<Point>> = vec![];
+    let mut next = 0;
+    let rows = (extent[1] / separation).ceil() as usize * 2;
+    let columns = (extent[0] / separation).ceil() as usize * 2;
+    // Seeds beside lines first, so that lines run side by side; then the places that were left.
+    let mut leftovers = (0..rows * columns).map(|at| {
+        let (column, row) = (at % columns, rows - 1 - at / columns);
+        ((column as f64 + 0.5) / columns as f64 * extent[0], (row as f64 + 0.5) / rows as f64 * extent[1])
+    });
+    loop {
+        let mut found = vec![];
+        if let Some(line) = lines.get(next) {
+            next += 1;
+            found = beside(line, separation);
+        } else if let Some(seed) = leftovers.next() {
+            found.push(seed);
+        } else {
+            return lines;
+        }
+        for seed in found {
+            if !tracer.inside(seed) || drawn.any_within(seed, separation) {
+                continue;
+            }
+            let line = tracer.line(seed, &drawn);
+            let length = (line.len() as f64) * STEP;
+            if length >= SHORTEST {
+                line.iter().for_each(|point| drawn.add(*point));
+                lines.push(line);
+            }
+        }
+    }
+}
+
+/// Points at the separation on both sides of a line.
+fn beside(line: &[Point], separation: f64) -> Vec<Point> {
+    let stride = (1.0 / STEP) as usize;
+    let sides = line.windows(2).step_by(stride).flat_map(|pair| {
+        let (dx, dy) = (pair[1].0 - pair[0].0, pair[1].1 - pair[0].1);
+        let scale = 1.001 * separation / dx.hypot(dy).max(f64::MIN_POSITIVE);
+        [(pair[0].0 - dy * scale, pair[0].1 + dx * scale), (pair[0].0 + dy * scale, pair[0].1 - dx * scale)]
+    });
+    sides.collect()
+}
+
+struct Tracer<F> {
+    extent: [f64; 2],
+    velocity: F,
+    separation: f64,
+    slowest: f64,
+}
+
+impl<F: Fn(f64, f64) -> (f64, f64)> Tracer<F> {
+    fn inside(&self, (x, y): Point) -> bool {
+        x > 0.0 && y > 0.0 && x < self.extent[0] && y < self.extent[1]
+    }
+
+    /// The line through a seed, both ways.
+    fn line(&self, seed: Point, drawn: &Points) -> Vec<Point> {
+        let mut own = Points::new(self.extent, self.separation);
+        let (mut line, closed) = self.half(seed, 1.0, drawn, &mut own);
+        if !closed {
+            let (mut back, _) = self.half(seed, -1.0, drawn, &mut own);
+            back.reverse();
+            back.pop();
+            back.append(&mut line);
+            line = back;
+        }
+        line
+    }
+
+    /// From a seed forwards or backwards, and whether the line closed upon the seed.
+    fn half(&self, seed: Point, sign: f64, drawn: &Points, own: &mut Points) -> (Vec<Point>, bool) {
+        let step = STEP * self.separation;
+        let recent = (3.0 / STEP) as usize;
+        let mut line = vec![seed];
+        let mut at = seed;
+        while (line.len() as f64) * STEP < LONGEST {
+            let Some(next) = self.step(at, sign * step) else { break };
+            if !self.inside(next) || drawn.any_within(next, END * self.separation) {
+                break;
+            }
+            let home = (next.0 - seed.0).hypot(next.1 - seed.1);
+            if line.len() > recent && home < 1.5 * step {
+                line.push(seed);
+                return (line, true);
+            }
+            if own.any_within(next, END * self.separation) && (line.len() <= recent || home > 2.0 * self.separation) {
+                break;
+            }
+            line.push(next);
+            // A line keeps away from itself, but not from what it has just left.
+            if let Some(old) = line.len().checked_sub(recent) {
+                own.add(line[old]);
+            }
+            at = next;
+        }
+        if sign > 0.0 {
+            line.iter().for_each(|point| own.add(*point));
+            own.forget_near(seed, 2.0 * self.separation);
+        }
+        (line, false)
+    }
+
+    /// One step of a given length along the flow (Runge-Kutta of fourth order).
+    fn step(&self, (x, y): Point, length: f64) -> Option<Point> {
+        let heading = |x: f64, y: f64| {
+            let (u, v) = (self.velocity)(x, y);
+            let speed = u.hypot(v);
+            (speed > self.slowest).then(|| (u / speed * length, v / speed * length))
+        };
+        let a = heading(x, y)?;
+        let b = heading(x + 0.5 * a.0, y + 0.5 * a.1)?;
+        let c = heading(x + 0.5 * b.0, y + 0.5 * b.1)?;
+        let d = heading(x + c.0, y + c.1)?;
+        let mean = |a: f64, b: f64, c: f64, d: f64| (a + 2.0 * (b + c) + d) / 6.0;
+        Some((x + mean(a.0, b.0, c.0, d.0), y + mean(a.1, b.1, c.1, d.1)))
+    }
+}
+
+/// Points in bins as wide as the separation, so that neighbours are found quickly.
+struct Points {
+    width: f64,
+    columns: usize,
+    rows: usize,
+    bins: Vec<Vec<Point>>,
+}
+
+impl Points {
+    fn new(extent: [f64; 2], width: f64) -> Points {
+        let (columns, rows) = ((extent[0] / width) as usize + 1, (extent[1] / width) as usize + 1);
+        Points { width, columns, rows, bins: vec![vec![]; columns * rows] }
+    }
+
+    fn bin(&self, (x, y): Point) -> (usize, usize) {
+        let place = |at: f64, count: usize| ((at / self.width).max(0.0) as usize).min(count - 1);
+        (place(x, self.columns), place(y, self.rows))
+    }
+
+    fn add(&mut self, point: Point) {
+        let (column, row) = self.bin(point);
+        self.bins[row * self.columns + column].push(point);
+    }
+
+    fn any_within(&self, point: Point, distance: f64) -> bool {
+        let (column, row) = self.bin(point);
+        (row.saturating_sub(1)..(row + 2).min(self.rows)).any(|row| {
+            (column.saturating_sub(1)..(column + 2).min(self.columns)).any(|column| {
+                let bin = &self.bins[row * self.columns + column];
+                bin.iter().any(|other| (other.0 - point.0).hypot(other.1 - point.1) < distance)
+            })
+        })
+    }
+
+    fn forget_near(&mut self, point: Point, distance: f64) {
+        for bin in &mut self.bins {
+            bin.retain(|other| (other.0 - point.0).hypot(other.1 - point.1) >= distance);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_a_uniform_flow_are_straight_and_evenly_spaced() {
+        let lines = streamlines([10.0, 10.0], |_, _| (2.0, 0.0), 1.0, 1e-9);
+        let mut heights: Vec<f64> = lines.iter().filter(|line| line.len() > 200).map(|line| line[0].1).collect();
+        heights.sort_by(f64::total_cmp);
+        assert!(heights.len() >= 8 && heights.len() <= 18, "{heights:?}");
+        for line in &lines {
+            assert!(line.iter().all(|point| (point.1 - line[0].1).abs() < 1e-9));
+        }
+        assert!(heights.windows(2).all(|pair| pair[1] - pair[0] > 0.54), "{heights:?}");
+    }
+
+    #[test]
+    fn lines_of_a_vortex_are_closed_circles() {
+        let lines = streamlines([10.0, 10.0], |x, y| (-(y - 5.0), x - 5.0), 0.5, 1e-9);
+        let closed: Vec<_> = lines.iter().filter(|line| line[0] == line[line.len() - 1]).collect();
+        assert!(closed.len() >= 5, "{}", closed.len());
+        for line in closed {
+            let radius = |point: &Point| (point.0 - 5.0).hypot(point.1 - 5.0);
+            assert!(line.iter().all(|point| (radius(point) - radius(&line[0])).abs() < 1e-4));
+        }
+    }
+
+    #[test]
+    fn a_field_at_rest_has_no_lines() {
+        assert!(streamlines([10.0, 10.0], |_, _| (0.0, 0.0), 1.0, 1e-9).is_empty());
+    }
+
+    #[test]
+    fn lines_keep_their_distance() {
+        let flow = |x: f64, y: f64| ((3.0 * y).sin() + 0.3, (2.0 * x).cos());
+        let lines = streamlines([6.0, 6.0], flow, 0.3, 1e-9);
+        for (at, line) in lines.iter().enumerate() {
+            for other in &lines[..at] {
+                for a in line {
+                    let near = other.iter().map(|b| (a.0 - b.0).hypot(a.1 - b.1)).fold(f64::MAX, f64::min);
+                    assert!(near >= END * 0.3 - 1e-9, "{near}");
+                }
+            }
+        }
+    }
+}

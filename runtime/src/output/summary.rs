@@ -1,0 +1,182 @@
+//! `summary.json`: what ran, how fast, and why it ended.
+
+use lbm_bundle::{Manifest, Real, Target};
+use serde::{Deserialize, Serialize};
+
+use super::profile::Comparison;
+use crate::case::Case;
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopReason {
+    /// The flow was steady.
+    Steady,
+    /// All steps were done.
+    Steps,
+    /// A value was no number any more.
+    NotANumber,
+    /// Someone asked.
+    Interrupted,
+}
+
+/// What a run measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// Name of the device: `NVIDIA H200`, `AMD EPYC 9654, 2 threads`.
+    pub device: String,
+    /// Steps done.
+    pub steps: u64,
+    /// Wall time of these steps, without set-up and output, in seconds.
+    pub seconds: f64,
+    /// Copy bandwidth of the device, bytes read and written per second, if measured.
+    pub copy_bandwidth: Option<f64>,
+    /// Mass at the start: sum of the density over the cells, in lattice units.
+    pub mass_start: f64,
+    /// Mass at the end.
+    pub mass_end: f64,
+    /// Relative change of velocity at the last check.
+    pub residual: Option<f64>,
+    /// Why the run ended.
+    pub stop: StopReason,
+}
+
+/// The content of `summary.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Version of lbmc.
+    pub version: String,
+    /// Name of the case.
+    pub case: String,
+    /// The method.
+    pub spec: String,
+    /// Its lattice.
+    pub lattice: String,
+    /// Target of the kernels.
+    pub target: Target,
+    /// Device that ran them.
+    pub device: String,
+    /// Precision.
+    pub precision: Real,
+    /// Cells of a block.
+    pub block: Vec<u32>,
+    /// Cells along each axis.
+    pub size: Vec<usize>,
+    /// Cells of the domain.
+    pub cells: usize,
+    /// Steps done.
+    pub steps: u64,
+    /// Wall time of the steps, in seconds.
+    pub seconds: f64,
+    /// Million cell updates a second.
+    pub mlups: f64,
+    /// Copy bandwidth of the device in GB/s, bytes read and written.
+    pub copy_bandwidth: Option<f64>,
+    /// Bandwidth of the populations alone (each read and written once a step) over the copy bandwidth.
+    pub fraction_of_copy: Option<f64>,
+    /// Mass at the start: sum of the density over the cells, in lattice units.
+    pub mass_start: f64,
+    /// Mass at the end.
+    pub mass_end: f64,
+    /// Why the run ended.
+    pub stop: StopReason,
+    /// Relative change of velocity at the last check.
+    pub residual: Option<f64>,
+    /// Reynolds number.
+    pub re: Option<f64>,
+    /// Rate that sets the viscosity.
+    pub omega: Option<f64>,
+    /// Kinematic viscosity, in lattice units.
+    pub viscosity: Option<f64>,
+    /// Mach number.
+    pub mach: f64,
+    /// Size of a cell in metres, for a case in SI units.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cell: Option<f64>,
+    /// Time step in seconds, for a case in SI units.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub time_step: Option<f64>,
+    /// Differences from published profiles.
+    pub compared: Vec<Comparison>,
+    /// Files written besides this one.
+    pub files: Vec<String>,
+}
+
+/// Million cell updates a second; zero before any time has passed.
+pub fn mlups(cells: usize, steps: u64, seconds: f64) -> f64 {
+    if seconds > 0.0 { cells as f64 * steps as f64 / seconds / 1e6 } else { 0.0 }
+}
+
+/// Bytes that an update of one cell must move: every population read and written once.
+pub fn bytes_per_update(manifest: &Manifest) -> f64 {
+    (2 * manifest.q() * manifest.real.bytes()) as f64
+}
+
+impl Summary {
+    /// From what was asked and what was measured.
+    pub fn new(case: &Case, manifest: &Manifest, measured: &Measured) -> Summary {
+        let mlups = mlups(case.cells(), measured.steps, measured.seconds);
+        Summary {
+            version: env!("CARGO_PKG_VERSION").to_string(),
+            case: case.name.clone(),
+            spec: manifest.spec.clone(),
+            lattice: manifest.lattice.clone(),
+            target: manifest.target,
+            device: measured.device.clone(),
+            precision: manifest.real,
+            block: manifest.block[..case.dim].to_vec(),
+            size: case.size[..case.dim].to_vec(),
+            cells: case.cells(),
+            steps: measured.steps,
+            seconds: measured.seconds,
+            mlups,
+            copy_bandwidth: measured.copy_bandwidth.map(|bandwidth| bandwidth / 1e9),
+            fraction_of_copy: measured.copy_bandwidth.map(|copy| mlups * 1e6 * bytes_per_update(manifest) / copy),
+            mass_start: measured.mass_start,
+            mass_end: measured.mass_end,
+            stop: measured.stop,
+            residual: measured.residual,
+            re: case.scales.re,
+            omega: case.scales.omega,
+            viscosity: case.scales.viscosity,
+            mach: case.scales.mach,
+            cell: case.units.si.then_some(case.units.cell),
+            time_step: case.units.si.then_some(case.units.step),
+            compared: vec![],
+            files: vec![],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::example;
+
+    #[test]
+    fn a_summary_counts_updates_and_bytes_and_survives_json() {
+        let (case, _) = example::cavity(16);
+        let measured = Measured {
+            device: "a device".into(),
+            steps: 1000,
+            seconds: 0.5,
+            copy_bandwidth: Some(1e9),
+            mass_start: 256.0,
+            mass_end: 256.5,
+            residual: Some(1e-5),
+            stop: StopReason::Steady,
+        };
+        let summary = Summary::new(&case, &example::manifest(), &measured);
+        assert!((summary.mlups - 256.0 * 1000.0 / 0.5 / 1e6).abs() < 1e-12);
+        let bytes = 2.0 * 9.0 * 4.0;
+        assert!((summary.fraction_of_copy.unwrap() - summary.mlups * 1e6 * bytes / 1e9).abs() < 1e-12);
+        let text = serde_json::to_string(&summary).unwrap();
+        assert!(text.contains(r#""stop":"steady""#), "{text}");
+        assert_eq!(serde_json::from_str::<Summary>(&text).unwrap(), summary);
+    }
+
+    #[test]
+    fn no_time_is_no_speed() {
+        assert_eq!(mlups(100, 0, 0.0), 0.0);
+    }
+}

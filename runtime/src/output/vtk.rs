@@ -1,0 +1,232 @@
+//! Fields for ParaView: VTK image data (`.vti`) and time series (`.pvd`).
+//!
+//! A `.vti` is XML followed by raw data, little-endian. Each array is cut into pieces that are compressed with zlib; before
+//! them stand, as 64-bit integers, the number of pieces, the size of a piece, the size of the last one if it is smaller
+//! (else 0), and the compressed size of each.
+
+use std::io::{self, Write};
+
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+use lbm_bundle::Real;
+
+use crate::case::{Dimension, Units};
+use crate::snapshot::Snapshot;
+
+/// Size of a piece before compression, in bytes.
+const PIECE: usize = 1 << 16;
+
+/// An array on the cells: name, number of components, values with the component running fastest.
+struct Array {
+    name: String,
+    components: usize,
+    values: Vec<f64>,
+}
+
+/// Writes the fields of a snapshot in the units of the case: scalars, and vectors with three components. `rho` is called
+/// `density` and `u` is called `velocity`.
+pub fn write_image(out: &mut dyn Write, snapshot: &Snapshot, units: &Units, real: Real) -> io::Result<()> {
+    let arrays = arrays(snapshot, units);
+    let mut data = vec![];
+    let mut offsets = vec![];
+    for array in &arrays {
+        offsets.push(data.len());
+        data.extend(compressed(&bytes(&array.values, real))?);
+    }
+    // In two dimensions the extent along z is 0: the cells are pixels, not voxels.
+    let extent: Vec<String> =
+        (0..3).map(|axis| format!("0 {}", if axis < snapshot.dim { snapshot.size[axis] } else { 0 })).collect();
+    let (extent, cell) = (extent.join(" "), units.scale(Dimension::LENGTH));
+    let time = snapshot.step as f64 * units.scale(Dimension::TIME);
+    let ty = match real {
+        Real::F32 => "Float32",
+        Real::F64 => "Float64",
+    };
+    writeln!(out, r#"<?xml version="1.0"?>"#)?;
+    writeln!(
+        out,
+        r#"<VTKFile type="ImageData" version="1.0" byte_order="LittleEndian" header_type="UInt64" compressor="vtkZLibDataCompressor">"#
+    )?;
+    writeln!(out, r#"  <ImageData WholeExtent="{extent}" Origin="0 0 0" Spacing="{cell} {cell} {cell}">"#)?;
+    writeln!(out, r#"    <FieldData>"#)?;
+    writeln!(
+        out,
+        r#"      <DataArray type="Float64" Name="TimeValue" NumberOfTuples="1" format="ascii">{time}</DataArray>"#
+    )?;
+    writeln!(out, r#"    </FieldData>"#)?;
+    writeln!(out, r#"    <Piece Extent="{extent}">"#)?;
+    let first = |components| arrays.iter().find(|array| array.components == components).map(|array| &array.name);
+    let mut active = String::new();
+    for (kind, name) in [("Scalars", first(1)), ("Vectors", first(3))] {
+        if let Some(name) = name {
+            active += &format!(r#" {kind}="{name}""#);
+        }
+    }
+    writeln!(out, r#"      <CellData{active}>"#)?;
+    for (array, offset) in arrays.iter().zip(offsets) {
+        let (name, components) = (&array.name, array.components);
+        writeln!(
+            out,
+            r#"        <DataArray type="{ty}" Name="{name}" NumberOfComponents="{components}" format="appended" offset="{offset}"/>"#
+        )?;
+    }
+    writeln!(out, r#"      </CellData>"#)?;
+    writeln!(out, r#"    </Piece>"#)?;
+    writeln!(out, r#"  </ImageData>"#)?;
+    write!(out, r#"  <AppendedData encoding="raw">_"#)?;
+    out.write_all(&data)?;
+    writeln!(out)?;
+    writeln!(out, r#"  </AppendedData>"#)?;
+    writeln!(out, r#"</VTKFile>"#)
+}
+
+/// Writes a time series: pairs of a time and the name of a file in the same folder.
+pub fn write_series(out: &mut dyn Write, entries: &[(f64, String)]) -> io::Result<()> {
+    writeln!(out, r#"<?xml version="1.0"?>"#)?;
+    writeln!(out, r#"<VTKFile type="Collection" version="1.0" byte_order="LittleEndian">"#)?;
+    writeln!(out, r#"  <Collection>"#)?;
+    for (time, file) in entries {
+        writeln!(out, r#"    <DataSet timestep="{time}" part="0" file="{file}"/>"#)?;
+    }
+    writeln!(out, r#"  </Collection>"#)?;
+    writeln!(out, r#"</VTKFile>"#)
+}
+
+/// Components `ax`, `ay` (and `az`) make a vector `a`.
+fn arrays(snapshot: &Snapshot, units: &Units) -> Vec<Array> {
+    let mut arrays = vec![];
+    for component in &snapshot.components {
+        let vector = component.name.strip_suffix('x').and_then(|stem| Some((stem, snapshot.vector(stem)?)));
+        if let Some((stem, parts)) = vector {
+            let (name, scale) = match stem {
+                "u" => ("velocity", units.scale(Dimension::VELOCITY)),
+                _ => (stem, 1.0),
+            };
+            let cells = 0..component.data.len();
+            let cell = |cell: usize| (0..3).map(move |axis| (axis, cell));
+            let values = cells
+                .flat_map(cell)
+                .map(|(axis, cell)| parts.get(axis).map_or(0.0, |part| part[cell] * scale))
+                .collect();
+            arrays.push(Array { name: name.to_string(), components: 3, values });
+        } else if !is_later_component(snapshot, &component.name) {
+            let (name, scale) = match &component.name[..] {
+                "rho" => ("density", units.scale(Dimension::DENSITY)),
+                name => (name, 1.0),
+            };
+            let values = component.data.iter().map(|value| value * scale).collect();
+            arrays.push(Array { name: name.to_string(), components: 1, values });
+        }
+    }
+    arrays
+}
+
+/// Whether a component is the y or z part of a vector.
+fn is_later_component(snapshot: &Snapshot, name: &str) -> bool {
+    name.strip_suffix(['y', 'z']).is_some_and(|stem| snapshot.vector(stem).is_some())
+}
+
+fn bytes(values: &[f64], real: Real) -> Vec<u8> {
+    match real {
+        Real::F32 => values.iter().flat_map(|value| (*value as f32).to_le_bytes()).collect(),
+        Real::F64 => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
+    }
+}
+
+fn compressed(bytes: &[u8]) -> io::Result<Vec<u8>> {
+    let mut pieces = vec![];
+    for piece in bytes.chunks(PIECE) {
+        let mut encoder = ZlibEncoder::new(vec![], Compression::fast());
+        encoder.write_all(piece)?;
+        pieces.push(encoder.finish()?);
+    }
+    let header = [pieces.len(), PIECE, bytes.len() % PIECE].into_iter().chain(pieces.iter().map(Vec::len));
+    let mut data: Vec<u8> = header.flat_map(|number| (number as u64).to_le_bytes()).collect();
+    data.extend(pieces.into_iter().flatten());
+    Ok(data)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use super::*;
+    use crate::snapshot::Component;
+
+    fn snapshot(dim: usize) -> Snapshot {
+        let size = [70, 50, if dim == 3 { 8 } else { 1 }];
+        let cells = size.iter().product::<usize>();
+        let names = ["rho", "ux", "uy", "uz"].into_iter().take(dim + 1);
+        let components = names
+            .enumerate()
+            .map(|(at, name)| Component {
+                name: name.to_string(),
+                data: (0..cells).map(|cell| (cell * 10 + at) as f64).collect(),
+            })
+            .collect();
+        Snapshot { step: 20, dim, size, components }
+    }
+
+    /// Reads an array back, knowing nothing of the writer but the format.
+    fn read(file: &[u8], name: &str) -> (usize, Vec<u8>) {
+        let marker = b"<AppendedData encoding=\"raw\">_";
+        let start = file.windows(marker.len()).position(|window| window == marker).unwrap() + marker.len();
+        let xml = String::from_utf8_lossy(&file[..start]).into_owned();
+        let tag = xml.lines().find(|line| line.contains(&format!("Name=\"{name}\""))).unwrap();
+        let attribute = |key: &str| -> usize {
+            let from = tag.find(&format!("{key}=\"")).unwrap() + key.len() + 2;
+            tag[from..].split('"').next().unwrap().parse().unwrap()
+        };
+        let data = &file[start + attribute("offset")..];
+        let word = |at: usize| u64::from_le_bytes(data[8 * at..8 * at + 8].try_into().unwrap()) as usize;
+        let (count, size, last) = (word(0), word(1), word(2));
+        let mut at = 8 * (3 + count);
+        let mut values = vec![];
+        for piece in 0..count {
+            let mut plain = vec![];
+            flate2::read::ZlibDecoder::new(&data[at..at + word(3 + piece)]).read_to_end(&mut plain).unwrap();
+            assert_eq!(plain.len(), if piece + 1 == count && last > 0 { last } else { size });
+            values.extend(plain);
+            at += word(3 + piece);
+        }
+        (attribute("NumberOfComponents"), values)
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        for (dim, real) in [(2, Real::F32), (3, Real::F64)] {
+            let snapshot = snapshot(dim);
+            let units = Units { si: true, cell: 0.5, step: 0.25, density: Some(2.0) };
+            let mut file = vec![];
+            write_image(&mut file, &snapshot, &units, real).unwrap();
+            let number = |bytes: &[u8], at: usize| match real {
+                Real::F32 => f64::from(f32::from_le_bytes(bytes[4 * at..4 * at + 4].try_into().unwrap())),
+                Real::F64 => f64::from_le_bytes(bytes[8 * at..8 * at + 8].try_into().unwrap()),
+            };
+            let (components, density) = read(&file, "density");
+            assert_eq!((components, density.len()), (1, 70 * 50 * snapshot.size[2] * real.bytes()));
+            let (components, velocity) = read(&file, "velocity");
+            assert_eq!((components, velocity.len()), (3, 3 * density.len()));
+            for cell in [0, 1, 3499] {
+                assert_eq!(number(&density, cell), 2.0 * (10 * cell) as f64);
+                for axis in 0..3 {
+                    let expected = if axis < dim { 2.0 * (10 * cell + axis + 1) as f64 } else { 0.0 };
+                    assert_eq!(number(&velocity, 3 * cell + axis), expected);
+                }
+            }
+            let text = String::from_utf8_lossy(&file);
+            let extent = if dim == 2 { "0 70 0 50 0 0" } else { "0 70 0 50 0 8" };
+            assert!(text.contains(&format!(r#"WholeExtent="{extent}" Origin="0 0 0" Spacing="0.5 0.5 0.5""#)));
+            assert!(text.contains(r#"format="ascii">5</DataArray>"#), "20 steps of 0.25 s");
+            assert!(text.contains(r#"<CellData Scalars="density" Vectors="velocity">"#));
+        }
+    }
+
+    #[test]
+    fn a_series_lists_times_and_files() {
+        let mut file = vec![];
+        write_series(&mut file, &[(0.0, "a.vti".into()), (0.5, "b.vti".into())]).unwrap();
+        let text = String::from_utf8(file).unwrap();
+        assert!(text.contains(r#"<DataSet timestep="0.5" part="0" file="b.vti"/>"#));
+    }
+}
