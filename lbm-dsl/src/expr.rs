@@ -179,6 +179,18 @@ impl Exprs {
         id
     }
 
+    /// An expression without its sign and its constant factor, which users may have drawn into their own.
+    pub fn core(&self, mut id: ExprId) -> ExprId {
+        loop {
+            id = match *self.get(id) {
+                Expr::Neg(a) => a,
+                Expr::Mul(a, b) if self.as_const(a).is_some() => b,
+                Expr::Mul(a, b) | Expr::Div(a, b) if self.as_const(b).is_some() => a,
+                _ => return id,
+            };
+        }
+    }
+
     /// The constant `id` stands for, if it is one.
     pub fn as_const(&self, id: ExprId) -> Option<&Rational> {
         match self.get(id) {

@@ -138,7 +138,8 @@ mod tests {
             let dag = simplify(&kernel.ir).unwrap();
             let roots: Vec<_> = kernel.ir.outputs.iter().map(|o| o.value).collect();
             println!("{} naive {} -> {:?}", kernel.name, count(&kernel.ir.exprs, &roots).flops, cost(&dag));
-            assert!(cost(&dag).flops <= kernel.flops, "{} {:?}", kernel.name, cost(&dag));
+            let cost = cost(&dag);
+            assert!(cost.flops <= kernel.flops && cost.divs <= kernel.divs, "{} {cost:?}", kernel.name);
         }
     }
 

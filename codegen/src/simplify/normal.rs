@@ -39,8 +39,9 @@ pub(super) fn normal(kernel: &KernelIr, inline: &BTreeSet<Edge>) -> Normal {
             families.len() - 1
         });
         family_of.push(family);
-        if !matches!(kernel.exprs.get(named.value), Expr::Const(_) | Expr::Symbol(_)) {
-            owner.entry(named.value).or_insert(at);
+        let value = kernel.exprs.core(named.value);
+        if !matches!(kernel.exprs.get(value), Expr::Const(_) | Expr::Symbol(_)) {
+            owner.entry(value).or_insert(at);
         }
     }
     let mut work = Work {
@@ -65,7 +66,7 @@ struct Work<'a> {
     kernel: &'a KernelIr,
     inline: &'a BTreeSet<Edge>,
     family_of: Vec<Family>,
-    /// The first let with that value.
+    /// The first let with that value, but for sign and constant factor.
     owner: BTreeMap<ExprId, usize>,
     system: System,
     lets: Vec<Option<Poly>>,

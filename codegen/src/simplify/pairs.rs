@@ -7,6 +7,7 @@
 //!
 //! After: no two-term sum occurs twice up to a factor, and no pull of a common factor saves anything.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::algebra::{Coef, Mono, Poly, Var};
@@ -21,25 +22,19 @@ type Place = (Var, Mono, Mono);
 /// What an addition or a multiplication weighs.
 const OPERATION: i32 = 4;
 
-/// How the search resolves what the counts leave open.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Choice {
-    /// Weight of a multiplication by a constant, at most 4: cheaper than others since a multiply-add can absorb it and
-    /// rescaling remove it.
-    pub(super) constant: i32,
-    /// Order of equally good divisors; 0 is the order of first use.
-    pub(super) seed: u64,
-}
+/// What a multiplication by a constant weighs: less, since a multiply-add can absorb it and rescaling remove it.
+const CONSTANT: i32 = 3;
 
-/// Names two-term sums while that saves operations.
-pub(super) fn share_sums(system: &mut System, choice: Choice) {
+/// Names two-term sums while that saves operations. `seed` decides between equally good ones; 0 takes the oldest.
+pub(super) fn share_sums(system: &mut System, seed: u64) {
     let rows = system.rows();
     let mut work = Work {
         uses: System::uses(&rows),
         rows: rows.into_iter().collect(),
         places: BTreeMap::new(),
         values: BTreeMap::new(),
-        choice,
+        queue: BTreeSet::new(),
+        seed,
         system,
     };
     let all: Vec<Var> = work.rows.keys().copied().collect();
@@ -66,15 +61,14 @@ struct Work<'a> {
     places: BTreeMap<Divisor, BTreeSet<Place>>,
     /// What naming a divisor saved when it was last asked.
     values: BTreeMap<Divisor, i32>,
-    choice: Choice,
+    /// The same, best last.
+    queue: BTreeSet<(i32, u64, Reverse<Divisor>)>,
+    seed: u64,
 }
 
 impl Work<'_> {
     fn run(&mut self) {
-        loop {
-            let seed = self.choice.seed;
-            let best = self.values.iter().max_by_key(|(divisor, value)| (**value, order(**divisor, seed)));
-            let Some((&divisor, &value)) = best else { return };
+        while let Some(&(value, _, Reverse(divisor))) = self.queue.last() {
             if value <= 0 {
                 return;
             }
@@ -82,8 +76,23 @@ impl Work<'_> {
             if now == value {
                 self.name(divisor);
             } else {
-                self.values.insert(divisor, now);
+                self.rank(divisor, Some(now));
             }
+        }
+    }
+
+    /// Sets what naming a divisor saves, or forgets it.
+    fn rank(&mut self, divisor: Divisor, value: Option<i32>) {
+        let mixed = mix(divisor, self.seed);
+        let old = match value {
+            Some(value) => self.values.insert(divisor, value),
+            None => self.values.remove(&divisor),
+        };
+        if let Some(old) = old {
+            self.queue.remove(&(old, mixed, Reverse(divisor)));
+        }
+        if let Some(value) = value {
+            self.queue.insert((value, mixed, Reverse(divisor)));
         }
     }
 
@@ -108,14 +117,12 @@ impl Work<'_> {
         } else {
             places.remove(&(row, a, b));
         }
+        // Alone and without a common factor it saves nothing; else what it saves is found out when it is best.
+        let worth = places.len() > 1 || (places.len() == 1 && first != a);
         if places.is_empty() {
             self.places.remove(&divisor);
-            self.values.remove(&divisor);
-        } else if places.len() > 1 || first != a {
-            self.values.insert(divisor, i32::MAX);
-        } else {
-            self.values.remove(&divisor);
         }
+        self.rank(divisor, worth.then_some(i32::MAX));
     }
 
     /// Places of a divisor that do not overlap.
@@ -135,7 +142,7 @@ impl Work<'_> {
     /// What naming the divisor saves.
     fn value(&mut self, divisor: Divisor) -> i32 {
         let (first, second, ratio) = divisor;
-        let constant = |coef: Coef| if coef.is_unit() { 0 } else { self.choice.constant };
+        let constant = |coef: Coef| if coef.is_unit() { 0 } else { CONSTANT };
         let mut value = -OPERATION - constant(ratio);
         let mut removed: BTreeMap<Mono, usize> = BTreeMap::new();
         let mut pulled = BTreeSet::new();
@@ -209,14 +216,13 @@ impl Work<'_> {
 }
 
 /// Rank among equals: larger goes first.
-fn order((first, second, ratio): Divisor, seed: u64) -> (u64, std::cmp::Reverse<Divisor>) {
-    let mut mixed = 0;
+fn mix((first, second, ratio): Divisor, seed: u64) -> u64 {
+    let mut mixed = seed;
     if seed != 0 {
-        mixed = seed;
         for part in [first.index() as u64, second.index() as u64, ratio.index() as u64] {
             mixed = (mixed ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             mixed ^= mixed >> 29;
         }
     }
-    (mixed, std::cmp::Reverse((first, second, ratio)))
+    mixed
 }

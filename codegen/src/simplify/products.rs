@@ -13,8 +13,11 @@ type Literal = (Var, i32);
 
 /// Names products that are shared.
 pub(super) fn share_products(system: &mut System) {
+    let rows = system.rows();
+    let used: Vec<Mono> = System::uses(&rows).into_keys().collect();
+    let mut now = used.clone();
     loop {
-        let monos: BTreeSet<Mono> = System::uses(&system.rows()).into_keys().collect();
+        let monos: BTreeSet<Mono> = now.iter().copied().collect();
         let mut counts: BTreeMap<(Literal, Literal), usize> = BTreeMap::new();
         for &mono in &monos {
             for pair in pairs(system.algebra.factors(mono)) {
@@ -23,8 +26,13 @@ pub(super) fn share_products(system: &mut System) {
         }
         // Of equally frequent pairs the first, which is the one made of the oldest variables.
         let best = counts.iter().filter(|(_, count)| **count > 1).max_by(|a, b| a.1.cmp(b.1).then(b.0.cmp(a.0)));
-        let Some((&(left, right), _)) = best else { return };
-        extract(system, left, right);
+        let Some((&(left, right), _)) = best else { break };
+        extract(system, &mut now, left, right);
+    }
+    let renamed: BTreeMap<Mono, Mono> = used.into_iter().zip(now).collect();
+    for (row, sum) in rows {
+        let sum: Poly = sum.into_iter().map(|(mono, coef)| (renamed[&mono], coef)).collect();
+        system.defs[row.index()] = Def::Sum(sum);
     }
 }
 
@@ -43,26 +51,23 @@ fn pairs(factors: &[(Var, i32)]) -> Vec<(Literal, Literal)> {
     pairs
 }
 
-/// Replaces a pair everywhere by a new variable.
-fn extract(system: &mut System, left: Literal, right: Literal) {
+/// Replaces a pair in all products by a new variable.
+fn extract(system: &mut System, monos: &mut [Mono], left: Literal, right: Literal) {
     let sign = if left.1 < 0 && right.1 < 0 { -1 } else { 1 };
     let mut factors = BTreeMap::new();
     for (var, power) in [left, right] {
         *factors.entry(var).or_insert(0) += power * sign;
     }
     let product = system.algebra.mono(factors.into_iter().collect());
-    let rows = system.rows();
     let var = system.push(Def::Sum(Poly::from([(product, Coef::ONE)])));
-    for (row, sum) in rows {
-        let replaced = sum.iter().map(|(&mono, &coef)| {
-            let times = occurrences(system.algebra.factors(mono), left, right);
+    for mono in monos {
+        let times = occurrences(system.algebra.factors(*mono), left, right);
+        if times > 0 {
             let removed = system.algebra.raise(product, -sign * times);
             let added = system.algebra.mono(vec![(var, sign * times)]);
-            let rest = system.algebra.times(mono, removed);
-            (system.algebra.times(rest, added), coef)
-        });
-        let replaced: Poly = replaced.collect();
-        system.defs[row.index()] = Def::Sum(replaced);
+            let rest = system.algebra.times(*mono, removed);
+            *mono = system.algebra.times(rest, added);
+        }
     }
 }
 

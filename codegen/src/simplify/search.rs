@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use super::build::build;
 use super::cost::price;
 use super::normal::{Edge, normal};
-use super::pairs::{Choice, share_sums};
+use super::pairs::share_sums;
 use super::products::share_products;
 use super::reciprocals::share_divisions;
 use super::scale::rescale;
@@ -16,45 +16,70 @@ use super::system::System;
 use crate::count::count;
 use crate::ir::KernelIr;
 
-/// Trials that resolve ties differently.
-const SEEDS: u64 = 16;
+/// Trials that resolve ties differently, for each order of the passes.
+const SEEDS: u64 = 8;
 
 /// Steps of rescaling in a trial, and for the best trial.
-const TRIAL_STEPS: usize = 1500;
+const TRIAL_STEPS: usize = 1000;
 const FINAL_STEPS: usize = 20_000;
+
+/// What a trial is made with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Trial {
+    inline: BTreeSet<Edge>,
+    /// Whether products are shared before sums: else common factors are pulled out first.
+    products_first: bool,
+    /// Order of equally good sums.
+    seed: u64,
+}
 
 /// The cheapest system found.
 pub(super) fn search(kernel: &KernelIr) -> System {
-    let mut inline: BTreeSet<Edge> = BTreeSet::new();
-    let mut choice = Choice { constant: 3, seed: 0 };
-    let mut best = trial(kernel, &inline, choice, TRIAL_STEPS).0;
-    for edge in normal(kernel, &inline).edges {
-        inline.insert(edge);
-        let now = trial(kernel, &inline, choice, TRIAL_STEPS).0;
-        if now < best {
-            best = now;
-        } else {
-            inline.remove(&edge);
+    let mut best = Trial { inline: BTreeSet::new(), products_first: true, seed: 0 };
+    let mut least = cost(kernel, &best);
+    let mut edges = normal(kernel, &best.inline).edges;
+    edges.reverse();
+    for edge in edges {
+        let mut trial = best.clone();
+        trial.inline.insert(edge);
+        improve(kernel, trial, &mut best, &mut least);
+    }
+    for edge in best.inline.clone() {
+        let mut trial = best.clone();
+        trial.inline.remove(&edge);
+        improve(kernel, trial, &mut best, &mut least);
+    }
+    for seed in 0..SEEDS {
+        for products_first in [true, false] {
+            let trial = Trial { products_first, seed, ..best.clone() };
+            improve(kernel, trial, &mut best, &mut least);
         }
     }
-    for seed in 1..SEEDS {
-        let other = Choice { constant: if seed % 2 == 0 { 3 } else { 1 }, seed };
-        let now = trial(kernel, &inline, other, TRIAL_STEPS).0;
-        if now < best {
-            best = now;
-            choice = other;
-        }
-    }
-    trial(kernel, &inline, choice, FINAL_STEPS).1
+    run(kernel, &best, FINAL_STEPS)
 }
 
-fn trial(kernel: &KernelIr, inline: &BTreeSet<Edge>, choice: Choice, steps: usize) -> (u32, System) {
-    let mut system = normal(kernel, inline).system;
-    share_products(&mut system);
-    share_sums(&mut system, choice);
+fn improve(kernel: &KernelIr, trial: Trial, best: &mut Trial, least: &mut u32) {
+    let now = cost(kernel, &trial);
+    if now < *least {
+        *least = now;
+        *best = trial;
+    }
+}
+
+fn cost(kernel: &KernelIr, trial: &Trial) -> u32 {
+    let (exprs, outputs) = build(&run(kernel, trial, TRIAL_STEPS));
+    price(&count(&exprs, &outputs))
+}
+
+/// All passes.
+fn run(kernel: &KernelIr, trial: &Trial, steps: usize) -> System {
+    let mut system = normal(kernel, &trial.inline).system;
+    if trial.products_first {
+        share_products(&mut system);
+    }
+    share_sums(&mut system, trial.seed);
     share_products(&mut system);
     share_divisions(&mut system);
     rescale(&mut system, steps);
-    let (exprs, outputs) = build(&system);
-    (price(&count(&exprs, &outputs)), system)
+    system
 }

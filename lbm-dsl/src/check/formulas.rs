@@ -1,7 +1,7 @@
 //! Which named values a block of formulas needs.
 //!
 //! After: the lets of a [`Formulas`] are those that its outputs need, each value named once, none a constant or a mere
-//! symbol; the graph of a [`Model`] holds nothing that no formula needs.
+//! symbol; the graph of a [`Model`] holds nothing else.
 
 use crate::expr::{Expr, ExprId, Exprs};
 use crate::model::{Formulas, Let, Model};
@@ -23,7 +23,7 @@ pub struct Entry {
     pub indexed: bool,
 }
 
-/// The lets among `entries` that `outputs` need.
+/// The lets among `entries` that `outputs` need, if need be but for sign and constant factor.
 ///
 /// A value with several names goes by the first, unless that is a number of a family and a later one says more: `rho` is
 /// preferred to `m_0_0_0`.
@@ -33,7 +33,8 @@ pub fn formulas(exprs: &Exprs, entries: &[Entry], outputs: &[ExprId]) -> Formula
     let mut place: Vec<Option<usize>> = vec![None; exprs.len()];
     for entry in entries {
         let at = entry.value.index();
-        if !needed[at] || matches!(exprs.get(entry.value), Expr::Const(_) | Expr::Symbol(_)) {
+        let used = needed[at] || needed[exprs.core(entry.value).index()];
+        if !used || matches!(exprs.get(entry.value), Expr::Const(_) | Expr::Symbol(_)) {
             continue;
         }
         match place[at] {
@@ -60,6 +61,7 @@ pub fn compact(model: &mut Model) {
     let mut roots: Vec<ExprId> = model.fields.iter().flat_map(|field| field.components.clone()).collect();
     for formulas in [&model.macroscopic, &model.init, &model.collide] {
         roots.extend(&formulas.outputs);
+        roots.extend(formulas.lets.iter().map(|item| item.value));
     }
     roots.extend(model.boundaries.iter().flat_map(|boundary| &boundary.links));
     let needed = model.exprs.needed(&roots);
