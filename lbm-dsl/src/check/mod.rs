@@ -3,6 +3,7 @@
 //! Passes in their order, and what holds after each:
 //!
 //! - `program`: every module that is used is loaded, every import exists.
+//! - `names`: every name is defined, visible, used and unique.
 //! - `lattices`: the velocity set is one, and as isotropic as it claims.
 //! - `build` (with `elaborate`, `call`): every formula is expanded into the graph, every output defined.
 //! - `physics`: mass and momentum are conserved, `init` gives the fields it is given.
@@ -15,6 +16,7 @@ mod call;
 mod elaborate;
 mod formulas;
 mod lattices;
+mod names;
 mod naming;
 mod physics;
 mod program;
@@ -29,6 +31,7 @@ use crate::source::Source;
 /// The model that a spec describes.
 pub fn check(source: &Source, ast: &Ast, library: &dyn Library) -> Result<Model, Report> {
     let program = program::Program::load(source, ast, library)?;
+    names::check(&program, library)?;
     let lattice = lattices::chosen(&program)?;
     let model = build::model(&program, &lattice)?;
     physics::check(&program, &model)?;

@@ -83,6 +83,11 @@ impl Program {
         Ok(program)
     }
 
+    /// Every module.
+    pub fn ids(&self) -> impl Iterator<Item = ModuleId> + use<> {
+        (0..self.modules.len()).map(ModuleId)
+    }
+
     /// The module `id`.
     pub fn module(&self, id: ModuleId) -> &Module {
         &self.modules[id.0]

@@ -1,0 +1,470 @@
+//! Names: what they mean, and whether they are used.
+//!
+//! In: a program. After: every name in a formula is defined and visible where it stands, hides no other, and is used
+//! (unless it starts with `_`); no function calls itself.
+//!
+//! What is visible: formulas of the spec see the parameters and every `let` above them; a function sees its arguments
+//! alone; a boundary rule sees `f` and its own parameters; all see functions and the lattice.
+
+use std::collections::BTreeMap;
+
+use crate::ast::{
+    Ast, Binder, Block, BoundaryDef, Component, Expr, ExprKind, FnDef, Item, Let, Name, ParamDef, Range, Target,
+};
+use crate::check::program::{ModuleId, Program};
+use crate::diag::{Code, Diagnostic, Report, suggest};
+use crate::parser::BUILTINS;
+use crate::shipped::Library;
+use crate::source::{Source, Span};
+
+/// Checks the names of every module.
+pub fn check(program: &Program, library: &dyn Library) -> Result<(), Report> {
+    let mut report = Report::new();
+    for id in program.ids() {
+        let module = program.module(id);
+        let mut names = Names {
+            source: &module.source,
+            library,
+            report: &mut report,
+            globals: Vec::new(),
+            locals: Vec::new(),
+            sees: Sees::Everything,
+            strict: id == ModuleId::SPEC,
+        };
+        names.module(&module.ast);
+    }
+    recursion(program, &mut report);
+    report.propagate()
+}
+
+/// What a formula may see besides functions and the lattice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sees {
+    /// Populations, parameters and values.
+    Everything,
+    /// The same without populations.
+    Fields,
+    /// Its arguments alone.
+    Arguments,
+    /// Populations and the rule's own parameters.
+    Link,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Import,
+    Fn,
+    Lattice,
+    Boundary,
+    Param,
+    Let,
+    Field,
+    Index,
+    Argument,
+}
+
+impl Kind {
+    fn noun(self) -> &'static str {
+        match self {
+            Kind::Import => "import",
+            Kind::Fn => "function",
+            Kind::Lattice => "velocity set",
+            Kind::Boundary => "boundary rule",
+            Kind::Param => "parameter",
+            Kind::Let => "value",
+            Kind::Field => "field",
+            Kind::Index => "index",
+            Kind::Argument => "argument",
+        }
+    }
+
+    /// Whether it can be seen above the line that defines it, and from everywhere.
+    fn everywhere(self) -> bool {
+        matches!(self, Kind::Import | Kind::Fn | Kind::Lattice | Kind::Boundary)
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Entry {
+    name: Name,
+    kind: Kind,
+    used: bool,
+    /// Whether the statement that defines it has been passed.
+    defined: bool,
+}
+
+struct Names<'a> {
+    source: &'a Source,
+    library: &'a dyn Library,
+    report: &'a mut Report,
+    globals: Vec<Entry>,
+    locals: Vec<Entry>,
+    sees: Sees,
+    strict: bool,
+}
+
+impl Names<'_> {
+    fn module(&mut self, ast: &Ast) {
+        self.collect(ast);
+        for item in &ast.items {
+            self.item(item);
+        }
+        let globals = std::mem::take(&mut self.globals);
+        globals.iter().for_each(|entry| self.unused(entry));
+    }
+
+    fn fault(&mut self, code: Code, span: Span, label: String, hint: String) {
+        let diagnostic = Diagnostic::new(code, self.source, span, label);
+        self.report.push(if hint.is_empty() { diagnostic } else { diagnostic.hint(hint) });
+    }
+
+    /// Enters what the statements define.
+    fn collect(&mut self, ast: &Ast) {
+        for item in &ast.items {
+            match item {
+                Item::Use(import) => import.names.iter().for_each(|name| self.global(name, Kind::Import)),
+                Item::Fn(def) => self.global(&def.name, Kind::Fn),
+                Item::Lattice(def) => self.global(&def.name, Kind::Lattice),
+                Item::Boundary(def) => self.global(&def.name, Kind::Boundary),
+                Item::Param(def) => self.global(&def.name, Kind::Param),
+                Item::Let(def) => self.global(&def.name, Kind::Let),
+                _ => {}
+            }
+        }
+        let fields = ast.items.iter().filter_map(|item| if let Item::Field(name) = item { Some(name) } else { None });
+        let mut seen: Vec<&Name> = Vec::new();
+        for field in fields {
+            match seen.iter().find(|other| other.text == field.text) {
+                Some(first) => self.twice(field, first.span, Kind::Field),
+                None => seen.push(field),
+            }
+        }
+    }
+
+    fn global(&mut self, name: &Name, kind: Kind) {
+        if let Some(first) = self.globals.iter().find(|other| other.name.text == name.text) {
+            let span = first.name.span;
+            self.twice(name, span, kind);
+            return;
+        }
+        // Parameters are given before anything is computed; a module offers what it defines.
+        let used = !self.strict || kind == Kind::Boundary;
+        let defined = kind.everywhere() || kind == Kind::Param;
+        self.globals.push(Entry { name: name.clone(), kind, used, defined });
+    }
+
+    fn twice(&mut self, name: &Name, first: Span, kind: Kind) {
+        let label = format!("a second {} `{}`", kind.noun(), name.text);
+        let fault = Diagnostic::new(Code::Duplicate, self.source, name.span, label);
+        self.report.push(fault.also(first, "the first one"));
+    }
+
+    fn unused(&mut self, entry: &Entry) {
+        if entry.used || !self.strict || entry.name.text.starts_with('_') {
+            return;
+        }
+        let noun = entry.kind.noun();
+        let label = format!("nothing uses this {noun}");
+        let hint = match entry.kind {
+            Kind::Import | Kind::Fn | Kind::Lattice => "remove it".into(),
+            _ => format!("remove it, or call it `_{}`", entry.name.text),
+        };
+        self.fault(Code::Unused, entry.name.span, label, hint);
+    }
+
+    fn item(&mut self, item: &Item) {
+        match item {
+            Item::Use(_) => {}
+            Item::LatticeChoice(name) | Item::BoundaryChoice(name) => self.mark(name),
+            Item::Field(name) => self.field(name),
+            Item::Lattice(_) => {}
+            Item::Param(def) => self.param(def),
+            Item::Let(def) => {
+                self.value(def);
+                if let Some(entry) = self.globals.iter_mut().find(|entry| entry.name == def.name) {
+                    entry.defined = true;
+                }
+            }
+            Item::Init(block) => self.within(Sees::Fields, |this| this.block(block)),
+            Item::Collide(block) => self.within(Sees::Everything, |this| this.block(block)),
+            Item::Fn(def) => self.within(Sees::Arguments, |this| this.function(def)),
+            Item::Boundary(def) => self.within(Sees::Link, |this| this.boundary(def)),
+        }
+    }
+
+    fn within(&mut self, sees: Sees, work: impl FnOnce(&mut Self)) {
+        let outer = std::mem::replace(&mut self.sees, sees);
+        work(self);
+        self.leave(0);
+        self.sees = outer;
+    }
+
+    /// Forgets local names from `depth` on.
+    fn leave(&mut self, depth: usize) {
+        for entry in self.locals.split_off(depth) {
+            self.unused(&entry);
+        }
+    }
+
+    fn mark(&mut self, name: &Name) {
+        if let Some(entry) = self.globals.iter_mut().find(|entry| entry.name.text == name.text) {
+            entry.used = true;
+        }
+    }
+
+    fn field(&mut self, name: &Name) {
+        let known = self.globals.iter().any(|entry| entry.name.text == name.text && entry.kind == Kind::Let);
+        if known {
+            self.mark(name);
+            return;
+        }
+        let lets: Vec<&str> =
+            self.globals.iter().filter(|entry| entry.kind == Kind::Let).map(|entry| entry.name.text.as_str()).collect();
+        let hint = suggest::did_you_mean(&name.text, lets, &format!("define it: `let {} = ...;`", name.text));
+        self.fault(Code::Undefined, name.span, format!("no `let` defines `{}`", name.text), hint);
+    }
+
+    fn param(&mut self, def: &ParamDef) {
+        if let Some((low, high)) = &def.range {
+            self.formula(low);
+            self.formula(high);
+        }
+        self.ranges(&def.indices);
+    }
+
+    fn value(&mut self, def: &Let) {
+        let depth = self.locals.len();
+        self.binders(&def.indices, false);
+        self.formula(&def.value);
+        self.leave(depth);
+    }
+
+    fn block(&mut self, block: &Block) {
+        for def in &block.lets {
+            self.value(def);
+            self.local(&def.name, Kind::Let, true);
+        }
+        for assign in &block.assigns {
+            let depth = self.locals.len();
+            match &assign.target {
+                Target::Index(binder) => self.binders(std::slice::from_ref(binder), false),
+                Target::Velocity(components) => {
+                    for component in components {
+                        match component {
+                            Component::Bound(binder) => self.binders(std::slice::from_ref(binder), false),
+                            Component::Fixed(expr) => self.formula(expr),
+                        }
+                    }
+                }
+            }
+            assign.filter.iter().for_each(|filter| self.formula(filter));
+            self.formula(&assign.value);
+            self.leave(depth);
+        }
+    }
+
+    fn function(&mut self, def: &FnDef) {
+        self.binders(&def.indices, true);
+        for (param, indices) in &def.params {
+            self.ranges(indices);
+            self.local(param, Kind::Argument, true);
+        }
+        self.formula(&def.body);
+    }
+
+    fn boundary(&mut self, def: &BoundaryDef) {
+        for param in &def.params {
+            self.param(param);
+            self.local(&param.name, Kind::Param, true);
+        }
+        self.block(&def.block);
+    }
+
+    /// Names in the ranges of index variables that are not used as variables.
+    fn ranges(&mut self, binders: &[Binder]) {
+        for binder in binders {
+            if let Range::Whole { low, high, .. } = &binder.range {
+                self.formula(low);
+                self.formula(high);
+            }
+        }
+    }
+
+    fn binders(&mut self, binders: &[Binder], must_be_used: bool) {
+        for binder in binders {
+            self.ranges(std::slice::from_ref(binder));
+            self.local(&binder.name, Kind::Index, must_be_used);
+        }
+    }
+
+    /// A name that is known from here to the end of its block.
+    fn local(&mut self, name: &Name, kind: Kind, must_be_used: bool) {
+        let alone = matches!(self.sees, Sees::Arguments | Sees::Link);
+        let global = self.globals.iter().filter(|entry| !alone || entry.kind.everywhere());
+        if let Some(hidden) = self.locals.iter().chain(global).find(|other| other.name.text == name.text) {
+            let (span, noun) = (hidden.name.span, hidden.kind.noun());
+            let label = format!("this hides the {noun} of the same name");
+            let fault = Diagnostic::new(Code::Shadowed, self.source, name.span, label);
+            self.report.push(fault.also(span, format!("the {noun}")));
+        }
+        self.locals.push(Entry { name: name.clone(), kind, used: !must_be_used, defined: true });
+    }
+
+    fn formula(&mut self, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::Number(_) => {}
+            ExprKind::Name { name, indices, args } => {
+                self.reference(name, args.is_some());
+                indices.iter().chain(args.iter().flatten()).for_each(|part| self.formula(part));
+            }
+            ExprKind::Vector(parts) => parts.iter().for_each(|part| self.formula(part)),
+            ExprKind::Unary(_, inner) => self.formula(inner),
+            ExprKind::Binary(_, left, right) => {
+                self.formula(left);
+                self.formula(right);
+            }
+            ExprKind::Fold { binders, filter, body, .. } => {
+                let depth = self.locals.len();
+                self.binders(binders, true);
+                filter.iter().for_each(|filter| self.formula(filter));
+                self.formula(body);
+                self.leave(depth);
+            }
+            ExprKind::If(condition, then, otherwise) => {
+                [condition, then, otherwise].into_iter().for_each(|part| self.formula(part));
+            }
+        }
+    }
+
+    fn reference(&mut self, name: &Name, called: bool) {
+        if let Some(entry) = self.locals.iter_mut().rev().find(|entry| entry.name.text == name.text) {
+            entry.used = true;
+            return;
+        }
+        if name.text == "f" {
+            match self.sees {
+                Sees::Everything | Sees::Link => return,
+                Sees::Fields => {
+                    let hint = "only fields and parameters are given here: write the formula in terms of them";
+                    self.fault(Code::InitReads, name.span, "there are no populations yet".into(), hint.into());
+                    return;
+                }
+                Sees::Arguments => {
+                    let label = "a function sees its arguments only".into();
+                    self.fault(Code::NotVisible, name.span, label, "make it an argument: `fn g(f[i]) = ...`".into());
+                    return;
+                }
+            }
+        }
+        if BUILTINS.contains(&name.text.as_str()) {
+            return;
+        }
+        let alone = matches!(self.sees, Sees::Arguments | Sees::Link);
+        match self.globals.iter_mut().find(|entry| entry.name.text == name.text) {
+            Some(entry) if entry.kind.everywhere() => entry.used = true,
+            Some(entry) if alone => {
+                entry.used = true;
+                let (label, hint) = match self.sees {
+                    Sees::Link => ("a boundary rule sees `f` and its own parameters only", "a `param` of the rule"),
+                    _ => ("a function sees its arguments only", "an argument"),
+                };
+                let hint = format!("make `{}` {hint}", name.text);
+                self.fault(Code::NotVisible, name.span, label.into(), hint);
+            }
+            Some(entry) if !entry.defined => {
+                entry.used = true;
+                let line = self.source.position(entry.name.span.start).line;
+                let label = format!("`{}` has no value yet", name.text);
+                self.fault(Code::NotVisible, name.span, label, format!("line {line} defines it: move that line up"));
+            }
+            Some(entry) => entry.used = true,
+            None => self.undefined(name, called),
+        }
+    }
+
+    fn undefined(&mut self, name: &Name, called: bool) {
+        let text = name.text.as_str();
+        let index = matches!(text, "i" | "j" | "k" | "a" | "b" | "g" | "α" | "β" | "γ");
+        let import = self.library.names().into_iter().find(|module| {
+            let has = |keyword: &str| {
+                let text = self.library.module(module).unwrap_or_default();
+                text.lines().any(|line| {
+                    let rest = line.trim_start().strip_prefix(keyword).map(str::trim_start);
+                    rest.and_then(|rest| rest.strip_prefix(&name.text)).is_some_and(|rest| !rest.starts_with(is_letter))
+                })
+            };
+            has("fn ")
+        });
+        let visible = self.globals.iter().filter(|entry| entry.defined || called).chain(&self.locals);
+        let visible = visible.map(|entry| entry.name.text.as_str()).chain(BUILTINS.iter().copied());
+        let hint = match import {
+            _ if index => format!("bind the index: `let x[{text}] = ...` or `sum({text}: ...)`"),
+            Some(module) => format!("import it: `use {module}::{text};`"),
+            None => suggest::did_you_mean(text, visible, ""),
+        };
+        self.fault(Code::Undefined, name.span, format!("`{text}` is not defined here"), hint);
+    }
+}
+
+fn is_letter(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// Functions that reach themselves.
+fn recursion(program: &Program, report: &mut Report) {
+    let mut calls: BTreeMap<(ModuleId, String), Vec<(ModuleId, String)>> = BTreeMap::new();
+    for id in program.ids() {
+        for item in &program.module(id).ast.items {
+            if let Item::Fn(def) = item {
+                let mut called = Vec::new();
+                callees(&def.body, &mut |name| {
+                    called.extend(program.find(id, name).map(|(home, _)| (home, name.to_string())));
+                });
+                calls.insert((id, def.name.text.clone()), called);
+            }
+        }
+    }
+    for id in program.ids() {
+        let module = program.module(id);
+        for item in &module.ast.items {
+            let Item::Fn(def) = item else { continue };
+            let start = (id, def.name.text.clone());
+            let (mut reached, mut next) = (Vec::new(), calls[&start].clone());
+            while let Some(callee) = next.pop() {
+                if !reached.contains(&callee) {
+                    next.extend(calls.get(&callee).cloned().unwrap_or_default());
+                    reached.push(callee);
+                }
+            }
+            if reached.contains(&start) {
+                let label = format!("`{}` leads back to itself", def.name.text);
+                report.push(Diagnostic::new(Code::Recursion, &module.source, def.name.span, label));
+            }
+        }
+    }
+}
+
+fn callees(expr: &Expr, found: &mut dyn FnMut(&str)) {
+    match &expr.kind {
+        ExprKind::Number(_) => {}
+        ExprKind::Name { name, indices, args } => {
+            if args.is_some() {
+                found(&name.text);
+            }
+            indices.iter().chain(args.iter().flatten()).for_each(|part| callees(part, found));
+        }
+        ExprKind::Vector(parts) => parts.iter().for_each(|part| callees(part, found)),
+        ExprKind::Unary(_, inner) => callees(inner, found),
+        ExprKind::Binary(_, left, right) => {
+            callees(left, found);
+            callees(right, found);
+        }
+        ExprKind::Fold { filter, body, .. } => {
+            filter.iter().for_each(|filter| callees(filter, found));
+            callees(body, found);
+        }
+        ExprKind::If(condition, then, otherwise) => {
+            [condition, then, otherwise].into_iter().for_each(|part| callees(part, found));
+        }
+    }
+}
