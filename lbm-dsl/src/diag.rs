@@ -128,16 +128,36 @@ impl Report {
         self.diagnostics.is_empty()
     }
 
-    /// Ends a stage: `Err` with everything found, if anything was.
+    /// Adds everything another stage found.
+    pub fn merge(&mut self, other: Report) {
+        other.diagnostics.into_iter().for_each(|diagnostic| self.push(diagnostic));
+    }
+
+    /// Ends a stage: `Err` with everything found, if anything was, in the order of the text.
     pub fn propagate(&mut self) -> Result<(), Report> {
-        if self.is_empty() { Ok(()) } else { Err(std::mem::take(self)) }
+        if self.is_empty() {
+            return Ok(());
+        }
+        let mut files: Vec<String> = Vec::new();
+        for diagnostic in &self.diagnostics {
+            let name = diagnostic.source.name();
+            if !files.iter().any(|file| file == name) {
+                files.push(name.into());
+            }
+        }
+        let file = |diagnostic: &Diagnostic| files.iter().position(|file| file == diagnostic.source.name());
+        self.diagnostics.sort_by_key(|diagnostic| (file(diagnostic), diagnostic.span));
+        Err(std::mem::take(self))
     }
 
     /// The report as text, without colours, at most `width` characters wide.
     pub fn render(&self, width: usize) -> String {
         let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor()).with_width(width);
         let mut text = String::new();
-        for diagnostic in &self.diagnostics {
+        for (at, diagnostic) in self.diagnostics.iter().enumerate() {
+            if at > 0 {
+                text.push('\n');
+            }
             if handler.render_report(&mut text, diagnostic).is_err() {
                 text.push_str(&format!("{}: {}\n", diagnostic.code.code(), diagnostic.code.message()));
             }

@@ -59,11 +59,7 @@ impl Builder<'_> {
                 _ => None,
             })
             .collect();
-        if fields.is_empty() {
-            let start = Span::new(0, 0);
-            let hint = "write `field rho;` and `field u;` for the values that start and describe a flow";
-            let _ = self.work.hinted::<()>(Code::MissingPart, start, "this spec has no `field`", hint);
-        }
+        self.complete();
         let outputs: Vec<ExprId> = fields.iter().flat_map(|field| field.components.clone()).collect();
         let macroscopic = formulas(&self.work.exprs, &self.entries, &outputs);
 
@@ -92,14 +88,28 @@ impl Builder<'_> {
         Ok(model)
     }
 
+    /// Reports the parts that every method has and this one lacks.
+    fn complete(&mut self) {
+        let spec = self.work.program.spec();
+        let parts: [(&str, &str, fn(&Item) -> bool); 3] = [
+            ("field", "`field rho;`", |item| matches!(item, Item::Field(_))),
+            ("init", "`init f[i] <- ...;`", |item| matches!(item, Item::Init(_))),
+            ("collide", "`collide { f[i] <- ...; }`", |item| matches!(item, Item::Collide(_))),
+        ];
+        let missing: Vec<_> = parts.into_iter().filter(|(.., is)| !spec.iter().any(is)).collect();
+        if !missing.is_empty() {
+            let words: Vec<String> = missing.iter().map(|(word, ..)| format!("`{word}`")).collect();
+            let forms: Vec<&str> = missing.iter().map(|(_, form, _)| *form).collect();
+            let label = format!("this spec has no {}", words.join(", no "));
+            let hint = format!("write {}", forms.join(" and "));
+            let _ = self.work.hinted::<()>(Code::MissingPart, Span::new(0, 0), label, hint);
+        }
+    }
+
     /// The one block of a kind.
     fn part(&mut self, word: &str, pick: impl Fn(&Item) -> Option<&Block>) -> Eval<Block> {
         let mut blocks = self.work.program.spec().iter().filter_map(pick);
-        let Some(first) = blocks.next() else {
-            let start = Span::new(0, 0);
-            let hint = format!("add `{word} {{ ... }}` with `f[i] <- ...;`");
-            return self.work.hinted(Code::MissingPart, start, format!("this spec has no `{word}`"), hint);
-        };
+        let first = blocks.next().ok_or(Poisoned)?;
         if let Some(second) = blocks.next() {
             let _ = self.work.fault::<()>(Code::RepeatedPart, second.span, format!("a second `{word}`"));
         }

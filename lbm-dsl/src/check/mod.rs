@@ -31,9 +31,15 @@ use crate::source::Source;
 /// The model that a spec describes.
 pub fn check(source: &Source, ast: &Ast, library: &dyn Library) -> Result<Model, Report> {
     let program = program::Program::load(source, ast, library)?;
-    names::check(&program, library)?;
-    let lattice = lattices::chosen(&program)?;
-    let model = build::model(&program, &lattice)?;
-    physics::check(&program, &model)?;
-    Ok(model)
+    let mut unused = names::check(&program, library)?;
+    let model = lattices::chosen(&program).and_then(|lattice| build::model(&program, &lattice));
+    let model = model.and_then(|model| {
+        physics::check(&program, &model)?;
+        Ok(model)
+    });
+    if let Err(report) = &model {
+        unused.merge(report.clone());
+    }
+    unused.propagate()?;
+    model
 }

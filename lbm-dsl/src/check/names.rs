@@ -17,8 +17,8 @@ use crate::parser::BUILTINS;
 use crate::shipped::Library;
 use crate::source::{Source, Span};
 
-/// Checks the names of every module.
-pub fn check(program: &Program, library: &dyn Library) -> Result<(), Report> {
+/// Checks the names of every module. `Ok` has what does not keep formulas from being expanded: unused names.
+pub fn check(program: &Program, library: &dyn Library) -> Result<Report, Report> {
     let mut report = Report::new();
     for id in program.ids() {
         let module = program.module(id);
@@ -34,7 +34,10 @@ pub fn check(program: &Program, library: &dyn Library) -> Result<(), Report> {
         names.module(&module.ast);
     }
     recursion(program, &mut report);
-    report.propagate()
+    if report.diagnostics().iter().all(|fault| fault.code() == Code::Unused) {
+        return Ok(report);
+    }
+    report.propagate().map(|()| report)
 }
 
 /// What a formula may see besides functions and the lattice.
@@ -402,6 +405,10 @@ impl Names<'_> {
             Some(module) => format!("import it: `use {module}::{text};`"),
             None => suggest::did_you_mean(text, visible, ""),
         };
+        // What was meant is not unused on top of this.
+        for entry in self.globals.iter_mut().chain(&mut self.locals) {
+            entry.used |= hint.contains(&format!("`{}`", entry.name.text));
+        }
         self.fault(Code::Undefined, name.span, format!("`{text}` is not defined here"), hint);
     }
 }

@@ -9,8 +9,8 @@ use crate::diag::Code;
 use crate::lexer;
 use crate::source::Span;
 
-/// Words that start a statement in a block.
-const STATEMENTS: &[&str] = &["f", "let", "link", "param"];
+/// Words that only stand at the start of a statement of a block.
+const STATEMENTS: &[&str] = &["let", "link", "param"];
 
 impl Parser<'_> {
     pub(super) fn init(&mut self, input: ParseStream, keyword: Span) -> Parsed<Block> {

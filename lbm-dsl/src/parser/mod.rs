@@ -112,8 +112,9 @@ impl Parser<'_> {
         let mut span = span_of(error.span());
         let mut label = error.to_string().replace("unexpected end of input, ", "");
         if span == Span::default() && self.source.text().len() > 1 {
-            let end = self.source.text().trim_end().len();
-            span = Span::new(end, end);
+            let text = self.source.text().trim_end();
+            let last = text.char_indices().next_back().map_or(0, |(at, _)| at);
+            span = Span::new(last, text.len());
         }
         if label.is_empty() {
             label = "not expected here".into();

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use num_traits::{ToPrimitive, Zero};
 
-use crate::expr::{Exact, ExprId, Number, Rational, Symbol};
+use crate::expr::{Exact, Expr, ExprId, Number, Rational, Symbol};
 use crate::model::Model;
 use crate::prove::random::Random;
 
@@ -69,8 +69,10 @@ impl Found {
 
     fn show(&self) -> String {
         match self {
-            Found::Exact(value) => value.to_f64().map_or_else(|| value.to_string(), |value| format!("{value:.6e}")),
-            Found::Rounded(value) => format!("{value:.6e}"),
+            Found::Exact(value) if value.to_string().len() < 10 => value.to_string(),
+            Found::Exact(value) => Found::Rounded(value.to_f64().unwrap_or(f64::NAN)).show(),
+            Found::Rounded(value) if (1e-3..1e6).contains(&value.abs()) => format!("{value:.6}"),
+            Found::Rounded(value) => format!("{value:.3e}"),
             Found::Nothing => "undefined".into(),
         }
     }
@@ -115,8 +117,15 @@ fn symbols<'v, N: Number + 'v>(
 
 fn defined(model: &Model, state: &[Rational], params: &[Vec<Rational>]) -> bool {
     let exact = model.exprs.eval::<Exact>(&model.collide.outputs, symbols(state, params, &[]));
+    // Only roots make a value that exists unknown to exact arithmetic; in 64 bits nothing is quite zero.
+    let roots = model.exprs.iter().any(|(_, node)| matches!(node, Expr::Sqrt(_)));
     exact.iter().all(Option::is_some)
-        || model.exprs.eval::<f64>(&model.collide.outputs, symbols(state, params, &[])).iter().all(|x| x.is_finite())
+        || roots
+            && model
+                .exprs
+                .eval::<f64>(&model.collide.outputs, symbols(state, params, &[]))
+                .iter()
+                .all(|x| x.is_finite())
 }
 
 /// `roots` combined with whole factors, minus `before`.
