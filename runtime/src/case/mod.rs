@@ -34,7 +34,7 @@
 //!
 //! [stop]                        # steps (or time), and earlier when steady
 //! steps = 500_000
-//! steady = 1e-6                 # relative change of velocity (L2) between checks
+//! steady = 1e-4                 # largest change of velocity between checks, over the reference velocity
 //! check_every = 1000            # steps between checks
 //!
 //! [output]
@@ -117,10 +117,8 @@ pub struct Wall {
     pub face: Face,
     /// Name of the rule in the method.
     pub rule: String,
-    /// Its number in `wall_rules`.
-    pub code: i32,
-    /// Its parameters as `wall_values` holds them, in lattice units.
-    pub values: Vec<f64>,
+    /// All of its parameters by name, with all their components, in lattice units.
+    pub values: Vec<(String, Vec<f64>)>,
     /// Velocity of the wall in lattice units: its parameter `velocity`; zero for a rule without parameters; not known for
     /// other rules.
     pub velocity: Option<[f64; 3]>,
@@ -138,8 +136,8 @@ pub struct Start {
 /// When a flow counts as steady.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Steady {
-    /// Stop when the L2 norm of the change of velocity since the last check is below this fraction of the L2 norm of the
-    /// velocity.
+    /// Stop when, since the last check, no velocity has changed by more than this fraction of the reference velocity (of 1
+    /// cell per step, where that is zero).
     pub tolerance: f64,
     /// Steps between checks.
     pub check_every: u64,
@@ -209,8 +207,8 @@ pub struct Case {
     pub periodic: [bool; 3],
     /// The walls, in the order left, right, bottom, top, back, front: both faces of every axis that is not periodic.
     pub walls: Vec<Wall>,
-    /// Values of the method's parameters: the components of `Manifest::params` one after the other.
-    pub params: Vec<f64>,
+    /// All of the method's parameters by name, with all their components, in lattice units.
+    pub params: Vec<(String, Vec<f64>)>,
     /// State at the start.
     pub start: Start,
     /// When to stop.
@@ -227,6 +225,11 @@ impl Case {
     /// Number of cells.
     pub fn cells(&self) -> usize {
         self.size.iter().product()
+    }
+
+    /// A change of velocity (cells per step) over the reference velocity, to be compared with `Steady::tolerance`.
+    pub fn residual(&self, change: f64) -> f64 {
+        if self.scales.velocity > 0.0 { change / self.scales.velocity } else { change }
     }
 
     /// The wall at a face, if there is one.

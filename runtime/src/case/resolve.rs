@@ -24,6 +24,9 @@ impl RawCase {
     }
 }
 
+/// Parameters by name, each with all its components.
+type Values = Vec<(String, Vec<f64>)>;
+
 /// A velocity that the case states, in its own units, with the place to point at.
 struct Speed {
     value: f64,
@@ -256,7 +259,7 @@ impl Resolver<'_> {
         for wanted in &boundary.params {
             match params.iter().find(|param| param.name.value == wanted.name) {
                 Some(param) => match self.values(param, wanted, units?) {
-                    Some(lattice) => values.extend(lattice),
+                    Some(lattice) => values.push((wanted.name.clone(), lattice)),
                     None => sound = false,
                 },
                 None => {
@@ -267,8 +270,8 @@ impl Resolver<'_> {
                 }
             }
         }
-        let velocity = wall_velocity(boundary, &values);
-        sound.then(|| Wall { face: at, rule: boundary.name.clone(), code: boundary.code, values, velocity })
+        let velocity = wall_velocity(&values);
+        sound.then(|| Wall { face: at, rule: boundary.name.clone(), values, velocity })
     }
 
     fn surplus(&mut self, param: &RawParam, rule: &str, known: &[&str]) {
@@ -321,7 +324,7 @@ impl Resolver<'_> {
     }
 
     /// Values of the method's parameters, and the scales that follow.
-    fn params(&mut self, units: &Units, velocity: f64, length: f64) -> (Option<Vec<f64>>, Scales) {
+    fn params(&mut self, units: &Units, velocity: f64, length: f64) -> (Option<Values>, Scales) {
         let cs2 = self.manifest.cs2;
         let mach = velocity / cs2.sqrt();
         let mut scales = Scales { velocity, length, viscosity: None, omega: None, re: None, mach };
@@ -370,7 +373,7 @@ impl Resolver<'_> {
                 scales.re = Some(velocity * length / viscosity).filter(|re| *re > 0.0);
                 self.near_limit(*omega, viscosity, param, &span);
             }
-            values.extend(components);
+            values.push((param.name.clone(), components));
         }
         (sound.then_some(values), scales)
     }
@@ -548,13 +551,11 @@ impl Resolver<'_> {
 }
 
 /// The velocity of a wall: its parameter of that name, or rest where there are no parameters at all.
-fn wall_velocity(boundary: &Boundary, values: &[f64]) -> Option<[f64; 3]> {
-    if boundary.params.is_empty() {
+fn wall_velocity(values: &[(String, Vec<f64>)]) -> Option<[f64; 3]> {
+    if values.is_empty() {
         return Some([0.0; 3]);
     }
-    let at = boundary.params.iter().position(|param| param.name == "velocity")?;
-    let offset: usize = boundary.params[..at].iter().map(|param| param.components as usize).sum();
-    let components = values.get(offset..offset + boundary.params[at].components as usize)?;
+    let (_, components) = values.iter().find(|(name, _)| name == "velocity")?;
     Some(std::array::from_fn(|axis| components.get(axis).copied().unwrap_or(0.0)))
 }
 

@@ -43,7 +43,10 @@ pub(super) const KEYS: &[Key] = &[
     key("start.velocity", "velocity at the start"),
     key("stop.steps", "most time steps"),
     key("stop.time", "longest time"),
-    key("stop.steady", "relative change of velocity between checks below which the flow counts as steady"),
+    key(
+        "stop.steady",
+        "change of velocity between checks, over the reference velocity, below which the flow counts as steady",
+    ),
     key("stop.check_every", "time steps between checks"),
     key("output.directory", "where files go"),
     key("output.profiles", "write centre lines"),

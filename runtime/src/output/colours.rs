@@ -18,11 +18,13 @@ const HUE: (f64, f64) = (292.0, 102.0);
 const CHROMA: f64 = 0.15;
 /// Points at which the path is sampled before it is walked at constant speed.
 const SAMPLES: usize = 1024;
+/// Samples to either side over which chroma is smoothed.
+const SMOOTH: usize = 90;
 const ENTRIES: usize = 256;
 
 impl Map {
     pub(super) fn new() -> Map {
-        let path: Vec<[f64; 3]> = (0..=SAMPLES).map(|at| point(at as f64 / SAMPLES as f64)).collect();
+        let path = path();
         let mut travelled = vec![0.0];
         for pair in path.windows(2) {
             travelled.push(travelled[travelled.len() - 1] + distance(pair[0], pair[1]));
@@ -49,19 +51,32 @@ impl Map {
     }
 }
 
-/// A point of the path in Oklab.
-fn point(way: f64) -> [f64; 3] {
+/// The path in Oklab, `SAMPLES + 1` points. Its chroma follows what the screen has, but smoothly: where the path runs
+/// along a ridge of the screen's range, the eye would take the kink for a contour.
+fn path() -> Vec<[f64; 3]> {
+    let most: Vec<f64> = (0..=SAMPLES).map(most_chroma).collect();
+    let window = |at: usize| at.saturating_sub(SMOOTH)..(at + SMOOTH + 1).min(SAMPLES + 1);
+    let least: Vec<f64> = (0..=SAMPLES).map(|at| most[window(at)].iter().copied().fold(CHROMA, f64::min)).collect();
+    let mean = |at: usize| least[window(at)].iter().sum::<f64>() / window(at).len() as f64;
+    (0..=SAMPLES).map(|at| point(at, mean(at))).collect()
+}
+
+fn point(at: usize, chroma: f64) -> [f64; 3] {
+    let way = at as f64 / SAMPLES as f64;
     let lightness = LIGHTNESS.0 + way * (LIGHTNESS.1 - LIGHTNESS.0);
     let hue = (HUE.0 + way * (HUE.1 - HUE.0)).to_radians();
-    let colour = |chroma: f64| [lightness, chroma * hue.cos(), chroma * hue.sin()];
-    // The largest chroma that the screen can show, by bisection.
+    [lightness, chroma * hue.cos(), chroma * hue.sin()]
+}
+
+/// The largest chroma up to `CHROMA` that the screen can show at a point of the path, by bisection.
+fn most_chroma(at: usize) -> f64 {
     let (mut low, mut high) = (0.0, CHROMA);
     for _ in 0..40 {
         let middle = 0.5 * (low + high);
-        let shown = srgb(colour(middle)).iter().all(|channel| (0.0..=1.0).contains(channel));
+        let shown = srgb(point(at, middle)).iter().all(|channel| (0.0..=1.0).contains(channel));
         if shown { low = middle } else { high = middle }
     }
-    colour(low)
+    low
 }
 
 fn distance(a: [f64; 3], b: [f64; 3]) -> f64 {

@@ -8,6 +8,10 @@ type Point = (f64, f64);
 
 /// Nearest approach, in separations, at which a line ends.
 const END: f64 = 0.55;
+/// How near to the edge of the field a line may come, in separations.
+const EDGE: f64 = 0.15;
+/// How near to its start a line that comes back is closed, in separations.
+const CLOSE: f64 = 0.45;
 /// Step along a line, in separations.
 const STEP: f64 = 0.04;
 /// Shortest line worth drawing, in separations.
@@ -78,7 +82,8 @@ struct Tracer<F> {
 
 impl<F: Fn(f64, f64) -> (f64, f64)> Tracer<F> {
     fn inside(&self, (x, y): Point) -> bool {
-        x > 0.0 && y > 0.0 && x < self.extent[0] && y < self.extent[1]
+        let edge = EDGE * self.separation;
+        x > edge && y > edge && x < self.extent[0] - edge && y < self.extent[1] - edge
     }
 
     /// The line through a seed, both ways.
@@ -101,16 +106,18 @@ impl<F: Fn(f64, f64) -> (f64, f64)> Tracer<F> {
         let recent = (3.0 / STEP) as usize;
         let mut line = vec![seed];
         let mut at = seed;
+        let mut home = 0.0;
         while (line.len() as f64) * STEP < LONGEST {
             let Some(next) = self.step(at, sign * step) else { break };
             if !self.inside(next) || drawn.any_within(next, END * self.separation) {
                 break;
             }
-            let home = (next.0 - seed.0).hypot(next.1 - seed.1);
-            if line.len() > recent && home < 1.5 * step {
-                line.push(seed);
+            let nearer = (next.0 - seed.0).hypot(next.1 - seed.1);
+            if line.len() > recent && home < CLOSE * self.separation && nearer >= home {
+                close(&mut line);
                 return (line, true);
             }
+            home = nearer;
             if own.any_within(next, END * self.separation) && (line.len() <= recent || home > 2.0 * self.separation) {
                 break;
             }
@@ -142,6 +149,18 @@ impl<F: Fn(f64, f64) -> (f64, f64)> Tracer<F> {
         let mean = |a: f64, b: f64, c: f64, d: f64| (a + 2.0 * (b + c) + d) / 6.0;
         Some((x + mean(a.0, b.0, c.0, d.0), y + mean(a.1, b.1, c.1, d.1)))
     }
+}
+
+/// Makes a line whose end is near its start end there: the gap is spread over the line, since it comes from interpolation.
+fn close(line: &mut [Point]) {
+    let (start, end) = (line[0], line[line.len() - 1]);
+    let count = (line.len() - 1) as f64;
+    for (at, point) in line.iter_mut().enumerate() {
+        let part = at as f64 / count;
+        *point = (point.0 + part * (start.0 - end.0), point.1 + part * (start.1 - end.1));
+    }
+    let last = line.len() - 1;
+    line[last] = start;
 }
 
 /// Points in bins as wide as the separation, so that neighbours are found quickly.
@@ -208,8 +227,16 @@ mod tests {
         assert!(closed.len() >= 5, "{}", closed.len());
         for line in closed {
             let radius = |point: &Point| (point.0 - 5.0).hypot(point.1 - 5.0);
-            assert!(line.iter().all(|point| (radius(point) - radius(&line[0])).abs() < 1e-4));
+            assert!(line.iter().all(|point| (radius(point) - radius(&line[0])).abs() < 0.01));
         }
+    }
+
+    #[test]
+    fn a_slow_spiral_is_drawn_closed() {
+        let lines =
+            streamlines([10.0, 10.0], |x, y| (5.0 - y - 2e-3 * (x - 5.0), x - 5.0 - 2e-3 * (y - 5.0)), 0.5, 1e-9);
+        let closed = lines.iter().filter(|line| line[0] == line[line.len() - 1]).count();
+        assert!(closed >= 5, "{closed}");
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub struct Measured {
     pub mass_start: f64,
     /// Mass at the end.
     pub mass_end: f64,
-    /// Relative change of velocity at the last check.
+    /// Change of velocity at the last check, over the reference velocity.
     pub residual: Option<f64>,
     /// Why the run ended.
     pub stop: StopReason,
@@ -80,7 +80,7 @@ pub struct Summary {
     pub mass_end: f64,
     /// Why the run ended.
     pub stop: StopReason,
-    /// Relative change of velocity at the last check.
+    /// Change of velocity at the last check, over the reference velocity.
     pub residual: Option<f64>,
     /// Reynolds number.
     pub re: Option<f64>,
