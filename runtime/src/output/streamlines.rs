@@ -9,7 +9,7 @@ type Point = (f64, f64);
 /// Nearest approach, in separations, at which a line ends.
 const END: f64 = 0.55;
 /// How near to the edge of the field a line may come, in separations.
-const EDGE: f64 = 0.15;
+const EDGE: f64 = 0.3;
 /// How near to its start a line that comes back is closed, in separations.
 const CLOSE: f64 = 0.45;
 /// Step along a line, in separations.
