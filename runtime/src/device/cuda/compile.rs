@@ -56,20 +56,13 @@ fn folders() -> Vec<PathBuf> {
 
 /// Loads NVRTC and what it needs from a folder and leaves it loaded: the loader then knows it by its plain name.
 fn preload(folder: &Path) -> bool {
-    let mut names: Vec<PathBuf> = std::fs::read_dir(folder)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("libnvrtc")))
-        .filter(|path| path.to_string_lossy().contains(".so"))
-        .collect();
-    // `libnvrtc-builtins.so.13.0` sorts before `libnvrtc.so.13`, which asks for it later.
-    names.sort();
-    for name in names {
-        if let Some(library) = open(&name) {
-            std::mem::forget(library);
-        }
+    // The builtins come first: NVRTC asks for them by name.
+    for start in ["libnvrtc-builtins.so", "libnvrtc.so"] {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let names = entries
+            .map(|entry| entry.path())
+            .filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(start)));
+        names.filter_map(|name| open(&name)).for_each(std::mem::forget);
     }
     present()
 }
@@ -167,6 +160,26 @@ fn run(source: Source<'_>, flags: &[String], version: &str) -> Result<Vec<u8>, D
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(feature = "cuda")]
+    #[test]
+    fn nvrtc_makes_a_cubin_for_every_architecture_from_turing_on() {
+        let text = r#"extern "C" __global__ void half(float *a, int n) {
+            int at = blockIdx.x * blockDim.x + threadIdx.x;
+            if (at < n) a[at] = sqrtf(a[at]) / 3.0f;
+        }"#;
+        for architecture in [75, 80, 86, 89, 90, 100, 120] {
+            let (cubin, _) = compile(Source { name: "half.cu", text }, architecture).unwrap();
+            assert_eq!(&cubin[..4], b"\x7fELF", "sm_{architecture}");
+        }
+    }
+
+    #[cfg(feature = "cuda")]
+    #[test]
+    fn nvrtcs_words_reach_the_error() {
+        let error = compile(Source { name: "broken.cu", text: "int broken( {" }, 90).expect_err("not CUDA");
+        assert!(error.to_string().contains("broken.cu(1): error"), "{error}");
+    }
 
     #[test]
     fn a_damaged_cubin_is_not_used() {
