@@ -2,6 +2,19 @@
 //!
 //! In: directions and weights from a spec. After: the first direction is rest if there is one, every direction has an
 //! opposite of the same weight, the weights sum to one. `Lattice::new` refuses anything else.
+//!
+//! A spec numbers the directions of a shell from the largest velocity down, each followed by its opposite. So the shipped
+//! sets are numbered (x to the right, y up; weights and their source in `specs/prelude/lattices.lbm`):
+//!
+//! ```text
+//! D2Q9              D3Q19 is D3Q27 without corners
+//!
+//! 8 3 5             z = -1          z = 0           z = 1
+//!  \|/              24  17  21      14   3   7      26  15  19
+//! 2-0-1             10   6  11       2   0   1      12   5   9
+//!  /|\              20  16  25       8   4  13      22  18  23
+//! 6 4 7
+//! ```
 
 use num_traits::{One, Zero};
 
@@ -44,13 +57,16 @@ pub struct Lattice {
 }
 
 impl Lattice {
-    /// A lattice of `velocities[i][axis]` with `weights[i]` and squared speed of sound `cs2`.
+    /// A lattice of `velocities[i][axis]` with `weights[i]` and squared speed of sound `cs2`; rest becomes the first.
     pub fn new(
         name: &str,
         cs2: Rational,
         velocities: Vec<Vec<i32>>,
         weights: Vec<Rational>,
     ) -> Result<Self, LatticeError> {
+        let (rest, moving): (Vec<_>, Vec<_>) =
+            velocities.into_iter().zip(weights).partition(|(velocity, _)| velocity.iter().all(|c| *c == 0));
+        let (velocities, weights): (Vec<_>, Vec<_>) = rest.into_iter().chain(moving).unzip();
         let sum: Rational = weights.iter().sum();
         if !sum.is_one() {
             return Err(LatticeError::WeightSum(sum));
@@ -169,4 +185,33 @@ fn gaussian(cs2: &Rational, powers: &[u32]) -> Rational {
         }
     }
     value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ratio(above: i64, below: i64) -> Rational {
+        Rational::new(above.into(), below.into())
+    }
+
+    #[test]
+    fn rest_becomes_the_first() {
+        let weights = vec![ratio(1, 6), ratio(2, 3), ratio(1, 6)];
+        let lattice = Lattice::new("D1Q3", ratio(1, 3), vec![vec![1], vec![0], vec![-1]], weights).unwrap();
+        assert_eq!(lattice.velocity(Dir(0)), [0]);
+        assert_eq!((lattice.opposite(Dir(1)), lattice.find(&[-1])), (Dir(2), Some(Dir(2))));
+        assert_eq!(lattice.isotropy(), 5);
+    }
+
+    #[test]
+    fn what_is_no_lattice_is_refused() {
+        let half = || vec![ratio(1, 2), ratio(1, 2)];
+        let new = |velocities: Vec<Vec<i32>>, weights| Lattice::new("x", ratio(1, 3), velocities, weights).unwrap_err();
+        assert_eq!(new(vec![vec![1], vec![0]], half()), LatticeError::NoOpposite(vec![1]));
+        assert_eq!(new(vec![vec![1], vec![1]], half()), LatticeError::Duplicate(vec![1]));
+        assert_eq!(new(vec![vec![1]], vec![ratio(1, 2)]), LatticeError::WeightSum(ratio(1, 2)));
+        let uneven = vec![ratio(1, 4), ratio(3, 4)];
+        assert_eq!(new(vec![vec![1], vec![-1]], uneven), LatticeError::UnevenWeights(vec![1]));
+    }
 }

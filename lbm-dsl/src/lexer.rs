@@ -318,7 +318,7 @@ mod tests {
         assert_eq!(codes("( [ ) ]"), ["E0002", "E0002"]);
         assert_eq!(codes("{ ( }"), ["E0002"]);
         assert_eq!(codes("{"), ["E0002"]);
-        assert_eq!(codes(&"(".repeat(70)).first(), Some(&"E0009"));
+        assert!(codes(&"(".repeat(70)).contains(&"E0009"));
     }
 
     #[test]

@@ -1,8 +1,31 @@
 //! From the text of a lattice Boltzmann method to a model that is known to be valid.
 //!
 //! ```text
-//! .lbm text ──parser──▶ Ast ──check──▶ Model
+//! .lbm text ──lexer──▶ tokens ──parser──▶ Ast ──check──▶ Model ──prove──▶ findings
+//!                                  specs/prelude ──▲
 //! ```
+//!
+//! - [`source`]: a text with a name, places in it
+//! - [`diag`]: what is wrong, where, what to do; the table of codes
+//! - [`lexer`], [`parser`], [`ast`]: the tree as written
+//! - [`check`]: the tree to a model, or all that is wrong with it
+//! - [`model`], [`lattice`], [`expr`]: the method, its velocities, its formulas over exact rationals
+//! - [`prove`]: conservation, viscosity
+//! - [`shipped`]: the specs and prelude inside the compiler
+//!
+//! Invariant: a [`model::Model`] exists only if valid; its fields are private to this crate, and only `check` makes one.
+//! Invariant: bad input is a diagnostic, never a panic: `tests/ui.rs`, a case for every code.
+//! Invariant: same text, same model, on every machine: no hash maps, no clock, no files (`clippy.toml`).
+//!
+//! ```
+//! use lbm_dsl::{compile, prove, shipped, source::Source};
+//!
+//! let spec = Source::new("d2q9_bgk.lbm", shipped::spec("d2q9_bgk").unwrap());
+//! let model = compile(&spec, &shipped::Prelude).map_err(|report| report.render(100)).unwrap();
+//! assert_eq!(model.lattice().q(), 9);
+//! assert_eq!(prove::findings(&model).viscosity.formula, "1/3*(1/omega - 1/2)");
+//! ```
+
 pub mod ast;
 pub mod check;
 pub mod diag;

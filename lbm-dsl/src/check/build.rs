@@ -90,13 +90,13 @@ impl Builder<'_> {
 
     /// Reports the parts that every method has and this one lacks.
     fn complete(&mut self) {
-        let spec = self.work.program.spec();
-        let parts: [(&str, &str, fn(&Item) -> bool); 3] = [
-            ("field", "`field rho;`", |item| matches!(item, Item::Field(_))),
-            ("init", "`init f[i] <- ...;`", |item| matches!(item, Item::Init(_))),
-            ("collide", "`collide { f[i] <- ...; }`", |item| matches!(item, Item::Collide(_))),
+        let has = |is: fn(&Item) -> bool| self.work.program.spec().iter().any(is);
+        let parts = [
+            ("field", "`field rho;`", has(|item| matches!(item, Item::Field(_)))),
+            ("init", "`init f[i] <- ...;`", has(|item| matches!(item, Item::Init(_)))),
+            ("collide", "`collide { f[i] <- ...; }`", has(|item| matches!(item, Item::Collide(_)))),
         ];
-        let missing: Vec<_> = parts.into_iter().filter(|(.., is)| !spec.iter().any(is)).collect();
+        let missing: Vec<_> = parts.into_iter().filter(|(.., present)| !present).collect();
         if !missing.is_empty() {
             let words: Vec<String> = missing.iter().map(|(word, ..)| format!("`{word}`")).collect();
             let forms: Vec<&str> = missing.iter().map(|(_, form, _)| *form).collect();

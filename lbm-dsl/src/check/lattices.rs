@@ -71,18 +71,7 @@ pub fn build(source: &Source, def: &LatticeDef) -> Result<Lattice, Report> {
     let place =
         |velocity: &Vec<i32>| velocities.iter().position(|v| v == velocity).map_or(def.name.span, |at| spans[at]);
     let fault = |code, span, label: String| Report::from(Diagnostic::new(code, source, span, label));
-    let rest_first = {
-        let mut order: Vec<usize> = (0..velocities.len()).collect();
-        order.sort_by_key(|at| velocities[*at].iter().any(|c| *c != 0));
-        order
-    };
-    let lattice = Lattice::new(
-        &def.name.text,
-        cs2,
-        rest_first.iter().map(|at| velocities[*at].clone()).collect(),
-        rest_first.iter().map(|at| weights[*at].clone()).collect(),
-    )
-    .map_err(|error| match error {
+    let lattice = Lattice::new(&def.name.text, cs2, velocities.clone(), weights).map_err(|error| match error {
         LatticeError::WeightSum(sum) => fault(
             Code::WeightSum,
             def.name.span,
