@@ -1,7 +1,7 @@
 //! In: a [`System`]. Out: expressions.
 //!
-//! After: terms of a sum that share a constant are added before they are multiplied; a product that is needed once is
-//! fused with the addition that needs it; a reciprocal is computed once, or not at all where a division does.
+//! After: terms of a sum that share a constant are added before they are multiplied; a product that is needed once stands
+//! beside the addition that needs it; a reciprocal is computed once, or not at all where a division does.
 
 use std::collections::BTreeMap;
 
@@ -100,7 +100,7 @@ impl Work<'_> {
         self.add_up(pieces)
     }
 
-    /// Adds pieces: plain ones first, then products, each in one multiply-add.
+    /// Adds pieces: plain ones first, then products, each next to an addition that it can be fused with.
     fn add_up(&mut self, mut pieces: Vec<Piece>) -> ExprId {
         pieces.sort_by_key(|piece| (piece.right.is_some(), piece.negative));
         let mut total: Option<ExprId> = None;
@@ -115,9 +115,13 @@ impl Work<'_> {
                 }
                 (Some(total), None, false) => self.exprs.plus(total, left),
                 (Some(total), None, true) => self.exprs.minus(total, left),
-                (Some(total), Some(right), negative) => {
-                    let left = if negative { self.exprs.neg(left) } else { left };
-                    self.exprs.add(Expr::Fma(left, right, total))
+                (Some(total), Some(right), false) => {
+                    let product = self.exprs.times(left, right);
+                    self.exprs.plus(total, product)
+                }
+                (Some(total), Some(right), true) => {
+                    let product = self.exprs.times(left, right);
+                    self.exprs.minus(total, product)
                 }
             });
         }

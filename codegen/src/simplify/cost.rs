@@ -1,12 +1,45 @@
 //! What is cheap.
 
-use lbm_bundle::Cost;
+use lbm_dsl::expr::{Expr, ExprId, Exprs};
 
-/// Weight of a division or a root against an addition: throughput of the target's units, roughly.
-const SLOW: u32 = 8;
+use super::lang::Math;
+use crate::count::count;
 
-/// Price of a kernel: flops and instructions count alike, so that a multiply-add costs less than its parts and more than
-/// one of them; divisions and roots weigh more.
-pub(super) fn price(cost: &Cost) -> u32 {
-    2 * (cost.adds + cost.muls) + 3 * cost.fmas + 2 * SLOW * (cost.divs + cost.sqrts)
+/// Weights: flops and instructions count alike, so a multiply-add costs less than its parts and more than one of them.
+const PLAIN: u32 = 2;
+const FUSED: u32 = 3;
+
+/// Weight of a division or a root, by what the targets' units take.
+const SLOW: u32 = 16;
+
+/// Price of expressions that have no multiply-adds yet: a product that only one addition needs will be fused with it.
+pub(super) fn price(exprs: &Exprs, roots: &[ExprId]) -> u32 {
+    let cost = count(exprs, roots);
+    let needed = exprs.needed(roots);
+    let mut uses = vec![0u32; exprs.len()];
+    for root in roots {
+        uses[root.index()] += 1;
+    }
+    for (_, node) in exprs.iter().filter(|(id, _)| needed[id.index()]) {
+        for operand in node.operands() {
+            uses[operand.index()] += 1;
+        }
+    }
+    let product = |id: ExprId| matches!(exprs.get(id), Expr::Mul(..)) && uses[id.index()] == 1;
+    let fusable = exprs.iter().filter(|(id, node)| match node {
+        Expr::Add(a, b) | Expr::Sub(a, b) => needed[id.index()] && (product(*a) || product(*b)),
+        _ => false,
+    });
+    let fused = fusable.count() as u32;
+    PLAIN * (cost.adds + cost.muls) - (2 * PLAIN - FUSED) * fused + SLOW * (cost.divs + cost.sqrts)
+}
+
+/// Price of one operation.
+pub(super) fn node_price(node: &Math) -> u32 {
+    match node {
+        Math::Add(_) | Math::Sub(_) | Math::Mul(_) => PLAIN,
+        Math::Fma(_) => FUSED,
+        Math::Div(_) | Math::Sqrt(_) => SLOW,
+        Math::Neg(_) | Math::Less(_) | Math::LessEqual(_) | Math::Equal(_) | Math::Constant(_) | Math::Input(_) => 0,
+    }
 }

@@ -1,27 +1,34 @@
 //! In: a `KernelIr` as the spec says it. Out: a [`Dag`] of the same values.
 //!
 //! ```text
-//! KernelIr ──normal──▶ System ──products, pairs, reciprocals, scale──▶ System ──build──▶ Exprs ──names──▶ Dag
+//! KernelIr ──normal──▶ System ──products, pairs, reciprocals, scale──▶ System ──build──▶ Exprs ──extract──▶ Exprs ──names──▶ Dag
 //! ```
 //!
 //! - `normal`: sums of products, cut where the author wrote `let`
 //! - `products`, `pairs`: shared products, shared two-term sums, common factors
 //! - `reciprocals`: several reciprocals from one division
 //! - `scale`: constants absorbed where something is multiplied anyway
-//! - `search`: what to inline, and which of equally good choices
-//! - `build`: expressions with multiply-adds; `names`: the spec's names in them
+//! - `search`: what to inline, and which of equally good choices, by trying
+//! - `build`: expressions; `extract`, with `lang`, `rules` and `cost`: signs and multiply-adds in an e-graph
+//! - `names`: the spec's names in the result
+//!
+//! Why not the e-graph alone: sums of 27 terms have more orders than any e-graph holds. What decides here is linear algebra
+//! over the monomials of all outputs together; the e-graph then settles forms within a few operations of each other.
 //!
 //! After: every expression is needed by an output, no expression occurs twice, every constant is exact.
 
 mod algebra;
 mod build;
 mod cost;
+mod extract;
+mod lang;
 mod names;
 mod normal;
 mod pairs;
 mod products;
 mod random;
 mod reciprocals;
+mod rules;
 mod scale;
 mod search;
 mod system;
@@ -58,6 +65,7 @@ impl std::error::Error for SimplifyError {}
 pub fn simplify(kernel: &KernelIr) -> Result<Dag, SimplifyError> {
     let system = search::search(kernel);
     let (exprs, values) = build::build(&system);
+    let (exprs, values) = extract::saturate(&kernel.name, &exprs, &values)?;
     Ok(name(kernel, &exprs, &values))
 }
 

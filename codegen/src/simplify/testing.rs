@@ -54,7 +54,6 @@ pub(crate) fn kernels() -> Vec<Kernel> {
         collision("d3q19_bgk", 145, 1),
         collision("d3q27_bgk", 204, 1),
         collision("d3q27_cumulant", 295, 1),
-        collision("d3q27_kbc", 529, 9),
-        collision("d3q27_kbc", 600, 10),
+        collision("d3q27_kbc", 524, 9),
     ]
 }
