@@ -33,7 +33,7 @@ mod scale;
 mod search;
 mod system;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 
 use std::fmt;
 
