@@ -2,7 +2,7 @@
 
 mod compile;
 
-use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::alloc::{Layout, alloc, dealloc};
 use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -17,13 +17,17 @@ pub(super) use compile::load;
 /// Alignment of memory: a page, so that no two buffers share a cache line or a vector register's load.
 const ALIGNMENT: usize = 4096;
 
+/// Alignment of memory that is at least as large: a huge page. Kernels touch many places of a large array in short
+/// order, more than there are translations of small pages at hand.
+const HUGE_PAGE: usize = 2 << 20;
+
 /// Pieces per thread that a launch is cut into, so that a thread that is held up does not hold up the rest.
 const PIECES_PER_THREAD: usize = 4;
 
 /// A copy is cut into pieces of so many bytes.
 const COPY_PIECE: usize = 1 << 20;
 
-/// Zeroed memory, page-aligned. Pages are placed when they are first written.
+/// Zeroed memory, page-aligned; large memory asks for huge pages.
 pub(super) struct Memory {
     start: NonNull<u8>,
     bytes: usize,
@@ -40,10 +44,23 @@ unsafe impl Sync for Memory {}
 impl Memory {
     /// `None` if there is not enough.
     pub(super) fn new(bytes: usize) -> Option<Self> {
-        let layout = Layout::from_size_align(bytes.max(1), ALIGNMENT).ok()?;
+        let layout = Self::layout(bytes)?;
         // SAFETY: the size is not zero.
-        let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        let start = NonNull::new(unsafe { alloc(layout) })?;
+        #[cfg(target_os = "linux")]
+        if layout.align() == HUGE_PAGE {
+            // SAFETY: the range is the allocation, nothing has been written to it, and the advice keeps its contents.
+            // Without huge pages it stays as it is, so the answer does not matter.
+            let _ = unsafe { libc::madvise(start.as_ptr().cast(), bytes, libc::MADV_HUGEPAGE) };
+        }
+        // SAFETY: the range is the allocation.
+        unsafe { start.write_bytes(0, bytes) };
         Some(Memory { start, bytes })
+    }
+
+    fn layout(bytes: usize) -> Option<Layout> {
+        let alignment = if bytes >= HUGE_PAGE { HUGE_PAGE } else { ALIGNMENT };
+        Layout::from_size_align(bytes.max(1), alignment).ok()
     }
 
     pub(super) fn as_slice(&self) -> &[u8] {
@@ -68,7 +85,7 @@ impl Memory {
 #[allow(unsafe_code)]
 impl Drop for Memory {
     fn drop(&mut self) {
-        let layout = Layout::from_size_align(self.bytes.max(1), ALIGNMENT).expect("it was valid in `new`");
+        let layout = Self::layout(self.bytes).expect("it was valid in `new`");
         // SAFETY: allocated in `new` with the same layout.
         unsafe { dealloc(self.start.as_ptr(), layout) }
     }
