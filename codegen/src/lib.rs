@@ -10,7 +10,7 @@
 //! - [`ir`]: the arithmetic of a kernel, in its three forms
 //! - [`lower`]: from a model to kernels, names and signatures
 //! - [`simplify`], [`schedule`]: fewer operations; an order and names for temporaries
-//! - [`emit`]: text
+//! - [`emit`] – text
 //! - [`count`], [`eval`]: cost of any form; its value
 //!
 //! Invariant: same input, same bytes (`clippy.toml` disallows hash maps and clocks; `tests/drift.rs` compares the text).

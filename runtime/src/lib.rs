@@ -18,6 +18,7 @@
 //! | `bandwidth` | what speed is measured against |
 //! | `case` | a case file: units, walls, stop |
 //! | `output` | what a run leaves behind: VTK, profiles, pictures, summary; the progress line |
+//! | `flow` | a case run to its end |
 //! | `snapshot` | macroscopic fields on the host |
 //!
 //! Invariant: `unsafe` code lies in `device` only (the workspace denies it elsewhere).
@@ -30,6 +31,7 @@ pub mod device;
 pub mod fields;
 #[cfg(test)]
 mod fixture;
+pub mod flow;
 pub mod kernels;
 pub mod layout;
 pub mod mesh;

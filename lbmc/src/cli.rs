@@ -1,0 +1,207 @@
+//! The command line as types. Every option here has an effect; nothing is accepted and ignored.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use lbm_bundle::Real;
+
+/// Compiles lattice Boltzmann methods to kernels and runs flows with them.
+#[derive(Debug, Parser)]
+#[command(name = "lbmc", version, arg_required_else_help = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Write the kernels of a method: sources, C header, Rust bindings, manifest.
+    Gen(Gen),
+    /// Say what is proved about a method, and its viscosity.
+    Check(Check),
+    /// List the shipped methods.
+    Specs,
+    /// Apply a method's collision to given populations.
+    Eval(Eval),
+    /// Run a flow from a case file.
+    Run(Run),
+    /// Measure kernels on a uniform periodic box.
+    Bench(Bench),
+}
+
+/// Arguments of `lbmc gen`.
+#[derive(Debug, Args)]
+pub struct Gen {
+    /// A .lbm file, or the name of a shipped method.
+    pub spec: String,
+    /// What the kernels are for.
+    #[arg(long, value_enum, default_value = "all")]
+    pub target: GenTarget,
+    /// Floating-point type of populations and parameters.
+    #[arg(long, value_enum, default_value = "f32")]
+    pub real: RealArg,
+    /// Cells of a block: 8x8 in two dimensions, 4x4x4 in three unless given.
+    #[arg(long, value_parser = parse_block)]
+    pub block: Option<BlockArg>,
+    /// Folder for the files; created if it is not there.
+    #[arg(long, default_value = ".")]
+    pub out: PathBuf,
+    /// Also write operation counts, bytes, compile times, and registers where nvcc is found.
+    #[arg(long, value_name = "FILE.json")]
+    pub report: Option<PathBuf>,
+}
+
+/// Arguments of `lbmc check`.
+#[derive(Debug, Args)]
+pub struct Check {
+    /// A .lbm file, or the name of a shipped method.
+    pub spec: String,
+}
+
+/// Arguments of `lbmc eval`.
+#[derive(Debug, Args)]
+pub struct Eval {
+    /// A .lbm file, or the name of a shipped method.
+    pub spec: String,
+    /// Value of a parameter, `omega=1.7`; a component of a vector is `gx=0.001`.
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// Populations: {"directions": [[cx,cy,cz],...], "states": [[f...],...]}, directions in any order.
+    #[arg(long = "in", value_name = "STATES.json")]
+    pub input: PathBuf,
+    /// Where the populations after collision go, in the same form and order.
+    #[arg(long, value_name = "POST.json")]
+    pub out: PathBuf,
+    /// What executes the collision.
+    #[arg(long, value_enum)]
+    pub via: Via,
+    /// Floating-point type (exact arithmetic has none).
+    #[arg(long, value_enum)]
+    pub real: Option<RealArg>,
+}
+
+/// Arguments of `lbmc run`.
+#[derive(Debug, Args)]
+pub struct Run {
+    /// A case file (TOML).
+    pub case: PathBuf,
+    /// Override a value of the case, `re=100`.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Folder for the results, instead of the one that the case names.
+    #[arg(long)]
+    pub out: Option<PathBuf>,
+}
+
+/// Arguments of `lbmc bench`.
+#[derive(Debug, Args)]
+pub struct Bench {
+    /// .lbm files or names of shipped methods; all shipped ones unless given.
+    pub specs: Vec<String>,
+    /// Where to run.
+    #[arg(long, value_enum, default_value = "auto")]
+    pub target: BenchTarget,
+    /// Floating-point types.
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "f32,f64")]
+    pub real: Vec<RealArg>,
+    /// Cells of a block; the target's best unless given.
+    #[arg(long, value_parser = parse_block)]
+    pub block: Option<BlockArg>,
+    /// Memory for the two population buffers, which sets the size of the box.
+    #[arg(long, default_value = "1", value_name = "GIB")]
+    pub gib: f64,
+    /// Write the results here too.
+    #[arg(long, value_name = "FILE.json")]
+    pub out: Option<PathBuf>,
+}
+
+/// Targets of `lbmc gen`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum GenTarget {
+    /// CUDA C++.
+    Cuda,
+    /// C for the host.
+    C,
+    /// Both.
+    All,
+}
+
+/// Where `lbmc bench` runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum BenchTarget {
+    /// A GPU if there is one.
+    Auto,
+    /// The first GPU.
+    Cuda,
+    /// All cores of the host.
+    C,
+}
+
+/// Executions of `lbmc eval`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Via {
+    /// The spec in exact rationals.
+    Exact,
+    /// The lowered arithmetic before simplification, interpreted.
+    Ir,
+    /// The simplified arithmetic, interpreted.
+    Dag,
+    /// The compiled C kernel.
+    C,
+    /// The compiled CUDA kernel.
+    Cuda,
+}
+
+/// Floating-point types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RealArg {
+    /// 32 bits.
+    F32,
+    /// 64 bits.
+    F64,
+}
+
+impl From<RealArg> for Real {
+    fn from(real: RealArg) -> Real {
+        match real {
+            RealArg::F32 => Real::F32,
+            RealArg::F64 => Real::F64,
+        }
+    }
+}
+
+/// Cells of a block along each axis, as given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockArg(pub Vec<u32>);
+
+fn parse_block(text: &str) -> Result<BlockArg, String> {
+    let sides: Result<Vec<u32>, _> = text.split('x').map(str::parse).collect();
+    match sides {
+        Ok(sides) if (2..=3).contains(&sides.len()) && sides.iter().all(|side| (1..=256).contains(side)) => {
+            Ok(BlockArg(sides))
+        }
+        _ => Err("a block is two or three sides from 1 to 256, like 8x8 or 4x4x4".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_block_has_two_or_three_positive_sides() {
+        assert_eq!(parse_block("4x4x4"), Ok(BlockArg(vec![4, 4, 4])));
+        assert_eq!(parse_block("8x16"), Ok(BlockArg(vec![8, 16])));
+        for bad in ["", "4", "0x4", "4x4x4x4", "4x-1", "axb", "1000x4"] {
+            assert!(parse_block(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! `lbmc eval`: a collision applied to given populations, by the execution the user names.
+
+use lbm_bundle::{Real, Role, Target};
+use lbm_codegen::ir::KernelIr;
+use lbm_codegen::options::Options;
+use lbm_codegen::{lower, simplify};
+use lbm_dsl::expr::{Exact, ExprId, Exprs, Number, Rational, Symbol};
+use lbm_dsl::model::Model;
+use lbm_runtime::device::{Device, Scalar};
+use lbm_runtime::kernels::{Given, Program};
+use miette::{Result, miette};
+use num_traits::ToPrimitive;
+
+use crate::cli::{Eval, Via};
+use crate::files;
+use crate::params::Params;
+use crate::spec::{self, Spec};
+use crate::states::States;
+
+/// Runs the command.
+pub fn eval(args: &Eval) -> Result<()> {
+    if args.via == Via::Exact && args.real.is_some() {
+        return Err(miette!(help = "leave --real out", "--via exact has no floating-point type"));
+    }
+    let model = Spec::find(&args.spec)?.model()?;
+    let params = Params::parse(&model, &args.set)?;
+    let (states, columns) = States::read(&args.input, model.lattice())?;
+    let real: Real = args.real.map_or(Real::F64, Real::from);
+    let before = states.in_lattice_order(&columns);
+    let after = match (args.via, real) {
+        (Via::Exact, _) => exact(&model, &params, &before)?,
+        (Via::Ir, Real::F32) => ir::<f32>(&model, &params, &before),
+        (Via::Ir, Real::F64) => ir::<f64>(&model, &params, &before),
+        (Via::Dag, Real::F32) => dag::<f32>(&model, &params, &before)?,
+        (Via::Dag, Real::F64) => dag::<f64>(&model, &params, &before)?,
+        (Via::C, _) => compiled(&model, &params, &before, Target::C, real)?,
+        (Via::Cuda, _) => compiled(&model, &params, &before, Target::Cuda, real)?,
+    };
+    let text = serde_json::to_string(&states.with(&columns, &after)).expect("plain numbers have a text");
+    files::write(&args.out, &(text + "\n"))
+}
+
+fn exact(model: &Model, params: &Params, before: &[Vec<f64>]) -> Result<Vec<Vec<f64>>> {
+    let given = |state: &[f64], symbol| -> Exact { Rational::from_float(given(params, state, symbol)) };
+    let mut after = Vec::new();
+    for (at, state) in before.iter().enumerate() {
+        let values = model.exprs().eval(&model.collide().outputs, |symbol| given(state, symbol));
+        let numbers: Option<Vec<f64>> = values.into_iter().map(|value| value?.to_f64()).collect();
+        after.push(numbers.ok_or_else(|| {
+            miette!(
+                code = "lbmc::undefined",
+                help = "the populations may be those of no fluid: check that their sum is not zero",
+                "state {at}: the collision divides by zero or takes a root that is not rational"
+            )
+        })?);
+    }
+    Ok(after)
+}
+
+/// The lowered collision.
+fn lowered(model: &Model) -> KernelIr {
+    lower::collide(model)
+}
+
+fn ir<F: Number + FloatCast>(model: &Model, params: &Params, before: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let kernel = lowered(model);
+    let outputs: Vec<ExprId> = kernel.outputs.iter().map(|output| output.value).collect();
+    interpret::<F>(&kernel.exprs, &outputs, params, before)
+}
+
+fn dag<F: Number + FloatCast>(model: &Model, params: &Params, before: &[Vec<f64>]) -> Result<Vec<Vec<f64>>> {
+    let dag = simplify::simplify(&lowered(model)).map_err(|error| miette!("{error}"))?;
+    let outputs: Vec<ExprId> = dag.outputs().iter().map(|output| output.value).collect();
+    Ok(interpret::<F>(dag.exprs(), &outputs, params, before))
+}
+
+fn interpret<F: Number + FloatCast>(
+    exprs: &Exprs,
+    outputs: &[ExprId],
+    params: &Params,
+    before: &[Vec<f64>],
+) -> Vec<Vec<f64>> {
+    let one = |state: &Vec<f64>| {
+        let values = exprs.eval(outputs, |symbol| F::from_f64(given(params, state, symbol)));
+        values.into_iter().map(F::into_f64).collect()
+    };
+    before.iter().map(one).collect()
+}
+
+/// The compiled kernel, on the host or on the first GPU.
+fn compiled(model: &Model, params: &Params, before: &[Vec<f64>], target: Target, real: Real) -> Result<Vec<Vec<f64>>> {
+    let block = Options::default_block(model.lattice().dim());
+    let bundle = spec::compile(model, &Options { target, real, block })?;
+    let device = match target {
+        Target::C => Device::host(0)?,
+        Target::Cuda => Device::cuda(0)?,
+    };
+    let program = Program::load(&device, &bundle)?;
+    let scalar = match real {
+        Real::F32 => Scalar::F32,
+        Real::F64 => Scalar::F64,
+    };
+    let (q, count) = (model.lattice().q(), before.len());
+    let mut src = device.alloc(scalar, q * count)?;
+    let mut dst = device.alloc(scalar, q * count)?;
+    dst.poison()?;
+    for direction in 0..q {
+        let values: Vec<f64> = before.iter().map(|state| state[direction]).collect();
+        src.write_reals(direction * count, &values)?;
+    }
+    let mut given =
+        vec![("count", Given::Int(count as i32)), ("src", Given::Read(&src)), ("dst", Given::Write(&mut dst))];
+    given.extend(params.iter().map(|(name, value)| (name, Given::Real(value))));
+    program.launch(Role::Collide, count, given)?;
+    let after = dst.read_reals(0..q * count)?;
+    Ok((0..count).map(|state| (0..q).map(|direction| after[direction * count + state]).collect()).collect())
+}
+
+/// Value of an input of the collision.
+fn given(params: &Params, state: &[f64], symbol: Symbol) -> f64 {
+    match symbol {
+        Symbol::Population(dir) => state[dir.index()],
+        Symbol::Param { param, component } => params.value(param, component),
+        Symbol::WallParam { .. } | Symbol::Field { .. } => unreachable!("a collision reads populations and parameters"),
+    }
+}
+
+/// Rounding to and from the floating-point type of an interpretation.
+trait FloatCast {
+    fn from_f64(value: f64) -> Self;
+    fn into_f64(self) -> f64;
+}
+
+impl FloatCast for f32 {
+    fn from_f64(value: f64) -> Self {
+        value as f32
+    }
+    fn into_f64(self) -> f64 {
+        self.into()
+    }
+}
+
+impl FloatCast for f64 {
+    fn from_f64(value: f64) -> Self {
+        value
+    }
+    fn into_f64(self) -> f64 {
+        self
+    }
+}

@@ -1,0 +1,57 @@
+//! `lbmc run`: a case file, from its text to its results.
+
+use std::path::{Path, PathBuf};
+
+use lbm_codegen::options::Options;
+use lbm_runtime::case::{RawCase, TargetChoice};
+use lbm_runtime::device::Device;
+use lbm_runtime::flow;
+use miette::{Report, Result, miette};
+
+use crate::cli::Run;
+use crate::files;
+use crate::spec::{self, Spec};
+
+/// Runs the command.
+pub fn run(args: &Run) -> Result<()> {
+    let text = files::read(&args.case)?;
+    let overrides: Vec<(String, String)> = args.set.iter().map(|text| setting(text)).collect::<Result<_>>()?;
+    let raw = RawCase::parse(&args.case.display().to_string(), &text, &overrides)?;
+
+    let device = match raw.target() {
+        TargetChoice::Cpu => Device::host(0)?,
+        TargetChoice::Cuda => Device::cuda(0)?,
+        TargetChoice::Auto => {
+            let (device, why) = Device::find()?;
+            eprintln!("note: {why}");
+            device
+        }
+    };
+    let model = Spec::find(&beside(&args.case, raw.spec()))
+        .map_err(|error| Report::new(raw.reject_spec(&error.to_string(), error.help().map(|help| help.to_string()))))?
+        .model()?;
+    let block = raw.block().unwrap_or_else(|| spec::best_block(device.target(), model.lattice().dim()));
+    let bundle = spec::compile(&model, &Options { target: device.target(), real: raw.real(), block })?;
+    let (case, warnings) = raw.resolve(&bundle.manifest)?;
+    for warning in warnings {
+        eprintln!("{:?}", Report::new(warning));
+    }
+
+    let folder = args.out.clone().unwrap_or_else(|| PathBuf::from(&case.output.directory));
+    let summary = flow::run(&case, &bundle, &device, &folder, |notice| eprintln!("note: {notice}"))?;
+    print!("{}", flow::describe(&summary, &folder));
+    Ok(())
+}
+
+fn setting(text: &str) -> Result<(String, String)> {
+    let (key, value) = text
+        .split_once('=')
+        .ok_or_else(|| miette!(help = "write --set KEY=VALUE, for example --set re=100", "`{text}` sets nothing"))?;
+    Ok((key.trim().to_string(), value.trim().to_string()))
+}
+
+/// A spec's path as seen from where the command runs: beside the case if it is there, else as the case has it.
+fn beside(case: &Path, spec: &str) -> String {
+    let path = case.parent().unwrap_or(Path::new("")).join(spec);
+    if path.is_file() { path.display().to_string() } else { spec.to_string() }
+}

@@ -1,0 +1,66 @@
+//! Reads and writes files, with errors that say the path and what to do.
+
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+
+use miette::{Report, Result, miette};
+
+/// The text of a file.
+pub fn read(path: &Path) -> Result<String> {
+    std::fs::read_to_string(path).map_err(|error| explain("read", path, &error))
+}
+
+/// Creates a folder and those above it.
+pub fn create_folder(path: &Path) -> Result<()> {
+    std::fs::create_dir_all(path).map_err(|error| explain("create", path, &error))
+}
+
+/// Writes a file whole or not at all: an old one stays until the new one is complete.
+pub fn write(path: &Path, text: &str) -> Result<()> {
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    let part = Path::new(&part);
+    let result = (|| {
+        let mut file = std::fs::File::create(part)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        std::fs::rename(part, path)
+    })();
+    if result.is_err() {
+        // The first error is the one to tell; a part that was never created can't be removed.
+        let _ = std::fs::remove_file(part);
+    }
+    result.map_err(|error| explain("write", path, &error))
+}
+
+fn explain(what: &str, path: &Path, error: &std::io::Error) -> Report {
+    let help = match error.kind() {
+        ErrorKind::NotFound => "check the path; folders in it must exist",
+        ErrorKind::PermissionDenied => "choose a place where you may write, or change its permissions",
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free some space, or choose another place",
+        ErrorKind::InvalidData => "the file must be UTF-8 text",
+        _ => "choose another place, or look at the file system",
+    };
+    miette!(code = "lbmc::file", help = help, "can't {what} `{}`: {error}", path.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writing_replaces_the_old_file_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.txt");
+        write(&path, "old").unwrap();
+        write(&path, "new").unwrap();
+        assert_eq!(read(&path).unwrap(), "new");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
+    }
+
+    #[test]
+    fn a_missing_folder_is_named_in_the_error() {
+        let error = write(Path::new("/nonexistent/folder/a.txt"), "x").unwrap_err();
+        assert!(error.to_string().contains("/nonexistent/folder/a.txt"), "{error}");
+    }
+}

@@ -1,0 +1,79 @@
+//! Parameters of a method from `--set NAME=VALUE`.
+
+use lbm_dsl::model::Model;
+use miette::{Result, miette};
+
+/// A value for every component of every parameter of a method.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Params {
+    /// `values[param][component]`.
+    values: Vec<Vec<f64>>,
+    /// Name of each component: `omega`, `gx`.
+    names: Vec<Vec<String>>,
+}
+
+impl Params {
+    /// Reads `NAME=VALUE` settings; each component must be set exactly once, inside its range.
+    pub fn parse(model: &Model, settings: &[String]) -> Result<Params> {
+        let names = components(model);
+        let mut values: Vec<Vec<Option<f64>>> = names.iter().map(|components| vec![None; components.len()]).collect();
+        let known = if names.is_empty() { "none".into() } else { names.concat().join(", ") };
+        let help = format!("the parameters of {} are: {known}", model.name());
+        let fail = |what: String| miette!(code = "lbmc::parameter", help = help.clone(), "{what}");
+        for setting in settings {
+            let (name, text) = setting.split_once('=').ok_or_else(|| fail(format!("`{setting}` is not NAME=VALUE")))?;
+            let (name, text) = (name.trim(), text.trim());
+            let place = names
+                .iter()
+                .enumerate()
+                .find_map(|(param, components)| Some((param, components.iter().position(|known| known == name)?)));
+            let (param, component) = place.ok_or_else(|| fail(format!("there is no parameter `{name}`")))?;
+            let value: f64 = text.parse().map_err(|_| fail(format!("`{text}`, given for {name}, is no number")))?;
+            if !value.is_finite() {
+                return Err(fail(format!("{name} = {text} is not finite")));
+            }
+            if let Some((low, high)) = &model.params()[param].range {
+                let exact = num_rational::BigRational::from_float(value).expect("finite");
+                if exact <= *low || exact >= *high {
+                    return Err(fail(format!("{name} = {text} is not between {low} and {high}")));
+                }
+            }
+            if values[param][component].replace(value).is_some() {
+                return Err(fail(format!("{name} is set twice")));
+            }
+        }
+        let take = |(param, components): (usize, Vec<Option<f64>>)| {
+            let named = components.into_iter().zip(&names[param]);
+            named.map(|(value, name)| value.ok_or_else(|| fail(format!("{name} is not set")))).collect()
+        };
+        let values = values.into_iter().enumerate().map(take).collect::<Result<_>>()?;
+        Ok(Params { values, names })
+    }
+
+    /// Value of a component.
+    pub fn value(&self, param: u16, component: u8) -> f64 {
+        self.values[usize::from(param)][usize::from(component)]
+    }
+
+    /// Every component with its name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
+        self.names.iter().flatten().map(String::as_str).zip(self.values.iter().flatten().copied())
+    }
+}
+
+/// Name of every component of every parameter: `omega`, `gx`.
+pub fn all_names(model: &Model) -> Vec<String> {
+    components(model).concat()
+}
+
+fn components(model: &Model) -> Vec<Vec<String>> {
+    model.params().iter().map(|param| names(&param.name, param.components)).collect()
+}
+
+/// Names of the components of a parameter: its own for a scalar, `gx`, `gy`, `gz` for a vector `g`.
+fn names(name: &str, components: usize) -> Vec<String> {
+    match components {
+        1 => vec![name.to_string()],
+        _ => ["x", "y", "z"][..components].iter().map(|axis| format!("{name}{axis}")).collect(),
+    }
+}

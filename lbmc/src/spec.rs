@@ -1,0 +1,95 @@
+//! Finds a spec and the modules it uses: files first, then what is shipped, and says which.
+
+use std::path::{Path, PathBuf};
+
+use lbm_bundle::{Bundle, Target};
+use lbm_codegen::options::Options;
+use lbm_codegen::pipeline;
+use lbm_dsl::model::Model;
+use lbm_dsl::shipped::{self, Library, Prelude};
+use lbm_dsl::source::Source;
+use miette::{Result, miette};
+
+use crate::cli::BlockArg;
+use crate::files;
+
+/// A spec and where it came from.
+pub struct Spec {
+    source: Source,
+    library: Modules,
+}
+
+/// Modules beside a spec's file, then the shipped ones.
+struct Modules {
+    folder: Option<PathBuf>,
+}
+
+impl Library for Modules {
+    fn module(&self, name: &str) -> Option<String> {
+        let own = self.folder.as_ref().map(|folder| folder.join(format!("{name}.lbm")));
+        match own.and_then(|path| std::fs::read_to_string(path).ok()) {
+            Some(text) => Some(text),
+            None => Prelude.module(name),
+        }
+    }
+}
+
+impl Spec {
+    /// The spec in the file `name`; else the shipped one of that name, which is said on standard error.
+    pub fn find(name: &str) -> Result<Spec> {
+        let path = Path::new(name);
+        if path.is_file() {
+            let text = files::read(path)?;
+            let folder = path.parent().map(Path::to_path_buf);
+            return Ok(Spec { source: Source::new(name, &text), library: Modules { folder } });
+        }
+        if let Some(text) = shipped::spec(name) {
+            let stem = name.trim_end_matches(".lbm");
+            eprintln!("note: no file `{name}` here, using the shipped spec {stem}.lbm");
+            return Ok(Spec { source: Source::new(&format!("{stem}.lbm"), text), library: Modules { folder: None } });
+        }
+        let shipped: Vec<&str> = shipped::specs().map(|(name, _)| name).collect();
+        Err(miette!(
+            code = "lbmc::no_spec",
+            help = format!("shipped specs: {}", shipped.join(", ")),
+            "there is no file `{name}`, and no spec of that name is shipped"
+        ))
+    }
+
+    /// Parses and checks it.
+    pub fn model(&self) -> Result<Model> {
+        Ok(lbm_dsl::compile(&self.source, &self.library)?)
+    }
+}
+
+/// Kernels of a model.
+pub fn compile(model: &Model, options: &Options) -> Result<Bundle> {
+    let compiled = pipeline::compile(model, options).map_err(|error| miette!(code = "lbmc::compile", "{error}"))?;
+    Ok(compiled.bundle)
+}
+
+/// The block that the user asked for, or `default`; refused where it does not fit the dimension.
+pub fn block(asked: Option<&BlockArg>, dim: usize, default: [u32; 3]) -> Result<[u32; 3]> {
+    let Some(BlockArg(sides)) = asked else { return Ok(default) };
+    if sides.len() != dim {
+        let fitting = Options::default_block(dim).map(|side| side.to_string());
+        return Err(miette!(
+            code = "lbmc::block",
+            help = format!("for example --block {}", fitting[..dim].join("x")),
+            "the method has {dim} dimensions, but the block has {}",
+            sides.len()
+        ));
+    }
+    let mut block = [1; 3];
+    block[..dim].copy_from_slice(sides);
+    Ok(block)
+}
+
+/// The block that is fastest on a target.
+pub fn best_block(target: Target, dim: usize) -> [u32; 3] {
+    match target {
+        Target::Cuda => Options::default_block(dim),
+        Target::C if dim == 2 => [32, 32, 1],
+        Target::C => [16, 16, 16],
+    }
+}

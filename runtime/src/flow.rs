@@ -1,0 +1,213 @@
+//! A case run to its end: from a valid [`Case`] and the kernels of its method to the files it asks for.
+//!
+//! The run is cut into stretches that end where something is due: a check, an output, the last step, or a second gone.
+//! Between them nothing leaves the device.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use lbm_bundle::Bundle;
+use miette::Diagnostic;
+use thiserror::Error;
+
+use crate::bandwidth::copy_bandwidth;
+use crate::case::Case;
+use crate::device::{Device, DeviceError};
+use crate::mesh;
+use crate::observe::{self, NotFinite};
+use crate::output::Recorder;
+use crate::output::progress::{Facts, Progress};
+use crate::output::sink::OutputError;
+use crate::output::summary::{Measured, StopReason, Summary, bytes_per_update};
+use crate::step::{FaceSpec, GridSpec, Simulation, StepError, WallSpec};
+
+/// Longest stretch between two looks at the progress line, in seconds.
+const STRETCH: f64 = 0.25;
+/// Looking for values that are no numbers takes at most this share of the time.
+const WATCH_SHARE: f64 = 0.02;
+
+/// Why a run failed.
+#[derive(Debug, Error, Diagnostic)]
+pub enum FlowError {
+    /// The method, the grid or the device.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Step(#[from] StepError),
+    /// The device.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Device(#[from] DeviceError),
+    /// A file.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Output(#[from] OutputError),
+    /// The flow blew up.
+    #[error(
+        "the flow is not finite: `{}` at cell ({}, {}, {}), found at step {}; all was well at step {well}",
+        place.component, place.cell[0], place.cell[1], place.cell[2], place.step
+    )]
+    #[diagnostic(
+        code(C0701),
+        help(
+            "the grid is too coarse for this Reynolds number, or the velocity too high: lower `re` or the velocity, refine \
+             the grid, or take a more stable collision; the fields of that step are in `{folder}`"
+        )
+    )]
+    NotFinite {
+        /// Where.
+        place: NotFinite,
+        /// The last step at which every value was finite.
+        well: u64,
+        /// Where the output is.
+        folder: String,
+    },
+}
+
+/// Runs a case and writes what it asks for into `folder`. `notice` is told what the user should know.
+pub fn run(
+    case: &Case,
+    bundle: &Bundle,
+    device: &Device,
+    folder: &Path,
+    mut notice: impl FnMut(&str),
+) -> Result<Summary, FlowError> {
+    let mut recorder = Recorder::create(case, folder)?;
+    let mut flow = start(case, bundle, device)?;
+    flow.notices().iter().for_each(|text| notice(text));
+    let bandwidth = copy_bandwidth(device)?;
+    let mass_start = flow.mass()?;
+    let facts = Facts {
+        cells: case.cells(),
+        bytes_per_update: bytes_per_update(&bundle.manifest),
+        copy_bandwidth: Some(bandwidth),
+        stop: case.stop,
+    };
+    let mut progress = Progress::new(facts, false);
+
+    let mut last = flow.snapshot()?;
+    let mut watch = Watch::new();
+    let mut residual = None;
+    let mut stop = StopReason::Steps;
+    while flow.step() < case.stop.steps {
+        let steps = stretch(case, &flow);
+        flow.run(steps)?;
+        let step = flow.step();
+        let check = case.stop.steady.filter(|steady| step.is_multiple_of(steady.check_every));
+        let ends = step == case.stop.steps;
+        if check.is_some() || ends || recorder.wants(step) || watch.due() {
+            let snapshot = watch.time(|| flow.snapshot())?;
+            if let Some(place) = observe::first_not_finite(&snapshot) {
+                progress.finish();
+                recorder.during(&snapshot)?;
+                return Err(FlowError::NotFinite { place, well: last.step, folder: folder.display().to_string() });
+            }
+            if recorder.wants(step) {
+                recorder.during(&snapshot)?;
+            }
+            if check.is_some() {
+                residual = observe::velocity_change(&last, &snapshot).map(|change| case.residual(change));
+            }
+            // Between checks the state of the last check stays, to be compared with that of the next.
+            if check.is_some() || case.stop.steady.is_none() {
+                last = snapshot;
+            }
+        }
+        progress.update(step, check.and(residual));
+        if let (Some(steady), Some(change)) = (check, residual)
+            && change < steady.tolerance
+        {
+            stop = StopReason::Steady;
+            break;
+        }
+    }
+    progress.finish();
+
+    let measured = Measured {
+        device: device.describe(),
+        steps: flow.step(),
+        seconds: flow.timings().seconds(),
+        copy_bandwidth: Some(bandwidth),
+        mass_start,
+        mass_end: flow.mass()?,
+        residual,
+        stop,
+    };
+    let end = flow.snapshot()?;
+    Ok(recorder.finish(&end, &bundle.manifest, &measured)?)
+}
+
+/// What a run did, in a few lines for people.
+pub fn describe(summary: &Summary, folder: &Path) -> String {
+    let why = match summary.stop {
+        StopReason::Steady => "the flow is steady",
+        StopReason::Steps => "all steps are done",
+        StopReason::NotANumber => "the flow is not finite",
+        StopReason::Interrupted => "interrupted",
+    };
+    let mut text = format!("{} steps, {why}; {:.1} MLUPS", summary.steps, summary.mlups);
+    if let Some(share) = summary.fraction_of_copy {
+        text += &format!(", {share:.2} of the copy bandwidth of {}", summary.device);
+    }
+    text += &format!("\nmass {:.9} at the start, {:.9} at the end\n", summary.mass_start, summary.mass_end);
+    for with in &summary.compared {
+        text += &format!("{} against {}: rms {:.4}, at most {:.4}\n", with.profile, with.with, with.rms, with.max);
+    }
+    text + &format!("{}: {}, summary.json\n", folder.display(), summary.files.join(", "))
+}
+
+/// The simulation of a case, at its start.
+fn start(case: &Case, bundle: &Bundle, device: &Device) -> Result<Simulation, StepError> {
+    let mut grid = GridSpec::periodic(case.size);
+    for wall in &case.walls {
+        let face = mesh::Face::of_axis(wall.face.axis)[usize::from(wall.face.high)];
+        let rule = WallSpec { rule: wall.rule.clone(), values: wall.values.clone() };
+        grid.faces[face.index()] = FaceSpec::Wall(rule);
+    }
+    let mut flow = Simulation::new(device, bundle, &grid, &case.params)?;
+    let uniform = case.start;
+    flow.init(|_, out| {
+        out[0] = uniform.density;
+        out[1..].copy_from_slice(&uniform.velocity[..case.dim]);
+    })?;
+    Ok(flow)
+}
+
+/// Steps until something is due.
+fn stretch(case: &Case, flow: &Simulation) -> u64 {
+    let step = flow.step();
+    let until = |every: u64| every - step % every;
+    let rate = flow.timings().steps_per_second();
+    let glance = if rate > 0.0 { (rate * STRETCH) as u64 } else { 1 };
+    let mut steps = glance.max(1).min(case.stop.steps - step);
+    if let Some(steady) = case.stop.steady {
+        steps = steps.min(until(steady.check_every));
+    }
+    if let Some(every) = case.output.every {
+        steps = steps.min(until(every));
+    }
+    steps
+}
+
+/// When to look again for values that are no numbers.
+struct Watch {
+    looked: Instant,
+    cost: Duration,
+}
+
+impl Watch {
+    fn new() -> Self {
+        Watch { looked: Instant::now(), cost: Duration::ZERO }
+    }
+
+    fn due(&self) -> bool {
+        self.looked.elapsed().as_secs_f64() > (self.cost.as_secs_f64() / WATCH_SHARE).max(1.0)
+    }
+
+    fn time<T>(&mut self, look: impl FnOnce() -> T) -> T {
+        let before = Instant::now();
+        let result = look();
+        self.looked = Instant::now();
+        self.cost = before.elapsed();
+        result
+    }
+}
