@@ -1,15 +1,16 @@
 //! Conservation, and initial states that are what they say: tried on exact states.
 //!
 //! A collision is a rational function of the populations. An identity between rational functions that fails at all fails
-//! almost everywhere, so a few random exact states decide it. Square roots are mostly irrational: then the state is
-//! evaluated in 64 bits, and the law must hold to 1e-12.
+//! almost everywhere, so a few random exact states decide it. Where exact arithmetic gives up ([`Known::Somehow`]: square
+//! roots are mostly irrational), the state is evaluated in 64 bits, and the law must hold to 1e-12.
 
 use std::collections::BTreeSet;
 
 use num_traits::{ToPrimitive, Zero};
 
-use crate::expr::{Exact, Expr, ExprId, Number, Rational, Symbol};
+use crate::expr::{ExprId, Number, Rational, Symbol};
 use crate::model::Model;
+use crate::prove::known::Known;
 use crate::prove::random::Random;
 
 /// States that each law is tried on.
@@ -116,16 +117,17 @@ fn symbols<'v, N: Number + 'v>(
 }
 
 fn defined(model: &Model, state: &[Rational], params: &[Vec<Rational>]) -> bool {
-    let exact = model.exprs.eval::<Exact>(&model.collide.outputs, symbols(state, params, &[]));
-    // Only roots make a value that exists unknown to exact arithmetic; in 64 bits nothing is quite zero.
-    let roots = model.exprs.iter().any(|(_, node)| matches!(node, Expr::Sqrt(_)));
-    exact.iter().all(Option::is_some)
-        || roots
-            && model
-                .exprs
-                .eval::<f64>(&model.collide.outputs, symbols(state, params, &[]))
-                .iter()
-                .all(|x| x.is_finite())
+    let found = model.exprs.eval::<Known>(&model.collide.outputs, symbols(state, params, &[]));
+    if found.contains(&Known::Somehow) {
+        let rounded = model.exprs.eval::<f64>(&model.collide.outputs, symbols(state, params, &[]));
+        return rounded.iter().all(|value| value.is_finite());
+    }
+    !found.contains(&Known::Undefined)
+}
+
+/// The value, if it is known exactly.
+fn exact(known: &Known) -> Option<&Rational> {
+    if let Known::Value(value) = known { Some(value) } else { None }
 }
 
 /// `roots` combined with whole factors, minus `before`.
@@ -135,12 +137,12 @@ fn combined(
     factors: &[i32],
     inputs: (&[Rational], &[Vec<Rational>], &[Vec<Rational>]),
     before: &Rational,
-    exact: &[Exact],
+    known: &[Known],
 ) -> Found {
     let (state, params, fields) = inputs;
     let whole = |factor: i32| Rational::from_integer(factor.into());
     let terms: Option<Vec<Rational>> =
-        exact.iter().zip(factors).map(|(value, factor)| Some(value.as_ref()? * whole(*factor))).collect();
+        known.iter().zip(factors).map(|(value, factor)| Some(exact(value)? * whole(*factor))).collect();
     if let Some(terms) = terms {
         return Found::Exact(terms.iter().sum::<Rational>() - before);
     }
@@ -156,8 +158,8 @@ fn collision(model: &Model, state: &[Rational], params: &[Vec<Rational>], trial:
     let ones = vec![1; lattice.q()];
     let whole = |factor: i32| Rational::from_integer(factor.into());
 
-    let exact = model.exprs.eval::<Exact>(roots, symbols(state, params, &[]));
-    let defect = combined(model, roots, &ones, (state, params, &[]), &state.iter().sum(), &exact);
+    let known = model.exprs.eval::<Known>(roots, symbols(state, params, &[]));
+    let defect = combined(model, roots, &ones, (state, params, &[]), &state.iter().sum(), &known);
     trial.rounded |= matches!(defect, Found::Rounded(_));
     if matches!(defect, Found::Nothing) {
         trial.violations.push(Violation::Undefined(false));
@@ -173,11 +175,11 @@ fn collision(model: &Model, state: &[Rational], params: &[Vec<Rational>], trial:
         .zip(&model.params)
         .map(|(values, param)| if param.components > 1 { vec![Rational::zero(); values.len()] } else { values.clone() })
         .collect();
-    let exact = if still == params { exact } else { model.exprs.eval(roots, symbols(state, &still, &[])) };
+    let known = if still == params { known } else { model.exprs.eval(roots, symbols(state, &still, &[])) };
     for axis in 0..lattice.dim() {
         let c: Vec<i32> = lattice.dirs().map(|dir| lattice.velocity(dir)[axis]).collect();
         let before = state.iter().zip(&c).map(|(f, c)| f * whole(*c)).sum();
-        let defect = combined(model, roots, &c, (state, &still, &[]), &before, &exact);
+        let defect = combined(model, roots, &c, (state, &still, &[]), &before, &known);
         if !defect.vanishes() {
             trial.violations.push(Violation::Momentum(axis, defect.show()));
         }
@@ -194,13 +196,17 @@ fn initial(model: &Model, params: &[Vec<Rational>], random: &mut Random, trial: 
             count => (0..count).map(|_| Rational::new(random.whole(-4, 4).into(), 64.into())).collect(),
         })
         .collect();
-    let populations: Option<Vec<Rational>> =
-        model.exprs.eval::<Exact>(&model.init.outputs, symbols(&[], params, &fields)).into_iter().collect();
+    let populations: Option<Vec<Rational>> = model
+        .exprs
+        .eval::<Known>(&model.init.outputs, symbols(&[], params, &fields))
+        .iter()
+        .map(|value| exact(value).cloned())
+        .collect();
     let rounded: Vec<f64>;
     let back: Vec<Found> = match &populations {
         Some(populations) => {
-            let back = model.exprs.eval::<Exact>(&model.macroscopic.outputs, symbols(populations, params, &[]));
-            back.into_iter().map(|value| value.map_or(Found::Nothing, Found::Exact)).collect()
+            let back = model.exprs.eval::<Known>(&model.macroscopic.outputs, symbols(populations, params, &[]));
+            back.iter().map(|value| exact(value).cloned().map_or(Found::Nothing, Found::Exact)).collect()
         }
         None => {
             trial.rounded = true;

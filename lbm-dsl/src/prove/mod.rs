@@ -2,6 +2,7 @@
 //!
 //! In: a [`Model`]. After: findings, for people and for the manifest. Everything is exact and the same on every machine.
 
+mod known;
 pub(crate) mod laws;
 mod poly;
 mod random;

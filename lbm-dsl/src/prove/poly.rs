@@ -32,6 +32,11 @@ impl Poly {
         Self { terms: BTreeMap::from([(monomial, Rational::one())]) }
     }
 
+    /// How many monomials it has.
+    pub fn len(&self) -> usize {
+        self.terms.len()
+    }
+
     /// Whether it is zero.
     pub fn is_zero(&self) -> bool {
         self.terms.is_empty()

@@ -53,6 +53,14 @@ impl Ratio {
         }
     }
 
+    /// How much there is to it: monomials, or thousands of bits.
+    pub fn size(&self) -> usize {
+        match self {
+            Ratio::Constant(value) => ((value.numer().bits() + value.denom().bits()) / 1000) as usize,
+            Ratio::Function(parts) => parts.0.len() + parts.1.len(),
+        }
+    }
+
     /// Whether it is zero everywhere.
     pub fn is_zero(&self) -> bool {
         matches!(self, Ratio::Constant(value) if value.is_zero())

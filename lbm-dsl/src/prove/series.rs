@@ -17,6 +17,8 @@ pub struct Series {
     known: i32,
 }
 
+/// Largest size of a coefficient; one that grows beyond is not followed.
+const MAX_SIZE: usize = 40;
 /// `known` of a series that is known entirely.
 const EXACT: i32 = i32::MAX / 4;
 
@@ -189,7 +191,7 @@ pub fn eval(
                 })
             }
         };
-        values[id.index()] = value;
+        values[id.index()] = value.filter(|value| value.coefficients.iter().all(|c| c.size() <= MAX_SIZE));
     }
     roots.iter().map(|root| values[root.index()].clone()).collect()
 }
