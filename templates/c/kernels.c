@@ -121,10 +121,13 @@ static {{ real }} {{ rule.function }}(const int direction, const {{ real }} *own
 {%- endfor %}
     switch (direction) {
 {%- for link in rule.links %}
-    case {{ link.at }}:
+    case {{ link.at }}:{% if link.block %} { {%- endif %}
 {%- for line in link.lines %}
         {{ line }}
 {%- endfor %}
+{%- if link.block %}
+    }
+{%- endif %}
 {%- endfor %}
     default:
         return own[direction * CELLS];

@@ -94,10 +94,13 @@ static __device__ __forceinline__ {{ real }} {{ rule.function }}(const int direc
 {%- endfor %}
     switch (direction) {
 {%- for link in rule.links %}
-    case {{ link.at }}:
+    case {{ link.at }}:{% if link.block %} { {%- endif %}
 {%- for line in link.lines %}
         {{ line }}
 {%- endfor %}
+{%- if link.block %}
+    }
+{%- endif %}
 {%- endfor %}
     default:
         return own[direction * CELLS];

@@ -1,12 +1,149 @@
-//! Typed launches in Rust.
+//! Typed launches in Rust: a struct for each kernel, its fields the arguments.
 
-use lbm_bundle::File;
+use lbm_bundle::{ArgType, File, Kernel, Manifest, Real};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
-use super::Method;
+use super::layout::doc;
+use super::{Method, banner};
+use crate::lower::signature::{names_of_fields, role_name};
 
-/// `<spec>.rs`
+/// `<spec>.rs`: no dependencies, no `unsafe`.
 pub fn bindings(method: &Method) -> File {
-    let _ = quote! {};
-    File { name: format!("{}.rs", method.manifest.spec), text: String::new() }
+    let manifest = method.manifest;
+    let layout = layout(manifest);
+    let launches = manifest.kernels.iter().map(|kernel| launch(manifest, kernel));
+    let tokens = quote! {
+        use core::ffi::c_void;
+        #layout
+        #(#launches)*
+    };
+    let file = syn::parse2(tokens).unwrap_or_else(|error| panic!("bindings of {}: {error}", manifest.spec));
+    let options = format!("{} block={}", banner::real(manifest.real), banner::block(manifest));
+    let mut lines: Vec<String> = banner::origin(method, &options);
+    lines.push(String::new());
+    lines.push("Pointers are to device memory for the CUDA kernels, to host memory for the C kernels.".into());
+    let mut text: String = lines.iter().map(|line| format!("//! {line}").trim_end().to_string() + "\n").collect();
+    text.push('\n');
+    // A blank line before every item, as rustfmt leaves it.
+    for (at, line) in prettyplease::unparse(&file).lines().enumerate() {
+        let opens = line.starts_with("/// ") || line.starts_with("#[derive") || line.starts_with("impl");
+        let continues = text.ends_with("\n\n") || text.lines().last().is_some_and(|last| last.starts_with("///"));
+        if at > 0 && opens && !continues {
+            text.push('\n');
+        }
+        text += line;
+        text.push('\n');
+    }
+    File { name: format!("{}.rs", manifest.spec), text }
+}
+
+fn ident(name: &str) -> Ident {
+    // `r#` where Rust has a keyword that the targets do not have.
+    syn::parse_str(name).unwrap_or_else(|_| Ident::new_raw(name, Span::call_site()))
+}
+
+fn layout(manifest: &Manifest) -> TokenStream {
+    let (q, dim, cells, fields) = (manifest.q(), manifest.dim as usize, manifest.cells(), manifest.field_components());
+    let block = manifest.block.map(|side| side as usize);
+    let velocities = manifest.directions.iter().map(|direction| {
+        let [x, y, z] = direction.c.map(|c| proc_macro2::Literal::i32_unsuffixed(c.abs())).map(|c| quote!(#c));
+        let [x, y, z] = [(x, 0), (y, 1), (z, 2)].map(|(c, at)| if direction.c[at] < 0 { quote!(-#c) } else { c });
+        quote!([#x, #y, #z])
+    });
+    let opposites = manifest.directions.iter().map(|direction| direction.opposite as usize);
+    let opposites = opposites.map(proc_macro2::Literal::usize_unsuffixed);
+    let [bx, by, bz] = block.map(proc_macro2::Literal::usize_unsuffixed);
+    let lit = proc_macro2::Literal::usize_unsuffixed;
+    let (q, dim, cells, fields) = (lit(q), lit(dim), lit(cells), lit(fields));
+    let (near, stride) = (lit(3usize.pow(manifest.dim)), lit(manifest.wall_stride as usize));
+    let field_doc = format!(" Components of the macroscopic fields: {}.", names_of_fields(manifest).join(", "));
+    let rules = manifest.boundaries.iter().map(|rule| {
+        let name = ident(&format!("RULE_{}", rule.name.to_uppercase()));
+        let code = proc_macro2::Literal::i32_unsuffixed(rule.code);
+        let doc = if rule.doc.is_empty() { format!(" Rule `{}`.", rule.name) } else { format!(" {}", rule.doc) };
+        quote! { #[doc = #doc] pub const #name: i32 = #code; }
+    });
+    quote! {
+        /// Number of axes.
+        pub const DIM: usize = #dim;
+        /// Number of directions.
+        pub const Q: usize = #q;
+        /// Velocity of each direction.
+        pub const VELOCITIES: [[i32; 3]; Q] = [#(#velocities),*];
+        /// The direction with the reversed velocity, for each direction.
+        pub const OPPOSITES: [usize; Q] = [#(#opposites),*];
+        /// Cells of a block along each axis.
+        pub const BLOCK: [usize; 3] = [#bx, #by, #bz];
+        /// Cells of a block.
+        pub const CELLS: usize = #cells;
+        /// Neighbours of a block, itself included.
+        pub const NEAR: usize = #near;
+        #[doc = #field_doc]
+        pub const FIELDS: usize = #fields;
+        /// Values of a wall instance in `wall_values`.
+        pub const WALL_VALUES: usize = #stride;
+        #(#rules)*
+        /// Index of cell `(x, y, z)` in its block.
+        pub const fn cell(x: usize, y: usize, z: usize) -> usize {
+            x + BLOCK[0] * (y + BLOCK[1] * z)
+        }
+        /// Where the population of a direction at a cell of the block in `slot` is.
+        pub const fn population(slot: usize, direction: usize, cell: usize) -> usize {
+            (slot * Q + direction) * CELLS + cell
+        }
+        /// Where a component of the macroscopic fields at a cell of the block in `slot` is.
+        pub const fn field(slot: usize, component: usize, cell: usize) -> usize {
+            (slot * FIELDS + component) * CELLS + cell
+        }
+    }
+}
+
+fn launch(manifest: &Manifest, kernel: &Kernel) -> TokenStream {
+    let name: String = role_name(kernel.role).split('_').map(capital).collect();
+    let name = ident(&name);
+    let real = ident(if manifest.real == Real::F32 { "f32" } else { "f64" });
+    let fields: Vec<Ident> = kernel.args.iter().map(|arg| ident(&arg.name)).collect();
+    let types = kernel.args.iter().map(|arg| match arg.ty {
+        ArgType::Int => quote!(i32),
+        ArgType::Real => quote!(#real),
+        ArgType::Ints => quote!(*const i32),
+        ArgType::Reals => quote!(*const #real),
+        ArgType::RealsOut => quote!(*mut #real),
+    });
+    let docs = kernel.args.iter().map(|arg| format!(" {}", arg.doc));
+    let about = format!(" {}", doc(kernel.role));
+    let symbol = &kernel.symbol;
+    let arity = proc_macro2::Literal::usize_unsuffixed(kernel.args.len());
+    let threads = proc_macro2::Literal::u32_unsuffixed(kernel.threads);
+    let items = proc_macro2::Literal::u32_unsuffixed(kernel.items_per_group);
+    quote! {
+        #[doc = #about]
+        #[derive(Clone, Copy, Debug)]
+        #[repr(C)]
+        pub struct #name {
+            #(#[doc = #docs] pub #fields: #types,)*
+        }
+        impl #name {
+            /// Symbol of the kernel; on the host, `_packed` behind it takes `arguments()`.
+            pub const SYMBOL: &'static str = #symbol;
+            /// CUDA: threads of a thread block.
+            pub const THREADS: u32 = #threads;
+            /// CUDA: list entries that a thread block works on.
+            pub const ITEMS_PER_GROUP: u32 = #items;
+            /// CUDA: thread blocks of the grid.
+            pub const fn groups(&self) -> u32 {
+                (self.count as u32).div_ceil(Self::ITEMS_PER_GROUP)
+            }
+            /// Pointers to the arguments in order, as a launch takes them. They live as long as `self` stays in place.
+            pub fn arguments(&mut self) -> [*mut c_void; #arity] {
+                [#((&raw mut self.#fields).cast()),*]
+            }
+        }
+    }
+}
+
+fn capital(word: &str) -> String {
+    let (first, rest) = word.split_at(1);
+    first.to_uppercase() + rest
 }

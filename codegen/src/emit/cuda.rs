@@ -9,6 +9,6 @@ const TEMPLATE: &str = include_str!("../../../templates/cuda/kernels.cu");
 
 /// `<spec>.cu`
 pub fn kernels(method: &Method) -> File {
-    let dialect = Dialect { target: "cuda", int: "int", restrict: "__restrict__" };
+    let dialect = Dialect { target: "cuda", int: "int", restrict: "__restrict__ " };
     File { name: format!("{}.cu", method.manifest.spec), text: render("kernels.cu", TEMPLATE, &view(method, &dialect)) }
 }

@@ -49,6 +49,7 @@ impl Term {
 }
 
 /// Prints the expressions of one plan.
+#[derive(Clone)]
 pub struct Printer<'a> {
     plan: &'a Plan,
     real: Real,
@@ -70,6 +71,23 @@ impl<'a> Printer<'a> {
     /// Prints the symbol as `text` from now on.
     pub fn spell(&mut self, symbol: Symbol, text: String) {
         self.symbols.insert(symbol, text);
+    }
+
+    /// From now on prints values where they are used that the formula of `root` uses once.
+    pub fn inline_below(&mut self, root: ExprId) {
+        let exprs = self.plan.dag().exprs();
+        let mut uses: BTreeMap<ExprId, usize> = BTreeMap::new();
+        let mut open = vec![root];
+        while let Some(id) = open.pop() {
+            for operand in exprs.get(id).operands() {
+                let count = uses.entry(operand).or_default();
+                *count += 1;
+                if *count == 1 {
+                    open.push(operand);
+                }
+            }
+        }
+        self.names.retain(|id, _| uses.get(id).is_some_and(|count| *count > 1));
     }
 
     /// The formula of `id`, even if a statement computes it.

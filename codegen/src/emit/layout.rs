@@ -89,7 +89,7 @@ fn kernel(
     let mut kernel = Kernel {
         symbol: signature.symbol.clone(),
         doc: vec![doc(signature.role).into()],
-        args: declarations(&signature.args, |arg| declaration(arg, real, dialect)),
+        args: declarations(&signature.args, real, dialect, ")"),
         inputs: Vec::new(),
         body: Vec::new(),
         outputs: Vec::new(),
@@ -115,15 +115,30 @@ pub fn doc(role: Role) -> &'static str {
     }
 }
 
-/// One argument a line, the comments aligned.
-fn declarations(args: &[Arg], declaration: impl Fn(&Arg) -> String) -> Vec<String> {
-    let texts: Vec<String> = args.iter().map(declaration).collect();
-    let width = texts.iter().map(String::len).max().unwrap_or(0) + 1;
-    let line = |(at, (text, arg)): (usize, (&String, &Arg))| {
-        let end = if at + 1 == args.len() { ")" } else { "," };
-        format!("{:<width$}  // {}", format!("{text}{end}"), arg.doc)
-    };
-    texts.iter().zip(args).enumerate().map(line).collect()
+/// Longest line of a list of arguments with its comments.
+const WIDTH: usize = 118;
+
+/// One argument a line, the comments aligned and wrapped; `end` closes the list.
+pub fn declarations(args: &[Arg], real: &str, dialect: &Dialect, end: &str) -> Vec<String> {
+    let mut texts: Vec<String> = args.iter().map(|arg| declaration(arg, real, dialect) + ",").collect();
+    if let Some(last) = texts.last_mut() {
+        last.pop();
+        *last += end;
+    }
+    let width = texts.iter().map(String::len).max().unwrap_or(0);
+    let mut lines = Vec::new();
+    for (text, arg) in texts.iter().zip(args) {
+        let mut line = format!("{text:<width$}  //");
+        for word in arg.doc.split(' ') {
+            if line.len() + word.len() >= WIDTH - 4 {
+                lines.push(line);
+                line = format!("{:<width$}  //  ", "");
+            }
+            line = line + " " + word;
+        }
+        lines.push(line);
+    }
+    lines
 }
 
 fn declaration(arg: &Arg, real: &str, dialect: &Dialect) -> String {
@@ -132,9 +147,9 @@ fn declaration(arg: &Arg, real: &str, dialect: &Dialect) -> String {
     match arg.ty {
         ArgType::Int => format!("const {int} {name}"),
         ArgType::Real => format!("const {real} {name}"),
-        ArgType::Ints => format!("const {int} *{restrict} {name}"),
-        ArgType::Reals => format!("const {real} *{restrict} {name}"),
-        ArgType::RealsOut => format!("{real} *{restrict} {name}"),
+        ArgType::Ints => format!("const {int} *{restrict}{name}"),
+        ArgType::Reals => format!("const {real} *{restrict}{name}"),
+        ArgType::RealsOut => format!("{real} *{restrict}{name}"),
     }
 }
 
@@ -239,17 +254,15 @@ fn rule(method: &Method, plan: &Plan, boundary: &lbm_bundle::Boundary) -> Rule {
         }
     }
     let link = |(at, output): (usize, &Output)| {
+        let mut printer = printer.clone();
+        printer.inline_below(output.value);
         let mut lines = Vec::new();
         for id in printer.needs(output.value) {
             lines.extend(printer.statement(&printer.operand(id), id));
         }
         lines.push(format!("return {};", printer.formula(output.value)));
-        if lines.len() > 1 {
-            lines = lines.into_iter().map(|line| format!("    {line}")).collect();
-            lines.insert(0, "{".into());
-            lines.push("}".into());
-        }
-        Link { at, lines }
+        let block = lines.len() > 1;
+        Link { at, lines, block }
     };
     let moving = |at: &usize| manifest.directions[*at].c != [0; 3];
     let outputs = plan.dag().outputs().iter().enumerate();

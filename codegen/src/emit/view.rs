@@ -124,6 +124,8 @@ pub struct Link {
     pub at: usize,
     /// Statements, of which the last returns the value.
     pub lines: Vec<String>,
+    /// Whether the statements declare something, and so need braces.
+    pub block: bool,
 }
 
 /// Where a direction pulls from.
