@@ -64,12 +64,12 @@ static inline __attribute__((always_inline)) void gather(
         const int first = cy > 0 ? 1 : 0, last = cy < 0 ? BY - 1 : BY;
 
         // rows from the same plane, then their first or last column from the neighbour along x
-        memcpy(to + first * BX + (cx > 0), own + (first - cy) * BX + (cx < 0),
-            sizeof({{ real }}) * (size_t)((last - first) * BX - (cx != 0)));
-        if (cx != 0) {
-            for (int y = first; y < last; ++y) {
-                to[y * BX + (cx > 0 ? 0 : BX - 1)] = side[(y - cy) * BX + (cx > 0 ? BX - 1 : 0)];
-            }
+        if (first < last) {
+            memcpy(to + first * BX + (cx > 0), own + (first - cy) * BX + (cx < 0),
+                sizeof({{ real }}) * (size_t)((last - first) * BX - (cx != 0)));
+        }
+        for (int y = first; y < last && cx != 0; ++y) {
+            to[y * BX + (cx > 0 ? 0 : BX - 1)] = side[(y - cy) * BX + (cx > 0 ? BX - 1 : 0)];
         }
 
         // the row from the neighbour along y, then its corner

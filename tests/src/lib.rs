@@ -1,1 +1,19 @@
-//! Tests through the public interfaces.
+//! Tests through the public interfaces: one helper for each kind of case, the only code that calls the API.
+//!
+//! - [`compiled`]: shipped specs, compiled and run
+//! - [`toolchain`]: the compilers that emitted text is given to
+
+pub mod compiled;
+pub mod toolchain;
+
+use std::path::PathBuf;
+
+/// The repository.
+pub fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().expect("this crate lies in the repository").to_path_buf()
+}
+
+/// Whether checked-in expectations are to be rewritten: `LBMC_UPDATE=1`.
+pub fn update() -> bool {
+    std::env::var_os("LBMC_UPDATE").is_some_and(|value| value == "1")
+}

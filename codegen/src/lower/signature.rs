@@ -97,23 +97,23 @@ fn kernel(model: &Model, manifest: &Manifest, role: Role, arithmetic: Cost) -> K
     };
 
     let arg = |name: &str, ty, doc: String| Arg { name: name.into(), ty, doc };
-    let populations =
-        |which: &str| format!("{which} populations [slot][{q}][{cells}]: value of f_i per cell, lattice units");
+    let populations = |which: &str| format!("{which} populations [slot][{q}][{cells}], lattice units");
     let field_names: Vec<String> = names_of_fields(manifest);
-    let fields = format!("{} [slot][{components}][{cells}]: per cell, lattice units", field_names.join(", "));
+    let fields = format!("{} [slot][{components}][{cells}], lattice units", field_names.join(", "));
     let ids = arg("ids", ArgType::Ints, "slots to work on [count]".into());
     let count = arg("count", ArgType::Int, "how many slots `ids` lists".into());
     let neighbours = arg(
         "neighbours",
         ArgType::Ints,
         format!(
-            "slots of the neighbours [slot][{}], position {}; -(w + 1) where wall w is",
+            "slots of the neighbours [slot][{}] at {}, or -(w + 1) for wall w",
             3u32.pow(dim),
             if dim == 2 { "(dx+1) + 3 (dy+1)" } else { "(dx+1) + 3 (dy+1) + 9 (dz+1)" }
         ),
     );
     let src = arg("src", ArgType::Reals, populations("post-collision"));
-    let dst = arg("dst", ArgType::RealsOut, populations("new post-collision"));
+    let dst =
+        arg("dst", ArgType::RealsOut, populations(if role == Role::Init { "initial" } else { "new post-collision" }));
     let mut args = match role {
         Role::Init => vec![ids, count, arg("fields", ArgType::Reals, fields), dst],
         Role::StreamCollide => vec![ids, count, neighbours, src, dst],

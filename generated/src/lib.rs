@@ -1,1 +1,0 @@
-//! Bindings of the shipped kernels.

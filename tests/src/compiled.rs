@@ -1,0 +1,92 @@
+//! Shipped specs, compiled and run on the host.
+
+use lbm_bundle::{Bundle, File, Real, Role, Target};
+use lbm_codegen::options::Options;
+use lbm_codegen::pipeline::{self, Compiled};
+use lbm_dsl::lattice::Lattice;
+use lbm_dsl::model::Model;
+use lbm_dsl::shipped::{self, Prelude};
+use lbm_dsl::source::Source;
+use lbm_runtime::device::{Device, Scalar};
+use lbm_runtime::kernels::{Given, Program};
+use num_traits::ToPrimitive;
+
+/// Names of the shipped specs.
+pub fn specs() -> Vec<&'static str> {
+    shipped::specs().map(|(name, _)| name).collect()
+}
+
+/// The model of a shipped spec.
+pub fn model(spec: &str) -> Model {
+    let text = shipped::spec(spec).expect("a shipped spec");
+    lbm_dsl::compile(&Source::new(&format!("{spec}.lbm"), text), &Prelude)
+        .unwrap_or_else(|report| panic!("{spec}: {}", report.render(120)))
+}
+
+/// A model, compiled.
+pub fn compile(model: &Model, target: Target, real: Real, block: [u32; 3]) -> Compiled {
+    pipeline::compile(model, &Options { target, real, block }).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// All files of a shipped spec for both targets, with the default block.
+pub fn files(spec: &str, real: Real) -> Vec<File> {
+    let model = model(spec);
+    let block = Options::default_block(model.lattice().dim());
+    let bundles = [Target::Cuda, Target::C].map(|target| compile(&model, target, real, block).bundle);
+    pipeline::files(&bundles)
+}
+
+/// The real type as the runtime calls it.
+pub fn scalar(real: Real) -> Scalar {
+    match real {
+        Real::F32 => Scalar::F32,
+        Real::F64 => Scalar::F64,
+    }
+}
+
+/// Random numbers that are the same everywhere, in -1 to 1.
+pub struct Random(pub u64);
+
+impl Random {
+    /// The next one.
+    pub fn draw(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    }
+}
+
+/// States near equilibrium: density 1 and velocity 0 to some percent, a hundredth of noise. The values are those of f32,
+/// so that both real types start from the same.
+pub fn states(lattice: &Lattice, count: usize) -> Vec<Vec<f64>> {
+    let mut random = Random(1);
+    let mut state = || {
+        let (rho, u) = (1.0 + 0.05 * random.draw(), [0; 3].map(|_| 0.05 * random.draw()));
+        let population = |dir| {
+            let cu: f64 = lattice.velocity(dir).iter().zip(u).map(|(c, u)| f64::from(*c) * u).sum();
+            let weight = lattice.weight(dir).to_f64().expect("a finite weight");
+            f64::from((weight * rho * (1.0 + 3.0 * cu) * (1.0 + 0.01 * random.draw())) as f32)
+        };
+        lattice.dirs().map(population).collect()
+    };
+    (0..count).map(|_| state()).collect()
+}
+
+/// The compiled `collide` of a bundle, applied to states on the host.
+pub fn collide(bundle: &Bundle, params: &[(&str, f64)], states: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let device = Device::host(1).expect("a host");
+    let program = Program::load(&device, bundle).unwrap_or_else(|error| panic!("{error}"));
+    let (q, count) = (bundle.manifest.q(), states.len());
+    let scalar = scalar(bundle.manifest.real);
+    let mut src = device.alloc(scalar, q * count).expect("memory");
+    let mut dst = device.alloc(scalar, q * count).expect("memory");
+    for dir in 0..q {
+        let values: Vec<f64> = states.iter().map(|state| state[dir]).collect();
+        src.write_reals(dir * count, &values).expect("in range");
+    }
+    let mut given =
+        vec![("count", Given::Int(count as i32)), ("src", Given::Read(&src)), ("dst", Given::Write(&mut dst))];
+    given.extend(params.iter().map(|(name, value)| (*name, Given::Real(*value))));
+    program.launch(Role::Collide, count, given).unwrap_or_else(|error| panic!("{error}"));
+    let after = dst.read_reals(0..q * count).expect("in range");
+    (0..count).map(|at| (0..q).map(|dir| after[dir * count + at]).collect()).collect()
+}

@@ -1,0 +1,105 @@
+//! The compilers that emitted text is given to.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use crate::root;
+
+/// Architectures that CUDA text must compile for.
+pub const ARCHITECTURES: [&str; 7] = ["75", "80", "86", "89", "90", "100", "120"];
+
+/// A line of `benchmarks/registers.csv`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Resources {
+    /// Symbol of the kernel.
+    pub kernel: String,
+    /// Registers of a thread.
+    pub registers: u32,
+    /// Bytes of stores and loads that spilled registers cause.
+    pub spill_bytes: u32,
+}
+
+/// The CUDA toolkit's folder: `$LBMC_CUDA`, or the wheels that `scripts/fetch-cuda.sh` has fetched. In continuous
+/// integration (`CI=true`) they are fetched; elsewhere `None` says that this test can't run, and how to make it run.
+pub fn cuda() -> Option<PathBuf> {
+    if let Some(folder) = std::env::var_os("LBMC_CUDA") {
+        return Some(folder.into());
+    }
+    let wheels = std::env::var_os("LBMC_CUDA_WHEELS").map_or(root().join("target/cuda-wheels"), PathBuf::from);
+    let folder = wheels.join("nvidia/cu13");
+    if folder.join("bin/nvcc").is_file() {
+        return Some(folder);
+    }
+    if std::env::var_os("CI").is_some_and(|value| value == "true") {
+        let output = run(Command::new(root().join("scripts/fetch-cuda.sh")));
+        return Some(String::from_utf8_lossy(&output.stdout).trim().into());
+    }
+    eprintln!(
+        "skipped: no CUDA compiler here. Run scripts/fetch-cuda.sh once, or set LBMC_CUDA to a toolkit of version 13.0"
+    );
+    None
+}
+
+/// Runs a command that must succeed.
+pub fn run(mut command: Command) -> Output {
+    let output = command.output().unwrap_or_else(|error| panic!("can't run {command:?}: {error}"));
+    if !output.status.success() {
+        let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        panic!("{command:?} failed:\n{out}{err}");
+    }
+    output
+}
+
+/// Compiles a C file with warnings as errors, the header before it.
+pub fn gcc(source: &Path, header: &Path) {
+    let mut command = Command::new("gcc");
+    command.args(["-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-fno-math-errno", "-c", "-o", "/dev/null"]);
+    command.arg("-include").arg(header).arg(source);
+    run(command);
+}
+
+/// Compiles a CUDA file with nvcc, warnings as errors, and reads what ptxas says of its kernels.
+pub fn nvcc(toolkit: &Path, source: &Path, architecture: &str) -> Vec<Resources> {
+    let mut command = Command::new(toolkit.join("bin/nvcc"));
+    command.args(["-std=c++17", "-cubin", "-prec-div=false", "-prec-sqrt=false", "-Xptxas", "-v"]);
+    command.args(["-Werror", "all-warnings", "-Xcompiler", "-Wall,-Wextra", "-o", "/dev/null"]);
+    command.arg(format!("-arch=sm_{architecture}")).arg(source);
+    let output = run(command);
+    resources(&String::from_utf8_lossy(&output.stderr))
+}
+
+/// Reads the log of `ptxas -v`.
+fn resources(log: &str) -> Vec<Resources> {
+    let mut all = Vec::new();
+    let (mut kernel, mut spill_bytes) = (String::new(), 0);
+    for line in log.lines() {
+        let number_before = |words: &str| -> Option<u32> {
+            let head = &line[..line.find(words)?];
+            head.trim_end().rsplit([' ', ',']).next()?.parse().ok()
+        };
+        if let Some((_, rest)) = line.split_once("Compiling entry function '") {
+            kernel = rest.split('\'').next().unwrap_or_default().to_string();
+        } else if let Some(stores) = number_before(" bytes spill stores") {
+            spill_bytes = stores + number_before(" bytes spill loads").unwrap_or(0);
+        } else if let Some(registers) = number_before(" registers") {
+            all.push(Resources { kernel: std::mem::take(&mut kernel), registers, spill_bytes });
+        }
+    }
+    all.sort();
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn registers_and_spills_are_read_from_the_log() {
+        let log = "ptxas info    : Compiling entry function 'a_collide' for 'sm_90'\n\
+                   ptxas info    : Function properties for a_collide\n    \
+                   8 bytes stack frame, 12 bytes spill stores, 16 bytes spill loads\n\
+                   ptxas info    : Used 98 registers, used 0 barriers, 8 bytes cumulative stack size\n";
+        let found = resources(log);
+        assert_eq!(found, [Resources { kernel: "a_collide".into(), registers: 98, spill_bytes: 28 }]);
+    }
+}

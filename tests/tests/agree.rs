@@ -1,0 +1,61 @@
+//! One arithmetic, many executions: the kernel as the spec says it = its simplified form = compiled C, on random states
+//! near equilibrium. Errors are relative to the largest population of the state.
+
+use lbm_bundle::{Real, Target};
+use lbm_codegen::eval::{eval_dag, eval_ir};
+use lbm_codegen::options::Options;
+use lbm_codegen::{lower, simplify};
+use lbm_dsl::expr::{Exact, Rational, Symbol};
+use lbm_tests::compiled;
+use num_traits::ToPrimitive;
+
+const OMEGA: f64 = 1.7;
+const STATES: usize = 37;
+
+/// Largest difference between two sets of states.
+fn difference(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
+    let of_state = |(a, b): (&Vec<f64>, &Vec<f64>)| {
+        let scale = b.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
+        let worst = |most: f64, (a, b): (&f64, &f64)| if a.is_nan() { f64::INFINITY } else { most.max((a - b).abs()) };
+        a.iter().zip(b).fold(0.0, worst) / scale
+    };
+    a.iter().zip(b).map(of_state).fold(0.0, f64::max)
+}
+
+/// The value of an input of the collision.
+fn input(state: &[f64], symbol: Symbol) -> f64 {
+    match symbol {
+        Symbol::Population(dir) => state[dir.index()],
+        // The value that f32 kernels are given, too.
+        Symbol::Param { .. } => f64::from(OMEGA as f32),
+        Symbol::WallParam { .. } | Symbol::Field { .. } => unreachable!("a collision has no such input"),
+    }
+}
+
+#[test]
+fn all_executions_of_a_collision_agree() {
+    for spec in compiled::specs() {
+        let model = compiled::model(spec);
+        let states = compiled::states(model.lattice(), STATES);
+        let kernel = lower::collide(&model);
+        let dag = simplify::simplify(&kernel).unwrap_or_else(|error| panic!("{spec}: {error}"));
+
+        let exact = |state: &Vec<f64>| -> Vec<f64> {
+            let given = |symbol| -> Exact { Rational::from_float(input(state, symbol)) };
+            let values = eval_ir(&kernel, given);
+            values.into_iter().map(|value| value.and_then(|value| value.to_f64()).expect("defined")).collect()
+        };
+        let exact: Vec<Vec<f64>> = states.iter().map(exact).collect();
+        let ir: Vec<Vec<f64>> = states.iter().map(|state| eval_ir(&kernel, |symbol| input(state, symbol))).collect();
+        let simple: Vec<Vec<f64>> = states.iter().map(|state| eval_dag(&dag, |symbol| input(state, symbol))).collect();
+        assert!(difference(&ir, &exact) < 1e-13, "{spec}, as written: {}", difference(&ir, &exact));
+        assert!(difference(&simple, &exact) < 1e-13, "{spec}, simplified: {}", difference(&simple, &exact));
+
+        for (real, bound) in [(Real::F64, 1e-12), (Real::F32, 2e-6)] {
+            let block = Options::default_block(model.lattice().dim());
+            let bundle = compiled::compile(&model, Target::C, real, block).bundle;
+            let found = compiled::collide(&bundle, &[("omega", f64::from(OMEGA as f32))], &states);
+            assert!(difference(&found, &exact) < bound, "{spec}, C {real:?}: {}", difference(&found, &exact));
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Every emitted file compiles with warnings as errors, and CUDA kernels use the registers they are known to use.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use lbm_bundle::{Real, Target};
+use lbm_tests::toolchain::{self, ARCHITECTURES};
+use lbm_tests::{compiled, root, update};
+
+/// Writes every file of a spec into a folder.
+fn write(folder: &Path, spec: &str, real: Real) {
+    std::fs::create_dir_all(folder).expect("a temporary folder");
+    for file in compiled::files(spec, real) {
+        std::fs::write(folder.join(file.name), file.text).expect("a temporary file");
+    }
+}
+
+/// Both real types with their names.
+const REALS: [(Real, &str); 2] = [(Real::F32, "f32"), (Real::F64, "f64")];
+
+#[test]
+fn c_compiles_without_warnings_and_as_its_header_says() {
+    let temporary = tempfile::tempdir().expect("a temporary folder");
+    for spec in compiled::specs() {
+        for (real, name) in REALS {
+            let folder = temporary.path().join(name);
+            write(&folder, spec, real);
+            toolchain::gcc(&folder.join(format!("{spec}.c")), &folder.join(format!("{spec}.h")));
+        }
+    }
+}
+
+#[test]
+fn c_compiles_for_blocks_of_any_shape() {
+    let temporary = tempfile::tempdir().expect("a temporary folder");
+    for (spec, block) in
+        [("d2q9_bgk", [5, 3, 1]), ("d2q9_bgk", [1, 1, 1]), ("d3q19_bgk", [2, 7, 3]), ("d3q19_bgk", [16, 16, 16])]
+    {
+        let bundle = compiled::compile(&compiled::model(spec), Target::C, Real::F32, block).bundle;
+        let header = bundle.extras.iter().find(|file| file.name.ends_with(".h")).expect("a header");
+        let (source, declared) = (temporary.path().join(&bundle.source.name), temporary.path().join(&header.name));
+        std::fs::write(&source, &bundle.source.text).expect("a temporary file");
+        std::fs::write(&declared, &header.text).expect("a temporary file");
+        toolchain::gcc(&source, &declared);
+    }
+}
+
+#[test]
+fn cuda_compiles_without_warnings_and_uses_the_registers_in_the_table() {
+    let Some(toolkit) = toolchain::cuda() else { return };
+    let temporary = tempfile::tempdir().expect("a temporary folder");
+    let mut jobs: Vec<(PathBuf, &str, &str)> = Vec::new();
+    for spec in compiled::specs() {
+        for (real, name) in REALS {
+            let folder = temporary.path().join(name);
+            write(&folder, spec, real);
+            let source = folder.join(format!("{spec}.cu"));
+            let wanted = |arch: &&str| real == Real::F32 || *arch == "90";
+            jobs.extend(ARCHITECTURES.into_iter().filter(wanted).map(|arch| (source.clone(), name, arch)));
+        }
+    }
+    let (left, right) = jobs.split_at(jobs.len() / 2);
+    let compile = |jobs: &[(PathBuf, &str, &str)]| {
+        let mut lines = Vec::new();
+        for (source, real, arch) in jobs {
+            for kernel in toolchain::nvcc(&toolkit, source, arch) {
+                let (name, registers, spills) = (kernel.kernel, kernel.registers, kernel.spill_bytes);
+                lines.push(format!("{name},{real},sm_{arch},{registers},{spills}"));
+            }
+        }
+        lines
+    };
+    let mut lines = std::thread::scope(|scope| {
+        let other = scope.spawn(|| compile(left));
+        let mut lines = compile(right);
+        lines.extend(other.join().expect("nvcc accepts every kernel"));
+        lines
+    });
+    lines.sort();
+    let found = format!("kernel,real,arch,registers,spill_bytes\n{}\n", lines.join("\n"));
+    let table = root().join("benchmarks/registers.csv");
+    if update() {
+        std::fs::write(&table, &found).expect("benchmarks/ can be written");
+    }
+    let expected = std::fs::read_to_string(&table).unwrap_or_default();
+    assert!(
+        found == expected,
+        "registers have changed; look at the change with\n    LBMC_UPDATE=1 cargo test -p lbm-tests --test compile && git \
+         diff benchmarks\nand check it in if it is for the better:\n{}",
+        changes(&expected, &found)
+    );
+}
+
+#[test]
+fn nvrtc_accepts_every_kernel() {
+    let Some(toolkit) = toolchain::cuda() else { return };
+    let temporary = tempfile::tempdir().expect("a temporary folder");
+    let mut command = Command::new("python3");
+    command.arg(root().join("scripts/nvrtc-check.py")).arg(toolkit).arg("75,90,120");
+    for spec in compiled::specs() {
+        for (real, name) in REALS {
+            let folder = temporary.path().join(name);
+            write(&folder, spec, real);
+            command.arg(folder.join(format!("{spec}.cu")));
+        }
+    }
+    toolchain::run(command);
+}
+
+/// Lines of a table that differ, old and new.
+fn changes(old: &str, new: &str) -> String {
+    let by_key = |text: &str| -> BTreeMap<String, String> {
+        let key = |line: &str| line.splitn(4, ',').take(3).collect::<Vec<_>>().join(",");
+        text.lines().map(|line| (key(line), line.to_string())).collect()
+    };
+    let (old, new) = (by_key(old), by_key(new));
+    let mut lines = Vec::new();
+    for key in old.keys().chain(new.keys().filter(|key| !old.contains_key(*key))) {
+        if old.get(key) != new.get(key) {
+            let show =
+                |line: Option<&String>| line.map_or("none".to_string(), |line| line[key.len() + 1..].to_string());
+            lines.push(format!("{key}: {} -> {}", show(old.get(key)), show(new.get(key))));
+        }
+    }
+    lines.join("\n")
+}
