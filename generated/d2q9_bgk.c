@@ -49,17 +49,17 @@ static inline __attribute__((always_inline)) void collide_cells(
 
         // ---- shared
         const float t0 = 1.0f - omega;
-        const float t1 = 0.33333334f * omega;
-        const float t2 = f_6 + f_8 + f_2;
-        const float t3 = f_5 + f_7 + f_1;
+        const float t1 = f_6 + f_8 + f_2;
+        const float t2 = f_5 + f_7 + f_1;
 
         // ---- rho   (d2q9_bgk.lbm:12)
-        const float rho = f_0 + f_3 + f_4 + t2 + t3;
+        const float rho = f_0 + f_3 + f_4 + t1 + t2;
 
         // ---- j   (d2q9_bgk.lbm:13)
-        const float jx = t3 - t2;
-        const float t4 = 0.33333334f * (rho * t1);
-        const float t5 = 0.5f * (t1 / rho);
+        const float jx = t2 - t1;
+        const float t3 = 0.33333334f * omega;
+        const float t4 = 0.11111111f * omega * rho;
+        const float t5 = 0.5f * (t3 / rho);
         const float jy = f_3 + f_5 + f_8 - f_4 - f_6 - f_7;
         const float t6 = jy * jy * t5;
         const float t7 = jx * t5;
@@ -70,10 +70,10 @@ static inline __attribute__((always_inline)) void collide_cells(
         // ---- post
         const float post_0 = f_0 * t0 + 4.0f * (t8 - t10);
         const float t11 = 2.0f * t10 + t8;
-        const float t12 = jx * t1;
+        const float t12 = jx * t3;
         const float post_1 = t11 + t12 + f_1 * t0;
         const float post_2 = t11 - t12 + f_2 * t0;
-        const float t13 = jy * t1;
+        const float t13 = jy * t3;
         const float t14 = 1.5f * (jy * t7);
         const float t15 = t10 - t9;
         const float post_3 = t13 - t15 + f_3 * t0;

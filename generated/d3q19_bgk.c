@@ -59,23 +59,23 @@ static inline __attribute__((always_inline)) void collide_cells(
 
         // ---- shared
         const float t0 = 1.0f - omega;
-        const float t1 = 0.083333336f * omega;
-        const float t2 = f_1 + f_11 + f_9;
-        const float t3 = f_16 + f_18 + (f_4 + f_13);
-        const float t4 = f_2 + f_12 + (f_8 + f_10);
-        const float t5 = f_3 + f_17 + f_14 + (f_7 + f_15);
+        const float t1 = f_1 + f_11 + f_9;
+        const float t2 = f_16 + f_18 + (f_4 + f_13);
+        const float t3 = f_2 + f_12 + (f_8 + f_10);
+        const float t4 = f_3 + f_17 + f_14 + (f_7 + f_15);
 
         // ---- rho   (d3q19_bgk.lbm:12)
-        const float rho = f_0 + f_5 + f_6 + t2 + t3 + t4 + t5;
+        const float rho = f_0 + f_5 + f_6 + t1 + t2 + t3 + t4;
 
         // ---- j   (d3q19_bgk.lbm:13)
-        const float jx = f_7 + f_13 + t2 - f_14 - t4;
-        const float jy = t5 - f_8 - t3;
-        const float t6 = 0.6666667f * (rho * t1);
-        const float t7 = t1 / rho;
+        const float jx = f_7 + f_13 + t1 - f_14 - t3;
+        const float jy = t4 - f_8 - t2;
+        const float t5 = 0.083333336f * omega;
+        const float t6 = 0.055555556f * omega * rho;
+        const float t7 = t5 / rho;
         const float t8 = jx * t7;
         const float t9 = jx * t8;
-        const float t10 = jx * t1;
+        const float t10 = jx * t5;
         const float t11 = t6 - t9;
         const float t12 = 0.5f * t6 + t9;
         const float jz = f_5 + f_9 + f_12 + f_15 + f_18 - f_6 - f_10 - f_11 - f_16 - f_17;
@@ -93,8 +93,8 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float post_1 = f_1 * t0 + t20 + 2.0f * t18;
         const float post_2 = f_2 * t0 + t20 - 2.0f * t19;
         const float t21 = 0.5f * t11 + t17;
-        const float t22 = jy * t1;
-        const float t23 = jz * t1;
+        const float t22 = jy * t5;
+        const float t23 = jz * t5;
         const float t24 = 3.0f * (jy * t8);
         const float t25 = 3.0f * (jz * t8);
         const float t26 = 0.5f * t13 - t15;

@@ -1,7 +1,7 @@
 //! In: a `KernelIr` as the spec says it. Out: a [`Dag`] of the same values.
 //!
 //! ```text
-//! KernelIr ──normal──▶ System ──products, pairs, reciprocals, scale──▶ System ──build──▶ Exprs ──extract──▶ Exprs ──names──▶ Dag
+//! KernelIr ──normal──▶ System ──products, pairs, reciprocals, scale──▶ System ──build──▶ Exprs ──extract, rounding──▶ Exprs ──names──▶ Dag
 //! ```
 //!
 //! - `normal`: sums of products, cut where the author wrote `let`
@@ -10,6 +10,7 @@
 //! - `scale`: constants absorbed where something is multiplied anyway
 //! - `search`: what to inline, and which of equally good choices, by trying
 //! - `build`: expressions; `extract`, with `lang`, `rules` and `cost`: signs and multiply-adds in an e-graph
+//! - `rounding`: constants multiplied together where two would be rounded
 //! - `names`: the spec's names in the result
 //!
 //! Why not the e-graph alone: sums of 27 terms have more orders than any e-graph holds. What decides here is linear algebra
@@ -28,6 +29,7 @@ mod pairs;
 mod products;
 mod random;
 mod reciprocals;
+mod rounding;
 mod rules;
 mod scale;
 mod search;
@@ -66,6 +68,7 @@ pub fn simplify(kernel: &KernelIr) -> Result<Dag, SimplifyError> {
     let system = search::search(kernel);
     let (exprs, values) = build::build(&system);
     let (exprs, values) = extract::saturate(&kernel.name, &exprs, &values)?;
+    let (exprs, values) = rounding::round_once(&exprs, &values);
     Ok(name(kernel, &exprs, &values))
 }
 
