@@ -1,5 +1,7 @@
 //! In: a [`Model`] and [`Options`]. Out: a [`Bundle`] and a [`Report`] of what its kernels cost.
 //!
+//! Model ──[`plan`]──▶ [`Plans`] ──[`Plans::emit`]──▶ [`Compiled`]: the expensive half knows no options.
+//!
 //! After: the bundle is complete. Pure: files and clocks belong to the caller, who may watch the stages go by.
 
 use std::fmt;
@@ -18,9 +20,8 @@ use crate::options::Options;
 use crate::schedule::schedule;
 use crate::simplify::{SimplifyError, simplify};
 
-/// A step of a compile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
+/// A step of [`plan`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// Viscosity, for the manifest.
     Prove,
@@ -30,8 +31,6 @@ pub enum Stage {
     Simplify,
     /// Order and names.
     Schedule,
-    /// Text.
-    Emit,
 }
 
 /// Cost of one kernel or boundary rule.
@@ -119,18 +118,22 @@ struct Kernel {
     plan: Plan,
 }
 
-/// Compiles a model.
-pub fn compile(model: &Model, options: &Options) -> Result<Compiled, CompileError> {
-    compile_watched(model, options, &mut |_| ())
+/// What no option changes: the arithmetic of every kernel in its final order, and the viscosity. One is enough for all
+/// targets, real types and blocks.
+pub struct Plans<'m> {
+    model: &'m Model,
+    viscosity: lbm_bundle::Viscosity,
+    kernels: Vec<Kernel>,
 }
 
-/// Compiles a model and says when a stage is done, so that the caller can time it.
-pub fn compile_watched(
-    model: &Model,
-    options: &Options,
-    done: &mut dyn FnMut(Stage),
-) -> Result<Compiled, CompileError> {
-    check(model, options)?;
+/// Compiles a model.
+pub fn compile(model: &Model, options: &Options) -> Result<Compiled, CompileError> {
+    plan(model, &mut |_| ())?.emit(options)
+}
+
+/// Plans the kernels of a model, and says when a stage is done, so that the caller can time it.
+pub fn plan<'m>(model: &'m Model, done: &mut dyn FnMut(Stage)) -> Result<Plans<'m>, CompileError> {
+    check_speeds(model)?;
     let found = prove::findings(model).viscosity;
     let viscosity = lbm_bundle::Viscosity { formula: found.formula, rate: found.rate };
     done(Stage::Prove);
@@ -149,27 +152,36 @@ pub fn compile_watched(
     };
     let kernels: Vec<Kernel> = kernels.iter().zip(dags).map(kernel).collect();
     done(Stage::Schedule);
+    Ok(Plans { model, viscosity, kernels })
+}
 
-    let [collide, init, macroscopic, walls @ ..] = &kernels[..] else { unreachable!("lower gives these kernels") };
-    let of_role = |role| match role {
-        Role::Collide | Role::StreamCollide | Role::StreamCollideWalls => collide,
-        Role::Init => init,
-        Role::Macroscopic => macroscopic,
-    };
-    let manifest = signature::manifest(model, options, viscosity, |role| of_role(role).simplified);
-    let method = Method {
-        manifest: &manifest,
-        summary: model.summary(),
-        as_written: &|role| of_role(role).naive,
-        collide: &collide.plan,
-        init: &init.plan,
-        macroscopic: &macroscopic.plan,
-        walls: walls.iter().map(|wall| &wall.plan).collect(),
-    };
-    let (source, extras) = (emit::source(&method), emit::extras(&method));
-    let report = report(&manifest, |role| of_role(role).naive, walls);
-    done(Stage::Emit);
-    Ok(Compiled { bundle: Bundle { manifest, source, extras }, report })
+impl Plans<'_> {
+    /// Text and signatures for one set of options.
+    pub fn emit(&self, options: &Options) -> Result<Compiled, CompileError> {
+        check_block(self.model, options)?;
+        let [collide, init, macroscopic, walls @ ..] = &self.kernels[..] else {
+            unreachable!("lower gives these kernels")
+        };
+        let of_role = |role| match role {
+            Role::Collide | Role::StreamCollide | Role::StreamCollideWalls => collide,
+            Role::Init => init,
+            Role::Macroscopic => macroscopic,
+        };
+        let viscosity = self.viscosity.clone();
+        let manifest = signature::manifest(self.model, options, viscosity, |role| of_role(role).simplified);
+        let method = Method {
+            manifest: &manifest,
+            summary: self.model.summary(),
+            as_written: &|role| of_role(role).naive,
+            collide: &collide.plan,
+            init: &init.plan,
+            macroscopic: &macroscopic.plan,
+            walls: walls.iter().map(|wall| &wall.plan).collect(),
+        };
+        let (source, extras) = (emit::source(&method), emit::extras(&method));
+        let report = report(&manifest, |role| of_role(role).naive, walls);
+        Ok(Compiled { bundle: Bundle { manifest, source, extras }, report })
+    }
 }
 
 /// The files of the bundles of one method: every kernel source, the header and the bindings once, and the manifest of
@@ -188,14 +200,14 @@ fn values(outputs: &[Output]) -> Vec<ExprId> {
     outputs.iter().map(|output| output.value).collect()
 }
 
-fn check(model: &Model, options: &Options) -> Result<(), CompileError> {
+fn check_speeds(model: &Model) -> Result<(), CompileError> {
     let lattice = model.lattice();
-    for dir in lattice.dirs() {
-        if lattice.velocity(dir).iter().any(|c| c.abs() > 1) {
-            return Err(CompileError::Speed(lattice.velocity(dir).to_vec()));
-        }
-    }
-    let dim = lattice.dim();
+    let fast = lattice.dirs().map(|dir| lattice.velocity(dir)).find(|velocity| velocity.iter().any(|c| c.abs() > 1));
+    fast.map_or(Ok(()), |velocity| Err(CompileError::Speed(velocity.to_vec())))
+}
+
+fn check_block(model: &Model, options: &Options) -> Result<(), CompileError> {
+    let dim = model.lattice().dim();
     let cells = options.block.iter().try_fold(1u32, |cells, side| cells.checked_mul(*side));
     let flat = options.block[dim.min(3)..].iter().all(|side| *side == 1);
     match cells {

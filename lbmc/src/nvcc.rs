@@ -63,7 +63,9 @@ fn parse(log: &str) -> BTreeMap<String, Resources> {
         } else if let Some(stores) = before(&["bytes", "spill", "stores"]) {
             let stores: u32 = stores;
             spill_bytes = stores + before(&["bytes", "spill", "loads"]).unwrap_or(0);
-        } else if let (Some(registers), Some(symbol)) = (before(&["registers"]), current.take()) {
+        } else if let Some(registers) = before(&["registers"])
+            && let Some(symbol) = current.take()
+        {
             all.insert(symbol, Resources { registers, spill_bytes });
         }
     }

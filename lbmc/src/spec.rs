@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use lbm_bundle::{Bundle, Target};
+use lbm_bundle::Bundle;
 use lbm_codegen::options::Options;
 use lbm_codegen::pipeline;
 use lbm_dsl::model::Model;
@@ -83,13 +83,4 @@ pub fn block(asked: Option<&BlockArg>, dim: usize, default: [u32; 3]) -> Result<
     let mut block = [1; 3];
     block[..dim].copy_from_slice(sides);
     Ok(block)
-}
-
-/// The block that is fastest on a target.
-pub fn best_block(target: Target, dim: usize) -> [u32; 3] {
-    match target {
-        Target::Cuda => Options::default_block(dim),
-        Target::C if dim == 2 => [32, 32, 1],
-        Target::C => [16, 16, 16],
-    }
 }

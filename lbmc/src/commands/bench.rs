@@ -6,6 +6,7 @@ use lbm_dsl::model::Model;
 use lbm_dsl::shipped;
 use lbm_runtime::bandwidth::copy_bandwidth;
 use lbm_runtime::device::Device;
+use lbm_runtime::layout::preferred_block;
 use lbm_runtime::step::{GridSpec, Simulation};
 use miette::{Result, miette};
 use serde::Serialize;
@@ -96,7 +97,7 @@ pub fn bench(args: &Bench) -> Result<()> {
 
 fn measure(args: &Bench, device: &Device, model: &Model, real: Real, bandwidth: f64) -> Result<Row> {
     let dim = model.lattice().dim();
-    let block = spec::block(args.block.as_ref(), dim, spec::best_block(device.target(), dim))?;
+    let block = spec::block(args.block.as_ref(), dim, preferred_block(device.target(), dim))?;
     let bundle = spec::compile(model, &Options { target: device.target(), real, block })?;
     let size = size(&bundle, args.gib);
     if size.contains(&0) {

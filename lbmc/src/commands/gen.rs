@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use lbm_bundle::{Bundle, Target};
 use lbm_codegen::options::Options;
-use lbm_codegen::pipeline::{self, KernelReport, Stage};
+use lbm_codegen::pipeline::{self, CompileError, KernelReport, Stage};
 use miette::{Result, miette};
 use serde::Serialize;
 
@@ -27,8 +27,8 @@ struct Report {
     params: Vec<String>,
     /// Counts per cell, the same for every target.
     kernels: Vec<KernelReport>,
-    /// Seconds by target and stage.
-    seconds: BTreeMap<Target, BTreeMap<String, f64>>,
+    /// Seconds of each stage.
+    seconds: BTreeMap<&'static str, f64>,
     /// What nvcc says of each CUDA kernel; nothing where there is no nvcc or no CUDA target.
     cuda: Option<CudaReport>,
 }
@@ -41,9 +41,9 @@ struct CudaReport {
 
 /// Runs the command.
 pub fn generate(args: &Gen) -> Result<()> {
-    let begin = Instant::now();
+    let mut clock = Clock::start();
     let model = Spec::find(&args.spec)?.model()?;
-    let front_end = begin.elapsed().as_secs_f64();
+    clock.lap("front_end");
     let dim = model.lattice().dim();
     let block = spec::block(args.block.as_ref(), dim, Options::default_block(dim))?;
     let targets: &[Target] = match args.target {
@@ -52,22 +52,16 @@ pub fn generate(args: &Gen) -> Result<()> {
         GenTarget::All => &[Target::Cuda, Target::C],
     };
 
+    let failed = |error: CompileError| miette!(code = "lbmc::compile", "{error}");
+    let plans = pipeline::plan(&model, &mut |stage| clock.lap(stage_name(stage))).map_err(failed)?;
     let mut bundles: Vec<Bundle> = vec![];
     let mut kernels = vec![];
-    let mut seconds = BTreeMap::new();
-    for target in targets {
-        let mut stages = BTreeMap::from([("front_end".to_string(), front_end)]);
-        let mut last = Instant::now();
-        let mut done = |stage: Stage| {
-            stages.insert(stage_name(stage), last.elapsed().as_secs_f64());
-            last = Instant::now();
-        };
-        let options = Options { target: *target, real: args.real.into(), block };
-        let compiled = pipeline::compile_watched(&model, &options, &mut done).map_err(|error| miette!("{error}"))?;
-        seconds.insert(*target, stages);
+    for &target in targets {
+        let compiled = plans.emit(&Options { target, real: args.real.into(), block }).map_err(failed)?;
         bundles.push(compiled.bundle);
         kernels = compiled.report.kernels;
     }
+    clock.lap("emit");
 
     files::create_folder(&args.out)?;
     for file in pipeline::files(&bundles) {
@@ -82,7 +76,7 @@ pub fn generate(args: &Gen) -> Result<()> {
             block,
             params: params::all_names(&model),
             kernels,
-            seconds,
+            seconds: clock.laps,
             cuda: cuda(&bundles)?,
         };
         let text = serde_json::to_string_pretty(&report).expect("plain data has a text");
@@ -101,8 +95,29 @@ fn cuda(bundles: &[Bundle]) -> Result<Option<CudaReport>> {
     Ok(Some(CudaReport { arch: ARCH, kernels: nvcc::resources(&nvcc, &bundle.source.text, ARCH)? }))
 }
 
+/// Seconds by stage.
+struct Clock {
+    last: Instant,
+    laps: BTreeMap<&'static str, f64>,
+}
+
+impl Clock {
+    fn start() -> Clock {
+        Clock { last: Instant::now(), laps: BTreeMap::new() }
+    }
+
+    fn lap(&mut self, stage: &'static str) {
+        self.laps.insert(stage, self.last.elapsed().as_secs_f64());
+        self.last = Instant::now();
+    }
+}
+
 /// Name of a stage as the report calls it.
-fn stage_name(stage: Stage) -> String {
-    let value = serde_json::to_value(stage).expect("a stage has a name");
-    value.as_str().expect("a stage is a string").to_string()
+fn stage_name(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Prove => "prove",
+        Stage::Lower => "lower",
+        Stage::Simplify => "simplify",
+        Stage::Schedule => "schedule",
+    }
 }

@@ -6,6 +6,7 @@ use lbm_codegen::options::Options;
 use lbm_runtime::case::{RawCase, TargetChoice};
 use lbm_runtime::device::Device;
 use lbm_runtime::flow;
+use lbm_runtime::layout::preferred_block;
 use miette::{Report, Result, miette};
 
 use crate::cli::Run;
@@ -30,7 +31,7 @@ pub fn run(args: &Run) -> Result<()> {
     let model = Spec::find(&beside(&args.case, raw.spec()))
         .map_err(|error| Report::new(raw.reject_spec(&error.to_string(), error.help().map(|help| help.to_string()))))?
         .model()?;
-    let block = raw.block().unwrap_or_else(|| spec::best_block(device.target(), model.lattice().dim()));
+    let block = raw.block().unwrap_or_else(|| preferred_block(device.target(), model.lattice().dim()));
     let bundle = spec::compile(&model, &Options { target: device.target(), real: raw.real(), block })?;
     let (case, warnings) = raw.resolve(&bundle.manifest)?;
     for warning in warnings {
