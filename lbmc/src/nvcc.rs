@@ -16,10 +16,10 @@ pub struct Resources {
     pub spill_bytes: u32,
 }
 
-/// The toolkit's compiler: `$LBMC_NVCC`, on the path, or below `$CUDA_HOME` or /usr/local/cuda.
+/// The compiler of the toolkit `$LBMC_CUDA`; else on the path, or below `$CUDA_HOME` or /usr/local/cuda.
 pub fn find() -> Option<PathBuf> {
-    if let Some(named) = std::env::var_os("LBMC_NVCC") {
-        return Some(named.into());
+    if let Some(toolkit) = std::env::var_os("LBMC_CUDA") {
+        return Some(Path::new(&toolkit).join("bin/nvcc"));
     }
     let on_path =
         std::env::var_os("PATH").into_iter().flat_map(|path| std::env::split_paths(&path).collect::<Vec<_>>());
@@ -28,18 +28,22 @@ pub fn find() -> Option<PathBuf> {
     on_path.chain(in_homes).map(|folder| folder.join("nvcc")).find(|nvcc| nvcc.is_file())
 }
 
-/// Compiles `source` for the architecture (for example `sm_90`) and returns each kernel's resources by symbol.
+/// Compiles `source` for the architecture (for example `sm_90`), with the division that the runtime uses, and returns each kernel's resources by symbol.
 pub fn resources(nvcc: &Path, source: &str, arch: &str) -> Result<BTreeMap<String, Resources>> {
     let folder = tempfile::tempdir().into_diagnostic()?;
     let file = folder.path().join("kernels.cu");
     std::fs::write(&file, source).into_diagnostic()?;
     let output = Command::new(nvcc)
-        .args(["-cubin", "-Xptxas", "-v", "-arch", arch, "-o"])
+        .args(["-cubin", "-prec-div=false", "-prec-sqrt=false", "-Xptxas", "-v", "-arch", arch, "-o"])
         .arg(folder.path().join("kernels.cubin"))
         .arg(&file)
         .output()
         .map_err(|error| {
-            miette!(help = "set LBMC_NVCC to a working nvcc, or unset it", "can't run `{}`: {error}", nvcc.display())
+            miette!(
+                help = "set LBMC_CUDA to the folder of a CUDA toolkit, or unset it",
+                "can't run `{}`: {error}",
+                nvcc.display()
+            )
         })?;
     let log = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
