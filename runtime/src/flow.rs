@@ -141,8 +141,6 @@ pub fn describe(summary: &Summary, folder: &Path) -> String {
     let why = match summary.stop {
         StopReason::Steady => "the flow is steady",
         StopReason::Steps => "all steps are done",
-        StopReason::NotANumber => "the flow is not finite",
-        StopReason::Interrupted => "interrupted",
     };
     let mut text = format!("{} steps, {why}; {:.1} MLUPS", summary.steps, summary.mlups);
     if let Some(share) = summary.fraction_of_copy {

@@ -55,7 +55,7 @@ impl Face {
         self as usize
     }
 
-    /// Name in case files and messages: `x_min`.
+    /// Name in messages: `x_min`.
     pub fn name(self) -> &'static str {
         ["x_min", "x_max", "y_min", "y_max", "z_min", "z_max"][self.index()]
     }

@@ -14,10 +14,6 @@ pub enum StopReason {
     Steady,
     /// All steps were done.
     Steps,
-    /// A value was no number any more.
-    NotANumber,
-    /// Someone asked.
-    Interrupted,
 }
 
 /// What a run measured.
