@@ -1,4 +1,17 @@
-//! The README's commands work as written, in its own order, and what it quotes is true.
+//! Every page works as written: its commands run, in its order, on the files that it shows; what it quotes is true; its
+//! links lead somewhere.
+//!
+//! What stands behind three backticks, after the language, says what a block is:
+//!
+//! | block | what the test does |
+//! | --- | --- |
+//! | `sh` | runs every line, which must succeed; `cargo test` lines are left to those who test |
+//! | `text output` | is what the last command printed |
+//! | `lbm NAME`, `toml NAME` | writes the block to a file of that name |
+//! | `rust from PATH`, any language | stands in that file of the project, word for word |
+//! | `toml fragment`, any language | nothing: part of a file |
+//!
+//! A page runs in a folder of its own, which holds links to `cases` and `specs`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,62 +20,164 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("lbmc lies in the workspace").to_path_buf()
 }
 
-fn readme() -> String {
-    std::fs::read_to_string(root().join("README.md")).expect("there is a README")
+/// The README and the pages in `docs/`.
+fn pages() -> Vec<PathBuf> {
+    let docs = std::fs::read_dir(root().join("docs")).expect("there are docs");
+    let mut pages: Vec<PathBuf> = docs.map(|entry| entry.expect("a readable entry").path()).collect();
+    pages.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
+    pages.push(root().join("README.md"));
+    pages.sort();
+    pages
 }
 
-/// Lines of every block that opens with "```LANGUAGE".
-fn blocks(text: &str, language: &str) -> Vec<String> {
-    let open = format!("```{language}");
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// A fenced block of a page.
+struct Block {
+    /// What stands behind the opening backticks.
+    info: String,
+    text: String,
+}
+
+fn blocks(page: &str) -> Vec<Block> {
     let mut blocks = Vec::new();
-    let mut current: Option<String> = None;
-    for line in text.lines() {
+    let mut current: Option<Block> = None;
+    for line in page.lines() {
         match &mut current {
-            None if line == open => current = Some(String::new()),
-            None => {}
-            Some(_) if line == "```" => blocks.extend(current.take()),
-            Some(block) => {
-                block.push_str(line);
-                block.push('\n');
+            None => {
+                current = line.strip_prefix("```").map(|info| Block { info: info.trim().into(), text: String::new() });
             }
+            Some(_) if line == "```" => blocks.extend(current.take()),
+            Some(block) => block.text += &format!("{line}\n"),
         }
     }
+    assert!(current.is_none(), "a block is not closed");
     blocks
 }
 
-#[test]
-fn every_command_of_the_readme_works() {
-    let out = tempfile::tempdir().expect("a temporary folder");
-    let mut ran = 0;
-    for block in blocks(&readme(), "sh") {
-        for line in block.lines().filter(|line| !line.starts_with("cargo test")) {
-            let arguments = line.strip_prefix("cargo run --release -- ").unwrap_or_else(|| panic!("run what? {line}"));
-            let mut command = Command::new(env!("CARGO_BIN_EXE_lbmc"));
-            command
-                .args(arguments.split_whitespace().map(|word| match word.strip_prefix("out/") {
-                    Some(rest) => out.path().join(rest).into_os_string(),
-                    None => word.into(),
-                }))
-                .current_dir(root());
-            if arguments.starts_with("run ") && !arguments.contains("--out") {
-                command.arg("--out").arg(out.path().join("run"));
+/// The arguments of a command line that starts the program.
+fn arguments(line: &str) -> Vec<&str> {
+    let rest = line.strip_prefix("cargo run --release -- ").or_else(|| line.strip_prefix("lbmc "));
+    rest.unwrap_or_else(|| panic!("run what? {line}")).split_whitespace().collect()
+}
+
+/// Runs a page; how many commands it had.
+fn run(page: &Path) -> usize {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for link in ["cases", "specs"] {
+        std::os::unix::fs::symlink(root().join(link), folder.path().join(link)).expect("a link");
+    }
+    let (mut ran, mut printed) = (0, String::new());
+    let text = read(page);
+    let page = page.file_name().unwrap_or_default().to_string_lossy();
+    for block in blocks(&text) {
+        let words: Vec<&str> = block.info.split_whitespace().collect();
+        match words[..] {
+            ["sh"] => {
+                for line in block.text.lines().filter(|line| !line.starts_with("cargo test")) {
+                    let mut command = Command::new(env!("CARGO_BIN_EXE_lbmc"));
+                    let output = command.args(arguments(line)).current_dir(folder.path()).output();
+                    let output = output.expect("lbmc starts");
+                    let errors = String::from_utf8_lossy(&output.stderr);
+                    assert!(output.status.success(), "{page}: {line}\n{errors}");
+                    printed = String::from_utf8_lossy(&output.stdout).into_owned();
+                    ran += 1;
+                }
             }
-            assert!(command.status().expect("lbmc starts").success(), "{line}");
-            ran += 1;
+            ["text", "output"] => assert_eq!(block.text, printed, "{page}: the command above prints something else"),
+            [_, "from", path] => {
+                let whole = read(&root().join(path));
+                assert!(whole.contains(&block.text), "{page}: this does not stand in {path}:\n{}", block.text);
+            }
+            [_, "fragment"] | [] => {}
+            ["lbm" | "toml", name] => std::fs::write(folder.path().join(name), &block.text).expect("a file"),
+            ["text"] => {}
+            _ => panic!("{page}: what is a block `{}`?", block.info),
         }
     }
-    assert!(ran >= 5, "the README shows what lbmc does, but only {ran} commands were found");
+    ran
 }
 
 #[test]
-fn the_readme_quotes_the_spec_as_it_is() {
-    let spec = std::fs::read_to_string(root().join("specs/d3q19_bgk.lbm")).expect("the spec is there");
-    assert!(blocks(&readme(), "rust").contains(&spec), "copy specs/d3q19_bgk.lbm into the README");
+fn every_page_works_as_written() {
+    let ran: usize = pages().iter().map(|page| run(page)).sum();
+    assert!(ran >= 5, "the pages show what lbmc does, but only {ran} commands were found");
+}
+
+/// Targets of the links and pictures of a page: `[text](target)`.
+fn links(text: &str) -> Vec<String> {
+    let mut links = Vec::new();
+    let mut fenced = false;
+    for line in text.lines() {
+        fenced ^= line.starts_with("```");
+        let mut rest = if fenced { "" } else { line };
+        while let Some(at) = rest.find("](") {
+            rest = &rest[at + 2..];
+            links.extend(rest.find(')').map(|end| rest[..end].to_string()));
+        }
+    }
+    links
+}
+
+/// The anchor of a heading: lower case, spaces to dashes, other signs dropped.
+fn anchor(heading: &str) -> String {
+    let kept = heading.trim().to_lowercase();
+    let kept = kept.chars().filter(|letter| letter.is_alphanumeric() || " -_".contains(*letter));
+    kept.map(|letter| if letter == ' ' { '-' } else { letter }).collect()
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    for page in pages() {
+        for link in links(&read(&page)) {
+            if link.starts_with("https://") {
+                continue;
+            }
+            let (file, place) = link.split_once('#').unwrap_or((&link, ""));
+            let target = if file.is_empty() { page.clone() } else { page.with_file_name(file) };
+            assert!(target.exists(), "{}: nothing at {link}", page.display());
+            if !place.is_empty() {
+                let text = read(&target);
+                let mut headings = text.lines().filter(|line| line.starts_with('#'));
+                let found = headings.any(|line| anchor(line.trim_start_matches('#')) == place);
+                assert!(found, "{}: no heading for {link}", page.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn every_page_can_be_reached_from_the_readme() {
+    let mut reached = vec![root().join("README.md")];
+    let mut at = 0;
+    while at < reached.len() {
+        let page = reached[at].clone();
+        for link in links(&read(&page)) {
+            let target = page.with_file_name(link.split('#').next().unwrap_or_default());
+            let target = target.canonicalize().unwrap_or(target);
+            if target.extension().is_some_and(|extension| extension == "md") && !reached.contains(&target) {
+                reached.push(target);
+            }
+        }
+        at += 1;
+    }
+    for page in pages() {
+        assert!(reached.contains(&page), "no link leads to {}", page.display());
+    }
+}
+
+#[test]
+fn the_readme_shows_a_whole_spec() {
+    let spec = read(&root().join("specs/d3q19_bgk.lbm"));
+    let whole = blocks(&read(&root().join("README.md"))).into_iter().any(|block| block.text == spec);
+    assert!(whole, "copy specs/d3q19_bgk.lbm into the README");
 }
 
 #[test]
 fn every_folder_that_the_readme_names_exists() {
-    let text = readme();
+    let text = read(&root().join("README.md"));
     let folders = text.lines().filter_map(|line| line.strip_prefix("| `")).filter(|line| line.contains("/`"));
     let mut seen = 0;
     for row in folders {
@@ -72,4 +187,45 @@ fn every_folder_that_the_readme_names_exists() {
         }
     }
     assert!(seen >= 8, "the map of folders has {seen} entries");
+}
+
+/// A page of which a part is written by the program: the part between two marks. With `LBMC_UPDATE=1` it is rewritten.
+fn written_by_the_program(page: &str, fresh: &str) {
+    let path = root().join("docs").join(page);
+    let text = read(&path);
+    let (start, end) = ("<!-- written by the program: -->\n", "<!-- end -->\n");
+    let from = text.find(start).unwrap_or_else(|| panic!("{page} has no mark")) + start.len();
+    let to = from + text[from..].find(end).unwrap_or_else(|| panic!("{page} has no second mark"));
+    if std::env::var_os("LBMC_UPDATE").is_some() {
+        std::fs::write(&path, format!("{}{fresh}{}", &text[..from], &text[to..])).expect("the page is written");
+    } else {
+        assert_eq!(&text[from..to], fresh, "{page} is out of date: run this test with LBMC_UPDATE=1");
+    }
+}
+
+#[test]
+fn the_reference_of_case_files_is_that_of_the_program() {
+    let mut table = String::from("| key | what it is |\n| --- | --- |\n");
+    for (key, doc) in lbm_runtime::case::keys() {
+        table += &format!("| `{key}` | {doc} |\n");
+    }
+    written_by_the_program("case.md", &table);
+}
+
+#[test]
+fn the_reference_of_the_command_line_is_that_of_the_program() {
+    let help = |arguments: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_lbmc")).args(arguments).output().expect("lbmc starts");
+        let text = String::from_utf8(output.stdout).expect("text");
+        text.lines().map(|line| format!("{}\n", line.trim_end())).collect::<String>()
+    };
+    let overview = help(&["--help"]);
+    let commands = overview.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let names: Vec<&str> = commands.filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(names.len() >= 6, "{overview}");
+    let mut text = format!("```text\n{overview}```\n");
+    for name in names.iter().filter(|name| **name != "help") {
+        text += &format!("\n## lbmc {name}\n\n```text\n{}```\n", help(&[name, "--help"]));
+    }
+    written_by_the_program("cli.md", &text);
 }
