@@ -8,7 +8,8 @@
 //! A data *slot* holds one block of `block[0] x block[1] x block[2]` cells (`block[2]` is 1 in two dimensions). Inside a
 //! block, cell `(x, y, z)` has index `x + block[0] * (y + block[1] * z)`.
 //!
-//! - populations: `f[(slot * q + direction) * cells + cell]`, post-collision, two buffers
+//! - populations: `f[(slot * q + direction) * cells + cell]`, post-collision, two buffers; `direction` counts those of all
+//!   sets, one set after the other, and `q` is their number
 //! - fields: `fields[(slot * field_components + component) * cells + cell]`
 //! - neighbours: `neighbours[slot * 3^dim + (dx+1) + 3*(dy+1) + 9*(dz+1)]`, `dx, dy, dz` in -1, 0, 1: the slot of that
 //!   neighbour, or `-(w + 1)` where the wall instance `w` is (no `dz` term in two dimensions)
@@ -175,14 +176,36 @@ pub struct Field {
     pub components: u32,
 }
 
-/// One direction of the lattice.
+/// Populations that stream along the directions of one velocity set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Populations {
+    /// Name as in the spec: `f`.
+    pub name: String,
+    /// Name of the velocity set: `D3Q19`.
+    pub lattice: String,
+    /// Squared speed of sound of the velocity set.
+    pub cs2: f64,
+    /// Position of the first of them in [`Manifest::directions`].
+    pub first: u32,
+    /// How many there are.
+    pub count: u32,
+}
+
+impl Populations {
+    /// Their positions in [`Manifest::directions`].
+    pub fn range(&self) -> std::ops::Range<usize> {
+        self.first as usize..(self.first + self.count) as usize
+    }
+}
+
+/// The direction of one population.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Direction {
     /// Velocity, 0 beyond the dimension.
     pub c: [i32; 3],
     /// Exact weight, as `1/36`.
     pub weight: String,
-    /// Position of the opposite direction.
+    /// Position of the opposite direction of the same set.
     pub opposite: u32,
 }
 
@@ -206,13 +229,11 @@ pub struct Manifest {
     pub target: Target,
     /// Real type.
     pub real: Real,
-    /// Name of the lattice: `D3Q19`.
-    pub lattice: String,
     /// Number of axes, 2 or 3.
     pub dim: u32,
-    /// Squared speed of sound.
-    pub cs2: f64,
-    /// The directions in the order of the populations.
+    /// The sets of populations; the first is that of `lattice` in the spec.
+    pub populations: Vec<Populations>,
+    /// The direction of every population, one set after the other.
     pub directions: Vec<Direction>,
     /// Cells of a block along each axis; 1 beyond the dimension.
     pub block: [u32; 3],
@@ -231,7 +252,14 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// Number of directions.
+    /// The first populations, those of `lattice` in the spec.
+    ///
+    /// # Panics
+    /// Where the manifest lists none: no such manifest is made, and no such bundle loads.
+    pub fn main(&self) -> &Populations {
+        &self.populations[0]
+    }
+    /// Number of populations of all sets.
     pub fn q(&self) -> usize {
         self.directions.len()
     }

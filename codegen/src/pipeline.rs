@@ -201,8 +201,10 @@ fn values(outputs: &[Output]) -> Vec<ExprId> {
 }
 
 fn check_speeds(model: &Model) -> Result<(), CompileError> {
-    let lattice = model.lattice();
-    let fast = lattice.dirs().map(|dir| lattice.velocity(dir)).find(|velocity| velocity.iter().any(|c| c.abs() > 1));
+    let fast = model
+        .pops()
+        .map(|(_, set, dir)| set.lattice.velocity(dir))
+        .find(|velocity| velocity.iter().any(|c| c.abs() > 1));
     fast.map_or(Ok(()), |velocity| Err(CompileError::Speed(velocity.to_vec())))
 }
 

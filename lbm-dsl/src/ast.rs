@@ -32,6 +32,10 @@ pub enum Item {
     Lattice(LatticeDef),
     /// `lattice D2Q9;`
     LatticeChoice(Name),
+    /// `populations g on D2Q5;`
+    Populations(PopulationsDef),
+    /// `conserve phi;`
+    Conserve(Name),
     /// `param omega in (0, 2);`
     Param(ParamDef),
     /// `let u[a] = j[a] / rho;`
@@ -85,6 +89,15 @@ pub struct Velocities {
     pub weight: Expr,
 }
 
+/// A further set of populations.
+#[derive(Clone, Debug)]
+pub struct PopulationsDef {
+    /// Its name.
+    pub name: Name,
+    /// Its velocity set.
+    pub lattice: Name,
+}
+
 /// A run-time argument.
 #[derive(Clone, Debug)]
 pub struct ParamDef {
@@ -110,8 +123,10 @@ pub struct Binder {
 /// What an index variable runs over.
 #[derive(Clone, Debug)]
 pub enum Range {
-    /// The directions of the lattice.
+    /// The directions of the lattice; in a function, of the velocity set that it is called for.
     Directions,
+    /// The directions of these populations: `i in g`.
+    DirectionsOf(Name),
     /// The axes, from 0.
     Axes,
     /// Whole numbers from `low` to `high`, without `high` unless `inclusive`.
@@ -150,7 +165,9 @@ pub struct Block {
 /// `f[i] <- value;`
 #[derive(Clone, Debug)]
 pub struct Assign {
-    /// The left side.
+    /// The populations.
+    pub populations: Name,
+    /// Which of them.
     pub target: Target,
     /// Where the left side stands.
     pub span: Span,
@@ -227,6 +244,8 @@ pub enum ExprKind {
         /// What stands in `( )`, if they are there.
         args: Option<Vec<Expr>>,
     },
+    /// `g.cs2`: squared speed of sound of the velocity set of `g`.
+    Cs2(Name),
     /// `(x, y, z)`
     Vector(Vec<Expr>),
     /// `-x` or `!x`

@@ -14,8 +14,6 @@ use std::fmt;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 
-use crate::lattice::Dir;
-
 /// An exact rational number.
 pub type Rational = BigRational;
 
@@ -30,11 +28,22 @@ impl ExprId {
     }
 }
 
+/// A population of a method: a position in the list of all of them, one set after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Pop(pub u16);
+
+impl Pop {
+    /// Position in the list of all populations.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// A value that a formula is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Symbol {
-    /// Population `f_i`: before collision in a collision, post-collision and outgoing in a boundary rule.
-    Population(Dir),
+    /// A population: before collision in a collision, post-collision and outgoing in a boundary rule.
+    Population(Pop),
     /// Component of the parameter with that position in `Model::params`.
     Param {
         /// Position in `Model::params`.

@@ -1,13 +1,60 @@
 //! A lattice Boltzmann method that is known to be valid.
 //!
 //! In: what `check` accepts. After: indices are expanded, every formula is a node of one [`Exprs`], every name is unique
-//! and usable as an identifier in C, every output is defined, mass and momentum are conserved.
+//! and usable as an identifier in C, every output is defined, what `conserved` lists is conserved.
 //!
 //! Names: a component of `u[a]` is `ux`, `uy`, `uz`; of `pi[a,b]`, `pi_xy`; of `feq[i]`, `feq_7`; of a family over
 //! ranges, `m_1_0_2`, a negative index written `n1`.
 
-use crate::expr::{ExprId, Exprs, Rational};
-use crate::lattice::Lattice;
+use std::ops::Range;
+
+use crate::expr::{ExprId, Exprs, Pop, Rational};
+use crate::lattice::{Dir, Lattice};
+
+/// Populations that stream along the directions of one velocity set.
+#[derive(Clone, Debug)]
+pub struct Populations {
+    /// Name: `f` for those of `lattice`, else as written.
+    pub name: String,
+    /// Velocity set.
+    pub lattice: Lattice,
+    /// Position of its first population among all of the model.
+    pub first: usize,
+}
+
+impl Populations {
+    /// The population of a direction.
+    pub fn pop(&self, dir: Dir) -> Pop {
+        Pop((self.first + dir.index()) as u16)
+    }
+
+    /// Positions among all populations of the model.
+    pub fn range(&self) -> Range<usize> {
+        self.first..self.first + self.lattice.q()
+    }
+}
+
+/// What a quantity that the collision conserves is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Law {
+    /// The sum of the populations with that position in `Model::populations`.
+    Sum(usize),
+    /// The momentum of the first populations.
+    Momentum,
+    /// What the spec names in a `conserve`.
+    Stated,
+}
+
+/// A quantity that the collision conserves.
+#[derive(Clone, Debug)]
+pub struct Conserved {
+    /// What it is.
+    pub law: Law,
+    /// How the spec would write it: `phi`, `sum(i in g: g[i])`.
+    pub name: String,
+    /// Its components in terms of the populations.
+    pub components: Vec<ExprId>,
+}
 
 /// A named value of a block of formulas.
 #[derive(Clone, Debug)]
@@ -62,7 +109,7 @@ pub struct Boundary {
     pub name: String,
     /// Its own parameters, set for each wall.
     pub params: Vec<Param>,
-    /// `links[i]`: the population that enters in direction `i`. Symbols are `Population` (post-collision, of the cell
+    /// `links[p]`: the population `p` that enters. Symbols are `Population` (post-collision, of the cell
     /// itself, before streaming) and `WallParam`.
     pub links: Vec<ExprId>,
     /// The comment that documents it, one line; may be empty.
@@ -74,9 +121,10 @@ pub struct Boundary {
 pub struct Model {
     pub(crate) name: String,
     pub(crate) summary: Vec<String>,
-    pub(crate) lattice: Lattice,
+    pub(crate) populations: Vec<Populations>,
     pub(crate) params: Vec<Param>,
     pub(crate) fields: Vec<Field>,
+    pub(crate) conserved: Vec<Conserved>,
     pub(crate) exprs: Exprs,
     pub(crate) macroscopic: Formulas,
     pub(crate) init: Formulas,
@@ -93,9 +141,33 @@ impl Model {
     pub fn summary(&self) -> &[String] {
         &self.summary
     }
-    /// Velocity set.
+    /// The sets of populations, at least one; those of `lattice` come first.
+    pub fn populations(&self) -> &[Populations] {
+        &self.populations
+    }
+    /// Velocity set of the first populations.
     pub fn lattice(&self) -> &Lattice {
-        &self.lattice
+        &self.populations[0].lattice
+    }
+    /// Number of populations of all sets.
+    pub fn q(&self) -> usize {
+        self.populations.iter().map(|set| set.lattice.q()).sum()
+    }
+    /// Every population in order, with its set and its direction there.
+    pub fn pops(&self) -> impl Iterator<Item = (Pop, &Populations, Dir)> {
+        self.populations.iter().flat_map(|set| set.lattice.dirs().map(move |dir| (set.pop(dir), set, dir)))
+    }
+    /// The weight of every population.
+    pub fn weights(&self) -> Vec<Rational> {
+        self.pops().map(|(_, set, dir)| set.lattice.weight(dir).clone()).collect()
+    }
+    /// The name of every population: `f_7`, `g_0`.
+    pub fn pop_names(&self) -> Vec<String> {
+        self.pops().map(|(_, set, dir)| format!("{}_{}", set.name, dir.index())).collect()
+    }
+    /// What the collision conserves.
+    pub fn conserved(&self) -> &[Conserved] {
+        &self.conserved
     }
     /// Run-time arguments.
     pub fn params(&self) -> &[Param] {
@@ -113,11 +185,11 @@ impl Model {
     pub fn macroscopic(&self) -> &Formulas {
         &self.macroscopic
     }
-    /// Populations from fields (symbols are `Field` and `Param`): an output per direction.
+    /// Populations from fields (symbols are `Field` and `Param`): an output per population.
     pub fn init(&self) -> &Formulas {
         &self.init
     }
-    /// Post-collision populations from populations: an output per direction.
+    /// Post-collision populations from populations: an output per population.
     pub fn collide(&self) -> &Formulas {
         &self.collide
     }

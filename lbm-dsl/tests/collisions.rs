@@ -42,7 +42,7 @@ impl Setting {
 
     fn after(&self) -> Vec<Rational> {
         let value = |symbol| match symbol {
-            Symbol::Population(dir) => Some(self.f[dir.index()].clone()),
+            Symbol::Population(pop) => Some(self.f[pop.index()].clone()),
             _ => Some(self.omega.clone()),
         };
         let after = self.model.exprs().eval::<Exact>(&self.model.collide().outputs, value);
@@ -174,7 +174,7 @@ fn walls_send_back_what_left_towards_them() {
     let speed = [ratio(1, 20), ratio(-1, 30), ratio(1, 50)];
     for rule in setting.model.boundaries() {
         let links = setting.model.exprs().eval::<Exact>(&rule.links, |symbol| match symbol {
-            Symbol::Population(dir) => Some(setting.f[dir.index()].clone()),
+            Symbol::Population(pop) => Some(setting.f[pop.index()].clone()),
             Symbol::WallParam { component, .. } => Some(speed[component as usize].clone()),
             _ => None,
         });

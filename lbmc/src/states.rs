@@ -1,8 +1,11 @@
 //! The file form of populations: `{"directions": [[cx,cy,cz],...], "states": [[f...],...]}`.
+//!
+//! Where several sets of populations have a velocity, it is listed once for each, in the order of the sets.
 
 use std::path::Path;
 
-use lbm_dsl::lattice::{Dir, Lattice};
+use lbm_dsl::expr::Pop;
+use lbm_dsl::model::Model;
 use miette::{Result, miette};
 use serde::{Deserialize, Serialize};
 
@@ -19,8 +22,8 @@ pub struct States {
 }
 
 impl States {
-    /// Reads and checks a file; also returns the direction of each column.
-    pub fn read(path: &Path, lattice: &Lattice) -> Result<(States, Vec<Dir>)> {
+    /// Reads and checks a file; also returns the population of each column.
+    pub fn read(path: &Path, model: &Model) -> Result<(States, Vec<Pop>)> {
         let text = files::read(path)?;
         let states: States = serde_json::from_str(&text).map_err(|error| {
             miette!(
@@ -31,11 +34,12 @@ impl States {
                 path.display()
             )
         })?;
-        let columns = states.columns(lattice).map_err(|what| {
-            let known: Vec<String> = lattice.dirs().map(|dir| format!("{:?}", lattice.velocity(dir))).collect();
+        let columns = states.columns(model).map_err(|what| {
+            let known = model.pops().map(|(_, set, dir)| format!("{:?}", set.lattice.velocity(dir)));
+            let known: Vec<String> = known.collect();
             miette!(
                 code = "lbmc::states",
-                help = format!("{} has the directions {}", lattice.name(), known.join(" ")),
+                help = format!("{} has the directions {}", model.name(), known.join(" ")),
                 "`{}`: {what}",
                 path.display()
             )
@@ -43,17 +47,18 @@ impl States {
         Ok((states, columns))
     }
 
-    fn columns(&self, lattice: &Lattice) -> Result<Vec<Dir>, String> {
+    fn columns(&self, model: &Model) -> Result<Vec<Pop>, String> {
         let mut columns = Vec::new();
         for velocity in &self.directions {
-            let dir = lattice.find(velocity).ok_or(format!("{velocity:?} is no direction of {}", lattice.name()))?;
-            if columns.contains(&dir) {
-                return Err(format!("direction {velocity:?} occurs twice"));
+            let along = || model.pops().filter(|(_, set, dir)| set.lattice.velocity(*dir) == velocity);
+            if along().next().is_none() {
+                return Err(format!("{velocity:?} is no direction of {}", model.name()));
             }
-            columns.push(dir);
+            let free = along().map(|(pop, ..)| pop).find(|pop| !columns.contains(pop));
+            columns.push(free.ok_or(format!("direction {velocity:?} occurs too often"))?);
         }
-        if let Some(missing) = lattice.dirs().find(|dir| !columns.contains(dir)) {
-            return Err(format!("direction {:?} is missing", lattice.velocity(missing)));
+        if let Some((_, set, missing)) = model.pops().find(|(pop, ..)| !columns.contains(pop)) {
+            return Err(format!("direction {:?} of {} is missing", set.lattice.velocity(missing), set.name));
         }
         if let Some(at) = self.states.iter().position(|state| state.len() != columns.len()) {
             return Err(format!("state {at} has {} values, not {}", self.states[at].len(), columns.len()));
@@ -61,21 +66,21 @@ impl States {
         Ok(columns)
     }
 
-    /// Each state in the order of the lattice: `[state][direction]`.
-    pub fn in_lattice_order(&self, columns: &[Dir]) -> Vec<Vec<f64>> {
+    /// Each state in the order of the model: `[state][population]`.
+    pub fn in_model_order(&self, columns: &[Pop]) -> Vec<Vec<f64>> {
         let place = |state: &Vec<f64>| {
             let mut ordered = vec![0.0; state.len()];
-            for (value, dir) in state.iter().zip(columns) {
-                ordered[dir.index()] = *value;
+            for (value, pop) in state.iter().zip(columns) {
+                ordered[pop.index()] = *value;
             }
             ordered
         };
         self.states.iter().map(place).collect()
     }
 
-    /// The same directions with other values, given in the order of the lattice.
-    pub fn with(&self, columns: &[Dir], ordered: &[Vec<f64>]) -> States {
-        let states = ordered.iter().map(|state| columns.iter().map(|dir| state[dir.index()]).collect()).collect();
+    /// The same directions with other values, given in the order of the model.
+    pub fn with(&self, columns: &[Pop], ordered: &[Vec<f64>]) -> States {
+        let states = ordered.iter().map(|state| columns.iter().map(|pop| state[pop.index()]).collect()).collect();
         States { directions: self.directions.clone(), states }
     }
 }

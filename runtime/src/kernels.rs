@@ -181,8 +181,9 @@ fn check(device: &Device, manifest: &Manifest) -> Result<(), KernelError> {
     if !(2..=3).contains(&manifest.dim) {
         return wrong(format!("{} axes", manifest.dim));
     }
-    if manifest.directions.is_empty() || manifest.block.contains(&0) {
-        return wrong("no directions or an empty block".into());
+    let counted: u32 = manifest.populations.iter().map(|set| set.count).sum();
+    if manifest.directions.is_empty() || counted as usize != manifest.q() || manifest.block.contains(&0) {
+        return wrong("no directions, some that belong to no populations, or an empty block".into());
     }
     if manifest.dim == 2 && manifest.block[2] != 1 {
         return wrong(format!("a block of {} cells along z in two dimensions", manifest.block[2]));

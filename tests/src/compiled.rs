@@ -3,8 +3,9 @@
 use lbm_bundle::{Bundle, File, Real, Role, Target};
 use lbm_codegen::options::Options;
 use lbm_codegen::pipeline::{self, Compiled};
-use lbm_dsl::lattice::Lattice;
-use lbm_dsl::model::Model;
+use lbm_dsl::expr::Pop;
+use lbm_dsl::lattice::Dir;
+use lbm_dsl::model::{Model, Populations};
 use lbm_dsl::shipped::{self, Prelude};
 use lbm_dsl::source::Source;
 use lbm_runtime::device::{Device, Scalar};
@@ -55,18 +56,19 @@ impl Random {
     }
 }
 
-/// States near equilibrium: density 1 and velocity 0 to some percent, a hundredth of noise. The values are those of f32,
+/// States near equilibrium: sums 1 and velocity 0 to some percent, a hundredth of noise. The values are those of f32,
 /// so that both real types start from the same.
-pub fn states(lattice: &Lattice, count: usize) -> Vec<Vec<f64>> {
+pub fn states(model: &Model, count: usize) -> Vec<Vec<f64>> {
     let mut random = Random(1);
     let mut state = || {
         let (rho, u) = (1.0 + 0.05 * random.draw(), [0; 3].map(|_| 0.05 * random.draw()));
-        let population = |dir| {
+        let population = |(_, set, dir): (Pop, &Populations, Dir)| {
+            let lattice = &set.lattice;
             let cu: f64 = lattice.velocity(dir).iter().zip(u).map(|(c, u)| f64::from(*c) * u).sum();
             let weight = lattice.weight(dir).to_f64().expect("a finite weight");
             f64::from((weight * rho * (1.0 + 3.0 * cu) * (1.0 + 0.01 * random.draw())) as f32)
         };
-        lattice.dirs().map(population).collect()
+        model.pops().map(population).collect()
     };
     (0..count).map(|_| state()).collect()
 }

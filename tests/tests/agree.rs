@@ -25,7 +25,7 @@ fn difference(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
 /// The value of an input of the collision.
 fn input(state: &[f64], symbol: Symbol) -> f64 {
     match symbol {
-        Symbol::Population(dir) => state[dir.index()],
+        Symbol::Population(pop) => state[pop.index()],
         // The value that f32 kernels are given, too.
         Symbol::Param { .. } => f64::from(OMEGA as f32),
         Symbol::WallParam { .. } | Symbol::Field { .. } => unreachable!("a collision has no such input"),
@@ -36,7 +36,7 @@ fn input(state: &[f64], symbol: Symbol) -> f64 {
 fn all_executions_of_a_collision_agree() {
     for spec in compiled::specs() {
         let model = compiled::model(spec);
-        let states = compiled::states(model.lattice(), STATES);
+        let states = compiled::states(&model, STATES);
         let kernel = lower::collide(&model);
         let dag = simplify::simplify(&kernel).unwrap_or_else(|error| panic!("{spec}: {error}"));
 

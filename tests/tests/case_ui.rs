@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lbm_bundle::{ABI, Boundary, Manifest, Param, Real, Target, Viscosity};
+use lbm_bundle::{ABI, Boundary, Manifest, Param, Populations, Real, Target, Viscosity};
 use lbm_runtime::case::{CODES, Case, CaseError, Code, Diagnostic, RawCase};
 use miette::{GraphicalReportHandler, GraphicalTheme};
 
@@ -124,9 +124,14 @@ fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
         spec: spec.into(),
         target: Target::C,
         real: Real::F32,
-        lattice: if dim == 2 { "D2Q9" } else { "D3Q19" }.into(),
         dim,
-        cs2: 1.0 / 3.0,
+        populations: vec![Populations {
+            name: "f".into(),
+            lattice: if dim == 2 { "D2Q9" } else { "D3Q19" }.into(),
+            cs2: 1.0 / 3.0,
+            first: 0,
+            count: 0,
+        }],
         directions: vec![],
         block: block.unwrap_or(if dim == 2 { [8, 8, 1] } else { [4, 4, 4] }),
         wall_stride: dim,

@@ -163,7 +163,7 @@ fn the_taylor_green_vortex_converges_at_second_order() {
 fn viscosity_told(flow: &Simulation, omega: f64) -> f64 {
     let manifest = flow.manifest();
     assert_eq!(manifest.viscosity.rate.as_deref(), Some("omega"), "{}", manifest.viscosity.formula);
-    manifest.cs2 * (1.0 / omega - 0.5)
+    manifest.main().cs2 * (1.0 / omega - 0.5)
 }
 
 /// Amplitude of `sin(kx)` in the y component of the velocity.

@@ -16,6 +16,9 @@ fn story(spec: &str) -> Result<String, std::fmt::Error> {
     }
     let lattice = model.lattice();
     writeln!(out, "\nlattice: {}, cs2 = {}", lattice.name(), lattice.cs2())?;
+    for set in &model.populations()[1..] {
+        writeln!(out, "populations {} on {}, cs2 = {}", set.name, set.lattice.name(), set.lattice.cs2())?;
+    }
     for param in model.params() {
         let range = param.range.as_ref().map_or(String::new(), |(low, high)| format!(" in ({low}, {high})"));
         writeln!(out, "param {}{range}: {}", param.name, param.doc)?;

@@ -95,7 +95,7 @@ fn reference(model: &Model, grid: &Grid, f: &[Vec<f64>]) -> Vec<Vec<f64>> {
         };
         let pulled: Vec<f64> = lattice.dirs().map(incoming).collect();
         eval_ir(&kernel, |symbol| match symbol {
-            Symbol::Population(dir) => pulled[dir.index()],
+            Symbol::Population(pop) => pulled[pop.index()],
             _ => OMEGA,
         })
     };

@@ -189,7 +189,7 @@ fn inputs(manifest: &Manifest, plan: &Plan) -> Vec<Value> {
         .collect();
     let value = |(symbol, name): &(Symbol, String)| {
         let at = match *symbol {
-            Symbol::Population(dir) => dir.index(),
+            Symbol::Population(pop) => pop.index(),
             Symbol::Field { field, component } => first[usize::from(field)] + usize::from(component),
             Symbol::Param { .. } | Symbol::WallParam { .. } => return None,
         };
@@ -245,7 +245,7 @@ fn rule(method: &Method, plan: &Plan, boundary: &lbm_bundle::Boundary) -> Rule {
         .collect();
     for (symbol, name) in plan.dag().symbols() {
         match *symbol {
-            Symbol::Population(dir) => printer.spell(*symbol, format!("own[{} * CELLS]", dir.index())),
+            Symbol::Population(pop) => printer.spell(*symbol, format!("own[{} * CELLS]", pop.index())),
             Symbol::WallParam { param, component } => {
                 let at = offsets[usize::from(param)] + u32::from(component);
                 values.push(format!("const {real} {name} = value[{at}];"));

@@ -22,16 +22,15 @@ pub fn kernels(model: &Model) -> Vec<KernelIr> {
     [collide(model), init(model), macroscopic(model)].into_iter().chain(walls).collect()
 }
 
-/// Post-collision populations `post_i` of a cell from its populations `f_i`.
+/// Post-collision populations `post_p` of a cell from its populations `f_i`; `p` counts those of all sets.
 pub fn collide(model: &Model) -> KernelIr {
-    let outputs = (0..model.lattice().q()).map(|dir| format!("post_{dir}")).collect();
+    let outputs = (0..model.q()).map(|at| format!("post_{at}")).collect();
     lower(model, "collide", model.collide(), outputs, &[])
 }
 
 /// Populations `f_i` of a cell from its macroscopic fields.
 pub fn init(model: &Model) -> KernelIr {
-    let outputs = (0..model.lattice().q()).map(|dir| format!("f_{dir}")).collect();
-    lower(model, "init", model.init(), outputs, &[])
+    lower(model, "init", model.init(), model.pop_names(), &[])
 }
 
 /// Macroscopic fields of a cell, component by component, from its populations `f_i`.
@@ -43,11 +42,11 @@ pub fn macroscopic(model: &Model) -> KernelIr {
     lower(model, "macroscopic", model.macroscopic(), names.collect(), &[])
 }
 
-/// Populations `in_i` that enter a cell from a wall of the rule with that position, from the cell's own outgoing `f_i`.
+/// Populations `in_p` that enter a cell from a wall of the rule with that position, from the cell's own outgoing `f_i`.
 pub fn wall(model: &Model, rule: usize) -> KernelIr {
     let boundary = &model.boundaries()[rule];
     let formulas = Formulas { lets: Vec::new(), outputs: boundary.links.clone() };
-    let outputs = (0..model.lattice().q()).map(|dir| format!("in_{dir}")).collect();
+    let outputs = (0..model.q()).map(|at| format!("in_{at}")).collect();
     lower(model, &format!("wall_{}", boundary.name), &formulas, outputs, &boundary.params)
 }
 
@@ -59,11 +58,12 @@ fn lower(model: &Model, name: &str, formulas: &Formulas, outputs: Vec<String>, w
     let (exprs, new) = subgraph(model.exprs(), &formulas.outputs);
     let values = formulas.outputs.iter().map(|output| new[output.index()].expect("outputs are copied"));
 
+    let pop_names = model.pop_names();
     let mut symbols = Vec::new();
     for (_, node) in exprs.iter() {
         if let Expr::Symbol(symbol) = *node {
             let name = match symbol {
-                Symbol::Population(dir) => namer.claim(&format!("f_{}", dir.index())),
+                Symbol::Population(pop) => namer.claim(&pop_names[pop.index()]),
                 Symbol::Param { param, component } => params[&(param, component)].clone(),
                 Symbol::WallParam { param, component } => wall_params[&(param, component)].clone(),
                 Symbol::Field { field, component: at } => {

@@ -16,12 +16,18 @@ const THREADS: u32 = 256;
 
 /// Signatures and layout; `cost` gives each kernel's arithmetic (its loads, stores and bytes are counted here).
 pub fn manifest(model: &Model, options: &Options, viscosity: Viscosity, cost: impl Fn(Role) -> Cost) -> Manifest {
-    let lattice = model.lattice();
     let velocity = |c: &[i32]| std::array::from_fn(|axis| c.get(axis).copied().unwrap_or(0));
-    let directions = lattice.dirs().map(|dir| Direction {
-        c: velocity(lattice.velocity(dir)),
-        weight: lattice.weight(dir).to_string(),
-        opposite: lattice.opposite(dir).index() as u32,
+    let directions = model.pops().map(|(_, set, dir)| Direction {
+        c: velocity(set.lattice.velocity(dir)),
+        weight: set.lattice.weight(dir).to_string(),
+        opposite: set.pop(set.lattice.opposite(dir)).index() as u32,
+    });
+    let populations = model.populations().iter().map(|set| bundle::Populations {
+        name: set.name.clone(),
+        lattice: set.lattice.name().into(),
+        cs2: set.lattice.cs2().to_f64().unwrap_or(f64::NAN),
+        first: set.first as u32,
+        count: set.lattice.q() as u32,
     });
     let boundaries = model.boundaries().iter().zip(0..).map(|(rule, code)| bundle::Boundary {
         name: rule.name.clone(),
@@ -36,9 +42,8 @@ pub fn manifest(model: &Model, options: &Options, viscosity: Viscosity, cost: im
         spec: model.name().into(),
         target: options.target,
         real: options.real,
-        lattice: lattice.name().into(),
-        dim: lattice.dim() as u32,
-        cs2: lattice.cs2().to_f64().unwrap_or(f64::NAN),
+        dim: model.lattice().dim() as u32,
+        populations: populations.collect(),
         directions: directions.collect(),
         block: options.block,
         wall_stride: model.boundaries().iter().map(components).max().unwrap_or(0),

@@ -136,7 +136,7 @@ mod tests {
         let noise: Vec<i64> = (0..64).map(|_| random.below(2001) as i64 - 1000).collect();
         move |symbol| {
             let (base, noise) = match symbol {
-                Symbol::Population(dir) => (weights[dir.index()].clone(), noise[dir.index()]),
+                Symbol::Population(pop) => (weights[pop.index()].clone(), noise[pop.index()]),
                 _ => (Rational::new(5.into(), 4.into()), noise[63] * 10),
             };
             Some(base * Rational::new((20_000 + noise).into(), 20_000.into()))

@@ -60,7 +60,7 @@ fn mix(parts: &[u64]) -> u64 {
 
 fn symbol_code(symbol: Symbol) -> [u64; 3] {
     match symbol {
-        Symbol::Population(dir) => [1, dir.index() as u64, 0],
+        Symbol::Population(pop) => [1, pop.index() as u64, 0],
         Symbol::Param { param, component } => [2, param.into(), component.into()],
         Symbol::WallParam { param, component } => [3, param.into(), component.into()],
         Symbol::Field { field, component } => [4, field.into(), component.into()],

@@ -22,8 +22,7 @@ pub(crate) fn collision(name: &'static str, flops: u32, divs: u32) -> Kernel {
     let text = spec(name).expect("it is shipped");
     let source = Source::new(&format!("specs/{name}.lbm"), text);
     let model = lbm_dsl::compile(&source, &Prelude).expect("shipped specs are valid");
-    let lattice = model.lattice();
-    let populations = lattice.dirs().map(|dir| (Symbol::Population(dir), format!("f_{}", dir.index())));
+    let populations = model.pops().zip(model.pop_names()).map(|((pop, ..), name)| (Symbol::Population(pop), name));
     let mut symbols: Vec<(Symbol, String)> = populations.collect();
     for (at, param) in model.params().iter().enumerate() {
         symbols.push((Symbol::Param { param: at as u16, component: 0 }, param.name.clone()));
@@ -43,8 +42,7 @@ pub(crate) fn collision(name: &'static str, flops: u32, divs: u32) -> Kernel {
         outputs: outputs.map(|(at, value)| Output { name: format!("post_{at}"), value: *value }).collect(),
         symbols,
     };
-    let weights = lattice.dirs().map(|dir| lattice.weight(dir).clone()).collect();
-    Kernel { name, ir, weights, flops, divs }
+    Kernel { name, ir, weights: model.weights(), flops, divs }
 }
 
 /// Every shipped collision.

@@ -161,13 +161,12 @@ fn scale(exprs: &mut Exprs, factor: Rational, a: ExprId) -> ExprId {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::expr::Symbol;
-    use crate::lattice::Dir;
+    use crate::expr::{Pop, Symbol};
 
     fn setting() -> (Exprs, ExprId, ExprId) {
         let mut exprs = Exprs::new();
-        let x = exprs.symbol(Symbol::Population(Dir(0)));
-        let y = exprs.symbol(Symbol::Population(Dir(1)));
+        let x = exprs.symbol(Symbol::Population(Pop(0)));
+        let y = exprs.symbol(Symbol::Population(Pop(1)));
         (exprs, x, y)
     }
 
@@ -206,7 +205,7 @@ mod tests {
         let chosen = select(&mut exprs, &both, one, two);
         for values in [(1, 2), (2, 1)] {
             let value = exprs.eval(&[chosen], |symbol| {
-                let n = if symbol == Symbol::Population(Dir(0)) { values.0 } else { values.1 };
+                let n = if symbol == Symbol::Population(Pop(0)) { values.0 } else { values.1 };
                 f64::from(n)
             });
             assert_eq!(value, [2.0]);

@@ -1,25 +1,27 @@
 //! From statements to a [`Model`].
 //!
-//! In: a program whose names are in order, and its lattice. After: every output is defined once, `init` reads no population,
+//! In: a program whose names are in order, and its sets of populations. After: every output is defined once, `init` reads no population,
 //! a boundary rule reads only its link's cell and its own parameters. The physics is not looked at.
 
 use std::rc::Rc;
 
-use crate::ast::{Assign, Block, BoundaryDef, Component, Item, Let, Name, ParamDef, Target};
+use crate::ast::{Assign, Binder, Block, BoundaryDef, Component, Item, Let, Name, ParamDef, Range, Target};
+use crate::check::arith;
 use crate::check::elaborate::{Elaborator, Eval, Poisoned};
 use crate::check::formulas::{Entry, formulas};
 use crate::check::naming::{self, Names};
 use crate::check::program::{Def, ModuleId, Program};
-use crate::check::value::{Dim, Tensor, Value};
+use crate::check::value::{Dim, LatticeId, Tensor, Value};
 use crate::diag::{Code, Report, suggest};
 use crate::expr::{Expr, ExprId, Symbol};
-use crate::lattice::{Dir, Lattice};
-use crate::model::{Boundary, Field, Formulas, Model, Param};
+use crate::lattice::Dir;
+use crate::model::{Boundary, Conserved, Field, Formulas, Law, Model, Param, Populations};
 use crate::source::Span;
 
 /// The model that the spec describes.
-pub fn model(program: &Program, lattice: &Lattice) -> Result<Model, Report> {
-    let mut builder = Builder { work: Elaborator::new(program, lattice), entries: Vec::new(), names: Names::default() };
+pub fn model(program: &Program, populations: &[Populations]) -> Result<Model, Report> {
+    let mut builder =
+        Builder { work: Elaborator::new(program, populations), entries: Vec::new(), names: Names::default() };
     let built = builder.model();
     builder.work.report.propagate()?;
     // An error without a reason would be a bug of ours; it must not pass as success.
@@ -35,7 +37,7 @@ struct Builder<'a> {
 impl Builder<'_> {
     fn model(&mut self) -> Eval<Model> {
         let spec = self.work.program.spec();
-        let (program, lattice) = (self.work.program, self.work.lattice);
+        let (program, populations) = (self.work.program, self.work.populations);
         let source = self.work.source();
 
         let mut params = Vec::new();
@@ -45,8 +47,7 @@ impl Builder<'_> {
                 params.push(self.param(def, &|component| Symbol::Param { param: at, component }));
             }
         }
-        let populations = self.populations();
-        self.work.scope.push(("f".into(), populations));
+        self.populations(populations);
         for item in spec {
             if let Item::Let(item) = item {
                 self.binding(item);
@@ -59,6 +60,16 @@ impl Builder<'_> {
                 _ => None,
             })
             .collect();
+        let stated: Vec<Conserved> = spec
+            .iter()
+            .filter_map(|item| match item {
+                Item::Conserve(name) => {
+                    let Field { name, components } = self.field(name).ok()?;
+                    Some(Conserved { law: Law::Stated, name, components })
+                }
+                _ => None,
+            })
+            .collect();
         self.complete();
         let outputs: Vec<ExprId> = fields.iter().flat_map(|field| field.components.clone()).collect();
         let macroscopic = formulas(&self.work.exprs, &self.entries, &outputs);
@@ -68,6 +79,7 @@ impl Builder<'_> {
         let collide = self.part("collide", |item| if let Item::Collide(block) = item { Some(block) } else { None });
         let collide = collide.and_then(|block| self.block(&block));
         let boundaries = self.boundaries();
+        let conserved = if stated.is_empty() { self.usual_laws() } else { stated };
 
         if !self.work.report.is_empty() {
             return Err(Poisoned);
@@ -75,9 +87,10 @@ impl Builder<'_> {
         let mut model = Model {
             name: source.stem().into(),
             summary: program.module(ModuleId::SPEC).ast.summary.clone(),
-            lattice: lattice.clone(),
+            populations: populations.to_vec(),
             params: params.into_iter().collect::<Eval<_>>()?,
             fields,
+            conserved,
             exprs: std::mem::take(&mut self.work.exprs),
             macroscopic,
             init: init?,
@@ -116,10 +129,40 @@ impl Builder<'_> {
         Ok(first.clone())
     }
 
-    fn populations(&mut self) -> Value {
-        let dirs = self.work.lattice.dirs();
-        let data: Rc<[ExprId]> = dirs.map(|dir| self.work.exprs.symbol(Symbol::Population(dir))).collect();
-        Value::Tensor(Tensor { dims: vec![Dim::Dirs(data.len())], data })
+    /// Puts populations in scope.
+    fn populations(&mut self, sets: &[Populations]) {
+        for set in sets {
+            let dirs = set.lattice.dirs();
+            let data = dirs.map(|dir| self.work.exprs.symbol(Symbol::Population(set.pop(dir)))).collect();
+            let dims = vec![self.work.dirs(self.work.lattice_of(set))];
+            self.work.scope.push((set.name.clone(), Value::Tensor(Tensor { dims, data })));
+        }
+    }
+
+    /// What a collision conserves unless the spec says otherwise: the sum of each set, and the momentum of the first.
+    fn usual_laws(&mut self) -> Vec<Conserved> {
+        let mut laws = Vec::new();
+        let sets = self.work.populations;
+        for (at, set) in sets.iter().enumerate() {
+            let name = if at == 0 { "sum(i: f[i])".into() } else { format!("sum(i in {0}: {0}[i])", set.name) };
+            laws.push(Conserved { law: Law::Sum(at), name, components: vec![self.moment(set, |_| 1)] });
+        }
+        let momentum = (0..self.work.axes()).map(|axis| self.moment(&sets[0], |c| c[axis])).collect();
+        laws.push(Conserved { law: Law::Momentum, name: "sum(i: c[i, a] * f[i])".into(), components: momentum });
+        laws
+    }
+
+    /// The sum over the directions of `factor(velocity)` times the population.
+    fn moment(&mut self, set: &Populations, factor: impl Fn(&[i32]) -> i32) -> ExprId {
+        let exprs = &mut self.work.exprs;
+        let mut sum = exprs.int(0);
+        for dir in set.lattice.dirs() {
+            let population = exprs.symbol(Symbol::Population(set.pop(dir)));
+            let factor = exprs.int(factor(set.lattice.velocity(dir)).into());
+            let term = arith::mul(exprs, factor, population);
+            sum = arith::add(exprs, sum, term);
+        }
+        sum
     }
 
     /// A parameter, in scope from now on.
@@ -198,7 +241,8 @@ impl Builder<'_> {
     /// `init`: the fields are given, everything that reads a population is not.
     fn init(&mut self, block: &Block, fields: &[Field]) -> Eval<Formulas> {
         let outer = self.work.scope.clone();
-        self.work.scope.retain(|(name, _)| name != "f");
+        let sets = self.work.populations;
+        self.work.scope.retain(|(name, _)| !sets.iter().any(|set| set.name == *name));
         for (at, field) in fields.iter().enumerate() {
             let symbol = |component| Symbol::Field { field: at as u16, component };
             let count = field.components.len() as u8;
@@ -243,7 +287,8 @@ impl Builder<'_> {
 
     /// One value for each population.
     fn assigns(&mut self, block: &Block) -> Eval<Vec<ExprId>> {
-        let mut outputs: Vec<Option<ExprId>> = vec![None; self.work.lattice.q()];
+        let sets = self.work.populations;
+        let mut outputs: Vec<Option<ExprId>> = vec![None; sets.iter().map(|set| set.lattice.q()).sum()];
         let mut failed = false;
         for assign in &block.assigns {
             failed |= self.assign(assign, &mut outputs).is_err();
@@ -251,19 +296,28 @@ impl Builder<'_> {
         if failed {
             return Err(Poisoned);
         }
-        let missing: Vec<Dir> = self.work.lattice.dirs().filter(|dir| outputs[dir.index()].is_none()).collect();
-        if let Some(first) = missing.first() {
-            let velocity: Vec<String> = self.work.lattice.velocity(*first).iter().map(i32::to_string).collect();
-            let rest = if missing.len() > 1 { format!(" and {} more", missing.len() - 1) } else { String::new() };
-            let label = format!("nothing defines f[({})]{rest}", velocity.join(", "));
-            let hint = "`f[i] <- ...;` defines all of them";
-            return self.work.hinted(Code::OutputMissing, block.span, label, hint);
+        for set in sets {
+            let dirs = set.lattice.dirs();
+            let missing: Vec<_> = dirs.filter(|dir| outputs[set.pop(*dir).index()].is_none()).collect();
+            if let Some(first) = missing.first() {
+                let name = &set.name;
+                let velocity: Vec<String> = set.lattice.velocity(*first).iter().map(i32::to_string).collect();
+                let rest = if missing.len() > 1 { format!(" and {} more", missing.len() - 1) } else { String::new() };
+                let label = format!("nothing defines {name}[({})]{rest}", velocity.join(", "));
+                let hint = format!("`{name}[i] <- ...;` defines all of them");
+                return self.work.hinted(Code::OutputMissing, block.span, label, hint);
+            }
         }
         Ok(outputs.into_iter().flatten().collect())
     }
 
     fn assign(&mut self, assign: &Assign, outputs: &mut [Option<ExprId>]) -> Eval<()> {
+        let set = self.work.set(&assign.populations)?;
         let binders = match &assign.target {
+            // Without a range, the directions of the populations that are assigned.
+            Target::Index(Binder { name, range: Range::Directions }) => {
+                vec![Binder { name: name.clone(), range: Range::DirectionsOf(assign.populations.clone()) }]
+            }
             Target::Index(binder) => vec![binder.clone()],
             Target::Velocity(components) => components
                 .iter()
@@ -281,12 +335,12 @@ impl Builder<'_> {
             {
                 return Ok(());
             }
-            let dir = target(work, assign)?;
+            let dir = target(work, assign, work.lattice_of(set))?;
             let value = work.number(&assign.value)?;
-            if outputs[dir.index()].replace(value).is_some() && !twice {
+            if outputs[set.pop(dir).index()].replace(value).is_some() && !twice {
                 twice = true;
-                let velocity: Vec<String> = work.lattice.velocity(dir).iter().map(i32::to_string).collect();
-                let label = format!("this defines f[({})] again", velocity.join(", "));
+                let velocity: Vec<String> = set.lattice.velocity(dir).iter().map(i32::to_string).collect();
+                let label = format!("this defines {}[({})] again", set.name, velocity.join(", "));
                 let fault = crate::diag::Diagnostic::new(Code::OutputTwice, &source, assign.span, label);
                 work.report.push(fault);
             }
@@ -319,6 +373,9 @@ impl Builder<'_> {
                 _ => None,
             };
             if let Some((home, def)) = found {
+                if home != ModuleId::SPEC && self.one_set(item).is_err() {
+                    continue;
+                }
                 let outer = std::mem::replace(&mut self.work.module, home);
                 let boundary = self.boundary(def);
                 self.work.module = outer;
@@ -328,11 +385,19 @@ impl Builder<'_> {
         boundaries
     }
 
+    /// Refuses a rule of another module, which knows `f` alone, where there are further populations.
+    fn one_set(&mut self, choice: &Item) -> Eval<()> {
+        let (Item::BoundaryChoice(name), [_, others @ ..]) = (choice, self.work.populations) else { return Ok(()) };
+        let Some(other) = others.first() else { return Ok(()) };
+        let label = format!("`{}` is a rule for `f` alone, and this method has `{}` too", name.text, other.name);
+        let hint = format!("write a rule here: `boundary NAME {{ link f[i] <- ...; link {}[i] <- ...; }}`", other.name);
+        self.work.hinted(Code::OutputMissing, name.span, label, hint)
+    }
+
     fn boundary(&mut self, def: &BoundaryDef) -> Eval<Boundary> {
         let outer_scope = std::mem::take(&mut self.work.scope);
         let outer_names = self.names.clone();
-        let populations = self.populations();
-        self.work.scope.push(("f".into(), populations));
+        self.populations(self.work.populations);
         let mut params = Vec::new();
         for param in &def.params {
             let at = params.len() as u16;
@@ -351,16 +416,18 @@ impl Builder<'_> {
 }
 
 /// The population that an assignment defines for the present values of its variables.
-fn target(work: &mut Elaborator, assign: &Assign) -> Eval<Dir> {
+fn target(work: &mut Elaborator, assign: &Assign, lattice: LatticeId) -> Eval<Dir> {
     let variable = |work: &Elaborator, name: &Name| {
         work.scope.iter().rev().find(|(other, _)| *other == name.text).map(|(_, value)| value.clone())
     };
     match &assign.target {
         Target::Index(binder) => match variable(work, &binder.name) {
-            Some(Value::Dir(dir)) => Ok(dir),
+            Some(Value::Dir(direction)) if direction.lattice == lattice => Ok(direction.dir),
             _ => {
                 let hint = "use `i`, or a velocity: `f[(x in -1..=1, y in -1..=1)]`";
-                work.hinted(Code::IndexKind, assign.span, "populations are counted by directions", hint)
+                let label =
+                    format!("these populations are counted by the directions of {}", work.lattice(lattice).name());
+                work.hinted(Code::IndexKind, assign.span, label, hint)
             }
         },
         Target::Velocity(components) => {
@@ -377,7 +444,7 @@ fn target(work: &mut Elaborator, assign: &Assign) -> Eval<Dir> {
                     },
                 });
             }
-            work.direction(assign.span, &velocity)
+            work.direction(assign.span, lattice, &velocity)
         }
     }
 }

@@ -1,13 +1,12 @@
 //! Names in formulas: values, families with their indices, functions with their arguments.
 
-use crate::ast::{Expr, ExprKind, FnDef, Name};
+use crate::ast::{Expr, ExprKind, FnDef, Name, Range};
 use crate::check::arith;
 use crate::check::elaborate::{Elaborator, Eval, Poisoned};
 use crate::check::program::{Def, ModuleId};
-use crate::check::value::{Dim, Tensor, Value};
+use crate::check::value::{Dim, Direction, LatticeId, Tensor, Value};
 use crate::diag::Code;
 use crate::expr::{ExprId, Rational};
-use crate::lattice::Dir;
 use crate::source::Span;
 
 impl Elaborator<'_> {
@@ -23,7 +22,7 @@ impl Elaborator<'_> {
         match name.text.as_str() {
             "c" | "w" | "cs2" | "dim" if args.is_some() => return self.not_a_function(name),
             "c" | "w" | "cs2" | "dim" => {
-                let value = self.of_lattice(&name.text);
+                let value = self.of_lattice(name, indices.first())?;
                 return self.component(span, name, value, indices);
             }
             "opp" | "dot" | "delta" | "sqrt" => {
@@ -55,11 +54,18 @@ impl Elaborator<'_> {
         self.hinted(Code::NameKind, name.span, format!("`{}` is no function", name.text), hint)
     }
 
-    /// `c[i, a]`, `w[i]`, `cs2`, `dim`.
-    fn of_lattice(&mut self, name: &str) -> Value {
-        let (lattice, exprs) = (self.lattice, &mut self.exprs);
-        let dirs = Dim::Dirs(lattice.q());
-        match name {
+    /// `c[i, a]`, `w[i]` of the velocity set that `i` belongs to; `cs2`, `dim`.
+    fn of_lattice(&mut self, name: &Name, index: Option<&Expr>) -> Eval<Value> {
+        let id = match index.map(|index| self.eval(index)).transpose()? {
+            Some(Value::Dir(direction)) => direction.lattice,
+            _ => self.here(),
+        };
+        if name.text == "cs2" {
+            self.one_cs2(name)?;
+        }
+        let (lattice, dirs) = (self.lattice(id), self.dirs(id));
+        let exprs = &mut self.exprs;
+        Ok(match name.text.as_str() {
             "cs2" => Value::Number(exprs.constant(lattice.cs2().clone())),
             "dim" => Value::Number(exprs.int(lattice.dim() as i64)),
             "w" => {
@@ -71,7 +77,18 @@ impl Elaborator<'_> {
                 let data = components.map(|c| exprs.int(i64::from(*c))).collect();
                 Value::Tensor(Tensor { dims: vec![dirs, Dim::Axes(lattice.dim())], data })
             }
+        })
+    }
+
+    /// Refuses a bare `cs2` where it could be that of one velocity set or of another.
+    fn one_cs2(&mut self, name: &Name) -> Eval<()> {
+        let first = self.populations[0].lattice.cs2();
+        if self.called_for.is_some() || self.populations.iter().all(|set| set.lattice.cs2() == first) {
+            return Ok(());
         }
+        let each = self.populations.iter().map(|set| format!("`{}.cs2` is {}", set.name, set.lattice.cs2()));
+        let label = each.collect::<Vec<_>>().join(", ");
+        self.fault(Code::Ambiguous, name.span, label)
     }
 
     /// `value[indices]`; fewer indices than there are leave a family over the rest.
@@ -109,7 +126,17 @@ impl Elaborator<'_> {
         let value = self.eval(index)?;
         match (dim, value) {
             (_, Value::Poison) => Err(Poisoned),
-            (Dim::Dirs(_), value) => Ok(self.as_direction(index.span, value)?.index()),
+            (Dim::Dirs(dirs), value) => {
+                let found = self.as_direction(index.span, dirs.lattice, value)?;
+                if found.lattice != dirs.lattice {
+                    let (due, found) = (self.lattice(dirs.lattice).name(), self.lattice(found.lattice).name());
+                    let label = format!("a direction of {found} where one of {due} is due");
+                    let set = self.populations.iter().find(|set| set.lattice.name() == due);
+                    let hint = set.map_or(String::new(), |set| format!("let it run over those: `i in {}`", set.name));
+                    return self.hinted(Code::IndexKind, index.span, label, hint);
+                }
+                Ok(found.dir.index())
+            }
             (_, Value::Dir(_)) => {
                 let due = if matches!(dim, Dim::Axes(_)) { "an axis" } else { "a whole number" };
                 self.fault(Code::IndexKind, index.span, format!("a direction where {due} is due"))
@@ -128,11 +155,13 @@ impl Elaborator<'_> {
         }
     }
 
-    /// A direction, given as one or by its velocity.
-    fn as_direction(&mut self, span: Span, value: Value) -> Eval<Dir> {
+    /// A direction, given as one or by its velocity in a velocity set.
+    fn as_direction(&mut self, span: Span, lattice: LatticeId, value: Value) -> Eval<Direction> {
         match value {
-            Value::Dir(dir) => Ok(dir),
-            Value::Tensor(tensor) if matches!(tensor.dims[..], [Dim::Axes(_)]) => self.direction(span, &tensor.data),
+            Value::Dir(direction) => Ok(direction),
+            Value::Tensor(tensor) if matches!(tensor.dims[..], [Dim::Axes(_)]) => {
+                Ok(Direction { lattice, dir: self.direction(span, lattice, &tensor.data)? })
+            }
             Value::Poison => Err(Poisoned),
             other => {
                 let hint = "a direction is an index variable, `opp(i)` or a velocity: `f[(1, 0)]`";
@@ -150,8 +179,8 @@ impl Elaborator<'_> {
         match name {
             "opp" => {
                 let value = self.eval(&args[0])?;
-                let dir = self.as_direction(args[0].span, value)?;
-                Ok(Value::Dir(self.lattice.opposite(dir)))
+                let Direction { lattice, dir } = self.as_direction(args[0].span, self.here(), value)?;
+                Ok(Value::Dir(Direction { lattice, dir: self.lattice(lattice).opposite(dir) }))
             }
             "sqrt" => {
                 let inner = self.number(&args[0])?;
@@ -160,7 +189,7 @@ impl Elaborator<'_> {
             "delta" => {
                 let (left, right) = (self.eval(&args[0])?, self.eval(&args[1])?);
                 let same = match (left, right) {
-                    (Value::Dir(a), Value::Dir(b)) => a == b,
+                    (Value::Dir(a), Value::Dir(b)) => self.same(span, a, b)?,
                     _ => self.whole(&args[0])? == self.whole(&args[1])?,
                 };
                 Ok(Value::Number(self.exprs.int(i64::from(same))))
@@ -209,16 +238,37 @@ impl Elaborator<'_> {
             return self.fault(Code::Arguments, span, label);
         }
         let mut scope = Vec::new();
+        // The directions that it is given say which velocity set it is called for; else the caller does.
+        let (mut called_for, mut given) = (self.called_for, false);
         for (binder, index) in def.indices.iter().zip(indices) {
-            let dim = self.inside(home, |this| this.dim(binder))?;
-            let position = self.position(dim, index)?;
-            let value = self.index_value(dim, position);
+            let value = if matches!(binder.range, Range::Directions) {
+                let value = self.eval(index)?;
+                let direction = self.as_direction(index.span, self.here(), value)?;
+                if given && called_for != Some(direction.lattice) {
+                    let label = format!("`{name}` is given directions of different velocity sets");
+                    return self.fault(Code::IndexKind, index.span, label);
+                }
+                (called_for, given) = (Some(direction.lattice), true);
+                Value::Dir(direction)
+            } else {
+                let dim = self.inside(home, |this| this.dim(binder))?;
+                let position = self.position(dim, index)?;
+                self.index_value(dim, position)
+            };
             scope.push((binder.name.text.clone(), value));
         }
         for ((param, binders), arg) in def.params.iter().zip(args) {
             let value = self.eval(arg)?;
+            if let (Value::Tensor(Tensor { dims, .. }), false) = (&value, given)
+                && let Some(Dim::Dirs(dirs)) = dims.iter().find(|dim| matches!(dim, Dim::Dirs(_)))
+            {
+                (called_for, given) = (Some(dirs.lattice), true);
+            }
+            let outer = std::mem::replace(&mut self.called_for, called_for);
             let dims =
-                self.inside(home, |this| binders.iter().map(|binder| this.dim(binder)).collect::<Eval<Vec<_>>>())?;
+                self.inside(home, |this| binders.iter().map(|binder| this.dim(binder)).collect::<Eval<Vec<_>>>());
+            self.called_for = outer;
+            let dims = dims?;
             let fits = match &value {
                 Value::Number(_) => dims.is_empty(),
                 Value::Tensor(tensor) => tensor.dims == dims,
@@ -232,9 +282,9 @@ impl Elaborator<'_> {
             }
             scope.push((param.text.clone(), value));
         }
-        let outer = std::mem::replace(&mut self.scope, scope);
+        let outer = (std::mem::replace(&mut self.scope, scope), std::mem::replace(&mut self.called_for, called_for));
         let result = self.inside(home, |this| this.eval(&def.body));
-        self.scope = outer;
+        (self.scope, self.called_for) = outer;
         result
     }
 

@@ -8,10 +8,11 @@ use num_traits::{Signed, ToPrimitive, Zero};
 use crate::ast::{Binary, Binder, Expr, ExprKind, Fold, Name, Range, Unary};
 use crate::check::arith;
 use crate::check::program::{ModuleId, Program};
-use crate::check::value::{Condition, Dim, Tensor, Value};
+use crate::check::value::{Condition, Dim, Direction, Dirs, LatticeId, Tensor, Value};
 use crate::diag::{Code, Diagnostic, Report};
 use crate::expr::{Compare, ExprId, Exprs, Rational};
 use crate::lattice::{Dir, Lattice};
+use crate::model::Populations;
 use crate::source::{Source, Span};
 
 /// Most nodes of the graph.
@@ -40,7 +41,9 @@ pub struct Elaborator<'a> {
     /// Where functions are found.
     pub program: &'a Program,
     /// Where directions come from.
-    pub lattice: &'a Lattice,
+    pub populations: &'a [Populations],
+    /// The velocity set that a function is called for. Elsewhere none, and directions are those of the first populations.
+    pub called_for: Option<LatticeId>,
     /// Where nodes go.
     pub exprs: Exprs,
     /// Where faults go.
@@ -55,10 +58,11 @@ pub struct Elaborator<'a> {
 
 impl<'a> Elaborator<'a> {
     /// Nothing expanded yet.
-    pub fn new(program: &'a Program, lattice: &'a Lattice) -> Self {
+    pub fn new(program: &'a Program, populations: &'a [Populations]) -> Self {
         Self {
             program,
-            lattice,
+            populations,
+            called_for: None,
             exprs: Exprs::new(),
             report: Report::new(),
             module: ModuleId::SPEC,
@@ -66,6 +70,40 @@ impl<'a> Elaborator<'a> {
             steps: 0,
             depth: 0,
         }
+    }
+
+    /// A velocity set.
+    pub fn lattice(&self, id: LatticeId) -> &'a Lattice {
+        &self.populations[id.0].lattice
+    }
+
+    /// The velocity set whose directions an index without a range runs over.
+    pub fn here(&self) -> LatticeId {
+        self.called_for.unwrap_or(LatticeId(0))
+    }
+
+    /// Number of axes.
+    pub fn axes(&self) -> usize {
+        self.populations[0].lattice.dim()
+    }
+
+    /// The populations of that name.
+    pub fn set(&mut self, name: &Name) -> Eval<&'a Populations> {
+        match self.populations.iter().find(|set| set.name == name.text) {
+            Some(set) => Ok(set),
+            None => self.fault(Code::Undefined, name.span, format!("there are no populations `{}` here", name.text)),
+        }
+    }
+
+    /// The velocity set of some populations; sets on equal ones share it.
+    pub fn lattice_of(&self, populations: &Populations) -> LatticeId {
+        let same = |other: &Populations| other.lattice == populations.lattice;
+        LatticeId(self.populations.iter().position(same).unwrap_or(0))
+    }
+
+    /// What an index over the directions of a velocity set runs over.
+    pub fn dirs(&self, lattice: LatticeId) -> Dim {
+        Dim::Dirs(Dirs { lattice, count: self.lattice(lattice).q() })
     }
 
     /// The text that is expanded.
@@ -151,8 +189,12 @@ impl<'a> Elaborator<'a> {
     /// What an index variable runs over.
     pub fn dim(&mut self, binder: &Binder) -> Eval<Dim> {
         match &binder.range {
-            Range::Directions => Ok(Dim::Dirs(self.lattice.q())),
-            Range::Axes => Ok(Dim::Axes(self.lattice.dim())),
+            Range::Directions => Ok(self.dirs(self.here())),
+            Range::DirectionsOf(name) => {
+                let set = self.set(name)?;
+                Ok(self.dirs(self.lattice_of(set)))
+            }
+            Range::Axes => Ok(Dim::Axes(self.axes())),
             Range::Whole { low, high, inclusive } => {
                 let span = low.span.to(high.span);
                 let (low, high) = (self.whole(low)?, self.whole(high)?);
@@ -171,7 +213,7 @@ impl<'a> Elaborator<'a> {
     /// The value of an index at a position of what it runs over.
     pub fn index_value(&mut self, dim: Dim, position: usize) -> Value {
         match dim {
-            Dim::Dirs(_) => Value::Dir(Dir(position as u8)),
+            Dim::Dirs(dirs) => Value::Dir(Direction { lattice: dirs.lattice, dir: Dir(position as u8) }),
             _ => Value::Number(self.exprs.int(dim.at(position))),
         }
     }
@@ -237,6 +279,10 @@ impl<'a> Elaborator<'a> {
         match &expr.kind {
             ExprKind::Number(value) => Ok(Value::Number(self.exprs.constant(value.clone()))),
             ExprKind::Name { name, indices, args } => self.named(expr.span, name, indices, args.as_deref()),
+            ExprKind::Cs2(name) => {
+                let cs2 = self.set(name)?.lattice.cs2().clone();
+                Ok(Value::Number(self.exprs.constant(cs2)))
+            }
             ExprKind::Vector(parts) => self.vector(expr.span, parts),
             ExprKind::Unary(Unary::Minus, inner) => {
                 let inner = self.number(inner)?;
@@ -258,9 +304,9 @@ impl<'a> Elaborator<'a> {
 
     fn vector(&mut self, span: Span, parts: &[Expr]) -> Eval<Value> {
         let data = parts.iter().map(|part| self.number(part)).collect::<Eval<Vec<ExprId>>>()?;
-        if data.len() != self.lattice.dim() {
-            let label =
-                format!("{} components, but {} has {} axes", data.len(), self.lattice.name(), self.lattice.dim());
+        if data.len() != self.axes() {
+            let name = self.lattice(self.here()).name();
+            let label = format!("{} components, but {name} has {} axes", data.len(), self.axes());
             return self.fault(Code::NotScalar, span, label);
         }
         Ok(Value::Tensor(Tensor { dims: vec![Dim::Axes(data.len())], data: data.into() }))
@@ -315,11 +361,20 @@ impl<'a> Elaborator<'a> {
         let left_value = self.eval(left)?;
         let right_value = self.eval(right)?;
         match (left_value, right_value) {
-            (Value::Dir(a), Value::Dir(b)) => Ok(Some(a == b)),
+            (Value::Dir(a), Value::Dir(b)) => Ok(Some(self.same(left.span.to(right.span), a, b)?)),
             (Value::Dir(_), _) => self.fault(Code::IndexKind, right.span, "a direction is compared with this"),
             (_, Value::Dir(_)) => self.fault(Code::IndexKind, left.span, "a direction is compared with this"),
             _ => Ok(None),
         }
+    }
+
+    /// Whether two directions of one velocity set are the same.
+    pub fn same(&mut self, span: Span, a: Direction, b: Direction) -> Eval<bool> {
+        if a.lattice != b.lattice {
+            let (a, b) = (self.lattice(a.lattice).name(), self.lattice(b.lattice).name());
+            return self.fault(Code::IndexKind, span, format!("a direction of {a} is compared with one of {b}"));
+        }
+        Ok(a.dir == b.dir)
     }
 
     fn power(&mut self, base: &Expr, exponent: &Expr) -> Eval<Value> {
@@ -359,7 +414,7 @@ impl<'a> Elaborator<'a> {
     }
 
     /// The direction with a velocity of constant components.
-    pub fn direction(&mut self, span: Span, components: &[ExprId]) -> Eval<Dir> {
+    pub fn direction(&mut self, span: Span, lattice: LatticeId, components: &[ExprId]) -> Eval<Dir> {
         let mut velocity = Vec::new();
         for id in components {
             match self.exprs.as_const(*id) {
@@ -369,11 +424,11 @@ impl<'a> Elaborator<'a> {
                 _ => return self.fault(Code::NotConstant, span, "a direction is found by whole constants"),
             }
         }
-        match self.lattice.find(&velocity) {
+        match self.lattice(lattice).find(&velocity) {
             Some(dir) => Ok(dir),
             None => {
                 let parts: Vec<String> = velocity.iter().map(i32::to_string).collect();
-                let label = format!("{} has no velocity ({})", self.lattice.name(), parts.join(", "));
+                let label = format!("{} has no velocity ({})", self.lattice(lattice).name(), parts.join(", "));
                 self.fault(Code::NoSuchVelocity, span, label)
             }
         }

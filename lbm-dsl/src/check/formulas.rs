@@ -59,6 +59,7 @@ pub fn formulas(exprs: &Exprs, entries: &[Entry], outputs: &[ExprId]) -> Formula
 /// Drops the nodes that no formula of the model needs.
 pub fn compact(model: &mut Model) {
     let mut roots: Vec<ExprId> = model.fields.iter().flat_map(|field| field.components.clone()).collect();
+    roots.extend(model.conserved.iter().flat_map(|quantity| &quantity.components));
     for formulas in [&model.macroscopic, &model.init, &model.collide] {
         roots.extend(&formulas.outputs);
         roots.extend(formulas.lets.iter().map(|item| item.value));
@@ -86,6 +87,7 @@ pub fn compact(model: &mut Model) {
     }
     let to = |id: &mut ExprId| *id = new[id.index()].unwrap_or(*id);
     model.fields.iter_mut().flat_map(|field| &mut field.components).for_each(to);
+    model.conserved.iter_mut().flat_map(|quantity| &mut quantity.components).for_each(to);
     for formulas in [&mut model.macroscopic, &mut model.init, &mut model.collide] {
         formulas.outputs.iter_mut().for_each(to);
         formulas.lets.iter_mut().for_each(|item| to(&mut item.value));
@@ -97,13 +99,12 @@ pub fn compact(model: &mut Model) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::expr::Symbol;
-    use crate::lattice::Dir;
+    use crate::expr::{Pop, Symbol};
 
     #[test]
     fn a_value_goes_by_its_best_name() {
         let mut exprs = Exprs::new();
-        let f = exprs.symbol(Symbol::Population(Dir(0)));
+        let f = exprs.symbol(Symbol::Population(Pop(0)));
         let sum = exprs.add(Expr::Add(f, f));
         let product = exprs.add(Expr::Mul(f, f));
         let entry = |name: &str, value, indexed| Entry {

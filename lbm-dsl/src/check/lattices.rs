@@ -1,17 +1,45 @@
 //! Velocity sets from their shells.
 //!
-//! In: a program. After: the chosen velocity set is a [`Lattice`], and as isotropic as it claims.
+//! In: a program. After: every set of populations has a [`Lattice`], as isotropic as it claims, and all have the same
+//! axes.
 
-use crate::ast::{Binary, Expr, ExprKind, Item, LatticeDef, Unary};
+use crate::ast::{Binary, Expr, ExprKind, Item, LatticeDef, Name, PopulationsDef, Unary};
 use crate::check::program::{Def, ModuleId, Program};
 use crate::diag::{Code, Diagnostic, Report, suggest};
 use crate::expr::Rational;
 use crate::lattice::{Lattice, LatticeError};
+use crate::model::Populations;
 use crate::source::{Source, Span};
 use num_traits::{Pow, ToPrimitive, Zero};
 
+/// Most velocities of all sets together.
+const MOST_VELOCITIES: usize = 255;
+
+/// The sets of populations of the spec: `f` on the lattice that it chooses, then the further ones in order.
+pub fn chosen(program: &Program) -> Result<Vec<Populations>, Report> {
+    let source = &program.module(ModuleId::SPEC).source;
+    let mut sets = vec![Populations { name: "f".into(), lattice: main(program)?, first: 0 }];
+    for item in program.spec() {
+        let Item::Populations(PopulationsDef { name, lattice }) = item else { continue };
+        let (place, lattice) = (lattice.span, find(program, lattice)?);
+        let first = sets.last().map_or(0, |set| set.range().end);
+        if lattice.dim() != sets[0].lattice.dim() {
+            let (one, other) = (&sets[0].lattice, &lattice);
+            let label = format!("{} has {} axes, {} has {}", other.name(), other.dim(), one.name(), one.dim());
+            return Err(Diagnostic::new(Code::PopulationsAxes, source, place, label).into());
+        }
+        sets.push(Populations { name: name.text.clone(), lattice, first });
+        let count = sets.last().map_or(0, |set| set.range().end);
+        if count > MOST_VELOCITIES {
+            let label = format!("{count} velocities with those above");
+            return Err(Diagnostic::new(Code::LatticeSize, source, place, label).into());
+        }
+    }
+    Ok(sets)
+}
+
 /// The lattice that the spec chooses.
-pub fn chosen(program: &Program) -> Result<Lattice, Report> {
+fn main(program: &Program) -> Result<Lattice, Report> {
     let source = &program.module(ModuleId::SPEC).source;
     let mut choices = program.spec().iter().filter_map(|item| match item {
         Item::LatticeChoice(name) => Some(name),
@@ -25,6 +53,12 @@ pub fn chosen(program: &Program) -> Result<Lattice, Report> {
         let again = Diagnostic::new(Code::RepeatedPart, source, second.span, "a second velocity set");
         return Err(again.also(name.span, "the first one").into());
     }
+    find(program, name)
+}
+
+/// The lattice of that name.
+fn find(program: &Program, name: &Name) -> Result<Lattice, Report> {
+    let source = &program.module(ModuleId::SPEC).source;
     match program.find(ModuleId::SPEC, &name.text) {
         Some((home, Def::Lattice(def))) => build(&program.module(home).source, def),
         Some((_, other)) => {
@@ -63,7 +97,7 @@ pub fn build(source: &Source, def: &LatticeDef) -> Result<Lattice, Report> {
             spans.push(group.span.to(group.weight.span));
         }
     }
-    if velocities.len() > 255 {
+    if velocities.len() > MOST_VELOCITIES {
         let label = format!("{} velocities", velocities.len());
         report.push(Diagnostic::new(Code::LatticeSize, source, def.name.span, label));
     }

@@ -4,9 +4,9 @@
 //!
 //! - `program`: every module that is used is loaded, every import exists.
 //! - `names`: every name is defined, visible, used and unique.
-//! - `lattices`: the velocity set is one, and as isotropic as it claims.
+//! - `lattices`: every velocity set is one, and as isotropic as it claims.
 //! - `build` (with `elaborate`, `call`): every formula is expanded into the graph, every output defined.
-//! - `physics`: mass and momentum are conserved, `init` gives the fields it is given.
+//! - `physics`: what must be conserved is, `init` gives the fields it is given.
 //!
 //! Each pass reports everything it finds and stops the check if it found anything.
 
@@ -32,7 +32,7 @@ use crate::source::Source;
 pub fn check(source: &Source, ast: &Ast, library: &dyn Library) -> Result<Model, Report> {
     let program = program::Program::load(source, ast, library)?;
     let mut unused = names::check(&program, library)?;
-    let model = lattices::chosen(&program).and_then(|lattice| build::model(&program, &lattice));
+    let model = lattices::chosen(&program).and_then(|populations| build::model(&program, &populations));
     let model = model.and_then(|model| {
         physics::check(&program, &model)?;
         Ok(model)

@@ -4,7 +4,7 @@
 //! (unless it starts with `_`); no function calls itself.
 //!
 //! What is visible: formulas of the spec see the parameters and every `let` above them; a function sees its arguments
-//! alone; a boundary rule sees `f` and its own parameters; all see functions and the lattice.
+//! alone; a boundary rule sees populations and its own parameters; all see functions and the lattice.
 
 use std::collections::BTreeMap;
 
@@ -59,6 +59,7 @@ enum Kind {
     Fn,
     Lattice,
     Boundary,
+    Populations,
     Param,
     Let,
     Field,
@@ -73,6 +74,7 @@ impl Kind {
             Kind::Fn => "function",
             Kind::Lattice => "velocity set",
             Kind::Boundary => "boundary rule",
+            Kind::Populations => "set of populations",
             Kind::Param => "parameter",
             Kind::Let => "value",
             Kind::Field => "field",
@@ -129,6 +131,7 @@ impl Names<'_> {
                 Item::Fn(def) => self.global(&def.name, Kind::Fn),
                 Item::Lattice(def) => self.global(&def.name, Kind::Lattice),
                 Item::Boundary(def) => self.global(&def.name, Kind::Boundary),
+                Item::Populations(def) => self.global(&def.name, Kind::Populations),
                 Item::Param(def) => self.global(&def.name, Kind::Param),
                 Item::Let(def) => self.global(&def.name, Kind::Let),
                 _ => {}
@@ -150,9 +153,9 @@ impl Names<'_> {
             self.twice(name, span, kind);
             return;
         }
-        // Parameters are given before anything is computed; a module offers what it defines.
+        // Parameters and populations are given before anything is computed; a module offers what it defines.
         let used = !self.strict || kind == Kind::Boundary;
-        let defined = kind.everywhere() || kind == Kind::Param;
+        let defined = kind.everywhere() || matches!(kind, Kind::Param | Kind::Populations);
         self.globals.push(Entry { name: name.clone(), kind, used, defined });
     }
 
@@ -179,7 +182,8 @@ impl Names<'_> {
         match item {
             Item::Use(_) => {}
             Item::LatticeChoice(name) | Item::BoundaryChoice(name) => self.mark(name),
-            Item::Field(name) => self.field(name),
+            Item::Field(name) | Item::Conserve(name) => self.field(name),
+            Item::Populations(def) => self.mark(&def.lattice),
             Item::Lattice(_) => {}
             Item::Param(def) => self.param(def),
             Item::Let(def) => {
@@ -249,6 +253,7 @@ impl Names<'_> {
         }
         for assign in &block.assigns {
             let depth = self.locals.len();
+            self.populations(&assign.populations);
             match &assign.target {
                 Target::Index(binder) => self.binders(std::slice::from_ref(binder), false),
                 Target::Velocity(components) => {
@@ -286,9 +291,34 @@ impl Names<'_> {
     /// Names in the ranges of index variables that are not used as variables.
     fn ranges(&mut self, binders: &[Binder]) {
         for binder in binders {
-            if let Range::Whole { low, high, .. } = &binder.range {
-                self.formula(low);
-                self.formula(high);
+            match &binder.range {
+                Range::Directions | Range::Axes => {}
+                Range::DirectionsOf(name) => self.populations(name),
+                Range::Whole { low, high, .. } => {
+                    self.formula(low);
+                    self.formula(high);
+                }
+            }
+        }
+    }
+
+    /// A name where no other than that of populations can stand.
+    fn populations(&mut self, name: &Name) {
+        if self.sees == Sees::Arguments {
+            let hint = "an index without a range runs over the directions that the function is called for";
+            self.fault(Code::NotVisible, name.span, "a function sees its arguments only".into(), hint.into());
+        } else if name.text != "f" {
+            match self.globals.iter_mut().find(|entry| entry.name.text == name.text) {
+                Some(entry) if entry.kind == Kind::Populations => entry.used = true,
+                found => {
+                    let declare = format!("declare them: `populations {} on D2Q5;`", name.text);
+                    let hint = if found.is_some() {
+                        "populations are `f` and what `populations` declares".into()
+                    } else {
+                        declare
+                    };
+                    self.fault(Code::Undefined, name.span, format!("there are no populations `{}`", name.text), hint);
+                }
             }
         }
     }
@@ -302,8 +332,12 @@ impl Names<'_> {
 
     /// A name that is known from here to the end of its block.
     fn local(&mut self, name: &Name, kind: Kind, must_be_used: bool) {
-        let alone = matches!(self.sees, Sees::Arguments | Sees::Link);
-        let global = self.globals.iter().filter(|entry| !alone || entry.kind.everywhere());
+        let sees = self.sees;
+        let global = self.globals.iter().filter(|entry| match sees {
+            Sees::Arguments => entry.kind.everywhere(),
+            Sees::Link => entry.kind.everywhere() || entry.kind == Kind::Populations,
+            _ => true,
+        });
         if let Some(hidden) = self.locals.iter().chain(global).find(|other| other.name.text == name.text) {
             let (span, noun) = (hidden.name.span, hidden.kind.noun());
             let label = format!("this hides the {noun} of the same name");
@@ -316,6 +350,7 @@ impl Names<'_> {
     fn formula(&mut self, expr: &Expr) {
         match &expr.kind {
             ExprKind::Number(_) => {}
+            ExprKind::Cs2(name) => self.populations(name),
             ExprKind::Name { name, indices, args } => {
                 self.reference(name, args.is_some());
                 indices.iter().chain(args.iter().flatten()).for_each(|part| self.formula(part));
@@ -344,7 +379,10 @@ impl Names<'_> {
             entry.used = true;
             return;
         }
-        if name.text == "f" {
+        let populations = self.globals.iter_mut().find(|entry| entry.name.text == name.text);
+        let populations = populations.filter(|entry| entry.kind == Kind::Populations);
+        if name.text == "f" || populations.is_some() {
+            populations.into_iter().for_each(|entry| entry.used = true);
             match self.sees {
                 Sees::Everything | Sees::Link => return,
                 Sees::Fields => {
@@ -354,7 +392,8 @@ impl Names<'_> {
                 }
                 Sees::Arguments => {
                     let label = "a function sees its arguments only".into();
-                    self.fault(Code::NotVisible, name.span, label, "make it an argument: `fn g(f[i]) = ...`".into());
+                    let hint = format!("make it an argument: `fn mass({}[i]) = ...`", name.text);
+                    self.fault(Code::NotVisible, name.span, label, hint);
                     return;
                 }
             }
@@ -368,7 +407,9 @@ impl Names<'_> {
             Some(entry) if alone => {
                 entry.used = true;
                 let (label, hint) = match self.sees {
-                    Sees::Link => ("a boundary rule sees `f` and its own parameters only", "a `param` of the rule"),
+                    Sees::Link => {
+                        ("a boundary rule sees populations and its own parameters only", "a `param` of the rule")
+                    }
                     _ => ("a function sees its arguments only", "an argument"),
                 };
                 let hint = format!("make `{}` {hint}", name.text);
@@ -453,7 +494,7 @@ fn recursion(program: &Program, report: &mut Report) {
 
 fn callees(expr: &Expr, found: &mut dyn FnMut(&str)) {
     match &expr.kind {
-        ExprKind::Number(_) => {}
+        ExprKind::Number(_) | ExprKind::Cs2(_) => {}
         ExprKind::Name { name, indices, args } => {
             if args.is_some() {
                 found(&name.text);

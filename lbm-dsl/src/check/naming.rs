@@ -183,10 +183,12 @@ impl Names {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::check::value::{Dirs, LatticeId};
 
     #[test]
     fn components_are_named_by_their_indices() {
-        let (axes, dirs, whole) = (Dim::Axes(3), Dim::Dirs(9), Dim::Whole(-1, 1));
+        let (axes, dirs, whole) =
+            (Dim::Axes(3), Dim::Dirs(Dirs { lattice: LatticeId(0), count: 9 }), Dim::Whole(-1, 1));
         assert_eq!(component("u", &[axes], 2), "uz");
         assert_eq!(component("pi", &[axes, axes], 1), "pi_xy");
         assert_eq!(component("feq", &[dirs], 7), "feq_7");

@@ -1,12 +1,12 @@
 //! The laws of `prove::laws` as diagnostics.
 //!
-//! In: a model. After: its collision conserves mass and momentum and is defined at rest, and its initial populations have
+//! In: a model. After: its collision conserves what it must and is defined at rest, and its initial populations have
 //! the fields they are given.
 
 use crate::ast::Item;
 use crate::check::program::{ModuleId, Program};
 use crate::diag::{Code, Diagnostic, Report};
-use crate::model::Model;
+use crate::model::{Law, Model};
 use crate::prove::laws::{self, Violation};
 use crate::source::Span;
 
@@ -24,17 +24,30 @@ pub fn check(program: &Program, model: &Model) -> Result<(), Report> {
     let mut report = Report::new();
     for violation in laws::try_all(model).violations {
         report.push(match violation {
-            Violation::Mass(defect) => Diagnostic::new(
-                Code::Mass,
-                source,
-                collide,
-                format!("sum(i: f[i]) changes by {defect} on a random state"),
-            )
-            .hint("what is taken from one population must reach another; the equilibrium must have the density rho"),
-            Violation::Momentum(axis, defect) => {
-                let label = format!("sum(i: c[i, {axis}] * f[i]) changes by {defect} on a random state");
-                Diagnostic::new(Code::Momentum, source, collide, label)
-                    .hint("the equilibrium must have the momentum rho u, and both must be made from the same f")
+            Violation::Conserved(quantity, component, defect) => {
+                let quantity = &model.conserved[quantity];
+                let name = match quantity.components.len() {
+                    1 => quantity.name.clone(),
+                    _ if quantity.law == Law::Momentum => quantity.name.replace(", a]", &format!(", {component}]")),
+                    _ => format!("{}[{component}]", quantity.name),
+                };
+                let label = format!("{name} changes by {defect} on a random state");
+                let (code, hint) = match quantity.law {
+                    Law::Sum(0) => (
+                        Code::Mass,
+                        "what is taken from one population must reach another; the equilibrium must have the density rho",
+                    ),
+                    Law::Momentum => (
+                        Code::Momentum,
+                        "the equilibrium must have the momentum rho u, and both must be made from the same f; where momentum \
+                         is not conserved, say what is: `conserve rho;`",
+                    ),
+                    Law::Sum(_) | Law::Stated => (
+                        Code::NotConserved,
+                        "the equilibrium must have the same value of it; `conserve NAME;` says what the collision conserves",
+                    ),
+                };
+                Diagnostic::new(code, source, collide, label).hint(hint)
             }
             Violation::InitField(field, component, given, found) => {
                 let field = &model.fields[field];

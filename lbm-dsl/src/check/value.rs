@@ -8,11 +8,33 @@ use std::rc::Rc;
 use crate::expr::{Compare, ExprId};
 use crate::lattice::Dir;
 
+/// A velocity set: the position of the first populations on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LatticeId(pub usize);
+
+/// The directions of a velocity set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dirs {
+    /// The set.
+    pub lattice: LatticeId,
+    /// How many there are.
+    pub count: usize,
+}
+
+/// A direction that knows its velocity set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Direction {
+    /// The set.
+    pub lattice: LatticeId,
+    /// The direction there.
+    pub dir: Dir,
+}
+
 /// What one index of a family runs over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dim {
-    /// The directions of the lattice, so many.
-    Dirs(usize),
+    /// Directions.
+    Dirs(Dirs),
     /// The axes, so many.
     Axes(usize),
     /// Whole numbers, both ends included.
@@ -23,7 +45,8 @@ impl Dim {
     /// How many values the index has.
     pub fn len(self) -> usize {
         match self {
-            Dim::Dirs(count) | Dim::Axes(count) => count,
+            Dim::Dirs(dirs) => dirs.count,
+            Dim::Axes(count) => count,
             Dim::Whole(low, high) => usize::try_from(high - low + 1).unwrap_or(0),
         }
     }
@@ -85,7 +108,7 @@ pub enum Value {
     /// A number.
     Number(ExprId),
     /// A direction.
-    Dir(Dir),
+    Dir(Direction),
     /// A condition.
     Condition(Condition),
     /// A family.
@@ -104,7 +127,7 @@ impl Value {
             Value::Poison => "undefined".into(),
             Value::Tensor(tensor) => match tensor.dims[..] {
                 [Dim::Axes(count)] => format!("a vector of {count} components"),
-                [Dim::Dirs(_)] => "a family over the directions".into(),
+                [Dim::Dirs(dirs)] => format!("a family over {} directions", dirs.count),
                 [_] => "a family with one index".into(),
                 _ => format!("a family with {} indices", tensor.dims.len()),
             },

@@ -61,7 +61,8 @@ codes! {
     NoOpposite       "E0205" "velocity without an opposite" "add the reversed velocity with the same weight, or use `shell`";
     UnevenWeights    "E0206" "opposite velocities with different weights" "give both the same weight";
     Isotropy         "E0207" "claimed isotropy is not reached" "";
-    LatticeSize      "E0208" "too many velocities" "a velocity set has at most 255 velocities";
+    LatticeSize      "E0208" "too many velocities" "the velocity sets of a method have at most 255 velocities together";
+    PopulationsAxes  "E0209" "populations in different dimensions" "the velocity sets of a method have the same number of axes";
 
     Undefined        "E0301" "undefined name" "";
     Unused           "E0302" "unused name" "";
@@ -72,6 +73,7 @@ codes! {
     Recursion        "E0307" "function that calls itself" "functions are expanded where they are called, so they must end";
     NameKind         "E0308" "name of another kind" "";
     NotVisible       "E0309" "name that cannot be seen here" "";
+    Ambiguous        "E0310" "name with several meanings" "say whose it is: `f.cs2`";
 
     NotScalar        "E0401" "rank mistake" "";
     IndexCount       "E0402" "wrong number of indices" "";
@@ -96,6 +98,7 @@ codes! {
     Momentum         "E0602" "collision does not conserve momentum" "";
     InitFields       "E0603" "initial populations do not have the given fields" "";
     UndefinedValue   "E0604" "collision is undefined" "guard the division: `if d > 0 then n / d else 0`";
+    NotConserved     "E0605" "collision does not conserve what it must" "";
 }
 
 #[cfg(test)]

@@ -72,7 +72,7 @@ impl Parser<'_> {
                 self.keyword(input, "link")?;
                 block.assigns.push(self.assign(input)?);
             }
-            Some("f") if !wall => block.assigns.push(self.assign(input)?),
+            Some(_) if !wall && self.indexed(input) => block.assigns.push(self.assign(input)?),
             _ => {
                 let expected = if wall { "`param`, `let` or `link f[i] <-`" } else { "`let` or `f[i] <-`" };
                 return self.fault(Code::Syntax, start, format!("expected {expected}"));
@@ -81,9 +81,16 @@ impl Parser<'_> {
         Ok(())
     }
 
+    /// Whether a name with brackets comes next.
+    fn indexed(&self, input: ParseStream) -> bool {
+        let fork = input.fork();
+        self.name(&fork).is_ok() && fork.peek(syn::token::Bracket)
+    }
+
     /// `f[i] <- value;`
     fn assign(&mut self, input: ParseStream) -> Parsed<Assign> {
-        let start = self.keyword(input, "f")?;
+        let populations = self.name(input)?;
+        let start = populations.span;
         let (inner, span) = self.take(brackets(input))?;
         let target = if inner.peek(syn::token::Paren) {
             let (vector, _) = self.take(parens(&inner))?;
@@ -113,7 +120,7 @@ impl Parser<'_> {
         self.take(input.parse::<Token![<-]>())?;
         let value = self.expr(input)?;
         self.semicolon(input, start, value.span)?;
-        Ok(Assign { target, span: start.to(span), filter, value })
+        Ok(Assign { populations, target, span: start.to(span), filter, value })
     }
 
     fn component(&mut self, input: ParseStream) -> Parsed<Component> {

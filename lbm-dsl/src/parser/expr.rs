@@ -169,6 +169,11 @@ impl Parser<'_> {
     fn named(&mut self, input: ParseStream) -> Parsed<Expr> {
         let name: Name = self.name(input)?;
         let mut span = name.span;
+        if input.peek(Token![.]) && !input.peek(Token![..]) {
+            self.take(input.parse::<Token![.]>())?;
+            let end = self.keyword(input, "cs2")?;
+            return Ok(Expr { kind: ExprKind::Cs2(name), span: span.to(end) });
+        }
         let mut indices = Vec::new();
         if input.peek(syn::token::Bracket) {
             let (inner, end) = self.take(brackets(input))?;
@@ -260,6 +265,7 @@ mod tests {
                 let args = args.as_ref().map_or(String::new(), |args| format!("({})", all(args)));
                 format!("{}{indices}{args}", name.text)
             }
+            ExprKind::Cs2(name) => format!("{}.cs2", name.text),
             ExprKind::Vector(parts) => format!("<{}>", all(parts)),
             ExprKind::Unary(op, a) => format!("({}{})", if *op == Unary::Minus { "-" } else { "!" }, show(a)),
             ExprKind::Binary(op, a, b) => format!("({} {op:?} {})", show(a), show(b)),
@@ -293,6 +299,7 @@ mod tests {
             ),
             ("f[(x, 0, -z)]", "f[<x,0,(-z)>]"),
             ("q[i](rho, u)", "q[i](rho,u)"),
+            ("g.cs2^2 / 2", "((g.cs2 Power 2) Div 2)"),
             ("sum(a, b if a <= b: a * b) * 2", "(Sum{(a Mul b)} Mul 2)"),
             ("prod(x in -1..=n + 1: x)", "Product{x}"),
         ] {

@@ -13,7 +13,9 @@ use syn::Token;
 use syn::ext::IdentExt;
 use syn::parse::{ParseBuffer, ParseStream, Parser as _};
 
-use crate::ast::{Ast, Binder, FnDef, Item, LatticeDef, Let, Name, ParamDef, Range, Use, Velocities};
+use crate::ast::{
+    Ast, Binder, ExprKind, FnDef, Item, LatticeDef, Let, Name, ParamDef, PopulationsDef, Range, Use, Velocities,
+};
 use crate::diag::{Code, Diagnostic, Report, suggest};
 use crate::lexer;
 use crate::source::{Source, Span};
@@ -22,13 +24,30 @@ type Parsed<T> = Result<T, Box<Diagnostic>>;
 
 /// Words that start or join parts of the grammar.
 const KEYWORDS: &[&str] = &[
-    "boundary", "collide", "else", "field", "fn", "if", "in", "init", "lattice", "let", "link", "param", "prod", "sum",
-    "then", "use",
+    "boundary",
+    "collide",
+    "conserve",
+    "else",
+    "field",
+    "fn",
+    "if",
+    "in",
+    "init",
+    "lattice",
+    "let",
+    "link",
+    "param",
+    "populations",
+    "prod",
+    "sum",
+    "then",
+    "use",
 ];
 /// Names with a fixed meaning in formulas.
 pub(crate) const BUILTINS: &[&str] = &["c", "cs2", "delta", "dim", "dot", "f", "opp", "sqrt", "w"];
 /// Words that start a statement at the top of a file.
-const ITEMS: &[&str] = &["boundary", "collide", "field", "fn", "init", "lattice", "let", "param", "use"];
+const ITEMS: &[&str] =
+    &["boundary", "collide", "conserve", "field", "fn", "init", "lattice", "let", "param", "populations", "use"];
 
 /// The tree of `source`.
 pub fn parse(source: &Source) -> Result<Ast, Report> {
@@ -211,6 +230,18 @@ impl Parser<'_> {
                 self.semicolon(input, keyword, name.span)?;
                 Item::Field(name)
             }
+            "conserve" => {
+                let name = self.name(input)?;
+                self.semicolon(input, keyword, name.span)?;
+                Item::Conserve(name)
+            }
+            "populations" => {
+                let name = self.new_name(input)?;
+                self.keyword(input, "on")?;
+                let lattice = self.name(input)?;
+                self.semicolon(input, keyword, lattice.span)?;
+                Item::Populations(PopulationsDef { name, lattice })
+            }
             "init" => Item::Init(self.init(input, keyword)?),
             "collide" => Item::Collide(self.collide(input, keyword)?),
             "fn" => Item::Fn(self.function(input, keyword)?),
@@ -360,12 +391,18 @@ impl Parser<'_> {
         Ok(binders)
     }
 
-    /// `i`, or `x in -1..=1`.
+    /// `i`, `i in g`, or `x in -1..=1`.
     fn binder(&mut self, input: ParseStream) -> Parsed<Binder> {
         let name = self.new_name(input)?;
         if self.at(input, "in") {
             self.keyword(input, "in")?;
             let low = Box::new(self.sum_of_terms(input)?);
+            if let (ExprKind::Name { name: populations, indices, args: None }, false) =
+                (&low.kind, input.peek(Token![..]))
+                && indices.is_empty()
+            {
+                return Ok(Binder { name, range: Range::DirectionsOf(populations.clone()) });
+            }
             let inclusive = input.peek(Token![..=]);
             if inclusive {
                 self.take(input.parse::<Token![..=]>())?;

@@ -21,10 +21,8 @@ const ROUNDING: f64 = 1e-12;
 /// A law that a model breaks.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Violation {
-    /// Total mass changes by this much.
-    Mass(String),
-    /// Momentum along that axis changes by this much.
-    Momentum(usize, String),
+    /// The conserved quantity with that position, its component, changes by this much.
+    Conserved(usize, usize, String),
     /// The field with that position, its component, what was given and what the populations have.
     InitField(usize, usize, String, String),
     /// The collision has no value at rest (`true`) or near it.
@@ -35,8 +33,7 @@ impl Violation {
     /// What tells it from violations of other laws.
     fn law(&self) -> (u8, usize, usize) {
         match self {
-            Violation::Mass(_) => (0, 0, 0),
-            Violation::Momentum(axis, _) => (1, *axis, 0),
+            Violation::Conserved(quantity, component, _) => (1, *quantity, *component),
             Violation::InitField(field, component, ..) => (2, *field, *component),
             Violation::Undefined(rest) => (3, usize::from(*rest), 0),
         }
@@ -53,6 +50,7 @@ pub struct Trial {
 }
 
 /// A value that is exact if it can be.
+#[derive(Clone)]
 enum Found {
     Exact(Rational),
     Rounded(f64),
@@ -68,10 +66,30 @@ impl Found {
         }
     }
 
+    /// In 64 bits; no number where there is none.
+    fn rounded(&self) -> f64 {
+        match self {
+            Found::Exact(value) => value.to_f64().unwrap_or(f64::NAN),
+            Found::Rounded(value) => *value,
+            Found::Nothing => f64::NAN,
+        }
+    }
+
+    fn minus(&self, other: &Found) -> Found {
+        match (self, other) {
+            (Found::Exact(a), Found::Exact(b)) => Found::Exact(a - b),
+            _ => Found::of(self.rounded() - other.rounded()),
+        }
+    }
+
+    fn of(value: f64) -> Found {
+        if value.is_finite() { Found::Rounded(value) } else { Found::Nothing }
+    }
+
     fn show(&self) -> String {
         match self {
             Found::Exact(value) if value.to_string().len() < 10 => value.to_string(),
-            Found::Exact(value) => Found::Rounded(value.to_f64().unwrap_or(f64::NAN)).show(),
+            Found::Exact(_) => Found::Rounded(self.rounded()).show(),
             Found::Rounded(value) if (1e-3..1e6).contains(&value.abs()) => format!("{value:.6}"),
             Found::Rounded(value) => format!("{value:.3e}"),
             Found::Nothing => "undefined".into(),
@@ -79,18 +97,43 @@ impl Found {
     }
 }
 
+/// Values of `roots`, given the populations, parameters and fields: exact where that is possible, else in 64 bits.
+fn values(
+    model: &Model,
+    roots: &[ExprId],
+    state: &[Found],
+    params: &[Vec<Rational>],
+    fields: &[Vec<Rational>],
+) -> Vec<Found> {
+    let exact: Option<Vec<Rational>> =
+        state.iter().map(|value| if let Found::Exact(value) = value { Some(value.clone()) } else { None }).collect();
+    let known = exact.map(|state| model.exprs.eval::<Known>(roots, symbols(&state, params, fields)));
+    if let Some(known) = &known
+        && !known.contains(&Known::Somehow)
+    {
+        let found =
+            |value: &Known| if let Known::Value(value) = value { Found::Exact(value.clone()) } else { Found::Nothing };
+        return known.iter().map(found).collect();
+    }
+    let rounded = model.exprs.eval::<f64>(roots, |symbol| match symbol {
+        Symbol::Population(pop) => state.get(pop.index()).map_or(0.0, Found::rounded),
+        other => symbols::<f64>(&[], params, fields)(other),
+    });
+    rounded.into_iter().map(Found::of).collect()
+}
+
 /// Tries every law on the model.
 pub fn try_all(model: &Model) -> Trial {
     let mut trial = Trial::default();
     let mut random = Random::new();
-    let rest: Vec<Rational> = model.lattice.dirs().map(|dir| model.lattice.weight(dir).clone()).collect();
+    let rest: Vec<Found> = model.weights().into_iter().map(Found::Exact).collect();
     let params = random.params(&model.params);
-    if !defined(model, &rest, &params) {
+    if !defined(&values(model, &model.collide.outputs, &rest, &params, &[])) {
         trial.violations.push(Violation::Undefined(true));
         return trial;
     }
     for _ in 0..STATES {
-        let state = random.populations(&model.lattice);
+        let state: Vec<Found> = random.populations(model).into_iter().map(Found::Exact).collect();
         let params = random.params(&model.params);
         collision(model, &state, &params, &mut trial);
         initial(model, &params, &mut random, &mut trial);
@@ -116,72 +159,34 @@ fn symbols<'v, N: Number + 'v>(
     }
 }
 
-fn defined(model: &Model, state: &[Rational], params: &[Vec<Rational>]) -> bool {
-    let found = model.exprs.eval::<Known>(&model.collide.outputs, symbols(state, params, &[]));
-    if found.contains(&Known::Somehow) {
-        let rounded = model.exprs.eval::<f64>(&model.collide.outputs, symbols(state, params, &[]));
-        return rounded.iter().all(|value| value.is_finite());
-    }
-    !found.contains(&Known::Undefined)
+/// Whether the collision has a value in this state.
+fn defined(after: &[Found]) -> bool {
+    !after.iter().any(|value| matches!(value, Found::Nothing))
 }
 
-/// The value, if it is known exactly.
-fn exact(known: &Known) -> Option<&Rational> {
-    if let Known::Value(value) = known { Some(value) } else { None }
-}
-
-/// `roots` combined with whole factors, minus `before`.
-fn combined(
-    model: &Model,
-    roots: &[ExprId],
-    factors: &[i32],
-    inputs: (&[Rational], &[Vec<Rational>], &[Vec<Rational>]),
-    before: &Rational,
-    known: &[Known],
-) -> Found {
-    let (state, params, fields) = inputs;
-    let whole = |factor: i32| Rational::from_integer(factor.into());
-    let terms: Option<Vec<Rational>> =
-        known.iter().zip(factors).map(|(value, factor)| Some(exact(value)? * whole(*factor))).collect();
-    if let Some(terms) = terms {
-        return Found::Exact(terms.iter().sum::<Rational>() - before);
-    }
-    let values = model.exprs.eval::<f64>(roots, symbols(state, params, fields));
-    let sum: f64 = values.iter().zip(factors).map(|(value, factor)| value * f64::from(*factor)).sum();
-    let defect = sum - before.to_f64().unwrap_or(f64::NAN);
-    if defect.is_finite() { Found::Rounded(defect) } else { Found::Nothing }
-}
-
-fn collision(model: &Model, state: &[Rational], params: &[Vec<Rational>], trial: &mut Trial) {
-    let roots = &model.collide.outputs;
-    let lattice = &model.lattice;
-    let ones = vec![1; lattice.q()];
-    let whole = |factor: i32| Rational::from_integer(factor.into());
-
-    let known = model.exprs.eval::<Known>(roots, symbols(state, params, &[]));
-    let defect = combined(model, roots, &ones, (state, params, &[]), &state.iter().sum(), &known);
-    trial.rounded |= matches!(defect, Found::Rounded(_));
-    if matches!(defect, Found::Nothing) {
+fn collision(model: &Model, state: &[Found], params: &[Vec<Rational>], trial: &mut Trial) {
+    let collide = |params| values(model, &model.collide.outputs, state, params, &[]);
+    let after = collide(params);
+    trial.rounded |= after.iter().any(|value| matches!(value, Found::Rounded(_)));
+    if !defined(&after) {
         trial.violations.push(Violation::Undefined(false));
         return;
     }
-    if !defect.vanishes() {
-        trial.violations.push(Violation::Mass(defect.show()));
-    }
-
-    // A vector parameter is a force or the like: momentum is conserved without it.
+    // A vector parameter is a force or the like: vectors are conserved without it.
     let still: Vec<Vec<Rational>> = params
         .iter()
         .zip(&model.params)
         .map(|(values, param)| if param.components > 1 { vec![Rational::zero(); values.len()] } else { values.clone() })
         .collect();
-    let known = if still == params { known } else { model.exprs.eval(roots, symbols(state, &still, &[])) };
-    for axis in 0..lattice.dim() {
-        let c: Vec<i32> = lattice.dirs().map(|dir| lattice.velocity(dir)[axis]).collect();
-        let before = state.iter().zip(&c).map(|(f, c)| f * whole(*c)).sum();
-        let defect = combined(model, roots, &c, (state, &still, &[]), &before, &known);
-        if !defect.vanishes() {
-            trial.violations.push(Violation::Momentum(axis, defect.show()));
+    let after_still = if still == params { after.clone() } else { collide(&still) };
+    for (at, quantity) in model.conserved.iter().enumerate() {
+        let (params, after) = if quantity.components.len() > 1 { (&still[..], &after_still) } else { (params, &after) };
+        let of = |state| values(model, &quantity.components, state, params, &[]);
+        for (component, (after, before)) in of(after).iter().zip(of(state)).enumerate() {
+            let defect = after.minus(&before);
+            if !defect.vanishes() {
+                trial.violations.push(Violation::Conserved(at, component, defect.show()));
+            }
         }
     }
 }
@@ -196,39 +201,15 @@ fn initial(model: &Model, params: &[Vec<Rational>], random: &mut Random, trial: 
             count => (0..count).map(|_| Rational::new(random.whole(-4, 4).into(), 64.into())).collect(),
         })
         .collect();
-    let populations: Option<Vec<Rational>> = model
-        .exprs
-        .eval::<Known>(&model.init.outputs, symbols(&[], params, &fields))
-        .iter()
-        .map(|value| exact(value).cloned())
-        .collect();
-    let rounded: Vec<f64>;
-    let back: Vec<Found> = match &populations {
-        Some(populations) => {
-            let back = model.exprs.eval::<Known>(&model.macroscopic.outputs, symbols(populations, params, &[]));
-            back.iter().map(|value| exact(value).cloned().map_or(Found::Nothing, Found::Exact)).collect()
-        }
-        None => {
-            trial.rounded = true;
-            rounded = model.exprs.eval::<f64>(&model.init.outputs, symbols(&[], params, &fields));
-            let back = model.exprs.eval::<f64>(&model.macroscopic.outputs, |symbol| match symbol {
-                Symbol::Population(dir) => rounded[dir.index()],
-                other => symbols::<f64>(&[], params, &fields)(other),
-            });
-            back.into_iter().map(|x| if x.is_finite() { Found::Rounded(x) } else { Found::Nothing }).collect()
-        }
-    };
+    let populations = values(model, &model.init.outputs, &[], params, &fields);
+    let back = values(model, &model.macroscopic.outputs, &populations, params, &[]);
+    trial.rounded |= populations.iter().any(|value| matches!(value, Found::Rounded(_)));
     let given =
         fields.iter().enumerate().flat_map(|(at, field)| field.iter().enumerate().map(move |(c, v)| (at, c, v)));
     for ((field, component, given), found) in given.zip(back) {
-        let defect = match &found {
-            Found::Exact(value) => Found::Exact(value - given),
-            Found::Rounded(value) => Found::Rounded(value - given.to_f64().unwrap_or(f64::NAN)),
-            Found::Nothing => Found::Nothing,
-        };
-        if !defect.vanishes() {
-            let given = Found::Exact(given.clone()).show();
-            trial.violations.push(Violation::InitField(field, component, given, found.show()));
+        let given = Found::Exact(given.clone());
+        if !found.minus(&given).vanishes() {
+            trial.violations.push(Violation::InitField(field, component, given.show(), found.show()));
         }
     }
 }

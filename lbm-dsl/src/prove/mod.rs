@@ -12,7 +12,7 @@ mod viscosity;
 
 pub use viscosity::Viscosity;
 
-use crate::model::Model;
+use crate::model::{Law, Model};
 
 /// What was found.
 #[derive(Clone, Debug)]
@@ -25,26 +25,40 @@ pub struct Findings {
 
 /// Finds out about a model.
 pub fn findings(model: &Model) -> Findings {
-    let lattice = model.lattice();
     let trial = laws::try_all(model);
     let states = match trial.rounded {
         false => format!("on {} random exact rational states", laws::STATES),
         true => format!("on {} random states in 64 bits, to 1e-12", laws::STATES),
     };
     let forces = model.params().iter().any(|param| param.components > 1);
-    let lines = vec![
-        format!("weights of the {} velocities of {} sum to 1, exactly", lattice.q(), lattice.name()),
-        format!(
+    let mut lines = Vec::new();
+    for (at, set) in model.populations().iter().enumerate() {
+        let lattice = &set.lattice;
+        if model.populations()[..at].iter().any(|other| other.lattice == *lattice) {
+            continue;
+        }
+        lines.push(format!("weights of the {} velocities of {} sum to 1, exactly", lattice.q(), lattice.name()));
+        lines.push(format!(
             "velocity moments are those of a Gaussian of variance {} (isotropic) through order {}, exactly",
             lattice.cs2(),
             lattice.isotropy()
-        ),
-        "every velocity has an opposite of the same weight".into(),
-        format!("collision conserves mass, {states}"),
-        format!("collision conserves momentum{}, {states}", if forces { " without forces" } else { "" }),
-        format!("init gives populations with the fields it is given, {states}"),
-        "collision is defined at rest".into(),
-    ];
+        ));
+        lines.push("every velocity has an opposite of the same weight".into());
+    }
+    for quantity in model.conserved() {
+        let name = match quantity.law {
+            Law::Sum(0) => "mass",
+            Law::Momentum if forces => "momentum without forces",
+            Law::Momentum => "momentum",
+            Law::Sum(_) | Law::Stated => &quantity.name,
+        };
+        lines.push(format!("collision conserves {name}, {states}"));
+    }
+    if !model.conserved().iter().any(|quantity| quantity.law == Law::Momentum) {
+        lines.push("nothing else need be conserved: the spec says what is".into());
+    }
+    lines.push(format!("init gives populations with the fields it is given, {states}"));
+    lines.push("collision is defined at rest".into());
     Findings { lines, viscosity: viscosity::viscosity(model) }
 }
 

@@ -1,8 +1,7 @@
 //! States to try a law on: exact, small and the same on every machine.
 
 use crate::expr::Rational;
-use crate::lattice::Lattice;
-use crate::model::Param;
+use crate::model::{Model, Param};
 
 /// A sequence of pseudo-random numbers (a 64-bit linear congruence, upper bits).
 pub struct Random(u64);
@@ -20,9 +19,9 @@ impl Random {
     }
 
     /// Populations near rest: each weight changed by up to a quarter.
-    pub fn populations(&mut self, lattice: &Lattice) -> Vec<Rational> {
-        let dirs = lattice.dirs();
-        dirs.map(|dir| lattice.weight(dir) * Rational::new((32 + self.whole(-8, 8)).into(), 32.into())).collect()
+    pub fn populations(&mut self, model: &Model) -> Vec<Rational> {
+        let weights = model.weights().into_iter();
+        weights.map(|weight| weight * Rational::new((32 + self.whole(-8, 8)).into(), 32.into())).collect()
     }
 
     /// Values for parameters, a component each: scalars inside their range, vectors small.

@@ -6,6 +6,7 @@
 use num_traits::{One, ToPrimitive, Zero};
 
 use crate::expr::{Rational, Symbol};
+use crate::lattice::Dir;
 use crate::model::Model;
 use crate::prove::ratio::Ratio;
 use crate::prove::series;
@@ -52,7 +53,7 @@ pub fn viscosity(model: &Model) -> Viscosity {
     let kept = TERMS.iter().find_map(|terms| kept(model, *terms, &variables, &sample));
     let lambda = kept.map(|kept| Ratio::whole(1).add(&kept.neg()));
     let time = lambda.as_ref().and_then(Ratio::recip);
-    let cs2 = model.lattice.cs2();
+    let cs2 = model.lattice().cs2();
     let rate = lambda.as_ref().and_then(Ratio::as_variable).map(name);
     let formula = match (&lambda, &time) {
         (_, Some(time)) => format!("{cs2}*({} - 1/2)", time.show(&name)),
@@ -64,13 +65,19 @@ pub fn viscosity(model: &Model) -> Viscosity {
 
 /// The share of shear stress that is left after a collision.
 fn kept(model: &Model, terms: usize, variables: &[Option<usize>], sample: &dyn Fn(usize) -> f64) -> Option<Ratio> {
-    let lattice = &model.lattice;
+    let lattice = model.lattice();
+    let weights = model.weights();
     let shear = |dir| {
         let c = lattice.velocity(dir);
         Rational::from_integer((c[0] * c[1]).into())
     };
     let symbol = |symbol: Symbol| match symbol {
-        Symbol::Population(dir) => series::ray(lattice.weight(dir), &(lattice.weight(dir) * shear(dir))),
+        Symbol::Population(pop) => {
+            let weight = &weights[pop.index()];
+            let sheared = pop.index() < lattice.q();
+            let change = if sheared { weight * shear(Dir(pop.0 as u8)) } else { Rational::zero() };
+            series::ray(weight, &change)
+        }
         Symbol::Param { param, .. } => series::parameter(variables[param as usize]),
         Symbol::Field { .. } | Symbol::WallParam { .. } => series::parameter(None),
     };

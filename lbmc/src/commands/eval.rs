@@ -24,9 +24,9 @@ pub fn eval(args: &Eval) -> Result<()> {
     }
     let model = Spec::find(&args.spec)?.model()?;
     let params = Params::parse(&model, &args.set)?;
-    let (states, columns) = States::read(&args.input, model.lattice())?;
+    let (states, columns) = States::read(&args.input, &model)?;
     let real: Real = args.real.map_or(Real::F64, Real::from);
-    let before = states.in_lattice_order(&columns);
+    let before = states.in_model_order(&columns);
     let after = match (args.via, real) {
         (Via::Exact, _) => exact(&model, &params, &before)?,
         (Via::Ir, Real::F32) => ir::<f32>(&model, &params, &before),
@@ -100,7 +100,7 @@ fn compiled(model: &Model, params: &Params, before: &[Vec<f64>], target: Target,
         Real::F32 => Scalar::F32,
         Real::F64 => Scalar::F64,
     };
-    let (q, count) = (model.lattice().q(), before.len());
+    let (q, count) = (model.q(), before.len());
     let mut src = device.alloc(scalar, q * count)?;
     let mut dst = device.alloc(scalar, q * count)?;
     dst.poison()?;
@@ -119,7 +119,7 @@ fn compiled(model: &Model, params: &Params, before: &[Vec<f64>], target: Target,
 /// Value of an input of the collision.
 fn given(params: &Params, state: &[f64], symbol: Symbol) -> f64 {
     match symbol {
-        Symbol::Population(dir) => state[dir.index()],
+        Symbol::Population(pop) => state[pop.index()],
         Symbol::Param { param, component } => params.value(param, component),
         Symbol::WallParam { .. } | Symbol::Field { .. } => unreachable!("a collision reads populations and parameters"),
     }

@@ -89,7 +89,8 @@ impl Resolver<'_> {
     }
 
     fn wrong_dimension(&mut self, span: &Span, what: &str, found: usize) {
-        let message = format!("{what} has {found} components, but {} has {} axes", self.manifest.lattice, self.dim);
+        let message =
+            format!("{what} has {found} components, but {} has {} axes", self.manifest.main().lattice, self.dim);
         let label = format!("{} expected", self.dim);
         self.report.add::<()>(diag::WRONG_DIMENSION, span, message, label, None);
     }
@@ -160,7 +161,7 @@ impl Resolver<'_> {
         let raw = &self.raw.faces;
         for face in raw.named[2 * self.dim..].iter().flatten() {
             let name = &face.span.source.inner()[face.span.range.clone()];
-            let message = format!("{} has {} axes and no face `{name}`", self.manifest.lattice, self.dim);
+            let message = format!("{} has {} axes and no face `{name}`", self.manifest.main().lattice, self.dim);
             let help = format!("its faces are {}", schema::list(schema::FACES[..2 * self.dim].iter().copied()));
             self.report.add::<()>(diag::WRONG_DIMENSION, &face.span, message, "no such face", help);
         }
@@ -202,7 +203,7 @@ impl Resolver<'_> {
         let Some(raw) = &self.raw.si else { return Some(Units::LATTICE) };
         let step = match (&raw.step, &raw.mach, reference) {
             (Some(step), ..) => step.value,
-            (None, Some(mach), Some(speed)) => mach.value * self.manifest.cs2.sqrt() * cell / speed.value,
+            (None, Some(mach), Some(speed)) => mach.value * self.manifest.main().cs2.sqrt() * cell / speed.value,
             (None, Some(mach), None) => {
                 let message = "the Mach number needs a velocity, and nothing in this case moves";
                 let help = "give the reference velocity: `[fluid] velocity = \"1 m/s\"`".to_string();
@@ -325,7 +326,7 @@ impl Resolver<'_> {
 
     /// Values of the method's parameters, and the scales that follow.
     fn params(&mut self, units: &Units, velocity: f64, length: f64) -> (Option<Values>, Scales) {
-        let cs2 = self.manifest.cs2;
+        let cs2 = self.manifest.main().cs2;
         let mach = velocity / cs2.sqrt();
         let mut scales = Scales { velocity, length, viscosity: None, omega: None, re: None, mach };
         let names: Vec<&str> = self.manifest.params.iter().map(|param| &param.name[..]).collect();
@@ -415,7 +416,7 @@ impl Resolver<'_> {
         } else {
             return Some(given.clone());
         };
-        Some(Spanned { value: 1.0 / (viscosity / self.manifest.cs2 + 0.5), span: given.span.clone() })
+        Some(Spanned { value: 1.0 / (viscosity / self.manifest.main().cs2 + 0.5), span: given.span.clone() })
     }
 
     fn near_limit(&mut self, omega: f64, viscosity: f64, param: &Param, span: &Span) {
@@ -424,7 +425,7 @@ impl Resolver<'_> {
             return;
         }
         let comfortable = high - 5.0 * RATE_MARGIN * (high - low);
-        let finer = self.manifest.cs2 * (1.0 / comfortable - 0.5) / viscosity;
+        let finer = self.manifest.main().cs2 * (1.0 / comfortable - 0.5) / viscosity;
         let message =
             format!("`{}` = {omega:.5} is close to its limit {high}: the run may become unstable", param.name);
         let help = match &self.raw.fluid.omega {
@@ -441,10 +442,10 @@ impl Resolver<'_> {
         else {
             return;
         };
-        let mach = fastest.value / units.scale(Dimension::VELOCITY) / self.manifest.cs2.sqrt();
+        let mach = fastest.value / units.scale(Dimension::VELOCITY) / self.manifest.main().cs2.sqrt();
         let advised = 0.5 * MACH_ADVISED;
         let help = match &self.raw.si {
-            None => format!("{:.2} cells per step is Mach {advised}", advised * self.manifest.cs2.sqrt()),
+            None => format!("{:.2} cells per step is Mach {advised}", advised * self.manifest.main().cs2.sqrt()),
             Some(_) => format!("a time step of {:.3e} s gives Mach {advised}, or set `mach` itself", {
                 units.step * advised / mach
             }),

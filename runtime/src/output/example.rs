@@ -1,6 +1,6 @@
 //! A case and a flow for the tests of this folder: a cavity, and a vortex whose formula is known.
 
-use lbm_bundle::{ABI, Boundary, Direction, Manifest, Param, Real, Target, Viscosity};
+use lbm_bundle::{ABI, Boundary, Direction, Manifest, Param, Populations, Real, Target, Viscosity};
 
 use crate::case::{Case, RawCase};
 use crate::snapshot::{Component, Snapshot};
@@ -15,9 +15,8 @@ pub(super) fn manifest() -> Manifest {
         spec: "d2q9_bgk".into(),
         target: Target::C,
         real: Real::F32,
-        lattice: "D2Q9".into(),
         dim: 2,
-        cs2: 1.0 / 3.0,
+        populations: vec![Populations { name: "f".into(), lattice: "D2Q9".into(), cs2: 1.0 / 3.0, first: 0, count: 9 }],
         directions: vec![Direction { c: [0; 3], weight: "1".into(), opposite: 0 }; 9],
         block: [8, 8, 1],
         wall_stride: 2,

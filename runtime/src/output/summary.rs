@@ -116,7 +116,7 @@ impl Summary {
             version: env!("CARGO_PKG_VERSION").to_string(),
             case: case.name.clone(),
             spec: manifest.spec.clone(),
-            lattice: manifest.lattice.clone(),
+            lattice: manifest.main().lattice.clone(),
             target: manifest.target,
             device: measured.device.clone(),
             precision: manifest.real,
