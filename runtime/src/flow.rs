@@ -17,6 +17,7 @@ use crate::mesh;
 use crate::observe::{self, NotFinite};
 use crate::output::Recorder;
 use crate::output::progress::{Facts, Progress};
+use crate::output::series::Decay;
 use crate::output::sink::OutputError;
 use crate::output::summary::{Measured, StopReason, Summary, bytes_per_update};
 use crate::step::{FaceSpec, GridSpec, Simulation, StepError, WallSpec};
@@ -85,6 +86,9 @@ pub fn run(
     let mut progress = Progress::new(facts, false);
 
     let mut last = flow.snapshot()?;
+    if recorder.wants(last.step) {
+        recorder.during(&last)?;
+    }
     let mut watch = Watch::new();
     let mut residual = None;
     let mut stop = StopReason::Steps;
@@ -98,7 +102,7 @@ pub fn run(
             let snapshot = watch.time(|| flow.snapshot())?;
             if let Some(place) = observe::first_not_finite(&snapshot) {
                 progress.finish();
-                recorder.during(&snapshot)?;
+                recorder.broken(&snapshot)?;
                 return Err(FlowError::NotFinite { place, well: last.step, folder: folder.display().to_string() });
             }
             if recorder.wants(step) {
@@ -150,6 +154,13 @@ pub fn describe(summary: &Summary, folder: &Path) -> String {
     for with in &summary.compared {
         text += &format!("{} against {}: rms {:.4}, at most {:.4}\n", with.profile, with.with, with.rms, with.max);
     }
+    if let Some(Decay { with, until, energy_rms, dissipation_rms, peak, published_peak }) = &summary.decay {
+        text += &format!(
+            "against {with} until t U/L = {until}: energy rms {energy_rms:.2e} of that at the start; dissipation rms \
+             {dissipation_rms:.3} of its peak, peak {:.5} at {:.2}, published {:.5} at {:.2}\n",
+            peak.dissipation, peak.time, published_peak.dissipation, published_peak.time,
+        );
+    }
     text + &format!("{}: {}, summary.json\n", folder.display(), summary.files.join(", "))
 }
 
@@ -162,11 +173,7 @@ fn start(case: &Case, bundle: &Bundle, device: &Device) -> Result<Simulation, St
         grid.faces[face.index()] = FaceSpec::Wall(rule);
     }
     let mut flow = Simulation::new(device, bundle, &grid, &case.params)?;
-    let uniform = case.start;
-    flow.init(|_, out| {
-        out[0] = uniform.density;
-        out[1..].copy_from_slice(&uniform.velocity[..case.dim]);
-    })?;
+    flow.init(|cell, out| case.start.at(cell, out))?;
     Ok(flow)
 }
 
@@ -180,7 +187,7 @@ fn stretch(case: &Case, flow: &Simulation) -> u64 {
     if let Some(steady) = case.stop.steady {
         steps = steps.min(until(steady.check_every));
     }
-    if let Some(every) = case.output.every {
+    for every in [case.output.every, case.output.series].into_iter().flatten() {
         steps = steps.min(until(every));
     }
     steps

@@ -20,6 +20,7 @@
 //! | `output` | what a run leaves behind: VTK, profiles, pictures, summary; the progress line |
 //! | `flow` | a case run to its end |
 //! | `snapshot` | macroscopic fields on the host |
+//! | `velocity` | vorticity, energy and enstrophy of a snapshot |
 //!
 //! Invariant: `unsafe` code lies in `device` only (the workspace denies it elsewhere).
 //!
@@ -39,3 +40,4 @@ pub mod observe;
 pub mod output;
 pub mod snapshot;
 pub mod step;
+pub mod velocity;

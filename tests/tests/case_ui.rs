@@ -42,11 +42,15 @@ fn every_snapshot_has_its_case() {
 }
 
 #[test]
-fn every_shipped_case_is_valid_without_warnings() {
+fn every_shipped_case_is_valid_without_warnings_but_those_it_speaks_of() {
     for path in files("../cases").iter().filter(|path| path.extension().is_some_and(|ending| ending == "toml")) {
         let text = fs::read_to_string(path).expect("readable");
         match resolve(&stem(path), &text, &[], None) {
-            Ok((_, warnings)) => assert!(warnings.is_empty(), "{}", render(&warnings[0])),
+            Ok((_, warnings)) => {
+                for warning in warnings.iter().filter(|warning| !text.contains(warning.code().id)) {
+                    panic!("{}", render(warning));
+                }
+            }
             Err(error) => panic!("{}", render(&error)),
         }
     }

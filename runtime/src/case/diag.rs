@@ -39,6 +39,7 @@ codes! {
     BAD_VALUE         "C0107" error   "a number that cannot be meant";
     BAD_OVERRIDE      "C0108" error   "an override that does not say which key it sets";
     NO_EFFECT         "C0109" warning "an option without effect";
+    FORMULA           "C0110" error   "a formula that cannot be read";
     MISSING_UNIT      "C0201" error   "a value that needs a unit";
     UNKNOWN_UNIT      "C0202" error   "a unit that does not exist";
     WRONG_UNIT        "C0203" error   "a unit of the wrong kind";

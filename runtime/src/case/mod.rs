@@ -28,8 +28,8 @@
 //! top = { rule = "moving_wall", velocity = [0.1, 0] }
 //! others = "bounce_back"        # a rule of the method, or "periodic"
 //!
-//! [start]                       # at rest with density 1, if not given
-//! velocity = [0, 0]
+//! [start]                       # at rest with density 1, if not given; numbers, or formulas of position
+//! velocity = ["0.1 * sin(2*pi*y/ly)", 0]
 //! density = 1
 //!
 //! [stop]                        # steps (or time), and earlier when steady
@@ -43,8 +43,13 @@
 //! picture = true                # PNG of the velocity
 //! vtk = true                    # fields for ParaView, at the end
 //! every = 10_000                # and every so many steps
-//! compare = "ghia1982"          # published profiles to compare with
+//! series = 100                  # energy, enstrophy, dissipation, ... every so many steps
+//! compare = "ghia1982"          # published profiles, or a published series, to compare with
 //! ```
+//!
+//! A formula of position takes `x, y, z`, the centre of a cell measured from the lower corner of the domain, and
+//! `lx, ly, lz`, the extents of the domain, both in cells, or in metres in SI units; see [`Formula`]. In SI units a formula is
+//! followed by its unit: `"0.1 * sin(2*pi*x/lx) m/s"`. Populations start in equilibrium, see [`Start`].
 //!
 //! In SI units, every physical quantity is a string with a unit, `domain.resolution` is the number of cells along x and
 //! the time step follows from the Mach number or is given:
@@ -65,19 +70,23 @@
 //! the method's range is an error; within 1 % of its upper limit it is a warning.
 
 mod diag;
+mod formula;
 mod read;
 mod reference;
 mod resolve;
 mod schema;
+mod start;
 mod tree;
 mod units;
 
 use lbm_bundle::Real;
 
 pub use diag::{CODES, CaseError, Code, Diagnostic};
+pub use formula::Formula;
 pub use read::RawCase;
-pub use reference::{Curve, Reference, find as reference};
+pub use reference::{Curve, Moment, Reference, find as reference};
 pub use schema::keys;
+pub use start::Start;
 pub use units::{Dimension, Units};
 
 /// Mach number above which a case gets a warning.
@@ -122,15 +131,6 @@ pub struct Wall {
     /// Velocity of the wall in lattice units: its parameter `velocity`; zero for a rule without parameters; not known for
     /// other rules.
     pub velocity: Option<[f64; 3]>,
-}
-
-/// State of the fluid at the start, uniform, in lattice units.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Start {
-    /// Density.
-    pub density: f64,
-    /// Velocity, zero beyond the dimension.
-    pub velocity: [f64; 3],
 }
 
 /// When a flow counts as steady.
@@ -182,7 +182,9 @@ pub struct Output {
     pub vtk: bool,
     /// And every so many steps.
     pub every: Option<u64>,
-    /// Published profiles to compare with.
+    /// Energy, enstrophy, dissipation and the like every so many steps.
+    pub series: Option<u64>,
+    /// Published data to compare with.
     pub compare: Option<Reference>,
 }
 

@@ -5,6 +5,7 @@ use lbm_bundle::Real;
 
 use super::TargetChoice;
 use super::diag::{self, CaseError, Diagnostic, Report, Span, Spanned};
+use super::formula::{Formula, FormulaError};
 use super::schema::{self, keys_of, suggest};
 use super::tree::{self, Kind, Table, Value};
 use super::units::{self, Dimension};
@@ -23,15 +24,12 @@ pub struct RawCase {
     pub(super) fluid: RawFluid,
     pub(super) params: Vec<RawParam>,
     pub(super) faces: RawFaces,
-    pub(super) start_velocity: Option<Vector>,
-    pub(super) start_density: Option<Spanned<f64>>,
+    pub(super) start_velocity: Option<Spanned<Vec<Spanned<Formula>>>>,
+    pub(super) start_density: Option<Spanned<Formula>>,
     pub(super) stop: RawStop,
     pub(super) output: RawOutput,
     pub(super) warnings: Vec<Diagnostic>,
 }
-
-/// A vector and its components, in m, kg, s or in lattice units.
-pub(super) type Vector = Spanned<Vec<Spanned<f64>>>;
 
 /// `[units]` of a case in SI units.
 #[derive(Clone, Debug)]
@@ -93,6 +91,7 @@ pub(super) struct RawOutput {
     pub(super) picture: bool,
     pub(super) vtk: bool,
     pub(super) every: Option<Spanned<f64>>,
+    pub(super) series: Option<Spanned<f64>>,
     pub(super) compare: Option<Spanned<String>>,
 }
 
@@ -177,7 +176,8 @@ impl Reader {
         let precision = self.word(root, "precision", &["f32", "f64"]);
         let block = self.block(root);
         let si = self.units(&units);
-        let size = self.vector(&domain, "size", if self.si { Dimension::LENGTH } else { Dimension::NUMBER });
+        let length = if self.si { Dimension::LENGTH } else { Dimension::NUMBER };
+        let size = self.vector(&domain, "size", |reader, value| Some(reader.quantity(value, Some(length))?.0));
         if domain.get("size").is_none() {
             let example = if self.si { "[\"10 mm\", \"10 mm\"]" } else { "[128, 128]" };
             self.missing::<()>(
@@ -198,8 +198,12 @@ impl Reader {
         let fluid = self.fluid(&fluid);
         let params = self.params(&params.entries);
         let faces = self.faces(&faces);
-        let start_velocity = self.vector(&start, "velocity", Dimension::VELOCITY);
-        let start_density = self.positive(&start, "density", Dimension::DENSITY);
+        let start_velocity =
+            self.vector(&start, "velocity", |reader, value| reader.formula(value, Dimension::VELOCITY));
+        let start_density = start.get("density").and_then(|entry| {
+            let value = self.formula(&entry.value, Dimension::DENSITY)?;
+            Some(Spanned { value, span: entry.value.span.clone() })
+        });
         let stop = self.stop(&stop);
         let output = self.output(&output);
         Some(RawCase {
@@ -333,13 +337,11 @@ impl Reader {
             picture: self.truth(table, "picture"),
             vtk: self.truth(table, "vtk"),
             every: self.count(table, "every"),
+            series: self.count(table, "series"),
             compare: self.text(table, "compare"),
         };
-        for (key, needs, is_on) in [("every", "vtk", output.vtk), ("compare", "profiles", output.profiles)] {
-            if let (Some(entry), false) = (table.get(key), is_on) {
-                let help = Some(format!("add `{needs} = true`"));
-                self.no_effect(&entry.span, key, &format!(" without `{needs}`"), help);
-            }
+        if let (Some(entry), false) = (table.get("every"), output.vtk) {
+            self.no_effect(&entry.span, "every", " without `vtk`", Some("add `vtk = true`".to_string()));
         }
         output
     }
@@ -474,7 +476,12 @@ impl Reader {
         self.report.add(diag::BAD_VALUE, &entry.value.span, message, "not positive", None)
     }
 
-    fn vector(&mut self, table: &Table, key: &str, dimension: Dimension) -> Option<Vector> {
+    fn vector<T>(
+        &mut self,
+        table: &Table,
+        key: &str,
+        component: impl Fn(&mut Self, &Value) -> Option<T>,
+    ) -> Option<Spanned<Vec<Spanned<T>>>> {
         let entry = table.get(key)?;
         let Kind::List(list) = &entry.value.kind else {
             return self.wrong_type(&entry.value, "a list", format!("one value for each axis: `{key} = [x, y]`"));
@@ -482,8 +489,8 @@ impl Reader {
         let components: Vec<_> = list
             .iter()
             .filter_map(|value| {
-                let (number, _) = self.quantity(value, Some(dimension))?;
-                Some(Spanned { value: number, span: value.span.clone() })
+                let component = component(self, value)?;
+                Some(Spanned { value: component, span: value.span.clone() })
             })
             .collect();
         let whole = components.len() == list.len();
@@ -513,18 +520,57 @@ impl Reader {
         if !number.is_finite() {
             return self.report.add(diag::BAD_VALUE, &value.span, "not a finite number", "not finite", None);
         }
-        let Some(unit) = unit.filter(|unit| !unit.is_empty()) else {
+        let (size, dimension) = self.unit(&value.span, unit.unwrap_or(""), number == 0.0, wanted)?;
+        Some((number * size, dimension))
+    }
+
+    /// A formula of position, or in SI units a string with a formula and a unit. A formula may be a number.
+    fn formula(&mut self, value: &Value, wanted: Dimension) -> Option<Formula> {
+        let Kind::Text(text) = &value.kind else {
+            return Some(Formula::number(self.quantity(value, Some(wanted))?.0));
+        };
+        match Formula::parse(text) {
+            Ok((formula, rest)) => {
+                if !self.si && units::parse(rest).is_err() && !rest.is_empty() {
+                    let at = text.len() - rest.len()..text.len();
+                    let message = format!("expected an operator, found `{rest}`");
+                    let help = "write `*` between factors".to_string();
+                    let error = FormulaError { at, message, label: "the formula has ended", help };
+                    return self.no_formula(value, text, error);
+                }
+                let (size, _) = self.unit(&value.span, rest, formula.constant() == Some(0.0), Some(wanted))?;
+                Some(if size == 1.0 { formula } else { formula.times(size) })
+            }
+            Err(error) => self.no_formula(value, text, error),
+        }
+    }
+
+    fn no_formula<T>(&mut self, value: &Value, text: &str, error: FormulaError) -> Option<T> {
+        let mut span = value.span.clone();
+        // Where the file has the text as it is, without escapes, the place is known to the letter.
+        if let Some(from) = span.source.inner()[span.range.clone()].find(text) {
+            let start = span.range.start + from;
+            span.range = start + error.at.start..start + error.at.end;
+        }
+        self.report.add(diag::FORMULA, &span, error.message, error.label, error.help)
+    }
+
+    /// The size in m, kg, s and the dimension of the unit that stands behind a value; a value without one has the wanted
+    /// dimension. Zero needs no unit.
+    fn unit(&mut self, span: &Span, unit: &str, zero: bool, wanted: Option<Dimension>) -> Option<(f64, Dimension)> {
+        let (what, example) = wanted.unwrap_or(Dimension::NUMBER).describe();
+        if unit.is_empty() {
             let wanted = wanted.unwrap_or(Dimension::NUMBER);
-            if !self.si || wanted == Dimension::NUMBER || number == 0.0 {
-                return Some((number, wanted));
+            if !self.si || wanted == Dimension::NUMBER || zero {
+                return Some((1.0, wanted));
             }
             let help = format!("write a string with its unit, such as \"{example}\"");
-            return self.report.add(diag::MISSING_UNIT, &value.span, format!("{what} needs a unit"), "no unit", help);
-        };
+            return self.report.add(diag::MISSING_UNIT, span, format!("{what} needs a unit"), "no unit", help);
+        }
         if !self.si {
             let message = "a case in lattice units has no units of measurement";
             let help = "write a plain number, or `[units] system = \"si\"` and units throughout".to_string();
-            return self.report.add(diag::UNIT_IN_LATTICE, &value.span, message, "has a unit", help);
+            return self.report.add(diag::UNIT_IN_LATTICE, span, message, "has a unit", help);
         }
         let unit = match units::parse(unit) {
             Ok(unit) => unit,
@@ -534,7 +580,7 @@ impl Reader {
                     None => format!("units are built from {}", schema::list(units::names())),
                 };
                 let message = format!("`{part}` is no unit");
-                return self.report.add(diag::UNKNOWN_UNIT, &value.span, message, "unknown unit", help);
+                return self.report.add(diag::UNKNOWN_UNIT, span, message, "unknown unit", help);
             }
         };
         if let Some(wanted) = wanted.filter(|wanted| *wanted != unit.dimension) {
@@ -544,9 +590,9 @@ impl Reader {
                 _ => format!("{what} is written like \"{example}\""),
             };
             let message = format!("expected {what}, found {found}");
-            return self.report.add(diag::WRONG_UNIT, &value.span, message, format!("this is {found}"), help);
+            return self.report.add(diag::WRONG_UNIT, span, message, format!("this is {found}"), help);
         }
-        Some((number * unit.size, unit.dimension))
+        Some((unit.size, unit.dimension))
     }
 }
 

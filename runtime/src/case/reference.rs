@@ -1,4 +1,4 @@
-//! Published profiles that a case can ask to be compared with. The tables with their sources lie in `cases/reference`.
+//! Published data that a case can ask to be compared with. The tables with their sources lie in `cases/reference`.
 
 /// A published profile along a centre line of the domain.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,13 +11,36 @@ pub struct Curve {
     pub points: Vec<(f64, f64)>,
 }
 
-/// Published profiles of one flow.
+/// A row of a published series in time: means over the domain, in units of the reference velocity and length.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Moment {
+    /// Time.
+    pub time: f64,
+    /// Kinetic energy, half the mean square of the velocity.
+    pub energy: f64,
+    /// Rate at which the energy falls.
+    pub dissipation: f64,
+    /// Enstrophy, half the mean square of the vorticity.
+    pub enstrophy: f64,
+}
+
+/// Published data of one flow. The title names authors and year, for legends.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reference {
-    /// Authors and year, for legends.
-    pub title: &'static str,
-    /// Profiles.
-    pub curves: Vec<Curve>,
+pub enum Reference {
+    /// Profiles along centre lines.
+    Profiles {
+        /// Authors and year.
+        title: &'static str,
+        /// The profiles.
+        curves: Vec<Curve>,
+    },
+    /// A series in time.
+    Series {
+        /// Authors and year.
+        title: &'static str,
+        /// Its rows, in the order of time.
+        moments: Vec<Moment>,
+    },
 }
 
 /// Name, title, number of axes, Reynolds number, and along y and x the tables of the x and y component of velocity.
@@ -44,37 +67,51 @@ const ROWS: &[Row] = &[
     ),
 ];
 
+/// Name, title, number of axes, Reynolds number, and the table of a series in time.
+const SERIES: &[(&str, &str, usize, f64, &str)] =
+    &[("tgv3d_re1600", "van Rees et al. (2011)", 3, 1600.0, table!("tgv3d_re1600"))];
+
+/// Name, number of axes and Reynolds number of every table.
+fn tables() -> impl Iterator<Item = (&'static str, usize, f64)> {
+    let profiles = ROWS.iter().map(|row| (row.0, row.2, row.3));
+    profiles.chain(SERIES.iter().map(|row| (row.0, row.2, row.3)))
+}
+
 /// Names of the data sets.
 pub(super) fn names() -> Vec<&'static str> {
-    let mut names: Vec<_> = ROWS.iter().map(|row| row.0).collect();
+    let mut names: Vec<_> = tables().map(|table| table.0).collect();
     names.dedup();
     names
 }
 
 /// Reynolds numbers that a data set has in `dim` dimensions.
 pub(super) fn reynolds_numbers(name: &str, dim: usize) -> Vec<f64> {
-    ROWS.iter().filter(|row| row.0 == name && row.2 == dim).map(|row| row.3).collect()
+    tables().filter(|table| table.0 == name && table.1 == dim).map(|table| table.2).collect()
 }
 
-/// The profiles of the data set `name` at a Reynolds number (to 0.1 %).
+/// The data set `name` at a Reynolds number (to 0.1 %).
 pub fn find(name: &str, dim: usize, re: f64) -> Option<Reference> {
-    let fits = |row: &&Row| row.0 == name && row.2 == dim && (row.3 / re - 1.0).abs() < 1e-3;
-    let (_, title, _, _, along_y, along_x) = ROWS.iter().find(fits)?;
-    let curves = vec![
-        Curve { axis: 1, component: 0, points: points(along_y) },
-        Curve { axis: 0, component: 1, points: points(along_x) },
-    ];
-    Some(Reference { title, curves })
+    let fits = |table: (&str, usize, f64)| table.0 == name && table.1 == dim && (table.2 / re - 1.0).abs() < 1e-3;
+    if let Some((_, title, _, _, along_y, along_x)) = ROWS.iter().find(|row| fits((row.0, row.2, row.3))) {
+        let points = |table| rows(table).map(|[position, velocity]| (position, velocity)).collect();
+        let curves = vec![
+            Curve { axis: 1, component: 0, points: points(along_y) },
+            Curve { axis: 0, component: 1, points: points(along_x) },
+        ];
+        return Some(Reference::Profiles { title, curves });
+    }
+    let (_, title, _, _, table) = SERIES.iter().find(|row| fits((row.0, row.2, row.3)))?;
+    let moment = |[time, energy, dissipation, enstrophy]: [f64; 4]| Moment { time, energy, dissipation, enstrophy };
+    Some(Reference::Series { title, moments: rows(table).map(moment).collect() })
 }
 
-/// The first two columns of a table whose comments start with `#` and whose first row names the columns.
-fn points(text: &str) -> Vec<(f64, f64)> {
+/// The first columns of a table whose comments start with `#` and whose first row names the columns.
+fn rows<const N: usize>(text: &str) -> impl Iterator<Item = [f64; N]> {
     let rows = text.lines().filter(|line| !line.starts_with('#')).skip(1);
     rows.filter_map(|row| {
-        let mut fields = row.split(',').map(|field| field.trim().parse::<f64>());
-        Some((fields.next()?.ok()?, fields.next()?.ok()?))
+        let fields: Option<Vec<f64>> = row.split(',').take(N).map(|field| field.trim().parse().ok()).collect();
+        fields?.try_into().ok()
     })
-    .collect()
 }
 
 #[cfg(test)]
@@ -84,14 +121,24 @@ mod tests {
     #[test]
     fn every_table_runs_from_wall_to_wall() {
         for (name, _, dim, re, ..) in ROWS {
-            let reference = find(name, *dim, *re).expect("a row finds itself");
-            for curve in reference.curves {
+            let Some(Reference::Profiles { curves, .. }) = find(name, *dim, *re) else { panic!("{name} {re}") };
+            for curve in curves {
                 let (first, last) = (curve.points[0], curve.points[curve.points.len() - 1]);
                 assert_eq!((first.0, last.0), (0.0, 1.0), "{name} {re}");
                 assert_eq!(first.1, 0.0);
                 assert_eq!(last.1, if curve.component == 0 { 1.0 } else { 0.0 });
                 assert!(curve.points.windows(2).all(|pair| pair[0].0 < pair[1].0));
             }
+        }
+    }
+
+    #[test]
+    fn a_series_agrees_with_itself() {
+        let Some(Reference::Series { moments, .. }) = find("tgv3d_re1600", 3, 1600.0) else { panic!("no series") };
+        assert_eq!((moments.len(), moments[0].energy, moments[100].time), (101, 0.125, 19.98));
+        // In an incompressible flow the dissipation is twice the enstrophy over the Reynolds number.
+        for moment in &moments {
+            assert!((moment.dissipation / (2.0 * moment.enstrophy / 1600.0) - 1.0).abs() < 2e-3, "{moment:?}");
         }
     }
 

@@ -3,9 +3,10 @@
 use lbm_bundle::{Boundary, Manifest, Param, Real};
 
 use super::diag::{self, CaseError, Diagnostic, Report, Span, Spanned};
-use super::read::{RawCase, RawFace, RawFluid, RawParam, Vector};
+use super::formula::Formula;
+use super::read::{RawCase, RawFace, RawFluid, RawParam};
 use super::units::{Dimension, Units};
-use super::{Case, Face, MACH_ADVISED, Output, Scales, Start, Steady, Stop, Wall, reference, schema};
+use super::{Case, Face, MACH_ADVISED, Output, Reference, Scales, Start, Steady, Stop, Wall, reference, schema};
 
 /// Steps between checks for steady flow, if the case does not say.
 const CHECK_EVERY: f64 = 1000.0;
@@ -46,8 +47,9 @@ impl Resolver<'_> {
         self.block();
         let domain = self.domain();
         let faces = self.faces();
-        let speeds = self.speeds(&faces);
         let (size, cell) = domain?;
+        let start = self.start(size, cell);
+        let speeds = self.speeds(&faces, start.as_ref().map_or(0.0, |(_, fastest)| *fastest));
         let reference = match &raw.fluid.velocity {
             Some(given) => Some(Speed { value: given.value, span: given.span.clone() }),
             None => fastest(&speeds),
@@ -63,7 +65,8 @@ impl Resolver<'_> {
         };
         let (params, scales) = self.params(&units, velocity, length);
         self.mach(&speeds, reference, &units);
-        self.drive(&walls);
+        let start = self.start_in_lattice(start.map(|(start, _)| start), &units);
+        self.drive(&walls, start.as_ref(), params.as_ref());
         Some(Case {
             name: stem(&raw.name).to_string(),
             spec: raw.spec.value.clone(),
@@ -75,7 +78,7 @@ impl Resolver<'_> {
             periodic,
             walls,
             params: params?,
-            start: self.start(&units)?,
+            start: start?,
             stop: self.stop(&units),
             output: self.output(scales.re),
             units,
@@ -187,16 +190,13 @@ impl Resolver<'_> {
     }
 
     /// Speeds of the walls and of the start, in the units of the case.
-    fn speeds(&self, faces: &[Option<Spanned<RawFace>>; 6]) -> Vec<Speed> {
+    fn speeds(&self, faces: &[Option<Spanned<RawFace>>; 6], start: f64) -> Vec<Speed> {
         let walls = faces.iter().flatten().flat_map(|face| &face.value.params).filter_map(|param| {
             let value = norm(param.values.iter().map(|(value, _)| *value));
             (param.name.value == "velocity").then(|| Speed { value, span: param.span.clone() })
         });
-        let start = self.raw.start_velocity.iter().map(|start| {
-            let value = norm(start.value.iter().map(|component| component.value));
-            Speed { value, span: start.span.clone() }
-        });
-        walls.chain(start).collect()
+        let given = self.raw.start_velocity.iter();
+        walls.chain(given.map(|given| Speed { value: start, span: given.span.clone() })).collect()
     }
 
     fn units(&mut self, cell: f64, reference: Option<&Speed>) -> Option<Units> {
@@ -465,42 +465,76 @@ impl Resolver<'_> {
         }
     }
 
-    fn drive(&mut self, walls: &[Wall]) {
-        let rests = |velocity: Option<[f64; 3]>| velocity == Some([0.0; 3]);
-        let start = self.raw.start_velocity.iter().flat_map(|start| &start.value);
+    /// Warns of a flow that nothing drives: no wall, no force, and nothing at the start.
+    fn drive(&mut self, walls: &[Wall], start: Option<&Start>, params: Option<&Values>) {
+        let (Some(start), Some(params)) = (start, params) else { return };
         if self.report.has_errors() {
             return; // a wall that was not understood may be the one that moves
         }
-        if walls.iter().all(|wall| rests(wall.velocity)) && start.into_iter().all(|component| component.value == 0.0) {
+        let rests = walls.iter().all(|wall| wall.velocity == Some([0.0; 3]))
+            && start.density.constant().is_some()
+            && start.velocity.iter().all(|component| component.constant() == Some(0.0))
+            && params.iter().all(|(_, values)| values.len() == 1 || values.iter().all(|value| *value == 0.0));
+        if rests {
             let message = "nothing moves: every wall is at rest, and so is the fluid at the start";
             let help = "give a wall or `[start]` a velocity".to_string();
             self.report.add::<()>(diag::NOTHING_MOVES, &self.raw.faces.span, message, "all at rest", help);
         }
     }
 
-    fn start(&mut self, units: &Units) -> Option<Start> {
-        let mut velocity = [0.0; 3];
-        if let Some(given) = &self.raw.start_velocity {
-            if given.value.len() != self.dim {
-                self.wrong_components(given);
-                return None;
-            }
-            for (to, from) in velocity.iter_mut().zip(&given.value) {
-                *to = from.value / units.scale(Dimension::VELOCITY);
+    /// The state at the start in the units of the case, checked on every cell, and its largest speed.
+    fn start(&mut self, size: [usize; 3], cell: f64) -> Option<(Start, f64)> {
+        let raw = self.raw;
+        let at_rest = || Formula::number(0.0);
+        let mut start = Start { density: Formula::number(1.0), velocity: [at_rest(), at_rest(), at_rest()] };
+        let components = raw.start_velocity.iter().flat_map(|given| &given.value);
+        for given in raw.start_density.iter().chain(components) {
+            if let Some(name) = given.value.beyond(self.dim) {
+                let message = format!("{} has {} axes, and no `{name}`", self.manifest.main().lattice, self.dim);
+                return self.report.add(diag::WRONG_DIMENSION, &given.span, message, "no such axis", None);
             }
         }
-        let density = match &self.raw.start_density {
-            None => 1.0,
-            Some(given) if units.si && units.density.is_none() => return self.needs_density(&given.span),
-            Some(given) => given.value / units.scale(Dimension::DENSITY),
+        if let Some(given) = &raw.start_density {
+            start.density = given.value.on(size, cell);
+        }
+        if let Some(given) = &raw.start_velocity {
+            if given.value.len() != self.dim {
+                let message = format!("`velocity` has {} components, not {}", self.dim, given.value.len());
+                let label = format!("{} expected", self.dim);
+                return self.report.add(diag::COMPONENTS, &given.span, message, label, None);
+            }
+            for (to, from) in start.velocity.iter_mut().zip(&given.value) {
+                *to = from.value.on(size, cell);
+            }
+        }
+        let survey = start.survey(size);
+        let place = |cell: [usize; 3]| match start.is_uniform() {
+            true => String::new(),
+            false => {
+                format!(" at cell ({})", cell[..self.dim].iter().map(usize::to_string).collect::<Vec<_>>().join(", "))
+            }
         };
-        Some(Start { density, velocity })
+        if let (Some((cell, density)), Some(given)) = (survey.no_density, &raw.start_density) {
+            let message = format!("the density must be positive, and is {}{}", short(density), place(cell));
+            self.report.add::<()>(diag::BAD_VALUE, &given.span, message, "not positive", None);
+        }
+        if let (Some((cell, axis)), Some(given)) = (survey.no_velocity, &raw.start_velocity) {
+            let message = format!("the velocity along {} is not finite{}", axis_name(axis), place(cell));
+            self.report.add::<()>(diag::BAD_VALUE, &given.value[axis].span, message, "not finite", None);
+        }
+        (survey.no_density.is_none() && survey.no_velocity.is_none()).then_some((start, survey.fastest))
     }
 
-    fn wrong_components(&mut self, given: &Vector) {
-        let message = format!("`velocity` has {} components, not {}", self.dim, given.value.len());
-        let label = format!("{} expected", self.dim);
-        self.report.add::<()>(diag::COMPONENTS, &given.span, message, label, None);
+    fn start_in_lattice(&mut self, start: Option<Start>, units: &Units) -> Option<Start> {
+        let mut start = start?;
+        if let Some(given) = &self.raw.start_density {
+            if units.si && units.density.is_none() {
+                return self.needs_density(&given.span);
+            }
+            start.density = start.density.over(units.scale(Dimension::DENSITY));
+        }
+        start.velocity = start.velocity.map(|component| component.over(units.scale(Dimension::VELOCITY)));
+        Some(start)
     }
 
     fn stop(&mut self, units: &Units) -> Stop {
@@ -522,11 +556,12 @@ impl Resolver<'_> {
             picture: raw.picture,
             vtk: raw.vtk,
             every: raw.every.as_ref().map(|every| every.value as u64),
+            series: raw.series.as_ref().map(|every| every.value as u64),
             compare: raw.compare.as_ref().and_then(|name| self.compare(name, re)),
         }
     }
 
-    fn compare(&mut self, name: &Spanned<String>, re: Option<f64>) -> Option<reference::Reference> {
+    fn compare(&mut self, name: &Spanned<String>, re: Option<f64>) -> Option<Reference> {
         let names = reference::names();
         if !names.contains(&&name.value[..]) {
             let message = format!("there is no reference data `{}`", name.value);
@@ -545,7 +580,16 @@ impl Resolver<'_> {
                 Some(re) => format!("`{}` has no data for Re {}", name.value, short(re)),
                 None => format!("`{}` needs a Reynolds number to choose by", name.value),
             };
-            self.report.add::<()>(diag::NO_REFERENCE, &name.span, message, "nothing to compare with", help);
+            return self.report.add(diag::NO_REFERENCE, &name.span, message, "nothing to compare with", help);
+        }
+        let (needs, given) = match &found {
+            Some(Reference::Profiles { .. }) => ("profiles = true", self.raw.output.profiles),
+            _ => ("series = 100", self.raw.output.series.is_some()),
+        };
+        if !given {
+            let message = format!("`{}` is compared with what `{needs}` writes", name.value);
+            let help = format!("add `{needs}`");
+            return self.report.add(diag::NO_EFFECT, &name.span, message, "has no effect", help);
         }
         found
     }

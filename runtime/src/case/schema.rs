@@ -39,8 +39,8 @@ pub(super) const KEYS: &[Key] = &[
     key("faces.back", "boundary at the lowest z"),
     key("faces.front", "boundary at the highest z"),
     key("faces.others", "boundary at the faces not named"),
-    key("start.density", "density at the start"),
-    key("start.velocity", "velocity at the start"),
+    key("start.density", "density at the start: a number or a formula of position"),
+    key("start.velocity", "velocity at the start: for each axis a number or a formula of position"),
     key("stop.steps", "most time steps"),
     key("stop.time", "longest time"),
     key(
@@ -53,7 +53,8 @@ pub(super) const KEYS: &[Key] = &[
     key("output.picture", "draw the velocity"),
     key("output.vtk", "write fields for ParaView"),
     key("output.every", "time steps between VTK files"),
-    key("output.compare", "published profiles to compare with"),
+    key("output.series", "time steps between rows of energy, enstrophy, dissipation and the like"),
+    key("output.compare", "published profiles, or a published series, to compare with"),
 ];
 
 /// Every key of a case file and what it is, for help texts.

@@ -7,13 +7,15 @@
 //! | [`sink`] | nothing of its own: the folder, and files that appear only when they are whole |
 //! | [`vtk`] | `fields_*.vti`, `fields.pvd` |
 //! | [`profile`] | `profile_x.csv`, ... and how far they are from published ones |
-//! | [`picture`] | `velocity.png`: speed and streamlines |
+//! | [`picture`] | `velocity.png`: speed and streamlines; `vorticity.png` |
 //! | [`plot`] | `profiles.png`: profiles and published points |
+//! | [`series`] | `series.csv`, `series.png`: energy, dissipation and the like over time, and how far from published ones |
 //! | [`summary`] | `summary.json` |
 //! | [`progress`] | the terminal |
 
 mod axes;
 mod canvas;
+mod chart;
 mod colours;
 #[cfg(test)]
 mod example;
@@ -22,6 +24,7 @@ mod plane;
 pub mod plot;
 pub mod profile;
 pub mod progress;
+pub mod series;
 pub mod sink;
 mod streamlines;
 pub mod summary;
@@ -31,9 +34,10 @@ use std::path::Path;
 
 use lbm_bundle::Manifest;
 
-use crate::case::{Case, Dimension};
+use crate::case::{Case, Dimension, Reference};
 use crate::snapshot::Snapshot;
 use profile::Profile;
+use series::Series;
 use sink::{OutputError, Sink};
 use summary::{Measured, Summary};
 
@@ -43,13 +47,14 @@ pub struct Recorder<'a> {
     case: &'a Case,
     sink: Sink,
     /// Times and names of the VTK files so far.
-    series: Vec<(f64, String)>,
+    frames: Vec<(f64, String)>,
+    series: Series,
 }
 
 impl<'a> Recorder<'a> {
     /// Makes sure, before anything runs, that the folder takes files.
     pub fn create(case: &'a Case, folder: &Path) -> Result<Recorder<'a>, OutputError> {
-        Ok(Recorder { case, sink: Sink::create(folder)?, series: vec![] })
+        Ok(Recorder { case, sink: Sink::create(folder)?, frames: vec![], series: Series::default() })
     }
 
     /// The folder.
@@ -59,11 +64,30 @@ impl<'a> Recorder<'a> {
 
     /// Whether a snapshot of this step is to be passed to `during`.
     pub fn wants(&self, step: u64) -> bool {
-        self.case.output.vtk && self.case.output.every.is_some_and(|every| step.is_multiple_of(every))
+        self.wants_fields(step) || self.wants_row(step)
     }
 
-    /// Writes the fields of a snapshot on the way.
+    fn wants_fields(&self, step: u64) -> bool {
+        self.case.output.vtk && step > 0 && self.case.output.every.is_some_and(|every| step.is_multiple_of(every))
+    }
+
+    fn wants_row(&self, step: u64) -> bool {
+        self.case.output.series.is_some_and(|every| step.is_multiple_of(every))
+    }
+
+    /// Records a snapshot on the way.
     pub fn during(&mut self, snapshot: &Snapshot) -> Result<(), OutputError> {
+        if self.wants_row(snapshot.step) {
+            self.series.add(self.case, snapshot);
+        }
+        if self.wants_fields(snapshot.step) { self.fields(snapshot) } else { Ok(()) }
+    }
+
+    /// Writes the fields of a snapshot that is not finite, and the series until then.
+    pub fn broken(&mut self, snapshot: &Snapshot) -> Result<(), OutputError> {
+        if self.case.output.series.is_some() {
+            self.series()?;
+        }
         self.fields(snapshot)
     }
 
@@ -91,11 +115,22 @@ impl<'a> Recorder<'a> {
             let image = plot::draw(case, &profiles).png();
             self.sink.write("profiles.png", |out| out.write_all(&image))?;
         }
-        if output.picture
-            && let Some(picture) = picture::draw(case, snapshot)
-        {
-            let image = picture.png();
-            self.sink.write("velocity.png", |out| out.write_all(&image))?;
+        if output.series.is_some() {
+            self.series.add(case, snapshot);
+            self.series()?;
+            if let Some(Reference::Series { title, moments }) = &output.compare {
+                summary.decay = self.series.compare(title, moments);
+            }
+        }
+        if output.picture {
+            for (name, picture) in [
+                ("velocity.png", picture::draw_velocity(case, snapshot)),
+                ("vorticity.png", picture::draw_vorticity(case, snapshot)),
+            ] {
+                let Some(picture) = picture else { continue };
+                let image = picture.png();
+                self.sink.write(name, |out| out.write_all(&image))?;
+            }
         }
         summary.files = self.sink.files().to_vec();
         self.sink.write("summary.json", |out| {
@@ -108,13 +143,24 @@ impl<'a> Recorder<'a> {
     fn fields(&mut self, snapshot: &Snapshot) -> Result<(), OutputError> {
         let case = self.case;
         let name = format!("fields_{:08}.vti", snapshot.step);
-        if self.series.last().is_some_and(|(_, last)| *last == name) {
+        if self.frames.last().is_some_and(|(_, last)| *last == name) {
             return Ok(());
         }
         self.sink.write(&name, |out| vtk::write_image(out, snapshot, &case.units, case.real))?;
-        self.series.push((snapshot.step as f64 * case.units.scale(Dimension::TIME), name));
-        let series = &self.series;
-        self.sink.write("fields.pvd", |out| vtk::write_series(out, series))
+        self.frames.push((snapshot.step as f64 * case.units.scale(Dimension::TIME), name));
+        let frames = &self.frames;
+        self.sink.write("fields.pvd", |out| vtk::write_series(out, frames))
+    }
+
+    fn series(&mut self) -> Result<(), OutputError> {
+        let (case, series) = (self.case, &self.series);
+        self.sink.write("series.csv", |out| series.write(case, out))?;
+        let published = match &case.output.compare {
+            Some(Reference::Series { title, moments }) => Some((*title, &moments[..])),
+            _ => None,
+        };
+        let image = series.draw(case, published).png();
+        self.sink.write("series.png", |out| out.write_all(&image))
     }
 }
 
@@ -127,6 +173,7 @@ mod tests {
     fn a_run_leaves_what_the_case_asks_for() {
         let (mut case, mut snapshot) = example::cavity(32);
         case.output.every = Some(5);
+        case.output.series = Some(10);
         let folder = tempfile::tempdir().unwrap();
         let mut recorder = Recorder::create(&case, folder.path()).unwrap();
         assert!(recorder.wants(5) && !recorder.wants(6));
@@ -152,7 +199,10 @@ mod tests {
             "profile_x.csv",
             "profile_y.csv",
             "profiles.png",
+            "series.csv",
+            "series.png",
             "velocity.png",
+            "vorticity.png",
         ];
         assert_eq!(summary.files, expected);
         assert_eq!(summary.compared.len(), 2);

@@ -1,9 +1,9 @@
-//! A picture of the velocity: its magnitude in colour, evenly spaced streamlines on top.
+//! Pictures of the velocity, its magnitude in colour with evenly spaced streamlines on top, and of the vorticity's magnitude.
 
 use super::axes::{Area, FAINT, INK, PAPER};
 use super::canvas::{Align, Canvas, Pixel};
 use super::colours::Map;
-use super::plane::{Plane, speed};
+use super::plane::{Plane, length};
 use super::profile::real_name;
 use super::streamlines::streamlines;
 use crate::case::{Case, Dimension};
@@ -26,9 +26,57 @@ struct Margins {
     bottom: f64,
 }
 
+/// Share of the plane whose vorticity the colours tell apart: where walls meet, it has no bound.
+const TOLD_APART: f64 = 0.995;
+
 /// Draws the velocity of a snapshot; in three dimensions, on the middle plane normal to z. `None` if it has none.
-pub fn draw(case: &Case, snapshot: &Snapshot) -> Option<Canvas> {
-    let plane = Plane::new(case, snapshot)?;
+pub fn draw_velocity(case: &Case, snapshot: &Snapshot) -> Option<Canvas> {
+    let plane = Plane::velocity(case, snapshot)?;
+    let fastest = plane.longest();
+    let (mut canvas, cells) = paint(case, snapshot, &plane, fastest);
+    let from = cells.from;
+    let (width, height) = (cells.to.0 - from.0, cells.to.1 - from.1);
+    let lines = streamlines([width, height], |x, y| on_pixels(&plane, &cells, x, y), SEPARATION, STILL * fastest);
+    let lines: Vec<Vec<Pixel>> =
+        lines.iter().map(|line| line.iter().map(|(x, y)| (from.0 + x, from.1 + height - y)).collect()).collect();
+    canvas.lines(&lines, 3.6, [0.0, 0.0, 0.1], 0.22);
+    canvas.lines(&lines, 1.7, PAPER, 0.85);
+    for (tip, heading) in lines.iter().flat_map(|line| arrows(line)) {
+        canvas.polygon(&arrow(tip, heading), PAPER, 0.95);
+    }
+    frame(&mut canvas, case, &cells);
+    let (most, label) = if case.units.si {
+        let most = fastest * case.units.scale(Dimension::VELOCITY);
+        let (size, prefix) = prefix(most);
+        (most / size, format!("speed / ({prefix}m/s)"))
+    } else if case.scales.velocity > 0.0 {
+        (fastest / case.scales.velocity, "speed / U".to_string())
+    } else {
+        (fastest, "speed / (cells per step)".to_string())
+    };
+    colour_bar(&mut canvas, cells, most, &label);
+    Some(canvas)
+}
+
+/// Draws the magnitude of the vorticity, on the same plane.
+pub fn draw_vorticity(case: &Case, snapshot: &Snapshot) -> Option<Canvas> {
+    let plane = Plane::vorticity(case, snapshot)?;
+    let most = plane.quantile(TOLD_APART);
+    let (mut canvas, cells) = paint(case, snapshot, &plane, most);
+    frame(&mut canvas, case, &cells);
+    let (most, label) = if case.units.si {
+        (most / case.units.step, "vorticity / (1/s)")
+    } else if case.scales.velocity > 0.0 {
+        (most * case.scales.length / case.scales.velocity, "vorticity / (U/L)")
+    } else {
+        (most, "vorticity / (1/step)")
+    };
+    colour_bar(&mut canvas, cells, most, label);
+    Some(canvas)
+}
+
+/// A titled canvas with the length of the vectors in colour, up to `most`, and the area where they are.
+fn paint(case: &Case, snapshot: &Snapshot, plane: &Plane, most: f64) -> (Canvas, Area) {
     let pixels = FIELD / plane.extent[0].max(plane.extent[1]);
     let (width, height) =
         ((plane.extent[0] * pixels).max(300.0).round(), (plane.extent[1] * pixels).max(300.0).round());
@@ -40,26 +88,13 @@ pub fn draw(case: &Case, snapshot: &Snapshot) -> Option<Canvas> {
     let from = (MARGIN.left, MARGIN.top);
     let cells =
         Area { from, to: (from.0 + width, from.1 + height), x: (0.0, plane.extent[0]), y: (0.0, plane.extent[1]) };
-
     let map = Map::new();
-    let fastest = plane.fastest();
     canvas.paint(cells.from, cells.to, |x, y| {
         let (x, y) = cells.point((x, y));
-        map.at(speed(plane.at(x, y)) / fastest.max(f64::MIN_POSITIVE))
+        map.at(length(plane.at(x, y)) / most.max(f64::MIN_POSITIVE))
     });
-    let lines = streamlines([width, height], |x, y| on_pixels(&plane, &cells, x, y), SEPARATION, STILL * fastest);
-    let lines: Vec<Vec<Pixel>> =
-        lines.iter().map(|line| line.iter().map(|(x, y)| (from.0 + x, from.1 + height - y)).collect()).collect();
-    canvas.lines(&lines, 3.6, [0.0, 0.0, 0.1], 0.22);
-    canvas.lines(&lines, 1.7, PAPER, 0.85);
-    for (tip, heading) in lines.iter().flat_map(|line| arrows(line)) {
-        canvas.polygon(&arrow(tip, heading), PAPER, 0.95);
-    }
-
-    frame(&mut canvas, case, &cells);
-    colour_bar(&mut canvas, case, &map, cells, fastest);
     title(&mut canvas, case, snapshot);
-    Some(canvas)
+    (canvas, cells)
 }
 
 /// Velocity in the plane at a position in pixels from the lower left corner.
@@ -110,22 +145,13 @@ fn frame(canvas: &mut Canvas, case: &Case, cells: &Area) {
     area.label(canvas, &format!("x / {name}"), &format!("y / {name}"));
 }
 
-fn colour_bar(canvas: &mut Canvas, case: &Case, map: &Map, cells: Area, fastest: f64) {
-    let reference = case.scales.velocity;
-    let (most, label) = if case.units.si {
-        let most = fastest * case.units.scale(Dimension::VELOCITY);
-        let (size, prefix) = prefix(most);
-        (most / size, format!("speed / ({prefix}m/s)"))
-    } else if reference > 0.0 {
-        (fastest / reference, "speed / U".to_string())
-    } else {
-        (fastest, "speed / (cells per step)".to_string())
-    };
+fn colour_bar(canvas: &mut Canvas, cells: Area, most: f64, label: &str) {
+    let map = Map::new();
     let left = cells.to.0 + 40.0;
     let bar = Area { from: (left, cells.from.1), to: (left + 34.0, cells.to.1), x: (0.0, 1.0), y: (0.0, most) };
     canvas.paint(bar.from, bar.to, |x, y| map.at(bar.point((x, y)).1 / most.max(f64::MIN_POSITIVE)));
     bar.frame(canvas);
-    bar.label_right(canvas, &label);
+    bar.label_right(canvas, label);
 }
 
 fn title(canvas: &mut Canvas, case: &Case, snapshot: &Snapshot) {
@@ -172,10 +198,13 @@ mod tests {
     #[test]
     fn a_picture_has_the_size_of_its_field() {
         let (case, snapshot) = example::cavity(32);
-        let image = draw(&case, &snapshot).unwrap().png();
-        let reader = png::Decoder::new(std::io::Cursor::new(image)).read_info().unwrap();
-        let size = (reader.info().width, reader.info().height);
-        assert_eq!(size, ((1000.0 + MARGIN.left + MARGIN.right) as u32, (1000.0 + MARGIN.top + MARGIN.bottom) as u32));
+        for draw in [draw_velocity, draw_vorticity] {
+            let image = draw(&case, &snapshot).unwrap().png();
+            let reader = png::Decoder::new(std::io::Cursor::new(image)).read_info().unwrap();
+            let size = (reader.info().width, reader.info().height);
+            let margins = (MARGIN.left + MARGIN.right, MARGIN.top + MARGIN.bottom);
+            assert_eq!(size, ((1000.0 + margins.0) as u32, (1000.0 + margins.1) as u32));
+        }
     }
 
     #[test]
@@ -184,14 +213,14 @@ mod tests {
         snapshot.components[1].data.fill(0.0);
         snapshot.components[2].data.fill(0.0);
         case.walls.clear();
-        assert!(draw(&case, &snapshot).is_some());
+        assert!(draw_velocity(&case, &snapshot).is_some() && draw_vorticity(&case, &snapshot).is_some());
     }
 
     #[test]
     fn without_velocity_there_is_no_picture() {
         let (case, mut snapshot) = example::cavity(16);
         snapshot.components.truncate(1);
-        assert!(draw(&case, &snapshot).is_none());
+        assert!(draw_velocity(&case, &snapshot).is_none() && draw_vorticity(&case, &snapshot).is_none());
     }
 
     #[test]

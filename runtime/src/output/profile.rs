@@ -133,11 +133,12 @@ impl Profile {
     }
 }
 
-/// The differences between profiles and the published ones.
+/// The differences between profiles and the published ones, if those are profiles.
 pub fn compare(profiles: &[Profile], reference: &Reference) -> Vec<Comparison> {
-    let pairs = reference.curves.iter().filter_map(|curve| {
+    let Reference::Profiles { title, curves } = reference else { return vec![] };
+    let pairs = curves.iter().filter_map(|curve| {
         let profile = profiles.iter().find(|profile| profile.axis == curve.axis)?;
-        Some(profile.compare(curve, reference.title))
+        Some(profile.compare(curve, title))
     });
     pairs.collect()
 }
@@ -181,7 +182,7 @@ mod tests {
         let points = (0..=10).map(|at| Point { position: f64::from(at) / 10.0, velocity: [0.5, 0.0, 0.0] }).collect();
         let profile = Profile { axis: 1, points };
         let curve = Curve { axis: 1, component: 0, points: vec![(0.0, 9.0), (0.5, 0.6), (0.7, 0.5), (1.0, 9.0)] };
-        let comparison = &compare(&[profile], &Reference { title: "them", curves: vec![curve] })[0];
+        let comparison = &compare(&[profile], &Reference::Profiles { title: "them", curves: vec![curve] })[0];
         assert!((comparison.max - 0.1).abs() < 1e-12);
         assert!((comparison.rms - 0.1 / 2f64.sqrt()).abs() < 1e-12);
         assert_eq!(comparison.profile, "u(y)");

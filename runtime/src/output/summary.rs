@@ -4,6 +4,7 @@ use lbm_bundle::{Manifest, Real, Target};
 use serde::{Deserialize, Serialize};
 
 use super::profile::Comparison;
+use super::series::Decay;
 use crate::case::Case;
 
 /// Why a run ended.
@@ -94,6 +95,9 @@ pub struct Summary {
     pub time_step: Option<f64>,
     /// Differences from published profiles.
     pub compared: Vec<Comparison>,
+    /// Difference from a published series.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub decay: Option<Decay>,
     /// Files written besides this one.
     pub files: Vec<String>,
 }
@@ -139,6 +143,7 @@ impl Summary {
             cell: case.units.si.then_some(case.units.cell),
             time_step: case.units.si.then_some(case.units.step),
             compared: vec![],
+            decay: None,
             files: vec![],
         }
     }

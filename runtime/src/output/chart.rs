@@ -1,0 +1,135 @@
+//! Panels of lines and published points, side by side.
+
+use super::axes::{Area, FAINT, INK, PAPER};
+use super::canvas::{Align, Canvas, Pixel};
+use super::colours::Colour;
+
+const PANEL: (f64, f64) = (640.0, 600.0);
+const GAP: f64 = 150.0;
+const LEFT: f64 = 140.0;
+const TOP: f64 = 120.0;
+const BOTTOM: f64 = 105.0;
+const RIGHT: f64 = 40.0;
+/// Points beyond which rings are drawn small.
+const MANY: usize = 40;
+
+/// Colours that are told apart on paper.
+pub(super) const COLOURS: [Colour; 3] = [[0.16, 0.36, 0.68], [0.82, 0.34, 0.16], [0.18, 0.55, 0.35]];
+
+/// A chart.
+pub(super) struct Chart {
+    pub(super) title: String,
+    pub(super) panels: Vec<Panel>,
+}
+
+/// A panel: what its axes are, the range along x, and what is drawn. The range along y holds all of that and zero.
+pub(super) struct Panel {
+    pub(super) x: String,
+    pub(super) y: String,
+    pub(super) range: (f64, f64),
+    pub(super) curves: Vec<Curve>,
+}
+
+/// A curve and its name in the legend.
+pub(super) struct Curve {
+    pub(super) name: String,
+    pub(super) colour: Colour,
+    pub(super) style: Style,
+    pub(super) points: Vec<(f64, f64)>,
+}
+
+/// How a curve is drawn.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Style {
+    /// As a line: computed.
+    Line,
+    /// As rings: published.
+    Rings,
+}
+
+impl Chart {
+    pub(super) fn draw(&self) -> Canvas {
+        let count = self.panels.len().max(1) as f64;
+        let width = LEFT + count * PANEL.0 + (count - 1.0) * GAP + RIGHT;
+        let mut canvas = Canvas::new(width as usize, (TOP + PANEL.1 + BOTTOM) as usize, PAPER);
+        canvas.text((LEFT, 50.0), &self.title, 34.0, Align::Left, INK, false);
+        for (at, panel) in self.panels.iter().enumerate() {
+            panel.draw(&mut canvas, (LEFT + at as f64 * (PANEL.0 + GAP), TOP));
+        }
+        canvas
+    }
+}
+
+impl Panel {
+    fn draw(&self, canvas: &mut Canvas, from: Pixel) {
+        let values = self.curves.iter().flat_map(|curve| curve.points.iter().map(|(_, value)| *value));
+        let (low, high) = values
+            .filter(|value| value.is_finite())
+            .fold((0.0_f64, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
+        let slack = (0.05 * (high - low)).max(1e-9);
+        let y = (if low < 0.0 { low - slack } else { 0.0 }, high + slack);
+        let area = Area { from, to: (from.0 + PANEL.0, from.1 + PANEL.1), x: self.range, y };
+
+        canvas.lines(&[vec![area.pixel(self.range.0, 0.0), area.pixel(self.range.1, 0.0)]], 1.2, FAINT, 0.5);
+        let seen = |(x, y): &&(f64, f64)| y.is_finite() && (self.range.0..=self.range.1).contains(x);
+        for curve in &self.curves {
+            let line: Vec<Pixel> = curve.points.iter().filter(seen).map(|(x, y)| area.pixel(*x, *y)).collect();
+            match curve.style {
+                Style::Line => canvas.lines(&[line], 2.6, curve.colour, 1.0),
+                Style::Rings => {
+                    let radius = if line.len() > MANY { 3.0 } else { 5.5 };
+                    for at in line {
+                        canvas.lines(&[vec![at]], 2.0 * radius - 1.0, PAPER, 1.0);
+                        canvas.ring(at, radius, 0.36 * radius, curve.colour);
+                    }
+                }
+            }
+        }
+        area.frame(canvas);
+        area.label(canvas, &self.x, &self.y);
+        self.legend(canvas, from);
+    }
+
+    /// One line above the panel.
+    fn legend(&self, canvas: &mut Canvas, from: Pixel) {
+        let (mut x, y) = (from.0 + 2.0, from.1 - 16.0);
+        for curve in &self.curves {
+            let mark = match curve.style {
+                Style::Line => {
+                    canvas.lines(&[vec![(x, y - 7.0), (x + 32.0, y - 7.0)]], 2.6, curve.colour, 1.0);
+                    40.0
+                }
+                Style::Rings => {
+                    canvas.ring((x + 8.0, y - 7.0), 5.5, 2.0, curve.colour);
+                    24.0
+                }
+            };
+            x += mark + canvas.text((x + mark, y), &curve.name, 22.0, Align::Left, INK, false) + 24.0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chart_is_as_wide_as_its_panels() {
+        let panel = || Panel { x: "x".into(), y: "y".into(), range: (0.0, 1.0), curves: vec![] };
+        let width = |panels: Vec<Panel>| {
+            let image = Chart { title: String::new(), panels }.draw().png();
+            png::Decoder::new(std::io::Cursor::new(image)).read_info().unwrap().info().width
+        };
+        assert_eq!(width(vec![panel(), panel()]) - width(vec![panel()]), (PANEL.0 + GAP) as u32);
+    }
+
+    #[test]
+    fn what_is_no_number_is_left_out() {
+        let points = vec![(0.0, 1.0), (0.5, f64::NAN), (1.0, f64::INFINITY)];
+        for style in [Style::Line, Style::Rings] {
+            let curve = Curve { name: "a".into(), colour: COLOURS[0], style, points: points.clone() };
+            let panel = Panel { x: "x".into(), y: "y".into(), range: (0.0, 1.0), curves: vec![curve] };
+            Chart { title: "t".into(), panels: vec![panel] }.draw();
+        }
+    }
+}
