@@ -2,6 +2,10 @@
 //!
 //! In: tokens. After: the grammar holds, nothing else: names may be undefined and ranks wrong.
 
+mod levels;
+
+pub use levels::{Points, StencilDef, Target as StencilTarget};
+
 use crate::expr::Rational;
 use crate::source::Span;
 
@@ -52,6 +56,10 @@ pub enum Item {
     Boundary(BoundaryDef),
     /// `boundary bounce_back;`
     BoundaryChoice(Name),
+    /// `stencil cubic { ... }`
+    Stencil(StencilDef),
+    /// `stencil conservative;`
+    StencilChoice(Name),
 }
 
 /// Names from another module.

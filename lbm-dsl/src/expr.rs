@@ -65,6 +65,15 @@ pub enum Symbol {
         /// Component, 0 for a scalar.
         component: u8,
     },
+    /// Something at a jump between two levels of refinement.
+    Level(LevelSymbol),
+}
+
+/// A value that a formula at a level jump is given; `model::levels` has their meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LevelSymbol {
+    /// A sample of a stencil, or a child's value of an average, by number.
+    Sample(u16),
 }
 
 /// What a [`Expr::Select`] asks of its two sides.

@@ -34,6 +34,7 @@ pub mod lattice;
 pub mod lexer;
 pub mod model;
 pub mod parser;
+mod polynomial;
 pub mod prove;
 pub mod shipped;
 pub mod source;

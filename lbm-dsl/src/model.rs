@@ -6,6 +6,8 @@
 //! Names: a component of `u[a]` is `ux`, `uy`, `uz`; of `pi[a,b]`, `pi_xy`; of `feq[i]`, `feq_7`; of a family over
 //! ranges, `m_1_0_2`, a negative index written `n1`.
 
+pub mod levels;
+
 use std::ops::Range;
 
 use crate::expr::{ExprId, Exprs, Pop, Rational};
@@ -130,6 +132,7 @@ pub struct Model {
     pub(crate) init: Formulas,
     pub(crate) collide: Formulas,
     pub(crate) boundaries: Vec<Boundary>,
+    pub(crate) stencils: Vec<levels::Stencil>,
 }
 
 impl Model {
@@ -196,5 +199,9 @@ impl Model {
     /// Boundary rules.
     pub fn boundaries(&self) -> &[Boundary] {
         &self.boundaries
+    }
+    /// Interpolation stencils: those that the spec chooses.
+    pub fn stencils(&self) -> &[levels::Stencil] {
+        &self.stencils
     }
 }

@@ -32,7 +32,7 @@ macro_rules! texts {
 }
 
 const SPECS: &[(&str, &str)] = texts!("": "d2q9_bgk" "d3q19_bgk" "d3q27_bgk" "d3q27_cumulant" "d3q27_kbc");
-const PRELUDE: &[(&str, &str)] = texts!("prelude/": "equilibria" "lattices" "moments" "walls");
+const PRELUDE: &[(&str, &str)] = texts!("prelude/": "equilibria" "lattices" "moments" "stencils" "walls");
 
 /// Every shipped spec: name without `.lbm`, and text.
 pub fn specs() -> impl Iterator<Item = (&'static str, &'static str)> {

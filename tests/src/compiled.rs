@@ -19,8 +19,13 @@ pub fn specs() -> Vec<&'static str> {
 
 /// The model of a shipped spec.
 pub fn model(spec: &str) -> Model {
+    model_with(spec, "")
+}
+
+/// The model of a shipped spec with more statements behind its own.
+pub fn model_with(spec: &str, more: &str) -> Model {
     let text = shipped::spec(spec).expect("a shipped spec");
-    lbm_dsl::compile(&Source::new(&format!("{spec}.lbm"), text), &Prelude)
+    lbm_dsl::compile(&Source::new(&format!("{spec}.lbm"), &format!("{text}\n{more}")), &Prelude)
         .unwrap_or_else(|report| panic!("{spec}: {}", report.render(120)))
 }
 

@@ -28,7 +28,9 @@ fn input(state: &[f64], symbol: Symbol) -> f64 {
         Symbol::Population(pop) => state[pop.index()],
         // The value that f32 kernels are given, too.
         Symbol::Param { .. } => f64::from(OMEGA as f32),
-        Symbol::WallParam { .. } | Symbol::Field { .. } => unreachable!("a collision has no such input"),
+        Symbol::WallParam { .. } | Symbol::Field { .. } | Symbol::Level(_) => {
+            unreachable!("a collision has no such input")
+        }
     }
 }
 

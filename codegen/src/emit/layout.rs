@@ -191,7 +191,7 @@ fn inputs(manifest: &Manifest, plan: &Plan) -> Vec<Value> {
         let at = match *symbol {
             Symbol::Population(pop) => pop.index(),
             Symbol::Field { field, component } => first[usize::from(field)] + usize::from(component),
-            Symbol::Param { .. } | Symbol::WallParam { .. } => return None,
+            Symbol::Param { .. } | Symbol::WallParam { .. } | Symbol::Level(_) => return None,
         };
         Some(Value { text: name.clone(), at })
     };
@@ -250,7 +250,7 @@ fn rule(method: &Method, plan: &Plan, boundary: &lbm_bundle::Boundary) -> Rule {
                 let at = offsets[usize::from(param)] + u32::from(component);
                 values.push(format!("const {real} {name} = value[{at}];"));
             }
-            Symbol::Param { .. } | Symbol::Field { .. } => {}
+            Symbol::Param { .. } | Symbol::Field { .. } | Symbol::Level(_) => {}
         }
     }
     let link = |(at, output): (usize, &Output)| {

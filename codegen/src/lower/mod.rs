@@ -4,12 +4,13 @@
 //! C, C++ and CUDA, differs from every other name of the kernel and from what the templates use, and is the author's
 //! wherever that is possible.
 
+pub mod levels;
 mod names;
 pub mod signature;
 
 use std::collections::BTreeMap;
 
-use lbm_dsl::expr::{Expr, ExprId, Exprs, Symbol};
+use lbm_dsl::expr::{Expr, ExprId, Exprs, LevelSymbol, Symbol};
 use lbm_dsl::model::{Formulas, Model, Param};
 
 use crate::ir::{KernelIr, Named, Output};
@@ -70,6 +71,7 @@ fn lower(model: &Model, name: &str, formulas: &Formulas, outputs: Vec<String>, w
                     let field = &model.fields()[usize::from(field)];
                     namer.claim(&component(&field.name, at.into(), field.components.len()))
                 }
+                Symbol::Level(LevelSymbol::Sample(number)) => namer.claim(&format!("v_{number}")),
             };
             symbols.push((symbol, name));
         }

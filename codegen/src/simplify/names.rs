@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use lbm_dsl::expr::{Expr, ExprId, Exprs, Rational, Symbol};
+use lbm_dsl::expr::{Expr, ExprId, Exprs, LevelSymbol, Rational, Symbol};
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 
@@ -64,6 +64,7 @@ fn symbol_code(symbol: Symbol) -> [u64; 3] {
         Symbol::Param { param, component } => [2, param.into(), component.into()],
         Symbol::WallParam { param, component } => [3, param.into(), component.into()],
         Symbol::Field { field, component } => [4, field.into(), component.into()],
+        Symbol::Level(LevelSymbol::Sample(number)) => [5, number.into(), 0],
     }
 }
 

@@ -11,6 +11,7 @@ use crate::check::elaborate::{Elaborator, Eval, Poisoned};
 use crate::check::formulas::{Entry, formulas};
 use crate::check::naming::{self, Names};
 use crate::check::program::{Def, ModuleId, Program};
+use crate::check::stencils;
 use crate::check::value::{Dim, LatticeId, Tensor, Value};
 use crate::diag::{Code, Report, suggest};
 use crate::expr::{Expr, ExprId, Symbol};
@@ -80,6 +81,10 @@ impl Builder<'_> {
         let collide = collide.and_then(|block| self.block(&block));
         let boundaries = self.boundaries();
         let conserved = if stated.is_empty() { self.usual_laws() } else { stated };
+        let stencils = stencils::chosen(program).unwrap_or_else(|faults| {
+            self.work.report.merge(faults);
+            Vec::new()
+        });
 
         if !self.work.report.is_empty() {
             return Err(Poisoned);
@@ -96,6 +101,7 @@ impl Builder<'_> {
             init: init?,
             collide: collide?,
             boundaries,
+            stencils,
         };
         crate::check::formulas::compact(&mut model);
         Ok(model)

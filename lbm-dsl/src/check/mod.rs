@@ -20,6 +20,7 @@ mod names;
 mod naming;
 mod physics;
 mod program;
+mod stencils;
 mod value;
 
 use crate::ast::Ast;

@@ -60,6 +60,7 @@ enum Kind {
     Lattice,
     Boundary,
     Populations,
+    Stencil,
     Param,
     Let,
     Field,
@@ -75,6 +76,7 @@ impl Kind {
             Kind::Lattice => "velocity set",
             Kind::Boundary => "boundary rule",
             Kind::Populations => "set of populations",
+            Kind::Stencil => "stencil",
             Kind::Param => "parameter",
             Kind::Let => "value",
             Kind::Field => "field",
@@ -85,7 +87,7 @@ impl Kind {
 
     /// Whether it can be seen above the line that defines it, and from everywhere.
     fn everywhere(self) -> bool {
-        matches!(self, Kind::Import | Kind::Fn | Kind::Lattice | Kind::Boundary)
+        matches!(self, Kind::Import | Kind::Fn | Kind::Lattice | Kind::Boundary | Kind::Stencil)
     }
 }
 
@@ -132,6 +134,7 @@ impl Names<'_> {
                 Item::Lattice(def) => self.global(&def.name, Kind::Lattice),
                 Item::Boundary(def) => self.global(&def.name, Kind::Boundary),
                 Item::Populations(def) => self.global(&def.name, Kind::Populations),
+                Item::Stencil(def) => self.global(&def.name, Kind::Stencil),
                 Item::Param(def) => self.global(&def.name, Kind::Param),
                 Item::Let(def) => self.global(&def.name, Kind::Let),
                 _ => {}
@@ -154,7 +157,7 @@ impl Names<'_> {
             return;
         }
         // Parameters and populations are given before anything is computed; a module offers what it defines.
-        let used = !self.strict || kind == Kind::Boundary;
+        let used = !self.strict || matches!(kind, Kind::Boundary | Kind::Stencil);
         let defined = kind.everywhere() || matches!(kind, Kind::Param | Kind::Populations);
         self.globals.push(Entry { name: name.clone(), kind, used, defined });
     }
@@ -181,10 +184,11 @@ impl Names<'_> {
     fn item(&mut self, item: &Item) {
         match item {
             Item::Use(_) => {}
-            Item::LatticeChoice(name) | Item::BoundaryChoice(name) => self.mark(name),
+            Item::LatticeChoice(name) | Item::BoundaryChoice(name) | Item::StencilChoice(name) => self.mark(name),
             Item::Field(name) | Item::Conserve(name) => self.field(name),
             Item::Populations(def) => self.mark(&def.lattice),
-            Item::Lattice(_) => {}
+            // Formulas of numbers, and of the `x` of a stencil, which `stencils` knows.
+            Item::Lattice(_) | Item::Stencil(_) => {}
             Item::Param(def) => self.param(def),
             Item::Let(def) => {
                 self.value(def);

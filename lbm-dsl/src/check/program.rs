@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::ast::{Ast, BoundaryDef, FnDef, Item, LatticeDef, Name, Use};
+use crate::ast::{Ast, BoundaryDef, FnDef, Item, LatticeDef, Name, StencilDef, Use};
 use crate::diag::{Code, Diagnostic, Report, suggest};
 use crate::parser::parse;
 use crate::shipped::Library;
@@ -29,6 +29,8 @@ pub enum Def<'a> {
     Lattice(&'a LatticeDef),
     /// A boundary rule.
     Boundary(&'a BoundaryDef),
+    /// An interpolation stencil.
+    Stencil(&'a StencilDef),
 }
 
 impl Def<'_> {
@@ -38,6 +40,7 @@ impl Def<'_> {
             Def::Fn(_) => "a function",
             Def::Lattice(_) => "a velocity set",
             Def::Boundary(_) => "a boundary rule",
+            Def::Stencil(_) => "a stencil",
         }
     }
 }
@@ -180,6 +183,7 @@ fn def(item: &Item) -> Option<(&Name, Def<'_>)> {
         Item::Fn(def) => Some((&def.name, Def::Fn(def))),
         Item::Lattice(def) => Some((&def.name, Def::Lattice(def))),
         Item::Boundary(def) => Some((&def.name, Def::Boundary(def))),
+        Item::Stencil(def) => Some((&def.name, Def::Stencil(def))),
         _ => None,
     }
 }

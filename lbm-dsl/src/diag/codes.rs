@@ -1,8 +1,8 @@
 //! The table of diagnostics: one row for each thing that can be wrong.
 //!
 //! A row has a code, a headline and the hint that is given where the place itself suggests none. Hundreds are families:
-//! 00 characters, 01 syntax, 02 velocity sets, 03 names, 04 values, 05 parts of a method, 06 physics. Every row has a case
-//! in `tests/ui`, every case a row.
+//! 00 characters, 01 syntax, 02 velocity sets, 03 names, 04 values, 05 parts of a method, 06 physics, 07 levels. Every
+//! row has a case in `tests/ui`, every case a row.
 
 macro_rules! codes {
     ($($(#[$doc:meta])* $name:ident $code:literal $message:literal $hint:literal;)*) => {
@@ -99,6 +99,11 @@ codes! {
     InitFields       "E0603" "initial populations do not have the given fields" "";
     UndefinedValue   "E0604" "collision is undefined" "guard the division: `if d > 0 then n / d else 0`";
     NotConserved     "E0605" "collision does not conserve what it must" "";
+
+    Unisolvence      "E0701" "sample points do not determine the weights" "";
+    TooManyPoints    "E0702" "more sample points than polynomials" "weights are unique where there are as many points as polynomials in the space";
+    PartitionOfUnity "E0703" "stencil does not keep constants" "";
+    NotConservative  "E0704" "stencil does not conserve mass" "means over children need points that are their own mirror image, or come with it: `points 0, 1, 2; points -2, -1, 0;`";
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 
 mod block;
 mod expr;
+mod levels;
 
 use proc_macro2::{Delimiter, Ident, TokenTree};
 use syn::Token;
@@ -39,6 +40,7 @@ const KEYWORDS: &[&str] = &[
     "param",
     "populations",
     "prod",
+    "stencil",
     "sum",
     "then",
     "use",
@@ -47,7 +49,7 @@ const KEYWORDS: &[&str] = &[
 pub(crate) const BUILTINS: &[&str] = &["c", "cs2", "delta", "dim", "dot", "f", "opp", "sqrt", "w"];
 /// Words that start a statement at the top of a file.
 const ITEMS: &[&str] =
-    &["boundary", "collide", "conserve", "field", "fn", "init", "lattice", "let", "param", "populations", "use"];
+    &["boundary", "collide", "conserve", "field", "fn", "init", "lattice", "let", "param", "populations", "stencil", "use"];
 
 /// The tree of `source`.
 pub fn parse(source: &Source) -> Result<Ast, Report> {
@@ -245,6 +247,7 @@ impl Parser<'_> {
             "init" => Item::Init(self.init(input, keyword)?),
             "collide" => Item::Collide(self.collide(input, keyword)?),
             "fn" => Item::Fn(self.function(input, keyword)?),
+            "stencil" => self.stencil(input, keyword)?,
             _ => self.boundary(input, keyword)?,
         })
     }

@@ -4,6 +4,7 @@
 
 mod known;
 pub(crate) mod laws;
+mod levels;
 mod poly;
 mod random;
 mod ratio;
@@ -59,6 +60,7 @@ pub fn findings(model: &Model) -> Findings {
     }
     lines.push(format!("init gives populations with the fields it is given, {states}"));
     lines.push("collision is defined at rest".into());
+    lines.extend(levels::lines(model.stencils()));
     Findings { lines, viscosity: viscosity::viscosity(model) }
 }
 

@@ -79,7 +79,7 @@ fn kept(model: &Model, terms: usize, variables: &[Option<usize>], sample: &dyn F
             series::ray(weight, &change)
         }
         Symbol::Param { param, .. } => series::parameter(variables[param as usize]),
-        Symbol::Field { .. } | Symbol::WallParam { .. } => series::parameter(None),
+        Symbol::Field { .. } | Symbol::WallParam { .. } | Symbol::Level(_) => series::parameter(None),
     };
     let after = series::eval(&model.exprs, &model.collide.outputs, terms, &symbol, sample);
     let (mut before, mut left) = (Rational::zero(), Ratio::whole(0));

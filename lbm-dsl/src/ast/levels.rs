@@ -1,0 +1,41 @@
+//! What a file says about the jump between two levels of refinement.
+
+use super::{Expr, Name};
+use crate::source::Span;
+
+/// An interpolation stencil along one axis.
+#[derive(Clone, Debug)]
+pub struct StencilDef {
+    /// Its name.
+    pub name: Name,
+    /// `space 1, x, x^2;`, the polynomials that it is exact for.
+    pub space: Vec<Expr>,
+    /// What it gives.
+    pub target: Target,
+    /// Where `target` stands.
+    pub target_span: Span,
+    /// Sample points in order of preference.
+    pub sets: Vec<Points>,
+    /// The comment that documents it.
+    pub doc: String,
+}
+
+/// What a stencil gives.
+#[derive(Clone, Debug)]
+pub enum Target {
+    /// `value at 1/4;`
+    Value(Expr),
+    /// `derivative at 0;`
+    Derivative(Expr),
+    /// `mean over (0, 1/2);`
+    Mean(Expr, Expr),
+}
+
+/// `points -1, 0, 1;`
+#[derive(Clone, Debug)]
+pub struct Points {
+    /// A position each.
+    pub at: Vec<Expr>,
+    /// Where it stands.
+    pub span: Span,
+}

@@ -1,0 +1,127 @@
+//! Stencils: their weights do what the spec says, one axis at a time, and what that costs.
+
+use std::fmt::Write;
+
+use lbm_codegen::count::count;
+use lbm_codegen::eval::eval_ir;
+use lbm_codegen::ir::KernelIr;
+use lbm_codegen::lower::levels;
+use lbm_codegen::simplify::simplify;
+use lbm_dsl::expr::{Exact, ExprId, LevelSymbol, Rational, Symbol};
+use lbm_dsl::model::Model;
+use lbm_dsl::prove;
+use lbm_tests::{compiled, root};
+use num_traits::Pow;
+
+const STENCILS: &str = "use stencils::{conservative, cubic, linear, slope};
+stencil linear; stencil cubic; stencil conservative; stencil slope;";
+
+fn ratio(above: i64, below: i64) -> Rational {
+    Rational::new(above.into(), below.into())
+}
+
+fn roots(kernel: &KernelIr) -> Vec<ExprId> {
+    kernel.outputs.iter().map(|output| output.value).collect()
+}
+
+/// The outputs of a kernel of samples.
+fn eval(kernel: &KernelIr, sample: impl Fn(usize) -> Rational) -> Vec<Rational> {
+    let input = |symbol| -> Exact {
+        let Symbol::Level(LevelSymbol::Sample(number)) = symbol else { panic!("{symbol:?} is no sample") };
+        Some(sample(usize::from(number)))
+    };
+    eval_ir(kernel, input).into_iter().map(|value| value.expect("no division")).collect()
+}
+
+fn story(model: &Model) -> Result<String, std::fmt::Error> {
+    let mut out = String::new();
+    for line in prove::findings(model).lines.iter().filter(|line| line.starts_with("stencil")) {
+        writeln!(out, "{line}")?;
+    }
+    writeln!(out, "\noperations              flop   add   mul   fma   div")?;
+    let kernels = levels::kernels(model).into_iter().chain([levels::average(model.lattice().dim())]);
+    for kernel in kernels {
+        let dag = simplify(&kernel).expect("small kernels");
+        let simple: Vec<ExprId> = dag.outputs().iter().map(|output| output.value).collect();
+        writeln!(out, "{}: {} in, {} out", kernel.name, kernel.symbols.len(), kernel.outputs.len())?;
+        for (stage, cost) in
+            [("as written", count(&kernel.exprs, &roots(&kernel))), ("simplified", count(dag.exprs(), &simple))]
+        {
+            let (flops, adds, muls, fmas, divs) = (cost.flops, cost.adds, cost.muls, cost.fmas, cost.divs);
+            writeln!(out, "  {stage:<20} {flops:>5} {adds:>5} {muls:>5} {fmas:>5} {divs:>5}")?;
+        }
+    }
+    Ok(out)
+}
+
+#[test]
+fn stencils_tell_their_story() {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(root().join("snapshots/levels"));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| {
+        for (name, spec) in [("stencils_2d", "d2q9_bgk"), ("stencils_3d", "d3q19_bgk")] {
+            let model = compiled::model_with(spec, STENCILS);
+            insta::assert_snapshot!(name, story(&model).expect("a string takes any text"));
+        }
+    });
+}
+
+/// Three passes through the axes of a cubic stencil; 64 samples for each child cost 127 operations in one sum.
+#[test]
+fn one_axis_at_a_time_is_cheaper_than_one_sum() {
+    let model = compiled::model_with("d3q19_bgk", STENCILS);
+    let kernel = levels::children(&model.stencils()[1], 3).expect("a value");
+    let cost = count(&kernel.exprs, &roots(&kernel));
+    assert_eq!((kernel.symbols.len(), cost.flops), (125, 7 * (2 * 25 + 4 * 5 + 8)));
+}
+
+/// Children of polynomials are those polynomials at the children, in each axis through the stated power; the samples of a
+/// stencil for means are means.
+#[test]
+fn children_of_polynomials_are_exact() {
+    let model = compiled::model_with("d3q19_bgk", STENCILS);
+    let (half, quarter) = (ratio(1, 2), ratio(1, 4));
+    for stencil in &model.stencils()[..3] {
+        let means = stencil.name() == "conservative";
+        let kernel = levels::children(stencil, 3).expect("no derivative");
+        let positions = levels::positions(stencil);
+        let (n, most) = (positions.len(), stencil.sets()[0].degree() as i32);
+        // The mean of x^power over the cell around a place, or its value there.
+        let of = |place: &Rational, width: &Rational, power: i32| -> Rational {
+            if !means {
+                return Pow::pow(place, power);
+            }
+            let end = |side: Rational| Pow::pow(place + side, power + 1);
+            (end(width * &half) - end(-width * &half)) / (width * ratio(i64::from(power) + 1, 1))
+        };
+        for powers in (0..=most).flat_map(|a| (0..=most).flat_map(move |b| (0..=most).map(move |c| [a, b, c]))) {
+            let sample = |at: usize| -> Rational {
+                let at = [at % n, at / n % n, at / n / n];
+                (0..3).map(|axis| of(&positions[at[axis]], &ratio(1, 1), powers[axis])).product()
+            };
+            let children = eval(&kernel, sample);
+            for (child, found) in children.iter().enumerate() {
+                let place = |axis: usize| if child >> axis & 1 == 1 { quarter.clone() } else { -quarter.clone() };
+                let due: Rational = (0..3).map(|axis| of(&place(axis), &half, powers[axis])).product();
+                assert_eq!(*found, due, "{} {powers:?}, child {child}", stencil.name());
+            }
+        }
+    }
+}
+
+/// On samples that are no polynomial at all.
+#[test]
+fn conservative_children_have_the_mean_of_their_parent() {
+    for (spec, dim) in [("d2q9_bgk", 2), ("d3q19_bgk", 3)] {
+        let model = compiled::model_with(spec, STENCILS);
+        let kernel = levels::children(&model.stencils()[2], dim).expect("a mean");
+        let sample = |at: usize| ratio((at as i64 * 37 + 11) % 53, 7);
+        let children = eval(&kernel, sample);
+        let mean = eval(&levels::average(dim), |child| children[child].clone());
+        let parent = (3usize.pow(dim as u32) - 1) / 2;
+        assert_eq!(mean, [sample(parent)], "{spec}");
+        assert_ne!(children[0], children[1]);
+    }
+}
