@@ -68,13 +68,14 @@ fn stencils_tell_their_story() {
     });
 }
 
-/// Three passes through the axes of a cubic stencil; 64 samples for each child cost 127 operations in one sum.
+/// Three passes of four samples, of 7 operations each; one sum of 64 samples for each child would take 8 times 127.
 #[test]
 fn one_axis_at_a_time_is_cheaper_than_one_sum() {
     let model = compiled::model_with("d3q19_bgk", STENCILS);
     let kernel = levels::children(&model.stencils()[1], 3).expect("a value");
     let cost = count(&kernel.exprs, &roots(&kernel));
-    assert_eq!((kernel.symbols.len(), cost.flops), (125, 7 * (2 * 25 + 4 * 5 + 8)));
+    let passes = 7 * (2 * 25 + 4 * 5 + 8);
+    assert!(kernel.symbols.len() == 125 && cost.flops <= passes, "{} of {passes}", cost.flops);
 }
 
 /// Children of polynomials are those polynomials at the children, in each axis through the stated power; the samples of a

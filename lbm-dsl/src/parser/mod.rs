@@ -48,8 +48,20 @@ const KEYWORDS: &[&str] = &[
 /// Names with a fixed meaning in formulas.
 pub(crate) const BUILTINS: &[&str] = &["c", "cs2", "delta", "dim", "dot", "f", "opp", "sqrt", "w"];
 /// Words that start a statement at the top of a file.
-const ITEMS: &[&str] =
-    &["boundary", "collide", "conserve", "field", "fn", "init", "lattice", "let", "param", "populations", "stencil", "use"];
+const ITEMS: &[&str] = &[
+    "boundary",
+    "collide",
+    "conserve",
+    "field",
+    "fn",
+    "init",
+    "lattice",
+    "let",
+    "param",
+    "populations",
+    "stencil",
+    "use",
+];
 
 /// The tree of `source`.
 pub fn parse(source: &Source) -> Result<Ast, Report> {
