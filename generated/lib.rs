@@ -7,6 +7,8 @@
 #[rustfmt::skip]
 pub mod d2q9_bgk;
 #[rustfmt::skip]
+pub mod d2q9_scalar;
+#[rustfmt::skip]
 pub mod d3q19_bgk;
 #[rustfmt::skip]
 pub mod d3q27_bgk;
@@ -14,3 +16,5 @@ pub mod d3q27_bgk;
 pub mod d3q27_cumulant;
 #[rustfmt::skip]
 pub mod d3q27_kbc;
+#[rustfmt::skip]
+pub mod d3q7_advection;

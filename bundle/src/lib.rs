@@ -189,6 +189,8 @@ pub struct Populations {
     pub first: u32,
     /// How many there are.
     pub count: u32,
+    /// Diffusivity of what they carry; none where that is a momentum.
+    pub diffusivity: Option<Transport>,
 }
 
 impl Populations {
@@ -209,12 +211,12 @@ pub struct Direction {
     pub opposite: u32,
 }
 
-/// Kinematic viscosity in lattice units, found by linearising the collision about rest.
+/// A transport coefficient in lattice units, found by linearising the collision about rest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Viscosity {
+pub struct Transport {
     /// Formula of the parameters: `1/3*(1/omega - 1/2)`.
     pub formula: String,
-    /// The parameter `p` for which the viscosity is `cs2 (1/p - 1/2)`, if it is that simple.
+    /// The parameter `p` for which the coefficient is `cs2 (1/p - 1/2)`, if it is that simple.
     pub rate: Option<String>,
 }
 
@@ -247,8 +249,8 @@ pub struct Manifest {
     pub boundaries: Vec<Boundary>,
     /// Kernels.
     pub kernels: Vec<Kernel>,
-    /// Kinematic viscosity as a function of the parameters.
-    pub viscosity: Viscosity,
+    /// Kinematic viscosity of the first populations as a function of the parameters.
+    pub viscosity: Transport,
 }
 
 impl Manifest {

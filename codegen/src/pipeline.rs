@@ -9,7 +9,7 @@ use std::fmt;
 use lbm_bundle::{Bundle, Cost, File, Manifest, Role};
 use lbm_dsl::expr::{ExprId, Symbol};
 use lbm_dsl::model::Model;
-use lbm_dsl::prove;
+use lbm_dsl::prove::{self, Findings};
 use serde::Serialize;
 
 use crate::count::count;
@@ -23,7 +23,7 @@ use crate::simplify::{SimplifyError, simplify};
 /// A step of [`plan`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Viscosity, for the manifest.
+    /// Viscosity and diffusivities, for the manifest.
     Prove,
     /// Model to kernels.
     Lower,
@@ -118,11 +118,11 @@ struct Kernel {
     plan: Plan,
 }
 
-/// What no option changes: the arithmetic of every kernel in its final order, and the viscosity. One is enough for all
+/// What no option changes: the arithmetic of every kernel in its final order, and what is known of it. One is enough for all
 /// targets, real types and blocks.
 pub struct Plans<'m> {
     model: &'m Model,
-    viscosity: lbm_bundle::Viscosity,
+    findings: Findings,
     kernels: Vec<Kernel>,
 }
 
@@ -134,8 +134,7 @@ pub fn compile(model: &Model, options: &Options) -> Result<Compiled, CompileErro
 /// Plans the kernels of a model, and says when a stage is done, so that the caller can time it.
 pub fn plan<'m>(model: &'m Model, done: &mut dyn FnMut(Stage)) -> Result<Plans<'m>, CompileError> {
     check_speeds(model)?;
-    let found = prove::findings(model).viscosity;
-    let viscosity = lbm_bundle::Viscosity { formula: found.formula, rate: found.rate };
+    let findings = prove::findings(model);
     done(Stage::Prove);
 
     let kernels = lower::kernels(model);
@@ -152,7 +151,7 @@ pub fn plan<'m>(model: &'m Model, done: &mut dyn FnMut(Stage)) -> Result<Plans<'
     };
     let kernels: Vec<Kernel> = kernels.iter().zip(dags).map(kernel).collect();
     done(Stage::Schedule);
-    Ok(Plans { model, viscosity, kernels })
+    Ok(Plans { model, findings, kernels })
 }
 
 impl Plans<'_> {
@@ -167,8 +166,7 @@ impl Plans<'_> {
             Role::Init => init,
             Role::Macroscopic => macroscopic,
         };
-        let viscosity = self.viscosity.clone();
-        let manifest = signature::manifest(self.model, options, viscosity, |role| of_role(role).simplified);
+        let manifest = signature::manifest(self.model, options, &self.findings, |role| of_role(role).simplified);
         let method = Method {
             manifest: &manifest,
             summary: self.model.summary(),

@@ -2,9 +2,11 @@
 
 use crate::snapshot::Snapshot;
 
-/// Sums over all cells, in lattice units.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Sums over all cells of one set of populations, in lattice units.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Conserved {
+    /// Name of the set: `f`.
+    pub name: String,
     /// `sum f_i`
     pub mass: f64,
     /// `sum c_i f_i`, 0 beyond the dimension.

@@ -10,7 +10,7 @@ mod error;
 mod setup;
 mod timing;
 
-use lbm_bundle::{Bundle, Manifest, Role};
+use lbm_bundle::{Bundle, Manifest, Populations, Role};
 
 pub use error::StepError;
 pub use setup::{FaceSpec, GridSpec, WallSpec};
@@ -234,21 +234,28 @@ impl Simulation {
         Ok(fields::gather(&self.fields.macroscopic, self.manifest(), &self.grid, self.step)?)
     }
 
-    /// Mass and momentum of all populations, summed without loss.
-    pub fn conserved(&self) -> Result<Conserved, StepError> {
+    /// Mass and momentum of each set of populations, summed without loss, in the order of the manifest.
+    pub fn sums(&self) -> Result<Vec<Conserved>, StepError> {
         let manifest = self.manifest();
         let current = &self.fields.populations[self.current];
         let sums = fields::sums(current, Layout::populations(manifest), &self.grid)?;
-        let mass: Sum = sums.iter().copied().collect();
-        let momentum = std::array::from_fn(|axis| {
-            let along =
-                manifest.directions.iter().zip(&sums).map(|(direction, sum)| f64::from(direction.c[axis]) * sum);
-            along.collect::<Sum>().value()
-        });
-        Ok(Conserved { mass: mass.value(), momentum })
+        let of = |set: &Populations| {
+            let (sums, directions) = (&sums[set.range()], &manifest.directions[set.range()]);
+            let momentum = std::array::from_fn(|axis| {
+                let along = directions.iter().zip(sums).map(|(direction, sum)| f64::from(direction.c[axis]) * sum);
+                along.collect::<Sum>().value()
+            });
+            Conserved { name: set.name.clone(), mass: sums.iter().copied().collect::<Sum>().value(), momentum }
+        };
+        Ok(manifest.populations.iter().map(of).collect())
     }
 
-    /// Mass of all populations, summed without loss.
+    /// Mass and momentum of the first populations, summed without loss.
+    pub fn conserved(&self) -> Result<Conserved, StepError> {
+        Ok(self.sums()?.swap_remove(0))
+    }
+
+    /// Mass of the first populations, summed without loss.
     pub fn mass(&self) -> Result<f64, StepError> {
         Ok(self.conserved()?.mass)
     }

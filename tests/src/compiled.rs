@@ -1,11 +1,12 @@
 //! Shipped specs, compiled and run on the host.
 
 use lbm_bundle::{Bundle, File, Real, Role, Target};
+use lbm_codegen::lower::component;
 use lbm_codegen::options::Options;
 use lbm_codegen::pipeline::{self, Compiled};
 use lbm_dsl::expr::Pop;
 use lbm_dsl::lattice::Dir;
-use lbm_dsl::model::{Model, Populations};
+use lbm_dsl::model::{Law, Model, Populations};
 use lbm_dsl::shipped::{self, Prelude};
 use lbm_dsl::source::Source;
 use lbm_runtime::device::{Device, Scalar};
@@ -27,6 +28,20 @@ pub fn model_with(spec: &str, more: &str) -> Model {
     let text = shipped::spec(spec).expect("a shipped spec");
     lbm_dsl::compile(&Source::new(&format!("{spec}.lbm"), &format!("{text}\n{more}")), &Prelude)
         .unwrap_or_else(|report| panic!("{spec}: {}", report.render(120)))
+}
+
+/// Whether a method is a flow: one that conserves momentum.
+pub fn is_flow(model: &Model) -> bool {
+    model.conserved().iter().any(|quantity| quantity.law == Law::Momentum)
+}
+
+/// Values for the parameters of a method, those of f32: a rate for a scalar, small components for a vector.
+pub fn params(model: &Model, rate: f64) -> Vec<(String, Vec<f64>)> {
+    let value = |components: usize| match components {
+        1 => vec![f64::from(rate as f32)],
+        count => (0..count).map(|axis| f64::from([0.03f32, -0.02, 0.01][axis])).collect(),
+    };
+    model.params().iter().map(|param| (param.name.clone(), value(param.components))).collect()
 }
 
 /// A model, compiled.
@@ -79,7 +94,7 @@ pub fn states(model: &Model, count: usize) -> Vec<Vec<f64>> {
 }
 
 /// The compiled `collide` of a bundle, applied to states on the host.
-pub fn collide(bundle: &Bundle, params: &[(&str, f64)], states: &[Vec<f64>]) -> Vec<Vec<f64>> {
+pub fn collide(bundle: &Bundle, params: &[(String, Vec<f64>)], states: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let device = Device::host(1).expect("a host");
     let program = Program::load(&device, bundle).unwrap_or_else(|error| panic!("{error}"));
     let (q, count) = (bundle.manifest.q(), states.len());
@@ -92,7 +107,11 @@ pub fn collide(bundle: &Bundle, params: &[(&str, f64)], states: &[Vec<f64>]) -> 
     }
     let mut given =
         vec![("count", Given::Int(count as i32)), ("src", Given::Read(&src)), ("dst", Given::Write(&mut dst))];
-    given.extend(params.iter().map(|(name, value)| (*name, Given::Real(*value))));
+    let args: Vec<(String, f64)> = params
+        .iter()
+        .flat_map(|(name, values)| (0..values.len()).map(move |at| (component(name, at, values.len()), values[at])))
+        .collect();
+    given.extend(args.iter().map(|(name, value)| (name.as_str(), Given::Real(*value))));
     program.launch(Role::Collide, count, given).unwrap_or_else(|error| panic!("{error}"));
     let after = dst.read_reals(0..q * count).expect("in range");
     (0..count).map(|at| (0..q).map(|dir| after[dir * count + at]).collect()).collect()

@@ -23,11 +23,10 @@ fn difference(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
 }
 
 /// The value of an input of the collision.
-fn input(state: &[f64], symbol: Symbol) -> f64 {
+fn input(state: &[f64], params: &[(String, Vec<f64>)], symbol: Symbol) -> f64 {
     match symbol {
         Symbol::Population(pop) => state[pop.index()],
-        // The value that f32 kernels are given, too.
-        Symbol::Param { .. } => f64::from(OMEGA as f32),
+        Symbol::Param { param, component } => params[usize::from(param)].1[usize::from(component)],
         Symbol::WallParam { .. } | Symbol::Field { .. } | Symbol::Level(_) => {
             unreachable!("a collision has no such input")
         }
@@ -39,6 +38,8 @@ fn all_executions_of_a_collision_agree() {
     for spec in compiled::specs() {
         let model = compiled::model(spec);
         let states = compiled::states(&model, STATES);
+        let params = compiled::params(&model, OMEGA);
+        let input = |state: &[f64], symbol| input(state, &params, symbol);
         let kernel = lower::collide(&model);
         let dag = simplify::simplify(&kernel).unwrap_or_else(|error| panic!("{spec}: {error}"));
 
@@ -56,7 +57,7 @@ fn all_executions_of_a_collision_agree() {
         for (real, bound) in [(Real::F64, 1e-12), (Real::F32, 2e-6)] {
             let block = Options::default_block(model.lattice().dim());
             let bundle = compiled::compile(&model, Target::C, real, block).bundle;
-            let found = compiled::collide(&bundle, &[("omega", f64::from(OMEGA as f32))], &states);
+            let found = compiled::collide(&bundle, &params, &states);
             assert!(difference(&found, &exact) < bound, "{spec}, C {real:?}: {}", difference(&found, &exact));
         }
     }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lbm_bundle::{ABI, Boundary, Manifest, Param, Populations, Real, Target, Viscosity};
+use lbm_bundle::{ABI, Boundary, Manifest, Param, Populations, Real, Target, Transport};
 use lbm_runtime::case::{CODES, Case, CaseError, Code, Diagnostic, RawCase};
 use miette::{GraphicalReportHandler, GraphicalTheme};
 
@@ -135,6 +135,7 @@ fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
             cs2: 1.0 / 3.0,
             first: 0,
             count: 0,
+            diffusivity: None,
         }],
         directions: vec![],
         block: block.unwrap_or(if dim == 2 { [8, 8, 1] } else { [4, 4, 4] }),
@@ -151,7 +152,7 @@ fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
             },
         ],
         kernels: vec![],
-        viscosity: Viscosity {
+        viscosity: Transport {
             formula: if method == "mrt" { "1/6*(1/omega + 1/s_nu - 1)" } else { "1/3*(1/omega - 1/2)" }.into(),
             rate: (method != "mrt").then(|| "omega".into()),
         },

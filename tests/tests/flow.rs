@@ -16,6 +16,7 @@ use lbm_runtime::device::Device;
 use lbm_runtime::mesh::Face;
 use lbm_runtime::snapshot::Snapshot;
 use lbm_runtime::step::{GridSpec, Simulation};
+use lbm_tests::compiled;
 
 fn devices() -> Vec<Device> {
     let mut all = vec![Device::host(2).expect("the host is a device")];
@@ -43,8 +44,12 @@ fn bundle(spec: &'static str, device: &Device, real: Real) -> Arc<Bundle> {
 }
 
 fn simulation(spec: &'static str, device: &Device, real: Real, grid: &GridSpec, omega: f64) -> Simulation {
-    let params = [("omega".to_string(), vec![omega])];
-    Simulation::new(device, &bundle(spec, device, real), grid, &params).expect("it can be set up")
+    let bundle = bundle(spec, device, real);
+    // Every scalar parameter is a rate, every vector a force, of which there is none.
+    let value = |components: u32| if components == 1 { vec![omega] } else { vec![0.0; components as usize] };
+    let params = bundle.manifest.params.iter().map(|param| (param.name.clone(), value(param.components)));
+    let params: Vec<(String, Vec<f64>)> = params.collect();
+    Simulation::new(device, &bundle, grid, &params).expect("it can be set up")
 }
 
 /// Size with 1 beyond the dimension.
@@ -52,8 +57,11 @@ fn size(spec: &str, [x, y, z]: [usize; 3]) -> [usize; 3] {
     if spec.starts_with("d2") { [x, y, 1] } else { [x, y, z] }
 }
 
+/// The shipped methods that are flows.
 fn specs() -> impl Iterator<Item = &'static str> {
-    shipped::specs().map(|(name, _)| name)
+    static FLOWS: OnceLock<Vec<&'static str>> = OnceLock::new();
+    let flows = || compiled::specs().into_iter().filter(|spec| compiled::is_flow(&compiled::model(spec))).collect();
+    FLOWS.get_or_init(flows).iter().copied()
 }
 
 /// Waves along every axis: density 1 +- 0.01, velocity components up to 0.04.

@@ -58,6 +58,11 @@ fn story(spec: &str) -> Result<String, std::fmt::Error> {
 
     let findings = prove::findings(&model);
     writeln!(out, "\nviscosity: {}", findings.viscosity.formula)?;
+    for (set, found) in model.populations().iter().zip(&findings.diffusivities) {
+        if let Some(found) = found {
+            writeln!(out, "diffusivity of {}: {}", set.name, found.formula)?;
+        }
+    }
     for line in &findings.lines {
         writeln!(out, "{line}")?;
     }

@@ -3,9 +3,10 @@
 //! After: everything but the arithmetic is decided; the costs of the kernels are those handed in.
 
 use lbm_bundle as bundle;
-use lbm_bundle::{ABI, Arg, ArgType, Cost, Direction, Kernel, Manifest, Role, Viscosity};
+use lbm_bundle::{ABI, Arg, ArgType, Cost, Direction, Kernel, Manifest, Role};
 use lbm_dsl::expr::Rational;
 use lbm_dsl::model::{Model, Param};
+use lbm_dsl::prove::{Findings, Transport};
 use num_traits::ToPrimitive;
 
 use super::{claim_params, component, names::Namer};
@@ -15,19 +16,20 @@ use crate::options::Options;
 const THREADS: u32 = 256;
 
 /// Signatures and layout; `cost` gives each kernel's arithmetic (its loads, stores and bytes are counted here).
-pub fn manifest(model: &Model, options: &Options, viscosity: Viscosity, cost: impl Fn(Role) -> Cost) -> Manifest {
+pub fn manifest(model: &Model, options: &Options, findings: &Findings, cost: impl Fn(Role) -> Cost) -> Manifest {
     let velocity = |c: &[i32]| std::array::from_fn(|axis| c.get(axis).copied().unwrap_or(0));
     let directions = model.pops().map(|(_, set, dir)| Direction {
         c: velocity(set.lattice.velocity(dir)),
         weight: set.lattice.weight(dir).to_string(),
         opposite: set.pop(set.lattice.opposite(dir)).index() as u32,
     });
-    let populations = model.populations().iter().map(|set| bundle::Populations {
+    let populations = model.populations().iter().zip(&findings.diffusivities).map(|(set, found)| bundle::Populations {
         name: set.name.clone(),
         lattice: set.lattice.name().into(),
         cs2: set.lattice.cs2().to_f64().unwrap_or(f64::NAN),
         first: set.first as u32,
         count: set.lattice.q() as u32,
+        diffusivity: found.as_ref().map(transport),
     });
     let boundaries = model.boundaries().iter().zip(0..).map(|(rule, code)| bundle::Boundary {
         name: rule.name.clone(),
@@ -53,7 +55,7 @@ pub fn manifest(model: &Model, options: &Options, viscosity: Viscosity, cost: im
             .collect(),
         boundaries: boundaries.collect(),
         kernels: Vec::new(),
-        viscosity,
+        viscosity: transport(&findings.viscosity),
     };
     let mut roles = vec![Role::Init, Role::StreamCollide];
     if !manifest.boundaries.is_empty() {
@@ -62,6 +64,10 @@ pub fn manifest(model: &Model, options: &Options, viscosity: Viscosity, cost: im
     roles.extend([Role::Macroscopic, Role::Collide]);
     manifest.kernels = roles.into_iter().map(|role| kernel(model, &manifest, role, cost(role))).collect();
     manifest
+}
+
+fn transport(found: &Transport) -> bundle::Transport {
+    bundle::Transport { formula: found.formula.clone(), rate: found.rate.clone() }
 }
 
 fn param(param: &Param) -> bundle::Param {

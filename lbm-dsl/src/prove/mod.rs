@@ -1,4 +1,4 @@
-//! What is known of a model beyond its being one: which laws hold and how that was found, and its viscosity.
+//! What is known of a model beyond its being one: which laws hold and how that was found, viscosity and diffusivities.
 //!
 //! In: a [`Model`]. After: findings, for people and for the manifest. Everything is exact and the same on every machine.
 
@@ -11,7 +11,7 @@ mod ratio;
 mod series;
 mod viscosity;
 
-pub use viscosity::Viscosity;
+pub use viscosity::Transport;
 
 use crate::model::{Law, Model};
 
@@ -20,8 +20,10 @@ use crate::model::{Law, Model};
 pub struct Findings {
     /// What holds and how that is known, a sentence each.
     pub lines: Vec<String>,
-    /// Kinematic viscosity.
-    pub viscosity: Viscosity,
+    /// Kinematic viscosity of the first populations.
+    pub viscosity: Transport,
+    /// Diffusivity of what each set of populations carries; `None` for a set that carries a momentum.
+    pub diffusivities: Vec<Option<Transport>>,
 }
 
 /// Finds out about a model.
@@ -56,12 +58,13 @@ pub fn findings(model: &Model) -> Findings {
         lines.push(format!("collision conserves {name}, {states}"));
     }
     if !model.conserved().iter().any(|quantity| quantity.law == Law::Momentum) {
-        lines.push("nothing else need be conserved: the spec says what is".into());
+        lines.push("momentum is not a law of this method: the spec says what it conserves".into());
     }
     lines.push(format!("init gives populations with the fields it is given, {states}"));
     lines.push("collision is defined at rest".into());
     lines.extend(levels::lines(model.stencils()));
-    Findings { lines, viscosity: viscosity::viscosity(model) }
+    let diffusivities = model.populations().iter().map(|set| viscosity::diffusivity(model, set)).collect();
+    Findings { lines, viscosity: viscosity::viscosity(model), diffusivities }
 }
 
 #[cfg(test)]
@@ -76,13 +79,41 @@ mod tests {
     }
 
     #[test]
-    fn shipped_specs_have_the_viscosity_of_their_rate() {
+    fn shipped_flows_have_the_viscosity_of_their_rate() {
         for (name, text) in shipped::specs() {
-            let viscosity = findings(&model(name, text)).viscosity;
+            let findings = findings(&model(name, text));
+            let viscosity = findings.viscosity;
+            if findings.diffusivities[0].is_some() {
+                assert_eq!(viscosity.formula, "none: the collision does not conserve momentum", "{name}");
+                assert_eq!((viscosity.rate.as_deref(), viscosity.at(|_| 1.0)), (None, None), "{name}");
+                continue;
+            }
             assert_eq!(viscosity.formula, "1/3*(1/omega - 1/2)", "{name}");
             assert_eq!(viscosity.rate.as_deref(), Some("omega"), "{name}");
             assert_eq!(viscosity.at(|_| 1.0), Some(1.0 / 6.0), "{name}");
         }
+    }
+
+    #[test]
+    fn a_scalar_has_the_diffusivity_of_its_rate() {
+        let findings = |name| findings(&model(name, shipped::spec(name).unwrap()));
+        let carried = findings("d2q9_scalar").diffusivities;
+        let found = carried[1].as_ref().unwrap();
+        assert_eq!((carried[0].as_ref(), found.rate.as_deref()), (None, Some("omega_g")));
+        assert_eq!((found.formula.as_str(), found.at(|_| 0.5)), ("1/3*(1/omega_g - 1/2)", Some(0.5)));
+        let alone = findings("d3q7_advection").diffusivities;
+        assert_eq!(alone[0].as_ref().map(|found| found.formula.as_str()), Some("1/4*(1/omega - 1/2)"));
+    }
+
+    #[test]
+    fn what_a_method_conserves_is_said() {
+        let lines = |name| findings(&model(name, shipped::spec(name).unwrap())).lines.join("\n");
+        let both = lines("d2q9_scalar");
+        for law in ["conserves mass, ", "conserves momentum, ", "conserves sum(i in g: g[i]), "] {
+            assert!(both.contains(law), "{law} in {both}");
+        }
+        let alone = lines("d3q7_advection");
+        assert!(alone.contains("conserves phi, ") && alone.contains("momentum is not a law of this method"), "{alone}");
     }
 
     #[test]

@@ -154,10 +154,11 @@ fn size(bundle: &Bundle, gib: f64) -> [usize; 3] {
     size
 }
 
-/// A rate in the middle of a viscous flow's range for every parameter.
+/// A rate in the middle of a viscous flow's range for every parameter, zero for a vector.
 fn rates(model: &Model) -> Result<Vec<(String, Vec<f64>)>> {
     let rate = |param: &lbm_dsl::model::Param| match param.range {
-        Some(_) if param.components == 1 => Ok((param.name.clone(), vec![1.7])),
+        _ if param.components > 1 => Ok((param.name.clone(), vec![0.0; param.components])),
+        Some(_) => Ok((param.name.clone(), vec![1.7])),
         _ => Err(miette!("{}: the parameter `{}` is no rate; only rates are known here", model.name(), param.name)),
     };
     model.params().iter().map(rate).collect()

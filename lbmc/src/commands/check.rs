@@ -1,4 +1,4 @@
-//! `lbmc check`: what is proved about a method, and its viscosity.
+//! `lbmc check`: what is proved about a method, its viscosity and diffusivities.
 
 use lbm_dsl::prove;
 use miette::Result;
@@ -20,5 +20,11 @@ pub fn check(args: &Check) -> Result<()> {
     }
     println!("kinematic viscosity, by linearising the collision about rest");
     println!("  nu = {}", findings.viscosity.formula);
+    for (set, found) in model.populations().iter().zip(&findings.diffusivities) {
+        if let Some(found) = found {
+            println!("diffusivity of what `{}` carries, by the same", set.name);
+            println!("  D = {}", found.formula);
+        }
+    }
     Ok(())
 }

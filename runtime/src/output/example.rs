@@ -1,6 +1,6 @@
 //! A case and a flow for the tests of this folder: a cavity, and a vortex whose formula is known.
 
-use lbm_bundle::{ABI, Boundary, Direction, Manifest, Param, Populations, Real, Target, Viscosity};
+use lbm_bundle::{ABI, Boundary, Direction, Manifest, Param, Populations, Real, Target, Transport};
 
 use crate::case::{Case, RawCase};
 use crate::snapshot::{Component, Snapshot};
@@ -16,7 +16,14 @@ pub(super) fn manifest() -> Manifest {
         target: Target::C,
         real: Real::F32,
         dim: 2,
-        populations: vec![Populations { name: "f".into(), lattice: "D2Q9".into(), cs2: 1.0 / 3.0, first: 0, count: 9 }],
+        populations: vec![Populations {
+            name: "f".into(),
+            lattice: "D2Q9".into(),
+            cs2: 1.0 / 3.0,
+            first: 0,
+            count: 9,
+            diffusivity: None,
+        }],
         directions: vec![Direction { c: [0; 3], weight: "1".into(), opposite: 0 }; 9],
         block: [8, 8, 1],
         wall_stride: 2,
@@ -24,7 +31,7 @@ pub(super) fn manifest() -> Manifest {
         fields: vec![],
         boundaries: vec![rule("bounce_back", 0, vec![]), rule("moving_wall", 1, vec![velocity])],
         kernels: vec![],
-        viscosity: Viscosity { formula: "1/3*(1/omega - 1/2)".into(), rate: Some("omega".into()) },
+        viscosity: Transport { formula: "1/3*(1/omega - 1/2)".into(), rate: Some("omega".into()) },
     }
 }
 
