@@ -4,6 +4,7 @@
 //! errors. Rendering is miette's: file, line, caret and hint.
 
 mod codes;
+mod long;
 pub(crate) mod suggest;
 
 use std::fmt;
@@ -11,6 +12,7 @@ use std::fmt;
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, SourceCode};
 
 pub use codes::Code;
+pub use long::Long;
 
 use crate::source::{Source, Span};
 
@@ -185,6 +187,11 @@ impl fmt::Display for Report {
 impl std::error::Error for Report {}
 
 impl miette::Diagnostic for Report {
+    fn help(&self) -> Option<Box<dyn fmt::Display + '_>> {
+        let first = self.diagnostics.first()?;
+        Some(Box::new(format!("`lbmc explain {}` says more about a code", first.code.code())))
+    }
+
     fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn miette::Diagnostic> + 'a>> {
         Some(Box::new(self.diagnostics.iter().map(|diagnostic| diagnostic as &dyn miette::Diagnostic)))
     }

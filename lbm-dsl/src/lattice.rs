@@ -54,6 +54,7 @@ pub struct Lattice {
     weights: Vec<Rational>,
     opposites: Vec<Dir>,
     isotropy: u32,
+    claimed: Option<u32>,
 }
 
 impl Lattice {
@@ -89,7 +90,7 @@ impl Lattice {
         }
         let dim = velocities[0].len();
         let isotropy = isotropy(dim, &cs2, &velocities, &weights);
-        Ok(Self { name: name.into(), dim, cs2, velocities, weights, opposites, isotropy })
+        Ok(Self { name: name.into(), dim, cs2, velocities, weights, opposites, isotropy, claimed: None })
     }
 
     /// Name, for example `D3Q19`.
@@ -140,6 +141,16 @@ impl Lattice {
     /// Highest order through which all velocity moments equal those of a Gaussian with variance `cs2` (at most 7).
     pub fn isotropy(&self) -> u32 {
         self.isotropy
+    }
+
+    /// The order of isotropy that its definition claims.
+    pub fn claimed(&self) -> Option<u32> {
+        self.claimed
+    }
+
+    /// The same with a claimed order of isotropy.
+    pub(crate) fn claiming(self, claimed: Option<u32>) -> Self {
+        Self { claimed, ..self }
     }
 }
 

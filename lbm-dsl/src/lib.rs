@@ -10,7 +10,8 @@
 //! - [`lexer`], [`parser`], [`ast`]: the tree as written
 //! - [`check`]: the tree to a model, or all that is wrong with it
 //! - [`model`], [`lattice`], [`expr`]: the method, its velocities, its formulas over exact rationals
-//! - [`prove`]: conservation, viscosity, diffusivity
+//! - [`prove`]: conservation, transport coefficients, where walls lie, linear stability
+//! - [`format`](mod@format): a text in the house style
 //! - [`shipped`]: the specs and prelude inside the compiler
 //!
 //! Invariant: a [`model::Model`] exists only if valid; its fields are private to this crate, and only `check` makes one.
@@ -30,6 +31,7 @@ pub mod ast;
 pub mod check;
 pub mod diag;
 pub mod expr;
+pub mod format;
 pub mod lattice;
 pub mod lexer;
 pub mod model;

@@ -41,6 +41,11 @@ pub fn specs() -> impl Iterator<Item = (&'static str, &'static str)> {
     SPECS.iter().copied()
 }
 
+/// Every module of the prelude: name and text.
+pub fn modules() -> impl Iterator<Item = (&'static str, &'static str)> {
+    PRELUDE.iter().copied()
+}
+
 /// The text of a shipped spec, named with or without `.lbm`.
 pub fn spec(name: &str) -> Option<&'static str> {
     let stem = name.strip_suffix(".lbm").unwrap_or(name);

@@ -17,9 +17,15 @@ pub struct Cli {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Start a method: a commented spec and a case that runs it.
+    New(New),
+    /// Write specs in the house style.
+    Fmt(Fmt),
+    /// Say at length what a code such as E0204 means.
+    Explain(Explain),
     /// Write the kernels of a method: sources, C header, Rust bindings, manifest.
     Gen(Gen),
-    /// Say what is proved about a method, and its viscosity.
+    /// Say what is proved about a method: laws, viscosity, where walls lie, linear stability.
     Check(Check),
     /// List the shipped methods.
     Specs,
@@ -29,6 +35,31 @@ pub enum Command {
     Run(Run),
     /// Measure kernels on a uniform periodic box.
     Bench(Bench),
+}
+
+/// Arguments of `lbmc new`.
+#[derive(Debug, Args)]
+pub struct New {
+    /// Name of the method: letters, digits and `_`. NAME.lbm and NAME.toml are written here.
+    pub name: String,
+}
+
+/// Arguments of `lbmc fmt`.
+#[derive(Debug, Args)]
+pub struct Fmt {
+    /// .lbm files, rewritten in place; `-` reads standard input and writes standard output.
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// Write nothing; fail if a file is not in the house style.
+    #[arg(long)]
+    pub check: bool,
+}
+
+/// Arguments of `lbmc explain`.
+#[derive(Debug, Args)]
+pub struct Explain {
+    /// The code, as an error shows it; without one, all codes are listed.
+    pub code: Option<String>,
 }
 
 /// Arguments of `lbmc gen`.
@@ -58,6 +89,18 @@ pub struct Gen {
 pub struct Check {
     /// A .lbm file, or the name of a shipped method.
     pub spec: String,
+    /// Value of a parameter, `omega=1.9`; without it, several values of the rate that sets the viscosity are told about.
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// Also tell where linear stability ends, by trying waves on a uniform flow (von Neumann).
+    #[arg(long)]
+    pub stability: bool,
+    /// Mean velocity of that flow in cells per step, `0.1,0,0`; without it, flows along x of rising velocity.
+    #[arg(long, requires = "stability", value_delimiter = ',', allow_negative_numbers = true, value_name = "UX,UY,..")]
+    pub velocity: Option<Vec<f64>>,
+    /// Draw the largest stable velocity over the rate.
+    #[arg(long, requires = "stability", value_name = "FILE.png")]
+    pub plot: Option<PathBuf>,
 }
 
 /// Arguments of `lbmc eval`.

@@ -16,13 +16,13 @@ pub fn create_folder(path: &Path) -> Result<()> {
 }
 
 /// Writes a file whole or not at all: an old one stays until the new one is complete.
-pub fn write(path: &Path, text: &str) -> Result<()> {
+pub fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<()> {
     let mut part = path.as_os_str().to_owned();
     part.push(".part");
     let part = Path::new(&part);
     let result = (|| {
         let mut file = std::fs::File::create(part)?;
-        file.write_all(text.as_bytes())?;
+        file.write_all(bytes.as_ref())?;
         file.sync_all()?;
         std::fs::rename(part, path)
     })();

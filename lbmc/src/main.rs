@@ -1,10 +1,11 @@
 //! The command line. The only crate that knows both compiler and runtime: it hands a bundle from one to the other.
 //!
 //! ```text
-//! cli ──▶ commands/{gen,check,specs,eval,run,bench}
+//! cli ──▶ commands/{new,fmt,explain,gen,check,specs,eval,run,bench}
 //!             │
 //!             ├── spec     finds a spec: a file, else a shipped one
 //!             ├── params   --set NAME=VALUE
+//!             ├── rates    values of a parameter to tell things for
 //!             ├── states   populations in a file
 //!             ├── files    reads and writes, with errors that say what to do
 //!             └── nvcc     registers and spills
@@ -17,6 +18,7 @@ mod commands;
 mod files;
 mod nvcc;
 mod params;
+mod rates;
 mod spec;
 mod states;
 
@@ -27,6 +29,9 @@ use cli::{Cli, Command};
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
+        Command::New(args) => commands::new(&args),
+        Command::Fmt(args) => commands::fmt(&args),
+        Command::Explain(args) => commands::explain(&args),
         Command::Gen(args) => commands::generate(&args),
         Command::Check(args) => commands::check(&args),
         Command::Specs => commands::specs(),

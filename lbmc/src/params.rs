@@ -1,7 +1,7 @@
 //! Parameters of a method from `--set NAME=VALUE`.
 
 use lbm_dsl::model::Model;
-use miette::{Result, miette};
+use miette::{Report, Result, miette};
 
 /// A value for every component of every parameter of a method.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,10 +16,20 @@ impl Params {
     /// Reads `NAME=VALUE` settings; each component must be set exactly once, inside its range.
     pub fn parse(model: &Model, settings: &[String]) -> Result<Params> {
         let names = components(model);
+        let fail = |name: &String| error(model, &names, format!("{name} is not set"));
+        let take = |(param, components): (usize, Vec<Option<f64>>)| {
+            let named = components.into_iter().zip(&names[param]);
+            named.map(|(value, name)| value.ok_or_else(|| fail(name))).collect()
+        };
+        let values = Params::some(model, settings)?.into_iter().enumerate().map(take).collect::<Result<_>>()?;
+        Ok(Params { values, names })
+    }
+
+    /// Reads settings of which some may be missing: `[param][component]`.
+    pub fn some(model: &Model, settings: &[String]) -> Result<Vec<Vec<Option<f64>>>> {
+        let names = components(model);
         let mut values: Vec<Vec<Option<f64>>> = names.iter().map(|components| vec![None; components.len()]).collect();
-        let known = if names.is_empty() { "none".into() } else { names.concat().join(", ") };
-        let help = format!("the parameters of {} are: {known}", model.name());
-        let fail = |what: String| miette!(code = "lbmc::parameter", help = help.clone(), "{what}");
+        let fail = |what: String| error(model, &names, what);
         for setting in settings {
             let (name, text) = setting.split_once('=').ok_or_else(|| fail(format!("`{setting}` is not NAME=VALUE")))?;
             let (name, text) = (name.trim(), text.trim());
@@ -42,12 +52,7 @@ impl Params {
                 return Err(fail(format!("{name} is set twice")));
             }
         }
-        let take = |(param, components): (usize, Vec<Option<f64>>)| {
-            let named = components.into_iter().zip(&names[param]);
-            named.map(|(value, name)| value.ok_or_else(|| fail(format!("{name} is not set")))).collect()
-        };
-        let values = values.into_iter().enumerate().map(take).collect::<Result<_>>()?;
-        Ok(Params { values, names })
+        Ok(values)
     }
 
     /// Value of a component.
@@ -59,6 +64,11 @@ impl Params {
     pub fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
         self.names.iter().flatten().map(String::as_str).zip(self.values.iter().flatten().copied())
     }
+}
+
+fn error(model: &Model, names: &[Vec<String>], what: String) -> Report {
+    let known = if names.is_empty() { "none".into() } else { names.concat().join(", ") };
+    miette!(code = "lbmc::parameter", help = format!("the parameters of {} are: {known}", model.name()), "{what}")
 }
 
 /// Name of every component of every parameter: `omega`, `gx`.

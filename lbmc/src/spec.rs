@@ -1,5 +1,6 @@
 //! Finds a spec and the modules it uses: files first, then what is shipped, and says which.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 use lbm_bundle::Bundle;
@@ -8,7 +9,7 @@ use lbm_codegen::pipeline;
 use lbm_dsl::model::Model;
 use lbm_dsl::shipped::{self, Library, Prelude};
 use lbm_dsl::source::Source;
-use miette::{Result, miette};
+use miette::{Report, Result, miette};
 
 use crate::cli::BlockArg;
 use crate::files;
@@ -22,14 +23,31 @@ pub struct Spec {
 /// Modules beside a spec's file, then the shipped ones.
 struct Modules {
     folder: Option<PathBuf>,
+    /// Why a module that is there could not be read.
+    unreadable: RefCell<Option<Report>>,
+}
+
+impl Modules {
+    fn beside(folder: Option<PathBuf>) -> Modules {
+        Modules { folder, unreadable: RefCell::new(None) }
+    }
 }
 
 impl Library for Modules {
     fn module(&self, name: &str) -> Option<String> {
         let own = self.folder.as_ref().map(|folder| folder.join(format!("{name}.lbm")));
-        match own.and_then(|path| std::fs::read_to_string(path).ok()) {
-            Some(text) => Some(text),
-            None => Prelude.module(name),
+        let Some(path) = own.filter(|path| path.exists()) else { return Prelude.module(name) };
+        match files::read(&path) {
+            Ok(text) => {
+                if Prelude.module(name).is_some() {
+                    eprintln!("note: using `{}` instead of the shipped module {name}", path.display());
+                }
+                Some(text)
+            }
+            Err(report) => {
+                self.unreadable.replace(Some(report));
+                None
+            }
         }
     }
 }
@@ -41,12 +59,12 @@ impl Spec {
         if path.is_file() {
             let text = files::read(path)?;
             let folder = path.parent().map(Path::to_path_buf);
-            return Ok(Spec { source: Source::new(name, &text), library: Modules { folder } });
+            return Ok(Spec { source: Source::new(name, &text), library: Modules::beside(folder) });
         }
         if let Some(text) = shipped::spec(name) {
             let stem = name.trim_end_matches(".lbm");
             eprintln!("note: no file `{name}` here, using the shipped spec {stem}.lbm");
-            return Ok(Spec { source: Source::new(&format!("{stem}.lbm"), text), library: Modules { folder: None } });
+            return Ok(Spec { source: Source::new(&format!("{stem}.lbm"), text), library: Modules::beside(None) });
         }
         let shipped: Vec<&str> = shipped::specs().map(|(name, _)| name).collect();
         Err(miette!(
@@ -58,7 +76,11 @@ impl Spec {
 
     /// Parses and checks it.
     pub fn model(&self) -> Result<Model> {
-        Ok(lbm_dsl::compile(&self.source, &self.library)?)
+        let model = lbm_dsl::compile(&self.source, &self.library);
+        match self.library.unreadable.take() {
+            Some(report) => Err(report),
+            None => Ok(model?),
+        }
     }
 }
 

@@ -72,7 +72,10 @@ fn check_tells_the_viscosity_and_specs_lists_every_spec() {
         assert!(works(here.path(), &["specs"]).lines().any(|line| line.starts_with(&format!("{spec} "))), "{spec}");
     }
     let text = works(here.path(), &["check", "d3q27_cumulant"]);
-    assert!(text.contains("nu = 1/3*(1/omega - 1/2)"), "{text}");
+    assert!(
+        text.contains("kinematic viscosity: 1/3*(1/omega - 1/2)") && text.contains("bulk viscosity: 1/9"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -191,4 +194,76 @@ fn the_cavity_agrees_with_ghia() {
             assert!(here.path().join("results").join(name).is_file(), "{name}");
         }
     }
+}
+
+#[test]
+fn every_code_is_listed_and_explained() {
+    let here = folder();
+    let list = works(here.path(), &["explain"]);
+    let codes: Vec<&str> = list.lines().filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next()).collect();
+    assert!(codes.contains(&"E0204") && codes.contains(&"C0503"), "{list}");
+    for code in ["E0204", "c0503"] {
+        let text = works(here.path(), &["explain", code]);
+        assert!(text.contains("\nwrong\n    ") && text.contains("\nright\n    "), "{text}");
+    }
+    assert!(fails(here.path(), &["explain", "E9999"]).contains("there is no code `E9999`"));
+}
+
+#[test]
+fn a_new_method_checks_is_formatted_and_runs() {
+    let here = folder();
+    let said = works(here.path(), &["new", "mine"]);
+    assert!(said.contains("lbmc check mine.lbm") && said.contains("lbmc run mine.toml"), "{said}");
+    works(here.path(), &["check", "mine.lbm"]);
+    works(here.path(), &["fmt", "--check", "mine.lbm"]);
+    works(here.path(), &["run", "mine.toml", "--set", "target=cpu", "--set", "steps=500"]);
+    assert!(here.path().join("out/mine/summary.json").is_file());
+    assert!(fails(here.path(), &["new", "mine"]).contains("`mine.lbm` is there already"));
+    assert!(fails(here.path(), &["new", "../mine"]).contains("no name of a method"));
+}
+
+#[test]
+fn fmt_rewrites_files_and_check_only_tells() {
+    let here = folder();
+    let path = here.path().join("a.lbm");
+    std::fs::write(&path, "let  x=1 ;\n").expect("written");
+    assert!(fails(here.path(), &["fmt", "--check", "a.lbm"]).contains("not in the house style: a.lbm"));
+    assert!(works(here.path(), &["fmt", "a.lbm"]).contains("formatted a.lbm"));
+    assert_eq!(std::fs::read_to_string(&path).expect("there"), "let x = 1;\n");
+    works(here.path(), &["fmt", "--check", "a.lbm"]);
+    std::fs::write(&path, "let x = ;\n").expect("written");
+    assert!(fails(here.path(), &["fmt", "a.lbm"]).contains("lbmc explain E0101"));
+}
+
+#[test]
+fn a_module_beside_the_spec_is_said_to_win_and_must_be_readable() {
+    let here = folder();
+    std::fs::copy(root().join("specs/d2q9_bgk.lbm"), here.path().join("a.lbm")).expect("copied");
+    std::fs::copy(root().join("specs/prelude/walls.lbm"), here.path().join("walls.lbm")).expect("copied");
+    let output = lbmc(here.path(), &["check", "a.lbm"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains("instead of the shipped module walls"), "{said}");
+    std::fs::write(here.path().join("walls.lbm"), [0xff, 0xfe]).expect("written");
+    assert!(fails(here.path(), &["check", "a.lbm"]).contains("can't read"));
+}
+
+#[test]
+fn check_tells_viscosities_walls_and_where_stability_ends() {
+    let here = folder();
+    let said = works(here.path(), &["check", "d2q9_bgk", "--stability", "--velocity", "0.1,0", "--set", "omega=1.9"]);
+    for part in [
+        "collision conserves momentum, for all populations and parameters, symbolically",
+        "through order 5 (5 claimed)",
+        "kinematic viscosity: 1/3*(1/omega - 1/2)",
+        "bulk viscosity: 1/3*(1/omega - 1/2)",
+        "bounce_back: wall 1/2 of a cell behind the centre of the last, for linear profiles; order 2.0",
+        "u = (0.1, 0): stable",
+        "stable for |u| <= 0.",
+    ] {
+        assert!(said.contains(part), "{part} is missing in\n{said}");
+    }
+    works(here.path(), &["check", "d2q9_bgk", "--stability", "--plot", "stable.png"]);
+    assert!(std::fs::read(here.path().join("stable.png")).expect("drawn").starts_with(b"\x89PNG"));
+    assert!(fails(here.path(), &["check", "d3q27_kbc", "--stability"]).contains("no derivative at equilibrium"));
+    assert!(fails(here.path(), &["check", "d2q9_bgk", "--stability", "--velocity", "0.1"]).contains("needs 2 numbers"));
 }

@@ -128,7 +128,7 @@ pub fn build(source: &Source, def: &LatticeDef) -> Result<Lattice, Report> {
         let hint = "the moments of the weights must equal those of a Gaussian with variance `cs2`";
         return Err(Diagnostic::new(Code::Isotropy, source, span, label).hint(hint).into());
     }
-    Ok(lattice)
+    Ok(lattice.claiming(def.isotropy.map(|(order, _)| order)))
 }
 
 fn show(velocity: &[i32]) -> String {

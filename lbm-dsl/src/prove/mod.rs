@@ -2,15 +2,20 @@
 //!
 //! In: a [`Model`]. After: findings, for people and for the manifest. Everything is exact and the same on every machine.
 
+pub mod channel;
 mod known;
 pub(crate) mod laws;
 mod levels;
+mod linear;
 mod poly;
 mod random;
 mod ratio;
 mod series;
+pub mod stability;
+mod symbolic;
 mod viscosity;
 
+pub use linear::NotLinear;
 pub use viscosity::Transport;
 
 use crate::model::{Law, Model};
@@ -22,6 +27,8 @@ pub struct Findings {
     pub lines: Vec<String>,
     /// Kinematic viscosity of the first populations.
     pub viscosity: Transport,
+    /// Bulk viscosity of the first populations, if they carry a momentum.
+    pub bulk: Option<Transport>,
     /// Diffusivity of what each set of populations carries; `None` for a set that carries a momentum.
     pub diffusivities: Vec<Option<Transport>>,
 }
@@ -42,9 +49,10 @@ pub fn findings(model: &Model) -> Findings {
         }
         lines.push(format!("weights of the {} velocities of {} sum to 1, exactly", lattice.q(), lattice.name()));
         lines.push(format!(
-            "velocity moments are those of a Gaussian of variance {} (isotropic) through order {}, exactly",
+            "velocity moments are those of a Gaussian of variance {} (isotropic) through order {}{}, exactly",
             lattice.cs2(),
-            lattice.isotropy()
+            lattice.isotropy(),
+            lattice.claimed().map_or(String::new(), |claimed| format!(" ({claimed} claimed)")),
         ));
         lines.push("every velocity has an opposite of the same weight".into());
     }
@@ -55,7 +63,11 @@ pub fn findings(model: &Model) -> Findings {
             Law::Momentum => "momentum",
             Law::Sum(_) | Law::Stated => &quantity.name,
         };
-        lines.push(format!("collision conserves {name}, {states}"));
+        let how = match symbolic::conserves(model, quantity) {
+            Some(true) => "for all populations and parameters, symbolically",
+            _ => &states,
+        };
+        lines.push(format!("collision conserves {name}, {how}"));
     }
     if !model.conserved().iter().any(|quantity| quantity.law == Law::Momentum) {
         lines.push("momentum is not a law of this method: the spec says what it conserves".into());
@@ -63,8 +75,12 @@ pub fn findings(model: &Model) -> Findings {
     lines.push(format!("init gives populations with the fields it is given, {states}"));
     lines.push("collision is defined at rest".into());
     lines.extend(levels::lines(model.stencils()));
+    if !viscosity::is_isotropic(model) {
+        lines
+            .push("viscosity depends on the direction: stress relaxes at other rates along axes than diagonals".into());
+    }
     let diffusivities = model.populations().iter().map(|set| viscosity::diffusivity(model, set)).collect();
-    Findings { lines, viscosity: viscosity::viscosity(model), diffusivities }
+    Findings { lines, viscosity: viscosity::viscosity(model), bulk: viscosity::bulk(model), diffusivities }
 }
 
 #[cfg(test)]
@@ -114,6 +130,30 @@ mod tests {
         }
         let alone = lines("d3q7_advection");
         assert!(alone.contains("conserves phi, ") && alone.contains("momentum is not a law of this method"), "{alone}");
+    }
+
+    #[test]
+    fn compression_relaxes_at_its_own_rate() {
+        for (name, formula) in [
+            ("d2q9_bgk", "1/3*(1/omega - 1/2)"),
+            ("d3q19_bgk", "2/9*(1/omega - 1/2)"),
+            ("d3q27_bgk", "2/9*(1/omega - 1/2)"),
+            ("d3q27_cumulant", "1/9"),
+        ] {
+            let found = findings(&model(name, shipped::spec(name).unwrap())).bulk.unwrap();
+            assert_eq!(found.formula, formula, "{name}");
+        }
+    }
+
+    #[test]
+    fn unlike_rates_of_the_stress_are_told() {
+        let text = shipped::spec("d2q9_bgk").unwrap();
+        let skewed = text.replace("(feq[i] - f[i]);", "(feq[i] - f[i]) + (omega - 1) * s * c[i, 0] * c[i, 1];");
+        let stress = "let s = sum(i: c[i, 0] * c[i, 1] * (f[i] - quadratic[i](rho, u))) / 4;\n    let feq[i]";
+        let skewed = skewed.replace("let feq[i]", stress);
+        let told =
+            |text: &str| findings(&model("x", text)).lines.iter().any(|line| line.contains("depends on the direction"));
+        assert!(told(&skewed) && !told(text));
     }
 
     #[test]

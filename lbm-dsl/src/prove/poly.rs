@@ -94,6 +94,14 @@ impl Poly {
     /// The quotient, if it leaves no remainder.
     pub fn divided(&self, divisor: &Poly) -> Option<Poly> {
         let (lead, factor) = divisor.terms.last_key_value()?;
+        if divisor.len() == 1 {
+            let terms = self.terms.iter().map(|(monomial, value)| Some((less(monomial, lead)?, value / factor)));
+            return terms.collect::<Option<Vec<_>>>().map(|terms| {
+                let mut quotient = Poly::default();
+                terms.into_iter().for_each(|(monomial, value)| quotient.put(monomial, value));
+                quotient
+            });
+        }
         let (mut rest, mut quotient) = (self.clone(), Poly::default());
         while let Some((monomial, value)) = rest.terms.last_key_value() {
             let monomial = less(monomial, lead)?;
@@ -111,6 +119,9 @@ impl Poly {
         }
         if other.is_zero() {
             return self.clone();
+        }
+        if self.len() == 1 || other.len() == 1 {
+            return self.common_powers(other);
         }
         let Some(variable) = self.first_variable().into_iter().chain(other.first_variable()).min() else {
             return Poly::constant(Rational::one());
@@ -148,6 +159,16 @@ impl Poly {
             value.to_f64().unwrap_or(f64::NAN) * powers.product::<f64>()
         };
         self.terms.iter().map(term).sum()
+    }
+
+    /// The largest monomial that divides both, which is all that a single term can share.
+    fn common_powers(&self, other: &Poly) -> Poly {
+        let lower = |common: Monomial, next: &Monomial| common.iter().zip(next).map(|(a, b)| *a.min(b)).collect();
+        let mut all = self.terms.keys().chain(other.terms.keys());
+        let first = all.next().cloned().unwrap_or_default();
+        let mut common = Poly::default();
+        common.put(all.fold(first, lower), Rational::one());
+        common
     }
 
     fn first_variable(&self) -> Option<usize> {
@@ -235,6 +256,9 @@ mod tests {
         let (left, right) = (p.times(&q).times(&q), q.times(&r));
         assert_eq!(left.gcd(&right), q.monic());
         assert_eq!(p.gcd(&r), Poly::constant(whole(1)));
+        let xxy = Poly::variable(0).times(&Poly::variable(0)).times(&Poly::variable(1));
+        assert_eq!(xxy.gcd(&xxy.times(&p)), xxy);
+        assert_eq!(Poly::variable(0).times(&q).gcd(&xxy), Poly::variable(0));
         assert_eq!(p.times(&p).gcd(&p.times(&p).times(&r)), p.times(&p).monic());
     }
 

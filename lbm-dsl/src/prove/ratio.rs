@@ -21,7 +21,12 @@ pub enum Ratio {
 impl Ratio {
     /// A variable.
     pub fn variable(index: usize) -> Self {
-        Ratio::new(Poly::variable(index), Poly::constant(Rational::one()))
+        Ratio::polynomial(Poly::variable(index))
+    }
+
+    /// A polynomial.
+    pub fn polynomial(poly: Poly) -> Self {
+        Ratio::new(poly, Poly::constant(Rational::one()))
     }
 
     /// A whole constant.

@@ -1,8 +1,14 @@
-//! Kinematic viscosity and diffusivity, by linearising the collision about rest.
+//! Viscosities and diffusivities, by linearising the collision about rest.
 //!
-//! Populations `w_i (1 + eps s_i)` carry one moment alone: shear stress with `s_i = c_ix c_iy`, a flux with `s_i = c_ix`. The
-//! collision keeps the share `1 - lambda` of it, and the coefficient is `cs2 (1/lambda - 1/2)` (Krueger et al., The Lattice
-//! Boltzmann Method, 2017, sections 4.1 and 8.3). A flux that is kept entirely is a momentum: it diffuses nothing.
+//! Populations `w_i (1 + eps s_i)` carry one moment alone, and the collision keeps the share `1 - lambda` of it. The coefficient
+//! is `factor (1/lambda - 1/2)`:
+//!
+//! - kinematic viscosity: shear stress, `s_i = c_ix c_iy`, factor `cs2` (Krueger et al., The Lattice Boltzmann Method, 2017,
+//!   section 4.1);
+//! - bulk viscosity: compression, `s_i = |c_i|^2 - d cs2` in `d` dimensions, factor `2 cs2 / d`, for the stress
+//!   `2 nu (S - tr S / d) + nu_b tr S` (Lallemand & Luo, Phys. Rev. E 61 (2000) 6546, in two dimensions);
+//! - diffusivity: a flux, `s_i = c_ix`, factor `cs2` (Krueger et al., section 8.3). A flux that is kept entirely is a momentum:
+//!   it diffuses nothing.
 
 use num_traits::{One, ToPrimitive, Zero};
 
@@ -16,9 +22,9 @@ use crate::prove::series;
 pub struct Transport {
     /// Formula of the parameters, `1/3*(1/omega - 1/2)`; says why where none was found.
     pub formula: String,
-    /// The parameter `p` for which the coefficient is `cs2 (1/p - 1/2)`, if it is that simple.
+    /// The parameter `p` for which the coefficient is `factor (1/p - 1/2)`, if it is that simple.
     pub rate: Option<String>,
-    cs2: f64,
+    factor: f64,
     names: Vec<String>,
     /// `1 / lambda`; without it there is no formula.
     time: Option<Ratio>,
@@ -28,7 +34,7 @@ impl Transport {
     /// Its value, given those of the scalar parameters by name; `None` where no formula was found.
     pub fn at(&self, value: impl Fn(&str) -> f64) -> Option<f64> {
         let time = self.time.as_ref()?.at(&|variable| value(&self.names[variable]));
-        Some(self.cs2 * (time - 0.5))
+        Some(self.factor * (time - 0.5))
     }
 }
 
@@ -38,17 +44,32 @@ const TERMS: [usize; 3] = [2, 4, 7];
 /// The kinematic viscosity of the first populations of a model.
 pub fn viscosity(model: &Model) -> Transport {
     let set = &model.populations[0];
-    let found = relaxed(model, set, &|c| c[0] * c[1]);
+    let found = relaxed(model, set, set.lattice.cs2().clone(), &|c| whole(c[0] * c[1]));
     match diffusivity(model, set) {
         Some(_) => Transport {
             formula: "none: the collision does not conserve momentum".into(),
             rate: None,
-            cs2: found.cs2,
+            factor: found.factor,
             names: found.names,
             time: None,
         },
         None => found,
     }
+}
+
+/// The bulk viscosity of the first populations of a model, if they carry a momentum.
+pub fn bulk(model: &Model) -> Option<Transport> {
+    let set = &model.populations[0];
+    let (cs2, dim) = (set.lattice.cs2(), whole(set.lattice.dim() as i32));
+    let compression = |c: &[i32]| whole(c.iter().map(|c| c * c).sum()) - &dim * cs2;
+    diffusivity(model, set).is_none().then(|| relaxed(model, set, whole(2) * cs2 / &dim, &compression))
+}
+
+/// Whether shear along the diagonals relaxes as shear along the axes does, where both have a rate.
+pub fn is_isotropic(model: &Model) -> bool {
+    let time = |shape: &dyn Fn(&[i32]) -> Rational| relaxed(model, &model.populations[0], whole(1), shape).time;
+    let (axes, diagonals) = (time(&|c| whole(c[0] * c[1])), time(&|c| whole(c[0] * c[0] - c[1] * c[1])));
+    axes.is_none() || diagonals.is_none() || axes == diagonals
 }
 
 /// The diffusivity of what some populations carry, unless they carry a momentum.
@@ -57,12 +78,16 @@ pub fn diffusivity(model: &Model, set: &Populations) -> Option<Transport> {
     if set.first == 0 && model.conserved.iter().any(|quantity| quantity.law == Law::Momentum) {
         return None;
     }
-    let found = relaxed(model, set, &|c| c[0]);
+    let found = relaxed(model, set, set.lattice.cs2().clone(), &|c| whole(c[0]));
     found.time.is_some().then_some(found)
 }
 
+fn whole(value: i32) -> Rational {
+    Rational::from_integer(value.into())
+}
+
 /// The coefficient that follows from how the moment `sum s(c) f` of some populations relaxes.
-fn relaxed(model: &Model, set: &Populations, shape: &dyn Fn(&[i32]) -> i32) -> Transport {
+fn relaxed(model: &Model, set: &Populations, factor: Rational, shape: &dyn Fn(&[i32]) -> Rational) -> Transport {
     // Variables are the scalar parameters; vectors (forces) rest at zero.
     let mut variables: Vec<Option<usize>> = Vec::new();
     let (mut names, mut samples) = (Vec::new(), Vec::new());
@@ -79,21 +104,21 @@ fn relaxed(model: &Model, set: &Populations, shape: &dyn Fn(&[i32]) -> i32) -> T
     let kept = TERMS.iter().find_map(|terms| kept(model, set, shape, *terms, &variables, &sample));
     let lambda = kept.map(|kept| Ratio::whole(1).add(&kept.neg()));
     let time = lambda.as_ref().and_then(Ratio::recip);
-    let cs2 = set.lattice.cs2();
     let rate = lambda.as_ref().and_then(Ratio::as_variable).map(name);
     let formula = match (&lambda, &time) {
-        (_, Some(time)) => format!("{cs2}*({} - 1/2)", time.show(&name)),
-        (Some(_), None) => "infinite: the collision leaves shear as it is".into(),
+        (_, Some(Ratio::Constant(time))) => (&factor * (time - Rational::new(1.into(), 2.into()))).to_string(),
+        (_, Some(time)) => format!("{factor}*({} - 1/2)", time.show(&name)),
+        (Some(_), None) => "infinite: the collision leaves it as it is".into(),
         (None, None) => "not found: the collision has no linear part at rest".into(),
     };
-    Transport { formula, rate, cs2: cs2.to_f64().unwrap_or(f64::NAN), names, time }
+    Transport { formula, rate, factor: factor.to_f64().unwrap_or(f64::NAN), names, time }
 }
 
 /// The share of a moment that is left after a collision.
 fn kept(
     model: &Model,
     set: &Populations,
-    shape: &dyn Fn(&[i32]) -> i32,
+    shape: &dyn Fn(&[i32]) -> Rational,
     terms: usize,
     variables: &[Option<usize>],
     sample: &dyn Fn(usize) -> f64,
@@ -101,7 +126,7 @@ fn kept(
     let weights = model.weights();
     let mut shapes = vec![Rational::zero(); weights.len()];
     for dir in set.lattice.dirs() {
-        shapes[set.pop(dir).index()] = Rational::from_integer(shape(set.lattice.velocity(dir)).into());
+        shapes[set.pop(dir).index()] = shape(set.lattice.velocity(dir));
     }
     let symbol = |symbol: Symbol| match symbol {
         Symbol::Population(pop) => {
@@ -109,7 +134,7 @@ fn kept(
             series::ray(weight, &(weight * &shapes[pop.index()]))
         }
         Symbol::Param { param, .. } => series::parameter(variables[param as usize]),
-        Symbol::Field { .. } | Symbol::WallParam { .. } | Symbol::Level(_) => series::parameter(None),
+        _ => series::parameter(None),
     };
     let after = series::eval(&model.exprs, &model.collide.outputs, terms, &symbol, sample);
     let (mut before, mut left) = (Rational::zero(), Ratio::whole(0));

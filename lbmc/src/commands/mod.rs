@@ -3,13 +3,21 @@
 mod bench;
 mod check;
 mod eval;
+mod explain;
+mod fmt;
 mod r#gen;
+mod new;
 mod run;
 mod specs;
+mod stability;
+mod walls;
 
 pub use bench::bench;
 pub use check::check;
 pub use eval::eval;
+pub use explain::explain;
+pub use fmt::fmt;
 pub use r#gen::generate;
+pub use new::new;
 pub use run::run;
 pub use specs::specs;

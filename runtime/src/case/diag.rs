@@ -145,6 +145,11 @@ impl fmt::Display for CaseError {
 impl std::error::Error for CaseError {}
 
 impl miette::Diagnostic for CaseError {
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        let first = self.diagnostics.iter().find(|diagnostic| !diagnostic.code.warning)?;
+        Some(Box::new(format!("`lbmc explain {}` says more about a code", first.code.id)))
+    }
+
     fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn miette::Diagnostic> + 'a>> {
         Some(Box::new(self.diagnostics.iter().map(|diagnostic| diagnostic as &dyn miette::Diagnostic)))
     }

@@ -70,6 +70,7 @@
 //! the method's range is an error; within 1 % of its upper limit it is a warning.
 
 mod diag;
+mod explain;
 mod formula;
 mod read;
 mod reference;
@@ -82,6 +83,7 @@ mod units;
 use lbm_bundle::Real;
 
 pub use diag::{CODES, CaseError, Code, Diagnostic};
+pub use explain::Long;
 pub use formula::Formula;
 pub use read::RawCase;
 pub use reference::{Curve, Moment, Reference, find as reference};

@@ -60,6 +60,16 @@ impl Chart {
     }
 }
 
+/// A chart of one curve as a PNG file; the range along y begins at zero.
+pub fn curve(title: &str, x: &str, y: &str, name: &str, points: &[(f64, f64)]) -> Vec<u8> {
+    let positions = || points.iter().map(|point| point.0);
+    let (low, high) = (positions().fold(f64::MAX, f64::min), positions().fold(f64::MIN, f64::max));
+    let range = if low < high { (low, high) } else { (0.0, 1.0) };
+    let line = Curve { name: name.into(), colour: COLOURS[0], style: Style::Line, points: points.to_vec() };
+    let panel = Panel { x: x.into(), y: y.into(), range, curves: vec![line] };
+    Chart { title: title.into(), panels: vec![panel] }.draw().png()
+}
+
 impl Panel {
     fn draw(&self, canvas: &mut Canvas, from: Pixel) {
         let values = self.curves.iter().flat_map(|curve| curve.points.iter().map(|(_, value)| *value));

@@ -15,7 +15,7 @@
 
 mod axes;
 mod canvas;
-mod chart;
+pub mod chart;
 mod colours;
 #[cfg(test)]
 mod example;

@@ -1,0 +1,98 @@
+//! Laws that a method must obey.
+
+use super::Long;
+use crate::diag::Code;
+
+const COLLIDE: &str = "f[i] <- f[i] + omega * (feq[i] - f[i]);";
+const INIT: &str = "init f[i] <- quadratic[i](rho, u);";
+
+pub const TABLE: &[Long] = &[
+    Long {
+        code: Code::Mass,
+        instead: COLLIDE,
+        text: "The populations after collision do not sum to what they summed before. Particles that collide neither \
+               appear nor vanish: the continuity equation is this sum. The law is tried on random states in exact \
+               arithmetic, so a defect is none of rounding. Mostly the equilibrium has another density than the \
+               populations, or a weight is missing.",
+        wrong: "f[i] <- f[i] + omega * (quadratic[i](1, u) - f[i]) + 0 * feq[i];",
+        right: COLLIDE,
+    },
+    Long {
+        code: Code::Momentum,
+        instead: COLLIDE,
+        text: "Collision changes the momentum sum(i: c[i, a] * f[i]), without any force. The Navier-Stokes equations are \
+               the balance of this momentum; a defect acts like a force that nobody meant. Vector parameters count as \
+               forces and are zero in this test.",
+        wrong: "f[i] <- f[i] + omega * (w[i] * rho - f[i]) + 0 * feq[i];",
+        right: COLLIDE,
+    },
+    Long {
+        code: Code::InitFields,
+        instead: INIT,
+        text: "Populations that `init` makes from given fields have other fields: a flow would start with another density \
+               or velocity than the case asks for. An equilibrium of the given density and velocity has both.",
+        wrong: "init f[i] <- w[i] * rho;",
+        right: INIT,
+    },
+    Long {
+        code: Code::UndefinedValue,
+        instead: COLLIDE,
+        text: "Somewhere the collision divides by zero or takes the root of a negative number in a state that a flow \
+               reaches: at rest, where velocity and all non-equilibrium parts vanish, or near it. One such cell is NaN, \
+               and a few steps later the whole flow is. Say what the value is there.",
+        wrong: "let rate = omega * u[0]^2 / dot(u, u);\n    f[i] <- f[i] + rate * (feq[i] - f[i]);",
+        right: "let rate = if dot(u, u) > 0 then omega * u[0]^2 / dot(u, u) else omega;\n    \
+                f[i] <- f[i] + rate * (feq[i] - f[i]);",
+    },
+    Long {
+        code: Code::NotConserved,
+        instead: "",
+        text: "Every set of populations carries something that only streams and spreads: the sum of g is the amount of a \
+               scalar, say a concentration. The collision must keep that sum, and whatever the spec states with `conserve`. \
+               An equilibrium of the same sum keeps it.",
+        wrong: "use lattices::{D2Q5, D2Q9};
+
+lattice D2Q9;
+populations g on D2Q5;
+
+param omega in (0, 2);
+
+let rho = sum(i: f[i]);
+let phi = sum(i in g: g[i]);
+
+field rho;
+field phi;
+
+init {
+    f[i] <- w[i] * rho;
+    g[i] <- w[i] * phi;
+}
+
+collide {
+    f[i] <- f[i];
+    g[i] <- g[i] + omega * (w[i] * phi^2 - g[i]);
+}",
+        right: "use lattices::{D2Q5, D2Q9};
+
+lattice D2Q9;
+populations g on D2Q5;
+
+param omega in (0, 2);
+
+let rho = sum(i: f[i]);
+let phi = sum(i in g: g[i]);
+
+field rho;
+field phi;
+
+init {
+    f[i] <- w[i] * rho;
+    g[i] <- w[i] * phi;
+}
+
+collide {
+    f[i] <- f[i];
+    g[i] <- g[i] + omega * (w[i] * phi - g[i]);
+}",
+    },
+];

@@ -1,0 +1,100 @@
+//! Values: ranks, indices, constants.
+
+use super::Long;
+use crate::diag::Code;
+
+const COLLIDE: &str = "f[i] <- f[i] + omega * (feq[i] - f[i]);";
+const FEQ: &str = "let feq[i] = quadratic[i](rho, u);";
+const RHO: &str = "let rho  = sum(i: f[i]);";
+
+pub const TABLE: &[Long] = &[
+    Long {
+        code: Code::NotScalar,
+        instead: FEQ,
+        text: "A vector or a family stands where one number is due, or the ranks of two sides differ. A product of \
+               vectors says which one it is: `dot(a, b)`, or an index written out.",
+        wrong: "let feq[i] = w[i] * rho * (1 + u * c[i] / cs2);",
+        right: "let feq[i] = w[i] * rho * (1 + dot(u, c[i]) / cs2);",
+    },
+    Long {
+        code: Code::IndexCount,
+        instead: FEQ,
+        text: "A family is given more or fewer indices than it has. An equilibrium has one for each direction: \
+               `quadratic[i]`.",
+        wrong: "let feq[i] = quadratic(rho, u);",
+        right: FEQ,
+    },
+    Long {
+        code: Code::IndexKind,
+        instead: RHO,
+        text: "An index of one kind stands where another is due: an axis for a direction, say. Directions are no numbers; \
+               name one by its velocity, `f[(1, 0)]`.",
+        wrong: "let rho = sum(a: f[a]);",
+        right: "let rho = sum(i: f[i]);",
+    },
+    Long {
+        code: Code::OutOfRange,
+        instead: FEQ,
+        text: "An index lies outside the range of its family. Axes are 0, 1 and, in three dimensions, 2. Formulas that \
+               use `dot` and `sum(a: ...)` hold in both.",
+        wrong: "let usq = u[0]^2 + u[1]^2 + u[2]^2;\n    \
+                let feq[i] = w[i] * rho * (1 + 3 * dot(c[i], u) + 9/2 * dot(c[i], u)^2 - 3/2 * usq);",
+        right: "let usq = dot(u, u);\n    \
+                let feq[i] = w[i] * rho * (1 + 3 * dot(c[i], u) + 9/2 * dot(c[i], u)^2 - 3/2 * usq);",
+    },
+    Long {
+        code: Code::NotConstant,
+        instead: RHO,
+        text: "Indices, ranges, exponents, weights and filters shape the formula, so they must be known when it is \
+               written out; populations, fields and parameters are known only in the running kernel. A choice that \
+               depends on those is `if ... then ... else`.",
+        wrong: "let rho = sum(i if f[i] > 0: f[i]);",
+        right: "let rho = sum(i if dot(c[i], c[i]) >= 0: f[i]);",
+    },
+    Long {
+        code: Code::NotWhole,
+        instead: COLLIDE,
+        text: "Exponents and indices are whole numbers. A square root is `sqrt(x)`; other roots have no exact meaning here.",
+        wrong: "let rate = omega / (1 + rho^0.5);\n    f[i] <- f[i] + rate * (feq[i] - f[i]);",
+        right: "let rate = omega / (1 + sqrt(rho));\n    f[i] <- f[i] + rate * (feq[i] - f[i]);",
+    },
+    Long {
+        code: Code::Arguments,
+        instead: FEQ,
+        text: "A function is called with more or fewer arguments than it has.",
+        wrong: "let feq[i] = quadratic[i](rho);",
+        right: FEQ,
+    },
+    Long {
+        code: Code::NotCondition,
+        instead: COLLIDE,
+        text: "A condition compares: a number is neither true nor false, and a comparison is no number.",
+        wrong: "let rate = if rho then omega else 1;\n    f[i] <- f[i] + rate * (feq[i] - f[i]);",
+        right: "let rate = if rho > 1/2 then omega else 1;\n    f[i] <- f[i] + rate * (feq[i] - f[i]);",
+    },
+    Long {
+        code: Code::DivisionByZero,
+        instead: COLLIDE,
+        text: "Something is divided by a constant that is zero, whatever the flow. What vanishes only in some state is \
+               told by E0604.",
+        wrong: "let rate = omega / (3 * cs2 - 1);\n    f[i] <- f[i] + rate * (feq[i] - f[i]);",
+        right: "let rate = omega / (3 * cs2);\n    f[i] <- f[i] + rate * (feq[i] - f[i]);",
+    },
+    Long {
+        code: Code::NoSuchVelocity,
+        instead: COLLIDE,
+        text: "A direction is named by a velocity that the velocity set does not have.",
+        wrong: "let rate = omega * f[(2, 0)] / rho;\n    f[i] <- f[i] + rate * (feq[i] - f[i]);",
+        right: "let rate = omega * f[(1, 0)] / rho;\n    f[i] <- f[i] + rate * (feq[i] - f[i]);",
+    },
+    Long {
+        code: Code::TooLarge,
+        instead: COLLIDE,
+        text: "Written out, the formula is larger than any kernel could be: a range or an exponent is too long, or \
+               functions that call functions multiply. Kernels of a few thousand operations are usual.",
+        wrong: "let rate = omega / (1 + sum(x in 0..4000, y in 0..4000: (rho + x)^2 * (rho + y)^2));\n    \
+                f[i] <- f[i] + rate * (feq[i] - f[i]);",
+        right: "let rate = omega / (1 + sum(x in 0..4, y in 0..4: (rho + x)^2 * (rho + y)^2));\n    \
+                f[i] <- f[i] + rate * (feq[i] - f[i]);",
+    },
+];

@@ -1,0 +1,233 @@
+//! The collision near a uniform flow, as a matrix.
+//!
+//! Derivatives are those of dual numbers, exact up to rounding. A collision may use functions that have none at equilibrium:
+//! the norm of the non-equilibrium stress (a root), the rate of an entropic method (a quotient of what vanishes, behind a
+//! choice). Each value therefore carries how smooth it is, and a factor that vanishes makes a product one degree smoother:
+//! so Smagorinsky's operator has a derivative at equilibrium, as it should, and an entropic one has none.
+
+use std::fmt;
+
+use nalgebra::DMatrix;
+use num_traits::ToPrimitive;
+
+use crate::expr::{Compare, ExprId, Number, Rational, Symbol};
+use crate::model::Model;
+
+/// What counts as zero: values are of the order of one, rounding of 1e-16.
+const TINY: f64 = 1e-12;
+/// Most applications of the collision that may be needed to reach equilibrium.
+const SETTLING: usize = 4000;
+
+/// Why there is no matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotLinear {
+    /// No field is a vector, so there is no flow to be near.
+    NoVelocity,
+    /// Collisions of a uniform flow do not settle.
+    NotSteady,
+    /// The collision is not differentiable there.
+    Rough,
+    /// The collision has no value there.
+    Undefined,
+}
+
+impl fmt::Display for NotLinear {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            NotLinear::NoVelocity => "no field of the method is a velocity",
+            NotLinear::NotSteady => "collisions do not bring a uniform flow to rest in itself",
+            NotLinear::Rough => {
+                "the collision has no derivative at equilibrium (it divides what vanishes there, or chooses by its sign)"
+            }
+            NotLinear::Undefined => "the collision has no value in a uniform flow",
+        })
+    }
+}
+
+/// A value with its derivatives by the variables; smoothness 2: it has them, 1: it is continuous, 0: it may jump.
+#[derive(Clone, Debug)]
+pub(super) struct Dual {
+    pub value: f64,
+    /// Empty: it depends on no variable.
+    pub slope: Vec<f64>,
+    pub smooth: u8,
+}
+
+impl Dual {
+    pub(super) fn constant(value: f64) -> Self {
+        Dual { value, slope: Vec::new(), smooth: 2 }
+    }
+
+    /// The variable with that number, of `count`.
+    pub(super) fn variable(value: f64, number: usize, count: usize) -> Self {
+        let slope = (0..count).map(|at| if at == number { 1.0 } else { 0.0 }).collect();
+        Dual { value, slope, smooth: 2 }
+    }
+
+    fn vanishes(&self) -> bool {
+        self.value.abs() <= TINY
+    }
+
+    /// `value` with the slope `a * self' + b * other'`.
+    fn joined(&self, other: &Dual, value: f64, a: f64, b: f64, smooth: u8) -> Dual {
+        let slope = match (self.slope.is_empty(), other.slope.is_empty()) {
+            (true, true) => Vec::new(),
+            (false, true) => self.slope.iter().map(|x| a * x).collect(),
+            (true, false) => other.slope.iter().map(|y| b * y).collect(),
+            (false, false) => self.slope.iter().zip(&other.slope).map(|(x, y)| a * x + b * y).collect(),
+        };
+        Dual { value, slope, smooth }
+    }
+
+    fn scaled(&self, value: f64, factor: f64, smooth: u8) -> Dual {
+        Dual { value, slope: self.slope.iter().map(|x| factor * x).collect(), smooth }
+    }
+
+    /// Smoothness of a product with it, as far as `other` goes.
+    fn beside(&self, other: &Dual) -> u8 {
+        (other.smooth + u8::from(self.vanishes())).min(2)
+    }
+}
+
+impl Number for Dual {
+    fn constant(value: &Rational) -> Self {
+        Dual::constant(value.to_f64().unwrap_or(f64::NAN))
+    }
+    fn neg(&self) -> Self {
+        self.scaled(-self.value, -1.0, self.smooth)
+    }
+    fn add(&self, other: &Self) -> Self {
+        self.joined(other, self.value + other.value, 1.0, 1.0, self.smooth.min(other.smooth))
+    }
+    fn sub(&self, other: &Self) -> Self {
+        self.joined(other, self.value - other.value, 1.0, -1.0, self.smooth.min(other.smooth))
+    }
+    fn mul(&self, other: &Self) -> Self {
+        let smooth = self.beside(other).min(other.beside(self));
+        self.joined(other, self.value * other.value, other.value, self.value, smooth)
+    }
+    fn div(&self, other: &Self) -> Self {
+        let inverse = 1.0 / other.value;
+        self.mul(&other.scaled(inverse, -inverse * inverse, other.smooth))
+    }
+    fn sqrt(&self) -> Self {
+        if self.slope.is_empty() || !self.vanishes() {
+            let root = self.value.sqrt();
+            return self.scaled(root, 0.5 / root, self.smooth);
+        }
+        // The root of something like a square: continuous, with a kink.
+        let flat = self.slope.iter().all(|slope| slope.abs() <= TINY.sqrt());
+        self.scaled(0.0, 0.0, if flat { self.smooth.min(1) } else { 0 })
+    }
+    fn select(compare: Compare, left: &Self, right: &Self, then: &Self, otherwise: &Self) -> Self {
+        let difference = left.sub(right);
+        if difference.slope.is_empty() || !difference.vanishes() {
+            let yes = f64::select(compare, &left.value, &right.value, &1.0, &0.0) > 0.0;
+            return if yes { then.clone() } else { otherwise.clone() };
+        }
+        // On the edge of the choice.
+        let apart = then.sub(otherwise);
+        let smooth = match apart.vanishes() {
+            false => 0,
+            true if apart.slope.iter().any(|slope| slope.abs() > TINY.sqrt()) => 1,
+            true => 2,
+        };
+        let chosen = if otherwise.value.is_finite() { otherwise } else { then };
+        Dual { smooth: smooth.min(chosen.smooth), ..chosen.clone() }
+    }
+}
+
+/// Populations of a uniform flow of density 1 that the collision leaves as they are.
+pub(super) fn equilibrium(model: &Model, params: &[Vec<f64>], velocity: &[f64]) -> Result<Vec<f64>, NotLinear> {
+    if !model.fields.iter().any(|field| field.components.len() > 1) {
+        return Err(NotLinear::NoVelocity);
+    }
+    let given = |symbol: Symbol| match symbol {
+        Symbol::Param { param, component } => params[usize::from(param)][usize::from(component)],
+        Symbol::Field { field, component } if model.fields[usize::from(field)].components.len() > 1 => {
+            velocity[usize::from(component)]
+        }
+        _ => 1.0,
+    };
+    let mut populations = model.exprs.eval(&model.init.outputs, given);
+    for _ in 0..SETTLING {
+        let after: Vec<f64> = model.exprs.eval(&model.collide.outputs, |symbol| match symbol {
+            Symbol::Population(pop) => populations[pop.index()],
+            other => given(other),
+        });
+        let change = populations.iter().zip(&after).map(|(f, post)| (post - f).abs()).fold(0.0, f64::max);
+        if !after.iter().all(|value| value.is_finite()) {
+            return Err(NotLinear::Undefined);
+        }
+        if change < TINY / 10.0 {
+            return Ok(populations);
+        }
+        // Half way, so that rates near two settle as well as others.
+        populations.iter_mut().zip(after).for_each(|(f, post)| *f = 0.5 * (*f + post));
+    }
+    Err(NotLinear::NotSteady)
+}
+
+/// Derivatives of `outputs` by the populations about a state: `matrix[(i, j)]` is that of output `i` by population `j`.
+pub(super) fn derivatives(
+    model: &Model,
+    outputs: &[ExprId],
+    state: &[f64],
+    other: impl Fn(Symbol) -> f64,
+) -> Result<DMatrix<f64>, NotLinear> {
+    let q = state.len();
+    let values = model.exprs.eval(outputs, |symbol| match symbol {
+        Symbol::Population(pop) => Dual::variable(state[pop.index()], pop.index(), q),
+        symbol => Dual::constant(other(symbol)),
+    });
+    if !values.iter().all(|dual| dual.value.is_finite() && dual.slope.iter().all(|slope| slope.is_finite())) {
+        return Err(NotLinear::Undefined);
+    }
+    if values.iter().any(|dual| dual.smooth < 2) {
+        return Err(NotLinear::Rough);
+    }
+    Ok(DMatrix::from_fn(outputs.len(), q, |i, j| values[i].slope.get(j).copied().unwrap_or(0.0)))
+}
+
+/// The collision's derivatives about a uniform flow of density 1. `params[param][component]`.
+pub(super) fn collision(model: &Model, params: &[Vec<f64>], velocity: &[f64]) -> Result<DMatrix<f64>, NotLinear> {
+    let state = equilibrium(model, params, velocity)?;
+    derivatives(model, &model.collide.outputs, &state, |symbol| match symbol {
+        Symbol::Param { param, component } => params[usize::from(param)][usize::from(component)],
+        _ => 0.0,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn x(value: f64) -> Dual {
+        Dual::variable(value, 0, 1)
+    }
+
+    #[test]
+    fn derivatives_are_those_of_calculus() {
+        // x sqrt(x) / (1 - x) at 4: value -8/3, slope (1.5 sqrt(x) (1 - x) + x sqrt(x)) / (1 - x)^2 = -1/9.
+        let value = x(4.0).mul(&x(4.0).sqrt()).div(&Dual::constant(1.0).sub(&x(4.0)));
+        assert!((value.value + 8.0 / 3.0).abs() < 1e-15 && (value.slope[0] + 1.0 / 9.0).abs() < 1e-14);
+        assert_eq!(value.smooth, 2);
+    }
+
+    #[test]
+    fn a_kink_is_smooth_only_behind_a_factor_that_vanishes() {
+        let norm = x(0.0).mul(&x(0.0)).sqrt();
+        assert_eq!((norm.smooth, norm.mul(&x(0.0)).smooth, norm.mul(&x(1.0)).smooth), (1, 2, 1));
+    }
+
+    #[test]
+    fn a_jump_is_never_smooth() {
+        let zero = x(0.0);
+        let square = zero.mul(&zero);
+        let choice =
+            |then: &Dual| Number::select(Compare::Less, &Dual::constant(0.0), &square, then, &Dual::constant(0.0));
+        let jump = choice(&Dual::constant(0.0).div(&zero));
+        assert_eq!((jump.smooth, jump.mul(&zero).smooth), (0, 1));
+        assert_eq!(choice(&zero).smooth, 1);
+    }
+}

@@ -1,0 +1,212 @@
+//! Texts that are no specs, or nearly: damaged specs, random tokens, random statements, random bytes.
+
+/// Texts that a slip of the hand, or malice, may leave behind.
+const STRAY: &[&str] = &[
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    ";",
+    ",",
+    ":",
+    "..",
+    "..=",
+    "<-",
+    "=",
+    "==",
+    "<",
+    "&&",
+    "!",
+    "^",
+    "^64",
+    "-",
+    "*",
+    "/ 0",
+    "0",
+    "08",
+    "1e300",
+    "99999999999999999999",
+    "0.5",
+    "i",
+    "a",
+    "u",
+    "rho",
+    "f",
+    "f[i]",
+    "c",
+    "w",
+    "(1, 0)",
+    "(0, 0, 9)",
+    "sum(i: ",
+    "prod(a: u[a])",
+    "if",
+    "then",
+    "else",
+    "in",
+    "in -9e9..9e9",
+    "let",
+    "fn",
+    "param",
+    "link",
+    "init",
+    "collide",
+    "sqrt(",
+    "opp(",
+    "dot(u, u)",
+    "delta(",
+    "dim",
+    "cs2",
+    "²",
+    "ρ",
+    "//",
+    "/*",
+    "\"",
+    "é",
+];
+
+/// A sequence of pseudo-random numbers (a 64-bit linear congruence, upper bits).
+pub struct Random(pub u64);
+
+impl Random {
+    /// A number below `end`.
+    pub fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) % end as u64) as usize
+    }
+}
+
+/// Words, numbers, spaces and single characters.
+pub fn pieces(text: &str) -> Vec<String> {
+    let kind = |c: char| {
+        if c.is_alphanumeric() || c == '_' {
+            1
+        } else if c.is_whitespace() {
+            2
+        } else {
+            3
+        }
+    };
+    let mut pieces: Vec<String> = Vec::new();
+    for c in text.chars() {
+        match pieces.last_mut() {
+            Some(last) if kind(c) != 3 && last.chars().all(|other| kind(other) == kind(c)) => last.push(c),
+            _ => pieces.push(c.into()),
+        }
+    }
+    pieces
+}
+
+/// The pieces with a few of them lost, doubled, swapped or replaced, joined.
+pub fn damaged(pieces: &[String], random: &mut Random) -> String {
+    let mut pieces = pieces.to_vec();
+    for _ in 0..1 + random.below(2) {
+        let (at, other) = (random.below(pieces.len()), random.below(pieces.len()));
+        match random.below(5) {
+            0 => drop(pieces.remove(at)),
+            1 => pieces.insert(at, pieces[other].clone()),
+            2 => pieces.swap(at, other),
+            3 => pieces[at] = format!(" {} ", STRAY[random.below(STRAY.len())]),
+            _ => pieces.insert(at, format!(" {} ", STRAY[random.below(STRAY.len())])),
+        }
+    }
+    pieces.concat()
+}
+
+/// Up to 200 characters, one in eight beyond ASCII or a control character.
+pub fn bytes(random: &mut Random) -> String {
+    let len = random.below(200);
+    let one = |random: &mut Random| match random.below(8) {
+        0 => char::from_u32(random.below(0x2fff) as u32).unwrap_or('\u{fffd}'),
+        _ => (b' ' + random.below(95) as u8) as char,
+    };
+    (0..len).map(|_| one(random)).collect()
+}
+
+/// Up to 80 words of the language in any order.
+pub fn tokens(random: &mut Random) -> String {
+    let len = random.below(80);
+    let words: Vec<&str> = (0..len).map(|_| STRAY[random.below(STRAY.len())]).collect();
+    words.join(" ")
+}
+
+/// A method in which a few statements are made by chance: right in syntax, mostly wrong in meaning.
+pub fn statements(random: &mut Random) -> String {
+    let mut text = String::from(
+        "use lattices::D2Q9;\nuse equilibria::quadratic;\nlattice D2Q9;\nparam omega in (0, 2);\nlet rho = sum(i: f[i]);\n\
+         let u[a] = sum(i: c[i, a] * f[i]) / rho;\nfield rho;\nfield u;\ninit f[i] <- quadratic[i](rho, u);\n",
+    );
+    for at in 0..random.below(4) {
+        let index = ["", "[i]", "[a]", "[a, b]", "[x in -1..=1, y in 0..3]"][random.below(5)];
+        match random.below(4) {
+            0 => text += &format!("fn g{at}{index}(x, y) = {};\n", formula(random, 4)),
+            _ => text += &format!("let v{at}{index} = {};\n", formula(random, 4)),
+        }
+    }
+    text += "collide {\n";
+    for at in 0..random.below(3) {
+        text += &format!("    let t{at} = {};\n", formula(random, 5));
+    }
+    text += &format!("    f[i] <- {};\n}}\n", formula(random, 6));
+    if random.below(3) == 0 {
+        text += &format!("boundary wall {{ param p; link f[i] <- {}; }}\n", formula(random, 4));
+    }
+    text
+}
+
+/// A formula of a depth.
+fn formula(random: &mut Random, depth: usize) -> String {
+    const LEAVES: &[&str] = &[
+        "f[i]",
+        "f[opp(i)]",
+        "f[(1, 0)]",
+        "w[i]",
+        "c[i, a]",
+        "c[i, 0]",
+        "u[a]",
+        "u[0]",
+        "rho",
+        "omega",
+        "cs2",
+        "dim",
+        "x",
+        "y",
+        "1",
+        "0",
+        "2",
+        "1/3",
+        "0.5",
+        "1e300",
+        "v0",
+        "v1[i]",
+        "v2[a]",
+        "t0",
+        "t1",
+        "g0(rho, 1)",
+        "g1[i](u, rho)",
+        "a",
+        "i",
+        "quadratic[i](rho, u)",
+    ];
+    if depth == 0 || random.below(4) == 0 {
+        return LEAVES[random.below(LEAVES.len())].into();
+    }
+    let mut part = || formula(random, depth - 1);
+    let (left, right) = (part(), part());
+    let third = part();
+    match random.below(13) {
+        0 => format!("({left} + {right})"),
+        1 => format!("({left} - {right})"),
+        2 | 3 => format!("{left} * {right}"),
+        4 => format!("({left}) / ({right})"),
+        5 => format!("({left})^{}", random.below(70) as i64 - 4),
+        6 => format!("sum(i: {left})"),
+        7 => format!("sum(a, b if {left} <= {right}: {third})"),
+        8 => format!("prod(x in -2..{}: {left})", random.below(40)),
+        9 => format!("(if {left} > {right} && !({third} == 0) then {left} else {right})"),
+        10 => format!("sqrt({left})"),
+        11 => format!("dot({left}, {right})"),
+        _ => format!("-({left})"),
+    }
+}

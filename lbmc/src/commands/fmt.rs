@@ -1,0 +1,56 @@
+//! `lbmc fmt`: specs in the house style.
+
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+
+use lbm_dsl::format::format;
+use lbm_dsl::source::Source;
+use miette::{Result, miette};
+
+use crate::cli::Fmt;
+use crate::files;
+
+/// Runs the command.
+pub fn fmt(args: &Fmt) -> Result<()> {
+    let mut unlike: Vec<String> = Vec::new();
+    for file in &args.files {
+        let stream = file == Path::new("-");
+        let (name, text) = if stream { ("standard input".to_string(), input()?) } else { read(file)? };
+        let formatted = format(&Source::new(&name, &text))?;
+        if args.check {
+            if formatted != text {
+                unlike.push(name);
+            }
+        } else if stream {
+            print!("{formatted}");
+        } else if formatted != text {
+            files::write(file, &formatted)?;
+            println!("formatted {name}");
+        }
+    }
+    if unlike.is_empty() {
+        return Ok(());
+    }
+    Err(miette!(
+        code = "lbmc::fmt",
+        help = "run `lbmc fmt` on them without --check",
+        "not in the house style: {}",
+        unlike.join(", ")
+    ))
+}
+
+fn read(file: &Path) -> Result<(String, String)> {
+    Ok((file.display().to_string(), files::read(file)?))
+}
+
+fn input() -> Result<String> {
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text).map_err(|error| {
+        let help = match error.kind() {
+            ErrorKind::InvalidData => "a spec is UTF-8 text",
+            _ => "give the text to standard input, or name a file",
+        };
+        miette!(code = "lbmc::fmt", help = help, "can't read standard input: {error}")
+    })?;
+    Ok(text)
+}

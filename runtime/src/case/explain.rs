@@ -1,0 +1,249 @@
+//! The long form of every code of a case file: what it means, why it matters, and how it looks wrong and right.
+
+use super::diag::{self, Code};
+
+/// The long form of a code.
+#[derive(Clone, Copy, Debug)]
+pub struct Long {
+    code: Code,
+    /// What it means and why it matters.
+    pub text: &'static str,
+    /// Lines of a case file that raise it.
+    pub wrong: &'static str,
+    /// The same, mended.
+    pub right: &'static str,
+}
+
+impl Code {
+    /// Its long form; every row has one.
+    pub fn long(self) -> Option<&'static Long> {
+        LONG.iter().find(|long| long.code == self)
+    }
+
+    /// The row with this code, `C0102`, in capitals or not.
+    pub fn find(code: &str) -> Option<Code> {
+        diag::CODES.iter().copied().find(|row| row.id.eq_ignore_ascii_case(code))
+    }
+}
+
+const fn long(code: Code, text: &'static str, wrong: &'static str, right: &'static str) -> Long {
+    Long { code, text, wrong, right }
+}
+
+const LONG: &[Long] = &[
+    long(
+        diag::SYNTAX,
+        "A case file is TOML: tables in square brackets, and keys with values below them. Texts stand in double \
+         quotation marks, numbers without.",
+        "spec = \"d2q9_bgk",
+        "spec = \"d2q9_bgk\"",
+    ),
+    long(
+        diag::UNKNOWN_KEY,
+        "A key that nothing reads. It is refused rather than ignored: a misspelt `steady` would silently run to the last \
+         step.",
+        "[fluid]\nreynolds = 100",
+        "[fluid]\nre = 100",
+    ),
+    long(
+        diag::WRONG_TYPE,
+        "The key exists, but its value is of another type: a text where a number is due, or one number where a list is.",
+        "[domain]\nsize = 128",
+        "[domain]\nsize = [128, 128]",
+    ),
+    long(
+        diag::MISSING_KEY,
+        "A key without which the flow is not determined: its method, its domain, its viscosity, what happens at a face. \
+         None of these has a value that would be right for most flows.",
+        "[domain]",
+        "[domain]\nsize = [128, 128]",
+    ),
+    long(
+        diag::UNKNOWN_WORD,
+        "The value is one word of a short list, and this word is not in it.",
+        "target = \"gpu\"",
+        "target = \"cuda\"",
+    ),
+    long(
+        diag::CONFLICT,
+        "Two keys say the same thing in two ways, so they may contradict each other: viscosity, Reynolds number and \
+         relaxation rate follow from one another. Keep the one that you know.",
+        "[fluid]\nre = 100\nviscosity = 0.1",
+        "[fluid]\nre = 100",
+    ),
+    long(
+        diag::BAD_VALUE,
+        "A number of the right type that no flow can have: a negative viscosity, an extent of zero, a value that is not \
+         finite.",
+        "[fluid]\nre = -100",
+        "[fluid]\nre = 100",
+    ),
+    long(
+        diag::BAD_OVERRIDE,
+        "`--set KEY=VALUE` must name one key of the case. A short name does where only one table has it; else write the \
+         table too.",
+        "lbmc run case.toml --set rey=100",
+        "lbmc run case.toml --set fluid.re=100",
+    ),
+    long(
+        diag::NO_EFFECT,
+        "An option that changes nothing in this case, for example an interval of output where no output is asked for. The \
+         case runs; but perhaps something else was meant.",
+        "[output]\nevery = 100",
+        "[output]\nevery = 100\nvtk = true",
+    ),
+    long(
+        diag::FORMULA,
+        "A start may be a formula of the place in quotation marks: numbers, x, y, z, pi, + - * / ^, brackets and functions such \
+         as sin(...). Something else stands in this one.",
+        "[start]\nvelocity = [\"0.05 sin(2*pi*y)\", 0]",
+        "[start]\nvelocity = [\"0.05*sin(2*pi*y)\", 0]",
+    ),
+    long(
+        diag::MISSING_UNIT,
+        "With a table `[units]` the case is in SI units, and every quantity says its own: a bare number could be metres \
+         or cells.",
+        "[fluid]\nviscosity = 1e-6",
+        "[fluid]\nviscosity = \"1e-6 m^2/s\"",
+    ),
+    long(
+        diag::UNKNOWN_UNIT,
+        "A unit that is not known. Units are products and quotients of SI units with powers: \"m/s\", \"kg/m^3\", \"m^2/s\".",
+        "viscosity = \"1 stokes\"",
+        "viscosity = \"1e-4 m^2/s\"",
+    ),
+    long(
+        diag::WRONG_UNIT,
+        "The unit is one of another kind of quantity: a velocity in m/s^2, a viscosity in m/s. The viscosity of a case is the \
+         kinematic one, the dynamic one divided by the density.",
+        "viscosity = \"1e-6 m/s\"",
+        "viscosity = \"1e-6 m^2/s\"",
+    ),
+    long(
+        diag::UNIT_IN_LATTICE,
+        "The case has no table `[units]`, so its quantities are in lattice units: cells and time steps. Remove the unit, \
+         or add `[units]` for a case in SI units.",
+        "top = { rule = \"moving_wall\", velocity = [\"1 m/s\", 0] }",
+        "top = { rule = \"moving_wall\", velocity = [0.1, 0] }",
+    ),
+    long(
+        diag::PARTIAL_CELL,
+        "An extent divided by the size of a cell is no whole number, so the domain would end inside a cell. Change the \
+         extent or the resolution.",
+        "[domain]\nsize = [64.5, 64]",
+        "[domain]\nsize = [64, 64]",
+    ),
+    long(
+        diag::PARTIAL_BLOCK,
+        "Cells are kept in blocks, the unit of memory and of launches, so each side of the domain is a whole number of \
+         blocks. Take the nearest such size, or another block.",
+        "block = [8, 8]\n[domain]\nsize = [100, 100]",
+        "block = [8, 8]\n[domain]\nsize = [104, 104]",
+    ),
+    long(
+        diag::WRONG_DIMENSION,
+        "The number of axes differs from that of the method's velocity set: a D2Q9 method has two, a D3Q19 method three.",
+        "spec = \"d2q9_bgk\"\n[domain]\nsize = [64, 64, 64]",
+        "spec = \"d2q9_bgk\"\n[domain]\nsize = [64, 64]",
+    ),
+    long(
+        diag::PERIODIC_PAIR,
+        "What leaves through a periodic face comes back through the opposite one, so either both are periodic or neither.",
+        "[faces]\nleft = \"periodic\"\nothers = \"bounce_back\"",
+        "[faces]\nleft = \"periodic\"\nright = \"periodic\"\nothers = \"bounce_back\"",
+    ),
+    long(
+        diag::UNKNOWN_RULE,
+        "A face names a boundary rule that the method does not have. Its rules are the `boundary` statements of its spec.",
+        "top = \"no_slip\"",
+        "top = \"bounce_back\"",
+    ),
+    long(
+        diag::RULE_PARAMETER,
+        "A boundary rule must be given each of its parameters and no others: a moving wall without a velocity is no rule.",
+        "top = \"moving_wall\"",
+        "top = { rule = \"moving_wall\", velocity = [0.1, 0] }",
+    ),
+    long(
+        diag::COMPONENTS,
+        "A vector has a component for each axis of the velocity set.",
+        "velocity = [0.1, 0, 0]     # in two dimensions",
+        "velocity = [0.1, 0]",
+    ),
+    long(
+        diag::METHOD_PARAMETER,
+        "The method needs a parameter that the case does not give, or is given one that it does not have. The rate that \
+         follows from the viscosity need not be given.",
+        "[params]\ns_bulk = 1.0      # for a method without it",
+        "# no [params]",
+    ),
+    long(
+        diag::NO_SINGLE_RATE,
+        "A viscosity or a Reynolds number sets one relaxation rate where nu = cs2 (1/omega - 1/2). Here the viscosity \
+         depends on several parameters, so one equation does not set them: give them themselves.",
+        "[fluid]\nre = 100",
+        "[params]\nomega = 1.7\ns_nu = 1.2",
+    ),
+    long(
+        diag::NO_SPEC,
+        "The method can be found neither as a file, from the folder of the case, nor among the shipped ones; or it does \
+         not compile. `lbmc check` says what is wrong with it.",
+        "spec = \"d2q9_bkg\"",
+        "spec = \"d2q9_bgk\"",
+    ),
+    long(
+        diag::RATE_OUT_OF_RANGE,
+        "The relaxation rate lies outside the range that the method allows. A rate of two is a viscosity of zero, and \
+         beyond it the viscosity is negative: shear grows instead of decaying. Also, in 32 bits a rate may round to two. \
+         Take more cells or a larger velocity for the same Reynolds number.",
+        "[fluid]\nomega = 2.1",
+        "[fluid]\nomega = 1.9",
+    ),
+    long(
+        diag::RATE_NEAR_LIMIT,
+        "The rate is so close to two that most collisions are unstable as soon as a gradient is not resolved. `lbmc check \
+         --stability` tells where linear stability ends. Take more cells, or a collision that is made for it.",
+        "[fluid]\nre = 100000      # on 128 cells",
+        "[fluid]\nre = 1000",
+    ),
+    long(
+        diag::SUPERSONIC,
+        "A velocity of the case is beyond the speed of sound of the lattice, sqrt(cs2), about 0.58 cells per step. \
+         Information cannot travel that fast on the lattice, so no such flow exists. Lower the velocity: with the same \
+         Reynolds number, the flow is the same and takes more steps.",
+        "top = { rule = \"moving_wall\", velocity = [0.7, 0] }",
+        "top = { rule = \"moving_wall\", velocity = [0.1, 0] }",
+    ),
+    long(
+        diag::COMPRESSIBLE,
+        "The error of compressibility grows with the square of the Mach number. At a Mach number of 0.3 the density \
+         varies by several percent, and a flow that is meant to be incompressible is not. Lower the velocity.",
+        "top = { rule = \"moving_wall\", velocity = [0.25, 0] }",
+        "top = { rule = \"moving_wall\", velocity = [0.1, 0] }",
+    ),
+    long(
+        diag::NOTHING_MOVES,
+        "No wall moves, nothing flows in, no force acts and the start is at rest: the answer is rest.",
+        "[faces]\nothers = \"bounce_back\"",
+        "[faces]\ntop = { rule = \"moving_wall\", velocity = [0.1, 0] }\nothers = \"bounce_back\"",
+    ),
+    long(
+        diag::NO_REFERENCE,
+        "There are published data of that name, but not for this Reynolds number or dimension; the profiles are written \
+         without them.",
+        "[fluid]\nre = 300\n[output]\ncompare = \"ghia1982\"",
+        "[fluid]\nre = 400\n[output]\ncompare = \"ghia1982\"",
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_has_one_long_form_in_its_order() {
+        let rows: Vec<&str> = diag::CODES.iter().map(|code| code.id).collect();
+        let long: Vec<&str> = LONG.iter().map(|long| long.code.id).collect();
+        assert_eq!(rows, long);
+    }
+}
