@@ -134,8 +134,8 @@ void d2q9_scalar_collide(
     const int32_t count,        // how many states there are
     const float *restrict src,  // populations before the collision [14][count], lattice units
     float *restrict dst,        // populations after the collision [14][count], lattice units
-    const float omega,          // relaxation rate of the flow in (0, 2)
-    const float omega_g)        // relaxation rate of the scalar's flux in (0, 2)
+    const float omega,          // relaxation rate of the flow in (0, 2), lattice units
+    const float omega_g)        // relaxation rate of the scalar's flux in (0, 2), lattice units
 {
     collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega, omega_g);
 }
@@ -187,8 +187,8 @@ void d2q9_scalar_stream_collide(
                                          //   wall w
     const float *restrict src,           // post-collision populations [slot][14][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][14][64], lattice units
-    const float omega,                   // relaxation rate of the flow in (0, 2)
-    const float omega_g)                 // relaxation rate of the scalar's flux in (0, 2)
+    const float omega,                   // relaxation rate of the flow in (0, 2), lattice units
+    const float omega_g)                 // relaxation rate of the scalar's flux in (0, 2), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     for (int32_t item = 0; item < count; ++item) {
@@ -378,8 +378,8 @@ void d2q9_scalar_stream_collide_walls(
     const float *restrict wall_values,   // parameters of each wall [wall][2], lattice units
     const float *restrict src,           // post-collision populations [slot][14][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][14][64], lattice units
-    const float omega,                   // relaxation rate of the flow in (0, 2)
-    const float omega_g)                 // relaxation rate of the scalar's flux in (0, 2)
+    const float omega,                   // relaxation rate of the flow in (0, 2), lattice units
+    const float omega_g)                 // relaxation rate of the scalar's flux in (0, 2), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     for (int32_t item = 0; item < count; ++item) {
@@ -413,8 +413,8 @@ void d2q9_scalar_init(
     const int32_t count,           // how many slots `ids` lists
     const float *restrict fields,  // rho, ux, uy, phi [slot][4][64], lattice units
     float *restrict dst,           // initial populations [slot][14][64], lattice units
-    const float omega,             // relaxation rate of the flow in (0, 2)
-    const float omega_g)           // relaxation rate of the scalar's flux in (0, 2)
+    const float omega,             // relaxation rate of the flow in (0, 2), lattice units
+    const float omega_g)           // relaxation rate of the scalar's flux in (0, 2), lattice units
 {
     (void)omega;
     (void)omega_g;

@@ -128,8 +128,8 @@ d2q9_scalar_collide(
     const int count,                // how many states there are
     const float *__restrict__ src,  // populations before the collision [14][count], lattice units
     float *__restrict__ dst,        // populations after the collision [14][count], lattice units
-    const float omega,              // relaxation rate of the flow in (0, 2)
-    const float omega_g)            // relaxation rate of the scalar's flux in (0, 2)
+    const float omega,              // relaxation rate of the flow in (0, 2), lattice units
+    const float omega_g)            // relaxation rate of the scalar's flux in (0, 2), lattice units
 {
     const int state = blockIdx.x * 256 + threadIdx.x;
     if (state >= count) return;
@@ -152,8 +152,8 @@ d2q9_scalar_stream_collide(
                                          //   wall w
     const float *__restrict__ src,       // post-collision populations [slot][14][64], lattice units
     float *__restrict__ dst,             // new post-collision populations [slot][14][64], lattice units
-    const float omega,                   // relaxation rate of the flow in (0, 2)
-    const float omega_g)                 // relaxation rate of the scalar's flux in (0, 2)
+    const float omega,                   // relaxation rate of the flow in (0, 2), lattice units
+    const float omega_g)                 // relaxation rate of the scalar's flux in (0, 2), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -328,8 +328,8 @@ d2q9_scalar_stream_collide_walls(
     const float *__restrict__ wall_values,  // parameters of each wall [wall][2], lattice units
     const float *__restrict__ src,          // post-collision populations [slot][14][64], lattice units
     float *__restrict__ dst,                // new post-collision populations [slot][14][64], lattice units
-    const float omega,                      // relaxation rate of the flow in (0, 2)
-    const float omega_g)                    // relaxation rate of the scalar's flux in (0, 2)
+    const float omega,                      // relaxation rate of the flow in (0, 2), lattice units
+    const float omega_g)                    // relaxation rate of the scalar's flux in (0, 2), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -377,8 +377,8 @@ d2q9_scalar_init(
     const int count,                   // how many slots `ids` lists
     const float *__restrict__ fields,  // rho, ux, uy, phi [slot][4][64], lattice units
     float *__restrict__ dst,           // initial populations [slot][14][64], lattice units
-    const float omega,                 // relaxation rate of the flow in (0, 2)
-    const float omega_g)               // relaxation rate of the scalar's flux in (0, 2)
+    const float omega,                 // relaxation rate of the flow in (0, 2), lattice units
+    const float omega_g)               // relaxation rate of the scalar's flux in (0, 2), lattice units
 {
     (void)omega;
     (void)omega_g;

@@ -11,25 +11,36 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// Version of this interface: kernels, their arguments and their memory. It changes when any of these does.
+#define D2Q9_SCALAR_ABI 2
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-// ---- layout: directions, cells of a block along each axis, neighbours of a block (itself included), components of the
-//      macroscopic fields, values of a wall instance
+// ---- layout
+//
+// Cells lie in blocks of BX x BY x BZ; a data slot is the place of one block in every array. A neighbour is the number
+// of a slot, or a wall, which has a rule and WALL_VALUES values. CUDA: thread blocks of THREADS, each for SLOTS slots.
+//
+// Lattice units: the width of a cell is 1, a time step is 1, the density at rest is about 1.
 
 enum {
-    D2Q9_SCALAR_Q = 14,
-    D2Q9_SCALAR_BX = 8,
-    D2Q9_SCALAR_BY = 8,
-    D2Q9_SCALAR_BZ = 1,
-    D2Q9_SCALAR_CELLS = 64,
-    D2Q9_SCALAR_NEAR = 9,
-    D2Q9_SCALAR_FIELDS = 4,
-    D2Q9_SCALAR_WALL_VALUES = 2,
-    D2Q9_SCALAR_RULE_BOUNCE_BACK = 0,
-    D2Q9_SCALAR_RULE_MOVING_WALL = 1,
-    D2Q9_SCALAR_RULE_FIXED_VALUE = 2,
+    D2Q9_SCALAR_DIM = 2,  // axes
+    D2Q9_SCALAR_Q = 14,  // directions
+    D2Q9_SCALAR_FIELDS = 4,  // components of the macroscopic fields
+    D2Q9_SCALAR_BX = 8,  // cells of a block along this axis
+    D2Q9_SCALAR_BY = 8,  // cells of a block along this axis
+    D2Q9_SCALAR_BZ = 1,  // cells of a block along this axis
+    D2Q9_SCALAR_CELLS = 64,  // cells of a block
+    D2Q9_SCALAR_NEAR = 9,  // neighbours of a block, itself included
+    D2Q9_SCALAR_WALL_VALUES = 2,  // values of a wall
+    D2Q9_SCALAR_THREADS = 256,  // CUDA: threads of a thread block
+    D2Q9_SCALAR_SLOTS = 4,  // CUDA: slots that a thread block works on
+    D2Q9_SCALAR_COLLIDE_THREADS = 256,  // CUDA: threads of a thread block of collide, a state each
+    D2Q9_SCALAR_RULE_BOUNCE_BACK = 0,  // in wall_rules
+    D2Q9_SCALAR_RULE_MOVING_WALL = 1,  // in wall_rules
+    D2Q9_SCALAR_RULE_FIXED_VALUE = 2,  // in wall_rules
 };
 
 // Velocity c and index i of each direction:
@@ -47,6 +58,28 @@ enum {
 //   11: (-1,  0)  weight 1/6, opposite 10
 //   12: ( 0,  1)  weight 1/6, opposite 13
 //   13: ( 0, -1)  weight 1/6, opposite 12
+
+static const int d2q9_scalar_velocities[D2Q9_SCALAR_Q][2] = {
+    {0, 0},
+    {1, 0},
+    {-1, 0},
+    {0, 1},
+    {0, -1},
+    {1, 1},
+    {-1, -1},
+    {1, -1},
+    {-1, 1},
+    {0, 0},
+    {1, 0},
+    {-1, 0},
+    {0, 1},
+    {0, -1},
+};
+
+static const double d2q9_scalar_weights[D2Q9_SCALAR_Q] = { 4.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 3.0, 1.0 / 6.0, 1.0 / 6.0, 1.0 / 6.0, 1.0 / 6.0 };
+
+// The direction with the reversed velocity.
+static const int d2q9_scalar_opposites[D2Q9_SCALAR_Q] = { 0, 2, 1, 4, 3, 6, 5, 8, 7, 9, 11, 10, 13, 12 };
 
 // Index of cell (x, y, z) in its block.
 static inline size_t d2q9_scalar_cell(const size_t x, const size_t y, const size_t z)
@@ -67,31 +100,34 @@ static inline size_t d2q9_scalar_field(const size_t slot, const size_t component
 }
 
 // ---- kernels. Arrays that are read must not overlap the one that is written.
-//      <kernel>_packed takes pointers to the arguments, in their order.
+
+#ifdef __CUDACC__
+#define D2Q9_SCALAR_KERNEL __global__ void  // defined in d2q9_scalar.cu; pointers are to device memory
+#else
+#define D2Q9_SCALAR_KERNEL void  // defined in d2q9_scalar.c
+#endif
 
 // Populations of the listed blocks from their macroscopic fields.
-void d2q9_scalar_init(
+D2Q9_SCALAR_KERNEL d2q9_scalar_init(
     const int32_t *ids,    // slots to work on [count]
     const int32_t count,   // how many slots `ids` lists
     const float *fields,   // rho, ux, uy, phi [slot][4][64], lattice units
     float *dst,            // initial populations [slot][14][64], lattice units
-    const float omega,     // relaxation rate of the flow in (0, 2)
-    const float omega_g);  // relaxation rate of the scalar's flux in (0, 2)
-void d2q9_scalar_init_packed(void *const *args);
+    const float omega,     // relaxation rate of the flow in (0, 2), lattice units
+    const float omega_g);  // relaxation rate of the scalar's flux in (0, 2), lattice units
 
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
-void d2q9_scalar_stream_collide(
+D2Q9_SCALAR_KERNEL d2q9_scalar_stream_collide(
     const int32_t *ids,         // slots to work on [count]
     const int32_t count,        // how many slots `ids` lists
     const int32_t *neighbours,  // slots of the neighbours [slot][9] at (dx+1) + 3 (dy+1), or -(w + 1) for wall w
     const float *src,           // post-collision populations [slot][14][64], lattice units
     float *dst,                 // new post-collision populations [slot][14][64], lattice units
-    const float omega,          // relaxation rate of the flow in (0, 2)
-    const float omega_g);       // relaxation rate of the scalar's flux in (0, 2)
-void d2q9_scalar_stream_collide_packed(void *const *args);
+    const float omega,          // relaxation rate of the flow in (0, 2), lattice units
+    const float omega_g);       // relaxation rate of the scalar's flux in (0, 2), lattice units
 
 // Pulls, collides and stores the listed blocks; neighbours may be walls.
-void d2q9_scalar_stream_collide_walls(
+D2Q9_SCALAR_KERNEL d2q9_scalar_stream_collide_walls(
     const int32_t *ids,         // slots to work on [count]
     const int32_t count,        // how many slots `ids` lists
     const int32_t *neighbours,  // slots of the neighbours [slot][9] at (dx+1) + 3 (dy+1), or -(w + 1) for wall w
@@ -99,26 +135,32 @@ void d2q9_scalar_stream_collide_walls(
     const float *wall_values,   // parameters of each wall [wall][2], lattice units
     const float *src,           // post-collision populations [slot][14][64], lattice units
     float *dst,                 // new post-collision populations [slot][14][64], lattice units
-    const float omega,          // relaxation rate of the flow in (0, 2)
-    const float omega_g);       // relaxation rate of the scalar's flux in (0, 2)
-void d2q9_scalar_stream_collide_walls_packed(void *const *args);
+    const float omega,          // relaxation rate of the flow in (0, 2), lattice units
+    const float omega_g);       // relaxation rate of the scalar's flux in (0, 2), lattice units
 
 // Macroscopic fields of the listed blocks from their populations.
-void d2q9_scalar_macroscopic(
+D2Q9_SCALAR_KERNEL d2q9_scalar_macroscopic(
     const int32_t *ids,   // slots to work on [count]
     const int32_t count,  // how many slots `ids` lists
     const float *src,     // post-collision populations [slot][14][64], lattice units
     float *fields);       // rho, ux, uy, phi [slot][4][64], lattice units
-void d2q9_scalar_macroscopic_packed(void *const *args);
 
 // The collision alone, on plain arrays of states.
-void d2q9_scalar_collide(
+D2Q9_SCALAR_KERNEL d2q9_scalar_collide(
     const int32_t count,   // how many states there are
     const float *src,      // populations before the collision [14][count], lattice units
     float *dst,            // populations after the collision [14][count], lattice units
-    const float omega,     // relaxation rate of the flow in (0, 2)
-    const float omega_g);  // relaxation rate of the scalar's flux in (0, 2)
+    const float omega,     // relaxation rate of the flow in (0, 2), lattice units
+    const float omega_g);  // relaxation rate of the scalar's flux in (0, 2), lattice units
+
+#ifndef __CUDACC__
+// The same, with pointers to the arguments in their order, as cuLaunchKernel takes them.
+void d2q9_scalar_init_packed(void *const *args);
+void d2q9_scalar_stream_collide_packed(void *const *args);
+void d2q9_scalar_stream_collide_walls_packed(void *const *args);
+void d2q9_scalar_macroscopic_packed(void *const *args);
 void d2q9_scalar_collide_packed(void *const *args);
+#endif
 
 #ifdef __cplusplus
 }

@@ -9,6 +9,9 @@
 
 use core::ffi::c_void;
 
+/// Version of the interface: kernels, their arguments and their memory.
+pub const ABI: u32 = 2;
+
 /// Number of axes.
 pub const DIM: usize = 2;
 
@@ -33,8 +36,29 @@ pub const VELOCITIES: [[i32; 3]; Q] = [
     [0, -1, 0],
 ];
 
+/// Weight of each direction.
+pub const WEIGHTS: [f64; Q] = [
+    4.0 / 9.0,
+    1.0 / 9.0,
+    1.0 / 9.0,
+    1.0 / 9.0,
+    1.0 / 9.0,
+    1.0 / 36.0,
+    1.0 / 36.0,
+    1.0 / 36.0,
+    1.0 / 36.0,
+    1.0 / 3.0,
+    1.0 / 6.0,
+    1.0 / 6.0,
+    1.0 / 6.0,
+    1.0 / 6.0,
+];
+
 /// The direction with the reversed velocity, for each direction.
 pub const OPPOSITES: [usize; Q] = [0, 2, 1, 4, 3, 6, 5, 8, 7, 9, 11, 10, 13, 12];
+
+/// Components of the macroscopic fields: rho, ux, uy, phi.
+pub const FIELDS: usize = 4;
 
 /// Cells of a block along each axis.
 pub const BLOCK: [usize; 3] = [8, 8, 1];
@@ -44,9 +68,6 @@ pub const CELLS: usize = 64;
 
 /// Neighbours of a block, itself included.
 pub const NEAR: usize = 9;
-
-/// Components of the macroscopic fields: rho, ux, uy, phi.
-pub const FIELDS: usize = 4;
 
 /// Values of a wall instance in `wall_values`.
 pub const WALL_VALUES: usize = 2;
@@ -87,9 +108,9 @@ pub struct Init {
     pub fields: *const f32,
     /// initial populations [slot][14][64], lattice units
     pub dst: *mut f32,
-    /// relaxation rate of the flow in (0, 2)
+    /// relaxation rate of the flow in (0, 2), lattice units
     pub omega: f32,
-    /// relaxation rate of the scalar's flux in (0, 2)
+    /// relaxation rate of the scalar's flux in (0, 2), lattice units
     pub omega_g: f32,
 }
 
@@ -131,9 +152,9 @@ pub struct StreamCollide {
     pub src: *const f32,
     /// new post-collision populations [slot][14][64], lattice units
     pub dst: *mut f32,
-    /// relaxation rate of the flow in (0, 2)
+    /// relaxation rate of the flow in (0, 2), lattice units
     pub omega: f32,
-    /// relaxation rate of the scalar's flux in (0, 2)
+    /// relaxation rate of the scalar's flux in (0, 2), lattice units
     pub omega_g: f32,
 }
 
@@ -180,9 +201,9 @@ pub struct StreamCollideWalls {
     pub src: *const f32,
     /// new post-collision populations [slot][14][64], lattice units
     pub dst: *mut f32,
-    /// relaxation rate of the flow in (0, 2)
+    /// relaxation rate of the flow in (0, 2), lattice units
     pub omega: f32,
-    /// relaxation rate of the scalar's flux in (0, 2)
+    /// relaxation rate of the scalar's flux in (0, 2), lattice units
     pub omega_g: f32,
 }
 
@@ -259,9 +280,9 @@ pub struct Collide {
     pub src: *const f32,
     /// populations after the collision [14][count], lattice units
     pub dst: *mut f32,
-    /// relaxation rate of the flow in (0, 2)
+    /// relaxation rate of the flow in (0, 2), lattice units
     pub omega: f32,
-    /// relaxation rate of the scalar's flux in (0, 2)
+    /// relaxation rate of the scalar's flux in (0, 2), lattice units
     pub omega_g: f32,
 }
 

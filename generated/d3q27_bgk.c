@@ -207,7 +207,7 @@ void d3q27_bgk_collide(
     const int32_t count,        // how many states there are
     const float *restrict src,  // populations before the collision [27][count], lattice units
     float *restrict dst,        // populations after the collision [27][count], lattice units
-    const float omega)          // relaxation rate of every moment in (0, 2)
+    const float omega)          // relaxation rate of every moment in (0, 2), lattice units
 {
     collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega);
 }
@@ -259,7 +259,7 @@ void d3q27_bgk_stream_collide(
                                          //   + 1) for wall w
     const float *restrict src,           // post-collision populations [slot][27][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][27][64], lattice units
-    const float omega)                   // relaxation rate of every moment in (0, 2)
+    const float omega)                   // relaxation rate of every moment in (0, 2), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     for (int32_t item = 0; item < count; ++item) {
@@ -482,7 +482,7 @@ void d3q27_bgk_stream_collide_walls(
     const float *restrict wall_values,   // parameters of each wall [wall][3], lattice units
     const float *restrict src,           // post-collision populations [slot][27][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][27][64], lattice units
-    const float omega)                   // relaxation rate of every moment in (0, 2)
+    const float omega)                   // relaxation rate of every moment in (0, 2), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     for (int32_t item = 0; item < count; ++item) {
@@ -529,7 +529,7 @@ void d3q27_bgk_init(
     const int32_t count,           // how many slots `ids` lists
     const float *restrict fields,  // rho, ux, uy, uz [slot][4][64], lattice units
     float *restrict dst,           // initial populations [slot][27][64], lattice units
-    const float omega)             // relaxation rate of every moment in (0, 2)
+    const float omega)             // relaxation rate of every moment in (0, 2), lattice units
 {
     (void)omega;
     for (int32_t item = 0; item < count; ++item) {

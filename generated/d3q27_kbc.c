@@ -415,7 +415,8 @@ void d3q27_kbc_collide(
     const int32_t count,        // how many states there are
     const float *restrict src,  // populations before the collision [27][count], lattice units
     float *restrict dst,        // populations after the collision [27][count], lattice units
-    const float omega)          // relaxation rate of the deviatoric stress, twice the beta of the papers in (0, 2)
+    const float omega)          // relaxation rate of the deviatoric stress, twice the beta of the papers in (0, 2),
+                                //   lattice units
 {
     collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega);
 }
@@ -468,7 +469,7 @@ void d3q27_kbc_stream_collide(
     const float *restrict src,           // post-collision populations [slot][27][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][27][64], lattice units
     const float omega)                   // relaxation rate of the deviatoric stress, twice the beta of the papers in
-                                         //   (0, 2)
+                                         //   (0, 2), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     for (int32_t item = 0; item < count; ++item) {
@@ -692,7 +693,7 @@ void d3q27_kbc_stream_collide_walls(
     const float *restrict src,           // post-collision populations [slot][27][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][27][64], lattice units
     const float omega)                   // relaxation rate of the deviatoric stress, twice the beta of the papers in
-                                         //   (0, 2)
+                                         //   (0, 2), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     for (int32_t item = 0; item < count; ++item) {
@@ -739,7 +740,8 @@ void d3q27_kbc_init(
     const int32_t count,           // how many slots `ids` lists
     const float *restrict fields,  // rho, ux, uy, uz [slot][4][64], lattice units
     float *restrict dst,           // initial populations [slot][27][64], lattice units
-    const float omega)             // relaxation rate of the deviatoric stress, twice the beta of the papers in (0, 2)
+    const float omega)             // relaxation rate of the deviatoric stress, twice the beta of the papers in (0,
+                                   //   2), lattice units
 {
     (void)omega;
     for (int32_t item = 0; item < count; ++item) {

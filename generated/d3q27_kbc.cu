@@ -410,7 +410,7 @@ d3q27_kbc_collide(
     const float *__restrict__ src,  // populations before the collision [27][count], lattice units
     float *__restrict__ dst,        // populations after the collision [27][count], lattice units
     const float omega)              // relaxation rate of the deviatoric stress, twice the beta of the papers in (0,
-                                    //   2)
+                                    //   2), lattice units
 {
     const int state = blockIdx.x * 256 + threadIdx.x;
     if (state >= count) return;
@@ -434,7 +434,7 @@ d3q27_kbc_stream_collide(
     const float *__restrict__ src,       // post-collision populations [slot][27][64], lattice units
     float *__restrict__ dst,             // new post-collision populations [slot][27][64], lattice units
     const float omega)                   // relaxation rate of the deviatoric stress, twice the beta of the papers in
-                                         //   (0, 2)
+                                         //   (0, 2), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -646,7 +646,7 @@ d3q27_kbc_stream_collide_walls(
     const float *__restrict__ src,          // post-collision populations [slot][27][64], lattice units
     float *__restrict__ dst,                // new post-collision populations [slot][27][64], lattice units
     const float omega)                      // relaxation rate of the deviatoric stress, twice the beta of the papers
-                                            //   in (0, 2)
+                                            //   in (0, 2), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -711,7 +711,7 @@ d3q27_kbc_init(
     const float *__restrict__ fields,  // rho, ux, uy, uz [slot][4][64], lattice units
     float *__restrict__ dst,           // initial populations [slot][27][64], lattice units
     const float omega)                 // relaxation rate of the deviatoric stress, twice the beta of the papers in
-                                       //   (0, 2)
+                                       //   (0, 2), lattice units
 {
     (void)omega;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;

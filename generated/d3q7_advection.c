@@ -79,10 +79,10 @@ void d3q7_advection_collide(
     const int32_t count,        // how many states there are
     const float *restrict src,  // populations before the collision [7][count], lattice units
     float *restrict dst,        // populations after the collision [7][count], lattice units
-    const float velocityx,      // of the medium, in cells per time step, x
-    const float velocityy,      // of the medium, in cells per time step, y
-    const float velocityz,      // of the medium, in cells per time step, z
-    const float omega)          // relaxation rate of the scalar's flux in (0, 2)
+    const float velocityx,      // of the medium, in cells per time step, x, lattice units
+    const float velocityy,      // of the medium, in cells per time step, y, lattice units
+    const float velocityz,      // of the medium, in cells per time step, z, lattice units
+    const float omega)          // relaxation rate of the scalar's flux in (0, 2), lattice units
 {
     collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, velocityx, velocityy, velocityz, omega);
 }
@@ -134,10 +134,10 @@ void d3q7_advection_stream_collide(
                                          //   + 1) for wall w
     const float *restrict src,           // post-collision populations [slot][7][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][7][64], lattice units
-    const float velocityx,               // of the medium, in cells per time step, x
-    const float velocityy,               // of the medium, in cells per time step, y
-    const float velocityz,               // of the medium, in cells per time step, z
-    const float omega)                   // relaxation rate of the scalar's flux in (0, 2)
+    const float velocityx,               // of the medium, in cells per time step, x, lattice units
+    const float velocityy,               // of the medium, in cells per time step, y, lattice units
+    const float velocityz,               // of the medium, in cells per time step, z, lattice units
+    const float omega)                   // relaxation rate of the scalar's flux in (0, 2), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     for (int32_t item = 0; item < count; ++item) {
@@ -233,10 +233,10 @@ void d3q7_advection_stream_collide_walls(
     const float *restrict wall_values,   // parameters of each wall [wall][0], lattice units
     const float *restrict src,           // post-collision populations [slot][7][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][7][64], lattice units
-    const float velocityx,               // of the medium, in cells per time step, x
-    const float velocityy,               // of the medium, in cells per time step, y
-    const float velocityz,               // of the medium, in cells per time step, z
-    const float omega)                   // relaxation rate of the scalar's flux in (0, 2)
+    const float velocityx,               // of the medium, in cells per time step, x, lattice units
+    const float velocityy,               // of the medium, in cells per time step, y, lattice units
+    const float velocityz,               // of the medium, in cells per time step, z, lattice units
+    const float omega)                   // relaxation rate of the scalar's flux in (0, 2), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     for (int32_t item = 0; item < count; ++item) {
@@ -263,10 +263,10 @@ void d3q7_advection_init(
     const int32_t count,           // how many slots `ids` lists
     const float *restrict fields,  // phi [slot][1][64], lattice units
     float *restrict dst,           // initial populations [slot][7][64], lattice units
-    const float velocityx,         // of the medium, in cells per time step, x
-    const float velocityy,         // of the medium, in cells per time step, y
-    const float velocityz,         // of the medium, in cells per time step, z
-    const float omega)             // relaxation rate of the scalar's flux in (0, 2)
+    const float velocityx,         // of the medium, in cells per time step, x, lattice units
+    const float velocityy,         // of the medium, in cells per time step, y, lattice units
+    const float velocityz,         // of the medium, in cells per time step, z, lattice units
+    const float omega)             // relaxation rate of the scalar's flux in (0, 2), lattice units
 {
     (void)omega;
     for (int32_t item = 0; item < count; ++item) {

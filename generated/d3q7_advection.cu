@@ -73,10 +73,10 @@ d3q7_advection_collide(
     const int count,                // how many states there are
     const float *__restrict__ src,  // populations before the collision [7][count], lattice units
     float *__restrict__ dst,        // populations after the collision [7][count], lattice units
-    const float velocityx,          // of the medium, in cells per time step, x
-    const float velocityy,          // of the medium, in cells per time step, y
-    const float velocityz,          // of the medium, in cells per time step, z
-    const float omega)              // relaxation rate of the scalar's flux in (0, 2)
+    const float velocityx,          // of the medium, in cells per time step, x, lattice units
+    const float velocityy,          // of the medium, in cells per time step, y, lattice units
+    const float velocityz,          // of the medium, in cells per time step, z, lattice units
+    const float omega)              // relaxation rate of the scalar's flux in (0, 2), lattice units
 {
     const int state = blockIdx.x * 256 + threadIdx.x;
     if (state >= count) return;
@@ -99,10 +99,10 @@ d3q7_advection_stream_collide(
                                          //   + 1) for wall w
     const float *__restrict__ src,       // post-collision populations [slot][7][64], lattice units
     float *__restrict__ dst,             // new post-collision populations [slot][7][64], lattice units
-    const float velocityx,               // of the medium, in cells per time step, x
-    const float velocityy,               // of the medium, in cells per time step, y
-    const float velocityz,               // of the medium, in cells per time step, z
-    const float omega)                   // relaxation rate of the scalar's flux in (0, 2)
+    const float velocityx,               // of the medium, in cells per time step, x, lattice units
+    const float velocityy,               // of the medium, in cells per time step, y, lattice units
+    const float velocityz,               // of the medium, in cells per time step, z, lattice units
+    const float omega)                   // relaxation rate of the scalar's flux in (0, 2), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -186,10 +186,10 @@ d3q7_advection_stream_collide_walls(
     const float *__restrict__ wall_values,  // parameters of each wall [wall][0], lattice units
     const float *__restrict__ src,          // post-collision populations [slot][7][64], lattice units
     float *__restrict__ dst,                // new post-collision populations [slot][7][64], lattice units
-    const float velocityx,                  // of the medium, in cells per time step, x
-    const float velocityy,                  // of the medium, in cells per time step, y
-    const float velocityz,                  // of the medium, in cells per time step, z
-    const float omega)                      // relaxation rate of the scalar's flux in (0, 2)
+    const float velocityx,                  // of the medium, in cells per time step, x, lattice units
+    const float velocityy,                  // of the medium, in cells per time step, y, lattice units
+    const float velocityz,                  // of the medium, in cells per time step, z, lattice units
+    const float omega)                      // relaxation rate of the scalar's flux in (0, 2), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -233,10 +233,10 @@ d3q7_advection_init(
     const int count,                   // how many slots `ids` lists
     const float *__restrict__ fields,  // phi [slot][1][64], lattice units
     float *__restrict__ dst,           // initial populations [slot][7][64], lattice units
-    const float velocityx,             // of the medium, in cells per time step, x
-    const float velocityy,             // of the medium, in cells per time step, y
-    const float velocityz,             // of the medium, in cells per time step, z
-    const float omega)                 // relaxation rate of the scalar's flux in (0, 2)
+    const float velocityx,             // of the medium, in cells per time step, x, lattice units
+    const float velocityy,             // of the medium, in cells per time step, y, lattice units
+    const float velocityz,             // of the medium, in cells per time step, z, lattice units
+    const float omega)                 // relaxation rate of the scalar's flux in (0, 2), lattice units
 {
     (void)omega;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;

@@ -11,23 +11,34 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// Version of this interface: kernels, their arguments and their memory. It changes when any of these does.
+#define D3Q7_ADVECTION_ABI 2
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-// ---- layout: directions, cells of a block along each axis, neighbours of a block (itself included), components of the
-//      macroscopic fields, values of a wall instance
+// ---- layout
+//
+// Cells lie in blocks of BX x BY x BZ; a data slot is the place of one block in every array. A neighbour is the number
+// of a slot, or a wall, which has a rule and WALL_VALUES values. CUDA: thread blocks of THREADS, each for SLOTS slots.
+//
+// Lattice units: the width of a cell is 1, a time step is 1, the density at rest is about 1.
 
 enum {
-    D3Q7_ADVECTION_Q = 7,
-    D3Q7_ADVECTION_BX = 4,
-    D3Q7_ADVECTION_BY = 4,
-    D3Q7_ADVECTION_BZ = 4,
-    D3Q7_ADVECTION_CELLS = 64,
-    D3Q7_ADVECTION_NEAR = 27,
-    D3Q7_ADVECTION_FIELDS = 1,
-    D3Q7_ADVECTION_WALL_VALUES = 0,
-    D3Q7_ADVECTION_RULE_BOUNCE_BACK = 0,
+    D3Q7_ADVECTION_DIM = 3,  // axes
+    D3Q7_ADVECTION_Q = 7,  // directions
+    D3Q7_ADVECTION_FIELDS = 1,  // components of the macroscopic fields
+    D3Q7_ADVECTION_BX = 4,  // cells of a block along this axis
+    D3Q7_ADVECTION_BY = 4,  // cells of a block along this axis
+    D3Q7_ADVECTION_BZ = 4,  // cells of a block along this axis
+    D3Q7_ADVECTION_CELLS = 64,  // cells of a block
+    D3Q7_ADVECTION_NEAR = 27,  // neighbours of a block, itself included
+    D3Q7_ADVECTION_WALL_VALUES = 0,  // values of a wall
+    D3Q7_ADVECTION_THREADS = 256,  // CUDA: threads of a thread block
+    D3Q7_ADVECTION_SLOTS = 4,  // CUDA: slots that a thread block works on
+    D3Q7_ADVECTION_COLLIDE_THREADS = 256,  // CUDA: threads of a thread block of collide, a state each
+    D3Q7_ADVECTION_RULE_BOUNCE_BACK = 0,  // in wall_rules
 };
 
 // Velocity c and index i of each direction:
@@ -38,6 +49,21 @@ enum {
 //    4: ( 0, -1,  0)  weight 1/8, opposite 3
 //    5: ( 0,  0,  1)  weight 1/8, opposite 6
 //    6: ( 0,  0, -1)  weight 1/8, opposite 5
+
+static const int d3q7_advection_velocities[D3Q7_ADVECTION_Q][3] = {
+    {0, 0, 0},
+    {1, 0, 0},
+    {-1, 0, 0},
+    {0, 1, 0},
+    {0, -1, 0},
+    {0, 0, 1},
+    {0, 0, -1},
+};
+
+static const double d3q7_advection_weights[D3Q7_ADVECTION_Q] = { 1.0 / 4.0, 1.0 / 8.0, 1.0 / 8.0, 1.0 / 8.0, 1.0 / 8.0, 1.0 / 8.0, 1.0 / 8.0 };
+
+// The direction with the reversed velocity.
+static const int d3q7_advection_opposites[D3Q7_ADVECTION_Q] = { 0, 2, 1, 4, 3, 6, 5 };
 
 // Index of cell (x, y, z) in its block.
 static inline size_t d3q7_advection_cell(const size_t x, const size_t y, const size_t z)
@@ -58,36 +84,39 @@ static inline size_t d3q7_advection_field(const size_t slot, const size_t compon
 }
 
 // ---- kernels. Arrays that are read must not overlap the one that is written.
-//      <kernel>_packed takes pointers to the arguments, in their order.
+
+#ifdef __CUDACC__
+#define D3Q7_ADVECTION_KERNEL __global__ void  // defined in d3q7_advection.cu; pointers are to device memory
+#else
+#define D3Q7_ADVECTION_KERNEL void  // defined in d3q7_advection.c
+#endif
 
 // Populations of the listed blocks from their macroscopic fields.
-void d3q7_advection_init(
+D3Q7_ADVECTION_KERNEL d3q7_advection_init(
     const int32_t *ids,     // slots to work on [count]
     const int32_t count,    // how many slots `ids` lists
     const float *fields,    // phi [slot][1][64], lattice units
     float *dst,             // initial populations [slot][7][64], lattice units
-    const float velocityx,  // of the medium, in cells per time step, x
-    const float velocityy,  // of the medium, in cells per time step, y
-    const float velocityz,  // of the medium, in cells per time step, z
-    const float omega);     // relaxation rate of the scalar's flux in (0, 2)
-void d3q7_advection_init_packed(void *const *args);
+    const float velocityx,  // of the medium, in cells per time step, x, lattice units
+    const float velocityy,  // of the medium, in cells per time step, y, lattice units
+    const float velocityz,  // of the medium, in cells per time step, z, lattice units
+    const float omega);     // relaxation rate of the scalar's flux in (0, 2), lattice units
 
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
-void d3q7_advection_stream_collide(
+D3Q7_ADVECTION_KERNEL d3q7_advection_stream_collide(
     const int32_t *ids,         // slots to work on [count]
     const int32_t count,        // how many slots `ids` lists
     const int32_t *neighbours,  // slots of the neighbours [slot][27] at (dx+1) + 3 (dy+1) + 9 (dz+1), or -(w + 1) for
                                 //   wall w
     const float *src,           // post-collision populations [slot][7][64], lattice units
     float *dst,                 // new post-collision populations [slot][7][64], lattice units
-    const float velocityx,      // of the medium, in cells per time step, x
-    const float velocityy,      // of the medium, in cells per time step, y
-    const float velocityz,      // of the medium, in cells per time step, z
-    const float omega);         // relaxation rate of the scalar's flux in (0, 2)
-void d3q7_advection_stream_collide_packed(void *const *args);
+    const float velocityx,      // of the medium, in cells per time step, x, lattice units
+    const float velocityy,      // of the medium, in cells per time step, y, lattice units
+    const float velocityz,      // of the medium, in cells per time step, z, lattice units
+    const float omega);         // relaxation rate of the scalar's flux in (0, 2), lattice units
 
 // Pulls, collides and stores the listed blocks; neighbours may be walls.
-void d3q7_advection_stream_collide_walls(
+D3Q7_ADVECTION_KERNEL d3q7_advection_stream_collide_walls(
     const int32_t *ids,         // slots to work on [count]
     const int32_t count,        // how many slots `ids` lists
     const int32_t *neighbours,  // slots of the neighbours [slot][27] at (dx+1) + 3 (dy+1) + 9 (dz+1), or -(w + 1) for
@@ -96,30 +125,36 @@ void d3q7_advection_stream_collide_walls(
     const float *wall_values,   // parameters of each wall [wall][0], lattice units
     const float *src,           // post-collision populations [slot][7][64], lattice units
     float *dst,                 // new post-collision populations [slot][7][64], lattice units
-    const float velocityx,      // of the medium, in cells per time step, x
-    const float velocityy,      // of the medium, in cells per time step, y
-    const float velocityz,      // of the medium, in cells per time step, z
-    const float omega);         // relaxation rate of the scalar's flux in (0, 2)
-void d3q7_advection_stream_collide_walls_packed(void *const *args);
+    const float velocityx,      // of the medium, in cells per time step, x, lattice units
+    const float velocityy,      // of the medium, in cells per time step, y, lattice units
+    const float velocityz,      // of the medium, in cells per time step, z, lattice units
+    const float omega);         // relaxation rate of the scalar's flux in (0, 2), lattice units
 
 // Macroscopic fields of the listed blocks from their populations.
-void d3q7_advection_macroscopic(
+D3Q7_ADVECTION_KERNEL d3q7_advection_macroscopic(
     const int32_t *ids,   // slots to work on [count]
     const int32_t count,  // how many slots `ids` lists
     const float *src,     // post-collision populations [slot][7][64], lattice units
     float *fields);       // phi [slot][1][64], lattice units
-void d3q7_advection_macroscopic_packed(void *const *args);
 
 // The collision alone, on plain arrays of states.
-void d3q7_advection_collide(
+D3Q7_ADVECTION_KERNEL d3q7_advection_collide(
     const int32_t count,    // how many states there are
     const float *src,       // populations before the collision [7][count], lattice units
     float *dst,             // populations after the collision [7][count], lattice units
-    const float velocityx,  // of the medium, in cells per time step, x
-    const float velocityy,  // of the medium, in cells per time step, y
-    const float velocityz,  // of the medium, in cells per time step, z
-    const float omega);     // relaxation rate of the scalar's flux in (0, 2)
+    const float velocityx,  // of the medium, in cells per time step, x, lattice units
+    const float velocityy,  // of the medium, in cells per time step, y, lattice units
+    const float velocityz,  // of the medium, in cells per time step, z, lattice units
+    const float omega);     // relaxation rate of the scalar's flux in (0, 2), lattice units
+
+#ifndef __CUDACC__
+// The same, with pointers to the arguments in their order, as cuLaunchKernel takes them.
+void d3q7_advection_init_packed(void *const *args);
+void d3q7_advection_stream_collide_packed(void *const *args);
+void d3q7_advection_stream_collide_walls_packed(void *const *args);
+void d3q7_advection_macroscopic_packed(void *const *args);
 void d3q7_advection_collide_packed(void *const *args);
+#endif
 
 #ifdef __cplusplus
 }

@@ -9,6 +9,9 @@
 
 use core::ffi::c_void;
 
+/// Version of the interface: kernels, their arguments and their memory.
+pub const ABI: u32 = 2;
+
 /// Number of axes.
 pub const DIM: usize = 3;
 
@@ -26,8 +29,22 @@ pub const VELOCITIES: [[i32; 3]; Q] = [
     [0, 0, -1],
 ];
 
+/// Weight of each direction.
+pub const WEIGHTS: [f64; Q] = [
+    1.0 / 4.0,
+    1.0 / 8.0,
+    1.0 / 8.0,
+    1.0 / 8.0,
+    1.0 / 8.0,
+    1.0 / 8.0,
+    1.0 / 8.0,
+];
+
 /// The direction with the reversed velocity, for each direction.
 pub const OPPOSITES: [usize; Q] = [0, 2, 1, 4, 3, 6, 5];
+
+/// Components of the macroscopic fields: phi.
+pub const FIELDS: usize = 1;
 
 /// Cells of a block along each axis.
 pub const BLOCK: [usize; 3] = [4, 4, 4];
@@ -37,9 +54,6 @@ pub const CELLS: usize = 64;
 
 /// Neighbours of a block, itself included.
 pub const NEAR: usize = 27;
-
-/// Components of the macroscopic fields: phi.
-pub const FIELDS: usize = 1;
 
 /// Values of a wall instance in `wall_values`.
 pub const WALL_VALUES: usize = 0;
@@ -74,13 +88,13 @@ pub struct Init {
     pub fields: *const f32,
     /// initial populations [slot][7][64], lattice units
     pub dst: *mut f32,
-    /// of the medium, in cells per time step, x
+    /// of the medium, in cells per time step, x, lattice units
     pub velocityx: f32,
-    /// of the medium, in cells per time step, y
+    /// of the medium, in cells per time step, y, lattice units
     pub velocityy: f32,
-    /// of the medium, in cells per time step, z
+    /// of the medium, in cells per time step, z, lattice units
     pub velocityz: f32,
-    /// relaxation rate of the scalar's flux in (0, 2)
+    /// relaxation rate of the scalar's flux in (0, 2), lattice units
     pub omega: f32,
 }
 
@@ -124,13 +138,13 @@ pub struct StreamCollide {
     pub src: *const f32,
     /// new post-collision populations [slot][7][64], lattice units
     pub dst: *mut f32,
-    /// of the medium, in cells per time step, x
+    /// of the medium, in cells per time step, x, lattice units
     pub velocityx: f32,
-    /// of the medium, in cells per time step, y
+    /// of the medium, in cells per time step, y, lattice units
     pub velocityy: f32,
-    /// of the medium, in cells per time step, z
+    /// of the medium, in cells per time step, z, lattice units
     pub velocityz: f32,
-    /// relaxation rate of the scalar's flux in (0, 2)
+    /// relaxation rate of the scalar's flux in (0, 2), lattice units
     pub omega: f32,
 }
 
@@ -179,13 +193,13 @@ pub struct StreamCollideWalls {
     pub src: *const f32,
     /// new post-collision populations [slot][7][64], lattice units
     pub dst: *mut f32,
-    /// of the medium, in cells per time step, x
+    /// of the medium, in cells per time step, x, lattice units
     pub velocityx: f32,
-    /// of the medium, in cells per time step, y
+    /// of the medium, in cells per time step, y, lattice units
     pub velocityy: f32,
-    /// of the medium, in cells per time step, z
+    /// of the medium, in cells per time step, z, lattice units
     pub velocityz: f32,
-    /// relaxation rate of the scalar's flux in (0, 2)
+    /// relaxation rate of the scalar's flux in (0, 2), lattice units
     pub omega: f32,
 }
 
@@ -264,13 +278,13 @@ pub struct Collide {
     pub src: *const f32,
     /// populations after the collision [7][count], lattice units
     pub dst: *mut f32,
-    /// of the medium, in cells per time step, x
+    /// of the medium, in cells per time step, x, lattice units
     pub velocityx: f32,
-    /// of the medium, in cells per time step, y
+    /// of the medium, in cells per time step, y, lattice units
     pub velocityy: f32,
-    /// of the medium, in cells per time step, z
+    /// of the medium, in cells per time step, z, lattice units
     pub velocityz: f32,
-    /// relaxation rate of the scalar's flux in (0, 2)
+    /// relaxation rate of the scalar's flux in (0, 2), lattice units
     pub omega: f32,
 }
 

@@ -3,7 +3,10 @@
 //! A [`Bundle`] is what `lbmc gen` writes and what the runtime loads; neither side knows more of the other. Kernels of
 //! both targets share their arguments to the last pointer, so a host launch and a GPU launch differ in the grid only.
 //!
-//! # Memory
+//! [`Layout`] says how cells lie in memory. The runtime runs flows on [`Layout::Blocks`]; [`Layout::Soa`] is for programs
+//! that have arrays of their own.
+//!
+//! # Memory, blocks
 //!
 //! A data *slot* holds one block of `block[0] x block[1] x block[2]` cells (`block[2]` is 1 in two dimensions). Inside a
 //! block, cell `(x, y, z)` has index `x + block[0] * (y + block[1] * z)`.
@@ -16,14 +19,31 @@
 //! - wall instances: `wall_rules[w]` is a [`Boundary::code`], `wall_values[w * wall_stride + k]` its parameters, the
 //!   components of [`Boundary::params`] one after the other
 //!
-//! # Launch
-//!
 //! Every kernel that works on blocks takes `ids` and `count` first: the slots to work on, in that order.
+//!
+//! # Memory, soa
+//!
+//! Arrays belong to the caller. Every kernel but `collide` works on a box of `nx x ny x nz` cells (no `z` terms in two
+//! dimensions) and takes the extents and three strides first, all counted in values; every array is given by the address
+//! of its first value at cell `(0, 0, 0)` of that box:
+//!
+//! - populations: `f[direction * stride_i + z * stride_z + y * stride_y + x]`, post-collision, two buffers
+//! - fields: the same with components in the place of directions
+//!
+//! `stream_collide` reads cells from -1 to `nx`, `ny`, `nz`: one layer of ghost cells around the box, which the caller
+//! fills before each step. What it puts there is the boundary: the opposite side's cells (periodic), a neighbour's (domain
+//! decomposition), or, for a wall, populations that travel into the box. A smaller box inside the same arrays is a
+//! thread's share of the work.
 
 use serde::{Deserialize, Serialize};
 
-/// Version of this contract. A runtime refuses a bundle of another version.
-pub const ABI: u32 = 1;
+mod read;
+
+pub use read::ManifestError;
+
+/// Version of this contract: of the kernels' arguments, the layouts and the manifest. A runtime refuses a bundle of
+/// another version.
+pub const ABI: u32 = 2;
 
 /// What the kernels are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -55,7 +75,18 @@ impl Real {
     }
 }
 
-/// What a kernel does.
+/// How cells lie in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Layout {
+    /// Blocks of cells, found through lists and a table of neighbours.
+    Blocks,
+    /// Dense arrays of the caller, one for each direction: a structure of arrays.
+    Soa,
+}
+
+/// What a kernel does. The arguments are those of [`Layout::Blocks`]; for [`Layout::Soa`], `(ids, count, neighbours)` are
+/// `(nx, ny, nz, stride_y, stride_z, stride_i)`, and there is no `stream_collide_walls`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -78,6 +109,8 @@ pub enum Role {
 pub enum ArgType {
     /// `int32_t` by value.
     Int,
+    /// `long long` by value, 64 bits.
+    Long,
     /// The bundle's real type by value.
     Real,
     /// `const int32_t *`.
@@ -137,7 +170,8 @@ pub struct Kernel {
     /// CUDA: threads of a thread block.
     pub threads: u32,
     /// CUDA: list entries (blocks, or states of `collide`) that one thread block works on; the grid has
-    /// `ceil(count / items_per_group)` thread blocks.
+    /// `ceil(count / items_per_group)` thread blocks. Kernels on a box of cells ([`Layout::Soa`]) are launched with thread
+    /// blocks of the shape [`Manifest::block`] instead, and as many along each axis as cover the box.
     pub items_per_group: u32,
 }
 
@@ -231,13 +265,16 @@ pub struct Manifest {
     pub target: Target,
     /// Real type.
     pub real: Real,
+    /// How cells lie in memory.
+    pub layout: Layout,
     /// Number of axes, 2 or 3.
     pub dim: u32,
     /// The sets of populations; the first is that of `lattice` in the spec.
     pub populations: Vec<Populations>,
     /// The direction of every population, one set after the other.
     pub directions: Vec<Direction>,
-    /// Cells of a block along each axis; 1 beyond the dimension.
+    /// Cells of a block along each axis; 1 beyond the dimension. [`Layout::Soa`] has no blocks in memory: these are the
+    /// cells of a CUDA thread block.
     pub block: [u32; 3],
     /// Values a wall instance has room for in `wall_values`.
     pub wall_stride: u32,

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use lbm_bundle::{Bundle, Cost, File, Manifest, Role};
+use lbm_bundle::{Bundle, Cost, File, Layout, Manifest, Role};
 use lbm_dsl::expr::{ExprId, Symbol};
 use lbm_dsl::model::Model;
 use lbm_dsl::prove::{self, Findings};
@@ -75,6 +75,8 @@ pub enum CompileError {
     Speed(Vec<i32>),
     /// These cells are no block for a method of that dimension.
     Block([u32; 3], usize),
+    /// These cells are no CUDA thread block for a method of that dimension.
+    Tile([u32; 3], usize),
     /// A field of this name depends on a parameter, which kernel `macroscopic` is not given.
     FieldOfParam(String),
     /// Simplification gave up.
@@ -91,6 +93,13 @@ impl fmt::Display for CompileError {
                     "{block:?} is no block in {dim} dimensions: every side is at least 1 (exactly 1 beyond the"
                 )?;
                 write!(out, " dimension), and all cells together are at most {MOST_CELLS}")
+            }
+            Self::Tile(block, dim) => {
+                write!(
+                    out,
+                    "{block:?} is no thread block of a GPU in {dim} dimensions: every side is at least 1 (exactly"
+                )?;
+                write!(out, " 1 beyond the dimension), along z at most 64, and all cells together are at most 1024")
             }
             Self::FieldOfParam(name) => {
                 write!(out, "field component `{name}` depends on a parameter, but kernel `macroscopic` has none")
@@ -211,8 +220,10 @@ fn check_block(model: &Model, options: &Options) -> Result<(), CompileError> {
     let cells = options.block.iter().try_fold(1u32, |cells, side| cells.checked_mul(*side));
     let flat = options.block[dim.min(3)..].iter().all(|side| *side == 1);
     match cells {
-        Some(1..=MOST_CELLS) if flat => Ok(()),
-        _ => Err(CompileError::Block(options.block, dim)),
+        Some(1..=MOST_CELLS) if flat && options.layout == Layout::Blocks => Ok(()),
+        Some(1..=1024) if flat && options.block[2] <= 64 => Ok(()),
+        _ if options.layout == Layout::Blocks => Err(CompileError::Block(options.block, dim)),
+        _ => Err(CompileError::Tile(options.block, dim)),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use lbm_bundle::Real;
+use lbm_bundle::{Layout, Real};
 
 /// Compiles lattice Boltzmann methods to kernels and runs flows with them.
 #[derive(Debug, Parser)]
@@ -73,7 +73,11 @@ pub struct Gen {
     /// Floating-point type of populations and parameters.
     #[arg(long, value_enum, default_value = "f32")]
     pub real: RealArg,
-    /// Cells of a block: 8x8 in two dimensions, 4x4x4 in three unless given.
+    /// How cells lie in memory.
+    #[arg(long, value_enum, default_value = "blocks")]
+    pub layout: LayoutArg,
+    /// Cells of a block: 8x8 in two dimensions, 4x4x4 in three unless given. With plain arrays, cells of a CUDA thread
+    /// block: 128x2 or 128x2x1.
     #[arg(long, value_parser = parse_block)]
     pub block: Option<BlockArg>,
     /// Folder for the files; created if it is not there.
@@ -169,6 +173,24 @@ pub enum GenTarget {
     C,
     /// Both.
     All,
+}
+
+/// Memory layouts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LayoutArg {
+    /// Blocks of cells, for the runtime of lbmc.
+    Blocks,
+    /// Plain arrays of your own program, [direction][z][y][x].
+    Soa,
+}
+
+impl From<LayoutArg> for Layout {
+    fn from(layout: LayoutArg) -> Layout {
+        match layout {
+            LayoutArg::Blocks => Layout::Blocks,
+            LayoutArg::Soa => Layout::Soa,
+        }
+    }
 }
 
 /// Where `lbmc bench` runs.

@@ -4,7 +4,7 @@
 //! signature is one this module can serve, and every symbol exists. Arguments are matched by name; one that is missing
 //! or not asked for is an error that names it.
 
-use lbm_bundle::{ABI, ArgType, Bundle, Kernel, Manifest, Real, Role, Target};
+use lbm_bundle::{ABI, ArgType, Bundle, Kernel, Layout, Manifest, Real, Role, Target};
 use miette::Diagnostic;
 use thiserror::Error;
 
@@ -35,6 +35,14 @@ pub enum KernelError {
         wanted: Target,
         /// The device.
         device: String,
+    },
+
+    /// The bundle's kernels work on plain arrays.
+    #[error("the kernels of `{spec}` work on plain arrays (layout soa), this runtime on blocks")]
+    #[diagnostic(code(lbmc::kernels::layout), help("generate the bundle with `--layout blocks`, the default"))]
+    WrongLayout {
+        /// The spec.
+        spec: String,
     },
 
     /// The manifest contradicts itself or the contract.
@@ -176,6 +184,9 @@ fn check(device: &Device, manifest: &Manifest) -> Result<(), KernelError> {
     if manifest.target != device.target() {
         let (found, wanted) = (manifest.target, device.target());
         return Err(KernelError::WrongTarget { spec, found, wanted, device: device.describe() });
+    }
+    if manifest.layout != Layout::Blocks {
+        return Err(KernelError::WrongLayout { spec });
     }
     let wrong = |reason: String| Err(KernelError::Manifest { spec: manifest.spec.clone(), reason });
     if !(2..=3).contains(&manifest.dim) {

@@ -1,22 +1,30 @@
 {% for line in banner -%}
 // {{ line }}
 {% endfor %}
-#ifndef {{ guard }}
-#define {{ guard }}
+#ifndef LBMC_{{ upper }}_H
+#define LBMC_{{ upper }}_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+// Version of this interface: kernels, their arguments and their memory. It changes when any of these does.
+#define {{ upper }}_ABI {{ abi }}
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-// ---- layout: directions, cells of a block along each axis, neighbours of a block (itself included), components of the
-//      macroscopic fields, values of a wall instance
+// ---- layout
+//
+{%- for line in about %}
+// {{ line }}
+{%- endfor %}
+//
+// Lattice units: the width of a cell is 1, a time step is 1, the density at rest is about 1.
 
 enum {
 {%- for constant in constants %}
-    {{ constant }},
+    {{ constant }}
 {%- endfor %}
 };
 
@@ -25,36 +33,58 @@ enum {
 //   {{ line }}
 {%- endfor %}
 
+static const int {{ spec }}_velocities[{{ upper }}_Q][{{ dim }}] = {
+{%- for velocity in velocities %}
+    {{ velocity }}
+{%- endfor %}
+};
+
+static const double {{ spec }}_weights[{{ upper }}_Q] = { {{ weights }} };
+
+// The direction with the reversed velocity.
+static const int {{ spec }}_opposites[{{ upper }}_Q] = { {{ opposites }} };
+{% if blocks %}
 // Index of cell (x, y, z) in its block.
 static inline size_t {{ spec }}_cell(const size_t x, const size_t y, const size_t z)
 {
-    return x + {{ bx }} * (y + {{ by }} * z);
+    return x + {{ blocks.bx }} * (y + {{ blocks.by }} * z);
 }
 
 // Where population `direction` at `cell` of the block in `slot` is.
 static inline size_t {{ spec }}_population(const size_t slot, const size_t direction, const size_t cell)
 {
-    return (slot * {{ q }} + direction) * {{ cells }} + cell;
+    return (slot * {{ blocks.q }} + direction) * {{ blocks.cells }} + cell;
 }
 
-// Where component `component` of the fields ({{ field_names }}) at `cell` of the block in `slot` is.
+// Where component `component` of the fields ({{ blocks.field_names }}) at `cell` of the block in `slot` is.
 static inline size_t {{ spec }}_field(const size_t slot, const size_t component, const size_t cell)
 {
-    return (slot * {{ fields }} + component) * {{ cells }} + cell;
+    return (slot * {{ blocks.fields }} + component) * {{ blocks.cells }} + cell;
 }
-
+{% endif %}
 // ---- kernels. Arrays that are read must not overlap the one that is written.
-//      <kernel>_packed takes pointers to the arguments, in their order.
+
+#ifdef __CUDACC__
+#define {{ upper }}_KERNEL __global__ void  // defined in {{ spec }}.cu; pointers are to device memory
+#else
+#define {{ upper }}_KERNEL void  // defined in {{ spec }}.c
+#endif
 {% for kernel in kernels %}
 // {{ kernel.doc }}
-void {{ kernel.symbol }}(
+{{ upper }}_KERNEL {{ kernel.symbol }}(
 {%- for arg in kernel.args %}
     {{ arg }}
 {%- endfor %}
-void {{ kernel.symbol }}_packed(void *const *args);
 {% endfor %}
+#ifndef __CUDACC__
+// The same, with pointers to the arguments in their order, as cuLaunchKernel takes them.
+{%- for kernel in kernels %}
+void {{ kernel.symbol }}_packed(void *const *args);
+{%- endfor %}
+#endif
+
 #ifdef __cplusplus
 }
 #endif
 
-#endif  // {{ guard }}
+#endif  // LBMC_{{ upper }}_H

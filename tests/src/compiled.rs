@@ -1,6 +1,6 @@
 //! Shipped specs, compiled and run on the host.
 
-use lbm_bundle::{Bundle, File, Real, Role, Target};
+use lbm_bundle::{Bundle, File, Layout, Real, Role, Target};
 use lbm_codegen::lower::component;
 use lbm_codegen::options::Options;
 use lbm_codegen::pipeline::{self, Compiled};
@@ -46,7 +46,8 @@ pub fn params(model: &Model, rate: f64) -> Vec<(String, Vec<f64>)> {
 
 /// A model, compiled.
 pub fn compile(model: &Model, target: Target, real: Real, block: [u32; 3]) -> Compiled {
-    pipeline::compile(model, &Options { target, real, block }).unwrap_or_else(|error| panic!("{error}"))
+    pipeline::compile(model, &Options { target, real, layout: Layout::Blocks, block })
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// All files of a shipped spec for both targets, with the default block.

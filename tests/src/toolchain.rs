@@ -58,11 +58,13 @@ pub fn gcc(source: &Path, header: &Path) {
     run(command);
 }
 
-/// Compiles a CUDA file with nvcc, warnings as errors, and reads what ptxas says of its kernels.
+/// Compiles a CUDA file with nvcc, the header beside it before it, warnings as errors, and reads what ptxas says of its
+/// kernels.
 pub fn nvcc(toolkit: &Path, source: &Path, architecture: &str) -> Vec<Resources> {
     let mut command = Command::new(toolkit.join("bin/nvcc"));
     command.args(["-std=c++17", "-cubin", "-prec-div=false", "-prec-sqrt=false", "-Xptxas", "-v"]);
     command.args(["-Werror", "all-warnings", "-Xcompiler", "-Wall,-Wextra", "-o", "/dev/null"]);
+    command.arg("-include").arg(source.with_extension("h"));
     command.arg(format!("-arch=sm_{architecture}")).arg(source);
     let output = run(command);
     resources(&String::from_utf8_lossy(&output.stderr))

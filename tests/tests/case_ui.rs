@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lbm_bundle::{ABI, Boundary, Manifest, Param, Populations, Real, Target, Transport};
+use lbm_bundle::{ABI, Boundary, Layout, Manifest, Param, Populations, Real, Target, Transport};
 use lbm_runtime::case::{CODES, Case, CaseError, Code, Diagnostic, RawCase};
 use miette::{GraphicalReportHandler, GraphicalTheme};
 
@@ -128,6 +128,7 @@ fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
         spec: spec.into(),
         target: Target::C,
         real: Real::F32,
+        layout: Layout::Blocks,
         dim,
         populations: vec![Populations {
             name: "f".into(),

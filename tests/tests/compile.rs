@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use lbm_bundle::{Real, Target};
+use lbm_bundle::{Layout, Real, Target};
+use lbm_codegen::options::Options;
+use lbm_codegen::pipeline;
 use lbm_tests::toolchain::{self, ARCHITECTURES};
 use lbm_tests::{compiled, root, update};
 
@@ -43,6 +45,28 @@ fn c_compiles_for_blocks_of_any_shape() {
         std::fs::write(&source, &bundle.source.text).expect("a temporary file");
         std::fs::write(&declared, &header.text).expect("a temporary file");
         toolchain::gcc(&source, &declared);
+    }
+}
+
+#[test]
+fn plain_arrays_compile_for_both_targets_as_their_header_says() {
+    let toolkit = toolchain::cuda();
+    let temporary = tempfile::tempdir().expect("a temporary folder");
+    for spec in compiled::specs() {
+        let model = compiled::model(spec);
+        for target in [Target::C, Target::Cuda] {
+            let options = Options { target, real: Real::F32, layout: Layout::Soa, block: Options::TILE };
+            let bundle = pipeline::compile(&model, &options).unwrap_or_else(|error| panic!("{error}")).bundle;
+            for file in bundle.extras.iter().chain([&bundle.source]) {
+                std::fs::write(temporary.path().join(&file.name), &file.text).expect("a temporary file");
+            }
+            let source = temporary.path().join(&bundle.source.name);
+            match (target, &toolkit) {
+                (Target::C, _) => toolchain::gcc(&source, &source.with_extension("h")),
+                (Target::Cuda, Some(toolkit)) => drop(toolchain::nvcc(toolkit, &source, "90")),
+                (Target::Cuda, None) => {}
+            }
+        }
     }
 }
 

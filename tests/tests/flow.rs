@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use lbm_bundle::{Bundle, Real, Target};
+use lbm_bundle::{Bundle, Layout, Real, Target};
 use lbm_codegen::options::Options;
 use lbm_codegen::pipeline;
 use lbm_dsl::shipped;
@@ -37,7 +37,7 @@ fn bundle(spec: &'static str, device: &Device, real: Real) -> Arc<Bundle> {
         let model = lbm_dsl::compile(&Source::new(spec, text), &shipped::Prelude)
             .unwrap_or_else(|report| panic!("{}", report.render(120)));
         let block = Options::default_block(model.lattice().dim());
-        let options = Options { target: device.target(), real, block };
+        let options = Options { target: device.target(), real, layout: Layout::Blocks, block };
         Arc::new(pipeline::compile(&model, &options).expect("it compiles").bundle)
     };
     place.get_or_init(compile).clone()

@@ -1,11 +1,11 @@
 //! Typed launches in Rust: a struct for each kernel, its fields the arguments.
 
-use lbm_bundle::{ArgType, File, Kernel, Manifest, Real};
+use lbm_bundle::{ArgType, File, Kernel, Layout, Manifest, Real, Role};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
-use super::layout::doc;
-use super::{Method, banner};
+use super::layout::{doc, weight};
+use super::{Method, banner, rust};
 use crate::lower::signature::{names_of_fields, role_name};
 
 /// `<spec>.rs`: no dependencies, no `unsafe`.
@@ -19,8 +19,7 @@ pub fn bindings(method: &Method) -> File {
         #(#launches)*
     };
     let file = syn::parse2(tokens).unwrap_or_else(|error| panic!("bindings of {}: {error}", manifest.spec));
-    let options = format!("{} block={}", banner::real(manifest.real), banner::block(manifest));
-    let mut lines: Vec<String> = banner::origin(method, &options);
+    let mut lines: Vec<String> = banner::origin(method, &banner::options(manifest));
     lines.push(String::new());
     lines.push("Pointers are to device memory for the CUDA kernels, to host memory for the C kernels.".into());
     let mut text: String = lines.iter().map(|line| format!("//! {line}").trim_end().to_string() + "\n").collect();
@@ -35,6 +34,9 @@ pub fn bindings(method: &Method) -> File {
         text += line;
         text.push('\n');
     }
+    if manifest.layout == Layout::Soa {
+        text += &rust::functions(method);
+    }
     File { name: format!("{}.rs", manifest.spec), text }
 }
 
@@ -43,21 +45,53 @@ fn ident(name: &str) -> Ident {
     syn::parse_str(name).unwrap_or_else(|_| Ident::new_raw(name, Span::call_site()))
 }
 
+/// Constants of the method, then those of its layout.
 fn layout(manifest: &Manifest) -> TokenStream {
-    let (q, dim, cells, fields) = (manifest.q(), manifest.dim as usize, manifest.cells(), manifest.field_components());
-    let block = manifest.block.map(|side| side as usize);
     let velocities = manifest.directions.iter().map(|direction| {
         let [x, y, z] = direction.c.map(|c| proc_macro2::Literal::i32_unsuffixed(c.abs())).map(|c| quote!(#c));
         let [x, y, z] = [(x, 0), (y, 1), (z, 2)].map(|(c, at)| if direction.c[at] < 0 { quote!(-#c) } else { c });
         quote!([#x, #y, #z])
     });
-    let opposites = manifest.directions.iter().map(|direction| direction.opposite as usize);
-    let opposites = opposites.map(proc_macro2::Literal::usize_unsuffixed);
-    let [bx, by, bz] = block.map(proc_macro2::Literal::usize_unsuffixed);
-    let lit = proc_macro2::Literal::usize_unsuffixed;
-    let (q, dim, cells, fields) = (lit(q), lit(dim), lit(cells), lit(fields));
-    let (near, stride) = (lit(3usize.pow(manifest.dim)), lit(manifest.wall_stride as usize));
+    let opposites = manifest.directions.iter().map(|direction| number(direction.opposite as usize));
+    let weights = manifest.directions.iter().map(|direction| {
+        let quotient: syn::Expr = syn::parse_str(&weight(direction)).expect("a quotient of numbers");
+        quote!(#quotient)
+    });
+    let (q, dim, fields) = (number(manifest.q()), number(manifest.dim as usize), number(manifest.field_components()));
+    let abi = proc_macro2::Literal::u32_unsuffixed(manifest.abi);
     let field_doc = format!(" Components of the macroscopic fields: {}.", names_of_fields(manifest).join(", "));
+    let own = match manifest.layout {
+        Layout::Blocks => blocks(manifest),
+        Layout::Soa => TokenStream::new(),
+    };
+    quote! {
+        /// Version of the interface: kernels, their arguments and their memory.
+        pub const ABI: u32 = #abi;
+        /// Number of axes.
+        pub const DIM: usize = #dim;
+        /// Number of directions.
+        pub const Q: usize = #q;
+        /// Velocity of each direction.
+        pub const VELOCITIES: [[i32; 3]; Q] = [#(#velocities),*];
+        /// Weight of each direction.
+        pub const WEIGHTS: [f64; Q] = [#(#weights),*];
+        /// The direction with the reversed velocity, for each direction.
+        pub const OPPOSITES: [usize; Q] = [#(#opposites),*];
+        #[doc = #field_doc]
+        pub const FIELDS: usize = #fields;
+        #own
+    }
+}
+
+fn number(value: usize) -> proc_macro2::Literal {
+    proc_macro2::Literal::usize_unsuffixed(value)
+}
+
+/// Layout of blocks: constants, rules, index functions.
+fn blocks(manifest: &Manifest) -> TokenStream {
+    let [bx, by, bz] = manifest.block.map(|side| number(side as usize));
+    let (cells, near) = (number(manifest.cells()), number(3usize.pow(manifest.dim)));
+    let stride = number(manifest.wall_stride as usize);
     let rules = manifest.boundaries.iter().map(|rule| {
         let name = ident(&format!("RULE_{}", rule.name.to_uppercase()));
         let code = proc_macro2::Literal::i32_unsuffixed(rule.code);
@@ -65,22 +99,12 @@ fn layout(manifest: &Manifest) -> TokenStream {
         quote! { #[doc = #doc] pub const #name: i32 = #code; }
     });
     quote! {
-        /// Number of axes.
-        pub const DIM: usize = #dim;
-        /// Number of directions.
-        pub const Q: usize = #q;
-        /// Velocity of each direction.
-        pub const VELOCITIES: [[i32; 3]; Q] = [#(#velocities),*];
-        /// The direction with the reversed velocity, for each direction.
-        pub const OPPOSITES: [usize; Q] = [#(#opposites),*];
         /// Cells of a block along each axis.
         pub const BLOCK: [usize; 3] = [#bx, #by, #bz];
         /// Cells of a block.
         pub const CELLS: usize = #cells;
         /// Neighbours of a block, itself included.
         pub const NEAR: usize = #near;
-        #[doc = #field_doc]
-        pub const FIELDS: usize = #fields;
         /// Values of a wall instance in `wall_values`.
         pub const WALL_VALUES: usize = #stride;
         #(#rules)*
@@ -99,6 +123,34 @@ fn layout(manifest: &Manifest) -> TokenStream {
     }
 }
 
+/// How many thread blocks a CUDA launch has.
+fn shape(manifest: &Manifest, kernel: &Kernel) -> TokenStream {
+    if manifest.layout == Layout::Soa && kernel.role != Role::Collide {
+        let [x, y, z] = manifest.block.map(proc_macro2::Literal::u32_unsuffixed);
+        let deep = if manifest.dim == 3 { quote!((self.nz as u32).div_ceil(Self::THREADS[2])) } else { quote!(1) };
+        return quote! {
+            /// CUDA: threads of a thread block along each axis.
+            pub const THREADS: [u32; 3] = [#x, #y, #z];
+            /// CUDA: thread blocks of the grid along each axis.
+            pub const fn groups(&self) -> [u32; 3] {
+                [(self.nx as u32).div_ceil(Self::THREADS[0]), (self.ny as u32).div_ceil(Self::THREADS[1]), #deep]
+            }
+        };
+    }
+    let threads = proc_macro2::Literal::u32_unsuffixed(kernel.threads);
+    let items = proc_macro2::Literal::u32_unsuffixed(kernel.items_per_group);
+    quote! {
+        /// CUDA: threads of a thread block.
+        pub const THREADS: u32 = #threads;
+        /// CUDA: list entries that a thread block works on.
+        pub const ITEMS_PER_GROUP: u32 = #items;
+        /// CUDA: thread blocks of the grid.
+        pub const fn groups(&self) -> u32 {
+            (self.count as u32).div_ceil(Self::ITEMS_PER_GROUP)
+        }
+    }
+}
+
 fn launch(manifest: &Manifest, kernel: &Kernel) -> TokenStream {
     let name: String = role_name(kernel.role).split('_').map(capital).collect();
     let name = ident(&name);
@@ -106,17 +158,17 @@ fn launch(manifest: &Manifest, kernel: &Kernel) -> TokenStream {
     let fields: Vec<Ident> = kernel.args.iter().map(|arg| ident(&arg.name)).collect();
     let types = kernel.args.iter().map(|arg| match arg.ty {
         ArgType::Int => quote!(i32),
+        ArgType::Long => quote!(i64),
         ArgType::Real => quote!(#real),
         ArgType::Ints => quote!(*const i32),
         ArgType::Reals => quote!(*const #real),
         ArgType::RealsOut => quote!(*mut #real),
     });
     let docs = kernel.args.iter().map(|arg| format!(" {}", arg.doc));
-    let about = format!(" {}", doc(kernel.role));
+    let about = format!(" {}", doc(manifest.layout, kernel.role));
     let symbol = &kernel.symbol;
     let arity = proc_macro2::Literal::usize_unsuffixed(kernel.args.len());
-    let threads = proc_macro2::Literal::u32_unsuffixed(kernel.threads);
-    let items = proc_macro2::Literal::u32_unsuffixed(kernel.items_per_group);
+    let shape = shape(manifest, kernel);
     quote! {
         #[doc = #about]
         #[derive(Clone, Copy, Debug)]
@@ -127,14 +179,7 @@ fn launch(manifest: &Manifest, kernel: &Kernel) -> TokenStream {
         impl #name {
             /// Symbol of the kernel; on the host, `_packed` behind it takes `arguments()`.
             pub const SYMBOL: &'static str = #symbol;
-            /// CUDA: threads of a thread block.
-            pub const THREADS: u32 = #threads;
-            /// CUDA: list entries that a thread block works on.
-            pub const ITEMS_PER_GROUP: u32 = #items;
-            /// CUDA: thread blocks of the grid.
-            pub const fn groups(&self) -> u32 {
-                (self.count as u32).div_ceil(Self::ITEMS_PER_GROUP)
-            }
+            #shape
             /// Pointers to the arguments in order, as a launch takes them. They live as long as `self` stays in place.
             pub fn arguments(&mut self) -> [*mut c_void; #arity] {
                 [#((&raw mut self.#fields).cast()),*]

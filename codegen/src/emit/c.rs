@@ -1,9 +1,9 @@
 //! Kernels in C for the host, and the header that declares them.
 
-use lbm_bundle::File;
+use lbm_bundle::{File, Layout, Manifest, Role};
 use serde::Serialize;
 
-use super::layout::{Dialect, declarations, doc, view};
+use super::layout::{Dialect, declarations, doc, view, weight};
 use super::{Method, banner, render};
 use crate::lower::signature::names_of_fields;
 
@@ -20,17 +20,30 @@ pub fn kernels(method: &Method) -> File {
 #[derive(Serialize)]
 struct Header {
     banner: Vec<String>,
-    guard: String,
+    upper: String,
     spec: String,
+    abi: u32,
+    about: &'static [&'static str],
     constants: Vec<String>,
     directions: Vec<String>,
+    velocities: Vec<String>,
+    weights: String,
+    opposites: String,
+    dim: u32,
+    /// Layout of blocks, if that is the layout.
+    blocks: Option<Blocks>,
+    kernels: Vec<Declared>,
+}
+
+/// What index functions of blocks need.
+#[derive(Serialize)]
+struct Blocks {
     field_names: String,
     bx: u32,
     by: u32,
     q: usize,
     cells: usize,
     fields: usize,
-    kernels: Vec<Declared>,
 }
 
 /// A declared kernel.
@@ -41,47 +54,108 @@ struct Declared {
     args: Vec<String>,
 }
 
-/// `<spec>.h`, for C and C++.
+const ABOUT_BLOCKS: &[&str] = &[
+    "Cells lie in blocks of BX x BY x BZ; a data slot is the place of one block in every array. A neighbour is the number",
+    "of a slot, or a wall, which has a rule and WALL_VALUES values. CUDA: thread blocks of THREADS, each for SLOTS slots.",
+];
+
+const ABOUT_SOA: &[&str] = &[
+    "Arrays are yours. A kernel works on a box of cells in them. Each pointer is to the first value at cell (0, 0, 0) of",
+    "the box; from there, direction (or component) i of cell (x, y, z) is at",
+    "    i * stride_i + z * stride_z + y * stride_y + x",
+    "",
+    "stream_collide reads cells -1 to nx, ny, nz of src: fill that layer of ghost cells before every step, with the cells",
+    "of the opposite side (periodic), those of a neighbour (domain decomposition), or what a wall sends back: population i",
+    "of the ghost cell g goes to cell g + c. Ghost cells of dst are not written.",
+    "",
+    "Threads share the work by boxes inside the same arrays. CUDA: one thread a cell, in thread blocks of BX x BY x BZ,",
+    "as many along each axis as cover the box; twice as fast if cell 0 of every row begins a line of 128 bytes.",
+];
+
+/// `<spec>.h`, for C, C++ and CUDA C++.
 pub fn header(method: &Method) -> File {
     let manifest = method.manifest;
     let spec = &manifest.spec;
     let upper = spec.to_uppercase();
     let dialect = Dialect { target: "host", int: "int32_t", restrict: "" };
-    let [bx, by, bz] = manifest.block;
-    let constants = [
-        ("Q", manifest.q()),
-        ("BX", bx as usize),
-        ("BY", by as usize),
-        ("BZ", bz as usize),
-        ("CELLS", manifest.cells()),
-        ("NEAR", 3usize.pow(manifest.dim)),
-        ("FIELDS", manifest.field_components()),
-        ("WALL_VALUES", manifest.wall_stride as usize),
-    ];
-    let rules =
-        manifest.boundaries.iter().map(|rule| format!("{upper}_RULE_{} = {}", rule.name.to_uppercase(), rule.code));
+    let dim = manifest.dim as usize;
+    let list = |values: &[String]| values.join(", ");
+    let velocity = |direction: &lbm_bundle::Direction| {
+        let c: Vec<String> = direction.c[..dim].iter().map(i32::to_string).collect();
+        format!("{{{}}},", list(&c))
+    };
     let directions = manifest.directions.iter().enumerate().map(|(at, direction)| {
-        let c: Vec<String> = direction.c[..manifest.dim as usize].iter().map(|c| format!("{c:>2}")).collect();
-        format!("{at:>2}: ({})  weight {}, opposite {}", c.join(", "), direction.weight, direction.opposite)
+        let c: Vec<String> = direction.c[..dim].iter().map(|c| format!("{c:>2}")).collect();
+        format!("{at:>2}: ({})  weight {}, opposite {}", list(&c), direction.weight, direction.opposite)
     });
+    let opposites: Vec<String> = manifest.directions.iter().map(|direction| direction.opposite.to_string()).collect();
     let kernels = manifest.kernels.iter().map(|kernel| Declared {
         symbol: kernel.symbol.clone(),
-        doc: doc(kernel.role).into(),
+        doc: doc(manifest.layout, kernel.role).into(),
         args: declarations(&kernel.args, super::formula::real_name(manifest.real), &dialect, ");"),
     });
     let view = Header {
-        banner: banner::origin(method, &format!("{} block={}", banner::real(manifest.real), banner::block(manifest))),
-        guard: format!("LBMC_{upper}_H"),
+        banner: banner::origin(method, &banner::options(manifest)),
         spec: spec.clone(),
-        constants: constants.iter().map(|(name, value)| format!("{upper}_{name} = {value}")).chain(rules).collect(),
+        abi: manifest.abi,
+        about: match manifest.layout {
+            Layout::Blocks => ABOUT_BLOCKS,
+            Layout::Soa => ABOUT_SOA,
+        },
+        constants: constants(manifest, &upper),
         directions: directions.collect(),
+        velocities: manifest.directions.iter().map(velocity).collect(),
+        weights: list(&manifest.directions.iter().map(weight).collect::<Vec<_>>()),
+        opposites: list(&opposites),
+        dim: manifest.dim,
+        blocks: (manifest.layout == Layout::Blocks).then(|| blocks(manifest)),
+        kernels: kernels.collect(),
+        upper,
+    };
+    File { name: format!("{spec}.h"), text: render("kernels.h", HEADER, &view) }
+}
+
+fn blocks(manifest: &Manifest) -> Blocks {
+    let [bx, by, _] = manifest.block;
+    Blocks {
         field_names: names_of_fields(manifest).join(", "),
         bx,
         by,
         q: manifest.q(),
         cells: manifest.cells(),
         fields: manifest.field_components(),
-        kernels: kernels.collect(),
-    };
-    File { name: format!("{spec}.h"), text: render("kernels.h", HEADER, &view) }
+    }
+}
+
+/// Constants with what they are.
+fn constants(manifest: &Manifest, upper: &str) -> Vec<String> {
+    let [bx, by, bz] = manifest.block.map(|side| side as usize);
+    let shape = |role| manifest.kernel(role).map_or((0, 0), |kernel| (kernel.threads, kernel.items_per_group));
+    let (threads, slots) = shape(Role::StreamCollide);
+    let (collide_threads, _) = shape(Role::Collide);
+    let mut all = vec![
+        ("DIM", manifest.dim as usize, "axes"),
+        ("Q", manifest.q(), "directions"),
+        ("FIELDS", manifest.field_components(), "components of the macroscopic fields"),
+    ];
+    let sides = [("BX", bx), ("BY", by), ("BZ", bz)];
+    match manifest.layout {
+        Layout::Blocks => {
+            all.extend(sides.map(|(name, side)| (name, side, "cells of a block along this axis")));
+            all.extend([
+                ("CELLS", manifest.cells(), "cells of a block"),
+                ("NEAR", 3usize.pow(manifest.dim), "neighbours of a block, itself included"),
+                ("WALL_VALUES", manifest.wall_stride as usize, "values of a wall"),
+                ("THREADS", threads as usize, "CUDA: threads of a thread block"),
+                ("SLOTS", slots as usize, "CUDA: slots that a thread block works on"),
+            ]);
+        }
+        Layout::Soa => {
+            all.extend(sides.map(|(name, side)| (name, side, "CUDA: threads of a thread block along this axis")))
+        }
+    }
+    all.push(("COLLIDE_THREADS", collide_threads as usize, "CUDA: threads of a thread block of collide, a state each"));
+    let rules = manifest.boundaries.iter().map(|rule| (format!("RULE_{}", rule.name.to_uppercase()), rule.code));
+    let rules = rules.map(|(name, code)| format!("{upper}_{name} = {code},  // in wall_rules"));
+    all.iter().map(|(name, value, what)| format!("{upper}_{name} = {value},  // {what}")).chain(rules).collect()
 }

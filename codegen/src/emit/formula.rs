@@ -1,8 +1,9 @@
-//! Expressions and statements of a [`Plan`] as text that C, C++ and CUDA share.
+//! Expressions and statements of a [`Plan`] as text that C, C++ and CUDA share, or as Rust.
 //!
 //! The text computes exactly what the expression says, in the same grouping: parentheses appear only where the
 //! language needs them, a sum with a negated term is a difference, and a product starts with its constant. A fused
-//! multiply-add reads `a * b + c`; the compilers of both targets contract it.
+//! multiply-add reads `a * b + c`; the compilers of both targets contract it, that of
+//! Rust does not.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,6 +16,15 @@ use crate::ir::Plan;
 
 /// Longest line of emitted text.
 const WIDTH: usize = 118;
+
+/// What reads the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// C, C++ and CUDA.
+    C,
+    /// Rust.
+    Rust,
+}
 
 /// How tightly a text binds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,19 +63,20 @@ impl Term {
 pub struct Printer<'a> {
     plan: &'a Plan,
     real: Real,
+    language: Language,
     symbols: BTreeMap<Symbol, String>,
     names: BTreeMap<ExprId, &'a str>,
 }
 
 impl<'a> Printer<'a> {
     /// A printer for the expressions of `plan` in the type `real`.
-    pub fn new(plan: &'a Plan, real: Real) -> Self {
+    pub fn new(plan: &'a Plan, real: Real, language: Language) -> Self {
         let symbols = plan.dag().symbols().iter().map(|(symbol, name)| (*symbol, name.clone()));
         let mut names = BTreeMap::new();
         for statement in plan.sections().iter().flat_map(|section| &section.statements) {
             names.entry(statement.value).or_insert(statement.name.as_str());
         }
-        Self { plan, real, symbols: symbols.collect(), names }
+        Self { plan, real, language, symbols: symbols.collect(), names }
     }
 
     /// Prints the symbol as `text` from now on.
@@ -104,8 +115,11 @@ impl<'a> Printer<'a> {
     /// The statement that computes `id` under `name`, in lines: `const float rho = ...;`.
     pub fn statement(&self, name: &str, id: ExprId) -> Vec<String> {
         let term = if self.names.get(&id) == Some(&name) { self.node(id) } else { self.term(id) };
-        let real = real_name(self.real);
-        wrap(&format!("const {real} {name} = "), &(term.first(Binding::Choice) + ";"))
+        let head = match self.language {
+            Language::C => format!("const {} {name} = ", real_name(self.real)),
+            Language::Rust => format!("let {name} = "),
+        };
+        wrap(&head, &(term.first(Binding::Choice) + ";"))
     }
 
     /// The statements whose values `root` needs, in order, without that of `root` itself.
@@ -148,8 +162,13 @@ impl<'a> Printer<'a> {
                 Term { negative: a.negative != b.negative, binding: Binding::Product, text }
             }
             Expr::Sqrt(a) => {
-                let function = if self.real == Real::F32 { "sqrtf" } else { "sqrt" };
-                Term::new(Binding::Atom, format!("{function}({})", self.operand(a)))
+                let text = match (self.language, self.real) {
+                    (Language::Rust, _) if self.term(a).negative => format!("({}).sqrt()", self.operand(a)),
+                    (Language::Rust, _) => format!("{}.sqrt()", self.term(a).magnitude(Binding::Atom)),
+                    (Language::C, Real::F32) => format!("sqrtf({})", self.operand(a)),
+                    (Language::C, Real::F64) => format!("sqrt({})", self.operand(a)),
+                };
+                Term::new(Binding::Atom, text)
             }
             Expr::Select { compare, left, right, then, otherwise } => {
                 let sign = match compare {
@@ -158,14 +177,22 @@ impl<'a> Printer<'a> {
                     Compare::Equal => "==",
                 };
                 let side = |id| self.term(id).first(Binding::Sum);
-                let text = format!("{} {sign} {} ? {} : {}", side(left), side(right), side(then), side(otherwise));
+                let (left, right, then, otherwise) = (side(left), side(right), side(then), side(otherwise));
+                let text = match self.language {
+                    Language::C => format!("{left} {sign} {right} ? {then} : {otherwise}"),
+                    Language::Rust => format!("if {left} {sign} {right} {{ {then} }} else {{ {otherwise} }}"),
+                };
                 Term::new(Binding::Choice, text)
             }
         }
     }
 
     fn constant(&self, value: &Rational) -> Term {
-        let text = literal(&value.abs(), self.real);
+        let mut text = literal(&value.abs(), self.real);
+        if self.language == Language::Rust {
+            // The type of a constant follows from what it meets, except where it meets nothing but constants.
+            text = format!("{}_{}", text.trim_end_matches('f'), if self.real == Real::F32 { "f32" } else { "f64" });
+        }
         Term { negative: value.is_negative(), binding: Binding::Atom, text }
     }
 

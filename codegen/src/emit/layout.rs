@@ -1,9 +1,9 @@
 //! Fills a [`View`]: the parts that both targets share.
 
-use lbm_bundle::{Arg, ArgType, Kernel as Signature, Manifest, Role};
+use lbm_bundle::{Arg, ArgType, Kernel as Signature, Layout, Manifest, Role};
 use lbm_dsl::expr::Symbol;
 
-use super::formula::{Printer, real_name};
+use super::formula::{Language, Printer, real_name};
 use super::view::{Kernel, Link, Pull, Rule, Value, View, Walls};
 use super::{Method, banner};
 use crate::ir::{Output, Plan};
@@ -39,7 +39,7 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
     };
     let whole = |plan| Some((plan, Plan::dag(plan).outputs()));
     let init = kernel(Role::Init, whole(method.init));
-    let used = |arg: &&&Arg| method.init.dag().symbols().iter().any(|(_, name)| *name == arg.name);
+    let unused = unused(manifest.kernel(Role::Init).expect("every bundle begins"), method.init);
     let walls = (!method.walls.is_empty()).then(|| walls(method, kernel(Role::StreamCollideWalls, None)));
     View {
         banner: banner::banner(method, dialect.target),
@@ -58,7 +58,7 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
         several,
         pad: if several { "    ".into() } else { String::new() },
         thread: thread(items, threads, several),
-        unused: params.iter().filter(|arg| !used(arg)).map(|arg| format!("(void){};", arg.name)).collect(),
+        unused: unused.map(|name| format!("(void){name};")).collect(),
         init,
         stream_collide: kernel(Role::StreamCollide, None),
         walls,
@@ -88,14 +88,14 @@ fn kernel(
     let real = real_name(manifest.real);
     let mut kernel = Kernel {
         symbol: signature.symbol.clone(),
-        doc: vec![doc(signature.role).into()],
+        doc: vec![doc(manifest.layout, signature.role).into()],
         args: declarations(&signature.args, real, dialect, ")"),
         inputs: Vec::new(),
         body: Vec::new(),
         outputs: Vec::new(),
     };
     if let Some((plan, outputs)) = arithmetic {
-        let printer = Printer::new(plan, manifest.real);
+        let printer = Printer::new(plan, manifest.real, Language::C);
         kernel.inputs = inputs(manifest, plan);
         kernel.body = body(plan, &printer);
         let value = |(at, output): (usize, &Output)| Value { text: printer.operand(output.value), at };
@@ -104,14 +104,23 @@ fn kernel(
     kernel
 }
 
+/// The weight of a direction as a quotient of floating-point numbers: `4.0 / 9.0`.
+pub fn weight(direction: &lbm_bundle::Direction) -> String {
+    let parts: Vec<String> = direction.weight.split('/').map(|whole| format!("{whole}.0")).collect();
+    parts.join(" / ")
+}
+
 /// What a kernel of that role does.
-pub fn doc(role: Role) -> &'static str {
-    match role {
-        Role::Init => "Populations of the listed blocks from their macroscopic fields.",
-        Role::StreamCollide => "Pulls, collides and stores the listed blocks, none of which touches a wall.",
-        Role::StreamCollideWalls => "Pulls, collides and stores the listed blocks; neighbours may be walls.",
-        Role::Macroscopic => "Macroscopic fields of the listed blocks from their populations.",
-        Role::Collide => "The collision alone, on plain arrays of states.",
+pub fn doc(layout: Layout, role: Role) -> &'static str {
+    match (layout, role) {
+        (_, Role::Collide) => "The collision alone, on plain arrays of states.",
+        (Layout::Soa, Role::Init) => "Populations of a box of cells from its macroscopic fields.",
+        (Layout::Soa, Role::Macroscopic) => "Macroscopic fields of a box of cells from its populations.",
+        (Layout::Soa, _) => "Pulls, collides and stores a box of cells.",
+        (_, Role::Init) => "Populations of the listed blocks from their macroscopic fields.",
+        (_, Role::StreamCollide) => "Pulls, collides and stores the listed blocks, none of which touches a wall.",
+        (_, Role::StreamCollideWalls) => "Pulls, collides and stores the listed blocks; neighbours may be walls.",
+        (_, Role::Macroscopic) => "Macroscopic fields of the listed blocks from their populations.",
     }
 }
 
@@ -146,6 +155,7 @@ fn declaration(arg: &Arg, real: &str, dialect: &Dialect) -> String {
     let name = &arg.name;
     match arg.ty {
         ArgType::Int => format!("const {int} {name}"),
+        ArgType::Long => format!("const long long {name}"),
         ArgType::Real => format!("const {real} {name}"),
         ArgType::Ints => format!("const {int} *{restrict}{name}"),
         ArgType::Reals => format!("const {real} *{restrict}{name}"),
@@ -154,10 +164,11 @@ fn declaration(arg: &Arg, real: &str, dialect: &Dialect) -> String {
 }
 
 /// The arguments of a host kernel, each read through the pointer to it.
-fn packed(signature: &Signature, real: &str) -> Kernel {
+pub fn packed(signature: &Signature, real: &str) -> Kernel {
     let arg = |(at, arg): (usize, &Arg)| {
         let ty = match arg.ty {
             ArgType::Int => "const int32_t *".to_string(),
+            ArgType::Long => "const long long *".to_string(),
             ArgType::Real => format!("const {real} *"),
             ArgType::Ints => "const int32_t *const *".to_string(),
             ArgType::Reals => format!("const {real} *const *"),
@@ -176,8 +187,15 @@ fn packed(signature: &Signature, real: &str) -> Kernel {
     }
 }
 
+/// Parameters of the method that a kernel is given and does not need.
+pub fn unused<'a>(signature: &'a Signature, plan: &'a Plan) -> impl Iterator<Item = &'a str> {
+    let used = |name: &str| plan.dag().symbols().iter().any(|(_, symbol)| symbol == name);
+    let params = signature.args.iter().filter(|arg| arg.ty == ArgType::Real).map(|arg| arg.name.as_str());
+    params.filter(move |name| !used(name))
+}
+
 /// Populations or fields that a kernel reads, with their positions in memory.
-fn inputs(manifest: &Manifest, plan: &Plan) -> Vec<Value> {
+pub fn inputs(manifest: &Manifest, plan: &Plan) -> Vec<Value> {
     let first: Vec<usize> = manifest
         .fields
         .iter()
@@ -199,7 +217,7 @@ fn inputs(manifest: &Manifest, plan: &Plan) -> Vec<Value> {
 }
 
 /// Sections in lines, each after an empty one and under its heading; an empty line at the end.
-fn body(plan: &Plan, printer: &Printer) -> Vec<String> {
+pub fn body(plan: &Plan, printer: &Printer) -> Vec<String> {
     let mut lines = Vec::new();
     for section in plan.sections() {
         lines.push(String::new());
@@ -232,7 +250,7 @@ fn walls(method: &Method, kernel: Kernel) -> Walls {
 fn rule(method: &Method, plan: &Plan, boundary: &lbm_bundle::Boundary) -> Rule {
     let manifest = method.manifest;
     let real = real_name(manifest.real);
-    let mut printer = Printer::new(plan, manifest.real);
+    let mut printer = Printer::new(plan, manifest.real, Language::C);
     let mut values = Vec::new();
     let mut first = 0;
     let offsets: Vec<u32> = boundary

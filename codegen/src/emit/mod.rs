@@ -4,7 +4,7 @@
 //!
 //! - `number`, `formula`: constants and expressions as text
 //! - `view`: the strings that templates print; `layout` and `banner` fill them in
-//! - `c`, `cuda`, `bindings`: what differs between the files
+//! - `c`, `cuda`, `soa`, `rust`, `bindings`: what differs between the files
 
 mod banner;
 mod bindings;
@@ -13,9 +13,11 @@ mod cuda;
 mod formula;
 mod layout;
 mod number;
+mod rust;
+mod soa;
 mod view;
 
-use lbm_bundle::{Cost, File, Manifest, Role, Target};
+use lbm_bundle::{Cost, File, Layout, Manifest, Role, Target};
 use serde::Serialize;
 use tera::{Context, Tera};
 
@@ -39,11 +41,24 @@ pub struct Method<'a> {
     pub walls: Vec<&'a Plan>,
 }
 
-/// The kernels for the manifest's target.
+impl<'a> Method<'a> {
+    /// Arithmetic of a role.
+    fn plan(&self, role: Role) -> &'a Plan {
+        match role {
+            Role::Init => self.init,
+            Role::Macroscopic => self.macroscopic,
+            Role::StreamCollide | Role::StreamCollideWalls | Role::Collide => self.collide,
+        }
+    }
+}
+
+/// The kernels for the manifest's target and layout.
 pub fn source(method: &Method) -> File {
-    match method.manifest.target {
-        Target::Cuda => cuda::kernels(method),
-        Target::C => c::kernels(method),
+    match (method.manifest.layout, method.manifest.target) {
+        (Layout::Blocks, Target::Cuda) => cuda::kernels(method),
+        (Layout::Blocks, Target::C) => c::kernels(method),
+        (Layout::Soa, Target::Cuda) => soa::cuda(method),
+        (Layout::Soa, Target::C) => soa::c(method),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Names that can be written in C, C++ and CUDA.
+//! Names that can be written in C, C++, CUDA and Rust.
 
 use std::collections::BTreeSet;
 
@@ -10,9 +10,12 @@ const RESERVED: &str = "
     namespace new noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast
     requires restrict return short signed sizeof static static_assert static_cast struct switch template this
     thread_local throw true try typedef typeid typename typeof typeof_unqual union unsigned using virtual void volatile
-    wchar_t while xor xor_eq size_t int32_t
+    wchar_t while xor xor_eq size_t int32_t ptrdiff_t
+    abstract as async await become box crate dyn final fn gen impl in let loop macro match mod move mut override priv pub
+    ref self Self super trait type unsafe unsized use where yield
     blockIdx blockDim gridDim threadIdx warpSize sqrt sqrtf memcpy
     ids count neighbours src dst fields wall_rules wall_values args
+    nx ny nz stride_y stride_z stride_i
     f own near value direction item slot cell cells state x y z xm xp ym yp zm zp bxm bxp bym byp bzm bzp
     before after stride at gather gather_walls from_wall collide init macroscopic
     Q BX BY BZ CELLS NEAR FIELDS ITEMS STRIDE SLAB";

@@ -2,8 +2,10 @@
 //!
 //! After: everything but the arithmetic is decided; the costs of the kernels are those handed in.
 
+mod soa;
+
 use lbm_bundle as bundle;
-use lbm_bundle::{ABI, Arg, ArgType, Cost, Direction, Kernel, Manifest, Role};
+use lbm_bundle::{ABI, Arg, ArgType, Cost, Direction, Kernel, Layout, Manifest, Role};
 use lbm_dsl::expr::Rational;
 use lbm_dsl::model::{Model, Param};
 use lbm_dsl::prove::{Findings, Transport};
@@ -44,6 +46,7 @@ pub fn manifest(model: &Model, options: &Options, findings: &Findings, cost: imp
         spec: model.name().into(),
         target: options.target,
         real: options.real,
+        layout: options.layout,
         dim: model.lattice().dim() as u32,
         populations: populations.collect(),
         directions: directions.collect(),
@@ -63,7 +66,10 @@ pub fn manifest(model: &Model, options: &Options, findings: &Findings, cost: imp
     }
     roles.extend([Role::Macroscopic, Role::Collide]);
     manifest.kernels = roles.into_iter().map(|role| kernel(model, &manifest, role, cost(role))).collect();
-    manifest
+    match options.layout {
+        Layout::Blocks => manifest,
+        Layout::Soa => soa::manifest(manifest),
+    }
 }
 
 fn transport(found: &Transport) -> bundle::Transport {
@@ -172,7 +178,7 @@ fn param_args(model: &Model) -> Vec<Arg> {
         let axis = if param.components == 1 { "" } else { [", x", ", y", ", z"][usize::from(component)] };
         let range = param.range.as_ref().map_or(String::new(), |(low, high)| format!(" in ({low}, {high})"));
         let doc = if param.doc.is_empty() { "parameter of the method" } else { &param.doc };
-        Arg { name, ty: ArgType::Real, doc: format!("{doc}{axis}{range}") }
+        Arg { name, ty: ArgType::Real, doc: format!("{doc}{axis}{range}, lattice units") }
     });
     args.collect()
 }

@@ -1,6 +1,6 @@
 //! `lbmc bench`: kernels on a uniform periodic box, as a fraction of the copy bandwidth of the same run.
 
-use lbm_bundle::{Bundle, Real};
+use lbm_bundle::{Bundle, Layout, Real};
 use lbm_codegen::options::Options;
 use lbm_dsl::model::Model;
 use lbm_dsl::shipped;
@@ -98,7 +98,7 @@ pub fn bench(args: &Bench) -> Result<()> {
 fn measure(args: &Bench, device: &Device, model: &Model, real: Real, bandwidth: f64) -> Result<Row> {
     let dim = model.lattice().dim();
     let block = spec::block(args.block.as_ref(), dim, preferred_block(device.target(), dim))?;
-    let bundle = spec::compile(model, &Options { target: device.target(), real, block })?;
+    let bundle = spec::compile(model, &Options { target: device.target(), real, layout: Layout::Blocks, block })?;
     let size = size(&bundle, args.gib);
     if size.contains(&0) {
         return Err(miette!(help = "raise --gib", "{} GiB do not hold a single block", args.gib));

@@ -1,6 +1,6 @@
 //! `lbmc eval`: a collision applied to given populations, by the execution the user names.
 
-use lbm_bundle::{Real, Role, Target};
+use lbm_bundle::{Layout, Real, Role, Target};
 use lbm_codegen::ir::KernelIr;
 use lbm_codegen::options::Options;
 use lbm_codegen::{lower, simplify};
@@ -90,7 +90,7 @@ fn interpret<F: Number + FloatCast>(
 /// The compiled kernel, on the host or on the first GPU.
 fn compiled(model: &Model, params: &Params, before: &[Vec<f64>], target: Target, real: Real) -> Result<Vec<Vec<f64>>> {
     let block = Options::default_block(model.lattice().dim());
-    let bundle = spec::compile(model, &Options { target, real, block })?;
+    let bundle = spec::compile(model, &Options { target, real, layout: Layout::Blocks, block })?;
     let device = match target {
         Target::C => Device::host(0)?,
         Target::Cuda => Device::cuda(0)?,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use lbm_bundle::{Bundle, Target};
+use lbm_bundle::{Bundle, Layout, Target};
 use lbm_codegen::options::Options;
 use lbm_codegen::pipeline::{self, CompileError, KernelReport, Stage};
 use miette::{Result, miette};
@@ -22,6 +22,7 @@ const ARCH: &str = "sm_90";
 struct Report {
     spec: String,
     real: lbm_bundle::Real,
+    layout: Layout,
     block: [u32; 3],
     /// Names of the parameters' components.
     params: Vec<String>,
@@ -45,7 +46,12 @@ pub fn generate(args: &Gen) -> Result<()> {
     let model = Spec::find(&args.spec)?.model()?;
     clock.lap("front_end");
     let dim = model.lattice().dim();
-    let block = spec::block(args.block.as_ref(), dim, Options::default_block(dim))?;
+    let layout = args.layout.into();
+    let default = match layout {
+        Layout::Blocks => Options::default_block(dim),
+        Layout::Soa => Options::TILE,
+    };
+    let block = spec::block(args.block.as_ref(), dim, default)?;
     let targets: &[Target] = match args.target {
         GenTarget::Cuda => &[Target::Cuda],
         GenTarget::C => &[Target::C],
@@ -57,7 +63,7 @@ pub fn generate(args: &Gen) -> Result<()> {
     let mut bundles: Vec<Bundle> = vec![];
     let mut kernels = vec![];
     for &target in targets {
-        let compiled = plans.emit(&Options { target, real: args.real.into(), block }).map_err(failed)?;
+        let compiled = plans.emit(&Options { target, real: args.real.into(), layout, block }).map_err(failed)?;
         bundles.push(compiled.bundle);
         kernels = compiled.report.kernels;
     }
@@ -73,6 +79,7 @@ pub fn generate(args: &Gen) -> Result<()> {
         let report = Report {
             spec: model.name().to_string(),
             real: args.real.into(),
+            layout,
             block,
             params: params::all_names(&model),
             kernels,

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use lbm_bundle::Layout;
 use lbm_codegen::options::Options;
 use lbm_runtime::case::{RawCase, TargetChoice};
 use lbm_runtime::device::Device;
@@ -32,7 +33,8 @@ pub fn run(args: &Run) -> Result<()> {
         .map_err(|error| Report::new(raw.reject_spec(&error.to_string(), error.help().map(|help| help.to_string()))))?
         .model()?;
     let block = raw.block().unwrap_or_else(|| preferred_block(device.target(), model.lattice().dim()));
-    let bundle = spec::compile(&model, &Options { target: device.target(), real: raw.real(), block })?;
+    let bundle =
+        spec::compile(&model, &Options { target: device.target(), real: raw.real(), layout: Layout::Blocks, block })?;
     let (case, warnings) = raw.resolve(&bundle.manifest)?;
     for warning in warnings {
         eprintln!("{:?}", Report::new(warning));

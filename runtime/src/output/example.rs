@@ -1,6 +1,6 @@
 //! A case and a flow for the tests of this folder: a cavity, and a vortex whose formula is known.
 
-use lbm_bundle::{ABI, Boundary, Direction, Manifest, Param, Populations, Real, Target, Transport};
+use lbm_bundle::{ABI, Boundary, Direction, Layout, Manifest, Param, Populations, Real, Target, Transport};
 
 use crate::case::{Case, RawCase};
 use crate::snapshot::{Component, Snapshot};
@@ -15,6 +15,7 @@ pub(super) fn manifest() -> Manifest {
         spec: "d2q9_bgk".into(),
         target: Target::C,
         real: Real::F32,
+        layout: Layout::Blocks,
         dim: 2,
         populations: vec![Populations {
             name: "f".into(),

@@ -96,13 +96,18 @@ fn a_changed_parameter_acts_from_the_next_step() {
 }
 
 #[test]
-fn a_bundle_of_another_interface_or_target_is_refused() {
+fn a_bundle_of_another_interface_layout_or_target_is_refused() {
     let device = Device::host(1).unwrap();
     let spec = GridSpec::periodic([8, 8, 1]);
     let mut newer = bundle();
     newer.manifest.abi += 1;
     let error = Simulation::new(&device, &newer, &spec, &omega(1.0)).err().expect("newer");
-    assert!(error.to_string().contains("version 2"), "{error}");
+    let versions = [format!("version {}", lbm_bundle::ABI + 1), format!("version {}", lbm_bundle::ABI)];
+    assert!(versions.iter().all(|version| error.to_string().contains(version)), "{error}");
+    let mut plain = bundle();
+    plain.manifest.layout = lbm_bundle::Layout::Soa;
+    let error = Simulation::new(&device, &plain, &spec, &omega(1.0)).err().expect("plain arrays");
+    assert!(error.to_string().contains("soa"), "{error}");
     let mut other = bundle();
     other.manifest.target = lbm_bundle::Target::Cuda;
     assert!(Simulation::new(&device, &other, &spec, &omega(1.0)).is_err());

@@ -1,0 +1,179 @@
+//! Kernels on the caller's plain arrays, in C and CUDA C++: a load for each input, the arithmetic, a store for each output.
+
+use lbm_bundle::{File, Kernel as Signature, Manifest, Role};
+use serde::Serialize;
+
+use super::formula::{Language, Printer, real_name};
+use super::layout::{self, Dialect, body, declarations, doc};
+use super::view;
+use super::{Method, banner, render};
+
+const C: &str = include_str!("../../../templates/c/soa.c");
+const CUDA: &str = include_str!("../../../templates/cuda/soa.cu");
+
+/// What the templates print.
+#[derive(Serialize)]
+struct View {
+    banner: Vec<String>,
+    real: &'static str,
+    kernels: Vec<Kernel>,
+    packed: Vec<view::Kernel>,
+}
+
+/// One kernel. Its texts are lists of lines.
+#[derive(Serialize)]
+struct Kernel {
+    symbol: String,
+    doc: Vec<String>,
+    args: Vec<String>,
+    unused: Vec<String>,
+    #[serde(flatten)]
+    cells: Cells,
+    threads: u32,
+    inputs: Vec<Value>,
+    body: Vec<String>,
+    outputs: Vec<Value>,
+}
+
+/// How a kernel, or a thread of it, finds its cells.
+#[derive(Serialize)]
+struct Cells {
+    /// Loops, or the coordinates of a thread.
+    loops: Vec<String>,
+    /// Ends of the loops.
+    ends: Vec<String>,
+    /// Indentation of what is done for a cell.
+    pad: &'static str,
+}
+
+/// A value and the place in memory that it comes from or goes to.
+#[derive(Serialize)]
+struct Value {
+    name: String,
+    text: String,
+}
+
+/// `<spec>.c`
+pub fn c(method: &Method) -> File {
+    let dialect = Dialect { target: "c", int: "int32_t", restrict: "restrict " };
+    let text = render("soa.c", C, &view(method, &dialect, c_loops));
+    File { name: format!("{}.c", method.manifest.spec), text }
+}
+
+/// `<spec>.cu`
+pub fn cuda(method: &Method) -> File {
+    let dialect = Dialect { target: "cuda", int: "int", restrict: "__restrict__ " };
+    let text = render("soa.cu", CUDA, &view(method, &dialect, cuda_cell));
+    File { name: format!("{}.cu", method.manifest.spec), text }
+}
+
+fn view(method: &Method, dialect: &Dialect, cells: fn(&Manifest, Role) -> Cells) -> View {
+    let manifest = method.manifest;
+    let real = real_name(manifest.real);
+    View {
+        banner: banner::banner(method, dialect.target),
+        real,
+        kernels: manifest
+            .kernels
+            .iter()
+            .map(|signature| kernel(method, signature, dialect, cells(manifest, signature.role)))
+            .collect(),
+        packed: manifest.kernels.iter().map(|signature| layout::packed(signature, real)).collect(),
+    }
+}
+
+fn kernel(method: &Method, signature: &Signature, dialect: &Dialect, cells: Cells) -> Kernel {
+    let (manifest, role) = (method.manifest, signature.role);
+    let plan = method.plan(role);
+    let printer = Printer::new(plan, manifest.real, Language::C);
+    let (from, to) = if role == Role::Init { ("fields", "dst") } else { ("src", "dst") };
+    let to = if role == Role::Macroscopic { "fields" } else { to };
+    let upwind = |at: usize| if role == Role::StreamCollide { manifest.directions[at].c } else { [0; 3] };
+    let inputs = layout::inputs(manifest, plan).into_iter().map(|input| {
+        let place = place(role, input.at, upwind(input.at));
+        Value { name: input.text, text: format!("{from}[{place}]") }
+    });
+    let outputs = plan.dag().outputs().iter().enumerate().map(|(at, output)| Value {
+        name: printer.operand(output.value),
+        text: format!("{to}[{}]", place(role, at, [0; 3])),
+    });
+    Kernel {
+        symbol: signature.symbol.clone(),
+        doc: vec![doc(manifest.layout, role).into()],
+        args: declarations(&signature.args, real_name(manifest.real), dialect, ")"),
+        unused: layout::unused(signature, plan).map(|name| format!("(void){name};")).collect(),
+        cells,
+        threads: signature.threads,
+        inputs: inputs.collect(),
+        body: body(plan, &printer),
+        outputs: outputs.collect(),
+    }
+}
+
+/// Where the direction or component `at` is, one step against the velocity `c`.
+fn place(role: Role, at: usize, c: [i32; 3]) -> String {
+    let mut text = match (role, at) {
+        (Role::Collide, 0) => "state".to_string(),
+        (Role::Collide, _) => format!("{at} * (size_t)count + state"),
+        (_, 0) => "cell".to_string(),
+        (_, 1) => "cell + stride_i".to_string(),
+        _ => format!("cell + {at} * stride_i"),
+    };
+    for (c, step) in c.into_iter().zip(["1", "stride_y", "stride_z"]).rev() {
+        match c {
+            0 => {}
+            1 => text += &format!(" - {step}"),
+            _ => text += &format!(" + {step}"),
+        }
+    }
+    text
+}
+
+/// Every cell of the box, row by row.
+fn c_loops(manifest: &Manifest, role: Role) -> Cells {
+    let (loops, ends, pad): (&[&str], &[&str], _) = match (role, manifest.dim) {
+        (Role::Collide, _) => (
+            &["    EACH_CELL", "    for (size_t state = 0; state < (size_t)count; ++state) {"],
+            &["    }  // states"],
+            "        ",
+        ),
+        (_, 2) => (
+            &["    for (int32_t y = 0; y < ny; ++y) {", "        const long long row = y * stride_y;"],
+            &["        }  // cells", "    }  // rows"],
+            "            ",
+        ),
+        _ => (
+            &[
+                "    for (int32_t z = 0; z < nz; ++z)",
+                "    for (int32_t y = 0; y < ny; ++y) {",
+                "        const long long row = z * stride_z + y * stride_y;",
+            ],
+            &["        }  // cells", "    }  // rows"],
+            "            ",
+        ),
+    };
+    let row = ["        EACH_CELL", "        for (long long cell = row; cell < row + nx; ++cell) {"];
+    let row: &[&str] = if role == Role::Collide { &[] } else { &row };
+    Cells { loops: lines(loops.iter().chain(row)), ends: lines(ends), pad }
+}
+
+fn lines<'a>(lines: impl IntoIterator<Item = &'a &'a str>) -> Vec<String> {
+    lines.into_iter().map(|line| line.to_string()).collect()
+}
+
+/// The cell or state of a CUDA thread.
+fn cuda_cell(manifest: &Manifest, role: Role) -> Cells {
+    let axes = &["x", "y", "z"][..manifest.dim as usize];
+    let mut loops: Vec<String> = if role == Role::Collide {
+        lines(&["const int state = blockIdx.x * blockDim.x + threadIdx.x;", "if (state >= count) return;"])
+    } else {
+        let coordinate =
+            |axis: &&str| format!("const int {axis} = blockIdx.{axis} * blockDim.{axis} + threadIdx.{axis};");
+        let outside: Vec<String> = axes.iter().map(|axis| format!("{axis} >= n{axis}")).collect();
+        let rest: String = axes[1..].iter().map(|axis| format!(" + {axis} * stride_{axis}")).collect();
+        let cell = [format!("if ({}) return;", outside.join(" || ")), format!("const long long cell = x{rest};")];
+        axes.iter().map(coordinate).chain(cell).collect()
+    };
+    loops.push(String::new());
+    Cells { loops, ends: Vec::new(), pad: "    " }
+}
