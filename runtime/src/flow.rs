@@ -19,7 +19,7 @@ use crate::output::Recorder;
 use crate::output::progress::{Facts, Progress};
 use crate::output::series::Decay;
 use crate::output::sink::OutputError;
-use crate::output::summary::{Measured, StopReason, Summary, bytes_per_update};
+use crate::output::summary::{Carried, Measured, StopReason, Summary, bytes_per_update};
 use crate::step::{FaceSpec, GridSpec, Simulation, StepError, WallSpec};
 
 /// Longest stretch between two looks at the progress line, in seconds.
@@ -76,7 +76,7 @@ pub fn run(
     let mut flow = start(case, bundle, device)?;
     flow.notices().iter().for_each(|text| notice(text));
     let bandwidth = copy_bandwidth(device)?;
-    let mass_start = flow.mass()?;
+    let sums_start = flow.sums()?;
     let facts = Facts {
         cells: case.cells(),
         bytes_per_update: bytes_per_update(&bundle.manifest),
@@ -126,13 +126,19 @@ pub fn run(
     }
     progress.finish();
 
+    let sums: Vec<Carried> = sums_start
+        .into_iter()
+        .zip(flow.sums()?)
+        .map(|(start, end)| Carried { name: start.name, start: start.mass, end: end.mass })
+        .collect();
     let measured = Measured {
         device: device.describe(),
         steps: flow.step(),
         seconds: flow.timings().seconds(),
         copy_bandwidth: Some(bandwidth),
-        mass_start,
-        mass_end: flow.mass()?,
+        mass_start: sums[0].start,
+        mass_end: sums[0].end,
+        carried: sums[1..].to_vec(),
         residual,
         stop,
     };
@@ -151,6 +157,9 @@ pub fn describe(summary: &Summary, folder: &Path) -> String {
         text += &format!(", {share:.2} of the copy bandwidth of {}", summary.device);
     }
     text += &format!("\nmass {:.9} at the start, {:.9} at the end\n", summary.mass_start, summary.mass_end);
+    for Carried { name, start, end } in &summary.carried {
+        text += &format!("sum of {name} {start:.9} at the start, {end:.9} at the end\n");
+    }
     for with in &summary.compared {
         text += &format!("{} against {}: rms {:.4}, at most {:.4}\n", with.profile, with.with, with.rms, with.max);
     }

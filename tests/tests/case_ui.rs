@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lbm_bundle::{ABI, Boundary, Layout, Manifest, Param, Populations, Real, Target, Transport};
+use lbm_bundle::{ABI, Boundary, Field, Layout, Manifest, Param, Populations, Real, Target, Transport};
 use lbm_runtime::case::{CODES, Case, CaseError, Code, Diagnostic, RawCase};
 use miette::{GraphicalReportHandler, GraphicalTheme};
 
@@ -123,6 +123,12 @@ fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
     if method != "bgk" {
         params.push(param("s_nu", 1, Some((0.0, 2.0)), "relaxation rate of the odd moments"));
     }
+    let field = |name: &str, components: u32| Field { name: name.into(), components };
+    let mut fields = vec![field("rho", 1), field("u", dim)];
+    if spec == "d2q9_scalar" {
+        params.push(param("omega_g", 1, Some((0.0, 2.0)), "relaxation rate of the scalar's flux"));
+        fields.push(field("phi", 1));
+    }
     Manifest {
         abi: ABI,
         spec: spec.into(),
@@ -142,7 +148,7 @@ fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
         block: block.unwrap_or(if dim == 2 { [8, 8, 1] } else { [4, 4, 4] }),
         wall_stride: dim,
         params,
-        fields: vec![],
+        fields,
         boundaries: vec![
             Boundary { name: "bounce_back".into(), code: 0, params: vec![], doc: String::new() },
             Boundary {

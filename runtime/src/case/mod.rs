@@ -31,6 +31,7 @@
 //! [start]                       # at rest with density 1, if not given; numbers, or formulas of position
 //! velocity = ["0.1 * sin(2*pi*y/ly)", 0]
 //! density = 1
+//! phi = "exp(-(x/10)^2)"        # any other field of the method, by its name; else 0
 //!
 //! [stop]                        # steps (or time), and earlier when steady
 //! steps = 500_000
@@ -88,7 +89,7 @@ pub use formula::Formula;
 pub use read::RawCase;
 pub use reference::{Curve, Moment, Reference, find as reference};
 pub use schema::keys;
-pub use start::Start;
+pub use start::{Start, StartField};
 pub use units::{Dimension, Units};
 
 /// Mach number above which a case gets a warning.

@@ -24,11 +24,18 @@ pub struct RawCase {
     pub(super) fluid: RawFluid,
     pub(super) params: Vec<RawParam>,
     pub(super) faces: RawFaces,
-    pub(super) start_velocity: Option<Spanned<Vec<Spanned<Formula>>>>,
-    pub(super) start_density: Option<Spanned<Formula>>,
+    pub(super) start: Vec<RawStart>,
     pub(super) stop: RawStop,
     pub(super) output: RawOutput,
     pub(super) warnings: Vec<Diagnostic>,
+}
+
+/// A field at the start, in m, kg, s or in lattice units.
+#[derive(Clone, Debug)]
+pub(super) struct RawStart {
+    /// Its name in the file: `density`.
+    pub(super) key: Spanned<String>,
+    pub(super) components: Spanned<Vec<Spanned<Formula>>>,
 }
 
 /// `[units]` of a case in SI units.
@@ -198,12 +205,7 @@ impl Reader {
         let fluid = self.fluid(&fluid);
         let params = self.params(&params.entries);
         let faces = self.faces(&faces);
-        let start_velocity =
-            self.vector(&start, "velocity", |reader, value| reader.formula(value, Dimension::VELOCITY));
-        let start_density = start.get("density").and_then(|entry| {
-            let value = self.formula(&entry.value, Dimension::DENSITY)?;
-            Some(Spanned { value, span: entry.value.span.clone() })
-        });
+        let start = start.entries.iter().filter_map(|entry| self.start(&start, entry)).collect();
         let stop = self.stop(&stop);
         let output = self.output(&output);
         Some(RawCase {
@@ -222,8 +224,7 @@ impl Reader {
             fluid,
             params,
             faces,
-            start_velocity,
-            start_density,
+            start,
             stop,
             output,
             warnings: vec![],
@@ -313,6 +314,20 @@ impl Reader {
             }
         }
         params
+    }
+
+    /// A field at the start; those called `velocity` and `density` are what they say, any other is a number.
+    fn start(&mut self, table: &Table, entry: &tree::Entry) -> Option<RawStart> {
+        let (key, span) = (&entry.key, &entry.value.span);
+        let components = if key == "velocity" || matches!(entry.value.kind, Kind::List(_)) {
+            let dimension = if key == "velocity" { Dimension::VELOCITY } else { Dimension::NUMBER };
+            self.vector(table, key, |reader, value| reader.formula(value, dimension))?
+        } else {
+            let dimension = if key == "density" { Dimension::DENSITY } else { Dimension::NUMBER };
+            let value = self.formula(&entry.value, dimension)?;
+            Spanned { value: vec![Spanned { value, span: span.clone() }], span: span.clone() }
+        };
+        Some(RawStart { key: Spanned { value: key.clone(), span: entry.span.clone() }, components })
     }
 
     fn stop(&mut self, table: &Table) -> RawStop {

@@ -6,7 +6,9 @@ use super::diag::{self, CaseError, Diagnostic, Report, Span, Spanned};
 use super::formula::Formula;
 use super::read::{RawCase, RawFace, RawFluid, RawParam};
 use super::units::{Dimension, Units};
-use super::{Case, Face, MACH_ADVISED, Output, Reference, Scales, Start, Steady, Stop, Wall, reference, schema};
+use super::{
+    Case, Face, MACH_ADVISED, Output, Reference, Scales, Start, StartField, Steady, Stop, Wall, reference, schema,
+};
 
 /// Steps between checks for steady flow, if the case does not say.
 const CHECK_EVERY: f64 = 1000.0;
@@ -41,7 +43,7 @@ struct Resolver<'a> {
     report: Report,
 }
 
-impl Resolver<'_> {
+impl<'a> Resolver<'a> {
     fn case(&mut self) -> Option<Case> {
         let raw = self.raw;
         self.block();
@@ -195,8 +197,8 @@ impl Resolver<'_> {
             let value = norm(param.values.iter().map(|(value, _)| *value));
             (param.name.value == "velocity").then(|| Speed { value, span: param.span.clone() })
         });
-        let given = self.raw.start_velocity.iter();
-        walls.chain(given.map(|given| Speed { value: start, span: given.span.clone() })).collect()
+        let given = self.raw.start.iter().filter(|given| given.key.value == "velocity");
+        walls.chain(given.map(|given| Speed { value: start, span: given.components.span.clone() })).collect()
     }
 
     fn units(&mut self, cell: f64, reference: Option<&Speed>) -> Option<Units> {
@@ -472,8 +474,10 @@ impl Resolver<'_> {
             return; // a wall that was not understood may be the one that moves
         }
         let rests = walls.iter().all(|wall| wall.velocity == Some([0.0; 3]))
-            && start.density.constant().is_some()
-            && start.velocity.iter().all(|component| component.constant() == Some(0.0))
+            && start.is_uniform()
+            && start.fields.iter().all(|field| {
+                field.name != "u" || field.components.iter().all(|component| component.constant() == Some(0.0))
+            })
             && params.iter().all(|(_, values)| values.len() == 1 || values.iter().all(|value| *value == 0.0));
         if rests {
             let message = "nothing moves: every wall is at rest, and so is the fluid at the start";
@@ -485,55 +489,81 @@ impl Resolver<'_> {
     /// The state at the start in the units of the case, checked on every cell, and its largest speed.
     fn start(&mut self, size: [usize; 3], cell: f64) -> Option<(Start, f64)> {
         let raw = self.raw;
-        let at_rest = || Formula::number(0.0);
-        let mut start = Start { density: Formula::number(1.0), velocity: [at_rest(), at_rest(), at_rest()] };
-        let components = raw.start_velocity.iter().flat_map(|given| &given.value);
-        for given in raw.start_density.iter().chain(components) {
-            if let Some(name) = given.value.beyond(self.dim) {
-                let message = format!("{} has {} axes, and no `{name}`", self.manifest.main().lattice, self.dim);
-                return self.report.add(diag::WRONG_DIMENSION, &given.span, message, "no such axis", None);
+        let keys: Vec<&str> = self.manifest.fields.iter().map(|field| start_key(&field.name)).collect();
+        for given in &raw.start {
+            let key = &given.key.value;
+            if !keys.contains(&&key[..]) {
+                let message = format!("{} has no field `{key}`", self.manifest.spec);
+                let help = schema::suggest(key, &keys);
+                return self.report.add(diag::UNKNOWN_KEY, &given.key.span, message, "unknown field", help);
+            }
+            for component in &given.components.value {
+                if let Some(name) = component.value.beyond(self.dim) {
+                    let message = format!("{} has {} axes, and no `{name}`", self.manifest.main().lattice, self.dim);
+                    return self.report.add(diag::WRONG_DIMENSION, &component.span, message, "no such axis", None);
+                }
             }
         }
-        if let Some(given) = &raw.start_density {
-            start.density = given.value.on(size, cell);
-        }
-        if let Some(given) = &raw.start_velocity {
-            if given.value.len() != self.dim {
-                let message = format!("`velocity` has {} components, not {}", self.dim, given.value.len());
-                let label = format!("{} expected", self.dim);
-                return self.report.add(diag::COMPONENTS, &given.span, message, label, None);
-            }
-            for (to, from) in start.velocity.iter_mut().zip(&given.value) {
-                *to = from.value.on(size, cell);
-            }
+        let mut start = Start { fields: vec![] };
+        for field in &self.manifest.fields {
+            let count = field.components as usize;
+            let components = match self.started(&field.name) {
+                Some(given) if given.value.len() == count => {
+                    given.value.iter().map(|component| component.value.on(size, cell)).collect()
+                }
+                Some(given) => {
+                    let key = start_key(&field.name);
+                    let message = format!("`{key}` has {count} components, not {}", given.value.len());
+                    return self.report.add(diag::COMPONENTS, &given.span, message, format!("{count} expected"), None);
+                }
+                None => vec![Formula::number(if field.name == "rho" { 1.0 } else { 0.0 }); count],
+            };
+            start.fields.push(StartField { name: field.name.clone(), components });
         }
         let survey = start.survey(size);
-        let place = |cell: [usize; 3]| match start.is_uniform() {
-            true => String::new(),
-            false => {
-                format!(" at cell ({})", cell[..self.dim].iter().map(usize::to_string).collect::<Vec<_>>().join(", "))
-            }
-        };
-        if let (Some((cell, density)), Some(given)) = (survey.no_density, &raw.start_density) {
-            let message = format!("the density must be positive, and is {}{}", short(density), place(cell));
-            self.report.add::<()>(diag::BAD_VALUE, &given.span, message, "not positive", None);
+        for wrong in &survey.wrong {
+            let name = &start.fields[wrong.field].name;
+            let Some(given) = self.started(name) else { continue };
+            let place = match start.is_uniform() {
+                true => String::new(),
+                false => {
+                    let cell = wrong.cell[..self.dim].iter().map(usize::to_string);
+                    format!(" at cell ({})", cell.collect::<Vec<_>>().join(", "))
+                }
+            };
+            let key = start_key(name);
+            let (message, label) = if name == "rho" {
+                (format!("the density must be positive, and is {}{place}", short(wrong.value)), "not positive")
+            } else if given.value.len() > 1 {
+                (format!("the {key} along {} is not finite{place}", axis_name(wrong.component)), "not finite")
+            } else {
+                (format!("`{key}` is not finite{place}"), "not finite")
+            };
+            self.report.add::<()>(diag::BAD_VALUE, &given.value[wrong.component].span, message, label, None);
         }
-        if let (Some((cell, axis)), Some(given)) = (survey.no_velocity, &raw.start_velocity) {
-            let message = format!("the velocity along {} is not finite{}", axis_name(axis), place(cell));
-            self.report.add::<()>(diag::BAD_VALUE, &given.value[axis].span, message, "not finite", None);
-        }
-        (survey.no_density.is_none() && survey.no_velocity.is_none()).then_some((start, survey.fastest))
+        survey.wrong.is_empty().then_some((start, survey.fastest))
+    }
+
+    /// What the case gives a field of the method at the start.
+    fn started(&self, field: &str) -> Option<&'a Spanned<Vec<Spanned<Formula>>>> {
+        let given = self.raw.start.iter().find(|given| given.key.value == start_key(field));
+        given.map(|given| &given.components)
     }
 
     fn start_in_lattice(&mut self, start: Option<Start>, units: &Units) -> Option<Start> {
         let mut start = start?;
-        if let Some(given) = &self.raw.start_density {
-            if units.si && units.density.is_none() {
-                return self.needs_density(&given.span);
+        for field in &mut start.fields {
+            let Some(given) = self.started(&field.name) else { continue };
+            let scale = match &field.name[..] {
+                "rho" if units.si && units.density.is_none() => return self.needs_density(&given.span),
+                "rho" => units.scale(Dimension::DENSITY),
+                "u" => units.scale(Dimension::VELOCITY),
+                _ => 1.0,
+            };
+            for component in &mut field.components {
+                *component = component.over(scale);
             }
-            start.density = start.density.over(units.scale(Dimension::DENSITY));
         }
-        start.velocity = start.velocity.map(|component| component.over(units.scale(Dimension::VELOCITY)));
         Some(start)
     }
 
@@ -596,6 +626,15 @@ impl Resolver<'_> {
 }
 
 /// The velocity of a wall: its parameter of that name, or rest where there are no parameters at all.
+/// What `[start]` calls a field of the method.
+fn start_key(field: &str) -> &str {
+    match field {
+        "rho" => "density",
+        "u" => "velocity",
+        other => other,
+    }
+}
+
 fn wall_velocity(values: &[(String, Vec<f64>)]) -> Option<[f64; 3]> {
     if values.is_empty() {
         return Some([0.0; 3]);

@@ -1,7 +1,7 @@
 //! The keys of a case file, and guesses at what a mistyped one was meant to be.
 
 /// A key as a path from the top of the file, and what it is. A last part `*` stands for names that the case chooses: a
-/// parameter of the method or of a boundary rule.
+/// parameter or a field of the method, or a parameter of a boundary rule.
 pub(super) struct Key {
     pub(super) path: &'static str,
     pub(super) doc: &'static str,
@@ -41,6 +41,10 @@ pub(super) const KEYS: &[Key] = &[
     key("faces.others", "boundary at the faces not named"),
     key("start.density", "density at the start: a number or a formula of position"),
     key("start.velocity", "velocity at the start: for each axis a number or a formula of position"),
+    key(
+        "start.*",
+        "any other field of the method at the start, by its name: a number or a formula of position; else 0",
+    ),
     key("stop.steps", "most time steps"),
     key("stop.time", "longest time"),
     key(
@@ -50,7 +54,7 @@ pub(super) const KEYS: &[Key] = &[
     key("stop.check_every", "time steps between checks"),
     key("output.directory", "where files go"),
     key("output.profiles", "write centre lines"),
-    key("output.picture", "draw the velocity"),
+    key("output.picture", "draw the velocity, the vorticity and scalars"),
     key("output.vtk", "write fields for ParaView"),
     key("output.every", "time steps between VTK files"),
     key("output.series", "time steps between rows of energy, enstrophy, dissipation and the like"),

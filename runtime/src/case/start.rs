@@ -1,38 +1,52 @@
-//! State of the fluid at the start.
+//! State at the start.
 
 use rayon::prelude::*;
 
 use super::formula::Formula;
 
-/// State of the fluid at the start, in lattice units, as formulas of the position of a cell's centre in cells.
+/// State at the start, in lattice units, as formulas of the position of a cell's centre in cells.
 ///
 /// Populations start in equilibrium at this state, so gradients of the velocity are not in them: the stress that belongs to
 /// the gradients builds up within a few relaxation times, and leaves a ripple of the order of the Knudsen number behind. A
 /// pressure that balances the velocity is the case's to give, as a density.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Start {
-    /// Density.
-    pub density: Formula,
-    /// Velocity, zero beyond the dimension.
-    pub velocity: [Formula; 3],
+    /// The fields of the method, in its order.
+    pub fields: Vec<StartField>,
+}
+
+/// One field at the start.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StartField {
+    /// Name as in the spec: `rho`.
+    pub name: String,
+    /// A formula for each component.
+    pub components: Vec<Formula>,
 }
 
 /// What a start does on a grid.
+#[derive(Debug, Default)]
 pub(super) struct Survey {
-    /// Largest speed.
+    /// Largest speed: length of the field `u`.
     pub(super) fastest: f64,
-    /// The first cell with a density that is not positive or not finite, and that density.
-    pub(super) no_density: Option<([usize; 3], f64)>,
-    /// The first cell with a velocity that is not finite, and the axis.
-    pub(super) no_velocity: Option<([usize; 3], usize)>,
+    /// For each field that has one, the first cell with a value that cannot be: its field, component and value.
+    pub(super) wrong: Vec<Wrong>,
+}
+
+/// A value that cannot be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Wrong {
+    pub(super) field: usize,
+    pub(super) component: usize,
+    pub(super) cell: [usize; 3],
+    pub(super) value: f64,
 }
 
 impl Start {
-    /// Density and velocity of the cell with its centre at `cell + 1/2`: `rho, ux, uy` (and `uz`), as many as there is
-    /// room for.
+    /// Fields of the cell with its centre at `cell + 1/2`, all components in order.
     pub fn at(&self, cell: [usize; 3], out: &mut [f64]) {
         let centre = cell.map(|position| position as f64 + 0.5);
-        let formulas = std::iter::once(&self.density).chain(&self.velocity);
+        let formulas = self.fields.iter().flat_map(|field| &field.components);
         for (out, formula) in out.iter_mut().zip(formulas) {
             *out = formula.at(centre);
         }
@@ -40,46 +54,48 @@ impl Start {
 
     /// Whether it is the same everywhere.
     pub fn is_uniform(&self) -> bool {
-        self.density.constant().is_some() && self.velocity.iter().all(|component| component.constant().is_some())
+        let mut formulas = self.fields.iter().flat_map(|field| &field.components);
+        formulas.all(|formula| formula.constant().is_some())
     }
 
     pub(super) fn survey(&self, size: [usize; 3]) -> Survey {
         let [width, height, depth] = if self.is_uniform() { [1; 3] } else { size };
         let row = |row: usize| {
-            let mut survey = Survey::empty();
+            let mut survey = Survey::default();
             for x in 0..width {
                 survey.look(self, [x, row % height, row / height]);
             }
             survey
         };
-        (0..height * depth).into_par_iter().map(row).reduce(Survey::empty, Survey::then)
+        (0..height * depth).into_par_iter().map(row).reduce(Survey::default, Survey::then)
     }
 }
 
 impl Survey {
-    fn empty() -> Survey {
-        Survey { fastest: 0.0, no_density: None, no_velocity: None }
-    }
-
     fn look(&mut self, start: &Start, cell: [usize; 3]) {
-        let mut state = [0.0; 4];
-        start.at(cell, &mut state);
-        let [density, velocity @ ..] = state;
-        if !(density > 0.0 && density.is_finite()) {
-            self.no_density.get_or_insert((cell, density));
-        }
-        match velocity.iter().position(|component| !component.is_finite()) {
-            Some(axis) => _ = self.no_velocity.get_or_insert((cell, axis)),
-            None => self.fastest = self.fastest.max(velocity.iter().map(|u| u * u).sum::<f64>().sqrt()),
+        let centre = cell.map(|position| position as f64 + 0.5);
+        for (at, field) in start.fields.iter().enumerate() {
+            let mut square = 0.0;
+            for (component, formula) in field.components.iter().enumerate() {
+                let value = formula.at(centre);
+                let sound = value.is_finite() && (field.name != "rho" || value > 0.0);
+                if !sound && self.wrong.iter().all(|wrong| wrong.field != at) {
+                    self.wrong.push(Wrong { field: at, component, cell, value });
+                }
+                square += value * value;
+            }
+            if field.name == "u" && square.is_finite() {
+                self.fastest = self.fastest.max(square.sqrt());
+            }
         }
     }
 
-    fn then(self, next: Survey) -> Survey {
-        Survey {
-            fastest: self.fastest.max(next.fastest),
-            no_density: self.no_density.or(next.no_density),
-            no_velocity: self.no_velocity.or(next.no_velocity),
-        }
+    fn then(mut self, next: Survey) -> Survey {
+        self.fastest = self.fastest.max(next.fastest);
+        let new = next.wrong.into_iter().filter(|wrong| self.wrong.iter().all(|known| known.field != wrong.field));
+        let new: Vec<Wrong> = new.collect();
+        self.wrong.extend(new);
+        self
     }
 }
 
@@ -89,23 +105,29 @@ mod tests {
 
     fn start(density: &str, ux: &str) -> Start {
         let formula = |text: &str| Formula::parse(text).expect("a formula").0.on([8, 4, 1], 1.0);
-        Start { density: formula(density), velocity: [formula(ux), formula("0"), formula("0.3")] }
+        let field = |name: &str, components: &[&str]| StartField {
+            name: name.into(),
+            components: components.iter().map(|text| formula(text)).collect(),
+        };
+        Start { fields: vec![field("phi", &["z"]), field("u", &[ux, "0", "0.3"]), field("rho", &[density])] }
     }
 
     #[test]
-    fn a_start_is_taken_at_cell_centres() {
-        let mut out = [0.0; 3];
+    fn a_start_is_taken_at_cell_centres_in_the_order_of_the_method() {
+        let mut out = [0.0; 5];
         start("1 + y", "x / lx").at([3, 1, 0], &mut out);
-        assert_eq!(out, [2.5, 3.5 / 8.0, 0.0]);
+        assert_eq!(out, [0.5, 3.5 / 8.0, 0.0, 0.3, 2.5]);
     }
 
     #[test]
     fn a_survey_finds_the_fastest_cell_and_the_first_wrong_ones() {
         let survey = start("1", "0.4 * x / 7.5").survey([8, 4, 1]);
         assert!((survey.fastest - 0.5).abs() < 1e-15);
-        assert!(survey.no_density.is_none() && survey.no_velocity.is_none());
+        assert_eq!(survey.wrong, []);
         let survey = start("y - 1.5", "sqrt(3 - x)").survey([8, 4, 1]);
-        assert_eq!(survey.no_density, Some(([0, 0, 0], -1.0)));
-        assert_eq!(survey.no_velocity, Some(([3, 0, 0], 0)));
+        assert_eq!(survey.wrong.len(), 2);
+        assert_eq!(survey.wrong[0], Wrong { field: 2, component: 0, cell: [0, 0, 0], value: -1.0 });
+        let no_velocity = &survey.wrong[1];
+        assert_eq!((no_velocity.field, no_velocity.component, no_velocity.cell), (1, 0, [3, 0, 0]));
     }
 }

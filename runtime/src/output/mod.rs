@@ -7,7 +7,7 @@
 //! | [`sink`] | nothing of its own: the folder, and files that appear only when they are whole |
 //! | [`vtk`] | `fields_*.vti`, `fields.pvd` |
 //! | [`profile`] | `profile_x.csv`, ... and how far they are from published ones |
-//! | [`picture`] | `velocity.png`: speed and streamlines; `vorticity.png` |
+//! | [`picture`] | `velocity.png`: speed and streamlines; `vorticity.png`; `phi.png` and the like |
 //! | [`plot`] | `profiles.png`: profiles and published points |
 //! | [`series`] | `series.csv`, `series.png`: energy, dissipation and the like over time, and how far from published ones |
 //! | [`summary`] | `summary.json` |
@@ -123,13 +123,18 @@ impl<'a> Recorder<'a> {
             }
         }
         if output.picture {
-            for (name, picture) in [
-                ("velocity.png", picture::draw_velocity(case, snapshot)),
-                ("vorticity.png", picture::draw_vorticity(case, snapshot)),
-            ] {
+            let mut pictures = vec![
+                ("velocity".to_string(), picture::draw_velocity(case, snapshot)),
+                ("vorticity".to_string(), picture::draw_vorticity(case, snapshot)),
+            ];
+            // The density says little that the velocity does not; any other scalar is there to be seen.
+            let scalars = manifest.fields.iter().filter(|field| field.components == 1 && field.name != "rho");
+            pictures
+                .extend(scalars.map(|field| (field.name.clone(), picture::draw_scalar(case, snapshot, &field.name))));
+            for (name, picture) in pictures {
                 let Some(picture) = picture else { continue };
                 let image = picture.png();
-                self.sink.write(name, |out| out.write_all(&image))?;
+                self.sink.write(&format!("{name}.png"), |out| out.write_all(&image))?;
             }
         }
         summary.files = self.sink.files().to_vec();
@@ -188,6 +193,7 @@ mod tests {
             copy_bandwidth: None,
             mass_start: 1024.0,
             mass_end: 1024.0,
+            carried: vec![],
             residual: None,
             stop: StopReason::Steps,
         };

@@ -1,4 +1,5 @@
-//! Pictures of the velocity, its magnitude in colour with evenly spaced streamlines on top, and of the vorticity's magnitude.
+//! Pictures of the velocity, its magnitude in colour with evenly spaced streamlines on top, of the vorticity's magnitude,
+//! and of scalars.
 
 use super::axes::{Area, FAINT, INK, PAPER};
 use super::canvas::{Align, Canvas, Pixel};
@@ -54,7 +55,7 @@ pub fn draw_velocity(case: &Case, snapshot: &Snapshot) -> Option<Canvas> {
     } else {
         (fastest, "speed / (cells per step)".to_string())
     };
-    colour_bar(&mut canvas, cells, most, &label);
+    colour_bar(&mut canvas, cells, (0.0, most), &label);
     Some(canvas)
 }
 
@@ -71,7 +72,17 @@ pub fn draw_vorticity(case: &Case, snapshot: &Snapshot) -> Option<Canvas> {
     } else {
         (most, "vorticity / (1/step)")
     };
-    colour_bar(&mut canvas, cells, most, label);
+    colour_bar(&mut canvas, cells, (0.0, most), label);
+    Some(canvas)
+}
+
+/// Draws a scalar, from its least value to its largest on the same plane.
+pub fn draw_scalar(case: &Case, snapshot: &Snapshot, name: &str) -> Option<Canvas> {
+    let (plane, least) = Plane::scalar(case, snapshot, name)?;
+    let range = plane.longest();
+    let (mut canvas, cells) = paint(case, snapshot, &plane, range);
+    frame(&mut canvas, case, &cells);
+    colour_bar(&mut canvas, cells, (least, least + range), name);
     Some(canvas)
 }
 
@@ -145,11 +156,13 @@ fn frame(canvas: &mut Canvas, case: &Case, cells: &Area) {
     area.label(canvas, &format!("x / {name}"), &format!("y / {name}"));
 }
 
-fn colour_bar(canvas: &mut Canvas, cells: Area, most: f64, label: &str) {
+/// What the colours mean, from the least value to the largest.
+fn colour_bar(canvas: &mut Canvas, cells: Area, (least, most): (f64, f64), label: &str) {
     let map = Map::new();
     let left = cells.to.0 + 40.0;
-    let bar = Area { from: (left, cells.from.1), to: (left + 34.0, cells.to.1), x: (0.0, 1.0), y: (0.0, most) };
-    canvas.paint(bar.from, bar.to, |x, y| map.at(bar.point((x, y)).1 / most.max(f64::MIN_POSITIVE)));
+    let bar = Area { from: (left, cells.from.1), to: (left + 34.0, cells.to.1), x: (0.0, 1.0), y: (least, most) };
+    let range = (most - least).max(f64::MIN_POSITIVE);
+    canvas.paint(bar.from, bar.to, |x, y| map.at((bar.point((x, y)).1 - least) / range));
     bar.frame(canvas);
     bar.label_right(canvas, label);
 }
@@ -205,6 +218,13 @@ mod tests {
             let margins = (MARGIN.left + MARGIN.right, MARGIN.top + MARGIN.bottom);
             assert_eq!(size, ((1000.0 + margins.0) as u32, (1000.0 + margins.1) as u32));
         }
+    }
+
+    #[test]
+    fn a_scalar_is_drawn_where_there_is_one() {
+        let (case, snapshot) = example::cavity(16);
+        assert!(draw_scalar(&case, &snapshot, "rho").is_some());
+        assert!(draw_scalar(&case, &snapshot, "phi").is_none());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Velocity or vorticity on a plane through the domain, continuous up to its edges.
+//! Velocity, vorticity or a scalar on a plane through the domain, continuous up to its edges.
 //!
 //! In two dimensions the plane is the domain; in three it is the middle plane normal to z. Between cell centres the vector
 //! is bilinear; beyond the outermost ones it runs to the wall's velocity, to the cell on the other side of a periodic axis,
@@ -32,6 +32,22 @@ impl Plane {
     pub(super) fn vorticity(case: &Case, snapshot: &Snapshot) -> Option<Plane> {
         let velocity = Velocity::new(snapshot, case.periodic)?;
         Some(Plane::new(case, snapshot.size, |cell| velocity.vorticity(cell), |_| None))
+    }
+
+    /// How far a scalar lies above its least value, along the first axis, and that value; `None` where there is no such
+    /// field. What is no number counts as the least.
+    pub(super) fn scalar(case: &Case, snapshot: &Snapshot, name: &str) -> Option<(Plane, f64)> {
+        let values = snapshot.get(name)?;
+        let (width, height) = (snapshot.size[0], snapshot.size[1]);
+        let on_plane = |[x, y, z]: [usize; 3]| values[snapshot.index(x, y, z)];
+        let plane = |least: f64| {
+            let cell = |cell: [usize; 3]| [on_plane(cell) - least, 0.0, 0.0];
+            Plane::new(case, snapshot.size, cell, |_| None)
+        };
+        let raw = plane(0.0);
+        let centres = (0..width * height).map(|at| raw.vectors[at % width + 1 + raw.nodes[0] * (at / width + 1)][0]);
+        let least = centres.fold(f64::INFINITY, f64::min);
+        Some((plane(least), least))
     }
 
     /// From the vector of each cell, and of each wall where that is known.

@@ -32,10 +32,23 @@ pub struct Measured {
     pub mass_start: f64,
     /// Mass at the end.
     pub mass_end: f64,
+    /// What further populations carried.
+    pub carried: Vec<Carried>,
     /// Change of velocity at the last check, over the reference velocity.
     pub residual: Option<f64>,
     /// Why the run ended.
     pub stop: StopReason,
+}
+
+/// Sum of a further set of populations over the cells, in lattice units.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Carried {
+    /// Name of the populations.
+    pub name: String,
+    /// At the start.
+    pub start: f64,
+    /// At the end.
+    pub end: f64,
 }
 
 /// The content of `summary.json`.
@@ -75,6 +88,9 @@ pub struct Summary {
     pub mass_start: f64,
     /// Mass at the end.
     pub mass_end: f64,
+    /// Sums of further populations.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub carried: Vec<Carried>,
     /// Why the run ended.
     pub stop: StopReason,
     /// Change of velocity at the last check, over the reference velocity.
@@ -134,6 +150,7 @@ impl Summary {
             fraction_of_copy: measured.copy_bandwidth.map(|copy| mlups * 1e6 * bytes_per_update(manifest) / copy),
             mass_start: measured.mass_start,
             mass_end: measured.mass_end,
+            carried: measured.carried.clone(),
             stop: measured.stop,
             residual: measured.residual,
             re: case.scales.re,
@@ -164,6 +181,7 @@ mod tests {
             copy_bandwidth: Some(1e9),
             mass_start: 256.0,
             mass_end: 256.5,
+            carried: vec![Carried { name: "g".into(), start: 2.0, end: 3.0 }],
             residual: Some(1e-5),
             stop: StopReason::Steady,
         };
