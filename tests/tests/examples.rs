@@ -76,6 +76,13 @@ fn c_host_runs() {
 }
 
 #[test]
+fn rust_macro_runs() {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["run", "--quiet", "-p", "lbm-example-rust-macro"]).current_dir(root());
+    show(cargo);
+}
+
+#[test]
 fn python_numpy_runs() {
     let temporary = tempfile::tempdir().expect("a temporary folder");
     let mut probe = Command::new("python3");
