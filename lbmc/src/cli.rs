@@ -145,11 +145,11 @@ pub struct Run {
 /// Arguments of `lbmc bench`.
 #[derive(Debug, Args)]
 pub struct Bench {
+    /// What to measure.
+    #[arg(value_enum)]
+    pub target: BenchTarget,
     /// .lbm files or names of shipped methods; all shipped ones unless given.
     pub specs: Vec<String>,
-    /// Where to run.
-    #[arg(long, value_enum, default_value = "auto")]
-    pub target: BenchTarget,
     /// Floating-point types.
     #[arg(long, value_enum, value_delimiter = ',', default_value = "f32,f64")]
     pub real: Vec<RealArg>,
@@ -193,15 +193,14 @@ impl From<LayoutArg> for Layout {
     }
 }
 
-/// Where `lbmc bench` runs.
+/// What `lbmc bench` measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum BenchTarget {
-    /// A GPU if there is one.
-    Auto,
-    /// The first GPU.
-    Cuda,
     /// All cores of the host.
-    C,
+    Host,
+    /// The first GPU.
+    #[value(alias = "cuda")]
+    Gpu,
 }
 
 /// Executions of `lbmc eval`.

@@ -5,6 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#ifdef __AVX__
+#include <immintrin.h>
+#endif
 
 enum {
     Q = {{ q }},  // directions
@@ -13,6 +16,7 @@ enum {
     NEAR = {{ near }},  // neighbours of a block, itself included
     FIELDS = {{ fields }},  // components of the macroscopic fields
     SLAB = {{ slab }} * BX * BY,  // cells that are gathered, then collided, at a time: {{ slab }} of BZ planes
+    LINE = 64 / sizeof({{ real }}),  // values of a cache line
 };
 
 // ==== collision =====================================================================================================
@@ -45,6 +49,60 @@ void {{ collide.symbol }}(
 {%- endfor %}
 {
     collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst{{ param_names }});
+}
+
+// ==== storing =======================================================================================================
+
+// Whether to store past the caches: they would not keep what a call writes until it is read. Such a store need not load
+// the line first.
+static inline int past_cache(const int32_t count, const {{ real }} *dst)
+{
+    return (size_t)count * (Q * CELLS * sizeof({{ real }})) > (size_t)1 << 20 && (uintptr_t)dst % 64 == 0;
+}
+
+// Stores one cache line.
+static inline __attribute__((always_inline)) void store_line(
+    {{ real }} *restrict to, const {{ real }} *restrict from, const int past)
+{
+#if defined(__AVX512F__)
+    if (past) {
+        _mm512_stream_si512((void *)to, _mm512_load_si512(from));
+        return;
+    }
+#elif defined(__AVX__)
+    if (past) {
+        _mm256_stream_si256((void *)to, _mm256_load_si256((const void *)from));
+        _mm256_stream_si256((void *)(to + LINE / 2), _mm256_load_si256((const void *)(from + LINE / 2)));
+        return;
+    }
+#endif
+    (void)past;
+    memcpy(to, from, sizeof({{ real }}) * LINE);
+}
+
+// Makes what was stored past the caches visible to other threads in order.
+static inline void settle(void)
+{
+#ifdef __AVX__
+    _mm_sfence();
+#endif
+}
+
+// Collides a gathered slab and stores it at to[i * CELLS + cell], a cache line of each direction at a time.
+static inline __attribute__((always_inline)) void collide_slab(
+    const {{ real }} *restrict before, {{ real }} *restrict to, const int past{{ param_decls }})
+{
+    if (SLAB % LINE != 0) {
+        collide_cells(SLAB, SLAB, before, CELLS, to{{ param_names }});
+        return;
+    }
+    for (size_t cell = 0; cell < SLAB; cell += LINE) {
+        _Alignas(64) {{ real }} after[Q * LINE];
+        collide_cells(LINE, SLAB, before + cell, LINE, after{{ param_names }});
+{%- for output in collide.outputs %}
+        store_line(to + {{ output.at }} * CELLS + cell, after + {{ output.at }} * LINE, past);
+{%- endfor %}
+    }
 }
 
 // ==== streaming =====================================================================================================
@@ -95,6 +153,7 @@ void {{ stream_collide.symbol }}(
 {%- endfor %}
 {
     _Alignas(64) {{ real }} before[Q * SLAB];
+    const int past = past_cache(count, dst);
     for (int32_t item = 0; item < count; ++item) {
         const size_t slot = (size_t)ids[item];
         const int32_t *const near = neighbours + slot * NEAR;
@@ -102,9 +161,10 @@ void {{ stream_collide.symbol }}(
 {%- for pull in pulls %}
             gather(before + {{ pull.at }} * SLAB, src, near, z, {{ pull.at }}, {{ pull.velocity }});
 {%- endfor %}
-            collide_cells(SLAB, SLAB, before, CELLS, dst + slot * (Q * CELLS) + z * (BX * BY){{ param_names }});
+            collide_slab(before, dst + slot * (Q * CELLS) + z * (BX * BY), past{{ param_names }});
         }
     }  // blocks
+    settle();
 }
 
 {% if walls -%}
@@ -190,6 +250,7 @@ void {{ walls.kernel.symbol }}(
 {%- endfor %}
 {
     _Alignas(64) {{ real }} before[Q * SLAB];
+    const int past = past_cache(count, dst);
     for (int32_t item = 0; item < count; ++item) {
         const size_t slot = (size_t)ids[item];
         const int32_t *const near = neighbours + slot * NEAR;
@@ -197,9 +258,10 @@ void {{ walls.kernel.symbol }}(
 {%- for pull in pulls %}
             gather_walls(before + {{ pull.at }} * SLAB, src, near, wall_rules, wall_values, z, {{ pull.at }}, {{ pull.velocity }});
 {%- endfor %}
-            collide_cells(SLAB, SLAB, before, CELLS, dst + slot * (Q * CELLS) + z * (BX * BY){{ param_names }});
+            collide_slab(before, dst + slot * (Q * CELLS) + z * (BX * BY), past{{ param_names }});
         }
     }  // blocks
+    settle();
 }
 
 {% endif -%}

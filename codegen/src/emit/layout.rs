@@ -19,8 +19,8 @@ pub struct Dialect {
     pub restrict: &'static str,
 }
 
-/// Bytes of gathered populations that should fit into the first-level cache with room to spare.
-const SLAB_BYTES: u32 = 24 * 1024;
+/// Bytes of gathered populations, the less of the first-level cache the better.
+const SLAB_BYTES: u32 = 8 * 1024;
 
 /// Everything a template prints.
 pub fn view(method: &Method, dialect: &Dialect) -> View {

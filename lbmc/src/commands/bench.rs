@@ -1,6 +1,6 @@
 //! `lbmc bench`: kernels on a uniform periodic box, as a fraction of the copy bandwidth of the same run.
 
-use lbm_bundle::{Bundle, Layout, Real};
+use lbm_bundle::{Bundle, Layout, Real, Target};
 use lbm_codegen::options::Options;
 use lbm_dsl::model::Model;
 use lbm_dsl::shipped;
@@ -15,8 +15,6 @@ use crate::cli::{Bench, BenchTarget};
 use crate::files;
 use crate::spec::{self, Spec};
 
-/// Steps before the clock starts.
-const WARM_UP: u64 = 32;
 /// Timed runs; the median counts.
 const REPEATS: usize = 5;
 /// Seconds that one timed run should take.
@@ -35,6 +33,8 @@ struct Row {
     mlups: f64,
     mlups_min: f64,
     mlups_max: f64,
+    /// Bytes read and written per second by a plain copy, just before.
+    copy_bandwidth: f64,
     /// Populations read and written, over the copy bandwidth.
     of_copy: f64,
     /// Largest change of the total mass over the whole run, relative.
@@ -45,44 +45,36 @@ struct Row {
 struct Results {
     version: &'static str,
     device: String,
-    /// Bytes read and written per second by a plain copy, in the same process.
-    copy_bandwidth: f64,
     rows: Vec<Row>,
 }
 
 /// Runs the command.
 pub fn bench(args: &Bench) -> Result<()> {
     let device = match args.target {
-        BenchTarget::Cuda => Device::cuda(0)?,
-        BenchTarget::C => Device::host(0)?,
-        BenchTarget::Auto => {
-            let (device, why) = Device::find()?;
-            eprintln!("note: {why}");
-            device
-        }
+        BenchTarget::Host => Device::host(0)?,
+        BenchTarget::Gpu => Device::cuda(0)?,
     };
     let all: Vec<String> = shipped::specs().map(|(name, _)| name.to_string()).collect();
     let specs = if args.specs.is_empty() { &all } else { &args.specs };
-    let mut results = Results {
-        version: env!("CARGO_PKG_VERSION"),
-        device: device.describe(),
-        copy_bandwidth: copy_bandwidth(&device)?,
-        rows: vec![],
-    };
-    println!("{}, copy {:.1} GB/s", results.device, results.copy_bandwidth / 1e9);
-    println!("{:<16} {:>4} {:>10} {:>14} {:>9} {:>8}", "spec", "real", "block", "cells", "MLUPS", "of copy");
+    let mut results = Results { version: env!("CARGO_PKG_VERSION"), device: device.describe(), rows: vec![] };
+    println!("{}", results.device);
+    println!(
+        "{:<16} {:>4} {:>10} {:>14} {:>9} {:>9} {:>8}",
+        "method", "real", "block", "cells", "MLUPS", "copy GB/s", "of copy"
+    );
     for name in specs {
         let model = Spec::find(name)?.model()?;
         for real in &args.real {
-            let row = measure(args, &device, &model, Real::from(*real), results.copy_bandwidth)?;
+            let row = measure(args, &device, &model, Real::from(*real))?;
             let dim = model.lattice().dim();
             println!(
-                "{:<16} {:>4} {:>10} {:>14} {:>9.1} {:>8.3}",
+                "{:<16} {:>4} {:>10} {:>14} {:>9.1} {:>9.1} {:>8.3}",
                 row.spec,
                 format!("{:?}", row.real).to_lowercase(),
                 row.block[..dim].iter().map(u32::to_string).collect::<Vec<_>>().join("x"),
                 row.size[..dim].iter().map(usize::to_string).collect::<Vec<_>>().join("x"),
                 row.mlups,
+                row.copy_bandwidth / 1e9,
                 row.of_copy
             );
             results.rows.push(row);
@@ -95,7 +87,7 @@ pub fn bench(args: &Bench) -> Result<()> {
     Ok(())
 }
 
-fn measure(args: &Bench, device: &Device, model: &Model, real: Real, bandwidth: f64) -> Result<Row> {
+fn measure(args: &Bench, device: &Device, model: &Model, real: Real) -> Result<Row> {
     let dim = model.lattice().dim();
     let block = spec::block(args.block.as_ref(), dim, preferred_block(device.target(), dim))?;
     let bundle = spec::compile(model, &Options { target: device.target(), real, layout: Layout::Blocks, block })?;
@@ -107,13 +99,17 @@ fn measure(args: &Bench, device: &Device, model: &Model, real: Real, bandwidth: 
     let mut flow = Simulation::new(device, &bundle, &GridSpec::periodic(size), &params)?;
     flow.init(|cell, out| start(size, cell, out))?;
     let mass = flow.mass()?;
-    flow.run(WARM_UP)?;
+    // Every run must consist of the same launches: of what a GPU repeats as one.
+    let unit = match device.target() {
+        Target::C => 2,
+        Target::Cuda => 32,
+    };
+    flow.run(unit)?;
     let start = device.mark()?;
-    flow.run(WARM_UP)?;
+    flow.run(unit)?;
     let end = device.mark()?;
-    let step = device.seconds(&start, &end)? / WARM_UP as f64;
-    // A multiple of what is recorded at once, so that every run consists of the same launches.
-    let steps = ((SECONDS / step / WARM_UP as f64).ceil() as u64).max(1) * WARM_UP;
+    let steps = ((SECONDS / device.seconds(&start, &end)?).ceil() as u64).max(1) * unit;
+    let copy_bandwidth = copy_bandwidth(device)?;
     let mut mlups = vec![];
     for _ in 0..REPEATS {
         let start = device.mark()?;
@@ -136,7 +132,8 @@ fn measure(args: &Bench, device: &Device, model: &Model, real: Real, bandwidth: 
         mlups: median,
         mlups_min: mlups[0],
         mlups_max: mlups[REPEATS - 1],
-        of_copy: flow.share_of_copy(median, bandwidth),
+        copy_bandwidth,
+        of_copy: flow.share_of_copy(median, copy_bandwidth),
         mass_drift,
     })
 }

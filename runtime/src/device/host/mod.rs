@@ -24,9 +24,6 @@ const HUGE_PAGE: usize = 2 << 20;
 /// Pieces per thread that a launch is cut into, so that a thread that is held up does not hold up the rest.
 const PIECES_PER_THREAD: usize = 4;
 
-/// A copy is cut into pieces of so many bytes.
-const COPY_PIECE: usize = 1 << 20;
-
 /// Zeroed memory, page-aligned; large memory asks for huge pages.
 pub(super) struct Memory {
     start: NonNull<u8>,
@@ -181,10 +178,12 @@ impl Host {
         self.pool.install(work)
     }
 
-    /// Copies bytes with all threads.
+    /// Copies bytes with all threads, in one piece each: the C library then knows that a large copy is large, and stores
+    /// past the caches.
     pub(super) fn copy(&self, from: &[u8], to: &mut [u8]) {
+        let piece = to.len().div_ceil(self.pool.current_num_threads()).max(1);
         self.pool.install(|| {
-            to.par_chunks_mut(COPY_PIECE).zip(from.par_chunks(COPY_PIECE)).for_each(|(to, from)| {
+            to.par_chunks_mut(piece).zip(from.par_chunks(piece)).with_max_len(1).for_each(|(to, from)| {
                 to.copy_from_slice(from);
             });
         });
