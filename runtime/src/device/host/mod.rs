@@ -283,7 +283,7 @@ mod tests {
     #[test]
     fn copy_moves_all_pieces() {
         let device = Device::host(2).unwrap();
-        let len = (super::COPY_PIECE * 5 / 2) / 8 + 3;
+        let len = 100_003;
         let mut from = device.alloc(Scalar::F64, len).unwrap();
         from.write_reals(0, &(0..len).map(|at| at as f64).collect::<Vec<_>>()).unwrap();
         let mut to = device.alloc(Scalar::F64, len).unwrap();
