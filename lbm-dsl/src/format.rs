@@ -39,6 +39,10 @@ fn space(lines: &mut [Line]) {
             if unary {
                 token.kind = Kind::Sign;
             }
+            let begins = last.as_ref().is_none_or(|last| matches!(last.text.as_str(), ";" | "{" | "}"));
+            if begins && token.kind == Kind::Name {
+                token.kind = Kind::Keyword;
+            }
             match token.text.as_str() {
                 "{" => {
                     token.tight = last.as_ref().is_some_and(|last| last.text == "::");
@@ -71,8 +75,9 @@ fn gap(left: &Token, right: &Token) -> usize {
         (_, "." | ".." | "..=" | "::" | "^") | ("." | ".." | "..=" | "::" | "^", _) => true,
         ("{", _) => left.tight,
         (_, "}") => right.tight,
-        ("shell" | "velocity", "(") => false,
-        (_, "(" | "[") => left.kind == Kind::Name || matches!(left.text.as_str(), ")" | "]"),
+        (")" | "]", "(" | "[") => true,
+        (_, "(") => left.kind == Kind::Name,
+        (_, "[") => matches!(left.kind, Kind::Name | Kind::Keyword),
         _ => false,
     };
     usize::from(!tight && left.kind != Kind::Sign)
@@ -186,6 +191,11 @@ mod tests {
         for (given, wanted) in [
             ("let x=-1+2*( 3-y[ a,b ] )^2 ;", "let x = -1 + 2 * (3 - y[a, b])^2;\n"),
             ("let x   = 1/3  +  a/ 2 - f . cs2;", "let x = 1/3 + a / 2 - f.cs2;\n"),
+            ("lattice L{cs2=1/3;shell(-1,0):1/9;}", "lattice L { cs2 = 1/3; shell (-1, 0): 1/9; }\n"),
+            (
+                "stencil s{space 1,x;mean  over(0,1/2);points-1,0;}",
+                "stencil s { space 1, x; mean over (0, 1/2); points -1, 0; }\n",
+            ),
             ("use  walls :: { a,b } ;", "use walls::{a, b};\n"),
             (
                 "let m[ x in -1 ..= 1 ]=sum( i if c[i,0]==-1 :f[ i ] );",

@@ -34,8 +34,8 @@ pub struct Line {
     pub tokens: Vec<Token>,
 }
 
-/// Words behind which a formula begins.
-const KEYWORDS: &[&str] = &["else", "if", "in", "then"];
+/// Words behind which a formula begins; so it does behind the word that begins a statement.
+const KEYWORDS: &[&str] = &["at", "else", "if", "in", "over", "then"];
 /// Operators of more than one character, the longest first.
 const LONG: &[&str] = &["..=", "..", "::", "<-", "<=", ">=", "==", "!=", "&&", "||"];
 /// Columns that a tab moves on by.
