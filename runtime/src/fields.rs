@@ -48,7 +48,7 @@ pub fn component_names(manifest: &Manifest) -> Vec<String> {
 }
 
 /// Fills an array `[slot][component][cell]` from the values of cells: `value(cell, out)` writes one value per component
-/// for the cell at that position of the box. Blocks are filled in parallel.
+/// for the cell at that position of the box; what it does not write is 0. Blocks are filled in parallel.
 pub fn scatter(
     to: &mut Buffer,
     layout: Layout,
@@ -58,20 +58,52 @@ pub fn scatter(
     for first in (0..grid.slots()).step_by(SLOTS_AT_ONCE) {
         let count = SLOTS_AT_ONCE.min(grid.slots() - first);
         let mut values = vec![0.0; count * layout.slot_len()];
-        values.par_chunks_mut(layout.slot_len()).enumerate().for_each(|(slot, values)| {
-            let mut out = vec![0.0; layout.components()];
-            let origin = grid.origin(SlotId((first + slot) as u32));
-            for cell in layout.all_cells() {
-                let inside = layout.position(cell);
-                value(std::array::from_fn(|axis| origin[axis] + inside[axis]), &mut out);
-                for (component, value) in out.iter().enumerate() {
-                    values[layout.offset(SlotId(0), component, cell)] = *value;
-                }
-            }
-        });
+        change_cells(&mut values, first, layout, grid, &value);
         to.write_reals(first * layout.slot_len(), &values)?;
     }
     Ok(())
+}
+
+/// Changes an array `[slot][component][cell]` cell by cell: `change(cell, values)` has the components of the cell at that
+/// position of the box. Blocks are changed in parallel.
+pub fn update(
+    array: &mut Buffer,
+    layout: Layout,
+    grid: &Grid,
+    change: impl Fn([usize; 3], &mut [f64]) + Sync,
+) -> Result<(), DeviceError> {
+    for first in (0..grid.slots()).step_by(SLOTS_AT_ONCE) {
+        let count = SLOTS_AT_ONCE.min(grid.slots() - first);
+        let mut values = array.read_reals(first * layout.slot_len()..(first + count) * layout.slot_len())?;
+        change_cells(&mut values, first, layout, grid, &change);
+        array.write_reals(first * layout.slot_len(), &values)?;
+    }
+    Ok(())
+}
+
+/// Changes the values of some slots, from the slot `first` on.
+fn change_cells(
+    values: &mut [f64],
+    first: usize,
+    layout: Layout,
+    grid: &Grid,
+    change: &(impl Fn([usize; 3], &mut [f64]) + Sync),
+) {
+    values.par_chunks_mut(layout.slot_len()).enumerate().for_each(|(slot, values)| {
+        let mut of_cell = vec![0.0; layout.components()];
+        let origin = grid.origin(SlotId((first + slot) as u32));
+        for cell in layout.all_cells() {
+            let inside = layout.position(cell);
+            let place = |component: usize| layout.offset(SlotId(0), component, cell);
+            for (component, value) in of_cell.iter_mut().enumerate() {
+                *value = values[place(component)];
+            }
+            change(std::array::from_fn(|axis| origin[axis] + inside[axis]), &mut of_cell);
+            for (component, value) in of_cell.iter().enumerate() {
+                values[place(component)] = *value;
+            }
+        }
+    });
 }
 
 /// The sum of each component of an array `[slot][component][cell]` over all cells, without loss; the same on any number
@@ -139,6 +171,21 @@ mod tests {
                 ["rho", "ux", "uy"].iter().map(|name| snapshot.get(name).expect("a component")[at]).collect();
             assert_eq!(values, [x as f64, y as f64, 0.5]);
         }
+    }
+
+    #[test]
+    fn an_update_sees_and_changes_its_own_cell() {
+        let device = Device::host(1).unwrap();
+        let manifest = manifest();
+        let grid = Grid::new(&manifest, [24, 16, 1], [Behind::Periodic; 6]).unwrap();
+        let mut fields = Fields::new(&device, &manifest, &grid).unwrap();
+        let layout = Layout::fields(&manifest);
+        scatter(&mut fields.macroscopic, layout, &grid, |at, out| out[1] = at[0] as f64).unwrap();
+        update(&mut fields.macroscopic, layout, &grid, |at, values| values[1] -= 2.0 * at[0] as f64).unwrap();
+        let snapshot = gather(&fields.macroscopic, &manifest, &grid, 0).unwrap();
+        let expected: Vec<f64> = (0..24 * 16).map(|at| -((at % 24) as f64)).collect();
+        assert_eq!(snapshot.get("ux").unwrap(), expected);
+        assert!(snapshot.get("uy").unwrap().iter().all(|uy| *uy == 0.0));
     }
 
     #[test]

@@ -183,6 +183,9 @@ fn start(case: &Case, bundle: &Bundle, device: &Device) -> Result<Simulation, St
     }
     let mut flow = Simulation::new(device, bundle, &grid, &case.params)?;
     flow.init(|cell, out| case.start.at(cell, out))?;
+    if let (false, Some(viscosity)) = (case.start.is_uniform(), case.scales.viscosity) {
+        flow.start_with_stress(viscosity)?;
+    }
     Ok(flow)
 }
 

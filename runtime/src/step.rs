@@ -8,6 +8,7 @@
 
 mod error;
 mod setup;
+mod stress;
 mod timing;
 
 use lbm_bundle::{Bundle, Manifest, Populations, Role};

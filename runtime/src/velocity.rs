@@ -50,9 +50,15 @@ impl<'a> Velocity<'a> {
         }
     }
 
+    /// Slopes of the velocity in a cell, index `[axis][component]`.
+    pub fn gradient(&self, cell: [usize; 3]) -> [[f64; 3]; 3] {
+        std::array::from_fn(|axis| std::array::from_fn(|component| self.slope(component, axis, cell)))
+    }
+
     /// Curl of the velocity in a cell, per time step; in two dimensions along z.
     pub fn vorticity(&self, cell: [usize; 3]) -> [f64; 3] {
-        let curl = |a: usize, b: usize| self.slope(b, a, cell) - self.slope(a, b, cell);
+        let slopes = self.gradient(cell);
+        let curl = |a: usize, b: usize| slopes[a][b] - slopes[b][a];
         [curl(1, 2), curl(2, 0), curl(0, 1)]
     }
 

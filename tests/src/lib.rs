@@ -1,9 +1,11 @@
 //! Tests through the public interfaces: one helper for each kind of case, the only code that calls the API.
 //!
 //! - [`compiled`]: shipped specs, compiled and run
+//! - [`flows`]: those of them that are flows, as simulations
 //! - [`toolchain`]: the compilers that emitted text is given to
 
 pub mod compiled;
+pub mod flows;
 pub mod toolchain;
 
 use std::path::PathBuf;

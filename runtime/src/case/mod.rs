@@ -50,7 +50,7 @@
 //!
 //! A formula of position takes `x, y, z`, the centre of a cell measured from the lower corner of the domain, and
 //! `lx, ly, lz`, the extents of the domain, both in cells, or in metres in SI units; see [`Formula`]. In SI units a formula is
-//! followed by its unit: `"0.1 * sin(2*pi*x/lx) m/s"`. Populations start in equilibrium, see [`Start`].
+//! followed by its unit: `"0.1 * sin(2*pi*x/lx) m/s"`. [`Start`] says what populations start from.
 //!
 //! In SI units, every physical quantity is a string with a unit, `domain.resolution` is the number of cells along x and
 //! the time step follows from the Mach number or is given:

@@ -6,9 +6,9 @@ use super::formula::Formula;
 
 /// State at the start, in lattice units, as formulas of the position of a cell's centre in cells.
 ///
-/// Populations start in equilibrium at this state, so gradients of the velocity are not in them: the stress that belongs to
-/// the gradients builds up within a few relaxation times, and leaves a ripple of the order of the Knudsen number behind. A
-/// pressure that balances the velocity is the case's to give, as a density.
+/// Populations start in equilibrium at this state, with the viscous stress of the velocity's gradients (by central
+/// differences) where the viscosity is known. A pressure that balances the velocity is the case's to give, as a density; else
+/// sound waves start with the flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Start {
     /// The fields of the method, in its order.

@@ -121,6 +121,7 @@ pub struct Grid {
     dim: usize,
     size: [usize; 3],
     block: [usize; 3],
+    periodic: [bool; 3],
     /// Position of each slot's block, in blocks.
     positions: Vec<[usize; 3]>,
     neighbours: Vec<i32>,
@@ -163,7 +164,11 @@ impl Grid {
         for (slot, at) in positions.iter().enumerate() {
             slots[place(*at)] = SlotId(slot as u32);
         }
-        let mut grid = Grid { dim, size, block, positions, neighbours: vec![], interior: vec![], walls: vec![] };
+        let periodic = std::array::from_fn(|axis| {
+            axis >= dim || Face::of_axis(axis).iter().all(|face| faces[face.index()] == Behind::Periodic)
+        });
+        let mut grid =
+            Grid { dim, size, block, periodic, positions, neighbours: vec![], interior: vec![], walls: vec![] };
         for slot in 0..blocks {
             let at = grid.positions[slot];
             let entries = offsets(dim).map(|offset| match beyond(at, offset, count, faces) {
@@ -187,6 +192,11 @@ impl Grid {
     /// Cells along each axis, 1 beyond the dimension.
     pub fn size(&self) -> [usize; 3] {
         self.size
+    }
+
+    /// Whether an axis is periodic; true beyond the dimension.
+    pub fn periodic(&self) -> [bool; 3] {
+        self.periodic
     }
 
     /// Number of cells.

@@ -1,0 +1,134 @@
+//! Shipped methods that are flows, ready to run.
+//!
+//! Loops over [`flows`] pick up a new spec by themselves: what a method needs beyond the rate of its viscosity gets a value
+//! from [`params`].
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use lbm_bundle::{Bundle, Real, Target};
+use lbm_codegen::options::Options;
+use lbm_dsl::expr::Rational;
+use lbm_dsl::model::{Model, Param};
+use lbm_dsl::prove::{self, Findings};
+use lbm_runtime::device::Device;
+use lbm_runtime::mesh::Face;
+use lbm_runtime::step::{GridSpec, Simulation};
+use num_traits::ToPrimitive;
+
+use crate::compiled;
+
+/// Devices to test on: the host, and with the feature `cuda` a GPU.
+pub fn devices() -> Vec<Device> {
+    let mut all = vec![Device::host(2).expect("the host is a device")];
+    if cfg!(feature = "cuda") {
+        all.push(Device::cuda(0).expect("the feature `cuda` needs a GPU"));
+    }
+    all
+}
+
+/// A method with what is known of it.
+pub struct Method {
+    /// The model.
+    pub model: Model,
+    /// What was proved and found.
+    pub findings: Findings,
+}
+
+/// Values computed once for all tests of a program, while others wait for them.
+type Once<K, V> = Mutex<BTreeMap<K, Arc<OnceLock<Arc<V>>>>>;
+
+fn once<K: Ord, V>(all: &Once<K, V>, key: K, make: impl FnOnce() -> V) -> Arc<V> {
+    let place = all.lock().expect("nothing panics inside").entry(key).or_default().clone();
+    place.get_or_init(|| Arc::new(make())).clone()
+}
+
+/// A shipped method.
+pub fn method(spec: &'static str) -> Arc<Method> {
+    static ALL: Once<&'static str, Method> = Mutex::new(BTreeMap::new());
+    once(&ALL, spec, || {
+        let model = compiled::model(spec);
+        let findings = prove::findings(&model);
+        Method { model, findings }
+    })
+}
+
+/// The kernels of a shipped method, in default blocks.
+pub fn bundle(spec: &'static str, target: Target, real: Real) -> Arc<Bundle> {
+    static ALL: Once<(&'static str, Target, Real), Bundle> = Mutex::new(BTreeMap::new());
+    once(&ALL, (spec, target, real), || {
+        let model = compiled::model(spec);
+        let block = Options::default_block(model.lattice().dim());
+        compiled::compile(&model, target, real, block).bundle
+    })
+}
+
+/// Shipped methods that are flows, whose first fields are `rho` and `u`.
+pub fn flows() -> Vec<&'static str> {
+    compiled::specs().into_iter().filter(|spec| compiled::is_flow(&compiled::model(spec))).collect()
+}
+
+/// Number of axes of a shipped method.
+pub fn dim(spec: &str) -> usize {
+    compiled::model(spec).lattice().dim()
+}
+
+/// A size with 1 beyond the dimension of a method.
+pub fn size(spec: &str, [x, y, z]: [usize; 3]) -> [usize; 3] {
+    if dim(spec) == 2 { [x, y, 1] } else { [x, y, z] }
+}
+
+/// Values of all of a method's parameters: `omega` for the rate of the viscosity, no force, the magic parameter 1/4, little
+/// of a subgrid model, and the rest in the middle of its range, which makes rates 1.
+pub fn params(spec: &'static str, omega: f64) -> Vec<(String, Vec<f64>)> {
+    let value = |param: &Param| match &param.name[..] {
+        "omega" => omega,
+        "magic" => 0.25,
+        "smagorinsky" => 0.1,
+        _ => param
+            .range
+            .as_ref()
+            .and_then(|(low, high)| ((low + high) / Rational::from_integer(2.into())).to_f64())
+            .unwrap_or(0.0),
+    };
+    method(spec).model.params().iter().map(|param| (param.name.clone(), vec![value(param); param.components])).collect()
+}
+
+/// Kinematic viscosity that the compiler tells.
+pub fn viscosity(spec: &'static str, omega: f64) -> f64 {
+    let params = params(spec, omega);
+    let value = |name: &str| params.iter().find(|(known, _)| known == name).map_or(f64::NAN, |(_, values)| values[0]);
+    method(spec).findings.viscosity.at(value).unwrap_or_else(|| panic!("{spec}: no viscosity was found"))
+}
+
+/// A method on a grid, with the parameters of [`params`].
+pub fn simulation(spec: &'static str, device: &Device, real: Real, grid: &GridSpec, omega: f64) -> Simulation {
+    simulation_with(spec, device, real, grid, &params(spec, omega))
+}
+
+/// A method on a grid.
+pub fn simulation_with(
+    spec: &'static str,
+    device: &Device,
+    real: Real,
+    grid: &GridSpec,
+    params: &[(String, Vec<f64>)],
+) -> Simulation {
+    Simulation::new(device, &bundle(spec, device.target(), real), grid, params).expect("it can be set up")
+}
+
+/// A closed box whose lid at the end of the last axis moves along x.
+pub fn cavity(spec: &str, cells: [usize; 3], lid: f64) -> GridSpec {
+    let dim = dim(spec);
+    let mut grid = GridSpec::periodic(size(spec, cells));
+    for face in &Face::ALL[..2 * dim - 1] {
+        grid = grid.with_wall(*face, "bounce_back", &[]);
+    }
+    grid.with_wall(Face::ALL[2 * dim - 1], "moving_wall", &[("velocity", &[lid, 0.0, 0.0][..dim])])
+}
+
+/// Density 1 and no velocity.
+pub fn at_rest(_: [usize; 3], out: &mut [f64]) {
+    out.fill(0.0);
+    out[0] = 1.0;
+}
