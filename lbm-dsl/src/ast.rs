@@ -4,7 +4,7 @@
 
 mod levels;
 
-pub use levels::{Points, StencilDef, Target as StencilTarget};
+pub use levels::{CouplingDef, Points, Statement, StencilDef, Target as StencilTarget};
 
 use crate::expr::Rational;
 use crate::source::Span;
@@ -60,6 +60,10 @@ pub enum Item {
     Stencil(StencilDef),
     /// `stencil conservative;`
     StencilChoice(Name),
+    /// `coupling volumetric { ... }`
+    Coupling(CouplingDef),
+    /// `coupling volumetric;`
+    CouplingChoice(Name),
 }
 
 /// Names from another module.

@@ -72,6 +72,20 @@ pub enum Symbol {
 /// A value that a formula at a level jump is given; `model::levels` has their meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LevelSymbol {
+    /// Kind (0, 1 or 2) of the packet from that child position, of the population at hand.
+    Kind {
+        /// Number of the child.
+        child: u8,
+    },
+    /// Slope of a population at its cell, per coarse cell.
+    Slope {
+        /// Position in `Model::stencils`.
+        stencil: u8,
+        /// Along which axis.
+        axis: u8,
+        /// Of which population.
+        pop: Pop,
+    },
     /// A sample of a stencil, or a child's value of an average, by number.
     Sample(u16),
 }

@@ -133,6 +133,7 @@ pub struct Model {
     pub(crate) collide: Formulas,
     pub(crate) boundaries: Vec<Boundary>,
     pub(crate) stencils: Vec<levels::Stencil>,
+    pub(crate) couplings: Vec<levels::Coupling>,
 }
 
 impl Model {
@@ -200,8 +201,12 @@ impl Model {
     pub fn boundaries(&self) -> &[Boundary] {
         &self.boundaries
     }
-    /// Interpolation stencils: those that the spec chooses.
+    /// Interpolation stencils: those that the spec chooses, then those that its couplings use.
     pub fn stencils(&self) -> &[levels::Stencil] {
         &self.stencils
+    }
+    /// Couplings of levels.
+    pub fn couplings(&self) -> &[levels::Coupling] {
+        &self.couplings
     }
 }

@@ -34,7 +34,7 @@ macro_rules! texts {
 const SPECS: &[(&str, &str)] = texts!("":
     "d2q9_bgk" "d2q9_scalar" "d3q19_bgk" "d3q27_bgk" "d3q27_cumulant" "d3q27_kbc" "d3q7_advection"
 );
-const PRELUDE: &[(&str, &str)] = texts!("prelude/": "equilibria" "lattices" "moments" "stencils" "walls");
+const PRELUDE: &[(&str, &str)] = texts!("prelude/": "couplings" "equilibria" "lattices" "moments" "stencils" "walls");
 
 /// Every shipped spec: name without `.lbm`, and text.
 pub fn specs() -> impl Iterator<Item = (&'static str, &'static str)> {

@@ -1,5 +1,7 @@
 //! Shipped specs, compiled and run on the host.
 
+use std::rc::Rc;
+
 use lbm_bundle::{Bundle, File, Layout, Real, Role, Target};
 use lbm_codegen::lower::component;
 use lbm_codegen::options::Options;
@@ -94,26 +96,45 @@ pub fn states(model: &Model, count: usize) -> Vec<Vec<f64>> {
     (0..count).map(|_| state()).collect()
 }
 
+/// The compiled `collide` of a bundle, on the host.
+#[derive(Clone)]
+pub struct Collision {
+    program: Rc<Program>,
+    device: Device,
+    scalar: Scalar,
+    q: usize,
+}
+
+impl Collision {
+    /// Loads it.
+    pub fn new(bundle: &Bundle) -> Self {
+        let device = Device::host(1).expect("a host");
+        let program = Program::load(&device, bundle).unwrap_or_else(|error| panic!("{error}"));
+        Self { program: program.into(), device, scalar: scalar(bundle.manifest.real), q: bundle.manifest.q() }
+    }
+
+    /// Populations after collision; of both, `populations[pop * states + state]`.
+    pub fn run(&self, params: &[(String, Vec<f64>)], populations: &[f64]) -> Vec<f64> {
+        let count = populations.len() / self.q;
+        let mut src = self.device.alloc(self.scalar, populations.len()).expect("memory");
+        let mut dst = self.device.alloc(self.scalar, populations.len()).expect("memory");
+        src.write_reals(0, populations).expect("in range");
+        let mut given =
+            vec![("count", Given::Int(count as i32)), ("src", Given::Read(&src)), ("dst", Given::Write(&mut dst))];
+        let args: Vec<(String, f64)> = params
+            .iter()
+            .flat_map(|(name, values)| (0..values.len()).map(move |at| (component(name, at, values.len()), values[at])))
+            .collect();
+        given.extend(args.iter().map(|(name, value)| (name.as_str(), Given::Real(*value))));
+        self.program.launch(Role::Collide, count, given).unwrap_or_else(|error| panic!("{error}"));
+        dst.read_reals(0..populations.len()).expect("in range")
+    }
+}
+
 /// The compiled `collide` of a bundle, applied to states on the host.
 pub fn collide(bundle: &Bundle, params: &[(String, Vec<f64>)], states: &[Vec<f64>]) -> Vec<Vec<f64>> {
-    let device = Device::host(1).expect("a host");
-    let program = Program::load(&device, bundle).unwrap_or_else(|error| panic!("{error}"));
     let (q, count) = (bundle.manifest.q(), states.len());
-    let scalar = scalar(bundle.manifest.real);
-    let mut src = device.alloc(scalar, q * count).expect("memory");
-    let mut dst = device.alloc(scalar, q * count).expect("memory");
-    for dir in 0..q {
-        let values: Vec<f64> = states.iter().map(|state| state[dir]).collect();
-        src.write_reals(dir * count, &values).expect("in range");
-    }
-    let mut given =
-        vec![("count", Given::Int(count as i32)), ("src", Given::Read(&src)), ("dst", Given::Write(&mut dst))];
-    let args: Vec<(String, f64)> = params
-        .iter()
-        .flat_map(|(name, values)| (0..values.len()).map(move |at| (component(name, at, values.len()), values[at])))
-        .collect();
-    given.extend(args.iter().map(|(name, value)| (name.as_str(), Given::Real(*value))));
-    program.launch(Role::Collide, count, given).unwrap_or_else(|error| panic!("{error}"));
-    let after = dst.read_reals(0..q * count).expect("in range");
-    (0..count).map(|at| (0..q).map(|dir| after[dir * count + at]).collect()).collect()
+    let populations: Vec<f64> = (0..q).flat_map(|pop| states.iter().map(move |state| state[pop])).collect();
+    let after = Collision::new(bundle).run(params, &populations);
+    (0..count).map(|at| (0..q).map(|pop| after[pop * count + at]).collect()).collect()
 }

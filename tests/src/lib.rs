@@ -2,10 +2,12 @@
 //!
 //! - [`compiled`]: shipped specs, compiled and run
 //! - [`flows`]: those of them that are flows, as simulations
+//! - [`levels`]: two levels of refinement, advanced cell by cell
 //! - [`toolchain`]: the compilers that emitted text is given to
 
 pub mod compiled;
 pub mod flows;
+pub mod levels;
 pub mod toolchain;
 
 use std::path::PathBuf;

@@ -1,7 +1,9 @@
-//! Stencils: their weights do what the spec says, one axis at a time, and what that costs.
+//! What crosses a level jump: what is known of stencils and couplings, what their kernels cost, and that stencils do what
+//! the spec says.
 
 use std::fmt::Write;
 
+use lbm_bundle::Cost;
 use lbm_codegen::count::count;
 use lbm_codegen::eval::eval_ir;
 use lbm_codegen::ir::KernelIr;
@@ -15,6 +17,9 @@ use num_traits::Pow;
 
 const STENCILS: &str = "use stencils::{conservative, cubic, linear, slope};
 stencil linear; stencil cubic; stencil conservative; stencil slope;";
+
+const COUPLINGS: &str = "use couplings::{interpolated, interpolated_linear, volumetric, volumetric_shifted};
+coupling volumetric; coupling volumetric_shifted; coupling interpolated; coupling interpolated_linear;";
 
 fn ratio(above: i64, below: i64) -> Rational {
     Rational::new(above.into(), below.into())
@@ -33,21 +38,45 @@ fn eval(kernel: &KernelIr, sample: impl Fn(usize) -> Rational) -> Vec<Rational> 
     eval_ir(kernel, input).into_iter().map(|value| value.expect("no division")).collect()
 }
 
+/// What a kernel is listed as: the packets of all populations together.
+fn listed(kernel: &KernelIr) -> &str {
+    if !kernel.name.starts_with("packet_") {
+        return &kernel.name;
+    }
+    let population = kernel.name.rmatch_indices('_').nth(1).expect("a population ends the name");
+    &kernel.name[..population.0]
+}
+
 fn story(model: &Model) -> Result<String, std::fmt::Error> {
     let mut out = String::new();
-    for line in prove::findings(model).lines.iter().filter(|line| line.starts_with("stencil")) {
+    let about_levels = |line: &&String| line.starts_with("stencil") || line.starts_with("coupling");
+    for line in prove::findings(model).lines.iter().filter(about_levels) {
         writeln!(out, "{line}")?;
     }
     writeln!(out, "\noperations              flop   add   mul   fma   div")?;
-    let kernels = levels::kernels(model).into_iter().chain([levels::average(model.lattice().dim())]);
-    for kernel in kernels {
-        let dag = simplify(&kernel).expect("small kernels");
-        let simple: Vec<ExprId> = dag.outputs().iter().map(|output| output.value).collect();
-        writeln!(out, "{}: {} in, {} out", kernel.name, kernel.symbols.len(), kernel.outputs.len())?;
-        for (stage, cost) in
-            [("as written", count(&kernel.exprs, &roots(&kernel))), ("simplified", count(dag.exprs(), &simple))]
-        {
-            let (flops, adds, muls, fmas, divs) = (cost.flops, cost.adds, cost.muls, cost.fmas, cost.divs);
+    for same in levels::kernels(model).chunk_by(|a, b| listed(a) == listed(b)) {
+        let sum = |cost: fn(&KernelIr) -> Cost| {
+            let add = |a: Cost, b: Cost| Cost {
+                flops: a.flops + b.flops,
+                adds: a.adds + b.adds,
+                muls: a.muls + b.muls,
+                fmas: a.fmas + b.fmas,
+                divs: a.divs + b.divs,
+                ..a
+            };
+            same.iter().map(cost).fold(Cost::default(), add)
+        };
+        let number = if same.len() > 1 { format!(", {} kernels", same.len()) } else { String::new() };
+        let (inputs, outputs) = (same[0].symbols.len(), same[0].outputs.len());
+        writeln!(out, "{}: {inputs} in, {outputs} out{number}", listed(&same[0]))?;
+        let simplified = |kernel: &KernelIr| {
+            let dag = simplify(kernel).expect("small kernels");
+            let roots: Vec<ExprId> = dag.outputs().iter().map(|output| output.value).collect();
+            count(dag.exprs(), &roots)
+        };
+        let written = |kernel: &KernelIr| count(&kernel.exprs, &roots(kernel));
+        for (stage, cost) in [("as written", sum(written)), ("simplified", sum(simplified))] {
+            let Cost { flops, adds, muls, fmas, divs, .. } = cost;
             writeln!(out, "  {stage:<20} {flops:>5} {adds:>5} {muls:>5} {fmas:>5} {divs:>5}")?;
         }
     }
@@ -55,14 +84,19 @@ fn story(model: &Model) -> Result<String, std::fmt::Error> {
 }
 
 #[test]
-fn stencils_tell_their_story() {
+fn level_jumps_tell_their_story() {
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path(root().join("snapshots/levels"));
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     settings.bind(|| {
-        for (name, spec) in [("stencils_2d", "d2q9_bgk"), ("stencils_3d", "d3q19_bgk")] {
-            let model = compiled::model_with(spec, STENCILS);
+        for (name, spec, text) in [
+            ("stencils_2d", "d2q9_bgk", STENCILS),
+            ("stencils_3d", "d3q19_bgk", STENCILS),
+            ("couplings_d2q9_bgk", "d2q9_bgk", COUPLINGS),
+            ("couplings_d3q27_cumulant", "d3q27_cumulant", COUPLINGS),
+        ] {
+            let model = compiled::model_with(spec, text);
             insta::assert_snapshot!(name, story(&model).expect("a string takes any text"));
         }
     });

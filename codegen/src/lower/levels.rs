@@ -1,21 +1,63 @@
-//! Kernels at the jump between two levels of refinement: stencils and the average. `lbm_dsl::model::levels` has what they
-//! mean and when they run.
+//! Kernels at the jump between two levels of refinement: stencils, the average, couplings. `lbm_dsl::model::levels` has what
+//! they mean and when they run.
 
 use lbm_dsl::expr::{ExprId, Exprs, LevelSymbol, Rational, Symbol};
-use lbm_dsl::model::Model;
-use lbm_dsl::model::levels::{Stencil, Target};
+use lbm_dsl::model::levels::{Coupling, Exchange, Stencil, Target};
+use lbm_dsl::model::{Formulas, Model};
 use num_traits::Signed;
 
+use super::lower;
 use crate::ir::{KernelIr, Named, Output};
 
-/// Every kernel of the stencils that the model chooses.
+/// Every kernel of the stencils and couplings that the model chooses, and `average`.
 pub fn kernels(model: &Model) -> Vec<KernelIr> {
     let dim = model.lattice().dim();
     let of_stencil = |stencil| {
         let passes = (0..Stencil::sets(stencil).len()).map(|set| pass(stencil, set));
         passes.chain(children(stencil, dim)).collect::<Vec<_>>()
     };
-    model.stencils().iter().flat_map(of_stencil).collect()
+    let stencils = model.stencils().iter().flat_map(of_stencil);
+    let couplings = model.couplings().iter().flat_map(|coupling| of_coupling(model, coupling));
+    stencils.chain([average(dim)]).chain(couplings).collect()
+}
+
+fn of_coupling(model: &Model, coupling: &Coupling) -> Vec<KernelIr> {
+    let crossing: Vec<KernelIr> = match coupling.exchange() {
+        Exchange::Packets { .. } => (0..model.q()).filter_map(|pop| packets(model, coupling, pop)).collect(),
+        Exchange::Ghosts { .. } => rescaled(model, coupling).into_iter().flatten().collect(),
+    };
+    [rates(model, coupling)].into_iter().chain(crossing).collect()
+}
+
+/// `rate_<coupling>`: the parameters that differ between levels, `omega_finer` and so on, on the next finer level.
+pub fn rates(model: &Model, coupling: &Coupling) -> KernelIr {
+    let names = coupling.rates().iter().map(|rate| format!("{}_finer", model.params()[rate.param].name));
+    let outputs = coupling.rates().iter().map(|rate| rate.finer).collect();
+    let formulas = Formulas { lets: Vec::new(), outputs };
+    lower(model, &format!("rate_{}", coupling.name()), &formulas, names.collect(), &[])
+}
+
+/// `packet_<coupling>_<population>`: what the `2^dim` packets of a population carry, `packet_0` and so on. None for a
+/// coupling of ghosts.
+pub fn packets(model: &Model, coupling: &Coupling, pop: usize) -> Option<KernelIr> {
+    let Exchange::Packets { values } = coupling.exchange() else { return None };
+    let children = 1usize << model.lattice().dim();
+    let outputs = values[pop * children..(pop + 1) * children].to_vec();
+    let names = (0..children).map(|child| format!("packet_{child}")).collect();
+    let name = format!("packet_{}_{}", coupling.name(), model.pop_names()[pop]);
+    Some(lower(model, &name, &Formulas { lets: Vec::new(), outputs }, names, &[]))
+}
+
+/// `fine_<coupling>` or `coarse_<coupling>`: the populations of one cell that are interpolated to ghosts, or averaged.
+fn sent(model: &Model, coupling: &Coupling, way: &str, formulas: &Formulas) -> KernelIr {
+    let names = (0..model.q()).map(|pop| format!("sent_{pop}")).collect();
+    lower(model, &format!("{way}_{}", coupling.name()), formulas, names, &[])
+}
+
+/// `fine_<coupling>` and `coarse_<coupling>` of a coupling of ghosts.
+pub fn rescaled(model: &Model, coupling: &Coupling) -> Option<[KernelIr; 2]> {
+    let Exchange::Ghosts { fine, coarse, .. } = coupling.exchange() else { return None };
+    Some([("fine", fine), ("coarse", coarse)].map(|(way, formulas)| sent(model, coupling, way, formulas)))
 }
 
 /// `stencil_<name>_<set>`: one pass along one axis. Samples are numbered like the points of the set, which for a child on

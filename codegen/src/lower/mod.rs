@@ -1,4 +1,4 @@
-//! In: a [`Model`]. Out: a [`KernelIr`] for each kernel of its bundle.
+//! In: a [`Model`]. Out: a [`KernelIr`] for each kernel of its bundle; those at level jumps are in [`levels`].
 //!
 //! After: a kernel holds what its outputs need and nothing else; every name (inputs, `let`s, outputs) is an identifier of
 //! C, C++ and CUDA, differs from every other name of the kernel and from what the templates use, and is the author's
@@ -72,6 +72,10 @@ fn lower(model: &Model, name: &str, formulas: &Formulas, outputs: Vec<String>, w
                     namer.claim(&component(&field.name, at.into(), field.components.len()))
                 }
                 Symbol::Level(LevelSymbol::Sample(number)) => namer.claim(&format!("v_{number}")),
+                Symbol::Level(LevelSymbol::Kind { child }) => namer.claim(&format!("kind_{child}")),
+                Symbol::Level(LevelSymbol::Slope { axis, pop, .. }) => {
+                    namer.claim(&format!("slope{}_{}", ["x", "y", "z"][usize::from(axis)], pop_names[pop.index()]))
+                }
             };
             symbols.push((symbol, name));
         }

@@ -65,6 +65,8 @@ fn symbol_code(symbol: Symbol) -> [u64; 3] {
         Symbol::WallParam { param, component } => [3, param.into(), component.into()],
         Symbol::Field { field, component } => [4, field.into(), component.into()],
         Symbol::Level(LevelSymbol::Sample(number)) => [5, number.into(), 0],
+        Symbol::Level(LevelSymbol::Kind { child }) => [6, child.into(), 0],
+        Symbol::Level(LevelSymbol::Slope { axis, pop, .. }) => [7, axis.into(), pop.index() as u64],
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a file says about the jump between two levels of refinement.
 
-use super::{Expr, Name};
+use super::{Assign, Expr, Let, Name};
 use crate::source::Span;
 
 /// An interpolation stencil along one axis.
@@ -38,4 +38,32 @@ pub struct Points {
     pub at: Vec<Expr>,
     /// Where it stands.
     pub span: Span,
+}
+
+/// What crosses a level jump.
+#[derive(Clone, Debug)]
+pub struct CouplingDef {
+    /// Its name.
+    pub name: Name,
+    /// Statements in order.
+    pub statements: Vec<Statement>,
+    /// The comment that documents it.
+    pub doc: String,
+}
+
+/// A statement of a coupling.
+#[derive(Clone, Debug)]
+pub enum Statement {
+    /// `rate omega <- ...;`: a parameter of the method, and its value on the next finer level.
+    Rate(Name, Expr),
+    /// `let h = ...;`
+    Let(Let),
+    /// `packet f[i] <- ...;`
+    Packet(Assign),
+    /// `ghosts 2;`
+    Ghosts(Expr),
+    /// `fine f[i] <- cubic(...);`
+    Fine(Assign),
+    /// `coarse f[i] <- mean(...);`
+    Coarse(Assign),
 }

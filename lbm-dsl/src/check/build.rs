@@ -29,10 +29,10 @@ pub fn model(program: &Program, populations: &[Populations]) -> Result<Model, Re
     built.map_err(|Poisoned| Report::new())
 }
 
-struct Builder<'a> {
-    work: Elaborator<'a>,
-    entries: Vec<Entry>,
-    names: Names,
+pub(super) struct Builder<'a> {
+    pub(super) work: Elaborator<'a>,
+    pub(super) entries: Vec<Entry>,
+    pub(super) names: Names,
 }
 
 impl Builder<'_> {
@@ -81,11 +81,16 @@ impl Builder<'_> {
         let collide = collide.and_then(|block| self.block(&block));
         let boundaries = self.boundaries();
         let conserved = if stated.is_empty() { self.usual_laws() } else { stated };
-        let stencils = stencils::chosen(program).unwrap_or_else(|faults| {
-            self.work.report.merge(faults);
-            Vec::new()
-        });
+        match stencils::chosen(program) {
+            Ok(stencils) => self.work.stencils = stencils,
+            Err(faults) => self.work.report.merge(faults),
+        }
 
+        if !self.work.report.is_empty() {
+            return Err(Poisoned);
+        }
+        let (params, init) = (params.into_iter().collect::<Eval<Vec<_>>>()?, init?);
+        let couplings = self.couplings(&params, &fields, &init);
         if !self.work.report.is_empty() {
             return Err(Poisoned);
         }
@@ -93,15 +98,16 @@ impl Builder<'_> {
             name: source.stem().into(),
             summary: program.module(ModuleId::SPEC).ast.summary.clone(),
             populations: populations.to_vec(),
-            params: params.into_iter().collect::<Eval<_>>()?,
+            params,
             fields,
             conserved,
             exprs: std::mem::take(&mut self.work.exprs),
             macroscopic,
-            init: init?,
+            init,
             collide: collide?,
             boundaries,
-            stencils,
+            stencils: std::mem::take(&mut self.work.stencils),
+            couplings,
         };
         crate::check::formulas::compact(&mut model);
         Ok(model)
@@ -136,7 +142,7 @@ impl Builder<'_> {
     }
 
     /// Puts populations in scope.
-    fn populations(&mut self, sets: &[Populations]) {
+    pub(super) fn populations(&mut self, sets: &[Populations]) {
         for set in sets {
             let dirs = set.lattice.dirs();
             let data = dirs.map(|dir| self.work.exprs.symbol(Symbol::Population(set.pop(dir)))).collect();
@@ -207,7 +213,7 @@ impl Builder<'_> {
     }
 
     /// A value, in scope from now on.
-    fn binding(&mut self, item: &Let) {
+    pub(super) fn binding(&mut self, item: &Let) {
         let Ok(tensor) = self.work.family(&item.name, &item.indices, &item.value) else {
             self.work.scope.push((item.name.text.clone(), Value::Poison));
             return;
@@ -281,7 +287,7 @@ impl Builder<'_> {
         for item in &block.lets {
             self.binding(item);
         }
-        let outputs = self.assigns(block);
+        let outputs = self.assigns(&block.assigns, block.span);
         let formulas = outputs.map(|outputs| {
             let lets = formulas(&self.work.exprs, &self.entries, &outputs).lets;
             Formulas { lets, outputs }
@@ -292,11 +298,11 @@ impl Builder<'_> {
     }
 
     /// One value for each population.
-    fn assigns(&mut self, block: &Block) -> Eval<Vec<ExprId>> {
+    pub(super) fn assigns(&mut self, assigns: &[Assign], span: Span) -> Eval<Vec<ExprId>> {
         let sets = self.work.populations;
         let mut outputs: Vec<Option<ExprId>> = vec![None; sets.iter().map(|set| set.lattice.q()).sum()];
         let mut failed = false;
-        for assign in &block.assigns {
+        for assign in assigns {
             failed |= self.assign(assign, &mut outputs).is_err();
         }
         if failed {
@@ -311,7 +317,7 @@ impl Builder<'_> {
                 let rest = if missing.len() > 1 { format!(" and {} more", missing.len() - 1) } else { String::new() };
                 let label = format!("nothing defines {name}[({})]{rest}", velocity.join(", "));
                 let hint = format!("`{name}[i] <- ...;` defines all of them");
-                return self.work.hinted(Code::OutputMissing, block.span, label, hint);
+                return self.work.hinted(Code::OutputMissing, span, label, hint);
             }
         }
         Ok(outputs.into_iter().flatten().collect())

@@ -36,8 +36,12 @@ impl Elaborator<'_> {
             }
             _ => {}
         }
+        if let ("mean", [], Some(args)) = (name.text.as_str(), indices, args) {
+            return self.mean(span, args);
+        }
         match (self.program.find(self.module, &name.text), args) {
             (Some((home, Def::Fn(def))), Some(args)) => self.call(span, home, def, indices, args),
+            (Some((_, Def::Stencil(_))), Some(args)) => self.sampled(span, name, indices, args),
             (Some((_, Def::Fn(_))), None) => {
                 let hint = format!("give it its arguments: `{}(...)`", name.text);
                 self.hinted(Code::NameKind, name.span, format!("`{}` is a function", name.text), hint)

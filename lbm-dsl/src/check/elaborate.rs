@@ -13,6 +13,7 @@ use crate::diag::{Code, Diagnostic, Report};
 use crate::expr::{Compare, ExprId, Exprs, Rational};
 use crate::lattice::{Dir, Lattice};
 use crate::model::Populations;
+use crate::model::levels::Stencil;
 use crate::source::{Source, Span};
 
 /// Most nodes of the graph.
@@ -36,6 +37,13 @@ pub struct Poisoned;
 
 pub type Eval<T> = Result<T, Poisoned>;
 
+/// The packets of one population of one cell: all have the same names with values of their own.
+#[derive(Clone, Debug)]
+pub struct Siblings {
+    /// For each child position, the visible names.
+    pub scopes: Vec<Vec<(String, Value)>>,
+}
+
 /// The state of an expansion.
 pub struct Elaborator<'a> {
     /// Where functions are found.
@@ -52,6 +60,10 @@ pub struct Elaborator<'a> {
     pub module: ModuleId,
     /// Visible names, the innermost last.
     pub scope: Vec<(String, Value)>,
+    /// Inside a coupling of packets, the names that each of them sees.
+    pub siblings: Option<Siblings>,
+    /// The stencils of the method.
+    pub stencils: Vec<Stencil>,
     steps: usize,
     depth: usize,
 }
@@ -67,6 +79,8 @@ impl<'a> Elaborator<'a> {
             report: Report::new(),
             module: ModuleId::SPEC,
             scope: Vec::new(),
+            siblings: None,
+            stencils: Vec::new(),
             steps: 0,
             depth: 0,
         }

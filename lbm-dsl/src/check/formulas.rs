@@ -4,6 +4,7 @@
 //! symbol; the graph of a [`Model`] holds nothing else.
 
 use crate::expr::{Expr, ExprId, Exprs};
+use crate::model::levels::Coupling;
 use crate::model::{Formulas, Let, Model};
 
 /// A component of a `let`.
@@ -65,6 +66,7 @@ pub fn compact(model: &mut Model) {
         roots.extend(formulas.lets.iter().map(|item| item.value));
     }
     roots.extend(model.boundaries.iter().flat_map(|boundary| &boundary.links));
+    roots.extend(model.couplings.iter_mut().flat_map(Coupling::roots_mut).map(|root| *root));
     let needed = model.exprs.needed(&roots);
     let mut kept = Exprs::new();
     let mut new: Vec<Option<ExprId>> = vec![None; model.exprs.len()];
@@ -93,6 +95,7 @@ pub fn compact(model: &mut Model) {
         formulas.lets.iter_mut().for_each(|item| to(&mut item.value));
     }
     model.boundaries.iter_mut().flat_map(|boundary| &mut boundary.links).for_each(to);
+    model.couplings.iter_mut().flat_map(Coupling::roots_mut).for_each(to);
     model.exprs = kept;
 }
 

@@ -13,6 +13,7 @@
 mod arith;
 mod build;
 mod call;
+mod couplings;
 mod elaborate;
 mod formulas;
 mod lattices;
@@ -36,6 +37,7 @@ pub fn check(source: &Source, ast: &Ast, library: &dyn Library) -> Result<Model,
     let model = lattices::chosen(&program).and_then(|populations| build::model(&program, &populations));
     let model = model.and_then(|model| {
         physics::check(&program, &model)?;
+        couplings::laws(&program, &model)?;
         Ok(model)
     });
     if let Err(report) = &model {

@@ -4,12 +4,14 @@
 //! (unless it starts with `_`); no function calls itself.
 //!
 //! What is visible: formulas of the spec see the parameters and every `let` above them; a function sees its arguments
-//! alone; a boundary rule sees populations and its own parameters; all see functions and the lattice.
+//! alone; a boundary rule sees populations and its own parameters, a coupling populations, the rates it names and what it
+//! is given; all see functions and the lattice.
 
 use std::collections::BTreeMap;
 
 use crate::ast::{
-    Ast, Binder, Block, BoundaryDef, Component, Expr, ExprKind, FnDef, Item, Let, Name, ParamDef, Range, Target,
+    Assign, Ast, Binder, Block, BoundaryDef, Component, CouplingDef, Expr, ExprKind, FnDef, Item, Let, Name, ParamDef,
+    Range, Statement, Target,
 };
 use crate::check::program::{ModuleId, Program};
 use crate::diag::{Code, Diagnostic, Report, suggest};
@@ -51,6 +53,8 @@ enum Sees {
     Arguments,
     /// Populations and the rule's own parameters.
     Link,
+    /// Populations, and what a coupling is given.
+    Coupling,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,12 +65,17 @@ enum Kind {
     Boundary,
     Populations,
     Stencil,
+    Coupling,
     Param,
     Let,
     Field,
     Index,
     Argument,
+    Given,
 }
+
+/// What a coupling is given besides populations.
+const CROSSING: &[&str] = &["equilibrium", "kind", "mean", "position"];
 
 impl Kind {
     fn noun(self) -> &'static str {
@@ -77,17 +86,19 @@ impl Kind {
             Kind::Boundary => "boundary rule",
             Kind::Populations => "set of populations",
             Kind::Stencil => "stencil",
+            Kind::Coupling => "coupling",
             Kind::Param => "parameter",
             Kind::Let => "value",
             Kind::Field => "field",
             Kind::Index => "index",
             Kind::Argument => "argument",
+            Kind::Given => "given name",
         }
     }
 
     /// Whether it can be seen above the line that defines it, and from everywhere.
     fn everywhere(self) -> bool {
-        matches!(self, Kind::Import | Kind::Fn | Kind::Lattice | Kind::Boundary | Kind::Stencil)
+        matches!(self, Kind::Import | Kind::Fn | Kind::Lattice | Kind::Boundary | Kind::Stencil | Kind::Coupling)
     }
 }
 
@@ -135,6 +146,7 @@ impl Names<'_> {
                 Item::Boundary(def) => self.global(&def.name, Kind::Boundary),
                 Item::Populations(def) => self.global(&def.name, Kind::Populations),
                 Item::Stencil(def) => self.global(&def.name, Kind::Stencil),
+                Item::Coupling(def) => self.global(&def.name, Kind::Coupling),
                 Item::Param(def) => self.global(&def.name, Kind::Param),
                 Item::Let(def) => self.global(&def.name, Kind::Let),
                 _ => {}
@@ -157,7 +169,7 @@ impl Names<'_> {
             return;
         }
         // Parameters and populations are given before anything is computed; a module offers what it defines.
-        let used = !self.strict || matches!(kind, Kind::Boundary | Kind::Stencil);
+        let used = !self.strict || matches!(kind, Kind::Boundary | Kind::Stencil | Kind::Coupling);
         let defined = kind.everywhere() || matches!(kind, Kind::Param | Kind::Populations);
         self.globals.push(Entry { name: name.clone(), kind, used, defined });
     }
@@ -184,7 +196,10 @@ impl Names<'_> {
     fn item(&mut self, item: &Item) {
         match item {
             Item::Use(_) => {}
-            Item::LatticeChoice(name) | Item::BoundaryChoice(name) | Item::StencilChoice(name) => self.mark(name),
+            Item::LatticeChoice(name)
+            | Item::BoundaryChoice(name)
+            | Item::StencilChoice(name)
+            | Item::CouplingChoice(name) => self.mark(name),
             Item::Field(name) | Item::Conserve(name) => self.field(name),
             Item::Populations(def) => self.mark(&def.lattice),
             // Formulas of numbers, and of the `x` of a stencil, which `stencils` knows.
@@ -200,6 +215,7 @@ impl Names<'_> {
             Item::Collide(block) => self.within(Sees::Everything, |this| this.block(block)),
             Item::Fn(def) => self.within(Sees::Arguments, |this| this.function(def)),
             Item::Boundary(def) => self.within(Sees::Link, |this| this.boundary(def)),
+            Item::Coupling(def) => self.within(Sees::Coupling, |this| this.coupling(def)),
         }
     }
 
@@ -255,24 +271,26 @@ impl Names<'_> {
             self.value(def);
             self.local(&def.name, Kind::Let, true);
         }
-        for assign in &block.assigns {
-            let depth = self.locals.len();
-            self.populations(&assign.populations);
-            match &assign.target {
-                Target::Index(binder) => self.binders(std::slice::from_ref(binder), false),
-                Target::Velocity(components) => {
-                    for component in components {
-                        match component {
-                            Component::Bound(binder) => self.binders(std::slice::from_ref(binder), false),
-                            Component::Fixed(expr) => self.formula(expr),
-                        }
+        block.assigns.iter().for_each(|assign| self.assign(assign));
+    }
+
+    fn assign(&mut self, assign: &Assign) {
+        let depth = self.locals.len();
+        self.populations(&assign.populations);
+        match &assign.target {
+            Target::Index(binder) => self.binders(std::slice::from_ref(binder), false),
+            Target::Velocity(components) => {
+                for component in components {
+                    match component {
+                        Component::Bound(binder) => self.binders(std::slice::from_ref(binder), false),
+                        Component::Fixed(expr) => self.formula(expr),
                     }
                 }
             }
-            assign.filter.iter().for_each(|filter| self.formula(filter));
-            self.formula(&assign.value);
-            self.leave(depth);
         }
+        assign.filter.iter().for_each(|filter| self.formula(filter));
+        self.formula(&assign.value);
+        self.leave(depth);
     }
 
     fn function(&mut self, def: &FnDef) {
@@ -290,6 +308,27 @@ impl Names<'_> {
             self.local(&param.name, Kind::Param, true);
         }
         self.block(&def.block);
+    }
+
+    fn coupling(&mut self, def: &CouplingDef) {
+        for given in CROSSING {
+            let name = Name { text: given.to_string(), span: def.name.span };
+            self.local(&name, Kind::Given, false);
+        }
+        for statement in &def.statements {
+            match statement {
+                Statement::Rate(name, value) => {
+                    self.local(name, Kind::Given, false);
+                    self.formula(value);
+                }
+                Statement::Let(def) => {
+                    self.value(def);
+                    self.local(&def.name, Kind::Let, true);
+                }
+                Statement::Ghosts(layers) => self.formula(layers),
+                Statement::Packet(assign) | Statement::Fine(assign) | Statement::Coarse(assign) => self.assign(assign),
+            }
+        }
     }
 
     /// Names in the ranges of index variables that are not used as variables.
@@ -339,7 +378,7 @@ impl Names<'_> {
         let sees = self.sees;
         let global = self.globals.iter().filter(|entry| match sees {
             Sees::Arguments => entry.kind.everywhere(),
-            Sees::Link => entry.kind.everywhere() || entry.kind == Kind::Populations,
+            Sees::Link | Sees::Coupling => entry.kind.everywhere() || entry.kind == Kind::Populations,
             _ => true,
         });
         if let Some(hidden) = self.locals.iter().chain(global).find(|other| other.name.text == name.text) {
@@ -388,7 +427,7 @@ impl Names<'_> {
         if name.text == "f" || populations.is_some() {
             populations.into_iter().for_each(|entry| entry.used = true);
             match self.sees {
-                Sees::Everything | Sees::Link => return,
+                Sees::Everything | Sees::Link | Sees::Coupling => return,
                 Sees::Fields => {
                     let hint = "only fields and parameters are given here: write the formula in terms of them";
                     self.fault(Code::InitReads, name.span, "there are no populations yet".into(), hint.into());
@@ -405,7 +444,7 @@ impl Names<'_> {
         if BUILTINS.contains(&name.text.as_str()) {
             return;
         }
-        let alone = matches!(self.sees, Sees::Arguments | Sees::Link);
+        let alone = matches!(self.sees, Sees::Arguments | Sees::Link | Sees::Coupling);
         match self.globals.iter_mut().find(|entry| entry.name.text == name.text) {
             Some(entry) if entry.kind.everywhere() => entry.used = true,
             Some(entry) if alone => {
@@ -413,6 +452,9 @@ impl Names<'_> {
                 let (label, hint) = match self.sees {
                     Sees::Link => {
                         ("a boundary rule sees populations and its own parameters only", "a `param` of the rule")
+                    }
+                    Sees::Coupling => {
+                        ("a coupling sees populations and the rates that it names", "a `rate` of the coupling")
                     }
                     _ => ("a function sees its arguments only", "an argument"),
                 };
@@ -441,7 +483,7 @@ impl Names<'_> {
                     rest.and_then(|rest| rest.strip_prefix(&name.text)).is_some_and(|rest| !rest.starts_with(is_letter))
                 })
             };
-            has("fn ")
+            has("fn ") || has("stencil ")
         });
         let visible = self.globals.iter().filter(|entry| entry.defined || called).chain(&self.locals);
         let visible = visible.map(|entry| entry.name.text.as_str()).chain(BUILTINS.iter().copied());

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::ast::{Ast, BoundaryDef, FnDef, Item, LatticeDef, Name, StencilDef, Use};
+use crate::ast::{Ast, BoundaryDef, CouplingDef, FnDef, Item, LatticeDef, Name, StencilDef, Use};
 use crate::diag::{Code, Diagnostic, Report, suggest};
 use crate::parser::parse;
 use crate::shipped::Library;
@@ -31,6 +31,8 @@ pub enum Def<'a> {
     Boundary(&'a BoundaryDef),
     /// An interpolation stencil.
     Stencil(&'a StencilDef),
+    /// A coupling of levels.
+    Coupling(&'a CouplingDef),
 }
 
 impl Def<'_> {
@@ -41,6 +43,7 @@ impl Def<'_> {
             Def::Lattice(_) => "a velocity set",
             Def::Boundary(_) => "a boundary rule",
             Def::Stencil(_) => "a stencil",
+            Def::Coupling(_) => "a coupling",
         }
     }
 }
@@ -184,6 +187,7 @@ fn def(item: &Item) -> Option<(&Name, Def<'_>)> {
         Item::Lattice(def) => Some((&def.name, Def::Lattice(def))),
         Item::Boundary(def) => Some((&def.name, Def::Boundary(def))),
         Item::Stencil(def) => Some((&def.name, Def::Stencil(def))),
+        Item::Coupling(def) => Some((&def.name, Def::Coupling(def))),
         _ => None,
     }
 }

@@ -104,6 +104,12 @@ codes! {
     TooManyPoints    "E0702" "more sample points than polynomials" "weights are unique where there are as many points as polynomials in the space";
     PartitionOfUnity "E0703" "stencil does not keep constants" "";
     NotConservative  "E0704" "stencil does not conserve mass" "means over children need points that are their own mirror image, or come with it: `points 0, 1, 2; points -2, -1, 0;`";
+    CouplingForm         "E0705" "coupling of an unknown form" "a coupling has `packet f[i] <- f[i];`, or `ghosts 2; fine f[i] <- linear(f[i]); coarse f[i] <- mean(f[i]);`";
+    CouplingConservation "E0706" "coupling does not conserve" "";
+    CouplingConsistency  "E0707" "coupling disturbs a uniform flow" "";
+    LevelViscosity       "E0708" "levels differ in viscosity" "";
+    LevelStress          "E0709" "levels differ in stress" "";
+    GhostLayers          "E0710" "too few ghosts" "";
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! What a method says about the jump between two levels of refinement.
 //!
-//! The refinement ratio is 2 in space and time: a coarse cell has `2^d` children; bit `a` of a child's number says on which
-//! side of its parent it lies along axis `a` (0: lower, 1: upper).
+//! The refinement ratio is 2 in space and time: level `L` takes `2^L` steps of `dt / 2^L` with cells of `dx / 2^L`, and a
+//! coarse cell has `2^d` children. Bit `a` of a child's number says on which side of its parent it lies along axis `a` (0:
+//! lower, 1: upper). Neighbouring cells (with diagonals) differ by at most one level.
 //!
 //! # Stencils
 //!
@@ -12,10 +13,87 @@
 //! In `d` dimensions a stencil is applied one axis at a time, x first: each pass reads the results of the one before it as
 //! its samples. A pass takes the first of its [`PointSet`]s whose samples all exist (a cell may be missing behind a wall,
 //! or where a level has no values); where there is none, the value of the cell itself stands, and zero for a derivative.
+//!
+//! # The words of a coupling
+//!
+//! | text | meaning |
+//! | --- | --- |
+//! | `rate omega <- x;` | the parameter `omega` of the method is `x` on the next finer level; `omega` may be used from here on |
+//! | `let h[i] = x;` | a value; in a coupling of packets one for each of them |
+//! | `packet f[i] <- x;` | what a packet of population `i` carries |
+//! | `kind`, `position[a]` | in a packet: its kind; where it starts, from the centre of its cell, in coarse cells: -1/4 or 1/4 |
+//! | `slope[a](f[i])` | in a packet: the derivative stencil `slope` along axis `a`, at the cell |
+//! | `mean(x)` | in a packet: the mean of `x` over the packets of the same population of the cell; in `coarse`: over children |
+//! | `ghosts n;` | ghosts stand in `n` layers of fine cells |
+//! | `fine f[i] <- cubic(x);` | a ghost's populations: `x` of the coarse cells around it, by the stencil `cubic` |
+//! | `coarse f[i] <- mean(x);` | a refined cell's populations: the mean of `x` of its children |
+//! | `equilibrium[i]` | what the method's `init` gives for the fields of the populations at hand |
+//!
+//! # Rates
+//!
+//! A [`Coupling`] gives parameters of the method their value on the next finer level, from those on the level itself. The
+//! coarsest level has the parameters as they are set; every other level follows. A parameter without a rule is the same on
+//! all levels.
+//!
+//! # Packets: volumetric couplings
+//!
+//! Populations are post-collision values `f*`. In a coarse step, population `i` of a coarse cell is `2^d` packets, one for
+//! each child position `s` of the cell, that travel twice `c_i` (in fine cells), one in each fine step. They do not
+//! collide on the way, unless they enter a fine cell. A packet is of
+//!
+//! - kind 1 if the position `s + c_i` is in a fine cell: it is delivered there in the first fine step;
+//! - kind 2 else, if `s + 2 c_i` is: it is delivered there in the second;
+//! - kind 0 else: it is delivered to the coarse cell around `s + 2 c_i`, at the end of the coarse step.
+//!
+//! [`Exchange::Packets`] says what a packet carries, from the populations of its cell, their slopes (a derivative stencil
+//! along one axis; samples are the coarse neighbours, and those that are refined or beyond a wall are missing), and the
+//! kinds of all `2^d` packets of that population of that cell. Fine cells send their populations along `c_i` in each of
+//! their steps; what leaves them into a coarse cell travels on like a packet. A coarse cell receives, in each direction,
+//! the mean of what arrives at its `2^d` child positions. Two buffers a level, `A` (before the step) and `B` (after it),
+//! and this order need no ghosts, no sums that persist and no atomics:
+//!
+//! ```text
+//! advance(L):  if L has finer cells: advance(L + 1)       first fine step
+//!              stream and collide level L: read A, write B
+//!              if L has finer cells: advance(L + 1)       second fine step
+//!              exchange A and B of level L
+//! ```
+//!
+//! Read backwards, as a pull does (positions in fine cells, `f*` of the time named):
+//!
+//! - a fine cell `x` in the first fine step takes `f*_i(x - c_i)` of this step if that is a fine cell, else the packet that
+//!   started at `x - c_i`;
+//! - a fine cell `x` in the second fine step takes `f*_i(x - c_i)` of this step if that is a fine cell; else, if
+//!   `x - 2 c_i` is a fine cell, `f*_i(x - 2 c_i)` from before the first fine step (its path cut the corner of a coarse
+//!   cell); else the packet that started at `x - 2 c_i`;
+//! - a coarse cell takes the mean, over its child positions `s`, of: `f*_i(s - c_i)` after the first fine step if that is a
+//!   fine cell; else `f*_i(s - 2 c_i)` from before it, if that is a fine cell; else the packet that started at `s - 2 c_i`.
+//!   Away from jumps this is plain streaming.
+//!
+//! When level `L` streams, the two buffers of level `L + 1` hold just these two times. The value that cut a corner is
+//! overwritten while the second fine step runs; those few (at concave edges and corners) must be saved before it. All
+//! packets of a coarse step are made from `A` of that step, in the second fine step too.
+//!
+//! # Ghosts: interpolated couplings
+//!
+//! Populations are those that have streamed in, before they collide. [`Exchange::Ghosts`] has fine cells in `layers`
+//! layers (with diagonals) around the refined region that stand for coarse cells. For a coarse step:
+//!
+//! - each ghost takes `stencil(fine)`: the formulas `fine` of the coarse cells around it, interpolated to it. Samples are
+//!   the values of all cells of the coarse level: those that are not refined, and refined ones beside a coarse cell (with
+//!   diagonals), which hold what they were given last. Others are missing;
+//! - the coarse cells that are not refined collide and stream, those that hold values taking part;
+//! - fine cells and ghosts collide and stream twice; each step spoils one more layer of ghosts from the outside, so `layers`
+//!   must be twice the largest component of a velocity;
+//! - each refined coarse cell beside a coarse cell takes the mean of the formulas `coarse` of its children.
+//!
+//! In `fine` the populations are those of one coarse cell, in `coarse` those of one child. Parameters have their value on
+//! the coarse level in both.
 
 use num_traits::{Signed, Zero};
 
-use crate::expr::Rational;
+use super::Formulas;
+use crate::expr::{ExprId, Rational};
 
 /// What a stencil gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,5 +159,79 @@ impl Stencil {
     /// The comment that documents it, one line; may be empty.
     pub fn doc(&self) -> &str {
         &self.doc
+    }
+}
+
+/// A parameter of the method on the next finer level.
+#[derive(Clone, Debug)]
+pub struct Rate {
+    /// Position in `Model::params`.
+    pub param: usize,
+    /// Its value there, from the parameters on the level at hand.
+    pub finer: ExprId,
+}
+
+/// What crosses a level jump, and how.
+#[derive(Clone, Debug)]
+pub enum Exchange {
+    /// Packets of post-collision populations.
+    Packets {
+        /// `values[pop * 2^d + child]`: what the packet of that population from that child position carries. Symbols are
+        /// `Population`, `Param` and `Level` with `Slope` and `Kind`.
+        values: Vec<ExprId>,
+    },
+    /// Ghosts with interpolated populations, before collision.
+    Ghosts {
+        /// Fine layers around the refined region.
+        layers: usize,
+        /// Position in `Model::stencils`.
+        stencil: usize,
+        /// Populations to be interpolated, from those of one coarse cell.
+        fine: Formulas,
+        /// Populations to be averaged, from those of one child.
+        coarse: Formulas,
+    },
+}
+
+/// What crosses the jump between a level and the next finer one.
+#[derive(Clone, Debug)]
+pub struct Coupling {
+    pub(crate) name: String,
+    pub(crate) rates: Vec<Rate>,
+    pub(crate) exchange: Exchange,
+    pub(crate) doc: String,
+}
+
+impl Coupling {
+    /// Name, for example `volumetric_shifted`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+    /// Parameters that differ between levels.
+    pub fn rates(&self) -> &[Rate] {
+        &self.rates
+    }
+    /// What crosses.
+    pub fn exchange(&self) -> &Exchange {
+        &self.exchange
+    }
+    /// The comment that documents it, one line; may be empty.
+    pub fn doc(&self) -> &str {
+        &self.doc
+    }
+
+    /// Every expression that it refers to.
+    pub(crate) fn roots_mut(&mut self) -> Vec<&mut ExprId> {
+        let rates = self.rates.iter_mut().map(|rate| &mut rate.finer);
+        let exchange: Vec<&mut ExprId> = match &mut self.exchange {
+            Exchange::Packets { values } => values.iter_mut().collect(),
+            Exchange::Ghosts { fine, coarse, .. } => [fine, coarse]
+                .into_iter()
+                .flat_map(|formulas| {
+                    formulas.outputs.iter_mut().chain(formulas.lets.iter_mut().map(|item| &mut item.value))
+                })
+                .collect(),
+        };
+        rates.chain(exchange).collect()
     }
 }

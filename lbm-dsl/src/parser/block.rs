@@ -88,7 +88,7 @@ impl Parser<'_> {
     }
 
     /// `f[i] <- value;`
-    fn assign(&mut self, input: ParseStream) -> Parsed<Assign> {
+    pub(super) fn assign(&mut self, input: ParseStream) -> Parsed<Assign> {
         let populations = self.name(input)?;
         let start = populations.span;
         let (inner, span) = self.take(brackets(input))?;

@@ -3,11 +3,14 @@
 use syn::Token;
 use syn::parse::ParseStream;
 
-use super::{Parsed, Parser, braces, parens};
-use crate::ast::{Expr, Item, Points, StencilDef, StencilTarget};
+use super::{Parsed, Parser, braces, parens, skip_statement};
+use crate::ast::{CouplingDef, Expr, Item, Points, Statement, StencilDef, StencilTarget};
 use crate::diag::Code;
 use crate::lexer;
 use crate::source::Span;
+
+/// Words that start a statement of a coupling.
+const STATEMENTS: &[&str] = &["rate", "let", "packet", "ghosts", "fine", "coarse"];
 
 impl Parser<'_> {
     pub(super) fn stencil(&mut self, input: ParseStream, keyword: Span) -> Parsed<Item> {
@@ -87,5 +90,55 @@ impl Parser<'_> {
         let at = self.expr(input)?;
         let span = at.span;
         Ok((if word == "value" { StencilTarget::Value(at) } else { StencilTarget::Derivative(at) }, span))
+    }
+
+    pub(super) fn coupling(&mut self, input: ParseStream, keyword: Span) -> Parsed<Item> {
+        let name = self.new_name(input)?;
+        if !input.peek(syn::token::Brace) {
+            self.semicolon(input, keyword, name.span)?;
+            return Ok(Item::CouplingChoice(name));
+        }
+        let doc = lexer::comment_above(self.source, keyword);
+        let inner = self.take(braces(input))?;
+        let mut statements = Vec::new();
+        while !inner.is_empty() {
+            match self.crossing(&inner) {
+                Ok(statement) => statements.push(statement),
+                Err(fault) => {
+                    self.report.push(*fault);
+                    skip_statement(&inner, STATEMENTS);
+                }
+            }
+        }
+        Ok(Item::Coupling(CouplingDef { name, statements, doc }))
+    }
+
+    /// A statement of a coupling.
+    fn crossing(&mut self, input: ParseStream) -> Parsed<Statement> {
+        let start = self.here(input);
+        let word = self.word(input).unwrap_or_default();
+        if !STATEMENTS.contains(&word.as_str()) {
+            let label = "expected `rate`, `let`, `packet`, `ghosts`, `fine` or `coarse`";
+            return self.fault(Code::Syntax, start, label);
+        }
+        let keyword = self.keyword(input, &word)?;
+        Ok(match word.as_str() {
+            "rate" => {
+                let name = self.new_name(input)?;
+                self.take(input.parse::<Token![<-]>())?;
+                let value = self.expr(input)?;
+                self.semicolon(input, keyword, value.span)?;
+                Statement::Rate(name, value)
+            }
+            "let" => Statement::Let(self.binding(input, keyword)?),
+            "ghosts" => {
+                let layers = self.expr(input)?;
+                self.semicolon(input, keyword, layers.span)?;
+                Statement::Ghosts(layers)
+            }
+            "packet" => Statement::Packet(self.assign(input)?),
+            "fine" => Statement::Fine(self.assign(input)?),
+            _ => Statement::Coarse(self.assign(input)?),
+        })
     }
 }

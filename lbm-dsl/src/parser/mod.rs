@@ -28,6 +28,7 @@ const KEYWORDS: &[&str] = &[
     "boundary",
     "collide",
     "conserve",
+    "coupling",
     "else",
     "field",
     "fn",
@@ -52,6 +53,7 @@ const ITEMS: &[&str] = &[
     "boundary",
     "collide",
     "conserve",
+    "coupling",
     "field",
     "fn",
     "init",
@@ -260,6 +262,7 @@ impl Parser<'_> {
             "collide" => Item::Collide(self.collide(input, keyword)?),
             "fn" => Item::Fn(self.function(input, keyword)?),
             "stencil" => self.stencil(input, keyword)?,
+            "coupling" => self.coupling(input, keyword)?,
             _ => self.boundary(input, keyword)?,
         })
     }

@@ -1,11 +1,43 @@
-//! What is known of the stencils of a model.
+//! Laws of couplings, and what is known of the stencils and couplings of a model.
+//!
+//! What a coupling conserves and leaves alone is tried like the laws of a collision: on random exact states.
 
-use crate::expr::Rational;
-use crate::model::levels::{PointSet, Stencil, Target};
+use num_traits::{ToPrimitive, Zero};
 
-/// A line for each set of points of each stencil.
-pub fn lines(stencils: &[Stencil]) -> Vec<String> {
-    stencils.iter().flat_map(|stencil| stencil.sets().iter().map(|set| line(stencil, set))).collect()
+use crate::diag::Code;
+use crate::expr::{Exact, ExprId, LevelSymbol, Pop, Rational, Symbol};
+use crate::model::levels::{Coupling, Exchange, PointSet, Stencil, Target};
+use crate::model::{Formulas, Law, Model};
+use crate::prove::laws::STATES;
+use crate::prove::random::Random;
+use crate::prove::viscosity::{self, Transport};
+
+/// Largest relative difference of two viscosities that counts as rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// A law that a coupling breaks.
+pub struct Violation {
+    /// Which law.
+    pub code: Code,
+    /// What is wrong.
+    pub label: String,
+    /// What to do.
+    pub hint: &'static str,
+}
+
+/// What was tried on a coupling, and what failed.
+#[derive(Default)]
+pub struct Trial {
+    /// The laws broken, each once.
+    pub violations: Vec<Violation>,
+    /// What holds, a sentence each.
+    pub lines: Vec<String>,
+}
+
+/// A line for each set of points of each stencil, then some for each coupling.
+pub fn lines(model: &Model) -> Vec<String> {
+    let stencils = model.stencils().iter().flat_map(|stencil| stencil.sets().iter().map(|set| line(stencil, set)));
+    stencils.chain(try_all(model).into_iter().flat_map(|trial| trial.lines)).collect()
 }
 
 fn line(stencil: &Stencil, set: &PointSet) -> String {
@@ -31,4 +63,402 @@ fn line(stencil: &Stencil, set: &PointSet) -> String {
         list(set.weights()),
         set.lebesgue()
     )
+}
+
+/// Tries every law on every coupling of a model.
+pub fn try_all(model: &Model) -> Vec<Trial> {
+    if model.couplings().is_empty() {
+        return Vec::new();
+    }
+    let nu = viscosity::viscosity(model);
+    model.couplings().iter().map(|coupling| try_coupling(model, &nu, coupling)).collect()
+}
+
+fn try_coupling(model: &Model, nu: &Transport, coupling: &Coupling) -> Trial {
+    let mut trial = Trial::default();
+    let name = coupling.name();
+    same_viscosity(model, nu, coupling, &mut trial);
+    match coupling.exchange() {
+        Exchange::Packets { values } => {
+            packets(model, values, &mut trial);
+            let order = if follows_slopes(model, values) {
+                "across a flat face packets follow a linear field, exactly: second order"
+            } else {
+                "packets do not follow a linear field: first order"
+            };
+            trial.lines.push(order.into());
+        }
+        Exchange::Ghosts { layers, stencil, fine, coarse } => {
+            let lattices = model.populations().iter().map(|set| &set.lattice);
+            let reach = lattices.flat_map(|lattice| lattice.dirs().flat_map(|dir| lattice.velocity(dir)));
+            let reach = reach.map(|c| c.unsigned_abs() as usize).max().unwrap_or(0);
+            if *layers < 2 * reach {
+                trial.violations.push(Violation {
+                    code: Code::GhostLayers,
+                    label: format!("{layers} layers of ghosts, of which two fine steps spoil {}", 2 * reach),
+                    hint: "a fine step spoils as many layers as its fastest population crosses",
+                });
+            }
+            ghosts(model, fine, coarse, &mut trial);
+            same_stress(model, nu, coupling, fine, &mut trial);
+            trial.lines.push(overlap(&model.stencils()[*stencil]));
+            trial.lines.push(
+                "does not conserve mass and momentum: in a coarse step, what the ghosts send across the jump differs from \
+                 what the coarse cells beneath them send, by the error of the interpolation"
+                    .into(),
+            );
+        }
+    }
+    trial.lines.iter_mut().for_each(|line| *line = format!("coupling {name}: {line}"));
+    trial
+}
+
+/// Where ghosts and means overlap, the two levels must have the same flow: children that the stencil fills must have the
+/// mean of their cell. A difference of second order over an overlap of one cell is a stress of first order.
+fn overlap(stencil: &Stencil) -> String {
+    let set = &stencil.sets()[0];
+    let squares = set.points().iter().zip(set.weights());
+    let square: Rational = squares.map(|(point, weight)| point * point * weight).sum();
+    let exact = format!("ghosts are exact for polynomials through degree {} along each axis", set.degree());
+    match stencil.target() {
+        Target::Value(_) if !square.is_zero() => {
+            format!(
+                "{exact}, but their mean over a cell is the cell's for straight lines only (x^2 gives {square}): first order"
+            )
+        }
+        _ => format!("{exact}, and their mean over a cell is the cell's: second order"),
+    }
+}
+
+/// Values for the symbols of a coupling.
+struct State {
+    populations: Vec<Rational>,
+    params: Vec<Vec<Rational>>,
+    kinds: Vec<Rational>,
+    slopes: Vec<Rational>,
+}
+
+impl State {
+    fn random(model: &Model, random: &mut Random) -> Self {
+        let whole = |value: i64| Rational::from_integer(value.into());
+        let (children, dim) = (1 << model.lattice().dim(), model.lattice().dim());
+        Self {
+            populations: random.populations(model),
+            params: random.params(&model.params),
+            kinds: (0..children).map(|_| whole(random.whole(0, 2))).collect(),
+            slopes: (0..model.q() * dim).map(|_| Rational::new(random.whole(-8, 8).into(), 64.into())).collect(),
+        }
+    }
+
+    /// Values of expressions; none where a square root is irrational.
+    fn eval(&self, model: &Model, roots: &[ExprId]) -> Option<Vec<Rational>> {
+        let dim = model.lattice().dim();
+        let symbol = |symbol| -> Exact {
+            match symbol {
+                Symbol::Population(pop) => self.populations.get(pop.index()).cloned(),
+                Symbol::Param { param, component } => {
+                    self.params.get(usize::from(param))?.get(usize::from(component)).cloned()
+                }
+                Symbol::Level(LevelSymbol::Kind { child }) => self.kinds.get(usize::from(child)).cloned(),
+                Symbol::Level(LevelSymbol::Slope { axis, pop, .. }) => {
+                    self.slopes.get(pop.index() * dim + usize::from(axis)).cloned()
+                }
+                _ => None,
+            }
+        };
+        model.exprs().eval::<Exact>(roots, symbol).into_iter().collect()
+    }
+
+    /// Conserved quantities of some populations, with the same parameters.
+    fn conserved(&self, model: &Model, populations: Vec<Rational>) -> Option<Vec<Rational>> {
+        let state = State { populations, params: self.params.clone(), kinds: Vec::new(), slopes: Vec::new() };
+        let roots: Vec<ExprId> = model.conserved().iter().flat_map(|law| law.components.clone()).collect();
+        state.eval(model, &roots)
+    }
+
+    /// The equilibrium with the fields of these populations, and no slopes.
+    fn equilibrium(&self, model: &Model) -> Option<Self> {
+        let fields = self.eval(model, &model.macroscopic().outputs)?;
+        let mut first = vec![0];
+        for field in model.fields() {
+            first.push(first[first.len() - 1] + field.components.len());
+        }
+        let symbol = |symbol| -> Exact {
+            match symbol {
+                Symbol::Field { field, component } => {
+                    fields.get(first[usize::from(field)] + usize::from(component)).cloned()
+                }
+                Symbol::Param { param, component } => {
+                    self.params.get(usize::from(param))?.get(usize::from(component)).cloned()
+                }
+                _ => None,
+            }
+        };
+        let populations = model.exprs().eval::<Exact>(&model.init().outputs, symbol);
+        Some(Self {
+            populations: populations.into_iter().collect::<Option<_>>()?,
+            params: self.params.clone(),
+            kinds: self.kinds.clone(),
+            slopes: vec![Rational::zero(); self.slopes.len()],
+        })
+    }
+}
+
+/// How a conserved quantity is called.
+fn quantities(model: &Model) -> Vec<String> {
+    let name = |law: &crate::model::Conserved| match law.law {
+        Law::Sum(0) => "mass".into(),
+        Law::Momentum => "momentum".into(),
+        Law::Sum(_) | Law::Stated => law.name.clone(),
+    };
+    model.conserved().iter().flat_map(|law| law.components.iter().map(move |_| name(law))).collect()
+}
+
+fn show(value: &Rational) -> String {
+    let text = value.to_string();
+    if text.len() < 10 { text } else { format!("{:.6}", value.to_f64().unwrap_or(f64::NAN)) }
+}
+
+const UNKNOWN: &str = "is not known on exact states: irrational numbers occur";
+const LEAVES_ALONE: &str = "a uniform flow at equilibrium must pass as it is";
+
+/// Packets add up to the populations of their cell, and carry them where the flow is uniform.
+fn packets(model: &Model, values: &[ExprId], trial: &mut Trial) {
+    let mut random = Random::new();
+    let children = 1usize << model.lattice().dim();
+    let names = quantities(model);
+    for _ in 0..STATES {
+        let state = State::random(model, &mut random);
+        let mean = |packets: Vec<Rational>| -> Vec<Rational> {
+            let share = Rational::new(1.into(), children.into());
+            packets.chunks(children).map(|of| of.iter().sum::<Rational>() * &share).collect()
+        };
+        let sums = state.eval(model, values).and_then(|packets| {
+            let after = state.conserved(model, mean(packets))?;
+            Some((state.conserved(model, state.populations.clone())?, after))
+        });
+        let Some((before, after)) = sums else {
+            trial.lines.push(format!("whether it conserves {UNKNOWN}"));
+            return;
+        };
+        for ((name, before), after) in names.iter().zip(&before).zip(&after) {
+            if before != after {
+                let (found, due) = (show(after), show(before));
+                trial.violations.push(Violation {
+                    code: Code::CouplingConservation,
+                    label: format!("of a cell with {name} {due} the packets carry {found} on a random state"),
+                    hint: "what is added to one packet must be taken from others: subtract the `mean(...)` over them",
+                });
+                return;
+            }
+        }
+        let uniform = state.equilibrium(model).and_then(|state| Some((state.eval(model, values)?, state)));
+        let Some((found, uniform)) = uniform else {
+            trial.lines.push(format!("whether it leaves a uniform flow alone {UNKNOWN}"));
+            return;
+        };
+        for (pop, found) in found.chunks(children).enumerate() {
+            let due = &uniform.populations[pop];
+            if let Some(found) = found.iter().find(|found| *found != due) {
+                let (found, due, name) = (show(found), show(due), &model.pop_names()[pop]);
+                trial.violations.push(Violation {
+                    code: Code::CouplingConsistency,
+                    label: format!("where {name} is {due} everywhere, a packet carries {found}"),
+                    hint: LEAVES_ALONE,
+                });
+                return;
+            }
+        }
+    }
+    let mut names = names;
+    names.dedup();
+    trial.lines.push(format!(
+        "the packets of a cell have its {}, on {STATES} random exact states: conservative",
+        names.join(" and ")
+    ));
+    trial.lines.push(format!("a uniform equilibrium passes unchanged, on {STATES} random exact states"));
+}
+
+/// Whether packets that enter a fine cell through a flat face have the value of a linear field half a fine step from it:
+/// where they started, less (in the first step) or more (in the second) half a fine step along their velocity.
+fn follows_slopes(model: &Model, values: &[ExprId]) -> bool {
+    let dim = model.lattice().dim();
+    let children = 1usize << dim;
+    let quarter = Rational::new(1.into(), 4.into());
+    let one = Rational::from_integer(1.into());
+    for (pop, set, dir) in model.pops() {
+        let velocity = set.lattice.velocity(dir);
+        for face in (0..dim).filter(|axis| velocity[*axis].abs() == 1) {
+            // The fine cells lie where the velocity points to, along this axis.
+            let near = |child: usize| (child >> face & 1 == 1) == (velocity[face] > 0);
+            let kinds: Vec<Rational> =
+                (0..children).map(|child| Rational::from_integer(if near(child) { 1 } else { 2 }.into())).collect();
+            for axis in 0..dim {
+                let mut slopes = vec![Rational::zero(); model.q() * dim];
+                slopes[pop.index() * dim + axis] = one.clone();
+                let state = State {
+                    populations: vec![Rational::zero(); model.q()],
+                    params: model.params().iter().map(|param| vec![one.clone(); param.components]).collect(),
+                    kinds: kinds.clone(),
+                    slopes,
+                };
+                let first = pop.index() * children;
+                let Some(found) = state.eval(model, &values[first..first + children]) else { return false };
+                let follows = (0..children).all(|child| {
+                    let side = if child >> axis & 1 == 1 { quarter.clone() } else { -&quarter };
+                    let step = &quarter * Rational::from_integer(velocity[axis].into());
+                    found[child] == if near(child) { side - step } else { side + step }
+                });
+                if !follows {
+                    return false;
+                }
+            }
+        }
+    }
+    true
+}
+
+/// Rescaling keeps what is conserved and leaves equilibrium alone; the way back undoes the way there.
+fn ghosts(model: &Model, fine: &Formulas, coarse: &Formulas, trial: &mut Trial) {
+    let mut random = Random::new();
+    let names = quantities(model);
+    let mut undone = true;
+    for _ in 0..STATES {
+        let state = State::random(model, &mut random);
+        for (way, formulas) in [("fine", fine), ("coarse", coarse)] {
+            let sums = state.eval(model, &formulas.outputs).and_then(|sent| {
+                Some((state.conserved(model, state.populations.clone())?, state.conserved(model, sent)?))
+            });
+            let uniform =
+                state.equilibrium(model).and_then(|state| Some((state.eval(model, &formulas.outputs)?, state)));
+            let (Some((before, after)), Some((found, uniform))) = (sums, uniform) else {
+                trial.lines.push(format!("whether it keeps mass and equilibrium of a cell {UNKNOWN}"));
+                return;
+            };
+            for ((name, before), after) in names.iter().zip(&before).zip(&after) {
+                if before != after {
+                    let (found, due) = (show(after), show(before));
+                    trial.violations.push(Violation {
+                        code: Code::CouplingConservation,
+                        label: format!("`{way}` makes {name} {found} of {due} on a random state"),
+                        hint: "rescale the non-equilibrium alone: `equilibrium[i] + r * (f[i] - equilibrium[i])`",
+                    });
+                    return;
+                }
+            }
+            if let Some(pop) = (0..found.len()).find(|pop| found[*pop] != uniform.populations[*pop]) {
+                let (found, due, name) = (show(&found[pop]), show(&uniform.populations[pop]), &model.pop_names()[pop]);
+                trial.violations.push(Violation {
+                    code: Code::CouplingConsistency,
+                    label: format!("where {name} is {due} everywhere, `{way}` gives {found}"),
+                    hint: LEAVES_ALONE,
+                });
+                return;
+            }
+        }
+        let back = state.eval(model, &fine.outputs).and_then(|populations| {
+            let sent = State { populations, params: state.params.clone(), kinds: Vec::new(), slopes: Vec::new() };
+            sent.eval(model, &coarse.outputs)
+        });
+        undone &= back.as_ref() == Some(&state.populations);
+    }
+    let mut names = names;
+    names.dedup();
+    let names = names.join(" and ");
+    trial.lines.push(format!(
+        "what is sent in each direction has the {names} of its cell, and equilibrium passes unchanged, on {STATES} random \
+         exact states"
+    ));
+    let undone = if undone { "undoes" } else { "does not undo" };
+    trial.lines.push(format!("in one cell, `coarse` {undone} `fine`, on {STATES} random exact states"));
+}
+
+/// The parameters of both levels for a random choice on the coarse one, by name, in 64 bits.
+fn both_levels(model: &Model, coupling: &Coupling, random: &mut Random) -> Option<(State, [Vec<f64>; 2])> {
+    let mut state = State::random(model, random);
+    // A vector parameter is a force or the like; viscosity is that without it.
+    for values in state.params.iter_mut().filter(|values| values.len() > 1) {
+        values.iter_mut().for_each(|value| *value = Rational::zero());
+    }
+    let roots: Vec<ExprId> = coupling.rates().iter().map(|rate| rate.finer).collect();
+    let finer = state.eval(model, &roots)?;
+    let coarse: Vec<f64> = state.params.iter().map(|values| values[0].to_f64().unwrap_or(f64::NAN)).collect();
+    let mut fine = coarse.clone();
+    for (rate, finer) in coupling.rates().iter().zip(finer) {
+        fine[rate.param] = finer.to_f64()?;
+    }
+    Some((state, [coarse, fine]))
+}
+
+fn nu(model: &Model, viscosity: &Transport, params: &[f64]) -> Option<f64> {
+    let value =
+        |name: &str| model.params().iter().position(|param| param.name == name).map_or(f64::NAN, |param| params[param]);
+    viscosity.at(value).filter(|nu| nu.is_finite())
+}
+
+/// In units of its own cells and steps, a fluid on the finer level is twice as viscous.
+fn same_viscosity(model: &Model, viscosity: &Transport, coupling: &Coupling, trial: &mut Trial) {
+    let mut random = Random::new();
+    for _ in 0..STATES {
+        let found = both_levels(model, coupling, &mut random)
+            .and_then(|(_, [coarse, fine])| Some((nu(model, viscosity, &coarse)?, nu(model, viscosity, &fine)?)));
+        let Some((coarse, fine)) = found else {
+            trial.lines.push("whether both levels have the same viscosity is not known".into());
+            return;
+        };
+        let ratio = fine / (2.0 * coarse);
+        if !((ratio - 1.0).abs() < ROUNDING) {
+            trial.violations.push(Violation {
+                code: Code::LevelViscosity,
+                label: format!("the viscosity on the finer level is {ratio:.4} times that on the coarse one"),
+                hint: "half the cell and half the step: `rate omega <- 2 * omega / (4 - omega);` keeps cs2 (1/omega - 1/2)",
+            });
+            return;
+        }
+    }
+    trial.lines.push(format!("both levels have the same viscosity, for {STATES} random choices of the parameters"));
+}
+
+/// The non-equilibrium of a stress is proportional to time step over rate: `1/lambda = nu / cs2 + 1/2` in steps.
+fn same_stress(model: &Model, viscosity: &Transport, coupling: &Coupling, fine: &Formulas, trial: &mut Trial) {
+    let set = &model.populations()[0];
+    let Some(cs2) = set.lattice.cs2().to_f64() else { return };
+    let shear = |pop: Pop| {
+        let dir = set.lattice.dirs().find(|dir| set.pop(*dir) == pop);
+        dir.map_or(0, |dir| set.lattice.velocity(dir)[0] * set.lattice.velocity(dir)[1])
+    };
+    let mut random = Random::new();
+    for _ in 0..STATES {
+        let found = both_levels(model, coupling, &mut random).and_then(|(mut state, [coarse, fine_params])| {
+            let weights = model.weights();
+            state.populations = model
+                .pops()
+                .map(|(pop, ..)| &weights[pop.index()] * Rational::new((64 + shear(pop)).into(), 64.into()))
+                .collect();
+            let of = |populations: &[Rational]| -> Rational {
+                let term =
+                    |(pop, ..): (Pop, _, _)| &populations[pop.index()] * Rational::from_integer(shear(pop).into());
+                model.pops().map(term).sum()
+            };
+            let sent = state.eval(model, &fine.outputs)?;
+            let scale = (of(&sent) / of(&state.populations)).to_f64()?;
+            let time = |params: &[f64]| Some(nu(model, viscosity, params)? / cs2 + 0.5);
+            Some((scale, time(&fine_params)? / (2.0 * time(&coarse)?)))
+        });
+        let Some((scale, due)) = found else {
+            trial.lines.push("whether both levels have the same stress is not known".into());
+            return;
+        };
+        if !((scale / due - 1.0).abs() < ROUNDING) {
+            trial.violations.push(Violation {
+                code: Code::LevelStress,
+                label: format!(
+                    "`fine` scales a shear stress by {scale:.4}; on the finer level the same stress is {due:.4} of it"
+                ),
+                hint: "Dupuis & Chopard: the non-equilibrium scales like step over rate, omega / (2 omega_finer)",
+            });
+            return;
+        }
+    }
+    trial.lines.push(format!("both levels have the same stress, for {STATES} random choices of the parameters"));
 }

@@ -5,7 +5,7 @@
 pub mod channel;
 mod known;
 pub(crate) mod laws;
-mod levels;
+pub(crate) mod levels;
 mod linear;
 mod poly;
 mod random;
@@ -74,7 +74,7 @@ pub fn findings(model: &Model) -> Findings {
     }
     lines.push(format!("init gives populations with the fields it is given, {states}"));
     lines.push("collision is defined at rest".into());
-    lines.extend(levels::lines(model.stencils()));
+    lines.extend(levels::lines(model));
     if !viscosity::is_isotropic(model) {
         lines
             .push("viscosity depends on the direction: stress relaxes at other rates along axes than diagonals".into());

@@ -3,6 +3,7 @@
 //! An example is text that stands in `specs/d2q9_bgk.lbm` instead of the part named, or, if none is named, a whole spec: the
 //! wrong one raises the code, the right one is a valid method (tests at the foot). A file for each family of codes.
 
+mod couplings;
 mod lattices;
 mod levels;
 mod names;
@@ -27,8 +28,16 @@ pub struct Long {
     pub right: &'static str,
 }
 
-const TABLES: &[&[Long]] =
-    &[text::TABLE, lattices::TABLE, names::TABLE, values::TABLE, parts::TABLE, physics::TABLE, levels::TABLE];
+const TABLES: &[&[Long]] = &[
+    text::TABLE,
+    lattices::TABLE,
+    names::TABLE,
+    values::TABLE,
+    parts::TABLE,
+    physics::TABLE,
+    levels::TABLE,
+    couplings::TABLE,
+];
 
 impl Code {
     /// Its long form; every row has one.

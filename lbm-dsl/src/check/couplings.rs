@@ -1,0 +1,363 @@
+//! Couplings: what crosses a level jump, expanded.
+//!
+//! In: a program whose names are in order, and the method's own formulas. After: every packet of every population has a
+//! value, or the ghosts' and the parents' populations have; rates are parameters of the method.
+
+use std::rc::Rc;
+
+use num_traits::Zero;
+
+use crate::ast::{Assign, CouplingDef, Expr, ExprKind, Item, Name, Statement};
+use crate::check::arith;
+use crate::check::build::Builder;
+use crate::check::elaborate::{Elaborator, Eval, Poisoned, Siblings};
+use crate::check::formulas::formulas;
+use crate::check::program::{Def, ModuleId, Program};
+use crate::check::stencils;
+use crate::check::value::{Dim, Tensor, Value};
+use crate::diag::{Code, Diagnostic, Report, suggest};
+use crate::expr::{Expr as Node, ExprId, LevelSymbol, Rational, Symbol};
+use crate::model::levels::{Coupling, Exchange, Rate, Target};
+use crate::model::{Field, Formulas, Model, Param};
+use crate::prove::levels;
+use crate::source::Span;
+
+/// Most layers of ghosts.
+const MAX_LAYERS: i64 = 64;
+
+/// The couplings that the spec defines or chooses, each with the module that has its text.
+fn definitions(program: &Program) -> impl Iterator<Item = Result<(ModuleId, &CouplingDef), &Name>> {
+    program.spec().iter().filter_map(|item| match item {
+        Item::Coupling(def) => Some(Ok((ModuleId::SPEC, def))),
+        Item::CouplingChoice(name) => Some(match program.find(ModuleId::SPEC, &name.text) {
+            Some((home, Def::Coupling(def))) => Ok((home, def)),
+            _ => Err(name),
+        }),
+        _ => None,
+    })
+}
+
+/// Reports every law that a coupling of the model breaks.
+pub fn laws(program: &Program, model: &Model) -> Result<(), Report> {
+    let mut report = Report::new();
+    for ((home, def), trial) in definitions(program).flatten().zip(levels::try_all(model)) {
+        for violation in trial.violations {
+            let source = &program.module(home).source;
+            let fault = Diagnostic::new(violation.code, source, def.name.span, violation.label);
+            report.push(fault.hint(violation.hint));
+        }
+    }
+    report.propagate()
+}
+
+impl Builder<'_> {
+    /// The couplings that the spec defines or chooses, and the stencils that they use behind those that the spec chooses.
+    pub(super) fn couplings(&mut self, params: &[Param], fields: &[Field], init: &Formulas) -> Vec<Coupling> {
+        let program = self.work.program;
+        let mut couplings = Vec::new();
+        for found in definitions(program) {
+            let coupling = match found {
+                Ok((home, def)) => {
+                    let outer = std::mem::replace(&mut self.work.module, home);
+                    let coupling = self.coupling(def, params, fields, init);
+                    self.work.module = outer;
+                    coupling
+                }
+                Err(name) => self.no_coupling(name),
+            };
+            couplings.extend(coupling);
+        }
+        couplings
+    }
+
+    fn no_coupling<T>(&mut self, name: &Name) -> Eval<T> {
+        match self.work.program.find(ModuleId::SPEC, &name.text) {
+            Some((_, other)) => {
+                let label = format!("`{}` is {}, not a coupling", name.text, other.kind());
+                self.work.fault(Code::NameKind, name.span, label)
+            }
+            None => {
+                let names = self.work.program.names(ModuleId::SPEC);
+                let hint =
+                    suggest::did_you_mean(&name.text, names, &format!("import it: `use couplings::{};`", name.text));
+                self.work.hinted(Code::Undefined, name.span, "there is no coupling of that name", hint)
+            }
+        }
+    }
+
+    fn coupling(&mut self, def: &CouplingDef, params: &[Param], fields: &[Field], init: &Formulas) -> Eval<Coupling> {
+        let (outer_scope, outer_names) = (std::mem::take(&mut self.work.scope), self.names.clone());
+        let outer_entries = std::mem::take(&mut self.entries);
+        self.populations(self.work.populations);
+        let equilibrium = self.equilibrium(fields, init);
+        self.work.scope.push(("equilibrium".into(), equilibrium));
+        let packets = def.statements.iter().any(|statement| matches!(statement, Statement::Packet(_)));
+        let coupling = if packets { self.packets(def, params) } else { self.ghosts(def, params) };
+        self.work.siblings = None;
+        self.entries = outer_entries;
+        self.work.scope = outer_scope;
+        self.names = outer_names;
+        coupling
+    }
+
+    /// What `init` gives for the fields of the populations at hand: those of the first set.
+    fn equilibrium(&mut self, fields: &[Field], init: &Formulas) -> Value {
+        let exprs = &mut self.work.exprs;
+        let needed = exprs.needed(&init.outputs);
+        let nodes: Vec<(ExprId, Node)> =
+            exprs.iter().filter(|(id, _)| needed[id.index()]).map(|(id, node)| (id, node.clone())).collect();
+        let mut new: Vec<Option<ExprId>> = vec![None; exprs.len()];
+        for (id, node) in nodes {
+            new[id.index()] = Some(match node {
+                Node::Symbol(Symbol::Field { field, component }) => {
+                    fields[usize::from(field)].components[usize::from(component)]
+                }
+                node => exprs.add(node.map(|old| new[old.index()].expect("operands precede users"))),
+            });
+        }
+        let set = &self.work.populations[0];
+        let data = init.outputs[set.range()].iter().map(|id| new[id.index()].expect("outputs are needed")).collect();
+        Value::Tensor(Tensor { dims: vec![self.work.dirs(self.work.lattice_of(set))], data })
+    }
+
+    /// `rate omega <- ...;`
+    fn rate(&mut self, name: &Name, value: &Expr, params: &[Param]) -> Eval<Rate> {
+        let Some(at) = params.iter().position(|param| param.name == name.text && param.components == 1) else {
+            self.work.scope.push((name.text.clone(), Value::Poison));
+            let label = format!("this method has no parameter `{}`", name.text);
+            let names: Vec<&str> = params.iter().map(|param| param.name.as_str()).collect();
+            let hint = format!("its parameters are {}: write a coupling for them in the spec", names.join(", "));
+            return self.work.hinted(Code::Undefined, name.span, label, hint);
+        };
+        let symbol = self.work.exprs.symbol(Symbol::Param { param: at as u16, component: 0 });
+        self.work.scope.push((name.text.clone(), Value::Number(symbol)));
+        Ok(Rate { param: at, finer: self.work.number(value)? })
+    }
+
+    /// A coupling of packets: everything is expanded for each child in turn, so that `mean` can look at all of them.
+    fn packets(&mut self, def: &CouplingDef, params: &[Param]) -> Eval<Coupling> {
+        let children = 1usize << self.work.axes();
+        let (mut rates, mut assigns, mut failed) = (Vec::new(), Vec::new(), false);
+        for statement in &def.statements {
+            match statement {
+                Statement::Rate(name, value) => match self.rate(name, value, params) {
+                    Ok(rate) => rates.push(rate),
+                    Err(Poisoned) => failed = true,
+                },
+                Statement::Packet(assign) => assigns.push(assign.clone()),
+                Statement::Let(_) => {}
+                Statement::Ghosts(Expr { span, .. })
+                | Statement::Fine(Assign { span, .. })
+                | Statement::Coarse(Assign { span, .. }) => {
+                    return self.work.fault(Code::CouplingForm, *span, "a coupling has packets or ghosts, not both");
+                }
+            }
+        }
+        let scopes = (0..children).map(|child| {
+            let kind = self.work.exprs.symbol(Symbol::Level(LevelSymbol::Kind { child: child as u8 }));
+            let quarter = |upper: bool| Rational::new(if upper { 1 } else { -1 }.into(), 4.into());
+            let position: Rc<[ExprId]> =
+                (0..self.work.axes()).map(|axis| self.work.exprs.constant(quarter(child >> axis & 1 == 1))).collect();
+            let mut scope = self.work.scope.clone();
+            scope.push(("kind".into(), Value::Number(kind)));
+            scope.push((
+                "position".into(),
+                Value::Tensor(Tensor { dims: vec![Dim::Axes(position.len())], data: position }),
+            ));
+            scope
+        });
+        self.work.siblings = Some(Siblings { scopes: scopes.collect() });
+        for statement in &def.statements {
+            let Statement::Let(item) = statement else { continue };
+            let values: Vec<Value> = (0..children)
+                .map(|child| {
+                    self.work.become_child(child);
+                    match self.work.family(&item.name, &item.indices, &item.value) {
+                        Ok(tensor) if tensor.dims.is_empty() => Value::Number(tensor.data[0]),
+                        Ok(tensor) => Value::Tensor(tensor),
+                        Err(Poisoned) => Value::Poison,
+                    }
+                })
+                .collect();
+            let siblings = self.work.siblings.as_mut().ok_or(Poisoned)?;
+            for (scope, value) in siblings.scopes.iter_mut().zip(values) {
+                scope.push((item.name.text.clone(), value));
+            }
+        }
+        let mut values = Vec::new();
+        for child in 0..children {
+            self.work.become_child(child);
+            values.push(self.assigns(&assigns, def.name.span)?);
+        }
+        if failed {
+            return Err(Poisoned);
+        }
+        // By population, then by child.
+        let values = (0..values[0].len()).flat_map(|pop| values.iter().map(move |child| child[pop])).collect();
+        Ok(Coupling {
+            name: def.name.text.clone(),
+            rates,
+            exchange: Exchange::Packets { values },
+            doc: def.doc.clone(),
+        })
+    }
+
+    /// A coupling of ghosts: formulas of one cell, interpolated or averaged.
+    fn ghosts(&mut self, def: &CouplingDef, params: &[Param]) -> Eval<Coupling> {
+        let (mut rates, mut layers, mut stencil, mut failed) = (Vec::new(), None, None, false);
+        let (mut fine, mut coarse) = (Vec::new(), Vec::new());
+        for statement in &def.statements {
+            let done = match statement {
+                Statement::Rate(name, value) => self.rate(name, value, params).map(|rate| rates.push(rate)),
+                Statement::Let(item) => {
+                    self.binding(item);
+                    Ok(())
+                }
+                Statement::Ghosts(count) => self.layers(count).map(|count| layers = Some(count)),
+                Statement::Fine(assign) => self.interpolated(assign, &mut stencil).map(|assign| fine.push(assign)),
+                Statement::Coarse(assign) => self.averaged(assign).map(|assign| coarse.push(assign)),
+                Statement::Packet(_) => Ok(()),
+            };
+            failed |= done.is_err();
+        }
+        if failed {
+            return Err(Poisoned);
+        }
+        let (Some(layers), Some(stencil), false) = (layers, stencil, coarse.is_empty()) else {
+            let label = "this coupling does not say what crosses in both directions";
+            return self.work.fault(Code::CouplingForm, def.name.span, label);
+        };
+        let [fine, coarse] = [fine, coarse].map(|assigns| {
+            let outputs = self.assigns(&assigns, def.name.span)?;
+            Ok(Formulas { lets: formulas(&self.work.exprs, &self.entries, &outputs).lets, outputs })
+        });
+        let exchange = Exchange::Ghosts { layers, stencil, fine: fine?, coarse: coarse? };
+        Ok(Coupling { name: def.name.text.clone(), rates, exchange, doc: def.doc.clone() })
+    }
+
+    fn layers(&mut self, count: &Expr) -> Eval<usize> {
+        let layers = self.work.whole(count)?;
+        if !(1..=MAX_LAYERS).contains(&layers) {
+            return self.work.fault(Code::OutOfRange, count.span, format!("layers go from 1 to {MAX_LAYERS}"));
+        }
+        Ok(layers as usize)
+    }
+
+    /// `fine f[i] <- stencil(formula);` without the stencil, which is the same for all of them.
+    fn interpolated(&mut self, assign: &Assign, stencil: &mut Option<usize>) -> Eval<Assign> {
+        if let ExprKind::Name { name, indices, args: Some(args) } = &assign.value.kind
+            && let (true, [formula]) = (indices.is_empty(), &args[..])
+        {
+            let found = self.work.stencil(name)?;
+            if matches!(self.work.stencils[found].target(), Target::Derivative(_)) {
+                let label = format!("`{}` gives a derivative, not a value at a child", name.text);
+                return self.work.fault(Code::CouplingForm, name.span, label);
+            }
+            if stencil.is_some_and(|other| other != found) {
+                return self.work.fault(Code::CouplingForm, name.span, "a second stencil: ghosts are filled by one");
+            }
+            *stencil = Some(found);
+            return Ok(Assign { value: formula.clone(), ..assign.clone() });
+        }
+        let label = "this is not interpolated";
+        self.work.fault(Code::CouplingForm, assign.value.span, label)
+    }
+
+    /// `coarse f[i] <- mean(formula);` without the mean.
+    fn averaged(&mut self, assign: &Assign) -> Eval<Assign> {
+        if let ExprKind::Name { name, indices, args: Some(args) } = &assign.value.kind
+            && let ("mean", true, [formula]) = (name.text.as_str(), indices.is_empty(), &args[..])
+        {
+            return Ok(Assign { value: formula.clone(), ..assign.clone() });
+        }
+        let label = "this is not a mean over the children";
+        self.work.fault(Code::CouplingForm, assign.value.span, label)
+    }
+}
+
+impl Elaborator<'_> {
+    /// Puts the names of a child in scope.
+    fn become_child(&mut self, child: usize) {
+        if let Some(siblings) = &self.siblings {
+            self.scope = siblings.scopes[child].clone();
+        }
+    }
+
+    /// `mean(x)` in a packet: over the packets of the same population of the same cell.
+    pub(super) fn mean(&mut self, span: Span, args: &[Expr]) -> Eval<Value> {
+        let (Some(siblings), [arg]) = (self.siblings.clone(), args) else {
+            let label = "`mean` takes one formula, and stands in a packet or around a coarse population";
+            return self.fault(Code::CouplingForm, span, label);
+        };
+        let outer = std::mem::take(&mut self.scope);
+        // Indices that are bound here stand behind what every child has.
+        let known = siblings.scopes[0].len().min(outer.len());
+        let mut total = Ok(self.exprs.int(0));
+        for scope in &siblings.scopes {
+            self.scope = scope.iter().chain(&outer[known..]).cloned().collect();
+            let value = self.number(arg);
+            total = total.and_then(|total| Ok(arith::add(&mut self.exprs, total, value?)));
+        }
+        self.scope = outer;
+        let weight = self.exprs.constant(Rational::new(1.into(), siblings.scopes.len().into()));
+        Ok(Value::Number(arith::mul(&mut self.exprs, weight, total?)))
+    }
+
+    /// `slope[a](f[i])` in a packet: a derivative of a population at the packet's cell.
+    pub(super) fn sampled(&mut self, span: Span, name: &Name, indices: &[Expr], args: &[Expr]) -> Eval<Value> {
+        let stencil = self.stencil(name)?;
+        let form = format!("write the slope of a population along an axis: `{}[a](f[i])`", name.text);
+        let ([axis], [of], true) = (indices, args, self.siblings.is_some()) else {
+            return self.hinted(Code::CouplingForm, span, "a stencil cannot be applied like this here", form);
+        };
+        let Target::Derivative(at) = self.stencils[stencil].target() else {
+            let label = format!("`{}` gives no derivative", name.text);
+            return self.hinted(Code::CouplingForm, name.span, label, form);
+        };
+        if !at.is_zero() {
+            return self.hinted(
+                Code::CouplingForm,
+                name.span,
+                "this derivative is not that at the cell's centre",
+                form,
+            );
+        }
+        let axis = self.whole(axis)?;
+        let Some(axis) = u8::try_from(axis).ok().filter(|axis| usize::from(*axis) < self.axes()) else {
+            return self.fault(Code::OutOfRange, indices[0].span, format!("{axis} is no axis"));
+        };
+        let of = self.number(of)?;
+        let Node::Symbol(Symbol::Population(pop)) = *self.exprs.get(of) else {
+            return self.hinted(Code::CouplingForm, args[0].span, "this is not one population", form);
+        };
+        let symbol = LevelSymbol::Slope { stencil: stencil as u8, axis, pop };
+        Ok(Value::Number(self.exprs.symbol(Symbol::Level(symbol))))
+    }
+
+    /// The position of a stencil in the list of those of the model, which it joins.
+    fn stencil(&mut self, name: &Name) -> Eval<usize> {
+        let built = stencils::find(self.program, self.module, name)
+            .and_then(|(home, def)| stencils::build(&self.program.module(home).source, def));
+        let stencil = match built {
+            Ok(stencil) => stencil,
+            Err(fault) => {
+                self.report.push(*fault);
+                return Err(Poisoned);
+            }
+        };
+        match self.stencils.iter().position(|other| other.name() == stencil.name()) {
+            Some(at) if self.stencils[at] == stencil => Ok(at),
+            Some(_) => {
+                let label = format!("the spec has another stencil `{}`", name.text);
+                self.fault(Code::Duplicate, name.span, label)
+            }
+            None if self.stencils.len() == usize::from(u8::MAX) => {
+                self.fault(Code::TooLarge, name.span, "more than 255 stencils")
+            }
+            None => {
+                self.stencils.push(stencil);
+                Ok(self.stencils.len() - 1)
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Couplings of levels.
+
+use super::Long;
+use crate::diag::Code;
+
+const LAST: &str = "boundary moving_wall;";
+const HOMOGENEOUS: &str = "boundary moving_wall;
+
+coupling homogeneous {
+    rate omega <- 2 * omega / (4 - omega);
+    packet f[i] <- f[i];
+}";
+const INTERPOLATED: &str = "boundary moving_wall;
+
+use stencils::linear;
+
+coupling interpolated {
+    rate omega <- 2 * omega / (4 - omega);
+    let r = (4 - omega) / 4;
+    ghosts 2;
+    fine   f[i] <- linear(equilibrium[i] + r * (f[i] - equilibrium[i]));
+    coarse f[i] <- mean(equilibrium[i] + (f[i] - equilibrium[i]) / r);
+}";
+
+pub const TABLE: &[Long] = &[
+    Long {
+        code: Code::CouplingForm,
+        instead: LAST,
+        text: "A coupling is one of two kinds. Volumetric: each population of a coarse cell is a packet for each child, and \
+               `packet` says what it carries; packets that arrive are averaged by themselves. Interpolated: `ghosts n;` \
+               says how many layers of fine cells stand for coarse ones, `fine` fills them through a stencil, `coarse` \
+               gives the mean of what the children have.",
+        wrong: "boundary moving_wall;
+
+coupling copied {
+    ghosts 2;
+    fine   f[i] <- f[i];
+    coarse f[i] <- f[i];
+}",
+        right: INTERPOLATED,
+    },
+    Long {
+        code: Code::CouplingConservation,
+        instead: LAST,
+        text: "The packets of a cell must carry what the cell has, or mass and momentum drift in every step at every jump. \
+               Where packets differ, take away their mean.",
+        wrong: "boundary moving_wall;
+
+coupling leaking {
+    rate omega <- 2 * omega / (4 - omega);
+    packet f[i] <- f[i] * (1 + kind / 10);
+}",
+        right: HOMOGENEOUS,
+    },
+    Long {
+        code: Code::CouplingConsistency,
+        instead: LAST,
+        text: "A fluid that moves as a whole must not notice the jump: what crosses it has to be the equilibrium of the same \
+               density and velocity.",
+        wrong: "boundary moving_wall;
+
+coupling uneven {
+    rate omega <- 2 * omega / (4 - omega);
+    packet f[i] <- f[i] * (1 + kind - mean(kind));
+}",
+        right: HOMOGENEOUS,
+    },
+    Long {
+        code: Code::LevelViscosity,
+        instead: LAST,
+        text: "Cells and steps of the finer level are half as large, so the same fluid has twice the viscosity in units of \
+               that level. A rate that is the same on both levels makes another fluid of it.",
+        wrong: "boundary moving_wall;
+
+coupling same_rate {
+    packet f[i] <- f[i];
+}",
+        right: HOMOGENEOUS,
+    },
+    Long {
+        code: Code::LevelStress,
+        instead: LAST,
+        text: "The non-equilibrium part of a population before collision is the stress times the relaxation time in steps of \
+               its level. Handed over as it is, the fluid is under another stress behind the jump. Dupuis & Chopard, Phys. \
+               Rev. E 67 (2003) 066707, give the factor.",
+        wrong: "boundary moving_wall;
+
+use stencils::linear;
+
+coupling not_rescaled {
+    rate omega <- 2 * omega / (4 - omega);
+    ghosts 2;
+    fine   f[i] <- linear(f[i]);
+    coarse f[i] <- mean(f[i]);
+}",
+        right: INTERPOLATED,
+    },
+    Long {
+        code: Code::GhostLayers,
+        instead: LAST,
+        text: "Ghosts are filled once in a coarse step and take two fine steps. In each, populations come in from beyond the \
+               outermost layer, where there is nothing: as many layers are spoiled as a population crosses cells.",
+        wrong: "boundary moving_wall;
+
+use stencils::linear;
+
+coupling thin {
+    rate omega <- 2 * omega / (4 - omega);
+    let r = (4 - omega) / 4;
+    ghosts 1;
+    fine   f[i] <- linear(equilibrium[i] + r * (f[i] - equilibrium[i]));
+    coarse f[i] <- mean(equilibrium[i] + (f[i] - equilibrium[i]) / r);
+}",
+        right: INTERPOLATED,
+    },
+];
