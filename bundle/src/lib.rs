@@ -19,6 +19,14 @@
 //! - wall instances: `wall_rules[w]` is a [`Boundary::code`], `wall_values[w * wall_stride + k]` its parameters, the
 //!   components of [`Boundary::params`] one after the other
 //!
+//! # Walls, blocks
+//!
+//! What a direction would bring from behind a wall, the wall's rule says, of one of two kinds. A rule of *links* gives each
+//! population on its own, from what left the cell; the wall is half-way to the missing cell. A rule of *nodes* comes after
+//! all links and gives a cell the populations that nothing has brought, from what has arrived there and in the next cell
+//! inwards; the wall is at the cells' centres. Where several walls of nodes meet at an edge or corner of the box, the rule
+//! and the parameters are those of the first along x, y, z. A block is then at least three cells wide along every axis.
+//!
 //! Every kernel that works on blocks takes `ids` and `count` first: the slots to work on, in that order.
 //!
 //! # Memory, soa

@@ -8,12 +8,12 @@ use std::fmt;
 
 use lbm_bundle::{Bundle, Cost, File, Layout, Manifest, Role};
 use lbm_dsl::expr::{ExprId, Symbol};
-use lbm_dsl::model::Model;
+use lbm_dsl::model::{Boundary, Model, Rule};
 use lbm_dsl::prove::{self, Findings};
 use serde::Serialize;
 
 use crate::count::count;
-use crate::emit::{self, Method};
+use crate::emit::{self, Method, Wall};
 use crate::ir::{KernelIr, Output, Plan};
 use crate::lower::{self, signature};
 use crate::options::Options;
@@ -79,6 +79,8 @@ pub enum CompileError {
     Tile([u32; 3], usize),
     /// A field of this name depends on a parameter, which kernel `macroscopic` is not given.
     FieldOfParam(String),
+    /// The boundary rule of this name reads the next cell, which this block may not have.
+    ThinBlock([u32; 3], String),
     /// Simplification gave up.
     Simplify(SimplifyError),
 }
@@ -103,6 +105,12 @@ impl fmt::Display for CompileError {
             }
             Self::FieldOfParam(name) => {
                 write!(out, "field component `{name}` depends on a parameter, but kernel `macroscopic` has none")
+            }
+            Self::ThinBlock(block, rule) => {
+                write!(
+                    out,
+                    "{block:?} is too thin a block: the boundary rule `{rule}` needs three cells along every axis"
+                )
             }
             Self::Simplify(error) => error.fmt(out),
         }
@@ -183,7 +191,7 @@ impl Plans<'_> {
             collide: &collide.plan,
             init: &init.plan,
             macroscopic: &macroscopic.plan,
-            walls: walls.iter().map(|wall| &wall.plan).collect(),
+            walls: self.walls(walls),
         };
         let (source, extras) = (emit::source(&method), emit::extras(&method));
         let report = report(&manifest, |role| of_role(role).naive, walls);
@@ -203,6 +211,25 @@ pub fn files(bundles: &[Bundle]) -> Vec<File> {
     files
 }
 
+impl Plans<'_> {
+    /// The kernels of the boundary rules, together with their rules.
+    fn walls<'a>(&'a self, mut kernels: &'a [Kernel]) -> Vec<Wall<'a>> {
+        let wall = |boundary: &'a Boundary| match &boundary.rule {
+            Rule::Link(_) => {
+                let [link, rest @ ..] = kernels else { unreachable!("lower gives a kernel for each rule of links") };
+                kernels = rest;
+                Wall::Link(&link.plan)
+            }
+            Rule::Node(forms) => {
+                let (own, rest) = kernels.split_at(forms.len());
+                kernels = rest;
+                Wall::Node(forms.iter().zip(own.iter().map(|kernel| &kernel.plan)).collect())
+            }
+        };
+        self.model.boundaries().iter().map(wall).collect()
+    }
+}
+
 fn values(outputs: &[Output]) -> Vec<ExprId> {
     outputs.iter().map(|output| output.value).collect()
 }
@@ -220,10 +247,19 @@ fn check_block(model: &Model, options: &Options) -> Result<(), CompileError> {
     let cells = options.block.iter().try_fold(1u32, |cells, side| cells.checked_mul(*side));
     let flat = options.block[dim.min(3)..].iter().all(|side| *side == 1);
     match cells {
-        Some(1..=MOST_CELLS) if flat && options.layout == Layout::Blocks => Ok(()),
-        Some(1..=1024) if flat && options.block[2] <= 64 => Ok(()),
-        _ if options.layout == Layout::Blocks => Err(CompileError::Block(options.block, dim)),
-        _ => Err(CompileError::Tile(options.block, dim)),
+        Some(1..=MOST_CELLS) if flat && options.layout == Layout::Blocks => {}
+        Some(1..=1024) if flat && options.block[2] <= 64 => return Ok(()),
+        _ if options.layout == Layout::Blocks => return Err(CompileError::Block(options.block, dim)),
+        _ => return Err(CompileError::Tile(options.block, dim)),
+    }
+    // A cell is then at one end of an axis at most, and the next cell inwards lies in the same block and touches no wall of
+    // the same axis.
+    let node = model.boundaries().iter().find(|boundary| matches!(boundary.rule, Rule::Node(_)));
+    match node {
+        Some(rule) if options.block[..dim].iter().any(|side| *side < 3) => {
+            Err(CompileError::ThinBlock(options.block, rule.name.clone()))
+        }
+        _ => Ok(()),
     }
 }
 

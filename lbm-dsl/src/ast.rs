@@ -27,6 +27,26 @@ pub struct Ast {
     pub items: Vec<Item>,
 }
 
+impl Ast {
+    /// Imports a boundary rule and chooses it, unless the file has it.
+    pub fn choose(&mut self, module: &str, rule: &str) {
+        let named = |name: &Name| name.text == rule;
+        let has = |item: &Item| match item {
+            Item::Boundary(def) => named(&def.name),
+            Item::BoundaryChoice(name) => named(name),
+            _ => false,
+        };
+        if self.items.iter().any(has) {
+            return;
+        }
+        let name = |text: &str| Name { text: text.into(), span: Span::default() };
+        if !self.items.iter().any(|item| matches!(item, Item::Use(import) if import.names.iter().any(named))) {
+            self.items.push(Item::Use(Use { module: name(module), names: vec![name(rule)] }));
+        }
+        self.items.push(Item::BoundaryChoice(name(rule)));
+    }
+}
+
 /// A statement at the top of a file.
 #[derive(Clone, Debug)]
 pub enum Item {
@@ -227,8 +247,10 @@ pub struct BoundaryDef {
     pub name: Name,
     /// Its parameters.
     pub params: Vec<ParamDef>,
-    /// Its values and links.
+    /// Its values and assignments.
     pub block: Block,
+    /// Whether its assignments are `node f[i] <- ...`; if not, they are `link f[i] <- ...`.
+    pub node: bool,
     /// The comment that documents it.
     pub doc: String,
 }

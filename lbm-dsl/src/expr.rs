@@ -14,6 +14,8 @@ use std::fmt;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 
+use crate::lattice::Dir;
+
 /// An exact rational number.
 pub type Rational = BigRational;
 
@@ -42,8 +44,14 @@ impl Pop {
 /// A value that a formula is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Symbol {
-    /// A population: before collision in a collision, post-collision and outgoing in a boundary rule.
+    /// A population: before collision in a collision, the cell's own post-collision one in a boundary rule.
     Population(Pop),
+    /// In a link rule: what a mirror in the place of the wall sends back along that direction.
+    Mirrored(Dir),
+    /// In a node rule: the population that has arrived in the cell in this step.
+    Streamed(Dir),
+    /// In a node rule: the population that has arrived in this step in the next cell along the inward normal.
+    Inside(Dir),
     /// Component of the parameter with that position in `Model::params`.
     Param {
         /// Position in `Model::params`.

@@ -46,7 +46,20 @@ pub use parser::parse;
 
 /// Text to model in one step.
 pub fn compile(source: &source::Source, library: &dyn shipped::Library) -> Result<model::Model, diag::Report> {
-    let ast = parse(source)?;
+    compile_with(source, library, &[])
+}
+
+/// Text to model, as if the text imported and chose those of the boundary rules `rules` that it lacks and a module has.
+pub fn compile_with(
+    source: &source::Source,
+    library: &dyn shipped::Library,
+    rules: &[&str],
+) -> Result<model::Model, diag::Report> {
+    let mut ast = parse(source)?;
+    let offered = if rules.is_empty() { Vec::new() } else { shipped::rules(library) };
+    for (module, rule) in offered.iter().filter(|(_, rule)| rules.contains(&rule.as_str())) {
+        ast.choose(module, rule);
+    }
     check(source, &ast, library)
 }
 

@@ -104,18 +104,56 @@ pub struct Formulas {
     pub outputs: Vec<ExprId>,
 }
 
-/// A boundary rule for links: what an unknown population is, from the outgoing ones.
+/// A boundary rule: what the populations are that no cell sends.
 #[derive(Clone, Debug)]
 pub struct Boundary {
     /// Name, for example `bounce_back`.
     pub name: String,
     /// Its own parameters, set for each wall.
     pub params: Vec<Param>,
-    /// `links[p]`: the population `p` that enters. Symbols are `Population` (post-collision, of the cell
-    /// itself, before streaming) and `WallParam`.
-    pub links: Vec<ExprId>,
+    /// What it does.
+    pub rule: Rule,
     /// The comment that documents it, one line; may be empty.
     pub doc: String,
+}
+
+/// The two kinds of boundary rules. In a step, links come first: where a wall of nodes meets one of links, what comes off
+/// the links has arrived.
+#[derive(Clone, Debug)]
+pub enum Rule {
+    /// `links[p]`: the population `p` that enters, for each link on its own. Symbols are `Population`, `Mirrored(p)` and
+    /// `WallParam`.
+    Link(Vec<ExprId>),
+    /// A whole cell at once, on the first populations, which are the only ones: a form for one wall behind the cell, one for two at an edge, and so on, in that order. Symbols
+    /// are `Population`, `Streamed`, `Inside` and `WallParam`.
+    Node(Vec<NodeForm>),
+}
+
+/// A node rule in the frame of the walls that meet at a cell: their inward normals are the first axes.
+#[derive(Clone, Debug)]
+pub struct NodeForm {
+    /// How many walls meet: the sum of their inward normals has that many ones in front, then zeros.
+    pub normals: usize,
+    /// The directions whose populations it gives, ascending: all that are unknown, and maybe others.
+    pub dirs: Vec<Dir>,
+    /// Their values, in the order of `dirs`.
+    pub formulas: Formulas,
+}
+
+impl NodeForm {
+    /// Whether the population of a velocity has arrived where `normals` walls meet: it enters through none of them.
+    pub fn known(velocity: &[i32], normals: usize) -> bool {
+        velocity[..normals].iter().all(|c| *c <= 0)
+    }
+
+    /// What it is called in `dim` dimensions: `face`, `edge` or `corner`.
+    pub fn name(&self, dim: usize) -> &'static str {
+        match self.normals {
+            1 => "face",
+            all if all == dim => "corner",
+            _ => "edge",
+        }
+    }
 }
 
 /// A method.

@@ -2,6 +2,10 @@
 //!
 //! In: nothing. After: their texts are inside the program, so that a name is enough to find one from any folder.
 
+use crate::ast::Item;
+use crate::parser::parse;
+use crate::source::Source;
+
 /// Where `use module::name;` finds its modules.
 pub trait Library {
     /// The text of a module.
@@ -10,6 +14,21 @@ pub trait Library {
     fn names(&self) -> Vec<String> {
         Vec::new()
     }
+}
+
+/// The boundary rules of a library's modules: module and rule. A module that can't be parsed has none here; who uses it is
+/// told what is wrong with it.
+pub fn rules(library: &dyn Library) -> Vec<(String, String)> {
+    let mut rules = Vec::new();
+    for module in library.names() {
+        let text = library.module(&module).unwrap_or_default();
+        let Ok(ast) = parse(&Source::new(&module, &text)) else { continue };
+        rules.extend(ast.items.iter().filter_map(|item| match item {
+            Item::Boundary(def) => Some((module.clone(), def.name.text.clone())),
+            _ => None,
+        }));
+    }
+    rules
 }
 
 /// The modules in `specs/prelude`.

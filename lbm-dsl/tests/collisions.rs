@@ -1,7 +1,7 @@
 //! Shipped collisions and walls against their definitions, written down here a second time and evaluated exactly.
 
 use lbm_dsl::expr::{Exact, Rational, Symbol};
-use lbm_dsl::model::Model;
+use lbm_dsl::model::{Model, Rule};
 use lbm_dsl::shipped;
 use lbm_dsl::source::Source;
 
@@ -173,7 +173,8 @@ fn walls_send_back_what_left_towards_them() {
     let lattice = setting.model.lattice();
     let speed = [ratio(1, 20), ratio(-1, 30), ratio(1, 50)];
     for rule in setting.model.boundaries() {
-        let links = setting.model.exprs().eval::<Exact>(&rule.links, |symbol| match symbol {
+        let Rule::Link(links) = &rule.rule else { panic!("{} is no rule of links", rule.name) };
+        let links = setting.model.exprs().eval::<Exact>(links, |symbol| match symbol {
             Symbol::Population(pop) => Some(setting.f[pop.index()].clone()),
             Symbol::WallParam { component, .. } => Some(speed[component as usize].clone()),
             _ => None,

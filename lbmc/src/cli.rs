@@ -80,6 +80,9 @@ pub struct Gen {
     /// block: 128x2 or 128x2x1.
     #[arg(long, value_parser = parse_block)]
     pub block: Option<BlockArg>,
+    /// Add a boundary rule of the prelude; may be repeated.
+    #[arg(long, value_name = "RULE")]
+    pub boundary: Vec<String>,
     /// Folder for the files; created if it is not there.
     #[arg(long, default_value = ".")]
     pub out: PathBuf,

@@ -50,6 +50,9 @@ impl Library for Modules {
             }
         }
     }
+    fn names(&self) -> Vec<String> {
+        Prelude.names()
+    }
 }
 
 impl Spec {
@@ -76,11 +79,21 @@ impl Spec {
 
     /// Parses and checks it.
     pub fn model(&self) -> Result<Model> {
-        let model = lbm_dsl::compile(&self.source, &self.library);
+        self.model_with(&[])
+    }
+
+    /// Parses and checks it, with those of the named boundary rules that it lacks and the prelude has.
+    pub fn model_with(&self, rules: &[&str]) -> Result<Model> {
+        let model = lbm_dsl::compile_with(&self.source, &self.library, rules);
         match self.library.unreadable.take() {
             Some(report) => Err(report),
             None => Ok(model?),
         }
+    }
+
+    /// Names of the boundary rules of the prelude.
+    pub fn prelude_rules(&self) -> Vec<String> {
+        shipped::rules(&self.library).into_iter().map(|(_, rule)| rule).collect()
     }
 }
 

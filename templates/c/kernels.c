@@ -1,3 +1,4 @@
+{% set cuda = false %}{% set function = "static" %}{% set table = "static const" %}{% set int = "int32_t" -%}
 {% for line in banner -%}
 // {{ line }}
 {% endfor %}
@@ -170,6 +171,9 @@ void {{ stream_collide.symbol }}(
 {% if walls -%}
 // ==== walls =========================================================================================================
 
+{% if walls.tables -%}
+{% include "tables" %}
+{% endif -%}
 {% for rule in walls.rules -%}
 {% for line in rule.doc -%}
 // {{ line }}
@@ -197,8 +201,16 @@ static {{ real }} {{ rule.function }}(const int direction, const {{ real }} *own
 {% endfor -%}
 // What the wall w returns in the given direction to the cell with the populations own[i * CELLS].
 static {{ real }} from_wall(
+{%- if walls.mirrors %}
+    const int32_t across, const int direction, const {{ real }} *own, const int32_t *wall_rules, const {{ real }} *wall_values,
+    const {{ real }} *src, const int32_t *near, const int x, const int y, const int z)
+{
+    {{ real }} mirrored = NAN;
+    const int32_t w = meets(across, direction, x, y, z, src, near, wall_rules, &mirrored);
+{%- else %}
     const int32_t w, const int direction, const {{ real }} *own, const int32_t *wall_rules, const {{ real }} *wall_values)
 {
+{%- endif %}
     {{ walls.values }}
     switch (wall_rules[w]) {
 {%- for rule in walls.rules %}
@@ -206,9 +218,13 @@ static {{ real }} from_wall(
         return {{ rule.function }}(direction, own{{ rule.pass }});
 {%- endfor %}
     default:
-        return NAN;  // no such rule: NaN stops the run
+        return NAN;  // {% if walls.nodes %}of nodes: not yet, or {% endif %}no such rule: NaN stops the run
     }
 }
+
+{% if walls.nodes -%}
+{% include "nodes" %}
+{% endif -%}
 
 // As gather, row by row, with walls in the place of some neighbours.
 static inline __attribute__((always_inline)) void gather_walls(
@@ -229,13 +245,13 @@ static inline __attribute__((always_inline)) void gather_walls(
                     sizeof({{ real }}) * (size_t)(BX - (cx != 0)));
             } else {
                 for (int x = cx > 0; x < BX - (cx < 0); ++x) {
-                    to[x] = from_wall(-1 - level[0], i, here + x, wall_rules, wall_values);
+                    to[x] = from_wall(-1 - level[0], i, here + x, wall_rules, wall_values{% if walls.mirrors %}, src, near, x, y, z{% endif %});
                 }
             }
             if (cx != 0) {
                 const int x = cx > 0 ? 0 : BX - 1;
                 to[x] = level[-cx] >= 0 ? src[(size_t)level[-cx] * (Q * CELLS) + (size_t)(row + BX - 1 - x)]
-                                        : from_wall(-1 - level[-cx], i, here + x, wall_rules, wall_values);
+                                        : from_wall(-1 - level[-cx], i, here + x, wall_rules, wall_values{% if walls.mirrors %}, src, near, x, y, z{% endif %});
             }
         }  // rows
     }  // planes
@@ -258,6 +274,11 @@ void {{ walls.kernel.symbol }}(
 {%- for pull in pulls %}
             gather_walls(before + {{ pull.at }} * SLAB, src, near, wall_rules, wall_values, z, {{ pull.at }}, {{ pull.velocity }});
 {%- endfor %}
+{%- if walls.nodes %}
+            for (int cell = 0; cell < SLAB; ++cell) {
+                node(before + cell, SLAB, cell % BX, cell / BX % BY, z + cell / (BX * BY), src, near, wall_rules, wall_values);
+            }
+{%- endif %}
             collide_slab(before, dst + slot * (Q * CELLS) + z * (BX * BY), past{{ param_names }});
         }
     }  // blocks

@@ -1,3 +1,5 @@
+{% set cuda = true %}{% set function = "static __device__ __noinline__" -%}
+{% set table = "static __device__ const" %}{% set int = "int" -%}
 {% for line in banner -%}
 // {{ line }}
 {% endfor %}
@@ -83,6 +85,9 @@ extern "C" __global__ void __launch_bounds__({{ threads }})
 {% if walls -%}
 // ==== walls =========================================================================================================
 
+{% if walls.tables -%}
+{% include "tables" %}
+{% endif -%}
 {% for rule in walls.rules -%}
 {% for line in rule.doc -%}
 // {{ line }}
@@ -111,10 +116,18 @@ static __device__ __forceinline__ {{ real }} {{ rule.function }}(const int direc
 // What a direction brings: from the cell of the slot `from`, or from the wall that is there instead.
 static __device__ __forceinline__ {{ real }} pull(
     const int from, const int direction, const int cell, const {{ real }} *__restrict__ src, const {{ real }} *own,
-    const int *__restrict__ wall_rules, const {{ real }} *__restrict__ wall_values)
+    const int *__restrict__ wall_rules, const {{ real }} *__restrict__ wall_values
+{%- if walls.mirrors %},
+    const int *near, const int x, const int y, const int z
+{%- endif %})
 {
     if (from >= 0) return src[at(from, direction, cell)];
+{%- if walls.mirrors %}
+    {{ real }} mirrored = __int_as_float(0x7fffffff);
+    const int w = meets(-1 - from, direction, x, y, z, src, near, wall_rules, &mirrored);
+{%- else %}
     const int w = -1 - from;
+{%- endif %}
     {{ walls.values }}
     switch (wall_rules[w]) {
 {%- for rule in walls.rules %}
@@ -122,9 +135,13 @@ static __device__ __forceinline__ {{ real }} pull(
         return {{ rule.function }}(direction, own{{ rule.pass }});
 {%- endfor %}
     default:
-        return __int_as_float(0x7fffffff);  // no such rule: NaN stops the run
+        return __int_as_float(0x7fffffff);  // {% if walls.nodes %}of nodes: not yet, or {% endif %}no such rule: NaN stops the run
     }
 }
+
+{% if walls.nodes -%}
+{% include "nodes" %}
+{% endif -%}
 
 {% for line in walls.kernel.doc -%}
 // {{ line }}
@@ -149,9 +166,12 @@ extern "C" __global__ void __launch_bounds__({{ threads }})
 {%- if pull.rest %}
 {{ pad }}    f[{{ pull.at }}] = own[{{ pull.at }} * CELLS];
 {%- else %}
-{{ pad }}    f[{{ pull.at }}] = pull({{ pull.near }}, {{ pull.at }}, {{ pull.cell }}, src, own, wall_rules, wall_values);
+{{ pad }}    f[{{ pull.at }}] = pull({{ pull.near }}, {{ pull.at }}, {{ pull.cell }}, src, own, wall_rules, wall_values{% if walls.mirrors %}, near, x, y, {% if deep %}z{% else %}0{% endif %}{% endif %});
 {%- endif %}
 {%- endfor %}
+{%- if walls.nodes %}
+{{ pad }}    node(f, 1, x, y, {% if deep %}z{% else %}0{% endif %}, src, near, wall_rules, wall_values);
+{%- endif %}
 
 {{ pad }}    collide(f{{ param_names }});
 #pragma unroll

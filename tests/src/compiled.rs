@@ -32,6 +32,13 @@ pub fn model_with(spec: &str, more: &str) -> Model {
         .unwrap_or_else(|report| panic!("{spec}: {}", report.render(120)))
 }
 
+/// The model of a shipped spec with more boundary rules of the prelude.
+pub fn model_with_rules(spec: &str, rules: &[&str]) -> Model {
+    let text = shipped::spec(spec).expect("a shipped spec");
+    lbm_dsl::compile_with(&Source::new(&format!("{spec}.lbm"), text), &Prelude, rules)
+        .unwrap_or_else(|report| panic!("{spec}: {}", report.render(120)))
+}
+
 /// Whether a method is a flow: one that conserves momentum.
 pub fn is_flow(model: &Model) -> bool {
     model.conserved().iter().any(|quantity| quantity.law == Law::Momentum)

@@ -27,9 +27,7 @@ fn input(state: &[f64], params: &[(String, Vec<f64>)], symbol: Symbol) -> f64 {
     match symbol {
         Symbol::Population(pop) => state[pop.index()],
         Symbol::Param { param, component } => params[usize::from(param)].1[usize::from(component)],
-        Symbol::WallParam { .. } | Symbol::Field { .. } | Symbol::Level(_) => {
-            unreachable!("a collision has no such input")
-        }
+        _ => unreachable!("a collision has no such input"),
     }
 }
 

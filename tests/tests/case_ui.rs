@@ -107,7 +107,7 @@ fn resolve(
         let help = "did you mean `d2q9_bgk`?".to_string();
         return Err(raw.reject_spec("there is no spec `d2q9_bkg`", Some(help)));
     }
-    raw.resolve(&manifest(raw.spec(), method.unwrap_or("bgk"), raw.block()))
+    raw.resolve(&manifest(raw.spec(), method.unwrap_or("bgk"), raw.block()), &["free_slip".to_string()])
 }
 
 /// The manifest of a method with one rate (`bgk`), with a second one (`trt`), or whose viscosity depends on both (`mrt`).

@@ -23,7 +23,7 @@ fn run(case: &str, spec: &'static str, set: &[(&str, &str)]) -> Result<Summary, 
         given.map(|(key, value)| (key.to_string(), value.to_string())).chain(others).collect();
     let raw = RawCase::parse(case, &text, &set).unwrap_or_else(|error| panic!("{error:?}"));
     let bundle = bundle(spec, Target::C, raw.real());
-    let (case, _) = raw.resolve(&bundle.manifest).unwrap_or_else(|error| panic!("{error:?}"));
+    let (case, _) = raw.resolve(&bundle.manifest, &[]).unwrap_or_else(|error| panic!("{error:?}"));
     let folder = tempfile::tempdir().expect("a temporary folder");
     flow::run(&case, &bundle, &Device::host(2).expect("the host is a device"), folder.path(), |_| {})
 }

@@ -4,10 +4,10 @@ use lbm_bundle::{Arg, ArgType, Kernel as Signature, Layout, Manifest, Role};
 use lbm_dsl::expr::Symbol;
 
 use super::formula::{Language, Printer, real_name};
-use super::view::{Kernel, Link, Pull, Rule, Value, View, Walls};
+use super::view::{Kernel, Pull, Value, View};
+use super::walls::walls;
 use super::{Method, banner};
 use crate::ir::{Output, Plan};
-use crate::lower::component;
 
 /// How a target spells what the targets spell differently.
 pub struct Dialect {
@@ -209,7 +209,7 @@ pub fn inputs(manifest: &Manifest, plan: &Plan) -> Vec<Value> {
         let at = match *symbol {
             Symbol::Population(pop) => pop.index(),
             Symbol::Field { field, component } => first[usize::from(field)] + usize::from(component),
-            Symbol::Param { .. } | Symbol::WallParam { .. } | Symbol::Level(_) => return None,
+            _ => return None,
         };
         Some(Value { text: name.clone(), at })
     };
@@ -231,80 +231,6 @@ pub fn body(plan: &Plan, printer: &Printer) -> Vec<String> {
         }
     }
     lines.push(String::new());
-    lines
-}
-
-fn walls(method: &Method, kernel: Kernel) -> Walls {
-    let rules =
-        method.walls.iter().zip(&method.manifest.boundaries).map(|(plan, boundary)| rule(method, plan, boundary));
-    let rules: Vec<Rule> = rules.collect();
-    let values = if rules.iter().all(|rule| rule.pass.is_empty()) {
-        "(void)wall_values;  // no rule has parameters".into()
-    } else {
-        let real = real_name(method.manifest.real);
-        format!("const {real} *value = wall_values + (size_t)w * {};", method.manifest.wall_stride)
-    };
-    Walls { kernel, rules, values }
-}
-
-fn rule(method: &Method, plan: &Plan, boundary: &lbm_bundle::Boundary) -> Rule {
-    let manifest = method.manifest;
-    let real = real_name(manifest.real);
-    let mut printer = Printer::new(plan, manifest.real, Language::C);
-    let mut values = Vec::new();
-    let mut first = 0;
-    let offsets: Vec<u32> = boundary
-        .params
-        .iter()
-        .map(|param| {
-            first += param.components;
-            first - param.components
-        })
-        .collect();
-    for (symbol, name) in plan.dag().symbols() {
-        match *symbol {
-            Symbol::Population(pop) => printer.spell(*symbol, format!("own[{} * CELLS]", pop.index())),
-            Symbol::WallParam { param, component } => {
-                let at = offsets[usize::from(param)] + u32::from(component);
-                values.push(format!("const {real} {name} = value[{at}];"));
-            }
-            Symbol::Param { .. } | Symbol::Field { .. } | Symbol::Level(_) => {}
-        }
-    }
-    let link = |(at, output): (usize, &Output)| {
-        let mut printer = printer.clone();
-        printer.inline_below(output.value);
-        let mut lines = Vec::new();
-        for id in printer.needs(output.value) {
-            lines.extend(printer.statement(&printer.operand(id), id));
-        }
-        lines.push(format!("return {};", printer.formula(output.value)));
-        let block = lines.len() > 1;
-        Link { at, lines, block }
-    };
-    let moving = |at: &usize| manifest.directions[*at].c != [0; 3];
-    let outputs = plan.dag().outputs().iter().enumerate();
-    Rule {
-        function: plan.dag().name().into(),
-        code: boundary.code,
-        doc: rule_doc(boundary),
-        decl: if values.is_empty() { String::new() } else { format!(", const {real} *value") },
-        pass: if values.is_empty() { String::new() } else { ", value".into() },
-        values,
-        links: outputs.filter(|(at, _)| moving(at)).map(link).collect(),
-    }
-}
-
-fn rule_doc(boundary: &lbm_bundle::Boundary) -> Vec<String> {
-    let mut lines = vec![format!("Rule {}, {}: {}", boundary.code, boundary.name, boundary.doc)];
-    if boundary.doc.is_empty() {
-        lines[0] = format!("Rule {}, {}.", boundary.code, boundary.name);
-    }
-    for param in &boundary.params {
-        let count = param.components as usize;
-        let names: Vec<String> = (0..count).map(|at| component(&param.name, at, count)).collect();
-        lines.push(format!("  {}: {}", names.join(", "), param.doc));
-    }
     lines
 }
 

@@ -3,7 +3,7 @@
 //! After: the text is finished. Rust decides here, the templates only lay out; a number is printed once, by `number`.
 //!
 //! - `number`, `formula`: constants and expressions as text
-//! - `view`: the strings that templates print; `layout` and `banner` fill them in
+//! - `view`: the strings that templates print; `layout`, `walls` and `banner` fill them in
 //! - `c`, `cuda`, `soa`, `rust`, `bindings`: what differs between the files
 
 mod banner;
@@ -16,8 +16,10 @@ mod number;
 mod rust;
 mod soa;
 mod view;
+mod walls;
 
 use lbm_bundle::{Cost, File, Layout, Manifest, Role, Target};
+use lbm_dsl::model::NodeForm;
 use serde::Serialize;
 use tera::{Context, Tera};
 
@@ -38,7 +40,15 @@ pub struct Method<'a> {
     /// Arithmetic of `macroscopic`.
     pub macroscopic: &'a Plan,
     /// Arithmetic of the boundary rules, in the order of their codes.
-    pub walls: Vec<&'a Plan>,
+    pub walls: Vec<Wall<'a>>,
+}
+
+/// Arithmetic of a boundary rule.
+pub enum Wall<'a> {
+    /// Of links.
+    Link(&'a Plan),
+    /// Of nodes: each form.
+    Node(Vec<(&'a NodeForm, &'a Plan)>),
 }
 
 impl<'a> Method<'a> {
@@ -67,11 +77,17 @@ pub fn extras(method: &Method) -> Vec<File> {
     vec![c::header(method), bindings::bindings(method)]
 }
 
+/// What the kernel templates of both targets include.
+const SHARED: [(&str, &str); 2] = [
+    ("tables", include_str!("../../../templates/shared/tables.c")),
+    ("nodes", include_str!("../../../templates/shared/nodes.c")),
+];
+
 /// Renders a template of ours with a view of ours: neither depends on what a user writes, so failure is our bug.
 fn render(name: &str, template: &str, view: &impl Serialize) -> String {
     let mut tera = Tera::new();
     let text = tera
-        .add_raw_template(name, template)
+        .add_raw_templates(SHARED.into_iter().chain([(name, template)]))
         .and_then(|()| tera.render(name, &Context::from_serialize(view)?))
         .unwrap_or_else(|error| panic!("template {name}: {error}"));
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();

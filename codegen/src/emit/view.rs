@@ -92,13 +92,65 @@ pub struct Value {
 pub struct Walls {
     /// The kernel.
     pub kernel: Kernel,
-    /// The rules in the order of their codes.
+    /// The rules of links in the order of their codes.
     pub rules: Vec<Rule>,
     /// How a wall's parameters are found.
     pub values: String,
+    /// Whether the wall with the rule `rule` is a mirror, as a condition; empty if there are no such rules.
+    pub mirrors: String,
+    /// The rules of nodes in the order of their codes.
+    pub nodes: Vec<NodeRule>,
+    /// Whether there are mirrors or rules of nodes, which need the velocities.
+    pub tables: bool,
+    /// Whether some rule of nodes reads what has left the cell.
+    pub own: bool,
+    /// Whether some rule of nodes reads the next cell.
+    pub inside: bool,
+    /// Values that a wall has room for.
+    pub stride: u32,
+    /// Number of axes.
+    pub dim: usize,
+    /// Velocity of each direction, in lines.
+    pub velocities: Vec<String>,
+    /// Direction of each velocity, by `(cx+1) + 3 (cy+1) + 9 (cz+1)`; -1 where there is none.
+    pub numbers: String,
 }
 
-/// A boundary rule.
+/// A boundary rule of nodes.
+#[derive(Debug, Serialize)]
+pub struct NodeRule {
+    /// Its number in `wall_rules`.
+    pub code: i32,
+    /// What it is, in lines.
+    pub doc: Vec<String>,
+    /// Its parameters in the frame of the walls.
+    pub values: Vec<String>,
+    /// For one wall, two, and so on.
+    pub forms: Vec<NodeForm>,
+}
+
+/// A rule of nodes for some walls that meet.
+#[derive(Debug, Serialize)]
+pub struct NodeForm {
+    /// Name of its function.
+    pub function: String,
+    /// How many walls meet.
+    pub walls: usize,
+    /// Whether it reads the next cell.
+    pub inside: bool,
+    /// Declarations of what it reads.
+    pub decl: String,
+    /// What is passed there.
+    pub pass: String,
+    /// Inputs as statements.
+    pub inputs: Vec<String>,
+    /// Its arithmetic, in lines.
+    pub body: Vec<String>,
+    /// Outputs: value and direction.
+    pub outputs: Vec<Value>,
+}
+
+/// A boundary rule of links.
 #[derive(Debug, Serialize)]
 pub struct Rule {
     /// Name of its function.

@@ -11,15 +11,16 @@ pub mod signature;
 use std::collections::BTreeMap;
 
 use lbm_dsl::expr::{Expr, ExprId, Exprs, LevelSymbol, Symbol};
-use lbm_dsl::model::{Formulas, Model, Param};
+use lbm_dsl::model::{Formulas, Model, NodeForm, Param, Rule};
 
 use crate::ir::{KernelIr, Named, Output};
 use names::Namer;
 pub use names::component;
 
-/// Every kernel of the method: `collide`, `init`, `macroscopic`, then `wall_<rule>` for each boundary rule.
+/// Every kernel of the method: `collide`, `init`, `macroscopic`, then `wall_<rule>` for each boundary rule of links, and
+/// `wall_<rule>_face`, `_edge`, `_corner` for each of nodes.
 pub fn kernels(model: &Model) -> Vec<KernelIr> {
-    let walls = (0..model.boundaries().len()).map(|rule| wall(model, rule));
+    let walls = (0..model.boundaries().len()).flat_map(|rule| wall(model, rule));
     [collide(model), init(model), macroscopic(model)].into_iter().chain(walls).collect()
 }
 
@@ -43,12 +44,26 @@ pub fn macroscopic(model: &Model) -> KernelIr {
     lower(model, "macroscopic", model.macroscopic(), names.collect(), &[])
 }
 
-/// Populations `in_p` that enter a cell from a wall of the rule with that position, from the cell's own outgoing `f_i`.
-pub fn wall(model: &Model, rule: usize) -> KernelIr {
+/// The rule with that position: one kernel for the links, giving what enters along each direction; for the nodes one for
+/// each form, giving the populations of its directions in the frame of the walls.
+pub fn wall(model: &Model, rule: usize) -> Vec<KernelIr> {
     let boundary = &model.boundaries()[rule];
-    let formulas = Formulas { lets: Vec::new(), outputs: boundary.links.clone() };
-    let outputs = (0..model.q()).map(|at| format!("in_{at}")).collect();
-    lower(model, &format!("wall_{}", boundary.name), &formulas, outputs, &boundary.params)
+    let name = format!("wall_{}", boundary.name);
+    match &boundary.rule {
+        Rule::Link(links) => {
+            let formulas = Formulas { lets: Vec::new(), outputs: links.clone() };
+            let outputs = (0..model.q()).map(|at| format!("in_{at}")).collect();
+            vec![lower(model, &name, &formulas, outputs, &boundary.params)]
+        }
+        Rule::Node(forms) => {
+            let kernel = |form: &NodeForm| {
+                let name = format!("{name}_{}", form.name(model.lattice().dim()));
+                let outputs = form.dirs.iter().map(|dir| format!("in_{}", dir.index())).collect();
+                lower(model, &name, &form.formulas, outputs, &boundary.params)
+            };
+            forms.iter().map(kernel).collect()
+        }
+    }
 }
 
 fn lower(model: &Model, name: &str, formulas: &Formulas, outputs: Vec<String>, wall_params: &[Param]) -> KernelIr {
@@ -65,6 +80,9 @@ fn lower(model: &Model, name: &str, formulas: &Formulas, outputs: Vec<String>, w
         if let Expr::Symbol(symbol) = *node {
             let name = match symbol {
                 Symbol::Population(pop) => namer.claim(&pop_names[pop.index()]),
+                Symbol::Mirrored(dir) => namer.claim(&format!("mirrored_{}", dir.index())),
+                Symbol::Streamed(dir) => namer.claim(&format!("streamed_{}", dir.index())),
+                Symbol::Inside(dir) => namer.claim(&format!("inside_{}", dir.index())),
                 Symbol::Param { param, component } => params[&(param, component)].clone(),
                 Symbol::WallParam { param, component } => wall_params[&(param, component)].clone(),
                 Symbol::Field { field, component: at } => {

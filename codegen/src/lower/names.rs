@@ -18,6 +18,7 @@ const RESERVED: &str = "
     nx ny nz stride_y stride_z stride_i
     f own near value direction item slot cell cells state x y z xm xp ym yp zm zp bxm bxp bym byp bzm bzp
     before after stride at gather gather_walls from_wall collide init macroscopic
+    streamed inside mirrored meets arrival node inward axes sign given VELOCITY NUMBER
     Q BX BY BZ CELLS NEAR FIELDS ITEMS STRIDE SLAB";
 
 /// Name of a component of `base`, which has `count` of them: `rho`, `ux`, `uy`, `uz`.

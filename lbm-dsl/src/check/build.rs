@@ -1,22 +1,22 @@
 //! From statements to a [`Model`].
 //!
 //! In: a program whose names are in order, and its sets of populations. After: every output is defined once, `init` reads no population,
-//! a boundary rule reads only its link's cell and its own parameters. The physics is not looked at.
+//! a boundary rule defines every unknown population and reads none (see `walls`). The physics is not looked at.
 
 use std::rc::Rc;
 
-use crate::ast::{Assign, Binder, Block, BoundaryDef, Component, Item, Let, Name, ParamDef, Range, Target};
+use crate::ast::{Assign, Binder, Block, Component, Item, Let, Name, ParamDef, Range, Target};
 use crate::check::arith;
 use crate::check::elaborate::{Elaborator, Eval, Poisoned};
 use crate::check::formulas::{Entry, formulas};
 use crate::check::naming::{self, Names};
-use crate::check::program::{Def, ModuleId, Program};
+use crate::check::program::{ModuleId, Program};
 use crate::check::stencils;
 use crate::check::value::{Dim, LatticeId, Tensor, Value};
-use crate::diag::{Code, Report, suggest};
+use crate::diag::{Code, Report};
 use crate::expr::{Expr, ExprId, Symbol};
 use crate::lattice::Dir;
-use crate::model::{Boundary, Conserved, Field, Formulas, Law, Model, Param, Populations};
+use crate::model::{Conserved, Field, Formulas, Law, Model, Param, Populations};
 use crate::source::Span;
 
 /// The model that the spec describes.
@@ -178,7 +178,7 @@ impl Builder<'_> {
     }
 
     /// A parameter, in scope from now on.
-    fn param(&mut self, def: &ParamDef, symbol: &dyn Fn(u8) -> Symbol) -> Eval<Param> {
+    pub(super) fn param(&mut self, def: &ParamDef, symbol: &dyn Fn(u8) -> Symbol) -> Eval<Param> {
         self.work.scope.push((def.name.text.clone(), Value::Poison));
         let dims = def.indices.iter().map(|binder| self.work.dim(binder)).collect::<Eval<Vec<Dim>>>()?;
         if !matches!(dims[..], [] | [Dim::Axes(_)]) {
@@ -282,7 +282,7 @@ impl Builder<'_> {
     }
 
     /// Values and assignments of a block.
-    fn block(&mut self, block: &Block) -> Eval<Formulas> {
+    pub(super) fn block(&mut self, block: &Block) -> Eval<Formulas> {
         let (scope, entries) = (self.work.scope.len(), self.entries.len());
         for item in &block.lets {
             self.binding(item);
@@ -297,18 +297,21 @@ impl Builder<'_> {
         formulas
     }
 
-    /// One value for each population.
-    pub(super) fn assigns(&mut self, assigns: &[Assign], span: Span) -> Eval<Vec<ExprId>> {
+    /// One value for each population that an assignment defines.
+    pub(super) fn assigned(&mut self, assigns: &[Assign]) -> Eval<Vec<Option<ExprId>>> {
         let sets = self.work.populations;
         let mut outputs: Vec<Option<ExprId>> = vec![None; sets.iter().map(|set| set.lattice.q()).sum()];
         let mut failed = false;
         for assign in assigns {
             failed |= self.assign(assign, &mut outputs).is_err();
         }
-        if failed {
-            return Err(Poisoned);
-        }
-        for set in sets {
+        if failed { Err(Poisoned) } else { Ok(outputs) }
+    }
+
+    /// One value for each population.
+    pub(super) fn assigns(&mut self, assigns: &[Assign], span: Span) -> Eval<Vec<ExprId>> {
+        let outputs = self.assigned(assigns)?;
+        for set in self.work.populations {
             let dirs = set.lattice.dirs();
             let missing: Vec<_> = dirs.filter(|dir| outputs[set.pop(*dir).index()].is_none()).collect();
             if let Some(first) = missing.first() {
@@ -360,71 +363,6 @@ impl Builder<'_> {
         })?;
         if twice { Err(Poisoned) } else { Ok(()) }
     }
-
-    /// The boundary rules that the spec defines or chooses.
-    fn boundaries(&mut self) -> Vec<Boundary> {
-        let mut boundaries = Vec::new();
-        for item in self.work.program.spec() {
-            let found = match item {
-                Item::Boundary(def) => Some((ModuleId::SPEC, def)),
-                Item::BoundaryChoice(name) => match self.work.program.find(ModuleId::SPEC, &name.text) {
-                    Some((home, Def::Boundary(def))) => Some((home, def)),
-                    Some((_, other)) => {
-                        let label = format!("`{}` is {}, not a boundary rule", name.text, other.kind());
-                        self.work.fault(Code::NameKind, name.span, label).ok()
-                    }
-                    None => {
-                        let names = self.work.program.names(ModuleId::SPEC);
-                        let otherwise = format!("import it: `use walls::{};`", name.text);
-                        let hint = suggest::did_you_mean(&name.text, names, &otherwise);
-                        self.work
-                            .hinted(Code::Undefined, name.span, "there is no boundary rule of that name", hint)
-                            .ok()
-                    }
-                },
-                _ => None,
-            };
-            if let Some((home, def)) = found {
-                if home != ModuleId::SPEC && self.one_set(item).is_err() {
-                    continue;
-                }
-                let outer = std::mem::replace(&mut self.work.module, home);
-                let boundary = self.boundary(def);
-                self.work.module = outer;
-                boundaries.extend(boundary);
-            }
-        }
-        boundaries
-    }
-
-    /// Refuses a rule of another module, which knows `f` alone, where there are further populations.
-    fn one_set(&mut self, choice: &Item) -> Eval<()> {
-        let (Item::BoundaryChoice(name), [_, others @ ..]) = (choice, self.work.populations) else { return Ok(()) };
-        let Some(other) = others.first() else { return Ok(()) };
-        let label = format!("`{}` is a rule for `f` alone, and this method has `{}` too", name.text, other.name);
-        let hint = format!("write a rule here: `boundary NAME {{ link f[i] <- ...; link {}[i] <- ...; }}`", other.name);
-        self.work.hinted(Code::OutputMissing, name.span, label, hint)
-    }
-
-    fn boundary(&mut self, def: &BoundaryDef) -> Eval<Boundary> {
-        let outer_scope = std::mem::take(&mut self.work.scope);
-        let outer_names = self.names.clone();
-        self.populations(self.work.populations);
-        let mut params = Vec::new();
-        for param in &def.params {
-            let at = params.len() as u16;
-            params.push(self.param(param, &|component| Symbol::WallParam { param: at, component }));
-        }
-        let formulas = self.block(&def.block);
-        self.work.scope = outer_scope;
-        self.names = outer_names;
-        Ok(Boundary {
-            name: def.name.text.clone(),
-            params: params.into_iter().collect::<Eval<_>>()?,
-            links: formulas?.outputs,
-            doc: def.doc.clone(),
-        })
-    }
 }
 
 /// The population that an assignment defines for the present values of its variables.
@@ -442,6 +380,9 @@ fn target(work: &mut Elaborator, assign: &Assign, lattice: LatticeId) -> Eval<Di
                 work.hinted(Code::IndexKind, assign.span, label, hint)
             }
         },
+        Target::Velocity(_) if work.normals.is_some() => {
+            work.fault(Code::FrameAxis, assign.span, "this names the components along numbered axes")
+        }
         Target::Velocity(components) => {
             let mut velocity = Vec::new();
             for component in components {

@@ -4,9 +4,10 @@ use crate::ast::{Expr, ExprKind, FnDef, Name, Range};
 use crate::check::arith;
 use crate::check::elaborate::{Elaborator, Eval, Poisoned};
 use crate::check::program::{Def, ModuleId};
-use crate::check::value::{Dim, Direction, LatticeId, Tensor, Value};
+use crate::check::value::{Condition, Dim, Direction, LatticeId, Tensor, Value};
 use crate::diag::Code;
 use crate::expr::{ExprId, Rational};
+use crate::model::NodeForm;
 use crate::source::Span;
 
 impl Elaborator<'_> {
@@ -25,7 +26,7 @@ impl Elaborator<'_> {
                 let value = self.of_lattice(name, indices.first())?;
                 return self.component(span, name, value, indices);
             }
-            "opp" | "dot" | "delta" | "sqrt" => {
+            "opp" | "dot" | "delta" | "sqrt" | "known" => {
                 let Some(args) = args else {
                     return self.fault(Code::NameKind, name.span, format!("`{}` is a function", name.text));
                 };
@@ -127,6 +128,10 @@ impl Elaborator<'_> {
 
     /// Where an index stands in what it must run over.
     fn position(&mut self, dim: Dim, index: &Expr) -> Eval<usize> {
+        let variable = matches!(&index.kind, ExprKind::Name { indices, args: None, .. } if indices.is_empty());
+        if self.normals.is_some() && matches!(dim, Dim::Axes(_)) && !variable {
+            return self.fault(Code::FrameAxis, index.span, "a numbered axis");
+        }
         let value = self.eval(index)?;
         match (dim, value) {
             (_, Value::Poison) => Err(Poisoned),
@@ -185,6 +190,15 @@ impl Elaborator<'_> {
                 let value = self.eval(&args[0])?;
                 let Direction { lattice, dir } = self.as_direction(args[0].span, self.here(), value)?;
                 Ok(Value::Dir(Direction { lattice, dir: self.lattice(lattice).opposite(dir) }))
+            }
+            "known" => {
+                let Some(normals) = self.normals else {
+                    return self.fault(Code::NotVisible, span, "only a rule of nodes is given `known`");
+                };
+                let value = self.eval(&args[0])?;
+                let Direction { lattice, dir } = self.as_direction(args[0].span, self.here(), value)?;
+                let velocity = self.lattice(lattice).velocity(dir);
+                Ok(Value::Condition(Condition::Known(NodeForm::known(velocity, normals))))
             }
             "sqrt" => {
                 let inner = self.number(&args[0])?;

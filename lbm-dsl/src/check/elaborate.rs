@@ -64,6 +64,8 @@ pub struct Elaborator<'a> {
     pub siblings: Option<Siblings>,
     /// The stencils of the method.
     pub stencils: Vec<Stencil>,
+    /// In a node rule, how many walls meet: the first axes are their inward normals, whatever axes these are in space.
+    pub normals: Option<usize>,
     steps: usize,
     depth: usize,
 }
@@ -81,6 +83,7 @@ impl<'a> Elaborator<'a> {
             scope: Vec::new(),
             siblings: None,
             stencils: Vec::new(),
+            normals: None,
             steps: 0,
             depth: 0,
         }
@@ -317,6 +320,9 @@ impl<'a> Elaborator<'a> {
     }
 
     fn vector(&mut self, span: Span, parts: &[Expr]) -> Eval<Value> {
+        if self.normals.is_some() {
+            return self.fault(Code::FrameAxis, span, "this names the components along numbered axes");
+        }
         let data = parts.iter().map(|part| self.number(part)).collect::<Eval<Vec<ExprId>>>()?;
         if data.len() != self.axes() {
             let name = self.lattice(self.here()).name();

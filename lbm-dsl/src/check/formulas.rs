@@ -5,7 +5,7 @@
 
 use crate::expr::{Expr, ExprId, Exprs};
 use crate::model::levels::Coupling;
-use crate::model::{Formulas, Let, Model};
+use crate::model::{Formulas, Let, Model, Rule};
 
 /// A component of a `let`.
 #[derive(Clone, Debug)]
@@ -61,11 +61,17 @@ pub fn formulas(exprs: &Exprs, entries: &[Entry], outputs: &[ExprId]) -> Formula
 pub fn compact(model: &mut Model) {
     let mut roots: Vec<ExprId> = model.fields.iter().flat_map(|field| field.components.clone()).collect();
     roots.extend(model.conserved.iter().flat_map(|quantity| &quantity.components));
-    for formulas in [&model.macroscopic, &model.init, &model.collide] {
+    let mut blocks = vec![&model.macroscopic, &model.init, &model.collide];
+    for boundary in &model.boundaries {
+        match &boundary.rule {
+            Rule::Link(links) => roots.extend(links),
+            Rule::Node(forms) => blocks.extend(forms.iter().map(|form| &form.formulas)),
+        }
+    }
+    for formulas in blocks {
         roots.extend(&formulas.outputs);
         roots.extend(formulas.lets.iter().map(|item| item.value));
     }
-    roots.extend(model.boundaries.iter().flat_map(|boundary| &boundary.links));
     roots.extend(model.couplings.iter_mut().flat_map(Coupling::roots_mut).map(|root| *root));
     let needed = model.exprs.needed(&roots);
     let mut kept = Exprs::new();
@@ -90,11 +96,17 @@ pub fn compact(model: &mut Model) {
     let to = |id: &mut ExprId| *id = new[id.index()].unwrap_or(*id);
     model.fields.iter_mut().flat_map(|field| &mut field.components).for_each(to);
     model.conserved.iter_mut().flat_map(|quantity| &mut quantity.components).for_each(to);
-    for formulas in [&mut model.macroscopic, &mut model.init, &mut model.collide] {
+    let mut blocks = vec![&mut model.macroscopic, &mut model.init, &mut model.collide];
+    for boundary in &mut model.boundaries {
+        match &mut boundary.rule {
+            Rule::Link(links) => links.iter_mut().for_each(to),
+            Rule::Node(forms) => blocks.extend(forms.iter_mut().map(|form| &mut form.formulas)),
+        }
+    }
+    for formulas in blocks {
         formulas.outputs.iter_mut().for_each(to);
         formulas.lets.iter_mut().for_each(|item| to(&mut item.value));
     }
-    model.boundaries.iter_mut().flat_map(|boundary| &mut boundary.links).for_each(to);
     model.couplings.iter_mut().flat_map(Coupling::roots_mut).for_each(to);
     model.exprs = kept;
 }

@@ -5,7 +5,7 @@
 //! - `program`: every module that is used is loaded, every import exists.
 //! - `names`: every name is defined, visible, used and unique.
 //! - `lattices`: every velocity set is one, and as isotropic as it claims.
-//! - `build` (with `elaborate`, `call`): every formula is expanded into the graph, every output defined.
+//! - `build` (with `elaborate`, `call`, `walls`): every formula is expanded into the graph, every output defined.
 //! - `physics`: what must be conserved is, `init` gives the fields it is given.
 //!
 //! Each pass reports everything it finds and stops the check if it found anything.
@@ -23,6 +23,7 @@ mod physics;
 mod program;
 mod stencils;
 mod value;
+mod walls;
 
 use crate::ast::Ast;
 use crate::diag::Report;

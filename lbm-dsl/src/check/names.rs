@@ -4,8 +4,8 @@
 //! (unless it starts with `_`); no function calls itself.
 //!
 //! What is visible: formulas of the spec see the parameters and every `let` above them; a function sees its arguments
-//! alone; a boundary rule sees populations and its own parameters, a coupling populations, the rates it names and what it
-//! is given; all see functions and the lattice.
+//! alone; a boundary rule sees populations, its own parameters and what its kind is given, a coupling populations, the
+//! rates it names and what it is given; all see functions and the lattice.
 
 use std::collections::BTreeMap;
 
@@ -51,11 +51,18 @@ enum Sees {
     Fields,
     /// Its arguments alone.
     Arguments,
-    /// Populations and the rule's own parameters.
+    /// Populations, what a link has, and the rule's own parameters.
     Link,
     /// Populations, and what a coupling is given.
     Coupling,
+    /// Populations, what a node has, and the rule's own parameters.
+    Node,
 }
+
+/// What a link rule is given besides `f`.
+const LINK: &[&str] = &["mirrored"];
+/// What a node rule is given besides `f`.
+const NODE: &[&str] = &["streamed", "inside", "n"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -214,7 +221,10 @@ impl Names<'_> {
             Item::Init(block) => self.within(Sees::Fields, |this| this.block(block)),
             Item::Collide(block) => self.within(Sees::Everything, |this| this.block(block)),
             Item::Fn(def) => self.within(Sees::Arguments, |this| this.function(def)),
-            Item::Boundary(def) => self.within(Sees::Link, |this| this.boundary(def)),
+            Item::Boundary(def) => {
+                let sees = if def.node { Sees::Node } else { Sees::Link };
+                self.within(sees, |this| this.boundary(def));
+            }
             Item::Coupling(def) => self.within(Sees::Coupling, |this| this.coupling(def)),
         }
     }
@@ -303,6 +313,10 @@ impl Names<'_> {
     }
 
     fn boundary(&mut self, def: &BoundaryDef) {
+        for given in if def.node { NODE } else { LINK } {
+            let name = Name { text: given.to_string(), span: def.name.span };
+            self.local(&name, Kind::Given, false);
+        }
         for param in &def.params {
             self.param(param);
             self.local(&param.name, Kind::Param, true);
@@ -378,7 +392,9 @@ impl Names<'_> {
         let sees = self.sees;
         let global = self.globals.iter().filter(|entry| match sees {
             Sees::Arguments => entry.kind.everywhere(),
-            Sees::Link | Sees::Coupling => entry.kind.everywhere() || entry.kind == Kind::Populations,
+            Sees::Link | Sees::Node | Sees::Coupling => {
+                entry.kind.everywhere() || entry.kind == Kind::Populations
+            }
             _ => true,
         });
         if let Some(hidden) = self.locals.iter().chain(global).find(|other| other.name.text == name.text) {
@@ -388,6 +404,11 @@ impl Names<'_> {
             self.report.push(fault.also(span, format!("the {noun}")));
         }
         self.locals.push(Entry { name: name.clone(), kind, used: !must_be_used, defined: true });
+    }
+
+    /// Whether only functions and the lattice are seen from outside.
+    fn alone(&self) -> bool {
+        matches!(self.sees, Sees::Arguments | Sees::Link | Sees::Node | Sees::Coupling)
     }
 
     fn formula(&mut self, expr: &Expr) {
@@ -427,7 +448,7 @@ impl Names<'_> {
         if name.text == "f" || populations.is_some() {
             populations.into_iter().for_each(|entry| entry.used = true);
             match self.sees {
-                Sees::Everything | Sees::Link | Sees::Coupling => return,
+                Sees::Everything | Sees::Link | Sees::Node | Sees::Coupling => return,
                 Sees::Fields => {
                     let hint = "only fields and parameters are given here: write the formula in terms of them";
                     self.fault(Code::InitReads, name.span, "there are no populations yet".into(), hint.into());
@@ -444,13 +465,13 @@ impl Names<'_> {
         if BUILTINS.contains(&name.text.as_str()) {
             return;
         }
-        let alone = matches!(self.sees, Sees::Arguments | Sees::Link | Sees::Coupling);
+        let alone = self.alone();
         match self.globals.iter_mut().find(|entry| entry.name.text == name.text) {
             Some(entry) if entry.kind.everywhere() => entry.used = true,
             Some(entry) if alone => {
                 entry.used = true;
                 let (label, hint) = match self.sees {
-                    Sees::Link => {
+                    Sees::Link | Sees::Node => {
                         ("a boundary rule sees populations and its own parameters only", "a `param` of the rule")
                     }
                     Sees::Coupling => {
@@ -468,6 +489,15 @@ impl Names<'_> {
                 self.fault(Code::NotVisible, name.span, label, format!("line {line} defines it: move that line up"));
             }
             Some(entry) => entry.used = true,
+            None if self.sees == Sees::Link && NODE.contains(&name.text.as_str()) => {
+                let label = format!("only a rule of nodes is given `{}`", name.text);
+                let hint = "write `node f[i if !known(i)] <- ...;`: a node rule comes when all else has arrived";
+                self.fault(Code::NotVisible, name.span, label, hint.into());
+            }
+            None if self.sees == Sees::Node && LINK.contains(&name.text.as_str()) => {
+                let label = format!("only a rule of links is given `{}`", name.text);
+                self.fault(Code::NotVisible, name.span, label, "write `link f[i] <- ...;`".into());
+            }
             None => self.undefined(name, called),
         }
     }

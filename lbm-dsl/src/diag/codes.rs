@@ -93,6 +93,10 @@ codes! {
     OutputTwice      "E0504" "population defined twice" "";
     FieldRank        "E0505" "field that is neither scalar nor vector" "a field is a `let` without indices or with one axis: `u[a]`";
     InitReads        "E0506" "initial populations from populations" "`init` is given the fields and parameters only";
+    UnknownLeft      "E0507" "boundary rule leaves an unknown population" "`node f[i if !known(i)] <- ...;` defines all of them";
+    UnknownRead      "E0508" "boundary rule reads an unknown population" "only what has come from the fluid or off a wall of links is there: ask `known(i)`";
+    FrameAxis        "E0509" "numbered axis in a boundary rule" "a node rule is written once for walls of all orientations: use `n[a]`, `dot(c[i], n)`, and `a` bound by a `let` or a `sum`";
+    Symmetry         "E0510" "velocity set that is not the same along all axes" "a node rule is turned to each wall, a mirror reverses an axis: list whole shells of velocities";
 
     Mass             "E0601" "collision does not conserve mass" "";
     Momentum         "E0602" "collision does not conserve momentum" "";

@@ -4,13 +4,13 @@ use syn::Token;
 use syn::parse::ParseStream;
 
 use super::{Parsed, Parser, braces, brackets, parens, skip_statement};
-use crate::ast::{Assign, Block, BoundaryDef, Component, Item, ParamDef, Target};
+use crate::ast::{Assign, Block, BoundaryDef, Component, Item, Target};
 use crate::diag::Code;
 use crate::lexer;
 use crate::source::Span;
 
 /// Words that only stand at the start of a statement of a block.
-const STATEMENTS: &[&str] = &["let", "link", "param"];
+const STATEMENTS: &[&str] = &["let", "link", "node", "param"];
 
 impl Parser<'_> {
     pub(super) fn init(&mut self, input: ParseStream, keyword: Span) -> Parsed<Block> {
@@ -22,7 +22,8 @@ impl Parser<'_> {
     }
 
     pub(super) fn collide(&mut self, input: ParseStream, keyword: Span) -> Parsed<Block> {
-        let (block, _) = self.block(input, keyword, false)?;
+        let mut block = Block { span: keyword, lets: Vec::new(), assigns: Vec::new() };
+        self.statements(input, |this, inner| this.statement(inner, &mut block))?;
         Ok(block)
     }
 
@@ -33,49 +34,65 @@ impl Parser<'_> {
             return Ok(Item::BoundaryChoice(name));
         }
         let doc = lexer::comment_above(self.source, keyword);
-        let (block, params) = self.block(input, keyword, true)?;
-        Ok(Item::Boundary(BoundaryDef { name, params, block, doc }))
+        let block = Block { span: keyword, lets: Vec::new(), assigns: Vec::new() };
+        let mut def = BoundaryDef { name, params: Vec::new(), block, node: false, doc };
+        self.statements(input, |this, inner| this.wall_statement(inner, &mut def))?;
+        Ok(Item::Boundary(def))
     }
 
-    /// `{ ... }`; a wall's block has parameters, and `link` before its assignments.
-    fn block(&mut self, input: ParseStream, keyword: Span, wall: bool) -> Parsed<(Block, Vec<ParamDef>)> {
+    /// `{ ... }`, going on behind what is wrong.
+    fn statements(
+        &mut self,
+        input: ParseStream,
+        mut each: impl FnMut(&mut Self, ParseStream) -> Parsed<()>,
+    ) -> Parsed<()> {
         let inner = self.take(braces(input))?;
-        let mut block = Block { span: keyword, lets: Vec::new(), assigns: Vec::new() };
-        let mut params = Vec::new();
         while !inner.is_empty() {
-            if let Err(fault) = self.statement(&inner, wall, &mut block, &mut params) {
+            if let Err(fault) = each(self, &inner) {
                 self.report.push(*fault);
                 skip_statement(&inner, STATEMENTS);
             }
         }
-        Ok((block, params))
+        Ok(())
     }
 
-    fn statement(
-        &mut self,
-        input: ParseStream,
-        wall: bool,
-        block: &mut Block,
-        params: &mut Vec<ParamDef>,
-    ) -> Parsed<()> {
+    fn statement(&mut self, input: ParseStream, block: &mut Block) -> Parsed<()> {
         let start = self.here(input);
         match self.word(input).as_deref() {
             Some("let") => {
                 let keyword = self.keyword(input, "let")?;
                 block.lets.push(self.binding(input, keyword)?);
             }
-            Some("param") if wall => {
+            Some(_) if self.indexed(input) => block.assigns.push(self.assign(input)?),
+            _ => return self.fault(Code::Syntax, start, "expected `let` or `f[i] <-`"),
+        }
+        Ok(())
+    }
+
+    /// A statement of a boundary rule, which has parameters, and `link` or `node` before its assignments.
+    fn wall_statement(&mut self, input: ParseStream, def: &mut BoundaryDef) -> Parsed<()> {
+        let start = self.here(input);
+        match self.word(input).as_deref() {
+            Some("let") => {
+                let keyword = self.keyword(input, "let")?;
+                def.block.lets.push(self.binding(input, keyword)?);
+            }
+            Some("param") => {
                 let keyword = self.keyword(input, "param")?;
-                params.push(self.param(input, keyword)?);
+                def.params.push(self.param(input, keyword)?);
             }
-            Some("link") if wall => {
-                self.keyword(input, "link")?;
-                block.assigns.push(self.assign(input)?);
+            Some(word @ ("link" | "node")) => {
+                let node = word == "node";
+                if !def.block.assigns.is_empty() && def.node != node {
+                    return self.fault(Code::Syntax, start, "a boundary rule is of links or of nodes, not of both");
+                }
+                def.node = node;
+                self.keyword(input, word)?;
+                def.block.assigns.push(self.assign(input)?);
             }
-            Some(_) if !wall && self.indexed(input) => block.assigns.push(self.assign(input)?),
             _ => {
-                let expected = if wall { "`param`, `let` or `link f[i] <-`" } else { "`let` or `f[i] <-`" };
-                return self.fault(Code::Syntax, start, format!("expected {expected}"));
+                let expected = "expected `param`, `let`, `link f[i] <-` or `node f[i] <-`";
+                return self.fault(Code::Syntax, start, expected);
             }
         }
         Ok(())

@@ -38,6 +38,7 @@ const KEYWORDS: &[&str] = &[
     "lattice",
     "let",
     "link",
+    "node",
     "param",
     "populations",
     "prod",
@@ -47,7 +48,7 @@ const KEYWORDS: &[&str] = &[
     "use",
 ];
 /// Names with a fixed meaning in formulas.
-pub(crate) const BUILTINS: &[&str] = &["c", "cs2", "delta", "dim", "dot", "f", "opp", "sqrt", "w"];
+pub(crate) const BUILTINS: &[&str] = &["c", "cs2", "delta", "dim", "dot", "f", "known", "opp", "sqrt", "w"];
 /// Words that start a statement at the top of a file.
 const ITEMS: &[&str] = &[
     "boundary",

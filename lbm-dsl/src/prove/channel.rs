@@ -14,9 +14,9 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use crate::expr::Symbol;
+use crate::expr::{Expr, ExprId, Symbol};
 use crate::lattice::{Dir, Lattice};
-use crate::model::{Boundary, Model};
+use crate::model::{Boundary, Model, Rule};
 use crate::prove::linear::{self, NotLinear};
 
 /// Cells across the channels.
@@ -56,6 +56,8 @@ impl Wall {
 pub enum NoWall {
     /// The rule sets something else: it has a parameter that is no velocity.
     OtherMeaning,
+    /// It is a rule of nodes.
+    Nodes,
     /// It does not hold the velocity along the wall.
     Slips,
     /// Velocities reach beyond the next cell.
@@ -74,7 +76,16 @@ pub fn wall(model: &Model, rule: &Boundary, params: &[Vec<f64>]) -> Result<Wall,
     if lattice.dirs().any(|dir| lattice.velocity(dir).iter().any(|c| c.abs() > 1)) {
         return Err(NoWall::LongVelocities);
     }
-    let column = Column::new(model, rule, params).map_err(NoWall::NotLinear)?;
+    let links = match &rule.rule {
+        Rule::Link(links) => links,
+        Rule::Node(_) => return Err(NoWall::Nodes),
+    };
+    let needed = model.exprs.needed(links);
+    let mirrors = |node: &Expr| matches!(node, Expr::Symbol(Symbol::Mirrored(_)));
+    if model.exprs.iter().any(|(id, node)| needed[id.index()] && mirrors(node)) {
+        return Err(NoWall::Slips);
+    }
+    let column = Column::new(model, links, params).map_err(NoWall::NotLinear)?;
     let linear = if moves { column.couette(HEIGHTS[2]) } else { column.driven_in_the_middle(HEIGHTS[2]) };
     let linear = linear.ok_or(NoWall::Slips)?;
     let mut parabolic = [0.0; 3];
@@ -98,7 +109,7 @@ struct Column<'m> {
 }
 
 impl<'m> Column<'m> {
-    fn new(model: &'m Model, rule: &Boundary, params: &[Vec<f64>]) -> Result<Self, NotLinear> {
+    fn new(model: &'m Model, links: &[ExprId], params: &[Vec<f64>]) -> Result<Self, NotLinear> {
         let lattice = model.lattice();
         let dirs: Vec<Dir> = lattice.dirs().filter(|dir| lattice.velocity(*dir)[0] > 0).collect();
         let rest = vec![0.0; lattice.dim()];
@@ -110,17 +121,17 @@ impl<'m> Column<'m> {
         };
         let collision = odd(linear::collision(model, params, &rest)?);
         let state = linear::equilibrium(model, params, &rest)?;
-        let links = |speed: f64| {
+        let wall = |speed: f64| {
             move |symbol: Symbol| match symbol {
                 Symbol::WallParam { component: 0, .. } => speed,
                 _ => 0.0,
             }
         };
-        let derivatives = odd(linear::derivatives(model, &rule.links, &state, links(0.0))?);
+        let derivatives = odd(linear::derivatives(model, links, &state, wall(0.0))?);
         let entering = |speed: f64| -> Vec<f64> {
-            model.exprs.eval(&rule.links, |symbol| match symbol {
+            model.exprs.eval(links, |symbol| match symbol {
                 Symbol::Population(pop) => state[pop.index()],
-                other => links(speed)(other),
+                other => wall(speed)(other),
             })
         };
         let (still, moved) = (entering(0.0), entering(1.0));

@@ -153,7 +153,7 @@ fn symbols<'v, N: Number + 'v>(
             Symbol::Population(dir) => state.get(dir.index()),
             Symbol::Param { param, component } => params.get(param as usize).and_then(|p| p.get(component as usize)),
             Symbol::Field { field, component } => fields.get(field as usize).and_then(|p| p.get(component as usize)),
-            Symbol::WallParam { .. } | Symbol::Level(_) => None,
+            _ => None,
         };
         N::constant(value.unwrap_or(&Rational::zero()))
     }

@@ -18,7 +18,7 @@ mod viscosity;
 pub use linear::NotLinear;
 pub use viscosity::Transport;
 
-use crate::model::{Law, Model};
+use crate::model::{Law, Model, Rule};
 
 /// What was found.
 #[derive(Clone, Debug)]
@@ -74,6 +74,13 @@ pub fn findings(model: &Model) -> Findings {
     }
     lines.push(format!("init gives populations with the fields it is given, {states}"));
     lines.push("collision is defined at rest".into());
+    lines.extend(model.boundaries().iter().map(|boundary| match boundary.rule {
+        Rule::Link(_) => format!("`{}` defines every population that comes off a link", boundary.name),
+        Rule::Node(_) => {
+            let places = if model.lattice().dim() == 3 { "faces, edges and corners" } else { "faces and corners" };
+            format!("`{}` defines every unknown population and reads none, at {places}", boundary.name)
+        }
+    }));
     lines.extend(levels::lines(model));
     if !viscosity::is_isotropic(model) {
         lines

@@ -50,6 +50,7 @@ const STRAY: &[&str] = &[
     "fn",
     "param",
     "link",
+    "node",
     "init",
     "collide",
     "sqrt(",

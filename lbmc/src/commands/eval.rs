@@ -121,9 +121,7 @@ fn given(params: &Params, state: &[f64], symbol: Symbol) -> f64 {
     match symbol {
         Symbol::Population(pop) => state[pop.index()],
         Symbol::Param { param, component } => params.value(param, component),
-        Symbol::WallParam { .. } | Symbol::Field { .. } | Symbol::Level(_) => {
-            unreachable!("a collision reads populations and parameters")
-        }
+        _ => unreachable!("a collision reads populations and parameters"),
     }
 }
 

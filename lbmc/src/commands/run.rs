@@ -29,13 +29,13 @@ pub fn run(args: &Run) -> Result<()> {
             device
         }
     };
-    let model = Spec::find(&beside(&args.case, raw.spec()))
-        .map_err(|error| Report::new(raw.reject_spec(&error.to_string(), error.help().map(|help| help.to_string()))))?
-        .model()?;
+    let spec = Spec::find(&beside(&args.case, raw.spec()))
+        .map_err(|error| Report::new(raw.reject_spec(&error.to_string(), error.help().map(|help| help.to_string()))))?;
+    let model = spec.model_with(&raw.rules())?;
     let block = raw.block().unwrap_or_else(|| preferred_block(device.target(), model.lattice().dim()));
     let bundle =
         spec::compile(&model, &Options { target: device.target(), real: raw.real(), layout: Layout::Blocks, block })?;
-    let (case, warnings) = raw.resolve(&bundle.manifest)?;
+    let (case, warnings) = raw.resolve(&bundle.manifest, &spec.prelude_rules())?;
     for warning in warnings {
         eprintln!("{:?}", Report::new(warning));
     }

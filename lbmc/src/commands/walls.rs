@@ -26,6 +26,7 @@ fn place(model: &Model, rule: &Boundary, rates: &Rates) -> String {
         match channel::wall(model, rule, &rates.params(value)) {
             Ok(wall) => found.push((value, wall)),
             Err(NoWall::OtherMeaning) => return "passed over: it sets no velocity".into(),
+            Err(NoWall::Nodes) => return "passed over: it is a rule of nodes".into(),
             Err(NoWall::Slips) => return "holds no velocity along the wall".into(),
             Err(NoWall::LongVelocities) => return "passed over: velocities reach beyond the next cell".into(),
             Err(NoWall::NotLinear(why)) => return format!("passed over: {why}"),

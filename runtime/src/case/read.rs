@@ -130,6 +130,16 @@ impl RawCase {
         self.real
     }
 
+    /// The boundary rules that its faces name, each once; `periodic` is none.
+    pub fn rules(&self) -> Vec<&str> {
+        let faces = self.faces.named.iter().flatten().chain(&self.faces.others);
+        let mut rules: Vec<&str> = faces.map(|face| face.value.rule.value.as_str()).collect();
+        rules.retain(|rule| *rule != "periodic");
+        rules.sort_unstable();
+        rules.dedup();
+        rules
+    }
+
     /// Cells of a block, if the case states them: 1 beyond the axes given.
     pub fn block(&self) -> Option<[u32; 3]> {
         self.block.as_ref().map(|block| std::array::from_fn(|axis| block.value.get(axis).copied().unwrap_or(1)))

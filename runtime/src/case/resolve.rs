@@ -18,9 +18,11 @@ const RATE_MARGIN: f64 = 0.01;
 const CELL_TOLERANCE: f64 = 1e-6;
 
 impl RawCase {
-    /// The case for the method that the manifest describes, and advice.
-    pub fn resolve(&self, manifest: &Manifest) -> Result<(Case, Vec<Diagnostic>), CaseError> {
-        let mut resolver = Resolver { raw: self, manifest, dim: manifest.dim as usize, report: Report::default() };
+    /// The case for the method that the manifest describes, and advice. `others` are boundary rules that the manifest does
+    /// not list but would if the case had named them; they are told where a name is unknown.
+    pub fn resolve(&self, manifest: &Manifest, others: &[String]) -> Result<(Case, Vec<Diagnostic>), CaseError> {
+        let dim = manifest.dim as usize;
+        let mut resolver = Resolver { raw: self, manifest, others, dim, report: Report::default() };
         let case = resolver.case();
         let (case, warnings) = resolver.report.finish(&self.name, case)?;
         Ok((case, self.warnings.iter().cloned().chain(warnings).collect()))
@@ -39,6 +41,7 @@ struct Speed {
 struct Resolver<'a> {
     raw: &'a RawCase,
     manifest: &'a Manifest,
+    others: &'a [String],
     dim: usize,
     report: Report,
 }
@@ -248,6 +251,9 @@ impl<'a> Resolver<'a> {
         let RawFace { rule, params } = &face.value;
         let Some(boundary) = self.manifest.boundaries.iter().find(|boundary| boundary.name == rule.value) else {
             let mut known: Vec<&str> = self.manifest.boundaries.iter().map(|boundary| &boundary.name[..]).collect();
+            known.extend(
+                self.others.iter().map(String::as_str).filter(|name| !known.contains(name)).collect::<Vec<_>>(),
+            );
             known.push("periodic");
             let message = format!("{} has no boundary rule `{}`", self.manifest.spec, rule.value);
             let help = schema::suggest(&rule.value, &known);

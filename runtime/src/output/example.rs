@@ -51,7 +51,7 @@ pub(super) fn cavity(n: usize) -> (Case, Snapshot) {
          [output]\nprofiles = true\npicture = true\nvtk = true\ncompare = \"ghia1982\"\n"
     );
     let raw = RawCase::parse("cavity.toml", &text, &[]).expect("valid");
-    let (case, _) = raw.resolve(&manifest()).expect("valid");
+    let (case, _) = raw.resolve(&manifest(), &[]).expect("valid");
     let at = |cell: usize| velocity(((cell % n) as f64 + 0.5) / n as f64, ((cell / n) as f64 + 0.5) / n as f64);
     let component = |name: &str, value: &dyn Fn(usize) -> f64| Component {
         name: name.into(),

@@ -4,6 +4,7 @@ use super::Long;
 use crate::diag::Code;
 
 const COLLIDE: &str = "f[i] <- f[i] + omega * (feq[i] - f[i]);";
+const LAST: &str = "boundary moving_wall;";
 const INIT: &str = "init f[i] <- quadratic[i](rho, u);";
 
 pub const TABLE: &[Long] = &[
@@ -52,5 +53,41 @@ pub const TABLE: &[Long] = &[
                through a `let`. Inside it, the names of the fields are what is given.",
         wrong: "init f[i] <- quadratic[i](sum(k: f[k]), u);",
         right: INIT,
+    },
+    Long {
+        code: Code::UnknownLeft,
+        instead: LAST,
+        text: "Behind a wall there is no cell, so some populations of the outermost cells arrive from nowhere: at a face those \
+               with `dot(c[i], n) > 0`, where walls meet those that enter through any of them. A rule of nodes must say \
+               what each of them is, at faces, edges and corners; `known(i)` tells which have arrived.",
+        wrong: "boundary moving_wall;\nboundary face { node f[i if dot(c[i], n) == 1 && known(opp(i))] <- f[opp(i)]; }",
+        right: "boundary moving_wall;\nboundary all { node f[i if !known(i)] <- f[opp(i)]; }",
+    },
+    Long {
+        code: Code::UnknownRead,
+        instead: LAST,
+        text: "A rule of nodes reads `streamed[i]`, what has arrived in the cell in this step; where nothing has arrived there \
+               is no value to read. Where walls meet, a population and its opposite may both be unknown.",
+        wrong: "boundary moving_wall;\nboundary back { node f[i if !known(i)] <- streamed[opp(i)]; }",
+        right: "boundary moving_wall;\nboundary back { node f[i if !known(i)] <- if known(opp(i)) then streamed[opp(i)] else w[i]; }",
+    },
+    Long {
+        code: Code::FrameAxis,
+        instead: LAST,
+        text: "A rule of nodes is written once and turned to each wall, so that the normals come first. Axis 0 of the rule is \
+               no axis of the domain; the normal is `n`, and axes along the wall are those with `n[a] == 0`.",
+        wrong: "boundary moving_wall;\nboundary out { node f[i if c[i, 0] > 0 || !known(i)] <- inside[i]; }",
+        right: "boundary moving_wall;\nboundary out { node f[i if dot(c[i], n) > 0 || !known(i)] <- inside[i]; }",
+    },
+    Long {
+        code: Code::Symmetry,
+        instead: "",
+        text: "Rules of nodes and mirrors are turned to walls of all orientations, which maps velocities onto each other. On \
+               a velocity set that is not the same along all axes there is nothing to map to.",
+        wrong: "lattice D2X {\n    cs2 = 1/3;\n    velocity (0, 0): 4/9;\n    velocity (1, 0): 2/9;\n    velocity (-1, 0): 2/9;\n    \
+                velocity (0, 1): 1/18;\n    velocity (0, -1): 1/18;\n}\nlattice D2X;\nlet rho = sum(i: f[i]);\nfield rho;\ninit f[i] <- \
+                w[i] * rho;\ncollide { f[i] <- f[i]; }\nboundary slip { link f[i] <- mirrored[i]; }",
+        right: "use lattices::D2Q9;\nlattice D2Q9;\nlet rho = sum(i: f[i]);\nfield rho;\ninit f[i] <- w[i] * rho;\n\
+                collide { f[i] <- f[i]; }\nboundary slip { link f[i] <- mirrored[i]; }",
     },
 ];

@@ -1,0 +1,202 @@
+//! Fills the part of a [`View`](super::view::View) that is about walls.
+
+use lbm_bundle::{Boundary, Manifest};
+use lbm_dsl::expr::Symbol;
+
+use super::formula::{Language, Printer, real_name};
+use super::layout::body;
+use super::view::{Kernel, Link, NodeForm, NodeRule, Rule, Value, Walls};
+use super::{Method, Wall};
+use crate::ir::{Output, Plan};
+use crate::lower::component;
+
+/// The rules around the kernel of blocks that touch walls.
+pub fn walls(method: &Method, kernel: Kernel) -> Walls {
+    let manifest = method.manifest;
+    let (mut rules, mut nodes, mut mirrors) = (Vec::new(), Vec::new(), Vec::new());
+    for (wall, boundary) in method.walls.iter().zip(&manifest.boundaries) {
+        match wall {
+            Wall::Link(plan) => {
+                rules.push(rule(manifest, plan, boundary));
+                if reads(plan, |symbol| matches!(symbol, Symbol::Mirrored(_))) {
+                    mirrors.push(format!("rule == {}", boundary.code));
+                }
+            }
+            Wall::Node(forms) => {
+                nodes.push(NodeRule {
+                    code: boundary.code,
+                    doc: rule_doc(boundary),
+                    values: turned(boundary),
+                    forms: forms.iter().map(|(form, plan)| node_form(manifest, form, plan, boundary)).collect(),
+                });
+            }
+        }
+    }
+    let values = if rules.iter().all(|rule| !rule.pass.contains("value")) {
+        "(void)wall_values;  // no rule has parameters".into()
+    } else {
+        let real = real_name(manifest.real);
+        format!("const {real} *value = wall_values + (size_t)w * {};", manifest.wall_stride)
+    };
+    let dim = manifest.dim as usize;
+    let velocity = |direction: &lbm_bundle::Direction| {
+        let c: Vec<String> = direction.c[..dim].iter().map(i32::to_string).collect();
+        format!("{{{}}},", c.join(", "))
+    };
+    let velocities: Vec<String> = manifest.directions.iter().map(velocity).collect();
+    let number = |code: usize| {
+        let wanted: Vec<i32> = (0..dim).map(|axis| (code / 3usize.pow(axis as u32) % 3) as i32 - 1).collect();
+        let found = manifest.directions.iter().position(|direction| direction.c[..dim] == wanted[..]);
+        found.map_or("-1".to_string(), |at| at.to_string())
+    };
+    let node_plans = || {
+        let forms = method.walls.iter().filter_map(|wall| match wall {
+            Wall::Node(forms) => Some(forms),
+            Wall::Link(_) => None,
+        });
+        forms.flatten().map(|(_, plan)| *plan)
+    };
+    Walls {
+        kernel,
+        values,
+        mirrors: mirrors.join(" || "),
+        tables: !mirrors.is_empty() || !nodes.is_empty(),
+        own: node_plans().any(|plan| reads(plan, |symbol| matches!(symbol, Symbol::Population(_)))),
+        inside: node_plans().any(|plan| reads(plan, |symbol| matches!(symbol, Symbol::Inside(_)))),
+        stride: manifest.wall_stride,
+        rules,
+        nodes,
+        dim,
+        velocities: velocities.chunks(9).map(|line| line.join(" ")).collect(),
+        numbers: (0..3usize.pow(manifest.dim)).map(number).collect::<Vec<_>>().join(", "),
+    }
+}
+
+fn reads(plan: &Plan, is: impl Fn(&Symbol) -> bool) -> bool {
+    plan.dag().symbols().iter().any(|(symbol, _)| is(symbol))
+}
+
+fn rule(manifest: &Manifest, plan: &Plan, boundary: &Boundary) -> Rule {
+    let real = real_name(manifest.real);
+    let mut printer = Printer::new(plan, manifest.real, Language::C);
+    let mut values = Vec::new();
+    let offsets = offsets(boundary);
+    for (symbol, name) in plan.dag().symbols() {
+        match *symbol {
+            Symbol::Population(pop) => printer.spell(*symbol, format!("own[{} * CELLS]", pop.index())),
+            Symbol::Mirrored(_) => printer.spell(*symbol, "mirrored".into()),
+            Symbol::WallParam { param, component } => {
+                let at = offsets[usize::from(param)] + u32::from(component);
+                values.push(format!("const {real} {name} = value[{at}];"));
+            }
+            _ => {}
+        }
+    }
+    let (mut decl, mut pass) = (String::new(), String::new());
+    if !values.is_empty() {
+        decl += &format!(", const {real} *value");
+        pass += ", value";
+    }
+    if reads(plan, |symbol| matches!(symbol, Symbol::Mirrored(_))) {
+        decl += &format!(", const {real} mirrored");
+        pass += ", mirrored";
+    }
+    let link = |(at, output): (usize, &Output)| {
+        let mut printer = printer.clone();
+        printer.inline_below(output.value);
+        let mut lines = Vec::new();
+        for id in printer.needs(output.value) {
+            lines.extend(printer.statement(&printer.operand(id), id));
+        }
+        lines.push(format!("return {};", printer.formula(output.value)));
+        let block = lines.len() > 1;
+        Link { at, lines, block }
+    };
+    let moving = |at: &usize| manifest.directions[*at].c != [0; 3];
+    let outputs = plan.dag().outputs().iter().enumerate();
+    Rule {
+        function: plan.dag().name().into(),
+        code: boundary.code,
+        doc: rule_doc(boundary),
+        decl,
+        pass,
+        values,
+        links: outputs.filter(|(at, _)| moving(at)).map(link).collect(),
+    }
+}
+
+fn rule_doc(boundary: &Boundary) -> Vec<String> {
+    let mut lines = vec![format!("Rule {}, {}: {}", boundary.code, boundary.name, boundary.doc)];
+    if boundary.doc.is_empty() {
+        lines[0] = format!("Rule {}, {}.", boundary.code, boundary.name);
+    }
+    for param in &boundary.params {
+        let count = param.components as usize;
+        let names: Vec<String> = (0..count).map(|at| component(&param.name, at, count)).collect();
+        lines.push(format!("  {}: {}", names.join(", "), param.doc));
+    }
+    lines
+}
+
+/// Where each parameter of a rule begins among the values of a wall.
+fn offsets(boundary: &Boundary) -> Vec<u32> {
+    let begin = |next: &mut u32, param: &lbm_bundle::Param| {
+        *next += param.components;
+        Some(*next - param.components)
+    };
+    boundary.params.iter().scan(0, begin).collect()
+}
+
+/// The values of a wall, `given`, in the frame of the walls that meet: a vector's components change places and signs.
+fn turned(boundary: &Boundary) -> Vec<String> {
+    let of_param = |(param, first): (&lbm_bundle::Param, u32)| -> Vec<String> {
+        match param.components {
+            1 => vec![format!("given[{first}]")],
+            count => (0..count).map(|at| format!("sign[{at}] * given[{first} + axes[{at}]]")).collect(),
+        }
+    };
+    boundary.params.iter().zip(offsets(boundary)).flat_map(of_param).collect()
+}
+
+fn node_form(manifest: &Manifest, form: &lbm_dsl::model::NodeForm, plan: &Plan, boundary: &Boundary) -> NodeForm {
+    let real = real_name(manifest.real);
+    let printer = Printer::new(plan, manifest.real, Language::C);
+    let offsets = offsets(boundary);
+    let (mut own, mut inside, mut value) = (false, false, false);
+    let input = |(symbol, name): &(Symbol, String)| {
+        let from = match *symbol {
+            Symbol::Population(pop) => {
+                own = true;
+                format!("own[{}]", pop.index())
+            }
+            Symbol::Inside(dir) => {
+                inside = true;
+                format!("inside[{}]", dir.index())
+            }
+            Symbol::Streamed(dir) => format!("streamed[{}]", dir.index()),
+            Symbol::WallParam { param, component } => {
+                value = true;
+                format!("value[{}]", offsets[usize::from(param)] + u32::from(component))
+            }
+            _ => return None,
+        };
+        Some(format!("const {real} {name} = {from};"))
+    };
+    let inputs = plan.dag().symbols().iter().filter_map(input).collect();
+    let given: Vec<&str> = [("own", own), ("inside", inside), ("value", value)]
+        .iter()
+        .filter(|(_, read)| *read)
+        .map(|(name, _)| *name)
+        .collect();
+    let outputs = plan.dag().outputs().iter().zip(&form.dirs);
+    NodeForm {
+        function: plan.dag().name().into(),
+        walls: form.normals,
+        inside,
+        decl: given.iter().map(|name| format!("const {real} *{name}, ")).collect(),
+        pass: given.iter().map(|name| format!("{name}, ")).collect(),
+        inputs,
+        body: body(plan, &printer),
+        outputs: outputs.map(|(output, dir)| Value { text: printer.operand(output.value), at: dir.index() }).collect(),
+    }
+}

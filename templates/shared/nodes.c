@@ -1,0 +1,153 @@
+// ==== walls on the nodes ============================================================================================
+//
+// A rule is written for walls whose inward normals are the first axes; `node` turns the cell at hand into that frame.
+
+{% for rule in walls.nodes -%}
+{% for form in rule.forms -%}
+{% if loop.first -%}
+{% for line in rule.doc -%}
+// {{ line }}
+{% endfor -%}
+{% endif -%}
+{{ function }} void {{ form.function }}({{ form.decl }}{{ real }} *streamed)
+{
+{%- for line in form.inputs %}
+    {{ line }}
+{%- endfor %}
+{%- for line in form.body %}
+    {{ line }}
+{%- endfor %}
+
+{%- for output in form.outputs %}
+    streamed[{{ output.at }}] = {{ output.text }};
+{%- endfor %}
+}
+
+{% endfor -%}
+{% endfor -%}
+{% if walls.inside -%}
+// What arrives at a cell along a direction: from another cell, or off a wall of links.
+{{ function }} {{ real }} arrival(
+    const int direction, const int x, const int y, const int z, const {{ real }} *src, const {{ int }} *near,
+    const {{ int }} *wall_rules, const {{ real }} *wall_values)
+{
+    const int at[3] = {x, y, z}, side[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
+    int entry = {{ middle }}, cell = 0;
+    for (int axis = 0, step = 1, stride = 1; axis < {{ walls.dim }}; stride *= side[axis], step *= 3, ++axis) {
+        const int upwind = at[axis] - VELOCITY[direction][axis];
+        const int block = upwind < 0 ? -1 : upwind >= side[axis] ? 1 : 0;
+        entry += block * step;
+        cell += stride * (upwind - block * side[axis]);
+    }
+    const {{ int }} from = near[entry];
+    const {{ real }} *own = src + (size_t)near[{{ middle }}] * (Q * CELLS) + (size_t)(x + {{ bx }} * (y + {{ by }} * z));
+{%- if cuda %}
+    return pull(from, direction, cell, src, own, wall_rules, wall_values{% if walls.mirrors %}, near, x, y, z{% endif %});
+{%- else %}
+    return from >= 0 ? src[(size_t)from * (Q * CELLS) + (size_t)(direction * CELLS + cell)]
+                     : from_wall(-1 - from, direction, own, wall_rules, wall_values{% if walls.mirrors %}, src, near, x, y, z{% endif %});
+{%- endif %}
+}
+
+{% endif -%}
+// The inward direction of a wall of nodes that an axis meets at a cell, 0 if there is none; w becomes the first such wall.
+{{ function }} int inward(
+    const int at, const int side, const int step, const {{ int }} *near, const {{ int }} *wall_rules, {{ int }} *w)
+{
+    const int block = at == 0 ? -1 : at == side - 1 ? 1 : 0;
+    const {{ int }} entry = near[{{ middle }} + block * step];
+    if (entry >= 0) return 0;
+    switch (wall_rules[-1 - entry]) {
+{%- for rule in walls.nodes %}
+    case {{ rule.code }}:
+{%- endfor %}
+        if (*w < 0) *w = -1 - entry;
+        return -block;
+    default:
+        return 0;
+    }
+}
+
+// Gives a cell that touches walls of nodes the populations that their rule defines. arrived[i * stride] is what direction i
+// has brought; what nothing has brought is of no meaning yet. Where several walls meet, the rule is that of the first axis.
+{{ function }} void node(
+    {{ real }} *arrived, const int stride, const int x, const int y, const int z, const {{ real }} *src,
+    const {{ int }} *near, const {{ int }} *wall_rules, const {{ real }} *wall_values)
+{
+{%- if not walls.own and not walls.inside %}
+    (void)src;  // no rule reads what other cells hold
+{%- if not deep %}
+    (void)z;
+{%- endif %}
+{%- endif %}
+    {{ int }} w = -1;
+    const int normal[{{ walls.dim }}] = {
+        inward(x, {{ bx }}, 1, near, wall_rules, &w),
+        inward(y, {{ by }}, 3, near, wall_rules, &w),
+{%- if deep %}
+        inward(z, {{ bz }}, 9, near, wall_rules, &w),
+{%- endif %}
+    };
+    if (w < 0) return;
+
+    // the frame: normals first, then the axes along the walls
+    int axes[{{ walls.dim }}], walls = 0;
+    int sign[{{ walls.dim }}];
+    for (int axis = 0; axis < {{ walls.dim }}; ++axis) {
+        if (normal[axis] != 0) axes[walls++] = axis;
+    }
+    for (int axis = 0, next = walls; axis < {{ walls.dim }}; ++axis) {
+        if (normal[axis] == 0) axes[next++] = axis;
+    }
+    for (int axis = 0; axis < {{ walls.dim }}; ++axis) sign[axis] = normal[axes[axis]] < 0 ? -1 : 1;
+
+    int turn[Q];
+    {{ real }} streamed[Q];
+{%- if walls.own %}
+    {{ real }} own[Q];
+    const {{ real }} *cell = src + (size_t)near[{{ middle }}] * (Q * CELLS) + (size_t)(x + {{ bx }} * (y + {{ by }} * z));
+{%- endif %}
+    for (int i = 0; i < Q; ++i) {
+        const int power[3] = {1, 3, 9};
+        int code = {{ middle }};
+        for (int axis = 0; axis < {{ walls.dim }}; ++axis) {
+            code += power[axes[axis]] * sign[axis] * VELOCITY[i][axis];
+        }
+        turn[i] = NUMBER[code];
+{%- if walls.own %}
+        own[i] = cell[turn[i] * CELLS];
+{%- endif %}
+        streamed[i] = arrived[turn[i] * stride];
+    }
+{%- if walls.inside %}
+    {{ real }} inside[Q];
+{%- endif %}
+
+    const {{ real }} *given = wall_values + (size_t)w * {{ walls.stride }};
+    switch (wall_rules[w]) {
+{%- for rule in walls.nodes %}
+    case {{ rule.code }}: {
+{%- if rule.values | length > 0 %}
+        const {{ real }} value[] = {
+{%- for value in rule.values %}
+            {{ value }},
+{%- endfor %}
+        };
+{%- endif %}
+{%- for form in rule.forms %}
+        if (walls == {{ form.walls }}) {
+{%- if form.inside %}
+            for (int i = 0; i < Q; ++i) {
+                inside[i] = arrival(turn[i], x + normal[0], y + normal[1], z{% if deep %} + normal[2]{% endif %}, src, near,
+                    wall_rules, wall_values);
+            }
+{%- endif %}
+            {{ form.function }}({{ form.pass }}streamed);
+        }
+{%- endfor %}
+        break;
+    }
+{%- endfor %}
+    }
+    for (int i = 0; i < Q; ++i) arrived[turn[i] * stride] = streamed[i];
+}
