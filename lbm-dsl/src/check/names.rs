@@ -392,9 +392,7 @@ impl Names<'_> {
         let sees = self.sees;
         let global = self.globals.iter().filter(|entry| match sees {
             Sees::Arguments => entry.kind.everywhere(),
-            Sees::Link | Sees::Node | Sees::Coupling => {
-                entry.kind.everywhere() || entry.kind == Kind::Populations
-            }
+            Sees::Link | Sees::Node | Sees::Coupling => entry.kind.everywhere() || entry.kind == Kind::Populations,
             _ => true,
         });
         if let Some(hidden) = self.locals.iter().chain(global).find(|other| other.name.text == name.text) {
