@@ -18,8 +18,10 @@ use num_traits::Pow;
 const STENCILS: &str = "use stencils::{conservative, cubic, linear, slope};
 stencil linear; stencil cubic; stencil conservative; stencil slope;";
 
-const COUPLINGS: &str = "use couplings::{interpolated, interpolated_linear, volumetric, volumetric_shifted};
-coupling volumetric; coupling volumetric_shifted; coupling interpolated; coupling interpolated_linear;";
+const COUPLINGS: &str = "use couplings::{interpolated, interpolated_linear, interpolated_means, volumetric};
+use couplings::volumetric_shifted;
+coupling volumetric; coupling volumetric_shifted;
+coupling interpolated; coupling interpolated_linear; coupling interpolated_means;";
 
 fn ratio(above: i64, below: i64) -> Rational {
     Rational::new(above.into(), below.into())
