@@ -7,14 +7,56 @@
 #[rustfmt::skip]
 pub mod d2q9_bgk;
 #[rustfmt::skip]
+pub mod d2q9_central;
+#[rustfmt::skip]
+pub mod d2q9_guo;
+#[rustfmt::skip]
+pub mod d2q9_kbc;
+#[rustfmt::skip]
+pub mod d2q9_mrt;
+#[rustfmt::skip]
+pub mod d2q9_recursive;
+#[rustfmt::skip]
 pub mod d2q9_scalar;
+#[rustfmt::skip]
+pub mod d2q9_trt;
+#[rustfmt::skip]
+pub mod d3q15_bgk;
 #[rustfmt::skip]
 pub mod d3q19_bgk;
 #[rustfmt::skip]
+pub mod d3q19_guo;
+#[rustfmt::skip]
+pub mod d3q19_mrt;
+#[rustfmt::skip]
+pub mod d3q19_mrt_raw;
+#[rustfmt::skip]
+pub mod d3q19_regularized;
+#[rustfmt::skip]
+pub mod d3q19_smagorinsky;
+#[rustfmt::skip]
+pub mod d3q19_trt;
+#[rustfmt::skip]
+pub mod d3q19_trt_guo;
+#[rustfmt::skip]
 pub mod d3q27_bgk;
+#[rustfmt::skip]
+pub mod d3q27_central;
+#[rustfmt::skip]
+pub mod d3q27_central_smagorinsky;
 #[rustfmt::skip]
 pub mod d3q27_cumulant;
 #[rustfmt::skip]
+pub mod d3q27_cumulant_rates;
+#[rustfmt::skip]
+pub mod d3q27_k17;
+#[rustfmt::skip]
 pub mod d3q27_kbc;
+#[rustfmt::skip]
+pub mod d3q27_kbc_n2;
+#[rustfmt::skip]
+pub mod d3q27_kbc_n4;
+#[rustfmt::skip]
+pub mod d3q27_recursive;
 #[rustfmt::skip]
 pub mod d3q7_advection;

@@ -7,7 +7,7 @@
 use std::fmt;
 
 use lbm_bundle::{Bundle, Cost, File, Layout, Manifest, Role};
-use lbm_dsl::expr::{ExprId, Symbol};
+use lbm_dsl::expr::ExprId;
 use lbm_dsl::model::{Boundary, Model, Rule};
 use lbm_dsl::prove::{self, Findings};
 use serde::Serialize;
@@ -77,8 +77,6 @@ pub enum CompileError {
     Block([u32; 3], usize),
     /// These cells are no CUDA thread block for a method of that dimension.
     Tile([u32; 3], usize),
-    /// A field of this name depends on a parameter, which kernel `macroscopic` is not given.
-    FieldOfParam(String),
     /// The boundary rule of this name reads the next cell, which this block may not have.
     ThinBlock([u32; 3], String),
     /// Simplification gave up.
@@ -102,9 +100,6 @@ impl fmt::Display for CompileError {
                     "{block:?} is no thread block of a GPU in {dim} dimensions: every side is at least 1 (exactly"
                 )?;
                 write!(out, " 1 beyond the dimension), along z at most 64, and all cells together are at most 1024")
-            }
-            Self::FieldOfParam(name) => {
-                write!(out, "field component `{name}` depends on a parameter, but kernel `macroscopic` has none")
             }
             Self::ThinBlock(block, rule) => {
                 write!(
@@ -155,7 +150,6 @@ pub fn plan<'m>(model: &'m Model, done: &mut dyn FnMut(Stage)) -> Result<Plans<'
     done(Stage::Prove);
 
     let kernels = lower::kernels(model);
-    check_fields(&kernels)?;
     done(Stage::Lower);
 
     let dags = kernels.iter().map(simplify).collect::<Result<Vec<_>, _>>()?;
@@ -261,15 +255,6 @@ fn check_block(model: &Model, options: &Options) -> Result<(), CompileError> {
         }
         _ => Ok(()),
     }
-}
-
-fn check_fields(kernels: &[KernelIr]) -> Result<(), CompileError> {
-    for kernel in kernels.iter().filter(|kernel| kernel.name == "macroscopic") {
-        if kernel.symbols.iter().any(|(symbol, _)| matches!(symbol, Symbol::Param { .. })) {
-            return Err(CompileError::FieldOfParam(kernel.outputs[0].name.clone()));
-        }
-    }
-    Ok(())
 }
 
 fn report(manifest: &Manifest, naive: impl Fn(Role) -> Cost, walls: &[Kernel]) -> Report {

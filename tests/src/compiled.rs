@@ -8,7 +8,7 @@ use lbm_codegen::options::Options;
 use lbm_codegen::pipeline::{self, Compiled};
 use lbm_dsl::expr::Pop;
 use lbm_dsl::lattice::Dir;
-use lbm_dsl::model::{Law, Model, Populations};
+use lbm_dsl::model::{Law, Model, Param, Populations};
 use lbm_dsl::shipped::{self, Prelude};
 use lbm_dsl::source::Source;
 use lbm_runtime::device::{Device, Scalar};
@@ -44,13 +44,25 @@ pub fn is_flow(model: &Model) -> bool {
     model.conserved().iter().any(|quantity| quantity.law == Law::Momentum)
 }
 
-/// Values for the parameters of a method, those of f32: a rate for a scalar, small components for a vector.
+/// Values for the parameters of a method, those of f32: a rate for a scalar, small components for a vector. Where the
+/// rate is out of the range of a scalar, the value at the same place in its range as the rate is in 0 to 2.
 pub fn params(model: &Model, rate: f64) -> Vec<(String, Vec<f64>)> {
-    let value = |components: usize| match components {
-        1 => vec![f64::from(rate as f32)],
+    let value = |param: &Param| match param.components {
+        1 => {
+            let range = param.range.as_ref().and_then(|(low, high)| Some((low.to_f64()?, high.to_f64()?)));
+            vec![f64::from(inside(range, rate) as f32)]
+        }
         count => (0..count).map(|axis| f64::from([0.03f32, -0.02, 0.01][axis])).collect(),
     };
-    model.params().iter().map(|param| (param.name.clone(), value(param.components))).collect()
+    model.params().iter().map(|param| (param.name.clone(), value(param))).collect()
+}
+
+/// A rate if it is in a range, else the value at the same place in the range as the rate is in 0 to 2.
+pub fn inside(range: Option<(f64, f64)>, rate: f64) -> f64 {
+    match range {
+        Some((low, high)) if rate <= low || rate >= high => low + (high - low) * rate / 2.0,
+        _ => rate,
+    }
 }
 
 /// A model, compiled.

@@ -5,7 +5,7 @@ use lbm_bundle::{Real, Target};
 use lbm_codegen::eval::{eval_dag, eval_ir};
 use lbm_codegen::options::Options;
 use lbm_codegen::{lower, simplify};
-use lbm_dsl::expr::{Exact, Rational, Symbol};
+use lbm_dsl::expr::{Exact, Expr, Rational, Symbol};
 use lbm_tests::compiled;
 use num_traits::ToPrimitive;
 
@@ -41,7 +41,12 @@ fn all_executions_of_a_collision_agree() {
         let kernel = lower::collide(&model);
         let dag = simplify::simplify(&kernel).unwrap_or_else(|error| panic!("{spec}: {error}"));
 
+        // Roots are mostly irrational: what has some is compared with the kernel as written.
+        let roots = kernel.exprs.iter().any(|(_, node)| matches!(node, Expr::Sqrt(_)));
         let exact = |state: &Vec<f64>| -> Vec<f64> {
+            if roots {
+                return eval_ir(&kernel, |symbol| input(state, symbol));
+            }
             let given = |symbol| -> Exact { Rational::from_float(input(state, symbol)) };
             let values = eval_ir(&kernel, given);
             values.into_iter().map(|value| value.and_then(|value| value.to_f64()).expect("defined")).collect()

@@ -6,7 +6,7 @@ mod soa;
 
 use lbm_bundle as bundle;
 use lbm_bundle::{ABI, Arg, ArgType, Cost, Direction, Kernel, Layout, Manifest, Role};
-use lbm_dsl::expr::Rational;
+use lbm_dsl::expr::{Expr, Rational, Symbol};
 use lbm_dsl::model::{Model, Param};
 use lbm_dsl::prove::{Findings, Transport};
 use num_traits::ToPrimitive;
@@ -148,9 +148,7 @@ fn kernel(model: &Model, manifest: &Manifest, role: Role, arithmetic: Cost) -> K
             arg("dst", ArgType::RealsOut, format!("populations after the collision [{q}][count], lattice units")),
         ],
     };
-    if role != Role::Macroscopic {
-        args.extend(param_args(model));
-    }
+    args.extend(param_args(model, role));
     Kernel {
         role,
         symbol: format!("{}_{}", manifest.spec, role_name(role)),
@@ -170,10 +168,16 @@ pub fn names_of_fields(manifest: &Manifest) -> Vec<String> {
     manifest.fields.iter().flat_map(of).collect()
 }
 
-/// The method's parameters as arguments, one per component.
-fn param_args(model: &Model) -> Vec<Arg> {
+/// The method's parameters as arguments, one per component: all of them, or those that its fields are made with.
+fn param_args(model: &Model, role: Role) -> Vec<Arg> {
+    let read = model.exprs().needed(&model.macroscopic().outputs);
+    let reads = |param: u16, component: u8| {
+        let symbol = Expr::Symbol(Symbol::Param { param, component });
+        role != Role::Macroscopic || model.exprs().iter().any(|(id, node)| read[id.index()] && *node == symbol)
+    };
     let names = claim_params(&mut Namer::new(), model.params());
-    let args = names.into_iter().map(|((param, component), name)| {
+    let args = names.into_iter().filter(|((param, component), _)| reads(*param, *component));
+    let args = args.map(|((param, component), name)| {
         let param = &model.params()[usize::from(param)];
         let axis = if param.components == 1 { "" } else { [", x", ", y", ", z"][usize::from(component)] };
         let range = param.range.as_ref().map_or(String::new(), |(low, high)| format!(" in ({low}, {high})"));

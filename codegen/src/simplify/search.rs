@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use super::build::build;
 use super::cost::price;
-use super::normal::{Edge, normal};
+use super::normal::{Edge, Normal, normal};
 use super::pairs::share_sums;
 use super::products::share_products;
 use super::reciprocals::share_divisions;
@@ -35,55 +35,69 @@ struct Trial {
     seed: u64,
 }
 
+/// The cheapest trial so far.
+struct Best {
+    trial: Trial,
+    /// The kernel in normal form, as the trial cuts it.
+    normal: System,
+    price: u32,
+}
+
+impl Best {
+    fn new(trial: Trial, normal: System) -> Self {
+        let (exprs, outputs) = build(&run(&normal, &trial, TRIAL_STEPS));
+        let price = price(&exprs, &outputs);
+        Self { trial, normal, price }
+    }
+
+    /// Takes what is cheaper.
+    fn improve(&mut self, trial: Trial, normal: System) {
+        let other = Self::new(trial, normal);
+        if other.price < self.price {
+            *self = other;
+        }
+    }
+}
+
 /// The cheapest system found.
 pub(super) fn search(kernel: &KernelIr) -> System {
-    let mut best = Trial { inline: BTreeSet::new(), products_first: true, seed: 0 };
-    let mut least = cost(kernel, &best);
-    let mut edges = normal(kernel, &best.inline).edges;
+    let nothing = Trial { inline: BTreeSet::new(), products_first: true, seed: 0 };
+    let Normal { system, mut edges } = normal(kernel, &nothing.inline);
+    let mut best = Best::new(nothing, system);
     edges.reverse();
     for edge in edges {
-        let mut trial = best.clone();
+        let mut trial = best.trial.clone();
         trial.inline.insert(edge);
-        if terms(kernel, &trial) > GROWTH * terms(kernel, &best) / 100 {
-            continue;
+        let normal = normal(kernel, &trial.inline).system;
+        if terms(&normal) <= GROWTH * terms(&best.normal) / 100 {
+            best.improve(trial, normal);
         }
-        improve(kernel, trial, &mut best, &mut least);
     }
-    for edge in best.inline.clone() {
-        let mut trial = best.clone();
+    for edge in best.trial.inline.clone() {
+        let mut trial = best.trial.clone();
         trial.inline.remove(&edge);
-        improve(kernel, trial, &mut best, &mut least);
+        let normal = normal(kernel, &trial.inline).system;
+        best.improve(trial, normal);
     }
     for seed in 0..SEEDS {
         for products_first in [true, false] {
-            let trial = Trial { products_first, seed, ..best.clone() };
-            improve(kernel, trial, &mut best, &mut least);
+            let trial = Trial { products_first, seed, ..best.trial.clone() };
+            if trial != best.trial {
+                best.improve(trial, best.normal.clone());
+            }
         }
     }
-    run(kernel, &best, FINAL_STEPS)
+    run(&best.normal, &best.trial, FINAL_STEPS)
 }
 
-/// Terms of all sums in normal form.
-fn terms(kernel: &KernelIr, trial: &Trial) -> usize {
-    normal(kernel, &trial.inline).system.rows().iter().map(|(_, sum)| sum.len()).sum()
+/// Terms of all sums.
+fn terms(system: &System) -> usize {
+    system.rows().iter().map(|(_, sum)| sum.len()).sum()
 }
 
-fn improve(kernel: &KernelIr, trial: Trial, best: &mut Trial, least: &mut u32) {
-    let now = cost(kernel, &trial);
-    if now < *least {
-        *least = now;
-        *best = trial;
-    }
-}
-
-fn cost(kernel: &KernelIr, trial: &Trial) -> u32 {
-    let (exprs, outputs) = build(&run(kernel, trial, TRIAL_STEPS));
-    price(&exprs, &outputs)
-}
-
-/// All passes.
-fn run(kernel: &KernelIr, trial: &Trial, steps: usize) -> System {
-    let mut system = normal(kernel, &trial.inline).system;
+/// All passes on a kernel in normal form.
+fn run(normal: &System, trial: &Trial, steps: usize) -> System {
+    let mut system = normal.clone();
     if trial.products_first {
         share_products(&mut system);
     }

@@ -6,10 +6,10 @@
 
 use std::collections::BTreeSet;
 
-use num_traits::{ToPrimitive, Zero};
+use num_traits::{One, ToPrimitive, Zero};
 
 use crate::expr::{ExprId, Number, Rational, Symbol};
-use crate::model::Model;
+use crate::model::{Law, Model};
 use crate::prove::known::Known;
 use crate::prove::random::Random;
 
@@ -40,6 +40,17 @@ impl Violation {
     }
 }
 
+/// What a collision adds to the momentum because of a vector parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Push {
+    /// Nothing.
+    Nothing,
+    /// The parameter: it is a force per volume.
+    Force,
+    /// The parameter times the density: it is an acceleration.
+    Acceleration,
+}
+
 /// What was tried, and what failed.
 #[derive(Clone, Debug, Default)]
 pub struct Trial {
@@ -47,6 +58,8 @@ pub struct Trial {
     pub violations: Vec<Violation>,
     /// Whether some state had to be evaluated in 64 bits.
     pub rounded: bool,
+    /// For each vector parameter, by its position, what it does to the momentum; `None` where it is none of the three.
+    pub pushes: Vec<(usize, Option<Push>)>,
 }
 
 /// A value that is exact if it can be.
@@ -79,6 +92,13 @@ impl Found {
         match (self, other) {
             (Found::Exact(a), Found::Exact(b)) => Found::Exact(a - b),
             _ => Found::of(self.rounded() - other.rounded()),
+        }
+    }
+
+    fn times(&self, factor: &Rational) -> Found {
+        match self {
+            Found::Exact(value) => Found::Exact(value * factor),
+            _ => Found::of(self.rounded() * factor.to_f64().unwrap_or(f64::NAN)),
         }
     }
 
@@ -132,15 +152,56 @@ pub fn try_all(model: &Model) -> Trial {
         trial.violations.push(Violation::Undefined(true));
         return trial;
     }
+    let mut pushes = candidates(model);
     for _ in 0..STATES {
         let state: Vec<Found> = random.populations(model).into_iter().map(Found::Exact).collect();
         let params = random.params(&model.params);
         collision(model, &state, &params, &mut trial);
+        for (param, left) in &mut pushes {
+            left.retain(|push| pushes_so(model, &state, &params, *param, *push));
+        }
         initial(model, &params, &mut random, &mut trial);
     }
     let mut seen = BTreeSet::new();
     trial.violations.retain(|violation| seen.insert(violation.law()));
+    trial.pushes = pushes.into_iter().map(|(param, left)| (param, left.first().copied())).collect();
     trial
+}
+
+/// What each vector parameter may do to the momentum, where that is a law.
+fn candidates(model: &Model) -> Vec<(usize, Vec<Push>)> {
+    if !model.conserved.iter().any(|quantity| quantity.law == Law::Momentum) {
+        return Vec::new();
+    }
+    let vectors = model.params.iter().enumerate().filter(|(_, param)| param.components > 1);
+    vectors.map(|(at, _)| (at, vec![Push::Nothing, Push::Force, Push::Acceleration])).collect()
+}
+
+/// The parameters with all vectors but that of position `kept` at zero.
+fn without_vectors(model: &Model, params: &[Vec<Rational>], kept: Option<usize>) -> Vec<Vec<Rational>> {
+    let still = |(at, values): (usize, &Vec<Rational>)| match model.params[at].components {
+        count if count > 1 && Some(at) != kept => vec![Rational::zero(); count],
+        _ => values.clone(),
+    };
+    params.iter().enumerate().map(still).collect()
+}
+
+/// Whether the collision of this state adds that to the momentum because of a vector parameter.
+fn pushes_so(model: &Model, state: &[Found], params: &[Vec<Rational>], param: usize, push: Push) -> bool {
+    let params = without_vectors(model, params, Some(param));
+    let after = values(model, &model.collide.outputs, state, &params, &[]);
+    let of = |law: Law, state: &[Found]| {
+        let quantity = model.conserved.iter().find(|quantity| quantity.law == law);
+        quantity.map_or(Vec::new(), |quantity| values(model, &quantity.components, state, &params, &[]))
+    };
+    let factor = match push {
+        Push::Nothing => Found::Exact(Rational::zero()),
+        Push::Force => Found::Exact(Rational::one()),
+        Push::Acceleration => of(Law::Sum(0), state).first().cloned().unwrap_or(Found::Nothing),
+    };
+    let (before, after) = (of(Law::Momentum, state), of(Law::Momentum, &after));
+    let mut changes = before.iter().zip(&after).zip(&params[param]);
+    changes.all(|((before, after), value)| after.minus(before).minus(&factor.times(value)).vanishes())
 }
 
 fn symbols<'v, N: Number + 'v>(
@@ -173,11 +234,7 @@ fn collision(model: &Model, state: &[Found], params: &[Vec<Rational>], trial: &m
         return;
     }
     // A vector parameter is a force or the like: vectors are conserved without it.
-    let still: Vec<Vec<Rational>> = params
-        .iter()
-        .zip(&model.params)
-        .map(|(values, param)| if param.components > 1 { vec![Rational::zero(); values.len()] } else { values.clone() })
-        .collect();
+    let still = without_vectors(model, params, None);
     let after_still = if still == params { after.clone() } else { collide(&still) };
     for (at, quantity) in model.conserved.iter().enumerate() {
         let (params, after) = if quantity.components.len() > 1 { (&still[..], &after_still) } else { (params, &after) };

@@ -19,6 +19,7 @@ pub use linear::NotLinear;
 pub use viscosity::Transport;
 
 use crate::model::{Law, Model, Rule};
+use crate::prove::laws::Push;
 
 /// What was found.
 #[derive(Clone, Debug)]
@@ -68,6 +69,15 @@ pub fn findings(model: &Model) -> Findings {
             _ => &states,
         };
         lines.push(format!("collision conserves {name}, {how}"));
+    }
+    for (param, push) in &trial.pushes {
+        let name = &model.params()[*param].name;
+        lines.push(match push {
+            Some(Push::Force) => format!("collision adds `{name}` to momentum, {states}"),
+            Some(Push::Acceleration) => format!("collision adds `{name}` times mass to momentum, {states}"),
+            Some(Push::Nothing) => format!("collision adds nothing to momentum because of `{name}`, {states}"),
+            None => format!("collision changes momentum by something else than `{name}`, or that times mass"),
+        });
     }
     if !model.conserved().iter().any(|quantity| quantity.law == Law::Momentum) {
         lines.push("momentum is not a law of this method: the spec says what it conserves".into());
@@ -161,6 +171,17 @@ mod tests {
         let told =
             |text: &str| findings(&model("x", text)).lines.iter().any(|line| line.contains("depends on the direction"));
         assert!(told(&skewed) && !told(text));
+    }
+
+    #[test]
+    fn what_a_force_does_to_momentum_is_said() {
+        let text = shipped::spec("d2q9_guo").unwrap();
+        let pushed = |text: &str| findings(&model("forced", text)).lines.iter().find(|l| l.contains("`force`")).cloned();
+        assert_eq!(pushed(text).unwrap(), "collision adds `force` to momentum, on 4 random exact rational states");
+        let heavy = text.replace("force[a] / 2", "rho * force[a] / 2").replace("guo[i]", "rho * guo[i]");
+        assert!(pushed(&heavy).unwrap().starts_with("collision adds `force` times mass to momentum"));
+        let whole = text.replace("(1 - omega / 2) * guo", "guo");
+        assert!(pushed(&whole).unwrap().starts_with("collision changes momentum by something else than `force`"));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use num_traits::{One, ToPrimitive, Zero};
 
-use crate::expr::Rational;
+use crate::expr::{Exact, Number, Rational};
 
 /// Exponents of variables 0, 1, ...; those left out at the end are zero.
 pub type Monomial = Vec<u16>;
@@ -110,6 +110,24 @@ impl Poly {
             quotient = quotient.plus(&Rational::one(), &term);
         }
         Some(quotient)
+    }
+
+    /// The polynomial of which this is the square, its last coefficient positive, if there is one.
+    pub fn sqrt(&self) -> Option<Poly> {
+        let Some((monomial, value)) = self.terms.last_key_value() else { return Some(Poly::default()) };
+        let half: Option<Monomial> = monomial.iter().map(|power| (power % 2 == 0).then_some(power / 2)).collect();
+        let lead = Poly { terms: BTreeMap::from([(half?, <Exact as Number>::sqrt(&Some(value.clone()))?)]) };
+        let mut root = lead.clone();
+        let mut rest = self.plus(&-Rational::one(), &lead.times(&lead));
+        while let Some((monomial, value)) = rest.terms.last_key_value() {
+            // The last monomials of the rest are twice the product of the first term and the next one.
+            let last = Poly { terms: BTreeMap::from([(monomial.clone(), value / Rational::from_integer(2.into()))]) };
+            let next = last.divided(&lead)?;
+            let twice = root.scaled(&Rational::from_integer(2.into())).plus(&Rational::one(), &next);
+            rest = rest.plus(&-Rational::one(), &twice.times(&next));
+            root = root.plus(&Rational::one(), &next);
+        }
+        Some(root)
     }
 
     /// A greatest common divisor, up to a constant factor; 1 where only constants divide both.

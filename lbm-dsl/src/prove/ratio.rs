@@ -119,6 +119,14 @@ impl Ratio {
         }
     }
 
+    /// The square root, if it is a rational function that keeps its sign while the variables are positive.
+    pub fn sqrt(&self) -> Option<Self> {
+        let (above, below) = self.parts();
+        let (above, below) = (above.sqrt()?, below.sqrt()?);
+        let one_sign = |poly: &Poly| poly.terms().all(|(_, value)| value.is_positive());
+        (one_sign(&above) && one_sign(&below)).then(|| Ratio::new(above, below))
+    }
+
     /// Its value, given those of the variables.
     pub fn at(&self, variable: &dyn Fn(usize) -> f64) -> f64 {
         match self {
@@ -195,5 +203,16 @@ mod tests {
         assert_eq!(x.add(&half).recip().unwrap().show(&name), "2/(1 + 2*x)");
         assert_eq!((x.as_variable(), y.as_variable(), inverse.as_variable()), (Some(0), Some(1), None));
         assert_eq!(inverse.add(&half).at(&|_| 4.0), 0.75);
+    }
+
+    #[test]
+    fn roots_are_positive_or_refused() {
+        let (x, y) = (Ratio::variable(0), Ratio::variable(1));
+        let sum = x.recip().unwrap().add(&y);
+        assert_eq!(sum.mul(&sum).sqrt(), Some(sum));
+        // |x - y| is no rational function.
+        let difference = x.add(&y.neg());
+        assert_eq!(difference.mul(&difference).sqrt(), None);
+        assert_eq!((x.sqrt(), Ratio::whole(-1).sqrt(), Ratio::whole(9).sqrt()), (None, None, Some(Ratio::whole(3))));
     }
 }

@@ -3,9 +3,9 @@
 //! Why not dual numbers: near rest some collisions divide two quantities that both vanish there (the rate of KBC). Along a
 //! ray towards rest the quotient has a limit, which the leading terms give.
 
-use num_traits::Zero;
+use num_traits::{Signed, Zero};
 
-use crate::expr::{Compare, Exact, Expr, ExprId, Exprs, Number, Rational, Symbol};
+use crate::expr::{Compare, Expr, ExprId, Exprs, Rational, Symbol};
 use crate::prove::ratio::Ratio;
 
 /// `eps^order (c0 + c1 eps + ...)`, known up to but without `eps^known`. `c0` is not zero; without coefficients the series
@@ -120,20 +120,25 @@ impl Series {
         Some(Self { order, coefficients: quotient, known: order + exact }.trimmed(terms))
     }
 
-    /// The root of a series whose leading coefficient is the square of a constant.
+    /// The square root. Where the leading coefficient has no root among rational functions, all that is known of it is
+    /// its order: `sqrt(2 eps^2)` vanishes as `eps` does.
     fn sqrt(&self, terms: usize) -> Option<Self> {
-        let Some(Ratio::Constant(lead)) = self.coefficients.first() else {
-            return (self.known == EXACT && self.coefficients.is_empty()).then(|| self.clone());
+        let unknown = |order: i32| {
+            let known = order.div_euclid(2);
+            Some(Self { order: known, coefficients: Vec::new(), known })
         };
-        if self.order % 2 != 0 {
+        let Some(lead) = self.coefficients.first() else {
+            return if self.known == EXACT { Some(self.clone()) } else { unknown(self.known) };
+        };
+        if matches!(lead, Ratio::Constant(value) if value.is_negative()) {
             return None;
         }
-        let exact: Exact = Number::sqrt(&Some(lead.clone()));
-        let root = exact?;
-        let half = Ratio::Constant((Rational::from_integer(2.into()) * &root).recip());
+        let root = if self.order % 2 == 0 { lead.sqrt() } else { None };
+        let Some(root) = root else { return unknown(self.order) };
+        let half = Ratio::whole(2).mul(&root).recip()?;
         let order = self.order / 2;
         let count = (self.known - self.order).min(terms as i32) as usize;
-        let mut coefficients = vec![Ratio::Constant(root)];
+        let mut coefficients = vec![root];
         for at in 1..count {
             let mut rest = self.coefficients.get(at).cloned().unwrap_or(Ratio::whole(0));
             for back in 1..at {
@@ -251,6 +256,15 @@ mod tests {
         let square = series(2, &[4, 4, 1]);
         let root = square.sqrt(3).unwrap();
         assert_eq!((root.coefficient(1), root.coefficient(2)), (Some(Ratio::whole(2)), Some(Ratio::whole(1))));
-        assert_eq!(series(1, &[1]).sqrt(3), None);
+        assert_eq!(series(0, &[-4]).sqrt(3), None);
+    }
+
+    #[test]
+    fn of_an_irrational_root_the_order_is_known() {
+        let root = series(2, &[2, 1]).sqrt(3).unwrap();
+        assert_eq!((root.coefficient(0), root.coefficient(1)), (Some(Ratio::whole(0)), None));
+        let sum = series(0, &[9]).add(&root, 3).sqrt(3).unwrap();
+        assert_eq!((sum.coefficient(0), sum.coefficient(1)), (Some(Ratio::whole(3)), None));
+        assert_eq!(series(1, &[1]).sqrt(3).unwrap().coefficient(0), None);
     }
 }
