@@ -176,7 +176,8 @@ mod tests {
     #[test]
     fn what_a_force_does_to_momentum_is_said() {
         let text = shipped::spec("d2q9_guo").unwrap();
-        let pushed = |text: &str| findings(&model("forced", text)).lines.iter().find(|l| l.contains("`force`")).cloned();
+        let pushed =
+            |text: &str| findings(&model("forced", text)).lines.iter().find(|l| l.contains("`force`")).cloned();
         assert_eq!(pushed(text).unwrap(), "collision adds `force` to momentum, on 4 random exact rational states");
         let heavy = text.replace("force[a] / 2", "rho * force[a] / 2").replace("guo[i]", "rho * guo[i]");
         assert!(pushed(&heavy).unwrap().starts_with("collision adds `force` times mass to momentum"));
