@@ -13,6 +13,8 @@ use crate::prove::ratio::Ratio;
 
 /// Most terms of a function that is followed.
 const MAX_TERMS: usize = 160;
+/// Most terms of a function that is divided by: common factors with longer ones take too long to find.
+const MAX_DIVISOR: usize = 4;
 /// Most products of terms for one set of formulas.
 const MAX_WORK: usize = 100_000;
 
@@ -30,6 +32,7 @@ fn eval(model: &Model, roots: &[ExprId], symbol: impl Fn(Symbol) -> Ratio) -> Op
             Expr::Add(a, b) => get(a)?.add(get(b)?),
             Expr::Sub(a, b) => get(a)?.add(&get(b)?.neg()),
             Expr::Mul(a, b) => get(a)?.mul(get(b)?),
+            Expr::Div(_, b) if get(b)?.size() > MAX_DIVISOR => return None,
             Expr::Div(a, b) => get(a)?.mul(&get(b)?.recip()?),
             Expr::Fma(a, b, c) => get(a)?.mul(get(b)?).add(get(c)?),
             Expr::Sqrt(a) => Ratio::Constant(<Exact as Number>::sqrt(&Some(constant(get(a)?)?))?),
