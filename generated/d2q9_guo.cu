@@ -108,9 +108,9 @@ d2q9_guo_collide(
     const int count,                // how many states there are
     const float *__restrict__ src,  // populations before the collision [9][count], lattice units
     float *__restrict__ dst,        // populations after the collision [9][count], lattice units
-    const float omega,              // relaxation rate of every moment in (0, 2)
-    const float forcex,             // force on a cell, x
-    const float forcey)             // force on a cell, y
+    const float omega,              // relaxation rate of every moment in (0, 2), lattice units
+    const float forcex,             // force on a cell, x, lattice units
+    const float forcey)             // force on a cell, y, lattice units
 {
     const int state = blockIdx.x * 256 + threadIdx.x;
     if (state >= count) return;
@@ -133,9 +133,9 @@ d2q9_guo_stream_collide(
                                          //   wall w
     const float *__restrict__ src,       // post-collision populations [slot][9][64], lattice units
     float *__restrict__ dst,             // new post-collision populations [slot][9][64], lattice units
-    const float omega,                   // relaxation rate of every moment in (0, 2)
-    const float forcex,                  // force on a cell, x
-    const float forcey)                  // force on a cell, y
+    const float omega,                   // relaxation rate of every moment in (0, 2), lattice units
+    const float forcex,                  // force on a cell, x, lattice units
+    const float forcey)                  // force on a cell, y, lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -252,9 +252,9 @@ d2q9_guo_stream_collide_walls(
     const float *__restrict__ wall_values,  // parameters of each wall [wall][2], lattice units
     const float *__restrict__ src,          // post-collision populations [slot][9][64], lattice units
     float *__restrict__ dst,                // new post-collision populations [slot][9][64], lattice units
-    const float omega,                      // relaxation rate of every moment in (0, 2)
-    const float forcex,                     // force on a cell, x
-    const float forcey)                     // force on a cell, y
+    const float omega,                      // relaxation rate of every moment in (0, 2), lattice units
+    const float forcex,                     // force on a cell, x, lattice units
+    const float forcey)                     // force on a cell, y, lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -297,9 +297,9 @@ d2q9_guo_init(
     const int count,                   // how many slots `ids` lists
     const float *__restrict__ fields,  // rho, ux, uy [slot][3][64], lattice units
     float *__restrict__ dst,           // initial populations [slot][9][64], lattice units
-    const float omega,                 // relaxation rate of every moment in (0, 2)
-    const float forcex,                // force on a cell, x
-    const float forcey)                // force on a cell, y
+    const float omega,                 // relaxation rate of every moment in (0, 2), lattice units
+    const float forcex,                // force on a cell, x, lattice units
+    const float forcey)                // force on a cell, y, lattice units
 {
     (void)omega;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
@@ -359,8 +359,8 @@ d2q9_guo_macroscopic(
     const int count,                // how many slots `ids` lists
     const float *__restrict__ src,  // post-collision populations [slot][9][64], lattice units
     float *__restrict__ fields,     // rho, ux, uy [slot][3][64], lattice units
-    const float forcex,             // force on a cell, x
-    const float forcey)             // force on a cell, y
+    const float forcex,             // force on a cell, x, lattice units
+    const float forcey)             // force on a cell, y, lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;

@@ -11,24 +11,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// Version of this interface: kernels, their arguments and their memory. It changes when any of these does.
+#define D2Q9_GUO_ABI 2
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-// ---- layout: directions, cells of a block along each axis, neighbours of a block (itself included), components of the
-//      macroscopic fields, values of a wall instance
+// ---- layout
+//
+// Cells lie in blocks of BX x BY x BZ; a data slot is the place of one block in every array. A neighbour is the number
+// of a slot, or a wall, which has a rule and WALL_VALUES values. CUDA: thread blocks of THREADS, each for SLOTS slots.
+//
+// Lattice units: the width of a cell is 1, a time step is 1, the density at rest is about 1.
 
 enum {
-    D2Q9_GUO_Q = 9,
-    D2Q9_GUO_BX = 8,
-    D2Q9_GUO_BY = 8,
-    D2Q9_GUO_BZ = 1,
-    D2Q9_GUO_CELLS = 64,
-    D2Q9_GUO_NEAR = 9,
-    D2Q9_GUO_FIELDS = 3,
-    D2Q9_GUO_WALL_VALUES = 2,
-    D2Q9_GUO_RULE_BOUNCE_BACK = 0,
-    D2Q9_GUO_RULE_MOVING_WALL = 1,
+    D2Q9_GUO_DIM = 2,  // axes
+    D2Q9_GUO_Q = 9,  // directions
+    D2Q9_GUO_FIELDS = 3,  // components of the macroscopic fields
+    D2Q9_GUO_BX = 8,  // cells of a block along this axis
+    D2Q9_GUO_BY = 8,  // cells of a block along this axis
+    D2Q9_GUO_BZ = 1,  // cells of a block along this axis
+    D2Q9_GUO_CELLS = 64,  // cells of a block
+    D2Q9_GUO_NEAR = 9,  // neighbours of a block, itself included
+    D2Q9_GUO_WALL_VALUES = 2,  // values of a wall
+    D2Q9_GUO_THREADS = 256,  // CUDA: threads of a thread block
+    D2Q9_GUO_SLOTS = 4,  // CUDA: slots that a thread block works on
+    D2Q9_GUO_COLLIDE_THREADS = 256,  // CUDA: threads of a thread block of collide, a state each
+    D2Q9_GUO_RULE_BOUNCE_BACK = 0,  // in wall_rules
+    D2Q9_GUO_RULE_MOVING_WALL = 1,  // in wall_rules
 };
 
 // Velocity c and index i of each direction:
@@ -41,6 +52,23 @@ enum {
 //    6: (-1, -1)  weight 1/36, opposite 5
 //    7: ( 1, -1)  weight 1/36, opposite 8
 //    8: (-1,  1)  weight 1/36, opposite 7
+
+static const int d2q9_guo_velocities[D2Q9_GUO_Q][2] = {
+    {0, 0},
+    {1, 0},
+    {-1, 0},
+    {0, 1},
+    {0, -1},
+    {1, 1},
+    {-1, -1},
+    {1, -1},
+    {-1, 1},
+};
+
+static const double d2q9_guo_weights[D2Q9_GUO_Q] = { 4.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0 };
+
+// The direction with the reversed velocity.
+static const int d2q9_guo_opposites[D2Q9_GUO_Q] = { 0, 2, 1, 4, 3, 6, 5, 8, 7 };
 
 // Index of cell (x, y, z) in its block.
 static inline size_t d2q9_guo_cell(const size_t x, const size_t y, const size_t z)
@@ -61,33 +89,36 @@ static inline size_t d2q9_guo_field(const size_t slot, const size_t component, c
 }
 
 // ---- kernels. Arrays that are read must not overlap the one that is written.
-//      <kernel>_packed takes pointers to the arguments, in their order.
+
+#ifdef __CUDACC__
+#define D2Q9_GUO_KERNEL __global__ void  // defined in d2q9_guo.cu; pointers are to device memory
+#else
+#define D2Q9_GUO_KERNEL void  // defined in d2q9_guo.c
+#endif
 
 // Populations of the listed blocks from their macroscopic fields.
-void d2q9_guo_init(
+D2Q9_GUO_KERNEL d2q9_guo_init(
     const int32_t *ids,   // slots to work on [count]
     const int32_t count,  // how many slots `ids` lists
     const float *fields,  // rho, ux, uy [slot][3][64], lattice units
     float *dst,           // initial populations [slot][9][64], lattice units
-    const float omega,    // relaxation rate of every moment in (0, 2)
-    const float forcex,   // force on a cell, x
-    const float forcey);  // force on a cell, y
-void d2q9_guo_init_packed(void *const *args);
+    const float omega,    // relaxation rate of every moment in (0, 2), lattice units
+    const float forcex,   // force on a cell, x, lattice units
+    const float forcey);  // force on a cell, y, lattice units
 
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
-void d2q9_guo_stream_collide(
+D2Q9_GUO_KERNEL d2q9_guo_stream_collide(
     const int32_t *ids,         // slots to work on [count]
     const int32_t count,        // how many slots `ids` lists
     const int32_t *neighbours,  // slots of the neighbours [slot][9] at (dx+1) + 3 (dy+1), or -(w + 1) for wall w
     const float *src,           // post-collision populations [slot][9][64], lattice units
     float *dst,                 // new post-collision populations [slot][9][64], lattice units
-    const float omega,          // relaxation rate of every moment in (0, 2)
-    const float forcex,         // force on a cell, x
-    const float forcey);        // force on a cell, y
-void d2q9_guo_stream_collide_packed(void *const *args);
+    const float omega,          // relaxation rate of every moment in (0, 2), lattice units
+    const float forcex,         // force on a cell, x, lattice units
+    const float forcey);        // force on a cell, y, lattice units
 
 // Pulls, collides and stores the listed blocks; neighbours may be walls.
-void d2q9_guo_stream_collide_walls(
+D2Q9_GUO_KERNEL d2q9_guo_stream_collide_walls(
     const int32_t *ids,         // slots to work on [count]
     const int32_t count,        // how many slots `ids` lists
     const int32_t *neighbours,  // slots of the neighbours [slot][9] at (dx+1) + 3 (dy+1), or -(w + 1) for wall w
@@ -95,30 +126,36 @@ void d2q9_guo_stream_collide_walls(
     const float *wall_values,   // parameters of each wall [wall][2], lattice units
     const float *src,           // post-collision populations [slot][9][64], lattice units
     float *dst,                 // new post-collision populations [slot][9][64], lattice units
-    const float omega,          // relaxation rate of every moment in (0, 2)
-    const float forcex,         // force on a cell, x
-    const float forcey);        // force on a cell, y
-void d2q9_guo_stream_collide_walls_packed(void *const *args);
+    const float omega,          // relaxation rate of every moment in (0, 2), lattice units
+    const float forcex,         // force on a cell, x, lattice units
+    const float forcey);        // force on a cell, y, lattice units
 
 // Macroscopic fields of the listed blocks from their populations.
-void d2q9_guo_macroscopic(
+D2Q9_GUO_KERNEL d2q9_guo_macroscopic(
     const int32_t *ids,   // slots to work on [count]
     const int32_t count,  // how many slots `ids` lists
     const float *src,     // post-collision populations [slot][9][64], lattice units
     float *fields,        // rho, ux, uy [slot][3][64], lattice units
-    const float forcex,   // force on a cell, x
-    const float forcey);  // force on a cell, y
-void d2q9_guo_macroscopic_packed(void *const *args);
+    const float forcex,   // force on a cell, x, lattice units
+    const float forcey);  // force on a cell, y, lattice units
 
 // The collision alone, on plain arrays of states.
-void d2q9_guo_collide(
+D2Q9_GUO_KERNEL d2q9_guo_collide(
     const int32_t count,  // how many states there are
     const float *src,     // populations before the collision [9][count], lattice units
     float *dst,           // populations after the collision [9][count], lattice units
-    const float omega,    // relaxation rate of every moment in (0, 2)
-    const float forcex,   // force on a cell, x
-    const float forcey);  // force on a cell, y
+    const float omega,    // relaxation rate of every moment in (0, 2), lattice units
+    const float forcex,   // force on a cell, x, lattice units
+    const float forcey);  // force on a cell, y, lattice units
+
+#ifndef __CUDACC__
+// The same, with pointers to the arguments in their order, as cuLaunchKernel takes them.
+void d2q9_guo_init_packed(void *const *args);
+void d2q9_guo_stream_collide_packed(void *const *args);
+void d2q9_guo_stream_collide_walls_packed(void *const *args);
+void d2q9_guo_macroscopic_packed(void *const *args);
 void d2q9_guo_collide_packed(void *const *args);
+#endif
 
 #ifdef __cplusplus
 }

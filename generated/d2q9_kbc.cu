@@ -177,7 +177,7 @@ d2q9_kbc_collide(
     const float *__restrict__ src,  // populations before the collision [9][count], lattice units
     float *__restrict__ dst,        // populations after the collision [9][count], lattice units
     const float omega)              // relaxation rate of the deviatoric stress, twice the beta of the papers in (0,
-                                    //   2)
+                                    //   2), lattice units
 {
     const int state = blockIdx.x * 256 + threadIdx.x;
     if (state >= count) return;
@@ -201,7 +201,7 @@ d2q9_kbc_stream_collide(
     const float *__restrict__ src,       // post-collision populations [slot][9][64], lattice units
     float *__restrict__ dst,             // new post-collision populations [slot][9][64], lattice units
     const float omega)                   // relaxation rate of the deviatoric stress, twice the beta of the papers in
-                                         //   (0, 2)
+                                         //   (0, 2), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -319,7 +319,7 @@ d2q9_kbc_stream_collide_walls(
     const float *__restrict__ src,          // post-collision populations [slot][9][64], lattice units
     float *__restrict__ dst,                // new post-collision populations [slot][9][64], lattice units
     const float omega)                      // relaxation rate of the deviatoric stress, twice the beta of the papers
-                                            //   in (0, 2)
+                                            //   in (0, 2), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -363,7 +363,7 @@ d2q9_kbc_init(
     const float *__restrict__ fields,  // rho, ux, uy [slot][3][64], lattice units
     float *__restrict__ dst,           // initial populations [slot][9][64], lattice units
     const float omega)                 // relaxation rate of the deviatoric stress, twice the beta of the papers in
-                                       //   (0, 2)
+                                       //   (0, 2), lattice units
 {
     (void)omega;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;

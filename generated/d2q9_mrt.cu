@@ -156,10 +156,11 @@ d2q9_mrt_collide(
     const int count,                // how many states there are
     const float *__restrict__ src,  // populations before the collision [9][count], lattice units
     float *__restrict__ dst,        // populations after the collision [9][count], lattice units
-    const float omega,              // relaxation rate of the shear stress, which sets the viscosity in (0, 2)
-    const float omega_energy,       // of the energy, which sets the bulk viscosity in (0, 2)
-    const float omega_flux,         // of the energy flux in (0, 2)
-    const float omega_square)       // of the energy squared in (0, 2)
+    const float omega,              // relaxation rate of the shear stress, which sets the viscosity in (0, 2),
+                                    //   lattice units
+    const float omega_energy,       // of the energy, which sets the bulk viscosity in (0, 2), lattice units
+    const float omega_flux,         // of the energy flux in (0, 2), lattice units
+    const float omega_square)       // of the energy squared in (0, 2), lattice units
 {
     const int state = blockIdx.x * 256 + threadIdx.x;
     if (state >= count) return;
@@ -182,10 +183,11 @@ d2q9_mrt_stream_collide(
                                          //   wall w
     const float *__restrict__ src,       // post-collision populations [slot][9][64], lattice units
     float *__restrict__ dst,             // new post-collision populations [slot][9][64], lattice units
-    const float omega,                   // relaxation rate of the shear stress, which sets the viscosity in (0, 2)
-    const float omega_energy,            // of the energy, which sets the bulk viscosity in (0, 2)
-    const float omega_flux,              // of the energy flux in (0, 2)
-    const float omega_square)            // of the energy squared in (0, 2)
+    const float omega,                   // relaxation rate of the shear stress, which sets the viscosity in (0, 2),
+                                         //   lattice units
+    const float omega_energy,            // of the energy, which sets the bulk viscosity in (0, 2), lattice units
+    const float omega_flux,              // of the energy flux in (0, 2), lattice units
+    const float omega_square)            // of the energy squared in (0, 2), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -302,10 +304,11 @@ d2q9_mrt_stream_collide_walls(
     const float *__restrict__ wall_values,  // parameters of each wall [wall][2], lattice units
     const float *__restrict__ src,          // post-collision populations [slot][9][64], lattice units
     float *__restrict__ dst,                // new post-collision populations [slot][9][64], lattice units
-    const float omega,                      // relaxation rate of the shear stress, which sets the viscosity in (0, 2)
-    const float omega_energy,               // of the energy, which sets the bulk viscosity in (0, 2)
-    const float omega_flux,                 // of the energy flux in (0, 2)
-    const float omega_square)               // of the energy squared in (0, 2)
+    const float omega,                      // relaxation rate of the shear stress, which sets the viscosity in (0,
+                                            //   2), lattice units
+    const float omega_energy,               // of the energy, which sets the bulk viscosity in (0, 2), lattice units
+    const float omega_flux,                 // of the energy flux in (0, 2), lattice units
+    const float omega_square)               // of the energy squared in (0, 2), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -348,10 +351,11 @@ d2q9_mrt_init(
     const int count,                   // how many slots `ids` lists
     const float *__restrict__ fields,  // rho, ux, uy [slot][3][64], lattice units
     float *__restrict__ dst,           // initial populations [slot][9][64], lattice units
-    const float omega,                 // relaxation rate of the shear stress, which sets the viscosity in (0, 2)
-    const float omega_energy,          // of the energy, which sets the bulk viscosity in (0, 2)
-    const float omega_flux,            // of the energy flux in (0, 2)
-    const float omega_square)          // of the energy squared in (0, 2)
+    const float omega,                 // relaxation rate of the shear stress, which sets the viscosity in (0, 2),
+                                       //   lattice units
+    const float omega_energy,          // of the energy, which sets the bulk viscosity in (0, 2), lattice units
+    const float omega_flux,            // of the energy flux in (0, 2), lattice units
+    const float omega_square)          // of the energy squared in (0, 2), lattice units
 {
     (void)omega;
     (void)omega_energy;

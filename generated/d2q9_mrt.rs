@@ -9,6 +9,9 @@
 
 use core::ffi::c_void;
 
+/// Version of the interface: kernels, their arguments and their memory.
+pub const ABI: u32 = 2;
+
 /// Number of axes.
 pub const DIM: usize = 2;
 
@@ -28,8 +31,24 @@ pub const VELOCITIES: [[i32; 3]; Q] = [
     [-1, 1, 0],
 ];
 
+/// Weight of each direction.
+pub const WEIGHTS: [f64; Q] = [
+    4.0 / 9.0,
+    1.0 / 9.0,
+    1.0 / 9.0,
+    1.0 / 9.0,
+    1.0 / 9.0,
+    1.0 / 36.0,
+    1.0 / 36.0,
+    1.0 / 36.0,
+    1.0 / 36.0,
+];
+
 /// The direction with the reversed velocity, for each direction.
 pub const OPPOSITES: [usize; Q] = [0, 2, 1, 4, 3, 6, 5, 8, 7];
+
+/// Components of the macroscopic fields: rho, ux, uy.
+pub const FIELDS: usize = 3;
 
 /// Cells of a block along each axis.
 pub const BLOCK: [usize; 3] = [8, 8, 1];
@@ -39,9 +58,6 @@ pub const CELLS: usize = 64;
 
 /// Neighbours of a block, itself included.
 pub const NEAR: usize = 9;
-
-/// Components of the macroscopic fields: rho, ux, uy.
-pub const FIELDS: usize = 3;
 
 /// Values of a wall instance in `wall_values`.
 pub const WALL_VALUES: usize = 2;
@@ -79,13 +95,13 @@ pub struct Init {
     pub fields: *const f32,
     /// initial populations [slot][9][64], lattice units
     pub dst: *mut f32,
-    /// relaxation rate of the shear stress, which sets the viscosity in (0, 2)
+    /// relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice units
     pub omega: f32,
-    /// of the energy, which sets the bulk viscosity in (0, 2)
+    /// of the energy, which sets the bulk viscosity in (0, 2), lattice units
     pub omega_energy: f32,
-    /// of the energy flux in (0, 2)
+    /// of the energy flux in (0, 2), lattice units
     pub omega_flux: f32,
-    /// of the energy squared in (0, 2)
+    /// of the energy squared in (0, 2), lattice units
     pub omega_square: f32,
 }
 
@@ -129,13 +145,13 @@ pub struct StreamCollide {
     pub src: *const f32,
     /// new post-collision populations [slot][9][64], lattice units
     pub dst: *mut f32,
-    /// relaxation rate of the shear stress, which sets the viscosity in (0, 2)
+    /// relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice units
     pub omega: f32,
-    /// of the energy, which sets the bulk viscosity in (0, 2)
+    /// of the energy, which sets the bulk viscosity in (0, 2), lattice units
     pub omega_energy: f32,
-    /// of the energy flux in (0, 2)
+    /// of the energy flux in (0, 2), lattice units
     pub omega_flux: f32,
-    /// of the energy squared in (0, 2)
+    /// of the energy squared in (0, 2), lattice units
     pub omega_square: f32,
 }
 
@@ -184,13 +200,13 @@ pub struct StreamCollideWalls {
     pub src: *const f32,
     /// new post-collision populations [slot][9][64], lattice units
     pub dst: *mut f32,
-    /// relaxation rate of the shear stress, which sets the viscosity in (0, 2)
+    /// relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice units
     pub omega: f32,
-    /// of the energy, which sets the bulk viscosity in (0, 2)
+    /// of the energy, which sets the bulk viscosity in (0, 2), lattice units
     pub omega_energy: f32,
-    /// of the energy flux in (0, 2)
+    /// of the energy flux in (0, 2), lattice units
     pub omega_flux: f32,
-    /// of the energy squared in (0, 2)
+    /// of the energy squared in (0, 2), lattice units
     pub omega_square: f32,
 }
 
@@ -269,13 +285,13 @@ pub struct Collide {
     pub src: *const f32,
     /// populations after the collision [9][count], lattice units
     pub dst: *mut f32,
-    /// relaxation rate of the shear stress, which sets the viscosity in (0, 2)
+    /// relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice units
     pub omega: f32,
-    /// of the energy, which sets the bulk viscosity in (0, 2)
+    /// of the energy, which sets the bulk viscosity in (0, 2), lattice units
     pub omega_energy: f32,
-    /// of the energy flux in (0, 2)
+    /// of the energy flux in (0, 2), lattice units
     pub omega_flux: f32,
-    /// of the energy squared in (0, 2)
+    /// of the energy squared in (0, 2), lattice units
     pub omega_square: f32,
 }
 

@@ -11,24 +11,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// Version of this interface: kernels, their arguments and their memory. It changes when any of these does.
+#define D2Q9_TRT_ABI 2
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-// ---- layout: directions, cells of a block along each axis, neighbours of a block (itself included), components of the
-//      macroscopic fields, values of a wall instance
+// ---- layout
+//
+// Cells lie in blocks of BX x BY x BZ; a data slot is the place of one block in every array. A neighbour is the number
+// of a slot, or a wall, which has a rule and WALL_VALUES values. CUDA: thread blocks of THREADS, each for SLOTS slots.
+//
+// Lattice units: the width of a cell is 1, a time step is 1, the density at rest is about 1.
 
 enum {
-    D2Q9_TRT_Q = 9,
-    D2Q9_TRT_BX = 8,
-    D2Q9_TRT_BY = 8,
-    D2Q9_TRT_BZ = 1,
-    D2Q9_TRT_CELLS = 64,
-    D2Q9_TRT_NEAR = 9,
-    D2Q9_TRT_FIELDS = 3,
-    D2Q9_TRT_WALL_VALUES = 2,
-    D2Q9_TRT_RULE_BOUNCE_BACK = 0,
-    D2Q9_TRT_RULE_MOVING_WALL = 1,
+    D2Q9_TRT_DIM = 2,  // axes
+    D2Q9_TRT_Q = 9,  // directions
+    D2Q9_TRT_FIELDS = 3,  // components of the macroscopic fields
+    D2Q9_TRT_BX = 8,  // cells of a block along this axis
+    D2Q9_TRT_BY = 8,  // cells of a block along this axis
+    D2Q9_TRT_BZ = 1,  // cells of a block along this axis
+    D2Q9_TRT_CELLS = 64,  // cells of a block
+    D2Q9_TRT_NEAR = 9,  // neighbours of a block, itself included
+    D2Q9_TRT_WALL_VALUES = 2,  // values of a wall
+    D2Q9_TRT_THREADS = 256,  // CUDA: threads of a thread block
+    D2Q9_TRT_SLOTS = 4,  // CUDA: slots that a thread block works on
+    D2Q9_TRT_COLLIDE_THREADS = 256,  // CUDA: threads of a thread block of collide, a state each
+    D2Q9_TRT_RULE_BOUNCE_BACK = 0,  // in wall_rules
+    D2Q9_TRT_RULE_MOVING_WALL = 1,  // in wall_rules
 };
 
 // Velocity c and index i of each direction:
@@ -41,6 +52,23 @@ enum {
 //    6: (-1, -1)  weight 1/36, opposite 5
 //    7: ( 1, -1)  weight 1/36, opposite 8
 //    8: (-1,  1)  weight 1/36, opposite 7
+
+static const int d2q9_trt_velocities[D2Q9_TRT_Q][2] = {
+    {0, 0},
+    {1, 0},
+    {-1, 0},
+    {0, 1},
+    {0, -1},
+    {1, 1},
+    {-1, -1},
+    {1, -1},
+    {-1, 1},
+};
+
+static const double d2q9_trt_weights[D2Q9_TRT_Q] = { 4.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0 };
+
+// The direction with the reversed velocity.
+static const int d2q9_trt_opposites[D2Q9_TRT_Q] = { 0, 2, 1, 4, 3, 6, 5, 8, 7 };
 
 // Index of cell (x, y, z) in its block.
 static inline size_t d2q9_trt_cell(const size_t x, const size_t y, const size_t z)
@@ -61,33 +89,37 @@ static inline size_t d2q9_trt_field(const size_t slot, const size_t component, c
 }
 
 // ---- kernels. Arrays that are read must not overlap the one that is written.
-//      <kernel>_packed takes pointers to the arguments, in their order.
+
+#ifdef __CUDACC__
+#define D2Q9_TRT_KERNEL __global__ void  // defined in d2q9_trt.cu; pointers are to device memory
+#else
+#define D2Q9_TRT_KERNEL void  // defined in d2q9_trt.c
+#endif
 
 // Populations of the listed blocks from their macroscopic fields.
-void d2q9_trt_init(
+D2Q9_TRT_KERNEL d2q9_trt_init(
     const int32_t *ids,   // slots to work on [count]
     const int32_t count,  // how many slots `ids` lists
     const float *fields,  // rho, ux, uy [slot][3][64], lattice units
     float *dst,           // initial populations [slot][9][64], lattice units
-    const float omega,    // relaxation rate of the even moments, which sets the viscosity in (0, 2)
+    const float omega,    // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice units
     const float magic);   // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way, 1/4 is
-                          //   most stable in (0, 1)
-void d2q9_trt_init_packed(void *const *args);
+                          //   most stable in (0, 1), lattice units
 
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
-void d2q9_trt_stream_collide(
+D2Q9_TRT_KERNEL d2q9_trt_stream_collide(
     const int32_t *ids,         // slots to work on [count]
     const int32_t count,        // how many slots `ids` lists
     const int32_t *neighbours,  // slots of the neighbours [slot][9] at (dx+1) + 3 (dy+1), or -(w + 1) for wall w
     const float *src,           // post-collision populations [slot][9][64], lattice units
     float *dst,                 // new post-collision populations [slot][9][64], lattice units
-    const float omega,          // relaxation rate of the even moments, which sets the viscosity in (0, 2)
+    const float omega,          // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice
+                                //   units
     const float magic);         // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way,
-                                //   1/4 is most stable in (0, 1)
-void d2q9_trt_stream_collide_packed(void *const *args);
+                                //   1/4 is most stable in (0, 1), lattice units
 
 // Pulls, collides and stores the listed blocks; neighbours may be walls.
-void d2q9_trt_stream_collide_walls(
+D2Q9_TRT_KERNEL d2q9_trt_stream_collide_walls(
     const int32_t *ids,         // slots to work on [count]
     const int32_t count,        // how many slots `ids` lists
     const int32_t *neighbours,  // slots of the neighbours [slot][9] at (dx+1) + 3 (dy+1), or -(w + 1) for wall w
@@ -95,28 +127,35 @@ void d2q9_trt_stream_collide_walls(
     const float *wall_values,   // parameters of each wall [wall][2], lattice units
     const float *src,           // post-collision populations [slot][9][64], lattice units
     float *dst,                 // new post-collision populations [slot][9][64], lattice units
-    const float omega,          // relaxation rate of the even moments, which sets the viscosity in (0, 2)
+    const float omega,          // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice
+                                //   units
     const float magic);         // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way,
-                                //   1/4 is most stable in (0, 1)
-void d2q9_trt_stream_collide_walls_packed(void *const *args);
+                                //   1/4 is most stable in (0, 1), lattice units
 
 // Macroscopic fields of the listed blocks from their populations.
-void d2q9_trt_macroscopic(
+D2Q9_TRT_KERNEL d2q9_trt_macroscopic(
     const int32_t *ids,   // slots to work on [count]
     const int32_t count,  // how many slots `ids` lists
     const float *src,     // post-collision populations [slot][9][64], lattice units
     float *fields);       // rho, ux, uy [slot][3][64], lattice units
-void d2q9_trt_macroscopic_packed(void *const *args);
 
 // The collision alone, on plain arrays of states.
-void d2q9_trt_collide(
+D2Q9_TRT_KERNEL d2q9_trt_collide(
     const int32_t count,  // how many states there are
     const float *src,     // populations before the collision [9][count], lattice units
     float *dst,           // populations after the collision [9][count], lattice units
-    const float omega,    // relaxation rate of the even moments, which sets the viscosity in (0, 2)
+    const float omega,    // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice units
     const float magic);   // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way, 1/4 is
-                          //   most stable in (0, 1)
+                          //   most stable in (0, 1), lattice units
+
+#ifndef __CUDACC__
+// The same, with pointers to the arguments in their order, as cuLaunchKernel takes them.
+void d2q9_trt_init_packed(void *const *args);
+void d2q9_trt_stream_collide_packed(void *const *args);
+void d2q9_trt_stream_collide_walls_packed(void *const *args);
+void d2q9_trt_macroscopic_packed(void *const *args);
 void d2q9_trt_collide_packed(void *const *args);
+#endif
 
 #ifdef __cplusplus
 }

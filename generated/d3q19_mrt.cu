@@ -284,10 +284,11 @@ d3q19_mrt_collide(
     const int count,                // how many states there are
     const float *__restrict__ src,  // populations before the collision [19][count], lattice units
     float *__restrict__ dst,        // populations after the collision [19][count], lattice units
-    const float omega,              // relaxation rate of the shear stress, which sets the viscosity in (0, 2)
-    const float omega_bulk,         // of the trace of the stress in (0, 2)
-    const float omega_third,        // of the third-order moments in (0, 2)
-    const float omega_fourth)       // of the fourth-order moments in (0, 2)
+    const float omega,              // relaxation rate of the shear stress, which sets the viscosity in (0, 2),
+                                    //   lattice units
+    const float omega_bulk,         // of the trace of the stress in (0, 2), lattice units
+    const float omega_third,        // of the third-order moments in (0, 2), lattice units
+    const float omega_fourth)       // of the fourth-order moments in (0, 2), lattice units
 {
     const int state = blockIdx.x * 256 + threadIdx.x;
     if (state >= count) return;
@@ -310,10 +311,11 @@ d3q19_mrt_stream_collide(
                                          //   + 1) for wall w
     const float *__restrict__ src,       // post-collision populations [slot][19][64], lattice units
     float *__restrict__ dst,             // new post-collision populations [slot][19][64], lattice units
-    const float omega,                   // relaxation rate of the shear stress, which sets the viscosity in (0, 2)
-    const float omega_bulk,              // of the trace of the stress in (0, 2)
-    const float omega_third,             // of the third-order moments in (0, 2)
-    const float omega_fourth)            // of the fourth-order moments in (0, 2)
+    const float omega,                   // relaxation rate of the shear stress, which sets the viscosity in (0, 2),
+                                         //   lattice units
+    const float omega_bulk,              // of the trace of the stress in (0, 2), lattice units
+    const float omega_third,             // of the third-order moments in (0, 2), lattice units
+    const float omega_fourth)            // of the fourth-order moments in (0, 2), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -484,10 +486,11 @@ d3q19_mrt_stream_collide_walls(
     const float *__restrict__ wall_values,  // parameters of each wall [wall][3], lattice units
     const float *__restrict__ src,          // post-collision populations [slot][19][64], lattice units
     float *__restrict__ dst,                // new post-collision populations [slot][19][64], lattice units
-    const float omega,                      // relaxation rate of the shear stress, which sets the viscosity in (0, 2)
-    const float omega_bulk,                 // of the trace of the stress in (0, 2)
-    const float omega_third,                // of the third-order moments in (0, 2)
-    const float omega_fourth)               // of the fourth-order moments in (0, 2)
+    const float omega,                      // relaxation rate of the shear stress, which sets the viscosity in (0,
+                                            //   2), lattice units
+    const float omega_bulk,                 // of the trace of the stress in (0, 2), lattice units
+    const float omega_third,                // of the third-order moments in (0, 2), lattice units
+    const float omega_fourth)               // of the fourth-order moments in (0, 2), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -543,10 +546,11 @@ d3q19_mrt_init(
     const int count,                   // how many slots `ids` lists
     const float *__restrict__ fields,  // rho, ux, uy, uz [slot][4][64], lattice units
     float *__restrict__ dst,           // initial populations [slot][19][64], lattice units
-    const float omega,                 // relaxation rate of the shear stress, which sets the viscosity in (0, 2)
-    const float omega_bulk,            // of the trace of the stress in (0, 2)
-    const float omega_third,           // of the third-order moments in (0, 2)
-    const float omega_fourth)          // of the fourth-order moments in (0, 2)
+    const float omega,                 // relaxation rate of the shear stress, which sets the viscosity in (0, 2),
+                                       //   lattice units
+    const float omega_bulk,            // of the trace of the stress in (0, 2), lattice units
+    const float omega_third,           // of the third-order moments in (0, 2), lattice units
+    const float omega_fourth)          // of the fourth-order moments in (0, 2), lattice units
 {
     (void)omega;
     (void)omega_bulk;

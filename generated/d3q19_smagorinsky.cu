@@ -195,9 +195,10 @@ d3q19_smagorinsky_collide(
     const int count,                // how many states there are
     const float *__restrict__ src,  // populations before the collision [19][count], lattice units
     float *__restrict__ dst,        // populations after the collision [19][count], lattice units
-    const float omega,              // relaxation rate of every moment in the absence of eddies in (0, 2)
+    const float omega,              // relaxation rate of every moment in the absence of eddies in (0, 2), lattice
+                                    //   units
     const float smagorinsky)        // constant of the model, times the width of the filter in cells; 0.1 to 0.2 in
-                                    //   (0, 1)
+                                    //   (0, 1), lattice units
 {
     const int state = blockIdx.x * 256 + threadIdx.x;
     if (state >= count) return;
@@ -220,9 +221,10 @@ d3q19_smagorinsky_stream_collide(
                                          //   + 1) for wall w
     const float *__restrict__ src,       // post-collision populations [slot][19][64], lattice units
     float *__restrict__ dst,             // new post-collision populations [slot][19][64], lattice units
-    const float omega,                   // relaxation rate of every moment in the absence of eddies in (0, 2)
+    const float omega,                   // relaxation rate of every moment in the absence of eddies in (0, 2),
+                                         //   lattice units
     const float smagorinsky)             // constant of the model, times the width of the filter in cells; 0.1 to 0.2
-                                         //   in (0, 1)
+                                         //   in (0, 1), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -393,9 +395,10 @@ d3q19_smagorinsky_stream_collide_walls(
     const float *__restrict__ wall_values,  // parameters of each wall [wall][3], lattice units
     const float *__restrict__ src,          // post-collision populations [slot][19][64], lattice units
     float *__restrict__ dst,                // new post-collision populations [slot][19][64], lattice units
-    const float omega,                      // relaxation rate of every moment in the absence of eddies in (0, 2)
+    const float omega,                      // relaxation rate of every moment in the absence of eddies in (0, 2),
+                                            //   lattice units
     const float smagorinsky)                // constant of the model, times the width of the filter in cells; 0.1 to
-                                            //   0.2 in (0, 1)
+                                            //   0.2 in (0, 1), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -451,9 +454,10 @@ d3q19_smagorinsky_init(
     const int count,                   // how many slots `ids` lists
     const float *__restrict__ fields,  // rho, ux, uy, uz [slot][4][64], lattice units
     float *__restrict__ dst,           // initial populations [slot][19][64], lattice units
-    const float omega,                 // relaxation rate of every moment in the absence of eddies in (0, 2)
+    const float omega,                 // relaxation rate of every moment in the absence of eddies in (0, 2), lattice
+                                       //   units
     const float smagorinsky)           // constant of the model, times the width of the filter in cells; 0.1 to 0.2 in
-                                       //   (0, 1)
+                                       //   (0, 1), lattice units
 {
     (void)omega;
     (void)smagorinsky;

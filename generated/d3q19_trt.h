@@ -11,24 +11,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// Version of this interface: kernels, their arguments and their memory. It changes when any of these does.
+#define D3Q19_TRT_ABI 2
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-// ---- layout: directions, cells of a block along each axis, neighbours of a block (itself included), components of the
-//      macroscopic fields, values of a wall instance
+// ---- layout
+//
+// Cells lie in blocks of BX x BY x BZ; a data slot is the place of one block in every array. A neighbour is the number
+// of a slot, or a wall, which has a rule and WALL_VALUES values. CUDA: thread blocks of THREADS, each for SLOTS slots.
+//
+// Lattice units: the width of a cell is 1, a time step is 1, the density at rest is about 1.
 
 enum {
-    D3Q19_TRT_Q = 19,
-    D3Q19_TRT_BX = 4,
-    D3Q19_TRT_BY = 4,
-    D3Q19_TRT_BZ = 4,
-    D3Q19_TRT_CELLS = 64,
-    D3Q19_TRT_NEAR = 27,
-    D3Q19_TRT_FIELDS = 4,
-    D3Q19_TRT_WALL_VALUES = 3,
-    D3Q19_TRT_RULE_BOUNCE_BACK = 0,
-    D3Q19_TRT_RULE_MOVING_WALL = 1,
+    D3Q19_TRT_DIM = 3,  // axes
+    D3Q19_TRT_Q = 19,  // directions
+    D3Q19_TRT_FIELDS = 4,  // components of the macroscopic fields
+    D3Q19_TRT_BX = 4,  // cells of a block along this axis
+    D3Q19_TRT_BY = 4,  // cells of a block along this axis
+    D3Q19_TRT_BZ = 4,  // cells of a block along this axis
+    D3Q19_TRT_CELLS = 64,  // cells of a block
+    D3Q19_TRT_NEAR = 27,  // neighbours of a block, itself included
+    D3Q19_TRT_WALL_VALUES = 3,  // values of a wall
+    D3Q19_TRT_THREADS = 256,  // CUDA: threads of a thread block
+    D3Q19_TRT_SLOTS = 4,  // CUDA: slots that a thread block works on
+    D3Q19_TRT_COLLIDE_THREADS = 256,  // CUDA: threads of a thread block of collide, a state each
+    D3Q19_TRT_RULE_BOUNCE_BACK = 0,  // in wall_rules
+    D3Q19_TRT_RULE_MOVING_WALL = 1,  // in wall_rules
 };
 
 // Velocity c and index i of each direction:
@@ -52,6 +63,33 @@ enum {
 //   17: ( 0,  1, -1)  weight 1/36, opposite 18
 //   18: ( 0, -1,  1)  weight 1/36, opposite 17
 
+static const int d3q19_trt_velocities[D3Q19_TRT_Q][3] = {
+    {0, 0, 0},
+    {1, 0, 0},
+    {-1, 0, 0},
+    {0, 1, 0},
+    {0, -1, 0},
+    {0, 0, 1},
+    {0, 0, -1},
+    {1, 1, 0},
+    {-1, -1, 0},
+    {1, 0, 1},
+    {-1, 0, -1},
+    {1, 0, -1},
+    {-1, 0, 1},
+    {1, -1, 0},
+    {-1, 1, 0},
+    {0, 1, 1},
+    {0, -1, -1},
+    {0, 1, -1},
+    {0, -1, 1},
+};
+
+static const double d3q19_trt_weights[D3Q19_TRT_Q] = { 1.0 / 3.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0 };
+
+// The direction with the reversed velocity.
+static const int d3q19_trt_opposites[D3Q19_TRT_Q] = { 0, 2, 1, 4, 3, 6, 5, 8, 7, 10, 9, 12, 11, 14, 13, 16, 15, 18, 17 };
+
 // Index of cell (x, y, z) in its block.
 static inline size_t d3q19_trt_cell(const size_t x, const size_t y, const size_t z)
 {
@@ -71,34 +109,38 @@ static inline size_t d3q19_trt_field(const size_t slot, const size_t component, 
 }
 
 // ---- kernels. Arrays that are read must not overlap the one that is written.
-//      <kernel>_packed takes pointers to the arguments, in their order.
+
+#ifdef __CUDACC__
+#define D3Q19_TRT_KERNEL __global__ void  // defined in d3q19_trt.cu; pointers are to device memory
+#else
+#define D3Q19_TRT_KERNEL void  // defined in d3q19_trt.c
+#endif
 
 // Populations of the listed blocks from their macroscopic fields.
-void d3q19_trt_init(
+D3Q19_TRT_KERNEL d3q19_trt_init(
     const int32_t *ids,   // slots to work on [count]
     const int32_t count,  // how many slots `ids` lists
     const float *fields,  // rho, ux, uy, uz [slot][4][64], lattice units
     float *dst,           // initial populations [slot][19][64], lattice units
-    const float omega,    // relaxation rate of the even moments, which sets the viscosity in (0, 2)
+    const float omega,    // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice units
     const float magic);   // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way, 1/4 is
-                          //   most stable in (0, 1)
-void d3q19_trt_init_packed(void *const *args);
+                          //   most stable in (0, 1), lattice units
 
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
-void d3q19_trt_stream_collide(
+D3Q19_TRT_KERNEL d3q19_trt_stream_collide(
     const int32_t *ids,         // slots to work on [count]
     const int32_t count,        // how many slots `ids` lists
     const int32_t *neighbours,  // slots of the neighbours [slot][27] at (dx+1) + 3 (dy+1) + 9 (dz+1), or -(w + 1) for
                                 //   wall w
     const float *src,           // post-collision populations [slot][19][64], lattice units
     float *dst,                 // new post-collision populations [slot][19][64], lattice units
-    const float omega,          // relaxation rate of the even moments, which sets the viscosity in (0, 2)
+    const float omega,          // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice
+                                //   units
     const float magic);         // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way,
-                                //   1/4 is most stable in (0, 1)
-void d3q19_trt_stream_collide_packed(void *const *args);
+                                //   1/4 is most stable in (0, 1), lattice units
 
 // Pulls, collides and stores the listed blocks; neighbours may be walls.
-void d3q19_trt_stream_collide_walls(
+D3Q19_TRT_KERNEL d3q19_trt_stream_collide_walls(
     const int32_t *ids,         // slots to work on [count]
     const int32_t count,        // how many slots `ids` lists
     const int32_t *neighbours,  // slots of the neighbours [slot][27] at (dx+1) + 3 (dy+1) + 9 (dz+1), or -(w + 1) for
@@ -107,28 +149,35 @@ void d3q19_trt_stream_collide_walls(
     const float *wall_values,   // parameters of each wall [wall][3], lattice units
     const float *src,           // post-collision populations [slot][19][64], lattice units
     float *dst,                 // new post-collision populations [slot][19][64], lattice units
-    const float omega,          // relaxation rate of the even moments, which sets the viscosity in (0, 2)
+    const float omega,          // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice
+                                //   units
     const float magic);         // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way,
-                                //   1/4 is most stable in (0, 1)
-void d3q19_trt_stream_collide_walls_packed(void *const *args);
+                                //   1/4 is most stable in (0, 1), lattice units
 
 // Macroscopic fields of the listed blocks from their populations.
-void d3q19_trt_macroscopic(
+D3Q19_TRT_KERNEL d3q19_trt_macroscopic(
     const int32_t *ids,   // slots to work on [count]
     const int32_t count,  // how many slots `ids` lists
     const float *src,     // post-collision populations [slot][19][64], lattice units
     float *fields);       // rho, ux, uy, uz [slot][4][64], lattice units
-void d3q19_trt_macroscopic_packed(void *const *args);
 
 // The collision alone, on plain arrays of states.
-void d3q19_trt_collide(
+D3Q19_TRT_KERNEL d3q19_trt_collide(
     const int32_t count,  // how many states there are
     const float *src,     // populations before the collision [19][count], lattice units
     float *dst,           // populations after the collision [19][count], lattice units
-    const float omega,    // relaxation rate of the even moments, which sets the viscosity in (0, 2)
+    const float omega,    // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice units
     const float magic);   // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way, 1/4 is
-                          //   most stable in (0, 1)
+                          //   most stable in (0, 1), lattice units
+
+#ifndef __CUDACC__
+// The same, with pointers to the arguments in their order, as cuLaunchKernel takes them.
+void d3q19_trt_init_packed(void *const *args);
+void d3q19_trt_stream_collide_packed(void *const *args);
+void d3q19_trt_stream_collide_walls_packed(void *const *args);
+void d3q19_trt_macroscopic_packed(void *const *args);
 void d3q19_trt_collide_packed(void *const *args);
+#endif
 
 #ifdef __cplusplus
 }

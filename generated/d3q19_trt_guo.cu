@@ -211,12 +211,13 @@ d3q19_trt_guo_collide(
     const int count,                // how many states there are
     const float *__restrict__ src,  // populations before the collision [19][count], lattice units
     float *__restrict__ dst,        // populations after the collision [19][count], lattice units
-    const float omega,              // relaxation rate of the even moments, which sets the viscosity in (0, 2)
+    const float omega,              // relaxation rate of the even moments, which sets the viscosity in (0, 2),
+                                    //   lattice units
     const float magic,              // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is
-                                    //   half-way, 1/4 is most stable in (0, 1)
-    const float forcex,             // force on a cell, x
-    const float forcey,             // force on a cell, y
-    const float forcez)             // force on a cell, z
+                                    //   half-way, 1/4 is most stable in (0, 1), lattice units
+    const float forcex,             // force on a cell, x, lattice units
+    const float forcey,             // force on a cell, y, lattice units
+    const float forcez)             // force on a cell, z, lattice units
 {
     const int state = blockIdx.x * 256 + threadIdx.x;
     if (state >= count) return;
@@ -239,12 +240,13 @@ d3q19_trt_guo_stream_collide(
                                          //   + 1) for wall w
     const float *__restrict__ src,       // post-collision populations [slot][19][64], lattice units
     float *__restrict__ dst,             // new post-collision populations [slot][19][64], lattice units
-    const float omega,                   // relaxation rate of the even moments, which sets the viscosity in (0, 2)
+    const float omega,                   // relaxation rate of the even moments, which sets the viscosity in (0, 2),
+                                         //   lattice units
     const float magic,                   // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is
-                                         //   half-way, 1/4 is most stable in (0, 1)
-    const float forcex,                  // force on a cell, x
-    const float forcey,                  // force on a cell, y
-    const float forcez)                  // force on a cell, z
+                                         //   half-way, 1/4 is most stable in (0, 1), lattice units
+    const float forcex,                  // force on a cell, x, lattice units
+    const float forcey,                  // force on a cell, y, lattice units
+    const float forcez)                  // force on a cell, z, lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -415,12 +417,13 @@ d3q19_trt_guo_stream_collide_walls(
     const float *__restrict__ wall_values,  // parameters of each wall [wall][3], lattice units
     const float *__restrict__ src,          // post-collision populations [slot][19][64], lattice units
     float *__restrict__ dst,                // new post-collision populations [slot][19][64], lattice units
-    const float omega,                      // relaxation rate of the even moments, which sets the viscosity in (0, 2)
+    const float omega,                      // relaxation rate of the even moments, which sets the viscosity in (0,
+                                            //   2), lattice units
     const float magic,                      // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow
-                                            //   is half-way, 1/4 is most stable in (0, 1)
-    const float forcex,                     // force on a cell, x
-    const float forcey,                     // force on a cell, y
-    const float forcez)                     // force on a cell, z
+                                            //   is half-way, 1/4 is most stable in (0, 1), lattice units
+    const float forcex,                     // force on a cell, x, lattice units
+    const float forcey,                     // force on a cell, y, lattice units
+    const float forcez)                     // force on a cell, z, lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -476,12 +479,13 @@ d3q19_trt_guo_init(
     const int count,                   // how many slots `ids` lists
     const float *__restrict__ fields,  // rho, ux, uy, uz [slot][4][64], lattice units
     float *__restrict__ dst,           // initial populations [slot][19][64], lattice units
-    const float omega,                 // relaxation rate of the even moments, which sets the viscosity in (0, 2)
+    const float omega,                 // relaxation rate of the even moments, which sets the viscosity in (0, 2),
+                                       //   lattice units
     const float magic,                 // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is
-                                       //   half-way, 1/4 is most stable in (0, 1)
-    const float forcex,                // force on a cell, x
-    const float forcey,                // force on a cell, y
-    const float forcez)                // force on a cell, z
+                                       //   half-way, 1/4 is most stable in (0, 1), lattice units
+    const float forcex,                // force on a cell, x, lattice units
+    const float forcey,                // force on a cell, y, lattice units
+    const float forcez)                // force on a cell, z, lattice units
 {
     (void)omega;
     (void)magic;
@@ -578,9 +582,9 @@ d3q19_trt_guo_macroscopic(
     const int count,                // how many slots `ids` lists
     const float *__restrict__ src,  // post-collision populations [slot][19][64], lattice units
     float *__restrict__ fields,     // rho, ux, uy, uz [slot][4][64], lattice units
-    const float forcex,             // force on a cell, x
-    const float forcey,             // force on a cell, y
-    const float forcez)             // force on a cell, z
+    const float forcex,             // force on a cell, x, lattice units
+    const float forcey,             // force on a cell, y, lattice units
+    const float forcez)             // force on a cell, z, lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;

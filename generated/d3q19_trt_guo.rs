@@ -9,6 +9,9 @@
 
 use core::ffi::c_void;
 
+/// Version of the interface: kernels, their arguments and their memory.
+pub const ABI: u32 = 2;
+
 /// Number of axes.
 pub const DIM: usize = 3;
 
@@ -38,10 +41,36 @@ pub const VELOCITIES: [[i32; 3]; Q] = [
     [0, -1, 1],
 ];
 
+/// Weight of each direction.
+pub const WEIGHTS: [f64; Q] = [
+    1.0 / 3.0,
+    1.0 / 18.0,
+    1.0 / 18.0,
+    1.0 / 18.0,
+    1.0 / 18.0,
+    1.0 / 18.0,
+    1.0 / 18.0,
+    1.0 / 36.0,
+    1.0 / 36.0,
+    1.0 / 36.0,
+    1.0 / 36.0,
+    1.0 / 36.0,
+    1.0 / 36.0,
+    1.0 / 36.0,
+    1.0 / 36.0,
+    1.0 / 36.0,
+    1.0 / 36.0,
+    1.0 / 36.0,
+    1.0 / 36.0,
+];
+
 /// The direction with the reversed velocity, for each direction.
 pub const OPPOSITES: [usize; Q] = [
     0, 2, 1, 4, 3, 6, 5, 8, 7, 10, 9, 12, 11, 14, 13, 16, 15, 18, 17,
 ];
+
+/// Components of the macroscopic fields: rho, ux, uy, uz.
+pub const FIELDS: usize = 4;
 
 /// Cells of a block along each axis.
 pub const BLOCK: [usize; 3] = [4, 4, 4];
@@ -51,9 +80,6 @@ pub const CELLS: usize = 64;
 
 /// Neighbours of a block, itself included.
 pub const NEAR: usize = 27;
-
-/// Components of the macroscopic fields: rho, ux, uy, uz.
-pub const FIELDS: usize = 4;
 
 /// Values of a wall instance in `wall_values`.
 pub const WALL_VALUES: usize = 3;
@@ -91,15 +117,15 @@ pub struct Init {
     pub fields: *const f32,
     /// initial populations [slot][19][64], lattice units
     pub dst: *mut f32,
-    /// relaxation rate of the even moments, which sets the viscosity in (0, 2)
+    /// relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice units
     pub omega: f32,
-    /// (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way, 1/4 is most stable in (0, 1)
+    /// (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way, 1/4 is most stable in (0, 1), lattice units
     pub magic: f32,
-    /// force on a cell, x
+    /// force on a cell, x, lattice units
     pub forcex: f32,
-    /// force on a cell, y
+    /// force on a cell, y, lattice units
     pub forcey: f32,
-    /// force on a cell, z
+    /// force on a cell, z, lattice units
     pub forcez: f32,
 }
 
@@ -144,15 +170,15 @@ pub struct StreamCollide {
     pub src: *const f32,
     /// new post-collision populations [slot][19][64], lattice units
     pub dst: *mut f32,
-    /// relaxation rate of the even moments, which sets the viscosity in (0, 2)
+    /// relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice units
     pub omega: f32,
-    /// (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way, 1/4 is most stable in (0, 1)
+    /// (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way, 1/4 is most stable in (0, 1), lattice units
     pub magic: f32,
-    /// force on a cell, x
+    /// force on a cell, x, lattice units
     pub forcex: f32,
-    /// force on a cell, y
+    /// force on a cell, y, lattice units
     pub forcey: f32,
-    /// force on a cell, z
+    /// force on a cell, z, lattice units
     pub forcez: f32,
 }
 
@@ -202,15 +228,15 @@ pub struct StreamCollideWalls {
     pub src: *const f32,
     /// new post-collision populations [slot][19][64], lattice units
     pub dst: *mut f32,
-    /// relaxation rate of the even moments, which sets the viscosity in (0, 2)
+    /// relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice units
     pub omega: f32,
-    /// (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way, 1/4 is most stable in (0, 1)
+    /// (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way, 1/4 is most stable in (0, 1), lattice units
     pub magic: f32,
-    /// force on a cell, x
+    /// force on a cell, x, lattice units
     pub forcex: f32,
-    /// force on a cell, y
+    /// force on a cell, y, lattice units
     pub forcey: f32,
-    /// force on a cell, z
+    /// force on a cell, z, lattice units
     pub forcez: f32,
 }
 
@@ -256,11 +282,11 @@ pub struct Macroscopic {
     pub src: *const f32,
     /// rho, ux, uy, uz [slot][4][64], lattice units
     pub fields: *mut f32,
-    /// force on a cell, x
+    /// force on a cell, x, lattice units
     pub forcex: f32,
-    /// force on a cell, y
+    /// force on a cell, y, lattice units
     pub forcey: f32,
-    /// force on a cell, z
+    /// force on a cell, z, lattice units
     pub forcez: f32,
 }
 
@@ -299,15 +325,15 @@ pub struct Collide {
     pub src: *const f32,
     /// populations after the collision [19][count], lattice units
     pub dst: *mut f32,
-    /// relaxation rate of the even moments, which sets the viscosity in (0, 2)
+    /// relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice units
     pub omega: f32,
-    /// (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way, 1/4 is most stable in (0, 1)
+    /// (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way, 1/4 is most stable in (0, 1), lattice units
     pub magic: f32,
-    /// force on a cell, x
+    /// force on a cell, x, lattice units
     pub forcex: f32,
-    /// force on a cell, y
+    /// force on a cell, y, lattice units
     pub forcey: f32,
-    /// force on a cell, z
+    /// force on a cell, z, lattice units
     pub forcez: f32,
 }
 

@@ -399,9 +399,9 @@ d3q27_central_smagorinsky_collide(
     const float *__restrict__ src,  // populations before the collision [27][count], lattice units
     float *__restrict__ dst,        // populations after the collision [27][count], lattice units
     const float omega,              // relaxation rate of the second-order shear moments in the absence of eddies in
-                                    //   (0, 2)
+                                    //   (0, 2), lattice units
     const float smagorinsky)        // constant of the model, times the width of the filter in cells; 0.1 to 0.2 in
-                                    //   (0, 1)
+                                    //   (0, 1), lattice units
 {
     const int state = blockIdx.x * 256 + threadIdx.x;
     if (state >= count) return;
@@ -425,9 +425,9 @@ d3q27_central_smagorinsky_stream_collide(
     const float *__restrict__ src,       // post-collision populations [slot][27][64], lattice units
     float *__restrict__ dst,             // new post-collision populations [slot][27][64], lattice units
     const float omega,                   // relaxation rate of the second-order shear moments in the absence of eddies
-                                         //   in (0, 2)
+                                         //   in (0, 2), lattice units
     const float smagorinsky)             // constant of the model, times the width of the filter in cells; 0.1 to 0.2
-                                         //   in (0, 1)
+                                         //   in (0, 1), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -639,9 +639,9 @@ d3q27_central_smagorinsky_stream_collide_walls(
     const float *__restrict__ src,          // post-collision populations [slot][27][64], lattice units
     float *__restrict__ dst,                // new post-collision populations [slot][27][64], lattice units
     const float omega,                      // relaxation rate of the second-order shear moments in the absence of
-                                            //   eddies in (0, 2)
+                                            //   eddies in (0, 2), lattice units
     const float smagorinsky)                // constant of the model, times the width of the filter in cells; 0.1 to
-                                            //   0.2 in (0, 1)
+                                            //   0.2 in (0, 1), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -706,9 +706,9 @@ d3q27_central_smagorinsky_init(
     const float *__restrict__ fields,  // rho, ux, uy, uz [slot][4][64], lattice units
     float *__restrict__ dst,           // initial populations [slot][27][64], lattice units
     const float omega,                 // relaxation rate of the second-order shear moments in the absence of eddies
-                                       //   in (0, 2)
+                                       //   in (0, 2), lattice units
     const float smagorinsky)           // constant of the model, times the width of the filter in cells; 0.1 to 0.2 in
-                                       //   (0, 1)
+                                       //   (0, 1), lattice units
 {
     (void)omega;
     (void)smagorinsky;

@@ -9,6 +9,9 @@
 
 use core::ffi::c_void;
 
+/// Version of the interface: kernels, their arguments and their memory.
+pub const ABI: u32 = 2;
+
 /// Number of axes.
 pub const DIM: usize = 3;
 
@@ -46,11 +49,45 @@ pub const VELOCITIES: [[i32; 3]; Q] = [
     [-1, 1, 1],
 ];
 
+/// Weight of each direction.
+pub const WEIGHTS: [f64; Q] = [
+    8.0 / 27.0,
+    2.0 / 27.0,
+    2.0 / 27.0,
+    2.0 / 27.0,
+    2.0 / 27.0,
+    2.0 / 27.0,
+    2.0 / 27.0,
+    1.0 / 54.0,
+    1.0 / 54.0,
+    1.0 / 54.0,
+    1.0 / 54.0,
+    1.0 / 54.0,
+    1.0 / 54.0,
+    1.0 / 54.0,
+    1.0 / 54.0,
+    1.0 / 54.0,
+    1.0 / 54.0,
+    1.0 / 54.0,
+    1.0 / 54.0,
+    1.0 / 216.0,
+    1.0 / 216.0,
+    1.0 / 216.0,
+    1.0 / 216.0,
+    1.0 / 216.0,
+    1.0 / 216.0,
+    1.0 / 216.0,
+    1.0 / 216.0,
+];
+
 /// The direction with the reversed velocity, for each direction.
 pub const OPPOSITES: [usize; Q] = [
     0, 2, 1, 4, 3, 6, 5, 8, 7, 10, 9, 12, 11, 14, 13, 16, 15, 18, 17, 20, 19, 22, 21, 24,
     23, 26, 25,
 ];
+
+/// Components of the macroscopic fields: rho, ux, uy, uz.
+pub const FIELDS: usize = 4;
 
 /// Cells of a block along each axis.
 pub const BLOCK: [usize; 3] = [4, 4, 4];
@@ -60,9 +97,6 @@ pub const CELLS: usize = 64;
 
 /// Neighbours of a block, itself included.
 pub const NEAR: usize = 27;
-
-/// Components of the macroscopic fields: rho, ux, uy, uz.
-pub const FIELDS: usize = 4;
 
 /// Values of a wall instance in `wall_values`.
 pub const WALL_VALUES: usize = 3;
@@ -100,9 +134,9 @@ pub struct Init {
     pub fields: *const f32,
     /// initial populations [slot][27][64], lattice units
     pub dst: *mut f32,
-    /// relaxation rate of the second-order shear moments in the absence of eddies in (0, 2)
+    /// relaxation rate of the second-order shear moments in the absence of eddies in (0, 2), lattice units
     pub omega: f32,
-    /// constant of the model, times the width of the filter in cells; 0.1 to 0.2 in (0, 1)
+    /// constant of the model, times the width of the filter in cells; 0.1 to 0.2 in (0, 1), lattice units
     pub smagorinsky: f32,
 }
 
@@ -144,9 +178,9 @@ pub struct StreamCollide {
     pub src: *const f32,
     /// new post-collision populations [slot][27][64], lattice units
     pub dst: *mut f32,
-    /// relaxation rate of the second-order shear moments in the absence of eddies in (0, 2)
+    /// relaxation rate of the second-order shear moments in the absence of eddies in (0, 2), lattice units
     pub omega: f32,
-    /// constant of the model, times the width of the filter in cells; 0.1 to 0.2 in (0, 1)
+    /// constant of the model, times the width of the filter in cells; 0.1 to 0.2 in (0, 1), lattice units
     pub smagorinsky: f32,
 }
 
@@ -193,9 +227,9 @@ pub struct StreamCollideWalls {
     pub src: *const f32,
     /// new post-collision populations [slot][27][64], lattice units
     pub dst: *mut f32,
-    /// relaxation rate of the second-order shear moments in the absence of eddies in (0, 2)
+    /// relaxation rate of the second-order shear moments in the absence of eddies in (0, 2), lattice units
     pub omega: f32,
-    /// constant of the model, times the width of the filter in cells; 0.1 to 0.2 in (0, 1)
+    /// constant of the model, times the width of the filter in cells; 0.1 to 0.2 in (0, 1), lattice units
     pub smagorinsky: f32,
 }
 
@@ -272,9 +306,9 @@ pub struct Collide {
     pub src: *const f32,
     /// populations after the collision [27][count], lattice units
     pub dst: *mut f32,
-    /// relaxation rate of the second-order shear moments in the absence of eddies in (0, 2)
+    /// relaxation rate of the second-order shear moments in the absence of eddies in (0, 2), lattice units
     pub omega: f32,
-    /// constant of the model, times the width of the filter in cells; 0.1 to 0.2 in (0, 1)
+    /// constant of the model, times the width of the filter in cells; 0.1 to 0.2 in (0, 1), lattice units
     pub smagorinsky: f32,
 }
 

@@ -670,16 +670,16 @@ d3q27_cumulant_rates_collide(
     const float *__restrict__ src,  // populations before the collision [27][count], lattice units
     float *__restrict__ dst,        // populations after the collision [27][count], lattice units
     const float omega,              // relaxation rate of the second-order shear cumulants, omega_1 of the paper in
-                                    //   (0, 2)
-    const float omega_bulk,         // of the trace of the second order, omega_2 in (0, 2)
-    const float omega_3,            // of C_abb + C_acc in (0, 2)
-    const float omega_4,            // of C_abb - C_acc in (0, 2)
-    const float omega_5,            // of C_xyz in (0, 2)
-    const float omega_6,            // of the differences of C_aabb in (0, 2)
-    const float omega_7,            // of their sum in (0, 2)
-    const float omega_8,            // of C_aabc in (0, 2)
-    const float omega_9,            // of the fifth order in (0, 2)
-    const float omega_10)           // of the sixth order in (0, 2)
+                                    //   (0, 2), lattice units
+    const float omega_bulk,         // of the trace of the second order, omega_2 in (0, 2), lattice units
+    const float omega_3,            // of C_abb + C_acc in (0, 2), lattice units
+    const float omega_4,            // of C_abb - C_acc in (0, 2), lattice units
+    const float omega_5,            // of C_xyz in (0, 2), lattice units
+    const float omega_6,            // of the differences of C_aabb in (0, 2), lattice units
+    const float omega_7,            // of their sum in (0, 2), lattice units
+    const float omega_8,            // of C_aabc in (0, 2), lattice units
+    const float omega_9,            // of the fifth order in (0, 2), lattice units
+    const float omega_10)           // of the sixth order in (0, 2), lattice units
 {
     const int state = blockIdx.x * 256 + threadIdx.x;
     if (state >= count) return;
@@ -703,16 +703,16 @@ d3q27_cumulant_rates_stream_collide(
     const float *__restrict__ src,       // post-collision populations [slot][27][64], lattice units
     float *__restrict__ dst,             // new post-collision populations [slot][27][64], lattice units
     const float omega,                   // relaxation rate of the second-order shear cumulants, omega_1 of the paper
-                                         //   in (0, 2)
-    const float omega_bulk,              // of the trace of the second order, omega_2 in (0, 2)
-    const float omega_3,                 // of C_abb + C_acc in (0, 2)
-    const float omega_4,                 // of C_abb - C_acc in (0, 2)
-    const float omega_5,                 // of C_xyz in (0, 2)
-    const float omega_6,                 // of the differences of C_aabb in (0, 2)
-    const float omega_7,                 // of their sum in (0, 2)
-    const float omega_8,                 // of C_aabc in (0, 2)
-    const float omega_9,                 // of the fifth order in (0, 2)
-    const float omega_10)                // of the sixth order in (0, 2)
+                                         //   in (0, 2), lattice units
+    const float omega_bulk,              // of the trace of the second order, omega_2 in (0, 2), lattice units
+    const float omega_3,                 // of C_abb + C_acc in (0, 2), lattice units
+    const float omega_4,                 // of C_abb - C_acc in (0, 2), lattice units
+    const float omega_5,                 // of C_xyz in (0, 2), lattice units
+    const float omega_6,                 // of the differences of C_aabb in (0, 2), lattice units
+    const float omega_7,                 // of their sum in (0, 2), lattice units
+    const float omega_8,                 // of C_aabc in (0, 2), lattice units
+    const float omega_9,                 // of the fifth order in (0, 2), lattice units
+    const float omega_10)                // of the sixth order in (0, 2), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -924,16 +924,16 @@ d3q27_cumulant_rates_stream_collide_walls(
     const float *__restrict__ src,          // post-collision populations [slot][27][64], lattice units
     float *__restrict__ dst,                // new post-collision populations [slot][27][64], lattice units
     const float omega,                      // relaxation rate of the second-order shear cumulants, omega_1 of the
-                                            //   paper in (0, 2)
-    const float omega_bulk,                 // of the trace of the second order, omega_2 in (0, 2)
-    const float omega_3,                    // of C_abb + C_acc in (0, 2)
-    const float omega_4,                    // of C_abb - C_acc in (0, 2)
-    const float omega_5,                    // of C_xyz in (0, 2)
-    const float omega_6,                    // of the differences of C_aabb in (0, 2)
-    const float omega_7,                    // of their sum in (0, 2)
-    const float omega_8,                    // of C_aabc in (0, 2)
-    const float omega_9,                    // of the fifth order in (0, 2)
-    const float omega_10)                   // of the sixth order in (0, 2)
+                                            //   paper in (0, 2), lattice units
+    const float omega_bulk,                 // of the trace of the second order, omega_2 in (0, 2), lattice units
+    const float omega_3,                    // of C_abb + C_acc in (0, 2), lattice units
+    const float omega_4,                    // of C_abb - C_acc in (0, 2), lattice units
+    const float omega_5,                    // of C_xyz in (0, 2), lattice units
+    const float omega_6,                    // of the differences of C_aabb in (0, 2), lattice units
+    const float omega_7,                    // of their sum in (0, 2), lattice units
+    const float omega_8,                    // of C_aabc in (0, 2), lattice units
+    const float omega_9,                    // of the fifth order in (0, 2), lattice units
+    const float omega_10)                   // of the sixth order in (0, 2), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -998,16 +998,16 @@ d3q27_cumulant_rates_init(
     const float *__restrict__ fields,  // rho, ux, uy, uz [slot][4][64], lattice units
     float *__restrict__ dst,           // initial populations [slot][27][64], lattice units
     const float omega,                 // relaxation rate of the second-order shear cumulants, omega_1 of the paper in
-                                       //   (0, 2)
-    const float omega_bulk,            // of the trace of the second order, omega_2 in (0, 2)
-    const float omega_3,               // of C_abb + C_acc in (0, 2)
-    const float omega_4,               // of C_abb - C_acc in (0, 2)
-    const float omega_5,               // of C_xyz in (0, 2)
-    const float omega_6,               // of the differences of C_aabb in (0, 2)
-    const float omega_7,               // of their sum in (0, 2)
-    const float omega_8,               // of C_aabc in (0, 2)
-    const float omega_9,               // of the fifth order in (0, 2)
-    const float omega_10)              // of the sixth order in (0, 2)
+                                       //   (0, 2), lattice units
+    const float omega_bulk,            // of the trace of the second order, omega_2 in (0, 2), lattice units
+    const float omega_3,               // of C_abb + C_acc in (0, 2), lattice units
+    const float omega_4,               // of C_abb - C_acc in (0, 2), lattice units
+    const float omega_5,               // of C_xyz in (0, 2), lattice units
+    const float omega_6,               // of the differences of C_aabb in (0, 2), lattice units
+    const float omega_7,               // of their sum in (0, 2), lattice units
+    const float omega_8,               // of C_aabc in (0, 2), lattice units
+    const float omega_9,               // of the fifth order in (0, 2), lattice units
+    const float omega_10)              // of the sixth order in (0, 2), lattice units
 {
     (void)omega;
     (void)omega_bulk;

@@ -568,9 +568,9 @@ d3q27_k17_collide(
     const float *__restrict__ src,  // populations before the collision [27][count], lattice units
     float *__restrict__ dst,        // populations after the collision [27][count], lattice units
     const float omega,              // relaxation rate of the second-order shear cumulants; below 7/4 other rates
-                                    //   leave (0, 2) in (7/4, 2)
+                                    //   leave (0, 2) in (7/4, 2), lattice units
     const float limiter)            // size of third-order cumulants, as a share of the density, at which their rates
-                                    //   are half-way to 1 in (0, 1)
+                                    //   are half-way to 1 in (0, 1), lattice units
 {
     const int state = blockIdx.x * 256 + threadIdx.x;
     if (state >= count) return;
@@ -594,9 +594,9 @@ d3q27_k17_stream_collide(
     const float *__restrict__ src,       // post-collision populations [slot][27][64], lattice units
     float *__restrict__ dst,             // new post-collision populations [slot][27][64], lattice units
     const float omega,                   // relaxation rate of the second-order shear cumulants; below 7/4 other rates
-                                         //   leave (0, 2) in (7/4, 2)
+                                         //   leave (0, 2) in (7/4, 2), lattice units
     const float limiter)                 // size of third-order cumulants, as a share of the density, at which their
-                                         //   rates are half-way to 1 in (0, 1)
+                                         //   rates are half-way to 1 in (0, 1), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -808,9 +808,9 @@ d3q27_k17_stream_collide_walls(
     const float *__restrict__ src,          // post-collision populations [slot][27][64], lattice units
     float *__restrict__ dst,                // new post-collision populations [slot][27][64], lattice units
     const float omega,                      // relaxation rate of the second-order shear cumulants; below 7/4 other
-                                            //   rates leave (0, 2) in (7/4, 2)
+                                            //   rates leave (0, 2) in (7/4, 2), lattice units
     const float limiter)                    // size of third-order cumulants, as a share of the density, at which
-                                            //   their rates are half-way to 1 in (0, 1)
+                                            //   their rates are half-way to 1 in (0, 1), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -875,9 +875,9 @@ d3q27_k17_init(
     const float *__restrict__ fields,  // rho, ux, uy, uz [slot][4][64], lattice units
     float *__restrict__ dst,           // initial populations [slot][27][64], lattice units
     const float omega,                 // relaxation rate of the second-order shear cumulants; below 7/4 other rates
-                                       //   leave (0, 2) in (7/4, 2)
+                                       //   leave (0, 2) in (7/4, 2), lattice units
     const float limiter)               // size of third-order cumulants, as a share of the density, at which their
-                                       //   rates are half-way to 1 in (0, 1)
+                                       //   rates are half-way to 1 in (0, 1), lattice units
 {
     (void)omega;
     (void)limiter;

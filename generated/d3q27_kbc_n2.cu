@@ -407,7 +407,8 @@ d3q27_kbc_n2_collide(
     const int count,                // how many states there are
     const float *__restrict__ src,  // populations before the collision [27][count], lattice units
     float *__restrict__ dst,        // populations after the collision [27][count], lattice units
-    const float omega)              // relaxation rate of the stress, twice the beta of the papers in (0, 2)
+    const float omega)              // relaxation rate of the stress, twice the beta of the papers in (0, 2), lattice
+                                    //   units
 {
     const int state = blockIdx.x * 256 + threadIdx.x;
     if (state >= count) return;
@@ -430,7 +431,8 @@ d3q27_kbc_n2_stream_collide(
                                          //   + 1) for wall w
     const float *__restrict__ src,       // post-collision populations [slot][27][64], lattice units
     float *__restrict__ dst,             // new post-collision populations [slot][27][64], lattice units
-    const float omega)                   // relaxation rate of the stress, twice the beta of the papers in (0, 2)
+    const float omega)                   // relaxation rate of the stress, twice the beta of the papers in (0, 2),
+                                         //   lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -641,7 +643,8 @@ d3q27_kbc_n2_stream_collide_walls(
     const float *__restrict__ wall_values,  // parameters of each wall [wall][3], lattice units
     const float *__restrict__ src,          // post-collision populations [slot][27][64], lattice units
     float *__restrict__ dst,                // new post-collision populations [slot][27][64], lattice units
-    const float omega)                      // relaxation rate of the stress, twice the beta of the papers in (0, 2)
+    const float omega)                      // relaxation rate of the stress, twice the beta of the papers in (0, 2),
+                                            //   lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -705,7 +708,8 @@ d3q27_kbc_n2_init(
     const int count,                   // how many slots `ids` lists
     const float *__restrict__ fields,  // rho, ux, uy, uz [slot][4][64], lattice units
     float *__restrict__ dst,           // initial populations [slot][27][64], lattice units
-    const float omega)                 // relaxation rate of the stress, twice the beta of the papers in (0, 2)
+    const float omega)                 // relaxation rate of the stress, twice the beta of the papers in (0, 2),
+                                       //   lattice units
 {
     (void)omega;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;

@@ -20,6 +20,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#ifdef __AVX__
+#include <immintrin.h>
+#endif
 
 enum {
     Q = 27,  // directions
@@ -28,6 +31,7 @@ enum {
     NEAR = 27,  // neighbours of a block, itself included
     FIELDS = 4,  // components of the macroscopic fields
     SLAB = 4 * BX * BY,  // cells that are gathered, then collided, at a time: 4 of BZ planes
+    LINE = 64 / sizeof(float),  // values of a cache line
 };
 
 // ==== collision =====================================================================================================
@@ -518,9 +522,88 @@ void d3q27_kbc_n4_collide(
     const int32_t count,        // how many states there are
     const float *restrict src,  // populations before the collision [27][count], lattice units
     float *restrict dst,        // populations after the collision [27][count], lattice units
-    const float omega)          // relaxation rate of second and third moments, twice the beta of the papers in (0, 2)
+    const float omega)          // relaxation rate of second and third moments, twice the beta of the papers in (0,
+                                //   2), lattice units
 {
     collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega);
+}
+
+// ==== storing =======================================================================================================
+
+// Whether to store past the caches: they would not keep what a call writes until it is read. Such a store need not load
+// the line first.
+static inline int past_cache(const int32_t count, const float *dst)
+{
+    return (size_t)count * (Q * CELLS * sizeof(float)) > (size_t)1 << 20 && (uintptr_t)dst % 64 == 0;
+}
+
+// Stores one cache line.
+static inline __attribute__((always_inline)) void store_line(
+    float *restrict to, const float *restrict from, const int past)
+{
+#if defined(__AVX512F__)
+    if (past) {
+        _mm512_stream_si512((void *)to, _mm512_load_si512(from));
+        return;
+    }
+#elif defined(__AVX__)
+    if (past) {
+        _mm256_stream_si256((void *)to, _mm256_load_si256((const void *)from));
+        _mm256_stream_si256((void *)(to + LINE / 2), _mm256_load_si256((const void *)(from + LINE / 2)));
+        return;
+    }
+#endif
+    (void)past;
+    memcpy(to, from, sizeof(float) * LINE);
+}
+
+// Makes what was stored past the caches visible to other threads in order.
+static inline void settle(void)
+{
+#ifdef __AVX__
+    _mm_sfence();
+#endif
+}
+
+// Collides a gathered slab and stores it at to[i * CELLS + cell], a cache line of each direction at a time.
+static inline __attribute__((always_inline)) void collide_slab(
+    const float *restrict before, float *restrict to, const int past, const float omega)
+{
+    if (SLAB % LINE != 0) {
+        collide_cells(SLAB, SLAB, before, CELLS, to, omega);
+        return;
+    }
+    for (size_t cell = 0; cell < SLAB; cell += LINE) {
+        _Alignas(64) float after[Q * LINE];
+        collide_cells(LINE, SLAB, before + cell, LINE, after, omega);
+        store_line(to + 0 * CELLS + cell, after + 0 * LINE, past);
+        store_line(to + 1 * CELLS + cell, after + 1 * LINE, past);
+        store_line(to + 2 * CELLS + cell, after + 2 * LINE, past);
+        store_line(to + 3 * CELLS + cell, after + 3 * LINE, past);
+        store_line(to + 4 * CELLS + cell, after + 4 * LINE, past);
+        store_line(to + 5 * CELLS + cell, after + 5 * LINE, past);
+        store_line(to + 6 * CELLS + cell, after + 6 * LINE, past);
+        store_line(to + 7 * CELLS + cell, after + 7 * LINE, past);
+        store_line(to + 8 * CELLS + cell, after + 8 * LINE, past);
+        store_line(to + 9 * CELLS + cell, after + 9 * LINE, past);
+        store_line(to + 10 * CELLS + cell, after + 10 * LINE, past);
+        store_line(to + 11 * CELLS + cell, after + 11 * LINE, past);
+        store_line(to + 12 * CELLS + cell, after + 12 * LINE, past);
+        store_line(to + 13 * CELLS + cell, after + 13 * LINE, past);
+        store_line(to + 14 * CELLS + cell, after + 14 * LINE, past);
+        store_line(to + 15 * CELLS + cell, after + 15 * LINE, past);
+        store_line(to + 16 * CELLS + cell, after + 16 * LINE, past);
+        store_line(to + 17 * CELLS + cell, after + 17 * LINE, past);
+        store_line(to + 18 * CELLS + cell, after + 18 * LINE, past);
+        store_line(to + 19 * CELLS + cell, after + 19 * LINE, past);
+        store_line(to + 20 * CELLS + cell, after + 20 * LINE, past);
+        store_line(to + 21 * CELLS + cell, after + 21 * LINE, past);
+        store_line(to + 22 * CELLS + cell, after + 22 * LINE, past);
+        store_line(to + 23 * CELLS + cell, after + 23 * LINE, past);
+        store_line(to + 24 * CELLS + cell, after + 24 * LINE, past);
+        store_line(to + 25 * CELLS + cell, after + 25 * LINE, past);
+        store_line(to + 26 * CELLS + cell, after + 26 * LINE, past);
+    }
 }
 
 // ==== streaming =====================================================================================================
@@ -571,9 +654,10 @@ void d3q27_kbc_n4_stream_collide(
     const float *restrict src,           // post-collision populations [slot][27][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][27][64], lattice units
     const float omega)                   // relaxation rate of second and third moments, twice the beta of the papers
-                                         //   in (0, 2)
+                                         //   in (0, 2), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
+    const int past = past_cache(count, dst);
     for (int32_t item = 0; item < count; ++item) {
         const size_t slot = (size_t)ids[item];
         const int32_t *const near = neighbours + slot * NEAR;
@@ -605,9 +689,10 @@ void d3q27_kbc_n4_stream_collide(
             gather(before + 24 * SLAB, src, near, z, 24, -1, 1, -1);
             gather(before + 25 * SLAB, src, near, z, 25, 1, -1, -1);
             gather(before + 26 * SLAB, src, near, z, 26, -1, 1, 1);
-            collide_cells(SLAB, SLAB, before, CELLS, dst + slot * (Q * CELLS) + z * (BX * BY), omega);
+            collide_slab(before, dst + slot * (Q * CELLS) + z * (BX * BY), past, omega);
         }
     }  // blocks
+    settle();
 }
 
 // ==== walls =========================================================================================================
@@ -795,9 +880,10 @@ void d3q27_kbc_n4_stream_collide_walls(
     const float *restrict src,           // post-collision populations [slot][27][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][27][64], lattice units
     const float omega)                   // relaxation rate of second and third moments, twice the beta of the papers
-                                         //   in (0, 2)
+                                         //   in (0, 2), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
+    const int past = past_cache(count, dst);
     for (int32_t item = 0; item < count; ++item) {
         const size_t slot = (size_t)ids[item];
         const int32_t *const near = neighbours + slot * NEAR;
@@ -829,9 +915,10 @@ void d3q27_kbc_n4_stream_collide_walls(
             gather_walls(before + 24 * SLAB, src, near, wall_rules, wall_values, z, 24, -1, 1, -1);
             gather_walls(before + 25 * SLAB, src, near, wall_rules, wall_values, z, 25, 1, -1, -1);
             gather_walls(before + 26 * SLAB, src, near, wall_rules, wall_values, z, 26, -1, 1, 1);
-            collide_cells(SLAB, SLAB, before, CELLS, dst + slot * (Q * CELLS) + z * (BX * BY), omega);
+            collide_slab(before, dst + slot * (Q * CELLS) + z * (BX * BY), past, omega);
         }
     }  // blocks
+    settle();
 }
 
 // ==== macroscopic fields ============================================================================================
@@ -843,7 +930,7 @@ void d3q27_kbc_n4_init(
     const float *restrict fields,  // rho, ux, uy, uz [slot][4][64], lattice units
     float *restrict dst,           // initial populations [slot][27][64], lattice units
     const float omega)             // relaxation rate of second and third moments, twice the beta of the papers in (0,
-                                   //   2)
+                                   //   2), lattice units
 {
     (void)omega;
     for (int32_t item = 0; item < count; ++item) {

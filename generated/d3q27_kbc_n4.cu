@@ -513,7 +513,7 @@ d3q27_kbc_n4_collide(
     const float *__restrict__ src,  // populations before the collision [27][count], lattice units
     float *__restrict__ dst,        // populations after the collision [27][count], lattice units
     const float omega)              // relaxation rate of second and third moments, twice the beta of the papers in
-                                    //   (0, 2)
+                                    //   (0, 2), lattice units
 {
     const int state = blockIdx.x * 256 + threadIdx.x;
     if (state >= count) return;
@@ -537,7 +537,7 @@ d3q27_kbc_n4_stream_collide(
     const float *__restrict__ src,       // post-collision populations [slot][27][64], lattice units
     float *__restrict__ dst,             // new post-collision populations [slot][27][64], lattice units
     const float omega)                   // relaxation rate of second and third moments, twice the beta of the papers
-                                         //   in (0, 2)
+                                         //   in (0, 2), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -749,7 +749,7 @@ d3q27_kbc_n4_stream_collide_walls(
     const float *__restrict__ src,          // post-collision populations [slot][27][64], lattice units
     float *__restrict__ dst,                // new post-collision populations [slot][27][64], lattice units
     const float omega)                      // relaxation rate of second and third moments, twice the beta of the
-                                            //   papers in (0, 2)
+                                            //   papers in (0, 2), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -814,7 +814,7 @@ d3q27_kbc_n4_init(
     const float *__restrict__ fields,  // rho, ux, uy, uz [slot][4][64], lattice units
     float *__restrict__ dst,           // initial populations [slot][27][64], lattice units
     const float omega)                 // relaxation rate of second and third moments, twice the beta of the papers in
-                                       //   (0, 2)
+                                       //   (0, 2), lattice units
 {
     (void)omega;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;

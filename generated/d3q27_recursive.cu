@@ -296,7 +296,7 @@ d3q27_recursive_collide(
     const int count,                // how many states there are
     const float *__restrict__ src,  // populations before the collision [27][count], lattice units
     float *__restrict__ dst,        // populations after the collision [27][count], lattice units
-    const float omega)              // relaxation rate of the stress in (0, 2)
+    const float omega)              // relaxation rate of the stress in (0, 2), lattice units
 {
     const int state = blockIdx.x * 256 + threadIdx.x;
     if (state >= count) return;
@@ -319,7 +319,7 @@ d3q27_recursive_stream_collide(
                                          //   + 1) for wall w
     const float *__restrict__ src,       // post-collision populations [slot][27][64], lattice units
     float *__restrict__ dst,             // new post-collision populations [slot][27][64], lattice units
-    const float omega)                   // relaxation rate of the stress in (0, 2)
+    const float omega)                   // relaxation rate of the stress in (0, 2), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -530,7 +530,7 @@ d3q27_recursive_stream_collide_walls(
     const float *__restrict__ wall_values,  // parameters of each wall [wall][3], lattice units
     const float *__restrict__ src,          // post-collision populations [slot][27][64], lattice units
     float *__restrict__ dst,                // new post-collision populations [slot][27][64], lattice units
-    const float omega)                      // relaxation rate of the stress in (0, 2)
+    const float omega)                      // relaxation rate of the stress in (0, 2), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -594,7 +594,7 @@ d3q27_recursive_init(
     const int count,                   // how many slots `ids` lists
     const float *__restrict__ fields,  // rho, ux, uy, uz [slot][4][64], lattice units
     float *__restrict__ dst,           // initial populations [slot][27][64], lattice units
-    const float omega)                 // relaxation rate of the stress in (0, 2)
+    const float omega)                 // relaxation rate of the stress in (0, 2), lattice units
 {
     (void)omega;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
