@@ -1,0 +1,335 @@
+//! Flows with known answers between walls of every rule of the prelude, on the host in 64 bits.
+//!
+//! Formulas are the textbook ones of plane Couette and Poiseuille flow (White, Viscous Fluid Flow, 2006). Velocities are
+//! small (1e-6 cells per step and less), so that errors of compressibility, which grow with their square, do not show.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use lbm_bundle::{Bundle, Real, Target};
+use lbm_codegen::options::Options;
+use lbm_dsl::shipped;
+use lbm_runtime::device::Device;
+use lbm_runtime::mesh::Face;
+use lbm_runtime::snapshot::Snapshot;
+use lbm_runtime::step::{GridSpec, Simulation};
+use lbm_tests::compiled;
+
+const SPECS: [&str; 2] = ["d2q9_bgk", "d3q19_bgk"];
+
+/// The kernels of a shipped spec with all rules of the prelude; each is compiled once for all tests.
+fn bundle(spec: &'static str) -> Arc<Bundle> {
+    static COMPILED: Mutex<BTreeMap<&'static str, Arc<OnceLock<Arc<Bundle>>>>> = Mutex::new(BTreeMap::new());
+    let place = COMPILED.lock().expect("nothing panics inside").entry(spec).or_default().clone();
+    let compile = || {
+        let rules = shipped::rules(&shipped::Prelude);
+        let rules: Vec<&str> = rules.iter().map(|(_, rule)| rule.as_str()).collect();
+        let model = compiled::model_with_rules(spec, &rules);
+        let block = Options::default_block(model.lattice().dim());
+        Arc::new(compiled::compile(&model, Target::C, Real::F64, block).bundle)
+    };
+    place.get_or_init(compile).clone()
+}
+
+fn dim(spec: &str) -> usize {
+    if spec.starts_with("d2") { 2 } else { 3 }
+}
+
+/// A box, periodic along z.
+fn grid(spec: &str, [x, y, z]: [usize; 3]) -> GridSpec {
+    GridSpec::periodic(if dim(spec) == 2 { [x, y, 1] } else { [x, y, z] })
+}
+
+/// A wall with a velocity, as long as the dimension asks for.
+fn moving(grid: GridSpec, spec: &str, face: Face, rule: &str, velocity: [f64; 3]) -> GridSpec {
+    grid.with_wall(face, rule, &[("velocity", &velocity[..dim(spec)])])
+}
+
+fn simulation(spec: &'static str, grid: &GridSpec, omega: f64) -> Simulation {
+    let device = Device::host(2).expect("the host is a device");
+    Simulation::new(&device, &bundle(spec), grid, &[("omega".to_string(), vec![omega])]).expect("it can be set up")
+}
+
+/// The flow from rest at density 1 after so many steps.
+fn from_rest(spec: &'static str, grid: &GridSpec, omega: f64, steps: usize) -> Snapshot {
+    let mut flow = simulation(spec, grid, omega);
+    flow.init(|_, out| {
+        out.fill(0.0);
+        out[0] = 1.0;
+    })
+    .unwrap();
+    flow.run(steps as u64).unwrap();
+    flow.snapshot().unwrap()
+}
+
+/// Steps in which the slowest mode between walls that far apart, exp(-nu pi^2 t / H^2), shrinks by e^-32.
+fn steps(height: f64, omega: f64) -> usize {
+    (32.0 * height.powi(2) / (std::f64::consts::PI.powi(2) * viscosity(omega))) as usize
+}
+
+fn viscosity(omega: f64) -> f64 {
+    (1.0 / omega - 0.5) / 3.0
+}
+
+/// Largest difference of a component to what it should be at each cell.
+fn error(snapshot: &Snapshot, component: &str, expected: impl Fn([usize; 3]) -> f64) -> f64 {
+    let [nx, ny, _] = snapshot.size;
+    let at = |at: usize| [at % nx, at / nx % ny, at / nx / ny];
+    let values = snapshot.get(component).unwrap().iter().enumerate();
+    values.fold(
+        0.0,
+        |most: f64, (i, value)| if value.is_nan() { f64::NAN } else { most.max((value - expected(at(i))).abs()) },
+    )
+}
+
+#[test]
+fn couette_flow_between_given_velocities_is_exact() {
+    let (ny, speed) = (16, 1e-2);
+    for spec in SPECS {
+        for rule in ["zou_he_velocity", "regularized_velocity"] {
+            let grid = moving(grid(spec, [8, ny, 4]), spec, Face::YMin, rule, [-speed, 0.0, 0.0]);
+            let grid = moving(grid, spec, Face::YMax, rule, [speed, 0.0, 0.0]);
+            let snapshot = from_rest(spec, &grid, 1.2, steps(ny as f64, 1.2));
+            // On the nodes: the outermost cells have the velocity of their wall.
+            let worst = error(&snapshot, "ux", |[_, y, _]| speed * (2.0 * y as f64 / (ny - 1) as f64 - 1.0));
+            assert!(worst < 1e-14, "{spec}, {rule}: {worst:e}");
+            assert!(error(&snapshot, "uy", |_| 0.0) < 1e-14, "{spec}, {rule}");
+        }
+    }
+}
+
+#[test]
+fn couette_flow_over_a_wall_at_any_distance_is_exact() {
+    let (ny, speed) = (16, 1e-2);
+    for spec in SPECS {
+        for distance in [0.1, 0.3, 0.5, 0.8, 1.0] {
+            let grid =
+                grid(spec, [8, ny, 4]).with_wall(Face::YMin, "interpolated_bounce_back", &[("distance", &[distance])]);
+            let grid = moving(grid, spec, Face::YMax, "moving_wall", [speed, 0.0, 0.0]);
+            let height = ny as f64 - 0.5 + distance;
+            let snapshot = from_rest(spec, &grid, 1.2, steps(height, 1.2));
+            let worst = error(&snapshot, "ux", |[_, y, _]| speed * (y as f64 + distance) / height);
+            assert!(worst < 1e-14, "{spec} at {distance}: {worst:e}");
+        }
+    }
+}
+
+/// Errors of pressure-driven flow along x between walls at rest, over its largest velocity: the largest of all cells, and of
+/// those half-way along the channel. Ends and walls are rules, with the distance from the outermost cells' centres.
+fn poiseuille(
+    spec: &'static str,
+    n: usize,
+    ends: (&str, f64),
+    walls: (&str, &[(&str, &[f64])], f64),
+    omega: f64,
+) -> [f64; 2] {
+    let drop = 1e-7;
+    let nx = n;
+    let mut grid = grid(spec, [nx, n, 4]);
+    grid = grid.with_wall(Face::XMin, ends.0, &[("density", &[1.0 + drop / 2.0])]);
+    grid = grid.with_wall(Face::XMax, ends.0, &[("density", &[1.0 - drop / 2.0])]);
+    for face in [Face::YMin, Face::YMax] {
+        grid = grid.with_wall(face, walls.0, walls.1);
+    }
+    let length = nx as f64 - 1.0 + 2.0 * ends.1;
+    let height = n as f64 - 1.0 + 2.0 * walls.2;
+    let gradient = drop / 3.0 / length;
+    let profile = |y: f64| gradient / (2.0 * viscosity(omega)) * y * (height - y);
+    // Pressure waves between the ends fade more slowly than shear where the channel is long; twice as long is enough.
+    let snapshot = from_rest(spec, &grid, omega, 2 * steps(height, omega));
+    let everywhere = error(&snapshot, "ux", |[_, y, _]| profile(y as f64 + walls.2)) / profile(height / 2.0);
+    let ux = snapshot.get("ux").unwrap();
+    let middle = (0..n).map(|y| (ux[snapshot.index(nx / 2, y, 0)] - profile(y as f64 + walls.2)).abs());
+    [everywhere, middle.fold(0.0, f64::max) / profile(height / 2.0)]
+}
+
+/// The relaxation rate at which half-way bounce-back is exact for parabolas: (1/omega - 1/2)^2 = 3/16.
+fn magic() -> f64 {
+    1.0 / (0.5 + 3f64.sqrt() / 4.0)
+}
+
+#[test]
+fn at_the_magic_rate_half_way_walls_leave_the_error_of_the_ends() {
+    for spec in SPECS {
+        for rule in ["zou_he_pressure", "regularized_pressure"] {
+            let [everywhere, _] = poiseuille(spec, 8, (rule, 0.0), ("bounce_back", &[], 0.5), magic());
+            assert!(everywhere < 1.2e-3, "{spec}, {rule}: {everywhere:e}");
+        }
+    }
+}
+
+#[test]
+fn pressure_driven_flow_converges_at_second_order() {
+    let rest: &[(&str, &[f64])] = &[("velocity", &[0.0, 0.0])];
+    let near: &[(&str, &[f64])] = &[("distance", &[0.2])];
+    let far: &[(&str, &[f64])] = &[("distance", &[0.9])];
+    for (ends, walls) in [
+        ("zou_he_pressure", ("bounce_back", &[][..], 0.5)),
+        ("regularized_pressure", ("bounce_back", &[][..], 0.5)),
+        ("zou_he_pressure", ("interpolated_bounce_back", near, 0.2)),
+        ("zou_he_pressure", ("interpolated_bounce_back", far, 0.9)),
+        ("zou_he_pressure", ("zou_he_velocity", rest, 0.0)),
+        ("regularized_pressure", ("regularized_velocity", rest, 0.0)),
+    ] {
+        let errors = [8, 16, 32].map(|n| poiseuille("d2q9_bgk", n, (ends, 0.0), walls, 0.8));
+        let order = |part: usize| (errors[1][part] / errors[2][part]).log2();
+        // Where two walls of nodes meet, the edge takes its velocity from the next cell: first order, in that cell.
+        let everywhere = if walls.0 == "bounce_back" { 1.9 } else { 0.9 };
+        assert!(order(0) > everywhere, "{ends}, {walls:?}: {errors:?}, order {}", order(0));
+        assert!(order(1) > 1.8 && errors[2][1] < 0.02, "{ends}, {walls:?}: {errors:?}, order {}", order(1));
+    }
+}
+
+#[test]
+fn a_velocity_inlet_and_a_pressure_outlet_make_a_parabola() {
+    let speed = 1e-6;
+    for spec in SPECS {
+        for (inlet, outlet) in [
+            ("zou_he_velocity", "zou_he_pressure"),
+            ("regularized_velocity", "regularized_pressure"),
+            ("zou_he_velocity", "anti_bounce_back"),
+        ] {
+            let error_at = |n: usize| {
+                let mut grid = grid(spec, [3 * n, n, 4]);
+                grid = moving(grid, spec, Face::XMin, inlet, [speed, 0.0, 0.0]);
+                grid = grid.with_wall(Face::XMax, outlet, &[("density", &[1.0])]);
+                grid = grid.with_wall(Face::YMin, "bounce_back", &[]).with_wall(Face::YMax, "bounce_back", &[]);
+                let snapshot = from_rest(spec, &grid, 1.0, 6 * steps(n as f64, 1.0));
+                let height = n as f64;
+                let profile = |y: f64| 6.0 * speed * (y / height) * (1.0 - y / height);
+                let ux = snapshot.get("ux").unwrap();
+                let at = |y: usize| (ux[snapshot.index(2 * n, y, 0)] - profile(y as f64 + 0.5)).abs();
+                (0..n).map(at).fold(0.0, f64::max) / (1.5 * speed)
+            };
+            let errors = [8, 16].map(error_at);
+            let order = (errors[0] / errors[1]).log2();
+            assert!((1.9..2.1).contains(&order), "{spec}, {inlet}, {outlet}: {errors:?}, order {order}");
+        }
+    }
+}
+
+#[test]
+fn a_free_slip_box_keeps_mass_and_a_flow_along_it() {
+    for spec in SPECS {
+        let mut grid = grid(spec, [16, 16, 8]);
+        for face in &Face::ALL[2..2 * dim(spec)] {
+            grid = grid.with_wall(*face, "free_slip", &[]);
+        }
+        let mut flow = simulation(spec, &grid, 1.7);
+        flow.init(|_, out| {
+            out.fill(0.0);
+            (out[0], out[1]) = (1.0, 0.05);
+        })
+        .unwrap();
+        let before = flow.mass().unwrap();
+        flow.run(300).unwrap();
+        assert!((flow.mass().unwrap() / before - 1.0).abs() < 1e-13, "{spec}");
+        let snapshot = flow.snapshot().unwrap();
+        assert!(error(&snapshot, "ux", |_| 0.05) < 1e-13 && error(&snapshot, "uy", |_| 0.0) < 1e-14, "{spec}");
+    }
+}
+
+#[test]
+fn free_slip_walls_are_planes_of_symmetry_half_way() {
+    for spec in SPECS {
+        let dim = dim(spec);
+        // Even in density and the velocity along a wall, odd in that across it, about every face of the half box.
+        let state = move |cell: [usize; 3], out: &mut [f64]| {
+            let phase = |axis: usize| std::f64::consts::PI * (cell[axis] as f64 + 0.5) / 8.0;
+            let even = |axis: usize| phase(axis).cos();
+            let odd = |axis: usize| phase(axis).sin();
+            let all = (0..dim).map(even).product::<f64>();
+            out[0] = 1.0 + 0.02 * all;
+            for axis in 0..dim {
+                let others: f64 = (0..dim)
+                    .filter(|other| *other != axis)
+                    .map(|other| 1.0 + even(other) * (axis + 1) as f64)
+                    .product();
+                out[1 + axis] = 0.02 * odd(axis) * others;
+            }
+        };
+        let mut half_grid = grid(spec, [8, 8, 8]);
+        for face in &Face::ALL[..2 * dim] {
+            half_grid = half_grid.with_wall(*face, "free_slip", &[]);
+        }
+        let run = |grid: &GridSpec| {
+            let mut flow = simulation(spec, grid, 1.5);
+            flow.init(state).unwrap();
+            flow.run(60).unwrap();
+            flow.snapshot().unwrap()
+        };
+        let (half, whole) = (run(&half_grid), run(&grid(spec, [16, 16, 16])));
+        for name in ["rho", "ux", "uy"] {
+            let of_whole = whole.get(name).unwrap();
+            let worst = error(&half, name, |[x, y, z]| of_whole[whole.index(x, y, z)]);
+            assert!(worst < 1e-14, "{spec}, {name}: {worst:e}");
+        }
+    }
+}
+
+#[test]
+fn a_box_of_open_faces_rests_and_holds_a_uniform_flow() {
+    let open = |spec: &'static str, rule: &str, values: &[(&str, &[f64])], velocity: [f64; 3]| {
+        let mut grid = grid(spec, [8, 8, 8]);
+        for face in &Face::ALL[..2 * dim(spec)] {
+            grid = grid.with_wall(*face, rule, values);
+        }
+        let mut flow = simulation(spec, &grid, 1.6);
+        flow.init(|_, out| {
+            out[0] = 1.0;
+            out[1..].copy_from_slice(&velocity[..dim(spec)]);
+        })
+        .unwrap();
+        flow.run(200).unwrap();
+        let snapshot = flow.snapshot().unwrap();
+        let components = ["ux", "uy", "uz"][..dim(spec)].iter().zip(velocity);
+        let worst = components.map(|(name, expected)| error(&snapshot, name, |_| expected)).fold(0.0, f64::max);
+        assert!(worst < 1e-12, "{spec}, {rule}, {velocity:?}: {worst:e}");
+        assert!(error(&snapshot, "rho", |_| 1.0) < 1e-12, "{spec}, {rule}, {velocity:?}");
+    };
+    for spec in SPECS {
+        for velocity in [[0.0; 3], [0.03, -0.02, 0.01]] {
+            let given = &velocity[..dim(spec)];
+            open(spec, "zou_he_velocity", &[("velocity", given)], velocity);
+            open(spec, "regularized_velocity", &[("velocity", given)], velocity);
+            open(spec, "equilibrium", &[("density", &[1.0]), ("velocity", given)], velocity);
+            open(spec, "extrapolation_outflow", &[], velocity);
+            open(spec, "convective_outflow", &[("speed", &[0.5])], velocity);
+        }
+        for rule in ["zou_he_pressure", "regularized_pressure", "anti_bounce_back"] {
+            open(spec, rule, &[("density", &[1.0])], [0.0; 3]);
+        }
+    }
+}
+
+/// What is left of a pulse of pressure after it has reached the right end: the largest deviation of the density over the
+/// height of the pulse.
+fn left_of_pulse(rule: &str, values: &[(&str, &[f64])]) -> f64 {
+    let (nx, height) = (96, 1e-4);
+    let cs = (1f64 / 3.0).sqrt();
+    let grid =
+        GridSpec::periodic([nx, 8, 1]).with_wall(Face::XMin, "bounce_back", &[]).with_wall(Face::XMax, rule, values);
+    let mut flow = simulation("d2q9_bgk", &grid, 1.8);
+    // A simple wave to the right: u = cs (rho - 1).
+    flow.init(|[x, _, _], out| {
+        let pulse = height * (-((x as f64 - 48.0) / 6.0).powi(2)).exp();
+        out.copy_from_slice(&[1.0 + pulse, cs * pulse, 0.0]);
+    })
+    .unwrap();
+    // It needs 48 / cs = 83 steps to the end; then what is reflected is 33 cells away from it.
+    flow.run(140).unwrap();
+    error(&flow.snapshot().unwrap(), "rho", |_| 1.0) / height
+}
+
+#[test]
+fn a_convective_outflow_lets_sound_leave() {
+    let cs = (1f64 / 3.0).sqrt();
+    let convective = left_of_pulse("convective_outflow", &[("speed", &[cs])]);
+    let extrapolation = left_of_pulse("extrapolation_outflow", &[]);
+    let pressure = left_of_pulse("zou_he_pressure", &[("density", &[1.0])]);
+    let wall = left_of_pulse("bounce_back", &[]);
+    let found = [convective, extrapolation, pressure, wall];
+    for (found, expected) in found.iter().zip([0.0253, 0.2357, 0.8743, 0.8745]) {
+        assert!((found - expected).abs() < 1e-3, "left of the pulse: {found}, not {expected}");
+    }
+}
