@@ -121,7 +121,7 @@ fn eval_refuses_what_it_cannot_use_and_says_what_it_knows() {
     assert!(eval(&["omega=2"]).contains("not between 0 and 2"));
     assert!(eval(&["tau=1"]).contains("there is no parameter `tau`"));
     assert!(eval(&["omega=fast"]).contains("no number"));
-    assert!(eval(&["omega=1"]).contains("[2, 0] is no direction of D2Q9"));
+    assert!(eval(&["omega=1"]).contains("[2, 0] is no direction of d2q9_bgk"));
     assert!(fails(here.path(), &["check", "nothing"]).contains("shipped specs: d2q9_bgk"));
     assert!(fails(here.path(), &["gen", "d2q9_bgk", "--block", "4x4x4"]).contains("the block has 3"));
 }

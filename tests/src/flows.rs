@@ -63,9 +63,36 @@ pub fn bundle(spec: &'static str, target: Target, real: Real) -> Arc<Bundle> {
     })
 }
 
+/// Operators whose collisions are tested state by state, and whose flows are not tested yet.
+const UNTRIED: [&str; 21] = [
+    "d2q9_central",
+    "d2q9_guo",
+    "d2q9_kbc",
+    "d2q9_mrt",
+    "d2q9_recursive",
+    "d2q9_trt",
+    "d3q15_bgk",
+    "d3q19_guo",
+    "d3q19_mrt",
+    "d3q19_mrt_raw",
+    "d3q19_regularized",
+    "d3q19_smagorinsky",
+    "d3q19_trt",
+    "d3q19_trt_guo",
+    "d3q27_central",
+    "d3q27_central_smagorinsky",
+    "d3q27_cumulant_rates",
+    "d3q27_k17",
+    "d3q27_kbc_n2",
+    "d3q27_kbc_n4",
+    "d3q27_recursive",
+];
+
 /// Shipped methods that are flows, whose first fields are `rho` and `u`.
 pub fn flows() -> Vec<&'static str> {
-    compiled::specs().into_iter().filter(|spec| compiled::is_flow(&compiled::model(spec))).collect()
+    let mut specs = compiled::specs();
+    specs.retain(|spec| !UNTRIED.contains(spec) && compiled::is_flow(&compiled::model(spec)));
+    specs
 }
 
 /// Number of axes of a shipped method.

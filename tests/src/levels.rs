@@ -315,7 +315,11 @@ impl Number for Batch {
     }
 }
 
-/// What happens at the jump.
+/// A sum: what is read, and its weight.
+type Terms = Vec<(Symbol, f64)>;
+
+/// What happens at the jump. There is one of them, whatever its size.
+#[expect(clippy::large_enum_variant)]
 enum Jump {
     /// Sums over `[coarse | fine before | fine after the first step]`.
     Packets { first: Sums, coarse: Sums, second: Sums },
@@ -453,7 +457,7 @@ fn packet_jump(
     let kernels: Vec<Linear> = (0..model.q())
         .map(|pop| Linear::new(&levels::packets(model, coupling, pop).expect("a coupling of packets")))
         .collect();
-    let mut known: BTreeMap<(usize, Vec<u8>), Vec<Vec<(Symbol, f64)>>> = BTreeMap::new();
+    let mut known: BTreeMap<(usize, Vec<u8>), Vec<Terms>> = BTreeMap::new();
     let slope_exists = |at: Place| (!patch.is_refined(at)).then(|| vec![(at, 1.0)]);
 
     let [at_coarse, before, after] = [0, coarse.populations.len(), coarse.populations.len() + fine.populations.len()];

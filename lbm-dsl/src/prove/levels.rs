@@ -407,7 +407,8 @@ fn same_viscosity(model: &Model, viscosity: &Transport, coupling: &Coupling, tri
             return;
         };
         let ratio = fine / (2.0 * coarse);
-        if !((ratio - 1.0).abs() < ROUNDING) {
+        let agrees = (ratio - 1.0).abs() < ROUNDING;
+        if !agrees {
             trial.violations.push(Violation {
                 code: Code::LevelViscosity,
                 label: format!("the viscosity on the finer level is {ratio:.4} times that on the coarse one"),
@@ -449,7 +450,8 @@ fn same_stress(model: &Model, viscosity: &Transport, coupling: &Coupling, fine: 
             trial.lines.push("whether both levels have the same stress is not known".into());
             return;
         };
-        if !((scale / due - 1.0).abs() < ROUNDING) {
+        let agrees = (scale / due - 1.0).abs() < ROUNDING;
+        if !agrees {
             trial.violations.push(Violation {
                 code: Code::LevelStress,
                 label: format!(

@@ -46,7 +46,7 @@ fn mrt_relaxes_each_moment_at_its_rate() {
             "d2q9_mrt" => ["omega_energy", "omega_flux", "omega_square"],
             _ => ["omega_bulk", "omega_third", "omega_fourth"],
         };
-        let setting = Setting::new(name, 0);
+        let setting = Setting::new(name, 5);
         let setting =
             names.iter().zip(&rates).fold(setting, |setting, (name, rate)| setting.with(name, &[rate.clone()]));
         let (feq, after, omega) = (setting.equilibrium(), setting.after(), &setting.omega);

@@ -30,7 +30,7 @@ pub fn new(args: &New) -> Result<()> {
         ));
     }
     for (file, text) in &texts {
-        files::write(Path::new(file), &text.replace("NAME", name))?;
+        files::write(Path::new(file), text.replace("NAME", name))?;
         println!("wrote {file}");
     }
     println!("\nnext");
