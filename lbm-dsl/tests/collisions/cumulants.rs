@@ -199,7 +199,9 @@ fn with_all_other_rates_at_one_only_shear_relaxes() {
 #[test]
 fn k17_has_the_cumulants_of_its_paper() {
     let (omega, limiter) = (ratio(19, 10), ratio(1, 50));
-    let setting = Setting::new("d3q27_k17", 0).with("omega", &[omega.clone()]).with("limiter", &[limiter.clone()]);
+    let setting = Setting::new("d3q27_k17", 0)
+        .with("omega", std::slice::from_ref(omega))
+        .with("limiter", std::slice::from_ref(limiter));
     let (rho, u, after) = (setting.density(), setting.velocity(), setting.after());
     let (old, new) = (Cumulants::new(&setting, &setting.f), Cumulants::new(&setting, &after));
     let (before, later) = (|axes: &[usize]| old.of(axes), |axes: &[usize]| new.of(axes));
