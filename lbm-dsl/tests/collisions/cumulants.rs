@@ -159,7 +159,7 @@ fn rates() -> Vec<(&'static str, Rational)> {
 fn every_cumulant_relaxes_at_its_rate() {
     let given = rates();
     let setting = given.iter().fold(Setting::new("d3q27_cumulant_rates", 0), |setting, (name, rate)| {
-        setting.with(name, std::slice::from_ref(rate))
+        setting.with(name, std::slice::from_ref(&rate))
     });
     let (rho, after) = (setting.density(), setting.after());
     let rate = |at: usize| &given[at - 1].1;
@@ -200,8 +200,8 @@ fn with_all_other_rates_at_one_only_shear_relaxes() {
 fn k17_has_the_cumulants_of_its_paper() {
     let (omega, limiter) = (ratio(19, 10), ratio(1, 50));
     let setting = Setting::new("d3q27_k17", 0)
-        .with("omega", std::slice::from_ref(omega))
-        .with("limiter", std::slice::from_ref(limiter));
+        .with("omega", std::slice::from_ref(&omega))
+        .with("limiter", std::slice::from_ref(&limiter));
     let (rho, u, after) = (setting.density(), setting.velocity(), setting.after());
     let (old, new) = (Cumulants::new(&setting, &setting.f), Cumulants::new(&setting, &after));
     let (before, later) = (|axes: &[usize]| old.of(axes), |axes: &[usize]| new.of(axes));

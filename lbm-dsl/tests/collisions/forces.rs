@@ -29,7 +29,7 @@ fn half_of_the_force_is_in_the_velocity_and_all_of_it_in_the_momentum() {
         let (rho, after) = (setting.density(), setting.after());
         let mean = setting.velocity();
         let u = [0, 1, 2].map(|axis| &mean[axis] + &force[axis] / (whole(2) * &rho));
-        assert_eq!(setting.fields(), [std::slice::from_ref(rho), &u[..dim]].concat(), "{name}");
+        assert_eq!(setting.fields(), [std::slice::from_ref(&rho), &u[..dim]].concat(), "{name}");
         for axis in 0..dim {
             let mut powers = [0; 3];
             powers[axis] = 1;
@@ -63,7 +63,7 @@ pub fn odd_rate(omega: &Rational, magic: &Rational) -> Rational {
 fn eddies_take_the_relaxation_time_that_their_stress_asks_for() {
     for name in ["d3q19_smagorinsky", "d3q27_central_smagorinsky"] {
         let constant = ratio(17, 100);
-        let setting = Setting::new(name, 0).with("smagorinsky", std::slice::from_ref(constant));
+        let setting = Setting::new(name, 0).with("smagorinsky", std::slice::from_ref(&constant));
         let float = |value: &Rational| value.to_f64().expect("finite");
         let (rho, u, after) = (float(&setting.density()), setting.velocity(), setting.rounded());
         // The stress before and after, from which the relaxation time follows.

@@ -9,7 +9,7 @@ use crate::setting::{Setting, ratio, whole};
 fn trt_relaxes_odd_parts_at_the_rate_of_its_magic_parameter() {
     for name in ["d2q9_trt", "d3q19_trt"] {
         let magic = ratio(3, 16);
-        let setting = Setting::new(name, 0).with("magic", std::slice::from_ref(magic));
+        let setting = Setting::new(name, 0).with("magic", std::slice::from_ref(&magic));
         let (feq, after, omega) = (setting.equilibrium(), setting.after(), &setting.omega);
         let odd = odd_rate(omega, &magic);
         for dir in setting.model.lattice().dirs() {
@@ -50,7 +50,7 @@ fn mrt_relaxes_each_moment_at_its_rate() {
         let setting = names
             .iter()
             .zip(&rates)
-            .fold(setting, |setting, (name, rate)| setting.with(name, std::slice::from_ref(rate)));
+            .fold(setting, |setting, (name, rate)| setting.with(name, std::slice::from_ref(&rate)));
         let (feq, after, omega) = (setting.equilibrium(), setting.after(), &setting.omega);
         let check = |what: &str, rate: &Rational, shape: &dyn Fn([i64; 3]) -> i64| {
             let of = |f: &[Rational]| -> Rational { f.iter().zip(&setting.c).map(|(f, c)| f * whole(shape(*c))).sum() };
