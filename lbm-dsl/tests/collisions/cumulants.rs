@@ -159,7 +159,7 @@ fn rates() -> Vec<(&'static str, Rational)> {
 fn every_cumulant_relaxes_at_its_rate() {
     let given = rates();
     let setting = given.iter().fold(Setting::new("d3q27_cumulant_rates", 0), |setting, (name, rate)| {
-        setting.with(name, std::slice::from_ref(&rate))
+        setting.with(name, std::slice::from_ref(rate))
     });
     let (rho, after) = (setting.density(), setting.after());
     let rate = |at: usize| &given[at - 1].1;

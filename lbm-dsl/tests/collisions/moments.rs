@@ -50,7 +50,7 @@ fn mrt_relaxes_each_moment_at_its_rate() {
         let setting = names
             .iter()
             .zip(&rates)
-            .fold(setting, |setting, (name, rate)| setting.with(name, std::slice::from_ref(&rate)));
+            .fold(setting, |setting, (name, rate)| setting.with(name, std::slice::from_ref(rate)));
         let (feq, after, omega) = (setting.equilibrium(), setting.after(), &setting.omega);
         let check = |what: &str, rate: &Rational, shape: &dyn Fn([i64; 3]) -> i64| {
             let of = |f: &[Rational]| -> Rational { f.iter().zip(&setting.c).map(|(f, c)| f * whole(shape(*c))).sum() };
