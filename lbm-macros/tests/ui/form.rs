@@ -1,0 +1,3 @@
+lbm_macros::lbm! { lattice D2Q9; }
+
+fn main() {}

@@ -1,0 +1,3 @@
+lbm_macros::lbm! { mod wrong(f16) = "method.lbm"; }
+
+fn main() {}
