@@ -16,6 +16,21 @@ pub use long::Long;
 
 use crate::source::{Source, Span};
 
+/// Most diagnostics that a report holds; the rest are counted. Nobody reads more, and a text of nothing but errors stays
+/// quick to answer.
+const MOST: usize = 100;
+
+/// Longest label or hint, in characters: a name of a million letters is not repeated whole.
+const LONGEST: usize = 1000;
+
+/// A label or hint, shortened if nobody would read it.
+fn clipped(text: String) -> String {
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
 /// One thing that is wrong at one place.
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
@@ -30,18 +45,18 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// `code` at `span` of `source`; `label` says at the caret what is wrong with just this place.
     pub fn new(code: Code, source: &Source, span: Span, label: impl Into<String>) -> Self {
-        Self { code, source: source.clone(), span, label: label.into(), also: Vec::new(), hint: None }
+        Self { code, source: source.clone(), span, label: clipped(label.into()), also: Vec::new(), hint: None }
     }
 
     /// Adds another place of the same source.
     pub fn also(mut self, span: Span, label: impl Into<String>) -> Self {
-        self.also.push((span, label.into()));
+        self.also.push((span, clipped(label.into())));
         self
     }
 
     /// Replaces the hint of the code's row.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
+        self.hint = Some(clipped(hint.into()));
         self
     }
 
@@ -105,6 +120,7 @@ impl miette::Diagnostic for Diagnostic {
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     diagnostics: Vec<Diagnostic>,
+    more: usize,
 }
 
 impl Report {
@@ -113,9 +129,11 @@ impl Report {
         Self::default()
     }
 
-    /// Adds a diagnostic, unless the same place has the same one already.
+    /// Adds a diagnostic, unless the same place has the same one already. A full report only counts it.
     pub fn push(&mut self, diagnostic: Diagnostic) {
-        if !self.diagnostics.iter().any(|old| old.same_place(&diagnostic)) {
+        if self.diagnostics.len() == MOST {
+            self.more += 1;
+        } else if !self.diagnostics.iter().any(|old| old.same_place(&diagnostic)) {
             self.diagnostics.push(diagnostic);
         }
     }
@@ -133,6 +151,7 @@ impl Report {
     /// Adds everything another stage found.
     pub fn merge(&mut self, other: Report) {
         other.diagnostics.into_iter().for_each(|diagnostic| self.push(diagnostic));
+        self.more += other.more;
     }
 
     /// Ends a stage: `Err` with everything found, if anything was, in the order of the text.
@@ -164,20 +183,23 @@ impl Report {
                 text.push_str(&format!("{}: {}\n", diagnostic.code.code(), diagnostic.code.message()));
             }
         }
+        if self.more > 0 {
+            text.push_str(&format!("\nand {} more\n", self.more));
+        }
         text
     }
 }
 
 impl From<Diagnostic> for Report {
     fn from(diagnostic: Diagnostic) -> Self {
-        Self { diagnostics: vec![diagnostic] }
+        Self { diagnostics: vec![diagnostic], more: 0 }
     }
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let file = self.diagnostics.first().map_or("", |first| first.source.name());
-        match self.diagnostics.len() {
+        match self.diagnostics.len() + self.more {
             1 => write!(out, "{file} has an error"),
             count => write!(out, "{file} has {count} errors"),
         }
@@ -189,7 +211,8 @@ impl std::error::Error for Report {}
 impl miette::Diagnostic for Report {
     fn help(&self) -> Option<Box<dyn fmt::Display + '_>> {
         let first = self.diagnostics.first()?;
-        Some(Box::new(format!("`lbmc explain {}` says more about a code", first.code.code())))
+        let more = if self.more > 0 { format!("{} more are not shown; ", self.more) } else { String::new() };
+        Some(Box::new(format!("{more}`lbmc explain {}` says more about a code", first.code.code())))
     }
 
     fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn miette::Diagnostic> + 'a>> {
@@ -220,5 +243,23 @@ mod tests {
         }
         assert_eq!(report.diagnostics().len(), 1);
         assert!(report.propagate().is_err());
+    }
+
+    #[test]
+    fn a_full_report_counts_the_rest() {
+        let source = Source::new("a.lbm", &"x".repeat(MOST + 7));
+        let mut report = Report::new();
+        (0..MOST + 7).for_each(|at| report.push(Diagnostic::new(Code::Undefined, &source, Span::new(at, at + 1), "x")));
+        assert_eq!(report.diagnostics().len(), MOST);
+        assert!(report.render(80).ends_with("and 7 more\n"));
+        assert_eq!(report.to_string(), format!("a.lbm has {} errors", MOST + 7));
+    }
+
+    #[test]
+    fn a_long_line_is_shown_around_the_place() {
+        let source = Source::new("a.lbm", &format!("{}é = 1", "ρ ".repeat(100_000)));
+        let text = Report::from(Diagnostic::new(Code::IllegalCharacter, &source, Span::new(300_000, 300_002), "`é`"));
+        let text = text.render(100);
+        assert!(text.contains("a.lbm:1:200001") && text.contains("é = 1") && text.len() < 2000, "{text}");
     }
 }

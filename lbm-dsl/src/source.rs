@@ -87,6 +87,26 @@ impl Source {
     }
 }
 
+/// Longest line that is shown whole, in bytes. Nobody reads longer ones, and miette cannot show the longest.
+const LONG_LINE: usize = 1000;
+/// Bytes shown of a longer line, before and behind a place.
+const AROUND: usize = 40;
+
+impl Source {
+    /// What is shown around a byte of a long line: a piece of that line.
+    fn around(&self, offset: usize) -> Box<dyn SpanContents<'_> + '_> {
+        let Position { line, column } = self.position(offset);
+        let text = &self.text;
+        let boundary = |at: usize| (at..).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+        let start = boundary(offset.saturating_sub(AROUND)).max(text[..offset].rfind('\n').map_or(0, |at| at + 1));
+        let end = boundary((offset + AROUND).min(text.len()));
+        let end = text[offset..end].find('\n').map_or(end, |at| offset + at);
+        let column = column - 1 - text[start..offset].chars().count();
+        let (data, span) = (&text.as_bytes()[start..end], (start, end - start).into());
+        Box::new(MietteSpanContents::new_named(self.name.to_string(), data, span, line - 1, column, 1))
+    }
+}
+
 impl SourceCode for Source {
     fn read_span<'a>(
         &'a self,
@@ -95,6 +115,9 @@ impl SourceCode for Source {
         after: usize,
     ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
         let inner = self.text.read_span(span, before, after)?;
+        if inner.data().split(|byte| *byte == b'\n').any(|line| line.len() > LONG_LINE) {
+            return Ok(self.around(span.offset()));
+        }
         Ok(Box::new(MietteSpanContents::new_named(
             self.name.to_string(),
             inner.data(),

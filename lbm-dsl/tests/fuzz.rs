@@ -1,7 +1,7 @@
 //! No text makes the front end panic or run for long: damaged specs, random statements, tokens and bytes are models or
 //! diagnostics; what parses is formatted without a change of meaning. The same texts every time.
 //!
-//! For hours: `LBMC_FUZZ_SECONDS=3600 cargo test -p lbm-dsl --test fuzz -- --ignored --nocapture`.
+//! For hours: `LBMC_FUZZ_SECONDS=3600 cargo test --workspace --test fuzz -- --ignored --nocapture`.
 
 // The compiler looks at neither clock nor files; these tests look at both.
 #![allow(clippy::disallowed_types, clippy::disallowed_methods)]
@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use lbm_dsl::source::Source;
 use lbm_dsl::{format, lexer, shipped};
+use proc_macro2::{TokenStream, TokenTree};
 use texts::Random;
 
 /// Longest that a processor may work on a text, built for development.
@@ -23,6 +24,25 @@ fn worked(start: Instant) -> Duration {
     let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
     let nanoseconds = told.and_then(|text| text.split_whitespace().next()?.parse().ok());
     nanoseconds.map_or_else(|| start.elapsed(), Duration::from_nanos)
+}
+
+/// The tokens of a text one by one, whatever spaces are between them.
+fn tokens(text: &str) -> Option<Vec<String>> {
+    fn flat(stream: TokenStream, all: &mut Vec<String>) {
+        for token in stream {
+            match token {
+                TokenTree::Group(group) => {
+                    all.push(format!("{:?}", group.delimiter()));
+                    flat(group.stream(), all);
+                    all.push("end".into());
+                }
+                other => all.push(other.to_string()),
+            }
+        }
+    }
+    let mut all = Vec::new();
+    flat(lexer::lex(&Source::new("fuzz.lbm", text)).ok()?, &mut all);
+    Some(all)
 }
 
 /// Compiles and formats a text; whether it is a model.
@@ -37,7 +57,6 @@ fn try_out(text: &str) -> bool {
             assert!(report.render(80).contains("E0"), "nothing is shown");
         }
         if let Ok(once) = format::format(&source) {
-            let tokens = |text: &str| lexer::lex(&Source::new("fuzz.lbm", text)).map(|tokens| tokens.to_string()).ok();
             assert_eq!(tokens(&once), tokens(text), "formatting changes the tokens");
             let twice = format::format(&Source::new("fuzz.lbm", &once)).ok();
             assert_eq!(twice, Some(once), "formatting again changes something");
@@ -49,6 +68,31 @@ fn try_out(text: &str) -> bool {
     outcome.unwrap_or_else(|_| panic!("the text was\n{text}\n{text:?}"))
 }
 
+/// A method that has what the prelude has of rules at walls, stencils and couplings in its own text, and uses all of it.
+fn everything() -> String {
+    let own = |module: &str| {
+        let (_, text) = shipped::modules().find(|(name, _)| *name == module).expect("a shipped module");
+        text.lines().filter(|line| !line.starts_with("use ")).map(|line| format!("{line}\n")).collect::<String>()
+    };
+    let bgk = shipped::spec("d2q9_bgk").unwrap().replace("use walls::{bounce_back, moving_wall};", "");
+    let body = ["walls", "stencils", "couplings"].map(own).concat();
+    // Couplings have a name `equilibrium` of their own.
+    let body = body.replace("boundary equilibrium", "boundary at_equilibrium");
+    let used = |kind: &'static str| {
+        let head = move |line: &&str| line.starts_with(kind) && line.ends_with('{');
+        body.lines().filter(head).map(|line| line.replace(" {", ";\n")).collect::<String>()
+    };
+    assert!(bgk.contains("boundary bounce_back;"));
+    let bgk = bgk.replace("boundary bounce_back;", "").replace("boundary moving_wall;", "");
+    format!("{bgk}\n{body}\n{}{}", used("boundary "), used("coupling "))
+}
+
+#[test]
+fn everything_is_a_model() {
+    let model = lbm_dsl::compile(&Source::new("everything.lbm", &everything()), &shipped::Prelude);
+    model.unwrap_or_else(|report| panic!("{}", report.render(100)));
+}
+
 /// A text of the kind with that number.
 fn text(kind: usize, random: &mut Random) -> String {
     match kind {
@@ -56,8 +100,9 @@ fn text(kind: usize, random: &mut Random) -> String {
         1 => texts::tokens(random),
         2 => texts::statements(random),
         _ => {
-            let all: Vec<&str> = shipped::specs().chain(shipped::modules()).map(|(_, text)| text).collect();
-            texts::damaged(&texts::pieces(all[random.below(all.len())]), random)
+            let mut all: Vec<String> = shipped::specs().map(|(_, text)| text.into()).collect();
+            all.push(everything());
+            texts::damaged(&texts::pieces(&all[random.below(all.len())]), random)
         }
     }
 }
@@ -90,9 +135,12 @@ fn for_long() {
 fn damage_is_reported() {
     let mut random = Random(1);
     let mut refused = 0;
-    for (name, rounds) in [("d2q9_bgk", 600), ("d3q27_kbc", 60), ("d3q27_cumulant", 60)] {
+    let shipped = |name| shipped::spec(name).unwrap().to_string();
+    let texts =
+        [(shipped("d2q9_bgk"), 600), (shipped("d3q27_kbc"), 60), (shipped("d3q27_cumulant"), 60), (everything(), 60)];
+    for (text, rounds) in texts {
         // Comments are no target.
-        let text: Vec<&str> = shipped::spec(name).unwrap().lines().filter(|line| !line.starts_with("//")).collect();
+        let text: Vec<&str> = text.lines().filter(|line| !line.starts_with("//")).collect();
         let pieces = texts::pieces(&text.join("\n"));
         refused += (0..rounds).filter(|_| !try_out(&texts::damaged(&pieces, &mut random))).count();
     }
