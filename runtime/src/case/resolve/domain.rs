@@ -1,0 +1,93 @@
+//! Sizes against blocks.
+
+use super::{Resolver, axis_name, short};
+use crate::case::diag;
+
+/// How far, in cells, a length may be from a whole number of them.
+const CELL_TOLERANCE: f64 = 1e-6;
+
+impl Resolver<'_> {
+    pub(super) fn block(&mut self) {
+        let Some(block) = self.raw.block.as_ref().filter(|block| block.value.len() != self.dim) else { return };
+        self.wrong_dimension(&block.span, "a block", block.value.len());
+    }
+
+    /// Cells along each axis, and the size of a cell in the units of the case.
+    pub(super) fn domain(&mut self) -> Option<([usize; 3], f64)> {
+        let raw = self.raw;
+        let given = &raw.size.value;
+        if given.len() != self.dim {
+            self.wrong_dimension(&raw.size.span, "`domain.size`", given.len());
+            return None;
+        }
+        let cell = raw.resolution.as_ref().filter(|_| raw.si.is_some()).map_or(1.0, |n| given[0].value / n.value);
+        let mut size = [1; 3];
+        let mut sound = true;
+        for (axis, extent) in given.iter().enumerate() {
+            let cells = extent.value / cell;
+            let whole = cells.round();
+            if whole < 1.0 {
+                let message = "a domain has at least one cell along each axis";
+                self.report.add::<()>(diag::BAD_VALUE, &extent.span, message, "too small", None);
+                sound = false;
+            } else if (cells - whole).abs() > CELL_TOLERANCE {
+                let help = match raw.si {
+                    None => "in lattice units a size is a number of cells".to_string(),
+                    Some(_) => format!("{} m is {whole} cells; or change `resolution`", short(whole * cell)),
+                };
+                let message = format!("{cells:.3} cells along {} is no whole number", axis_name(axis));
+                self.report.add::<()>(diag::PARTIAL_CELL, &extent.span, message, "not a whole number of cells", help);
+                sound = false;
+            }
+            size[axis] = whole.max(1.0) as usize;
+        }
+        sound &= self.whole_blocks(&size, sound);
+        (sound && cell > 0.0).then_some((size, cell))
+    }
+
+    fn whole_blocks(&mut self, size: &[usize; 3], sound: bool) -> bool {
+        let mut whole = true;
+        for axis in (0..self.dim).filter(|_| sound) {
+            let (cells, block) = (size[axis], self.manifest.block[axis] as usize);
+            if cells.is_multiple_of(block) {
+                continue;
+            }
+            whole = false;
+            let below = cells / block * block;
+            let mut help = match below {
+                0 => format!("take {block} cells"),
+                _ => format!("take {below} or {} cells", below + block),
+            };
+            let blocks: Vec<usize> = (0..self.dim).map(|axis| divisor(size[axis], self.manifest.block[axis])).collect();
+            if blocks.iter().all(|cells| *cells > 2) {
+                help += &format!(", or `block = {blocks:?}`");
+            }
+            let span = match &self.raw.resolution {
+                Some(resolution) if axis == 0 && self.raw.si.is_some() => &resolution.span,
+                _ => &self.raw.size.value[axis].span,
+            };
+            let message = format!("{cells} cells along {} are no whole number of blocks of {block}", axis_name(axis));
+            let label = format!("not a multiple of {block}");
+            self.report.add::<()>(diag::PARTIAL_BLOCK, span, message, label, help);
+        }
+        whole
+    }
+}
+
+/// The divisor of `cells` that is nearest to the block at hand, the smaller of two.
+fn divisor(cells: usize, block: u32) -> usize {
+    let block = block as usize;
+    (1..=2 * block).filter(|n| cells.is_multiple_of(*n)).min_by_key(|n| n.abs_diff(block)).unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_divisor_nearest_to_the_block_is_found() {
+        assert_eq!(divisor(100, 8), 10);
+        assert_eq!(divisor(60, 8), 6);
+        assert_eq!(divisor(31, 4), 1);
+    }
+}

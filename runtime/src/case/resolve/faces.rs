@@ -1,0 +1,133 @@
+//! Faces against the rules of the method.
+
+use lbm_bundle::Boundary;
+
+use super::Resolver;
+use crate::case::diag::{self, Spanned};
+use crate::case::read::{RawFace, RawParam};
+use crate::case::units::Units;
+use crate::case::{Face, Wall, schema};
+
+impl Resolver<'_> {
+    /// What each face is, `None` where the case says nothing or the face does not exist.
+    pub(super) fn faces(&mut self) -> [Option<Spanned<RawFace>>; 6] {
+        let raw = &self.raw.faces;
+        for face in raw.named[2 * self.dim..].iter().flatten() {
+            let name = &face.span.source.inner()[face.span.range.clone()];
+            let message = format!("{} has {} axes and no face `{name}`", self.manifest.main().lattice, self.dim);
+            let help = format!("its faces are {}", schema::list(schema::FACES[..2 * self.dim].iter().copied()));
+            self.report.add::<()>(diag::WRONG_DIMENSION, &face.span, message, "no such face", help);
+        }
+        let named = raw.named[..2 * self.dim].iter().flatten().count();
+        match &raw.others {
+            Some(others) if named == 2 * self.dim => {
+                let help = "every face has its own line".to_string();
+                self.report.add::<()>(diag::NO_EFFECT, &others.span, "`others` has no effect", "has no effect", help);
+            }
+            None if named < 2 * self.dim => {
+                let open = |face: &usize| raw.named[*face].is_none();
+                let missing = (0..2 * self.dim).filter(open).map(|face| schema::FACES[face]);
+                let message = format!("no boundary for {}", schema::list(missing).replace(" or ", " and "));
+                let help = "give each face a rule, or all that are left one: `others = \"bounce_back\"`".to_string();
+                self.report.add::<()>(diag::MISSING_KEY, &raw.span, message, "not given here", help);
+            }
+            _ => {}
+        }
+        std::array::from_fn(|face| {
+            let face = raw.named.get(face).filter(|_| face < 2 * self.dim)?;
+            face.clone().or_else(|| raw.others.clone())
+        })
+    }
+
+    /// Periodic axes and walls; each face with its rule's parameters in lattice units.
+    pub(super) fn walls(
+        &mut self,
+        faces: &[Option<Spanned<RawFace>>; 6],
+        units: Option<&Units>,
+    ) -> ([bool; 3], Vec<Wall>) {
+        let mut periodic = [true; 3];
+        let mut walls = vec![];
+        for axis in 0..self.dim {
+            let pair = [&faces[2 * axis], &faces[2 * axis + 1]];
+            let is_periodic = |face: &Spanned<RawFace>| face.value.rule.value == "periodic";
+            periodic[axis] = pair.into_iter().all(|face| face.as_ref().is_some_and(is_periodic));
+            for (side, face) in pair.into_iter().enumerate() {
+                let Some(face) = face else { continue };
+                if !is_periodic(face) {
+                    walls.extend(self.wall(Face { axis, high: side == 1 }, face, units));
+                    continue;
+                }
+                for param in &face.value.params {
+                    self.surplus(param, "periodic", &[]);
+                }
+                if pair[1 - side].is_some() && !periodic[axis] {
+                    let (here, there) = (schema::FACES[2 * axis + side], schema::FACES[2 * axis + 1 - side]);
+                    let message = format!("`{here}` is periodic, but `{there}` opposite is not");
+                    let help = format!("what leaves on one side enters on the other: make `{there}` periodic too");
+                    self.report.add::<()>(diag::PERIODIC_PAIR, &face.value.rule.span, message, "periodic", help);
+                }
+            }
+        }
+        (periodic, walls)
+    }
+
+    fn wall(&mut self, at: Face, face: &Spanned<RawFace>, units: Option<&Units>) -> Option<Wall> {
+        let RawFace { rule, params } = &face.value;
+        let Some(boundary) = self.manifest.boundaries.iter().find(|boundary| boundary.name == rule.value) else {
+            let mut known: Vec<&str> = self.manifest.boundaries.iter().map(|boundary| &boundary.name[..]).collect();
+            known.extend(
+                self.others.iter().map(String::as_str).filter(|name| !known.contains(name)).collect::<Vec<_>>(),
+            );
+            known.push("periodic");
+            let message = format!("{} has no boundary rule `{}`", self.manifest.spec, rule.value);
+            let help = schema::suggest(&rule.value, &known);
+            return self.report.add(diag::UNKNOWN_RULE, &rule.span, message, "unknown rule", help);
+        };
+        let known: Vec<&str> = boundary.params.iter().map(|param| &param.name[..]).collect();
+        for param in params.iter().filter(|param| !known.contains(&&param.name.value[..])) {
+            self.surplus(param, &boundary.name, &known);
+        }
+        let mut values = vec![];
+        let mut sound = true;
+        for wanted in &boundary.params {
+            match params.iter().find(|param| param.name.value == wanted.name) {
+                Some(param) => match self.values(param, wanted, units?) {
+                    Some(lattice) => values.push((wanted.name.clone(), lattice)),
+                    None => sound = false,
+                },
+                None => {
+                    let message = format!("`{}` needs `{}`", boundary.name, wanted.name);
+                    let help = rule_example(boundary);
+                    self.report.add::<()>(diag::RULE_PARAMETER, &rule.span, message, "parameter missing", help);
+                    sound = false;
+                }
+            }
+        }
+        let velocity = wall_velocity(&values);
+        sound.then(|| Wall { face: at, rule: boundary.name.clone(), values, velocity })
+    }
+
+    fn surplus(&mut self, param: &RawParam, rule: &str, known: &[&str]) {
+        let message = format!("`{rule}` has no parameter `{}`", param.name.value);
+        let help = if known.is_empty() { None } else { Some(schema::suggest(&param.name.value, known)) };
+        self.report.add::<()>(diag::RULE_PARAMETER, &param.name.span, message, "unknown parameter", help);
+    }
+}
+
+/// The velocity of a wall: its parameter of that name, or rest where there are no parameters at all.
+fn wall_velocity(values: &[(String, Vec<f64>)]) -> Option<[f64; 3]> {
+    if values.is_empty() {
+        return Some([0.0; 3]);
+    }
+    let (_, components) = values.iter().find(|(name, _)| name == "velocity")?;
+    Some(std::array::from_fn(|axis| components.get(axis).copied().unwrap_or(0.0)))
+}
+
+/// How a rule with parameters is written.
+fn rule_example(boundary: &Boundary) -> String {
+    let params = boundary.params.iter().map(|param| match param.components {
+        1 => format!("{} = ...", param.name),
+        n => format!("{} = [{}]", param.name, vec!["..."; n as usize].join(", ")),
+    });
+    format!("write `{{ rule = \"{}\", {} }}`", boundary.name, params.collect::<Vec<_>>().join(", "))
+}

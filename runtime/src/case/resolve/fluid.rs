@@ -1,0 +1,186 @@
+//! The fluid against the rates of the method, and how fast it moves.
+
+use lbm_bundle::Param;
+
+use super::{Resolver, Speed, Values, norm};
+use crate::case::diag::{self, Span, Spanned};
+use crate::case::read::{RawFace, RawFluid};
+use crate::case::units::{Dimension, Units};
+use crate::case::{MACH_ADVISED, Scales, schema};
+
+/// Share of a rate's range, next to its upper limit, in which stability is doubtful.
+const RATE_MARGIN: f64 = 0.01;
+
+impl Resolver<'_> {
+    /// Speeds of the walls and of the start, in the units of the case.
+    pub(super) fn speeds(&self, faces: &[Option<Spanned<RawFace>>; 6], start: f64) -> Vec<Speed> {
+        let walls = faces.iter().flatten().flat_map(|face| &face.value.params).filter_map(|param| {
+            let value = norm(param.values.iter().map(|(value, _)| *value));
+            (param.name.value == "velocity").then(|| Speed { value, span: param.span.clone() })
+        });
+        let given = self.raw.start.iter().filter(|given| given.key.value == "velocity");
+        walls.chain(given.map(|given| Speed { value: start, span: given.components.span.clone() })).collect()
+    }
+
+    pub(super) fn units(&mut self, cell: f64, reference: Option<&Speed>) -> Option<Units> {
+        let Some(raw) = &self.raw.si else { return Some(Units::LATTICE) };
+        let step = match (&raw.step, &raw.mach, reference) {
+            (Some(step), ..) => step.value,
+            (None, Some(mach), Some(speed)) => mach.value * self.manifest.main().cs2.sqrt() * cell / speed.value,
+            (None, Some(mach), None) => {
+                let message = "the Mach number needs a velocity, and nothing in this case moves";
+                let help = "give the reference velocity: `[fluid] velocity = \"1 m/s\"`".to_string();
+                return self.report.add(diag::MISSING_KEY, &mach.span, message, "sets the time step", help);
+            }
+            (None, None, _) => return None,
+        };
+        Some(Units { si: true, cell, step, density: raw.density.as_ref().map(|density| density.value) })
+    }
+
+    /// Values of the method's parameters, and the scales that follow.
+    pub(super) fn params(&mut self, units: &Units, velocity: f64, length: f64) -> (Option<Values>, Scales) {
+        let cs2 = self.manifest.main().cs2;
+        let mach = velocity / cs2.sqrt();
+        let mut scales = Scales { velocity, length, viscosity: None, omega: None, re: None, mach };
+        let names: Vec<&str> = self.manifest.params.iter().map(|param| &param.name[..]).collect();
+        for param in self.raw.params.iter().filter(|param| !names.contains(&&param.name.value[..])) {
+            let message = format!("{} has no parameter `{}`", self.manifest.spec, param.name.value);
+            let help = schema::suggest(&param.name.value, &names);
+            self.report.add::<()>(diag::METHOD_PARAMETER, &param.name.span, message, "unknown parameter", help);
+        }
+        let rate = self.rate(units, velocity, length);
+        let mut values = vec![];
+        let mut sound = true;
+        for param in &self.manifest.params {
+            let is_rate = self.manifest.viscosity.rate.as_ref() == Some(&param.name);
+            let given = self.raw.params.iter().find(|given| given.name.value == param.name);
+            let found = match (given, &rate) {
+                (Some(given), _) => self.values(given, param, units).map(|values| (values, given.span.clone())),
+                (None, Some(rate)) if is_rate => {
+                    self.in_range(rate.value, param, &rate.span).map(|()| (vec![rate.value], rate.span.clone()))
+                }
+                (None, _) if is_rate => None,
+                (None, _) => {
+                    let message = format!("{} needs the parameter `{}`", self.manifest.spec, param.name);
+                    let help = format!("`[params] {} = ...`: {}", param.name, param.doc);
+                    self.report.add(
+                        diag::METHOD_PARAMETER,
+                        &self.raw.spec.span,
+                        message,
+                        "parameter missing",
+                        help.trim_end_matches(": ").to_string(),
+                    )
+                }
+            };
+            let Some((components, span)) = found else {
+                sound = false;
+                continue;
+            };
+            if let (true, [omega]) = (is_rate, &components[..]) {
+                let viscosity = match &self.raw.fluid {
+                    RawFluid { re: Some(re), .. } => velocity * length / re.value,
+                    RawFluid { viscosity: Some(nu), .. } => nu.value / units.scale(Dimension::VISCOSITY),
+                    _ => cs2 * (1.0 / omega - 0.5),
+                };
+                scales.omega = Some(*omega);
+                scales.viscosity = Some(viscosity);
+                scales.re = Some(velocity * length / viscosity).filter(|re| *re > 0.0);
+                self.near_limit(*omega, viscosity, param, &span);
+            }
+            values.push((param.name.clone(), components));
+        }
+        (sound.then_some(values), scales)
+    }
+
+    /// The rate that sets the viscosity, from `[fluid]`, with the place of what it follows from.
+    fn rate(&mut self, units: &Units, velocity: f64, length: f64) -> Option<Spanned<f64>> {
+        let fluid = &self.raw.fluid;
+        let given = fluid.re.as_ref().or(fluid.viscosity.as_ref()).or(fluid.omega.as_ref());
+        let Some(name) = &self.manifest.viscosity.rate else {
+            let given = given?;
+            let message = format!("no single parameter of {} sets its viscosity", self.manifest.spec);
+            let help = format!("it is {}; set these in `[params]`", self.manifest.viscosity.formula);
+            return self.report.add(diag::NO_SINGLE_RATE, &given.span, message, "sets the viscosity", help);
+        };
+        let direct = self.raw.params.iter().find(|param| param.name.value == *name);
+        let given = match (given, direct) {
+            (Some(given), None) => given,
+            (None, Some(_)) => return None,
+            (Some(_), Some(direct)) => {
+                let message = format!("`{name}` follows from `[fluid]` already");
+                let help = "keep one of the two".to_string();
+                return self.report.add(diag::CONFLICT, &direct.name.span, message, "one too many", help);
+            }
+            (None, None) => {
+                let message = "`re`, `viscosity` or `omega` is missing: how viscous the fluid is";
+                let help = "for example `[fluid] re = 100`".to_string();
+                return self.report.add(diag::MISSING_KEY, &fluid.span, message, "not given here", help);
+            }
+        };
+        let viscosity = if fluid.re.is_some() {
+            if velocity == 0.0 {
+                let message = "the Reynolds number needs a velocity, and nothing in this case moves";
+                let help = "give the reference velocity: `[fluid] velocity = ...`".to_string();
+                return self.report.add(diag::MISSING_KEY, &given.span, message, "sets the viscosity", help);
+            }
+            velocity * length / given.value
+        } else if fluid.viscosity.is_some() {
+            given.value / units.scale(Dimension::VISCOSITY)
+        } else {
+            return Some(given.clone());
+        };
+        Some(Spanned { value: 1.0 / (viscosity / self.manifest.main().cs2 + 0.5), span: given.span.clone() })
+    }
+
+    fn near_limit(&mut self, omega: f64, viscosity: f64, param: &Param, span: &Span) {
+        let Some((low, high)) = param.range else { return };
+        if omega <= high - RATE_MARGIN * (high - low) {
+            return;
+        }
+        let comfortable = high - 5.0 * RATE_MARGIN * (high - low);
+        let finer = self.manifest.main().cs2 * (1.0 / comfortable - 0.5) / viscosity;
+        let message =
+            format!("`{}` = {omega:.5} is close to its limit {high}: the run may become unstable", param.name);
+        let help = match &self.raw.fluid.omega {
+            None => {
+                format!("a grid {finer:.1} times as fine has {comfortable:.2} at the same Reynolds and Mach number")
+            }
+            Some(_) => format!("values up to {comfortable:.2} are safe in most flows"),
+        };
+        self.report.add::<()>(diag::RATE_NEAR_LIMIT, span, message, "very little viscosity", help);
+    }
+
+    pub(super) fn mach(&mut self, speeds: &[Speed], reference: Option<Speed>, units: &Units) {
+        let Some(fastest) = reference.into_iter().chain(fastest(speeds)).max_by(|a, b| a.value.total_cmp(&b.value))
+        else {
+            return;
+        };
+        let mach = fastest.value / units.scale(Dimension::VELOCITY) / self.manifest.main().cs2.sqrt();
+        let advised = 0.5 * MACH_ADVISED;
+        let help = match &self.raw.si {
+            None => format!("{:.2} cells per step is Mach {advised}", advised * self.manifest.main().cs2.sqrt()),
+            Some(_) => format!("a time step of {:.3e} s gives Mach {advised}, or set `mach` itself", {
+                units.step * advised / mach
+            }),
+        };
+        let span = match self.raw.si.as_ref().and_then(|units| units.mach.as_ref()) {
+            Some(mach) => &mach.span,
+            None => &fastest.span,
+        };
+        if mach >= 1.0 {
+            let message = format!("Mach {mach:.2}: faster than sound on this lattice");
+            self.report.add::<()>(diag::SUPERSONIC, span, message, "too fast", help);
+        } else if mach > MACH_ADVISED {
+            let message = format!("Mach {mach:.2}: the fluid is compressible, an error of about Mach² = {:.0} %", {
+                100.0 * mach * mach
+            });
+            self.report.add::<()>(diag::COMPRESSIBLE, span, message, "fast", help);
+        }
+    }
+}
+
+/// The fastest of them, unless none moves.
+pub(super) fn fastest(speeds: &[Speed]) -> Option<Speed> {
+    let fastest = speeds.iter().max_by(|a, b| a.value.total_cmp(&b.value)).filter(|speed| speed.value > 0.0)?;
+    Some(Speed { value: fastest.value, span: fastest.span.clone() })
+}

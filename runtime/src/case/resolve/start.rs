@@ -1,0 +1,118 @@
+//! What the flow starts from, and whether anything drives it.
+
+use super::{Resolver, Values, axis_name, short};
+use crate::case::diag::{self, Spanned};
+use crate::case::formula::Formula;
+use crate::case::units::{Dimension, Units};
+use crate::case::{Start, StartField, Wall, schema};
+
+impl<'a> Resolver<'a> {
+    /// The state at the start in the units of the case, checked on every cell, and its largest speed.
+    pub(super) fn start(&mut self, size: [usize; 3], cell: f64) -> Option<(Start, f64)> {
+        let raw = self.raw;
+        let keys: Vec<&str> = self.manifest.fields.iter().map(|field| start_key(&field.name)).collect();
+        for given in &raw.start {
+            let key = &given.key.value;
+            if !keys.contains(&&key[..]) {
+                let message = format!("{} has no field `{key}`", self.manifest.spec);
+                let help = schema::suggest(key, &keys);
+                return self.report.add(diag::UNKNOWN_KEY, &given.key.span, message, "unknown field", help);
+            }
+            for component in &given.components.value {
+                if let Some(name) = component.value.beyond(self.dim) {
+                    let message = format!("{} has {} axes, and no `{name}`", self.manifest.main().lattice, self.dim);
+                    return self.report.add(diag::WRONG_DIMENSION, &component.span, message, "no such axis", None);
+                }
+            }
+        }
+        let mut start = Start { fields: vec![] };
+        for field in &self.manifest.fields {
+            let count = field.components as usize;
+            let components = match self.started(&field.name) {
+                Some(given) if given.value.len() == count => {
+                    given.value.iter().map(|component| component.value.on(size, cell)).collect()
+                }
+                Some(given) => {
+                    let key = start_key(&field.name);
+                    let message = format!("`{key}` has {count} components, not {}", given.value.len());
+                    return self.report.add(diag::COMPONENTS, &given.span, message, format!("{count} expected"), None);
+                }
+                None => vec![Formula::number(if field.name == "rho" { 1.0 } else { 0.0 }); count],
+            };
+            start.fields.push(StartField { name: field.name.clone(), components });
+        }
+        let survey = start.survey(size);
+        for wrong in &survey.wrong {
+            let name = &start.fields[wrong.field].name;
+            let Some(given) = self.started(name) else { continue };
+            let place = match start.is_uniform() {
+                true => String::new(),
+                false => {
+                    let cell = wrong.cell[..self.dim].iter().map(usize::to_string);
+                    format!(" at cell ({})", cell.collect::<Vec<_>>().join(", "))
+                }
+            };
+            let key = start_key(name);
+            let (message, label) = if name == "rho" {
+                (format!("the density must be positive, and is {}{place}", short(wrong.value)), "not positive")
+            } else if given.value.len() > 1 {
+                (format!("the {key} along {} is not finite{place}", axis_name(wrong.component)), "not finite")
+            } else {
+                (format!("`{key}` is not finite{place}"), "not finite")
+            };
+            self.report.add::<()>(diag::BAD_VALUE, &given.value[wrong.component].span, message, label, None);
+        }
+        survey.wrong.is_empty().then_some((start, survey.fastest))
+    }
+
+    /// What the case gives a field of the method at the start.
+    fn started(&self, field: &str) -> Option<&'a Spanned<Vec<Spanned<Formula>>>> {
+        let given = self.raw.start.iter().find(|given| given.key.value == start_key(field));
+        given.map(|given| &given.components)
+    }
+
+    pub(super) fn start_in_lattice(&mut self, start: Option<Start>, units: &Units) -> Option<Start> {
+        let mut start = start?;
+        for field in &mut start.fields {
+            let Some(given) = self.started(&field.name) else { continue };
+            let scale = match &field.name[..] {
+                "rho" if units.si && units.density.is_none() => return self.needs_density(&given.span),
+                "rho" => units.scale(Dimension::DENSITY),
+                "u" => units.scale(Dimension::VELOCITY),
+                _ => 1.0,
+            };
+            for component in &mut field.components {
+                *component = component.over(scale);
+            }
+        }
+        Some(start)
+    }
+
+    /// Warns of a flow that nothing drives: no wall, no force, and nothing at the start.
+    pub(super) fn drive(&mut self, walls: &[Wall], start: Option<&Start>, params: Option<&Values>) {
+        let (Some(start), Some(params)) = (start, params) else { return };
+        if self.report.has_errors() {
+            return; // a wall that was not understood may be the one that moves
+        }
+        let rests = walls.iter().all(|wall| wall.velocity == Some([0.0; 3]))
+            && start.is_uniform()
+            && start.fields.iter().all(|field| {
+                field.name != "u" || field.components.iter().all(|component| component.constant() == Some(0.0))
+            })
+            && params.iter().all(|(_, values)| values.len() == 1 || values.iter().all(|value| *value == 0.0));
+        if rests {
+            let message = "nothing moves: every wall is at rest, and so is the fluid at the start";
+            let help = "give a wall or `[start]` a velocity".to_string();
+            self.report.add::<()>(diag::NOTHING_MOVES, &self.raw.faces.span, message, "all at rest", help);
+        }
+    }
+}
+
+/// What `[start]` calls a field of the method.
+fn start_key(field: &str) -> &str {
+    match field {
+        "rho" => "density",
+        "u" => "velocity",
+        other => other,
+    }
+}

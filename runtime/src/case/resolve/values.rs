@@ -1,0 +1,53 @@
+//! Parameters in lattice units, against their shapes and ranges.
+
+use lbm_bundle::{Param, Real};
+
+use super::{Resolver, short};
+use crate::case::diag::{self, Span};
+use crate::case::read::RawParam;
+use crate::case::units::Units;
+
+impl Resolver<'_> {
+    /// A parameter's components in lattice units, checked against its shape and range.
+    pub(super) fn values(&mut self, param: &RawParam, wanted: &Param, units: &Units) -> Option<Vec<f64>> {
+        if param.values.len() != wanted.components as usize {
+            let (name, found) = (&wanted.name, param.values.len());
+            let message = format!("`{name}` has {} components, not {found}", wanted.components);
+            let label = format!("{} expected", wanted.components);
+            return self.report.add(diag::COMPONENTS, &param.span, message, label, None);
+        }
+        let mut values = vec![];
+        for (value, dimension) in &param.values {
+            if dimension.kg != 0 && units.si && units.density.is_none() {
+                return self.needs_density(&param.span);
+            }
+            let value = value / units.scale(*dimension);
+            self.in_range(value, wanted, &param.span)?;
+            values.push(value);
+        }
+        Some(values)
+    }
+
+    pub(super) fn needs_density<T>(&mut self, span: &Span) -> Option<T> {
+        let message = "the density of the fluid at rest is missing";
+        let help = "this value is relative to it: `[units] density = \"998 kg/m^3\"`".to_string();
+        self.report.add(diag::MISSING_KEY, span, message, "needs `units.density`", help)
+    }
+
+    /// Checks a parameter against the open interval that the method states, in the precision of the run.
+    pub(super) fn in_range(&mut self, value: f64, param: &Param, span: &Span) -> Option<()> {
+        let Some((low, high)) = param.range else { return Some(()) };
+        let single = self.raw.real() == Real::F32;
+        let rounded = if single { f64::from(value as f32) } else { value };
+        if rounded > low && rounded < high {
+            return Some(());
+        }
+        let (name, value) = (&param.name, short(value));
+        let message = format!("`{name}` is {value}, outside the method's range ({low}, {high})");
+        let help = (rounded == high || rounded == low).then(|| match single {
+            true => format!("rounded to f32 it is {rounded}; a finer grid moves it away from its limit"),
+            false => "the limits themselves are not allowed".to_string(),
+        });
+        self.report.add(diag::RATE_OUT_OF_RANGE, span, message, "out of range", help)
+    }
+}
