@@ -99,6 +99,9 @@ pub struct Check {
     /// Value of a parameter, `omega=1.9`; without it, several values of the rate that sets the viscosity are told about.
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,
+    /// Add a boundary rule of the prelude; may be repeated.
+    #[arg(long, value_name = "RULE")]
+    pub boundary: Vec<String>,
     /// Also tell where linear stability ends, by trying waves on a uniform flow (von Neumann).
     #[arg(long)]
     pub stability: bool,

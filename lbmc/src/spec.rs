@@ -1,6 +1,7 @@
 //! Finds a spec and the modules it uses: files first, then what is shipped, and says which.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use lbm_bundle::Bundle;
@@ -89,6 +90,22 @@ impl Spec {
             Some(report) => Err(report),
             None => Ok(model?),
         }
+    }
+
+    /// Parses and checks it, with all the named boundary rules, its own or the prelude's.
+    pub fn model_with_all(&self, rules: &[String]) -> Result<Model> {
+        let rules: Vec<&str> = rules.iter().map(String::as_str).collect();
+        let model = self.model_with(&rules)?;
+        let own: Vec<&str> = model.boundaries().iter().map(|boundary| &boundary.name[..]).collect();
+        let Some(unknown) = rules.iter().find(|rule| !own.contains(rule)) else { return Ok(model) };
+        let own = own.iter().map(|name| name.to_string());
+        let all: BTreeSet<String> = own.chain(self.prelude_rules()).collect();
+        Err(miette!(
+            code = "lbmc::no_rule",
+            help = format!("rules: {}", all.into_iter().collect::<Vec<_>>().join(", ")),
+            "neither {} nor the prelude has a boundary rule `{unknown}`",
+            model.name()
+        ))
     }
 
     /// Names of the boundary rules of the prelude.

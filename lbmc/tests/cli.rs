@@ -264,6 +264,9 @@ fn check_tells_viscosities_walls_and_where_stability_ends() {
     }
     works(here.path(), &["check", "d2q9_bgk", "--stability", "--plot", "stable.png"]);
     assert!(std::fs::read(here.path().join("stable.png")).expect("drawn").starts_with(b"\x89PNG"));
+    let said = works(here.path(), &["check", "d2q9_bgk", "--boundary", "interpolated_bounce_back"]);
+    assert!(said.contains("interpolated_bounce_back, distance = 0.25: wall 1/4 of a cell"), "{said}");
+    assert!(fails(here.path(), &["check", "d2q9_bgk", "--boundary", "rubber"]).contains("zou_he_velocity"));
     assert!(fails(here.path(), &["check", "d3q27_kbc", "--stability"]).contains("no derivative at equilibrium"));
     assert!(fails(here.path(), &["check", "d2q9_bgk", "--stability", "--velocity", "0.1"]).contains("needs 2 numbers"));
 }

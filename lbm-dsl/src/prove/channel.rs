@@ -1,11 +1,11 @@
 //! Where a boundary rule puts the wall, by solving steady channel flows near rest.
 //!
-//! A column of cells across a channel, the same along the walls, both ends the rule. A flow along x is odd in `c_x`: that half
-//! of the populations is the unknown, so density and what the walls do to it do not enter. With the collision's derivative
-//! about rest the steady state is a linear system, solved directly; two flows are made:
+//! A column of cells along x across a channel, the same along the walls, both ends the rule. A flow along y is odd in `c_y`:
+//! that half of the populations is the unknown, so density and what the walls do to it do not enter. With the derivatives of
+//! collision and rule about rest the steady state is a linear system, solved directly; two flows are made:
 //!
 //! - linear between walls: Couette flow where the rule has a velocity, else flow driven in the middle cell alone;
-//! - parabolic: Poiseuille flow, driven by the same force `a` in every cell, `w_i c_ix a / cs2` after the collision. The
+//! - parabolic: Poiseuille flow, driven by the same force `a` in every cell, `w_i c_iy a / cs2` after the collision. The
 //!   velocity of a cell is then its momentum plus half the force.
 //!
 //! The wall is where the profile, continued from cells away from it, has the velocity of the wall. For half-way bounce-back
@@ -13,11 +13,12 @@
 //! moments (Ginzburg & d'Humieres, Phys. Rev. E 68 (2003) 066614).
 
 use nalgebra::{DMatrix, DVector};
+use num_traits::ToPrimitive;
 
-use crate::expr::{Expr, ExprId, Symbol};
+use crate::expr::{Expr, ExprId, Rational, Symbol};
 use crate::lattice::{Dir, Lattice};
-use crate::model::{Boundary, Model, Rule};
-use crate::prove::linear::{self, NotLinear};
+use crate::model::{Boundary, Model, Param, Rule};
+use crate::prove::linear::{self, Dual, NotLinear};
 
 /// Cells across the channels.
 pub const HEIGHTS: [usize; 3] = [9, 17, 33];
@@ -54,10 +55,8 @@ impl Wall {
 /// Why there is no place of the wall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoWall {
-    /// The rule sets something else: it has a parameter that is no velocity.
+    /// The rule sets something else: it has a parameter that is neither a velocity nor a number from a range.
     OtherMeaning,
-    /// It is a rule of nodes.
-    Nodes,
     /// It does not hold the velocity along the wall.
     Slips,
     /// Velocities reach beyond the next cell.
@@ -66,26 +65,43 @@ pub enum NoWall {
     NotLinear(NotLinear),
 }
 
-/// The place of the wall of a rule. `params[param][component]`.
-pub fn wall(model: &Model, rule: &Boundary, params: &[Vec<f64>]) -> Result<Wall, NoWall> {
-    let moves = rule.params.iter().any(|param| param.name == "velocity" && param.components > 1);
-    if rule.params.len() > usize::from(moves) {
+/// Shares of their ranges at which a rule's own numbers are tried.
+const SHARES: [f64; 3] = [0.125, 0.375, 0.75];
+
+/// Values at which the numbers of a rule that have a range are tried: `choices[choice][param]`, a single empty choice if it
+/// has none.
+pub fn choices(rule: &Boundary) -> Vec<Vec<Option<f64>>> {
+    let at = |share: f64| -> Vec<Option<f64>> {
+        let value = |param: &Param| {
+            let (low, high) = param.range.as_ref().filter(|_| param.components == 1)?;
+            Some(float(low) + share * (float(high) - float(low)))
+        };
+        rule.params.iter().map(value).collect()
+    };
+    let all: Vec<Vec<Option<f64>>> = SHARES.iter().map(|share| at(*share)).collect();
+    if all[0].iter().any(Option::is_some) { all } else { vec![vec![None; rule.params.len()]] }
+}
+
+/// The place of the wall of a rule. `params[param][component]` are those of the method, `own[param]` the rule's own numbers,
+/// one of its [`choices`].
+pub fn wall(model: &Model, rule: &Boundary, params: &[Vec<f64>], own: &[Option<f64>]) -> Result<Wall, NoWall> {
+    let velocity = |param: &Param| param.name == "velocity" && param.components > 1;
+    let moves = rule.params.iter().any(velocity);
+    if rule.params.iter().zip(own).any(|(param, own)| !velocity(param) && own.is_none()) {
         return Err(NoWall::OtherMeaning);
     }
     let lattice = model.lattice();
     if lattice.dirs().any(|dir| lattice.velocity(dir).iter().any(|c| c.abs() > 1)) {
         return Err(NoWall::LongVelocities);
     }
-    let links = match &rule.rule {
-        Rule::Link(links) => links,
-        Rule::Node(_) => return Err(NoWall::Nodes),
-    };
-    let needed = model.exprs.needed(links);
-    let mirrors = |node: &Expr| matches!(node, Expr::Symbol(Symbol::Mirrored(_)));
-    if model.exprs.iter().any(|(id, node)| needed[id.index()] && mirrors(node)) {
-        return Err(NoWall::Slips);
+    if let Rule::Link(links) = &rule.rule {
+        let needed = model.exprs.needed(links);
+        let mirrors = |node: &Expr| matches!(node, Expr::Symbol(Symbol::Mirrored(_)));
+        if model.exprs.iter().any(|(id, node)| needed[id.index()] && mirrors(node)) {
+            return Err(NoWall::Slips);
+        }
     }
-    let column = Column::new(model, links, params).map_err(NoWall::NotLinear)?;
+    let column = Column::new(model, rule, params, own).map_err(NoWall::NotLinear)?;
     let linear = if moves { column.couette(HEIGHTS[2]) } else { column.driven_in_the_middle(HEIGHTS[2]) };
     let linear = linear.ok_or(NoWall::Slips)?;
     let mut parabolic = [0.0; 3];
@@ -95,48 +111,96 @@ pub fn wall(model: &Model, rule: &Boundary, params: &[Vec<f64>]) -> Result<Wall,
     Ok(Wall { linear, parabolic })
 }
 
-/// The equations of a column, for the populations with `c_x > 0`; the others are minus their mirror images.
+/// The equations of a column, for the populations with `c_y > 0`; the others are minus their mirror images.
 struct Column<'m> {
     lattice: &'m Lattice,
-    /// Directions with `c_x > 0`.
+    /// Directions with `c_y > 0`.
     dirs: Vec<Dir>,
+    /// For each of `dirs`, the place there of its mirror image across the channel.
+    across: Vec<usize>,
     /// The collision: after it from before it.
     collision: DMatrix<f64>,
-    /// The rule: what enters, from what the cell has after its collision.
-    rule: DMatrix<f64>,
-    /// What enters for a wall that moves along x at velocity 1.
+    /// The rule at the lower wall, whose inward normal is x.
+    end: End,
+}
+
+/// What a rule makes of the populations of a cell at the lower wall, near rest: a row for each of [`Column::dirs`].
+struct End {
+    /// Whether the rule gives that population; else it is what has arrived.
+    given: Vec<bool>,
+    /// From what the cell has after its collision.
+    own: DMatrix<f64>,
+    /// From what has arrived in the cell.
+    streamed: DMatrix<f64>,
+    /// From what the next cell has before its collision.
+    inside: DMatrix<f64>,
+    /// For a wall that moves along y at velocity 1.
     moving: DVector<f64>,
 }
 
-impl<'m> Column<'m> {
-    fn new(model: &'m Model, links: &[ExprId], params: &[Vec<f64>]) -> Result<Self, NotLinear> {
-        let lattice = model.lattice();
-        let dirs: Vec<Dir> = lattice.dirs().filter(|dir| lattice.velocity(*dir)[0] > 0).collect();
-        let rest = vec![0.0; lattice.dim()];
-        let odd = |all: DMatrix<f64>| {
-            DMatrix::from_fn(dirs.len(), dirs.len(), |i, j| {
-                let row = dirs[i].index();
-                all[(row, dirs[j].index())] - all[(row, mirrored(lattice, dirs[j]).index())]
-            })
+impl End {
+    fn new(
+        model: &Model,
+        rule: &Boundary,
+        dirs: &[Dir],
+        state: &[f64],
+        numbers: &[Option<f64>],
+    ) -> Result<Self, NotLinear> {
+        let (lattice, q) = (model.lattice(), model.lattice().q());
+        // The outputs of the rule, a row for every direction that it gives.
+        let (given, outputs): (Vec<Dir>, Vec<ExprId>) = match &rule.rule {
+            Rule::Link(links) => lattice.dirs().map(|dir| (dir, links[dir.index()])).unzip(),
+            Rule::Node(forms) => (forms[0].dirs.clone(), forms[0].formulas.outputs.clone()),
         };
-        let collision = odd(linear::collision(model, params, &rest)?);
-        let state = linear::equilibrium(model, params, &rest)?;
-        let wall = |speed: f64| {
-            move |symbol: Symbol| match symbol {
-                Symbol::WallParam { component: 0, .. } => speed,
-                _ => 0.0,
+        let (streamed, inside, speed) = (q, 2 * q, 3 * q);
+        let all = linear::derivatives(model, &outputs, 3 * q + 1, |symbol| {
+            let variable = |value: f64, at: usize| Dual::variable(value, at, 3 * q + 1);
+            match symbol {
+                Symbol::Population(pop) => variable(state[pop.index()], pop.index()),
+                Symbol::Streamed(dir) => variable(state[dir.index()], streamed + dir.index()),
+                Symbol::Inside(dir) => variable(state[dir.index()], inside + dir.index()),
+                Symbol::WallParam { param, component } => match (numbers[usize::from(param)], component) {
+                    (Some(value), _) => Dual::constant(value),
+                    (None, 1) => variable(0.0, speed),
+                    (None, _) => Dual::constant(0.0),
+                },
+                _ => Dual::constant(0.0),
             }
-        };
-        let derivatives = odd(linear::derivatives(model, links, &state, wall(0.0))?);
-        let entering = |speed: f64| -> Vec<f64> {
-            model.exprs.eval(links, |symbol| match symbol {
-                Symbol::Population(pop) => state[pop.index()],
-                other => wall(speed)(other),
+        })?;
+        let row = |dir: Dir| given.iter().position(|other| *other == dir);
+        let part = |first: usize| {
+            DMatrix::from_fn(dirs.len(), dirs.len(), |i, j| {
+                let Some(row) = row(dirs[i]) else { return 0.0 };
+                all[(row, first + dirs[j].index())] - all[(row, first + mirrored(lattice, dirs[j], 1).index())]
             })
         };
-        let (still, moved) = (entering(0.0), entering(1.0));
-        let moving = DVector::from_iterator(dirs.len(), dirs.iter().map(|dir| moved[dir.index()] - still[dir.index()]));
-        Ok(Self { lattice, dirs, collision, rule: derivatives, moving })
+        let enters = |dir: Dir| lattice.velocity(dir)[0] > 0;
+        let links = matches!(rule.rule, Rule::Link(_));
+        Ok(Self {
+            given: dirs.iter().map(|dir| if links { enters(*dir) } else { row(*dir).is_some() }).collect(),
+            own: part(0),
+            streamed: part(streamed),
+            inside: part(inside),
+            moving: DVector::from_fn(dirs.len(), |i, _| row(dirs[i]).map_or(0.0, |row| all[(row, speed)])),
+        })
+    }
+}
+
+impl<'m> Column<'m> {
+    fn new(model: &'m Model, rule: &Boundary, params: &[Vec<f64>], own: &[Option<f64>]) -> Result<Self, NotLinear> {
+        let lattice = model.lattice();
+        let dirs: Vec<Dir> = lattice.dirs().filter(|dir| lattice.velocity(*dir)[1] > 0).collect();
+        let rest = vec![0.0; lattice.dim()];
+        let all = linear::collision(model, params, &rest)?;
+        let collision = DMatrix::from_fn(dirs.len(), dirs.len(), |i, j| {
+            let row = dirs[i].index();
+            all[(row, dirs[j].index())] - all[(row, mirrored(lattice, dirs[j], 1).index())]
+        });
+        let state = linear::equilibrium(model, params, &rest)?;
+        let end = End::new(model, rule, &dirs, &state, own)?;
+        let image = |dir: &Dir| dirs.iter().position(|other| *other == mirrored(lattice, *dir, 0));
+        let across = dirs.iter().enumerate().map(|(at, dir)| image(dir).unwrap_or(at)).collect();
+        Ok(Self { lattice, dirs, across, collision, end })
     }
 
     /// Velocity of each cell in steady state: `force[cell]`, and the velocities of the lower and the upper wall.
@@ -144,26 +208,41 @@ impl<'m> Column<'m> {
         let (height, q) = (force.len(), self.dirs.len());
         let mut system = DMatrix::<f64>::identity(height * q, height * q);
         let mut given = DVector::<f64>::zeros(height * q);
+        // Takes `factor` times what direction `i` of a cell has after its collision into a row.
+        let after = |system: &mut DMatrix<f64>, given: &mut DVector<f64>, row, cell: usize, i: usize, factor: f64| {
+            for j in 0..q {
+                system[(row, cell * q + j)] -= factor * self.collision[(i, j)];
+            }
+            given[row] += factor * self.push(self.dirs[i]) * force[cell];
+        };
+        let from = |cell: usize, i: usize| {
+            let from = cell as i64 - i64::from(self.lattice.velocity(self.dirs[i])[0]);
+            usize::try_from(from).ok().filter(|from| *from < height)
+        };
         for cell in 0..height {
-            for (i, dir) in self.dirs.iter().enumerate() {
+            // At the upper wall the rule is mirrored across the channel.
+            let wall = match cell {
+                0 => Some((0, cell + 1)),
+                _ if cell == height - 1 => Some((1, cell - 1)),
+                _ => None,
+            };
+            for i in 0..q {
                 let row = cell * q + i;
-                let step = self.lattice.velocity(*dir)[1];
-                let from = cell as i64 - i64::from(step);
-                if (0..height as i64).contains(&from) {
-                    let from = from as usize;
-                    let block = self.collision.row(i);
-                    for j in 0..q {
-                        system[(row, from * q + j)] -= block[j];
+                let image = |i: usize, side: usize| if side == 0 { i } else { self.across[i] };
+                match wall.filter(|(side, _)| self.end.given[image(i, *side)]) {
+                    None => after(&mut system, &mut given, row, from(cell, i)?, i, 1.0),
+                    Some((side, inward)) => {
+                        let line = image(i, side);
+                        for j in 0..q {
+                            let column = image(j, side);
+                            after(&mut system, &mut given, row, cell, j, self.end.own[(line, column)]);
+                            if let Some(source) = from(cell, j) {
+                                after(&mut system, &mut given, row, source, j, self.end.streamed[(line, column)]);
+                            }
+                            system[(row, inward * q + j)] -= self.end.inside[(line, column)];
+                        }
+                        given[row] += self.end.moving[line] * walls[side];
                     }
-                    given[row] += self.push(*dir) * force[from];
-                } else {
-                    // What enters comes of the cell's own populations after collision.
-                    let block = self.rule.row(i) * &self.collision;
-                    for j in 0..q {
-                        system[(row, cell * q + j)] -= block[j];
-                        given[row] += self.rule[(i, j)] * self.push(self.dirs[j]) * force[cell];
-                    }
-                    given[row] += self.moving[i] * walls[usize::from(from >= height as i64)];
                 }
             }
         }
@@ -175,8 +254,7 @@ impl<'m> Column<'m> {
 
     /// What a force of 1 adds to a population.
     fn push(&self, dir: Dir) -> f64 {
-        let number = |value: &crate::expr::Rational| num_traits::ToPrimitive::to_f64(value).unwrap_or(f64::NAN);
-        number(self.lattice.weight(dir)) * f64::from(self.lattice.velocity(dir)[0]) / number(self.lattice.cs2())
+        float(self.lattice.weight(dir)) * f64::from(self.lattice.velocity(dir)[1]) / float(self.lattice.cs2())
     }
 
     fn couette(&self, height: usize) -> Option<f64> {
@@ -209,11 +287,15 @@ impl<'m> Column<'m> {
     }
 }
 
-/// The direction with the other sign along x.
-fn mirrored(lattice: &Lattice, dir: Dir) -> Dir {
+/// The direction with the other sign along an axis.
+fn mirrored(lattice: &Lattice, dir: Dir, axis: usize) -> Dir {
     let mut velocity = lattice.velocity(dir).to_vec();
-    velocity[0] = -velocity[0];
+    velocity[axis] = -velocity[axis];
     lattice.find(&velocity).unwrap_or(dir)
+}
+
+fn float(value: &Rational) -> f64 {
+    value.to_f64().unwrap_or(f64::NAN)
 }
 
 /// The place, unless it is far from any wall.
@@ -228,9 +310,45 @@ mod tests {
     use crate::source::Source;
 
     fn places(name: &str, rule: &str, omega: f64) -> Wall {
-        let model = crate::compile(&Source::new(name, shipped::spec(name).unwrap()), &shipped::Prelude).unwrap();
+        all_places(name, rule, omega).remove(0).1
+    }
+
+    /// For each choice of the rule's own numbers, the first of them and the wall.
+    fn all_places(name: &str, rule: &str, omega: f64) -> Vec<(Option<f64>, Wall)> {
+        let source = Source::new(name, shipped::spec(name).unwrap());
+        let model = crate::compile_with(&source, &shipped::Prelude, &[rule]).unwrap();
         let rule = model.boundaries().iter().find(|boundary| boundary.name == rule).unwrap();
-        wall(&model, rule, &[vec![omega]]).unwrap()
+        let place =
+            |own: Vec<Option<f64>>| (own.first().copied().flatten(), wall(&model, rule, &[vec![omega]], &own).unwrap());
+        choices(rule).into_iter().map(place).collect()
+    }
+
+    #[test]
+    fn walls_of_nodes_are_on_the_nodes() {
+        for name in ["d2q9_bgk", "d3q19_bgk", "d3q27_bgk"] {
+            for rule in ["zou_he_velocity", "regularized_velocity"] {
+                for omega in [0.5, 1.9] {
+                    let wall = places(name, rule, omega);
+                    assert!(wall.linear.abs() < 1e-9, "{name} {rule} {omega}: {wall:?}");
+                    let order = wall.order();
+                    assert!(order.is_none_or(|order| order > 1.9), "{name} {rule} {omega}: {wall:?} {order:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn interpolated_walls_are_where_they_are_told() {
+        for name in ["d2q9_bgk", "d3q19_bgk"] {
+            for omega in [0.5, 1.9] {
+                for (distance, wall) in all_places(name, "interpolated_bounce_back", omega) {
+                    let distance = distance.unwrap();
+                    assert!((wall.linear - distance).abs() < 1e-9, "{name} {omega} {distance}: {wall:?}");
+                    let order = wall.order().unwrap();
+                    assert!((order - 2.0).abs() < 0.1, "{name} {omega} {distance}: {wall:?} {order}");
+                }
+            }
+        }
     }
 
     #[test]

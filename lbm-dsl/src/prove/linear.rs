@@ -168,33 +168,32 @@ pub(super) fn equilibrium(model: &Model, params: &[Vec<f64>], velocity: &[f64]) 
     Err(NotLinear::NotSteady)
 }
 
-/// Derivatives of `outputs` by the populations about a state: `matrix[(i, j)]` is that of output `i` by population `j`.
+/// Derivatives of `outputs`: `matrix[(i, j)]` is that of output `i` by variable `j` of `count`. `given` says what a symbol
+/// is: one of the variables, or a constant.
 pub(super) fn derivatives(
     model: &Model,
     outputs: &[ExprId],
-    state: &[f64],
-    other: impl Fn(Symbol) -> f64,
+    count: usize,
+    given: impl Fn(Symbol) -> Dual,
 ) -> Result<DMatrix<f64>, NotLinear> {
-    let q = state.len();
-    let values = model.exprs.eval(outputs, |symbol| match symbol {
-        Symbol::Population(pop) => Dual::variable(state[pop.index()], pop.index(), q),
-        symbol => Dual::constant(other(symbol)),
-    });
+    let values = model.exprs.eval(outputs, given);
     if !values.iter().all(|dual| dual.value.is_finite() && dual.slope.iter().all(|slope| slope.is_finite())) {
         return Err(NotLinear::Undefined);
     }
     if values.iter().any(|dual| dual.smooth < 2) {
         return Err(NotLinear::Rough);
     }
-    Ok(DMatrix::from_fn(outputs.len(), q, |i, j| values[i].slope.get(j).copied().unwrap_or(0.0)))
+    Ok(DMatrix::from_fn(outputs.len(), count, |i, j| values[i].slope.get(j).copied().unwrap_or(0.0)))
 }
 
 /// The collision's derivatives about a uniform flow of density 1. `params[param][component]`.
 pub(super) fn collision(model: &Model, params: &[Vec<f64>], velocity: &[f64]) -> Result<DMatrix<f64>, NotLinear> {
     let state = equilibrium(model, params, velocity)?;
-    derivatives(model, &model.collide.outputs, &state, |symbol| match symbol {
-        Symbol::Param { param, component } => params[usize::from(param)][usize::from(component)],
-        _ => 0.0,
+    let q = state.len();
+    derivatives(model, &model.collide.outputs, q, |symbol| match symbol {
+        Symbol::Population(pop) => Dual::variable(state[pop.index()], pop.index(), q),
+        Symbol::Param { param, component } => Dual::constant(params[usize::from(param)][usize::from(component)]),
+        _ => Dual::constant(0.0),
     })
 }
 

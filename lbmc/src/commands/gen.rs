@@ -1,6 +1,6 @@
 //! `lbmc gen`: a method's kernels as files.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use lbm_bundle::{Bundle, Layout, Target};
@@ -44,19 +44,7 @@ struct CudaReport {
 pub fn generate(args: &Gen) -> Result<()> {
     let mut clock = Clock::start();
     let spec = Spec::find(&args.spec)?;
-    let rules: Vec<&str> = args.boundary.iter().map(String::as_str).collect();
-    let model = spec.model_with(&rules)?;
-    let has = |rule: &&&str| model.boundaries().iter().any(|boundary| boundary.name == **rule);
-    if let Some(unknown) = rules.iter().find(|rule| !has(rule)) {
-        let own = model.boundaries().iter().map(|boundary| boundary.name.clone());
-        let all: BTreeSet<String> = own.chain(spec.prelude_rules()).collect();
-        return Err(miette!(
-            code = "lbmc::no_rule",
-            help = format!("rules: {}", all.into_iter().collect::<Vec<_>>().join(", ")),
-            "neither {} nor the prelude has a boundary rule `{unknown}`",
-            model.name()
-        ));
-    }
+    let model = spec.model_with_all(&args.boundary)?;
     clock.lap("front_end");
     let dim = model.lattice().dim();
     let layout = args.layout.into();

@@ -16,17 +16,21 @@ pub fn tell(model: &Model, rates: &Rates) {
     let heights = channel::HEIGHTS.map(|height| height.to_string());
     println!("walls, by solving steady channels of {} cells near rest", heights.join(", "));
     for rule in model.boundaries() {
-        println!("  {}: {}", rule.name, place(model, rule, rates));
+        for own in channel::choices(rule) {
+            let given = rule.params.iter().zip(&own).filter_map(|(param, value)| Some((&param.name, (*value)?)));
+            let given: String = given.map(|(name, value)| format!(", {name} = {value}")).collect();
+            println!("  {}{given}: {}", rule.name, place(model, rule, rates, &own));
+        }
     }
 }
 
-fn place(model: &Model, rule: &Boundary, rates: &Rates) -> String {
+/// Where a rule puts the wall whose own numbers are given.
+fn place(model: &Model, rule: &Boundary, rates: &Rates, own: &[Option<f64>]) -> String {
     let mut found: Vec<(f64, Wall)> = Vec::new();
     for value in rates.few() {
-        match channel::wall(model, rule, &rates.params(value)) {
+        match channel::wall(model, rule, &rates.params(value), own) {
             Ok(wall) => found.push((value, wall)),
             Err(NoWall::OtherMeaning) => return "passed over: it sets no velocity".into(),
-            Err(NoWall::Nodes) => return "passed over: it is a rule of nodes".into(),
             Err(NoWall::Slips) => return "holds no velocity along the wall".into(),
             Err(NoWall::LongVelocities) => return "passed over: velocities reach beyond the next cell".into(),
             Err(NoWall::NotLinear(why)) => return format!("passed over: {why}"),
