@@ -1,5 +1,5 @@
-//! The examples build, and those that need no GPU run and meet their own checks. Tools that are missing are an error in
-//! continuous integration (`CI=true`); elsewhere the test says what it skips.
+//! The examples build, and those that need no GPU run and meet their own checks (`examples/rust_macro` has its own test).
+//! Tools that are missing are an error in continuous integration (`CI=true`); elsewhere the test says what it skips.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -58,7 +58,7 @@ fn kernels_of_the_examples_are_what_the_compiler_emits() {
     assert!(
         drifted.is_empty(),
         "examples/kernels differs from what the compiler emits now; write it again with\n    \
-         LBMC_UPDATE=1 cargo test -p lbm-tests --test examples\nDifferent: {}",
+         LBMC_UPDATE=1 cargo test --workspace --test examples\nDifferent: {}",
         drifted.join(", ")
     );
 }
@@ -73,13 +73,6 @@ fn c_host_runs() {
         make.arg("--silent").arg("-C").arg(example("c_host")).arg(format!("BUILD={}", temporary.path().display()));
         show(make);
     }
-}
-
-#[test]
-fn rust_macro_runs() {
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["run", "--quiet", "-p", "lbm-example-rust-macro"]).current_dir(root());
-    show(cargo);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The macro's functions compute what the shipped kernels do, cell for cell, and its arrays stream as they should.
+//! The functions of `lbm!` compute what the shipped kernels do, cell for cell, and its arrays stream as they should.
 
 use lbm_bundle::{Real, Target};
 use lbm_codegen::options::Options;
