@@ -4,13 +4,13 @@
 // Guo, Zheng & Shi, Phys. Rev. E 65 (2002) 046308.
 //
 // options: cuda f32 block=8x8
-// cost:    init                 44 flop (as written 117): 14 add, 12 mul, 9 fma
+// cost:    init                 45 flop (as written 137): 14 add, 11 mul, 10 fma
 //                               3 loads, 9 stores, 48 B per cell
 //          stream_collide       88 flop (as written 179): 32 add, 19 mul, 18 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
 //          stream_collide_walls 88 flop (as written 179): 32 add, 19 mul, 18 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
-//          macroscopic          21 flop (as written 24): 14 add, 2 mul, 2 fma, 1 div
+//          macroscopic          23 flop (as written 44): 16 add, 2 mul, 2 fma, 1 div
 //                               9 loads, 3 stores, 48 B per cell
 //          collide              88 flop (as written 179): 32 add, 19 mul, 18 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
@@ -313,31 +313,31 @@ d2q9_guo_init(
 
     // ---- shared
     const float t0 = 0.33333334f * rho;
-    const float t1 = -t0 * uy;
-    const float t2 = -t0 * ux;
-    const float t3 = (0.33333334f * forcey + t1) * uy;
-    const float t4 = 0.16666667f * forcey + t1;
-    const float t5 = 0.22222222f * rho + t3;
-    const float t6 = 0.11111111f * rho - t3;
-    const float t7 = (0.33333334f * forcex + t2) * ux;
-    const float t8 = 0.16666667f * forcex + t2;
-    const float t9 = 0.125f * (ux * forcey) + 0.75f * (t8 * uy);
+    const float t1 = t0 * ux;
+    const float t2 = t0 * uy;
+    const float t3 = (0.33333334f * forcex - t1) * ux;
+    const float t4 = 0.125f * (ux * forcey + (forcex - t1 * 6.0f) * uy);
+    const float t5 = 0.16666667f * forcex + t1;
+    const float t6 = (0.33333334f * forcey - t2) * uy;
+    const float t7 = 0.16666667f * forcey + t2;
+    const float t8 = 0.22222222f * rho + t3;
+    const float t9 = 0.11111111f * rho - t3;
 
     // ---- f
-    const float f_0 = 2.0f * (t5 + t7);
-    const float t10 = t7 - t5 * 0.5f;
-    const float f_1 = -t8 - t10;
-    const float f_2 = t8 - t10;
-    const float t11 = 0.5f * t7 + t6;
-    const float t12 = -0.25f * (t6 - t7);
-    const float f_3 = t11 - t4;
-    const float f_4 = t4 + t11;
-    const float t13 = 0.25f * (t8 + t4);
-    const float t14 = 0.25f * (t8 - t4);
-    const float t15 = t9 + t12;
-    const float t16 = t9 - t12;
-    const float f_5 = -t13 - t15;
-    const float f_6 = t13 - t15;
+    const float f_0 = 2.0f * (t8 + t6);
+    const float t10 = t6 - t8 * 0.5f;
+    const float f_3 = t7 - t10;
+    const float f_4 = -t7 - t10;
+    const float t11 = 0.5f * t6 + t9;
+    const float t12 = -0.25f * (t9 - t6);
+    const float f_1 = t5 + t11;
+    const float f_2 = t11 - t5;
+    const float t13 = 0.25f * (t7 + t5);
+    const float t14 = 0.25f * (t7 - t5);
+    const float t15 = t4 + t12;
+    const float t16 = t4 - t12;
+    const float f_5 = t13 - t15;
+    const float f_6 = -t13 - t15;
     const float f_7 = t16 - t14;
     const float f_8 = t14 + t16;
 
@@ -383,13 +383,13 @@ d2q9_guo_macroscopic(
     const float t3 = f_4 + f_7;
 
     // ---- j   (d2q9_guo.lbm:15)
-    const float jx = f_7 + t0 - f_8 - t1;
+    const float jx = f_7 + t0 - forcex - f_8 - t1;
 
     // ---- rho   (d2q9_guo.lbm:14)
     const float rho = f_0 + t0 + t1 + t2 + t3;
 
     // ---- j   (d2q9_guo.lbm:15)
-    const float jy = f_5 + t2 - f_6 - t3;
+    const float jy = f_5 + t2 - forcey - f_6 - t3;
     const float t4 = 1.0f / rho;
 
     // ---- u   (d2q9_guo.lbm:16)

@@ -4,13 +4,13 @@
 // Ginzburg, Verhaeghe & d'Humieres, Commun. Comput. Phys. 3 (2008) 427; Guo, Zheng & Shi, Phys. Rev. E 65 (2002) 046308.
 //
 // options: cuda f32 block=4x4x4
-// cost:    init                 88 flop (as written 263): 32 add, 16 mul, 20 fma
+// cost:    init                 90 flop (as written 305): 32 add, 14 mul, 22 fma
 //                               4 loads, 19 stores, 92 B per cell
 //          stream_collide       195 flop (as written 712): 78 add, 33 mul, 41 fma, 2 div
 //                               19 loads, 19 stores, 152 B per cell
 //          stream_collide_walls 195 flop (as written 712): 78 add, 33 mul, 41 fma, 2 div
 //                               19 loads, 19 stores, 152 B per cell
-//          macroscopic          43 flop (as written 54): 33 add, 3 mul, 3 fma, 1 div
+//          macroscopic          46 flop (as written 96): 36 add, 3 mul, 3 fma, 1 div
 //                               19 loads, 4 stores, 92 B per cell
 //          collide              195 flop (as written 712): 78 add, 33 mul, 41 fma, 2 div
 //                               19 loads, 19 stores, 152 B per cell
@@ -501,58 +501,57 @@ d3q19_trt_guo_init(
 
     // ---- shared
     const float t0 = 0.083333336f * rho;
-    const float t1 = -t0 * ux;
-    const float t2 = (0.083333336f * forcex + t1) * ux;
-    const float t3 = 0.041666668f * forcex + t1;
-    const float t4 = 0.055555556f * rho + t2;
-    const float t5 = 0.027777778f * rho - t2;
-    const float t6 = -t0 * uz;
-    const float t7 = -t0 * uy;
-    const float t8 = (0.083333336f * forcez + t6) * uz;
+    const float t1 = t0 * ux;
+    const float t2 = (0.083333336f * forcex - t1) * ux;
+    const float t3 = 0.055555556f * rho + t2;
+    const float t4 = 0.027777778f * rho - t2;
+    const float t5 = t0 * uy;
+    const float t6 = t0 * uz;
+    const float t7 = (0.083333336f * forcey - t5) * uy;
+    const float t8 = (0.083333336f * forcez - t6) * uz;
     const float t9 = 0.041666668f * forcez + t6;
-    const float t10 = 0.125f * forcez;
-    const float t11 = (0.083333336f * forcey + t7) * uy;
-    const float t12 = 0.041666668f * forcey + t7;
-    const float t13 = 0.125f * (ux * forcey) + 3.0f * (t3 * uy);
-    const float t14 = ux * t10 + 3.0f * (t3 * uz);
-    const float t15 = uy * t10 + 3.0f * (t12 * uz);
-    const float t16 = t8 + t11;
+    const float t10 = t7 + t8;
 
     // ---- f
-    const float f_0 = 6.0f * (t4 + t16);
-    const float t17 = t3 - t5;
-    const float t18 = t3 + t5;
-    const float f_2 = 2.0f * t18 + t16;
-    const float t19 = -2.0f;
-    const float f_1 = t17 * t19 + t16;
-    const float t20 = 0.5f * t4 - t16;
-    const float t21 = 0.5f * t8 - t11;
-    const float t22 = t8 - t11 * 0.5f;
-    const float t23 = t12 - t21;
-    const float f_3 = t4 - 2.0f * t23;
-    const float t24 = t12 + t21;
-    const float f_4 = 2.0f * t24 + t4;
-    const float f_8 = t18 + t24 - t13;
-    const float f_13 = t13 + t24 - t17;
-    const float f_14 = t18 + t13 - t23;
-    const float t25 = t9 + t22;
-    const float f_5 = t25 * t19 + t4;
-    const float t26 = t9 - t22;
-    const float f_6 = 2.0f * t26 + t4;
-    const float f_10 = t18 + t26 - t14;
-    const float f_11 = t14 + t26 - t17;
-    const float f_12 = t18 + t14 - t25;
-    const float t27 = -t17;
-    const float f_7 = t27 - t13 - t23;
-    const float f_9 = t27 - t14 - t25;
-    const float t28 = t12 + t9;
-    const float t29 = t12 - t9;
-    const float t30 = t15 - t20;
-    const float t31 = t15 + t20;
-    const float f_15 = -t28 - t30;
-    const float f_16 = t28 - t30;
-    const float f_17 = t31 - t29;
-    const float f_18 = t29 + t31;
+    const float f_0 = 6.0f * (t3 + t10);
+    const float t11 = 0.041666668f * forcex + t1;
+    const float t12 = t4 + t11;
+    const float t13 = t4 - t11;
+    const float f_1 = 2.0f * t12 + t10;
+    const float f_2 = 2.0f * t13 + t10;
+    const float t14 = 0.5f * t3 - t10;
+    const float t15 = 0.041666668f * forcey + t5;
+    const float t16 = t7 - t8 * 0.5f;
+    const float t17 = 0.5f * t7 - t8;
+    const float t18 = t15 - t16;
+    const float f_3 = 2.0f * t18 + t3;
+    const float t19 = t15 + t16;
+    const float f_4 = t3 - t19 * 2.0f;
+    const float t20 = t9 + t17;
+    const float f_5 = 2.0f * t20 + t3;
+    const float t21 = t9 - t17;
+    const float f_6 = t3 - 2.0f * t21;
+    const float t22 = -24.0f;
+    const float t23 = t1 * t22 + forcex;
+    const float t24 = 0.125f * (uy * forcez + (t5 * t22 + forcey) * uz);
+    const float t25 = 0.125f * (ux * forcey + t23 * uy);
+    const float t26 = 0.125f * (ux * forcez + t23 * uz);
+    const float f_7 = t12 + t18 - t25;
+    const float f_14 = t13 + t25 + t18;
+    const float f_8 = t13 - t25 - t19;
+    const float f_13 = t12 + t25 - t19;
+    const float f_9 = t12 + t20 - t26;
+    const float f_11 = t12 + t26 - t21;
+    const float f_10 = t13 - t26 - t21;
+    const float f_12 = t13 + t26 + t20;
+    const float t27 = t15 + t9;
+    const float t28 = t15 - t9;
+    const float t29 = t24 - t14;
+    const float t30 = t24 + t14;
+    const float f_15 = t27 - t29;
+    const float f_16 = -t27 - t29;
+    const float f_17 = t28 + t30;
+    const float f_18 = t30 - t28;
 
     dst[at(slot, 0, cell)] = f_0;
     dst[at(slot, 1, cell)] = f_1;
@@ -611,21 +610,21 @@ d3q19_trt_guo_macroscopic(
     const float f_18 = src[at(slot, 18, cell)];
 
     // ---- shared
-    const float t0 = f_3 + f_7;
-    const float t1 = f_2 + f_14 + f_10;
-    const float t2 = f_16 + f_17 + f_11 + f_6;
+    const float t0 = f_2 + f_10;
+    const float t1 = f_5 + f_12 + f_18;
+    const float t2 = f_8 + f_16 + f_13 + f_4;
 
     // ---- j   (d3q19_trt_guo.lbm:16)
-    const float jx = f_1 + f_7 + f_9 + f_11 + f_13 - f_8 - f_12 - t1;
-    const float t3 = f_5 + f_15 + f_12 + f_9;
-    const float t4 = f_4 + f_18 + (f_8 + f_13);
-    const float jy = f_14 + f_15 + f_17 + t0 - f_16 - t4;
+    const float jz = f_9 + f_15 + t1 - forcez - f_6 - f_10 - f_11 - f_16 - f_17;
+    const float t3 = f_1 + f_11 + f_9;
+    const float t4 = f_3 + f_15 + (f_7 + f_17) + f_14;
+    const float jx = f_7 + f_13 + t3 - forcex - f_8 - f_12 - f_14 - t0;
 
     // ---- rho   (d3q19_trt_guo.lbm:15)
-    const float rho = f_0 + f_1 + t0 + t1 + t2 + t3 + t4;
+    const float rho = f_0 + f_6 + t0 + t1 + t2 + t3 + t4;
 
     // ---- j   (d3q19_trt_guo.lbm:16)
-    const float jz = f_18 + t3 - f_10 - t2;
+    const float jy = t4 - forcey - f_18 - t2;
     const float t5 = 1.0f / rho;
 
     // ---- u   (d3q19_trt_guo.lbm:17)

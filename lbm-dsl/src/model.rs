@@ -169,6 +169,8 @@ pub struct Model {
     pub(crate) macroscopic: Formulas,
     pub(crate) init: Formulas,
     pub(crate) collide: Formulas,
+    pub(crate) sampled: Formulas,
+    pub(crate) started: Formulas,
     pub(crate) boundaries: Vec<Boundary>,
     pub(crate) stencils: Vec<levels::Stencil>,
     pub(crate) couplings: Vec<levels::Coupling>,
@@ -230,6 +232,14 @@ impl Model {
     /// Populations from fields (symbols are `Field` and `Param`): an output per population.
     pub fn init(&self) -> &Formulas {
         &self.init
+    }
+    /// Fields as `macroscopic` has them, from populations after the collision.
+    pub fn sampled(&self) -> &Formulas {
+        &self.sampled
+    }
+    /// Populations after the collision of those that `init` gives.
+    pub fn started(&self) -> &Formulas {
+        &self.started
     }
     /// Post-collision populations from populations: an output per population.
     pub fn collide(&self) -> &Formulas {

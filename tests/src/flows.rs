@@ -8,9 +8,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use lbm_bundle::{Bundle, Real, Target};
 use lbm_codegen::options::Options;
-use lbm_dsl::expr::Rational;
 use lbm_dsl::model::{Model, Param};
-use lbm_dsl::prove::{self, Findings};
+use lbm_dsl::prove::{self, Findings, Transport};
 use lbm_runtime::device::Device;
 use lbm_runtime::mesh::Face;
 use lbm_runtime::step::{GridSpec, Simulation};
@@ -63,36 +62,9 @@ pub fn bundle(spec: &'static str, target: Target, real: Real) -> Arc<Bundle> {
     })
 }
 
-/// Operators whose collisions are tested state by state, and whose flows are not tested yet.
-const UNTRIED: [&str; 21] = [
-    "d2q9_central",
-    "d2q9_guo",
-    "d2q9_kbc",
-    "d2q9_mrt",
-    "d2q9_recursive",
-    "d2q9_trt",
-    "d3q15_bgk",
-    "d3q19_guo",
-    "d3q19_mrt",
-    "d3q19_mrt_raw",
-    "d3q19_regularized",
-    "d3q19_smagorinsky",
-    "d3q19_trt",
-    "d3q19_trt_guo",
-    "d3q27_central",
-    "d3q27_central_smagorinsky",
-    "d3q27_cumulant_rates",
-    "d3q27_k17",
-    "d3q27_kbc_n2",
-    "d3q27_kbc_n4",
-    "d3q27_recursive",
-];
-
 /// Shipped methods that are flows, whose first fields are `rho` and `u`.
 pub fn flows() -> Vec<&'static str> {
-    let mut specs = compiled::specs();
-    specs.retain(|spec| !UNTRIED.contains(spec) && compiled::is_flow(&compiled::model(spec)));
-    specs
+    compiled::specs().into_iter().filter(|spec| compiled::is_flow(&compiled::model(spec))).collect()
 }
 
 /// Number of axes of a shipped method.
@@ -105,27 +77,37 @@ pub fn size(spec: &str, [x, y, z]: [usize; 3]) -> [usize; 3] {
     if dim(spec) == 2 { [x, y, 1] } else { [x, y, z] }
 }
 
-/// Values of all of a method's parameters: `omega` for the rate of the viscosity, no force, the magic parameter 1/4, little
-/// of a subgrid model, and the rest in the middle of its range, which makes rates 1.
+/// Values of all of a method's parameters: `omega` for the rate of the viscosity, or where a method cannot take it the rate
+/// at the same place in its range; no force, the magic parameter 1/4, little of a subgrid model, the published limiter of
+/// K17, and the rest in the middle of its range, which makes rates 1.
 pub fn params(spec: &'static str, omega: f64) -> Vec<(String, Vec<f64>)> {
-    let value = |param: &Param| match &param.name[..] {
-        "omega" => omega,
-        "magic" => 0.25,
-        "smagorinsky" => 0.1,
-        _ => param
-            .range
-            .as_ref()
-            .and_then(|(low, high)| ((low + high) / Rational::from_integer(2.into())).to_f64())
-            .unwrap_or(0.0),
+    let value = |param: &Param| {
+        let range = param.range.as_ref().and_then(|(low, high)| Some((low.to_f64()?, high.to_f64()?)));
+        match &param.name[..] {
+            "omega" => compiled::inside(range, omega),
+            "magic" => 0.25,
+            "smagorinsky" => 0.1,
+            "limiter" => 0.01,
+            _ => range.map_or(0.0, |(low, high)| (low + high) / 2.0),
+        }
     };
     method(spec).model.params().iter().map(|param| (param.name.clone(), vec![value(param); param.components])).collect()
 }
 
 /// Kinematic viscosity that the compiler tells.
 pub fn viscosity(spec: &'static str, omega: f64) -> f64 {
+    told(spec, omega, &method(spec).findings.viscosity)
+}
+
+/// Bulk viscosity over the density that the compiler tells.
+pub fn bulk_viscosity(spec: &'static str, omega: f64) -> f64 {
+    told(spec, omega, method(spec).findings.bulk.as_ref().expect("a flow has one"))
+}
+
+fn told(spec: &'static str, omega: f64, coefficient: &Transport) -> f64 {
     let params = params(spec, omega);
     let value = |name: &str| params.iter().find(|(known, _)| known == name).map_or(f64::NAN, |(_, values)| values[0]);
-    method(spec).findings.viscosity.at(value).unwrap_or_else(|| panic!("{spec}: no viscosity was found"))
+    coefficient.at(value).unwrap_or_else(|| panic!("{spec}: {}", coefficient.formula))
 }
 
 /// A method on a grid, with the parameters of [`params`].

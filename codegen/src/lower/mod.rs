@@ -30,18 +30,18 @@ pub fn collide(model: &Model) -> KernelIr {
     lower(model, "collide", model.collide(), outputs, &[])
 }
 
-/// Populations `f_i` of a cell from its macroscopic fields.
+/// Post-collision populations `f_i` of a cell from its macroscopic fields.
 pub fn init(model: &Model) -> KernelIr {
-    lower(model, "init", model.init(), model.pop_names(), &[])
+    lower(model, "init", model.started(), model.pop_names(), &[])
 }
 
-/// Macroscopic fields of a cell, component by component, from its populations `f_i`.
+/// Macroscopic fields of a cell, component by component, from its post-collision populations `f_i`.
 pub fn macroscopic(model: &Model) -> KernelIr {
     let names = model.fields().iter().flat_map(|field| {
         let count = field.components.len();
         (0..count).map(move |at| component(&field.name, at, count))
     });
-    lower(model, "macroscopic", model.macroscopic(), names.collect(), &[])
+    lower(model, "macroscopic", model.sampled(), names.collect(), &[])
 }
 
 /// The rule with that position: one kernel for the links, giving what enters along each direction; for the nodes one for

@@ -170,7 +170,7 @@ pub fn names_of_fields(manifest: &Manifest) -> Vec<String> {
 
 /// The method's parameters as arguments, one per component: all of them, or those that its fields are made with.
 fn param_args(model: &Model, role: Role) -> Vec<Arg> {
-    let read = model.exprs().needed(&model.macroscopic().outputs);
+    let read = model.exprs().needed(&model.sampled().outputs);
     let reads = |param: u16, component: u8| {
         let symbol = Expr::Symbol(Symbol::Param { param, component });
         role != Role::Macroscopic || model.exprs().iter().any(|(id, node)| read[id.index()] && *node == symbol)

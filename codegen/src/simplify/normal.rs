@@ -2,11 +2,12 @@
 //!
 //! After: every let and every output is a sum of products over inputs and those lets that were kept. A let that is one
 //! product is always inlined; a let that is a sum is inlined where `inline` says so, else it stays a variable: the
-//! author's names are the places where formulas are cut. Products of two long sums are not expanded.
+//! author's names are the places where formulas are cut. Products of two long sums are not expanded, nor are squares of
+//! sums under a root: what is never negative must not become so by rounding.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lbm_dsl::expr::{Expr, ExprId};
+use lbm_dsl::expr::{Expr, ExprId, Exprs};
 
 use super::algebra::{Coef, Mono, Poly, Var};
 use super::system::{Def, System};
@@ -50,6 +51,7 @@ pub(super) fn normal(kernel: &KernelIr, inline: &BTreeSet<Edge>) -> Normal {
         family_of,
         owner,
         system: System::new(),
+        squares: squares_under_roots(&kernel.exprs),
         lets: vec![None; kernel.lets.len()],
         memo: BTreeMap::new(),
         edges: BTreeSet::new(),
@@ -62,12 +64,32 @@ pub(super) fn normal(kernel: &KernelIr, inline: &BTreeSet<Edge>) -> Normal {
     Normal { system: work.system, edges: work.edges.into_iter().collect() }
 }
 
+/// The squares among the terms and factors of what square roots are taken of.
+fn squares_under_roots(exprs: &Exprs) -> BTreeSet<ExprId> {
+    let mut squares = BTreeSet::new();
+    let mut seen = BTreeSet::new();
+    let mut left: Vec<ExprId> =
+        exprs.iter().filter_map(|(_, node)| if let Expr::Sqrt(a) = node { Some(*a) } else { None }).collect();
+    while let Some(id) = left.pop() {
+        match *exprs.get(id) {
+            _ if !seen.insert(id) => {}
+            Expr::Mul(a, b) if a == b => _ = squares.insert(id),
+            Expr::Neg(a) => left.push(a),
+            Expr::Add(a, b) | Expr::Sub(a, b) | Expr::Mul(a, b) | Expr::Div(a, b) => left.extend([a, b]),
+            _ => {}
+        }
+    }
+    squares
+}
+
 struct Work<'a> {
     kernel: &'a KernelIr,
     inline: &'a BTreeSet<Edge>,
     family_of: Vec<Family>,
     /// The first let with that value, but for sign and constant factor.
     owner: BTreeMap<ExprId, usize>,
+    /// Squares that are not expanded.
+    squares: BTreeSet<ExprId>,
     system: System,
     lets: Vec<Option<Poly>>,
     memo: BTreeMap<(Family, ExprId), Poly>,
@@ -117,6 +139,11 @@ impl Work<'_> {
             }
             Expr::Add(a, b) => self.add(a, b, Coef::ONE, user),
             Expr::Sub(a, b) => self.add(a, b, Coef::MINUS_ONE, user),
+            Expr::Mul(a, _) if self.squares.contains(&id) => {
+                let a = self.sum(a, user);
+                let a = if a.len() > 1 { self.kept(&a) } else { a };
+                self.system.algebra.expand(&a, &a)
+            }
             Expr::Mul(a, b) => self.multiply(a, b, user),
             Expr::Fma(a, b, c) => {
                 let product = self.multiply(a, b, user);
@@ -162,5 +189,45 @@ impl Work<'_> {
             b = self.kept(&b);
         }
         self.system.algebra.expand(&a, &b)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lbm_dsl::expr::{Pop, Symbol};
+
+    use super::*;
+    use crate::eval::eval_dag;
+    use crate::ir::Output;
+    use crate::simplify::simplify;
+
+    #[test]
+    fn a_sum_of_squares_under_a_root_is_never_negative() {
+        // sqrt((a - m)^2 + (b - m)^2) with m = (a + b) / 2, which vanishes at a = b.
+        let mut exprs = Exprs::new();
+        let [a, b] = [0, 1].map(|at| exprs.symbol(Symbol::Population(Pop(at))));
+        let (sum, two) = (exprs.plus(a, b), exprs.int(2));
+        let mean = exprs.over(sum, two);
+        let squares = [a, b].map(|value| {
+            let apart = exprs.minus(value, mean);
+            exprs.times(apart, apart)
+        });
+        let sum = exprs.plus(squares[0], squares[1]);
+        let value = exprs.add(Expr::Sqrt(sum));
+        let kernel = KernelIr {
+            name: "root".into(),
+            exprs,
+            lets: Vec::new(),
+            outputs: vec![Output { name: "x".into(), value }],
+            symbols: [0, 1].map(|at| (Symbol::Population(Pop(at)), format!("f_{at}"))).into(),
+        };
+        let dag = simplify(&kernel).unwrap();
+        for at in 1..1000 {
+            let root = eval_dag::<f32>(&dag, |symbol| match symbol {
+                Symbol::Population(Pop(0)) => at as f32 * 0.001,
+                _ => at as f32 * 0.001 * (1.0 + f32::EPSILON),
+            });
+            assert!(root[0] >= 0.0 && root[0] < 1e-6, "{} at {at}", root[0]);
+        }
     }
 }

@@ -104,6 +104,8 @@ impl Builder<'_> {
             exprs: std::mem::take(&mut self.work.exprs),
             macroscopic,
             init,
+            sampled: Formulas::default(),
+            started: Formulas::default(),
             collide: collide?,
             boundaries,
             stencils: std::mem::take(&mut self.work.stencils),

@@ -7,6 +7,7 @@
 //! - `lattices`: every velocity set is one, and as isotropic as it claims.
 //! - `build` (with `elaborate`, `call`, `walls`): every formula is expanded into the graph, every output defined.
 //! - `physics`: what must be conserved is, `init` gives the fields it is given.
+//! - `stored`: fields and initial populations are known in terms of what grids store.
 //!
 //! Each pass reports everything it finds and stops the check if it found anything.
 
@@ -22,6 +23,7 @@ mod naming;
 mod physics;
 mod program;
 mod stencils;
+mod stored;
 mod value;
 mod walls;
 
@@ -36,8 +38,9 @@ pub fn check(source: &Source, ast: &Ast, library: &dyn Library) -> Result<Model,
     let program = program::Program::load(source, ast, library)?;
     let mut unused = names::check(&program, library)?;
     let model = lattices::chosen(&program).and_then(|populations| build::model(&program, &populations));
-    let model = model.and_then(|model| {
-        physics::check(&program, &model)?;
+    let model = model.and_then(|mut model| {
+        let pushes = physics::check(&program, &model)?;
+        stored::complete(&mut model, &pushes);
         couplings::laws(&program, &model)?;
         Ok(model)
     });

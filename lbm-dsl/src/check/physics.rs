@@ -7,11 +7,11 @@ use crate::ast::Item;
 use crate::check::program::{ModuleId, Program};
 use crate::diag::{Code, Diagnostic, Report};
 use crate::model::{Law, Model};
-use crate::prove::laws::{self, Violation};
+use crate::prove::laws::{self, Push, Violation};
 use crate::source::Span;
 
-/// Reports every law that the model breaks.
-pub fn check(program: &Program, model: &Model) -> Result<(), Report> {
+/// Reports every law that the model breaks. Returns what vector parameters do to the momentum.
+pub fn check(program: &Program, model: &Model) -> Result<Vec<(usize, Option<Push>)>, Report> {
     let source = &program.module(ModuleId::SPEC).source;
     let (mut collide, mut init) = (Span::default(), Span::default());
     for item in program.spec() {
@@ -22,7 +22,8 @@ pub fn check(program: &Program, model: &Model) -> Result<(), Report> {
         }
     }
     let mut report = Report::new();
-    for violation in laws::try_all(model).violations {
+    let trial = laws::try_all(model);
+    for violation in trial.violations {
         report.push(match violation {
             Violation::Conserved(quantity, component, defect) => {
                 let quantity = &model.conserved[quantity];
@@ -67,5 +68,6 @@ pub fn check(program: &Program, model: &Model) -> Result<(), Report> {
             }
         });
     }
-    report.propagate()
+    report.propagate()?;
+    Ok(trial.pushes)
 }

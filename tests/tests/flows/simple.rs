@@ -3,13 +3,13 @@
 //! Formulas are textbook ones for incompressible flow: Taylor-Green vortex, plane Couette flow (for example
 //! Pope, Turbulent Flows, 2000; White, Viscous Fluid Flow, 2006). With the feature `cuda` everything runs on the GPU too.
 
-use std::f64::consts::TAU;
+use std::f64::consts::{PI, TAU};
 
 use lbm_bundle::Real;
 use lbm_runtime::device::Device;
 use lbm_runtime::mesh::Face;
 use lbm_runtime::step::GridSpec;
-use lbm_tests::flows::{at_rest, cavity, devices, dim, flows, simulation, size};
+use lbm_tests::flows::{at_rest, cavity, devices, dim, flows, simulation, size, viscosity};
 
 /// Waves along every axis: density 1 +- 0.01, velocity components up to 0.04.
 fn waves(size: [usize; 3]) -> impl Fn([usize; 3], &mut [f64]) + Sync {
@@ -104,27 +104,44 @@ fn the_taylor_green_vortex_converges_at_second_order() {
     }
 }
 
+/// Largest difference of Couette flow to the straight line, with a lid of that velocity.
+fn couette_error(spec: &'static str, device: &Device, speed: f64) -> f64 {
+    let height = 16;
+    let grid = GridSpec::periodic(size(spec, [8, height, 4])).with_wall(Face::YMin, "bounce_back", &[]).with_wall(
+        Face::YMax,
+        "moving_wall",
+        &[("velocity", &[speed, 0.0, 0.0][..dim(spec)])],
+    );
+    let mut flow = simulation(spec, device, Real::F64, &grid, 1.0);
+    flow.init(at_rest).unwrap();
+    // The slowest mode decays as exp(-nu pi^2 t / H^2): by e^-36.
+    let slowest = viscosity(spec, 1.0) * (PI / height as f64).powi(2);
+    flow.run((36.0 / slowest) as u64).unwrap();
+    let snapshot = flow.snapshot().unwrap();
+    let (ux, uy) = (snapshot.get("ux").unwrap(), snapshot.get("uy").unwrap());
+    let [width, _, depth] = snapshot.size;
+    let cells = (0..width).flat_map(|x| (0..height).flat_map(move |y| (0..depth).map(move |z| [x, y, z])));
+    cells.fold(0.0, |most: f64, [x, y, z]| {
+        let at = snapshot.index(x, y, z);
+        let error = (ux[at] - speed * (y as f64 + 0.5) / height as f64).abs() + uy[at].abs();
+        if error.is_nan() { f64::NAN } else { most.max(error) }
+    })
+}
+
 #[test]
 fn couette_flow_is_exact() {
     for device in devices() {
         for spec in flows() {
-            let (height, speed) = (16, 0.05);
-            let grid = GridSpec::periodic(size(spec, [8, height, 4]))
-                .with_wall(Face::YMin, "bounce_back", &[])
-                .with_wall(Face::YMax, "moving_wall", &[("velocity", &[speed, 0.0, 0.0][..dim(spec)])]);
-            let mut flow = simulation(spec, &device, Real::F64, &grid, 1.0);
-            flow.init(at_rest).unwrap();
-            // The slowest mode decays as exp(-nu pi^2 t / H^2): by e^-32 in 5000 steps.
-            flow.run(6000).unwrap();
-            let snapshot = flow.snapshot().unwrap();
-            let [width, _, depth] = snapshot.size;
-            for (x, y, z) in (0..width).flat_map(|x| (0..height).flat_map(move |y| (0..depth).map(move |z| (x, y, z))))
-            {
-                let at = snapshot.index(x, y, z);
-                let expected = speed * (y as f64 + 0.5) / height as f64;
-                let (ux, uy) = (snapshot.get("ux").unwrap()[at], snapshot.get("uy").unwrap()[at]);
-                assert!((ux - expected).abs() < 1e-13, "{spec} at {x} {y} {z}: {ux} for {expected}");
-                assert!(uy.abs() < 1e-13, "{spec} at {x} {y} {z}: uy = {uy}");
+            let error = couette_error(spec, &device, 0.05);
+            // Walls disturb the stresses along them that go with u^2. An eddy viscosity and the third cumulants of K17 feel
+            // that, in the third order of the velocity.
+            let feels = spec.contains("smagorinsky") || spec == "d3q27_k17";
+            println!("{spec}: {error:.2e}");
+            assert!(error < if feels { 2e-7 } else { 1e-13 }, "{spec}: {error:e}");
+            if feels {
+                let order = (error / couette_error(spec, &device, 0.025)).log2();
+                println!("{spec}: order {order:.2} in the velocity");
+                assert!(order > 2.9, "{spec}: order {order}");
             }
         }
     }

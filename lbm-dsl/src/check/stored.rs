@@ -1,0 +1,77 @@
+//! Fields and initial populations in terms of what grids store: populations after the collision.
+//!
+//! In: a model, and what forces add to its momentum. After: `sampled` reads from populations after the collision the fields
+//! that the spec reads before it, and `started` is what `init` is after a collision.
+//!
+//! Among what is conserved a force changes nothing but the momentum. So the populations before the collision are taken to
+//! be those after it less `w c.F / cs2`; fields made of conserved quantities are then exact. Without forces both are the
+//! same.
+
+use crate::expr::{Expr, ExprId, Exprs, Pop, Rational, Symbol};
+use crate::model::{Formulas, Model};
+use crate::prove::laws::Push;
+
+/// Fills in `sampled` and `started`.
+pub fn complete(model: &mut Model, pushes: &[(usize, Option<Push>)]) {
+    let after: Vec<ExprId> = (0..model.q()).map(|at| model.exprs.symbol(Symbol::Population(Pop(at as u16)))).collect();
+    let gains = gains(model, pushes, &after);
+    let before: Vec<ExprId> = after.iter().zip(gains).map(|(after, gain)| model.exprs.minus(*after, gain)).collect();
+    model.sampled = replaced(&mut model.exprs, &model.macroscopic, &before);
+
+    model.started = model.init.clone();
+    let gains = self::gains(model, pushes, &model.init.outputs.clone());
+    for (output, gain) in model.started.outputs.iter_mut().zip(gains) {
+        *output = model.exprs.plus(*output, gain);
+    }
+}
+
+/// What a collision adds to each population because of forces, as far as the momentum goes: `w c.F / cs2`.
+fn gains(model: &mut Model, pushes: &[(usize, Option<Push>)], populations: &[ExprId]) -> Vec<ExprId> {
+    let exprs = &mut model.exprs;
+    let set = &model.populations[0];
+    let mut forces = vec![exprs.int(0); set.lattice.dim()];
+    for (param, push) in pushes {
+        let factor = match push {
+            Some(Push::Force) => exprs.int(1),
+            Some(Push::Acceleration) => {
+                let zero = exprs.int(0);
+                populations[set.range()].iter().fold(zero, |sum, population| exprs.plus(sum, *population))
+            }
+            Some(Push::Nothing) | None => continue,
+        };
+        for (axis, force) in forces.iter_mut().enumerate() {
+            let value = exprs.symbol(Symbol::Param { param: *param as u16, component: axis as u8 });
+            let value = exprs.times(factor, value);
+            *force = exprs.plus(*force, value);
+        }
+    }
+    let mut gains = vec![exprs.int(0); populations.len()];
+    for dir in set.lattice.dirs() {
+        let gain = &mut gains[set.pop(dir).index()];
+        for (c, force) in set.lattice.velocity(dir).iter().zip(&forces) {
+            let share = set.lattice.weight(dir) / set.lattice.cs2() * Rational::from_integer((*c).into());
+            let share = exprs.constant(share);
+            let part = exprs.times(share, *force);
+            *gain = exprs.plus(*gain, part);
+        }
+    }
+    gains
+}
+
+/// Formulas with other values for the populations.
+fn replaced(exprs: &mut Exprs, formulas: &Formulas, populations: &[ExprId]) -> Formulas {
+    let nodes: Vec<Expr> = exprs.iter().map(|(_, node)| node.clone()).collect();
+    let needed = exprs.needed(&formulas.outputs);
+    let mut new: Vec<Option<ExprId>> = vec![None; nodes.len()];
+    for (at, node) in nodes.iter().enumerate().filter(|(at, _)| needed[*at]) {
+        new[at] = Some(match node {
+            Expr::Symbol(Symbol::Population(pop)) => populations[pop.index()],
+            _ => exprs.add(node.map(|old| new[old.index()].expect("operands precede users"))),
+        });
+    }
+    let to = |old: ExprId| new[old.index()].unwrap_or(old);
+    let mut formulas = formulas.clone();
+    formulas.outputs.iter_mut().for_each(|output| *output = to(*output));
+    formulas.lets.iter_mut().for_each(|item| item.value = to(item.value));
+    formulas
+}
