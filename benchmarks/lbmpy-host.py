@@ -24,7 +24,7 @@ VERSIONS = {
     "2.0": ["lbmpy==2.0", "pystencils==2.0"],
     "1.3.7": ["lbmpy==1.3.7", "pystencils==1.3.7", "py-cpuinfo==9.0.0"],
 }
-ROUNDS, REPEATS, SECONDS, GIB = 2, 5, 0.3, 0.4
+ROUNDS, REPEATS, SECONDS, GIB = 1, 5, 0.3, 1.0
 
 
 def flags():

@@ -29,7 +29,8 @@ enum {
     CELLS = BX * BY * BZ,
     NEAR = 27,  // neighbours of a block, itself included
     FIELDS = 4,  // components of the macroscopic fields
-    SLAB = 4 * BX * BY,  // cells that are gathered, then collided, at a time: 4 of BZ planes
+    ROWS = 16,  // rows along x that are gathered, then collided, at a time: a divisor of BY * BZ
+    SLAB = ROWS * BX,  // their cells
     LINE = 64 / sizeof(float),  // values of a cache line
 };
 
@@ -665,13 +666,13 @@ static inline __attribute__((always_inline)) void collide_slab(
 
 // ==== streaming =====================================================================================================
 
-// Fills to[cell] with what direction i, of velocity (cx, cy, cz), brings to the SLAB cells of the planes from z0 on.
+// Fills to[cell] with what direction i, of velocity (cx, cy, cz), brings to the SLAB cells from the row `begin` on, whole planes.
 // Each plane is one flat copy; then the row and the column that come from neighbours are put right.
 static inline __attribute__((always_inline)) void gather(
     float *restrict to, const float *restrict src, const int32_t *restrict near,
-    const int z0, const int i, const int cx, const int cy, const int cz)
+    const int begin, const int i, const int cx, const int cy, const int cz)
 {
-    for (int z = z0; z < z0 + SLAB / (BX * BY); ++z, to += BX * BY) {
+    for (int z = begin / BY; z < (begin + ROWS) / BY; ++z, to += BX * BY) {
         const int dz = z - cz < 0 ? -1 : z - cz >= BZ ? 1 : 0;
         const int plane = i * CELLS + (z - cz - dz * BZ) * (BX * BY);
         const int32_t *const level = near + 13 + 9 * dz;
@@ -720,35 +721,35 @@ void d3q27_k17_stream_collide(
     for (int32_t item = 0; item < count; ++item) {
         const size_t slot = (size_t)ids[item];
         const int32_t *const near = neighbours + slot * NEAR;
-        for (int z = 0; z < BZ; z += SLAB / (BX * BY)) {
-            gather(before + 0 * SLAB, src, near, z, 0, 0, 0, 0);
-            gather(before + 1 * SLAB, src, near, z, 1, 1, 0, 0);
-            gather(before + 2 * SLAB, src, near, z, 2, -1, 0, 0);
-            gather(before + 3 * SLAB, src, near, z, 3, 0, 1, 0);
-            gather(before + 4 * SLAB, src, near, z, 4, 0, -1, 0);
-            gather(before + 5 * SLAB, src, near, z, 5, 0, 0, 1);
-            gather(before + 6 * SLAB, src, near, z, 6, 0, 0, -1);
-            gather(before + 7 * SLAB, src, near, z, 7, 1, 1, 0);
-            gather(before + 8 * SLAB, src, near, z, 8, -1, -1, 0);
-            gather(before + 9 * SLAB, src, near, z, 9, 1, 0, 1);
-            gather(before + 10 * SLAB, src, near, z, 10, -1, 0, -1);
-            gather(before + 11 * SLAB, src, near, z, 11, 1, 0, -1);
-            gather(before + 12 * SLAB, src, near, z, 12, -1, 0, 1);
-            gather(before + 13 * SLAB, src, near, z, 13, 1, -1, 0);
-            gather(before + 14 * SLAB, src, near, z, 14, -1, 1, 0);
-            gather(before + 15 * SLAB, src, near, z, 15, 0, 1, 1);
-            gather(before + 16 * SLAB, src, near, z, 16, 0, -1, -1);
-            gather(before + 17 * SLAB, src, near, z, 17, 0, 1, -1);
-            gather(before + 18 * SLAB, src, near, z, 18, 0, -1, 1);
-            gather(before + 19 * SLAB, src, near, z, 19, 1, 1, 1);
-            gather(before + 20 * SLAB, src, near, z, 20, -1, -1, -1);
-            gather(before + 21 * SLAB, src, near, z, 21, 1, 1, -1);
-            gather(before + 22 * SLAB, src, near, z, 22, -1, -1, 1);
-            gather(before + 23 * SLAB, src, near, z, 23, 1, -1, 1);
-            gather(before + 24 * SLAB, src, near, z, 24, -1, 1, -1);
-            gather(before + 25 * SLAB, src, near, z, 25, 1, -1, -1);
-            gather(before + 26 * SLAB, src, near, z, 26, -1, 1, 1);
-            collide_slab(before, dst + slot * (Q * CELLS) + z * (BX * BY), past, omega, limiter);
+        for (int row = 0; row < BY * BZ; row += ROWS) {
+            gather(before + 0 * SLAB, src, near, row, 0, 0, 0, 0);
+            gather(before + 1 * SLAB, src, near, row, 1, 1, 0, 0);
+            gather(before + 2 * SLAB, src, near, row, 2, -1, 0, 0);
+            gather(before + 3 * SLAB, src, near, row, 3, 0, 1, 0);
+            gather(before + 4 * SLAB, src, near, row, 4, 0, -1, 0);
+            gather(before + 5 * SLAB, src, near, row, 5, 0, 0, 1);
+            gather(before + 6 * SLAB, src, near, row, 6, 0, 0, -1);
+            gather(before + 7 * SLAB, src, near, row, 7, 1, 1, 0);
+            gather(before + 8 * SLAB, src, near, row, 8, -1, -1, 0);
+            gather(before + 9 * SLAB, src, near, row, 9, 1, 0, 1);
+            gather(before + 10 * SLAB, src, near, row, 10, -1, 0, -1);
+            gather(before + 11 * SLAB, src, near, row, 11, 1, 0, -1);
+            gather(before + 12 * SLAB, src, near, row, 12, -1, 0, 1);
+            gather(before + 13 * SLAB, src, near, row, 13, 1, -1, 0);
+            gather(before + 14 * SLAB, src, near, row, 14, -1, 1, 0);
+            gather(before + 15 * SLAB, src, near, row, 15, 0, 1, 1);
+            gather(before + 16 * SLAB, src, near, row, 16, 0, -1, -1);
+            gather(before + 17 * SLAB, src, near, row, 17, 0, 1, -1);
+            gather(before + 18 * SLAB, src, near, row, 18, 0, -1, 1);
+            gather(before + 19 * SLAB, src, near, row, 19, 1, 1, 1);
+            gather(before + 20 * SLAB, src, near, row, 20, -1, -1, -1);
+            gather(before + 21 * SLAB, src, near, row, 21, 1, 1, -1);
+            gather(before + 22 * SLAB, src, near, row, 22, -1, -1, 1);
+            gather(before + 23 * SLAB, src, near, row, 23, 1, -1, 1);
+            gather(before + 24 * SLAB, src, near, row, 24, -1, 1, -1);
+            gather(before + 25 * SLAB, src, near, row, 25, 1, -1, -1);
+            gather(before + 26 * SLAB, src, near, row, 26, -1, 1, 1);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega, limiter);
         }
     }  // blocks
     settle();
@@ -897,35 +898,33 @@ static float from_wall(
     }
 }
 
-// As gather, row by row, with walls in the place of some neighbours.
+// As gather, with walls in the place of some neighbours.
 static inline __attribute__((always_inline)) void gather_walls(
     float *restrict to, const float *restrict src, const int32_t *restrict near,
     const int32_t *restrict wall_rules, const float *restrict wall_values,
-    const int z0, const int i, const int cx, const int cy, const int cz)
+    const int begin, const int i, const int cx, const int cy, const int cz)
 {
     const float *const own = src + (size_t)near[13] * (Q * CELLS);
-    for (int z = z0; z < z0 + SLAB / (BX * BY); ++z) {
-        const int dz = z - cz < 0 ? -1 : z - cz >= BZ ? 1 : 0;
-        for (int y = 0; y < BY; ++y, to += BX) {
-            const int dy = y - cy < 0 ? -1 : y - cy >= BY ? 1 : 0;
-            const int32_t *const level = near + 13 + 3 * dy + 9 * dz;
-            const int row = i * CELLS + BX * (y - cy - dy * BY + BY * (z - cz - dz * BZ));
-            const float *const here = own + BX * (y + BY * z);
-            if (level[0] >= 0) {
-                memcpy(to + (cx > 0), src + (size_t)level[0] * (Q * CELLS) + row + (cx < 0),
-                    sizeof(float) * (size_t)(BX - (cx != 0)));
-            } else {
-                for (int x = cx > 0; x < BX - (cx < 0); ++x) {
-                    to[x] = from_wall(-1 - level[0], i, here + x, wall_rules, wall_values);
-                }
+    for (int at = begin; at < begin + ROWS; ++at, to += BX) {
+        const int y = at % BY, z = at / BY;
+        const int dy = y - cy < 0 ? -1 : y - cy >= BY ? 1 : 0, dz = z - cz < 0 ? -1 : z - cz >= BZ ? 1 : 0;
+        const int32_t *const level = near + 13 + 3 * dy + 9 * dz;
+        const int row = i * CELLS + BX * (y - cy - dy * BY + BY * (z - cz - dz * BZ));
+        const float *const here = own + BX * (y + BY * z);
+        if (level[0] >= 0) {
+            memcpy(to + (cx > 0), src + (size_t)level[0] * (Q * CELLS) + row + (cx < 0),
+                sizeof(float) * (size_t)(BX - (cx != 0)));
+        } else {
+            for (int x = cx > 0; x < BX - (cx < 0); ++x) {
+                to[x] = from_wall(-1 - level[0], i, here + x, wall_rules, wall_values);
             }
-            if (cx != 0) {
-                const int x = cx > 0 ? 0 : BX - 1;
-                to[x] = level[-cx] >= 0 ? src[(size_t)level[-cx] * (Q * CELLS) + (size_t)(row + BX - 1 - x)]
-                                        : from_wall(-1 - level[-cx], i, here + x, wall_rules, wall_values);
-            }
-        }  // rows
-    }  // planes
+        }
+        if (cx != 0) {
+            const int x = cx > 0 ? 0 : BX - 1;
+            to[x] = level[-cx] >= 0 ? src[(size_t)level[-cx] * (Q * CELLS) + (size_t)(row + BX - 1 - x)]
+                                    : from_wall(-1 - level[-cx], i, here + x, wall_rules, wall_values);
+        }
+    }  // rows
 }
 
 // Pulls, collides and stores the listed blocks; neighbours may be walls.
@@ -948,35 +947,35 @@ void d3q27_k17_stream_collide_walls(
     for (int32_t item = 0; item < count; ++item) {
         const size_t slot = (size_t)ids[item];
         const int32_t *const near = neighbours + slot * NEAR;
-        for (int z = 0; z < BZ; z += SLAB / (BX * BY)) {
-            gather_walls(before + 0 * SLAB, src, near, wall_rules, wall_values, z, 0, 0, 0, 0);
-            gather_walls(before + 1 * SLAB, src, near, wall_rules, wall_values, z, 1, 1, 0, 0);
-            gather_walls(before + 2 * SLAB, src, near, wall_rules, wall_values, z, 2, -1, 0, 0);
-            gather_walls(before + 3 * SLAB, src, near, wall_rules, wall_values, z, 3, 0, 1, 0);
-            gather_walls(before + 4 * SLAB, src, near, wall_rules, wall_values, z, 4, 0, -1, 0);
-            gather_walls(before + 5 * SLAB, src, near, wall_rules, wall_values, z, 5, 0, 0, 1);
-            gather_walls(before + 6 * SLAB, src, near, wall_rules, wall_values, z, 6, 0, 0, -1);
-            gather_walls(before + 7 * SLAB, src, near, wall_rules, wall_values, z, 7, 1, 1, 0);
-            gather_walls(before + 8 * SLAB, src, near, wall_rules, wall_values, z, 8, -1, -1, 0);
-            gather_walls(before + 9 * SLAB, src, near, wall_rules, wall_values, z, 9, 1, 0, 1);
-            gather_walls(before + 10 * SLAB, src, near, wall_rules, wall_values, z, 10, -1, 0, -1);
-            gather_walls(before + 11 * SLAB, src, near, wall_rules, wall_values, z, 11, 1, 0, -1);
-            gather_walls(before + 12 * SLAB, src, near, wall_rules, wall_values, z, 12, -1, 0, 1);
-            gather_walls(before + 13 * SLAB, src, near, wall_rules, wall_values, z, 13, 1, -1, 0);
-            gather_walls(before + 14 * SLAB, src, near, wall_rules, wall_values, z, 14, -1, 1, 0);
-            gather_walls(before + 15 * SLAB, src, near, wall_rules, wall_values, z, 15, 0, 1, 1);
-            gather_walls(before + 16 * SLAB, src, near, wall_rules, wall_values, z, 16, 0, -1, -1);
-            gather_walls(before + 17 * SLAB, src, near, wall_rules, wall_values, z, 17, 0, 1, -1);
-            gather_walls(before + 18 * SLAB, src, near, wall_rules, wall_values, z, 18, 0, -1, 1);
-            gather_walls(before + 19 * SLAB, src, near, wall_rules, wall_values, z, 19, 1, 1, 1);
-            gather_walls(before + 20 * SLAB, src, near, wall_rules, wall_values, z, 20, -1, -1, -1);
-            gather_walls(before + 21 * SLAB, src, near, wall_rules, wall_values, z, 21, 1, 1, -1);
-            gather_walls(before + 22 * SLAB, src, near, wall_rules, wall_values, z, 22, -1, -1, 1);
-            gather_walls(before + 23 * SLAB, src, near, wall_rules, wall_values, z, 23, 1, -1, 1);
-            gather_walls(before + 24 * SLAB, src, near, wall_rules, wall_values, z, 24, -1, 1, -1);
-            gather_walls(before + 25 * SLAB, src, near, wall_rules, wall_values, z, 25, 1, -1, -1);
-            gather_walls(before + 26 * SLAB, src, near, wall_rules, wall_values, z, 26, -1, 1, 1);
-            collide_slab(before, dst + slot * (Q * CELLS) + z * (BX * BY), past, omega, limiter);
+        for (int row = 0; row < BY * BZ; row += ROWS) {
+            gather_walls(before + 0 * SLAB, src, near, wall_rules, wall_values, row, 0, 0, 0, 0);
+            gather_walls(before + 1 * SLAB, src, near, wall_rules, wall_values, row, 1, 1, 0, 0);
+            gather_walls(before + 2 * SLAB, src, near, wall_rules, wall_values, row, 2, -1, 0, 0);
+            gather_walls(before + 3 * SLAB, src, near, wall_rules, wall_values, row, 3, 0, 1, 0);
+            gather_walls(before + 4 * SLAB, src, near, wall_rules, wall_values, row, 4, 0, -1, 0);
+            gather_walls(before + 5 * SLAB, src, near, wall_rules, wall_values, row, 5, 0, 0, 1);
+            gather_walls(before + 6 * SLAB, src, near, wall_rules, wall_values, row, 6, 0, 0, -1);
+            gather_walls(before + 7 * SLAB, src, near, wall_rules, wall_values, row, 7, 1, 1, 0);
+            gather_walls(before + 8 * SLAB, src, near, wall_rules, wall_values, row, 8, -1, -1, 0);
+            gather_walls(before + 9 * SLAB, src, near, wall_rules, wall_values, row, 9, 1, 0, 1);
+            gather_walls(before + 10 * SLAB, src, near, wall_rules, wall_values, row, 10, -1, 0, -1);
+            gather_walls(before + 11 * SLAB, src, near, wall_rules, wall_values, row, 11, 1, 0, -1);
+            gather_walls(before + 12 * SLAB, src, near, wall_rules, wall_values, row, 12, -1, 0, 1);
+            gather_walls(before + 13 * SLAB, src, near, wall_rules, wall_values, row, 13, 1, -1, 0);
+            gather_walls(before + 14 * SLAB, src, near, wall_rules, wall_values, row, 14, -1, 1, 0);
+            gather_walls(before + 15 * SLAB, src, near, wall_rules, wall_values, row, 15, 0, 1, 1);
+            gather_walls(before + 16 * SLAB, src, near, wall_rules, wall_values, row, 16, 0, -1, -1);
+            gather_walls(before + 17 * SLAB, src, near, wall_rules, wall_values, row, 17, 0, 1, -1);
+            gather_walls(before + 18 * SLAB, src, near, wall_rules, wall_values, row, 18, 0, -1, 1);
+            gather_walls(before + 19 * SLAB, src, near, wall_rules, wall_values, row, 19, 1, 1, 1);
+            gather_walls(before + 20 * SLAB, src, near, wall_rules, wall_values, row, 20, -1, -1, -1);
+            gather_walls(before + 21 * SLAB, src, near, wall_rules, wall_values, row, 21, 1, 1, -1);
+            gather_walls(before + 22 * SLAB, src, near, wall_rules, wall_values, row, 22, -1, -1, 1);
+            gather_walls(before + 23 * SLAB, src, near, wall_rules, wall_values, row, 23, 1, -1, 1);
+            gather_walls(before + 24 * SLAB, src, near, wall_rules, wall_values, row, 24, -1, 1, -1);
+            gather_walls(before + 25 * SLAB, src, near, wall_rules, wall_values, row, 25, 1, -1, -1);
+            gather_walls(before + 26 * SLAB, src, near, wall_rules, wall_values, row, 26, -1, 1, 1);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega, limiter);
         }
     }  // blocks
     settle();

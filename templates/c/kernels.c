@@ -16,7 +16,8 @@ enum {
     CELLS = BX * BY * BZ,
     NEAR = {{ near }},  // neighbours of a block, itself included
     FIELDS = {{ fields }},  // components of the macroscopic fields
-    SLAB = {{ slab }} * BX * BY,  // cells that are gathered, then collided, at a time: {{ slab }} of BZ planes
+    ROWS = {{ rows }},  // rows along x that are gathered, then collided, at a time: a divisor of BY * BZ
+    SLAB = ROWS * BX,  // their cells
     LINE = 64 / sizeof({{ real }}),  // values of a cache line
 };
 
@@ -108,13 +109,35 @@ static inline __attribute__((always_inline)) void collide_slab(
 
 // ==== streaming =====================================================================================================
 
-// Fills to[cell] with what direction i, of velocity (cx, cy, cz), brings to the SLAB cells of the planes from z0 on.
+{% if rows == 1 -%}
+// Fills to[x] with what direction i, of velocity (cx, cy, cz), brings to the cells of the row `begin`. A block later the
+// same row will be asked of the neighbours `next`: its lines are called for now, so that nothing waits for memory then.
+static inline __attribute__((always_inline)) void gather(
+    {{ real }} *restrict to, const {{ real }} *restrict src, const int32_t *restrict near, const int32_t *restrict next,
+    const int begin, const int i, const int cx, const int cy, const int cz)
+{
+    const int y = begin % BY - cy, z = begin / BY - cz;
+    const int dy = y < 0 ? -1 : y >= BY ? 1 : 0, dz = z < 0 ? -1 : z >= BZ ? 1 : 0;
+    const int up = {{ middle }} + 3 * dy{% if deep %} + 9 * dz{% endif %};
+    const size_t row = (size_t)(i * CELLS + BX * (y - dy * BY + BY * (z - dz * BZ)));
+    const {{ real }} *const own = src + (size_t)near[up] * (Q * CELLS) + row;
+    memcpy(to + (cx > 0), own + (cx < 0), sizeof({{ real }}) * (size_t)(BX - (cx != 0)));
+    if (cx != 0) {
+        const int x = cx > 0 ? 0 : BX - 1;
+        to[x] = src[(size_t)near[up - cx] * (Q * CELLS) + row + (size_t)(BX - 1 - x)];
+    }
+    for (size_t x = 0; x < BX; x += LINE) {
+        __builtin_prefetch(src + (size_t)next[up] * (Q * CELLS) + row + x, 0, 2);
+    }
+}
+{% else -%}
+// Fills to[cell] with what direction i, of velocity (cx, cy, cz), brings to the SLAB cells from the row `begin` on, whole planes.
 // Each plane is one flat copy; then the row and the column that come from neighbours are put right.
 static inline __attribute__((always_inline)) void gather(
     {{ real }} *restrict to, const {{ real }} *restrict src, const int32_t *restrict near,
-    const int z0, const int i, const int cx, const int cy, const int cz)
+    const int begin, const int i, const int cx, const int cy, const int cz)
 {
-    for (int z = z0; z < z0 + SLAB / (BX * BY); ++z, to += BX * BY) {
+    for (int z = begin / BY; z < (begin + ROWS) / BY; ++z, to += BX * BY) {
         const int dz = z - cz < 0 ? -1 : z - cz >= BZ ? 1 : 0;
         const int plane = i * CELLS + (z - cz - dz * BZ) * (BX * BY);
         const int32_t *const level = near + {{ middle }}{% if deep %} + 9 * dz{% endif %};
@@ -144,7 +167,7 @@ static inline __attribute__((always_inline)) void gather(
         }
     }  // planes
 }
-
+{% endif %}
 {% for line in stream_collide.doc -%}
 // {{ line }}
 {% endfor -%}
@@ -158,11 +181,14 @@ void {{ stream_collide.symbol }}(
     for (int32_t item = 0; item < count; ++item) {
         const size_t slot = (size_t)ids[item];
         const int32_t *const near = neighbours + slot * NEAR;
-        for (int z = 0; z < BZ; z += SLAB / (BX * BY)) {
+{%- if rows == 1 %}
+        const int32_t *const next = neighbours + (size_t)ids[item + 1 < count ? item + 1 : item] * NEAR;
+{%- endif %}
+        for (int row = 0; row < BY * BZ; row += ROWS) {
 {%- for pull in pulls %}
-            gather(before + {{ pull.at }} * SLAB, src, near, z, {{ pull.at }}, {{ pull.velocity }});
+            gather(before + {{ pull.at }} * SLAB, src, near, {% if rows == 1 %}next, {% endif %}row, {{ pull.at }}, {{ pull.velocity }});
 {%- endfor %}
-            collide_slab(before, dst + slot * (Q * CELLS) + z * (BX * BY), past{{ param_names }});
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past{{ param_names }});
         }
     }  // blocks
     settle();
@@ -226,35 +252,33 @@ static {{ real }} from_wall(
 {% include "nodes" %}
 {% endif -%}
 
-// As gather, row by row, with walls in the place of some neighbours.
+// As gather, with walls in the place of some neighbours.
 static inline __attribute__((always_inline)) void gather_walls(
     {{ real }} *restrict to, const {{ real }} *restrict src, const int32_t *restrict near,
     const int32_t *restrict wall_rules, const {{ real }} *restrict wall_values,
-    const int z0, const int i, const int cx, const int cy, const int cz)
+    const int begin, const int i, const int cx, const int cy, const int cz)
 {
     const {{ real }} *const own = src + (size_t)near[{{ middle }}] * (Q * CELLS);
-    for (int z = z0; z < z0 + SLAB / (BX * BY); ++z) {
-        const int dz = z - cz < 0 ? -1 : z - cz >= BZ ? 1 : 0;
-        for (int y = 0; y < BY; ++y, to += BX) {
-            const int dy = y - cy < 0 ? -1 : y - cy >= BY ? 1 : 0;
-            const int32_t *const level = near + {{ middle }} + 3 * dy{% if deep %} + 9 * dz{% endif %};
-            const int row = i * CELLS + BX * (y - cy - dy * BY + BY * (z - cz - dz * BZ));
-            const {{ real }} *const here = own + BX * (y + BY * z);
-            if (level[0] >= 0) {
-                memcpy(to + (cx > 0), src + (size_t)level[0] * (Q * CELLS) + row + (cx < 0),
-                    sizeof({{ real }}) * (size_t)(BX - (cx != 0)));
-            } else {
-                for (int x = cx > 0; x < BX - (cx < 0); ++x) {
-                    to[x] = from_wall(-1 - level[0], i, here + x, wall_rules, wall_values{% if walls.mirrors %}, src, near, x, y, z{% endif %});
-                }
+    for (int at = begin; at < begin + ROWS; ++at, to += BX) {
+        const int y = at % BY, z = at / BY;
+        const int dy = y - cy < 0 ? -1 : y - cy >= BY ? 1 : 0, dz = z - cz < 0 ? -1 : z - cz >= BZ ? 1 : 0;
+        const int32_t *const level = near + {{ middle }} + 3 * dy{% if deep %} + 9 * dz{% endif %};
+        const int row = i * CELLS + BX * (y - cy - dy * BY + BY * (z - cz - dz * BZ));
+        const {{ real }} *const here = own + BX * (y + BY * z);
+        if (level[0] >= 0) {
+            memcpy(to + (cx > 0), src + (size_t)level[0] * (Q * CELLS) + row + (cx < 0),
+                sizeof({{ real }}) * (size_t)(BX - (cx != 0)));
+        } else {
+            for (int x = cx > 0; x < BX - (cx < 0); ++x) {
+                to[x] = from_wall(-1 - level[0], i, here + x, wall_rules, wall_values{% if walls.mirrors %}, src, near, x, y, z{% endif %});
             }
-            if (cx != 0) {
-                const int x = cx > 0 ? 0 : BX - 1;
-                to[x] = level[-cx] >= 0 ? src[(size_t)level[-cx] * (Q * CELLS) + (size_t)(row + BX - 1 - x)]
-                                        : from_wall(-1 - level[-cx], i, here + x, wall_rules, wall_values{% if walls.mirrors %}, src, near, x, y, z{% endif %});
-            }
-        }  // rows
-    }  // planes
+        }
+        if (cx != 0) {
+            const int x = cx > 0 ? 0 : BX - 1;
+            to[x] = level[-cx] >= 0 ? src[(size_t)level[-cx] * (Q * CELLS) + (size_t)(row + BX - 1 - x)]
+                                    : from_wall(-1 - level[-cx], i, here + x, wall_rules, wall_values{% if walls.mirrors %}, src, near, x, y, z{% endif %});
+        }
+    }  // rows
 }
 
 {% for line in walls.kernel.doc -%}
@@ -270,16 +294,17 @@ void {{ walls.kernel.symbol }}(
     for (int32_t item = 0; item < count; ++item) {
         const size_t slot = (size_t)ids[item];
         const int32_t *const near = neighbours + slot * NEAR;
-        for (int z = 0; z < BZ; z += SLAB / (BX * BY)) {
+        for (int row = 0; row < BY * BZ; row += ROWS) {
 {%- for pull in pulls %}
-            gather_walls(before + {{ pull.at }} * SLAB, src, near, wall_rules, wall_values, z, {{ pull.at }}, {{ pull.velocity }});
+            gather_walls(before + {{ pull.at }} * SLAB, src, near, wall_rules, wall_values, row, {{ pull.at }}, {{ pull.velocity }});
 {%- endfor %}
 {%- if walls.nodes %}
             for (int cell = 0; cell < SLAB; ++cell) {
-                node(before + cell, SLAB, cell % BX, cell / BX % BY, z + cell / (BX * BY), src, near, wall_rules, wall_values);
+                const int y = (row + cell / BX) % BY, z = (row + cell / BX) / BY;
+                node(before + cell, SLAB, cell % BX, y, z, src, near, wall_rules, wall_values);
             }
 {%- endif %}
-            collide_slab(before, dst + slot * (Q * CELLS) + z * (BX * BY), past{{ param_names }});
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past{{ param_names }});
         }
     }  // blocks
     settle();

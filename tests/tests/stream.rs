@@ -365,9 +365,10 @@ fn blocks_stream_as_a_dense_box_does() {
 }
 
 #[test]
-fn planes_gathered_in_several_slabs_stream_alike() {
+fn blocks_gathered_in_several_slabs_stream_alike() {
     compare_shipped("d3q27_bgk", [1, 2, 1], [8, 8, 8], false);
     compare_shipped("d3q19_bgk", [1, 1, 2], [16, 16, 2], false);
+    compare_shipped("d3q27_bgk", [1, 2, 1], [4, 4, 16], false);
 }
 
 #[test]
@@ -376,6 +377,7 @@ fn walls_return_what_their_rules_say() {
     compare_shipped("d2q9_bgk", [3, 1, 1], [3, 2, 1], true);
     compare_shipped("d2q9_bgk", [3, 2, 1], [1, 1, 1], true);
     compare_shipped("d3q19_bgk", [2, 2, 2], [4, 4, 4], true);
+    compare_shipped("d3q19_bgk", [2, 1, 2], [16, 3, 2], true);
     compare_shipped("d3q27_bgk", [2, 3, 1], [2, 3, 4], true);
 }
 

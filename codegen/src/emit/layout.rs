@@ -52,7 +52,7 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
         middle: near / 2,
         deep: dim == 3,
         fields: manifest.field_components(),
-        slab: slab(manifest),
+        rows: rows(manifest),
         threads,
         collide_threads: manifest.kernel(Role::Collide).map_or(threads, |kernel| kernel.threads),
         several,
@@ -72,11 +72,16 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
     }
 }
 
-/// Planes of a block whose populations fit into `SLAB_BYTES`: a divisor of their number.
-fn slab(manifest: &Manifest) -> u32 {
+/// Rows that the host gathers at a time. A row of whole cache lines is collided at once, so that the processor works on it
+/// while the next one is on its way; of shorter rows, as many whole planes as fit into `SLAB_BYTES`.
+fn rows(manifest: &Manifest) -> u32 {
     let [bx, by, bz] = manifest.block;
-    let plane = bx * by * manifest.q() as u32 * manifest.real.bytes() as u32;
-    (1..=bz).rev().find(|planes| bz % planes == 0 && planes * plane <= SLAB_BYTES).unwrap_or(1)
+    let row = bx * manifest.real.bytes() as u32;
+    if row.is_multiple_of(64) {
+        return 1;
+    }
+    let plane = by * row * manifest.q() as u32;
+    by * (1..=bz).rev().find(|planes| bz.is_multiple_of(*planes) && planes * plane <= SLAB_BYTES).unwrap_or(1)
 }
 
 fn kernel(

@@ -25,8 +25,8 @@ pub struct View {
     pub deep: bool,
     /// Components of all macroscopic fields.
     pub fields: usize,
-    /// `z` planes that the host gathers at a time.
-    pub slab: u32,
+    /// Rows along x that the host gathers at a time.
+    pub rows: u32,
     /// CUDA: threads of a thread block.
     pub threads: u32,
     /// CUDA: threads of a thread block of `collide`.

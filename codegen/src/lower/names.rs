@@ -19,7 +19,7 @@ const RESERVED: &str = "
     f own near value direction item slot cell cells state x y z xm xp ym yp zm zp bxm bxp bym byp bzm bzp
     before after stride at gather gather_walls from_wall collide init macroscopic
     streamed inside mirrored meets arrival node inward axes sign given VELOCITY NUMBER
-    Q BX BY BZ CELLS NEAR FIELDS ITEMS STRIDE SLAB";
+    Q BX BY BZ CELLS NEAR FIELDS ITEMS STRIDE SLAB ROWS";
 
 /// Name of a component of `base`, which has `count` of them: `rho`, `ux`, `uy`, `uz`.
 pub fn component(base: &str, at: usize, count: usize) -> String {

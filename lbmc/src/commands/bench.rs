@@ -89,7 +89,7 @@ pub fn bench(args: &Bench) -> Result<()> {
 
 fn measure(args: &Bench, device: &Device, model: &Model, real: Real) -> Result<Row> {
     let dim = model.lattice().dim();
-    let block = spec::block(args.block.as_ref(), dim, preferred_block(device.target(), dim))?;
+    let block = spec::block(args.block.as_ref(), dim, preferred_block(device.target(), dim, real, None))?;
     let bundle = spec::compile(model, &Options { target: device.target(), real, layout: Layout::Blocks, block })?;
     let size = size(&bundle, args.gib);
     if size.contains(&0) {

@@ -32,7 +32,17 @@ pub fn run(args: &Run) -> Result<()> {
     let spec = Spec::find(&beside(&args.case, raw.spec()))
         .map_err(|error| Report::new(raw.reject_spec(&error.to_string(), error.help().map(|help| help.to_string()))))?;
     let model = spec.model_with(&raw.rules())?;
-    let block = raw.block().unwrap_or_else(|| preferred_block(device.target(), model.lattice().dim()));
+    let block = raw.block().unwrap_or_else(|| {
+        let preferred = |cells| preferred_block(device.target(), model.lattice().dim(), raw.real(), cells);
+        let (block, widest) = (preferred(Some(raw.cells_along_x())), preferred(None));
+        if block != widest {
+            let ([x, y, z], widest) = (block, widest[0]);
+            eprintln!(
+                "note: blocks of {x}x{y}x{z}, because x is not three or more times {widest} cells long, which is faster"
+            );
+        }
+        block
+    });
     let bundle =
         spec::compile(&model, &Options { target: device.target(), real: raw.real(), layout: Layout::Blocks, block })?;
     let (case, warnings) = raw.resolve(&bundle.manifest, &spec.prelude_rules())?;

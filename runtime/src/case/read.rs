@@ -145,6 +145,13 @@ impl RawCase {
         self.block.as_ref().map(|block| std::array::from_fn(|axis| block.value.get(axis).copied().unwrap_or(1)))
     }
 
+    /// Cells along x, rounded where they are no whole number, which [`Self::resolve`] refuses.
+    pub fn cells_along_x(&self) -> usize {
+        let resolution = self.resolution.as_ref().filter(|_| self.si.is_some()).map(|cells| cells.value);
+        let cells = resolution.or_else(|| self.size.value.first().map(|size| size.value));
+        cells.unwrap_or(0.0).round() as usize
+    }
+
     /// The error that the method cannot be had, pointing at `spec` in the file.
     pub fn reject_spec(&self, message: &str, help: Option<String>) -> CaseError {
         let mut report = Report::default();
