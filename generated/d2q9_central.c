@@ -6,13 +6,13 @@
 // options: c f32 block=8x8
 // cost:    init                 35 flop (as written 36): 14 add, 17 mul, 2 fma
 //                               3 loads, 9 stores, 48 B per cell
-//          stream_collide       83 flop (as written 121): 48 add, 22 mul, 6 fma, 1 div
+//          stream_collide       83 flop (as written 121): 49 add, 23 mul, 5 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
-//          stream_collide_walls 83 flop (as written 121): 48 add, 22 mul, 6 fma, 1 div
+//          stream_collide_walls 83 flop (as written 121): 49 add, 23 mul, 5 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
 //          macroscopic          17 flop (as written 16): 14 add, 2 mul, 1 div
 //                               9 loads, 3 stores, 48 B per cell
-//          collide              83 flop (as written 121): 48 add, 22 mul, 6 fma, 1 div
+//          collide              83 flop (as written 121): 49 add, 23 mul, 5 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
 
 #include <math.h>
@@ -63,13 +63,13 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float my_n1_1 = f_8 - f_6;
         const float my_n1_0 = f_2 + my_n1_2;
         const float my_1_2 = f_7 + f_5;
-        const float my_1_1 = f_5 - f_7;
 
         // ---- m   (d2q9_central.lbm:15)
         const float m_0_2 = my_n1_2 + my_0_2 + my_1_2;
 
         // ---- my   (d2q9_central.lbm:14)
         const float my_1_0 = f_1 + my_1_2;
+        const float my_1_1 = f_5 - f_7;
 
         // ---- m   (d2q9_central.lbm:15)
         const float jy = my_n1_1 + my_0_1 + my_1_1;
@@ -84,7 +84,10 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float uy = t1 * jy;
         const float t2 = jx * ux;
         const float t3 = jy * uy;
-        const float t4 = -0.5f * (t0 * (t2 - (m_2_0 - m_0_2 + t3)));
+
+        // ---- difference   (d2q9_central.lbm:29)
+        const float difference = t0 * (m_2_0 - m_0_2 - (t2 - t3));
+        const float t4 = 0.5f * difference;
         const float t5 = 0.33333334f * rho;
 
         // ---- k   (d2q9_central.lbm:32)
@@ -99,11 +102,11 @@ static inline __attribute__((always_inline)) void collide_cells(
         // ---- xy   (d2q9_central.lbm:28)
         const float xy = t0 * (m_1_1 - t10);
         const float t11 = ux * t10 + k_2_0 * uy;
-        const float t12 = xy * ux;
+        const float t12 = 4.0f * (xy * ux);
         const float t13 = xy + t10;
         const float t14 = uy * (xy + t13) + t8;
-        const float t15 = uy * (4.0f * t12 + t11);
-        const float t16 = 2.0f * t12 + t11;
+        const float t15 = uy * (t12 + t11);
+        const float t16 = 0.5f * t12 + t11;
 
         // ---- post
         const float post_0 = t9 + t15 - t6 - t7 + 1.1111112f * rho;

@@ -6,13 +6,13 @@
 // options: c f32 block=8x8
 // cost:    init                 33 flop (as written 63): 14 add, 11 mul, 4 fma
 //                               3 loads, 9 stores, 48 B per cell
-//          stream_collide       98 flop (as written 247): 46 add, 19 mul, 16 fma, 1 div
+//          stream_collide       99 flop (as written 247): 45 add, 19 mul, 17 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
-//          stream_collide_walls 98 flop (as written 247): 46 add, 19 mul, 16 fma, 1 div
+//          stream_collide_walls 99 flop (as written 247): 45 add, 19 mul, 17 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
 //          macroscopic          17 flop (as written 20): 14 add, 2 mul, 1 div
 //                               9 loads, 3 stores, 48 B per cell
-//          collide              98 flop (as written 247): 46 add, 19 mul, 16 fma, 1 div
+//          collide              99 flop (as written 247): 45 add, 19 mul, 17 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
 
 #include <math.h>
@@ -62,15 +62,15 @@ static inline __attribute__((always_inline)) void collide_cells(
 
         // ---- m   (d2q9_mrt.lbm:39)
         const float m_3 = t1 - t3;
-        const float t6 = f_5 + f_8;
-        const float t7 = f_5 - f_8;
-        const float t8 = f_6 + f_7;
-        const float t9 = f_6 - f_7;
+        const float t6 = f_5 + f_7;
+        const float t7 = f_5 - f_7;
+        const float t8 = f_6 + f_8;
+        const float t9 = f_6 - f_8;
         const float t10 = t6 + t8;
         const float t11 = t6 - t8;
 
         // ---- rho   (d2q9_mrt.lbm:15)
-        const float rho = f_0 + t5 + t10;
+        const float rho = f_0 + t10 + t5;
         const float t12 = 4.0f * f_0;
         const float t13 = -2.0f;
 
@@ -78,26 +78,24 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float m_8 = t10 + t12 + t5 * t13;
         const float m_5 = 2.0f * t10 - t5 - t12;
         const float t14 = 1.0f / rho;
-
-        // ---- j   (d2q9_mrt.lbm:16)
-        const float jy = t4 + t11;
-
-        // ---- m   (d2q9_mrt.lbm:39)
-        const float m_7 = t11 - 2.0f * t4;
-
-        // ---- u   (d2q9_mrt.lbm:17)
-        const float uy = t14 * jy;
-        const float t15 = uy * jy;
-        const float t16 = t7 - t9;
-
-        // ---- m   (d2q9_mrt.lbm:39)
+        const float t15 = t7 - t9;
         const float m_4 = t7 + t9;
 
         // ---- j   (d2q9_mrt.lbm:16)
-        const float jx = t2 + t16;
+        const float jy = t4 + t15;
 
         // ---- m   (d2q9_mrt.lbm:39)
-        const float m_6 = t16 - 2.0f * t2;
+        const float m_7 = t15 - 2.0f * t4;
+
+        // ---- u   (d2q9_mrt.lbm:17)
+        const float uy = t14 * jy;
+        const float t16 = uy * jy;
+
+        // ---- j   (d2q9_mrt.lbm:16)
+        const float jx = t2 + t11;
+
+        // ---- m   (d2q9_mrt.lbm:39)
+        const float m_6 = t11 - 2.0f * t2;
 
         // ---- u   (d2q9_mrt.lbm:17)
         const float ux = t14 * jx;
@@ -105,8 +103,8 @@ static inline __attribute__((always_inline)) void collide_cells(
 
         // ---- meq   (d2q9_mrt.lbm:40)
         const float meq_4 = jy * ux;
-        const float t18 = 3.0f * (t15 + t17);
-        const float meq_3 = t17 - t15;
+        const float t18 = 3.0f * (t16 + t17);
+        const float meq_3 = t17 - t16;
         const float meq_5 = rho * t13 + t18;
 
         // ---- post   (d2q9_mrt.lbm:42)
@@ -120,35 +118,34 @@ static inline __attribute__((always_inline)) void collide_cells(
 
         // ---- post
         const float post_0 = 0.11111111f * (rho + post_8 - post_5);
-        const float t19 = 0.11111111f * rho;
-        const float t20 = 0.25f - t0;
-        const float t21 = m_3 * t20 + meq_3 * t0;
-        const float t22 = t0 * meq_4 + m_4 * t20;
-        const float t23 = t19 - (0.027777778f * post_5 + 0.055555556f * post_8);
-        const float t24 = 0.055555556f * post_5 + t19 + 0.027777778f * post_8;
-        const float t25 = t21 + t23;
-        const float t26 = t21 - t23;
-        const float t27 = 1.0f + omega_flux;
-        const float t28 = 1.0f - omega_flux;
-        const float t29 = m_6 * t28;
-        const float t30 = m_7 * t28;
-        const float t31 = 2.0f - omega_flux;
-        const float t32 = -0.16666667f * (jx * t27 - t29);
-        const float t33 = jx * t31 + t29;
-        const float post_1 = t25 - t32;
-        const float post_2 = t32 + t25;
-        const float t34 = -0.16666667f * (jy * t27 - t30);
-        const float t35 = jy * t31 + t30;
-        const float post_3_ = -t34 - t26;
-        const float post_4_ = t34 - t26;
-        const float t36 = 0.083333336f * (t35 + t33);
-        const float t37 = 0.083333336f * (t35 - t33);
-        const float t38 = t22 + t24;
-        const float t39 = t22 - t24;
-        const float post_5_ = t36 + t38;
-        const float post_6_ = t38 - t36;
-        const float post_7_ = -t37 - t39;
-        const float post_8_ = t37 - t39;
+        const float t19 = 0.25f - t0;
+        const float t20 = m_3 * t19 + meq_3 * t0;
+        const float t21 = t0 * meq_4 + m_4 * t19;
+        const float t22 = 0.055555556f * post_8 - (0.11111111f * rho - 0.027777778f * post_5);
+        const float t23 = 0.027777778f * post_8 + 0.11111111f * (0.5f * post_5 + rho);
+        const float t24 = t20 - t22;
+        const float t25 = t20 + t22;
+        const float t26 = 1.0f + omega_flux;
+        const float t27 = 1.0f - omega_flux;
+        const float t28 = m_6 * t27;
+        const float t29 = m_7 * t27;
+        const float t30 = 2.0f - omega_flux;
+        const float t31 = -0.16666667f * (jx * t26 - t28);
+        const float t32 = jx * t30 + t28;
+        const float post_1 = t24 - t31;
+        const float post_2 = t31 + t24;
+        const float t33 = -0.16666667f * (jy * t26 - t29);
+        const float t34 = jy * t30 + t29;
+        const float post_3_ = -t33 - t25;
+        const float post_4_ = t33 - t25;
+        const float t35 = 0.083333336f * (t32 + t34);
+        const float t36 = 0.083333336f * (t32 - t34);
+        const float t37 = t21 + t23;
+        const float t38 = t21 - t23;
+        const float post_5_ = t35 + t37;
+        const float post_6_ = t37 - t35;
+        const float post_7_ = t36 - t38;
+        const float post_8_ = -t36 - t38;
 
         after[0 * stride_after + cell] = post_0;
         after[1 * stride_after + cell] = post_1;

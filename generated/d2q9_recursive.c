@@ -6,13 +6,13 @@
 // options: c f32 block=8x8
 // cost:    init                 35 flop (as written 104): 14 add, 17 mul, 2 fma
 //                               3 loads, 9 stores, 48 B per cell
-//          stream_collide       99 flop (as written 221): 38 add, 22 mul, 19 fma, 1 div
+//          stream_collide       99 flop (as written 221): 40 add, 26 mul, 16 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
-//          stream_collide_walls 99 flop (as written 221): 38 add, 22 mul, 19 fma, 1 div
+//          stream_collide_walls 99 flop (as written 221): 40 add, 26 mul, 16 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
 //          macroscopic          17 flop (as written 20): 14 add, 2 mul, 1 div
 //                               9 loads, 3 stores, 48 B per cell
-//          collide              99 flop (as written 221): 38 add, 22 mul, 19 fma, 1 div
+//          collide              99 flop (as written 221): 40 add, 26 mul, 16 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
 
 #include <math.h>
@@ -54,76 +54,70 @@ static inline __attribute__((always_inline)) void collide_cells(
 
         // ---- shared
         const float t0 = 1.0f - omega;
-        const float t1 = f_3 + f_4;
-        const float t2 = f_7 + f_8;
-        const float t3 = f_7 - f_8;
-        const float t4 = f_5 + f_6;
-        const float t5 = f_5 - f_6;
+        const float t1 = f_5 + f_7;
+        const float t2 = f_5 - f_7;
+        const float t3 = f_1 + t1;
+        const float t4 = f_6 + f_8;
+        const float t5 = f_6 - f_8;
+        const float t6 = f_2 + t4;
+        const float t7 = f_3 + f_4;
 
         // ---- j   (d2q9_recursive.lbm:13)
-        const float jy = f_3 + t5 - f_4 - t3;
-        const float jx = f_1 + t5 + t3 - f_2;
-        const float t6 = t2 + t4;
-        const float t7 = f_1 + t6 + f_2;
+        const float jy = f_3 + t2 - f_4 - t5;
+        const float t8 = t6 + t3;
+        const float jx = t3 - t6;
 
         // ---- rho   (d2q9_recursive.lbm:12)
-        const float rho = f_0 + t1 + t7;
-        const float t8 = 1.0f / rho;
+        const float rho = f_0 + t7 + t8;
+        const float t9 = 0.33333334f * rho;
+        const float t10 = 1.0f / t9;
+        const float t11 = t10 * jy;
 
         // ---- u   (d2q9_recursive.lbm:14)
-        const float uy = t8 * jy;
-        const float ux = t8 * jx;
-        const float t9 = jy * uy;
-        const float t10 = 0.33333334f * rho;
+        const float ux = 0.33333334f * (t10 * jx);
+        const float t12 = 0.33333334f * (jy * t11);
 
         // ---- pi   (d2q9_recursive.lbm:23)
-        const float pi_yy = t6 + t1 - t9 - t10;
-        const float t11 = pi_yy * t0 + t9;
-        const float t12 = 0.6666667f * rho - t11;
-        const float t13 = t11 + t10;
-        const float t14 = jx * ux;
-        const float pi_xx = t7 - t14 - t10;
-        const float t15 = t0 * pi_xx + t14;
-        const float t16 = jy * ux;
-        const float pi_xy = t4 - t16 - t2;
-
-        // ---- pi_xxy   (d2q9_recursive.lbm:24)
-        const float pi_xxy = uy * pi_xx + 2.0f * (pi_xy * ux);
-
-        // ---- pi_xyy   (d2q9_recursive.lbm:25)
-        const float pi_xyy = pi_yy * ux + 2.0f * (pi_xy * uy);
-        const float t17 = 0.25f * (t0 * pi_xy + t16);
-        const float t18 = ux * t16;
-
-        // ---- pi_xxyy   (d2q9_recursive.lbm:26)
-        const float pi_xxyy = uy * pi_xxy + pi_xyy * ux;
-        const float t19 = uy * t16 + pi_xyy * t0;
-        const float t20 = uy * t18 + pi_xxyy * t0;
-        const float t21 = t0 * pi_xxy + t18;
-        const float t22 = 0.6666667f * t15 - t20;
-        const float t23 = 3.0f * t20 + t15;
+        const float pi_yy = t1 + t4 + t7 - t9 - t12;
+        const float t13 = pi_yy * t0 + t12;
+        const float t14 = t9 - t13 * 0.5f;
+        const float t15 = t9 + t13;
+        const float t16 = jx * ux;
+        const float pi_xx = t8 - t9 - t16;
+        const float t17 = t0 * pi_xx + t16;
+        const float t18 = jy * ux;
+        const float pi_xy = t2 + t5 - t18;
+        const float t19 = ux * pi_xy + 0.16666667f * (pi_xx * t11);
+        const float t20 = t11 * pi_xy + 1.5f * (pi_yy * ux);
+        const float t21 = 0.25f * (t0 * pi_xy + t18);
+        const float t22 = 0.5f * (ux * t18);
+        const float t23 = t11 * t22 + (t11 * t19 + t20 * ux) * t0;
+        const float t24 = t11 * t18 + 2.0f * (t20 * t0);
+        const float t25 = t0 * t19 + t22;
+        const float t26 = t17 - t23;
+        const float t27 = 2.0f * t23 + t17;
 
         // ---- post
-        const float post_0 = 0.6666667f * t12 - t22;
-        const float t24 = 0.16666667f * t12 + 0.5f * t22;
-        const float t25 = 0.33333334f * jx - 0.5f * t19;
-        const float t26 = 0.083333336f * jx + 0.25f * t19;
-        const float post_1 = t25 + t24;
-        const float post_2 = t24 - t25;
-        const float t27 = 0.33333334f * jy - 0.5f * t21;
-        const float t28 = 0.083333336f * jy + 0.25f * t21;
-        const float t29 = 0.16666667f * t23 - 0.33333334f * t13;
-        const float t30 = 0.083333336f * (t23 + t13);
-        const float post_3 = t27 - t29;
-        const float post_4 = -t29 - t27;
-        const float t31 = t30 + t28;
-        const float t32 = t30 - t28;
-        const float t33 = t17 + t26;
-        const float t34 = t17 - t26;
-        const float post_5 = t31 + t33;
-        const float post_8 = t31 - t33;
-        const float post_6 = t32 + t34;
-        const float post_7 = t32 - t34;
+        const float post_0 = 1.3333334f * t14 - 0.6666667f * t26;
+        const float t28 = 0.33333334f * (t14 + t26);
+        const float t29 = 0.33333334f * jx - 0.16666667f * t24;
+        const float t30 = 0.083333336f * (jx + t24);
+        const float post_1 = t29 + t28;
+        const float post_2 = t28 - t29;
+        const float t31 = 0.33333334f * jy - t25;
+        const float t32 = 0.083333336f * jy + 0.5f * t25;
+        const float t33 = 0.16666667f * t27 - 0.33333334f * t15;
+        const float t34 = 0.083333336f * (t27 + t15);
+        const float post_3 = t31 - t33;
+        const float post_4 = -t33 - t31;
+        const float t35 = t34 + t32;
+        const float t36 = t34 - t32;
+        const float t37 = t21 + t30;
+        const float t38 = t21 - t30;
+        const float post_5 = t35 + t37;
+        const float post_8 = t35 - t37;
+        const float post_6 = t36 + t38;
+        const float post_7 = t36 - t38;
 
         after[0 * stride_after + cell] = post_0;
         after[1 * stride_after + cell] = post_1;

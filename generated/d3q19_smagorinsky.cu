@@ -6,13 +6,13 @@
 // options: cuda f32 block=4x4x4
 // cost:    init                 68 flop (as written 141): 32 add, 14 mul, 11 fma
 //                               4 loads, 19 stores, 92 B per cell
-//          stream_collide       204 flop (as written 344): 84 add, 47 mul, 34 fma, 3 div, 2 sqrt
+//          stream_collide       194 flop (as written 344): 80 add, 27 mul, 41 fma, 3 div, 2 sqrt
 //                               19 loads, 19 stores, 152 B per cell
-//          stream_collide_walls 204 flop (as written 344): 84 add, 47 mul, 34 fma, 3 div, 2 sqrt
+//          stream_collide_walls 194 flop (as written 344): 80 add, 27 mul, 41 fma, 3 div, 2 sqrt
 //                               19 loads, 19 stores, 152 B per cell
 //          macroscopic          37 flop (as written 48): 33 add, 3 mul, 1 div
 //                               19 loads, 4 stores, 92 B per cell
-//          collide              204 flop (as written 344): 84 add, 47 mul, 34 fma, 3 div, 2 sqrt
+//          collide              194 flop (as written 344): 80 add, 27 mul, 41 fma, 3 div, 2 sqrt
 //                               19 loads, 19 stores, 152 B per cell
 
 static constexpr int Q = 19;  // directions
@@ -53,120 +53,118 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega,
 
     // ---- rest   (d3q19_smagorinsky.lbm:29)
     const float rest = 1.0f / omega;
-    const float t0 = f_16 + f_18;
-    const float t1 = f_8 + f_13;
-    const float t2 = f_4 + t1 + t0;
-    const float t3 = f_15 + f_17;
-    const float t4 = f_7 + f_14;
-    const float t5 = f_3 + t4 + t3;
-    const float t6 = t2 + t5;
-
-    // ---- j   (d3q19_smagorinsky.lbm:14)
-    const float jy = t5 - t2;
-    const float t7 = f_9 + f_12;
-    const float t8 = f_10 + f_11;
-    const float t9 = t7 + t8;
-    const float t10 = f_1 + f_2 + t9;
-    const float t11 = f_5 + f_6;
+    const float t0 = f_16 + f_17;
+    const float t1 = f_6 + t0;
+    const float t2 = f_9 + f_10;
+    const float t3 = f_11 + f_12;
+    const float t4 = t2 + t3;
+    const float t5 = f_15 + f_18;
+    const float t6 = f_5 + t5;
+    const float t7 = t4 + t6 + t1;
+    const float t8 = f_1 + f_2;
+    const float t9 = f_7 + f_14;
+    const float t10 = f_3 + t9;
+    const float t11 = f_8 + f_13;
+    const float t12 = f_4 + t11;
+    const float t13 = t10 + t12;
 
     // ---- rho   (d3q19_smagorinsky.lbm:13)
-    const float rho = f_0 + t6 + t10 + t11;
-    const float t12 = 1.0f / rho;
-    const float t13 = 0.33333334f * rho;
-    const float t14 = f_15 - f_17;
-    const float t15 = f_16 - f_18;
+    const float rho = f_0 + t7 + t8 + t13;
+    const float t14 = 1.0f / rho;
+    const float t15 = f_9 - f_10;
+    const float t16 = f_11 - f_12;
 
     // ---- j   (d3q19_smagorinsky.lbm:14)
-    const float jz = f_5 + t7 + t14 - f_6 - t8 - t15;
+    const float jz = t6 + t15 - t1 - t16;
 
     // ---- u   (d3q19_smagorinsky.lbm:15)
-    const float uz = t12 * jz;
-    const float t16 = uz * jz;
-    const float t17 = t16 + t13;
+    const float uz = t14 * jz;
+    const float t17 = -jz;
+    const float t18 = 0.33333334f * rho;
 
     // ---- pi   (d3q19_smagorinsky.lbm:24)
-    const float pi_zz = t3 + t0 + t9 + t11 - t17;
-    const float t18 = t13 - t16 * 0.5f;
+    const float pi_zz = t7 - t18 + uz * t17;
     const float t19 = f_7 - f_14;
-    const float t20 = f_9 - f_12;
-    const float t21 = f_8 - f_13;
-    const float t22 = f_10 - f_11;
+    const float t20 = f_8 - f_13;
 
     // ---- j   (d3q19_smagorinsky.lbm:14)
-    const float jx = f_1 + t19 + t20 - f_2 - t21 - t22;
+    const float jx = f_1 + t16 + t19 + t15 - f_2 - t20;
 
     // ---- u   (d3q19_smagorinsky.lbm:15)
-    const float ux = t12 * jx;
+    const float ux = t14 * jx;
+    const float t21 = ux * jx;
+    const float t22 = t21 + t18;
 
     // ---- pi   (d3q19_smagorinsky.lbm:24)
-    const float pi_xy = t19 + t21 - ux * jy;
-    const float pi_xz = t20 + t22 - ux * jz;
-    const float t23 = jx * ux;
-    const float pi_xx = t1 + t4 + t10 - t23 - t13;
-    const float t24 = 3.0f * ux;
+    const float pi_xx = t11 + t9 + t4 + t8 - t22;
+    const float t23 = f_15 - f_18;
+    const float t24 = f_16 - f_17;
+
+    // ---- j   (d3q19_smagorinsky.lbm:14)
+    const float jy = t10 + t23 - t12 - t24;
 
     // ---- u   (d3q19_smagorinsky.lbm:15)
-    const float uy = t12 * jy;
-    const float t25 = jy * uy;
+    const float uy = t14 * jy;
 
     // ---- pi   (d3q19_smagorinsky.lbm:24)
-    const float pi_yy = t6 - t25 - t13;
-    const float t26 = 3.0f * (jz * uy);
-    const float pi_yz = t14 + t15 - t26 * 0.33333334f;
+    const float pi_yy = t5 + t0 + t13 - t18 - uy * jy;
+    const float pi_yz = t23 + t24 + uy * t17;
+    const float t25 = -jx;
+    const float pi_xy = t20 + t19 + uy * t25;
+    const float pi_xz = t2 - t3 + uz * t25;
 
     // ---- stress   (d3q19_smagorinsky.lbm:28)
     const float stress = sqrtf(2.0f * (pi_xx * pi_xx + pi_yy * pi_yy + pi_zz * pi_zz) + 4.0f * (pi_xy * pi_xy
         + pi_xz * pi_xz + pi_yz * pi_yz));
-    const float t27 = 1.0f / (6.0f * (rest + sqrtf(rest * rest
-        + 18.0f * (t12 * stress * smagorinsky * smagorinsky))));
-    const float t28 = 1.0f - t27 * 12.0f;
-    const float t29 = t23 + t25;
-    const float t30 = -t25;
-    const float t31 = -t29;
+    const float t26 = 1.0f / (6.0f * (rest + sqrtf(rest * rest
+        + 18.0f * (t14 * stress * smagorinsky * smagorinsky))));
+    const float t27 = t26 * (0.6666667f * rho - t21);
+    const float t28 = jz * t26;
+    const float t29 = jy * t26;
+    const float t30 = jx * t26;
+    const float t31 = t26 * t22;
+    const float t32 = 1.0f - t26 * 12.0f;
+    const float t33 = uz * t28;
+    const float t34 = 3.0f * (uz * t30);
+    const float t35 = uy * t29;
+    const float t36 = t33 + t35;
 
     // ---- post
-    const float post_0 = f_0 * t28 + 6.0f * ((2.0f * t18 + t31) * t27);
-    const float t32 = 2.0f * t17 + t31;
-    const float t33 = t18 + t29;
-    const float t34 = 0.5f * t30 + t23;
-    const float t35 = 0.5f * t23 + t30;
-    const float t36 = t18 + t34;
-    const float post_1 = f_1 * t28 + 2.0f * (t27 * (jx + t36));
-    const float post_2 = f_2 * t28 + 2.0f * (t27 * (t36 - jx));
-    const float t37 = t18 - t35;
-    const float post_3 = f_3 * t28 + 2.0f * (t27 * (jy + t37));
-    const float post_4 = f_4 * t28 + 2.0f * (t27 * (t37 - jy));
-    const float t38 = t17 + t34;
-    const float t39 = t17 - t35;
-    const float t40 = 2.0f * jz;
-    const float post_5 = f_5 * t28 + t27 * (t32 + t40);
-    const float post_6 = f_6 * t28 + t27 * (t32 - t40);
-    const float t41 = jx + t33;
-    const float t42 = jx - t33;
-    const float t43 = 1.0f + t24;
-    const float t44 = 1.0f - t24;
-    const float t45 = jy * t43;
-    const float post_7 = f_7 * t28 + t27 * (t41 + t45);
-    const float post_13 = f_13 * t28 + t27 * (t41 - t45);
-    const float t46 = jz * t43;
-    const float t47 = jy * t44;
-    const float post_8 = f_8 * t28 + t27 * (-t42 - t47);
-    const float post_14 = f_14 * t28 + t27 * (t47 - t42);
-    const float t48 = jz * t44;
-    const float t49 = jx + t38;
-    const float post_9 = f_9 * t28 + t27 * (t49 + t46);
-    const float post_11 = f_11 * t28 + t27 * (t49 - t46);
-    const float t50 = jx - t38;
-    const float post_10 = f_10 * t28 + t27 * (-t50 - t48);
-    const float post_12 = f_12 * t28 + t27 * (t48 - t50);
-    const float t51 = jy + jz;
-    const float t52 = jy - jz;
-    const float t53 = t39 + t26;
-    const float post_15 = f_15 * t28 + t27 * (t51 + t53);
-    const float post_16 = f_16 * t28 + t27 * (t53 - t51);
-    const float t54 = t26 - t39;
-    const float post_17 = f_17 * t28 + t27 * (t52 - t54);
-    const float post_18 = f_18 * t28 + t27 * (-t52 - t54);
+    const float post_0 = f_0 * t32 + 6.0f * (t27 - t36);
+    const float t37 = t30 + t31;
+    const float t38 = t30 - t31;
+    const float t39 = 3.0f * (uy * t30);
+    const float t40 = 3.0f * (uy * t28);
+    const float t41 = -t36;
+    const float post_1 = f_1 * t32 + t41 + 2.0f * t37;
+    const float post_2 = f_2 * t32 + t41 - 2.0f * t38;
+    const float t42 = 0.5f * t27 + t36;
+    const float t43 = t35 - t33 * 0.5f;
+    const float t44 = 0.5f * t35 - t33;
+    const float t45 = t43 + t29;
+    const float post_3 = f_3 * t32 + t27 + 2.0f * t45;
+    const float post_7 = t37 + t45 + t39 + f_7 * t32;
+    const float post_14 = t45 - t38 - t39 + f_14 * t32;
+    const float t46 = t29 - t43;
+    const float post_4 = f_4 * t32 + t27 - 2.0f * t46;
+    const float post_8 = t39 - t38 - t46 + f_8 * t32;
+    const float post_13 = t37 - t46 - t39 + f_13 * t32;
+    const float t47 = t28 - t44;
+    const float post_5 = f_5 * t32 + t27 + 2.0f * t47;
+    const float post_9 = t37 + t47 + t34 + f_9 * t32;
+    const float post_12 = t47 - t38 - t34 + f_12 * t32;
+    const float t48 = t44 + t28;
+    const float post_6 = f_6 * t32 + t27 - t48 * 2.0f;
+    const float post_10 = t34 - t38 - t48 + f_10 * t32;
+    const float post_11 = t37 - t48 - t34 + f_11 * t32;
+    const float t49 = t28 + t29;
+    const float t50 = t29 - t28;
+    const float t51 = t42 + t40;
+    const float post_15 = t49 + t51 + f_15 * t32;
+    const float post_16 = t51 - t49 + f_16 * t32;
+    const float t52 = t40 - t42;
+    const float post_17 = t50 - t52 + f_17 * t32;
+    const float post_18 = -t50 - t52 + f_18 * t32;
 
     f[0] = post_0;
     f[1] = post_1;

@@ -6,13 +6,13 @@
 // options: c f32 block=4x4x4
 // cost:    init                 91 flop (as written 104): 41 add, 44 mul, 3 fma
 //                               4 loads, 27 stores, 124 B per cell
-//          stream_collide       325 flop (as written 462): 165 add, 79 mul, 40 fma, 1 div
+//          stream_collide       292 flop (as written 372): 165 add, 52 mul, 37 fma, 1 div
 //                               27 loads, 27 stores, 216 B per cell
-//          stream_collide_walls 325 flop (as written 462): 165 add, 79 mul, 40 fma, 1 div
+//          stream_collide_walls 292 flop (as written 372): 165 add, 52 mul, 37 fma, 1 div
 //                               27 loads, 27 stores, 216 B per cell
 //          macroscopic          53 flop (as written 52): 49 add, 3 mul, 1 div
 //                               27 loads, 4 stores, 124 B per cell
-//          collide              325 flop (as written 462): 165 add, 79 mul, 40 fma, 1 div
+//          collide              292 flop (as written 372): 165 add, 52 mul, 37 fma, 1 div
 //                               27 loads, 27 stores, 216 B per cell
 
 #include <math.h>
@@ -70,8 +70,8 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_25 = before[25 * stride_before + cell];
         const float f_26 = before[26 * stride_before + cell];
 
-        // ---- keep   (d3q27_central.lbm:31)
-        const float keep = 1.0f - omega;
+        // ---- shared
+        const float t0 = 0.25f - omega * 0.25f;
 
         // ---- mz   (d3q27_central.lbm:14)
         const float mz_0_0_2 = f_6 + f_5;
@@ -158,194 +158,143 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float my_1_0_0 = mz_1_0_0 + my_1_2_0;
 
         // ---- m   (d3q27_central.lbm:16)
-        const float jy = my_n1_1_0 + my_0_1_0 + my_1_1_0;
+        const float jy = my_0_1_0 + my_1_1_0 + my_n1_1_0;
         const float m_1_1_0 = my_1_1_0 - my_n1_1_0;
         const float m_2_0_0 = my_n1_0_0 + my_1_0_0;
         const float jx = my_1_0_0 - my_n1_0_0;
         const float rho = my_0_0_0 + m_2_0_0;
-        const float t0 = 1.0f / rho;
+        const float t1 = 0.25f * rho;
+        const float t2 = 1.0f / t1;
 
         // ---- u   (d3q27_central.lbm:20)
-        const float uy = t0 * jy;
-        const float t1 = jx * uy;
+        const float ux = 0.25f * (t2 * jx);
+        const float uy = 0.25f * (t2 * jy);
 
         // ---- second   (d3q27_central.lbm:29)
-        const float second_xy = m_1_1_0 - t1;
-
-        // ---- s   (d3q27_central.lbm:35)
-        const float s_xy = keep * second_xy;
-        const float t2 = s_xy + t1;
-        const float t3 = jx * s_xy;
-        const float t4 = jy * uy;
-
-        // ---- second   (d3q27_central.lbm:29)
-        const float second_yy = m_0_2_0 - t4;
+        const float second_yy = m_0_2_0 - uy * jy;
 
         // ---- u   (d3q27_central.lbm:20)
-        const float ux = t0 * jx;
-        const float t5 = jx * ux;
+        const float uz = 0.25f * (t2 * jz);
+        const float t3 = -jx;
 
         // ---- second   (d3q27_central.lbm:29)
-        const float second_xx = m_2_0_0 - t5;
-        const float t6 = keep * second_xx;
-
-        // ---- dxy   (d3q27_central.lbm:32)
-        const float dxy = t6 - keep * second_yy;
-
-        // ---- u   (d3q27_central.lbm:20)
-        const float uz = t0 * jz;
-
-        // ---- second   (d3q27_central.lbm:29)
-        const float second_zz = m_0_0_2 - uz * jz;
-
-        // ---- dxz   (d3q27_central.lbm:33)
-        const float dxz = t6 - keep * second_zz;
-
-        // ---- second   (d3q27_central.lbm:29)
-        const float second_xz = m_1_0_1 - uz * jx;
-        const float second_yz = m_0_1_1 - uz * jy;
-
-        // ---- sxx   (d3q27_central.lbm:34)
-        const float sxx = 0.33333334f * (rho + dxy + dxz);
-        const float t7 = sxx + t5;
-
-        // ---- s   (d3q27_central.lbm:35)
-        const float s_yy = sxx - dxy;
-        const float s_zz = sxx - dxz;
-        const float t8 = jy * t7;
-        const float t9 = t0 * t0 * (jy * (4.0f * t3 + t8) + jx * jx * s_yy);
-        const float t10 = t0 * (2.0f * t3 + t8);
-        const float t11 = s_yy + t4;
-        const float t12 = t0 * (jx * t11 + 2.0f * (jy * s_xy));
-
-        // ---- ky   (d3q27_central.lbm:49)
-        const float ky_0_0_0 = t9 - t7 - t11 + 1.1111112f * rho;
-        const float t13 = 0.11111111f * rho + t9;
-        const float t14 = t11 - t13;
-
-        // ---- s   (d3q27_central.lbm:35)
-        const float s_xz = keep * second_xz;
-        const float t15 = 0.25f * s_xz;
-        const float t16 = jy * second_xz;
-        const float t17 = jx * second_yz;
-        const float s_yz = keep * second_yz;
-        const float t18 = 0.5f * (t0 * keep);
-        const float t19 = 0.25f * s_yz;
-        const float t20 = 0.5f * ((t16 + t17) * t18);
-        const float t21 = 2.0f * (uy * ux * t20);
-        const float t22 = 2.0f * (ux * t15) - t21;
-        const float t23 = 2.0f * (uy * t19);
-        const float t24 = -t22 - t23;
-        const float t25 = ky_0_0_0 * uz;
-        const float t26 = s_zz * uy;
-        const float t27 = uy * t26;
-        const float t28 = (0.5f * t16 + t17) * uy * t18;
-        const float t29 = (0.5f * t17 + t16) * ux * t18;
-        const float t30 = t15 - t28;
-        const float t31 = t0 * t27 + 0.11111111f;
-        const float t32 = 0.25f * (jx * (t0 * s_zz - t31));
-        const float t33 = jx * t31;
-        const float t34 = 0.11111111f * t4 + ux * t33;
-        const float t35 = ux * ux;
-        const float t36 = 0.125f * (ux * t26);
-        const float t37 = s_zz * t35;
-
-        // ---- ky   (d3q27_central.lbm:49)
-        const float ky_0_0_2 = s_zz + t34 - t27 - t37 - rho * 0.18518518f;
-        const float t38 = uz * (8.0f * t24 + t25) + ky_0_0_2;
+        const float second_xy = uy * t3 + m_1_1_0;
+        const float second_xx = ux * t3 + m_2_0_0;
+        const float t4 = t0 * (second_xx - second_yy);
+        const float t5 = t0 * second_xy;
+        const float t6 = 4.0f * (uy * t5);
+        const float t7 = uy * uy;
+        const float t8 = -uz;
+        const float second_zz = jz * t8 + m_0_0_2;
+        const float t9 = t0 * (second_xx - second_zz);
+        const float second_xz = jx * t8 + m_1_0_1;
+        const float second_yz = jy * t8 + m_0_1_1;
+        const float t10 = 0.33333334f * (t4 + t9 + t1);
+        const float t11 = t10 - t4;
+        const float t12 = t1 * t7 + t11;
+        const float t13 = uz * t11;
+        const float t14 = ux * t12;
+        const float t15 = 0.11111111f * t1;
+        const float t16 = t10 * t7 + t15;
+        const float t17 = 2.0f * (uz * t0);
+        const float t18 = 0.5f * (second_xy * t17);
+        const float t19 = uz * t18;
+        const float t20 = second_xz * t17;
+        const float t21 = second_yz * t17;
+        const float t22 = t0 * second_yz;
+        const float t23 = t0 * second_xz;
+        const float t24 = uy * t20 + t19;
+        const float t25 = uy * (t19 + t24);
+        const float t26 = t1 * uz;
+        const float t27 = uz * t26;
+        const float t28 = t10 + t27 - t9;
+        const float t29 = uy * t28 + t21;
+        const float t30 = uz * t13 + t15 + uy * (t21 + t29);
+        const float t31 = t12 - t30;
+        const float t32 = ux * t30 + t25;
+        const float t33 = uz * t10;
+        const float t34 = uz * t33 + t15;
+        const float t35 = t7 * t34 + 0.11111111f * (0.33333334f * t1 + t27) + ux * (t25 + t32);
+        const float t36 = ux * (t6 + t14) + t16 - t35;
+        const float t37 = 0.5f * t6 + t14 - t32;
+        const float t38 = t1 * ux;
+        const float t39 = ux * t28 + t20;
+        const float t40 = ux * (t20 + t39) + t34;
+        const float t41 = t36 - (ux * t38 + t10 - t40);
 
         // ---- post
-        const float post_0 = ky_0_0_0 - t38;
-        const float t39 = 4.0f * t24 + t25;
-        const float t40 = 0.11111111f * jy + t26 * t35;
-        const float t41 = jy - t10;
-        const float t42 = t26 - t40;
-        const float post_5 = 0.5f * (t39 + t38);
-        const float post_6 = -0.5f * (t39 - t38);
-        const float t43 = t13 + t12;
-        const float t44 = t13 - t12;
-        const float t45 = -0.25f * (t43 - (jx + t7));
-        const float t46 = -0.25f * (jx - t7 + t44);
-        const float t47 = t22 + t30;
-        const float t48 = t22 - t30;
-        const float t49 = uz * t45 + t47;
-        const float t50 = 0.074074075f * rho - t34;
-        const float t51 = 0.0046296297f * rho + 0.125f * t34;
-        const float t52 = 0.25f * (t50 + t37);
-        const float t53 = t50 + t27;
-        const float t54 = t52 + t32 + uz * (t47 + t49);
-        const float post_1 = 2.0f * (t45 - t54);
-        const float post_9 = t49 + t54;
-        const float post_11 = t54 - t49;
-        const float t55 = uz * t46 + t48;
-        const float t56 = t52 - t32 + uz * (t48 + t55);
-        const float post_2 = 2.0f * (t46 - t56);
-        const float post_10 = t56 - t55;
-        const float post_12 = t55 + t56;
-        const float t57 = 0.25f * (t14 + t41);
-        const float t58 = 0.25f * (t14 - t41);
-        const float t59 = t29 + t21;
-        const float t60 = t21 - t29;
-        const float t61 = t19 + t23 - t59;
-        const float t62 = t23 - t60 - t19;
-        const float t63 = uz * t57 + t61;
-        const float t64 = uz * (t61 + t63) + 0.25f * (t42 + t53);
-        const float post_3 = 2.0f * (t57 - t64);
-        const float post_15 = t63 + t64;
-        const float post_17 = t64 - t63;
-        const float t65 = uz * t58 + t62;
-        const float t66 = uz * (t62 + t65) + 0.25f * (t53 - t42);
-        const float post_4 = 2.0f * (t58 - t66);
-        const float post_16 = t66 - t65;
-        const float post_18 = t65 + t66;
-        const float t67 = t2 + t10;
-        const float t68 = t10 - t2;
-        const float t69 = 0.125f * (t43 + t67);
-        const float t70 = 0.125f * (t43 - t67);
-        const float t71 = t20 + t28;
-        const float t72 = t20 - t28;
-
-        // ---- ky   (d3q27_central.lbm:49)
-        const float ky_1_1_1 = t59 + t71;
-        const float ky_n1_1_1 = t59 - t71;
-        const float t73 = t69 * uz;
-        const float t74 = 0.125f * (t40 + t33);
-        const float t75 = -0.125f * (t40 - t33);
-        const float t76 = t51 + t36;
-        const float t77 = t36 - t51;
-        const float t78 = t74 + t76 + uz * (ky_1_1_1 + t73);
-
-        // ---- post
-        const float post_7 = 2.0f * (t69 - t78);
-        const float t79 = 0.5f * ky_1_1_1 + t73;
-        const float post_19 = t79 + t78;
-        const float post_21 = t78 - t79;
-        const float t80 = 0.125f * (t44 - t68);
-        const float t81 = 0.125f * (t44 + t68);
-
-        // ---- ky   (d3q27_central.lbm:49)
-        const float ky_n1_n1_1 = t60 + t72;
-        const float ky_1_n1_1 = t60 - t72;
-        const float t82 = t80 * uz;
-        const float t83 = t76 - t74 + uz * (ky_n1_n1_1 + t82);
-
-        // ---- post
-        const float post_8 = 2.0f * (t80 - t83);
-        const float t84 = 0.5f * ky_n1_n1_1 + t82;
-        const float post_20 = t83 - t84;
-        const float post_22 = t84 + t83;
-        const float t85 = t70 * uz;
-        const float t86 = t75 - t77 + uz * (ky_1_n1_1 + t85);
-        const float post_13 = 2.0f * (t70 - t86);
-        const float t87 = 0.5f * ky_1_n1_1 + t85;
-        const float post_23 = t87 + t86;
-        const float post_25 = t86 - t87;
-        const float t88 = t81 * uz;
-        const float t89 = -t75 - t77 + uz * (ky_n1_1_1 + t88);
-        const float post_14 = 2.0f * (t81 - t89);
-        const float t90 = 0.5f * ky_n1_1_1 + t88;
-        const float post_24 = t89 - t90;
-        const float post_26 = t90 + t89;
+        const float post_0 = 4.0f * (t1 + t41 - t28 - t31);
+        const float t42 = t1 * uy - t29;
+        const float t43 = t37 - (t38 - t39);
+        const float post_1 = -2.0f * (t41 + t43);
+        const float post_2 = -2.0f * (t41 - t43);
+        const float t44 = uy * t38 + t5;
+        const float t45 = ux * t29 + t24;
+        const float t46 = ux * (t24 + t45) + uy * t34;
+        const float t47 = ux * (t5 + t44) + uy * t10 - t46;
+        const float t48 = t44 - t45;
+        const float t49 = t36 + t47;
+        const float t50 = t36 - t47;
+        const float post_3 = -2.0f * (t49 - t31 - t42);
+        const float post_4 = -2.0f * (t50 + t42 - t31);
+        const float t51 = uy * t26 + t22;
+        const float t52 = uy * (t22 + t51) + t13;
+        const float t53 = uy * t23 + t18;
+        const float t54 = uy * (t18 + t53);
+        const float t55 = ux * t52 + t54;
+        const float t56 = ux * (t54 + t55) + uz * t16;
+        const float t57 = t35 + t56;
+        const float t58 = t35 - t56;
+        const float t59 = t52 - t57 + t30;
+        const float t60 = t52 - (t30 - t58);
+        const float t61 = ux * t26 + t23;
+        const float t62 = ux * (t23 + t61) + t33;
+        const float t63 = t40 + t62;
+        const float t64 = t40 - t62;
+        const float post_5 = 2.0f * (t28 + t26 - t59 - t63);
+        const float post_6 = 2.0f * (t28 + t60 - t64 - t26);
+        const float t65 = t37 + t48;
+        const float t66 = t37 - t48;
+        const float post_7 = t49 + t65;
+        const float post_14 = t49 - t65;
+        const float post_8 = t50 - t66;
+        const float post_13 = t50 + t66;
+        const float t67 = t39 + t61;
+        const float t68 = t39 - t61;
+        const float t69 = t32 + t55;
+        const float t70 = t32 - t55;
+        const float t71 = t57 + t69;
+        const float t72 = t57 - t69;
+        const float post_9 = t63 + t67 - t71;
+        const float post_12 = t63 - t72 - t67;
+        const float t73 = t58 - t70;
+        const float t74 = t58 + t70;
+        const float post_10 = t64 - t73 - t68;
+        const float post_11 = t64 + t68 - t74;
+        const float t75 = ux * t51 + t53;
+        const float t76 = ux * (t53 + t75) + uy * t33;
+        const float t77 = t46 + t76;
+        const float t78 = t46 - t76;
+        const float t79 = t77 - (t29 + t51);
+        const float t80 = t29 - (t51 + t78);
+        const float post_15 = t59 - t79;
+        const float post_18 = t59 + t79;
+        const float post_16 = -t60 - t80;
+        const float post_17 = t80 - t60;
+        const float t81 = t45 + t75;
+        const float t82 = t45 - t75;
+        const float t83 = t77 + t81;
+        const float t84 = t77 - t81;
+        const float post_19 = 0.5f * (t71 + t83);
+        const float post_23 = 0.5f * (t71 - t83);
+        const float post_22 = 0.5f * (t72 - t84);
+        const float post_26 = 0.5f * (t72 + t84);
+        const float t85 = t78 - t82;
+        const float t86 = t78 + t82;
+        const float post_20 = 0.5f * (t73 - t85);
+        const float post_24 = 0.5f * (t73 + t85);
+        const float post_21 = 0.5f * (t74 + t86);
+        const float post_25 = 0.5f * (t74 - t86);
 
         after[0 * stride_after + cell] = post_0;
         after[1 * stride_after + cell] = post_1;

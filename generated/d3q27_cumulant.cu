@@ -185,43 +185,46 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     // ---- sxx   (d3q27_cumulant.lbm:36)
     const float sxx = 0.33333334f * (rho + dxy + dxz);
 
-    // ---- g2   (d3q27_cumulant.lbm:46)
-    const float g2_xx = sxx + t2;
-
-    // ---- gx   (d3q27_cumulant.lbm:88)
-    const float gx_0_0_0 = rho - g2_xx;
-
     // ---- s   (d3q27_cumulant.lbm:37)
-    const float s_yy = sxx - dxy;
     const float s_zz = sxx - dxz;
 
     // ---- g2   (d3q27_cumulant.lbm:46)
-    const float g2_yy = s_yy + t1;
     const float g2_zz = s_zz + t4;
+
+    // ---- fz   (d3q27_cumulant.lbm:88)
+    const float fz_0_0_0 = rho - g2_zz;
+
+    // ---- s   (d3q27_cumulant.lbm:37)
+    const float s_yy = sxx - dxy;
+
+    // ---- g2   (d3q27_cumulant.lbm:46)
+    const float g2_xx = sxx + t2;
+    const float g2_yy = s_yy + t1;
 
     // ---- n   (d3q27_cumulant.lbm:45)
     const float n_zz = t0 * s_zz;
-    const float t5 = jy * ux;
+    const float n_yy = t0 * s_yy;
+    const float t5 = 2.0f * (t0 * keep);
+    const float t6 = jy * uz;
 
     // ---- second   (d3q27_cumulant.lbm:29)
-    const float second_xy = m_1_1_0 - t5;
+    const float second_yz = m_0_1_1 - t6;
 
     // ---- g2   (d3q27_cumulant.lbm:46)
-    const float g2_xy = keep * second_xy + t5;
-    const float t6 = 2.0f * (t0 * keep);
-    const float t7 = second_xy * t6;
+    const float g2_yz = keep * second_yz + t6;
+    const float t7 = second_yz * t5;
 
     // ---- g3   (d3q27_cumulant.lbm:47)
-    const float g3_xy = uy * g2_xx + jx * t7;
+    const float g3_yz = uz * g2_yy + jy * t7;
 
     // ---- g4   (d3q27_cumulant.lbm:49)
-    const float g4_xy = t0 * g2_xx * s_yy + g2_xy * t7 + uy * g3_xy;
+    const float g4_yz = uz * g3_yz + g2_yz * t7 + g2_yy * n_zz;
 
-    // ---- gx   (d3q27_cumulant.lbm:88)
-    const float gx_0_2_0 = g2_yy - g4_xy;
+    // ---- fz   (d3q27_cumulant.lbm:88)
+    const float fz_0_2_0 = g2_yy - g4_yz;
 
-    // ---- gy   (d3q27_cumulant.lbm:89)
-    const float gy_0_0_0 = gx_0_0_0 - gx_0_2_0;
+    // ---- fy   (d3q27_cumulant.lbm:89)
+    const float fy_0_0_0 = fz_0_0_0 - fz_0_2_0;
     const float t8 = jx * uz;
 
     // ---- second   (d3q27_cumulant.lbm:29)
@@ -229,144 +232,148 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
 
     // ---- g2   (d3q27_cumulant.lbm:46)
     const float g2_xz = keep * second_xz + t8;
-    const float t9 = second_xz * t6;
+    const float t9 = second_xz * t5;
 
     // ---- g3   (d3q27_cumulant.lbm:47)
-    const float g3_xz = jx * t9 + g2_xx * uz;
+    const float g3_xz = uz * g2_xx + jx * t9;
 
     // ---- g4   (d3q27_cumulant.lbm:49)
-    const float g4_xz = uz * g3_xz + g2_xz * t9 + g2_xx * n_zz;
+    const float g4_xz = uz * g3_xz + g2_xz * t9 + n_zz * g2_xx;
 
-    // ---- gx   (d3q27_cumulant.lbm:88)
-    const float gx_0_0_2 = g2_zz - g4_xz;
-    const float t10 = jy * uz;
+    // ---- fz   (d3q27_cumulant.lbm:88)
+    const float fz_2_0_0 = g2_xx - g4_xz;
+    const float t10 = jy * ux;
 
     // ---- second   (d3q27_cumulant.lbm:29)
-    const float second_yz = m_0_1_1 - t10;
+    const float second_xy = m_1_1_0 - t10;
 
     // ---- g2   (d3q27_cumulant.lbm:46)
-    const float g2_yz = keep * second_yz + t10;
-    const float t11 = second_yz * t6;
+    const float g2_xy = keep * second_xy + t10;
+    const float t11 = second_xy * t5;
 
     // ---- g3   (d3q27_cumulant.lbm:47)
-    const float g3_yz = jy * t11 + g2_yy * uz;
+    const float g3_xy = jx * t11 + g2_xx * uy;
 
     // ---- g4   (d3q27_cumulant.lbm:49)
-    const float g4_yz = uz * g3_yz + g2_yz * t11 + g2_yy * n_zz;
+    const float g4_xy = g2_xx * n_yy + g2_xy * t11 + uy * g3_xy;
 
     // ---- g211   (d3q27_cumulant.lbm:50)
-    const float g211 = uz * g3_xy + 0.5f * (g2_xx * t11) + g2_xy * t9;
+    const float g211 = uz * g3_xy + 0.5f * (g2_xx * t7) + t9 * g2_xy;
 
     // ---- g3   (d3q27_cumulant.lbm:47)
-    const float g3_yx = jy * t7 + g2_yy * ux;
+    const float g3_yx = ux * g2_yy + jy * t11;
 
     // ---- g121   (d3q27_cumulant.lbm:51)
-    const float g121 = ux * g3_yz + 0.5f * (g2_yy * t9) + t7 * g2_yz;
+    const float g121 = ux * g3_yz + 0.5f * (g2_yy * t9) + g2_yz * t11;
 
     // ---- g221   (d3q27_cumulant.lbm:53)
-    const float g221 = uz * g4_xy + g3_yx * t9 + g3_xy * t11;
+    const float g221 = uz * g4_xy + g3_yx * t9 + t7 * g3_xy;
 
     // ---- g222   (d3q27_cumulant.lbm:56)
-    const float g222 = uz * g221 + g121 * t9 + t11 * g211 + g4_xy * n_zz;
+    const float g222 = uz * g221 + g121 * t9 + t7 * g211 + n_zz * g4_xy;
 
-    // ---- gx   (d3q27_cumulant.lbm:88)
-    const float gx_0_2_2 = g4_yz - g222;
+    // ---- fz   (d3q27_cumulant.lbm:88)
+    const float fz_2_2_0 = g4_xy - g222;
 
-    // ---- gy   (d3q27_cumulant.lbm:89)
-    const float gy_0_0_2 = gx_0_0_2 - gx_0_2_2;
+    // ---- fy   (d3q27_cumulant.lbm:89)
+    const float fy_2_0_0 = fz_2_0_0 - fz_2_2_0;
 
     // ---- post
-    const float post_0 = gy_0_0_0 - gy_0_0_2;
-    const float t12 = g4_xy + g3_yx;
-    const float t13 = g4_xy - g3_yx;
+    const float post_0 = fy_0_0_0 - fy_2_0_0;
 
     // ---- g3   (d3q27_cumulant.lbm:47)
-    const float g3_zx = ux * g2_zz + jz * t9;
-    const float g3_zy = uy * g2_zz + jz * t11;
+    const float g3_zx = jz * t9 + g2_zz * ux;
+
+    // ---- fz   (d3q27_cumulant.lbm:88)
+    const float fz_1_0_0 = jx - g3_zx;
+
+    // ---- g3   (d3q27_cumulant.lbm:47)
+    const float g3_zy = jz * t7 + g2_zz * uy;
 
     // ---- g212   (d3q27_cumulant.lbm:54)
-    const float g212 = t7 * g3_zx + g3_xz * t11 + uy * g4_xz;
+    const float g212 = t7 * g3_xz + g3_zx * t11 + uy * g4_xz;
+
+    // ---- fz   (d3q27_cumulant.lbm:88)
+    const float fz_2_1_0 = g3_xy - g212;
 
     // ---- g122   (d3q27_cumulant.lbm:55)
-    const float g122 = ux * g4_yz + g3_yz * t9 + t7 * g3_zy;
-    const float t14 = g221 - g3_yz;
+    const float g122 = ux * g4_yz + g3_yz * t9 + t11 * g3_zy;
 
-    // ---- g112   (d3q27_cumulant.lbm:52)
-    const float g112 = t9 * g2_yz + 0.5f * (g2_zz * t7) + ux * g3_zy;
+    // ---- fz   (d3q27_cumulant.lbm:88)
+    const float fz_1_2_0 = g3_yx - g122;
+
+    // ---- fy   (d3q27_cumulant.lbm:89)
+    const float fy_1_0_0 = fz_1_0_0 - fz_1_2_0;
+
+    // ---- post
+    const float post_1 = 0.5f * (fy_2_0_0 + fy_1_0_0);
+    const float post_2 = 0.5f * (fy_2_0_0 - fy_1_0_0);
+
+    // ---- fz   (d3q27_cumulant.lbm:88)
+    const float fz_0_1_0 = jy - g3_zy;
 
     // ---- g111   (d3q27_cumulant.lbm:48)
-    const float g111 = ux * g2_yz + 0.5f * (jy * t9 + jz * t7);
+    const float g111 = ux * g2_yz + 0.5f * (jz * t11 + jy * t9);
 
-    // ---- gx   (d3q27_cumulant.lbm:88)
-    const float gx_0_1_0 = jy - g3_xy;
-    const float t15 = g212 - g3_zy;
+    // ---- g112   (d3q27_cumulant.lbm:52)
+    const float g112 = g2_yz * t9 + 0.5f * (g2_zz * t11) + ux * g3_zy;
 
-    // ---- gy   (d3q27_cumulant.lbm:89)
-    const float gy_0_0_1 = jz + t14 - g3_xz;
-
-    // ---- post
-    const float post_5 = 0.5f * (gy_0_0_2 + gy_0_0_1);
-    const float post_6 = 0.5f * (gy_0_0_2 - gy_0_0_1);
-
-    // ---- gx   (d3q27_cumulant.lbm:88)
-    const float gx_0_1_1 = g2_yz - g211;
-    const float t16 = g222 + g122;
-    const float t17 = g222 - g122;
-    const float t18 = g4_xz + g3_zx - t16;
-    const float t19 = g4_xz - t17 - g3_zx;
+    // ---- fz   (d3q27_cumulant.lbm:88)
+    const float fz_1_1_0 = g2_xy - g112;
+    const float t12 = fz_2_2_0 + fz_2_1_0;
+    const float t13 = fz_2_2_0 - fz_2_1_0;
 
     // ---- post
-    const float post_1 = 0.5f * (jx + g2_xx - t12 - t18);
-    const float post_2 = 0.5f * (g2_xx - jx - t13 - t19);
-    const float t20 = gx_0_2_2 - t15;
-    const float t21 = gx_0_2_2 + t15;
-    const float post_3 = 0.5f * (gx_0_2_0 + gx_0_1_0 - t20);
-    const float post_4 = 0.5f * (gx_0_2_0 - gx_0_1_0 - t21);
-    const float t22 = g2_xy + g3_xy;
-    const float t23 = g2_xy - g3_xy;
-    const float t24 = g212 + g112;
-    const float t25 = g212 - g112;
-    const float t26 = t16 + t24;
-    const float t27 = t16 - t24;
-    const float post_7 = 0.25f * (t12 + t22 - t26);
-    const float post_13 = 0.25f * (t12 - t22 - t27);
-    const float t28 = t17 - t25;
-    const float t29 = t17 + t25;
-    const float post_8 = 0.25f * (t13 + t23 - t28);
-    const float post_14 = 0.25f * (t13 - t23 - t29);
-    const float t30 = g221 + g121;
-    const float t31 = g221 - g121;
-    const float t32 = g2_xz + g3_xz - t30;
-    const float t33 = g3_xz - g2_xz - t31;
-    const float post_9 = 0.25f * (t18 + t32);
-    const float post_11 = 0.25f * (t18 - t32);
-    const float post_10 = 0.25f * (t19 - t33);
-    const float post_12 = 0.25f * (t19 + t33);
-    const float t34 = gx_0_1_1 - t14;
-    const float post_15 = 0.25f * (t20 + t34);
-    const float post_17 = 0.25f * (t20 - t34);
-
-    // ---- gx   (d3q27_cumulant.lbm:88)
-    const float gx_0_2_1 = -t14;
-    const float t35 = gx_0_2_1 - gx_0_1_1;
-
-    // ---- post
-    const float post_16 = 0.25f * (t21 - t35);
-    const float post_18 = 0.25f * (t21 + t35);
-    const float t36 = g211 + g111;
-    const float t37 = g211 - g111;
-    const float t38 = t30 + t36;
-    const float t39 = t30 - t36;
-    const float post_19 = 0.125f * (t26 + t38);
-    const float post_21 = 0.125f * (t26 - t38);
-    const float post_23 = 0.125f * (t27 + t39);
-    const float post_25 = 0.125f * (t27 - t39);
-    const float t40 = t31 - t37;
-    const float t41 = t31 + t37;
-    const float post_20 = 0.125f * (t28 - t40);
-    const float post_22 = 0.125f * (t28 + t40);
-    const float post_24 = 0.125f * (t29 - t41);
-    const float post_26 = 0.125f * (t29 + t41);
+    const float post_3 = 0.5f * (fz_0_2_0 + fz_0_1_0 - t12);
+    const float post_4 = 0.5f * (fz_0_2_0 - fz_0_1_0 - t13);
+    const float t14 = g3_yz + g4_yz;
+    const float t15 = g4_yz - g3_yz;
+    const float t16 = g221 + g222;
+    const float t17 = g222 - g221;
+    const float t18 = g3_xz + g4_xz - t16;
+    const float t19 = g4_xz - g3_xz - t17;
+    const float post_5 = 0.5f * (jz + g2_zz - t14 - t18);
+    const float post_6 = 0.5f * (g2_zz - jz - t15 - t19);
+    const float t20 = fz_1_2_0 + fz_1_1_0;
+    const float t21 = fz_1_2_0 - fz_1_1_0;
+    const float post_7 = 0.25f * (t12 + t20);
+    const float post_14 = 0.25f * (t12 - t20);
+    const float post_8 = 0.25f * (t13 - t21);
+    const float post_13 = 0.25f * (t13 + t21);
+    const float t22 = g121 + g122;
+    const float t23 = g122 - g121;
+    const float t24 = g2_xz + g3_zx - t22;
+    const float t25 = g3_zx - g2_xz - t23;
+    const float post_9 = 0.25f * (t18 + t24);
+    const float post_12 = 0.25f * (t18 - t24);
+    const float post_10 = 0.25f * (t19 - t25);
+    const float post_11 = 0.25f * (t19 + t25);
+    const float t26 = g2_yz + g3_zy;
+    const float t27 = g3_zy - g2_yz;
+    const float t28 = g211 + g212;
+    const float t29 = g212 - g211;
+    const float t30 = t16 + t28;
+    const float t31 = t16 - t28;
+    const float post_15 = 0.25f * (t14 + t26 - t30);
+    const float post_18 = 0.25f * (t14 - t26 - t31);
+    const float t32 = t17 - t29;
+    const float t33 = t17 + t29;
+    const float post_16 = 0.25f * (t15 - t27 - t32);
+    const float post_17 = 0.25f * (t15 + t27 - t33);
+    const float t34 = g112 + g111;
+    const float t35 = g112 - g111;
+    const float t36 = t22 + t34;
+    const float t37 = t22 - t34;
+    const float post_19 = 0.125f * (t30 + t36);
+    const float post_26 = 0.125f * (t30 - t36);
+    const float post_22 = 0.125f * (t31 - t37);
+    const float post_23 = 0.125f * (t31 + t37);
+    const float t38 = t23 - t35;
+    const float t39 = t23 + t35;
+    const float post_20 = 0.125f * (t32 - t38);
+    const float post_25 = 0.125f * (t32 + t38);
+    const float post_21 = 0.125f * (t33 + t39);
+    const float post_24 = 0.125f * (t33 - t39);
 
     f[0] = post_0;
     f[1] = post_1;

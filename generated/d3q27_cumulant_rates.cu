@@ -6,13 +6,13 @@
 // options: cuda f32 block=4x4x4
 // cost:    init                 92 flop (as written 209): 50 add, 32 mul, 5 fma
 //                               4 loads, 27 stores, 124 B per cell
-//          stream_collide       744 flop (as written 1067): 239 add, 140 mul, 182 fma, 1 div
+//          stream_collide       735 flop (as written 1067): 221 add, 133 mul, 190 fma, 1 div
 //                               27 loads, 27 stores, 216 B per cell
-//          stream_collide_walls 744 flop (as written 1067): 239 add, 140 mul, 182 fma, 1 div
+//          stream_collide_walls 735 flop (as written 1067): 221 add, 133 mul, 190 fma, 1 div
 //                               27 loads, 27 stores, 216 B per cell
 //          macroscopic          53 flop (as written 52): 49 add, 3 mul, 1 div
 //                               27 loads, 4 stores, 124 B per cell
-//          collide              744 flop (as written 1067): 239 add, 140 mul, 182 fma, 1 div
+//          collide              735 flop (as written 1067): 221 add, 133 mul, 190 fma, 1 div
 //                               27 loads, 27 stores, 216 B per cell
 
 static constexpr int Q = 27;  // directions
@@ -60,10 +60,9 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega,
     const float f_26 = f[26];
 
     // ---- shared
-    const float t0 = 0.5f * omega_4;
-    const float t1 = 0.5f * omega_3;
-    const float t2 = 1.0f - omega_8;
-    const float t3 = 1.0f - omega_9;
+    const float t0 = 1.0f - omega_8;
+    const float t1 = 1.0f - omega_9;
+    const float t2 = -2.0f;
 
     // ---- mz   (d3q27_cumulant_rates.lbm:24)
     const float mz_0_0_2 = f_6 + f_5;
@@ -117,32 +116,7 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega,
     const float m_2_0_0 = my_n1_0_0 + my_1_0_0;
     const float jx = my_1_0_0 - my_n1_0_0;
     const float rho = my_0_0_0 + m_2_0_0;
-    const float t4 = 1.0f / rho;
-
-    // ---- u   (d3q27_cumulant_rates.lbm:30)
-    const float ux = t4 * jx;
-    const float t5 = jx * ux;
-
-    // ---- k   (d3q27_cumulant_rates.lbm:41)
-    const float k2_xx = m_2_0_0 - t5;
-    const float t6 = 1.0f - omega;
-
-    // ---- m   (d3q27_cumulant_rates.lbm:26)
-    const float m_2_1_0 = my_n1_1_0 + my_1_1_0;
-    const float m_1_1_0 = my_1_1_0 - my_n1_1_0;
-    const float jy = my_0_1_0 + m_2_1_0;
-
-    // ---- u   (d3q27_cumulant_rates.lbm:30)
-    const float uy = t4 * jy;
-
-    // ---- m   (d3q27_cumulant_rates.lbm:26)
-    const float m_2_2_0 = my_n1_2_0 + my_1_2_0;
-    const float m_1_2_0 = my_1_2_0 - my_n1_2_0;
-    const float m_0_2_0 = my_0_2_0 + m_2_2_0;
-    const float t7 = -m_0_2_0;
-
-    // ---- ky   (d3q27_cumulant_rates.lbm:40)
-    const float k2_yy = -(jy * uy + t7);
+    const float t3 = 1.0f / rho;
 
     // ---- my   (d3q27_cumulant_rates.lbm:25)
     const float my_0_2_1 = mz_0_n1_1 + mz_0_1_1;
@@ -159,10 +133,102 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega,
     const float m_2_0_1 = my_n1_0_1 + my_1_0_1;
     const float m_1_0_1 = my_1_0_1 - my_n1_0_1;
     const float jz = my_0_0_1 + m_2_0_1;
-    const float t8 = -jz;
 
     // ---- u   (d3q27_cumulant_rates.lbm:30)
-    const float uz = t4 * jz;
+    const float uz = t3 * jz;
+    const float t4 = -jz;
+    const float t5 = -jx;
+
+    // ---- kz   (d3q27_cumulant_rates.lbm:39)
+    const float kz_1_0_1 = uz * t5 + m_1_0_1;
+    const float t6 = 1.0f - omega;
+
+    // ---- s2   (d3q27_cumulant_rates.lbm:59)
+    const float s2_xz = kz_1_0_1 * t6;
+
+    // ---- u   (d3q27_cumulant_rates.lbm:30)
+    const float ux = t3 * jx;
+    const float t7 = 1.0f - 0.5f * (omega_3 + omega_4);
+    const float t8 = 0.5f * (omega_3 - omega_4);
+    const float t9 = -m_2_0_0;
+
+    // ---- kz   (d3q27_cumulant_rates.lbm:39)
+    const float kz_2_0_1 = uz * t9 + m_2_0_1;
+
+    // ---- k   (d3q27_cumulant_rates.lbm:41)
+    const float k3_xz = kz_1_0_1 * ux * t2 + kz_2_0_1;
+
+    // ---- m   (d3q27_cumulant_rates.lbm:26)
+    const float m_2_1_0 = my_n1_1_0 + my_1_1_0;
+    const float m_1_1_0 = my_1_1_0 - my_n1_1_0;
+    const float jy = my_0_1_0 + m_2_1_0;
+
+    // ---- u   (d3q27_cumulant_rates.lbm:30)
+    const float uy = t3 * jy;
+
+    // ---- ky   (d3q27_cumulant_rates.lbm:40)
+    const float ky_1_1_0 = uy * t5 + m_1_1_0;
+    const float ky_2_1_0 = uy * t9 + m_2_1_0;
+
+    // ---- m   (d3q27_cumulant_rates.lbm:26)
+    const float m_2_1_1 = my_n1_1_1 + my_1_1_1;
+    const float m_1_1_1 = my_1_1_1 - my_n1_1_1;
+    const float m_0_1_1 = my_0_1_1 + m_2_1_1;
+
+    // ---- kz   (d3q27_cumulant_rates.lbm:39)
+    const float kz_0_1_1 = uy * t4 + m_0_1_1;
+
+    // ---- m   (d3q27_cumulant_rates.lbm:26)
+    const float m_2_2_0 = my_n1_2_0 + my_1_2_0;
+    const float m_1_2_0 = my_1_2_0 - my_n1_2_0;
+    const float m_0_2_0 = my_0_2_0 + m_2_2_0;
+
+    // ---- ky   (d3q27_cumulant_rates.lbm:40)
+    const float k2_yy = m_0_2_0 - jy * uy;
+
+    // ---- m   (d3q27_cumulant_rates.lbm:26)
+    const float m_2_2_1 = my_n1_2_1 + my_1_2_1;
+    const float m_1_2_1 = my_1_2_1 - my_n1_2_1;
+    const float m_0_2_1 = my_0_2_1 + m_2_2_1;
+
+    // ---- kz   (d3q27_cumulant_rates.lbm:39)
+    const float kz_0_2_1 = m_0_2_1 - uz * m_0_2_0;
+
+    // ---- ky   (d3q27_cumulant_rates.lbm:40)
+    const float k3_yz = kz_0_1_1 * uy * t2 + kz_0_2_1;
+
+    // ---- s3   (d3q27_cumulant_rates.lbm:60)
+    const float s3_xz = t7 * k3_xz - k3_yz * t8;
+    const float t10 = 2.0f * (s2_xz * ux) + s3_xz;
+    const float t11 = -t10;
+
+    // ---- s2   (d3q27_cumulant_rates.lbm:59)
+    const float s2_yz = kz_0_1_1 * t6;
+
+    // ---- kz   (d3q27_cumulant_rates.lbm:39)
+    const float kz_1_1_1 = m_1_1_1 - uz * m_1_1_0;
+
+    // ---- ky   (d3q27_cumulant_rates.lbm:40)
+    const float ky_1_2_0 = m_1_2_0 - (m_1_1_0 + ky_1_1_0) * uy;
+
+    // ---- kz   (d3q27_cumulant_rates.lbm:39)
+    const float kz_1_2_1 = m_1_2_1 - uz * m_1_2_0;
+
+    // ---- ky   (d3q27_cumulant_rates.lbm:40)
+    const float ky_1_1_1 = kz_1_1_1 - uy * kz_1_0_1;
+    const float t12 = kz_0_1_1 * ux;
+
+    // ---- k   (d3q27_cumulant_rates.lbm:41)
+    const float k_1_1_1 = ky_1_1_1 - t12;
+
+    // ---- s111   (d3q27_cumulant_rates.lbm:62)
+    const float s111 = k_1_1_1 * (1.0f - omega_5);
+    const float t13 = ux * s2_yz + s111;
+    const float t14 = jx * ux;
+
+    // ---- k   (d3q27_cumulant_rates.lbm:41)
+    const float k2_xx = m_2_0_0 - t14;
+    const float t15 = t14 - 0.5f * m_2_0_0;
 
     // ---- my   (d3q27_cumulant_rates.lbm:25)
     const float my_0_2_2 = mz_0_n1_2 + mz_0_1_2;
@@ -178,121 +244,143 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega,
     // ---- m   (d3q27_cumulant_rates.lbm:26)
     const float m_2_0_2 = my_n1_0_2 + my_1_0_2;
     const float m_1_0_2 = my_1_0_2 - my_n1_0_2;
+
+    // ---- kz   (d3q27_cumulant_rates.lbm:39)
+    const float kz_1_0_2 = m_1_0_2 - (m_1_0_1 + kz_1_0_1) * uz;
+
+    // ---- m   (d3q27_cumulant_rates.lbm:26)
     const float m_0_0_2 = my_0_0_2 + m_2_0_2;
 
     // ---- kz   (d3q27_cumulant_rates.lbm:39)
-    const float k2_zz = t8 * uz + m_0_0_2;
+    const float k2_zz = t4 * uz + m_0_0_2;
+    const float kz_2_0_2 = m_2_0_2 - (m_2_0_1 + kz_2_0_1) * uz;
 
     // ---- trace   (d3q27_cumulant_rates.lbm:58)
     const float trace = k2_xx + k2_yy + k2_zz;
-    const float t9 = 0.33333334f * (rho * omega_bulk + trace * (omega - omega_bulk));
+    const float t16 = 0.33333334f * (omega * trace + (rho - trace) * omega_bulk);
 
     // ---- s2   (d3q27_cumulant_rates.lbm:59)
-    const float s2_xx = k2_xx * t6 + t9;
-    const float t10 = s2_xx + t5;
+    const float s2_xx = k2_xx * t6 + t16;
+    const float t17 = s2_xx + t14;
 
     // ---- gx   (d3q27_cumulant_rates.lbm:72)
-    const float gx_0_0_0 = rho - t10;
-    const float t11 = t5 - 0.5f * m_2_0_0;
-    const float t12 = -m_2_0_0;
-    const float t13 = -jx;
-
-    // ---- ky   (d3q27_cumulant_rates.lbm:40)
-    const float ky_1_1_0 = uy * t13 + m_1_1_0;
-
-    // ---- kz   (d3q27_cumulant_rates.lbm:39)
-    const float kz_1_0_1 = uz * t13 + m_1_0_1;
-    const float kz_1_0_2 = m_1_0_2 - (m_1_0_1 + kz_1_0_1) * uz;
+    const float gx_0_0_0 = rho - t17;
+    const float t18 = t3 * s2_xx;
 
     // ---- s2   (d3q27_cumulant_rates.lbm:59)
     const float s2_xy = ky_1_1_0 * t6;
-    const float t14 = -k2_zz;
-
-    // ---- m   (d3q27_cumulant_rates.lbm:26)
-    const float m_2_1_1 = my_n1_1_1 + my_1_1_1;
-    const float m_1_1_1 = my_1_1_1 - my_n1_1_1;
-    const float m_0_1_1 = my_0_1_1 + m_2_1_1;
+    const float t19 = 2.0f * (t3 * s2_xy);
 
     // ---- kz   (d3q27_cumulant_rates.lbm:39)
-    const float kz_0_1_1 = uy * t8 + m_0_1_1;
+    const float kz_2_1_1 = m_2_1_1 - uz * m_2_1_0;
+
+    // ---- ky   (d3q27_cumulant_rates.lbm:40)
+    const float ky_2_2_0 = m_2_2_0 - (m_2_1_0 + ky_2_1_0) * uy;
+
+    // ---- kz   (d3q27_cumulant_rates.lbm:39)
+    const float kz_2_2_1 = m_2_2_1 - uz * m_2_2_0;
+
+    // ---- ky   (d3q27_cumulant_rates.lbm:40)
+    const float ky_2_1_1 = kz_2_1_1 - uy * kz_2_0_1;
+    const float t20 = -(2.0f * (ky_1_1_1 * ux) - ky_2_1_1);
+    const float ky_2_2_1 = kz_2_2_1 - (kz_2_1_1 + ky_2_1_1) * uy;
+
+    // ---- c211   (d3q27_cumulant_rates.lbm:53)
+    const float c211x = t3 * (ky_1_1_0 * kz_1_0_1 - kz_0_1_1 * t15) * t2 + t20;
+    const float t21 = t19 * s2_xz + c211x * t0;
+
+    // ---- k   (d3q27_cumulant_rates.lbm:41)
+    const float k211x = ux * t12 + t20;
+    const float t22 = 4.0f * ky_1_1_1 - 8.0f * t12;
+
+    // ---- s211   (d3q27_cumulant_rates.lbm:65)
+    const float s211x = t18 * s2_yz + t21;
+    const float t23 = ux * (s111 + t13) + s211x;
+    const float t24 = 4.0f * s111;
+
+    // ---- gx   (d3q27_cumulant_rates.lbm:72)
+    const float gx_0_1_1 = s2_yz - t23;
+    const float t25 = uy * t11 + gx_0_1_1;
+
+    // ---- s3   (d3q27_cumulant_rates.lbm:60)
+    const float s3_yz = t7 * k3_yz - k3_xz * t8;
+
+    // ---- s2   (d3q27_cumulant_rates.lbm:59)
+    const float s2_yy = t6 * k2_yy + t16;
+    const float s2_zz = t6 * k2_zz + t16;
+    const float t26 = s2_yy * t18;
+    const float t27 = t3 * ky_1_1_0;
+    const float t28 = t3 * kz_1_0_1;
+
+    // ---- ky   (d3q27_cumulant_rates.lbm:40)
+    const float ky_1_2_1 = kz_1_2_1 - (kz_1_1_1 + ky_1_1_1) * uy;
+
+    // ---- k   (d3q27_cumulant_rates.lbm:41)
+    const float k211y = ky_1_2_1 - k3_yz * ux;
+    const float t29 = k2_yy * t28 - k211y;
+    const float t30 = 2.0f * (kz_0_1_1 * t28);
+
+    // ---- c211   (d3q27_cumulant_rates.lbm:53)
+    const float c211y = kz_0_1_1 * t27 * t2 - t29;
+
+    // ---- s211   (d3q27_cumulant_rates.lbm:65)
+    const float s211y = t3 * (s2_yy * s2_xz + 2.0f * (s2_xy * s2_yz)) + c211y * t0;
+    const float t31 = ux * s3_yz + s211y;
+    const float t32 = k2_yy * ux;
+    const float t33 = t1 * (k2_yy * kz_2_0_1 + 2.0f * (kz_0_1_1 * ky_2_1_0 - (k3_yz * t15 - kz_1_0_1 * (ky_1_2_0
+        - 2.0f * t32)) + jx * ky_1_2_1)) - (s2_xy * t24 - ky_1_1_0 * t1 * t22);
+
+    // ---- k   (d3q27_cumulant_rates.lbm:41)
+    const float k3_yx = ky_1_2_0 - t32;
+    const float k4z = ky_2_2_0 - (ky_1_2_0 + k3_yx) * ux;
+    const float t34 = k2_zz * ux;
+    const float k3_zx = kz_1_0_2 - t34;
+
+    // ---- s3   (d3q27_cumulant_rates.lbm:60)
+    const float s3_yx = k3_yx * t7 - k3_zx * t8;
+
+    // ---- k   (d3q27_cumulant_rates.lbm:41)
+    const float k3_xy = ky_1_1_0 * ux * t2 + ky_2_1_0;
 
     // ---- m   (d3q27_cumulant_rates.lbm:26)
     const float m_2_1_2 = my_n1_1_2 + my_1_1_2;
     const float m_1_1_2 = my_1_1_2 - my_n1_1_2;
+
+    // ---- kz   (d3q27_cumulant_rates.lbm:39)
+    const float kz_1_1_2 = m_1_1_2 - (m_1_1_1 + kz_1_1_1) * uz;
+    const float kz_2_1_2 = m_2_1_2 - (m_2_1_1 + kz_2_1_1) * uz;
+
+    // ---- m   (d3q27_cumulant_rates.lbm:26)
     const float m_0_1_2 = my_0_1_2 + m_2_1_2;
 
     // ---- kz   (d3q27_cumulant_rates.lbm:39)
     const float kz_0_1_2 = m_0_1_2 - (m_0_1_1 + kz_0_1_1) * uz;
 
     // ---- ky   (d3q27_cumulant_rates.lbm:40)
-    const float k3_zy = uy * t14 + kz_0_1_2;
-    const float ky_2_1_0 = uy * t12 + m_2_1_0;
-
-    // ---- kz   (d3q27_cumulant_rates.lbm:39)
-    const float kz_2_0_1 = uz * t12 + m_2_0_1;
-    const float kz_2_0_2 = m_2_0_2 - (m_2_0_1 + kz_2_0_1) * uz;
-    const float t15 = 2.0f * (ky_1_1_0 * ux) - ky_2_1_0;
-    const float t16 = (k3_zy + t15) * t0;
-    const float t17 = (k3_zy - t15) * t1;
+    const float k3_zy = kz_0_1_2 - uy * k2_zz;
 
     // ---- s3   (d3q27_cumulant_rates.lbm:60)
-    const float s3_xy = t16 - t15 - t17;
-    const float s3_zy = k3_zy - t16 - t17;
+    const float s3_xy = t7 * k3_xy - k3_zy * t8;
 
-    // ---- k   (d3q27_cumulant_rates.lbm:41)
-    const float k3_xy = -t15;
-    const float t18 = 2.0f * (s2_xy * ux) + s3_xy;
-    const float t19 = gx_0_0_0 * uy;
+    // ---- s5   (d3q27_cumulant_rates.lbm:66)
+    const float s5z = t3 * (s2_xx * s3_yz - t33 + (s2_yy * s3_xz + 2.0f * (s3_yx * s2_xz + s3_xy * s2_yz)))
+        + ky_2_2_1 * t1;
+    const float t35 = ux * (s211y + t31) + s5z;
 
-    // ---- s2   (d3q27_cumulant_rates.lbm:59)
-    const float s2_yy = k2_yy * t6 + t9;
-    const float s2_zz = k2_zz * t6 + t9;
+    // ---- gx   (d3q27_cumulant_rates.lbm:72)
+    const float gx_0_2_1 = s3_yz - t35;
+    const float t36 = uy * (gx_0_1_1 + t25) + gx_0_2_1;
 
-    // ---- ky   (d3q27_cumulant_rates.lbm:40)
-    const float ky_1_2_0 = m_1_2_0 - (m_1_1_0 + ky_1_1_0) * uy;
-
-    // ---- kz   (d3q27_cumulant_rates.lbm:39)
-    const float kz_1_1_1 = m_1_1_1 - uz * m_1_1_0;
-    const float kz_1_1_2 = m_1_1_2 - (m_1_1_1 + kz_1_1_1) * uz;
-    const float t20 = k2_yy * ux;
-
-    // ---- k   (d3q27_cumulant_rates.lbm:41)
-    const float k3_yx = ky_1_2_0 - t20;
-    const float t21 = k2_zz * ux;
-    const float k3_zx = kz_1_0_2 - t21;
-    const float t22 = (k3_yx + k3_zx) * t1;
-    const float t23 = (k3_yx - k3_zx) * t0;
-
-    // ---- s3   (d3q27_cumulant_rates.lbm:60)
-    const float s3_yx = k3_yx - t22 - t23;
-    const float s3_zx = k3_zx + t23 - t22;
-    const float t24 = ux * s2_yy + s3_yx;
-    const float t25 = 2.0f * (t4 * s2_xy);
-    const float t26 = -t4;
-
-    // ---- ky   (d3q27_cumulant_rates.lbm:40)
-    const float ky_2_2_0 = m_2_2_0 - (m_2_1_0 + ky_2_1_0) * uy;
-
-    // ---- k   (d3q27_cumulant_rates.lbm:41)
-    const float k4z = ky_2_2_0 - (ky_1_2_0 + k3_yx) * ux;
-
-    // ---- kz   (d3q27_cumulant_rates.lbm:39)
-    const float kz_2_1_1 = m_2_1_1 - uz * m_2_1_0;
-    const float kz_2_1_2 = m_2_1_2 - (m_2_1_1 + kz_2_1_1) * uz;
+    // ---- gy   (d3q27_cumulant_rates.lbm:74)
+    const float gy_0_0_1 = t11 - t36;
+    const float t37 = 2.0f * (s2_xy * ux) + s3_xy;
+    const float t38 = gx_0_0_0 * uy;
+    const float t39 = ux * s2_yy + s3_yx;
+    const float t40 = -t3;
 
     // ---- c4   (d3q27_cumulant_rates.lbm:52)
-    const float c4z = t26 * (k2_xx * k2_yy + 2.0f * (ky_1_1_0 * ky_1_1_0)) + k4z;
-    const float t27 = 1.0f - omega_6;
-
-    // ---- m   (d3q27_cumulant_rates.lbm:26)
-    const float m_2_2_1 = my_n1_2_1 + my_1_2_1;
-    const float m_1_2_1 = my_1_2_1 - my_n1_2_1;
-    const float m_0_2_1 = my_0_2_1 + m_2_2_1;
-
-    // ---- kz   (d3q27_cumulant_rates.lbm:39)
-    const float kz_0_2_1 = t7 * uz + m_0_2_1;
-    const float kz_1_2_1 = m_1_2_1 - uz * m_1_2_0;
-    const float kz_2_2_1 = m_2_2_1 - uz * m_2_2_0;
+    const float c4z = t40 * (k2_xx * k2_yy + 2.0f * (ky_1_1_0 * ky_1_1_0)) + k4z;
+    const float t41 = 1.0f - omega_6;
 
     // ---- m   (d3q27_cumulant_rates.lbm:26)
     const float m_2_2_2 = my_n1_2_2 + my_1_2_2;
@@ -300,6 +388,7 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega,
 
     // ---- kz   (d3q27_cumulant_rates.lbm:39)
     const float kz_1_2_2 = m_1_2_2 - (m_1_2_1 + kz_1_2_1) * uz;
+    const float kz_2_2_2 = m_2_2_2 - (m_2_2_1 + kz_2_2_1) * uz;
 
     // ---- m   (d3q27_cumulant_rates.lbm:26)
     const float m_0_2_2 = my_0_2_2 + m_2_2_2;
@@ -309,330 +398,218 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega,
 
     // ---- ky   (d3q27_cumulant_rates.lbm:40)
     const float k4x = kz_0_2_2 - (kz_0_1_2 + k3_zy) * uy;
-
-    // ---- kz   (d3q27_cumulant_rates.lbm:39)
-    const float kz_2_2_2 = m_2_2_2 - (m_2_2_1 + kz_2_2_1) * uz;
-    const float t28 = t4 * (k2_yy * k2_zz + 2.0f * (kz_0_1_1 * kz_0_1_1));
+    const float t42 = t3 * (k2_yy * k2_zz + 2.0f * (kz_0_1_1 * kz_0_1_1));
 
     // ---- c4   (d3q27_cumulant_rates.lbm:52)
-    const float c4x = k4x - t28;
-    const float t29 = t4 * k2_xx;
+    const float c4x = k4x - t42;
+    const float t43 = t2 * t42 + k4x;
 
     // ---- k   (d3q27_cumulant_rates.lbm:41)
     const float k4y = kz_2_0_2 - (kz_1_0_2 + k3_zx) * ux;
+    const float t44 = k2_yy * k4y + 2.0f * (k3_zx * k3_yx + k3_yz * k3_xz + k3_zy * k3_xy) + k2_zz * k4z
+        + (k2_xx * t43 + 4.0f * (kz_0_1_1 * k211x - kz_1_0_1 * t29 + k_1_1_1 * k_1_1_1));
+
+    // ---- c4   (d3q27_cumulant_rates.lbm:52)
+    const float c4y = t40 * (k2_xx * k2_zz + 2.0f * (kz_1_0_1 * kz_1_0_1)) + k4y;
+
+    // ---- s3   (d3q27_cumulant_rates.lbm:60)
+    const float s3_zx = k3_zx * t7 - k3_yx * t8;
+    const float t45 = s2_yy * s3_zx - t1 * (jx * t43 + k2_yy * kz_1_0_2 + k2_zz * ky_1_2_0
+        + 4.0f * (kz_0_1_1 * ky_1_1_1 + 0.5f * (ky_1_1_0 * k3_zy + kz_1_0_1 * k3_yz)));
+    const float s3_zy = t7 * k3_zy - k3_xy * t8;
 
     // ---- ky   (d3q27_cumulant_rates.lbm:40)
     const float ky_2_1_2 = kz_2_1_2 - uy * kz_2_0_2;
     const float ky_2_2_2 = kz_2_2_2 - (kz_2_1_2 + ky_2_1_2) * uy;
-    const float t30 = 2.0f * (t4 * kz_1_0_1);
-    const float t31 = kz_1_0_1 * t30;
-
-    // ---- c4   (d3q27_cumulant_rates.lbm:52)
-    const float c4y = k4y - t31 + t14 * t29;
 
     // ---- sum4   (d3q27_cumulant_rates.lbm:63)
     const float sum4 = c4z + c4x + c4y;
-    const float t32 = 0.33333334f * (sum4 * (omega_6 - omega_7));
-    const float t33 = t4 * s2_xx;
-    const float t34 = s2_yy * t33;
+    const float t46 = 0.33333334f * (sum4 * (omega_6 - omega_7));
 
     // ---- s4   (d3q27_cumulant_rates.lbm:64)
-    const float s4z = t32 + t34 + c4z * t27 + s2_xy * t25;
-    const float t35 = ux * (s3_yx + t24) + s4z;
+    const float s4z = t46 + t26 + c4z * t41 + s2_xy * t19;
+    const float s4y = t41 * c4y + t46 + t3 * (s2_xx * s2_zz + 2.0f * (s2_xz * s2_xz));
+    const float s4x = t41 * c4x + t46 + t3 * (s2_yy * s2_zz + 2.0f * (s2_yz * s2_yz));
+    const float t47 = ux * (s3_yx + t39) + s4z;
 
     // ---- gx   (d3q27_cumulant_rates.lbm:72)
-    const float gx_0_2_0 = s2_yy - t35;
-    const float t36 = uy * (t19 - 2.0f * t18) + gx_0_2_0;
+    const float gx_0_2_0 = s2_yy - t47;
+    const float t48 = uy * (t38 - 2.0f * t37) + gx_0_2_0;
 
     // ---- gy   (d3q27_cumulant_rates.lbm:74)
-    const float gy_0_0_0 = gx_0_0_0 - t36;
-    const float t37 = t19 - t18;
-
-    // ---- s2   (d3q27_cumulant_rates.lbm:59)
-    const float s2_xz = kz_1_0_1 * t6;
-    const float s2_yz = kz_0_1_1 * t6;
-
-    // ---- s4   (d3q27_cumulant_rates.lbm:64)
-    const float s4y = t27 * c4y + t32 + t4 * (s2_xx * s2_zz + 2.0f * (s2_xz * s2_xz));
-    const float s4x = t27 * c4x + t32 + t4 * (s2_yy * s2_zz + 2.0f * (s2_yz * s2_yz));
-    const float t38 = -2.0f;
-
-    // ---- ky   (d3q27_cumulant_rates.lbm:40)
-    const float k3_yz = kz_0_1_1 * uy * t38 + kz_0_2_1;
-    const float t39 = t38 * t28 + k4x;
-    const float t40 = -kz_2_0_1;
-    const float t41 = 2.0f * (kz_1_0_1 * ux) + t40;
-    const float t42 = (k3_yz + t41) * t0;
-    const float t43 = (k3_yz - t41) * t1;
-    const float ky_2_1_1 = uy * t40 + kz_2_1_1;
-    const float ky_2_2_1 = kz_2_2_1 - (kz_2_1_1 + ky_2_1_1) * uy;
-
-    // ---- s3   (d3q27_cumulant_rates.lbm:60)
-    const float s3_xz = t42 - t41 - t43;
-    const float s3_yz = k3_yz - t42 - t43;
-
-    // ---- k   (d3q27_cumulant_rates.lbm:41)
-    const float k3_xz = -t41;
-    const float t44 = ux * s2_xz + 0.5f * s3_xz;
-    const float t45 = kz_1_0_1 * uy;
-
-    // ---- ky   (d3q27_cumulant_rates.lbm:40)
-    const float ky_1_2_1 = uy * t45 + kz_1_2_1 + kz_1_1_1 * uy * t38;
-    const float ky_1_1_1 = kz_1_1_1 - t45;
-    const float t46 = kz_0_1_1 * ux;
-
-    // ---- k   (d3q27_cumulant_rates.lbm:41)
-    const float k_1_1_1 = ky_1_1_1 - t46;
-
-    // ---- s111   (d3q27_cumulant_rates.lbm:62)
-    const float s111 = k_1_1_1 - k_1_1_1 * omega_5;
-    const float t47 = 2.0f * s111;
-
-    // ---- k   (d3q27_cumulant_rates.lbm:41)
-    const float k211x = ky_2_1_1 - (ky_1_1_1 + k_1_1_1) * ux;
-    const float t48 = 4.0f * ky_1_1_1 - 8.0f * t46;
-    const float t49 = k2_yy * kz_2_0_1 + ky_1_1_0 * t48 + 2.0f * (jx * ky_1_2_1 + ky_2_1_0 * kz_0_1_1
-        - (k3_yz * t11 - kz_1_0_1 * (ky_1_2_0 - 2.0f * t20)));
-
-    // ---- c5   (d3q27_cumulant_rates.lbm:54)
-    const float c5z = t26 * t49 + ky_2_2_1;
-
-    // ---- k   (d3q27_cumulant_rates.lbm:41)
-    const float k211y = ky_1_2_1 - k3_yz * ux;
-
-    // ---- s5   (d3q27_cumulant_rates.lbm:66)
-    const float s5z = t4 * (s2_xx * s3_yz + s2_yy * s3_xz + 2.0f * (s3_yx * s2_xz + s3_xy * s2_yz + s2_xy * t47))
-        + c5z * t3;
-    const float t50 = s2_yz * ux;
-    const float t51 = -kz_0_1_1;
-    const float t52 = ky_1_1_0 * t30;
-
-    // ---- c211   (d3q27_cumulant_rates.lbm:53)
-    const float c211x = k211x - t52 + t51 * t29;
-    const float t53 = t25 * s2_xz + c211x * t2;
-
-    // ---- s211   (d3q27_cumulant_rates.lbm:65)
-    const float s211x = t33 * s2_yz + t53;
-    const float t54 = ux * (t47 + t50) + s211x;
-    const float t55 = 0.5f * t47 + t50;
+    const float gy_0_0_0 = gx_0_0_0 - t48;
+    const float t49 = t38 - t37;
+    const float t50 = 0.5f * (gy_0_0_0 * uz);
+    const float t51 = ux * s2_zz + s3_zx;
+    const float t52 = ux * (s3_zx + t51) + s4y;
 
     // ---- gx   (d3q27_cumulant_rates.lbm:72)
-    const float gx_0_1_1 = s2_yz - t54;
-    const float t56 = t44 * uy;
-
-    // ---- c211   (d3q27_cumulant_rates.lbm:53)
-    const float c211y = k211y - (k2_yy * kz_1_0_1 + 2.0f * (ky_1_1_0 * kz_0_1_1)) * t4;
-
-    // ---- s211   (d3q27_cumulant_rates.lbm:65)
-    const float s211y = t4 * (s2_yy * s2_xz + 2.0f * (s2_xy * s2_yz)) + c211y * t2;
-    const float t57 = 0.5f * (s3_yz * ux);
-    const float t58 = ux * (s211y + t57) + 0.5f * s5z;
-    const float t59 = 0.5f * s211y + t57;
-    const float t60 = 0.5f * s3_yz - t58 + uy * (gx_0_1_1 - t56);
-    const float t61 = 0.5f * gx_0_1_1 - t56;
-    const float t62 = -t44 - t60;
-    const float t63 = gy_0_0_0 * uz;
-    const float t64 = ux * s2_zz + s3_zx;
-    const float t65 = ux * (s3_zx + t64) + s4y;
-
-    // ---- gx   (d3q27_cumulant_rates.lbm:72)
-    const float gx_0_0_2 = s2_zz - t65;
+    const float gx_0_0_2 = s2_zz - t52;
 
     // ---- ky   (d3q27_cumulant_rates.lbm:40)
     const float ky_1_1_2 = kz_1_1_2 - uy * kz_1_0_2;
-    const float t66 = k2_zz * ky_2_1_0 + kz_1_0_1 * t48 + 2.0f * (jx * ky_1_1_2 + kz_0_1_1 * kz_2_0_1
-        - (k3_zy * t11 - ky_1_1_0 * (kz_1_0_2 - 2.0f * t21)));
+    const float t53 = 2.0f * (s2_xy * s3_zx + s3_xz * s2_yz + t1 * (k3_zy * t15 - (jx * ky_1_1_2
+        + ky_1_1_0 * (kz_1_0_2 - 2.0f * t34) + kz_0_1_1 * kz_2_0_1)));
 
-    // ---- c5   (d3q27_cumulant_rates.lbm:54)
-    const float c5y = t26 * t66 + ky_2_1_2;
+    // ---- s5   (d3q27_cumulant_rates.lbm:66)
+    const float s5y = t3 * (s2_xz * t24 - (t1 * (k2_zz * ky_2_1_0 + kz_1_0_1 * t22) - (s2_xx * s3_zy + t53
+        + s3_xy * s2_zz))) + ky_2_1_2 * t1;
 
     // ---- ky   (d3q27_cumulant_rates.lbm:40)
     const float ky_1_2_2 = kz_1_2_2 - (kz_1_1_2 + ky_1_1_2) * uy;
 
-    // ---- c5   (d3q27_cumulant_rates.lbm:54)
-    const float c5x = t26 * (k2_yy * kz_1_0_2 + k2_zz * ky_1_2_0 + jx * t39 + 2.0f * (ky_1_1_0 * k3_zy
-        + kz_1_0_1 * k3_yz + 2.0f * (kz_0_1_1 * ky_1_1_1))) + ky_1_2_2;
+    // ---- k   (d3q27_cumulant_rates.lbm:41)
+    const float k211z = ky_1_1_2 - k3_zy * ux;
+    const float t54 = k2_zz * t27 - k211z;
+
+    // ---- s5   (d3q27_cumulant_rates.lbm:66)
+    const float s5x = t3 * (2.0f * (s2_xy * s3_zy + s2_xz * s3_yz) + s2_yz * t24 + t45 + s3_yx * s2_zz)
+        + ky_1_2_2 * t1;
 
     // ---- k   (d3q27_cumulant_rates.lbm:41)
     const float k_2_2_2 = ky_2_2_2 - (2.0f * ky_1_2_2 - k4x * ux) * ux;
-    const float k211z = ky_1_1_2 - k3_zy * ux;
-    const float t67 = k211z - t4 * k2_zz * ky_1_1_0;
-    const float t68 = k2_xx * t39 + k2_zz * k4z + (k2_yy * (t38 * t31 + k4y) + 2.0f * (k3_yx * k3_zx
-        + k3_zy * k3_xy + k3_yz * k3_xz)) + 4.0f * (kz_1_0_1 * k211y + k_1_1_1 * k_1_1_1 + (ky_1_1_0 * t67
-        + kz_0_1_1 * (t38 * t52 + k211x)));
-
-    // ---- c211   (d3q27_cumulant_rates.lbm:53)
-    const float c211z = t51 * t30 + t67;
-    const float t69 = 4.0f * (t2 * (s2_xy * c211z + s2_xz * c211y)) + t47 * t47 + 4.0f * (s2_yz * t53)
-        + 2.0f * (s3_yx * s3_zx + s3_xy * s3_zy + (s3_xz * s3_yz - s2_zz * (t34 - 0.5f * s4z)));
-
-    // ---- s5   (d3q27_cumulant_rates.lbm:66)
-    const float s5y = t4 * (s2_xx * s3_zy + s3_xy * s2_zz + 2.0f * (s2_xy * s3_zx + s3_xz * s2_yz + s2_xz * t47))
-        + c5y * t3;
-    const float s5x = t4 * (s2_yy * s3_zx + s3_yx * s2_zz + 2.0f * (s2_xy * s3_zy + s2_xz * s3_yz + s2_yz * t47))
-        + c5x * t3;
-
-    // ---- s211   (d3q27_cumulant_rates.lbm:65)
-    const float s211z = t4 * (2.0f * (s2_xz * s2_yz) + s2_xy * s2_zz) + c211z * t2;
 
     // ---- c6   (d3q27_cumulant_rates.lbm:55)
-    const float c6 = t26 * t68 + k_2_2_2;
+    const float c6 = t3 * (ky_1_1_0 * (4.0f * t54 + 8.0f * t30) - t44) + k_2_2_2;
+
+    // ---- c211   (d3q27_cumulant_rates.lbm:53)
+    const float c211z = -t54 - t30;
+    const float t55 = s2_xx * s4x + 4.0f * (t0 * (s2_xy * c211z + s2_xz * c211y) + 0.0625f * (t24 * t24)
+        + s2_yz * t21) + s2_yy * s4y + 2.0f * (s3_xz * s3_yz - (s2_zz * (t26 - 0.5f * s4z) - (s3_yx * s3_zx
+        + s3_xy * s3_zy)));
+
+    // ---- s211   (d3q27_cumulant_rates.lbm:65)
+    const float s211z = t3 * (2.0f * (s2_xz * s2_yz) + s2_xy * s2_zz) + c211z * t0;
 
     // ---- s6   (d3q27_cumulant_rates.lbm:67)
-    const float s6 = t4 * (s2_xx * s4x + s2_yy * s4y + t69) + c6 - c6 * omega_10;
-    const float t70 = 0.5f * s2_xz;
-    const float t71 = ux * s3_zy + s211z;
-    const float t72 = ux * (s211z + t71) + s5y;
+    const float s6 = t3 * t55 + c6 - c6 * omega_10;
+    const float t56 = ux * s3_zy + s211z;
+    const float t57 = ux * (s211z + t56) + s5y;
 
     // ---- gx   (d3q27_cumulant_rates.lbm:72)
-    const float gx_0_1_2 = s3_zy - t72;
-    const float t73 = uy * gx_0_0_2 + gx_0_1_2;
-    const float t74 = ux * s4x + s5x;
-    const float t75 = ux * (s5x + t74) + s6;
-    const float gx_0_2_2 = s4x - t75;
-    const float t76 = uy * (gx_0_1_2 + t73) + gx_0_2_2;
+    const float gx_0_1_2 = s3_zy - t57;
+    const float t58 = uy * gx_0_0_2 + gx_0_1_2;
+    const float t59 = ux * s4x + s5x;
+    const float t60 = ux * (s5x + t59) + s6;
+    const float gx_0_2_2 = s4x - t60;
+    const float t61 = uy * (gx_0_1_2 + t58) + gx_0_2_2;
 
     // ---- gy   (d3q27_cumulant_rates.lbm:74)
-    const float gy_0_0_2 = gx_0_0_2 - t76;
-    const float t77 = uz * (4.0f * t62 + t63) + gy_0_0_2;
+    const float gy_0_0_2 = gx_0_0_2 - t61;
+    const float t62 = uz * (gy_0_0_1 + t50) + 0.5f * gy_0_0_2;
 
     // ---- post
-    const float post_0 = gy_0_0_0 - t77;
-    const float t78 = 0.5f * t63 + t62;
-    const float t79 = 0.5f * t77;
-    const float post_5 = t78 + t79;
-    const float post_6 = t79 - t78;
-    const float t80 = jx + t10;
-    const float t81 = -0.25f * (jx - t10);
-    const float t82 = s2_xy + t18;
-    const float t83 = t18 - s2_xy;
-    const float t84 = uy * t80 + t82;
-    const float t85 = t24 + t35 + uy * (t82 + t84);
-
-    // ---- gy   (d3q27_cumulant_rates.lbm:74)
-    const float gy_1_0_0 = 0.5f * (t80 - t85);
+    const float post_0 = t2 * t62 + gy_0_0_0;
+    const float t63 = 0.5f * gy_0_0_1 + t50;
+    const float post_5 = t63 + t62;
+    const float post_6 = t62 - t63;
+    const float t64 = jx + t17;
+    const float t65 = t17 - jx;
+    const float t66 = s2_xy + t37;
+    const float t67 = t37 - s2_xy;
+    const float t68 = uy * t64 + t66;
+    const float t69 = t39 + t47 + uy * (t66 + t68);
+    const float t70 = 0.25f * (t64 - t69);
+    const float t71 = 0.25f * (s2_xz + t10);
 
     // ---- gx   (d3q27_cumulant_rates.lbm:72)
-    const float gx_1_0_1 = t44 + t70;
-    const float gx_n1_0_1 = t44 - t70;
-    const float t86 = t55 + t54;
-    const float t87 = t54 - t55;
-    const float t88 = gx_1_0_1 * uy;
-    const float gx_1_2_1 = t59 + t58;
-    const float gx_n1_2_1 = t58 - t59;
-    const float t89 = uy * (t86 + t88) + gx_1_2_1;
-    const float t90 = 0.5f * t86 + t88;
+    const float gx_n1_0_1 = -0.5f * (s2_xz - t10);
+    const float t72 = t23 + t13;
+    const float t73 = t23 - t13;
+    const float t74 = t71 * uy;
+    const float t75 = uy * (0.5f * t72 + t74) + 0.25f * (t31 + t35);
+    const float gx_n1_2_1 = 0.5f * (t35 - t31);
+    const float t76 = 0.25f * t72 + t74;
+    const float t77 = t71 - t75;
+    const float t78 = uz * t70 + t77;
+    const float gx_1_0_2 = 0.5f * (t51 + t52);
+    const float gx_n1_0_2 = -0.5f * (t51 - t52);
+    const float t79 = t56 + t57;
+    const float t80 = t57 - t56;
+    const float t81 = gx_1_0_2 * uy;
+    const float gx_1_2_2 = 0.5f * (t59 + t60);
+    const float gx_n1_2_2 = 0.5f * (t60 - t59);
+    const float t82 = uy * (t79 + t81) + gx_1_2_2;
+    const float t83 = 0.5f * t79 + t81;
 
     // ---- gy   (d3q27_cumulant_rates.lbm:74)
-    const float gy_1_0_1 = gx_1_0_1 - t89;
-    const float t91 = uz * gy_1_0_0 + gy_1_0_1;
-
-    // ---- gx   (d3q27_cumulant_rates.lbm:72)
-    const float gx_1_0_2 = 0.5f * (t64 + t65);
-    const float gx_n1_0_2 = -0.5f * (t64 - t65);
-    const float t92 = t71 + t72;
-    const float t93 = t72 - t71;
-    const float t94 = gx_1_0_2 * uy;
-    const float gx_1_2_2 = 0.5f * (t74 + t75);
-    const float gx_n1_2_2 = 0.5f * (t75 - t74);
-    const float t95 = uy * (t92 + t94) + gx_1_2_2;
-    const float t96 = 0.5f * t92 + t94;
-
-    // ---- gy   (d3q27_cumulant_rates.lbm:74)
-    const float gy_1_0_2 = gx_1_0_2 - t95;
-    const float t97 = uz * (gy_1_0_1 + t91) + gy_1_0_2;
+    const float gy_1_0_2 = gx_1_0_2 - t82;
+    const float t84 = uz * (t77 + t78) + 0.5f * gy_1_0_2;
 
     // ---- post
-    const float post_1 = gy_1_0_0 - t97;
-    const float post_9 = 0.5f * (t91 + t97);
-    const float post_11 = -0.5f * (t91 - t97);
-    const float t98 = t81 * uy;
-    const float t99 = uy * (0.5f * t83 + t98) + 0.25f * (t35 - t24);
-    const float t100 = 0.25f * t83 + t98;
+    const float post_1 = 2.0f * (t70 - t84);
+    const float post_9 = t78 + t84;
+    const float post_11 = t84 - t78;
+    const float t85 = uy * t65 + t67;
+    const float t86 = t47 - t39 + uy * (t67 + t85);
 
     // ---- gy   (d3q27_cumulant_rates.lbm:74)
-    const float gy_n1_0_0 = 2.0f * (t81 - t99);
-    const float t101 = gx_n1_0_1 * uy;
-    const float t102 = uy * (t87 + t101) + gx_n1_2_1;
-    const float t103 = 0.5f * t87 + t101;
-    const float gy_n1_0_1 = gx_n1_0_1 - t102;
-    const float t104 = uz * gy_n1_0_0 + gy_n1_0_1;
-    const float t105 = gx_n1_0_2 * uy;
-    const float t106 = uy * (t93 + t105) + gx_n1_2_2;
-    const float t107 = 0.5f * t93 + t105;
-    const float gy_n1_0_2 = gx_n1_0_2 - t106;
-    const float t108 = uz * (gy_n1_0_1 + t104) + gy_n1_0_2;
+    const float gy_n1_0_0 = 0.5f * (t65 - t86);
+    const float t87 = gx_n1_0_1 * uy;
+    const float t88 = uy * (t73 + t87) + gx_n1_2_1;
+    const float t89 = 0.5f * t73 + t87;
+    const float gy_n1_0_1 = gx_n1_0_1 - t88;
+    const float t90 = uz * gy_n1_0_0 + gy_n1_0_1;
+    const float t91 = gx_n1_0_2 * uy;
+    const float t92 = uy * (t80 + t91) + gx_n1_2_2;
+    const float t93 = 0.5f * t80 + t91;
+    const float gy_n1_0_2 = gx_n1_0_2 - t92;
+    const float t94 = uz * (gy_n1_0_1 + t90) + gy_n1_0_2;
 
     // ---- post
-    const float post_2 = gy_n1_0_0 - t108;
-    const float post_10 = -0.5f * (t104 - t108);
-    const float post_12 = 0.5f * (t104 + t108);
+    const float post_2 = gy_n1_0_0 - t94;
+    const float post_10 = -0.5f * (t90 - t94);
+    const float post_12 = 0.5f * (t90 + t94);
+    const float t95 = t48 + t49;
+    const float t96 = t48 - t49;
+    const float t97 = t36 + t25;
+    const float t98 = t36 - t25;
+    const float t99 = uz * t95 + t97;
+    const float t100 = t58 + t61 + uz * (t97 + t99);
+    const float post_3 = 0.5f * (t95 - t100);
+    const float post_15 = 0.25f * (t99 + t100);
+    const float post_17 = -0.25f * (t99 - t100);
+    const float t101 = uz * t96 + t98;
+    const float t102 = t61 - t58 + uz * (t98 + t101);
+    const float post_4 = 0.5f * (t96 - t102);
+    const float post_16 = -0.25f * (t101 - t102);
+    const float post_18 = 0.25f * (t101 + t102);
+    const float t103 = 0.125f * (t68 + t69);
+    const float t104 = -0.125f * (t68 - t69);
 
     // ---- gy   (d3q27_cumulant_rates.lbm:74)
-    const float gy_0_1_0 = 0.5f * (t36 + t37);
-    const float t109 = 0.25f * (t36 - t37);
-    const float gy_0_1_1 = t60 + t61;
-    const float gy_0_n1_1 = t60 - t61;
-    const float t110 = uz * gy_0_1_0 + gy_0_1_1;
-    const float gy_0_1_2 = 0.5f * (t73 + t76);
-    const float t111 = uz * (gy_0_1_1 + t110) + gy_0_1_2;
+    const float gy_1_1_1 = t76 + t75;
+    const float gy_1_n1_1 = t75 - t76;
+    const float t105 = t103 * uz;
+    const float t106 = uz * (gy_1_1_1 + t105) + 0.25f * (t83 + t82);
 
     // ---- post
-    const float post_3 = gy_0_1_0 - t111;
-    const float post_15 = 0.5f * (t110 + t111);
-    const float post_17 = -0.5f * (t110 - t111);
-    const float t112 = t109 * uz;
-    const float t113 = uz * (gy_0_n1_1 + t112) + 0.25f * (t76 - t73);
-    const float post_4 = 2.0f * (t109 - t113);
-    const float t114 = 0.5f * gy_0_n1_1 + t112;
-    const float post_16 = t113 - t114;
-    const float post_18 = t114 + t113;
-    const float t115 = 0.125f * (t84 + t85);
-
-    // ---- gy   (d3q27_cumulant_rates.lbm:74)
-    const float gy_1_n1_0 = -0.25f * (t84 - t85);
-    const float t116 = t90 + t89;
-    const float t117 = t89 - t90;
-    const float t118 = t115 * uz;
-    const float t119 = uz * (0.5f * t116 + t118) + 0.25f * (t96 + t95);
-
-    // ---- post
-    const float post_7 = 2.0f * (t115 - t119);
-
-    // ---- gy   (d3q27_cumulant_rates.lbm:74)
-    const float gy_1_n1_2 = 0.5f * (t95 - t96);
-    const float t120 = 0.25f * t116 + t118;
-
-    // ---- post
-    const float post_19 = t120 + t119;
-    const float post_21 = t119 - t120;
-
-    // ---- gy   (d3q27_cumulant_rates.lbm:74)
-    const float gy_n1_n1_0 = t99 - t100;
-    const float gy_n1_1_0 = t100 + t99;
-    const float t121 = t102 - t103;
-    const float t122 = t103 + t102;
-    const float t123 = gy_n1_n1_0 * uz;
-    const float gy_n1_n1_2 = 0.5f * (t106 - t107);
-    const float t124 = uz * (t121 + t123) + gy_n1_n1_2;
-
-    // ---- post
-    const float post_8 = gy_n1_n1_0 - t124;
-    const float t125 = 0.5f * t121 + t123;
-    const float post_20 = -0.5f * (t125 - t124);
-    const float post_22 = 0.5f * (t125 + t124);
-    const float t126 = gy_1_n1_0 * uz;
-    const float t127 = uz * (t117 + t126) + gy_1_n1_2;
-    const float post_13 = gy_1_n1_0 - t127;
-    const float t128 = 0.5f * t117 + t126;
-    const float post_23 = 0.5f * (t128 + t127);
-    const float post_25 = -0.5f * (t128 - t127);
-    const float t129 = 0.5f * (gy_n1_1_0 * uz);
-    const float t130 = uz * (0.5f * t122 + t129) + 0.25f * (t107 + t106);
-    const float post_14 = t38 * t130 + gy_n1_1_0;
-    const float t131 = 0.25f * t122 + t129;
-    const float post_24 = t130 - t131;
-    const float post_26 = t131 + t130;
+    const float post_7 = 2.0f * (t103 - t106);
+    const float t107 = 0.5f * gy_1_1_1 + t105;
+    const float post_19 = t107 + t106;
+    const float post_21 = t106 - t107;
+    const float t108 = -0.125f * (t85 - t86);
+    const float t109 = 0.125f * (t85 + t86);
+    const float t110 = t88 - t89;
+    const float t111 = t89 + t88;
+    const float t112 = t108 * uz;
+    const float t113 = uz * (0.5f * t110 + t112) + 0.25f * (t92 - t93);
+    const float post_8 = 2.0f * (t108 - t113);
+    const float t114 = 0.25f * t110 + t112;
+    const float post_20 = t113 - t114;
+    const float post_22 = t114 + t113;
+    const float t115 = t104 * uz;
+    const float t116 = uz * (gy_1_n1_1 + t115) + 0.25f * (t82 - t83);
+    const float post_13 = 2.0f * (t104 - t116);
+    const float t117 = 0.5f * gy_1_n1_1 + t115;
+    const float post_23 = t117 + t116;
+    const float post_25 = t116 - t117;
+    const float t118 = t109 * uz;
+    const float t119 = uz * (0.5f * t111 + t118) + 0.25f * (t93 + t92);
+    const float post_14 = 2.0f * (t109 - t119);
+    const float t120 = 0.25f * t111 + t118;
+    const float post_24 = t119 - t120;
+    const float post_26 = t120 + t119;
 
     f[0] = post_0;
     f[1] = post_1;

@@ -6,13 +6,13 @@
 // options: cuda f32 block=4x4x4
 // cost:    init                 92 flop (as written 209): 50 add, 32 mul, 5 fma
 //                               4 loads, 27 stores, 124 B per cell
-//          stream_collide       684 flop (as written 932): 218 add, 186 mul, 138 fma, 4 div
+//          stream_collide       674 flop (as written 932): 217 add, 175 mul, 139 fma, 4 div
 //                               27 loads, 27 stores, 216 B per cell
-//          stream_collide_walls 684 flop (as written 932): 218 add, 186 mul, 138 fma, 4 div
+//          stream_collide_walls 674 flop (as written 932): 217 add, 175 mul, 139 fma, 4 div
 //                               27 loads, 27 stores, 216 B per cell
 //          macroscopic          53 flop (as written 52): 49 add, 3 mul, 1 div
 //                               27 loads, 4 stores, 124 B per cell
-//          collide              684 flop (as written 932): 218 add, 186 mul, 138 fma, 4 div
+//          collide              674 flop (as written 932): 217 add, 175 mul, 139 fma, 4 div
 //                               27 loads, 27 stores, 216 B per cell
 
 static constexpr int Q = 27;  // directions
@@ -138,15 +138,11 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega,
 
     // ---- u   (d3q27_k17.lbm:22)
     const float ux = jx * t5;
-    const float t6 = ux * ux;
-    const float t7 = jx * ux;
+    const float t6 = jx * ux;
 
     // ---- k2   (d3q27_k17.lbm:31)
-    const float k2_xx = m_2_0_0 - t7;
-    const float t8 = -3.0f;
-
-    // ---- keep   (d3q27_k17.lbm:42)
-    const float keep = 1.0f - omega;
+    const float k2_xx = m_2_0_0 - t6;
+    const float t7 = -3.0f;
 
     // ---- m   (d3q27_k17.lbm:18)
     const float m_2_1_0 = my_n1_1_0 + my_1_1_0;
@@ -186,351 +182,350 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega,
     const float uz = jz * t5;
 
     // ---- k2   (d3q27_k17.lbm:31)
-    const float k2_zz = m_0_0_2 - uz * jz;
-
-    // ---- trace   (d3q27_k17.lbm:38)
-    const float trace = k2_xx + k2_yy + k2_zz;
-    const float t9 = rho - keep * trace;
-    const float t10 = k2_xx * omega * t8 + t9;
-    const float t11 = -0.75f;
-    const float t12 = omega * t11 + 1.5f;
-    const float t13 = k2_yy * omega * t8 + t9;
-    const float t14 = k2_zz * omega * t8 + t9;
-    const float t15 = rho - keep * ((jx * jx * t10 + jz * jz * t14 + jy * jy * t13) * t5 * t5 * t11 + trace);
-    const float t16 = 0.33333334f * t15;
-
-    // ---- s2   (d3q27_k17.lbm:45)
-    const float s2_xx = keep * k2_xx + t16 - t10 * t12 * t6;
-    const float t17 = s2_xx + t7;
-    const float s2_yy = keep * k2_yy + t16 - t13 * t12 * uy * uy;
-    const float s2_zz = keep * k2_zz + t16 - t14 * t12 * uz * uz;
-    const float t18 = 9.333333f * (t12 * omega);
-
-    // ---- gx   (d3q27_k17.lbm:73)
-    const float gx_0_0_0 = rho - t17;
-
-    // ---- bound   (d3q27_k17.lbm:53)
-    const float bound = rho * limiter;
-    const float t19 = m_0_1_1 - 2.0f * (jz * uy);
-    const float t20 = m_0_1_1 + t19;
-
-    // ---- k111   (d3q27_k17.lbm:35)
-    const float k111 = m_1_1_1 - t5 * (jx * t19 + jz * m_1_1_0 + jy * m_1_0_1);
-
-    // ---- k3   (d3q27_k17.lbm:32)
-    const float k3_zy = m_0_1_2 - t5 * (jy * m_0_0_2 + jz * t20);
-    const float k3_yz = m_0_2_1 - t5 * (m_0_2_0 * jz + jy * t20);
-    const float t21 = -jx;
-
-    // ---- k2   (d3q27_k17.lbm:31)
-    const float k2_xy = uy * t21 + m_1_1_0;
-
-    // ---- k3   (d3q27_k17.lbm:32)
-    const float k3_yx = m_1_2_0 - t5 * (jx * m_0_2_0 + 2.0f * (jy * k2_xy));
-    const float k3_xy = m_2_1_0 - t5 * (m_2_0_0 * jy + 2.0f * (jx * k2_xy));
-
-    // ---- k2   (d3q27_k17.lbm:31)
-    const float k2_xz = uz * t21 + m_1_0_1;
+    const float k2_xz = m_1_0_1 - uz * jx;
 
     // ---- k3   (d3q27_k17.lbm:32)
     const float k3_zx = m_1_0_2 - t5 * (jx * m_0_0_2 + 2.0f * (jz * k2_xz));
     const float k3_xz = m_2_0_1 - t5 * (m_2_0_0 * jz + 2.0f * (jx * k2_xz));
-    const float t22 = k3_zy - k3_xy;
-    const float t23 = k3_zy + k3_xy;
-    const float t24 = -8.0f - t18;
-    const float t25 = (2.0f + t18) * (0.33333334f * (factor * omega));
-    const float t26 = factor * (t0 - (0.6666667f * omega + 1.3333334f));
-    const float t27 = t10 * t26;
-    const float t28 = t13 * t26;
-    const float t29 = t14 * t26;
-    const float t30 = t0 * omega;
-    const float t31 = 0.31578946f + omega + 0.19078948f * t30 - t0 * 0.8552632f;
-    const float t32 = 1.8f * t0 + 11.2f - omega * 10.0f;
-    const float t33 = t24 * t32;
-    const float t34 = 24.0f / (t31 * t33);
+    const float t8 = -jz;
 
-    // ---- keep_111   (d3q27_k17.lbm:51)
-    const float keep_111 = 1.0f - 0.08552632f * (t33 * t34) * (0.9230769f * omega - (t0 - (1.3333334f
-        + t30) * 0.23076923f));
-    const float t35 = t31 * t34;
+    // ---- k2   (d3q27_k17.lbm:31)
+    const float k2_yz = uy * t8 + m_0_1_1;
+    const float k2_zz = uz * t8 + m_0_0_2;
 
-    // ---- keep_difference   (d3q27_k17.lbm:50)
-    const float keep_difference = (omega - (3.5f + t0) * 0.26666668f) * (t24 * t35) + 1.0f;
+    // ---- k3   (d3q27_k17.lbm:32)
+    const float k3_zy = m_0_1_2 - t5 * (2.0f * (jz * k2_yz) + jy * m_0_0_2);
+    const float k3_yz = m_0_2_1 - t5 * (2.0f * (jy * k2_yz) + m_0_2_0 * jz);
+
+    // ---- trace   (d3q27_k17.lbm:38)
+    const float trace = k2_xx + k2_yy + k2_zz;
+
+    // ---- keep   (d3q27_k17.lbm:42)
+    const float keep = 1.0f - omega;
+    const float t9 = rho - trace * keep;
+    const float t10 = k2_xx * omega * t7 + t9;
+    const float t11 = ux * ux;
+    const float t12 = t10 * t11;
+    const float t13 = -0.75f;
+    const float t14 = omega * t13 + 1.5f;
+    const float t15 = -t14;
+    const float t16 = t14 * omega;
+    const float t17 = k2_yy * omega * t7 + t9;
+    const float t18 = k2_zz * omega * t7 + t9;
+    const float t19 = t17 * uy * uy;
+    const float t20 = t18 * uz * uz;
+    const float t21 = 0.33333334f * (rho - keep * ((t12 + t19 + t20) * t13 + trace));
+
+    // ---- s2   (d3q27_k17.lbm:45)
+    const float s2_xx = keep * k2_xx + t21 + t12 * t15;
+    const float s2_yy = keep * k2_yy + t21 + t19 * t15;
+    const float s2_zz = keep * k2_zz + t21 + t20 * t15;
+    const float t22 = s2_xx + t6;
+
+    // ---- gx   (d3q27_k17.lbm:73)
+    const float gx_0_0_0 = rho - t22;
+
+    // ---- bound   (d3q27_k17.lbm:53)
+    const float bound = rho * limiter;
+    const float t23 = jx * uy;
+
+    // ---- k2   (d3q27_k17.lbm:31)
+    const float k2_xy = m_1_1_0 - t23;
+
+    // ---- k111   (d3q27_k17.lbm:35)
+    const float k111 = m_1_1_1 - t5 * (jx * k2_yz + jy * k2_xz + jz * (k2_xy + t23));
+
+    // ---- k3   (d3q27_k17.lbm:32)
+    const float k3_xy = m_2_1_0 - t5 * (m_2_0_0 * jy + 2.0f * (jx * k2_xy));
+    const float k3_yx = m_1_2_0 - t5 * (jx * m_0_2_0 + 2.0f * (jy * k2_xy));
+    const float t24 = k3_zy - k3_xy;
+    const float t25 = k3_zy + k3_xy;
+    const float t26 = -t16 * 65.333336f - 56.0f;
+    const float t27 = (0.21428572f + t16) * (6.2222223f * (factor * omega));
+    const float t28 = factor * (t0 - (0.6666667f * omega + 1.3333334f));
+    const float t29 = t10 * t28;
+    const float t30 = t17 * t28;
+    const float t31 = t18 * t28;
+    const float t32 = omega * (16.916666f * t0 + 88.666664f) + 28.0f - t0 * 75.833336f;
+    const float t33 = 9.0f * t0 + 56.0f - omega * 50.0f;
+    const float t34 = t26 * t33;
+    const float t35 = 112.0f / (t32 * t34);
+    const float t36 = t32 * t35;
 
     // ---- keep_sum   (d3q27_k17.lbm:49)
-    const float keep_sum = (0.6666667f * (1.0f - t0) + omega) * (t32 * t35) + 1.0f;
-    const float t36 = keep_difference * bound;
-    const float t37 = keep_sum * bound;
-    const float t38 = k3_yx + k3_zx;
-    const float t39 = k3_yx - k3_zx;
-    const float t40 = (t38 < 0.0f ? -t38 : t38) + bound;
-    const float t41 = (t39 < 0.0f ? -t39 : t39) + bound;
-    const float t42 = t40 * t41;
-    const float t43 = (t23 < 0.0f ? -t23 : t23) + bound;
-    const float t44 = (t22 < 0.0f ? -t22 : t22) + bound;
-    const float t45 = t44 * t42;
-    const float t46 = 1.0f / (t43 * t45);
+    const float keep_sum = (1.0f - t0 + 1.5f * omega) * (t33 * t36) + 1.0f;
+    const float t37 = t26 * t36;
+    const float t38 = t34 * t35;
+
+    // ---- keep_difference   (d3q27_k17.lbm:50)
+    const float keep_difference = 1.0f - t37 + 0.2857143f * ((3.75f - omega) * t37 * omega);
+    const float t39 = keep_difference * bound;
+    const float t40 = keep_sum * bound;
+    const float t41 = k3_yx + k3_zx;
+    const float t42 = k3_yx - k3_zx;
+    const float t43 = (t41 < 0.0f ? -t41 : t41) + bound;
+    const float t44 = (t42 < 0.0f ? -t42 : t42) + bound;
+    const float t45 = t43 * t44;
+    const float t46 = (t25 < 0.0f ? -t25 : t25) + bound;
+    const float t47 = (t24 < 0.0f ? -t24 : t24) + bound;
+    const float t48 = t47 * t45;
+    const float t49 = 1.0f / (t46 * t48);
 
     // ---- sum3   (d3q27_k17.lbm:54)
-    const float sum3y = t23 * t37 * (t45 * t46);
-    const float t47 = t43 * t46;
+    const float sum3y = t25 * t40 * (t48 * t49);
+    const float t50 = t46 * t49;
 
     // ---- difference3   (d3q27_k17.lbm:55)
-    const float difference3y = t22 * t36 * (t42 * t47);
-    const float t48 = t44 * t47;
+    const float difference3y = t24 * t39 * (t45 * t50);
+    const float t51 = t47 * t50;
 
     // ---- sum3   (d3q27_k17.lbm:54)
-    const float sum3x = t38 * t37 * (t41 * t48);
+    const float sum3x = t41 * t40 * (t44 * t51);
 
     // ---- difference3   (d3q27_k17.lbm:55)
-    const float difference3x = t39 * t36 * (t40 * t48);
+    const float difference3x = t42 * t39 * (t43 * t51);
 
     // ---- s2   (d3q27_k17.lbm:45)
     const float s2_xy = keep * k2_xy;
-    const float t49 = ux * s2_xy;
-    const float t50 = difference3y - (4.0f * t49 + sum3y);
-    const float t51 = gx_0_0_0 * uy;
-    const float t52 = sum3x + difference3x;
-    const float t53 = s2_yy * ux;
+    const float t52 = 4.0f * (ux * s2_xy);
+    const float t53 = difference3y - (sum3y + t52);
+    const float t54 = gx_0_0_0 * uy;
+    const float t55 = sum3x + difference3x;
+    const float t56 = s2_yy * ux;
 
     // ---- s4   (d3q27_k17.lbm:65)
-    const float s4z = t27 + t28 + t5 * (2.0f * (s2_xy * s2_xy) + s2_xx * s2_yy);
-    const float t54 = ux * (t52 + t53) + s4z;
-    const float t55 = 0.5f * t52 + t53;
+    const float s4z = t29 + t30 + t5 * (2.0f * (s2_xy * s2_xy) + s2_xx * s2_yy);
+    const float t57 = ux * (t55 + t56) + s4z;
+    const float t58 = 0.5f * t55 + t56;
 
     // ---- gx   (d3q27_k17.lbm:73)
-    const float gx_0_2_0 = s2_yy - t54;
-    const float t56 = uy * (t50 + t51) + gx_0_2_0;
-    const float t57 = 0.5f * t50 + t51;
+    const float gx_0_2_0 = s2_yy - t57;
+    const float t59 = uy * (t53 + t54) + gx_0_2_0;
+    const float t60 = 0.5f * t53 + t54;
 
     // ---- gy   (d3q27_k17.lbm:75)
-    const float gy_0_0_0 = gx_0_0_0 - t56;
-    const float t58 = k3_xz + k3_yz;
-    const float t59 = k3_xz - k3_yz;
-    const float t60 = (t59 < 0.0f ? -t59 : t59) + bound;
-    const float t61 = (k111 < 0.0f ? -k111 : k111) + bound;
-    const float t62 = (t58 < 0.0f ? -t58 : t58) + bound;
-    const float t63 = t62 * t60;
-    const float t64 = 1.0f / (t61 * t63);
-    const float t65 = keep_111 * k111 * (t63 * t64);
-    const float t66 = t61 * t64;
-
-    // ---- sum3   (d3q27_k17.lbm:54)
-    const float sum3z = t58 * t37 * (t60 * t66);
-
-    // ---- difference3   (d3q27_k17.lbm:55)
-    const float difference3z = t59 * t36 * (t62 * t66);
-    const float t67 = 4.0f * (t65 * limiter);
+    const float gy_0_0_0 = gx_0_0_0 - t59;
+    const float t61 = k3_xz + k3_yz;
+    const float t62 = k3_xz - k3_yz;
+    const float t63 = (t62 < 0.0f ? -t62 : t62) + bound;
+    const float t64 = (k111 < 0.0f ? -k111 : k111) + bound;
+    const float t65 = (t61 < 0.0f ? -t61 : t61) + bound;
+    const float t66 = t65 * t63;
+    const float t67 = 0.5f / (t64 * t66);
+    const float t68 = (2.0f - t38 + (omega * (omega - 4.3333335f)
+        + 4.0f) * t38 * omega * t13) * k111 * (t66 * t67);
+    const float t69 = t64 * t67;
+    const float t70 = t61 * t40 * (t63 * t69);
+    const float t71 = t62 * t39 * (t65 * t69);
+    const float t72 = 4.0f * (t68 * limiter);
 
     // ---- s111   (d3q27_k17.lbm:59)
-    const float s111 = bound * t65;
+    const float s111 = bound * t68;
 
     // ---- s2   (d3q27_k17.lbm:45)
     const float s2_xz = keep * k2_xz;
-    const float t68 = 0.5f * s2_xz;
-    const float t69 = 8.0f * (ux * t68);
-    const float t70 = 0.25f * (difference3z + t69 + sum3z);
 
-    // ---- k2   (d3q27_k17.lbm:31)
-    const float k2_yz = 0.5f * t20;
+    // ---- s4   (d3q27_k17.lbm:65)
+    const float s4y = t29 + t31 + t5 * (2.0f * (s2_xz * s2_xz) + s2_xx * s2_zz);
+    const float t73 = 2.0f * (ux * s2_xz);
+    const float t74 = -(t71 + t73 + t70);
 
     // ---- s2   (d3q27_k17.lbm:45)
     const float s2_yz = keep * k2_yz;
-
-    // ---- s4   (d3q27_k17.lbm:65)
-    const float s4x = t28 + t29 + t5 * (2.0f * (s2_yz * s2_yz) + s2_yy * s2_zz);
-    const float t71 = 0.25f * (s2_xy * t5);
-    const float t72 = s2_yz * t5;
-    const float t73 = s2_xx * t72;
+    const float t75 = s2_xy * t5;
+    const float t76 = s2_xz * t75;
 
     // ---- s211   (d3q27_k17.lbm:66)
-    const float s211x = t20 * t25 + t73 + 16.0f * (t68 * t71);
-    const float t74 = t6 * s2_yz + s211x + 0.5f * (jx * t67);
-    const float t75 = s2_zz * t71;
+    const float s211x = 2.0f * t76 + k2_yz * (keep * s2_xx * t5 + t27);
+    const float t77 = t11 * s2_yz + s211x + 0.5f * (jx * t72);
 
     // ---- gx   (d3q27_k17.lbm:73)
-    const float gx_0_1_1 = s2_yz - t74;
-    const float t76 = t70 * uy;
-    const float t77 = sum3z - difference3z;
-    const float t78 = sum3z + difference3z;
-    const float t79 = 0.25f * (t78 + t69);
-    const float t80 = s2_xy * t72;
-    const float t81 = 0.5f * (k2_xy * t25) + t75 + t68 * t72;
-    const float t82 = k2_xz * t25 + t80 + s2_yy * t68 * t5;
-    const float t83 = 0.25f * (t77 * ux) + t82;
-    const float t84 = sum3y - difference3y;
-    const float t85 = sum3y + difference3y;
-    const float t86 = difference3x * difference3x - (sum3x * sum3x + t77 * t78 + t84 * t85)
-        + 32.0f * (keep * (k2_xy * (t75 - t81) + 0.25f * (k2_yz * (t73 - s211x)) + k2_xz * (t80 - 0.5f * t82)));
-    const float t87 = sum3x - difference3x;
-    const float t88 = 0.25f * t84 + t49;
+    const float gx_0_1_1 = s2_yz - t77;
+    const float t78 = uy * t74 + gx_0_1_1;
+
+    // ---- s3   (d3q27_k17.lbm:56)
+    const float s3_yz = t70 - t71;
+    const float s3_xz = t70 + t71;
+    const float t79 = s3_xz + t73;
+    const float t80 = s2_xz * t5;
+    const float t81 = s2_yy * t80;
+
+    // ---- s211   (d3q27_k17.lbm:66)
+    const float s211y = k2_xz * t27 + t81 + 2.0f * (s2_yz * t75);
+    const float t82 = s2_zz * t75;
+    const float s211z = k2_xy * t27 + t82 + 2.0f * (s2_yz * t80);
+    const float t83 = s2_yy * s4y - 4.0f * (keep * (k2_xy * (t82 - s211z) + k2_xz * (t81 - s211y)
+        + k2_yz * (4.0f * t76 - s211x)));
+    const float t84 = ux * s3_yz + s211y;
+    const float t85 = sum3y - difference3y;
+    const float t86 = sum3y + difference3y;
+    const float t87 = 0.5f * (t85 + t52);
 
     // ---- s5   (d3q27_k17.lbm:67)
-    const float s5z = t5 * (keep * (k2_xz * t52 + k2_yz * t84) + 0.5f * (s2_xx * t77 + s2_yy * t78))
-        + s2_xy * t67;
-    const float t89 = ux * (t82 + t83) + 0.5f * s5z;
-    const float s5x = t5 * (keep * (k2_xy * t85 + k2_xz * t77) + 0.5f * (s2_yy * t87 + s2_zz * t52))
-        + s2_yz * t67;
-    const float t90 = 0.25f * t77 - t89 + uy * (gx_0_1_1 - t76);
-    const float t91 = 0.5f * gx_0_1_1 - t76;
-    const float t92 = -t70 - t90;
-    const float t93 = 0.5f * s2_xy;
-    const float t94 = ux * s2_yz + s111;
-    const float t95 = gy_0_0_0 * uz;
-    const float t96 = s2_zz * ux;
-    const float t97 = (s2_xx * s2_zz + 8.0f * (t68 * t68)) * t5;
+    const float s5z = t5 * (s2_xx * s3_yz + s2_yy * s3_xz + keep * (k2_xz * t55 + k2_yz * t85)) + s2_xy * t72;
+    const float t88 = ux * (s211y + t84) + s5z;
+
+    // ---- gx   (d3q27_k17.lbm:73)
+    const float gx_0_2_1 = s3_yz - t88;
+    const float t89 = uy * (gx_0_1_1 + t78) + gx_0_2_1;
+
+    // ---- gy   (d3q27_k17.lbm:75)
+    const float gy_0_0_1 = t74 - t89;
+    const float t90 = uz * gy_0_0_0 + gy_0_0_1;
+    const float t91 = sum3x - difference3x;
+
+    // ---- s5   (d3q27_k17.lbm:67)
+    const float s5x = t5 * (keep * (2.0f * (k2_xz * s3_yz) + k2_xy * t86) + 0.5f * (s2_yy * t91 + s2_zz * t55))
+        + s2_yz * t72;
+    const float s5y = t5 * (keep * (2.0f * (k2_yz * s3_xz) + k2_xy * t91) + 0.5f * (s2_xx * t86 + t85 * s2_zz))
+        + s2_xz * t72;
+    const float t92 = (2.0f * (s2_yz * s2_yz) + s2_yy * s2_zz) * t5;
 
     // ---- s4   (d3q27_k17.lbm:65)
-    const float s4y = t27 + t29 + t97;
+    const float s4x = t30 + t31 + t92;
+    const float t93 = 0.5f * (difference3x * difference3x - (sum3x * sum3x + 4.0f * (s3_yz * s3_xz) + t85 * t86))
+        - (s4z * s2_zz + t83 + s2_xx * (s4x - t92 * 2.0f));
 
     // ---- s6   (d3q27_k17.lbm:68)
-    const float s6 = t5 * (s2_yy * (s4y - t97 * 2.0f) + s4z * s2_zz + (s2_xx * s4x - 0.5f * t86)) + t67 * s111;
-    const float t98 = ux * (t87 + t96) + s4y;
-    const float t99 = 0.5f * t87 + t96;
+    const float s6 = t72 * s111 - t5 * t93;
+    const float t94 = ux * s2_yz + s111;
+    const float t95 = s2_zz * ux;
+    const float t96 = ux * (t91 + t95) + s4y;
+    const float t97 = 0.5f * t91 + t95;
 
     // ---- gx   (d3q27_k17.lbm:73)
-    const float gx_0_0_2 = s2_zz - t98;
-    const float t100 = 0.125f * (t85 * ux) + t81;
-    const float t101 = ux * (t81 + t100) + 0.5f * (t68 * t67 + 0.25f * ((s2_xx * t85 + t84 * s2_zz
-        + 2.0f * (keep * (k2_xy * t87 + k2_yz * t78))) * t5));
-    const float t102 = t85 - 8.0f * t101;
-    const float t103 = gx_0_0_2 * uy;
-    const float t104 = ux * s4x + s5x;
-    const float t105 = ux * (s5x + t104) + s6;
-    const float gx_0_2_2 = s4x - t105;
-    const float t106 = uy * (t102 + t103) + gx_0_2_2;
-    const float t107 = 0.5f * t102 + t103;
+    const float gx_0_0_2 = s2_zz - t96;
+    const float t98 = 0.25f * (t86 * ux);
+    const float t99 = ux * (s211z + t98) + 0.5f * s5y;
+    const float t100 = 0.5f * s211z + t98;
+    const float t101 = t86 - t99 * 4.0f;
+    const float t102 = gx_0_0_2 * uy;
+    const float t103 = ux * s4x + s5x;
+    const float t104 = ux * (s5x + t103) + s6;
+    const float gx_0_2_2 = s4x - t104;
+    const float t105 = uy * (t101 + t102) + gx_0_2_2;
+    const float t106 = 0.5f * t101 + t102;
 
     // ---- gy   (d3q27_k17.lbm:75)
-    const float gy_0_0_2 = gx_0_0_2 - t106;
-    const float t108 = uz * (4.0f * t92 + t95) + gy_0_0_2;
+    const float gy_0_0_2 = gx_0_0_2 - t105;
+    const float t107 = uz * (gy_0_0_1 + t90) + gy_0_0_2;
 
     // ---- post
-    const float post_0 = gy_0_0_0 - t108;
-    const float t109 = 0.5f * t95 + t92;
-    const float t110 = 0.5f * t108;
-    const float post_5 = t109 + t110;
-    const float post_6 = t110 - t109;
-    const float t111 = 0.25f * (jx + t17);
-    const float t112 = -0.25f * (jx - t17);
+    const float post_0 = gy_0_0_0 - t107;
+    const float post_5 = 0.5f * (t90 + t107);
+    const float post_6 = -0.5f * (t90 - t107);
+    const float t108 = jx + t22;
+    const float t109 = t22 - jx;
+    const float t110 = t87 + s2_xy;
+    const float t111 = t87 - s2_xy;
+    const float t112 = uy * t108 + t110;
+    const float t113 = t57 + t58 + uy * (t110 + t112);
+    const float t114 = t108 - t113;
+    const float t115 = t114 * uz;
+    const float t116 = t79 + s2_xz;
+    const float t117 = t79 - s2_xz;
+    const float t118 = t77 + t94;
+    const float t119 = t77 - t94;
+    const float t120 = uy * t116 + t118;
+    const float t121 = t88 + t84 + uy * (t118 + t120);
+    const float t122 = t116 - t121;
 
     // ---- gx   (d3q27_k17.lbm:73)
-    const float gx_1_1_0 = t88 + t93;
-    const float gx_n1_1_0 = t88 - t93;
-    const float t113 = t111 * uy;
-    const float t114 = uy * (gx_1_1_0 + t113) + 0.25f * (t54 + t55);
-    const float t115 = 0.5f * gx_1_1_0 + t113;
-    const float t116 = t111 - t114;
-    const float gx_1_0_1 = t79 + t68;
-    const float gx_n1_0_1 = t79 - t68;
-    const float t117 = t74 + t94;
-    const float t118 = t74 - t94;
-    const float t119 = gx_1_0_1 * uy;
-    const float gx_1_2_1 = t89 + t83;
-    const float gx_n1_2_1 = t89 - t83;
-    const float t120 = uy * (t117 + t119) + gx_1_2_1;
-    const float t121 = 0.5f * t117 + t119;
+    const float gx_1_0_2 = 0.5f * (t96 + t97);
+    const float t123 = t96 - t97;
+    const float gx_1_1_2 = t99 + t100;
+    const float gx_n1_1_2 = t99 - t100;
+    const float t124 = uy * gx_1_0_2 + gx_1_1_2;
+    const float gx_1_2_2 = 0.5f * (t103 + t104);
+    const float t125 = uy * (gx_1_1_2 + t124) + gx_1_2_2;
 
     // ---- gy   (d3q27_k17.lbm:75)
-    const float gy_1_0_1 = gx_1_0_1 - t120;
-    const float t122 = t116 * uz;
-    const float t123 = 0.25f * (t98 + t99);
-    const float t124 = 0.25f * (t98 - t99);
-    const float t125 = t101 + t100;
-    const float t126 = t101 - t100;
-    const float t127 = uy * t123 + t125;
-    const float t128 = uy * (t125 + t127) + 0.25f * (t104 + t105);
-    const float t129 = t123 - t128 + uz * (gy_1_0_1 + t122);
+    const float gy_1_0_2 = gx_1_0_2 - t125;
+    const float t126 = uz * (0.5f * t115 + t122) + gy_1_0_2;
 
     // ---- post
-    const float post_1 = 2.0f * (t116 - t129);
-    const float t130 = 0.5f * gy_1_0_1 + t122;
-    const float post_9 = t130 + t129;
-    const float post_11 = t129 - t130;
-    const float t131 = t112 * uy;
-    const float t132 = uy * (gx_n1_1_0 + t131) + 0.25f * (t54 - t55);
-    const float t133 = 0.5f * gx_n1_1_0 + t131;
-    const float t134 = t112 - t132;
-    const float t135 = gx_n1_0_1 * uy;
-    const float t136 = uy * (t118 + t135) + gx_n1_2_1;
-    const float t137 = 0.5f * t118 + t135;
+    const float post_1 = 0.5f * t114 - t126;
+    const float t127 = 0.25f * (t122 + t115);
+    const float t128 = 0.5f * t126;
+    const float post_9 = t127 + t128;
+    const float post_11 = t128 - t127;
+    const float t129 = uy * t109 + t111;
+    const float t130 = t57 - t58 + uy * (t111 + t129);
+    const float t131 = t109 - t130;
+    const float t132 = uy * t117 + t119;
+    const float t133 = t88 - t84 + uy * (t119 + t132);
+    const float t134 = t117 - t133;
+    const float t135 = uz * t131 + t134;
+    const float t136 = t123 * uy;
+    const float t137 = t104 - t103 + uy * (4.0f * gx_n1_1_2 + t136);
+    const float t138 = t123 - t137 + uz * (t134 + t135);
+    const float post_2 = 0.5f * (t131 - t138);
+    const float t139 = 2.0f * gx_n1_1_2 + t136;
+    const float post_10 = -0.25f * (t135 - t138);
+    const float post_12 = 0.25f * (t135 + t138);
 
     // ---- gy   (d3q27_k17.lbm:75)
-    const float gy_n1_0_1 = gx_n1_0_1 - t136;
-    const float t138 = t134 * uz;
-    const float t139 = uy * t124 + t126;
-    const float t140 = uy * (t126 + t139) + 0.25f * (t105 - t104);
-    const float t141 = t124 - t140 + uz * (gy_n1_0_1 + t138);
+    const float gy_0_1_0 = 0.5f * (t59 + t60);
+    const float t140 = 0.25f * (t59 - t60);
+    const float t141 = t89 + t78;
+    const float t142 = t89 - t78;
+    const float t143 = gy_0_1_0 * uz;
+    const float gy_0_1_2 = 0.5f * (t106 + t105);
+    const float t144 = uz * (t141 + t143) + gy_0_1_2;
 
     // ---- post
-    const float post_2 = 2.0f * (t134 - t141);
-    const float t142 = 0.5f * gy_n1_0_1 + t138;
-    const float post_10 = t141 - t142;
-    const float post_12 = t142 + t141;
-    const float t143 = 0.25f * (t56 + t57);
-    const float t144 = 0.25f * (t56 - t57);
+    const float post_3 = gy_0_1_0 - t144;
+    const float t145 = 0.5f * t141 + t143;
+    const float post_15 = 0.5f * (t145 + t144);
+    const float post_17 = -0.5f * (t145 - t144);
+    const float t146 = t140 * uz;
+    const float t147 = uz * (0.5f * t142 + t146) + 0.25f * (t105 - t106);
+    const float post_4 = 2.0f * (t140 - t147);
+    const float t148 = 0.25f * t142 + t146;
+    const float post_16 = t147 - t148;
+    const float post_18 = t148 + t147;
+    const float t149 = t112 + t113;
+    const float t150 = t113 - t112;
+    const float t151 = t149 * uz;
 
     // ---- gy   (d3q27_k17.lbm:75)
-    const float gy_0_1_1 = t90 + t91;
-    const float gy_0_n1_1 = t90 - t91;
-    const float t145 = t143 * uz;
-    const float t146 = uz * (gy_0_1_1 + t145) + 0.25f * (t107 + t106);
+    const float gy_1_1_0 = 0.25f * t149;
+    const float t152 = t120 + t121;
+    const float t153 = t121 - t120;
+    const float t154 = 0.25f * (t124 + t125 + uz * (0.5f * t151 + t152));
 
     // ---- post
-    const float post_3 = 2.0f * (t143 - t146);
-    const float t147 = 0.5f * gy_0_1_1 + t145;
-    const float post_15 = t147 + t146;
-    const float post_17 = t146 - t147;
-    const float t148 = t144 * uz;
-    const float t149 = uz * (gy_0_n1_1 + t148) + 0.25f * (t106 - t107);
-    const float post_4 = 2.0f * (t144 - t149);
-    const float t150 = 0.5f * gy_0_n1_1 + t148;
-    const float post_16 = t149 - t150;
-    const float post_18 = t150 + t149;
+    const float post_7 = gy_1_1_0 - 2.0f * t154;
+    const float t155 = 0.125f * (t152 + t151);
+    const float post_19 = t155 + t154;
+    const float post_21 = t154 - t155;
+    const float t156 = -0.125f * (t129 - t130);
+    const float t157 = 0.125f * (t129 + t130);
+    const float t158 = t133 - t132;
+    const float t159 = t132 + t133;
+    const float t160 = t156 * uz;
+    const float t161 = uz * (0.25f * t158 + t160) + 0.125f * (t137 - t139);
+    const float post_8 = 2.0f * (t156 - t161);
+    const float t162 = 0.125f * t158 + t160;
+    const float post_20 = t161 - t162;
+    const float post_22 = t162 + t161;
+    const float t163 = t150 * uz;
+    const float t164 = 0.25f * (t125 - t124 + uz * (0.5f * t163 + t153));
+    const float t165 = 0.125f * (t153 + t163);
 
     // ---- gy   (d3q27_k17.lbm:75)
-    const float gy_1_1_0 = t115 + t114;
-    const float gy_1_n1_0 = t114 - t115;
-    const float t151 = t121 + t120;
-    const float t152 = t120 - t121;
-    const float t153 = gy_1_1_0 * uz;
-    const float gy_1_1_2 = t127 + t128;
-    const float gy_1_n1_2 = t128 - t127;
-    const float t154 = uz * (t151 + t153) + gy_1_1_2;
+    const float gy_1_n1_0 = 0.25f * t150;
 
     // ---- post
-    const float post_7 = gy_1_1_0 - t154;
-    const float t155 = 0.5f * t151 + t153;
-    const float post_19 = 0.5f * (t155 + t154);
-    const float post_21 = -0.5f * (t155 - t154);
-
-    // ---- gy   (d3q27_k17.lbm:75)
-    const float gy_n1_n1_0 = t132 - t133;
-    const float gy_n1_1_0 = t133 + t132;
-    const float t156 = t136 - t137;
-    const float t157 = t137 + t136;
-    const float t158 = gy_n1_n1_0 * uz;
-    const float gy_n1_n1_2 = t140 - t139;
-    const float gy_n1_1_2 = t139 + t140;
-    const float t159 = uz * (t156 + t158) + gy_n1_n1_2;
-
-    // ---- post
-    const float post_8 = gy_n1_n1_0 - t159;
-    const float t160 = 0.5f * t156 + t158;
-    const float post_20 = -0.5f * (t160 - t159);
-    const float post_22 = 0.5f * (t160 + t159);
-    const float t161 = gy_1_n1_0 * uz;
-    const float t162 = uz * (t152 + t161) + gy_1_n1_2;
-    const float post_13 = gy_1_n1_0 - t162;
-    const float t163 = 0.5f * t152 + t161;
-    const float post_23 = 0.5f * (t163 + t162);
-    const float post_25 = -0.5f * (t163 - t162);
-    const float t164 = gy_n1_1_0 * uz;
-    const float t165 = uz * (t157 + t164) + gy_n1_1_2;
-    const float post_14 = gy_n1_1_0 - t165;
-    const float t166 = 0.5f * t157 + t164;
-    const float post_24 = -0.5f * (t166 - t165);
-    const float post_26 = 0.5f * (t166 + t165);
+    const float post_13 = gy_1_n1_0 - 2.0f * t164;
+    const float post_23 = t165 + t164;
+    const float post_25 = t164 - t165;
+    const float t166 = t157 * uz;
+    const float t167 = uz * (0.25f * t159 + t166) + 0.125f * (t139 + t137);
+    const float post_14 = 2.0f * (t157 - t167);
+    const float t168 = 0.125f * t159 + t166;
+    const float post_24 = t167 - t168;
+    const float post_26 = t168 + t167;
 
     f[0] = post_0;
     f[1] = post_1;

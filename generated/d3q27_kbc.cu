@@ -7,13 +7,13 @@
 // options: cuda f32 block=4x4x4
 // cost:    init                 92 flop (as written 209): 50 add, 32 mul, 5 fma
 //                               4 loads, 27 stores, 124 B per cell
-//          stream_collide       528 flop (as written 752): 197 add, 134 mul, 94 fma, 9 div
+//          stream_collide       523 flop (as written 752): 197 add, 129 mul, 94 fma, 9 div
 //                               27 loads, 27 stores, 216 B per cell
-//          stream_collide_walls 528 flop (as written 752): 197 add, 134 mul, 94 fma, 9 div
+//          stream_collide_walls 523 flop (as written 752): 197 add, 129 mul, 94 fma, 9 div
 //                               27 loads, 27 stores, 216 B per cell
 //          macroscopic          54 flop (as written 80): 50 add, 3 mul, 1 div
 //                               27 loads, 4 stores, 124 B per cell
-//          collide              528 flop (as written 752): 197 add, 134 mul, 94 fma, 9 div
+//          collide              523 flop (as written 752): 197 add, 129 mul, 94 fma, 9 div
 //                               27 loads, 27 stores, 216 B per cell
 
 static constexpr int Q = 27;  // directions
@@ -61,318 +61,318 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     const float f_26 = f[26];
 
     // ---- shared
-    const float t0 = f_7 + f_19;
-    const float t1 = f_1 + t0;
-    const float t2 = f_9 + f_23;
-    const float t3 = f_10 + f_24;
-    const float t4 = t2 - t3;
-    const float t5 = f_11 + f_21;
-    const float t6 = f_12 + f_22;
-    const float t7 = t5 - t6;
-    const float t8 = f_13 + f_25;
-    const float t9 = f_14 + f_26;
-    const float t10 = t8 - t9;
-    const float t11 = f_8 + f_20;
-    const float t12 = f_2 + t11;
+    const float t0 = f_9 + f_23;
+    const float t1 = f_10 + f_24;
+    const float t2 = f_11 + f_21;
+    const float t3 = f_12 + f_22;
+    const float t4 = f_13 + f_25;
+    const float t5 = f_14 + f_26;
+    const float t6 = f_7 + f_19;
+    const float t7 = f_1 + t6;
+    const float t8 = f_8 + f_20;
+    const float t9 = f_2 + t8;
+    const float t10 = f_3 + f_15;
+    const float t11 = f_4 + f_16;
+    const float t12 = f_5 + f_18;
+    const float t13 = f_0 + t0 + t1 + t2 + t3 + t4 + t5 + t7 + t9 + t10 + t11 + t12;
+    const float t14 = t0 - t1;
+    const float t15 = t2 - t3;
+    const float t16 = t4 - t5;
 
     // ---- j   (d3q27_kbc.lbm:15)
-    const float jx = t1 + t4 + t7 + t10 - t12;
-    const float t13 = 3.0f * jx;
-    const float t14 = f_3 + f_15;
-    const float t15 = f_4 + f_16;
-    const float jy = f_17 + f_21 + f_24 + t0 + t14 - f_18 - f_22 - f_23 - t11 - t15 - t10;
-    const float t16 = 3.0f * jy;
-    const float t17 = f_5 + f_18;
-    const float t18 = f_0 + t2 + t3 + t5 + t6 + t8 + t9 + t1 + t12 + t14 + t15 + t17;
+    const float jy = f_17 + f_21 + f_24 + t6 + t10 - f_18 - f_22 - f_23 - t8 - t11 - t16;
+    const float jx = t7 + t14 + t15 + t16 - t9;
+    const float t17 = 3.0f * jx;
+    const float t18 = 3.0f * jy;
     const float t19 = f_6 + f_17;
-    const float jz = f_15 + f_19 + f_26 + t17 + t4 - f_16 - f_20 - f_25 - t19 - t7;
+    const float jz = f_15 + f_19 + f_26 + t12 + t14 - f_16 - f_20 - f_25 - t19 - t15;
 
     // ---- rho   (d3q27_kbc.lbm:14)
-    const float rho = t18 + t19;
+    const float rho = t13 + t19;
     const float t20 = 3.0f * jz;
     const float t21 = 1.0f / rho;
     const float t22 = 0.16666667f * (t21 * t20 * t20);
-    const float t23 = rho - t22;
-    const float t24 = 2.0f * t22 + rho;
-    const float t25 = t21 * t16;
-    const float t26 = t21 * t13;
-    const float t27 = 0.33333334f * (t16 * t25);
-    const float t28 = t20 * t25;
-    const float t29 = 0.33333334f * (t13 * t26);
-    const float t30 = t29 - t27 * 0.5f;
+    const float t23 = 2.0f * t22 + rho;
+    const float t24 = rho - t22;
+    const float t25 = t21 * t17;
+    const float t26 = t21 * t18;
+    const float t27 = 0.33333334f * (t17 * t25);
+    const float t28 = 0.33333334f * (t18 * t26);
+    const float t29 = t20 * t26;
+    const float t30 = t27 + t28;
     const float t31 = t23 + t30;
-    const float t32 = t24 + t30;
-    const float t33 = t13 + t31;
-    const float t34 = t31 - t13;
-    const float t35 = t13 + t32;
-    const float t36 = 0.33333334f * (t13 - t32);
-    const float t37 = 1.0f + t26;
-    const float t38 = 1.0f - t26;
-    const float t39 = t20 * t37;
-    const float t40 = t35 + t39;
-    const float t41 = 0.33333334f * (t35 - t39);
-    const float t42 = t29 + t27;
-    const float t43 = 0.5f * t29 - t27;
-    const float t44 = t24 + t42;
-    const float t45 = t13 - t28;
-    const float t46 = t44 - t45;
-    const float t47 = t44 + t45;
-    const float t48 = t16 + t20;
-    const float t49 = t38 * t48;
-    const float t50 = t46 + t49;
-    const float t51 = t46 - t49;
-    const float t52 = t33 * t50;
-    const float t53 = t34 * t52;
-    const float t54 = 1.0f / (t40 * t53);
-    const float t55 = t40 * t54;
-    const float t56 = t34 * t55;
-    const float t57 = f_2 - 0.074074075f * t34;
-    const float t58 = -0.0046296297f;
+    const float t32 = t17 + t29;
+    const float t33 = t31 + t32;
+    const float t34 = t31 - t32;
+    const float t35 = 1.0f + t25;
+    const float t36 = 1.0f - t25;
+    const float t37 = t18 + t20;
+    const float t38 = t35 * t37;
+    const float t39 = t33 - t38;
+    const float t40 = t33 + t38;
+    const float t41 = 0.5f * t30;
+    const float t42 = t23 - t41;
+    const float t43 = t24 - t41;
+    const float t44 = t20 + t42;
+    const float t45 = t42 - t20;
+    const float t46 = t27 - t28 * 0.5f;
+    const float t47 = 0.5f * t27 - t28;
+    const float t48 = t24 + t46;
+    const float t49 = t23 + t46;
+    const float t50 = t23 - t47;
+    const float t51 = t24 - t47;
+    const float t52 = t17 + t48;
+    const float t53 = t48 - t17;
+    const float t54 = t17 - t29;
+    const float t55 = t31 - t54;
+    const float t56 = t31 + t54;
+    const float t57 = t36 * t37;
+    const float t58 = t55 + t57;
+    const float t59 = t55 - t57;
+    const float t60 = t39 * t58;
+    const float t61 = t44 * t60;
+    const float t62 = 1.0f / (t52 * t61);
+    const float t63 = t52 * t62;
+    const float t64 = t44 * t63;
+    const float t65 = -0.0046296297f;
 
     // ---- dh   (d3q27_kbc.lbm:34)
-    const float dh_26 = t50 * t58 + f_26;
-    const float t59 = t13 + t28;
-    const float t60 = t44 - t59;
-    const float t61 = t44 + t59;
-    const float t62 = t16 - t20;
-    const float t63 = t38 * t62;
-    const float t64 = t60 + t63;
-    const float t65 = t60 - t63;
-    const float t66 = t37 * t62;
-    const float t67 = t47 - t66;
-    const float t68 = t47 + t66;
-    const float t69 = t65 * t67;
-    const float t70 = t64 * t69;
-    const float t71 = t37 * t48;
-    const float t72 = t16 * t37;
-    const float t73 = t61 - t71;
-    const float t74 = t61 + t71;
-    const float t75 = 1.0f / (t73 * t70);
-    const float dh_25 = f_25 - 0.0046296297f * t73;
-    const float t76 = t73 * t75;
-    const float dh_24 = t64 * t58 + f_24;
-    const float t77 = t64 * t76;
-    const float dh_23 = f_23 - 0.0046296297f * t67;
-    const float dh_22 = f_22 - 0.0046296297f * t65;
-    const float t78 = 0.5f * t42;
-    const float t79 = t23 - t78;
-    const float t80 = t24 - t78;
-    const float t81 = t24 - t43;
-    const float t82 = t23 - t43;
-    const float t83 = t79 * t74;
-    const float t84 = t51 * t83;
-    const float t85 = 1.0f / (t68 * t84);
-    const float dh_21 = t68 * t58 + f_21;
-    const float t86 = t68 * t85;
-    const float t87 = t51 * t86;
-    const float dh_20 = t51 * t58 + f_20;
-    const float dh_19 = t74 * t58 + f_19;
-    const float t88 = t79 * t87 * (dh_19 * dh_19) + dh_20 * dh_20 * (t83 * t86) + t84 * t85 * (dh_21 * dh_21)
-        + t67 * t77 * (dh_22 * dh_22);
-    const float t89 = t65 * t77 * (dh_23 * dh_23) + t88 + t69 * t76 * (dh_24 * dh_24)
-        + t70 * t75 * (dh_25 * dh_25) + t33 * t56 * (dh_26 * dh_26);
-    const float dh_0 = f_0 - t79 * 0.2962963f;
-    const float t90 = 0.0625f * (t74 * t87) * dh_0;
-    const float t91 = t80 - t20;
-    const float t92 = t20 + t80;
-    const float t93 = 0.33333334f * (t20 * t38);
-    const float t94 = t16 * t38;
-    const float t95 = f_6 - 0.074074075f * t91;
-    const float t96 = dh_19 + dh_20;
-    const float t97 = dh_21 + dh_22;
-    const float t98 = t96 + t97;
-    const float t99 = t96 - t97;
-    const float t100 = dh_23 + dh_24;
-    const float t101 = dh_25 + dh_26;
-    const float t102 = t100 + t101;
-    const float t103 = t100 - t101;
-    const float t104 = t98 + t102;
-    const float t105 = -0.074074075f;
-    const float t106 = t33 * t105 + f_1;
-    const float t107 = t92 * t105 + f_5;
-    const float t108 = -0.018518519f;
-    const float t109 = t40 * t108 + f_9;
-    const float t110 = -t36 - t93;
-    const float t111 = t93 - t36;
-    const float t112 = -0.055555556f;
-    const float t113 = t110 * t112 + f_10;
-    const float t114 = t41 * t112 + f_11;
-    const float t115 = t109 + t113;
-    const float t116 = f_12 - 0.055555556f * t111;
-    const float t117 = t114 + t116;
-    const float t118 = t115 + t117;
+    const float dh_26 = t58 * t65 + f_26;
+    const float dh_25 = f_25 - 0.0046296297f * t39;
+    const float t66 = t18 - t20;
+    const float t67 = t35 * t66;
+    const float t68 = t56 - t67;
+    const float t69 = t56 + t67;
+    const float t70 = t36 * t66;
+    const float t71 = t34 - t70;
+    const float t72 = t34 + t70;
+    const float t73 = t69 * t71;
+    const float t74 = t68 * t73;
+    const float t75 = 1.0f / (t72 * t74);
+    const float dh_24 = t72 * t65 + f_24;
+    const float t76 = t72 * t75;
+    const float dh_23 = f_23 - 0.0046296297f * t68;
+    const float t77 = t68 * t76;
+    const float dh_22 = f_22 - 0.0046296297f * t71;
+    const float dh_21 = t69 * t65 + f_21;
+    const float dh_19 = t40 * t65 + f_19;
+    const float t78 = t29 - t50;
+    const float t79 = t50 + t29;
+    const float t80 = t66 - t78;
+    const float t81 = -t66 - t78;
+    const float t82 = t80 * t81;
+    const float t83 = t40 * t82;
+    const float t84 = 1.0f / (t59 * t83);
+    const float t85 = t59 * t84;
+    const float dh_20 = f_20 - 0.0046296297f * t59;
+    const float t86 = t82 * t85 * (dh_19 * dh_19) + dh_20 * dh_20 * (t83 * t84) + t71 * t77 * (dh_21 * dh_21)
+        + t69 * t77 * (dh_22 * dh_22);
+    const float t87 = t73 * t76 * (dh_23 * dh_23) + t86 + t74 * t75 * (dh_24 * dh_24)
+        + t58 * t64 * (dh_25 * dh_25) + t39 * t64 * (dh_26 * dh_26);
+    const float t88 = t40 * t85;
+    const float t89 = t37 + t79;
+    const float t90 = t79 - t37;
+    const float t91 = -0.018518519f;
+    const float t92 = t89 * t91 + f_15;
+    const float t93 = f_16 - 0.018518519f * t90;
+    const float t94 = t92 + t93;
+    const float t95 = dh_19 + dh_20;
+    const float t96 = dh_21 + dh_22;
+    const float t97 = t95 - t96;
+    const float t98 = t95 + t96;
+    const float t99 = f_17 - 0.018518519f * t80;
+    const float t100 = f_18 - 0.018518519f * t81;
+    const float t101 = t99 + t100;
+    const float t102 = dh_23 + dh_24;
+    const float t103 = dh_25 + dh_26;
+    const float t104 = t102 - t103;
+    const float t105 = t102 + t103;
 
     // ---- pi   (d3q27_kbc.lbm:28)
-    const float pi_xz = t115 + t99 + t103 - t117;
-
-    // ---- ds   (d3q27_kbc.lbm:31)
-    const float ds_9 = 0.25f * pi_xz;
-
-    // ---- dh   (d3q27_kbc.lbm:34)
-    const float dh_12 = ds_9 + t116;
-    const float dh_11 = ds_9 + t114;
-    const float dh_10 = t113 - ds_9;
-    const float dh_9 = t109 - ds_9;
-    const float t119 = t53 * t54 * dh_9;
-    const float t120 = t81 + t28;
-    const float t121 = t28 - t81;
-    const float t122 = t48 + t120;
-    const float t123 = t120 - t48;
-    const float t124 = t122 * t108 + f_15;
-    const float t125 = f_16 - 0.018518519f * t123;
-    const float t126 = t124 + t125;
-    const float t127 = t62 - t121;
-    const float t128 = -t62 - t121;
-    const float t129 = f_17 - 0.018518519f * t127;
-    const float t130 = f_18 - 0.018518519f * t128;
-    const float t131 = t129 + t130;
-
-    // ---- pi   (d3q27_kbc.lbm:28)
-    const float pi_yz = t126 + t99 - t131 - t103;
-    const float t132 = t126 + t131;
+    const float pi_yz = t94 + t97 - t101 - t104;
+    const float t106 = t94 + t101;
 
     // ---- ds   (d3q27_kbc.lbm:31)
     const float ds_15 = 0.25f * pi_yz;
 
     // ---- dh   (d3q27_kbc.lbm:34)
-    const float dh_18 = ds_15 + t130;
-    const float dh_17 = ds_15 + t129;
-    const float dh_16 = t125 - ds_15;
-    const float dh_15 = t124 - ds_15;
+    const float dh_18 = ds_15 + t100;
+    const float t107 = t80 * t88 * dh_18;
+    const float dh_17 = ds_15 + t99;
+    const float t108 = t81 * t88 * dh_17;
+    const float dh_16 = t93 - ds_15;
+    const float dh_15 = t92 - ds_15;
+    const float t109 = t17 + t49;
+    const float t110 = t17 - t49;
+    const float t111 = t20 * t35;
+    const float t112 = t20 * t36;
+    const float t113 = t18 * t35;
+    const float t114 = t18 * t36;
+    const float t115 = t109 - t111;
+    const float t116 = t109 + t111;
+    const float t117 = t112 - t110;
+    const float t118 = -t110 - t112;
+    const float t119 = t115 * t117;
+    const float t120 = t89 * t119;
+    const float t121 = 1.0f / (t90 * t120);
+    const float t122 = t120 * t121 * dh_16;
+    const float t123 = t90 * t121;
+    const float t124 = t119 * t123 * dh_15;
+    const float t125 = t89 * t123;
+    const float t126 = t17 + t30 + t24;
+    const float t127 = t24 - (t17 - t30);
+    const float t128 = t126 + t113;
+    const float t129 = t126 - t113;
+    const float t130 = t128 * t91 + f_7;
+    const float t131 = t127 - t114;
+    const float t132 = t127 + t114;
+    const float t133 = f_8 - 0.018518519f * t131;
+    const float t134 = t130 + t133;
+    const float t135 = f_13 - 0.018518519f * t129;
+    const float t136 = t132 * t91 + f_14;
+    const float t137 = t116 * t91 + f_9;
+    const float t138 = t135 + t136;
 
     // ---- pi   (d3q27_kbc.lbm:28)
-    const float pi_zz = t104 + t107 + t95 + t118 + t132;
-    const float t133 = t13 + t42 + t23;
-    const float t134 = t23 - (t13 - t42);
-    const float t135 = t133 + t72;
-    const float t136 = t133 - t72;
-    const float t137 = t135 * t108 + f_7;
-    const float t138 = t134 - t94;
-    const float t139 = t134 + t94;
-    const float t140 = t139 * t108 + f_14;
-    const float t141 = f_8 - 0.018518519f * t138;
-    const float t142 = t137 + t141;
-    const float t143 = f_13 - 0.018518519f * t136;
-    const float t144 = t143 + t140;
-    const float pi_xy = t98 + t142 - t102 - t144;
-    const float t145 = t142 + t144 + t104;
-    const float pi_xx = t106 + t57 + t118 + t145;
+    const float pi_xy = t98 + t134 - t105 - t138;
+    const float t139 = t98 + t105;
+    const float t140 = t139 + t134 + t138;
 
     // ---- ds   (d3q27_kbc.lbm:31)
     const float ds_7 = 0.25f * pi_xy;
 
     // ---- dh   (d3q27_kbc.lbm:34)
-    const float dh_14 = ds_7 + t140;
-    const float dh_13 = ds_7 + t143;
-    const float dh_8 = t141 - ds_7;
-    const float dh_7 = t137 - ds_7;
-    const float t146 = t16 + t82;
-    const float t147 = t82 - t16;
-    const float t148 = t146 * t105 + f_3;
-    const float t149 = f_4 - 0.074074075f * t147;
+    const float dh_14 = ds_7 + t136;
+    const float dh_13 = ds_7 + t135;
+    const float dh_7 = t130 - ds_7;
+    const float dh_8 = t133 - ds_7;
+    const float t141 = t53 * t129;
+    const float t142 = t132 * t141;
+    const float t143 = 1.0f / (t128 * t142);
+    const float t144 = t128 * t143;
+    const float t145 = t142 * t143 * dh_7;
+    const float t146 = t141 * t144 * dh_14;
+    const float t147 = t132 * t144;
+    const float t148 = t53 * t147 * dh_13;
+    const float t149 = f_2 - 0.074074075f * t53;
+    const float t150 = f_10 - 0.018518519f * t118;
+    const float t151 = t137 + t150;
+    const float t152 = f_11 - 0.018518519f * t115;
+    const float t153 = f_12 - 0.018518519f * t117;
+    const float t154 = t152 + t153;
 
     // ---- pi   (d3q27_kbc.lbm:28)
-    const float pi_yy = t148 + t149 + t132 + t145;
+    const float pi_xz = t151 + t97 + t104 - t154;
+    const float t155 = t151 + t154;
 
     // ---- ds   (d3q27_kbc.lbm:31)
-    const float ds_5 = 0.33333334f * pi_zz - 0.16666667f * (pi_xx + pi_yy);
+    const float ds_9 = 0.25f * pi_xz;
 
     // ---- dh   (d3q27_kbc.lbm:34)
-    const float dh_6 = t95 - ds_5;
-    const float dh_5 = t107 - ds_5;
-    const float t150 = t128 * t92;
-    const float t151 = 1.0f / (t91 * t150);
-    const float t152 = t150 * t151 * dh_6;
-    const float t153 = t91 * t151;
-    const float t154 = t128 * t153 * dh_5;
-    const float t155 = t92 * t153 * dh_18;
+    const float dh_12 = ds_9 + t153;
+    const float t156 = t115 * t125 * dh_12;
+    const float dh_11 = ds_9 + t152;
+    const float t157 = t117 * t125 * dh_11;
+    const float dh_10 = t150 - ds_9;
+    const float dh_9 = t137 - ds_9;
+    const float t158 = t43 * t45;
+    const float t159 = t116 * t158;
+    const float t160 = 1.0f / (t118 * t159);
+    const float t161 = t159 * t160 * dh_10;
+    const float t162 = t118 * t160;
+    const float t163 = t158 * t162 * dh_9;
+    const float t164 = t116 * t162;
+    const float t165 = t18 + t51;
+    const float t166 = t51 - t18;
+    const float t167 = t131 * t165;
+    const float t168 = 1.0f / (t166 * t167);
+    const float t169 = t166 * t168;
+    const float t170 = f_4 - 0.074074075f * t166;
+    const float t171 = t165 * t169 * dh_8;
+    const float t172 = dh_7 * t145 + dh_8 * t171 + dh_9 * t163 + dh_10 * t161 + dh_11 * t157 + dh_12 * t156
+        + dh_13 * t148 + dh_14 * t146 + dh_15 * t124 + dh_16 * t122 + dh_17 * t108;
+    const float t173 = ds_7 * (t145 + t171 - (t148 + t146)) + ds_9 * (t163 + t161 - (t157 + t156)) + ds_15 * (t124
+        + t122 - (t108 + t107));
+    const float t174 = ds_7 * omega;
+    const float t175 = ds_9 * omega;
+    const float t176 = ds_15 * omega;
+    const float t177 = -0.074074075f;
+    const float t178 = t44 * t177 + f_5;
+    const float t179 = t52 * t177 + f_1;
+    const float t180 = t165 * t177 + f_3;
+    const float t181 = t45 * t177 + f_6;
+
+    // ---- pi   (d3q27_kbc.lbm:28)
+    const float pi_zz = t181 + t155 + (t139 + t178 + t106);
+    const float pi_xx = t179 + t149 + (t155 + t140);
+    const float pi_yy = t180 + t170 + (t140 + t106);
+
+    // ---- trace   (d3q27_kbc.lbm:29)
+    const float trace = pi_xx + pi_yy + pi_zz;
+    const float t182 = -0.16666667f * trace;
 
     // ---- ds   (d3q27_kbc.lbm:31)
-    const float ds_3 = 0.33333334f * pi_yy - 0.16666667f * (pi_xx + pi_zz);
-    const float ds_1 = 0.33333334f * pi_xx - 0.16666667f * (pi_yy + pi_zz);
+    const float ds_5 = 0.5f * pi_zz + t182;
+    const float ds_1 = 0.5f * pi_xx + t182;
+    const float ds_3 = 0.5f * pi_yy + t182;
 
     // ---- dh   (d3q27_kbc.lbm:34)
-    const float dh_4 = t149 - ds_3;
-    const float dh_3 = t148 - ds_3;
-    const float dh_1 = t106 - ds_1;
-    const float t156 = t50 * t56 * dh_1;
-    const float dh_2 = t57 - ds_1;
-    const float t157 = t52 * t55 * dh_2;
-    const float t158 = t147 * t122;
-    const float t159 = t123 * t158;
-    const float t160 = 1.0f / (t127 * t159);
-    const float t161 = t127 * t160;
-    const float t162 = t159 * t160 * dh_17;
-    const float t163 = t123 * t161;
-    const float t164 = t158 * t161 * dh_16;
-    const float t165 = t122 * t163 * dh_4;
-    const float t166 = t147 * t163 * dh_15;
-    const float t167 = t138 * t136;
-    const float t168 = t139 * t167;
-    const float t169 = 1.0f / (t146 * t168);
-    const float t170 = t168 * t169 * dh_3;
-    const float t171 = t146 * t169;
-    const float t172 = t167 * t171 * dh_14;
-    const float t173 = t139 * t171;
-    const float t174 = t138 * t173 * dh_13;
-    const float t175 = t136 * t173 * dh_8;
-    const float t176 = t110 * t41;
-    const float t177 = 3.0f * (t111 * t176);
-    const float t178 = 1.0f / (t135 * t177);
-    const float t179 = t135 * t178;
-    const float t180 = t177 * t178 * dh_7;
-    const float t181 = t176 * t179 * dh_12;
-    const float t182 = t111 * t179;
-    const float t183 = t110 * t182 * dh_11;
-    const float t184 = t41 * t182 * dh_10;
-    const float t185 = dh_0 * t90 + dh_7 * t180 + dh_8 * t175 + dh_9 * t119 + dh_10 * t184 + dh_11 * t183
-        + dh_12 * t181 + dh_13 * t174 + dh_14 * t172 + dh_15 * t166 + dh_16 * t164;
-    const float t186 = 0.25f * (ds_1 * (t156 + t157) + ds_3 * (t170 + t165) + ds_5 * (t154 + t152)) + ds_7 * (t180
-        + t175 - (t174 + t172));
+    const float dh_6 = t181 - ds_5;
+    const float dh_5 = t178 - ds_5;
+    const float t183 = t60 * t63 * dh_5;
+    const float dh_4 = t170 - ds_3;
+    const float t184 = t167 * t168 * dh_4;
+    const float dh_3 = t180 - ds_3;
+    const float t185 = t131 * t169 * dh_3;
+    const float dh_1 = t179 - ds_1;
+    const float t186 = t61 * t62 * dh_1;
+    const float dh_2 = t149 - ds_1;
+    const float t187 = t129 * t147 * dh_2;
+    const float t188 = 2.0f * (ds_1 + ds_3 + ds_5);
+    const float dh_0 = f_0 + t188 - t43 * 0.2962963f;
+    const float t189 = t45 * t164 * dh_0;
+    const float t190 = t43 * t164 * dh_6;
+    const float t191 = 3.375f * (dh_0 * t189) + 13.5f * (dh_1 * t186 + dh_2 * t187 + dh_3 * t185 + dh_4 * t184
+        + dh_5 * t183 + dh_6 * t190) + 54.0f * (dh_18 * t107 + t172);
 
     // ---- hh   (d3q27_kbc.lbm:36)
-    const float hh = 13.5f * (dh_1 * t156 + dh_2 * t157 + dh_3 * t170 + dh_4 * t165 + dh_5 * t154 + dh_6 * t152)
-        + 54.0f * (dh_17 * t162 + t185 + dh_18 * t155) + 216.0f * t89;
-    const float t187 = ds_7 * omega;
-    const float t188 = 2.0f * (ds_1 + ds_3 + ds_5);
-    const float t189 = (ds_9 * (t119 + t184 - (t183 + t181)) + t186 + ds_15 * (t166 + t164 - (t162 + t155))
-        - t188 * t90) / hh;
-    const float t190 = 0.0f < hh ? 54.0f * t189 : 0.0f;
-    const float t191 = t190 - omega * t190 + 1.0f;
+    const float hh = 216.0f * t87 + t191;
+    const float t192 = (ds_1 * (t186 + t187) + ds_3 * (t185 + t184) + ds_5 * (t183 + t190) + 4.0f * t173
+        - t189 * t188 * 0.25f) / hh;
+    const float t193 = 0.0f < hh ? 13.5f * t192 : 0.0f;
+    const float t194 = t193 - omega * t193 + 1.0f;
 
     // ---- post
-    const float post_0 = t188 * omega + f_0 - t191 * dh_0;
-    const float post_7 = f_7 - t187 - t191 * dh_7;
-    const float post_8 = f_8 - t187 - t191 * dh_8;
-    const float post_13 = f_13 + t187 - t191 * dh_13;
-    const float post_14 = f_14 + t187 - t191 * dh_14;
-    const float post_19 = f_19 - t191 * dh_19;
-    const float post_20 = f_20 - t191 * dh_20;
-    const float post_21 = f_21 - t191 * dh_21;
-    const float post_22 = f_22 - t191 * dh_22;
-    const float post_23 = f_23 - t191 * dh_23;
-    const float post_24 = f_24 - t191 * dh_24;
-    const float post_25 = f_25 - t191 * dh_25;
-    const float post_26 = f_26 - t191 * dh_26;
-    const float t192 = ds_1 * omega;
-    const float post_1 = f_1 - t192 - t191 * dh_1;
-    const float post_2 = f_2 - t192 - t191 * dh_2;
-    const float t193 = ds_3 * omega;
-    const float post_3 = f_3 - t193 - t191 * dh_3;
-    const float post_4 = f_4 - t193 - t191 * dh_4;
-    const float t194 = ds_5 * omega;
-    const float post_5 = f_5 - t194 - t191 * dh_5;
-    const float post_6 = f_6 - t194 - t191 * dh_6;
-    const float t195 = ds_9 * omega;
-    const float post_9 = f_9 - t195 - t191 * dh_9;
-    const float post_10 = f_10 - t195 - t191 * dh_10;
-    const float post_11 = f_11 + t195 - t191 * dh_11;
-    const float post_12 = f_12 + t195 - t191 * dh_12;
-    const float t196 = ds_15 * omega;
-    const float post_15 = f_15 - t196 - t191 * dh_15;
-    const float post_16 = f_16 - t196 - t191 * dh_16;
-    const float post_17 = f_17 + t196 - t191 * dh_17;
-    const float post_18 = f_18 + t196 - t191 * dh_18;
+    const float post_0 = t188 * omega + f_0 - t194 * dh_0;
+    const float post_7 = f_7 - t174 - t194 * dh_7;
+    const float post_8 = f_8 - t174 - t194 * dh_8;
+    const float post_9 = f_9 - t175 - t194 * dh_9;
+    const float post_10 = f_10 - t175 - t194 * dh_10;
+    const float post_11 = f_11 + t175 - t194 * dh_11;
+    const float post_12 = f_12 + t175 - t194 * dh_12;
+    const float post_13 = f_13 + t174 - t194 * dh_13;
+    const float post_14 = f_14 + t174 - t194 * dh_14;
+    const float post_15 = f_15 - t176 - t194 * dh_15;
+    const float post_16 = f_16 - t176 - t194 * dh_16;
+    const float post_17 = f_17 + t176 - t194 * dh_17;
+    const float post_18 = f_18 + t176 - t194 * dh_18;
+    const float post_19 = f_19 - t194 * dh_19;
+    const float post_20 = f_20 - t194 * dh_20;
+    const float post_21 = f_21 - t194 * dh_21;
+    const float post_22 = f_22 - t194 * dh_22;
+    const float post_23 = f_23 - t194 * dh_23;
+    const float post_24 = f_24 - t194 * dh_24;
+    const float post_25 = f_25 - t194 * dh_25;
+    const float post_26 = f_26 - t194 * dh_26;
+    const float t195 = ds_1 * omega;
+    const float post_1 = f_1 - t195 - t194 * dh_1;
+    const float post_2 = f_2 - t195 - t194 * dh_2;
+    const float t196 = ds_3 * omega;
+    const float post_3 = f_3 - t196 - t194 * dh_3;
+    const float post_4 = f_4 - t196 - t194 * dh_4;
+    const float t197 = ds_5 * omega;
+    const float post_5 = f_5 - t197 - t194 * dh_5;
+    const float post_6 = f_6 - t197 - t194 * dh_6;
 
     f[0] = post_0;
     f[1] = post_1;

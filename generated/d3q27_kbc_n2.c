@@ -72,316 +72,317 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_26 = before[26 * stride_before + cell];
 
         // ---- shared
-        const float t0 = f_23 + f_25 + f_13;
-        const float t1 = f_16 + f_20;
-        const float t2 = f_4 + t1 + f_8 + t0;
-        const float t3 = f_15 + f_19;
-        const float t4 = f_5 + f_18 + f_9 + t3;
-        const float t5 = f_7 + f_11 + f_1;
-        const float t6 = f_17 + f_21 + f_24;
+        const float t0 = f_16 + f_20;
+        const float t1 = f_10 + t0 + f_6;
+        const float t2 = f_15 + f_19;
+        const float t3 = f_17 + f_21 + f_24;
+        const float t4 = f_3 + t2 + (f_14 + t3);
+        const float t5 = f_23 + f_25 + f_13;
 
         // ---- j   (d3q27_kbc_n2.lbm:15)
-        const float jy = f_3 + f_7 + f_14 + f_26 + t3 + t6 - f_18 - f_22 - t2;
-        const float t7 = f_6 + f_10 + t6;
-        const float t8 = f_22 + f_26 + f_12;
-        const float jz = f_23 + t8 + t4 - f_11 - f_25 - t1 - t7;
-        const float t9 = f_14 + t8 + f_2;
+        const float jy = f_7 + f_26 + t4 - f_4 - f_8 - f_18 - f_22 - t0 - t5;
+        const float t6 = f_7 + f_11 + (f_1 + t5);
+        const float t7 = f_22 + f_26 + f_12;
+        const float t8 = f_5 + f_18 + f_9 + t7;
+        const float jz = f_23 + t2 + t8 - f_11 - f_25 - t3 - t1;
+        const float t9 = f_2 + f_8;
 
         // ---- rho   (d3q27_kbc_n2.lbm:14)
-        const float rho = f_0 + f_3 + t2 + t4 + t5 + t7 + t9;
-        const float t10 = -3.0f * (f_8 + f_10 + f_20 + f_24 + t9 - f_9 - f_19 - f_21 - t0 - t5);
+        const float rho = f_0 + f_4 + t1 + t4 + t6 + t8 + t9;
+
+        // ---- j   (d3q27_kbc_n2.lbm:15)
+        const float jx = f_9 + f_19 + f_21 + t6 - f_10 - f_14 - f_20 - f_24 - t7 - t9;
+        const float t10 = 3.0f * jx;
         const float t11 = 1.0f / rho;
 
         // ---- u   (d3q27_kbc_n2.lbm:16)
         const float uz = t11 * jz;
-        const float t12 = 1.5f * (uz * jz);
-        const float t13 = rho - t12;
-        const float t14 = 2.0f * t12 + rho;
+        const float t12 = uz * jz;
+        const float t13 = 3.0f * t12 + rho;
+        const float t14 = rho - t12 * 1.5f;
+        const float t15 = 3.0f * (t11 * t10);
         const float uy = t11 * jy;
-        const float t15 = 9.0f * uy;
-        const float t16 = 3.0f * (t11 * t10);
-        const float t17 = 0.33333334f * (jy * t15);
-        const float t18 = jz * t15;
-        const float t19 = 0.11111111f * (t10 * t16);
-        const float t20 = t19 - t17 * 0.5f;
+        const float t16 = 9.0f * uy;
+        const float t17 = 0.11111111f * (t10 * t15);
+        const float t18 = 0.33333334f * (jy * t16);
+        const float t19 = jz * t16;
+        const float t20 = t17 + t18;
         const float t21 = t13 + t20;
-        const float t22 = t14 + t20;
-        const float t23 = t21 - t10;
-        const float t24 = t10 + t21;
-        const float t25 = -0.074074075f;
-        const float t26 = t23 * t25 + f_2;
-        const float t27 = t24 * t25 + f_1;
-        const float t28 = t10 + t22;
-        const float t29 = t10 - t22;
-        const float t30 = 3.0f + t16;
-        const float t31 = 3.0f - t16;
-        const float t32 = jz * t30;
-        const float t33 = t28 + t32;
-        const float t34 = t28 - t32;
-        const float t35 = -0.018518519f;
-        const float t36 = t33 * t35 + f_9;
-        const float t37 = jz * t31;
-        const float t38 = -t29 - t37;
-        const float t39 = t37 - t29;
-        const float t40 = f_10 - 0.018518519f * t38;
-        const float t41 = t19 + t17;
-        const float t42 = 0.5f * t19 - t17;
-        const float t43 = t14 + t41;
-        const float t44 = t10 + t18;
-        const float t45 = t43 - t44;
-        const float t46 = t43 + t44;
-        const float t47 = jy - jz;
-        const float t48 = t31 * t47;
-        const float t49 = t45 + t48;
-        const float t50 = t45 - t48;
-        const float t51 = -0.0046296297f;
+        const float t22 = t10 - t19;
+        const float t23 = t21 + t22;
+        const float t24 = t21 - t22;
+        const float t25 = 3.0f + t15;
+        const float t26 = 3.0f - t15;
+        const float t27 = jy - jz;
+        const float t28 = t25 * t27;
+        const float t29 = t23 - t28;
+        const float t30 = t23 + t28;
+        const float t31 = t10 + t19;
+        const float t32 = t21 - t31;
+        const float t33 = t21 + t31;
+        const float t34 = t26 * t27;
+        const float t35 = 3.0f * t27;
+        const float t36 = t32 + t34;
+        const float t37 = t32 - t34;
+        const float t38 = t17 - t18 * 0.5f;
+        const float t39 = 0.5f * t17 - t18;
+        const float t40 = t14 + t38;
+        const float t41 = t13 + t38;
+        const float t42 = t40 - t10;
+        const float t43 = t10 + t40;
+        const float t44 = jy + jz;
+        const float t45 = t26 * t44;
+        const float t46 = t24 + t45;
+        const float t47 = t24 - t45;
+        const float t48 = t29 * t46;
+        const float t49 = t36 * t48;
+        const float t50 = 1.0f / (t42 * t49);
+        const float t51 = t42 * t50;
+        const float t52 = f_2 - 0.074074075f * t42;
+        const float t53 = t36 * t51;
+        const float t54 = -0.0046296297f;
 
         // ---- dh   (d3q27_kbc_n2.lbm:32)
-        const float dh_24 = t49 * t51 + f_24;
-        const float t52 = t10 - t18;
-        const float t53 = t43 + t52;
-        const float t54 = t43 - t52;
-        const float t55 = t30 * t47;
-        const float t56 = 3.0f * t47;
-        const float t57 = t53 - t55;
-        const float t58 = t53 + t55;
-        const float dh_23 = f_23 - 0.0046296297f * t57;
-        const float t59 = dh_24 + dh_23;
-        const float t60 = jy + jz;
-        const float t61 = 3.0f * jz;
-        const float t62 = t31 * t60;
-        const float t63 = jy * t31;
-        const float t64 = t54 - t62;
-        const float t65 = t54 + t62;
-        const float dh_20 = f_20 - 0.0046296297f * t64;
-        const float t66 = t30 * t60;
-        const float t67 = jy * t30;
-        const float t68 = 3.0f * jy;
-        const float t69 = 3.0f * t60;
-        const float t70 = t46 + t66;
-        const float t71 = t46 - t66;
-        const float dh_19 = t70 * t51 + f_19;
-        const float t72 = dh_20 + dh_19;
-        const float t73 = t59 + t72;
-        const float t74 = t59 - t72;
-        const float t75 = t40 + t73 + t36;
-        const float t76 = f_12 - 0.018518519f * t39;
-        const float t77 = f_11 - 0.018518519f * t34;
-        const float dh_26 = t65 * t51 + f_26;
-        const float dh_21 = t58 * t51 + f_21;
-        const float dh_25 = f_25 - 0.0046296297f * t71;
-        const float t78 = dh_26 + dh_25;
-        const float dh_22 = f_22 - 0.0046296297f * t50;
-        const float t79 = dh_21 + dh_22;
-        const float t80 = t78 + t79;
-        const float t81 = t78 - t79;
-        const float t82 = t77 + t80 + t76;
-        const float t83 = t75 + t82;
+        const float dh_24 = t36 * t54 + f_24;
+        const float dh_26 = t46 * t54 + f_26;
+        const float dh_23 = f_23 - 0.0046296297f * t29;
+        const float t55 = t10 + t20 + t14;
+        const float t56 = jy * t25;
+        const float t57 = t55 - t56;
+        const float t58 = t55 + t56;
+        const float t59 = t14 - (t10 - t20);
+        const float t60 = 0.5f * t20;
+        const float t61 = jy * t26;
+        const float t62 = jz * t26;
+        const float t63 = 3.0f * jy;
+        const float t64 = t59 - t61;
+        const float t65 = t59 + t61;
+        const float t66 = t64 * t65;
+        const float t67 = t57 * t66;
+        const float t68 = t25 * t44;
+        const float t69 = 3.0f * t44;
+        const float t70 = jz * t25;
+        const float t71 = 3.0f * jz;
+        const float t72 = t33 - t68;
+        const float t73 = t33 + t68;
+        const float t74 = 1.0f / (t72 * t67);
+        const float dh_25 = f_25 - 0.0046296297f * t72;
+        const float t75 = t72 * t74;
+        const float t76 = t73 * t37;
+        const float t77 = t47 * t76;
+        const float t78 = 1.0f / (t58 * t77);
+        const float t79 = t58 * t78;
+        const float t80 = t47 * t79;
+        const float dh_20 = f_20 - 0.0046296297f * t47;
+        const float dh_22 = f_22 - 0.0046296297f * t37;
+        const float t81 = t13 - t39;
+        const float t82 = t13 - t60;
+        const float t83 = t14 - t39;
+        const float t84 = t14 - t60;
+        const float t85 = t81 + t19;
+        const float t86 = t81 - t19;
+        const float t87 = t85 + t69;
+        const float t88 = t85 - t69;
+        const float t89 = t86 + t35;
+        const float t90 = t86 - t35;
+        const float t91 = t88 * t89;
+        const float t92 = t87 * t91;
+        const float t93 = 1.0f / (t30 * t92);
+        const float dh_21 = t30 * t54 + f_21;
+        const float dh_19 = t73 * t54 + f_19;
+        const float t94 = t92 * t93 * (dh_21 * dh_21) + dh_19 * dh_19 * (t37 * t80) + t76 * t79 * (dh_20 * dh_20)
+            + t73 * t80 * (dh_22 * dh_22);
+        const float t95 = t67 * t74 * (dh_25 * dh_25) + t94 + t46 * t53 * (dh_23 * dh_23)
+            + t48 * t51 * (dh_24 * dh_24) + t29 * t53 * (dh_26 * dh_26);
+        const float t96 = t30 * t93;
+        const float t97 = t82 - t71;
+        const float t98 = t82 + t71;
+        const float t99 = f_6 - 0.074074075f * t97;
+        const float t100 = dh_25 + dh_26;
+        const float t101 = dh_23 + dh_24;
+        const float t102 = t100 + t101;
+        const float t103 = t100 - t101;
+        const float t104 = dh_21 + dh_22;
+        const float t105 = dh_19 + dh_20;
+        const float t106 = t104 + t105;
+        const float t107 = t104 - t105;
+        const float t108 = -0.074074075f;
+        const float t109 = t98 * t108 + f_5;
+        const float t110 = -0.018518519f;
+        const float t111 = t58 * t110 + f_7;
+        const float t112 = t90 * t110 + f_18;
+        const float t113 = t89 * t110 + f_17;
+        const float t114 = t112 + t113;
+        const float t115 = f_16 - 0.018518519f * t88;
+        const float t116 = t87 * t110 + f_15;
+        const float t117 = t87 * t96;
+        const float t118 = t115 + t116;
+        const float t119 = t114 + t118;
+
+        // ---- ds   (d3q27_kbc_n2.lbm:29)
+        const float ds_15 = -0.25f * (t114 + t107 - t118 - t103);
+
+        // ---- dh   (d3q27_kbc_n2.lbm:32)
+        const float dh_18 = ds_15 + t112;
+        const float dh_17 = ds_15 + t113;
+        const float t120 = t88 * t117 * dh_17;
+        const float dh_16 = t115 - ds_15;
+        const float t121 = t89 * t117 * dh_16;
+        const float dh_15 = t116 - ds_15;
+        const float t122 = t91 * t96 * dh_15;
+        const float t123 = t10 - t41;
+        const float t124 = t10 + t41;
+        const float t125 = -t123 - t62;
+        const float t126 = t62 - t123;
+        const float t127 = f_10 - 0.018518519f * t125;
+        const float t128 = t124 + t70;
+        const float t129 = t124 - t70;
+        const float t130 = t128 * t110 + f_9;
+        const float t131 = t65 * t110 + f_14;
+        const float t132 = t127 + t130;
+        const float t133 = f_11 - 0.018518519f * t129;
+        const float t134 = f_12 - 0.018518519f * t126;
+        const float t135 = t133 + t134;
 
         // ---- pi   (d3q27_kbc_n2.lbm:28)
-        const float pi_xz = t75 - t82;
+        const float pi_xz = t132 - t135 - t107 - t103;
+        const float t136 = t132 + t135;
 
         // ---- ds   (d3q27_kbc_n2.lbm:29)
         const float ds_9 = 0.25f * pi_xz;
 
         // ---- dh   (d3q27_kbc_n2.lbm:32)
-        const float dh_12 = ds_9 + t76;
-        const float dh_11 = ds_9 + t77;
-        const float dh_10 = t40 - ds_9;
-        const float dh_9 = t36 - ds_9;
-        const float t84 = t10 + t41 + t13;
-        const float t85 = t13 - (t10 - t41);
-        const float t86 = 0.5f * t41;
-        const float t87 = t84 - t67;
-        const float t88 = t84 + t67;
-        const float t89 = f_13 - 0.018518519f * t87;
-        const float t90 = t85 + t63;
-        const float t91 = t85 - t63;
-        const float t92 = t90 * t35 + f_14;
-        const float t93 = t89 + t92;
-        const float t94 = t88 * t35 + f_7;
-        const float t95 = f_8 - 0.018518519f * t91;
-        const float t96 = t94 + t95;
-        const float t97 = t93 + t96;
-
-        // ---- ds   (d3q27_kbc_n2.lbm:29)
-        const float ds_7 = -0.25f * (t93 + t74 + t81 - t96);
-
-        // ---- dh   (d3q27_kbc_n2.lbm:32)
-        const float dh_14 = ds_7 + t92;
-        const float dh_13 = ds_7 + t89;
-        const float dh_7 = t94 - ds_7;
-        const float dh_8 = t95 - ds_7;
+        const float dh_12 = ds_9 + t134;
+        const float dh_11 = ds_9 + t133;
+        const float dh_10 = t127 - ds_9;
+        const float dh_9 = t130 - ds_9;
 
         // ---- pi   (d3q27_kbc_n2.lbm:28)
-        const float pi_xx = t26 + t27 + t83 + t97;
-
-        // ---- ds   (d3q27_kbc_n2.lbm:29)
-        const float ds_1 = 0.5f * pi_xx;
-
-        // ---- dh   (d3q27_kbc_n2.lbm:32)
-        const float dh_2 = t26 - ds_1;
-        const float dh_1 = t27 - ds_1;
-        const float t98 = t13 - t42;
-        const float t99 = t14 - t42;
-        const float t100 = t14 - t86;
-        const float t101 = t13 - t86;
-        const float t102 = t98 + t68;
-        const float t103 = t98 - t68;
-        const float t104 = t102 * t25 + f_3;
-        const float t105 = f_4 - 0.074074075f * t103;
-        const float t106 = t99 + t18;
-        const float t107 = t99 - t18;
-        const float t108 = t106 + t69;
-        const float t109 = t106 - t69;
-        const float t110 = t108 * t35 + f_15;
-        const float t111 = f_16 - 0.018518519f * t109;
-        const float t112 = t110 + t111;
-        const float t113 = t107 + t56;
-        const float t114 = t107 - t56;
-        const float t115 = t113 * t35 + f_17;
-        const float t116 = f_18 - 0.018518519f * t114;
-        const float t117 = t115 + t116;
-
-        // ---- pi   (d3q27_kbc_n2.lbm:28)
-        const float pi_yz = t112 + t81 - t117 - t74;
-        const float t118 = t112 + t117;
-        const float pi_yy = t80 + t73 + t104 + t105 + t118 + t97;
-
-        // ---- ds   (d3q27_kbc_n2.lbm:29)
-        const float ds_3 = 0.5f * pi_yy;
-
-        // ---- dh   (d3q27_kbc_n2.lbm:32)
-        const float dh_4 = t105 - ds_3;
-        const float dh_3 = t104 - ds_3;
-
-        // ---- ds   (d3q27_kbc_n2.lbm:29)
-        const float ds_15 = 0.25f * pi_yz;
-
-        // ---- dh   (d3q27_kbc_n2.lbm:32)
-        const float dh_18 = ds_15 + t116;
-        const float dh_17 = ds_15 + t115;
-        const float dh_16 = t111 - ds_15;
-        const float dh_15 = t110 - ds_15;
-        const float t119 = t100 + t61;
-        const float t120 = t100 - t61;
-        const float t121 = t119 * t25 + f_5;
-        const float t122 = f_6 - 0.074074075f * t120;
-
-        // ---- pi   (d3q27_kbc_n2.lbm:28)
-        const float pi_zz = t121 + t122 + t118 + t83;
+        const float pi_zz = t102 + t106 + t109 + t99 + t119 + t136;
 
         // ---- ds   (d3q27_kbc_n2.lbm:29)
         const float ds_5 = 0.5f * pi_zz;
 
         // ---- dh   (d3q27_kbc_n2.lbm:32)
-        const float dh_6 = t122 - ds_5;
-        const float dh_5 = t121 - ds_5;
-        const float t123 = ds_3 + ds_5 + ds_1;
-        const float t124 = 0.5f * f_0 + t123 - t101 * 0.14814815f;
-        const float t125 = t58 * t71;
-        const float t126 = t50 * t125;
-        const float t127 = 1.0f / (t87 * t126);
-        const float t128 = t87 * t127;
-        const float t129 = t126 * t127 * dh_13;
-        const float t130 = t50 * t128;
-        const float t131 = t39 * t70;
-        const float t132 = t34 * t131;
-        const float t133 = 1.0f / (t65 * t132);
-        const float t134 = t65 * t133;
-        const float t135 = t34 * t134;
-        const float t136 = t131 * t134 * dh_11;
-        const float t137 = t70 * t135 * dh_12;
-        const float t138 = t38 * t49;
-        const float t139 = t57 * t138;
-        const float t140 = 1.0f / (t64 * t139);
-        const float t141 = t64 * t140;
-        const float t142 = t57 * t141;
-        const float t143 = t139 * t140 * (dh_20 * dh_20) + dh_23 * dh_23 * (t138 * t141)
-            + t38 * t142 * (dh_24 * dh_24) + t39 * t135 * (dh_19 * dh_19);
-        const float t144 = t132 * t133 * (dh_26 * dh_26) + t143 + t71 * t130 * (dh_21 * dh_21)
-            + t125 * t128 * (dh_22 * dh_22) + t58 * t130 * (dh_25 * dh_25);
-        const float t145 = t49 * t142 * dh_10;
-        const float t146 = t114 * t119;
-        const float t147 = 1.0f / (t120 * t146);
-        const float t148 = t146 * t147 * dh_6;
-        const float t149 = t120 * t147;
-        const float t150 = t114 * t149 * dh_5;
-        const float t151 = t119 * t149 * dh_18;
-        const float t152 = t103 * t108;
-        const float t153 = t109 * t152;
-        const float t154 = 1.0f / (t113 * t153);
-        const float t155 = t113 * t154;
-        const float t156 = t153 * t154 * dh_17;
-        const float t157 = t109 * t155;
-        const float t158 = t152 * t155 * dh_16;
-        const float t159 = t108 * t157 * dh_4;
-        const float t160 = t103 * t157 * dh_15;
-        const float t161 = t88 * t90;
-        const float t162 = t91 * t161;
-        const float t163 = 1.0f / (t102 * t162);
-        const float t164 = t162 * t163 * dh_3;
-        const float t165 = t102 * t163;
-        const float t166 = t91 * t165;
-        const float t167 = t161 * t165 * dh_8;
-        const float t168 = t88 * t166 * dh_14;
-        const float t169 = t90 * t166 * dh_7;
-        const float t170 = t101 * t23;
-        const float t171 = t24 * t170;
-        const float t172 = 1.0f / (t33 * t171);
-        const float t173 = t33 * t172;
-        const float t174 = t171 * t172 * dh_9;
-        const float t175 = t24 * t173;
-        const float t176 = t170 * t173 * dh_1;
-        const float t177 = t101 * t175 * dh_2;
-        const float t178 = t23 * t175 * t124;
-        const float t179 = dh_7 * t169 + dh_8 * t167 + dh_9 * t174 + dh_10 * t145 + dh_11 * t136 + dh_12 * t137
-            + dh_13 * t129 + dh_14 * t168 + dh_15 * t160 + dh_16 * t158 + dh_17 * t156;
-        const float t180 = ds_7 * (t168 - (t167 - t129 + t169)) + ds_15 * (t156 - (t160 + t158) + t151) - (t174 - t137
-            + (t145 - t136)) * ds_9;
+        const float dh_6 = t99 - ds_5;
+        const float dh_5 = t109 - ds_5;
+        const float t137 = t126 * t98;
+        const float t138 = 1.0f / (t97 * t137);
+        const float t139 = t137 * t138 * dh_6;
+        const float t140 = t97 * t138;
+        const float t141 = t126 * t140 * dh_5;
+        const float t142 = t98 * t140 * dh_12;
+        const float t143 = t83 - t63;
+        const float t144 = t83 + t63;
+        const float t145 = f_4 - 0.074074075f * t143;
+        const float t146 = t144 * t108 + f_3;
+        const float t147 = t43 * t108 + f_1;
+        const float t148 = f_8 - 0.018518519f * t64;
+        const float t149 = t111 + t148 + t106;
+        const float t150 = f_13 - 0.018518519f * t57;
+        const float t151 = t150 + t102 + t131;
+        const float t152 = t57 * t75;
+        const float t153 = t149 + t151;
+
+        // ---- pi   (d3q27_kbc_n2.lbm:28)
+        const float pi_xy = t149 - t151;
+        const float pi_yy = t146 + t145 + t119 + t153;
+        const float pi_xx = t52 + t147 + t136 + t153;
+
+        // ---- ds   (d3q27_kbc_n2.lbm:29)
+        const float ds_3 = 0.5f * pi_yy;
+
+        // ---- dh   (d3q27_kbc_n2.lbm:32)
+        const float dh_4 = t145 - ds_3;
+        const float dh_3 = t146 - ds_3;
+
+        // ---- ds   (d3q27_kbc_n2.lbm:29)
+        const float ds_1 = 0.5f * pi_xx;
+
+        // ---- dh   (d3q27_kbc_n2.lbm:32)
+        const float dh_2 = t52 - ds_1;
+        const float t154 = t49 * t50 * dh_2;
+        const float dh_1 = t147 - ds_1;
+
+        // ---- ds   (d3q27_kbc_n2.lbm:29)
+        const float ds_7 = 0.25f * pi_xy;
+
+        // ---- dh   (d3q27_kbc_n2.lbm:32)
+        const float dh_14 = ds_7 + t131;
+        const float t155 = t64 * t152 * dh_14;
+        const float dh_13 = ds_7 + t150;
+        const float t156 = t66 * t75 * dh_13;
+        const float dh_7 = t111 - ds_7;
+        const float t157 = t77 * t78 * dh_7;
+        const float dh_8 = t148 - ds_7;
+        const float t158 = t65 * t152 * dh_8;
+        const float t159 = t84 * t144;
+        const float t160 = t143 * t159;
+        const float t161 = 1.0f / (t90 * t160);
+        const float t162 = t90 * t161;
+        const float t163 = t160 * t161 * dh_18;
+        const float t164 = t159 * t162 * dh_4;
+        const float t165 = t143 * t162;
+        const float t166 = t84 * t165 * dh_3;
+        const float t167 = 2.0f * (ds_1 + ds_5 + ds_3);
+        const float dh_0 = f_0 + t167 - t84 * 0.2962963f;
+        const float t168 = 0.25f * (t144 * t165 * dh_0);
+        const float t169 = t43 * t125;
+        const float t170 = t128 * t169;
+        const float t171 = 1.0f / (t129 * t170);
+        const float t172 = t129 * t171;
+        const float t173 = t170 * t171 * dh_11;
+        const float t174 = t128 * t172;
+        const float t175 = t169 * t172 * dh_9;
+        const float t176 = t125 * t174 * dh_1;
+        const float t177 = t43 * t174 * dh_10;
+        const float t178 = dh_7 * t157 + dh_8 * t158 + dh_9 * t175 + dh_10 * t177 + dh_11 * t173 + dh_12 * t142
+            + dh_13 * t156 + dh_14 * t155 + dh_15 * t122 + dh_16 * t121 + dh_17 * t120;
+        const float t179 = ds_7 * (t157 - (t155 - (t158 - t156))) + ds_9 * (t177 - (t173 - (t175 - t142))) - (t163
+            - (t122 + t121) + t120) * ds_15;
 
         // ---- hh   (d3q27_kbc_n2.lbm:34)
-        const float hh = 13.5f * (t124 * t178 + dh_1 * t176 + dh_2 * t177 + dh_3 * t164 + dh_4 * t159 + dh_5 * t150
-            + dh_6 * t148) + 54.0f * (dh_18 * t151 + t179) + 216.0f * t144;
-        const float t181 = (ds_1 * (t176 + t177) + ds_3 * (t164 + t159) + ds_5 * (t150 + t148) - t123 * t178
-            - t180 * 4.0f) / hh;
-        const float t182 = 0.0f < hh ? 13.5f * t181 : 0.0f;
-        const float t183 = t182 - omega * t182 + 1.0f;
+        const float hh = 13.5f * (dh_0 * t168 + dh_1 * t176 + dh_2 * t154 + dh_3 * t166 + dh_4 * t164 + dh_5 * t141
+            + dh_6 * t139) + 54.0f * (dh_18 * t163 + t178) + 216.0f * t95;
+        const float t180 = 13.5f * ((ds_3 * (t166 + t164) + ds_1 * (t176 + t154) + ds_5 * (t141 + t139) + 4.0f * t179
+            - t167 * t168) / hh);
+        const float t181 = 0.0f < hh ? t180 : 0.0f;
+        const float t182 = t181 - omega * t181 + 1.0f;
 
         // ---- post
-        const float post_0 = f_0 - 2.0f * (t124 * t183 - t123 * omega);
-        const float post_19 = f_19 - t183 * dh_19;
-        const float post_20 = f_20 - t183 * dh_20;
-        const float post_21 = f_21 - t183 * dh_21;
-        const float post_22 = f_22 - t183 * dh_22;
-        const float post_23 = f_23 - t183 * dh_23;
-        const float post_24 = f_24 - t183 * dh_24;
-        const float post_25 = f_25 - t183 * dh_25;
-        const float post_26 = f_26 - t183 * dh_26;
-        const float t184 = ds_1 * omega;
-        const float post_1 = f_1 - t184 - t183 * dh_1;
-        const float post_2 = f_2 - t184 - t183 * dh_2;
-        const float t185 = ds_3 * omega;
-        const float post_3 = f_3 - t185 - t183 * dh_3;
-        const float post_4 = f_4 - t185 - t183 * dh_4;
-        const float t186 = ds_5 * omega;
-        const float post_5 = f_5 - t186 - t183 * dh_5;
-        const float post_6 = f_6 - t186 - t183 * dh_6;
-        const float t187 = ds_7 * omega;
-        const float post_7 = f_7 - t187 - t183 * dh_7;
-        const float post_8 = f_8 - t187 - t183 * dh_8;
-        const float post_13 = f_13 + t187 - t183 * dh_13;
-        const float post_14 = f_14 + t187 - t183 * dh_14;
-        const float t188 = ds_9 * omega;
-        const float post_9 = f_9 - t188 - t183 * dh_9;
-        const float post_10 = f_10 - t188 - t183 * dh_10;
-        const float post_11 = f_11 + t188 - t183 * dh_11;
-        const float post_12 = f_12 + t188 - t183 * dh_12;
-        const float t189 = ds_15 * omega;
-        const float post_15 = f_15 - t189 - t183 * dh_15;
-        const float post_16 = f_16 - t189 - t183 * dh_16;
-        const float post_17 = f_17 + t189 - t183 * dh_17;
-        const float post_18 = f_18 + t189 - t183 * dh_18;
+        const float post_0 = t167 * omega + f_0 - t182 * dh_0;
+        const float post_19 = f_19 - t182 * dh_19;
+        const float post_20 = f_20 - t182 * dh_20;
+        const float post_21 = f_21 - t182 * dh_21;
+        const float post_22 = f_22 - t182 * dh_22;
+        const float post_23 = f_23 - t182 * dh_23;
+        const float post_24 = f_24 - t182 * dh_24;
+        const float post_25 = f_25 - t182 * dh_25;
+        const float post_26 = f_26 - t182 * dh_26;
+        const float t183 = ds_1 * omega;
+        const float post_1 = f_1 - t183 - t182 * dh_1;
+        const float post_2 = f_2 - t183 - t182 * dh_2;
+        const float t184 = ds_3 * omega;
+        const float post_3 = f_3 - t184 - t182 * dh_3;
+        const float post_4 = f_4 - t184 - t182 * dh_4;
+        const float t185 = ds_5 * omega;
+        const float post_5 = f_5 - t185 - t182 * dh_5;
+        const float post_6 = f_6 - t185 - t182 * dh_6;
+        const float t186 = ds_7 * omega;
+        const float post_7 = f_7 - t186 - t182 * dh_7;
+        const float post_8 = f_8 - t186 - t182 * dh_8;
+        const float post_13 = f_13 + t186 - t182 * dh_13;
+        const float post_14 = f_14 + t186 - t182 * dh_14;
+        const float t187 = ds_9 * omega;
+        const float post_9 = f_9 - t187 - t182 * dh_9;
+        const float post_10 = f_10 - t187 - t182 * dh_10;
+        const float post_11 = f_11 + t187 - t182 * dh_11;
+        const float post_12 = f_12 + t187 - t182 * dh_12;
+        const float t188 = ds_15 * omega;
+        const float post_15 = f_15 - t188 - t182 * dh_15;
+        const float post_16 = f_16 - t188 - t182 * dh_16;
+        const float post_17 = f_17 + t188 - t182 * dh_17;
+        const float post_18 = f_18 + t188 - t182 * dh_18;
 
         after[0 * stride_after + cell] = post_0;
         after[1 * stride_after + cell] = post_1;

@@ -7,13 +7,13 @@
 // options: c f32 block=4x4x4
 // cost:    init                 92 flop (as written 209): 50 add, 32 mul, 5 fma
 //                               4 loads, 27 stores, 124 B per cell
-//          stream_collide       618 flop (as written 925): 208 add, 145 mul, 128 fma, 9 div
+//          stream_collide       634 flop (as written 925): 214 add, 143 mul, 134 fma, 9 div
 //                               27 loads, 27 stores, 216 B per cell
-//          stream_collide_walls 618 flop (as written 925): 208 add, 145 mul, 128 fma, 9 div
+//          stream_collide_walls 634 flop (as written 925): 214 add, 143 mul, 134 fma, 9 div
 //                               27 loads, 27 stores, 216 B per cell
 //          macroscopic          54 flop (as written 80): 50 add, 3 mul, 1 div
 //                               27 loads, 4 stores, 124 B per cell
-//          collide              618 flop (as written 925): 208 add, 145 mul, 128 fma, 9 div
+//          collide              634 flop (as written 925): 214 add, 143 mul, 134 fma, 9 div
 //                               27 loads, 27 stores, 216 B per cell
 
 #include <math.h>
@@ -72,421 +72,386 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_26 = before[26 * stride_before + cell];
 
         // ---- shared
-        const float t0 = f_7 + f_13;
-        const float t1 = f_1 + t0;
-        const float t2 = f_21 + f_25;
-        const float t3 = f_11 + t2;
-        const float t4 = f_20 + f_24;
-        const float t5 = f_10 + t4;
-        const float t6 = t3 - t5;
-        const float t7 = t3 + t5;
-        const float t8 = f_22 + f_26;
-        const float t9 = f_12 + t8;
-        const float t10 = f_19 + f_23;
-        const float t11 = t2 + t10 + t0;
-        const float t12 = f_9 + t10;
-        const float t13 = t9 - t12;
-        const float t14 = t9 + t12;
-        const float t15 = t6 - t13;
-        const float t16 = f_8 + f_14;
-        const float t17 = f_2 + t16;
-        const float t18 = t8 + t4 + t16;
+        const float t0 = f_16 + f_18;
+        const float t1 = f_15 + f_17;
+        const float t2 = f_22 + f_25;
+        const float t3 = f_19 + f_24;
+        const float t4 = t2 - t3;
+        const float t5 = t2 + t3;
+        const float t6 = f_20 - f_21;
+        const float t7 = f_23 - f_26;
+        const float t8 = t6 + t7;
+        const float t9 = t6 - t7;
+        const float t10 = t4 + t8;
+        const float t11 = t0 - (t1 - t10);
+        const float t12 = t1 + t0;
+        const float t13 = f_8 - f_14;
+        const float t14 = f_7 - f_13;
+        const float t15 = t13 - t14;
 
         // ---- j   (d3q27_kbc_n4.lbm:15)
-        const float jx = t1 + t15 - t17;
-        const float t19 = t1 + t17;
-        const float t20 = 3.0f * jx;
-        const float t21 = f_15 + f_18;
-        const float t22 = t14 + t21 + f_5;
-        const float t23 = f_16 + f_17;
-        const float t24 = f_6 + t7 + t23;
-        const float t25 = t22 + t24;
-        const float jz = t22 - t24;
-        const float t26 = f_3 + f_4;
+        const float jy = f_3 - f_4 - t11 - t15;
+        const float t16 = f_20 + f_21;
+        const float t17 = f_23 + f_26;
+        const float t18 = t16 + t17;
+        const float t19 = t16 - t17;
+        const float t20 = t18 + t5;
+
+        // ---- ds   (d3q27_kbc_n4.lbm:29)
+        const float ds_19 = -0.125f * (t18 - t5);
+        const float t21 = f_8 + f_14;
+        const float t22 = f_7 + f_13;
+        const float t23 = t21 + t22;
+        const float t24 = t21 - t22;
+        const float t25 = f_9 + f_12;
+        const float t26 = f_10 + f_11;
+        const float t27 = t25 + t26;
+        const float t28 = t25 - t26;
+        const float t29 = t12 + t27;
+        const float t30 = t23 + t29;
+        const float t31 = f_5 + f_6;
+        const float t32 = f_1 + f_2;
+        const float t33 = f_3 + f_4;
+        const float t34 = t32 + t33 + t31;
 
         // ---- rho   (d3q27_kbc_n4.lbm:14)
-        const float rho = f_0 + t19 + t25 + t26;
-        const float t27 = 1.0f / rho;
+        const float rho = f_0 + t20 + t30 + t34;
+        const float t35 = 1.0f / rho;
 
         // ---- u   (d3q27_kbc_n4.lbm:16)
-        const float ux = 0.33333334f * (t27 * t20);
-
-        // ---- m   (d3q27_kbc_n4.lbm:28)
-        const float m_1_0_1 = -t6 - t13 - ux * jz;
-        const float t28 = t20 * ux;
-        const float t29 = rho - 0.5f * t28;
-        const float t30 = rho + t28;
-
-        // ---- u   (d3q27_kbc_n4.lbm:16)
-        const float uz = t27 * jz;
-        const float t31 = 3.0f * (uz * jz);
-        const float t32 = f_8 - f_14;
-        const float t33 = f_7 - f_13;
-        const float t34 = t32 - t33;
-        const float t35 = f_22 - f_26;
-        const float t36 = f_19 - f_23;
-        const float t37 = t35 - t36;
-        const float t38 = t35 + t36;
-        const float t39 = t37 - (f_15 - f_18);
-        const float t40 = f_20 - f_24;
-        const float t41 = f_21 - f_25;
-        const float t42 = t40 - t41;
-        const float t43 = t40 + t41;
-        const float t44 = f_16 - f_17 + t42;
-        const float t45 = t39 + t44;
+        const float uy = t35 * jy;
+        const float t36 = jy * uy;
+        const float t37 = rho - 3.0f * t20;
+        const float t38 = f_19 - f_24;
+        const float t39 = f_22 - f_25;
+        const float t40 = t38 - t39;
+        const float t41 = t38 + t39;
+        const float t42 = t40 - t9;
+        const float t43 = f_10 - f_11;
+        const float t44 = f_9 - f_12;
+        const float t45 = t42 - (t43 - t44);
 
         // ---- j   (d3q27_kbc_n4.lbm:15)
-        const float jy = f_3 - f_4 - t34 - t45;
+        const float jx = f_1 + t45 - f_2 - t24;
+        const float t46 = 3.0f * jx;
+        const float t47 = 0.25f * (t42 - t24) - t46 * 0.027777778f;
 
         // ---- m   (d3q27_kbc_n4.lbm:28)
-        const float m_1_1_0 = t32 + t33 + t43 + t38 - jy * ux;
-
-        // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_19 = -0.125f * (t43 - t38);
+        const float m_1_0_2 = t45 - t46 * 0.11111111f;
 
         // ---- u   (d3q27_kbc_n4.lbm:16)
-        const float uy = t27 * jy;
-        const float t46 = 3.0f * uy;
-        const float t47 = 9.0f * ux;
-        const float t48 = jy * t46;
-        const float t49 = 3.0f * (jz * t46);
+        const float ux = 0.33333334f * (t35 * t46);
 
         // ---- m   (d3q27_kbc_n4.lbm:28)
-        const float m_0_1_1 = t44 - t39 - t49 * 0.11111111f;
-        const float t50 = t31 + t48;
-        const float t51 = 0.5f * t50;
-        const float t52 = t29 - t51;
-        const float t53 = t30 - t51;
-        const float t54 = -0.33333334f;
-        const float m_2_0_0 = t14 + t7 + t19 + t54 * t30;
-        const float m_0_0_2 = t54 * (rho + t31) + t25;
-        const float m_0_2_0 = t23 + t21 + t18 + t11 + t26 + t54 * (rho + t48);
-        const float t55 = -t48;
-        const float t56 = m_0_0_2 + m_0_2_0 + m_2_0_0;
+        const float m_1_1_0 = t19 + t41 + t13 + t14 - jy * ux;
+        const float t48 = t19 - t41;
+        const float t49 = t46 * ux;
+        const float t50 = f_16 - f_18;
+        const float t51 = f_15 - f_17;
+        const float t52 = t48 - t51 + t50;
 
-        // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_0 = f_0 + t56 - 0.2962963f * t52;
-        const float t57 = -0.0046296297f;
-        const float t58 = t30 + t50;
-        const float t59 = t50 + t29;
-        const float t60 = t20 - t49;
-        const float t61 = t58 - t60;
-        const float t62 = t58 + t60;
-        const float t63 = 3.0f - t47;
-        const float t64 = 3.0f + t47;
-        const float t65 = jy + jz;
-        const float t66 = t63 * t65;
-        const float t67 = t61 + t66;
-        const float t68 = t61 - t66;
-        const float dh_26 = f_26 + ds_19 + t57 * t67;
-        const float t69 = t20 + t49;
-        const float t70 = t58 - t69;
-        const float t71 = t58 + t69;
-        const float t72 = jy - jz;
-        const float t73 = t63 * t72;
-        const float t74 = t70 + t73;
-        const float t75 = t70 - t73;
-        const float t76 = t64 * t65;
-        const float t77 = 3.0f * t65;
-        const float t78 = t71 - t76;
-        const float t79 = t71 + t76;
-        const float t80 = t74 * t78;
-        const float t81 = 1.0f / (t67 * t80);
-        const float t82 = t80 * t81 * dh_26;
-        const float t83 = t67 * t81;
-        const float dh_25 = f_25 - ds_19 - 0.0046296297f * t78;
-        const float t84 = t74 * t83 * dh_25;
-        const float dh_24 = f_24 - ds_19 + t74 * t57;
-        const float t85 = t78 * t83 * dh_24;
-        const float t86 = t64 * t72;
-        const float t87 = 3.0f * t72;
-        const float t88 = t62 - t86;
-        const float t89 = t62 + t86;
-        const float dh_23 = f_23 + ds_19 - 0.0046296297f * t88;
-        const float t90 = t68 * t89;
-        const float t91 = t75 * t90;
-        const float t92 = 1.0f / (t88 * t91);
-        const float t93 = t91 * t92 * dh_23;
-        const float t94 = t88 * t92;
-        const float dh_22 = f_22 - ds_19 - 0.0046296297f * t75;
-        const float t95 = t90 * t94 * dh_22;
-        const float t96 = t75 * t94;
-        const float dh_21 = f_21 + ds_19 + t57 * t89;
-        const float dh_19 = f_19 - ds_19 + t79 * t57;
-        const float t97 = t68 * t96 * dh_21;
-        const float dh_20 = f_20 + ds_19 - 0.0046296297f * t68;
-        const float t98 = t89 * t96 * dh_20;
-        const float t99 = t59 - t49;
-        const float t100 = t59 + t49;
-        const float t101 = t99 - t87;
-        const float t102 = t99 + t87;
-        const float t103 = t100 - t77;
-        const float t104 = t100 + t77;
-        const float t105 = t103 * t102;
-        const float t106 = t101 * t105;
-        const float t107 = 1.0f / (t79 * t106);
-        const float t108 = t106 * t107 * dh_19;
-        const float t109 = t79 * t107;
-        const float t110 = 0.5f * t55 + t31;
-        const float t111 = 0.5f * t31 + t55;
-        const float t112 = t29 + t110;
-        const float t113 = t29 - t111;
-        const float t114 = t30 - t111;
-        const float t115 = t30 + t110;
-        const float t116 = 3.0f * jz;
-        const float t117 = t112 - t116;
-        const float t118 = t112 + t116;
-        const float t119 = 0.33333334f * jz;
+        // ---- j   (d3q27_kbc_n4.lbm:15)
+        const float jz = f_5 + t28 - f_6 - t52;
 
         // ---- m   (d3q27_kbc_n4.lbm:28)
-        const float m_0_2_1 = t8 + t10 + t21 - t2 - t4 - t23 - t119;
-        const float m_2_0_1 = t14 - t7 - t119;
-        const float t120 = m_0_2_1 + m_2_0_1;
+        const float m_1_0_1 = t8 + t43 + t44 - t4 - ux * jz;
 
-        // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_6 = 0.5f * (m_0_0_2 + t120);
-        const float t121 = m_0_0_2 - t120;
-
-        // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_6 = f_6 - ds_6 - 0.074074075f * t117;
-        const float t122 = 3.0f * jy;
-        const float t123 = t113 - t122;
-        const float t124 = t113 + t122;
-        const float t125 = t123 * t118;
-        const float t126 = t20 + t114;
-        const float t127 = t20 - t114;
-        const float t128 = jy * t64;
-        const float t129 = jz * t64;
-        const float t130 = jz * t63;
-        const float t131 = jy * t63;
-        const float t132 = 0.33333334f * jy;
+        // ---- u   (d3q27_kbc_n4.lbm:16)
+        const float uz = t35 * jz;
+        const float t53 = 3.0f * uz * jz;
+        const float t54 = 9.0f * (jz * uy);
 
         // ---- m   (d3q27_kbc_n4.lbm:28)
-        const float m_2_1_0 = -t37 - t42 - t34 - t132;
-        const float m_0_1_2 = -t45 - t132;
-        const float t133 = t126 + t128;
-        const float t134 = t126 - t128;
-        const float t135 = t117 * t125;
-        const float t136 = 1.0f / (t133 * t135);
-        const float t137 = t133 * t136;
-        const float t138 = t125 * t137 * dh_6;
-        const float t139 = t117 * t137;
-        const float t140 = -0.074074075f;
-
-        // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_5 = 0.5f * t121;
-
-        // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_5 = f_5 - ds_5 + t118 * t140;
-        const float t141 = t123 * t139 * dh_5;
-        const float t142 = m_0_1_2 + m_2_1_0;
-        const float t143 = m_0_2_0 + t142;
-
-        // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_3 = 0.5f * (m_0_2_0 - t142);
-        const float ds_4 = 0.5f * t143;
+        const float m_0_1_1 = t40 + t9 + t50 + t51 - 0.11111111f * t54;
+        const float t55 = 9.0f * ux;
+        const float t56 = t49 + t53;
+        const float t57 = rho - 1.5f * t36;
+        const float t58 = 3.0f * t36 + rho;
+        const float t59 = 0.5f * t56;
+        const float t60 = t57 - t59;
+        const float t61 = t58 - t59;
+        const float t62 = -0.33333334f;
+        const float m_0_2_0 = t23 + t12 + t20 + t33 + t62 * t58;
+        const float m_2_0_0 = t23 + t27 + t32 + t62 * (t49 + t37);
+        const float m_0_0_2 = t29 + t31 + t62 * (t53 + t37);
+        const float t63 = -t53;
+        const float t64 = m_0_2_0 + m_2_0_0 + m_0_0_2;
 
         // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_4 = f_4 - ds_4 - 0.074074075f * t123;
-        const float t144 = t118 * t139 * dh_4;
-        const float dh_3 = f_3 - ds_3 + t124 * t140;
-        const float t145 = t53 - t20;
-        const float t146 = t20 + t53;
-        const float t147 = t52 * t146;
-        const float t148 = t145 * t147;
-        const float t149 = 1.0f / (t124 * t148);
-        const float t150 = t148 * t149 * dh_3;
-        const float t151 = t124 * t149;
-        const float t152 = 0.11111111f * t20;
+        const float dh_0 = f_0 + t64 - 0.2962963f * t60;
+        const float t65 = -0.0046296297f;
+        const float t66 = t58 + t56;
+        const float t67 = t46 - t54;
+        const float t68 = t66 - t67;
+        const float t69 = t66 + t67;
+        const float t70 = 3.0f - t55;
+        const float t71 = 3.0f + t55;
+        const float t72 = jy + jz;
+        const float t73 = t70 * t72;
+        const float t74 = t68 + t73;
+        const float t75 = t68 - t73;
+        const float dh_26 = f_26 + ds_19 + t65 * t74;
+        const float t76 = t46 + t54;
+        const float t77 = t66 - t76;
+        const float t78 = t66 + t76;
+        const float t79 = jy - jz;
+        const float t80 = t70 * t79;
+        const float t81 = t77 + t80;
+        const float t82 = t77 - t80;
+        const float t83 = t71 * t72;
+        const float t84 = 3.0f * t72;
+        const float t85 = t78 - t83;
+        const float t86 = t78 + t83;
+        const float t87 = t81 * t85;
+        const float t88 = 1.0f / (t74 * t87);
+        const float t89 = t87 * t88 * dh_26;
+        const float t90 = t74 * t88;
+        const float dh_25 = f_25 - ds_19 - 0.0046296297f * t85;
+        const float t91 = t81 * t90 * dh_25;
+        const float dh_24 = f_24 - ds_19 + t81 * t65;
+        const float t92 = t85 * t90 * dh_24;
+        const float t93 = t71 * t79;
+        const float t94 = 3.0f * t79;
+        const float t95 = t69 - t93;
+        const float t96 = t69 + t93;
+        const float dh_23 = f_23 + ds_19 - 0.0046296297f * t95;
+        const float t97 = t75 * t96;
+        const float t98 = t82 * t97;
+        const float t99 = 1.0f / (t95 * t98);
+        const float t100 = t98 * t99 * dh_23;
+        const float t101 = t95 * t99;
+        const float dh_22 = f_22 - ds_19 - 0.0046296297f * t82;
+        const float t102 = t97 * t101 * dh_22;
+        const float t103 = t82 * t101;
+        const float dh_21 = f_21 + ds_19 + t65 * t96;
+        const float dh_19 = f_19 - ds_19 + t86 * t65;
+        const float t104 = t75 * t103 * dh_21;
+        const float dh_20 = f_20 + ds_19 - 0.0046296297f * t75;
+        const float t105 = t96 * t103 * dh_20;
+        const float t106 = 0.5f * t49 + t63;
+        const float t107 = 0.5f * t63 + t49;
+        const float t108 = t58 - t106;
+        const float t109 = t57 - t106;
+        const float t110 = t58 + t107;
+        const float t111 = t57 + t107;
+        const float t112 = t108 - t54;
+        const float t113 = t108 + t54;
+        const float t114 = t112 - t94;
+        const float t115 = t112 + t94;
+        const float t116 = t113 - t84;
+        const float t117 = t113 + t84;
+        const float t118 = t116 * t115;
+        const float t119 = t114 * t118;
+        const float t120 = 1.0f / (t86 * t119);
+        const float t121 = t119 * t120 * dh_19;
+        const float t122 = t86 * t120;
+        const float t123 = 3.0f * jz;
+        const float t124 = t109 - t123;
+        const float t125 = t109 + t123;
+        const float t126 = 0.33333334f * jz;
 
         // ---- m   (d3q27_kbc_n4.lbm:28)
-        const float m_1_2_0 = t11 - t18 - t152;
-        const float m_1_0_2 = t15 - t152;
-        const float t153 = m_1_0_2 + m_1_2_0;
+        const float m_2_0_1 = t28 - t48 - t126;
+        const float m_0_2_1 = -t52 - t126;
+        const float t127 = m_0_2_1 + m_2_0_1;
 
         // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_2 = 0.5f * (m_2_0_0 + t153);
-        const float t154 = m_2_0_0 - t153;
+        const float ds_6 = 0.5f * (m_0_0_2 + t127);
+        const float ds_5 = 0.5f * (m_0_0_2 - t127);
 
         // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_2 = f_2 - ds_2 + t145 * t140;
-        const float t155 = t147 * t151 * dh_2;
-        const float t156 = t145 * t151;
-        const float t157 = 0.25f * (t146 * t156 * dh_0);
+        const float dh_6 = f_6 - ds_6 - 0.074074075f * t124;
+        const float t128 = 3.0f * jy;
+        const float t129 = t61 - t128;
+        const float t130 = t61 + t128;
+        const float t131 = t129 * t125;
+        const float t132 = t46 + t110;
+        const float t133 = t46 - t110;
+        const float t134 = jy * t71;
+        const float t135 = jz * t71;
+        const float t136 = jz * t70;
+        const float t137 = jy * t70;
+        const float t138 = 0.33333334f * jy;
+
+        // ---- m   (d3q27_kbc_n4.lbm:28)
+        const float m_2_1_0 = -t10 - t15 - t138;
+        const float m_0_1_2 = -t11 - t138;
+        const float t139 = t132 + t134;
+        const float t140 = t132 - t134;
+        const float t141 = t124 * t131;
+        const float t142 = 1.0f / (t139 * t141);
+        const float t143 = t139 * t142;
+        const float t144 = t131 * t143 * dh_6;
+        const float t145 = t124 * t143;
+        const float t146 = -0.074074075f;
+
+        // ---- dh   (d3q27_kbc_n4.lbm:33)
+        const float dh_5 = f_5 - ds_5 + t125 * t146;
+        const float t147 = t129 * t145 * dh_5;
+        const float t148 = m_0_1_2 + m_2_1_0;
 
         // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_1 = 0.5f * t154;
+        const float ds_4 = 0.5f * (m_0_2_0 + t148);
+        const float ds_3 = 0.5f * (m_0_2_0 - t148);
 
         // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_1 = f_1 - ds_1 + t146 * t140;
-        const float t158 = t52 * t156 * dh_1;
-        const float t159 = m_0_1_2 - m_0_2_1;
-        const float t160 = m_0_1_2 + m_0_2_1;
-        const float t161 = m_0_1_1 + t159;
-        const float t162 = m_0_1_1 - t159;
+        const float dh_4 = f_4 - ds_4 - 0.074074075f * t129;
+        const float t149 = t125 * t145 * dh_4;
+        const float dh_3 = f_3 - ds_3 + t130 * t146;
+        const float t150 = t111 - t46;
+        const float t151 = t46 + t111;
+        const float t152 = t60 * t151;
+        const float t153 = t150 * t152;
+        const float t154 = 1.0f / (t130 * t153);
+        const float t155 = t153 * t154 * dh_3;
+        const float t156 = t130 * t154;
+        const float t157 = 4.0f * t47 + m_1_0_2;
 
         // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_18 = -0.25f * t161;
+        const float ds_1 = 0.5f * (m_2_0_0 - t157);
+        const float ds_2 = 0.5f * (m_2_0_0 + t157);
 
         // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_18 = f_18 - ds_18 - 0.018518519f * t101;
-        const float t163 = t105 * t109 * dh_18;
-        const float t164 = t101 * t109;
-        const float t165 = -0.018518519f;
+        const float dh_1 = f_1 - ds_1 + t151 * t146;
+        const float dh_2 = f_2 - ds_2 + t150 * t146;
+        const float t158 = t150 * t156;
+        const float t159 = t152 * t156 * dh_2;
+        const float t160 = t60 * t158 * dh_1;
+        const float t161 = 0.0625f * (t151 * t158 * dh_0);
+        const float t162 = m_0_1_2 + m_0_1_1;
+        const float t163 = m_0_1_2 - m_0_1_1;
 
         // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_17 = -0.25f * t162;
+        const float ds_18 = 0.25f * (m_0_2_1 - t162);
+        const float ds_15 = 0.25f * (m_0_2_1 + t162);
 
         // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_17 = f_17 - ds_17 + t102 * t165;
-        const float t166 = t103 * t164 * dh_17;
-        const float t167 = m_0_1_1 - t160;
-        const float t168 = m_0_1_1 + t160;
+        const float dh_18 = f_18 - ds_18 - 0.018518519f * t114;
+        const float t164 = t118 * t122 * dh_18;
+        const float t165 = t114 * t122;
+        const float t166 = -0.018518519f;
 
         // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_16 = 0.25f * t167;
+        const float ds_17 = -0.25f * (m_0_2_1 - t163);
+        const float ds_16 = -0.25f * (m_0_2_1 + t163);
 
         // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_16 = f_16 - ds_16 - 0.018518519f * t103;
-        const float t169 = t102 * t164 * dh_16;
+        const float dh_17 = f_17 - ds_17 + t115 * t166;
+        const float t167 = t116 * t165 * dh_17;
+        const float dh_16 = f_16 - ds_16 - 0.018518519f * t116;
+        const float t168 = t115 * t165 * dh_16;
+        const float dh_15 = f_15 - ds_15 + t117 * t166;
+        const float t169 = t137 - t133;
+        const float t170 = -t133 - t137;
+        const float t171 = t57 - (t46 - t56);
+        const float t172 = t46 + t56 + t57;
+        const float t173 = t171 + t136;
+        const float t174 = t171 - t136;
+        const float t175 = t173 * t140;
+        const float t176 = t169 * t175;
+        const float t177 = 1.0f / (t117 * t176);
+        const float t178 = t176 * t177 * dh_15;
+        const float t179 = t117 * t177;
+        const float t180 = 0.25f * (m_2_1_0 - m_1_1_0);
+        const float t181 = 0.25f * (m_2_1_0 + m_1_1_0);
 
         // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_15 = 0.25f * t168;
+        const float ds_14 = t180 - t47;
+        const float ds_8 = -t47 - t180;
 
         // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_15 = f_15 - ds_15 + t104 * t165;
-        const float t170 = t131 - t127;
-        const float t171 = -t127 - t131;
-        const float t172 = t20 - t115;
-        const float t173 = t20 + t115;
-        const float t174 = t130 - t172;
-        const float t175 = -t172 - t130;
-        const float t176 = t174 * t134;
-        const float t177 = t170 * t176;
-        const float t178 = 1.0f / (t104 * t177);
-        const float t179 = t177 * t178 * dh_15;
-        const float t180 = t104 * t178;
-        const float t181 = m_2_1_0 - m_1_1_0;
-        const float t182 = m_2_1_0 + m_1_1_0;
-        const float t183 = m_1_2_0 - t181;
-        const float t184 = m_1_2_0 + t181;
+        const float dh_14 = f_14 - ds_14 - 0.018518519f * t169;
+        const float t182 = t175 * t179 * dh_14;
+        const float t183 = t169 * t179;
 
         // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_14 = -0.25f * t183;
+        const float ds_13 = t47 - t181;
+        const float ds_7 = t47 + t181;
 
         // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_14 = f_14 - ds_14 - 0.018518519f * t170;
-        const float t185 = t176 * t180 * dh_14;
-        const float t186 = t170 * t180;
-        const float t187 = m_1_2_0 - t182;
-        const float t188 = m_1_2_0 + t182;
+        const float dh_7 = f_7 - ds_7 + t139 * t166;
+        const float t184 = t141 * t142 * dh_7;
+        const float dh_13 = f_13 - ds_13 - 0.018518519f * t140;
+        const float t185 = t173 * t183 * dh_13;
+        const float t186 = m_1_0_2 - m_2_0_1;
+        const float t187 = m_1_0_2 + m_2_0_1;
 
         // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_13 = 0.25f * t187;
+        const float ds_12 = -0.25f * (m_1_0_1 + t186);
 
         // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_13 = f_13 - ds_13 - 0.018518519f * t134;
-        const float t189 = t174 * t186 * dh_13;
-        const float t190 = m_2_0_1 - m_1_0_1;
-        const float t191 = m_2_0_1 + m_1_0_1;
-        const float t192 = m_1_0_2 - t190;
-        const float t193 = m_1_0_2 + t190;
+        const float dh_12 = f_12 - ds_12 + t173 * t166;
+        const float t188 = t140 * t183 * dh_12;
 
         // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_12 = -0.25f * t192;
+        const float ds_11 = -0.25f * (m_1_0_1 - t186);
+        const float t189 = t172 - t135;
+        const float t190 = t172 + t135;
 
         // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_12 = f_12 - ds_12 - 0.018518519f * t174;
-        const float t194 = t134 * t186 * dh_12;
-        const float t195 = t173 - t129;
-        const float t196 = t173 + t129;
-        const float t197 = m_1_0_2 - t191;
-        const float t198 = m_1_0_2 + t191;
+        const float dh_11 = f_11 - ds_11 - 0.018518519f * t189;
+        const float t191 = t170 * t190;
+        const float t192 = t174 * t191;
+        const float t193 = 1.0f / (t189 * t192);
+        const float t194 = t192 * t193 * dh_11;
+        const float t195 = t189 * t193;
 
         // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_11 = 0.25f * t197;
+        const float ds_10 = 0.25f * (m_1_0_1 - t187);
+        const float ds_9 = 0.25f * (m_1_0_1 + t187);
 
         // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_11 = f_11 - ds_11 - 0.018518519f * t195;
-        const float t199 = t171 * t196;
-        const float t200 = t175 * t199;
-        const float t201 = 1.0f / (t195 * t200);
-        const float t202 = t200 * t201 * dh_11;
-        const float t203 = t195 * t201;
-
-        // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_10 = -0.25f * t193;
-
-        // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_10 = f_10 - ds_10 - 0.018518519f * t175;
-        const float t204 = t199 * t203 * dh_10;
-        const float t205 = t175 * t203;
-
-        // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_9 = 0.25f * t198;
-
-        // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_9 = f_9 - ds_9 + t196 * t165;
-        const float t206 = t171 * t205 * dh_9;
-
-        // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_7 = 0.25f * t188;
-
-        // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_7 = f_7 - ds_7 + t133 * t165;
-        const float t207 = t135 * t136 * dh_7;
-        const float t208 = 0.5f * (t154 * t158 + t144 * t143 + t121 * t141) + t189 * t187 + ds_3 * t150 + t167 * t169
-            + ds_6 * t138 + t198 * t206 + ds_2 * t155 + t188 * t207;
-        const float t209 = t168 * t179 + t208 + t197 * t202 - t157 * t56 - t183 * t185 - t193 * t204 - t162 * t166
-            - t161 * t163;
-
-        // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_8 = -0.25f * t184;
-
-        // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_8 = f_8 - ds_8 - 0.018518519f * t171;
-        const float t210 = t196 * t205 * dh_8;
-        const float t211 = dh_7 * t207 + dh_8 * t210 + dh_9 * t206 + dh_10 * t204 + dh_11 * t202 + dh_12 * t194
-            + dh_13 * t189 + dh_14 * t185 + dh_15 * t179 + dh_16 * t169 + dh_17 * t166;
+        const float dh_9 = f_9 - ds_9 + t190 * t166;
+        const float dh_10 = f_10 - ds_10 - 0.018518519f * t174;
+        const float t196 = t191 * t195 * dh_10;
+        const float t197 = t174 * t195;
+        const float t198 = t170 * t197 * dh_9;
+        const float dh_8 = f_8 - ds_8 - 0.018518519f * t170;
+        const float t199 = t190 * t197 * dh_8;
+        const float t200 = dh_0 * t161 + dh_7 * t184 + dh_8 * t199 + dh_9 * t198 + dh_10 * t196 + dh_11 * t194
+            + dh_12 * t188 + dh_13 * t185 + dh_14 * t182 + dh_15 * t178 + dh_16 * t168;
+        const float t201 = 0.25f * (ds_1 * t160 + ds_2 * t159 + ds_3 * t155 + ds_4 * t149 + ds_5 * t147 + ds_6 * t144)
+            + ds_7 * t184 + ds_8 * t199 + ds_9 * t198 + ds_10 * t196;
+        const float t202 = ds_11 * t194 + t201 + ds_12 * t188 + ds_13 * t185 + ds_14 * t182 + ds_15 * t178
+            + ds_16 * t168 + ds_17 * t167 + ds_18 * t164 - t161 * t64 - ds_19 * (t100 - (t92 - (t104 - t102 + t89))
+            - (t121 - (t105 - t91))) * 4.0f;
 
         // ---- hh   (d3q27_kbc_n4.lbm:35)
-        const float hh = 13.5f * (dh_0 * t157 + dh_1 * t158 + dh_2 * t155 + dh_3 * t150 + dh_4 * t144 + dh_5 * t141
-            + dh_6 * t138) + 54.0f * (dh_18 * t163 + t211) + 216.0f * (dh_19 * t108 + dh_20 * t98 + dh_21 * t97
-            + dh_22 * t95 + dh_23 * t93 + dh_24 * t85 + dh_25 * t84 + dh_26 * t82);
-        const float t212 = t209 - t192 * t194 - t184 * t210 - ds_19 * (t97 - t95 + (t98 - (t85 + t84) - (t108 - (t93
-            + t82)))) * 16.0f;
-        const float t213 = 0.0f < hh ? 13.5f * (t212 / hh) : 0.0f;
-        const float t214 = t213 - t213 * omega + 1.0f;
+        const float hh = 13.5f * (dh_1 * t160 + dh_2 * t159 + dh_3 * t155 + dh_4 * t149 + dh_5 * t147 + dh_6 * t144)
+            + 54.0f * (dh_17 * t167 + t200 + dh_18 * t164) + 216.0f * (dh_19 * t121 + dh_20 * t105 + dh_21 * t104
+            + dh_22 * t102 + dh_23 * t100 + dh_24 * t92 + dh_25 * t91 + dh_26 * t89);
+        const float t203 = 0.0f < hh ? 54.0f * (t202 / hh) : 0.0f;
+        const float t204 = t203 - t203 * omega + 1.0f;
 
         // ---- post
-        const float post_0 = t56 * omega + f_0 - dh_0 * t214;
-        const float post_1 = f_1 - dh_1 * t214 - omega * ds_1;
-        const float post_2 = f_2 - dh_2 * t214 - omega * ds_2;
-        const float post_3 = f_3 - dh_3 * t214 - omega * ds_3;
-        const float post_4 = f_4 - dh_4 * t214 - omega * ds_4;
-        const float post_5 = f_5 - dh_5 * t214 - omega * ds_5;
-        const float post_6 = f_6 - dh_6 * t214 - omega * ds_6;
-        const float post_7 = f_7 - dh_7 * t214 - omega * ds_7;
-        const float post_8 = f_8 - dh_8 * t214 - omega * ds_8;
-        const float post_9 = f_9 - dh_9 * t214 - omega * ds_9;
-        const float post_10 = f_10 - dh_10 * t214 - omega * ds_10;
-        const float post_11 = f_11 - dh_11 * t214 - omega * ds_11;
-        const float post_12 = f_12 - dh_12 * t214 - omega * ds_12;
-        const float post_13 = f_13 - dh_13 * t214 - omega * ds_13;
-        const float post_14 = f_14 - dh_14 * t214 - omega * ds_14;
-        const float post_15 = f_15 - dh_15 * t214 - omega * ds_15;
-        const float post_16 = f_16 - dh_16 * t214 - omega * ds_16;
-        const float post_17 = f_17 - dh_17 * t214 - omega * ds_17;
-        const float post_18 = f_18 - dh_18 * t214 - omega * ds_18;
-        const float t215 = ds_19 * omega;
-        const float post_19 = f_19 - t215 - t214 * dh_19;
-        const float post_20 = f_20 + t215 - dh_20 * t214;
-        const float post_21 = f_21 + t215 - dh_21 * t214;
-        const float post_22 = f_22 - t215 - t214 * dh_22;
-        const float post_23 = f_23 + t215 - dh_23 * t214;
-        const float post_24 = f_24 - t215 - t214 * dh_24;
-        const float post_25 = f_25 - t215 - t214 * dh_25;
-        const float post_26 = f_26 + t215 - dh_26 * t214;
+        const float post_0 = f_0 - dh_0 * t204 - omega * (t37 - (t34 - (0.33333334f * t56 - 2.0f * t30)) + t36);
+        const float post_1 = f_1 - dh_1 * t204 - omega * ds_1;
+        const float post_2 = f_2 - dh_2 * t204 - omega * ds_2;
+        const float post_3 = f_3 - dh_3 * t204 - omega * ds_3;
+        const float post_4 = f_4 - dh_4 * t204 - omega * ds_4;
+        const float post_5 = f_5 - dh_5 * t204 - omega * ds_5;
+        const float post_6 = f_6 - dh_6 * t204 - omega * ds_6;
+        const float post_7 = f_7 - dh_7 * t204 - omega * ds_7;
+        const float post_8 = f_8 - dh_8 * t204 - omega * ds_8;
+        const float post_9 = f_9 - dh_9 * t204 - omega * ds_9;
+        const float post_10 = f_10 - dh_10 * t204 - omega * ds_10;
+        const float post_11 = f_11 - dh_11 * t204 - omega * ds_11;
+        const float post_12 = f_12 - dh_12 * t204 - omega * ds_12;
+        const float post_13 = f_13 - dh_13 * t204 - omega * ds_13;
+        const float post_14 = f_14 - dh_14 * t204 - omega * ds_14;
+        const float post_15 = f_15 - dh_15 * t204 - omega * ds_15;
+        const float post_16 = f_16 - dh_16 * t204 - omega * ds_16;
+        const float post_17 = f_17 - dh_17 * t204 - omega * ds_17;
+        const float post_18 = f_18 - dh_18 * t204 - omega * ds_18;
+        const float t205 = ds_19 * omega;
+        const float post_19 = f_19 - t205 - t204 * dh_19;
+        const float post_20 = f_20 + t205 - dh_20 * t204;
+        const float post_21 = f_21 + t205 - dh_21 * t204;
+        const float post_22 = f_22 - t205 - t204 * dh_22;
+        const float post_23 = f_23 + t205 - dh_23 * t204;
+        const float post_24 = f_24 - t205 - t204 * dh_24;
+        const float post_25 = f_25 - t205 - t204 * dh_25;
+        const float post_26 = f_26 + t205 - dh_26 * t204;
 
         after[0 * stride_after + cell] = post_0;
         after[1 * stride_after + cell] = post_1;

@@ -101,6 +101,11 @@ impl Algebra {
         &self.coefs[id.0 as usize]
     }
 
+    pub(super) fn plus(&mut self, a: Coef, b: Coef) -> Coef {
+        let value = self.value(a) + self.value(b);
+        self.coef(&value)
+    }
+
     pub(super) fn multiply(&mut self, a: Coef, b: Coef) -> Coef {
         if a == Coef::ONE {
             return b;
@@ -214,10 +219,7 @@ impl Algebra {
     /// Adds `coef * mono` to a sum.
     pub(super) fn accumulate(&mut self, sum: &mut Poly, mono: Mono, coef: Coef) {
         let total = match sum.get(&mono) {
-            Some(&old) => {
-                let value = self.value(old) + self.value(coef);
-                self.coef(&value)
-            }
+            Some(&old) => self.plus(old, coef),
             None => coef,
         };
         if total == Coef::ZERO {

@@ -118,7 +118,7 @@ impl Work<'_> {
             places.remove(&(row, a, b));
         }
         // Alone and without a common factor it saves nothing; else what it saves is found out when it is best.
-        let worth = places.len() > 1 || (places.len() == 1 && first != a);
+        let worth = places.len() > 1 || places.iter().any(|(_, a, _)| *a != first);
         if places.is_empty() {
             self.places.remove(&divisor);
         }
@@ -176,20 +176,62 @@ impl Work<'_> {
     /// Makes the divisor a variable and uses it in all its places.
     fn name(&mut self, divisor: Divisor) {
         let (first, second, ratio) = divisor;
-        let places = self.disjoint(divisor);
-        let var = self.system.push(Def::Sum(Poly::new()));
+        let mut places = self.disjoint(divisor);
+        // A sum that is a multiple of the divisor names it already.
+        let whole = places.iter().position(|&(row, a, _)| a == first && self.rows[&row].len() == 2);
+        let (var, unit) = match whole {
+            Some(at) => {
+                let (row, a, _) = places.remove(at);
+                (row, self.rows[&row][&a])
+            }
+            None => {
+                let var = self.system.push(Def::Sum(Poly::new()));
+                self.rows.insert(var, Poly::new());
+                self.add(var, first, Coef::ONE);
+                self.add(var, second, ratio);
+                (var, Coef::ONE)
+            }
+        };
         let named = self.system.algebra.single(var);
         for (row, a, b) in places {
+            let Some((&coef, &other)) = self.rows[&row].get(&a).zip(self.rows[&row].get(&b)) else { continue };
+            if self.system.algebra.divide(other, coef) != ratio {
+                continue;
+            }
             let factor = self.system.algebra.over(a, first);
             let mono = self.system.algebra.times(factor, named);
-            let coef = self.rows[&row][&a];
+            let coef = self.system.algebra.divide(coef, unit);
             self.remove(row, a);
             self.remove(row, b);
-            self.insert(row, mono, coef);
+            self.add(row, mono, coef);
+            if mono == named && self.rows[&row].len() == 1 {
+                self.replace(row, var, coef);
+            }
         }
-        self.rows.insert(var, Poly::new());
-        self.insert(var, first, Coef::ONE);
-        self.insert(var, second, ratio);
+    }
+
+    /// Puts `factor * other` where `var`, which is that, is used.
+    fn replace(&mut self, var: Var, other: Var, factor: Coef) {
+        let mut users: Vec<(Var, Mono, i32)> = Vec::new();
+        for (&row, sum) in &self.rows {
+            for &mono in sum.keys() {
+                let power = self.system.algebra.factors(mono).iter().find(|(own, _)| *own == var);
+                users.extend(power.map(|(_, power)| (row, mono, *power)));
+            }
+        }
+        for (row, mono, power) in users {
+            let mut coef = self.rows[&row][&mono];
+            for _ in 0..power.abs() {
+                coef = match power {
+                    ..0 => self.system.algebra.divide(coef, factor),
+                    _ => self.system.algebra.multiply(coef, factor),
+                };
+            }
+            let quotient = self.system.algebra.mono(vec![(other, power), (var, -power)]);
+            let renamed = self.system.algebra.times(mono, quotient);
+            self.remove(row, mono);
+            self.add(row, renamed, coef);
+        }
     }
 
     fn remove(&mut self, row: Var, mono: Mono) {
@@ -205,7 +247,16 @@ impl Work<'_> {
         }
     }
 
-    fn insert(&mut self, row: Var, mono: Mono, coef: Coef) {
+    /// Adds a term to a row.
+    fn add(&mut self, row: Var, mono: Mono, coef: Coef) {
+        let mut coef = coef;
+        if let Some(&old) = self.rows[&row].get(&mono) {
+            self.remove(row, mono);
+            coef = self.system.algebra.plus(old, coef);
+        }
+        if coef == Coef::ZERO {
+            return;
+        }
         let others: Vec<Mono> = self.rows[&row].keys().copied().collect();
         self.rows.get_mut(&row).expect("a row").insert(mono, coef);
         *self.uses.entry(mono).or_default() += 1;

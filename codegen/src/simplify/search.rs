@@ -1,9 +1,12 @@
 //! In: a `KernelIr`. Out: the cheapest [`System`] found for it.
 //!
-//! Two things are tried: which sums to inline where (one after the other, what pays stays), then ties of the pair search.
-//! Every trial runs all passes and is priced as expressions. The number of trials is fixed; nothing depends on time.
+//! Two things are tried in turn: which sums to inline where (one after the other, what pays stays) and ties
+//! of the pair search. Every trial runs all passes and is priced as expressions. Trials that do not pay do not change what
+//! comes after them, so some run at once; the result is that of one after the other. Nothing depends on time.
 
 use std::collections::BTreeSet;
+
+use rayon::prelude::*;
 
 use super::build::build;
 use super::cost::price;
@@ -13,10 +16,17 @@ use super::products::share_products;
 use super::reciprocals::share_divisions;
 use super::scale::rescale;
 use super::system::System;
+use crate::count::count;
 use crate::ir::KernelIr;
 
 /// Trials that resolve ties differently, for each order of the passes.
 const SEEDS: u64 = 6;
+
+/// Trials that run at once.
+const BATCH: usize = 8;
+
+/// Operations as written above which a kernel gets one round of trials instead of two: they take longer there.
+const LARGE: u32 = 600;
 
 /// Inlining that makes more terms than this, in per cent of what there was, is not tried.
 const GROWTH: usize = 150;
@@ -50,11 +60,44 @@ impl Best {
         Self { trial, normal, price }
     }
 
-    /// Takes what is cheaper.
-    fn improve(&mut self, trial: Trial, normal: System) {
-        let other = Self::new(trial, normal);
-        if other.price < self.price {
-            *self = other;
+    /// Tries each place where a sum could be inlined the other way round, then those that were inlined once more.
+    fn inline(&mut self, kernel: &KernelIr, edges: &[Edge]) {
+        let toggle = |best: &Self, edge: &Edge| {
+            let mut trial = best.trial.clone();
+            if !trial.inline.remove(edge) {
+                trial.inline.insert(*edge);
+            }
+            let normal = normal(kernel, &trial.inline).system;
+            (terms(&normal) <= GROWTH * terms(&best.normal) / 100).then(|| Self::new(trial, normal))
+        };
+        self.climb(edges, toggle);
+        let inlined: Vec<Edge> = self.trial.inline.iter().copied().collect();
+        self.climb(&inlined, toggle);
+    }
+
+    /// Tries ties of the pair search and the order of the passes.
+    fn resolve(&mut self) {
+        let ties: Vec<(u64, bool)> = (0..SEEDS).flat_map(|seed| [(seed, true), (seed, false)]).collect();
+        self.climb(&ties, |best, &(seed, products_first)| {
+            let trial = Trial { products_first, seed, ..best.trial.clone() };
+            (trial != best.trial).then(|| Self::new(trial, best.normal.clone()))
+        });
+    }
+
+    /// Makes changes one after the other; what is cheaper stays.
+    fn climb<C: Sync>(&mut self, mut changes: &[C], change: impl Fn(&Self, &C) -> Option<Self> + Sync) {
+        while !changes.is_empty() {
+            let batch = &changes[..changes.len().min(BATCH)];
+            let tried: Vec<Option<Self>> = batch.par_iter().map(|own| change(self, own)).collect();
+            let cheaper =
+                |(at, other): (usize, Option<Self>)| Some((at, other.filter(|other| other.price < self.price)?));
+            // What was tried after a change that stays is tried again on top of it.
+            let stays = tried.into_iter().enumerate().find_map(cheaper);
+            let done = stays.as_ref().map_or(batch.len(), |(at, _)| at + 1);
+            changes = &changes[done..];
+            if let Some((_, other)) = stays {
+                *self = other;
+            }
         }
     }
 }
@@ -65,27 +108,11 @@ pub(super) fn search(kernel: &KernelIr) -> System {
     let Normal { system, mut edges } = normal(kernel, &nothing.inline);
     let mut best = Best::new(nothing, system);
     edges.reverse();
-    for edge in edges {
-        let mut trial = best.trial.clone();
-        trial.inline.insert(edge);
-        let normal = normal(kernel, &trial.inline).system;
-        if terms(&normal) <= GROWTH * terms(&best.normal) / 100 {
-            best.improve(trial, normal);
-        }
-    }
-    for edge in best.trial.inline.clone() {
-        let mut trial = best.trial.clone();
-        trial.inline.remove(&edge);
-        let normal = normal(kernel, &trial.inline).system;
-        best.improve(trial, normal);
-    }
-    for seed in 0..SEEDS {
-        for products_first in [true, false] {
-            let trial = Trial { products_first, seed, ..best.trial.clone() };
-            if trial != best.trial {
-                best.improve(trial, best.normal.clone());
-            }
-        }
+    let outputs: Vec<_> = kernel.outputs.iter().map(|output| output.value).collect();
+    let rounds = if count(&kernel.exprs, &outputs).flops > LARGE { 1 } else { 2 };
+    for _ in 0..rounds {
+        best.inline(kernel, &edges);
+        best.resolve();
     }
     run(&best.normal, &best.trial, FINAL_STEPS)
 }
