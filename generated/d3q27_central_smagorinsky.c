@@ -6,13 +6,13 @@
 // options: c f32 block=4x4x4
 // cost:    init                 91 flop (as written 104): 41 add, 44 mul, 3 fma
 //                               4 loads, 27 stores, 124 B per cell
-//          stream_collide       366 flop (as written 504): 163 add, 91 mul, 54 fma, 2 div, 2 sqrt
+//          stream_collide       351 flop (as written 504): 159 add, 77 mul, 55 fma, 3 div, 2 sqrt
 //                               27 loads, 27 stores, 216 B per cell
-//          stream_collide_walls 366 flop (as written 504): 163 add, 91 mul, 54 fma, 2 div, 2 sqrt
+//          stream_collide_walls 351 flop (as written 504): 159 add, 77 mul, 55 fma, 3 div, 2 sqrt
 //                               27 loads, 27 stores, 216 B per cell
 //          macroscopic          53 flop (as written 52): 49 add, 3 mul, 1 div
 //                               27 loads, 4 stores, 124 B per cell
-//          collide              366 flop (as written 504): 163 add, 91 mul, 54 fma, 2 div, 2 sqrt
+//          collide              351 flop (as written 504): 159 add, 77 mul, 55 fma, 3 div, 2 sqrt
 //                               27 loads, 27 stores, 216 B per cell
 
 #include <math.h>
@@ -69,6 +69,9 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_24 = before[24 * stride_before + cell];
         const float f_25 = before[25 * stride_before + cell];
         const float f_26 = before[26 * stride_before + cell];
+
+        // ---- rest   (d3q27_central_smagorinsky.lbm:37)
+        const float rest = 1.0f / omega;
 
         // ---- mz   (d3q27_central_smagorinsky.lbm:15)
         const float mz_0_0_2 = f_6 + f_5;
@@ -160,222 +163,229 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float m_2_0_0 = my_n1_0_0 + my_1_0_0;
         const float jx = my_1_0_0 - my_n1_0_0;
         const float rho = my_0_0_0 + m_2_0_0;
-        const float t0 = rho * rho;
-        const float t1 = rho * omega;
-        const float t2 = 1.0f / (t0 * t1);
-        const float t3 = t0 * t2;
-        const float t4 = t1 * t2;
-        const float t5 = t3 * omega;
-
-        // ---- rest   (d3q27_central_smagorinsky.lbm:37)
-        const float rest = rho * t3;
+        const float t0 = 1.0f / rho;
 
         // ---- u   (d3q27_central_smagorinsky.lbm:21)
-        const float uz = jz * t5;
+        const float uy = t0 * jy;
+        const float t1 = -jx;
+
+        // ---- second   (d3q27_central_smagorinsky.lbm:30)
+        const float second_xy = uy * t1 + m_1_1_0;
+
+        // ---- u   (d3q27_central_smagorinsky.lbm:21)
+        const float uz = t0 * jz;
 
         // ---- second   (d3q27_central_smagorinsky.lbm:30)
         const float second_zz = m_0_0_2 - uz * jz;
-        const float second_yz = m_0_1_1 - uz * jy;
-        const float second_xz = m_1_0_1 - uz * jx;
+        const float second_xz = uz * t1 + m_1_0_1;
 
         // ---- u   (d3q27_central_smagorinsky.lbm:21)
-        const float ux = jx * t5;
-        const float t6 = jx * ux;
+        const float ux = t0 * jx;
+        const float t2 = jx * ux;
 
         // ---- second   (d3q27_central_smagorinsky.lbm:30)
-        const float second_xx = m_2_0_0 - t6;
+        const float second_xx = m_2_0_0 - t2;
+        const float t3 = -jy;
+        const float second_yy = uy * t3 + m_0_2_0;
+        const float second_yz = uz * t3 + m_0_1_1;
 
-        // ---- u   (d3q27_central_smagorinsky.lbm:21)
-        const float uy = jy * t5;
-        const float t7 = jy * uy;
-
-        // ---- second   (d3q27_central_smagorinsky.lbm:30)
-        const float second_yy = m_0_2_0 - t7;
-        const float t8 = -(second_xx + second_yy + second_zz);
-        const float t9 = 3.0f * second_zz + t8;
-        const float t10 = 3.0f * second_xx + t8;
-        const float t11 = 3.0f * second_yy + t8;
-        const float t12 = jy * ux;
-        const float second_xy = m_1_1_0 - t12;
+        // ---- mean   (d3q27_central_smagorinsky.lbm:35)
+        const float mean = 0.33333334f * (second_xx + second_yy + second_zz);
+        const float t4 = second_zz - mean;
+        const float t5 = second_xx - mean;
+        const float t6 = second_yy - mean;
 
         // ---- stress   (d3q27_central_smagorinsky.lbm:36)
-        const float stress = sqrtf(0.22222222f * (t10 * t10 + t11 * t11 + t9 * t9) + 4.0f * (second_xy * second_xy
+        const float stress = sqrtf(2.0f * (t5 * t5 + t6 * t6 + t4 * t4) + 4.0f * (second_xy * second_xy
             + second_xz * second_xz + second_yz * second_yz));
 
         // ---- keep   (d3q27_central_smagorinsky.lbm:41)
-        const float keep = 1.0f - 2.0f / (sqrtf(rest * rest + 18.0f * (stress * t5 * smagorinsky * smagorinsky))
-            + rest);
+        const float keep = 1.0f - 2.0f / (rest + sqrtf(rest * rest
+            + 18.0f * (t0 * stress * smagorinsky * smagorinsky)));
+        const float t7 = second_xx * keep;
+        const float t8 = second_yy * keep;
+        const float t9 = second_zz * keep;
 
         // ---- s   (d3q27_central_smagorinsky.lbm:45)
-        const float s_xy = keep * second_xy;
-        const float t13 = second_xx * keep;
-        const float s_yz = keep * second_yz;
-        const float s_xz = keep * second_xz;
-        const float t14 = -keep;
+        const float s_xy = second_xy * keep;
+        const float t10 = jx * s_xy;
 
         // ---- dxy   (d3q27_central_smagorinsky.lbm:42)
-        const float dxy = second_yy * t14 + t13;
+        const float dxy = t7 - t8;
 
         // ---- dxz   (d3q27_central_smagorinsky.lbm:43)
-        const float dxz = second_zz * t14 + t13;
-        const float t15 = s_xy + t12;
-        const float t16 = jx * s_xy;
+        const float dxz = t7 - t9;
 
         // ---- sxx   (d3q27_central_smagorinsky.lbm:44)
         const float sxx = 0.33333334f * (rho + dxy + dxz);
+        const float t11 = t7 - sxx;
+        const float t12 = sxx + t2;
 
         // ---- s   (d3q27_central_smagorinsky.lbm:45)
-        const float s_yy = sxx - dxy;
-        const float t17 = s_yy + t7;
-        const float s_zz = sxx - dxz;
-        const float t18 = sxx + t6;
-        const float t19 = (jx * t17 + 2.0f * (jy * s_xy)) * t5;
-        const float t20 = jy * t18;
-        const float t21 = (jy * (4.0f * t16 + t20) + jx * jx * s_yy) * t4;
-        const float t22 = (2.0f * t16 + t20) * t5;
+        const float s_yy = t8 - t11;
+        const float s_zz = t9 - t11;
+
+        // ---- kx   (d3q27_central_smagorinsky.lbm:57)
+        const float kx_0_0_0 = rho - t12;
+        const float t13 = 0.5f * (jy * kx_0_0_0);
+        const float t14 = s_yy * ux;
+        const float t15 = 0.11111111f * rho + ux * t14;
+        const float kx_0_2_0 = s_yy - t15;
+        const float t16 = t0 * (t13 - 2.0f * t10) * uy + 0.5f * kx_0_2_0;
+        const float t17 = -t0 * (t13 - t10);
+        const float t18 = -2.0f;
 
         // ---- ky   (d3q27_central_smagorinsky.lbm:59)
-        const float ky_0_0_0 = t21 - t18 - t17 + 1.1111112f * rho;
-        const float t23 = 0.11111111f * rho + t21;
-        const float t24 = 0.25f * (t18 - t23);
-        const float t25 = jy * s_xz;
-        const float t26 = jx * s_yz;
-        const float t27 = t25 + t26;
-        const float t28 = jy * t4;
-        const float t29 = t27 * ux * t28;
-        const float t30 = 0.5f * (t27 * t5);
-        const float t31 = uy * s_yz - t29;
-        const float t32 = s_xz * ux;
-        const float t33 = 0.5f * s_xz;
-        const float t34 = -t31 - t32;
-        const float t35 = ky_0_0_0 * uz;
-        const float t36 = jx * s_zz;
-        const float t37 = ux * t36 * t4 + 0.11111111f;
-        const float t38 = jx * t4;
-        const float t39 = jy * (t5 * s_zz - t37);
-        const float t40 = jy * t37;
-        const float t41 = uy * t40 + 0.11111111f * t6;
-        const float t42 = t36 * t38;
-        const float t43 = (0.5f * t26 + t25) * t38;
-        const float t44 = (0.5f * t25 + t26) * t28;
-        const float t45 = 0.5f * s_yz - t43;
-        const float t46 = t28 * t36;
-        const float t47 = s_zz * t28;
-        const float t48 = jx * (uy * t47 + 0.11111111f);
-        const float t49 = jy * t47;
-        const float t50 = 0.25f * (jx - t19);
-        const float t51 = ux * s_zz - t48;
-        const float ky_0_0_2 = s_zz + t41 - t42 - t49 - rho * 0.18518518f;
-        const float t52 = uz * (4.0f * t34 + t35) + ky_0_0_2;
+        const float ky_0_0_0 = t16 * t18 + kx_0_0_0;
+        const float t19 = keep * ux;
+        const float t20 = second_xy * t19;
+        const float t21 = second_xz * t19;
+        const float t22 = second_yz * t19;
 
-        // ---- post
-        const float post_0 = ky_0_0_0 - t52;
-        const float t53 = 0.5f * t35 + t34;
-        const float t54 = 0.5f * t52;
-        const float post_5 = t53 + t54;
-        const float post_6 = t54 - t53;
-        const float t55 = t24 + t50;
-        const float t56 = t24 - t50;
-        const float t57 = t29 + t44;
-        const float t58 = t29 - t44;
+        // ---- s   (d3q27_central_smagorinsky.lbm:45)
+        const float s_xz = second_xz * keep;
+        const float t23 = 0.5f * s_xz;
+        const float t24 = ux * t22;
+
+        // ---- kx   (d3q27_central_smagorinsky.lbm:57)
+        const float kx_0_1_1 = second_yz * keep - t24;
+        const float t25 = uy * t21;
+        const float t26 = (kx_0_1_1 - t25) * uy;
+        const float t27 = 0.5f * kx_0_1_1 - t25;
+        const float t28 = -t21 - t26;
+        const float t29 = ky_0_0_0 * uz;
+        const float t30 = 0.25f * (s_zz * ux);
+        const float t31 = 0.027777778f * rho + ux * t30;
+        const float kx_0_0_2 = s_zz - t31 * 4.0f;
+        const float t32 = uy * uy;
+        const float t33 = 0.11111111f * (0.6666667f * rho - t2) + kx_0_0_2 * t32;
+        const float t34 = 0.33333334f * rho + t2;
 
         // ---- ky   (d3q27_central_smagorinsky.lbm:59)
-        const float ky_1_0_1 = t32 - t57 + t33;
-        const float ky_n1_0_1 = t32 - t58 - t33;
-        const float t59 = t55 * uz;
-        const float t60 = 0.074074075f * rho - t41;
-        const float t61 = 0.037037037f * rho + t41;
-        const float t62 = t60 + t42;
-        const float t63 = t60 + t49;
-        const float t64 = uz * (ky_1_0_1 + t59) + 0.25f * (t51 + t62);
+        const float ky_0_0_2 = kx_0_0_2 - t33;
+        const float t35 = uz * (4.0f * t28 + t29) + ky_0_0_2;
 
         // ---- post
-        const float post_1 = 2.0f * (t55 - t64);
-        const float t65 = 0.5f * ky_1_0_1 + t59;
-        const float post_9 = t65 + t64;
-        const float post_11 = t64 - t65;
-        const float t66 = t56 * uz;
-        const float t67 = uz * (ky_n1_0_1 + t66) + 0.25f * (t62 - t51);
-        const float post_2 = 2.0f * (t56 - t67);
-        const float t68 = 0.5f * ky_n1_0_1 + t66;
-        const float post_10 = t67 - t68;
-        const float post_12 = t68 + t67;
-        const float t69 = t23 + t22;
-        const float t70 = 0.25f * (t23 - t22);
-        const float t71 = -0.25f * (t69 - (jy + t17));
-        const float t72 = 0.25f * (t17 - jy) - t70;
+        const float post_0 = ky_0_0_0 - t35;
+        const float t36 = 0.5f * t29 + t28;
+        const float t37 = kx_0_0_2 * uy;
+        const float t38 = 0.5f * t35;
+        const float post_5 = t36 + t38;
+        const float post_6 = t38 - t36;
+        const float t39 = jx + t12;
+        const float t40 = -0.25f * (jx - t12);
+        const float t41 = 2.0f * t20 + s_xy;
+
+        // ---- kx   (d3q27_central_smagorinsky.lbm:57)
+        const float kx_n1_1_0 = t20 - 0.5f * s_xy;
+        const float t42 = uy * t39 + t41;
+        const float t43 = t15 + t14 + uy * (t41 + t42);
+        const float t44 = 0.25f * (t39 - t43);
+        const float kx_1_0_1 = t21 + t23;
+        const float kx_n1_0_1 = t21 - t23;
+        const float t45 = 0.5f * kx_n1_0_1;
+        const float t46 = t22 + t24;
+        const float t47 = t24 - t22;
+        const float t48 = kx_1_0_1 * uy;
+        const float t49 = (t46 + t48) * uy;
+        const float t50 = 0.5f * t46 + t48;
 
         // ---- ky   (d3q27_central_smagorinsky.lbm:59)
-        const float ky_0_1_1 = t31 + t45;
-        const float ky_0_n1_1 = t31 - t45;
-        const float t73 = t71 * uz;
-        const float t74 = uz * (ky_0_1_1 + t73) + 0.25f * (t63 + t39);
+        const float ky_1_0_1 = kx_1_0_1 - t49;
+        const float t51 = t44 * uz;
+        const float t52 = t31 + t30;
+        const float t53 = t31 - t30;
+        const float t54 = 0.027777778f * (jx + t34) + t52 * t32;
+        const float t55 = 0.027777778f * (t34 - jx) + t53 * t32;
+        const float t56 = t52 - t54 + uz * (ky_1_0_1 + t51);
 
         // ---- post
-        const float post_3 = 2.0f * (t71 - t74);
-        const float t75 = 0.5f * ky_0_1_1 + t73;
-        const float post_15 = t75 + t74;
-        const float post_17 = t74 - t75;
-        const float t76 = t72 * uz;
-        const float t77 = uz * (ky_0_n1_1 + t76) + 0.25f * (t63 - t39);
-        const float post_4 = 2.0f * (t72 - t77);
-        const float t78 = 0.5f * ky_0_n1_1 + t76;
-        const float post_16 = t77 - t78;
-        const float post_18 = t78 + t77;
-        const float t79 = t15 + t19;
-        const float t80 = -0.25f * (t15 - t19);
-        const float t81 = 0.125f * (t69 + t79);
-        const float t82 = 0.125f * (t69 - t79);
-        const float t83 = t43 + t30;
-        const float t84 = t30 - t43;
-        const float t85 = t57 + t83;
-        const float t86 = t57 - t83;
-        const float t87 = t81 * uz;
-        const float t88 = t40 + t48;
-        const float t89 = t40 - t48;
-        const float t90 = t61 + t46;
-        const float t91 = t46 - t61;
-        const float t92 = uz * (0.5f * t85 + t87) + 0.125f * (t88 + t90);
-        const float post_7 = 2.0f * (t81 - t92);
+        const float post_1 = 2.0f * (t44 - t56);
+        const float t57 = 0.5f * ky_1_0_1 + t51;
+        const float t58 = t52 * uy;
+        const float post_9 = t57 + t56;
+        const float post_11 = t56 - t57;
+        const float t59 = t40 * uy;
+        const float t60 = uy * (kx_n1_1_0 + t59) + 0.25f * (t15 - t14);
+        const float t61 = 0.5f * kx_n1_1_0 + t59;
+        const float t62 = t40 - t60;
+        const float t63 = t45 * uy;
+        const float t64 = (0.5f * t47 + t63) * uy;
+        const float t65 = 0.25f * t47 + t63;
+        const float t66 = t45 - t64;
+        const float t67 = t53 * uy;
+        const float t68 = uz * t62 + t66;
+        const float t69 = t53 - t55 + uz * (t66 + t68);
+        const float post_2 = 2.0f * (t62 - t69);
+        const float post_10 = t69 - t68;
+        const float post_12 = t68 + t69;
 
         // ---- ky   (d3q27_central_smagorinsky.lbm:59)
-        const float ky_n1_n1_2 = 0.25f * (t90 - t88);
-        const float t93 = 0.25f * t85 + t87;
+        const float ky_0_1_0 = t16 - t17;
+        const float ky_0_n1_0 = t16 + t17;
+        const float ky_0_1_1 = t27 + t26;
+        const float ky_0_n1_1 = t26 - t27;
+        const float t70 = uz * ky_0_1_0 + ky_0_1_1;
+        const float ky_0_1_2 = 0.5f * (t33 + t37);
+        const float t71 = uz * (ky_0_1_1 + t70) + ky_0_1_2;
 
         // ---- post
-        const float post_19 = t93 + t92;
-        const float post_21 = t92 - t93;
+        const float post_3 = ky_0_1_0 - t71;
 
         // ---- ky   (d3q27_central_smagorinsky.lbm:59)
-        const float ky_n1_n1_0 = t70 - t80;
-        const float ky_1_n1_0 = t70 + t80;
-        const float t94 = t58 + t84;
-        const float t95 = t58 - t84;
-        const float t96 = ky_n1_n1_0 * uz;
-        const float t97 = uz * (t94 + t96) + ky_n1_n1_2;
+        const float ky_0_n1_2 = 0.5f * (t33 - t37);
 
         // ---- post
-        const float post_8 = ky_n1_n1_0 - t97;
-        const float t98 = 0.5f * t94 + t96;
-        const float post_20 = -0.5f * (t98 - t97);
-        const float post_22 = 0.5f * (t98 + t97);
-        const float t99 = ky_1_n1_0 * uz;
+        const float post_15 = 0.5f * (t70 + t71);
+        const float post_17 = -0.5f * (t70 - t71);
+        const float t72 = uz * ky_0_n1_0 + ky_0_n1_1;
+        const float t73 = uz * (ky_0_n1_1 + t72) + ky_0_n1_2;
+        const float post_4 = ky_0_n1_0 - t73;
+        const float post_16 = -0.5f * (t72 - t73);
+        const float post_18 = 0.5f * (t72 + t73);
+        const float t74 = 0.125f * (t42 + t43);
+        const float t75 = -0.125f * (t42 - t43);
+        const float t76 = t50 + t49;
+        const float t77 = t49 - t50;
+        const float t78 = t74 * uz;
 
         // ---- ky   (d3q27_central_smagorinsky.lbm:59)
-        const float ky_1_n1_2 = 0.25f * (-t89 - t91);
-        const float t100 = uz * (t86 + t99) + ky_1_n1_2;
+        const float ky_1_1_2 = t54 + t58;
+        const float ky_1_n1_2 = t54 - t58;
+        const float t79 = uz * (0.5f * t76 + t78) + 0.5f * ky_1_1_2;
 
         // ---- post
-        const float post_13 = ky_1_n1_0 - t100;
-        const float t101 = 0.5f * t86 + t99;
-        const float post_23 = 0.5f * (t101 + t100);
-        const float post_25 = -0.5f * (t101 - t100);
-        const float t102 = t82 * uz;
-        const float t103 = uz * (0.5f * t95 + t102) + 0.125f * (t89 - t91);
-        const float post_14 = 2.0f * (t82 - t103);
-        const float t104 = 0.25f * t95 + t102;
-        const float post_24 = t103 - t104;
-        const float post_26 = t104 + t103;
+        const float post_7 = 2.0f * (t74 - t79);
+        const float t80 = 0.25f * t76 + t78;
+        const float post_19 = t80 + t79;
+        const float post_21 = t79 - t80;
+
+        // ---- ky   (d3q27_central_smagorinsky.lbm:59)
+        const float ky_n1_n1_1 = t64 - t65;
+        const float ky_n1_1_1 = t65 + t64;
+        const float ky_n1_n1_0 = t60 - t61;
+        const float ky_n1_1_0 = t61 + t60;
+        const float t81 = 0.5f * (ky_n1_n1_0 * uz);
+        const float ky_n1_n1_2 = t55 - t67;
+        const float ky_n1_1_2 = t55 + t67;
+        const float t82 = uz * (ky_n1_n1_1 + t81) + 0.5f * ky_n1_n1_2;
+
+        // ---- post
+        const float post_8 = t82 * t18 + ky_n1_n1_0;
+        const float t83 = 0.5f * ky_n1_n1_1 + t81;
+        const float post_20 = t82 - t83;
+        const float post_22 = t83 + t82;
+        const float t84 = t75 * uz;
+        const float t85 = uz * (0.5f * t77 + t84) + 0.5f * ky_1_n1_2;
+        const float post_13 = 2.0f * (t75 - t85);
+        const float t86 = 0.25f * t77 + t84;
+        const float post_23 = t86 + t85;
+        const float post_25 = t85 - t86;
+        const float t87 = uz * ky_n1_1_0 + ky_n1_1_1;
+        const float t88 = uz * (ky_n1_1_1 + t87) + ky_n1_1_2;
+        const float post_14 = ky_n1_1_0 - t88;
+        const float post_24 = -0.5f * (t87 - t88);
+        const float post_26 = 0.5f * (t87 + t88);
 
         after[0 * stride_after + cell] = post_0;
         after[1 * stride_after + cell] = post_1;

@@ -6,13 +6,13 @@
 // options: cuda f32 block=4x4x4
 // cost:    init                 92 flop (as written 209): 50 add, 32 mul, 5 fma
 //                               4 loads, 27 stores, 124 B per cell
-//          stream_collide       735 flop (as written 1067): 221 add, 133 mul, 190 fma, 1 div
+//          stream_collide       741 flop (as written 1067): 219 add, 137 mul, 192 fma, 1 div
 //                               27 loads, 27 stores, 216 B per cell
-//          stream_collide_walls 735 flop (as written 1067): 221 add, 133 mul, 190 fma, 1 div
+//          stream_collide_walls 741 flop (as written 1067): 219 add, 137 mul, 192 fma, 1 div
 //                               27 loads, 27 stores, 216 B per cell
 //          macroscopic          53 flop (as written 52): 49 add, 3 mul, 1 div
 //                               27 loads, 4 stores, 124 B per cell
-//          collide              735 flop (as written 1067): 221 add, 133 mul, 190 fma, 1 div
+//          collide              741 flop (as written 1067): 219 add, 137 mul, 192 fma, 1 div
 //                               27 loads, 27 stores, 216 B per cell
 
 static constexpr int Q = 27;  // directions
@@ -62,7 +62,6 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega,
     // ---- shared
     const float t0 = 1.0f - omega_8;
     const float t1 = 1.0f - omega_9;
-    const float t2 = -2.0f;
 
     // ---- mz   (d3q27_cumulant_rates.lbm:24)
     const float mz_0_0_2 = f_6 + f_5;
@@ -116,7 +115,31 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega,
     const float m_2_0_0 = my_n1_0_0 + my_1_0_0;
     const float jx = my_1_0_0 - my_n1_0_0;
     const float rho = my_0_0_0 + m_2_0_0;
-    const float t3 = 1.0f / rho;
+    const float t2 = 1.0f / rho;
+
+    // ---- u   (d3q27_cumulant_rates.lbm:30)
+    const float ux = t2 * jx;
+    const float t3 = jx * ux;
+
+    // ---- k   (d3q27_cumulant_rates.lbm:41)
+    const float k2_xx = m_2_0_0 - t3;
+    const float t4 = 1.0f - omega;
+
+    // ---- m   (d3q27_cumulant_rates.lbm:26)
+    const float m_2_1_0 = my_n1_1_0 + my_1_1_0;
+    const float m_1_1_0 = my_1_1_0 - my_n1_1_0;
+    const float jy = my_0_1_0 + m_2_1_0;
+
+    // ---- u   (d3q27_cumulant_rates.lbm:30)
+    const float uy = t2 * jy;
+
+    // ---- m   (d3q27_cumulant_rates.lbm:26)
+    const float m_2_2_0 = my_n1_2_0 + my_1_2_0;
+    const float m_1_2_0 = my_1_2_0 - my_n1_2_0;
+    const float m_0_2_0 = my_0_2_0 + m_2_2_0;
+
+    // ---- ky   (d3q27_cumulant_rates.lbm:40)
+    const float k2_yy = m_0_2_0 - jy * uy;
 
     // ---- my   (d3q27_cumulant_rates.lbm:25)
     const float my_0_2_1 = mz_0_n1_1 + mz_0_1_1;
@@ -133,102 +156,10 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega,
     const float m_2_0_1 = my_n1_0_1 + my_1_0_1;
     const float m_1_0_1 = my_1_0_1 - my_n1_0_1;
     const float jz = my_0_0_1 + m_2_0_1;
+    const float t5 = -jz;
 
     // ---- u   (d3q27_cumulant_rates.lbm:30)
-    const float uz = t3 * jz;
-    const float t4 = -jz;
-    const float t5 = -jx;
-
-    // ---- kz   (d3q27_cumulant_rates.lbm:39)
-    const float kz_1_0_1 = uz * t5 + m_1_0_1;
-    const float t6 = 1.0f - omega;
-
-    // ---- s2   (d3q27_cumulant_rates.lbm:59)
-    const float s2_xz = kz_1_0_1 * t6;
-
-    // ---- u   (d3q27_cumulant_rates.lbm:30)
-    const float ux = t3 * jx;
-    const float t7 = 1.0f - 0.5f * (omega_3 + omega_4);
-    const float t8 = 0.5f * (omega_3 - omega_4);
-    const float t9 = -m_2_0_0;
-
-    // ---- kz   (d3q27_cumulant_rates.lbm:39)
-    const float kz_2_0_1 = uz * t9 + m_2_0_1;
-
-    // ---- k   (d3q27_cumulant_rates.lbm:41)
-    const float k3_xz = kz_1_0_1 * ux * t2 + kz_2_0_1;
-
-    // ---- m   (d3q27_cumulant_rates.lbm:26)
-    const float m_2_1_0 = my_n1_1_0 + my_1_1_0;
-    const float m_1_1_0 = my_1_1_0 - my_n1_1_0;
-    const float jy = my_0_1_0 + m_2_1_0;
-
-    // ---- u   (d3q27_cumulant_rates.lbm:30)
-    const float uy = t3 * jy;
-
-    // ---- ky   (d3q27_cumulant_rates.lbm:40)
-    const float ky_1_1_0 = uy * t5 + m_1_1_0;
-    const float ky_2_1_0 = uy * t9 + m_2_1_0;
-
-    // ---- m   (d3q27_cumulant_rates.lbm:26)
-    const float m_2_1_1 = my_n1_1_1 + my_1_1_1;
-    const float m_1_1_1 = my_1_1_1 - my_n1_1_1;
-    const float m_0_1_1 = my_0_1_1 + m_2_1_1;
-
-    // ---- kz   (d3q27_cumulant_rates.lbm:39)
-    const float kz_0_1_1 = uy * t4 + m_0_1_1;
-
-    // ---- m   (d3q27_cumulant_rates.lbm:26)
-    const float m_2_2_0 = my_n1_2_0 + my_1_2_0;
-    const float m_1_2_0 = my_1_2_0 - my_n1_2_0;
-    const float m_0_2_0 = my_0_2_0 + m_2_2_0;
-
-    // ---- ky   (d3q27_cumulant_rates.lbm:40)
-    const float k2_yy = m_0_2_0 - jy * uy;
-
-    // ---- m   (d3q27_cumulant_rates.lbm:26)
-    const float m_2_2_1 = my_n1_2_1 + my_1_2_1;
-    const float m_1_2_1 = my_1_2_1 - my_n1_2_1;
-    const float m_0_2_1 = my_0_2_1 + m_2_2_1;
-
-    // ---- kz   (d3q27_cumulant_rates.lbm:39)
-    const float kz_0_2_1 = m_0_2_1 - uz * m_0_2_0;
-
-    // ---- ky   (d3q27_cumulant_rates.lbm:40)
-    const float k3_yz = kz_0_1_1 * uy * t2 + kz_0_2_1;
-
-    // ---- s3   (d3q27_cumulant_rates.lbm:60)
-    const float s3_xz = t7 * k3_xz - k3_yz * t8;
-    const float t10 = 2.0f * (s2_xz * ux) + s3_xz;
-    const float t11 = -t10;
-
-    // ---- s2   (d3q27_cumulant_rates.lbm:59)
-    const float s2_yz = kz_0_1_1 * t6;
-
-    // ---- kz   (d3q27_cumulant_rates.lbm:39)
-    const float kz_1_1_1 = m_1_1_1 - uz * m_1_1_0;
-
-    // ---- ky   (d3q27_cumulant_rates.lbm:40)
-    const float ky_1_2_0 = m_1_2_0 - (m_1_1_0 + ky_1_1_0) * uy;
-
-    // ---- kz   (d3q27_cumulant_rates.lbm:39)
-    const float kz_1_2_1 = m_1_2_1 - uz * m_1_2_0;
-
-    // ---- ky   (d3q27_cumulant_rates.lbm:40)
-    const float ky_1_1_1 = kz_1_1_1 - uy * kz_1_0_1;
-    const float t12 = kz_0_1_1 * ux;
-
-    // ---- k   (d3q27_cumulant_rates.lbm:41)
-    const float k_1_1_1 = ky_1_1_1 - t12;
-
-    // ---- s111   (d3q27_cumulant_rates.lbm:62)
-    const float s111 = k_1_1_1 * (1.0f - omega_5);
-    const float t13 = ux * s2_yz + s111;
-    const float t14 = jx * ux;
-
-    // ---- k   (d3q27_cumulant_rates.lbm:41)
-    const float k2_xx = m_2_0_0 - t14;
-    const float t15 = t14 - 0.5f * m_2_0_0;
+    const float uz = t2 * jz;
 
     // ---- my   (d3q27_cumulant_rates.lbm:25)
     const float my_0_2_2 = mz_0_n1_2 + mz_0_1_2;
@@ -244,113 +175,59 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega,
     // ---- m   (d3q27_cumulant_rates.lbm:26)
     const float m_2_0_2 = my_n1_0_2 + my_1_0_2;
     const float m_1_0_2 = my_1_0_2 - my_n1_0_2;
-
-    // ---- kz   (d3q27_cumulant_rates.lbm:39)
-    const float kz_1_0_2 = m_1_0_2 - (m_1_0_1 + kz_1_0_1) * uz;
-
-    // ---- m   (d3q27_cumulant_rates.lbm:26)
     const float m_0_0_2 = my_0_0_2 + m_2_0_2;
 
     // ---- kz   (d3q27_cumulant_rates.lbm:39)
-    const float k2_zz = t4 * uz + m_0_0_2;
-    const float kz_2_0_2 = m_2_0_2 - (m_2_0_1 + kz_2_0_1) * uz;
+    const float k2_zz = t5 * uz + m_0_0_2;
 
     // ---- trace   (d3q27_cumulant_rates.lbm:58)
     const float trace = k2_xx + k2_yy + k2_zz;
-    const float t16 = 0.33333334f * (omega * trace + (rho - trace) * omega_bulk);
+    const float t6 = 0.33333334f * (omega * trace + (rho - trace) * omega_bulk);
 
     // ---- s2   (d3q27_cumulant_rates.lbm:59)
-    const float s2_xx = k2_xx * t6 + t16;
-    const float t17 = s2_xx + t14;
+    const float s2_xx = k2_xx * t4 + t6;
+    const float t7 = s2_xx + t3;
 
     // ---- gx   (d3q27_cumulant_rates.lbm:72)
-    const float gx_0_0_0 = rho - t17;
-    const float t18 = t3 * s2_xx;
+    const float gx_0_0_0 = rho - t7;
+    const float t8 = t3 - 0.5f * m_2_0_0;
+    const float t9 = -m_2_0_0;
+    const float t10 = -jx;
 
-    // ---- s2   (d3q27_cumulant_rates.lbm:59)
-    const float s2_xy = ky_1_1_0 * t6;
-    const float t19 = 2.0f * (t3 * s2_xy);
+    // ---- ky   (d3q27_cumulant_rates.lbm:40)
+    const float ky_1_1_0 = uy * t10 + m_1_1_0;
 
     // ---- kz   (d3q27_cumulant_rates.lbm:39)
-    const float kz_2_1_1 = m_2_1_1 - uz * m_2_1_0;
-
-    // ---- ky   (d3q27_cumulant_rates.lbm:40)
-    const float ky_2_2_0 = m_2_2_0 - (m_2_1_0 + ky_2_1_0) * uy;
-
-    // ---- kz   (d3q27_cumulant_rates.lbm:39)
-    const float kz_2_2_1 = m_2_2_1 - uz * m_2_2_0;
-
-    // ---- ky   (d3q27_cumulant_rates.lbm:40)
-    const float ky_2_1_1 = kz_2_1_1 - uy * kz_2_0_1;
-    const float t20 = -(2.0f * (ky_1_1_1 * ux) - ky_2_1_1);
-    const float ky_2_2_1 = kz_2_2_1 - (kz_2_1_1 + ky_2_1_1) * uy;
-
-    // ---- c211   (d3q27_cumulant_rates.lbm:53)
-    const float c211x = t3 * (ky_1_1_0 * kz_1_0_1 - kz_0_1_1 * t15) * t2 + t20;
-    const float t21 = t19 * s2_xz + c211x * t0;
-
-    // ---- k   (d3q27_cumulant_rates.lbm:41)
-    const float k211x = ux * t12 + t20;
-    const float t22 = 4.0f * ky_1_1_1 - 8.0f * t12;
-
-    // ---- s211   (d3q27_cumulant_rates.lbm:65)
-    const float s211x = t18 * s2_yz + t21;
-    const float t23 = ux * (s111 + t13) + s211x;
-    const float t24 = 4.0f * s111;
-
-    // ---- gx   (d3q27_cumulant_rates.lbm:72)
-    const float gx_0_1_1 = s2_yz - t23;
-    const float t25 = uy * t11 + gx_0_1_1;
-
-    // ---- s3   (d3q27_cumulant_rates.lbm:60)
-    const float s3_yz = t7 * k3_yz - k3_xz * t8;
+    const float kz_1_0_1 = uz * t10 + m_1_0_1;
+    const float kz_1_0_2 = m_1_0_2 - (m_1_0_1 + kz_1_0_1) * uz;
 
     // ---- s2   (d3q27_cumulant_rates.lbm:59)
-    const float s2_yy = t6 * k2_yy + t16;
-    const float s2_zz = t6 * k2_zz + t16;
-    const float t26 = s2_yy * t18;
-    const float t27 = t3 * ky_1_1_0;
-    const float t28 = t3 * kz_1_0_1;
+    const float s2_xy = ky_1_1_0 * t4;
+    const float t11 = 1.0f - 0.5f * (omega_3 + omega_4);
+    const float t12 = 0.5f * (omega_3 - omega_4);
+    const float t13 = -2.0f;
 
     // ---- ky   (d3q27_cumulant_rates.lbm:40)
-    const float ky_1_2_1 = kz_1_2_1 - (kz_1_1_1 + ky_1_1_1) * uy;
+    const float ky_2_1_0 = uy * t9 + m_2_1_0;
+
+    // ---- kz   (d3q27_cumulant_rates.lbm:39)
+    const float kz_2_0_1 = uz * t9 + m_2_0_1;
+    const float kz_2_0_2 = m_2_0_2 - (m_2_0_1 + kz_2_0_1) * uz;
 
     // ---- k   (d3q27_cumulant_rates.lbm:41)
-    const float k211y = ky_1_2_1 - k3_yz * ux;
-    const float t29 = k2_yy * t28 - k211y;
-    const float t30 = 2.0f * (kz_0_1_1 * t28);
+    const float k3_xy = ky_1_1_0 * ux * t13 + ky_2_1_0;
 
-    // ---- c211   (d3q27_cumulant_rates.lbm:53)
-    const float c211y = kz_0_1_1 * t27 * t2 - t29;
+    // ---- m   (d3q27_cumulant_rates.lbm:26)
+    const float m_2_1_1 = my_n1_1_1 + my_1_1_1;
+    const float m_1_1_1 = my_1_1_1 - my_n1_1_1;
+    const float m_0_1_1 = my_0_1_1 + m_2_1_1;
 
-    // ---- s211   (d3q27_cumulant_rates.lbm:65)
-    const float s211y = t3 * (s2_yy * s2_xz + 2.0f * (s2_xy * s2_yz)) + c211y * t0;
-    const float t31 = ux * s3_yz + s211y;
-    const float t32 = k2_yy * ux;
-    const float t33 = t1 * (k2_yy * kz_2_0_1 + 2.0f * (kz_0_1_1 * ky_2_1_0 - (k3_yz * t15 - kz_1_0_1 * (ky_1_2_0
-        - 2.0f * t32)) + jx * ky_1_2_1)) - (s2_xy * t24 - ky_1_1_0 * t1 * t22);
-
-    // ---- k   (d3q27_cumulant_rates.lbm:41)
-    const float k3_yx = ky_1_2_0 - t32;
-    const float k4z = ky_2_2_0 - (ky_1_2_0 + k3_yx) * ux;
-    const float t34 = k2_zz * ux;
-    const float k3_zx = kz_1_0_2 - t34;
-
-    // ---- s3   (d3q27_cumulant_rates.lbm:60)
-    const float s3_yx = k3_yx * t7 - k3_zx * t8;
-
-    // ---- k   (d3q27_cumulant_rates.lbm:41)
-    const float k3_xy = ky_1_1_0 * ux * t2 + ky_2_1_0;
+    // ---- kz   (d3q27_cumulant_rates.lbm:39)
+    const float kz_0_1_1 = uy * t5 + m_0_1_1;
 
     // ---- m   (d3q27_cumulant_rates.lbm:26)
     const float m_2_1_2 = my_n1_1_2 + my_1_1_2;
     const float m_1_1_2 = my_1_1_2 - my_n1_1_2;
-
-    // ---- kz   (d3q27_cumulant_rates.lbm:39)
-    const float kz_1_1_2 = m_1_1_2 - (m_1_1_1 + kz_1_1_1) * uz;
-    const float kz_2_1_2 = m_2_1_2 - (m_2_1_1 + kz_2_1_1) * uz;
-
-    // ---- m   (d3q27_cumulant_rates.lbm:26)
     const float m_0_1_2 = my_0_1_2 + m_2_1_2;
 
     // ---- kz   (d3q27_cumulant_rates.lbm:39)
@@ -360,27 +237,55 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega,
     const float k3_zy = kz_0_1_2 - uy * k2_zz;
 
     // ---- s3   (d3q27_cumulant_rates.lbm:60)
-    const float s3_xy = t7 * k3_xy - k3_zy * t8;
+    const float s3_xy = t11 * k3_xy - k3_zy * t12;
+    const float t14 = 2.0f * (s2_xy * ux) + s3_xy;
+    const float t15 = gx_0_0_0 * uy;
 
-    // ---- s5   (d3q27_cumulant_rates.lbm:66)
-    const float s5z = t3 * (s2_xx * s3_yz - t33 + (s2_yy * s3_xz + 2.0f * (s3_yx * s2_xz + s3_xy * s2_yz)))
-        + ky_2_2_1 * t1;
-    const float t35 = ux * (s211y + t31) + s5z;
+    // ---- s2   (d3q27_cumulant_rates.lbm:59)
+    const float s2_yy = t4 * k2_yy + t6;
+    const float s2_zz = t4 * k2_zz + t6;
 
-    // ---- gx   (d3q27_cumulant_rates.lbm:72)
-    const float gx_0_2_1 = s3_yz - t35;
-    const float t36 = uy * (gx_0_1_1 + t25) + gx_0_2_1;
+    // ---- ky   (d3q27_cumulant_rates.lbm:40)
+    const float ky_1_2_0 = m_1_2_0 - (m_1_1_0 + ky_1_1_0) * uy;
 
-    // ---- gy   (d3q27_cumulant_rates.lbm:74)
-    const float gy_0_0_1 = t11 - t36;
-    const float t37 = 2.0f * (s2_xy * ux) + s3_xy;
-    const float t38 = gx_0_0_0 * uy;
-    const float t39 = ux * s2_yy + s3_yx;
-    const float t40 = -t3;
+    // ---- kz   (d3q27_cumulant_rates.lbm:39)
+    const float kz_1_1_1 = m_1_1_1 - uz * m_1_1_0;
+    const float kz_1_1_2 = m_1_1_2 - (m_1_1_1 + kz_1_1_1) * uz;
+    const float t16 = k2_yy * ux;
+
+    // ---- k   (d3q27_cumulant_rates.lbm:41)
+    const float k3_yx = ky_1_2_0 - t16;
+    const float t17 = k2_zz * ux;
+    const float k3_zx = kz_1_0_2 - t17;
+
+    // ---- s3   (d3q27_cumulant_rates.lbm:60)
+    const float s3_yx = k3_yx * t11 - k3_zx * t12;
+    const float t18 = ux * s2_yy + s3_yx;
+    const float t19 = -t2;
+
+    // ---- ky   (d3q27_cumulant_rates.lbm:40)
+    const float ky_2_2_0 = m_2_2_0 - (m_2_1_0 + ky_2_1_0) * uy;
+
+    // ---- k   (d3q27_cumulant_rates.lbm:41)
+    const float k4z = ky_2_2_0 - (ky_1_2_0 + k3_yx) * ux;
+
+    // ---- kz   (d3q27_cumulant_rates.lbm:39)
+    const float kz_2_1_1 = m_2_1_1 - uz * m_2_1_0;
+    const float kz_2_1_2 = m_2_1_2 - (m_2_1_1 + kz_2_1_1) * uz;
 
     // ---- c4   (d3q27_cumulant_rates.lbm:52)
-    const float c4z = t40 * (k2_xx * k2_yy + 2.0f * (ky_1_1_0 * ky_1_1_0)) + k4z;
-    const float t41 = 1.0f - omega_6;
+    const float c4z = t19 * (k2_xx * k2_yy + 2.0f * (ky_1_1_0 * ky_1_1_0)) + k4z;
+    const float t20 = 1.0f - omega_6;
+
+    // ---- m   (d3q27_cumulant_rates.lbm:26)
+    const float m_2_2_1 = my_n1_2_1 + my_1_2_1;
+    const float m_1_2_1 = my_1_2_1 - my_n1_2_1;
+    const float m_0_2_1 = my_0_2_1 + m_2_2_1;
+
+    // ---- kz   (d3q27_cumulant_rates.lbm:39)
+    const float kz_0_2_1 = m_0_2_1 - uz * m_0_2_0;
+    const float kz_1_2_1 = m_1_2_1 - uz * m_1_2_0;
+    const float kz_2_2_1 = m_2_2_1 - uz * m_2_2_0;
 
     // ---- m   (d3q27_cumulant_rates.lbm:26)
     const float m_2_2_2 = my_n1_2_2 + my_1_2_2;
@@ -388,7 +293,6 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega,
 
     // ---- kz   (d3q27_cumulant_rates.lbm:39)
     const float kz_1_2_2 = m_1_2_2 - (m_1_2_1 + kz_1_2_1) * uz;
-    const float kz_2_2_2 = m_2_2_2 - (m_2_2_1 + kz_2_2_1) * uz;
 
     // ---- m   (d3q27_cumulant_rates.lbm:26)
     const float m_0_2_2 = my_0_2_2 + m_2_2_2;
@@ -398,218 +302,327 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega,
 
     // ---- ky   (d3q27_cumulant_rates.lbm:40)
     const float k4x = kz_0_2_2 - (kz_0_1_2 + k3_zy) * uy;
-    const float t42 = t3 * (k2_yy * k2_zz + 2.0f * (kz_0_1_1 * kz_0_1_1));
+
+    // ---- kz   (d3q27_cumulant_rates.lbm:39)
+    const float kz_2_2_2 = m_2_2_2 - (m_2_2_1 + kz_2_2_1) * uz;
+
+    // ---- ky   (d3q27_cumulant_rates.lbm:40)
+    const float k3_yz = kz_0_1_1 * uy * t13 + kz_0_2_1;
+    const float t21 = t2 * (k2_yy * k2_zz + 2.0f * (kz_0_1_1 * kz_0_1_1));
 
     // ---- c4   (d3q27_cumulant_rates.lbm:52)
-    const float c4x = k4x - t42;
-    const float t43 = t2 * t42 + k4x;
+    const float c4x = k4x - t21;
+    const float t22 = t13 * t21 + k4x;
 
     // ---- k   (d3q27_cumulant_rates.lbm:41)
     const float k4y = kz_2_0_2 - (kz_1_0_2 + k3_zx) * ux;
-    const float t44 = k2_yy * k4y + 2.0f * (k3_zx * k3_yx + k3_yz * k3_xz + k3_zy * k3_xy) + k2_zz * k4z
-        + (k2_xx * t43 + 4.0f * (kz_0_1_1 * k211x - kz_1_0_1 * t29 + k_1_1_1 * k_1_1_1));
-
-    // ---- c4   (d3q27_cumulant_rates.lbm:52)
-    const float c4y = t40 * (k2_xx * k2_zz + 2.0f * (kz_1_0_1 * kz_1_0_1)) + k4y;
-
-    // ---- s3   (d3q27_cumulant_rates.lbm:60)
-    const float s3_zx = k3_zx * t7 - k3_yx * t8;
-    const float t45 = s2_yy * s3_zx - t1 * (jx * t43 + k2_yy * kz_1_0_2 + k2_zz * ky_1_2_0
-        + 4.0f * (kz_0_1_1 * ky_1_1_1 + 0.5f * (ky_1_1_0 * k3_zy + kz_1_0_1 * k3_yz)));
-    const float s3_zy = t7 * k3_zy - k3_xy * t8;
 
     // ---- ky   (d3q27_cumulant_rates.lbm:40)
     const float ky_2_1_2 = kz_2_1_2 - uy * kz_2_0_2;
     const float ky_2_2_2 = kz_2_2_2 - (kz_2_1_2 + ky_2_1_2) * uy;
 
+    // ---- c4   (d3q27_cumulant_rates.lbm:52)
+    const float c4y = t19 * (k2_xx * k2_zz + 2.0f * (kz_1_0_1 * kz_1_0_1)) + k4y;
+
     // ---- sum4   (d3q27_cumulant_rates.lbm:63)
     const float sum4 = c4z + c4x + c4y;
-    const float t46 = 0.33333334f * (sum4 * (omega_6 - omega_7));
+    const float t23 = 0.33333334f * (sum4 * (omega_6 - omega_7));
 
     // ---- s4   (d3q27_cumulant_rates.lbm:64)
-    const float s4z = t46 + t26 + c4z * t41 + s2_xy * t19;
-    const float s4y = t41 * c4y + t46 + t3 * (s2_xx * s2_zz + 2.0f * (s2_xz * s2_xz));
-    const float s4x = t41 * c4x + t46 + t3 * (s2_yy * s2_zz + 2.0f * (s2_yz * s2_yz));
-    const float t47 = ux * (s3_yx + t39) + s4z;
+    const float s4z = c4z * t20 + t23 + t2 * (s2_xx * s2_yy + 2.0f * (s2_xy * s2_xy));
+    const float t24 = ux * (s3_yx + t18) + s4z;
 
     // ---- gx   (d3q27_cumulant_rates.lbm:72)
-    const float gx_0_2_0 = s2_yy - t47;
-    const float t48 = uy * (t38 - 2.0f * t37) + gx_0_2_0;
+    const float gx_0_2_0 = s2_yy - t24;
+    const float t25 = uy * (t15 - 2.0f * t14) + gx_0_2_0;
 
     // ---- gy   (d3q27_cumulant_rates.lbm:74)
-    const float gy_0_0_0 = gx_0_0_0 - t48;
-    const float t49 = t38 - t37;
-    const float t50 = 0.5f * (gy_0_0_0 * uz);
-    const float t51 = ux * s2_zz + s3_zx;
-    const float t52 = ux * (s3_zx + t51) + s4y;
+    const float gy_0_0_0 = gx_0_0_0 - t25;
+    const float t26 = t15 - t14;
+
+    // ---- s2   (d3q27_cumulant_rates.lbm:59)
+    const float s2_xz = kz_1_0_1 * t4;
+    const float s2_yz = kz_0_1_1 * t4;
+
+    // ---- s4   (d3q27_cumulant_rates.lbm:64)
+    const float s4y = t20 * c4y + t23 + t2 * (s2_xx * s2_zz + 2.0f * (s2_xz * s2_xz));
+
+    // ---- k   (d3q27_cumulant_rates.lbm:41)
+    const float k3_xz = kz_1_0_1 * ux * t13 + kz_2_0_1;
+
+    // ---- s3   (d3q27_cumulant_rates.lbm:60)
+    const float s3_xz = t11 * k3_xz - k3_yz * t12;
+    const float t27 = ux * s2_xz + 0.5f * s3_xz;
+    const float t28 = -kz_1_0_1;
+
+    // ---- ky   (d3q27_cumulant_rates.lbm:40)
+    const float ky_1_1_1 = uy * t28 + kz_1_1_1;
+    const float ky_1_2_1 = kz_1_2_1 - (kz_1_1_1 + ky_1_1_1) * uy;
+    const float t29 = kz_0_1_1 * ux;
+
+    // ---- k   (d3q27_cumulant_rates.lbm:41)
+    const float k_1_1_1 = ky_1_1_1 - t29;
+
+    // ---- s111   (d3q27_cumulant_rates.lbm:62)
+    const float s111 = k_1_1_1 * (1.0f - omega_5);
+    const float t30 = ux * s2_yz + s111;
+    const float t31 = t2 * ky_1_1_0;
+    const float t32 = kz_1_0_1 * t31;
+    const float t33 = 2.0f * (t2 * kz_0_1_1);
+
+    // ---- ky   (d3q27_cumulant_rates.lbm:40)
+    const float ky_2_1_1 = kz_2_1_1 - uy * kz_2_0_1;
+    const float ky_2_2_1 = kz_2_2_1 - (kz_2_1_1 + ky_2_1_1) * uy;
+    const float t34 = -(2.0f * (ky_1_1_1 * ux) - ky_2_1_1);
+
+    // ---- c211   (d3q27_cumulant_rates.lbm:53)
+    const float c211x = t8 * t33 + t34 + t13 * t32;
+
+    // ---- k   (d3q27_cumulant_rates.lbm:41)
+    const float k211x = ux * t29 + t34;
+    const float t35 = 4.0f * ky_1_1_1 - 8.0f * t29;
+    const float t36 = 2.0f * (kz_1_0_1 * (ky_1_2_0 - 2.0f * t16) - (k3_yz * t8 - (jx * ky_1_2_1
+        + ky_2_1_0 * kz_0_1_1))) + ky_1_1_0 * t35 + k2_yy * kz_2_0_1;
+
+    // ---- c5   (d3q27_cumulant_rates.lbm:54)
+    const float c5z = t19 * t36 + ky_2_2_1;
+
+    // ---- k   (d3q27_cumulant_rates.lbm:41)
+    const float k211y = ky_1_2_1 - k3_yz * ux;
+    const float t37 = t2 * k2_yy * kz_1_0_1 - k211y;
+
+    // ---- s211   (d3q27_cumulant_rates.lbm:65)
+    const float s211x = t2 * (s2_xx * s2_yz + 2.0f * (s2_xy * s2_xz)) + c211x * t0;
+    const float t38 = ux * (s111 + t30) + s211x;
+    const float t39 = 4.0f * s111;
 
     // ---- gx   (d3q27_cumulant_rates.lbm:72)
-    const float gx_0_0_2 = s2_zz - t52;
+    const float gx_0_1_1 = s2_yz - t38;
+    const float t40 = t27 * uy;
+
+    // ---- s3   (d3q27_cumulant_rates.lbm:60)
+    const float s3_yz = t11 * k3_yz - k3_xz * t12;
+
+    // ---- s5   (d3q27_cumulant_rates.lbm:66)
+    const float s5z = t2 * (s2_xx * s3_yz + 2.0f * (s3_yx * s2_xz + s3_xy * s2_yz) + s2_yy * s3_xz + s2_xy * t39)
+        + c5z * t1;
+    const float t41 = t2 * s2_yz;
+    const float t42 = s2_xy * t41 + (-0.5f * t37 - kz_0_1_1 * t31) * t0;
+    const float t43 = t2 * s2_yy;
+
+    // ---- s211   (d3q27_cumulant_rates.lbm:65)
+    const float s211y = 2.0f * t42 + s2_xz * t43;
+    const float t44 = s2_zz * t43;
+
+    // ---- s4   (d3q27_cumulant_rates.lbm:64)
+    const float s4x = t23 + t44 + t20 * c4x + 2.0f * (s2_yz * t41);
+    const float t45 = 0.5f * (s3_yz * ux);
+    const float t46 = ux * (s211y + t45) + 0.5f * s5z;
+    const float t47 = 0.5f * s211y + t45;
+    const float t48 = 0.5f * s3_yz - t46 + uy * (gx_0_1_1 - t40);
+    const float t49 = 0.5f * gx_0_1_1 - t40;
+    const float t50 = -t27 - t48;
+    const float t51 = gy_0_0_0 * uz;
+
+    // ---- s3   (d3q27_cumulant_rates.lbm:60)
+    const float s3_zx = t11 * k3_zx - k3_yx * t12;
+    const float s3_zy = t11 * k3_zy - k3_xy * t12;
+    const float t52 = 2.0f * (s3_yx * s3_zx - s2_xx * (t44 - 0.5f * s4x) + s3_xy * s3_zy + s3_xz * s3_yz
+        + 4.0f * (s2_xz * t42)) + s4z * s2_zz + s2_yy * s4y;
+    const float t53 = ux * s2_zz + s3_zx;
+    const float t54 = ux * (s3_zx + t53) + s4y;
+
+    // ---- gx   (d3q27_cumulant_rates.lbm:72)
+    const float gx_0_0_2 = s2_zz - t54;
 
     // ---- ky   (d3q27_cumulant_rates.lbm:40)
     const float ky_1_1_2 = kz_1_1_2 - uy * kz_1_0_2;
-    const float t53 = 2.0f * (s2_xy * s3_zx + s3_xz * s2_yz + t1 * (k3_zy * t15 - (jx * ky_1_1_2
-        + ky_1_1_0 * (kz_1_0_2 - 2.0f * t34) + kz_0_1_1 * kz_2_0_1)));
+    const float t55 = k2_zz * ky_2_1_0 + 2.0f * (jx * ky_1_1_2 - (k3_zy * t8 - ky_1_1_0 * (kz_1_0_2 - 2.0f * t17))
+        + kz_0_1_1 * kz_2_0_1) + kz_1_0_1 * t35;
+
+    // ---- c5   (d3q27_cumulant_rates.lbm:54)
+    const float c5y = t19 * t55 + ky_2_1_2;
 
     // ---- s5   (d3q27_cumulant_rates.lbm:66)
-    const float s5y = t3 * (s2_xz * t24 - (t1 * (k2_zz * ky_2_1_0 + kz_1_0_1 * t22) - (s2_xx * s3_zy + t53
-        + s3_xy * s2_zz))) + ky_2_1_2 * t1;
+    const float s5y = t2 * (s3_xy * s2_zz + s2_xz * t39 + s2_xx * s3_zy + 2.0f * (s2_xy * s3_zx + s3_xz * s2_yz))
+        + c5y * t1;
 
     // ---- ky   (d3q27_cumulant_rates.lbm:40)
     const float ky_1_2_2 = kz_1_2_2 - (kz_1_1_2 + ky_1_1_2) * uy;
 
-    // ---- k   (d3q27_cumulant_rates.lbm:41)
-    const float k211z = ky_1_1_2 - k3_zy * ux;
-    const float t54 = k2_zz * t27 - k211z;
+    // ---- c5   (d3q27_cumulant_rates.lbm:54)
+    const float c5x = t19 * (k2_yy * kz_1_0_2 + 2.0f * (ky_1_1_0 * k3_zy + kz_1_0_1 * k3_yz) + k2_zz * ky_1_2_0
+        + jx * t22 + 4.0f * (kz_0_1_1 * ky_1_1_1)) + ky_1_2_2;
 
     // ---- s5   (d3q27_cumulant_rates.lbm:66)
-    const float s5x = t3 * (2.0f * (s2_xy * s3_zy + s2_xz * s3_yz) + s2_yz * t24 + t45 + s3_yx * s2_zz)
-        + ky_1_2_2 * t1;
+    const float s5x = t2 * (2.0f * (s2_xy * s3_zy + s2_xz * s3_yz) + s3_yx * s2_zz + (s2_yy * s3_zx
+        + s2_yz * t39)) + c5x * t1;
 
     // ---- k   (d3q27_cumulant_rates.lbm:41)
     const float k_2_2_2 = ky_2_2_2 - (2.0f * ky_1_2_2 - k4x * ux) * ux;
-
-    // ---- c6   (d3q27_cumulant_rates.lbm:55)
-    const float c6 = t3 * (ky_1_1_0 * (4.0f * t54 + 8.0f * t30) - t44) + k_2_2_2;
+    const float k211z = ky_1_1_2 - k3_zy * ux;
+    const float t56 = k2_zz * t31 - k211z;
+    const float t57 = 4.0f * (ky_1_1_0 * t56 - (k_1_1_1 * k_1_1_1 - kz_1_0_1 * t37) - 0.5f * (k3_xy * k3_zy
+        + k3_yz * k3_xz + k3_yx * k3_zx)) - (k2_xx * t22 + k2_yy * k4y + (k2_zz * k4z - kz_0_1_1 * (16.0f * t32
+        - 4.0f * k211x)));
 
     // ---- c211   (d3q27_cumulant_rates.lbm:53)
-    const float c211z = -t54 - t30;
-    const float t55 = s2_xx * s4x + 4.0f * (t0 * (s2_xy * c211z + s2_xz * c211y) + 0.0625f * (t24 * t24)
-        + s2_yz * t21) + s2_yy * s4y + 2.0f * (s3_xz * s3_yz - (s2_zz * (t26 - 0.5f * s4z) - (s3_yx * s3_zx
-        + s3_xy * s3_zy)));
+    const float c211z = t28 * t33 - t56;
 
-    // ---- s211   (d3q27_cumulant_rates.lbm:65)
-    const float s211z = t3 * (2.0f * (s2_xz * s2_yz) + s2_xy * s2_zz) + c211z * t0;
+    // ---- c6   (d3q27_cumulant_rates.lbm:55)
+    const float c6 = t2 * t57 + k_2_2_2;
 
     // ---- s6   (d3q27_cumulant_rates.lbm:67)
-    const float s6 = t3 * t55 + c6 - c6 * omega_10;
-    const float t56 = ux * s3_zy + s211z;
-    const float t57 = ux * (s211z + t56) + s5y;
+    const float s6 = t2 * (4.0f * (t0 * (s2_xy * c211z + s2_yz * c211x)) + 0.25f * (t39 * t39) + t52) + c6
+        - c6 * omega_10;
+
+    // ---- s211   (d3q27_cumulant_rates.lbm:65)
+    const float s211z = t2 * (2.0f * (s2_xz * s2_yz) + s2_xy * s2_zz) + c211z * t0;
+    const float t58 = 0.5f * s2_xz;
+    const float t59 = ux * s3_zy + s211z;
+    const float t60 = ux * (s211z + t59) + s5y;
 
     // ---- gx   (d3q27_cumulant_rates.lbm:72)
-    const float gx_0_1_2 = s3_zy - t57;
-    const float t58 = uy * gx_0_0_2 + gx_0_1_2;
-    const float t59 = ux * s4x + s5x;
-    const float t60 = ux * (s5x + t59) + s6;
-    const float gx_0_2_2 = s4x - t60;
-    const float t61 = uy * (gx_0_1_2 + t58) + gx_0_2_2;
+    const float gx_0_1_2 = s3_zy - t60;
+    const float t61 = uy * gx_0_0_2 + gx_0_1_2;
+    const float t62 = ux * s4x + s5x;
+    const float t63 = ux * (s5x + t62) + s6;
+    const float gx_0_2_2 = s4x - t63;
+    const float t64 = uy * (gx_0_1_2 + t61) + gx_0_2_2;
 
     // ---- gy   (d3q27_cumulant_rates.lbm:74)
-    const float gy_0_0_2 = gx_0_0_2 - t61;
-    const float t62 = uz * (gy_0_0_1 + t50) + 0.5f * gy_0_0_2;
+    const float gy_0_0_2 = gx_0_0_2 - t64;
+    const float t65 = uz * (4.0f * t50 + t51) + gy_0_0_2;
 
     // ---- post
-    const float post_0 = t2 * t62 + gy_0_0_0;
-    const float t63 = 0.5f * gy_0_0_1 + t50;
-    const float post_5 = t63 + t62;
-    const float post_6 = t62 - t63;
-    const float t64 = jx + t17;
-    const float t65 = t17 - jx;
-    const float t66 = s2_xy + t37;
-    const float t67 = t37 - s2_xy;
-    const float t68 = uy * t64 + t66;
-    const float t69 = t39 + t47 + uy * (t66 + t68);
-    const float t70 = 0.25f * (t64 - t69);
-    const float t71 = 0.25f * (s2_xz + t10);
+    const float post_0 = gy_0_0_0 - t65;
+    const float t66 = 0.5f * t51 + t50;
+    const float t67 = 0.5f * t65;
+    const float post_5 = t66 + t67;
+    const float post_6 = t67 - t66;
 
     // ---- gx   (d3q27_cumulant_rates.lbm:72)
-    const float gx_n1_0_1 = -0.5f * (s2_xz - t10);
-    const float t72 = t23 + t13;
-    const float t73 = t23 - t13;
-    const float t74 = t71 * uy;
-    const float t75 = uy * (0.5f * t72 + t74) + 0.25f * (t31 + t35);
-    const float gx_n1_2_1 = 0.5f * (t35 - t31);
-    const float t76 = 0.25f * t72 + t74;
-    const float t77 = t71 - t75;
-    const float t78 = uz * t70 + t77;
-    const float gx_1_0_2 = 0.5f * (t51 + t52);
-    const float gx_n1_0_2 = -0.5f * (t51 - t52);
-    const float t79 = t56 + t57;
-    const float t80 = t57 - t56;
-    const float t81 = gx_1_0_2 * uy;
-    const float gx_1_2_2 = 0.5f * (t59 + t60);
-    const float gx_n1_2_2 = 0.5f * (t60 - t59);
-    const float t82 = uy * (t79 + t81) + gx_1_2_2;
-    const float t83 = 0.5f * t79 + t81;
+    const float gx_1_0_0 = 0.5f * (jx + t7);
+    const float t68 = t7 - jx;
+    const float t69 = s2_xy + t14;
+    const float t70 = t14 - s2_xy;
+    const float t71 = gx_1_0_0 * uy;
+    const float gx_1_2_0 = 0.5f * (t18 + t24);
+    const float t72 = uy * (t69 + t71) + gx_1_2_0;
+    const float t73 = 0.5f * t69 + t71;
 
     // ---- gy   (d3q27_cumulant_rates.lbm:74)
-    const float gy_1_0_2 = gx_1_0_2 - t82;
-    const float t84 = uz * (t77 + t78) + 0.5f * gy_1_0_2;
+    const float gy_1_0_0 = gx_1_0_0 - t72;
 
-    // ---- post
-    const float post_1 = 2.0f * (t70 - t84);
-    const float post_9 = t78 + t84;
-    const float post_11 = t84 - t78;
-    const float t85 = uy * t65 + t67;
-    const float t86 = t47 - t39 + uy * (t67 + t85);
-
-    // ---- gy   (d3q27_cumulant_rates.lbm:74)
-    const float gy_n1_0_0 = 0.5f * (t65 - t86);
-    const float t87 = gx_n1_0_1 * uy;
-    const float t88 = uy * (t73 + t87) + gx_n1_2_1;
-    const float t89 = 0.5f * t73 + t87;
-    const float gy_n1_0_1 = gx_n1_0_1 - t88;
-    const float t90 = uz * gy_n1_0_0 + gy_n1_0_1;
-    const float t91 = gx_n1_0_2 * uy;
-    const float t92 = uy * (t80 + t91) + gx_n1_2_2;
-    const float t93 = 0.5f * t80 + t91;
-    const float gy_n1_0_2 = gx_n1_0_2 - t92;
-    const float t94 = uz * (gy_n1_0_1 + t90) + gy_n1_0_2;
-
-    // ---- post
-    const float post_2 = gy_n1_0_0 - t94;
-    const float post_10 = -0.5f * (t90 - t94);
-    const float post_12 = 0.5f * (t90 + t94);
-    const float t95 = t48 + t49;
-    const float t96 = t48 - t49;
-    const float t97 = t36 + t25;
-    const float t98 = t36 - t25;
-    const float t99 = uz * t95 + t97;
-    const float t100 = t58 + t61 + uz * (t97 + t99);
-    const float post_3 = 0.5f * (t95 - t100);
-    const float post_15 = 0.25f * (t99 + t100);
-    const float post_17 = -0.25f * (t99 - t100);
-    const float t101 = uz * t96 + t98;
-    const float t102 = t61 - t58 + uz * (t98 + t101);
-    const float post_4 = 0.5f * (t96 - t102);
-    const float post_16 = -0.25f * (t101 - t102);
-    const float post_18 = 0.25f * (t101 + t102);
-    const float t103 = 0.125f * (t68 + t69);
-    const float t104 = -0.125f * (t68 - t69);
+    // ---- gx   (d3q27_cumulant_rates.lbm:72)
+    const float gx_1_0_1 = t27 + t58;
+    const float gx_n1_0_1 = t27 - t58;
+    const float t74 = t38 + t30;
+    const float t75 = t38 - t30;
+    const float t76 = gx_1_0_1 * uy;
+    const float gx_1_2_1 = t47 + t46;
+    const float gx_n1_2_1 = t46 - t47;
+    const float t77 = uy * (t74 + t76) + gx_1_2_1;
+    const float t78 = 0.5f * t74 + t76;
 
     // ---- gy   (d3q27_cumulant_rates.lbm:74)
-    const float gy_1_1_1 = t76 + t75;
-    const float gy_1_n1_1 = t75 - t76;
-    const float t105 = t103 * uz;
-    const float t106 = uz * (gy_1_1_1 + t105) + 0.25f * (t83 + t82);
+    const float gy_1_0_1 = gx_1_0_1 - t77;
+    const float t79 = uz * gy_1_0_0 + gy_1_0_1;
+
+    // ---- gx   (d3q27_cumulant_rates.lbm:72)
+    const float gx_1_0_2 = 0.5f * (t53 + t54);
+    const float gx_n1_0_2 = -0.5f * (t53 - t54);
+    const float t80 = t59 + t60;
+    const float t81 = t60 - t59;
+    const float t82 = gx_1_0_2 * uy;
+    const float gx_1_2_2 = 0.5f * (t62 + t63);
+    const float gx_n1_2_2 = 0.5f * (t63 - t62);
+    const float t83 = uy * (t80 + t82) + gx_1_2_2;
+    const float t84 = 0.5f * t80 + t82;
+
+    // ---- gy   (d3q27_cumulant_rates.lbm:74)
+    const float gy_1_0_2 = gx_1_0_2 - t83;
+    const float t85 = uz * (gy_1_0_1 + t79) + gy_1_0_2;
 
     // ---- post
-    const float post_7 = 2.0f * (t103 - t106);
-    const float t107 = 0.5f * gy_1_1_1 + t105;
-    const float post_19 = t107 + t106;
-    const float post_21 = t106 - t107;
-    const float t108 = -0.125f * (t85 - t86);
-    const float t109 = 0.125f * (t85 + t86);
-    const float t110 = t88 - t89;
-    const float t111 = t89 + t88;
-    const float t112 = t108 * uz;
-    const float t113 = uz * (0.5f * t110 + t112) + 0.25f * (t92 - t93);
-    const float post_8 = 2.0f * (t108 - t113);
+    const float post_1 = gy_1_0_0 - t85;
+    const float post_9 = 0.5f * (t79 + t85);
+    const float post_11 = -0.5f * (t79 - t85);
+    const float t86 = uy * t68 + t70;
+    const float t87 = t24 - t18 + uy * (t70 + t86);
+
+    // ---- gy   (d3q27_cumulant_rates.lbm:74)
+    const float gy_n1_0_0 = 0.5f * (t68 - t87);
+    const float t88 = gx_n1_0_1 * uy;
+    const float t89 = uy * (t75 + t88) + gx_n1_2_1;
+    const float t90 = 0.5f * t75 + t88;
+    const float gy_n1_0_1 = gx_n1_0_1 - t89;
+    const float t91 = uz * gy_n1_0_0 + gy_n1_0_1;
+    const float t92 = gx_n1_0_2 * uy;
+    const float t93 = uy * (t81 + t92) + gx_n1_2_2;
+    const float t94 = 0.5f * t81 + t92;
+    const float gy_n1_0_2 = gx_n1_0_2 - t93;
+    const float t95 = uz * (gy_n1_0_1 + t91) + gy_n1_0_2;
+
+    // ---- post
+    const float post_2 = gy_n1_0_0 - t95;
+    const float post_10 = -0.5f * (t91 - t95);
+    const float post_12 = 0.5f * (t91 + t95);
+
+    // ---- gy   (d3q27_cumulant_rates.lbm:74)
+    const float gy_0_1_0 = 0.5f * (t25 + t26);
+    const float t96 = 0.25f * (t25 - t26);
+    const float gy_0_1_1 = t48 + t49;
+    const float gy_0_n1_1 = t48 - t49;
+    const float t97 = uz * gy_0_1_0 + gy_0_1_1;
+    const float gy_0_1_2 = 0.5f * (t61 + t64);
+    const float t98 = uz * (gy_0_1_1 + t97) + gy_0_1_2;
+
+    // ---- post
+    const float post_3 = gy_0_1_0 - t98;
+    const float post_15 = 0.5f * (t97 + t98);
+    const float post_17 = -0.5f * (t97 - t98);
+    const float t99 = t96 * uz;
+    const float t100 = uz * (gy_0_n1_1 + t99) + 0.25f * (t64 - t61);
+    const float post_4 = 2.0f * (t96 - t100);
+    const float t101 = 0.5f * gy_0_n1_1 + t99;
+    const float post_16 = t100 - t101;
+    const float post_18 = t101 + t100;
+    const float t102 = 0.25f * (t73 + t72);
+    const float t103 = t72 - t73;
+    const float t104 = t78 + t77;
+    const float t105 = t77 - t78;
+    const float t106 = t102 * uz;
+    const float t107 = uz * (0.5f * t104 + t106) + 0.25f * (t84 + t83);
+    const float post_7 = 2.0f * (t102 - t107);
+    const float t108 = 0.25f * t104 + t106;
+    const float post_19 = t108 + t107;
+    const float post_21 = t107 - t108;
+    const float t109 = -0.125f * (t86 - t87);
+
+    // ---- gy   (d3q27_cumulant_rates.lbm:74)
+    const float gy_n1_1_0 = 0.25f * (t86 + t87);
+    const float t110 = t89 - t90;
+    const float t111 = t90 + t89;
+    const float t112 = t109 * uz;
+    const float t113 = uz * (0.5f * t110 + t112) + 0.25f * (t93 - t94);
+
+    // ---- post
+    const float post_8 = 2.0f * (t109 - t113);
     const float t114 = 0.25f * t110 + t112;
     const float post_20 = t113 - t114;
     const float post_22 = t114 + t113;
-    const float t115 = t104 * uz;
-    const float t116 = uz * (gy_1_n1_1 + t115) + 0.25f * (t82 - t83);
-    const float post_13 = 2.0f * (t104 - t116);
-    const float t117 = 0.5f * gy_1_n1_1 + t115;
-    const float post_23 = t117 + t116;
-    const float post_25 = t116 - t117;
-    const float t118 = t109 * uz;
-    const float t119 = uz * (0.5f * t111 + t118) + 0.25f * (t93 + t92);
-    const float post_14 = 2.0f * (t109 - t119);
-    const float t120 = 0.25f * t111 + t118;
-    const float post_24 = t119 - t120;
-    const float post_26 = t120 + t119;
+    const float t115 = uz * t103 + t105;
+    const float t116 = t83 - t84 + uz * (t105 + t115);
+    const float post_13 = 0.5f * (t103 - t116);
+    const float post_23 = 0.25f * (t115 + t116);
+    const float post_25 = -0.25f * (t115 - t116);
+    const float t117 = gy_n1_1_0 * uz;
+    const float t118 = 0.5f * ((t111 + t117) * uz) + 0.25f * (t94 + t93);
+    const float post_14 = t13 * t118 + gy_n1_1_0;
+    const float t119 = 0.5f * t117 + 0.25f * t111;
+    const float post_24 = t118 - t119;
+    const float post_26 = t119 + t118;
 
     f[0] = post_0;
     f[1] = post_1;

@@ -7,13 +7,13 @@
 // options: cuda f32 block=4x4x4
 // cost:    init                 92 flop (as written 209): 50 add, 32 mul, 5 fma
 //                               4 loads, 27 stores, 124 B per cell
-//          stream_collide       634 flop (as written 925): 214 add, 143 mul, 134 fma, 9 div
+//          stream_collide       617 flop (as written 925): 206 add, 140 mul, 131 fma, 9 div
 //                               27 loads, 27 stores, 216 B per cell
-//          stream_collide_walls 634 flop (as written 925): 214 add, 143 mul, 134 fma, 9 div
+//          stream_collide_walls 617 flop (as written 925): 206 add, 140 mul, 131 fma, 9 div
 //                               27 loads, 27 stores, 216 B per cell
 //          macroscopic          54 flop (as written 80): 50 add, 3 mul, 1 div
 //                               27 loads, 4 stores, 124 B per cell
-//          collide              634 flop (as written 925): 214 add, 143 mul, 134 fma, 9 div
+//          collide              617 flop (as written 925): 206 add, 140 mul, 131 fma, 9 div
 //                               27 loads, 27 stores, 216 B per cell
 
 static constexpr int Q = 27;  // directions
@@ -61,386 +61,375 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     const float f_26 = f[26];
 
     // ---- shared
-    const float t0 = f_16 + f_18;
-    const float t1 = f_15 + f_17;
-    const float t2 = f_22 + f_25;
-    const float t3 = f_19 + f_24;
-    const float t4 = t2 - t3;
-    const float t5 = t2 + t3;
-    const float t6 = f_20 - f_21;
-    const float t7 = f_23 - f_26;
-    const float t8 = t6 + t7;
-    const float t9 = t6 - t7;
-    const float t10 = t4 + t8;
-    const float t11 = t0 - (t1 - t10);
-    const float t12 = t1 + t0;
-    const float t13 = f_8 - f_14;
-    const float t14 = f_7 - f_13;
-    const float t15 = t13 - t14;
+    const float t0 = f_16 + f_17;
+    const float t1 = f_6 + t0;
+    const float t2 = f_15 + f_18;
+    const float t3 = f_5 + t2;
+    const float t4 = t1 + t3;
+    const float t5 = f_7 + f_13;
+    const float t6 = f_8 + f_14;
+    const float t7 = t5 + t6;
+    const float t8 = t5 - t6;
+    const float t9 = f_19 + f_23;
+    const float t10 = f_9 + t9;
+    const float t11 = f_21 + f_25;
+    const float t12 = f_11 + t11;
+    const float t13 = t10 + t12;
+    const float t14 = t10 - t12;
+    const float t15 = f_1 + t13;
+    const float t16 = f_20 + f_24;
+    const float t17 = t16 + t0 + t11;
+    const float t18 = f_10 + t16;
+    const float t19 = f_22 + f_26;
+    const float t20 = t19 + t9 + t2;
+    const float t21 = f_12 + t19;
+    const float t22 = t18 + t21;
+    const float t23 = t18 - t21;
+    const float t24 = f_2 + t22;
+    const float t25 = t15 + t24 + t7;
 
     // ---- j   (d3q27_kbc_n4.lbm:15)
-    const float jy = f_3 - f_4 - t11 - t15;
-    const float t16 = f_20 + f_21;
-    const float t17 = f_23 + f_26;
-    const float t18 = t16 + t17;
-    const float t19 = t16 - t17;
-    const float t20 = t18 + t5;
-
-    // ---- ds   (d3q27_kbc_n4.lbm:29)
-    const float ds_19 = -0.125f * (t18 - t5);
-    const float t21 = f_8 + f_14;
-    const float t22 = f_7 + f_13;
-    const float t23 = t21 + t22;
-    const float t24 = t21 - t22;
-    const float t25 = f_9 + f_12;
-    const float t26 = f_10 + f_11;
-    const float t27 = t25 + t26;
-    const float t28 = t25 - t26;
-    const float t29 = t12 + t27;
-    const float t30 = t23 + t29;
-    const float t31 = f_5 + f_6;
-    const float t32 = f_1 + f_2;
-    const float t33 = f_3 + f_4;
-    const float t34 = t32 + t33 + t31;
+    const float jx = t15 + t8 - t24;
+    const float t26 = 3.0f * jx;
+    const float t27 = f_3 + f_4;
 
     // ---- rho   (d3q27_kbc_n4.lbm:14)
-    const float rho = f_0 + t20 + t30 + t34;
-    const float t35 = 1.0f / rho;
-
-    // ---- u   (d3q27_kbc_n4.lbm:16)
-    const float uy = t35 * jy;
-    const float t36 = jy * uy;
-    const float t37 = rho - 3.0f * t20;
-    const float t38 = f_19 - f_24;
-    const float t39 = f_22 - f_25;
-    const float t40 = t38 - t39;
-    const float t41 = t38 + t39;
-    const float t42 = t40 - t9;
-    const float t43 = f_10 - f_11;
-    const float t44 = f_9 - f_12;
-    const float t45 = t42 - (t43 - t44);
+    const float rho = f_0 + t4 + t25 + t27;
+    const float t28 = 1.0f / rho;
+    const float t29 = t23 - t14;
 
     // ---- j   (d3q27_kbc_n4.lbm:15)
-    const float jx = f_1 + t45 - f_2 - t24;
-    const float t46 = 3.0f * jx;
-    const float t47 = 0.25f * (t42 - t24) - t46 * 0.027777778f;
-
-    // ---- m   (d3q27_kbc_n4.lbm:28)
-    const float m_1_0_2 = t45 - t46 * 0.11111111f;
+    const float jz = t3 - t1 - t29;
 
     // ---- u   (d3q27_kbc_n4.lbm:16)
-    const float ux = 0.33333334f * (t35 * t46);
+    const float uz = t28 * jz;
+    const float t30 = 3.0f * (uz * jz);
+    const float t31 = rho + t30;
+    const float ux = 0.33333334f * (t28 * t26);
 
     // ---- m   (d3q27_kbc_n4.lbm:28)
-    const float m_1_1_0 = t19 + t41 + t13 + t14 - jy * ux;
-    const float t48 = t19 - t41;
-    const float t49 = t46 * ux;
-    const float t50 = f_16 - f_18;
-    const float t51 = f_15 - f_17;
-    const float t52 = t48 - t51 + t50;
+    const float m_1_0_1 = t23 + t14 - ux * jz;
+    const float t32 = t26 * ux;
+    const float t33 = 0.5f * t25 - 0.16666667f * (rho + t32);
+    const float t34 = f_15 - f_18;
+    const float t35 = f_16 - f_17;
+    const float t36 = t34 - t35;
+    const float t37 = f_20 - f_24;
+    const float t38 = f_22 - f_26;
+    const float t39 = t37 + t38;
+    const float t40 = t37 - t38;
+    const float t41 = f_8 - f_14 + t39;
+    const float t42 = f_19 - f_23;
+    const float t43 = f_21 - f_25;
+    const float t44 = t42 + t43;
+    const float t45 = t42 - t43;
+    const float t46 = f_7 - (f_13 - t44);
+    const float t47 = t41 - t46;
 
     // ---- j   (d3q27_kbc_n4.lbm:15)
-    const float jz = f_5 + t28 - f_6 - t52;
+    const float jy = f_3 + t36 - f_4 - t47;
 
     // ---- m   (d3q27_kbc_n4.lbm:28)
-    const float m_1_0_1 = t8 + t43 + t44 - t4 - ux * jz;
+    const float m_1_1_0 = t41 + t46 - ux * jy;
 
     // ---- u   (d3q27_kbc_n4.lbm:16)
-    const float uz = t35 * jz;
-    const float t53 = 3.0f * uz * jz;
-    const float t54 = 9.0f * (jz * uy);
+    const float uy = t28 * jy;
+    const float t48 = 9.0f * uy;
+    const float t49 = 9.0f * ux;
+    const float t50 = 0.33333334f * (jy * t48);
+    const float t51 = jz * t48;
+    const float t52 = 0.25f * (t34 + t35 + t45 + t40) - 0.027777778f * t51;
 
     // ---- m   (d3q27_kbc_n4.lbm:28)
-    const float m_0_1_1 = t40 + t9 + t50 + t51 - 0.11111111f * t54;
-    const float t55 = 9.0f * ux;
-    const float t56 = t49 + t53;
-    const float t57 = rho - 1.5f * t36;
-    const float t58 = 3.0f * t36 + rho;
-    const float t59 = 0.5f * t56;
-    const float t60 = t57 - t59;
-    const float t61 = t58 - t59;
-    const float t62 = -0.33333334f;
-    const float m_0_2_0 = t23 + t12 + t20 + t33 + t62 * t58;
-    const float m_2_0_0 = t23 + t27 + t32 + t62 * (t49 + t37);
-    const float m_0_0_2 = t29 + t31 + t62 * (t53 + t37);
-    const float t63 = -t53;
-    const float t64 = m_0_2_0 + m_2_0_0 + m_0_0_2;
+    const float m_1_1_1 = t45 - t40;
+
+    // ---- ds   (d3q27_kbc_n4.lbm:29)
+    const float ds_19 = 0.125f * m_1_1_1;
+    const float t53 = t32 + t50;
+    const float t54 = t31 + t53;
+    const float t55 = t26 - t51;
+    const float t56 = t54 - t55;
+    const float t57 = t54 + t55;
+    const float t58 = 3.0f - t49;
+    const float t59 = 3.0f + t49;
+    const float t60 = jy + jz;
+    const float t61 = t58 * t60;
+    const float t62 = t56 + t61;
+    const float t63 = t56 - t61;
+    const float t64 = -0.0046296297f;
 
     // ---- dh   (d3q27_kbc_n4.lbm:33)
-    const float dh_0 = f_0 + t64 - 0.2962963f * t60;
-    const float t65 = -0.0046296297f;
-    const float t66 = t58 + t56;
-    const float t67 = t46 - t54;
-    const float t68 = t66 - t67;
-    const float t69 = t66 + t67;
-    const float t70 = 3.0f - t55;
-    const float t71 = 3.0f + t55;
-    const float t72 = jy + jz;
-    const float t73 = t70 * t72;
-    const float t74 = t68 + t73;
-    const float t75 = t68 - t73;
-    const float dh_26 = f_26 + ds_19 + t65 * t74;
-    const float t76 = t46 + t54;
-    const float t77 = t66 - t76;
-    const float t78 = t66 + t76;
-    const float t79 = jy - jz;
-    const float t80 = t70 * t79;
-    const float t81 = t77 + t80;
-    const float t82 = t77 - t80;
-    const float t83 = t71 * t72;
-    const float t84 = 3.0f * t72;
-    const float t85 = t78 - t83;
-    const float t86 = t78 + t83;
-    const float t87 = t81 * t85;
-    const float t88 = 1.0f / (t74 * t87);
-    const float t89 = t87 * t88 * dh_26;
-    const float t90 = t74 * t88;
-    const float dh_25 = f_25 - ds_19 - 0.0046296297f * t85;
-    const float t91 = t81 * t90 * dh_25;
-    const float dh_24 = f_24 - ds_19 + t81 * t65;
-    const float t92 = t85 * t90 * dh_24;
-    const float t93 = t71 * t79;
-    const float t94 = 3.0f * t79;
-    const float t95 = t69 - t93;
-    const float t96 = t69 + t93;
-    const float dh_23 = f_23 + ds_19 - 0.0046296297f * t95;
-    const float t97 = t75 * t96;
-    const float t98 = t82 * t97;
-    const float t99 = 1.0f / (t95 * t98);
-    const float t100 = t98 * t99 * dh_23;
-    const float t101 = t95 * t99;
-    const float dh_22 = f_22 - ds_19 - 0.0046296297f * t82;
-    const float t102 = t97 * t101 * dh_22;
-    const float t103 = t82 * t101;
-    const float dh_21 = f_21 + ds_19 + t65 * t96;
-    const float dh_19 = f_19 - ds_19 + t86 * t65;
-    const float t104 = t75 * t103 * dh_21;
-    const float dh_20 = f_20 + ds_19 - 0.0046296297f * t75;
-    const float t105 = t96 * t103 * dh_20;
-    const float t106 = 0.5f * t49 + t63;
-    const float t107 = 0.5f * t63 + t49;
-    const float t108 = t58 - t106;
-    const float t109 = t57 - t106;
-    const float t110 = t58 + t107;
-    const float t111 = t57 + t107;
-    const float t112 = t108 - t54;
-    const float t113 = t108 + t54;
-    const float t114 = t112 - t94;
-    const float t115 = t112 + t94;
-    const float t116 = t113 - t84;
-    const float t117 = t113 + t84;
-    const float t118 = t116 * t115;
-    const float t119 = t114 * t118;
-    const float t120 = 1.0f / (t86 * t119);
-    const float t121 = t119 * t120 * dh_19;
-    const float t122 = t86 * t120;
-    const float t123 = 3.0f * jz;
-    const float t124 = t109 - t123;
-    const float t125 = t109 + t123;
-    const float t126 = 0.33333334f * jz;
+    const float dh_26 = f_26 + ds_19 + t62 * t64;
+    const float t65 = t26 + t51;
+    const float t66 = t54 - t65;
+    const float t67 = t54 + t65;
+    const float t68 = jy - jz;
+    const float t69 = t58 * t68;
+    const float t70 = t66 + t69;
+    const float t71 = t66 - t69;
+    const float t72 = t59 * t60;
+    const float t73 = 3.0f * t60;
+    const float t74 = t67 - t72;
+    const float t75 = t67 + t72;
+    const float t76 = t70 * t74;
+    const float t77 = 1.0f / (t62 * t76);
+    const float t78 = t76 * t77 * dh_26;
+    const float t79 = t62 * t77;
+    const float dh_25 = f_25 - ds_19 - 0.0046296297f * t74;
+    const float t80 = t70 * t79 * dh_25;
+    const float dh_24 = f_24 - ds_19 + t70 * t64;
+    const float t81 = t74 * t79 * dh_24;
+    const float t82 = t59 * t68;
+    const float t83 = 3.0f * t68;
+    const float t84 = t57 - t82;
+    const float t85 = t57 + t82;
+    const float dh_23 = f_23 + ds_19 - 0.0046296297f * t84;
+    const float t86 = t63 * t85;
+    const float t87 = t71 * t86;
+    const float t88 = 1.0f / (t84 * t87);
+    const float t89 = t87 * t88 * dh_23;
+    const float t90 = t84 * t88;
+    const float dh_22 = f_22 - ds_19 - 0.0046296297f * t71;
+    const float t91 = t86 * t90 * dh_22;
+    const float t92 = t71 * t90;
+    const float dh_21 = f_21 + ds_19 + t85 * t64;
+    const float dh_19 = f_19 - ds_19 + t75 * t64;
+    const float t93 = t63 * t92 * dh_21;
+    const float dh_20 = f_20 + ds_19 - 0.0046296297f * t63;
+    const float t94 = t85 * t92 * dh_20;
+    const float t95 = 0.5f * t32 - t50;
+    const float t96 = t31 - t95;
+    const float t97 = t96 - t51;
+    const float t98 = t96 + t51;
+    const float t99 = t97 - t83;
+    const float t100 = t97 + t83;
+    const float t101 = t98 - t73;
+    const float t102 = t98 + t73;
+    const float t103 = t101 * t100;
+    const float t104 = t99 * t103;
+    const float t105 = 1.0f / (t75 * t104);
+    const float t106 = t104 * t105 * dh_19;
+    const float t107 = t75 * t105;
+    const float t108 = 0.5f * t53;
+    const float t109 = t31 - t108;
+    const float t110 = 3.0f * jz;
+    const float t111 = t109 - t110;
+    const float t112 = t109 + t110;
+    const float t113 = -0.33333334f;
 
     // ---- m   (d3q27_kbc_n4.lbm:28)
-    const float m_2_0_1 = t28 - t48 - t126;
-    const float m_0_2_1 = -t52 - t126;
-    const float t127 = m_0_2_1 + m_2_0_1;
+    const float m_0_2_0 = t7 + t20 + t17 + t27 + (rho + t50) * t113;
+    const float m_0_0_2 = t22 + t13 + t4 + t31 * t113;
+    const float t114 = 0.33333334f * jz;
+    const float m_0_2_1 = t20 - t17 - t114;
+    const float m_2_0_1 = -t29 - t114;
+    const float t115 = m_0_2_1 + m_2_0_1;
 
     // ---- ds   (d3q27_kbc_n4.lbm:29)
-    const float ds_6 = 0.5f * (m_0_0_2 + t127);
-    const float ds_5 = 0.5f * (m_0_0_2 - t127);
+    const float ds_6 = 0.5f * (m_0_0_2 + t115);
+    const float ds_5 = 0.5f * (m_0_0_2 - t115);
+    const float t116 = m_0_0_2 + m_0_2_0 + 2.0f * t33;
 
     // ---- dh   (d3q27_kbc_n4.lbm:33)
-    const float dh_6 = f_6 - ds_6 - 0.074074075f * t124;
-    const float t128 = 3.0f * jy;
-    const float t129 = t61 - t128;
-    const float t130 = t61 + t128;
-    const float t131 = t129 * t125;
-    const float t132 = t46 + t110;
-    const float t133 = t46 - t110;
-    const float t134 = jy * t71;
-    const float t135 = jz * t71;
-    const float t136 = jz * t70;
-    const float t137 = jy * t70;
-    const float t138 = 0.33333334f * jy;
+    const float dh_6 = f_6 - ds_6 - 0.074074075f * t111;
+    const float t117 = -0.5f;
+    const float t118 = t30 * t117 + rho;
+    const float t119 = t50 * t117 + t32;
+    const float t120 = t118 - t95;
+    const float t121 = t118 - t108;
+    const float t122 = t31 + t119;
+    const float t123 = t118 + t119;
+    const float t124 = 3.0f * jy;
+    const float t125 = t120 - t124;
+    const float t126 = t120 + t124;
+    const float t127 = t125 * t112;
+    const float t128 = t26 + t53 + t118;
+    const float t129 = t118 - (t26 - t53);
+    const float t130 = jy * t59;
+    const float t131 = jz * t59;
+    const float t132 = jz * t58;
+    const float t133 = jy * t58;
+    const float t134 = 0.33333334f * jy;
 
     // ---- m   (d3q27_kbc_n4.lbm:28)
-    const float m_2_1_0 = -t10 - t15 - t138;
-    const float m_0_1_2 = -t11 - t138;
-    const float t139 = t132 + t134;
-    const float t140 = t132 - t134;
-    const float t141 = t124 * t131;
-    const float t142 = 1.0f / (t139 * t141);
-    const float t143 = t139 * t142;
-    const float t144 = t131 * t143 * dh_6;
-    const float t145 = t124 * t143;
-    const float t146 = -0.074074075f;
+    const float m_0_1_2 = t44 + t36 - t39 - t134;
+    const float m_2_1_0 = -t47 - t134;
+    const float t135 = t128 + t130;
+    const float t136 = t128 - t130;
+    const float t137 = t111 * t127;
+    const float t138 = 1.0f / (t135 * t137);
+    const float t139 = t135 * t138;
+    const float t140 = t127 * t139 * dh_6;
+    const float t141 = t111 * t139;
+    const float t142 = -0.074074075f;
 
     // ---- dh   (d3q27_kbc_n4.lbm:33)
-    const float dh_5 = f_5 - ds_5 + t125 * t146;
-    const float t147 = t129 * t145 * dh_5;
-    const float t148 = m_0_1_2 + m_2_1_0;
+    const float dh_5 = f_5 - ds_5 + t112 * t142;
+    const float t143 = t125 * t141 * dh_5;
+    const float t144 = m_0_1_2 + m_2_1_0;
 
     // ---- ds   (d3q27_kbc_n4.lbm:29)
-    const float ds_4 = 0.5f * (m_0_2_0 + t148);
-    const float ds_3 = 0.5f * (m_0_2_0 - t148);
+    const float ds_4 = 0.5f * (m_0_2_0 + t144);
+    const float ds_3 = 0.5f * (m_0_2_0 - t144);
 
     // ---- dh   (d3q27_kbc_n4.lbm:33)
-    const float dh_4 = f_4 - ds_4 - 0.074074075f * t129;
-    const float t149 = t125 * t145 * dh_4;
-    const float dh_3 = f_3 - ds_3 + t130 * t146;
-    const float t150 = t111 - t46;
-    const float t151 = t46 + t111;
-    const float t152 = t60 * t151;
-    const float t153 = t150 * t152;
-    const float t154 = 1.0f / (t130 * t153);
-    const float t155 = t153 * t154 * dh_3;
-    const float t156 = t130 * t154;
-    const float t157 = 4.0f * t47 + m_1_0_2;
+    const float dh_4 = f_4 - ds_4 - 0.074074075f * t125;
+    const float t145 = t112 * t141 * dh_4;
+    const float dh_3 = f_3 - ds_3 + t126 * t142;
+    const float t146 = t123 - t26;
+    const float t147 = t26 + t123;
+    const float t148 = t121 * t147;
+    const float t149 = t146 * t148;
+    const float t150 = 1.0f / (t126 * t149);
+    const float t151 = t149 * t150 * dh_3;
+    const float t152 = t126 * t150;
+    const float t153 = -0.027777778f * t26;
+    const float t154 = 0.25f * (t8 - (t19 + t16 - t11 - t9)) + t153;
+    const float t155 = t153 - (t22 - t13) * 0.25f;
+    const float t156 = 2.0f * (t155 + t154);
 
     // ---- ds   (d3q27_kbc_n4.lbm:29)
-    const float ds_1 = 0.5f * (m_2_0_0 - t157);
-    const float ds_2 = 0.5f * (m_2_0_0 + t157);
+    const float ds_1 = t33 - t156;
+    const float ds_2 = t33 + t156;
 
     // ---- dh   (d3q27_kbc_n4.lbm:33)
-    const float dh_1 = f_1 - ds_1 + t151 * t146;
-    const float dh_2 = f_2 - ds_2 + t150 * t146;
-    const float t158 = t150 * t156;
-    const float t159 = t152 * t156 * dh_2;
-    const float t160 = t60 * t158 * dh_1;
-    const float t161 = 0.0625f * (t151 * t158 * dh_0);
-    const float t162 = m_0_1_2 + m_0_1_1;
-    const float t163 = m_0_1_2 - m_0_1_1;
+    const float dh_1 = f_1 - ds_1 + t147 * t142;
+    const float dh_2 = f_2 - ds_2 + t146 * t142;
+    const float t157 = t146 * t152;
+    const float t158 = t148 * t152 * dh_2;
+    const float t159 = t121 * t157 * dh_1;
+    const float dh_0 = f_0 + t116 - t121 * 0.2962963f;
+    const float t160 = 0.0625f * (t147 * t157 * dh_0);
+    const float t161 = 0.25f * (m_0_1_2 - m_0_2_1);
+    const float t162 = 0.25f * (m_0_1_2 + m_0_2_1);
 
     // ---- ds   (d3q27_kbc_n4.lbm:29)
-    const float ds_18 = 0.25f * (m_0_2_1 - t162);
-    const float ds_15 = 0.25f * (m_0_2_1 + t162);
+    const float ds_18 = -t52 - t161;
+    const float ds_17 = t161 - t52;
 
     // ---- dh   (d3q27_kbc_n4.lbm:33)
-    const float dh_18 = f_18 - ds_18 - 0.018518519f * t114;
-    const float t164 = t118 * t122 * dh_18;
-    const float t165 = t114 * t122;
-    const float t166 = -0.018518519f;
+    const float dh_18 = f_18 - ds_18 - 0.018518519f * t99;
+    const float t163 = t103 * t107 * dh_18;
+    const float t164 = t99 * t107;
+    const float t165 = -0.018518519f;
+    const float dh_17 = f_17 - ds_17 + t100 * t165;
+    const float t166 = t101 * t164 * dh_17;
 
     // ---- ds   (d3q27_kbc_n4.lbm:29)
-    const float ds_17 = -0.25f * (m_0_2_1 - t163);
-    const float ds_16 = -0.25f * (m_0_2_1 + t163);
+    const float ds_16 = t52 - t162;
+    const float ds_15 = t52 + t162;
 
     // ---- dh   (d3q27_kbc_n4.lbm:33)
-    const float dh_17 = f_17 - ds_17 + t115 * t166;
-    const float t167 = t116 * t165 * dh_17;
-    const float dh_16 = f_16 - ds_16 - 0.018518519f * t116;
-    const float t168 = t115 * t165 * dh_16;
-    const float dh_15 = f_15 - ds_15 + t117 * t166;
-    const float t169 = t137 - t133;
-    const float t170 = -t133 - t137;
-    const float t171 = t57 - (t46 - t56);
-    const float t172 = t46 + t56 + t57;
-    const float t173 = t171 + t136;
-    const float t174 = t171 - t136;
-    const float t175 = t173 * t140;
-    const float t176 = t169 * t175;
-    const float t177 = 1.0f / (t117 * t176);
-    const float t178 = t176 * t177 * dh_15;
-    const float t179 = t117 * t177;
-    const float t180 = 0.25f * (m_2_1_0 - m_1_1_0);
-    const float t181 = 0.25f * (m_2_1_0 + m_1_1_0);
+    const float dh_16 = f_16 - ds_16 - 0.018518519f * t101;
+    const float t167 = t100 * t164 * dh_16;
+    const float dh_15 = f_15 - ds_15 + t102 * t165;
+    const float t168 = t129 + t133;
+    const float t169 = t129 - t133;
+    const float t170 = t26 - t122;
+    const float t171 = t26 + t122;
+    const float t172 = t132 - t170;
+    const float t173 = -t170 - t132;
+    const float t174 = t172 * t136;
+    const float t175 = t168 * t174;
+    const float t176 = 1.0f / (t102 * t175);
+    const float t177 = t175 * t176 * dh_15;
+    const float t178 = t102 * t176;
+    const float t179 = 0.25f * (m_2_1_0 - m_1_1_0);
+    const float t180 = 0.25f * (m_2_1_0 + m_1_1_0);
 
     // ---- ds   (d3q27_kbc_n4.lbm:29)
-    const float ds_14 = t180 - t47;
-    const float ds_8 = -t47 - t180;
+    const float ds_14 = t179 - t154;
+    const float ds_8 = -t154 - t179;
 
     // ---- dh   (d3q27_kbc_n4.lbm:33)
-    const float dh_14 = f_14 - ds_14 - 0.018518519f * t169;
-    const float t182 = t175 * t179 * dh_14;
-    const float t183 = t169 * t179;
+    const float dh_14 = f_14 - ds_14 + t168 * t165;
+    const float t181 = t174 * t178 * dh_14;
+    const float t182 = t168 * t178;
 
     // ---- ds   (d3q27_kbc_n4.lbm:29)
-    const float ds_13 = t47 - t181;
-    const float ds_7 = t47 + t181;
+    const float ds_13 = t154 - t180;
+    const float ds_7 = t154 + t180;
 
     // ---- dh   (d3q27_kbc_n4.lbm:33)
-    const float dh_7 = f_7 - ds_7 + t139 * t166;
-    const float t184 = t141 * t142 * dh_7;
-    const float dh_13 = f_13 - ds_13 - 0.018518519f * t140;
-    const float t185 = t173 * t183 * dh_13;
-    const float t186 = m_1_0_2 - m_2_0_1;
-    const float t187 = m_1_0_2 + m_2_0_1;
+    const float dh_7 = f_7 - ds_7 + t135 * t165;
+    const float t183 = t137 * t138 * dh_7;
+    const float dh_13 = f_13 - ds_13 - 0.018518519f * t136;
+    const float t184 = t172 * t182 * dh_13;
+    const float t185 = 0.25f * (m_2_0_1 - m_1_0_1);
+    const float t186 = 0.25f * (m_2_0_1 + m_1_0_1);
 
     // ---- ds   (d3q27_kbc_n4.lbm:29)
-    const float ds_12 = -0.25f * (m_1_0_1 + t186);
+    const float ds_12 = t185 - t155;
 
     // ---- dh   (d3q27_kbc_n4.lbm:33)
-    const float dh_12 = f_12 - ds_12 + t173 * t166;
-    const float t188 = t140 * t183 * dh_12;
+    const float dh_12 = f_12 - ds_12 - 0.018518519f * t172;
+    const float t187 = t136 * t182 * dh_12;
 
     // ---- ds   (d3q27_kbc_n4.lbm:29)
-    const float ds_11 = -0.25f * (m_1_0_1 - t186);
-    const float t189 = t172 - t135;
-    const float t190 = t172 + t135;
+    const float ds_10 = -t155 - t185;
+    const float t188 = t171 - t131;
+    const float t189 = t171 + t131;
+    const float ds_11 = t155 - t186;
+    const float ds_9 = t155 + t186;
 
     // ---- dh   (d3q27_kbc_n4.lbm:33)
-    const float dh_11 = f_11 - ds_11 - 0.018518519f * t189;
-    const float t191 = t170 * t190;
-    const float t192 = t174 * t191;
-    const float t193 = 1.0f / (t189 * t192);
-    const float t194 = t192 * t193 * dh_11;
-    const float t195 = t189 * t193;
-
-    // ---- ds   (d3q27_kbc_n4.lbm:29)
-    const float ds_10 = 0.25f * (m_1_0_1 - t187);
-    const float ds_9 = 0.25f * (m_1_0_1 + t187);
-
-    // ---- dh   (d3q27_kbc_n4.lbm:33)
-    const float dh_9 = f_9 - ds_9 + t190 * t166;
-    const float dh_10 = f_10 - ds_10 - 0.018518519f * t174;
-    const float t196 = t191 * t195 * dh_10;
-    const float t197 = t174 * t195;
-    const float t198 = t170 * t197 * dh_9;
-    const float dh_8 = f_8 - ds_8 - 0.018518519f * t170;
-    const float t199 = t190 * t197 * dh_8;
-    const float t200 = dh_0 * t161 + dh_7 * t184 + dh_8 * t199 + dh_9 * t198 + dh_10 * t196 + dh_11 * t194
-        + dh_12 * t188 + dh_13 * t185 + dh_14 * t182 + dh_15 * t178 + dh_16 * t168;
-    const float t201 = 0.25f * (ds_1 * t160 + ds_2 * t159 + ds_3 * t155 + ds_4 * t149 + ds_5 * t147 + ds_6 * t144)
-        + ds_7 * t184 + ds_8 * t199 + ds_9 * t198 + ds_10 * t196;
-    const float t202 = ds_11 * t194 + t201 + ds_12 * t188 + ds_13 * t185 + ds_14 * t182 + ds_15 * t178
-        + ds_16 * t168 + ds_17 * t167 + ds_18 * t164 - t161 * t64 - ds_19 * (t100 - (t92 - (t104 - t102 + t89))
-        - (t121 - (t105 - t91))) * 4.0f;
+    const float dh_9 = f_9 - ds_9 + t189 * t165;
+    const float dh_11 = f_11 - ds_11 - 0.018518519f * t188;
+    const float t190 = t169 * t189;
+    const float t191 = t173 * t190;
+    const float t192 = 1.0f / (t188 * t191);
+    const float t193 = t191 * t192 * dh_11;
+    const float t194 = t188 * t192;
+    const float dh_10 = f_10 - ds_10 - 0.018518519f * t173;
+    const float t195 = t190 * t194 * dh_10;
+    const float t196 = t173 * t194;
+    const float t197 = t169 * t196 * dh_9;
+    const float dh_8 = f_8 - ds_8 - 0.018518519f * t169;
+    const float t198 = t189 * t196 * dh_8;
+    const float t199 = dh_0 * t160 + dh_7 * t183 + dh_8 * t198 + dh_9 * t197 + dh_10 * t195 + dh_11 * t193
+        + dh_12 * t187 + dh_13 * t184 + dh_14 * t181 + dh_15 * t177 + dh_16 * t167;
+    const float t200 = 0.25f * (ds_1 * t159 + ds_2 * t158 + ds_3 * t151 + ds_4 * t145 + ds_5 * t143 + ds_6 * t140)
+        + ds_7 * t183 + ds_8 * t198 + ds_9 * t197 + ds_10 * t195;
 
     // ---- hh   (d3q27_kbc_n4.lbm:35)
-    const float hh = 13.5f * (dh_1 * t160 + dh_2 * t159 + dh_3 * t155 + dh_4 * t149 + dh_5 * t147 + dh_6 * t144)
-        + 54.0f * (dh_17 * t167 + t200 + dh_18 * t164) + 216.0f * (dh_19 * t121 + dh_20 * t105 + dh_21 * t104
-        + dh_22 * t102 + dh_23 * t100 + dh_24 * t92 + dh_25 * t91 + dh_26 * t89);
-    const float t203 = 0.0f < hh ? 54.0f * (t202 / hh) : 0.0f;
-    const float t204 = t203 - t203 * omega + 1.0f;
+    const float hh = 13.5f * (dh_1 * t159 + dh_2 * t158 + dh_3 * t151 + dh_4 * t145 + dh_5 * t143 + dh_6 * t140)
+        + 54.0f * (dh_17 * t166 + t199 + dh_18 * t163) + 216.0f * (dh_19 * t106 + dh_20 * t94 + dh_21 * t93
+        + dh_22 * t91 + dh_23 * t89 + dh_24 * t81 + dh_25 * t80 + dh_26 * t78);
+    const float t201 = ds_11 * t193 + t200 + ds_12 * t187 + ds_13 * t184 + ds_14 * t181 + ds_15 * t177
+        + ds_16 * t167 + ds_17 * t166 + ds_18 * t163 + 4.0f * (ds_19 * (t91 - (t93 - t81 + (t89 - (t106 - t94)))
+        + (t80 - t78)));
+    const float t202 = 0.0f < hh ? 54.0f * ((t201 - t116 * t160) / hh) : 0.0f;
+    const float t203 = t202 - omega * t202 + 1.0f;
 
     // ---- post
-    const float post_0 = f_0 - dh_0 * t204 - omega * (t37 - (t34 - (0.33333334f * t56 - 2.0f * t30)) + t36);
-    const float post_1 = f_1 - dh_1 * t204 - omega * ds_1;
-    const float post_2 = f_2 - dh_2 * t204 - omega * ds_2;
-    const float post_3 = f_3 - dh_3 * t204 - omega * ds_3;
-    const float post_4 = f_4 - dh_4 * t204 - omega * ds_4;
-    const float post_5 = f_5 - dh_5 * t204 - omega * ds_5;
-    const float post_6 = f_6 - dh_6 * t204 - omega * ds_6;
-    const float post_7 = f_7 - dh_7 * t204 - omega * ds_7;
-    const float post_8 = f_8 - dh_8 * t204 - omega * ds_8;
-    const float post_9 = f_9 - dh_9 * t204 - omega * ds_9;
-    const float post_10 = f_10 - dh_10 * t204 - omega * ds_10;
-    const float post_11 = f_11 - dh_11 * t204 - omega * ds_11;
-    const float post_12 = f_12 - dh_12 * t204 - omega * ds_12;
-    const float post_13 = f_13 - dh_13 * t204 - omega * ds_13;
-    const float post_14 = f_14 - dh_14 * t204 - omega * ds_14;
-    const float post_15 = f_15 - dh_15 * t204 - omega * ds_15;
-    const float post_16 = f_16 - dh_16 * t204 - omega * ds_16;
-    const float post_17 = f_17 - dh_17 * t204 - omega * ds_17;
-    const float post_18 = f_18 - dh_18 * t204 - omega * ds_18;
-    const float t205 = ds_19 * omega;
-    const float post_19 = f_19 - t205 - t204 * dh_19;
-    const float post_20 = f_20 + t205 - dh_20 * t204;
-    const float post_21 = f_21 + t205 - dh_21 * t204;
-    const float post_22 = f_22 - t205 - t204 * dh_22;
-    const float post_23 = f_23 + t205 - dh_23 * t204;
-    const float post_24 = f_24 - t205 - t204 * dh_24;
-    const float post_25 = f_25 - t205 - t204 * dh_25;
-    const float post_26 = f_26 + t205 - dh_26 * t204;
+    const float post_0 = t116 * omega + f_0 - t203 * dh_0;
+    const float post_1 = f_1 - t203 * dh_1 - omega * ds_1;
+    const float post_2 = f_2 - t203 * dh_2 - omega * ds_2;
+    const float post_3 = f_3 - t203 * dh_3 - omega * ds_3;
+    const float post_4 = f_4 - t203 * dh_4 - omega * ds_4;
+    const float post_5 = f_5 - t203 * dh_5 - omega * ds_5;
+    const float post_6 = f_6 - t203 * dh_6 - omega * ds_6;
+    const float post_7 = f_7 - t203 * dh_7 - omega * ds_7;
+    const float post_8 = f_8 - t203 * dh_8 - omega * ds_8;
+    const float post_9 = f_9 - t203 * dh_9 - omega * ds_9;
+    const float post_10 = f_10 - t203 * dh_10 - omega * ds_10;
+    const float post_11 = f_11 - t203 * dh_11 - omega * ds_11;
+    const float post_12 = f_12 - t203 * dh_12 - omega * ds_12;
+    const float post_13 = f_13 - t203 * dh_13 - omega * ds_13;
+    const float post_14 = f_14 - t203 * dh_14 - omega * ds_14;
+    const float post_15 = f_15 - t203 * dh_15 - omega * ds_15;
+    const float post_16 = f_16 - t203 * dh_16 - omega * ds_16;
+    const float post_17 = f_17 - t203 * dh_17 - omega * ds_17;
+    const float post_18 = f_18 - t203 * dh_18 - omega * ds_18;
+    const float t204 = ds_19 * omega;
+    const float post_19 = f_19 - t204 - t203 * dh_19;
+    const float post_20 = f_20 + t204 - t203 * dh_20;
+    const float post_21 = f_21 + t204 - t203 * dh_21;
+    const float post_22 = f_22 - t204 - t203 * dh_22;
+    const float post_23 = f_23 + t204 - t203 * dh_23;
+    const float post_24 = f_24 - t204 - t203 * dh_24;
+    const float post_25 = f_25 - t204 - t203 * dh_25;
+    const float post_26 = f_26 + t204 - t203 * dh_26;
 
     f[0] = post_0;
     f[1] = post_1;
