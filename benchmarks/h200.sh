@@ -9,6 +9,7 @@ step() { echo "== $1"; shift; "$@" || { echo "FAILED ($?): $*"; failed=1; }; }
 
 nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader
 step agreement python3 scripts/agree.py "$lbmc" c cuda
+step walls python3 scripts/agree_walls.py "$lbmc"
 step speed "$lbmc" bench gpu --gib 8 --out "$out/uniform.json"
 step cavity "$lbmc" run cases/cavity2d.toml --set target=cuda --out "$out/cavity"
 for tool in memcheck racecheck initcheck; do
