@@ -6,13 +6,13 @@
 // options: c f32 block=4x4x4
 // cost:    init                 91 flop (as written 104): 41 add, 44 mul, 3 fma
 //                               4 loads, 27 stores, 124 B per cell
-//          stream_collide       305 flop (as written 372): 165 add, 57 mul, 41 fma, 1 div
+//          stream_collide       292 flop (as written 372): 165 add, 52 mul, 37 fma, 1 div
 //                               27 loads, 27 stores, 216 B per cell
-//          stream_collide_walls 305 flop (as written 372): 165 add, 57 mul, 41 fma, 1 div
+//          stream_collide_walls 292 flop (as written 372): 165 add, 52 mul, 37 fma, 1 div
 //                               27 loads, 27 stores, 216 B per cell
 //          macroscopic          53 flop (as written 52): 49 add, 3 mul, 1 div
 //                               27 loads, 4 stores, 124 B per cell
-//          collide              305 flop (as written 372): 165 add, 57 mul, 41 fma, 1 div
+//          collide              292 flop (as written 372): 165 add, 52 mul, 37 fma, 1 div
 //                               27 loads, 27 stores, 216 B per cell
 
 #include <math.h>
@@ -144,7 +144,7 @@ static inline __attribute__((always_inline)) void collide_cells(
 
         // ---- m   (d3q27_central.lbm:16)
         const float m_0_1_1 = my_n1_1_1 + my_0_1_1 + my_1_1_1;
-        const float jz = my_0_0_1 + my_1_0_1 + my_n1_0_1;
+        const float jz = my_n1_0_1 + my_0_0_1 + my_1_0_1;
         const float m_1_0_1 = my_1_0_1 - my_n1_0_1;
 
         // ---- my   (d3q27_central.lbm:15)
@@ -158,181 +158,143 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float my_1_0_0 = mz_1_0_0 + my_1_2_0;
 
         // ---- m   (d3q27_central.lbm:16)
-        const float jy = my_n1_1_0 + my_1_1_0 + my_0_1_0;
+        const float jy = my_0_1_0 + my_1_1_0 + my_n1_1_0;
         const float m_1_1_0 = my_1_1_0 - my_n1_1_0;
         const float m_2_0_0 = my_n1_0_0 + my_1_0_0;
         const float jx = my_1_0_0 - my_n1_0_0;
         const float rho = my_0_0_0 + m_2_0_0;
-        const float t1 = 1.0f / rho;
+        const float t1 = 0.25f * rho;
+        const float t2 = 1.0f / t1;
 
         // ---- u   (d3q27_central.lbm:20)
-        const float ux = t1 * jx;
-        const float t2 = 0.25f * (rho * ux);
-        const float uy = t1 * jy;
+        const float ux = 0.25f * (t2 * jx);
+        const float uy = 0.25f * (t2 * jy);
 
         // ---- second   (d3q27_central.lbm:29)
         const float second_yy = m_0_2_0 - uy * jy;
 
         // ---- u   (d3q27_central.lbm:20)
-        const float uz = t1 * jz;
+        const float uz = 0.25f * (t2 * jz);
         const float t3 = -jx;
 
         // ---- second   (d3q27_central.lbm:29)
-        const float second_xx = ux * t3 + m_2_0_0;
         const float second_xy = uy * t3 + m_1_1_0;
-        const float t4 = t0 * second_xx;
-        const float t5 = t4 - t0 * second_yy;
-        const float t6 = -uz;
-        const float second_zz = jz * t6 + m_0_0_2;
-        const float t7 = t4 - t0 * second_zz;
-        const float second_yz = jy * t6 + m_0_1_1;
-        const float second_xz = jx * t6 + m_1_0_1;
-        const float t8 = 0.083333336f * rho + 0.33333334f * (t5 + t7);
-        const float t9 = t8 - t5;
-        const float t10 = ux * t2 + t8;
-        const float t11 = uy * uy;
-        const float t12 = 0.25f * (rho * t11) + t9;
-        const float t13 = 2.0f * (t0 * second_xy);
-        const float t14 = uy * t13;
-        const float t15 = ux * t12 + t14;
-        const float t16 = 0.027777778f * rho;
-        const float t17 = t8 * t11 + t16;
-        const float t18 = ux * (t14 + t15) + t17;
-        const float t19 = t12 - t18;
-        const float t20 = 4.0f * (uz * t0);
-
-        // ---- kz   (d3q27_central.lbm:47)
-        const float kz_1_1_1 = second_xy * t20;
-        const float t21 = 0.5f * kz_1_1_1;
-        const float t22 = second_yz * t20;
-        const float t23 = second_xz * t20;
-        const float t24 = t0 * second_xz;
-        const float t25 = t0 * second_yz;
-        const float t26 = 0.25f * (rho * uz);
+        const float second_xx = ux * t3 + m_2_0_0;
+        const float t4 = t0 * (second_xx - second_yy);
+        const float t5 = t0 * second_xy;
+        const float t6 = 4.0f * (uy * t5);
+        const float t7 = uy * uy;
+        const float t8 = -uz;
+        const float second_zz = jz * t8 + m_0_0_2;
+        const float t9 = t0 * (second_xx - second_zz);
+        const float second_xz = jx * t8 + m_1_0_1;
+        const float second_yz = jy * t8 + m_0_1_1;
+        const float t10 = 0.33333334f * (t4 + t9 + t1);
+        const float t11 = t10 - t4;
+        const float t12 = t1 * t7 + t11;
+        const float t13 = uz * t11;
+        const float t14 = ux * t12;
+        const float t15 = 0.11111111f * t1;
+        const float t16 = t10 * t7 + t15;
+        const float t17 = 2.0f * (uz * t0);
+        const float t18 = 0.5f * (second_xy * t17);
+        const float t19 = uz * t18;
+        const float t20 = second_xz * t17;
+        const float t21 = second_yz * t17;
+        const float t22 = t0 * second_yz;
+        const float t23 = t0 * second_xz;
+        const float t24 = uy * t20 + t19;
+        const float t25 = uy * (t19 + t24);
+        const float t26 = t1 * uz;
         const float t27 = uz * t26;
-        const float t28 = t8 + t27 - t7;
-        const float t29 = uy * t28;
-        const float t30 = uz * uz;
-        const float t31 = t9 * t30 + t16 + uy * (t22 + t29);
-        const float t32 = t8 * t30 + t16;
-        const float t33 = 0.5f * t22 + t29;
-        const float t34 = uy * t8;
-        const float t35 = ux * t28;
-        const float t36 = uz * t21;
-        const float t37 = uy * t23 + t36;
-        const float t38 = uy * (t36 + t37);
-        const float t39 = ux * t31;
-        const float t40 = t32 * t11 + 0.009259259f * (12.0f * t27 + rho) + ux * (t38 + t39);
-        const float t41 = 0.5f * t38 + t39;
-        const float t42 = t15 - t41;
-        const float t43 = ux * (t23 + t35) + t32 - t40;
-        const float t44 = 0.5f * t23 + t35;
-        const float t45 = t31 - (t28 - t43);
+        const float t28 = t10 + t27 - t9;
+        const float t29 = uy * t28 + t21;
+        const float t30 = uz * t13 + t15 + uy * (t21 + t29);
+        const float t31 = t12 - t30;
+        const float t32 = ux * t30 + t25;
+        const float t33 = uz * t10;
+        const float t34 = uz * t33 + t15;
+        const float t35 = t7 * t34 + 0.11111111f * (0.33333334f * t1 + t27) + ux * (t25 + t32);
+        const float t36 = ux * (t6 + t14) + t16 - t35;
+        const float t37 = 0.5f * t6 + t14 - t32;
+        const float t38 = t1 * ux;
+        const float t39 = ux * t28 + t20;
+        const float t40 = ux * (t20 + t39) + t34;
+        const float t41 = t36 - (ux * t38 + t10 - t40);
 
         // ---- post
-        const float post_0 = 4.0f * (t45 - (t10 + t19)) + rho;
-        const float t46 = 0.5f * (rho * uy);
-        const float t47 = t18 + t42;
-        const float t48 = t18 - t42;
-        const float t49 = t44 + t43;
-        const float t50 = t44 - t43;
-        const float post_1 = 2.0f * (t10 + t2 - t47 - t49);
-        const float post_2 = 2.0f * (t10 + t50 - t2 - t48);
-        const float t51 = uy * t2;
-        const float t52 = t31 + t33;
-        const float t53 = ux * (t13 + t51) + t34;
-        const float t54 = ux * t33;
-        const float t55 = uy * t32 + ux * (t37 + t54);
-        const float t56 = 0.5f * t37 + t54;
-        const float t57 = 0.5f * t13 + t51 - t56;
-        const float t58 = t40 + t55;
-        const float t59 = t40 - t55;
-        const float t60 = t33 - (t31 - t59);
-        const float post_4 = 2.0f * (t53 + t60 + t19) - t46;
-        const float t61 = t53 - t58;
-        const float post_3 = 2.0f * (t19 - (t52 + t61)) + t46;
-        const float post_7 = t57 + t47 + t61;
-        const float post_14 = t48 + t61 - t57;
-        const float t62 = t53 + t59;
-        const float post_8 = t57 + t48 - t62;
-        const float post_13 = t47 - t57 - t62;
-        const float t63 = uy * t24;
-        const float t64 = t21 + t63;
-        const float t65 = t63 + t64;
-        const float t66 = uy * t64;
-        const float t67 = uy * t26 + t25;
-        const float t68 = uy * (t25 + t67) + uz * t9;
-        const float t69 = ux * t68 + t66;
-        const float t70 = ux * (t66 + t69) + uz * t17;
-        const float t71 = uz * t10 + 2.0f * (ux * t24) - t70;
-        const float t72 = ux * t26 + t24;
-        const float t73 = t71 - (t26 - t68);
-        const float post_5 = -2.0f * (t45 + t73);
-        const float post_6 = -2.0f * (t45 - t73);
-        const float t74 = t72 + t71;
-        const float t75 = t72 - t71;
-        const float t76 = t41 + t69;
-        const float t77 = t41 - t69;
-        const float post_9 = t49 + t74 - t76;
-        const float post_11 = t49 - t77 - t74;
-        const float post_10 = t77 + t75 - t50;
-        const float post_12 = t76 - t50 - t75;
-        const float t78 = t68 + t67;
-
-        // ---- fy   (d3q27_central.lbm:53)
-        const float fy_0_1_1 = t52 + t78;
-        const float t79 = ux * t67;
-        const float t80 = ux * (t65 + t79) + uz * t34;
-        const float t81 = 0.5f * t65 + t79;
-        const float t82 = t70 + t80;
-        const float t83 = t70 - t80;
-        const float t84 = t68 - (t67 + t83);
-
-        // ---- post
-        const float post_16 = -t60 - t84;
-        const float post_18 = t84 - t60;
-
-        // ---- fy   (d3q27_central.lbm:53)
-        const float fy_2_1_1 = t58 + t82;
-
-        // ---- post
-        const float post_15 = fy_0_1_1 - fy_2_1_1;
-
-        // ---- fy   (d3q27_central.lbm:53)
-        const float fy_2_1_n1 = t58 - t82;
-
-        // ---- post
-        const float post_17 = t52 - fy_2_1_n1 - t78;
-        const float t85 = t56 + t81;
-        const float t86 = t56 - t81;
-
-        // ---- fy   (d3q27_central.lbm:53)
-        const float fy_1_1_1 = t76 + t85;
-        const float fy_1_n1_1 = t76 - t85;
-
-        // ---- post
-        const float post_19 = 0.5f * (fy_2_1_1 + fy_1_1_1);
-        const float post_26 = 0.5f * (fy_2_1_1 - fy_1_1_1);
-
-        // ---- fy   (d3q27_central.lbm:53)
-        const float fy_2_n1_n1 = t59 - t83;
-        const float fy_2_n1_1 = t59 + t83;
-        const float t87 = 0.5f * fy_2_n1_n1;
-
-        // ---- post
-        const float post_22 = -0.5f * (fy_1_n1_1 - fy_2_n1_1);
-        const float post_23 = 0.5f * (fy_1_n1_1 + fy_2_n1_1);
-
-        // ---- fy   (d3q27_central.lbm:53)
-        const float fy_1_n1_n1 = t77 - t86;
-        const float fy_1_1_n1 = t77 + t86;
-        const float t88 = 0.5f * fy_1_n1_n1;
-
-        // ---- post
-        const float post_20 = t87 - t88;
-        const float post_25 = t87 + t88;
-        const float post_21 = 0.5f * (fy_2_1_n1 + fy_1_1_n1);
-        const float post_24 = 0.5f * (fy_2_1_n1 - fy_1_1_n1);
+        const float post_0 = 4.0f * (t1 + t41 - t28 - t31);
+        const float t42 = t1 * uy - t29;
+        const float t43 = t37 - (t38 - t39);
+        const float post_1 = -2.0f * (t41 + t43);
+        const float post_2 = -2.0f * (t41 - t43);
+        const float t44 = uy * t38 + t5;
+        const float t45 = ux * t29 + t24;
+        const float t46 = ux * (t24 + t45) + uy * t34;
+        const float t47 = ux * (t5 + t44) + uy * t10 - t46;
+        const float t48 = t44 - t45;
+        const float t49 = t36 + t47;
+        const float t50 = t36 - t47;
+        const float post_3 = -2.0f * (t49 - t31 - t42);
+        const float post_4 = -2.0f * (t50 + t42 - t31);
+        const float t51 = uy * t26 + t22;
+        const float t52 = uy * (t22 + t51) + t13;
+        const float t53 = uy * t23 + t18;
+        const float t54 = uy * (t18 + t53);
+        const float t55 = ux * t52 + t54;
+        const float t56 = ux * (t54 + t55) + uz * t16;
+        const float t57 = t35 + t56;
+        const float t58 = t35 - t56;
+        const float t59 = t52 - t57 + t30;
+        const float t60 = t52 - (t30 - t58);
+        const float t61 = ux * t26 + t23;
+        const float t62 = ux * (t23 + t61) + t33;
+        const float t63 = t40 + t62;
+        const float t64 = t40 - t62;
+        const float post_5 = 2.0f * (t28 + t26 - t59 - t63);
+        const float post_6 = 2.0f * (t28 + t60 - t64 - t26);
+        const float t65 = t37 + t48;
+        const float t66 = t37 - t48;
+        const float post_7 = t49 + t65;
+        const float post_14 = t49 - t65;
+        const float post_8 = t50 - t66;
+        const float post_13 = t50 + t66;
+        const float t67 = t39 + t61;
+        const float t68 = t39 - t61;
+        const float t69 = t32 + t55;
+        const float t70 = t32 - t55;
+        const float t71 = t57 + t69;
+        const float t72 = t57 - t69;
+        const float post_9 = t63 + t67 - t71;
+        const float post_12 = t63 - t72 - t67;
+        const float t73 = t58 - t70;
+        const float t74 = t58 + t70;
+        const float post_10 = t64 - t73 - t68;
+        const float post_11 = t64 + t68 - t74;
+        const float t75 = ux * t51 + t53;
+        const float t76 = ux * (t53 + t75) + uy * t33;
+        const float t77 = t46 + t76;
+        const float t78 = t46 - t76;
+        const float t79 = t77 - (t29 + t51);
+        const float t80 = t29 - (t51 + t78);
+        const float post_15 = t59 - t79;
+        const float post_18 = t59 + t79;
+        const float post_16 = -t60 - t80;
+        const float post_17 = t80 - t60;
+        const float t81 = t45 + t75;
+        const float t82 = t45 - t75;
+        const float t83 = t77 + t81;
+        const float t84 = t77 - t81;
+        const float post_19 = 0.5f * (t71 + t83);
+        const float post_23 = 0.5f * (t71 - t83);
+        const float post_22 = 0.5f * (t72 - t84);
+        const float post_26 = 0.5f * (t72 + t84);
+        const float t85 = t78 - t82;
+        const float t86 = t78 + t82;
+        const float post_20 = 0.5f * (t73 - t85);
+        const float post_24 = 0.5f * (t73 + t85);
+        const float post_21 = 0.5f * (t74 + t86);
+        const float post_25 = 0.5f * (t74 - t86);
 
         after[0 * stride_after + cell] = post_0;
         after[1 * stride_after + cell] = post_1;

@@ -1,8 +1,8 @@
 //! In: a `KernelIr`. Out: the cheapest [`System`] found for it.
 //!
-//! Two things are tried in turn: which sums to inline where (one after the other, what pays stays) and ties
-//! of the pair search. Every trial runs all passes and is priced as expressions. Trials that do not pay do not change what
-//! comes after them, so some run at once; the result is that of one after the other. Nothing depends on time.
+//! Two things are tried in turn: which sums to inline where (one after the other, what pays stays) and ties of the pair
+//! search. Every trial runs all passes and is priced as expressions. Trials that do not pay do not change what comes after
+//! them, so some run at once; the result is that of one after the other. Nothing depends on time.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ const SEEDS: u64 = 6;
 /// Trials that run at once.
 const BATCH: usize = 8;
 
-/// Operations as written above which a kernel gets one round of trials instead of two: they take longer there.
+/// Operations as written above which a kernel is tried once instead of twice: trials take longer there.
 const LARGE: u32 = 600;
 
 /// Inlining that makes more terms than this, in per cent of what there was, is not tried.
@@ -60,19 +60,16 @@ impl Best {
         Self { trial, normal, price }
     }
 
-    /// Tries each place where a sum could be inlined the other way round, then those that were inlined once more.
+    /// Tries places where a sum could be inlined the other way round.
     fn inline(&mut self, kernel: &KernelIr, edges: &[Edge]) {
-        let toggle = |best: &Self, edge: &Edge| {
+        self.climb(edges, |best, edge| {
             let mut trial = best.trial.clone();
             if !trial.inline.remove(edge) {
                 trial.inline.insert(*edge);
             }
             let normal = normal(kernel, &trial.inline).system;
             (terms(&normal) <= GROWTH * terms(&best.normal) / 100).then(|| Self::new(trial, normal))
-        };
-        self.climb(edges, toggle);
-        let inlined: Vec<Edge> = self.trial.inline.iter().copied().collect();
-        self.climb(&inlined, toggle);
+        });
     }
 
     /// Tries ties of the pair search and the order of the passes.
@@ -109,8 +106,12 @@ pub(super) fn search(kernel: &KernelIr) -> System {
     let mut best = Best::new(nothing, system);
     edges.reverse();
     let outputs: Vec<_> = kernel.outputs.iter().map(|output| output.value).collect();
-    let rounds = if count(&kernel.exprs, &outputs).flops > LARGE { 1 } else { 2 };
-    for _ in 0..rounds {
+    let large = count(&kernel.exprs, &outputs).flops > LARGE;
+    best.inline(kernel, &edges);
+    let inlined: Vec<Edge> = best.trial.inline.iter().copied().collect();
+    best.inline(kernel, &inlined);
+    best.resolve();
+    if !large {
         best.inline(kernel, &edges);
         best.resolve();
     }
