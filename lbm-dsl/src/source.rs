@@ -123,7 +123,7 @@ impl SourceCode for Source {
             inner.data(),
             *inner.span(),
             inner.line(),
-            inner.column(),
+            self.position(inner.span().offset()).column - 1,
             inner.line_count(),
         )))
     }

@@ -234,8 +234,10 @@ impl Search {
     /// A factor for the group that turns some constant next to it into one.
     fn factor(&self, group: &[usize], random: &mut Random) -> Option<[i16; BASES]> {
         let var = group[random.below(group.len())];
-        let row = &self.rows[self.near[var][random.below(self.near[var].len())]];
-        let term = &row.terms[random.below(row.terms.len())];
+        // A sum of nothing has no terms, and what it is multiplied by may be in no row.
+        let near = self.near[var].get(random.below(self.near[var].len().max(1)))?;
+        let row = &self.rows[*near];
+        let term = row.terms.get(random.below(row.terms.len().max(1)))?;
         let mut weight = i16::from(row.var.is_some_and(|own| group.contains(&own)));
         for (var, power) in &term.factors {
             if group.contains(var) {

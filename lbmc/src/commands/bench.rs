@@ -2,13 +2,14 @@
 
 use lbm_bundle::{Bundle, Layout, Real, Target};
 use lbm_codegen::options::Options;
-use lbm_dsl::model::Model;
+use lbm_dsl::model::{Model, Param};
 use lbm_dsl::shipped;
 use lbm_runtime::bandwidth::copy_bandwidth;
 use lbm_runtime::device::Device;
 use lbm_runtime::layout::preferred_block;
 use lbm_runtime::step::{GridSpec, Simulation};
 use miette::{Result, miette};
+use num_traits::ToPrimitive;
 use serde::Serialize;
 
 use crate::cli::{Bench, BenchTarget};
@@ -151,11 +152,18 @@ fn size(bundle: &Bundle, gib: f64) -> [usize; 3] {
     size
 }
 
-/// A rate in the middle of a viscous flow's range for every parameter, zero for a vector.
+/// Rate of a viscous flow.
+const RATE: f64 = 1.7;
+
+/// [`RATE`] for every parameter, or the value at the same place in a range that does not hold it; zero for a vector.
 fn rates(model: &Model) -> Result<Vec<(String, Vec<f64>)>> {
-    let rate = |param: &lbm_dsl::model::Param| match param.range {
+    let rate = |param: &Param| match &param.range {
         _ if param.components > 1 => Ok((param.name.clone(), vec![0.0; param.components])),
-        Some(_) => Ok((param.name.clone(), vec![1.7])),
+        Some((low, high)) => {
+            let (low, high) = (low.to_f64().unwrap_or(f64::NAN), high.to_f64().unwrap_or(f64::NAN));
+            let rate = if low < RATE && RATE < high { RATE } else { low + (high - low) * RATE / 2.0 };
+            Ok((param.name.clone(), vec![rate]))
+        }
         _ => Err(miette!("{}: the parameter `{}` is no rate; only rates are known here", model.name(), param.name)),
     };
     model.params().iter().map(rate).collect()
