@@ -75,8 +75,11 @@ pub fn compile(model: &Model, target: Target, real: Real, block: [u32; 3]) -> Co
 pub fn files(spec: &str, real: Real) -> Vec<File> {
     let model = model(spec);
     let block = Options::default_block(model.lattice().dim());
-    let bundles = [Target::Cuda, Target::C].map(|target| compile(&model, target, real, block).bundle);
-    pipeline::files(&bundles)
+    let plans = pipeline::plan(&model, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"));
+    let emit = |target| plans.emit(&Options { target, real, layout: Layout::Blocks, block });
+    pipeline::files(
+        &[Target::Cuda, Target::C].map(|target| emit(target).unwrap_or_else(|error| panic!("{error}")).bundle),
+    )
 }
 
 /// The real type as the runtime calls it.

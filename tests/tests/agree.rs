@@ -1,10 +1,10 @@
 //! One arithmetic, many executions: the kernel as the spec says it = its simplified form = compiled C, on random states
 //! near equilibrium. Errors are relative to the largest population of the state.
 
-use lbm_bundle::{Real, Target};
+use lbm_bundle::{Layout, Real, Target};
 use lbm_codegen::eval::{eval_dag, eval_ir};
 use lbm_codegen::options::Options;
-use lbm_codegen::{lower, simplify};
+use lbm_codegen::{lower, pipeline, simplify};
 use lbm_dsl::expr::{Exact, Expr, Rational, Symbol};
 use lbm_tests::compiled;
 use num_traits::ToPrimitive;
@@ -57,9 +57,11 @@ fn all_executions_of_a_collision_agree() {
         assert!(difference(&ir, &exact) < 1e-13, "{spec}, as written: {}", difference(&ir, &exact));
         assert!(difference(&simple, &exact) < 1e-13, "{spec}, simplified: {}", difference(&simple, &exact));
 
+        let plans = pipeline::plan(&model, &mut |_| ()).unwrap_or_else(|error| panic!("{spec}: {error}"));
         for (real, bound) in [(Real::F64, 1e-12), (Real::F32, 2e-6)] {
             let block = Options::default_block(model.lattice().dim());
-            let bundle = compiled::compile(&model, Target::C, real, block).bundle;
+            let options = Options { target: Target::C, real, layout: Layout::Blocks, block };
+            let bundle = plans.emit(&options).unwrap_or_else(|error| panic!("{spec}: {error}")).bundle;
             let found = compiled::collide(&bundle, &params, &states);
             assert!(difference(&found, &exact) < bound, "{spec}, C {real:?}: {}", difference(&found, &exact));
         }

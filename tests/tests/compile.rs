@@ -58,9 +58,10 @@ fn plain_arrays_compile_for_both_targets_as_their_header_says() {
     let temporary = tempfile::tempdir().expect("a temporary folder");
     for spec in compiled::specs() {
         let model = compiled::model(spec);
+        let plans = pipeline::plan(&model, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"));
         for target in [Target::C, Target::Cuda] {
             let options = Options { target, real: Real::F32, layout: Layout::Soa, block: Options::TILE };
-            let bundle = pipeline::compile(&model, &options).unwrap_or_else(|error| panic!("{error}")).bundle;
+            let bundle = plans.emit(&options).unwrap_or_else(|error| panic!("{error}")).bundle;
             for file in bundle.extras.iter().chain([&bundle.source]) {
                 std::fs::write(temporary.path().join(&file.name), &file.text).expect("a temporary file");
             }
