@@ -2,8 +2,11 @@
 
 /// The candidate nearest to `name`, if it is near: at most one edit for three letters.
 pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let allowed = name.chars().count().div_ceil(3);
-    let near = candidates.into_iter().map(|other| (distance(name, other), other));
+    let letters = name.chars().count();
+    let allowed = letters.div_ceil(3);
+    // Names twice as long are further away than the candidate has letters.
+    let candidates = candidates.into_iter().filter(|other| letters < 2 * other.chars().count());
+    let near = candidates.map(|other| (distance(name, other), other));
     near.filter(|(distance, other)| *distance <= allowed && *distance < other.chars().count())
         .min()
         .map(|(_, other)| other)
