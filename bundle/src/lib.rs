@@ -45,6 +45,7 @@
 
 use serde::{Deserialize, Serialize};
 
+pub mod mesh;
 mod read;
 
 pub use read::ManifestError;
@@ -123,6 +124,8 @@ pub enum ArgType {
     Real,
     /// `const int32_t *`.
     Ints,
+    /// `int32_t *`, written by the kernel.
+    IntsOut,
     /// `const real *`.
     Reals,
     /// `real *`, written by the kernel.

@@ -10,6 +10,7 @@
 //! - [`ir`]: the arithmetic of a kernel, in its three forms
 //! - [`lower`]: from a model to kernels, names and signatures
 //! - [`simplify`], [`schedule`]: fewer operations; an order and names for temporaries
+//! - [`mesh`]: kernels that change the forest of blocks
 //! - [`emit`] – text
 //! - [`count`], [`eval`]: cost of any form; its value
 //!
@@ -20,6 +21,7 @@ pub mod emit;
 pub mod eval;
 pub mod ir;
 pub mod lower;
+pub mod mesh;
 pub mod options;
 pub mod pipeline;
 pub mod schedule;

@@ -1,12 +1,16 @@
-//! A bundle's kernels, loaded and launched by role.
+//! A bundle's kernels, loaded and launched by role: those of a method ([`Program`]) and those of the mesh ([`MeshProgram`]).
 //!
-//! In: a [`Bundle`] and a device. After [`Program::load`]: the bundle follows this runtime's contract, every kernel's
+//! In: a bundle and a device. After loading: the bundle follows this runtime's contract, every kernel's
 //! signature is one this module can serve, and every symbol exists. Arguments are matched by name; one that is missing
 //! or not asked for is an error that names it.
 
-use lbm_bundle::{ABI, ArgType, Bundle, Kernel, Layout, Manifest, Real, Role, Target};
+mod mesh;
+
+use lbm_bundle::{ABI, Arg, ArgType, Bundle, Layout, Manifest, Real, Role, Target};
 use miette::Diagnostic;
 use thiserror::Error;
+
+pub use mesh::MeshProgram;
 
 use crate::device::{self, Buffer, Device, DeviceError, Scalar, Shape, Source, Value};
 
@@ -56,13 +60,13 @@ pub enum KernelError {
     },
 
     /// The bundle has no kernel for a job.
-    #[error("the bundle of `{spec}` has no {role:?} kernel")]
+    #[error("the bundle of `{spec}` has no {role} kernel")]
     #[diagnostic(code(lbmc::kernels::missing_role), help("generate the bundle again"))]
     MissingRole {
         /// The spec.
         spec: String,
         /// The job.
-        role: Role,
+        role: String,
     },
 
     /// An argument that the kernel needs was not given.
@@ -120,15 +124,42 @@ pub enum Given<'a> {
     Real(f64),
     /// An array that the kernel reads.
     Read(&'a Buffer),
+    /// An array that the kernel reads from that value on.
+    ReadFrom(&'a Buffer, usize),
     /// An array that the kernel writes.
     Write(&'a mut Buffer),
 }
 
-/// A bundle's kernels on a device.
+/// A kernel that takes its arguments by name.
+struct Entry {
+    kernel: device::Kernel,
+    symbol: String,
+    args: Vec<Arg>,
+    divisible: bool,
+    threads: u32,
+    items_per_group: u32,
+}
+
+impl Entry {
+    fn launch(
+        &self,
+        device: &Device,
+        real: Option<Real>,
+        items: usize,
+        given: Vec<(&str, Given<'_>)>,
+    ) -> Result<(), KernelError> {
+        let mut values = arrange(&self.symbol, &self.args, real, given)?;
+        let Entry { divisible, threads, items_per_group, .. } = *self;
+        device.launch(&self.kernel, Shape { items, divisible, threads, items_per_group }, &mut values)?;
+        Ok(())
+    }
+}
+
+/// A method's kernels on a device.
 pub struct Program {
     device: Device,
     manifest: Manifest,
-    kernels: Vec<device::Kernel>,
+    entries: Vec<Entry>,
     notices: Vec<String>,
 }
 
@@ -138,9 +169,18 @@ impl Program {
         let manifest = bundle.manifest.clone();
         check(device, &manifest)?;
         let module = device.load(Source { name: &bundle.source.name, text: &bundle.source.text })?;
-        let kernels =
-            manifest.kernels.iter().map(|kernel| module.kernel(&kernel.symbol)).collect::<Result<Vec<_>, _>>()?;
-        Ok(Program { device: device.clone(), manifest, kernels, notices: module.notices().to_vec() })
+        let entry = |kernel: &lbm_bundle::Kernel| {
+            Ok(Entry {
+                kernel: module.kernel(&kernel.symbol)?,
+                symbol: kernel.symbol.clone(),
+                args: kernel.args.clone(),
+                divisible: kernel.role != Role::Collide,
+                threads: kernel.threads,
+                items_per_group: kernel.items_per_group,
+            })
+        };
+        let entries = manifest.kernels.iter().map(entry).collect::<Result<_, DeviceError>>()?;
+        Ok(Program { device: device.clone(), manifest, entries, notices: module.notices().to_vec() })
     }
 
     /// The device it runs on.
@@ -161,32 +201,30 @@ impl Program {
     /// Runs the kernel for `role` over `items` blocks (states of `collide`).
     pub fn launch(&self, role: Role, items: usize, given: Vec<(&str, Given<'_>)>) -> Result<(), KernelError> {
         let at = self.manifest.kernels.iter().position(|kernel| kernel.role == role);
-        let at = at.ok_or_else(|| KernelError::MissingRole { spec: self.manifest.spec.clone(), role })?;
-        let kernel = &self.manifest.kernels[at];
-        let mut values = arrange(kernel, self.manifest.real, given)?;
-        let shape = Shape {
-            items,
-            divisible: role != Role::Collide,
-            threads: kernel.threads,
-            items_per_group: kernel.items_per_group,
-        };
-        self.device.launch(&self.kernels[at], shape, &mut values)?;
-        Ok(())
+        let at =
+            at.ok_or_else(|| KernelError::MissingRole { spec: self.manifest.spec.clone(), role: format!("{role:?}") })?;
+        self.entries[at].launch(&self.device, Some(self.manifest.real), items, given)
     }
+}
+
+/// Refuses a bundle of another version or for another device.
+fn check_versions(device: &Device, spec: &str, abi: u32, target: Target) -> Result<(), KernelError> {
+    let spec = spec.to_string();
+    if abi != ABI {
+        return Err(KernelError::Abi { spec, found: abi });
+    }
+    if target != device.target() {
+        let (found, wanted) = (target, device.target());
+        return Err(KernelError::WrongTarget { spec, found, wanted, device: device.describe() });
+    }
+    Ok(())
 }
 
 /// Refuses a manifest that this runtime cannot serve.
 fn check(device: &Device, manifest: &Manifest) -> Result<(), KernelError> {
-    let spec = manifest.spec.clone();
-    if manifest.abi != ABI {
-        return Err(KernelError::Abi { spec, found: manifest.abi });
-    }
-    if manifest.target != device.target() {
-        let (found, wanted) = (manifest.target, device.target());
-        return Err(KernelError::WrongTarget { spec, found, wanted, device: device.describe() });
-    }
+    check_versions(device, &manifest.spec, manifest.abi, manifest.target)?;
     if manifest.layout != Layout::Blocks {
-        return Err(KernelError::WrongLayout { spec });
+        return Err(KernelError::WrongLayout { spec: manifest.spec.clone() });
     }
     let wrong = |reason: String| Err(KernelError::Manifest { spec: manifest.spec.clone(), reason });
     if !(2..=3).contains(&manifest.dim) {
@@ -222,30 +260,35 @@ fn check(device: &Device, manifest: &Manifest) -> Result<(), KernelError> {
     Ok(())
 }
 
-/// Values in the order of the kernel's arguments.
-fn arrange<'a>(kernel: &Kernel, real: Real, given: Vec<(&str, Given<'a>)>) -> Result<Vec<Value<'a>>, KernelError> {
+/// Values in the order of the kernel's arguments. A kernel without reals needs no real type.
+fn arrange<'a>(
+    symbol: &str,
+    args: &[Arg],
+    real: Option<Real>,
+    given: Vec<(&str, Given<'a>)>,
+) -> Result<Vec<Value<'a>>, KernelError> {
     let names = || given_names(&given);
-    if let Some(arg) = kernel.args.iter().find(|arg| !given.iter().any(|(name, _)| *name == arg.name)) {
+    if let Some(arg) = args.iter().find(|arg| !given.iter().any(|(name, _)| *name == arg.name)) {
         return Err(KernelError::MissingArgument {
-            kernel: kernel.symbol.clone(),
+            kernel: symbol.to_string(),
             arg: arg.name.clone(),
             doc: arg.doc.clone(),
             given: names(),
         });
     }
-    let mut values: Vec<Option<Value<'a>>> = kernel.args.iter().map(|_| None).collect();
+    let mut values: Vec<Option<Value<'a>>> = args.iter().map(|_| None).collect();
     for (name, value) in given {
-        let Some(at) = kernel.args.iter().position(|arg| arg.name == name) else {
+        let Some(at) = args.iter().position(|arg| arg.name == name) else {
             return Err(KernelError::SurplusArgument {
-                kernel: kernel.symbol.clone(),
+                kernel: symbol.to_string(),
                 arg: name.to_string(),
-                known: kernel.args.iter().map(|arg| arg.name.as_str()).collect::<Vec<_>>().join(", "),
+                known: args.iter().map(|arg| arg.name.as_str()).collect::<Vec<_>>().join(", "),
             });
         };
-        values[at] = Some(convert(value, kernel.args[at].ty, real).map_err(|given| KernelError::ArgumentType {
-            kernel: kernel.symbol.clone(),
+        values[at] = Some(convert(value, args[at].ty, real).map_err(|given| KernelError::ArgumentType {
+            kernel: symbol.to_string(),
             arg: name.to_string(),
-            wanted: kernel.args[at].ty,
+            wanted: args[at].ty,
             given,
         })?);
     }
@@ -257,44 +300,42 @@ fn given_names(given: &[(&str, Given<'_>)]) -> String {
 }
 
 /// The value as the kernel takes it, or what was given instead.
-fn convert(value: Given<'_>, ty: ArgType, real: Real) -> Result<Value<'_>, String> {
+fn convert(value: Given<'_>, ty: ArgType, real: Option<Real>) -> Result<Value<'_>, String> {
+    let reals = real.map(Scalar::from);
+    let fits = |buffer: &Buffer| match ty {
+        ArgType::Ints | ArgType::IntsOut => buffer.scalar() == Scalar::I32,
+        ArgType::Reals | ArgType::RealsOut => Some(buffer.scalar()) == reals,
+        ArgType::Int | ArgType::Long | ArgType::Real => false,
+    };
+    let out = matches!(ty, ArgType::IntsOut | ArgType::RealsOut);
     match (ty, value) {
         (ArgType::Int, Given::Int(value)) => Ok(Value::Int(value)),
-        (ArgType::Real, Given::Real(value)) => Ok(match real {
-            Real::F32 => Value::F32(value as f32),
-            Real::F64 => Value::F64(value),
-        }),
-        (ArgType::Ints, Given::Read(buffer)) if buffer.scalar() == Scalar::I32 => Ok(Value::Read(buffer)),
-        (ArgType::Reals, Given::Read(buffer)) if buffer.scalar() == Scalar::from(real) => Ok(Value::Read(buffer)),
-        (ArgType::RealsOut, Given::Write(buffer)) if buffer.scalar() == Scalar::from(real) => Ok(Value::Write(buffer)),
+        (ArgType::Real, Given::Real(value)) if real == Some(Real::F32) => Ok(Value::F32(value as f32)),
+        (ArgType::Real, Given::Real(value)) if real == Some(Real::F64) => Ok(Value::F64(value)),
+        (_, Given::Read(buffer)) if !out && fits(buffer) => Ok(Value::Read(buffer)),
+        (_, Given::ReadFrom(buffer, start)) if !out && fits(buffer) => Ok(Value::ReadFrom(buffer, start)),
+        (_, Given::Write(buffer)) if out && fits(buffer) => Ok(Value::Write(buffer)),
         (_, Given::Int(_)) => Err("an integer".into()),
         (_, Given::Real(_)) => Err("a real".into()),
-        (_, Given::Read(buffer)) => Err(format!("an array of {} to read", buffer.scalar().name())),
+        (_, Given::Read(buffer) | Given::ReadFrom(buffer, _)) => {
+            Err(format!("an array of {} to read", buffer.scalar().name()))
+        }
         (_, Given::Write(buffer)) => Err(format!("an array of {} to write", buffer.scalar().name())),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use lbm_bundle::{Arg, Cost};
-
     use super::*;
 
-    fn kernel() -> Kernel {
+    fn args() -> Vec<Arg> {
         let arg = |name: &str, ty| Arg { name: name.into(), ty, doc: "documented".into() };
-        Kernel {
-            role: Role::Collide,
-            symbol: "k".into(),
-            args: vec![
-                arg("count", ArgType::Int),
-                arg("src", ArgType::Reals),
-                arg("dst", ArgType::RealsOut),
-                arg("omega", ArgType::Real),
-            ],
-            cost: Cost::default(),
-            threads: 1,
-            items_per_group: 1,
-        }
+        vec![
+            arg("count", ArgType::Int),
+            arg("src", ArgType::Reals),
+            arg("dst", ArgType::RealsOut),
+            arg("omega", ArgType::Real),
+        ]
     }
 
     #[test]
@@ -308,7 +349,7 @@ mod tests {
             ("count", Given::Int(1)),
             ("src", Given::Read(&src)),
         ];
-        let values = arrange(&kernel(), Real::F32, given).unwrap();
+        let values = arrange("k", &args(), Some(Real::F32), given).unwrap();
         assert!(
             matches!(values[..], [Value::Int(1), Value::Read(_), Value::Write(_), Value::F32(omega)] if omega == 0.1)
         );
@@ -316,7 +357,8 @@ mod tests {
 
     #[test]
     fn a_missing_and_a_surplus_argument_are_named() {
-        let missing = arrange(&kernel(), Real::F32, vec![("count", Given::Int(1))]).expect_err("three are missing");
+        let missing =
+            arrange("k", &args(), Some(Real::F32), vec![("count", Given::Int(1))]).expect_err("three are missing");
         assert!(missing.to_string().contains("`src`"), "{missing}");
         let device = Device::host(1).unwrap();
         let src = device.alloc(Scalar::F32, 1).unwrap();
@@ -328,7 +370,7 @@ mod tests {
             ("omega", Given::Real(1.0)),
             ("tau", Given::Real(1.0)),
         ];
-        let surplus = arrange(&kernel(), Real::F32, given).expect_err("tau is not asked for");
+        let surplus = arrange("k", &args(), Some(Real::F32), given).expect_err("tau is not asked for");
         assert!(surplus.to_string().contains("`tau`") && surplus.to_string().contains("omega"), "{surplus}");
     }
 
@@ -343,7 +385,7 @@ mod tests {
             ("dst", Given::Write(&mut dst)),
             ("omega", Given::Real(1.0)),
         ];
-        let error = arrange(&kernel(), Real::F32, given).expect_err("f64 for f32");
+        let error = arrange("k", &args(), Some(Real::F32), given).expect_err("f64 for f32");
         assert!(error.to_string().contains("`src`") && error.to_string().contains("f64"), "{error}");
     }
 }

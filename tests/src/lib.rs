@@ -2,11 +2,13 @@
 //!
 //! - [`compiled`]: shipped specs, compiled and run
 //! - [`flows`]: those of them that are flows, as simulations
+//! - [`forest`]: forests of blocks, by definition
 //! - [`levels`]: two levels of refinement, advanced cell by cell
 //! - [`toolchain`]: the compilers that emitted text is given to
 
 pub mod compiled;
 pub mod flows;
+pub mod forest;
 pub mod levels;
 pub mod toolchain;
 

@@ -50,21 +50,30 @@ pub fn run(mut command: Command) -> Output {
     output
 }
 
-/// Compiles a C file with warnings as errors, the header before it.
-pub fn gcc(source: &Path, header: &Path) {
+/// Compiles a C file with warnings as errors, the header beside it, if there is one, before it.
+pub fn gcc(source: &Path) {
     let mut command = Command::new("gcc");
     command.args(["-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-fno-math-errno", "-c", "-o", "/dev/null"]);
-    command.arg("-include").arg(header).arg(source);
+    include_header(&mut command, source);
+    command.arg(source);
     run(command);
 }
 
-/// Compiles a CUDA file with nvcc, the header beside it before it, warnings as errors, and reads what ptxas says of its
-/// kernels.
+/// Has the header that lies beside a source, if there is one, read before it.
+fn include_header(command: &mut Command, source: &Path) {
+    let header = source.with_extension("h");
+    if header.is_file() {
+        command.arg("-include").arg(header);
+    }
+}
+
+/// Compiles a CUDA file with nvcc, the header beside it, if there is one, before it, warnings as errors, and reads what
+/// ptxas says of its kernels.
 pub fn nvcc(toolkit: &Path, source: &Path, architecture: &str) -> Vec<Resources> {
     let mut command = Command::new(toolkit.join("bin/nvcc"));
     command.args(["-std=c++17", "-cubin", "-prec-div=false", "-prec-sqrt=false", "-Xptxas", "-v"]);
     command.args(["-Werror", "all-warnings", "-Xcompiler", "-Wall,-Wextra", "-o", "/dev/null"]);
-    command.arg("-include").arg(source.with_extension("h"));
+    include_header(&mut command, source);
     command.arg(format!("-arch=sm_{architecture}")).arg(source);
     let output = run(command);
     resources(&String::from_utf8_lossy(&output.stderr))

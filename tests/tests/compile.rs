@@ -6,7 +6,7 @@ use std::process::Command;
 
 use lbm_bundle::{Layout, Real, Target};
 use lbm_codegen::options::Options;
-use lbm_codegen::pipeline;
+use lbm_codegen::{mesh, pipeline};
 use lbm_tests::toolchain::{self, ARCHITECTURES};
 use lbm_tests::{compiled, root, update};
 
@@ -32,7 +32,7 @@ fn c_compiles_without_warnings_and_as_its_header_says() {
         for (real, name) in REALS {
             let folder = temporary.path().join(name);
             write(&folder, spec, real);
-            toolchain::gcc(&folder.join(format!("{spec}.c")), &folder.join(format!("{spec}.h")));
+            toolchain::gcc(&folder.join(format!("{spec}.c")));
         }
     }
 }
@@ -48,7 +48,7 @@ fn c_compiles_for_blocks_of_any_shape() {
         let (source, declared) = (temporary.path().join(&bundle.source.name), temporary.path().join(&header.name));
         std::fs::write(&source, &bundle.source.text).expect("a temporary file");
         std::fs::write(&declared, &header.text).expect("a temporary file");
-        toolchain::gcc(&source, &declared);
+        toolchain::gcc(&source);
     }
 }
 
@@ -67,7 +67,7 @@ fn plain_arrays_compile_for_both_targets_as_their_header_says() {
             }
             let source = temporary.path().join(&bundle.source.name);
             match (target, &toolkit) {
-                (Target::C, _) => toolchain::gcc(&source, &source.with_extension("h")),
+                (Target::C, _) => toolchain::gcc(&source),
                 (Target::Cuda, Some(_)) if !EVERYWHERE.contains(&spec) => {}
                 (Target::Cuda, Some(toolkit)) => drop(toolchain::nvcc(toolkit, &source, "90")),
                 (Target::Cuda, None) => {}
@@ -123,6 +123,28 @@ fn cuda_compiles_without_warnings_and_uses_the_registers_in_the_table() {
     );
 }
 
+/// Writes the mesh kernels of both dimensions for a target into a folder.
+fn write_mesh(folder: &Path, target: Target) -> [PathBuf; 2] {
+    [2, 3].map(|dim| {
+        let source = mesh::bundle(dim, target).source;
+        let path = folder.join(source.name);
+        std::fs::write(&path, source.text).expect("a temporary file");
+        path
+    })
+}
+
+#[test]
+fn mesh_kernels_compile_for_both_targets() {
+    let temporary = tempfile::tempdir().expect("a temporary folder");
+    write_mesh(temporary.path(), Target::C).iter().for_each(|source| toolchain::gcc(source));
+    let Some(toolkit) = toolchain::cuda() else { return };
+    for source in write_mesh(temporary.path(), Target::Cuda) {
+        for architecture in ["75", "90", "120"] {
+            toolchain::nvcc(&toolkit, &source, architecture);
+        }
+    }
+}
+
 #[test]
 fn nvrtc_accepts_every_way_of_writing_kernels() {
     let Some(toolkit) = toolchain::cuda() else { return };
@@ -136,6 +158,7 @@ fn nvrtc_accepts_every_way_of_writing_kernels() {
             command.arg(folder.join(format!("{spec}.cu")));
         }
     }
+    command.args(write_mesh(temporary.path(), Target::Cuda));
     toolchain::run(command);
 }
 

@@ -161,6 +161,7 @@ fn launch(manifest: &Manifest, kernel: &Kernel) -> TokenStream {
         ArgType::Long => quote!(i64),
         ArgType::Real => quote!(#real),
         ArgType::Ints => quote!(*const i32),
+        ArgType::IntsOut => quote!(*mut i32),
         ArgType::Reals => quote!(*const #real),
         ArgType::RealsOut => quote!(*mut #real),
     });

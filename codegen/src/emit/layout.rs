@@ -64,7 +64,7 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
         walls,
         macroscopic: kernel(Role::Macroscopic, whole(method.macroscopic)),
         collide: kernel(Role::Collide, whole(method.collide)),
-        packed: manifest.kernels.iter().map(|signature| packed(signature, real)).collect(),
+        packed: manifest.kernels.iter().map(|kernel| packed(&kernel.symbol, &kernel.args, real)).collect(),
         param_decls: params.iter().map(|arg| format!(", const {real} {}", arg.name)).collect(),
         param_names: params.iter().map(|arg| format!(", {}", arg.name)).collect(),
         upwind: upwind(manifest),
@@ -155,7 +155,8 @@ pub fn declarations(args: &[Arg], real: &str, dialect: &Dialect, end: &str) -> V
     lines
 }
 
-fn declaration(arg: &Arg, real: &str, dialect: &Dialect) -> String {
+/// One argument.
+pub fn declaration(arg: &Arg, real: &str, dialect: &Dialect) -> String {
     let Dialect { int, restrict, .. } = dialect;
     let name = &arg.name;
     match arg.ty {
@@ -163,29 +164,31 @@ fn declaration(arg: &Arg, real: &str, dialect: &Dialect) -> String {
         ArgType::Long => format!("const long long {name}"),
         ArgType::Real => format!("const {real} {name}"),
         ArgType::Ints => format!("const {int} *{restrict}{name}"),
+        ArgType::IntsOut => format!("{int} *{restrict}{name}"),
         ArgType::Reals => format!("const {real} *{restrict}{name}"),
         ArgType::RealsOut => format!("{real} *{restrict}{name}"),
     }
 }
 
 /// The arguments of a host kernel, each read through the pointer to it.
-pub fn packed(signature: &Signature, real: &str) -> Kernel {
+pub fn packed(symbol: &str, args: &[Arg], real: &str) -> Kernel {
     let arg = |(at, arg): (usize, &Arg)| {
         let ty = match arg.ty {
             ArgType::Int => "const int32_t *".to_string(),
             ArgType::Long => "const long long *".to_string(),
             ArgType::Real => format!("const {real} *"),
             ArgType::Ints => "const int32_t *const *".to_string(),
+            ArgType::IntsOut => "int32_t *const *".to_string(),
             ArgType::Reals => format!("const {real} *const *"),
             ArgType::RealsOut => format!("{real} *const *"),
         };
-        let end = if at + 1 == signature.args.len() { ");" } else { "," };
+        let end = if at + 1 == args.len() { ");" } else { "," };
         format!("*({ty})args[{at}]{end}")
     };
     Kernel {
-        symbol: signature.symbol.clone(),
+        symbol: symbol.into(),
         doc: Vec::new(),
-        args: signature.args.iter().enumerate().map(arg).collect(),
+        args: args.iter().enumerate().map(arg).collect(),
         inputs: Vec::new(),
         body: Vec::new(),
         outputs: Vec::new(),

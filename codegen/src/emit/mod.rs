@@ -4,6 +4,7 @@
 //!
 //! - `number`, `formula`: constants and expressions as text
 //! - `view`: the strings that templates print; `layout`, `walls` and `banner` fill them in
+//! - `mesh`: kernels that change the forest, for both targets
 //! - `c`, `cuda`, `soa`, `rust`, `bindings`: what differs between the files
 
 mod banner;
@@ -12,11 +13,14 @@ mod c;
 mod cuda;
 mod formula;
 mod layout;
+mod mesh;
 mod number;
 mod rust;
 mod soa;
 mod view;
 mod walls;
+
+pub use mesh::mesh;
 
 use lbm_bundle::{Cost, File, Layout, Manifest, Role, Target};
 use lbm_dsl::model::NodeForm;

@@ -78,7 +78,7 @@ fn view(method: &Method, dialect: &Dialect, cells: fn(&Manifest, Role) -> Cells)
             .iter()
             .map(|signature| kernel(method, signature, dialect, cells(manifest, signature.role)))
             .collect(),
-        packed: manifest.kernels.iter().map(|signature| layout::packed(signature, real)).collect(),
+        packed: manifest.kernels.iter().map(|kernel| layout::packed(&kernel.symbol, &kernel.args, real)).collect(),
     }
 }
 

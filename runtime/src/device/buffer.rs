@@ -88,6 +88,11 @@ impl Buffer {
         self.len * self.scalar.bytes()
     }
 
+    /// Bytes before a value.
+    pub(super) fn offset(&self, at: usize) -> u64 {
+        (at * self.scalar.bytes()) as u64
+    }
+
     pub(super) fn wrong(&self, wrong: impl Into<String>) -> DeviceError {
         DeviceError::Buffer { len: self.len, scalar: self.scalar.name(), wrong: wrong.into() }
     }

@@ -100,6 +100,8 @@ pub enum Value<'a> {
     F64(f64),
     /// Pointer to what the kernel reads.
     Read(&'a Buffer),
+    /// Pointer to what the kernel reads from that value of the buffer on.
+    ReadFrom(&'a Buffer, usize),
     /// Pointer to what the kernel writes.
     Write(&'a mut Buffer),
 }
@@ -218,6 +220,9 @@ impl Device {
         let failed = |reason: &str| DeviceError::Launch { kernel: kernel.symbol.clone(), reason: reason.to_string() };
         if shape.items > i32::MAX as usize {
             return Err(failed("more items than an int32 can count"));
+        }
+        if args.iter().any(|arg| matches!(arg, Value::ReadFrom(buffer, start) if *start > buffer.len())) {
+            return Err(failed("a part of a buffer begins behind its end"));
         }
         match (&self.0, &kernel.entry) {
             (Backend::Host(host), Entry::Host(entry)) => host.launch(entry, shape, args).map_err(failed),

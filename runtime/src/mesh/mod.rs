@@ -13,13 +13,16 @@
 //! Where a direction leaves the box through several faces at once, periodic axes wrap first; of the walls that remain,
 //! that of the x-face wins over y, and y over z.
 
+pub mod forest;
 mod morton;
+mod roots;
 mod tables;
 
 use lbm_bundle::Manifest;
 use miette::Diagnostic;
 use thiserror::Error;
 
+use roots::Roots;
 pub use tables::Tables;
 
 use crate::layout::SlotId;
@@ -141,47 +144,16 @@ impl Grid {
             }
             count[axis] = size[axis] / block[axis];
         }
-        for axis in 0..dim {
-            let [low, high] = Face::of_axis(axis);
-            match (faces[low.index()], faces[high.index()]) {
-                (Behind::Periodic, Behind::Wall(_)) => {
-                    return Err(GridError::HalfPeriodic { periodic: low.name(), wall: high.name() });
-                }
-                (Behind::Wall(_), Behind::Periodic) => {
-                    return Err(GridError::HalfPeriodic { periodic: high.name(), wall: low.name() });
-                }
-                _ => {}
-            }
-        }
-        let blocks = count.iter().try_fold(1usize, |all, n| all.checked_mul(*n)).unwrap_or(usize::MAX);
-        if blocks > i32::MAX as usize {
-            return Err(GridError::Blocks { blocks });
-        }
-
-        let positions = morton::order(count);
-        let mut slots = vec![SlotId(0); blocks];
-        let place = |at: [usize; 3]| at[0] + count[0] * (at[1] + count[1] * at[2]);
-        for (slot, at) in positions.iter().enumerate() {
-            slots[place(*at)] = SlotId(slot as u32);
-        }
+        let roots = Roots::new(dim, count, faces)?;
         let periodic = std::array::from_fn(|axis| {
             axis >= dim || Face::of_axis(axis).iter().all(|face| faces[face.index()] == Behind::Periodic)
         });
-        let mut grid =
-            Grid { dim, size, block, periodic, positions, neighbours: vec![], interior: vec![], walls: vec![] };
-        for slot in 0..blocks {
-            let at = grid.positions[slot];
-            let entries = offsets(dim).map(|offset| match beyond(at, offset, count, faces) {
-                Ok(at) => slots[place(at)].0 as i32,
-                Err(WallId(wall)) => -(wall as i32 + 1),
-            });
-            let first = grid.neighbours.len();
-            grid.neighbours.extend(entries);
-            let touches_wall = grid.neighbours[first..].iter().any(|entry| *entry < 0);
-            let list = if touches_wall { &mut grid.walls } else { &mut grid.interior };
-            list.push(SlotId(slot as u32));
-        }
-        Ok(grid)
+        let touches_wall =
+            |slot: &SlotId| roots.near[slot.index() * roots.places..][..roots.places].iter().any(|entry| *entry < 0);
+        let all = (0..roots.positions.len() as u32).map(SlotId);
+        let (walls, interior) = all.partition(touches_wall);
+        let Roots { positions, near: neighbours, .. } = roots;
+        Ok(Grid { dim, size, block, periodic, positions, neighbours, interior, walls })
     }
 
     /// Number of axes.
@@ -231,31 +203,6 @@ impl Grid {
     }
 }
 
-/// The 3^dim offsets to neighbours in the order of the table.
-fn offsets(dim: usize) -> impl Iterator<Item = [i64; 3]> {
-    let depth = if dim == 3 { -1..=1 } else { 0..=0 };
-    depth.flat_map(|dz| (-1..=1).flat_map(move |dy| (-1..=1).map(move |dx| [dx, dy, dz])))
-}
-
-/// The block at an offset from another, or the wall that is in the way.
-fn beyond(at: [usize; 3], offset: [i64; 3], count: [usize; 3], faces: [Behind; 6]) -> Result<[usize; 3], WallId> {
-    let mut reached = at;
-    for axis in 0..3 {
-        let [low, high] = Face::of_axis(axis);
-        let target = at[axis] as i64 + offset[axis];
-        let face = if target < 0 { low } else { high };
-        if (0..count[axis] as i64).contains(&target) {
-            reached[axis] = target as usize;
-            continue;
-        }
-        match faces[face.index()] {
-            Behind::Periodic => reached[axis] = target.rem_euclid(count[axis] as i64) as usize,
-            Behind::Wall(wall) => return Err(wall),
-        }
-    }
-    Ok(reached)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -277,7 +224,7 @@ mod tests {
         assert_eq!((grid.slots(), grid.interior().len(), grid.walls().len()), (24, 24, 0));
         for slot in 0..24 {
             let origin = grid.origin(SlotId(slot));
-            for (entry, offset) in grid.neighbours()[27 * slot as usize..][..27].iter().zip(offsets(3)) {
+            for (entry, offset) in grid.neighbours()[27 * slot as usize..][..27].iter().zip(roots::offsets(3)) {
                 let expected: Vec<usize> = (0..3)
                     .map(|axis| (origin[axis] as i64 + 4 * offset[axis]).rem_euclid(grid.size()[axis] as i64) as usize)
                     .collect();

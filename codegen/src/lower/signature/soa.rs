@@ -19,7 +19,7 @@ fn kernel(manifest: &Manifest, of_blocks: Kernel) -> Kernel {
     }
     let threads = manifest.cells() as u32;
     let args = of_blocks.args.iter().filter_map(|arg| match arg.ty {
-        ArgType::Ints | ArgType::Int | ArgType::Long => None,
+        ArgType::Ints | ArgType::IntsOut | ArgType::Int | ArgType::Long => None,
         ArgType::Real => Some(arg.clone()),
         ArgType::Reals | ArgType::RealsOut => Some(Arg { doc: array(manifest, of_blocks.role, arg), ..arg.clone() }),
     });

@@ -136,7 +136,7 @@ impl Cuda {
         let mut cells = Vec::with_capacity(args.len());
         let mut used = vec![Kept::Kernel { _function: entry.0.clone() }];
         for arg in args {
-            let buffer = match arg {
+            let (buffer, start) = match arg {
                 Value::Int(value) => {
                     cells.push(cell(&value.to_ne_bytes()));
                     continue;
@@ -149,12 +149,13 @@ impl Cuda {
                     cells.push(cell(&value.to_ne_bytes()));
                     continue;
                 }
-                Value::Read(buffer) => &**buffer,
-                Value::Write(buffer) => &**buffer,
+                Value::Read(buffer) => (&**buffer, 0),
+                Value::ReadFrom(buffer, start) => (&**buffer, *start),
+                Value::Write(buffer) => (&**buffer, 0),
             };
             match &buffer.storage {
                 super::buffer::Storage::Cuda(memory) if memory.cuda == self.stream => {
-                    cells.push(memory.address);
+                    cells.push(memory.address + buffer.offset(start));
                     used.push(Kept::Memory { _slice: memory.slice.clone() });
                 }
                 _ => return Err(failed("a buffer belongs to another device".into())),

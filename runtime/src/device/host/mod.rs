@@ -157,6 +157,7 @@ impl Host {
         }
         let first = match args {
             [Value::Read(ids), Value::Int(_), ..] if ids.len() >= shape.items => cells[0],
+            [Value::ReadFrom(ids, start), Value::Int(_), ..] if ids.len() - *start >= shape.items => cells[0],
             _ => return Err("a launch that can be cut starts with a list and its length"),
         };
         let pieces = (threads * PIECES_PER_THREAD).min(shape.items);
@@ -208,6 +209,7 @@ fn pack(args: &[Value<'_>]) -> Result<Vec<u64>, &'static str> {
             Value::F32(value) => Ok(cell(&value.to_ne_bytes())),
             Value::F64(value) => Ok(cell(&value.to_ne_bytes())),
             Value::Read(buffer) => address(buffer),
+            Value::ReadFrom(buffer, start) => Ok(address(buffer)? + buffer.offset(*start)),
             Value::Write(buffer) => address(buffer),
         })
         .collect()

@@ -1,0 +1,60 @@
+//! What can go wrong with a forest.
+
+use miette::Diagnostic;
+use thiserror::Error;
+
+use super::LEVELS;
+use crate::device::DeviceError;
+use crate::kernels::KernelError;
+use crate::mesh::GridError;
+
+/// Why there is no such forest, or no such change of it.
+#[derive(Debug, Error, Diagnostic)]
+pub enum ForestError {
+    /// The roots fill no box.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Roots(#[from] GridError),
+
+    /// Positions on the finest level would not fit into 32 bits.
+    #[error("{roots} roots along {axis} are too many for {LEVELS} levels: at most {most}")]
+    #[diagnostic(code(lbmc::forest::roots), help("use larger blocks"))]
+    Long {
+        /// Name of the axis.
+        axis: &'static str,
+        /// Roots along it.
+        roots: usize,
+        /// How many there may be.
+        most: usize,
+    },
+
+    /// There is no room for the roots.
+    #[error("there is room for {slots} blocks, too little for {roots} on the coarsest level and one more")]
+    #[diagnostic(code(lbmc::forest::pool), help("allow more memory, or make the coarsest level coarser"))]
+    Pool {
+        /// Data slots.
+        slots: usize,
+        /// Roots.
+        roots: usize,
+    },
+
+    /// There are no such levels.
+    #[error("there are no levels {coarsest} to {finest}: they go from 0 to {}, the finest last", LEVELS - 1)]
+    #[diagnostic(code(lbmc::forest::levels))]
+    Levels {
+        /// The lower end of the range asked for.
+        coarsest: usize,
+        /// Its higher end.
+        finest: usize,
+    },
+
+    /// A kernel failed.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Kernel(#[from] KernelError),
+
+    /// The device failed.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Device(#[from] DeviceError),
+}

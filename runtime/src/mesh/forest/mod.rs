@@ -1,0 +1,175 @@
+//! A forest of blocks: trees of quadrants or octants over a box of roots, on the device, that changes there.
+//!
+//! In: mesh kernels, a box of roots, the six faces, and how many families and data slots there may be. After
+//! [`Forest::new`] and every [`Forest::adapt`]: each place of the box is covered by exactly one leaf; leaves that touch,
+//! corners included and across periodic faces, differ by one level at most (2:1 balance); leaves have data slots, refined
+//! nodes have none; links, neighbours, kinds and lists are those of [`lbm_bundle::mesh`]. What the forest becomes depends on
+//! its history of wishes alone, not on the device or the number of its threads.
+//!
+//! Nodes of all levels are counted together, and so are slots: a [`Pool`] has a fixed number of both.
+//!
+//! # Lists
+//!
+//! [`Tables::leaves`] holds the slots of all leaves: first those of level 0, and of these first the ones of the group
+//! `Interior`, along the curve. [`Forest::levels`] tells where each level and each group begins and ends, to launch with
+//! `Given::ReadFrom`. It is all that the host knows of a forest.
+//!
+//! # A change, step by step
+//!
+//! The caller has written the level that each leaf wishes ([`Wishes`]). [`Forest::adapt`] then
+//!
+//! 1. decides. A leaf is refined by one level if it wishes a higher one, and wherever a finer neighbour demands it,
+//!    frozen or not. A family is taken away if all its members are leaves that wish a lower level and no neighbour of a
+//!    member has or gets children; the children of a neighbour that go in the same change do not count. Coarsening gives way to
+//!    refinement.
+//! 2. gives slots to the parents of families that go, and calls [`Carry::average`]: `parts` tells the slots of the children
+//!    of what has a slot in `slots`. No other table has changed. Then the families and their slots are free. If there are too few free slots
+//!    to do so at once, it is done in several rounds.
+//! 3. renews links, neighbours and kinds: those of the forest after coarsening, before refinement. Lists still are the old
+//!    ones.
+//! 4. gives nodes and slots to the children of leaves that are refined, and calls [`Carry::fill`]: `slots` lists the slots of these
+//!    leaves, `parts` those of their children. `neighbours` and `near` know nothing of the new nodes yet, so what they lead
+//!    to from a leaf has data, but for `child`, which tells that the leaf has children now.
+//! 5. takes the slots of the refined leaves away, and renews links, neighbours, kinds and lists.
+//!
+//! If nodes or slots are too few for all refinements, they are granted to coarse levels first, and on a level along the curve: a
+//! refinement that needs another, for balance, comes after it. One slot stays free, so that coarsening is always possible.
+
+mod adapt;
+mod error;
+mod tables;
+
+use std::ops::Range;
+
+use lbm_bundle::mesh::{CHUNK, Group, KINDS, MeshBundle};
+
+pub use adapt::{Carry, Change, Outcome};
+pub use error::ForestError;
+pub use tables::{Tables, Wishes};
+
+use crate::device::Device;
+use crate::kernels::MeshProgram;
+use crate::mesh::roots::Roots;
+use crate::mesh::{Behind, GridError};
+use tables::Work;
+
+/// Levels that a forest can have.
+pub const LEVELS: usize = 16;
+
+/// How many families of nodes and data slots there are: in all, or free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pool {
+    /// Families of `2^dim` siblings.
+    pub families: usize,
+    /// Data slots.
+    pub slots: usize,
+}
+
+/// Where the nodes and leaves of a level are listed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Level {
+    /// Its nodes, in [`Tables::order`].
+    pub nodes: Range<usize>,
+    /// Its leaves, in [`Tables::leaves`].
+    pub leaves: Range<usize>,
+    /// The leaves of each group, in [`Tables::leaves`], in the order of [`Group::ALL`].
+    pub groups: [Range<usize>; 4],
+}
+
+impl Level {
+    /// The leaves of a group, in [`Tables::leaves`].
+    pub fn group(&self, group: Group) -> Range<usize> {
+        self.groups[group.index()].clone()
+    }
+}
+
+/// A forest of blocks.
+pub struct Forest {
+    program: MeshProgram,
+    /// Number of roots.
+    roots: usize,
+    pool: Pool,
+    free: Pool,
+    tables: Tables,
+    wishes: Wishes,
+    work: Work,
+    levels: Vec<Level>,
+}
+
+impl Forest {
+    /// A forest of `roots` along each axis (1 beyond the dimension), all leaves.
+    pub fn new(
+        device: &Device,
+        bundle: &MeshBundle,
+        roots: [usize; 3],
+        faces: [Behind; 6],
+        pool: Pool,
+    ) -> Result<Self, ForestError> {
+        let program = MeshProgram::load(device, bundle)?;
+        let dim = bundle.manifest.dim as usize;
+        let most = (i32::MAX as usize >> (LEVELS - 1)) + 1;
+        if let Some(axis) = (0..3).find(|axis| roots[*axis] > most) {
+            return Err(ForestError::Long { axis: ["x", "y", "z"][axis], roots: roots[axis], most });
+        }
+        let roots = Roots::new(dim, roots, faces)?;
+        let count = roots.positions.len();
+        if pool.slots <= count {
+            return Err(ForestError::Pool { slots: pool.slots, roots: count });
+        }
+        let blocks = pool.families.saturating_mul(1 << dim).saturating_add(count).max(pool.slots);
+        if blocks > i32::MAX as usize {
+            return Err(GridError::Blocks { blocks }.into());
+        }
+        let counts = KINDS * blocks.div_ceil(CHUNK);
+        let (tables, wishes, work) = tables::new(device, dim, &roots, pool, adapt::BEGINS, counts)?;
+        let free = Pool { families: pool.families, slots: pool.slots - count };
+        let mut forest = Forest { program, roots: count, pool, free, tables, wishes, work, levels: vec![] };
+        forest.renew(&[count])?;
+        Ok(forest)
+    }
+
+    /// Number of axes.
+    pub fn dim(&self) -> usize {
+        self.program.manifest().dim as usize
+    }
+
+    /// Where each level is listed, level 0 first; the last one is the finest that has nodes.
+    pub fn levels(&self) -> &[Level] {
+        &self.levels
+    }
+
+    /// Number of leaves.
+    pub fn leaves(&self) -> usize {
+        self.levels.last().map_or(0, |level| level.leaves.end)
+    }
+
+    /// How many families and slots there are.
+    pub fn pool(&self) -> Pool {
+        self.pool
+    }
+
+    /// How many of them are free.
+    pub fn free(&self) -> Pool {
+        self.free
+    }
+
+    /// What kernels read.
+    pub fn tables(&self) -> &Tables {
+        &self.tables
+    }
+
+    /// What kernels read, and what they write before the next [`Forest::adapt`].
+    pub fn wishes(&mut self) -> (&Tables, &mut Wishes) {
+        (&self.tables, &mut self.wishes)
+    }
+
+    /// What the user should know about loading the kernels, a sentence each.
+    pub fn notices(&self) -> &[String] {
+        self.program.notices()
+    }
+
+    /// Children of a refined node.
+    fn parts(&self) -> usize {
+        1 << self.dim()
+    }
+}

@@ -1,0 +1,117 @@
+//! The arrays of a forest on the device.
+
+use super::Pool;
+use crate::device::{Buffer, Device, DeviceError, Scalar};
+use crate::mesh::roots::Roots;
+
+/// What kernels read of a forest. Contents as [`lbm_bundle::mesh`] says; `dim` is the number of axes.
+pub struct Tables {
+    /// Nodes around each node `[node][3^dim]`.
+    pub near: Buffer,
+    /// First child of each node `[node]`.
+    pub child: Buffer,
+    /// Parent of each node `[node]`.
+    pub parent: Buffer,
+    /// Level of each node `[node]`.
+    pub level: Buffer,
+    /// Position of each node `[node][3]`.
+    pub place: Buffer,
+    /// Data slot of each node `[node]`.
+    pub slot: Buffer,
+    /// Node of each data slot `[slot]`.
+    pub node: Buffer,
+    /// Kind of each node `[node]`.
+    pub kind: Buffer,
+    /// Slots around each slot `[slot][3^dim]`.
+    pub neighbours: Buffer,
+    /// All nodes, level by level, each level along the curve.
+    pub order: Buffer,
+    /// Slots of all leaves, level by level, each level group by group, each group along the curve.
+    pub leaves: Buffer,
+    /// Families without nodes, as many as are free, the next one last.
+    pub free_families: Buffer,
+    /// Slots without nodes, as many as are free, the next one last.
+    pub free_slots: Buffer,
+}
+
+/// What the next change of a forest is made from. Whoever adapts writes it, on the device.
+pub struct Wishes {
+    /// Level that each leaf wishes to have `[node]`.
+    pub want: Buffer,
+    /// Not 0 where a leaf has no wish, whatever `want` says `[node]`. Children have that of their parent; where children
+    /// are taken away it becomes 0.
+    pub frozen: Buffer,
+}
+
+/// What changes need beside the tables.
+pub(super) struct Work {
+    /// Every number from 0 on, to list positions.
+    pub(super) every: Buffer,
+    /// What becomes of each node `[node]`.
+    pub(super) mark: Buffer,
+    /// Position of each node that has a class `[node]`.
+    pub(super) rank: Buffer,
+    /// Nodes of each class in each chunk of a list.
+    pub(super) counts: Buffer,
+    /// Position of the first of each class and level, and at the end how many there are in all.
+    pub(super) begins: Buffer,
+    /// Nodes that change, by rank.
+    pub(super) picked: Buffer,
+    /// Slots that are averaged into, or filled from.
+    pub(super) coarse: Buffer,
+    /// Slots of the children of what has each slot `[slot][2^dim]`.
+    pub(super) parts: Buffer,
+}
+
+/// All arrays of a forest of nothing but roots, each with a slot, without links and lists.
+pub(super) fn new(
+    device: &Device,
+    dim: usize,
+    roots: &Roots,
+    pool: Pool,
+    begins: usize,
+    counts: usize,
+) -> Result<(Tables, Wishes, Work), DeviceError> {
+    let first = roots.positions.len();
+    let nodes = first + (pool.families << dim);
+    let ints = |len| device.alloc(Scalar::I32, len);
+    let starting = |len, values: &[i32]| {
+        let mut buffer = ints(len)?;
+        buffer.write_ints(0, values)?;
+        Ok::<_, DeviceError>(buffer)
+    };
+    let numbers = |range: std::ops::Range<usize>| range.map(|at| at as i32).collect::<Vec<_>>();
+    let falling = |range: std::ops::Range<usize>| range.rev().map(|at| at as i32).collect::<Vec<_>>();
+    let some = |len: usize, mut values: Vec<i32>| {
+        values.resize(len, -1);
+        device.ints(&values)
+    };
+    let places: Vec<i32> = roots.positions.iter().flatten().map(|at| *at as i32).collect();
+    let tables = Tables {
+        near: starting(nodes * roots.places, &roots.near)?,
+        child: some(nodes, vec![])?,
+        parent: some(nodes, vec![])?,
+        level: ints(nodes)?,
+        place: starting(nodes * 3, &places)?,
+        slot: some(nodes, numbers(0..first))?,
+        node: some(pool.slots, numbers(0..first))?,
+        kind: some(nodes, vec![])?,
+        neighbours: ints(pool.slots * roots.places)?,
+        order: starting(nodes, &numbers(0..first))?,
+        leaves: ints(pool.slots)?,
+        free_families: device.ints(&falling(0..pool.families))?,
+        free_slots: starting(pool.slots, &falling(first..pool.slots))?,
+    };
+    let wishes = Wishes { want: ints(nodes)?, frozen: ints(nodes)? };
+    let work = Work {
+        every: device.ints(&numbers(0..nodes))?,
+        mark: ints(nodes)?,
+        rank: ints(nodes)?,
+        counts: ints(counts)?,
+        begins: ints(begins)?,
+        picked: ints(nodes)?,
+        coarse: ints(pool.slots)?,
+        parts: ints(pool.slots << dim)?,
+    };
+    Ok((tables, wishes, work))
+}

@@ -1,0 +1,303 @@
+{% for line in banner -%}
+// {{ line }}
+{% endfor %}
+{%- if not cuda %}
+#include <stddef.h>
+#include <stdint.h>
+{% endif %}
+enum {
+    PARTS = {{ parts }},  // children of a node
+    NEAR = {{ near }},  // places around a node, its own included
+    CHUNK = {{ chunk }},  // list entries that are counted in one go
+    MOST = {{ most }},  // classes of nodes, at most
+    REFINED = {{ refined }},  // kind of a refined node
+};
+
+// What becomes of a node; from 0 on, its class among those that change.
+enum { COARSEN = -2, KEEP = -1, REFINE = 0, MERGE = 1 };
+
+// Neither a node of the same level nor a wall.
+#define NONE (-2147483647 - 1)
+
+// Several threads may store to the same place at once, all of them the same value. An atomic store makes that well-defined.
+{% if cuda -%}
+#define STORE_SAME(place, value) ((void)atomicExch(&(place), value))
+{%- else -%}
+#define STORE_SAME(place, value) __atomic_store_n(&(place), value, __ATOMIC_RELAXED)
+{%- endif %}
+
+// ==== decisions =====================================================================================================
+
+{{ item.mark }}
+{
+    int next = KEEP;
+    if (child[node] < 0 && !frozen[node]) {
+        const int wish = want[node] < coarsest ? coarsest : want[node] > finest ? finest : want[node];
+        next = wish > level[node] ? REFINE : wish < level[node] ? COARSEN : KEEP;
+    }
+    mark[node] = next;
+}
+
+// Refines what is near if it is a leaf.
+{{ function }} void refine(const int near, const {{ int }} *child, {{ int }} *mark)
+{
+    if (near >= 0 && child[near] < 0) STORE_SAME(mark[near], REFINE);
+}
+
+{{ item.spread }}
+{
+    const int first = child[node];
+    if (first < 0) return;
+    const {{ int }} *const around = near + (size_t)node * NEAR;
+{%- for octant in octants %}
+    if (mark[first + {{ octant.at }}] == REFINE) {
+{%- for place in octant.outside %}
+        refine(around[{{ place.at }}], child, mark);  // {{ place.offset }}
+{%- endfor %}
+    }
+{%- endfor %}
+}
+
+// Whether a node has children that stay, or will have children.
+{{ function }} int finer(const int node, const {{ int }} *child, const {{ int }} *mark)
+{
+    return mark[node] == REFINE || (child[node] >= 0 && mark[node] != MERGE);
+}
+
+{{ item.dissolve }}
+{
+    const int first = child[node];
+    if (first < 0) return;
+    for (int octant = 0; octant < PARTS; ++octant) {
+        if (mark[first + octant] != COARSEN) return;  // a leaf has this mark, or none
+    }
+    const {{ int }} *const around = near + (size_t)node * NEAR;
+    int beside;
+{%- for place in outside %}
+
+    beside = around[{{ place.at }}] < 0 ? -1 : child[around[{{ place.at }}]];  // {{ place.offset }}
+    if (beside >= 0) {
+{%- for octant in place.octants %}
+        if (finer(beside + {{ octant }}, child, mark)) return;
+{%- endfor %}
+    }
+{%- endfor %}
+
+    mark[node] = MERGE;
+}
+
+// ==== positions in lists ============================================================================================
+
+{{ item.tally }}
+{
+    const int chunks = (size + CHUNK - 1) / CHUNK;
+    const int begin = chunk * CHUNK, end = begin + CHUNK < size ? begin + CHUNK : size;
+    int sums[MOST] = {0};
+    for (int at = begin; at < end; ++at) {
+        const int c = code[order[first + at]];
+        if (c >= 0) ++sums[c];
+    }
+    for (int c = 0; c < classes; ++c) counts[(size_t)c * chunks + chunk] = sums[c];
+}
+
+{{ item.rank }}
+{
+    const int chunks = (size + CHUNK - 1) / CHUNK;
+    const int begin = chunk * CHUNK, end = begin + CHUNK < size ? begin + CHUNK : size;
+    int sums[MOST];
+    for (int c = 0; c < classes; ++c) sums[c] = counts[(size_t)c * chunks + chunk];
+    for (int at = begin; at < end; ++at) {
+        const int node = order[first + at];
+        if (at == 0 || level[order[first + at - 1]] != level[node]) {
+            for (int c = 0; c < classes; ++c) begins[level[node] * classes + c] = sums[c];
+        }
+        const int c = code[node];
+        if (c >= 0) rank[node] = sums[c]++;
+    }
+}
+
+{{ item.pick }}
+{
+    if (mark[node] >= 0) picked[rank[node]] = node;
+}
+
+{{ scan.head }}
+{
+{%- if cuda %}
+    // Each thread sums a run of the array; then the sums of all threads are summed.
+    __shared__ int sums[{{ scan.threads }}];
+    const int thread = threadIdx.x, run = (size + {{ scan.threads - 1 }}) / {{ scan.threads }};
+    const int begin = run * thread < size ? run * thread : size, end = begin + run < size ? begin + run : size;
+    int sum = 0;
+    for (int at = begin; at < end; ++at) sum += counts[at];
+    sums[thread] = sum;
+    __syncthreads();
+    for (int step = 1; step < {{ scan.threads }}; step *= 2) {
+        const int before = thread >= step ? sums[thread - step] : 0;
+        __syncthreads();
+        sums[thread] += before;
+        __syncthreads();
+    }
+    sum = sums[thread] - sum;
+{%- else %}
+    const int begin = 0, end = size;
+    int sum = 0;
+{%- endif %}
+    for (int at = begin; at < end; ++at) {
+        const int own = counts[at];
+        counts[at] = sum;
+        sum += own;
+    }
+{%- if cuda %}
+    if (thread == {{ scan.threads - 1 }}) begins[total] = sum;
+{%- else %}
+    begins[total] = sum;
+{%- endif %}
+}
+
+// ==== changes =======================================================================================================
+
+{{ item.merge }}
+{
+    const int at = rank[id] - first, first_child = child[id];
+    const int own = free_slots[slots - 1 - at];
+    slot[id] = own;
+    node[own] = id;
+    coarse[at] = own;
+    for (int octant = 0; octant < PARTS; ++octant) {
+        parts[(size_t)own * PARTS + octant] = slot[first_child + octant];
+    }
+}
+
+{{ item.drop }}
+{
+    const int at = rank[id] - first, first_child = child[id];
+    free_families[families + at] = (first_child - roots) / PARTS;
+    for (int octant = 0; octant < PARTS; ++octant) {
+        const int own = slot[first_child + octant];
+        free_slots[slots + at * PARTS + octant] = own;
+        node[own] = -1;
+        slot[first_child + octant] = -1;
+        parent[first_child + octant] = -1;
+    }
+    child[id] = -1;
+    frozen[id] = 0;
+}
+
+{{ item.split }}
+{
+    const int at = rank[id], own = slot[id];
+    const int first_child = roots + free_families[families - 1 - at] * PARTS;
+    child[id] = first_child;
+    coarse[at] = own;
+    for (int octant = 0; octant < PARTS; ++octant) {
+        const int fresh = first_child + octant, own_slot = free_slots[slots - 1 - (at * PARTS + octant)];
+        child[fresh] = -1;
+        parent[fresh] = id;
+        level[fresh] = level[id] + 1;
+{%- for axis in axes %}
+        place[(size_t)fresh * 3 + {{ axis }}] = 2 * place[(size_t)id * 3 + {{ axis }}] + (octant >> {{ axis }} & 1);
+{%- endfor %}
+        frozen[fresh] = frozen[id];
+        slot[fresh] = own_slot;
+        node[own_slot] = fresh;
+        parts[(size_t)own * PARTS + octant] = own_slot;
+    }
+}
+
+{{ item.vacate }}
+{
+    const int own = slot[id];
+    free_slots[slots + rank[id]] = own;
+    node[own] = -1;
+    slot[id] = -1;
+}
+
+// ==== links and lists ===============================================================================================
+
+// What a child has near where its parent has `near`: the first child there, or what is there instead.
+{{ function }} int beyond(const int near, const {{ int }} *child)
+{
+    return near < 0 ? near : child[near] < 0 ? NONE : child[near];
+}
+
+// The child with that octant.
+{{ function }} int part(const int first, const int octant)
+{
+    return first < 0 ? first : first + octant;
+}
+
+{{ item.link }}
+{
+    const int first = child[node];
+    if (first < 0) return;
+    const {{ int }} *const around = near + (size_t)node * NEAR;
+    {{ int }} *const of = near + (size_t)first * NEAR;
+    int there;
+{%- for place in links %}
+
+    there = beyond(around[{{ place.at }}], child);  // {{ place.offset }}
+{%- for link in place.links %}
+    of[{{ link.octant }} * NEAR + {{ link.at }}] = part(there, {{ link.part }});
+{%- endfor %}
+{%- endfor %}
+}
+
+{{ item.classify }}
+{
+    const int own = slot[node];
+    if (child[node] >= 0 || own < 0) {
+        kind[node] = child[node] >= 0 ? REFINED : -1;
+        return;
+    }
+    int walls = 0, jump = 0;
+    for (int at = 0; at < NEAR; ++at) {
+        const int there = near[(size_t)node * NEAR + at];
+        const int entry = there < 0 ? there : child[there] < 0 ? slot[there] : NONE;
+        neighbours[(size_t)own * NEAR + at] = entry;
+        walls |= entry < 0 && entry != NONE;
+        jump |= entry == NONE;
+    }
+    kind[node] = walls + 2 * jump;
+}
+
+{{ item.expand }}
+{
+    const int node = order[position];
+    if (kind[node] != REFINED) {
+        leaves[first_leaf + rank[node]] = slot[node];
+        return;
+    }
+    for (int octant = 0; octant < PARTS; ++octant) {
+        order[first_next + (rank[node] - leaf_count) * PARTS + octant] = child[node] + octant;
+    }
+}
+
+// ==== kernels: an item of a list each ===============================================================================
+
+{% for kernel in kernels -%}
+{% for line in kernel.head -%}
+{{ line }}
+{% endfor -%}
+{
+{%- if cuda %}
+    const int at = blockIdx.x * {{ kernel.threads }} + threadIdx.x;
+    if (at < count) {{ kernel.call }}
+{%- else %}
+    for (int32_t at = 0; at < count; ++at) {{ kernel.call }}
+{%- endif %}
+}
+
+{% endfor -%}
+{% if not cuda -%}
+// ==== the same kernels, their arguments in an array of pointers =====================================================
+{% for kernel in packed %}
+void {{ kernel.symbol }}_packed(void *const *args)
+{
+    {{ kernel.symbol }}(
+{%- for arg in kernel.args %}
+        {{ arg }}
+{%- endfor %}
+}
+{% endfor -%}
+{% endif -%}
