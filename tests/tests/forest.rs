@@ -245,7 +245,7 @@ fn wishes(oracle: &Oracle, finest: u32, round: usize, random: &mut Random) -> BT
             let change = (2.5 * random.draw() - 0.3) as i64;
             (i64::from(block.level) + change).clamp(0, i64::from(finest)) as u32
         }
-        6 if round % 3 == 0 => 0,
+        6 if round.is_multiple_of(3) => 0,
         6 => finest,
         _ => {
             let width = 2.0 / f64::from(1 << block.level);
@@ -282,7 +282,7 @@ fn rounds(domain: Domain, pool: Pool, finest: u32, count: usize) {
         contents.settle(&forests[0], &oracle);
         check(&forests[0], &oracle);
         assert!(oracle.is_balanced(), "round {round} in {domain:?}");
-        if round % 16 == 0 {
+        if round.is_multiple_of(16) {
             assert!(oracle.is_balanced_by_pairs(), "round {round} in {domain:?}");
         }
         let first = Copy::of(&forests[0]);
