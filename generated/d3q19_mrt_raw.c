@@ -6,13 +6,13 @@
 // options: c f32 block=4x4x4
 // cost:    init                 68 flop (as written 141): 32 add, 14 mul, 11 fma
 //                               4 loads, 19 stores, 92 B per cell
-//          stream_collide       176 flop (as written 294): 89 add, 28 mul, 29 fma, 1 div
+//          stream_collide       175 flop (as written 294): 88 add, 26 mul, 30 fma, 1 div
 //                               19 loads, 19 stores, 152 B per cell
-//          stream_collide_walls 176 flop (as written 294): 89 add, 28 mul, 29 fma, 1 div
+//          stream_collide_walls 175 flop (as written 294): 88 add, 26 mul, 30 fma, 1 div
 //                               19 loads, 19 stores, 152 B per cell
 //          macroscopic          37 flop (as written 48): 33 add, 3 mul, 1 div
 //                               19 loads, 4 stores, 92 B per cell
-//          collide              176 flop (as written 294): 89 add, 28 mul, 29 fma, 1 div
+//          collide              175 flop (as written 294): 88 add, 26 mul, 30 fma, 1 div
 //                               19 loads, 19 stores, 152 B per cell
 
 #include <math.h>
@@ -63,160 +63,160 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_18 = before[18 * stride_before + cell];
 
         // ---- shared
-        const float t0 = 0.25f * omega;
-        const float t1 = 0.125f * omega_fourth;
-        const float t2 = 0.25f - omega_fourth * 0.25f;
-        const float t3 = f_7 - f_8;
-        const float t4 = f_7 + f_8;
-        const float t5 = f_13 - f_14;
-        const float t6 = f_13 + f_14;
-        const float t7 = f_1 - f_2;
-        const float t8 = f_9 - f_10;
-        const float t9 = f_9 + f_10;
-        const float t10 = f_11 - f_12;
-        const float t11 = f_11 + f_12;
+        const float t0 = 0.125f * omega_fourth;
+        const float t1 = 0.25f - omega_fourth * 0.25f;
+        const float t2 = f_7 - f_8;
+        const float t3 = f_7 + f_8;
+        const float t4 = f_13 - f_14;
+        const float t5 = f_13 + f_14;
+        const float t6 = f_1 - f_2;
+        const float t7 = f_9 - f_10;
+        const float t8 = f_9 + f_10;
+        const float t9 = f_11 - f_12;
+        const float t10 = f_11 + f_12;
 
         // ---- j   (d3q19_mrt_raw.lbm:17)
-        const float jx = t3 + t5 + (t8 + t10 + t7);
-        const float t12 = f_15 + f_16;
-        const float t13 = f_15 - f_16;
-        const float t14 = f_17 + f_18;
-        const float t15 = f_17 - f_18;
+        const float jx = t2 + t4 + (t7 + t9 + t6);
+        const float t11 = f_15 + f_16;
+        const float t12 = f_15 - f_16;
+        const float t13 = f_17 + f_18;
+        const float t14 = f_17 - f_18;
 
         // ---- m4   (d3q19_mrt_raw.lbm:28)
-        const float m4x = t12 + t14;
+        const float m4x = t11 + t13;
 
         // ---- m2   (d3q19_mrt_raw.lbm:27)
-        const float m2_yz = t12 - t14;
+        const float m2_yz = t11 - t13;
 
         // ---- m4   (d3q19_mrt_raw.lbm:28)
-        const float m4y = t9 + t11;
+        const float m4y = t8 + t10;
 
         // ---- m2   (d3q19_mrt_raw.lbm:27)
-        const float m2_xz = t9 - t11;
-        const float t16 = m4x + m4y;
-        const float m2_zz = f_5 + f_6 + t16;
-        const float t17 = f_5 - f_6;
+        const float m2_xz = t8 - t10;
+        const float t15 = m4x + m4y;
+        const float m2_zz = f_5 + f_6 + t15;
+        const float t16 = f_5 - f_6;
 
         // ---- m4   (d3q19_mrt_raw.lbm:28)
-        const float m4z = t4 + t6;
-        const float t18 = m4z + f_1 + f_2;
+        const float m4z = t3 + t5;
+        const float t17 = m4z + f_1 + f_2;
 
         // ---- m2   (d3q19_mrt_raw.lbm:27)
-        const float m2_xy = t4 - t6;
+        const float m2_xy = t3 - t5;
 
         // ---- lack   (d3q19_mrt_raw.lbm:34)
-        const float lack = f_0 - m4z - t16;
-        const float t19 = f_3 + f_4;
-        const float t20 = f_3 - f_4;
+        const float lack = f_0 - m4z - t15;
+        const float t18 = f_3 + f_4;
+        const float t19 = f_3 - f_4;
 
         // ---- rho   (d3q19_mrt_raw.lbm:16)
-        const float rho = f_0 + m2_zz + t18 + t19;
+        const float rho = f_0 + m2_zz + t17 + t18;
 
         // ---- m2   (d3q19_mrt_raw.lbm:27)
-        const float m2_xx = m4y + t18;
-        const float m2_yy = m4x + m4z + t19;
-        const float t21 = 1.0f / rho;
+        const float m2_xx = m4y + t17;
+        const float m2_yy = m4x + m4z + t18;
+        const float t20 = 1.0f / rho;
 
         // ---- u   (d3q19_mrt_raw.lbm:18)
-        const float ux = jx * t21;
+        const float ux = jx * t20;
 
         // ---- uu   (d3q19_mrt_raw.lbm:32)
         const float uux = jx * ux;
 
         // ---- j   (d3q19_mrt_raw.lbm:17)
-        const float jy = t3 - t5 + (t13 + t15 + t20);
+        const float jy = t2 - t4 + (t12 + t14 + t19);
 
         // ---- u   (d3q19_mrt_raw.lbm:18)
-        const float uy = t21 * jy;
+        const float uy = t20 * jy;
 
         // ---- uu   (d3q19_mrt_raw.lbm:32)
         const float uuy = jy * uy;
 
         // ---- j   (d3q19_mrt_raw.lbm:17)
-        const float jz = t8 - t10 + (t13 - t15 + t17);
+        const float jz = t7 - t9 + (t12 - t14 + t16);
 
         // ---- u   (d3q19_mrt_raw.lbm:18)
-        const float uz = t21 * jz;
+        const float uz = t20 * jz;
 
         // ---- uu   (d3q19_mrt_raw.lbm:32)
         const float uuz = jz * uz;
 
         // ---- all   (d3q19_mrt_raw.lbm:33)
         const float all = uux + uuy + uuz;
-        const float t22 = 0.6666667f * ((0.33333334f * rho + all) * t1);
-        const float t23 = m4x * t2 + t22 - t1 * uux;
-        const float t24 = m4y * t2 + t22 - t1 * uuy;
-        const float t25 = m4z * t2 + t22 - t1 * uuz;
+        const float t21 = 0.6666667f * ((0.33333334f * rho + all) * t0);
+        const float t22 = m4x * t1 + t21 - t0 * uux;
+        const float t23 = m4y * t1 + t21 - t0 * uuy;
+        const float t24 = m4z * t1 + t21 - t0 * uuz;
 
         // ---- excess   (d3q19_mrt_raw.lbm:35)
         const float excess = lack + all;
 
         // ---- bulk   (d3q19_mrt_raw.lbm:36)
         const float bulk = excess * omega_bulk;
-        const float t26 = t23 + t24 + t25;
+        const float t25 = t22 + t23 + t24;
 
         // ---- post
-        const float post_0 = lack - bulk + 4.0f * t26;
-        const float t27 = t26 - (0.33333334f * ((rho - excess) * t0) + 0.083333336f * bulk);
+        const float post_0 = lack - bulk + 4.0f * t25;
+        const float t26 = t25 - (omega * (rho - excess) + bulk) * 0.083333336f;
+        const float t27 = 0.25f * omega;
         const float t28 = 0.5f - omega_third * 0.5f;
         const float t29 = 0.083333336f * omega_third;
         const float t30 = jx * t29;
 
         // ---- odd   (d3q19_mrt_raw.lbm:44)
-        const float odd_1 = t7 * t28 + 2.0f * t30;
-        const float t31 = 0.25f - t0;
-        const float t32 = 2.0f * (t23 - t27 + t31 * m2_xx + uux * t0);
-        const float t33 = 2.0f * (t24 - t27 + t31 * m2_yy + uuy * t0);
-        const float t34 = 2.0f * (t25 - t27 + m2_zz * t31 + uuz * t0);
+        const float odd_1 = t6 * t28 + 2.0f * t30;
+        const float t31 = 0.25f - t27;
+        const float t32 = 2.0f * (t22 - t26 + t31 * m2_xx + uux * t27);
+        const float t33 = 2.0f * (t23 - t26 + t31 * m2_yy + uuy * t27);
+        const float t34 = 2.0f * (t24 - t26 + m2_zz * t31 + uuz * t27);
 
         // ---- post
         const float post_1 = odd_1 + t32;
         const float post_2 = t32 - odd_1;
-        const float t35 = jy * ux * t0 + t31 * m2_xy;
+        const float t35 = jy * ux * t27 + t31 * m2_xy;
         const float t36 = jy * t29;
 
         // ---- odd   (d3q19_mrt_raw.lbm:44)
-        const float odd_3 = t20 * t28 + 2.0f * t36;
+        const float odd_3 = t19 * t28 + 2.0f * t36;
 
         // ---- post
         const float post_3 = odd_3 + t33;
         const float post_4 = t33 - odd_3;
         const float t37 = jz * t29;
-        const float t38 = jz * t0;
+        const float t38 = jz * t27;
         const float t39 = ux * t38 + t31 * m2_xz;
         const float t40 = uy * t38 + t31 * m2_yz;
 
         // ---- odd   (d3q19_mrt_raw.lbm:44)
-        const float odd_5 = t17 * t28 + 2.0f * t37;
+        const float odd_5 = t16 * t28 + 2.0f * t37;
 
         // ---- post
         const float post_5 = odd_5 + t34;
         const float post_6 = t34 - odd_5;
 
         // ---- odd   (d3q19_mrt_raw.lbm:44)
-        const float odd_7 = t30 + t36 + t3 * t28;
-        const float odd_9 = t30 + t37 + t8 * t28;
-        const float odd_11 = t30 - t37 + t10 * t28;
-        const float odd_13 = t30 - t36 + t5 * t28;
-        const float odd_15 = t36 + t37 + t13 * t28;
-        const float odd_17 = t36 - t37 + t15 * t28;
-        const float t41 = t25 + t35;
-        const float t42 = t25 - t35;
+        const float odd_7 = t30 + t36 + t2 * t28;
+        const float odd_9 = t30 + t37 + t7 * t28;
+        const float odd_11 = t30 - t37 + t9 * t28;
+        const float odd_13 = t30 - t36 + t4 * t28;
+        const float odd_15 = t36 + t37 + t12 * t28;
+        const float odd_17 = t36 - t37 + t14 * t28;
+        const float t41 = t24 + t35;
+        const float t42 = t24 - t35;
 
         // ---- post
         const float post_7 = odd_7 + t41;
         const float post_8 = t41 - odd_7;
         const float post_13 = odd_13 + t42;
         const float post_14 = t42 - odd_13;
-        const float t43 = t24 + t39;
-        const float t44 = t24 - t39;
+        const float t43 = t23 + t39;
+        const float t44 = t23 - t39;
         const float post_9 = odd_9 + t43;
         const float post_10 = t43 - odd_9;
         const float post_11 = odd_11 + t44;
         const float post_12 = t44 - odd_11;
-        const float t45 = t23 + t40;
-        const float t46 = t23 - t40;
+        const float t45 = t22 + t40;
+        const float t46 = t22 - t40;
         const float post_15 = odd_15 + t45;
         const float post_16 = t45 - odd_15;
         const float post_17 = odd_17 + t46;

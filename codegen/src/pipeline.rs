@@ -10,6 +10,7 @@ use lbm_bundle::{Bundle, Cost, File, Layout, Manifest, Role};
 use lbm_dsl::expr::ExprId;
 use lbm_dsl::model::{Boundary, Model, Rule};
 use lbm_dsl::prove::{self, Findings};
+use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::count::count;
@@ -152,7 +153,7 @@ pub fn plan<'m>(model: &'m Model, done: &mut dyn FnMut(Stage)) -> Result<Plans<'
     let kernels = lower::kernels(model);
     done(Stage::Lower);
 
-    let dags = kernels.iter().map(simplify).collect::<Result<Vec<_>, _>>()?;
+    let dags = kernels.par_iter().map(simplify).collect::<Result<Vec<_>, _>>()?;
     done(Stage::Simplify);
 
     let kernel = |(ir, dag): (&KernelIr, crate::ir::Dag)| Kernel {

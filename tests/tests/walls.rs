@@ -303,6 +303,41 @@ fn free_slip_walls_are_planes_of_symmetry_half_way() {
     }
 }
 
+/// The vortices of Taylor and Green (Proc. R. Soc. A 158 (1937) 499) never cross the lines between them, where there is no
+/// stress either: a box of slipping walls holds one of them, which fades as exp(-2 nu (pi/n)^2 t).
+#[test]
+fn a_vortex_in_a_free_slip_box_fades_as_that_of_taylor_and_green() {
+    let (speed, omega) = (1e-6, 1.2);
+    for spec in SPECS {
+        let errors = [8, 16, 32].map(|n| {
+            let mut grid = grid(spec, [n, n, 4]);
+            for face in &Face::ALL[..2 * dim(spec)] {
+                grid = grid.with_wall(*face, "free_slip", &[]);
+            }
+            let angle = |at: usize| std::f64::consts::PI * (at as f64 + 0.5) / n as f64;
+            let velocity = |[x, y, _]: [usize; 3]| {
+                [angle(x).sin() * angle(y).cos(), -angle(x).cos() * angle(y).sin()].map(|part| speed * part)
+            };
+            let mut flow = simulation(spec, &grid, omega);
+            flow.init(|cell, out| {
+                out.fill(0.0);
+                out[0] = 1.0;
+                out[1..3].copy_from_slice(&velocity(cell));
+            })
+            .unwrap();
+            let steps = n * n / 2;
+            flow.run(steps as u64).unwrap();
+            let snapshot = flow.snapshot().unwrap();
+            let left = (-2.0 * viscosity(omega) * (std::f64::consts::PI / n as f64).powi(2) * steps as f64).exp();
+            let parts = ["ux", "uy"].iter().enumerate();
+            let worst = parts.map(|(part, name)| error(&snapshot, name, |cell| left * velocity(cell)[part]));
+            worst.fold(0.0, f64::max) / (left * speed)
+        });
+        let orders = [0, 1].map(|at| (errors[at] / errors[at + 1]).log2());
+        assert!(orders.iter().all(|order| (1.9..2.1).contains(order)), "{spec}: {errors:?}, orders {orders:?}");
+    }
+}
+
 #[test]
 fn a_box_of_open_faces_rests_and_holds_a_uniform_flow() {
     let open = |spec: &'static str, rule: &str, values: &[(&str, &[f64])], velocity: [f64; 3]| {

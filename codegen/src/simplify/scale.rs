@@ -5,7 +5,7 @@
 //! variables belong together, so this is a search: random steps that may lose a little at first and nothing at the end
 //! (threshold accepting), their number and seed fixed, in integers, so that every machine takes the same ones.
 //!
-//! After: no more constants than before.
+//! After: no more constants than before. An input that was rescaled is taken as it is where that saves one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,6 +36,7 @@ pub(super) fn rescale(system: &mut System, steps: usize) {
     search.run(steps);
     let scales = search.scales();
     apply(system, &scales);
+    restore(system);
 }
 
 /// Makes every product that several sums share a variable, and every input of a product too: both can be rescaled.
@@ -345,6 +346,51 @@ fn fixed(system: &System) -> BTreeSet<Var> {
         }
     }
     fixed
+}
+
+/// Takes inputs as they are, not rescaled, in the products where that saves a constant.
+///
+/// An input has one factor for all its products. Where some want another, both are used.
+fn restore(system: &mut System) {
+    let rows = system.rows();
+    let uses = System::uses(&rows);
+    let mut inputs: BTreeMap<Var, (Var, Rational)> = BTreeMap::new();
+    for (var, sum) in &rows {
+        if let Some((&mono, &coef)) = sum.first_key_value().filter(|_| sum.len() == 1)
+            && let Some(input) = system.algebra.as_var(mono)
+            && matches!(system.defs[input.index()], Def::Leaf(_))
+        {
+            inputs.insert(*var, (input, system.algebra.value(coef).clone()));
+        }
+    }
+    for (row, mut sum) in rows {
+        for mono in sum.keys().copied().collect::<Vec<_>>() {
+            // A product that several sums share stays one.
+            if uses[&mono] > 1 {
+                continue;
+            }
+            for (var, power) in system.algebra.factors(mono).to_vec() {
+                let Some((input, factor)) = inputs.get(&var) else { continue };
+                let value = system.algebra.value(sum[&mono]) * factor.pow(power);
+                let renamed = system.algebra.mono(vec![(*input, power), (var, -power)]);
+                let (renamed, coef) = (system.algebra.times(mono, renamed), system.algebra.coef(&value));
+                let mut other = sum.clone();
+                other.remove(&mono);
+                system.algebra.accumulate(&mut other, renamed, coef);
+                if constants(system, &other) < constants(system, &sum) {
+                    sum = other;
+                    break;
+                }
+            }
+        }
+        system.defs[row.index()] = Def::Sum(sum);
+    }
+}
+
+/// Distinct constants of a sum.
+fn constants(system: &System, sum: &Poly) -> usize {
+    let values = sum.iter().filter(|(mono, _)| **mono != Mono::ONE).map(|(_, coef)| system.algebra.value(*coef).abs());
+    values.filter(|value| !value.is_one()).collect::<BTreeSet<_>>().len()
 }
 
 fn apply(system: &mut System, scales: &BTreeMap<Var, Rational>) {

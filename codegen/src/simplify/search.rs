@@ -22,9 +22,6 @@ use crate::ir::KernelIr;
 /// Trials that resolve ties differently, for each order of the passes.
 const SEEDS: u64 = 6;
 
-/// Trials that run at once.
-const BATCH: usize = 8;
-
 /// Operations as written above which a kernel is tried once instead of twice: trials take longer there.
 const LARGE: u32 = 600;
 
@@ -84,12 +81,10 @@ impl Best {
     /// Makes changes one after the other; what is cheaper stays.
     fn climb<C: Sync>(&mut self, mut changes: &[C], change: impl Fn(&Self, &C) -> Option<Self> + Sync) {
         while !changes.is_empty() {
-            let batch = &changes[..changes.len().min(BATCH)];
-            let tried: Vec<Option<Self>> = batch.par_iter().map(|own| change(self, own)).collect();
-            let cheaper =
-                |(at, other): (usize, Option<Self>)| Some((at, other.filter(|other| other.price < self.price)?));
-            // What was tried after a change that stays is tried again on top of it.
-            let stays = tried.into_iter().enumerate().find_map(cheaper);
+            // What is tried after a change that stays is tried again on top of it: no more at once than there are threads.
+            let batch = &changes[..changes.len().min(rayon::current_num_threads())];
+            let cheaper = |(at, own)| Some((at, change(self, own).filter(|other| other.price < self.price)?));
+            let stays = batch.par_iter().enumerate().find_map_first(cheaper);
             let done = stays.as_ref().map_or(batch.len(), |(at, _)| at + 1);
             changes = &changes[done..];
             if let Some((_, other)) = stays {

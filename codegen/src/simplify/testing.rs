@@ -50,6 +50,7 @@ pub(crate) fn kernels() -> Vec<Kernel> {
     vec![
         collision("d2q9_bgk", 71, 1),
         collision("d3q19_bgk", 145, 1),
+        collision("d3q19_mrt_raw", 175, 1),
         collision("d3q27_bgk", 204, 1),
         collision("d3q27_cumulant", 295, 1),
         collision("d3q27_kbc", 524, 9),
