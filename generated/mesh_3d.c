@@ -307,6 +307,12 @@ static inline void dissolve_item(
 
 // ==== positions in lists ============================================================================================
 
+// The class of a code, negative if it has none.
+static inline int class_of(const int code, const int classes)
+{
+    return code < classes ? code : classes - 1;
+}
+
 // Counts a chunk of a list by class.
 static inline void tally_item(
     const int chunk, const int32_t *order, const int32_t first, const int32_t size, const int32_t *code,
@@ -316,7 +322,7 @@ static inline void tally_item(
     const int begin = chunk * CHUNK, end = begin + CHUNK < size ? begin + CHUNK : size;
     int sums[MOST] = {0};
     for (int at = begin; at < end; ++at) {
-        const int c = code[order[first + at]];
+        const int c = class_of(code[order[first + at]], classes);
         if (c >= 0) ++sums[c];
     }
     for (int c = 0; c < classes; ++c) counts[(size_t)c * chunks + chunk] = sums[c];
@@ -336,7 +342,7 @@ static inline void rank_item(
         if (at == 0 || level[order[first + at - 1]] != level[node]) {
             for (int c = 0; c < classes; ++c) begins[level[node] * classes + c] = sums[c];
         }
-        const int c = code[node];
+        const int c = class_of(code[node], classes);
         if (c >= 0) rank[node] = sums[c]++;
     }
 }
@@ -766,6 +772,27 @@ static inline void expand_item(
     }
 }
 
+// ==== slots in order ================================================================================================
+
+// Gives a leaf the slot of its rank.
+static inline void arrange_item(
+    const int id, const int32_t *rank, int32_t *slot, int32_t *node, int32_t *from)
+{
+    const int own = slot[id], next = rank[id];
+    if (own < 0) return;
+    from[next] = own;
+    slot[id] = next;
+    node[next] = id;
+}
+
+// Frees a slot; the lowest of those that are free comes next.
+static inline void clear_item(
+    const int own, const int32_t all, int32_t *node, int32_t *free_slots)
+{
+    node[own] = -1;
+    free_slots[all - 1 - own] = own;
+}
+
 // ==== kernels: an item of a list each ===============================================================================
 
 // What a leaf wishes, within the range of levels.
@@ -815,7 +842,7 @@ void mesh_3d_tally(
     const int32_t *order,   // nodes, level by level in space-filling-curve order
     const int32_t first,    // position in `order` of the list
     const int32_t size,     // how many nodes there are from `first` on
-    const int32_t *code,    // class of each node, negative if none [node]
+    const int32_t *code,    // class of each node, negative if none; what is above the last class is in it [node]
     const int32_t classes,  // number of classes
     int32_t *counts)        // entries of each class in each chunk [class][chunk]
 {
@@ -830,7 +857,7 @@ void mesh_3d_rank(
     const int32_t *order,   // nodes, level by level in space-filling-curve order
     const int32_t first,    // position in `order` of the list
     const int32_t size,     // how many nodes there are from `first` on
-    const int32_t *code,    // class of each node, negative if none [node]
+    const int32_t *code,    // class of each node, negative if none; what is above the last class is in it [node]
     const int32_t classes,  // number of classes
     const int32_t *counts,  // sums of the entries before each [class][chunk]
     const int32_t *level,   // level of each node [node]
@@ -972,6 +999,31 @@ void mesh_3d_expand(
 {
     for (int32_t at = 0; at < count; ++at) expand_item(
         positions[at], kind, rank, child, slot, first_leaf, leaf_count, first_next, leaves, order);
+}
+
+// Gives a leaf the slot of its rank.
+void mesh_3d_arrange(
+    const int32_t *ids,   // nodes of all levels [count]
+    const int32_t count,  // how many `ids` lists
+    const int32_t *rank,  // position of each node that has a class [node]
+    int32_t *slot,        // data slot of each node, or -1 [node]
+    int32_t *node,        // node of each slot, or -1 [slot]
+    int32_t *from)        // former slot of each slot [leaf]
+{
+    for (int32_t at = 0; at < count; ++at) arrange_item(
+        ids[at], rank, slot, node, from);
+}
+
+// Frees a slot; the lowest of those that are free comes next.
+void mesh_3d_clear(
+    const int32_t *unused,  // slots that no leaf has [count]
+    const int32_t count,    // how many `unused` lists
+    const int32_t all,      // number of slots
+    int32_t *node,          // node of each slot, or -1 [slot]
+    int32_t *free_slots)    // free slots, the next one last
+{
+    for (int32_t at = 0; at < count; ++at) clear_item(
+        unused[at], all, node, free_slots);
 }
 
 // ==== the same kernels, their arguments in an array of pointers =====================================================
@@ -1162,4 +1214,25 @@ void mesh_3d_expand_packed(void *const *args)
         *(const int32_t *)args[8],
         *(int32_t *const *)args[9],
         *(int32_t *const *)args[10]);
+}
+
+void mesh_3d_arrange_packed(void *const *args)
+{
+    mesh_3d_arrange(
+        *(const int32_t *const *)args[0],
+        *(const int32_t *)args[1],
+        *(const int32_t *const *)args[2],
+        *(int32_t *const *)args[3],
+        *(int32_t *const *)args[4],
+        *(int32_t *const *)args[5]);
+}
+
+void mesh_3d_clear_packed(void *const *args)
+{
+    mesh_3d_clear(
+        *(const int32_t *const *)args[0],
+        *(const int32_t *)args[1],
+        *(const int32_t *)args[2],
+        *(int32_t *const *)args[3],
+        *(int32_t *const *)args[4]);
 }

@@ -304,6 +304,12 @@ static __device__ __forceinline__ void dissolve_item(
 
 // ==== positions in lists ============================================================================================
 
+// The class of a code, negative if it has none.
+static __device__ __forceinline__ int class_of(const int code, const int classes)
+{
+    return code < classes ? code : classes - 1;
+}
+
 // Counts a chunk of a list by class.
 static __device__ __forceinline__ void tally_item(
     const int chunk, const int *order, const int first, const int size, const int *code, const int classes,
@@ -313,7 +319,7 @@ static __device__ __forceinline__ void tally_item(
     const int begin = chunk * CHUNK, end = begin + CHUNK < size ? begin + CHUNK : size;
     int sums[MOST] = {0};
     for (int at = begin; at < end; ++at) {
-        const int c = code[order[first + at]];
+        const int c = class_of(code[order[first + at]], classes);
         if (c >= 0) ++sums[c];
     }
     for (int c = 0; c < classes; ++c) counts[(size_t)c * chunks + chunk] = sums[c];
@@ -333,7 +339,7 @@ static __device__ __forceinline__ void rank_item(
         if (at == 0 || level[order[first + at - 1]] != level[node]) {
             for (int c = 0; c < classes; ++c) begins[level[node] * classes + c] = sums[c];
         }
-        const int c = code[node];
+        const int c = class_of(code[node], classes);
         if (c >= 0) rank[node] = sums[c]++;
     }
 }
@@ -776,6 +782,27 @@ static __device__ __forceinline__ void expand_item(
     }
 }
 
+// ==== slots in order ================================================================================================
+
+// Gives a leaf the slot of its rank.
+static __device__ __forceinline__ void arrange_item(
+    const int id, const int *rank, int *slot, int *node, int *from)
+{
+    const int own = slot[id], next = rank[id];
+    if (own < 0) return;
+    from[next] = own;
+    slot[id] = next;
+    node[next] = id;
+}
+
+// Frees a slot; the lowest of those that are free comes next.
+static __device__ __forceinline__ void clear_item(
+    const int own, const int all, int *node, int *free_slots)
+{
+    node[own] = -1;
+    free_slots[all - 1 - own] = own;
+}
+
 // ==== kernels: an item of a list each ===============================================================================
 
 // What a leaf wishes, within the range of levels.
@@ -832,7 +859,7 @@ mesh_3d_tally(
     const int *order,   // nodes, level by level in space-filling-curve order
     const int first,    // position in `order` of the list
     const int size,     // how many nodes there are from `first` on
-    const int *code,    // class of each node, negative if none [node]
+    const int *code,    // class of each node, negative if none; what is above the last class is in it [node]
     const int classes,  // number of classes
     int *counts)        // entries of each class in each chunk [class][chunk]
 {
@@ -849,7 +876,7 @@ mesh_3d_rank(
     const int *order,   // nodes, level by level in space-filling-curve order
     const int first,    // position in `order` of the list
     const int size,     // how many nodes there are from `first` on
-    const int *code,    // class of each node, negative if none [node]
+    const int *code,    // class of each node, negative if none; what is above the last class is in it [node]
     const int classes,  // number of classes
     const int *counts,  // sums of the entries before each [class][chunk]
     const int *level,   // level of each node [node]
@@ -1008,4 +1035,33 @@ mesh_3d_expand(
     const int at = blockIdx.x * 128 + threadIdx.x;
     if (at < count) expand_item(
         positions[at], kind, rank, child, slot, first_leaf, leaf_count, first_next, leaves, order);
+}
+
+// Gives a leaf the slot of its rank.
+extern "C" __global__ void __launch_bounds__(128)
+mesh_3d_arrange(
+    const int *ids,   // nodes of all levels [count]
+    const int count,  // how many `ids` lists
+    const int *rank,  // position of each node that has a class [node]
+    int *slot,        // data slot of each node, or -1 [node]
+    int *node,        // node of each slot, or -1 [slot]
+    int *from)        // former slot of each slot [leaf]
+{
+    const int at = blockIdx.x * 128 + threadIdx.x;
+    if (at < count) arrange_item(
+        ids[at], rank, slot, node, from);
+}
+
+// Frees a slot; the lowest of those that are free comes next.
+extern "C" __global__ void __launch_bounds__(128)
+mesh_3d_clear(
+    const int *unused,  // slots that no leaf has [count]
+    const int count,    // how many `unused` lists
+    const int all,      // number of slots
+    int *node,          // node of each slot, or -1 [slot]
+    int *free_slots)    // free slots, the next one last
+{
+    const int at = blockIdx.x * 128 + threadIdx.x;
+    if (at < count) clear_item(
+        unused[at], all, node, free_slots);
 }

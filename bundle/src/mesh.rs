@@ -97,6 +97,10 @@ pub enum MeshRole {
     Classify,
     /// The list of leaves of a level, and the list of nodes of the next.
     Expand,
+    /// Gives leaves the slots that their ranks say.
+    Arrange,
+    /// The slots that no leaf has then.
+    Clear,
 }
 
 /// One mesh kernel.

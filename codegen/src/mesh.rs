@@ -60,6 +60,8 @@ pub fn role_name(role: MeshRole) -> &'static str {
         MeshRole::Link => "link",
         MeshRole::Classify => "classify",
         MeshRole::Expand => "expand",
+        MeshRole::Arrange => "arrange",
+        MeshRole::Clear => "clear",
     }
 }
 
@@ -169,7 +171,7 @@ fn signatures() -> Vec<(MeshRole, Vec<Arg>)> {
     let coarse = arg("coarse", IntsOut, "slots of the listed nodes [count]");
     let first = |doc: &str| arg("first", Int, doc);
     let size = arg("size", Int, "how many nodes there are from `first` on");
-    let code = arg("code", Ints, "class of each node, negative if none [node]");
+    let code = arg("code", Ints, "class of each node, negative if none; what is above the last class is in it [node]");
     let classes = arg("classes", Int, "number of classes");
     let counts = arg("counts", IntsOut, "entries of each class in each chunk [class][chunk]");
     let begins = arg("begins", IntsOut, "position of the first of each class and level [level][class]");
@@ -293,7 +295,10 @@ fn signatures() -> Vec<(MeshRole, Vec<Arg>)> {
                 ],
             ),
         ),
-        (MeshRole::Vacate, with(ids("former leaves"), &[rank(Ints), slots, slot(IntsOut), node, free_slots(IntsOut)])),
+        (
+            MeshRole::Vacate,
+            with(ids("former leaves"), &[rank(Ints), slots, slot(IntsOut), node.clone(), free_slots(IntsOut)]),
+        ),
         (MeshRole::Link, with(nodes("nodes of a level"), &[near(IntsOut), child(Ints)])),
         (
             MeshRole::Classify,
@@ -323,6 +328,20 @@ fn signatures() -> Vec<(MeshRole, Vec<Arg>)> {
                     arg("leaves", IntsOut, "slots of leaves, by level, group and space-filling curve"),
                     order(IntsOut),
                 ],
+            ),
+        ),
+        (
+            MeshRole::Arrange,
+            with(
+                ids("nodes of all levels"),
+                &[rank(Ints), slot(IntsOut), node.clone(), arg("from", IntsOut, "former slot of each slot [leaf]")],
+            ),
+        ),
+        (
+            MeshRole::Clear,
+            with(
+                list("unused", "slots that no leaf has"),
+                &[arg("all", Int, "number of slots"), node, free_slots(IntsOut)],
             ),
         ),
     ]

@@ -88,13 +88,19 @@ enum { COARSEN = -2, KEEP = -1, REFINE = 0, MERGE = 1 };
 
 // ==== positions in lists ============================================================================================
 
+// The class of a code, negative if it has none.
+{{ function }} int class_of(const int code, const int classes)
+{
+    return code < classes ? code : classes - 1;
+}
+
 {{ item.tally }}
 {
     const int chunks = (size + CHUNK - 1) / CHUNK;
     const int begin = chunk * CHUNK, end = begin + CHUNK < size ? begin + CHUNK : size;
     int sums[MOST] = {0};
     for (int at = begin; at < end; ++at) {
-        const int c = code[order[first + at]];
+        const int c = class_of(code[order[first + at]], classes);
         if (c >= 0) ++sums[c];
     }
     for (int c = 0; c < classes; ++c) counts[(size_t)c * chunks + chunk] = sums[c];
@@ -111,7 +117,7 @@ enum { COARSEN = -2, KEEP = -1, REFINE = 0, MERGE = 1 };
         if (at == 0 || level[order[first + at - 1]] != level[node]) {
             for (int c = 0; c < classes; ++c) begins[level[node] * classes + c] = sums[c];
         }
-        const int c = code[node];
+        const int c = class_of(code[node], classes);
         if (c >= 0) rank[node] = sums[c]++;
     }
 }
@@ -271,6 +277,23 @@ enum { COARSEN = -2, KEEP = -1, REFINE = 0, MERGE = 1 };
     for (int octant = 0; octant < PARTS; ++octant) {
         order[first_next + (rank[node] - leaf_count) * PARTS + octant] = child[node] + octant;
     }
+}
+
+// ==== slots in order ================================================================================================
+
+{{ item.arrange }}
+{
+    const int own = slot[id], next = rank[id];
+    if (own < 0) return;
+    from[next] = own;
+    slot[id] = next;
+    node[next] = id;
+}
+
+{{ item.clear }}
+{
+    node[own] = -1;
+    free_slots[all - 1 - own] = own;
 }
 
 // ==== kernels: an item of a list each ===============================================================================

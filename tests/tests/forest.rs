@@ -7,7 +7,7 @@ use lbm_bundle::mesh::{Group, NONE, REFINED};
 use lbm_codegen::mesh;
 use lbm_runtime::device::{Buffer, Device};
 use lbm_runtime::kernels::KernelError;
-use lbm_runtime::mesh::forest::{Carry, Change, Forest, ForestError, LEVELS, Outcome, Pool};
+use lbm_runtime::mesh::forest::{Carry, Change, Forest, ForestError, LEVELS, Moves, Outcome, Pool};
 use lbm_runtime::mesh::{Behind, Face, WallId};
 use lbm_tests::compiled::Random;
 use lbm_tests::flows::devices;
@@ -221,6 +221,16 @@ impl Carry for Contents {
         }
         Ok(())
     }
+
+    fn reorder(&mut self, moves: Moves<'_>) -> Result<(), KernelError> {
+        let (slots, from) = (ints(moves.slots), ints(moves.from));
+        let none = vec![None; self.of.len()];
+        let before = std::mem::replace(&mut self.of, none);
+        for slot in &slots[..moves.count] {
+            self.of[*slot as usize] = before[from[*slot as usize] as usize];
+        }
+        Ok(())
+    }
 }
 
 /// Writes the wishes of leaves, and which of them are frozen.
@@ -290,6 +300,9 @@ fn rounds(domain: Domain, pool: Pool, finest: u32, count: usize) {
             assert_eq!(forest.adapt(0..=finest as usize, &mut ()).expect("a change"), outcome);
             assert!(Copy::of(forest) == first, "round {round} in {domain:?} on {}", device.describe());
         }
+        if round.is_multiple_of(9) {
+            reorder(&mut forests, &oracle, &mut contents);
+        }
         sum.asked += outcome.asked;
         sum.refined += outcome.refined;
         sum.coarsened += outcome.coarsened;
@@ -297,6 +310,19 @@ fn rounds(domain: Domain, pool: Pool, finest: u32, count: usize) {
     assert_eq!((contents.averaged, contents.filled), (sum.coarsened, sum.refined));
     assert!(sum.refined > count && sum.coarsened > count / 2, "too little has changed: {sum:?}");
     assert!(sum.refused() > 0, "memory has always sufficed");
+}
+
+/// Reorders forests that are the same: the first slots go to the leaves along the curve, level by level, with their data.
+fn reorder(forests: &mut [Forest], oracle: &Oracle, contents: &mut Contents) {
+    forests[0].reorder(contents).expect("an order");
+    contents.settle(&forests[0], oracle);
+    check(&forests[0], oracle);
+    assert!(contents.of.iter().flatten().eq(oracle.leaves().iter()), "the leaves in order");
+    let first = Copy::of(&forests[0]);
+    for forest in &mut forests[1..] {
+        forest.reorder(&mut ()).expect("an order");
+        assert!(Copy::of(forest) == first);
+    }
 }
 
 #[test]
@@ -406,6 +432,21 @@ fn a_frozen_leaf_is_refined_for_balance_only_and_its_children_stay_frozen() {
         check(&forest, &oracle);
     }
     assert!(oracle.refined.contains(&right), "refined for balance, and kept");
+
+    // Once none of its leaves is frozen it is coarsened, and its wishes count again, whatever was said before.
+    for _ in 0..3 {
+        let leaves = oracle.leaves();
+        for (node, _) in blocks(&forest).iter().filter(|(_, block)| leaves.contains(block)) {
+            forest.wishes().1.frozen.write_ints(*node as usize, &[0]).expect("a node");
+        }
+        forest.adapt(0..=0, &mut ()).expect("a change");
+        oracle.adapt(&leaves.into_iter().map(|leaf| (leaf, 0)).collect(), room);
+        check(&forest, &oracle);
+        let frozen = ints(&forest.wishes().1.frozen);
+        let leaves = blocks(&forest).into_iter().filter(|(_, block)| !oracle.refined.contains(block));
+        assert!(leaves.into_iter().all(|(node, _)| frozen[node as usize] == 0));
+    }
+    assert_eq!(oracle.leaves().len(), 2);
 }
 
 #[test]

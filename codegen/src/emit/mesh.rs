@@ -162,6 +162,8 @@ fn doc(role: MeshRole) -> &'static str {
         MeshRole::Drop => "Takes a node's children away, with their slots.",
         MeshRole::Split => "Gives children to a leaf, with slots.",
         MeshRole::Vacate => "Takes the slot of a former leaf away.",
+        MeshRole::Arrange => "Gives a leaf the slot of its rank.",
+        MeshRole::Clear => "Frees a slot; the lowest of those that are free comes next.",
         MeshRole::Link => "What the children of a node have near.",
         MeshRole::Classify => "Neighbours of a leaf, and the kind of a node.",
         MeshRole::Expand => {
@@ -174,8 +176,9 @@ fn doc(role: MeshRole) -> &'static str {
 fn item_name(role: MeshRole) -> &'static str {
     match role {
         MeshRole::Tally | MeshRole::Rank => "chunk",
-        MeshRole::Merge | MeshRole::Drop | MeshRole::Split | MeshRole::Vacate => "id",
+        MeshRole::Merge | MeshRole::Drop | MeshRole::Split | MeshRole::Vacate | MeshRole::Arrange => "id",
         MeshRole::Expand => "position",
+        MeshRole::Clear => "own",
         _ => "node",
     }
 }

@@ -26,6 +26,16 @@ pub struct Change<'a> {
     pub tables: &'a Tables,
 }
 
+/// Blocks whose data move to other slots.
+pub struct Moves<'a> {
+    /// The slots that are filled: 0 to `count`.
+    pub slots: &'a Buffer,
+    /// How many: one for each leaf.
+    pub count: usize,
+    /// `from[slot]`: the slot where the data were.
+    pub from: &'a Buffer,
+}
+
 /// What moves data when a forest changes. `()` moves none.
 pub trait Carry {
     /// Fills coarse blocks from their children, which go.
@@ -33,6 +43,9 @@ pub trait Carry {
 
     /// Fills new children from the coarse blocks, which go.
     fn fill(&mut self, change: Change<'_>) -> Result<(), KernelError>;
+
+    /// Moves the data of all leaves at once, so that no slot is overwritten before it is read.
+    fn reorder(&mut self, moves: Moves<'_>) -> Result<(), KernelError>;
 }
 
 impl Carry for () {
@@ -41,6 +54,10 @@ impl Carry for () {
     }
 
     fn fill(&mut self, _: Change<'_>) -> Result<(), KernelError> {
+        Ok(())
+    }
+
+    fn reorder(&mut self, _: Moves<'_>) -> Result<(), KernelError> {
         Ok(())
     }
 }
@@ -83,6 +100,8 @@ enum Class {
     Mark,
     /// What they are.
     Kind,
+    /// Whether they have a slot.
+    Slot,
 }
 
 impl Forest {
@@ -114,6 +133,33 @@ impl Forest {
         self.refine(outcome.refined, carry)?;
         self.renew(&nodes)?;
         Ok(outcome)
+    }
+
+    /// Gives the leaves the slots from 0 on in the order of the curve, level by level, after many changes have scattered them:
+    /// kernels are faster where neighbours are near in memory.
+    pub fn reorder(&mut self, carry: &mut impl Carry) -> Result<(), ForestError> {
+        let (all, leaves) = (self.nodes(), self.leaves());
+        self.rank(0..all, Class::Slot)?;
+        let given = vec![
+            ("ids", Given::Read(&self.tables.order)),
+            ("count", Given::Int(all as i32)),
+            ("rank", Given::Read(&self.work.rank)),
+            ("slot", Given::Write(&mut self.tables.slot)),
+            ("node", Given::Write(&mut self.tables.node)),
+            ("from", Given::Write(&mut self.work.coarse)),
+        ];
+        self.program.launch(MeshRole::Arrange, all, given)?;
+        let given = vec![
+            ("unused", Given::ReadFrom(&self.work.every, leaves)),
+            ("count", Given::Int(self.free.slots as i32)),
+            ("all", Given::Int(self.pool.slots as i32)),
+            ("node", Given::Write(&mut self.tables.node)),
+            ("free_slots", Given::Write(&mut self.tables.free_slots)),
+        ];
+        self.program.launch(MeshRole::Clear, self.free.slots, given)?;
+        carry.reorder(Moves { slots: &self.work.every, count: leaves, from: &self.work.coarse })?;
+        let nodes: Vec<usize> = self.levels.iter().map(|level| level.nodes.len()).collect();
+        self.renew(&nodes)
     }
 
     /// How many nodes are listed.
@@ -337,6 +383,7 @@ impl Forest {
         let (code, classes) = match class {
             Class::Mark => (&self.work.mark, CHANGES),
             Class::Kind => (&self.tables.kind, KINDS),
+            Class::Slot => (&self.tables.slot, 1),
         };
         let chunks = listed.len().div_ceil(CHUNK);
         let given = vec![

@@ -43,7 +43,7 @@ use std::ops::Range;
 
 use lbm_bundle::mesh::{CHUNK, Group, KINDS, MeshBundle};
 
-pub use adapt::{Carry, Change, Outcome};
+pub use adapt::{Carry, Change, Moves, Outcome};
 pub use error::ForestError;
 pub use tables::{Tables, Wishes};
 

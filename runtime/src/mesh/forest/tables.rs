@@ -57,7 +57,7 @@ pub(super) struct Work {
     pub(super) begins: Buffer,
     /// Nodes that change, by rank.
     pub(super) picked: Buffer,
-    /// Slots that are averaged into, or filled from.
+    /// Slots that are averaged into, filled from, or moved from.
     pub(super) coarse: Buffer,
     /// Slots of the children of what has each slot `[slot][2^dim]`.
     pub(super) parts: Buffer,
@@ -104,7 +104,7 @@ pub(super) fn new(
     };
     let wishes = Wishes { want: ints(nodes)?, frozen: ints(nodes)? };
     let work = Work {
-        every: device.ints(&numbers(0..nodes))?,
+        every: device.ints(&numbers(0..nodes.max(pool.slots)))?,
         mark: ints(nodes)?,
         rank: ints(nodes)?,
         counts: ints(counts)?,
