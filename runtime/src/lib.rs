@@ -11,7 +11,7 @@
 //! | `device` | buffers, modules, launches, timing, on the host or a GPU |
 //! | `kernels` | loads a bundle, checks signatures, launches by role |
 //! | `layout` | (slot, component, cell) to offset |
-//! | `mesh` | blocks, neighbours, walls |
+//! | `mesh` | blocks, neighbours, walls; the forest of blocks that refines itself |
 //! | `fields` | populations and macroscopic arrays |
 //! | `step` | a simulation: the recipe of a time step |
 //! | `observe` | conserved sums, change, the first value that is no number |

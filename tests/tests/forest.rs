@@ -129,8 +129,13 @@ fn check(forest: &Forest, oracle: &Oracle) {
         for (group, expected) in Group::ALL.into_iter().zip(&groups) {
             assert_eq!(&leaves[level.group(group)], expected, "{group:?} leaves of a level, along the curve");
         }
-        let together: Vec<i32> = groups.concat();
-        assert_eq!(leaves[level.leaves.clone()], together);
+        assert_eq!(leaves[level.leaves.clone()], groups.concat());
+    }
+    let told = forest.read_leaves().expect("the leaves");
+    assert_eq!(told.len(), slots.len());
+    for (leaf, listed) in told.iter().zip(&leaves) {
+        let block = Block { level: leaf.level as u32, place: leaf.place.map(|at| at as i64) };
+        assert_eq!((leaf.slot.0 as i32, slots.get(&block)), (*listed, Some(listed)));
     }
 
     let (free, pool) = (forest.free(), forest.pool());
@@ -360,6 +365,7 @@ fn a_corner_is_refined_to_the_tenth_level() {
         assert_eq!(forest.levels().len(), 10);
         check(&forest, &oracle);
         assert!(oracle.is_balanced_by_pairs());
+        assert_eq!(forest.bytes(), forest.pool().bytes(domain.dim, oracle.levels()[0].len()));
     }
 }
 

@@ -37,33 +37,27 @@
 
 mod adapt;
 mod error;
+mod pool;
 mod tables;
 
 use std::ops::Range;
 
-use lbm_bundle::mesh::{CHUNK, Group, KINDS, MeshBundle};
+use lbm_bundle::mesh::{Group, MeshBundle};
 
 pub use adapt::{Carry, Change, Moves, Outcome};
 pub use error::ForestError;
+pub use pool::Pool;
 pub use tables::{Tables, Wishes};
 
-use crate::device::Device;
+use crate::device::{Device, DeviceError};
 use crate::kernels::MeshProgram;
+use crate::layout::SlotId;
 use crate::mesh::roots::Roots;
 use crate::mesh::{Behind, GridError};
 use tables::Work;
 
 /// Levels that a forest can have.
 pub const LEVELS: usize = 16;
-
-/// How many families of nodes and data slots there are: in all, or free.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pool {
-    /// Families of `2^dim` siblings.
-    pub families: usize,
-    /// Data slots.
-    pub slots: usize,
-}
 
 /// Where the nodes and leaves of a level are listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -81,6 +75,17 @@ impl Level {
     pub fn group(&self, group: Group) -> Range<usize> {
         self.groups[group.index()].clone()
     }
+}
+
+/// A leaf, as the host sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Leaf {
+    /// Where its data are.
+    pub slot: SlotId,
+    /// Its level, 0 for a root.
+    pub level: usize,
+    /// Its position in blocks of its level.
+    pub place: [usize; 3],
 }
 
 /// A forest of blocks.
@@ -116,12 +121,11 @@ impl Forest {
         if pool.slots <= count {
             return Err(ForestError::Pool { slots: pool.slots, roots: count });
         }
-        let blocks = pool.families.saturating_mul(1 << dim).saturating_add(count).max(pool.slots);
+        let blocks = pool.nodes(dim, count).max(pool.slots);
         if blocks > i32::MAX as usize {
             return Err(GridError::Blocks { blocks }.into());
         }
-        let counts = KINDS * blocks.div_ceil(CHUNK);
-        let (tables, wishes, work) = tables::new(device, dim, &roots, pool, adapt::BEGINS, counts)?;
+        let (tables, wishes, work) = tables::new(device, dim, &roots, pool)?;
         let free = Pool { families: pool.families, slots: pool.slots - count };
         let mut forest = Forest { program, roots: count, pool, free, tables, wishes, work, levels: vec![] };
         forest.renew(&[count])?;
@@ -143,6 +147,20 @@ impl Forest {
         self.levels.last().map_or(0, |level| level.leaves.end)
     }
 
+    /// All leaves, in the order of [`Tables::leaves`]. Copies tables to the host: for output.
+    pub fn read_leaves(&self) -> Result<Vec<Leaf>, DeviceError> {
+        let slots = self.tables.leaves.read_ints(0..self.leaves())?;
+        let node = self.tables.node.read_ints(0..self.tables.node.len())?;
+        let place = self.tables.place.read_ints(0..self.tables.place.len())?;
+        let leaf = |level: usize, slot: i32| {
+            let node = node[slot as usize] as usize;
+            let place = std::array::from_fn(|axis| place[3 * node + axis] as usize);
+            Leaf { slot: SlotId(slot as u32), level, place }
+        };
+        let levels = self.levels.iter().enumerate();
+        Ok(levels.flat_map(|(at, level)| slots[level.leaves.clone()].iter().map(move |slot| leaf(at, *slot))).collect())
+    }
+
     /// How many families and slots there are.
     pub fn pool(&self) -> Pool {
         self.pool
@@ -151,6 +169,11 @@ impl Forest {
     /// How many of them are free.
     pub fn free(&self) -> Pool {
         self.free
+    }
+
+    /// Bytes of all tables.
+    pub fn bytes(&self) -> usize {
+        tables::bytes(&self.tables, &self.wishes, &self.work)
     }
 
     /// What kernels read.

@@ -1,6 +1,7 @@
 //! The arrays of a forest on the device.
 
 use super::Pool;
+use super::adapt::BEGINS;
 use crate::device::{Buffer, Device, DeviceError, Scalar};
 use crate::mesh::roots::Roots;
 
@@ -69,11 +70,9 @@ pub(super) fn new(
     dim: usize,
     roots: &Roots,
     pool: Pool,
-    begins: usize,
-    counts: usize,
 ) -> Result<(Tables, Wishes, Work), DeviceError> {
     let first = roots.positions.len();
-    let nodes = first + (pool.families << dim);
+    let nodes = pool.nodes(dim, first);
     let ints = |len| device.alloc(Scalar::I32, len);
     let starting = |len, values: &[i32]| {
         let mut buffer = ints(len)?;
@@ -107,11 +106,22 @@ pub(super) fn new(
         every: device.ints(&numbers(0..nodes.max(pool.slots)))?,
         mark: ints(nodes)?,
         rank: ints(nodes)?,
-        counts: ints(counts)?,
-        begins: ints(begins)?,
+        counts: ints(pool.counts(dim, first))?,
+        begins: ints(BEGINS)?,
         picked: ints(nodes)?,
         coarse: ints(pool.slots)?,
         parts: ints(pool.slots << dim)?,
     };
     Ok((tables, wishes, work))
+}
+
+/// Bytes of all of them.
+pub(super) fn bytes(tables: &Tables, wishes: &Wishes, work: &Work) -> usize {
+    let Tables { near, child, parent, level, place, slot, node, kind, neighbours, order, leaves, .. } = tables;
+    let Tables { free_families, free_slots, .. } = tables;
+    let Wishes { want, frozen } = wishes;
+    let Work { every, mark, rank, counts, begins, picked, coarse, parts } = work;
+    let of_nodes = [near, child, parent, level, place, slot, kind, order, want, frozen, mark, rank, picked, every];
+    let others = [node, neighbours, leaves, free_families, free_slots, counts, begins, coarse, parts];
+    of_nodes.into_iter().chain(others).map(Buffer::bytes).sum()
 }

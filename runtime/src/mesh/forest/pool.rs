@@ -1,0 +1,83 @@
+//! How many blocks a forest can have, and the memory that it takes.
+
+use lbm_bundle::mesh::{CHUNK, KINDS};
+
+use super::adapt::BEGINS;
+
+/// How many families of nodes and data slots there are: in all, or free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pool {
+    /// Families of `2^dim` siblings.
+    pub families: usize,
+    /// Data slots.
+    pub slots: usize,
+}
+
+impl Pool {
+    /// So many slots, and as many families as it takes to fill them with leaves, above so many roots.
+    pub fn with_slots(dim: usize, roots: usize, slots: usize) -> Pool {
+        // Where a leaf gets children, there are 2^dim - 1 leaves more.
+        Pool { families: slots.saturating_sub(roots) / ((1 << dim) - 1), slots }
+    }
+
+    /// The largest of these that takes at most `memory` bytes, with `data` bytes for the data of a slot.
+    pub fn within(dim: usize, roots: usize, memory: usize, data: usize) -> Pool {
+        let fits = |slots: usize| {
+            let tables = Pool::with_slots(dim, roots, slots).bytes(dim, roots);
+            slots.checked_mul(data).and_then(|data| data.checked_add(tables)).is_some_and(|bytes| bytes <= memory)
+        };
+        let (mut low, mut high) = (0, i32::MAX as usize);
+        while low < high {
+            let middle = (low + high).div_ceil(2);
+            (low, high) = if fits(middle) { (middle, high) } else { (low, middle - 1) };
+        }
+        Pool::with_slots(dim, roots, low)
+    }
+
+    /// Nodes, with so many roots.
+    pub(super) fn nodes(self, dim: usize, roots: usize) -> usize {
+        self.families.saturating_mul(1 << dim).saturating_add(roots)
+    }
+
+    /// Room for the counts of chunks of a list.
+    pub(super) fn counts(self, dim: usize, roots: usize) -> usize {
+        KINDS * self.nodes(dim, roots).div_ceil(CHUNK)
+    }
+
+    /// Bytes of the tables of a forest.
+    pub fn bytes(self, dim: usize, roots: usize) -> usize {
+        let (nodes, places, parts) = (self.nodes(dim, roots), 3usize.pow(dim as u32), 1 << dim);
+        // Per node: near, place, and eleven numbers. Per slot: neighbours, parts, and four numbers.
+        let ints = nodes * (places + 3 + 11)
+            + self.slots * (places + parts + 4)
+            + nodes.max(self.slots)
+            + self.families
+            + self.counts(dim, roots)
+            + BEGINS;
+        ints * size_of::<i32>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pool_within_some_memory_is_the_largest_that_fits() {
+        for (dim, roots, memory, data) in
+            [(2, 4, 1 << 20, 8 * 9 * 64), (3, 100, 1 << 30, 4 * 2 * 19 * 64), (3, 1, 99, 8)]
+        {
+            let pool = Pool::within(dim, roots, memory, data);
+            let bytes = |pool: Pool| pool.bytes(dim, roots) + pool.slots * data;
+            assert!(bytes(pool) <= memory || pool.slots == 0, "{pool:?}");
+            assert!(bytes(Pool::with_slots(dim, roots, pool.slots + 1)) > memory, "{pool:?}");
+        }
+    }
+
+    #[test]
+    fn families_suffice_to_fill_the_slots() {
+        let pool = Pool::with_slots(3, 2, 2 + 7 * 5 + 6);
+        assert_eq!(pool.families, 5);
+        assert_eq!(Pool::with_slots(2, 9, 4).families, 0);
+    }
+}
