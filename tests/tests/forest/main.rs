@@ -1,0 +1,247 @@
+//! The forest of blocks on the device, changed at random, against one by definition.
+
+mod contents;
+mod tables;
+
+use std::collections::{BTreeMap, HashSet};
+use std::ops::RangeInclusive;
+
+use contents::Contents;
+use lbm_runtime::device::Device;
+use lbm_runtime::mesh::forest::{Forest, ForestError, LEVELS, Outcome, Pool};
+use lbm_runtime::mesh::{Behind, Face, WallId};
+use lbm_tests::compiled::Random;
+use lbm_tests::flows::devices;
+use lbm_tests::forest::{Block, Domain, Expected, Forest as Oracle, Room};
+use tables::{Copy, blocks, check, domain, forest, ints, wish};
+
+/// Wishes of the leaves in a round: noise, a ball that moves, everything coarse, or everything fine.
+fn wishes(oracle: &Oracle, finest: u32, round: usize, random: &mut Random) -> BTreeMap<Block, u32> {
+    let centre: [f64; 3] = std::array::from_fn(|_| random.draw());
+    let level_of = |block: Block, random: &mut Random| match round % 8 {
+        0 | 4 | 5 => {
+            let change = (2.5 * random.draw() - 0.3) as i64;
+            (i64::from(block.level) + change).clamp(0, i64::from(finest)) as u32
+        }
+        6 if round.is_multiple_of(3) => 0,
+        6 => finest,
+        _ => {
+            let width = 2.0 / f64::from(1 << block.level);
+            let away = (0..oracle.domain.dim).map(|axis| {
+                let at = width * (block.place[axis] as f64 + 0.5) / oracle.domain.roots[axis] as f64 - 1.0;
+                (at - centre[axis]).powi(2)
+            });
+            if away.sum::<f64>() < 0.15 { finest } else { 0 }
+        }
+    };
+    oracle.leaves().into_iter().map(|leaf| (leaf, level_of(leaf, random))).collect()
+}
+
+/// Changes a forest at random, on the host with one and more threads and on a GPU if there is one, and compares.
+fn rounds(domain: Domain, pool: Pool, finest: u32, count: usize) {
+    let mut devices = devices();
+    devices.push(Device::host(1).expect("a host"));
+    let mut forests: Vec<Forest> =
+        devices.iter().map(|device| forest(device, &domain, pool).expect("room for the roots")).collect();
+    let mut oracle = Oracle::new(domain);
+    let mut contents = Contents::of(&forests[0], domain);
+    let mut random = Random(domain.roots.iter().sum::<usize>() as u64 + count as u64);
+    let mut sum = Outcome::default();
+    for round in 0..count {
+        // Now and then the range of levels is another one.
+        let (coarsest, finest) = (u32::from(round % 40 > 33), finest - u32::from(round % 50 > 44));
+        let mut want = wishes(&oracle, finest, round, &mut random);
+        let frozen: HashSet<Block> = want.keys().copied().filter(|_| random.draw() > 0.95).collect();
+        forests.iter_mut().for_each(|forest| wish(forest, &want, &frozen));
+        want.retain(|block, _| !frozen.contains(block));
+        want.values_mut().for_each(|want| *want = (*want).clamp(coarsest, finest));
+        let levels = coarsest as usize..=finest as usize;
+
+        let expected = oracle.adapt(&want, Room { families: pool.families, slots: pool.slots });
+        let outcome = forests[0].adapt(levels.clone(), &mut contents).expect("a change");
+        let Expected { asked, refined, coarsened } = expected;
+        assert_eq!(outcome, Outcome { asked, refined, coarsened }, "round {round} in {domain:?}");
+        contents.settle(&forests[0], &oracle);
+        check(&forests[0], &oracle);
+        assert!(oracle.is_balanced(), "round {round} in {domain:?}");
+        if round.is_multiple_of(16) {
+            assert!(oracle.is_balanced_by_pairs(), "round {round} in {domain:?}");
+        }
+        let first = Copy::of(&forests[0]);
+        for (forest, device) in forests.iter_mut().zip(&devices).skip(1) {
+            assert_eq!(forest.adapt(levels.clone(), &mut ()).expect("a change"), outcome);
+            assert!(Copy::of(forest) == first, "round {round} in {domain:?} on {}", device.describe());
+        }
+        if round.is_multiple_of(9) {
+            reorder(&mut forests, &oracle, &mut contents);
+        }
+        sum.asked += outcome.asked;
+        sum.refined += outcome.refined;
+        sum.coarsened += outcome.coarsened;
+    }
+    assert_eq!((contents.averaged.iter().sum(), contents.filled), (sum.coarsened, sum.refined));
+    assert!(sum.refined > count && sum.coarsened > count / 2, "too little has changed: {sum:?}");
+    assert!(sum.refused() > 0, "memory has always sufficed");
+}
+
+/// Reorders forests that are the same: the first slots go to the leaves along the curve, level by level, with their data.
+fn reorder(forests: &mut [Forest], oracle: &Oracle, contents: &mut Contents) {
+    forests[0].reorder(contents).expect("an order");
+    contents.settle(&forests[0], oracle);
+    check(&forests[0], oracle);
+    assert!(contents.of.iter().flatten().eq(oracle.leaves().iter()), "the leaves in order");
+    let first = Copy::of(&forests[0]);
+    for forest in &mut forests[1..] {
+        forest.reorder(&mut ()).expect("an order");
+        assert!(Copy::of(forest) == first);
+    }
+}
+
+#[test]
+fn random_changes_of_squares_leave_the_forest_of_the_definition() {
+    let pool = Pool { families: 90, slots: 260 };
+    rounds(domain(&[3, 2], &[false, false]), pool, 4, 220);
+    rounds(domain(&[5, 3], &[true, false]), pool, 3, 220);
+    rounds(domain(&[1, 1], &[true, true]), pool, 5, 220);
+}
+
+#[test]
+fn random_changes_of_cubes_leave_the_forest_of_the_definition() {
+    let pool = Pool { families: 60, slots: 330 };
+    rounds(domain(&[1, 2, 3], &[false, true, false]), pool, 3, 150);
+    rounds(domain(&[1, 1, 1], &[true, true, true]), pool, 4, 150);
+    rounds(domain(&[2, 1, 1], &[false, false, false]), pool, 3, 150);
+}
+
+#[test]
+fn a_corner_is_refined_to_the_tenth_level() {
+    for roots in [&[3, 2][..], &[2, 1, 3]] {
+        let domain = domain(roots, &vec![false; roots.len()]);
+        let mut forest =
+            forest(&Device::host(2).expect("a host"), &domain, Pool { families: 400, slots: 3000 }).expect("room");
+        let mut oracle = Oracle::new(domain);
+        for level in 0..9 {
+            let corner = |leaf: &Block| leaf.place.iter().all(|at| *at == 0);
+            let want = oracle.leaves().into_iter().map(|leaf| (leaf, if corner(&leaf) { 9 } else { leaf.level }));
+            let want = want.collect();
+            wish(&mut forest, &want, &HashSet::new());
+            oracle.adapt(&want, Room { families: 400, slots: 3000 });
+            let outcome = forest.adapt(0..=9, &mut ()).expect("a change");
+            assert!(outcome.refined > 0 && outcome.refused() == 0, "level {level}: {outcome:?}");
+        }
+        assert_eq!(forest.levels().len(), 10);
+        check(&forest, &oracle);
+        assert!(oracle.is_balanced_by_pairs());
+        assert_eq!(forest.bytes(), forest.pool().bytes(domain.dim, oracle.levels()[0].len()));
+    }
+}
+
+#[test]
+fn a_full_pool_refuses_the_end_of_the_curve_on_the_finest_level_and_recovers() {
+    let domain = domain(&[4, 4], &[true, true]);
+    // Of 16 roots, five can become four leaves each: 16 + 5 * 3 = 31, and a slot stays free. While a leaf is refined, its
+    // slot is needed.
+    let pool = Pool { families: 20, slots: 16 + 5 * 4 + 1 };
+    let mut forest = forest(&Device::host(2).expect("a host"), &domain, pool).expect("room for the roots");
+    let mut oracle = Oracle::new(domain);
+    let room = Room { families: pool.families, slots: pool.slots };
+    let all =
+        |oracle: &Oracle, level| oracle.leaves().into_iter().map(|leaf| (leaf, level)).collect::<BTreeMap<_, _>>();
+
+    let want = all(&oracle, 2);
+    wish(&mut forest, &want, &HashSet::new());
+    let outcome = forest.adapt(0..=2, &mut ()).expect("a change");
+    assert_eq!((outcome.asked, outcome.refined, outcome.refused()), (16, 5, 11));
+    oracle.adapt(&want, room);
+    check(&forest, &oracle);
+    let along_the_curve = &oracle.levels()[0];
+    assert!(along_the_curve.iter().enumerate().all(|(at, root)| oracle.refined.contains(root) == (at < 5)));
+
+    // Five slots are free again: one more root comes before all the finer leaves.
+    let want = all(&oracle, 2);
+    wish(&mut forest, &want, &HashSet::new());
+    let outcome = forest.adapt(0..=2, &mut ()).expect("a change");
+    assert_eq!((outcome.asked, outcome.refined), (31, 1));
+    oracle.adapt(&want, room);
+    check(&forest, &oracle);
+    assert_eq!(oracle.levels().len(), 2);
+
+    // Three slots are free for the six that coarse leaves need: it takes two times.
+    let want = all(&oracle, 0);
+    wish(&mut forest, &want, &HashSet::new());
+    let mut contents = Contents::of(&forest, domain);
+    forest.adapt(0..=2, &mut contents).expect("a change");
+    oracle.adapt(&want, room);
+    contents.settle(&forest, &oracle);
+    check(&forest, &oracle);
+    assert_eq!((forest.leaves(), contents.averaged), (16, vec![3, 3]));
+}
+
+#[test]
+fn a_frozen_leaf_is_refined_for_balance_only_and_its_children_stay_frozen() {
+    let domain = domain(&[2, 1], &[false, false]);
+    let pool = Pool { families: 50, slots: 100 };
+    let mut forest = forest(&Device::host(1).expect("a host"), &domain, pool).expect("room");
+    let mut oracle = Oracle::new(domain);
+    let right = Block { level: 0, place: [1, 0, 0] };
+    let frozen = HashSet::from([right]);
+    let room = Room { families: pool.families, slots: pool.slots };
+    // The left half wishes level 3, then level 0 again. The right half always wishes level 0, but is frozen; its flags are
+    // not written a second time.
+    let is_left = |leaf: &Block| leaf.place[0] < 1 << leaf.level;
+    for round in 0..8 {
+        let level = if round < 4 { 3 } else { 0 };
+        let blocks = blocks(&forest);
+        let wishes = forest.wishes().1;
+        for (node, block) in &blocks {
+            let value = if is_left(block) { level } else { 0 };
+            wishes.want.write_ints(*node as usize, &[value]).expect("a node");
+            if round == 0 && frozen.contains(block) {
+                wishes.frozen.write_ints(*node as usize, &[1]).expect("a node");
+            }
+        }
+        forest.adapt(0..=3, &mut ()).expect("a change");
+        let wishing = oracle.leaves().into_iter().filter(is_left);
+        oracle.adapt(&wishing.map(|leaf| (leaf, level as u32)).collect(), room);
+        check(&forest, &oracle);
+    }
+    assert!(oracle.refined.contains(&right), "refined for balance, and kept");
+
+    // Once none of its leaves is frozen it is coarsened, and its wishes count again, whatever was said before.
+    for _ in 0..3 {
+        let leaves = oracle.leaves();
+        for (node, _) in blocks(&forest).iter().filter(|(_, block)| leaves.contains(block)) {
+            forest.wishes().1.frozen.write_ints(*node as usize, &[0]).expect("a node");
+        }
+        forest.adapt(0..=0, &mut ()).expect("a change");
+        oracle.adapt(&leaves.into_iter().map(|leaf| (leaf, 0)).collect(), room);
+        check(&forest, &oracle);
+        let frozen = ints(&forest.wishes().1.frozen);
+        let leaves = blocks(&forest).into_iter().filter(|(_, block)| !oracle.refined.contains(block));
+        assert!(leaves.into_iter().all(|(node, _)| frozen[node as usize] == 0));
+    }
+    assert_eq!(oracle.leaves().len(), 2);
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_the_reason() {
+    let device = Device::host(1).expect("a host");
+    let box_of = |roots: &[usize], periodic: &[bool], slots| {
+        forest(&device, &domain(roots, periodic), Pool { families: 1, slots }).err().map(|error| error.to_string())
+    };
+    let full = box_of(&[2, 2], &[true, true], 4).expect("no free slot");
+    assert!(full.contains("4 blocks") && full.contains("for 4 on the coarsest"), "{full}");
+    let long = box_of(&[100_000, 1], &[true, true], 200_000).expect("too long");
+    assert!(long.contains("100000 roots along x") && long.contains("65536"), "{long}");
+    let mut half = domain(&[2, 2], &[true, true]);
+    half.faces[Face::XMin.index()] = Behind::Wall(WallId(0));
+    let half = forest(&device, &half, Pool { families: 1, slots: 5 }).err().expect("half periodic");
+    assert!(half.to_string().contains("x_max is periodic"), "{half}");
+
+    let mut forest =
+        forest(&device, &domain(&[2, 2], &[true, true]), Pool { families: 1, slots: 5 }).expect("room for the roots");
+    for levels in [0..=LEVELS, RangeInclusive::new(3, 2)] {
+        let error = forest.adapt(levels, &mut ()).expect_err("no such levels");
+        assert!(matches!(error, ForestError::Levels { .. }), "{error}");
+    }
+}
