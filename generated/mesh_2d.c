@@ -19,7 +19,7 @@ enum { COARSEN = -2, KEEP = -1, REFINE = 0, MERGE = 1 };
 // Neither a node of the same level nor a wall.
 #define NONE (-2147483647 - 1)
 
-// Several threads may store to the same place at once, all of them the same value. An atomic store makes that well-defined.
+// Several threads may store to the same place at once, all of them the same value: atomically, so that this is defined.
 #define STORE_SAME(place, value) __atomic_store_n(&(place), value, __ATOMIC_RELAXED)
 
 // ==== decisions =====================================================================================================
@@ -78,7 +78,7 @@ static inline int finer(const int node, const int32_t *child, const int32_t *mar
     return mark[node] == REFINE || (child[node] >= 0 && mark[node] != MERGE);
 }
 
-// Takes a node's children away if all are leaves that wish so and nothing finer than them is or will be around.
+// Takes a node's children away if all are leaves that wish so and nothing finer is or will be around.
 static inline void dissolve_item(
     const int node, const int32_t *near, const int32_t *child, int32_t *mark)
 {
@@ -438,7 +438,7 @@ void mesh_2d_spread(
         nodes[at], near, child, mark);
 }
 
-// Takes a node's children away if all are leaves that wish so and nothing finer than them is or will be around.
+// Takes a node's children away if all are leaves that wish so and nothing finer is or will be around.
 void mesh_2d_dissolve(
     const int32_t *nodes,  // nodes of a level [count]
     const int32_t count,   // how many `nodes` lists

@@ -16,7 +16,7 @@ enum { COARSEN = -2, KEEP = -1, REFINE = 0, MERGE = 1 };
 // Neither a node of the same level nor a wall.
 #define NONE (-2147483647 - 1)
 
-// Several threads may store to the same place at once, all of them the same value. An atomic store makes that well-defined.
+// Several threads may store to the same place at once, all of them the same value: atomically, so that this is defined.
 #define STORE_SAME(place, value) ((void)atomicExch(&(place), value))
 
 // ==== decisions =====================================================================================================
@@ -127,7 +127,7 @@ static __device__ __forceinline__ int finer(const int node, const int *child, co
     return mark[node] == REFINE || (child[node] >= 0 && mark[node] != MERGE);
 }
 
-// Takes a node's children away if all are leaves that wish so and nothing finer than them is or will be around.
+// Takes a node's children away if all are leaves that wish so and nothing finer is or will be around.
 static __device__ __forceinline__ void dissolve_item(
     const int node, const int *near, const int *child, int *mark)
 {
@@ -837,7 +837,7 @@ mesh_3d_spread(
         nodes[at], near, child, mark);
 }
 
-// Takes a node's children away if all are leaves that wish so and nothing finer than them is or will be around.
+// Takes a node's children away if all are leaves that wish so and nothing finer is or will be around.
 extern "C" __global__ void __launch_bounds__(128)
 mesh_3d_dissolve(
     const int *nodes,  // nodes of a level [count]

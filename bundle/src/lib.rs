@@ -6,6 +6,8 @@
 //! [`Layout`] says how cells lie in memory. The runtime runs flows on [`Layout::Blocks`]; [`Layout::Soa`] is for programs
 //! that have arrays of their own.
 //!
+//! Kernels that change the forest of blocks depend on no method and come in bundles of their own: [`mesh`].
+//!
 //! # Memory, blocks
 //!
 //! A data *slot* holds one block of `block[0] x block[1] x block[2]` cells (`block[2]` is 1 in two dimensions). Inside a
@@ -15,7 +17,8 @@
 //!   sets, one set after the other, and `q` is their number
 //! - fields: `fields[(slot * field_components + component) * cells + cell]`
 //! - neighbours: `neighbours[slot * 3^dim + (dx+1) + 3*(dy+1) + 9*(dz+1)]`, `dx, dy, dz` in -1, 0, 1: the slot of that
-//!   neighbour, or `-(w + 1)` where the wall instance `w` is (no `dz` term in two dimensions)
+//!   neighbour, `-(w + 1)` where the wall instance `w` is, or [`mesh::NONE`] where blocks of another level are (no `dz`
+//!   term in two dimensions)
 //! - wall instances: `wall_rules[w]` is a [`Boundary::code`], `wall_values[w * wall_stride + k]` its parameters, the
 //!   components of [`Boundary::params`] one after the other
 //!

@@ -4,9 +4,9 @@
 //!
 //! # Memory
 //!
-//! *Nodes* are blocks of any level, refined or not. The roots come first, then *families* of `2^dim` siblings: a node is
-//! `roots + family * 2^dim + octant`, and bit `a` of the octant says on which side of its parent the node lies along axis
-//! `a`. A *leaf* is a node without children.
+//! *Nodes* are blocks of any level, refined or not. The roots come first, then *families* of `2^dim` siblings: a node
+//! is `roots + family * 2^dim + octant`, and bit `a` of the octant says on which side of its parent the node lies
+//! along axis `a`. A *leaf* is a node without children.
 //!
 //! - `near[node * 3^dim + (dx+1) + 3*(dy+1) + 9*(dz+1)]`: the node of the same level there; `-(w + 1)` where the wall
 //!   instance `w` is in the way; [`NONE`] where a coarser leaf covers the place (no `dz` term in two dimensions)
@@ -14,8 +14,8 @@
 //! - `place[node * 3 + axis]`: position in blocks of its level, 0 beyond the dimension
 //! - `slot[node]`: its data slot, or -1; `node[slot]`: the inverse
 //! - `kind[node]`: 0 to 3 for a leaf (see [`Group`]), 4 for a refined node, -1 for an unused one
-//! - `neighbours[slot * 3^dim + ...]`, in the order of `near`: the slot of the leaf of the same level there; a wall as in
-//!   `near`; [`NONE`] where the level changes, that is, a coarser leaf or a refined node
+//! - `neighbours[slot * 3^dim + ...]`, in the order of `near`: the slot of the leaf of the same level there; a wall
+//!   as in `near`; [`NONE`] where the level changes, that is, a coarser leaf or a refined node
 //! - `parts[coarse * 2^dim + octant]`: while a mesh changes, the slots of the children of what has the slot `coarse`
 //!
 //! Lists are in space-filling-curve order: Morton order of the positions.
@@ -113,8 +113,8 @@ pub struct MeshKernel {
     pub symbol: String,
     /// Arguments in order.
     pub args: Vec<Arg>,
-    /// Whether its items are worked on side by side. Where they are not, a launch is one call on the host, and one thread
-    /// block with CUDA.
+    /// Whether its items are worked on side by side. Where they are not, a launch is one call on the host, and one
+    /// thread block with CUDA.
     pub divisible: bool,
     /// CUDA: threads of a thread block; an item each where the kernel is divisible.
     pub threads: u32,

@@ -1,9 +1,9 @@
 //! Mesh kernels: signatures, and the tables of how the neighbourhood of a node follows from that of its parent.
 //!
-//! In: a dimension and a target. Out: a [`MeshBundle`]. Along one axis, with the parent at `0` and its neighbours at -1 and
-//! 1, a child with the bit `o` and the offset `c` of a place near it give the position `o + c`, from -1 to 2, in children of
-//! the parent's low end: the parent's neighbour there is at `(o + c) / 2`, rounded down, and the child's neighbour is the
-//! child of that with the bit `(o + c) mod 2`.
+//! In: a dimension and a target. Out: a [`MeshBundle`]. Along one axis, with the parent at `0` and its neighbours at
+//! -1 and 1, a child with the bit `o` and the offset `c` of a place near it give the position `o + c`, from -1 to 2,
+//! in children of the parent's low end: the parent's neighbour there is at `(o + c) / 2`, rounded down, and the
+//! child's neighbour is the child of that with the bit `(o + c) mod 2`.
 
 use lbm_bundle::mesh::{MeshBundle, MeshKernel, MeshManifest, MeshRole};
 use lbm_bundle::{ABI, Arg, ArgType, File, Target};
@@ -34,8 +34,8 @@ pub fn bundle(dim: u32, target: Target) -> MeshBundle {
     MeshBundle { manifest, source }
 }
 
-/// The files of a dimension: a source for each target, and the manifest as `mesh_2d.json` (those of both targets differ in the
-/// target alone).
+/// The files of a dimension: a source for each target, and the manifest as `mesh_2d.json` (those of both targets
+/// differ in the target alone).
 pub fn files(dim: u32) -> Vec<File> {
     let [cuda, c] = [Target::Cuda, Target::C].map(|target| bundle(dim, target));
     let text = serde_json::to_string_pretty(&cuda.manifest).expect("a manifest is plain data") + "\n";

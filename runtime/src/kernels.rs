@@ -1,4 +1,5 @@
-//! A bundle's kernels, loaded and launched by role: those of a method ([`Program`]) and those of the mesh ([`MeshProgram`]).
+//! A bundle's kernels, loaded and launched by role: those of a method ([`Program`]) and those of the mesh
+//! ([`MeshProgram`]).
 //!
 //! In: a bundle and a device. After loading: the bundle follows this runtime's contract, every kernel's
 //! signature is one this module can serve, and every symbol exists. Arguments are matched by name; one that is missing

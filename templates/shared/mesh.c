@@ -19,7 +19,7 @@ enum { COARSEN = -2, KEEP = -1, REFINE = 0, MERGE = 1 };
 // Neither a node of the same level nor a wall.
 #define NONE (-2147483647 - 1)
 
-// Several threads may store to the same place at once, all of them the same value. An atomic store makes that well-defined.
+// Several threads may store to the same place at once, all of them the same value: atomically, so that this is defined.
 {% if cuda -%}
 #define STORE_SAME(place, value) ((void)atomicExch(&(place), value))
 {%- else -%}

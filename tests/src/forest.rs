@@ -177,8 +177,8 @@ impl Forest {
         Some(block)
     }
 
-    /// Whether leaves around each leaf are at most one level coarser. Of two leaves that touch, the coarser one covers a
-    /// position around the finer one.
+    /// Whether leaves around each leaf are at most one level coarser. Of two leaves that touch, the coarser one
+    /// covers a position around the finer one.
     pub fn is_balanced(&self) -> bool {
         self.leaves().into_iter().all(|leaf| {
             let covers = self.domain.around(leaf).filter_map(|there| self.cover(there));

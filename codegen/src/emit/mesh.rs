@@ -150,7 +150,7 @@ fn doc(role: MeshRole) -> &'static str {
             "Where a child of a node is going to be refined, refines the leaves around the node that touch it."
         }
         MeshRole::Dissolve => {
-            "Takes a node's children away if all are leaves that wish so and nothing finer than them is or will be around."
+            "Takes a node's children away if all are leaves that wish so and nothing finer is or will be around."
         }
         MeshRole::Tally => "Counts a chunk of a list by class.",
         MeshRole::Scan => "Sums all entries before each, in place.",

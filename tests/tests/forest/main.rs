@@ -84,7 +84,8 @@ fn rounds(domain: Domain, pool: Pool, finest: u32, count: usize) {
     assert!(sum.refused() > 0, "memory has always sufficed");
 }
 
-/// Reorders forests that are the same: the first slots go to the leaves along the curve, level by level, with their data.
+/// Reorders forests that are the same: the first slots go to the leaves along the curve, level by level, with their
+/// data.
 fn reorder(forests: &mut [Forest], oracle: &Oracle, contents: &mut Contents) {
     forests[0].reorder(contents).expect("an order");
     contents.settle(&forests[0], oracle);
@@ -139,8 +140,8 @@ fn a_corner_is_refined_to_the_tenth_level() {
 #[test]
 fn a_full_pool_refuses_the_end_of_the_curve_on_the_finest_level_and_recovers() {
     let domain = domain(&[4, 4], &[true, true]);
-    // Of 16 roots, five can become four leaves each: 16 + 5 * 3 = 31, and a slot stays free. While a leaf is refined, its
-    // slot is needed.
+    // Of 16 roots, five can become four leaves each: 16 + 5 * 3 = 31, and a slot stays free. While a leaf is refined,
+    // its slot is needed.
     let pool = Pool { families: 20, slots: 16 + 5 * 4 + 1 };
     let mut forest = forest(&Device::host(2).expect("a host"), &domain, pool).expect("room for the roots");
     let mut oracle = Oracle::new(domain);
@@ -186,8 +187,8 @@ fn a_frozen_leaf_is_refined_for_balance_only_and_its_children_stay_frozen() {
     let right = Block { level: 0, place: [1, 0, 0] };
     let frozen = HashSet::from([right]);
     let room = Room { families: pool.families, slots: pool.slots };
-    // The left half wishes level 3, then level 0 again. The right half always wishes level 0, but is frozen; its flags are
-    // not written a second time.
+    // The left half wishes level 3, then level 0 again. The right half always wishes level 0, but is frozen; its
+    // flags are not written a second time.
     let is_left = |leaf: &Block| leaf.place[0] < 1 << leaf.level;
     for round in 0..8 {
         let level = if round < 4 { 3 } else { 0 };
@@ -233,6 +234,12 @@ fn what_cannot_be_is_refused_with_the_reason() {
     assert!(full.contains("4 blocks") && full.contains("for 4 on the coarsest"), "{full}");
     let long = box_of(&[100_000, 1], &[true, true], 200_000).expect("too long");
     assert!(long.contains("100000 roots along x") && long.contains("65536"), "{long}");
+    let empty = box_of(&[2, 0], &[true, true], 5).expect("no roots");
+    assert!(empty.contains("0 roots along y"), "{empty}");
+    let mut deep = domain(&[2, 2], &[true, true]);
+    deep.roots[2] = 2;
+    let deep = forest(&device, &deep, Pool { families: 1, slots: 9 }).err().expect("a square is flat");
+    assert!(deep.to_string().contains("2 roots along z in 2 dimensions"), "{deep}");
     let mut half = domain(&[2, 2], &[true, true]);
     half.faces[Face::XMin.index()] = Behind::Wall(WallId(0));
     let half = forest(&device, &half, Pool { families: 1, slots: 5 }).err().expect("half periodic");

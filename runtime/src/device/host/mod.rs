@@ -268,6 +268,28 @@ mod tests {
     }
 
     #[test]
+    fn a_launch_on_part_of_a_list_is_cut_inside_that_part() {
+        let device = Device::host(3).unwrap();
+        let kernel = device.load(Source { name: "triple.c", text: TRIPLE }).unwrap().kernel("triple").unwrap();
+        let ids = device.ints(&(0..100).collect::<Vec<_>>()).unwrap();
+        let mut src = device.alloc(Scalar::F64, 100).unwrap();
+        src.write_reals(0, &[1.0; 100]).unwrap();
+        let mut dst = device.alloc(Scalar::F64, 100).unwrap();
+        let mut launch = |start: usize, items: usize| {
+            let shape = Shape { items, divisible: true, threads: 1, items_per_group: 1 };
+            let (ids, count) = (Value::ReadFrom(&ids, start), Value::Int(items as i32));
+            let mut args = [ids, count, Value::Read(&src), Value::Write(&mut dst), Value::F64(3.0)];
+            device.launch(&kernel, shape, &mut args)
+        };
+        launch(20, 50).unwrap();
+        for (start, items) in [(60, 41), (101, 1)] {
+            assert!(matches!(launch(start, items), Err(DeviceError::Launch { .. })), "{items} from {start} on");
+        }
+        let expected: Vec<f64> = (0..100).map(|at| if (20..70).contains(&at) { 3.0 } else { 0.0 }).collect();
+        assert_eq!(dst.read_reals(0..100).unwrap(), expected);
+    }
+
+    #[test]
     fn a_missing_symbol_is_named() {
         let device = Device::host(1).unwrap();
         let module = device.load(Source { name: "triple.c", text: TRIPLE }).unwrap();

@@ -105,8 +105,8 @@ enum Class {
 }
 
 impl Forest {
-    /// Changes the forest towards what its leaves wish, with leaves of these levels only; the data follow by `carry`. Each
-    /// leaf changes by one level at most. After an error the forest is not to be used any more.
+    /// Changes the forest towards what its leaves wish, with leaves of these levels only; the data follow by `carry`.
+    /// Each leaf changes by one level at most. After an error the forest is not to be used any more.
     pub fn adapt(&mut self, levels: RangeInclusive<usize>, carry: &mut impl Carry) -> Result<Outcome, ForestError> {
         let (coarsest, finest) = levels.into_inner();
         if coarsest > finest || finest >= LEVELS {
@@ -135,8 +135,8 @@ impl Forest {
         Ok(outcome)
     }
 
-    /// Gives the leaves the slots from 0 on in the order of the curve, level by level, after many changes have scattered them:
-    /// kernels are faster where neighbours are near in memory.
+    /// Gives the leaves the slots from 0 on in the order of the curve, level by level, after many changes have
+    /// scattered them: kernels are faster where neighbours are near in memory.
     pub fn reorder(&mut self, carry: &mut impl Carry) -> Result<(), ForestError> {
         let (all, leaves) = (self.nodes(), self.leaves());
         self.rank(0..all, Class::Slot)?;

@@ -16,6 +16,18 @@ pub enum ForestError {
     #[diagnostic(transparent)]
     Roots(#[from] GridError),
 
+    /// The box is empty, or deeper than the kernels' dimension.
+    #[error("{roots} roots along {axis} in {dim} dimensions")]
+    #[diagnostic(code(lbmc::forest::roots), help("use at least 1 along each axis, and 1 beyond the dimension"))]
+    Box {
+        /// Name of the axis.
+        axis: &'static str,
+        /// Roots along it.
+        roots: usize,
+        /// Number of axes.
+        dim: usize,
+    },
+
     /// Positions on the finest level would not fit into 32 bits.
     #[error("{roots} roots along {axis} are too many for {LEVELS} levels: at most {most}")]
     #[diagnostic(code(lbmc::forest::roots), help("use larger blocks"))]

@@ -1,39 +1,41 @@
 //! A forest of blocks: trees of quadrants or octants over a box of roots, on the device, that changes there.
 //!
 //! In: mesh kernels, a box of roots, the six faces, and how many families and data slots there may be. After
-//! [`Forest::new`] and every [`Forest::adapt`]: each place of the box is covered by exactly one leaf; leaves that touch,
-//! corners included and across periodic faces, differ by one level at most (2:1 balance); leaves have data slots, refined
-//! nodes have none; links, neighbours, kinds and lists are those of [`lbm_bundle::mesh`]. What the forest becomes depends on
-//! its history of wishes alone, not on the device or the number of its threads.
+//! [`Forest::new`] and every [`Forest::adapt`]: each place of the box is covered by exactly one leaf; leaves that
+//! touch, corners included and across periodic faces, differ by one level at most (2:1 balance); leaves have data
+//! slots, refined nodes have none; links, neighbours, kinds and lists are those of [`lbm_bundle::mesh`]. What the
+//! forest becomes depends on its history of wishes alone, not on the device or the number of its threads.
 //!
 //! Nodes of all levels are counted together, and so are slots: a [`Pool`] has a fixed number of both.
 //!
 //! # Lists
 //!
 //! [`Tables::leaves`] holds the slots of all leaves: first those of level 0, and of these first the ones of the group
-//! `Interior`, along the curve. [`Forest::levels`] tells where each level and each group begins and ends, to launch with
-//! `Given::ReadFrom`. It is all that the host knows of a forest.
+//! `Interior`, along the curve. [`Forest::levels`] tells where each level and each group begins and ends, to launch
+//! with `Given::ReadFrom`. It is all that the host knows of a forest.
 //!
 //! # A change, step by step
 //!
 //! The caller has written the level that each leaf wishes ([`Wishes`]). [`Forest::adapt`] then
 //!
 //! 1. decides. A leaf is refined by one level if it wishes a higher one, and wherever a finer neighbour demands it,
-//!    frozen or not. A family is taken away if all its members are leaves that wish a lower level and no neighbour of a
-//!    member has or gets children; the children of a neighbour that go in the same change do not count. Coarsening gives way to
-//!    refinement.
-//! 2. gives slots to the parents of families that go, and calls [`Carry::average`]: `parts` tells the slots of the children
-//!    of what has a slot in `slots`. No other table has changed. Then the families and their slots are free. If there are too few free slots
-//!    to do so at once, it is done in several rounds.
-//! 3. renews links, neighbours and kinds: those of the forest after coarsening, before refinement. Lists still are the old
-//!    ones.
-//! 4. gives nodes and slots to the children of leaves that are refined, and calls [`Carry::fill`]: `slots` lists the slots of these
-//!    leaves, `parts` those of their children. `neighbours` and `near` know nothing of the new nodes yet, so what they lead
-//!    to from a leaf has data, but for `child`, which tells that the leaf has children now.
+//!    frozen or not. A family is taken away if all its members are leaves that wish a lower level and no neighbour of
+//!    a member has or gets children; the children of a neighbour that go in the same change do not count. Coarsening
+//!    gives way to refinement.
+//! 2. gives slots to the parents of families that go, and calls [`Carry::average`]: `parts` tells the slots of the
+//!    children of what has a slot in `slots`. Of the tables, `slot` and `node` know the new slots; nothing else has
+//!    changed. Then the families and their slots are free. If there are too few free slots to do so at once, it is
+//!    done in several rounds.
+//! 3. renews links, neighbours and kinds: those of the forest after coarsening, before refinement. Lists still are
+//!    the old ones.
+//! 4. gives nodes and slots to the children of leaves that are refined, and calls [`Carry::fill`]: `slots` lists the
+//!    slots of these leaves, `parts` those of their children. `neighbours` and `near` know nothing of the new nodes
+//!    yet, so what they lead to from a leaf has data, but for `child`, which tells that the leaf has children now.
 //! 5. takes the slots of the refined leaves away, and renews links, neighbours, kinds and lists.
 //!
-//! If nodes or slots are too few for all refinements, they are granted to coarse levels first, and on a level along the curve: a
-//! refinement that needs another, for balance, comes after it. One slot stays free, so that coarsening is always possible.
+//! If nodes or slots are too few for all refinements, they are granted to coarse levels first, and on a level along
+//! the curve: a refinement that needs another, for balance, comes after it. One slot stays free, so that coarsening
+//! is always possible.
 
 mod adapt;
 mod error;
@@ -113,8 +115,13 @@ impl Forest {
         let program = MeshProgram::load(device, bundle)?;
         let dim = bundle.manifest.dim as usize;
         let most = (i32::MAX as usize >> (LEVELS - 1)) + 1;
-        if let Some(axis) = (0..3).find(|axis| roots[*axis] > most) {
-            return Err(ForestError::Long { axis: ["x", "y", "z"][axis], roots: roots[axis], most });
+        for (at, (axis, roots)) in ["x", "y", "z"].into_iter().zip(roots).enumerate() {
+            if roots == 0 || (at >= dim && roots > 1) {
+                return Err(ForestError::Box { axis, roots, dim });
+            }
+            if roots > most {
+                return Err(ForestError::Long { axis, roots, most });
+            }
         }
         let roots = Roots::new(dim, roots, faces)?;
         let count = roots.positions.len();

@@ -39,8 +39,8 @@ pub struct Tables {
 pub struct Wishes {
     /// Level that each leaf wishes to have `[node]`.
     pub want: Buffer,
-    /// Not 0 where a leaf has no wish, whatever `want` says `[node]`. Children have that of their parent; where children
-    /// are taken away it becomes 0.
+    /// Not 0 where a leaf has no wish, whatever `want` says `[node]`. Children have that of their parent; where
+    /// children are taken away it becomes 0.
     pub frozen: Buffer,
 }
 
