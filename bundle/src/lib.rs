@@ -49,8 +49,10 @@
 use serde::{Deserialize, Serialize};
 
 pub mod mesh;
+mod postfix;
 mod read;
 
+pub use postfix::Postfix;
 pub use read::ManifestError;
 
 /// Version of this contract: of the kernels' arguments, the layouts and the manifest. A runtime refuses a bundle of
@@ -109,6 +111,12 @@ pub enum Role {
     /// The same for blocks that touch walls:
     /// `stream_collide_walls(ids, count, neighbours, wall_rules, wall_values, src, dst, params..)`.
     StreamCollideWalls,
+    /// The same for blocks beside coarser or refined ones, away from walls, if the bundle has a [`Coupling`] of packets:
+    /// `stream_collide_jump(ids, count, neighbours, <forest>, saved, first, second, current, coarse, fine, start,
+    /// params..)`; the forest is `nodes, near, children, parents, slots, corners`.
+    StreamCollideJump,
+    /// The same beside walls, which come behind `corners`: `wall_rules, wall_values`.
+    StreamCollideJumpWalls,
     /// Macroscopic fields of the listed blocks: `macroscopic(ids, count, src, fields)`.
     Macroscopic,
     /// The collision alone on plain arrays `[direction][state]` of `count` states: `collide(count, src, dst, params..)`.
@@ -268,6 +276,26 @@ pub struct Transport {
     pub rate: Option<String>,
 }
 
+/// A parameter of the method on the next finer level.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Rate {
+    /// Name of the parameter.
+    pub param: String,
+    /// Its value there, from the parameters on the level at hand.
+    pub finer: Postfix,
+}
+
+/// What crosses the jump between two levels of refinement.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Coupling {
+    /// Name as in the spec: `volumetric_shifted`.
+    pub name: String,
+    /// What it is.
+    pub doc: String,
+    /// The parameters that differ between levels.
+    pub rates: Vec<Rate>,
+}
+
 /// Everything but the source text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
@@ -298,6 +326,9 @@ pub struct Manifest {
     pub fields: Vec<Field>,
     /// Boundary rules.
     pub boundaries: Vec<Boundary>,
+    /// What crosses level jumps, if the bundle has kernels for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coupling: Option<Coupling>,
     /// Kernels.
     pub kernels: Vec<Kernel>,
     /// Kinematic viscosity of the first populations as a function of the parameters.

@@ -13,6 +13,9 @@ pub struct Options {
     pub layout: Layout,
     /// Cells of a block along each axis, 1 beyond the dimension; for [`Layout::Soa`], of a CUDA thread block.
     pub block: [u32; 3],
+    /// Position among the model's couplings of the one that kernels for level jumps are wanted of, if any. It must be one of
+    /// packets, and the layout one of blocks.
+    pub coupling: Option<usize>,
 }
 
 impl Options {

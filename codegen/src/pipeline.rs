@@ -8,6 +8,7 @@ use std::fmt;
 
 use lbm_bundle::{Bundle, Cost, File, Layout, Manifest, Role};
 use lbm_dsl::expr::ExprId;
+use lbm_dsl::model::levels::{Coupling, Exchange, Stencil};
 use lbm_dsl::model::{Boundary, Model, Rule};
 use lbm_dsl::prove::{self, Findings};
 use rayon::prelude::*;
@@ -80,6 +81,10 @@ pub enum CompileError {
     Tile([u32; 3], usize),
     /// The boundary rule of this name reads the next cell, which this block may not have.
     ThinBlock([u32; 3], String),
+    /// The coupling of this name is one of ghosts, of which there are no kernels.
+    Ghosts(String),
+    /// These cells are no block for level jumps: an odd or too small side.
+    JumpBlock([u32; 3]),
     /// Simplification gave up.
     Simplify(SimplifyError),
 }
@@ -106,6 +111,16 @@ impl fmt::Display for CompileError {
                 write!(
                     out,
                     "{block:?} is too thin a block: the boundary rule `{rule}` needs three cells along every axis"
+                )
+            }
+            Self::Ghosts(coupling) => {
+                write!(out, "`{coupling}` is a coupling of ghosts: kernels are made of couplings of packets only")
+            }
+            Self::JumpBlock(block) => {
+                write!(
+                    out,
+                    "{block:?} is no block for a flow on several levels: every side must be even, and at least {}",
+                    LEAST_JUMP_SIDE
                 )
             }
             Self::Simplify(error) => error.fmt(out),
@@ -137,6 +152,15 @@ pub struct Plans<'m> {
     model: &'m Model,
     findings: Findings,
     kernels: Vec<Kernel>,
+    levels: Levels,
+}
+
+/// The arithmetic at level jumps.
+struct Levels {
+    /// For each coupling of packets, what those of each population carry; nothing for one of ghosts.
+    packets: Vec<Vec<Kernel>>,
+    /// For each stencil, its sets of points.
+    stencils: Vec<Vec<Kernel>>,
 }
 
 /// Compiles a model.
@@ -156,27 +180,48 @@ pub fn plan<'m>(model: &'m Model, done: &mut dyn FnMut(Stage)) -> Result<Plans<'
     let dags = kernels.par_iter().map(simplify).collect::<Result<Vec<_>, _>>()?;
     done(Stage::Simplify);
 
-    let kernel = |(ir, dag): (&KernelIr, crate::ir::Dag)| Kernel {
+    let kernels: Vec<Kernel> = kernels.iter().zip(dags).map(|(ir, dag)| kernel(ir, dag)).collect();
+    let levels = levels(model)?;
+    done(Stage::Schedule);
+    Ok(Plans { model, findings, kernels, levels })
+}
+
+fn kernel(ir: &KernelIr, dag: crate::ir::Dag) -> Kernel {
+    Kernel {
         naive: count(&ir.exprs, &values(&ir.outputs)),
         simplified: count(dag.exprs(), &values(dag.outputs())),
         plan: schedule(dag),
+    }
+}
+
+fn levels(model: &Model) -> Result<Levels, CompileError> {
+    let finished = |ir: KernelIr| Ok::<_, CompileError>(kernel(&ir, simplify(&ir)?));
+    let of_coupling = |coupling: &Coupling| {
+        let packets = (0..model.q()).filter_map(|pop| lower::levels::packets(model, coupling, pop));
+        packets.map(finished).collect::<Result<Vec<_>, _>>()
     };
-    let kernels: Vec<Kernel> = kernels.iter().zip(dags).map(kernel).collect();
-    done(Stage::Schedule);
-    Ok(Plans { model, findings, kernels })
+    let of_stencil = |stencil: &Stencil| {
+        let sets = (0..stencil.sets().len()).map(|set| lower::levels::pass(stencil, set));
+        sets.map(finished).collect::<Result<Vec<_>, _>>()
+    };
+    Ok(Levels {
+        packets: model.couplings().iter().map(of_coupling).collect::<Result<_, _>>()?,
+        stencils: model.stencils().iter().map(of_stencil).collect::<Result<_, _>>()?,
+    })
 }
 
 impl Plans<'_> {
     /// Text and signatures for one set of options.
     pub fn emit(&self, options: &Options) -> Result<Compiled, CompileError> {
         check_block(self.model, options)?;
+        check_coupling(self.model, options)?;
         let [collide, init, macroscopic, walls @ ..] = &self.kernels[..] else {
             unreachable!("lower gives these kernels")
         };
         let of_role = |role| match role {
-            Role::Collide | Role::StreamCollide | Role::StreamCollideWalls => collide,
             Role::Init => init,
             Role::Macroscopic => macroscopic,
+            _ => collide,
         };
         let manifest = signature::manifest(self.model, options, &self.findings, |role| of_role(role).simplified);
         let method = Method {
@@ -187,6 +232,7 @@ impl Plans<'_> {
             init: &init.plan,
             macroscopic: &macroscopic.plan,
             walls: self.walls(walls),
+            jump: options.coupling.map(|coupling| self.jump(coupling)),
         };
         let (source, extras) = (emit::source(&method), emit::extras(&method));
         let report = report(&manifest, |role| of_role(role).naive, walls);
@@ -207,6 +253,18 @@ pub fn files(bundles: &[Bundle]) -> Vec<File> {
 }
 
 impl Plans<'_> {
+    /// What crosses level jumps by the coupling of that position.
+    fn jump(&self, coupling: usize) -> emit::Jump<'_> {
+        let stencils = self.model.stencils().iter().zip(&self.levels.stencils);
+        emit::Jump {
+            coupling: &self.model.couplings()[coupling],
+            packets: self.levels.packets[coupling].iter().map(|kernel| &kernel.plan).collect(),
+            stencils: stencils
+                .map(|(stencil, sets)| (stencil, sets.iter().map(|kernel| &kernel.plan).collect()))
+                .collect(),
+        }
+    }
+
     /// The kernels of the boundary rules, together with their rules.
     fn walls<'a>(&'a self, mut kernels: &'a [Kernel]) -> Vec<Wall<'a>> {
         let wall = |boundary: &'a Boundary| match &boundary.rule {
@@ -256,6 +314,23 @@ fn check_block(model: &Model, options: &Options) -> Result<(), CompileError> {
         }
         _ => Ok(()),
     }
+}
+
+/// What a packet carries is known within one coarse cell of the block that it comes from; with four cells a side all of
+/// these lie in blocks that touch it, and 2:1 balance says what they are.
+const LEAST_JUMP_SIDE: u32 = 4;
+
+fn check_coupling(model: &Model, options: &Options) -> Result<(), CompileError> {
+    let Some(coupling) = options.coupling.map(|at| &model.couplings()[at]) else { return Ok(()) };
+    if matches!(coupling.exchange(), Exchange::Ghosts { .. }) {
+        return Err(CompileError::Ghosts(coupling.name().into()));
+    }
+    let fits = |side: &u32| *side >= LEAST_JUMP_SIDE && side.is_multiple_of(2);
+    let sides = &options.block[..model.lattice().dim()];
+    if options.layout == Layout::Blocks && !sides.iter().all(fits) {
+        return Err(CompileError::JumpBlock(options.block));
+    }
+    Ok(())
 }
 
 fn report(manifest: &Manifest, naive: impl Fn(Role) -> Cost, walls: &[Kernel]) -> Report {

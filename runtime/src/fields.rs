@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use crate::device::{Buffer, Device, DeviceError, Scalar};
 use crate::layout::{Layout, SlotId};
-use crate::mesh::Grid;
+use crate::mesh::{Cell, Grid};
 use crate::observe::Sum;
 use crate::snapshot::{Component, Snapshot};
 
@@ -14,8 +14,10 @@ const SLOTS_AT_ONCE: usize = 4096;
 
 /// The per-block arrays of a grid.
 pub struct Fields {
-    /// Two sets of post-collision populations; which one is current is known to `step`.
+    /// Two sets of post-collision populations; which one is current on a level is known to `step`.
     pub populations: [Buffer; 2],
+    /// What paths that cut corners of coarse cells keep between two steps, `[corner][direction][cell]`.
+    pub saved: Buffer,
     /// Macroscopic fields.
     pub macroscopic: Buffer,
 }
@@ -26,7 +28,8 @@ impl Fields {
         let scalar = Scalar::from(manifest.real);
         let length = grid.slots() * Layout::populations(manifest).slot_len();
         let field_length = grid.slots() * Layout::fields(manifest).slot_len();
-        let bytes = (2 * length + field_length) * scalar.bytes();
+        let saved = grid.nodes().corner_count * Layout::populations(manifest).slot_len();
+        let bytes = (2 * length + saved + field_length) * scalar.bytes();
         if device.memory_available().is_some_and(|available| bytes > available) {
             return Err(device.out_of_memory(bytes));
         }
@@ -34,7 +37,9 @@ impl Fields {
         for buffer in &mut populations {
             buffer.poison()?;
         }
-        Ok(Fields { populations, macroscopic: device.alloc(scalar, field_length)? })
+        let mut saved = device.alloc(scalar, saved)?;
+        saved.poison()?;
+        Ok(Fields { populations, saved, macroscopic: device.alloc(scalar, field_length)? })
     }
 }
 
@@ -48,12 +53,12 @@ pub fn component_names(manifest: &Manifest) -> Vec<String> {
 }
 
 /// Fills an array `[slot][component][cell]` from the values of cells: `value(cell, out)` writes one value per component
-/// for the cell at that position of the box; what it does not write is 0. Blocks are filled in parallel.
+/// for the cell; what it does not write is 0. Blocks are filled in parallel.
 pub fn scatter(
     to: &mut Buffer,
     layout: Layout,
     grid: &Grid,
-    value: impl Fn([usize; 3], &mut [f64]) + Sync,
+    value: impl Fn(Cell, &mut [f64]) + Sync,
 ) -> Result<(), DeviceError> {
     for first in (0..grid.slots()).step_by(SLOTS_AT_ONCE) {
         let count = SLOTS_AT_ONCE.min(grid.slots() - first);
@@ -64,13 +69,13 @@ pub fn scatter(
     Ok(())
 }
 
-/// Changes an array `[slot][component][cell]` cell by cell: `change(cell, values)` has the components of the cell at that
-/// position of the box. Blocks are changed in parallel.
+/// Changes an array `[slot][component][cell]` cell by cell: `change(cell, values)` has the components of the cell.
+/// Blocks are changed in parallel.
 pub fn update(
     array: &mut Buffer,
     layout: Layout,
     grid: &Grid,
-    change: impl Fn([usize; 3], &mut [f64]) + Sync,
+    change: impl Fn(Cell, &mut [f64]) + Sync,
 ) -> Result<(), DeviceError> {
     for first in (0..grid.slots()).step_by(SLOTS_AT_ONCE) {
         let count = SLOTS_AT_ONCE.min(grid.slots() - first);
@@ -87,7 +92,7 @@ fn change_cells(
     first: usize,
     layout: Layout,
     grid: &Grid,
-    change: &(impl Fn([usize; 3], &mut [f64]) + Sync),
+    change: &(impl Fn(Cell, &mut [f64]) + Sync),
 ) {
     values.par_chunks_mut(layout.slot_len()).enumerate().for_each(|(slot, values)| {
         let mut of_cell = vec![0.0; layout.components()];
@@ -98,7 +103,7 @@ fn change_cells(
             for (component, value) in of_cell.iter_mut().enumerate() {
                 *value = values[place(component)];
             }
-            change(std::array::from_fn(|axis| origin[axis] + inside[axis]), &mut of_cell);
+            change(Cell { at: std::array::from_fn(|axis| origin.at[axis] + inside[axis]), ..origin }, &mut of_cell);
             for (component, value) in of_cell.iter().enumerate() {
                 values[place(component)] = *value;
             }
@@ -106,28 +111,37 @@ fn change_cells(
     });
 }
 
-/// The sum of each component of an array `[slot][component][cell]` over all cells, without loss; the same on any number
-/// of threads.
-pub fn sums(from: &Buffer, layout: Layout, grid: &Grid) -> Result<Vec<f64>, DeviceError> {
+/// The sum of each component of arrays `[slot][component][cell]` over all cells, each times its volume in cells of the
+/// coarsest level, without loss; the same on any number of threads. `of_level` gives the array of a level.
+pub fn sums<'a>(of_level: impl Fn(usize) -> &'a Buffer, layout: Layout, grid: &Grid) -> Result<Vec<f64>, DeviceError> {
     let mut totals = vec![Sum::default(); layout.components()];
-    for first in (0..grid.slots()).step_by(SLOTS_AT_ONCE) {
-        let count = SLOTS_AT_ONCE.min(grid.slots() - first);
-        let values = from.read_reals(first * layout.slot_len()..(first + count) * layout.slot_len())?;
-        let of_blocks: Vec<Sum> =
-            values.par_chunks(layout.cells()).map(|cells| cells.iter().copied().collect()).collect();
-        for (at, sum) in of_blocks.into_iter().enumerate() {
-            totals[at % layout.components()].merge(sum);
+    for (level, lists) in grid.levels().iter().enumerate() {
+        let mut slots: Vec<SlotId> = lists.all().collect();
+        slots.sort_unstable();
+        let volume = 0.5f64.powi((level * grid.dim()) as i32);
+        for run in slots.chunk_by(|one, next| one.0 + 1 == next.0).flat_map(|run| run.chunks(SLOTS_AT_ONCE)) {
+            let first = run[0].index() * layout.slot_len();
+            let values = of_level(level).read_reals(first..first + run.len() * layout.slot_len())?;
+            let of_blocks: Vec<Sum> = values
+                .par_chunks(layout.cells())
+                .map(|cells| cells.iter().map(|value| volume * value).collect())
+                .collect();
+            for (at, sum) in of_blocks.into_iter().enumerate() {
+                totals[at % layout.components()].merge(sum);
+            }
         }
     }
     Ok(totals.into_iter().map(Sum::value).collect())
 }
 
-/// The macroscopic array as dense arrays.
-pub fn gather(from: &Buffer, manifest: &Manifest, grid: &Grid, step: u64) -> Result<Snapshot, DeviceError> {
-    let components =
-        component_names(manifest).into_iter().map(|name| Component { name, data: vec![0.0; grid.cells()] }).collect();
-    let mut snapshot = Snapshot { step, dim: grid.dim(), size: grid.size(), components };
-    let layout = Layout::fields(manifest);
+/// Every cell of an array `[slot][component][cell]`, slot by slot: `each(cell, values)`.
+pub fn visit(
+    from: &Buffer,
+    layout: Layout,
+    grid: &Grid,
+    mut each: impl FnMut(Cell, &[f64]),
+) -> Result<(), DeviceError> {
+    let mut of_cell = vec![0.0; layout.components()];
     for first in (0..grid.slots()).step_by(SLOTS_AT_ONCE) {
         let count = SLOTS_AT_ONCE.min(grid.slots() - first);
         let values = from.read_reals(first * layout.slot_len()..(first + count) * layout.slot_len())?;
@@ -135,14 +149,28 @@ pub fn gather(from: &Buffer, manifest: &Manifest, grid: &Grid, step: u64) -> Res
             let origin = grid.origin(SlotId((first + slot) as u32));
             for cell in layout.all_cells() {
                 let inside = layout.position(cell);
-                let [x, y, z] = std::array::from_fn(|axis| origin[axis] + inside[axis]);
-                let to = snapshot.index(x, y, z);
-                for (component, dense) in snapshot.components.iter_mut().enumerate() {
-                    dense.data[to] = values[layout.offset(SlotId(slot as u32), component, cell)];
+                for (component, value) in of_cell.iter_mut().enumerate() {
+                    *value = values[layout.offset(SlotId(slot as u32), component, cell)];
                 }
+                each(Cell { at: std::array::from_fn(|axis| origin.at[axis] + inside[axis]), ..origin }, &of_cell);
             }
         }
     }
+    Ok(())
+}
+
+/// The macroscopic array of a grid of one level as dense arrays.
+pub fn gather(from: &Buffer, manifest: &Manifest, grid: &Grid, step: u64) -> Result<Snapshot, DeviceError> {
+    let components =
+        component_names(manifest).into_iter().map(|name| Component { name, data: vec![0.0; grid.cells()] }).collect();
+    let mut snapshot = Snapshot { step, dim: grid.dim(), size: grid.size(), components };
+    visit(from, Layout::fields(manifest), grid, |cell, values| {
+        let [x, y, z] = cell.at;
+        let to = snapshot.index(x, y, z);
+        for (component, value) in snapshot.components.iter_mut().zip(values) {
+            component.data[to] = *value;
+        }
+    })?;
     Ok(snapshot)
 }
 
@@ -159,7 +187,7 @@ mod tests {
         let grid = Grid::new(&manifest, [24, 16, 1], [Behind::Periodic; 6]).unwrap();
         let mut fields = Fields::new(&device, &manifest, &grid).unwrap();
         let layout = Layout::fields(&manifest);
-        scatter(&mut fields.macroscopic, layout, &grid, |at, out| {
+        scatter(&mut fields.macroscopic, layout, &grid, |Cell { at, .. }, out| {
             out.copy_from_slice(&[at[0] as f64, at[1] as f64, 0.5]);
         })
         .unwrap();
@@ -180,8 +208,8 @@ mod tests {
         let grid = Grid::new(&manifest, [24, 16, 1], [Behind::Periodic; 6]).unwrap();
         let mut fields = Fields::new(&device, &manifest, &grid).unwrap();
         let layout = Layout::fields(&manifest);
-        scatter(&mut fields.macroscopic, layout, &grid, |at, out| out[1] = at[0] as f64).unwrap();
-        update(&mut fields.macroscopic, layout, &grid, |at, values| values[1] -= 2.0 * at[0] as f64).unwrap();
+        scatter(&mut fields.macroscopic, layout, &grid, |cell, out| out[1] = cell.at[0] as f64).unwrap();
+        update(&mut fields.macroscopic, layout, &grid, |cell, values| values[1] -= 2.0 * cell.at[0] as f64).unwrap();
         let snapshot = gather(&fields.macroscopic, &manifest, &grid, 0).unwrap();
         let expected: Vec<f64> = (0..24 * 16).map(|at| -((at % 24) as f64)).collect();
         assert_eq!(snapshot.get("ux").unwrap(), expected);
@@ -195,11 +223,11 @@ mod tests {
         let grid = Grid::new(&manifest, [24, 16, 1], [Behind::Periodic; 6]).unwrap();
         let mut buffer = device.alloc(Scalar::F64, 6 * 64 * 3).unwrap();
         let layout = Layout::fields(&manifest);
-        scatter(&mut buffer, layout, &grid, |at, out| {
+        scatter(&mut buffer, layout, &grid, |Cell { at, .. }, out| {
             out.copy_from_slice(&[1.0, if at[0] == 0 { 1e16 } else { 1.0 }, if at[1] < 8 { 1e16 } else { -1e16 }]);
         })
         .unwrap();
-        assert_eq!(sums(&buffer, layout, &grid).unwrap(), [384.0, 16e16 + 368.0, 0.0]);
+        assert_eq!(sums(|_| &buffer, layout, &grid).unwrap(), [384.0, 16e16 + 368.0, 0.0]);
     }
 
     #[test]

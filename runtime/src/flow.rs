@@ -181,8 +181,11 @@ fn start(case: &Case, bundle: &Bundle, device: &Device) -> Result<Simulation, St
         let rule = WallSpec { rule: wall.rule.clone(), values: wall.values.clone() };
         grid.faces[face.index()] = FaceSpec::Wall(rule);
     }
-    let mut flow = Simulation::new(device, bundle, &grid, &case.params)?;
-    flow.init(|cell, out| case.start.at(cell, out))?;
+    let cells = case.block.map(|side| side as usize);
+    let levels = case.refinement.as_ref().map_or(1, |refinement| refinement.finest + 1);
+    let refines = |block| case.refinement.as_ref().is_some_and(|refinement| refinement.refines(block, cells));
+    let mut flow = Simulation::refined(device, bundle, &grid, &case.params, levels, refines)?;
+    flow.init_cells(|cell, out| case.start.at(cell.centre(), out))?;
     if let (false, Some(viscosity)) = (case.start.is_uniform(), case.scales.viscosity) {
         flow.start_with_stress(viscosity)?;
     }

@@ -248,6 +248,7 @@ fn check(device: &Device, manifest: &Manifest) -> Result<(), KernelError> {
             Role::StreamCollideWalls => {
                 starts(&["ids", "count", "neighbours", "wall_rules", "wall_values", "src", "dst"])
             }
+            Role::StreamCollideJump | Role::StreamCollideJumpWalls => starts(&["ids", "count", "neighbours", "nodes"]),
             Role::Macroscopic => starts(&["ids", "count", "src", "fields"]),
             Role::Collide => starts(&["count", "src", "dst"]),
         };

@@ -1,8 +1,18 @@
 //! A simulation: a method's kernels on a grid, advanced step by step.
 //!
-//! One step is two phases, `stream_collide` on blocks away from walls and `stream_collide_walls` on the others; both read
-//! one set of post-collision populations and write the other. Fields are moments of the current set: collision conserves
-//! them, so before and after are the same.
+//! A step of a level is four phases, for blocks with or without walls and level jumps beside them; all read one set of
+//! post-collision populations and write the other. Fields are moments of the current set: collision conserves them, so
+//! before and after are the same.
+//!
+//! A step of the grid is one of its coarsest level. Level `l` takes `2^l` of them, in an order in which nothing but the two
+//! sets is needed (`lbm_dsl::model::levels` in the compiler has the rule):
+//!
+//! ```text
+//! advance(l):  advance(l + 1), if there is such a level     its first step in this one
+//!              stream and collide level l
+//!              advance(l + 1)                               its second
+//!              exchange the two sets of level l
+//! ```
 //!
 //! On a GPU pairs of steps are recorded once and repeated, which spares small grids the cost of launching.
 
@@ -21,13 +31,21 @@ use crate::device::{Device, Graph};
 use crate::fields::{self, Fields};
 use crate::kernels::{Given, Program};
 use crate::layout::Layout;
-use crate::mesh::{Grid, Tables};
+use crate::mesh::{Block, Cell, Grid, Tables};
 use crate::observe::{Conserved, Sum};
 use crate::snapshot::Snapshot;
 use setup::{Params, Walls};
 
 /// Pairs of steps in a recording: enough that launching it costs little per step.
 const PAIRS_RECORDED: u64 = 8;
+
+/// A level in the course of time.
+struct Level {
+    /// The method's parameters on it.
+    params: Params,
+    /// Which of the two sets of populations is current.
+    current: usize,
+}
 
 /// A method on a grid.
 pub struct Simulation {
@@ -36,9 +54,7 @@ pub struct Simulation {
     tables: Tables,
     walls: Walls,
     fields: Fields,
-    params: Params,
-    /// Which of the two sets of populations is current.
-    current: usize,
+    levels: Vec<Level>,
     step: u64,
     recording: Option<Graph>,
     timings: Timings,
@@ -52,9 +68,23 @@ impl Simulation {
         spec: &GridSpec,
         params: &[(String, Vec<f64>)],
     ) -> Result<Self, StepError> {
+        Self::refined(device, bundle, spec, params, 1, |_| false)
+    }
+
+    /// The same on so many levels, refined as [`Grid::refined`] says; the size of `spec` is that of the coarsest level, and
+    /// `params` are its parameters.
+    pub fn refined(
+        device: &Device,
+        bundle: &Bundle,
+        spec: &GridSpec,
+        params: &[(String, Vec<f64>)],
+        levels: usize,
+        refine: impl Fn(Block) -> bool,
+    ) -> Result<Self, StepError> {
         let params = Params::new(&bundle.manifest, params)?;
         let (faces, instances) = setup::faces(&bundle.manifest, spec)?;
-        let grid = Grid::new(&bundle.manifest, spec.size, faces)?;
+        let grid = Grid::refined(&bundle.manifest, spec.size, faces, levels, refine)?;
+        let params = params.of_levels(&bundle.manifest, grid.levels().len())?;
         let program = Program::load(device, bundle)?;
         let fields = Fields::new(device, &bundle.manifest, &grid)?;
         let tables = Tables::new(device, &grid)?;
@@ -65,8 +95,7 @@ impl Simulation {
             tables,
             walls,
             fields,
-            params,
-            current: 0,
+            levels: params.into_iter().map(|params| Level { params, current: 0 }).collect(),
             step: 0,
             recording: None,
             timings: Timings::default(),
@@ -74,20 +103,67 @@ impl Simulation {
     }
 
     /// Sets the fields of every cell and starts at step 0. `value(cell, out)` writes the components of all fields, in the
-    /// order of the manifest (`rho, ux, uy, uz`), for the cell with its centre at `cell + 1/2`.
+    /// order of the manifest (`rho, ux, uy, uz`), for the cell with its centre at `cell + 1/2` of its level.
     pub fn init(&mut self, value: impl Fn([usize; 3], &mut [f64]) + Sync) -> Result<(), StepError> {
+        self.init_cells(|cell, out| value(cell.at, out))
+    }
+
+    /// The same for a grid of several levels.
+    pub fn init_cells(&mut self, value: impl Fn(Cell, &mut [f64]) + Sync) -> Result<(), StepError> {
         let layout = Layout::fields(self.manifest());
         fields::scatter(&mut self.fields.macroscopic, layout, &self.grid, value)?;
-        let count = self.grid.slots();
-        let given = vec![
-            ("ids", Given::Read(&self.tables.all)),
-            ("count", Given::Int(count as i32)),
-            ("fields", Given::Read(&self.fields.macroscopic)),
-            ("dst", Given::Write(&mut self.fields.populations[self.current])),
-        ];
-        launch(&self.program, Role::Init, count, given, &self.params)?;
+        for (level, tables) in self.levels.iter_mut().zip(&self.tables.levels) {
+            level.current = 0;
+            let count = tables.all.len();
+            let given = vec![
+                ("ids", Given::Read(&tables.all)),
+                ("count", Given::Int(count as i32)),
+                ("fields", Given::Read(&self.fields.macroscopic)),
+                ("dst", Given::Write(&mut self.fields.populations[0])),
+            ];
+            launch(&self.program, Role::Init, count, given, &level.params)?;
+        }
         self.step = 0;
         Ok(())
+    }
+
+    /// Changes the current populations cell by cell: `change(cell, populations)`.
+    pub fn update_cells(&mut self, change: impl Fn(Cell, &mut [f64]) + Sync) -> Result<(), StepError> {
+        let layout = Layout::populations(self.program.manifest());
+        let [first, second] = &mut self.fields.populations;
+        for (at, set) in [first, second].into_iter().enumerate() {
+            let current: Vec<bool> = self.levels.iter().map(|level| level.current == at).collect();
+            if current.contains(&true) {
+                fields::update(set, layout, &self.grid, |cell, populations| {
+                    if current[cell.level] {
+                        change(cell, populations);
+                    }
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The current populations of every cell: `each(cell, populations)`.
+    pub fn visit_populations(&self, mut each: impl FnMut(Cell, &[f64])) -> Result<(), StepError> {
+        let layout = Layout::populations(self.manifest());
+        for (at, set) in self.fields.populations.iter().enumerate() {
+            let current: Vec<bool> = self.levels.iter().map(|level| level.current == at).collect();
+            if current.contains(&true) {
+                fields::visit(set, layout, &self.grid, |cell, populations| {
+                    if current[cell.level] {
+                        each(cell, populations);
+                    }
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Macroscopic fields of every cell of the current step: `each(cell, values)`, in the order of the manifest.
+    pub fn visit_cells(&mut self, each: impl FnMut(Cell, &[f64])) -> Result<(), StepError> {
+        self.sample()?;
+        Ok(fields::visit(&self.fields.macroscopic, Layout::fields(self.manifest()), &self.grid, each)?)
     }
 
     /// Sets the fields from a snapshot of the same size and starts at its step.
@@ -123,7 +199,7 @@ impl Simulation {
         let start = device.mark()?;
         let mut left = steps;
         // The phases of these are timed one by one.
-        while left > 0 && (self.current == 1 || steps - left < Timings::SAMPLED_STEPS) {
+        while left > 0 && (self.levels[0].current == 1 || steps - left < Timings::SAMPLED_STEPS) {
             self.advance_timed(device)?;
             left -= 1;
         }
@@ -148,27 +224,43 @@ impl Simulation {
 
     /// One step.
     fn advance(&mut self) -> Result<(), StepError> {
-        self.stream_collide()?;
-        self.stream_collide_walls()?;
-        self.swap();
+        self.advance_level(0, false, None)?;
+        self.step += 1;
         Ok(())
     }
 
     /// One step, with marks around its phases.
     fn advance_timed(&mut self, device: &Device) -> Result<(), StepError> {
-        let start = device.mark()?;
-        self.stream_collide()?;
-        let middle = device.mark()?;
-        self.stream_collide_walls()?;
-        let end = device.mark()?;
-        self.swap();
-        self.timings.sample(start, middle, end);
+        self.advance_level(0, false, Some(device))?;
+        self.timings.sampled();
+        self.step += 1;
         Ok(())
     }
 
-    /// Pairs of steps as one recording; the current set of populations must be the first.
+    /// One step of a level and all finer ones; `start`: the first of the two in a step of the coarser level.
+    fn advance_level(&mut self, level: usize, start: bool, timed: Option<&Device>) -> Result<(), StepError> {
+        let finer = level + 1 < self.levels.len();
+        if finer {
+            self.advance_level(level + 1, true, timed)?;
+        }
+        for phase in Phase::ALL {
+            let from = timed.map(Device::mark).transpose()?;
+            let ran = self.stream_collide(phase, level, start)?;
+            if let (Some(from), Some(device), true) = (from, timed, ran) {
+                self.timings.sample(phase, from, device.mark()?);
+            }
+        }
+        if finer {
+            self.advance_level(level + 1, false, timed)?;
+        }
+        self.levels[level].current = 1 - self.levels[level].current;
+        Ok(())
+    }
+
+    /// Pairs of steps as one recording; the current set of populations of the coarsest level must be the first. Finer levels
+    /// take an even number of steps in each.
     fn record(&mut self, device: &Device) -> Result<Option<Graph>, StepError> {
-        let step = self.step;
+        let (step, current) = (self.step, self.levels.iter().map(|level| level.current).collect::<Vec<_>>());
         let mut failed = None;
         let recorded = device.record(|| {
             for _ in 0..2 * PAIRS_RECORDED {
@@ -180,65 +272,91 @@ impl Simulation {
             Ok(())
         });
         self.step = step;
-        self.current = 0;
+        self.levels.iter_mut().zip(current).for_each(|(level, current)| level.current = current);
         match failed {
             Some(error) => Err(error),
             None => Ok(recorded?),
         }
     }
 
-    /// Blocks away from walls.
-    fn stream_collide(&mut self) -> Result<(), StepError> {
-        let count = self.grid.interior().len();
-        let (src, dst) = sets(&mut self.fields, self.current);
-        let given = vec![
-            ("ids", Given::Read(&self.tables.interior)),
+    /// The blocks of a phase on a level; says whether there are any.
+    fn stream_collide(&mut self, phase: Phase, level: usize, start: bool) -> Result<bool, StepError> {
+        let Level { params, current } = &self.levels[level];
+        let current_of = |level: Option<usize>| {
+            let of = level.and_then(|level| self.levels.get(level));
+            Given::Int(of.map_or(0, |level| level.current as i32))
+        };
+        let (lists, tables) = (&self.tables.levels[level], &self.tables);
+        let (ids, role) = match phase {
+            Phase::StreamCollide => (&lists.interior, Role::StreamCollide),
+            Phase::StreamCollideWalls => (&lists.walls, Role::StreamCollideWalls),
+            Phase::StreamCollideJump => (&lists.jump, Role::StreamCollideJump),
+            Phase::StreamCollideJumpWalls => (&lists.both, Role::StreamCollideJumpWalls),
+        };
+        let count = ids.len();
+        let mut given = vec![
+            ("ids", Given::Read(ids)),
             ("count", Given::Int(count as i32)),
-            ("neighbours", Given::Read(&self.tables.neighbours)),
-            ("src", Given::Read(src)),
-            ("dst", Given::Write(dst)),
+            ("neighbours", Given::Read(&tables.neighbours)),
         ];
-        launch(&self.program, Role::StreamCollide, count, given, &self.params)
+        let Fields { populations: [first, second], saved, .. } = &mut self.fields;
+        match phase {
+            Phase::StreamCollide | Phase::StreamCollideWalls => {
+                let (src, dst) = if *current == 0 { (first, second) } else { (second, first) };
+                given.extend([("src", Given::Read(src)), ("dst", Given::Write(dst))]);
+            }
+            Phase::StreamCollideJump | Phase::StreamCollideJumpWalls => given.extend([
+                ("nodes", Given::Read(&tables.nodes)),
+                ("near", Given::Read(&tables.near)),
+                ("children", Given::Read(&tables.children)),
+                ("parents", Given::Read(&tables.parents)),
+                ("slots", Given::Read(&tables.slots)),
+                ("corners", Given::Read(&tables.corners)),
+                ("saved", Given::Write(saved)),
+                ("populations_0", Given::Write(first)),
+                ("populations_1", Given::Write(second)),
+                ("current", Given::Int(*current as i32)),
+                ("coarse", current_of(level.checked_sub(1))),
+                ("fine", current_of(Some(level + 1))),
+                ("start", Given::Int(i32::from(start))),
+            ]),
+        }
+        if matches!(phase, Phase::StreamCollideWalls | Phase::StreamCollideJumpWalls) {
+            given.extend([
+                ("wall_rules", Given::Read(&self.walls.rules)),
+                ("wall_values", Given::Read(&self.walls.values)),
+            ]);
+        }
+        launch(&self.program, role, count, given, params)?;
+        Ok(count > 0)
     }
 
-    /// Blocks that touch walls.
-    fn stream_collide_walls(&mut self) -> Result<(), StepError> {
-        let count = self.grid.walls().len();
-        let (src, dst) = sets(&mut self.fields, self.current);
-        let given = vec![
-            ("ids", Given::Read(&self.tables.walls)),
-            ("count", Given::Int(count as i32)),
-            ("neighbours", Given::Read(&self.tables.neighbours)),
-            ("wall_rules", Given::Read(&self.walls.rules)),
-            ("wall_values", Given::Read(&self.walls.values)),
-            ("src", Given::Read(src)),
-            ("dst", Given::Write(dst)),
-        ];
-        launch(&self.program, Role::StreamCollideWalls, count, given, &self.params)
+    /// Computes the macroscopic fields of the current step.
+    fn sample(&mut self) -> Result<(), StepError> {
+        for (level, tables) in self.levels.iter().zip(&self.tables.levels) {
+            let count = tables.all.len();
+            let given = vec![
+                ("ids", Given::Read(&tables.all)),
+                ("count", Given::Int(count as i32)),
+                ("src", Given::Read(&self.fields.populations[level.current])),
+                ("fields", Given::Write(&mut self.fields.macroscopic)),
+            ];
+            launch(&self.program, Role::Macroscopic, count, given, &level.params)?;
+        }
+        Ok(())
     }
 
-    fn swap(&mut self) {
-        self.current = 1 - self.current;
-        self.step += 1;
-    }
-
-    /// Macroscopic fields of the current step.
+    /// Macroscopic fields of the current step of a grid of one level.
     pub fn snapshot(&mut self) -> Result<Snapshot, StepError> {
-        let count = self.grid.slots();
-        let given = vec![
-            ("ids", Given::Read(&self.tables.all)),
-            ("count", Given::Int(count as i32)),
-            ("src", Given::Read(&self.fields.populations[self.current])),
-            ("fields", Given::Write(&mut self.fields.macroscopic)),
-        ];
-        launch(&self.program, Role::Macroscopic, count, given, &self.params)?;
+        self.sample()?;
         Ok(fields::gather(&self.fields.macroscopic, self.manifest(), &self.grid, self.step)?)
     }
 
-    /// Mass and momentum of each set of populations, summed without loss, in the order of the manifest.
+    /// Mass and momentum of each set of populations, summed without loss, in the order of the manifest; volumes are counted in
+    /// cells of the coarsest level.
     pub fn sums(&self) -> Result<Vec<Conserved>, StepError> {
         let manifest = self.manifest();
-        let current = &self.fields.populations[self.current];
+        let current = |level: usize| &self.fields.populations[self.levels[level].current];
         let sums = fields::sums(current, Layout::populations(manifest), &self.grid)?;
         let of = |set: &Populations| {
             let (sums, directions) = (&sums[set.range()], &manifest.directions[set.range()]);
@@ -261,9 +379,13 @@ impl Simulation {
         Ok(self.conserved()?.mass)
     }
 
-    /// Changes a parameter of the method from the next step on.
+    /// Changes a parameter of the method from the next step on; finer levels follow.
     pub fn set_param(&mut self, name: &str, values: &[f64]) -> Result<(), StepError> {
-        self.params.set(self.program.manifest(), name, values)?;
+        let manifest = self.program.manifest();
+        let mut coarsest = self.levels[0].params.clone();
+        coarsest.set(manifest, name, values)?;
+        let params = coarsest.of_levels(manifest, self.levels.len())?;
+        self.levels.iter_mut().zip(params).for_each(|(level, params)| level.params = params);
         self.recording = None;
         Ok(())
     }
@@ -295,7 +417,7 @@ impl Simulation {
 
     /// Million cell updates per second, over all of [`run`](Self::run) so far; 0 before.
     pub fn mlups(&self) -> f64 {
-        self.timings.steps_per_second() * self.grid.cells() as f64 / 1e6
+        self.timings.steps_per_second() * self.grid.updates() as f64 / 1e6
     }
 
     /// Share of a copy bandwidth (bytes per second) that `mlups` million cell updates per second are, counting every
@@ -304,12 +426,6 @@ impl Simulation {
         let bytes = 2 * self.manifest().q() * self.manifest().real.bytes();
         mlups * 1e6 * bytes as f64 / bandwidth
     }
-}
-
-/// The current set of populations and the other.
-fn sets(fields: &mut Fields, current: usize) -> (&crate::device::Buffer, &mut crate::device::Buffer) {
-    let [first, second] = &mut fields.populations;
-    if current == 0 { (first, second) } else { (second, first) }
 }
 
 /// Launches with the parameters that the kernel takes.

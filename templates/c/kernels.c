@@ -15,6 +15,10 @@ enum {
     BX = {{ bx }}, BY = {{ by }}, BZ = {{ bz }},  // cells of a block along each axis
     CELLS = BX * BY * BZ,
     NEAR = {{ near }},  // neighbours of a block, itself included
+{%- if jump %}
+    DIM = {{ dim }},  // axes
+    COARSER = INT32_MIN,  // in the place of a neighbour: it is coarser, or refined
+{%- endif %}
     FIELDS = {{ fields }},  // components of the macroscopic fields
     ROWS = {{ rows }},  // rows along x that are gathered, then collided, at a time: a divisor of BY * BZ
     SLAB = ROWS * BX,  // their cells
@@ -197,7 +201,7 @@ void {{ stream_collide.symbol }}(
 {% if walls -%}
 // ==== walls =========================================================================================================
 
-{% if walls.tables -%}
+{% if walls.tables or jump -%}
 {% include "tables" %}
 {% endif -%}
 {% for rule in walls.rules -%}
@@ -248,6 +252,9 @@ static {{ real }} from_wall(
     }
 }
 
+{% if jump -%}
+{% include "jump" %}
+{% endif -%}
 {% if walls.nodes -%}
 {% include "nodes" %}
 {% endif -%}
@@ -301,7 +308,7 @@ void {{ walls.kernel.symbol }}(
 {%- if walls.nodes %}
             for (int cell = 0; cell < SLAB; ++cell) {
                 const int y = (row + cell / BX) % BY, z = (row + cell / BX) / BY;
-                node(before + cell, SLAB, cell % BX, y, z, src, near, wall_rules, wall_values);
+                node(before + cell, SLAB, cell % BX, y, z, src, near, wall_rules, wall_values{% if jump %}, 0{{ jump.pass }}{% endif %});
             }
 {%- endif %}
             collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past{{ param_names }});
@@ -310,6 +317,49 @@ void {{ walls.kernel.symbol }}(
     settle();
 }
 
+{% elif jump -%}
+{% include "tables" %}
+{% include "jump" %}
+{% endif -%}
+{% if jump -%}
+{% for kernel in jump.kernels -%}
+{% for line in kernel.signature.doc -%}
+// {{ line }}
+{% endfor -%}
+void {{ kernel.signature.symbol }}(
+{%- for arg in kernel.signature.args %}
+    {{ arg }}
+{%- endfor %}
+{
+    _Alignas(64) {{ real }} before[Q * SLAB];
+    {{ real }} *const dst = current ? populations_0 : populations_1;
+    const int past = past_cache(count, dst);
+    for (int32_t item = 0; item < count; ++item) {
+        const int32_t slot = ids[item];
+{%- if kernel.walls %}
+        Jump jump = around(slot, neighbours, nodes, near, children, parents, slots, corners, saved,
+            populations_0, populations_1, current, coarse, fine, start);
+        jump.wall_rules = wall_rules, jump.wall_values = wall_values;
+{%- else %}
+        const Jump jump = around(slot, neighbours, nodes, near, children, parents, slots, corners, saved,
+            populations_0, populations_1, current, coarse, fine, start);
+{%- endif %}
+        for (int row = 0; row < BY * BZ; row += ROWS) {
+            for (int cell = 0; cell < SLAB; ++cell) {
+                const int at[3] = {cell % BX, (row + cell / BX) % BY, (row + cell / BX) / BY};
+                for (int i = 0; i < Q; ++i) before[i * SLAB + cell] = arrives(&jump, i, at, row * BX + cell{{ jump.pass }});
+{%- if kernel.walls and walls.nodes %}
+                node(before + cell, SLAB, at[0], at[1], at[2], jump.own, neighbours + (size_t)slot * NEAR, wall_rules, wall_values,
+                    &jump{{ jump.pass }});
+{%- endif %}
+            }
+            collide_slab(before, dst + (size_t)slot * (Q * CELLS) + row * BX, past{{ param_names }});
+        }
+    }  // blocks
+    settle();
+}
+
+{% endfor -%}
 {% endif -%}
 // ==== macroscopic fields ============================================================================================
 

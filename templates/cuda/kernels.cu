@@ -6,6 +6,10 @@
 static constexpr int Q = {{ q }};  // directions
 static constexpr int CELLS = {{ bx }} * {{ by }} * {{ bz }};  // of a block
 static constexpr int NEAR = {{ near }};  // neighbours of a block, itself included
+{%- if jump %}
+static constexpr int DIM = {{ dim }};  // axes
+static constexpr int COARSER = -2147483647 - 1;  // in the place of a neighbour: it is coarser, or refined
+{%- endif %}
 static constexpr int FIELDS = {{ fields }};  // components of the macroscopic fields
 
 // Where the population of a direction at a cell of a slot is.
@@ -85,7 +89,7 @@ extern "C" __global__ void __launch_bounds__({{ threads }})
 {% if walls -%}
 // ==== walls =========================================================================================================
 
-{% if walls.tables -%}
+{% if walls.tables or jump -%}
 {% include "tables" %}
 {% endif -%}
 {% for rule in walls.rules -%}
@@ -139,6 +143,9 @@ static __device__ __forceinline__ {{ real }} pull(
     }
 }
 
+{% if jump -%}
+{% include "jump" %}
+{% endif -%}
 {% if walls.nodes -%}
 {% include "nodes" %}
 {% endif -%}
@@ -170,7 +177,7 @@ extern "C" __global__ void __launch_bounds__({{ threads }})
 {%- endif %}
 {%- endfor %}
 {%- if walls.nodes %}
-{{ pad }}    node(f, 1, x, y, {% if deep %}z{% else %}0{% endif %}, src, near, wall_rules, wall_values);
+{{ pad }}    node(f, 1, x, y, {% if deep %}z{% else %}0{% endif %}, src, near, wall_rules, wall_values{% if jump %}, 0{{ jump.pass }}{% endif %});
 {%- endif %}
 
 {{ pad }}    collide(f{{ param_names }});
@@ -181,6 +188,48 @@ extern "C" __global__ void __launch_bounds__({{ threads }})
 {%- endif %}
 }
 
+{% elif jump -%}
+{% include "tables" %}
+{% include "jump" %}
+{% endif -%}
+{% if jump -%}
+{% for kernel in jump.kernels -%}
+{% for line in kernel.signature.doc -%}
+// {{ line }}
+{% endfor -%}
+extern "C" __global__ void __launch_bounds__({{ threads }})
+{{ kernel.signature.symbol }}(
+{%- for arg in kernel.signature.args %}
+    {{ arg }}
+{%- endfor %}
+{
+{%- for line in thread %}
+    {{ line }}
+{%- endfor %}
+{{ pad }}    Jump jump = around(slot, neighbours, nodes, near, children, parents, slots, corners, saved,
+{{ pad }}        populations_0, populations_1, current, coarse, fine, start);
+{%- if kernel.walls %}
+{{ pad }}    jump.wall_rules = wall_rules, jump.wall_values = wall_values;
+{%- endif %}
+{{ pad }}    const int at_cell[3] = {cell % {{ bx }}, cell / {{ bx }} % {{ by }}, cell / ({{ bx }} * {{ by }})};
+{{ pad }}    {{ real }} f[Q];
+#pragma unroll
+{{ pad }}    for (int i = 0; i < Q; ++i) f[i] = arrives(&jump, i, at_cell, cell{{ jump.pass }});
+{%- if kernel.walls and walls.nodes %}
+{{ pad }}    node(f, 1, at_cell[0], at_cell[1], at_cell[2], jump.own, neighbours + (size_t)slot * NEAR, wall_rules, wall_values,
+{{ pad }}        &jump{{ jump.pass }});
+{%- endif %}
+
+{{ pad }}    collide(f{{ param_names }});
+{{ pad }}    {{ real }} *const dst = current ? populations_0 : populations_1;
+#pragma unroll
+{{ pad }}    for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
+{%- if several %}
+    }  // cells
+{%- endif %}
+}
+
+{% endfor -%}
 {% endif -%}
 // ==== macroscopic fields ============================================================================================
 

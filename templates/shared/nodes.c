@@ -33,7 +33,7 @@
 {
     const int at[3] = {x, y, z}, side[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
     int entry = {{ middle }}, cell = 0;
-    for (int axis = 0, step = 1, stride = 1; axis < {{ walls.dim }}; stride *= side[axis], step *= 3, ++axis) {
+    for (int axis = 0, step = 1, stride = 1; axis < {{ dim }}; stride *= side[axis], step *= 3, ++axis) {
         const int upwind = at[axis] - VELOCITY[direction][axis];
         const int block = upwind < 0 ? -1 : upwind >= side[axis] ? 1 : 0;
         entry += block * step;
@@ -56,7 +56,7 @@
 {
     const int block = at == 0 ? -1 : at == side - 1 ? 1 : 0;
     const {{ int }} entry = near[{{ middle }} + block * step];
-    if (entry >= 0) return 0;
+    if (entry >= 0{% if jump %} || entry == COARSER{% endif %}) return 0;
     switch (wall_rules[-1 - entry]) {
 {%- for rule in walls.nodes %}
     case {{ rule.code }}:
@@ -72,7 +72,7 @@
 // has brought; what nothing has brought is of no meaning yet. Where several walls meet, the rule is that of the first axis.
 {{ function }} void node(
     {{ real }} *arrived, const int stride, const int x, const int y, const int z, const {{ real }} *src,
-    const {{ int }} *near, const {{ int }} *wall_rules, const {{ real }} *wall_values)
+    const {{ int }} *near, const {{ int }} *wall_rules, const {{ real }} *wall_values{% if jump %}, const Jump *jump{{ jump.decl }}{% endif %})
 {
 {%- if not walls.own and not walls.inside %}
     (void)src;  // no rule reads what other cells hold
@@ -80,8 +80,11 @@
     (void)z;
 {%- endif %}
 {%- endif %}
+{%- if jump and not walls.inside %}
+    (void)jump;
+{%- endif %}
     {{ int }} w = -1;
-    const int normal[{{ walls.dim }}] = {
+    const int normal[{{ dim }}] = {
         inward(x, {{ bx }}, 1, near, wall_rules, &w),
         inward(y, {{ by }}, 3, near, wall_rules, &w),
 {%- if deep %}
@@ -91,15 +94,15 @@
     if (w < 0) return;
 
     // the frame: normals first, then the axes along the walls
-    int axes[{{ walls.dim }}], walls = 0;
-    int sign[{{ walls.dim }}];
-    for (int axis = 0; axis < {{ walls.dim }}; ++axis) {
+    int axes[{{ dim }}], walls = 0;
+    int sign[{{ dim }}];
+    for (int axis = 0; axis < {{ dim }}; ++axis) {
         if (normal[axis] != 0) axes[walls++] = axis;
     }
-    for (int axis = 0, next = walls; axis < {{ walls.dim }}; ++axis) {
+    for (int axis = 0, next = walls; axis < {{ dim }}; ++axis) {
         if (normal[axis] == 0) axes[next++] = axis;
     }
-    for (int axis = 0; axis < {{ walls.dim }}; ++axis) sign[axis] = normal[axes[axis]] < 0 ? -1 : 1;
+    for (int axis = 0; axis < {{ dim }}; ++axis) sign[axis] = normal[axes[axis]] < 0 ? -1 : 1;
 
     int turn[Q];
     {{ real }} streamed[Q];
@@ -110,7 +113,7 @@
     for (int i = 0; i < Q; ++i) {
         const int power[3] = {1, 3, 9};
         int code = {{ middle }};
-        for (int axis = 0; axis < {{ walls.dim }}; ++axis) {
+        for (int axis = 0; axis < {{ dim }}; ++axis) {
             code += power[axes[axis]] * sign[axis] * VELOCITY[i][axis];
         }
         turn[i] = NUMBER[code];
@@ -137,7 +140,17 @@
 {%- for form in rule.forms %}
         if (walls == {{ form.walls }}) {
 {%- if form.inside %}
+{%- if jump %}
+            const int next[3] = {x + normal[0], y + normal[1], z{% if deep %} + normal[2]{% endif %}};
+            const int inner = next[0] + {{ bx }} * (next[1] + {{ by }} * next[2]);
+{%- endif %}
             for (int i = 0; i < Q; ++i) {
+{%- if jump %}
+                if (jump) {
+                    inside[i] = arrives(jump, turn[i], next, inner{{ jump.pass }});
+                    continue;
+                }
+{%- endif %}
                 inside[i] = arrival(turn[i], x + normal[0], y + normal[1], z{% if deep %} + normal[2]{% endif %}, src, near,
                     wall_rules, wall_values);
             }

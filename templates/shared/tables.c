@@ -1,14 +1,14 @@
 // Velocity of each direction.
-{{ table }} signed char VELOCITY[Q][{{ walls.dim }}] = {
-{%- for line in walls.velocities %}
+{{ table }} signed char VELOCITY[Q][{{ dim }}] = {
+{%- for line in velocities %}
     {{ line }}
 {%- endfor %}
 };
 
 // Direction of each velocity, by (cx+1) + 3 (cy+1){% if deep %} + 9 (cz+1){% endif %}.
-{{ table }} signed char NUMBER[NEAR] = { {{- walls.numbers -}} };
+{{ table }} signed char NUMBER[NEAR] = { {{- numbers -}} };
 
-{% if walls.mirrors -%}
+{% if walls and walls.mirrors -%}
 // The wall that decides what comes back along a direction that leaves the block through the wall w: where several walls are
 // in the way, one that is no mirror. If all are mirrors, `mirrored` is what they send back: what left the image of the cell
 // that the direction comes from.
@@ -18,11 +18,11 @@
 {
     const int at[3] = {x, y, z}, side[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
     int entry = {{ middle }}, cell = 0, code = 0;
-    for (int axis = 0, step = 1, stride = 1; axis < {{ walls.dim }}; stride *= side[axis], step *= 3, ++axis) {
+    for (int axis = 0, step = 1, stride = 1; axis < {{ dim }}; stride *= side[axis], step *= 3, ++axis) {
         int c = VELOCITY[direction][axis];
         int upwind = at[axis] - c;
         int block = upwind < 0 ? -1 : upwind >= side[axis] ? 1 : 0;
-        if (block != 0 && near[{{ middle }} + block * step] < 0) {
+        if (block != 0 && near[{{ middle }} + block * step] < 0{% if jump %} && near[{{ middle }} + block * step] != COARSER{% endif %}) {
             const {{ int }} across = -1 - near[{{ middle }} + block * step], rule = wall_rules[across];
             if (!({{ walls.mirrors }})) return across;
             c = -c, upwind = at[axis], block = 0;

@@ -67,8 +67,14 @@ pub fn inside(range: Option<(f64, f64)>, rate: f64) -> f64 {
 
 /// A model, compiled.
 pub fn compile(model: &Model, target: Target, real: Real, block: [u32; 3]) -> Compiled {
-    pipeline::compile(model, &Options { target, real, layout: Layout::Blocks, block })
+    pipeline::compile(model, &Options { target, real, layout: Layout::Blocks, block, coupling: None })
         .unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A model, compiled with kernels for level jumps of its first coupling.
+pub fn compile_levels(model: &Model, target: Target, real: Real, block: [u32; 3]) -> Bundle {
+    let options = Options { target, real, layout: Layout::Blocks, block, coupling: Some(0) };
+    pipeline::compile(model, &options).unwrap_or_else(|error| panic!("{error}")).bundle
 }
 
 /// All files of a shipped spec for both targets, with the default block.
@@ -76,7 +82,7 @@ pub fn files(spec: &str, real: Real) -> Vec<File> {
     let model = model(spec);
     let block = Options::default_block(model.lattice().dim());
     let plans = pipeline::plan(&model, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"));
-    let emit = |target| plans.emit(&Options { target, real, layout: Layout::Blocks, block });
+    let emit = |target| plans.emit(&Options { target, real, layout: Layout::Blocks, block, coupling: None });
     pipeline::files(
         &[Target::Cuda, Target::C].map(|target| emit(target).unwrap_or_else(|error| panic!("{error}")).bundle),
     )

@@ -60,7 +60,8 @@ fn plain_arrays_compile_for_both_targets_as_their_header_says() {
         let model = compiled::model(spec);
         let plans = pipeline::plan(&model, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"));
         for target in [Target::C, Target::Cuda] {
-            let options = Options { target, real: Real::F32, layout: Layout::Soa, block: Options::TILE };
+            let options =
+                Options { target, real: Real::F32, layout: Layout::Soa, block: Options::TILE, coupling: None };
             let bundle = plans.emit(&options).unwrap_or_else(|error| panic!("{error}")).bundle;
             for file in bundle.extras.iter().chain([&bundle.source]) {
                 std::fs::write(temporary.path().join(&file.name), &file.text).expect("a temporary file");

@@ -6,7 +6,7 @@ use lbm_dsl::expr::Symbol;
 use super::formula::{Language, Printer, real_name};
 use super::view::{Kernel, Pull, Value, View};
 use super::walls::walls;
-use super::{Method, banner};
+use super::{Method, banner, jump};
 use crate::ir::{Output, Plan};
 
 /// How a target spells what the targets spell differently.
@@ -32,6 +32,16 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
     let shape = manifest.kernel(Role::StreamCollide).expect("every bundle streams");
     let (items, threads) = (shape.items_per_group, shape.threads);
     let several = manifest.cells() as u32 > threads;
+    let velocity = |direction: &lbm_bundle::Direction| {
+        let c: Vec<String> = direction.c[..dim].iter().map(i32::to_string).collect();
+        format!("{{{}}},", c.join(", "))
+    };
+    let velocities: Vec<String> = manifest.directions.iter().map(velocity).collect();
+    let number = |code: usize| {
+        let wanted: Vec<i32> = (0..dim).map(|axis| (code / 3usize.pow(axis as u32) % 3) as i32 - 1).collect();
+        let found = manifest.directions.iter().position(|direction| direction.c[..dim] == wanted[..]);
+        found.map_or("-1".to_string(), |at| at.to_string())
+    };
     let params: Vec<&Arg> = shape.args.iter().filter(|arg| arg.ty == ArgType::Real).collect();
     let kernel = |role, plan: Option<(&Plan, &[Output])>| {
         let signature = manifest.kernel(role).expect("the manifest lists every kernel");
@@ -48,6 +58,9 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
         bx,
         by,
         bz,
+        dim,
+        velocities: velocities.chunks(9).map(|line| line.join(" ")).collect(),
+        numbers: (0..near).map(number).collect::<Vec<_>>().join(", "),
         near,
         middle: near / 2,
         deep: dim == 3,
@@ -61,6 +74,7 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
         unused: unused.map(|name| format!("(void){name};")).collect(),
         init,
         stream_collide: kernel(Role::StreamCollide, None),
+        jump: method.jump.as_ref().map(|jump| jump::view(method, jump, kernel)),
         walls,
         macroscopic: kernel(Role::Macroscopic, whole(method.macroscopic)),
         collide: kernel(Role::Collide, whole(method.collide)),
@@ -125,6 +139,12 @@ pub fn doc(layout: Layout, role: Role) -> &'static str {
         (_, Role::Init) => "Populations of the listed blocks from their macroscopic fields.",
         (_, Role::StreamCollide) => "Pulls, collides and stores the listed blocks, none of which touches a wall.",
         (_, Role::StreamCollideWalls) => "Pulls, collides and stores the listed blocks; neighbours may be walls.",
+        (_, Role::StreamCollideJump) => {
+            "Pulls, collides and stores the listed blocks, of whose neighbours some are coarser or refined."
+        }
+        (_, Role::StreamCollideJumpWalls) => {
+            "Pulls, collides and stores the listed blocks; neighbours may be coarser or refined, or walls."
+        }
         (_, Role::Macroscopic) => "Macroscopic fields of the listed blocks from their populations.",
     }
 }

@@ -12,6 +12,7 @@ mod bindings;
 mod c;
 mod cuda;
 mod formula;
+mod jump;
 mod layout;
 mod mesh;
 mod number;
@@ -24,6 +25,7 @@ pub use mesh::mesh;
 
 use lbm_bundle::{Cost, File, Layout, Manifest, Role, Target};
 use lbm_dsl::model::NodeForm;
+use lbm_dsl::model::levels::{Coupling, Stencil};
 use serde::Serialize;
 use tera::{Context, Tera};
 
@@ -45,6 +47,18 @@ pub struct Method<'a> {
     pub macroscopic: &'a Plan,
     /// Arithmetic of the boundary rules, in the order of their codes.
     pub walls: Vec<Wall<'a>>,
+    /// Arithmetic of what crosses level jumps, if it is wanted.
+    pub jump: Option<Jump<'a>>,
+}
+
+/// Arithmetic of a coupling of packets.
+pub struct Jump<'a> {
+    /// The coupling.
+    pub coupling: &'a Coupling,
+    /// What the packets of each population carry.
+    pub packets: Vec<&'a Plan>,
+    /// Stencils of the model, with the arithmetic of each set of points.
+    pub stencils: Vec<(&'a Stencil, Vec<&'a Plan>)>,
 }
 
 /// Arithmetic of a boundary rule.
@@ -61,7 +75,7 @@ impl<'a> Method<'a> {
         match role {
             Role::Init => self.init,
             Role::Macroscopic => self.macroscopic,
-            Role::StreamCollide | Role::StreamCollideWalls | Role::Collide => self.collide,
+            _ => self.collide,
         }
     }
 }
@@ -82,7 +96,8 @@ pub fn extras(method: &Method) -> Vec<File> {
 }
 
 /// What the kernel templates of both targets include.
-const SHARED: [(&str, &str); 2] = [
+const SHARED: [(&str, &str); 3] = [
+    ("jump", include_str!("../../../templates/shared/jump.c")),
     ("tables", include_str!("../../../templates/shared/tables.c")),
     ("nodes", include_str!("../../../templates/shared/nodes.c")),
 ];

@@ -92,6 +92,6 @@ fn kernel(method: &Method, role: Role) -> Kernel {
             outs: "FIELDS",
             ..kernel
         },
-        Role::StreamCollide | Role::StreamCollideWalls | Role::Collide => kernel,
+        _ => kernel,
     }
 }

@@ -17,6 +17,12 @@ pub struct View {
     pub by: u32,
     /// Along z.
     pub bz: u32,
+    /// Number of axes.
+    pub dim: usize,
+    /// Velocity of each direction, in lines.
+    pub velocities: Vec<String>,
+    /// Direction of each velocity, by `(cx+1) + 3 (cy+1) + 9 (cz+1)`; -1 where there is none.
+    pub numbers: String,
     /// Neighbours of a block, itself included.
     pub near: usize,
     /// Position of the block itself among its neighbours.
@@ -43,6 +49,8 @@ pub struct View {
     pub stream_collide: Kernel,
     /// Blocks that touch walls; empty if the spec has no rules.
     pub walls: Option<Walls>,
+    /// Blocks at level jumps, if kernels for them are wanted.
+    pub jump: Option<Jump>,
     /// Fields of blocks.
     pub macroscopic: Kernel,
     /// Plain states.
@@ -108,12 +116,6 @@ pub struct Walls {
     pub inside: bool,
     /// Values that a wall has room for.
     pub stride: u32,
-    /// Number of axes.
-    pub dim: usize,
-    /// Velocity of each direction, in lines.
-    pub velocities: Vec<String>,
-    /// Direction of each velocity, by `(cx+1) + 3 (cy+1) + 9 (cz+1)`; -1 where there is none.
-    pub numbers: String,
 }
 
 /// A boundary rule of nodes.
@@ -193,4 +195,99 @@ pub struct Pull {
     pub near: String,
     /// CUDA: index of the upwind cell there.
     pub cell: String,
+}
+
+/// Kernels and formulas of a coupling of packets.
+#[derive(Debug, Serialize)]
+pub struct Jump {
+    /// Name of the coupling.
+    pub name: String,
+    /// Away from walls, then beside walls if the method has rules.
+    pub kernels: Vec<JumpKernel>,
+    /// Whether the method has boundary rules.
+    pub walls: bool,
+    /// Rules of links that read the cell alone.
+    pub links: Vec<LinkRule>,
+    /// Fine cells in a coarse one.
+    pub children: usize,
+    /// One over that.
+    pub share: String,
+    /// The opposite of each direction.
+    pub opposites: String,
+    /// Whether packets depend on how they travel.
+    pub kinds: bool,
+    /// Whether some packet carries something else than its cell's population.
+    pub switches: bool,
+    /// Those that do.
+    pub packets: Vec<Packet>,
+    /// Derivatives that packets read.
+    pub slopes: Vec<Slope>,
+    /// Parameters of the method that packets read, with a leading comma.
+    pub decl: String,
+    /// The same as they are passed on.
+    pub pass: String,
+}
+
+/// A kernel of blocks at level jumps.
+#[derive(Debug, Serialize)]
+pub struct JumpKernel {
+    /// Symbol and arguments.
+    pub signature: Kernel,
+    /// Whether it is that beside walls.
+    pub walls: bool,
+}
+
+/// A boundary rule as a level jump calls it.
+#[derive(Debug, Serialize)]
+pub struct LinkRule {
+    /// Its number in `wall_rules`.
+    pub code: i32,
+    /// Name of its function.
+    pub function: String,
+    /// What is passed beyond the direction and the cell's own populations.
+    pub pass: String,
+}
+
+/// What the packets of one direction carry.
+#[derive(Debug, Serialize)]
+pub struct Packet {
+    /// Direction.
+    pub at: usize,
+    /// Statements that several of them need.
+    pub lines: Vec<String>,
+    /// Each of them.
+    pub cases: Vec<Case>,
+}
+
+/// What one packet carries.
+#[derive(Debug, Serialize)]
+pub struct Case {
+    /// Which of the `2^d` it is.
+    pub at: usize,
+    /// Statements, of which the last returns the value.
+    pub lines: Vec<String>,
+}
+
+/// A derivative along an axis.
+#[derive(Debug, Serialize)]
+pub struct Slope {
+    /// What it is, in lines.
+    pub doc: Vec<String>,
+    /// Name of its function.
+    pub function: String,
+    /// Points of all sets, in cells.
+    pub points: String,
+    /// How many there are.
+    pub count: usize,
+    /// In order of preference.
+    pub sets: Vec<SlopeSet>,
+}
+
+/// A derivative from one set of points.
+#[derive(Debug, Serialize)]
+pub struct SlopeSet {
+    /// Whether all points have values.
+    pub condition: String,
+    /// Statements, of which the last returns it.
+    pub lines: Vec<String>,
 }

@@ -38,17 +38,6 @@ pub fn walls(method: &Method, kernel: Kernel) -> Walls {
         let real = real_name(manifest.real);
         format!("const {real} *value = wall_values + (size_t)w * {};", manifest.wall_stride)
     };
-    let dim = manifest.dim as usize;
-    let velocity = |direction: &lbm_bundle::Direction| {
-        let c: Vec<String> = direction.c[..dim].iter().map(i32::to_string).collect();
-        format!("{{{}}},", c.join(", "))
-    };
-    let velocities: Vec<String> = manifest.directions.iter().map(velocity).collect();
-    let number = |code: usize| {
-        let wanted: Vec<i32> = (0..dim).map(|axis| (code / 3usize.pow(axis as u32) % 3) as i32 - 1).collect();
-        let found = manifest.directions.iter().position(|direction| direction.c[..dim] == wanted[..]);
-        found.map_or("-1".to_string(), |at| at.to_string())
-    };
     let node_plans = || {
         let forms = method.walls.iter().filter_map(|wall| match wall {
             Wall::Node(forms) => Some(forms),
@@ -66,9 +55,6 @@ pub fn walls(method: &Method, kernel: Kernel) -> Walls {
         stride: manifest.wall_stride,
         rules,
         nodes,
-        dim,
-        velocities: velocities.chunks(9).map(|line| line.join(" ")).collect(),
-        numbers: (0..3usize.pow(manifest.dim)).map(number).collect::<Vec<_>>().join(", "),
     }
 }
 

@@ -18,6 +18,9 @@ const RESERVED: &str = "
     nx ny nz stride_y stride_z stride_i
     f own near value direction item slot cell cells state x y z xm xp ym yp zm zp bxm bxp bym byp bzm bzp
     before after stride at gather gather_walls from_wall collide init macroscopic
+    jump packet kind kinds place corner child level arrives find beyond around wall_adds from_coarser from_finer saved reached
+    has v upwind refined block entry other part way near far first last sum current coarse fine start corners nodes children
+    parents slots populations_0 populations_1 OPPOSITE DIM COARSER NOTHING COARSE FINE WALL Jump Place
     streamed inside mirrored meets arrival node inward axes sign given VELOCITY NUMBER
     Q BX BY BZ CELLS NEAR FIELDS ITEMS STRIDE SLAB ROWS";
 

@@ -5,8 +5,9 @@
 mod soa;
 
 use lbm_bundle as bundle;
-use lbm_bundle::{ABI, Arg, ArgType, Cost, Direction, Kernel, Layout, Manifest, Role};
-use lbm_dsl::expr::{Expr, Rational, Symbol};
+use lbm_bundle::{ABI, Arg, ArgType, Cost, Direction, Kernel, Layout, Manifest, Postfix, Role};
+use lbm_dsl::expr::{Compare, Expr, ExprId, Rational, Symbol};
+use lbm_dsl::model::levels::{Coupling, Rate};
 use lbm_dsl::model::{Model, Param};
 use lbm_dsl::prove::{Findings, Transport};
 use num_traits::ToPrimitive;
@@ -57,6 +58,7 @@ pub fn manifest(model: &Model, options: &Options, findings: &Findings, cost: imp
             .map(|field| bundle::Field { name: field.name.clone(), components: field.components.len() as u32 })
             .collect(),
         boundaries: boundaries.collect(),
+        coupling: options.coupling.map(|at| coupling(model, &model.couplings()[at])),
         kernels: Vec::new(),
         viscosity: transport(&findings.viscosity),
     };
@@ -64,11 +66,54 @@ pub fn manifest(model: &Model, options: &Options, findings: &Findings, cost: imp
     if !manifest.boundaries.is_empty() {
         roles.push(Role::StreamCollideWalls);
     }
+    if manifest.coupling.is_some() {
+        roles.push(Role::StreamCollideJump);
+        if !manifest.boundaries.is_empty() {
+            roles.push(Role::StreamCollideJumpWalls);
+        }
+    }
     roles.extend([Role::Macroscopic, Role::Collide]);
     manifest.kernels = roles.into_iter().map(|role| kernel(model, &manifest, role, cost(role))).collect();
     match options.layout {
         Layout::Blocks => manifest,
         Layout::Soa => soa::manifest(manifest),
+    }
+}
+
+fn coupling(model: &Model, coupling: &Coupling) -> bundle::Coupling {
+    let rate = |rate: &Rate| bundle::Rate {
+        param: model.params()[rate.param].name.clone(),
+        finer: Postfix(postfix(model, rate.finer)),
+    };
+    bundle::Coupling {
+        name: coupling.name().into(),
+        doc: coupling.doc().into(),
+        rates: coupling.rates().iter().map(rate).collect(),
+    }
+}
+
+/// A formula of scalar parameters, operands before operators.
+fn postfix(model: &Model, id: ExprId) -> String {
+    let of = |id| postfix(model, id);
+    match *model.exprs().get(id) {
+        Expr::Const(ref value) => value.to_string(),
+        Expr::Symbol(Symbol::Param { param, .. }) => model.params()[usize::from(param)].name.clone(),
+        Expr::Symbol(other) => unreachable!("{other:?} in the rate of a level"),
+        Expr::Neg(a) => format!("{} neg", of(a)),
+        Expr::Sqrt(a) => format!("{} sqrt", of(a)),
+        Expr::Add(a, b) => format!("{} {} +", of(a), of(b)),
+        Expr::Sub(a, b) => format!("{} {} -", of(a), of(b)),
+        Expr::Mul(a, b) => format!("{} {} *", of(a), of(b)),
+        Expr::Div(a, b) => format!("{} {} /", of(a), of(b)),
+        Expr::Fma(a, b, c) => format!("{} {} * {} +", of(a), of(b), of(c)),
+        Expr::Select { compare, left, right, then, otherwise } => {
+            let word = match compare {
+                Compare::Less => "less",
+                Compare::LessEqual => "less_equal",
+                Compare::Equal => "equal",
+            };
+            format!("{} {} {} {} {word}", of(left), of(right), of(then), of(otherwise))
+        }
     }
 }
 
@@ -92,6 +137,8 @@ pub fn role_name(role: Role) -> &'static str {
         Role::Init => "init",
         Role::StreamCollide => "stream_collide",
         Role::StreamCollideWalls => "stream_collide_walls",
+        Role::StreamCollideJump => "stream_collide_jump",
+        Role::StreamCollideJumpWalls => "stream_collide_jump_walls",
         Role::Macroscopic => "macroscopic",
         Role::Collide => "collide",
     }
@@ -103,7 +150,7 @@ fn kernel(model: &Model, manifest: &Manifest, role: Role, arithmetic: Cost) -> K
     let (loads, stores) = match role {
         Role::Init => (components, q),
         Role::Macroscopic => (q, components),
-        Role::StreamCollide | Role::StreamCollideWalls | Role::Collide => (q, q),
+        _ => (q, q),
     };
     let bytes = (loads + stores) * manifest.real.bytes() as u32;
     let items = (THREADS / cells).max(1);
@@ -131,16 +178,21 @@ fn kernel(model: &Model, manifest: &Manifest, role: Role, arithmetic: Cost) -> K
     let src = arg("src", ArgType::Reals, populations("post-collision"));
     let dst =
         arg("dst", ArgType::RealsOut, populations(if role == Role::Init { "initial" } else { "new post-collision" }));
+    let wall_args = || {
+        let rules: Vec<String> =
+            manifest.boundaries.iter().map(|rule| format!("{} {}", rule.code, rule.name)).collect();
+        let values = format!("parameters of each wall [wall][{}], lattice units", manifest.wall_stride);
+        [
+            arg("wall_rules", ArgType::Ints, format!("rule of each wall [wall]: {}", rules.join(", "))),
+            arg("wall_values", ArgType::Reals, values),
+        ]
+    };
     let mut args = match role {
         Role::Init => vec![ids, count, arg("fields", ArgType::Reals, fields), dst],
         Role::StreamCollide => vec![ids, count, neighbours, src, dst],
-        Role::StreamCollideWalls => {
-            let rules: Vec<String> =
-                manifest.boundaries.iter().map(|rule| format!("{} {}", rule.code, rule.name)).collect();
-            let rules = arg("wall_rules", ArgType::Ints, format!("rule of each wall [wall]: {}", rules.join(", ")));
-            let values = format!("parameters of each wall [wall][{}], lattice units", manifest.wall_stride);
-            vec![ids, count, neighbours, rules, arg("wall_values", ArgType::Reals, values), src, dst]
-        }
+        Role::StreamCollideWalls => [vec![ids, count, neighbours], wall_args().to_vec(), vec![src, dst]].concat(),
+        Role::StreamCollideJump => [vec![ids, count, neighbours], jump_args(manifest, None)].concat(),
+        Role::StreamCollideJumpWalls => [vec![ids, count, neighbours], jump_args(manifest, Some(wall_args()))].concat(),
         Role::Macroscopic => vec![ids, count, src, arg("fields", ArgType::RealsOut, fields)],
         Role::Collide => vec![
             arg("count", ArgType::Int, "how many states there are".into()),
@@ -157,6 +209,46 @@ fn kernel(model: &Model, manifest: &Manifest, role: Role, arithmetic: Cost) -> K
         threads,
         items_per_group,
     }
+}
+
+/// What a kernel of blocks at level jumps takes behind the table of neighbours.
+fn jump_args(manifest: &Manifest, walls: Option<[Arg; 2]>) -> Vec<Arg> {
+    let (q, cells, near) = (manifest.q(), manifest.cells(), 3u32.pow(manifest.dim));
+    let arg = |name: &str, ty, doc: String| Arg { name: name.into(), ty, doc };
+    let ints = |name: &str, doc: &str| arg(name, ArgType::Ints, doc.into());
+    let int = |name: &str, doc: &str| arg(name, ArgType::Int, doc.into());
+    let set = |at: usize| {
+        let doc = format!("set {at} of post-collision populations [slot][{q}][{cells}], lattice units");
+        arg(&format!("populations_{at}"), ArgType::RealsOut, doc)
+    };
+    let forest = [
+        ints("nodes", "node of each slot [slot]"),
+        arg(
+            "near",
+            ArgType::Ints,
+            format!(
+                "nodes of the same level around each node [node][{near}], -(w + 1) for wall w, or the least integer"
+            ),
+        ),
+        ints("children", "first of the nodes that refine each node [node], or -1"),
+        ints("parents", "node that each node refines [node], or -1"),
+        ints("slots", "slot of each node [node], or -1"),
+        ints("corners", "place in `saved` of each slot [slot] whose paths cut corners of coarse cells, or -1"),
+    ];
+    let last = [
+        arg(
+            "saved",
+            ArgType::RealsOut,
+            format!("what the first of two steps keeps for the second [corner][{q}][{cells}], lattice units"),
+        ),
+        set(0),
+        set(1),
+        int("current", "which set is current on the level of the blocks, 0 or 1; the other is written"),
+        int("coarse", "which set is current on the next coarser level"),
+        int("fine", "which set is current on the next finer level, half a step ahead; the other is that before it"),
+        int("start", "1 in the first of the two steps in one of the coarser level, 0 in the second"),
+    ];
+    forest.into_iter().chain(walls.into_iter().flatten()).chain(last).collect()
 }
 
 /// Names of the components of all fields in order.

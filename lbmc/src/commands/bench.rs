@@ -91,7 +91,10 @@ pub fn bench(args: &Bench) -> Result<()> {
 fn measure(args: &Bench, device: &Device, model: &Model, real: Real) -> Result<Row> {
     let dim = model.lattice().dim();
     let block = spec::block(args.block.as_ref(), dim, preferred_block(device.target(), dim, real, None))?;
-    let bundle = spec::compile(model, &Options { target: device.target(), real, layout: Layout::Blocks, block })?;
+    let bundle = spec::compile(
+        model,
+        &Options { target: device.target(), real, layout: Layout::Blocks, block, coupling: None },
+    )?;
     let size = size(&bundle, args.gib);
     if size.contains(&0) {
         return Err(miette!(help = "raise --gib", "{} GiB do not hold a single block", args.gib));

@@ -64,7 +64,8 @@ pub fn generate(args: &Gen) -> Result<()> {
     let mut bundles: Vec<Bundle> = vec![];
     let mut kernels = vec![];
     for &target in targets {
-        let compiled = plans.emit(&Options { target, real: args.real.into(), layout, block }).map_err(failed)?;
+        let compiled =
+            plans.emit(&Options { target, real: args.real.into(), layout, block, coupling: None }).map_err(failed)?;
         bundles.push(compiled.bundle);
         kernels = compiled.report.kernels;
     }

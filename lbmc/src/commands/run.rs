@@ -43,8 +43,10 @@ pub fn run(args: &Run) -> Result<()> {
         }
         block
     });
-    let bundle =
-        spec::compile(&model, &Options { target: device.target(), real: raw.real(), layout: Layout::Blocks, block })?;
+    let bundle = spec::compile(
+        &model,
+        &Options { target: device.target(), real: raw.real(), layout: Layout::Blocks, block, coupling: None },
+    )?;
     let (case, warnings) = raw.resolve(&bundle.manifest, &spec.prelude_rules())?;
     for warning in warnings {
         eprintln!("{:?}", Report::new(warning));

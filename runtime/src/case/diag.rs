@@ -48,6 +48,8 @@ codes! {
     PARTIAL_BLOCK     "C0301" error   "a size that is no whole number of blocks";
     WRONG_DIMENSION   "C0302" error   "the wrong number of axes";
     PERIODIC_PAIR     "C0303" error   "a periodic face whose opposite is not periodic";
+    OUTSIDE           "C0304" error   "a refinement region outside the domain";
+    NO_LEVELS         "C0305" warning "a refinement that refines nothing";
     UNKNOWN_RULE      "C0401" error   "a boundary rule that the method does not have";
     RULE_PARAMETER    "C0402" error   "a parameter that the boundary rule lacks or does not have";
     COMPONENTS        "C0403" error   "a vector with the wrong number of components";

@@ -153,6 +153,20 @@ const LONG: &[Long] = &[
         "[faces]\nleft = \"periodic\"\nright = \"periodic\"\nothers = \"bounce_back\"",
     ),
     long(
+        diag::OUTSIDE,
+        "A box of `[refinement]` that has no cell of the domain in it, or whose corners are the wrong way round. The flow \
+         would run unrefined where it was meant to be fine.",
+        "[domain]\nsize = [128, 128]\n\n[refinement]\nfinest = 1\nboxes = [{ level = 1, from = [200, 0], to = [240, 128] }]",
+        "[domain]\nsize = [128, 128]\n\n[refinement]\nfinest = 1\nboxes = [{ level = 1, from = [64, 0], to = [128, 128] }]",
+    ),
+    long(
+        diag::NO_LEVELS,
+        "A `[refinement]` whose formula and boxes ask for nothing but the coarsest level anywhere. The flow runs as if it \
+         was not there.",
+        "[refinement]\nfinest = 2\nlevel = \"0\"",
+        "[refinement]\nfinest = 2\nlevel = \"2 - x / 8\"",
+    ),
+    long(
         diag::UNKNOWN_RULE,
         "A face names a boundary rule that the method does not have. Its rules are the `boundary` statements of its spec.",
         "top = \"no_slip\"",

@@ -33,6 +33,11 @@
 //! density = 1
 //! phi = "exp(-(x/10)^2)"        # any other field of the method, by its name; else 0
 //!
+//! [refinement]                  # blocks are refined where the formula or a box wants a higher level
+//! finest = 2                    # levels 0, 1 and 2: cells and steps of 1, 1/2 and 1/4
+//! level = "3 - (ly - y) / 16"   # rounded down
+//! boxes = [{ level = 1, from = [0, 0], to = [32, 32] }]
+//!
 //! [stop]                        # steps (or time), and earlier when steady
 //! steps = 500_000
 //! steady = 1e-4                 # largest change of velocity between checks, over the reference velocity
@@ -75,6 +80,7 @@ mod explain;
 mod formula;
 mod read;
 mod reference;
+mod refinement;
 mod resolve;
 mod schema;
 mod start;
@@ -88,6 +94,7 @@ pub use explain::Long;
 pub use formula::Formula;
 pub use read::RawCase;
 pub use reference::{Curve, Moment, Reference, find as reference};
+pub use refinement::{RefinedBox, Refinement};
 pub use schema::keys;
 pub use start::{Start, StartField};
 pub use units::{Dimension, Units};
@@ -216,6 +223,8 @@ pub struct Case {
     pub params: Vec<(String, Vec<f64>)>,
     /// State at the start.
     pub start: Start,
+    /// Where it is refined, if it is; `size`, parameters and steps are those of the coarsest level.
+    pub refinement: Option<Refinement>,
     /// When to stop.
     pub stop: Stop,
     /// What to write.

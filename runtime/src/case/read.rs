@@ -6,6 +6,7 @@ use lbm_bundle::Real;
 use super::TargetChoice;
 use super::diag::{self, CaseError, Diagnostic, Report, Span, Spanned};
 use super::formula::{Formula, FormulaError};
+use super::refinement::COUPLING;
 use super::schema::{self, keys_of, suggest};
 use super::tree::{self, Kind, Table, Value};
 use super::units::{self, Dimension};
@@ -25,6 +26,7 @@ pub struct RawCase {
     pub(super) params: Vec<RawParam>,
     pub(super) faces: RawFaces,
     pub(super) start: Vec<RawStart>,
+    pub(super) refinement: Option<RawRefinement>,
     pub(super) stop: RawStop,
     pub(super) output: RawOutput,
     pub(super) warnings: Vec<Diagnostic>,
@@ -79,6 +81,24 @@ pub(super) struct RawFaces {
     /// In the order of `schema::FACES`, with the place of the name.
     pub(super) named: [Option<Spanned<RawFace>>; 6],
     pub(super) others: Option<Spanned<RawFace>>,
+}
+
+/// `[refinement]`.
+#[derive(Clone, Debug)]
+pub(super) struct RawRefinement {
+    pub(super) span: Span,
+    pub(super) finest: Spanned<f64>,
+    pub(super) level: Option<Spanned<Formula>>,
+    pub(super) boxes: Vec<Spanned<RawBox>>,
+    pub(super) coupling: Option<Spanned<String>>,
+}
+
+/// A box of `[refinement]`, in m or in cells.
+#[derive(Clone, Debug)]
+pub(super) struct RawBox {
+    pub(super) level: Spanned<f64>,
+    pub(super) from: Spanned<Vec<Spanned<f64>>>,
+    pub(super) to: Spanned<Vec<Spanned<f64>>>,
 }
 
 /// `[stop]`.
@@ -140,6 +160,20 @@ impl RawCase {
         rules
     }
 
+    /// The coupling that level jumps take, if the case is refined.
+    pub fn coupling(&self) -> Option<&str> {
+        let refinement = self.refinement.as_ref()?;
+        Some(refinement.coupling.as_ref().map_or(COUPLING, |name| &name.value))
+    }
+
+    /// The error that the coupling cannot be had, pointing at its name in the file.
+    pub fn reject_coupling(&self, message: &str, help: Option<String>) -> CaseError {
+        let mut report = Report::default();
+        let named = self.refinement.as_ref().and_then(|refinement| refinement.coupling.as_ref());
+        report.add::<()>(diag::UNKNOWN_WORD, &named.unwrap_or(&self.spec).span, message, "asked for here", help);
+        report.finish::<()>(&self.name, None).expect_err("there is no value")
+    }
+
     /// Cells of a block, if the case states them: 1 beyond the axes given.
     pub fn block(&self) -> Option<[u32; 3]> {
         self.block.as_ref().map(|block| std::array::from_fn(|axis| block.value.get(axis).copied().unwrap_or(1)))
@@ -187,6 +221,7 @@ impl Reader {
         let params = table(self, "params");
         let faces = table(self, "faces");
         let start = table(self, "start");
+        let refinement = table(self, "refinement");
         let stop = table(self, "stop");
         let output = table(self, "output");
 
@@ -223,6 +258,7 @@ impl Reader {
         let params = self.params(&params.entries);
         let faces = self.faces(&faces);
         let start = start.entries.iter().filter_map(|entry| self.start(&start, entry)).collect();
+        let refinement = root.get("refinement").and_then(|_| self.refinement(&refinement));
         let stop = self.stop(&stop);
         let output = self.output(&output);
         Some(RawCase {
@@ -242,6 +278,7 @@ impl Reader {
             params,
             faces,
             start,
+            refinement,
             stop,
             output,
             warnings: vec![],
@@ -345,6 +382,51 @@ impl Reader {
             Spanned { value: vec![Spanned { value, span: span.clone() }], span: span.clone() }
         };
         Some(RawStart { key: Spanned { value: key.clone(), span: entry.span.clone() }, components })
+    }
+
+    fn refinement(&mut self, table: &Table) -> Option<RawRefinement> {
+        let finest = self.count(table, "finest");
+        if table.get("finest").is_none() {
+            let help = String::from("for example `finest = 2`, for cells of a quarter of the coarsest ones");
+            self.missing::<()>(&table.span, "refinement.finest", "the finest level", help);
+        }
+        if table.get("level").is_none() && table.get("boxes").is_none() {
+            let help = String::from("`level = \"2 - x / 8\"`, or `boxes = [{ level = 1, from = [0, 0], to = [16, 16] }]`");
+            self.missing::<()>(&table.span, "refinement.level", "where to refine", help);
+        }
+        let level = table.get("level").and_then(|entry| {
+            let value = self.formula(&entry.value, Dimension::NUMBER)?;
+            Some(Spanned { value, span: entry.value.span.clone() })
+        });
+        let boxes = match table.get("boxes").map(|entry| &entry.value) {
+            None => Vec::new(),
+            Some(Value { kind: Kind::List(list), .. }) => list.iter().filter_map(|value| self.refined(value)).collect(),
+            Some(value) => {
+                let help = String::from("write `boxes = [{ level = 1, from = [0, 0], to = [16, 16] }]`");
+                return self.wrong_type(value, "a list", help);
+            }
+        };
+        let coupling = self.text(table, "coupling");
+        Some(RawRefinement { span: table.span.clone(), finest: finest?, level, boxes, coupling })
+    }
+
+    fn refined(&mut self, value: &Value) -> Option<Spanned<RawBox>> {
+        let example = "for example `{ level = 1, from = [0, 0], to = [16, 16] }`".to_string();
+        let Kind::Table(table) = &value.kind else { return self.wrong_type(value, "a table", example) };
+        let known = ["level", "from", "to"];
+        if let Some(entry) = table.entries.iter().find(|entry| !known.contains(&&entry.key[..])) {
+            let message = format!("there is no key `{}` in a box", entry.key);
+            return self.report.add(diag::UNKNOWN_KEY, &entry.span, message, "unknown key", suggest(&entry.key, &known));
+        }
+        if let Some(key) = known.iter().find(|key| table.get(key).is_none()) {
+            return self.missing(&value.span, key, "a box has a level and two corners", example);
+        }
+        let length = if self.si { Dimension::LENGTH } else { Dimension::NUMBER };
+        let corner = |reader: &mut Self, key: &str| {
+            reader.vector(table, key, |reader, value| Some(reader.quantity(value, Some(length))?.0))
+        };
+        let (level, from, to) = (self.count(table, "level"), corner(self, "from"), corner(self, "to"));
+        Some(Spanned { value: RawBox { level: level?, from: from?, to: to? }, span: value.span.clone() })
     }
 
     fn stop(&mut self, table: &Table) -> RawStop {

@@ -5,6 +5,7 @@ mod domain;
 mod faces;
 mod fluid;
 mod output;
+mod refinement;
 mod start;
 mod values;
 
@@ -68,6 +69,7 @@ impl<'a> Resolver<'a> {
             None => size[0] as f64,
         };
         let (params, scales) = self.params(&units, velocity, length);
+        let refinement = self.refinement(size, cell, params.as_ref());
         self.mach(&speeds, reference, &units);
         let start = self.start_in_lattice(start.map(|(start, _)| start), &units);
         self.drive(&walls, start.as_ref(), params.as_ref());
@@ -83,6 +85,7 @@ impl<'a> Resolver<'a> {
             walls,
             params: params?,
             start: start?,
+            refinement,
             stop: self.stop(&units),
             output: self.output(scales.re),
             units,

@@ -43,9 +43,8 @@ pub(super) struct Wrong {
 }
 
 impl Start {
-    /// Fields of the cell with its centre at `cell + 1/2`, all components in order.
-    pub fn at(&self, cell: [usize; 3], out: &mut [f64]) {
-        let centre = cell.map(|position| position as f64 + 0.5);
+    /// Fields of the cell with its centre at a place, all components in order.
+    pub fn at(&self, centre: [f64; 3], out: &mut [f64]) {
         let formulas = self.fields.iter().flat_map(|field| &field.components);
         for (out, formula) in out.iter_mut().zip(formulas) {
             *out = formula.at(centre);

@@ -1,8 +1,8 @@
 //! The grid: blocks of cells that fill a box, their neighbours and what lies behind each face.
 //!
-//! In: a size in cells, a block and the six faces. After [`Grid::new`]: slots are in Morton order, so that neighbours in
-//! space are near in memory; every entry of the neighbour table is a slot or a wall; each slot is in exactly one of the
-//! lists `interior` and `walls`.
+//! In: a size in cells, a block and the six faces; which blocks are refined. After [`Grid::new`]: slots are in Morton order,
+//! level by level, so that neighbours in space are near in memory; every entry of the neighbour table is a slot, a wall or
+//! [`COARSER`]; each slot is in exactly one of the lists of its level.
 //!
 //! ```text
 //! neighbours of a slot in two dimensions:   6 7 8    y
@@ -15,6 +15,7 @@
 
 pub mod forest;
 mod morton;
+mod nodes;
 mod roots;
 mod tables;
 
@@ -22,8 +23,8 @@ use lbm_bundle::Manifest;
 use miette::Diagnostic;
 use thiserror::Error;
 
-use roots::Roots;
-pub use tables::Tables;
+pub use nodes::{Block, COARSER, Lists, Nodes};
+pub use tables::{LevelTables, Tables};
 
 use crate::layout::SlotId;
 
@@ -118,23 +119,53 @@ fn suggestion(size: usize, block: usize) -> String {
     }
 }
 
-/// Blocks on one level that fill a box.
+/// A cell: its level, 0 the coarsest, and its position in cells of that level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// Its level.
+    pub level: usize,
+    /// Its position along each axis, 0 beyond the dimension.
+    pub at: [usize; 3],
+}
+
+impl Cell {
+    /// Its width in cells of the coarsest level.
+    pub fn width(&self) -> f64 {
+        0.5f64.powi(self.level as i32)
+    }
+
+    /// Its centre in cells of the coarsest level, from the lower corner of the box.
+    pub fn centre(&self) -> [f64; 3] {
+        self.at.map(|at| (at as f64 + 0.5) * self.width())
+    }
+}
+
+/// Blocks that fill a box, on one level or several.
 #[derive(Clone, Debug)]
 pub struct Grid {
     dim: usize,
     size: [usize; 3],
     block: [usize; 3],
     periodic: [bool; 3],
-    /// Position of each slot's block, in blocks.
-    positions: Vec<[usize; 3]>,
-    neighbours: Vec<i32>,
-    interior: Vec<SlotId>,
-    walls: Vec<SlotId>,
+    nodes: Nodes,
 }
 
 impl Grid {
-    /// A grid of `size` cells (1 beyond the dimension) for a bundle's blocks.
+    /// A grid of `size` cells (1 beyond the dimension) for a bundle's blocks, on one level.
     pub fn new(manifest: &Manifest, size: [usize; 3], faces: [Behind; 6]) -> Result<Self, GridError> {
+        Self::refined(manifest, size, faces, 1, |_| false)
+    }
+
+    /// The same with so many levels; `size` is that of the coarsest. Those blocks are refined that `refine` says, and
+    /// whatever must be so that blocks that touch differ by at most one level. It is asked for children of refined blocks
+    /// only.
+    pub fn refined(
+        manifest: &Manifest,
+        size: [usize; 3],
+        faces: [Behind; 6],
+        levels: usize,
+        refine: impl Fn(Block) -> bool,
+    ) -> Result<Self, GridError> {
         let dim = manifest.dim as usize;
         let block = manifest.block.map(|n| n as usize);
         let mut count = [1; 3];
@@ -144,16 +175,11 @@ impl Grid {
             }
             count[axis] = size[axis] / block[axis];
         }
-        let roots = Roots::new(dim, count, faces)?;
+        roots::check(dim, count, faces)?;
         let periodic = std::array::from_fn(|axis| {
             axis >= dim || Face::of_axis(axis).iter().all(|face| faces[face.index()] == Behind::Periodic)
         });
-        let touches_wall =
-            |slot: &SlotId| roots.near[slot.index() * roots.places..][..roots.places].iter().any(|entry| *entry < 0);
-        let all = (0..roots.positions.len() as u32).map(SlotId);
-        let (walls, interior) = all.partition(touches_wall);
-        let Roots { positions, near: neighbours, .. } = roots;
-        Ok(Grid { dim, size, block, periodic, positions, neighbours, interior, walls })
+        Ok(Grid { dim, size, block, periodic, nodes: Nodes::new(dim, count, faces, levels, refine) })
     }
 
     /// Number of axes.
@@ -171,35 +197,36 @@ impl Grid {
         self.periodic
     }
 
-    /// Number of cells.
+    /// Number of cells of all levels.
     pub fn cells(&self) -> usize {
-        self.size.iter().product()
+        self.slots() * self.block.iter().product::<usize>()
+    }
+
+    /// Cells that are updated in a step of the coarsest level: those of level `l` are `2^l` times.
+    pub fn updates(&self) -> usize {
+        let of_level = |(level, lists): (usize, &Lists)| lists.all().count() << level;
+        self.nodes.levels.iter().enumerate().map(of_level).sum::<usize>() * self.block.iter().product::<usize>()
     }
 
     /// Number of slots.
     pub fn slots(&self) -> usize {
-        self.positions.len()
+        self.nodes.blocks.len()
     }
 
     /// The lowest cell of a slot's block.
-    pub fn origin(&self, slot: SlotId) -> [usize; 3] {
-        let at = self.positions[slot.index()];
-        std::array::from_fn(|axis| at[axis] * self.block[axis])
+    pub fn origin(&self, slot: SlotId) -> Cell {
+        let Block { level, place } = self.nodes.blocks[slot.index()];
+        Cell { level, at: std::array::from_fn(|axis| place[axis] * self.block[axis]) }
     }
 
-    /// `neighbours[slot * 3^dim + (dx+1) + 3 (dy+1) + 9 (dz+1)]`: a slot, or `-(w + 1)` for the wall `w`.
-    pub fn neighbours(&self) -> &[i32] {
-        &self.neighbours
+    /// Tables of all nodes.
+    pub fn nodes(&self) -> &Nodes {
+        &self.nodes
     }
 
-    /// Slots without a wall among their neighbours, in Morton order.
-    pub fn interior(&self) -> &[SlotId] {
-        &self.interior
-    }
-
-    /// Slots that touch a wall, in Morton order.
-    pub fn walls(&self) -> &[SlotId] {
-        &self.walls
+    /// The slots of each level, coarsest first.
+    pub fn levels(&self) -> &[Lists] {
+        &self.nodes.levels
     }
 }
 
@@ -221,14 +248,14 @@ mod tests {
     #[test]
     fn a_periodic_box_wraps_on_every_axis_and_is_all_interior() {
         let grid = Grid::new(&manifest_with(3, [4, 4, 4]), [8, 12, 16], PERIODIC).unwrap();
-        assert_eq!((grid.slots(), grid.interior().len(), grid.walls().len()), (24, 24, 0));
+        assert_eq!((grid.slots(), grid.levels()[0].interior.len(), grid.levels()[0].walls.len()), (24, 24, 0));
         for slot in 0..24 {
-            let origin = grid.origin(SlotId(slot));
-            for (entry, offset) in grid.neighbours()[27 * slot as usize..][..27].iter().zip(roots::offsets(3)) {
+            let origin = grid.origin(SlotId(slot)).at;
+            for (entry, offset) in grid.nodes().neighbours[27 * slot as usize..][..27].iter().zip(roots::offsets(3)) {
                 let expected: Vec<usize> = (0..3)
                     .map(|axis| (origin[axis] as i64 + 4 * offset[axis]).rem_euclid(grid.size()[axis] as i64) as usize)
                     .collect();
-                assert_eq!(grid.origin(SlotId(*entry as u32)).to_vec(), expected);
+                assert_eq!(grid.origin(SlotId(*entry as u32)).at.to_vec(), expected);
             }
         }
     }
@@ -237,8 +264,8 @@ mod tests {
     fn of_two_walls_at_a_corner_that_of_x_wins() {
         let grid = Grid::new(&manifest_with(2, [8, 8, 1]), [8, 8, 1], walls()).unwrap();
         // Order of the table: (-1,-1) (0,-1) (1,-1) (-1,0) (0,0) (1,0) (-1,1) (0,1) (1,1); wall w is -(w + 1).
-        assert_eq!(grid.neighbours(), [-1, -3, -2, -1, 0, -2, -1, -4, -2]);
-        assert_eq!((grid.interior().len(), grid.walls().len()), (0, 1));
+        assert_eq!(grid.nodes().neighbours, [-1, -3, -2, -1, 0, -2, -1, -4, -2]);
+        assert_eq!((grid.levels()[0].interior.len(), grid.levels()[0].walls.len()), (0, 1));
     }
 
     #[test]
@@ -247,14 +274,14 @@ mod tests {
         faces[0] = Behind::Periodic;
         faces[1] = Behind::Periodic;
         let grid = Grid::new(&manifest_with(2, [8, 8, 1]), [8, 8, 1], faces).unwrap();
-        assert_eq!(grid.neighbours(), [-3, -3, -3, 0, 0, 0, -4, -4, -4]);
+        assert_eq!(grid.nodes().neighbours, [-3, -3, -3, 0, 0, 0, -4, -4, -4]);
     }
 
     #[test]
     fn blocks_away_from_walls_are_interior() {
         let grid = Grid::new(&manifest_with(2, [8, 8, 1]), [32, 24, 1], walls()).unwrap();
-        assert_eq!((grid.interior().len(), grid.walls().len()), (2, 10));
-        let origins: Vec<_> = grid.interior().iter().map(|slot| grid.origin(*slot)).collect();
+        assert_eq!((grid.levels()[0].interior.len(), grid.levels()[0].walls.len()), (2, 10));
+        let origins: Vec<_> = grid.levels()[0].interior.iter().map(|slot| grid.origin(*slot).at).collect();
         assert_eq!(origins, [[8, 8, 0], [16, 8, 0]]);
     }
 

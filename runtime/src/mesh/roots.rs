@@ -15,24 +15,9 @@ pub(super) struct Roots {
 impl Roots {
     /// `count` blocks along each axis, 1 beyond the dimension.
     pub(super) fn new(dim: usize, count: [usize; 3], faces: [Behind; 6]) -> Result<Self, GridError> {
-        for axis in 0..dim {
-            let [low, high] = Face::of_axis(axis);
-            match (faces[low.index()], faces[high.index()]) {
-                (Behind::Periodic, Behind::Wall(_)) => {
-                    return Err(GridError::HalfPeriodic { periodic: low.name(), wall: high.name() });
-                }
-                (Behind::Wall(_), Behind::Periodic) => {
-                    return Err(GridError::HalfPeriodic { periodic: high.name(), wall: low.name() });
-                }
-                _ => {}
-            }
-        }
-        let blocks = count.iter().try_fold(1usize, |all, n| all.checked_mul(*n)).unwrap_or(usize::MAX);
-        if blocks > i32::MAX as usize {
-            return Err(GridError::Blocks { blocks });
-        }
+        check(dim, count, faces)?;
         let positions = morton::order(count);
-        let mut roots = vec![0; blocks];
+        let mut roots = vec![0; positions.len()];
         let place = |at: [usize; 3]| at[0] + count[0] * (at[1] + count[1] * at[2]);
         for (root, at) in positions.iter().enumerate() {
             roots[place(*at)] = root as i32;
@@ -48,6 +33,27 @@ impl Roots {
     }
 }
 
+/// Refuses boxes that there are not: half periodic ones, and those of more blocks than a 32-bit index can name.
+pub(super) fn check(dim: usize, count: [usize; 3], faces: [Behind; 6]) -> Result<(), GridError> {
+    for axis in 0..dim {
+        let [low, high] = Face::of_axis(axis);
+        match (faces[low.index()], faces[high.index()]) {
+            (Behind::Periodic, Behind::Wall(_)) => {
+                return Err(GridError::HalfPeriodic { periodic: low.name(), wall: high.name() });
+            }
+            (Behind::Wall(_), Behind::Periodic) => {
+                return Err(GridError::HalfPeriodic { periodic: high.name(), wall: low.name() });
+            }
+            _ => {}
+        }
+    }
+    let blocks = count.iter().try_fold(1usize, |all, n| all.checked_mul(*n)).unwrap_or(usize::MAX);
+    if blocks > i32::MAX as usize {
+        return Err(GridError::Blocks { blocks });
+    }
+    Ok(())
+}
+
 /// The 3^dim offsets to neighbours in the order of the table.
 pub(super) fn offsets(dim: usize) -> impl Iterator<Item = [i64; 3]> {
     let depth = if dim == 3 { -1..=1 } else { 0..=0 };
@@ -55,7 +61,7 @@ pub(super) fn offsets(dim: usize) -> impl Iterator<Item = [i64; 3]> {
 }
 
 /// The block at an offset from another, or the wall that is in the way.
-fn beyond(at: [usize; 3], offset: [i64; 3], count: [usize; 3], faces: [Behind; 6]) -> Result<[usize; 3], WallId> {
+pub(super) fn beyond(at: [usize; 3], offset: [i64; 3], count: [usize; 3], faces: [Behind; 6]) -> Result<[usize; 3], WallId> {
     let mut reached = at;
     for axis in 0..3 {
         let [low, high] = Face::of_axis(axis);

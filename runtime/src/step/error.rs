@@ -76,6 +76,17 @@ pub enum StepError {
         allowed: String,
     },
 
+    /// The grid has several levels, and the bundle no kernels for the jumps between them.
+    #[error("the kernels of `{spec}` are for one level, the grid has several")]
+    #[diagnostic(
+        code(lbmc::setup::no_coupling),
+        help("generate the bundle with a coupling: `--coupling volumetric_shifted`")
+    )]
+    NoCoupling {
+        /// The spec.
+        spec: String,
+    },
+
     /// A snapshot is of another grid.
     #[error("the snapshot has {found:?} cells, the grid {wanted:?}")]
     #[diagnostic(code(lbmc::setup::snapshot_size))]
@@ -110,4 +121,16 @@ pub enum StepError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Device(#[from] DeviceError),
+}
+
+impl StepError {
+    /// Says on which level a parameter is wrong.
+    pub(super) fn on_level(self, level: usize) -> StepError {
+        match self {
+            StepError::Range { owner, name, value, allowed } => {
+                StepError::Range { owner: format!("{owner} on level {level}"), name, value, allowed }
+            }
+            other => other,
+        }
+    }
 }

@@ -123,7 +123,8 @@ fn valid(owner: &str, param: &Param, values: &[f64]) -> Result<(), StepError> {
     }
 }
 
-/// The parameters of the method, by the names that kernels use.
+/// The parameters of the method on a level, by the names that kernels use.
+#[derive(Clone)]
 pub(super) struct Params {
     values: Vec<Vec<f64>>,
     args: Vec<(String, f64)>,
@@ -148,6 +149,23 @@ impl Params {
         self.values[at] = values.to_vec();
         self.args = args(manifest, &self.values);
         Ok(())
+    }
+
+    /// Those of so many levels, from those of the coarsest, by the rates of the bundle's coupling.
+    pub(super) fn of_levels(self, manifest: &Manifest, levels: usize) -> Result<Vec<Params>, StepError> {
+        let mut all = vec![self];
+        while all.len() < levels {
+            let coupling =
+                manifest.coupling.as_ref().ok_or_else(|| StepError::NoCoupling { spec: manifest.spec.clone() })?;
+            let (mut finer, level) = (all[all.len() - 1].clone(), all.len());
+            for rate in &coupling.rates {
+                let named = |name: &str| Some(all[level - 1].args.iter().find(|(arg, _)| arg == name)?.1);
+                let value = rate.finer.value(named).unwrap_or(f64::NAN);
+                finer.set(manifest, &rate.param, &[value]).map_err(|error| error.on_level(level))?;
+            }
+            all.push(finer);
+        }
+        Ok(all)
     }
 
     /// Argument names and values: `omega`, `gx`.

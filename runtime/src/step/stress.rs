@@ -5,6 +5,7 @@ use lbm_bundle::Manifest;
 use super::{Simulation, StepError};
 use crate::fields;
 use crate::layout::Layout;
+use crate::mesh::Cell;
 use crate::velocity::Velocity;
 
 /// What a population gets of the stress: `-w (tau - 1) / cs2 * (c_a c_b - delta_ab c^2 / dim)`, to be multiplied with the
@@ -37,6 +38,7 @@ impl Simulation {
     /// velocity of the fields, so that a flow starts without a jolt: the first order of the Chapman-Enskog expansion
     /// (Skordos, Phys. Rev. E 48 (1993) 4823), without its trace, after collision as populations are stored. Slopes are
     /// those of [`Velocity`]. Nothing changes where the method has no velocity `u`.
+    /// The grid must be of one level.
     pub fn start_with_stress(&mut self, viscosity: f64) -> Result<(), StepError> {
         let manifest = self.program.manifest();
         let snapshot = fields::gather(&self.fields.macroscopic, manifest, &self.grid, self.step)?;
@@ -44,14 +46,19 @@ impl Simulation {
         let density = snapshot.get("rho");
         let (first, shares) = (manifest.main().first as usize, shares(manifest, viscosity));
         let layout = Layout::populations(manifest);
-        fields::update(&mut self.fields.populations[self.current], layout, &self.grid, |cell, populations| {
-            let rho = density.map_or(1.0, |rho| rho[snapshot.index(cell[0], cell[1], cell[2])]);
-            let slopes = velocity.gradient(cell);
-            for (population, share) in populations[first..].iter_mut().zip(&shares) {
-                let products = share.iter().flatten().zip(slopes.iter().flatten());
-                *population += rho * products.map(|(share, slope)| share * slope).sum::<f64>();
-            }
-        })?;
+        fields::update(
+            &mut self.fields.populations[self.levels[0].current],
+            layout,
+            &self.grid,
+            |Cell { at: cell, .. }, populations| {
+                let rho = density.map_or(1.0, |rho| rho[snapshot.index(cell[0], cell[1], cell[2])]);
+                let slopes = velocity.gradient(cell);
+                for (population, share) in populations[first..].iter_mut().zip(&shares) {
+                    let products = share.iter().flatten().zip(slopes.iter().flatten());
+                    *population += rho * products.map(|(share, slope)| share * slope).sum::<f64>();
+                }
+            },
+        )?;
         Ok(())
     }
 }

@@ -9,15 +9,20 @@ pub enum Phase {
     StreamCollide,
     /// Blocks that touch walls.
     StreamCollideWalls,
+    /// Blocks beside coarser or finer ones.
+    StreamCollideJump,
+    /// Blocks beside coarser or finer ones that touch walls.
+    StreamCollideJumpWalls,
 }
 
 impl Phase {
     /// All phases in the order of a step.
-    pub const ALL: [Phase; 2] = [Phase::StreamCollide, Phase::StreamCollideWalls];
+    pub const ALL: [Phase; 4] =
+        [Phase::StreamCollide, Phase::StreamCollideWalls, Phase::StreamCollideJump, Phase::StreamCollideJumpWalls];
 
     /// Name as in reports.
     pub fn name(self) -> &'static str {
-        ["stream_collide", "stream_collide_walls"][self as usize]
+        ["stream_collide", "stream_collide_walls", "stream_collide_jump", "stream_collide_jump_walls"][self as usize]
     }
 }
 
@@ -27,17 +32,23 @@ pub struct Timings {
     steps: u64,
     seconds: f64,
     sampled: u64,
-    phases: [f64; 2],
-    /// Marks before, between and after the phases of steps whose times have not been asked for yet.
-    pending: Vec<[Mark; 3]>,
+    phases: [f64; 4],
+    /// Marks before and after phases whose times have not been asked for yet.
+    pending: Vec<(Phase, Mark, Mark)>,
 }
 
 impl Timings {
     /// Steps at the start of each run whose phases are timed.
     pub(super) const SAMPLED_STEPS: u64 = 2;
 
-    pub(super) fn sample(&mut self, start: Mark, middle: Mark, end: Mark) {
-        self.pending.push([start, middle, end]);
+    /// A phase of a sampled step.
+    pub(super) fn sample(&mut self, phase: Phase, start: Mark, end: Mark) {
+        self.pending.push((phase, start, end));
+    }
+
+    /// All phases of a step have been sampled.
+    pub(super) fn sampled(&mut self) {
+        self.sampled += 1;
     }
 
     pub(super) fn ran(&mut self, steps: u64, seconds: f64) {
@@ -47,11 +58,8 @@ impl Timings {
 
     /// Turns marks into times; called when the steps are done.
     pub(super) fn settle(&mut self, device: &Device) -> Result<(), DeviceError> {
-        for marks in std::mem::take(&mut self.pending) {
-            for (phase, seconds) in self.phases.iter_mut().enumerate() {
-                *seconds += device.seconds(&marks[phase], &marks[phase + 1])?;
-            }
-            self.sampled += 1;
+        for (phase, start, end) in std::mem::take(&mut self.pending) {
+            self.phases[phase as usize] += device.seconds(&start, &end)?;
         }
         Ok(())
     }

@@ -1,0 +1,154 @@
+//! Fills the part of a [`View`](super::view::View) that is about level jumps.
+
+use std::collections::BTreeSet;
+
+use lbm_bundle::{Manifest, Role};
+use lbm_dsl::expr::{ExprId, LevelSymbol, Symbol};
+use lbm_dsl::model::levels::Stencil;
+use num_traits::ToPrimitive;
+
+use super::formula::{Language, Printer, real_name};
+use super::view::{Case, Jump, JumpKernel, Kernel, LinkRule, Packet, Slope, SlopeSet};
+use super::{Method, Wall};
+use crate::ir::{Output, Plan};
+
+/// The kernels of blocks at level jumps, and what crosses; `kernel` gives the signature of a role.
+pub fn view(method: &Method, jump: &super::Jump, kernel: impl Fn(Role, Option<(&Plan, &[Output])>) -> Kernel) -> Jump {
+    let manifest = method.manifest;
+    let real = real_name(manifest.real);
+    let roles = [(Role::StreamCollideJump, false), (Role::StreamCollideJumpWalls, true)];
+    let present = roles.into_iter().filter(|(role, _)| manifest.kernel(*role).is_some());
+    let reads = |is: &dyn Fn(&Symbol) -> bool| {
+        jump.packets.iter().any(|plan| plan.dag().symbols().iter().any(|(symbol, _)| is(symbol)))
+    };
+    let params: BTreeSet<&str> = jump
+        .packets
+        .iter()
+        .flat_map(|plan| plan.dag().symbols())
+        .filter(|(symbol, _)| matches!(symbol, Symbol::Param { .. }))
+        .map(|(_, name)| name.as_str())
+        .collect();
+    let packets: Vec<Packet> =
+        jump.packets.iter().enumerate().filter_map(|(at, plan)| packet(manifest, jump, at, plan)).collect();
+    let slopes = jump.stencils.iter().enumerate().filter(|(at, _)| {
+        let reads_it = |symbol: &Symbol| {
+            matches!(symbol, Symbol::Level(LevelSymbol::Slope { stencil, .. }) if usize::from(*stencil) == *at)
+        };
+        reads(&reads_it)
+    });
+    let children = 1usize << manifest.dim;
+    let opposites: Vec<String> = manifest.directions.iter().map(|direction| direction.opposite.to_string()).collect();
+    Jump {
+        name: jump.coupling.name().into(),
+        kernels: present.map(|(role, walls)| JumpKernel { signature: kernel(role, None), walls }).collect(),
+        walls: !method.walls.is_empty(),
+        links: links(method),
+        children,
+        share: super::number::literal(&lbm_dsl::expr::Rational::new(1.into(), children.into()), manifest.real),
+        opposites: opposites.join(", "),
+        kinds: reads(&|symbol| matches!(symbol, Symbol::Level(LevelSymbol::Kind { .. }))),
+        switches: !packets.is_empty(),
+        packets,
+        slopes: slopes.map(|(_, (stencil, plans))| slope(manifest, stencil, plans)).collect(),
+        decl: params.iter().map(|name| format!(", const {real} {name}")).collect(),
+        pass: params.iter().map(|name| format!(", {name}")).collect(),
+    }
+}
+
+/// The rules of links that need nothing but the cell; mirrors need the cell's image.
+fn links(method: &Method) -> Vec<LinkRule> {
+    let rule = |(wall, boundary): (&Wall, &lbm_bundle::Boundary)| {
+        let Wall::Link(plan) = wall else { return None };
+        let reads = |is: fn(&Symbol) -> bool| plan.dag().symbols().iter().any(|(symbol, _)| is(symbol));
+        let mirror = reads(|symbol| matches!(symbol, Symbol::Mirrored(_)));
+        let value = reads(|symbol| matches!(symbol, Symbol::WallParam { .. }));
+        (!mirror).then(|| LinkRule {
+            code: boundary.code,
+            function: plan.dag().name().into(),
+            pass: if value { ", value".into() } else { String::new() },
+        })
+    };
+    method.walls.iter().zip(&method.manifest.boundaries).filter_map(rule).collect()
+}
+
+/// What the packets of a population carry; none where each carries the population itself.
+fn packet(manifest: &Manifest, jump: &super::Jump, at: usize, plan: &Plan) -> Option<Packet> {
+    let mut printer = Printer::new(plan, manifest.real, Language::C);
+    let mut lines = Vec::new();
+    for (symbol, name) in plan.dag().symbols() {
+        match *symbol {
+            Symbol::Population(pop) => printer.spell(*symbol, format!("own[{} * CELLS]", pop.index())),
+            Symbol::Level(LevelSymbol::Kind { child }) => printer.spell(*symbol, format!("kinds[{child}]")),
+            Symbol::Level(LevelSymbol::Slope { stencil, axis, pop }) => {
+                let (real, stencil) = (real_name(manifest.real), jump.stencils[usize::from(stencil)].0);
+                let call = format!("{}(jump, level, node, corner, {}, {axis})", function(stencil), pop.index());
+                lines.push(format!("const {real} {name} = {call};"));
+            }
+            _ => {}
+        }
+    }
+    let outputs = plan.dag().outputs();
+    let itself = |output: &Output| {
+        let exprs = plan.dag().exprs();
+        matches!(exprs.get(output.value), lbm_dsl::expr::Expr::Symbol(Symbol::Population(pop)) if pop.index() == at)
+    };
+    if outputs.iter().all(itself) {
+        return None;
+    }
+    let needs: Vec<Vec<ExprId>> = outputs.iter().map(|output| printer.needs(output.value)).collect();
+    let users = |id: ExprId| needs.iter().filter(|needs| needs.contains(&id)).count();
+    let shared: BTreeSet<ExprId> = needs.iter().flatten().copied().filter(|id| users(*id) > 1).collect();
+    let statement = |id: ExprId| printer.statement(&printer.operand(id), id);
+    lines.extend(shared.iter().flat_map(|id| statement(*id)));
+    let case = |(at, output): (usize, &Output)| {
+        let own = needs[at].iter().filter(|id| !shared.contains(id));
+        let value =
+            if shared.contains(&output.value) { printer.operand(output.value) } else { printer.formula(output.value) };
+        Case { at, lines: own.flat_map(|id| statement(*id)).chain([format!("return {value};")]).collect() }
+    };
+    Some(Packet { at, lines, cases: outputs.iter().enumerate().map(case).collect() })
+}
+
+/// Name of the function of a derivative stencil.
+fn function(stencil: &Stencil) -> String {
+    format!("stencil_{}", stencil.name())
+}
+
+fn slope(manifest: &Manifest, stencil: &Stencil, plans: &[&Plan]) -> Slope {
+    let mut points: Vec<i64> = stencil
+        .sets()
+        .iter()
+        .flat_map(|set| set.points())
+        .map(|point| point.to_integer().to_i64().expect("points of a coupling are cells nearby"))
+        .collect();
+    points.sort_unstable();
+    points.dedup();
+    let place = |point: &lbm_dsl::expr::Rational| {
+        points.iter().position(|other| Some(*other) == point.to_integer().to_i64()).expect("every point is listed")
+    };
+    let set = |(set, plan): (&lbm_dsl::model::levels::PointSet, &&Plan)| {
+        let mut printer = Printer::new(plan, manifest.real, Language::C);
+        for (symbol, _) in plan.dag().symbols() {
+            if let Symbol::Level(LevelSymbol::Sample(number)) = *symbol {
+                printer.spell(*symbol, format!("v[{}]", place(&set.points()[usize::from(number)])));
+            }
+        }
+        let output = &plan.dag().outputs()[0];
+        let mut lines: Vec<String> = printer
+            .needs(output.value)
+            .into_iter()
+            .flat_map(|id| printer.statement(&printer.operand(id), id))
+            .collect();
+        lines.push(format!("return {};", printer.formula(output.value)));
+        let has: Vec<String> = set.points().iter().map(|point| format!("has[{}]", place(point))).collect();
+        SlopeSet { condition: has.join(" && "), lines }
+    };
+    let doc = if stencil.doc().is_empty() { String::new() } else { format!(": {}", stencil.doc()) };
+    Slope {
+        doc: vec![format!("Stencil {}{doc}", stencil.name()), "A cell is given by the lowest place in it.".into()],
+        function: function(stencil),
+        points: points.iter().map(i64::to_string).collect::<Vec<_>>().join(", "),
+        count: points.len(),
+        sets: stencil.sets().iter().zip(plans).map(set).collect(),
+    }
+}
