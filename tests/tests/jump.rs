@@ -18,6 +18,9 @@ fn block(dim: usize) -> [u32; 3] {
     if dim == 2 { [8, 8, 1] } else { [4, 4, 4] }
 }
 
+/// Which blocks are refined.
+type Refine<'a> = &'a dyn Fn(Block) -> bool;
+
 /// A strip, a square, an L, and two squares that touch at a corner, of a box of four blocks along each axis.
 fn refined(shape: &str, dim: usize, place: [usize; 3]) -> bool {
     let middle = |at: usize| (1..3).contains(&at);
@@ -157,7 +160,7 @@ fn walls_that_cross_jumps_keep_mass() {
         let along = |block: Block| block.place[1] == 0;
         let corner = |block: Block| block.place[..dim].iter().all(|at| *at == 0);
         let middle = |block: Block| block.place[0] == 0 && block.place[1..dim].iter().all(|at| (1..3).contains(at));
-        let shapes: [(&str, usize, &dyn Fn(Block) -> bool); 4] =
+        let shapes: [(_, _, Refine); 4] =
             [("along", 2, &along), ("corner", 2, &corner), ("middle", 2, &middle), ("twice", 3, &corner)];
         for (name, levels, refine) in shapes {
             let mut flow = walled(&bundle, levels, refine);
