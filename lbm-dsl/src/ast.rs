@@ -29,21 +29,35 @@ pub struct Ast {
 
 impl Ast {
     /// Imports a boundary rule and chooses it, unless the file has it.
-    pub fn choose(&mut self, module: &str, rule: &str) {
-        let named = |name: &Name| name.text == rule;
+    pub fn choose_boundary(&mut self, module: &str, rule: &str) {
         let has = |item: &Item| match item {
-            Item::Boundary(def) => named(&def.name),
-            Item::BoundaryChoice(name) => named(name),
+            Item::Boundary(def) => def.name.text == rule,
+            Item::BoundaryChoice(name) => name.text == rule,
             _ => false,
         };
+        self.choose(module, rule, has, Item::BoundaryChoice);
+    }
+
+    /// Imports a coupling and chooses it, unless the file has it.
+    pub fn choose_coupling(&mut self, module: &str, coupling: &str) {
+        let has = |item: &Item| match item {
+            Item::Coupling(def) => def.name.text == coupling,
+            Item::CouplingChoice(name) => name.text == coupling,
+            _ => false,
+        };
+        self.choose(module, coupling, has, Item::CouplingChoice);
+    }
+
+    fn choose(&mut self, module: &str, chosen: &str, has: impl Fn(&Item) -> bool, item: impl Fn(Name) -> Item) {
         if self.items.iter().any(has) {
             return;
         }
+        let named = |name: &Name| name.text == chosen;
         let name = |text: &str| Name { text: text.into(), span: Span::default() };
         if !self.items.iter().any(|item| matches!(item, Item::Use(import) if import.names.iter().any(named))) {
-            self.items.push(Item::Use(Use { module: name(module), names: vec![name(rule)] }));
+            self.items.push(Item::Use(Use { module: name(module), names: vec![name(chosen)] }));
         }
-        self.items.push(Item::BoundaryChoice(name(rule)));
+        self.items.push(item(name(chosen)));
     }
 }
 

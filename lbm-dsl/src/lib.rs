@@ -46,19 +46,25 @@ pub use parser::parse;
 
 /// Text to model in one step.
 pub fn compile(source: &source::Source, library: &dyn shipped::Library) -> Result<model::Model, diag::Report> {
-    compile_with(source, library, &[])
+    compile_with(source, library, &[], None)
 }
 
-/// Text to model, as if the text imported and chose those of the boundary rules `rules` that it lacks and a module has.
+/// Text to model, as if the text imported and chose those of the boundary rules `rules`, and the coupling, that it lacks and a
+/// module has.
 pub fn compile_with(
     source: &source::Source,
     library: &dyn shipped::Library,
     rules: &[&str],
+    coupling: Option<&str>,
 ) -> Result<model::Model, diag::Report> {
     let mut ast = parse(source)?;
     let offered = if rules.is_empty() { Vec::new() } else { shipped::rules(library) };
     for (module, rule) in offered.iter().filter(|(_, rule)| rules.contains(&rule.as_str())) {
-        ast.choose(module, rule);
+        ast.choose_boundary(module, rule);
+    }
+    let offered = if coupling.is_none() { Vec::new() } else { shipped::couplings(library) };
+    for (module, name) in offered.iter().filter(|(_, name)| coupling == Some(name)) {
+        ast.choose_coupling(module, name);
     }
     check(source, &ast, library)
 }

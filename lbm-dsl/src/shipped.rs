@@ -19,16 +19,28 @@ pub trait Library {
 /// The boundary rules of a library's modules: module and rule. A module that can't be parsed has none here; who uses it is
 /// told what is wrong with it.
 pub fn rules(library: &dyn Library) -> Vec<(String, String)> {
-    let mut rules = Vec::new();
+    items(library, |item| match item {
+        Item::Boundary(def) => Some(&def.name.text),
+        _ => None,
+    })
+}
+
+/// The couplings of a library's modules: module and coupling, as with [`rules`].
+pub fn couplings(library: &dyn Library) -> Vec<(String, String)> {
+    items(library, |item| match item {
+        Item::Coupling(def) => Some(&def.name.text),
+        _ => None,
+    })
+}
+
+fn items(library: &dyn Library, name: impl Fn(&Item) -> Option<&String>) -> Vec<(String, String)> {
+    let mut found = Vec::new();
     for module in library.names() {
         let text = library.module(&module).unwrap_or_default();
         let Ok(ast) = parse(&Source::new(&module, &text)) else { continue };
-        rules.extend(ast.items.iter().filter_map(|item| match item {
-            Item::Boundary(def) => Some((module.clone(), def.name.text.clone())),
-            _ => None,
-        }));
+        found.extend(ast.items.iter().filter_map(|item| Some((module.clone(), name(item)?.clone()))));
     }
-    rules
+    found
 }
 
 /// The modules in `specs/prelude`.

@@ -83,6 +83,9 @@ pub struct Gen {
     /// Add a boundary rule of the prelude; may be repeated.
     #[arg(long, value_name = "RULE")]
     pub boundary: Vec<String>,
+    /// Also write kernels for blocks beside coarser or finer ones, by this coupling of packets: `volumetric_shifted`.
+    #[arg(long)]
+    pub coupling: Option<String>,
     /// Folder for the files; created if it is not there.
     #[arg(long, default_value = ".")]
     pub out: PathBuf,

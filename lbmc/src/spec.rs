@@ -8,6 +8,7 @@ use lbm_bundle::Bundle;
 use lbm_codegen::options::Options;
 use lbm_codegen::pipeline;
 use lbm_dsl::model::Model;
+use lbm_dsl::model::levels::Coupling;
 use lbm_dsl::shipped::{self, Library, Prelude};
 use lbm_dsl::source::Source;
 use miette::{Report, Result, miette};
@@ -80,22 +81,22 @@ impl Spec {
 
     /// Parses and checks it.
     pub fn model(&self) -> Result<Model> {
-        self.model_with(&[])
+        self.model_with(&[], None)
     }
 
-    /// Parses and checks it, with those of the named boundary rules that it lacks and the prelude has.
-    pub fn model_with(&self, rules: &[&str]) -> Result<Model> {
-        let model = lbm_dsl::compile_with(&self.source, &self.library, rules);
+    /// Parses and checks it, with those of the named boundary rules and the coupling that it lacks and the prelude has.
+    pub fn model_with(&self, rules: &[&str], coupling: Option<&str>) -> Result<Model> {
+        let model = lbm_dsl::compile_with(&self.source, &self.library, rules, coupling);
         match self.library.unreadable.take() {
             Some(report) => Err(report),
             None => Ok(model?),
         }
     }
 
-    /// Parses and checks it, with all the named boundary rules, its own or the prelude's.
-    pub fn model_with_all(&self, rules: &[String]) -> Result<Model> {
+    /// Parses and checks it, with all the named boundary rules and the coupling, its own or the prelude's.
+    pub fn model_with_all(&self, rules: &[String], coupling: Option<&str>) -> Result<Model> {
         let rules: Vec<&str> = rules.iter().map(String::as_str).collect();
-        let model = self.model_with(&rules)?;
+        let model = self.model_with(&rules, coupling)?;
         let own: Vec<&str> = model.boundaries().iter().map(|boundary| &boundary.name[..]).collect();
         let Some(unknown) = rules.iter().find(|rule| !own.contains(rule)) else { return Ok(model) };
         let own = own.iter().map(|name| name.to_string());
@@ -112,6 +113,22 @@ impl Spec {
     pub fn prelude_rules(&self) -> Vec<String> {
         shipped::rules(&self.library).into_iter().map(|(_, rule)| rule).collect()
     }
+}
+
+/// Position among the model's couplings of the one with that name.
+pub fn coupling(model: &Model, name: &str) -> Result<usize> {
+    let is_it = |coupling: &Coupling| coupling.name() == name;
+    model.couplings().iter().position(is_it).ok_or_else(|| {
+        let shipped = shipped::couplings(&Prelude).into_iter().map(|(_, name)| name);
+        let own = model.couplings().iter().map(|coupling| coupling.name().to_string());
+        let all: BTreeSet<String> = own.chain(shipped).collect();
+        miette!(
+            code = "lbmc::no_coupling",
+            help = format!("couplings: {}", all.into_iter().collect::<Vec<_>>().join(", ")),
+            "neither {} nor the prelude has a coupling `{name}`",
+            model.name()
+        )
+    })
 }
 
 /// Kernels of a model.

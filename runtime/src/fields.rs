@@ -159,16 +159,16 @@ pub fn visit(
     Ok(())
 }
 
-/// The macroscopic array of a grid of one level as dense arrays.
+/// The macroscopic array as dense arrays of the coarsest level: refined cells are means over what refines them.
 pub fn gather(from: &Buffer, manifest: &Manifest, grid: &Grid, step: u64) -> Result<Snapshot, DeviceError> {
     let components =
-        component_names(manifest).into_iter().map(|name| Component { name, data: vec![0.0; grid.cells()] }).collect();
+        component_names(manifest).into_iter().map(|name| Component { name, data: vec![0.0; grid.size().iter().product()] }).collect();
     let mut snapshot = Snapshot { step, dim: grid.dim(), size: grid.size(), components };
     visit(from, Layout::fields(manifest), grid, |cell, values| {
-        let [x, y, z] = cell.at;
+        let ([x, y, z], volume) = (cell.at.map(|at| at >> cell.level), cell.width().powi(grid.dim() as i32));
         let to = snapshot.index(x, y, z);
         for (component, value) in snapshot.components.iter_mut().zip(values) {
-            component.data[to] = *value;
+            component.data[to] += volume * value;
         }
     })?;
     Ok(snapshot)

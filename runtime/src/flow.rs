@@ -78,7 +78,7 @@ pub fn run(
     let bandwidth = copy_bandwidth(device)?;
     let sums_start = flow.sums()?;
     let facts = Facts {
-        cells: case.cells(),
+        updates: flow.grid().updates(),
         bytes_per_update: bytes_per_update(&bundle.manifest),
         copy_bandwidth: Some(bandwidth),
         stop: case.stop,
@@ -132,6 +132,8 @@ pub fn run(
         .map(|(start, end)| Carried { name: start.name, start: start.mass, end: end.mass })
         .collect();
     let measured = Measured {
+        levels: flow.grid().cells_of_levels(),
+        updates: flow.grid().updates(),
         device: device.describe(),
         steps: flow.step(),
         seconds: flow.timings().seconds(),

@@ -346,7 +346,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Macroscopic fields of the current step of a grid of one level.
+    /// Macroscopic fields of the current step; where the grid is refined, means over the cells of the coarsest level.
     pub fn snapshot(&mut self) -> Result<Snapshot, StepError> {
         self.sample()?;
         Ok(fields::gather(&self.fields.macroscopic, self.manifest(), &self.grid, self.step)?)

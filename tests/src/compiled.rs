@@ -35,7 +35,14 @@ pub fn model_with(spec: &str, more: &str) -> Model {
 /// The model of a shipped spec with more boundary rules of the prelude.
 pub fn model_with_rules(spec: &str, rules: &[&str]) -> Model {
     let text = shipped::spec(spec).expect("a shipped spec");
-    lbm_dsl::compile_with(&Source::new(&format!("{spec}.lbm"), text), &Prelude, rules)
+    lbm_dsl::compile_with(&Source::new(&format!("{spec}.lbm"), text), &Prelude, rules, None)
+        .unwrap_or_else(|report| panic!("{spec}: {}", report.render(120)))
+}
+
+/// The model of a shipped spec with a coupling of the prelude.
+pub fn model_with_coupling(spec: &str, coupling: &str) -> Model {
+    let text = shipped::spec(spec).expect("a shipped spec");
+    lbm_dsl::compile_with(&Source::new(&format!("{spec}.lbm"), text), &Prelude, &[], Some(coupling))
         .unwrap_or_else(|report| panic!("{spec}: {}", report.render(120)))
 }
 

@@ -10,10 +10,6 @@ use lbm_runtime::step::{GridSpec, Simulation};
 use lbm_tests::compiled::{self, Collision, Random};
 use lbm_tests::levels::{Patch, TwoLevels};
 
-fn model(spec: &str, coupling: &str) -> Model {
-    compiled::model_with(spec, &format!("use couplings::{coupling};\ncoupling {coupling};"))
-}
-
 fn block(dim: usize) -> [u32; 3] {
     if dim == 2 { [8, 8, 1] } else { [4, 4, 4] }
 }
@@ -106,7 +102,7 @@ fn kernels_do_what_the_reference_does() {
         ("d3q19_bgk", "volumetric", &["L"]),
         ("d3q27_bgk", "volumetric_shifted", &["L", "corner"]),
     ] {
-        let model = model(spec, coupling);
+        let model = compiled::model_with_coupling(spec, coupling);
         let dim = model.lattice().dim();
         let bundle = compiled::compile_levels(&model, Target::C, Real::F64, block(dim));
         for shape in shapes {
@@ -153,7 +149,7 @@ fn disturb(flow: &mut Simulation) {
 fn walls_that_cross_jumps_keep_mass() {
     let methods = [("d2q9_bgk", "volumetric"), ("d2q9_bgk", "volumetric_shifted"), ("d3q27_bgk", "volumetric_shifted")];
     for (spec, coupling) in methods {
-        let model = model(spec, coupling);
+        let model = compiled::model_with_coupling(spec, coupling);
         let dim = model.lattice().dim();
         let bundle = compiled::compile_levels(&model, Target::C, Real::F64, block(dim));
         // Along the whole lower wall of y; in the corner; in the middle of a wall; twice in the corner.

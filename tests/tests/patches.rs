@@ -7,19 +7,14 @@
 use std::f64::consts::TAU;
 
 use lbm_bundle::{Bundle, Real, Target};
-use lbm_dsl::model::Model;
 use lbm_runtime::device::Device;
 use lbm_runtime::mesh::{Block, Cell, Face};
 use lbm_runtime::step::{GridSpec, Simulation};
 use lbm_tests::compiled;
 
-fn model(spec: &str, coupling: &str) -> Model {
-    compiled::model_with(spec, &format!("use couplings::{coupling};\ncoupling {coupling};"))
-}
-
 /// Kernels in 64 bits for blocks of 8x8 or 4x4x4.
 fn bundle(spec: &str, coupling: &str) -> Bundle {
-    let model = model(spec, coupling);
+    let model = compiled::model_with_coupling(spec, coupling);
     let block = if model.lattice().dim() == 2 { [8, 8, 1] } else { [4, 4, 4] };
     compiled::compile_levels(&model, Target::C, Real::F64, block)
 }

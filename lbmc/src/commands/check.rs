@@ -10,7 +10,7 @@ use crate::spec::Spec;
 
 /// Runs the command.
 pub fn check(args: &Check) -> Result<()> {
-    let model = Spec::find(&args.spec)?.model_with_all(&args.boundary)?;
+    let model = Spec::find(&args.spec)?.model_with_all(&args.boundary, None)?;
     let findings = prove::findings(&model);
     let rates = Rates::new(&model, findings.viscosity.rate.as_deref(), &args.set)?;
     println!("{}", model.name());

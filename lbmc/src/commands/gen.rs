@@ -44,7 +44,7 @@ struct CudaReport {
 pub fn generate(args: &Gen) -> Result<()> {
     let mut clock = Clock::start();
     let spec = Spec::find(&args.spec)?;
-    let model = spec.model_with_all(&args.boundary)?;
+    let model = spec.model_with_all(&args.boundary, args.coupling.as_deref())?;
     clock.lap("front_end");
     let dim = model.lattice().dim();
     let layout = args.layout.into();
@@ -53,6 +53,17 @@ pub fn generate(args: &Gen) -> Result<()> {
         Layout::Soa => Options::TILE,
     };
     let block = spec::block(args.block.as_ref(), dim, default)?;
+    let coupling = match (&args.coupling, layout) {
+        (None, _) => None,
+        (Some(name), Layout::Blocks) => Some(spec::coupling(&model, name)?),
+        (Some(_), Layout::Soa) => {
+            return Err(miette!(
+                code = "lbmc::coupling",
+                help = "leave out `--coupling`, or take `--layout blocks`",
+                "kernels on plain arrays know no level jumps"
+            ));
+        }
+    };
     let targets: &[Target] = match args.target {
         GenTarget::Cuda => &[Target::Cuda],
         GenTarget::C => &[Target::C],
@@ -65,7 +76,7 @@ pub fn generate(args: &Gen) -> Result<()> {
     let mut kernels = vec![];
     for &target in targets {
         let compiled =
-            plans.emit(&Options { target, real: args.real.into(), layout, block, coupling: None }).map_err(failed)?;
+            plans.emit(&Options { target, real: args.real.into(), layout, block, coupling }).map_err(failed)?;
         bundles.push(compiled.bundle);
         kernels = compiled.report.kernels;
     }

@@ -31,7 +31,13 @@ pub fn run(args: &Run) -> Result<()> {
     };
     let spec = Spec::find(&beside(&args.case, raw.spec()))
         .map_err(|error| Report::new(raw.reject_spec(&error.to_string(), error.help().map(|help| help.to_string()))))?;
-    let model = spec.model_with(&raw.rules())?;
+    let model = spec.model_with(&raw.rules(), raw.coupling())?;
+    let coupling = match raw.coupling() {
+        None => None,
+        Some(name) => Some(spec::coupling(&model, name).map_err(|error| {
+            Report::new(raw.reject_coupling(&error.to_string(), error.help().map(|help| help.to_string())))
+        })?),
+    };
     let block = raw.block().unwrap_or_else(|| {
         let preferred = |cells| preferred_block(device.target(), model.lattice().dim(), raw.real(), cells);
         let (block, widest) = (preferred(Some(raw.cells_along_x())), preferred(None));
@@ -45,7 +51,7 @@ pub fn run(args: &Run) -> Result<()> {
     });
     let bundle = spec::compile(
         &model,
-        &Options { target: device.target(), real: raw.real(), layout: Layout::Blocks, block, coupling: None },
+        &Options { target: device.target(), real: raw.real(), layout: Layout::Blocks, block, coupling },
     )?;
     let (case, warnings) = raw.resolve(&bundle.manifest, &spec.prelude_rules())?;
     for warning in warnings {

@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn a_start_is_taken_at_cell_centres_in_the_order_of_the_method() {
         let mut out = [0.0; 5];
-        start("1 + y", "x / lx").at([3, 1, 0], &mut out);
+        start("1 + y", "x / lx").at([3.5, 1.5, 0.5], &mut out);
         assert_eq!(out, [0.5, 3.5 / 8.0, 0.0, 0.3, 2.5]);
     }
 

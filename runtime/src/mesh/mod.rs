@@ -202,10 +202,15 @@ impl Grid {
         self.slots() * self.block.iter().product::<usize>()
     }
 
+    /// Number of cells of each level, the coarsest first.
+    pub fn cells_of_levels(&self) -> Vec<usize> {
+        let of_block = self.block.iter().product::<usize>();
+        self.nodes.levels.iter().map(|lists| lists.all().count() * of_block).collect()
+    }
+
     /// Cells that are updated in a step of the coarsest level: those of level `l` are `2^l` times.
     pub fn updates(&self) -> usize {
-        let of_level = |(level, lists): (usize, &Lists)| lists.all().count() << level;
-        self.nodes.levels.iter().enumerate().map(of_level).sum::<usize>() * self.block.iter().product::<usize>()
+        self.cells_of_levels().iter().enumerate().map(|(level, cells)| cells << level).sum()
     }
 
     /// Number of slots.

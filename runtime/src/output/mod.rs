@@ -187,6 +187,8 @@ mod tests {
         snapshot.step = 10;
         recorder.during(&snapshot).unwrap();
         let measured = Measured {
+            levels: vec![1024],
+            updates: 1024,
             device: "a device".into(),
             steps: 10,
             seconds: 0.5,

@@ -19,7 +19,7 @@ const REMEMBERED: usize = 6;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Facts {
     /// Cells of the domain.
-    pub cells: usize,
+    pub updates: usize,
     /// Bytes that an update of a cell must move.
     pub bytes_per_update: f64,
     /// Copy bandwidth of the device, bytes read and written per second, if measured.
@@ -103,9 +103,9 @@ impl Progress {
     }
 
     fn line(&self, step: u64) -> String {
-        let Facts { cells, bytes_per_update, copy_bandwidth, stop } = self.facts;
+        let Facts { updates, bytes_per_update, copy_bandwidth, stop } = self.facts;
         let rate = self.speed.steps_per_second();
-        let mlups = mlups(cells, 1, if rate > 0.0 { 1.0 / rate } else { 0.0 });
+        let mlups = mlups(updates, 1, if rate > 0.0 { 1.0 / rate } else { 0.0 });
         let mut line = format!("step {step} of {}, {mlups:.0} MLUPS", stop.steps);
         if let Some(copy) = copy_bandwidth {
             line += &format!(" ({:.0} % of copy)", 100.0 * mlups * 1e6 * bytes_per_update / copy);
@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn the_line_has_speed_and_fraction_of_copy() {
         let facts =
-            Facts { cells: 1_000_000, bytes_per_update: 72.0, copy_bandwidth: Some(7.2e9), stop: stop(Some(1e-6)) };
+            Facts { updates: 1_000_000, bytes_per_update: 72.0, copy_bandwidth: Some(7.2e9), stop: stop(Some(1e-6)) };
         let mut progress = Progress::new(facts, true);
         progress.speed.add(50.0, 1.0);
         progress.residuals.add(1000, 1e-3);

@@ -20,6 +20,10 @@ pub enum StopReason {
 /// What a run measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
+    /// Number of cells of each level, the coarsest first.
+    pub levels: Vec<usize>,
+    /// Cell updates of a step.
+    pub updates: usize,
     /// Name of the device: `NVIDIA H200`, `AMD EPYC 9654, 2 threads`.
     pub device: String,
     /// Steps done.
@@ -72,8 +76,11 @@ pub struct Summary {
     pub block: Vec<u32>,
     /// Cells along each axis.
     pub size: Vec<usize>,
-    /// Cells of the domain.
+    /// Number of cells of all levels.
     pub cells: usize,
+    /// Number of cells of each level, the coarsest first.
+    #[serde(default)]
+    pub levels: Vec<usize>,
     /// Steps done.
     pub steps: u64,
     /// Wall time of the steps, in seconds.
@@ -118,9 +125,9 @@ pub struct Summary {
     pub files: Vec<String>,
 }
 
-/// Million cell updates a second; zero before any time has passed.
-pub fn mlups(cells: usize, steps: u64, seconds: f64) -> f64 {
-    if seconds > 0.0 { cells as f64 * steps as f64 / seconds / 1e6 } else { 0.0 }
+/// Million cell updates a second, of so many a step; zero before any time has passed.
+pub fn mlups(updates: usize, steps: u64, seconds: f64) -> f64 {
+    if seconds > 0.0 { updates as f64 * steps as f64 / seconds / 1e6 } else { 0.0 }
 }
 
 /// Bytes that an update of one cell must move: every population read and written once.
@@ -131,7 +138,7 @@ pub fn bytes_per_update(manifest: &Manifest) -> f64 {
 impl Summary {
     /// From what was asked and what was measured.
     pub fn new(case: &Case, manifest: &Manifest, measured: &Measured) -> Summary {
-        let mlups = mlups(case.cells(), measured.steps, measured.seconds);
+        let mlups = mlups(measured.updates, measured.steps, measured.seconds);
         Summary {
             version: env!("CARGO_PKG_VERSION").to_string(),
             case: case.name.clone(),
@@ -142,7 +149,8 @@ impl Summary {
             precision: manifest.real,
             block: manifest.block[..case.dim].to_vec(),
             size: case.size[..case.dim].to_vec(),
-            cells: case.cells(),
+            cells: measured.levels.iter().sum(),
+            levels: measured.levels.clone(),
             steps: measured.steps,
             seconds: measured.seconds,
             mlups,
@@ -175,6 +183,8 @@ mod tests {
     fn a_summary_counts_updates_and_bytes_and_survives_json() {
         let (case, _) = example::cavity(16);
         let measured = Measured {
+            levels: vec![256],
+            updates: 256,
             device: "a device".into(),
             steps: 1000,
             seconds: 0.5,

@@ -3,9 +3,6 @@
 use lbm_bundle::Manifest;
 
 use super::{Simulation, StepError};
-use crate::fields;
-use crate::layout::Layout;
-use crate::mesh::Cell;
 use crate::velocity::Velocity;
 
 /// What a population gets of the stress: `-w (tau - 1) / cs2 * (c_a c_b - delta_ab c^2 / dim)`, to be multiplied with the
@@ -34,31 +31,27 @@ fn weight(text: &str) -> f64 {
 }
 
 impl Simulation {
-    /// Adds to populations that were just set the stress that a fluid of that viscosity (lattice units) has in the
-    /// velocity of the fields, so that a flow starts without a jolt: the first order of the Chapman-Enskog expansion
-    /// (Skordos, Phys. Rev. E 48 (1993) 4823), without its trace, after collision as populations are stored. Slopes are
-    /// those of [`Velocity`]. Nothing changes where the method has no velocity `u`.
-    /// The grid must be of one level.
+    /// Adds to populations that were just set the stress that a fluid of that viscosity (lattice units of the coarsest
+    /// level) has in the velocity of the fields, so that a flow starts without a jolt: the first order of the Chapman-Enskog
+    /// expansion (Skordos, Phys. Rev. E 48 (1993) 4823), without its trace, after collision as populations are stored. Slopes
+    /// are those of [`Velocity`] on the coarsest level. Nothing changes where the method has no velocity `u`.
     pub fn start_with_stress(&mut self, viscosity: f64) -> Result<(), StepError> {
-        let manifest = self.program.manifest();
-        let snapshot = fields::gather(&self.fields.macroscopic, manifest, &self.grid, self.step)?;
+        let snapshot = self.snapshot()?;
         let Some(velocity) = Velocity::new(&snapshot, self.grid.periodic()) else { return Ok(()) };
         let density = snapshot.get("rho");
-        let (first, shares) = (manifest.main().first as usize, shares(manifest, viscosity));
-        let layout = Layout::populations(manifest);
-        fields::update(
-            &mut self.fields.populations[self.levels[0].current],
-            layout,
-            &self.grid,
-            |Cell { at: cell, .. }, populations| {
-                let rho = density.map_or(1.0, |rho| rho[snapshot.index(cell[0], cell[1], cell[2])]);
-                let slopes = velocity.gradient(cell);
-                for (population, share) in populations[first..].iter_mut().zip(&shares) {
-                    let products = share.iter().flatten().zip(slopes.iter().flatten());
-                    *population += rho * products.map(|(share, slope)| share * slope).sum::<f64>();
-                }
-            },
-        )?;
-        Ok(())
+        let manifest = self.program.manifest();
+        let first = manifest.main().first as usize;
+        // On a finer level slopes are smaller and the viscosity larger by the same factor.
+        let of_level = |level: usize| shares(manifest, viscosity * 2f64.powi(level as i32));
+        let shares: Vec<_> = (0..self.levels.len()).map(of_level).collect();
+        self.update_cells(|cell, populations| {
+            let coarse = cell.at.map(|at| at >> cell.level);
+            let rho = density.map_or(1.0, |rho| rho[snapshot.index(coarse[0], coarse[1], coarse[2])]) * cell.width();
+            let slopes = velocity.gradient(coarse);
+            for (population, share) in populations[first..].iter_mut().zip(&shares[cell.level]) {
+                let products = share.iter().flatten().zip(slopes.iter().flatten());
+                *population += rho * products.map(|(share, slope)| share * slope).sum::<f64>();
+            }
+        })
     }
 }
