@@ -161,8 +161,10 @@ pub fn visit(
 
 /// The macroscopic array as dense arrays of the coarsest level: refined cells are means over what refines them.
 pub fn gather(from: &Buffer, manifest: &Manifest, grid: &Grid, step: u64) -> Result<Snapshot, DeviceError> {
-    let components =
-        component_names(manifest).into_iter().map(|name| Component { name, data: vec![0.0; grid.size().iter().product()] }).collect();
+    let components = component_names(manifest)
+        .into_iter()
+        .map(|name| Component { name, data: vec![0.0; grid.size().iter().product()] })
+        .collect();
     let mut snapshot = Snapshot { step, dim: grid.dim(), size: grid.size(), components };
     visit(from, Layout::fields(manifest), grid, |cell, values| {
         let ([x, y, z], volume) = (cell.at.map(|at| at >> cell.level), cell.width().powi(grid.dim() as i32));

@@ -166,6 +166,7 @@ fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
                 doc: String::new(),
             },
         ],
+        coupling: None,
         kernels: vec![],
         viscosity: Transport {
             formula: if method == "mrt" { "1/6*(1/omega + 1/s_nu - 1)" } else { "1/3*(1/omega - 1/2)" }.into(),

@@ -391,7 +391,8 @@ impl Reader {
             self.missing::<()>(&table.span, "refinement.finest", "the finest level", help);
         }
         if table.get("level").is_none() && table.get("boxes").is_none() {
-            let help = String::from("`level = \"2 - x / 8\"`, or `boxes = [{ level = 1, from = [0, 0], to = [16, 16] }]`");
+            let help =
+                String::from("`level = \"2 - x / 8\"`, or `boxes = [{ level = 1, from = [0, 0], to = [16, 16] }]`");
             self.missing::<()>(&table.span, "refinement.level", "where to refine", help);
         }
         let level = table.get("level").and_then(|entry| {
@@ -416,7 +417,13 @@ impl Reader {
         let known = ["level", "from", "to"];
         if let Some(entry) = table.entries.iter().find(|entry| !known.contains(&&entry.key[..])) {
             let message = format!("there is no key `{}` in a box", entry.key);
-            return self.report.add(diag::UNKNOWN_KEY, &entry.span, message, "unknown key", suggest(&entry.key, &known));
+            return self.report.add(
+                diag::UNKNOWN_KEY,
+                &entry.span,
+                message,
+                "unknown key",
+                suggest(&entry.key, &known),
+            );
         }
         if let Some(key) = known.iter().find(|key| table.get(key).is_none()) {
             return self.missing(&value.span, key, "a box has a level and two corners", example);

@@ -42,7 +42,8 @@ impl Refinement {
         let overlaps = |region: &RefinedBox| {
             region.level > block.level
                 && (0..3).all(|axis| {
-                    cells[axis] == 1 || corner(axis, 0) < region.to[axis] && corner(axis, cells[axis]) > region.from[axis]
+                    cells[axis] == 1
+                        || corner(axis, 0) < region.to[axis] && corner(axis, cells[axis]) > region.from[axis]
                 })
         };
         let Some(level) = self.level.as_ref().filter(|_| !self.boxes.iter().any(overlaps)) else {

@@ -48,7 +48,10 @@ pub(super) const KEYS: &[Key] = &[
     key("refinement.finest", "the finest level: its cells and steps are the coarsest ones' over 2^finest"),
     key("refinement.level", "the level wished at a place: a formula of position"),
     key("refinement.boxes", "boxes with a level of their own: { level = 1, from = [0, 0], to = [16, 16] }"),
-    key("refinement.coupling", "what crosses level jumps: volumetric_shifted (the default) or another coupling of packets"),
+    key(
+        "refinement.coupling",
+        "what crosses level jumps: volumetric_shifted (the default) or another coupling of packets",
+    ),
     key("stop.steps", "most time steps of the coarsest level"),
     key("stop.time", "longest time"),
     key(

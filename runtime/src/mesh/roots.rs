@@ -61,7 +61,12 @@ pub(super) fn offsets(dim: usize) -> impl Iterator<Item = [i64; 3]> {
 }
 
 /// The block at an offset from another, or the wall that is in the way.
-pub(super) fn beyond(at: [usize; 3], offset: [i64; 3], count: [usize; 3], faces: [Behind; 6]) -> Result<[usize; 3], WallId> {
+pub(super) fn beyond(
+    at: [usize; 3],
+    offset: [i64; 3],
+    count: [usize; 3],
+    faces: [Behind; 6],
+) -> Result<[usize; 3], WallId> {
     let mut reached = at;
     for axis in 0..3 {
         let [low, high] = Face::of_axis(axis);

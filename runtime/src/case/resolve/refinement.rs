@@ -10,12 +10,7 @@ const MOST_LEVELS: f64 = 16.0;
 
 impl Resolver<'_> {
     /// Where the case is refined; `cell` is the size of a cell in the units of the case.
-    pub(super) fn refinement(
-        &mut self,
-        size: [usize; 3],
-        cell: f64,
-        params: Option<&Values>,
-    ) -> Option<Refinement> {
+    pub(super) fn refinement(&mut self, size: [usize; 3], cell: f64, params: Option<&Values>) -> Option<Refinement> {
         let raw = self.raw.refinement.as_ref()?;
         let finest = &raw.finest;
         if finest.value > MOST_LEVELS {
@@ -52,13 +47,7 @@ impl Resolver<'_> {
         Some(refinement)
     }
 
-    fn refined_box(
-        &mut self,
-        given: &Spanned<RawBox>,
-        finest: f64,
-        size: [usize; 3],
-        cell: f64,
-    ) -> Option<RefinedBox> {
+    fn refined_box(&mut self, given: &Spanned<RawBox>, finest: f64, size: [usize; 3], cell: f64) -> Option<RefinedBox> {
         let RawBox { level, from, to } = &given.value;
         if level.value > finest {
             let message = format!("level {} is finer than the finest, {finest}", level.value);
@@ -95,8 +84,11 @@ impl Resolver<'_> {
     /// Refuses a finest level on which a rate would leave its range.
     fn rates_of_levels(&mut self, finest: &Spanned<f64>, params: Option<&Values>) {
         let (Some(coupling), Some(params)) = (&self.manifest.coupling, params) else { return };
-        let mut values: Vec<(&str, f64)> =
-            params.iter().filter(|(_, values)| values.len() == 1).map(|(name, values)| (&name[..], values[0])).collect();
+        let mut values: Vec<(&str, f64)> = params
+            .iter()
+            .filter(|(_, values)| values.len() == 1)
+            .map(|(name, values)| (&name[..], values[0]))
+            .collect();
         for level in 1..=finest.value as usize {
             let named = |name: &str| values.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
             let finer: Vec<f64> =
@@ -106,14 +98,10 @@ impl Resolver<'_> {
                 if range.is_some_and(|(low, high)| !(value > low && value < high)) {
                     let message = format!("`{}` would be {} on level {level}", rate.param, short(value));
                     let help = "take fewer levels, or another viscosity".to_string();
-                    return self.report.add::<()>(
-                        diag::RATE_OUT_OF_RANGE,
-                        &finest.span,
-                        message,
-                        "too fine for this rate",
-                        help,
-                    )
-                    .unwrap_or_default();
+                    return self
+                        .report
+                        .add::<()>(diag::RATE_OUT_OF_RANGE, &finest.span, message, "too fine for this rate", help)
+                        .unwrap_or_default();
                 }
                 for known in &mut values {
                     if known.0 == rate.param {
