@@ -4,6 +4,8 @@
 //! What a buffer holds before it is written is zero.
 
 use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use lbm_bundle::Real;
 
@@ -49,11 +51,26 @@ impl From<Real> for Scalar {
     }
 }
 
+/// Bytes that cross between buffers and the program, counted together for all buffers of a device.
+#[derive(Clone, Default)]
+pub(super) struct Traffic(Arc<AtomicU64>);
+
+impl Traffic {
+    fn add(&self, bytes: usize) {
+        self.0.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
 /// An array on a device.
 pub struct Buffer {
     pub(super) scalar: Scalar,
     pub(super) len: usize,
     pub(super) storage: Storage,
+    pub(super) traffic: Traffic,
 }
 
 pub(super) enum Storage {
@@ -178,6 +195,7 @@ impl Buffer {
 
     fn write_bytes(&mut self, start: usize, bytes: &[u8]) -> Result<(), DeviceError> {
         let at = start * self.scalar.bytes();
+        self.traffic.add(bytes.len());
         match &mut self.storage {
             Storage::Host(memory) => {
                 memory.as_mut_slice()[at..at + bytes.len()].copy_from_slice(bytes);
@@ -189,6 +207,7 @@ impl Buffer {
 
     fn read_bytes(&self, start: usize, bytes: &mut [u8]) -> Result<(), DeviceError> {
         let at = start * self.scalar.bytes();
+        self.traffic.add(bytes.len());
         match &self.storage {
             Storage::Host(memory) => {
                 bytes.copy_from_slice(&memory.as_slice()[at..at + bytes.len()]);
@@ -244,6 +263,17 @@ mod tests {
         let mut ints = device.alloc(Scalar::I32, 2).unwrap();
         ints.poison().unwrap();
         assert_eq!(ints.read_ints(0..2).unwrap(), [-1, -1]);
+    }
+
+    #[test]
+    fn bytes_that_cross_are_counted_for_each_device() {
+        let (device, other) = (Device::host(1).unwrap(), Device::host(1).unwrap());
+        let mut buffer = device.alloc(Scalar::F32, 10).unwrap();
+        assert_eq!(device.traffic(), 0);
+        buffer.write_reals(2, &[1.0; 5]).unwrap();
+        buffer.read_reals(0..3).unwrap();
+        device.copy(&device.alloc(Scalar::F32, 10).unwrap(), &mut buffer).unwrap();
+        assert_eq!((device.clone().traffic(), other.traffic()), (4 * (5 + 3), 0));
     }
 
     #[test]

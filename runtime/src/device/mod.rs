@@ -34,7 +34,10 @@ pub use error::DeviceError;
 
 /// What kernels run on. Cheap to clone; clones are the same device.
 #[derive(Clone)]
-pub struct Device(Backend);
+pub struct Device {
+    backend: Backend,
+    traffic: buffer::Traffic,
+}
 
 #[derive(Clone)]
 enum Backend {
@@ -123,12 +126,16 @@ pub struct Shape {
 impl Device {
     /// The host, on so many threads (0: one per core).
     pub fn host(threads: usize) -> Result<Self, DeviceError> {
-        Ok(Device(Backend::Host(Arc::new(host::Host::new(threads)?))))
+        Ok(Device::new(Backend::Host(Arc::new(host::Host::new(threads)?))))
     }
 
     /// The GPU with that number.
     pub fn cuda(ordinal: usize) -> Result<Self, DeviceError> {
-        Ok(Device(Backend::Cuda(Arc::new(cuda::Cuda::new(ordinal)?))))
+        Ok(Device::new(Backend::Cuda(Arc::new(cuda::Cuda::new(ordinal)?))))
+    }
+
+    fn new(backend: Backend) -> Self {
+        Device { backend, traffic: buffer::Traffic::default() }
     }
 
     /// The first GPU if one can be used, else the host on all its cores; with a sentence that says which and why.
@@ -152,7 +159,7 @@ impl Device {
 
     /// What bundles must be compiled for.
     pub fn target(&self) -> Target {
-        match &self.0 {
+        match &self.backend {
             Backend::Host(_) => Target::C,
             Backend::Cuda(_) => Target::Cuda,
         }
@@ -160,7 +167,7 @@ impl Device {
 
     /// Name for messages: `CPU, 2 threads`, `NVIDIA H200 (sm_90)`.
     pub fn describe(&self) -> String {
-        match &self.0 {
+        match &self.backend {
             Backend::Host(host) => host.describe(),
             Backend::Cuda(cuda) => cuda.describe(),
         }
@@ -168,22 +175,28 @@ impl Device {
 
     /// Bytes that can still be allocated, if the device says so.
     pub fn memory_available(&self) -> Option<usize> {
-        match &self.0 {
+        match &self.backend {
             Backend::Host(host) => host.memory_available(),
             Backend::Cuda(cuda) => cuda.memory_available(),
         }
     }
 
+    /// Bytes that have been written into buffers of this device, or read from them, by anything but kernels and copies
+    /// between buffers.
+    pub fn traffic(&self) -> u64 {
+        self.traffic.bytes()
+    }
+
     /// A buffer of zeros.
     pub fn alloc(&self, scalar: Scalar, len: usize) -> Result<Buffer, DeviceError> {
         let bytes = len.checked_mul(scalar.bytes()).ok_or_else(|| self.out_of_memory(usize::MAX))?;
-        let storage = match &self.0 {
+        let storage = match &self.backend {
             Backend::Host(_) => {
                 buffer::Storage::Host(host::Memory::new(bytes).ok_or_else(|| self.out_of_memory(bytes))?)
             }
             Backend::Cuda(cuda) => buffer::Storage::Cuda(cuda.alloc(bytes)?),
         };
-        Ok(Buffer { scalar, len, storage })
+        Ok(Buffer { scalar, len, storage, traffic: self.traffic.clone() })
     }
 
     /// A buffer that holds these integers.
@@ -200,7 +213,7 @@ impl Device {
 
     /// Compiles and loads a source, or takes the compiled one from the cache.
     pub fn load(&self, source: Source<'_>) -> Result<Module, DeviceError> {
-        match &self.0 {
+        match &self.backend {
             Backend::Host(_) => {
                 let (library, notices) = host::load(source)?;
                 Ok(Module { code: Code::Host(library), notices })
@@ -224,7 +237,7 @@ impl Device {
         if args.iter().any(|arg| matches!(arg, Value::ReadFrom(buffer, start) if *start > buffer.len())) {
             return Err(failed("a part of a buffer begins behind its end"));
         }
-        match (&self.0, &kernel.entry) {
+        match (&self.backend, &kernel.entry) {
             (Backend::Host(host), Entry::Host(entry)) => host.launch(entry, shape, args).map_err(failed),
             (Backend::Cuda(cuda), Entry::Cuda(entry)) => cuda.launch(&kernel.symbol, entry, shape, args),
             _ => Err(failed("it was compiled for another device")),
@@ -234,7 +247,7 @@ impl Device {
     /// Runs work that makes many launches. On the host it runs on one of the device's threads, so that the others need
     /// not be woken for every launch.
     pub fn scope<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
-        match &self.0 {
+        match &self.backend {
             Backend::Host(host) => host.scope(work),
             Backend::Cuda(_) => work(),
         }
@@ -242,7 +255,7 @@ impl Device {
 
     /// Waits until all launches have run.
     pub fn synchronize(&self) -> Result<(), DeviceError> {
-        match &self.0 {
+        match &self.backend {
             Backend::Host(_) => Ok(()),
             Backend::Cuda(cuda) => cuda.synchronize(),
         }
@@ -250,7 +263,7 @@ impl Device {
 
     /// A mark in the order of work, to measure time from.
     pub fn mark(&self) -> Result<Mark, DeviceError> {
-        Ok(match &self.0 {
+        Ok(match &self.backend {
             Backend::Host(_) => Mark(MarkKind::Host(Instant::now())),
             Backend::Cuda(cuda) => Mark(MarkKind::Cuda(cuda.mark()?)),
         })
@@ -258,7 +271,7 @@ impl Device {
 
     /// Seconds from one mark to a later one; waits for the later one.
     pub fn seconds(&self, from: &Mark, to: &Mark) -> Result<f64, DeviceError> {
-        match (&self.0, &from.0, &to.0) {
+        match (&self.backend, &from.0, &to.0) {
             (Backend::Host(_), MarkKind::Host(from), MarkKind::Host(to)) => Ok(to.duration_since(*from).as_secs_f64()),
             (Backend::Cuda(cuda), MarkKind::Cuda(from), MarkKind::Cuda(to)) => cuda.seconds(from, to),
             _ => Err(DeviceError::Driver {
@@ -272,7 +285,7 @@ impl Device {
     /// Records the launches that `work` makes instead of running them, so that they can be repeated at once. `None` on
     /// the host, where `work` is not called.
     pub fn record(&self, work: impl FnOnce() -> Result<(), DeviceError>) -> Result<Option<Graph>, DeviceError> {
-        match &self.0 {
+        match &self.backend {
             Backend::Host(_) => Ok(None),
             Backend::Cuda(cuda) => cuda.record(work),
         }
@@ -281,7 +294,7 @@ impl Device {
     /// Copies all values of `from` into `to`, a buffer of the same type and length; on the host with all threads.
     pub fn copy(&self, from: &Buffer, to: &mut Buffer) -> Result<(), DeviceError> {
         to.check_same(from)?;
-        match (&self.0, &from.storage, &mut to.storage) {
+        match (&self.backend, &from.storage, &mut to.storage) {
             (Backend::Host(host), buffer::Storage::Host(from), buffer::Storage::Host(to)) => {
                 host.copy(from.as_slice(), to.as_mut_slice());
                 Ok(())

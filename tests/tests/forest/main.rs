@@ -225,6 +225,26 @@ fn a_frozen_leaf_is_refined_for_balance_only_and_its_children_stay_frozen() {
 }
 
 #[test]
+fn a_change_brings_counts_to_the_host_and_nothing_else() {
+    for device in devices() {
+        let crossing = |roots: &[usize], slots: usize| {
+            let domain = domain(roots, &[true; 2]);
+            let count = roots.iter().product();
+            let pool = Pool::with_slots(2, count, slots);
+            let mut forest = forest(&device, &domain, pool).expect("room for the roots");
+            let leaves = Oracle::new(domain).leaves();
+            wish(&mut forest, &leaves.into_iter().map(|leaf| (leaf, 1)).collect(), &HashSet::new());
+            let before = device.traffic();
+            let outcome = forest.adapt(0..=1, &mut ()).expect("a change");
+            assert_eq!(outcome.refined, count);
+            device.traffic() - before
+        };
+        let [small, large] = [crossing(&[2, 1], 20), crossing(&[50, 20], 8000)];
+        assert!(small == large && large < 1000, "{small} and {large} bytes");
+    }
+}
+
+#[test]
 fn what_cannot_be_is_refused_with_the_reason() {
     let device = Device::host(1).expect("a host");
     let box_of = |roots: &[usize], periodic: &[bool], slots| {
