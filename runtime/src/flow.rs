@@ -3,6 +3,7 @@
 //! The run is cut into stretches that end where something is due: a check, an output, the last step, or a second gone.
 //! Between them nothing leaves the device.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -20,7 +21,7 @@ use crate::output::progress::{Facts, Progress};
 use crate::output::series::Decay;
 use crate::output::sink::OutputError;
 use crate::output::summary::{Carried, Measured, StopReason, Summary, bytes_per_update};
-use crate::step::{FaceSpec, GridSpec, Simulation, StepError, WallSpec};
+use crate::step::{FaceSpec, GridSpec, Phase, Simulation, StepError, Timings, WallSpec};
 
 /// Longest stretch between two looks at the progress line, in seconds.
 const STRETCH: f64 = 0.25;
@@ -75,6 +76,9 @@ pub fn run(
     let mut recorder = Recorder::create(case, folder)?;
     let mut flow = start(case, bundle, device)?;
     flow.notices().iter().for_each(|text| notice(text));
+    if case.refinement.is_some() {
+        notice("fields, profiles and series are those of means over the cells of the coarsest level");
+    }
     let bandwidth = copy_bandwidth(device)?;
     let sums_start = flow.sums()?;
     let facts = Facts {
@@ -134,6 +138,7 @@ pub fn run(
     let measured = Measured {
         levels: flow.grid().cells_of_levels(),
         updates: flow.grid().updates(),
+        phases: phases(flow.timings()),
         device: device.describe(),
         steps: flow.step(),
         seconds: flow.timings().seconds(),
@@ -146,6 +151,12 @@ pub fn run(
     };
     let end = flow.snapshot()?;
     Ok(recorder.finish(&end, &bundle.manifest, &measured)?)
+}
+
+/// Mean seconds of each phase that takes any.
+fn phases(timings: &Timings) -> BTreeMap<String, f64> {
+    let of = |phase: Phase| (phase.name().to_string(), timings.phase(phase));
+    Phase::ALL.into_iter().map(of).filter(|(_, seconds)| *seconds > 0.0).collect()
 }
 
 /// What a run did, in a few lines for people.

@@ -20,7 +20,6 @@ typedef struct {
     {{ real }} *saved;  // what the first of two steps keeps for the second, of this block
     {{ int }} slot, node;
     int start;  // whether this step is the first of two
-    int refined;  // whether a neighbour is refined
 } Jump;
 
 enum { NOTHING, COARSE, FINE, WALL };  // what is at a place; nothing: neither of the two levels
@@ -239,24 +238,30 @@ typedef struct {
         entry += block[axis] * step;
         upwind += stride * (place - block[axis] * side[axis]);
     }
-    if (near[entry] == COARSER) return from_coarser(jump, direction, at, cell{{ jump.pass }});
-    int refined = near[entry] < 0 && jump->refined;
-    for (int part = 1; part < {{ jump.children }}; ++part) {
-        int way = {{ middle }};
-        for (int axis = 0, step = 1; axis < DIM; step *= 3, ++axis) way += (part >> axis & 1) * block[axis] * step;
-        refined |= near[way] >= 0 && jump->children[near[way]] >= 0;
+    const {{ int }} *const slots = jump->neighbours + (size_t)jump->slot * NEAR;
+    const {{ int }} from = slots[entry];
+    if (from == COARSER && near[entry] == COARSER) return from_coarser(jump, direction, at, cell{{ jump.pass }});
+    // A neighbour that is a node and has no slot of its own is refined.
+    int refined = 0;
+    if (from < 0 && from != COARSER) {
+        for (int way = 0; way < NEAR; ++way) refined |= slots[way] == COARSER && near[way] >= 0;
+    } else if (entry != {{ middle }}) {
+        for (int part = 1; part < {{ jump.children }}; ++part) {
+            int way = {{ middle }};
+            for (int axis = 0, step = 1; axis < DIM; step *= 3, ++axis) way += (part >> axis & 1) * block[axis] * step;
+            refined |= slots[way] == COARSER && near[way] >= 0;
+        }
     }
     if (refined) return from_finer(jump, direction, at{{ jump.pass }});
-    const {{ int }} from = jump->neighbours[(size_t)jump->slot * NEAR + entry];
 {%- if jump.walls %}
     const {{ real }} *own = jump->own + (size_t)jump->slot * (Q * CELLS) + (size_t)cell;
 {%- if cuda %}
     return pull(from, direction, upwind, jump->own, own, jump->wall_rules, jump->wall_values
-        {%- if walls.mirrors %}, jump->neighbours + (size_t)jump->slot * NEAR, at[0], at[1], {% if deep %}at[2]{% else %}0{% endif %}{% endif %});
+        {%- if walls.mirrors %}, slots, at[0], at[1], {% if deep %}at[2]{% else %}0{% endif %}{% endif %});
 {%- else %}
     if (from < 0) {
         return from_wall(-1 - from, direction, own, jump->wall_rules, jump->wall_values
-            {%- if walls.mirrors %}, jump->own, jump->neighbours + (size_t)jump->slot * NEAR, at[0], at[1], {% if deep %}at[2]{% else %}0{% endif %}{% endif %});
+            {%- if walls.mirrors %}, jump->own, slots, at[0], at[1], {% if deep %}at[2]{% else %}0{% endif %}{% endif %});
     }
 {%- endif %}
 {%- endif %}
@@ -283,10 +288,5 @@ typedef struct {
     jump.after = fine ? populations_1 : populations_0;
     jump.slot = slot, jump.node = nodes[slot], jump.start = start;
     jump.saved = saved + (size_t)(corners[slot] < 0 ? 0 : corners[slot]) * (Q * CELLS);
-    jump.refined = 0;
-    for (int entry = 0; entry < NEAR; ++entry) {
-        const {{ int }} other = near[(size_t)jump.node * NEAR + entry];
-        jump.refined |= other >= 0 && children[other] >= 0;
-    }
     return jump;
 }

@@ -189,6 +189,7 @@ mod tests {
         let measured = Measured {
             levels: vec![1024],
             updates: 1024,
+            phases: Default::default(),
             device: "a device".into(),
             steps: 10,
             seconds: 0.5,

@@ -1,5 +1,7 @@
 //! `summary.json`: what ran, how fast, and why it ended.
 
+use std::collections::BTreeMap;
+
 use lbm_bundle::{Manifest, Real, Target};
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +26,8 @@ pub struct Measured {
     pub levels: Vec<usize>,
     /// Cell updates of a step.
     pub updates: usize,
+    /// Mean seconds of each phase in a step, by name; those that take any.
+    pub phases: BTreeMap<String, f64>,
     /// Name of the device: `NVIDIA H200`, `AMD EPYC 9654, 2 threads`.
     pub device: String,
     /// Steps done.
@@ -81,6 +85,9 @@ pub struct Summary {
     /// Number of cells of each level, the coarsest first.
     #[serde(default)]
     pub levels: Vec<usize>,
+    /// Mean seconds of each phase in a step of the coarsest level, from a sample of steps.
+    #[serde(default)]
+    pub phases: BTreeMap<String, f64>,
     /// Steps done.
     pub steps: u64,
     /// Wall time of the steps, in seconds.
@@ -151,6 +158,7 @@ impl Summary {
             size: case.size[..case.dim].to_vec(),
             cells: measured.levels.iter().sum(),
             levels: measured.levels.clone(),
+            phases: measured.phases.clone(),
             steps: measured.steps,
             seconds: measured.seconds,
             mlups,
@@ -185,6 +193,7 @@ mod tests {
         let measured = Measured {
             levels: vec![256],
             updates: 256,
+            phases: BTreeMap::new(),
             device: "a device".into(),
             steps: 1000,
             seconds: 0.5,
