@@ -6,13 +6,13 @@
 // options: cuda f32 block=8x8
 // cost:    init                 33 flop (as written 63): 14 add, 11 mul, 4 fma
 //                               3 loads, 9 stores, 48 B per cell
-//          stream_collide       71 flop (as written 110): 30 add, 16 mul, 12 fma, 1 div
+//          stream_collide       70 flop (as written 110): 30 add, 15 mul, 12 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
-//          stream_collide_walls 71 flop (as written 110): 30 add, 16 mul, 12 fma, 1 div
+//          stream_collide_walls 70 flop (as written 110): 30 add, 15 mul, 12 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
 //          macroscopic          17 flop (as written 20): 14 add, 2 mul, 1 div
 //                               9 loads, 3 stores, 48 B per cell
-//          collide              71 flop (as written 110): 30 add, 16 mul, 12 fma, 1 div
+//          collide              70 flop (as written 110): 30 add, 15 mul, 12 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
 
 static constexpr int Q = 9;  // directions
@@ -42,45 +42,47 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     const float f_8 = f[8];
 
     // ---- shared
-    const float t0 = 1.0f - omega;
+    const float t0 = f_5 + f_7 + f_1;
     const float t1 = f_6 + f_8 + f_2;
-    const float t2 = f_5 + f_7 + f_1;
-
-    // ---- rho   (d2q9_bgk.lbm:12)
-    const float rho = f_0 + f_3 + f_4 + t1 + t2;
 
     // ---- j   (d2q9_bgk.lbm:13)
-    const float jx = t2 - t1;
-    const float t3 = 0.33333334f * omega;
+    const float jx = t0 - t1;
+
+    // ---- rho   (d2q9_bgk.lbm:12)
+    const float rho = f_0 + f_3 + f_4 + t1 + t0;
+    const float t2 = 0.33333334f * omega;
+    const float t3 = t2 / rho;
     const float t4 = 0.11111111f * omega * rho;
-    const float t5 = 0.5f * (t3 / rho);
+    const float t5 = 1.0f - omega;
+    const float t6 = jx * t3;
+    const float t7 = jx * t6;
+    const float t8 = jx * t2;
+
+    // ---- j   (d2q9_bgk.lbm:13)
     const float jy = f_3 + f_5 + f_8 - f_4 - f_6 - f_7;
-    const float t6 = jy * jy * t5;
-    const float t7 = jx * t5;
-    const float t8 = t4 - t6;
-    const float t9 = 2.0f * t6 + t4;
-    const float t10 = jx * t7;
+    const float t9 = jy * jy * t3;
+    const float t10 = jy * t2;
+    const float t11 = 0.75f * (jy * t6);
+    const float t12 = t4 - t9 * 0.5f;
 
     // ---- post
-    const float post_0 = f_0 * t0 + 4.0f * (t8 - t10);
-    const float t11 = 2.0f * t10 + t8;
-    const float t12 = jx * t3;
-    const float post_1 = t11 + t12 + f_1 * t0;
-    const float post_2 = t11 - t12 + f_2 * t0;
-    const float t13 = jy * t3;
-    const float t14 = 1.5f * (jy * t7);
-    const float t15 = t10 - t9;
-    const float post_3 = t13 - t15 + f_3 * t0;
-    const float post_4 = -t15 - t13 + f_4 * t0;
-    const float t16 = 0.5f * t10 + 0.25f * t9;
-    const float t17 = 0.25f * (t12 + t13);
-    const float t18 = 0.25f * (t12 - t13);
-    const float t19 = t16 + t14;
-    const float post_5 = t17 + t19 + f_5 * t0;
-    const float post_6 = t19 - t17 + f_6 * t0;
-    const float t20 = t14 - t16;
-    const float post_7 = t18 - t20 + f_7 * t0;
-    const float post_8 = -t18 - t20 + f_8 * t0;
+    const float post_0 = f_0 * t5 + 4.0f * t12 - t7 * 2.0f;
+    const float t13 = t4 + t9;
+    const float t14 = t12 + t7;
+    const float post_1 = t14 + t8 + f_1 * t5;
+    const float post_2 = t14 - t8 + f_2 * t5;
+    const float t15 = 0.5f * t7 - t13;
+    const float post_3 = t10 - t15 + f_3 * t5;
+    const float post_4 = -t15 - t10 + f_4 * t5;
+    const float t16 = 0.25f * (t13 + t7);
+    const float t17 = 0.25f * (t8 + t10);
+    const float t18 = 0.25f * (t8 - t10);
+    const float t19 = t16 + t11;
+    const float post_5 = t17 + t19 + f_5 * t5;
+    const float post_6 = t19 - t17 + f_6 * t5;
+    const float t20 = t11 - t16;
+    const float post_7 = t18 - t20 + f_7 * t5;
+    const float post_8 = -t18 - t20 + f_8 * t5;
 
     f[0] = post_0;
     f[1] = post_1;

@@ -4,15 +4,15 @@
 // Geier, Greiner & Korvink, Phys. Rev. E 73 (2006) 066705; De Rosis, Phys. Rev. E 95 (2017) 013310.
 //
 // options: cuda f32 block=8x8
-// cost:    init                 35 flop (as written 36): 14 add, 17 mul, 2 fma
+// cost:    init                 33 flop (as written 36): 14 add, 15 mul, 2 fma
 //                               3 loads, 9 stores, 48 B per cell
-//          stream_collide       83 flop (as written 121): 49 add, 23 mul, 5 fma, 1 div
+//          stream_collide       82 flop (as written 121): 50 add, 23 mul, 4 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
-//          stream_collide_walls 83 flop (as written 121): 49 add, 23 mul, 5 fma, 1 div
+//          stream_collide_walls 82 flop (as written 121): 50 add, 23 mul, 4 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
 //          macroscopic          17 flop (as written 16): 14 add, 2 mul, 1 div
 //                               9 loads, 3 stores, 48 B per cell
-//          collide              83 flop (as written 121): 49 add, 23 mul, 5 fma, 1 div
+//          collide              82 flop (as written 121): 50 add, 23 mul, 4 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
 
 static constexpr int Q = 9;  // directions
@@ -90,30 +90,29 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
 
     // ---- xy   (d2q9_central.lbm:28)
     const float xy = t0 * (m_1_1 - t10);
-    const float t11 = ux * t10 + k_2_0 * uy;
-    const float t12 = 4.0f * (xy * ux);
-    const float t13 = xy + t10;
-    const float t14 = uy * (xy + t13) + t8;
-    const float t15 = uy * (t12 + t11);
-    const float t16 = 0.5f * t12 + t11;
+    const float t11 = 2.0f * (xy * ux);
+    const float t12 = ux * t10 + k_2_0 * uy + t11;
+    const float t13 = uy * (t11 + t12);
 
     // ---- post
-    const float post_0 = t9 + t15 - t6 - t7 + 1.1111112f * rho;
-    const float t17 = 0.11111111f * rho + t9 + t15;
-    const float t18 = 0.5f * (jy - t16);
-    const float t19 = 0.5f * (t17 - t7);
-    const float post_3 = t18 - t19;
-    const float post_4 = -t19 - t18;
-    const float t20 = t17 + t14;
-    const float t21 = t17 - t14;
-    const float post_1 = 0.5f * (jx + t6 - t20);
-    const float post_2 = -0.5f * (jx + t21 - t6);
-    const float t22 = t16 + t13;
-    const float t23 = t16 - t13;
-    const float post_5 = 0.25f * (t20 + t22);
-    const float post_7 = 0.25f * (t20 - t22);
-    const float post_6 = 0.25f * (t21 - t23);
-    const float post_8 = 0.25f * (t21 + t23);
+    const float post_0 = t9 + t13 - t6 - t7 + 1.1111112f * rho;
+    const float t14 = 0.11111111f * rho + t9 + t13;
+    const float t15 = xy + t10;
+    const float t16 = uy * (xy + t15) + t8;
+    const float t17 = 0.5f * (jy - t12);
+    const float t18 = 0.5f * (t14 - t7);
+    const float post_3 = t17 - t18;
+    const float post_4 = -t18 - t17;
+    const float t19 = t14 + t16;
+    const float t20 = t14 - t16;
+    const float post_1 = 0.5f * (jx + t6 - t19);
+    const float post_2 = -0.5f * (jx + t20 - t6);
+    const float t21 = t12 + t15;
+    const float t22 = t12 - t15;
+    const float post_5 = 0.25f * (t19 + t21);
+    const float post_7 = 0.25f * (t19 - t21);
+    const float post_6 = 0.25f * (t20 - t22);
+    const float post_8 = 0.25f * (t20 + t22);
 
     f[0] = post_0;
     f[1] = post_1;
@@ -329,29 +328,29 @@ d2q9_central_init(
     const float uy = before[2 * CELLS];
 
     // ---- shared
-    const float t0 = 0.083333336f * uy;
-    const float t1 = 3.0f * rho;
-    const float t2 = t0 * t0;
-    const float t3 = 0.11111111f - t2 * 24.0f;
-    const float t4 = 12.0f * t2 + 0.027777778f;
+    const float t0 = 0.25f * rho;
+    const float t1 = uy * uy;
+    const float t2 = -2.0f;
+    const float t3 = t1 * t2 + 1.3333334f;
+    const float t4 = 0.33333334f + t1;
     const float t5 = ux * ux;
-    const float t6 = ux * t1;
-    const float t7 = 2.0f * ((0.6666667f - t5) * t1);
-    const float t8 = (0.33333334f + t5) * t1;
+    const float t6 = (t5 * t2 + 1.3333334f) * t0;
 
     // ---- f
-    const float f_0 = t3 * t7;
-    const float t9 = t3 * t6;
+    const float f_0 = t3 * t6;
+    const float t7 = ux * t0;
+    const float t8 = (0.33333334f + t5) * t0;
+    const float t9 = t3 * t7;
     const float t10 = t3 * t8;
     const float f_1 = t9 + t10;
     const float f_2 = t10 - t9;
-    const float t11 = t7 * t0;
-    const float t12 = t4 * t7;
+    const float t11 = t6 * uy;
+    const float t12 = t4 * t6;
     const float f_3 = t11 + t12;
     const float f_4 = t12 - t11;
-    const float t13 = t4 * t6;
-    const float t14 = t6 * t0;
-    const float t15 = t8 * t0;
+    const float t13 = t4 * t7;
+    const float t14 = t7 * uy;
+    const float t15 = t8 * uy;
     const float t16 = t4 * t8;
     const float t17 = t13 + t15;
     const float t18 = t15 - t13;

@@ -6,13 +6,13 @@
 // options: cuda f32 block=8x8
 // cost:    init                 45 flop (as written 137): 14 add, 11 mul, 10 fma
 //                               3 loads, 9 stores, 48 B per cell
-//          stream_collide       88 flop (as written 179): 32 add, 19 mul, 18 fma, 1 div
+//          stream_collide       84 flop (as written 179): 31 add, 14 mul, 19 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
-//          stream_collide_walls 88 flop (as written 179): 32 add, 19 mul, 18 fma, 1 div
+//          stream_collide_walls 84 flop (as written 179): 31 add, 14 mul, 19 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
 //          macroscopic          23 flop (as written 44): 16 add, 2 mul, 2 fma, 1 div
 //                               9 loads, 3 stores, 48 B per cell
-//          collide              88 flop (as written 179): 32 add, 19 mul, 18 fma, 1 div
+//          collide              84 flop (as written 179): 31 add, 14 mul, 19 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
 
 static constexpr int Q = 9;  // directions
@@ -42,54 +42,52 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega,
     const float f_8 = f[8];
 
     // ---- shared
-    const float t0 = f_1 + f_5;
-    const float t1 = f_2 + f_6;
-    const float t2 = f_3 + f_8;
-    const float t3 = f_4 + f_7;
+    const float t0 = 1.0f - omega;
+    const float t1 = f_1 + f_5;
+    const float t2 = f_2 + f_6;
+    const float t3 = f_3 + f_8;
+    const float t4 = f_4 + f_7;
 
     // ---- rho   (d2q9_guo.lbm:14)
-    const float rho = f_0 + t0 + t1 + t2 + t3;
+    const float rho = f_0 + t1 + t2 + t3 + t4;
 
     // ---- j   (d2q9_guo.lbm:15)
-    const float jy = f_5 + t2 - f_6 - t3;
-    const float jx = f_7 + t0 - f_8 - t1;
-    const float t4 = 1.0f / rho;
+    const float jx = f_7 + t1 - f_8 - t2;
+    const float jy = f_5 + t3 - f_6 - t4;
+    const float t5 = 0.33333334f * (rho * omega);
+    const float t6 = 1.0f / rho;
 
     // ---- u   (d2q9_guo.lbm:16)
-    const float uy = t4 * (0.5f * forcey + jy);
-    const float t5 = t4 * (0.5f * jx + 0.25f * forcex);
-    const float t6 = 0.11111111f * (rho * omega);
-    const float t7 = 0.6666667f - omega * 0.33333334f;
-    const float t8 = t7 * forcey;
-    const float t9 = t7 * forcex;
-    const float t10 = 1.0f - omega;
-    const float t11 = 3.0f * (uy * t6);
-    const float t12 = uy * (t8 + t11);
-    const float t13 = 0.5f * t8 + t11;
-    const float t14 = 6.0f * (t5 * t6);
-    const float t15 = t5 * (t9 + t14);
-    const float t16 = 0.5f * t9 + t14;
-    const float t17 = 0.75f * (t5 * t8 + uy * t16);
-    const float t18 = t6 - t15;
+    const float ux = t6 * (0.5f * forcex + jx);
+    const float uy = t6 * (0.5f * forcey + jy);
+    const float t7 = 0.33333334f - omega * 0.16666667f;
+    const float t8 = t7 * forcex;
+    const float t9 = t7 * forcey;
+    const float t10 = t5 * ux + t8;
+    const float t11 = ux * (t8 + t10);
+    const float t12 = 0.75f * (ux * t9 + uy * t10);
+    const float t13 = 0.6666667f * t5 - t11;
+    const float t14 = 0.33333334f * t5 + t11;
+    const float t15 = t5 * uy + t9;
+    const float t16 = uy * (t9 + t15);
 
     // ---- post
-    const float post_0 = f_0 * t10 + 4.0f * t18 - t12 * 2.0f;
-    const float t19 = 2.0f * t15 + t6;
-    const float t20 = t18 + t12;
-    const float post_3 = t13 + t20 + f_3 * t10;
-    const float post_4 = t20 - t13 + f_4 * t10;
-    const float t21 = 0.5f * t12 - t19;
-    const float post_1 = t16 - t21 + f_1 * t10;
-    const float post_2 = -t16 - t21 + f_2 * t10;
-    const float t22 = 0.25f * (t19 + t12);
-    const float t23 = 0.25f * (t16 + t13);
-    const float t24 = 0.25f * (t16 - t13);
-    const float t25 = t17 + t22;
-    const float post_5 = t23 + t25 + f_5 * t10;
-    const float post_6 = t25 - t23 + f_6 * t10;
-    const float t26 = t17 - t22;
-    const float post_7 = t24 - t26 + f_7 * t10;
-    const float post_8 = -t24 - t26 + f_8 * t10;
+    const float post_0 = f_0 * t0 + 2.0f * (t13 - t16);
+    const float t17 = 0.5f * t13 + t16;
+    const float post_3 = t15 + t17 + f_3 * t0;
+    const float post_4 = t17 - t15 + f_4 * t0;
+    const float t18 = 0.5f * t16 - t14;
+    const float post_1 = t10 - t18 + f_1 * t0;
+    const float post_2 = -t10 - t18 + f_2 * t0;
+    const float t19 = 0.25f * (t14 + t16);
+    const float t20 = 0.25f * (t10 + t15);
+    const float t21 = 0.25f * (t10 - t15);
+    const float t22 = t12 + t19;
+    const float post_5 = t20 + t22 + f_5 * t0;
+    const float post_6 = t22 - t20 + f_6 * t0;
+    const float t23 = t12 - t19;
+    const float post_7 = t21 - t23 + f_7 * t0;
+    const float post_8 = -t21 - t23 + f_8 * t0;
 
     f[0] = post_0;
     f[1] = post_1;

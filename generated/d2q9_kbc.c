@@ -7,13 +7,13 @@
 // options: c f32 block=8x8
 // cost:    init                 33 flop (as written 63): 14 add, 11 mul, 4 fma
 //                               3 loads, 9 stores, 48 B per cell
-//          stream_collide       174 flop (as written 245): 63 add, 48 mul, 29 fma, 5 div
+//          stream_collide       173 flop (as written 245): 62 add, 46 mul, 30 fma, 5 div
 //                               9 loads, 9 stores, 72 B per cell
-//          stream_collide_walls 174 flop (as written 245): 63 add, 48 mul, 29 fma, 5 div
+//          stream_collide_walls 173 flop (as written 245): 62 add, 46 mul, 30 fma, 5 div
 //                               9 loads, 9 stores, 72 B per cell
 //          macroscopic          17 flop (as written 20): 14 add, 2 mul, 1 div
 //                               9 loads, 3 stores, 48 B per cell
-//          collide              174 flop (as written 245): 63 add, 48 mul, 29 fma, 5 div
+//          collide              173 flop (as written 245): 62 add, 46 mul, 30 fma, 5 div
 //                               9 loads, 9 stores, 72 B per cell
 
 #include <math.h>
@@ -54,107 +54,107 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_8 = before[8 * stride_before + cell];
 
         // ---- shared
-        const float t0 = f_3 + f_8;
-        const float t1 = f_4 + f_7;
+        const float t0 = f_1 + f_5;
+        const float t1 = f_2 + f_6;
 
         // ---- j   (d2q9_kbc.lbm:15)
-        const float jy = f_5 + t0 - f_6 - t1;
-        const float t2 = 3.0f * jy;
-        const float t3 = f_1 + f_5;
-        const float t4 = f_2 + f_6;
+        const float jx = f_7 + t0 - f_8 - t1;
+        const float t2 = 3.0f * jx;
+        const float t3 = f_3 + f_8;
+        const float t4 = f_4 + f_7;
 
         // ---- rho   (d2q9_kbc.lbm:14)
-        const float rho = f_0 + t3 + t4 + t0 + t1;
+        const float rho = f_0 + t0 + t1 + t3 + t4;
 
         // ---- j   (d2q9_kbc.lbm:15)
-        const float jx = f_7 + t3 - f_8 - t4;
-        const float t5 = 3.0f * jx;
+        const float jy = f_5 + t3 - f_6 - t4;
+        const float t5 = 3.0f * jy;
         const float t6 = 1.0f / rho;
-        const float t7 = t6 * t5;
-        const float t8 = 0.33333334f * (t6 * t2 * t2);
-        const float t9 = t2 * t7;
-        const float t10 = 0.33333334f * (t5 * t7);
-        const float t11 = t2 + t9;
-        const float t12 = t2 - t9;
-        const float t13 = rho + t8;
-        const float t14 = rho - t8 * 0.5f;
-        const float t15 = t5 + t10;
-        const float t16 = t5 - t10;
-        const float t17 = 0.5f * t10;
-        const float t18 = t13 + t15;
-        const float t19 = t15 + t14;
-        const float t20 = t11 + t18;
-        const float t21 = t18 - t11;
-        const float t22 = -0.027777778f;
-        const float t23 = t20 * t22 + f_5;
-        const float t24 = t13 - t16;
-        const float t25 = t17 - t13;
-        const float t26 = t14 - t17;
-        const float t27 = t14 - t16;
-        const float t28 = t24 - t12;
-        const float t29 = t12 + t24;
-        const float t30 = t29 * t22 + f_8;
-        const float t31 = f_6 - 0.027777778f * t28;
-        const float t32 = t23 + t31;
-        const float t33 = f_7 - 0.027777778f * t21;
-        const float t34 = t33 + t30;
+        const float t7 = t6 * t2;
+        const float t8 = t6 * t5 * t5;
+        const float t9 = 0.16666667f * (t2 * t7);
+        const float t10 = t5 * t7;
+        const float t11 = 2.0f * t9;
+        const float t12 = t2 + t11;
+        const float t13 = t2 - t11;
+        const float t14 = rho - t8 * 0.16666667f;
+        const float t15 = 0.33333334f * t8 + rho;
+        const float t16 = t12 + t14;
+        const float t17 = t15 + t12;
+        const float t18 = f_1 - t16 * 0.11111111f;
+        const float t19 = t14 - t13;
+        const float t20 = t15 - t13;
+        const float t21 = t9 - t15;
+        const float t22 = t14 - t9;
+        const float t23 = f_2 - 0.11111111f * t19;
+        const float t24 = t5 + t10;
+        const float t25 = t5 - t10;
+        const float t26 = t24 + t17;
+        const float t27 = t17 - t24;
+        const float t28 = -0.027777778f;
+        const float t29 = t26 * t28 + f_5;
+        const float t30 = t20 - t25;
+        const float t31 = t25 + t20;
+        const float t32 = t31 * t28 + f_8;
+        const float t33 = f_6 - 0.027777778f * t30;
+        const float t34 = t29 + t33;
+        const float t35 = f_7 - 0.027777778f * t27;
+        const float t36 = t35 + t32;
+        const float t37 = t34 + t36;
 
         // ---- pi   (d2q9_kbc.lbm:28)
-        const float pi_xy = t32 - t34;
-        const float t35 = t32 + t34;
+        const float pi_xy = t34 - t36;
 
         // ---- ds   (d2q9_kbc.lbm:31)
         const float ds_5 = 0.25f * pi_xy;
 
         // ---- dh   (d2q9_kbc.lbm:34)
-        const float dh_8 = ds_5 + t30;
-        const float dh_7 = ds_5 + t33;
-        const float dh_5 = t23 - ds_5;
-        const float dh_6 = t31 - ds_5;
-        const float t36 = t2 - t25;
-        const float t37 = -t2 - t25;
-        const float t38 = t29 * t36;
-        const float t39 = 1.0f / (t37 * t38);
-        const float t40 = t37 * t39;
-        const float t41 = f_4 - 0.11111111f * t37;
-        const float t42 = t36 * t40 * dh_8;
-        const float t43 = f_3 - 0.11111111f * t36;
-        const float t44 = t20 * t28;
-        const float t45 = 1.0f / (t21 * t44);
-        const float t46 = t44 * t45 * dh_7;
-        const float t47 = t21 * t45;
-        const float t48 = t28 * t47 * dh_5;
-        const float t49 = t20 * t47 * dh_6;
-        const float dh_0 = f_0 - t26 * 0.44444445f;
-        const float t50 = t26 * t19;
-        const float t51 = 1.0f / (t27 * t50);
-        const float t52 = t27 * t51;
-        const float t53 = f_2 - 0.11111111f * t27;
-        const float t54 = f_1 - t19 * 0.11111111f;
+        const float dh_8 = ds_5 + t32;
+        const float dh_7 = ds_5 + t35;
+        const float dh_5 = t29 - ds_5;
+        const float dh_6 = t33 - ds_5;
 
         // ---- pi   (d2q9_kbc.lbm:28)
-        const float pi_xx = t54 + t53 + t35;
-        const float pi_yy = t43 + t41 + t35;
+        const float pi_xx = t18 + t23 + t37;
+        const float t38 = t5 - t21;
+        const float t39 = -t5 - t21;
+        const float t40 = f_3 - 0.11111111f * t38;
+        const float t41 = f_4 - 0.11111111f * t39;
+        const float pi_yy = t40 + t41 + t37;
 
         // ---- ds   (d2q9_kbc.lbm:31)
         const float ds_1 = 0.25f * (pi_xx - pi_yy);
 
         // ---- dh   (d2q9_kbc.lbm:34)
         const float dh_4 = ds_1 + t41;
-        const float t55 = t38 * t39 * dh_4;
-        const float dh_3 = ds_1 + t43;
-        const float t56 = t29 * t40 * dh_3;
-        const float dh_1 = t54 - ds_1;
-        const float t57 = t26 * t52 * dh_1;
-        const float dh_2 = t53 - ds_1;
-        const float t58 = t50 * t51 * dh_2;
+        const float dh_3 = ds_1 + t40;
+        const float dh_1 = t18 - ds_1;
+        const float dh_2 = t23 - ds_1;
+        const float t42 = t31 * t38;
+        const float t43 = 1.0f / (t39 * t42);
+        const float t44 = t42 * t43 * dh_4;
+        const float t45 = t39 * t43;
+        const float t46 = t31 * t45 * dh_3;
+        const float t47 = 36.0f * (t38 * t45 * dh_8);
+        const float t48 = t22 * t16;
+        const float t49 = 1.0f / (t19 * t48);
+        const float t50 = t19 * t49;
+        const float t51 = t48 * t49 * dh_2;
+        const float t52 = t22 * t50 * dh_1;
+        const float dh_0 = f_0 - t22 * 0.44444445f;
+        const float t53 = t26 * t30;
+        const float t54 = 36.0f / (t27 * t53);
+        const float t55 = t53 * t54 * dh_7;
+        const float t56 = t27 * t54;
+        const float t57 = t30 * t56 * dh_5;
+        const float t58 = t26 * t56 * dh_6;
 
         // ---- hh   (d2q9_kbc.lbm:36)
-        const float hh = 2.25f * (dh_0 * dh_0 * (t19 * t52)) + 9.0f * (dh_1 * t57 + dh_2 * t58 + dh_3 * t56
-            + dh_4 * t55) + 36.0f * (dh_5 * t48 + dh_6 * t49 + dh_7 * t46 + dh_8 * t42);
+        const float hh = dh_5 * t57 + dh_6 * t58 + dh_7 * t55 + dh_8 * t47 + 2.25f * (dh_0 * dh_0 * (t16 * t50))
+            + 9.0f * (dh_1 * t52 + dh_2 * t51 + dh_3 * t46 + dh_4 * t44);
 
         // ---- sh   (d2q9_kbc.lbm:35)
-        const float sh = 9.0f * (ds_1 * (t57 + t58 - (t56 + t55))) + 36.0f * (ds_5 * (t48 + t49 - (t46 + t42)));
+        const float sh = ds_5 * (t57 + t58 - (t55 + t47)) + 9.0f * (ds_1 * (t52 + t51 - (t46 + t44)));
         const float t59 = 0.0f < hh ? sh / hh : 0.0f;
         const float t60 = t59 - omega * t59 + 1.0f;
 

@@ -6,13 +6,13 @@
 // options: cuda f32 block=8x8
 // cost:    init                 33 flop (as written 63): 14 add, 11 mul, 4 fma
 //                               3 loads, 9 stores, 48 B per cell
-//          stream_collide       99 flop (as written 247): 45 add, 19 mul, 17 fma, 1 div
+//          stream_collide       99 flop (as written 247): 42 add, 16 mul, 20 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
-//          stream_collide_walls 99 flop (as written 247): 45 add, 19 mul, 17 fma, 1 div
+//          stream_collide_walls 99 flop (as written 247): 42 add, 16 mul, 20 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
 //          macroscopic          17 flop (as written 20): 14 add, 2 mul, 1 div
 //                               9 loads, 3 stores, 48 B per cell
-//          collide              99 flop (as written 247): 45 add, 19 mul, 17 fma, 1 div
+//          collide              99 flop (as written 247): 42 add, 16 mul, 20 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
 
 static constexpr int Q = 9;  // directions
@@ -43,48 +43,47 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega,
 
     // ---- shared
     const float t0 = 0.25f * omega;
-    const float t1 = f_1 + f_2;
-    const float t2 = f_1 - f_2;
-    const float t3 = f_3 + f_4;
-    const float t4 = f_3 - f_4;
-    const float t5 = t1 + t3;
+    const float t1 = -2.0f;
+    const float t2 = f_1 + f_2;
+    const float t3 = f_1 - f_2;
+    const float t4 = f_3 + f_4;
+    const float t5 = f_3 - f_4;
+    const float t6 = t2 + t4;
 
     // ---- m   (d2q9_mrt.lbm:39)
-    const float m_3 = t1 - t3;
-    const float t6 = f_5 + f_7;
-    const float t7 = f_5 - f_7;
-    const float t8 = f_6 + f_8;
-    const float t9 = f_6 - f_8;
-    const float t10 = t6 + t8;
-    const float t11 = t6 - t8;
+    const float m_3 = t2 - t4;
+    const float t7 = f_5 + f_7;
+    const float t8 = f_5 - f_7;
+    const float t9 = f_6 + f_8;
+    const float t10 = f_6 - f_8;
+    const float t11 = t7 + t9;
+    const float t12 = t7 - t9;
+    const float t13 = t11 - t6 * 0.5f + f_0 * t1;
+    const float m_8 = 4.0f * f_0 + t11 + t6 * t1;
 
     // ---- rho   (d2q9_mrt.lbm:15)
-    const float rho = f_0 + t10 + t5;
-    const float t12 = 4.0f * f_0;
-    const float t13 = -2.0f;
+    const float rho = f_0 + t11 + t6;
+    const float t14 = 1.0f / rho;
+    const float t15 = t8 - t10;
 
     // ---- m   (d2q9_mrt.lbm:39)
-    const float m_8 = t10 + t12 + t5 * t13;
-    const float m_5 = 2.0f * t10 - t5 - t12;
-    const float t14 = 1.0f / rho;
-    const float t15 = t7 - t9;
-    const float m_4 = t7 + t9;
+    const float m_4 = t8 + t10;
 
     // ---- j   (d2q9_mrt.lbm:16)
-    const float jy = t4 + t15;
+    const float jy = t5 + t15;
 
     // ---- m   (d2q9_mrt.lbm:39)
-    const float m_7 = t15 - 2.0f * t4;
+    const float m_7 = t15 - 2.0f * t5;
 
     // ---- u   (d2q9_mrt.lbm:17)
     const float uy = t14 * jy;
     const float t16 = uy * jy;
 
     // ---- j   (d2q9_mrt.lbm:16)
-    const float jx = t2 + t11;
+    const float jx = t3 + t12;
 
     // ---- m   (d2q9_mrt.lbm:39)
-    const float m_6 = t11 - 2.0f * t2;
+    const float m_6 = t12 - 2.0f * t3;
 
     // ---- u   (d2q9_mrt.lbm:17)
     const float ux = t14 * jx;
@@ -92,49 +91,45 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega,
 
     // ---- meq   (d2q9_mrt.lbm:40)
     const float meq_4 = jy * ux;
-    const float t18 = 3.0f * (t16 + t17);
+    const float t18 = t16 + t17;
+    const float t19 = omega_energy * (1.5f * t18 - rho - t13) + t13;
     const float meq_3 = t17 - t16;
-    const float meq_5 = rho * t13 + t18;
-
-    // ---- post   (d2q9_mrt.lbm:42)
-    const float post_5 = omega_energy * (meq_5 - m_5) + m_5;
-
-    // ---- meq   (d2q9_mrt.lbm:40)
-    const float meq_8 = rho - t18;
+    const float meq_8 = rho - t18 * 3.0f;
 
     // ---- post   (d2q9_mrt.lbm:42)
     const float post_8 = omega_square * (meq_8 - m_8) + m_8;
 
     // ---- post
-    const float post_0 = 0.11111111f * (rho + post_8 - post_5);
-    const float t19 = 0.25f - t0;
-    const float t20 = m_3 * t19 + meq_3 * t0;
-    const float t21 = t0 * meq_4 + m_4 * t19;
-    const float t22 = 0.055555556f * post_8 - (0.11111111f * rho - 0.027777778f * post_5);
-    const float t23 = 0.027777778f * post_8 + 0.11111111f * (0.5f * post_5 + rho);
-    const float t24 = t20 - t22;
-    const float t25 = t20 + t22;
-    const float t26 = 1.0f + omega_flux;
-    const float t27 = 1.0f - omega_flux;
-    const float t28 = m_6 * t27;
-    const float t29 = m_7 * t27;
-    const float t30 = 2.0f - omega_flux;
-    const float t31 = -0.16666667f * (jx * t26 - t28);
-    const float t32 = jx * t30 + t28;
-    const float post_1 = t24 - t31;
-    const float post_2 = t31 + t24;
-    const float t33 = -0.16666667f * (jy * t26 - t29);
-    const float t34 = jy * t30 + t29;
-    const float post_3_ = -t33 - t25;
-    const float post_4_ = t33 - t25;
-    const float t35 = 0.083333336f * (t32 + t34);
-    const float t36 = 0.083333336f * (t32 - t34);
-    const float t37 = t21 + t23;
-    const float t38 = t21 - t23;
-    const float post_5_ = t35 + t37;
-    const float post_6_ = t37 - t35;
-    const float post_7_ = t36 - t38;
-    const float post_8_ = -t36 - t38;
+    const float post_0 = 0.11111111f * (rho + post_8) - t19 * 0.22222222f;
+    const float t20 = 0.25f - t0;
+    const float t21 = m_3 * t20 + meq_3 * t0;
+    const float t22 = t0 * meq_4 + m_4 * t20;
+    const float t23 = 0.055555556f * (post_8 - (2.0f * rho - t19));
+    const float t24 = 0.027777778f * post_8 + 0.11111111f * (rho + t19);
+    const float t25 = t21 - t23;
+    const float t26 = t21 + t23;
+    const float t27 = 0.083333336f * omega_flux;
+    const float t28 = 0.16666667f * omega_flux + 0.16666667f;
+    const float t29 = 0.083333336f - t27;
+    const float t30 = m_6 * t29;
+    const float t31 = m_7 * t29;
+    const float t32 = 0.16666667f - t27;
+    const float t33 = 2.0f * t30 - jx * t28;
+    const float t34 = jx * t32 + t30;
+    const float post_1 = t25 - t33;
+    const float post_2 = t33 + t25;
+    const float t35 = 2.0f * t31 - jy * t28;
+    const float t36 = jy * t32 + t31;
+    const float post_3_ = -t35 - t26;
+    const float post_4_ = t35 - t26;
+    const float t37 = t34 + t36;
+    const float t38 = t34 - t36;
+    const float t39 = t22 + t24;
+    const float t40 = t22 - t24;
+    const float post_5_ = t37 + t39;
+    const float post_6_ = t39 - t37;
+    const float post_7_ = t38 - t40;
+    const float post_8_ = -t38 - t40;
 
     f[0] = post_0;
     f[1] = post_1;

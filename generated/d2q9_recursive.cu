@@ -4,15 +4,15 @@
 // Malaspinas, arXiv:1505.06900 (2015).
 //
 // options: cuda f32 block=8x8
-// cost:    init                 35 flop (as written 104): 14 add, 17 mul, 2 fma
+// cost:    init                 33 flop (as written 104): 14 add, 15 mul, 2 fma
 //                               3 loads, 9 stores, 48 B per cell
-//          stream_collide       99 flop (as written 221): 40 add, 26 mul, 16 fma, 1 div
+//          stream_collide       98 flop (as written 221): 37 add, 22 mul, 19 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
-//          stream_collide_walls 99 flop (as written 221): 40 add, 26 mul, 16 fma, 1 div
+//          stream_collide_walls 98 flop (as written 221): 37 add, 22 mul, 19 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
 //          macroscopic          17 flop (as written 20): 14 add, 2 mul, 1 div
 //                               9 loads, 3 stores, 48 B per cell
-//          collide              99 flop (as written 221): 40 add, 26 mul, 16 fma, 1 div
+//          collide              98 flop (as written 221): 37 add, 22 mul, 19 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
 
 static constexpr int Q = 9;  // directions
@@ -43,70 +43,70 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
 
     // ---- shared
     const float t0 = 1.0f - omega;
-    const float t1 = f_5 + f_7;
-    const float t2 = f_5 - f_7;
-    const float t3 = f_1 + t1;
-    const float t4 = f_6 + f_8;
-    const float t5 = f_6 - f_8;
-    const float t6 = f_2 + t4;
-    const float t7 = f_3 + f_4;
+    const float t1 = f_3 + f_4;
+    const float t2 = f_6 + f_8;
+    const float t3 = f_6 - f_8;
+    const float t4 = f_2 + t2;
+    const float t5 = f_5 + f_7;
+    const float t6 = f_5 - f_7;
 
     // ---- j   (d2q9_recursive.lbm:13)
-    const float jy = f_3 + t2 - f_4 - t5;
-    const float t8 = t6 + t3;
-    const float jx = t3 - t6;
+    const float jy = f_3 + t6 - f_4 - t3;
+    const float t7 = f_1 + t5;
+    const float t8 = t4 + t7;
+    const float jx = t7 - t4;
 
     // ---- rho   (d2q9_recursive.lbm:12)
-    const float rho = f_0 + t7 + t8;
-    const float t9 = 0.33333334f * rho;
-    const float t10 = 1.0f / t9;
-    const float t11 = t10 * jy;
+    const float rho = f_0 + t1 + t8;
+    const float t9 = 1.0f / rho;
 
     // ---- u   (d2q9_recursive.lbm:14)
-    const float ux = 0.33333334f * (t10 * jx);
-    const float t12 = 0.33333334f * (jy * t11);
+    const float uy = t9 * jy;
+    const float ux = t9 * jx;
+    const float t10 = jy * uy;
+    const float t11 = 0.33333334f * rho;
 
     // ---- pi   (d2q9_recursive.lbm:23)
-    const float pi_yy = t1 + t4 + t7 - t9 - t12;
-    const float t13 = pi_yy * t0 + t12;
-    const float t14 = t9 - t13 * 0.5f;
-    const float t15 = t9 + t13;
-    const float t16 = jx * ux;
-    const float pi_xx = t8 - t9 - t16;
-    const float t17 = t0 * pi_xx + t16;
-    const float t18 = jy * ux;
-    const float pi_xy = t2 + t5 - t18;
-    const float t19 = ux * pi_xy + 0.16666667f * (pi_xx * t11);
-    const float t20 = t11 * pi_xy + 1.5f * (pi_yy * ux);
-    const float t21 = 0.25f * (t0 * pi_xy + t18);
-    const float t22 = 0.5f * (ux * t18);
-    const float t23 = t11 * t22 + (t11 * t19 + t20 * ux) * t0;
-    const float t24 = t11 * t18 + 2.0f * (t20 * t0);
-    const float t25 = t0 * t19 + t22;
-    const float t26 = t17 - t23;
-    const float t27 = 2.0f * t23 + t17;
+    const float pi_yy = t5 + t2 + t1 - t10 - t11;
+    const float t12 = 0.33333334f * (pi_yy * t0 + t10);
+    const float t13 = 0.22222222f * rho - t12;
+    const float t14 = 0.11111111f * rho + t12;
+    const float t15 = jx * ux;
+    const float pi_xx = t8 - t15 - t11;
+    const float t16 = t0 * pi_xx + t15;
+    const float t17 = jy * ux;
+    const float pi_xy = t6 + t3 - t17;
+    const float t18 = ux * pi_xy + 0.5f * (pi_xx * uy);
+    const float t19 = uy * pi_xy + 0.5f * (pi_yy * ux);
+    const float t20 = 0.25f * (t0 * pi_xy + t17);
+    const float t21 = 0.5f * (ux * t17);
+    const float t22 = uy * t21 + (uy * t18 + t19 * ux) * t0;
+    const float t23 = t0 * t19 + 0.5f * (uy * t17);
+    const float t24 = t0 * t18 + t21;
+    const float t25 = 0.33333334f * t16 - t22;
+    const float t26 = 0.16666667f * t16 + t22;
 
     // ---- post
-    const float post_0 = 1.3333334f * t14 - 0.6666667f * t26;
-    const float t28 = 0.33333334f * (t14 + t26);
-    const float t29 = 0.33333334f * jx - 0.16666667f * t24;
-    const float t30 = 0.083333336f * (jx + t24);
-    const float post_1 = t29 + t28;
-    const float post_2 = t28 - t29;
-    const float t31 = 0.33333334f * jy - t25;
-    const float t32 = 0.083333336f * jy + 0.5f * t25;
-    const float t33 = 0.16666667f * t27 - 0.33333334f * t15;
-    const float t34 = 0.083333336f * (t27 + t15);
-    const float post_3 = t31 - t33;
-    const float post_4 = -t33 - t31;
-    const float t35 = t34 + t32;
-    const float t36 = t34 - t32;
-    const float t37 = t21 + t30;
-    const float t38 = t21 - t30;
-    const float post_5 = t35 + t37;
-    const float post_8 = t35 - t37;
-    const float post_6 = t36 + t38;
-    const float post_7 = t36 - t38;
+    const float post_0 = 2.0f * (t13 - t25);
+    const float t27 = 0.5f * t13 + t25;
+    const float t28 = 0.33333334f * jx - t23;
+    const float t29 = 0.083333336f * jx + 0.5f * t23;
+    const float post_1 = t28 + t27;
+    const float post_2 = t27 - t28;
+    const float t30 = 0.33333334f * jy - t24;
+    const float t31 = 0.083333336f * jy + 0.5f * t24;
+    const float t32 = t26 - t14;
+    const float t33 = 0.5f * t26 + 0.25f * t14;
+    const float post_3 = t30 - t32;
+    const float post_4 = -t32 - t30;
+    const float t34 = t33 + t31;
+    const float t35 = t33 - t31;
+    const float t36 = t20 + t29;
+    const float t37 = t20 - t29;
+    const float post_5 = t34 + t36;
+    const float post_8 = t34 - t36;
+    const float post_6 = t35 + t37;
+    const float post_7 = t35 - t37;
 
     f[0] = post_0;
     f[1] = post_1;
@@ -321,29 +321,29 @@ d2q9_recursive_init(
     const float uy = before[2 * CELLS];
 
     // ---- shared
-    const float t0 = 0.083333336f * uy;
-    const float t1 = 3.0f * rho;
-    const float t2 = t0 * t0;
-    const float t3 = 0.11111111f - t2 * 24.0f;
-    const float t4 = 12.0f * t2 + 0.027777778f;
+    const float t0 = 0.25f * rho;
+    const float t1 = uy * uy;
+    const float t2 = -2.0f;
+    const float t3 = t1 * t2 + 1.3333334f;
+    const float t4 = 0.33333334f + t1;
     const float t5 = ux * ux;
-    const float t6 = ux * t1;
-    const float t7 = 2.0f * ((0.6666667f - t5) * t1);
-    const float t8 = (0.33333334f + t5) * t1;
+    const float t6 = (t5 * t2 + 1.3333334f) * t0;
 
     // ---- f
-    const float f_0 = t3 * t7;
-    const float t9 = t3 * t6;
+    const float f_0 = t3 * t6;
+    const float t7 = ux * t0;
+    const float t8 = (0.33333334f + t5) * t0;
+    const float t9 = t3 * t7;
     const float t10 = t3 * t8;
     const float f_1 = t9 + t10;
     const float f_2 = t10 - t9;
-    const float t11 = t7 * t0;
-    const float t12 = t4 * t7;
+    const float t11 = t6 * uy;
+    const float t12 = t4 * t6;
     const float f_3 = t11 + t12;
     const float f_4 = t12 - t11;
-    const float t13 = t4 * t6;
-    const float t14 = t6 * t0;
-    const float t15 = t8 * t0;
+    const float t13 = t4 * t7;
+    const float t14 = t7 * uy;
+    const float t15 = t8 * uy;
     const float t16 = t4 * t8;
     const float t17 = t13 + t15;
     const float t18 = t15 - t13;

@@ -6,13 +6,13 @@
 // options: c f32 block=8x8
 // cost:    init                 33 flop (as written 63): 14 add, 11 mul, 4 fma
 //                               3 loads, 9 stores, 48 B per cell
-//          stream_collide       83 flop (as written 208): 32 add, 17 mul, 16 fma, 2 div
+//          stream_collide       82 flop (as written 208): 33 add, 17 mul, 15 fma, 2 div
 //                               9 loads, 9 stores, 72 B per cell
-//          stream_collide_walls 83 flop (as written 208): 32 add, 17 mul, 16 fma, 2 div
+//          stream_collide_walls 82 flop (as written 208): 33 add, 17 mul, 15 fma, 2 div
 //                               9 loads, 9 stores, 72 B per cell
 //          macroscopic          17 flop (as written 20): 14 add, 2 mul, 1 div
 //                               9 loads, 3 stores, 48 B per cell
-//          collide              83 flop (as written 208): 32 add, 17 mul, 16 fma, 2 div
+//          collide              82 flop (as written 208): 33 add, 17 mul, 15 fma, 2 div
 //                               9 loads, 9 stores, 72 B per cell
 
 #include <math.h>
@@ -53,62 +53,61 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_8 = before[8 * stride_before + cell];
 
         // ---- shared
-        const float t0 = 0.5f - omega * 0.5f;
-        const float t1 = f_5 - f_6;
-        const float t2 = f_5 + f_6;
+        const float t0 = f_1 + f_2;
+        const float t1 = f_1 - f_2;
+        const float t2 = f_3 + f_4;
         const float t3 = f_3 - f_4;
-        const float t4 = f_3 + f_4;
-        const float t5 = f_7 - f_8;
+        const float t4 = f_5 + f_6;
+        const float t5 = f_5 - f_6;
         const float t6 = f_7 + f_8;
-
-        // ---- j   (d2q9_trt.lbm:14)
-        const float jy = t1 + t3 - t5;
-        const float t7 = f_1 + f_2;
-        const float t8 = f_1 - f_2;
+        const float t7 = f_7 - f_8;
 
         // ---- rho   (d2q9_trt.lbm:13)
-        const float rho = f_0 + t7 + t4 + t2 + t6;
-        const float t9 = 0.16666667f * (omega / rho);
-        const float t10 = 0.11111111f * (rho * omega);
-        const float t11 = jy * jy * t9;
+        const float rho = f_0 + t0 + t2 + t4 + t6;
+        const float t8 = 0.11111111f * (rho * omega);
+        const float t9 = 0.33333334f * (omega / rho);
+        const float t10 = -0.5f;
+        const float t11 = omega * t10 + 0.5f;
 
         // ---- j   (d2q9_trt.lbm:14)
-        const float jx = t1 + t5 + t8;
-        const float t12 = jx * t9;
-        const float t13 = jx * t12;
+        const float jy = t5 + t3 - t7;
+        const float t12 = jy * jy * t9;
+        const float jx = t5 + t7 + t1;
+        const float t13 = jx * t9;
+        const float t14 = jx * t13;
 
         // ---- even_post   (d2q9_trt.lbm:33)
-        const float even_post_1 = t10 - t11 + t7 * t0 + 2.0f * t13;
-        const float even_post_3 = t10 - t13 + t4 * t0 + 2.0f * t11;
-        const float t14 = t11 + t13;
-        const float even_post_0 = 2.0f * (t0 * f_0) - 4.0f * (t14 - t10);
-        const float t15 = 0.5f * t14 + 0.25f * t10;
-        const float t16 = 1.5f * (jy * t12);
-        const float even_post_5 = t15 + t16 + t2 * t0;
-        const float even_post_7 = t15 - t16 + t6 * t0;
-        const float t17 = 0.5f - omega * 0.25f;
-        const float t18 = 0.16666667f * (t17 / (omega * magic + t17));
-        const float t19 = jx * t18;
-        const float t20 = jy * t18;
-        const float t21 = 0.5f - t18 * 6.0f;
+        const float even_post_1 = t8 + t14 + t0 * t11 + t12 * t10;
+        const float even_post_3 = t8 + t12 + t2 * t11 + t14 * t10;
+        const float t15 = t12 + t14;
+        const float even_post_0 = 4.0f * t8 - 2.0f * (t15 - f_0 * t11);
+        const float t16 = 0.25f * (t15 + t8);
+        const float t17 = 0.75f * (jy * t13);
+        const float even_post_5 = t16 + t17 + t4 * t11;
+        const float even_post_7 = t16 - t17 + t6 * t11;
+        const float t18 = 2.0f - omega;
+        const float t19 = t18 / (1.5f * t18 + 6.0f * (omega * magic));
+        const float t20 = jx * t19;
+        const float t21 = jy * t19;
+        const float t22 = 0.5f - t19 * 1.5f;
 
         // ---- odd_post   (d2q9_trt.lbm:34)
-        const float odd_post_1 = t8 * t21 + 4.0f * t19;
+        const float odd_post_1 = t1 * t22 + t20;
 
         // ---- post
         const float post_1 = even_post_1 + odd_post_1;
         const float post_2 = even_post_1 - odd_post_1;
 
         // ---- odd_post   (d2q9_trt.lbm:34)
-        const float odd_post_3 = t3 * t21 + 4.0f * t20;
+        const float odd_post_3 = t3 * t22 + t21;
 
         // ---- post
         const float post_3 = even_post_3 + odd_post_3;
         const float post_4 = even_post_3 - odd_post_3;
 
         // ---- odd_post   (d2q9_trt.lbm:34)
-        const float odd_post_5 = t19 + t20 + t1 * t21;
-        const float odd_post_7 = t19 - t20 + t5 * t21;
+        const float odd_post_5 = t5 * t22 + 0.25f * (t20 + t21);
+        const float odd_post_7 = t7 * t22 + 0.25f * (t20 - t21);
 
         // ---- post
         const float post_5 = even_post_5 + odd_post_5;

@@ -6,13 +6,13 @@
 // options: cuda f32 block=4x4x4
 // cost:    init                 90 flop (as written 305): 32 add, 14 mul, 22 fma
 //                               4 loads, 19 stores, 92 B per cell
-//          stream_collide       170 flop (as written 394): 72 add, 21 mul, 38 fma, 1 div
+//          stream_collide       169 flop (as written 394): 70 add, 18 mul, 40 fma, 1 div
 //                               19 loads, 19 stores, 152 B per cell
-//          stream_collide_walls 170 flop (as written 394): 72 add, 21 mul, 38 fma, 1 div
+//          stream_collide_walls 169 flop (as written 394): 70 add, 18 mul, 40 fma, 1 div
 //                               19 loads, 19 stores, 152 B per cell
 //          macroscopic          46 flop (as written 96): 36 add, 3 mul, 3 fma, 1 div
 //                               19 loads, 4 stores, 92 B per cell
-//          collide              170 flop (as written 394): 72 add, 21 mul, 38 fma, 1 div
+//          collide              169 flop (as written 394): 70 add, 18 mul, 40 fma, 1 div
 //                               19 loads, 19 stores, 152 B per cell
 
 static constexpr int Q = 19;  // directions
@@ -63,70 +63,72 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega,
 
     // ---- j   (d3q19_guo.lbm:15)
     const float jz = f_9 + f_12 + t1 - f_10 - t3;
-    const float t5 = 0.013888889f * rho * omega;
-    const float t6 = 1.0f / (0.6666667f * rho);
-    const float t7 = t6 * (2.0f * jz + forcez);
-    const float t8 = 0.083333336f - omega * 0.041666668f;
-    const float t9 = t8 * forcez;
-    const float t10 = t7 * t5;
-    const float t11 = t9 + t10;
-    const float t12 = t10 + t11;
-    const float t13 = 0.6666667f * (t7 * t11);
-    const float t14 = 4.0f * t5 - t13;
-    const float t15 = 2.0f * t5 + t13;
-    const float t16 = f_13 - f_14;
-    const float jx = f_11 + t16 + t4 - t2;
-    const float jy = f_3 + f_7 + f_15 + f_17 - f_4 - f_8 - f_16 - f_18 - t16;
-    const float t17 = t6 * (2.0f * jy + forcey);
-    const float t18 = t6 * (2.0f * jx + forcex);
-    const float t19 = t8 * forcey;
-    const float t20 = t17 * t5;
-    const float t21 = t18 * t5;
-    const float t22 = t8 * forcex + t21;
-    const float t23 = t21 + t22;
-    const float t24 = 0.6666667f * (t18 * t22);
-    const float t25 = t19 + t20;
-    const float t26 = t20 + t25;
-    const float t27 = 0.6666667f * (t17 * t25);
-    const float t28 = t17 * t23 + t18 * t19;
-    const float t29 = t7 * t23 + t18 * t9;
-    const float t30 = t7 * t26 + t17 * t9;
-    const float t31 = t27 + t24;
+    const float t5 = 0.083333336f * (rho * omega);
+    const float t6 = 1.0f / rho;
+
+    // ---- u   (d3q19_guo.lbm:16)
+    const float uz = t6 * (0.5f * forcez + jz);
+    const float t7 = 0.083333336f - omega * 0.041666668f;
+    const float t8 = t7 * forcez;
+    const float t9 = t5 * uz + t8;
+    const float t10 = uz * (t8 + t9);
+    const float t11 = 0.6666667f * t5 - t10;
+    const float t12 = 0.33333334f * t5 + t10;
+    const float t13 = f_13 - f_14;
+
+    // ---- j   (d3q19_guo.lbm:15)
+    const float jx = f_11 + t13 + t4 - t2;
+    const float jy = f_3 + f_7 + f_15 + f_17 - f_4 - f_8 - f_16 - f_18 - t13;
+
+    // ---- u   (d3q19_guo.lbm:16)
+    const float uy = t6 * (0.5f * forcey + jy);
+    const float ux = t6 * (0.5f * forcex + jx);
+    const float t14 = t7 * forcey;
+    const float t15 = t7 * forcex;
+    const float t16 = t5 * uy + t14;
+    const float t17 = t5 * ux + t15;
+    const float t18 = ux * (t15 + t17);
+    const float t19 = uy * (t14 + t16);
+    const float t20 = 3.0f * (uy * t17 + ux * t14);
+    const float t21 = 3.0f * (uz * t17 + ux * t8);
+    const float t22 = 3.0f * (uz * t16 + uy * t8);
+    const float t23 = t19 + t18;
 
     // ---- post
-    const float post_0 = f_0 * t0 + 6.0f * (t14 - t31);
-    const float t32 = 0.5f * t27 - t24;
-    const float t33 = t27 - t24 * 0.5f;
-    const float t34 = t23 - t32;
-    const float post_1 = f_1 * t0 + t14 + 2.0f * t34;
-    const float t35 = t23 + t32;
-    const float post_2 = f_2 * t0 + t14 - t35 * 2.0f;
-    const float t36 = t26 + t33;
-    const float post_3 = f_3 * t0 + t14 + 2.0f * t36;
-    const float t37 = t26 - t33;
-    const float post_4 = f_4 * t0 + t14 - 2.0f * t37;
-    const float t38 = 0.5f * t14 + t31;
-    const float t39 = -t31;
-    const float t40 = t12 + t15;
-    const float post_5 = f_5 * t0 + t39 + 2.0f * t40;
-    const float t41 = t12 - t15;
-    const float post_6 = f_6 * t0 + t39 - 2.0f * t41;
-    const float post_9 = t40 + t29 + t34 + f_9 * t0;
-    const float post_11 = t34 - t41 - t29 + f_11 * t0;
-    const float post_10 = t29 - t41 - t35 + f_10 * t0;
-    const float post_12 = t40 - t29 - t35 + f_12 * t0;
-    const float post_15 = t40 + t30 + t36 + f_15 * t0;
-    const float post_17 = t36 - t41 - t30 + f_17 * t0;
-    const float post_16 = t30 - t41 - t37 + f_16 * t0;
-    const float post_18 = t40 - t30 - t37 + f_18 * t0;
-    const float t42 = t23 + t26;
-    const float t43 = t23 - t26;
-    const float t44 = t28 + t38;
-    const float post_7 = t42 + t44 + f_7 * t0;
-    const float post_8 = t44 - t42 + f_8 * t0;
-    const float t45 = t28 - t38;
-    const float post_13 = t43 - t45 + f_13 * t0;
-    const float post_14 = -t43 - t45 + f_14 * t0;
+    const float post_0 = f_0 * t0 + 6.0f * (t11 - t23);
+    const float t24 = -t18;
+    const float t25 = 0.5f * t19 + t24;
+    const float t26 = 0.5f * t24 + t19;
+    const float t27 = t17 - t25;
+    const float post_1 = f_1 * t0 + t11 + 2.0f * t27;
+    const float t28 = t17 + t25;
+    const float post_2 = f_2 * t0 + t11 - t28 * 2.0f;
+    const float t29 = t16 + t26;
+    const float post_3 = f_3 * t0 + t11 + 2.0f * t29;
+    const float t30 = t16 - t26;
+    const float post_4 = f_4 * t0 + t11 - 2.0f * t30;
+    const float t31 = 0.5f * t11 + t23;
+    const float t32 = -t23;
+    const float t33 = t9 + t12;
+    const float post_5 = f_5 * t0 + t32 + 2.0f * t33;
+    const float t34 = t9 - t12;
+    const float post_6 = f_6 * t0 + t32 - 2.0f * t34;
+    const float post_9 = t33 + t21 + t27 + f_9 * t0;
+    const float post_11 = t27 - t34 - t21 + f_11 * t0;
+    const float post_10 = t21 - t34 - t28 + f_10 * t0;
+    const float post_12 = t33 - t21 - t28 + f_12 * t0;
+    const float post_15 = t33 + t22 + t29 + f_15 * t0;
+    const float post_17 = t29 - t34 - t22 + f_17 * t0;
+    const float post_16 = t22 - t34 - t30 + f_16 * t0;
+    const float post_18 = t33 - t22 - t30 + f_18 * t0;
+    const float t35 = t17 + t16;
+    const float t36 = t17 - t16;
+    const float t37 = t20 + t31;
+    const float post_7 = t35 + t37 + f_7 * t0;
+    const float post_8 = t37 - t35 + f_8 * t0;
+    const float t38 = t20 - t31;
+    const float post_13 = t36 - t38 + f_13 * t0;
+    const float post_14 = -t36 - t38 + f_14 * t0;
 
     f[0] = post_0;
     f[1] = post_1;

@@ -6,13 +6,13 @@
 // options: cuda f32 block=4x4x4
 // cost:    init                 68 flop (as written 141): 32 add, 14 mul, 11 fma
 //                               4 loads, 19 stores, 92 B per cell
-//          stream_collide       193 flop (as written 754): 107 add, 39 mul, 23 fma, 1 div
+//          stream_collide       192 flop (as written 754): 109 add, 40 mul, 21 fma, 1 div
 //                               19 loads, 19 stores, 152 B per cell
-//          stream_collide_walls 193 flop (as written 754): 107 add, 39 mul, 23 fma, 1 div
+//          stream_collide_walls 192 flop (as written 754): 109 add, 40 mul, 21 fma, 1 div
 //                               19 loads, 19 stores, 152 B per cell
 //          macroscopic          37 flop (as written 48): 33 add, 3 mul, 1 div
 //                               19 loads, 4 stores, 92 B per cell
-//          collide              193 flop (as written 754): 107 add, 39 mul, 23 fma, 1 div
+//          collide              192 flop (as written 754): 109 add, 40 mul, 21 fma, 1 div
 //                               19 loads, 19 stores, 152 B per cell
 
 static constexpr int Q = 19;  // directions
@@ -53,7 +53,7 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega,
 
     // ---- shared
     const float t0 = 1.0f - omega_fourth;
-    const float t1 = 0.125f - omega_third * 0.125f;
+    const float t1 = 1.0f - omega_third;
     const float t2 = f_16 + f_17;
     const float t3 = f_16 - f_17;
     const float t4 = f_15 + f_18;
@@ -100,11 +100,14 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega,
     const float m_8 = t15 + t11;
     const float t37 = t36 + t7;
     const float m_15 = t7 - t36;
-    const float t38 = m_15 * t1;
+
+    // ---- post   (d3q19_mrt.lbm:50)
+    const float post_15 = m_15 * t1;
+    const float t38 = 0.125f * post_15;
 
     // ---- j   (d3q19_mrt.lbm:16)
     const float jz = t28 - t37;
-    const float t39 = 0.6666667f * ((-t37 * 0.5f - t28) * t1);
+    const float t39 = (-t37 * 0.5f - t28) * t1;
 
     // ---- u   (d3q19_mrt.lbm:17)
     const float uz = t35 * jz;
@@ -117,7 +120,10 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega,
     const float m_7 = t17 + t9;
     const float t43 = t41 + t42;
     const float m_14 = t42 - t41;
-    const float t44 = m_14 * t1;
+
+    // ---- post   (d3q19_mrt.lbm:50)
+    const float post_14 = m_14 * t1;
+    const float t44 = 0.125f * post_14;
 
     // ---- j   (d3q19_mrt.lbm:16)
     const float jy = t30 - t43;
@@ -132,130 +138,136 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega,
 
     // ---- j   (d3q19_mrt.lbm:16)
     const float jx = t26 + t21;
-    const float t47 = 2.6666667f * ((0.5f * t21 - t26) * t1);
 
     // ---- u   (d3q19_mrt.lbm:17)
     const float ux = t35 * jx;
-    const float t48 = jx * ux;
+    const float t47 = jx * ux;
 
     // ---- meq   (d3q19_mrt.lbm:48)
-    const float meq_4 = t46 + t48;
+    const float meq_4 = t46 + t47;
 
     // ---- post   (d3q19_mrt.lbm:50)
     const float post_4 = omega_bulk * (meq_4 - m_4) + m_4;
 
     // ---- meq   (d3q19_mrt.lbm:48)
-    const float meq_5 = 2.0f * t48 - t46;
-    const float t49 = 0.041666668f * post_4;
-    const float t50 = -2.0f;
+    const float meq_5 = 2.0f * t47 - t46;
+    const float t48 = 0.041666668f * post_4;
+    const float t49 = -2.0f;
 
     // ---- m   (d3q19_mrt.lbm:47)
-    const float m_16 = t33 * t50 + t24;
-    const float m_11 = t30 * t50 - t43;
+    const float m_16 = t33 * t49 + t24;
+    const float m_10 = t26 * t49 + t21;
+    const float m_11 = t30 * t49 - t43;
 
     // ---- post   (d3q19_mrt.lbm:50)
     const float post_16 = m_16 * t0;
-    const float t51 = m_11 * t1;
-    const float t52 = 0.027777778f * rho + 0.013888889f * post_16;
-    const float t53 = 0.055555556f * (rho - post_16);
+    const float post_10 = m_10 * t1;
+    const float post_11 = m_11 * t1;
+    const float t50 = 0.027777778f * rho + 0.013888889f * post_16;
+    const float t51 = 0.055555556f * (rho - post_16);
 
     // ---- post
-    const float post_0 = -12.0f * (t49 - t52);
-    const float t54 = t49 + t52;
-    const float t55 = 0.16666667f * jx - t47;
-    const float t56 = 0.083333336f * jx + 0.25f * t47;
+    const float post_0 = -12.0f * (t48 - t50);
+    const float t52 = t48 + t50;
+    const float t53 = 0.16666667f * (jx - post_10);
+    const float t54 = 0.083333336f * jx + 0.041666668f * post_10;
 
     // ---- m   (d3q19_mrt.lbm:47)
     const float m_5 = t34 - t23;
-    const float t57 = -0.041666668f * (t34 + t23) * t0;
-    const float t58 = 1.0f - omega;
+    const float m_17 = -t34 - t23;
 
     // ---- post   (d3q19_mrt.lbm:50)
-    const float post_5 = m_5 * t58 + meq_5 * omega;
-    const float t59 = 0.041666668f * post_5;
-    const float t60 = t59 - t57;
-    const float t61 = t59 + t57;
-    const float t62 = 2.0f * t60 + t53;
-    const float t63 = t53 - t60;
+    const float post_17 = m_17 * t0;
+    const float t55 = 1.0f - omega;
+    const float post_5 = m_5 * t55 + meq_5 * omega;
+    const float t56 = post_5 - post_17;
+    const float t57 = post_5 + post_17;
+    const float t58 = 0.083333336f * t56 + t51;
+    const float t59 = t51 - 0.041666668f * t56;
 
     // ---- post
-    const float post_1 = t55 + t62;
-    const float post_2 = t62 - t55;
-    const float t64 = 0.16666667f * jy - 1.3333334f * t51;
-    const float t65 = 0.083333336f * jy + 0.33333334f * t51;
+    const float post_1 = t53 + t58;
+    const float post_2 = t58 - t53;
+    const float t60 = 0.16666667f * (jy - post_11);
+    const float t61 = 0.083333336f * jy + 0.041666668f * post_11;
 
     // ---- meq   (d3q19_mrt.lbm:48)
     const float meq_7 = jy * ux;
 
     // ---- post   (d3q19_mrt.lbm:50)
-    const float post_7 = omega * meq_7 + m_7 * t58;
-    const float t66 = 0.25f * post_7;
-    const float t67 = t19 - t13;
+    const float post_7 = omega * meq_7 + m_7 * t55;
+    const float t62 = 0.25f * post_7;
+    const float t63 = t19 - t13;
 
     // ---- m   (d3q19_mrt.lbm:47)
     const float m_13 = t19 + t13;
-    const float t68 = m_13 * t1;
-    const float m_6 = -t32 - t67;
 
     // ---- post   (d3q19_mrt.lbm:50)
-    const float post_6 = omega * meq_6 + m_6 * t58;
+    const float post_13 = m_13 * t1;
+    const float t64 = 0.125f * post_13;
 
     // ---- m   (d3q19_mrt.lbm:47)
-    const float m_18 = t32 - t67;
+    const float m_6 = -t32 - t63;
+
+    // ---- post   (d3q19_mrt.lbm:50)
+    const float post_6 = omega * meq_6 + m_6 * t55;
+
+    // ---- m   (d3q19_mrt.lbm:47)
+    const float m_18 = t32 - t63;
 
     // ---- post   (d3q19_mrt.lbm:50)
     const float post_18 = m_18 * t0;
-    const float t69 = jz * omega;
-    const float post_8 = ux * t69 + m_8 * t58;
-    const float post_9 = uy * t69 + m_9 * t58;
-    const float t70 = 0.25f * post_8;
-    const float t71 = 0.25f * post_9;
-    const float t72 = 0.125f * (post_6 - post_18);
-    const float t73 = 0.0625f * (post_6 + post_18);
-    const float t74 = t63 + t72;
-    const float t75 = t72 - t63;
+    const float t65 = jz * omega;
+    const float post_8 = ux * t65 + m_8 * t55;
+    const float post_9 = uy * t65 + m_9 * t55;
+    const float t66 = 0.25f * post_8;
+    const float t67 = 0.25f * post_9;
+    const float t68 = 0.125f * (post_6 - post_18);
+    const float t69 = 0.0625f * (post_6 + post_18);
+    const float t70 = t68 + t59;
+    const float t71 = t68 - t59;
 
     // ---- post
-    const float post_3 = t64 + t74;
-    const float post_4_ = t74 - t64;
-    const float t76 = 0.16666667f * jz - 4.0f * t39;
-    const float t77 = 0.083333336f * jz + t39;
-    const float post_5_ = t76 - t75;
-    const float post_6_ = -t76 - t75;
-    const float t78 = t68 + t56;
-    const float t79 = t68 - t56;
-    const float t80 = t44 - t65;
-    const float t81 = t44 + t65;
-    const float t82 = t78 - t80;
-    const float t83 = t78 + t80;
-    const float t84 = 0.5f * t61 + t54;
-    const float t85 = t61 - t54;
-    const float t86 = t73 + t84;
-    const float t87 = t73 - t84;
-    const float t88 = t66 + t86;
-    const float t89 = t66 - t86;
-    const float post_7_ = t82 + t88;
-    const float post_8_ = t88 - t82;
-    const float post_13_ = t83 - t89;
-    const float post_14_ = -t83 - t89;
-    const float t90 = t70 - t87;
-    const float t91 = t70 + t87;
-    const float t92 = t38 + t77;
-    const float t93 = t38 - t77;
-    const float t94 = t79 - t92;
-    const float t95 = t79 + t92;
-    const float post_9_ = t90 - t94;
-    const float post_10_ = t94 + t90;
-    const float post_11_ = -t95 - t91;
-    const float post_12_ = t95 - t91;
-    const float t96 = t81 - t93;
-    const float t97 = t81 + t93;
-    const float t98 = t71 - t85;
-    const float t99 = t71 + t85;
-    const float post_15_ = t96 + t98;
-    const float post_16_ = t98 - t96;
-    const float post_17_ = t97 - t99;
-    const float post_18_ = -t97 - t99;
+    const float post_3 = t60 + t70;
+    const float post_4_ = t70 - t60;
+    const float t72 = 0.16666667f * jz - 0.33333334f * t39;
+    const float t73 = 0.083333336f * (jz + t39);
+    const float post_5_ = t72 - t71;
+    const float post_6_ = -t72 - t71;
+    const float t74 = t64 + t54;
+    const float t75 = t64 - t54;
+    const float t76 = t44 - t61;
+    const float t77 = t44 + t61;
+    const float t78 = t74 - t76;
+    const float t79 = t74 + t76;
+    const float t80 = 0.020833334f * t57 + t52;
+    const float t81 = 0.041666668f * t57 - t52;
+    const float t82 = t69 + t80;
+    const float t83 = t69 - t80;
+    const float t84 = t62 + t82;
+    const float t85 = t62 - t82;
+    const float post_7_ = t78 + t84;
+    const float post_8_ = t84 - t78;
+    const float post_13_ = t79 - t85;
+    const float post_14_ = -t79 - t85;
+    const float t86 = t66 - t83;
+    const float t87 = t66 + t83;
+    const float t88 = t38 + t73;
+    const float t89 = t38 - t73;
+    const float t90 = t75 - t88;
+    const float t91 = t75 + t88;
+    const float post_9_ = t86 - t90;
+    const float post_10_ = t90 + t86;
+    const float post_11_ = -t91 - t87;
+    const float post_12_ = t91 - t87;
+    const float t92 = t77 - t89;
+    const float t93 = t77 + t89;
+    const float t94 = t67 - t81;
+    const float t95 = t67 + t81;
+    const float post_15_ = t92 + t94;
+    const float post_16_ = t94 - t92;
+    const float post_17_ = t93 - t95;
+    const float post_18_ = -t93 - t95;
 
     f[0] = post_0;
     f[1] = post_1;

@@ -6,13 +6,13 @@
 // options: cuda f32 block=4x4x4
 // cost:    init                 68 flop (as written 141): 32 add, 14 mul, 11 fma
 //                               4 loads, 19 stores, 92 B per cell
-//          stream_collide       143 flop (as written 317): 85 add, 23 mul, 17 fma, 1 div
+//          stream_collide       142 flop (as written 317): 85 add, 22 mul, 17 fma, 1 div
 //                               19 loads, 19 stores, 152 B per cell
-//          stream_collide_walls 143 flop (as written 317): 85 add, 23 mul, 17 fma, 1 div
+//          stream_collide_walls 142 flop (as written 317): 85 add, 22 mul, 17 fma, 1 div
 //                               19 loads, 19 stores, 152 B per cell
 //          macroscopic          37 flop (as written 48): 33 add, 3 mul, 1 div
 //                               19 loads, 4 stores, 92 B per cell
-//          collide              143 flop (as written 317): 85 add, 23 mul, 17 fma, 1 div
+//          collide              142 flop (as written 317): 85 add, 22 mul, 17 fma, 1 div
 //                               19 loads, 19 stores, 152 B per cell
 
 static constexpr int Q = 19;  // directions
@@ -102,58 +102,60 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
 
     // ---- pi   (d3q19_regularized.lbm:23)
     const float pi_zz = t1 + t6 + t18 - t27 - t23;
-    const float t28 = t0 * pi_zz + t27;
+    const float t28 = 0.083333336f * (t0 * pi_zz + t27);
     const float t29 = jx * ux;
     const float pi_xx = t8 + t3 + t17 + t12 - t29 - t23;
-    const float t30 = t0 * pi_xx + t29;
-    const float t31 = 0.083333336f * (t30 + t28);
+    const float t30 = 0.083333336f * (t0 * pi_xx + t29);
+    const float t31 = t30 + t28;
 
     // ---- post
     const float post_0 = 6.0f * (t25 - t31);
     const float t32 = t30 - t28 * 0.5f;
     const float t33 = 0.5f * t30 - t28;
-    const float t34 = 0.083333336f * (jx + t32);
-    const float post_1 = 2.0f * t34 + t25;
-    const float t35 = 0.083333336f * (jx - t32);
-    const float t36 = -2.0f;
-    const float post_2 = t35 * t36 + t25;
-    const float t37 = 0.083333336f * jy;
-    const float t38 = jy * ux;
+    const float t34 = 0.083333336f * jx;
+    const float t35 = t32 + t34;
+    const float t36 = t34 - t32;
+    const float post_1 = 2.0f * t35 + t25;
+    const float t37 = -2.0f;
+    const float post_2 = t36 * t37 + t25;
+    const float t38 = 0.083333336f * jy;
+    const float t39 = jy * ux;
 
     // ---- pi   (d3q19_regularized.lbm:23)
-    const float pi_xy = t4 + t9 - t38;
-    const float t39 = 0.25f * (t0 * pi_xy + t38);
-    const float t40 = jz * ux;
-    const float pi_xz = t14 + t16 - t40;
-    const float t41 = 0.25f * (t0 * pi_xz + t40);
-    const float t42 = t26 + t37;
-    const float t43 = t37 - t26;
+    const float pi_xy = t4 + t9 - t39;
+    const float t40 = 0.25f * (t0 * pi_xy + t39);
+    const float t41 = jz * ux;
+    const float pi_xz = t14 + t16 - t41;
+    const float t42 = 0.25f * (t0 * pi_xz + t41);
+    const float t43 = t26 + t38;
+    const float t44 = t38 - t26;
 
     // ---- post
-    const float post_7 = t42 + t39 + t34;
-    const float post_13 = t34 - t43 - t39;
-    const float post_8 = t39 - t43 - t35;
-    const float post_14 = t42 - t39 - t35;
-    const float t44 = -t31;
-    const float post_3 = 2.0f * t42 + t44;
-    const float post_4 = t43 * t36 + t44;
-    const float t45 = 0.5f * t25 + t31;
-    const float t46 = 0.083333336f * (jz - t33);
-    const float post_5 = 2.0f * t46 + t25;
-    const float t47 = 0.083333336f * (jz + t33);
-    const float post_6 = t47 * t36 + t25;
-    const float post_15 = t42 + t22 + t46;
-    const float post_17 = t42 - t22 - t47;
-    const float post_16 = t22 - t43 - t47;
-    const float post_18 = t46 - t43 - t22;
-    const float t48 = 0.083333336f * (jx + jz);
-    const float t49 = 0.083333336f * (jx - jz);
-    const float t50 = t41 + t45;
-    const float t51 = t41 - t45;
-    const float post_9 = t48 + t50;
-    const float post_10 = t50 - t48;
-    const float post_11 = t49 - t51;
-    const float post_12 = -t49 - t51;
+    const float post_7 = t43 + t40 + t35;
+    const float post_13 = t35 - t44 - t40;
+    const float post_8 = t40 - t44 - t36;
+    const float post_14 = t43 - t40 - t36;
+    const float t45 = -t31;
+    const float post_3 = 2.0f * t43 + t45;
+    const float post_4 = t44 * t37 + t45;
+    const float t46 = 0.5f * t25 + t31;
+    const float t47 = 0.083333336f * jz;
+    const float t48 = t47 - t33;
+    const float t49 = t33 + t47;
+    const float post_6 = t49 * t37 + t25;
+    const float post_5 = 2.0f * t48 + t25;
+    const float post_15 = t43 + t22 + t48;
+    const float post_17 = t43 - t22 - t49;
+    const float post_16 = t22 - t44 - t49;
+    const float post_18 = t48 - t44 - t22;
+    const float t50 = 0.083333336f * (jx + jz);
+    const float t51 = 0.083333336f * (jx - jz);
+    const float t52 = t42 + t46;
+    const float t53 = t42 - t46;
+    const float post_9 = t50 + t52;
+    const float post_10 = t52 - t50;
+    const float post_11 = t51 - t53;
+    const float post_12 = -t51 - t53;
 
     f[0] = post_0;
     f[1] = post_1;

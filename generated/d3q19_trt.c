@@ -6,13 +6,13 @@
 // options: c f32 block=4x4x4
 // cost:    init                 68 flop (as written 141): 32 add, 14 mul, 11 fma
 //                               4 loads, 19 stores, 92 B per cell
-//          stream_collide       159 flop (as written 453): 78 add, 27 mul, 26 fma, 2 div
+//          stream_collide       159 flop (as written 453): 76 add, 25 mul, 28 fma, 2 div
 //                               19 loads, 19 stores, 152 B per cell
-//          stream_collide_walls 159 flop (as written 453): 78 add, 27 mul, 26 fma, 2 div
+//          stream_collide_walls 159 flop (as written 453): 76 add, 25 mul, 28 fma, 2 div
 //                               19 loads, 19 stores, 152 B per cell
 //          macroscopic          37 flop (as written 48): 33 add, 3 mul, 1 div
 //                               19 loads, 4 stores, 92 B per cell
-//          collide              159 flop (as written 453): 78 add, 27 mul, 26 fma, 2 div
+//          collide              159 flop (as written 453): 76 add, 25 mul, 28 fma, 2 div
 //                               19 loads, 19 stores, 152 B per cell
 
 #include <math.h>
@@ -63,116 +63,115 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_18 = before[18 * stride_before + cell];
 
         // ---- shared
-        const float t0 = -0.5f;
-        const float t1 = omega * t0 + 0.5f;
-        const float t2 = f_9 - f_10;
-        const float t3 = f_9 + f_10;
-        const float t4 = f_15 - f_16;
-        const float t5 = f_15 + f_16;
-        const float t6 = f_5 - f_6;
-        const float t7 = f_5 + f_6;
-        const float t8 = f_11 - f_12;
-        const float t9 = f_11 + f_12;
-        const float t10 = f_17 - f_18;
-        const float t11 = f_17 + f_18;
+        const float t0 = 0.5f - omega * 0.5f;
+        const float t1 = f_9 - f_10;
+        const float t2 = f_9 + f_10;
+        const float t3 = f_15 - f_16;
+        const float t4 = f_15 + f_16;
+        const float t5 = f_5 - f_6;
+        const float t6 = f_5 + f_6;
+        const float t7 = f_11 - f_12;
+        const float t8 = f_11 + f_12;
+        const float t9 = f_17 - f_18;
+        const float t10 = f_17 + f_18;
 
         // ---- j   (d3q19_trt.lbm:14)
-        const float jz = t2 + t4 + t6 - t8 - t10;
-        const float t12 = 0.25f * omega;
-        const float t13 = 2.0f - omega;
-        const float t14 = t13 / (6.0f * t13 + 96.0f * (t12 * magic));
-        const float t15 = f_1 + f_2;
-        const float t16 = f_1 - f_2;
-        const float t17 = f_3 + f_4;
-        const float t18 = f_3 - f_4;
-        const float t19 = f_7 + f_8;
-        const float t20 = f_7 - f_8;
-        const float t21 = f_13 + f_14;
-        const float t22 = f_13 - f_14;
+        const float jz = t1 + t3 + t5 - t7 - t9;
+        const float t11 = 0.25f * omega;
+        const float t12 = 0.020833334f - omega * 0.010416667f;
+        const float t13 = t12 / (t11 * magic + 6.0f * t12);
+        const float t14 = f_1 + f_2;
+        const float t15 = f_1 - f_2;
+        const float t16 = f_3 + f_4;
+        const float t17 = f_3 - f_4;
+        const float t18 = f_7 + f_8;
+        const float t19 = f_7 - f_8;
+        const float t20 = f_13 + f_14;
+        const float t21 = f_13 - f_14;
 
         // ---- rho   (d3q19_trt.lbm:13)
-        const float rho = f_0 + t15 + t17 + t7 + t19 + t3 + t9 + t21 + t5 + t11;
-        const float t23 = t12 / rho;
-        const float t24 = 0.22222222f * (rho * t12);
-        const float t25 = 0.6666667f * (jz * jz * t23);
-        const float t26 = t25 * t0 + t24;
-        const float t27 = t24 + t25;
+        const float rho = f_0 + t14 + t16 + t6 + t18 + t2 + t8 + t20 + t4 + t10;
+        const float t22 = t11 / rho;
+        const float t23 = 0.22222222f * (rho * t11);
+        const float t24 = jz * jz * t22;
+        const float t25 = t23 - t24 * 0.33333334f;
+        const float t26 = 0.6666667f * t24 + t23;
 
         // ---- j   (d3q19_trt.lbm:14)
-        const float jx = t20 + t2 + t8 + t22 + t16;
-        const float t28 = jx * t23;
-        const float t29 = 0.33333334f * (jx * t28);
-        const float t30 = jx * t14;
-        const float jy = t20 + t4 + t10 + t18 - t22;
-        const float t31 = jy * t23;
-        const float t32 = 0.33333334f * (jy * t31);
-        const float t33 = jz * t31;
-        const float t34 = t29 + t32;
+        const float jx = t19 + t1 + t7 + t21 + t15;
+        const float t27 = jx * t22;
+        const float t28 = 0.33333334f * (jx * t27);
+        const float t29 = jx * t13;
+        const float jy = t19 + t3 + t9 + t17 - t21;
+        const float t30 = jy * t22;
+        const float t31 = 0.33333334f * (jy * t30);
+        const float t32 = jz * t30;
+        const float t33 = t28 + t31;
 
         // ---- even_post   (d3q19_trt.lbm:33)
-        const float even_post_0 = 2.0f * (t1 * f_0) + 6.0f * (t26 - t34);
-        const float even_post_5 = t27 - t34 + t7 * t1;
-        const float t35 = 0.5f * t26 + t34;
-        const float t36 = 2.0f * t29 - t32;
-        const float t37 = t29 - t32 * 2.0f;
-        const float even_post_1 = t26 + t36 + t15 * t1;
-        const float even_post_3 = t26 - t37 + t17 * t1;
-        const float t38 = 0.5f * (t27 + t36);
-        const float t39 = 0.5f * (t27 - t37);
-        const float even_post_15 = t39 + t33 + t5 * t1;
-        const float even_post_17 = t39 - t33 + t11 * t1;
-        const float t40 = 0.5f - t14 * 6.0f;
+        const float even_post_0 = 2.0f * (t0 * f_0) + 6.0f * (t25 - t33);
+        const float even_post_5 = t26 - t33 + t6 * t0;
+        const float t34 = 0.5f * t25 + t33;
+        const float t35 = 2.0f * t28 - t31;
+        const float t36 = t28 - t31 * 2.0f;
+        const float even_post_1 = t25 + t35 + t14 * t0;
+        const float even_post_3 = t25 - t36 + t16 * t0;
+        const float t37 = 0.5f * (t26 + t35);
+        const float t38 = 0.5f * (t26 - t36);
+        const float even_post_15 = t38 + t32 + t4 * t0;
+        const float even_post_17 = t38 - t32 + t10 * t0;
+        const float t39 = 0.5f - t13 * 6.0f;
 
         // ---- odd_post   (d3q19_trt.lbm:34)
-        const float odd_post_1 = t16 * t40 + 2.0f * t30;
+        const float odd_post_1 = t15 * t39 + 2.0f * t29;
 
         // ---- post
         const float post_1 = even_post_1 + odd_post_1;
         const float post_2 = even_post_1 - odd_post_1;
-        const float t41 = jy * t14;
+        const float t40 = jy * t13;
 
         // ---- odd_post   (d3q19_trt.lbm:34)
-        const float odd_post_3 = t18 * t40 + 2.0f * t41;
+        const float odd_post_3 = t17 * t39 + 2.0f * t40;
 
         // ---- post
         const float post_3 = even_post_3 + odd_post_3;
         const float post_4 = even_post_3 - odd_post_3;
-        const float t42 = jz * t14;
+        const float t41 = jz * t13;
 
         // ---- odd_post   (d3q19_trt.lbm:34)
-        const float odd_post_5 = t6 * t40 + 2.0f * t42;
+        const float odd_post_5 = t5 * t39 + 2.0f * t41;
 
         // ---- post
         const float post_5 = even_post_5 + odd_post_5;
         const float post_6 = even_post_5 - odd_post_5;
-        const float t43 = jy * t28;
-        const float t44 = jz * t28;
+        const float t42 = jy * t27;
+        const float t43 = jz * t27;
 
         // ---- even_post   (d3q19_trt.lbm:33)
-        const float even_post_7 = t35 + t43 + t19 * t1;
-        const float even_post_13 = t35 - t43 + t21 * t1;
+        const float even_post_7 = t34 + t42 + t18 * t0;
+        const float even_post_13 = t34 - t42 + t20 * t0;
 
         // ---- odd_post   (d3q19_trt.lbm:34)
-        const float odd_post_7 = t30 + t41 + t20 * t40;
+        const float odd_post_7 = t29 + t40 + t19 * t39;
 
         // ---- post
         const float post_7 = even_post_7 + odd_post_7;
         const float post_8 = even_post_7 - odd_post_7;
 
         // ---- even_post   (d3q19_trt.lbm:33)
-        const float even_post_9 = t38 + t44 + t3 * t1;
-        const float even_post_11 = t38 - t44 + t9 * t1;
+        const float even_post_9 = t37 + t43 + t2 * t0;
+        const float even_post_11 = t37 - t43 + t8 * t0;
 
         // ---- odd_post   (d3q19_trt.lbm:34)
-        const float odd_post_9 = t30 + t42 + t2 * t40;
+        const float odd_post_9 = t29 + t41 + t1 * t39;
 
         // ---- post
         const float post_9 = even_post_9 + odd_post_9;
         const float post_10 = even_post_9 - odd_post_9;
 
         // ---- odd_post   (d3q19_trt.lbm:34)
-        const float odd_post_11 = t30 - t42 + t8 * t40;
-        const float odd_post_13 = t30 - t41 + t22 * t40;
+        const float odd_post_11 = t29 - t41 + t7 * t39;
+        const float odd_post_13 = t29 - t40 + t21 * t39;
 
         // ---- post
         const float post_11 = even_post_11 + odd_post_11;
@@ -181,8 +180,8 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float post_14 = even_post_13 - odd_post_13;
 
         // ---- odd_post   (d3q19_trt.lbm:34)
-        const float odd_post_15 = t41 + t42 + t4 * t40;
-        const float odd_post_17 = t41 - t42 + t10 * t40;
+        const float odd_post_15 = t40 + t41 + t3 * t39;
+        const float odd_post_17 = t40 - t41 + t9 * t39;
 
         // ---- post
         const float post_15 = even_post_15 + odd_post_15;

@@ -6,13 +6,13 @@
 // options: c f32 block=4x4x4
 // cost:    init                 90 flop (as written 305): 32 add, 14 mul, 22 fma
 //                               4 loads, 19 stores, 92 B per cell
-//          stream_collide       195 flop (as written 712): 78 add, 33 mul, 41 fma, 2 div
+//          stream_collide       193 flop (as written 712): 78 add, 31 mul, 41 fma, 2 div
 //                               19 loads, 19 stores, 152 B per cell
-//          stream_collide_walls 195 flop (as written 712): 78 add, 33 mul, 41 fma, 2 div
+//          stream_collide_walls 193 flop (as written 712): 78 add, 31 mul, 41 fma, 2 div
 //                               19 loads, 19 stores, 152 B per cell
 //          macroscopic          46 flop (as written 96): 36 add, 3 mul, 3 fma, 1 div
 //                               19 loads, 4 stores, 92 B per cell
-//          collide              195 flop (as written 712): 78 add, 33 mul, 41 fma, 2 div
+//          collide              193 flop (as written 712): 78 add, 31 mul, 41 fma, 2 div
 //                               19 loads, 19 stores, 152 B per cell
 
 #include <math.h>
@@ -63,129 +63,129 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_18 = before[18 * stride_before + cell];
 
         // ---- shared
-        const float t0 = 0.5f * omega;
-        const float t1 = 0.5f - t0;
-        const float t2 = 1.0f - t0;
-        const float t3 = t2 / (2.0f * (omega * magic) + t2);
-        const float t4 = f_1 + f_2;
-        const float t5 = f_1 - f_2;
-        const float t6 = f_3 + f_4;
-        const float t7 = f_3 - f_4;
-        const float t8 = f_5 + f_6;
-        const float t9 = f_5 - f_6;
-        const float t10 = f_7 + f_8;
-        const float t11 = f_7 - f_8;
-        const float t12 = f_9 + f_10;
-        const float t13 = f_9 - f_10;
-        const float t14 = f_11 + f_12;
-        const float t15 = f_11 - f_12;
-        const float t16 = f_13 + f_14;
-        const float t17 = f_13 - f_14;
-        const float t18 = f_15 + f_16;
-        const float t19 = f_15 - f_16;
-        const float t20 = f_17 + f_18;
-        const float t21 = f_17 - f_18;
+        const float t0 = 0.5f - omega * 0.5f;
+        const float t1 = f_1 + f_2;
+        const float t2 = f_1 - f_2;
+        const float t3 = f_3 + f_4;
+        const float t4 = f_3 - f_4;
+        const float t5 = f_5 + f_6;
+        const float t6 = f_5 - f_6;
+        const float t7 = f_7 + f_8;
+        const float t8 = f_7 - f_8;
+        const float t9 = f_9 + f_10;
+        const float t10 = f_9 - f_10;
+        const float t11 = f_11 + f_12;
+        const float t12 = f_11 - f_12;
+        const float t13 = f_13 + f_14;
+        const float t14 = f_13 - f_14;
+        const float t15 = f_15 + f_16;
+        const float t16 = f_15 - f_16;
+        const float t17 = f_17 + f_18;
+        const float t18 = f_17 - f_18;
 
         // ---- rho   (d3q19_trt_guo.lbm:15)
-        const float rho = f_0 + t4 + t6 + t8 + t10 + t12 + t14 + t16 + t18 + t20;
-        const float t22 = rho * omega;
-        const float t23 = 1.0f / rho;
-        const float t24 = 0.16666667f * (rho * t3);
+        const float rho = f_0 + t1 + t3 + t5 + t7 + t9 + t11 + t13 + t15 + t17;
+        const float t19 = rho * omega;
+        const float t20 = 1.0f / rho;
 
         // ---- j   (d3q19_trt_guo.lbm:16)
-        const float jx = t11 + t13 + t15 + t17 + t5;
+        const float jx = t8 + t10 + t12 + t14 + t2;
 
         // ---- u   (d3q19_trt_guo.lbm:17)
-        const float ux = t23 * (0.5f * forcex + jx);
-        const float t25 = t2 * forcex;
-        const float t26 = ux * t22;
-        const float t27 = ux * (0.16666667f * t25 + 0.083333336f * t26);
-        const float t28 = t25 + t26;
-        const float t29 = 0.055555556f * t22 - t27;
-        const float t30 = 0.027777778f * t22 + t27;
+        const float ux = t20 * (0.5f * forcex + jx);
+        const float t21 = 2.0f - omega;
+        const float t22 = t21 / (4.0f * magic * omega + t21);
+        const float t23 = 0.16666667f * (rho * t22);
+        const float t24 = ux * t19;
+        const float t25 = forcex * t21 + t24;
+        const float t26 = t24 + t25;
+        const float t27 = 0.083333336f * (ux * t25);
+        const float t28 = 0.055555556f * t19 - t27;
+        const float t29 = 0.027777778f * t19 + t27;
 
         // ---- j   (d3q19_trt_guo.lbm:16)
-        const float jy = t11 + t19 + t21 + t7 - t17;
+        const float jy = t8 + t16 + t18 + t4 - t14;
 
         // ---- u   (d3q19_trt_guo.lbm:17)
-        const float uy = t23 * (0.5f * forcey + jy);
-        const float t31 = t2 * forcey;
-        const float t32 = t2 * forcez;
-        const float t33 = t22 * uy + t31;
-        const float t34 = 0.083333336f * (uy * (t31 + t33));
-        const float t35 = 0.25f * (ux * t31 + uy * t28);
+        const float uy = t20 * (0.5f * forcey + jy);
+        const float t30 = t21 * forcey;
+        const float t31 = t21 * forcez;
+        const float t32 = uy * t19;
+        const float t33 = t30 + t32;
+        const float t34 = 0.125f * (ux * t30 + uy * t26);
+        const float t35 = 0.083333336f * (uy * t33);
 
         // ---- j   (d3q19_trt_guo.lbm:16)
-        const float jz = t13 + t19 + t9 - t15 - t21;
+        const float jz = t10 + t16 + t6 - t12 - t18;
 
         // ---- u   (d3q19_trt_guo.lbm:17)
-        const float uz = t23 * (0.5f * forcez + jz);
-        const float t36 = uz * (0.083333336f * (uz * t22) + 0.16666667f * t32);
-        const float t37 = 0.25f * (ux * t32 + uz * t28);
-        const float t38 = 0.25f * (uy * t32 + uz * t33);
-        const float t39 = t34 + t36;
+        const float uz = t20 * (0.5f * forcez + jz);
+        const float t36 = 0.125f * (uy * t31 + uz * (t32 + t33));
+        const float t37 = 0.083333336f * (uz * (t19 * uz + t31));
+        const float t38 = 0.125f * (ux * t31 + uz * t26);
+        const float t39 = t35 + t37;
 
         // ---- even_post   (d3q19_trt_guo.lbm:38)
-        const float even_post_0 = 2.0f * (t1 * f_0) + 6.0f * (t29 - t39);
-        const float even_post_1 = t4 * t1 - t39 + 2.0f * t30;
-        const float t40 = -t36;
-        const float t41 = 0.5f * t29 + t39;
-        const float even_post_15 = t38 + t41 + t18 * t1;
-        const float even_post_17 = t41 - t38 + t20 * t1;
-        const float t42 = 0.5f - t3;
-        const float t43 = 0.083333336f - t3 * 0.083333336f;
-        const float t44 = forcex * t43 + ux * t24;
-        const float t45 = forcey * t43 + uy * t24;
-        const float t46 = forcez * t43 + uz * t24;
+        const float even_post_0 = 2.0f * f_0 * t0 + 6.0f * (t28 - t39);
+        const float even_post_1 = t1 * t0 - t39 + 2.0f * t29;
+        const float t40 = -t37;
+        const float t41 = 0.5f * t28 + t39;
+        const float even_post_15 = t36 + t41 + t15 * t0;
+        const float even_post_17 = t41 - t36 + t17 * t0;
+        const float t42 = 0.5f - t22;
+        const float t43 = 0.083333336f - t22 * 0.083333336f;
+        const float t44 = forcex * t43 + ux * t23;
+        const float t45 = forcey * t43 + uy * t23;
+        const float t46 = forcez * t43 + uz * t23;
 
         // ---- odd_post   (d3q19_trt_guo.lbm:39)
-        const float odd_post_1 = t5 * t42 + 2.0f * t44;
+        const float odd_post_1 = t2 * t42 + 2.0f * t44;
 
         // ---- post
         const float post_1 = even_post_1 + odd_post_1;
         const float post_2 = even_post_1 - odd_post_1;
 
         // ---- odd_post   (d3q19_trt_guo.lbm:39)
-        const float odd_post_3 = t7 * t42 + 2.0f * t45;
-        const float odd_post_5 = 2.0f * t46 + t42 * t9;
-        const float odd_post_7 = t44 + t45 + t11 * t42;
-        const float odd_post_9 = t44 + t46 + t13 * t42;
-        const float odd_post_11 = t44 - t46 + t15 * t42;
-        const float odd_post_13 = t44 - t45 + t17 * t42;
-        const float odd_post_15 = t45 + t46 + t19 * t42;
-        const float odd_post_17 = t45 - t46 + t21 * t42;
+        const float odd_post_3 = 2.0f * t45 + t42 * t4;
+        const float odd_post_5 = 2.0f * t46 + t42 * t6;
+        const float odd_post_7 = t44 + t45 + t8 * t42;
+        const float odd_post_9 = t44 + t46 + t10 * t42;
+        const float odd_post_11 = t44 - t46 + t12 * t42;
+        const float odd_post_13 = t44 - t45 + t14 * t42;
+        const float odd_post_15 = t45 + t46 + t16 * t42;
+        const float odd_post_17 = t45 - t46 + t18 * t42;
 
         // ---- post
         const float post_15 = even_post_15 + odd_post_15;
         const float post_16 = even_post_15 - odd_post_15;
         const float post_17 = even_post_17 + odd_post_17;
         const float post_18 = even_post_17 - odd_post_17;
-        const float t47 = 2.0f * t34 + t40;
-        const float t48 = 0.5f * t34 + t40;
+        const float t47 = 0.5f * t40 + t35;
+        const float t48 = 2.0f * t40 + t35;
 
         // ---- even_post   (d3q19_trt_guo.lbm:38)
-        const float even_post_3 = t29 + t47 + t6 * t1;
-        const float even_post_5 = t8 * t1 + t29 - t48 * 2.0f;
+        const float even_post_3 = t3 * t0 + t28 + 2.0f * t47;
+        const float even_post_5 = t28 - t48 + t5 * t0;
 
         // ---- post
         const float post_3 = even_post_3 + odd_post_3;
         const float post_4 = even_post_3 - odd_post_3;
         const float post_5 = even_post_5 + odd_post_5;
         const float post_6 = even_post_5 - odd_post_5;
-        const float t49 = 0.5f * t47 + t30;
-        const float t50 = t30 - t48;
+        const float t49 = t29 + t47;
+        const float t50 = t29 - 0.5f * t48;
 
         // ---- even_post   (d3q19_trt_guo.lbm:38)
-        const float even_post_7 = t35 + t49 + t10 * t1;
-        const float even_post_13 = t49 - t35 + t16 * t1;
+        const float even_post_7 = t34 + t49 + t7 * t0;
+        const float even_post_13 = t49 - t34 + t13 * t0;
 
         // ---- post
         const float post_7 = even_post_7 + odd_post_7;
         const float post_8 = even_post_7 - odd_post_7;
 
         // ---- even_post   (d3q19_trt_guo.lbm:38)
-        const float even_post_9 = t37 + t50 + t12 * t1;
-        const float even_post_11 = t50 - t37 + t14 * t1;
+        const float even_post_9 = t38 + t50 + t9 * t0;
+        const float even_post_11 = t50 - t38 + t11 * t0;
 
         // ---- post
         const float post_9 = even_post_9 + odd_post_9;

@@ -4,15 +4,15 @@
 // Qian, d'Humieres & Lallemand, Europhys. Lett. 17 (1992) 479.
 //
 // options: c f32 block=4x4x4
-// cost:    init                 92 flop (as written 209): 50 add, 32 mul, 5 fma
+// cost:    init                 92 flop (as written 209): 49 add, 31 mul, 6 fma
 //                               4 loads, 27 stores, 124 B per cell
-//          stream_collide       204 flop (as written 370): 100 add, 39 mul, 32 fma, 1 div
+//          stream_collide       202 flop (as written 370): 100 add, 37 mul, 32 fma, 1 div
 //                               27 loads, 27 stores, 216 B per cell
-//          stream_collide_walls 204 flop (as written 370): 100 add, 39 mul, 32 fma, 1 div
+//          stream_collide_walls 202 flop (as written 370): 100 add, 37 mul, 32 fma, 1 div
 //                               27 loads, 27 stores, 216 B per cell
 //          macroscopic          54 flop (as written 80): 50 add, 3 mul, 1 div
 //                               27 loads, 4 stores, 124 B per cell
-//          collide              204 flop (as written 370): 100 add, 39 mul, 32 fma, 1 div
+//          collide              202 flop (as written 370): 100 add, 37 mul, 32 fma, 1 div
 //                               27 loads, 27 stores, 216 B per cell
 
 #include <math.h>
@@ -98,84 +98,85 @@ static inline __attribute__((always_inline)) void collide_cells(
 
         // ---- u   (d3q27_bgk.lbm:14)
         const float uy = t13 * jy;
-        const float t14 = 0.75f * uy;
-        const float t15 = 0.018518519f * omega * rho;
-        const float t16 = 1.0f - omega;
-        const float t17 = 1.3333334f * (t6 * t14);
+        const float t14 = 0.018518519f * omega * rho;
+        const float t15 = 1.0f - omega;
+        const float t16 = t6 * uy;
+        const float t17 = 0.75f * uy;
         const float t18 = 4.0f * (jz * t5);
         const float uz = t13 * jz;
         const float t19 = 0.25f * uz;
         const float ux = t13 * jx;
         const float t20 = t18 * t19;
-        const float t21 = t17 + t20;
+        const float t21 = t16 + t20;
         const float t22 = 4.0f * (jx * t5);
         const float t23 = 0.25f * (ux * t22);
-        const float t24 = 3.0f * (t22 * t19);
+        const float t24 = 0.75f * (t22 * t19);
         const float t25 = -0.5f;
-        const float t26 = t23 * t25 + t15;
+        const float t26 = t23 * t25 + t14;
 
         // ---- post
-        const float post_0 = f_0 * t16 + 16.0f * t26 - t21 * 8.0f;
-        const float t27 = t15 + t23;
-        const float t28 = t20 * t25 + t17;
-        const float t29 = 0.5f * t17 - t20;
+        const float post_0 = f_0 * t15 + 16.0f * t26 - t21 * 8.0f;
+        const float t27 = t14 + t23;
+        const float t28 = t20 * t25 + t16;
+        const float t29 = 0.5f * t16 - t20;
         const float t30 = 4.0f * t27 - 2.0f * t21;
-        const float post_1 = t30 + t22 + f_1 * t16;
-        const float post_2 = t30 - t22 + f_2 * t16;
+        const float post_1 = t30 + t22 + f_1 * t15;
+        const float post_2 = t30 - t22 + f_2 * t15;
         const float t31 = t26 + t28;
-        const float post_3 = f_3 * t16 + 4.0f * (t31 + t6);
-        const float post_4 = f_4 * t16 + 4.0f * (t31 - t6);
+        const float post_3 = f_3 * t15 + 4.0f * (t31 + t6);
+        const float post_4 = f_4 * t15 + 4.0f * (t31 - t6);
         const float t32 = t27 + t28;
         const float t33 = 4.0f * (t26 - t29);
-        const float post_5 = t33 + t18 + f_5 * t16;
-        const float post_6 = t33 - t18 + f_6 * t16;
+        const float post_5 = t33 + t18 + f_5 * t15;
+        const float post_6 = t33 - t18 + f_6 * t15;
         const float t34 = t27 - t29;
         const float t35 = t21 + t26;
         const float t36 = t27 + t21;
         const float t37 = t32 + t6;
         const float t38 = t6 - t32;
-        const float t39 = 0.25f + t14;
-        const float t40 = 0.25f - t14;
+        const float t39 = 0.25f + t17;
+        const float t40 = 0.25f - t17;
         const float t41 = t39 * t22;
-        const float post_7 = t37 + t41 + f_7 * t16;
-        const float post_14 = t37 - t41 + f_14 * t16;
+        const float post_7 = t37 + t41 + f_7 * t15;
+        const float post_14 = t37 - t41 + f_14 * t15;
         const float t42 = t40 * t22;
-        const float post_8 = -t38 - t42 + f_8 * t16;
-        const float post_13 = t42 - t38 + f_13 * t16;
-        const float t43 = t34 + t24;
-        const float t44 = t24 - t34;
-        const float t45 = (jx + jz) * t5;
-        const float t46 = (jx - jz) * t5;
-        const float post_9 = t43 + t45 + f_9 * t16;
-        const float post_10 = t43 - t45 + f_10 * t16;
-        const float post_11 = t46 - t44 + f_11 * t16;
-        const float post_12 = -t44 - t46 + f_12 * t16;
-        const float t47 = t35 + t6;
-        const float t48 = t6 - t35;
-        const float t49 = t39 * t18;
-        const float post_15 = t47 + t49 + f_15 * t16;
-        const float post_17 = t47 - t49 + f_17 * t16;
-        const float t50 = t40 * t18;
-        const float post_16 = -t48 - t50 + f_16 * t16;
-        const float post_18 = t50 - t48 + f_18 * t16;
-        const float t51 = t36 + t6;
-        const float t52 = t6 - t36;
-        const float t53 = 0.25f * (t51 + t24);
-        const float t54 = -0.25f * (t51 - t24);
-        const float t55 = t39 * t45;
-        const float post_19 = t53 + t55 + f_19 * t16;
-        const float post_24 = t53 - t55 + f_24 * t16;
-        const float t56 = t40 * t45;
-        const float t57 = t39 * t46;
-        const float post_21 = t57 - t54 + f_21 * t16;
-        const float post_26 = -t54 - t57 + f_26 * t16;
-        const float t58 = t40 * t46;
-        const float t59 = -0.25f * (t52 - t24);
-        const float post_20 = t59 - t56 + f_20 * t16;
-        const float post_23 = t59 + t56 + f_23 * t16;
-        const float t60 = 0.25f * (t52 + t24);
-        const float post_22 = -t60 - t58 + f_22 * t16;
-        const float post_25 = t58 - t60 + f_25 * t16;
+        const float post_8 = -t38 - t42 + f_8 * t15;
+        const float post_13 = t42 - t38 + f_13 * t15;
+        const float t43 = 4.0f * t24;
+        const float t44 = t34 + t43;
+        const float t45 = t43 - t34;
+        const float t46 = (jx + jz) * t5;
+        const float t47 = (jx - jz) * t5;
+        const float post_9 = t44 + t46 + f_9 * t15;
+        const float post_10 = t44 - t46 + f_10 * t15;
+        const float post_11 = t47 - t45 + f_11 * t15;
+        const float post_12 = -t45 - t47 + f_12 * t15;
+        const float t48 = t35 + t6;
+        const float t49 = t6 - t35;
+        const float t50 = t39 * t18;
+        const float post_15 = t48 + t50 + f_15 * t15;
+        const float post_17 = t48 - t50 + f_17 * t15;
+        const float t51 = t40 * t18;
+        const float post_16 = -t49 - t51 + f_16 * t15;
+        const float post_18 = t51 - t49 + f_18 * t15;
+        const float t52 = 0.25f * (t36 + t6);
+        const float t53 = -0.25f * (t36 - t6);
+        const float t54 = t52 + t24;
+        const float t55 = t24 - t52;
+        const float t56 = t39 * t46;
+        const float post_19 = t54 + t56 + f_19 * t15;
+        const float post_24 = t54 - t56 + f_24 * t15;
+        const float t57 = t40 * t46;
+        const float t58 = t39 * t47;
+        const float post_21 = t58 - t55 + f_21 * t15;
+        const float post_26 = -t55 - t58 + f_26 * t15;
+        const float t59 = t40 * t47;
+        const float t60 = t24 - t53;
+        const float post_20 = t60 - t57 + f_20 * t15;
+        const float post_23 = t60 + t57 + f_23 * t15;
+        const float t61 = t53 + t24;
+        const float post_22 = -t61 - t59 + f_22 * t15;
+        const float post_25 = t59 - t61 + f_25 * t15;
 
         after[0 * stride_after + cell] = post_0;
         after[1 * stride_after + cell] = post_1;
@@ -633,13 +634,13 @@ void d3q27_bgk_init(
             const float t3 = 0.25f * (t2 * uy);
             const float t4 = 0.25f * (t0 * uz);
             const float t5 = t0 * ux;
-            const float t6 = 0.125f * (t5 * ux);
+            const float t6 = t5 * ux;
             const float t7 = 0.75f * (t5 * uy);
             const float t8 = t4 * uz;
             const float t9 = 0.75f * uz;
             const float t10 = t3 + t8;
-            const float t11 = t1 - t6;
-            const float t12 = 2.0f * t6 + t1;
+            const float t11 = t1 - t6 * 0.125f;
+            const float t12 = 0.25f * t6 + t1;
 
             // ---- f
             const float f_0 = 16.0f * t11 - t10 * 8.0f;

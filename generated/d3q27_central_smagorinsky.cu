@@ -4,15 +4,15 @@
 // De Rosis, Phys. Rev. E 95 (2017) 013310; Hou, Sterling, Chen & Doolen, Fields Inst. Commun. 6 (1996) 151.
 //
 // options: cuda f32 block=4x4x4
-// cost:    init                 91 flop (as written 104): 41 add, 44 mul, 3 fma
+// cost:    init                 91 flop (as written 104): 40 add, 43 mul, 4 fma
 //                               4 loads, 27 stores, 124 B per cell
-//          stream_collide       351 flop (as written 504): 159 add, 77 mul, 55 fma, 3 div, 2 sqrt
+//          stream_collide       342 flop (as written 504): 164 add, 73 mul, 50 fma, 3 div, 2 sqrt
 //                               27 loads, 27 stores, 216 B per cell
-//          stream_collide_walls 351 flop (as written 504): 159 add, 77 mul, 55 fma, 3 div, 2 sqrt
+//          stream_collide_walls 342 flop (as written 504): 164 add, 73 mul, 50 fma, 3 div, 2 sqrt
 //                               27 loads, 27 stores, 216 B per cell
 //          macroscopic          53 flop (as written 52): 49 add, 3 mul, 1 div
 //                               27 loads, 4 stores, 124 B per cell
-//          collide              351 flop (as written 504): 159 add, 77 mul, 55 fma, 3 div, 2 sqrt
+//          collide              342 flop (as written 504): 164 add, 73 mul, 50 fma, 3 div, 2 sqrt
 //                               27 loads, 27 stores, 216 B per cell
 
 static constexpr int Q = 27;  // directions
@@ -155,17 +155,11 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega,
     const float t0 = 1.0f / rho;
 
     // ---- u   (d3q27_central_smagorinsky.lbm:21)
-    const float uy = t0 * jy;
-    const float t1 = -jx;
-
-    // ---- second   (d3q27_central_smagorinsky.lbm:30)
-    const float second_xy = uy * t1 + m_1_1_0;
-
-    // ---- u   (d3q27_central_smagorinsky.lbm:21)
     const float uz = t0 * jz;
 
     // ---- second   (d3q27_central_smagorinsky.lbm:30)
     const float second_zz = m_0_0_2 - uz * jz;
+    const float t1 = -jx;
     const float second_xz = uz * t1 + m_1_0_1;
 
     // ---- u   (d3q27_central_smagorinsky.lbm:21)
@@ -174,6 +168,12 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega,
 
     // ---- second   (d3q27_central_smagorinsky.lbm:30)
     const float second_xx = m_2_0_0 - t2;
+
+    // ---- u   (d3q27_central_smagorinsky.lbm:21)
+    const float uy = t0 * jy;
+
+    // ---- second   (d3q27_central_smagorinsky.lbm:30)
+    const float second_xy = uy * t1 + m_1_1_0;
     const float t3 = -jy;
     const float second_yy = uy * t3 + m_0_2_0;
     const float second_yz = uz * t3 + m_0_1_1;
@@ -194,10 +194,23 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega,
     const float t7 = second_xx * keep;
     const float t8 = second_yy * keep;
     const float t9 = second_zz * keep;
+    const float t10 = keep * ux;
+    const float t11 = second_xz * t10;
 
     // ---- s   (d3q27_central_smagorinsky.lbm:45)
+    const float s_xz = second_xz * keep;
+    const float t12 = 0.25f * s_xz;
+    const float t13 = second_yz * t10;
+    const float t14 = 0.5f * (second_xy * t10);
     const float s_xy = second_xy * keep;
-    const float t10 = jx * s_xy;
+    const float t15 = 0.25f * s_xy;
+    const float t16 = ux * t13;
+
+    // ---- kx   (d3q27_central_smagorinsky.lbm:57)
+    const float kx_0_1_1 = second_yz * keep - t16;
+    const float t17 = uy * t11;
+    const float t18 = (kx_0_1_1 - t17) * uy;
+    const float t19 = 0.5f * kx_0_1_1 - t17;
 
     // ---- dxy   (d3q27_central_smagorinsky.lbm:42)
     const float dxy = t7 - t8;
@@ -207,174 +220,144 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega,
 
     // ---- sxx   (d3q27_central_smagorinsky.lbm:44)
     const float sxx = 0.33333334f * (rho + dxy + dxz);
-    const float t11 = t7 - sxx;
-    const float t12 = sxx + t2;
-
-    // ---- s   (d3q27_central_smagorinsky.lbm:45)
-    const float s_yy = t8 - t11;
-    const float s_zz = t9 - t11;
+    const float t20 = t7 - sxx;
+    const float t21 = sxx + t2;
+    const float t22 = -9.0f * (t20 - t8);
+    const float t23 = -0.25f * (t20 - t9);
 
     // ---- kx   (d3q27_central_smagorinsky.lbm:57)
-    const float kx_0_0_0 = rho - t12;
-    const float t13 = 0.5f * (jy * kx_0_0_0);
-    const float t14 = s_yy * ux;
-    const float t15 = 0.11111111f * rho + ux * t14;
-    const float kx_0_2_0 = s_yy - t15;
-    const float t16 = t0 * (t13 - 2.0f * t10) * uy + 0.5f * kx_0_2_0;
-    const float t17 = -t0 * (t13 - t10);
-    const float t18 = -2.0f;
+    const float kx_0_0_0 = rho - t21;
+    const float t24 = 0.25f * kx_0_0_0;
+    const float t25 = jy * t24;
+    const float t26 = -jx * t15;
+    const float t27 = t22 * ux;
+    const float t28 = ux * t27 + rho;
+    const float t29 = t0 * (4.0f * t26 + t25) * uy + 0.027777778f * (t22 - t28);
+    const float t30 = -t0 * (2.0f * t26 + t25);
+    const float t31 = t24 - t29;
+    const float t32 = t31 * uz;
 
     // ---- ky   (d3q27_central_smagorinsky.lbm:59)
-    const float ky_0_0_0 = t16 * t18 + kx_0_0_0;
-    const float t19 = keep * ux;
-    const float t20 = second_xy * t19;
-    const float t21 = second_xz * t19;
-    const float t22 = second_yz * t19;
-
-    // ---- s   (d3q27_central_smagorinsky.lbm:45)
-    const float s_xz = second_xz * keep;
-    const float t23 = 0.5f * s_xz;
-    const float t24 = ux * t22;
-
-    // ---- kx   (d3q27_central_smagorinsky.lbm:57)
-    const float kx_0_1_1 = second_yz * keep - t24;
-    const float t25 = uy * t21;
-    const float t26 = (kx_0_1_1 - t25) * uy;
-    const float t27 = 0.5f * kx_0_1_1 - t25;
-    const float t28 = -t21 - t26;
-    const float t29 = ky_0_0_0 * uz;
-    const float t30 = 0.25f * (s_zz * ux);
-    const float t31 = 0.027777778f * rho + ux * t30;
-    const float kx_0_0_2 = s_zz - t31 * 4.0f;
-    const float t32 = uy * uy;
-    const float t33 = 0.11111111f * (0.6666667f * rho - t2) + kx_0_0_2 * t32;
-    const float t34 = 0.33333334f * rho + t2;
-
-    // ---- ky   (d3q27_central_smagorinsky.lbm:59)
-    const float ky_0_0_2 = kx_0_0_2 - t33;
-    const float t35 = uz * (4.0f * t28 + t29) + ky_0_0_2;
+    const float ky_0_0_0 = 4.0f * t31;
+    const float t33 = -t11 - t18 + t32;
+    const float t34 = 0.5f * t11;
+    const float t35 = t32 + t33;
+    const float t36 = t23 * ux;
+    const float t37 = 0.027777778f * rho + ux * t36;
+    const float t38 = t23 - t37;
+    const float t39 = uy * uy;
+    const float t40 = 0.018518519f * rho - 0.027777778f * t2 + t38 * t39;
+    const float t41 = 0.33333334f * rho + t2;
+    const float t42 = 2.0f * (t38 - t40 + uz * t33);
 
     // ---- post
-    const float post_0 = ky_0_0_0 - t35;
-    const float t36 = 0.5f * t29 + t28;
-    const float t37 = kx_0_0_2 * uy;
-    const float t38 = 0.5f * t35;
-    const float post_5 = t36 + t38;
-    const float post_6 = t38 - t36;
-    const float t39 = jx + t12;
-    const float t40 = -0.25f * (jx - t12);
-    const float t41 = 2.0f * t20 + s_xy;
-
-    // ---- kx   (d3q27_central_smagorinsky.lbm:57)
-    const float kx_n1_1_0 = t20 - 0.5f * s_xy;
-    const float t42 = uy * t39 + t41;
-    const float t43 = t15 + t14 + uy * (t41 + t42);
-    const float t44 = 0.25f * (t39 - t43);
-    const float kx_1_0_1 = t21 + t23;
-    const float kx_n1_0_1 = t21 - t23;
-    const float t45 = 0.5f * kx_n1_0_1;
-    const float t46 = t22 + t24;
-    const float t47 = t24 - t22;
-    const float t48 = kx_1_0_1 * uy;
-    const float t49 = (t46 + t48) * uy;
-    const float t50 = 0.5f * t46 + t48;
-
-    // ---- ky   (d3q27_central_smagorinsky.lbm:59)
-    const float ky_1_0_1 = kx_1_0_1 - t49;
-    const float t51 = t44 * uz;
-    const float t52 = t31 + t30;
-    const float t53 = t31 - t30;
-    const float t54 = 0.027777778f * (jx + t34) + t52 * t32;
-    const float t55 = 0.027777778f * (t34 - jx) + t53 * t32;
-    const float t56 = t52 - t54 + uz * (ky_1_0_1 + t51);
-
-    // ---- post
-    const float post_1 = 2.0f * (t44 - t56);
-    const float t57 = 0.5f * ky_1_0_1 + t51;
-    const float t58 = t52 * uy;
-    const float post_9 = t57 + t56;
-    const float post_11 = t56 - t57;
-    const float t59 = t40 * uy;
-    const float t60 = uy * (kx_n1_1_0 + t59) + 0.25f * (t15 - t14);
-    const float t61 = 0.5f * kx_n1_1_0 + t59;
-    const float t62 = t40 - t60;
-    const float t63 = t45 * uy;
-    const float t64 = (0.5f * t47 + t63) * uy;
-    const float t65 = 0.25f * t47 + t63;
-    const float t66 = t45 - t64;
-    const float t67 = t53 * uy;
-    const float t68 = uz * t62 + t66;
-    const float t69 = t53 - t55 + uz * (t66 + t68);
-    const float post_2 = 2.0f * (t62 - t69);
-    const float post_10 = t69 - t68;
-    const float post_12 = t68 + t69;
+    const float post_0 = ky_0_0_0 - 2.0f * t42;
+    const float t43 = t38 * uy;
+    const float post_5 = t35 + t42;
+    const float post_6 = t42 - t35;
+    const float t44 = 0.25f * (jx + t21);
+    const float t45 = -0.25f * (jx - t21);
+    const float t46 = t15 + t14;
+    const float t47 = t14 - t15;
+    const float t48 = uy * t44 + t46;
+    const float t49 = uy * (t46 + t48) + 0.027777778f * (t28 + t27);
+    const float t50 = t44 - t49;
+    const float t51 = t12 + t34;
+    const float t52 = t34 - t12;
+    const float t53 = t13 + t16;
+    const float t54 = t16 - t13;
+    const float t55 = t51 * uy;
+    const float t56 = (0.5f * t53 + t55) * uy;
+    const float t57 = 0.25f * t53 + t55;
+    const float t58 = t51 - t56;
+    const float t59 = uz * t50 + t58;
+    const float t60 = t37 + t36;
+    const float t61 = t37 - t36;
+    const float t62 = 0.027777778f * (jx + t41) + t60 * t39;
+    const float t63 = 0.027777778f * (t41 - jx) + t61 * t39;
+    const float t64 = t60 - t62 + uz * (t58 + t59);
+    const float post_1 = 2.0f * (t50 - t64);
+    const float t65 = t60 * uy;
+    const float post_9 = t59 + t64;
+    const float post_11 = t64 - t59;
+    const float t66 = uy * t45 + t47;
+    const float t67 = uy * (t47 + t66) + 0.027777778f * (t28 - t27);
+    const float t68 = t45 - t67;
+    const float t69 = t52 * uy;
+    const float t70 = (0.5f * t54 + t69) * uy;
+    const float t71 = 0.25f * t54 + t69;
+    const float t72 = t52 - t70;
+    const float t73 = t61 * uy;
+    const float t74 = uz * t68 + t72;
+    const float t75 = t61 - t63 + uz * (t72 + t74);
+    const float post_2 = 2.0f * (t68 - t75);
+    const float post_10 = t75 - t74;
+    const float post_12 = t74 + t75;
+    const float t76 = t29 - t30;
+    const float t77 = t29 + t30;
 
     // ---- ky   (d3q27_central_smagorinsky.lbm:59)
-    const float ky_0_1_0 = t16 - t17;
-    const float ky_0_n1_0 = t16 + t17;
-    const float ky_0_1_1 = t27 + t26;
-    const float ky_0_n1_1 = t26 - t27;
-    const float t70 = uz * ky_0_1_0 + ky_0_1_1;
-    const float ky_0_1_2 = 0.5f * (t33 + t37);
-    const float t71 = uz * (ky_0_1_1 + t70) + ky_0_1_2;
+    const float ky_0_1_1 = t19 + t18;
+    const float ky_0_n1_1 = t18 - t19;
+    const float t78 = t76 * uz;
+    const float t79 = t40 + t43 + uz * (ky_0_1_1 + t78);
 
     // ---- post
-    const float post_3 = ky_0_1_0 - t71;
+    const float post_3 = 2.0f * (t76 - t79);
+    const float t80 = 0.5f * ky_0_1_1 + t78;
+    const float post_15 = t80 + t79;
+    const float post_17 = t79 - t80;
+    const float t81 = t77 * uz;
+    const float t82 = t40 - t43 + uz * (ky_0_n1_1 + t81);
+    const float post_4 = 2.0f * (t77 - t82);
+    const float t83 = 0.5f * ky_0_n1_1 + t81;
+    const float post_16 = t82 - t83;
+    const float post_18 = t83 + t82;
 
     // ---- ky   (d3q27_central_smagorinsky.lbm:59)
-    const float ky_0_n1_2 = 0.5f * (t33 - t37);
+    const float ky_1_1_0 = t48 + t49;
+    const float ky_1_n1_0 = t49 - t48;
+    const float ky_1_1_1 = t57 + t56;
+    const float ky_1_n1_1 = t56 - t57;
+    const float t84 = uz * ky_1_1_0 + ky_1_1_1;
+    const float ky_1_1_2 = t62 + t65;
+    const float t85 = uz * (ky_1_1_1 + t84) + ky_1_1_2;
 
     // ---- post
-    const float post_15 = 0.5f * (t70 + t71);
-    const float post_17 = -0.5f * (t70 - t71);
-    const float t72 = uz * ky_0_n1_0 + ky_0_n1_1;
-    const float t73 = uz * (ky_0_n1_1 + t72) + ky_0_n1_2;
-    const float post_4 = ky_0_n1_0 - t73;
-    const float post_16 = -0.5f * (t72 - t73);
-    const float post_18 = 0.5f * (t72 + t73);
-    const float t74 = 0.125f * (t42 + t43);
-    const float t75 = -0.125f * (t42 - t43);
-    const float t76 = t50 + t49;
-    const float t77 = t49 - t50;
-    const float t78 = t74 * uz;
+    const float post_7 = ky_1_1_0 - t85;
 
     // ---- ky   (d3q27_central_smagorinsky.lbm:59)
-    const float ky_1_1_2 = t54 + t58;
-    const float ky_1_n1_2 = t54 - t58;
-    const float t79 = uz * (0.5f * t76 + t78) + 0.5f * ky_1_1_2;
+    const float ky_1_n1_2 = t62 - t65;
 
     // ---- post
-    const float post_7 = 2.0f * (t74 - t79);
-    const float t80 = 0.25f * t76 + t78;
-    const float post_19 = t80 + t79;
-    const float post_21 = t79 - t80;
+    const float post_19 = 0.5f * (t84 + t85);
+    const float post_21 = -0.5f * (t84 - t85);
 
     // ---- ky   (d3q27_central_smagorinsky.lbm:59)
-    const float ky_n1_n1_1 = t64 - t65;
-    const float ky_n1_1_1 = t65 + t64;
-    const float ky_n1_n1_0 = t60 - t61;
-    const float ky_n1_1_0 = t61 + t60;
-    const float t81 = 0.5f * (ky_n1_n1_0 * uz);
-    const float ky_n1_n1_2 = t55 - t67;
-    const float ky_n1_1_2 = t55 + t67;
-    const float t82 = uz * (ky_n1_n1_1 + t81) + 0.5f * ky_n1_n1_2;
+    const float ky_n1_n1_1 = t70 - t71;
+    const float ky_n1_1_1 = t71 + t70;
+    const float ky_n1_n1_0 = t67 - t66;
+    const float ky_n1_1_0 = t66 + t67;
+    const float t86 = 0.5f * (ky_n1_n1_0 * uz);
+    const float ky_n1_n1_2 = t63 - t73;
+    const float ky_n1_1_2 = t63 + t73;
+    const float t87 = uz * (ky_n1_n1_1 + t86) + 0.5f * ky_n1_n1_2;
 
     // ---- post
-    const float post_8 = t82 * t18 + ky_n1_n1_0;
-    const float t83 = 0.5f * ky_n1_n1_1 + t81;
-    const float post_20 = t82 - t83;
-    const float post_22 = t83 + t82;
-    const float t84 = t75 * uz;
-    const float t85 = uz * (0.5f * t77 + t84) + 0.5f * ky_1_n1_2;
-    const float post_13 = 2.0f * (t75 - t85);
-    const float t86 = 0.25f * t77 + t84;
-    const float post_23 = t86 + t85;
-    const float post_25 = t85 - t86;
-    const float t87 = uz * ky_n1_1_0 + ky_n1_1_1;
-    const float t88 = uz * (ky_n1_1_1 + t87) + ky_n1_1_2;
-    const float post_14 = ky_n1_1_0 - t88;
-    const float post_24 = -0.5f * (t87 - t88);
-    const float post_26 = 0.5f * (t87 + t88);
+    const float post_8 = ky_n1_n1_0 - t87 * 2.0f;
+    const float t88 = 0.5f * ky_n1_n1_1 + t86;
+    const float post_20 = t87 - t88;
+    const float post_22 = t88 + t87;
+    const float t89 = uz * ky_1_n1_0 + ky_1_n1_1;
+    const float t90 = uz * (ky_1_n1_1 + t89) + ky_1_n1_2;
+    const float post_13 = ky_1_n1_0 - t90;
+    const float post_23 = 0.5f * (t89 + t90);
+    const float post_25 = -0.5f * (t89 - t90);
+    const float t91 = uz * ky_n1_1_0 + ky_n1_1_1;
+    const float t92 = uz * (ky_n1_1_1 + t91) + ky_n1_1_2;
+    const float post_14 = ky_n1_1_0 - t92;
+    const float post_24 = -0.5f * (t91 - t92);
+    const float post_26 = 0.5f * (t91 + t92);
 
     f[0] = post_0;
     f[1] = post_1;
@@ -739,90 +722,91 @@ d3q27_central_smagorinsky_init(
     const float t0 = 0.125f * uy;
     const float t1 = ux * ux;
     const float t2 = ux * rho;
-    const float t3 = 2.0f * ((0.6666667f - t1) * rho);
-    const float t4 = (0.33333334f + t1) * rho;
-    const float t5 = t0 * t0;
-    const float t6 = 0.16666667f - t5 * 16.0f;
-    const float t7 = 8.0f * t5 + 0.041666668f;
-    const float t8 = uz * uz;
-    const float t9 = 1.3333334f - t8 * 2.0f;
-    const float t10 = 0.33333334f + t8;
-    const float t11 = t6 * t9;
+    const float t3 = -2.0f;
+    const float t4 = (t1 * t3 + 1.3333334f) * rho;
+    const float t5 = (0.33333334f + t1) * rho;
+    const float t6 = t0 * t0;
+    const float t7 = 0.16666667f - t6 * 16.0f;
+    const float t8 = 8.0f * t6 + 0.041666668f;
+    const float t9 = uz * uz;
+    const float t10 = t9 * t3 + 1.3333334f;
+    const float t11 = 0.33333334f + t9;
+    const float t12 = t7 * t10;
 
     // ---- f
-    const float f_0 = t3 * t11;
-    const float t12 = t2 * t11;
-    const float t13 = t4 * t11;
-    const float f_1 = t12 + t13;
-    const float f_2 = t13 - t12;
-    const float t14 = t9 * t0;
-    const float t15 = t7 * t9;
-    const float t16 = t3 * t14;
-    const float t17 = t3 * t15;
-    const float f_3 = t16 + t17;
-    const float f_4 = t17 - t16;
-    const float t18 = uz + t10;
-    const float t19 = uz - t10;
-    const float t20 = t6 * t18;
-    const float f_5 = t3 * t20;
-    const float t21 = t6 * t19;
-    const float f_6 = -t3 * t21;
-    const float t22 = t4 * t14;
-    const float t23 = t2 * t14;
+    const float f_0 = t4 * t12;
+    const float t13 = t2 * t12;
+    const float t14 = t5 * t12;
+    const float f_1 = t13 + t14;
+    const float f_2 = t14 - t13;
+    const float t15 = t10 * t0;
+    const float t16 = t8 * t10;
+    const float t17 = t4 * t15;
+    const float t18 = t4 * t16;
+    const float f_3 = t17 + t18;
+    const float f_4 = t18 - t17;
+    const float t19 = uz + t11;
+    const float t20 = uz - t11;
+    const float t21 = t7 * t19;
+    const float f_5 = t4 * t21;
+    const float t22 = t7 * t20;
+    const float f_6 = -t4 * t22;
+    const float t23 = t5 * t15;
     const float t24 = t2 * t15;
-    const float t25 = t4 * t15;
-    const float t26 = t22 + t24;
-    const float t27 = t22 - t24;
-    const float t28 = t23 + t25;
-    const float t29 = t23 - t25;
-    const float f_7 = t26 + t28;
-    const float f_8 = t28 - t26;
-    const float f_13 = -t27 - t29;
-    const float f_14 = t27 - t29;
-    const float t30 = t2 * t20;
-    const float t31 = t4 * t20;
-    const float f_9 = t30 + t31;
-    const float f_12 = t31 - t30;
-    const float t32 = t2 * t21;
-    const float t33 = t4 * t21;
-    const float f_10 = t32 - t33;
-    const float f_11 = -t32 - t33;
-    const float t34 = t18 * t0;
-    const float t35 = t7 * t18;
-    const float t36 = t19 * t0;
-    const float t37 = t7 * t19;
-    const float t38 = t3 * t34;
-    const float t39 = t3 * t35;
-    const float f_15 = t38 + t39;
-    const float f_18 = t39 - t38;
-    const float t40 = t3 * t36;
-    const float t41 = t3 * t37;
-    const float f_16 = t40 - t41;
-    const float f_17 = -t40 - t41;
-    const float t42 = t4 * t34;
-    const float t43 = t2 * t34;
+    const float t25 = t2 * t16;
+    const float t26 = t5 * t16;
+    const float t27 = t23 + t25;
+    const float t28 = t23 - t25;
+    const float t29 = t24 + t26;
+    const float t30 = t24 - t26;
+    const float f_7 = t27 + t29;
+    const float f_8 = t29 - t27;
+    const float f_13 = -t28 - t30;
+    const float f_14 = t28 - t30;
+    const float t31 = t2 * t21;
+    const float t32 = t5 * t21;
+    const float f_9 = t31 + t32;
+    const float f_12 = t32 - t31;
+    const float t33 = t2 * t22;
+    const float t34 = t5 * t22;
+    const float f_10 = t33 - t34;
+    const float f_11 = -t33 - t34;
+    const float t35 = t19 * t0;
+    const float t36 = t8 * t19;
+    const float t37 = t20 * t0;
+    const float t38 = t8 * t20;
+    const float t39 = t4 * t35;
+    const float t40 = t4 * t36;
+    const float f_15 = t39 + t40;
+    const float f_18 = t40 - t39;
+    const float t41 = t4 * t37;
+    const float t42 = t4 * t38;
+    const float f_16 = t41 - t42;
+    const float f_17 = -t41 - t42;
+    const float t43 = t5 * t35;
     const float t44 = t2 * t35;
-    const float t45 = t4 * t35;
-    const float t46 = t42 + t44;
-    const float t47 = t42 - t44;
-    const float t48 = t43 + t45;
-    const float t49 = t43 - t45;
-    const float f_19 = t46 + t48;
-    const float f_22 = t48 - t46;
-    const float f_23 = -t47 - t49;
-    const float f_26 = t47 - t49;
-    const float t50 = t4 * t36;
-    const float t51 = t2 * t36;
+    const float t45 = t2 * t36;
+    const float t46 = t5 * t36;
+    const float t47 = t43 + t45;
+    const float t48 = t43 - t45;
+    const float t49 = t44 + t46;
+    const float t50 = t44 - t46;
+    const float f_19 = t47 + t49;
+    const float f_22 = t49 - t47;
+    const float f_23 = -t48 - t50;
+    const float f_26 = t48 - t50;
+    const float t51 = t5 * t37;
     const float t52 = t2 * t37;
-    const float t53 = t4 * t37;
-    const float t54 = t50 + t52;
-    const float t55 = t50 - t52;
-    const float t56 = t51 + t53;
-    const float t57 = t51 - t53;
-    const float f_20 = t54 - t56;
-    const float f_21 = -t54 - t56;
-    const float f_24 = t57 - t55;
-    const float f_25 = t55 + t57;
+    const float t53 = t2 * t38;
+    const float t54 = t5 * t38;
+    const float t55 = t51 + t53;
+    const float t56 = t51 - t53;
+    const float t57 = t52 + t54;
+    const float t58 = t52 - t54;
+    const float f_20 = t55 - t57;
+    const float f_21 = -t55 - t57;
+    const float f_24 = t58 - t56;
+    const float f_25 = t56 + t58;
 
     dst[at(slot, 0, cell)] = f_0;
     dst[at(slot, 1, cell)] = f_1;

@@ -4,15 +4,15 @@
 // Geier, Schoenherr, Pasquali & Krafczyk, Comput. Math. Appl. 70 (2015) 507.
 //
 // options: c f32 block=4x4x4
-// cost:    init                 92 flop (as written 209): 50 add, 32 mul, 5 fma
+// cost:    init                 92 flop (as written 209): 49 add, 31 mul, 6 fma
 //                               4 loads, 27 stores, 124 B per cell
-//          stream_collide       741 flop (as written 1067): 219 add, 137 mul, 192 fma, 1 div
+//          stream_collide       739 flop (as written 1067): 218 add, 134 mul, 193 fma, 1 div
 //                               27 loads, 27 stores, 216 B per cell
-//          stream_collide_walls 741 flop (as written 1067): 219 add, 137 mul, 192 fma, 1 div
+//          stream_collide_walls 739 flop (as written 1067): 218 add, 134 mul, 193 fma, 1 div
 //                               27 loads, 27 stores, 216 B per cell
 //          macroscopic          53 flop (as written 52): 49 add, 3 mul, 1 div
 //                               27 loads, 4 stores, 124 B per cell
-//          collide              741 flop (as written 1067): 219 add, 137 mul, 192 fma, 1 div
+//          collide              739 flop (as written 1067): 218 add, 134 mul, 193 fma, 1 div
 //                               27 loads, 27 stores, 216 B per cell
 
 #include <math.h>
@@ -201,32 +201,33 @@ static inline __attribute__((always_inline)) void collide_cells(
 
         // ---- gx   (d3q27_cumulant_rates.lbm:72)
         const float gx_0_0_0 = rho - t7;
-        const float t8 = t3 - 0.5f * m_2_0_0;
-        const float t9 = -m_2_0_0;
-        const float t10 = -jx;
+        const float t8 = 0.5f * gx_0_0_0;
+        const float t9 = t3 - 0.5f * m_2_0_0;
+        const float t10 = -m_2_0_0;
+        const float t11 = -jx;
 
         // ---- ky   (d3q27_cumulant_rates.lbm:40)
-        const float ky_1_1_0 = uy * t10 + m_1_1_0;
+        const float ky_1_1_0 = uy * t11 + m_1_1_0;
 
         // ---- kz   (d3q27_cumulant_rates.lbm:39)
-        const float kz_1_0_1 = uz * t10 + m_1_0_1;
+        const float kz_1_0_1 = uz * t11 + m_1_0_1;
         const float kz_1_0_2 = m_1_0_2 - (m_1_0_1 + kz_1_0_1) * uz;
 
         // ---- s2   (d3q27_cumulant_rates.lbm:59)
         const float s2_xy = ky_1_1_0 * t4;
-        const float t11 = 1.0f - 0.5f * (omega_3 + omega_4);
-        const float t12 = 0.5f * (omega_3 - omega_4);
-        const float t13 = -2.0f;
+        const float t12 = 1.0f - 0.5f * (omega_3 + omega_4);
+        const float t13 = 0.5f * (omega_3 - omega_4);
+        const float t14 = -2.0f;
 
         // ---- ky   (d3q27_cumulant_rates.lbm:40)
-        const float ky_2_1_0 = uy * t9 + m_2_1_0;
+        const float ky_2_1_0 = uy * t10 + m_2_1_0;
 
         // ---- kz   (d3q27_cumulant_rates.lbm:39)
-        const float kz_2_0_1 = uz * t9 + m_2_0_1;
+        const float kz_2_0_1 = uz * t10 + m_2_0_1;
         const float kz_2_0_2 = m_2_0_2 - (m_2_0_1 + kz_2_0_1) * uz;
 
         // ---- k   (d3q27_cumulant_rates.lbm:41)
-        const float k3_xy = ky_1_1_0 * ux * t13 + ky_2_1_0;
+        const float k3_xy = ky_1_1_0 * ux * t14 + ky_2_1_0;
 
         // ---- m   (d3q27_cumulant_rates.lbm:26)
         const float m_2_1_1 = my_n1_1_1 + my_1_1_1;
@@ -248,9 +249,9 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float k3_zy = kz_0_1_2 - uy * k2_zz;
 
         // ---- s3   (d3q27_cumulant_rates.lbm:60)
-        const float s3_xy = t11 * k3_xy - k3_zy * t12;
-        const float t14 = 2.0f * (s2_xy * ux) + s3_xy;
-        const float t15 = gx_0_0_0 * uy;
+        const float s3_xy = t12 * k3_xy - k3_zy * t13;
+        const float t15 = ux * s2_xy + 0.5f * s3_xy;
+        const float t16 = t8 * uy;
 
         // ---- s2   (d3q27_cumulant_rates.lbm:59)
         const float s2_yy = t4 * k2_yy + t6;
@@ -262,17 +263,17 @@ static inline __attribute__((always_inline)) void collide_cells(
         // ---- kz   (d3q27_cumulant_rates.lbm:39)
         const float kz_1_1_1 = m_1_1_1 - uz * m_1_1_0;
         const float kz_1_1_2 = m_1_1_2 - (m_1_1_1 + kz_1_1_1) * uz;
-        const float t16 = k2_yy * ux;
+        const float t17 = k2_yy * ux;
 
         // ---- k   (d3q27_cumulant_rates.lbm:41)
-        const float k3_yx = ky_1_2_0 - t16;
-        const float t17 = k2_zz * ux;
-        const float k3_zx = kz_1_0_2 - t17;
+        const float k3_yx = ky_1_2_0 - t17;
+        const float t18 = k2_zz * ux;
+        const float k3_zx = kz_1_0_2 - t18;
 
         // ---- s3   (d3q27_cumulant_rates.lbm:60)
-        const float s3_yx = k3_yx * t11 - k3_zx * t12;
-        const float t18 = ux * s2_yy + s3_yx;
-        const float t19 = -t2;
+        const float s3_yx = k3_yx * t12 - k3_zx * t13;
+        const float t19 = ux * s2_yy + s3_yx;
+        const float t20 = -t2;
 
         // ---- ky   (d3q27_cumulant_rates.lbm:40)
         const float ky_2_2_0 = m_2_2_0 - (m_2_1_0 + ky_2_1_0) * uy;
@@ -285,8 +286,8 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float kz_2_1_2 = m_2_1_2 - (m_2_1_1 + kz_2_1_1) * uz;
 
         // ---- c4   (d3q27_cumulant_rates.lbm:52)
-        const float c4z = t19 * (k2_xx * k2_yy + 2.0f * (ky_1_1_0 * ky_1_1_0)) + k4z;
-        const float t20 = 1.0f - omega_6;
+        const float c4z = t20 * (k2_xx * k2_yy + 2.0f * (ky_1_1_0 * ky_1_1_0)) + k4z;
+        const float t21 = 1.0f - omega_6;
 
         // ---- m   (d3q27_cumulant_rates.lbm:26)
         const float m_2_2_1 = my_n1_2_1 + my_1_2_1;
@@ -318,12 +319,12 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float kz_2_2_2 = m_2_2_2 - (m_2_2_1 + kz_2_2_1) * uz;
 
         // ---- ky   (d3q27_cumulant_rates.lbm:40)
-        const float k3_yz = kz_0_1_1 * uy * t13 + kz_0_2_1;
-        const float t21 = t2 * (k2_yy * k2_zz + 2.0f * (kz_0_1_1 * kz_0_1_1));
+        const float k3_yz = kz_0_1_1 * uy * t14 + kz_0_2_1;
+        const float t22 = t2 * (k2_yy * k2_zz + 2.0f * (kz_0_1_1 * kz_0_1_1));
 
         // ---- c4   (d3q27_cumulant_rates.lbm:52)
-        const float c4x = k4x - t21;
-        const float t22 = t13 * t21 + k4x;
+        const float c4x = k4x - t22;
+        const float t23 = t14 * t22 + k4x;
 
         // ---- k   (d3q27_cumulant_rates.lbm:41)
         const float k4y = kz_2_0_2 - (kz_1_0_2 + k3_zx) * ux;
@@ -333,113 +334,115 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float ky_2_2_2 = kz_2_2_2 - (kz_2_1_2 + ky_2_1_2) * uy;
 
         // ---- c4   (d3q27_cumulant_rates.lbm:52)
-        const float c4y = t19 * (k2_xx * k2_zz + 2.0f * (kz_1_0_1 * kz_1_0_1)) + k4y;
+        const float c4y = t20 * (k2_xx * k2_zz + 2.0f * (kz_1_0_1 * kz_1_0_1)) + k4y;
 
         // ---- sum4   (d3q27_cumulant_rates.lbm:63)
         const float sum4 = c4z + c4x + c4y;
-        const float t23 = 0.33333334f * (sum4 * (omega_6 - omega_7));
+        const float t24 = 0.33333334f * (sum4 * (omega_6 - omega_7));
 
         // ---- s4   (d3q27_cumulant_rates.lbm:64)
-        const float s4z = c4z * t20 + t23 + t2 * (s2_xx * s2_yy + 2.0f * (s2_xy * s2_xy));
-        const float t24 = ux * (s3_yx + t18) + s4z;
+        const float s4z = c4z * t21 + t24 + t2 * (s2_xx * s2_yy + 2.0f * (s2_xy * s2_xy));
+        const float t25 = ux * (s3_yx + t19) + s4z;
 
         // ---- gx   (d3q27_cumulant_rates.lbm:72)
-        const float gx_0_2_0 = s2_yy - t24;
-        const float t25 = uy * (t15 - 2.0f * t14) + gx_0_2_0;
-
-        // ---- gy   (d3q27_cumulant_rates.lbm:74)
-        const float gy_0_0_0 = gx_0_0_0 - t25;
-        const float t26 = t15 - t14;
+        const float gx_0_2_0 = s2_yy - t25;
+        const float t26 = uy * (t16 - 2.0f * t15) + 0.5f * gx_0_2_0;
+        const float t27 = t8 - t26;
+        const float t28 = t16 - t15;
 
         // ---- s2   (d3q27_cumulant_rates.lbm:59)
         const float s2_xz = kz_1_0_1 * t4;
         const float s2_yz = kz_0_1_1 * t4;
 
         // ---- s4   (d3q27_cumulant_rates.lbm:64)
-        const float s4y = t20 * c4y + t23 + t2 * (s2_xx * s2_zz + 2.0f * (s2_xz * s2_xz));
+        const float s4y = t21 * c4y + t24 + t2 * (s2_xx * s2_zz + 2.0f * (s2_xz * s2_xz));
 
         // ---- k   (d3q27_cumulant_rates.lbm:41)
-        const float k3_xz = kz_1_0_1 * ux * t13 + kz_2_0_1;
+        const float k3_xz = kz_1_0_1 * ux * t14 + kz_2_0_1;
 
         // ---- s3   (d3q27_cumulant_rates.lbm:60)
-        const float s3_xz = t11 * k3_xz - k3_yz * t12;
-        const float t27 = ux * s2_xz + 0.5f * s3_xz;
-        const float t28 = -kz_1_0_1;
+        const float s3_xz = t12 * k3_xz - k3_yz * t13;
+        const float t29 = 2.0f * (s2_xz * ux) + s3_xz;
+        const float t30 = -t29;
+        const float t31 = -kz_1_0_1;
 
         // ---- ky   (d3q27_cumulant_rates.lbm:40)
-        const float ky_1_1_1 = uy * t28 + kz_1_1_1;
+        const float ky_1_1_1 = uy * t31 + kz_1_1_1;
         const float ky_1_2_1 = kz_1_2_1 - (kz_1_1_1 + ky_1_1_1) * uy;
-        const float t29 = kz_0_1_1 * ux;
+        const float t32 = kz_0_1_1 * ux;
 
         // ---- k   (d3q27_cumulant_rates.lbm:41)
-        const float k_1_1_1 = ky_1_1_1 - t29;
+        const float k_1_1_1 = ky_1_1_1 - t32;
 
         // ---- s111   (d3q27_cumulant_rates.lbm:62)
         const float s111 = k_1_1_1 * (1.0f - omega_5);
-        const float t30 = ux * s2_yz + s111;
-        const float t31 = t2 * ky_1_1_0;
-        const float t32 = kz_1_0_1 * t31;
-        const float t33 = 2.0f * (t2 * kz_0_1_1);
+        const float t33 = ux * s2_yz + s111;
+        const float t34 = t2 * ky_1_1_0;
+        const float t35 = 4.0f * (kz_1_0_1 * t34);
+        const float t36 = 2.0f * (t2 * kz_0_1_1);
 
         // ---- ky   (d3q27_cumulant_rates.lbm:40)
         const float ky_2_1_1 = kz_2_1_1 - uy * kz_2_0_1;
         const float ky_2_2_1 = kz_2_2_1 - (kz_2_1_1 + ky_2_1_1) * uy;
-        const float t34 = -(2.0f * (ky_1_1_1 * ux) - ky_2_1_1);
+        const float t37 = -(2.0f * (ky_1_1_1 * ux) - ky_2_1_1);
 
         // ---- c211   (d3q27_cumulant_rates.lbm:53)
-        const float c211x = t8 * t33 + t34 + t13 * t32;
+        const float c211x = t9 * t36 + t37 - 0.5f * t35;
 
         // ---- k   (d3q27_cumulant_rates.lbm:41)
-        const float k211x = ux * t29 + t34;
-        const float t35 = 4.0f * ky_1_1_1 - 8.0f * t29;
-        const float t36 = 2.0f * (kz_1_0_1 * (ky_1_2_0 - 2.0f * t16) - (k3_yz * t8 - (jx * ky_1_2_1
-            + ky_2_1_0 * kz_0_1_1))) + ky_1_1_0 * t35 + k2_yy * kz_2_0_1;
+        const float k211x = ux * t32 + t37;
+        const float t38 = 4.0f * ky_1_1_1 - 8.0f * t32;
+        const float t39 = 2.0f * (kz_1_0_1 * (ky_1_2_0 - 2.0f * t17) - (k3_yz * t9 - (jx * ky_1_2_1
+            + ky_2_1_0 * kz_0_1_1))) + ky_1_1_0 * t38 + k2_yy * kz_2_0_1;
 
         // ---- c5   (d3q27_cumulant_rates.lbm:54)
-        const float c5z = t19 * t36 + ky_2_2_1;
+        const float c5z = t20 * t39 + ky_2_2_1;
 
         // ---- k   (d3q27_cumulant_rates.lbm:41)
         const float k211y = ky_1_2_1 - k3_yz * ux;
-        const float t37 = t2 * k2_yy * kz_1_0_1 - k211y;
+        const float t40 = t2 * k2_yy * kz_1_0_1 - k211y;
 
         // ---- s211   (d3q27_cumulant_rates.lbm:65)
         const float s211x = t2 * (s2_xx * s2_yz + 2.0f * (s2_xy * s2_xz)) + c211x * t0;
-        const float t38 = ux * (s111 + t30) + s211x;
-        const float t39 = 4.0f * s111;
+        const float t41 = ux * (s111 + t33) + s211x;
+        const float t42 = 4.0f * s111;
 
         // ---- gx   (d3q27_cumulant_rates.lbm:72)
-        const float gx_0_1_1 = s2_yz - t38;
-        const float t40 = t27 * uy;
+        const float gx_0_1_1 = s2_yz - t41;
+        const float t43 = uy * t30 + gx_0_1_1;
 
         // ---- s3   (d3q27_cumulant_rates.lbm:60)
-        const float s3_yz = t11 * k3_yz - k3_xz * t12;
+        const float s3_yz = t12 * k3_yz - k3_xz * t13;
 
         // ---- s5   (d3q27_cumulant_rates.lbm:66)
-        const float s5z = t2 * (s2_xx * s3_yz + 2.0f * (s3_yx * s2_xz + s3_xy * s2_yz) + s2_yy * s3_xz + s2_xy * t39)
+        const float s5z = t2 * (s2_xx * s3_yz + 2.0f * (s3_yx * s2_xz + s3_xy * s2_yz) + s2_yy * s3_xz + s2_xy * t42)
             + c5z * t1;
-        const float t41 = t2 * s2_yz;
-        const float t42 = s2_xy * t41 + (-0.5f * t37 - kz_0_1_1 * t31) * t0;
-        const float t43 = t2 * s2_yy;
+        const float t44 = t2 * s2_yz;
+        const float t45 = s2_xy * t44 + (-0.5f * t40 - kz_0_1_1 * t34) * t0;
+        const float t46 = t2 * s2_yy;
 
         // ---- s211   (d3q27_cumulant_rates.lbm:65)
-        const float s211y = 2.0f * t42 + s2_xz * t43;
-        const float t44 = s2_zz * t43;
+        const float s211y = 2.0f * t45 + s2_xz * t46;
+        const float t47 = s2_zz * t46;
 
         // ---- s4   (d3q27_cumulant_rates.lbm:64)
-        const float s4x = t23 + t44 + t20 * c4x + 2.0f * (s2_yz * t41);
-        const float t45 = 0.5f * (s3_yz * ux);
-        const float t46 = ux * (s211y + t45) + 0.5f * s5z;
-        const float t47 = 0.5f * s211y + t45;
-        const float t48 = 0.5f * s3_yz - t46 + uy * (gx_0_1_1 - t40);
-        const float t49 = 0.5f * gx_0_1_1 - t40;
-        const float t50 = -t27 - t48;
-        const float t51 = gy_0_0_0 * uz;
+        const float s4x = t24 + t47 + t21 * c4x + 2.0f * (s2_yz * t44);
+        const float t48 = ux * s3_yz + s211y;
+        const float t49 = ux * (s211y + t48) + s5z;
+
+        // ---- gx   (d3q27_cumulant_rates.lbm:72)
+        const float gx_0_2_1 = s3_yz - t49;
+        const float t50 = uy * (gx_0_1_1 + t43) + gx_0_2_1;
+
+        // ---- gy   (d3q27_cumulant_rates.lbm:74)
+        const float gy_0_0_1 = t30 - t50;
+        const float t51 = t27 * uz;
 
         // ---- s3   (d3q27_cumulant_rates.lbm:60)
-        const float s3_zx = t11 * k3_zx - k3_yx * t12;
-        const float s3_zy = t11 * k3_zy - k3_xy * t12;
-        const float t52 = 2.0f * (s3_yx * s3_zx - s2_xx * (t44 - 0.5f * s4x) + s3_xy * s3_zy + s3_xz * s3_yz
-            + 4.0f * (s2_xz * t42)) + s4z * s2_zz + s2_yy * s4y;
+        const float s3_zx = t12 * k3_zx - k3_yx * t13;
+        const float s3_zy = t12 * k3_zy - k3_xy * t13;
+        const float t52 = 2.0f * (s3_yx * s3_zx - s2_xx * (t47 - 0.5f * s4x) + s3_xy * s3_zy + s3_xz * s3_yz
+            + 4.0f * (s2_xz * t45)) + s4z * s2_zz + s2_yy * s4y;
         const float t53 = ux * s2_zz + s3_zx;
         const float t54 = ux * (s3_zx + t53) + s4y;
 
@@ -448,48 +451,48 @@ static inline __attribute__((always_inline)) void collide_cells(
 
         // ---- ky   (d3q27_cumulant_rates.lbm:40)
         const float ky_1_1_2 = kz_1_1_2 - uy * kz_1_0_2;
-        const float t55 = k2_zz * ky_2_1_0 + 2.0f * (jx * ky_1_1_2 - (k3_zy * t8 - ky_1_1_0 * (kz_1_0_2 - 2.0f * t17))
-            + kz_0_1_1 * kz_2_0_1) + kz_1_0_1 * t35;
+        const float t55 = k2_zz * ky_2_1_0 + 2.0f * (jx * ky_1_1_2 - (k3_zy * t9 - ky_1_1_0 * (kz_1_0_2 - 2.0f * t18))
+            + kz_0_1_1 * kz_2_0_1) + kz_1_0_1 * t38;
 
         // ---- c5   (d3q27_cumulant_rates.lbm:54)
-        const float c5y = t19 * t55 + ky_2_1_2;
+        const float c5y = t20 * t55 + ky_2_1_2;
 
         // ---- s5   (d3q27_cumulant_rates.lbm:66)
-        const float s5y = t2 * (s3_xy * s2_zz + s2_xz * t39 + s2_xx * s3_zy + 2.0f * (s2_xy * s3_zx + s3_xz * s2_yz))
+        const float s5y = t2 * (s3_xy * s2_zz + s2_xz * t42 + s2_xx * s3_zy + 2.0f * (s2_xy * s3_zx + s3_xz * s2_yz))
             + c5y * t1;
 
         // ---- ky   (d3q27_cumulant_rates.lbm:40)
         const float ky_1_2_2 = kz_1_2_2 - (kz_1_1_2 + ky_1_1_2) * uy;
 
         // ---- c5   (d3q27_cumulant_rates.lbm:54)
-        const float c5x = t19 * (k2_yy * kz_1_0_2 + 2.0f * (ky_1_1_0 * k3_zy + kz_1_0_1 * k3_yz) + k2_zz * ky_1_2_0
-            + jx * t22 + 4.0f * (kz_0_1_1 * ky_1_1_1)) + ky_1_2_2;
+        const float c5x = t20 * (k2_yy * kz_1_0_2 + 2.0f * (ky_1_1_0 * k3_zy + kz_1_0_1 * k3_yz) + k2_zz * ky_1_2_0
+            + jx * t23 + 4.0f * (kz_0_1_1 * ky_1_1_1)) + ky_1_2_2;
 
         // ---- s5   (d3q27_cumulant_rates.lbm:66)
         const float s5x = t2 * (2.0f * (s2_xy * s3_zy + s2_xz * s3_yz) + s3_yx * s2_zz + (s2_yy * s3_zx
-            + s2_yz * t39)) + c5x * t1;
+            + s2_yz * t42)) + c5x * t1;
 
         // ---- k   (d3q27_cumulant_rates.lbm:41)
         const float k_2_2_2 = ky_2_2_2 - (2.0f * ky_1_2_2 - k4x * ux) * ux;
         const float k211z = ky_1_1_2 - k3_zy * ux;
-        const float t56 = k2_zz * t31 - k211z;
-        const float t57 = 4.0f * (ky_1_1_0 * t56 - (k_1_1_1 * k_1_1_1 - kz_1_0_1 * t37) - 0.5f * (k3_xy * k3_zy
-            + k3_yz * k3_xz + k3_yx * k3_zx)) - (k2_xx * t22 + k2_yy * k4y + (k2_zz * k4z - kz_0_1_1 * (16.0f * t32
-            - 4.0f * k211x)));
+        const float t56 = k2_zz * t34 - k211z;
+        const float t57 = 2.0f * (2.0f * (ky_1_1_0 * t56 - (k_1_1_1 * k_1_1_1 - kz_1_0_1 * t40)) - (k3_xy * k3_zy
+            + k3_yz * k3_xz + k3_yx * k3_zx)) - (k2_xx * t23 + k2_yy * k4y + (k2_zz * k4z - 4.0f * (kz_0_1_1 * (t35
+            - k211x))));
 
         // ---- c211   (d3q27_cumulant_rates.lbm:53)
-        const float c211z = t28 * t33 - t56;
+        const float c211z = t31 * t36 - t56;
 
         // ---- c6   (d3q27_cumulant_rates.lbm:55)
         const float c6 = t2 * t57 + k_2_2_2;
 
         // ---- s6   (d3q27_cumulant_rates.lbm:67)
-        const float s6 = t2 * (4.0f * (t0 * (s2_xy * c211z + s2_yz * c211x)) + 0.25f * (t39 * t39) + t52) + c6
+        const float s6 = t2 * (4.0f * (t0 * (s2_xy * c211z + s2_yz * c211x) + 0.0625f * (t42 * t42)) + t52) + c6
             - c6 * omega_10;
 
         // ---- s211   (d3q27_cumulant_rates.lbm:65)
         const float s211z = t2 * (2.0f * (s2_xz * s2_yz) + s2_xy * s2_zz) + c211z * t0;
-        const float t58 = 0.5f * s2_xz;
+        const float t58 = 0.5f * s2_xy;
         const float t59 = ux * s3_zy + s211z;
         const float t60 = ux * (s211z + t59) + s5y;
 
@@ -503,137 +506,129 @@ static inline __attribute__((always_inline)) void collide_cells(
 
         // ---- gy   (d3q27_cumulant_rates.lbm:74)
         const float gy_0_0_2 = gx_0_0_2 - t64;
-        const float t65 = uz * (4.0f * t50 + t51) + gy_0_0_2;
+        const float t65 = uz * (gy_0_0_1 + t51) + 0.5f * gy_0_0_2;
 
         // ---- post
-        const float post_0 = gy_0_0_0 - t65;
-        const float t66 = 0.5f * t51 + t50;
-        const float t67 = 0.5f * t65;
-        const float post_5 = t66 + t67;
-        const float post_6 = t67 - t66;
+        const float post_0 = 2.0f * (t27 - t65);
+        const float t66 = 0.5f * gy_0_0_1 + t51;
+        const float post_5 = t66 + t65;
+        const float post_6 = t65 - t66;
+        const float t67 = 0.25f * (jx + t7);
+        const float t68 = -0.25f * (jx - t7);
 
         // ---- gx   (d3q27_cumulant_rates.lbm:72)
-        const float gx_1_0_0 = 0.5f * (jx + t7);
-        const float t68 = t7 - jx;
-        const float t69 = s2_xy + t14;
-        const float t70 = t14 - s2_xy;
-        const float t71 = gx_1_0_0 * uy;
-        const float gx_1_2_0 = 0.5f * (t18 + t24);
-        const float t72 = uy * (t69 + t71) + gx_1_2_0;
-        const float t73 = 0.5f * t69 + t71;
+        const float gx_1_1_0 = t15 + t58;
+        const float gx_n1_1_0 = t15 - t58;
+        const float t69 = t67 * uy;
+        const float t70 = uy * (gx_1_1_0 + t69) + 0.25f * (t19 + t25);
+        const float t71 = 0.5f * gx_1_1_0 + t69;
 
         // ---- gy   (d3q27_cumulant_rates.lbm:74)
-        const float gy_1_0_0 = gx_1_0_0 - t72;
+        const float gy_1_0_0 = 2.0f * (t67 - t70);
 
         // ---- gx   (d3q27_cumulant_rates.lbm:72)
-        const float gx_1_0_1 = t27 + t58;
-        const float gx_n1_0_1 = t27 - t58;
-        const float t74 = t38 + t30;
-        const float t75 = t38 - t30;
-        const float t76 = gx_1_0_1 * uy;
-        const float gx_1_2_1 = t47 + t46;
-        const float gx_n1_2_1 = t46 - t47;
-        const float t77 = uy * (t74 + t76) + gx_1_2_1;
-        const float t78 = 0.5f * t74 + t76;
+        const float gx_1_0_1 = 0.5f * (s2_xz + t29);
+        const float t72 = -0.125f * (s2_xz - t29);
+        const float t73 = t41 + t33;
+        const float t74 = t41 - t33;
+        const float t75 = gx_1_0_1 * uy;
+        const float gx_1_2_1 = 0.5f * (t48 + t49);
+        const float t76 = uy * (t73 + t75) + gx_1_2_1;
+        const float t77 = 0.5f * t73 + t75;
 
         // ---- gy   (d3q27_cumulant_rates.lbm:74)
-        const float gy_1_0_1 = gx_1_0_1 - t77;
-        const float t79 = uz * gy_1_0_0 + gy_1_0_1;
-
-        // ---- gx   (d3q27_cumulant_rates.lbm:72)
-        const float gx_1_0_2 = 0.5f * (t53 + t54);
-        const float gx_n1_0_2 = -0.5f * (t53 - t54);
-        const float t80 = t59 + t60;
-        const float t81 = t60 - t59;
-        const float t82 = gx_1_0_2 * uy;
-        const float gx_1_2_2 = 0.5f * (t62 + t63);
-        const float gx_n1_2_2 = 0.5f * (t63 - t62);
-        const float t83 = uy * (t80 + t82) + gx_1_2_2;
-        const float t84 = 0.5f * t80 + t82;
-
-        // ---- gy   (d3q27_cumulant_rates.lbm:74)
-        const float gy_1_0_2 = gx_1_0_2 - t83;
-        const float t85 = uz * (gy_1_0_1 + t79) + gy_1_0_2;
+        const float gy_1_0_1 = gx_1_0_1 - t76;
+        const float t78 = uz * gy_1_0_0 + gy_1_0_1;
+        const float t79 = t53 + t54;
+        const float t80 = t54 - t53;
+        const float t81 = t59 + t60;
+        const float t82 = t60 - t59;
+        const float t83 = uy * t79 + t81;
+        const float t84 = t62 + t63 + uy * (t81 + t83);
+        const float gy_1_0_2 = 0.5f * (t79 - t84);
+        const float t85 = uz * (gy_1_0_1 + t78) + gy_1_0_2;
 
         // ---- post
         const float post_1 = gy_1_0_0 - t85;
-        const float post_9 = 0.5f * (t79 + t85);
-        const float post_11 = -0.5f * (t79 - t85);
-        const float t86 = uy * t68 + t70;
-        const float t87 = t24 - t18 + uy * (t70 + t86);
+        const float post_9 = 0.5f * (t78 + t85);
+        const float post_11 = -0.5f * (t78 - t85);
+        const float t86 = t68 * uy;
+        const float t87 = uy * (gx_n1_1_0 + t86) + 0.25f * (t25 - t19);
+        const float t88 = 0.5f * gx_n1_1_0 + t86;
+        const float t89 = t68 - t87;
+        const float t90 = t72 * uy;
+        const float t91 = uy * (0.25f * t74 + t90) + 0.125f * (t49 - t48);
+        const float t92 = 0.125f * t74 + t90;
+        const float t93 = t72 - t91;
+        const float t94 = t89 * uz;
+        const float t95 = uy * t80 + t82;
+        const float t96 = t63 - t62 + uy * (t82 + t95);
+        const float t97 = uz * (4.0f * t93 + t94) + 0.25f * (t80 - t96);
+        const float post_2 = 2.0f * (t89 - t97);
+        const float t98 = 2.0f * t93 + t94;
+        const float post_10 = t97 - t98;
+        const float post_12 = t98 + t97;
 
         // ---- gy   (d3q27_cumulant_rates.lbm:74)
-        const float gy_n1_0_0 = 0.5f * (t68 - t87);
-        const float t88 = gx_n1_0_1 * uy;
-        const float t89 = uy * (t75 + t88) + gx_n1_2_1;
-        const float t90 = 0.5f * t75 + t88;
-        const float gy_n1_0_1 = gx_n1_0_1 - t89;
-        const float t91 = uz * gy_n1_0_0 + gy_n1_0_1;
-        const float t92 = gx_n1_0_2 * uy;
-        const float t93 = uy * (t81 + t92) + gx_n1_2_2;
-        const float t94 = 0.5f * t81 + t92;
-        const float gy_n1_0_2 = gx_n1_0_2 - t93;
-        const float t95 = uz * (gy_n1_0_1 + t91) + gy_n1_0_2;
-
-        // ---- post
-        const float post_2 = gy_n1_0_0 - t95;
-        const float post_10 = -0.5f * (t91 - t95);
-        const float post_12 = 0.5f * (t91 + t95);
-
-        // ---- gy   (d3q27_cumulant_rates.lbm:74)
-        const float gy_0_1_0 = 0.5f * (t25 + t26);
-        const float t96 = 0.25f * (t25 - t26);
-        const float gy_0_1_1 = t48 + t49;
-        const float gy_0_n1_1 = t48 - t49;
-        const float t97 = uz * gy_0_1_0 + gy_0_1_1;
+        const float gy_0_1_0 = t26 + t28;
+        const float gy_0_n1_0 = t26 - t28;
+        const float t99 = t50 + t43;
+        const float t100 = t50 - t43;
+        const float t101 = gy_0_1_0 * uz;
         const float gy_0_1_2 = 0.5f * (t61 + t64);
-        const float t98 = uz * (gy_0_1_1 + t97) + gy_0_1_2;
+        const float t102 = uz * (t99 + t101) + gy_0_1_2;
 
         // ---- post
-        const float post_3 = gy_0_1_0 - t98;
-        const float post_15 = 0.5f * (t97 + t98);
-        const float post_17 = -0.5f * (t97 - t98);
-        const float t99 = t96 * uz;
-        const float t100 = uz * (gy_0_n1_1 + t99) + 0.25f * (t64 - t61);
-        const float post_4 = 2.0f * (t96 - t100);
-        const float t101 = 0.5f * gy_0_n1_1 + t99;
-        const float post_16 = t100 - t101;
-        const float post_18 = t101 + t100;
-        const float t102 = 0.25f * (t73 + t72);
-        const float t103 = t72 - t73;
-        const float t104 = t78 + t77;
-        const float t105 = t77 - t78;
-        const float t106 = t102 * uz;
-        const float t107 = uz * (0.5f * t104 + t106) + 0.25f * (t84 + t83);
-        const float post_7 = 2.0f * (t102 - t107);
-        const float t108 = 0.25f * t104 + t106;
-        const float post_19 = t108 + t107;
-        const float post_21 = t107 - t108;
-        const float t109 = -0.125f * (t86 - t87);
+        const float post_3 = gy_0_1_0 - t102;
+        const float t103 = 0.5f * t99 + t101;
+        const float post_15 = 0.5f * (t103 + t102);
+        const float post_17 = -0.5f * (t103 - t102);
+        const float t104 = 0.5f * (gy_0_n1_0 * uz);
+        const float t105 = uz * (0.5f * t100 + t104) + 0.25f * (t64 - t61);
+        const float post_4 = t14 * t105 + gy_0_n1_0;
+        const float t106 = 0.25f * t100 + t104;
+        const float post_16 = t105 - t106;
+        const float post_18 = t106 + t105;
 
         // ---- gy   (d3q27_cumulant_rates.lbm:74)
-        const float gy_n1_1_0 = 0.25f * (t86 + t87);
-        const float t110 = t89 - t90;
-        const float t111 = t90 + t89;
-        const float t112 = t109 * uz;
-        const float t113 = uz * (0.5f * t110 + t112) + 0.25f * (t93 - t94);
+        const float gy_1_1_0 = t71 + t70;
+        const float gy_1_n1_0 = t70 - t71;
+        const float t107 = t77 + t76;
+        const float t108 = t76 - t77;
+        const float t109 = gy_1_1_0 * uz;
+        const float gy_1_1_2 = 0.25f * (t83 + t84);
+        const float gy_1_n1_2 = 0.25f * (t84 - t83);
+        const float t110 = uz * (t107 + t109) + gy_1_1_2;
 
         // ---- post
-        const float post_8 = 2.0f * (t109 - t113);
-        const float t114 = 0.25f * t110 + t112;
-        const float post_20 = t113 - t114;
-        const float post_22 = t114 + t113;
-        const float t115 = uz * t103 + t105;
-        const float t116 = t83 - t84 + uz * (t105 + t115);
-        const float post_13 = 0.5f * (t103 - t116);
-        const float post_23 = 0.25f * (t115 + t116);
-        const float post_25 = -0.25f * (t115 - t116);
-        const float t117 = gy_n1_1_0 * uz;
-        const float t118 = 0.5f * ((t111 + t117) * uz) + 0.25f * (t94 + t93);
-        const float post_14 = t13 * t118 + gy_n1_1_0;
-        const float t119 = 0.5f * t117 + 0.25f * t111;
-        const float post_24 = t118 - t119;
-        const float post_26 = t119 + t118;
+        const float post_7 = gy_1_1_0 - t110;
+        const float t111 = 0.5f * t107 + t109;
+        const float post_19 = 0.5f * (t111 + t110);
+        const float post_21 = -0.5f * (t111 - t110);
+        const float t112 = t91 - t92;
+        const float t113 = t92 + t91;
+
+        // ---- gy   (d3q27_cumulant_rates.lbm:74)
+        const float gy_n1_n1_0 = t87 - t88;
+        const float gy_n1_1_0 = t88 + t87;
+        const float t114 = 0.5f * (gy_n1_n1_0 * uz) + t112;
+        const float t115 = uz * (t112 + t114) + 0.125f * (t96 - t95);
+
+        // ---- post
+        const float post_8 = t14 * t115 + gy_n1_n1_0;
+        const float post_20 = t115 - t114;
+        const float post_22 = t114 + t115;
+        const float t116 = gy_1_n1_0 * uz;
+        const float t117 = uz * (t108 + t116) + gy_1_n1_2;
+        const float post_13 = gy_1_n1_0 - t117;
+        const float t118 = 0.5f * t108 + t116;
+        const float post_23 = 0.5f * (t118 + t117);
+        const float post_25 = -0.5f * (t118 - t117);
+        const float t119 = 0.5f * (gy_n1_1_0 * uz) + t113;
+        const float t120 = uz * (t113 + t119) + 0.125f * (t95 + t96);
+        const float post_14 = t14 * t120 + gy_n1_1_0;
+        const float post_24 = t120 - t119;
+        const float post_26 = t119 + t120;
 
         after[0 * stride_after + cell] = post_0;
         after[1 * stride_after + cell] = post_1;
@@ -1140,13 +1135,13 @@ void d3q27_cumulant_rates_init(
             const float t3 = 0.25f * (t2 * uy);
             const float t4 = 0.25f * (t0 * uz);
             const float t5 = t0 * ux;
-            const float t6 = 0.125f * (t5 * ux);
+            const float t6 = t5 * ux;
             const float t7 = 0.75f * (t5 * uy);
             const float t8 = t4 * uz;
             const float t9 = 0.75f * uz;
             const float t10 = t3 + t8;
-            const float t11 = t1 - t6;
-            const float t12 = 2.0f * t6 + t1;
+            const float t11 = t1 - t6 * 0.125f;
+            const float t12 = 0.25f * t6 + t1;
 
             // ---- f
             const float f_0 = 16.0f * t11 - t10 * 8.0f;

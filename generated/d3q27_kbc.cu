@@ -5,15 +5,15 @@
 // Karlin, Boesch & Chikatamarla, Phys. Rev. E 90 (2014) 031302(R); Boesch, Chikatamarla & Karlin, Phys. Rev. E 92 (2015) 043309.
 //
 // options: cuda f32 block=4x4x4
-// cost:    init                 92 flop (as written 209): 50 add, 32 mul, 5 fma
+// cost:    init                 92 flop (as written 209): 49 add, 31 mul, 6 fma
 //                               4 loads, 27 stores, 124 B per cell
-//          stream_collide       523 flop (as written 752): 197 add, 129 mul, 94 fma, 9 div
+//          stream_collide       522 flop (as written 752): 196 add, 127 mul, 95 fma, 9 div
 //                               27 loads, 27 stores, 216 B per cell
-//          stream_collide_walls 523 flop (as written 752): 197 add, 129 mul, 94 fma, 9 div
+//          stream_collide_walls 522 flop (as written 752): 196 add, 127 mul, 95 fma, 9 div
 //                               27 loads, 27 stores, 216 B per cell
 //          macroscopic          54 flop (as written 80): 50 add, 3 mul, 1 div
 //                               27 loads, 4 stores, 124 B per cell
-//          collide              523 flop (as written 752): 197 add, 129 mul, 94 fma, 9 div
+//          collide              522 flop (as written 752): 196 add, 127 mul, 95 fma, 9 div
 //                               27 loads, 27 stores, 216 B per cell
 
 static constexpr int Q = 27;  // directions
@@ -91,9 +91,9 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     const float rho = t13 + t19;
     const float t20 = 3.0f * jz;
     const float t21 = 1.0f / rho;
-    const float t22 = 0.16666667f * (t21 * t20 * t20);
-    const float t23 = 2.0f * t22 + rho;
-    const float t24 = rho - t22;
+    const float t22 = t21 * t20 * t20;
+    const float t23 = 0.33333334f * t22 + rho;
+    const float t24 = rho - t22 * 0.16666667f;
     const float t25 = t21 * t17;
     const float t26 = t21 * t18;
     const float t27 = 0.33333334f * (t17 * t25);
@@ -330,49 +330,49 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     const float t187 = t129 * t147 * dh_2;
     const float t188 = 2.0f * (ds_1 + ds_3 + ds_5);
     const float dh_0 = f_0 + t188 - t43 * 0.2962963f;
-    const float t189 = t45 * t164 * dh_0;
+    const float t189 = 3.375f * (t45 * t164) * dh_0;
     const float t190 = t43 * t164 * dh_6;
-    const float t191 = 3.375f * (dh_0 * t189) + 13.5f * (dh_1 * t186 + dh_2 * t187 + dh_3 * t185 + dh_4 * t184
-        + dh_5 * t183 + dh_6 * t190) + 54.0f * (dh_18 * t107 + t172);
 
     // ---- hh   (d3q27_kbc.lbm:36)
-    const float hh = 216.0f * t87 + t191;
-    const float t192 = (ds_1 * (t186 + t187) + ds_3 * (t185 + t184) + ds_5 * (t183 + t190) + 4.0f * t173
-        - t189 * t188 * 0.25f) / hh;
-    const float t193 = 0.0f < hh ? 13.5f * t192 : 0.0f;
-    const float t194 = t193 - omega * t193 + 1.0f;
+    const float hh = dh_0 * t189 + 13.5f * (dh_1 * t186 + dh_2 * t187 + dh_3 * t185 + dh_4 * t184 + dh_5 * t183
+        + dh_6 * t190) + 54.0f * (dh_18 * t107 + t172) + 216.0f * t87;
+
+    // ---- sh   (d3q27_kbc.lbm:35)
+    const float sh = 13.5f * (ds_1 * (t186 + t187) + ds_3 * (t185 + t184) + ds_5 * (t183 + t190)) + 54.0f * t173;
+    const float t191 = 0.0f < hh ? (sh - t188 * t189) / hh : 0.0f;
+    const float t192 = t191 - omega * t191 + 1.0f;
 
     // ---- post
-    const float post_0 = t188 * omega + f_0 - t194 * dh_0;
-    const float post_7 = f_7 - t174 - t194 * dh_7;
-    const float post_8 = f_8 - t174 - t194 * dh_8;
-    const float post_9 = f_9 - t175 - t194 * dh_9;
-    const float post_10 = f_10 - t175 - t194 * dh_10;
-    const float post_11 = f_11 + t175 - t194 * dh_11;
-    const float post_12 = f_12 + t175 - t194 * dh_12;
-    const float post_13 = f_13 + t174 - t194 * dh_13;
-    const float post_14 = f_14 + t174 - t194 * dh_14;
-    const float post_15 = f_15 - t176 - t194 * dh_15;
-    const float post_16 = f_16 - t176 - t194 * dh_16;
-    const float post_17 = f_17 + t176 - t194 * dh_17;
-    const float post_18 = f_18 + t176 - t194 * dh_18;
-    const float post_19 = f_19 - t194 * dh_19;
-    const float post_20 = f_20 - t194 * dh_20;
-    const float post_21 = f_21 - t194 * dh_21;
-    const float post_22 = f_22 - t194 * dh_22;
-    const float post_23 = f_23 - t194 * dh_23;
-    const float post_24 = f_24 - t194 * dh_24;
-    const float post_25 = f_25 - t194 * dh_25;
-    const float post_26 = f_26 - t194 * dh_26;
-    const float t195 = ds_1 * omega;
-    const float post_1 = f_1 - t195 - t194 * dh_1;
-    const float post_2 = f_2 - t195 - t194 * dh_2;
-    const float t196 = ds_3 * omega;
-    const float post_3 = f_3 - t196 - t194 * dh_3;
-    const float post_4 = f_4 - t196 - t194 * dh_4;
-    const float t197 = ds_5 * omega;
-    const float post_5 = f_5 - t197 - t194 * dh_5;
-    const float post_6 = f_6 - t197 - t194 * dh_6;
+    const float post_0 = t188 * omega + f_0 - t192 * dh_0;
+    const float post_7 = f_7 - t174 - t192 * dh_7;
+    const float post_8 = f_8 - t174 - t192 * dh_8;
+    const float post_9 = f_9 - t175 - t192 * dh_9;
+    const float post_10 = f_10 - t175 - t192 * dh_10;
+    const float post_11 = f_11 + t175 - t192 * dh_11;
+    const float post_12 = f_12 + t175 - t192 * dh_12;
+    const float post_13 = f_13 + t174 - t192 * dh_13;
+    const float post_14 = f_14 + t174 - t192 * dh_14;
+    const float post_15 = f_15 - t176 - t192 * dh_15;
+    const float post_16 = f_16 - t176 - t192 * dh_16;
+    const float post_17 = f_17 + t176 - t192 * dh_17;
+    const float post_18 = f_18 + t176 - t192 * dh_18;
+    const float post_19 = f_19 - t192 * dh_19;
+    const float post_20 = f_20 - t192 * dh_20;
+    const float post_21 = f_21 - t192 * dh_21;
+    const float post_22 = f_22 - t192 * dh_22;
+    const float post_23 = f_23 - t192 * dh_23;
+    const float post_24 = f_24 - t192 * dh_24;
+    const float post_25 = f_25 - t192 * dh_25;
+    const float post_26 = f_26 - t192 * dh_26;
+    const float t193 = ds_1 * omega;
+    const float post_1 = f_1 - t193 - t192 * dh_1;
+    const float post_2 = f_2 - t193 - t192 * dh_2;
+    const float t194 = ds_3 * omega;
+    const float post_3 = f_3 - t194 - t192 * dh_3;
+    const float post_4 = f_4 - t194 - t192 * dh_4;
+    const float t195 = ds_5 * omega;
+    const float post_5 = f_5 - t195 - t192 * dh_5;
+    const float post_6 = f_6 - t195 - t192 * dh_6;
 
     f[0] = post_0;
     f[1] = post_1;
@@ -731,13 +731,13 @@ d3q27_kbc_init(
     const float t3 = 0.25f * (t2 * uy);
     const float t4 = 0.25f * (t0 * uz);
     const float t5 = t0 * ux;
-    const float t6 = 0.125f * (t5 * ux);
+    const float t6 = t5 * ux;
     const float t7 = 0.75f * (t5 * uy);
     const float t8 = t4 * uz;
     const float t9 = 0.75f * uz;
     const float t10 = t3 + t8;
-    const float t11 = t1 - t6;
-    const float t12 = 2.0f * t6 + t1;
+    const float t11 = t1 - t6 * 0.125f;
+    const float t12 = 0.25f * t6 + t1;
 
     // ---- f
     const float f_0 = 16.0f * t11 - t10 * 8.0f;

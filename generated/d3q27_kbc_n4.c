@@ -5,15 +5,15 @@
 // Karlin, Boesch & Chikatamarla, Phys. Rev. E 90 (2014) 031302(R); Boesch, Chikatamarla & Karlin, Phys. Rev. E 92 (2015) 043309.
 //
 // options: c f32 block=4x4x4
-// cost:    init                 92 flop (as written 209): 50 add, 32 mul, 5 fma
+// cost:    init                 92 flop (as written 209): 49 add, 31 mul, 6 fma
 //                               4 loads, 27 stores, 124 B per cell
-//          stream_collide       617 flop (as written 925): 206 add, 140 mul, 131 fma, 9 div
+//          stream_collide       616 flop (as written 925): 206 add, 139 mul, 131 fma, 9 div
 //                               27 loads, 27 stores, 216 B per cell
-//          stream_collide_walls 617 flop (as written 925): 206 add, 140 mul, 131 fma, 9 div
+//          stream_collide_walls 616 flop (as written 925): 206 add, 139 mul, 131 fma, 9 div
 //                               27 loads, 27 stores, 216 B per cell
 //          macroscopic          54 flop (as written 80): 50 add, 3 mul, 1 div
 //                               27 loads, 4 stores, 124 B per cell
-//          collide              617 flop (as written 925): 206 add, 140 mul, 131 fma, 9 div
+//          collide              616 flop (as written 925): 206 add, 139 mul, 131 fma, 9 div
 //                               27 loads, 27 stores, 216 B per cell
 
 #include <math.h>
@@ -108,339 +108,326 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float rho = f_0 + t4 + t25 + t27;
         const float t28 = 1.0f / rho;
         const float t29 = t23 - t14;
+        const float t30 = -3.0f * (t1 + t29 - t3);
+        const float t31 = 0.16666667f * (t28 * t30 * t30);
+        const float t32 = 2.0f * t31 + rho;
+        const float t33 = rho - t31;
+        const float t34 = t28 * t26;
+        const float t35 = 0.33333334f * (t26 * t34);
+        const float t36 = 0.5f * t25 - 0.16666667f * (rho + t35);
+        const float t37 = f_15 - f_18;
+        const float t38 = f_16 - f_17;
+        const float t39 = t37 - t38;
+        const float t40 = f_20 - f_24;
+        const float t41 = f_22 - f_26;
+        const float t42 = t40 + t41;
+        const float t43 = t40 - t41;
+        const float t44 = f_8 - f_14 + t42;
+        const float t45 = f_19 - f_23;
+        const float t46 = f_21 - f_25;
+        const float t47 = t45 + t46;
+        const float t48 = t45 - t46;
+        const float t49 = f_7 - (f_13 - t47);
+        const float t50 = t44 - t49;
 
         // ---- j   (d3q27_kbc_n4.lbm:15)
-        const float jz = t3 - t1 - t29;
-
-        // ---- u   (d3q27_kbc_n4.lbm:16)
-        const float uz = t28 * jz;
-        const float t30 = 3.0f * (uz * jz);
-        const float t31 = rho + t30;
-        const float ux = 0.33333334f * (t28 * t26);
-
-        // ---- m   (d3q27_kbc_n4.lbm:28)
-        const float m_1_0_1 = t23 + t14 - ux * jz;
-        const float t32 = t26 * ux;
-        const float t33 = 0.5f * t25 - 0.16666667f * (rho + t32);
-        const float t34 = f_15 - f_18;
-        const float t35 = f_16 - f_17;
-        const float t36 = t34 - t35;
-        const float t37 = f_20 - f_24;
-        const float t38 = f_22 - f_26;
-        const float t39 = t37 + t38;
-        const float t40 = t37 - t38;
-        const float t41 = f_8 - f_14 + t39;
-        const float t42 = f_19 - f_23;
-        const float t43 = f_21 - f_25;
-        const float t44 = t42 + t43;
-        const float t45 = t42 - t43;
-        const float t46 = f_7 - (f_13 - t44);
-        const float t47 = t41 - t46;
-
-        // ---- j   (d3q27_kbc_n4.lbm:15)
-        const float jy = f_3 + t36 - f_4 - t47;
+        const float jy = f_3 + t39 - f_4 - t50;
+        const float t51 = 3.0f * jy;
+        const float t52 = t28 * t51;
+        const float t53 = 0.33333334f * (t51 * t52);
+        const float t54 = t30 * t52;
+        const float t55 = 0.25f * (t37 + t38 + t48 + t43) - 0.027777778f * t54;
 
         // ---- m   (d3q27_kbc_n4.lbm:28)
-        const float m_1_1_0 = t41 + t46 - ux * jy;
-
-        // ---- u   (d3q27_kbc_n4.lbm:16)
-        const float uy = t28 * jy;
-        const float t48 = 9.0f * uy;
-        const float t49 = 9.0f * ux;
-        const float t50 = 0.33333334f * (jy * t48);
-        const float t51 = jz * t48;
-        const float t52 = 0.25f * (t34 + t35 + t45 + t40) - 0.027777778f * t51;
-
-        // ---- m   (d3q27_kbc_n4.lbm:28)
-        const float m_1_1_1 = t45 - t40;
+        const float m_1_1_1 = t48 - t43;
 
         // ---- ds   (d3q27_kbc_n4.lbm:29)
         const float ds_19 = 0.125f * m_1_1_1;
-        const float t53 = t32 + t50;
-        const float t54 = t31 + t53;
-        const float t55 = t26 - t51;
-        const float t56 = t54 - t55;
-        const float t57 = t54 + t55;
-        const float t58 = 3.0f - t49;
-        const float t59 = 3.0f + t49;
-        const float t60 = jy + jz;
-        const float t61 = t58 * t60;
-        const float t62 = t56 + t61;
-        const float t63 = t56 - t61;
-        const float t64 = -0.0046296297f;
+        const float t56 = t35 + t53;
+        const float t57 = t32 + t56;
+        const float t58 = t26 - t54;
+        const float t59 = t57 - t58;
+        const float t60 = t57 + t58;
+        const float t61 = 1.0f - t34;
+        const float t62 = t51 + t30;
+        const float t63 = t61 * t62;
+        const float t64 = t59 + t63;
+        const float t65 = t59 - t63;
+        const float t66 = -0.0046296297f;
 
         // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_26 = f_26 + ds_19 + t62 * t64;
-        const float t65 = t26 + t51;
-        const float t66 = t54 - t65;
-        const float t67 = t54 + t65;
-        const float t68 = jy - jz;
-        const float t69 = t58 * t68;
-        const float t70 = t66 + t69;
-        const float t71 = t66 - t69;
-        const float t72 = t59 * t60;
-        const float t73 = 3.0f * t60;
-        const float t74 = t67 - t72;
-        const float t75 = t67 + t72;
-        const float t76 = t70 * t74;
-        const float t77 = 1.0f / (t62 * t76);
-        const float t78 = t76 * t77 * dh_26;
-        const float t79 = t62 * t77;
-        const float dh_25 = f_25 - ds_19 - 0.0046296297f * t74;
-        const float t80 = t70 * t79 * dh_25;
-        const float dh_24 = f_24 - ds_19 + t70 * t64;
-        const float t81 = t74 * t79 * dh_24;
-        const float t82 = t59 * t68;
-        const float t83 = 3.0f * t68;
-        const float t84 = t57 - t82;
-        const float t85 = t57 + t82;
-        const float dh_23 = f_23 + ds_19 - 0.0046296297f * t84;
-        const float t86 = t63 * t85;
-        const float t87 = t71 * t86;
-        const float t88 = 1.0f / (t84 * t87);
-        const float t89 = t87 * t88 * dh_23;
-        const float t90 = t84 * t88;
-        const float dh_22 = f_22 - ds_19 - 0.0046296297f * t71;
-        const float t91 = t86 * t90 * dh_22;
-        const float t92 = t71 * t90;
-        const float dh_21 = f_21 + ds_19 + t85 * t64;
-        const float dh_19 = f_19 - ds_19 + t75 * t64;
-        const float t93 = t63 * t92 * dh_21;
-        const float dh_20 = f_20 + ds_19 - 0.0046296297f * t63;
-        const float t94 = t85 * t92 * dh_20;
-        const float t95 = 0.5f * t32 - t50;
-        const float t96 = t31 - t95;
-        const float t97 = t96 - t51;
-        const float t98 = t96 + t51;
-        const float t99 = t97 - t83;
-        const float t100 = t97 + t83;
-        const float t101 = t98 - t73;
-        const float t102 = t98 + t73;
-        const float t103 = t101 * t100;
-        const float t104 = t99 * t103;
-        const float t105 = 1.0f / (t75 * t104);
-        const float t106 = t104 * t105 * dh_19;
-        const float t107 = t75 * t105;
-        const float t108 = 0.5f * t53;
-        const float t109 = t31 - t108;
-        const float t110 = 3.0f * jz;
-        const float t111 = t109 - t110;
-        const float t112 = t109 + t110;
-        const float t113 = -0.33333334f;
+        const float dh_26 = f_26 + ds_19 + t64 * t66;
+        const float t67 = t26 + t54;
+        const float t68 = t57 - t67;
+        const float t69 = t57 + t67;
+        const float t70 = t51 - t30;
+        const float t71 = t61 * t70;
+        const float t72 = t68 + t71;
+        const float t73 = t68 - t71;
+        const float t74 = 1.0f + t34;
+        const float t75 = t74 * t62;
+        const float t76 = t69 - t75;
+        const float t77 = t69 + t75;
+        const float t78 = t72 * t76;
+        const float t79 = 1.0f / (t64 * t78);
+        const float t80 = t78 * t79 * dh_26;
+        const float t81 = t64 * t79;
+        const float dh_25 = f_25 - ds_19 - 0.0046296297f * t76;
+        const float t82 = t72 * t81 * dh_25;
+        const float dh_24 = f_24 - ds_19 + t72 * t66;
+        const float t83 = t76 * t81 * dh_24;
+        const float t84 = t74 * t70;
+        const float t85 = t60 - t84;
+        const float t86 = t60 + t84;
+        const float dh_23 = f_23 + ds_19 - 0.0046296297f * t85;
+        const float t87 = t65 * t86;
+        const float t88 = t73 * t87;
+        const float t89 = 1.0f / (t85 * t88);
+        const float t90 = t88 * t89 * dh_23;
+        const float t91 = t85 * t89;
+        const float dh_22 = f_22 - ds_19 - 0.0046296297f * t73;
+        const float t92 = t87 * t91 * dh_22;
+        const float t93 = t73 * t91;
+        const float dh_21 = f_21 + ds_19 + t86 * t66;
+        const float dh_19 = f_19 - ds_19 + t77 * t66;
+        const float t94 = t65 * t93 * dh_21;
+        const float dh_20 = f_20 + ds_19 - 0.0046296297f * t65;
+        const float t95 = t86 * t93 * dh_20;
+        const float t96 = 0.5f * t35 - t53;
+        const float t97 = t35 - t53 * 0.5f;
+        const float t98 = t32 - t96;
+        const float t99 = t33 - t96;
+        const float t100 = t54 - t98;
+        const float t101 = t98 + t54;
+        const float t102 = -t70 - t100;
+        const float t103 = t70 - t100;
+        const float t104 = t101 - t62;
+        const float t105 = t62 + t101;
+        const float t106 = t104 * t103;
+        const float t107 = t102 * t106;
+        const float t108 = 1.0f / (t77 * t107);
+        const float t109 = t107 * t108 * dh_19;
+        const float t110 = t77 * t108;
+        const float t111 = 0.11111111f * t51;
 
         // ---- m   (d3q27_kbc_n4.lbm:28)
-        const float m_0_2_0 = t7 + t20 + t17 + t27 + (rho + t50) * t113;
-        const float m_0_0_2 = t22 + t13 + t4 + t31 * t113;
-        const float t114 = 0.33333334f * jz;
-        const float m_0_2_1 = t20 - t17 - t114;
-        const float m_2_0_1 = -t29 - t114;
-        const float t115 = m_0_2_1 + m_2_0_1;
+        const float m_0_1_2 = t47 + t39 - t42 - t111;
+        const float m_2_1_0 = -t50 - t111;
+        const float t112 = 0.11111111f * t30;
+        const float m_2_0_1 = -t29 - t112;
+        const float m_0_2_1 = t20 - t17 - t112;
+        const float t113 = 0.25f * (m_0_1_2 - m_0_2_1);
 
         // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_6 = 0.5f * (m_0_0_2 + t115);
-        const float ds_5 = 0.5f * (m_0_0_2 - t115);
-        const float t116 = m_0_0_2 + m_0_2_0 + 2.0f * t33;
+        const float ds_18 = -t55 - t113;
+        const float ds_17 = t113 - t55;
 
         // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_6 = f_6 - ds_6 - 0.074074075f * t111;
-        const float t117 = -0.5f;
-        const float t118 = t30 * t117 + rho;
-        const float t119 = t50 * t117 + t32;
-        const float t120 = t118 - t95;
-        const float t121 = t118 - t108;
-        const float t122 = t31 + t119;
-        const float t123 = t118 + t119;
-        const float t124 = 3.0f * jy;
-        const float t125 = t120 - t124;
-        const float t126 = t120 + t124;
-        const float t127 = t125 * t112;
-        const float t128 = t26 + t53 + t118;
-        const float t129 = t118 - (t26 - t53);
-        const float t130 = jy * t59;
-        const float t131 = jz * t59;
-        const float t132 = jz * t58;
-        const float t133 = jy * t58;
-        const float t134 = 0.33333334f * jy;
+        const float dh_18 = f_18 - ds_18 - 0.018518519f * t102;
+        const float t114 = t106 * t110 * dh_18;
+        const float t115 = t102 * t110;
+        const float dh_17 = f_17 - ds_17 - 0.018518519f * t103;
+        const float t116 = t104 * t115 * dh_17;
+        const float t117 = 0.25f * (m_0_1_2 + m_0_2_1);
+        const float t118 = m_0_2_1 + m_2_0_1;
+        const float t119 = m_0_1_2 + m_2_1_0;
+
+        // ---- ds   (d3q27_kbc_n4.lbm:29)
+        const float ds_16 = t55 - t117;
+        const float ds_15 = t55 + t117;
+
+        // ---- dh   (d3q27_kbc_n4.lbm:33)
+        const float dh_16 = f_16 - ds_16 - 0.018518519f * t104;
+        const float t120 = t103 * t115 * dh_16;
+        const float t121 = -0.018518519f;
+        const float dh_15 = f_15 - ds_15 + t105 * t121;
+        const float t122 = t33 - (t26 - t56);
+        const float t123 = t51 * t61;
+        const float t124 = t30 * t61;
+        const float t125 = t122 + t123;
+        const float t126 = t122 - t123;
+        const float t127 = t32 + t97;
+        const float t128 = t33 + t97;
+        const float t129 = t26 - t127;
+        const float t130 = t26 + t127;
+        const float t131 = t124 - t129;
+        const float t132 = -t129 - t124;
+        const float t133 = t26 + t56 + t33;
+        const float t134 = 0.5f * t56;
+        const float t135 = t33 - t134;
+        const float t136 = t32 - t134;
+        const float t137 = t51 * t74;
+        const float t138 = t30 * t74;
+        const float t139 = t133 - t137;
+        const float t140 = t133 + t137;
+        const float t141 = t131 * t139;
+        const float t142 = t125 * t141;
+        const float t143 = 1.0f / (t105 * t142);
+        const float t144 = t142 * t143 * dh_15;
+        const float t145 = t105 * t143;
+        const float t146 = -0.11111111f;
 
         // ---- m   (d3q27_kbc_n4.lbm:28)
-        const float m_0_1_2 = t44 + t36 - t39 - t134;
-        const float m_2_1_0 = -t47 - t134;
-        const float t135 = t128 + t130;
-        const float t136 = t128 - t130;
-        const float t137 = t111 * t127;
-        const float t138 = 1.0f / (t135 * t137);
-        const float t139 = t135 * t138;
-        const float t140 = t127 * t139 * dh_6;
-        const float t141 = t111 * t139;
-        const float t142 = -0.074074075f;
-
-        // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_5 = f_5 - ds_5 + t112 * t142;
-        const float t143 = t125 * t141 * dh_5;
-        const float t144 = m_0_1_2 + m_2_1_0;
+        const float m_1_1_0 = t44 + t49 + t51 * t34 * t146;
+        const float m_1_0_1 = t23 + t14 + t30 * t34 * t146;
+        const float t147 = 0.25f * (m_2_1_0 - m_1_1_0);
+        const float t148 = 0.25f * (m_2_1_0 + m_1_1_0);
+        const float t149 = -0.027777778f * t26;
+        const float t150 = 0.25f * (t8 - (t19 + t16 - t11 - t9)) + t149;
+        const float t151 = t149 - (t22 - t13) * 0.25f;
 
         // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_4 = 0.5f * (m_0_2_0 + t144);
-        const float ds_3 = 0.5f * (m_0_2_0 - t144);
+        const float ds_14 = t147 - t150;
+        const float ds_8 = -t150 - t147;
 
         // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_4 = f_4 - ds_4 - 0.074074075f * t125;
-        const float t145 = t112 * t141 * dh_4;
-        const float dh_3 = f_3 - ds_3 + t126 * t142;
-        const float t146 = t123 - t26;
-        const float t147 = t26 + t123;
-        const float t148 = t121 * t147;
-        const float t149 = t146 * t148;
-        const float t150 = 1.0f / (t126 * t149);
-        const float t151 = t149 * t150 * dh_3;
-        const float t152 = t126 * t150;
-        const float t153 = -0.027777778f * t26;
-        const float t154 = 0.25f * (t8 - (t19 + t16 - t11 - t9)) + t153;
-        const float t155 = t153 - (t22 - t13) * 0.25f;
-        const float t156 = 2.0f * (t155 + t154);
+        const float dh_14 = f_14 - ds_14 + t125 * t121;
+        const float t152 = t141 * t145 * dh_14;
+        const float t153 = t125 * t145;
 
         // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_1 = t33 - t156;
-        const float ds_2 = t33 + t156;
+        const float ds_13 = t150 - t148;
+        const float ds_7 = t150 + t148;
+        const float t154 = 2.0f * (t151 + t150);
 
         // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_1 = f_1 - ds_1 + t147 * t142;
-        const float dh_2 = f_2 - ds_2 + t146 * t142;
-        const float t157 = t146 * t152;
-        const float t158 = t148 * t152 * dh_2;
-        const float t159 = t121 * t157 * dh_1;
-        const float dh_0 = f_0 + t116 - t121 * 0.2962963f;
-        const float t160 = 0.0625f * (t147 * t157 * dh_0);
-        const float t161 = 0.25f * (m_0_1_2 - m_0_2_1);
-        const float t162 = 0.25f * (m_0_1_2 + m_0_2_1);
+        const float dh_13 = f_13 - ds_13 - 0.018518519f * t139;
+        const float t155 = t131 * t153 * dh_13;
+        const float t156 = 0.25f * (m_2_0_1 - m_1_0_1);
+        const float t157 = 0.25f * (m_2_0_1 + m_1_0_1);
 
         // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_18 = -t52 - t161;
-        const float ds_17 = t161 - t52;
+        const float ds_12 = t156 - t151;
 
         // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_18 = f_18 - ds_18 - 0.018518519f * t99;
-        const float t163 = t103 * t107 * dh_18;
-        const float t164 = t99 * t107;
-        const float t165 = -0.018518519f;
-        const float dh_17 = f_17 - ds_17 + t100 * t165;
-        const float t166 = t101 * t164 * dh_17;
+        const float dh_12 = f_12 - ds_12 - 0.018518519f * t131;
+        const float t158 = t139 * t153 * dh_12;
 
         // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_16 = t52 - t162;
-        const float ds_15 = t52 + t162;
+        const float ds_10 = -t151 - t156;
+        const float t159 = t130 - t138;
+        const float t160 = t130 + t138;
+        const float ds_11 = t151 - t157;
+        const float ds_9 = t151 + t157;
 
         // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_16 = f_16 - ds_16 - 0.018518519f * t101;
-        const float t167 = t100 * t164 * dh_16;
-        const float dh_15 = f_15 - ds_15 + t102 * t165;
-        const float t168 = t129 + t133;
-        const float t169 = t129 - t133;
-        const float t170 = t26 - t122;
-        const float t171 = t26 + t122;
-        const float t172 = t132 - t170;
-        const float t173 = -t170 - t132;
-        const float t174 = t172 * t136;
-        const float t175 = t168 * t174;
-        const float t176 = 1.0f / (t102 * t175);
-        const float t177 = t175 * t176 * dh_15;
-        const float t178 = t102 * t176;
-        const float t179 = 0.25f * (m_2_1_0 - m_1_1_0);
-        const float t180 = 0.25f * (m_2_1_0 + m_1_1_0);
+        const float dh_11 = f_11 - ds_11 - 0.018518519f * t159;
+        const float t161 = t126 * t160;
+        const float t162 = t132 * t161;
+        const float t163 = 1.0f / (t159 * t162);
+        const float t164 = t162 * t163 * dh_11;
+        const float t165 = t159 * t163;
+        const float dh_10 = f_10 - ds_10 - 0.018518519f * t132;
+        const float t166 = t161 * t165 * dh_10;
+        const float t167 = t132 * t165;
+        const float dh_9 = f_9 - ds_9 + t160 * t121;
+        const float dh_7 = f_7 - ds_7 + t140 * t121;
+        const float t168 = t126 * t167 * dh_9;
+        const float dh_8 = f_8 - ds_8 - 0.018518519f * t126;
+        const float t169 = t160 * t167 * dh_8;
+        const float t170 = t136 - t30;
+        const float t171 = t30 + t136;
+        const float t172 = t99 - t51;
+        const float t173 = t51 + t99;
+        const float t174 = t172 * t171;
+        const float t175 = t170 * t174;
+        const float t176 = 1.0f / (t140 * t175);
+        const float t177 = t175 * t176 * dh_7;
+        const float t178 = t140 * t176;
+        const float t179 = dh_7 * t177 + dh_8 * t169 + dh_9 * t168 + dh_10 * t166 + dh_11 * t164 + dh_12 * t158
+            + dh_13 * t155 + dh_14 * t152 + dh_15 * t144 + dh_16 * t120 + dh_17 * t116;
+        const float t180 = -0.33333334f;
+
+        // ---- m   (d3q27_kbc_n4.lbm:28)
+        const float m_0_2_0 = t7 + t20 + t17 + t27 + (rho + t53) * t180;
+        const float m_0_0_2 = t22 + t13 + t4 + t32 * t180;
+        const float t181 = m_0_0_2 + m_0_2_0 + 2.0f * t36;
+
+        // ---- dh   (d3q27_kbc_n4.lbm:33)
+        const float dh_0 = f_0 + t181 - t135 * 0.2962963f;
+        const float t182 = t26 + t128;
+        const float t183 = t128 - t26;
+        const float t184 = t135 * t182;
+        const float t185 = t183 * t184;
+        const float t186 = 1.0f / (t173 * t185);
+        const float t187 = t173 * t186;
+        const float t188 = t183 * t187;
+        const float t189 = t182 * t188 * dh_0;
 
         // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_14 = t179 - t154;
-        const float ds_8 = -t154 - t179;
+        const float ds_6 = 0.5f * (m_0_0_2 + t118);
+        const float ds_5 = 0.5f * (m_0_0_2 - t118);
 
         // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_14 = f_14 - ds_14 + t168 * t165;
-        const float t181 = t174 * t178 * dh_14;
-        const float t182 = t168 * t178;
+        const float dh_6 = f_6 - ds_6 - 0.074074075f * t170;
+        const float t190 = t174 * t178 * dh_6;
+        const float t191 = t170 * t178;
+        const float t192 = -0.074074075f;
+        const float dh_5 = f_5 - ds_5 + t171 * t192;
+        const float t193 = t172 * t191 * dh_5;
 
         // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_13 = t154 - t180;
-        const float ds_7 = t154 + t180;
+        const float ds_4 = 0.5f * (m_0_2_0 + t119);
+        const float ds_3 = 0.5f * (m_0_2_0 - t119);
 
         // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_7 = f_7 - ds_7 + t135 * t165;
-        const float t183 = t137 * t138 * dh_7;
-        const float dh_13 = f_13 - ds_13 - 0.018518519f * t136;
-        const float t184 = t172 * t182 * dh_13;
-        const float t185 = 0.25f * (m_2_0_1 - m_1_0_1);
-        const float t186 = 0.25f * (m_2_0_1 + m_1_0_1);
+        const float dh_4 = f_4 - ds_4 - 0.074074075f * t172;
+        const float t194 = t171 * t191 * dh_4;
+        const float dh_3 = f_3 - ds_3 + t173 * t192;
+        const float t195 = t185 * t186 * dh_3;
 
         // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_12 = t185 - t155;
+        const float ds_1 = t36 - t154;
+        const float ds_2 = t36 + t154;
 
         // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_12 = f_12 - ds_12 - 0.018518519f * t172;
-        const float t187 = t136 * t182 * dh_12;
-
-        // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_10 = -t155 - t185;
-        const float t188 = t171 - t131;
-        const float t189 = t171 + t131;
-        const float ds_11 = t155 - t186;
-        const float ds_9 = t155 + t186;
-
-        // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_9 = f_9 - ds_9 + t189 * t165;
-        const float dh_11 = f_11 - ds_11 - 0.018518519f * t188;
-        const float t190 = t169 * t189;
-        const float t191 = t173 * t190;
-        const float t192 = 1.0f / (t188 * t191);
-        const float t193 = t191 * t192 * dh_11;
-        const float t194 = t188 * t192;
-        const float dh_10 = f_10 - ds_10 - 0.018518519f * t173;
-        const float t195 = t190 * t194 * dh_10;
-        const float t196 = t173 * t194;
-        const float t197 = t169 * t196 * dh_9;
-        const float dh_8 = f_8 - ds_8 - 0.018518519f * t169;
-        const float t198 = t189 * t196 * dh_8;
-        const float t199 = dh_0 * t160 + dh_7 * t183 + dh_8 * t198 + dh_9 * t197 + dh_10 * t195 + dh_11 * t193
-            + dh_12 * t187 + dh_13 * t184 + dh_14 * t181 + dh_15 * t177 + dh_16 * t167;
-        const float t200 = 0.25f * (ds_1 * t159 + ds_2 * t158 + ds_3 * t151 + ds_4 * t145 + ds_5 * t143 + ds_6 * t140)
-            + ds_7 * t183 + ds_8 * t198 + ds_9 * t197 + ds_10 * t195;
+        const float dh_1 = f_1 - ds_1 + t182 * t192;
+        const float t196 = t135 * t188 * dh_1;
+        const float dh_2 = f_2 - ds_2 + t183 * t192;
+        const float t197 = t184 * t187 * dh_2;
+        const float t198 = 0.25f * (ds_1 * t196 + ds_2 * t197 + ds_3 * t195 + ds_4 * t194 + ds_5 * t193 + ds_6 * t190)
+            + ds_7 * t177 + ds_8 * t169 + ds_9 * t168 + ds_10 * t166;
+        const float t199 = ds_11 * t164 + t198 + ds_12 * t158 + ds_13 * t155 + ds_14 * t152 + ds_15 * t144
+            + ds_16 * t120 + ds_17 * t116 + ds_18 * t114 + 4.0f * (ds_19 * (t92 - (t94 - t83 + (t90 - (t109 - t95)))
+            + (t82 - t80)));
+        const float t200 = 3.375f * (dh_0 * t189) + 13.5f * (dh_1 * t196 + dh_2 * t197 + dh_3 * t195 + dh_4 * t194
+            + dh_5 * t193 + dh_6 * t190) + 54.0f * (dh_18 * t114 + t179);
 
         // ---- hh   (d3q27_kbc_n4.lbm:35)
-        const float hh = 13.5f * (dh_1 * t159 + dh_2 * t158 + dh_3 * t151 + dh_4 * t145 + dh_5 * t143 + dh_6 * t140)
-            + 54.0f * (dh_17 * t166 + t199 + dh_18 * t163) + 216.0f * (dh_19 * t106 + dh_20 * t94 + dh_21 * t93
-            + dh_22 * t91 + dh_23 * t89 + dh_24 * t81 + dh_25 * t80 + dh_26 * t78);
-        const float t201 = ds_11 * t193 + t200 + ds_12 * t187 + ds_13 * t184 + ds_14 * t181 + ds_15 * t177
-            + ds_16 * t167 + ds_17 * t166 + ds_18 * t163 + 4.0f * (ds_19 * (t91 - (t93 - t81 + (t89 - (t106 - t94)))
-            + (t80 - t78)));
-        const float t202 = 0.0f < hh ? 54.0f * ((t201 - t116 * t160) / hh) : 0.0f;
-        const float t203 = t202 - omega * t202 + 1.0f;
+        const float hh = 216.0f * (dh_19 * t109 + dh_20 * t95 + dh_21 * t94 + dh_22 * t92 + dh_23 * t90 + dh_24 * t83
+            + dh_25 * t82 + dh_26 * t80) + t200;
+        const float t201 = 0.0f < hh ? 54.0f * ((t199 - t189 * t181 * 0.0625f) / hh) : 0.0f;
+        const float t202 = t201 - omega * t201 + 1.0f;
 
         // ---- post
-        const float post_0 = t116 * omega + f_0 - t203 * dh_0;
-        const float post_1 = f_1 - t203 * dh_1 - omega * ds_1;
-        const float post_2 = f_2 - t203 * dh_2 - omega * ds_2;
-        const float post_3 = f_3 - t203 * dh_3 - omega * ds_3;
-        const float post_4 = f_4 - t203 * dh_4 - omega * ds_4;
-        const float post_5 = f_5 - t203 * dh_5 - omega * ds_5;
-        const float post_6 = f_6 - t203 * dh_6 - omega * ds_6;
-        const float post_7 = f_7 - t203 * dh_7 - omega * ds_7;
-        const float post_8 = f_8 - t203 * dh_8 - omega * ds_8;
-        const float post_9 = f_9 - t203 * dh_9 - omega * ds_9;
-        const float post_10 = f_10 - t203 * dh_10 - omega * ds_10;
-        const float post_11 = f_11 - t203 * dh_11 - omega * ds_11;
-        const float post_12 = f_12 - t203 * dh_12 - omega * ds_12;
-        const float post_13 = f_13 - t203 * dh_13 - omega * ds_13;
-        const float post_14 = f_14 - t203 * dh_14 - omega * ds_14;
-        const float post_15 = f_15 - t203 * dh_15 - omega * ds_15;
-        const float post_16 = f_16 - t203 * dh_16 - omega * ds_16;
-        const float post_17 = f_17 - t203 * dh_17 - omega * ds_17;
-        const float post_18 = f_18 - t203 * dh_18 - omega * ds_18;
-        const float t204 = ds_19 * omega;
-        const float post_19 = f_19 - t204 - t203 * dh_19;
-        const float post_20 = f_20 + t204 - t203 * dh_20;
-        const float post_21 = f_21 + t204 - t203 * dh_21;
-        const float post_22 = f_22 - t204 - t203 * dh_22;
-        const float post_23 = f_23 + t204 - t203 * dh_23;
-        const float post_24 = f_24 - t204 - t203 * dh_24;
-        const float post_25 = f_25 - t204 - t203 * dh_25;
-        const float post_26 = f_26 + t204 - t203 * dh_26;
+        const float post_0 = t181 * omega + f_0 - t202 * dh_0;
+        const float post_1 = f_1 - t202 * dh_1 - omega * ds_1;
+        const float post_2 = f_2 - t202 * dh_2 - omega * ds_2;
+        const float post_3 = f_3 - t202 * dh_3 - omega * ds_3;
+        const float post_4 = f_4 - t202 * dh_4 - omega * ds_4;
+        const float post_5 = f_5 - t202 * dh_5 - omega * ds_5;
+        const float post_6 = f_6 - t202 * dh_6 - omega * ds_6;
+        const float post_7 = f_7 - t202 * dh_7 - omega * ds_7;
+        const float post_8 = f_8 - t202 * dh_8 - omega * ds_8;
+        const float post_9 = f_9 - t202 * dh_9 - omega * ds_9;
+        const float post_10 = f_10 - t202 * dh_10 - omega * ds_10;
+        const float post_11 = f_11 - t202 * dh_11 - omega * ds_11;
+        const float post_12 = f_12 - t202 * dh_12 - omega * ds_12;
+        const float post_13 = f_13 - t202 * dh_13 - omega * ds_13;
+        const float post_14 = f_14 - t202 * dh_14 - omega * ds_14;
+        const float post_15 = f_15 - t202 * dh_15 - omega * ds_15;
+        const float post_16 = f_16 - t202 * dh_16 - omega * ds_16;
+        const float post_17 = f_17 - t202 * dh_17 - omega * ds_17;
+        const float post_18 = f_18 - t202 * dh_18 - omega * ds_18;
+        const float t203 = ds_19 * omega;
+        const float post_19 = f_19 - t203 - t202 * dh_19;
+        const float post_20 = f_20 + t203 - t202 * dh_20;
+        const float post_21 = f_21 + t203 - t202 * dh_21;
+        const float post_22 = f_22 - t203 - t202 * dh_22;
+        const float post_23 = f_23 + t203 - t202 * dh_23;
+        const float post_24 = f_24 - t203 - t202 * dh_24;
+        const float post_25 = f_25 - t203 - t202 * dh_25;
+        const float post_26 = f_26 + t203 - t202 * dh_26;
 
         after[0 * stride_after + cell] = post_0;
         after[1 * stride_after + cell] = post_1;
@@ -902,13 +889,13 @@ void d3q27_kbc_n4_init(
             const float t3 = 0.25f * (t2 * uy);
             const float t4 = 0.25f * (t0 * uz);
             const float t5 = t0 * ux;
-            const float t6 = 0.125f * (t5 * ux);
+            const float t6 = t5 * ux;
             const float t7 = 0.75f * (t5 * uy);
             const float t8 = t4 * uz;
             const float t9 = 0.75f * uz;
             const float t10 = t3 + t8;
-            const float t11 = t1 - t6;
-            const float t12 = 2.0f * t6 + t1;
+            const float t11 = t1 - t6 * 0.125f;
+            const float t12 = 0.25f * t6 + t1;
 
             // ---- f
             const float f_0 = 16.0f * t11 - t10 * 8.0f;

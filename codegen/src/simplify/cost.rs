@@ -12,7 +12,7 @@ const FUSED: u32 = 3;
 /// Weight of a division or a root, by what the targets' units take.
 const SLOW: u32 = 16;
 
-/// Price of expressions that have no multiply-adds yet: a product that only one addition needs will be fused with it.
+/// Price of expressions. A product that only one addition needs counts as fused with it, which it may yet be.
 pub(super) fn price(exprs: &Exprs, roots: &[ExprId]) -> u32 {
     let cost = count(exprs, roots);
     let needed = exprs.needed(roots);
@@ -31,7 +31,8 @@ pub(super) fn price(exprs: &Exprs, roots: &[ExprId]) -> u32 {
         _ => false,
     });
     let fused = fusable.count() as u32;
-    PLAIN * (cost.adds + cost.muls) - (2 * PLAIN - FUSED) * fused + SLOW * (cost.divs + cost.sqrts)
+    let plain = PLAIN * (cost.adds + cost.muls) - (2 * PLAIN - FUSED) * fused;
+    plain + FUSED * cost.fmas + SLOW * (cost.divs + cost.sqrts)
 }
 
 /// Price of one operation.

@@ -8,7 +8,7 @@
 //! - `products`, `pairs`: shared products, shared two-term sums, common factors
 //! - `reciprocals`: several reciprocals from one division
 //! - `scale`: constants absorbed where something is multiplied anyway
-//! - `search`: what to inline, and which of equally good choices, by trying
+//! - `search`: what to inline, and which of equally good choices, by trying; the cheapest after the e-graph is taken
 //! - `build`: expressions; `extract`, with `lang`, `rules` and `cost`: signs and multiply-adds in an e-graph
 //! - `rounding`: constants multiplied together where two would be rounded
 //! - `names`: the spec's names in the result
@@ -40,7 +40,9 @@ pub(crate) mod testing;
 use std::fmt;
 
 use lbm_dsl::expr::{Expr, ExprId, Exprs};
+use rayon::prelude::*;
 
+use crate::count::count;
 use crate::ir::{Dag, KernelIr, Named, Output};
 
 /// Why a kernel could not be simplified.
@@ -65,9 +67,15 @@ impl std::error::Error for SimplifyError {}
 
 /// Simplifies one kernel.
 pub fn simplify(kernel: &KernelIr) -> Result<Dag, SimplifyError> {
-    let system = search::search(kernel);
-    let (exprs, values) = build::build(&system);
-    let (exprs, values) = extract::saturate(&kernel.name, &exprs, &values)?;
+    let finish = |system| {
+        let (exprs, values) = build::build(&system);
+        let (exprs, values) = extract::saturate(&kernel.name, &exprs, &values)?;
+        let price = (cost::price(&exprs, &values), count(&exprs, &values).flops);
+        Ok((price, exprs, values))
+    };
+    let finished = search::search(kernel).into_par_iter().map(finish).collect::<Result<Vec<_>, _>>()?;
+    let cheapest = finished.into_iter().min_by_key(|(price, ..)| *price);
+    let (_, exprs, values) = cheapest.expect("the search ends somewhere");
     let (exprs, values) = rounding::round_once(&exprs, &values);
     Ok(name(kernel, &exprs, &values))
 }
@@ -120,7 +128,6 @@ mod tests {
     use super::random::Random;
     use super::testing::{Kernel, kernels};
     use super::*;
-    use crate::count::count;
     use crate::eval::{eval_dag, eval_ir};
     use lbm_bundle::Cost;
     use lbm_dsl::expr::{Exact, Number, Rational, Symbol};

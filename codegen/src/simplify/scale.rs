@@ -3,7 +3,7 @@
 //! Why: a variable may be any multiple of what it was if its users divide by the factor. The right factors turn most
 //! constants into one: weights, `1/2`, `9/2` are absorbed where something is multiplied anyway. The factors of all
 //! variables belong together, so this is a search: random steps that may lose a little at first and nothing at the end
-//! (threshold accepting), their number and seed fixed, in integers, so that every machine takes the same ones.
+//! (threshold accepting), their number and seed given, in integers, so that every machine takes the same ones.
 //!
 //! After: no more constants than before. An input that was rescaled is taken as it is where that saves one.
 
@@ -29,11 +29,11 @@ const DISTINCT: i32 = 4;
 /// Weight of a term with a constant: something, or no single step would lead out of a sum whose terms share theirs.
 const TERM: i32 = 1;
 
-/// Rescales. `steps` is the number of steps of the search.
-pub(super) fn rescale(system: &mut System, steps: usize) {
+/// Rescales. `steps` is the number of steps of the search, `seed` decides where they go.
+pub(super) fn rescale(system: &mut System, steps: usize, seed: u64) {
     name_products(system);
     let mut search = Search::new(system);
-    search.run(steps);
+    search.run(steps, seed);
     let scales = search.scales();
     apply(system, &scales);
     restore(system);
@@ -182,11 +182,11 @@ impl Search {
         price
     }
 
-    fn run(&mut self, steps: usize) {
+    fn run(&mut self, steps: usize, seed: u64) {
         if self.vars.is_empty() {
             return;
         }
-        let mut random = Random::new(1);
+        let mut random = Random::new(seed);
         let mut total: i32 = self.prices.iter().sum();
         let mut best = (total, self.scale.clone());
         for step in 0..steps {
@@ -195,14 +195,14 @@ impl Search {
             let var = random.below(self.vars.len());
             let group = if random.below(8) == 0 { self.joined(var) } else { vec![var] };
             let Some(factor) = self.factor(&group, &mut random) else { continue };
-            let loss = self.shift(&group, &factor, 1);
+            let (loss, before) = self.shift(&group, &factor);
             if loss <= random.below(allowance as usize + 1) as i32 {
                 total += loss;
                 if total < best.0 {
                     best = (total, self.scale.clone());
                 }
             } else {
-                self.shift(&group, &factor, -1);
+                self.take_back(&group, &factor, before);
             }
         }
         self.scale = best.1;
@@ -252,24 +252,37 @@ impl Search {
         Some(log.exponents.map(|exponent| -exponent * weight))
     }
 
-    /// Multiplies the group by a power of the factor; the change of the price.
-    fn shift(&mut self, group: &[usize], factor: &[i16; BASES], times: i16) -> i32 {
+    /// Multiplies the group by the factor; the change of the price, and the prices of rows that there were.
+    fn shift(&mut self, group: &[usize], factor: &[i16; BASES]) -> (i32, Vec<(usize, i32)>) {
         let mut rows: Vec<usize> = Vec::new();
         for &var in group {
             for (own, exponent) in self.scale[var].iter_mut().zip(factor) {
-                *own += exponent * times;
+                *own += exponent;
             }
             rows.extend(&self.near[var]);
         }
         rows.sort_unstable();
         rows.dedup();
+        let before: Vec<(usize, i32)> = rows.into_iter().map(|row| (row, self.prices[row])).collect();
         let mut change = 0;
-        for row in rows {
+        for &(row, old) in &before {
             let price = self.price(row);
-            change += price - self.prices[row];
+            change += price - old;
             self.prices[row] = price;
         }
-        change
+        (change, before)
+    }
+
+    /// Undoes a shift.
+    fn take_back(&mut self, group: &[usize], factor: &[i16; BASES], before: Vec<(usize, i32)>) {
+        for &var in group {
+            for (own, exponent) in self.scale[var].iter_mut().zip(factor) {
+                *own -= exponent;
+            }
+        }
+        for (row, price) in before {
+            self.prices[row] = price;
+        }
     }
 
     /// The factors found.

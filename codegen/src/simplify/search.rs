@@ -1,8 +1,9 @@
-//! In: a `KernelIr`. Out: the cheapest [`System`] found for it.
+//! In: a `KernelIr`. Out: [`System`]s of it, the cheapest found, which differ in their constants.
 //!
 //! Two things are tried in turn: which sums to inline where (one after the other, what pays stays) and ties of the pair
 //! search. Every trial runs all passes and is priced as expressions. Trials that do not pay do not change what comes after
-//! them, so some run at once; the result is that of one after the other. Nothing depends on time.
+//! them, so some run at once; the result is that of one after the other. Nothing depends on time. The best trial is rescaled
+//! several times from different seeds.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +23,7 @@ use crate::ir::KernelIr;
 /// Trials that resolve ties differently, for each order of the passes.
 const SEEDS: u64 = 6;
 
-/// Operations as written above which a kernel is tried once instead of twice: trials take longer there.
+/// Operations as written above which everything is tried half as often: trials take longer there.
 const LARGE: u32 = 600;
 
 /// Inlining that makes more terms than this, in per cent of what there was, is not tried.
@@ -31,6 +32,9 @@ const GROWTH: usize = 150;
 /// Steps of rescaling in a trial, and for the best trial.
 const TRIAL_STEPS: usize = 1000;
 const FINAL_STEPS: usize = 20_000;
+
+/// How often the best trial is rescaled anew. Half of these are handed on.
+const ENDS: u64 = 8;
 
 /// What a trial is made with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,8 +56,7 @@ struct Best {
 
 impl Best {
     fn new(trial: Trial, normal: System) -> Self {
-        let (exprs, outputs) = build(&run(&normal, &trial, TRIAL_STEPS));
-        let price = price(&exprs, &outputs);
+        let (price, _) = rescaled(shared(&normal, &trial), TRIAL_STEPS, 1);
         Self { trial, normal, price }
     }
 
@@ -94,8 +97,8 @@ impl Best {
     }
 }
 
-/// The cheapest system found.
-pub(super) fn search(kernel: &KernelIr) -> System {
+/// The cheapest systems found, the cheapest first.
+pub(super) fn search(kernel: &KernelIr) -> Vec<System> {
     let nothing = Trial { inline: BTreeSet::new(), products_first: true, seed: 0 };
     let Normal { system, mut edges } = normal(kernel, &nothing.inline);
     let mut best = Best::new(nothing, system);
@@ -110,7 +113,13 @@ pub(super) fn search(kernel: &KernelIr) -> System {
         best.inline(kernel, &edges);
         best.resolve();
     }
-    run(&best.normal, &best.trial, FINAL_STEPS)
+    let shared = shared(&best.normal, &best.trial);
+    let ends = if large { ENDS / 2 } else { ENDS };
+    let ends = (1..=ends).into_par_iter().map(|seed| rescaled(shared.clone(), FINAL_STEPS, seed));
+    let mut ends: Vec<(u32, System)> = ends.collect();
+    ends.sort_by_key(|(price, _)| *price);
+    ends.truncate(ends.len() / 2);
+    ends.into_iter().map(|(_, system)| system).collect()
 }
 
 /// Terms of all sums.
@@ -118,8 +127,8 @@ fn terms(system: &System) -> usize {
     system.rows().iter().map(|(_, sum)| sum.len()).sum()
 }
 
-/// All passes on a kernel in normal form.
-fn run(normal: &System, trial: &Trial, steps: usize) -> System {
+/// All passes but rescaling on a kernel in normal form.
+fn shared(normal: &System, trial: &Trial) -> System {
     let mut system = normal.clone();
     if trial.products_first {
         share_products(&mut system);
@@ -127,6 +136,12 @@ fn run(normal: &System, trial: &Trial, steps: usize) -> System {
     share_sums(&mut system, trial.seed);
     share_products(&mut system);
     share_divisions(&mut system);
-    rescale(&mut system, steps);
     system
+}
+
+/// The last pass, and the price of what comes out.
+fn rescaled(mut system: System, steps: usize, seed: u64) -> (u32, System) {
+    rescale(&mut system, steps, seed);
+    let (exprs, outputs) = build(&system);
+    (price(&exprs, &outputs), system)
 }
