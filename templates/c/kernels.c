@@ -1,4 +1,4 @@
-{% set cuda = false %}{% set function = "static" %}{% set table = "static const" %}{% set int = "int32_t" -%}
+{% set cuda = false %}{% set function = "static" %}{% set inline = "static inline" %}{% set table = "static const" %}{% set int = "int32_t" -%}
 {% for line in banner -%}
 // {{ line }}
 {% endfor %}
@@ -308,7 +308,7 @@ void {{ walls.kernel.symbol }}(
 {%- if walls.nodes %}
             for (int cell = 0; cell < SLAB; ++cell) {
                 const int y = (row + cell / BX) % BY, z = (row + cell / BX) / BY;
-                node(before + cell, SLAB, cell % BX, y, z, src, near, wall_rules, wall_values{% if jump %}, 0{{ jump.pass }}{% endif %});
+                node(before + cell, SLAB, cell % BX, y, z, src, near, wall_rules, wall_values{% if jump %}, 0, 0, 0{{ jump.pass }}{% endif %});
             }
 {%- endif %}
             collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past{{ param_names }});
@@ -336,21 +336,23 @@ void {{ kernel.signature.symbol }}(
     const int past = past_cache(count, dst);
     for (int32_t item = 0; item < count; ++item) {
         const int32_t slot = ids[item];
+        {% if not kernel.walls %}const {% endif %}Jump jump = around(slot, neighbours, nodes, near, children, slots, corners, saved,
+            populations_0, populations_1, current, fine, start);
 {%- if kernel.walls %}
-        Jump jump = around(slot, neighbours, nodes, near, children, parents, slots, corners, saved,
-            populations_0, populations_1, current, coarse, fine, start);
         jump.wall_rules = wall_rules, jump.wall_values = wall_values;
-{%- else %}
-        const Jump jump = around(slot, neighbours, nodes, near, children, parents, slots, corners, saved,
-            populations_0, populations_1, current, coarse, fine, start);
 {%- endif %}
+        const Side own = side_of(&jump, jump.own, jump.node);
+        const Side coarser = parents[jump.node] < 0 ? own
+            : side_of(&jump, coarse ? populations_1 : populations_0, parents[jump.node]);
         for (int row = 0; row < BY * BZ; row += ROWS) {
             for (int cell = 0; cell < SLAB; ++cell) {
-                const int at[3] = {cell % BX, (row + cell / BX) % BY, (row + cell / BX) / BY};
-                for (int i = 0; i < Q; ++i) before[i * SLAB + cell] = arrives(&jump, i, at, row * BX + cell{{ jump.pass }});
+                const Spot at = { {cell % BX, (row + cell / BX) % BY{% if deep %}, (row + cell / BX) / BY{% endif %}} };
+                for (int i = 0; i < Q; ++i) {
+                    before[i * SLAB + cell] = arrives(&jump, &own, &coarser, i, at, row * BX + cell{{ jump.pass }});
+                }
 {%- if kernel.walls and walls.nodes %}
-                node(before + cell, SLAB, at[0], at[1], at[2], jump.own, neighbours + (size_t)slot * NEAR, wall_rules, wall_values,
-                    &jump{{ jump.pass }});
+                node(before + cell, SLAB, at.at[0], at.at[1], {% if deep %}at.at[2]{% else %}0{% endif %}, jump.own,
+                    neighbours + (size_t)slot * NEAR, wall_rules, wall_values, &jump, &own, &coarser{{ jump.pass }});
 {%- endif %}
             }
             collide_slab(before, dst + (size_t)slot * (Q * CELLS) + row * BX, past{{ param_names }});

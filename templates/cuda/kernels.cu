@@ -1,4 +1,4 @@
-{% set cuda = true %}{% set function = "static __device__ __noinline__" -%}
+{% set cuda = true %}{% set function = "static __device__ __noinline__" %}{% set inline = "static __device__ __forceinline__" -%}
 {% set table = "static __device__ const" %}{% set int = "int" -%}
 {% for line in banner -%}
 // {{ line }}
@@ -177,7 +177,7 @@ extern "C" __global__ void __launch_bounds__({{ threads }})
 {%- endif %}
 {%- endfor %}
 {%- if walls.nodes %}
-{{ pad }}    node(f, 1, x, y, {% if deep %}z{% else %}0{% endif %}, src, near, wall_rules, wall_values{% if jump %}, 0{{ jump.pass }}{% endif %});
+{{ pad }}    node(f, 1, x, y, {% if deep %}z{% else %}0{% endif %}, src, near, wall_rules, wall_values{% if jump %}, 0, 0, 0{{ jump.pass }}{% endif %});
 {%- endif %}
 
 {{ pad }}    collide(f{{ param_names }});
@@ -206,18 +206,21 @@ extern "C" __global__ void __launch_bounds__({{ threads }})
 {%- for line in thread %}
     {{ line }}
 {%- endfor %}
-{{ pad }}    Jump jump = around(slot, neighbours, nodes, near, children, parents, slots, corners, saved,
-{{ pad }}        populations_0, populations_1, current, coarse, fine, start);
+{{ pad }}    Jump jump = around(slot, neighbours, nodes, near, children, slots, corners, saved,
+{{ pad }}        populations_0, populations_1, current, fine, start);
 {%- if kernel.walls %}
 {{ pad }}    jump.wall_rules = wall_rules, jump.wall_values = wall_values;
 {%- endif %}
-{{ pad }}    const int at_cell[3] = {cell % {{ bx }}, cell / {{ bx }} % {{ by }}, cell / ({{ bx }} * {{ by }})};
+{{ pad }}    const Side own = side_of(&jump, jump.own, jump.node);
+{{ pad }}    const Side coarser = parents[jump.node] < 0 ? own
+{{ pad }}        : side_of(&jump, coarse ? populations_1 : populations_0, parents[jump.node]);
+{{ pad }}    const Spot here = { {cell % {{ bx }}, cell / {{ bx }} % {{ by }}{% if deep %}, cell / ({{ bx }} * {{ by }}){% endif %}} };
 {{ pad }}    {{ real }} f[Q];
 #pragma unroll
-{{ pad }}    for (int i = 0; i < Q; ++i) f[i] = arrives(&jump, i, at_cell, cell{{ jump.pass }});
+{{ pad }}    for (int i = 0; i < Q; ++i) f[i] = arrives(&jump, &own, &coarser, i, here, cell{{ jump.pass }});
 {%- if kernel.walls and walls.nodes %}
-{{ pad }}    node(f, 1, at_cell[0], at_cell[1], at_cell[2], jump.own, neighbours + (size_t)slot * NEAR, wall_rules, wall_values,
-{{ pad }}        &jump{{ jump.pass }});
+{{ pad }}    node(f, 1, here.at[0], here.at[1], {% if deep %}here.at[2]{% else %}0{% endif %}, jump.own,
+{{ pad }}        neighbours + (size_t)slot * NEAR, wall_rules, wall_values, &jump, &own, &coarser{{ jump.pass }});
 {%- endif %}
 
 {{ pad }}    collide(f{{ param_names }});

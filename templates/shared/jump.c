@@ -7,67 +7,95 @@
 
 {{ table }} signed char OPPOSITE[Q] = { {{- jump.opposites -}} };
 
+// A place.
+typedef struct {
+    int at[DIM];
+} Spot;
+
+// A node of the coarser of two levels.
+typedef struct {
+    const {{ real }} *level;  // populations of its level
+    {{ int }} node;
+    int refined, solid;  // which of its neighbours are refined, and which are walls: a bit for each
+} Side;
+
 // The coupling {{ jump.name }}, for one block.
 typedef struct {
-    const {{ int }} *neighbours, *near, *children, *parents, *slots;
+    const {{ int }} *neighbours, *near, *children, *slots;
 {%- if jump.walls %}
     const {{ int }} *wall_rules;
     const {{ real }} *wall_values;
 {%- endif %}
     const {{ real }} *own;  // populations of the block's level
-    const {{ real }} *coarser;  // of the next coarser level, at the beginning of its step
-    const {{ real }} *before, *after;  // of the next finer level, then and half a step later
+    const {{ real }} *before, *after;  // of the next finer level, at the beginning of its two steps and half-way
     {{ real }} *saved;  // what the first of two steps keeps for the second, of this block
     {{ int }} slot, node;
     int start;  // whether this step is the first of two
 } Jump;
 
-enum { NOTHING, COARSE, FINE, WALL };  // what is at a place; nothing: neither of the two levels
+enum { COARSE, FINE, WALL };  // what is at a place; a level coarser than both counts as coarse
 
-// What is at a place: a cell of a slot, or a wall.
+// A cell of a slot.
 typedef struct {
-    int what;
-    {{ int }} slot, wall;
+    {{ int }} slot;
     int cell;
-} Place;
+} Cell;
 
-{{ function }} Place find(const Jump *jump, const {{ int }} node, const int *place)
+// Which of a node's neighbours a place lies in.
+{{ inline }} int entry_of(const Spot spot)
 {
     const int side[3] = {2 * {{ bx }}, 2 * {{ by }}, 2 * {{ bz }}};
-    int entry = {{ middle }}, inside[DIM];
+    int entry = {{ middle }};
     for (int axis = 0, step = 1; axis < DIM; step *= 3, ++axis) {
-        const int block = place[axis] < 0 ? -1 : place[axis] >= side[axis] ? 1 : 0;
-        entry += block * step;
-        inside[axis] = place[axis] - block * side[axis];
+        entry += spot.at[axis] < 0 ? -step : spot.at[axis] >= side[axis] ? step : 0;
     }
-    Place found = {NOTHING, -1, -1, 0};
-    const {{ int }} other = jump->near[(size_t)node * NEAR + entry];
-    if (other < 0) {
-        found.what = other == COARSER ? NOTHING : WALL;
-        found.wall = -1 - other;
-        return found;
-    }
-    const {{ int }} first = jump->children[other];
+    return entry;
+}
+
+{{ inline }} int look(const Side *side, const Spot spot)
+{
+    const int entry = entry_of(spot);
+    return side->refined >> entry & 1 ? FINE : side->solid >> entry & 1 ? WALL : COARSE;
+}
+
+// The place some steps along a direction.
+{{ inline }} Spot beyond(Spot spot, const int direction, const int steps)
+{
+    for (int axis = 0; axis < DIM; ++axis) spot.at[axis] += steps * VELOCITY[direction][axis];
+    return spot;
+}
+
+// The cell at a place where there is one; no slot where there is none on these two levels.
+{{ inline }} Cell find(const Jump *jump, const Side *side, const Spot spot)
+{
+    const int width[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
+    const int entry = entry_of(spot), fine = side->refined >> entry & 1;
+    const {{ int }} other = jump->near[(size_t)side->node * NEAR + entry];
+    Cell found = {-1, 0};
+    if (other < 0) return found;
     int octant = 0;
-    for (int axis = 0, stride = 1; axis < DIM; stride *= side[axis] / 2, ++axis) {
-        const int half = side[axis] / 2, upper = inside[axis] >= half;
+    for (int axis = 0, stride = 1; axis < DIM; stride *= width[axis], ++axis) {
+        const int x = spot.at[axis] + (spot.at[axis] < 0 ? 2 * width[axis] : spot.at[axis] >= 2 * width[axis] ? -2 * width[axis] : 0);
+        const int upper = x >= width[axis];
         octant |= upper << axis;
-        found.cell += stride * (first < 0 ? inside[axis] / 2 : inside[axis] - upper * half);
+        found.cell += stride * (fine ? x - upper * width[axis] : x / 2);
     }
-    found.slot = jump->slots[first < 0 ? other : first + octant];
-    found.what = found.slot < 0 ? NOTHING : first < 0 ? COARSE : FINE;
+    found.slot = jump->slots[fine ? jump->children[other] + octant : other];
     return found;
 }
 
-// The place some steps along a direction, and what is there.
-{{ function }} Place beyond(
-    const Jump *jump, const {{ int }} node, const int *place, const int direction, const int steps, int *reached)
+{{ inline }} {{ real }} value(const {{ real }} *level, const Cell cell, const int direction)
 {
-    for (int axis = 0; axis < DIM; ++axis) reached[axis] = place[axis] + steps * VELOCITY[direction][axis];
-    return find(jump, node, reached);
+    return level[(size_t)cell.slot * (Q * CELLS) + (size_t)(direction * CELLS + cell.cell)];
 }
 
 {% if jump.walls -%}
+// The wall at a place where there is one.
+{{ inline }} {{ int }} wall_at(const Jump *jump, const Side *side, const Spot spot)
+{
+    return -1 - jump->near[(size_t)side->node * NEAR + entry_of(spot)];
+}
+
 // What the wall w adds to what a coarse cell sends to it, when it sends it back along a direction.
 {{ function }} {{ real }} wall_adds(const Jump *jump, const {{ int }} w, const int direction, const {{ real }} *own)
 {
@@ -87,12 +115,11 @@ typedef struct {
 {% endif -%}
 {% if jump.kinds -%}
 // The kind of the packet that starts at a place.
-{{ function }} int kind(const Jump *jump, const {{ int }} node, const int *place, const int direction)
+{{ inline }} int kind(const Side *side, const Spot spot, const int direction)
 {
-    int reached[DIM];
-    const Place next = beyond(jump, node, place, direction, 1, reached);
-    if (next.what == FINE) return 1;
-    return beyond(jump, node, place, direction, next.what == WALL ? -1 : 2, reached).what == FINE ? 2 : 0;
+    const int next = look(side, beyond(spot, direction, 1));
+    if (next == FINE) return 1;
+    return look(side, beyond(spot, direction, next == WALL ? -1 : 2)) == FINE ? 2 : 0;
 }
 
 {% endif -%}
@@ -100,18 +127,22 @@ typedef struct {
 {% for line in slope.doc -%}
 // {{ line }}
 {% endfor -%}
-{{ function }} {{ real }} {{ slope.function }}(
-    const Jump *jump, const {{ real }} *level, const {{ int }} node, const int *corner, const int direction, const int axis)
+{{ inline }} {{ real }} {{ slope.function }}(
+    const Jump *jump, const Side *side, const Spot corner, const int direction, const int axis)
 {
     const int point[] = { {{- slope.points -}} };
     {{ real }} v[{{ slope.count }}];
     int has[{{ slope.count }}];
     for (int at = 0; at < {{ slope.count }}; ++at) {
-        int place[DIM];
-        for (int a = 0; a < DIM; ++a) place[a] = corner[a] + (a == axis ? 2 * point[at] : 0);
-        const Place found = find(jump, node, place);
-        has[at] = found.what == COARSE;
-        v[at] = has[at] ? level[(size_t)found.slot * (Q * CELLS) + (size_t)(direction * CELLS + found.cell)] : 0;
+        Spot spot = corner;
+        spot.at[axis] += 2 * point[at];
+        has[at] = look(side, spot) == COARSE;
+        v[at] = 0;
+        if (has[at]) {
+            const Cell found = find(jump, side, spot);
+            has[at] = found.slot >= 0;
+            if (has[at]) v[at] = value(side->level, found, direction);
+        }
     }
 {%- for set in slope.sets %}
     if ({{ set.condition }}) {
@@ -124,24 +155,24 @@ typedef struct {
 }
 
 {% endfor -%}
-// What the packet of a direction that starts at a place carries; `level` are the populations of the coarser of two levels.
-{{ function }} {{ real }} packet(
-    const Jump *jump, const {{ real }} *level, const {{ int }} node, const int *place, const int direction{{ jump.decl }})
+// What the packet of a direction that starts at a place carries.
+{{ function }} {{ real }} packet(const Jump *jump, const Side *side, const Spot spot, const int direction{{ jump.decl }})
 {
-    int corner[DIM], child = 0;
+    Spot corner = spot;
+    int child = 0;
     for (int axis = 0; axis < DIM; ++axis) {
-        const int upper = place[axis] & 1;
-        corner[axis] = place[axis] - upper;
+        const int upper = spot.at[axis] & 1;
+        corner.at[axis] -= upper;
         child |= upper << axis;
     }
-    const Place cell = find(jump, node, corner);
-    const {{ real }} *own = level + (size_t)cell.slot * (Q * CELLS) + (size_t)cell.cell;
+    const Cell cell = find(jump, side, corner);
+    const {{ real }} *own = side->level + (size_t)cell.slot * (Q * CELLS) + (size_t)cell.cell;
 {%- if jump.kinds %}
     int kinds[{{ jump.children }}];
     for (int other = 0; other < {{ jump.children }}; ++other) {
-        int start[DIM];
-        for (int axis = 0; axis < DIM; ++axis) start[axis] = corner[axis] + (other >> axis & 1);
-        kinds[other] = kind(jump, node, start, direction);
+        Spot start = corner;
+        for (int axis = 0; axis < DIM; ++axis) start.at[axis] += other >> axis & 1;
+        kinds[other] = kind(side, start, direction);
     }
 {%- endif %}
 {%- if jump.switches %}
@@ -167,101 +198,117 @@ typedef struct {
     return own[direction * CELLS];
 }
 
-// What a direction brings to a cell of the block from a coarser one.
-{{ function }} {{ real }} from_coarser(const Jump *jump, const int direction, const int *at, const int cell{{ jump.decl }})
+// A node and what is around it.
+{{ inline }} Side side_of(const Jump *jump, const {{ real }} *level, const {{ int }} node)
 {
-    const int side[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
-    const {{ int }} parent = jump->parents[jump->node], octant = jump->node - jump->children[parent];
-    int place[DIM], near[DIM], far[DIM];
-    for (int axis = 0; axis < DIM; ++axis) place[axis] = at[axis] + (octant >> axis & 1) * side[axis];
-    const Place last = beyond(jump, parent, place, direction, -1, near), first = beyond(jump, parent, place, direction, -2, far);
+    Side side = {level, node, 0, 0};
+    for (int entry = 0; entry < NEAR; ++entry) {
+        const {{ int }} other = jump->near[(size_t)node * NEAR + entry];
+        if (other >= 0) {
+            side.refined |= (jump->children[other] >= 0) << entry;
+        } else if (other != COARSER) {
+            side.solid |= 1 << entry;
+        }
+    }
+    return side;
+}
+
+// What a direction brings to a cell of the block from a coarser one, which `side` is about, with the block in its middle.
+{{ function }} {{ real }} from_coarser(
+    const Jump *jump, const Side *side, const int direction, const Spot at, const int cell{{ jump.decl }})
+{
+    const int width[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
+    const {{ int }} octant = jump->node - jump->children[side->node];
+    Spot spot = at;
+    for (int axis = 0; axis < DIM; ++axis) spot.at[axis] += (octant >> axis & 1) * width[axis];
+    const Spot near = beyond(spot, direction, -1), far = beyond(spot, direction, -2);
+    const int first = look(side, far);
     {{ real }} *const saved = jump->saved + direction * CELLS + cell;  // of a path that cuts a corner of a coarse cell
     if (jump->start) {
-        if (first.what == FINE) *saved = jump->own[(size_t)first.slot * (Q * CELLS) + (size_t)(direction * CELLS + first.cell)];
-        return packet(jump, jump->coarser, parent, near, direction{{ jump.pass }});
+        if (first == FINE) *saved = value(jump->own, find(jump, side, far), direction);
+        return packet(jump, side, near, direction{{ jump.pass }});
     }
-    if (first.what == FINE) return *saved;
+    if (first == FINE) return *saved;
 {%- if jump.walls %}
-    if (first.what == WALL) {
-        const {{ real }} *own = jump->coarser + (size_t)last.slot * (Q * CELLS) + (size_t)last.cell;
-        return packet(jump, jump->coarser, parent, near, OPPOSITE[direction]{{ jump.pass }}) + wall_adds(jump, first.wall, direction, own);
+    if (first == WALL) {
+        const Cell last = find(jump, side, near);
+        const {{ real }} *own = side->level + (size_t)last.slot * (Q * CELLS) + (size_t)last.cell;
+        return packet(jump, side, near, OPPOSITE[direction]{{ jump.pass }})
+            + wall_adds(jump, wall_at(jump, side, far), direction, own);
     }
-{%- else %}
-    (void)last;
 {%- endif %}
-    return packet(jump, jump->coarser, parent, far, direction{{ jump.pass }});
+    return packet(jump, side, far, direction{{ jump.pass }});
 }
 
 // What a direction brings to a cell of the block, the mean over the places in it, where finer cells may be on the way.
-{{ function }} {{ real }} from_finer(const Jump *jump, const int direction, const int *at{{ jump.decl }})
+{{ function }} {{ real }} from_finer(const Jump *jump, const Side *side, const int direction, const Spot at{{ jump.decl }})
 {
     {{ real }} sum = 0;
     for (int child = 0; child < {{ jump.children }}; ++child) {
-        int place[DIM], near[DIM], far[DIM];
-        for (int axis = 0; axis < DIM; ++axis) place[axis] = 2 * at[axis] + (child >> axis & 1);
-        const Place last = beyond(jump, jump->node, place, direction, -1, near);
-        const Place first = beyond(jump, jump->node, place, direction, -2, far);
-        if (last.what == FINE) {
-            sum += jump->after[(size_t)last.slot * (Q * CELLS) + (size_t)(direction * CELLS + last.cell)];
-        } else if (first.what == FINE) {
-            sum += jump->before[(size_t)first.slot * (Q * CELLS) + (size_t)(direction * CELLS + first.cell)];
+        Spot spot;
+        for (int axis = 0; axis < DIM; ++axis) spot.at[axis] = 2 * at.at[axis] + (child >> axis & 1);
+        const Spot near = beyond(spot, direction, -1), far = beyond(spot, direction, -2);
+        const int last = look(side, near), first = look(side, far);
+        if (last == FINE) {
+            sum += value(jump->after, find(jump, side, near), direction);
+        } else if (first == FINE) {
+            sum += value(jump->before, find(jump, side, far), direction);
 {%- if jump.walls %}
-        } else if (first.what == WALL) {
+        } else if (first == WALL) {
             // Back the way that it came: it has left a fine cell, or this one.
             const int sent = OPPOSITE[direction];
-            const Place cell = find(jump, jump->node, place);
-            const {{ real }} *own = jump->own + (size_t)cell.slot * (Q * CELLS) + (size_t)cell.cell;
-            const Place fine = beyond(jump, jump->node, place, direction, 1, near);
-            if (last.what == WALL && fine.what == FINE) {
-                sum += jump->before[(size_t)fine.slot * (Q * CELLS) + (size_t)(sent * CELLS + fine.cell)];
+            const Cell cell = find(jump, side, spot);
+            const {{ real }} *own = side->level + (size_t)cell.slot * (Q * CELLS) + (size_t)cell.cell;
+            const Spot next = beyond(spot, direction, 1);
+            if (last == WALL && look(side, next) == FINE) {
+                sum += value(jump->before, find(jump, side, next), sent);
             } else {
-                sum += packet(jump, jump->own, jump->node, place, sent{{ jump.pass }});
+                sum += packet(jump, side, spot, sent{{ jump.pass }});
             }
-            sum += wall_adds(jump, last.what == WALL ? last.wall : first.wall, direction, own);
+            sum += wall_adds(jump, wall_at(jump, side, last == WALL ? near : far), direction, own);
 {%- endif %}
         } else {
-            sum += packet(jump, jump->own, jump->node, far, direction{{ jump.pass }});
+            sum += packet(jump, side, far, direction{{ jump.pass }});
         }
     }
     return {{ jump.share }} * sum;
 }
 
-// What a direction brings to a cell of the block.
-{{ function }} {{ real }} arrives(const Jump *jump, const int direction, const int *at, const int cell{{ jump.decl }})
+// What a direction brings to a cell of the block; `own` is about its node, `coarser` about its parent.
+{{ inline }} {{ real }} arrives(
+    const Jump *jump, const Side *own_side, const Side *coarser, const int direction, const Spot at, const int cell{{ jump.decl }})
 {
     const int side[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
-    const {{ int }} *const near = jump->near + (size_t)jump->node * NEAR;
-    int entry = {{ middle }}, upwind = 0, block[DIM];
-    for (int axis = 0, step = 1, stride = 1; axis < DIM; stride *= side[axis], step *= 3, ++axis) {
-        const int place = at[axis] - VELOCITY[direction][axis];
-        block[axis] = place < 0 ? -1 : place >= side[axis] ? 1 : 0;
-        entry += block[axis] * step;
-        upwind += stride * (place - block[axis] * side[axis]);
-    }
     const {{ int }} *const slots = jump->neighbours + (size_t)jump->slot * NEAR;
+    int entry = {{ middle }}, upwind = 0, step_of[DIM];
+    for (int axis = 0, step = 1, stride = 1; axis < DIM; stride *= side[axis], step *= 3, ++axis) {
+        const int place = at.at[axis] - VELOCITY[direction][axis];
+        const int block = place < 0 ? -1 : place >= side[axis] ? 1 : 0;
+        step_of[axis] = block * step;
+        entry += step_of[axis];
+        upwind += stride * (place - block * side[axis]);
+    }
     const {{ int }} from = slots[entry];
-    if (from == COARSER && near[entry] == COARSER) return from_coarser(jump, direction, at, cell{{ jump.pass }});
-    // A neighbour that is a node and has no slot of its own is refined.
-    int refined = 0;
-    if (from < 0 && from != COARSER) {
-        for (int way = 0; way < NEAR; ++way) refined |= slots[way] == COARSER && near[way] >= 0;
-    } else if (entry != {{ middle }}) {
+    if (own_side->refined != 0) {
+        // Blocks on the way, or, off a wall, around.
+        int refined = from < 0 && (own_side->solid >> entry & 1);
         for (int part = 1; part < {{ jump.children }}; ++part) {
             int way = {{ middle }};
-            for (int axis = 0, step = 1; axis < DIM; step *= 3, ++axis) way += (part >> axis & 1) * block[axis] * step;
-            refined |= slots[way] == COARSER && near[way] >= 0;
+            for (int axis = 0; axis < DIM; ++axis) way += (part >> axis & 1) * step_of[axis];
+            refined |= own_side->refined >> way & 1;
         }
+        if (refined) return from_finer(jump, own_side, direction, at{{ jump.pass }});
     }
-    if (refined) return from_finer(jump, direction, at{{ jump.pass }});
+    if (from == COARSER) return from_coarser(jump, coarser, direction, at, cell{{ jump.pass }});
 {%- if jump.walls %}
     const {{ real }} *own = jump->own + (size_t)jump->slot * (Q * CELLS) + (size_t)cell;
 {%- if cuda %}
     return pull(from, direction, upwind, jump->own, own, jump->wall_rules, jump->wall_values
-        {%- if walls.mirrors %}, slots, at[0], at[1], {% if deep %}at[2]{% else %}0{% endif %}{% endif %});
+        {%- if walls.mirrors %}, slots, at.at[0], at.at[1], {% if deep %}at.at[2]{% else %}0{% endif %}{% endif %});
 {%- else %}
     if (from < 0) {
         return from_wall(-1 - from, direction, own, jump->wall_rules, jump->wall_values
-            {%- if walls.mirrors %}, jump->own, slots, at[0], at[1], {% if deep %}at[2]{% else %}0{% endif %}{% endif %});
+            {%- if walls.mirrors %}, jump->own, slots, at.at[0], at.at[1], {% if deep %}at.at[2]{% else %}0{% endif %}{% endif %});
     }
 {%- endif %}
 {%- endif %}
@@ -270,20 +317,19 @@ typedef struct {
 {%- endif %}
 }
 
-// The jump around a block. `current`, `coarse` and `fine` say which set of populations is current on the block's level and
-// on those beside it.
-{{ function }} Jump around(
+// The jump around a block. `current` and `fine` say which set of populations is current on the block's level and on the next
+// finer one.
+{{ inline }} Jump around(
     const {{ int }} slot, const {{ int }} *neighbours, const {{ int }} *nodes, const {{ int }} *near, const {{ int }} *children,
-    const {{ int }} *parents, const {{ int }} *slots, const {{ int }} *corners, {{ real }} *saved, {{ real }} *populations_0,
-    {{ real }} *populations_1, const int current, const int coarse, const int fine, const int start)
+    const {{ int }} *slots, const {{ int }} *corners, {{ real }} *saved, {{ real }} *populations_0, {{ real }} *populations_1,
+    const int current, const int fine, const int start)
 {
     Jump jump;
-    jump.neighbours = neighbours, jump.near = near, jump.children = children, jump.parents = parents, jump.slots = slots;
+    jump.neighbours = neighbours, jump.near = near, jump.children = children, jump.slots = slots;
 {%- if jump.walls %}
     jump.wall_rules = 0, jump.wall_values = 0;
 {%- endif %}
     jump.own = current ? populations_1 : populations_0;
-    jump.coarser = coarse ? populations_1 : populations_0;
     jump.before = fine ? populations_0 : populations_1;
     jump.after = fine ? populations_1 : populations_0;
     jump.slot = slot, jump.node = nodes[slot], jump.start = start;

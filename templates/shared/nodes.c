@@ -72,7 +72,8 @@
 // has brought; what nothing has brought is of no meaning yet. Where several walls meet, the rule is that of the first axis.
 {{ function }} void node(
     {{ real }} *arrived, const int stride, const int x, const int y, const int z, const {{ real }} *src,
-    const {{ int }} *near, const {{ int }} *wall_rules, const {{ real }} *wall_values{% if jump %}, const Jump *jump{{ jump.decl }}{% endif %})
+    const {{ int }} *near, const {{ int }} *wall_rules, const {{ real }} *wall_values{% if jump %}, const Jump *jump,
+    const Side *own_side, const Side *coarser{{ jump.decl }}{% endif %})
 {
 {%- if not walls.own and not walls.inside %}
     (void)src;  // no rule reads what other cells hold
@@ -81,7 +82,7 @@
 {%- endif %}
 {%- endif %}
 {%- if jump and not walls.inside %}
-    (void)jump;
+    (void)jump, (void)own_side, (void)coarser;
 {%- endif %}
     {{ int }} w = -1;
     const int normal[{{ dim }}] = {
@@ -141,13 +142,13 @@
         if (walls == {{ form.walls }}) {
 {%- if form.inside %}
 {%- if jump %}
-            const int next[3] = {x + normal[0], y + normal[1], z{% if deep %} + normal[2]{% endif %}};
-            const int inner = next[0] + {{ bx }} * (next[1] + {{ by }} * next[2]);
+            const Spot next = { {x + normal[0], y + normal[1]{% if deep %}, z + normal[2]{% endif %}} };
+            const int inner = next.at[0] + {{ bx }} * (next.at[1]{% if deep %} + {{ by }} * next.at[2]{% endif %});
 {%- endif %}
             for (int i = 0; i < Q; ++i) {
 {%- if jump %}
                 if (jump) {
-                    inside[i] = arrives(jump, turn[i], next, inner{{ jump.pass }});
+                    inside[i] = arrives(jump, own_side, coarser, turn[i], next, inner{{ jump.pass }});
                     continue;
                 }
 {%- endif %}

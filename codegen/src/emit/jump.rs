@@ -81,7 +81,7 @@ fn packet(manifest: &Manifest, jump: &super::Jump, at: usize, plan: &Plan) -> Op
             Symbol::Level(LevelSymbol::Kind { child }) => printer.spell(*symbol, format!("kinds[{child}]")),
             Symbol::Level(LevelSymbol::Slope { stencil, axis, pop }) => {
                 let (real, stencil) = (real_name(manifest.real), jump.stencils[usize::from(stencil)].0);
-                let call = format!("{}(jump, level, node, corner, {}, {axis})", function(stencil), pop.index());
+                let call = format!("{}(jump, side, corner, {}, {axis})", function(stencil), pop.index());
                 lines.push(format!("const {real} {name} = {call};"));
             }
             _ => {}

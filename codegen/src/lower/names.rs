@@ -20,7 +20,8 @@ const RESERVED: &str = "
     before after stride at gather gather_walls from_wall collide init macroscopic
     jump packet kind kinds place corner child level arrives find beyond around wall_adds from_coarser from_finer saved reached
     has v upwind refined block entry other part way near far first last sum current coarse fine start corners nodes children
-    parents slots populations_0 populations_1 OPPOSITE DIM COARSER NOTHING COARSE FINE WALL Jump Place
+    parents slots populations_0 populations_1 OPPOSITE DIM COARSER COARSE FINE WALL Jump Side Spot Cell
+    look find entry_of wall_at side_of spot own_side coarser here step_of width
     streamed inside mirrored meets arrival node inward axes sign given VELOCITY NUMBER
     Q BX BY BZ CELLS NEAR FIELDS ITEMS STRIDE SLAB ROWS";
 
