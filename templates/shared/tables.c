@@ -5,9 +5,11 @@
 {%- endfor %}
 };
 
+{% if walls and walls.tables -%}
 // Direction of each velocity, by (cx+1) + 3 (cy+1){% if deep %} + 9 (cz+1){% endif %}.
 {{ table }} signed char NUMBER[NEAR] = { {{- numbers -}} };
 
+{% endif -%}
 {% if walls and walls.mirrors -%}
 // The wall that decides what comes back along a direction that leaves the block through the wall w: where several walls are
 // in the way, one that is no mirror. If all are mirrors, `mirrored` is what they send back: what left the image of the cell

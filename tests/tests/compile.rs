@@ -146,6 +146,36 @@ fn mesh_kernels_compile_for_both_targets() {
     }
 }
 
+/// With and without the rules of nodes that read the next cell, in both dimensions and real types.
+#[test]
+fn kernels_at_level_jumps_compile_for_both_targets() {
+    let toolkit = toolchain::cuda();
+    let temporary = tempfile::tempdir().expect("a temporary folder");
+    let methods = [
+        ("d2q9_bgk", "volumetric", Real::F64, [8, 8, 1]),
+        ("d2q9_trt", "volumetric_shifted", Real::F32, [16, 16, 1]),
+        ("d3q19_bgk", "volumetric_shifted", Real::F64, [4, 4, 4]),
+        ("d3q27_bgk", "volumetric_shifted", Real::F32, [32, 4, 4]),
+    ];
+    for (spec, coupling, real, block) in methods {
+        let model = compiled::model_with_coupling(spec, coupling);
+        for target in [Target::C, Target::Cuda] {
+            let bundle = compiled::compile_levels(&model, target, real, block);
+            for file in bundle.extras.iter().chain([&bundle.source]) {
+                std::fs::write(temporary.path().join(&file.name), &file.text).expect("a temporary file");
+            }
+            let source = temporary.path().join(&bundle.source.name);
+            match (target, &toolkit) {
+                (Target::C, _) => toolchain::gcc(&source),
+                // Each direction of three dimensions takes nvcc long: the largest method is left to the tests that run.
+                (Target::Cuda, Some(_)) if model.q() > 19 => {}
+                (Target::Cuda, Some(toolkit)) => drop(toolchain::nvcc(toolkit, &source, "90")),
+                (Target::Cuda, None) => {}
+            }
+        }
+    }
+}
+
 #[test]
 fn nvrtc_accepts_every_way_of_writing_kernels() {
     let Some(toolkit) = toolchain::cuda() else { return };
