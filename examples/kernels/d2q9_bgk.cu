@@ -6,11 +6,11 @@
 // options: cuda f64 soa block=128x2
 // cost:    init                 33 flop (as written 63): 14 add, 11 mul, 4 fma
 //                               3 loads, 9 stores, 96 B per cell
-//          stream_collide       71 flop (as written 110): 30 add, 16 mul, 12 fma, 1 div
+//          stream_collide       70 flop (as written 110): 30 add, 15 mul, 12 fma, 1 div
 //                               9 loads, 9 stores, 144 B per cell
 //          macroscopic          17 flop (as written 20): 14 add, 2 mul, 1 div
 //                               9 loads, 3 stores, 96 B per cell
-//          collide              71 flop (as written 110): 30 add, 16 mul, 12 fma, 1 div
+//          collide              70 flop (as written 110): 30 add, 15 mul, 12 fma, 1 div
 //                               9 loads, 9 stores, 144 B per cell
 
 // Populations of a box of cells from its macroscopic fields.
@@ -101,45 +101,47 @@ d2q9_bgk_stream_collide(
     const double f_8 = src[cell + 8 * stride_i - stride_y + 1];
 
     // ---- shared
-    const double t0 = 1.0 - omega;
+    const double t0 = f_5 + f_7 + f_1;
     const double t1 = f_6 + f_8 + f_2;
-    const double t2 = f_5 + f_7 + f_1;
-
-    // ---- rho   (d2q9_bgk.lbm:12)
-    const double rho = f_0 + f_3 + f_4 + t1 + t2;
 
     // ---- j   (d2q9_bgk.lbm:13)
-    const double jx = t2 - t1;
-    const double t3 = 0.3333333333333333 * omega;
+    const double jx = t0 - t1;
+
+    // ---- rho   (d2q9_bgk.lbm:12)
+    const double rho = f_0 + f_3 + f_4 + t1 + t0;
+    const double t2 = 0.3333333333333333 * omega;
+    const double t3 = t2 / rho;
     const double t4 = 0.1111111111111111 * omega * rho;
-    const double t5 = 0.5 * (t3 / rho);
+    const double t5 = 1.0 - omega;
+    const double t6 = jx * t3;
+    const double t7 = jx * t6;
+    const double t8 = jx * t2;
+
+    // ---- j   (d2q9_bgk.lbm:13)
     const double jy = f_3 + f_5 + f_8 - f_4 - f_6 - f_7;
-    const double t6 = jy * jy * t5;
-    const double t7 = jx * t5;
-    const double t8 = t4 - t6;
-    const double t9 = 2.0 * t6 + t4;
-    const double t10 = jx * t7;
+    const double t9 = jy * jy * t3;
+    const double t10 = jy * t2;
+    const double t11 = 0.75 * (jy * t6);
+    const double t12 = t4 - t9 * 0.5;
 
     // ---- post
-    const double post_0 = f_0 * t0 + 4.0 * (t8 - t10);
-    const double t11 = 2.0 * t10 + t8;
-    const double t12 = jx * t3;
-    const double post_1 = t11 + t12 + f_1 * t0;
-    const double post_2 = t11 - t12 + f_2 * t0;
-    const double t13 = jy * t3;
-    const double t14 = 1.5 * (jy * t7);
-    const double t15 = t10 - t9;
-    const double post_3 = t13 - t15 + f_3 * t0;
-    const double post_4 = -t15 - t13 + f_4 * t0;
-    const double t16 = 0.5 * t10 + 0.25 * t9;
-    const double t17 = 0.25 * (t12 + t13);
-    const double t18 = 0.25 * (t12 - t13);
-    const double t19 = t16 + t14;
-    const double post_5 = t17 + t19 + f_5 * t0;
-    const double post_6 = t19 - t17 + f_6 * t0;
-    const double t20 = t14 - t16;
-    const double post_7 = t18 - t20 + f_7 * t0;
-    const double post_8 = -t18 - t20 + f_8 * t0;
+    const double post_0 = f_0 * t5 + 4.0 * t12 - t7 * 2.0;
+    const double t13 = t4 + t9;
+    const double t14 = t12 + t7;
+    const double post_1 = t14 + t8 + f_1 * t5;
+    const double post_2 = t14 - t8 + f_2 * t5;
+    const double t15 = 0.5 * t7 - t13;
+    const double post_3 = t10 - t15 + f_3 * t5;
+    const double post_4 = -t15 - t10 + f_4 * t5;
+    const double t16 = 0.25 * (t13 + t7);
+    const double t17 = 0.25 * (t8 + t10);
+    const double t18 = 0.25 * (t8 - t10);
+    const double t19 = t16 + t11;
+    const double post_5 = t17 + t19 + f_5 * t5;
+    const double post_6 = t19 - t17 + f_6 * t5;
+    const double t20 = t11 - t16;
+    const double post_7 = t18 - t20 + f_7 * t5;
+    const double post_8 = -t18 - t20 + f_8 * t5;
 
     dst[cell] = post_0;
     dst[cell + stride_i] = post_1;
@@ -224,45 +226,47 @@ d2q9_bgk_collide(
     const double f_8 = src[8 * (size_t)count + state];
 
     // ---- shared
-    const double t0 = 1.0 - omega;
+    const double t0 = f_5 + f_7 + f_1;
     const double t1 = f_6 + f_8 + f_2;
-    const double t2 = f_5 + f_7 + f_1;
-
-    // ---- rho   (d2q9_bgk.lbm:12)
-    const double rho = f_0 + f_3 + f_4 + t1 + t2;
 
     // ---- j   (d2q9_bgk.lbm:13)
-    const double jx = t2 - t1;
-    const double t3 = 0.3333333333333333 * omega;
+    const double jx = t0 - t1;
+
+    // ---- rho   (d2q9_bgk.lbm:12)
+    const double rho = f_0 + f_3 + f_4 + t1 + t0;
+    const double t2 = 0.3333333333333333 * omega;
+    const double t3 = t2 / rho;
     const double t4 = 0.1111111111111111 * omega * rho;
-    const double t5 = 0.5 * (t3 / rho);
+    const double t5 = 1.0 - omega;
+    const double t6 = jx * t3;
+    const double t7 = jx * t6;
+    const double t8 = jx * t2;
+
+    // ---- j   (d2q9_bgk.lbm:13)
     const double jy = f_3 + f_5 + f_8 - f_4 - f_6 - f_7;
-    const double t6 = jy * jy * t5;
-    const double t7 = jx * t5;
-    const double t8 = t4 - t6;
-    const double t9 = 2.0 * t6 + t4;
-    const double t10 = jx * t7;
+    const double t9 = jy * jy * t3;
+    const double t10 = jy * t2;
+    const double t11 = 0.75 * (jy * t6);
+    const double t12 = t4 - t9 * 0.5;
 
     // ---- post
-    const double post_0 = f_0 * t0 + 4.0 * (t8 - t10);
-    const double t11 = 2.0 * t10 + t8;
-    const double t12 = jx * t3;
-    const double post_1 = t11 + t12 + f_1 * t0;
-    const double post_2 = t11 - t12 + f_2 * t0;
-    const double t13 = jy * t3;
-    const double t14 = 1.5 * (jy * t7);
-    const double t15 = t10 - t9;
-    const double post_3 = t13 - t15 + f_3 * t0;
-    const double post_4 = -t15 - t13 + f_4 * t0;
-    const double t16 = 0.5 * t10 + 0.25 * t9;
-    const double t17 = 0.25 * (t12 + t13);
-    const double t18 = 0.25 * (t12 - t13);
-    const double t19 = t16 + t14;
-    const double post_5 = t17 + t19 + f_5 * t0;
-    const double post_6 = t19 - t17 + f_6 * t0;
-    const double t20 = t14 - t16;
-    const double post_7 = t18 - t20 + f_7 * t0;
-    const double post_8 = -t18 - t20 + f_8 * t0;
+    const double post_0 = f_0 * t5 + 4.0 * t12 - t7 * 2.0;
+    const double t13 = t4 + t9;
+    const double t14 = t12 + t7;
+    const double post_1 = t14 + t8 + f_1 * t5;
+    const double post_2 = t14 - t8 + f_2 * t5;
+    const double t15 = 0.5 * t7 - t13;
+    const double post_3 = t10 - t15 + f_3 * t5;
+    const double post_4 = -t15 - t10 + f_4 * t5;
+    const double t16 = 0.25 * (t13 + t7);
+    const double t17 = 0.25 * (t8 + t10);
+    const double t18 = 0.25 * (t8 - t10);
+    const double t19 = t16 + t11;
+    const double post_5 = t17 + t19 + f_5 * t5;
+    const double post_6 = t19 - t17 + f_6 * t5;
+    const double t20 = t11 - t16;
+    const double post_7 = t18 - t20 + f_7 * t5;
+    const double post_8 = -t18 - t20 + f_8 * t5;
 
     dst[state] = post_0;
     dst[1 * (size_t)count + state] = post_1;

@@ -377,45 +377,47 @@ pub fn collide_lanes<const N: usize>(
         let f_8 = src[8][lane];
 
         // ---- shared
-        let t0 = 1.0_f64 - omega;
+        let t0 = f_5 + f_7 + f_1;
         let t1 = f_6 + f_8 + f_2;
-        let t2 = f_5 + f_7 + f_1;
-
-        // ---- rho   (d2q9_bgk.lbm:12)
-        let rho = f_0 + f_3 + f_4 + t1 + t2;
 
         // ---- j   (d2q9_bgk.lbm:13)
-        let jx = t2 - t1;
-        let t3 = 0.3333333333333333_f64 * omega;
+        let jx = t0 - t1;
+
+        // ---- rho   (d2q9_bgk.lbm:12)
+        let rho = f_0 + f_3 + f_4 + t1 + t0;
+        let t2 = 0.3333333333333333_f64 * omega;
+        let t3 = t2 / rho;
         let t4 = 0.1111111111111111_f64 * omega * rho;
-        let t5 = 0.5_f64 * (t3 / rho);
+        let t5 = 1.0_f64 - omega;
+        let t6 = jx * t3;
+        let t7 = jx * t6;
+        let t8 = jx * t2;
+
+        // ---- j   (d2q9_bgk.lbm:13)
         let jy = f_3 + f_5 + f_8 - f_4 - f_6 - f_7;
-        let t6 = jy * jy * t5;
-        let t7 = jx * t5;
-        let t8 = t4 - t6;
-        let t9 = 2.0_f64 * t6 + t4;
-        let t10 = jx * t7;
+        let t9 = jy * jy * t3;
+        let t10 = jy * t2;
+        let t11 = 0.75_f64 * (jy * t6);
+        let t12 = t4 - t9 * 0.5_f64;
 
         // ---- post
-        let post_0 = f_0 * t0 + 4.0_f64 * (t8 - t10);
-        let t11 = 2.0_f64 * t10 + t8;
-        let t12 = jx * t3;
-        let post_1 = t11 + t12 + f_1 * t0;
-        let post_2 = t11 - t12 + f_2 * t0;
-        let t13 = jy * t3;
-        let t14 = 1.5_f64 * (jy * t7);
-        let t15 = t10 - t9;
-        let post_3 = t13 - t15 + f_3 * t0;
-        let post_4 = -t15 - t13 + f_4 * t0;
-        let t16 = 0.5_f64 * t10 + 0.25_f64 * t9;
-        let t17 = 0.25_f64 * (t12 + t13);
-        let t18 = 0.25_f64 * (t12 - t13);
-        let t19 = t16 + t14;
-        let post_5 = t17 + t19 + f_5 * t0;
-        let post_6 = t19 - t17 + f_6 * t0;
-        let t20 = t14 - t16;
-        let post_7 = t18 - t20 + f_7 * t0;
-        let post_8 = -t18 - t20 + f_8 * t0;
+        let post_0 = f_0 * t5 + 4.0_f64 * t12 - t7 * 2.0_f64;
+        let t13 = t4 + t9;
+        let t14 = t12 + t7;
+        let post_1 = t14 + t8 + f_1 * t5;
+        let post_2 = t14 - t8 + f_2 * t5;
+        let t15 = 0.5_f64 * t7 - t13;
+        let post_3 = t10 - t15 + f_3 * t5;
+        let post_4 = -t15 - t10 + f_4 * t5;
+        let t16 = 0.25_f64 * (t13 + t7);
+        let t17 = 0.25_f64 * (t8 + t10);
+        let t18 = 0.25_f64 * (t8 - t10);
+        let t19 = t16 + t11;
+        let post_5 = t17 + t19 + f_5 * t5;
+        let post_6 = t19 - t17 + f_6 * t5;
+        let t20 = t11 - t16;
+        let post_7 = t18 - t20 + f_7 * t5;
+        let post_8 = -t18 - t20 + f_8 * t5;
 
         dst[0][lane] = post_0;
         dst[1][lane] = post_1;

@@ -6,11 +6,11 @@
 // options: cuda f32 soa block=128x2x1
 // cost:    init                 68 flop (as written 141): 32 add, 14 mul, 11 fma
 //                               4 loads, 19 stores, 92 B per cell
-//          stream_collide       145 flop (as written 246): 67 add, 19 mul, 29 fma, 1 div
+//          stream_collide       145 flop (as written 246): 66 add, 18 mul, 30 fma, 1 div
 //                               19 loads, 19 stores, 152 B per cell
 //          macroscopic          37 flop (as written 48): 33 add, 3 mul, 1 div
 //                               19 loads, 4 stores, 92 B per cell
-//          collide              145 flop (as written 246): 67 add, 19 mul, 29 fma, 1 div
+//          collide              145 flop (as written 246): 66 add, 18 mul, 30 fma, 1 div
 //                               19 loads, 19 stores, 152 B per cell
 
 // Populations of a box of cells from its macroscopic fields.
@@ -151,25 +151,25 @@ d3q19_bgk_stream_collide(
 
     // ---- shared
     const float t0 = 1.0f - omega;
-    const float t1 = f_1 + f_11 + f_9;
-    const float t2 = f_16 + f_18 + (f_4 + f_13);
-    const float t3 = f_2 + f_12 + (f_8 + f_10);
-    const float t4 = f_3 + f_17 + f_14 + (f_7 + f_15);
+    const float t1 = 0.083333336f * omega;
+    const float t2 = f_1 + f_11 + f_9;
+    const float t3 = f_16 + f_18 + (f_4 + f_13);
+    const float t4 = f_2 + f_12 + (f_8 + f_10);
+    const float t5 = f_3 + f_17 + f_14 + (f_7 + f_15);
 
     // ---- rho   (d3q19_bgk.lbm:12)
-    const float rho = f_0 + f_5 + f_6 + t1 + t2 + t3 + t4;
+    const float rho = f_0 + f_5 + f_6 + t2 + t3 + t4 + t5;
 
     // ---- j   (d3q19_bgk.lbm:13)
-    const float jx = f_7 + f_13 + t1 - f_14 - t3;
-    const float jy = t4 - f_8 - t2;
-    const float t5 = 0.083333336f * omega;
-    const float t6 = 0.055555556f * omega * rho;
-    const float t7 = t5 / rho;
-    const float t8 = jx * t7;
-    const float t9 = jx * t8;
-    const float t10 = jx * t5;
-    const float t11 = t6 - t9;
-    const float t12 = 0.5f * t6 + t9;
+    const float jx = f_7 + f_13 + t2 - f_14 - t4;
+    const float jy = t5 - f_8 - t3;
+    const float t6 = rho * t1;
+    const float t7 = t1 / rho;
+    const float t8 = 3.0f * (jx * t7);
+    const float t9 = 0.33333334f * (jx * t8);
+    const float t10 = jx * t1;
+    const float t11 = 0.6666667f * t6 - t9;
+    const float t12 = 0.33333334f * t6 + t9;
     const float jz = f_5 + f_9 + f_12 + f_15 + f_18 - f_6 - f_10 - f_11 - f_16 - f_17;
     const float t13 = jz * jz * t7;
     const float t14 = jy * t7;
@@ -185,10 +185,10 @@ d3q19_bgk_stream_collide(
     const float post_1 = f_1 * t0 + t20 + 2.0f * t18;
     const float post_2 = f_2 * t0 + t20 - 2.0f * t19;
     const float t21 = 0.5f * t11 + t17;
-    const float t22 = jy * t5;
-    const float t23 = jz * t5;
-    const float t24 = 3.0f * (jy * t8);
-    const float t25 = 3.0f * (jz * t8);
+    const float t22 = jy * t1;
+    const float t23 = jz * t1;
+    const float t24 = jy * t8;
+    const float t25 = jz * t8;
     const float t26 = 0.5f * t13 - t15;
     const float t27 = t13 - t15 * 0.5f;
     const float t28 = t22 - t26;
@@ -337,25 +337,25 @@ d3q19_bgk_collide(
 
     // ---- shared
     const float t0 = 1.0f - omega;
-    const float t1 = f_1 + f_11 + f_9;
-    const float t2 = f_16 + f_18 + (f_4 + f_13);
-    const float t3 = f_2 + f_12 + (f_8 + f_10);
-    const float t4 = f_3 + f_17 + f_14 + (f_7 + f_15);
+    const float t1 = 0.083333336f * omega;
+    const float t2 = f_1 + f_11 + f_9;
+    const float t3 = f_16 + f_18 + (f_4 + f_13);
+    const float t4 = f_2 + f_12 + (f_8 + f_10);
+    const float t5 = f_3 + f_17 + f_14 + (f_7 + f_15);
 
     // ---- rho   (d3q19_bgk.lbm:12)
-    const float rho = f_0 + f_5 + f_6 + t1 + t2 + t3 + t4;
+    const float rho = f_0 + f_5 + f_6 + t2 + t3 + t4 + t5;
 
     // ---- j   (d3q19_bgk.lbm:13)
-    const float jx = f_7 + f_13 + t1 - f_14 - t3;
-    const float jy = t4 - f_8 - t2;
-    const float t5 = 0.083333336f * omega;
-    const float t6 = 0.055555556f * omega * rho;
-    const float t7 = t5 / rho;
-    const float t8 = jx * t7;
-    const float t9 = jx * t8;
-    const float t10 = jx * t5;
-    const float t11 = t6 - t9;
-    const float t12 = 0.5f * t6 + t9;
+    const float jx = f_7 + f_13 + t2 - f_14 - t4;
+    const float jy = t5 - f_8 - t3;
+    const float t6 = rho * t1;
+    const float t7 = t1 / rho;
+    const float t8 = 3.0f * (jx * t7);
+    const float t9 = 0.33333334f * (jx * t8);
+    const float t10 = jx * t1;
+    const float t11 = 0.6666667f * t6 - t9;
+    const float t12 = 0.33333334f * t6 + t9;
     const float jz = f_5 + f_9 + f_12 + f_15 + f_18 - f_6 - f_10 - f_11 - f_16 - f_17;
     const float t13 = jz * jz * t7;
     const float t14 = jy * t7;
@@ -371,10 +371,10 @@ d3q19_bgk_collide(
     const float post_1 = f_1 * t0 + t20 + 2.0f * t18;
     const float post_2 = f_2 * t0 + t20 - 2.0f * t19;
     const float t21 = 0.5f * t11 + t17;
-    const float t22 = jy * t5;
-    const float t23 = jz * t5;
-    const float t24 = 3.0f * (jy * t8);
-    const float t25 = 3.0f * (jz * t8);
+    const float t22 = jy * t1;
+    const float t23 = jz * t1;
+    const float t24 = jy * t8;
+    const float t25 = jz * t8;
     const float t26 = 0.5f * t13 - t15;
     const float t27 = t13 - t15 * 0.5f;
     const float t28 = t22 - t26;

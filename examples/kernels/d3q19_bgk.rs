@@ -461,25 +461,25 @@ pub fn collide_lanes<const N: usize>(
 
         // ---- shared
         let t0 = 1.0_f32 - omega;
-        let t1 = f_1 + f_11 + f_9;
-        let t2 = f_16 + f_18 + (f_4 + f_13);
-        let t3 = f_2 + f_12 + (f_8 + f_10);
-        let t4 = f_3 + f_17 + f_14 + (f_7 + f_15);
+        let t1 = 0.083333336_f32 * omega;
+        let t2 = f_1 + f_11 + f_9;
+        let t3 = f_16 + f_18 + (f_4 + f_13);
+        let t4 = f_2 + f_12 + (f_8 + f_10);
+        let t5 = f_3 + f_17 + f_14 + (f_7 + f_15);
 
         // ---- rho   (d3q19_bgk.lbm:12)
-        let rho = f_0 + f_5 + f_6 + t1 + t2 + t3 + t4;
+        let rho = f_0 + f_5 + f_6 + t2 + t3 + t4 + t5;
 
         // ---- j   (d3q19_bgk.lbm:13)
-        let jx = f_7 + f_13 + t1 - f_14 - t3;
-        let jy = t4 - f_8 - t2;
-        let t5 = 0.083333336_f32 * omega;
-        let t6 = 0.055555556_f32 * omega * rho;
-        let t7 = t5 / rho;
-        let t8 = jx * t7;
-        let t9 = jx * t8;
-        let t10 = jx * t5;
-        let t11 = t6 - t9;
-        let t12 = 0.5_f32 * t6 + t9;
+        let jx = f_7 + f_13 + t2 - f_14 - t4;
+        let jy = t5 - f_8 - t3;
+        let t6 = rho * t1;
+        let t7 = t1 / rho;
+        let t8 = 3.0_f32 * (jx * t7);
+        let t9 = 0.33333334_f32 * (jx * t8);
+        let t10 = jx * t1;
+        let t11 = 0.6666667_f32 * t6 - t9;
+        let t12 = 0.33333334_f32 * t6 + t9;
         let jz = f_5 + f_9 + f_12 + f_15 + f_18 - f_6 - f_10 - f_11 - f_16 - f_17;
         let t13 = jz * jz * t7;
         let t14 = jy * t7;
@@ -495,10 +495,10 @@ pub fn collide_lanes<const N: usize>(
         let post_1 = f_1 * t0 + t20 + 2.0_f32 * t18;
         let post_2 = f_2 * t0 + t20 - 2.0_f32 * t19;
         let t21 = 0.5_f32 * t11 + t17;
-        let t22 = jy * t5;
-        let t23 = jz * t5;
-        let t24 = 3.0_f32 * (jy * t8);
-        let t25 = 3.0_f32 * (jz * t8);
+        let t22 = jy * t1;
+        let t23 = jz * t1;
+        let t24 = jy * t8;
+        let t25 = jz * t8;
         let t26 = 0.5_f32 * t13 - t15;
         let t27 = t13 - t15 * 0.5_f32;
         let t28 = t22 - t26;
