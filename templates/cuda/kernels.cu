@@ -197,15 +197,20 @@ extern "C" __global__ void __launch_bounds__({{ threads }})
 {% for line in kernel.signature.doc -%}
 // {{ line }}
 {% endfor -%}
-extern "C" __global__ void __launch_bounds__({{ threads }})
+extern "C" __global__ void __launch_bounds__({% if jump.shared %}{{ bx }} * {{ by }} * {{ bz }}{% else %}{{ threads }}{% endif %})
 {{ kernel.signature.symbol }}(
 {%- for arg in kernel.signature.args %}
     {{ arg }}
 {%- endfor %}
 {
+{%- if jump.shared %}
+    if (blockIdx.x >= count) return;
+    const int slot = ids[blockIdx.x], cell = threadIdx.x;
+{%- else %}
 {%- for line in thread %}
     {{ line }}
 {%- endfor %}
+{%- endif %}
 {{ pad }}    Jump jump = around(slot, neighbours, nodes, near, children, slots, corners, saved,
 {{ pad }}        populations_0, populations_1, current, fine, start);
 {%- if kernel.walls %}
@@ -216,8 +221,40 @@ extern "C" __global__ void __launch_bounds__({{ threads }})
 {{ pad }}        : side_of(&jump, coarse ? populations_1 : populations_0, parents[jump.node]);
 {{ pad }}    const Spot here = { {cell % {{ bx }}, cell / {{ bx }} % {{ by }}{% if deep %}, cell / ({{ bx }} * {{ by }}){% endif %}} };
 {{ pad }}    {{ real }} f[Q];
+{%- if jump.shared %}
+
+    // ---- what crosses jumps is listed, and shared out among the threads: few cells have it, and it is long
+    __shared__ {{ real }} crossed[Q * CELLS];
+    __shared__ unsigned short list[Q * CELLS];
+    __shared__ int listed;
+    if (cell == 0) listed = 0;
+    __syncthreads();
+    unsigned late = 0;
+#pragma unroll
+    for (int i = 0; i < Q; ++i) {
+        const Way way = way_of(&jump, &own, i, here);
+        if (way.crosses) {
+            list[atomicAdd(&listed, 1)] = i * CELLS + cell;
+            late |= 1u << i;
+        } else {
+            f[i] = straight(&jump, way, i, here, cell);
+        }
+    }
+    __syncthreads();
+    for (int entry = cell; entry < listed; entry += CELLS) {
+        const int i = list[entry] / CELLS, other = list[entry] % CELLS;
+        const Spot there = { {other % {{ bx }}, other / {{ bx }} % {{ by }}{% if deep %}, other / ({{ bx }} * {{ by }}){% endif %}} };
+        crossed[list[entry]] = arrives(&jump, &own, &coarser, i, there, other{{ jump.pass }});
+    }
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < Q; ++i) {
+        if (late >> i & 1) f[i] = crossed[i * CELLS + cell];
+    }
+{%- else %}
 #pragma unroll
 {{ pad }}    for (int i = 0; i < Q; ++i) f[i] = arrives(&jump, &own, &coarser, i, here, cell{{ jump.pass }});
+{%- endif %}
 {%- if kernel.walls and walls.nodes %}
 {{ pad }}    node(f, 1, here.at[0], here.at[1], {% if deep %}here.at[2]{% else %}0{% endif %}, jump.own,
 {{ pad }}        neighbours + (size_t)slot * NEAR, wall_rules, wall_values, &jump, &own, &coarser{{ jump.pass }});

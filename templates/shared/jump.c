@@ -175,6 +175,10 @@ typedef struct {
         kinds[other] = kind(side, start, direction);
     }
 {%- endif %}
+{%- for slope in jump.slopes %}
+    {{ real }} {{ slope.name }}[DIM];
+    for (int axis = 0; axis < DIM; ++axis) {{ slope.name }}[axis] = {{ slope.function }}(jump, side, corner, direction, axis);
+{%- endfor %}
 {%- if jump.switches %}
     switch (direction) {
 {%- for packet in jump.packets %}
@@ -274,47 +278,75 @@ typedef struct {
     return {{ jump.share }} * sum;
 }
 
-// What a direction brings to a cell of the block; `own` is about its node, `coarser` about its parent.
-{{ inline }} {{ real }} arrives(
-    const Jump *jump, const Side *own_side, const Side *coarser, const int direction, const Spot at, const int cell{{ jump.decl }})
+// Where a direction comes from, at a cell of the block.
+typedef struct {
+    int crosses;  // whether it may have come from another level: 1 from a coarser one, 2 from a finer one
+    {{ int }} from;  // what is there: a slot, a wall, or a coarser block
+    int upwind;  // the cell, if it is a slot
+} Way;
+
+{{ inline }} Way way_of(const Jump *jump, const Side *own_side, const int direction, const Spot at)
 {
     const int side[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
-    const {{ int }} *const slots = jump->neighbours + (size_t)jump->slot * NEAR;
-    int entry = {{ middle }}, upwind = 0, step_of[DIM];
+    Way way = {0, 0, 0};
+    int entry = {{ middle }}, step_of[DIM];
     for (int axis = 0, step = 1, stride = 1; axis < DIM; stride *= side[axis], step *= 3, ++axis) {
         const int place = at.at[axis] - VELOCITY[direction][axis];
         const int block = place < 0 ? -1 : place >= side[axis] ? 1 : 0;
         step_of[axis] = block * step;
         entry += step_of[axis];
-        upwind += stride * (place - block * side[axis]);
+        way.upwind += stride * (place - block * side[axis]);
     }
-    const {{ int }} from = slots[entry];
+    way.from = jump->neighbours[(size_t)jump->slot * NEAR + entry];
+    way.crosses = way.from == COARSER;
     if (own_side->refined != 0) {
-        // Blocks on the way, or, off a wall, around.
-        int refined = from < 0 && (own_side->solid >> entry & 1);
+        // Refined blocks on the way, or, off a wall, around.
+        int refined = way.from < 0 && way.from != COARSER;
         for (int part = 1; part < {{ jump.children }}; ++part) {
-            int way = {{ middle }};
-            for (int axis = 0; axis < DIM; ++axis) way += (part >> axis & 1) * step_of[axis];
-            refined |= own_side->refined >> way & 1;
+            int passed = {{ middle }};
+            for (int axis = 0; axis < DIM; ++axis) passed += (part >> axis & 1) * step_of[axis];
+            refined |= own_side->refined >> passed & 1;
         }
-        if (refined) return from_finer(jump, own_side, direction, at{{ jump.pass }});
+        if (refined) way.crosses = 2;
     }
-    if (from == COARSER) return from_coarser(jump, coarser, direction, at, cell{{ jump.pass }});
+    return way;
+}
+
+// What a direction brings from the same level, or off a wall.
+{{ inline }} {{ real }} straight(const Jump *jump, const Way way, const int direction, const Spot at, const int cell)
+{
 {%- if jump.walls %}
     const {{ real }} *own = jump->own + (size_t)jump->slot * (Q * CELLS) + (size_t)cell;
+{%- if walls.mirrors %}
+    const {{ int }} *const slots = jump->neighbours + (size_t)jump->slot * NEAR;
+{%- else %}
+    (void)at;
+{%- endif %}
 {%- if cuda %}
-    return pull(from, direction, upwind, jump->own, own, jump->wall_rules, jump->wall_values
+    return pull(way.from, direction, way.upwind, jump->own, own, jump->wall_rules, jump->wall_values
         {%- if walls.mirrors %}, slots, at.at[0], at.at[1], {% if deep %}at.at[2]{% else %}0{% endif %}{% endif %});
 {%- else %}
-    if (from < 0) {
-        return from_wall(-1 - from, direction, own, jump->wall_rules, jump->wall_values
+    if (way.from < 0) {
+        return from_wall(-1 - way.from, direction, own, jump->wall_rules, jump->wall_values
             {%- if walls.mirrors %}, jump->own, slots, at.at[0], at.at[1], {% if deep %}at.at[2]{% else %}0{% endif %}{% endif %});
     }
 {%- endif %}
+{%- else %}
+    (void)at, (void)cell;
 {%- endif %}
 {%- if not cuda or not jump.walls %}
-    return jump->own[(size_t)from * (Q * CELLS) + (size_t)(direction * CELLS + upwind)];
+    return jump->own[(size_t)way.from * (Q * CELLS) + (size_t)(direction * CELLS + way.upwind)];
 {%- endif %}
+}
+
+// What a direction brings to a cell of the block; `own_side` is about its node, `coarser` about its parent.
+{{ inline }} {{ real }} arrives(
+    const Jump *jump, const Side *own_side, const Side *coarser, const int direction, const Spot at, const int cell{{ jump.decl }})
+{
+    const Way way = way_of(jump, own_side, direction, at);
+    if (way.crosses == 2) return from_finer(jump, own_side, direction, at{{ jump.pass }});
+    if (way.crosses == 1) return from_coarser(jump, coarser, direction, at, cell{{ jump.pass }});
+    return straight(jump, way, direction, at, cell);
 }
 
 // The jump around a block. `current` and `fine` say which set of populations is current on the block's level and on the next

@@ -11,6 +11,7 @@ use super::formula::{Language, Printer, real_name};
 use super::view::{Case, Jump, JumpKernel, Kernel, LinkRule, Packet, Slope, SlopeSet};
 use super::{Method, Wall};
 use crate::ir::{Output, Plan};
+use crate::lower::signature::jumps_are_shared;
 
 /// The kernels of blocks at level jumps, and what crosses; `kernel` gives the signature of a role.
 pub fn view(method: &Method, jump: &super::Jump, kernel: impl Fn(Role, Option<(&Plan, &[Output])>) -> Kernel) -> Jump {
@@ -44,6 +45,7 @@ pub fn view(method: &Method, jump: &super::Jump, kernel: impl Fn(Role, Option<(&
         walls: !method.walls.is_empty(),
         links: links(method),
         children,
+        shared: jumps_are_shared(manifest),
         share: super::number::literal(&lbm_dsl::expr::Rational::new(1.into(), children.into()), manifest.real),
         opposites: opposites.join(", "),
         kinds: reads(&|symbol| matches!(symbol, Symbol::Level(LevelSymbol::Kind { .. }))),
@@ -79,6 +81,10 @@ fn packet(manifest: &Manifest, jump: &super::Jump, at: usize, plan: &Plan) -> Op
         match *symbol {
             Symbol::Population(pop) => printer.spell(*symbol, format!("own[{} * CELLS]", pop.index())),
             Symbol::Level(LevelSymbol::Kind { child }) => printer.spell(*symbol, format!("kinds[{child}]")),
+            // Slopes of the population itself are there for all directions.
+            Symbol::Level(LevelSymbol::Slope { stencil, axis, pop }) if pop.index() == at => {
+                printer.spell(*symbol, format!("{}[{axis}]", slopes_of(jump.stencils[usize::from(stencil)].0)));
+            }
             Symbol::Level(LevelSymbol::Slope { stencil, axis, pop }) => {
                 let (real, stencil) = (real_name(manifest.real), jump.stencils[usize::from(stencil)].0);
                 let call = format!("{}(jump, side, corner, {}, {axis})", function(stencil), pop.index());
@@ -107,6 +113,11 @@ fn packet(manifest: &Manifest, jump: &super::Jump, at: usize, plan: &Plan) -> Op
         Case { at, lines: own.flat_map(|id| statement(*id)).chain([format!("return {value};")]).collect() }
     };
     Some(Packet { at, lines, cases: outputs.iter().enumerate().map(case).collect() })
+}
+
+/// Name of the slopes of a population along each axis by a derivative stencil.
+fn slopes_of(stencil: &Stencil) -> String {
+    format!("slopes_{}", stencil.name())
 }
 
 /// Name of the function of a derivative stencil.
@@ -147,6 +158,7 @@ fn slope(manifest: &Manifest, stencil: &Stencil, plans: &[&Plan]) -> Slope {
     Slope {
         doc: vec![format!("Stencil {}{doc}", stencil.name()), "A cell is given by the lowest place in it.".into()],
         function: function(stencil),
+        name: slopes_of(stencil),
         points: points.iter().map(i64::to_string).collect::<Vec<_>>().join(", "),
         count: points.len(),
         sets: stencil.sets().iter().zip(plans).map(set).collect(),

@@ -212,6 +212,8 @@ pub struct Jump {
     pub children: usize,
     /// One over that.
     pub share: String,
+    /// CUDA: whether the threads of a block share the work of what crosses jumps.
+    pub shared: bool,
     /// The opposite of each direction.
     pub opposites: String,
     /// Whether packets depend on how they travel.
@@ -275,6 +277,8 @@ pub struct Slope {
     pub doc: Vec<String>,
     /// Name of its function.
     pub function: String,
+    /// Name of its values along each axis.
+    pub name: String,
     /// Points of all sets, in cells.
     pub points: String,
     /// How many there are.

@@ -21,7 +21,7 @@ const RESERVED: &str = "
     jump packet kind kinds place corner child level arrives find beyond around wall_adds from_coarser from_finer saved reached
     has v upwind refined block entry other part way near far first last sum current coarse fine start corners nodes children
     parents slots populations_0 populations_1 OPPOSITE DIM COARSER COARSE FINE WALL Jump Side Spot Cell
-    look find entry_of wall_at side_of spot own_side coarser here step_of width
+    look find entry_of wall_at side_of spot own_side coarser here step_of width way way_of straight Way crossed list listed late
     streamed inside mirrored meets arrival node inward axes sign given VELOCITY NUMBER
     Q BX BY BZ CELLS NEAR FIELDS ITEMS STRIDE SLAB ROWS";
 

@@ -156,6 +156,7 @@ fn kernel(model: &Model, manifest: &Manifest, role: Role, arithmetic: Cost) -> K
     let items = (THREADS / cells).max(1);
     let (threads, items_per_group) = match role {
         Role::Collide => (THREADS, THREADS),
+        Role::StreamCollideJump | Role::StreamCollideJumpWalls if jumps_are_shared(manifest) => (cells, 1),
         _ if cells > THREADS => (THREADS, 1),
         _ => (items * cells, items),
     };
@@ -209,6 +210,13 @@ fn kernel(model: &Model, manifest: &Manifest, role: Role, arithmetic: Cost) -> K
         threads,
         items_per_group,
     }
+}
+
+/// CUDA: whether the threads of a block share the work of what crosses level jumps, through shared memory of one value for
+/// each population: so little that several blocks fit on a multiprocessor.
+pub fn jumps_are_shared(manifest: &Manifest) -> bool {
+    let (values, bytes) = (manifest.q() * manifest.cells(), manifest.real.bytes());
+    manifest.cells() as u32 <= THREADS && manifest.q() <= 32 && values * bytes <= 16 * 1024
 }
 
 /// What a kernel of blocks at level jumps takes behind the table of neighbours.
