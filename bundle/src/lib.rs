@@ -112,8 +112,8 @@ pub enum Role {
     /// `stream_collide_walls(ids, count, neighbours, wall_rules, wall_values, src, dst, params..)`.
     StreamCollideWalls,
     /// The same for blocks beside coarser or refined ones, away from walls, if the bundle has a [`Coupling`] of packets:
-    /// `stream_collide_jump(ids, count, neighbours, <forest>, saved, first, second, current, coarse, fine, start,
-    /// params..)`; the forest is `nodes, near, children, parents, slots, corners`.
+    /// `stream_collide_jump(ids, count, neighbours, <forest>, saved, populations_0, populations_1, current, coarse,
+    /// fine, start, params..)`; the forest is `nodes, near, children, parents, slots, corners`.
     StreamCollideJump,
     /// The same beside walls, which come behind `corners`: `wall_rules, wall_values`.
     StreamCollideJumpWalls,
@@ -265,6 +265,15 @@ pub struct Direction {
     pub weight: String,
     /// Position of the opposite direction of the same set.
     pub opposite: u32,
+}
+
+impl Direction {
+    /// The weight as a number; no number where the text is none, which no manifest of ours has.
+    pub fn weight_value(&self) -> f64 {
+        let (above, below) = self.weight.split_once('/').unwrap_or((&self.weight, "1"));
+        let number = |text: &str| text.trim().parse().unwrap_or(f64::NAN);
+        number(above) / number(below)
+    }
 }
 
 /// A transport coefficient in lattice units, found by linearising the collision about rest.

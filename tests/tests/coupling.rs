@@ -157,13 +157,12 @@ impl<'m> Case<'m> {
     }
 }
 
-/// A strip, a square, an L and nothing at all, of the middle half of a box.
+/// A strip, a square or an L, of the middle half of a box.
 fn patch(shape: &str, dim: usize, side: usize) -> Patch {
     let q = side as i64 / 4;
     let middle = |x: i64| (q..3 * q).contains(&x);
     let upper = |x: i64| x >= 2 * q;
     Patch::new(dim, side, |at| match shape {
-        "none" => false,
         "strip" => middle(at[0]),
         "square" => at[..dim].iter().all(|x| middle(*x)),
         _ => at[..dim].iter().all(|x| middle(*x)) && !at[..dim].iter().all(|x| upper(*x)),

@@ -42,7 +42,7 @@ fn noisy(model: &Model, bundle: &Bundle, shape: &str, omega: f64) -> (Simulation
     let mut reference = TwoLevels::new(model, Collision::new(bundle), patch, omega);
 
     // The same noise in both: it depends on the place alone.
-    let weights: Vec<f64> = flow.manifest().directions.iter().map(|direction| weight(&direction.weight)).collect();
+    let weights: Vec<f64> = flow.manifest().directions.iter().map(|direction| direction.weight_value()).collect();
     let noise = |centre: [f64; 3]| -> Vec<f64> {
         let seed = centre.iter().fold(7u64, |seed, at| seed.wrapping_mul(1_000_003).wrapping_add((at * 64.0) as u64));
         let mut random = Random(seed);
@@ -56,11 +56,6 @@ fn noisy(model: &Model, bundle: &Bundle, shape: &str, omega: f64) -> (Simulation
     reference.coarse.fill(|centre| noise(first(centre, dim)));
     reference.fine.fill(|centre| noise(first(centre, dim)));
     (flow, reference)
-}
-
-fn weight(text: &str) -> f64 {
-    let (above, below) = text.split_once('/').unwrap_or((text, "1"));
-    above.parse::<f64>().unwrap() / below.parse::<f64>().unwrap()
 }
 
 fn first(centre: [f64; 3], dim: usize) -> [f64; 3] {
@@ -133,7 +128,7 @@ fn walled(bundle: &Bundle, levels: usize, refine: impl Fn(Block) -> bool) -> Sim
 
 /// Deviations from rest in every population, a tenth of it.
 fn disturb(flow: &mut Simulation) {
-    let weights: Vec<f64> = flow.manifest().directions.iter().map(|direction| weight(&direction.weight)).collect();
+    let weights: Vec<f64> = flow.manifest().directions.iter().map(|direction| direction.weight_value()).collect();
     flow.init_cells(|_, out| out[0] = 1.0).unwrap();
     flow.update_cells(|cell, populations| {
         let at = cell.centre();

@@ -128,15 +128,10 @@ fn start(flow: &mut Simulation, side: usize, omega: f64, field: impl Fn([f64; 3]
                     sum += (c[a] * c[b] - if a == b { 1.0 / 3.0 } else { 0.0 }) * gradient[a][b];
                 }
             }
-            *population -= strain * weight(&direction.weight) * 3.0 * sum;
+            *population -= strain * direction.weight_value() * 3.0 * sum;
         }
     })
     .unwrap();
-}
-
-fn weight(text: &str) -> f64 {
-    let (above, below) = text.split_once('/').unwrap_or((text, "1"));
-    above.parse::<f64>().unwrap() / below.parse::<f64>().unwrap()
 }
 
 /// Relative error of the velocity.

@@ -9,6 +9,7 @@ use num_traits::ToPrimitive;
 
 use super::formula::{Language, Printer, real_name};
 use super::view::{Case, Jump, JumpKernel, Kernel, LinkRule, Packet, Slope, SlopeSet};
+use super::walls::reads;
 use super::{Method, Wall};
 use crate::ir::{Output, Plan};
 use crate::lower::signature::jumps_are_shared;
@@ -19,9 +20,7 @@ pub fn view(method: &Method, jump: &super::Jump, kernel: impl Fn(Role, Option<(&
     let real = real_name(manifest.real);
     let roles = [(Role::StreamCollideJump, false), (Role::StreamCollideJumpWalls, true)];
     let present = roles.into_iter().filter(|(role, _)| manifest.kernel(*role).is_some());
-    let reads = |is: &dyn Fn(&Symbol) -> bool| {
-        jump.packets.iter().any(|plan| plan.dag().symbols().iter().any(|(symbol, _)| is(symbol)))
-    };
+    let any_reads = |is: &dyn Fn(&Symbol) -> bool| jump.packets.iter().any(|plan| reads(plan, is));
     let params: BTreeSet<&str> = jump
         .packets
         .iter()
@@ -35,7 +34,7 @@ pub fn view(method: &Method, jump: &super::Jump, kernel: impl Fn(Role, Option<(&
         let reads_it = |symbol: &Symbol| {
             matches!(symbol, Symbol::Level(LevelSymbol::Slope { stencil, .. }) if usize::from(*stencil) == *at)
         };
-        reads(&reads_it)
+        any_reads(&reads_it)
     });
     let children = 1usize << manifest.dim;
     let opposites: Vec<String> = manifest.directions.iter().map(|direction| direction.opposite.to_string()).collect();
@@ -48,7 +47,7 @@ pub fn view(method: &Method, jump: &super::Jump, kernel: impl Fn(Role, Option<(&
         shared: jumps_are_shared(manifest),
         share: super::number::literal(&lbm_dsl::expr::Rational::new(1.into(), children.into()), manifest.real),
         opposites: opposites.join(", "),
-        kinds: reads(&|symbol| matches!(symbol, Symbol::Level(LevelSymbol::Kind { .. }))),
+        kinds: any_reads(&|symbol| matches!(symbol, Symbol::Level(LevelSymbol::Kind { .. }))),
         switches: !packets.is_empty(),
         packets,
         slopes: slopes.map(|(_, (stencil, plans))| slope(manifest, stencil, plans)).collect(),
@@ -61,9 +60,8 @@ pub fn view(method: &Method, jump: &super::Jump, kernel: impl Fn(Role, Option<(&
 fn links(method: &Method) -> Vec<LinkRule> {
     let rule = |(wall, boundary): (&Wall, &lbm_bundle::Boundary)| {
         let Wall::Link(plan) = wall else { return None };
-        let reads = |is: fn(&Symbol) -> bool| plan.dag().symbols().iter().any(|(symbol, _)| is(symbol));
-        let mirror = reads(|symbol| matches!(symbol, Symbol::Mirrored(_)));
-        let value = reads(|symbol| matches!(symbol, Symbol::WallParam { .. }));
+        let mirror = reads(plan, |symbol| matches!(symbol, Symbol::Mirrored(_)));
+        let value = reads(plan, |symbol| matches!(symbol, Symbol::WallParam { .. }));
         (!mirror).then(|| LinkRule {
             code: boundary.code,
             function: plan.dag().name().into(),

@@ -58,7 +58,8 @@ pub fn walls(method: &Method, kernel: Kernel) -> Walls {
     }
 }
 
-fn reads(plan: &Plan, is: impl Fn(&Symbol) -> bool) -> bool {
+/// Whether a plan reads such a symbol.
+pub fn reads(plan: &Plan, is: impl Fn(&Symbol) -> bool) -> bool {
     plan.dag().symbols().iter().any(|(symbol, _)| is(symbol))
 }
 

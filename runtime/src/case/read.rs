@@ -1,15 +1,18 @@
 //! A case file as written: every value has the right type and a unit of the right kind. What depends on the method is
 //! left to `resolve`.
 
+mod refinement;
+mod values;
+
 use lbm_bundle::Real;
 
 use super::TargetChoice;
 use super::diag::{self, CaseError, Diagnostic, Report, Span, Spanned};
-use super::formula::{Formula, FormulaError};
+use super::formula::Formula;
 use super::refinement::COUPLING;
 use super::schema::{self, keys_of, suggest};
 use super::tree::{self, Kind, Table, Value};
-use super::units::{self, Dimension};
+use super::units::Dimension;
 
 /// A case file that makes sense by itself: the method it asks for can now be compiled, then see `RawCase::resolve`.
 #[derive(Clone, Debug)]
@@ -384,58 +387,6 @@ impl Reader {
         Some(RawStart { key: Spanned { value: key.clone(), span: entry.span.clone() }, components })
     }
 
-    fn refinement(&mut self, table: &Table) -> Option<RawRefinement> {
-        let finest = self.count(table, "finest");
-        if table.get("finest").is_none() {
-            let help = String::from("for example `finest = 2`, for cells of a quarter of the coarsest ones");
-            self.missing::<()>(&table.span, "refinement.finest", "the finest level", help);
-        }
-        if table.get("level").is_none() && table.get("boxes").is_none() {
-            let help =
-                String::from("`level = \"2 - x / 8\"`, or `boxes = [{ level = 1, from = [0, 0], to = [16, 16] }]`");
-            self.missing::<()>(&table.span, "refinement.level", "where to refine", help);
-        }
-        let level = table.get("level").and_then(|entry| {
-            let value = self.formula(&entry.value, Dimension::NUMBER)?;
-            Some(Spanned { value, span: entry.value.span.clone() })
-        });
-        let boxes = match table.get("boxes").map(|entry| &entry.value) {
-            None => Vec::new(),
-            Some(Value { kind: Kind::List(list), .. }) => list.iter().filter_map(|value| self.refined(value)).collect(),
-            Some(value) => {
-                let help = String::from("write `boxes = [{ level = 1, from = [0, 0], to = [16, 16] }]`");
-                return self.wrong_type(value, "a list", help);
-            }
-        };
-        let coupling = self.text(table, "coupling");
-        Some(RawRefinement { span: table.span.clone(), finest: finest?, level, boxes, coupling })
-    }
-
-    fn refined(&mut self, value: &Value) -> Option<Spanned<RawBox>> {
-        let example = "for example `{ level = 1, from = [0, 0], to = [16, 16] }`".to_string();
-        let Kind::Table(table) = &value.kind else { return self.wrong_type(value, "a table", example) };
-        let known = ["level", "from", "to"];
-        if let Some(entry) = table.entries.iter().find(|entry| !known.contains(&&entry.key[..])) {
-            let message = format!("there is no key `{}` in a box", entry.key);
-            return self.report.add(
-                diag::UNKNOWN_KEY,
-                &entry.span,
-                message,
-                "unknown key",
-                suggest(&entry.key, &known),
-            );
-        }
-        if let Some(key) = known.iter().find(|key| table.get(key).is_none()) {
-            return self.missing(&value.span, key, "a box has a level and two corners", example);
-        }
-        let length = if self.si { Dimension::LENGTH } else { Dimension::NUMBER };
-        let corner = |reader: &mut Self, key: &str| {
-            reader.vector(table, key, |reader, value| Some(reader.quantity(value, Some(length))?.0))
-        };
-        let (level, from, to) = (self.count(table, "level"), corner(self, "from"), corner(self, "to"));
-        Some(Spanned { value: RawBox { level: level?, from: from?, to: to? }, span: value.span.clone() })
-    }
-
     fn stop(&mut self, table: &Table) -> RawStop {
         let stop = RawStop {
             steps: self.count(table, "steps"),
@@ -508,235 +459,5 @@ impl Reader {
             let message = format!("there is no key `{}` {place}", entry.key);
             self.report.add::<()>(diag::UNKNOWN_KEY, &entry.span, message, "unknown key", help);
         }
-    }
-
-    fn missing<T>(&mut self, span: &Span, key: &str, what: &str, help: String) -> Option<T> {
-        let message = format!("`{key}` is missing: {what}");
-        self.report.add(diag::MISSING_KEY, span, message, "not given here", help)
-    }
-
-    fn no_effect(&mut self, span: &Span, key: &str, when: &str, help: Option<String>) {
-        let message = format!("`{key}` has no effect{when}");
-        self.report.add::<()>(diag::NO_EFFECT, span, message, "has no effect", help);
-    }
-
-    fn wrong_type<T>(&mut self, value: &Value, wanted: &str, help: String) -> Option<T> {
-        let found = value.kind.describe();
-        let message = format!("expected {wanted}, found {found}");
-        self.report.add(diag::WRONG_TYPE, &value.span, message, format!("this is {found}"), help)
-    }
-
-    /// Checks that at most one of the keys is given, or exactly one.
-    fn exclusive(&mut self, table: &Table, keys: &[&str], required: bool, what: &str) {
-        let given: Vec<_> = keys.iter().filter_map(|key| table.get(key)).collect();
-        match &given[..] {
-            [] if required => {
-                let choices = schema::list(keys.iter().copied());
-                let message = format!("{choices} is missing: {what}");
-                let help = format!("give one of them: {choices}");
-                self.report.add::<()>(diag::MISSING_KEY, &table.span, message, "not given here", help);
-            }
-            [first, second, ..] => {
-                let message = format!("`{}` and `{}` exclude each other", first.key, second.key);
-                let help = format!("keep one of {}", schema::list(keys.iter().copied()));
-                self.report.add::<()>(diag::CONFLICT, &second.span, message, "one too many", help);
-            }
-            _ => {}
-        }
-    }
-
-    fn text(&mut self, table: &Table, key: &str) -> Option<Spanned<String>> {
-        let entry = table.get(key)?;
-        match &entry.value.kind {
-            Kind::Text(text) => Some(Spanned { value: text.clone(), span: entry.value.span.clone() }),
-            _ => self.wrong_type(&entry.value, "a string", format!("write `{key} = \"...\"`")),
-        }
-    }
-
-    fn word(&mut self, table: &Table, key: &str, choices: &[&str]) -> Option<Spanned<String>> {
-        let word = self.text(table, key)?;
-        if choices.contains(&&word.value[..]) {
-            return Some(word);
-        }
-        let message = format!("`{}` is no choice for `{key}`", word.value);
-        let help = format!("{key} is {}", schema::list(choices.iter().copied()));
-        self.report.add(diag::UNKNOWN_WORD, &word.span, message, "unknown word", help)
-    }
-
-    fn truth(&mut self, table: &Table, key: &str) -> bool {
-        match table.get(key).map(|entry| &entry.value) {
-            None => false,
-            Some(Value { kind: Kind::Bool(truth), .. }) => *truth,
-            Some(value) => {
-                self.wrong_type::<()>(value, "true or false", format!("write `{key} = true`"));
-                false
-            }
-        }
-    }
-
-    /// A positive whole number without unit.
-    fn count(&mut self, table: &Table, key: &str) -> Option<Spanned<f64>> {
-        let entry = table.get(key)?;
-        let span = entry.value.span.clone();
-        match entry.value.kind {
-            Kind::Integer(number @ 1..) => Some(Spanned { value: number as f64, span }),
-            Kind::Integer(_) => {
-                self.report.add(diag::BAD_VALUE, &span, format!("`{key}` must be positive"), "not positive", None)
-            }
-            _ => self.wrong_type(&entry.value, "an integer", format!("write `{key} = 1000`")),
-        }
-    }
-
-    fn positive(&mut self, table: &Table, key: &str, dimension: Dimension) -> Option<Spanned<f64>> {
-        let entry = table.get(key)?;
-        let (value, _) = self.quantity(&entry.value, Some(dimension))?;
-        if value > 0.0 {
-            return Some(Spanned { value, span: entry.value.span.clone() });
-        }
-        let message = format!("`{key}` must be positive");
-        self.report.add(diag::BAD_VALUE, &entry.value.span, message, "not positive", None)
-    }
-
-    fn vector<T>(
-        &mut self,
-        table: &Table,
-        key: &str,
-        component: impl Fn(&mut Self, &Value) -> Option<T>,
-    ) -> Option<Spanned<Vec<Spanned<T>>>> {
-        let entry = table.get(key)?;
-        let Kind::List(list) = &entry.value.kind else {
-            return self.wrong_type(&entry.value, "a list", format!("one value for each axis: `{key} = [x, y]`"));
-        };
-        let components: Vec<_> = list
-            .iter()
-            .filter_map(|value| {
-                let component = component(self, value)?;
-                Some(Spanned { value: component, span: value.span.clone() })
-            })
-            .collect();
-        let whole = components.len() == list.len();
-        whole.then(|| Spanned { value: components, span: entry.value.span.clone() })
-    }
-
-    /// A number, or in SI units a string with a unit of the wanted dimension (any, if none is wanted), in m, kg, s. Zero
-    /// needs no unit.
-    fn quantity(&mut self, value: &Value, wanted: Option<Dimension>) -> Option<(f64, Dimension)> {
-        let (what, example) = wanted.unwrap_or(Dimension::NUMBER).describe();
-        let (number, unit) = match &value.kind {
-            Kind::Integer(number) => (*number as f64, None),
-            Kind::Float(number) => (*number, None),
-            Kind::Text(text) => match split_number(text) {
-                Some((number, unit)) => (number, Some(unit)),
-                None => {
-                    let help = match self.si {
-                        true => format!("write a number and a unit, such as \"{example}\""),
-                        false => "write a plain number".to_string(),
-                    };
-                    let message = format!("expected {what}, found a string that does not start with a number");
-                    return self.report.add(diag::WRONG_TYPE, &value.span, message, "no number", help);
-                }
-            },
-            _ => return self.wrong_type(value, what, format!("for example {example}")),
-        };
-        if !number.is_finite() {
-            return self.report.add(diag::BAD_VALUE, &value.span, "not a finite number", "not finite", None);
-        }
-        let (size, dimension) = self.unit(&value.span, unit.unwrap_or(""), number == 0.0, wanted)?;
-        Some((number * size, dimension))
-    }
-
-    /// A formula of position, or in SI units a string with a formula and a unit. A formula may be a number.
-    fn formula(&mut self, value: &Value, wanted: Dimension) -> Option<Formula> {
-        let Kind::Text(text) = &value.kind else {
-            return Some(Formula::number(self.quantity(value, Some(wanted))?.0));
-        };
-        match Formula::parse(text) {
-            Ok((formula, rest)) => {
-                if !self.si && units::parse(rest).is_err() && !rest.is_empty() {
-                    let at = text.len() - rest.len()..text.len();
-                    let message = format!("expected an operator, found `{rest}`");
-                    let help = "write `*` between factors".to_string();
-                    let error = FormulaError { at, message, label: "the formula has ended", help };
-                    return self.no_formula(value, text, error);
-                }
-                let (size, _) = self.unit(&value.span, rest, formula.constant() == Some(0.0), Some(wanted))?;
-                Some(if size == 1.0 { formula } else { formula.times(size) })
-            }
-            Err(error) => self.no_formula(value, text, error),
-        }
-    }
-
-    fn no_formula<T>(&mut self, value: &Value, text: &str, error: FormulaError) -> Option<T> {
-        let mut span = value.span.clone();
-        // Where the file has the text as it is, without escapes, the place is known to the letter.
-        if let Some(from) = span.source.inner()[span.range.clone()].find(text) {
-            let start = span.range.start + from;
-            span.range = start + error.at.start..start + error.at.end;
-        }
-        self.report.add(diag::FORMULA, &span, error.message, error.label, error.help)
-    }
-
-    /// The size in m, kg, s and the dimension of the unit that stands behind a value; a value without one has the wanted
-    /// dimension. Zero needs no unit.
-    fn unit(&mut self, span: &Span, unit: &str, zero: bool, wanted: Option<Dimension>) -> Option<(f64, Dimension)> {
-        let (what, example) = wanted.unwrap_or(Dimension::NUMBER).describe();
-        if unit.is_empty() {
-            let wanted = wanted.unwrap_or(Dimension::NUMBER);
-            if !self.si || wanted == Dimension::NUMBER || zero {
-                return Some((1.0, wanted));
-            }
-            let help = format!("write a string with its unit, such as \"{example}\"");
-            return self.report.add(diag::MISSING_UNIT, span, format!("{what} needs a unit"), "no unit", help);
-        }
-        if !self.si {
-            let message = "a case in lattice units has no units of measurement";
-            let help = "write a plain number, or `[units] system = \"si\"` and units throughout".to_string();
-            return self.report.add(diag::UNIT_IN_LATTICE, span, message, "has a unit", help);
-        }
-        let unit = match units::parse(unit) {
-            Ok(unit) => unit,
-            Err(part) => {
-                let help = match schema::nearest(&part, units::names()) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("units are built from {}", schema::list(units::names())),
-                };
-                let message = format!("`{part}` is no unit");
-                return self.report.add(diag::UNKNOWN_UNIT, span, message, "unknown unit", help);
-            }
-        };
-        if let Some(wanted) = wanted.filter(|wanted| *wanted != unit.dimension) {
-            let found = unit.dimension.describe().0;
-            let help = match wanted {
-                Dimension::NUMBER => "write a plain number".to_string(),
-                _ => format!("{what} is written like \"{example}\""),
-            };
-            let message = format!("expected {what}, found {found}");
-            return self.report.add(diag::WRONG_UNIT, span, message, format!("this is {found}"), help);
-        }
-        Some((unit.size, unit.dimension))
-    }
-}
-
-/// `1.5e-3 m/s` into its number and its unit, which may be empty.
-fn split_number(text: &str) -> Option<(f64, &str)> {
-    let text = text.trim();
-    let ends = text.char_indices().map(|(at, _)| at).chain([text.len()]).rev();
-    ends.filter(|end| text[..*end].ends_with(|last: char| last.is_ascii_digit() || last == '.'))
-        .find_map(|end| Some((text[..end].replace('_', "").parse().ok()?, text[end..].trim())))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_quantity_splits_into_number_and_unit() {
-        assert_eq!(split_number("1.5e-3 m/s"), Some((1.5e-3, "m/s")));
-        assert_eq!(split_number("10mm"), Some((10.0, "mm")));
-        assert_eq!(split_number("-2 m^2/s"), Some((-2.0, "m^2/s")));
-        assert_eq!(split_number("1_000 s"), Some((1000.0, "s")));
-        assert_eq!(split_number("7"), Some((7.0, "")));
-        assert_eq!(split_number("fast"), None);
-        assert_eq!(split_number("m/s 3"), None);
     }
 }

@@ -20,8 +20,6 @@ pub struct Tables {
     pub slots: Buffer,
     /// `corners[slot]`
     pub corners: Buffer,
-    /// Every slot.
-    pub all: Buffer,
     /// The slots of each level.
     pub levels: Vec<LevelTables>,
 }
@@ -62,7 +60,6 @@ impl Tables {
             parents: device.ints(&nodes.parents)?,
             slots: device.ints(&nodes.slots)?,
             corners: device.ints(&nodes.corners)?,
-            all: device.ints(&(0..grid.slots() as i32).collect::<Vec<_>>())?,
             levels: grid.levels().iter().map(level).collect::<Result<_, DeviceError>>()?,
         })
     }

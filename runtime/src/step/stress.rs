@@ -13,7 +13,7 @@ fn shares(manifest: &Manifest, viscosity: f64) -> Vec<[[f64; 3]; 3]> {
     let share = |direction: &lbm_bundle::Direction| {
         let c = direction.c.map(f64::from);
         let square: f64 = c.iter().map(|c| c * c).sum();
-        let factor = -weight(&direction.weight) * (tau - 1.0) / main.cs2;
+        let factor = -direction.weight_value() * (tau - 1.0) / main.cs2;
         std::array::from_fn(|a| {
             std::array::from_fn(|b| {
                 let trace = if a == b && a < dim { square / dim as f64 } else { 0.0 };
@@ -22,12 +22,6 @@ fn shares(manifest: &Manifest, viscosity: f64) -> Vec<[[f64; 3]; 3]> {
         })
     };
     manifest.directions[main.range()].iter().map(share).collect()
-}
-
-/// `1/36` as a number.
-fn weight(text: &str) -> f64 {
-    let mut parts = text.split('/').map(|part| part.trim().parse().unwrap_or(f64::NAN));
-    parts.next().unwrap_or(f64::NAN) / parts.next().unwrap_or(1.0)
 }
 
 impl Simulation {
