@@ -364,11 +364,12 @@ static __device__ __forceinline__ void link_item(
 
 // Neighbours of a leaf, and the kind of a node.
 static __device__ __forceinline__ void classify_item(
-    const int node, const int *near, const int *child, const int *slot, int *neighbours, int *kind)
+    const int node, const int *near, const int *child, const int *slot, int *neighbours, int *kind, int *corner)
 {
     const int own = slot[node];
     if (child[node] >= 0 || own < 0) {
         kind[node] = child[node] >= 0 ? REFINED : -1;
+        corner[node] = -1;
         return;
     }
     int walls = 0, jump = 0;
@@ -380,6 +381,22 @@ static __device__ __forceinline__ void classify_item(
         jump |= entry == NONE;
     }
     kind[node] = walls + 2 * jump;
+
+    // A path from the same level may cut the corner of what lies between.
+    const int *const around = near + (size_t)node * NEAR;
+    int cuts = 0;
+    cuts |= around[0] >= 0 && (around[1] == NONE || around[3] == NONE);  // (-1, -1)
+    cuts |= around[2] >= 0 && (around[1] == NONE || around[5] == NONE);  // ( 1, -1)
+    cuts |= around[6] >= 0 && (around[3] == NONE || around[7] == NONE);  // (-1,  1)
+    cuts |= around[8] >= 0 && (around[5] == NONE || around[7] == NONE);  // ( 1,  1)
+    corner[node] = cuts - 1;
+}
+
+// The place of a leaf among those whose paths cut corners of coarser cells.
+static __device__ __forceinline__ void number_item(
+    const int node, const int *slot, const int *corner, const int *rank, int *corners)
+{
+    if (slot[node] >= 0) corners[slot[node]] = corner[node] < 0 ? -1 : rank[node];
 }
 
 // Lists a leaf among those of its level, or the children of a node among the nodes of the next.
@@ -625,11 +642,27 @@ mesh_2d_classify(
     const int *child,  // first child of each node, or -1 [node]
     const int *slot,   // data slot of each node, or -1 [node]
     int *neighbours,   // slots around each slot [slot][3^dim]
-    int *kind)         // kind of each node [node]
+    int *kind,         // kind of each node [node]
+    int *corner)       // 0 where paths cut corners of coarser cells, else -1 [node]
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
     if (at < count) classify_item(
-        nodes[at], near, child, slot, neighbours, kind);
+        nodes[at], near, child, slot, neighbours, kind, corner);
+}
+
+// The place of a leaf among those whose paths cut corners of coarser cells.
+extern "C" __global__ void __launch_bounds__(128)
+mesh_2d_number(
+    const int *nodes,   // nodes of all levels [count]
+    const int count,    // how many `nodes` lists
+    const int *slot,    // data slot of each node, or -1 [node]
+    const int *corner,  // 0 where paths cut corners of coarser cells, else -1 [node]
+    const int *rank,    // position of each node that has a class [node]
+    int *corners)       // place of each slot among those whose paths cut corners, or -1 [slot]
+{
+    const int at = blockIdx.x * 128 + threadIdx.x;
+    if (at < count) number_item(
+        nodes[at], slot, corner, rank, corners);
 }
 
 // Lists a leaf among those of its level, or the children of a node among the nodes of the next.

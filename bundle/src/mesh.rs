@@ -16,6 +16,8 @@
 //! - `kind[node]`: 0 to 3 for a leaf (see [`Group`]), 4 for a refined node, -1 for an unused one
 //! - `neighbours[slot * 3^dim + ...]`, in the order of `near`: the slot of the leaf of the same level there; a wall
 //!   as in `near`; [`NONE`] where the level changes, that is, a coarser leaf or a refined node
+//! - `corners[slot]`: the place of a leaf among those that have, across an edge or a corner, a node of the same level and a
+//!   coarser leaf between: a path from there cuts the corner of a coarser cell; -1 for other leaves
 //! - `parts[coarse * 2^dim + octant]`: while a mesh changes, the slots of the children of what has the slot `coarse`
 //!
 //! Lists are in space-filling-curve order: Morton order of the positions.
@@ -95,6 +97,8 @@ pub enum MeshRole {
     Link,
     /// Neighbours of the leaves among listed nodes, and the kind of each node.
     Classify,
+    /// The place of each leaf among those whose paths cut corners of coarser cells.
+    Number,
     /// The list of leaves of a level, and the list of nodes of the next.
     Expand,
     /// Gives leaves the slots that their ranks say.

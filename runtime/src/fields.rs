@@ -1,10 +1,13 @@
 //! Populations and macroscopic arrays of a grid, and their way to dense arrays on the host.
 
+use std::ops::Range;
+
 use lbm_bundle::Manifest;
 use rayon::prelude::*;
 
 use crate::device::{Buffer, Device, DeviceError, Scalar};
 use crate::layout::{Layout, SlotId};
+use crate::mesh::forest::Leaf;
 use crate::mesh::{Cell, Grid};
 use crate::observe::Sum;
 use crate::snapshot::{Component, Snapshot};
@@ -28,7 +31,7 @@ impl Fields {
         let scalar = Scalar::from(manifest.real);
         let length = grid.slots() * Layout::populations(manifest).slot_len();
         let field_length = grid.slots() * Layout::fields(manifest).slot_len();
-        let saved = grid.nodes().corner_count * Layout::populations(manifest).slot_len();
+        let saved = grid.corners() * Layout::populations(manifest).slot_len();
         let bytes = (2 * length + saved + field_length) * scalar.bytes();
         if device.memory_available().is_some_and(|available| bytes > available) {
             return Err(device.out_of_memory(bytes));
@@ -52,6 +55,17 @@ pub fn component_names(manifest: &Manifest) -> Vec<String> {
     manifest.fields.iter().flat_map(|field| expand(&field.name, field.components)).collect()
 }
 
+/// Leaves whose slots follow each other, as many as cross between device and host at a time.
+fn runs(leaves: &[Leaf]) -> impl Iterator<Item = &[Leaf]> {
+    leaves.chunk_by(|one, next| one.slot.0 + 1 == next.slot.0).flat_map(|run| run.chunks(SLOTS_AT_ONCE))
+}
+
+/// Where the values of these leaves are.
+fn range(run: &[Leaf], layout: Layout) -> Range<usize> {
+    let first = run.first().map_or(0, |leaf| leaf.slot.index() * layout.slot_len());
+    first..first + run.len() * layout.slot_len()
+}
+
 /// Fills an array `[slot][component][cell]` from the values of cells: `value(cell, out)` writes one value per component
 /// for the cell; what it does not write is 0. Blocks are filled in parallel.
 pub fn scatter(
@@ -60,11 +74,11 @@ pub fn scatter(
     grid: &Grid,
     value: impl Fn(Cell, &mut [f64]) + Sync,
 ) -> Result<(), DeviceError> {
-    for first in (0..grid.slots()).step_by(SLOTS_AT_ONCE) {
-        let count = SLOTS_AT_ONCE.min(grid.slots() - first);
-        let mut values = vec![0.0; count * layout.slot_len()];
-        change_cells(&mut values, first, layout, grid, &value);
-        to.write_reals(first * layout.slot_len(), &values)?;
+    for run in runs(grid.leaves()?) {
+        let range = range(run, layout);
+        let mut values = vec![0.0; range.len()];
+        change_cells(&mut values, run, layout, grid, &value);
+        to.write_reals(range.start, &values)?;
     }
     Ok(())
 }
@@ -77,26 +91,26 @@ pub fn update(
     grid: &Grid,
     change: impl Fn(Cell, &mut [f64]) + Sync,
 ) -> Result<(), DeviceError> {
-    for first in (0..grid.slots()).step_by(SLOTS_AT_ONCE) {
-        let count = SLOTS_AT_ONCE.min(grid.slots() - first);
-        let mut values = array.read_reals(first * layout.slot_len()..(first + count) * layout.slot_len())?;
-        change_cells(&mut values, first, layout, grid, &change);
-        array.write_reals(first * layout.slot_len(), &values)?;
+    for run in runs(grid.leaves()?) {
+        let range = range(run, layout);
+        let mut values = array.read_reals(range.clone())?;
+        change_cells(&mut values, run, layout, grid, &change);
+        array.write_reals(range.start, &values)?;
     }
     Ok(())
 }
 
-/// Changes the values of some slots, from the slot `first` on.
+/// Changes the values of some leaves whose slots follow each other.
 fn change_cells(
     values: &mut [f64],
-    first: usize,
+    run: &[Leaf],
     layout: Layout,
     grid: &Grid,
     change: &(impl Fn(Cell, &mut [f64]) + Sync),
 ) {
-    values.par_chunks_mut(layout.slot_len()).enumerate().for_each(|(slot, values)| {
+    values.par_chunks_mut(layout.slot_len()).zip(run).for_each(|(values, leaf)| {
         let mut of_cell = vec![0.0; layout.components()];
-        let origin = grid.origin(SlotId((first + slot) as u32));
+        let origin = grid.origin(leaf.block);
         for cell in layout.all_cells() {
             let inside = layout.position(cell);
             let place = |component: usize| layout.offset(SlotId(0), component, cell);
@@ -115,13 +129,11 @@ fn change_cells(
 /// coarsest level, without loss; the same on any number of threads. `of_level` gives the array of a level.
 pub fn sums<'a>(of_level: impl Fn(usize) -> &'a Buffer, layout: Layout, grid: &Grid) -> Result<Vec<f64>, DeviceError> {
     let mut totals = vec![Sum::default(); layout.components()];
-    for (level, lists) in grid.levels().iter().enumerate() {
-        let mut slots: Vec<SlotId> = lists.all().collect();
-        slots.sort_unstable();
+    for leaves in grid.leaves()?.chunk_by(|one, next| one.block.level == next.block.level) {
+        let level = leaves[0].block.level;
         let volume = 0.5f64.powi((level * grid.dim()) as i32);
-        for run in slots.chunk_by(|one, next| one.0 + 1 == next.0).flat_map(|run| run.chunks(SLOTS_AT_ONCE)) {
-            let first = run[0].index() * layout.slot_len();
-            let values = of_level(level).read_reals(first..first + run.len() * layout.slot_len())?;
+        for run in runs(leaves) {
+            let values = of_level(level).read_reals(range(run, layout))?;
             let of_blocks: Vec<Sum> = values
                 .par_chunks(layout.cells())
                 .map(|cells| cells.iter().map(|value| volume * value).collect())
@@ -134,7 +146,7 @@ pub fn sums<'a>(of_level: impl Fn(usize) -> &'a Buffer, layout: Layout, grid: &G
     Ok(totals.into_iter().map(Sum::value).collect())
 }
 
-/// Every cell of an array `[slot][component][cell]`, slot by slot: `each(cell, values)`.
+/// Every cell of an array `[slot][component][cell]`, block by block: `each(cell, values)`.
 pub fn visit(
     from: &Buffer,
     layout: Layout,
@@ -142,11 +154,10 @@ pub fn visit(
     mut each: impl FnMut(Cell, &[f64]),
 ) -> Result<(), DeviceError> {
     let mut of_cell = vec![0.0; layout.components()];
-    for first in (0..grid.slots()).step_by(SLOTS_AT_ONCE) {
-        let count = SLOTS_AT_ONCE.min(grid.slots() - first);
-        let values = from.read_reals(first * layout.slot_len()..(first + count) * layout.slot_len())?;
-        for slot in 0..count {
-            let origin = grid.origin(SlotId((first + slot) as u32));
+    for run in runs(grid.leaves()?) {
+        let values = from.read_reals(range(run, layout))?;
+        for (slot, leaf) in run.iter().enumerate() {
+            let origin = grid.origin(leaf.block);
             for cell in layout.all_cells() {
                 let inside = layout.position(cell);
                 for (component, value) in of_cell.iter_mut().enumerate() {
@@ -186,7 +197,7 @@ mod tests {
     fn gather_inverts_scatter() {
         let device = Device::host(1).unwrap();
         let manifest = manifest();
-        let grid = Grid::new(&manifest, [24, 16, 1], [Behind::Periodic; 6]).unwrap();
+        let grid = Grid::new(&device, &manifest, [24, 16, 1], [Behind::Periodic; 6]).unwrap();
         let mut fields = Fields::new(&device, &manifest, &grid).unwrap();
         let layout = Layout::fields(&manifest);
         scatter(&mut fields.macroscopic, layout, &grid, |Cell { at, .. }, out| {
@@ -207,7 +218,7 @@ mod tests {
     fn an_update_sees_and_changes_its_own_cell() {
         let device = Device::host(1).unwrap();
         let manifest = manifest();
-        let grid = Grid::new(&manifest, [24, 16, 1], [Behind::Periodic; 6]).unwrap();
+        let grid = Grid::new(&device, &manifest, [24, 16, 1], [Behind::Periodic; 6]).unwrap();
         let mut fields = Fields::new(&device, &manifest, &grid).unwrap();
         let layout = Layout::fields(&manifest);
         scatter(&mut fields.macroscopic, layout, &grid, |cell, out| out[1] = cell.at[0] as f64).unwrap();
@@ -222,7 +233,7 @@ mod tests {
     fn sums_are_per_component_and_exact() {
         let device = Device::host(1).unwrap();
         let manifest = manifest();
-        let grid = Grid::new(&manifest, [24, 16, 1], [Behind::Periodic; 6]).unwrap();
+        let grid = Grid::new(&device, &manifest, [24, 16, 1], [Behind::Periodic; 6]).unwrap();
         let mut buffer = device.alloc(Scalar::F64, 6 * 64 * 3).unwrap();
         let layout = Layout::fields(&manifest);
         scatter(&mut buffer, layout, &grid, |Cell { at, .. }, out| {
@@ -236,7 +247,7 @@ mod tests {
     fn populations_start_as_nan() {
         let device = Device::host(1).unwrap();
         let manifest = manifest();
-        let grid = Grid::new(&manifest, [8, 8, 1], [Behind::Periodic; 6]).unwrap();
+        let grid = Grid::new(&device, &manifest, [8, 8, 1], [Behind::Periodic; 6]).unwrap();
         let fields = Fields::new(&device, &manifest, &grid).unwrap();
         assert!(fields.populations[1].read_reals(0..9).unwrap().iter().all(|value| value.is_nan()));
     }

@@ -11,7 +11,7 @@ use lbm_bundle::{ABI, Arg, ArgType, Bundle, Layout, Manifest, Real, Role, Target
 use miette::Diagnostic;
 use thiserror::Error;
 
-pub use mesh::MeshProgram;
+pub use mesh::{MeshProgram, mesh_bundle};
 
 use crate::device::{self, Buffer, Device, DeviceError, Scalar, Shape, Source, Value};
 

@@ -21,6 +21,7 @@ mod setup;
 mod stress;
 mod timing;
 
+use lbm_bundle::mesh::Group;
 use lbm_bundle::{Bundle, Manifest, Populations, Role};
 
 pub use error::StepError;
@@ -31,7 +32,7 @@ use crate::device::{Device, Graph};
 use crate::fields::{self, Fields};
 use crate::kernels::{Given, Program};
 use crate::layout::Layout;
-use crate::mesh::{Block, Cell, Grid, Tables};
+use crate::mesh::{Block, Cell, Grid};
 use crate::observe::{Conserved, Sum};
 use crate::snapshot::Snapshot;
 use setup::{Params, Walls};
@@ -51,13 +52,13 @@ struct Level {
 pub struct Simulation {
     program: Program,
     grid: Grid,
-    tables: Tables,
     walls: Walls,
     fields: Fields,
     levels: Vec<Level>,
     step: u64,
     recording: Option<Graph>,
     timings: Timings,
+    notices: Vec<String>,
 }
 
 impl Simulation {
@@ -79,20 +80,21 @@ impl Simulation {
         spec: &GridSpec,
         params: &[(String, Vec<f64>)],
         levels: usize,
-        refine: impl Fn(Block) -> bool,
+        refine: impl Fn(Block) -> bool + Sync,
     ) -> Result<Self, StepError> {
         let params = Params::new(&bundle.manifest, params)?;
         let (faces, instances) = setup::faces(&bundle.manifest, spec)?;
-        let grid = Grid::refined(&bundle.manifest, spec.size, faces, levels, refine)?;
-        let params = params.of_levels(&bundle.manifest, grid.levels().len())?;
+        let grid = Grid::refined(device, &bundle.manifest, spec.size, faces, levels, refine)?;
+        let params = params.of_levels(&bundle.manifest, levels)?;
         let program = Program::load(device, bundle)?;
         let fields = Fields::new(device, &bundle.manifest, &grid)?;
-        let tables = Tables::new(device, &grid)?;
         let walls = Walls::new(device, &bundle.manifest, &instances)?;
+        let mut notices = program.notices().to_vec();
+        notices.extend(grid.notices().iter().filter(|notice| !program.notices().contains(notice)).cloned());
         Ok(Simulation {
+            notices,
             program,
             grid,
-            tables,
             walls,
             fields,
             levels: params.into_iter().map(|params| Level { params, current: 0 }).collect(),
@@ -112,11 +114,11 @@ impl Simulation {
     pub fn init_cells(&mut self, value: impl Fn(Cell, &mut [f64]) + Sync) -> Result<(), StepError> {
         let layout = Layout::fields(self.manifest());
         fields::scatter(&mut self.fields.macroscopic, layout, &self.grid, value)?;
-        for (level, tables) in self.levels.iter_mut().zip(&self.tables.levels) {
+        for (level, listed) in self.levels.iter_mut().zip(self.grid.levels()) {
             level.current = 0;
-            let count = tables.all.len();
+            let count = listed.leaves.len();
             let given = vec![
-                ("ids", Given::Read(&tables.all)),
+                ("ids", Given::ReadFrom(&self.grid.tables().leaves, listed.leaves.start)),
                 ("count", Given::Int(count as i32)),
                 ("fields", Given::Read(&self.fields.macroscopic)),
                 ("dst", Given::Write(&mut self.fields.populations[0])),
@@ -239,7 +241,7 @@ impl Simulation {
 
     /// One step of a level and all finer ones; `start`: the first of the two in a step of the coarser level.
     fn advance_level(&mut self, level: usize, start: bool, timed: Option<&Device>) -> Result<(), StepError> {
-        let finer = level + 1 < self.levels.len();
+        let finer = level + 1 < self.grid.levels().len();
         if finer {
             self.advance_level(level + 1, true, timed)?;
         }
@@ -286,16 +288,17 @@ impl Simulation {
             let of = level.and_then(|level| self.levels.get(level));
             Given::Int(of.map_or(0, |level| level.current as i32))
         };
-        let (lists, tables) = (&self.tables.levels[level], &self.tables);
-        let (ids, role) = match phase {
-            Phase::StreamCollide => (&lists.interior, Role::StreamCollide),
-            Phase::StreamCollideWalls => (&lists.walls, Role::StreamCollideWalls),
-            Phase::StreamCollideJump => (&lists.jump, Role::StreamCollideJump),
-            Phase::StreamCollideJumpWalls => (&lists.both, Role::StreamCollideJumpWalls),
+        let tables = self.grid.tables();
+        let (group, role) = match phase {
+            Phase::StreamCollide => (Group::Interior, Role::StreamCollide),
+            Phase::StreamCollideWalls => (Group::Walls, Role::StreamCollideWalls),
+            Phase::StreamCollideJump => (Group::Jump, Role::StreamCollideJump),
+            Phase::StreamCollideJumpWalls => (Group::Both, Role::StreamCollideJumpWalls),
         };
-        let count = ids.len();
+        let listed = self.grid.levels()[level].group(group);
+        let count = listed.len();
         let mut given = vec![
-            ("ids", Given::Read(ids)),
+            ("ids", Given::ReadFrom(&tables.leaves, listed.start)),
             ("count", Given::Int(count as i32)),
             ("neighbours", Given::Read(&tables.neighbours)),
         ];
@@ -306,11 +309,11 @@ impl Simulation {
                 given.extend([("src", Given::Read(src)), ("dst", Given::Write(dst))]);
             }
             Phase::StreamCollideJump | Phase::StreamCollideJumpWalls => given.extend([
-                ("nodes", Given::Read(&tables.nodes)),
+                ("nodes", Given::Read(&tables.node)),
                 ("near", Given::Read(&tables.near)),
-                ("children", Given::Read(&tables.children)),
-                ("parents", Given::Read(&tables.parents)),
-                ("slots", Given::Read(&tables.slots)),
+                ("children", Given::Read(&tables.child)),
+                ("parents", Given::Read(&tables.parent)),
+                ("slots", Given::Read(&tables.slot)),
                 ("corners", Given::Read(&tables.corners)),
                 ("saved", Given::Write(saved)),
                 ("populations_0", Given::Write(first)),
@@ -333,10 +336,10 @@ impl Simulation {
 
     /// Computes the macroscopic fields of the current step.
     fn sample(&mut self) -> Result<(), StepError> {
-        for (level, tables) in self.levels.iter().zip(&self.tables.levels) {
-            let count = tables.all.len();
+        for (level, listed) in self.levels.iter().zip(self.grid.levels()) {
+            let count = listed.leaves.len();
             let given = vec![
-                ("ids", Given::Read(&tables.all)),
+                ("ids", Given::ReadFrom(&self.grid.tables().leaves, listed.leaves.start)),
                 ("count", Given::Int(count as i32)),
                 ("src", Given::Read(&self.fields.populations[level.current])),
                 ("fields", Given::Write(&mut self.fields.macroscopic)),
@@ -407,7 +410,7 @@ impl Simulation {
 
     /// What the user should know about loading, a sentence each.
     pub fn notices(&self) -> &[String] {
-        self.program.notices()
+        &self.notices
     }
 
     /// Time spent so far.

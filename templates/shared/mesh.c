@@ -254,6 +254,7 @@ enum { COARSEN = -2, KEEP = -1, REFINE = 0, MERGE = 1 };
     const int own = slot[node];
     if (child[node] >= 0 || own < 0) {
         kind[node] = child[node] >= 0 ? REFINED : -1;
+        corner[node] = -1;
         return;
     }
     int walls = 0, jump = 0;
@@ -265,6 +266,20 @@ enum { COARSEN = -2, KEEP = -1, REFINE = 0, MERGE = 1 };
         jump |= entry == NONE;
     }
     kind[node] = walls + 2 * jump;
+
+    // A path from the same level may cut the corner of what lies between.
+    const {{ int }} *const around = near + (size_t)node * NEAR;
+    int cuts = 0;
+{%- for diagonal in diagonals %}
+    cuts |= around[{{ diagonal.at }}] >= 0 && (
+{%- for part in diagonal.parts %}{% if not loop.first %} || {% endif %}around[{{ part }}] == NONE{% endfor %});  // {{ diagonal.offset }}
+{%- endfor %}
+    corner[node] = cuts - 1;
+}
+
+{{ item.number }}
+{
+    if (slot[node] >= 0) corners[slot[node]] = corner[node] < 0 ? -1 : rank[node];
 }
 
 {{ item.expand }}

@@ -15,7 +15,7 @@ fn block(dim: usize) -> [u32; 3] {
 }
 
 /// Which blocks are refined.
-type Refine<'a> = &'a dyn Fn(Block) -> bool;
+type Refine<'a> = &'a (dyn Fn(Block) -> bool + Sync);
 
 /// A strip, a square, an L, and two squares that touch at a corner, of a box of four blocks along each axis.
 fn refined(shape: &str, dim: usize, place: [usize; 3]) -> bool {
@@ -114,7 +114,7 @@ fn kernels_do_what_the_reference_does() {
 }
 
 /// A box with walls of bounce-back on all faces, in the lower corner of which some blocks are refined once or twice.
-fn walled(bundle: &Bundle, levels: usize, refine: impl Fn(Block) -> bool) -> Simulation {
+fn walled(bundle: &Bundle, levels: usize, refine: impl Fn(Block) -> bool + Sync) -> Simulation {
     let dim = bundle.manifest.dim as usize;
     let side = 4 * block(dim)[0] as usize;
     let size = std::array::from_fn(|axis| if axis < dim { side } else { 1 });

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::layout::{Dialect, declarations, packed};
 use super::{render, view};
-use crate::mesh::{Relations, offsets, role_name};
+use crate::mesh::{Relations, between, offsets, role_name};
 
 const TEMPLATE: &str = include_str!("../../../templates/shared/mesh.c");
 
@@ -28,6 +28,7 @@ struct View {
     octants: Vec<Octant>,
     outside: Vec<Outside>,
     links: Vec<Links>,
+    diagonals: Vec<Diagonal>,
     /// By role, the head of the function that works on an item.
     item: BTreeMap<&'static str, String>,
     scan: Scan,
@@ -72,6 +73,14 @@ struct Link {
     part: usize,
 }
 
+/// A place around a node across an edge or a corner, and the places that a path from there may cut.
+#[derive(Serialize)]
+struct Diagonal {
+    #[serde(flatten)]
+    place: Place,
+    parts: Vec<usize>,
+}
+
 /// The kernel that is not an item each.
 #[derive(Serialize)]
 struct Scan {
@@ -111,6 +120,10 @@ pub fn mesh(manifest: &MeshManifest, relations: &Relations) -> File {
             .map(|relation| Link { octant: relation.octant, at: relation.place, part: relation.part })
             .collect(),
     };
+    let diagonal = |at: usize| {
+        let parts = between(relations.dim, at);
+        (!parts.is_empty()).then(|| Diagonal { place: place(at), parts })
+    };
     let (divisible, whole): (Vec<_>, Vec<_>) = manifest.kernels.iter().partition(|kernel| kernel.divisible);
     let scan = whole.into_iter().find(|kernel| kernel.role == MeshRole::Scan).expect("every mesh bundle sums");
     let view = View {
@@ -131,6 +144,7 @@ pub fn mesh(manifest: &MeshManifest, relations: &Relations) -> File {
         octants: (0..relations.parts()).map(octant).collect(),
         outside: around().map(|at| Outside { place: place(at), octants: relations.touching_from(at) }).collect(),
         links: (0..relations.near()).map(links).collect(),
+        diagonals: around().filter_map(diagonal).collect(),
         item: divisible.iter().map(|kernel| (role_name(kernel.role), item(kernel, &dialect, function))).collect(),
         scan: Scan { head: head(scan, &dialect).join("\n"), threads: scan.threads },
         kernels: (divisible.iter())
@@ -166,6 +180,7 @@ fn doc(role: MeshRole) -> &'static str {
         MeshRole::Clear => "Frees a slot; the lowest of those that are free comes next.",
         MeshRole::Link => "What the children of a node have near.",
         MeshRole::Classify => "Neighbours of a leaf, and the kind of a node.",
+        MeshRole::Number => "The place of a leaf among those whose paths cut corners of coarser cells.",
         MeshRole::Expand => {
             "Lists a leaf among those of its level, or the children of a node among the nodes of the next."
         }

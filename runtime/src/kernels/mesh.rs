@@ -1,10 +1,29 @@
 //! The mesh kernels, loaded and launched by role.
 
-use lbm_bundle::ArgType;
 use lbm_bundle::mesh::{MeshBundle, MeshManifest, MeshRole};
+use lbm_bundle::{ArgType, File, Target};
 
 use super::{Entry, Given, KernelError, check_versions};
 use crate::device::{Device, Source};
+
+/// The mesh kernels of a dimension, as they are checked in.
+pub fn mesh_bundle(dim: usize, target: Target) -> Result<MeshBundle, KernelError> {
+    macro_rules! generated {
+        ($name:literal) => {
+            include_str!(concat!("../../../generated/", $name))
+        };
+    }
+    let (manifest, cuda, c) = match dim {
+        2 => (generated!("mesh_2d.json"), generated!("mesh_2d.cu"), generated!("mesh_2d.c")),
+        _ => (generated!("mesh_3d.json"), generated!("mesh_3d.cu"), generated!("mesh_3d.c")),
+    };
+    let wrong = |error: serde_json::Error| KernelError::Manifest { spec: "mesh".into(), reason: error.to_string() };
+    let mut manifest: MeshManifest = serde_json::from_str(manifest).map_err(wrong)?;
+    manifest.target = target;
+    let (text, ending) = if target == Target::Cuda { (cuda, "cu") } else { (c, "c") };
+    let source = File { name: format!("{}.{ending}", manifest.name), text: text.into() };
+    Ok(MeshBundle { manifest, source })
+}
 
 /// Mesh kernels on a device.
 pub struct MeshProgram {

@@ -1,8 +1,8 @@
-//! The grid: blocks of cells that fill a box, their neighbours and what lies behind each face.
+//! The grid: blocks of cells that fill a box, on one level or several, and what lies behind each face.
 //!
-//! In: a size in cells, a block and the six faces; which blocks are refined. After [`Grid::new`]: slots are in Morton order,
-//! level by level, so that neighbours in space are near in memory; every entry of the neighbour table is a slot, a wall or
-//! [`COARSER`]; each slot is in exactly one of the lists of its level.
+//! In: a size in cells, a block and the six faces; which blocks are refined. After [`Grid::new`]: the leaves of the grid's
+//! [`Forest`](forest::Forest) have the slots from 0 on, level by level along a space-filling curve, so that neighbours in
+//! space are near in memory.
 //!
 //! ```text
 //! neighbours of a slot in two dimensions:   6 7 8    y
@@ -15,18 +15,18 @@
 
 pub mod forest;
 mod morton;
-mod nodes;
 mod roots;
-mod tables;
+
+use std::sync::OnceLock;
 
 use lbm_bundle::Manifest;
 use miette::Diagnostic;
 use thiserror::Error;
 
-pub use nodes::{Block, COARSER, Lists, Nodes};
-pub use tables::{LevelTables, Tables};
+use forest::{Forest, ForestError, Leaf, Level, Pool, Tables};
 
-use crate::layout::SlotId;
+use crate::device::{Device, DeviceError};
+use crate::kernels;
 
 /// A face of the box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -119,6 +119,15 @@ fn suggestion(size: usize, block: usize) -> String {
     }
 }
 
+/// A block of cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Block {
+    /// Its level, 0 the coarsest.
+    pub level: usize,
+    /// Its position in blocks of its level, 0 beyond the dimension.
+    pub place: [usize; 3],
+}
+
 /// A cell: its level, 0 the coarsest, and its position in cells of that level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
@@ -141,50 +150,68 @@ impl Cell {
 }
 
 /// Blocks that fill a box, on one level or several.
-#[derive(Clone, Debug)]
 pub struct Grid {
-    dim: usize,
     size: [usize; 3],
     block: [usize; 3],
     periodic: [bool; 3],
-    nodes: Nodes,
+    forest: Forest,
+    /// What the host knows of the leaves, once it has asked.
+    leaves: OnceLock<Vec<Leaf>>,
 }
 
 impl Grid {
     /// A grid of `size` cells (1 beyond the dimension) for a bundle's blocks, on one level.
-    pub fn new(manifest: &Manifest, size: [usize; 3], faces: [Behind; 6]) -> Result<Self, GridError> {
-        Self::refined(manifest, size, faces, 1, |_| false)
+    pub fn new(
+        device: &Device,
+        manifest: &Manifest,
+        size: [usize; 3],
+        faces: [Behind; 6],
+    ) -> Result<Self, ForestError> {
+        Self::refined(device, manifest, size, faces, 1, |_| false)
     }
 
-    /// The same with so many levels; `size` is that of the coarsest. Those blocks are refined that `refine` says, and
-    /// whatever must be so that blocks that touch differ by at most one level. It is asked for children of refined blocks
-    /// only.
+    /// The same with so many levels; `size` is that of the coarsest. Blocks are refined while `refine` says so, and
+    /// whatever must be so that blocks that touch differ by at most one level.
     pub fn refined(
+        device: &Device,
         manifest: &Manifest,
         size: [usize; 3],
         faces: [Behind; 6],
         levels: usize,
-        refine: impl Fn(Block) -> bool,
-    ) -> Result<Self, GridError> {
+        refine: impl Fn(Block) -> bool + Sync,
+    ) -> Result<Self, ForestError> {
         let dim = manifest.dim as usize;
         let block = manifest.block.map(|n| n as usize);
         let mut count = [1; 3];
         for axis in 0..3 {
             if size[axis] == 0 || !size[axis].is_multiple_of(block[axis]) {
-                return Err(GridError::Size { axis: ["x", "y", "z"][axis], size: size[axis], block: block[axis] });
+                let axis_name = ["x", "y", "z"][axis];
+                return Err(GridError::Size { axis: axis_name, size: size[axis], block: block[axis] }.into());
             }
             count[axis] = size[axis] / block[axis];
         }
         roots::check(dim, count, faces)?;
+        let bundle = kernels::mesh_bundle(dim, device.target())?;
+        let roots: usize = count.iter().product();
+        let mut slots = roots + 1;
+        let forest = loop {
+            let pool = Pool::with_slots(dim, roots, slots);
+            let mut forest = Forest::new(device, &bundle, count, faces, pool)?;
+            if refine_all(&mut forest, levels, &refine)? {
+                forest.reorder(&mut ())?;
+                break forest;
+            }
+            slots = 2 * slots + (1 << dim);
+        };
         let periodic = std::array::from_fn(|axis| {
             axis >= dim || Face::of_axis(axis).iter().all(|face| faces[face.index()] == Behind::Periodic)
         });
-        Ok(Grid { dim, size, block, periodic, nodes: Nodes::new(dim, count, faces, levels, refine) })
+        Ok(Grid { size, block, periodic, forest, leaves: OnceLock::new() })
     }
 
     /// Number of axes.
     pub fn dim(&self) -> usize {
-        self.dim
+        self.forest.dim()
     }
 
     /// Cells along each axis, 1 beyond the dimension.
@@ -199,13 +226,12 @@ impl Grid {
 
     /// Number of cells of all levels.
     pub fn cells(&self) -> usize {
-        self.slots() * self.block.iter().product::<usize>()
+        self.forest.leaves() * self.cells_of_block()
     }
 
     /// Number of cells of each level, the coarsest first.
     pub fn cells_of_levels(&self) -> Vec<usize> {
-        let of_block = self.block.iter().product::<usize>();
-        self.nodes.levels.iter().map(|lists| lists.all().count() * of_block).collect()
+        self.levels().iter().map(|level| level.leaves.len() * self.cells_of_block()).collect()
     }
 
     /// Cells that are updated in a step of the coarsest level: those of level `l` are `2^l` times.
@@ -213,30 +239,76 @@ impl Grid {
         self.cells_of_levels().iter().enumerate().map(|(level, cells)| cells << level).sum()
     }
 
-    /// Number of slots.
+    fn cells_of_block(&self) -> usize {
+        self.block.iter().product()
+    }
+
+    /// Data slots: one for each leaf, and those that are free.
     pub fn slots(&self) -> usize {
-        self.nodes.blocks.len()
+        self.forest.leaves()
     }
 
-    /// The lowest cell of a slot's block.
-    pub fn origin(&self, slot: SlotId) -> Cell {
-        let Block { level, place } = self.nodes.blocks[slot.index()];
-        Cell { level, at: std::array::from_fn(|axis| place[axis] * self.block[axis]) }
+    /// The lowest cell of a block.
+    pub fn origin(&self, block: Block) -> Cell {
+        Cell { level: block.level, at: std::array::from_fn(|axis| block.place[axis] * self.block[axis]) }
     }
 
-    /// Tables of all nodes.
-    pub fn nodes(&self) -> &Nodes {
-        &self.nodes
+    /// All leaves, level by level, each level along the curve.
+    pub fn leaves(&self) -> Result<&[Leaf], DeviceError> {
+        match self.leaves.get() {
+            Some(leaves) => Ok(leaves),
+            None => {
+                let leaves = self.forest.read_leaves()?;
+                Ok(self.leaves.get_or_init(|| leaves))
+            }
+        }
     }
 
-    /// The slots of each level, coarsest first.
-    pub fn levels(&self) -> &[Lists] {
-        &self.nodes.levels
+    /// Where the leaves of each level are listed, coarsest first.
+    pub fn levels(&self) -> &[Level] {
+        self.forest.levels()
     }
+
+    /// What kernels read.
+    pub fn tables(&self) -> &Tables {
+        self.forest.tables()
+    }
+
+    /// Number of leaves whose paths cut corners of coarser cells.
+    pub fn corners(&self) -> usize {
+        self.forest.corners()
+    }
+
+    /// What the user should know about loading the kernels, a sentence each.
+    pub fn notices(&self) -> &[String] {
+        self.forest.notices()
+    }
+}
+
+/// Refines what is to be, on so many levels; says whether there was room for all.
+fn refine_all(
+    forest: &mut Forest,
+    levels: usize,
+    refine: &(impl Fn(Block) -> bool + Sync),
+) -> Result<bool, ForestError> {
+    let finest = levels.saturating_sub(1);
+    while finest > 0 {
+        forest.wish(|block| block.level + usize::from(block.level < finest && refine(block)))?;
+        let outcome = forest.adapt(0..=finest, &mut ())?;
+        if outcome.refused() > 0 {
+            return Ok(false);
+        }
+        if !outcome.changed() {
+            break;
+        }
+    }
+    Ok(true)
 }
 
 #[cfg(test)]
 mod tests {
+    use lbm_bundle::mesh::Group;
+
     use super::*;
     use crate::fixture::manifest;
 
@@ -250,27 +322,41 @@ mod tests {
         Manifest { dim, block, ..manifest() }
     }
 
+    fn grid(manifest: &Manifest, size: [usize; 3], faces: [Behind; 6]) -> Result<Grid, ForestError> {
+        Grid::new(&Device::host(1).unwrap(), manifest, size, faces)
+    }
+
+    fn neighbours(grid: &Grid) -> Vec<i32> {
+        grid.tables().neighbours.read_ints(0..grid.slots() * 3usize.pow(grid.dim() as u32)).unwrap()
+    }
+
+    fn count(grid: &Grid, group: Group) -> usize {
+        grid.levels()[0].group(group).len()
+    }
+
     #[test]
     fn a_periodic_box_wraps_on_every_axis_and_is_all_interior() {
-        let grid = Grid::new(&manifest_with(3, [4, 4, 4]), [8, 12, 16], PERIODIC).unwrap();
-        assert_eq!((grid.slots(), grid.levels()[0].interior.len(), grid.levels()[0].walls.len()), (24, 24, 0));
-        for slot in 0..24 {
-            let origin = grid.origin(SlotId(slot)).at;
-            for (entry, offset) in grid.nodes().neighbours[27 * slot as usize..][..27].iter().zip(roots::offsets(3)) {
-                let expected: Vec<usize> = (0..3)
-                    .map(|axis| (origin[axis] as i64 + 4 * offset[axis]).rem_euclid(grid.size()[axis] as i64) as usize)
-                    .collect();
-                assert_eq!(grid.origin(SlotId(*entry as u32)).at.to_vec(), expected);
+        let grid = grid(&manifest_with(3, [4, 4, 4]), [8, 12, 16], PERIODIC).unwrap();
+        assert_eq!((grid.slots(), count(&grid, Group::Interior), count(&grid, Group::Walls)), (24, 24, 0));
+        let (leaves, neighbours) = (grid.leaves().unwrap(), neighbours(&grid));
+        for (slot, leaf) in leaves.iter().enumerate() {
+            assert_eq!(leaf.slot.index(), slot);
+            for (entry, offset) in neighbours[27 * slot..][..27].iter().zip(roots::offsets(3)) {
+                let count = [2, 3, 4];
+                let expected: [usize; 3] = std::array::from_fn(|axis| {
+                    (leaf.block.place[axis] as i64 + offset[axis]).rem_euclid(count[axis]) as usize
+                });
+                assert_eq!(leaves[*entry as usize].block.place, expected);
             }
         }
     }
 
     #[test]
     fn of_two_walls_at_a_corner_that_of_x_wins() {
-        let grid = Grid::new(&manifest_with(2, [8, 8, 1]), [8, 8, 1], walls()).unwrap();
+        let grid = grid(&manifest_with(2, [8, 8, 1]), [8, 8, 1], walls()).unwrap();
         // Order of the table: (-1,-1) (0,-1) (1,-1) (-1,0) (0,0) (1,0) (-1,1) (0,1) (1,1); wall w is -(w + 1).
-        assert_eq!(grid.nodes().neighbours, [-1, -3, -2, -1, 0, -2, -1, -4, -2]);
-        assert_eq!((grid.levels()[0].interior.len(), grid.levels()[0].walls.len()), (0, 1));
+        assert_eq!(neighbours(&grid), [-1, -3, -2, -1, 0, -2, -1, -4, -2]);
+        assert_eq!((count(&grid, Group::Interior), count(&grid, Group::Walls)), (0, 1));
     }
 
     #[test]
@@ -278,24 +364,26 @@ mod tests {
         let mut faces = walls();
         faces[0] = Behind::Periodic;
         faces[1] = Behind::Periodic;
-        let grid = Grid::new(&manifest_with(2, [8, 8, 1]), [8, 8, 1], faces).unwrap();
-        assert_eq!(grid.nodes().neighbours, [-3, -3, -3, 0, 0, 0, -4, -4, -4]);
+        let grid = grid(&manifest_with(2, [8, 8, 1]), [8, 8, 1], faces).unwrap();
+        assert_eq!(neighbours(&grid), [-3, -3, -3, 0, 0, 0, -4, -4, -4]);
     }
 
     #[test]
     fn blocks_away_from_walls_are_interior() {
-        let grid = Grid::new(&manifest_with(2, [8, 8, 1]), [32, 24, 1], walls()).unwrap();
-        assert_eq!((grid.levels()[0].interior.len(), grid.levels()[0].walls.len()), (2, 10));
-        let origins: Vec<_> = grid.levels()[0].interior.iter().map(|slot| grid.origin(*slot).at).collect();
+        let grid = grid(&manifest_with(2, [8, 8, 1]), [32, 24, 1], walls()).unwrap();
+        assert_eq!((count(&grid, Group::Interior), count(&grid, Group::Walls)), (2, 10));
+        let level = &grid.levels()[0];
+        let listed = grid.tables().leaves.read_ints(level.group(Group::Interior)).unwrap();
+        let leaves = grid.leaves().unwrap();
+        let origins: Vec<_> = listed.iter().map(|slot| grid.origin(leaves[*slot as usize].block).at).collect();
         assert_eq!(origins, [[8, 8, 0], [16, 8, 0]]);
     }
 
     #[test]
     fn a_size_that_is_no_multiple_suggests_its_neighbours() {
-        let error =
-            Grid::new(&manifest_with(2, [8, 8, 1]), [100, 8, 1], PERIODIC).expect_err("100 is no multiple of 8");
+        let error = grid(&manifest_with(2, [8, 8, 1]), [100, 8, 1], PERIODIC).err().expect("100 is no multiple of 8");
         assert_eq!(Diagnostic::help(&error).unwrap().to_string(), "use 96 or 104");
-        let small = Grid::new(&manifest_with(2, [8, 8, 1]), [8, 5, 1], PERIODIC).expect_err("5 is too small");
+        let small = grid(&manifest_with(2, [8, 8, 1]), [8, 5, 1], PERIODIC).err().expect("5 is too small");
         assert_eq!(Diagnostic::help(&small).unwrap().to_string(), "use 8");
     }
 
@@ -303,7 +391,7 @@ mod tests {
     fn half_periodic_axes_are_refused_by_name() {
         let mut faces = walls();
         faces[Face::YMax.index()] = Behind::Periodic;
-        let error = Grid::new(&manifest_with(2, [8, 8, 1]), [8, 8, 1], faces).expect_err("half periodic");
+        let error = grid(&manifest_with(2, [8, 8, 1]), [8, 8, 1], faces).err().expect("half periodic");
         assert_eq!(error.to_string(), "y_max is periodic and y_min is not");
     }
 }

@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use crate::device::DeviceError;
 use crate::kernels::KernelError;
-use crate::mesh::GridError;
+use crate::mesh::forest::ForestError;
 
 /// Why a simulation cannot be set up or go on.
 #[derive(Debug, Error, Diagnostic)]
@@ -110,7 +110,7 @@ pub enum StepError {
     /// There is no such grid.
     #[error(transparent)]
     #[diagnostic(transparent)]
-    Grid(#[from] GridError),
+    Grid(#[from] ForestError),
 
     /// The bundle cannot be used.
     #[error(transparent)]

@@ -54,6 +54,7 @@ impl Copy {
             &tables.neighbours,
             &tables.order,
             &tables.leaves,
+            &tables.corners,
             &tables.free_families,
             &tables.free_slots,
         ];
@@ -85,6 +86,17 @@ pub fn wish(forest: &mut Forest, want: &BTreeMap<Block, u32>, frozen: &HashSet<B
     }
     wishes.want.write_ints(0, &values).expect("a value for each node");
     wishes.frozen.write_ints(0, &flags).expect("a flag for each node");
+}
+
+/// Whether between a node and one of the same level across an edge or a corner there is a coarser leaf.
+fn cuts_a_corner(dim: usize, near: &[i32]) -> bool {
+    let offset = |place: usize, axis: u32| place / 3usize.pow(axis) % 3;
+    (0..near.len()).filter(|place| near[*place] >= 0).any(|place| {
+        let lies_between = |other: &usize| {
+            *other != place && (0..dim as u32).all(|axis| [1, offset(place, axis)].contains(&offset(*other, axis)))
+        };
+        (0..near.len()).filter(lies_between).any(|other| near[other] == NONE)
+    })
 }
 
 /// Compares everything that a forest says with the definition.
@@ -144,11 +156,21 @@ pub fn check(forest: &Forest, oracle: &Oracle) {
         }
         assert_eq!(leaves[level.leaves.clone()], groups.concat());
     }
+    let corners = ints(&tables.corners);
+    let mut cutting = 0;
+    for block in oracle.leaves() {
+        let around = oracle.near(block, &numbers);
+        let cuts = cuts_a_corner(oracle.domain.dim, &around);
+        let expected = if cuts { cutting } else { -1 };
+        assert_eq!(corners[slots[&block] as usize], expected, "place of {block:?} among those that cut corners");
+        cutting += i32::from(cuts);
+    }
+    assert_eq!(forest.corners() as i32, cutting);
     let told = forest.read_leaves().expect("the leaves");
     assert_eq!(told.len(), slots.len());
-    for (leaf, listed) in told.iter().zip(&leaves) {
-        let block = Block { level: leaf.level as u32, place: leaf.place.map(|at| at as i64) };
-        assert_eq!((leaf.slot.0 as i32, slots.get(&block)), (*listed, Some(listed)));
+    for (leaf, listed) in told.iter().zip(&oracle.leaves()) {
+        let block = Block { level: leaf.block.level as u32, place: leaf.block.place.map(|at| at as i64) };
+        assert_eq!((block, slots.get(&block)), (*listed, Some(&(leaf.slot.0 as i32))));
     }
 
     let (free, pool) = (forest.free(), forest.pool());

@@ -102,6 +102,8 @@ enum Class {
     Kind,
     /// Whether they have a slot.
     Slot,
+    /// Whether paths to them cut corners.
+    Corner,
 }
 
 impl Forest {
@@ -350,6 +352,23 @@ impl Forest {
             level.groups = std::array::from_fn(|group| begin(group)..begin(group + 1));
         }
         self.levels = levels;
+        self.number_corners()
+    }
+
+    /// The places of leaves among those whose paths cut corners.
+    fn number_corners(&mut self) -> Result<(), ForestError> {
+        let all = self.nodes();
+        self.rank(0..all, Class::Corner)?;
+        let given = vec![
+            ("nodes", Given::Read(&self.tables.order)),
+            ("count", Given::Int(all as i32)),
+            ("slot", Given::Read(&self.tables.slot)),
+            ("corner", Given::Read(&self.work.corner)),
+            ("rank", Given::Read(&self.work.rank)),
+            ("corners", Given::Write(&mut self.tables.corners)),
+        ];
+        self.program.launch(MeshRole::Number, all, given)?;
+        self.corners = self.begins()?[TOTAL];
         Ok(())
     }
 
@@ -374,6 +393,7 @@ impl Forest {
             ("slot", Given::Read(&self.tables.slot)),
             ("neighbours", Given::Write(&mut self.tables.neighbours)),
             ("kind", Given::Write(&mut self.tables.kind)),
+            ("corner", Given::Write(&mut self.work.corner)),
         ];
         self.program.launch(MeshRole::Classify, listed.len(), given)
     }
@@ -384,6 +404,7 @@ impl Forest {
             Class::Mark => (&self.work.mark, CHANGES),
             Class::Kind => (&self.tables.kind, KINDS),
             Class::Slot => (&self.tables.slot, 1),
+            Class::Corner => (&self.work.corner, 1),
         };
         let chunks = listed.len().div_ceil(CHUNK);
         let given = vec![

@@ -45,6 +45,7 @@ mod tables;
 use std::ops::Range;
 
 use lbm_bundle::mesh::{Group, MeshBundle};
+use rayon::prelude::*;
 
 pub use adapt::{Carry, Change, Moves, Outcome};
 pub use error::ForestError;
@@ -55,7 +56,8 @@ use crate::device::{Device, DeviceError};
 use crate::kernels::MeshProgram;
 use crate::layout::SlotId;
 use crate::mesh::roots::Roots;
-use crate::mesh::{Behind, GridError};
+use crate::mesh::{Behind, Block, GridError};
+
 use tables::Work;
 
 /// Levels that a forest can have.
@@ -84,10 +86,8 @@ impl Level {
 pub struct Leaf {
     /// Where its data are.
     pub slot: SlotId,
-    /// Its level, 0 for a root.
-    pub level: usize,
-    /// Its position in blocks of its level.
-    pub place: [usize; 3],
+    /// What it covers.
+    pub block: Block,
 }
 
 /// A forest of blocks.
@@ -101,6 +101,8 @@ pub struct Forest {
     wishes: Wishes,
     work: Work,
     levels: Vec<Level>,
+    /// Leaves whose paths cut corners of coarser cells.
+    corners: usize,
 }
 
 impl Forest {
@@ -134,7 +136,7 @@ impl Forest {
         }
         let (tables, wishes, work) = tables::new(device, dim, &roots, pool)?;
         let free = Pool { families: pool.families, slots: pool.slots - count };
-        let mut forest = Forest { program, roots: count, pool, free, tables, wishes, work, levels: vec![] };
+        let mut forest = Forest { program, roots: count, pool, free, tables, wishes, work, levels: vec![], corners: 0 };
         forest.renew(&[count])?;
         Ok(forest)
     }
@@ -154,18 +156,42 @@ impl Forest {
         self.levels.last().map_or(0, |level| level.leaves.end)
     }
 
-    /// All leaves, in the order of [`Tables::leaves`]. Copies tables to the host: for output.
+    /// All leaves, level by level, each level along the curve. Copies tables to the host: for output.
     pub fn read_leaves(&self) -> Result<Vec<Leaf>, DeviceError> {
-        let slots = self.tables.leaves.read_ints(0..self.leaves())?;
-        let node = self.tables.node.read_ints(0..self.tables.node.len())?;
+        Ok(self.read_leaf_nodes()?.into_iter().map(|(_, leaf)| leaf).collect())
+    }
+
+    /// The same with their nodes.
+    fn read_leaf_nodes(&self) -> Result<Vec<(usize, Leaf)>, DeviceError> {
+        let order = self.tables.order.read_ints(0..self.levels.last().map_or(0, |level| level.nodes.end))?;
+        let slot = self.tables.slot.read_ints(0..self.tables.slot.len())?;
         let place = self.tables.place.read_ints(0..self.tables.place.len())?;
-        let leaf = |level: usize, slot: i32| {
-            let node = node[slot as usize] as usize;
+        let leaf = |level: usize, node: i32| {
+            let node = node as usize;
             let place = std::array::from_fn(|axis| place[3 * node + axis] as usize);
-            Leaf { slot: SlotId(slot as u32), level, place }
+            let slot = u32::try_from(slot[node]).ok()?;
+            Some((node, Leaf { slot: SlotId(slot), block: Block { level, place } }))
         };
-        let levels = self.levels.iter().enumerate();
-        Ok(levels.flat_map(|(at, level)| slots[level.leaves.clone()].iter().map(move |slot| leaf(at, *slot))).collect())
+        let of_level = |(at, level): (usize, &Level)| {
+            order[level.nodes.clone()].iter().filter_map(move |node| leaf(at, *node)).collect::<Vec<_>>()
+        };
+        Ok(self.levels.iter().enumerate().flat_map(of_level).collect())
+    }
+
+    /// Writes the wishes of all leaves from the host, where no one is frozen: to set a forest up.
+    pub fn wish(&mut self, level: impl Fn(Block) -> usize + Sync) -> Result<(), DeviceError> {
+        let leaves = self.read_leaf_nodes()?;
+        let wished: Vec<i32> = leaves.par_iter().map(|(_, leaf)| level(leaf.block) as i32).collect();
+        let mut want = vec![0; self.wishes.want.len()];
+        for ((node, _), wished) in leaves.into_iter().zip(wished) {
+            want[node] = wished;
+        }
+        self.wishes.want.write_ints(0, &want)
+    }
+
+    /// Number of leaves whose paths cut corners of coarser cells: those with a place in [`Tables::corners`].
+    pub fn corners(&self) -> usize {
+        self.corners
     }
 
     /// How many families and slots there are.

@@ -47,9 +47,9 @@ impl Pool {
     /// Bytes of the tables of a forest.
     pub fn bytes(self, dim: usize, roots: usize) -> usize {
         let (nodes, places, parts) = (self.nodes(dim, roots), 3usize.pow(dim as u32), 1 << dim);
-        // Per node: near, place, and eleven numbers. Per slot: neighbours, parts, and four numbers.
-        let ints = nodes * (places + 3 + 11)
-            + self.slots * (places + parts + 4)
+        // Per node: near, place, and twelve numbers. Per slot: neighbours, parts, and five numbers.
+        let ints = nodes * (places + 3 + 12)
+            + self.slots * (places + parts + 5)
             + nodes.max(self.slots)
             + self.families
             + self.counts(dim, roots)

@@ -25,6 +25,8 @@ pub struct Tables {
     pub kind: Buffer,
     /// Slots around each slot `[slot][3^dim]`.
     pub neighbours: Buffer,
+    /// Place of each slot among those whose paths cut corners of coarser cells `[slot]`.
+    pub corners: Buffer,
     /// All nodes, level by level, each level along the curve.
     pub order: Buffer,
     /// Slots of all leaves, level by level, each level group by group, each group along the curve.
@@ -50,6 +52,8 @@ pub(super) struct Work {
     pub(super) every: Buffer,
     /// What becomes of each node `[node]`.
     pub(super) mark: Buffer,
+    /// Whether paths to each node cut corners `[node]`.
+    pub(super) corner: Buffer,
     /// Position of each node that has a class `[node]`.
     pub(super) rank: Buffer,
     /// Nodes of each class in each chunk of a list.
@@ -96,6 +100,7 @@ pub(super) fn new(
         node: some(pool.slots, numbers(0..first))?,
         kind: some(nodes, vec![])?,
         neighbours: ints(pool.slots * roots.places)?,
+        corners: ints(pool.slots)?,
         order: starting(nodes, &numbers(0..first))?,
         leaves: ints(pool.slots)?,
         free_families: device.ints(&falling(0..pool.families))?,
@@ -105,6 +110,7 @@ pub(super) fn new(
     let work = Work {
         every: device.ints(&numbers(0..nodes.max(pool.slots)))?,
         mark: ints(nodes)?,
+        corner: ints(nodes)?,
         rank: ints(nodes)?,
         counts: ints(pool.counts(dim, first))?,
         begins: ints(BEGINS)?,
@@ -117,11 +123,12 @@ pub(super) fn new(
 
 /// Bytes of all of them.
 pub(super) fn bytes(tables: &Tables, wishes: &Wishes, work: &Work) -> usize {
-    let Tables { near, child, parent, level, place, slot, node, kind, neighbours, order, leaves, .. } = tables;
+    let Tables { near, child, parent, level, place, slot, node, kind, neighbours, corners, order, leaves, .. } = tables;
     let Tables { free_families, free_slots, .. } = tables;
     let Wishes { want, frozen } = wishes;
-    let Work { every, mark, rank, counts, begins, picked, coarse, parts } = work;
-    let of_nodes = [near, child, parent, level, place, slot, kind, order, want, frozen, mark, rank, picked, every];
-    let others = [node, neighbours, leaves, free_families, free_slots, counts, begins, coarse, parts];
+    let Work { every, mark, corner, rank, counts, begins, picked, coarse, parts } = work;
+    let of_nodes =
+        [near, child, parent, level, place, slot, kind, order, want, frozen, mark, corner, rank, picked, every];
+    let others = [node, neighbours, corners, leaves, free_families, free_slots, counts, begins, coarse, parts];
     of_nodes.into_iter().chain(others).map(Buffer::bytes).sum()
 }
