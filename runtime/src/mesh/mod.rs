@@ -291,18 +291,20 @@ fn refine_all(
     levels: usize,
     refine: &(impl Fn(Block) -> bool + Sync),
 ) -> Result<bool, ForestError> {
-    let finest = levels.saturating_sub(1);
-    while finest > 0 {
+    if levels < 2 {
+        return Ok(true);
+    }
+    let finest = levels - 1;
+    loop {
         forest.wish(|block| block.level + usize::from(block.level < finest && refine(block)))?;
         let outcome = forest.adapt(0..=finest, &mut ())?;
         if outcome.refused() > 0 {
             return Ok(false);
         }
         if !outcome.changed() {
-            break;
+            return Ok(true);
         }
     }
-    Ok(true)
 }
 
 #[cfg(test)]
