@@ -10,7 +10,7 @@ use crate::layout::{Layout, SlotId};
 use crate::mesh::forest::Leaf;
 use crate::mesh::{Cell, Grid};
 use crate::observe::Sum;
-use crate::snapshot::{Component, Snapshot};
+use crate::snapshot::{Component, Domain, Snapshot};
 
 /// Slots that cross between device and host at a time.
 const SLOTS_AT_ONCE: usize = 4096;
@@ -170,20 +170,57 @@ pub fn visit(
     Ok(())
 }
 
-/// The macroscopic array as dense arrays of the coarsest level: refined cells are means over what refines them.
-pub fn gather(from: &Buffer, manifest: &Manifest, grid: &Grid, step: u64) -> Result<Snapshot, DeviceError> {
-    let components = component_names(manifest)
-        .into_iter()
-        .map(|name| Component { name, data: vec![0.0; grid.size().iter().product()] })
-        .collect();
-    let mut snapshot = Snapshot { step, dim: grid.dim(), size: grid.size(), components };
-    visit(from, Layout::fields(manifest), grid, |cell, values| {
-        let ([x, y, z], volume) = (cell.at.map(|at| at >> cell.level), cell.width().powi(grid.dim() as i32));
-        let to = snapshot.index(x, y, z);
-        for (component, value) in snapshot.components.iter_mut().zip(values) {
-            component.data[to] += volume * value;
+/// The macroscopic array of the leaves that cover a domain. One level becomes a single block.
+pub fn gather(
+    from: &Buffer,
+    manifest: &Manifest,
+    domain: Domain,
+    leaves: &[Leaf],
+    step: u64,
+) -> Result<Snapshot, DeviceError> {
+    let layout = Layout::fields(manifest);
+    let (side, cells) = (manifest.block.map(|n| n as usize), layout.cells());
+    let empty =
+        component_names(manifest).into_iter().map(|name| Component { name, data: vec![0.0; leaves.len() * cells] });
+    let uniform = leaves.iter().all(|leaf| leaf.block.level == 0);
+    let mut snapshot = match uniform {
+        true => Snapshot::uniform(step, domain, empty.collect()),
+        false => {
+            let blocks = leaves.iter().map(|leaf| leaf.block).collect();
+            Snapshot::new(step, domain, side, blocks, empty.collect())
         }
-    })?;
+    };
+    let width = domain.size[0];
+    let first_cell = |leaf: &Leaf| {
+        let [x, y, z]: [usize; 3] = std::array::from_fn(|axis| leaf.block.place[axis] * side[axis]);
+        x + width * (y + domain.size[1] * z)
+    };
+    // Memory is read in its order, whatever that of the leaves is.
+    let mut order: Vec<usize> = (0..leaves.len()).collect();
+    order.sort_by_key(|at| leaves[*at].slot);
+    let mut rest = &order[..];
+    while let Some(first) = rest.first().map(|at| leaves[*at].slot.index()) {
+        let near = rest.partition_point(|at| leaves[*at].slot.index() < first + SLOTS_AT_ONCE);
+        let (run, later) = rest.split_at(near);
+        let last = leaves[run[run.len() - 1]].slot.index();
+        let values = from.read_reals(first * layout.slot_len()..(last + 1) * layout.slot_len())?;
+        snapshot.components.par_iter_mut().enumerate().for_each(|(component, to)| {
+            for at in run {
+                let leaf = &leaves[*at];
+                let values =
+                    &values[((leaf.slot.index() - first) * layout.components() + component) * cells..][..cells];
+                if !uniform {
+                    to.data[at * cells..][..cells].copy_from_slice(values);
+                    continue;
+                }
+                for (row, values) in values.chunks(side[0]).enumerate() {
+                    let row = width * (row % side[1] + domain.size[1] * (row / side[1]));
+                    to.data[first_cell(leaf) + row..][..side[0]].copy_from_slice(values);
+                }
+            }
+        });
+        rest = later;
+    }
     Ok(snapshot)
 }
 
@@ -204,14 +241,47 @@ mod tests {
             out.copy_from_slice(&[at[0] as f64, at[1] as f64, 0.5]);
         })
         .unwrap();
-        let snapshot = gather(&fields.macroscopic, &manifest, &grid, 3).unwrap();
-        assert_eq!((snapshot.step, snapshot.size), (3, [24, 16, 1]));
+        let snapshot = gather(&fields.macroscopic, &manifest, grid.domain(), grid.leaves().unwrap(), 3).unwrap();
+        assert_eq!((snapshot.step, snapshot.size()), (3, [24, 16, 1]));
         for (x, y) in (0..24).flat_map(|x| (0..16).map(move |y| (x, y))) {
             let at = snapshot.index(x, y, 0);
             let values: Vec<f64> =
                 ["rho", "ux", "uy"].iter().map(|name| snapshot.get(name).expect("a component")[at]).collect();
             assert_eq!(values, [x as f64, y as f64, 0.5]);
         }
+    }
+
+    #[test]
+    fn cells_of_every_level_are_gathered_wherever_their_blocks_lie() {
+        let device = Device::host(1).unwrap();
+        let manifest = manifest();
+        let grid =
+            Grid::refined(&device, &manifest, [24, 16, 1], [Behind::Periodic; 6], 2, |block| block.place[0] == 1)
+                .unwrap();
+        let layout = Layout::fields(&manifest);
+        let mut leaves = grid.leaves().unwrap().to_vec();
+        let last = leaves.len() - 1;
+        // Slots in another order than the leaves, one of them far away.
+        leaves.reverse();
+        for (at, leaf) in leaves.iter_mut().enumerate() {
+            leaf.slot = SlotId(if at == 0 { SLOTS_AT_ONCE as u32 + 9 } else { (last - at) as u32 });
+        }
+        let slots = leaves[0].slot.index() + 1;
+        let mut array = device.alloc(Scalar::F64, slots * layout.slot_len()).unwrap();
+        let value = |cell: Cell| 100.0 * cell.centre()[0] + cell.centre()[1];
+        for leaf in &leaves {
+            for cell in layout.all_cells() {
+                let inside = layout.position(cell);
+                let at = std::array::from_fn(|axis| leaf.block.place[axis] * [8, 8, 1][axis] + inside[axis]);
+                array
+                    .write_reals(layout.offset(leaf.slot, 2, cell), &[value(Cell { level: leaf.block.level, at })])
+                    .unwrap();
+            }
+        }
+        let snapshot = gather(&array, &manifest, grid.domain(), &leaves, 0).unwrap();
+        let uy = snapshot.get("uy").unwrap();
+        assert_eq!(uy.len(), grid.cells());
+        assert!((0..uy.len()).all(|at| uy[at] == value(snapshot.cell(at))));
     }
 
     #[test]
@@ -223,7 +293,7 @@ mod tests {
         let layout = Layout::fields(&manifest);
         scatter(&mut fields.macroscopic, layout, &grid, |cell, out| out[1] = cell.at[0] as f64).unwrap();
         update(&mut fields.macroscopic, layout, &grid, |cell, values| values[1] -= 2.0 * cell.at[0] as f64).unwrap();
-        let snapshot = gather(&fields.macroscopic, &manifest, &grid, 0).unwrap();
+        let snapshot = gather(&fields.macroscopic, &manifest, grid.domain(), grid.leaves().unwrap(), 0).unwrap();
         let expected: Vec<f64> = (0..24 * 16).map(|at| -((at % 24) as f64)).collect();
         assert_eq!(snapshot.get("ux").unwrap(), expected);
         assert!(snapshot.get("uy").unwrap().iter().all(|uy| *uy == 0.0));

@@ -45,8 +45,8 @@ pub enum FlowError {
     Output(#[from] OutputError),
     /// The flow blew up.
     #[error(
-        "the flow is not finite: `{}` at cell ({}, {}, {}), found at step {}; all was well at step {well}",
-        place.component, place.cell[0], place.cell[1], place.cell[2], place.step
+        "the flow is not finite: `{}` at cell ({}, {}, {}){}, found at step {}; all was well at step {well}",
+        place.component, place.cell.at[0], place.cell.at[1], place.cell.at[2], of_level(place.cell.level), place.step
     )]
     #[diagnostic(
         code(C0701),
@@ -76,9 +76,6 @@ pub fn run(
     let mut recorder = Recorder::create(case, folder)?;
     let mut flow = start(case, bundle, device)?;
     flow.notices().iter().for_each(|text| notice(text));
-    if case.refinement.is_some() {
-        notice("fields, profiles and series are those of means over the cells of the coarsest level");
-    }
     let bandwidth = copy_bandwidth(device)?;
     let sums_start = flow.sums()?;
     let facts = Facts {
@@ -151,6 +148,11 @@ pub fn run(
     };
     let end = flow.snapshot()?;
     Ok(recorder.finish(&end, &bundle.manifest, &measured)?)
+}
+
+/// In a message about a cell.
+fn of_level(level: usize) -> String {
+    if level == 0 { String::new() } else { format!(" of level {level}") }
 }
 
 /// Mean seconds of each phase that takes any.

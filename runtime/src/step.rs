@@ -168,11 +168,11 @@ impl Simulation {
         Ok(fields::visit(&self.fields.macroscopic, Layout::fields(self.manifest()), &self.grid, each)?)
     }
 
-    /// Sets the fields from a snapshot of the same size and starts at its step.
+    /// Sets the fields from a snapshot of the same domain, whatever its levels, and starts at its step.
     pub fn init_fields(&mut self, snapshot: &Snapshot) -> Result<(), StepError> {
         let names = fields::component_names(self.manifest());
-        if snapshot.size != self.grid.size() {
-            return Err(StepError::SnapshotSize { found: snapshot.size, wanted: self.grid.size() });
+        if snapshot.size() != self.grid.size() {
+            return Err(StepError::SnapshotSize { found: snapshot.size(), wanted: self.grid.size() });
         }
         let data = names
             .iter()
@@ -181,10 +181,9 @@ impl Simulation {
                 found.ok_or_else(|| StepError::SnapshotComponent { name: name.clone(), known: names.join(", ") })
             })
             .collect::<Result<Vec<_>, _>>()?;
-        self.init(|[x, y, z], out| {
-            let at = snapshot.index(x, y, z);
+        self.init_cells(|cell, out| {
             for (out, data) in out.iter_mut().zip(&data) {
-                *out = data[at];
+                [*out] = snapshot.read(cell, &|at| [data[at]]);
             }
         })?;
         self.step = snapshot.step;
@@ -349,10 +348,11 @@ impl Simulation {
         Ok(())
     }
 
-    /// Macroscopic fields of the current step; where the grid is refined, means over the cells of the coarsest level.
+    /// Macroscopic fields of the current step.
     pub fn snapshot(&mut self) -> Result<Snapshot, StepError> {
         self.sample()?;
-        Ok(fields::gather(&self.fields.macroscopic, self.manifest(), &self.grid, self.step)?)
+        let (domain, leaves) = (self.grid.domain(), self.grid.leaves()?);
+        Ok(fields::gather(&self.fields.macroscopic, self.manifest(), domain, leaves, self.step)?)
     }
 
     /// Mass and momentum of each set of populations, summed without loss, in the order of the manifest; volumes are counted in

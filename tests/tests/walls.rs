@@ -77,7 +77,7 @@ fn viscosity(omega: f64) -> f64 {
 
 /// Largest difference of a component to what it should be at each cell.
 fn error(snapshot: &Snapshot, component: &str, expected: impl Fn([usize; 3]) -> f64) -> f64 {
-    let [nx, ny, _] = snapshot.size;
+    let [nx, ny, _] = snapshot.size();
     let at = |at: usize| [at % nx, at / nx % ny, at / nx / ny];
     let values = snapshot.get(component).unwrap().iter().enumerate();
     values.fold(

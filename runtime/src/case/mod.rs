@@ -47,6 +47,7 @@
 //! directory = "out/cavity"
 //! profiles = true               # centre lines as CSV
 //! picture = true                # PNG of the velocity
+//! slice = { normal = "y", at = 32 } # their plane in three dimensions; else the middle one normal to z
 //! vtk = true                    # fields for ParaView, at the end
 //! every = 10_000                # and every so many steps
 //! series = 100                  # energy, enstrophy, dissipation, ... every so many steps
@@ -179,6 +180,15 @@ pub struct Scales {
     pub mach: f64,
 }
 
+/// A plane through a domain of three dimensions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Slice {
+    /// The axis normal to it.
+    pub normal: usize,
+    /// Its position along that axis, in cells.
+    pub at: f64,
+}
+
 /// What is written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Output {
@@ -188,6 +198,8 @@ pub struct Output {
     pub profiles: bool,
     /// A picture of the velocity.
     pub picture: bool,
+    /// Plane of the pictures, if it is not the middle one normal to z.
+    pub slice: Option<Slice>,
     /// Fields for ParaView at the end.
     pub vtk: bool,
     /// And every so many steps.

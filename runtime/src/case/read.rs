@@ -113,12 +113,20 @@ pub(super) struct RawStop {
     pub(super) check_every: Option<Spanned<f64>>,
 }
 
+/// A plane for pictures, in m or in cells.
+#[derive(Clone, Debug)]
+pub(super) struct RawSlice {
+    pub(super) normal: usize,
+    pub(super) at: Spanned<f64>,
+}
+
 /// `[output]`.
 #[derive(Clone, Debug)]
 pub(super) struct RawOutput {
     pub(super) directory: Option<String>,
     pub(super) profiles: bool,
     pub(super) picture: bool,
+    pub(super) slice: Option<Spanned<RawSlice>>,
     pub(super) vtk: bool,
     pub(super) every: Option<Spanned<f64>>,
     pub(super) series: Option<Spanned<f64>>,
@@ -407,6 +415,7 @@ impl Reader {
             directory: self.text(table, "directory").map(|text| text.value),
             profiles: self.truth(table, "profiles"),
             picture: self.truth(table, "picture"),
+            slice: table.get("slice").and_then(|entry| self.slice(&entry.value)),
             vtk: self.truth(table, "vtk"),
             every: self.count(table, "every"),
             series: self.count(table, "series"),
@@ -416,6 +425,28 @@ impl Reader {
             self.no_effect(&entry.span, "every", " without `vtk`", Some("add `vtk = true`".to_string()));
         }
         output
+    }
+
+    fn slice(&mut self, value: &Value) -> Option<Spanned<RawSlice>> {
+        let help = "for example `{ normal = \"y\", at = 32 }`".to_string();
+        let Kind::Table(table) = &value.kind else { return self.wrong_type(value, "a table", help) };
+        self.only_keys(table, &["normal", "at"], "a slice")?;
+        if let Some(key) = ["normal", "at"].iter().find(|key| table.get(key).is_none()) {
+            return self.missing(&value.span, key, "a slice has a normal and a place", help);
+        }
+        let normal = self.word(table, "normal", &["x", "y", "z"])?;
+        let length = if self.si { Dimension::LENGTH } else { Dimension::NUMBER };
+        let entry = table.get("at")?;
+        let at = Spanned { value: self.quantity(&entry.value, Some(length))?.0, span: entry.value.span.clone() };
+        let normal = ["x", "y", "z"].iter().position(|axis| *axis == normal.value)?;
+        Some(Spanned { value: RawSlice { normal, at }, span: value.span.clone() })
+    }
+
+    /// Nothing, and a report, where an inline table has another key.
+    fn only_keys(&mut self, table: &Table, known: &[&str], what: &str) -> Option<()> {
+        let Some(entry) = table.entries.iter().find(|entry| !known.contains(&&entry.key[..])) else { return Some(()) };
+        let message = format!("there is no key `{}` in {what}", entry.key);
+        self.report.add(diag::UNKNOWN_KEY, &entry.span, message, "unknown key", suggest(&entry.key, known))
     }
 
     fn block(&mut self, root: &Table) -> Option<Spanned<Vec<u32>>> {

@@ -87,7 +87,7 @@ impl<'a> Resolver<'a> {
             start: start?,
             refinement,
             stop: self.stop(&units),
-            output: self.output(scales.re),
+            output: self.output(size, &units, scales.re),
             units,
             scales,
         })

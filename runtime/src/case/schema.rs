@@ -62,6 +62,10 @@ pub(super) const KEYS: &[Key] = &[
     key("output.directory", "where files go"),
     key("output.profiles", "write centre lines"),
     key("output.picture", "draw the velocity, the vorticity and scalars"),
+    key(
+        "output.slice",
+        "plane of the pictures in three dimensions: { normal = \"y\", at = 32 }; else the middle one normal to z",
+    ),
     key("output.vtk", "write fields for ParaView"),
     key("output.every", "time steps between VTK files"),
     key("output.series", "time steps between rows of energy, enstrophy, dissipation and the like"),

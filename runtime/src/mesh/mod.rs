@@ -27,6 +27,7 @@ use forest::{Forest, ForestError, Leaf, Level, Pool, Tables};
 
 use crate::device::{Device, DeviceError};
 use crate::kernels;
+use crate::snapshot::Domain;
 
 /// A face of the box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -222,6 +223,11 @@ impl Grid {
     /// Whether an axis is periodic; true beyond the dimension.
     pub fn periodic(&self) -> [bool; 3] {
         self.periodic
+    }
+
+    /// The box.
+    pub fn domain(&self) -> Domain {
+        Domain { dim: self.dim(), size: self.size, periodic: self.periodic }
     }
 
     /// Number of cells of all levels.

@@ -3,7 +3,7 @@
 use lbm_bundle::{ABI, Boundary, Direction, Layout, Manifest, Param, Populations, Real, Target, Transport};
 
 use crate::case::{Case, RawCase};
-use crate::snapshot::{Component, Snapshot};
+use crate::snapshot::{Component, Domain, Snapshot};
 
 /// D2Q9 BGK as far as a case needs it.
 pub(super) fn manifest() -> Manifest {
@@ -63,5 +63,6 @@ pub(super) fn cavity(n: usize) -> (Case, Snapshot) {
         component("ux", &|cell| 0.1 * at(cell).0),
         component("uy", &|cell| 0.1 * at(cell).1),
     ];
-    (case, Snapshot { step: 10, dim: 2, size: [n, n, 1], components })
+    let domain = Domain { dim: 2, size: [n, n, 1], periodic: case.periodic };
+    (case, Snapshot::uniform(10, domain, components))
 }

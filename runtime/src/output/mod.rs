@@ -5,7 +5,7 @@
 //! | module | writes |
 //! | --- | --- |
 //! | [`sink`] | nothing of its own: the folder, and files that appear only when they are whole |
-//! | [`vtk`] | `fields_*.vti`, `fields.pvd` |
+//! | [`vtk`] | `fields_*.vti` or `fields_*.vtu`, `fields.pvd` |
 //! | [`profile`] | `profile_x.csv`, ... and how far they are from published ones |
 //! | [`picture`] | `velocity.png`: speed and streamlines; `vorticity.png`; `phi.png` and the like |
 //! | [`plot`] | `profiles.png`: profiles and published points |
@@ -147,11 +147,15 @@ impl<'a> Recorder<'a> {
 
     fn fields(&mut self, snapshot: &Snapshot) -> Result<(), OutputError> {
         let case = self.case;
-        let name = format!("fields_{:08}.vti", snapshot.step);
+        let refined = case.refinement.is_some();
+        let name = format!("fields_{:08}.{}", snapshot.step, if refined { "vtu" } else { "vti" });
         if self.frames.last().is_some_and(|(_, last)| *last == name) {
             return Ok(());
         }
-        self.sink.write(&name, |out| vtk::write_image(out, snapshot, &case.units, case.real))?;
+        self.sink.write(&name, |out| match refined {
+            true => vtk::write_unstructured(out, snapshot, &case.units, case.real),
+            false => vtk::write_image(out, snapshot, &case.units, case.real),
+        })?;
         self.frames.push((snapshot.step as f64 * case.units.scale(Dimension::TIME), name));
         let frames = &self.frames;
         self.sink.write("fields.pvd", |out| vtk::write_series(out, frames))

@@ -1,11 +1,11 @@
 //! Pictures of the velocity, its magnitude in colour with evenly spaced streamlines on top, of the vorticity's magnitude,
-//! and of scalars.
+//! and of scalars. On a refined grid the edges of its blocks are drawn over them.
 
 use super::axes::{Area, FAINT, INK, PAPER};
 use super::canvas::{Align, Canvas, Pixel};
 use super::colours::Map;
-use super::plane::{Plane, length};
-use super::profile::real_name;
+use super::plane::{Plane, length, outlines};
+use super::profile::{cells, real_name};
 use super::streamlines::streamlines;
 use crate::case::{Case, Dimension};
 use crate::snapshot::Snapshot;
@@ -20,6 +20,9 @@ const ARROWS: f64 = 420.0;
 /// Share of the largest speed below which streamlines end: where an eddy is slower than round-off, they mean nothing.
 const STILL: f64 = 2e-5;
 
+/// Width in pixels of the narrowest blocks that are outlined one by one.
+const NARROWEST: f64 = 6.0;
+
 struct Margins {
     left: f64,
     right: f64,
@@ -30,7 +33,7 @@ struct Margins {
 /// Share of the plane whose vorticity the colours tell apart: where walls meet, it has no bound.
 const TOLD_APART: f64 = 0.995;
 
-/// Draws the velocity of a snapshot; in three dimensions, on the middle plane normal to z. `None` if it has none.
+/// Draws the velocity of a snapshot; in three dimensions, on a plane through it. `None` if it has none.
 pub fn draw_velocity(case: &Case, snapshot: &Snapshot) -> Option<Canvas> {
     let plane = Plane::velocity(case, snapshot)?;
     let fastest = plane.longest();
@@ -45,7 +48,7 @@ pub fn draw_velocity(case: &Case, snapshot: &Snapshot) -> Option<Canvas> {
     for (tip, heading) in lines.iter().flat_map(|line| arrows(line)) {
         canvas.polygon(&arrow(tip, heading), PAPER, 0.95);
     }
-    frame(&mut canvas, case, &cells);
+    frame(&mut canvas, case, &plane, &cells);
     let (most, label) = if case.units.si {
         let most = fastest * case.units.scale(Dimension::VELOCITY);
         let (size, prefix) = prefix(most);
@@ -64,7 +67,7 @@ pub fn draw_vorticity(case: &Case, snapshot: &Snapshot) -> Option<Canvas> {
     let plane = Plane::vorticity(case, snapshot)?;
     let most = plane.quantile(TOLD_APART);
     let (mut canvas, cells) = paint(case, snapshot, &plane, most);
-    frame(&mut canvas, case, &cells);
+    frame(&mut canvas, case, &plane, &cells);
     let (most, label) = if case.units.si {
         (most / case.units.step, "vorticity / (1/s)")
     } else if case.scales.velocity > 0.0 {
@@ -81,7 +84,7 @@ pub fn draw_scalar(case: &Case, snapshot: &Snapshot, name: &str) -> Option<Canva
     let (plane, least) = Plane::scalar(case, snapshot, name)?;
     let range = plane.longest();
     let (mut canvas, cells) = paint(case, snapshot, &plane, range);
-    frame(&mut canvas, case, &cells);
+    frame(&mut canvas, case, &plane, &cells);
     colour_bar(&mut canvas, cells, (least, least + range), name);
     Some(canvas)
 }
@@ -104,6 +107,12 @@ fn paint(case: &Case, snapshot: &Snapshot, plane: &Plane, most: f64) -> (Canvas,
         let (x, y) = cells.point((x, y));
         map.at(length(plane.at(x, y)) / most.max(f64::MIN_POSITIVE))
     });
+    if !snapshot.is_uniform() {
+        let edges = outlines(case, snapshot, NARROWEST / pixels);
+        let line = |edge: [[f64; 2]; 2]| edge.map(|[x, y]| cells.pixel(x, y)).to_vec();
+        let lines: Vec<Vec<Pixel>> = edges.into_iter().map(line).collect();
+        canvas.lines(&lines, 1.0, INK, 0.4);
+    }
     title(&mut canvas, case, snapshot);
     (canvas, cells)
 }
@@ -112,7 +121,7 @@ fn paint(case: &Case, snapshot: &Snapshot, plane: &Plane, most: f64) -> (Canvas,
 fn on_pixels(plane: &Plane, cells: &Area, x: f64, y: f64) -> (f64, f64) {
     let (x, y) = cells.point((cells.from.0 + x, cells.to.1 - y));
     let velocity = plane.at(x, y);
-    (velocity[0], velocity[1])
+    (velocity[plane.axes[0]], velocity[plane.axes[1]])
 }
 
 /// Places along a line for arrows, each with the direction there.
@@ -143,7 +152,7 @@ fn arrow((x, y): Pixel, (dx, dy): Pixel) -> [Pixel; 3] {
     ]
 }
 
-fn frame(canvas: &mut Canvas, case: &Case, cells: &Area) {
+fn frame(canvas: &mut Canvas, case: &Case, plane: &Plane, cells: &Area) {
     let (unit, name) = match case.units.si {
         false => (case.scales.length, "L".to_string()),
         true => {
@@ -153,7 +162,12 @@ fn frame(canvas: &mut Canvas, case: &Case, cells: &Area) {
     };
     let area = Area { x: (0.0, cells.x.1 / unit), y: (0.0, cells.y.1 / unit), ..*cells };
     area.frame(canvas);
-    area.label(canvas, &format!("x / {name}"), &format!("y / {name}"));
+    let [right, up] = plane.axes.map(axis);
+    area.label(canvas, &format!("{right} / {name}"), &format!("{up} / {name}"));
+}
+
+fn axis(axis: usize) -> &'static str {
+    ["x", "y", "z"][axis]
 }
 
 /// What the colours mean, from the least value to the largest.
@@ -168,9 +182,16 @@ fn colour_bar(canvas: &mut Canvas, cells: Area, (least, most): (f64, f64), label
 }
 
 fn title(canvas: &mut Canvas, case: &Case, snapshot: &Snapshot) {
-    let size: Vec<String> = case.size[..case.dim].iter().map(usize::to_string).collect();
     let re = case.scales.re.map_or(String::new(), |re| format!(" at Re {:.0}", re));
-    let plane = if case.dim == 3 { ", middle plane" } else { "" };
+    let plane = match &case.output.slice {
+        Some(slice) if case.units.si => {
+            let (size, prefix) = prefix(slice.at * case.units.cell);
+            format!(", {} = {:.4} {prefix}m", axis(slice.normal), slice.at * case.units.cell / size)
+        }
+        Some(slice) => format!(", {} = {:.4} L", axis(slice.normal), slice.at / case.scales.length),
+        None if case.dim == 3 => ", middle plane".to_string(),
+        None => String::new(),
+    };
     canvas.text((MARGIN.left, 52.0), &format!("{}{re}{plane}", case.name), 36.0, Align::Left, INK, false);
     let time = match case.units.si {
         true => format!("{:.4} s", snapshot.step as f64 * case.units.step),
@@ -178,9 +199,9 @@ fn title(canvas: &mut Canvas, case: &Case, snapshot: &Snapshot) {
     };
     let omega = case.scales.omega.map_or(String::new(), |omega| format!("  ·  ω = {omega:.4}"));
     let facts = format!(
-        "{}  ·  {} cells  ·  {}{omega}  ·  Ma = {:.2}  ·  {time}",
+        "{}  ·  {}  ·  {}{omega}  ·  Ma = {:.2}  ·  {time}",
         case.spec,
-        size.join(" × "),
+        cells(case, " × "),
         real_name(case),
         case.scales.mach,
     );

@@ -1,18 +1,50 @@
 //! Velocity, vorticity or a scalar on a plane through the domain, continuous up to its edges.
 //!
-//! In two dimensions the plane is the domain; in three it is the middle plane normal to z. Between cell centres the vector
-//! is bilinear; beyond the outermost ones it runs to the wall's velocity, to the cell on the other side of a periodic axis,
-//! or stays as it is.
+//! In two dimensions the plane is the domain; in three it is the slice of the case, or the middle plane normal to z. On a
+//! refined grid the plane has the cells of the finest level at which it is not finer than a picture shows; what is coarser
+//! or finer is read as [`Snapshot::read`] says. Between cell centres the vector is bilinear; beyond the outermost ones it
+//! runs to the wall's velocity, to the cell on the other side of a periodic axis, or stays as it is.
+
+use rayon::prelude::*;
 
 use crate::case::{Case, Face};
+use crate::mesh::{Block, Cell};
 use crate::snapshot::Snapshot;
 use crate::velocity::Velocity;
 
+/// Cells along the longer side of the plane of a refined grid, at most, where the coarsest level has not more.
+const WIDEST: usize = 1024;
+
+/// Where a plane lies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Cut {
+    /// The axes in the plane: rightwards and upwards.
+    axes: [usize; 2],
+    /// The axis normal to it.
+    normal: usize,
+    /// Its position along the normal, in cells of the coarsest level.
+    at: f64,
+}
+
+impl Cut {
+    fn new(case: &Case) -> Cut {
+        let (normal, at) = match &case.output.slice {
+            Some(slice) => (slice.normal, slice.at),
+            None => (2, 0.5 * case.size[2] as f64),
+        };
+        Cut { axes: [[1, 2], [0, 2], [0, 1]][normal], normal, at }
+    }
+}
+
 /// A vector at the nodes of a grid: the cell centres and one row of nodes on each edge.
 pub(super) struct Plane {
-    /// Extent in cells along x and y.
+    /// The axes along its sides.
+    pub(super) axes: [usize; 2],
+    /// Extent in cells of the coarsest level along both.
     pub(super) extent: [f64; 2],
-    /// Nodes along x and y: cells plus two.
+    /// Cells of the plane in one of the coarsest level.
+    scale: f64,
+    /// Nodes along both: cells plus two.
     nodes: [usize; 2],
     /// The vectors, index `x + nodes[0] * y`.
     vectors: Vec<[f64; 3]>,
@@ -22,59 +54,71 @@ impl Plane {
     /// The velocity in the units of the snapshot; `None` where it has none. What is no number counts as zero.
     pub(super) fn velocity(case: &Case, snapshot: &Snapshot) -> Option<Plane> {
         let parts = snapshot.vector("u")?;
-        let cell = |[x, y, z]: [usize; 3]| {
-            std::array::from_fn(|axis| parts.get(axis).map_or(0.0, |part| part[snapshot.index(x, y, z)]))
-        };
-        Some(Plane::new(case, snapshot.size, cell, |face| case.wall(face)?.velocity))
+        let of = |at: usize| std::array::from_fn(|axis| parts.get(axis).map_or(0.0, |part| part[at]));
+        Some(Plane::new(case, snapshot, of, |face| case.wall(face)?.velocity))
     }
 
     /// The vorticity, per time step; `None` where there is no velocity. What is no number counts as zero.
     pub(super) fn vorticity(case: &Case, snapshot: &Snapshot) -> Option<Plane> {
-        let velocity = Velocity::new(snapshot, case.periodic)?;
-        Some(Plane::new(case, snapshot.size, |cell| velocity.vorticity(cell), |_| None))
+        let velocity = Velocity::new(snapshot)?;
+        Some(Plane::new(case, snapshot, |at| velocity.vorticity(at), |_| None))
     }
 
     /// How far a scalar lies above its least value, along the first axis, and that value; `None` where there is no such
     /// field. What is no number counts as the least.
     pub(super) fn scalar(case: &Case, snapshot: &Snapshot, name: &str) -> Option<(Plane, f64)> {
         let values = snapshot.get(name)?;
-        let (width, height) = (snapshot.size[0], snapshot.size[1]);
-        let on_plane = |[x, y, z]: [usize; 3]| values[snapshot.index(x, y, z)];
-        let plane = |least: f64| {
-            let cell = |cell: [usize; 3]| [on_plane(cell) - least, 0.0, 0.0];
-            Plane::new(case, snapshot.size, cell, |_| None)
-        };
+        let plane = |least: f64| Plane::new(case, snapshot, |at| [values[at] - least, 0.0, 0.0], |_| None);
         let raw = plane(0.0);
+        let [width, height] = raw.nodes.map(|nodes| nodes - 2);
         let centres = (0..width * height).map(|at| raw.vectors[at % width + 1 + raw.nodes[0] * (at / width + 1)][0]);
         let least = centres.fold(f64::INFINITY, f64::min);
         Some((plane(least), least))
     }
 
-    /// From the vector of each cell, and of each wall where that is known.
+    /// From the vector of each cell, by its position in the snapshot's values, and of each wall where that is known.
     fn new(
         case: &Case,
-        [width, height, depth]: [usize; 3],
-        cell: impl Fn([usize; 3]) -> [f64; 3],
+        snapshot: &Snapshot,
+        of: impl Fn(usize) -> [f64; 3] + Sync,
         wall: impl Fn(Face) -> Option<[f64; 3]>,
     ) -> Plane {
-        let layers = if depth % 2 == 1 { vec![depth / 2] } else { vec![depth / 2 - 1, depth / 2] };
+        let cut = Cut::new(case);
+        let shown = |level: &usize| cut.axes.iter().all(|axis| snapshot.size_of(*level)[*axis] <= WIDEST);
+        let level = (0..=snapshot.finest()).rev().find(shown).unwrap_or(0);
+        let (size, scale) = (snapshot.size_of(level), (1u64 << level) as f64);
+        let [width, height] = cut.axes.map(|axis| size[axis]);
         let nodes = [width + 2, height + 2];
+        // The plane lies between two layers of cells, or in one.
+        let last = size[cut.normal] - 1;
+        let layer = (cut.at * scale - 0.5).clamp(0.0, last as f64);
+        let (below, share) = (layer as usize, layer.fract());
+        let node = |x: usize, y: usize| -> [f64; 3] {
+            let read = |layer: usize| {
+                let mut at = [0; 3];
+                (at[cut.axes[0]], at[cut.axes[1]], at[cut.normal]) = (x, y, layer);
+                snapshot.read(Cell { level, at }, &of)
+            };
+            let mut vector = read(below);
+            if share > 0.0 {
+                let above = read(below + 1);
+                vector = std::array::from_fn(|axis| (1.0 - share) * vector[axis] + share * above[axis]);
+            }
+            vector.map(|value| if value.is_finite() { value } else { 0.0 })
+        };
         let edge = |axis: usize, high: bool, inner: [f64; 3], opposite: [f64; 3]| {
+            let axis = cut.axes[axis];
             if case.periodic[axis] {
                 return std::array::from_fn(|component| 0.5 * (inner[component] + opposite[component]));
             }
             wall(Face { axis, high }).unwrap_or(inner)
         };
         let mut vectors = vec![[0.0; 3]; nodes[0] * nodes[1]];
+        vectors[nodes[0]..nodes[0] * (height + 1)].par_chunks_mut(nodes[0]).enumerate().for_each(|(y, row)| {
+            row[1..=width].iter_mut().enumerate().for_each(|(x, vector)| *vector = node(x, y));
+        });
         for y in 0..height {
             let row = nodes[0] * (y + 1);
-            for x in 0..width {
-                let beside: Vec<[f64; 3]> = layers.iter().map(|z| cell([x, y, *z])).collect();
-                vectors[row + x + 1] = std::array::from_fn(|axis| {
-                    let mean = beside.iter().map(|vector| vector[axis]).sum::<f64>() / beside.len() as f64;
-                    if mean.is_finite() { mean } else { 0.0 }
-                });
-            }
             let (first, last) = (vectors[row + 1], vectors[row + width]);
             vectors[row] = edge(0, false, first, last);
             vectors[row + width + 1] = edge(0, true, last, first);
@@ -84,13 +128,13 @@ impl Plane {
             vectors[x] = edge(1, false, first, last);
             vectors[x + nodes[0] * (height + 1)] = edge(1, true, last, first);
         }
-        Plane { extent: [width as f64, height as f64], nodes, vectors }
+        Plane { axes: cut.axes, extent: cut.axes.map(|axis| case.size[axis] as f64), scale, nodes, vectors }
     }
 
-    /// The vector at a point, in cells from the lower left corner; outside, that of the nearest edge.
+    /// The vector at a point, in cells of the coarsest level from the lower left corner; outside, that of the nearest edge.
     pub(super) fn at(&self, x: f64, y: f64) -> [f64; 3] {
-        let (column, right) = self.place(0, x);
-        let (row, up) = self.place(1, y);
+        let (column, right) = self.place(0, self.scale * x);
+        let (row, up) = self.place(1, self.scale * y);
         let node = |column: usize, row: usize| self.vectors[column + self.nodes[0] * row];
         let corners = [
             (node(column, row), (1.0 - right) * (1.0 - up)),
@@ -126,6 +170,46 @@ impl Plane {
             (below + 1, at - 0.5 - below as f64)
         }
     }
+}
+
+/// The edges of the blocks in the plane of a refined grid, in cells of the coarsest level: those of blocks that are at least
+/// so wide, and all between levels.
+pub(super) fn outlines(case: &Case, snapshot: &Snapshot, narrowest: f64) -> Vec<[[f64; 2]; 2]> {
+    let cut = Cut::new(case);
+    let side = snapshot.block();
+    let crosses = |block: &&Block| {
+        let width = 0.5f64.powi(block.level as i32) * side[cut.normal] as f64;
+        let low = block.place[cut.normal] as f64 * width;
+        let behind = block.place[cut.normal] + 1 == snapshot.size_of(block.level)[cut.normal] / side[cut.normal];
+        (low..low + width).contains(&cut.at) || (behind && cut.at >= low + width)
+    };
+    let mut edges = vec![];
+    for block in snapshot.blocks().iter().filter(crosses) {
+        let cell = 0.5f64.powi(block.level as i32);
+        let width = cut.axes.map(|axis| side[axis] as f64 * cell);
+        let low: [f64; 2] = std::array::from_fn(|at| block.place[cut.axes[at]] as f64 * width[at]);
+        for (along, across) in [(0, 1), (1, 0)] {
+            for high in [false, true] {
+                let mut next = *block;
+                let count = snapshot.size_of(block.level)[cut.axes[across]] / side[cut.axes[across]];
+                let place = &mut next.place[cut.axes[across]];
+                let inside = if high { *place + 1 < count } else { *place > 0 };
+                if !inside {
+                    continue;
+                }
+                *place = if high { *place + 1 } else { *place - 1 };
+                if width[along].min(width[across]) < narrowest && snapshot.find(next).is_some() {
+                    continue;
+                }
+                let mut from = low;
+                from[across] += if high { width[across] } else { 0.0 };
+                let mut to = from;
+                to[along] += width[along];
+                edges.push([from, to]);
+            }
+        }
+    }
+    edges
 }
 
 /// Length of a vector.

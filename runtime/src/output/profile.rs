@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use serde::{Deserialize, Serialize};
 
 use crate::case::{Case, Curve, Face, Reference};
+use crate::mesh::Cell;
 use crate::snapshot::Snapshot;
 
 const AXES: [&str; 3] = ["x", "y", "z"];
@@ -42,41 +43,36 @@ pub struct Comparison {
 }
 
 impl Profile {
-    /// The centre line along an axis, if the snapshot has a velocity. Where the line runs between cells, the mean of those
-    /// beside it.
+    /// The centre line along an axis, if the snapshot has a velocity: at each place a cell of the finest level that touches
+    /// the line there, coarser cells beside it read as [`Snapshot::read`] says. Where the line runs between cells, the mean
+    /// of those beside it.
     pub fn new(case: &Case, snapshot: &Snapshot, axis: usize) -> Option<Profile> {
-        let velocity = snapshot.vector("u")?;
+        let parts = snapshot.vector("u")?;
+        let of = |at: usize| -> [f64; 3] { std::array::from_fn(|axis| parts.get(axis).map_or(0.0, |part| part[at])) };
         let scale = if case.scales.velocity > 0.0 { case.scales.velocity } else { 1.0 };
-        let beside: Vec<Vec<usize>> = (0..3)
-            .map(|other| {
-                let size = snapshot.size[other];
-                if size % 2 == 1 { vec![size / 2] } else { vec![size / 2 - 1, size / 2] }
-            })
-            .collect();
-        let cells = (0..snapshot.size[axis]).map(|along| {
-            let mut line = beside.clone();
-            line[axis] = vec![along];
-            let mut sum = [0.0; 3];
-            for &z in &line[2] {
-                for &y in &line[1] {
-                    for &x in &line[0] {
-                        for (sum, component) in sum.iter_mut().zip(&velocity) {
-                            *sum += component[snapshot.index(x, y, z)];
-                        }
-                    }
-                }
-            }
-            let count: usize = line.iter().map(Vec::len).product();
-            Point {
-                position: (along as f64 + 0.5) / snapshot.size[axis] as f64,
-                velocity: sum.map(|sum| sum / count as f64 / scale),
-            }
-        });
+        let finest = snapshot.finest();
         let wall = |high: bool| {
             let velocity = case.wall(Face { axis, high })?.velocity?;
             Some(Point { position: if high { 1.0 } else { 0.0 }, velocity: velocity.map(|value| value / scale) })
         };
-        Some(Profile { axis, points: wall(false).into_iter().chain(cells).chain(wall(true)).collect() })
+        let mut points: Vec<Point> = wall(false).into_iter().collect();
+        let (mut at, end) = (0, snapshot.size()[axis] << finest);
+        while at < end {
+            let touches = |cell: &Cell| snapshot.cover(*cell).is_some_and(|(_, cover)| cover == *cell);
+            let beside = |level: usize| beside(snapshot, axis, Cell { level, at: [at >> (finest - level); 3] });
+            let level = (1..=finest).rev().find(|level| beside(*level).iter().any(touches)).unwrap_or(0);
+            let (mut sum, cells) = ([0.0; 3], beside(level));
+            for cell in &cells {
+                sum.iter_mut().zip(snapshot.read(*cell, &of)).for_each(|(sum, value)| *sum += value);
+            }
+            points.push(Point {
+                position: ((at >> (finest - level)) as f64 + 0.5) / snapshot.size_of(level)[axis] as f64,
+                velocity: sum.map(|sum| sum / cells.len() as f64 / scale),
+            });
+            at += 1 << (finest - level);
+        }
+        points.extend(wall(true));
+        Some(Profile { axis, points })
     }
 
     /// Writes the profile as CSV, with comments that say what it is.
@@ -85,10 +81,9 @@ impl Profile {
         let through: Vec<String> =
             (0..case.dim).filter(|other| *other != self.axis).map(|other| format!("{} = 1/2", AXES[other])).collect();
         let components = &COMPONENTS[..case.dim];
-        let (size, scales) = (&case.size[..case.dim], &case.scales);
-        let size: Vec<String> = size.iter().map(usize::to_string).collect();
+        let scales = &case.scales;
         writeln!(out, "# {}: velocity along {axis} through {}", case.name, through.join(", "))?;
-        writeln!(out, "# {}, {} cells, step {step}, {}", case.spec, size.join(" x "), real_name(case))?;
+        writeln!(out, "# {}, {}, step {step}, {}", case.spec, cells(case, " x "), real_name(case))?;
         if let Some(re) = scales.re {
             writeln!(out, "# Re = {re:.6}, reference velocity {} cells per step", scales.velocity)?;
         }
@@ -133,6 +128,23 @@ impl Profile {
     }
 }
 
+/// The cells of a level that touch the centre line along an axis where a cell is.
+fn beside(snapshot: &Snapshot, axis: usize, cell: Cell) -> Vec<Cell> {
+    let size = snapshot.size_of(cell.level);
+    let mut cells = vec![cell];
+    for other in (0..3).filter(|other| *other != axis).rev() {
+        let middle = size[other] / 2;
+        let places = if size[other] % 2 == 1 { middle..middle + 1 } else { middle - 1..middle + 1 };
+        let at = |cell: Cell, place: usize| {
+            let mut cell = cell;
+            cell.at[other] = place;
+            cell
+        };
+        cells = cells.iter().flat_map(|cell| places.clone().map(move |place| at(*cell, place))).collect();
+    }
+    cells
+}
+
 /// The differences between profiles and the published ones, if those are profiles.
 pub fn compare(profiles: &[Profile], reference: &Reference) -> Vec<Comparison> {
     let Reference::Profiles { title, curves } = reference else { return vec![] };
@@ -141,6 +153,16 @@ pub fn compare(profiles: &[Profile], reference: &Reference) -> Vec<Comparison> {
         Some(profile.compare(curve, title))
     });
     pairs.collect()
+}
+
+/// `64 x 64 cells`, and how fine they get.
+pub(super) fn cells(case: &Case, times: &str) -> String {
+    let size: Vec<String> = case.size[..case.dim].iter().map(usize::to_string).collect();
+    let levels = match &case.refinement {
+        None => String::new(),
+        Some(refinement) => format!(" on level 0 of {}", refinement.finest + 1),
+    };
+    format!("{} cells{levels}", size.join(times))
 }
 
 pub(super) fn real_name(case: &Case) -> &'static str {
@@ -153,7 +175,9 @@ pub(super) fn real_name(case: &Case) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mesh::Block;
     use crate::output::example;
+    use crate::snapshot::{Domain, tests};
 
     #[test]
     fn a_profile_runs_from_wall_to_wall_through_the_middle() {
@@ -164,6 +188,21 @@ mod tests {
         assert_eq!(profile.points[17], Point { position: 1.0, velocity: [1.0, 0.0, 0.0] });
         let expected = example::velocity(0.5, 0.5 / 16.0);
         assert!((profile.points[1].velocity[0] - expected.0).abs() < 0.02, "{:?} {expected:?}", profile.points[1]);
+    }
+
+    #[test]
+    fn on_several_levels_a_profile_has_the_finest_cells_that_touch_the_line() {
+        let (case, _) = example::cavity(16);
+        let domain = Domain { dim: 2, size: [16, 16, 1], periodic: [false, false, true] };
+        let refines = |block: Block| block.level == 0 && block.place == [1, 1, 0];
+        let linear = |[x, y, _]: [f64; 3]| 0.1 * (x + y);
+        let snapshot = tests::refined(domain, refines, &[("ux", &linear), ("uy", &|_| 0.0)]);
+        let profile = Profile::new(&case, &snapshot, 0).unwrap();
+        // Walls, 12 cells of level 0, and 8 of level 1 from x = 4 to 8, where the block below the line is refined.
+        assert_eq!(profile.points.len(), 2 + 12 + 8);
+        for Point { position, velocity } in &profile.points[1..21] {
+            assert!((velocity[0] - (16.0 * position + 8.0)).abs() < 1e-12, "{position}: {velocity:?}");
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::axes::INK;
 use super::canvas::Canvas;
 use super::chart::{COLOURS, Chart, Curve, Panel, Style};
-use super::profile::real_name;
+use super::profile::{cells, real_name};
 use crate::case::{Case, Moment};
 use crate::snapshot::Snapshot;
 use crate::velocity::Velocity;
@@ -75,13 +75,13 @@ impl Series {
         if self.rows.last().is_some_and(|last| last.step == snapshot.step) {
             return;
         }
-        let Some(velocity) = Velocity::new(snapshot, case.periodic) else { return };
+        let Some(velocity) = Velocity::new(snapshot) else { return };
         let means = velocity.means();
         let (u, l) = scales(case);
         self.rows.push(Row {
             step: snapshot.step,
             time: snapshot.step as f64 * u / l,
-            mass: snapshot.get("rho").map_or(f64::NAN, |rho| rho.iter().sum()),
+            mass: snapshot.integral("rho").unwrap_or(f64::NAN),
             energy: means.energy / u.powi(2),
             enstrophy: means.enstrophy * (l / u).powi(2),
             speed: means.fastest / u,
@@ -117,8 +117,7 @@ impl Series {
 
     /// Writes the series as CSV, with comments that say what it is.
     pub fn write(&self, case: &Case, out: &mut dyn Write) -> io::Result<()> {
-        let size: Vec<String> = case.size[..case.dim].iter().map(usize::to_string).collect();
-        writeln!(out, "# {}: {}, {} cells, {}", case.name, case.spec, size.join(" x "), real_name(case))?;
+        writeln!(out, "# {}: {}, {}, {}", case.name, case.spec, cells(case, " x "), real_name(case))?;
         let (u, l) = scales(case);
         let re = case.scales.re.map_or(String::new(), |re| format!("Re = {re:.6}, "));
         writeln!(out, "# {re}units: L = {l} cells, U = {u} cells per step")?;

@@ -28,10 +28,10 @@ impl Simulation {
     /// Adds to populations that were just set the stress that a fluid of that viscosity (lattice units of the coarsest
     /// level) has in the velocity of the fields, so that a flow starts without a jolt: the first order of the Chapman-Enskog
     /// expansion (Skordos, Phys. Rev. E 48 (1993) 4823), without its trace, after collision as populations are stored. Slopes
-    /// are those of [`Velocity`] on the coarsest level. Nothing changes where the method has no velocity `u`.
+    /// are those of [`Velocity`]. Nothing changes where the method has no velocity `u`.
     pub fn start_with_stress(&mut self, viscosity: f64) -> Result<(), StepError> {
         let snapshot = self.snapshot()?;
-        let Some(velocity) = Velocity::new(&snapshot, self.grid.periodic()) else { return Ok(()) };
+        let Some(velocity) = Velocity::new(&snapshot) else { return Ok(()) };
         let density = snapshot.get("rho");
         let manifest = self.program.manifest();
         let first = manifest.main().first as usize;
@@ -39,9 +39,9 @@ impl Simulation {
         let of_level = |level: usize| shares(manifest, viscosity * 2f64.powi(level as i32));
         let shares: Vec<_> = (0..self.levels.len()).map(of_level).collect();
         self.update_cells(|cell, populations| {
-            let coarse = cell.at.map(|at| at >> cell.level);
-            let rho = density.map_or(1.0, |rho| rho[snapshot.index(coarse[0], coarse[1], coarse[2])]) * cell.width();
-            let slopes = velocity.gradient(coarse);
+            let Some((position, _)) = snapshot.cover(cell) else { return };
+            let rho = density.map_or(1.0, |rho| rho[position]) * cell.width();
+            let slopes = velocity.gradient(position);
             for (population, share) in populations[first..].iter_mut().zip(&shares[cell.level]) {
                 let products = share.iter().flatten().zip(slopes.iter().flatten());
                 *population += rho * products.map(|(share, slope)| share * slope).sum::<f64>();

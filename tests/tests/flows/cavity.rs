@@ -21,7 +21,7 @@ fn omega(spec: &'static str, nu: f64) -> f64 {
 /// A component along an axis through the middle of the plane normal to z, over the velocity of the lid, at a position over
 /// the extent: linear between cells, the lid's or zero at the walls.
 fn on_centre_line(snapshot: &Snapshot, component: &str, axis: usize, position: f64) -> f64 {
-    let n = snapshot.size[axis];
+    let n = snapshot.size()[axis];
     let values = snapshot.get(component).expect("a flow has it");
     let half = n / 2;
     let cell = |along: usize| {

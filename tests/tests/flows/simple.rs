@@ -119,7 +119,7 @@ fn couette_error(spec: &'static str, device: &Device, speed: f64) -> f64 {
     flow.run((36.0 / slowest) as u64).unwrap();
     let snapshot = flow.snapshot().unwrap();
     let (ux, uy) = (snapshot.get("ux").unwrap(), snapshot.get("uy").unwrap());
-    let [width, _, depth] = snapshot.size;
+    let [width, _, depth] = snapshot.size();
     let cells = (0..width).flat_map(|x| (0..height).flat_map(move |y| (0..depth).map(move |z| [x, y, z])));
     cells.fold(0.0, |most: f64, [x, y, z]| {
         let at = snapshot.index(x, y, z);

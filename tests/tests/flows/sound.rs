@@ -19,7 +19,7 @@ const START: u64 = 400;
 
 /// Amplitude of `cos(kx)` in the density.
 fn amplitude(snapshot: &Snapshot) -> f64 {
-    let n = snapshot.size[0];
+    let n = snapshot.size()[0];
     let rho = snapshot.get("rho").expect("a flow has it");
     let sum: f64 = (0..rho.len()).map(|at| (rho[at] - 1.0) * (TAU * ((at % n) as f64 + 0.5) / n as f64).cos()).sum();
     2.0 * sum / rho.len() as f64

@@ -16,7 +16,7 @@ const START: u64 = 400;
 
 /// Amplitude of `sin(kx)` in a component.
 fn amplitude(snapshot: &Snapshot, component: &str) -> f64 {
-    let n = snapshot.size[0];
+    let n = snapshot.size()[0];
     let values = snapshot.get(component).expect("a flow has it");
     let sum: f64 = (0..values.len()).map(|at| values[at] * (TAU * ((at % n) as f64 + 0.5) / n as f64).sin()).sum();
     2.0 * sum / values.len() as f64

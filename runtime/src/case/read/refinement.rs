@@ -1,8 +1,7 @@
 //! `[refinement]`.
 
 use super::{RawBox, RawRefinement, Reader};
-use crate::case::diag::{self, Spanned};
-use crate::case::schema::suggest;
+use crate::case::diag::Spanned;
 use crate::case::tree::{Kind, Table, Value};
 use crate::case::units::Dimension;
 
@@ -38,16 +37,7 @@ impl Reader {
         let example = "for example `{ level = 1, from = [0, 0], to = [16, 16] }`".to_string();
         let Kind::Table(table) = &value.kind else { return self.wrong_type(value, "a table", example) };
         let known = ["level", "from", "to"];
-        if let Some(entry) = table.entries.iter().find(|entry| !known.contains(&&entry.key[..])) {
-            let message = format!("there is no key `{}` in a box", entry.key);
-            return self.report.add(
-                diag::UNKNOWN_KEY,
-                &entry.span,
-                message,
-                "unknown key",
-                suggest(&entry.key, &known),
-            );
-        }
+        self.only_keys(table, &known, "a box")?;
         if let Some(key) = known.iter().find(|key| table.get(key).is_none()) {
             return self.missing(&value.span, key, "a box has a level and two corners", example);
         }

@@ -1,9 +1,10 @@
 //! When to stop and what to write.
 
-use super::{Resolver, short, stem};
+use super::{Resolver, axis_name, short, stem};
 use crate::case::diag::{self, Spanned};
+use crate::case::read::RawSlice;
 use crate::case::units::{Dimension, Units};
-use crate::case::{Output, Reference, Steady, Stop, reference, schema};
+use crate::case::{Output, Reference, Slice, Steady, Stop, reference, schema};
 
 /// Steps between checks for steady flow, if the case does not say.
 const CHECK_EVERY: f64 = 1000.0;
@@ -20,17 +21,38 @@ impl Resolver<'_> {
         Stop { steps: steps as u64, steady: raw.steady.map(|tolerance| Steady { tolerance, check_every }) }
     }
 
-    pub(super) fn output(&mut self, re: Option<f64>) -> Output {
+    pub(super) fn output(&mut self, size: [usize; 3], units: &Units, re: Option<f64>) -> Output {
         let raw = &self.raw.output;
+        let slice = raw.slice.as_ref().and_then(|slice| self.slice(slice, size, units));
         Output {
             directory: raw.directory.clone().unwrap_or_else(|| format!("out/{}", stem(&self.raw.name))),
             profiles: raw.profiles,
             picture: raw.picture,
+            slice,
             vtk: raw.vtk,
             every: raw.every.as_ref().map(|every| every.value as u64),
             series: raw.series.as_ref().map(|every| every.value as u64),
             compare: raw.compare.as_ref().and_then(|name| self.compare(name, re)),
         }
+    }
+
+    fn slice(&mut self, slice: &Spanned<RawSlice>, size: [usize; 3], units: &Units) -> Option<Slice> {
+        if self.dim == 2 || !self.raw.output.picture {
+            let (when, help) = match self.dim {
+                2 => ("in two dimensions", "take it away: the plane is the domain"),
+                _ => ("without `picture`", "add `picture = true`"),
+            };
+            let message = format!("`slice` has no effect {when}");
+            return self.report.add(diag::NO_EFFECT, &slice.span, message, "has no effect", help.to_string());
+        }
+        let RawSlice { normal, at } = &slice.value;
+        let (at, cells) = (at.value / units.scale(Dimension::LENGTH), size[*normal]);
+        if (0.0..=cells as f64).contains(&at) {
+            return Some(Slice { normal: *normal, at });
+        }
+        let message = format!("the slice lies {} cells along {}, outside the domain", short(at), axis_name(*normal));
+        let help = format!("the domain has 0 to {cells} cells along {}", axis_name(*normal));
+        self.report.add(diag::OUTSIDE, &slice.value.at.span, message, "outside", help)
     }
 
     fn compare(&mut self, name: &Spanned<String>, re: Option<f64>) -> Option<Reference> {

@@ -1,83 +1,110 @@
-//! Fields for ParaView: VTK image data (`.vti`) and time series (`.pvd`).
+//! Fields for ParaView: image data (`.vti`) of a grid of one level, an unstructured grid (`.vtu`) of a refined one, and time
+//! series (`.pvd`).
 //!
-//! A `.vti` is XML followed by raw data, little-endian. Each array is cut into pieces that are compressed with zlib; before
+//! All are XML followed by raw data, little-endian. Each array is cut into pieces that are compressed with zlib; before
 //! them stand, as 64-bit integers, the number of pieces, the size of a piece, the size of the last one if it is smaller
 //! (else 0), and the compressed size of each.
+
+mod unstructured;
 
 use std::io::{self, Write};
 
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use lbm_bundle::Real;
+use rayon::prelude::*;
+
+pub use unstructured::write_unstructured;
 
 use crate::case::{Dimension, Units};
+use crate::mesh::Block;
 use crate::snapshot::Snapshot;
 
 /// Size of a piece before compression, in bytes.
 const PIECE: usize = 1 << 16;
 
-/// An array on the cells: name, number of components, values with the component running fastest.
+/// An array: its values with the component running fastest.
 struct Array {
     name: String,
     components: usize,
-    values: Vec<f64>,
+    /// Type of the values as VTK calls it.
+    ty: &'static str,
+    bytes: Vec<u8>,
 }
 
-/// Writes the fields of a snapshot in the units of the case: scalars, and vectors with three components. `rho` is called
-/// `density` and `u` is called `velocity`.
-pub fn write_image(out: &mut dyn Write, snapshot: &Snapshot, units: &Units, real: Real) -> io::Result<()> {
-    let arrays = arrays(snapshot, units);
-    let mut data = vec![];
-    let mut offsets = vec![];
-    for array in &arrays {
-        offsets.push(data.len());
-        data.extend(compressed(&bytes(&array.values, real))?);
+/// Arrays behind the XML.
+#[derive(Default)]
+struct Appended {
+    data: Vec<u8>,
+}
+
+impl Appended {
+    /// Adds an array; returns its XML.
+    fn add(&mut self, array: &Array) -> io::Result<String> {
+        let (Array { name, components, ty, bytes }, offset) = (array, self.data.len());
+        self.data.extend(compressed(bytes)?);
+        Ok(format!(
+            r#"<DataArray type="{ty}" Name="{name}" NumberOfComponents="{components}" format="appended" offset="{offset}"/>"#
+        ))
     }
-    // In two dimensions the extent along z is 0: the cells are pixels, not voxels.
-    let extent: Vec<String> =
-        (0..3).map(|axis| format!("0 {}", if axis < snapshot.dim { snapshot.size[axis] } else { 0 })).collect();
-    let (extent, cell) = (extent.join(" "), units.scale(Dimension::LENGTH));
-    let time = snapshot.step as f64 * units.scale(Dimension::TIME);
-    let ty = match real {
-        Real::F32 => "Float32",
-        Real::F64 => "Float64",
-    };
-    writeln!(out, r#"<?xml version="1.0"?>"#)?;
-    writeln!(
-        out,
-        r#"<VTKFile type="ImageData" version="1.0" byte_order="LittleEndian" header_type="UInt64" compressor="vtkZLibDataCompressor">"#
-    )?;
-    writeln!(out, r#"  <ImageData WholeExtent="{extent}" Origin="0 0 0" Spacing="{cell} {cell} {cell}">"#)?;
-    writeln!(out, r#"    <FieldData>"#)?;
-    writeln!(
-        out,
-        r#"      <DataArray type="Float64" Name="TimeValue" NumberOfTuples="1" format="ascii">{time}</DataArray>"#
-    )?;
-    writeln!(out, r#"    </FieldData>"#)?;
-    writeln!(out, r#"    <Piece Extent="{extent}">"#)?;
-    let first = |components| arrays.iter().find(|array| array.components == components).map(|array| &array.name);
-    let mut active = String::new();
-    for (kind, name) in [("Scalars", first(1)), ("Vectors", first(3))] {
-        if let Some(name) = name {
-            active += &format!(r#" {kind}="{name}""#);
+
+    /// The XML of the fields on the cells.
+    fn cells(&mut self, snapshot: &Snapshot, units: &Units, real: Real) -> io::Result<String> {
+        let arrays = arrays(snapshot, units, real);
+        let first = |components| arrays.iter().find(|array| array.components == components).map(|array| &array.name);
+        let mut active = String::new();
+        for (kind, name) in [("Scalars", first(1)), ("Vectors", first(3))] {
+            if let Some(name) = name {
+                active += &format!(r#" {kind}="{name}""#);
+            }
         }
+        let mut xml = format!("      <CellData{active}>\n");
+        for array in &arrays {
+            xml += &format!("        {}\n", self.add(array)?);
+        }
+        Ok(xml + "      </CellData>\n")
     }
-    writeln!(out, r#"      <CellData{active}>"#)?;
-    for (array, offset) in arrays.iter().zip(offsets) {
-        let (name, components) = (&array.name, array.components);
+
+    /// Writes a file of a type: the time, the XML of its content with its opening and closing tag, the arrays.
+    fn write(self, out: &mut dyn Write, ty: &str, time: f64, opening: &str, content: &str) -> io::Result<()> {
+        writeln!(out, r#"<?xml version="1.0"?>"#)?;
         writeln!(
             out,
-            r#"        <DataArray type="{ty}" Name="{name}" NumberOfComponents="{components}" format="appended" offset="{offset}"/>"#
+            r#"<VTKFile type="{ty}" version="1.0" byte_order="LittleEndian" header_type="UInt64" compressor="vtkZLibDataCompressor">"#
         )?;
+        writeln!(out, "  {opening}")?;
+        writeln!(out, r#"    <FieldData>"#)?;
+        writeln!(
+            out,
+            r#"      <DataArray type="Float64" Name="TimeValue" NumberOfTuples="1" format="ascii">{time}</DataArray>"#
+        )?;
+        writeln!(out, r#"    </FieldData>"#)?;
+        write!(out, "{content}")?;
+        writeln!(out, "  </{ty}>")?;
+        write!(out, r#"  <AppendedData encoding="raw">_"#)?;
+        out.write_all(&self.data)?;
+        writeln!(out)?;
+        writeln!(out, r#"  </AppendedData>"#)?;
+        writeln!(out, r#"</VTKFile>"#)
     }
-    writeln!(out, r#"      </CellData>"#)?;
-    writeln!(out, r#"    </Piece>"#)?;
-    writeln!(out, r#"  </ImageData>"#)?;
-    write!(out, r#"  <AppendedData encoding="raw">_"#)?;
-    out.write_all(&data)?;
-    writeln!(out)?;
-    writeln!(out, r#"  </AppendedData>"#)?;
-    writeln!(out, r#"</VTKFile>"#)
+}
+
+fn time(snapshot: &Snapshot, units: &Units) -> f64 {
+    snapshot.step as f64 * units.scale(Dimension::TIME)
+}
+
+/// Writes the fields of a snapshot of one level in the units of the case: scalars, and vectors with three components. `rho`
+/// is called `density` and `u` is called `velocity`.
+pub fn write_image(out: &mut dyn Write, snapshot: &Snapshot, units: &Units, real: Real) -> io::Result<()> {
+    // In two dimensions the extent along z is 0: the cells are pixels, not voxels.
+    let extent: Vec<String> =
+        (0..3).map(|axis| format!("0 {}", if axis < snapshot.dim() { snapshot.size()[axis] } else { 0 })).collect();
+    let (extent, cell) = (extent.join(" "), units.scale(Dimension::LENGTH));
+    let opening = format!(r#"<ImageData WholeExtent="{extent}" Origin="0 0 0" Spacing="{cell} {cell} {cell}">"#);
+    let mut appended = Appended::default();
+    let cells = appended.cells(snapshot, units, real)?;
+    let content = format!("    <Piece Extent=\"{extent}\">\n{cells}    </Piece>\n");
+    appended.write(out, "ImageData", time(snapshot, units), &opening, &content)
 }
 
 /// Writes a time series: pairs of a time and the name of a file in the same folder.
@@ -92,9 +119,10 @@ pub fn write_series(out: &mut dyn Write, entries: &[(f64, String)]) -> io::Resul
     writeln!(out, r#"</VTKFile>"#)
 }
 
-/// Components `ax`, `ay` (and `az`) make a vector `a`.
-fn arrays(snapshot: &Snapshot, units: &Units) -> Vec<Array> {
+/// Components `ax`, `ay` (and `az`) make a vector `a`. On a refined grid each cell also tells its level.
+fn arrays(snapshot: &Snapshot, units: &Units, real: Real) -> Vec<Array> {
     let mut arrays = vec![];
+    let ty = real_name(real);
     for component in &snapshot.components {
         let vector = component.name.strip_suffix('x').and_then(|stem| Some((stem, snapshot.vector(stem)?)));
         if let Some((stem, parts)) = vector {
@@ -102,21 +130,22 @@ fn arrays(snapshot: &Snapshot, units: &Units) -> Vec<Array> {
                 "u" => ("velocity", units.scale(Dimension::VELOCITY)),
                 _ => (stem, 1.0),
             };
-            let cells = 0..component.data.len();
-            let cell = |cell: usize| (0..3).map(move |axis| (axis, cell));
-            let values = cells
-                .flat_map(cell)
-                .map(|(axis, cell)| parts.get(axis).map_or(0.0, |part| part[cell] * scale))
-                .collect();
-            arrays.push(Array { name: name.to_string(), components: 3, values });
+            let value = |at: usize| parts.get(at % 3).map_or(0.0, |part| part[at / 3] * scale);
+            let bytes = bytes(3 * component.data.len(), value, real);
+            arrays.push(Array { name: name.to_string(), components: 3, ty, bytes });
         } else if !is_later_component(snapshot, &component.name) {
             let (name, scale) = match &component.name[..] {
                 "rho" => ("density", units.scale(Dimension::DENSITY)),
                 name => (name, 1.0),
             };
-            let values = component.data.iter().map(|value| value * scale).collect();
-            arrays.push(Array { name: name.to_string(), components: 1, values });
+            let bytes = bytes(component.data.len(), |at| component.data[at] * scale, real);
+            arrays.push(Array { name: name.to_string(), components: 1, ty, bytes });
         }
+    }
+    if !snapshot.is_uniform() {
+        let of_block = |block: &Block| std::iter::repeat_n(block.level as u8, snapshot.block_cells());
+        let bytes = snapshot.blocks().iter().flat_map(of_block).collect();
+        arrays.push(Array { name: "level".into(), components: 1, ty: "UInt8", bytes });
     }
     arrays
 }
@@ -126,20 +155,30 @@ fn is_later_component(snapshot: &Snapshot, name: &str) -> bool {
     name.strip_suffix(['y', 'z']).is_some_and(|stem| snapshot.vector(stem).is_some())
 }
 
-fn bytes(values: &[f64], real: Real) -> Vec<u8> {
+fn real_name(real: Real) -> &'static str {
     match real {
-        Real::F32 => values.iter().flat_map(|value| (*value as f32).to_le_bytes()).collect(),
-        Real::F64 => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
+        Real::F32 => "Float32",
+        Real::F64 => "Float64",
     }
 }
 
+/// So many values, little-endian.
+fn bytes(count: usize, value: impl Fn(usize) -> f64, real: Real) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(count * real.bytes());
+    match real {
+        Real::F32 => (0..count).for_each(|at| bytes.extend((value(at) as f32).to_le_bytes())),
+        Real::F64 => (0..count).for_each(|at| bytes.extend(value(at).to_le_bytes())),
+    }
+    bytes
+}
+
 fn compressed(bytes: &[u8]) -> io::Result<Vec<u8>> {
-    let mut pieces = vec![];
-    for piece in bytes.chunks(PIECE) {
+    let compress = |piece: &[u8]| {
         let mut encoder = ZlibEncoder::new(vec![], Compression::fast());
         encoder.write_all(piece)?;
-        pieces.push(encoder.finish()?);
-    }
+        encoder.finish()
+    };
+    let pieces: Vec<Vec<u8>> = bytes.par_chunks(PIECE).map(compress).collect::<io::Result<_>>()?;
     let header = [pieces.len(), PIECE, bytes.len() % PIECE].into_iter().chain(pieces.iter().map(Vec::len));
     let mut data: Vec<u8> = header.flat_map(|number| (number as u64).to_le_bytes()).collect();
     data.extend(pieces.into_iter().flatten());
@@ -147,11 +186,11 @@ fn compressed(bytes: &[u8]) -> io::Result<Vec<u8>> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::io::Read;
 
     use super::*;
-    use crate::snapshot::Component;
+    use crate::snapshot::{Component, Domain};
 
     fn snapshot(dim: usize) -> Snapshot {
         let size = [70, 50, if dim == 3 { 8 } else { 1 }];
@@ -164,11 +203,11 @@ mod tests {
                 data: (0..cells).map(|cell| (cell * 10 + at) as f64).collect(),
             })
             .collect();
-        Snapshot { step: 20, dim, size, components }
+        Snapshot::uniform(20, Domain { dim, size, periodic: [true; 3] }, components)
     }
 
     /// Reads an array back, knowing nothing of the writer but the format.
-    fn read(file: &[u8], name: &str) -> (usize, Vec<u8>) {
+    pub(crate) fn read(file: &[u8], name: &str) -> (usize, Vec<u8>) {
         let marker = b"<AppendedData encoding=\"raw\">_";
         let start = file.windows(marker.len()).position(|window| window == marker).unwrap() + marker.len();
         let xml = String::from_utf8_lossy(&file[..start]).into_owned();
@@ -204,7 +243,7 @@ mod tests {
                 Real::F64 => f64::from_le_bytes(bytes[8 * at..8 * at + 8].try_into().unwrap()),
             };
             let (components, density) = read(&file, "density");
-            assert_eq!((components, density.len()), (1, 70 * 50 * snapshot.size[2] * real.bytes()));
+            assert_eq!((components, density.len()), (1, 70 * 50 * snapshot.size()[2] * real.bytes()));
             let (components, velocity) = read(&file, "velocity");
             assert_eq!((components, velocity.len()), (3, 3 * density.len()));
             for cell in [0, 1, 3499] {
