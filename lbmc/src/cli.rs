@@ -149,6 +149,10 @@ pub struct Run {
     /// Folder for the results, instead of the one that the case names.
     #[arg(long)]
     pub out: Option<PathBuf>,
+    /// Go on from a restart file: the one in the folder for the results, unless another is named. Nothing but `stop` and
+    /// `output` may have changed.
+    #[arg(long, value_name = "FILE", num_args = 0..=1)]
+    pub resume: Option<Option<PathBuf>>,
 }
 
 /// Arguments of `lbmc bench`.

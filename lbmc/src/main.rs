@@ -7,15 +7,18 @@
 //!             ├── params   --set NAME=VALUE
 //!             ├── rates    values of a parameter to tell things for
 //!             ├── states   populations in a file
+//!             ├── interrupt  ends a run on request
 //!             ├── files    reads and writes, with errors that say what to do
 //!             └── nvcc     registers and spills
 //! ```
 //!
-//! Exit status: 0 done, 1 the input is refused or something failed (standard error says what), 2 unusable arguments.
+//! Exit status: 0 done, 1 the input is refused or something failed (standard error says what), 2 unusable arguments, 130 a
+//! run was asked to end and did so.
 
 mod cli;
 mod commands;
 mod files;
+mod interrupt;
 mod nvcc;
 mod params;
 mod rates;
@@ -28,19 +31,20 @@ use clap::Parser;
 use cli::{Cli, Command};
 
 fn main() -> ExitCode {
+    let done = |()| ExitCode::SUCCESS;
     let result = match Cli::parse().command {
-        Command::New(args) => commands::new(&args),
-        Command::Fmt(args) => commands::fmt(&args),
-        Command::Explain(args) => commands::explain(&args),
-        Command::Gen(args) => commands::generate(&args),
-        Command::Check(args) => commands::check(&args),
-        Command::Specs => commands::specs(),
-        Command::Eval(args) => commands::eval(&args),
+        Command::New(args) => commands::new(&args).map(done),
+        Command::Fmt(args) => commands::fmt(&args).map(done),
+        Command::Explain(args) => commands::explain(&args).map(done),
+        Command::Gen(args) => commands::generate(&args).map(done),
+        Command::Check(args) => commands::check(&args).map(done),
+        Command::Specs => commands::specs().map(done),
+        Command::Eval(args) => commands::eval(&args).map(done),
         Command::Run(args) => commands::run(&args),
-        Command::Bench(args) => commands::bench(&args),
+        Command::Bench(args) => commands::bench(&args).map(done),
     };
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(report) => {
             eprintln!("{report:?}");
             ExitCode::FAILURE

@@ -56,12 +56,12 @@ pub fn component_names(manifest: &Manifest) -> Vec<String> {
 }
 
 /// Leaves whose slots follow each other, as many as cross between device and host at a time.
-fn runs(leaves: &[Leaf]) -> impl Iterator<Item = &[Leaf]> {
+pub(crate) fn runs(leaves: &[Leaf]) -> impl Iterator<Item = &[Leaf]> {
     leaves.chunk_by(|one, next| one.slot.0 + 1 == next.slot.0).flat_map(|run| run.chunks(SLOTS_AT_ONCE))
 }
 
 /// Where the values of these leaves are.
-fn range(run: &[Leaf], layout: Layout) -> Range<usize> {
+pub(crate) fn range(run: &[Leaf], layout: Layout) -> Range<usize> {
     let first = run.first().map_or(0, |leaf| leaf.slot.index() * layout.slot_len());
     first..first + run.len() * layout.slot_len()
 }

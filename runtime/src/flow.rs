@@ -3,24 +3,27 @@
 //! The run is cut into stretches that end where something is due: a check, an output, the last step, or a second gone.
 //! Between them nothing leaves the device.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use lbm_bundle::Bundle;
+use lbm_bundle::{Bundle, Manifest};
 use miette::Diagnostic;
 use thiserror::Error;
 
 use crate::bandwidth::copy_bandwidth;
 use crate::case::Case;
 use crate::device::{Device, DeviceError};
-use crate::mesh;
+use crate::mesh::{self, Block};
 use crate::observe::{self, NotFinite};
 use crate::output::Recorder;
 use crate::output::progress::{Facts, Progress};
 use crate::output::series::Decay;
 use crate::output::sink::OutputError;
 use crate::output::summary::{Carried, Measured, StopReason, Summary, bytes_per_update};
+use crate::restart::{self, Bits, Course, Identity, Restart, RestartError};
+use crate::snapshot::Snapshot;
 use crate::step::{FaceSpec, GridSpec, Phase, Simulation, StepError, Timings, WallSpec};
 
 /// Longest stretch between two looks at the progress line, in seconds.
@@ -43,6 +46,10 @@ pub enum FlowError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Output(#[from] OutputError),
+    /// The file to go on from.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Restart(#[from] RestartError),
     /// The flow blew up.
     #[error(
         "the flow is not finite: `{}` at cell ({}, {}, {}){}, found at step {}; all was well at step {well}",
@@ -65,89 +72,212 @@ pub enum FlowError {
     },
 }
 
+/// How a run begins, and how it may be cut short.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Control<'a> {
+    /// A restart file to go on from.
+    pub resume: Option<&'a Path>,
+    /// Set to true by whoever wants the run to end before its time, with a restart file.
+    pub interrupted: Option<&'a AtomicBool>,
+}
+
+impl Control<'_> {
+    fn is_interrupted(&self) -> bool {
+        self.interrupted.is_some_and(|flag| flag.load(Ordering::Relaxed))
+    }
+}
+
+/// A flow with what its run remembers.
+struct Run<'a> {
+    case: &'a Case,
+    identity: Identity,
+    recorder: Recorder<'a>,
+    flow: Simulation,
+    /// Sums at the start, by name.
+    start: Vec<(String, f64)>,
+    /// Wall time of steps before this run went on, in seconds.
+    before: f64,
+    /// Change of velocity at the last check for steady flow.
+    residual: Option<f64>,
+    /// The state at the last check, to be compared with that of the next.
+    checked: Option<Snapshot>,
+    /// The last step at which every value was finite.
+    well: u64,
+}
+
+impl<'a> Run<'a> {
+    fn begin(
+        case: &'a Case,
+        bundle: &Bundle,
+        device: &Device,
+        folder: &Path,
+        control: &Control<'_>,
+    ) -> Result<Run<'a>, FlowError> {
+        let identity = Identity::new(case, bundle);
+        let restart = control.resume.map(|path| Restart::open(path, &identity)).transpose()?;
+        let mut recorder = Recorder::create(case, folder)?;
+        let (mut flow, mut checked) = (simulation(case, bundle, device, restart.as_ref())?, None);
+        let (mut start, mut before, mut residual) = (vec![], 0.0, None);
+        match restart {
+            Some(restart) => {
+                let course = restart.course();
+                recorder.resume(&course.recorded);
+                start = course.start.iter().map(|(name, sum)| (name.clone(), sum.0)).collect();
+                (before, residual) = (course.seconds.0, course.residual.map(|change| change.0));
+                checked = restart.restore(&mut flow)?;
+            }
+            None => {
+                flow.init_cells(|cell, out| case.start.at(cell.centre(), out))?;
+                if let (false, Some(viscosity)) = (case.start.is_uniform(), case.scales.viscosity) {
+                    flow.start_with_stress(viscosity)?;
+                }
+                start.extend(flow.sums()?.into_iter().map(|sum| (sum.name, sum.mass)));
+            }
+        }
+        let first = flow.snapshot()?;
+        if recorder.wants(first.step) {
+            recorder.during(&first)?;
+        }
+        let well = first.step;
+        let checked = case.stop.steady.and(checked.or(Some(first)));
+        Ok(Run { case, identity, recorder, flow, start, before, residual, checked, well })
+    }
+
+    /// What is due at this step, with its snapshot: a check that all is well, output, a check for steady flow, a restart file.
+    fn look(&mut self, snapshot: Snapshot) -> Result<(), FlowError> {
+        let step = snapshot.step;
+        if let Some(place) = observe::first_not_finite(&snapshot) {
+            self.recorder.broken(&snapshot)?;
+            let folder = self.recorder.folder().display().to_string();
+            return Err(FlowError::NotFinite { place, well: self.well, folder });
+        }
+        self.well = step;
+        if self.recorder.wants(step) {
+            self.recorder.during(&snapshot)?;
+        }
+        if self.checks(step) {
+            let change = self.checked.as_ref().and_then(|last| observe::velocity_change(last, &snapshot));
+            self.residual = change.map(|change| self.case.residual(change));
+            self.checked = Some(snapshot);
+        }
+        if self.saves(step) { self.save() } else { Ok(()) }
+    }
+
+    fn checks(&self, step: u64) -> bool {
+        self.case.stop.steady.is_some_and(|steady| step.is_multiple_of(steady.check_every))
+    }
+
+    fn saves(&self, step: u64) -> bool {
+        self.case.output.restart.is_some_and(|every| step.is_multiple_of(every))
+    }
+
+    /// Whether the last check has found the flow steady.
+    fn is_steady(&self) -> bool {
+        let Some(steady) = self.case.stop.steady else { return false };
+        self.checks(self.flow.step()) && self.residual.is_some_and(|change| change < steady.tolerance)
+    }
+
+    fn seconds(&self) -> f64 {
+        self.before + self.flow.timings().seconds()
+    }
+
+    /// Writes a restart file.
+    fn save(&self) -> Result<(), FlowError> {
+        let step = self.flow.step();
+        let course = Course {
+            step,
+            seconds: Bits(self.seconds()),
+            start: self.start.iter().map(|(name, sum)| (name.clone(), Bits(*sum))).collect(),
+            residual: self.residual.map(Bits),
+            recorded: self.recorder.recorded(),
+        };
+        let checked = self.checked.as_ref().filter(|checked| checked.step != step);
+        Ok(self.recorder.restart(|out| restart::write(out, &self.identity, &self.flow, course, checked))?)
+    }
+
+    /// Writes what belongs to the end.
+    fn end(
+        mut self,
+        stop: StopReason,
+        manifest: &Manifest,
+        device: &Device,
+        bandwidth: f64,
+    ) -> Result<Summary, FlowError> {
+        let sums: Vec<Carried> = std::iter::zip(&self.start, self.flow.sums()?)
+            .map(|((name, start), end)| Carried { name: name.clone(), start: *start, end: end.mass })
+            .collect();
+        let measured = Measured {
+            levels: self.flow.grid().cells_of_levels(),
+            updates: self.flow.grid().updates(),
+            phases: phases(self.flow.timings()),
+            device: device.describe(),
+            steps: self.flow.step(),
+            seconds: self.seconds(),
+            copy_bandwidth: Some(bandwidth),
+            mass_start: sums[0].start,
+            mass_end: sums[0].end,
+            carried: sums[1..].to_vec(),
+            residual: self.residual,
+            stop,
+        };
+        if stop == StopReason::Interrupted {
+            return Ok(self.recorder.interrupt(manifest, &measured)?);
+        }
+        self.checked = None;
+        let end = self.flow.snapshot()?;
+        Ok(self.recorder.finish(&end, manifest, &measured)?)
+    }
+}
+
 /// Runs a case and writes what it asks for into `folder`. `notice` is told what the user should know.
 pub fn run(
     case: &Case,
     bundle: &Bundle,
     device: &Device,
     folder: &Path,
+    control: Control<'_>,
     mut notice: impl FnMut(&str),
 ) -> Result<Summary, FlowError> {
-    let mut recorder = Recorder::create(case, folder)?;
-    let mut flow = start(case, bundle, device)?;
-    flow.notices().iter().for_each(|text| notice(text));
+    let mut run = Run::begin(case, bundle, device, folder, &control)?;
+    run.flow.notices().iter().for_each(|text| notice(text));
     let bandwidth = copy_bandwidth(device)?;
-    let sums_start = flow.sums()?;
     let facts = Facts {
-        updates: flow.grid().updates(),
+        updates: run.flow.grid().updates(),
         bytes_per_update: bytes_per_update(&bundle.manifest),
         copy_bandwidth: Some(bandwidth),
+        from: run.flow.step(),
         stop: case.stop,
     };
     let mut progress = Progress::new(facts, false);
-
-    let mut last = flow.snapshot()?;
-    if recorder.wants(last.step) {
-        recorder.during(&last)?;
-    }
     let mut watch = Watch::new();
-    let mut residual = None;
     let mut stop = StopReason::Steps;
-    while flow.step() < case.stop.steps {
-        let steps = stretch(case, &flow);
-        flow.run(steps)?;
-        let step = flow.step();
-        let check = case.stop.steady.filter(|steady| step.is_multiple_of(steady.check_every));
-        let ends = step == case.stop.steps;
-        if check.is_some() || ends || recorder.wants(step) || watch.due() {
-            let snapshot = watch.time(|| flow.snapshot())?;
-            if let Some(place) = observe::first_not_finite(&snapshot) {
+    while run.flow.step() < case.stop.steps {
+        run.flow.run(stretch(case, &run.flow))?;
+        let step = run.flow.step();
+        let interrupted = control.is_interrupted();
+        let due = run.checks(step) || run.saves(step) || run.recorder.wants(step) || step == case.stop.steps;
+        if due || interrupted || watch.due() {
+            let snapshot = watch.time(|| run.flow.snapshot())?;
+            if let Err(error) = run.look(snapshot) {
                 progress.finish();
-                recorder.broken(&snapshot)?;
-                return Err(FlowError::NotFinite { place, well: last.step, folder: folder.display().to_string() });
-            }
-            if recorder.wants(step) {
-                recorder.during(&snapshot)?;
-            }
-            if check.is_some() {
-                residual = observe::velocity_change(&last, &snapshot).map(|change| case.residual(change));
-            }
-            // Between checks the state of the last check stays, to be compared with that of the next.
-            if check.is_some() || case.stop.steady.is_none() {
-                last = snapshot;
+                return Err(error);
             }
         }
-        progress.update(step, check.and(residual));
-        if let (Some(steady), Some(change)) = (check, residual)
-            && change < steady.tolerance
-        {
+        progress.update(step, run.residual.filter(|_| run.checks(step)));
+        if run.is_steady() {
             stop = StopReason::Steady;
+            break;
+        }
+        if interrupted && step < case.stop.steps {
+            stop = StopReason::Interrupted;
             break;
         }
     }
     progress.finish();
-
-    let sums: Vec<Carried> = sums_start
-        .into_iter()
-        .zip(flow.sums()?)
-        .map(|(start, end)| Carried { name: start.name, start: start.mass, end: end.mass })
-        .collect();
-    let measured = Measured {
-        levels: flow.grid().cells_of_levels(),
-        updates: flow.grid().updates(),
-        phases: phases(flow.timings()),
-        device: device.describe(),
-        steps: flow.step(),
-        seconds: flow.timings().seconds(),
-        copy_bandwidth: Some(bandwidth),
-        mass_start: sums[0].start,
-        mass_end: sums[0].end,
-        carried: sums[1..].to_vec(),
-        residual,
-        stop,
-    };
-    let end = flow.snapshot()?;
-    Ok(recorder.finish(&end, &bundle.manifest, &measured)?)
+    if stop == StopReason::Interrupted || case.output.restart.is_some() && !run.saves(run.flow.step()) {
+        run.save()?;
+    }
+    run.end(stop, &bundle.manifest, device, bandwidth)
 }
 
 /// In a message about a cell.
@@ -166,6 +296,7 @@ pub fn describe(summary: &Summary, folder: &Path) -> String {
     let why = match summary.stop {
         StopReason::Steady => "the flow is steady",
         StopReason::Steps => "all steps are done",
+        StopReason::Interrupted => "interrupted",
     };
     let mut text = format!("{} steps, {why}; {:.1} MLUPS", summary.steps, summary.mlups);
     if let Some(share) = summary.fraction_of_copy {
@@ -185,11 +316,18 @@ pub fn describe(summary: &Summary, folder: &Path) -> String {
             peak.dissipation, peak.time, published_peak.dissipation, published_peak.time,
         );
     }
-    text + &format!("{}: {}, summary.json\n", folder.display(), summary.files.join(", "))
+    let restart = (summary.stop == StopReason::Interrupted).then_some(restart::NAME);
+    let files: Vec<&str> = summary.files.iter().map(String::as_str).chain(restart).chain(["summary.json"]).collect();
+    text + &format!("{}: {}\n", folder.display(), files.join(", "))
 }
 
-/// The simulation of a case, at its start.
-fn start(case: &Case, bundle: &Bundle, device: &Device) -> Result<Simulation, StepError> {
+/// The simulation of a case, without a state: refined as the case says, or as it was.
+fn simulation(
+    case: &Case,
+    bundle: &Bundle,
+    device: &Device,
+    restart: Option<&Restart>,
+) -> Result<Simulation, StepError> {
     let mut grid = GridSpec::periodic(case.size);
     for wall in &case.walls {
         let face = mesh::Face::of_axis(wall.face.axis)[usize::from(wall.face.high)];
@@ -198,13 +336,28 @@ fn start(case: &Case, bundle: &Bundle, device: &Device) -> Result<Simulation, St
     }
     let cells = case.block.map(|side| side as usize);
     let levels = case.refinement.as_ref().map_or(1, |refinement| refinement.finest + 1);
-    let refines = |block| case.refinement.as_ref().is_some_and(|refinement| refinement.refines(block, cells));
-    let mut flow = Simulation::refined(device, bundle, &grid, &case.params, levels, refines)?;
-    flow.init_cells(|cell, out| case.start.at(cell.centre(), out))?;
-    if let (false, Some(viscosity)) = (case.start.is_uniform(), case.scales.viscosity) {
-        flow.start_with_stress(viscosity)?;
+    let refined = restart.map(|restart| refined(restart.leaves()));
+    let refines = |block: Block| match (&refined, &case.refinement) {
+        (Some(refined), _) => refined.contains(&block),
+        (None, Some(refinement)) => refinement.refines(block, cells),
+        (None, None) => false,
+    };
+    Simulation::refined(device, bundle, &grid, &case.params, levels, refines)
+}
+
+/// All blocks that leaves are parts of.
+fn refined(leaves: &[Block]) -> HashSet<Block> {
+    let mut refined = HashSet::new();
+    for leaf in leaves {
+        let mut block = *leaf;
+        while block.level > 0 {
+            block = Block { level: block.level - 1, place: block.place.map(|at| at / 2) };
+            if !refined.insert(block) {
+                break;
+            }
+        }
     }
-    Ok(flow)
+    refined
 }
 
 /// Steps until something is due.
@@ -217,7 +370,7 @@ fn stretch(case: &Case, flow: &Simulation) -> u64 {
     if let Some(steady) = case.stop.steady {
         steps = steps.min(until(steady.check_every));
     }
-    for every in [case.output.every, case.output.series].into_iter().flatten() {
+    for every in [case.output.every, case.output.series, case.output.restart].into_iter().flatten() {
         steps = steps.min(until(every));
     }
     steps

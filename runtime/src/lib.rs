@@ -17,6 +17,7 @@
 //! | `observe` | conserved sums, change, the first value that is no number |
 //! | `bandwidth` | what speed is measured against |
 //! | `case` | a case file: units, walls, stop |
+//! | `restart` | files from which a run goes on with the same bits |
 //! | `output` | what a run leaves behind: VTK, profiles, pictures, summary; the progress line |
 //! | `flow` | a case run to its end |
 //! | `snapshot` | macroscopic fields on the host |
@@ -38,6 +39,7 @@ pub mod layout;
 pub mod mesh;
 pub mod observe;
 pub mod output;
+pub mod restart;
 pub mod snapshot;
 pub mod step;
 pub mod velocity;

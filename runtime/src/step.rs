@@ -17,6 +17,7 @@
 //! On a GPU pairs of steps are recorded once and repeated, which spares small grids the cost of launching.
 
 mod error;
+mod restore;
 mod setup;
 mod stress;
 mod timing;

@@ -1,21 +1,24 @@
 //! `lbmc run`: a case file, from its text to its results.
 
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use lbm_bundle::Layout;
 use lbm_codegen::options::Options;
 use lbm_runtime::case::{RawCase, TargetChoice};
 use lbm_runtime::device::Device;
-use lbm_runtime::flow;
+use lbm_runtime::flow::{self, Control};
 use lbm_runtime::layout::preferred_block;
+use lbm_runtime::output::summary::StopReason;
+use lbm_runtime::restart;
 use miette::{Report, Result, miette};
 
 use crate::cli::Run;
-use crate::files;
 use crate::spec::{self, Spec};
+use crate::{files, interrupt};
 
 /// Runs the command.
-pub fn run(args: &Run) -> Result<()> {
+pub fn run(args: &Run) -> Result<ExitCode> {
     let text = files::read(&args.case)?;
     let overrides: Vec<(String, String)> = args.set.iter().map(|text| setting(text)).collect::<Result<_>>()?;
     let raw = RawCase::parse(&args.case.display().to_string(), &text, &overrides)?;
@@ -59,9 +62,16 @@ pub fn run(args: &Run) -> Result<()> {
     }
 
     let folder = args.out.clone().unwrap_or_else(|| PathBuf::from(&case.output.directory));
-    let summary = flow::run(&case, &bundle, &device, &folder, |notice| eprintln!("note: {notice}"))?;
+    let resume = args.resume.as_ref().map(|file| file.clone().unwrap_or_else(|| folder.join(restart::NAME)));
+    let interrupted = interrupt::watch()?;
+    let control = Control { resume: resume.as_deref(), interrupted: Some(&interrupted) };
+    let summary = flow::run(&case, &bundle, &device, &folder, control, |notice| eprintln!("note: {notice}"))?;
     print!("{}", flow::describe(&summary, &folder));
-    Ok(())
+    if summary.stop != StopReason::Interrupted {
+        return Ok(ExitCode::SUCCESS);
+    }
+    println!("go on with the same command and `--resume`");
+    Ok(ExitCode::from(interrupt::STATUS))
 }
 
 fn setting(text: &str) -> Result<(String, String)> {

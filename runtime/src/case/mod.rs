@@ -51,6 +51,7 @@
 //! vtk = true                    # fields for ParaView, at the end
 //! every = 10_000                # and every so many steps
 //! series = 100                  # energy, enstrophy, dissipation, ... every so many steps
+//! restart = 100_000             # a file to go on from, every so many steps and at the end
 //! compare = "ghia1982"          # published profiles, or a published series, to compare with
 //! ```
 //!
@@ -87,6 +88,8 @@ mod schema;
 mod start;
 mod tree;
 mod units;
+
+use std::collections::BTreeMap;
 
 use lbm_bundle::Real;
 
@@ -206,6 +209,8 @@ pub struct Output {
     pub every: Option<u64>,
     /// Energy, enstrophy, dissipation and the like every so many steps.
     pub series: Option<u64>,
+    /// A restart file every so many steps, and at the end.
+    pub restart: Option<u64>,
     /// Published data to compare with.
     pub compare: Option<Reference>,
 }
@@ -245,6 +250,9 @@ pub struct Case {
     pub units: Units,
     /// Scales of the flow.
     pub scales: Scales,
+    /// What the file and its overrides say of the flow, value by value: every key but `stop` and `output` and those of which
+    /// the kernels tell.
+    pub keys: BTreeMap<String, String>,
 }
 
 impl Case {

@@ -4,6 +4,8 @@
 mod refinement;
 mod values;
 
+use std::collections::BTreeMap;
+
 use lbm_bundle::Real;
 
 use super::TargetChoice;
@@ -32,6 +34,8 @@ pub struct RawCase {
     pub(super) refinement: Option<RawRefinement>,
     pub(super) stop: RawStop,
     pub(super) output: RawOutput,
+    /// What tells this flow from others, by key.
+    pub(super) keys: BTreeMap<String, String>,
     pub(super) warnings: Vec<Diagnostic>,
 }
 
@@ -130,6 +134,7 @@ pub(super) struct RawOutput {
     pub(super) vtk: bool,
     pub(super) every: Option<Spanned<f64>>,
     pub(super) series: Option<Spanned<f64>>,
+    pub(super) restart: Option<Spanned<f64>>,
     pub(super) compare: Option<Spanned<String>>,
 }
 
@@ -292,6 +297,7 @@ impl Reader {
             refinement,
             stop,
             output,
+            keys: root.values(&["spec", "target", "precision", "block", "stop", "output"]),
             warnings: vec![],
         })
     }
@@ -419,6 +425,7 @@ impl Reader {
             vtk: self.truth(table, "vtk"),
             every: self.count(table, "every"),
             series: self.count(table, "series"),
+            restart: self.count(table, "restart"),
             compare: self.text(table, "compare"),
         };
         if let (Some(entry), false) = (table.get("every"), output.vtk) {

@@ -90,6 +90,7 @@ impl<'a> Resolver<'a> {
             output: self.output(size, &units, scales.re),
             units,
             scales,
+            keys: raw.keys.clone(),
         })
     }
 

@@ -69,6 +69,7 @@ pub(super) const KEYS: &[Key] = &[
     key("output.vtk", "write fields for ParaView"),
     key("output.every", "time steps between VTK files"),
     key("output.series", "time steps between rows of energy, enstrophy, dissipation and the like"),
+    key("output.restart", "time steps between files from which the run goes on (`--resume`); one more at the end"),
     key("output.compare", "published profiles, or a published series, to compare with"),
 ];
 

@@ -1,5 +1,6 @@
 //! The text of a case file and its overrides, as one tree of values that know where they are written.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use miette::NamedSource;
@@ -44,6 +45,24 @@ pub(super) enum Kind {
 }
 
 impl Kind {
+    /// The value as text, in one form.
+    fn text(&self) -> String {
+        match self {
+            Kind::Text(text) => format!("{text:?}"),
+            Kind::Integer(number) => format!("{}", *number as f64),
+            Kind::Float(number) => format!("{number}"),
+            Kind::Bool(truth) => format!("{truth}"),
+            Kind::Date => "a date".to_string(),
+            Kind::List(list) => {
+                format!("[{}]", list.iter().map(|value| value.kind.text()).collect::<Vec<_>>().join(", "))
+            }
+            Kind::Table(table) => {
+                let values = table.values(&[]).into_iter().map(|(key, value)| format!("{key} = {value}"));
+                format!("{{ {} }}", values.collect::<Vec<_>>().join(", "))
+            }
+        }
+    }
+
     /// What it is, with an article.
     pub(super) fn describe(&self) -> &'static str {
         match self {
@@ -61,6 +80,22 @@ impl Kind {
 impl Table {
     pub(super) fn get(&self, key: &str) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.key == key)
+    }
+
+    /// All values by their paths, as text in one form, but for those of some keys.
+    pub(super) fn values(&self, except: &[&str]) -> BTreeMap<String, String> {
+        let mut values = BTreeMap::new();
+        for Entry { key, value, .. } in self.entries.iter().filter(|entry| !except.contains(&&entry.key[..])) {
+            match &value.kind {
+                Kind::Table(table) => {
+                    values.extend(table.values(&[]).into_iter().map(|(last, value)| (format!("{key}.{last}"), value)));
+                }
+                kind => {
+                    values.insert(key.clone(), kind.text());
+                }
+            }
+        }
+        values
     }
 }
 
@@ -217,6 +252,21 @@ mod tests {
         let re = fluid.get("re").unwrap();
         assert_eq!((text_at(&re.span), text_at(&re.value.span)), ("re", "1_000"));
         assert!(matches!(re.value.kind, Kind::Integer(1000)));
+    }
+
+    #[test]
+    fn values_are_listed_by_path_in_one_form() {
+        let text =
+            "spec = \"a\"\n[fluid]\nre = 1e2\n[faces]\ntop = { rule = \"x\", v = [0.1, 0] }\n[stop]\nsteps = 3\n";
+        let values = parsed(text, &[("refinement.boxes", "[{ level = 1 }]")]).values(&["spec", "stop"]);
+        let values: Vec<(&str, &str)> = values.iter().map(|(key, value)| (&key[..], &value[..])).collect();
+        let expected = [
+            ("faces.top.rule", "\"x\""),
+            ("faces.top.v", "[0.1, 0]"),
+            ("fluid.re", "100"),
+            ("refinement.boxes", "[{ level = 1 }]"),
+        ];
+        assert_eq!(values, expected);
     }
 
     #[test]

@@ -174,6 +174,18 @@ impl Buffer {
         }
     }
 
+    /// The bytes of values from position `start` on as they are on the device, after all launches so far.
+    pub fn read_raw(&self, start: usize, bytes: &mut [u8]) -> Result<(), DeviceError> {
+        self.check_range(start, bytes.len().div_ceil(self.scalar.bytes()))?;
+        self.read_bytes(start, bytes)
+    }
+
+    /// Writes the bytes of values from position `start` on.
+    pub fn write_raw(&mut self, start: usize, bytes: &[u8]) -> Result<(), DeviceError> {
+        self.check_range(start, bytes.len().div_ceil(self.scalar.bytes()))?;
+        self.write_bytes(start, bytes)
+    }
+
     /// Sets every byte to `0xff`: reals become NaN, integers -1. What is read before it is written then shows.
     pub fn poison(&mut self) -> Result<(), DeviceError> {
         match &mut self.storage {
@@ -250,6 +262,18 @@ mod tests {
             let tenth = if scalar == Scalar::F32 { f64::from(0.1f32) } else { 0.1 };
             assert_eq!(values, [0.0, tenth, -2.5, 0.0, 0.0]);
         }
+    }
+
+    #[test]
+    fn bytes_cross_as_they_are() {
+        let device = Device::host(1).unwrap();
+        let mut buffer = device.alloc(Scalar::F32, 3).unwrap();
+        buffer.write_raw(1, &[1.5f32.to_le_bytes(), 0.1f32.to_le_bytes()].concat()).unwrap();
+        assert_eq!(buffer.read_reals(0..3).unwrap(), [0.0, 1.5, f64::from(0.1f32)]);
+        let mut bytes = [0; 4];
+        buffer.read_raw(2, &mut bytes).unwrap();
+        assert_eq!(bytes, 0.1f32.to_le_bytes());
+        assert!(buffer.read_raw(3, &mut bytes).is_err() && buffer.write_raw(2, &[0; 8]).is_err());
     }
 
     #[test]

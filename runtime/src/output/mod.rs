@@ -30,11 +30,14 @@ mod streamlines;
 pub mod summary;
 pub mod vtk;
 
+use std::io::{self, Write};
 use std::path::Path;
 
 use lbm_bundle::Manifest;
+use serde::{Deserialize, Serialize};
 
 use crate::case::{Case, Dimension, Reference};
+use crate::restart::{self, Bits};
 use crate::snapshot::Snapshot;
 use profile::Profile;
 use series::Series;
@@ -46,15 +49,40 @@ use summary::{Measured, Summary};
 pub struct Recorder<'a> {
     case: &'a Case,
     sink: Sink,
-    /// Times and names of the VTK files so far.
-    frames: Vec<(f64, String)>,
+    /// Steps and names of the VTK files so far.
+    frames: Vec<(u64, String)>,
     series: Series,
+}
+
+/// What a recorder has written so far.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Recorded {
+    files: Vec<String>,
+    frames: Vec<(u64, String)>,
+    series: Vec<[Bits; 6]>,
 }
 
 impl<'a> Recorder<'a> {
     /// Makes sure, before anything runs, that the folder takes files.
     pub fn create(case: &'a Case, folder: &Path) -> Result<Recorder<'a>, OutputError> {
         Ok(Recorder { case, sink: Sink::create(folder)?, frames: vec![], series: Series::default() })
+    }
+
+    /// What has been written so far.
+    pub fn recorded(&self) -> Recorded {
+        Recorded { files: self.sink.files().to_vec(), frames: self.frames.clone(), series: self.series.saved() }
+    }
+
+    /// Goes on from what an earlier run has written.
+    pub fn resume(&mut self, recorded: &Recorded) {
+        self.sink.list(&recorded.files);
+        self.frames = recorded.frames.clone();
+        self.series = Series::of_saved(&recorded.series);
+    }
+
+    /// Writes the restart file in the place of the last one.
+    pub fn restart(&self, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), OutputError> {
+        self.sink.put(restart::NAME, content)
     }
 
     /// The folder.
@@ -89,6 +117,15 @@ impl<'a> Recorder<'a> {
             self.series()?;
         }
         self.fields(snapshot)
+    }
+
+    /// Writes what there is when a run ends before its time: the series, and the summary.
+    pub fn interrupt(mut self, manifest: &Manifest, measured: &Measured) -> Result<Summary, OutputError> {
+        let summary = Summary::new(self.case, manifest, measured);
+        if self.case.output.series.is_some() {
+            self.series()?;
+        }
+        self.summary(summary)
     }
 
     /// Writes everything that belongs to the end, the summary last.
@@ -137,8 +174,12 @@ impl<'a> Recorder<'a> {
                 self.sink.write(&format!("{name}.png"), |out| out.write_all(&image))?;
             }
         }
+        self.summary(summary)
+    }
+
+    fn summary(&self, mut summary: Summary) -> Result<Summary, OutputError> {
         summary.files = self.sink.files().to_vec();
-        self.sink.write("summary.json", |out| {
+        self.sink.put("summary.json", |out| {
             serde_json::to_writer_pretty(&mut *out, &summary)?;
             writeln!(out)
         })?;
@@ -156,9 +197,10 @@ impl<'a> Recorder<'a> {
             true => vtk::write_unstructured(out, snapshot, &case.units, case.real),
             false => vtk::write_image(out, snapshot, &case.units, case.real),
         })?;
-        self.frames.push((snapshot.step as f64 * case.units.scale(Dimension::TIME), name));
-        let frames = &self.frames;
-        self.sink.write("fields.pvd", |out| vtk::write_series(out, frames))
+        self.frames.push((snapshot.step, name));
+        let time = |step: u64| step as f64 * case.units.scale(Dimension::TIME);
+        let frames: Vec<(f64, &str)> = self.frames.iter().map(|(step, name)| (time(*step), &name[..])).collect();
+        self.sink.write("fields.pvd", |out| vtk::write_series(out, &frames))
     }
 
     fn series(&mut self) -> Result<(), OutputError> {

@@ -24,6 +24,8 @@ pub struct Facts {
     pub bytes_per_update: f64,
     /// Copy bandwidth of the device, bytes read and written per second, if measured.
     pub copy_bandwidth: Option<f64>,
+    /// Steps done when the run begins.
+    pub from: u64,
     /// When the run ends.
     pub stop: Stop,
 }
@@ -59,7 +61,7 @@ impl Progress {
             start: now,
             printed,
             residuals: Residuals::default(),
-            last: (now, 0),
+            last: (now, facts.from),
             speed: Speed::default(),
         }
     }
@@ -103,7 +105,7 @@ impl Progress {
     }
 
     fn line(&self, step: u64) -> String {
-        let Facts { updates, bytes_per_update, copy_bandwidth, stop } = self.facts;
+        let Facts { updates, bytes_per_update, copy_bandwidth, stop, .. } = self.facts;
         let rate = self.speed.steps_per_second();
         let mlups = mlups(updates, 1, if rate > 0.0 { 1.0 / rate } else { 0.0 });
         let mut line = format!("step {step} of {}, {mlups:.0} MLUPS", stop.steps);
@@ -243,8 +245,13 @@ mod tests {
 
     #[test]
     fn the_line_has_speed_and_fraction_of_copy() {
-        let facts =
-            Facts { updates: 1_000_000, bytes_per_update: 72.0, copy_bandwidth: Some(7.2e9), stop: stop(Some(1e-6)) };
+        let facts = Facts {
+            updates: 1_000_000,
+            bytes_per_update: 72.0,
+            copy_bandwidth: Some(7.2e9),
+            from: 0,
+            stop: stop(Some(1e-6)),
+        };
         let mut progress = Progress::new(facts, true);
         progress.speed.add(50.0, 1.0);
         progress.residuals.add(1000, 1e-3);

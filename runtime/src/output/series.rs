@@ -13,6 +13,7 @@ use super::canvas::Canvas;
 use super::chart::{COLOURS, Chart, Curve, Panel, Style};
 use super::profile::{cells, real_name};
 use crate::case::{Case, Moment};
+use crate::restart::Bits;
 use crate::snapshot::Snapshot;
 use crate::velocity::Velocity;
 
@@ -70,6 +71,28 @@ fn scales(case: &Case) -> (f64, f64) {
 }
 
 impl Series {
+    /// The rows to the last bit.
+    pub(super) fn saved(&self) -> Vec<[Bits; 6]> {
+        let saved = |row: &Row| {
+            let step = Bits::from(row.step);
+            [step, Bits(row.time), Bits(row.mass), Bits(row.energy), Bits(row.enstrophy), Bits(row.speed)]
+        };
+        self.rows.iter().map(saved).collect()
+    }
+
+    /// A series with the rows that [`Self::saved`] gave.
+    pub(super) fn of_saved(rows: &[[Bits; 6]]) -> Series {
+        let row = |[step, time, mass, energy, enstrophy, speed]: &[Bits; 6]| Row {
+            step: u64::from(*step),
+            time: time.0,
+            mass: mass.0,
+            energy: energy.0,
+            enstrophy: enstrophy.0,
+            speed: speed.0,
+        };
+        Series { rows: rows.iter().map(row).collect() }
+    }
+
     /// Adds the state of a snapshot, unless it is there or there is no velocity.
     pub fn add(&mut self, case: &Case, snapshot: &Snapshot) {
         if self.rows.last().is_some_and(|last| last.step == snapshot.step) {

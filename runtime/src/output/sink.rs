@@ -45,8 +45,9 @@ impl Diagnostic for OutputError {
         let advice = match self.source.kind() {
             ErrorKind::PermissionDenied => "you may not write there: choose another folder with `--out DIR`",
             ErrorKind::ReadOnlyFilesystem => "the file system is read-only: choose another folder with `--out DIR`",
-            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-                "the disk is full: make room, or choose another folder with `--out DIR`; older files are untouched"
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+                "the disk is full, or files may not be so long: make room, or choose another folder with `--out DIR`; older \
+                 files are untouched, and from a restart file the run goes on with `--resume`"
             }
             ErrorKind::NotADirectory | ErrorKind::AlreadyExists => {
                 "a part of this path is a file, not a folder: choose another folder with `--out DIR`"
@@ -74,28 +75,41 @@ impl Sink {
         Ok(Sink { folder: folder.to_path_buf(), files: vec![] })
     }
 
-    /// Writes one file, whole or not at all.
+    /// Writes one file, whole or not at all, and lists it.
     pub fn write(
         &mut self,
         name: &str,
         content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), OutputError> {
+        self.put(name, content)?;
+        if !self.files.iter().any(|file| file == name) {
+            self.files.push(name.to_string());
+        }
+        Ok(())
+    }
+
+    /// Writes one file, whole or not at all.
+    pub fn put(&self, name: &str, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), OutputError> {
         let (path, partial) = (self.folder.join(name), self.folder.join(format!(".{name}.partial")));
         let written = File::create(&partial).and_then(|file| {
             let mut file = BufWriter::new(file);
             content(&mut file)?;
             file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
-            fs::rename(&partial, &path)
+            fs::rename(&partial, &path)?;
+            // A name is as safe as the folder that holds it.
+            if cfg!(unix) { File::open(&self.folder)?.sync_all() } else { Ok(()) }
         });
         if let Err(source) = written {
             // It may not even exist; the first error is the one to tell.
             fs::remove_file(&partial).ok();
             return Err(OutputError { path, what: "write", source });
         }
-        if !self.files.iter().any(|file| file == name) {
-            self.files.push(name.to_string());
-        }
         Ok(())
+    }
+
+    /// Lists files that an earlier run has written.
+    pub fn list(&mut self, files: &[String]) {
+        self.files = files.to_vec();
     }
 
     /// The folder.

@@ -17,6 +17,8 @@ pub enum StopReason {
     Steady,
     /// All steps were done.
     Steps,
+    /// It was asked to end.
+    Interrupted,
 }
 
 /// What a run measured.

@@ -3,7 +3,7 @@
 use lbm_bundle::Target;
 use lbm_runtime::case::RawCase;
 use lbm_runtime::device::Device;
-use lbm_runtime::flow::{self, FlowError};
+use lbm_runtime::flow::{self, Control, FlowError};
 use lbm_runtime::output::series::Peak;
 use lbm_runtime::output::summary::Summary;
 use lbm_tests::flows::{bundle, dim, flows, params};
@@ -25,7 +25,14 @@ fn run(case: &str, spec: &'static str, set: &[(&str, &str)]) -> Result<Summary, 
     let bundle = bundle(spec, Target::C, raw.real());
     let (case, _) = raw.resolve(&bundle.manifest, &[]).unwrap_or_else(|error| panic!("{error:?}"));
     let folder = tempfile::tempdir().expect("a temporary folder");
-    flow::run(&case, &bundle, &Device::host(2).expect("the host is a device"), folder.path(), |_| {})
+    flow::run(
+        &case,
+        &bundle,
+        &Device::host(2).expect("the host is a device"),
+        folder.path(),
+        Control::default(),
+        |_| {},
+    )
 }
 
 /// Taylor-Green vortex on 32^3 cells until t = 10, against the spectral computation of van Rees et al. (2011). The grid

@@ -32,6 +32,7 @@ impl Resolver<'_> {
             vtk: raw.vtk,
             every: raw.every.as_ref().map(|every| every.value as u64),
             series: raw.series.as_ref().map(|every| every.value as u64),
+            restart: raw.restart.as_ref().map(|every| every.value as u64),
             compare: raw.compare.as_ref().and_then(|name| self.compare(name, re)),
         }
     }

@@ -108,7 +108,7 @@ pub fn write_image(out: &mut dyn Write, snapshot: &Snapshot, units: &Units, real
 }
 
 /// Writes a time series: pairs of a time and the name of a file in the same folder.
-pub fn write_series(out: &mut dyn Write, entries: &[(f64, String)]) -> io::Result<()> {
+pub fn write_series(out: &mut dyn Write, entries: &[(f64, &str)]) -> io::Result<()> {
     writeln!(out, r#"<?xml version="1.0"?>"#)?;
     writeln!(out, r#"<VTKFile type="Collection" version="1.0" byte_order="LittleEndian">"#)?;
     writeln!(out, r#"  <Collection>"#)?;
@@ -264,7 +264,7 @@ pub(super) mod tests {
     #[test]
     fn a_series_lists_times_and_files() {
         let mut file = vec![];
-        write_series(&mut file, &[(0.0, "a.vti".into()), (0.5, "b.vti".into())]).unwrap();
+        write_series(&mut file, &[(0.0, "a.vti"), (0.5, "b.vti")]).unwrap();
         let text = String::from_utf8(file).unwrap();
         assert!(text.contains(r#"<DataSet timestep="0.5" part="0" file="b.vti"/>"#));
     }

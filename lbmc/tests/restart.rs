@@ -1,0 +1,251 @@
+//! Runs that end early and go on: the same bits as if nothing had happened, and clear words where that cannot be.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+const RESTART: &str = "restart.lbmc";
+
+const CASE: &str = r#"
+spec = "d2q9_bgk"
+target = "cpu"
+block = [8, 8]
+[domain]
+size = [48, 32]
+[fluid]
+re = 100
+[faces]
+top = { rule = "moving_wall", velocity = [0.1, 0] }
+others = "bounce_back"
+[start]
+density = "1 + 0.01 * cos(2*pi*x/lx)"
+[stop]
+steps = 60
+steady = 1e-12
+check_every = 15
+[output]
+directory = "out"
+profiles = true
+picture = true
+vtk = true
+every = 20
+series = 10
+"#;
+
+const REFINED: &str = r#"
+[refinement]
+finest = 2
+boxes = [{ level = 1, from = [8, 8], to = [24, 24] }, { level = 2, from = [12, 12], to = [20, 16] }]
+"#;
+
+/// A folder with the case in it.
+fn folder(refined: bool) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let text = CASE.to_string() + if refined { REFINED } else { "" };
+    std::fs::write(folder.path().join("flow.toml"), text).expect("written");
+    folder
+}
+
+fn command(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lbmc"));
+    command.args(["run", "flow.toml"]).args(arguments).current_dir(folder);
+    command
+}
+
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    command(folder, arguments).output().expect("lbmc starts")
+}
+
+fn words(output: &Output) -> String {
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    text.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ")
+}
+
+fn works(folder: &Path, arguments: &[&str]) {
+    let output = run(folder, arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", words(&output));
+}
+
+fn refused(folder: &Path, arguments: &[&str], expected: &[&str]) {
+    let output = run(folder, arguments);
+    assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+    for words_expected in expected {
+        assert!(words(&output).contains(words_expected), "{words_expected}: {}", words(&output));
+    }
+}
+
+/// The summary without what tells of time.
+fn summary(folder: &Path) -> Value {
+    let text = std::fs::read_to_string(folder.join("summary.json")).expect("a summary");
+    let mut summary: Value = serde_json::from_str(&text).expect("JSON");
+    for key in ["seconds", "mlups", "fraction_of_copy", "copy_bandwidth", "phases"] {
+        summary.as_object_mut().expect("an object").remove(key);
+    }
+    summary
+}
+
+/// All files of one run are those of another, to the last bit.
+fn same(one: &Path, other: &Path) {
+    let mut compared = 0;
+    for entry in std::fs::read_dir(one).expect("a folder") {
+        let name = entry.expect("an entry").file_name();
+        if name != "summary.json" && name != RESTART {
+            let read = |folder: &Path| std::fs::read(folder.join(&name)).unwrap_or_default();
+            assert!(read(one) == read(other), "{} differs", name.display());
+            compared += 1;
+        }
+    }
+    assert!(compared >= 9, "only {compared} files");
+    assert_eq!(summary(one), summary(other));
+}
+
+#[test]
+fn a_run_that_goes_on_leaves_the_same_bits_as_an_unbroken_one() {
+    for (refined, precision) in [(false, "f32"), (false, "f64"), (true, "f32"), (true, "f64")] {
+        let here = folder(refined);
+        let precision = format!("precision={precision}");
+        let arguments = |more: &[&'static str]| -> Vec<String> {
+            ["--set", &precision].into_iter().chain(more.iter().copied()).map(String::from).collect()
+        };
+        let run = |more: &[&'static str]| {
+            let arguments = arguments(more);
+            works(here.path(), &arguments.iter().map(String::as_str).collect::<Vec<_>>());
+        };
+        run(&["--out", "whole"]);
+        // After an odd number of steps, between checks, outputs and rows.
+        run(&["--out", "parts", "--set", "stop.steps=37", "--set", "output.restart=100"]);
+        run(&["--out", "parts", "--resume"]);
+        same(&here.path().join("whole"), &here.path().join("parts"));
+    }
+}
+
+/// The step of a restart file, if it is there: it stands in the head.
+fn step_of(path: &Path) -> Option<String> {
+    let text = String::from_utf8_lossy(&std::fs::read(path).ok()?).into_owned();
+    Some(text.split("\"step\":").nth(1)?.split(',').next()?.to_string())
+}
+
+#[test]
+fn a_run_killed_at_any_moment_goes_on_from_its_last_file() {
+    let here = folder(true);
+    let long = ["--set", "stop.steps=12000", "--set", "output.every=2000", "--set", "output.restart=20"];
+    let arguments = |more: &[&'static str]| long.iter().chain(more).copied().collect::<Vec<_>>();
+    works(here.path(), &arguments(&["--out", "whole"]));
+    let file = here.path().join("out").join(RESTART);
+    let mut killed = 0;
+    for milliseconds in [0, 150, 37, 83, 211, 5] {
+        let before = step_of(&file);
+        let more: &[&str] = if before.is_some() { &["--resume"] } else { &[] };
+        let mut running =
+            command(here.path(), &arguments(more)).stderr(Stdio::null()).stdout(Stdio::null()).spawn().expect("starts");
+        while step_of(&file) == before && running.try_wait().expect("a status").is_none() {
+            std::thread::sleep(Duration::from_millis(3));
+        }
+        std::thread::sleep(Duration::from_millis(milliseconds));
+        running.kill().expect("killed");
+        killed += usize::from(running.wait().expect("ended").code().is_none());
+    }
+    assert!(killed >= 3, "runs ended before they were killed: {killed}");
+    works(here.path(), &arguments(&["--resume"]));
+    same(&here.path().join("whole"), &here.path().join("out"));
+}
+
+/// Waits until a file is there.
+fn wait_for(path: &Path, running: &mut Child) {
+    let start = Instant::now();
+    while !path.exists() {
+        assert!(running.try_wait().expect("a status").is_none(), "the run ended too early");
+        assert!(start.elapsed() < Duration::from_secs(120), "{} does not appear", path.display());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_signal_ends_a_run_with_a_file_from_which_it_goes_on() {
+    for signal in ["-INT", "-TERM"] {
+        let here = folder(false);
+        let arguments = ["--set", "stop.steps=100000000", "--set", "output.every=100000000", "--set", "steady=1e-300"];
+        let file = here.path().join("out").join(RESTART);
+        let mut running = command(here.path(), &arguments)
+            .args(["--set", "output.restart=1000"])
+            .stderr(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("starts");
+        wait_for(&file, &mut running);
+        let sent = Command::new("kill").args([signal, &running.id().to_string()]).status().expect("kill runs");
+        assert!(sent.success());
+        let output = running.wait_with_output().expect("ends");
+        assert_eq!(output.status.code(), Some(130), "{}", words(&output));
+        assert!(String::from_utf8_lossy(&output.stdout).contains("--resume"));
+        let summary = summary(&here.path().join("out"));
+        assert_eq!(summary["stop"], "interrupted");
+        let step = summary["steps"].as_u64().expect("a number");
+        let (more, every) = (format!("stop.steps={}", step + 10), "output.every=100000000");
+        works(here.path(), &["--resume", "--set", &more, "--set", every]);
+        assert_eq!(self::summary(&here.path().join("out"))["steps"], step + 10);
+    }
+}
+
+#[test]
+fn a_file_that_does_not_fit_is_refused_with_a_reason() {
+    let here = folder(false);
+    let path: PathBuf = here.path().join("out").join(RESTART);
+    refused(here.path(), &["--resume"], &["C0602", "out/restart.lbmc", "without `--resume`"]);
+    works(here.path(), &["--set", "output.restart=1000"]);
+    refused(here.path(), &["--resume", "--set", "spec=d2q9_kbc"], &["C0606", "was `d2q9_bgk` and is `d2q9_kbc`"]);
+    refused(here.path(), &["--resume", "--set", "re=200"], &["C0606", "`fluid.re` was 100 and is 200"]);
+    refused(here.path(), &["--resume", "--set", "precision=f64"], &["C0606", "`precision` was F32 and is F64"]);
+    refused(here.path(), &["--resume", "flow.toml"], &["C0603", "flow.toml"]);
+    works(here.path(), &["--resume", "out/restart.lbmc", "--set", "stop.steps=65", "--set", "output.picture=false"]);
+
+    let whole = std::fs::read(&path).expect("a file");
+    let changed = |change: &dyn Fn(&mut Vec<u8>)| {
+        let mut bytes = whole.clone();
+        change(&mut bytes);
+        std::fs::write(&path, bytes).expect("written");
+    };
+    changed(&|bytes| bytes.truncate(bytes.len() - 1));
+    refused(here.path(), &["--resume"], &["C0605", "bytes instead of"]);
+    changed(&|bytes| bytes.truncate(100));
+    refused(here.path(), &["--resume"], &["C0605", "ends too early"]);
+    changed(&|bytes| {
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+    });
+    refused(here.path(), &["--resume"], &["C0605", "checksum does not fit"]);
+    changed(&|bytes| bytes[30] ^= 1);
+    refused(here.path(), &["--resume"], &["C0605", "checksum of its head"]);
+    changed(&|bytes| bytes[8] += 1);
+    refused(here.path(), &["--resume"], &["C0604", "version 2", "version 1"]);
+}
+
+#[test]
+fn where_there_is_no_more_room_the_last_file_stays() {
+    let here = folder(false);
+    works(here.path(), &["--set", "output.restart=1000"]);
+    let path = here.path().join("out").join(RESTART);
+    let before = std::fs::read(&path).expect("a file");
+    // Files may not get longer than so many blocks of 512 bytes, less than the restart file has.
+    let limited = "trap '' XFSZ; ulimit -f 40; exec \"$@\"";
+    let output = Command::new("sh")
+        .args(["-c", limited, "sh", env!("CARGO_BIN_EXE_lbmc"), "run", "flow.toml", "--resume"])
+        .args(["--set", "stop.steps=80", "--set", "output.restart=5", "--set", "output.every=1000"])
+        .current_dir(here.path())
+        .output()
+        .expect("sh starts");
+    assert_eq!(output.status.code(), Some(1));
+    for expected in ["C0601", RESTART, "make room"] {
+        assert!(words(&output).contains(expected), "{expected}: {}", words(&output));
+    }
+    assert!(before.len() > 40 * 512 && std::fs::read(&path).expect("a file") == before, "the last one stays");
+    let names = std::fs::read_dir(here.path().join("out")).expect("a folder");
+    assert!(
+        names
+            .map(|entry| entry.expect("an entry").file_name())
+            .all(|name| !name.display().to_string().contains("partial"))
+    );
+    works(here.path(), &["--resume", "--set", "stop.steps=80"]);
+}

@@ -1,0 +1,86 @@
+//! Why a run cannot go on from a file.
+
+use std::io;
+use std::path::PathBuf;
+
+use miette::Diagnostic;
+use thiserror::Error;
+
+use crate::step::StepError;
+
+/// Why a run cannot go on from a file.
+#[derive(Debug, Error, Diagnostic)]
+pub enum RestartError {
+    /// It cannot be opened or read.
+    #[error("cannot read the restart file `{}`: {source}", path.display())]
+    #[diagnostic(
+        code(C0602),
+        help(
+            "a run with `output.restart = 1000` writes one every so many steps, and any run when it is interrupted; name it \
+             with `--resume FILE`, or start anew without `--resume`"
+        )
+    )]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+
+    /// It is something else.
+    #[error("`{}` is no restart file", path.display())]
+    #[diagnostic(code(C0603), help("name a file that a run has written: `--resume out/cavity/restart.lbmc`"))]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
+
+    /// It is of another version.
+    #[error("the restart file `{}` has version {found} of the format, this lbmc reads version {own}", path.display())]
+    #[diagnostic(code(C0604), help("go on with the lbmc that wrote it, or start anew without `--resume`"))]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+        /// The version that can be read.
+        own: u32,
+    },
+
+    /// It is incomplete or was changed.
+    #[error("the restart file `{}` is broken: {wrong}", path.display())]
+    #[diagnostic(
+        code(C0605),
+        help(
+            "a run replaces the file only when the new one is complete, so it was cut off or changed later: copy it again, or \
+             start anew without `--resume`"
+        )
+    )]
+    Broken {
+        /// The file.
+        path: PathBuf,
+        /// In what way.
+        wrong: String,
+    },
+
+    /// It belongs to another flow.
+    #[error("the restart file `{}` belongs to another flow: {}", path.display(), differences.join("; "))]
+    #[diagnostic(
+        code(C0606),
+        help(
+            "only `stop` and `output` may change when a run goes on; give everything else as it was, `--set` included, or start \
+             anew without `--resume`"
+        )
+    )]
+    Other {
+        /// The file.
+        path: PathBuf,
+        /// What differs, a sentence each.
+        differences: Vec<String>,
+    },
+
+    /// The method, the grid or the device.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Step(#[from] StepError),
+}

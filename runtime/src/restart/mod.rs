@@ -1,0 +1,158 @@
+//! Restart files: all that a run needs to go on with the same bits as if it had never stopped.
+//!
+//! | bytes | content |
+//! | --- | --- |
+//! | 8 | `lbmc` and four bytes that a copy as text would change |
+//! | 4 | version of the format |
+//! | 8 | length of the head |
+//! | | the head: JSON, see [`Head`] |
+//! | 32 | BLAKE3 of all so far |
+//! | | the sections that the head lists, one after the other |
+//! | 32 | BLAKE3 of the sections |
+//!
+//! Numbers are little-endian. Sections: `leaves`, of each leaf its level and its place as four 32-bit integers;
+//! `populations`, the current ones of each leaf in the same order, `[direction][cell]`, as they are on the device;
+//! `checked`, if the head says so, the leaves and the velocity at the last check for steady flow. A reader skips sections
+//! that it does not know.
+//!
+//! Populations are not compressed: measured on a cavity, zstd saves little and takes longer than a disk does.
+
+mod error;
+mod read;
+mod write;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lbm_bundle::{Bundle, Manifest, Real, Target};
+use serde::{Deserialize, Serialize};
+
+pub use error::RestartError;
+pub use read::Restart;
+pub use write::write;
+
+use crate::case::Case;
+use crate::output::Recorded;
+
+/// Name of the file in the folder of a run.
+pub const NAME: &str = "restart.lbmc";
+
+const MAGIC: [u8; 8] = *b"lbmc\r\n\x1a\n";
+const VERSION: u32 = 1;
+const LEAVES: &str = "leaves";
+const POPULATIONS: &str = "populations";
+const CHECKED: &str = "checked";
+
+/// A number that JSON keeps to the last bit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "u64", into = "u64")]
+pub struct Bits(pub f64);
+
+impl From<u64> for Bits {
+    fn from(bits: u64) -> Bits {
+        Bits(f64::from_bits(bits))
+    }
+}
+
+impl From<Bits> for u64 {
+    fn from(bits: Bits) -> u64 {
+        bits.0.to_bits()
+    }
+}
+
+/// Which flow it is: what must be the same when a run goes on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Identity {
+    spec: String,
+    target: Target,
+    precision: Real,
+    block: [u32; 3],
+    /// BLAKE3 of the manifest and the source of the kernels.
+    kernels: String,
+    /// What the case says of the flow.
+    keys: BTreeMap<String, String>,
+}
+
+impl Identity {
+    /// Of a case and the kernels of its method.
+    pub fn new(case: &Case, bundle: &Bundle) -> Identity {
+        let Manifest { spec, target, real, block, .. } = &bundle.manifest;
+        let manifest = serde_json::to_vec(&bundle.manifest).unwrap_or_default();
+        let mut kernels = blake3::Hasher::new();
+        kernels.update(&manifest).update(bundle.source.text.as_bytes());
+        Identity {
+            spec: spec.clone(),
+            target: *target,
+            precision: *real,
+            block: *block,
+            kernels: kernels.finalize().to_hex().to_string(),
+            keys: case.keys.clone(),
+        }
+    }
+
+    /// How a flow now differs from the one that was saved, a sentence each.
+    fn differences(&self, now: &Identity, program: &str) -> Vec<String> {
+        let mut found = vec![];
+        let mut compare = |what: &str, then: String, now: String| {
+            if then != now {
+                found.push(format!("{what} was {then} and is {now}"));
+            }
+        };
+        let target = |target: Target| if target == Target::C { "the CPU" } else { "the GPU" };
+        let given = |value: Option<&String>| value.map_or("not given".to_string(), String::clone);
+        compare("the method", format!("`{}`", self.spec), format!("`{}`", now.spec));
+        compare("`precision`", format!("{:?}", self.precision), format!("{:?}", now.precision));
+        compare("`target`", target(self.target).into(), target(now.target).into());
+        compare("`block`", format!("{:?}", self.block), format!("{:?}", now.block));
+        for key in self.keys.keys().chain(now.keys.keys()).collect::<BTreeSet<_>>() {
+            compare(&format!("`{key}`"), given(self.keys.get(key)), given(now.keys.get(key)));
+        }
+        if found.is_empty() && self.kernels != now.kernels {
+            let (spec, own) = (&self.spec, env!("CARGO_PKG_VERSION"));
+            found.push(format!(
+                "the kernels of `{spec}` are others: its text or lbmc has changed (lbmc was {program} and is {own})"
+            ));
+        }
+        found
+    }
+}
+
+/// What a run remembers besides its populations.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Course {
+    /// Steps done.
+    pub step: u64,
+    /// Wall time of these steps, in seconds.
+    pub seconds: Bits,
+    /// Sums of all sets of populations at the start, by name.
+    pub start: Vec<(String, Bits)>,
+    /// Change of velocity at the last check for steady flow.
+    pub residual: Option<Bits>,
+    /// What has been written.
+    pub recorded: Recorded,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Head {
+    /// Version of lbmc.
+    program: String,
+    identity: Identity,
+    course: Course,
+    /// The last check for steady flow, if it was at another step.
+    checked: Option<Checked>,
+    sections: Vec<Section>,
+}
+
+/// A snapshot in the section `checked`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Checked {
+    step: u64,
+    blocks: usize,
+    uniform: bool,
+    components: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Section {
+    name: String,
+    bytes: u64,
+}
