@@ -48,7 +48,7 @@
 //! profiles = true               # centre lines as CSV
 //! picture = true                # PNG of the velocity
 //! slice = { normal = "y", at = 32 } # their plane in three dimensions; else the middle one normal to z
-//! vtk = true                    # fields for ParaView, at the end
+//! vtk = true                    # fields for ParaView, at the end; of a refined grid "amr" or "unstructured"
 //! every = 10_000                # and every so many steps
 //! series = 100                  # energy, enstrophy, dissipation, ... every so many steps
 //! restart = 100_000             # a file to go on from, every so many steps and at the end
@@ -192,6 +192,37 @@ pub struct Slice {
     pub at: f64,
 }
 
+/// A format of fields for ParaView.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Vtk {
+    /// Image data: of a grid of one level.
+    Image,
+    /// Overlapping AMR in a VTKHDF file.
+    Amr,
+    /// An unstructured grid.
+    Unstructured,
+}
+
+impl Vtk {
+    /// What is written unless the case says more.
+    pub fn default_for(refined: bool, dim: usize) -> Vtk {
+        match (refined, dim) {
+            (false, _) => Vtk::Image,
+            (true, 2) => Vtk::Unstructured,
+            (true, _) => Vtk::Amr,
+        }
+    }
+
+    /// Ending of the names of files.
+    pub fn ending(self) -> &'static str {
+        match self {
+            Vtk::Image => "vti",
+            Vtk::Amr => "vtkhdf",
+            Vtk::Unstructured => "vtu",
+        }
+    }
+}
+
 /// What is written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Output {
@@ -204,7 +235,7 @@ pub struct Output {
     /// Plane of the pictures, if it is not the middle one normal to z.
     pub slice: Option<Slice>,
     /// Fields for ParaView at the end.
-    pub vtk: bool,
+    pub vtk: Option<Vtk>,
     /// And every so many steps.
     pub every: Option<u64>,
     /// Energy, enstrophy, dissipation and the like every so many steps.

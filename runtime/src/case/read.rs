@@ -124,6 +124,15 @@ pub(super) struct RawSlice {
     pub(super) at: Spanned<f64>,
 }
 
+/// Whether and how fields are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RawVtk {
+    /// As suits the grid.
+    Default,
+    Amr,
+    Unstructured,
+}
+
 /// `[output]`.
 #[derive(Clone, Debug)]
 pub(super) struct RawOutput {
@@ -131,7 +140,7 @@ pub(super) struct RawOutput {
     pub(super) profiles: bool,
     pub(super) picture: bool,
     pub(super) slice: Option<Spanned<RawSlice>>,
-    pub(super) vtk: bool,
+    pub(super) vtk: Option<Spanned<RawVtk>>,
     pub(super) every: Option<Spanned<f64>>,
     pub(super) series: Option<Spanned<f64>>,
     pub(super) restart: Option<Spanned<f64>>,
@@ -422,16 +431,33 @@ impl Reader {
             profiles: self.truth(table, "profiles"),
             picture: self.truth(table, "picture"),
             slice: table.get("slice").and_then(|entry| self.slice(&entry.value)),
-            vtk: self.truth(table, "vtk"),
+            vtk: self.vtk(table),
             every: self.count(table, "every"),
             series: self.count(table, "series"),
             restart: self.count(table, "restart"),
             compare: self.text(table, "compare"),
         };
-        if let (Some(entry), false) = (table.get("every"), output.vtk) {
+        if let (Some(entry), false) = (table.get("every"), output.vtk.is_some()) {
             self.no_effect(&entry.span, "every", " without `vtk`", Some("add `vtk = true`".to_string()));
         }
         output
+    }
+
+    fn vtk(&mut self, table: &Table) -> Option<Spanned<RawVtk>> {
+        let value = &table.get("vtk")?.value;
+        let kind = match &value.kind {
+            Kind::Bool(true) => RawVtk::Default,
+            Kind::Text(_) => match &self.word(table, "vtk", &["amr", "unstructured"])?.value[..] {
+                "amr" => RawVtk::Amr,
+                _ => RawVtk::Unstructured,
+            },
+            _ => {
+                return self
+                    .truth(table, "vtk")
+                    .then_some(Spanned { value: RawVtk::Default, span: value.span.clone() });
+            }
+        };
+        Some(Spanned { value: kind, span: value.span.clone() })
     }
 
     fn slice(&mut self, value: &Value) -> Option<Spanned<RawSlice>> {

@@ -66,7 +66,10 @@ pub(super) const KEYS: &[Key] = &[
         "output.slice",
         "plane of the pictures in three dimensions: { normal = \"y\", at = 32 }; else the middle one normal to z",
     ),
-    key("output.vtk", "write fields for ParaView"),
+    key(
+        "output.vtk",
+        "write fields for ParaView: true, and of a refined grid \"amr\" (the default in 3-D) or \"unstructured\" (in 2-D)",
+    ),
     key("output.every", "time steps between VTK files"),
     key("output.series", "time steps between rows of energy, enstrophy, dissipation and the like"),
     key("output.restart", "time steps between files from which the run goes on (`--resume`); one more at the end"),

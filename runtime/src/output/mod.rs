@@ -5,7 +5,7 @@
 //! | module | writes |
 //! | --- | --- |
 //! | [`sink`] | nothing of its own: the folder, and files that appear only when they are whole |
-//! | [`vtk`] | `fields_*.vti` or `fields_*.vtu`, `fields.pvd` |
+//! | [`vtk`] | `fields_*.vti` and `fields.pvd`; refined, `fields_*.vtkhdf` and `fields.vtkhdf.series`, or `fields_*.vtu` |
 //! | [`profile`] | `profile_x.csv`, ... and how far they are from published ones |
 //! | [`picture`] | `velocity.png`: speed and streamlines; `vorticity.png`; `phi.png` and the like |
 //! | [`plot`] | `profiles.png`: profiles and published points |
@@ -36,7 +36,7 @@ use std::path::Path;
 use lbm_bundle::Manifest;
 use serde::{Deserialize, Serialize};
 
-use crate::case::{Case, Dimension, Reference};
+use crate::case::{Case, Dimension, Reference, Vtk};
 use crate::restart::{self, Bits};
 use crate::snapshot::Snapshot;
 use profile::Profile;
@@ -96,7 +96,9 @@ impl<'a> Recorder<'a> {
     }
 
     fn wants_fields(&self, step: u64) -> bool {
-        self.case.output.vtk && step > 0 && self.case.output.every.is_some_and(|every| step.is_multiple_of(every))
+        self.case.output.vtk.is_some()
+            && step > 0
+            && self.case.output.every.is_some_and(|every| step.is_multiple_of(every))
     }
 
     fn wants_row(&self, step: u64) -> bool {
@@ -137,7 +139,7 @@ impl<'a> Recorder<'a> {
     ) -> Result<Summary, OutputError> {
         let (case, output) = (self.case, &self.case.output);
         let mut summary = Summary::new(case, manifest, measured);
-        if output.vtk {
+        if output.vtk.is_some() {
             self.fields(snapshot)?;
         }
         if output.profiles {
@@ -188,19 +190,24 @@ impl<'a> Recorder<'a> {
 
     fn fields(&mut self, snapshot: &Snapshot) -> Result<(), OutputError> {
         let case = self.case;
-        let refined = case.refinement.is_some();
-        let name = format!("fields_{:08}.{}", snapshot.step, if refined { "vtu" } else { "vti" });
+        // Fields that are not finite are written even where none are asked for.
+        let format = case.output.vtk.unwrap_or_else(|| Vtk::default_for(case.refinement.is_some(), case.dim));
+        let name = format!("fields_{:08}.{}", snapshot.step, format.ending());
         if self.frames.last().is_some_and(|(_, last)| *last == name) {
             return Ok(());
         }
-        self.sink.write(&name, |out| match refined {
-            true => vtk::write_unstructured(out, snapshot, &case.units, case.real),
-            false => vtk::write_image(out, snapshot, &case.units, case.real),
+        self.sink.write(&name, |out| match format {
+            Vtk::Image => vtk::write_image(out, snapshot, &case.units, case.real),
+            Vtk::Amr => vtk::write_amr(out, snapshot, &case.units, case.real),
+            Vtk::Unstructured => vtk::write_unstructured(out, snapshot, &case.units, case.real),
         })?;
         self.frames.push((snapshot.step, name));
         let time = |step: u64| step as f64 * case.units.scale(Dimension::TIME);
         let frames: Vec<(f64, &str)> = self.frames.iter().map(|(step, name)| (time(*step), &name[..])).collect();
-        self.sink.write("fields.pvd", |out| vtk::write_series(out, &frames))
+        match format {
+            Vtk::Amr => self.sink.write("fields.vtkhdf.series", |out| vtk::write_file_series(out, &frames)),
+            _ => self.sink.write("fields.pvd", |out| vtk::write_series(out, &frames)),
+        }
     }
 
     fn series(&mut self) -> Result<(), OutputError> {

@@ -3,7 +3,7 @@
 
 use super::axes::{Area, FAINT, INK, PAPER};
 use super::canvas::{Align, Canvas, Pixel};
-use super::colours::Map;
+use super::colours::{Colour, Map};
 use super::plane::{Plane, length, outlines};
 use super::profile::{cells, real_name};
 use super::streamlines::streamlines;
@@ -20,6 +20,8 @@ const ARROWS: f64 = 420.0;
 /// Share of the largest speed below which streamlines end: where an eddy is slower than round-off, they mean nothing.
 const STILL: f64 = 2e-5;
 
+/// Lines between blocks: seen on dark and on light colours.
+const OUTLINE: Colour = [0.62, 0.64, 0.68];
 /// Width in pixels of the narrowest blocks that are outlined one by one.
 const NARROWEST: f64 = 6.0;
 
@@ -111,7 +113,7 @@ fn paint(case: &Case, snapshot: &Snapshot, plane: &Plane, most: f64) -> (Canvas,
         let edges = outlines(case, snapshot, NARROWEST / pixels);
         let line = |edge: [[f64; 2]; 2]| edge.map(|[x, y]| cells.pixel(x, y)).to_vec();
         let lines: Vec<Vec<Pixel>> = edges.into_iter().map(line).collect();
-        canvas.lines(&lines, 1.0, INK, 0.4);
+        canvas.lines(&lines, 1.0, OUTLINE, 0.5);
     }
     title(&mut canvas, case, snapshot);
     (canvas, cells)

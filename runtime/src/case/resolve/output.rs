@@ -2,9 +2,9 @@
 
 use super::{Resolver, axis_name, short, stem};
 use crate::case::diag::{self, Spanned};
-use crate::case::read::RawSlice;
+use crate::case::read::{RawSlice, RawVtk};
 use crate::case::units::{Dimension, Units};
-use crate::case::{Output, Reference, Slice, Steady, Stop, reference, schema};
+use crate::case::{Output, Reference, Slice, Steady, Stop, Vtk, reference, schema};
 
 /// Steps between checks for steady flow, if the case does not say.
 const CHECK_EVERY: f64 = 1000.0;
@@ -23,18 +23,34 @@ impl Resolver<'_> {
 
     pub(super) fn output(&mut self, size: [usize; 3], units: &Units, re: Option<f64>) -> Output {
         let raw = &self.raw.output;
+        let vtk = raw.vtk.as_ref().map(|vtk| self.vtk(vtk));
         let slice = raw.slice.as_ref().and_then(|slice| self.slice(slice, size, units));
         Output {
             directory: raw.directory.clone().unwrap_or_else(|| format!("out/{}", stem(&self.raw.name))),
             profiles: raw.profiles,
             picture: raw.picture,
             slice,
-            vtk: raw.vtk,
+            vtk,
             every: raw.every.as_ref().map(|every| every.value as u64),
             series: raw.series.as_ref().map(|every| every.value as u64),
             restart: raw.restart.as_ref().map(|every| every.value as u64),
             compare: raw.compare.as_ref().and_then(|name| self.compare(name, re)),
         }
+    }
+
+    fn vtk(&mut self, vtk: &Spanned<RawVtk>) -> Vtk {
+        let refined = self.raw.refinement.is_some();
+        match (vtk.value, refined) {
+            (RawVtk::Amr, true) => return Vtk::Amr,
+            (RawVtk::Unstructured, true) => return Vtk::Unstructured,
+            (RawVtk::Default, _) => {}
+            _ => {
+                let message = "a format of fields has no effect on a grid of one level, which is image data";
+                let help = "write `vtk = true`".to_string();
+                self.report.add::<()>(diag::NO_EFFECT, &vtk.span, message, "has no effect", help);
+            }
+        }
+        Vtk::default_for(refined, self.dim)
     }
 
     fn slice(&mut self, slice: &Spanned<RawSlice>, size: [usize; 3], units: &Units) -> Option<Slice> {

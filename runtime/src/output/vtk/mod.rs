@@ -1,10 +1,12 @@
-//! Fields for ParaView: image data (`.vti`) of a grid of one level, an unstructured grid (`.vtu`) of a refined one, and time
-//! series (`.pvd`).
+//! Fields for ParaView: image data (`.vti`) of a grid of one level, overlapping AMR (`.vtkhdf`) or an unstructured grid
+//! (`.vtu`) of a refined one, and time series (`.pvd`, `.series`).
 //!
-//! All are XML followed by raw data, little-endian. Each array is cut into pieces that are compressed with zlib; before
+//! Image data and unstructured grids are XML followed by raw data, little-endian. Each array is cut into pieces that are compressed with zlib; before
 //! them stand, as 64-bit integers, the number of pieces, the size of a piece, the size of the last one if it is smaller
 //! (else 0), and the compressed size of each.
 
+mod amr;
+mod hdf5;
 mod unstructured;
 
 use std::io::{self, Write};
@@ -13,7 +15,9 @@ use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use lbm_bundle::Real;
 use rayon::prelude::*;
+use serde_json::{Value, json};
 
+pub use amr::write_amr;
 pub use unstructured::write_unstructured;
 
 use crate::case::{Dimension, Units};
@@ -107,7 +111,7 @@ pub fn write_image(out: &mut dyn Write, snapshot: &Snapshot, units: &Units, real
     appended.write(out, "ImageData", time(snapshot, units), &opening, &content)
 }
 
-/// Writes a time series: pairs of a time and the name of a file in the same folder.
+/// Writes a time series of XML files (`.pvd`): pairs of a time and the name of a file in the same folder.
 pub fn write_series(out: &mut dyn Write, entries: &[(f64, &str)]) -> io::Result<()> {
     writeln!(out, r#"<?xml version="1.0"?>"#)?;
     writeln!(out, r#"<VTKFile type="Collection" version="1.0" byte_order="LittleEndian">"#)?;
@@ -119,10 +123,26 @@ pub fn write_series(out: &mut dyn Write, entries: &[(f64, &str)]) -> io::Result<
     writeln!(out, r#"</VTKFile>"#)
 }
 
-/// Components `ax`, `ay` (and `az`) make a vector `a`. On a refined grid each cell also tells its level.
-fn arrays(snapshot: &Snapshot, units: &Units, real: Real) -> Vec<Array> {
-    let mut arrays = vec![];
-    let ty = real_name(real);
+/// Writes a time series of files of any format (`.series`), likewise.
+pub fn write_file_series(out: &mut dyn Write, entries: &[(f64, &str)]) -> io::Result<()> {
+    let files: Vec<Value> = entries.iter().map(|(time, name)| json!({ "name": name, "time": time })).collect();
+    serde_json::to_writer_pretty(&mut *out, &json!({ "file-series-version": "1.0", "files": files }))?;
+    writeln!(out)
+}
+
+/// A field as it is written: a scalar, or a vector with three components.
+struct Kind<'a> {
+    name: String,
+    components: usize,
+    /// Factor to the units of the case.
+    scale: f64,
+    /// Values for each axis that there is.
+    parts: Vec<&'a [f64]>,
+}
+
+/// The fields of a snapshot: components `ax`, `ay` (and `az`) make a vector `a`.
+fn kinds<'a>(snapshot: &'a Snapshot, units: &Units) -> Vec<Kind<'a>> {
+    let mut kinds = vec![];
     for component in &snapshot.components {
         let vector = component.name.strip_suffix('x').and_then(|stem| Some((stem, snapshot.vector(stem)?)));
         if let Some((stem, parts)) = vector {
@@ -130,18 +150,26 @@ fn arrays(snapshot: &Snapshot, units: &Units, real: Real) -> Vec<Array> {
                 "u" => ("velocity", units.scale(Dimension::VELOCITY)),
                 _ => (stem, 1.0),
             };
-            let value = |at: usize| parts.get(at % 3).map_or(0.0, |part| part[at / 3] * scale);
-            let bytes = bytes(3 * component.data.len(), value, real);
-            arrays.push(Array { name: name.to_string(), components: 3, ty, bytes });
+            kinds.push(Kind { name: name.to_string(), components: 3, scale, parts });
         } else if !is_later_component(snapshot, &component.name) {
             let (name, scale) = match &component.name[..] {
                 "rho" => ("density", units.scale(Dimension::DENSITY)),
                 name => (name, 1.0),
             };
-            let bytes = bytes(component.data.len(), |at| component.data[at] * scale, real);
-            arrays.push(Array { name: name.to_string(), components: 1, ty, bytes });
+            kinds.push(Kind { name: name.to_string(), components: 1, scale, parts: vec![&component.data] });
         }
     }
+    kinds
+}
+
+/// The fields on all cells. On a refined grid each cell also tells its level.
+fn arrays(snapshot: &Snapshot, units: &Units, real: Real) -> Vec<Array> {
+    let array = |Kind { name, components, scale, parts }: Kind<'_>| {
+        let value = |at: usize| parts.get(at % components).map_or(0.0, |part| part[at / components] * scale);
+        let bytes = bytes(components * parts[0].len(), value, real);
+        Array { name, components, ty: real_name(real), bytes }
+    };
+    let mut arrays: Vec<Array> = kinds(snapshot, units).into_iter().map(array).collect();
     if !snapshot.is_uniform() {
         let of_block = |block: &Block| std::iter::repeat_n(block.level as u8, snapshot.block_cells());
         let bytes = snapshot.blocks().iter().flat_map(of_block).collect();
