@@ -30,6 +30,15 @@
 //! inwards; the wall is at the cells' centres. Where several walls of nodes meet at an edge or corner of the box, the rule
 //! and the parameters are those of the first along x, y, z. A block is then at least three cells wide along every axis.
 //!
+//! # Solids, blocks
+//!
+//! A wall instance may also be the surface of a solid, or belong to one cell of a face along which values vary. Which links
+//! it cuts is said link by link in tables with a row for each block that has any: `rows[slot]` is the row of a slot, -1 for none,
+//! and `links[(row * q + direction) * cells + cell]` is 0 where the direction brings what it always does, `w + 1` where the wall
+//! instance `w` sends it, and -1, for all directions, where the cell itself is solid: its populations stay what they are. The
+//! cells of row 0 are all solid. `distances`, of the same shape, holds the distance from the cell's centre to the surface
+//! along the link, over the length of the link; it is what a rule's parameter [`DISTANCE`] is there.
+//!
 //! Every kernel that works on blocks takes `ids` and `count` first: the slots to work on, in that order.
 //!
 //! # Memory, soa
@@ -54,6 +63,9 @@ mod read;
 
 pub use postfix::Postfix;
 pub use read::ManifestError;
+
+/// Name of a parameter of boundary rules that solids take from their geometry, link by link.
+pub const DISTANCE: &str = "distance";
 
 /// Version of this contract: of the kernels' arguments, the layouts and the manifest. A runtime refuses a bundle of
 /// another version.
@@ -117,6 +129,13 @@ pub enum Role {
     StreamCollideJump,
     /// The same beside walls, which come behind `corners`: `wall_rules, wall_values`.
     StreamCollideJumpWalls,
+    /// The same for blocks with solids in them, away from level jumps, if the bundle has [`Manifest::solid_rules`]:
+    /// `stream_collide_solid(ids, count, neighbours, wall_rules, wall_values, rows, links, distances, src, dst, params..)`.
+    StreamCollideSolid,
+    /// Force of the fluid on solids by the exchange of momentum along the links of the listed blocks:
+    /// `force(ids, count, neighbours, wall_rules, wall_values, rows, links, distances, src, forces, first, bodies)`. An entry
+    /// of `forces` is the sum over [`Kernel::items_per_group`] entries of the list.
+    Force,
     /// Macroscopic fields of the listed blocks: `macroscopic(ids, count, src, fields)`.
     Macroscopic,
     /// The collision alone on plain arrays `[direction][state]` of `count` states: `collide(count, src, dst, params..)`.
@@ -335,6 +354,9 @@ pub struct Manifest {
     pub fields: Vec<Field>,
     /// Boundary rules.
     pub boundaries: Vec<Boundary>,
+    /// Codes of the boundary rules that surfaces of solids can have, if the bundle has kernels for them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub solid_rules: Vec<i32>,
     /// What crosses level jumps, if the bundle has kernels for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coupling: Option<Coupling>,

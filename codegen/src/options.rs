@@ -16,6 +16,9 @@ pub struct Options {
     /// Position among the model's couplings of the one that kernels for level jumps are wanted of, if any. It must be one of
     /// packets, and the layout one of blocks.
     pub coupling: Option<usize>,
+    /// Whether kernels for blocks with solids in them are wanted. The model must have a boundary rule, and the layout be one
+    /// of blocks.
+    pub solids: bool,
 }
 
 impl Options {

@@ -85,6 +85,8 @@ pub enum CompileError {
     Ghosts(String),
     /// These cells are no block for level jumps: an odd or too small side.
     JumpBlock([u32; 3]),
+    /// No boundary rule of the method of this name fits surfaces of solids.
+    NoSolidRule(String),
     /// Simplification gave up.
     Simplify(SimplifyError),
 }
@@ -123,6 +125,9 @@ impl fmt::Display for CompileError {
                     LEAST_JUMP_SIDE
                 )
             }
+            Self::NoSolidRule(spec) => {
+                write!(out, "{spec} has no boundary rule for solids: add one of links, such as `boundary bounce_back;`")
+            }
             Self::Simplify(error) => error.fmt(out),
         }
     }
@@ -153,6 +158,8 @@ pub struct Plans<'m> {
     findings: Findings,
     kernels: Vec<Kernel>,
     levels: Levels,
+    /// For each boundary rule, that of nodes as one of links on surfaces of solids, if it fits.
+    solids: Vec<Option<Kernel>>,
 }
 
 /// The arithmetic at level jumps.
@@ -182,8 +189,10 @@ pub fn plan<'m>(model: &'m Model, done: &mut dyn FnMut(Stage)) -> Result<Plans<'
 
     let kernels: Vec<Kernel> = kernels.iter().zip(dags).map(|(ir, dag)| kernel(ir, dag)).collect();
     let levels = levels(model)?;
+    let solids = (0..model.boundaries().len()).map(|rule| lower::solids::turned(model, rule).map(finished).transpose());
+    let solids = solids.collect::<Result<_, _>>()?;
     done(Stage::Schedule);
-    Ok(Plans { model, findings, kernels, levels })
+    Ok(Plans { model, findings, kernels, levels, solids })
 }
 
 fn kernel(ir: &KernelIr, dag: crate::ir::Dag) -> Kernel {
@@ -194,8 +203,11 @@ fn kernel(ir: &KernelIr, dag: crate::ir::Dag) -> Kernel {
     }
 }
 
+fn finished(ir: KernelIr) -> Result<Kernel, CompileError> {
+    Ok(kernel(&ir, simplify(&ir)?))
+}
+
 fn levels(model: &Model) -> Result<Levels, CompileError> {
-    let finished = |ir: KernelIr| Ok::<_, CompileError>(kernel(&ir, simplify(&ir)?));
     let of_coupling = |coupling: &Coupling| {
         let packets = (0..model.q()).filter_map(|pop| lower::levels::packets(model, coupling, pop));
         packets.map(finished).collect::<Result<Vec<_>, _>>()
@@ -215,6 +227,7 @@ impl Plans<'_> {
     pub fn emit(&self, options: &Options) -> Result<Compiled, CompileError> {
         check_block(self.model, options)?;
         check_coupling(self.model, options)?;
+        check_solids(self.model, options)?;
         let [collide, init, macroscopic, walls @ ..] = &self.kernels[..] else {
             unreachable!("lower gives these kernels")
         };
@@ -233,6 +246,7 @@ impl Plans<'_> {
             macroscopic: &macroscopic.plan,
             walls: self.walls(walls),
             jump: options.coupling.map(|coupling| self.jump(coupling)),
+            turned: self.solids.iter().map(|rule| rule.as_ref().map(|kernel| &kernel.plan)).collect(),
         };
         let (source, extras) = (emit::source(&method), emit::extras(&method));
         let report = report(&manifest, |role| of_role(role).naive, walls);
@@ -331,6 +345,11 @@ fn check_coupling(model: &Model, options: &Options) -> Result<(), CompileError> 
         return Err(CompileError::JumpBlock(options.block));
     }
     Ok(())
+}
+
+fn check_solids(model: &Model, options: &Options) -> Result<(), CompileError> {
+    let fits = (0..model.boundaries().len()).any(|rule| lower::solids::fits(model, rule));
+    if options.solids && !fits { Err(CompileError::NoSolidRule(model.name().into())) } else { Ok(()) }
 }
 
 fn report(manifest: &Manifest, naive: impl Fn(Role) -> Cost, walls: &[Kernel]) -> Report {

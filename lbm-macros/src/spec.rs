@@ -31,7 +31,14 @@ pub fn module(input: Input) -> Result<TokenStream, Vec<Fault>> {
         }
     };
     let model = lbm_dsl::compile(&source, &library).map_err(|report| origin.faults(&source, &report))?;
-    let options = Options { target: Target::Cuda, real, layout: Layout::Soa, block: Options::TILE, coupling: None };
+    let options = Options {
+        target: Target::Cuda,
+        real,
+        layout: Layout::Soa,
+        block: Options::TILE,
+        coupling: None,
+        solids: false,
+    };
     let compiled =
         pipeline::compile(&model, &options).map_err(|error| vec![Fault::at(name.span(), error.to_string())])?;
 

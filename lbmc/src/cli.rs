@@ -86,6 +86,9 @@ pub struct Gen {
     /// Also write kernels for blocks beside coarser or finer ones, by this coupling of packets: `volumetric_shifted`.
     #[arg(long)]
     pub coupling: Option<String>,
+    /// Also write kernels for blocks with solids in them, and for the force on these.
+    #[arg(long)]
+    pub solids: bool,
     /// Folder for the files; created if it is not there.
     #[arg(long, default_value = ".")]
     pub out: PathBuf,

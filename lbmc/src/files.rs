@@ -10,6 +10,11 @@ pub fn read(path: &Path) -> Result<String> {
     std::fs::read_to_string(path).map_err(|error| explain("read", path, &error))
 }
 
+/// The bytes of a file, or why there are none.
+pub fn read_bytes(path: &str) -> Result<Vec<u8>, String> {
+    std::fs::read(path).map_err(|error| error.to_string())
+}
+
 /// Creates a folder and those above it.
 pub fn create_folder(path: &Path) -> Result<()> {
     std::fs::create_dir_all(path).map_err(|error| explain("create", path, &error))

@@ -140,7 +140,20 @@ impl<'a> Run<'a> {
         }
         let well = first.step;
         let checked = case.stop.steady.and(checked.or(Some(first)));
-        Ok(Run { case, identity, recorder, flow, start, before, residual, checked, well })
+        let mut run = Run { case, identity, recorder, flow, start, before, residual, checked, well };
+        if run.recorder.wants_forces(well) {
+            run.forces()?;
+        }
+        Ok(run)
+    }
+
+    /// Records the forces on solids.
+    fn forces(&mut self) -> Result<(), FlowError> {
+        let (step, forces) = (self.flow.step(), self.flow.forces()?);
+        if !forces.is_empty() {
+            self.recorder.forces(step, forces);
+        }
+        Ok(())
     }
 
     /// What is due at this step, with its snapshot: a check that all is well, output, a check for steady flow, a restart file.
@@ -254,6 +267,9 @@ pub fn run(
     while run.flow.step() < case.stop.steps {
         run.flow.run(stretch(case, &run.flow))?;
         let step = run.flow.step();
+        if run.recorder.wants_forces(step) || step == case.stop.steps {
+            run.forces()?;
+        }
         let interrupted = control.is_interrupted();
         let due = run.checks(step) || run.saves(step) || run.recorder.wants(step) || step == case.stop.steps;
         if due || interrupted || watch.due() {
@@ -316,6 +332,9 @@ pub fn describe(summary: &Summary, folder: &Path) -> String {
             peak.dissipation, peak.time, published_peak.dissipation, published_peak.time,
         );
     }
+    for force in &summary.forces {
+        text += &force.describe();
+    }
     let restart = (summary.stop == StopReason::Interrupted).then_some(restart::NAME);
     let files: Vec<&str> = summary.files.iter().map(String::as_str).chain(restart).chain(["summary.json"]).collect();
     text + &format!("{}: {}\n", folder.display(), files.join(", "))
@@ -331,9 +350,10 @@ fn simulation(
     let mut grid = GridSpec::periodic(case.size);
     for wall in &case.walls {
         let face = mesh::Face::of_axis(wall.face.axis)[usize::from(wall.face.high)];
-        let rule = WallSpec { rule: wall.rule.clone(), values: wall.values.clone() };
+        let rule = WallSpec { rule: wall.rule.clone(), values: wall.values.clone(), formulas: wall.formulas.clone() };
         grid.faces[face.index()] = FaceSpec::Wall(rule);
     }
+    grid.solids = case.solids.iter().map(|body| body.solid.clone()).collect();
     let cells = case.block.map(|side| side as usize);
     let levels = case.refinement.as_ref().map_or(1, |refinement| refinement.finest + 1);
     let refined = restart.map(|restart| refined(restart.leaves()));
@@ -370,7 +390,8 @@ fn stretch(case: &Case, flow: &Simulation) -> u64 {
     if let Some(steady) = case.stop.steady {
         steps = steps.min(until(steady.check_every));
     }
-    for every in [case.output.every, case.output.series, case.output.restart].into_iter().flatten() {
+    let output = &case.output;
+    for every in [output.every, output.series, output.forces, output.restart].into_iter().flatten() {
         steps = steps.min(until(every));
     }
     steps

@@ -175,7 +175,7 @@ impl Program {
                 kernel: module.kernel(&kernel.symbol)?,
                 symbol: kernel.symbol.clone(),
                 args: kernel.args.clone(),
-                divisible: kernel.role != Role::Collide,
+                divisible: !matches!(kernel.role, Role::Collide | Role::Force),
                 threads: kernel.threads,
                 items_per_group: kernel.items_per_group,
             })
@@ -249,6 +249,17 @@ fn check(device: &Device, manifest: &Manifest) -> Result<(), KernelError> {
                 starts(&["ids", "count", "neighbours", "wall_rules", "wall_values", "src", "dst"])
             }
             Role::StreamCollideJump | Role::StreamCollideJumpWalls => starts(&["ids", "count", "neighbours", "nodes"]),
+            Role::StreamCollideSolid | Role::Force => starts(&[
+                "ids",
+                "count",
+                "neighbours",
+                "wall_rules",
+                "wall_values",
+                "rows",
+                "links",
+                "distances",
+                "src",
+            ]),
             Role::Macroscopic => starts(&["ids", "count", "src", "fields"]),
             Role::Collide => starts(&["count", "src", "dst"]),
         };

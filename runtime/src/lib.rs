@@ -20,6 +20,7 @@
 //! | `restart` | files from which a run goes on with the same bits |
 //! | `output` | what a run leaves behind: VTK, profiles, pictures, summary; the progress line |
 //! | `flow` | a case run to its end |
+//! | `solid` | bodies in the flow: shapes, the links that they cut |
 //! | `snapshot` | macroscopic fields on the host |
 //! | `velocity` | vorticity, energy and enstrophy of a snapshot |
 //!
@@ -41,5 +42,6 @@ pub mod observe;
 pub mod output;
 pub mod restart;
 pub mod snapshot;
+pub mod solid;
 pub mod step;
 pub mod velocity;

@@ -1,6 +1,7 @@
 //! A simulation: a method's kernels on a grid, advanced step by step.
 //!
-//! A step of a level is four phases, for blocks with or without walls and level jumps beside them; all read one set of
+//! A step of a level is four phases, for blocks with or without walls and level jumps beside them, and a fifth that does
+//! again what those cannot know of: blocks with solids in them. All read one set of
 //! post-collision populations and write the other. Fields are moments of the current set: collision conserves them, so
 //! before and after are the same.
 //!
@@ -16,6 +17,7 @@
 //!
 //! On a GPU pairs of steps are recorded once and repeated, which spares small grids the cost of launching.
 
+mod bodies;
 mod error;
 mod restore;
 mod setup;
@@ -36,6 +38,8 @@ use crate::layout::Layout;
 use crate::mesh::{Block, Cell, Grid};
 use crate::observe::{Conserved, Sum};
 use crate::snapshot::Snapshot;
+use crate::solid::Cutters;
+use bodies::Bodies;
 use setup::{Params, Walls};
 
 /// Pairs of steps in a recording: enough that launching it costs little per step.
@@ -54,6 +58,8 @@ pub struct Simulation {
     program: Program,
     grid: Grid,
     walls: Walls,
+    cutters: Option<Cutters>,
+    bodies: Option<Bodies>,
     fields: Fields,
     levels: Vec<Level>,
     step: u64,
@@ -84,12 +90,24 @@ impl Simulation {
         refine: impl Fn(Block) -> bool + Sync,
     ) -> Result<Self, StepError> {
         let params = Params::new(&bundle.manifest, params)?;
-        let (faces, instances) = setup::faces(&bundle.manifest, spec)?;
+        let (faces, mut instances) = setup::faces(&bundle.manifest, spec)?;
+        let cutters = bodies::cutters(&bundle.manifest, spec, instances.len());
+        instances.extend(bodies::surfaces(&bundle.manifest, &spec.solids)?);
+        let refine = |block| match cutters.as_ref().and_then(|cutters| cutters.solids.level(block)) {
+            Some(level) => block.level < level,
+            None => refine(block),
+        };
         let grid = Grid::refined(device, &bundle.manifest, spec.size, faces, levels, refine)?;
         let params = params.of_levels(&bundle.manifest, levels)?;
         let program = Program::load(device, bundle)?;
         let fields = Fields::new(device, &bundle.manifest, &grid)?;
-        let walls = Walls::new(device, &bundle.manifest, &instances)?;
+        let (bodies, walls) = match &cutters {
+            None => (None, Walls::new(device, &bundle.manifest, &instances)?),
+            Some(cutters) => {
+                let (bodies, walls) = Bodies::new(device, &bundle.manifest, &grid, spec, levels, cutters, instances)?;
+                (Some(bodies), walls)
+            }
+        };
         let mut notices = program.notices().to_vec();
         notices.extend(grid.notices().iter().filter(|notice| !program.notices().contains(notice)).cloned());
         Ok(Simulation {
@@ -97,6 +115,8 @@ impl Simulation {
             program,
             grid,
             walls,
+            cutters,
+            bodies,
             fields,
             levels: params.into_iter().map(|params| Level { params, current: 0 }).collect(),
             step: 0,
@@ -114,6 +134,14 @@ impl Simulation {
     /// The same for a grid of several levels.
     pub fn init_cells(&mut self, value: impl Fn(Cell, &mut [f64]) + Sync) -> Result<(), StepError> {
         let layout = Layout::fields(self.manifest());
+        // Solid cells are at rest and stay as they are.
+        let rest: Vec<f64> =
+            fields::component_names(self.manifest()).iter().map(|name| f64::from(name == "rho")).collect();
+        let cutters = self.cutters.as_ref();
+        let value = |cell: Cell, out: &mut [f64]| match cutters.and_then(|cutters| cutters.solids.at(cell.centre())) {
+            Some(_) => out.copy_from_slice(&rest),
+            None => value(cell, out),
+        };
         fields::scatter(&mut self.fields.macroscopic, layout, &self.grid, value)?;
         for (level, listed) in self.levels.iter_mut().zip(self.grid.levels()) {
             level.current = 0;
@@ -288,23 +316,27 @@ impl Simulation {
             let of = level.and_then(|level| self.levels.get(level));
             Given::Int(of.map_or(0, |level| level.current as i32))
         };
-        let tables = self.grid.tables();
-        let (group, role) = match phase {
-            Phase::StreamCollide => (Group::Interior, Role::StreamCollide),
-            Phase::StreamCollideWalls => (Group::Walls, Role::StreamCollideWalls),
-            Phase::StreamCollideJump => (Group::Jump, Role::StreamCollideJump),
-            Phase::StreamCollideJumpWalls => (Group::Both, Role::StreamCollideJumpWalls),
+        let (tables, listed) = (self.grid.tables(), &self.grid.levels()[level]);
+        let of_group = |group: Group| (&tables.leaves, listed.group(group));
+        let ((ids, range), role) = match phase {
+            Phase::StreamCollide => (of_group(Group::Interior), Role::StreamCollide),
+            Phase::StreamCollideWalls => (of_group(Group::Walls), Role::StreamCollideWalls),
+            Phase::StreamCollideJump => (of_group(Group::Jump), Role::StreamCollideJump),
+            Phase::StreamCollideJumpWalls => (of_group(Group::Both), Role::StreamCollideJumpWalls),
+            Phase::StreamCollideSolid => match &self.bodies {
+                Some(bodies) => ((&bodies.lists[level], 0..bodies.lists[level].len()), Role::StreamCollideSolid),
+                None => return Ok(false),
+            },
         };
-        let listed = self.grid.levels()[level].group(group);
-        let count = listed.len();
+        let count = range.len();
         let mut given = vec![
-            ("ids", Given::ReadFrom(&tables.leaves, listed.start)),
+            ("ids", Given::ReadFrom(ids, range.start)),
             ("count", Given::Int(count as i32)),
             ("neighbours", Given::Read(&tables.neighbours)),
         ];
         let Fields { populations: [first, second], saved, .. } = &mut self.fields;
         match phase {
-            Phase::StreamCollide | Phase::StreamCollideWalls => {
+            Phase::StreamCollide | Phase::StreamCollideWalls | Phase::StreamCollideSolid => {
                 let (src, dst) = if *current == 0 { (first, second) } else { (second, first) };
                 given.extend([("src", Given::Read(src)), ("dst", Given::Write(dst))]);
             }
@@ -324,7 +356,14 @@ impl Simulation {
                 ("start", Given::Int(i32::from(start))),
             ]),
         }
-        if matches!(phase, Phase::StreamCollideWalls | Phase::StreamCollideJumpWalls) {
+        if let (Phase::StreamCollideSolid, Some(bodies)) = (phase, &self.bodies) {
+            given.extend([
+                ("rows", Given::Read(&bodies.rows)),
+                ("links", Given::Read(&bodies.links)),
+                ("distances", Given::Read(&bodies.distances)),
+            ]);
+        }
+        if !matches!(phase, Phase::StreamCollide | Phase::StreamCollideJump) {
             given.extend([
                 ("wall_rules", Given::Read(&self.walls.rules)),
                 ("wall_values", Given::Read(&self.walls.values)),

@@ -201,7 +201,7 @@ void {{ stream_collide.symbol }}(
 {% if walls -%}
 // ==== walls =========================================================================================================
 
-{% if walls.tables or jump -%}
+{% if walls.tables or jump or solids -%}
 {% include "tables" %}
 {% endif -%}
 {% for rule in walls.rules -%}
@@ -317,6 +317,88 @@ void {{ walls.kernel.symbol }}(
     settle();
 }
 
+{% if solids -%}
+{% include "solids" %}
+{% for line in solids.kernel.doc -%}
+// {{ line }}
+{% endfor -%}
+void {{ solids.kernel.symbol }}(
+{%- for arg in solids.kernel.args %}
+    {{ arg }}
+{%- endfor %}
+{
+    _Alignas(64) {{ real }} before[Q * SLAB];
+    for (int32_t item = 0; item < count; ++item) {
+        const size_t slot = (size_t)ids[item];
+        const int32_t *const near = neighbours + slot * NEAR;
+        const {{ real }} *const own = src + slot * (Q * CELLS);
+        {{ real }} *const to = dst + slot * (Q * CELLS);
+        if (rows[slot] == 0) {
+            memcpy(to, own, sizeof({{ real }}) * (Q * CELLS));
+            continue;
+        }
+        const size_t row_at = (size_t)rows[slot] * (Q * CELLS);
+        const int32_t *const of_row = links + row_at;
+        for (int row = 0; row < BY * BZ; row += ROWS) {
+{%- for pull in pulls %}
+            gather_walls(before + {{ pull.at }} * SLAB, src, near, wall_rules, wall_values, row, {{ pull.at }}, {{ pull.velocity }});
+{%- endfor %}
+            for (int at = 0; at < SLAB; ++at) {
+                const int cell = row * BX + at;
+                if (of_row[cell] < 0) continue;
+                for (int i = 0; i < Q; ++i) {
+                    const int32_t link = of_row[i * CELLS + cell];
+                    if (link > 0) {
+                        before[i * SLAB + at] = off_solid(
+                            link - 1, i, cell, src, near, of_row, distances + row_at, wall_rules, wall_values);
+                    }
+                }
+{%- if walls.nodes %}
+                const int y = (row + at / BX) % BY, z = (row + at / BX) / BY;
+                node(before + at, SLAB, at % BX, y, z, src, near, wall_rules, wall_values{% if jump %}, 0, 0, 0{{ jump.pass }}{% endif %});
+{%- endif %}
+            }
+            collide_slab(before, to + row * BX, 0{{ param_names }});
+            for (int cell = row * BX; cell < row * BX + SLAB; ++cell) {
+                if (of_row[cell] >= 0) continue;
+                for (int i = 0; i < Q; ++i) to[i * CELLS + cell] = own[i * CELLS + cell];
+            }
+        }
+    }  // blocks
+}
+
+{% for line in solids.force.doc -%}
+// {{ line }}
+{% endfor -%}
+void {{ solids.force.symbol }}(
+{%- for arg in solids.force.args %}
+    {{ arg }}
+{%- endfor %}
+{
+    for (int32_t begin = 0, at = 0; begin < count; begin += {{ solids.summed }}) {
+        for (int32_t body = 0; body < bodies; ++body) {
+            double sum[{{ dim }}] = {0};
+            for (int32_t item = begin; item < count && item < begin + {{ solids.summed }}; ++item) {
+                const size_t slot = (size_t)ids[item], row_at = (size_t)rows[slot] * (Q * CELLS);
+                const int32_t *const near = neighbours + slot * NEAR, *const of_row = links + row_at;
+                const {{ real }} *const own = src + slot * (Q * CELLS);
+                for (int i = 0; i < {{ solids.carriers }}; ++i) {
+                    for (int cell = 0; cell < CELLS; ++cell) {
+                        if (of_row[i * CELLS + cell] != first + body + 1) continue;
+                        // relative to a fluid at rest, of density 1, whose pressure is the same from all sides
+                        const {{ real }} back = off_solid(
+                            first + body, i, cell, src, near, of_row, distances + row_at, wall_rules, wall_values);
+                        const double through = ((double)own[OPPOSITE[i] * CELLS + cell] - (double)WEIGHT[i]) + ((double)back - (double)WEIGHT[i]);
+                        for (int axis = 0; axis < {{ dim }}; ++axis) sum[axis] -= through * VELOCITY[i][axis];
+                    }
+                }
+            }
+            for (int axis = 0; axis < {{ dim }}; ++axis) forces[at++] = ({{ real }})sum[axis];
+        }
+    }
+}
+
+{% endif -%}
 {% elif jump -%}
 {% include "tables" %}
 {% include "jump" %}

@@ -89,7 +89,7 @@ extern "C" __global__ void __launch_bounds__({{ threads }})
 {% if walls -%}
 // ==== walls =========================================================================================================
 
-{% if walls.tables or jump -%}
+{% if walls.tables or jump or solids -%}
 {% include "tables" %}
 {% endif -%}
 {% for rule in walls.rules -%}
@@ -188,6 +188,98 @@ extern "C" __global__ void __launch_bounds__({{ threads }})
 {%- endif %}
 }
 
+{% if solids -%}
+{% include "solids" %}
+{% for line in solids.kernel.doc -%}
+// {{ line }}
+{% endfor -%}
+extern "C" __global__ void __launch_bounds__({{ threads }})
+{{ solids.kernel.symbol }}(
+{%- for arg in solids.kernel.args %}
+    {{ arg }}
+{%- endfor %}
+{
+{%- for line in thread %}
+    {{ line }}
+{%- endfor %}
+{%- for line in upwind %}
+{{ pad }}    {{ line }}
+{%- endfor %}
+{{ pad }}    const {{ real }} *own = src + at(slot, 0, cell);
+{{ pad }}    const size_t row_at = (size_t)rows[slot] * (Q * CELLS);
+{{ pad }}    const int *of_row = links + row_at;
+{{ pad }}    {{ real }} f[Q];
+{{ pad }}    if (of_row[cell] < 0) {
+#pragma unroll
+{{ pad }}        for (int i = 0; i < Q; ++i) f[i] = own[i * CELLS];
+{{ pad }}    } else {
+{{ pad }}        // ---- pull
+{%- for pull in pulls %}
+{%- if pull.rest %}
+{{ pad }}        f[{{ pull.at }}] = own[{{ pull.at }} * CELLS];
+{%- else %}
+{{ pad }}        f[{{ pull.at }}] = pull({{ pull.near }}, {{ pull.at }}, {{ pull.cell }}, src, own, wall_rules, wall_values{% if walls.mirrors %}, near, x, y, {% if deep %}z{% else %}0{% endif %}{% endif %});
+{%- endif %}
+{%- endfor %}
+#pragma unroll
+{{ pad }}        for (int i = 0; i < Q; ++i) {
+{{ pad }}            const int link = of_row[i * CELLS + cell];
+{{ pad }}            if (link > 0) f[i] = off_solid(link - 1, i, cell, src, near, of_row, distances + row_at, wall_rules, wall_values);
+{{ pad }}        }
+{%- if walls.nodes %}
+{{ pad }}        node(f, 1, x, y, {% if deep %}z{% else %}0{% endif %}, src, near, wall_rules, wall_values{% if jump %}, 0, 0, 0{{ jump.pass }}{% endif %});
+{%- endif %}
+{{ pad }}        collide(f{{ param_names }});
+{{ pad }}    }
+#pragma unroll
+{{ pad }}    for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
+{%- if several %}
+    }  // cells
+{%- endif %}
+}
+
+{% for line in solids.force.doc -%}
+// {{ line }}
+{% endfor -%}
+extern "C" __global__ void __launch_bounds__({{ solids.threads }})
+{{ solids.force.symbol }}(
+{%- for arg in solids.force.args %}
+    {{ arg }}
+{%- endfor %}
+{
+    __shared__ double sums[{{ dim }}][{{ solids.threads }}];
+    const int begin = blockIdx.x * {{ solids.summed }}, thread = threadIdx.x;
+    if (begin >= count) return;
+    const int items = count - begin < {{ solids.summed }} ? count - begin : {{ solids.summed }};
+    for (int body = 0; body < bodies; ++body) {
+        double sum[{{ dim }}] = {};
+        for (int entry = thread; entry < items * CELLS; entry += {{ solids.threads }}) {
+            const int slot = ids[begin + entry / CELLS], cell = entry % CELLS;
+            const size_t row_at = (size_t)rows[slot] * (Q * CELLS);
+            const int *near = neighbours + (size_t)slot * NEAR, *of_row = links + row_at;
+            for (int i = 0; i < {{ solids.carriers }}; ++i) {
+                if (of_row[i * CELLS + cell] != first + body + 1) continue;
+                // relative to a fluid at rest, of density 1, whose pressure is the same from all sides
+                const {{ real }} back = off_solid(
+                    first + body, i, cell, src, near, of_row, distances + row_at, wall_rules, wall_values);
+                const double through = ((double)src[at(slot, OPPOSITE[i], cell)] - (double)WEIGHT[i]) + ((double)back - (double)WEIGHT[i]);
+                for (int axis = 0; axis < {{ dim }}; ++axis) sum[axis] -= through * VELOCITY[i][axis];
+            }
+        }
+        for (int axis = 0; axis < {{ dim }}; ++axis) sums[axis][thread] = sum[axis];
+        for (int half = {{ solids.threads }} / 2; half > 0; half /= 2) {
+            __syncthreads();
+            if (thread < half) {
+                for (int axis = 0; axis < {{ dim }}; ++axis) sums[axis][thread] += sums[axis][thread + half];
+            }
+        }
+        __syncthreads();
+        if (thread < {{ dim }}) forces[(blockIdx.x * bodies + body) * {{ dim }} + thread] = sums[thread][0];
+        __syncthreads();
+    }
+}
+
+{% endif -%}
 {% elif jump -%}
 {% include "tables" %}
 {% include "jump" %}

@@ -5,8 +5,6 @@
 // place in each of two fine steps; it is of kind 1 or 2 if it enters a fine cell in that step, else of kind 0, and then
 // arrives in a coarse cell. Walls of links send packets back.
 
-{{ table }} signed char OPPOSITE[Q] = { {{- jump.opposites -}} };
-
 // A place.
 typedef struct {
     int at[DIM];

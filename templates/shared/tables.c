@@ -5,6 +5,14 @@
 {%- endfor %}
 };
 
+{% if jump or solids -%}
+{{ table }} signed char OPPOSITE[Q] = { {{- opposites -}} };
+
+{% endif -%}
+{% if solids -%}
+{{ table }} {{ real }} WEIGHT[Q] = { {{- solids.weights -}} };
+
+{% endif -%}
 {% if walls and walls.tables -%}
 // Direction of each velocity, by (cx+1) + 3 (cy+1){% if deep %} + 9 (cz+1){% endif %}.
 {{ table }} signed char NUMBER[NEAR] = { {{- numbers -}} };

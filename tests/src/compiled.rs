@@ -34,15 +34,18 @@ pub fn model_with(spec: &str, more: &str) -> Model {
 
 /// The model of a shipped spec with more boundary rules of the prelude.
 pub fn model_with_rules(spec: &str, rules: &[&str]) -> Model {
-    let text = shipped::spec(spec).expect("a shipped spec");
-    lbm_dsl::compile_with(&Source::new(&format!("{spec}.lbm"), text), &Prelude, rules, None)
-        .unwrap_or_else(|report| panic!("{spec}: {}", report.render(120)))
+    model_with_all(spec, rules, None)
 }
 
 /// The model of a shipped spec with a coupling of the prelude.
 pub fn model_with_coupling(spec: &str, coupling: &str) -> Model {
+    model_with_all(spec, &[], Some(coupling))
+}
+
+/// The model of a shipped spec with more boundary rules and maybe a coupling of the prelude.
+pub fn model_with_all(spec: &str, rules: &[&str], coupling: Option<&str>) -> Model {
     let text = shipped::spec(spec).expect("a shipped spec");
-    lbm_dsl::compile_with(&Source::new(&format!("{spec}.lbm"), text), &Prelude, &[], Some(coupling))
+    lbm_dsl::compile_with(&Source::new(&format!("{spec}.lbm"), text), &Prelude, rules, coupling)
         .unwrap_or_else(|report| panic!("{spec}: {}", report.render(120)))
 }
 
@@ -74,13 +77,20 @@ pub fn inside(range: Option<(f64, f64)>, rate: f64) -> f64 {
 
 /// A model, compiled.
 pub fn compile(model: &Model, target: Target, real: Real, block: [u32; 3]) -> Compiled {
-    pipeline::compile(model, &Options { target, real, layout: Layout::Blocks, block, coupling: None })
+    pipeline::compile(model, &Options { target, real, layout: Layout::Blocks, block, coupling: None, solids: false })
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// A model, compiled with kernels for level jumps of its first coupling.
 pub fn compile_levels(model: &Model, target: Target, real: Real, block: [u32; 3]) -> Bundle {
-    let options = Options { target, real, layout: Layout::Blocks, block, coupling: Some(0) };
+    let options = Options { target, real, layout: Layout::Blocks, block, coupling: Some(0), solids: false };
+    pipeline::compile(model, &options).unwrap_or_else(|error| panic!("{error}")).bundle
+}
+
+/// A model, compiled with kernels for solids, and for level jumps of its first coupling if it has one.
+pub fn compile_solids(model: &Model, target: Target, real: Real, block: [u32; 3]) -> Bundle {
+    let coupling = (!model.couplings().is_empty()).then_some(0);
+    let options = Options { target, real, layout: Layout::Blocks, block, coupling, solids: true };
     pipeline::compile(model, &options).unwrap_or_else(|error| panic!("{error}")).bundle
 }
 
@@ -89,7 +99,8 @@ pub fn files(spec: &str, real: Real) -> Vec<File> {
     let model = model(spec);
     let block = Options::default_block(model.lattice().dim());
     let plans = pipeline::plan(&model, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"));
-    let emit = |target| plans.emit(&Options { target, real, layout: Layout::Blocks, block, coupling: None });
+    let emit =
+        |target| plans.emit(&Options { target, real, layout: Layout::Blocks, block, coupling: None, solids: false });
     pipeline::files(
         &[Target::Cuda, Target::C].map(|target| emit(target).unwrap_or_else(|error| panic!("{error}")).bundle),
     )

@@ -60,7 +60,8 @@ fn all_executions_of_a_collision_agree() {
         let plans = pipeline::plan(&model, &mut |_| ()).unwrap_or_else(|error| panic!("{spec}: {error}"));
         for (real, bound) in [(Real::F64, 1e-12), (Real::F32, 2e-6)] {
             let block = Options::default_block(model.lattice().dim());
-            let options = Options { target: Target::C, real, layout: Layout::Blocks, block, coupling: None };
+            let options =
+                Options { target: Target::C, real, layout: Layout::Blocks, block, coupling: None, solids: false };
             let bundle = plans.emit(&options).unwrap_or_else(|error| panic!("{spec}: {error}")).bundle;
             let found = compiled::collide(&bundle, &params, &states);
             assert!(difference(&found, &exact) < bound, "{spec}, C {real:?}: {}", difference(&found, &exact));

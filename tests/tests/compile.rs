@@ -60,8 +60,14 @@ fn plain_arrays_compile_for_both_targets_as_their_header_says() {
         let model = compiled::model(spec);
         let plans = pipeline::plan(&model, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"));
         for target in [Target::C, Target::Cuda] {
-            let options =
-                Options { target, real: Real::F32, layout: Layout::Soa, block: Options::TILE, coupling: None };
+            let options = Options {
+                target,
+                real: Real::F32,
+                layout: Layout::Soa,
+                block: Options::TILE,
+                coupling: None,
+                solids: false,
+            };
             let bundle = plans.emit(&options).unwrap_or_else(|error| panic!("{error}")).bundle;
             for file in bundle.extras.iter().chain([&bundle.source]) {
                 std::fs::write(temporary.path().join(&file.name), &file.text).expect("a temporary file");
@@ -169,6 +175,35 @@ fn kernels_at_level_jumps_compile_for_both_targets() {
                 (Target::C, _) => toolchain::gcc(&source),
                 // Each direction of three dimensions takes nvcc long: the largest method is left to the tests that run.
                 (Target::Cuda, Some(_)) if model.q() > 19 => {}
+                (Target::Cuda, Some(toolkit)) => drop(toolchain::nvcc(toolkit, &source, "90")),
+                (Target::Cuda, None) => {}
+            }
+        }
+    }
+}
+
+/// With and without rules of nodes at faces, mirrors, further populations and level jumps, in both dimensions and real types.
+#[test]
+fn kernels_of_solids_compile_for_both_targets() {
+    let toolkit = toolchain::cuda();
+    let temporary = tempfile::tempdir().expect("a temporary folder");
+    let all = ["interpolated_bounce_back", "free_slip", "zou_he_pressure"];
+    let methods = [
+        ("d2q9_bgk", &all[..0], None, Real::F64, [8, 8, 1]),
+        ("d2q9_trt", &all, Some("volumetric_shifted"), Real::F32, [32, 32, 1]),
+        ("d2q9_scalar", &all[..0], None, Real::F32, [8, 8, 1]),
+        ("d3q19_bgk", &all[..1], None, Real::F32, [4, 4, 4]),
+    ];
+    for (spec, rules, coupling, real, block) in methods {
+        let model = compiled::model_with_all(spec, rules, coupling);
+        for target in [Target::C, Target::Cuda] {
+            let bundle = compiled::compile_solids(&model, target, real, block);
+            for file in bundle.extras.iter().chain([&bundle.source]) {
+                std::fs::write(temporary.path().join(&file.name), &file.text).expect("a temporary file");
+            }
+            let source = temporary.path().join(&bundle.source.name);
+            match (target, &toolkit) {
+                (Target::C, _) => toolchain::gcc(&source),
                 (Target::Cuda, Some(toolkit)) => drop(toolchain::nvcc(toolkit, &source, "90")),
                 (Target::Cuda, None) => {}
             }

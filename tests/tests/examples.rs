@@ -40,7 +40,8 @@ fn kernels_of_the_examples_are_what_the_compiler_emits() {
     for (spec, real) in KERNELS {
         let model = compiled::model(spec);
         let bundles = [Target::Cuda, Target::C].map(|target| {
-            let options = Options { target, real, layout: Layout::Soa, block: Options::TILE, coupling: None };
+            let options =
+                Options { target, real, layout: Layout::Soa, block: Options::TILE, coupling: None, solids: false };
             pipeline::compile(&model, &options).unwrap_or_else(|error| panic!("{error}")).bundle
         });
         fresh.extend(pipeline::files(&bundles).into_iter().map(|file| (file.name, file.text)));

@@ -51,8 +51,14 @@ struct Subject {
 impl Subject {
     fn new(folder: &Path, spec: &str) -> Subject {
         let model = compiled::model(spec);
-        let options =
-            Options { target: Target::C, real: Real::F64, layout: Layout::Soa, block: Options::TILE, coupling: None };
+        let options = Options {
+            target: Target::C,
+            real: Real::F64,
+            layout: Layout::Soa,
+            block: Options::TILE,
+            coupling: None,
+            solids: false,
+        };
         let bundle = pipeline::compile(&model, &options).unwrap_or_else(|error| panic!("{error}")).bundle;
         for file in bundle.extras.iter().chain([&bundle.source]) {
             std::fs::write(folder.join(&file.name), &file.text).expect("a temporary file");

@@ -37,7 +37,6 @@ pub fn view(method: &Method, jump: &super::Jump, kernel: impl Fn(Role, Option<(&
         any_reads(&reads_it)
     });
     let children = 1usize << manifest.dim;
-    let opposites: Vec<String> = manifest.directions.iter().map(|direction| direction.opposite.to_string()).collect();
     Jump {
         name: jump.coupling.name().into(),
         kernels: present.map(|(role, walls)| JumpKernel { signature: kernel(role, None), walls }).collect(),
@@ -46,7 +45,6 @@ pub fn view(method: &Method, jump: &super::Jump, kernel: impl Fn(Role, Option<(&
         children,
         shared: jumps_are_shared(manifest),
         share: super::number::literal(&lbm_dsl::expr::Rational::new(1.into(), children.into()), manifest.real),
-        opposites: opposites.join(", "),
         kinds: any_reads(&|symbol| matches!(symbol, Symbol::Level(LevelSymbol::Kind { .. }))),
         switches: !packets.is_empty(),
         packets,

@@ -42,6 +42,7 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
         let found = manifest.directions.iter().position(|direction| direction.c[..dim] == wanted[..]);
         found.map_or("-1".to_string(), |at| at.to_string())
     };
+    let opposites: Vec<String> = manifest.directions.iter().map(|direction| direction.opposite.to_string()).collect();
     let params: Vec<&Arg> = shape.args.iter().filter(|arg| arg.ty == ArgType::Real).collect();
     let kernel = |role, plan: Option<(&Plan, &[Output])>| {
         let signature = manifest.kernel(role).expect("the manifest lists every kernel");
@@ -75,6 +76,8 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
         init,
         stream_collide: kernel(Role::StreamCollide, None),
         jump: method.jump.as_ref().map(|jump| jump::view(method, jump, kernel)),
+        solids: (!manifest.solid_rules.is_empty()).then(|| super::solids::view(method, |role| kernel(role, None))),
+        opposites: opposites.join(", "),
         walls,
         macroscopic: kernel(Role::Macroscopic, whole(method.macroscopic)),
         collide: kernel(Role::Collide, whole(method.collide)),
@@ -145,6 +148,10 @@ pub fn doc(layout: Layout, role: Role) -> &'static str {
         (_, Role::StreamCollideJumpWalls) => {
             "Pulls, collides and stores the listed blocks; neighbours may be coarser or refined, or walls."
         }
+        (_, Role::StreamCollideSolid) => {
+            "Pulls, collides and stores the listed blocks, which have solids in them; neighbours may be walls."
+        }
+        (_, Role::Force) => "Force on solids along the links of the listed blocks, in the step that begins.",
         (_, Role::Macroscopic) => "Macroscopic fields of the listed blocks from their populations.",
     }
 }

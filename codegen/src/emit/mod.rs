@@ -3,7 +3,7 @@
 //! After: the text is finished. Rust decides here, the templates only lay out; a number is printed once, by `number`.
 //!
 //! - `number`, `formula`: constants and expressions as text
-//! - `view`: the strings that templates print; `layout`, `walls` and `banner` fill them in
+//! - `view`: the strings that templates print; `layout`, `walls`, `jump`, `solids` and `banner` fill them in
 //! - `mesh`: kernels that change the forest, for both targets
 //! - `c`, `cuda`, `soa`, `rust`, `bindings`: what differs between the files
 
@@ -18,6 +18,7 @@ mod mesh;
 mod number;
 mod rust;
 mod soa;
+mod solids;
 mod view;
 mod walls;
 
@@ -49,6 +50,8 @@ pub struct Method<'a> {
     pub walls: Vec<Wall<'a>>,
     /// Arithmetic of what crosses level jumps, if it is wanted.
     pub jump: Option<Jump<'a>>,
+    /// For each boundary rule of nodes that fits surfaces of solids, its arithmetic on links.
+    pub turned: Vec<Option<&'a Plan>>,
 }
 
 /// Arithmetic of a coupling of packets.
@@ -96,10 +99,11 @@ pub fn extras(method: &Method) -> Vec<File> {
 }
 
 /// What the kernel templates of both targets include.
-const SHARED: [(&str, &str); 3] = [
+const SHARED: [(&str, &str); 4] = [
     ("jump", include_str!("../../../templates/shared/jump.c")),
     ("tables", include_str!("../../../templates/shared/tables.c")),
     ("nodes", include_str!("../../../templates/shared/nodes.c")),
+    ("solids", include_str!("../../../templates/shared/solids.c")),
 ];
 
 /// Renders a template of ours with a view of ours: neither depends on what a user writes, so failure is our bug.

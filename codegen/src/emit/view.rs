@@ -51,6 +51,10 @@ pub struct View {
     pub walls: Option<Walls>,
     /// Blocks at level jumps, if kernels for them are wanted.
     pub jump: Option<Jump>,
+    /// Blocks with solids in them, if kernels for them are wanted.
+    pub solids: Option<Solids>,
+    /// The opposite of each direction.
+    pub opposites: String,
     /// Fields of blocks.
     pub macroscopic: Kernel,
     /// Plain states.
@@ -197,6 +201,31 @@ pub struct Pull {
     pub cell: String,
 }
 
+/// Kernels and rules of blocks with solids in them.
+#[derive(Debug, Serialize)]
+pub struct Solids {
+    /// The step.
+    pub kernel: Kernel,
+    /// The force.
+    pub force: Kernel,
+    /// Functions of rules that differ from those at faces.
+    pub own: Vec<Rule>,
+    /// All rules.
+    pub rules: Vec<LinkRule>,
+    /// Whether some rule reads what arrives along the opposite direction.
+    pub against: bool,
+    /// Whether some rule reads the distance of the surface.
+    pub distance: bool,
+    /// How many directions carry the momentum of the flow.
+    pub carriers: u32,
+    /// The weight of each direction.
+    pub weights: String,
+    /// Blocks whose forces are summed together.
+    pub summed: u32,
+    /// CUDA: threads that sum them.
+    pub threads: u32,
+}
+
 /// Kernels and formulas of a coupling of packets.
 #[derive(Debug, Serialize)]
 pub struct Jump {
@@ -214,8 +243,6 @@ pub struct Jump {
     pub share: String,
     /// CUDA: whether the threads of a block share the work of what crosses jumps.
     pub shared: bool,
-    /// The opposite of each direction.
-    pub opposites: String,
     /// Whether packets depend on how they travel.
     pub kinds: bool,
     /// Whether some packet carries something else than its cell's population.

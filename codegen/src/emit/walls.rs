@@ -1,6 +1,6 @@
 //! Fills the part of a [`View`](super::view::View) that is about walls.
 
-use lbm_bundle::{Boundary, Manifest};
+use lbm_bundle::{Boundary, DISTANCE, Manifest};
 use lbm_dsl::expr::Symbol;
 
 use super::formula::{Language, Printer, real_name};
@@ -17,7 +17,7 @@ pub fn walls(method: &Method, kernel: Kernel) -> Walls {
     for (wall, boundary) in method.walls.iter().zip(&manifest.boundaries) {
         match wall {
             Wall::Link(plan) => {
-                rules.push(rule(manifest, plan, boundary));
+                rules.push(rule(manifest, plan, boundary, false));
                 if reads(plan, |symbol| matches!(symbol, Symbol::Mirrored(_))) {
                     mirrors.push(format!("rule == {}", boundary.code));
                 }
@@ -63,15 +63,25 @@ pub fn reads(plan: &Plan, is: impl Fn(&Symbol) -> bool) -> bool {
     plan.dag().symbols().iter().any(|(symbol, _)| is(symbol))
 }
 
-fn rule(manifest: &Manifest, plan: &Plan, boundary: &Boundary) -> Rule {
+/// A rule of links. Where it is that of surfaces of solids, the distance is that of the link.
+pub fn rule(manifest: &Manifest, plan: &Plan, boundary: &Boundary, of_solids: bool) -> Rule {
     let real = real_name(manifest.real);
     let mut printer = Printer::new(plan, manifest.real, Language::C);
     let mut values = Vec::new();
+    let (mut streamed, mut distance) = (false, false);
     let offsets = offsets(boundary);
     for (symbol, name) in plan.dag().symbols() {
         match *symbol {
             Symbol::Population(pop) => printer.spell(*symbol, format!("own[{} * CELLS]", pop.index())),
             Symbol::Mirrored(_) => printer.spell(*symbol, "mirrored".into()),
+            Symbol::Streamed(_) => {
+                printer.spell(*symbol, "streamed".into());
+                streamed = true;
+            }
+            Symbol::WallParam { param, .. } if of_solids && boundary.params[usize::from(param)].name == DISTANCE => {
+                printer.spell(*symbol, "distance".into());
+                distance = true;
+            }
             Symbol::WallParam { param, component } => {
                 let at = offsets[usize::from(param)] + u32::from(component);
                 values.push(format!("const {real} {name} = value[{at}];"));
@@ -88,6 +98,10 @@ fn rule(manifest: &Manifest, plan: &Plan, boundary: &Boundary) -> Rule {
         decl += &format!(", const {real} mirrored");
         pass += ", mirrored";
     }
+    for (_, name) in [(streamed, "streamed"), (distance, "distance")].into_iter().filter(|(read, _)| *read) {
+        decl += &format!(", const {real} {name}");
+        pass += &format!(", {name}");
+    }
     let link = |(at, output): (usize, &Output)| {
         let mut printer = printer.clone();
         printer.inline_below(output.value);
@@ -102,7 +116,7 @@ fn rule(manifest: &Manifest, plan: &Plan, boundary: &Boundary) -> Rule {
     let moving = |at: &usize| manifest.directions[*at].c != [0; 3];
     let outputs = plan.dag().outputs().iter().enumerate();
     Rule {
-        function: plan.dag().name().into(),
+        function: if of_solids { format!("solid_{}", boundary.name) } else { plan.dag().name().into() },
         code: boundary.code,
         doc: rule_doc(boundary),
         decl,

@@ -1,4 +1,5 @@
-//! In: a [`Model`]. Out: a [`KernelIr`] for each kernel of its bundle; those at level jumps are in [`levels`].
+//! In: a [`Model`]. Out: a [`KernelIr`] for each kernel of its bundle; those at level jumps are in [`levels`], what
+//! surfaces of solids need beyond them in [`solids`].
 //!
 //! After: a kernel holds what its outputs need and nothing else; every name (inputs, `let`s, outputs) is an identifier of
 //! C, C++ and CUDA, differs from every other name of the kernel and from what the templates use, and is the author's
@@ -7,6 +8,7 @@
 pub mod levels;
 mod names;
 pub mod signature;
+pub mod solids;
 
 use std::collections::BTreeMap;
 
@@ -67,11 +69,23 @@ pub fn wall(model: &Model, rule: usize) -> Vec<KernelIr> {
 }
 
 fn lower(model: &Model, name: &str, formulas: &Formulas, outputs: Vec<String>, wall_params: &[Param]) -> KernelIr {
+    lower_in(model, model.exprs(), name, formulas, outputs, wall_params)
+}
+
+/// Lowers formulas of a graph that begins with that of the model.
+fn lower_in(
+    model: &Model,
+    exprs: &Exprs,
+    name: &str,
+    formulas: &Formulas,
+    outputs: Vec<String>,
+    wall_params: &[Param],
+) -> KernelIr {
     let mut namer = Namer::new();
     let params = claim_params(&mut namer, model.params());
     let wall_params = claim_params(&mut namer, wall_params);
 
-    let (exprs, new) = subgraph(model.exprs(), &formulas.outputs);
+    let (exprs, new) = subgraph(exprs, &formulas.outputs);
     let values = formulas.outputs.iter().map(|output| new[output.index()].expect("outputs are copied"));
 
     let pop_names = model.pop_names();

@@ -12,11 +12,14 @@ use lbm_dsl::model::{Model, Param};
 use lbm_dsl::prove::{Findings, Transport};
 use num_traits::ToPrimitive;
 
-use super::{claim_params, component, names::Namer};
+use super::{claim_params, component, names::Namer, solids};
 use crate::options::Options;
 
 /// Threads of a CUDA thread block, where whole blocks of cells fit.
 const THREADS: u32 = 256;
+
+/// Blocks whose forces are summed together: enough that few sums leave the device, and few enough that all of it works.
+const BLOCKS_SUMMED: u32 = 64;
 
 /// Signatures and layout; `cost` gives each kernel's arithmetic (its loads, stores and bytes are counted here).
 pub fn manifest(model: &Model, options: &Options, findings: &Findings, cost: impl Fn(Role) -> Cost) -> Manifest {
@@ -58,6 +61,13 @@ pub fn manifest(model: &Model, options: &Options, findings: &Findings, cost: imp
             .map(|field| bundle::Field { name: field.name.clone(), components: field.components.len() as u32 })
             .collect(),
         boundaries: boundaries.collect(),
+        solid_rules: match options.solids {
+            true => (0..model.boundaries().len())
+                .filter(|rule| solids::fits(model, *rule))
+                .map(|rule| rule as i32)
+                .collect(),
+            false => Vec::new(),
+        },
         coupling: options.coupling.map(|at| coupling(model, &model.couplings()[at])),
         kernels: Vec::new(),
         viscosity: transport(&findings.viscosity),
@@ -71,6 +81,9 @@ pub fn manifest(model: &Model, options: &Options, findings: &Findings, cost: imp
         if !manifest.boundaries.is_empty() {
             roles.push(Role::StreamCollideJumpWalls);
         }
+    }
+    if !manifest.solid_rules.is_empty() {
+        roles.extend([Role::StreamCollideSolid, Role::Force]);
     }
     roles.extend([Role::Macroscopic, Role::Collide]);
     manifest.kernels = roles.into_iter().map(|role| kernel(model, &manifest, role, cost(role))).collect();
@@ -139,6 +152,8 @@ pub fn role_name(role: Role) -> &'static str {
         Role::StreamCollideWalls => "stream_collide_walls",
         Role::StreamCollideJump => "stream_collide_jump",
         Role::StreamCollideJumpWalls => "stream_collide_jump_walls",
+        Role::StreamCollideSolid => "stream_collide_solid",
+        Role::Force => "force",
         Role::Macroscopic => "macroscopic",
         Role::Collide => "collide",
     }
@@ -150,12 +165,14 @@ fn kernel(model: &Model, manifest: &Manifest, role: Role, arithmetic: Cost) -> K
     let (loads, stores) = match role {
         Role::Init => (components, q),
         Role::Macroscopic => (q, components),
+        Role::Force => (q, 0),
         _ => (q, q),
     };
     let bytes = (loads + stores) * manifest.real.bytes() as u32;
     let items = (THREADS / cells).max(1);
     let (threads, items_per_group) = match role {
         Role::Collide => (THREADS, THREADS),
+        Role::Force => (THREADS, BLOCKS_SUMMED),
         Role::StreamCollideJump | Role::StreamCollideJumpWalls if jumps_are_shared(manifest) => (cells, 1),
         _ if cells > THREADS => (THREADS, 1),
         _ => (items * cells, items),
@@ -194,6 +211,21 @@ fn kernel(model: &Model, manifest: &Manifest, role: Role, arithmetic: Cost) -> K
         Role::StreamCollideWalls => [vec![ids, count, neighbours], wall_args().to_vec(), vec![src, dst]].concat(),
         Role::StreamCollideJump => [vec![ids, count, neighbours], jump_args(manifest, None)].concat(),
         Role::StreamCollideJumpWalls => [vec![ids, count, neighbours], jump_args(manifest, Some(wall_args()))].concat(),
+        Role::StreamCollideSolid => {
+            [vec![ids, count, neighbours], wall_args().to_vec(), solid_args(q, cells), vec![src, dst]].concat()
+        }
+        Role::Force => {
+            let forces = format!(
+                "force on each solid [count / {BLOCKS_SUMMED}, rounded up][bodies][{dim}], lattice units of the level"
+            );
+            let last = vec![
+                src,
+                arg("forces", ArgType::RealsOut, forces),
+                arg("first", ArgType::Int, "the wall that is the surface of the first solid".into()),
+                arg("bodies", ArgType::Int, "how many solids there are, on walls that follow each other".into()),
+            ];
+            [vec![ids, count, neighbours], wall_args().to_vec(), solid_args(q, cells), last].concat()
+        }
         Role::Macroscopic => vec![ids, count, src, arg("fields", ArgType::RealsOut, fields)],
         Role::Collide => vec![
             arg("count", ArgType::Int, "how many states there are".into()),
@@ -201,7 +233,9 @@ fn kernel(model: &Model, manifest: &Manifest, role: Role, arithmetic: Cost) -> K
             arg("dst", ArgType::RealsOut, format!("populations after the collision [{q}][count], lattice units")),
         ],
     };
-    args.extend(param_args(model, role));
+    if role != Role::Force {
+        args.extend(param_args(model, role));
+    }
     Kernel {
         role,
         symbol: format!("{}_{}", manifest.spec, role_name(role)),
@@ -210,6 +244,21 @@ fn kernel(model: &Model, manifest: &Manifest, role: Role, arithmetic: Cost) -> K
         threads,
         items_per_group,
     }
+}
+
+/// The tables of blocks with solids in them.
+fn solid_args(q: u32, cells: u32) -> Vec<Arg> {
+    let arg = |name: &str, ty, doc: String| Arg { name: name.into(), ty, doc };
+    let links = format!(
+        "where directions come from [row][{q}][{cells}]: 0 from where they always do, w + 1 off wall w, -1 the cell is solid"
+    );
+    let distances =
+        format!("distance of the surface on the way to it [row][{q}][{cells}], over the length of the link");
+    vec![
+        arg("rows", ArgType::Ints, "row of each slot [slot] in the next two, -1 for none".into()),
+        arg("links", ArgType::Ints, links),
+        arg("distances", ArgType::Reals, distances),
+    ]
 }
 
 /// CUDA: whether the threads of a block share the work of what crosses level jumps, through shared memory of one value for

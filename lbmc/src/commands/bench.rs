@@ -93,7 +93,7 @@ fn measure(args: &Bench, device: &Device, model: &Model, real: Real) -> Result<R
     let block = spec::block(args.block.as_ref(), dim, preferred_block(device.target(), dim, real, None))?;
     let bundle = spec::compile(
         model,
-        &Options { target: device.target(), real, layout: Layout::Blocks, block, coupling: None },
+        &Options { target: device.target(), real, layout: Layout::Blocks, block, coupling: None, solids: false },
     )?;
     let size = size(&bundle, args.gib);
     if size.contains(&0) {

@@ -90,7 +90,8 @@ fn interpret<F: Number + FloatCast>(
 /// The compiled kernel, on the host or on the first GPU.
 fn compiled(model: &Model, params: &Params, before: &[Vec<f64>], target: Target, real: Real) -> Result<Vec<Vec<f64>>> {
     let block = Options::default_block(model.lattice().dim());
-    let bundle = spec::compile(model, &Options { target, real, layout: Layout::Blocks, block, coupling: None })?;
+    let bundle =
+        spec::compile(model, &Options { target, real, layout: Layout::Blocks, block, coupling: None, solids: false })?;
     let device = match target {
         Target::C => Device::host(0)?,
         Target::Cuda => Device::cuda(0)?,

@@ -64,6 +64,13 @@ pub fn generate(args: &Gen) -> Result<()> {
             ));
         }
     };
+    if args.solids && layout == Layout::Soa {
+        return Err(miette!(
+            code = "lbmc::solids",
+            help = "leave out `--solids`, or take `--layout blocks`",
+            "kernels on plain arrays know no solids"
+        ));
+    }
     let targets: &[Target] = match args.target {
         GenTarget::Cuda => &[Target::Cuda],
         GenTarget::C => &[Target::C],
@@ -75,8 +82,9 @@ pub fn generate(args: &Gen) -> Result<()> {
     let mut bundles: Vec<Bundle> = vec![];
     let mut kernels = vec![];
     for &target in targets {
-        let compiled =
-            plans.emit(&Options { target, real: args.real.into(), layout, block, coupling }).map_err(failed)?;
+        let compiled = plans
+            .emit(&Options { target, real: args.real.into(), layout, block, coupling, solids: args.solids })
+            .map_err(failed)?;
         bundles.push(compiled.bundle);
         kernels = compiled.report.kernels;
     }

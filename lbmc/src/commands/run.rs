@@ -21,7 +21,8 @@ use crate::{files, interrupt};
 pub fn run(args: &Run) -> Result<ExitCode> {
     let text = files::read(&args.case)?;
     let overrides: Vec<(String, String)> = args.set.iter().map(|text| setting(text)).collect::<Result<_>>()?;
-    let raw = RawCase::parse(&args.case.display().to_string(), &text, &overrides)?;
+    let mut raw = RawCase::parse(&args.case.display().to_string(), &text, &overrides)?;
+    raw.load(|name| files::read_bytes(&beside(&args.case, name)))?;
 
     let device = match raw.target() {
         TargetChoice::Cpu => Device::host(0)?,
@@ -54,7 +55,14 @@ pub fn run(args: &Run) -> Result<ExitCode> {
     });
     let bundle = spec::compile(
         &model,
-        &Options { target: device.target(), real: raw.real(), layout: Layout::Blocks, block, coupling },
+        &Options {
+            target: device.target(),
+            real: raw.real(),
+            layout: Layout::Blocks,
+            block,
+            coupling,
+            solids: raw.cuts_links(),
+        },
     )?;
     let (case, warnings) = raw.resolve(&bundle.manifest, &spec.prelude_rules())?;
     for warning in warnings {

@@ -167,6 +167,39 @@ const LONG: &[Long] = &[
         "[refinement]\nfinest = 2\nlevel = \"2 - x / 8\"",
     ),
     long(
+        diag::TOO_THIN,
+        "A cell is solid if its centre is inside the solid. What is thinner than a cell may have no centre inside, and would not \
+         be there at all, or only in parts. Take finer cells at the solid, with `[refinement]`, or a finer grid.",
+        "[[solids]]\nshape = \"box\"\nfrom = [10, 10]\nto = [10.5, 30]\nrule = \"bounce_back\"",
+        "[[solids]]\nshape = \"box\"\nfrom = [10, 10]\nto = [12, 30]\nrule = \"bounce_back\"",
+    ),
+    long(
+        diag::COVERED,
+        "All cells at a face are inside a solid, so nothing gets in or out there, and the face's rule has no effect.",
+        "[[solids]]\nshape = \"box\"\nfrom = [-1, -1]\nto = [4, 65]\nrule = \"bounce_back\"",
+        "[[solids]]\nshape = \"box\"\nfrom = [20, 20]\nto = [25, 44]\nrule = \"bounce_back\"",
+    ),
+    long(
+        diag::NO_SURFACE,
+        "The file that a solid names is not there, or it is no STL file. STL files hold triangles, as text or binary.",
+        "[[solids]]\nshape = \"stl\"\nfile = \"wing.step\"",
+        "[[solids]]\nshape = \"stl\"\nfile = \"wing.stl\"",
+    ),
+    long(
+        diag::OPEN_SURFACE,
+        "What is inside of a surface is known only if it is closed: each edge has a triangle on each side, and both are turned the \
+         same way. Corners are the same only if their numbers in the file are.",
+        "file = \"wing_with_a_hole.stl\"",
+        "file = \"wing.stl\"",
+    ),
+    long(
+        diag::THIN_PARTS,
+        "A cell is solid if its centre is inside the solid, so that parts thinner than a cell have gaps, or are not there. Sharp \
+         edges always have such parts; for a wing or a plate take finer cells at the solid.",
+        "[refinement]\nfinest = 2",
+        "[refinement]\nfinest = 4",
+    ),
+    long(
         diag::UNKNOWN_RULE,
         "A face names a boundary rule that the method does not have. Its rules are the `boundary` statements of its spec.",
         "top = \"no_slip\"",
@@ -204,6 +237,21 @@ const LONG: &[Long] = &[
          not compile. `lbmc check` says what is wrong with it.",
         "spec = \"d2q9_bkg\"",
         "spec = \"d2q9_bgk\"",
+    ),
+    long(
+        diag::NOT_FOR_SOLIDS,
+        "The surface of a solid cuts links in any direction. A rule for it gives what each link brings back from that link alone: \
+         rules of links do, unless they need a mirror, and so does `interpolated_bounce_back`. Other rules of nodes are made for \
+         flat faces.",
+        "[[solids]]\nshape = \"cylinder\"\ncentre = [32, 32]\nradius = 8\nrule = \"free_slip\"",
+        "[[solids]]\nshape = \"cylinder\"\ncentre = [32, 32]\nradius = 8\nrule = \"bounce_back\"",
+    ),
+    long(
+        diag::CANNOT_VARY,
+        "A formula of the place stands where one number holds everywhere: a parameter of the method or of a solid, or of a rule of \
+         nodes at a face. Parameters of rules of links may vary along a face.",
+        "left = { rule = \"zou_he_velocity\", velocity = [\"0.1 * y / ly\", 0] }",
+        "left = { rule = \"moving_wall\", velocity = [\"0.1 * y / ly\", 0] }",
     ),
     long(
         diag::RATE_OUT_OF_RANGE,

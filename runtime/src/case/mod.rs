@@ -33,6 +33,12 @@
 //! density = 1
 //! phi = "exp(-(x/10)^2)"        # any other field of the method, by its name; else 0
 //!
+//! [[solids]]                    # any number of them
+//! shape = "cylinder"            # sphere, box, cylinder or stl
+//! centre = [32, 64]
+//! radius = 8
+//! rule = "interpolated_bounce_back"   # of its surface, with its parameters
+//!
 //! [refinement]                  # blocks are refined where the formula or a box wants a higher level
 //! finest = 2                    # levels 0, 1 and 2: cells and steps of 1, 1/2 and 1/4
 //! level = "3 - (ly - y) / 16"   # rounded down
@@ -85,6 +91,7 @@ mod reference;
 mod refinement;
 mod resolve;
 mod schema;
+mod solids;
 mod start;
 mod tree;
 mod units;
@@ -100,6 +107,7 @@ pub use read::RawCase;
 pub use reference::{Curve, Moment, Reference, find as reference};
 pub use refinement::{RefinedBox, Refinement};
 pub use schema::keys;
+pub use solids::SolidBody;
 pub use start::{Start, StartField};
 pub use units::{Dimension, Units};
 
@@ -140,10 +148,12 @@ pub struct Wall {
     pub face: Face,
     /// Name of the rule in the method.
     pub rule: String,
-    /// All of its parameters by name, with all their components, in lattice units.
+    /// Its parameters by name, with all their components, in lattice units.
     pub values: Vec<(String, Vec<f64>)>,
+    /// Parameters that vary along it, which `values` does not have: formulas of the place, in cells.
+    pub formulas: Vec<(String, Vec<Formula>)>,
     /// Velocity of the wall in lattice units: its parameter `velocity`; zero for a rule without parameters; not known for
-    /// other rules.
+    /// other rules, or where it varies.
     pub velocity: Option<[f64; 3]>,
 }
 
@@ -242,6 +252,8 @@ pub struct Output {
     pub series: Option<u64>,
     /// A restart file every so many steps, and at the end.
     pub restart: Option<u64>,
+    /// Steps between rows of the force on solids, if there are any.
+    pub forces: Option<u64>,
     /// Published data to compare with.
     pub compare: Option<Reference>,
 }
@@ -271,6 +283,8 @@ pub struct Case {
     pub params: Vec<(String, Vec<f64>)>,
     /// State at the start.
     pub start: Start,
+    /// Solids.
+    pub solids: Vec<SolidBody>,
     /// Where it is refined, if it is; `size`, parameters and steps are those of the coarsest level.
     pub refinement: Option<Refinement>,
     /// When to stop.

@@ -2,6 +2,7 @@
 //! left to `resolve`.
 
 mod refinement;
+mod solids;
 mod values;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use super::refinement::COUPLING;
 use super::schema::{self, keys_of, suggest};
 use super::tree::{self, Kind, Table, Value};
 use super::units::Dimension;
+use crate::solid::Surface;
 
 /// A case file that makes sense by itself: the method it asks for can now be compiled, then see `RawCase::resolve`.
 #[derive(Clone, Debug)]
@@ -31,6 +33,7 @@ pub struct RawCase {
     pub(super) params: Vec<RawParam>,
     pub(super) faces: RawFaces,
     pub(super) start: Vec<RawStart>,
+    pub(super) solids: Vec<Spanned<RawSolid>>,
     pub(super) refinement: Option<RawRefinement>,
     pub(super) stop: RawStop,
     pub(super) output: RawOutput,
@@ -66,12 +69,13 @@ pub(super) struct RawFluid {
     pub(super) length: Option<Spanned<f64>>,
 }
 
-/// A parameter of the method or of a boundary rule: a number or a list of them, each with the dimension of its unit.
+/// A parameter of the method or of a boundary rule: a number or a list of them, each with the dimension of its unit. Along
+/// faces they may be formulas of the place, all but constants of which have a unit that fits the parameter's name.
 #[derive(Clone, Debug)]
 pub(super) struct RawParam {
     pub(super) name: Spanned<String>,
     pub(super) span: Span,
-    pub(super) values: Vec<(f64, Dimension)>,
+    pub(super) values: Vec<(Formula, Dimension)>,
 }
 
 /// What a face is.
@@ -88,6 +92,46 @@ pub(super) struct RawFaces {
     /// In the order of `schema::FACES`, with the place of the name.
     pub(super) named: [Option<Spanned<RawFace>>; 6],
     pub(super) others: Option<Spanned<RawFace>>,
+}
+
+/// A solid.
+#[derive(Clone, Debug)]
+pub(super) struct RawSolid {
+    pub(super) shape: RawShape,
+    pub(super) surface: RawFace,
+    pub(super) level: Option<Spanned<f64>>,
+    /// With the dimension of its unit.
+    pub(super) area: Option<Spanned<(f64, Dimension)>>,
+}
+
+/// A point or a vector, in m or in cells.
+type RawVector = Spanned<Vec<Spanned<f64>>>;
+
+/// The shape of a solid, in m or in cells.
+#[derive(Clone, Debug)]
+pub(super) enum RawShape {
+    Sphere {
+        centre: RawVector,
+        radius: Spanned<f64>,
+    },
+    Box {
+        from: RawVector,
+        to: RawVector,
+    },
+    Cylinder {
+        centre: RawVector,
+        radius: Spanned<f64>,
+        axis: Option<RawVector>,
+        length: Option<Spanned<f64>>,
+    },
+    Stl {
+        file: Spanned<String>,
+        /// What the file holds, once it is read.
+        surface: Option<Surface>,
+        scale: Option<Spanned<f64>>,
+        centre: Option<RawVector>,
+        rotate: Option<RawVector>,
+    },
 }
 
 /// `[refinement]`.
@@ -144,6 +188,7 @@ pub(super) struct RawOutput {
     pub(super) every: Option<Spanned<f64>>,
     pub(super) series: Option<Spanned<f64>>,
     pub(super) restart: Option<Spanned<f64>>,
+    pub(super) forces: Option<Spanned<f64>>,
     pub(super) compare: Option<Spanned<String>>,
 }
 
@@ -175,14 +220,42 @@ impl RawCase {
         self.real
     }
 
-    /// The boundary rules that its faces name, each once; `periodic` is none.
+    /// The boundary rules that its faces and solids name, each once; `periodic` is none.
     pub fn rules(&self) -> Vec<&str> {
-        let faces = self.faces.named.iter().flatten().chain(&self.faces.others);
-        let mut rules: Vec<&str> = faces.map(|face| face.value.rule.value.as_str()).collect();
+        let surfaces = self.solids.iter().map(|solid| &solid.value.surface);
+        let mut rules: Vec<&str> = self.faces().chain(surfaces).map(|face| face.rule.value.as_str()).collect();
         rules.retain(|rule| *rule != "periodic");
         rules.sort_unstable();
         rules.dedup();
         rules
+    }
+
+    /// Reads the files that it names. `read` gives the bytes of a file, or says why it has none.
+    pub fn load(&mut self, read: impl Fn(&str) -> Result<Vec<u8>, String>) -> Result<(), CaseError> {
+        let mut report = Report::default();
+        for solid in &mut self.solids {
+            let RawShape::Stl { file, surface, .. } = &mut solid.value.shape else { continue };
+            match read(&file.value).and_then(|bytes| Surface::from_stl(&bytes)) {
+                Ok(found) => *surface = Some(found),
+                Err(error) => {
+                    let message = format!("`{}` is no surface: {error}", file.value);
+                    let help = "an STL file, text or binary, beside the case or relative to where the command runs"
+                        .to_string();
+                    report.add::<()>(diag::NO_SURFACE, &file.span, message, "cannot be read", help);
+                }
+            }
+        }
+        report.finish(&self.name, Some(())).map(|_| ())
+    }
+
+    fn faces(&self) -> impl Iterator<Item = &RawFace> {
+        self.faces.named.iter().flatten().chain(&self.faces.others).map(|face| &face.value)
+    }
+
+    /// Whether it needs kernels for links that are cut one by one: it has solids, or faces along which values vary.
+    pub fn cuts_links(&self) -> bool {
+        let varies = |param: &RawParam| param.values.iter().any(|(value, _)| value.constant().is_none());
+        !self.solids.is_empty() || self.faces().any(|face| face.params.iter().any(varies))
     }
 
     /// The coupling that level jumps take, if the case is refined.
@@ -283,7 +356,9 @@ impl Reader {
         let params = self.params(&params.entries);
         let faces = self.faces(&faces);
         let start = start.entries.iter().filter_map(|entry| self.start(&start, entry)).collect();
-        let refinement = root.get("refinement").and_then(|_| self.refinement(&refinement));
+        let solids = self.solids(root);
+        let refinement =
+            root.get("refinement").and_then(|_| self.refinement(&refinement, root.get("solids").is_some()));
         let stop = self.stop(&stop);
         let output = self.output(&output);
         Some(RawCase {
@@ -303,6 +378,7 @@ impl Reader {
             params,
             faces,
             start,
+            solids,
             refinement,
             stop,
             output,
@@ -387,13 +463,30 @@ impl Reader {
                 Kind::List(list) => &list[..],
                 _ => std::slice::from_ref(&entry.value),
             };
-            let values: Vec<_> = list.iter().filter_map(|value| self.quantity(value, wanted)).collect();
+            let values: Vec<_> = list.iter().filter_map(|value| self.param(value, wanted)).collect();
             if values.len() == list.len() {
                 let name = Spanned { value: entry.key.clone(), span: entry.span.clone() };
                 params.push(RawParam { name, span: entry.value.span.clone(), values });
             }
         }
         params
+    }
+
+    /// A number with the dimension of its unit, or a formula of the place.
+    fn param(&mut self, value: &Value, wanted: Option<Dimension>) -> Option<(Formula, Dimension)> {
+        if let Kind::Text(text) = &value.kind {
+            let parsed = Formula::parse(text);
+            let varies = match &parsed {
+                Ok((formula, _)) => formula.constant().is_none(),
+                Err(_) => text.contains(['(', '*']),
+            };
+            if varies {
+                let dimension = wanted.unwrap_or(Dimension::NUMBER);
+                return Some((self.formula(value, dimension)?, dimension));
+            }
+        }
+        let (value, dimension) = self.quantity(value, wanted)?;
+        Some((Formula::number(value), dimension))
     }
 
     /// A field at the start; those called `velocity` and `density` are what they say, any other is a number.
@@ -435,6 +528,7 @@ impl Reader {
             every: self.count(table, "every"),
             series: self.count(table, "series"),
             restart: self.count(table, "restart"),
+            forces: self.count(table, "forces"),
             compare: self.text(table, "compare"),
         };
         if let (Some(entry), false) = (table.get("every"), output.vtk.is_some()) {

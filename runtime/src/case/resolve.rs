@@ -6,6 +6,7 @@ mod faces;
 mod fluid;
 mod output;
 mod refinement;
+mod solids;
 mod start;
 mod values;
 
@@ -54,13 +55,13 @@ impl<'a> Resolver<'a> {
         let faces = self.faces();
         let (size, cell) = domain?;
         let start = self.start(size, cell);
-        let speeds = self.speeds(&faces, start.as_ref().map_or(0.0, |(_, fastest)| *fastest));
+        let speeds = self.speeds(&faces, start.as_ref().map_or(0.0, |(_, fastest)| *fastest), (size, cell));
         let reference = match &raw.fluid.velocity {
             Some(given) => Some(Speed { value: given.value, span: given.span.clone() }),
             None => fluid::fastest(&speeds),
         };
         let units = self.units(cell, reference.as_ref());
-        let (periodic, walls) = self.walls(&faces, units.as_ref());
+        let (periodic, walls) = self.walls(&faces, units.as_ref(), (size, cell));
         let units = units?;
 
         let velocity = reference.as_ref().map_or(0.0, |speed| speed.value) / units.scale(Dimension::VELOCITY);
@@ -69,6 +70,7 @@ impl<'a> Resolver<'a> {
             None => size[0] as f64,
         };
         let (params, scales) = self.params(&units, velocity, length);
+        let solids = self.solids(size, cell, &units, length, &walls);
         let refinement = self.refinement(size, cell, params.as_ref());
         self.mach(&speeds, reference, &units);
         let start = self.start_in_lattice(start.map(|(start, _)| start), &units);
@@ -85,6 +87,7 @@ impl<'a> Resolver<'a> {
             walls,
             params: params?,
             start: start?,
+            solids: solids?,
             refinement,
             stop: self.stop(&units),
             output: self.output(size, &units, scales.re),

@@ -45,6 +45,24 @@ pub(super) const KEYS: &[Key] = &[
         "start.*",
         "any other field of the method at the start, by its name: a number or a formula of position; else 0",
     ),
+    key("solids.shape", "a solid, under `[[solids]]`: sphere, box, cylinder (in two dimensions a circle) or stl"),
+    key("solids.centre", "of a sphere or cylinder; of an STL, where the middle of its extents goes"),
+    key("solids.radius", "of a sphere or cylinder"),
+    key("solids.axis", "direction of a cylinder in three dimensions"),
+    key("solids.length", "of a cylinder, from end to end; infinite if not given"),
+    key("solids.from", "lower corner of a box"),
+    key("solids.to", "upper corner of a box"),
+    key("solids.file", "STL file, text or binary, beside the case or relative to where the command runs"),
+    key("solids.scale", "what a unit of the STL file is: cells, or a length in SI; else one cell, or one metre"),
+    key("solids.rotate", "turns of an STL about x, then y, then z, in degrees"),
+    key("solids.rule", "boundary rule of the surface"),
+    key("solids.level", "level of the cells at the surface; else refinement.finest"),
+    key(
+        "solids.area",
+        "reference area of the force's coefficients (a length in two dimensions); else that of a sphere's cross-section, or \
+         fluid.length to the power of the dimension less one",
+    ),
+    key("solids.*", "a parameter of the boundary rule"),
     key("refinement.finest", "the finest level: its cells and steps are the coarsest ones' over 2^finest"),
     key("refinement.level", "the level wished at a place: a formula of position"),
     key("refinement.boxes", "boxes with a level of their own: { level = 1, from = [0, 0], to = [16, 16] }"),
@@ -73,6 +91,7 @@ pub(super) const KEYS: &[Key] = &[
     key("output.every", "time steps between VTK files"),
     key("output.series", "time steps between rows of energy, enstrophy, dissipation and the like"),
     key("output.restart", "time steps between files from which the run goes on (`--resume`); one more at the end"),
+    key("output.forces", "time steps between rows of the force on solids"),
     key("output.compare", "published profiles, or a published series, to compare with"),
 ];
 
@@ -113,7 +132,8 @@ pub(super) fn resolve(key: &str) -> Vec<String> {
         let known = keys_of(table).contains(&last) || is_open(table);
         return if known { vec![key.to_string()] } else { vec![] };
     }
-    let fits = |path: &&str| *path == key || path.rsplit('.').next() == Some(key);
+    // Of solids there may be several, so an override cannot say which one it means.
+    let fits = |path: &&str| *path == key || path.rsplit('.').next() == Some(key) && !path.starts_with("solids.");
     KEYS.iter().map(|key| key.path).filter(fits).map(String::from).collect()
 }
 

@@ -31,6 +31,7 @@ pub(super) fn manifest() -> Manifest {
         params: vec![Param { name: "omega".into(), components: 1, range: Some((0.0, 2.0)), doc: String::new() }],
         fields: vec![],
         boundaries: vec![rule("bounce_back", 0, vec![]), rule("moving_wall", 1, vec![velocity])],
+        solid_rules: vec![],
         coupling: None,
         kernels: vec![],
         viscosity: Transport { formula: "1/3*(1/omega - 1/2)".into(), rate: Some("omega".into()) },

@@ -10,6 +10,7 @@
 //! | [`picture`] | `velocity.png`: speed and streamlines; `vorticity.png`; `phi.png` and the like |
 //! | [`plot`] | `profiles.png`: profiles and published points |
 //! | [`series`] | `series.csv`, `series.png`: energy, dissipation and the like over time, and how far from published ones |
+//! | [`forces`] | `forces.csv`, `forces.png`: forces on solids over time, and what they are like in the end |
 //! | [`summary`] | `summary.json` |
 //! | [`progress`] | the terminal |
 
@@ -19,6 +20,7 @@ pub mod chart;
 mod colours;
 #[cfg(test)]
 mod example;
+pub mod forces;
 pub mod picture;
 mod plane;
 pub mod plot;
@@ -39,6 +41,7 @@ use serde::{Deserialize, Serialize};
 use crate::case::{Case, Dimension, Reference, Vtk};
 use crate::restart::{self, Bits};
 use crate::snapshot::Snapshot;
+use forces::Forces;
 use profile::Profile;
 use series::Series;
 use sink::{OutputError, Sink};
@@ -52,6 +55,7 @@ pub struct Recorder<'a> {
     /// Steps and names of the VTK files so far.
     frames: Vec<(u64, String)>,
     series: Series,
+    forces: Forces,
 }
 
 /// What a recorder has written so far.
@@ -60,17 +64,29 @@ pub struct Recorded {
     files: Vec<String>,
     frames: Vec<(u64, String)>,
     series: Vec<[Bits; 6]>,
+    forces: Vec<(u64, Vec<[Bits; 3]>)>,
 }
 
 impl<'a> Recorder<'a> {
     /// Makes sure, before anything runs, that the folder takes files.
     pub fn create(case: &'a Case, folder: &Path) -> Result<Recorder<'a>, OutputError> {
-        Ok(Recorder { case, sink: Sink::create(folder)?, frames: vec![], series: Series::default() })
+        Ok(Recorder {
+            case,
+            sink: Sink::create(folder)?,
+            frames: vec![],
+            series: Series::default(),
+            forces: Forces::default(),
+        })
     }
 
     /// What has been written so far.
     pub fn recorded(&self) -> Recorded {
-        Recorded { files: self.sink.files().to_vec(), frames: self.frames.clone(), series: self.series.saved() }
+        Recorded {
+            files: self.sink.files().to_vec(),
+            frames: self.frames.clone(),
+            series: self.series.saved(),
+            forces: self.forces.saved(),
+        }
     }
 
     /// Goes on from what an earlier run has written.
@@ -78,6 +94,7 @@ impl<'a> Recorder<'a> {
         self.sink.list(&recorded.files);
         self.frames = recorded.frames.clone();
         self.series = Series::of_saved(&recorded.series);
+        self.forces = Forces::of_saved(&recorded.forces);
     }
 
     /// Writes the restart file in the place of the last one.
@@ -105,6 +122,16 @@ impl<'a> Recorder<'a> {
         self.case.output.series.is_some_and(|every| step.is_multiple_of(every))
     }
 
+    /// Whether the forces at this step are to be passed to `forces`.
+    pub fn wants_forces(&self, step: u64) -> bool {
+        self.case.output.forces.is_some_and(|every| step.is_multiple_of(every))
+    }
+
+    /// Records the force on each solid, in lattice units.
+    pub fn forces(&mut self, step: u64, forces: Vec<[f64; 3]>) {
+        self.forces.add(step, forces);
+    }
+
     /// Records a snapshot on the way.
     pub fn during(&mut self, snapshot: &Snapshot) -> Result<(), OutputError> {
         if self.wants_row(snapshot.step) {
@@ -118,6 +145,9 @@ impl<'a> Recorder<'a> {
         if self.case.output.series.is_some() {
             self.series()?;
         }
+        if self.case.output.forces.is_some() {
+            self.write_forces()?;
+        }
         self.fields(snapshot)
     }
 
@@ -126,6 +156,9 @@ impl<'a> Recorder<'a> {
         let summary = Summary::new(self.case, manifest, measured);
         if self.case.output.series.is_some() {
             self.series()?;
+        }
+        if self.case.output.forces.is_some() {
+            self.write_forces()?;
         }
         self.summary(summary)
     }
@@ -160,6 +193,10 @@ impl<'a> Recorder<'a> {
             if let Some(Reference::Series { title, moments }) = &output.compare {
                 summary.decay = self.series.compare(title, moments);
             }
+        }
+        if output.forces.is_some() {
+            self.write_forces()?;
+            summary.forces = self.forces.settled(case);
         }
         if output.picture {
             let mut pictures = vec![
@@ -208,6 +245,13 @@ impl<'a> Recorder<'a> {
             Vtk::Amr => self.sink.write("fields.vtkhdf.series", |out| vtk::write_file_series(out, &frames)),
             _ => self.sink.write("fields.pvd", |out| vtk::write_series(out, &frames)),
         }
+    }
+
+    fn write_forces(&mut self) -> Result<(), OutputError> {
+        let (case, forces) = (self.case, &self.forces);
+        self.sink.write("forces.csv", |out| forces.write(case, out))?;
+        let image = forces.draw(case).png();
+        self.sink.write("forces.png", |out| out.write_all(&image))
     }
 
     fn series(&mut self) -> Result<(), OutputError> {

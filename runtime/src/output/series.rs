@@ -66,7 +66,7 @@ pub struct Decay {
 }
 
 /// Reference velocity and length in lattice units.
-fn scales(case: &Case) -> (f64, f64) {
+pub(super) fn scales(case: &Case) -> (f64, f64) {
     if case.scales.velocity > 0.0 { (case.scales.velocity, case.scales.length) } else { (1.0, 1.0) }
 }
 

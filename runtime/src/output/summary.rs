@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use lbm_bundle::{Manifest, Real, Target};
 use serde::{Deserialize, Serialize};
 
+use super::forces::Settled;
 use super::profile::Comparison;
 use super::series::Decay;
 use crate::case::Case;
@@ -130,6 +131,9 @@ pub struct Summary {
     /// Difference from a published series.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub decay: Option<Decay>,
+    /// The force on each solid in the end.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub forces: Vec<Settled>,
     /// Files written besides this one.
     pub files: Vec<String>,
 }
@@ -179,6 +183,7 @@ impl Summary {
             time_step: case.units.si.then_some(case.units.step),
             compared: vec![],
             decay: None,
+            forces: vec![],
             files: vec![],
         }
     }

@@ -10,6 +10,39 @@ use crate::mesh::forest::ForestError;
 /// Why a simulation cannot be set up or go on.
 #[derive(Debug, Error, Diagnostic)]
 pub enum StepError {
+    /// A solid has a rule that its surface cannot have.
+    #[error("the method has no boundary rule `{rule}` for solids")]
+    #[diagnostic(code(lbmc::setup::solid_rule), help("it has: {known}"))]
+    SolidRule {
+        /// The rule asked for.
+        rule: String,
+        /// The rules there are.
+        known: String,
+    },
+
+    /// Values vary along a face whose rule takes one value for all of it.
+    #[error("{face}: the parameters of `{rule}` cannot vary along a face")]
+    #[diagnostic(code(lbmc::setup::varying_rule), help("only those of rules of links can, such as `moving_wall`"))]
+    VaryingRule {
+        /// Name of the face.
+        face: &'static str,
+        /// The rule.
+        rule: String,
+    },
+
+    /// The bundle has no kernels for solids.
+    #[error("the bundle of `{spec}` has no kernels for solids, or for values that vary along a face")]
+    #[diagnostic(code(lbmc::setup::no_solids), help("generate it with `--solids`"))]
+    NoSolids {
+        /// The method.
+        spec: String,
+    },
+
+    /// Links cannot be cut.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Solid(#[from] crate::solid::SolidError),
+
     /// There is no such boundary rule.
     #[error("{face}: the method has no boundary rule `{rule}`")]
     #[diagnostic(code(lbmc::setup::rule), help("it has: {known}, and `periodic`"))]

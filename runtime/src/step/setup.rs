@@ -3,8 +3,10 @@
 use lbm_bundle::{Boundary, Manifest, Param};
 
 use super::error::StepError;
+use crate::case::Formula;
 use crate::device::{Buffer, Device, DeviceError, Scalar};
 use crate::mesh::{Behind, Face, WallId};
+use crate::solid::Solid;
 
 /// A grid and what lies behind its faces.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,18 +15,26 @@ pub struct GridSpec {
     pub size: [usize; 3],
     /// Faces in the order of [`Face::ALL`]; those beyond the dimension are not looked at.
     pub faces: [FaceSpec; 6],
+    /// Solids in the box.
+    pub solids: Vec<Solid>,
 }
 
 impl GridSpec {
     /// A box that is periodic along every axis.
     pub fn periodic(size: [usize; 3]) -> Self {
-        GridSpec { size, faces: std::array::from_fn(|_| FaceSpec::Periodic) }
+        GridSpec { size, faces: std::array::from_fn(|_| FaceSpec::Periodic), solids: Vec::new() }
     }
 
     /// The same with a wall at a face.
     pub fn with_wall(mut self, face: Face, rule: &str, values: &[(&str, &[f64])]) -> Self {
         let values = values.iter().map(|(name, values)| (name.to_string(), values.to_vec())).collect();
-        self.faces[face.index()] = FaceSpec::Wall(WallSpec { rule: rule.to_string(), values });
+        self.faces[face.index()] = FaceSpec::Wall(WallSpec { rule: rule.to_string(), values, formulas: Vec::new() });
+        self
+    }
+
+    /// The same with another solid in it.
+    pub fn with_solid(mut self, solid: Solid) -> Self {
+        self.solids.push(solid);
         self
     }
 }
@@ -45,6 +55,8 @@ pub struct WallSpec {
     pub rule: String,
     /// Its parameters by name, each with all its components.
     pub values: Vec<(String, Vec<f64>)>,
+    /// Those that vary along the face, whatever `values` has for them: formulas of the place, in cells of the coarsest level.
+    pub formulas: Vec<(String, Vec<Formula>)>,
 }
 
 /// A wall instance as kernels see it.
@@ -62,7 +74,10 @@ pub(super) fn faces(manifest: &Manifest, spec: &GridSpec) -> Result<([Behind; 6]
         if let FaceSpec::Wall(wall) = &spec.faces[face.index()] {
             let rule = find_rule(manifest, face, &wall.rule)?;
             let owner = format!("`{}` at {}", rule.name, face.name());
-            let values = resolve(&owner, &rule.params, &wall.values)?.into_iter().flatten().collect();
+            // Where values vary, those of the face itself are of no use.
+            let varying = wall.formulas.iter().map(|(name, formulas)| (name.clone(), vec![0.0; formulas.len()]));
+            let values: Vec<_> = wall.values.iter().cloned().chain(varying).collect();
+            let values = resolve(&owner, &rule.params, &values)?.into_iter().flatten().collect();
             behind[face.index()] = Behind::Wall(WallId(instances.len() as u32));
             instances.push(Instance { rule: rule.code, values });
         }
@@ -70,7 +85,7 @@ pub(super) fn faces(manifest: &Manifest, spec: &GridSpec) -> Result<([Behind; 6]
     Ok((behind, instances))
 }
 
-fn find_rule<'a>(manifest: &'a Manifest, face: Face, name: &str) -> Result<&'a Boundary, StepError> {
+pub(super) fn find_rule<'a>(manifest: &'a Manifest, face: Face, name: &str) -> Result<&'a Boundary, StepError> {
     manifest.boundaries.iter().find(|rule| rule.name == name).ok_or_else(|| StepError::Rule {
         face: face.name(),
         rule: name.to_string(),
@@ -78,13 +93,13 @@ fn find_rule<'a>(manifest: &'a Manifest, face: Face, name: &str) -> Result<&'a B
     })
 }
 
-fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+pub(super) fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
     if names.is_empty() { "none".to_string() } else { names.join(", ") }
 }
 
 /// The values of `params` in their order, every one given once and valid.
-fn resolve(owner: &str, params: &[Param], given: &[(String, Vec<f64>)]) -> Result<Vec<Vec<f64>>, StepError> {
+pub(super) fn resolve(owner: &str, params: &[Param], given: &[(String, Vec<f64>)]) -> Result<Vec<Vec<f64>>, StepError> {
     let known = || list(params.iter().map(|param| param.name.as_str()));
     if let Some((name, _)) = given.iter().find(|(name, _)| !params.iter().any(|param| param.name == *name)) {
         return Err(StepError::SurplusParam { owner: owner.to_string(), name: name.clone(), known: known() });

@@ -13,16 +13,29 @@ pub enum Phase {
     StreamCollideJump,
     /// Blocks beside coarser or finer ones that touch walls.
     StreamCollideJumpWalls,
+    /// Blocks with solids in them.
+    StreamCollideSolid,
 }
 
 impl Phase {
     /// All phases in the order of a step.
-    pub const ALL: [Phase; 4] =
-        [Phase::StreamCollide, Phase::StreamCollideWalls, Phase::StreamCollideJump, Phase::StreamCollideJumpWalls];
+    pub const ALL: [Phase; 5] = [
+        Phase::StreamCollide,
+        Phase::StreamCollideWalls,
+        Phase::StreamCollideJump,
+        Phase::StreamCollideJumpWalls,
+        Phase::StreamCollideSolid,
+    ];
 
     /// Name as in reports.
     pub fn name(self) -> &'static str {
-        ["stream_collide", "stream_collide_walls", "stream_collide_jump", "stream_collide_jump_walls"][self as usize]
+        [
+            "stream_collide",
+            "stream_collide_walls",
+            "stream_collide_jump",
+            "stream_collide_jump_walls",
+            "stream_collide_solid",
+        ][self as usize]
     }
 }
 
@@ -32,7 +45,7 @@ pub struct Timings {
     steps: u64,
     seconds: f64,
     sampled: u64,
-    phases: [f64; 4],
+    phases: [f64; 5],
     /// Marks before and after phases whose times have not been asked for yet.
     pending: Vec<(Phase, Mark, Mark)>,
 }

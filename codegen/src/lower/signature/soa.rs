@@ -7,8 +7,14 @@ use super::names_of_fields;
 
 /// The manifest of plain arrays from that of blocks. Walls are the caller's: there are no rules.
 pub fn manifest(blocks: Manifest) -> Manifest {
-    let mut manifest =
-        Manifest { boundaries: Vec::new(), wall_stride: 0, kernels: Vec::new(), coupling: None, ..blocks.clone() };
+    let mut manifest = Manifest {
+        boundaries: Vec::new(),
+        wall_stride: 0,
+        kernels: Vec::new(),
+        coupling: None,
+        solid_rules: Vec::new(),
+        ..blocks.clone()
+    };
     let of_blocks_alone = [Role::StreamCollideWalls, Role::StreamCollideJump, Role::StreamCollideJumpWalls];
     let kept = blocks.kernels.into_iter().filter(|kernel| !of_blocks_alone.contains(&kernel.role));
     manifest.kernels = kept.map(|of_blocks| kernel(&manifest, of_blocks)).collect();

@@ -6,13 +6,13 @@ use crate::case::tree::{Kind, Table, Value};
 use crate::case::units::Dimension;
 
 impl Reader {
-    pub(super) fn refinement(&mut self, table: &Table) -> Option<RawRefinement> {
+    pub(super) fn refinement(&mut self, table: &Table, solids: bool) -> Option<RawRefinement> {
         let finest = self.count(table, "finest");
         if table.get("finest").is_none() {
             let help = String::from("for example `finest = 2`, for cells of a quarter of the coarsest ones");
             self.missing::<()>(&table.span, "refinement.finest", "the finest level", help);
         }
-        if table.get("level").is_none() && table.get("boxes").is_none() {
+        if table.get("level").is_none() && table.get("boxes").is_none() && !solids {
             let help =
                 String::from("`level = \"2 - x / 8\"`, or `boxes = [{ level = 1, from = [0, 0], to = [16, 16] }]`");
             self.missing::<()>(&table.span, "refinement.level", "where to refine", help);

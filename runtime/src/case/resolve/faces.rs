@@ -44,6 +44,7 @@ impl Resolver<'_> {
         &mut self,
         faces: &[Option<Spanned<RawFace>>; 6],
         units: Option<&Units>,
+        grid: ([usize; 3], f64),
     ) -> ([bool; 3], Vec<Wall>) {
         let mut periodic = [true; 3];
         let mut walls = vec![];
@@ -54,7 +55,7 @@ impl Resolver<'_> {
             for (side, face) in pair.into_iter().enumerate() {
                 let Some(face) = face else { continue };
                 if !is_periodic(face) {
-                    walls.extend(self.wall(Face { axis, high: side == 1 }, face, units));
+                    walls.extend(self.wall(Face { axis, high: side == 1 }, face, units, grid));
                     continue;
                 }
                 for param in &face.value.params {
@@ -71,7 +72,13 @@ impl Resolver<'_> {
         (periodic, walls)
     }
 
-    fn wall(&mut self, at: Face, face: &Spanned<RawFace>, units: Option<&Units>) -> Option<Wall> {
+    fn wall(
+        &mut self,
+        at: Face,
+        face: &Spanned<RawFace>,
+        units: Option<&Units>,
+        grid: ([usize; 3], f64),
+    ) -> Option<Wall> {
         let RawFace { rule, params } = &face.value;
         let Some(boundary) = self.manifest.boundaries.iter().find(|boundary| boundary.name == rule.value) else {
             let mut known: Vec<&str> = self.manifest.boundaries.iter().map(|boundary| &boundary.name[..]).collect();
@@ -87,10 +94,23 @@ impl Resolver<'_> {
         for param in params.iter().filter(|param| !known.contains(&&param.name.value[..])) {
             self.surplus(param, &boundary.name, &known);
         }
-        let mut values = vec![];
+        let (mut values, mut formulas) = (vec![], vec![]);
         let mut sound = true;
         for wanted in &boundary.params {
             match params.iter().find(|param| param.name.value == wanted.name) {
+                Some(param) if param.values.iter().any(|(value, _)| value.constant().is_none()) => {
+                    if !self.manifest.solid_rules.contains(&boundary.code) {
+                        let message = format!("`{}` of `{}` cannot vary along the face", wanted.name, boundary.name);
+                        let help =
+                            "that of a rule of links can: `moving_wall`, `equilibrium`, `anti_bounce_back`".to_string();
+                        return self.report.add(diag::CANNOT_VARY, &param.span, message, "a formula", help);
+                    }
+                    let points: Vec<[f64; 3]> = points(grid.0, self.dim, at, 0.0).collect();
+                    match self.formulas(param, wanted, units?, grid, &points) {
+                        Some(lattice) => formulas.push((wanted.name.clone(), lattice)),
+                        None => sound = false,
+                    }
+                }
                 Some(param) => match self.values(param, wanted, units?) {
                     Some(lattice) => values.push((wanted.name.clone(), lattice)),
                     None => sound = false,
@@ -103,15 +123,29 @@ impl Resolver<'_> {
                 }
             }
         }
-        let velocity = wall_velocity(&values);
-        sound.then(|| Wall { face: at, rule: boundary.name.clone(), values, velocity })
+        let velocity = if formulas.is_empty() { wall_velocity(&values) } else { None };
+        sound.then(|| Wall { face: at, rule: boundary.name.clone(), values, formulas, velocity })
     }
 
-    fn surplus(&mut self, param: &RawParam, rule: &str, known: &[&str]) {
+    pub(super) fn surplus(&mut self, param: &RawParam, rule: &str, known: &[&str]) {
         let message = format!("`{rule}` has no parameter `{}`", param.name.value);
         let help = if known.is_empty() { None } else { Some(schema::suggest(&param.name.value, known)) };
         self.report.add::<()>(diag::RULE_PARAMETER, &param.name.span, message, "unknown parameter", help);
     }
+}
+
+/// Points of a face, in cells: where cells of the coarsest level have their centres along it, at a depth in the domain.
+pub(super) fn points(size: [usize; 3], dim: usize, face: Face, depth: f64) -> impl Iterator<Item = [f64; 3]> {
+    let across = if face.high { size[face.axis] as f64 - depth } else { depth };
+    let sides: [usize; 3] = std::array::from_fn(|axis| if axis == face.axis { 1 } else { size[axis] });
+    (0..sides.iter().product()).map(move |at: usize| {
+        let place = [at % sides[0], at / sides[0] % sides[1], at / (sides[0] * sides[1])];
+        std::array::from_fn(|axis| match axis {
+            axis if axis == face.axis => across,
+            axis if axis < dim => place[axis] as f64 + 0.5,
+            _ => 0.0,
+        })
+    })
 }
 
 /// The velocity of a wall: its parameter of that name, or rest where there are no parameters at all.

@@ -4,20 +4,37 @@ use lbm_bundle::Param;
 
 use super::{Resolver, Speed, Values, norm};
 use crate::case::diag::{self, Span, Spanned};
-use crate::case::read::{RawFace, RawFluid};
+use crate::case::formula::Formula;
+use crate::case::read::{RawFace, RawFluid, RawParam};
 use crate::case::units::{Dimension, Units};
-use crate::case::{MACH_ADVISED, Scales, schema};
+use crate::case::{Face, MACH_ADVISED, Scales, schema};
 
 /// Share of a rate's range, next to its upper limit, in which stability is doubtful.
 const RATE_MARGIN: f64 = 0.01;
 
 impl Resolver<'_> {
     /// Speeds of the walls and of the start, in the units of the case.
-    pub(super) fn speeds(&self, faces: &[Option<Spanned<RawFace>>; 6], start: f64) -> Vec<Speed> {
-        let walls = faces.iter().flatten().flat_map(|face| &face.value.params).filter_map(|param| {
-            let value = norm(param.values.iter().map(|(value, _)| *value));
+    pub(super) fn speeds(
+        &self,
+        faces: &[Option<Spanned<RawFace>>; 6],
+        start: f64,
+        (size, cell): ([usize; 3], f64),
+    ) -> Vec<Speed> {
+        let dim = self.dim;
+        let speed = |param: &RawParam, points: &mut dyn Iterator<Item = [f64; 3]>| {
+            let formulas: Vec<Formula> = param.values.iter().map(|(value, _)| value.on(size, cell)).collect();
+            let at = |point| norm(formulas.iter().map(|formula| formula.at(point)));
+            let value = points.map(at).filter(|speed| speed.is_finite()).fold(0.0, f64::max);
             (param.name.value == "velocity").then(|| Speed { value, span: param.span.clone() })
-        });
+        };
+        let of_face = |(at, face): (usize, &Option<Spanned<RawFace>>)| -> Vec<Speed> {
+            let at = Face { axis: at / 2, high: at % 2 == 1 };
+            let params = face.iter().flat_map(|face| &face.value.params);
+            params.filter_map(|param| speed(param, &mut super::faces::points(size, dim, at, 0.0))).collect()
+        };
+        let walls = faces.iter().enumerate().take(2 * dim).flat_map(of_face);
+        let surfaces = self.raw.solids.iter().flat_map(|solid| &solid.value.surface.params);
+        let walls = walls.chain(surfaces.filter_map(|param| speed(param, &mut [[0.0; 3]].into_iter())));
         let given = self.raw.start.iter().filter(|given| given.key.value == "velocity");
         walls.chain(given.map(|given| Speed { value: start, span: given.components.span.clone() })).collect()
     }

@@ -34,6 +34,7 @@ impl Resolver<'_> {
             every: raw.every.as_ref().map(|every| every.value as u64),
             series: raw.series.as_ref().map(|every| every.value as u64),
             restart: raw.restart.as_ref().map(|every| every.value as u64),
+            forces: self.forces(),
             compare: raw.compare.as_ref().and_then(|name| self.compare(name, re)),
         }
     }
@@ -70,6 +71,15 @@ impl Resolver<'_> {
         let message = format!("the slice lies {} cells along {}, outside the domain", short(at), axis_name(*normal));
         let help = format!("the domain has 0 to {cells} cells along {}", axis_name(*normal));
         self.report.add(diag::OUTSIDE, &slice.value.at.span, message, "outside", help)
+    }
+
+    fn forces(&mut self) -> Option<u64> {
+        let every = self.raw.output.forces.as_ref()?;
+        if self.raw.solids.is_empty() {
+            let help = "only solids have forces: add `[[solids]]`".to_string();
+            return self.report.add(diag::NO_EFFECT, &every.span, "`forces` has no effect", "has no effect", help);
+        }
+        Some(every.value as u64)
     }
 
     fn compare(&mut self, name: &Spanned<String>, re: Option<f64>) -> Option<Reference> {

@@ -38,7 +38,7 @@ impl Resolver<'_> {
             let place = [at % count[0], at / count[0] % count[1], at / (count[0] * count[1])];
             refinement.refines(crate::mesh::Block { level: 0, place }, block)
         };
-        if !(0..count.iter().product()).any(refines) {
+        if self.raw.solids.is_empty() && !(0..count.iter().product()).any(refines) {
             let message = "no block of the coarsest level is refined";
             let help = "a block is refined where `level` is 1 or more at the centre of one of its cells".to_string();
             self.report.add::<()>(diag::NO_LEVELS, &raw.span, message, "refines nothing", help);

@@ -4,6 +4,7 @@ use lbm_bundle::{Param, Real};
 
 use super::{Resolver, short};
 use crate::case::diag::{self, Span};
+use crate::case::formula::Formula;
 use crate::case::read::RawParam;
 use crate::case::units::Units;
 
@@ -18,6 +19,12 @@ impl Resolver<'_> {
         }
         let mut values = vec![];
         for (value, dimension) in &param.values {
+            let Some(value) = value.constant() else {
+                let message =
+                    format!("`{}` is the same everywhere here: a number, no formula of the place", wanted.name);
+                let help = "only parameters at faces of the domain can vary".to_string();
+                return self.report.add(diag::CANNOT_VARY, &param.span, message, "a formula", help);
+            };
             if dimension.kg != 0 && units.si && units.density.is_none() {
                 return self.needs_density(&param.span);
             }
@@ -26,6 +33,45 @@ impl Resolver<'_> {
             values.push(value);
         }
         Some(values)
+    }
+
+    /// Formulas of a parameter's components in lattice units, on the grid, finite and within its range at all of these points.
+    pub(super) fn formulas(
+        &mut self,
+        param: &RawParam,
+        wanted: &Param,
+        units: &Units,
+        (size, cell): ([usize; 3], f64),
+        points: &[[f64; 3]],
+    ) -> Option<Vec<Formula>> {
+        if param.values.len() != wanted.components as usize {
+            let (name, found) = (&wanted.name, param.values.len());
+            let message = format!("`{name}` has {} components, not {found}", wanted.components);
+            let label = format!("{} expected", wanted.components);
+            return self.report.add(diag::COMPONENTS, &param.span, message, label, None);
+        }
+        let mut formulas = vec![];
+        for (value, dimension) in &param.values {
+            if let Some(name) = value.beyond(self.dim) {
+                let message = format!("{} has {} axes, and no `{name}`", self.manifest.main().lattice, self.dim);
+                return self.report.add(diag::WRONG_DIMENSION, &param.span, message, "no such axis", None);
+            }
+            if dimension.kg != 0 && units.si && units.density.is_none() {
+                return self.needs_density(&param.span);
+            }
+            let formula = value.on(size, cell).over(units.scale(*dimension));
+            for point in points {
+                let value = formula.at(*point);
+                if !value.is_finite() {
+                    let at: Vec<String> = point[..self.dim].iter().map(|at| short(*at)).collect();
+                    let message = format!("`{}` is not finite at ({}), in cells", wanted.name, at.join(", "));
+                    return self.report.add(diag::BAD_VALUE, &param.span, message, "not finite", None);
+                }
+                self.in_range(value, wanted, &param.span)?;
+            }
+            formulas.push(formula);
+        }
+        Some(formulas)
     }
 
     pub(super) fn needs_density<T>(&mut self, span: &Span) -> Option<T> {

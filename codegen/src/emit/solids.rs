@@ -1,0 +1,59 @@
+//! Fills the part of a [`View`](super::view::View) that is about solids.
+
+use lbm_bundle::{Boundary, DISTANCE, Role};
+use lbm_dsl::expr::Symbol;
+
+use super::layout::weight;
+use super::view::{Kernel, LinkRule, Rule, Solids};
+use super::walls::{reads, rule};
+use super::{Method, Wall};
+use crate::ir::Plan;
+
+/// The kernels of blocks with solids in them, and the rules of their surfaces; `kernel` gives the signature of a role.
+pub fn view(method: &Method, kernel: impl Fn(Role) -> Kernel) -> Solids {
+    let manifest = method.manifest;
+    let (mut own, mut rules) = (Vec::new(), Vec::new());
+    let (mut against, mut distance) = (false, false);
+    for code in &manifest.solid_rules {
+        let (boundary, plan) = of_code(method, *code);
+        let takes_distance = boundary.params.iter().any(|param| param.name == DISTANCE);
+        let streamed = reads(plan, |symbol| matches!(symbol, Symbol::Streamed(_)));
+        let differs = takes_distance || streamed;
+        let rule = rule(manifest, plan, boundary, differs);
+        rules.push(LinkRule { code: *code, function: rule.function.clone(), pass: called(&rule) });
+        if differs {
+            own.push(rule);
+        }
+        against |= streamed;
+        distance |= takes_distance;
+    }
+    let force = manifest.kernel(Role::Force).expect("solids have a force");
+    Solids {
+        kernel: kernel(Role::StreamCollideSolid),
+        force: kernel(Role::Force),
+        own,
+        rules,
+        against,
+        distance,
+        carriers: manifest.main().count,
+        weights: manifest.directions.iter().map(weight).collect::<Vec<_>>().join(", "),
+        summed: force.items_per_group,
+        threads: force.threads,
+    }
+}
+
+fn of_code<'a>(method: &'a Method, code: i32) -> (&'a Boundary, &'a Plan) {
+    let at = code as usize;
+    let plan = match (&method.walls[at], &method.turned[at]) {
+        (Wall::Link(plan), _) | (_, Some(plan)) => plan,
+        (Wall::Node(_), None) => unreachable!("rules of solids are of links, or turned"),
+    };
+    (&method.manifest.boundaries[at], plan)
+}
+
+/// What is passed to a rule, each value found only where it is read.
+fn called(rule: &Rule) -> String {
+    let streamed = "against(direction, cell, src, near, of_row)";
+    let distance = "distances[direction * CELLS + cell]";
+    rule.pass.replace("streamed", streamed).replace("distance", distance)
+}

@@ -1,0 +1,91 @@
+//! Boundary rules on surfaces of solids, which cut links anywhere and along any direction.
+//!
+//! A rule of links fits as it is, unless it needs a mirror. A rule of nodes fits if it gives each unknown population, and no
+//! other, from those of its own link: what its form for one wall says of one direction then holds for all directions of the
+//! same shell, because rules of nodes are for lattices that are the same along all axes.
+
+use lbm_dsl::expr::{Expr, ExprId, Exprs, Pop, Symbol};
+use lbm_dsl::lattice::Dir;
+use lbm_dsl::model::{Boundary, Formulas, Model, NodeForm, Rule};
+
+use super::lower_in;
+use crate::ir::KernelIr;
+
+/// Whether surfaces of solids can have the rule with that position.
+pub fn fits(model: &Model, rule: usize) -> bool {
+    match &model.boundaries()[rule].rule {
+        Rule::Link(links) => !reads(model.exprs(), links, |symbol| matches!(symbol, Symbol::Mirrored(_))),
+        Rule::Node(_) => turned(model, rule).is_some(),
+    }
+}
+
+/// A rule of nodes that fits as one of links, `solid_<rule>`: what enters along each direction.
+pub fn turned(model: &Model, rule: usize) -> Option<KernelIr> {
+    let boundary = &model.boundaries()[rule];
+    let Rule::Node(forms) = &boundary.rule else { return None };
+    let face = forms.first()?;
+    let lattice = model.lattice();
+    let entering = |dir: &Dir| !NodeForm::known(lattice.velocity(*dir), face.normals);
+    if face.dirs != lattice.dirs().filter(entering).collect::<Vec<_>>() {
+        return None;
+    }
+    let shell = |dir: Dir| {
+        let mut speeds: Vec<i32> = lattice.velocity(dir).iter().map(|c| c.abs()).collect();
+        speeds.sort_unstable();
+        speeds
+    };
+    let mut exprs = model.exprs().clone();
+    let mut outputs = Vec::new();
+    for dir in lattice.dirs() {
+        let pop = model.populations()[0].pop(dir);
+        if lattice.velocity(dir).iter().all(|c| *c == 0) {
+            outputs.push(exprs.add(Expr::Symbol(Symbol::Population(pop))));
+            continue;
+        }
+        let like = face.dirs.iter().position(|other| shell(*other) == shell(dir))?;
+        outputs.push(turn(model, boundary, &mut exprs, face, like, dir)?);
+    }
+    let outputs = Formulas { lets: Vec::new(), outputs };
+    let names = (0..model.q()).map(|at| format!("in_{at}")).collect();
+    Some(lower_in(model, &exprs, &format!("solid_{}", boundary.name), &outputs, names, &boundary.params))
+}
+
+/// What a form says of its direction with that position, said of the direction `dir`; nothing if it reads more than a link.
+fn turn(
+    model: &Model,
+    boundary: &Boundary,
+    exprs: &mut Exprs,
+    form: &NodeForm,
+    like: usize,
+    dir: Dir,
+) -> Option<ExprId> {
+    let lattice = model.lattice();
+    let pop = |dir: Dir| model.populations()[0].pop(dir);
+    let of_link = |old: Dir| match old {
+        old if old == form.dirs[like] => Some(dir),
+        old if old == lattice.opposite(form.dirs[like]) => Some(lattice.opposite(dir)),
+        _ => None,
+    };
+    let of_pop = |old: Pop| lattice.dirs().find(|dir| pop(*dir) == old).and_then(of_link);
+    let root = form.formulas.outputs[like];
+    let needed = model.exprs().needed(&[root]);
+    let mut new: Vec<Option<ExprId>> = vec![None; model.exprs().len()];
+    for (id, node) in model.exprs().iter().filter(|(id, _)| needed[id.index()]) {
+        let node = match *node {
+            Expr::Symbol(Symbol::Population(old)) => Expr::Symbol(Symbol::Population(pop(of_pop(old)?))),
+            Expr::Symbol(Symbol::Streamed(old)) => Expr::Symbol(Symbol::Streamed(of_link(old)?)),
+            Expr::Symbol(Symbol::Inside(_)) => return None,
+            Expr::Symbol(Symbol::WallParam { param, .. }) if boundary.params[usize::from(param)].components > 1 => {
+                return None;
+            }
+            _ => node.map(|old| new[old.index()].expect("operands precede users")),
+        };
+        new[id.index()] = Some(exprs.add(node));
+    }
+    new[root.index()]
+}
+
+fn reads(exprs: &Exprs, roots: &[ExprId], is: impl Fn(&Symbol) -> bool) -> bool {
+    let needed = exprs.needed(roots);
+    exprs.iter().any(|(id, node)| needed[id.index()] && matches!(node, Expr::Symbol(symbol) if is(symbol)))
+}

@@ -1,0 +1,326 @@
+//! Forces on solids over time, as CSV and as a picture, and what they settle to: means, extremes and the Strouhal number.
+//!
+//! The coefficient of a force along an axis is `2 F / (rho U^2 A)` with the density 1, the reference velocity U of the case and
+//! the reference area A of the solid. Drag is the force along x, lift that along y, the side force that along z.
+
+use std::io::{self, Write};
+
+use serde::{Deserialize, Serialize};
+
+use super::canvas::Canvas;
+use super::chart::{COLOURS, Chart, Curve, Panel, Style};
+use super::profile::real_name;
+use super::series::scales;
+use crate::case::Case;
+use crate::restart::Bits;
+
+/// Names of coefficients.
+const NAMES: [&str; 3] = ["cd", "cl", "cs"];
+/// How much the lengths and the heights of periods may differ from those of the last for the flow to count as periodic.
+const ALIKE: f64 = 0.02;
+/// Periods that a periodic flow must have shown.
+const PERIODS: usize = 3;
+/// Swings of the lift below this part of its mean and of the drag are noise, not periods.
+const NOISE: f64 = 1e-4;
+
+/// Forces in time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Forces {
+    rows: Vec<Row>,
+}
+
+/// The forces of one time.
+#[derive(Clone, Debug, PartialEq)]
+struct Row {
+    step: u64,
+    /// Of each solid, in lattice units.
+    forces: Vec<[f64; 3]>,
+}
+
+/// A coefficient in the end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Settling {
+    /// Mean over the last periods, or the last value where nothing is periodic.
+    pub mean: f64,
+    /// Least over the same time.
+    pub min: f64,
+    /// Greatest over the same time.
+    pub max: f64,
+    /// Root mean square of what differs from the mean.
+    pub rms: f64,
+}
+
+/// The force on a solid in the end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Settled {
+    /// Number of the solid, in the order of the case, from 1.
+    pub solid: usize,
+    /// Reference area in units of cells of the coarsest level, in two dimensions a length.
+    pub area: f64,
+    /// Coefficient of the force along x; none where nothing sets a velocity.
+    pub drag: Option<Settling>,
+    /// Coefficient of the force along y.
+    pub lift: Option<Settling>,
+    /// Periods of the lift, all alike, that these means and the Strouhal number rest on; 0 where it is not periodic.
+    pub periods: usize,
+    /// Frequency of the lift times the reference length over the reference velocity, if it is periodic.
+    pub strouhal: Option<f64>,
+}
+
+impl Settled {
+    /// A line for people.
+    pub fn describe(&self) -> String {
+        let (Some(drag), Some(lift)) = (&self.drag, &self.lift) else {
+            return format!("solid {}: no coefficients without a reference velocity\n", self.solid);
+        };
+        let name = format!("solid {}", self.solid);
+        match self.strouhal {
+            Some(strouhal) => format!(
+                "{name}: drag coefficient {:.5} ({:.5} to {:.5}), lift {:.5} to {:.5}, Strouhal number {strouhal:.5}, over {} periods\n",
+                drag.mean, drag.min, drag.max, lift.min, lift.max, self.periods
+            ),
+            None => format!(
+                "{name}: drag coefficient {:.6}, lift {:.6}, at the last step: the lift is not periodic\n",
+                drag.mean, lift.mean
+            ),
+        }
+    }
+}
+
+impl Forces {
+    /// Adds the forces at a step, unless they are there.
+    pub fn add(&mut self, step: u64, forces: Vec<[f64; 3]>) {
+        if self.rows.last().is_none_or(|last| last.step < step) {
+            self.rows.push(Row { step, forces });
+        }
+    }
+
+    /// What a restart file keeps.
+    pub fn saved(&self) -> Vec<(u64, Vec<[Bits; 3]>)> {
+        let of_row = |row: &Row| (row.step, row.forces.iter().map(|force| force.map(Bits)).collect());
+        self.rows.iter().map(of_row).collect()
+    }
+
+    /// What a restart file has kept.
+    pub fn of_saved(rows: &[(u64, Vec<[Bits; 3]>)]) -> Forces {
+        let of_row = |(step, forces): &(u64, Vec<[Bits; 3]>)| Row {
+            step: *step,
+            forces: forces.iter().map(|force| force.map(|value| value.0)).collect(),
+        };
+        Forces { rows: rows.iter().map(of_row).collect() }
+    }
+
+    /// What a force in lattice units is divided by for its coefficient; none where nothing sets a velocity.
+    fn unit(case: &Case, solid: usize) -> Option<f64> {
+        let unit = 0.5 * case.scales.velocity.powi(2) * case.solids.get(solid)?.area;
+        (unit > 0.0).then_some(unit)
+    }
+
+    /// A coefficient of a solid over time, over L/U.
+    fn curve(&self, case: &Case, solid: usize, axis: usize) -> Vec<(f64, f64)> {
+        let Some(unit) = Self::unit(case, solid) else { return Vec::new() };
+        let (u, l) = scales(case);
+        self.rows.iter().map(|row| (row.step as f64 * u / l, row.forces[solid][axis] / unit)).collect()
+    }
+
+    /// Writes them as CSV, with comments that say what they are.
+    pub fn write(&self, case: &Case, out: &mut dyn Write) -> io::Result<()> {
+        let (u, l) = scales(case);
+        let axes = ["x", "y", "z"];
+        writeln!(out, "# {}: {}, {}", case.name, case.spec, real_name(case))?;
+        writeln!(out, "# L = {l} cells, U = {u} cells per step; time: over L/U; solids in the order of the case")?;
+        writeln!(
+            out,
+            "# force: lattice units of the coarsest level; coefficients: force over U^2 area / 2, with these areas:"
+        )?;
+        for (at, body) in case.solids.iter().enumerate() {
+            writeln!(out, "# solid {}: {} cells{}", at + 1, body.area, if case.dim == 3 { "^2" } else { "" })?;
+        }
+        let forces = axes[..case.dim].iter().map(|axis| format!("f{axis}")).collect::<Vec<_>>().join(",");
+        writeln!(out, "step,time,solid,{forces},{}", NAMES[..case.dim].join(","))?;
+        for row in &self.rows {
+            for (solid, force) in row.forces.iter().enumerate() {
+                write!(out, "{},{:.8},{}", row.step, row.step as f64 * u / l, solid + 1)?;
+                for value in &force[..case.dim] {
+                    write!(out, ",{value:.10e}")?;
+                }
+                for value in &force[..case.dim] {
+                    match Self::unit(case, solid) {
+                        Some(unit) => write!(out, ",{:.10e}", value / unit)?,
+                        None => write!(out, ",")?,
+                    }
+                }
+                writeln!(out)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Draws drag and lift over time. The first tenth, in which a flow that starts with a jolt has forces that hide all others,
+    /// is left out where it has the greatest.
+    pub fn draw(&self, case: &Case) -> Canvas {
+        let panel = |axis: usize, y: &str| {
+            let curves = (0..case.solids.len()).map(|solid| Curve {
+                name: if case.solids.len() == 1 { String::new() } else { format!("solid {}", solid + 1) },
+                colour: COLOURS[solid % COLOURS.len()],
+                style: Style::Line,
+                points: self.curve(case, solid, axis),
+            });
+            let mut curves: Vec<Curve> = curves.collect();
+            let last = self.rows.last().map_or(0.0, |row| row.step as f64) * scales(case).0 / scales(case).1;
+            let largest = |curves: &[Curve], from: f64| {
+                let points = curves.iter().flat_map(|curve| curve.points.iter().filter(|point| point.0 >= from));
+                points.map(|point| point.1.abs()).fold(0.0, f64::max)
+            };
+            if largest(&curves, 0.1 * last) < 0.5 * largest(&curves, 0.0) {
+                curves.iter_mut().for_each(|curve| curve.points.retain(|point| point.0 >= 0.1 * last));
+            }
+            Panel { x: "t U / L".into(), y: y.into(), range: (0.0, last.max(f64::MIN_POSITIVE)), curves }
+        };
+        let panels = vec![panel(0, "drag coefficient"), panel(1, "lift coefficient")];
+        let re = case.scales.re.map_or(String::new(), |re| format!(" at Re {re:.0}"));
+        Chart { title: format!("{}{re}: forces", case.name), panels }.draw()
+    }
+
+    /// What the force on each solid settles to.
+    pub fn settled(&self, case: &Case) -> Vec<Settled> {
+        let of_solid = |solid: usize| {
+            let (drag, lift) = (self.curve(case, solid, 0), self.curve(case, solid, 1));
+            let periods = periods(&lift, drag.last().map_or(0.0, |point| point.1.abs()));
+            let window = match (periods.first(), periods.last()) {
+                (Some(first), Some(last)) => Some((first.begin, last.end)),
+                _ => None,
+            };
+            Settled {
+                solid: solid + 1,
+                area: case.solids[solid].area,
+                drag: settling(&drag, window),
+                lift: settling(&lift, window),
+                periods: periods.len(),
+                // Times are over L/U already.
+                strouhal: window.map(|(begin, end)| periods.len() as f64 / (end - begin)),
+            }
+        };
+        (0..case.solids.len()).map(of_solid).collect()
+    }
+}
+
+/// A curve from one time to another, or its last point.
+fn settling(curve: &[(f64, f64)], window: Option<(f64, f64)>) -> Option<Settling> {
+    let last = curve.last()?.1;
+    let Some((begin, end)) = window else { return Some(Settling { mean: last, min: last, max: last, rms: 0.0 }) };
+    let inside: Vec<f64> =
+        curve.iter().filter(|point| begin <= point.0 && point.0 < end).map(|point| point.1).collect();
+    let mean = inside.iter().sum::<f64>() / inside.len() as f64;
+    let square = inside.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / inside.len() as f64;
+    let (min, max) = inside.iter().fold((f64::MAX, f64::MIN), |(min, max), value| (min.min(*value), max.max(*value)));
+    Some(Settling { mean, min, max, rms: square.sqrt() })
+}
+
+/// From one rise of a curve through its middle to the next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Period {
+    begin: f64,
+    end: f64,
+    /// From the least value to the greatest.
+    height: f64,
+}
+
+/// The last periods of a curve that are all alike, if they are enough; `scale` is what noise is small against.
+fn periods(curve: &[(f64, f64)], scale: f64) -> Vec<Period> {
+    // The middle is that of the later half, which a transient at the start does not move.
+    let later = &curve[curve.len() / 2..];
+    let (low, high) = later.iter().fold((f64::MAX, f64::MIN), |(low, high), at| (low.min(at.1), high.max(at.1)));
+    let middle = 0.5 * (low + high);
+    if !(high - low).is_finite() || high - low <= NOISE * scale.max(middle.abs()) {
+        return Vec::new();
+    }
+    // A rise begins in the lower quarter and ends in the upper one, so that wiggles about the middle count once.
+    let quarter = 0.25 * (high - low);
+    let (mut armed, mut crossed, mut rises): (bool, Option<f64>, Vec<f64>) = (false, None, Vec::new());
+    for pair in curve.windows(2) {
+        let ((t0, v0), (t1, v1)) = (pair[0], pair[1]);
+        armed |= v0 < middle - quarter;
+        if armed && v0 < middle && v1 >= middle {
+            crossed = Some(t0 + (middle - v0) / (v1 - v0) * (t1 - t0));
+        }
+        if let (true, Some(time), true) = (armed, crossed, v1 > middle + quarter) {
+            rises.push(time);
+            (armed, crossed) = (false, None);
+        }
+    }
+    let height = |begin: f64, end: f64| {
+        let inside = curve.iter().filter(|point| begin <= point.0 && point.0 < end);
+        let (low, high) = inside.fold((f64::MAX, f64::MIN), |(low, high), at| (low.min(at.1), high.max(at.1)));
+        high - low
+    };
+    let all: Vec<Period> =
+        rises.windows(2).map(|at| Period { begin: at[0], end: at[1], height: height(at[0], at[1]) }).collect();
+    let Some(last) = all.last().copied() else { return Vec::new() };
+    let alike = |period: &&Period| {
+        let (length, of_last) = (period.end - period.begin, last.end - last.begin);
+        (length / of_last - 1.0).abs() < ALIKE && (period.height / last.height - 1.0).abs() < ALIKE
+    };
+    let count = all.iter().rev().take_while(alike).count();
+    if count < PERIODS { Vec::new() } else { all[all.len() - count..].to_vec() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::SolidBody;
+    use crate::output::example;
+    use crate::solid::{Shape, Solid};
+
+    fn forces(lift: impl Fn(f64) -> f64) -> (Case, Forces) {
+        let (mut case, _) = example::cavity(32);
+        let shape = Shape::Cylinder { centre: [16.0, 16.0, 0.0], axis: [0.0, 0.0, 1.0], radius: 4.0, length: None };
+        let solid = Solid { shape, rule: "bounce_back".into(), values: vec![], level: 0 };
+        case.solids = vec![SolidBody { solid, area: 8.0 }];
+        let unit = Forces::unit(&case, 0).unwrap();
+        let (u, l) = scales(&case);
+        let mut forces = Forces::default();
+        for step in (0..40_000).step_by(20) {
+            let time = step as f64 * u / l;
+            forces.add(step, vec![[1.5 * unit, lift(time) * unit, 0.0]]);
+        }
+        (case, forces)
+    }
+
+    #[test]
+    fn a_periodic_lift_has_its_strouhal_number() {
+        // It grows at first, about a mean, with a third harmonic.
+        let wave = |phase: f64| phase.sin() + 0.3 * (3.0 * phase).sin();
+        let (case, forces) =
+            forces(|time| 0.1 + 0.4 * (1.0 - (-time / 6.0).exp()) * wave(2.0 * std::f64::consts::PI * 0.17 * time));
+        let settled = &forces.settled(&case)[0];
+        assert!((settled.strouhal.unwrap() / 0.17 - 1.0).abs() < 1e-4, "{settled:?}");
+        assert!(settled.periods >= 10, "{settled:?}");
+        let (drag, lift) = (settled.drag.as_ref().unwrap(), settled.lift.as_ref().unwrap());
+        assert!((drag.mean - 1.5).abs() < 1e-9 && drag.rms < 1e-9, "{drag:?}");
+        assert!((lift.mean - 0.1).abs() < 2e-3 && (lift.max - 0.1 + (lift.min - 0.1)).abs() < 2e-3, "{lift:?}");
+    }
+
+    #[test]
+    fn what_is_not_periodic_has_none() {
+        let decays = |time: f64| 0.2 + (-0.2 * time).exp() * (3.0 * time).sin();
+        let constant = |_: f64| 0.2;
+        let rises = |time: f64| 0.01 * time;
+        for settled in [forces(decays), forces(constant), forces(rises)].map(|(case, forces)| forces.settled(&case)) {
+            assert_eq!((settled[0].strouhal, settled[0].periods), (None, 0), "{settled:?}");
+        }
+    }
+
+    #[test]
+    fn rows_have_forces_and_coefficients() {
+        let (case, forces) = forces(|_| 0.25);
+        let mut text = vec![];
+        forces.write(&case, &mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        let rows: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+        assert_eq!(rows[0], "step,time,solid,fx,fy,cd,cl");
+        let last: Vec<f64> = rows[2000].split(',').map(|value| value.parse().unwrap()).collect();
+        assert_eq!((last[0], last[2], last[5], last[6]), (39_980.0, 1.0, 1.5, 0.25));
+        forces.draw(&case);
+    }
+}

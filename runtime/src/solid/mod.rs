@@ -1,0 +1,105 @@
+//! Solids in the flow: which cells they fill, which links they cut, and the force that the fluid exerts on them.
+//!
+//! In: shapes with a boundary rule each, and the blocks of a grid. After: a cell is solid if its centre is inside; each link between
+//! a fluid and a solid cell has the number of the wall that is the surface there, and its distance.
+//!
+//! | module | job |
+//! | --- | --- |
+//! | `shape` | spheres, boxes, cylinders |
+//! | `surface` | closed surfaces of triangles; `tree` finds those near a place |
+//! | `tables` | links and distances, block by block |
+//!
+//! Blocks with cut links and all that touch them are of one level: see [`Solids::level`].
+
+mod shape;
+mod surface;
+mod tables;
+mod tree;
+
+pub use shape::{Shape, Vector};
+pub use surface::{Open, Surface, Thickness};
+pub use tables::{Crossing, Cutters, SolidError, Tables};
+
+use crate::mesh::Block;
+
+/// A solid.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Solid {
+    /// Its shape.
+    pub shape: Shape,
+    /// The boundary rule of its surface.
+    pub rule: String,
+    /// The rule's parameters by name, each with all its components, without that which the geometry gives.
+    pub values: Vec<(String, Vec<f64>)>,
+    /// Level of the cells at its surface.
+    pub level: usize,
+}
+
+/// All solids of a domain, repeated along periodic axes.
+#[derive(Clone, Debug)]
+pub struct Solids {
+    dim: usize,
+    size: [usize; 3],
+    block: [usize; 3],
+    periodic: [bool; 3],
+    count: usize,
+    /// The level of each.
+    levels: Vec<usize>,
+    /// Every shape that reaches into the domain or touches it, with the number of its solid.
+    images: Vec<(usize, Shape)>,
+}
+
+impl Solids {
+    /// Those of a domain of `size` cells of the coarsest level (1 beyond the dimension).
+    pub fn new(solids: &[Solid], dim: usize, size: [usize; 3], block: [usize; 3], periodic: [bool; 3]) -> Self {
+        let turns = |axis: usize| if axis < dim && periodic[axis] { -1..=1 } else { 0..=0 };
+        let mut images = Vec::new();
+        for (number, solid) in solids.iter().enumerate() {
+            for by in turns(2).flat_map(|z| turns(1).flat_map(move |y| turns(0).map(move |x| [x, y, z]))) {
+                let shape = solid.shape.shifted([0, 1, 2].map(|axis| f64::from(by[axis]) * size[axis] as f64));
+                let (from, to) = shape.bounds();
+                // Links reach a cell beyond the domain.
+                if (0..dim).all(|axis| to[axis] > -1.0 && from[axis] < size[axis] as f64 + 1.0) {
+                    images.push((number, shape));
+                }
+            }
+        }
+        Solids {
+            dim,
+            size,
+            block,
+            periodic,
+            count: solids.len(),
+            levels: solids.iter().map(|solid| solid.level).collect(),
+            images,
+        }
+    }
+
+    /// How many solids there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The level that a block must have, or whose descendants must, because a surface cuts it or a block of that level that
+    /// touches it.
+    pub fn level(&self, block: Block) -> Option<usize> {
+        let width = 0.5f64.powi(block.level as i32);
+        let near = |(number, shape): &&(usize, Shape)| {
+            let finest = 0.5f64.powi(self.levels[*number] as i32);
+            let corner = |axis: usize, upper: usize, sign: f64| match axis < self.dim {
+                true => {
+                    let reach = (self.block[axis] as f64 + 1.0) * finest;
+                    ((block.place[axis] + upper) * self.block[axis]) as f64 * width + sign * reach
+                }
+                false => 0.0,
+            };
+            shape.near([0, 1, 2].map(|axis| corner(axis, 0, -1.0)), [0, 1, 2].map(|axis| corner(axis, 1, 1.0)))
+        };
+        self.images.iter().filter(near).map(|(number, _)| self.levels[*number]).max()
+    }
+
+    /// The solid whose inside a point is.
+    pub fn at(&self, point: Vector) -> Option<usize> {
+        self.images.iter().find(|(_, shape)| shape.contains(point)).map(|(number, _)| *number)
+    }
+}

@@ -1,0 +1,266 @@
+//! Shapes of solids: which points are inside, and where a straight way first meets the surface.
+//!
+//! Lengths are in cells of the coarsest level, from the lower corner of the domain. In two dimensions every z is 0, and a
+//! cylinder along z is a circle.
+
+use super::surface::Surface;
+
+/// A point or a vector, 0 beyond the dimension.
+pub type Vector = [f64; 3];
+
+/// The shape of a solid.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Shape {
+    /// All points nearer to the centre than the radius.
+    Sphere {
+        /// Its centre.
+        centre: Vector,
+        /// Its radius.
+        radius: f64,
+    },
+    /// All points between two corners.
+    Box {
+        /// The lower corner.
+        from: Vector,
+        /// The upper corner.
+        to: Vector,
+    },
+    /// All points nearer to a line than the radius.
+    Cylinder {
+        /// A point of the line, half-way between the ends.
+        centre: Vector,
+        /// Direction of the line, of length 1.
+        axis: Vector,
+        /// Its radius.
+        radius: f64,
+        /// From end to end; infinite if not given.
+        length: Option<f64>,
+    },
+    /// What a closed surface of triangles encloses.
+    Surface(Surface),
+}
+
+impl Shape {
+    /// Whether a point is inside.
+    pub fn contains(&self, at: Vector) -> bool {
+        match self {
+            Shape::Sphere { centre, radius } => square(minus(at, *centre)) < radius * radius,
+            Shape::Box { from, to } => (0..3).all(|axis| from[axis] < at[axis] && at[axis] < to[axis]),
+            Shape::Cylinder { centre, axis, radius, length } => {
+                let off = minus(at, *centre);
+                let along = dot(off, *axis);
+                square(off) - along * along < radius * radius && length.is_none_or(|length| along.abs() < 0.5 * length)
+            }
+            Shape::Surface(surface) => surface.contains(at),
+        }
+    }
+
+    /// The part of the way from one point to another, 0 to 1, at which the surface is met first, if it is.
+    pub fn crossing(&self, from: Vector, to: Vector) -> Option<f64> {
+        let way = minus(to, from);
+        match self {
+            Shape::Sphere { centre, radius } => {
+                let off = minus(from, *centre);
+                let roots = roots(square(way), dot(off, way), square(off) - radius * radius);
+                first(roots.into_iter().flatten())
+            }
+            Shape::Box { from: low, to: high } => {
+                let sides = (0..3).flat_map(|axis| {
+                    [low[axis], high[axis]].map(|side| ((side - from[axis]) / way[axis], axis)).into_iter()
+                });
+                let on_face = |(part, axis): &(f64, usize)| {
+                    part.is_finite()
+                        && (0..3).filter(|other| other != axis).all(|other| {
+                            let at = from[other] + part * way[other];
+                            low[other] <= at && at <= high[other]
+                        })
+                };
+                first(sides.filter(on_face).map(|(part, _)| part))
+            }
+            Shape::Cylinder { centre, axis, radius, length } => {
+                let off = minus(from, *centre);
+                let (along, rise) = (dot(off, *axis), dot(way, *axis));
+                let across = [0, 1, 2].map(|at| off[at] - along * axis[at]);
+                let run = [0, 1, 2].map(|at| way[at] - rise * axis[at]);
+                let half = length.map_or(f64::INFINITY, |length| 0.5 * length);
+                let on_side = |part: &f64| (along + part * rise).abs() <= half;
+                let side = roots(square(run), dot(across, run), square(across) - radius * radius);
+                let ends = [-half, half].map(|end| (end - along) / rise);
+                let on_end = |part: &f64| {
+                    part.is_finite() && square([0, 1, 2].map(|at| across[at] + part * run[at])) <= radius * radius
+                };
+                first(side.into_iter().flatten().filter(on_side).chain(ends.into_iter().filter(on_end)))
+            }
+            Shape::Surface(surface) => surface.crossing(from, to),
+        }
+    }
+
+    /// A box that holds it, infinite where it is.
+    pub fn bounds(&self) -> (Vector, Vector) {
+        match self {
+            Shape::Sphere { centre, radius } => (centre.map(|at| at - radius), centre.map(|at| at + radius)),
+            Shape::Box { from, to } => (*from, *to),
+            Shape::Cylinder { centre, axis, radius, length } => {
+                let half = length.map_or(f64::INFINITY, |length| 0.5 * length);
+                let reach = axis.map(|along| {
+                    let ends = if along == 0.0 { 0.0 } else { along.abs() * half };
+                    ends + radius * (1.0 - along * along).max(0.0).sqrt()
+                });
+                ([0, 1, 2].map(|at| centre[at] - reach[at]), [0, 1, 2].map(|at| centre[at] + reach[at]))
+            }
+            Shape::Surface(surface) => surface.bounds(),
+        }
+    }
+
+    /// Whether the surface may have points in a box; false only if it has none.
+    pub fn near(&self, from: Vector, to: Vector) -> bool {
+        let nearest = |centre: Vector| [0, 1, 2].map(|axis| centre[axis].clamp(from[axis], to[axis]) - centre[axis]);
+        let farthest = |centre: Vector| {
+            [0, 1, 2].map(|axis| (centre[axis] - from[axis]).abs().max((to[axis] - centre[axis]).abs()))
+        };
+        match self {
+            Shape::Sphere { centre, radius } => {
+                let between = square(nearest(*centre))..=square(farthest(*centre));
+                between.contains(&(radius * radius))
+            }
+            Shape::Box { from: low, to: high } => {
+                let overlaps = (0..3).all(|axis| low[axis] <= to[axis] && high[axis] >= from[axis]);
+                let inside = (0..3).all(|axis| low[axis] < from[axis] && high[axis] > to[axis]);
+                overlaps && !inside
+            }
+            Shape::Cylinder { centre, axis, radius, length } => {
+                let middle = [0, 1, 2].map(|at| 0.5 * (from[at] + to[at]));
+                let reach = 0.5 * square(minus(to, from)).sqrt();
+                let off = minus(middle, *centre);
+                let along = dot(off, *axis);
+                let beyond_side = (square(off) - along * along).max(0.0).sqrt() - radius;
+                let beyond_end = length.map_or(f64::NEG_INFINITY, |length| along.abs() - 0.5 * length);
+                let distance = if beyond_side > 0.0 && beyond_end > 0.0 {
+                    beyond_side.hypot(beyond_end)
+                } else {
+                    beyond_side.max(beyond_end)
+                };
+                distance.abs() <= reach
+            }
+            Shape::Surface(surface) => surface.near(from, to),
+        }
+    }
+
+    /// The shortest extent across it, in cells of the coarsest level; not known for a surface of triangles.
+    pub fn thickness(&self) -> Option<f64> {
+        match self {
+            Shape::Sphere { radius, .. } => Some(2.0 * radius),
+            Shape::Box { from, to } => (0..3).map(|axis| to[axis] - from[axis]).min_by(f64::total_cmp),
+            Shape::Cylinder { radius, length, .. } => Some(length.unwrap_or(f64::INFINITY).min(2.0 * radius)),
+            Shape::Surface(_) => None,
+        }
+    }
+
+    /// The same shape elsewhere.
+    pub fn shifted(&self, by: Vector) -> Shape {
+        let plus = |at: Vector| [0, 1, 2].map(|axis| at[axis] + by[axis]);
+        match self {
+            Shape::Sphere { centre, radius } => Shape::Sphere { centre: plus(*centre), radius: *radius },
+            Shape::Box { from, to } => Shape::Box { from: plus(*from), to: plus(*to) },
+            Shape::Cylinder { centre, axis, radius, length } => {
+                Shape::Cylinder { centre: plus(*centre), axis: *axis, radius: *radius, length: *length }
+            }
+            Shape::Surface(surface) => Shape::Surface(surface.shifted(by)),
+        }
+    }
+}
+
+pub(super) fn minus(a: Vector, b: Vector) -> Vector {
+    [0, 1, 2].map(|axis| a[axis] - b[axis])
+}
+
+pub(super) fn dot(a: Vector, b: Vector) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+fn square(a: Vector) -> f64 {
+    dot(a, a)
+}
+
+/// Where `a x^2 + 2 b x + c` is zero, the lesser first.
+fn roots(a: f64, b: f64, c: f64) -> [Option<f64>; 2] {
+    let under = b * b - a * c;
+    if a == 0.0 || under < 0.0 {
+        return [None; 2];
+    }
+    [-1.0, 1.0].map(|sign| Some((-b + sign * under.sqrt()) / a))
+}
+
+/// The least of those from 0 to 1.
+fn first(parts: impl Iterator<Item = f64>) -> Option<f64> {
+    parts.filter(|part| (0.0..=1.0).contains(part)).min_by(f64::total_cmp)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shapes() -> Vec<Shape> {
+        let slant = 0.5f64.sqrt();
+        vec![
+            Shape::Sphere { centre: [5.0, 6.0, 7.0], radius: 3.1 },
+            Shape::Box { from: [2.3, 3.1, 4.2], to: [7.9, 8.2, 9.4] },
+            Shape::Cylinder { centre: [5.0, 6.0, 7.0], axis: [0.0, 0.0, 1.0], radius: 2.7, length: None },
+            Shape::Cylinder { centre: [5.0, 6.0, 7.0], axis: [slant, slant, 0.0], radius: 2.2, length: Some(5.3) },
+        ]
+    }
+
+    fn points(step: f64) -> impl Iterator<Item = Vector> {
+        let of_axis = move |at: usize| at as f64 * step;
+        (0..13 * 13 * 13).map(move |at| [of_axis(at % 13), of_axis(at / 13 % 13), of_axis(at / 169)])
+    }
+
+    #[test]
+    fn a_way_that_ends_on_the_other_side_crosses_the_surface_there() {
+        for shape in shapes() {
+            let mut crossed = 0;
+            for from in points(1.0).filter(|at| !shape.contains(*at)) {
+                for way in [[1.0, 0.0, 0.0], [-1.0, 1.0, 0.0], [1.0, -1.0, 1.0], [0.0, 0.0, -1.0]] {
+                    let to = [0, 1, 2].map(|axis| from[axis] + way[axis]);
+                    if !shape.contains(to) {
+                        continue;
+                    }
+                    let part = shape.crossing(from, to).expect("the surface is between the two");
+                    let at = |part: f64| [0, 1, 2].map(|axis| from[axis] + part * way[axis]);
+                    assert!(!shape.contains(at(part - 1e-9)) && shape.contains(at(part + 1e-9)), "{shape:?} {from:?}");
+                    crossed += 1;
+                }
+            }
+            assert!(crossed > 50, "{shape:?}: {crossed}");
+        }
+    }
+
+    #[test]
+    fn what_is_inside_is_within_the_bounds() {
+        for shape in shapes() {
+            let (from, to) = shape.bounds();
+            assert!(
+                points(0.9)
+                    .filter(|at| shape.contains(*at))
+                    .all(|at| { (0..3).all(|axis| from[axis] <= at[axis] && at[axis] <= to[axis]) })
+            );
+            let moved = shape.shifted([10.0, -20.0, 0.5]);
+            assert!(
+                points(0.9).all(|at| moved.contains([at[0] + 10.0, at[1] - 20.0, at[2] + 0.5]) == shape.contains(at))
+            );
+        }
+    }
+
+    #[test]
+    fn a_box_with_the_surface_in_it_is_near() {
+        for shape in shapes() {
+            for from in points(1.0) {
+                let to = from.map(|at| at + 1.0);
+                let corner = |at: usize| [0, 1, 2].map(|axis| if at >> axis & 1 == 1 { to[axis] } else { from[axis] });
+                let inside = (0..8).filter(|at| shape.contains(corner(*at))).count();
+                assert!(inside == 0 || inside == 8 || shape.near(from, to), "{shape:?} {from:?}");
+            }
+            assert!(!shape.near([20.0; 3], [21.0; 3]));
+        }
+    }
+}

@@ -1,0 +1,397 @@
+//! Closed surfaces of triangles, from STL files.
+//!
+//! Whether a point is inside is the parity of what a ray along x crosses, and a triangle is crossed where its shadow along x covers
+//! the point; an edge belongs to the shadow of one of the two triangles that share it, so rays through edges count once.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::Cursor;
+use std::sync::Arc;
+
+use super::shape::{Vector, dot, minus};
+use super::tree::Tree;
+
+/// A surface of triangles.
+#[derive(Clone)]
+pub struct Surface {
+    mesh: Arc<Mesh>,
+}
+
+struct Mesh {
+    triangles: Vec<Triangle>,
+    tree: Tree,
+}
+
+/// Corners of a triangle.
+pub(super) type Triangle = [Vector; 3];
+
+/// Edges that do not have one triangle on each side.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Open {
+    /// How many there are.
+    pub edges: usize,
+    /// The middle of one of them.
+    pub at: Vector,
+}
+
+/// How the inside of a surface lies to a grid.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Thickness {
+    /// Cells whose centres are inside.
+    pub cells: usize,
+    /// Lines of cells that cross a part without a centre inside.
+    pub thin: usize,
+    /// The thinnest such place, and how thick it is there, in units of the surface.
+    pub thinnest: Option<(Vector, f64)>,
+}
+
+/// Sides of a thin part have an angle with at least this cosine between them.
+const PARALLEL: f64 = 0.9;
+
+impl Surface {
+    /// The triangles of an STL file, text or binary; those without area are left out.
+    pub fn from_stl(bytes: &[u8]) -> Result<Surface, String> {
+        let mesh = stl_io::read_stl(&mut Cursor::new(bytes)).map_err(|error| error.to_string())?;
+        let corner = |at: usize| mesh.vertices[at].0.map(f64::from);
+        let triangles: Vec<Triangle> = mesh.faces.iter().map(|face| face.vertices.map(corner)).collect();
+        if triangles.iter().flatten().flatten().any(|at| !at.is_finite()) {
+            return Err("a corner of a triangle is not finite".to_string());
+        }
+        let surface = Surface::new(triangles);
+        if surface.mesh.triangles.is_empty() { Err("it has no triangles".to_string()) } else { Ok(surface) }
+    }
+
+    /// A surface of these triangles.
+    pub fn new(triangles: Vec<Triangle>) -> Surface {
+        let triangles: Vec<Triangle> = triangles.into_iter().filter(|[a, b, c]| a != b && b != c && c != a).collect();
+        let tree = Tree::new(&triangles.iter().map(bounds).collect::<Vec<_>>());
+        Surface { mesh: Arc::new(Mesh { triangles, tree }) }
+    }
+
+    /// Number of triangles.
+    pub fn triangles(&self) -> usize {
+        self.mesh.triangles.len()
+    }
+
+    /// Edges without a triangle on each side, turned the same way; none if the surface is closed.
+    pub fn open(&self) -> Option<Open> {
+        // Corners are equal or not: neighbours have the same numbers in a file.
+        let key = |at: Vector| at.map(|at| (at + 0.0).to_bits());
+        let mut edges: BTreeMap<[[u64; 3]; 2], i64> = BTreeMap::new();
+        for triangle in &self.mesh.triangles {
+            for corner in 0..3 {
+                let (from, to) = (key(triangle[corner]), key(triangle[(corner + 1) % 3]));
+                let (edge, turn) = if from < to { ([from, to], 1) } else { ([to, from], -1) };
+                *edges.entry(edge).or_default() += turn;
+            }
+        }
+        let open: Vec<_> = edges.into_iter().filter(|(_, turns)| *turns != 0).collect();
+        let (edge, _) = open.first()?;
+        let middle = |axis: usize| 0.5 * (f64::from_bits(edge[0][axis]) + f64::from_bits(edge[1][axis]));
+        Some(Open {
+            edges: open.iter().map(|(_, turns)| turns.unsigned_abs() as usize).sum(),
+            at: [0, 1, 2].map(middle),
+        })
+    }
+
+    /// The same surface with every corner moved.
+    pub fn map(&self, to: impl Fn(Vector) -> Vector) -> Surface {
+        Surface::new(self.mesh.triangles.iter().map(|corners| corners.map(&to)).collect())
+    }
+
+    pub(super) fn contains(&self, at: Vector) -> bool {
+        let mut crossed = false;
+        self.ray(0, at, |place, _| crossed ^= place > at[0]);
+        crossed
+    }
+
+    /// Where a line along an axis crosses the surface, and the normal there, of length 1.
+    fn ray(&self, axis: usize, through: Vector, mut each: impl FnMut(f64, Vector)) {
+        let (one, other) = ((axis + 1) % 3, (axis + 2) % 3);
+        let (from, to) = ([f64::NEG_INFINITY; 3], [f64::INFINITY; 3]);
+        let line = |ends: Vector| [0, 1, 2].map(|at| if at == axis { ends[at] } else { through[at] });
+        self.mesh.tree.overlapping(line(from), line(to), &mut |number| {
+            let corners = &self.mesh.triangles[number];
+            if !covers(corners.map(|corner| [corner[one], corner[other]]), [through[one], through[other]]) {
+                return true;
+            }
+            let normal = normal(corners);
+            let (low, high) = bounds(corners);
+            let off = minus(through, corners[0]);
+            // Of a triangle along the axis the place is anywhere on it.
+            let place = through[axis] - dot(normal, off) / normal[axis];
+            let place = if place.is_finite() { place.clamp(low[axis], high[axis]) } else { low[axis] };
+            let length = dot(normal, normal).sqrt();
+            each(place, normal.map(|at| at / length));
+            true
+        });
+    }
+
+    pub(super) fn crossing(&self, from: Vector, to: Vector) -> Option<f64> {
+        let way = minus(to, from);
+        let low = [0, 1, 2].map(|axis| from[axis].min(to[axis]));
+        let high = [0, 1, 2].map(|axis| from[axis].max(to[axis]));
+        let mut nearest: Option<f64> = None;
+        self.mesh.tree.overlapping(low, high, &mut |number| {
+            if let Some(part) = pierces(&self.mesh.triangles[number], from, way) {
+                nearest = Some(nearest.map_or(part, |nearest| nearest.min(part)));
+            }
+            true
+        });
+        nearest
+    }
+
+    pub(super) fn bounds(&self) -> (Vector, Vector) {
+        self.mesh.tree.bounds()
+    }
+
+    pub(super) fn near(&self, from: Vector, to: Vector) -> bool {
+        let mut found = false;
+        self.mesh.tree.overlapping(from, to, &mut |number| {
+            // The box has corners on both sides of the triangle's plane.
+            let corners = &self.mesh.triangles[number];
+            let normal = normal(corners);
+            let middle = [0, 1, 2].map(|axis| 0.5 * (from[axis] + to[axis]));
+            let reach: f64 = (0..3).map(|axis| 0.5 * (to[axis] - from[axis]) * normal[axis].abs()).sum();
+            found = dot(normal, minus(middle, corners[0])).abs() <= reach * (1.0 + 1e-9);
+            !found
+        });
+        found
+    }
+
+    pub(super) fn shifted(&self, by: Vector) -> Surface {
+        if by == [0.0; 3] { self.clone() } else { self.map(|at| [0, 1, 2].map(|axis| at[axis] + by[axis])) }
+    }
+
+    /// How it lies to cells of that width, one of which has its lower corner in the origin.
+    pub fn thickness(&self, width: f64) -> Thickness {
+        use rayon::prelude::*;
+        let (low, high) = self.bounds();
+        let first = |axis: usize| (low[axis] / width - 0.5).floor() as i64;
+        let count = |axis: usize| ((high[axis] / width - 0.5).ceil() as i64 - first(axis) + 1).max(0) as usize;
+        let none = Thickness { cells: 0, thin: 0, thinnest: None };
+        let of_axis = |axis: usize| {
+            let (one, other) = ((axis + 1) % 3, (axis + 2) % 3);
+            let line = |at: usize| {
+                let mut through = [0.0; 3];
+                through[one] = ((first(one) + (at % count(one)) as i64) as f64 + 0.5) * width;
+                through[other] = ((first(other) + (at / count(one)) as i64) as f64 + 0.5) * width;
+                let mut crossed = Vec::new();
+                self.ray(axis, through, |place, normal| crossed.push((place, normal)));
+                crossed.sort_by(|a, b| a.0.total_cmp(&b.0));
+                let mut found = none;
+                for pair in crossed.chunks_exact(2) {
+                    let ((from, enters), (to, leaves)) = (pair[0], pair[1]);
+                    let inside = ((to / width - 0.5).ceil() - (from / width - 0.5).ceil()) as usize;
+                    found.cells += if axis == 0 { inside } else { 0 };
+                    // What a line cuts off an edge or a rounded part is no thin part: its sides are nearly parallel.
+                    let (steep, parallel) = (enters[axis].abs(), -dot(enters, leaves));
+                    if inside == 0 && steep > 0.5 && parallel > PARALLEL {
+                        through[axis] = 0.5 * (from + to);
+                        let thickness = steep * (to - from);
+                        found = found.and(Thickness { cells: 0, thin: 1, thinnest: Some((through, thickness)) });
+                    }
+                }
+                found
+            };
+            (0..count(one) * count(other)).into_par_iter().map(line).reduce(|| none, Thickness::and)
+        };
+        (0..3).map(of_axis).fold(none, Thickness::and)
+    }
+}
+
+impl Thickness {
+    fn and(self, other: Thickness) -> Thickness {
+        let thinner = match (self.thinnest, other.thinnest) {
+            (Some(one), Some(other)) => Some(if other.1 < one.1 { other } else { one }),
+            (one, other) => one.or(other),
+        };
+        Thickness { cells: self.cells + other.cells, thin: self.thin + other.thin, thinnest: thinner }
+    }
+}
+
+impl PartialEq for Surface {
+    fn eq(&self, other: &Self) -> bool {
+        self.mesh.triangles == other.mesh.triangles
+    }
+}
+
+impl fmt::Debug for Surface {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (from, to) = self.bounds();
+        write!(out, "{} triangles from {from:?} to {to:?}", self.triangles())
+    }
+}
+
+fn bounds(corners: &Triangle) -> (Vector, Vector) {
+    let of = |pick: fn(f64, f64) -> f64| {
+        [0, 1, 2].map(|axis| pick(pick(corners[0][axis], corners[1][axis]), corners[2][axis]))
+    };
+    (of(f64::min), of(f64::max))
+}
+
+fn normal(corners: &Triangle) -> Vector {
+    let (a, b) = (minus(corners[1], corners[0]), minus(corners[2], corners[0]));
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+
+/// Whether a flat triangle covers a point; of triangles that share an edge, one covers each point of it.
+fn covers(corners: [[f64; 2]; 3], at: [f64; 2]) -> bool {
+    let mut covered = false;
+    for corner in 0..3 {
+        let (one, other) = (corners[corner], corners[(corner + 1) % 3]);
+        // The same formula whichever way the edge goes.
+        let (low, high) = if one[1] < other[1] { (one, other) } else { (other, one) };
+        if low[1] <= at[1] && at[1] < high[1] {
+            let cut = low[0] + (at[1] - low[1]) / (high[1] - low[1]) * (high[0] - low[0]);
+            covered ^= at[0] < cut;
+        }
+    }
+    covered
+}
+
+/// The part of a way at which it goes through a triangle, edges included (Möller & Trumbore, J. Graphics Tools 2 (1997) 21).
+fn pierces(corners: &Triangle, from: Vector, way: Vector) -> Option<f64> {
+    const SLACK: f64 = 1e-9;
+    let cross =
+        |a: Vector, b: Vector| [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
+    let (one, other) = (minus(corners[1], corners[0]), minus(corners[2], corners[0]));
+    let across = cross(way, other);
+    let scale = dot(one, across);
+    let off = minus(from, corners[0]);
+    let u = dot(off, across) / scale;
+    let turned = cross(off, one);
+    let v = dot(way, turned) / scale;
+    let part = dot(other, turned) / scale;
+    let inside = u >= -SLACK && v >= -SLACK && u + v <= 1.0 + SLACK;
+    (part.is_finite() && inside && (0.0..=1.0).contains(&part)).then_some(part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A box of twelve triangles.
+    fn cuboid(low: Vector, high: Vector) -> Vec<Triangle> {
+        let corner = |at: usize| [0, 1, 2].map(|axis| if at >> axis & 1 == 1 { high[axis] } else { low[axis] });
+        let faces = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+        faces.iter().flat_map(|[a, b, c, d]| [[*a, *b, *c], [*a, *c, *d]]).map(|face| face.map(corner)).collect()
+    }
+
+    /// A sphere as an octahedron whose faces are divided.
+    fn ball(centre: Vector, radius: f64, rounds: usize) -> Surface {
+        let unit = |at: Vector| {
+            let norm = dot(at, at).sqrt();
+            at.map(|x| x / norm)
+        };
+        let mut faces: Vec<Triangle> = (0..8)
+            .map(|octant| {
+                let axis = |axis: usize| {
+                    let mut at = [0.0; 3];
+                    at[axis] = if octant >> axis & 1 == 1 { 1.0 } else { -1.0 };
+                    at
+                };
+                let turned = (octant as u32).count_ones().is_multiple_of(2);
+                if turned { [axis(1), axis(0), axis(2)] } else { [axis(0), axis(1), axis(2)] }
+            })
+            .collect();
+        for _ in 0..rounds {
+            let halves = |[a, b, c]: Triangle| {
+                let mid = |a: Vector, b: Vector| {
+                    let (a, b) = if a < b { (a, b) } else { (b, a) };
+                    unit([0, 1, 2].map(|axis| a[axis] + b[axis]))
+                };
+                let (ab, bc, ca) = (mid(a, b), mid(b, c), mid(c, a));
+                [[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]]
+            };
+            faces = faces.into_iter().flat_map(halves).collect();
+        }
+        Surface::new(faces).map(|at| [0, 1, 2].map(|axis| centre[axis] + radius * at[axis]))
+    }
+
+    #[test]
+    fn a_ball_of_triangles_is_a_sphere() {
+        let (centre, radius) = ([5.0, 6.0, 7.0], 3.1);
+        let (ball, sphere) = (ball(centre, radius, 5), super::super::Shape::Sphere { centre, radius });
+        assert_eq!((ball.triangles(), ball.open()), (8 * 1024, None));
+        let mut inside = 0;
+        for at in 0..24 * 24 * 24 {
+            let at = [at % 24, at / 24 % 24, at / 576].map(|at| 0.5 * at as f64 + 0.13);
+            let distance = dot(minus(at, centre), minus(at, centre)).sqrt();
+            if (distance - radius).abs() < 0.01 {
+                continue;
+            }
+            assert_eq!(ball.contains(at), distance < radius, "{at:?}");
+            inside += usize::from(distance < radius);
+            let to = [at[0] + 0.5, at[1] - 0.5, at[2] + 0.5];
+            if distance > radius && sphere.contains(to) {
+                let (found, exact) = (ball.crossing(at, to), sphere.crossing(at, to).unwrap());
+                assert!(found.is_none() && exact > 0.98 || (found.unwrap() - exact).abs() < 0.05, "{found:?} {exact}");
+            }
+        }
+        assert!(inside > 900, "{inside}");
+        assert!(ball.near([1.9, 5.9, 6.9], [2.0, 6.1, 7.1]) && !ball.near([4.0, 5.0, 6.0], [5.0, 6.0, 7.0]));
+    }
+
+    #[test]
+    fn rays_through_edges_and_corners_count_once() {
+        let cuboid = Surface::new(cuboid([0.0; 3], [4.0; 3]));
+        assert_eq!(cuboid.open(), None);
+        // Diagonals of faces, edges and corners lie on these lines.
+        for at in 0..9 * 9 * 9 {
+            let at = [at % 9, at / 9 % 9, at / 81].map(|at| at as f64 - 2.0);
+            let strictly = at.iter().all(|x| 0.0 < *x && *x < 4.0);
+            let beyond = at.iter().any(|x| *x < 0.0 || *x > 4.0);
+            assert!(!strictly || cuboid.contains(at), "{at:?}");
+            assert!(!beyond || !cuboid.contains(at), "{at:?}");
+        }
+    }
+
+    #[test]
+    fn a_hole_is_found_and_where_it_is() {
+        let mut triangles = cuboid([0.0; 3], [2.0; 3]);
+        triangles.remove(3);
+        let open = Surface::new(triangles).open().unwrap();
+        assert_eq!(open.edges, 3);
+        assert_eq!(open.at[2], 2.0);
+        let mut triangles = cuboid([0.0; 3], [2.0; 3]);
+        triangles[5].swap(0, 1);
+        assert_eq!(Surface::new(triangles).open().unwrap().edges, 6);
+    }
+
+    #[test]
+    fn a_plate_is_thin_where_no_centre_is_inside() {
+        let plate = |thickness: f64| Surface::new(cuboid([1.1, 1.1, 3.6], [9.1, 5.1, 3.6 + thickness]));
+        let thin = plate(0.3).thickness(1.0);
+        assert_eq!((thin.cells, thin.thin), (0, 32));
+        let (place, thickness) = thin.thinnest.unwrap();
+        assert!((thickness - 0.3).abs() < 1e-12 && (place[2] - 3.75).abs() < 1e-12, "{thin:?}");
+        let thick = plate(1.2).thickness(1.0);
+        assert_eq!((thick.cells, thick.thin, thick.thinnest), (32, 0, None));
+        assert_eq!(ball([5.0; 3], 3.1, 4).thickness(0.5).thin, 0);
+    }
+
+    #[test]
+    fn text_and_binary_files_are_the_same_surface() {
+        let triangles = cuboid([0.5, 0.0, -1.0], [2.0, 1.5, 3.25]);
+        let mut text = String::from("solid box\n");
+        let mut binary = vec![0; 80];
+        binary.extend((triangles.len() as u32).to_le_bytes());
+        for corners in &triangles {
+            text += "facet normal 0 0 0\nouter loop\n";
+            binary.extend([0; 12]);
+            for corner in corners {
+                text += &format!("vertex {} {} {}\n", corner[0], corner[1], corner[2]);
+                binary.extend(corner.iter().flat_map(|at| (*at as f32).to_le_bytes()));
+            }
+            text += "endloop\nendfacet\n";
+            binary.extend([0; 2]);
+        }
+        text += "endsolid box\n";
+        let expected = Surface::new(triangles);
+        assert_eq!(Surface::from_stl(text.as_bytes()), Ok(expected.clone()));
+        assert_eq!(Surface::from_stl(&binary), Ok(expected));
+        assert!(Surface::from_stl(b"solid nothing\nendsolid nothing\n").is_err());
+        assert!(Surface::from_stl(&binary[..200]).is_err());
+    }
+}

@@ -1,0 +1,167 @@
+//! Solids, and faces along which values vary, on the device.
+
+use lbm_bundle::{DISTANCE, Manifest, Role};
+
+use super::error::StepError;
+use super::setup::{FaceSpec, GridSpec, Instance, Walls, list, resolve};
+use super::{Simulation, launch};
+use crate::device::{Buffer, Device, DeviceError, Scalar};
+use crate::kernels::Given;
+use crate::mesh::{Block, Face, Grid};
+use crate::solid::{Cutters, Solid, Solids, Tables};
+
+/// Blocks with links that are cut one by one.
+pub(super) struct Bodies {
+    /// `rows[slot]`
+    pub(super) rows: Buffer,
+    /// `links[row][direction][cell]`
+    pub(super) links: Buffer,
+    /// `distances[row][direction][cell]`
+    pub(super) distances: Buffer,
+    /// The slots of each level that have a row.
+    pub(super) lists: Vec<Buffer>,
+    forces: Buffer,
+    first: usize,
+    count: usize,
+}
+
+/// The solids of a grid, and the faces along which values vary.
+pub(super) fn cutters(manifest: &Manifest, spec: &GridSpec, first: usize) -> Option<Cutters> {
+    let varies = |face: &FaceSpec| matches!(face, FaceSpec::Wall(wall) if !wall.formulas.is_empty());
+    let varying: [bool; 6] = std::array::from_fn(|face| face < 2 * manifest.dim as usize && varies(&spec.faces[face]));
+    if spec.solids.is_empty() && varying == [false; 6] {
+        return None;
+    }
+    let dim = manifest.dim as usize;
+    let periodic = std::array::from_fn(|axis| {
+        axis >= dim || Face::of_axis(axis).iter().all(|face| spec.faces[face.index()] == FaceSpec::Periodic)
+    });
+    let block = manifest.block.map(|side| side as usize);
+    Some(Cutters { solids: Solids::new(&spec.solids, dim, spec.size, block, periodic), first, varying })
+}
+
+/// The walls that are the surfaces of solids.
+pub(super) fn surfaces(manifest: &Manifest, solids: &[Solid]) -> Result<Vec<Instance>, StepError> {
+    let fitting = || manifest.boundaries.iter().filter(|rule| manifest.solid_rules.contains(&rule.code));
+    let surface = |solid: &Solid| {
+        let rule = fitting().find(|rule| rule.name == solid.rule).ok_or_else(|| StepError::SolidRule {
+            rule: solid.rule.clone(),
+            known: list(fitting().map(|rule| rule.name.as_str())),
+        })?;
+        let mut values = solid.values.clone();
+        if let Some(distance) = rule.params.iter().find(|param| param.name == DISTANCE) {
+            // The kernels read that of the link.
+            values.push((distance.name.clone(), vec![0.5; distance.components as usize]));
+        }
+        let values = resolve(&format!("`{}` of a solid", rule.name), &rule.params, &values)?;
+        Ok(Instance { rule: rule.code, values: values.into_iter().flatten().collect() })
+    };
+    solids.iter().map(surface).collect()
+}
+
+/// The walls at the links that cross faces along which values vary.
+fn crossings(manifest: &Manifest, spec: &GridSpec, tables: &Tables) -> Result<Vec<Instance>, StepError> {
+    let instance = |crossing: &crate::solid::Crossing| {
+        let face = Face::ALL[crossing.face];
+        let FaceSpec::Wall(wall) = &spec.faces[crossing.face] else { unreachable!("a face that varies is a wall") };
+        let rule = super::setup::find_rule(manifest, face, &wall.rule)?;
+        if !manifest.solid_rules.contains(&rule.code) {
+            return Err(StepError::VaryingRule { face: face.name(), rule: rule.name.clone() });
+        }
+        let mut values = wall.values.clone();
+        for (name, formulas) in &wall.formulas {
+            values.push((name.clone(), formulas.iter().map(|formula| formula.at(crossing.at)).collect()));
+        }
+        let values = resolve(&format!("`{}` at {}", rule.name, face.name()), &rule.params, &values)?;
+        Ok(Instance { rule: rule.code, values: values.into_iter().flatten().collect() })
+    };
+    tables.crossings.iter().map(instance).collect()
+}
+
+impl Bodies {
+    /// Tables on the device, and all walls: those of faces, `instances`, with those of links after them.
+    pub(super) fn new(
+        device: &Device,
+        manifest: &Manifest,
+        grid: &Grid,
+        spec: &GridSpec,
+        levels: usize,
+        cutters: &Cutters,
+        mut instances: Vec<Instance>,
+    ) -> Result<(Self, Walls), StepError> {
+        if manifest.kernel(Role::StreamCollideSolid).is_none() {
+            return Err(StepError::NoSolids { spec: manifest.spec.clone() });
+        }
+        let leaves = grid.leaves()?;
+        let blocks: Vec<Block> = leaves.iter().map(|leaf| leaf.block).collect();
+        let tables = cutters.tables(&blocks, &manifest.directions)?;
+        instances.extend(crossings(manifest, spec, &tables)?);
+        let mut rows = vec![-1; grid.slots()];
+        let mut lists = vec![Vec::new(); levels];
+        for (leaf, row) in leaves.iter().zip(&tables.rows) {
+            rows[leaf.slot.index()] = *row;
+            if *row >= 0 {
+                lists[leaf.block.level].push(leaf.slot.0 as i32);
+            }
+        }
+        let real = Scalar::from(manifest.real);
+        let mut distances = device.alloc(real, tables.distances.len())?;
+        distances.write_reals(0, &tables.distances)?;
+        let summed = manifest.kernel(Role::Force).map_or(1, |kernel| kernel.items_per_group as usize);
+        let sums = lists.iter().map(|list| list.len().div_ceil(summed)).max().unwrap_or(0);
+        let count = spec.solids.len();
+        let bodies = Bodies {
+            rows: device.ints(&rows)?,
+            links: device.ints(&tables.links)?,
+            distances,
+            lists: lists.iter().map(|list| device.ints(list)).collect::<Result<_, DeviceError>>()?,
+            forces: device.alloc(real, sums * count * manifest.dim as usize)?,
+            first: cutters.first,
+            count,
+        };
+        Ok((bodies, Walls::new(device, manifest, &instances)?))
+    }
+}
+
+impl Simulation {
+    /// The force of the fluid on each solid in the step that comes next, in lattice units of the coarsest level, by the exchange of
+    /// momentum along cut links (Ladd, J. Fluid Mech. 271 (1994) 285). The pressure counts from that of a fluid at rest of
+    /// density 1.
+    pub fn forces(&mut self) -> Result<Vec<[f64; 3]>, StepError> {
+        let Some(bodies) = &mut self.bodies else { return Ok(Vec::new()) };
+        let manifest = self.program.manifest();
+        let dim = manifest.dim as usize;
+        let summed = manifest.kernel(Role::Force).map_or(1, |kernel| kernel.items_per_group as usize);
+        let mut total = vec![[0.0; 3]; bodies.count];
+        for (at, level) in self.levels.iter().enumerate() {
+            let count = bodies.lists[at].len();
+            let given = vec![
+                ("ids", Given::Read(&bodies.lists[at])),
+                ("count", Given::Int(count as i32)),
+                ("neighbours", Given::Read(&self.grid.tables().neighbours)),
+                ("wall_rules", Given::Read(&self.walls.rules)),
+                ("wall_values", Given::Read(&self.walls.values)),
+                ("rows", Given::Read(&bodies.rows)),
+                ("links", Given::Read(&bodies.links)),
+                ("distances", Given::Read(&bodies.distances)),
+                ("src", Given::Read(&self.fields.populations[level.current])),
+                ("forces", Given::Write(&mut bodies.forces)),
+                ("first", Given::Int(bodies.first as i32)),
+                ("bodies", Given::Int(bodies.count as i32)),
+            ];
+            launch(&self.program, Role::Force, count, given, &level.params)?;
+            let sums = bodies.forces.read_reals(0..count.div_ceil(summed) * bodies.count * dim)?;
+            // A cell of a finer level has 2^-dim of the mass, and gives it away in half the time.
+            let scale = 0.5f64.powi((at * (dim - 1)) as i32);
+            for (entry, value) in sums.iter().enumerate() {
+                total[entry / dim % bodies.count][entry % dim] += scale * value;
+            }
+        }
+        Ok(total)
+    }
+
+    /// Number of solids.
+    pub fn solids(&self) -> usize {
+        self.bodies.as_ref().map_or(0, |bodies| bodies.count)
+    }
+}
