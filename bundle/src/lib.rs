@@ -357,6 +357,9 @@ pub struct Manifest {
     /// Codes of the boundary rules that surfaces of solids can have, if the bundle has kernels for them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub solid_rules: Vec<i32>,
+    /// Codes of the boundary rules that are mirrors, if the bundle has kernels for solids, which mirrors reflect too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mirror_rules: Vec<i32>,
     /// What crosses level jumps, if the bundle has kernels for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coupling: Option<Coupling>,

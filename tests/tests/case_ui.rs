@@ -202,6 +202,7 @@ fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
             },
         ],
         solid_rules: vec![0, 1, 2],
+        mirror_rules: vec![],
         coupling: None,
         kernels: vec![],
         viscosity: Transport {

@@ -87,6 +87,38 @@ fn what_the_fluid_loses_of_momentum_is_the_force_on_solids() {
     }
 }
 
+#[test]
+fn half_a_body_at_a_mirror_is_in_half_of_the_flow_around_the_whole() {
+    let device = Device::host(2).unwrap();
+    for rule in ["bounce_back", "interpolated_bounce_back"] {
+        let bundle = bundle("d2q9_bgk", &device, &["interpolated_bounce_back", "free_slip"], None);
+        let start = |[x, y, _]: [usize; 3], out: &mut [f64]| {
+            // Even about the middle of 32 rows.
+            let (x, y) = (x as f64 * 0.2, (y as f64 + 0.5 - 16.0).abs() * 0.3);
+            out.copy_from_slice(&[1.0 + 0.02 * (x + y).sin(), 0.05 * (2.0 + x.cos() * y.cos()), 0.0]);
+        };
+        let params = [("omega".to_string(), vec![1.7])];
+        let run = |grid: GridSpec, below: usize| {
+            let mut flow = Simulation::new(&device, &bundle, &grid, &params).unwrap();
+            flow.init(|[x, y, z], out| start([x, y + below, z], out)).unwrap();
+            flow.run(100).unwrap();
+            (flow.forces().unwrap()[0][0], flow.snapshot().unwrap())
+        };
+        let walls =
+            |grid: GridSpec| grid.with_wall(Face::YMax, "free_slip", &[]).with_wall(Face::YMin, "free_slip", &[]);
+        let whole = GridSpec::periodic([48, 32, 1]).with_solid(solid(circle(20.3, 16.0, 5.3), rule));
+        let half = GridSpec::periodic([48, 16, 1]).with_solid(solid(circle(20.3, 0.0, 5.3), rule));
+        let ((drag, all), (of_half, part)) = (run(walls(whole), 0), run(walls(half), 16));
+        assert!((2.0 * of_half / drag - 1.0).abs() < 1e-11, "{rule}: {of_half:e} {drag:e}");
+        let value =
+            |snapshot: &lbm_runtime::snapshot::Snapshot, x, y| snapshot.get("ux").unwrap()[snapshot.index(x, y, 0)];
+        for (x, y) in (0..48).flat_map(|x| (0..16).map(move |y| (x, y))) {
+            let (one, other) = (value(&all, x, y + 16), value(&part, x, y));
+            assert!((one - other).abs() < 1e-12, "{rule} at {x} {y}: {one:e} {other:e}");
+        }
+    }
+}
+
 /// Drag over viscosity and mean velocity (over all of the box, solids included), once it is steady. As published ones do, it
 /// counts the push of a pressure gradient on the solid too, where there is a force on the fluid alone here.
 fn drag(spec: &'static str, device: &Device, grid: &GridSpec, omega: f64, steps: u64) -> f64 {

@@ -45,6 +45,10 @@ pub fn manifest(model: &Model, options: &Options, findings: &Findings, cost: imp
     });
     let fields = model.fields().iter();
     let components = |rule: &lbm_dsl::model::Boundary| rule.params.iter().map(|param| param.components as u32).sum();
+    let rules_that = |is: &dyn Fn(usize) -> bool| {
+        let all = 0..if options.solids { model.boundaries().len() } else { 0 };
+        all.filter(|rule| is(*rule)).map(|rule| rule as i32).collect()
+    };
     let mut manifest = Manifest {
         abi: ABI,
         spec: model.name().into(),
@@ -61,13 +65,8 @@ pub fn manifest(model: &Model, options: &Options, findings: &Findings, cost: imp
             .map(|field| bundle::Field { name: field.name.clone(), components: field.components.len() as u32 })
             .collect(),
         boundaries: boundaries.collect(),
-        solid_rules: match options.solids {
-            true => (0..model.boundaries().len())
-                .filter(|rule| solids::fits(model, *rule))
-                .map(|rule| rule as i32)
-                .collect(),
-            false => Vec::new(),
-        },
+        solid_rules: rules_that(&|rule| solids::fits(model, rule)),
+        mirror_rules: rules_that(&|rule| solids::is_mirror(model, rule)),
         coupling: options.coupling.map(|at| coupling(model, &model.couplings()[at])),
         kernels: Vec::new(),
         viscosity: transport(&findings.viscosity),

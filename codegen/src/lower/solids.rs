@@ -14,9 +14,17 @@ use crate::ir::KernelIr;
 /// Whether surfaces of solids can have the rule with that position.
 pub fn fits(model: &Model, rule: usize) -> bool {
     match &model.boundaries()[rule].rule {
-        Rule::Link(links) => !reads(model.exprs(), links, |symbol| matches!(symbol, Symbol::Mirrored(_))),
+        Rule::Link(_) => !is_mirror(model, rule),
         Rule::Node(_) => turned(model, rule).is_some(),
     }
+}
+
+/// Whether the rule with that position is a mirror.
+pub fn is_mirror(model: &Model, rule: usize) -> bool {
+    let Rule::Link(links) = &model.boundaries()[rule].rule else { return false };
+    let needed = model.exprs().needed(links);
+    let mirrored = |node: &Expr| matches!(node, Expr::Symbol(Symbol::Mirrored(_)));
+    model.exprs().iter().any(|(id, node)| needed[id.index()] && mirrored(node))
 }
 
 /// A rule of nodes that fits as one of links, `solid_<rule>`: what enters along each direction.
@@ -83,9 +91,4 @@ fn turn(
         new[id.index()] = Some(exprs.add(node));
     }
     new[root.index()]
-}
-
-fn reads(exprs: &Exprs, roots: &[ExprId], is: impl Fn(&Symbol) -> bool) -> bool {
-    let needed = exprs.needed(roots);
-    exprs.iter().any(|(id, node)| needed[id.index()] && matches!(node, Expr::Symbol(symbol) if is(symbol)))
 }

@@ -32,6 +32,7 @@ pub(super) fn manifest() -> Manifest {
         fields: vec![],
         boundaries: vec![rule("bounce_back", 0, vec![]), rule("moving_wall", 1, vec![velocity])],
         solid_rules: vec![],
+        mirror_rules: vec![],
         coupling: None,
         kernels: vec![],
         viscosity: Transport { formula: "1/3*(1/omega - 1/2)".into(), rate: Some("omega".into()) },

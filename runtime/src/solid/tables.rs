@@ -47,6 +47,8 @@ pub struct Cutters {
     pub first: usize,
     /// Whether values vary along each face, in the order of [`Face::ALL`].
     pub varying: [bool; 6],
+    /// Whether each face is a mirror.
+    pub mirrors: [bool; 6],
 }
 
 /// The point of a face at which a link crosses it.
@@ -157,13 +159,23 @@ impl Cutters {
         if far.iter().any(|(_, shape)| shape.contains(centre([0; 3]))) {
             return Found::All;
         }
-        // The face through which a way to a cell leaves the domain; where there are several, that of the first axis.
+        // The wall through which a way to a cell leaves the domain; where there are several, that of the first axis. Mirrors let
+        // it go on, inside.
         let left = |at: [i32; 3]| {
             (0..dim).find_map(|axis| {
                 let place = lowest(axis) as i64 + i64::from(at[axis]);
                 let beyond = !(0..(size[axis] << block.level) as i64).contains(&place);
-                (beyond && !periodic[axis]).then(|| Face::of_axis(axis)[usize::from(place >= 0)].index())
+                let face = Face::of_axis(axis)[usize::from(place >= 0)].index();
+                (beyond && !periodic[axis] && !self.mirrors[face]).then_some(face)
             })
+        };
+        let seen = |point: Vector| -> Vector {
+            let image = |axis: usize| match (point[axis], size[axis] as f64) {
+                (at, _) if at < 0.0 && self.mirrors[2 * axis] => -at,
+                (at, end) if at > end && self.mirrors[2 * axis + 1] => 2.0 * end - at,
+                (at, _) => at,
+            };
+            [0, 1, 2].map(|axis| if axis < dim { image(axis) } else { point[axis] })
         };
         let at_varying_face = (0..2 * dim).any(|face| {
             let blocks = (size[face / 2] / sides[face / 2]) << block.level;
@@ -178,7 +190,7 @@ impl Cutters {
         let is_solid: Vec<bool> = (0..around.iter().product::<usize>())
             .map(|at| {
                 let at = [at % around[0], at / around[0] % around[1], at / (around[0] * around[1])];
-                let point = centre([0, 1, 2].map(|axis| at[axis] as i32 - border[axis]));
+                let point = seen(centre([0, 1, 2].map(|axis| at[axis] as i32 - border[axis])));
                 near.iter().any(|(_, shape)| shape.contains(point))
             })
             .collect();
@@ -208,7 +220,7 @@ impl Cutters {
                         any = true;
                     }
                     None if solid(upwind) => {
-                        let (solid, distance) = first(&near, centre(at), centre(upwind));
+                        let (solid, distance) = first(&near, centre(at), centre(upwind), seen);
                         row.links[link] = (self.first + solid) as i32 + 1;
                         row.distances[link] = distance;
                         any = true;
@@ -225,10 +237,19 @@ impl Cutters {
     }
 }
 
-/// The solid whose surface is first on the way from a fluid's cell to a solid one, and its distance over that of the cells.
-fn first(near: &[&(usize, Shape)], from: Vector, to: Vector) -> (usize, f64) {
-    let cut = |(solid, shape): &&(usize, Shape)| Some((*solid, shape.crossing(from, to)?));
-    let inside = || near.iter().find(|(_, shape)| shape.contains(to)).map_or(0, |(solid, _)| *solid);
+/// The solid whose surface is first on the way from a fluid's cell to a solid one, and its distance over that of the cells. `seen` is
+/// where mirrors, half-way, have a point that is beyond them.
+fn first(near: &[&(usize, Shape)], from: Vector, to: Vector, seen: impl Fn(Vector) -> Vector) -> (usize, f64) {
+    let last = seen(to);
+    let cut = |(solid, shape): &&(usize, Shape)| {
+        if last == to {
+            return Some((*solid, shape.crossing(from, to)?));
+        }
+        let turn = [0, 1, 2].map(|axis| 0.5 * (from[axis] + to[axis]));
+        let before = shape.crossing(from, turn).map(|part| 0.5 * part);
+        Some((*solid, before.or_else(|| shape.crossing(turn, last).map(|part| 0.5 + 0.5 * part))?))
+    };
+    let inside = || near.iter().find(|(_, shape)| shape.contains(last)).map_or(0, |(solid, _)| *solid);
     // A centre that lies on a surface to the last digit may be counted as inside without a crossing.
     let cut = near.iter().filter_map(cut).min_by(|one, other| one.1.total_cmp(&other.1));
     let (solid, distance) = cut.unwrap_or_else(|| (inside(), 1.0));
@@ -246,7 +267,7 @@ mod tests {
         let shape = Shape::Cylinder { centre: [13.0, 8.5, 0.0], axis: [0.0, 0.0, 1.0], radius: 3.2, length: None };
         let solid = Solid { shape, rule: "bounce_back".into(), values: vec![], level: 0 };
         let solids = Solids::new(&[solid], 2, [32, 16, 1], [8, 8, 1], [false, true, true]);
-        Cutters { solids, first: 2, varying }
+        Cutters { solids, first: 2, varying, mirrors: [false; 6] }
     }
 
     fn blocks(count: [usize; 2]) -> Vec<Block> {
@@ -312,7 +333,7 @@ mod tests {
         let shape = Shape::Box { from: [-1.0, -1.0, -1.0], to: [9.0, 9.0, 1.0] };
         let solid = Solid { shape, rule: "bounce_back".into(), values: vec![], level: 0 };
         let solids = Solids::new(&[solid], 2, [32, 16, 1], [8, 8, 1], [false; 3]);
-        let cutters = Cutters { solids, first: 4, varying: [false; 6] };
+        let cutters = Cutters { solids, first: 4, varying: [false; 6], mirrors: [false; 6] };
         let tables = cutters.tables(&blocks([4, 2]), &manifest().directions).unwrap();
         assert_eq!(tables.rows, [0, 1, -1, -1, 2, 3, -1, -1]);
     }

@@ -37,7 +37,12 @@ pub(super) fn cutters(manifest: &Manifest, spec: &GridSpec, first: usize) -> Opt
         axis >= dim || Face::of_axis(axis).iter().all(|face| spec.faces[face.index()] == FaceSpec::Periodic)
     });
     let block = manifest.block.map(|side| side as usize);
-    Some(Cutters { solids: Solids::new(&spec.solids, dim, spec.size, block, periodic), first, varying })
+    let is_mirror = |face: &FaceSpec| {
+        let FaceSpec::Wall(wall) = face else { return false };
+        manifest.boundaries.iter().any(|rule| rule.name == wall.rule && manifest.mirror_rules.contains(&rule.code))
+    };
+    let mirrors = std::array::from_fn(|face| face < 2 * dim && is_mirror(&spec.faces[face]));
+    Some(Cutters { solids: Solids::new(&spec.solids, dim, spec.size, block, periodic), first, varying, mirrors })
 }
 
 /// The walls that are the surfaces of solids.

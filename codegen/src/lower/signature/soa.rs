@@ -13,6 +13,7 @@ pub fn manifest(blocks: Manifest) -> Manifest {
         kernels: Vec::new(),
         coupling: None,
         solid_rules: Vec::new(),
+        mirror_rules: Vec::new(),
         ..blocks.clone()
     };
     let of_blocks_alone = [Role::StreamCollideWalls, Role::StreamCollideJump, Role::StreamCollideJumpWalls];
