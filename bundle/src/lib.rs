@@ -60,6 +60,7 @@ use serde::{Deserialize, Serialize};
 pub mod mesh;
 mod postfix;
 mod read;
+pub mod wishes;
 
 pub use postfix::Postfix;
 pub use read::ManifestError;
@@ -138,8 +139,25 @@ pub enum Role {
     Force,
     /// Macroscopic fields of the listed blocks: `macroscopic(ids, count, src, fields)`.
     Macroscopic,
+    /// While a forest changes, populations of coarse blocks from those of the blocks that refine them, if the bundle has a
+    /// [`Coupling`]: `average(ids, count, parts, nodes, levels, sets, populations_0, populations_1)`. Mass and momentum stay.
+    Average,
+    /// The reverse: `fill(ids, count, neighbours, parts, nodes, levels, sets, populations_0, populations_1)`.
+    Fill,
+    /// Populations from other slots: `relocate(ids, count, from, src, dst)`.
+    Relocate,
+    /// The level that each block wishes to have, by a program of [`wishes`]:
+    /// `wish(ids, count, neighbours, nodes, levels, places, fields, ops, length, constants, finest, want)`.
+    Wish,
     /// The collision alone on plain arrays `[direction][state]` of `count` states: `collide(count, src, dst, params..)`.
     Collide,
+}
+
+impl Role {
+    /// Whether its kernel is made of a spec's formulas; others only move data, or look at them.
+    pub fn is_arithmetic(self) -> bool {
+        !matches!(self, Role::Average | Role::Fill | Role::Relocate | Role::Wish)
+    }
 }
 
 /// Type of a kernel argument.
@@ -160,6 +178,8 @@ pub enum ArgType {
     Reals,
     /// `real *`, written by the kernel.
     RealsOut,
+    /// `const double *`, whatever the bundle's real type.
+    Doubles,
 }
 
 /// One kernel argument.

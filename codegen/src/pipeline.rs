@@ -236,7 +236,8 @@ impl Plans<'_> {
             Role::Macroscopic => macroscopic,
             _ => collide,
         };
-        let manifest = signature::manifest(self.model, options, &self.findings, |role| of_role(role).simplified);
+        let as_emitted = |role: Role| if role.is_arithmetic() { of_role(role).simplified } else { Cost::default() };
+        let manifest = signature::manifest(self.model, options, &self.findings, as_emitted);
         let method = Method {
             manifest: &manifest,
             summary: self.model.summary(),
@@ -371,6 +372,8 @@ fn report(manifest: &Manifest, naive: impl Fn(Role) -> Cost, walls: &[Kernel]) -
         target: manifest.target,
         real: manifest.real,
         block: manifest.block,
-        kernels: manifest.kernels.iter().map(of_role).chain(walls.iter().map(of_wall)).collect(),
+        kernels: (manifest.kernels.iter().filter(|kernel| kernel.role.is_arithmetic()).map(of_role))
+            .chain(walls.iter().map(of_wall))
+            .collect(),
     }
 }

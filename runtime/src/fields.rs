@@ -40,10 +40,30 @@ impl Fields {
         for buffer in &mut populations {
             buffer.poison()?;
         }
-        let mut saved = device.alloc(scalar, saved)?;
-        saved.poison()?;
+        let saved = saved_for(device, manifest, grid.corners())?;
         Ok(Fields { populations, saved, macroscopic: device.alloc(scalar, field_length)? })
     }
+
+    /// Bytes for the data of a slot, with its part of what is kept at corners, which few blocks need.
+    pub fn bytes_of_slot(manifest: &Manifest) -> usize {
+        let (populations, fields) = (Layout::populations(manifest).slot_len(), Layout::fields(manifest).slot_len());
+        (2 * populations + populations / 8 + fields) * manifest.real.bytes()
+    }
+
+    /// After the grid has changed: room for what is kept at corners. Nothing is kept between steps.
+    pub fn make_room(&mut self, device: &Device, manifest: &Manifest, grid: &Grid) -> Result<(), DeviceError> {
+        if grid.corners() * Layout::populations(manifest).slot_len() > self.saved.len() {
+            self.saved = device.alloc(Scalar::from(manifest.real), 0)?;
+            self.saved = saved_for(device, manifest, grid.corners() + grid.corners() / 4)?;
+        }
+        Ok(())
+    }
+}
+
+fn saved_for(device: &Device, manifest: &Manifest, corners: usize) -> Result<Buffer, DeviceError> {
+    let mut saved = device.alloc(Scalar::from(manifest.real), corners * Layout::populations(manifest).slot_len())?;
+    saved.poison()?;
+    Ok(saved)
 }
 
 /// Names of the field components in the order of their values: `rho`, `ux`, `uy`.

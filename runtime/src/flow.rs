@@ -15,6 +15,7 @@ use thiserror::Error;
 use crate::bandwidth::copy_bandwidth;
 use crate::case::Case;
 use crate::device::{Device, DeviceError};
+use crate::fields::component_names;
 use crate::mesh::{self, Block};
 use crate::observe::{self, NotFinite};
 use crate::output::Recorder;
@@ -24,7 +25,7 @@ use crate::output::sink::OutputError;
 use crate::output::summary::{Carried, Measured, StopReason, Summary, bytes_per_update};
 use crate::restart::{self, Bits, Course, Identity, Restart, RestartError};
 use crate::snapshot::Snapshot;
-use crate::step::{FaceSpec, GridSpec, Phase, Simulation, StepError, Timings, WallSpec};
+use crate::step::{Adaptations, FaceSpec, GridSpec, Phase, Simulation, StepError, Timings, WallSpec};
 
 /// Longest stretch between two looks at the progress line, in seconds.
 const STRETCH: f64 = 0.25;
@@ -95,8 +96,8 @@ struct Run<'a> {
     flow: Simulation,
     /// Sums at the start, by name.
     start: Vec<(String, f64)>,
-    /// Wall time of steps before this run went on, in seconds.
-    before: f64,
+    /// Wall time and cell updates of steps before this run went on, in seconds.
+    before: (f64, u64),
     /// Change of velocity at the last check for steady flow.
     residual: Option<f64>,
     /// The state at the last check, to be compared with that of the next.
@@ -117,13 +118,14 @@ impl<'a> Run<'a> {
         let restart = control.resume.map(|path| Restart::open(path, &identity)).transpose()?;
         let mut recorder = Recorder::create(case, folder)?;
         let (mut flow, mut checked) = (simulation(case, bundle, device, restart.as_ref())?, None);
-        let (mut start, mut before, mut residual) = (vec![], 0.0, None);
+        let (mut start, mut before, mut residual) = (vec![], (0.0, 0), None);
         match restart {
             Some(restart) => {
                 let course = restart.course();
                 recorder.resume(&course.recorded);
                 start = course.start.iter().map(|(name, sum)| (name.clone(), sum.0)).collect();
-                (before, residual) = (course.seconds.0, course.residual.map(|change| change.0));
+                (before, residual) = ((course.seconds.0, course.updates), course.residual.map(|change| change.0));
+                flow.restore_adaptations(course.adaptations);
                 checked = restart.restore(&mut flow)?;
             }
             None => {
@@ -191,7 +193,11 @@ impl<'a> Run<'a> {
     }
 
     fn seconds(&self) -> f64 {
-        self.before + self.flow.timings().seconds()
+        self.before.0 + self.flow.timings().seconds()
+    }
+
+    fn updates(&self) -> u64 {
+        self.before.1 + self.flow.timings().updates()
     }
 
     /// Writes a restart file.
@@ -200,6 +206,8 @@ impl<'a> Run<'a> {
         let course = Course {
             step,
             seconds: Bits(self.seconds()),
+            updates: self.updates(),
+            adaptations: self.flow.adaptations(),
             start: self.start.iter().map(|(name, sum)| (name.clone(), Bits(*sum))).collect(),
             residual: self.residual.map(Bits),
             recorded: self.recorder.recorded(),
@@ -221,7 +229,8 @@ impl<'a> Run<'a> {
             .collect();
         let measured = Measured {
             levels: self.flow.grid().cells_of_levels(),
-            updates: self.flow.grid().updates(),
+            updates: self.updates(),
+            adaptations: self.case.refinement.is_some().then(|| self.flow.adaptations()),
             phases: phases(self.flow.timings()),
             device: device.describe(),
             steps: self.flow.step(),
@@ -264,7 +273,12 @@ pub fn run(
     let mut progress = Progress::new(facts, false);
     let mut watch = Watch::new();
     let mut stop = StopReason::Steps;
+    let mut told = false;
     while run.flow.step() < case.stop.steps {
+        if run.flow.adaptations().refusals > 0 && !told {
+            told = true;
+            progress.say(&refusal(&run.flow.adaptations()));
+        }
         run.flow.run(stretch(case, &run.flow))?;
         let step = run.flow.step();
         if run.recorder.wants_forces(step) || step == case.stop.steps {
@@ -279,7 +293,7 @@ pub fn run(
                 return Err(error);
             }
         }
-        progress.update(step, run.residual.filter(|_| run.checks(step)));
+        progress.update(step, run.flow.grid().updates(), run.residual.filter(|_| run.checks(step)));
         if run.is_steady() {
             stop = StopReason::Steady;
             break;
@@ -301,10 +315,20 @@ fn of_level(level: usize) -> String {
     if level == 0 { String::new() } else { format!(" of level {level}") }
 }
 
+/// What a user is told when the grid cannot be refined as it should.
+fn refusal(adaptations: &Adaptations) -> String {
+    format!(
+        "note: {} refinements did not fit: there is memory for {} blocks; coarse levels come first, and on a level the curve's \
+         beginning; raise `refinement.memory` or its threshold",
+        adaptations.most_refused, adaptations.room
+    )
+}
+
 /// Mean seconds of each phase that takes any.
 fn phases(timings: &Timings) -> BTreeMap<String, f64> {
     let of = |phase: Phase| (phase.name().to_string(), timings.phase(phase));
-    Phase::ALL.into_iter().map(of).filter(|(_, seconds)| *seconds > 0.0).collect()
+    let adapting = ("adapt".to_string(), timings.adapting() / timings.steps().max(1) as f64);
+    Phase::ALL.into_iter().map(of).chain([adapting]).filter(|(_, seconds)| *seconds > 0.0).collect()
 }
 
 /// What a run did, in a few lines for people.
@@ -354,15 +378,12 @@ fn simulation(
         grid.faces[face.index()] = FaceSpec::Wall(rule);
     }
     grid.solids = case.solids.iter().map(|body| body.solid.clone()).collect();
-    let cells = case.block.map(|side| side as usize);
-    let levels = case.refinement.as_ref().map_or(1, |refinement| refinement.finest + 1);
+    let Some(refinement) = &case.refinement else { return Simulation::new(device, bundle, &grid, &case.params) };
+    let adaptivity = refinement.adaptivity(case.dim, &component_names(&bundle.manifest));
     let refined = restart.map(|restart| refined(restart.leaves()));
-    let refines = |block: Block| match (&refined, &case.refinement) {
-        (Some(refined), _) => refined.contains(&block),
-        (None, Some(refinement)) => refinement.refines(block, cells),
-        (None, None) => false,
-    };
-    Simulation::refined(device, bundle, &grid, &case.params, levels, refines)
+    let refines = refined.as_ref().map(|refined| |block: Block| refined.contains(&block));
+    let refines = refines.as_ref().map(|refines| refines as &(dyn Fn(Block) -> bool + Sync));
+    Simulation::adaptive(device, bundle, &grid, &case.params, &adaptivity, refines)
 }
 
 /// All blocks that leaves are parts of.

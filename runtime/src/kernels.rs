@@ -260,6 +260,10 @@ fn check(device: &Device, manifest: &Manifest) -> Result<(), KernelError> {
                 "distances",
                 "src",
             ]),
+            Role::Average => starts(&["ids", "count", "parts", "nodes"]),
+            Role::Fill => starts(&["ids", "count", "neighbours", "parts"]),
+            Role::Relocate => starts(&["ids", "count", "from", "src", "dst"]),
+            Role::Wish => starts(&["ids", "count", "neighbours", "nodes"]),
             Role::Macroscopic => starts(&["ids", "count", "src", "fields"]),
             Role::Collide => starts(&["count", "src", "dst"]),
         };
@@ -318,6 +322,7 @@ fn convert(value: Given<'_>, ty: ArgType, real: Option<Real>) -> Result<Value<'_
     let fits = |buffer: &Buffer| match ty {
         ArgType::Ints | ArgType::IntsOut => buffer.scalar() == Scalar::I32,
         ArgType::Reals | ArgType::RealsOut => Some(buffer.scalar()) == reals,
+        ArgType::Doubles => buffer.scalar() == Scalar::F64,
         ArgType::Int | ArgType::Long | ArgType::Real => false,
     };
     let out = matches!(ty, ArgType::IntsOut | ArgType::RealsOut);

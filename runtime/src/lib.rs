@@ -8,6 +8,7 @@
 //!
 //! | module | job |
 //! | --- | --- |
+//! | `criterion` | what says how finely a place should be resolved |
 //! | `device` | buffers, modules, launches, timing, on the host or a GPU |
 //! | `kernels` | loads a bundle, checks signatures, launches by role |
 //! | `layout` | (slot, component, cell) to offset |
@@ -30,6 +31,7 @@
 
 pub mod bandwidth;
 pub mod case;
+pub mod criterion;
 pub mod device;
 pub mod fields;
 #[cfg(test)]

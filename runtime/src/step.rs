@@ -17,16 +17,21 @@
 //!
 //! On a GPU pairs of steps are recorded once and repeated, which spares small grids the cost of launching.
 
+mod adapt;
 mod bodies;
+mod carry;
 mod error;
 mod restore;
 mod setup;
 mod stress;
 mod timing;
 
+use std::ops::RangeInclusive;
+
 use lbm_bundle::mesh::Group;
 use lbm_bundle::{Bundle, Manifest, Populations, Role};
 
+pub use adapt::{Adaptations, Adaptivity};
 pub use error::StepError;
 pub use setup::{FaceSpec, GridSpec, WallSpec};
 pub use timing::{Phase, Timings};
@@ -35,7 +40,7 @@ use crate::device::{Device, Graph};
 use crate::fields::{self, Fields};
 use crate::kernels::{Given, Program};
 use crate::layout::Layout;
-use crate::mesh::{Block, Cell, Grid};
+use crate::mesh::{self, Behind, Block, Cell, Grid};
 use crate::observe::{Conserved, Sum};
 use crate::snapshot::Snapshot;
 use crate::solid::Cutters;
@@ -53,6 +58,27 @@ struct Level {
     current: usize,
 }
 
+/// What is around the cells: walls behind the faces, and solids.
+struct Around {
+    faces: [Behind; 6],
+    instances: Vec<setup::Instance>,
+    cutters: Option<Cutters>,
+}
+
+impl Around {
+    fn new(manifest: &Manifest, spec: &GridSpec) -> Result<Self, StepError> {
+        let (faces, mut instances) = setup::faces(manifest, spec)?;
+        let cutters = bodies::cutters(manifest, spec, instances.len());
+        instances.extend(bodies::surfaces(manifest, &spec.solids)?);
+        Ok(Around { faces, instances, cutters })
+    }
+
+    /// The level that solids want for a block; none where they want none.
+    fn level_of_solids(&self, block: Block) -> Option<usize> {
+        self.cutters.as_ref()?.solids.level(block)
+    }
+}
+
 /// A method on a grid.
 pub struct Simulation {
     program: Program,
@@ -66,6 +92,15 @@ pub struct Simulation {
     recording: Option<Graph>,
     timings: Timings,
     notices: Vec<String>,
+    /// What the grid follows, if it changes, how often, and the levels of leaves.
+    criterion: Option<adapt::Loaded>,
+    every: u64,
+    range: RangeInclusive<usize>,
+    adaptations: Adaptations,
+    /// Whether the last look at the flow has changed nothing.
+    settled: bool,
+    /// Blocks that have changed since the data were put into order.
+    scattered: usize,
 }
 
 impl Simulation {
@@ -89,29 +124,75 @@ impl Simulation {
         levels: usize,
         refine: impl Fn(Block) -> bool + Sync,
     ) -> Result<Self, StepError> {
-        let params = Params::new(&bundle.manifest, params)?;
-        let (faces, mut instances) = setup::faces(&bundle.manifest, spec)?;
-        let cutters = bodies::cutters(&bundle.manifest, spec, instances.len());
-        instances.extend(bodies::surfaces(&bundle.manifest, &spec.solids)?);
-        let refine = |block| match cutters.as_ref().and_then(|cutters| cutters.solids.level(block)) {
+        let around = Around::new(&bundle.manifest, spec)?;
+        let refine = |block| match around.level_of_solids(block) {
             Some(level) => block.level < level,
             None => refine(block),
         };
-        let grid = Grid::refined(device, &bundle.manifest, spec.size, faces, levels, refine)?;
-        let params = params.of_levels(&bundle.manifest, levels)?;
+        let grid = Grid::refined(device, &bundle.manifest, spec.size, around.faces, levels, refine)?;
         let program = Program::load(device, bundle)?;
-        let fields = Fields::new(device, &bundle.manifest, &grid)?;
+        Self::on(device, program, grid, spec, around, params, levels)
+    }
+
+    /// The same on a grid that is refined as `adaptivity` says, and may change with the flow. The kernels must be those of a
+    /// coupling. Where `refined` is given, those blocks are refined that it says, as they were in an earlier run, and not those
+    /// that `adaptivity` starts with.
+    pub fn adaptive(
+        device: &Device,
+        bundle: &Bundle,
+        spec: &GridSpec,
+        params: &[(String, Vec<f64>)],
+        adaptivity: &Adaptivity,
+        refined: Option<&(dyn Fn(Block) -> bool + Sync)>,
+    ) -> Result<Self, StepError> {
+        let manifest = &bundle.manifest;
+        let around = Around::new(manifest, spec)?;
+        let program = Program::load(device, bundle)?;
+        let room = setup::room(device, manifest, spec.size, adaptivity)?;
+        let (mut grid, refused) =
+            Grid::with_room(device, manifest, spec.size, around.faces, room, |forest| match refined {
+                Some(refined) => mesh::refine_all(forest, adaptivity.levels.end() + 1, &refined),
+                None => adapt::set_up(device, &program, forest, adaptivity, &around),
+            })?;
+        if around.cutters.is_some() {
+            grid.forest_mut().freeze(|block| around.level_of_solids(block).is_some())?;
+        }
+        let mut simulation = Self::on(device, program, grid, spec, around, params, adaptivity.levels.end() + 1)?;
+        if let Some((every, criterion)) = &adaptivity.during {
+            simulation.criterion = Some(adapt::Loaded::new(device, criterion)?);
+            simulation.every = *every;
+            simulation.range = adaptivity.levels.clone();
+        }
+        simulation.adaptations.room = room.most;
+        simulation.adaptations.refusals = u64::from(refused > 0);
+        simulation.adaptations.most_refused = refused;
+        Ok(simulation)
+    }
+
+    /// The simulation on a grid of at most so many levels.
+    fn on(
+        device: &Device,
+        program: Program,
+        grid: Grid,
+        spec: &GridSpec,
+        around: Around,
+        params: &[(String, Vec<f64>)],
+        levels: usize,
+    ) -> Result<Self, StepError> {
+        let manifest = program.manifest();
+        let params = Params::new(manifest, params)?.of_levels(manifest, levels)?;
+        let fields = Fields::new(device, manifest, &grid)?;
+        let Around { instances, cutters, .. } = around;
         let (bodies, walls) = match &cutters {
-            None => (None, Walls::new(device, &bundle.manifest, &instances)?),
+            None => (None, Walls::new(device, manifest, &instances)?),
             Some(cutters) => {
-                let (bodies, walls) = Bodies::new(device, &bundle.manifest, &grid, spec, levels, cutters, instances)?;
+                let (bodies, walls) = Bodies::new(device, manifest, &grid, spec, levels, cutters, instances)?;
                 (Some(bodies), walls)
             }
         };
         let mut notices = program.notices().to_vec();
         notices.extend(grid.notices().iter().filter(|notice| !program.notices().contains(notice)).cloned());
         Ok(Simulation {
-            notices,
             program,
             grid,
             walls,
@@ -122,6 +203,13 @@ impl Simulation {
             step: 0,
             recording: None,
             timings: Timings::default(),
+            notices,
+            criterion: None,
+            every: 0,
+            range: 0..=0,
+            adaptations: Adaptations::default(),
+            settled: true,
+            scattered: 0,
         })
     }
 
@@ -133,6 +221,16 @@ impl Simulation {
 
     /// The same for a grid of several levels.
     pub fn init_cells(&mut self, value: impl Fn(Cell, &mut [f64]) + Sync) -> Result<(), StepError> {
+        self.fill_cells(&value)?;
+        // Each look refines by one level.
+        while self.criterion.is_some() && self.adapt()?.changed() {
+            self.fill_cells(&value)?;
+        }
+        self.step = 0;
+        Ok(())
+    }
+
+    fn fill_cells(&mut self, value: &(impl Fn(Cell, &mut [f64]) + Sync)) -> Result<(), StepError> {
         let layout = Layout::fields(self.manifest());
         // Solid cells are at rest and stay as they are.
         let rest: Vec<f64> =
@@ -154,7 +252,6 @@ impl Simulation {
             ];
             launch(&self.program, Role::Init, count, given, &level.params)?;
         }
-        self.step = 0;
         Ok(())
     }
 
@@ -226,14 +323,37 @@ impl Simulation {
     }
 
     fn run_inside(&mut self, device: &Device, steps: u64) -> Result<(), StepError> {
-        let start = device.mark()?;
+        let mut left = steps;
+        let mut sampled = Timings::SAMPLED_STEPS;
+        while left > 0 {
+            let until_change = if self.every > 0 { self.every - self.step % self.every } else { left };
+            let stretch = left.min(until_change);
+            let start = device.mark()?;
+            self.run_stretch(device, stretch, &mut sampled)?;
+            let updates = stretch * self.grid.updates() as u64;
+            let end = device.mark()?;
+            if self.every > 0 && stretch == until_change {
+                self.adapt()?;
+            }
+            let done = device.mark()?;
+            self.timings.ran(stretch, updates, device.seconds(&start, &done)?, device.seconds(&end, &done)?);
+            left -= stretch;
+        }
+        self.timings.settle(device)?;
+        Ok(())
+    }
+
+    /// Steps between which the grid stays.
+    fn run_stretch(&mut self, device: &Device, steps: u64, sampled: &mut u64) -> Result<(), StepError> {
         let mut left = steps;
         // The phases of these are timed one by one.
-        while left > 0 && (self.levels[0].current == 1 || steps - left < Timings::SAMPLED_STEPS) {
+        while left > 0 && (self.levels[0].current == 1 || *sampled > 0) {
             self.advance_timed(device)?;
+            *sampled = sampled.saturating_sub(1);
             left -= 1;
         }
-        if left >= 2 * PAIRS_RECORDED && self.recording.is_none() {
+        // A grid that changes all the time is not worth a recording.
+        if left >= 2 * PAIRS_RECORDED && self.recording.is_none() && self.settled {
             self.recording = self.record(device)?;
         }
         if let Some(recording) = &self.recording {
@@ -246,9 +366,6 @@ impl Simulation {
         for _ in 0..left {
             self.advance()?;
         }
-        let end = device.mark()?;
-        self.timings.ran(steps, device.seconds(&start, &end)?);
-        self.timings.settle(device)?;
         Ok(())
     }
 
@@ -375,17 +492,7 @@ impl Simulation {
 
     /// Computes the macroscopic fields of the current step.
     fn sample(&mut self) -> Result<(), StepError> {
-        for (level, listed) in self.levels.iter().zip(self.grid.levels()) {
-            let count = listed.leaves.len();
-            let given = vec![
-                ("ids", Given::ReadFrom(&self.grid.tables().leaves, listed.leaves.start)),
-                ("count", Given::Int(count as i32)),
-                ("src", Given::Read(&self.fields.populations[level.current])),
-                ("fields", Given::Write(&mut self.fields.macroscopic)),
-            ];
-            launch(&self.program, Role::Macroscopic, count, given, &level.params)?;
-        }
-        Ok(())
+        sample(&self.program, &mut self.fields, &self.grid, &self.levels)
     }
 
     /// Macroscopic fields of the current step.
@@ -460,7 +567,7 @@ impl Simulation {
 
     /// Million cell updates per second, over all of [`run`](Self::run) so far; 0 before.
     pub fn mlups(&self) -> f64 {
-        self.timings.steps_per_second() * self.grid.updates() as f64 / 1e6
+        self.timings.updates_per_second() / 1e6
     }
 
     /// Share of a copy bandwidth (bytes per second) that `mlups` million cell updates per second are, counting every
@@ -469,6 +576,21 @@ impl Simulation {
         let bytes = 2 * self.manifest().q() * self.manifest().real.bytes();
         mlups * 1e6 * bytes as f64 / bandwidth
     }
+}
+
+/// Computes the macroscopic fields of the current sets of populations.
+fn sample(program: &Program, fields: &mut Fields, grid: &Grid, levels: &[Level]) -> Result<(), StepError> {
+    for (level, listed) in levels.iter().zip(grid.levels()) {
+        let count = listed.leaves.len();
+        let given = vec![
+            ("ids", Given::ReadFrom(&grid.tables().leaves, listed.leaves.start)),
+            ("count", Given::Int(count as i32)),
+            ("src", Given::Read(&fields.populations[level.current])),
+            ("fields", Given::Write(&mut fields.macroscopic)),
+        ];
+        launch(program, Role::Macroscopic, count, given, &level.params)?;
+    }
+    Ok(())
 }
 
 /// Launches with the parameters that the kernel takes.

@@ -445,6 +445,73 @@ void {{ kernel.signature.symbol }}(
 
 {% endfor -%}
 {% endif -%}
+{% if carry -%}
+{% include "carry" %}
+{% for line in carry.average.doc -%}
+// {{ line }}
+{% endfor -%}
+void {{ carry.average.symbol }}(
+{%- for arg in carry.average.args %}
+    {{ arg }}
+{%- endfor %}
+{
+    for (int32_t item = 0; item < count; ++item) {
+        const int level = levels[nodes[ids[item]]];
+        const {{ real }} *const src = sets >> (level + 1) & 1 ? populations_1 : populations_0;
+        {{ real }} *const dst = sets >> level & 1 ? populations_1 : populations_0;
+        for (int cell = 0; cell < CELLS; ++cell) average_cell(ids[item], cell, parts, src, dst);
+    }
+}
+
+{% for line in carry.fill.doc -%}
+// {{ line }}
+{% endfor -%}
+void {{ carry.fill.symbol }}(
+{%- for arg in carry.fill.args %}
+    {{ arg }}
+{%- endfor %}
+{
+    for (int32_t item = 0; item < count; ++item) {
+        const int level = levels[nodes[ids[item]]];
+        const {{ real }} *const src = sets >> level & 1 ? populations_1 : populations_0;
+        {{ real }} *const dst = sets >> (level + 1) & 1 ? populations_1 : populations_0;
+        const int32_t *const around = neighbours + (size_t)ids[item] * NEAR;
+        for (int cell = 0; cell < CELLS; ++cell) fill_cell(ids[item], cell, around, parts, src, dst);
+    }
+}
+
+{% for line in carry.relocate.doc -%}
+// {{ line }}
+{% endfor -%}
+void {{ carry.relocate.symbol }}(
+{%- for arg in carry.relocate.args %}
+    {{ arg }}
+{%- endfor %}
+{
+    for (int32_t item = 0; item < count; ++item) {
+        memcpy(dst + (size_t)ids[item] * (Q * CELLS), src + (size_t)from[ids[item]] * (Q * CELLS), sizeof({{ real }}) * Q * CELLS);
+    }
+}
+
+{% for line in carry.wish.doc -%}
+// {{ line }}
+{% endfor -%}
+void {{ carry.wish.symbol }}(
+{%- for arg in carry.wish.args %}
+    {{ arg }}
+{%- endfor %}
+{
+    for (int32_t item = 0; item < count; ++item) {
+        const int32_t slot = ids[item], node = nodes[slot], level = levels[node];
+        unsigned long long bits = 0;
+        for (int cell = 0; cell < CELLS; ++cell) {
+            bits |= ask_cell(slot, cell, node, level, neighbours + (size_t)slot * NEAR, places, fields, ops, length, constants, finest);
+        }
+        want[node] = wished(bits, level);
+    }
+}
+
+{% endif -%}
 // ==== macroscopic fields ============================================================================================
 
 {% for line in init.doc -%}

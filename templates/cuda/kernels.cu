@@ -363,6 +363,87 @@ extern "C" __global__ void __launch_bounds__({% if jump.shared %}{{ bx }} * {{ b
 
 {% endfor -%}
 {% endif -%}
+{% if carry -%}
+{% include "carry" %}
+{% for line in carry.average.doc -%}
+// {{ line }}
+{% endfor -%}
+extern "C" __global__ void __launch_bounds__({{ threads }})
+{{ carry.average.symbol }}(
+{%- for arg in carry.average.args %}
+    {{ arg }}
+{%- endfor %}
+{
+{%- for line in thread %}
+    {{ line }}
+{%- endfor %}
+{{ pad }}    const int level = levels[nodes[slot]];
+{{ pad }}    average_cell(slot, cell, parts, sets >> (level + 1) & 1 ? populations_1 : populations_0,
+{{ pad }}        sets >> level & 1 ? populations_1 : populations_0);
+{%- if several %}
+    }  // cells
+{%- endif %}
+}
+
+{% for line in carry.fill.doc -%}
+// {{ line }}
+{% endfor -%}
+extern "C" __global__ void __launch_bounds__({{ threads }})
+{{ carry.fill.symbol }}(
+{%- for arg in carry.fill.args %}
+    {{ arg }}
+{%- endfor %}
+{
+{%- for line in thread %}
+    {{ line }}
+{%- endfor %}
+{{ pad }}    const int level = levels[nodes[slot]];
+{{ pad }}    fill_cell(slot, cell, neighbours + (size_t)slot * NEAR, parts, sets >> level & 1 ? populations_1 : populations_0,
+{{ pad }}        sets >> (level + 1) & 1 ? populations_1 : populations_0);
+{%- if several %}
+    }  // cells
+{%- endif %}
+}
+
+{% for line in carry.relocate.doc -%}
+// {{ line }}
+{% endfor -%}
+extern "C" __global__ void __launch_bounds__({{ threads }})
+{{ carry.relocate.symbol }}(
+{%- for arg in carry.relocate.args %}
+    {{ arg }}
+{%- endfor %}
+{
+{%- for line in thread %}
+    {{ line }}
+{%- endfor %}
+{{ pad }}    for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = src[at(from[slot], i, cell)];
+{%- if several %}
+    }  // cells
+{%- endif %}
+}
+
+{% for line in carry.wish.doc -%}
+// {{ line }}
+{% endfor -%}
+extern "C" __global__ void __launch_bounds__({{ carry.wish_threads }})
+{{ carry.wish.symbol }}(
+{%- for arg in carry.wish.args %}
+    {{ arg }}
+{%- endfor %}
+{
+    __shared__ unsigned long long bits;
+    const int slot = ids[blockIdx.x], node = nodes[slot], level = levels[node];
+    if (threadIdx.x == 0) bits = 0;
+    __syncthreads();
+    for (int cell = threadIdx.x; cell < CELLS; cell += {{ carry.wish_threads }}) {
+        atomicOr(&bits, ask_cell(slot, cell, node, level, neighbours + (size_t)slot * NEAR, places, fields, ops, length, constants, finest));
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) want[node] = wished(bits, level);
+}
+
+{% endif -%}
 // ==== macroscopic fields ============================================================================================
 
 {% for line in init.doc -%}

@@ -9,7 +9,7 @@ use crate::lower::signature::role_name;
 pub fn banner(method: &Method, target: &str) -> Vec<String> {
     let manifest = method.manifest;
     let mut lines = origin(method, &format!("{target} {}", options(manifest)));
-    for (at, kernel) in manifest.kernels.iter().enumerate() {
+    for (at, kernel) in manifest.kernels.iter().filter(|kernel| kernel.role.is_arithmetic()).enumerate() {
         let head = if at == 0 { "cost:   " } else { "        " };
         lines.extend(cost(method, kernel, head));
     }

@@ -1,10 +1,10 @@
 //! Fills a [`View`]: the parts that both targets share.
 
-use lbm_bundle::{Arg, ArgType, Kernel as Signature, Layout, Manifest, Role};
+use lbm_bundle::{Arg, ArgType, Kernel as Signature, Layout, Manifest, Role, wishes};
 use lbm_dsl::expr::Symbol;
 
 use super::formula::{Language, Printer, real_name};
-use super::view::{Kernel, Pull, Value, View};
+use super::view::{Carry, Kernel, Op, Pull, Value, View};
 use super::walls::walls;
 use super::{Method, banner, jump};
 use crate::ir::{Output, Plan};
@@ -78,6 +78,7 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
         jump: method.jump.as_ref().map(|jump| jump::view(method, jump, kernel)),
         solids: (!manifest.solid_rules.is_empty()).then(|| super::solids::view(method, |role| kernel(role, None))),
         opposites: opposites.join(", "),
+        carry: method.jump.as_ref().map(|_| carry(manifest, kernel)),
         walls,
         macroscopic: kernel(Role::Macroscopic, whole(method.macroscopic)),
         collide: kernel(Role::Collide, whole(method.collide)),
@@ -86,6 +87,40 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
         param_names: params.iter().map(|arg| format!(", {}", arg.name)).collect(),
         upwind: upwind(manifest),
         pulls: (0..manifest.q()).map(|at| pull(manifest, at)).collect(),
+    }
+}
+
+/// The kernels that move data when a forest changes, and that say how it should.
+fn carry(manifest: &Manifest, kernel: impl Fn(Role, Option<(&Plan, &[Output])>) -> Kernel) -> Carry {
+    let list = |texts: Vec<String>| texts.join(", ");
+    let set_of = |at: usize| manifest.populations.iter().position(|set| set.range().contains(&at)).unwrap_or(0);
+    let stiffness = |set: &lbm_bundle::Populations| {
+        if set.diffusivity.is_some() { "0".into() } else { format!("{:?}", 1.0 / set.cs2) }
+    };
+    let op = |function: &wishes::Function| Op { code: function.op, formula: function.formula };
+    Carry {
+        average: kernel(Role::Average, None),
+        fill: kernel(Role::Fill, None),
+        relocate: kernel(Role::Relocate, None),
+        wish: kernel(Role::Wish, None),
+        wish_threads: manifest.kernel(Role::Wish).map_or(0, |kernel| kernel.threads),
+        sets: manifest.populations.len(),
+        weights: list(manifest.directions.iter().map(weight).collect()),
+        set_of: list((0..manifest.q()).map(|at| set_of(at).to_string()).collect()),
+        stiffness: list(manifest.populations.iter().map(stiffness).collect()),
+        stack: wishes::STACK,
+        taking: wishes::TAKING,
+        binary: wishes::BINARY,
+        level: wishes::LEVEL,
+        within: wishes::WITHIN,
+        above: wishes::ABOVE,
+        ops: [
+            Op { code: wishes::CONSTANT, formula: "constants[argument]" },
+            Op { code: wishes::VARIABLE, formula: "variable(sight, argument)" },
+        ]
+        .into_iter()
+        .chain(wishes::FUNCTIONS.iter().map(op))
+        .collect(),
     }
 }
 
@@ -152,6 +187,10 @@ pub fn doc(layout: Layout, role: Role) -> &'static str {
             "Pulls, collides and stores the listed blocks, which have solids in them; neighbours may be walls."
         }
         (_, Role::Force) => "Force on solids along the links of the listed blocks, in the step that begins.",
+        (_, Role::Average) => "Populations of the listed blocks from those of the blocks that refined them.",
+        (_, Role::Fill) => "Populations of the blocks that refine the listed ones from theirs.",
+        (_, Role::Relocate) => "Populations of the listed slots from other slots.",
+        (_, Role::Wish) => "The level that each of the listed blocks wishes to have.",
         (_, Role::Macroscopic) => "Macroscopic fields of the listed blocks from their populations.",
     }
 }
@@ -194,6 +233,7 @@ pub fn declaration(arg: &Arg, real: &str, dialect: &Dialect) -> String {
         ArgType::IntsOut => format!("{int} *{restrict}{name}"),
         ArgType::Reals => format!("const {real} *{restrict}{name}"),
         ArgType::RealsOut => format!("{real} *{restrict}{name}"),
+        ArgType::Doubles => format!("const double *{restrict}{name}"),
     }
 }
 
@@ -208,6 +248,7 @@ pub fn packed(symbol: &str, args: &[Arg], real: &str) -> Kernel {
             ArgType::IntsOut => "int32_t *const *".to_string(),
             ArgType::Reals => format!("const {real} *const *"),
             ArgType::RealsOut => format!("{real} *const *"),
+            ArgType::Doubles => "const double *const *".to_string(),
         };
         let end = if at + 1 == args.len() { ");" } else { "," };
         format!("*({ty})args[{at}]{end}")

@@ -99,7 +99,8 @@ pub fn extras(method: &Method) -> Vec<File> {
 }
 
 /// What the kernel templates of both targets include.
-const SHARED: [(&str, &str); 4] = [
+const SHARED: [(&str, &str); 5] = [
+    ("carry", include_str!("../../../templates/shared/carry.c")),
     ("jump", include_str!("../../../templates/shared/jump.c")),
     ("tables", include_str!("../../../templates/shared/tables.c")),
     ("nodes", include_str!("../../../templates/shared/nodes.c")),

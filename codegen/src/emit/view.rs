@@ -55,6 +55,8 @@ pub struct View {
     pub solids: Option<Solids>,
     /// The opposite of each direction.
     pub opposites: String,
+    /// What a forest that changes needs, if there are kernels for level jumps.
+    pub carry: Option<Carry>,
     /// Fields of blocks.
     pub macroscopic: Kernel,
     /// Plain states.
@@ -255,6 +257,52 @@ pub struct Jump {
     pub decl: String,
     /// The same as they are passed on.
     pub pass: String,
+}
+
+/// Kernels that move data when a forest changes, and that say how it should.
+#[derive(Debug, Serialize)]
+pub struct Carry {
+    /// From children to their parent.
+    pub average: Kernel,
+    /// From a parent to its children.
+    pub fill: Kernel,
+    /// From slot to slot.
+    pub relocate: Kernel,
+    /// Wished levels.
+    pub wish: Kernel,
+    /// CUDA: threads of a thread block of that.
+    pub wish_threads: u32,
+    /// Number of sets of populations.
+    pub sets: usize,
+    /// Weight of each direction.
+    pub weights: String,
+    /// The set that each direction belongs to.
+    pub set_of: String,
+    /// Of each set, one over the squared speed of sound, or 0 if it carries no momentum.
+    pub stiffness: String,
+    /// Depth of the stack of a program.
+    pub stack: usize,
+    /// The first op that takes an operand.
+    pub taking: i32,
+    /// The first op that takes two.
+    pub binary: i32,
+    /// The op that wishes a level.
+    pub level: i32,
+    /// The op that wishes a level within a region.
+    pub within: i32,
+    /// The op that wishes a level above thresholds.
+    pub above: i32,
+    /// Values and functions.
+    pub ops: Vec<Op>,
+}
+
+/// An op of a program that leaves a value.
+#[derive(Debug, Serialize)]
+pub struct Op {
+    /// Its number.
+    pub code: i32,
+    /// The value in C.
+    pub formula: &'static str,
 }
 
 /// A kernel of blocks at level jumps.

@@ -80,6 +80,7 @@ pub fn manifest(model: &Model, options: &Options, findings: &Findings, cost: imp
         if !manifest.boundaries.is_empty() {
             roles.push(Role::StreamCollideJumpWalls);
         }
+        roles.extend([Role::Average, Role::Fill, Role::Relocate, Role::Wish]);
     }
     if !manifest.solid_rules.is_empty() {
         roles.extend([Role::StreamCollideSolid, Role::Force]);
@@ -153,6 +154,10 @@ pub fn role_name(role: Role) -> &'static str {
         Role::StreamCollideJumpWalls => "stream_collide_jump_walls",
         Role::StreamCollideSolid => "stream_collide_solid",
         Role::Force => "force",
+        Role::Average => "average",
+        Role::Fill => "fill",
+        Role::Relocate => "relocate",
+        Role::Wish => "wish",
         Role::Macroscopic => "macroscopic",
         Role::Collide => "collide",
     }
@@ -165,6 +170,7 @@ fn kernel(model: &Model, manifest: &Manifest, role: Role, arithmetic: Cost) -> K
         Role::Init => (components, q),
         Role::Macroscopic => (q, components),
         Role::Force => (q, 0),
+        Role::Wish => (components, 0),
         _ => (q, q),
     };
     let bytes = (loads + stores) * manifest.real.bytes() as u32;
@@ -173,6 +179,7 @@ fn kernel(model: &Model, manifest: &Manifest, role: Role, arithmetic: Cost) -> K
         Role::Collide => (THREADS, THREADS),
         Role::Force => (THREADS, BLOCKS_SUMMED),
         Role::StreamCollideJump | Role::StreamCollideJumpWalls if jumps_are_shared(manifest) => (cells, 1),
+        Role::Wish => (cells.min(THREADS), 1),
         _ if cells > THREADS => (THREADS, 1),
         _ => (items * cells, items),
     };
@@ -225,6 +232,19 @@ fn kernel(model: &Model, manifest: &Manifest, role: Role, arithmetic: Cost) -> K
             ];
             [vec![ids, count, neighbours], wall_args().to_vec(), solid_args(q, cells), last].concat()
         }
+        Role::Average => [vec![ids, count], carry_args(manifest)].concat(),
+        Role::Fill => [vec![ids, count, neighbours], carry_args(manifest)].concat(),
+        Role::Relocate => vec![
+            ids,
+            count,
+            arg("from", ArgType::Ints, "the slot that each slot is filled from [slot]".into()),
+            src,
+            dst,
+        ],
+        Role::Wish => {
+            [vec![ids, count, neighbours], node_args(), vec![arg("fields", ArgType::Reals, fields)], wish_args()]
+                .concat()
+        }
         Role::Macroscopic => vec![ids, count, src, arg("fields", ArgType::RealsOut, fields)],
         Role::Collide => vec![
             arg("count", ArgType::Int, "how many states there are".into()),
@@ -232,7 +252,7 @@ fn kernel(model: &Model, manifest: &Manifest, role: Role, arithmetic: Cost) -> K
             arg("dst", ArgType::RealsOut, format!("populations after the collision [{q}][count], lattice units")),
         ],
     };
-    if role != Role::Force {
+    if role.is_arithmetic() && role != Role::Force {
         args.extend(param_args(model, role));
     }
     Kernel {
@@ -305,6 +325,42 @@ fn jump_args(manifest: &Manifest, walls: Option<[Arg; 2]>) -> Vec<Arg> {
         int("start", "1 in the first of the two steps in one of the coarser level, 0 in the second"),
     ];
     forest.into_iter().chain(walls.into_iter().flatten()).chain(last).collect()
+}
+
+/// What a kernel takes to know a slot's node.
+fn node_args() -> Vec<Arg> {
+    let ints = |name: &str, doc: &str| Arg { name: name.into(), ty: ArgType::Ints, doc: doc.into() };
+    vec![
+        ints("nodes", "node of each slot [slot]"),
+        ints("levels", "level of each node [node]"),
+        ints("places", "position of each node in blocks of its level [node][3]"),
+    ]
+}
+
+/// What a kernel takes that moves data between levels, behind the table of neighbours.
+fn carry_args(manifest: &Manifest) -> Vec<Arg> {
+    let (q, cells) = (manifest.q(), manifest.cells());
+    let arg = |name: &str, ty, doc: String| Arg { name: name.into(), ty, doc };
+    let set = |at: usize| {
+        let doc = format!("set {at} of post-collision populations [slot][{q}][{cells}], lattice units");
+        arg(&format!("populations_{at}"), ArgType::RealsOut, doc)
+    };
+    let parts = format!("slots of the blocks that refine each slot's [slot][{}]", 1 << manifest.dim);
+    let [nodes, levels, _] = node_args().try_into().expect("three tables");
+    let sets = "bit l: which set is current on level l".into();
+    vec![arg("parts", ArgType::Ints, parts), nodes, levels, arg("sets", ArgType::Int, sets), set(0), set(1)]
+}
+
+/// What the kernel of wishes takes behind the fields.
+fn wish_args() -> Vec<Arg> {
+    let arg = |name: &str, ty, doc: &str| Arg { name: name.into(), ty, doc: doc.into() };
+    vec![
+        arg("ops", ArgType::Ints, "the program [length][2]: what to do, and an argument"),
+        arg("length", ArgType::Int, "how many ops it has"),
+        arg("constants", ArgType::Doubles, "constants of the program"),
+        arg("finest", ArgType::Int, "the finest level"),
+        arg("want", ArgType::IntsOut, "level that each leaf wishes [node]"),
+    ]
 }
 
 /// Names of the components of all fields in order.

@@ -18,6 +18,7 @@ use winnow::stream::{LocatingSlice, Location};
 use winnow::token::{any, one_of, take_while};
 
 use super::schema;
+use crate::criterion::Criterion;
 
 /// Longest text of a formula, in bytes: what nests deeper cannot be meant.
 const LONGEST: usize = 1000;
@@ -45,6 +46,8 @@ enum Term {
     Position(usize),
     /// Extent of the domain along an axis.
     Extent(usize),
+    /// What has a name that no formula of position has, and the bytes of the text where it stands.
+    Named(String, Range<usize>),
     Apply(&'static Function, Vec<Term>),
 }
 
@@ -106,8 +109,17 @@ impl Formula {
         Formula { text: value.to_string(), term: Term::Number(value) }
     }
 
-    /// The formula at the start of a text, and the rest of the text, without the blanks between.
+    /// The formula of position at the start of a text, and the rest of the text, without the blanks between.
     pub(super) fn parse(text: &str) -> Result<(Formula, &str), FormulaError> {
+        let (formula, rest) = Formula::parse_with_names(text)?;
+        match formula.unknown(&|_| false) {
+            Some(error) => Err(error),
+            None => Ok((formula, rest)),
+        }
+    }
+
+    /// The same with names of any kind, to be known later: [`Formula::unknown`].
+    pub(super) fn parse_with_names(text: &str) -> Result<(Formula, &str), FormulaError> {
         if text.len() > LONGEST {
             return Err(FormulaError {
                 at: 0..text.len(),
@@ -123,6 +135,27 @@ impl Formula {
         })?;
         let end = input.current_token_start();
         Ok((Formula { text: text[..end].trim().to_string(), term }, text[end..].trim()))
+    }
+
+    /// What is wrong with the first name that is none, if there is one.
+    pub(super) fn unknown(&self, known: &dyn Fn(&str) -> bool) -> Option<FormulaError> {
+        self.term.find(&|term| match term {
+            Term::Named(name, at) if !known(name) => {
+                let choices: Vec<&str> = values().chain(FUNCTIONS.iter().map(|function| function.name)).collect();
+                Some(FormulaError {
+                    at: at.clone(),
+                    message: format!("there is no `{name}` in a formula"),
+                    label: "unknown name",
+                    help: schema::suggest(name, &choices),
+                })
+            }
+            _ => None,
+        })
+    }
+
+    /// Appends the formula to a criterion: its value is then on the stack. `variable` gives the number of a name.
+    pub(super) fn append(&self, criterion: &mut Criterion, variable: &dyn Fn(&str) -> Option<i32>) {
+        self.term.append(criterion, variable);
     }
 
     /// Its value, if it is the same everywhere.
@@ -184,10 +217,28 @@ impl Term {
         match self {
             Term::Number(value) => *value,
             Term::Position(axis) => position[*axis],
-            Term::Extent(_) => f64::NAN,
+            Term::Extent(_) | Term::Named(..) => f64::NAN,
             Term::Apply(function, terms) => {
                 let argument = |at: usize| terms.get(at).map_or(0.0, |term| term.at(position));
                 (function.of)(argument(0), argument(1))
+            }
+        }
+    }
+
+    fn append(&self, criterion: &mut Criterion, variable: &dyn Fn(&str) -> Option<i32>) {
+        match self {
+            Term::Number(value) => criterion.constant(*value),
+            Term::Position(axis) => criterion.variable(*axis as i32),
+            Term::Named(name, _) => match variable(name) {
+                Some(number) => criterion.variable(number),
+                None => criterion.constant(f64::NAN),
+            },
+            Term::Extent(_) => criterion.constant(f64::NAN),
+            Term::Apply(function, terms) => {
+                terms.iter().for_each(|term| term.append(criterion, variable));
+                let name = if (function.name, function.arguments) == ("-", 1) { "neg" } else { function.name };
+                let known = criterion.function(name);
+                debug_assert!(known, "{name}");
             }
         }
     }
@@ -332,6 +383,9 @@ fn name(input: &mut Input<'_>) -> Parsed<Term> {
         return Ok(Term::Number(std::f64::consts::PI));
     }
     let Some(function) = FUNCTIONS.iter().find(|function| function.name == name) else {
+        if !input.starts_with('(') {
+            return Ok(Term::Named(name.to_string(), at));
+        }
         let known: Vec<&str> = values().chain(FUNCTIONS.iter().map(|function| function.name)).collect();
         return wrong(at, format!("there is no `{name}` in a formula"), "unknown name", schema::suggest(name, &known));
     };

@@ -105,7 +105,7 @@ pub use explain::Long;
 pub use formula::Formula;
 pub use read::RawCase;
 pub use reference::{Curve, Moment, Reference, find as reference};
-pub use refinement::{RefinedBox, Refinement};
+pub use refinement::{Follow, RefinedBox, Refinement};
 pub use schema::keys;
 pub use solids::SolidBody;
 pub use start::{Start, StartField};

@@ -139,15 +139,32 @@ pub(super) enum RawShape {
 pub(super) struct RawRefinement {
     pub(super) span: Span,
     pub(super) finest: Spanned<f64>,
+    pub(super) coarsest: Option<Spanned<f64>>,
     pub(super) level: Option<Spanned<Formula>>,
     pub(super) boxes: Vec<Spanned<RawBox>>,
     pub(super) coupling: Option<Spanned<String>>,
+    pub(super) memory: Option<usize>,
+    pub(super) follow: Option<RawFollow>,
+}
+
+/// What the grid of `[refinement]` follows.
+#[derive(Clone, Debug)]
+pub(super) struct RawFollow {
+    pub(super) criterion: Spanned<String>,
+    /// None for a criterion that has a name.
+    pub(super) formula: Option<Formula>,
+    pub(super) threshold: f64,
+    pub(super) ratio: f64,
+    pub(super) hysteresis: f64,
+    pub(super) every: u64,
+    pub(super) keep: Vec<Spanned<RawBox>>,
 }
 
 /// A box of `[refinement]`, in m or in cells.
 #[derive(Clone, Debug)]
 pub(super) struct RawBox {
-    pub(super) level: Spanned<f64>,
+    /// None for a box to keep.
+    pub(super) level: Option<Spanned<f64>>,
     pub(super) from: Spanned<Vec<Spanned<f64>>>,
     pub(super) to: Spanned<Vec<Spanned<f64>>>,
 }

@@ -1,16 +1,66 @@
 //! Where a flow is refined.
 
 use super::formula::Formula;
+use crate::criterion::{self, Criterion};
 use crate::mesh::Block;
+use crate::step::Adaptivity;
 
 /// Coupling of levels, if the case names none.
 pub const COUPLING: &str = "volumetric_shifted";
 
+/// Criteria that have a name.
+pub(super) const CRITERIA: [&str; 4] = ["vorticity", "q", "velocity_gradient", "density_gradient"];
+
+/// The formula of a criterion that has a name, of derivatives of the fields: the magnitude of the vorticity; the second
+/// invariant of the velocity gradient (Hunt, Wray & Moin 1988), positive where rotation prevails; the magnitude of the gradients.
+pub(super) fn named(criterion: &str, dim: usize) -> String {
+    let axes = &["x", "y", "z"][..dim];
+    let magnitude = |parts: Vec<String>| {
+        let squares: Vec<String> = parts.iter().map(|part| format!("({part})*({part})")).collect();
+        format!("sqrt({})", squares.join(" + "))
+    };
+    let pairs = || axes.iter().flat_map(|a| axes.iter().map(move |b| (*a, *b)));
+    match criterion {
+        "vorticity" => {
+            let turns = [("y", "z"), ("z", "x"), ("x", "y")];
+            let turns = turns.iter().filter(|(a, b)| axes.contains(a) && axes.contains(b));
+            magnitude(turns.map(|(a, b)| format!("d{a}_u{b} - d{b}_u{a}")).collect())
+        }
+        "q" => {
+            let terms: Vec<String> = pairs().map(|(a, b)| format!("d{a}_u{b}*d{b}_u{a}")).collect();
+            format!("-0.5*({})", terms.join(" + "))
+        }
+        "velocity_gradient" => magnitude(pairs().map(|(a, b)| format!("d{a}_u{b}")).collect()),
+        _ => magnitude(axes.iter().map(|a| format!("d{a}_rho")).collect()),
+    }
+}
+
+/// What the grid follows while it changes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Follow {
+    /// A formula of position, fields and their derivatives.
+    pub criterion: Formula,
+    /// Its value from which on a place has level 1, 2 and so on.
+    pub thresholds: Vec<f64>,
+    /// Share of its threshold below which a level is given up.
+    pub hysteresis: f64,
+    /// Steps between two changes.
+    pub every: u64,
+    /// Boxes whose blocks do not change: lower and upper corner.
+    pub keep: Vec<([f64; 3], [f64; 3])>,
+}
+
 /// Where a flow is refined, in cells of the coarsest level.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refinement {
+    /// The coarsest level of leaves.
+    pub coarsest: usize,
     /// The finest level, 1 or more.
     pub finest: usize,
+    /// What the grid follows, if it changes.
+    pub follow: Option<Follow>,
+    /// Bytes that it may take; none for most of what the device has.
+    pub memory: Option<usize>,
     /// The level wished at a place.
     pub level: Option<Formula>,
     /// Boxes with a level of their own.
@@ -31,6 +81,32 @@ pub struct RefinedBox {
 }
 
 impl Refinement {
+    /// The same for a simulation; `components` names the components of the method's fields.
+    pub fn adaptivity(&self, dim: usize, components: &[String]) -> Adaptivity {
+        let variables = criterion::variables(dim, components);
+        let variable = |name: &str| variables.get(name).copied();
+        let mut start = Criterion::new();
+        if let Some(level) = &self.level {
+            level.append(&mut start, &variable);
+            start.level();
+        }
+        for region in &self.boxes {
+            start.overlap(&region.from[..dim], &region.to[..dim]);
+            start.within(region.level);
+        }
+        let during = self.follow.as_ref().map(|follow| {
+            let mut during = start.clone();
+            follow.criterion.append(&mut during, &variable);
+            during.above(&follow.thresholds, follow.hysteresis);
+            for (from, to) in &follow.keep {
+                during.overlap(&from[..dim], &to[..dim]);
+                during.keep();
+            }
+            (follow.every, during)
+        });
+        Adaptivity { levels: self.coarsest..=self.finest, start, during, memory: self.memory }
+    }
+
     /// Whether a block of so many cells along each axis (1 beyond the dimension) is to be refined: the level wished at the
     /// centre of one of its cells is higher than its own, or that of a box which overlaps it.
     pub fn refines(&self, block: Block, cells: [usize; 3]) -> bool {
@@ -65,10 +141,14 @@ mod tests {
         Block { level, place: [x, y, 0] }
     }
 
+    fn refinement(finest: usize, level: Option<Formula>, boxes: Vec<RefinedBox>) -> Refinement {
+        Refinement { coarsest: 0, finest, level, boxes, coupling: COUPLING.into(), follow: None, memory: None }
+    }
+
     #[test]
     fn a_box_refines_what_overlaps_it_up_to_its_level() {
         let region = RefinedBox { level: 1, from: [8.0, 0.0, 0.0], to: [16.0, 8.0, 0.0] };
-        let refinement = Refinement { finest: 3, level: None, boxes: vec![region], coupling: COUPLING.into() };
+        let refinement = refinement(3, None, vec![region]);
         let refines = |block| refinement.refines(block, [8, 8, 1]);
         assert_eq!([(0, 0), (1, 0), (2, 0), (1, 1)].map(|(x, y)| refines(block(0, x, y))), [false, true, false, false]);
         assert!(!refines(block(1, 2, 0)));
@@ -77,7 +157,7 @@ mod tests {
     #[test]
     fn a_formula_is_asked_at_every_cell() {
         let (level, _) = Formula::parse("3 - x").expect("a formula");
-        let refinement = Refinement { finest: 2, level: Some(level), boxes: vec![], coupling: COUPLING.into() };
+        let refinement = refinement(2, Some(level), vec![]);
         let refines = |block| refinement.refines(block, [8, 8, 1]);
         assert!(refines(block(0, 0, 0)) && !refines(block(0, 1, 0)));
         assert!(refines(block(1, 0, 0)) && !refines(block(1, 1, 0)) && !refines(block(2, 0, 0)));

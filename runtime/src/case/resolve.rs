@@ -71,7 +71,7 @@ impl<'a> Resolver<'a> {
         };
         let (params, scales) = self.params(&units, velocity, length);
         let solids = self.solids(size, cell, &units, length, &walls);
-        let refinement = self.refinement(size, cell, params.as_ref());
+        let refinement = self.refinement(size, cell, params.as_ref(), &scales);
         self.mach(&speeds, reference, &units);
         let start = self.start_in_lattice(start.map(|(start, _)| start), &units);
         self.drive(&walls, start.as_ref(), params.as_ref());

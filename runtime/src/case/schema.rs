@@ -65,6 +65,17 @@ pub(super) const KEYS: &[Key] = &[
     key("solids.*", "a parameter of the boundary rule"),
     key("refinement.finest", "the finest level: its cells and steps are the coarsest ones' over 2^finest"),
     key("refinement.level", "the level wished at a place: a formula of position"),
+    key(
+        "refinement.criterion",
+        "what the grid follows: vorticity, q, velocity_gradient, density_gradient, or a formula of fields",
+    ),
+    key("refinement.threshold", "value of the criterion from which on a place has the finest level"),
+    key("refinement.ratio", "ratio of the thresholds of two levels: 2 unless given"),
+    key("refinement.hysteresis", "share of its threshold below which a level is given up: 0.5 unless given"),
+    key("refinement.every", "time steps of the coarsest level between two changes of the grid"),
+    key("refinement.keep", "boxes whose blocks do not change: { from = [0, 0], to = [16, 16] }"),
+    key("refinement.coarsest", "the coarsest level: 0 unless given"),
+    key("refinement.memory", "memory that the grid may take: \"8 GiB\"; else most of what the device has"),
     key("refinement.boxes", "boxes with a level of their own: { level = 1, from = [0, 0], to = [16, 16] }"),
     key(
         "refinement.coupling",

@@ -150,12 +150,22 @@ impl Cell {
     }
 }
 
+/// Room for the blocks of a grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// Most blocks that there may be, at least one more than roots.
+    pub most: usize,
+    /// Whether there is to be room for all of them, for a grid that will change; else for those that it starts with.
+    pub all: bool,
+}
+
 /// Blocks that fill a box, on one level or several.
 pub struct Grid {
     size: [usize; 3],
     block: [usize; 3],
     periodic: [bool; 3],
     forest: Forest,
+    slots: usize,
     /// What the host knows of the leaves, once it has asked.
     leaves: OnceLock<Vec<Leaf>>,
 }
@@ -181,33 +191,42 @@ impl Grid {
         levels: usize,
         refine: impl Fn(Block) -> bool + Sync,
     ) -> Result<Self, ForestError> {
+        let room = Room { most: usize::MAX, all: false };
+        Self::with_room(device, manifest, size, faces, room, |forest| refine_all(forest, levels, &refine))
+            .map(|made| made.0)
+    }
+
+    /// The same in some room; `set_up` refines a forest of roots and says how many refinements there was no room for, which
+    /// this says too.
+    pub fn with_room(
+        device: &Device,
+        manifest: &Manifest,
+        size: [usize; 3],
+        faces: [Behind; 6],
+        room: Room,
+        mut set_up: impl FnMut(&mut Forest) -> Result<usize, ForestError>,
+    ) -> Result<(Self, usize), ForestError> {
         let dim = manifest.dim as usize;
         let block = manifest.block.map(|n| n as usize);
-        let mut count = [1; 3];
-        for axis in 0..3 {
-            if size[axis] == 0 || !size[axis].is_multiple_of(block[axis]) {
-                let axis_name = ["x", "y", "z"][axis];
-                return Err(GridError::Size { axis: axis_name, size: size[axis], block: block[axis] }.into());
-            }
-            count[axis] = size[axis] / block[axis];
-        }
+        let count = roots(size, block)?;
         roots::check(dim, count, faces)?;
         let bundle = kernels::mesh_bundle(dim, device.target())?;
         let roots: usize = count.iter().product();
-        let mut slots = roots + 1;
-        let forest = loop {
-            let pool = Pool::with_slots(dim, roots, slots);
-            let mut forest = Forest::new(device, &bundle, count, faces, pool)?;
-            if refine_all(&mut forest, levels, &refine)? {
+        let mut slots = if room.all { room.most } else { (roots + 1).min(room.most) };
+        let (forest, refused) = loop {
+            let mut forest = Forest::new(device, &bundle, count, faces, Pool::with_slots(dim, roots, slots))?;
+            let refused = set_up(&mut forest)?;
+            if refused == 0 || slots == room.most {
                 forest.reorder(&mut ())?;
-                break forest;
+                break (forest, refused);
             }
-            slots = 2 * slots + (1 << dim);
+            slots = (2 * slots + (1 << dim)).min(room.most);
         };
         let periodic = std::array::from_fn(|axis| {
             axis >= dim || Face::of_axis(axis).iter().all(|face| faces[face.index()] == Behind::Periodic)
         });
-        Ok(Grid { size, block, periodic, forest, leaves: OnceLock::new() })
+        let slots = if room.all { forest.pool().slots } else { forest.leaves() };
+        Ok((Grid { size, block, periodic, slots, forest, leaves: OnceLock::new() }, refused))
     }
 
     /// Number of axes.
@@ -251,7 +270,23 @@ impl Grid {
 
     /// Data slots: one for each leaf, and those that are free.
     pub fn slots(&self) -> usize {
+        self.slots
+    }
+
+    /// Number of leaves.
+    pub fn leaf_count(&self) -> usize {
         self.forest.leaves()
+    }
+
+    /// The forest of the blocks.
+    pub fn forest(&self) -> &Forest {
+        &self.forest
+    }
+
+    /// The same to be changed; what the host knew of its leaves is forgotten.
+    pub fn forest_mut(&mut self) -> &mut Forest {
+        self.leaves = OnceLock::new();
+        &mut self.forest
     }
 
     /// The lowest cell of a block.
@@ -291,24 +326,31 @@ impl Grid {
     }
 }
 
-/// Refines what is to be, on so many levels; says whether there was room for all.
-fn refine_all(
+/// Blocks along each axis of a box of so many cells.
+pub fn roots(size: [usize; 3], block: [usize; 3]) -> Result<[usize; 3], GridError> {
+    for axis in 0..3 {
+        if size[axis] == 0 || !size[axis].is_multiple_of(block[axis]) {
+            return Err(GridError::Size { axis: ["x", "y", "z"][axis], size: size[axis], block: block[axis] });
+        }
+    }
+    Ok(std::array::from_fn(|axis| size[axis] / block[axis]))
+}
+
+/// Refines what is to be, on so many levels; says how many refinements there was no room for.
+pub(crate) fn refine_all(
     forest: &mut Forest,
     levels: usize,
     refine: &(impl Fn(Block) -> bool + Sync),
-) -> Result<bool, ForestError> {
+) -> Result<usize, ForestError> {
     if levels < 2 {
-        return Ok(true);
+        return Ok(0);
     }
     let finest = levels - 1;
     loop {
         forest.wish(|block| block.level + usize::from(block.level < finest && refine(block)))?;
         let outcome = forest.adapt(0..=finest, &mut ())?;
-        if outcome.refused() > 0 {
-            return Ok(false);
-        }
-        if !outcome.changed() {
-            return Ok(true);
+        if !outcome.changed() || outcome.refused() > 0 {
+            return Ok(outcome.refused());
         }
     }
 }

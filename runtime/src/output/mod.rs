@@ -286,6 +286,7 @@ mod tests {
         let measured = Measured {
             levels: vec![1024],
             updates: 1024,
+            adaptations: None,
             phases: Default::default(),
             device: "a device".into(),
             steps: 10,

@@ -66,8 +66,9 @@ impl Progress {
         }
     }
 
-    /// After `step` steps; with the residual if it was just checked.
-    pub fn update(&mut self, step: u64, residual: Option<f64>) {
+    /// After `step` steps, on a grid with so many cell updates a step; with the residual if it was just checked.
+    pub fn update(&mut self, step: u64, updates: usize, residual: Option<f64>) {
+        self.facts.updates = updates;
         let now = Instant::now();
         if let Some(residual) = residual {
             self.residuals.add(step, residual);
@@ -107,7 +108,7 @@ impl Progress {
     fn line(&self, step: u64) -> String {
         let Facts { updates, bytes_per_update, copy_bandwidth, stop, .. } = self.facts;
         let rate = self.speed.steps_per_second();
-        let mlups = mlups(updates, 1, if rate > 0.0 { 1.0 / rate } else { 0.0 });
+        let mlups = mlups(updates as u64, if rate > 0.0 { 1.0 / rate } else { 0.0 });
         let mut line = format!("step {step} of {}, {mlups:.0} MLUPS", stop.steps);
         if let Some(copy) = copy_bandwidth {
             line += &format!(" ({:.0} % of copy)", 100.0 * mlups * 1e6 * bytes_per_update / copy);

@@ -9,6 +9,7 @@ use super::forces::Settled;
 use super::profile::Comparison;
 use super::series::Decay;
 use crate::case::Case;
+use crate::step::Adaptations;
 
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,8 +28,10 @@ pub enum StopReason {
 pub struct Measured {
     /// Number of cells of each level, the coarsest first.
     pub levels: Vec<usize>,
-    /// Cell updates of a step.
-    pub updates: usize,
+    /// Cell updates of all steps.
+    pub updates: u64,
+    /// What changes of the grid have brought, where there are levels.
+    pub adaptations: Option<Adaptations>,
     /// Mean seconds of each phase in a step, by name; those that take any.
     pub phases: BTreeMap<String, f64>,
     /// Name of the device: `NVIDIA H200`, `AMD EPYC 9654, 2 threads`.
@@ -91,6 +94,9 @@ pub struct Summary {
     /// Mean seconds of each phase in a step of the coarsest level, from a sample of steps.
     #[serde(default)]
     pub phases: BTreeMap<String, f64>,
+    /// What changes of the grid have brought.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub adaptations: Option<Adaptations>,
     /// Steps done.
     pub steps: u64,
     /// Wall time of the steps, in seconds.
@@ -138,9 +144,9 @@ pub struct Summary {
     pub files: Vec<String>,
 }
 
-/// Million cell updates a second, of so many a step; zero before any time has passed.
-pub fn mlups(updates: usize, steps: u64, seconds: f64) -> f64 {
-    if seconds > 0.0 { updates as f64 * steps as f64 / seconds / 1e6 } else { 0.0 }
+/// Million cell updates a second; zero before any time has passed.
+pub fn mlups(updates: u64, seconds: f64) -> f64 {
+    if seconds > 0.0 { updates as f64 / seconds / 1e6 } else { 0.0 }
 }
 
 /// Bytes that an update of one cell must move: every population read and written once.
@@ -151,7 +157,7 @@ pub fn bytes_per_update(manifest: &Manifest) -> f64 {
 impl Summary {
     /// From what was asked and what was measured.
     pub fn new(case: &Case, manifest: &Manifest, measured: &Measured) -> Summary {
-        let mlups = mlups(measured.updates, measured.steps, measured.seconds);
+        let mlups = mlups(measured.updates, measured.seconds);
         Summary {
             version: env!("CARGO_PKG_VERSION").to_string(),
             case: case.name.clone(),
@@ -165,6 +171,7 @@ impl Summary {
             cells: measured.levels.iter().sum(),
             levels: measured.levels.clone(),
             phases: measured.phases.clone(),
+            adaptations: measured.adaptations,
             steps: measured.steps,
             seconds: measured.seconds,
             mlups,
@@ -199,7 +206,8 @@ mod tests {
         let (case, _) = example::cavity(16);
         let measured = Measured {
             levels: vec![256],
-            updates: 256,
+            updates: 256 * 1000,
+            adaptations: None,
             phases: BTreeMap::new(),
             device: "a device".into(),
             steps: 1000,
@@ -222,6 +230,6 @@ mod tests {
 
     #[test]
     fn no_time_is_no_speed() {
-        assert_eq!(mlups(100, 0, 0.0), 0.0);
+        assert_eq!(mlups(0, 0.0), 0.0);
     }
 }

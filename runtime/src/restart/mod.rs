@@ -32,6 +32,7 @@ pub use write::write;
 
 use crate::case::Case;
 use crate::output::Recorded;
+use crate::step::Adaptations;
 
 /// Name of the file in the folder of a run.
 pub const NAME: &str = "restart.lbmc";
@@ -123,6 +124,10 @@ pub struct Course {
     pub step: u64,
     /// Wall time of these steps, in seconds.
     pub seconds: Bits,
+    /// Cell updates in these steps.
+    pub updates: u64,
+    /// What changes of the grid have brought.
+    pub adaptations: Adaptations,
     /// Sums of all sets of populations at the start, by name.
     pub start: Vec<(String, Bits)>,
     /// Change of velocity at the last check for steady flow.

@@ -1,5 +1,7 @@
 //! Solids, and faces along which values vary, on the device.
 
+use std::collections::BTreeMap;
+
 use lbm_bundle::{DISTANCE, Manifest, Role};
 
 use super::error::StepError;
@@ -21,6 +23,8 @@ pub(super) struct Bodies {
     /// The slots of each level that have a row.
     pub(super) lists: Vec<Buffer>,
     forces: Buffer,
+    /// The row of each block that has one. Such blocks do not change.
+    row_of: BTreeMap<Block, i32>,
     first: usize,
     count: usize,
 }
@@ -101,14 +105,9 @@ impl Bodies {
         let blocks: Vec<Block> = leaves.iter().map(|leaf| leaf.block).collect();
         let tables = cutters.tables(&blocks, &manifest.directions)?;
         instances.extend(crossings(manifest, spec, &tables)?);
-        let mut rows = vec![-1; grid.slots()];
-        let mut lists = vec![Vec::new(); levels];
-        for (leaf, row) in leaves.iter().zip(&tables.rows) {
-            rows[leaf.slot.index()] = *row;
-            if *row >= 0 {
-                lists[leaf.block.level].push(leaf.slot.0 as i32);
-            }
-        }
+        let row_of: BTreeMap<Block, i32> =
+            std::iter::zip(blocks, &tables.rows).filter(|(_, row)| **row >= 0).map(|(block, row)| (block, *row)).collect();
+        let (rows, lists) = listed(grid, &row_of, levels)?;
         let real = Scalar::from(manifest.real);
         let mut distances = device.alloc(real, tables.distances.len())?;
         distances.write_reals(0, &tables.distances)?;
@@ -121,11 +120,39 @@ impl Bodies {
             distances,
             lists: lists.iter().map(|list| device.ints(list)).collect::<Result<_, DeviceError>>()?,
             forces: device.alloc(real, sums * count * manifest.dim as usize)?,
+            row_of,
             first: cutters.first,
             count,
         };
         Ok((bodies, Walls::new(device, manifest, &instances)?))
     }
+
+    /// Finds the slots of the blocks again, after the data have been put into another order.
+    pub(super) fn follow(&mut self, grid: &Grid) -> Result<(), DeviceError> {
+        let (rows, lists) = listed(grid, &self.row_of, self.lists.len())?;
+        self.rows.write_ints(0, &rows)?;
+        for (buffer, list) in self.lists.iter_mut().zip(&lists) {
+            buffer.write_ints(0, list)?;
+        }
+        Ok(())
+    }
+}
+
+/// The row of each slot, or -1, and the slots with one of each level, along the curve.
+fn listed(
+    grid: &Grid,
+    row_of: &BTreeMap<Block, i32>,
+    levels: usize,
+) -> Result<(Vec<i32>, Vec<Vec<i32>>), DeviceError> {
+    let mut rows = vec![-1; grid.slots()];
+    let mut lists = vec![Vec::new(); levels];
+    for leaf in grid.leaves()? {
+        if let Some(row) = row_of.get(&leaf.block) {
+            rows[leaf.slot.index()] = *row;
+            lists[leaf.block.level].push(leaf.slot.0 as i32);
+        }
+    }
+    Ok((rows, lists))
 }
 
 impl Simulation {

@@ -2,10 +2,13 @@
 
 use lbm_bundle::{Boundary, Manifest, Param};
 
+use super::Adaptivity;
 use super::error::StepError;
 use crate::case::Formula;
 use crate::device::{Buffer, Device, DeviceError, Scalar};
-use crate::mesh::{Behind, Face, WallId};
+use crate::fields::Fields;
+use crate::mesh::forest::{ForestError, Pool};
+use crate::mesh::{self, Behind, Face, Room, WallId};
 use crate::solid::Solid;
 
 /// A grid and what lies behind its faces.
@@ -137,6 +140,29 @@ fn valid(owner: &str, param: &Param, values: &[f64]) -> Result<(), StepError> {
         }
     }
 }
+
+/// Room for the blocks of a grid: in the memory that it may take, and no more than its finest level could have.
+pub(super) fn room(
+    device: &Device,
+    manifest: &Manifest,
+    size: [usize; 3],
+    adaptivity: &Adaptivity,
+) -> Result<Room, StepError> {
+    let dim = manifest.dim as usize;
+    let roots: usize =
+        mesh::roots(size, manifest.block.map(|side| side as usize)).map_err(ForestError::from)?.iter().product();
+    let memory = match (adaptivity.memory, device.memory_available()) {
+        (Some(memory), _) => memory,
+        (None, Some(available)) => (SHARE_OF_MEMORY * available as f64) as usize,
+        (None, None) => usize::MAX,
+    };
+    let most = roots.saturating_mul(1usize.checked_shl((dim * adaptivity.levels.end()) as u32).unwrap_or(usize::MAX));
+    let pool = Pool::within(dim, roots, memory, Fields::bytes_of_slot(manifest));
+    Ok(Room { most: pool.slots.min(most.saturating_add(1 << dim)), all: adaptivity.during.is_some() })
+}
+
+/// Share of the memory available that a grid takes that may change, unless it is told.
+const SHARE_OF_MEMORY: f64 = 0.8;
 
 /// The parameters of the method on a level, by the names that kernels use.
 #[derive(Clone)]

@@ -43,7 +43,9 @@ impl Phase {
 #[derive(Default)]
 pub struct Timings {
     steps: u64,
+    updates: u64,
     seconds: f64,
+    adapting: f64,
     sampled: u64,
     phases: [f64; 5],
     /// Marks before and after phases whose times have not been asked for yet.
@@ -64,9 +66,12 @@ impl Timings {
         self.sampled += 1;
     }
 
-    pub(super) fn ran(&mut self, steps: u64, seconds: f64) {
+    /// So many steps and cell updates took so many seconds, those spent on changes of the grid among them.
+    pub(super) fn ran(&mut self, steps: u64, updates: u64, seconds: f64, adapting: f64) {
         self.steps += steps;
+        self.updates += updates;
         self.seconds += seconds;
+        self.adapting += adapting;
     }
 
     /// Turns marks into times; called when the steps are done.
@@ -85,6 +90,21 @@ impl Timings {
     /// Seconds spent in all of them.
     pub fn seconds(&self) -> f64 {
         self.seconds
+    }
+
+    /// Cell updates so far.
+    pub fn updates(&self) -> u64 {
+        self.updates
+    }
+
+    /// Seconds spent in changes of the grid.
+    pub fn adapting(&self) -> f64 {
+        self.adapting
+    }
+
+    /// Cell updates per second over all runs, 0 before the first.
+    pub fn updates_per_second(&self) -> f64 {
+        if self.seconds > 0.0 { self.updates as f64 / self.seconds } else { 0.0 }
     }
 
     /// Steps per second over all runs, 0 before the first.

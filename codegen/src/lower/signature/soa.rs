@@ -16,7 +16,17 @@ pub fn manifest(blocks: Manifest) -> Manifest {
         mirror_rules: Vec::new(),
         ..blocks.clone()
     };
-    let of_blocks_alone = [Role::StreamCollideWalls, Role::StreamCollideJump, Role::StreamCollideJumpWalls];
+    let of_blocks_alone = [
+        Role::StreamCollideWalls,
+        Role::StreamCollideJump,
+        Role::StreamCollideJumpWalls,
+        Role::StreamCollideSolid,
+        Role::Force,
+        Role::Average,
+        Role::Fill,
+        Role::Relocate,
+        Role::Wish,
+    ];
     let kept = blocks.kernels.into_iter().filter(|kernel| !of_blocks_alone.contains(&kernel.role));
     manifest.kernels = kept.map(|of_blocks| kernel(&manifest, of_blocks)).collect();
     manifest
@@ -28,7 +38,7 @@ fn kernel(manifest: &Manifest, of_blocks: Kernel) -> Kernel {
     }
     let threads = manifest.cells() as u32;
     let args = of_blocks.args.iter().filter_map(|arg| match arg.ty {
-        ArgType::Ints | ArgType::IntsOut | ArgType::Int | ArgType::Long => None,
+        ArgType::Ints | ArgType::IntsOut | ArgType::Int | ArgType::Long | ArgType::Doubles => None,
         ArgType::Real => Some(arg.clone()),
         ArgType::Reals | ArgType::RealsOut => Some(Arg { doc: array(manifest, of_blocks.role, arg), ..arg.clone() }),
     });

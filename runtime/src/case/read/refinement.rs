@@ -1,7 +1,9 @@
 //! `[refinement]`.
 
-use super::{RawBox, RawRefinement, Reader};
-use crate::case::diag::Spanned;
+use super::{RawBox, RawFollow, RawRefinement, Reader};
+use crate::case::diag::{self, Spanned};
+use crate::case::formula::{Formula, FormulaError};
+use crate::case::refinement::CRITERIA;
 use crate::case::tree::{Kind, Table, Value};
 use crate::case::units::Dimension;
 
@@ -12,40 +14,166 @@ impl Reader {
             let help = String::from("for example `finest = 2`, for cells of a quarter of the coarsest ones");
             self.missing::<()>(&table.span, "refinement.finest", "the finest level", help);
         }
-        if table.get("level").is_none() && table.get("boxes").is_none() && !solids {
-            let help =
-                String::from("`level = \"2 - x / 8\"`, or `boxes = [{ level = 1, from = [0, 0], to = [16, 16] }]`");
+        if ["level", "boxes", "criterion"].iter().all(|key| table.get(key).is_none()) && !solids {
+            let help = String::from(
+                "`level = \"2 - x / 8\"`, `boxes = [{ level = 1, from = [0, 0], to = [16, 16] }]`, or `criterion = \"vorticity\"`",
+            );
             self.missing::<()>(&table.span, "refinement.level", "where to refine", help);
         }
         let level = table.get("level").and_then(|entry| {
             let value = self.formula(&entry.value, Dimension::NUMBER)?;
             Some(Spanned { value, span: entry.value.span.clone() })
         });
-        let boxes = match table.get("boxes").map(|entry| &entry.value) {
-            None => Vec::new(),
-            Some(Value { kind: Kind::List(list), .. }) => list.iter().filter_map(|value| self.refined(value)).collect(),
-            Some(value) => {
-                let help = String::from("write `boxes = [{ level = 1, from = [0, 0], to = [16, 16] }]`");
-                return self.wrong_type(value, "a list", help);
-            }
-        };
+        let boxes = self.boxes(table, "boxes", true)?;
         let coupling = self.text(table, "coupling");
-        Some(RawRefinement { span: table.span.clone(), finest: finest?, level, boxes, coupling })
+        let coarsest = table.get("coarsest").and_then(|entry| match entry.value.kind {
+            Kind::Integer(level @ 0..) => Some(Spanned { value: level as f64, span: entry.value.span.clone() }),
+            _ => self.wrong_type(&entry.value, "a level", String::from("write `coarsest = 0`")),
+        });
+        let memory = self.memory(table);
+        let follow = self.follow(table);
+        Some(RawRefinement {
+            span: table.span.clone(),
+            finest: finest?,
+            coarsest,
+            level,
+            boxes,
+            coupling,
+            memory,
+            follow,
+        })
     }
 
-    pub(super) fn refined(&mut self, value: &Value) -> Option<Spanned<RawBox>> {
-        let example = "for example `{ level = 1, from = [0, 0], to = [16, 16] }`".to_string();
+    /// What the grid follows while it changes.
+    fn follow(&mut self, table: &Table) -> Option<RawFollow> {
+        let Some(entry) = table.get("criterion") else {
+            for key in ["threshold", "ratio", "hysteresis", "every", "keep"] {
+                if let Some(entry) = table.get(key) {
+                    let help = Some("it belongs to `criterion`, without which the grid stays as it starts".to_string());
+                    self.no_effect(&entry.span, key, " without `criterion`", help);
+                }
+            }
+            return None;
+        };
+        let criterion = self.text(table, "criterion")?;
+        let formula = if CRITERIA.contains(&&criterion.value[..]) {
+            None
+        } else {
+            match Formula::parse_with_names(&criterion.value) {
+                Ok((formula, "")) => Some(formula),
+                Ok((_, rest)) => {
+                    let at = criterion.value.len() - rest.len()..criterion.value.len();
+                    let message = format!("expected an operator, found `{rest}`");
+                    let help = "write `*` between factors".to_string();
+                    let error = FormulaError { at, message, label: "the formula has ended", help };
+                    return self.no_formula(&entry.value, &criterion.value, error);
+                }
+                Err(error) => return self.no_formula(&entry.value, &criterion.value, error),
+            }
+        };
+        let mut number = |key: &str, default: Option<f64>, what: &str, example: &str| match (table.get(key), default) {
+            (None, Some(default)) => Some(default),
+            (None, None) => {
+                self.missing(&table.span, &format!("refinement.{key}"), what, format!("for example `{example}`"))
+            }
+            _ => Some(self.positive(table, key, Dimension::NUMBER)?.value),
+        };
+        let threshold = number(
+            "threshold",
+            None,
+            "the value of the criterion from which on a place has the finest level",
+            "threshold = 2",
+        );
+        let ratio = number("ratio", Some(2.0), "", "");
+        let hysteresis = number("hysteresis", Some(0.5), "", "");
+        if table.get("every").is_none() {
+            let help = String::from("for example `every = 32`");
+            self.missing::<()>(&table.span, "refinement.every", "steps between two changes of the grid", help);
+        }
+        for (key, wrong, why) in [
+            (
+                "ratio",
+                ratio.is_some_and(|ratio| ratio <= 1.0),
+                "coarser levels have lower thresholds: it must be above 1",
+            ),
+            (
+                "hysteresis",
+                hysteresis.is_some_and(|share| share > 1.0),
+                "a level is given up below its threshold: it must be 1 at most",
+            ),
+        ] {
+            if let Some(entry) = table.get(key).filter(|_| wrong) {
+                self.report.add::<()>(diag::BAD_VALUE, &entry.value.span, why, "out of range", None);
+            }
+        }
+        let every = self.count(table, "every");
+        let keep = self.boxes(table, "keep", false)?;
+        Some(RawFollow {
+            criterion,
+            formula,
+            threshold: threshold?,
+            ratio: ratio?,
+            hysteresis: hysteresis?,
+            every: every?.value as u64,
+            keep,
+        })
+    }
+
+    /// Bytes, as `"8 GiB"`.
+    fn memory(&mut self, table: &Table) -> Option<usize> {
+        const UNITS: [(&str, f64); 6] =
+            [("KiB", 1024.0), ("MiB", 1048576.0), ("GiB", 1073741824.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9)];
+        let text = self.text(table, "memory")?;
+        let number = |unit: &str| text.value.trim().strip_suffix(unit)?.trim().parse::<f64>().ok();
+        let bytes = UNITS.iter().find_map(|(unit, size)| Some(number(unit)? * size)).filter(|bytes| *bytes >= 1.0);
+        match bytes {
+            Some(bytes) => Some(bytes as usize),
+            None => {
+                let message = format!("`{}` is no amount of memory", text.value);
+                self.report.add(
+                    diag::BAD_VALUE,
+                    &text.span,
+                    message,
+                    "no amount",
+                    "for example `memory = \"8 GiB\"`".to_string(),
+                )
+            }
+        }
+    }
+
+    fn boxes(&mut self, table: &Table, key: &str, with_level: bool) -> Option<Vec<Spanned<RawBox>>> {
+        match table.get(key).map(|entry| &entry.value) {
+            None => Some(Vec::new()),
+            Some(Value { kind: Kind::List(list), .. }) => {
+                Some(list.iter().filter_map(|value| self.refined(value, with_level)).collect())
+            }
+            Some(value) => {
+                let level = if with_level { "level = 1, " } else { "" };
+                self.wrong_type(value, "a list", format!("write `{key} = [{{ {level}from = [0, 0], to = [16, 16] }}]`"))
+            }
+        }
+    }
+
+    fn refined(&mut self, value: &Value, with_level: bool) -> Option<Spanned<RawBox>> {
+        let level = if with_level { "level = 1, " } else { "" };
+        let example = format!("for example `{{ {level}from = [0, 0], to = [16, 16] }}`");
         let Kind::Table(table) = &value.kind else { return self.wrong_type(value, "a table", example) };
-        let known = ["level", "from", "to"];
-        self.only_keys(table, &known, "a box")?;
+        let known = if with_level { &["level", "from", "to"][..] } else { &["from", "to"] };
+        self.only_keys(table, known, "a box")?;
         if let Some(key) = known.iter().find(|key| table.get(key).is_none()) {
-            return self.missing(&value.span, key, "a box has a level and two corners", example);
+            return self.missing(
+                &value.span,
+                key,
+                if with_level { "a box has a level and two corners" } else { "a box has two corners" },
+                example,
+            );
         }
         let length = if self.si { Dimension::LENGTH } else { Dimension::NUMBER };
         let corner = |reader: &mut Self, key: &str| {
             reader.vector(table, key, |reader, value| Some(reader.quantity(value, Some(length))?.0))
         };
         let (level, from, to) = (self.count(table, "level"), corner(self, "from"), corner(self, "to"));
-        Some(Spanned { value: RawBox { level: level?, from: from?, to: to? }, span: value.span.clone() })
+        let level = if with_level { Some(level?) } else { None };
+        Some(Spanned { value: RawBox { level, from: from?, to: to? }, span: value.span.clone() })
     }
 }

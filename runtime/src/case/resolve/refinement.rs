@@ -1,16 +1,25 @@
 //! Refined regions against the domain, and the finest level against the method.
 
 use super::{Resolver, Values, short};
+use crate::case::Scales;
 use crate::case::diag::{self, Spanned};
-use crate::case::read::RawBox;
-use crate::case::refinement::{COUPLING, RefinedBox, Refinement};
+use crate::case::formula::Formula;
+use crate::case::read::{RawBox, RawFollow};
+use crate::case::refinement::{COUPLING, Follow, RefinedBox, Refinement, named};
+use crate::criterion::{self, Criterion};
 
 /// Levels beyond the coarsest that a case may have: a block of the finest is then still numbered with 32 bits.
-const MOST_LEVELS: f64 = 16.0;
+const MOST_LEVELS: f64 = (crate::mesh::forest::LEVELS - 1) as f64;
 
 impl Resolver<'_> {
     /// Where the case is refined; `cell` is the size of a cell in the units of the case.
-    pub(super) fn refinement(&mut self, size: [usize; 3], cell: f64, params: Option<&Values>) -> Option<Refinement> {
+    pub(super) fn refinement(
+        &mut self,
+        size: [usize; 3],
+        cell: f64,
+        params: Option<&Values>,
+        scales: &Scales,
+    ) -> Option<Refinement> {
         let raw = self.raw.refinement.as_ref()?;
         let finest = &raw.finest;
         if finest.value > MOST_LEVELS {
@@ -26,7 +35,19 @@ impl Resolver<'_> {
         let boxes: Vec<Option<RefinedBox>> =
             raw.boxes.iter().map(|given| self.refined_box(given, finest.value, size, cell)).collect();
         let boxes = boxes.into_iter().collect::<Option<Vec<_>>>()?;
+        if let Some(coarsest) = raw.coarsest.as_ref().filter(|coarsest| coarsest.value >= finest.value) {
+            let message = format!("level {} is not coarser than the finest, {}", coarsest.value, finest.value);
+            return self.report.add(diag::BAD_VALUE, &coarsest.span, message, "too fine", None);
+        }
+        let follow = match &raw.follow {
+            None => None,
+            Some(follow) => Some(self.follow(follow, finest.value as usize, size, cell, scales)?),
+        };
+        let follows = follow.is_some();
         let refinement = Refinement {
+            coarsest: raw.coarsest.as_ref().map_or(0, |level| level.value as usize),
+            memory: raw.memory,
+            follow,
             finest: finest.value as usize,
             level: raw.level.as_ref().map(|level| level.value.on(size, cell)),
             boxes,
@@ -38,7 +59,8 @@ impl Resolver<'_> {
             let place = [at % count[0], at / count[0] % count[1], at / (count[0] * count[1])];
             refinement.refines(crate::mesh::Block { level: 0, place }, block)
         };
-        if self.raw.solids.is_empty() && !(0..count.iter().product()).any(refines) {
+        let told = !follows && refinement.coarsest == 0 && self.raw.solids.is_empty();
+        if told && !(0..count.iter().product()).any(refines) {
             let message = "no block of the coarsest level is refined";
             let help = "a block is refined where `level` is 1 or more at the centre of one of its cells".to_string();
             self.report.add::<()>(diag::NO_LEVELS, &raw.span, message, "refines nothing", help);
@@ -48,37 +70,98 @@ impl Resolver<'_> {
     }
 
     fn refined_box(&mut self, given: &Spanned<RawBox>, finest: f64, size: [usize; 3], cell: f64) -> Option<RefinedBox> {
-        let RawBox { level, from, to } = &given.value;
+        let level = given.value.level.as_ref()?;
         if level.value > finest {
             let message = format!("level {} is finer than the finest, {finest}", level.value);
             let help = format!("raise `finest` to {}", level.value);
             return self.report.add(diag::BAD_VALUE, &level.span, message, "too fine", help);
         }
+        let (from, to) = self.corners(given, size, cell)?;
+        Some(RefinedBox { level: level.value as usize, from, to })
+    }
+
+    /// The corners of a box, in cells; both 0 beyond the dimension.
+    fn corners(&mut self, given: &Spanned<RawBox>, size: [usize; 3], cell: f64) -> Option<([f64; 3], [f64; 3])> {
+        let RawBox { from, to, .. } = &given.value;
         for corner in [from, to] {
             if corner.value.len() != self.dim {
                 self.wrong_dimension(&corner.span, "a corner of a box", corner.value.len());
                 return None;
             }
         }
-        let place = |corner: &Spanned<Vec<Spanned<f64>>>| {
+        let place = |corner: &Spanned<Vec<Spanned<f64>>>| -> [f64; 3] {
             std::array::from_fn(|axis| corner.value.get(axis).map_or(0.0, |at| at.value / cell))
         };
-        let region = RefinedBox { level: level.value as usize, from: place(from), to: place(to) };
-        let wrong = (0..self.dim).find(|axis| {
-            let (from, to) = (region.from[*axis], region.to[*axis]);
-            !(from < to && from < size[*axis] as f64 && to > 0.0)
-        });
+        let (from, to) = (place(from), place(to));
+        let wrong = (0..self.dim)
+            .find(|axis| !(from[*axis] < to[*axis] && from[*axis] < size[*axis] as f64 && to[*axis] > 0.0));
         if let Some(axis) = wrong {
             let message = format!(
                 "the box has no cell of the domain: along {} it goes from {} to {} cells, the domain from 0 to {}",
                 super::axis_name(axis),
-                short(region.from[axis]),
-                short(region.to[axis]),
+                short(from[axis]),
+                short(to[axis]),
                 size[axis]
             );
             return self.report.add(diag::OUTSIDE, &given.span, message, "outside", None);
         }
-        Some(region)
+        Some((from, to))
+    }
+
+    /// What the grid follows. Criteria that have a name are measured in the units of the case's reference velocity and
+    /// length, others in cells and steps of level 0.
+    fn follow(
+        &mut self,
+        raw: &RawFollow,
+        finest: usize,
+        size: [usize; 3],
+        cell: f64,
+        scales: &Scales,
+    ) -> Option<Follow> {
+        let components = crate::fields::component_names(self.manifest);
+        let variables = criterion::variables(self.dim, &components);
+        let (formula, unit) = match &raw.formula {
+            Some(formula) => (formula.clone(), 1.0),
+            None => {
+                let name = &raw.criterion.value[..];
+                let unit = match name {
+                    "q" => (scales.velocity / scales.length).powi(2),
+                    "density_gradient" => 1.0 / scales.length,
+                    _ => scales.velocity / scales.length,
+                };
+                if !(unit.is_finite() && unit > 0.0) {
+                    let message = format!("`{name}` is measured in the reference velocity over the reference length");
+                    let help = "give `fluid.velocity`; nothing else of the case has a velocity".to_string();
+                    return self.report.add(diag::MISSING_KEY, &raw.criterion.span, message, "no unit for it", help);
+                }
+                let (formula, _) = Formula::parse_with_names(&named(name, self.dim)).ok()?;
+                (formula, unit)
+            }
+        };
+        let formula = formula.on(size, 1.0);
+        if let Some(error) = formula.unknown(&|name| variables.contains_key(name)) {
+            let fields: Vec<&str> = variables.keys().map(String::as_str).collect();
+            let help = format!("{}; fields of the method: {}", error.help, fields.join(", "));
+            return self.report.add(diag::FORMULA, &raw.criterion.span, error.message, error.label, help);
+        }
+        let thresholds: Vec<f64> =
+            (1..=finest).map(|level| raw.threshold * unit / raw.ratio.powi((finest - level) as i32)).collect();
+        let keep: Vec<_> = raw.keep.iter().map(|given| self.corners(given, size, cell)).collect();
+        let follow = Follow {
+            criterion: formula,
+            thresholds,
+            hysteresis: raw.hysteresis,
+            every: raw.every,
+            keep: keep.into_iter().collect::<Option<_>>()?,
+        };
+        let mut deep = Criterion::new();
+        follow.criterion.append(&mut deep, &|name| variables.get(name).copied());
+        if !deep.fits() {
+            let message = "the formula is nested too deeply";
+            let help = format!("its operands must fit on a stack of {}", lbm_bundle::wishes::STACK);
+            return self.report.add(diag::FORMULA, &raw.criterion.span, message, "too deep", help);
+        }
+        Some(follow)
     }
 
     /// Refuses a finest level on which a rate would leave its range.

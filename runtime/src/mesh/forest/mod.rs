@@ -52,7 +52,7 @@ pub use error::ForestError;
 pub use pool::Pool;
 pub use tables::{Tables, Wishes};
 
-use crate::device::{Device, DeviceError};
+use crate::device::{Buffer, Device, DeviceError};
 use crate::kernels::MeshProgram;
 use crate::layout::SlotId;
 use crate::mesh::roots::Roots;
@@ -189,6 +189,28 @@ impl Forest {
         self.wishes.want.write_ints(0, &want)
     }
 
+    /// Replaces the wishes of some leaves from the host: to set a forest up.
+    pub fn overrule(&mut self, level: impl Fn(Block) -> Option<usize> + Sync) -> Result<(), DeviceError> {
+        let leaves = self.read_leaf_nodes()?;
+        let wished: Vec<Option<usize>> = leaves.par_iter().map(|(_, leaf)| level(leaf.block)).collect();
+        let mut want = self.wishes.want.read_ints(0..self.wishes.want.len())?;
+        for ((node, _), wished) in leaves.into_iter().zip(wished) {
+            want[node] = wished.map_or(want[node], |level| level as i32);
+        }
+        self.wishes.want.write_ints(0, &want)
+    }
+
+    /// Says which leaves have no wishes from now on: to set a forest up.
+    pub fn freeze(&mut self, is_frozen: impl Fn(Block) -> bool + Sync) -> Result<(), DeviceError> {
+        let leaves = self.read_leaf_nodes()?;
+        let flags: Vec<bool> = leaves.par_iter().map(|(_, leaf)| is_frozen(leaf.block)).collect();
+        let mut frozen = vec![0; self.wishes.frozen.len()];
+        for ((node, _), flag) in leaves.into_iter().zip(flags) {
+            frozen[node] = i32::from(flag);
+        }
+        self.wishes.frozen.write_ints(0, &frozen)
+    }
+
     /// Number of leaves whose paths cut corners of coarser cells: those with a place in [`Tables::corners`].
     pub fn corners(&self) -> usize {
         self.corners
@@ -217,6 +239,11 @@ impl Forest {
     /// What kernels read, and what they write before the next [`Forest::adapt`].
     pub fn wishes(&mut self) -> (&Tables, &mut Wishes) {
         (&self.tables, &mut self.wishes)
+    }
+
+    /// Every number from 0 on: a table that lists all slots, or leads from each slot to itself.
+    pub fn every(&self) -> &Buffer {
+        &self.work.every
     }
 
     /// What the user should know about loading the kernels, a sentence each.

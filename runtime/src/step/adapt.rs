@@ -1,0 +1,195 @@
+//! The grid follows the flow: wishes, changes of the forest, and the data in them.
+
+use std::ops::RangeInclusive;
+
+use lbm_bundle::Role;
+use serde::{Deserialize, Serialize};
+
+use super::carry::Populations;
+use super::{Around, Simulation, StepError};
+use crate::criterion::Criterion;
+use crate::device::{Buffer, Device, DeviceError, Scalar};
+use crate::kernels::{Given, KernelError, Program};
+use crate::mesh::forest::{Forest, ForestError, Outcome};
+
+/// How a grid is refined.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Adaptivity {
+    /// Levels that leaves may have.
+    pub levels: RangeInclusive<usize>,
+    /// What refines before the first step; it reads positions only.
+    pub start: Criterion,
+    /// Steps of the coarsest level between two changes of the grid, and what they follow; none for a grid that stays.
+    pub during: Option<(u64, Criterion)>,
+    /// Bytes that the grid may take, with all its data; none for as much as the device has.
+    pub memory: Option<usize>,
+}
+
+/// What changes of the grid have brought so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Adaptations {
+    /// How often the grid was looked at.
+    pub looks: u64,
+    /// How often it changed.
+    pub changes: u64,
+    /// How often there was no room for all refinements.
+    pub refusals: u64,
+    /// Most refinements that there was no room for at a time.
+    pub most_refused: usize,
+    /// Blocks that there is room for.
+    pub room: usize,
+}
+
+impl Adaptations {
+    pub(super) fn add(&mut self, outcome: Outcome) {
+        self.looks += 1;
+        self.changes += u64::from(outcome.changed());
+        self.refusals += u64::from(outcome.refused() > 0);
+        self.most_refused = self.most_refused.max(outcome.refused());
+    }
+}
+
+/// A criterion on the device.
+pub(super) struct Loaded {
+    ops: Buffer,
+    constants: Buffer,
+    length: usize,
+}
+
+impl Loaded {
+    pub(super) fn new(device: &Device, criterion: &Criterion) -> Result<Loaded, DeviceError> {
+        let values = criterion.constants();
+        let mut constants = device.alloc(Scalar::F64, values.len())?;
+        constants.write_reals(0, &values)?;
+        let length = criterion.ops().len() / 2;
+        let ops = if length == 0 { vec![0, 0] } else { criterion.ops().to_vec() };
+        Ok(Loaded { ops: device.ints(&ops)?, constants, length })
+    }
+
+    /// Writes what the leaves of a forest wish.
+    pub(super) fn wish(
+        &self,
+        program: &Program,
+        forest: &mut Forest,
+        fields: &Buffer,
+        finest: usize,
+    ) -> Result<(), KernelError> {
+        let leaves = forest.leaves();
+        let (tables, wishes) = forest.wishes();
+        let given = vec![
+            ("ids", Given::Read(&tables.leaves)),
+            ("count", Given::Int(leaves as i32)),
+            ("neighbours", Given::Read(&tables.neighbours)),
+            ("nodes", Given::Read(&tables.node)),
+            ("levels", Given::Read(&tables.level)),
+            ("places", Given::Read(&tables.place)),
+            ("fields", Given::Read(fields)),
+            ("ops", Given::Read(&self.ops)),
+            ("length", Given::Int(self.length as i32)),
+            ("constants", Given::Read(&self.constants)),
+            ("finest", Given::Int(finest as i32)),
+            ("want", Given::Write(&mut wishes.want)),
+        ];
+        program.launch(Role::Wish, leaves, given)
+    }
+}
+
+/// Refines a forest without data as a criterion of positions says, until nothing changes; says how many refinements there
+/// was no room for.
+pub(super) fn set_up(
+    device: &Device,
+    program: &Program,
+    forest: &mut Forest,
+    adaptivity: &Adaptivity,
+    around: &Around,
+) -> Result<usize, ForestError> {
+    let criterion = Loaded::new(device, &adaptivity.start)?;
+    let no_fields = device.alloc(Scalar::from(program.manifest().real), 1)?;
+    loop {
+        criterion.wish(program, forest, &no_fields, *adaptivity.levels.end())?;
+        if around.cutters.is_some() {
+            forest.overrule(|block| around.level_of_solids(block))?;
+        }
+        let outcome = forest.adapt(adaptivity.levels.clone(), &mut ())?;
+        if !outcome.changed() || outcome.refused() > 0 {
+            return Ok(outcome.refused());
+        }
+    }
+}
+
+/// Share of the leaves that must have changed before the data are put into order again.
+const SCATTERED: f64 = 0.25;
+
+impl Simulation {
+    /// Looks at the flow and lets the grid follow; the next step starts on the new one.
+    pub(super) fn adapt(&mut self) -> Result<Outcome, StepError> {
+        let Some(criterion) = self.criterion.take() else { return Ok(Outcome::default()) };
+        let outcome = self.change(&criterion);
+        self.criterion = Some(criterion);
+        outcome
+    }
+
+    /// The same with a criterion of the caller's, once; between levels that the simulation was made for. There is room for what
+    /// [`Adaptivity::during`] has made room for.
+    pub fn adapt_to(&mut self, criterion: &Criterion) -> Result<Outcome, StepError> {
+        let criterion = Loaded::new(self.program.device(), criterion)?;
+        self.change(&criterion)
+    }
+
+    fn change(&mut self, criterion: &Loaded) -> Result<Outcome, StepError> {
+        super::sample(&self.program, &mut self.fields, &self.grid, &self.levels)?;
+        let levels = self.range.clone();
+        criterion.wish(&self.program, self.grid.forest_mut(), &self.fields.macroscopic, *levels.end())?;
+        let mut data = Populations {
+            program: &self.program,
+            sets: &mut self.fields.populations,
+            current: self.levels.iter().map(|level| level.current).collect(),
+        };
+        let outcome = self.grid.forest_mut().adapt(levels, &mut data)?;
+        self.adaptations.add(outcome);
+        self.recording = None;
+        self.settled = !outcome.changed();
+        self.scattered += outcome.refined + outcome.coarsened;
+        let parts = 1 << self.grid.dim();
+        if (self.scattered * parts) as f64 > SCATTERED * self.grid.leaf_count() as f64 {
+            self.reorder()?;
+        }
+        self.fields.make_room(self.program.device(), self.program.manifest(), &self.grid)?;
+        Ok(outcome)
+    }
+
+    /// Puts the data of all blocks into the order of the curve.
+    fn reorder(&mut self) -> Result<(), StepError> {
+        let mut data = Populations {
+            program: &self.program,
+            sets: &mut self.fields.populations,
+            current: self.levels.iter().map(|level| level.current).collect(),
+        };
+        // Finer levels have the same set current after every step; the coarsest may have the other.
+        let set = data.current.get(1).copied().unwrap_or(data.current[0]);
+        if data.current[0] != set {
+            let leaves = self.grid.levels()[0].leaves.clone();
+            let tables = self.grid.tables();
+            let ids = Given::ReadFrom(&tables.leaves, leaves.start);
+            data.relocate(ids, leaves.len(), self.grid.forest().every(), data.current[0])?;
+            data.current[0] = set;
+        }
+        self.grid.forest_mut().reorder(&mut data)?;
+        self.levels.iter_mut().for_each(|level| level.current = 1 - set);
+        self.scattered = 0;
+        if let Some(bodies) = &mut self.bodies {
+            bodies.follow(&self.grid)?;
+        }
+        Ok(())
+    }
+
+    /// Goes on counting from what an earlier run has counted.
+    pub fn restore_adaptations(&mut self, before: Adaptations) {
+        self.adaptations = Adaptations { room: self.adaptations.room, ..before };
+    }
+
+    /// What changes of the grid have brought so far.
+    pub fn adaptations(&self) -> Adaptations {
+        self.adaptations
+    }
+}

@@ -1,0 +1,237 @@
+// ==== data of a forest that changes =================================================================================
+//
+// After a collision the population f_i of a cell at x is what passes x + c_i/2 half a step later, in cells and steps of its
+// level: on two levels that is not the same place. Between them a population is therefore taken a quarter of a coarse cell
+// further back or on, less what that would change in mass and momentum, which stay what they are.
+
+enum { PARTS = {{ jump.children }}, SETS = {{ carry.sets }} };
+
+// Weight of each direction, and the set of populations that it belongs to.
+{{ table }} {{ real }} WEIGHT[Q] = { {{- carry.weights -}} };
+{{ table }} signed char SET[Q] = { {{- carry.set_of -}} };
+// Of each set, one over the squared speed of sound; 0 if it carries no momentum.
+{{ table }} {{ real }} STIFFNESS[SETS] = { {{- carry.stiffness -}} };
+
+// Mass, then momentum, in parts of the populations of each set.
+typedef struct {
+    {{ real }} of[SETS][1 + DIM];
+} Kept;
+
+// The part of a population that a quarter of a coarse cell makes; adds its mass and momentum to `kept`.
+{{ inline }} {{ real }} quarter(const int direction, const {{ real }} *slopes, Kept *kept)
+{
+    {{ real }} part = 0;
+    for (int axis = 0; axis < DIM; ++axis) part += VELOCITY[direction][axis] * slopes[axis];
+    part *= ({{ real }})0.25;
+    if (kept) {
+        {{ real }} *const of = kept->of[SET[direction]];
+        of[0] += part;
+        for (int axis = 0; axis < DIM; ++axis) of[1 + axis] += VELOCITY[direction][axis] * part;
+    }
+    return part;
+}
+
+// The share of a direction in some mass and momentum.
+{{ inline }} {{ real }} share(const int direction, const Kept *kept)
+{
+    const {{ real }} *const of = kept->of[SET[direction]];
+    {{ real }} along = 0;
+    for (int axis = 0; axis < DIM; ++axis) along += VELOCITY[direction][axis] * of[1 + axis];
+    return WEIGHT[direction] * (of[0] + STIFFNESS[SET[direction]] * along);
+}
+
+// The position of a cell in its block.
+{{ inline }} Spot spot_of(const int cell)
+{
+    const Spot spot = { {cell % {{ bx }}, cell / {{ bx }} % {{ by }}{% if deep %}, cell / ({{ bx }} * {{ by }}){% endif %}} };
+    return spot;
+}
+
+// Slope along an axis, per cell, in an array [slot][components][cell]: central; one-sided where a neighbour of the block is of
+// another level or a wall, and 0 where both are.
+{{ inline }} {{ real }} slope_at(
+    const {{ real }} *values, const int components, const int component, const {{ int }} *around, const {{ int }} slot, const int cell,
+    const int axis)
+{
+    const int width[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
+    int step = 1, stride = 1;
+    for (int before = 0; before < axis; ++before) step *= 3, stride *= width[before];
+    const int at = cell / stride % width[axis];
+    const {{ real }} own = values[((size_t)slot * components + component) * CELLS + cell];
+    {{ real }} side[2] = {own, own};
+    int found = 0;
+    for (int upper = 0; upper < 2; ++upper) {
+        const int place = at + 2 * upper - 1, block = place < 0 ? -1 : place >= width[axis] ? 1 : 0;
+        const {{ int }} from = block == 0 ? slot : around[{{ middle }} + block * step];
+        if (from < 0) continue;
+        const int other = cell + (place - block * width[axis] - at) * stride;
+        side[upper] = values[((size_t)from * components + component) * CELLS + other];
+        ++found;
+    }
+    return found == 2 ? (side[1] - side[0]) / 2 : side[1] - side[0];
+}
+
+// Where the part of a coarse cell is in the children of its block: the octant and the cell there.
+{{ inline }} int part_of(const int cell, const int child, int *octant)
+{
+    const int width[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
+    const Spot spot = spot_of(cell);
+    int fine = 0;
+    *octant = 0;
+    for (int axis = 0, stride = 1; axis < DIM; stride *= width[axis], ++axis) {
+        const int at = 2 * spot.at[axis] + (child >> axis & 1), upper = at >= width[axis];
+        *octant |= upper << axis;
+        fine += stride * (at - upper * width[axis]);
+    }
+    return fine;
+}
+
+// Fills the parts of a coarse cell.
+{{ function }} void fill_cell(
+    const {{ int }} slot, const int cell, const {{ int }} *around, const {{ int }} *parts, const {{ real }} *src, {{ real }} *dst)
+{
+    Kept kept = { { {0} } };
+    {{ real }} slopes[DIM];
+    for (int i = 0; i < Q; ++i) {
+        for (int axis = 0; axis < DIM; ++axis) slopes[axis] = slope_at(src, Q, i, around, slot, cell, axis);
+        quarter(i, slopes, &kept);
+    }
+    for (int i = 0; i < Q; ++i) {
+        for (int axis = 0; axis < DIM; ++axis) slopes[axis] = slope_at(src, Q, i, around, slot, cell, axis);
+        const {{ real }} own = src[((size_t)slot * Q + i) * CELLS + cell];
+        const {{ real }} back = quarter(i, slopes, 0) - share(i, &kept);
+        for (int child = 0; child < PARTS; ++child) {
+            {{ real }} away = 0;
+            for (int axis = 0; axis < DIM; ++axis) away += child >> axis & 1 ? slopes[axis] : -slopes[axis];
+            int octant;
+            const int fine = part_of(cell, child, &octant);
+            dst[((size_t)parts[(size_t)slot * PARTS + octant] * Q + i) * CELLS + fine] = own + (({{ real }})0.25 * away - back);
+        }
+    }
+}
+
+// The mean of a population over the parts of a coarse cell, and its slopes there.
+{{ inline }} {{ real }} mean_of(
+    const {{ int }} slot, const int cell, const int direction, const {{ int }} *parts, const {{ real }} *src, {{ real }} *slopes)
+{
+    {{ real }} sum = 0;
+    for (int axis = 0; axis < DIM; ++axis) slopes[axis] = 0;
+    for (int child = 0; child < PARTS; ++child) {
+        int octant;
+        const int fine = part_of(cell, child, &octant);
+        const {{ real }} value = src[((size_t)parts[(size_t)slot * PARTS + octant] * Q + direction) * CELLS + fine];
+        sum += value;
+        for (int axis = 0; axis < DIM; ++axis) slopes[axis] += child >> axis & 1 ? value : -value;
+    }
+    for (int axis = 0; axis < DIM; ++axis) slopes[axis] *= ({{ real }})4 / PARTS;
+    return sum / PARTS;
+}
+
+// Fills a coarse cell from its parts.
+{{ function }} void average_cell(
+    const {{ int }} slot, const int cell, const {{ int }} *parts, const {{ real }} *src, {{ real }} *dst)
+{
+    Kept kept = { { {0} } };
+    {{ real }} slopes[DIM];
+    for (int i = 0; i < Q; ++i) {
+        mean_of(slot, cell, i, parts, src, slopes);
+        quarter(i, slopes, &kept);
+    }
+    for (int i = 0; i < Q; ++i) {
+        const {{ real }} mean = mean_of(slot, cell, i, parts, src, slopes);
+        dst[((size_t)slot * Q + i) * CELLS + cell] = mean + (quarter(i, slopes, 0) - share(i, &kept));
+    }
+}
+
+// ==== wishes ========================================================================================================
+
+// What a program reads at a cell.
+typedef struct {
+    const {{ real }} *fields;
+    const {{ int }} *around;
+    {{ int }} slot;
+    int cell;
+    double place[3], width;  // in cells of level 0
+} Sight;
+
+{{ inline }} double variable(const Sight *sight, const int which)
+{
+    if (which < 3) return sight->place[which];
+    if (which == 3) return sight->width;
+    const int component = (which - 4) / (1 + DIM), axis = (which - 4) % (1 + DIM) - 1;
+    if (axis < 0) return sight->fields[((size_t)sight->slot * FIELDS + component) * CELLS + sight->cell];
+    return slope_at(sight->fields, FIELDS, component, sight->around, sight->slot, sight->cell, axis) / sight->width;
+}
+
+// Levels that a program asks for at a cell: bit l for level l or finer, bit 16 + l for level l at least if it is there, bit 32
+// for no change.
+{{ function }} unsigned long long ask(
+    const Sight *sight, const {{ int }} *ops, const int length, const double *constants, const int finest)
+{
+    double stack[{{ carry.stack }}];
+    int depth = 0;
+    unsigned long long bits = 0;
+    for (int at = 0; at < length; ++at) {
+        const int op = ops[2 * at], argument = ops[2 * at + 1];
+        double a = 0, b = 0;
+        if (op >= {{ carry.binary }}) b = stack[--depth];
+        if (op >= {{ carry.taking }}) a = stack[--depth];
+        switch (op) {
+{%- for op in carry.ops %}
+        case {{ op.code }}: a = {{ op.formula }}; break;
+{%- endfor %}
+        case {{ carry.level }}: case {{ carry.within }}: {
+            const double wished = op == {{ carry.level }} ? floor(a) : a > 0 ? argument : 0;
+            const int level = wished >= finest ? finest : wished > 0 ? (int)wished : 0;
+            bits |= 1ull << level | 1ull << (16 + level);
+            continue;
+        }
+        case {{ carry.above }}: {
+            int up = 0, down = 0;
+            for (int level = 1; level <= finest; ++level) {
+                if (a >= constants[argument + level - 1]) up = level;
+                if (a >= constants[argument + finest + level - 1]) down = level;
+            }
+            bits |= 1ull << up | 1ull << (16 + down);
+            continue;
+        }
+        default:
+            if (a > 0) bits |= 1ull << 32;
+            continue;
+        }
+        stack[depth++] = a;
+    }
+    return bits;
+}
+
+// The same for a cell of a node. What a coarser cell in its place would ask for is kept.
+{{ function }} unsigned long long ask_cell(
+    const {{ int }} slot, const int cell, const {{ int }} node, const int level, const {{ int }} *around, const {{ int }} *places,
+    const {{ real }} *fields, const {{ int }} *ops, const int length, const double *constants, const int finest)
+{
+    const int width[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
+    const Spot spot = spot_of(cell);
+    Sight sight = {fields, around, slot, cell, {0, 0, 0}, 1.0 / (1 << level)};
+    unsigned long long bits = 0;
+    for (int coarser = 0; coarser < (level > 0 ? 2 : 1); ++coarser) {
+        for (int axis = 0; axis < DIM; ++axis) {
+            const int at = places[(size_t)node * 3 + axis] * width[axis] + spot.at[axis];
+            sight.place[axis] = ((at >> coarser << coarser) + 0.5 * (1 << coarser)) * sight.width;
+        }
+        const unsigned long long asked = ask(&sight, ops, length, constants, finest);
+        bits |= coarser ? asked & 0xffff0000ull : asked;
+    }
+    return bits;
+}
+
+// The level that a block of some level wishes.
+{{ inline }} int wished(const unsigned long long bits, const int level)
+{
+    int up = 0, down = 0;
+    for (int at = 1; at < 16; ++at) {
+        if (bits >> at & 1) up = at;
+        if (bits >> (16 + at) & 1) down = at;
+    }
+    return bits >> 32 & 1 ? level : up > level ? up : down < level ? down : level;
+}
+

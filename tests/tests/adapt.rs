@@ -1,0 +1,318 @@
+//! Grids that change: what moves between levels keeps mass and momentum and has the stress of its level, the grid follows a flow,
+//! memory that ends is told, and nothing but counts visits the host.
+
+use std::collections::BTreeMap;
+use std::f64::consts::TAU;
+
+use lbm_bundle::{Bundle, Real, wishes};
+use lbm_runtime::criterion::Criterion;
+use lbm_runtime::device::Device;
+use lbm_runtime::mesh::Cell;
+use lbm_runtime::step::{Adaptivity, GridSpec, Simulation};
+use lbm_tests::compiled::{self, Random};
+use lbm_tests::flows::devices;
+
+fn bundle(device: &Device, spec: &str) -> Bundle {
+    let model = compiled::model_with_coupling(spec, "volumetric_shifted");
+    let block = if model.lattice().dim() == 2 { [8, 8, 1] } else { [4, 4, 4] };
+    compiled::compile_levels(&model, device.target(), Real::F64, block)
+}
+
+/// Wishes a level within a ball, in cells of level 0.
+fn ball(dim: usize, centre: [f64; 3], radius: f64, level: usize) -> Criterion {
+    let mut criterion = Criterion::new();
+    criterion.constant(radius * radius);
+    for (axis, at) in centre.iter().enumerate().take(dim) {
+        for _ in 0..2 {
+            criterion.variable(axis as i32);
+            criterion.constant(*at);
+            assert!(criterion.function("-"));
+        }
+        assert!(criterion.function("*") && criterion.function("-"));
+    }
+    criterion.within(level);
+    criterion
+}
+
+/// A level everywhere.
+fn everywhere(level: usize) -> Criterion {
+    let mut criterion = Criterion::new();
+    criterion.constant(level as f64);
+    criterion.level();
+    criterion
+}
+
+/// A periodic box of `side` cells that may have levels up to `finest`, and changes when it is told, or every so many steps.
+fn periodic(
+    device: &Device,
+    spec: &str,
+    side: usize,
+    omega: f64,
+    finest: usize,
+    during: Option<(u64, Criterion)>,
+    memory: Option<usize>,
+) -> Simulation {
+    let bundle = bundle(device, spec);
+    let dim = bundle.manifest.dim as usize;
+    let size = std::array::from_fn(|axis| if axis < dim { side } else { 1 });
+    let adaptivity = Adaptivity {
+        levels: 0..=finest,
+        start: Criterion::new(),
+        during: Some(during.unwrap_or((u64::MAX, everywhere(0)))),
+        memory,
+    };
+    let params = [("omega".to_string(), vec![omega])];
+    Simulation::adaptive(device, &bundle, &GridSpec::periodic(size), &params, &adaptivity, None).unwrap()
+}
+
+/// Taylor & Green, Proc. R. Soc. A 158 (1937) 499, in x and y.
+fn taylor_green(cell: Cell, side: usize, u: f64, out: &mut [f64]) {
+    let [(sx, cx), (sy, cy)] = [0, 1].map(|axis| (TAU * cell.centre()[axis] / side as f64).sin_cos());
+    out.fill(0.0);
+    out[0] = 1.0 + 1.5 * u * u * (0.5 - cx * cx - cy * cy + 0.5);
+    (out[1], out[2]) = (-u * cx * sy, u * sx * cy);
+}
+
+/// All populations, by cell, with the place of the cell.
+fn contents(flow: &Simulation) -> Vec<(Cell, Vec<f64>)> {
+    let mut all = vec![];
+    flow.visit_populations(|cell, populations| all.push((cell, populations.to_vec()))).unwrap();
+    all.sort_by_key(|(cell, _)| (cell.level, cell.at));
+    all
+}
+
+#[test]
+fn mass_and_momentum_outlast_random_changes() {
+    for device in devices() {
+        for (spec, side, rounds) in [("d2q9_bgk", 64, 300), ("d3q19_bgk", 16, 60)] {
+            let finest = 3;
+            let mut flow = periodic(&device, spec, side, 1.6, finest, None, None);
+            flow.init_cells(|cell, out| taylor_green(cell, side, 0.05, out)).unwrap();
+            let start = flow.conserved().unwrap();
+            let dim = flow.grid().dim();
+            let mut random = Random(7);
+            let mut changes = 0;
+            for round in 0..rounds {
+                let centre = std::array::from_fn(|_| (random.draw() + 1.0) / 2.0 * side as f64);
+                let level = 1 + round % finest;
+                let outcome = flow.adapt_to(&ball(dim, centre, 0.2 * side as f64, level)).unwrap();
+                changes += usize::from(outcome.refined > 0 && outcome.coarsened > 0);
+                if round % 5 == 0 {
+                    flow.run(1).unwrap();
+                }
+                let now = flow.conserved().unwrap();
+                let mass = start.mass;
+                let drift = (now.mass / start.mass - 1.0).abs();
+                assert!(drift < 1e-13 * (1 + round) as f64, "{spec}: mass by {drift:e} in round {round}");
+                for (now, start) in now.momentum.iter().zip(start.momentum) {
+                    // Over the momentum of all mass at the speed of the flow.
+                    let drift = (now - start).abs() / (0.05 * mass);
+                    assert!(drift < 1e-13, "{spec}: momentum by {drift:e} in round {round}");
+                }
+            }
+            assert!(changes > rounds / 2, "{spec}: {changes} of {rounds} rounds refine and coarsen");
+        }
+    }
+}
+
+#[test]
+fn what_is_refined_and_coarsened_again_is_what_it_was() {
+    for device in devices() {
+        for (spec, side) in [("d2q9_bgk", 32), ("d3q27_bgk", 16)] {
+            let mut flow = periodic(&device, spec, side, 1.6, 2, None, None);
+            flow.init_cells(|cell, out| taylor_green(cell, side, 0.05, out)).unwrap();
+            flow.run(9).unwrap();
+            let before = contents(&flow);
+            for level in [1, 2, 1, 0] {
+                flow.adapt_to(&everywhere(level)).unwrap();
+                assert_eq!(flow.grid().levels().len(), level + 1);
+            }
+            let after = contents(&flow);
+            assert_eq!(before.len(), after.len());
+            for ((cell, before), (_, after)) in before.iter().zip(&after) {
+                for (before, after) in before.iter().zip(after) {
+                    assert!((before - after).abs() < 2e-15, "{spec}: {before} and {after} at {cell:?}");
+                }
+            }
+        }
+    }
+}
+
+/// The stress is `sum c_x c_y f` less that of the equilibrium; in a flow `ux(y)` it is `(1 - 1/omega) cs2 rho dux/dy` after a
+/// collision, with the omega and the step of the level.
+#[test]
+fn what_is_filled_or_averaged_has_the_stress_of_its_level() {
+    let (side, u, omega) = (64, 0.02, 1.8);
+    let device = Device::host(2).unwrap();
+    let mut flow = periodic(&device, "d2q9_bgk", side, omega, 1, None, None);
+    let wave = |y: f64| TAU * y / side as f64;
+    flow.init_cells(|cell, out| {
+        (out[0], out[1], out[2]) = (1.0, u * wave(cell.centre()[1]).sin(), 0.0);
+    })
+    .unwrap();
+    flow.run(200).unwrap();
+    let stress = |flow: &Simulation| {
+        let directions = flow.manifest().directions.clone();
+        // By coarse cells: inside of one, where a refined cell has only a slope, the stress may waver around its mean.
+        let mut of_cells: BTreeMap<[usize; 3], (f64, f64)> = BTreeMap::new();
+        let (mut along, mut square) = (0.0, 0.0);
+        let mut all = vec![];
+        flow.visit_populations(|cell, populations| {
+            let sum = |of: &dyn Fn([f64; 3]) -> f64| {
+                populations.iter().zip(&directions).map(|(f, d)| f * of(d.c.map(f64::from))).sum::<f64>()
+            };
+            let (rho, jx, jy, pxy) = (sum(&|_| 1.0), sum(&|c| c[0]), sum(&|c| c[1]), sum(&|c| c[0] * c[1]));
+            let phase = wave(cell.centre()[1]);
+            along += jx * phase.sin();
+            square += phase.sin().powi(2);
+            all.push((cell, pxy - jx * jy / rho, phase));
+        })
+        .unwrap();
+        for (cell, found, phase) in all {
+            // omega of the level, by the viscosity.
+            let omega = 1.0 / ((1.0 / omega - 0.5) / cell.width() + 0.5);
+            let gradient = along / square * TAU / side as f64 * phase.cos() * cell.width();
+            let expected = (1.0 - 1.0 / omega) / 3.0 * gradient;
+            let mean = of_cells.entry(cell.at.map(|at| at >> cell.level)).or_default();
+            (mean.0, mean.1) = (mean.0 + found, mean.1 + expected);
+        }
+        let error: f64 = of_cells.values().map(|(found, expected)| (found - expected).powi(2)).sum();
+        let norm: f64 = of_cells.values().map(|(_, expected)| expected.powi(2)).sum();
+        (error / norm).sqrt()
+    };
+    let before = stress(&flow);
+    flow.adapt_to(&everywhere(1)).unwrap();
+    let fine = stress(&flow);
+    assert!(before < 0.01 && fine < 0.01, "{before} before, {fine} on the finer level");
+    flow.run(200).unwrap();
+    flow.adapt_to(&everywhere(0)).unwrap();
+    let coarse = stress(&flow);
+    assert!(coarse < 0.01, "{coarse} on the coarser level again");
+}
+
+/// Variable number of a field's derivative in two dimensions; fields are rho, ux, uy.
+fn derivative(component: usize, axis: usize) -> i32 {
+    wishes::field(2, component, Some(axis))
+}
+
+/// Thresholds on the magnitude of the vorticity.
+fn vorticity(thresholds: &[f64]) -> Criterion {
+    let mut criterion = Criterion::new();
+    criterion.variable(derivative(2, 0));
+    criterion.variable(derivative(1, 1));
+    assert!(criterion.function("-") && criterion.function("abs"));
+    criterion.above(thresholds, 0.5);
+    criterion
+}
+
+/// A vortex with a Gaussian stream function, carried along x.
+fn vortex(cell: Cell, side: usize, out: &mut [f64]) {
+    let [x, y, _] = cell.centre().map(|at| at / side as f64 - 0.5);
+    let (speed, width) = (0.04, 0.05);
+    let swirl = 0.04 * (-(x * x + y * y) / (2.0 * width * width)).exp() / width;
+    (out[0], out[1], out[2]) = (1.0, speed - swirl * y, swirl * x);
+}
+
+#[test]
+fn the_grid_follows_a_vortex() {
+    let (side, finest, steps) = (64, 2, 400);
+    for device in devices() {
+        let criterion = vorticity(&[0.001, 0.004]);
+        let mut flow = periodic(&device, "d2q9_bgk", side, 1.9, finest, Some((8, criterion)), None);
+        let start = |cell: Cell, out: &mut [f64]| vortex(cell, side, out);
+        flow.init_cells(start).unwrap();
+        let finest_cells = |flow: &Simulation| {
+            let mut centre = [0.0; 2];
+            let leaves = flow.grid().leaves().unwrap();
+            let fine: Vec<_> = leaves.iter().filter(|leaf| leaf.block.level == finest).collect();
+            for leaf in &fine {
+                for (axis, centre) in centre.iter_mut().enumerate() {
+                    *centre += (leaf.block.place[axis] as f64 + 0.5) * 2.0 / fine.len() as f64;
+                }
+            }
+            (fine.len(), centre)
+        };
+        let (count, centre) = finest_cells(&flow);
+        assert!(count > 0 && (centre[0] - 32.0).abs() < 1.0, "{count} finest blocks around {centre:?}");
+        flow.run(steps).unwrap();
+        // It has gone 16 cells to the right.
+        let (count, centre) = finest_cells(&flow);
+        assert!(
+            count > 0 && (centre[0] - 48.0).abs() < 2.5 && (centre[1] - 32.0).abs() < 1.5,
+            "{count} around {centre:?}"
+        );
+        assert!(flow.grid().cells() < ((side * side) << (2 * finest)) / 4, "{} cells", flow.grid().cells());
+        assert!(flow.adaptations().changes > 10, "{:?}", flow.adaptations());
+
+        // The same flow on the finest level everywhere.
+        let mut fine = periodic(&device, "d2q9_bgk", side, 1.9, finest, Some((u64::MAX - 1, everywhere(finest))), None);
+        fine.init_cells(start).unwrap();
+        fine.run(steps).unwrap();
+        let width = side << finest;
+        let dense = |flow: &mut Simulation| {
+            let mut all = vec![0.0; width * width];
+            flow.visit_cells(|cell, values| {
+                let scale = 1 << (finest - cell.level);
+                for (dx, dy) in (0..scale).flat_map(|dx| (0..scale).map(move |dy| (dx, dy))) {
+                    all[cell.at[0] * scale + dx + width * (cell.at[1] * scale + dy)] = values[2];
+                }
+            })
+            .unwrap();
+            all
+        };
+        let (found, expected) = (dense(&mut flow), dense(&mut fine));
+        let error: f64 = found.iter().zip(&expected).map(|(a, b)| (a - b).powi(2)).sum();
+        let norm: f64 = expected.iter().map(|b| b * b).sum();
+        let error = (error / norm).sqrt();
+        assert!(error < 0.04, "uy differs by {error} from that of the finest level everywhere");
+    }
+}
+
+#[test]
+fn runs_that_change_are_the_same_on_any_number_of_threads() {
+    let run = |threads: usize| {
+        let device = Device::host(threads).unwrap();
+        let mut flow = periodic(&device, "d2q9_bgk", 64, 1.9, 2, Some((8, vorticity(&[0.001, 0.004]))), None);
+        flow.init_cells(|cell, out| vortex(cell, 64, out)).unwrap();
+        flow.run(100).unwrap();
+        contents(&flow)
+    };
+    assert!(run(1) == run(2));
+}
+
+#[test]
+fn a_run_goes_on_where_memory_ends() {
+    for device in devices() {
+        let side = 64;
+        let criterion = vorticity(&[0.0, 0.0]);
+        let memory = Some(150 * 8 * (2 * 9 + 2 + 3) * 64);
+        let mut flow = periodic(&device, "d2q9_bgk", side, 1.7, 2, Some((4, criterion)), memory);
+        flow.init_cells(|cell, out| vortex(cell, side, out)).unwrap();
+        let mass = flow.mass().unwrap();
+        flow.run(40).unwrap();
+        let told = flow.adaptations();
+        assert!(told.refusals > 5 && told.most_refused > 10, "{told:?}");
+        assert!((64..160).contains(&told.room), "{told:?}");
+        assert!(flow.grid().leaves().unwrap().len() < told.room);
+        assert!((flow.mass().unwrap() / mass - 1.0).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn nothing_but_counts_visits_the_host() {
+    for device in devices() {
+        let bytes = |side: usize| {
+            let criterion = vorticity(&[0.001 * 64.0 / side as f64, 0.004 * 64.0 / side as f64]);
+            let mut flow = periodic(&device, "d2q9_bgk", side, 1.9, 2, Some((4, criterion)), None);
+            flow.init_cells(|cell, out| vortex(cell, side, out)).unwrap();
+            let before = (device.traffic(), flow.adaptations());
+            flow.run(200).unwrap();
+            let looks = flow.adaptations().looks - before.1.looks;
+            assert!(looks == 50 && flow.adaptations().changes - before.1.changes > 5);
+            (device.traffic() - before.0) as f64 / looks as f64
+        };
+        let (small, large) = (bytes(64), bytes(256));
+        // Where classes begin, three times a change: that of a grid of sixteen times the size is no more.
+        assert!(small < 2048.0 && large < 2048.0, "{small} and {large} bytes a look");
+    }
+}
