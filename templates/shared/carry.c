@@ -6,8 +6,12 @@
 
 enum { PARTS = {{ jump.children }}, SETS = {{ carry.sets }} };
 
-// Weight of each direction, and the set of populations that it belongs to.
+{% if not solids -%}
+// Weight of each direction.
 {{ table }} {{ real }} WEIGHT[Q] = { {{- carry.weights -}} };
+
+{% endif -%}
+// The set of populations that each direction belongs to.
 {{ table }} signed char SET[Q] = { {{- carry.set_of -}} };
 // Of each set, one over the squared speed of sound; 0 if it carries no momentum.
 {{ table }} {{ real }} STIFFNESS[SETS] = { {{- carry.stiffness -}} };

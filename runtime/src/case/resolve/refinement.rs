@@ -144,6 +144,12 @@ impl Resolver<'_> {
             let help = format!("{}; fields of the method: {}", error.help, fields.join(", "));
             return self.report.add(diag::FORMULA, &raw.criterion.span, error.message, error.label, help);
         }
+        let mut levels = self.raw.solids.iter().filter_map(|solid| solid.value.level.as_ref());
+        if let Some(level) = levels.find(|level| level.value < finest as f64) {
+            let message = format!("a solid on level {}, where the grid changes up to level {finest}", level.value);
+            let help = "leave `level` out: what the grid follows would refine its surface".to_string();
+            return self.report.add(diag::BAD_VALUE, &level.span, message, "coarser than the finest", help);
+        }
         let thresholds: Vec<f64> =
             (1..=finest).map(|level| raw.threshold * unit / raw.ratio.powi((finest - level) as i32)).collect();
         let keep: Vec<_> = raw.keep.iter().map(|given| self.corners(given, size, cell)).collect();
