@@ -105,8 +105,10 @@ impl Bodies {
         let blocks: Vec<Block> = leaves.iter().map(|leaf| leaf.block).collect();
         let tables = cutters.tables(&blocks, &manifest.directions)?;
         instances.extend(crossings(manifest, spec, &tables)?);
-        let row_of: BTreeMap<Block, i32> =
-            std::iter::zip(blocks, &tables.rows).filter(|(_, row)| **row >= 0).map(|(block, row)| (block, *row)).collect();
+        let row_of: BTreeMap<Block, i32> = std::iter::zip(blocks, &tables.rows)
+            .filter(|(_, row)| **row >= 0)
+            .map(|(block, row)| (block, *row))
+            .collect();
         let (rows, lists) = listed(grid, &row_of, levels)?;
         let real = Scalar::from(manifest.real);
         let mut distances = device.alloc(real, tables.distances.len())?;
@@ -139,11 +141,7 @@ impl Bodies {
 }
 
 /// The row of each slot, or -1, and the slots with one of each level, along the curve.
-fn listed(
-    grid: &Grid,
-    row_of: &BTreeMap<Block, i32>,
-    levels: usize,
-) -> Result<(Vec<i32>, Vec<Vec<i32>>), DeviceError> {
+fn listed(grid: &Grid, row_of: &BTreeMap<Block, i32>, levels: usize) -> Result<(Vec<i32>, Vec<Vec<i32>>), DeviceError> {
     let mut rows = vec![-1; grid.slots()];
     let mut lists = vec![Vec::new(); levels];
     for leaf in grid.leaves()? {
