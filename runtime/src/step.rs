@@ -73,6 +73,11 @@ impl Around {
         Ok(Around { faces, instances, cutters })
     }
 
+    /// Whether a block must stay as it is.
+    fn holds(&self, block: Block) -> bool {
+        self.cutters.as_ref().is_some_and(|cutters| cutters.holds(block))
+    }
+
     /// The level that solids want for a block; none where they want none.
     fn level_of_solids(&self, block: Block) -> Option<usize> {
         self.cutters.as_ref()?.solids.level(block)
@@ -155,7 +160,7 @@ impl Simulation {
                 None => adapt::set_up(device, &program, forest, adaptivity, &around),
             })?;
         if around.cutters.is_some() {
-            grid.forest_mut().freeze(|block| around.level_of_solids(block).is_some())?;
+            grid.forest_mut().freeze(|block| around.holds(block))?;
         }
         let mut simulation = Self::on(device, program, grid, spec, around, params, adaptivity.levels.end() + 1)?;
         if let Some((every, criterion)) = &adaptivity.during {

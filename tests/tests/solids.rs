@@ -2,12 +2,13 @@
 
 use lbm_bundle::{Bundle, Real};
 use lbm_codegen::options::Options;
-use lbm_runtime::case::RawCase;
+use lbm_runtime::case::{Formula, RawCase};
+use lbm_runtime::criterion::Criterion;
 use lbm_runtime::device::Device;
 use lbm_runtime::flow;
 use lbm_runtime::mesh::Face;
 use lbm_runtime::solid::{Shape, Solid};
-use lbm_runtime::step::{GridSpec, Simulation};
+use lbm_runtime::step::{Adaptivity, FaceSpec, GridSpec, Simulation};
 use lbm_tests::compiled;
 use lbm_tests::flows::{at_rest, devices, params, viscosity};
 
@@ -234,4 +235,47 @@ fn a_cylinder_in_a_channel_has_the_drag_and_the_lift_of_schaefer_and_turek() {
     assert_eq!((settled.strouhal, settled.periods), (None, 0));
     let rows = std::fs::read_to_string(folder.path().join("forces.csv")).unwrap();
     assert!(rows.lines().any(|line| line == "step,time,solid,fx,fy,cd,cl"), "{rows}");
+}
+
+#[test]
+fn a_grid_that_changes_leaves_surfaces_and_inlets_alone() {
+    let device = Device::host(2).unwrap();
+    let bundle =
+        bundle("d2q9_bgk", &device, &["interpolated_bounce_back", "anti_bounce_back"], Some("volumetric_shifted"));
+    let profile = "0.06 * 4 * y * (32 - y) / 32^2".parse::<Formula>().unwrap();
+    let mut grid = GridSpec::periodic([96, 32, 1])
+        .with_wall(Face::XMin, "moving_wall", &[])
+        .with_wall(Face::XMax, "anti_bounce_back", &[("density", &[1.0])])
+        .with_wall(Face::YMin, "bounce_back", &[])
+        .with_wall(Face::YMax, "bounce_back", &[])
+        .with_solid(Solid { level: 1, ..solid(circle(40.2, 15.7, 4.1), "interpolated_bounce_back") });
+    if let FaceSpec::Wall(inlet) = &mut grid.faces[Face::XMin.index()] {
+        inlet.formulas.push(("velocity".into(), vec![profile, Formula::number(0.0)]));
+    }
+    let everywhere = |level: usize| {
+        let mut criterion = Criterion::new();
+        criterion.constant(level as f64);
+        criterion.level();
+        criterion
+    };
+    let adaptivity =
+        Adaptivity { levels: 0..=1, start: Criterion::new(), during: Some((u64::MAX, everywhere(0))), memory: None };
+    let drag = |changes: bool| {
+        let params = [("omega".to_string(), vec![1.2])];
+        let mut flow = Simulation::adaptive(&device, &bundle, &grid, &params, &adaptivity, None).unwrap();
+        flow.init(at_rest).unwrap();
+        let cells = flow.grid().cells();
+        for level in [1, 0, 1, 0] {
+            if changes {
+                flow.adapt_to(&everywhere(level)).unwrap();
+                assert_eq!(flow.grid().cells() > cells, level == 1);
+            }
+            flow.run(1000).unwrap();
+        }
+        assert_eq!(flow.grid().cells(), cells);
+        flow.run(4000).unwrap();
+        flow.forces().unwrap()[0]
+    };
+    let (changed, still) = (drag(true), drag(false));
+    assert!(still[0] > 0.01 && (changed[0] / still[0] - 1.0).abs() < 1e-3, "{changed:?} {still:?}");
 }

@@ -203,6 +203,19 @@ impl Formula {
     }
 }
 
+impl std::str::FromStr for Formula {
+    type Err = String;
+
+    /// A formula of `x, y, z`, in cells: what is wrong with the text, if it is none.
+    fn from_str(text: &str) -> Result<Formula, String> {
+        match Formula::parse(text) {
+            Ok((formula, "")) => Ok(formula),
+            Ok((_, rest)) => Err(format!("the formula has ended before `{rest}`")),
+            Err(error) => Err(error.message),
+        }
+    }
+}
+
 impl fmt::Debug for Formula {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.constant() {

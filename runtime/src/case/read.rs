@@ -252,7 +252,13 @@ impl RawCase {
         let mut report = Report::default();
         for solid in &mut self.solids {
             let RawShape::Stl { file, surface, .. } = &mut solid.value.shape else { continue };
-            match read(&file.value).and_then(|bytes| Surface::from_stl(&bytes)) {
+            let bytes = read(&file.value);
+            if let Ok(bytes) = &bytes {
+                // A flow that goes on must be around the same surface, whatever its file is called.
+                let content = blake3::hash(bytes).to_hex().to_string();
+                self.keys.insert(format!("content of {}", file.value), content);
+            }
+            match bytes.and_then(|bytes| Surface::from_stl(&bytes)) {
                 Ok(found) => *surface = Some(found),
                 Err(error) => {
                     let message = format!("`{}` is no surface: {error}", file.value);

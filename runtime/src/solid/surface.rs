@@ -100,6 +100,10 @@ impl Surface {
     }
 
     pub(super) fn contains(&self, at: Vector) -> bool {
+        let (low, high) = self.bounds();
+        if (0..3).any(|axis| at[axis] < low[axis] || at[axis] > high[axis]) {
+            return false;
+        }
         let mut crossed = false;
         self.ray(0, at, |place, _| crossed ^= place > at[0]);
         crossed

@@ -119,6 +119,17 @@ impl Cutters {
         Ok(tables)
     }
 
+    /// Whether a block must stay as it is, because links of it, or of one that touches it, are cut one by one.
+    pub fn holds(&self, block: Block) -> bool {
+        let Solids { dim, size, block: sides, .. } = &self.solids;
+        let near_face = |face: usize| {
+            let (axis, count) = (face / 2, (size[face / 2] / sides[face / 2]) << block.level);
+            let depth = if face % 2 == 0 { block.place[axis] } else { count - 1 - block.place[axis] };
+            self.varying[face] && depth < 2
+        };
+        self.solids.level(block).is_some() || (0..2 * dim).any(near_face)
+    }
+
     /// The blocks of the same level that touch a block, where no wall is.
     fn around(&self, block: Block) -> impl Iterator<Item = Block> {
         let Solids { dim, size, block: sides, periodic, .. } = &self.solids;
