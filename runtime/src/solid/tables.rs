@@ -124,7 +124,7 @@ impl Cutters {
         let Solids { dim, size, block: sides, .. } = &self.solids;
         let near_face = |face: usize| {
             let (axis, count) = (face / 2, (size[face / 2] / sides[face / 2]) << block.level);
-            let depth = if face % 2 == 0 { block.place[axis] } else { count - 1 - block.place[axis] };
+            let depth = if face.is_multiple_of(2) { block.place[axis] } else { count - 1 - block.place[axis] };
             self.varying[face] && depth < 2
         };
         self.solids.level(block).is_some() || (0..2 * dim).any(near_face)
