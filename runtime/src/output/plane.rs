@@ -220,7 +220,9 @@ pub(super) fn length(vector: [f64; 3]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case::Slice;
     use crate::output::example;
+    use crate::snapshot::{Domain, tests};
 
     #[test]
     fn the_plane_reaches_the_walls() {
@@ -244,6 +246,53 @@ mod tests {
             let found = plane.at(64.0 * x, 64.0 * y);
             assert!((found[0] - 0.1 * u).abs() < 2e-4 && (found[1] - 0.1 * v).abs() < 2e-4, "{found:?}");
         }
+    }
+
+    #[test]
+    fn on_several_levels_the_plane_has_their_finest_cells() {
+        let (case, _) = example::cavity(16);
+        let domain = Domain { dim: 2, size: [16, 16, 1], periodic: [false, false, true] };
+        let refines = |block: Block| block.level < 2 && block.place.iter().all(|at| *at == 1);
+        let linear = |[x, y, _]: [f64; 3]| 0.01 * x - 0.002 * y;
+        let snapshot = tests::refined(domain, refines, &[("ux", &linear), ("uy", &|_| 0.0)]);
+        let plane = Plane::velocity(&case, &snapshot).unwrap();
+        assert_eq!(plane.nodes, [66, 66]);
+        for (x, y) in [(1.0, 1.0), (4.0, 5.5), (6.1, 6.2), (8.0, 8.0), (12.3, 15.0)] {
+            assert!((plane.at(x, y)[0] - linear([x, y, 0.0])).abs() < 1e-14, "({x}, {y})");
+        }
+    }
+
+    #[test]
+    fn a_slice_lies_where_it_is_asked_for() {
+        let (mut case, _) = example::cavity(16);
+        (case.dim, case.size, case.periodic) = (3, [16, 12, 8], [true; 3]);
+        case.walls.clear();
+        let domain = Domain { dim: 3, size: case.size, periodic: case.periodic };
+        let parts: [tests::Field<'_>; 3] = [("ux", &|[x, _, _]| x), ("uy", &|[_, y, _]| y), ("uz", &|[_, _, z]| z)];
+        let snapshot = tests::refined(domain, |block| block.level == 0 && block.place[1] == 1, &parts);
+        for (normal, at, axes) in [(0, 8.0, [1, 2]), (1, 5.3, [0, 2]), (2, 6.25, [0, 1])] {
+            case.output.slice = Some(Slice { normal, at });
+            let plane = Plane::velocity(&case, &snapshot).unwrap();
+            assert_eq!((plane.axes, plane.extent), (axes, axes.map(|axis| case.size[axis] as f64)));
+            let found = plane.at(3.7, 5.1);
+            let expected = [(normal, at), (axes[0], 3.7), (axes[1], 5.1)];
+            assert!(expected.iter().all(|(axis, at)| (found[*axis] - at).abs() < 1e-12), "{normal}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn blocks_are_outlined_and_where_they_are_narrow_only_jumps_are() {
+        let (case, _) = example::cavity(16);
+        let domain = Domain { dim: 2, size: [16, 16, 1], periodic: [false, false, true] };
+        let snapshot = tests::refined(domain, |block| block.level == 0 && block.place == [1, 1, 0], &[]);
+        // Inside the domain: 20 edges between coarse blocks and 4 between fine ones, met from both sides; at the jump 4 coarse
+        // and 8 fine ones.
+        assert_eq!(outlines(&case, &snapshot, 0.0).len(), 2 * 20 + 4 + 2 * 4 + 8);
+        let jumps = outlines(&case, &snapshot, 100.0);
+        assert_eq!(jumps.len(), 4 + 8);
+        let on_it =
+            |[x, y]: [f64; 2]| (x == 4.0 || x == 8.0 || y == 4.0 || y == 8.0) && x.min(y) >= 4.0 && x.max(y) <= 8.0;
+        assert!(jumps.into_iter().flatten().all(on_it));
     }
 
     #[test]

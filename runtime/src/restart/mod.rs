@@ -15,7 +15,9 @@
 //! `checked`, if the head says so, the leaves and the velocity at the last check for steady flow. A reader skips sections
 //! that it does not know.
 //!
-//! Populations are not compressed: measured on a cavity, zstd saves little and takes longer than a disk does.
+//! Populations are not compressed: of those of a cavity zstd saves 9 %, at a tenth of the speed of a disk. An addition to what
+//! a run remembers is a field of [`Course`] with a default, or a section; a change that old readers would misread is a new
+//! version.
 
 mod error;
 mod read;
