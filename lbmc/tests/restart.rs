@@ -32,6 +32,12 @@ picture = true
 vtk = true
 every = 20
 series = 10
+forces = 7
+[[solids]]
+shape = "cylinder"
+centre = [30, 14]
+radius = 4
+rule = "interpolated_bounce_back"
 "#;
 
 const REFINED: &str = r#"
@@ -97,7 +103,7 @@ fn same(one: &Path, other: &Path) {
             compared += 1;
         }
     }
-    assert!(compared >= 9, "only {compared} files");
+    assert!(compared >= 11, "only {compared} files");
     assert_eq!(summary(one), summary(other));
 }
 
