@@ -246,6 +246,10 @@ impl<'a> Run<'a> {
             return Ok(self.recorder.interrupt(manifest, &measured)?);
         }
         self.checked = None;
+        // After the restart file, which knows only of rows that a longer run has too.
+        if self.case.output.forces.is_some() {
+            self.forces()?;
+        }
         let end = self.flow.snapshot()?;
         Ok(self.recorder.finish(&end, manifest, &measured)?)
     }
@@ -281,7 +285,7 @@ pub fn run(
         }
         run.flow.run(stretch(case, &run.flow))?;
         let step = run.flow.step();
-        if run.recorder.wants_forces(step) || step == case.stop.steps {
+        if run.recorder.wants_forces(step) {
             run.forces()?;
         }
         let interrupted = control.is_interrupted();
