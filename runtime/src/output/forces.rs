@@ -161,7 +161,7 @@ impl Forces {
     pub fn draw(&self, case: &Case) -> Canvas {
         let panel = |axis: usize, y: &str| {
             let curves = (0..case.solids.len()).map(|solid| Curve {
-                name: if case.solids.len() == 1 { String::new() } else { format!("solid {}", solid + 1) },
+                name: format!("solid {}", solid + 1),
                 colour: COLOURS[solid % COLOURS.len()],
                 style: Style::Line,
                 points: self.curve(case, solid, axis),
