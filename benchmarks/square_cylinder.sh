@@ -9,7 +9,7 @@ for finest in 1 2 3 4; do
         name=fa$finest-$kind
         {
             cat << CASE
-spec = "d2q9_bgk"
+spec = "d2q9_recursive"
 precision = "f64"
 block = [8, 8]
 [domain]
@@ -21,7 +21,7 @@ length = 8
 [faces]
 left = { rule = "moving_wall", velocity = [0.05, 0] }
 right = { rule = "anti_bounce_back", density = 1 }
-others = { rule = "moving_wall", velocity = [0.05, 0] }
+others = "free_slip"
 [[solids]]
 shape = "box"
 from = [76, 124]

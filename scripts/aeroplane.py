@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""An aeroplane as a closed surface of triangles, for `cases/wind_tunnel.toml`: python3 scripts/aeroplane.py aeroplane.stl
+"""An aeroplane as a closed surface of triangles, for `benchmarks/wind_tunnel.toml`: python3 scripts/aeroplane.py aeroplane.stl
 
 A signed distance (negative inside) is made of rounded bodies that blend into each other; its zero surface is cut out of a
 grid by marching tetrahedra, six to a cube, so that it is closed by construction. x goes from nose to tail, z is up; the
