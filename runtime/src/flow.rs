@@ -13,7 +13,7 @@ use miette::Diagnostic;
 use thiserror::Error;
 
 use crate::bandwidth::copy_bandwidth;
-use crate::case::Case;
+use crate::case::{Case, Refinement};
 use crate::device::{Device, DeviceError};
 use crate::fields::component_names;
 use crate::mesh::{self, Block};
@@ -277,11 +277,15 @@ pub fn run(
     let mut progress = Progress::new(facts, false);
     let mut watch = Watch::new();
     let mut stop = StopReason::Steps;
-    let mut told = false;
+    let (mut told, mut told_all) = (false, false);
     while run.flow.step() < case.stop.steps {
         if run.flow.adaptations().refusals > 0 && !told {
             told = true;
             progress.say(&refusal(&run.flow.adaptations()));
+        }
+        if !told_all && marks_all(case, &run.flow) {
+            told_all = true;
+            progress.say("note: the criterion asks for the finest level everywhere; a higher `refinement.threshold` leaves some coarse");
         }
         run.flow.run(stretch(case, &run.flow))?;
         let step = run.flow.step();
@@ -317,6 +321,13 @@ pub fn run(
 /// In a message about a cell.
 fn of_level(level: usize) -> String {
     if level == 0 { String::new() } else { format!(" of level {level}") }
+}
+
+/// Whether a criterion has made the grid as fine as it can be, everywhere.
+fn marks_all(case: &Case, flow: &Simulation) -> bool {
+    let follows = |refinement: &&Refinement| refinement.follow.is_some() && refinement.coarsest < refinement.finest;
+    let Some(refinement) = case.refinement.as_ref().filter(follows) else { return false };
+    flow.grid().levels().iter().position(|level| !level.leaves.is_empty()) == Some(refinement.finest)
 }
 
 /// What a user is told when the grid cannot be refined as it should.

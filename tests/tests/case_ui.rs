@@ -141,7 +141,7 @@ fn shipped(raw: &RawCase) -> Manifest {
     Manifest { block, boundaries: boundaries.collect(), solid_rules, ..manifest }
 }
 
-/// The manifest of a method with one rate (`bgk`), with a second one (`trt`), or whose viscosity depends on both (`mrt`).
+/// The manifest of a method with one rate (`bgk`), with a force (`guo`), with a second rate (`trt`), or whose viscosity depends on both (`mrt`).
 fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
     let dim = if spec.starts_with("d3") { 3 } else { 2 };
     let param = |name: &str, components: u32, range: Option<(f64, f64)>, doc: &str| Param {
@@ -151,7 +151,9 @@ fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
         doc: doc.into(),
     };
     let mut params = vec![param("omega", 1, Some((0.0, 2.0)), "relaxation rate of the stress")];
-    if method != "bgk" {
+    if method == "guo" {
+        params.push(param("force", dim, None, "on a cell"));
+    } else if method != "bgk" {
         params.push(param("s_nu", 1, Some((0.0, 2.0)), "relaxation rate of the odd moments"));
     }
     let field = |name: &str, components: u32| Field { name: name.into(), components };

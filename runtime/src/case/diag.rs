@@ -69,6 +69,7 @@ codes! {
     COMPRESSIBLE      "C0504" warning "a velocity at which the fluid is visibly compressible";
     NOTHING_MOVES     "C0505" warning "a flow that nothing drives";
     NO_REFERENCE      "C0506" warning "no reference data for this case";
+    NO_OUTLET         "C0507" warning "an inlet without an outlet";
 }
 
 /// A range of bytes of the case file or of an override.

@@ -296,6 +296,13 @@ const LONG: &[Long] = &[
         "[fluid]\nre = 300\n[output]\ncompare = \"ghia1982\"",
         "[fluid]\nre = 400\n[output]\ncompare = \"ghia1982\"",
     ),
+    long(
+        diag::NO_OUTLET,
+        "The rules at the faces say how much fluid comes in and goes out, and the two differ: mass grows or shrinks without end. Let one \
+         face have a rule of pressure (`anti_bounce_back`, `zou_he_pressure`), of outflow, or of a far field (`equilibrium`).",
+        "left = { rule = \"moving_wall\", velocity = [0.05, 0] }\nothers = \"bounce_back\"",
+        "left = { rule = \"moving_wall\", velocity = [0.05, 0] }\nright = { rule = \"anti_bounce_back\", density = 1 }\nothers = \"bounce_back\"",
+    ),
 ];
 
 #[cfg(test)]

@@ -75,6 +75,7 @@ impl<'a> Resolver<'a> {
         self.mach(&speeds, reference, &units);
         let start = self.start_in_lattice(start.map(|(start, _)| start), &units);
         self.drive(&walls, start.as_ref(), params.as_ref());
+        self.outlet(&walls, size);
         Some(Case {
             name: stem(&raw.name).to_string(),
             spec: raw.spec.value.clone(),

@@ -2,7 +2,7 @@
 
 use super::{Resolver, Values, short};
 use crate::case::Scales;
-use crate::case::diag::{self, Spanned};
+use crate::case::diag::{self, Span, Spanned};
 use crate::case::formula::Formula;
 use crate::case::read::{RawBox, RawFollow};
 use crate::case::refinement::{COUPLING, Follow, RefinedBox, Refinement, named};
@@ -66,6 +66,7 @@ impl Resolver<'_> {
             self.report.add::<()>(diag::NO_LEVELS, &raw.span, message, "refines nothing", help);
         }
         self.rates_of_levels(finest, params);
+        self.vectors_of_levels(&raw.span, params);
         Some(refinement)
     }
 
@@ -168,6 +169,17 @@ impl Resolver<'_> {
             return self.report.add(diag::FORMULA, &raw.criterion.span, message, "too deep", help);
         }
         Some(follow)
+    }
+
+    /// Refuses forces: cells and steps of a finer level are smaller, and couplings say how rates follow, not how vectors do.
+    fn vectors_of_levels(&mut self, span: &Span, params: Option<&Values>) {
+        let vectors = params.into_iter().flatten().filter(|(_, values)| values.len() > 1);
+        for (name, _) in vectors.filter(|(_, values)| values.iter().any(|value| *value != 0.0)) {
+            let message = format!("`{name}` would have the same value on all levels, in cells and steps that differ");
+            let help =
+                "make it zero, or take one level: a method's vectors are not scaled between levels yet".to_string();
+            self.report.add::<()>(diag::METHOD_PARAMETER, span, message, "several levels", help);
+        }
     }
 
     /// Refuses a finest level on which a rate would leave its range.

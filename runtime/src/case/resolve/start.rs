@@ -88,6 +88,38 @@ impl<'a> Resolver<'a> {
         Some(start)
     }
 
+    /// Warns of fluid that comes in and cannot leave, or the reverse. Faces whose rules fix the velocity are compared; where any
+    /// other rule is, nothing is known.
+    pub(super) fn outlet(&mut self, walls: &[Wall], size: [usize; 3]) {
+        const CLOSED: [&str; 6] = [
+            "bounce_back",
+            "moving_wall",
+            "free_slip",
+            "interpolated_bounce_back",
+            "zou_he_velocity",
+            "regularized_velocity",
+        ];
+        let through = |wall: &Wall| {
+            let velocity = wall.velocity.filter(|_| wall.formulas.is_empty() && CLOSED.contains(&&wall.rule[..]))?;
+            let area =
+                size.iter().enumerate().filter(|(axis, _)| *axis != wall.face.axis).map(|(_, cells)| *cells as f64);
+            let inwards = if wall.face.high { -1.0 } else { 1.0 };
+            Some(inwards * velocity[wall.face.axis] * area.product::<f64>())
+        };
+        if self.report.has_errors() {
+            return; // a wall that was not understood may be the way out
+        }
+        let Some(through) = walls.iter().map(through).collect::<Option<Vec<f64>>>() else { return };
+        let (sum, most) =
+            (through.iter().sum::<f64>(), through.iter().fold(0.0, |most: f64, flux| most.max(flux.abs())));
+        if sum.abs() > 1e-9 * most {
+            let way = if sum > 0.0 { "comes in than goes out" } else { "goes out than comes in" };
+            let message = format!("more fluid {way}, through faces that fix its velocity");
+            let help = "give a face a rule of pressure or outflow, for example `anti_bounce_back`".to_string();
+            self.report.add::<()>(diag::NO_OUTLET, &self.raw.faces.span, message, "no way out", help);
+        }
+    }
+
     /// Warns of a flow that nothing drives: no wall, no force, and nothing at the start.
     pub(super) fn drive(&mut self, walls: &[Wall], start: Option<&Start>, params: Option<&Values>) {
         let (Some(start), Some(params)) = (start, params) else { return };
