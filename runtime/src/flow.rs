@@ -60,7 +60,8 @@ pub enum FlowError {
         code(C0701),
         help(
             "the grid is too coarse for this Reynolds number, or the velocity too high: lower `re` or the velocity, refine \
-             the grid, or take a more stable collision; the fields of that step are in `{folder}`"
+             the grid, or take a more stable collision; {}the fields of that step are in `{folder}`",
+            if *mirrors { "keep level jumps away from faces of `free_slip`, where they do not work; " } else { "" }
         )
     )]
     NotFinite {
@@ -70,6 +71,8 @@ pub enum FlowError {
         well: u64,
         /// Where the output is.
         folder: String,
+        /// Whether level jumps may have met a face of free slip.
+        mirrors: bool,
     },
 }
 
@@ -164,7 +167,9 @@ impl<'a> Run<'a> {
         if let Some(place) = observe::first_not_finite(&snapshot) {
             self.recorder.broken(&snapshot)?;
             let folder = self.recorder.folder().display().to_string();
-            return Err(FlowError::NotFinite { place, well: self.well, folder });
+            let mirrors =
+                self.flow.grid().levels().len() > 1 && self.case.walls.iter().any(|wall| wall.rule == "free_slip");
+            return Err(FlowError::NotFinite { place, well: self.well, folder, mirrors });
         }
         self.well = step;
         if self.recorder.wants(step) {
