@@ -80,11 +80,6 @@ pub const FUNCTIONS: [Function; 23] = [
     two("max", 7, "a > b ? a : b"),
 ];
 
-/// The function of that name.
-pub fn function(name: &str) -> Option<&'static Function> {
-    FUNCTIONS.iter().find(|function| function.name == name)
-}
-
 /// The number of a variable: a component of the fields, or its derivative along an axis.
 pub fn field(dim: usize, component: usize, axis: Option<usize>) -> i32 {
     (4 + component * (1 + dim) + axis.map_or(0, |axis| 1 + axis)) as i32

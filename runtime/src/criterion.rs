@@ -105,11 +105,6 @@ impl Criterion {
         debug_assert!(known, "{name}");
     }
 
-    /// Whether nothing is wished.
-    pub fn is_empty(&self) -> bool {
-        self.ops.is_empty()
-    }
-
     /// Whether the kernel's stack is deep enough.
     pub fn fits(&self) -> bool {
         self.deepest <= STACK

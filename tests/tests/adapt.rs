@@ -316,3 +316,16 @@ fn nothing_but_counts_visits_the_host() {
         assert!(small < 2048.0 && large < 2048.0, "{small} and {large} bytes a look");
     }
 }
+
+#[test]
+fn a_grid_that_was_made_to_stay_refuses_to_change() {
+    let device = Device::host(1).unwrap();
+    let bundle = bundle(&device, "d2q9_bgk");
+    let params = [("omega".to_string(), vec![1.6])];
+    let grid = GridSpec::periodic([32, 32, 1]);
+    let mut flow = Simulation::refined(&device, &bundle, &grid, &params, 2, |block| block.place == [0; 3]).unwrap();
+    flow.init_cells(|cell, out| taylor_green(cell, 32, 0.05, out)).unwrap();
+    let error = flow.adapt_to(&everywhere(1)).expect_err("there is no room");
+    assert!(error.to_string().contains("stays as it is"), "{error}");
+    assert_eq!(flow.grid().cells_of_levels(), [960, 256]);
+}

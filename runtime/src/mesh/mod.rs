@@ -347,7 +347,7 @@ pub(crate) fn refine_all(
     }
     let finest = levels - 1;
     loop {
-        forest.wish(|block| block.level + usize::from(block.level < finest && refine(block)))?;
+        forest.overrule(|block| Some(block.level + usize::from(block.level < finest && refine(block))))?;
         let outcome = forest.adapt(0..=finest, &mut ())?;
         if !outcome.changed() || outcome.refused() > 0 {
             return Ok(outcome.refused());

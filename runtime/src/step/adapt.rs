@@ -129,9 +129,12 @@ impl Simulation {
         outcome
     }
 
-    /// The same with a criterion of the caller's, once; between levels that the simulation was made for. There is room for what
-    /// [`Adaptivity::during`] has made room for.
+    /// The same with a criterion of the caller's, once; between levels that the simulation was made for. Refused where
+    /// [`Adaptivity::during`] has made no room.
     pub fn adapt_to(&mut self, criterion: &Criterion) -> Result<Outcome, StepError> {
+        if self.criterion.is_none() {
+            return Err(StepError::StaysAsItIs);
+        }
         let criterion = Loaded::new(self.program.device(), criterion)?;
         self.change(&criterion)
     }

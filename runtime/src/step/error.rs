@@ -140,6 +140,11 @@ pub enum StepError {
         known: String,
     },
 
+    /// A grid is to change that was made to stay.
+    #[error("the grid of this simulation stays as it is: there is no room for other blocks")]
+    #[diagnostic(code(lbmc::setup::stays), help("make the simulation with `Adaptivity::during`"))]
+    StaysAsItIs,
+
     /// There is no such grid.
     #[error(transparent)]
     #[diagnostic(transparent)]

@@ -178,18 +178,7 @@ impl Forest {
         Ok(self.levels.iter().enumerate().flat_map(of_level).collect())
     }
 
-    /// Writes the wishes of all leaves from the host, where no one is frozen: to set a forest up.
-    pub fn wish(&mut self, level: impl Fn(Block) -> usize + Sync) -> Result<(), DeviceError> {
-        let leaves = self.read_leaf_nodes()?;
-        let wished: Vec<i32> = leaves.par_iter().map(|(_, leaf)| level(leaf.block) as i32).collect();
-        let mut want = vec![0; self.wishes.want.len()];
-        for ((node, _), wished) in leaves.into_iter().zip(wished) {
-            want[node] = wished;
-        }
-        self.wishes.want.write_ints(0, &want)
-    }
-
-    /// Replaces the wishes of some leaves from the host: to set a forest up.
+    /// Replaces the wishes of leaves from the host, where `level` gives one: to set a forest up.
     pub fn overrule(&mut self, level: impl Fn(Block) -> Option<usize> + Sync) -> Result<(), DeviceError> {
         let leaves = self.read_leaf_nodes()?;
         let wished: Vec<Option<usize>> = leaves.par_iter().map(|(_, leaf)| level(leaf.block)).collect();
