@@ -11,7 +11,7 @@
 use core::ffi::c_void;
 
 /// Version of the interface: kernels, their arguments and their memory.
-pub const ABI: u32 = 2;
+pub const ABI: u32 = 3;
 
 /// Number of axes.
 pub const DIM: usize = 2;
@@ -245,6 +245,102 @@ impl Macroscopic {
             (&raw mut self.count).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.fields).cast(),
+        ]
+    }
+}
+
+/// What each share of the listed blocks tells: a value that is not finite, a change of velocity.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Look {
+    /// shares of the list to work on [count]
+    pub shares: *const i32,
+    /// how many shares `shares` lists
+    pub count: i32,
+    /// the list: slots [size]
+    pub ids: *const i32,
+    /// how many slots `ids` lists
+    pub size: i32,
+    /// slots of a share; the last may have less
+    pub per: i32,
+    /// rho, ux, uy [slot][3][64], lattice units
+    pub fields: *const f32,
+    /// the same at another time, if `compare` is 1 [slot][3][64]
+    pub before: *const f32,
+    /// 1 to compare velocities, else 0
+    pub compare: i32,
+    /// of each share: the place (entry * cells + cell) * components + component of the first value that is not finite, or a place behind all; the square of the largest change of velocity [share][2]
+    pub found: *mut f64,
+}
+
+impl Look {
+    /// Symbol of the kernel; on the host, `_packed` behind it takes `arguments()`.
+    pub const SYMBOL: &'static str = "d2q9_kbc_look";
+    /// CUDA: threads of a thread block.
+    pub const THREADS: u32 = 256;
+    /// CUDA: list entries that a thread block works on.
+    pub const ITEMS_PER_GROUP: u32 = 1;
+    /// CUDA: thread blocks of the grid.
+    pub const fn groups(&self) -> u32 {
+        (self.count as u32).div_ceil(Self::ITEMS_PER_GROUP)
+    }
+    /// Pointers to the arguments in order, as a launch takes them. They live as long as `self` stays in place.
+    pub fn arguments(&mut self) -> [*mut c_void; 9] {
+        [
+            (&raw mut self.shares).cast(),
+            (&raw mut self.count).cast(),
+            (&raw mut self.ids).cast(),
+            (&raw mut self.size).cast(),
+            (&raw mut self.per).cast(),
+            (&raw mut self.fields).cast(),
+            (&raw mut self.before).cast(),
+            (&raw mut self.compare).cast(),
+            (&raw mut self.found).cast(),
+        ]
+    }
+}
+
+/// Mass and momentum in each share of the listed blocks.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Sums {
+    /// shares of the list to work on [count]
+    pub shares: *const i32,
+    /// how many shares `shares` lists
+    pub count: i32,
+    /// the list: slots [size]
+    pub ids: *const i32,
+    /// how many slots `ids` lists
+    pub size: i32,
+    /// slots of a share; the last may have less
+    pub per: i32,
+    /// post-collision populations [slot][9][64], lattice units
+    pub src: *const f32,
+    /// mass and momentum of each set, each a sum and what rounding took from it [share][1][3][2], lattice units
+    pub sums: *mut f64,
+}
+
+impl Sums {
+    /// Symbol of the kernel; on the host, `_packed` behind it takes `arguments()`.
+    pub const SYMBOL: &'static str = "d2q9_kbc_sums";
+    /// CUDA: threads of a thread block.
+    pub const THREADS: u32 = 256;
+    /// CUDA: list entries that a thread block works on.
+    pub const ITEMS_PER_GROUP: u32 = 1;
+    /// CUDA: thread blocks of the grid.
+    pub const fn groups(&self) -> u32 {
+        (self.count as u32).div_ceil(Self::ITEMS_PER_GROUP)
+    }
+    /// Pointers to the arguments in order, as a launch takes them. They live as long as `self` stays in place.
+    pub fn arguments(&mut self) -> [*mut c_void; 7] {
+        [
+            (&raw mut self.shares).cast(),
+            (&raw mut self.count).cast(),
+            (&raw mut self.ids).cast(),
+            (&raw mut self.size).cast(),
+            (&raw mut self.per).cast(),
+            (&raw mut self.src).cast(),
+            (&raw mut self.sums).cast(),
         ]
     }
 }

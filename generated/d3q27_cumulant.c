@@ -28,6 +28,8 @@ enum {
     BX = 4, BY = 4, BZ = 4,  // cells of a block along each axis
     CELLS = BX * BY * BZ,
     NEAR = 27,  // neighbours of a block, itself included
+    DIM = 3,  // axes
+    SETS = 1,  // of populations
     FIELDS = 4,  // components of the macroscopic fields
     ROWS = 16,  // rows along x that are gathered, then collided, at a time: a divisor of BY * BZ
     SLAB = ROWS * BX,  // their cells
@@ -593,6 +595,17 @@ void d3q27_cumulant_stream_collide(
     settle();
 }
 
+// Velocity of each direction.
+static const signed char VELOCITY[Q][3] = {
+    {0, 0, 0}, {1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, -1}, {1, 1, 0}, {-1, -1, 0},
+    {1, 0, 1}, {-1, 0, -1}, {1, 0, -1}, {-1, 0, 1}, {1, -1, 0}, {-1, 1, 0}, {0, 1, 1}, {0, -1, -1}, {0, 1, -1},
+    {0, -1, 1}, {1, 1, 1}, {-1, -1, -1}, {1, 1, -1}, {-1, -1, 1}, {1, -1, 1}, {-1, 1, -1}, {1, -1, -1}, {-1, 1, 1},
+};
+
+// The set of populations that each direction belongs to.
+static const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+
+
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
@@ -1047,6 +1060,130 @@ void d3q27_cumulant_macroscopic(
     }  // blocks
 }
 
+// ==== what a flow is judged by ======================================================================================
+//
+// Lists are cut into shares, and the threads that work on one take its cells in turn: what becomes of a share does not depend on
+// how many there are at work on others.
+
+// A sum whose rounding errors are carried along (Neumaier, Z. Angew. Math. Mech. 54 (1974) 39).
+typedef struct {
+    double total, carried;
+} Sum;
+
+static inline void add(Sum *sum, const double value)
+{
+    const double total = sum->total + value;
+    sum->carried += fabs(sum->total) >= fabs(value) ? (sum->total - total) + value : (value - total) + sum->total;
+    sum->total = total;
+}
+
+static inline void merge(Sum *sum, const Sum *other)
+{
+    add(sum, other->total);
+    add(sum, other->carried);
+}
+
+// A thread's part of the sum of a population over the listed blocks from `begin` to `end`.
+static Sum sum_of(
+    const int32_t *ids, const int begin, const int end, const int direction, const int thread, const int threads,
+    const float *src)
+{
+    Sum sum = {0, 0};
+    for (size_t at = (size_t)thread; at < (size_t)(end - begin) * CELLS; at += (size_t)threads) {
+        const size_t slot = (size_t)ids[begin + (int)(at / CELLS)];
+        add(&sum, src[(slot * Q + direction) * CELLS + at % CELLS]);
+    }
+    return sum;
+}
+
+// Adds the sum of a population to mass and momentum.
+static inline void add_moments(const int direction, const Sum *sum, Sum *of)
+{
+    merge(&of[0], sum);
+    for (int axis = 0; axis < DIM; ++axis) {
+        const double c = VELOCITY[direction][axis];
+        const Sum along = {c * sum->total, c * sum->carried};
+        merge(&of[1 + axis], &along);
+    }
+}
+
+// The place of the first value that is not finite, and the square of the largest change of velocity.
+typedef struct {
+    double first, change;
+} Found;
+
+static inline void join(Found *found, const Found *other)
+{
+    if (other->first < found->first) found->first = other->first;
+    if (other->change > found->change) found->change = other->change;
+}
+
+// A thread's part of what is found in the listed blocks from `begin` to `end`.
+static Found found_in(
+    const int32_t *ids, const int begin, const int end, const int thread, const int threads, const float *fields,
+    const float *before, const int compare)
+{
+    Found found = {9007199254740992.0, 0};  // behind all places
+    for (size_t at = (size_t)thread; at < (size_t)(end - begin) * CELLS; at += (size_t)threads) {
+        const size_t cell = (size_t)ids[begin + (int)(at / CELLS)] * (FIELDS * CELLS) + at % CELLS;
+        Found here = {9007199254740992.0, 0};
+        for (int component = FIELDS - 1; component >= 0; --component) {
+            const float value = fields[cell + (size_t)component * CELLS];
+            if (!(value - value == 0)) here.first = (double)(((size_t)begin * CELLS + at) * FIELDS + (size_t)component);
+        }
+        for (int axis = 0; axis < DIM && compare; ++axis) {
+            const size_t u = cell + (size_t)(1 + axis) * CELLS;
+            const double change = (double)fields[u] - (double)before[u];
+            here.change += change * change;
+        }
+        join(&found, &here);
+    }
+    return found;
+}
+
+// What each share of the listed blocks tells: a value that is not finite, a change of velocity.
+void d3q27_cumulant_look(
+    const int32_t *restrict shares,  // shares of the list to work on [count]
+    const int32_t count,             // how many shares `shares` lists
+    const int32_t *restrict ids,     // the list: slots [size]
+    const int32_t size,              // how many slots `ids` lists
+    const int32_t per,               // slots of a share; the last may have less
+    const float *restrict fields,    // rho, ux, uy, uz [slot][4][64], lattice units
+    const float *restrict before,    // the same at another time, if `compare` is 1 [slot][4][64]
+    const int32_t compare,           // 1 to compare velocities, else 0
+    double *restrict found)          // of each share: the place (entry * cells + cell) * components + component of
+                                     //   the first value that is not finite, or a place behind all; the square of the
+                                     //   largest change of velocity [share][2]
+{
+    for (int32_t item = 0; item < count; ++item) {
+        const int32_t share = shares[item], begin = share * per, end = begin + per < size ? begin + per : size;
+        const Found own = found_in(ids, begin, end, 0, 1, fields, before, compare);
+        found[2 * share] = own.first, found[2 * share + 1] = own.change;
+    }
+}
+
+// Mass and momentum in each share of the listed blocks.
+void d3q27_cumulant_sums(
+    const int32_t *restrict shares,  // shares of the list to work on [count]
+    const int32_t count,             // how many shares `shares` lists
+    const int32_t *restrict ids,     // the list: slots [size]
+    const int32_t size,              // how many slots `ids` lists
+    const int32_t per,               // slots of a share; the last may have less
+    const float *restrict src,       // post-collision populations [slot][27][64], lattice units
+    double *restrict sums)           // mass and momentum of each set, each a sum and what rounding took from it
+                                     //   [share][1][4][2], lattice units
+{
+    for (int32_t item = 0; item < count; ++item) {
+        const int32_t share = shares[item], begin = share * per, end = begin + per < size ? begin + per : size;
+        Sum of[SETS][1 + DIM] = { { {0, 0} } };
+        for (int i = 0; i < Q; ++i) {
+            const Sum own = sum_of(ids, begin, end, i, 0, 1, src);
+            add_moments(i, &own, of[SET[i]]);
+        }
+        memcpy(sums + (size_t)share * (sizeof(of) / sizeof(double)), of, sizeof(of));
+    }
+}
+
 // ==== the same kernels, their arguments in an array of pointers =====================================================
 
 void d3q27_cumulant_init_packed(void *const *args)
@@ -1090,6 +1227,32 @@ void d3q27_cumulant_macroscopic_packed(void *const *args)
         *(const int32_t *)args[1],
         *(const float *const *)args[2],
         *(float *const *)args[3]);
+}
+
+void d3q27_cumulant_look_packed(void *const *args)
+{
+    d3q27_cumulant_look(
+        *(const int32_t *const *)args[0],
+        *(const int32_t *)args[1],
+        *(const int32_t *const *)args[2],
+        *(const int32_t *)args[3],
+        *(const int32_t *)args[4],
+        *(const float *const *)args[5],
+        *(const float *const *)args[6],
+        *(const int32_t *)args[7],
+        *(double *const *)args[8]);
+}
+
+void d3q27_cumulant_sums_packed(void *const *args)
+{
+    d3q27_cumulant_sums(
+        *(const int32_t *const *)args[0],
+        *(const int32_t *)args[1],
+        *(const int32_t *const *)args[2],
+        *(const int32_t *)args[3],
+        *(const int32_t *)args[4],
+        *(const float *const *)args[5],
+        *(double *const *)args[6]);
 }
 
 void d3q27_cumulant_collide_packed(void *const *args)

@@ -18,6 +18,8 @@
 static constexpr int Q = 27;  // directions
 static constexpr int CELLS = 4 * 4 * 4;  // of a block
 static constexpr int NEAR = 27;  // neighbours of a block, itself included
+static constexpr int DIM = 3;  // axes
+static constexpr int SETS = 1;  // of populations
 static constexpr int FIELDS = 4;  // components of the macroscopic fields
 
 // Where the population of a direction at a cell of a slot is.
@@ -488,6 +490,17 @@ d3q27_cumulant_stream_collide(
     for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
 }
 
+// Velocity of each direction.
+static __device__ const signed char VELOCITY[Q][3] = {
+    {0, 0, 0}, {1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, -1}, {1, 1, 0}, {-1, -1, 0},
+    {1, 0, 1}, {-1, 0, -1}, {1, 0, -1}, {-1, 0, 1}, {1, -1, 0}, {-1, 1, 0}, {0, 1, 1}, {0, -1, -1}, {0, 1, -1},
+    {0, -1, 1}, {1, 1, 1}, {-1, -1, -1}, {1, 1, -1}, {-1, -1, 1}, {1, -1, 1}, {-1, 1, -1}, {1, -1, -1}, {-1, 1, 1},
+};
+
+// The set of populations that each direction belongs to.
+static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+
+
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
@@ -930,4 +943,145 @@ d3q27_cumulant_macroscopic(
     after[1 * CELLS] = ux;
     after[2 * CELLS] = uy;
     after[3 * CELLS] = uz;
+}
+
+// ==== what a flow is judged by ======================================================================================
+//
+// Lists are cut into shares, and the threads that work on one take its cells in turn: what becomes of a share does not depend on
+// how many there are at work on others.
+
+// A sum whose rounding errors are carried along (Neumaier, Z. Angew. Math. Mech. 54 (1974) 39).
+typedef struct {
+    double total, carried;
+} Sum;
+
+static __device__ __forceinline__ void add(Sum *sum, const double value)
+{
+    const double total = sum->total + value;
+    sum->carried += fabs(sum->total) >= fabs(value) ? (sum->total - total) + value : (value - total) + sum->total;
+    sum->total = total;
+}
+
+static __device__ __forceinline__ void merge(Sum *sum, const Sum *other)
+{
+    add(sum, other->total);
+    add(sum, other->carried);
+}
+
+// A thread's part of the sum of a population over the listed blocks from `begin` to `end`.
+static __device__ __noinline__ Sum sum_of(
+    const int *ids, const int begin, const int end, const int direction, const int thread, const int threads,
+    const float *src)
+{
+    Sum sum = {0, 0};
+    for (size_t at = (size_t)thread; at < (size_t)(end - begin) * CELLS; at += (size_t)threads) {
+        const size_t slot = (size_t)ids[begin + (int)(at / CELLS)];
+        add(&sum, src[(slot * Q + direction) * CELLS + at % CELLS]);
+    }
+    return sum;
+}
+
+// Adds the sum of a population to mass and momentum.
+static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, Sum *of)
+{
+    merge(&of[0], sum);
+    for (int axis = 0; axis < DIM; ++axis) {
+        const double c = VELOCITY[direction][axis];
+        const Sum along = {c * sum->total, c * sum->carried};
+        merge(&of[1 + axis], &along);
+    }
+}
+
+// The place of the first value that is not finite, and the square of the largest change of velocity.
+typedef struct {
+    double first, change;
+} Found;
+
+static __device__ __forceinline__ void join(Found *found, const Found *other)
+{
+    if (other->first < found->first) found->first = other->first;
+    if (other->change > found->change) found->change = other->change;
+}
+
+// A thread's part of what is found in the listed blocks from `begin` to `end`.
+static __device__ __noinline__ Found found_in(
+    const int *ids, const int begin, const int end, const int thread, const int threads, const float *fields,
+    const float *before, const int compare)
+{
+    Found found = {9007199254740992.0, 0};  // behind all places
+    for (size_t at = (size_t)thread; at < (size_t)(end - begin) * CELLS; at += (size_t)threads) {
+        const size_t cell = (size_t)ids[begin + (int)(at / CELLS)] * (FIELDS * CELLS) + at % CELLS;
+        Found here = {9007199254740992.0, 0};
+        for (int component = FIELDS - 1; component >= 0; --component) {
+            const float value = fields[cell + (size_t)component * CELLS];
+            if (!(value - value == 0)) here.first = (double)(((size_t)begin * CELLS + at) * FIELDS + (size_t)component);
+        }
+        for (int axis = 0; axis < DIM && compare; ++axis) {
+            const size_t u = cell + (size_t)(1 + axis) * CELLS;
+            const double change = (double)fields[u] - (double)before[u];
+            here.change += change * change;
+        }
+        join(&found, &here);
+    }
+    return found;
+}
+
+// What each share of the listed blocks tells: a value that is not finite, a change of velocity.
+extern "C" __global__ void __launch_bounds__(256)
+d3q27_cumulant_look(
+    const int *__restrict__ shares,    // shares of the list to work on [count]
+    const int count,                   // how many shares `shares` lists
+    const int *__restrict__ ids,       // the list: slots [size]
+    const int size,                    // how many slots `ids` lists
+    const int per,                     // slots of a share; the last may have less
+    const float *__restrict__ fields,  // rho, ux, uy, uz [slot][4][64], lattice units
+    const float *__restrict__ before,  // the same at another time, if `compare` is 1 [slot][4][64]
+    const int compare,                 // 1 to compare velocities, else 0
+    double *__restrict__ found)        // of each share: the place (entry * cells + cell) * components + component of
+                                       //   the first value that is not finite, or a place behind all; the square of
+                                       //   the largest change of velocity [share][2]
+{
+    __shared__ Found parts[256];
+    if (blockIdx.x >= count) return;
+    const int share = shares[blockIdx.x], thread = threadIdx.x;
+    const int begin = share * per, end = begin + per < size ? begin + per : size;
+    parts[thread] = found_in(ids, begin, end, thread, 256, fields, before, compare);
+    for (int half = 256 / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (thread < half) join(&parts[thread], &parts[thread + half]);
+    }
+    if (thread == 0) found[2 * share] = parts[0].first, found[2 * share + 1] = parts[0].change;
+}
+
+// Mass and momentum in each share of the listed blocks.
+extern "C" __global__ void __launch_bounds__(256)
+d3q27_cumulant_sums(
+    const int *__restrict__ shares,  // shares of the list to work on [count]
+    const int count,                 // how many shares `shares` lists
+    const int *__restrict__ ids,     // the list: slots [size]
+    const int size,                  // how many slots `ids` lists
+    const int per,                   // slots of a share; the last may have less
+    const float *__restrict__ src,   // post-collision populations [slot][27][64], lattice units
+    double *__restrict__ sums)       // mass and momentum of each set, each a sum and what rounding took from it
+                                     //   [share][1][4][2], lattice units
+{
+    __shared__ Sum parts[256], of[SETS][1 + DIM];
+    if (blockIdx.x >= count) return;
+    const int share = shares[blockIdx.x], thread = threadIdx.x;
+    const int begin = share * per, end = begin + per < size ? begin + per : size;
+    for (int at = thread; at < SETS * (1 + DIM); at += 256) of[at / (1 + DIM)][at % (1 + DIM)] = Sum{0, 0};
+    for (int i = 0; i < Q; ++i) {
+        parts[thread] = sum_of(ids, begin, end, i, thread, 256, src);
+        for (int half = 256 / 2; half > 0; half /= 2) {
+            __syncthreads();
+            if (thread < half) merge(&parts[thread], &parts[thread + half]);
+        }
+        if (thread == 0) add_moments(i, &parts[0], of[SET[i]]);
+        __syncthreads();
+    }
+    for (int at = thread; at < SETS * (1 + DIM); at += 256) {
+        const Sum sum = of[at / (1 + DIM)][at % (1 + DIM)];
+        const size_t place = 2 * ((size_t)share * (SETS * (1 + DIM)) + at);
+        sums[place] = sum.total, sums[place + 1] = sum.carried;
+    }
 }

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 // Version of this interface: kernels, their arguments and their memory. It changes when any of these does.
-#define D3Q27_KBC_ABI 2
+#define D3Q27_KBC_ABI 3
 
 #ifdef __cplusplus
 extern "C" {
@@ -173,6 +173,31 @@ D3Q27_KBC_KERNEL d3q27_kbc_macroscopic(
     const float *src,     // post-collision populations [slot][27][64], lattice units
     float *fields);       // rho, ux, uy, uz [slot][4][64], lattice units
 
+// What each share of the listed blocks tells: a value that is not finite, a change of velocity.
+D3Q27_KBC_KERNEL d3q27_kbc_look(
+    const int32_t *shares,  // shares of the list to work on [count]
+    const int32_t count,    // how many shares `shares` lists
+    const int32_t *ids,     // the list: slots [size]
+    const int32_t size,     // how many slots `ids` lists
+    const int32_t per,      // slots of a share; the last may have less
+    const float *fields,    // rho, ux, uy, uz [slot][4][64], lattice units
+    const float *before,    // the same at another time, if `compare` is 1 [slot][4][64]
+    const int32_t compare,  // 1 to compare velocities, else 0
+    double *found);         // of each share: the place (entry * cells + cell) * components + component of the first
+                            //   value that is not finite, or a place behind all; the square of the largest change of
+                            //   velocity [share][2]
+
+// Mass and momentum in each share of the listed blocks.
+D3Q27_KBC_KERNEL d3q27_kbc_sums(
+    const int32_t *shares,  // shares of the list to work on [count]
+    const int32_t count,    // how many shares `shares` lists
+    const int32_t *ids,     // the list: slots [size]
+    const int32_t size,     // how many slots `ids` lists
+    const int32_t per,      // slots of a share; the last may have less
+    const float *src,       // post-collision populations [slot][27][64], lattice units
+    double *sums);          // mass and momentum of each set, each a sum and what rounding took from it
+                            //   [share][1][4][2], lattice units
+
 // The collision alone, on plain arrays of states.
 D3Q27_KBC_KERNEL d3q27_kbc_collide(
     const int32_t count,  // how many states there are
@@ -187,6 +212,8 @@ void d3q27_kbc_init_packed(void *const *args);
 void d3q27_kbc_stream_collide_packed(void *const *args);
 void d3q27_kbc_stream_collide_walls_packed(void *const *args);
 void d3q27_kbc_macroscopic_packed(void *const *args);
+void d3q27_kbc_look_packed(void *const *args);
+void d3q27_kbc_sums_packed(void *const *args);
 void d3q27_kbc_collide_packed(void *const *args);
 #endif
 

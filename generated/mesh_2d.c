@@ -426,6 +426,15 @@ static inline void clear_item(
     free_slots[all - 1 - own] = own;
 }
 
+// Lists the slot of a leaf that has a row, and tells its row.
+static inline void follow_item(
+    const int position, const int32_t *found, const int32_t *row, const int32_t *slot, int32_t *list, int32_t *rows)
+{
+    const int own = slot[found[position]];
+    list[position] = own;
+    rows[own] = row[position];
+}
+
 // ==== kernels: an item of a list each ===============================================================================
 
 // What a leaf wishes, within the range of levels.
@@ -600,6 +609,20 @@ void mesh_2d_link(
 {
     for (int32_t at = 0; at < count; ++at) link_item(
         nodes[at], near, child);
+}
+
+// Lists the slot of a leaf that has a row, and tells its row.
+void mesh_2d_follow(
+    const int32_t *positions,  // positions in `found` [count]
+    const int32_t count,       // how many `positions` lists
+    const int32_t *found,      // leaves with rows [position]
+    const int32_t *row,        // the row of each [position]
+    const int32_t *slot,       // data slot of each node, or -1 [node]
+    int32_t *list,             // their slots [position]
+    int32_t *rows)             // row of each of these slots [slot]
+{
+    for (int32_t at = 0; at < count; ++at) follow_item(
+        positions[at], found, row, slot, list, rows);
 }
 
 // Neighbours of a leaf, and the kind of a node.
@@ -833,6 +856,18 @@ void mesh_2d_link_packed(void *const *args)
         *(const int32_t *)args[1],
         *(int32_t *const *)args[2],
         *(const int32_t *const *)args[3]);
+}
+
+void mesh_2d_follow_packed(void *const *args)
+{
+    mesh_2d_follow(
+        *(const int32_t *const *)args[0],
+        *(const int32_t *)args[1],
+        *(const int32_t *const *)args[2],
+        *(const int32_t *const *)args[3],
+        *(const int32_t *const *)args[4],
+        *(int32_t *const *)args[5],
+        *(int32_t *const *)args[6]);
 }
 
 void mesh_2d_classify_packed(void *const *args)

@@ -435,6 +435,15 @@ static __device__ __forceinline__ void clear_item(
     free_slots[all - 1 - own] = own;
 }
 
+// Lists the slot of a leaf that has a row, and tells its row.
+static __device__ __forceinline__ void follow_item(
+    const int position, const int *found, const int *row, const int *slot, int *list, int *rows)
+{
+    const int own = slot[found[position]];
+    list[position] = own;
+    rows[own] = row[position];
+}
+
 // ==== kernels: an item of a list each ===============================================================================
 
 // What a leaf wishes, within the range of levels.
@@ -631,6 +640,22 @@ mesh_2d_link(
     const int at = blockIdx.x * 128 + threadIdx.x;
     if (at < count) link_item(
         nodes[at], near, child);
+}
+
+// Lists the slot of a leaf that has a row, and tells its row.
+extern "C" __global__ void __launch_bounds__(128)
+mesh_2d_follow(
+    const int *positions,  // positions in `found` [count]
+    const int count,       // how many `positions` lists
+    const int *found,      // leaves with rows [position]
+    const int *row,        // the row of each [position]
+    const int *slot,       // data slot of each node, or -1 [node]
+    int *list,             // their slots [position]
+    int *rows)             // row of each of these slots [slot]
+{
+    const int at = blockIdx.x * 128 + threadIdx.x;
+    if (at < count) follow_item(
+        positions[at], found, row, slot, list, rows);
 }
 
 // Neighbours of a leaf, and the kind of a node.

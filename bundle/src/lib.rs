@@ -39,7 +39,8 @@
 //! cells of row 0 are all solid. `distances`, of the same shape, holds the distance from the cell's centre to the surface
 //! along the link, over the length of the link; it is what a rule's parameter [`DISTANCE`] is there.
 //!
-//! Every kernel that works on blocks takes `ids` and `count` first: the slots to work on, in that order.
+//! Every kernel that works on blocks takes `ids` and `count` first: the slots to work on, in that order. One that sums something
+//! up takes `shares` and `count` first, the numbers of the [shares](SHARES) to work on, then `ids`, `size`, and `per`.
 //!
 //! # Memory, soa
 //!
@@ -68,9 +69,14 @@ pub use read::ManifestError;
 /// Name of a parameter of boundary rules that solids take from their geometry, link by link.
 pub const DISTANCE: &str = "distance";
 
+/// Parts into which a kernel cuts a list that it sums up. A *share* is a run of its entries: share `s` of `size` entries has
+/// those from `s * per` on, `per` of them or what is left, with `per = size / SHARES` rounded up. What becomes of a share does not
+/// depend on how many threads work on it.
+pub const SHARES: usize = 128;
+
 /// Version of this contract: of the kernels' arguments, the layouts and the manifest. A runtime refuses a bundle of
 /// another version.
-pub const ABI: u32 = 2;
+pub const ABI: u32 = 3;
 
 /// What the kernels are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -134,9 +140,15 @@ pub enum Role {
     /// `stream_collide_solid(ids, count, neighbours, wall_rules, wall_values, rows, links, distances, src, dst, params..)`.
     StreamCollideSolid,
     /// Force of the fluid on solids by the exchange of momentum along the links of the listed blocks:
-    /// `force(ids, count, neighbours, wall_rules, wall_values, rows, links, distances, src, forces, first, bodies)`. An entry
-    /// of `forces` is the sum over [`Kernel::items_per_group`] entries of the list.
+    /// `force(shares, count, ids, size, per, neighbours, wall_rules, wall_values, rows, links, distances, src, forces, first,
+    /// bodies)`.
     Force,
+    /// What a share of the listed blocks tells of the flow, the first value that is not finite and the largest change of the
+    /// velocity: `look(shares, count, ids, size, per, fields, before, compare, found)`.
+    Look,
+    /// Mass and momentum in a share of the listed blocks, summed with their rounding errors:
+    /// `sums(shares, count, ids, size, per, src, sums)`.
+    Sums,
     /// Macroscopic fields of the listed blocks: `macroscopic(ids, count, src, fields)`.
     Macroscopic,
     /// While a forest changes, populations of coarse blocks from those of the blocks that refine them, if the bundle has a
@@ -144,7 +156,11 @@ pub enum Role {
     Average,
     /// The reverse: `fill(ids, count, neighbours, parts, nodes, levels, sets, populations_0, populations_1)`.
     Fill,
-    /// Populations from other slots: `relocate(ids, count, from, src, dst)`.
+    /// The mean of some fields over the blocks that refined coarse ones: `average_fields(ids, count, parts, fields)`.
+    AverageFields,
+    /// The reverse, on a plane through each coarse cell: `fill_fields(ids, count, neighbours, parts, fields)`.
+    FillFields,
+    /// Populations or fields from other slots: `relocate(ids, count, from, components, src, dst)`.
     Relocate,
     /// The level that each block wishes to have, by a program of [`wishes`]:
     /// `wish(ids, count, neighbours, nodes, levels, places, fields, ops, length, constants, finest, want)`.
@@ -156,7 +172,8 @@ pub enum Role {
 impl Role {
     /// Whether its kernel is made of a spec's formulas; others only move data, or look at them.
     pub fn is_arithmetic(self) -> bool {
-        !matches!(self, Role::Average | Role::Fill | Role::Relocate | Role::Wish)
+        use Role::{Average, AverageFields, Fill, FillFields, Look, Relocate, Sums, Wish};
+        !matches!(self, Average | Fill | AverageFields | FillFields | Relocate | Wish | Look | Sums)
     }
 }
 
@@ -180,6 +197,8 @@ pub enum ArgType {
     RealsOut,
     /// `const double *`, whatever the bundle's real type.
     Doubles,
+    /// `double *`, written by the kernel.
+    DoublesOut,
 }
 
 /// One kernel argument.

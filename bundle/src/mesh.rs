@@ -105,6 +105,8 @@ pub enum MeshRole {
     Arrange,
     /// The slots that no leaf has then.
     Clear,
+    /// The slots of leaves that have rows in tables of their own, and the row of each of these slots.
+    Follow,
 }
 
 /// One mesh kernel.

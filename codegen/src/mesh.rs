@@ -63,6 +63,7 @@ pub fn role_name(role: MeshRole) -> &'static str {
         MeshRole::Expand => "expand",
         MeshRole::Arrange => "arrange",
         MeshRole::Clear => "clear",
+        MeshRole::Follow => "follow",
     }
 }
 
@@ -313,6 +314,19 @@ fn signatures() -> Vec<(MeshRole, Vec<Arg>)> {
             with(ids("former leaves"), &[rank(Ints), slots, slot(IntsOut), node.clone(), free_slots(IntsOut)]),
         ),
         (MeshRole::Link, with(nodes("nodes of a level"), &[near(IntsOut), child(Ints)])),
+        (
+            MeshRole::Follow,
+            with(
+                list("positions", "positions in `found`"),
+                &[
+                    arg("found", Ints, "leaves with rows [position]"),
+                    arg("row", Ints, "the row of each [position]"),
+                    slot(Ints),
+                    arg("list", IntsOut, "their slots [position]"),
+                    arg("rows", IntsOut, "row of each of these slots [slot]"),
+                ],
+            ),
+        ),
         (
             MeshRole::Classify,
             with(

@@ -9,7 +9,6 @@ use crate::device::{Buffer, Device, DeviceError, Scalar};
 use crate::layout::{Layout, SlotId};
 use crate::mesh::forest::Leaf;
 use crate::mesh::{Cell, Grid};
-use crate::observe::Sum;
 use crate::snapshot::{Component, Domain, Snapshot};
 
 /// Slots that cross between device and host at a time.
@@ -143,27 +142,6 @@ fn change_cells(
             }
         }
     });
-}
-
-/// The sum of each component of arrays `[slot][component][cell]` over all cells, each times its volume in cells of the
-/// coarsest level, without loss; the same on any number of threads. `of_level` gives the array of a level.
-pub fn sums<'a>(of_level: impl Fn(usize) -> &'a Buffer, layout: Layout, grid: &Grid) -> Result<Vec<f64>, DeviceError> {
-    let mut totals = vec![Sum::default(); layout.components()];
-    for leaves in grid.leaves()?.chunk_by(|one, next| one.block.level == next.block.level) {
-        let level = leaves[0].block.level;
-        let volume = 0.5f64.powi((level * grid.dim()) as i32);
-        for run in runs(leaves) {
-            let values = of_level(level).read_reals(range(run, layout))?;
-            let of_blocks: Vec<Sum> = values
-                .par_chunks(layout.cells())
-                .map(|cells| cells.iter().map(|value| volume * value).collect())
-                .collect();
-            for (at, sum) in of_blocks.into_iter().enumerate() {
-                totals[at % layout.components()].merge(sum);
-            }
-        }
-    }
-    Ok(totals.into_iter().map(Sum::value).collect())
 }
 
 /// Every cell of an array `[slot][component][cell]`, block by block: `each(cell, values)`.
@@ -317,20 +295,6 @@ mod tests {
         let expected: Vec<f64> = (0..24 * 16).map(|at| -((at % 24) as f64)).collect();
         assert_eq!(snapshot.get("ux").unwrap(), expected);
         assert!(snapshot.get("uy").unwrap().iter().all(|uy| *uy == 0.0));
-    }
-
-    #[test]
-    fn sums_are_per_component_and_exact() {
-        let device = Device::host(1).unwrap();
-        let manifest = manifest();
-        let grid = Grid::new(&device, &manifest, [24, 16, 1], [Behind::Periodic; 6]).unwrap();
-        let mut buffer = device.alloc(Scalar::F64, 6 * 64 * 3).unwrap();
-        let layout = Layout::fields(&manifest);
-        scatter(&mut buffer, layout, &grid, |Cell { at, .. }, out| {
-            out.copy_from_slice(&[1.0, if at[0] == 0 { 1e16 } else { 1.0 }, if at[1] < 8 { 1e16 } else { -1e16 }]);
-        })
-        .unwrap();
-        assert_eq!(sums(|_| &buffer, layout, &grid).unwrap(), [384.0, 16e16 + 368.0, 0.0]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A case run to its end: from a valid [`Case`] and the kernels of its method to the files it asks for.
 //!
 //! The run is cut into stretches that end where something is due: a check, an output, the last step, or a second gone.
-//! Between them nothing leaves the device.
+//! Between them nothing leaves the device, and checks leave it a few numbers: fields visit the host for output.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -17,14 +17,13 @@ use crate::case::{Case, Refinement};
 use crate::device::{Device, DeviceError};
 use crate::fields::component_names;
 use crate::mesh::{self, Block};
-use crate::observe::{self, NotFinite};
+use crate::observe::{Look, NotFinite};
 use crate::output::Recorder;
 use crate::output::progress::{Facts, Progress};
 use crate::output::series::Decay;
 use crate::output::sink::OutputError;
 use crate::output::summary::{Carried, Measured, StopReason, Summary, bytes_per_update};
 use crate::restart::{self, Bits, Course, Identity, Restart, RestartError};
-use crate::snapshot::Snapshot;
 use crate::step::{Adaptations, FaceSpec, GridSpec, Phase, Simulation, StepError, Timings, WallSpec};
 
 /// Longest stretch between two looks at the progress line, in seconds.
@@ -54,7 +53,7 @@ pub enum FlowError {
     /// The flow blew up.
     #[error(
         "the flow is not finite: `{}` at cell ({}, {}, {}){}, found at step {}; all was well at step {well}",
-        place.component, place.cell.at[0], place.cell.at[1], place.cell.at[2], of_level(place.cell.level), place.step
+        place.component, place.cell.at[0], place.cell.at[1], place.cell.at[2], of_level(place.cell.level), step
     )]
     #[diagnostic(
         code(C0701),
@@ -67,6 +66,8 @@ pub enum FlowError {
     NotFinite {
         /// Where.
         place: NotFinite,
+        /// When.
+        step: u64,
         /// The last step at which every value was finite.
         well: u64,
         /// Where the output is.
@@ -103,8 +104,6 @@ struct Run<'a> {
     before: (f64, u64),
     /// Change of velocity at the last check for steady flow.
     residual: Option<f64>,
-    /// The state at the last check, to be compared with that of the next.
-    checked: Option<Snapshot>,
     /// The last step at which every value was finite.
     well: u64,
 }
@@ -120,7 +119,7 @@ impl<'a> Run<'a> {
         let identity = Identity::new(case, bundle);
         let restart = control.resume.map(|path| Restart::open(path, &identity)).transpose()?;
         let mut recorder = Recorder::create(case, folder)?;
-        let (mut flow, mut checked) = (simulation(case, bundle, device, restart.as_ref())?, None);
+        let mut flow = simulation(case, bundle, device, restart.as_ref())?;
         let (mut start, mut before, mut residual) = (vec![], (0.0, 0), None);
         match restart {
             Some(restart) => {
@@ -129,7 +128,7 @@ impl<'a> Run<'a> {
                 start = course.start.iter().map(|(name, sum)| (name.clone(), sum.0)).collect();
                 (before, residual) = ((course.seconds.0, course.updates), course.residual.map(|change| change.0));
                 flow.restore_adaptations(course.adaptations);
-                checked = restart.restore(&mut flow)?;
+                restart.restore(&mut flow)?;
             }
             None => {
                 flow.init_cells(|cell, out| case.start.at(cell.centre(), out))?;
@@ -139,13 +138,14 @@ impl<'a> Run<'a> {
                 start.extend(flow.sums()?.into_iter().map(|sum| (sum.name, sum.mass)));
             }
         }
-        let first = flow.snapshot()?;
-        if recorder.wants(first.step) {
-            recorder.during(&first)?;
+        let well = flow.step();
+        if recorder.wants(well) {
+            recorder.during(&flow.snapshot()?)?;
         }
-        let well = first.step;
-        let checked = case.stop.steady.and(checked.or(Some(first)));
-        let mut run = Run { case, identity, recorder, flow, start, before, residual, checked, well };
+        if case.stop.steady.is_some() && flow.kept().is_none() {
+            flow.keep()?;
+        }
+        let mut run = Run { case, identity, recorder, flow, start, before, residual, well };
         if run.recorder.wants_forces(well) {
             run.forces()?;
         }
@@ -161,24 +161,23 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// What is due at this step, with its snapshot: a check that all is well, output, a check for steady flow, a restart file.
-    fn look(&mut self, snapshot: Snapshot) -> Result<(), FlowError> {
-        let step = snapshot.step;
-        if let Some(place) = observe::first_not_finite(&snapshot) {
-            self.recorder.broken(&snapshot)?;
+    /// What is due at this step, after a look at it: a check that all is well, output, a check for steady flow, a restart file.
+    fn follow(&mut self, look: Look) -> Result<(), FlowError> {
+        let step = self.flow.step();
+        if let Some(place) = look.not_finite {
+            self.recorder.broken(&self.flow.snapshot()?)?;
             let folder = self.recorder.folder().display().to_string();
             let mirrors =
                 self.flow.grid().levels().len() > 1 && self.case.walls.iter().any(|wall| wall.rule == "free_slip");
-            return Err(FlowError::NotFinite { place, well: self.well, folder, mirrors });
+            return Err(FlowError::NotFinite { place, step, well: self.well, folder, mirrors });
         }
         self.well = step;
         if self.recorder.wants(step) {
-            self.recorder.during(&snapshot)?;
+            self.recorder.during(&self.flow.snapshot()?)?;
         }
         if self.checks(step) {
-            let change = self.checked.as_ref().and_then(|last| observe::velocity_change(last, &snapshot));
-            self.residual = change.map(|change| self.case.residual(change));
-            self.checked = Some(snapshot);
+            self.residual = look.change.map(|change| self.case.residual(change));
+            self.flow.keep()?;
         }
         if self.saves(step) { self.save() } else { Ok(()) }
     }
@@ -217,8 +216,7 @@ impl<'a> Run<'a> {
             residual: self.residual.map(Bits),
             recorded: self.recorder.recorded(),
         };
-        let checked = self.checked.as_ref().filter(|checked| checked.step != step);
-        Ok(self.recorder.restart(|out| restart::write(out, &self.identity, &self.flow, course, checked))?)
+        Ok(self.recorder.restart(|out| restart::write(out, &self.identity, &self.flow, course))?)
     }
 
     /// Writes what belongs to the end.
@@ -250,7 +248,6 @@ impl<'a> Run<'a> {
         if stop == StopReason::Interrupted {
             return Ok(self.recorder.interrupt(manifest, &measured)?);
         }
-        self.checked = None;
         // After the restart file, which knows only of rows that a longer run has too.
         if self.case.output.forces.is_some() {
             self.forces()?;
@@ -300,8 +297,8 @@ pub fn run(
         let interrupted = control.is_interrupted();
         let due = run.checks(step) || run.saves(step) || run.recorder.wants(step) || step == case.stop.steps;
         if due || interrupted || watch.due() {
-            let snapshot = watch.time(|| run.flow.snapshot())?;
-            if let Err(error) = run.look(snapshot) {
+            let look = watch.time(|| run.flow.look())?;
+            if let Err(error) = run.follow(look) {
                 progress.finish();
                 return Err(error);
             }
@@ -399,7 +396,7 @@ fn simulation(
     }
     grid.solids = case.solids.iter().map(|body| body.solid.clone()).collect();
     let Some(refinement) = &case.refinement else { return Simulation::new(device, bundle, &grid, &case.params) };
-    let adaptivity = refinement.adaptivity(case.dim, &component_names(&bundle.manifest));
+    let adaptivity = refinement.adaptivity(case.dim, &component_names(&bundle.manifest), case.stop.steady.is_some());
     let refined = restart.map(|restart| refined(restart.leaves()));
     let refines = refined.as_ref().map(|refined| |block: Block| refined.contains(&block));
     let refines = refines.as_ref().map(|refines| refines as &(dyn Fn(Block) -> bool + Sync));

@@ -175,7 +175,7 @@ impl Program {
                 kernel: module.kernel(&kernel.symbol)?,
                 symbol: kernel.symbol.clone(),
                 args: kernel.args.clone(),
-                divisible: !matches!(kernel.role, Role::Collide | Role::Force),
+                divisible: kernel.role != Role::Collide,
                 threads: kernel.threads,
                 items_per_group: kernel.items_per_group,
             })
@@ -249,20 +249,17 @@ fn check(device: &Device, manifest: &Manifest) -> Result<(), KernelError> {
                 starts(&["ids", "count", "neighbours", "wall_rules", "wall_values", "src", "dst"])
             }
             Role::StreamCollideJump | Role::StreamCollideJumpWalls => starts(&["ids", "count", "neighbours", "nodes"]),
-            Role::StreamCollideSolid | Role::Force => starts(&[
-                "ids",
-                "count",
-                "neighbours",
-                "wall_rules",
-                "wall_values",
-                "rows",
-                "links",
-                "distances",
-                "src",
-            ]),
+            Role::StreamCollideSolid => starts(&["ids", "count", "neighbours", "wall_rules", "wall_values", "rows"]),
+            Role::Force => {
+                starts(&["shares", "count", "ids", "size", "per", "neighbours", "wall_rules", "wall_values"])
+            }
+            Role::Look => starts(&["shares", "count", "ids", "size", "per", "fields", "before"]),
+            Role::Sums => starts(&["shares", "count", "ids", "size", "per", "src", "sums"]),
             Role::Average => starts(&["ids", "count", "parts", "nodes"]),
             Role::Fill => starts(&["ids", "count", "neighbours", "parts"]),
-            Role::Relocate => starts(&["ids", "count", "from", "src", "dst"]),
+            Role::AverageFields => starts(&["ids", "count", "parts", "fields"]),
+            Role::FillFields => starts(&["ids", "count", "neighbours", "parts", "fields"]),
+            Role::Relocate => starts(&["ids", "count", "from", "components", "src", "dst"]),
             Role::Wish => starts(&["ids", "count", "neighbours", "nodes"]),
             Role::Macroscopic => starts(&["ids", "count", "src", "fields"]),
             Role::Collide => starts(&["count", "src", "dst"]),
@@ -322,10 +319,10 @@ fn convert(value: Given<'_>, ty: ArgType, real: Option<Real>) -> Result<Value<'_
     let fits = |buffer: &Buffer| match ty {
         ArgType::Ints | ArgType::IntsOut => buffer.scalar() == Scalar::I32,
         ArgType::Reals | ArgType::RealsOut => Some(buffer.scalar()) == reals,
-        ArgType::Doubles => buffer.scalar() == Scalar::F64,
+        ArgType::Doubles | ArgType::DoublesOut => buffer.scalar() == Scalar::F64,
         ArgType::Int | ArgType::Long | ArgType::Real => false,
     };
-    let out = matches!(ty, ArgType::IntsOut | ArgType::RealsOut);
+    let out = matches!(ty, ArgType::IntsOut | ArgType::RealsOut | ArgType::DoublesOut);
     match (ty, value) {
         (ArgType::Int, Given::Int(value)) => Ok(Value::Int(value)),
         (ArgType::Real, Given::Real(value)) if real == Some(Real::F32) => Ok(Value::F32(value as f32)),

@@ -21,6 +21,7 @@ mod adapt;
 mod bodies;
 mod carry;
 mod error;
+mod look;
 mod restore;
 mod setup;
 mod stress;
@@ -29,19 +30,18 @@ mod timing;
 use std::ops::RangeInclusive;
 
 use lbm_bundle::mesh::Group;
-use lbm_bundle::{Bundle, Manifest, Populations, Role};
+use lbm_bundle::{Bundle, Manifest, Role};
 
 pub use adapt::{Adaptations, Adaptivity};
 pub use error::StepError;
 pub use setup::{FaceSpec, GridSpec, WallSpec};
 pub use timing::{Phase, Timings};
 
-use crate::device::{Device, Graph};
+use crate::device::{Buffer, Device, Graph};
 use crate::fields::{self, Fields};
 use crate::kernels::{Given, Program};
 use crate::layout::Layout;
 use crate::mesh::{self, Behind, Block, Cell, Grid};
-use crate::observe::{Conserved, Sum};
 use crate::snapshot::Snapshot;
 use crate::solid::Cutters;
 use bodies::Bodies;
@@ -56,6 +56,12 @@ struct Level {
     params: Params,
     /// Which of the two sets of populations is current.
     current: usize,
+}
+
+/// Fields of an earlier step, to compare with.
+struct Kept {
+    fields: Buffer,
+    step: u64,
 }
 
 /// What is around the cells: walls behind the faces, and solids.
@@ -92,6 +98,7 @@ pub struct Simulation {
     cutters: Option<Cutters>,
     bodies: Option<Bodies>,
     fields: Fields,
+    kept: Option<Kept>,
     levels: Vec<Level>,
     step: u64,
     recording: Option<Graph>,
@@ -204,6 +211,7 @@ impl Simulation {
             cutters,
             bodies,
             fields,
+            kept: None,
             levels: params.into_iter().map(|params| Level { params, current: 0 }).collect(),
             step: 0,
             recording: None,
@@ -446,7 +454,7 @@ impl Simulation {
             Phase::StreamCollideJump => (of_group(Group::Jump), Role::StreamCollideJump),
             Phase::StreamCollideJumpWalls => (of_group(Group::Both), Role::StreamCollideJumpWalls),
             Phase::StreamCollideSolid => match &self.bodies {
-                Some(bodies) => ((&bodies.lists[level], 0..bodies.lists[level].len()), Role::StreamCollideSolid),
+                Some(bodies) => ((&bodies.list, bodies.levels[level].clone()), Role::StreamCollideSolid),
                 None => return Ok(false),
             },
         };
@@ -505,33 +513,6 @@ impl Simulation {
         self.sample()?;
         let (domain, leaves) = (self.grid.domain(), self.grid.leaves()?);
         Ok(fields::gather(&self.fields.macroscopic, self.manifest(), domain, leaves, self.step)?)
-    }
-
-    /// Mass and momentum of each set of populations, summed without loss, in the order of the manifest; volumes are counted in
-    /// cells of the coarsest level.
-    pub fn sums(&self) -> Result<Vec<Conserved>, StepError> {
-        let manifest = self.manifest();
-        let current = |level: usize| &self.fields.populations[self.levels[level].current];
-        let sums = fields::sums(current, Layout::populations(manifest), &self.grid)?;
-        let of = |set: &Populations| {
-            let (sums, directions) = (&sums[set.range()], &manifest.directions[set.range()]);
-            let momentum = std::array::from_fn(|axis| {
-                let along = directions.iter().zip(sums).map(|(direction, sum)| f64::from(direction.c[axis]) * sum);
-                along.collect::<Sum>().value()
-            });
-            Conserved { name: set.name.clone(), mass: sums.iter().copied().collect::<Sum>().value(), momentum }
-        };
-        Ok(manifest.populations.iter().map(of).collect())
-    }
-
-    /// Mass and momentum of the first populations, summed without loss.
-    pub fn conserved(&self) -> Result<Conserved, StepError> {
-        Ok(self.sums()?.swap_remove(0))
-    }
-
-    /// Mass of the first populations, summed without loss.
-    pub fn mass(&self) -> Result<f64, StepError> {
-        Ok(self.conserved()?.mass)
     }
 
     /// Changes a parameter of the method from the next step on; finer levels follow.

@@ -15,8 +15,9 @@ enum {
     BX = {{ bx }}, BY = {{ by }}, BZ = {{ bz }},  // cells of a block along each axis
     CELLS = BX * BY * BZ,
     NEAR = {{ near }},  // neighbours of a block, itself included
-{%- if jump %}
     DIM = {{ dim }},  // axes
+    SETS = {{ reduce.sets }},  // of populations
+{%- if jump %}
     COARSER = INT32_MIN,  // in the place of a neighbour: it is coarser, or refined
 {%- endif %}
     FIELDS = {{ fields }},  // components of the macroscopic fields
@@ -198,12 +199,10 @@ void {{ stream_collide.symbol }}(
     settle();
 }
 
+{% include "tables" %}
 {% if walls -%}
 // ==== walls =========================================================================================================
 
-{% if walls.tables or jump or solids -%}
-{% include "tables" %}
-{% endif -%}
 {% for rule in walls.rules -%}
 {% for line in rule.doc -%}
 // {{ line }}
@@ -375,11 +374,12 @@ void {{ solids.force.symbol }}(
     {{ arg }}
 {%- endfor %}
 {
-    for (int32_t begin = 0, at = 0; begin < count; begin += {{ solids.summed }}) {
+    for (int32_t item = 0; item < count; ++item) {
+        const int32_t begin = shares[item] * per, end = begin + per < size ? begin + per : size;
         for (int32_t body = 0; body < bodies; ++body) {
-            double sum[{{ dim }}] = {0};
-            for (int32_t item = begin; item < count && item < begin + {{ solids.summed }}; ++item) {
-                const size_t slot = (size_t)ids[item], row_at = (size_t)rows[slot] * (Q * CELLS);
+            double sum[DIM] = {0};
+            for (int32_t entry = begin; entry < end; ++entry) {
+                const size_t slot = (size_t)ids[entry], row_at = (size_t)rows[slot] * (Q * CELLS);
                 const int32_t *const near = neighbours + slot * NEAR, *const of_row = links + row_at;
                 const {{ real }} *const own = src + slot * (Q * CELLS);
                 for (int i = 0; i < {{ solids.carriers }}; ++i) {
@@ -389,18 +389,17 @@ void {{ solids.force.symbol }}(
                         const {{ real }} back = off_solid(
                             first + body, i, cell, src, near, of_row, distances + row_at, wall_rules, wall_values);
                         const double through = ((double)own[OPPOSITE[i] * CELLS + cell] - (double)WEIGHT[i]) + ((double)back - (double)WEIGHT[i]);
-                        for (int axis = 0; axis < {{ dim }}; ++axis) sum[axis] -= through * VELOCITY[i][axis];
+                        for (int axis = 0; axis < DIM; ++axis) sum[axis] -= through * VELOCITY[i][axis];
                     }
                 }
             }
-            for (int axis = 0; axis < {{ dim }}; ++axis) forces[at++] = ({{ real }})sum[axis];
+            for (int axis = 0; axis < DIM; ++axis) forces[(shares[item] * bodies + body) * DIM + axis] = sum[axis];
         }
     }
 }
 
 {% endif -%}
 {% elif jump -%}
-{% include "tables" %}
 {% include "jump" %}
 {% endif -%}
 {% if jump -%}
@@ -480,6 +479,33 @@ void {{ carry.fill.symbol }}(
     }
 }
 
+{% for line in carry.average_fields.doc -%}
+// {{ line }}
+{% endfor -%}
+void {{ carry.average_fields.symbol }}(
+{%- for arg in carry.average_fields.args %}
+    {{ arg }}
+{%- endfor %}
+{
+    for (int32_t item = 0; item < count; ++item) {
+        for (int at = 0; at < FIELDS * CELLS; ++at) average_field(ids[item], at % CELLS, at / CELLS, parts, fields);
+    }
+}
+
+{% for line in carry.fill_fields.doc -%}
+// {{ line }}
+{% endfor -%}
+void {{ carry.fill_fields.symbol }}(
+{%- for arg in carry.fill_fields.args %}
+    {{ arg }}
+{%- endfor %}
+{
+    for (int32_t item = 0; item < count; ++item) {
+        const int32_t *const around = neighbours + (size_t)ids[item] * NEAR;
+        for (int at = 0; at < FIELDS * CELLS; ++at) fill_field(ids[item], at % CELLS, at / CELLS, around, parts, fields);
+    }
+}
+
 {% for line in carry.relocate.doc -%}
 // {{ line }}
 {% endfor -%}
@@ -489,7 +515,8 @@ void {{ carry.relocate.symbol }}(
 {%- endfor %}
 {
     for (int32_t item = 0; item < count; ++item) {
-        memcpy(dst + (size_t)ids[item] * (Q * CELLS), src + (size_t)from[ids[item]] * (Q * CELLS), sizeof({{ real }}) * Q * CELLS);
+        const size_t length = (size_t)components * CELLS;
+        memcpy(dst + (size_t)ids[item] * length, src + (size_t)from[ids[item]] * length, sizeof({{ real }}) * length);
     }
 }
 
@@ -567,6 +594,41 @@ void {{ macroscopic.symbol }}(
 {%- endfor %}
         }  // cells
     }  // blocks
+}
+
+{% include "reduce" -%}
+{% for line in reduce.look.doc -%}
+// {{ line }}
+{% endfor -%}
+void {{ reduce.look.symbol }}(
+{%- for arg in reduce.look.args %}
+    {{ arg }}
+{%- endfor %}
+{
+    for (int32_t item = 0; item < count; ++item) {
+        const int32_t share = shares[item], begin = share * per, end = begin + per < size ? begin + per : size;
+        const Found own = found_in(ids, begin, end, 0, 1, fields, before, compare);
+        found[2 * share] = own.first, found[2 * share + 1] = own.change;
+    }
+}
+
+{% for line in reduce.sums.doc -%}
+// {{ line }}
+{% endfor -%}
+void {{ reduce.sums.symbol }}(
+{%- for arg in reduce.sums.args %}
+    {{ arg }}
+{%- endfor %}
+{
+    for (int32_t item = 0; item < count; ++item) {
+        const int32_t share = shares[item], begin = share * per, end = begin + per < size ? begin + per : size;
+        Sum of[SETS][1 + DIM] = { { {0, 0} } };
+        for (int i = 0; i < Q; ++i) {
+            const Sum own = sum_of(ids, begin, end, i, 0, 1, src);
+            add_moments(i, &own, of[SET[i]]);
+        }
+        memcpy(sums + (size_t)share * (sizeof(of) / sizeof(double)), of, sizeof(of));
+    }
 }
 
 // ==== the same kernels, their arguments in an array of pointers =====================================================

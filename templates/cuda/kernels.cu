@@ -6,8 +6,9 @@
 static constexpr int Q = {{ q }};  // directions
 static constexpr int CELLS = {{ bx }} * {{ by }} * {{ bz }};  // of a block
 static constexpr int NEAR = {{ near }};  // neighbours of a block, itself included
-{%- if jump %}
 static constexpr int DIM = {{ dim }};  // axes
+static constexpr int SETS = {{ reduce.sets }};  // of populations
+{%- if jump %}
 static constexpr int COARSER = -2147483647 - 1;  // in the place of a neighbour: it is coarser, or refined
 {%- endif %}
 static constexpr int FIELDS = {{ fields }};  // components of the macroscopic fields
@@ -86,12 +87,10 @@ extern "C" __global__ void __launch_bounds__({{ threads }})
 {%- endif %}
 }
 
+{% include "tables" %}
 {% if walls -%}
 // ==== walls =========================================================================================================
 
-{% if walls.tables or jump or solids -%}
-{% include "tables" %}
-{% endif -%}
 {% for rule in walls.rules -%}
 {% for line in rule.doc -%}
 // {{ line }}
@@ -247,14 +246,14 @@ extern "C" __global__ void __launch_bounds__({{ solids.threads }})
     {{ arg }}
 {%- endfor %}
 {
-    __shared__ double sums[{{ dim }}][{{ solids.threads }}];
-    const int begin = blockIdx.x * {{ solids.summed }}, thread = threadIdx.x;
-    if (begin >= count) return;
-    const int items = count - begin < {{ solids.summed }} ? count - begin : {{ solids.summed }};
+    __shared__ double sums[DIM][{{ solids.threads }}];
+    if (blockIdx.x >= count) return;
+    const int share = shares[blockIdx.x], thread = threadIdx.x;
+    const int begin = share * per, end = begin + per < size ? begin + per : size;
     for (int body = 0; body < bodies; ++body) {
-        double sum[{{ dim }}] = {};
-        for (int entry = thread; entry < items * CELLS; entry += {{ solids.threads }}) {
-            const int slot = ids[begin + entry / CELLS], cell = entry % CELLS;
+        double sum[DIM] = {};
+        for (size_t entry = thread; entry < (size_t)(end - begin) * CELLS; entry += {{ solids.threads }}) {
+            const int slot = ids[begin + (int)(entry / CELLS)], cell = (int)(entry % CELLS);
             const size_t row_at = (size_t)rows[slot] * (Q * CELLS);
             const int *near = neighbours + (size_t)slot * NEAR, *of_row = links + row_at;
             for (int i = 0; i < {{ solids.carriers }}; ++i) {
@@ -263,25 +262,24 @@ extern "C" __global__ void __launch_bounds__({{ solids.threads }})
                 const {{ real }} back = off_solid(
                     first + body, i, cell, src, near, of_row, distances + row_at, wall_rules, wall_values);
                 const double through = ((double)src[at(slot, OPPOSITE[i], cell)] - (double)WEIGHT[i]) + ((double)back - (double)WEIGHT[i]);
-                for (int axis = 0; axis < {{ dim }}; ++axis) sum[axis] -= through * VELOCITY[i][axis];
+                for (int axis = 0; axis < DIM; ++axis) sum[axis] -= through * VELOCITY[i][axis];
             }
         }
-        for (int axis = 0; axis < {{ dim }}; ++axis) sums[axis][thread] = sum[axis];
+        for (int axis = 0; axis < DIM; ++axis) sums[axis][thread] = sum[axis];
         for (int half = {{ solids.threads }} / 2; half > 0; half /= 2) {
             __syncthreads();
             if (thread < half) {
-                for (int axis = 0; axis < {{ dim }}; ++axis) sums[axis][thread] += sums[axis][thread + half];
+                for (int axis = 0; axis < DIM; ++axis) sums[axis][thread] += sums[axis][thread + half];
             }
         }
         __syncthreads();
-        if (thread < {{ dim }}) forces[(blockIdx.x * bodies + body) * {{ dim }} + thread] = sums[thread][0];
+        if (thread < DIM) forces[(share * bodies + body) * DIM + thread] = sums[thread][0];
         __syncthreads();
     }
 }
 
 {% endif -%}
 {% elif jump -%}
-{% include "tables" %}
 {% include "jump" %}
 {% endif -%}
 {% if jump -%}
@@ -405,6 +403,44 @@ extern "C" __global__ void __launch_bounds__({{ threads }})
 {%- endif %}
 }
 
+{% for line in carry.average_fields.doc -%}
+// {{ line }}
+{% endfor -%}
+extern "C" __global__ void __launch_bounds__({{ threads }})
+{{ carry.average_fields.symbol }}(
+{%- for arg in carry.average_fields.args %}
+    {{ arg }}
+{%- endfor %}
+{
+{%- for line in thread %}
+    {{ line }}
+{%- endfor %}
+{{ pad }}    for (int component = 0; component < FIELDS; ++component) average_field(slot, cell, component, parts, fields);
+{%- if several %}
+    }  // cells
+{%- endif %}
+}
+
+{% for line in carry.fill_fields.doc -%}
+// {{ line }}
+{% endfor -%}
+extern "C" __global__ void __launch_bounds__({{ threads }})
+{{ carry.fill_fields.symbol }}(
+{%- for arg in carry.fill_fields.args %}
+    {{ arg }}
+{%- endfor %}
+{
+{%- for line in thread %}
+    {{ line }}
+{%- endfor %}
+{{ pad }}    for (int component = 0; component < FIELDS; ++component) {
+{{ pad }}        fill_field(slot, cell, component, neighbours + (size_t)slot * NEAR, parts, fields);
+{{ pad }}    }
+{%- if several %}
+    }  // cells
+{%- endif %}
+}
+
 {% for line in carry.relocate.doc -%}
 // {{ line }}
 {% endfor -%}
@@ -417,7 +453,8 @@ extern "C" __global__ void __launch_bounds__({{ threads }})
 {%- for line in thread %}
     {{ line }}
 {%- endfor %}
-{{ pad }}    for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = src[at(from[slot], i, cell)];
+{{ pad }}    const size_t own = (size_t)slot * components, other = (size_t)from[slot] * components;
+{{ pad }}    for (int i = 0; i < components; ++i) dst[(own + i) * CELLS + cell] = src[(other + i) * CELLS + cell];
 {%- if several %}
     }  // cells
 {%- endif %}
@@ -503,4 +540,56 @@ extern "C" __global__ void __launch_bounds__({{ threads }})
 {%- if several %}
     }  // cells
 {%- endif %}
+}
+
+{% include "reduce" -%}
+{% for line in reduce.look.doc -%}
+// {{ line }}
+{% endfor -%}
+extern "C" __global__ void __launch_bounds__({{ reduce.threads }})
+{{ reduce.look.symbol }}(
+{%- for arg in reduce.look.args %}
+    {{ arg }}
+{%- endfor %}
+{
+    __shared__ Found parts[{{ reduce.threads }}];
+    if (blockIdx.x >= count) return;
+    const int share = shares[blockIdx.x], thread = threadIdx.x;
+    const int begin = share * per, end = begin + per < size ? begin + per : size;
+    parts[thread] = found_in(ids, begin, end, thread, {{ reduce.threads }}, fields, before, compare);
+    for (int half = {{ reduce.threads }} / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (thread < half) join(&parts[thread], &parts[thread + half]);
+    }
+    if (thread == 0) found[2 * share] = parts[0].first, found[2 * share + 1] = parts[0].change;
+}
+
+{% for line in reduce.sums.doc -%}
+// {{ line }}
+{% endfor -%}
+extern "C" __global__ void __launch_bounds__({{ reduce.threads }})
+{{ reduce.sums.symbol }}(
+{%- for arg in reduce.sums.args %}
+    {{ arg }}
+{%- endfor %}
+{
+    __shared__ Sum parts[{{ reduce.threads }}], of[SETS][1 + DIM];
+    if (blockIdx.x >= count) return;
+    const int share = shares[blockIdx.x], thread = threadIdx.x;
+    const int begin = share * per, end = begin + per < size ? begin + per : size;
+    for (int at = thread; at < SETS * (1 + DIM); at += {{ reduce.threads }}) of[at / (1 + DIM)][at % (1 + DIM)] = Sum{0, 0};
+    for (int i = 0; i < Q; ++i) {
+        parts[thread] = sum_of(ids, begin, end, i, thread, {{ reduce.threads }}, src);
+        for (int half = {{ reduce.threads }} / 2; half > 0; half /= 2) {
+            __syncthreads();
+            if (thread < half) merge(&parts[thread], &parts[thread + half]);
+        }
+        if (thread == 0) add_moments(i, &parts[0], of[SET[i]]);
+        __syncthreads();
+    }
+    for (int at = thread; at < SETS * (1 + DIM); at += {{ reduce.threads }}) {
+        const Sum sum = of[at / (1 + DIM)][at % (1 + DIM)];
+        const size_t place = 2 * ((size_t)share * (SETS * (1 + DIM)) + at);
+        sums[place] = sum.total, sums[place + 1] = sum.carried;
+    }
 }

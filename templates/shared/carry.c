@@ -4,15 +4,13 @@
 // level: on two levels that is not the same place. Between them a population is therefore taken a quarter of a coarse cell
 // further back or on, less what that would change in mass and momentum, which stay what they are.
 
-enum { PARTS = {{ jump.children }}, SETS = {{ carry.sets }} };
+enum { PARTS = {{ jump.children }} };
 
 {% if not solids -%}
 // Weight of each direction.
 {{ table }} {{ real }} WEIGHT[Q] = { {{- carry.weights -}} };
 
 {% endif -%}
-// The set of populations that each direction belongs to.
-{{ table }} signed char SET[Q] = { {{- carry.set_of -}} };
 // Of each set, one over the squared speed of sound; 0 if it carries no momentum.
 {{ table }} {{ real }} STIFFNESS[SETS] = { {{- carry.stiffness -}} };
 
@@ -145,6 +143,34 @@ typedef struct {
         const {{ real }} mean = mean_of(slot, cell, i, parts, src, slopes);
         dst[((size_t)slot * Q + i) * CELLS + cell] = mean + (quarter(i, slopes, 0) - share(i, &kept));
     }
+}
+
+// Fills the parts of a coarse cell with a field, on a plane.
+{{ inline }} void fill_field(
+    const {{ int }} slot, const int cell, const int component, const {{ int }} *around, const {{ int }} *parts, {{ real }} *fields)
+{
+    {{ real }} slopes[DIM];
+    for (int axis = 0; axis < DIM; ++axis) slopes[axis] = slope_at(fields, FIELDS, component, around, slot, cell, axis);
+    const {{ real }} own = fields[((size_t)slot * FIELDS + component) * CELLS + cell];
+    for (int child = 0; child < PARTS; ++child) {
+        {{ real }} away = 0;
+        for (int axis = 0; axis < DIM; ++axis) away += child >> axis & 1 ? slopes[axis] : -slopes[axis];
+        int octant;
+        const int fine = part_of(cell, child, &octant);
+        fields[((size_t)parts[(size_t)slot * PARTS + octant] * FIELDS + component) * CELLS + fine] = own + ({{ real }})0.25 * away;
+    }
+}
+
+// Fills a coarse cell with the mean of a field over its parts.
+{{ inline }} void average_field(const {{ int }} slot, const int cell, const int component, const {{ int }} *parts, {{ real }} *fields)
+{
+    {{ real }} sum = 0;
+    for (int child = 0; child < PARTS; ++child) {
+        int octant;
+        const int fine = part_of(cell, child, &octant);
+        sum += fields[((size_t)parts[(size_t)slot * PARTS + octant] * FIELDS + component) * CELLS + fine];
+    }
+    fields[((size_t)slot * FIELDS + component) * CELLS + cell] = sum / PARTS;
 }
 
 // ==== wishes ========================================================================================================

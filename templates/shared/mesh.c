@@ -311,6 +311,13 @@ enum { COARSEN = -2, KEEP = -1, REFINE = 0, MERGE = 1 };
     free_slots[all - 1 - own] = own;
 }
 
+{{ item.follow }}
+{
+    const int own = slot[found[position]];
+    list[position] = own;
+    rows[own] = row[position];
+}
+
 // ==== kernels: an item of a list each ===============================================================================
 
 {% for kernel in kernels -%}

@@ -5,6 +5,9 @@
 {%- endfor %}
 };
 
+// The set of populations that each direction belongs to.
+{{ table }} signed char SET[Q] = { {{- reduce.set_of -}} };
+
 {% if jump or solids -%}
 {{ table }} signed char OPPOSITE[Q] = { {{- opposites -}} };
 

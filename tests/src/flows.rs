@@ -12,6 +12,7 @@ use lbm_dsl::model::{Model, Param};
 use lbm_dsl::prove::{self, Findings, Transport};
 use lbm_runtime::device::Device;
 use lbm_runtime::mesh::Face;
+use lbm_runtime::snapshot::Snapshot;
 use lbm_runtime::step::{GridSpec, Simulation};
 use num_traits::ToPrimitive;
 
@@ -24,6 +25,19 @@ pub fn devices() -> Vec<Device> {
         all.push(Device::cuda(0).expect("the feature `cuda` needs a GPU"));
     }
     all
+}
+
+/// Largest length of the difference of velocities, `max |u - u'|`, of flows on the same cells; NaN if one is.
+pub fn velocity_change(one: &Snapshot, other: &Snapshot) -> f64 {
+    let parts = |snapshot: &Snapshot| -> Vec<Vec<f64>> {
+        snapshot.vector("u").expect("a velocity").into_iter().map(<[f64]>::to_vec).collect()
+    };
+    let (one, other) = (parts(one), parts(other));
+    let square = |at: usize| one.iter().zip(&other).map(|(one, other)| (one[at] - other[at]).powi(2)).sum::<f64>();
+    (0..one[0].len())
+        .map(square)
+        .fold(0.0, |most: f64, square| if square > most || square.is_nan() { square } else { most })
+        .sqrt()
 }
 
 /// A method with what is known of it.

@@ -7,7 +7,8 @@ use std::f64::consts::TAU;
 use lbm_bundle::{Bundle, Real, wishes};
 use lbm_runtime::criterion::Criterion;
 use lbm_runtime::device::Device;
-use lbm_runtime::mesh::Cell;
+use lbm_runtime::mesh::{Block, Cell};
+use lbm_runtime::observe::{Look, NotFinite, Sum};
 use lbm_runtime::step::{Adaptivity, GridSpec, Simulation};
 use lbm_tests::compiled::{self, Random};
 use lbm_tests::flows::devices;
@@ -60,6 +61,7 @@ fn periodic(
         start: Criterion::new(),
         during: Some(during.unwrap_or((u64::MAX, everywhere(0)))),
         memory,
+        keeps: false,
     };
     let params = [("omega".to_string(), vec![omega])];
     Simulation::adaptive(device, &bundle, &GridSpec::periodic(size), &params, &adaptivity, None).unwrap()
@@ -298,6 +300,8 @@ fn a_run_goes_on_where_memory_ends() {
     }
 }
 
+/// A run with everything that may be due but output: the grid follows the flow, its data are put into order again, and the flow is
+/// looked at for values that are not finite and for a steady state.
 #[test]
 fn nothing_but_counts_visits_the_host() {
     for device in devices() {
@@ -305,16 +309,135 @@ fn nothing_but_counts_visits_the_host() {
             let criterion = vorticity(&[0.001 * 64.0 / side as f64, 0.004 * 64.0 / side as f64]);
             let mut flow = periodic(&device, "d2q9_bgk", side, 1.9, 2, Some((4, criterion)), None);
             flow.init_cells(|cell, out| vortex(cell, side, out)).unwrap();
-            let before = (device.traffic(), flow.adaptations());
-            flow.run(200).unwrap();
-            let looks = flow.adaptations().looks - before.1.looks;
-            assert!(looks == 50 && flow.adaptations().changes - before.1.changes > 5);
-            (device.traffic() - before.0) as f64 / looks as f64
+            flow.keep().unwrap();
+            let (before, adapted) = (device.traffic(), flow.adaptations());
+            for round in 0..50 {
+                flow.run(4).unwrap();
+                if round % 20 == 10 {
+                    flow.adapt_to(&ball(2, [0.2 * side as f64; 3], 0.2 * side as f64, 2)).unwrap();
+                }
+                let look = flow.look().unwrap();
+                assert!(look.not_finite.is_none() && look.change.is_some_and(|change| change > 0.0));
+                flow.keep().unwrap();
+            }
+            let now = flow.adaptations();
+            assert!(now.looks - adapted.looks == 52 && now.changes - adapted.changes > 5, "{now:?}");
+            assert!(now.reorderings > adapted.reorderings, "{now:?}");
+            (device.traffic() - before) as f64 / 50.0
         };
         let (small, large) = (bytes(64), bytes(256));
-        // Where classes begin, three times a change: that of a grid of sixteen times the size is no more.
-        assert!(small < 2048.0 && large < 2048.0, "{small} and {large} bytes a look");
+        // Where classes begin, three times a change, and two numbers of each share: those of a grid of sixteen times the size are no
+        // more.
+        assert!(small < 4096.0 && large < 4096.0, "{small} and {large} bytes a look");
     }
+}
+
+/// What is kept goes where the cells go: as long as the flow does not move, nothing has changed but what the two interpolations,
+/// of populations and of fields, differ by.
+#[test]
+fn fields_that_are_kept_follow_the_cells() {
+    for device in devices() {
+        for (spec, side) in [("d2q9_bgk", 64), ("d3q19_bgk", 16)] {
+            let mut flow = periodic(&device, spec, side, 1.6, 2, None, None);
+            let u = 0.05;
+            flow.init_cells(|cell, out| taylor_green(cell, side, u, out)).unwrap();
+            flow.keep().unwrap();
+            let dim = flow.grid().dim();
+            let mut random = Random(11);
+            for round in 0..12 {
+                let centre = std::array::from_fn(|_| (random.draw() + 1.0) / 2.0 * side as f64);
+                flow.adapt_to(&ball(dim, centre, 0.25 * side as f64, 1 + round % 2)).unwrap();
+                let change = flow.look().unwrap().change.unwrap();
+                assert!(change < 1e-3 * u, "{spec}: {change} in round {round}");
+            }
+            assert!(flow.adaptations().reorderings > 2, "{:?}", flow.adaptations());
+            // What is wrong by a cell would show.
+            flow.run(20).unwrap();
+            assert!(flow.look().unwrap().change.unwrap() > 1e-3 * u);
+        }
+    }
+}
+
+#[test]
+fn a_look_tells_what_is_not_finite_and_how_much_has_changed() {
+    for device in devices() {
+        let bundle = bundle(&device, "d2q9_bgk");
+        let params = [("omega".to_string(), vec![1.6])];
+        let grid = GridSpec::periodic([64, 64, 1]);
+        let refines = |block: Block| block.place.iter().take(2).all(|at| (2..4).contains(at));
+        let mut flow = Simulation::refined(&device, &bundle, &grid, &params, 3, refines).unwrap();
+        flow.init_cells(|cell, out| taylor_green(cell, 64, 0.05, out)).unwrap();
+        assert_eq!(flow.look().unwrap(), Look { not_finite: None, change: None });
+        flow.keep().unwrap();
+        assert_eq!(flow.look().unwrap(), Look { not_finite: None, change: Some(0.0) });
+        let fine = Cell { level: 1, at: [37, 40, 0] };
+        let raise = |by: f64| {
+            move |cell: Cell, out: &mut [f64]| {
+                taylor_green(cell, 64, 0.05, out);
+                if cell == fine {
+                    (out[1], out[2]) = (out[1] + 0.003 * by, out[2] - 0.004 * by);
+                }
+            }
+        };
+        flow.init_cells(raise(1.0)).unwrap();
+        let change = flow.look().unwrap().change.unwrap();
+        assert!((change - 0.005).abs() < 1e-12, "{change}");
+        flow.update_cells(|cell, populations| {
+            if cell == fine || cell == (Cell { level: 2, at: [70, 66, 0] }) {
+                populations[3] = f64::NAN;
+            }
+        })
+        .unwrap();
+        let not_finite = Some(NotFinite { component: "rho".into(), cell: fine });
+        assert_eq!(flow.look().unwrap(), Look { not_finite, change: None });
+        // The density stays finite.
+        flow.init_cells(raise(1.0)).unwrap();
+        flow.update_cells(|cell, populations| {
+            if cell == fine {
+                (populations[1], populations[3]) = (f64::MAX, -f64::MAX);
+            }
+        })
+        .unwrap();
+        let not_finite = Some(NotFinite { component: "ux".into(), cell: fine });
+        assert_eq!(flow.look().unwrap().not_finite, not_finite);
+    }
+}
+
+#[test]
+fn sums_lose_nothing_and_do_not_depend_on_threads() {
+    let sums = |device: &Device| {
+        let bundle = bundle(device, "d2q9_bgk");
+        let params = [("omega".to_string(), vec![1.6])];
+        let grid = GridSpec::periodic([64, 64, 1]);
+        let refines = |block: Block| block.place[0] < 3;
+        let mut flow = Simulation::refined(device, &bundle, &grid, &params, 2, refines).unwrap();
+        flow.init_cells(|cell, out| taylor_green(cell, 64, 0.05, out)).unwrap();
+        // Far more than is left of them in the end.
+        flow.update_cells(|cell, populations| {
+            let sign = if cell.at[0] % 2 == 0 { 1.0 } else { -1.0 };
+            populations[cell.at[1] % 9] += sign * 1e14 * (1.0 + cell.at[1] as f64);
+        })
+        .unwrap();
+        let mut expected = [Sum::default(); 3];
+        let directions = flow.manifest().directions.clone();
+        flow.visit_populations(|cell, populations| {
+            for (f, direction) in populations.iter().zip(&directions) {
+                let volume = 0.25f64.powi(cell.level as i32);
+                let c = direction.c.map(f64::from);
+                [1.0, c[0], c[1]].iter().zip(&mut expected).for_each(|(c, sum)| sum.add(volume * c * f));
+            }
+        })
+        .unwrap();
+        (flow.conserved().unwrap(), expected.map(Sum::value))
+    };
+    for device in devices() {
+        let (found, expected) = sums(&device);
+        for (found, expected) in [found.mass, found.momentum[0], found.momentum[1]].into_iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-12 * 1e4, "{found} {expected}");
+        }
+        assert!(found.mass.abs() > 1e3, "{}", found.mass);
+    }
+    assert_eq!(sums(&Device::host(1).unwrap()), sums(&Device::host(3).unwrap()));
 }
 
 #[test]

@@ -258,8 +258,13 @@ fn a_grid_that_changes_leaves_surfaces_and_inlets_alone() {
         criterion.level();
         criterion
     };
-    let adaptivity =
-        Adaptivity { levels: 0..=1, start: Criterion::new(), during: Some((u64::MAX, everywhere(0))), memory: None };
+    let adaptivity = Adaptivity {
+        levels: 0..=1,
+        start: Criterion::new(),
+        during: Some((u64::MAX, everywhere(0))),
+        memory: None,
+        keeps: false,
+    };
     let drag = |changes: bool| {
         let params = [("omega".to_string(), vec![1.2])];
         let mut flow = Simulation::adaptive(&device, &bundle, &grid, &params, &adaptivity, None).unwrap();

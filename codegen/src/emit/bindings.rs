@@ -165,6 +165,7 @@ fn launch(manifest: &Manifest, kernel: &Kernel) -> TokenStream {
         ArgType::Reals => quote!(*const #real),
         ArgType::RealsOut => quote!(*mut #real),
         ArgType::Doubles => quote!(*const f64),
+        ArgType::DoublesOut => quote!(*mut f64),
     });
     let docs = kernel.args.iter().map(|arg| format!(" {}", arg.doc));
     let about = format!(" {}", doc(manifest.layout, kernel.role));

@@ -4,7 +4,7 @@ use lbm_bundle::{Arg, ArgType, Kernel as Signature, Layout, Manifest, Role, wish
 use lbm_dsl::expr::Symbol;
 
 use super::formula::{Language, Printer, real_name};
-use super::view::{Carry, Kernel, Op, Pull, Value, View};
+use super::view::{Carry, Kernel, Op, Pull, Reduce, Value, View};
 use super::walls::walls;
 use super::{Method, banner, jump};
 use crate::ir::{Output, Plan};
@@ -79,6 +79,7 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
         solids: (!manifest.solid_rules.is_empty()).then(|| super::solids::view(method, |role| kernel(role, None))),
         opposites: opposites.join(", "),
         carry: method.jump.as_ref().map(|_| carry(manifest, kernel)),
+        reduce: reduce(manifest, kernel),
         walls,
         macroscopic: kernel(Role::Macroscopic, whole(method.macroscopic)),
         collide: kernel(Role::Collide, whole(method.collide)),
@@ -90,10 +91,24 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
     }
 }
 
+/// The kernels that sum up a flow.
+fn reduce(manifest: &Manifest, kernel: impl Fn(Role, Option<(&Plan, &[Output])>) -> Kernel) -> Reduce {
+    let set_of = |at: usize| manifest.populations.iter().position(|set| set.range().contains(&at)).unwrap_or(0);
+    let components = |field: &lbm_bundle::Field| field.components as usize;
+    let velocity = manifest.fields.iter().position(|field| field.name == "u" && field.components == manifest.dim);
+    Reduce {
+        look: kernel(Role::Look, None),
+        sums: kernel(Role::Sums, None),
+        threads: manifest.kernel(Role::Sums).map_or(0, |kernel| kernel.threads),
+        sets: manifest.populations.len(),
+        set_of: (0..manifest.q()).map(|at| set_of(at).to_string()).collect::<Vec<_>>().join(", "),
+        velocity: velocity.map(|at| manifest.fields[..at].iter().map(components).sum()),
+    }
+}
+
 /// The kernels that move data when a forest changes, and that say how it should.
 fn carry(manifest: &Manifest, kernel: impl Fn(Role, Option<(&Plan, &[Output])>) -> Kernel) -> Carry {
     let list = |texts: Vec<String>| texts.join(", ");
-    let set_of = |at: usize| manifest.populations.iter().position(|set| set.range().contains(&at)).unwrap_or(0);
     let stiffness = |set: &lbm_bundle::Populations| {
         if set.diffusivity.is_some() { "0".into() } else { format!("{:?}", 1.0 / set.cs2) }
     };
@@ -101,12 +116,12 @@ fn carry(manifest: &Manifest, kernel: impl Fn(Role, Option<(&Plan, &[Output])>) 
     Carry {
         average: kernel(Role::Average, None),
         fill: kernel(Role::Fill, None),
+        average_fields: kernel(Role::AverageFields, None),
+        fill_fields: kernel(Role::FillFields, None),
         relocate: kernel(Role::Relocate, None),
         wish: kernel(Role::Wish, None),
         wish_threads: manifest.kernel(Role::Wish).map_or(0, |kernel| kernel.threads),
-        sets: manifest.populations.len(),
         weights: list(manifest.directions.iter().map(weight).collect()),
-        set_of: list((0..manifest.q()).map(|at| set_of(at).to_string()).collect()),
         stiffness: list(manifest.populations.iter().map(stiffness).collect()),
         stack: wishes::STACK,
         taking: wishes::TAKING,
@@ -187,9 +202,15 @@ pub fn doc(layout: Layout, role: Role) -> &'static str {
             "Pulls, collides and stores the listed blocks, which have solids in them; neighbours may be walls."
         }
         (_, Role::Force) => "Force on solids along the links of the listed blocks, in the step that begins.",
+        (_, Role::Look) => {
+            "What each share of the listed blocks tells: a value that is not finite, a change of velocity."
+        }
+        (_, Role::Sums) => "Mass and momentum in each share of the listed blocks.",
+        (_, Role::AverageFields) => "Fields of the listed blocks from those of the blocks that refined them.",
+        (_, Role::FillFields) => "Fields of the blocks that refine the listed ones from theirs.",
         (_, Role::Average) => "Populations of the listed blocks from those of the blocks that refined them.",
         (_, Role::Fill) => "Populations of the blocks that refine the listed ones from theirs.",
-        (_, Role::Relocate) => "Populations of the listed slots from other slots.",
+        (_, Role::Relocate) => "Populations or fields of the listed slots from other slots.",
         (_, Role::Wish) => "The level that each of the listed blocks wishes to have.",
         (_, Role::Macroscopic) => "Macroscopic fields of the listed blocks from their populations.",
     }
@@ -234,6 +255,7 @@ pub fn declaration(arg: &Arg, real: &str, dialect: &Dialect) -> String {
         ArgType::Reals => format!("const {real} *{restrict}{name}"),
         ArgType::RealsOut => format!("{real} *{restrict}{name}"),
         ArgType::Doubles => format!("const double *{restrict}{name}"),
+        ArgType::DoublesOut => format!("double *{restrict}{name}"),
     }
 }
 
@@ -249,6 +271,7 @@ pub fn packed(symbol: &str, args: &[Arg], real: &str) -> Kernel {
             ArgType::Reals => format!("const {real} *const *"),
             ArgType::RealsOut => format!("{real} *const *"),
             ArgType::Doubles => "const double *const *".to_string(),
+            ArgType::DoublesOut => "double *const *".to_string(),
         };
         let end = if at + 1 == args.len() { ");" } else { "," };
         format!("*({ty})args[{at}]{end}")

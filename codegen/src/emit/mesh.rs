@@ -178,6 +178,7 @@ fn doc(role: MeshRole) -> &'static str {
         MeshRole::Vacate => "Takes the slot of a former leaf away.",
         MeshRole::Arrange => "Gives a leaf the slot of its rank.",
         MeshRole::Clear => "Frees a slot; the lowest of those that are free comes next.",
+        MeshRole::Follow => "Lists the slot of a leaf that has a row, and tells its row.",
         MeshRole::Link => "What the children of a node have near.",
         MeshRole::Classify => "Neighbours of a leaf, and the kind of a node.",
         MeshRole::Number => "The place of a leaf among those whose paths cut corners of coarser cells.",
@@ -192,7 +193,7 @@ fn item_name(role: MeshRole) -> &'static str {
     match role {
         MeshRole::Tally | MeshRole::Rank => "chunk",
         MeshRole::Merge | MeshRole::Drop | MeshRole::Split | MeshRole::Vacate | MeshRole::Arrange => "id",
-        MeshRole::Expand => "position",
+        MeshRole::Expand | MeshRole::Follow => "position",
         MeshRole::Clear => "own",
         _ => "node",
     }

@@ -99,8 +99,9 @@ pub fn extras(method: &Method) -> Vec<File> {
 }
 
 /// What the kernel templates of both targets include.
-const SHARED: [(&str, &str); 5] = [
+const SHARED: [(&str, &str); 6] = [
     ("carry", include_str!("../../../templates/shared/carry.c")),
+    ("reduce", include_str!("../../../templates/shared/reduce.c")),
     ("jump", include_str!("../../../templates/shared/jump.c")),
     ("tables", include_str!("../../../templates/shared/tables.c")),
     ("nodes", include_str!("../../../templates/shared/nodes.c")),

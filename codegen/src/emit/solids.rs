@@ -37,7 +37,6 @@ pub fn view(method: &Method, kernel: impl Fn(Role) -> Kernel) -> Solids {
         distance,
         carriers: manifest.main().count,
         weights: manifest.directions.iter().map(weight).collect::<Vec<_>>().join(", "),
-        summed: force.items_per_group,
         threads: force.threads,
     }
 }

@@ -59,6 +59,8 @@ pub struct View {
     pub carry: Option<Carry>,
     /// Fields of blocks.
     pub macroscopic: Kernel,
+    /// What sums up a flow.
+    pub reduce: Reduce,
     /// Plain states.
     pub collide: Kernel,
     /// The host kernels again, their arguments as read through an array of pointers.
@@ -222,8 +224,6 @@ pub struct Solids {
     pub carriers: u32,
     /// The weight of each direction.
     pub weights: String,
-    /// Blocks whose forces are summed together.
-    pub summed: u32,
     /// CUDA: threads that sum them.
     pub threads: u32,
 }
@@ -259,6 +259,23 @@ pub struct Jump {
     pub pass: String,
 }
 
+/// Kernels that sum up a flow.
+#[derive(Debug, Serialize)]
+pub struct Reduce {
+    /// Values that are not finite, and changes of velocity.
+    pub look: Kernel,
+    /// Mass and momentum.
+    pub sums: Kernel,
+    /// CUDA: threads of their thread blocks.
+    pub threads: u32,
+    /// Number of sets of populations.
+    pub sets: usize,
+    /// The set that each direction belongs to.
+    pub set_of: String,
+    /// The first component of the velocity, if the fields have one.
+    pub velocity: Option<usize>,
+}
+
 /// Kernels that move data when a forest changes, and that say how it should.
 #[derive(Debug, Serialize)]
 pub struct Carry {
@@ -266,18 +283,18 @@ pub struct Carry {
     pub average: Kernel,
     /// From a parent to its children.
     pub fill: Kernel,
+    /// The same for fields.
+    pub average_fields: Kernel,
+    /// The same for fields.
+    pub fill_fields: Kernel,
     /// From slot to slot.
     pub relocate: Kernel,
     /// Wished levels.
     pub wish: Kernel,
     /// CUDA: threads of a thread block of that.
     pub wish_threads: u32,
-    /// Number of sets of populations.
-    pub sets: usize,
     /// Weight of each direction.
     pub weights: String,
-    /// The set that each direction belongs to.
-    pub set_of: String,
     /// Of each set, one over the squared speed of sound, or 0 if it carries no momentum.
     pub stiffness: String,
     /// Depth of the stack of a program.

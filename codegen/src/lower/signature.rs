@@ -18,9 +18,6 @@ use crate::options::Options;
 /// Threads of a CUDA thread block, where whole blocks of cells fit.
 const THREADS: u32 = 256;
 
-/// Blocks whose forces are summed together: enough that few sums leave the device, and few enough that all of it works.
-const BLOCKS_SUMMED: u32 = 64;
-
 /// Signatures and layout; `cost` gives each kernel's arithmetic (its loads, stores and bytes are counted here).
 pub fn manifest(model: &Model, options: &Options, findings: &Findings, cost: impl Fn(Role) -> Cost) -> Manifest {
     let velocity = |c: &[i32]| std::array::from_fn(|axis| c.get(axis).copied().unwrap_or(0));
@@ -80,12 +77,12 @@ pub fn manifest(model: &Model, options: &Options, findings: &Findings, cost: imp
         if !manifest.boundaries.is_empty() {
             roles.push(Role::StreamCollideJumpWalls);
         }
-        roles.extend([Role::Average, Role::Fill, Role::Relocate, Role::Wish]);
+        roles.extend([Role::Average, Role::Fill, Role::AverageFields, Role::FillFields, Role::Relocate, Role::Wish]);
     }
     if !manifest.solid_rules.is_empty() {
         roles.extend([Role::StreamCollideSolid, Role::Force]);
     }
-    roles.extend([Role::Macroscopic, Role::Collide]);
+    roles.extend([Role::Macroscopic, Role::Look, Role::Sums, Role::Collide]);
     manifest.kernels = roles.into_iter().map(|role| kernel(model, &manifest, role, cost(role))).collect();
     match options.layout {
         Layout::Blocks => manifest,
@@ -154,8 +151,12 @@ pub fn role_name(role: Role) -> &'static str {
         Role::StreamCollideJumpWalls => "stream_collide_jump_walls",
         Role::StreamCollideSolid => "stream_collide_solid",
         Role::Force => "force",
+        Role::Look => "look",
+        Role::Sums => "sums",
         Role::Average => "average",
         Role::Fill => "fill",
+        Role::AverageFields => "average_fields",
+        Role::FillFields => "fill_fields",
         Role::Relocate => "relocate",
         Role::Wish => "wish",
         Role::Macroscopic => "macroscopic",
@@ -169,15 +170,16 @@ fn kernel(model: &Model, manifest: &Manifest, role: Role, arithmetic: Cost) -> K
     let (loads, stores) = match role {
         Role::Init => (components, q),
         Role::Macroscopic => (q, components),
-        Role::Force => (q, 0),
-        Role::Wish => (components, 0),
+        Role::Force | Role::Sums => (q, 0),
+        Role::Wish | Role::Look => (components, 0),
+        Role::AverageFields | Role::FillFields => (components, components),
         _ => (q, q),
     };
     let bytes = (loads + stores) * manifest.real.bytes() as u32;
     let items = (THREADS / cells).max(1);
     let (threads, items_per_group) = match role {
         Role::Collide => (THREADS, THREADS),
-        Role::Force => (THREADS, BLOCKS_SUMMED),
+        Role::Force | Role::Look | Role::Sums => (THREADS, 1),
         Role::StreamCollideJump | Role::StreamCollideJumpWalls if jumps_are_shared(manifest) => (cells, 1),
         Role::Wish => (cells.min(THREADS), 1),
         _ if cells > THREADS => (THREADS, 1),
@@ -221,26 +223,50 @@ fn kernel(model: &Model, manifest: &Manifest, role: Role, arithmetic: Cost) -> K
             [vec![ids, count, neighbours], wall_args().to_vec(), solid_args(q, cells), vec![src, dst]].concat()
         }
         Role::Force => {
-            let forces = format!(
-                "force on each solid [count / {BLOCKS_SUMMED}, rounded up][bodies][{dim}], lattice units of the level"
-            );
+            let forces =
+                format!("force of each share on each solid [share][bodies][{dim}], lattice units of the level");
             let last = vec![
                 src,
-                arg("forces", ArgType::RealsOut, forces),
+                arg("forces", ArgType::DoublesOut, forces),
                 arg("first", ArgType::Int, "the wall that is the surface of the first solid".into()),
                 arg("bodies", ArgType::Int, "how many solids there are, on walls that follow each other".into()),
             ];
-            [vec![ids, count, neighbours], wall_args().to_vec(), solid_args(q, cells), last].concat()
+            [share_args(), vec![neighbours], wall_args().to_vec(), solid_args(q, cells), last].concat()
+        }
+        Role::Look => {
+            let before = format!("the same at another time, if `compare` is 1 [slot][{components}][{cells}]");
+            let found = "of each share: the place (entry * cells + cell) * components + component of the first value that is \
+                         not finite, or a place behind all; the square of the largest change of velocity [share][2]";
+            let last = vec![
+                arg("fields", ArgType::Reals, fields),
+                arg("before", ArgType::Reals, before),
+                arg("compare", ArgType::Int, "1 to compare velocities, else 0".into()),
+                arg("found", ArgType::DoublesOut, found.into()),
+            ];
+            [share_args(), last].concat()
+        }
+        Role::Sums => {
+            let shape = format!("[share][{}][{}][2]", manifest.populations.len(), 1 + dim);
+            let sums = format!(
+                "mass and momentum of each set, each a sum and what rounding took from it {shape}, lattice units"
+            );
+            [share_args(), vec![src, arg("sums", ArgType::DoublesOut, sums)]].concat()
         }
         Role::Average => [vec![ids, count], carry_args(manifest)].concat(),
         Role::Fill => [vec![ids, count, neighbours], carry_args(manifest)].concat(),
-        Role::Relocate => vec![
-            ids,
-            count,
-            arg("from", ArgType::Ints, "the slot that each slot is filled from [slot]".into()),
-            src,
-            dst,
-        ],
+        Role::AverageFields => vec![ids, count, parts_arg(manifest), arg("fields", ArgType::RealsOut, fields)],
+        Role::FillFields => vec![ids, count, neighbours, parts_arg(manifest), arg("fields", ArgType::RealsOut, fields)],
+        Role::Relocate => {
+            let values = |which: &str| format!("{which} [slot][components][{cells}]");
+            vec![
+                ids,
+                count,
+                arg("from", ArgType::Ints, "the slot that each slot is filled from [slot]".into()),
+                arg("components", ArgType::Int, "values of a cell".into()),
+                arg("src", ArgType::Reals, values("values as they lie")),
+                arg("dst", ArgType::RealsOut, values("values in their new slots")),
+            ]
+        }
         Role::Wish => {
             [vec![ids, count, neighbours], node_args(), vec![arg("fields", ArgType::Reals, fields)], wish_args()]
                 .concat()
@@ -263,6 +289,24 @@ fn kernel(model: &Model, manifest: &Manifest, role: Role, arithmetic: Cost) -> K
         threads,
         items_per_group,
     }
+}
+
+/// What a kernel takes first that sums up shares of a list.
+fn share_args() -> Vec<Arg> {
+    let arg = |name: &str, ty, doc: &str| Arg { name: name.into(), ty, doc: doc.into() };
+    vec![
+        arg("shares", ArgType::Ints, "shares of the list to work on [count]"),
+        arg("count", ArgType::Int, "how many shares `shares` lists"),
+        arg("ids", ArgType::Ints, "the list: slots [size]"),
+        arg("size", ArgType::Int, "how many slots `ids` lists"),
+        arg("per", ArgType::Int, "slots of a share; the last may have less"),
+    ]
+}
+
+/// The slots of children.
+fn parts_arg(manifest: &Manifest) -> Arg {
+    let doc = format!("slots of the blocks that refine each slot's [slot][{}]", 1 << manifest.dim);
+    Arg { name: "parts".into(), ty: ArgType::Ints, doc }
 }
 
 /// The tables of blocks with solids in them.
@@ -345,10 +389,9 @@ fn carry_args(manifest: &Manifest) -> Vec<Arg> {
         let doc = format!("set {at} of post-collision populations [slot][{q}][{cells}], lattice units");
         arg(&format!("populations_{at}"), ArgType::RealsOut, doc)
     };
-    let parts = format!("slots of the blocks that refine each slot's [slot][{}]", 1 << manifest.dim);
     let [nodes, levels, _] = node_args().try_into().expect("three tables");
     let sets = "bit l: which set is current on level l".into();
-    vec![arg("parts", ArgType::Ints, parts), nodes, levels, arg("sets", ArgType::Int, sets), set(0), set(1)]
+    vec![parts_arg(manifest), nodes, levels, arg("sets", ArgType::Int, sets), set(0), set(1)]
 }
 
 /// What the kernel of wishes takes behind the fields.

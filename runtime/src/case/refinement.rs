@@ -81,8 +81,9 @@ pub struct RefinedBox {
 }
 
 impl Refinement {
-    /// The same for a simulation; `components` names the components of the method's fields.
-    pub fn adaptivity(&self, dim: usize, components: &[String]) -> Adaptivity {
+    /// The same for a simulation; `components` names the components of the method's fields. `keeps` is whether it is to keep
+    /// fields.
+    pub fn adaptivity(&self, dim: usize, components: &[String], keeps: bool) -> Adaptivity {
         let variables = criterion::variables(dim, components);
         let variable = |name: &str| variables.get(name).copied();
         let mut start = Criterion::new();
@@ -104,7 +105,7 @@ impl Refinement {
             }
             (follow.every, during)
         });
-        Adaptivity { levels: self.coarsest..=self.finest, start, during, memory: self.memory }
+        Adaptivity { levels: self.coarsest..=self.finest, start, during, memory: self.memory, keeps }
     }
 
     /// Whether a block of so many cells along each axis (1 beyond the dimension) is to be refined: the level wished at the

@@ -4,12 +4,9 @@ use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use lbm_bundle::{Manifest, Real};
-
 use super::{CHECKED, Course, Head, Identity, LEAVES, MAGIC, POPULATIONS, RestartError, VERSION};
 use crate::layout::Layout;
 use crate::mesh::Block;
-use crate::snapshot::{Component, Domain, Snapshot};
 use crate::step::Simulation;
 
 /// Bytes of magic, version and length of the head.
@@ -80,26 +77,31 @@ impl Restart {
         &self.leaves
     }
 
-    /// Puts the state into a simulation that has the same leaves. The velocity at the last check for steady flow, if that
+    /// Puts the state into a simulation that has the same leaves, with the fields at the last check for steady flow, if that
     /// was at another step.
-    pub fn restore(mut self, flow: &mut Simulation) -> Result<Option<Snapshot>, RestartError> {
+    pub fn restore(mut self, flow: &mut Simulation) -> Result<(), RestartError> {
         let manifest = flow.manifest().clone();
         let own = flow.grid().leaves().map_err(|error| RestartError::Step(error.into()))?;
         if !own.iter().map(|leaf| &leaf.block).eq(&self.leaves) {
             return Err(self.broken("its blocks do not cover the domain"));
         }
-        let domain = flow.grid().domain();
-        let mut checked = None;
+        let bytes = |layout: Layout| (layout.slot_len() * manifest.real.bytes() * own.len()) as u64;
+        let (populations, fields) = (bytes(Layout::populations(&manifest)), bytes(Layout::fields(&manifest)));
         for section in self.head.sections.clone().iter().skip(1) {
             match section.name.as_str() {
                 POPULATIONS => {
-                    let bytes = Layout::populations(&manifest).slot_len() * manifest.real.bytes() * self.leaves.len();
-                    if section.bytes != bytes as u64 {
+                    if section.bytes != populations {
                         return Err(self.broken("its populations are not those of its blocks"));
                     }
                     flow.write_populations(self.head.course.step, |bytes| self.take(bytes))?;
                 }
-                CHECKED => checked = self.checked(&manifest, domain)?,
+                CHECKED => {
+                    if section.bytes != fields {
+                        return Err(self.broken("its fields are not those of its blocks"));
+                    }
+                    let step = self.head.checked.unwrap_or_default();
+                    flow.write_kept(step, |bytes| self.take(bytes))?;
+                }
                 _ => self.skip(section.bytes)?,
             }
         }
@@ -108,26 +110,7 @@ impl Restart {
         if self.hash.finalize() != sealed {
             return Err(self.broken("its checksum does not fit"));
         }
-        Ok(checked)
-    }
-
-    fn checked(&mut self, manifest: &Manifest, domain: Domain) -> Result<Option<Snapshot>, RestartError> {
-        let Some(checked) = self.head.checked.clone() else { return Ok(None) };
-        let blocks = self.blocks(checked.blocks)?;
-        let side = if checked.uniform { domain.size } else { manifest.block.map(|side| side as usize) };
-        let mut components = vec![];
-        for name in checked.components {
-            let mut bytes = vec![0; blocks.len() * side.iter().product::<usize>() * manifest.real.bytes()];
-            self.take(&mut bytes)?;
-            let (singles, _) = bytes.as_chunks();
-            let (doubles, _) = bytes.as_chunks();
-            let data = match manifest.real {
-                Real::F32 => singles.iter().map(|bytes| f64::from(f32::from_le_bytes(*bytes))).collect(),
-                Real::F64 => doubles.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect(),
-            };
-            components.push(Component { name, data });
-        }
-        Ok(Some(Snapshot::new(checked.step, domain, side, blocks, components)))
+        Ok(())
     }
 
     fn blocks(&mut self, count: usize) -> Result<Vec<Block>, RestartError> {

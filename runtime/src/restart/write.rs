@@ -2,16 +2,10 @@
 
 use std::io::{self, Write};
 
-use lbm_bundle::Real;
-
-use super::{CHECKED, Checked, Course, Head, Identity, LEAVES, MAGIC, POPULATIONS, Section, VERSION};
+use super::{CHECKED, Course, Head, Identity, LEAVES, MAGIC, POPULATIONS, Section, VERSION};
 use crate::layout::Layout;
 use crate::mesh::Block;
-use crate::snapshot::Snapshot;
 use crate::step::Simulation;
-
-/// Values that are converted at a time.
-const VALUES_AT_ONCE: usize = 1 << 16;
 
 /// Hashes what passes.
 struct Hashed<'a> {
@@ -44,36 +38,20 @@ impl<'a> Hashed<'a> {
     }
 }
 
-/// Writes the state of a flow; `checked` is the velocity at the last check for steady flow, if that was at another step.
-pub fn write(
-    out: &mut dyn Write,
-    identity: &Identity,
-    flow: &Simulation,
-    course: Course,
-    checked: Option<&Snapshot>,
-) -> io::Result<()> {
+/// Writes the state of a flow.
+pub fn write(out: &mut dyn Write, identity: &Identity, flow: &Simulation, course: Course) -> io::Result<()> {
     let manifest = flow.manifest();
     let leaves = flow.grid().leaves().map_err(io::Error::other)?;
-    let velocity = checked.and_then(|snapshot| Some((snapshot, snapshot.vector("u")?)));
-    let of_leaf = Layout::populations(manifest).slot_len() * manifest.real.bytes();
+    let checked = flow.kept().filter(|kept| *kept != flow.step());
+    let bytes = |layout: Layout| layout.slot_len() * manifest.real.bytes() * leaves.len();
     let section = |name: &str, bytes: usize| Section { name: name.to_string(), bytes: bytes as u64 };
-    let mut sections = vec![section(LEAVES, 16 * leaves.len()), section(POPULATIONS, of_leaf * leaves.len())];
-    if let Some((snapshot, parts)) = &velocity {
-        let values = parts.iter().map(|part| part.len()).sum::<usize>();
-        sections.push(section(CHECKED, 16 * snapshot.blocks().len() + values * manifest.real.bytes()));
+    let mut sections =
+        vec![section(LEAVES, 16 * leaves.len()), section(POPULATIONS, bytes(Layout::populations(manifest)))];
+    if checked.is_some() {
+        sections.push(section(CHECKED, bytes(Layout::fields(manifest))));
     }
-    let head = Head {
-        program: env!("CARGO_PKG_VERSION").to_string(),
-        identity: identity.clone(),
-        course,
-        checked: velocity.as_ref().map(|(snapshot, parts)| Checked {
-            step: snapshot.step,
-            blocks: snapshot.blocks().len(),
-            uniform: snapshot.is_uniform(),
-            components: ["ux", "uy", "uz"][..parts.len()].iter().map(|name| name.to_string()).collect(),
-        }),
-        sections,
-    };
+    let head =
+        Head { program: env!("CARGO_PKG_VERSION").to_string(), identity: identity.clone(), course, checked, sections };
     let head = serde_json::to_vec(&head)?;
     let mut out = Hashed::new(out);
     out.write(&MAGIC)?;
@@ -83,16 +61,8 @@ pub fn write(
     out.seal()?;
     out.blocks(leaves.iter().map(|leaf| leaf.block))?;
     flow.read_populations(|bytes| out.write(bytes))?;
-    if let Some((snapshot, parts)) = velocity {
-        out.blocks(snapshot.blocks().iter().copied())?;
-        for values in parts.iter().flat_map(|part| part.chunks(VALUES_AT_ONCE)) {
-            // They come from an array of this type, so nothing is lost.
-            let bytes: Vec<u8> = match manifest.real {
-                Real::F32 => values.iter().flat_map(|value| (*value as f32).to_le_bytes()).collect(),
-                Real::F64 => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
-            };
-            out.write(&bytes)?;
-        }
+    if checked.is_some() {
+        flow.read_kept(|bytes| out.write(bytes))?;
     }
     out.seal()
 }

@@ -23,6 +23,8 @@ pub struct Adaptivity {
     pub during: Option<(u64, Criterion)>,
     /// Bytes that the grid may take, with all its data; none for as much as the device has.
     pub memory: Option<usize>,
+    /// Whether there is to be room for [`Simulation::keep`] among these.
+    pub keeps: bool,
 }
 
 /// What changes of the grid have brought so far.
@@ -38,6 +40,8 @@ pub struct Adaptations {
     pub most_refused: usize,
     /// Blocks that there is room for.
     pub room: usize,
+    /// How often the data were put into order again.
+    pub reorderings: u64,
 }
 
 impl Adaptations {
@@ -147,6 +151,8 @@ impl Simulation {
             program: &self.program,
             sets: &mut self.fields.populations,
             current: self.levels.iter().map(|level| level.current).collect(),
+            kept: self.kept.as_mut().map(|kept| &mut kept.fields),
+            spare: &mut self.fields.macroscopic,
         };
         let outcome = self.grid.forest_mut().adapt(levels, &mut data)?;
         self.adaptations.add(outcome);
@@ -167,6 +173,8 @@ impl Simulation {
             program: &self.program,
             sets: &mut self.fields.populations,
             current: self.levels.iter().map(|level| level.current).collect(),
+            kept: self.kept.as_mut().map(|kept| &mut kept.fields),
+            spare: &mut self.fields.macroscopic,
         };
         // Finer levels have the same set current after every step; the coarsest may have the other.
         let set = data.current.get(1).copied().unwrap_or(data.current[0]);
@@ -180,6 +188,7 @@ impl Simulation {
         self.grid.forest_mut().reorder(&mut data)?;
         self.levels.iter_mut().for_each(|level| level.current = 1 - set);
         self.scattered = 0;
+        self.adaptations.reorderings += 1;
         if let Some(bodies) = &mut self.bodies {
             bodies.follow(&self.grid)?;
         }

@@ -1,30 +1,35 @@
 //! Solids, and faces along which values vary, on the device.
 
-use std::collections::BTreeMap;
+use std::ops::Range;
 
 use lbm_bundle::{DISTANCE, Manifest, Role};
 
 use super::error::StepError;
+use super::look::{self, shares};
 use super::setup::{FaceSpec, GridSpec, Instance, Walls, list, resolve};
 use super::{Simulation, launch};
-use crate::device::{Buffer, Device, DeviceError, Scalar};
+use crate::device::{Buffer, Device, Scalar};
 use crate::kernels::Given;
 use crate::mesh::{Block, Face, Grid};
 use crate::solid::{Cutters, Solid, Solids, Tables};
 
 /// Blocks with links that are cut one by one.
 pub(super) struct Bodies {
-    /// `rows[slot]`
+    /// `rows[slot]` of the slots in `list`.
     pub(super) rows: Buffer,
     /// `links[row][direction][cell]`
     pub(super) links: Buffer,
     /// `distances[row][direction][cell]`
     pub(super) distances: Buffer,
-    /// The slots of each level that have a row.
-    pub(super) lists: Vec<Buffer>,
+    /// The slots that have a row, level by level, each level along the curve.
+    pub(super) list: Buffer,
+    /// Where those of each level are.
+    pub(super) levels: Vec<Range<usize>>,
+    /// The nodes of these blocks, which do not change, in the same order.
+    nodes: Buffer,
+    /// Their rows.
+    row: Buffer,
     forces: Buffer,
-    /// The row of each block that has one. Such blocks do not change.
-    row_of: BTreeMap<Block, i32>,
     first: usize,
     count: usize,
 }
@@ -101,56 +106,39 @@ impl Bodies {
         if manifest.kernel(Role::StreamCollideSolid).is_none() {
             return Err(StepError::NoSolids { spec: manifest.spec.clone() });
         }
-        let leaves = grid.leaves()?;
-        let blocks: Vec<Block> = leaves.iter().map(|leaf| leaf.block).collect();
+        let leaves = grid.forest().read_leaf_nodes()?;
+        let blocks: Vec<Block> = leaves.iter().map(|(_, leaf)| leaf.block).collect();
         let tables = cutters.tables(&blocks, &manifest.directions)?;
         instances.extend(crossings(manifest, spec, &tables)?);
-        let row_of: BTreeMap<Block, i32> = std::iter::zip(blocks, &tables.rows)
-            .filter(|(_, row)| **row >= 0)
-            .map(|(block, row)| (block, *row))
-            .collect();
-        let (rows, lists) = listed(grid, &row_of, levels)?;
+        let found = std::iter::zip(&leaves, &tables.rows).filter(|(_, row)| **row >= 0);
+        let (nodes, row): (Vec<i32>, Vec<i32>) = found.clone().map(|((node, _), row)| (*node as i32, *row)).unzip();
+        let before = |level: usize| found.clone().filter(|((_, leaf), _)| leaf.block.level < level).count();
+        let levels: Vec<Range<usize>> = (0..levels).map(|level| before(level)..before(level + 1)).collect();
         let real = Scalar::from(manifest.real);
         let mut distances = device.alloc(real, tables.distances.len())?;
         distances.write_reals(0, &tables.distances)?;
-        let summed = manifest.kernel(Role::Force).map_or(1, |kernel| kernel.items_per_group as usize);
-        let sums = lists.iter().map(|list| list.len().div_ceil(summed)).max().unwrap_or(0);
+        let sums = levels.iter().map(|level| shares(level.len()).0).max().unwrap_or(0);
         let count = spec.solids.len();
-        let bodies = Bodies {
-            rows: device.ints(&rows)?,
+        let mut bodies = Bodies {
+            rows: device.ints(&vec![-1; grid.slots()])?,
             links: device.ints(&tables.links)?,
             distances,
-            lists: lists.iter().map(|list| device.ints(list)).collect::<Result<_, DeviceError>>()?,
-            forces: device.alloc(real, sums * count * manifest.dim as usize)?,
-            row_of,
+            list: device.alloc(Scalar::I32, nodes.len())?,
+            levels,
+            nodes: device.ints(&nodes)?,
+            row: device.ints(&row)?,
+            forces: device.alloc(Scalar::F64, sums * count * manifest.dim as usize)?,
             first: cutters.first,
             count,
         };
+        bodies.follow(grid)?;
         Ok((bodies, Walls::new(device, manifest, &instances)?))
     }
 
-    /// Finds the slots of the blocks again, after the data have been put into another order.
-    pub(super) fn follow(&mut self, grid: &Grid) -> Result<(), DeviceError> {
-        let (rows, lists) = listed(grid, &self.row_of, self.lists.len())?;
-        self.rows.write_ints(0, &rows)?;
-        for (buffer, list) in self.lists.iter_mut().zip(&lists) {
-            buffer.write_ints(0, list)?;
-        }
-        Ok(())
+    /// Finds the slots of the blocks, which are others after the data have been put into another order.
+    pub(super) fn follow(&mut self, grid: &Grid) -> Result<(), StepError> {
+        Ok(grid.forest().follow(&self.nodes, &self.row, &mut self.list, &mut self.rows)?)
     }
-}
-
-/// The row of each slot, or -1, and the slots with one of each level, along the curve.
-fn listed(grid: &Grid, row_of: &BTreeMap<Block, i32>, levels: usize) -> Result<(Vec<i32>, Vec<Vec<i32>>), DeviceError> {
-    let mut rows = vec![-1; grid.slots()];
-    let mut lists = vec![Vec::new(); levels];
-    for leaf in grid.leaves()? {
-        if let Some(row) = row_of.get(&leaf.block) {
-            rows[leaf.slot.index()] = *row;
-            lists[leaf.block.level].push(leaf.slot.0 as i32);
-        }
-    }
-    Ok((rows, lists))
 }
 
 impl Simulation {
@@ -161,13 +149,12 @@ impl Simulation {
         let Some(bodies) = &mut self.bodies else { return Ok(Vec::new()) };
         let manifest = self.program.manifest();
         let dim = manifest.dim as usize;
-        let summed = manifest.kernel(Role::Force).map_or(1, |kernel| kernel.items_per_group as usize);
         let mut total = vec![[0.0; 3]; bodies.count];
         for (at, level) in self.levels.iter().enumerate() {
-            let count = bodies.lists[at].len();
-            let given = vec![
-                ("ids", Given::Read(&bodies.lists[at])),
-                ("count", Given::Int(count as i32)),
+            let listed = bodies.levels[at].clone();
+            let (count, _) = shares(listed.len());
+            let mut given = look::listed(self.grid.forest().every(), &bodies.list, listed.start, listed.len());
+            given.extend([
                 ("neighbours", Given::Read(&self.grid.tables().neighbours)),
                 ("wall_rules", Given::Read(&self.walls.rules)),
                 ("wall_values", Given::Read(&self.walls.values)),
@@ -178,9 +165,9 @@ impl Simulation {
                 ("forces", Given::Write(&mut bodies.forces)),
                 ("first", Given::Int(bodies.first as i32)),
                 ("bodies", Given::Int(bodies.count as i32)),
-            ];
+            ]);
             launch(&self.program, Role::Force, count, given, &level.params)?;
-            let sums = bodies.forces.read_reals(0..count.div_ceil(summed) * bodies.count * dim)?;
+            let sums = bodies.forces.read_reals(0..count * bodies.count * dim)?;
             // A cell of a finer level has 2^-dim of the mass, and gives it away in half the time.
             let scale = 0.5f64.powi((at * (dim - 1)) as i32);
             for (entry, value) in sums.iter().enumerate() {

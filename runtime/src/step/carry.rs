@@ -1,17 +1,22 @@
-//! The populations follow when the forest changes.
+//! The populations, and fields that are kept, follow when the forest changes.
 
 use lbm_bundle::Role;
 
 use crate::device::Buffer;
 use crate::kernels::{Given, KernelError, Program};
+use crate::layout::Layout;
 use crate::mesh::forest::{Carry, Change, Moves, Tables};
 
-/// The two sets of populations of a forest that changes.
+/// The two sets of populations of a forest that changes, and fields that are kept.
 pub(super) struct Populations<'a> {
     pub(super) program: &'a Program,
     pub(super) sets: &'a mut [Buffer; 2],
     /// Which set is current on each level.
     pub(super) current: Vec<usize>,
+    /// Fields that are kept.
+    pub(super) kept: Option<&'a mut Buffer>,
+    /// An array of their shape whose content is no longer needed.
+    pub(super) spare: &'a mut Buffer,
 }
 
 impl Populations<'_> {
@@ -47,24 +52,57 @@ impl Populations<'_> {
     ) -> Result<(), KernelError> {
         let [first, second] = &mut *self.sets;
         let (src, dst) = if source == 0 { (first, second) } else { (second, first) };
-        let given = vec![
-            ("ids", slots),
-            ("count", Given::Int(count as i32)),
-            ("from", Given::Read(from)),
-            ("src", Given::Read(src)),
-            ("dst", Given::Write(dst)),
-        ];
-        self.program.launch(Role::Relocate, count, given)
+        let components = Layout::populations(self.program.manifest()).components();
+        relocate(self.program, (slots, count), from, components, src, dst)
     }
+}
+
+/// Copies values to some slots from other slots, `from[slot]`, of another array.
+fn relocate(
+    program: &Program,
+    (slots, count): (Given<'_>, usize),
+    from: &Buffer,
+    components: usize,
+    src: &Buffer,
+    dst: &mut Buffer,
+) -> Result<(), KernelError> {
+    let given = vec![
+        ("ids", slots),
+        ("count", Given::Int(count as i32)),
+        ("from", Given::Read(from)),
+        ("components", Given::Int(components as i32)),
+        ("src", Given::Read(src)),
+        ("dst", Given::Write(dst)),
+    ];
+    program.launch(Role::Relocate, count, given)
 }
 
 impl Carry for Populations<'_> {
     fn average(&mut self, Change { slots, count, parts, tables }: Change<'_>) -> Result<(), KernelError> {
+        if let Some(kept) = &mut self.kept {
+            let given = vec![
+                ("ids", Given::Read(slots)),
+                ("count", Given::Int(count as i32)),
+                ("parts", Given::Read(parts)),
+                ("fields", Given::Write(kept)),
+            ];
+            self.program.launch(Role::AverageFields, count, given)?;
+        }
         let (program, given) = self.between_levels(slots, parts, count, tables);
         program.launch(Role::Average, count, given)
     }
 
     fn fill(&mut self, Change { slots, count, parts, tables }: Change<'_>) -> Result<(), KernelError> {
+        if let Some(kept) = &mut self.kept {
+            let given = vec![
+                ("ids", Given::Read(slots)),
+                ("count", Given::Int(count as i32)),
+                ("neighbours", Given::Read(&tables.neighbours)),
+                ("parts", Given::Read(parts)),
+                ("fields", Given::Write(kept)),
+            ];
+            self.program.launch(Role::FillFields, count, given)?;
+        }
         let (program, mut given) = self.between_levels(slots, parts, count, tables);
         given.push(("neighbours", Given::Read(&tables.neighbours)));
         program.launch(Role::Fill, count, given)
@@ -72,6 +110,11 @@ impl Carry for Populations<'_> {
 
     /// All levels must have the same current set; afterwards it is the other one.
     fn reorder(&mut self, Moves { slots, count, from }: Moves<'_>) -> Result<(), KernelError> {
+        if let Some(kept) = &mut self.kept {
+            let components = Layout::fields(self.program.manifest()).components();
+            relocate(self.program, (Given::Read(slots), count), from, components, kept, self.spare)?;
+            std::mem::swap(&mut **kept, self.spare);
+        }
         let source = self.current.first().copied().unwrap_or(0);
         self.relocate(Given::Read(slots), count, from, source)
     }

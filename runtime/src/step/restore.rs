@@ -1,46 +1,90 @@
-//! Populations as they are on the device, for restart files.
+//! Arrays as they are on the device, for restart files.
 
 use std::io;
 
-use super::{Simulation, StepError};
+use super::look::room_to_keep;
+use super::{Kept, Simulation, StepError};
+use crate::device::Buffer;
 use crate::fields::{range, runs};
 use crate::layout::Layout;
+use crate::mesh::Grid;
+
+/// The bytes of leaves, in the order of [`crate::mesh::Grid::leaves`], each `[component][cell]`; `of_level` gives the array of a
+/// level.
+fn read<'a>(
+    flow: &Simulation,
+    layout: Layout,
+    of_level: impl Fn(usize) -> &'a Buffer,
+    mut each: impl FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<()> {
+    let real = flow.manifest().real.bytes();
+    let mut bytes = vec![];
+    for leaves in
+        flow.grid.leaves().map_err(io::Error::other)?.chunk_by(|one, next| one.block.level == next.block.level)
+    {
+        for run in runs(leaves) {
+            let range = range(run, layout);
+            bytes.resize(range.len() * real, 0);
+            of_level(leaves[0].block.level).read_raw(range.start, &mut bytes).map_err(io::Error::other)?;
+            each(&bytes)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes into an array what [`read`] reads.
+fn write<E: From<StepError>>(
+    grid: &Grid,
+    layout: Layout,
+    to: &mut Buffer,
+    mut next: impl FnMut(&mut [u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut bytes = vec![];
+    for run in runs(grid.leaves().map_err(StepError::from)?) {
+        let range = range(run, layout);
+        bytes.resize(range.len() * to.scalar().bytes(), 0);
+        next(&mut bytes)?;
+        to.write_raw(range.start, &bytes).map_err(StepError::from)?;
+    }
+    Ok(())
+}
 
 impl Simulation {
     /// The bytes of the current populations, leaf by leaf in the order of [`crate::mesh::Grid::leaves`], each
     /// `[direction][cell]`.
-    pub fn read_populations(&self, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
-        let (layout, real) = (Layout::populations(self.manifest()), self.manifest().real.bytes());
-        let leaves = self.grid.leaves().map_err(io::Error::other)?;
-        let mut bytes = vec![];
-        for leaves in leaves.chunk_by(|one, next| one.block.level == next.block.level) {
-            let from = &self.fields.populations[self.levels[leaves[0].block.level].current];
-            for run in runs(leaves) {
-                let range = range(run, layout);
-                bytes.resize(range.len() * real, 0);
-                from.read_raw(range.start, &mut bytes).map_err(io::Error::other)?;
-                each(&bytes)?;
-            }
-        }
-        Ok(())
+    pub fn read_populations(&self, each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        let current = |level: usize| &self.fields.populations[self.levels[level].current];
+        read(self, Layout::populations(self.manifest()), current, each)
     }
 
     /// Sets the populations of all leaves, in the order and form of [`Self::read_populations`], and the step.
     pub fn write_populations<E: From<StepError>>(
         &mut self,
         step: u64,
-        mut next: impl FnMut(&mut [u8]) -> Result<(), E>,
+        next: impl FnMut(&mut [u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let (layout, real) = (Layout::populations(self.manifest()), self.manifest().real.bytes());
-        let mut bytes = vec![];
-        for run in runs(self.grid.leaves().map_err(StepError::from)?) {
-            let range = range(run, layout);
-            bytes.resize(range.len() * real, 0);
-            next(&mut bytes)?;
-            self.fields.populations[0].write_raw(range.start, &bytes).map_err(StepError::from)?;
-        }
+        write(&self.grid, Layout::populations(self.program.manifest()), &mut self.fields.populations[0], next)?;
         self.levels.iter_mut().for_each(|level| level.current = 0);
         self.step = step;
+        Ok(())
+    }
+
+    /// The bytes of the fields that are kept, leaf by leaf in the order of [`crate::mesh::Grid::leaves`], each
+    /// `[component][cell]`; nothing where none are.
+    pub fn read_kept(&self, each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        let Some(kept) = &self.kept else { return Ok(()) };
+        read(self, Layout::fields(self.manifest()), |_| &kept.fields, each)
+    }
+
+    /// Keeps fields of an earlier step, in the order and form of [`Self::read_kept`].
+    pub fn write_kept<E: From<StepError>>(
+        &mut self,
+        step: u64,
+        next: impl FnMut(&mut [u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut fields = room_to_keep(self.program.device(), &self.fields.macroscopic)?;
+        write(&self.grid, Layout::fields(self.program.manifest()), &mut fields, next)?;
+        self.kept = Some(Kept { fields, step });
         Ok(())
     }
 }

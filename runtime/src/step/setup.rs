@@ -7,6 +7,7 @@ use super::error::StepError;
 use crate::case::Formula;
 use crate::device::{Buffer, Device, DeviceError, Scalar};
 use crate::fields::Fields;
+use crate::layout::Layout;
 use crate::mesh::forest::{ForestError, Pool};
 use crate::mesh::{self, Behind, Face, Room, WallId};
 use crate::solid::Solid;
@@ -156,8 +157,10 @@ pub(super) fn room(
         (None, Some(available)) => (SHARE_OF_MEMORY * available as f64) as usize,
         (None, None) => usize::MAX,
     };
+    let kept = if adaptivity.keeps { Layout::fields(manifest).slot_len() * manifest.real.bytes() } else { 0 };
+    let of_slot = Fields::bytes_of_slot(manifest) + kept;
     let most = roots.saturating_mul(1usize.checked_shl((dim * adaptivity.levels.end()) as u32).unwrap_or(usize::MAX));
-    let pool = Pool::within(dim, roots, memory, Fields::bytes_of_slot(manifest));
+    let pool = Pool::within(dim, roots, memory, of_slot);
     Ok(Room { most: pool.slots.min(most.saturating_add(1 << dim)), all: adaptivity.during.is_some() })
 }
 

@@ -22,8 +22,12 @@ pub fn manifest(blocks: Manifest) -> Manifest {
         Role::StreamCollideJumpWalls,
         Role::StreamCollideSolid,
         Role::Force,
+        Role::Look,
+        Role::Sums,
         Role::Average,
         Role::Fill,
+        Role::AverageFields,
+        Role::FillFields,
         Role::Relocate,
         Role::Wish,
     ];
@@ -38,7 +42,9 @@ fn kernel(manifest: &Manifest, of_blocks: Kernel) -> Kernel {
     }
     let threads = manifest.cells() as u32;
     let args = of_blocks.args.iter().filter_map(|arg| match arg.ty {
-        ArgType::Ints | ArgType::IntsOut | ArgType::Int | ArgType::Long | ArgType::Doubles => None,
+        ArgType::Ints | ArgType::IntsOut | ArgType::Int | ArgType::Long | ArgType::Doubles | ArgType::DoublesOut => {
+            None
+        }
         ArgType::Real => Some(arg.clone()),
         ArgType::Reals | ArgType::RealsOut => Some(Arg { doc: array(manifest, of_blocks.role, arg), ..arg.clone() }),
     });

@@ -44,7 +44,7 @@ mod tables;
 
 use std::ops::Range;
 
-use lbm_bundle::mesh::{Group, MeshBundle};
+use lbm_bundle::mesh::{Group, MeshBundle, MeshRole};
 use rayon::prelude::*;
 
 pub use adapt::{Carry, Change, Moves, Outcome};
@@ -53,7 +53,7 @@ pub use pool::Pool;
 pub use tables::{Tables, Wishes};
 
 use crate::device::{Buffer, Device, DeviceError};
-use crate::kernels::MeshProgram;
+use crate::kernels::{Given, KernelError, MeshProgram};
 use crate::layout::SlotId;
 use crate::mesh::roots::Roots;
 use crate::mesh::{Behind, Block, GridError};
@@ -162,7 +162,7 @@ impl Forest {
     }
 
     /// The same with their nodes.
-    fn read_leaf_nodes(&self) -> Result<Vec<(usize, Leaf)>, DeviceError> {
+    pub(crate) fn read_leaf_nodes(&self) -> Result<Vec<(usize, Leaf)>, DeviceError> {
         let order = self.tables.order.read_ints(0..self.levels.last().map_or(0, |level| level.nodes.end))?;
         let slot = self.tables.slot.read_ints(0..self.tables.slot.len())?;
         let place = self.tables.place.read_ints(0..self.tables.place.len())?;
@@ -176,6 +176,36 @@ impl Forest {
             order[level.nodes.clone()].iter().filter_map(move |node| leaf(at, *node)).collect::<Vec<_>>()
         };
         Ok(self.levels.iter().enumerate().flat_map(of_level).collect())
+    }
+
+    /// The block whose data are in a slot, which a leaf must have.
+    pub fn block(&self, slot: SlotId) -> Result<Block, DeviceError> {
+        let Tables { node, level, place, .. } = &self.tables;
+        let node = node.read_ints(slot.index()..slot.index() + 1)?[0] as usize;
+        let (level, place) = (level.read_ints(node..node + 1)?[0], place.read_ints(3 * node..3 * node + 3)?);
+        Ok(Block { level: level as usize, place: std::array::from_fn(|axis| place[axis] as usize) })
+    }
+
+    /// Lists the slots of leaves that are known by their nodes, and tells the row that each has: `rows[slot]`. A leaf keeps its
+    /// node as long as it does not change, wherever its data are.
+    pub fn follow(
+        &self,
+        nodes: &Buffer,
+        row: &Buffer,
+        list: &mut Buffer,
+        rows: &mut Buffer,
+    ) -> Result<(), KernelError> {
+        let count = nodes.len();
+        let given = vec![
+            ("positions", Given::Read(&self.work.every)),
+            ("count", Given::Int(count as i32)),
+            ("found", Given::Read(nodes)),
+            ("row", Given::Read(row)),
+            ("slot", Given::Read(&self.tables.slot)),
+            ("list", Given::Write(list)),
+            ("rows", Given::Write(rows)),
+        ];
+        self.program.launch(MeshRole::Follow, count, given)
     }
 
     /// Replaces the wishes of leaves from the host, where `level` gives one: to set a forest up.

@@ -1,0 +1,85 @@
+// ==== what a flow is judged by ======================================================================================
+//
+// Lists are cut into shares, and the threads that work on one take its cells in turn: what becomes of a share does not depend on
+// how many there are at work on others.
+
+// A sum whose rounding errors are carried along (Neumaier, Z. Angew. Math. Mech. 54 (1974) 39).
+typedef struct {
+    double total, carried;
+} Sum;
+
+{{ inline }} void add(Sum *sum, const double value)
+{
+    const double total = sum->total + value;
+    sum->carried += fabs(sum->total) >= fabs(value) ? (sum->total - total) + value : (value - total) + sum->total;
+    sum->total = total;
+}
+
+{{ inline }} void merge(Sum *sum, const Sum *other)
+{
+    add(sum, other->total);
+    add(sum, other->carried);
+}
+
+// A thread's part of the sum of a population over the listed blocks from `begin` to `end`.
+{{ function }} Sum sum_of(
+    const {{ int }} *ids, const int begin, const int end, const int direction, const int thread, const int threads,
+    const {{ real }} *src)
+{
+    Sum sum = {0, 0};
+    for (size_t at = (size_t)thread; at < (size_t)(end - begin) * CELLS; at += (size_t)threads) {
+        const size_t slot = (size_t)ids[begin + (int)(at / CELLS)];
+        add(&sum, src[(slot * Q + direction) * CELLS + at % CELLS]);
+    }
+    return sum;
+}
+
+// Adds the sum of a population to mass and momentum.
+{{ inline }} void add_moments(const int direction, const Sum *sum, Sum *of)
+{
+    merge(&of[0], sum);
+    for (int axis = 0; axis < DIM; ++axis) {
+        const double c = VELOCITY[direction][axis];
+        const Sum along = {c * sum->total, c * sum->carried};
+        merge(&of[1 + axis], &along);
+    }
+}
+
+// The place of the first value that is not finite, and the square of the largest change of velocity.
+typedef struct {
+    double first, change;
+} Found;
+
+{{ inline }} void join(Found *found, const Found *other)
+{
+    if (other->first < found->first) found->first = other->first;
+    if (other->change > found->change) found->change = other->change;
+}
+
+// A thread's part of what is found in the listed blocks from `begin` to `end`.
+{{ function }} Found found_in(
+    const {{ int }} *ids, const int begin, const int end, const int thread, const int threads, const {{ real }} *fields,
+    const {{ real }} *before, const int compare)
+{
+    Found found = {9007199254740992.0, 0};  // behind all places
+    for (size_t at = (size_t)thread; at < (size_t)(end - begin) * CELLS; at += (size_t)threads) {
+        const size_t cell = (size_t)ids[begin + (int)(at / CELLS)] * (FIELDS * CELLS) + at % CELLS;
+        Found here = {9007199254740992.0, 0};
+        for (int component = FIELDS - 1; component >= 0; --component) {
+            const {{ real }} value = fields[cell + (size_t)component * CELLS];
+            if (!(value - value == 0)) here.first = (double)(((size_t)begin * CELLS + at) * FIELDS + (size_t)component);
+        }
+{%- if reduce.velocity is number %}
+        for (int axis = 0; axis < DIM && compare; ++axis) {
+            const size_t u = cell + (size_t)({{ reduce.velocity }} + axis) * CELLS;
+            const double change = (double)fields[u] - (double)before[u];
+            here.change += change * change;
+        }
+{%- else %}
+        (void)before, (void)compare;  // no velocity
+{%- endif %}
+        join(&found, &here);
+    }
+    return found;
+}
+
