@@ -21,7 +21,7 @@ length = 8
 [faces]
 left = { rule = "moving_wall", velocity = [0.05, 0] }
 right = { rule = "anti_bounce_back", density = 1 }
-others = { rule = "equilibrium", density = 1, velocity = [0.05, 0] }      # a far field
+others = { rule = "moving_wall", velocity = [0.05, 0] }      # a far field, as that of the paper
 [[solids]]
 shape = "box"
 from = [76, 124]

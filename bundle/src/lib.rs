@@ -264,8 +264,27 @@ pub struct Param {
     pub components: u32,
     /// Open interval of allowed values, if the spec states one.
     pub range: Option<(f64, f64)>,
+    /// What it is measured in, if the spec says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<Unit>,
     /// What it is.
     pub doc: String,
+}
+
+/// What a quantity is measured in, where the density of the fluid at rest is 1: a power of a length times a power of a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unit {
+    /// Exponent of the length, in lattice units the side of a cell.
+    pub length: i32,
+    /// Exponent of the time, in lattice units a step.
+    pub time: i32,
+}
+
+impl Unit {
+    /// A quantity in the units of the next finer level over the same in those of a level: cells and steps are half as large there.
+    pub fn finer(self) -> f64 {
+        2f64.powi(self.length + self.time)
+    }
 }
 
 /// A boundary rule that `stream_collide_walls` knows.
@@ -275,6 +294,9 @@ pub struct Boundary {
     pub name: String,
     /// Its number in `wall_rules`.
     pub code: i32,
+    /// Whether it lies on the centres of the outermost cells; if not, half-way behind them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub nodes: bool,
     /// Its parameters, in the order in which `wall_values` holds them.
     pub params: Vec<Param>,
     /// What it is.
@@ -396,9 +418,13 @@ pub struct Manifest {
     /// Codes of the boundary rules that surfaces of solids can have, if the bundle has kernels for them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub solid_rules: Vec<i32>,
-    /// Codes of the boundary rules that are mirrors, if the bundle has kernels for solids, which mirrors reflect too.
+    /// Codes of the boundary rules that are mirrors, if the bundle has kernels for solids or level jumps, which they reflect.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mirror_rules: Vec<i32>,
+    /// Codes of the boundary rules that work on one level only, if the bundle has kernels for several: they mix what a mirror
+    /// would send back with something else, or have a parameter that would differ between levels.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub one_level_rules: Vec<i32>,
     /// What crosses level jumps, if the bundle has kernels for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coupling: Option<Coupling>,
@@ -419,6 +445,20 @@ impl Manifest {
     /// Number of populations of all sets.
     pub fn q(&self) -> usize {
         self.directions.len()
+    }
+    /// Values of the parameters on the next finer level, all in their order: rates as the coupling says, others as their units
+    /// say. What neither speaks of is the same on all levels.
+    pub fn finer(&self, values: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        let named = |name: &str| Some(values[self.params.iter().position(|param| param.name == name)?][0]);
+        let of_param = |(param, values): (&Param, &Vec<f64>)| {
+            let rates = self.coupling.iter().flat_map(|coupling| &coupling.rates);
+            match (rates.into_iter().find(|rate| rate.param == param.name), param.unit) {
+                (Some(rate), _) => vec![rate.finer.value(named).unwrap_or(f64::NAN)],
+                (None, Some(unit)) => values.iter().map(|value| value * unit.finer()).collect(),
+                (None, None) => values.clone(),
+            }
+        };
+        self.params.iter().zip(values).map(of_param).collect()
     }
     /// Cells of a block.
     pub fn cells(&self) -> usize {

@@ -8,6 +8,7 @@ pub use levels::{CouplingDef, Points, Statement, StencilDef, Target as StencilTa
 
 use crate::expr::Rational;
 use crate::source::Span;
+use crate::unit::Unit;
 
 /// A name and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -153,6 +154,8 @@ pub struct ParamDef {
     pub indices: Vec<Binder>,
     /// Open interval of allowed values.
     pub range: Option<(Expr, Expr)>,
+    /// What it is measured in.
+    pub unit: Option<Unit>,
     /// The comment that documents it.
     pub doc: String,
 }

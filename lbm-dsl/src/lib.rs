@@ -10,6 +10,7 @@
 //! - [`lexer`], [`parser`], [`ast`]: the tree as written
 //! - [`check`]: the tree to a model, or all that is wrong with it
 //! - [`model`], [`lattice`], [`expr`]: the method, its velocities, its formulas over exact rationals
+//! - [`unit`]: what parameters are measured in
 //! - [`prove`]: conservation, transport coefficients, where walls lie, linear stability
 //! - [`format`](mod@format): a text in the house style
 //! - [`shipped`]: the specs and prelude inside the compiler
@@ -40,6 +41,7 @@ mod polynomial;
 pub mod prove;
 pub mod shipped;
 pub mod source;
+pub mod unit;
 
 pub use check::check;
 pub use parser::parse;

@@ -12,6 +12,7 @@ use std::ops::Range;
 
 use crate::expr::{ExprId, Exprs, Pop, Rational};
 use crate::lattice::{Dir, Lattice};
+use crate::unit::Unit;
 
 /// Populations that stream along the directions of one velocity set.
 #[derive(Clone, Debug)]
@@ -82,6 +83,8 @@ pub struct Param {
     pub components: usize,
     /// Open interval of allowed values, if the spec states one.
     pub range: Option<(Rational, Rational)>,
+    /// What it is measured in, if the spec says so.
+    pub unit: Option<Unit>,
     /// The comment that documents it, one line; may be empty.
     pub doc: String,
 }

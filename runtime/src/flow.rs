@@ -59,8 +59,7 @@ pub enum FlowError {
         code(C0701),
         help(
             "the grid is too coarse for this Reynolds number, or the velocity too high: lower `re` or the velocity, refine \
-             the grid, or take a more stable collision; {}the fields of that step are in `{folder}`",
-            if *mirrors { "keep level jumps away from faces of `free_slip`, where they do not work; " } else { "" }
+             the grid, or take a more stable collision; the fields of that step are in `{folder}`"
         )
     )]
     NotFinite {
@@ -72,8 +71,6 @@ pub enum FlowError {
         well: u64,
         /// Where the output is.
         folder: String,
-        /// Whether level jumps may have met a face of free slip.
-        mirrors: bool,
     },
 }
 
@@ -167,9 +164,7 @@ impl<'a> Run<'a> {
         if let Some(place) = look.not_finite {
             self.recorder.broken(&self.flow.snapshot()?)?;
             let folder = self.recorder.folder().display().to_string();
-            let mirrors =
-                self.flow.grid().levels().len() > 1 && self.case.walls.iter().any(|wall| wall.rule == "free_slip");
-            return Err(FlowError::NotFinite { place, step, well: self.well, folder, mirrors });
+            return Err(FlowError::NotFinite { place, step, well: self.well, folder });
         }
         self.well = step;
         if self.recorder.wants(step) {

@@ -72,8 +72,8 @@ struct Around {
 }
 
 impl Around {
-    fn new(manifest: &Manifest, spec: &GridSpec) -> Result<Self, StepError> {
-        let (faces, mut instances) = setup::faces(manifest, spec)?;
+    fn new(manifest: &Manifest, spec: &GridSpec, levels: usize) -> Result<Self, StepError> {
+        let (faces, mut instances) = setup::faces(manifest, spec, levels)?;
         let cutters = bodies::cutters(manifest, spec, instances.len());
         instances.extend(bodies::surfaces(manifest, &spec.solids)?);
         Ok(Around { faces, instances, cutters })
@@ -136,7 +136,7 @@ impl Simulation {
         levels: usize,
         refine: impl Fn(Block) -> bool + Sync,
     ) -> Result<Self, StepError> {
-        let around = Around::new(&bundle.manifest, spec)?;
+        let around = Around::new(&bundle.manifest, spec, levels)?;
         let refine = |block| match around.level_of_solids(block) {
             Some(level) => block.level < level,
             None => refine(block),
@@ -158,7 +158,7 @@ impl Simulation {
         refined: Option<&(dyn Fn(Block) -> bool + Sync)>,
     ) -> Result<Self, StepError> {
         let manifest = &bundle.manifest;
-        let around = Around::new(manifest, spec)?;
+        let around = Around::new(manifest, spec, adaptivity.levels.end() + 1)?;
         let program = Program::load(device, bundle)?;
         let room = setup::room(device, manifest, spec.size, adaptivity)?;
         let (mut grid, refused) =

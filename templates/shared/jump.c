@@ -3,7 +3,8 @@
 // Places are counted in cells of the finer of two levels, from the lower corner of a node of the coarser one. In a coarse
 // step a population of a coarse cell is {{ jump.children }} packets, one from each place in it. A packet travels along its direction, one
 // place in each of two fine steps; it is of kind 1 or 2 if it enters a fine cell in that step, else of kind 0, and then
-// arrives in a coarse cell. Walls of links send packets back.
+// arrives in a coarse cell. Walls of links send packets back{% if jump.mirrors %}; a place beyond a mirror is its image inside, with the directions
+// mirrored{% endif %}.
 
 // A place.
 typedef struct {
@@ -15,6 +16,9 @@ typedef struct {
     const {{ real }} *level;  // populations of its level
     {{ int }} node;
     int refined, solid;  // which of its neighbours are refined, and which are walls: a bit for each
+{%- if jump.mirrors %}
+    int mirrors;  // which of its faces are mirrors: a bit for each, that of the lower face of an axis first
+{%- endif %}
 } Side;
 
 // The coupling {{ jump.name }}, for one block.
@@ -37,9 +41,39 @@ enum { COARSE, FINE, WALL };  // what is at a place; a level coarser than both c
 typedef struct {
     {{ int }} slot;
     int cell;
+{%- if jump.mirrors %}
+    int turned;  // along which axes it was seen in a mirror: a bit for each
+{%- endif %}
 } Cell;
+{%- if jump.mirrors %}
 
-// Which of a node's neighbours a place lies in.
+// A place as it is inside the mirrors of a node; the axes along which it lay beyond one are added to `turned`.
+{{ inline }} Spot folded(const Side *side, Spot spot, int *turned)
+{
+    const int length[3] = {2 * {{ bx }}, 2 * {{ by }}, 2 * {{ bz }}};
+    for (int axis = 0; axis < DIM; ++axis) {
+        const int upper = spot.at[axis] >= length[axis];
+        if ((spot.at[axis] < 0 || upper) && side->mirrors >> (2 * axis + upper) & 1) {
+            spot.at[axis] = (upper ? 2 * length[axis] : 0) - 1 - spot.at[axis];
+            *turned |= 1 << axis;
+        }
+    }
+    return spot;
+}
+
+// A direction in the mirrors of some axes.
+{{ inline }} int reflect(const int direction, const int turned)
+{
+    if (turned == 0) return direction;
+    int number = {{ middle }};
+    for (int axis = 0, step = 1; axis < DIM; step *= 3, ++axis) {
+        number += turned >> axis & 1 ? -step * VELOCITY[direction][axis] : step * VELOCITY[direction][axis];
+    }
+    return NUMBER[number];
+}
+{%- endif %}
+
+// Which of a node's neighbours a place {% if jump.mirrors %}inside the mirrors {% endif %}lies in.
 {{ inline }} int entry_of(const Spot spot)
 {
     const int side[3] = {2 * {{ bx }}, 2 * {{ by }}, 2 * {{ bz }}};
@@ -52,7 +86,12 @@ typedef struct {
 
 {{ inline }} int look(const Side *side, const Spot spot)
 {
+{%- if jump.mirrors %}
+    int turned = 0;
+    const int entry = entry_of(folded(side, spot, &turned));
+{%- else %}
     const int entry = entry_of(spot);
+{%- endif %}
     return side->refined >> entry & 1 ? FINE : side->solid >> entry & 1 ? WALL : COARSE;
 }
 
@@ -64,12 +103,17 @@ typedef struct {
 }
 
 // The cell at a place where there is one; no slot where there is none on these two levels.
-{{ inline }} Cell find(const Jump *jump, const Side *side, const Spot spot)
+{{ inline }} Cell find(const Jump *jump, const Side *side, {% if not jump.mirrors %}const {% endif %}Spot spot)
 {
     const int width[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
+{%- if jump.mirrors %}
+    Cell found = {-1, 0, 0};
+    spot = folded(side, spot, &found.turned);
+{%- else %}
+    Cell found = {-1, 0};
+{%- endif %}
     const int entry = entry_of(spot), fine = side->refined >> entry & 1;
     const {{ int }} other = jump->near[(size_t)side->node * NEAR + entry];
-    Cell found = {-1, 0};
     if (other < 0) return found;
     int octant = 0;
     for (int axis = 0, stride = 1; axis < DIM; stride *= width[axis], ++axis) {
@@ -84,16 +128,37 @@ typedef struct {
 
 {{ inline }} {{ real }} value(const {{ real }} *level, const Cell cell, const int direction)
 {
-    return level[(size_t)cell.slot * (Q * CELLS) + (size_t)(direction * CELLS + cell.cell)];
+    return level[(size_t)cell.slot * (Q * CELLS) + (size_t)({% if jump.mirrors %}reflect(direction, cell.turned){% else %}direction{% endif %} * CELLS + cell.cell)];
 }
 
 {% if jump.walls -%}
 // The wall at a place where there is one.
 {{ inline }} {{ int }} wall_at(const Jump *jump, const Side *side, const Spot spot)
 {
+{%- if jump.mirrors %}
+    int turned = 0;
+    return -1 - jump->near[(size_t)side->node * NEAR + entry_of(folded(side, spot, &turned))];
+{%- else %}
     return -1 - jump->near[(size_t)side->node * NEAR + entry_of(spot)];
+{%- endif %}
 }
 
+{% if walls.nodes -%}
+// Whether the wall w has a rule of nodes. It sends nothing back: what leaves it has started in the cells that touch it, and goes on
+// into finer cells for both of their steps.
+{{ inline }} int of_nodes(const Jump *jump, const {{ int }} w)
+{
+    switch (jump->wall_rules[w]) {
+{%- for rule in walls.nodes %}
+    case {{ rule.code }}:
+{%- endfor %}
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+{% endif -%}
 // What the wall w adds to what a coarse cell sends to it, when it sends it back along a direction.
 {{ function }} {{ real }} wall_adds(const Jump *jump, const {{ int }} w, const int direction, const {{ real }} *own)
 {
@@ -154,8 +219,12 @@ typedef struct {
 
 {% endfor -%}
 // What the packet of a direction that starts at a place carries.
-{{ function }} {{ real }} packet(const Jump *jump, const Side *side, const Spot spot, const int direction{{ jump.decl }})
+{{ function }} {{ real }} packet(const Jump *jump, const Side *side, {% if jump.mirrors %}Spot spot, int{% else %}const Spot spot, const int{% endif %} direction{{ jump.decl }})
 {
+{%- if jump.mirrors %}
+    int turned = 0;
+    spot = folded(side, spot, &turned), direction = reflect(direction, turned);
+{%- endif %}
     Spot corner = spot;
     int child = 0;
     for (int axis = 0; axis < DIM; ++axis) {
@@ -203,7 +272,7 @@ typedef struct {
 // A node and what is around it.
 {{ inline }} Side side_of(const Jump *jump, const {{ real }} *level, const {{ int }} node)
 {
-    Side side = {level, node, 0, 0};
+    Side side = {level, node, 0, 0{% if jump.mirrors %}, 0{% endif %}};
     for (int entry = 0; entry < NEAR; ++entry) {
         const {{ int }} other = jump->near[(size_t)node * NEAR + entry];
         if (other >= 0) {
@@ -212,6 +281,15 @@ typedef struct {
             side.solid |= 1 << entry;
         }
     }
+{%- if jump.mirrors %}
+    for (int face = 0, step = 1; jump->wall_rules && face < 2 * DIM; ++face, step *= face & 1 ? 1 : 3) {
+        const int entry = {{ middle }} + (face & 1 ? step : -step);
+        if (side.solid >> entry & 1) {
+            const {{ int }} rule = jump->wall_rules[-1 - jump->near[(size_t)node * NEAR + entry]];
+            side.mirrors |= ({{ jump.mirrors }}) << face;
+        }
+    }
+{%- endif %}
     return side;
 }
 
@@ -233,10 +311,13 @@ typedef struct {
     if (first == FINE) return *saved;
 {%- if jump.walls %}
     if (first == WALL) {
+{%- if walls.nodes %}
+        if (of_nodes(jump, wall_at(jump, side, far))) return packet(jump, side, near, direction{{ jump.pass }});
+{%- endif %}
         const Cell last = find(jump, side, near);
         const {{ real }} *own = side->level + (size_t)last.slot * (Q * CELLS) + (size_t)last.cell;
         return packet(jump, side, near, OPPOSITE[direction]{{ jump.pass }})
-            + wall_adds(jump, wall_at(jump, side, far), direction, own);
+            + wall_adds(jump, wall_at(jump, side, far), {% if jump.mirrors %}reflect(direction, last.turned){% else %}direction{% endif %}, own);
     }
 {%- endif %}
     return packet(jump, side, far, direction{{ jump.pass }});
@@ -281,22 +362,34 @@ typedef struct {
     int crosses;  // whether it may have come from another level: 1 from a coarser one, 2 from a finer one
     {{ int }} from;  // what is there: a slot, a wall, or a coarser block
     int upwind;  // the cell, if it is a slot
+{%- if jump.mirrors %}
+    int direction;  // along which it leaves there
+{%- endif %}
 } Way;
 
 {{ inline }} Way way_of(const Jump *jump, const Side *own_side, const int direction, const Spot at)
 {
     const int side[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
-    Way way = {0, 0, 0};
-    int entry = {{ middle }}, step_of[DIM];
+    Way way = {0, 0, 0{% if jump.mirrors %}, direction{% endif %}};
+    int entry = {{ middle }}, step_of[DIM]{% if jump.mirrors %}, turned = 0{% endif %};
     for (int axis = 0, step = 1, stride = 1; axis < DIM; stride *= side[axis], step *= 3, ++axis) {
-        const int place = at.at[axis] - VELOCITY[direction][axis];
-        const int block = place < 0 ? -1 : place >= side[axis] ? 1 : 0;
+        {% if not jump.mirrors %}const {% endif %}int place = at.at[axis] - VELOCITY[direction][axis];
+        {% if not jump.mirrors %}const {% endif %}int block = place < 0 ? -1 : place >= side[axis] ? 1 : 0;
+{%- if jump.mirrors %}
+        if (block != 0 && own_side->mirrors >> (2 * axis + (block > 0)) & 1) {
+            place = at.at[axis], block = 0;
+            turned |= 1 << axis;
+        }
+{%- endif %}
         step_of[axis] = block * step;
         entry += step_of[axis];
         way.upwind += stride * (place - block * side[axis]);
     }
     way.from = jump->neighbours[(size_t)jump->slot * NEAR + entry];
     way.crosses = way.from == COARSER;
+{%- if jump.mirrors %}
+    if (way.from >= 0) way.direction = reflect(direction, turned);
+{%- endif %}
     if (own_side->refined != 0) {
         // Refined blocks on the way, or, off a wall, around.
         int refined = way.from < 0 && way.from != COARSER;
@@ -310,6 +403,7 @@ typedef struct {
     return way;
 }
 
+{% set along = "direction" %}{% if jump.mirrors %}{% set along = "way.direction" %}{% endif -%}
 // What a direction brings from the same level, or off a wall.
 {{ inline }} {{ real }} straight(const Jump *jump, const Way way, const int direction, const Spot at, const int cell)
 {
@@ -321,7 +415,7 @@ typedef struct {
     (void)at;
 {%- endif %}
 {%- if cuda %}
-    return pull(way.from, direction, way.upwind, jump->own, own, jump->wall_rules, jump->wall_values
+    return pull(way.from, {{ along }}, way.upwind, jump->own, own, jump->wall_rules, jump->wall_values
         {%- if walls.mirrors %}, slots, at.at[0], at.at[1], {% if deep %}at.at[2]{% else %}0{% endif %}{% endif %});
 {%- else %}
     if (way.from < 0) {
@@ -333,7 +427,7 @@ typedef struct {
     (void)at, (void)cell;
 {%- endif %}
 {%- if not cuda or not jump.walls %}
-    return jump->own[(size_t)way.from * (Q * CELLS) + (size_t)(direction * CELLS + way.upwind)];
+    return jump->own[(size_t)way.from * (Q * CELLS) + (size_t)({{ along }} * CELLS + way.upwind)];
 {%- endif %}
 }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lbm_bundle::{ABI, Boundary, Field, Layout, Manifest, Param, Populations, Real, Target, Transport};
+use lbm_bundle::{ABI, Boundary, Field, Layout, Manifest, Param, Populations, Real, Target, Transport, Unit};
 use lbm_runtime::case::{CODES, Case, CaseError, Code, Diagnostic, RawCase};
 use lbm_tests::compiled;
 use miette::{GraphicalReportHandler, GraphicalTheme};
@@ -127,11 +127,13 @@ fn shipped(raw: &RawCase) -> Manifest {
         name: param.name.clone(),
         components: param.components as u32,
         range: param.range.as_ref().and_then(|(low, high)| Some((low.to_f64()?, high.to_f64()?))),
+        unit: param.unit.map(|unit| Unit { length: unit.length, time: unit.time }),
         doc: param.doc.clone(),
     };
     let boundaries = model.boundaries().iter().zip(0..).map(|(rule, code)| Boundary {
         name: rule.name.clone(),
         code,
+        nodes: matches!(rule.rule, lbm_dsl::model::Rule::Node(_)),
         params: rule.params.iter().map(param).collect(),
         doc: rule.doc.clone(),
     });
@@ -141,17 +143,18 @@ fn shipped(raw: &RawCase) -> Manifest {
     Manifest { block, boundaries: boundaries.collect(), solid_rules, ..manifest }
 }
 
-/// The manifest of a method with one rate (`bgk`), with a force (`guo`), with a second rate (`trt`), or whose viscosity depends on both (`mrt`).
+/// The manifest of a method with one rate (`bgk`), with a force (`guo`, or `driven` where it has a unit), with a second rate (`trt`), or whose viscosity depends on both (`mrt`).
 fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
     let dim = if spec.starts_with("d3") { 3 } else { 2 };
     let param = |name: &str, components: u32, range: Option<(f64, f64)>, doc: &str| Param {
         name: name.into(),
         components,
         range,
+        unit: (method == "driven" && name == "force").then_some(Unit { length: 1, time: -2 }),
         doc: doc.into(),
     };
     let mut params = vec![param("omega", 1, Some((0.0, 2.0)), "relaxation rate of the stress")];
-    if method == "guo" {
+    if method == "guo" || method == "driven" {
         params.push(param("force", dim, None, "on a cell"));
     } else if method != "bgk" {
         params.push(param("s_nu", 1, Some((0.0, 2.0)), "relaxation rate of the odd moments"));
@@ -183,28 +186,32 @@ fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
         params,
         fields,
         boundaries: vec![
-            Boundary { name: "bounce_back".into(), code: 0, params: vec![], doc: String::new() },
+            Boundary { name: "bounce_back".into(), code: 0, nodes: false, params: vec![], doc: String::new() },
             Boundary {
                 name: "moving_wall".into(),
                 code: 1,
+                nodes: false,
                 params: vec![param("velocity", dim, None, "of the wall")],
                 doc: String::new(),
             },
             Boundary {
                 name: "interpolated_bounce_back".into(),
                 code: 2,
+                nodes: true,
                 params: vec![param("distance", 1, Some((0.0, 2.0)), "of the wall")],
                 doc: String::new(),
             },
             Boundary {
                 name: "zou_he_velocity".into(),
                 code: 3,
+                nodes: true,
                 params: vec![param("velocity", dim, None, "of the fluid at the wall")],
                 doc: String::new(),
             },
         ],
         solid_rules: vec![0, 1, 2],
         mirror_rules: vec![],
+        one_level_rules: vec![],
         coupling: None,
         kernels: vec![],
         viscosity: Transport {

@@ -42,6 +42,7 @@ pub fn view(method: &Method, jump: &super::Jump, kernel: impl Fn(Role, Option<(&
         kernels: present.map(|(role, walls)| JumpKernel { signature: kernel(role, None), walls }).collect(),
         walls: !method.walls.is_empty(),
         links: links(method),
+        mirrors: mirrors(method),
         children,
         shared: jumps_are_shared(manifest),
         share: super::number::literal(&lbm_dsl::expr::Rational::new(1.into(), children.into()), manifest.real),
@@ -52,6 +53,13 @@ pub fn view(method: &Method, jump: &super::Jump, kernel: impl Fn(Role, Option<(&
         decl: params.iter().map(|name| format!(", const {real} {name}")).collect(),
         pass: params.iter().map(|name| format!(", {name}")).collect(),
     }
+}
+
+/// The rules that send back what the image of the cell sends, as a condition on `rule`. Whatever comes near such a face goes
+/// on inside, in the mirror.
+fn mirrors(method: &Method) -> String {
+    let rules = method.manifest.mirror_rules.iter();
+    rules.map(|code| format!("rule == {code}")).collect::<Vec<_>>().join(" || ")
 }
 
 /// The rules of links that need nothing but the cell; mirrors need the cell's image.

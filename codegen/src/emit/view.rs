@@ -239,6 +239,8 @@ pub struct Jump {
     pub walls: bool,
     /// Rules of links that read the cell alone.
     pub links: Vec<LinkRule>,
+    /// Whether the face with the rule `rule` is a mirror and nothing else, as a condition; empty if there are no such rules.
+    pub mirrors: String,
     /// Fine cells in a coarse one.
     pub children: usize,
     /// One over that.

@@ -22,7 +22,7 @@ const RESERVED: &str = "
     has v upwind refined block entry other part way near far first last sum current coarse fine start corners nodes children
     parents slots populations_0 populations_1 OPPOSITE DIM COARSER COARSE FINE WALL Jump Side Spot Cell
     look find entry_of wall_at side_of spot own_side coarser here step_of width way way_of straight Way crossed list listed late
-    streamed inside mirrored meets arrival node inward axes sign given VELOCITY NUMBER
+    streamed inside mirrored meets folded reflect turned length upper of_nodes arrival node inward axes sign given VELOCITY NUMBER
     Q BX BY BZ CELLS NEAR FIELDS ITEMS STRIDE SLAB ROWS";
 
 /// Name of a component of `base`, which has `count` of them: `rho`, `ux`, `uy`, `uz`.

@@ -8,7 +8,7 @@ use lbm_bundle as bundle;
 use lbm_bundle::{ABI, Arg, ArgType, Cost, Direction, Kernel, Layout, Manifest, Postfix, Role};
 use lbm_dsl::expr::{Compare, Expr, ExprId, Rational, Symbol};
 use lbm_dsl::model::levels::{Coupling, Rate};
-use lbm_dsl::model::{Model, Param};
+use lbm_dsl::model::{Model, Param, Rule};
 use lbm_dsl::prove::{Findings, Transport};
 use num_traits::ToPrimitive;
 
@@ -37,15 +37,17 @@ pub fn manifest(model: &Model, options: &Options, findings: &Findings, cost: imp
     let boundaries = model.boundaries().iter().zip(0..).map(|(rule, code)| bundle::Boundary {
         name: rule.name.clone(),
         code,
+        nodes: matches!(rule.rule, Rule::Node(_)),
         params: rule.params.iter().map(param).collect(),
         doc: rule.doc.clone(),
     });
     let fields = model.fields().iter();
     let components = |rule: &lbm_dsl::model::Boundary| rule.params.iter().map(|param| param.components as u32).sum();
-    let rules_that = |is: &dyn Fn(usize) -> bool| {
-        let all = 0..if options.solids { model.boundaries().len() } else { 0 };
+    let rules_that = |matters: bool, is: &dyn Fn(usize) -> bool| {
+        let all = 0..if matters { model.boundaries().len() } else { 0 };
         all.filter(|rule| is(*rule)).map(|rule| rule as i32).collect()
     };
+    let levels = options.coupling.is_some();
     let mut manifest = Manifest {
         abi: ABI,
         spec: model.name().into(),
@@ -62,8 +64,13 @@ pub fn manifest(model: &Model, options: &Options, findings: &Findings, cost: imp
             .map(|field| bundle::Field { name: field.name.clone(), components: field.components.len() as u32 })
             .collect(),
         boundaries: boundaries.collect(),
-        solid_rules: rules_that(&|rule| solids::fits(model, rule)),
-        mirror_rules: rules_that(&|rule| solids::is_mirror(model, rule)),
+        solid_rules: rules_that(options.solids, &|rule| solids::fits(model, rule)),
+        mirror_rules: rules_that(options.solids || levels, &|rule| solids::is_mirror(model, rule)),
+        one_level_rules: rules_that(levels, &|rule| {
+            let half_mirror = solids::reads_mirror(model, rule) && !solids::is_mirror(model, rule);
+            let scales = |param: &Param| param.unit.is_some_and(|unit| unit.length + unit.time != 0);
+            half_mirror || model.boundaries()[rule].params.iter().any(scales)
+        }),
         coupling: options.coupling.map(|at| coupling(model, &model.couplings()[at])),
         kernels: Vec::new(),
         viscosity: transport(&findings.viscosity),
@@ -137,6 +144,7 @@ fn param(param: &Param) -> bundle::Param {
         name: param.name.clone(),
         components: param.components as u32,
         range: param.range.as_ref().map(|(low, high)| (float(low), float(high))),
+        unit: param.unit.map(|unit| bundle::Unit { length: unit.length, time: unit.time }),
         doc: param.doc.clone(),
     }
 }

@@ -14,13 +14,25 @@ use crate::ir::KernelIr;
 /// Whether surfaces of solids can have the rule with that position.
 pub fn fits(model: &Model, rule: usize) -> bool {
     match &model.boundaries()[rule].rule {
-        Rule::Link(_) => !is_mirror(model, rule),
+        Rule::Link(_) => !reads_mirror(model, rule),
         Rule::Node(_) => turned(model, rule).is_some(),
     }
 }
 
-/// Whether the rule with that position is a mirror.
+/// Whether the rule with that position is a mirror: what enters is what the mirror sends back.
 pub fn is_mirror(model: &Model, rule: usize) -> bool {
+    let Rule::Link(links) = &model.boundaries()[rule].rule else { return false };
+    let lattice = model.lattice();
+    let moving = |dir: &Dir| lattice.velocity(*dir).iter().any(|c| *c != 0);
+    lattice
+        .dirs()
+        .zip(links)
+        .filter(|(dir, _)| moving(dir))
+        .all(|(dir, link)| *model.exprs().get(*link) == Expr::Symbol(Symbol::Mirrored(dir)))
+}
+
+/// Whether the rule with that position knows what a mirror would send back.
+pub fn reads_mirror(model: &Model, rule: usize) -> bool {
     let Rule::Link(links) = &model.boundaries()[rule].rule else { return false };
     let needed = model.exprs().needed(links);
     let mirrored = |node: &Expr| matches!(node, Expr::Symbol(Symbol::Mirrored(_)));

@@ -211,7 +211,7 @@ impl Builder<'_> {
         if let Some((_, slot)) = self.work.scope.last_mut() {
             *slot = value;
         }
-        Ok(Param { name: def.name.text.clone(), components, range, doc: def.doc.clone() })
+        Ok(Param { name: def.name.text.clone(), components, range, unit: def.unit, doc: def.doc.clone() })
     }
 
     /// A value, in scope from now on.

@@ -20,6 +20,7 @@ use crate::ast::{
 use crate::diag::{Code, Diagnostic, Report, suggest};
 use crate::lexer;
 use crate::source::{Source, Span};
+use crate::unit::Unit;
 
 type Parsed<T> = Result<T, Box<Diagnostic>>;
 
@@ -65,6 +66,9 @@ const ITEMS: &[&str] = &[
     "stencil",
     "use",
 ];
+
+/// Largest exponent in a unit.
+const MAX_POWER: i32 = 8;
 
 /// The tree of `source`.
 pub fn parse(source: &Source) -> Result<Ast, Report> {
@@ -365,8 +369,56 @@ impl Parser<'_> {
             }
             (range, last) = (Some((low, high)), span);
         }
+        let mut unit = None;
+        if input.peek(Token![:]) {
+            self.take(input.parse::<Token![:]>())?;
+            let (found, end) = self.unit(input)?;
+            (unit, last) = (Some(found), end);
+        }
         let span = self.semicolon(input, keyword, last)?;
-        Ok(ParamDef { name, indices, range, doc: lexer::comment_at(self.source, span) })
+        Ok(ParamDef { name, indices, range, unit, doc: lexer::comment_at(self.source, span) })
+    }
+
+    /// `length / time^2`, `1 / time`: a product of powers.
+    fn unit(&mut self, input: ParseStream) -> Parsed<(Unit, Span)> {
+        let (mut unit, mut sign) = (Unit::default(), 1);
+        loop {
+            let mut last = self.here(input);
+            match self.word(input).unwrap_or_default().as_str() {
+                word @ ("length" | "time") => {
+                    self.keyword(input, word)?;
+                    let mut by = 1;
+                    if input.peek(Token![^]) {
+                        self.take(input.parse::<Token![^]>())?;
+                        let number: syn::LitInt = self.take(input.parse())?;
+                        last = span_of(number.span());
+                        by = match number.base10_parse() {
+                            Ok(by @ 1..=MAX_POWER) => by,
+                            _ => {
+                                let label = format!("exponents of a unit go from 1 to {MAX_POWER}");
+                                return self.fault(Code::OutOfRange, last, label);
+                            }
+                        };
+                    }
+                    *(if word == "length" { &mut unit.length } else { &mut unit.time }) += sign * by;
+                }
+                _ => {
+                    let one = input.parse::<syn::LitInt>().is_ok_and(|number| number.base10_digits() == "1");
+                    if !one {
+                        return self.fault(Code::Syntax, last, "expected a unit: `length`, `time` or `1`");
+                    }
+                }
+            }
+            if input.peek(Token![*]) {
+                self.take(input.parse::<Token![*]>())?;
+                sign = 1;
+            } else if input.peek(Token![/]) {
+                self.take(input.parse::<Token![/]>())?;
+                sign = -1;
+            } else {
+                return Ok((unit, last));
+            }
+        }
     }
 
     fn binding(&mut self, input: ParseStream, keyword: Span) -> Parsed<Let> {
@@ -464,6 +516,20 @@ mod tests {
         assert_eq!(errors("let w = 1;"), ["E0105 `w` has a fixed meaning"]);
         assert_eq!(errors("let x[q] = 1;"), ["E0104 what does `q` run over?"]);
         assert_eq!(errors("fn mass(f[i]) = sum(i: f[i]);"), [""; 0]);
+    }
+
+    #[test]
+    fn units_are_products_of_powers() {
+        let unit = |text: &str| {
+            let ast = parse(&Source::new("t.lbm", &format!("param p[a]: {text};"))).unwrap();
+            let Item::Param(param) = &ast.items[0] else { panic!("a parameter") };
+            param.unit.map(|unit| (unit.length, unit.time))
+        };
+        assert_eq!(unit("length / time^2"), Some((1, -2)));
+        assert_eq!(unit("1 / time * length^2"), Some((2, -1)));
+        assert_eq!(unit("1"), Some((0, 0)));
+        assert_eq!(errors("param p[a]: metre;"), ["E0101 expected a unit: `length`, `time` or `1`"]);
+        assert_eq!(errors("param p: time^9;"), ["E0404 exponents of a unit go from 1 to 8"]);
     }
 
     #[test]

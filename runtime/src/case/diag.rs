@@ -70,6 +70,7 @@ codes! {
     NOTHING_MOVES     "C0505" warning "a flow that nothing drives";
     NO_REFERENCE      "C0506" warning "no reference data for this case";
     NO_OUTLET         "C0507" warning "an inlet without an outlet";
+    NODES_OF_LEVELS   "C0508" warning "a boundary rule of nodes on several levels";
 }
 
 /// A range of bytes of the case file or of an override.

@@ -303,6 +303,15 @@ const LONG: &[Long] = &[
         "left = { rule = \"moving_wall\", velocity = [0.05, 0] }\nothers = \"bounce_back\"",
         "left = { rule = \"moving_wall\", velocity = [0.05, 0] }\nright = { rule = \"anti_bounce_back\", density = 1 }\nothers = \"bounce_back\"",
     ),
+    long(
+        diag::NODES_OF_LEVELS,
+        "A rule of nodes gives the flow a value at the centres of the outermost cells, half a cell inside the face. On a finer level that \
+         is another place, so a face on several levels has a step of a quarter of the coarser cell, and the error is of first order. \
+         Rules of links lie on the face itself on all levels: `moving_wall` for a velocity, `anti_bounce_back` for a pressure, \
+         `bounce_back` for a wall. Or keep the whole face on one level.",
+        "left = { rule = \"zou_he_velocity\", velocity = [0.05, 0] }\n[refinement]\nfinest = 1\nlevel = \"2 - y / 8\"",
+        "left = { rule = \"moving_wall\", velocity = [0.05, 0] }\n[refinement]\nfinest = 1\nlevel = \"2 - y / 8\"",
+    ),
 ];
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Where a flow is refined.
 
+use super::Face;
 use super::formula::Formula;
 use crate::criterion::{self, Criterion};
 use crate::mesh::Block;
@@ -132,6 +133,35 @@ impl Refinement {
         };
         (0..cells.iter().product()).any(|cell| wished(cell) > block.level as f64)
     }
+
+    /// Whether all blocks at a face of a box of `size` cells of level 0 have the same level, but for those that are refined because
+    /// of others nearby.
+    pub(super) fn has_one_level(&self, face: Face, size: [usize; 3], cells: [usize; 3]) -> bool {
+        let roots: [usize; 3] = std::array::from_fn(|axis| size[axis] / cells[axis].max(1));
+        let places = |from: [usize; 3], count: [usize; 3], last: [usize; 3]| {
+            (0..count.iter().product()).filter_map(move |at: usize| {
+                let off = [at % count[0], at / count[0] % count[1], at / (count[0] * count[1])];
+                let place: [usize; 3] = std::array::from_fn(|axis| from[axis] + off[axis]);
+                (place[face.axis] == if face.high { last[face.axis] } else { 0 }).then_some(place)
+            })
+        };
+        let mut blocks: Vec<Block> = places([0; 3], roots, roots.map(|count| count.saturating_sub(1)))
+            .map(|place| Block { level: 0, place })
+            .collect();
+        let mut found = None;
+        while let Some(block) = blocks.pop() {
+            if block.level < self.coarsest || self.refines(block, cells) {
+                let level = block.level + 1;
+                let parts: [usize; 3] = cells.map(|side| if side == 1 { 1 } else { 2 });
+                let last: [usize; 3] = std::array::from_fn(|axis| parts[axis].pow(level as u32) * roots[axis] - 1);
+                let corner = std::array::from_fn(|axis| parts[axis] * block.place[axis]);
+                blocks.extend(places(corner, parts, last).map(|place| Block { level, place }));
+            } else if *found.get_or_insert(block.level) != block.level {
+                return false;
+            }
+        }
+        true
+    }
 }
 
 #[cfg(test)]
@@ -153,6 +183,18 @@ mod tests {
         let refines = |block| refinement.refines(block, [8, 8, 1]);
         assert_eq!([(0, 0), (1, 0), (2, 0), (1, 1)].map(|(x, y)| refines(block(0, x, y))), [false, true, false, false]);
         assert!(!refines(block(1, 2, 0)));
+    }
+
+    #[test]
+    fn a_face_has_one_level_where_jumps_are_elsewhere() {
+        let region = |from, to| RefinedBox { level: 2, from, to };
+        let refinement = refinement(
+            2,
+            None,
+            vec![region([0.0, 0.0, 0.0], [32.0, 4.0, 0.0]), region([24.0, 4.0, 0.0], [32.0, 32.0, 0.0])],
+        );
+        let one = |axis, high| refinement.has_one_level(Face { axis, high }, [32, 32, 1], [8, 8, 1]);
+        assert_eq!([one(0, false), one(0, true), one(1, false), one(1, true)], [false, true, true, false]);
     }
 
     #[test]

@@ -76,6 +76,7 @@ impl<'a> Resolver<'a> {
         let start = self.start_in_lattice(start.map(|(start, _)| start), &units);
         self.drive(&walls, start.as_ref(), params.as_ref());
         self.outlet(&walls, size);
+        self.nodes_of_levels(&faces, refinement.as_ref(), size);
         Some(Case {
             name: stem(&raw.name).to_string(),
             spec: raw.spec.value.clone(),

@@ -7,9 +7,14 @@ use crate::snapshot::{Component, Domain, Snapshot};
 
 /// D2Q9 BGK as far as a case needs it.
 pub(super) fn manifest() -> Manifest {
-    let velocity = Param { name: "velocity".into(), components: 2, range: None, doc: String::new() };
-    let rule =
-        |name: &str, code: i32, params: Vec<Param>| Boundary { name: name.into(), code, params, doc: String::new() };
+    let velocity = Param { name: "velocity".into(), components: 2, range: None, unit: None, doc: String::new() };
+    let rule = |name: &str, code: i32, params: Vec<Param>| Boundary {
+        name: name.into(),
+        code,
+        nodes: false,
+        params,
+        doc: String::new(),
+    };
     Manifest {
         abi: ABI,
         spec: "d2q9_bgk".into(),
@@ -28,11 +33,18 @@ pub(super) fn manifest() -> Manifest {
         directions: vec![Direction { c: [0; 3], weight: "1".into(), opposite: 0 }; 9],
         block: [8, 8, 1],
         wall_stride: 2,
-        params: vec![Param { name: "omega".into(), components: 1, range: Some((0.0, 2.0)), doc: String::new() }],
+        params: vec![Param {
+            name: "omega".into(),
+            components: 1,
+            range: Some((0.0, 2.0)),
+            unit: None,
+            doc: String::new(),
+        }],
         fields: vec![],
         boundaries: vec![rule("bounce_back", 0, vec![]), rule("moving_wall", 1, vec![velocity])],
         solid_rules: vec![],
         mirror_rules: vec![],
+        one_level_rules: vec![],
         coupling: None,
         kernels: vec![],
         viscosity: Transport { formula: "1/3*(1/omega - 1/2)".into(), rate: Some("omega".into()) },

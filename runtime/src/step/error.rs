@@ -30,6 +30,22 @@ pub enum StepError {
         rule: String,
     },
 
+    /// A rule that works on one level only, and several levels.
+    #[error("{face}: `{rule}` works on one level only, and the grid has several")]
+    #[diagnostic(
+        code(lbmc::setup::one_level_rule),
+        help(
+            "a rule for several levels is a mirror and nothing else, `f[i] <- mirrored[i]`, or reads no `mirrored`, and its \
+             parameters are the same in the cells and steps of all levels, as velocities are"
+        )
+    )]
+    OneLevelRule {
+        /// Name of the face.
+        face: &'static str,
+        /// The rule.
+        rule: String,
+    },
+
     /// The bundle has no kernels for solids.
     #[error("the bundle of `{spec}` has no kernels for solids, or for values that vary along a face")]
     #[diagnostic(code(lbmc::setup::no_solids), help("generate it with `--solids`"))]

@@ -70,13 +70,20 @@ pub(super) struct Instance {
     pub(super) values: Vec<f64>,
 }
 
-/// Resolves the faces: what is behind each, and the wall instances they refer to.
-pub(super) fn faces(manifest: &Manifest, spec: &GridSpec) -> Result<([Behind; 6], Vec<Instance>), StepError> {
+/// Resolves the faces of a grid of so many levels: what is behind each, and the wall instances they refer to.
+pub(super) fn faces(
+    manifest: &Manifest,
+    spec: &GridSpec,
+    levels: usize,
+) -> Result<([Behind; 6], Vec<Instance>), StepError> {
     let mut instances = vec![];
     let mut behind = [Behind::Periodic; 6];
     for face in Face::ALL.into_iter().take(2 * manifest.dim as usize) {
         if let FaceSpec::Wall(wall) = &spec.faces[face.index()] {
             let rule = find_rule(manifest, face, &wall.rule)?;
+            if levels > 1 && manifest.one_level_rules.contains(&rule.code) {
+                return Err(StepError::OneLevelRule { face: face.name(), rule: rule.name.clone() });
+            }
             let owner = format!("`{}` at {}", rule.name, face.name());
             // Where values vary, those of the face itself are of no use.
             let varying = wall.formulas.iter().map(|(name, formulas)| (name.clone(), vec![0.0; formulas.len()]));
@@ -195,19 +202,18 @@ impl Params {
         Ok(())
     }
 
-    /// Those of so many levels, from those of the coarsest, by the rates of the bundle's coupling.
+    /// Those of so many levels, from those of the coarsest.
     pub(super) fn of_levels(self, manifest: &Manifest, levels: usize) -> Result<Vec<Params>, StepError> {
         let mut all = vec![self];
         while all.len() < levels {
-            let coupling =
-                manifest.coupling.as_ref().ok_or_else(|| StepError::NoCoupling { spec: manifest.spec.clone() })?;
-            let (mut finer, level) = (all[all.len() - 1].clone(), all.len());
-            for rate in &coupling.rates {
-                let named = |name: &str| Some(all[level - 1].args.iter().find(|(arg, _)| arg == name)?.1);
-                let value = rate.finer.value(named).unwrap_or(f64::NAN);
-                finer.set(manifest, &rate.param, &[value]).map_err(|error| error.on_level(level))?;
+            if manifest.coupling.is_none() {
+                return Err(StepError::NoCoupling { spec: manifest.spec.clone() });
             }
-            all.push(finer);
+            let values = manifest.finer(&all[all.len() - 1].values);
+            for (param, values) in manifest.params.iter().zip(&values) {
+                valid(&format!("`{}`", manifest.spec), param, values).map_err(|error| error.on_level(all.len()))?;
+            }
+            all.push(Params { args: args(manifest, &values), values });
         }
         Ok(all)
     }
@@ -261,7 +267,7 @@ mod tests {
     #[test]
     fn an_unknown_rule_lists_those_there_are() {
         let spec = GridSpec::periodic([8, 8, 1]).with_wall(Face::YMax, "free_slip", &[]);
-        let error = faces(&manifest(), &spec).expect_err("no such rule");
+        let error = faces(&manifest(), &spec, 1).expect_err("no such rule");
         assert!(error.to_string().contains("y_max") && error.to_string().contains("`free_slip`"), "{error}");
         assert!(help(&error).contains("`bounce_back`, `moving_wall`"), "{}", help(&error));
     }
@@ -269,7 +275,7 @@ mod tests {
     #[test]
     fn a_wall_needs_all_its_parameters_with_all_components() {
         let at = |values: &[(&str, &[f64])]| {
-            faces(&manifest(), &GridSpec::periodic([8, 8, 1]).with_wall(Face::XMin, "moving_wall", values))
+            faces(&manifest(), &GridSpec::periodic([8, 8, 1]).with_wall(Face::XMin, "moving_wall", values), 1)
         };
         let missing = at(&[]).expect_err("no velocity");
         assert!(missing.to_string().contains("`velocity`"), "{missing}");

@@ -14,6 +14,7 @@ pub fn manifest(blocks: Manifest) -> Manifest {
         coupling: None,
         solid_rules: Vec::new(),
         mirror_rules: Vec::new(),
+        one_level_rules: Vec::new(),
         ..blocks.clone()
     };
     let of_blocks_alone = [

@@ -1,11 +1,13 @@
 //! Refined regions against the domain, and the finest level against the method.
 
+use lbm_bundle::Boundary;
+
 use super::{Resolver, Values, short};
-use crate::case::Scales;
 use crate::case::diag::{self, Span, Spanned};
 use crate::case::formula::Formula;
-use crate::case::read::{RawBox, RawFollow};
+use crate::case::read::{RawBox, RawFace, RawFollow};
 use crate::case::refinement::{COUPLING, Follow, RefinedBox, Refinement, named};
+use crate::case::{Face, Scales, schema};
 use crate::criterion::{self, Criterion};
 
 /// Levels beyond the coarsest that a case may have: a block of the finest is then still numbered with 32 bits.
@@ -68,6 +70,34 @@ impl Resolver<'_> {
         self.rates_of_levels(finest, params);
         self.vectors_of_levels(&raw.span, params);
         Some(refinement)
+    }
+
+    /// Warns of faces that are not on one level and have a rule of nodes that gives values: the nodes lie elsewhere on each level.
+    pub(super) fn nodes_of_levels(
+        &mut self,
+        faces: &[Option<Spanned<RawFace>>; 6],
+        refinement: Option<&Refinement>,
+        size: [usize; 3],
+    ) {
+        let Some(refinement) = refinement else { return };
+        let block = self.manifest.block.map(|cells| cells as usize);
+        for (at, face) in faces.iter().enumerate() {
+            let Some(Spanned { value: RawFace { rule, .. }, .. }) = face else { continue };
+            let is_rule = |known: &&Boundary| known.name == rule.value && known.nodes && !known.params.is_empty();
+            if !self.manifest.boundaries.iter().any(|known| is_rule(&known)) {
+                continue;
+            }
+            let may = refinement.follow.is_some() && refinement.coarsest < refinement.finest;
+            if may || !refinement.has_one_level(Face { axis: at / 2, high: at % 2 == 1 }, size, block) {
+                let (name, how) = (schema::FACES[at], if may { "may be" } else { "is" });
+                let message = format!(
+                    "the face `{name}` {how} on several levels, on each of which `{}` lies elsewhere",
+                    rule.value
+                );
+                let help = "take a rule of links (`moving_wall`, `anti_bounce_back`, `bounce_back`), or keep the face on one level";
+                self.report.add::<()>(diag::NODES_OF_LEVELS, &rule.span, message, "a rule of nodes", help.to_string());
+            }
+        }
     }
 
     fn refined_box(&mut self, given: &Spanned<RawBox>, finest: f64, size: [usize; 3], cell: f64) -> Option<RefinedBox> {
@@ -171,43 +201,37 @@ impl Resolver<'_> {
         Some(follow)
     }
 
-    /// Refuses forces: cells and steps of a finer level are smaller, and couplings say how rates follow, not how vectors do.
+    /// Refuses vectors of which nothing says how they change between levels, whose cells and steps are smaller. Numbers without
+    /// a rule are taken for pure ones.
     fn vectors_of_levels(&mut self, span: &Span, params: Option<&Values>) {
-        let vectors = params.into_iter().flatten().filter(|(_, values)| values.len() > 1);
-        for (name, _) in vectors.filter(|(_, values)| values.iter().any(|value| *value != 0.0)) {
-            let message = format!("`{name}` would have the same value on all levels, in cells and steps that differ");
-            let help =
-                "make it zero, or take one level: a method's vectors are not scaled between levels yet".to_string();
+        let unit = |name: &str| self.manifest.params.iter().find(|param| param.name == name)?.unit;
+        let vectors = params.into_iter().flatten().filter(|(name, values)| values.len() > 1 && unit(name).is_none());
+        let moving = vectors.filter(|(_, values)| values.iter().any(|value| *value != 0.0));
+        for name in moving.map(|(name, _)| name.clone()).collect::<Vec<_>>() {
+            let message = format!("nothing says what `{name}` is on finer levels, in cells and steps that are smaller");
+            let help = format!(
+                "say in the spec what it is measured in, as `param {name}[a]: length / time^2;` for a force on a cell; or take \
+                 one level, or make it zero"
+            );
             self.report.add::<()>(diag::METHOD_PARAMETER, span, message, "several levels", help);
         }
     }
 
-    /// Refuses a finest level on which a rate would leave its range.
+    /// Refuses a finest level on which a parameter would leave its range.
     fn rates_of_levels(&mut self, finest: &Spanned<f64>, params: Option<&Values>) {
-        let (Some(coupling), Some(params)) = (&self.manifest.coupling, params) else { return };
-        let mut values: Vec<(&str, f64)> = params
-            .iter()
-            .filter(|(_, values)| values.len() == 1)
-            .map(|(name, values)| (&name[..], values[0]))
-            .collect();
+        let (Some(_), Some(params)) = (&self.manifest.coupling, params) else { return };
+        let mut values: Vec<Vec<f64>> = params.iter().map(|(_, values)| values.clone()).collect();
         for level in 1..=finest.value as usize {
-            let named = |name: &str| values.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
-            let finer: Vec<f64> =
-                coupling.rates.iter().map(|rate| rate.finer.value(named).unwrap_or(f64::NAN)).collect();
-            for (rate, value) in coupling.rates.iter().zip(finer) {
-                let range = self.manifest.params.iter().find(|param| param.name == rate.param).and_then(|p| p.range);
-                if range.is_some_and(|(low, high)| !(value > low && value < high)) {
-                    let message = format!("`{}` would be {} on level {level}", rate.param, short(value));
+            values = self.manifest.finer(&values);
+            for (param, values) in self.manifest.params.iter().zip(&values) {
+                let leaves = |value: &&f64| param.range.is_some_and(|(low, high)| !(**value > low && **value < high));
+                if let Some(value) = values.iter().find(leaves) {
+                    let message = format!("`{}` would be {} on level {level}", param.name, short(*value));
                     let help = "take fewer levels, or another viscosity".to_string();
                     return self
                         .report
                         .add::<()>(diag::RATE_OUT_OF_RANGE, &finest.span, message, "too fine for this rate", help)
                         .unwrap_or_default();
-                }
-                for known in &mut values {
-                    if known.0 == rate.param {
-                        known.1 = value;
-                    }
                 }
             }
         }

@@ -1,0 +1,10 @@
+//! Units of measurement, of which a method needs no more than how they change with the size of cells and steps.
+
+/// What a quantity is measured in, where the density of the fluid at rest is 1: a power of a length times a power of a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unit {
+    /// Exponent of the length, in lattice units the side of a cell.
+    pub length: i32,
+    /// Exponent of the time, in lattice units a step.
+    pub time: i32,
+}
