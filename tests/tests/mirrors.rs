@@ -11,13 +11,16 @@ use lbm_tests::compiled::{self, Random};
 /// Blocks along each axis of the part between the mirrors.
 const BLOCKS: usize = 3;
 
+/// Which blocks of level 0 between the mirrors are refined, with all that is in them.
+type Refines<'a> = &'a (dyn Fn([usize; 3]) -> bool + Sync);
+
 /// A box: along the first axes there are mirrors, or it is twice as large and periodic; along the last there may be walls.
 struct Symmetric<'a> {
     bundle: &'a Bundle,
     mirrored: usize,
     walls: bool,
     levels: usize,
-    refines: &'a (dyn Fn([usize; 3]) -> bool + Sync),
+    refines: Refines<'a>,
 }
 
 impl Symmetric<'_> {
@@ -48,7 +51,8 @@ impl Symmetric<'_> {
         }
         let refine = |block: Block| {
             // In blocks of level 0.
-            let image = |at: usize| if at < BLOCKS << block.level { at } else { (2 * BLOCKS << block.level) - 1 - at };
+            let image =
+                |at: usize| if at < BLOCKS << block.level { at } else { ((2 * BLOCKS) << block.level) - 1 - at };
             (self.refines)(block.place.map(|at| image(at) >> block.level))
         };
         let params = [("omega".to_string(), vec![1.7])];
@@ -116,7 +120,7 @@ fn bundle(spec: &str, coupling: &str) -> Bundle {
 fn a_flow_between_mirrors_that_jumps_meet_is_that_of_the_whole_box() {
     for coupling in ["volumetric", "volumetric_shifted"] {
         let bundle = bundle("d2q9_bgk", coupling);
-        let shapes: [(&str, usize, &(dyn Fn([usize; 3]) -> bool + Sync)); 6] = [
+        let shapes: [(&str, usize, Refines); 6] = [
             ("along a mirror", 2, &|[x, _, _]| x == 0),
             ("across the mirrors", 2, &|[_, y, _]| y == 1),
             ("in a corner", 2, &|[x, y, _]| x == 0 && y == 0),
