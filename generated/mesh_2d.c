@@ -390,18 +390,59 @@ static inline void number_item(
     if (slot[node] >= 0) corners[slot[node]] = corner[node] < 0 ? -1 : rank[node];
 }
 
+// The slot of a refined node that holds data: behind those of leaves, one for each family.
+static inline int held_slot(const int first_child, const int roots, const int slots)
+{
+    return slots + (first_child - roots) / PARTS;
+}
+
+// The slot of a node, refined or not.
+static inline int data_slot(const int node, const int32_t *child, const int32_t *slot, const int roots, const int slots)
+{
+    return child[node] < 0 ? slot[node] : held_slot(child[node], roots, slots);
+}
+
 // Lists a leaf among those of its level, or the children of a node among the nodes of the next.
 static inline void expand_item(
     const int position, const int32_t *kind, const int32_t *rank, const int32_t *child, const int32_t *slot,
-    const int32_t first_leaf, const int32_t leaf_count, const int32_t first_next, int32_t *leaves, int32_t *order)
+    const int32_t first_leaf, const int32_t leaf_count, const int32_t first_held, const int32_t first_next,
+    const int32_t roots, const int32_t slots, int32_t *leaves, int32_t *held, int32_t *order)
 {
     const int node = order[position];
     if (kind[node] != REFINED) {
         leaves[first_leaf + rank[node]] = slot[node];
         return;
     }
+    held[first_held + rank[node] - leaf_count] = held_slot(child[node], roots, slots);
     for (int octant = 0; octant < PARTS; ++octant) {
         order[first_next + (rank[node] - leaf_count) * PARTS + octant] = child[node] + octant;
+    }
+}
+
+// ==== data of refined nodes =========================================================================================
+
+// Neighbours of what has data, refined or not, and where the level changes around it; children and parents by slot.
+static inline void hold_item(
+    const int node, const int32_t *near, const int32_t *child, const int32_t *parent, const int32_t *slot,
+    const int32_t roots, const int32_t slots, int32_t *data, int32_t *neighbours, int32_t *sides, int32_t *corner,
+    int32_t *parts, int32_t *uppers)
+{
+    const int first = child[node], own = data_slot(node, child, slot, roots, slots);
+    int side = 0, jump = 0;
+    for (int at = 0; at < NEAR; ++at) {
+        const int there = near[(size_t)node * NEAR + at], is_leaf = there >= 0 && child[there] < 0;
+        neighbours[(size_t)own * NEAR + at] = there < 0 ? there : data_slot(there, child, slot, roots, slots);
+        side |= (first < 0 ? there == NONE : is_leaf) << at;
+        jump |= there >= 0 && !is_leaf;
+    }
+    data[node] = own;
+    sides[own] = side;
+    corner[node] = (side != 0 || (first < 0 && jump)) - 1;
+    if (parent[node] < 0) uppers[own] = -1;
+    for (int octant = 0; first >= 0 && octant < PARTS; ++octant) {
+        const int under = data_slot(first + octant, child, slot, roots, slots);
+        parts[(size_t)(own - slots) * PARTS + octant] = under;
+        uppers[under] = own * PARTS + octant;
     }
 }
 
@@ -663,12 +704,38 @@ void mesh_2d_expand(
     const int32_t *slot,       // data slot of each node, or -1 [node]
     const int32_t first_leaf,  // position in `leaves` of this level
     const int32_t leaf_count,  // how many leaves this level has
+    const int32_t first_held,  // position in `held` of this level
     const int32_t first_next,  // position in `order` of the next level
+    const int32_t roots,       // number of roots
+    const int32_t slots,       // how many slots there are for leaves
     int32_t *leaves,           // slots of leaves, by level, group and space-filling curve
+    int32_t *held,             // slots that refined nodes would have, by level and space-filling curve
     int32_t *order)            // nodes, level by level in space-filling-curve order
 {
     for (int32_t at = 0; at < count; ++at) expand_item(
-        positions[at], kind, rank, child, slot, first_leaf, leaf_count, first_next, leaves, order);
+        positions[at], kind, rank, child, slot, first_leaf, leaf_count, first_held, first_next, roots, slots, leaves,
+        held, order);
+}
+
+// Neighbours of what has data, refined or not, and where the level changes around it; children and parents by slot.
+void mesh_2d_hold(
+    const int32_t *nodes,   // nodes of all levels [count]
+    const int32_t count,    // how many `nodes` lists
+    const int32_t *near,    // nodes around each node [node][3^dim]
+    const int32_t *child,   // first child of each node, or -1 [node]
+    const int32_t *parent,  // parent of each node, or -1 [node]
+    const int32_t *slot,    // data slot of each node, or -1 [node]
+    const int32_t roots,    // number of roots
+    const int32_t slots,    // how many slots there are for leaves
+    int32_t *data,          // slot of each node, refined or not [node]
+    int32_t *neighbours,    // slots around each slot [slot][3^dim]
+    int32_t *sides,         // bit p: the level changes at place p around each slot [slot]
+    int32_t *corner,        // 0 where paths cut corners of coarser cells, else -1 [node]
+    int32_t *parts,         // slots of the children of each refined node [family][2^dim]
+    int32_t *uppers)        // slot of the parent, times 2^dim, and the octant, or -1 [slot]
+{
+    for (int32_t at = 0; at < count; ++at) hold_item(
+        nodes[at], near, child, parent, slot, roots, slots, data, neighbours, sides, corner, parts, uppers);
 }
 
 // Gives a leaf the slot of its rank.
@@ -906,8 +973,31 @@ void mesh_2d_expand_packed(void *const *args)
         *(const int32_t *)args[6],
         *(const int32_t *)args[7],
         *(const int32_t *)args[8],
+        *(const int32_t *)args[9],
+        *(const int32_t *)args[10],
+        *(const int32_t *)args[11],
+        *(int32_t *const *)args[12],
+        *(int32_t *const *)args[13],
+        *(int32_t *const *)args[14]);
+}
+
+void mesh_2d_hold_packed(void *const *args)
+{
+    mesh_2d_hold(
+        *(const int32_t *const *)args[0],
+        *(const int32_t *)args[1],
+        *(const int32_t *const *)args[2],
+        *(const int32_t *const *)args[3],
+        *(const int32_t *const *)args[4],
+        *(const int32_t *const *)args[5],
+        *(const int32_t *)args[6],
+        *(const int32_t *)args[7],
+        *(int32_t *const *)args[8],
         *(int32_t *const *)args[9],
-        *(int32_t *const *)args[10]);
+        *(int32_t *const *)args[10],
+        *(int32_t *const *)args[11],
+        *(int32_t *const *)args[12],
+        *(int32_t *const *)args[13]);
 }
 
 void mesh_2d_arrange_packed(void *const *args)

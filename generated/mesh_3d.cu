@@ -800,18 +800,58 @@ static __device__ __forceinline__ void number_item(
     if (slot[node] >= 0) corners[slot[node]] = corner[node] < 0 ? -1 : rank[node];
 }
 
+// The slot of a refined node that holds data: behind those of leaves, one for each family.
+static __device__ __forceinline__ int held_slot(const int first_child, const int roots, const int slots)
+{
+    return slots + (first_child - roots) / PARTS;
+}
+
+// The slot of a node, refined or not.
+static __device__ __forceinline__ int data_slot(const int node, const int *child, const int *slot, const int roots, const int slots)
+{
+    return child[node] < 0 ? slot[node] : held_slot(child[node], roots, slots);
+}
+
 // Lists a leaf among those of its level, or the children of a node among the nodes of the next.
 static __device__ __forceinline__ void expand_item(
     const int position, const int *kind, const int *rank, const int *child, const int *slot, const int first_leaf,
-    const int leaf_count, const int first_next, int *leaves, int *order)
+    const int leaf_count, const int first_held, const int first_next, const int roots, const int slots, int *leaves,
+    int *held, int *order)
 {
     const int node = order[position];
     if (kind[node] != REFINED) {
         leaves[first_leaf + rank[node]] = slot[node];
         return;
     }
+    held[first_held + rank[node] - leaf_count] = held_slot(child[node], roots, slots);
     for (int octant = 0; octant < PARTS; ++octant) {
         order[first_next + (rank[node] - leaf_count) * PARTS + octant] = child[node] + octant;
+    }
+}
+
+// ==== data of refined nodes =========================================================================================
+
+// Neighbours of what has data, refined or not, and where the level changes around it; children and parents by slot.
+static __device__ __forceinline__ void hold_item(
+    const int node, const int *near, const int *child, const int *parent, const int *slot, const int roots,
+    const int slots, int *data, int *neighbours, int *sides, int *corner, int *parts, int *uppers)
+{
+    const int first = child[node], own = data_slot(node, child, slot, roots, slots);
+    int side = 0, jump = 0;
+    for (int at = 0; at < NEAR; ++at) {
+        const int there = near[(size_t)node * NEAR + at], is_leaf = there >= 0 && child[there] < 0;
+        neighbours[(size_t)own * NEAR + at] = there < 0 ? there : data_slot(there, child, slot, roots, slots);
+        side |= (first < 0 ? there == NONE : is_leaf) << at;
+        jump |= there >= 0 && !is_leaf;
+    }
+    data[node] = own;
+    sides[own] = side;
+    corner[node] = (side != 0 || (first < 0 && jump)) - 1;
+    if (parent[node] < 0) uppers[own] = -1;
+    for (int octant = 0; first >= 0 && octant < PARTS; ++octant) {
+        const int under = data_slot(first + octant, child, slot, roots, slots);
+        parts[(size_t)(own - slots) * PARTS + octant] = under;
+        uppers[under] = own * PARTS + octant;
     }
 }
 
@@ -1102,13 +1142,41 @@ mesh_3d_expand(
     const int *slot,       // data slot of each node, or -1 [node]
     const int first_leaf,  // position in `leaves` of this level
     const int leaf_count,  // how many leaves this level has
+    const int first_held,  // position in `held` of this level
     const int first_next,  // position in `order` of the next level
+    const int roots,       // number of roots
+    const int slots,       // how many slots there are for leaves
     int *leaves,           // slots of leaves, by level, group and space-filling curve
+    int *held,             // slots that refined nodes would have, by level and space-filling curve
     int *order)            // nodes, level by level in space-filling-curve order
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
     if (at < count) expand_item(
-        positions[at], kind, rank, child, slot, first_leaf, leaf_count, first_next, leaves, order);
+        positions[at], kind, rank, child, slot, first_leaf, leaf_count, first_held, first_next, roots, slots, leaves,
+        held, order);
+}
+
+// Neighbours of what has data, refined or not, and where the level changes around it; children and parents by slot.
+extern "C" __global__ void __launch_bounds__(128)
+mesh_3d_hold(
+    const int *nodes,   // nodes of all levels [count]
+    const int count,    // how many `nodes` lists
+    const int *near,    // nodes around each node [node][3^dim]
+    const int *child,   // first child of each node, or -1 [node]
+    const int *parent,  // parent of each node, or -1 [node]
+    const int *slot,    // data slot of each node, or -1 [node]
+    const int roots,    // number of roots
+    const int slots,    // how many slots there are for leaves
+    int *data,          // slot of each node, refined or not [node]
+    int *neighbours,    // slots around each slot [slot][3^dim]
+    int *sides,         // bit p: the level changes at place p around each slot [slot]
+    int *corner,        // 0 where paths cut corners of coarser cells, else -1 [node]
+    int *parts,         // slots of the children of each refined node [family][2^dim]
+    int *uppers)        // slot of the parent, times 2^dim, and the octant, or -1 [slot]
+{
+    const int at = blockIdx.x * 128 + threadIdx.x;
+    if (at < count) hold_item(
+        nodes[at], near, child, parent, slot, roots, slots, data, neighbours, sides, corner, parts, uppers);
 }
 
 // Gives a leaf the slot of its rank.

@@ -132,13 +132,31 @@ pub enum Role {
     StreamCollideWalls,
     /// The same for blocks beside coarser or refined ones, away from walls, if the bundle has a [`Coupling`] of packets:
     /// `stream_collide_jump(ids, count, neighbours, <forest>, saved, populations_0, populations_1, current, coarse,
-    /// fine, start, params..)`; the forest is `nodes, near, children, parents, slots, corners`.
+    /// fine, start, params..)`; the forest is `nodes, near, children, parents, slots, corners`. For a coupling of ghosts:
+    /// `stream_collide_jump(ids, count, neighbours, sides, corners, held, saved, src, dst, params..)`. Refined blocks hold data
+    /// then, in the slots from `held` on, and may be listed; `saved` gets what has streamed in, before it collides.
     StreamCollideJump,
-    /// The same beside walls, which come behind `corners`: `wall_rules, wall_values`.
+    /// The same beside walls, which come behind `corners`, or `held`: `wall_rules, wall_values`.
     StreamCollideJumpWalls,
     /// The same for blocks with solids in them, away from level jumps, if the bundle has [`Manifest::solid_rules`]:
     /// `stream_collide_solid(ids, count, neighbours, wall_rules, wall_values, rows, links, distances, src, dst, params..)`.
     StreamCollideSolid,
+    /// Of a coupling of ghosts, with the parameters of the coarse level: what refined blocks hold beside coarse cells, from what
+    /// has streamed in on the level above: `restrict(ids, count, sides, parts, corners, held, saved, dst, params..)`; `ids` are
+    /// slots of refined blocks, and `dst` gets what has collided.
+    Restrict,
+    /// The same: turns `saved` of the listed blocks, leaves or refined, into what is interpolated:
+    /// `send(ids, count, neighbours, sides, corners, held, saved, params..)`.
+    Send,
+    /// The same with the parameters of the fine level: ghosts of the listed leaves, from what their parents and those around
+    /// have sent: `prolong(ids, count, neighbours, sides, uppers, corners, held, saved, dst, params..)`.
+    Prolong,
+    /// Of a coupling of ghosts: what the listed refined blocks hold, from the blocks that refine them; all of it, or what no
+    /// step gives: `hold(ids, count, sides, parts, held, whole, sets, populations_0, populations_1)`.
+    Hold,
+    /// Of a coupling of ghosts: what a block has that is being refined stays there for it to hold:
+    /// `keep(ids, count, nodes, levels, children, roots, held, sets, populations_0, populations_1)`.
+    Keep,
     /// Force of the fluid on solids by the exchange of momentum along the links of the listed blocks:
     /// `force(shares, count, ids, size, per, neighbours, wall_rules, wall_values, rows, links, distances, src, forces, first,
     /// bodies)`.
@@ -173,7 +191,13 @@ impl Role {
     /// Whether its kernel is made of a spec's formulas; others only move data, or look at them.
     pub fn is_arithmetic(self) -> bool {
         use Role::{Average, AverageFields, Fill, FillFields, Look, Relocate, Sums, Wish};
-        !matches!(self, Average | Fill | AverageFields | FillFields | Relocate | Wish | Look | Sums)
+        let moves = matches!(self, Average | Fill | AverageFields | FillFields | Relocate | Wish | Look | Sums);
+        !moves && !self.is_of_ghosts()
+    }
+
+    /// Whether only a coupling of ghosts has such a kernel.
+    pub fn is_of_ghosts(self) -> bool {
+        matches!(self, Role::Restrict | Role::Send | Role::Prolong | Role::Hold | Role::Keep)
     }
 }
 
@@ -383,6 +407,13 @@ pub struct Coupling {
     pub doc: String,
     /// The parameters that differ between levels.
     pub rates: Vec<Rate>,
+    /// Layers of fine cells that are ghosts, beside every coarser block; 0 for a coupling of packets.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub ghosts: u32,
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// Everything but the source text.

@@ -18,6 +18,10 @@
 //!   as in `near`; [`NONE`] where the level changes, that is, a coarser leaf or a refined node
 //! - `corners[slot]`: the place of a leaf among those that have, across an edge or a corner, a node of the same level and a
 //!   coarser leaf between: a path from there cuts the corner of a coarser cell; -1 for other leaves
+//! - where refined nodes hold data too: those of a family's parent have the slot `slots + family`, behind the `slots` of
+//!   leaves; `neighbours` then has such slots in the place of [`NONE`] and rows for them, `sides[slot]` has the bit `p` where,
+//!   at the place `p`, a leaf has a coarser one near, or a refined node a leaf; `corners[slot]` is the place of what has data and
+//!   another level near, and `uppers[slot]` the slot of its parent, times `2^dim`, and its octant, -1 for a root
 //! - `parts[coarse * 2^dim + octant]`: while a mesh changes, the slots of the children of what has the slot `coarse`
 //!
 //! Lists are in space-filling-curve order: Morton order of the positions.
@@ -101,6 +105,8 @@ pub enum MeshRole {
     Number,
     /// The list of leaves of a level, and the list of nodes of the next.
     Expand,
+    /// Slots and neighbours of refined nodes that hold data.
+    Hold,
     /// Gives leaves the slots that their ranks say.
     Arrange,
     /// The slots that no leaf has then.

@@ -61,6 +61,7 @@ pub fn role_name(role: MeshRole) -> &'static str {
         MeshRole::Classify => "classify",
         MeshRole::Number => "number",
         MeshRole::Expand => "expand",
+        MeshRole::Hold => "hold",
         MeshRole::Arrange => "arrange",
         MeshRole::Clear => "clear",
         MeshRole::Follow => "follow",
@@ -176,7 +177,10 @@ fn signatures() -> Vec<(MeshRole, Vec<Arg>)> {
     let corner = |ty| arg("corner", ty, "0 where paths cut corners of coarser cells, else -1 [node]");
     let rank = |ty| arg("rank", ty, "position of each node that has a class [node]");
     let order = |ty| arg("order", ty, "nodes, level by level in space-filling-curve order");
+    let parent_of = Arg { ty: Ints, ..parent.clone() };
     let roots = arg("roots", Int, "number of roots");
+    let all_roots = roots.clone();
+    let all_slots = arg("slots", Int, "how many slots there are for leaves");
     let slots = arg("slots", Int, "how many free slots there are");
     let families = arg("families", Int, "how many free families there are");
     let free_slots = |ty| arg("free_slots", ty, "free slots, the next one last");
@@ -364,9 +368,33 @@ fn signatures() -> Vec<(MeshRole, Vec<Arg>)> {
                     slot(Ints),
                     arg("first_leaf", Int, "position in `leaves` of this level"),
                     arg("leaf_count", Int, "how many leaves this level has"),
+                    arg("first_held", Int, "position in `held` of this level"),
                     arg("first_next", Int, "position in `order` of the next level"),
+                    all_roots.clone(),
+                    all_slots.clone(),
                     arg("leaves", IntsOut, "slots of leaves, by level, group and space-filling curve"),
+                    arg("held", IntsOut, "slots that refined nodes would have, by level and space-filling curve"),
                     order(IntsOut),
+                ],
+            ),
+        ),
+        (
+            MeshRole::Hold,
+            with(
+                nodes("nodes of all levels"),
+                &[
+                    near(Ints),
+                    child(Ints),
+                    parent_of,
+                    slot(Ints),
+                    all_roots,
+                    all_slots,
+                    arg("data", IntsOut, "slot of each node, refined or not [node]"),
+                    arg("neighbours", IntsOut, "slots around each slot [slot][3^dim]"),
+                    arg("sides", IntsOut, "bit p: the level changes at place p around each slot [slot]"),
+                    corner(IntsOut),
+                    arg("parts", IntsOut, "slots of the children of each refined node [family][2^dim]"),
+                    arg("uppers", IntsOut, "slot of the parent, times 2^dim, and the octant, or -1 [slot]"),
                 ],
             ),
         ),

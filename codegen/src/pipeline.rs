@@ -81,8 +81,8 @@ pub enum CompileError {
     Tile([u32; 3], usize),
     /// The boundary rule of this name reads the next cell, which this block may not have.
     ThinBlock([u32; 3], String),
-    /// The coupling of this name is one of ghosts, of which there are no kernels.
-    Ghosts(String),
+    /// The coupling of this name has ghosts, for which the sides of this block are too short.
+    Ghosts([u32; 3], String, u32),
     /// These cells are no block for level jumps: an odd or too small side.
     JumpBlock([u32; 3]),
     /// No boundary rule of the method of this name fits surfaces of solids.
@@ -115,8 +115,11 @@ impl fmt::Display for CompileError {
                     "{block:?} is too thin a block: the boundary rule `{rule}` needs three cells along every axis"
                 )
             }
-            Self::Ghosts(coupling) => {
-                write!(out, "`{coupling}` is a coupling of ghosts: kernels are made of couplings of packets only")
+            Self::Ghosts(block, coupling, least) => {
+                write!(
+                    out,
+                    "{block:?} is too small a block for the ghosts of `{coupling}`: every side must be at least {least}"
+                )
             }
             Self::JumpBlock(block) => {
                 write!(
@@ -166,6 +169,8 @@ pub struct Plans<'m> {
 struct Levels {
     /// For each coupling of packets, what those of each population carry; nothing for one of ghosts.
     packets: Vec<Vec<Kernel>>,
+    /// For each coupling of ghosts, what is interpolated and what is averaged.
+    rescaled: Vec<Option<[Kernel; 2]>>,
     /// For each stencil, its sets of points.
     stencils: Vec<Vec<Kernel>>,
 }
@@ -216,7 +221,12 @@ fn levels(model: &Model) -> Result<Levels, CompileError> {
         let sets = (0..stencil.sets().len()).map(|set| lower::levels::pass(stencil, set));
         sets.map(finished).collect::<Result<Vec<_>, _>>()
     };
+    let rescaled = |coupling: &Coupling| match lower::levels::rescaled(model, coupling) {
+        Some([fine, coarse]) => Ok(Some([finished(fine)?, finished(coarse)?])),
+        None => Ok::<_, CompileError>(None),
+    };
     Ok(Levels {
+        rescaled: model.couplings().iter().map(rescaled).collect::<Result<_, _>>()?,
         packets: model.couplings().iter().map(of_coupling).collect::<Result<_, _>>()?,
         stencils: model.stencils().iter().map(of_stencil).collect::<Result<_, _>>()?,
     })
@@ -273,6 +283,7 @@ impl Plans<'_> {
         let stencils = self.model.stencils().iter().zip(&self.levels.stencils);
         emit::Jump {
             coupling: &self.model.couplings()[coupling],
+            rescaled: self.levels.rescaled[coupling].as_ref().map(|both| both.each_ref().map(|kernel| &kernel.plan)),
             packets: self.levels.packets[coupling].iter().map(|kernel| &kernel.plan).collect(),
             stencils: stencils
                 .map(|(stencil, sets)| (stencil, sets.iter().map(|kernel| &kernel.plan).collect()))
@@ -337,13 +348,18 @@ const LEAST_JUMP_SIDE: u32 = 4;
 
 fn check_coupling(model: &Model, options: &Options) -> Result<(), CompileError> {
     let Some(coupling) = options.coupling.map(|at| &model.couplings()[at]) else { return Ok(()) };
-    if matches!(coupling.exchange(), Exchange::Ghosts { .. }) {
-        return Err(CompileError::Ghosts(coupling.name().into()));
-    }
     let fits = |side: &u32| *side >= LEAST_JUMP_SIDE && side.is_multiple_of(2);
     let sides = &options.block[..model.lattice().dim()];
     if options.layout == Layout::Blocks && !sides.iter().all(fits) {
         return Err(CompileError::JumpBlock(options.block));
+    }
+    if let Exchange::Ghosts { layers, .. } = coupling.exchange() {
+        // Ghosts and the cells beside them that are averaged lie in one half of a block, and a stencil of four points around a
+        // coarse cell of them in the blocks that touch its own.
+        let least = 2 * *layers as u32;
+        if sides.iter().any(|side| *side < least) {
+            return Err(CompileError::Ghosts(options.block, coupling.name().into(), least));
+        }
     }
     Ok(())
 }

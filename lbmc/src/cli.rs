@@ -83,7 +83,7 @@ pub struct Gen {
     /// Add a boundary rule of the prelude; may be repeated.
     #[arg(long, value_name = "RULE")]
     pub boundary: Vec<String>,
-    /// Also write kernels for blocks beside coarser or finer ones, by this coupling of packets: `volumetric_shifted`.
+    /// Also write kernels for blocks beside coarser or finer ones, by this coupling: `volumetric_shifted`.
     #[arg(long)]
     pub coupling: Option<String>,
     /// Also write kernels for blocks with solids in them, and for the force on these.

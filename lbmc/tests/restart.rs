@@ -109,11 +109,15 @@ fn same(one: &Path, other: &Path) {
 
 #[test]
 fn a_run_that_goes_on_leaves_the_same_bits_as_an_unbroken_one() {
-    for (refined, precision) in [(false, "f32"), (false, "f64"), (true, "f32"), (true, "f64")] {
+    let ghosts = "refinement.coupling=interpolated";
+    for (refined, precision, setting) in
+        [(false, "f32", None), (false, "f64", None), (true, "f32", None), (true, "f64", Some(ghosts))]
+    {
         let here = folder(refined);
         let precision = format!("precision={precision}");
         let arguments = |more: &[&'static str]| -> Vec<String> {
-            ["--set", &precision].into_iter().chain(more.iter().copied()).map(String::from).collect()
+            let setting = setting.iter().flat_map(|setting| ["--set", setting]);
+            ["--set", &precision].into_iter().chain(setting).chain(more.iter().copied()).map(String::from).collect()
         };
         let run = |more: &[&'static str]| {
             let arguments = arguments(more);

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use crate::device::{Buffer, Device, DeviceError, Scalar};
 use crate::layout::{Layout, SlotId};
 use crate::mesh::forest::Leaf;
-use crate::mesh::{Cell, Grid};
+use crate::mesh::{self, Cell, Grid};
 use crate::snapshot::{Component, Domain, Snapshot};
 
 /// Slots that cross between device and host at a time.
@@ -18,7 +18,8 @@ const SLOTS_AT_ONCE: usize = 4096;
 pub struct Fields {
     /// Two sets of post-collision populations; which one is current on a level is known to `step`.
     pub populations: [Buffer; 2],
-    /// What paths that cut corners of coarse cells keep between two steps, `[corner][direction][cell]`.
+    /// What paths that cut corners of coarse cells keep between two steps, or what blocks at level jumps keep for other levels,
+    /// for a coupling of ghosts, `[corner][direction][cell]`.
     pub saved: Buffer,
     /// Macroscopic fields.
     pub macroscopic: Buffer,
@@ -43,10 +44,12 @@ impl Fields {
         Ok(Fields { populations, saved, macroscopic: device.alloc(scalar, field_length)? })
     }
 
-    /// Bytes for the data of a slot, with its part of what is kept at corners, which few blocks need.
+    /// Bytes for the data of a slot, with its part of what is kept at corners, which few blocks need, or at level jumps, where all
+    /// may be.
     pub fn bytes_of_slot(manifest: &Manifest) -> usize {
         let (populations, fields) = (Layout::populations(manifest).slot_len(), Layout::fields(manifest).slot_len());
-        (2 * populations + populations / 8 + fields) * manifest.real.bytes()
+        let kept = if mesh::holds(manifest) { populations } else { populations / 8 };
+        (2 * populations + kept + fields) * manifest.real.bytes()
     }
 
     /// After the grid has changed: room for what is kept at corners. Nothing is kept between steps.

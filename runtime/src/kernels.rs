@@ -248,7 +248,14 @@ fn check(device: &Device, manifest: &Manifest) -> Result<(), KernelError> {
             Role::StreamCollideWalls => {
                 starts(&["ids", "count", "neighbours", "wall_rules", "wall_values", "src", "dst"])
             }
-            Role::StreamCollideJump | Role::StreamCollideJumpWalls => starts(&["ids", "count", "neighbours", "nodes"]),
+            Role::StreamCollideJump | Role::StreamCollideJumpWalls => {
+                let ghosts = manifest.coupling.as_ref().is_some_and(|coupling| coupling.ghosts > 0);
+                starts(&["ids", "count", "neighbours", if ghosts { "sides" } else { "nodes" }])
+            }
+            Role::Restrict => starts(&["ids", "count", "sides", "parts"]),
+            Role::Send | Role::Prolong => starts(&["ids", "count", "neighbours", "sides"]),
+            Role::Hold => starts(&["ids", "count", "sides", "parts", "held", "whole", "sets"]),
+            Role::Keep => starts(&["ids", "count", "nodes", "levels", "children"]),
             Role::StreamCollideSolid => starts(&["ids", "count", "neighbours", "wall_rules", "wall_values", "rows"]),
             Role::Force => {
                 starts(&["shares", "count", "ids", "size", "per", "neighbours", "wall_rules", "wall_values"])

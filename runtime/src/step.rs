@@ -21,6 +21,7 @@ mod adapt;
 mod bodies;
 mod carry;
 mod error;
+mod ghosts;
 mod look;
 mod restore;
 mod setup;
@@ -265,7 +266,7 @@ impl Simulation {
             ];
             launch(&self.program, Role::Init, count, given, &level.params)?;
         }
-        Ok(())
+        self.hold_all()
     }
 
     /// Changes the current populations cell by cell: `change(cell, populations)`.
@@ -403,16 +404,18 @@ impl Simulation {
         if finer {
             self.advance_level(level + 1, true, timed)?;
         }
-        for phase in Phase::ALL {
+        for phase in Phase::STREAMING {
             let from = timed.map(Device::mark).transpose()?;
             let ran = self.stream_collide(phase, level, start)?;
             if let (Some(from), Some(device), true) = (from, timed, ran) {
                 self.timings.sample(phase, from, device.mark()?);
             }
         }
+        self.exchange_ghosts(level, true, start, timed)?;
         if finer {
             self.advance_level(level + 1, false, timed)?;
         }
+        self.exchange_ghosts(level, false, start, timed)?;
         self.levels[level].current = 1 - self.levels[level].current;
         Ok(())
     }
@@ -448,6 +451,7 @@ impl Simulation {
         };
         let (tables, listed) = (self.grid.tables(), &self.grid.levels()[level]);
         let of_group = |group: Group| (&tables.leaves, listed.group(group));
+        let holds = self.grid.forest().holds();
         let ((ids, range), role) = match phase {
             Phase::StreamCollide => (of_group(Group::Interior), Role::StreamCollide),
             Phase::StreamCollideWalls => (of_group(Group::Walls), Role::StreamCollideWalls),
@@ -457,6 +461,12 @@ impl Simulation {
                 Some(bodies) => ((&bodies.list, bodies.levels[level].clone()), Role::StreamCollideSolid),
                 None => return Ok(false),
             },
+            Phase::StreamCollideHeld if holds => {
+                let walls = self.program.manifest().kernel(Role::StreamCollideJumpWalls).is_some();
+                let role = if walls { Role::StreamCollideJumpWalls } else { Role::StreamCollideJump };
+                ((&tables.held, listed.held.clone()), role)
+            }
+            _ => return Ok(false),
         };
         let count = range.len();
         let mut given = vec![
@@ -465,12 +475,23 @@ impl Simulation {
             ("neighbours", Given::Read(&tables.neighbours)),
         ];
         let Fields { populations: [first, second], saved, .. } = &mut self.fields;
-        match phase {
-            Phase::StreamCollide | Phase::StreamCollideWalls | Phase::StreamCollideSolid => {
+        let at_jumps = matches!(role, Role::StreamCollideJump | Role::StreamCollideJumpWalls);
+        if at_jumps && holds {
+            given.extend([
+                ("sides", Given::Read(&tables.sides)),
+                ("corners", Given::Read(&tables.corners)),
+                ("held", Given::Int(self.grid.forest().pool().slots as i32)),
+            ]);
+        }
+        match at_jumps && !holds {
+            false => {
                 let (src, dst) = if *current == 0 { (first, second) } else { (second, first) };
                 given.extend([("src", Given::Read(src)), ("dst", Given::Write(dst))]);
+                if at_jumps {
+                    given.push(("saved", Given::Write(saved)));
+                }
             }
-            Phase::StreamCollideJump | Phase::StreamCollideJumpWalls => given.extend([
+            true => given.extend([
                 ("nodes", Given::Read(&tables.node)),
                 ("near", Given::Read(&tables.near)),
                 ("children", Given::Read(&tables.child)),
@@ -493,7 +514,7 @@ impl Simulation {
                 ("distances", Given::Read(&bodies.distances)),
             ]);
         }
-        if !matches!(phase, Phase::StreamCollide | Phase::StreamCollideJump) {
+        if !matches!(role, Role::StreamCollide | Role::StreamCollideJump) {
             given.extend([
                 ("wall_rules", Given::Read(&self.walls.rules)),
                 ("wall_values", Given::Read(&self.walls.values)),
@@ -567,14 +588,18 @@ impl Simulation {
 /// Computes the macroscopic fields of the current sets of populations.
 fn sample(program: &Program, fields: &mut Fields, grid: &Grid, levels: &[Level]) -> Result<(), StepError> {
     for (level, listed) in levels.iter().zip(grid.levels()) {
-        let count = listed.leaves.len();
-        let given = vec![
-            ("ids", Given::ReadFrom(&grid.tables().leaves, listed.leaves.start)),
-            ("count", Given::Int(count as i32)),
-            ("src", Given::Read(&fields.populations[level.current])),
-            ("fields", Given::Write(&mut fields.macroscopic)),
-        ];
-        launch(program, Role::Macroscopic, count, given, &level.params)?;
+        let tables = grid.tables();
+        let held = if grid.forest().holds() { listed.held.clone() } else { 0..0 };
+        for (ids, range) in [(&tables.leaves, listed.leaves.clone()), (&tables.held, held)] {
+            let count = range.len();
+            let given = vec![
+                ("ids", Given::ReadFrom(ids, range.start)),
+                ("count", Given::Int(count as i32)),
+                ("src", Given::Read(&fields.populations[level.current])),
+                ("fields", Given::Write(&mut fields.macroscopic)),
+            ];
+            launch(program, Role::Macroscopic, count, given, &level.params)?;
+        }
     }
     Ok(())
 }

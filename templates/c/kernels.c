@@ -1,4 +1,4 @@
-{% set cuda = false %}{% set function = "static" %}{% set inline = "static inline" %}{% set table = "static const" %}{% set int = "int32_t" -%}
+{% set cuda = false %}{% set function = "static" %}{% set inline = "static inline" %}{% set table = "static const" %}{% set int = "int32_t" %}{% set packets = jump and not ghosts -%}
 {% for line in banner -%}
 // {{ line }}
 {% endfor %}
@@ -252,7 +252,7 @@ static {{ real }} from_wall(
 }
 
 {% if jump -%}
-{% include "jump" %}
+{% if ghosts %}{% include "ghosts" %}{% else %}{% include "jump" %}{% endif %}
 {% endif -%}
 {% if walls.nodes -%}
 {% include "nodes" %}
@@ -307,7 +307,7 @@ void {{ walls.kernel.symbol }}(
 {%- if walls.nodes %}
             for (int cell = 0; cell < SLAB; ++cell) {
                 const int y = (row + cell / BX) % BY, z = (row + cell / BX) / BY;
-                node(before + cell, SLAB, cell % BX, y, z, src, near, wall_rules, wall_values{% if jump %}, 0, 0, 0{{ jump.pass }}{% endif %});
+                node(before + cell, SLAB, cell % BX, y, z, src, near, wall_rules, wall_values{% if packets %}, 0, 0, 0{{ jump.pass }}{% endif %});
             }
 {%- endif %}
             collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past{{ param_names }});
@@ -354,7 +354,7 @@ void {{ solids.kernel.symbol }}(
                 }
 {%- if walls.nodes %}
                 const int y = (row + at / BX) % BY, z = (row + at / BX) / BY;
-                node(before + at, SLAB, at % BX, y, z, src, near, wall_rules, wall_values{% if jump %}, 0, 0, 0{{ jump.pass }}{% endif %});
+                node(before + at, SLAB, at % BX, y, z, src, near, wall_rules, wall_values{% if packets %}, 0, 0, 0{{ jump.pass }}{% endif %});
 {%- endif %}
             }
             collide_slab(before, to + row * BX, 0{{ param_names }});
@@ -400,9 +400,9 @@ void {{ solids.force.symbol }}(
 
 {% endif -%}
 {% elif jump -%}
-{% include "jump" %}
+{% if ghosts %}{% include "ghosts" %}{% else %}{% include "jump" %}{% endif %}
 {% endif -%}
-{% if jump -%}
+{% if packets -%}
 {% for kernel in jump.kernels -%}
 {% for line in kernel.signature.doc -%}
 // {{ line }}
@@ -458,7 +458,8 @@ void {{ carry.average.symbol }}(
         const int level = levels[nodes[ids[item]]];
         const {{ real }} *const src = sets >> (level + 1) & 1 ? populations_1 : populations_0;
         {{ real }} *const dst = sets >> level & 1 ? populations_1 : populations_0;
-        for (int cell = 0; cell < CELLS; ++cell) average_cell(ids[item], cell, parts, src, dst);
+        const int32_t *const under = parts + (size_t)ids[item] * PARTS;
+        for (int cell = 0; cell < CELLS; ++cell) average_cell(ids[item], cell, under, src, dst);
     }
 }
 
@@ -535,6 +536,136 @@ void {{ carry.wish.symbol }}(
             bits |= ask_cell(slot, cell, node, level, neighbours + (size_t)slot * NEAR, places, fields, ops, length, constants, finest);
         }
         want[node] = wished(bits, level);
+    }
+}
+
+{% endif -%}
+{% if ghosts -%}
+{% for kernel in jump.kernels -%}
+{% for line in kernel.signature.doc -%}
+// {{ line }}
+{% endfor -%}
+void {{ kernel.signature.symbol }}(
+{%- for arg in kernel.signature.args %}
+    {{ arg }}
+{%- endfor %}
+{
+    for (int32_t item = 0; item < count; ++item) {
+        const int32_t slot = ids[item];
+        const int32_t *const around = neighbours + (size_t)slot * NEAR;
+        {{ real }} *const to = dst + (size_t)slot * (Q * CELLS);
+        for (int cell = 0; cell < CELLS; ++cell) {
+            if (!streams(sides, slot, held, cell)) continue;
+            {{ real }} before[Q], after[Q];
+            for (int i = 0; i < Q; ++i) before[i] = streamed(i, cell, src, slot, around{% if walls %}{% if kernel.walls %}, wall_rules, wall_values{% else %}, 0, 0{% endif %}{% endif %});
+{%- if kernel.walls and walls.nodes %}
+            const Spot spot = spot_of(cell);
+            node(before, 1, spot.at[0], spot.at[1], {% if deep %}spot.at[2]{% else %}0{% endif %}, src, around, wall_rules, wall_values);
+{%- endif %}
+            if (corners[slot] >= 0) {
+                {{ real }} *const keep = saved + kept_at(corners, slot, cell);
+                for (int i = 0; i < Q; ++i) keep[i * CELLS] = before[i];
+            }
+            collide_cells(1, 1, before, 1, after{{ param_names }});
+            for (int i = 0; i < Q; ++i) to[i * CELLS + cell] = after[i];
+        }
+    }  // blocks
+}
+
+{% endfor -%}
+{% for line in ghosts.restrict.doc -%}
+// {{ line }}
+{% endfor -%}
+void {{ ghosts.restrict.symbol }}(
+{%- for arg in ghosts.restrict.args %}
+    {{ arg }}
+{%- endfor %}
+{
+    for (int32_t item = 0; item < count; ++item) {
+        const int32_t slot = ids[item];
+        for (int cell = 0; sides[slot] != 0 && cell < CELLS; ++cell) {
+            {{ real }} mean[Q], after[Q];
+            if (!mean_of_parts(slot, cell, sides, parts, corners, held, saved, mean{{ param_names }})) continue;
+            {{ real }} *const keep = saved + kept_at(corners, slot, cell);
+            for (int i = 0; i < Q; ++i) keep[i * CELLS] = mean[i];
+            collide_cells(1, 1, mean, 1, after{{ param_names }});
+            for (int i = 0; i < Q; ++i) dst[(size_t)slot * (Q * CELLS) + (size_t)(i * CELLS + cell)] = after[i];
+        }
+    }  // blocks
+}
+
+{% for line in ghosts.send.doc -%}
+// {{ line }}
+{% endfor -%}
+void {{ ghosts.send.symbol }}(
+{%- for arg in ghosts.send.args %}
+    {{ arg }}
+{%- endfor %}
+{
+    for (int32_t item = 0; item < count; ++item) {
+        const int32_t slot = ids[item];
+        if (!is_sampled(slot, neighbours, sides, held)) continue;
+        for (int cell = 0; cell < CELLS; ++cell) {
+            if (!has_values(sides, slot, held, spot_of(cell))) continue;
+            {{ real }} *const keep = saved + kept_at(corners, slot, cell);
+            {{ real }} f[Q];
+            for (int i = 0; i < Q; ++i) f[i] = keep[i * CELLS];
+            to_fine(f{{ param_names }});
+            for (int i = 0; i < Q; ++i) keep[i * CELLS] = f[i];
+        }
+    }  // blocks
+}
+
+{% for line in ghosts.prolong.doc -%}
+// {{ line }}
+{% endfor -%}
+void {{ ghosts.prolong.symbol }}(
+{%- for arg in ghosts.prolong.args %}
+    {{ arg }}
+{%- endfor %}
+{
+    for (int32_t item = 0; item < count; ++item) {
+        const int32_t slot = ids[item];
+        for (int cell = 0; sides[slot] != 0 && cell < CELLS; ++cell) {
+            {{ real }} before[Q], after[Q];
+            if (!ghost(slot, cell, neighbours, sides, uppers, corners, held, saved, before)) continue;
+            collide_cells(1, 1, before, 1, after{{ param_names }});
+            for (int i = 0; i < Q; ++i) dst[(size_t)slot * (Q * CELLS) + (size_t)(i * CELLS + cell)] = after[i];
+        }
+    }  // blocks
+}
+
+{% for line in ghosts.hold.doc -%}
+// {{ line }}
+{% endfor -%}
+void {{ ghosts.hold.symbol }}(
+{%- for arg in ghosts.hold.args %}
+    {{ arg }}
+{%- endfor %}
+{
+    for (int32_t item = 0; item < count; ++item) {
+        const int32_t slot = ids[item];
+        const int32_t *const under = parts + (size_t)(slot - held) * PARTS;
+        const {{ real }} *const src = sets >> 1 & 1 ? populations_1 : populations_0;
+        {{ real }} *const dst = sets & 1 ? populations_1 : populations_0;
+        for (int cell = 0; cell < CELLS; ++cell) {
+            if (whole || !has_values(sides, slot, held, spot_of(cell))) average_cell(slot, cell, under, src, dst);
+        }
+    }  // blocks
+}
+
+{% for line in ghosts.keep.doc -%}
+// {{ line }}
+{% endfor -%}
+void {{ ghosts.keep.symbol }}(
+{%- for arg in ghosts.keep.args %}
+    {{ arg }}
+{%- endfor %}
+{
+    for (int32_t item = 0; item < count; ++item) {
+        {{ real }} *const set = sets >> levels[nodes[ids[item]]] & 1 ? populations_1 : populations_0;
+        const size_t to = (size_t)held_slot(nodes[ids[item]], children, roots, held) * (Q * CELLS);
+        memcpy(set + to, set + (size_t)ids[item] * (Q * CELLS), sizeof({{ real }}) * Q * CELLS);
     }
 }
 

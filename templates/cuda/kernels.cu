@@ -1,5 +1,5 @@
 {% set cuda = true %}{% set function = "static __device__ __noinline__" %}{% set inline = "static __device__ __forceinline__" -%}
-{% set table = "static __device__ const" %}{% set int = "int" -%}
+{% set table = "static __device__ const" %}{% set int = "int" %}{% set packets = jump and not ghosts -%}
 {% for line in banner -%}
 // {{ line }}
 {% endfor %}
@@ -143,7 +143,7 @@ static __device__ __forceinline__ {{ real }} pull(
 }
 
 {% if jump -%}
-{% include "jump" %}
+{% if ghosts %}{% include "ghosts" %}{% else %}{% include "jump" %}{% endif %}
 {% endif -%}
 {% if walls.nodes -%}
 {% include "nodes" %}
@@ -176,7 +176,7 @@ extern "C" __global__ void __launch_bounds__({{ threads }})
 {%- endif %}
 {%- endfor %}
 {%- if walls.nodes %}
-{{ pad }}    node(f, 1, x, y, {% if deep %}z{% else %}0{% endif %}, src, near, wall_rules, wall_values{% if jump %}, 0, 0, 0{{ jump.pass }}{% endif %});
+{{ pad }}    node(f, 1, x, y, {% if deep %}z{% else %}0{% endif %}, src, near, wall_rules, wall_values{% if packets %}, 0, 0, 0{{ jump.pass }}{% endif %});
 {%- endif %}
 
 {{ pad }}    collide(f{{ param_names }});
@@ -226,7 +226,7 @@ extern "C" __global__ void __launch_bounds__({{ threads }})
 {{ pad }}            if (link > 0) f[i] = off_solid(link - 1, i, cell, src, near, of_row, distances + row_at, wall_rules, wall_values);
 {{ pad }}        }
 {%- if walls.nodes %}
-{{ pad }}        node(f, 1, x, y, {% if deep %}z{% else %}0{% endif %}, src, near, wall_rules, wall_values{% if jump %}, 0, 0, 0{{ jump.pass }}{% endif %});
+{{ pad }}        node(f, 1, x, y, {% if deep %}z{% else %}0{% endif %}, src, near, wall_rules, wall_values{% if packets %}, 0, 0, 0{{ jump.pass }}{% endif %});
 {%- endif %}
 {{ pad }}        collide(f{{ param_names }});
 {{ pad }}    }
@@ -280,9 +280,9 @@ extern "C" __global__ void __launch_bounds__({{ solids.threads }})
 
 {% endif -%}
 {% elif jump -%}
-{% include "jump" %}
+{% if ghosts %}{% include "ghosts" %}{% else %}{% include "jump" %}{% endif %}
 {% endif -%}
-{% if jump -%}
+{% if packets -%}
 {% for kernel in jump.kernels -%}
 {% for line in kernel.signature.doc -%}
 // {{ line }}
@@ -376,7 +376,7 @@ extern "C" __global__ void __launch_bounds__({{ threads }})
     {{ line }}
 {%- endfor %}
 {{ pad }}    const int level = levels[nodes[slot]];
-{{ pad }}    average_cell(slot, cell, parts, sets >> (level + 1) & 1 ? populations_1 : populations_0,
+{{ pad }}    average_cell(slot, cell, parts + (size_t)slot * PARTS, sets >> (level + 1) & 1 ? populations_1 : populations_0,
 {{ pad }}        sets >> level & 1 ? populations_1 : populations_0);
 {%- if several %}
     }  // cells
@@ -478,6 +478,156 @@ extern "C" __global__ void __launch_bounds__({{ carry.wish_threads }})
     }
     __syncthreads();
     if (threadIdx.x == 0) want[node] = wished(bits, level);
+}
+
+{% endif -%}
+{% if ghosts -%}
+{% for kernel in jump.kernels -%}
+{% for line in kernel.signature.doc -%}
+// {{ line }}
+{% endfor -%}
+extern "C" __global__ void __launch_bounds__({{ threads }})
+{{ kernel.signature.symbol }}(
+{%- for arg in kernel.signature.args %}
+    {{ arg }}
+{%- endfor %}
+{
+{%- for line in thread %}
+    {{ line }}
+{%- endfor %}
+{{ pad }}    if (!streams(sides, slot, held, cell)) {% if several %}continue{% else %}return{% endif %};
+{{ pad }}    const int *const around = neighbours + (size_t)slot * NEAR;
+{{ pad }}    {{ real }} f[Q];
+#pragma unroll
+{{ pad }}    for (int i = 0; i < Q; ++i) f[i] = streamed(i, cell, src, slot, around{% if walls %}{% if kernel.walls %}, wall_rules, wall_values{% else %}, 0, 0{% endif %}{% endif %});
+{%- if kernel.walls and walls.nodes %}
+{{ pad }}    const Spot spot = spot_of(cell);
+{{ pad }}    node(f, 1, spot.at[0], spot.at[1], {% if deep %}spot.at[2]{% else %}0{% endif %}, src, around, wall_rules, wall_values);
+{%- endif %}
+{{ pad }}    if (corners[slot] >= 0) {
+{{ pad }}        {{ real }} *const keep = saved + kept_at(corners, slot, cell);
+#pragma unroll
+{{ pad }}        for (int i = 0; i < Q; ++i) keep[i * CELLS] = f[i];
+{{ pad }}    }
+{{ pad }}    collide(f{{ param_names }});
+#pragma unroll
+{{ pad }}    for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
+{%- if several %}
+    }  // cells
+{%- endif %}
+}
+
+{% endfor -%}
+{% for line in ghosts.restrict.doc -%}
+// {{ line }}
+{% endfor -%}
+extern "C" __global__ void __launch_bounds__({{ threads }})
+{{ ghosts.restrict.symbol }}(
+{%- for arg in ghosts.restrict.args %}
+    {{ arg }}
+{%- endfor %}
+{
+{%- for line in thread %}
+    {{ line }}
+{%- endfor %}
+{{ pad }}    {{ real }} f[Q];
+{{ pad }}    if (!mean_of_parts(slot, cell, sides, parts, corners, held, saved, f{{ param_names }})) {% if several %}continue{% else %}return{% endif %};
+{{ pad }}    {{ real }} *const keep = saved + kept_at(corners, slot, cell);
+#pragma unroll
+{{ pad }}    for (int i = 0; i < Q; ++i) keep[i * CELLS] = f[i];
+{{ pad }}    collide(f{{ param_names }});
+#pragma unroll
+{{ pad }}    for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
+{%- if several %}
+    }  // cells
+{%- endif %}
+}
+
+{% for line in ghosts.send.doc -%}
+// {{ line }}
+{% endfor -%}
+extern "C" __global__ void __launch_bounds__({{ threads }})
+{{ ghosts.send.symbol }}(
+{%- for arg in ghosts.send.args %}
+    {{ arg }}
+{%- endfor %}
+{
+{%- for line in thread %}
+    {{ line }}
+{%- endfor %}
+{{ pad }}    if (!is_sampled(slot, neighbours, sides, held) || !has_values(sides, slot, held, spot_of(cell))) {% if several %}continue{% else %}return{% endif %};
+{{ pad }}    {{ real }} *const keep = saved + kept_at(corners, slot, cell);
+{{ pad }}    {{ real }} f[Q];
+#pragma unroll
+{{ pad }}    for (int i = 0; i < Q; ++i) f[i] = keep[i * CELLS];
+{{ pad }}    to_fine(f{{ param_names }});
+#pragma unroll
+{{ pad }}    for (int i = 0; i < Q; ++i) keep[i * CELLS] = f[i];
+{%- if several %}
+    }  // cells
+{%- endif %}
+}
+
+{% for line in ghosts.prolong.doc -%}
+// {{ line }}
+{% endfor -%}
+extern "C" __global__ void __launch_bounds__({{ threads }})
+{{ ghosts.prolong.symbol }}(
+{%- for arg in ghosts.prolong.args %}
+    {{ arg }}
+{%- endfor %}
+{
+{%- for line in thread %}
+    {{ line }}
+{%- endfor %}
+{{ pad }}    {{ real }} f[Q];
+{{ pad }}    if (!ghost(slot, cell, neighbours, sides, uppers, corners, held, saved, f)) {% if several %}continue{% else %}return{% endif %};
+{{ pad }}    collide(f{{ param_names }});
+#pragma unroll
+{{ pad }}    for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
+{%- if several %}
+    }  // cells
+{%- endif %}
+}
+
+{% for line in ghosts.hold.doc -%}
+// {{ line }}
+{% endfor -%}
+extern "C" __global__ void __launch_bounds__({{ threads }})
+{{ ghosts.hold.symbol }}(
+{%- for arg in ghosts.hold.args %}
+    {{ arg }}
+{%- endfor %}
+{
+{%- for line in thread %}
+    {{ line }}
+{%- endfor %}
+{{ pad }}    if (!whole && has_values(sides, slot, held, spot_of(cell))) {% if several %}continue{% else %}return{% endif %};
+{{ pad }}    average_cell(slot, cell, parts + (size_t)(slot - held) * PARTS, sets >> 1 & 1 ? populations_1 : populations_0,
+{{ pad }}        sets & 1 ? populations_1 : populations_0);
+{%- if several %}
+    }  // cells
+{%- endif %}
+}
+
+{% for line in ghosts.keep.doc -%}
+// {{ line }}
+{% endfor -%}
+extern "C" __global__ void __launch_bounds__({{ threads }})
+{{ ghosts.keep.symbol }}(
+{%- for arg in ghosts.keep.args %}
+    {{ arg }}
+{%- endfor %}
+{
+{%- for line in thread %}
+    {{ line }}
+{%- endfor %}
+{{ pad }}    {{ real }} *const set = sets >> levels[nodes[slot]] & 1 ? populations_1 : populations_0;
+{{ pad }}    const int to = held_slot(nodes[slot], children, roots, held);
+{{ pad }}    for (int i = 0; i < Q; ++i) set[at(to, i, cell)] = set[at(slot, i, cell)];
+{%- if several %}
+    }  // cells
+{%- endif %}
 }
 
 {% endif -%}

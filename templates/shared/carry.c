@@ -4,7 +4,6 @@
 // level: on two levels that is not the same place. Between them a population is therefore taken a quarter of a coarse cell
 // further back or on, less what that would change in mass and momentum, which stay what they are.
 
-enum { PARTS = {{ jump.children }} };
 
 {% if not solids -%}
 // Weight of each direction.
@@ -42,13 +41,6 @@ typedef struct {
     return WEIGHT[direction] * (of[0] + STIFFNESS[SET[direction]] * along);
 }
 
-// The position of a cell in its block.
-{{ inline }} Spot spot_of(const int cell)
-{
-    const Spot spot = { {cell % {{ bx }}, cell / {{ bx }} % {{ by }}{% if deep %}, cell / ({{ bx }} * {{ by }}){% endif %}} };
-    return spot;
-}
-
 // Slope along an axis, per cell, in an array [slot][components][cell]: central; one-sided where a neighbour of the block is of
 // another level or a wall, and 0 where both are.
 {{ inline }} {{ real }} slope_at(
@@ -71,21 +63,6 @@ typedef struct {
         ++found;
     }
     return found == 2 ? (side[1] - side[0]) / 2 : side[1] - side[0];
-}
-
-// Where the part of a coarse cell is in the children of its block: the octant and the cell there.
-{{ inline }} int part_of(const int cell, const int child, int *octant)
-{
-    const int width[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
-    const Spot spot = spot_of(cell);
-    int fine = 0;
-    *octant = 0;
-    for (int axis = 0, stride = 1; axis < DIM; stride *= width[axis], ++axis) {
-        const int at = 2 * spot.at[axis] + (child >> axis & 1), upper = at >= width[axis];
-        *octant |= upper << axis;
-        fine += stride * (at - upper * width[axis]);
-    }
-    return fine;
 }
 
 // Fills the parts of a coarse cell.
@@ -112,16 +89,16 @@ typedef struct {
     }
 }
 
-// The mean of a population over the parts of a coarse cell, and its slopes there.
+// The mean of a population over the parts of a coarse cell, in the slots `parts`, and its slopes there.
 {{ inline }} {{ real }} mean_of(
-    const {{ int }} slot, const int cell, const int direction, const {{ int }} *parts, const {{ real }} *src, {{ real }} *slopes)
+    const int cell, const int direction, const {{ int }} *parts, const {{ real }} *src, {{ real }} *slopes)
 {
     {{ real }} sum = 0;
     for (int axis = 0; axis < DIM; ++axis) slopes[axis] = 0;
     for (int child = 0; child < PARTS; ++child) {
         int octant;
         const int fine = part_of(cell, child, &octant);
-        const {{ real }} value = src[((size_t)parts[(size_t)slot * PARTS + octant] * Q + direction) * CELLS + fine];
+        const {{ real }} value = src[((size_t)parts[octant] * Q + direction) * CELLS + fine];
         sum += value;
         for (int axis = 0; axis < DIM; ++axis) slopes[axis] += child >> axis & 1 ? value : -value;
     }
@@ -136,11 +113,11 @@ typedef struct {
     Kept kept = { { {0} } };
     {{ real }} slopes[DIM];
     for (int i = 0; i < Q; ++i) {
-        mean_of(slot, cell, i, parts, src, slopes);
+        mean_of(cell, i, parts, src, slopes);
         quarter(i, slopes, &kept);
     }
     for (int i = 0; i < Q; ++i) {
-        const {{ real }} mean = mean_of(slot, cell, i, parts, src, slopes);
+        const {{ real }} mean = mean_of(cell, i, parts, src, slopes);
         dst[((size_t)slot * Q + i) * CELLS + cell] = mean + (quarter(i, slopes, 0) - share(i, &kept));
     }
 }

@@ -6,11 +6,6 @@
 // arrives in a coarse cell. Walls of links send packets back{% if jump.mirrors %}; a place beyond a mirror is its image inside, with the directions
 // mirrored{% endif %}.
 
-// A place.
-typedef struct {
-    int at[DIM];
-} Spot;
-
 // A node of the coarser of two levels.
 typedef struct {
     const {{ real }} *level;  // populations of its level

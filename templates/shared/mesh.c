@@ -282,6 +282,18 @@ enum { COARSEN = -2, KEEP = -1, REFINE = 0, MERGE = 1 };
     if (slot[node] >= 0) corners[slot[node]] = corner[node] < 0 ? -1 : rank[node];
 }
 
+// The slot of a refined node that holds data: behind those of leaves, one for each family.
+{{ function }} int held_slot(const int first_child, const int roots, const int slots)
+{
+    return slots + (first_child - roots) / PARTS;
+}
+
+// The slot of a node, refined or not.
+{{ function }} int data_slot(const int node, const {{ int }} *child, const {{ int }} *slot, const int roots, const int slots)
+{
+    return child[node] < 0 ? slot[node] : held_slot(child[node], roots, slots);
+}
+
 {{ item.expand }}
 {
     const int node = order[position];
@@ -289,8 +301,32 @@ enum { COARSEN = -2, KEEP = -1, REFINE = 0, MERGE = 1 };
         leaves[first_leaf + rank[node]] = slot[node];
         return;
     }
+    held[first_held + rank[node] - leaf_count] = held_slot(child[node], roots, slots);
     for (int octant = 0; octant < PARTS; ++octant) {
         order[first_next + (rank[node] - leaf_count) * PARTS + octant] = child[node] + octant;
+    }
+}
+
+// ==== data of refined nodes =========================================================================================
+
+{{ item.hold }}
+{
+    const int first = child[node], own = data_slot(node, child, slot, roots, slots);
+    int side = 0, jump = 0;
+    for (int at = 0; at < NEAR; ++at) {
+        const int there = near[(size_t)node * NEAR + at], is_leaf = there >= 0 && child[there] < 0;
+        neighbours[(size_t)own * NEAR + at] = there < 0 ? there : data_slot(there, child, slot, roots, slots);
+        side |= (first < 0 ? there == NONE : is_leaf) << at;
+        jump |= there >= 0 && !is_leaf;
+    }
+    data[node] = own;
+    sides[own] = side;
+    corner[node] = (side != 0 || (first < 0 && jump)) - 1;
+    if (parent[node] < 0) uppers[own] = -1;
+    for (int octant = 0; first >= 0 && octant < PARTS; ++octant) {
+        const int under = data_slot(first + octant, child, slot, roots, slots);
+        parts[(size_t)(own - slots) * PARTS + octant] = under;
+        uppers[under] = own * PARTS + octant;
     }
 }
 

@@ -41,6 +41,9 @@
     }
     const {{ int }} from = near[entry];
     const {{ real }} *own = src + (size_t)near[{{ middle }}] * (Q * CELLS) + (size_t)(x + {{ bx }} * (y + {{ by }} * z));
+{%- if ghosts %}
+    if (from == COARSER) return own[direction * CELLS];  // of a ghost: nobody needs it
+{%- endif %}
 {%- if cuda %}
     return pull(from, direction, cell, src, own, wall_rules, wall_values{% if walls.mirrors %}, near, x, y, z{% endif %});
 {%- else %}
@@ -72,7 +75,7 @@
 // has brought; what nothing has brought is of no meaning yet. Where several walls meet, the rule is that of the first axis.
 {{ function }} void node(
     {{ real }} *arrived, const int stride, const int x, const int y, const int z, const {{ real }} *src,
-    const {{ int }} *near, const {{ int }} *wall_rules, const {{ real }} *wall_values{% if jump %}, const Jump *jump,
+    const {{ int }} *near, const {{ int }} *wall_rules, const {{ real }} *wall_values{% if packets %}, const Jump *jump,
     const Side *own_side, const Side *coarser{{ jump.decl }}{% endif %})
 {
 {%- if not walls.own and not walls.inside %}
@@ -81,7 +84,7 @@
     (void)z;
 {%- endif %}
 {%- endif %}
-{%- if jump and not walls.inside %}
+{%- if packets and not walls.inside %}
     (void)jump, (void)own_side, (void)coarser;
 {%- endif %}
     {{ int }} w = -1;
@@ -141,12 +144,12 @@
 {%- for form in rule.forms %}
         if (walls == {{ form.walls }}) {
 {%- if form.inside %}
-{%- if jump %}
+{%- if packets %}
             const Spot next = { {x + normal[0], y + normal[1]{% if deep %}, z + normal[2]{% endif %}} };
             const int inner = next.at[0] + {{ bx }} * (next.at[1]{% if deep %} + {{ by }} * next.at[2]{% endif %});
 {%- endif %}
             for (int i = 0; i < Q; ++i) {
-{%- if jump %}
+{%- if packets %}
                 if (jump) {
                     inside[i] = arrives(jump, own_side, coarser, turn[i], next, inner{{ jump.pass }});
                     continue;

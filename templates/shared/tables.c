@@ -8,7 +8,7 @@
 // The set of populations that each direction belongs to.
 {{ table }} signed char SET[Q] = { {{- reduce.set_of -}} };
 
-{% if jump or solids -%}
+{% if packets or solids -%}
 {{ table }} signed char OPPOSITE[Q] = { {{- opposites -}} };
 
 {% endif -%}
@@ -48,4 +48,35 @@
     if (from >= 0) *mirrored = src[(size_t)from * (Q * CELLS) + (size_t)(NUMBER[code] * CELLS + cell)];
     return w;
 }
+{% endif -%}
+{% if jump -%}
+enum { PARTS = {{ jump.children }} };  // children of a refined block
+
+// A cell of a block, or a place that is counted like one.
+typedef struct {
+    int at[DIM];
+} Spot;
+
+// The position of a cell in its block.
+{{ inline }} Spot spot_of(const int cell)
+{
+    const Spot spot = { {cell % {{ bx }}, cell / {{ bx }} % {{ by }}{% if deep %}, cell / ({{ bx }} * {{ by }}){% endif %}} };
+    return spot;
+}
+
+// Where the part of a coarse cell is in the children of its block: the octant and the cell there.
+{{ inline }} int part_of(const int cell, const int child, int *octant)
+{
+    const int width[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
+    const Spot spot = spot_of(cell);
+    int fine = 0;
+    *octant = 0;
+    for (int axis = 0, stride = 1; axis < DIM; stride *= width[axis], ++axis) {
+        const int at = 2 * spot.at[axis] + (child >> axis & 1), upper = at >= width[axis];
+        *octant |= upper << axis;
+        fine += stride * (at - upper * width[axis]);
+    }
+    return fine;
+}
+
 {% endif -%}

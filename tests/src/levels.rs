@@ -131,9 +131,14 @@ impl Cells {
 
     /// The centre in coarse cells and the populations of every cell that counts.
     pub fn each(&self) -> impl Iterator<Item = ([f64; 3], Vec<f64>)> {
+        self.all(&self.populations).take(self.own)
+    }
+
+    /// The same for every cell, with other populations of as many.
+    fn all<'a>(&'a self, populations: &'a [f64]) -> impl Iterator<Item = ([f64; 3], Vec<f64>)> + 'a {
         let (width, count) = (0.5f64.powi(self.level as i32), self.places.len());
-        (0..self.own).map(move |at| {
-            let populations = self.populations.iter().skip(at).step_by(count).copied().collect();
+        (0..count).map(move |at| {
+            let populations = populations.iter().skip(at).step_by(count).copied().collect();
             (self.places[at].map(|x| (x as f64 + 0.5) * width), populations)
         })
     }
@@ -397,6 +402,23 @@ impl TwoLevels {
         self.collision.run(&[("omega".into(), vec![self.omega[level]])], populations)
     }
 
+    /// Of a coupling of ghosts, the centre in coarse cells and the populations after the collision that comes next, of all
+    /// cells of both levels: ghosts with what they are given, and refined cells with their means, too.
+    pub fn collided(&self) -> [Vec<([f64; 3], Vec<f64>)>; 2] {
+        let Jump::Ghosts { rescale, fill, .. } = &self.jump else { panic!("a coupling of ghosts") };
+        let fine = self.with_ghosts(&rescale[0], fill);
+        let after = [self.collide(0, &self.coarse.populations), self.collide(1, &fine)];
+        [(&self.coarse, &after[0]), (&self.fine, &after[1])].map(|(cells, after)| cells.all(after).collect())
+    }
+
+    /// The fine populations, those of ghosts as the coarse level gives them.
+    fn with_ghosts(&self, rescale: &Dag, fill: &Sums) -> Vec<f64> {
+        let sent = rescaled(rescale, self.q, &self.coarse.populations, self.omega[0]);
+        let mut populations = self.fine.populations.clone();
+        scatter(&mut populations, self.q, self.fine.own, &fill.of(&sent));
+        populations
+    }
+
     /// A coarse step and two fine ones.
     pub fn advance(&mut self) {
         let (q, count) = (self.q, self.fine.places.len());
@@ -409,9 +431,7 @@ impl TwoLevels {
                 [self.coarse.populations, self.fine.populations] = after;
             }
             Jump::Ghosts { rescale, fill, stream, average } => {
-                let sent = rescaled(&rescale[0], q, &self.coarse.populations, self.omega[0]);
-                let mut populations = self.fine.populations.clone();
-                scatter(&mut populations, q, self.fine.own, &fill.of(&sent));
+                let mut populations = self.with_ghosts(&rescale[0], fill);
                 for _ in 0..2 {
                     populations = stream[1].of(&self.collide(1, &populations));
                 }
@@ -551,12 +571,16 @@ fn ghost_jump(
     let mean = Linear::new(&levels::average(patch.dim)).samples();
     let (mut fill, mut average) = (Sums::default(), Sums::default());
     let mut stream = [Sums::default(), Sums::default()];
+    let samples = |ghost: &Place| {
+        let child = patch.child_number(*ghost);
+        let terms = passes[*stencil].child(patch.dim, patch.parent(*ghost), child, &has_values);
+        terms.expect("a ghost stands for a coarse cell")
+    };
+    let samples: Vec<Vec<(Place, f64)>> = fine.places[fine.own..].iter().map(samples).collect();
     for (pop, c) in velocities.iter().enumerate() {
-        for ghost in &fine.places[fine.own..] {
-            let child = patch.child_number(*ghost);
-            let terms = passes[*stencil].child(patch.dim, patch.parent(*ghost), child, &has_values);
-            let terms = terms.expect("a ghost stands for a coarse cell").into_iter();
-            fill.push(terms.map(|(at, weight)| (value(coarse, pop, at).expect("it has values"), weight)));
+        for terms in &samples {
+            let of = |(at, weight): &(Place, f64)| (value(coarse, pop, *at).expect("it has values"), *weight);
+            fill.push(terms.iter().map(of));
         }
         for (cells, sums) in [coarse, fine].into_iter().zip(&mut stream) {
             for place in &cells.places {

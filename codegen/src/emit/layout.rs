@@ -6,7 +6,7 @@ use lbm_dsl::expr::Symbol;
 use super::formula::{Language, Printer, real_name};
 use super::view::{Carry, Kernel, Op, Pull, Reduce, Value, View};
 use super::walls::walls;
-use super::{Method, banner, jump};
+use super::{Method, banner, ghosts, jump};
 use crate::ir::{Output, Plan};
 
 /// How a target spells what the targets spell differently.
@@ -76,6 +76,7 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
         init,
         stream_collide: kernel(Role::StreamCollide, None),
         jump: method.jump.as_ref().map(|jump| jump::view(method, jump, kernel)),
+        ghosts: method.jump.as_ref().and_then(|jump| ghosts::view(method, jump, dialect, kernel)),
         solids: (!manifest.solid_rules.is_empty()).then(|| super::solids::view(method, |role| kernel(role, None))),
         opposites: opposites.join(", "),
         carry: method.jump.as_ref().map(|_| carry(manifest, kernel)),
@@ -151,6 +152,19 @@ fn rows(manifest: &Manifest) -> u32 {
     by * (1..=bz).rev().find(|planes| bz.is_multiple_of(*planes) && planes * plane <= SLAB_BYTES).unwrap_or(1)
 }
 
+/// Arithmetic without a signature, all of its outputs.
+pub fn formulas(manifest: &Manifest, plan: &Plan, dialect: &Dialect) -> Kernel {
+    let none = Signature {
+        role: Role::Collide,
+        symbol: plan.dag().name().into(),
+        args: Vec::new(),
+        cost: Default::default(),
+        threads: 0,
+        items_per_group: 0,
+    };
+    kernel(manifest, &none, Some((plan, plan.dag().outputs())), dialect)
+}
+
 fn kernel(
     manifest: &Manifest,
     signature: &Signature,
@@ -201,6 +215,13 @@ pub fn doc(layout: Layout, role: Role) -> &'static str {
         (_, Role::StreamCollideSolid) => {
             "Pulls, collides and stores the listed blocks, which have solids in them; neighbours may be walls."
         }
+        (_, Role::Restrict) => {
+            "What the listed refined blocks hold beside coarse cells, from what has streamed in on the finer level."
+        }
+        (_, Role::Send) => "From what has streamed in to what is interpolated, for the listed blocks.",
+        (_, Role::Prolong) => "Ghosts of the listed blocks, from what coarser blocks have sent.",
+        (_, Role::Hold) => "What the listed refined blocks hold, from the blocks that refine them.",
+        (_, Role::Keep) => "What the listed blocks have stays there for them to hold, now that they are refined.",
         (_, Role::Force) => "Force on solids along the links of the listed blocks, in the step that begins.",
         (_, Role::Look) => {
             "What each share of the listed blocks tells: a value that is not finite, a change of velocity."

@@ -182,6 +182,9 @@ fn doc(role: MeshRole) -> &'static str {
         MeshRole::Link => "What the children of a node have near.",
         MeshRole::Classify => "Neighbours of a leaf, and the kind of a node.",
         MeshRole::Number => "The place of a leaf among those whose paths cut corners of coarser cells.",
+        MeshRole::Hold => {
+            "Neighbours of what has data, refined or not, and where the level changes around it; children and parents by slot."
+        }
         MeshRole::Expand => {
             "Lists a leaf among those of its level, or the children of a node among the nodes of the next."
         }

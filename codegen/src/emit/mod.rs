@@ -3,7 +3,7 @@
 //! After: the text is finished. Rust decides here, the templates only lay out; a number is printed once, by `number`.
 //!
 //! - `number`, `formula`: constants and expressions as text
-//! - `view`: the strings that templates print; `layout`, `walls`, `jump`, `solids` and `banner` fill them in
+//! - `view`: the strings that templates print; `layout`, `walls`, `jump`, `ghosts`, `solids` and `banner` fill them in
 //! - `mesh`: kernels that change the forest, for both targets
 //! - `c`, `cuda`, `soa`, `rust`, `bindings`: what differs between the files
 
@@ -12,6 +12,7 @@ mod bindings;
 mod c;
 mod cuda;
 mod formula;
+mod ghosts;
 mod jump;
 mod layout;
 mod mesh;
@@ -54,12 +55,14 @@ pub struct Method<'a> {
     pub turned: Vec<Option<&'a Plan>>,
 }
 
-/// Arithmetic of a coupling of packets.
+/// Arithmetic of a coupling.
 pub struct Jump<'a> {
     /// The coupling.
     pub coupling: &'a Coupling,
-    /// What the packets of each population carry.
+    /// What the packets of each population carry; nothing for a coupling of ghosts.
     pub packets: Vec<&'a Plan>,
+    /// For a coupling of ghosts: what is interpolated, and what is averaged.
+    pub rescaled: Option<[&'a Plan; 2]>,
     /// Stencils of the model, with the arithmetic of each set of points.
     pub stencils: Vec<(&'a Stencil, Vec<&'a Plan>)>,
 }
@@ -99,9 +102,10 @@ pub fn extras(method: &Method) -> Vec<File> {
 }
 
 /// What the kernel templates of both targets include.
-const SHARED: [(&str, &str); 6] = [
+const SHARED: [(&str, &str); 7] = [
     ("carry", include_str!("../../../templates/shared/carry.c")),
     ("reduce", include_str!("../../../templates/shared/reduce.c")),
+    ("ghosts", include_str!("../../../templates/shared/ghosts.c")),
     ("jump", include_str!("../../../templates/shared/jump.c")),
     ("tables", include_str!("../../../templates/shared/tables.c")),
     ("nodes", include_str!("../../../templates/shared/nodes.c")),

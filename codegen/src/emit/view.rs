@@ -51,6 +51,8 @@ pub struct View {
     pub walls: Option<Walls>,
     /// Blocks at level jumps, if kernels for them are wanted.
     pub jump: Option<Jump>,
+    /// What is different about level jumps, if the coupling is one of ghosts.
+    pub ghosts: Option<Ghosts>,
     /// Blocks with solids in them, if kernels for them are wanted.
     pub solids: Option<Solids>,
     /// The opposite of each direction.
@@ -276,6 +278,67 @@ pub struct Reduce {
     pub set_of: String,
     /// The first component of the velocity, if the fields have one.
     pub velocity: Option<usize>,
+}
+
+/// Kernels and formulas of a coupling of ghosts.
+#[derive(Debug, Serialize)]
+pub struct Ghosts {
+    /// Layers of ghosts, in fine cells.
+    pub layers: u32,
+    /// The same in coarse cells.
+    pub reach: u32,
+    /// Means over cells that refine one.
+    pub restrict: Kernel,
+    /// What is to be interpolated.
+    pub send: Kernel,
+    /// Ghosts.
+    pub prolong: Kernel,
+    /// What refined blocks hold, from finer ones.
+    pub hold: Kernel,
+    /// The same while they are being refined.
+    pub keep: Kernel,
+    /// From populations of a coarse cell to what is interpolated.
+    pub fine: Kernel,
+    /// From populations of a fine cell to what is averaged.
+    pub coarse: Kernel,
+    /// Statements that keep compilers from complaining of parameters that the first does not use.
+    pub unused_fine: Vec<String>,
+    /// The same for the second.
+    pub unused_coarse: Vec<String>,
+    /// Name of the stencil.
+    pub stencil: String,
+    /// Its sets of points in order of preference.
+    pub sets: Vec<PointSet>,
+    /// Points of the largest of them.
+    pub most: usize,
+    /// Most samples of a ghost.
+    pub samples: usize,
+    /// Passes, x first.
+    pub axes: Vec<Pass>,
+    /// Name of the last of them.
+    pub top: String,
+}
+
+/// Points of a stencil and their weights.
+#[derive(Debug, Serialize)]
+pub struct PointSet {
+    /// How many there are.
+    pub count: usize,
+    /// Where they are, in cells towards the child.
+    pub points: String,
+    /// Their weights.
+    pub weights: String,
+}
+
+/// A pass of a stencil along an axis.
+#[derive(Debug, Serialize)]
+pub struct Pass {
+    /// The axis.
+    pub at: usize,
+    /// One more.
+    pub number: usize,
+    /// Name of the function for what its samples are.
+    pub below: String,
 }
 
 /// Kernels that move data when a forest changes, and that say how it should.

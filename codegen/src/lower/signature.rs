@@ -7,7 +7,7 @@ mod soa;
 use lbm_bundle as bundle;
 use lbm_bundle::{ABI, Arg, ArgType, Cost, Direction, Kernel, Layout, Manifest, Postfix, Role};
 use lbm_dsl::expr::{Compare, Expr, ExprId, Rational, Symbol};
-use lbm_dsl::model::levels::{Coupling, Rate};
+use lbm_dsl::model::levels::{Coupling, Exchange, Rate};
 use lbm_dsl::model::{Model, Param, Rule};
 use lbm_dsl::prove::{Findings, Transport};
 use num_traits::ToPrimitive;
@@ -79,10 +79,13 @@ pub fn manifest(model: &Model, options: &Options, findings: &Findings, cost: imp
     if !manifest.boundaries.is_empty() {
         roles.push(Role::StreamCollideWalls);
     }
-    if manifest.coupling.is_some() {
+    if let Some(coupling) = &manifest.coupling {
         roles.push(Role::StreamCollideJump);
         if !manifest.boundaries.is_empty() {
             roles.push(Role::StreamCollideJumpWalls);
+        }
+        if coupling.ghosts > 0 {
+            roles.extend([Role::Restrict, Role::Send, Role::Prolong, Role::Hold, Role::Keep]);
         }
         roles.extend([Role::Average, Role::Fill, Role::AverageFields, Role::FillFields, Role::Relocate, Role::Wish]);
     }
@@ -106,6 +109,10 @@ fn coupling(model: &Model, coupling: &Coupling) -> bundle::Coupling {
         name: coupling.name().into(),
         doc: coupling.doc().into(),
         rates: coupling.rates().iter().map(rate).collect(),
+        ghosts: match coupling.exchange() {
+            Exchange::Packets { .. } => 0,
+            Exchange::Ghosts { layers, .. } => *layers as u32,
+        },
     }
 }
 
@@ -158,6 +165,11 @@ pub fn role_name(role: Role) -> &'static str {
         Role::StreamCollideJump => "stream_collide_jump",
         Role::StreamCollideJumpWalls => "stream_collide_jump_walls",
         Role::StreamCollideSolid => "stream_collide_solid",
+        Role::Restrict => "restrict",
+        Role::Send => "send",
+        Role::Prolong => "prolong",
+        Role::Hold => "hold",
+        Role::Keep => "keep",
         Role::Force => "force",
         Role::Look => "look",
         Role::Sums => "sums",
@@ -221,10 +233,43 @@ fn kernel(model: &Model, manifest: &Manifest, role: Role, arithmetic: Cost) -> K
             arg("wall_values", ArgType::Reals, values),
         ]
     };
+    let ghosts = manifest.coupling.as_ref().is_some_and(|coupling| coupling.ghosts > 0);
+    let table = |name| ghost_table(manifest, name);
     let mut args = match role {
         Role::Init => vec![ids, count, arg("fields", ArgType::Reals, fields), dst],
         Role::StreamCollide => vec![ids, count, neighbours, src, dst],
         Role::StreamCollideWalls => [vec![ids, count, neighbours], wall_args().to_vec(), vec![src, dst]].concat(),
+        Role::StreamCollideJump if ghosts => {
+            let tables = ["sides", "corners", "held", "saved"].map(table);
+            [vec![ids, count, neighbours], tables.to_vec(), vec![src, dst]].concat()
+        }
+        Role::StreamCollideJumpWalls if ghosts => {
+            let tables = ["sides", "corners", "held"].map(table);
+            [vec![ids, count, neighbours], tables.to_vec(), wall_args().to_vec(), vec![table("saved"), src, dst]]
+                .concat()
+        }
+        Role::Restrict => {
+            [vec![ids, count], ["sides", "parts", "corners", "held", "saved"].map(table).to_vec(), vec![dst]].concat()
+        }
+        Role::Send => {
+            [vec![ids, count, neighbours], ["sides", "corners", "held", "saved"].map(table).to_vec()].concat()
+        }
+        Role::Prolong => {
+            let tables = ["sides", "uppers", "corners", "held"].map(table);
+            let saved = Arg { ty: ArgType::Reals, ..table("saved") };
+            [vec![ids, count, neighbours], tables.to_vec(), vec![saved, dst]].concat()
+        }
+        Role::Hold => {
+            let whole = arg("whole", ArgType::Int, "1 for all cells, 0 for those that no step gives".into());
+            let mut sets = both_sets(manifest);
+            sets[0].doc = "bit 0: which set is current on the level of the blocks; bit 1: on the next finer one".into();
+            [vec![ids, count], ["sides", "parts", "held"].map(table).to_vec(), vec![whole], sets.to_vec()].concat()
+        }
+        Role::Keep => {
+            let tables = ["children", "roots", "held"].map(table);
+            let [nodes, levels, _] = node_args().try_into().expect("three tables");
+            [vec![ids, count, nodes, levels], tables.to_vec(), both_sets(manifest).to_vec()].concat()
+        }
         Role::StreamCollideJump => [vec![ids, count, neighbours], jump_args(manifest, None)].concat(),
         Role::StreamCollideJumpWalls => [vec![ids, count, neighbours], jump_args(manifest, Some(wall_args()))].concat(),
         Role::StreamCollideSolid => {
@@ -286,7 +331,7 @@ fn kernel(model: &Model, manifest: &Manifest, role: Role, arithmetic: Cost) -> K
             arg("dst", ArgType::RealsOut, format!("populations after the collision [{q}][count], lattice units")),
         ],
     };
-    if role.is_arithmetic() && role != Role::Force {
+    if (role.is_arithmetic() && role != Role::Force) || matches!(role, Role::Restrict | Role::Send | Role::Prolong) {
         args.extend(param_args(model, role));
     }
     Kernel {
@@ -379,6 +424,36 @@ fn jump_args(manifest: &Manifest, walls: Option<[Arg; 2]>) -> Vec<Arg> {
     forest.into_iter().chain(walls.into_iter().flatten()).chain(last).collect()
 }
 
+/// An argument of a kernel of ghosts.
+fn ghost_table(manifest: &Manifest, name: &str) -> Arg {
+    let (q, cells, parts) = (manifest.q(), manifest.cells(), 1 << manifest.dim);
+    let (ty, doc) = match name {
+        "sides" => (ArgType::Ints, "bit p: the level changes at place p around each slot [slot]".into()),
+        "parts" => (ArgType::Ints, format!("slots of the blocks that refine each refined one [slot - held][{parts}]")),
+        "uppers" => {
+            (ArgType::Ints, format!("slot of the block that each slot refines, times {parts}, and its octant [slot]"))
+        }
+        "corners" => (ArgType::Ints, "place in `saved` of each slot with another level near [slot], or -1".into()),
+        "children" => (ArgType::Ints, "first of the nodes that refine each node [node], or -1".into()),
+        "roots" => (ArgType::Int, "number of roots".into()),
+        "held" => (ArgType::Int, "the first of the slots that refined blocks hold".into()),
+        "saved" => (ArgType::RealsOut, format!("what is kept for other levels [corner][{q}][{cells}], lattice units")),
+        _ => unreachable!("there is no table `{name}`"),
+    };
+    Arg { name: name.into(), ty, doc }
+}
+
+/// Which set is current on each level, and both.
+fn both_sets(manifest: &Manifest) -> [Arg; 3] {
+    let (q, cells) = (manifest.q(), manifest.cells());
+    let set = |at: usize| {
+        let doc = format!("set {at} of post-collision populations [slot][{q}][{cells}], lattice units");
+        Arg { name: format!("populations_{at}"), ty: ArgType::RealsOut, doc }
+    };
+    let sets = Arg { name: "sets".into(), ty: ArgType::Int, doc: "bit l: which set is current on level l".into() };
+    [sets, set(0), set(1)]
+}
+
 /// What a kernel takes to know a slot's node.
 fn node_args() -> Vec<Arg> {
     let ints = |name: &str, doc: &str| Arg { name: name.into(), ty: ArgType::Ints, doc: doc.into() };
@@ -391,15 +466,8 @@ fn node_args() -> Vec<Arg> {
 
 /// What a kernel takes that moves data between levels, behind the table of neighbours.
 fn carry_args(manifest: &Manifest) -> Vec<Arg> {
-    let (q, cells) = (manifest.q(), manifest.cells());
-    let arg = |name: &str, ty, doc: String| Arg { name: name.into(), ty, doc };
-    let set = |at: usize| {
-        let doc = format!("set {at} of post-collision populations [slot][{q}][{cells}], lattice units");
-        arg(&format!("populations_{at}"), ArgType::RealsOut, doc)
-    };
     let [nodes, levels, _] = node_args().try_into().expect("three tables");
-    let sets = "bit l: which set is current on level l".into();
-    vec![parts_arg(manifest), nodes, levels, arg("sets", ArgType::Int, sets), set(0), set(1)]
+    [vec![parts_arg(manifest), nodes, levels], both_sets(manifest).to_vec()].concat()
 }
 
 /// What the kernel of wishes takes behind the fields.

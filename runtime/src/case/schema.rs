@@ -77,10 +77,7 @@ pub(super) const KEYS: &[Key] = &[
     key("refinement.coarsest", "the coarsest level: 0 unless given"),
     key("refinement.memory", "memory that the grid may take: \"8 GiB\"; else most of what the device has"),
     key("refinement.boxes", "boxes with a level of their own: { level = 1, from = [0, 0], to = [16, 16] }"),
-    key(
-        "refinement.coupling",
-        "what crosses level jumps: volumetric_shifted (the default) or another coupling of packets",
-    ),
+    key("refinement.coupling", "what crosses level jumps: volumetric_shifted (the default) or another coupling"),
     key("stop.steps", "most time steps of the coarsest level"),
     key("stop.time", "longest time"),
     key(

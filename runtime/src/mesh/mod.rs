@@ -212,20 +212,23 @@ impl Grid {
         roots::check(dim, count, faces)?;
         let bundle = kernels::mesh_bundle(dim, device.target())?;
         let roots: usize = count.iter().product();
+        let holds = holds(manifest);
         let mut slots = if room.all { room.most } else { (roots + 1).min(room.most) };
         let (forest, refused) = loop {
-            let mut forest = Forest::new(device, &bundle, count, faces, Pool::with_slots(dim, roots, slots))?;
+            let mut forest = Forest::new(device, &bundle, count, faces, Pool::with_slots(dim, roots, slots), holds)?;
             let refused = set_up(&mut forest)?;
-            if refused == 0 || slots == room.most {
+            // Slots that refined nodes hold are behind all others: there should be no more of these than it takes.
+            let spare = holds && !room.all && forest.most_used() + 1 < slots;
+            if (refused == 0 && !spare) || slots == room.most {
                 forest.reorder(&mut ())?;
                 break (forest, refused);
             }
-            slots = (2 * slots + (1 << dim)).min(room.most);
+            slots = if refused == 0 { forest.most_used() + 1 } else { (2 * slots + (1 << dim)).min(room.most) };
         };
         let periodic = std::array::from_fn(|axis| {
             axis >= dim || Face::of_axis(axis).iter().all(|face| faces[face.index()] == Behind::Periodic)
         });
-        let slots = if room.all { forest.pool().slots } else { forest.leaves() };
+        let slots = if room.all || holds { forest.pool().data_slots(holds) } else { forest.leaves() };
         Ok((Grid { size, block, periodic, slots, forest, leaves: OnceLock::new() }, refused))
     }
 
@@ -268,7 +271,7 @@ impl Grid {
         self.block.iter().product()
     }
 
-    /// Data slots: one for each leaf, and those that are free.
+    /// Data slots: one for each leaf, those that are free, and those that refined nodes hold.
     pub fn slots(&self) -> usize {
         self.slots
     }
@@ -276,6 +279,11 @@ impl Grid {
     /// Number of leaves.
     pub fn leaf_count(&self) -> usize {
         self.forest.leaves()
+    }
+
+    /// The first slot that refined blocks hold and the number of roots, if they hold any.
+    pub(crate) fn held(&self) -> Option<[usize; 2]> {
+        self.forest.holds().then(|| [self.forest.pool().slots, self.levels()[0].nodes.len()])
     }
 
     /// The forest of the blocks.
@@ -315,7 +323,7 @@ impl Grid {
         self.forest.tables()
     }
 
-    /// Number of leaves whose paths cut corners of coarser cells.
+    /// Number of slots that keep something for other levels: those with a place in [`Tables::corners`].
     pub fn corners(&self) -> usize {
         self.forest.corners()
     }
@@ -324,6 +332,11 @@ impl Grid {
     pub fn notices(&self) -> &[String] {
         self.forest.notices()
     }
+}
+
+/// Whether refined blocks hold data, for ghosts.
+pub(crate) fn holds(manifest: &Manifest) -> bool {
+    manifest.coupling.as_ref().is_some_and(|coupling| coupling.ghosts > 0)
 }
 
 /// Blocks along each axis of a box of so many cells.

@@ -85,8 +85,9 @@ impl Restart {
         if !own.iter().map(|leaf| &leaf.block).eq(&self.leaves) {
             return Err(self.broken("its blocks do not cover the domain"));
         }
-        let bytes = |layout: Layout| (layout.slot_len() * manifest.real.bytes() * own.len()) as u64;
-        let (populations, fields) = (bytes(Layout::populations(&manifest)), bytes(Layout::fields(&manifest)));
+        let bytes = |layout: Layout, blocks: usize| (layout.slot_len() * manifest.real.bytes() * blocks) as u64;
+        let populations = bytes(Layout::populations(&manifest), flow.stored_blocks());
+        let fields = bytes(Layout::fields(&manifest), own.len());
         for section in self.head.sections.clone().iter().skip(1) {
             match section.name.as_str() {
                 POPULATIONS => {

@@ -153,6 +153,7 @@ impl Simulation {
             current: self.levels.iter().map(|level| level.current).collect(),
             kept: self.kept.as_mut().map(|kept| &mut kept.fields),
             spare: &mut self.fields.macroscopic,
+            held: self.grid.held(),
         };
         let outcome = self.grid.forest_mut().adapt(levels, &mut data)?;
         self.adaptations.add(outcome);
@@ -175,14 +176,17 @@ impl Simulation {
             current: self.levels.iter().map(|level| level.current).collect(),
             kept: self.kept.as_mut().map(|kept| &mut kept.fields),
             spare: &mut self.fields.macroscopic,
+            held: self.grid.held(),
         };
         // Finer levels have the same set current after every step; the coarsest may have the other.
         let set = data.current.get(1).copied().unwrap_or(data.current[0]);
         if data.current[0] != set {
-            let leaves = self.grid.levels()[0].leaves.clone();
-            let tables = self.grid.tables();
-            let ids = Given::ReadFrom(&tables.leaves, leaves.start);
-            data.relocate(ids, leaves.len(), self.grid.forest().every(), data.current[0])?;
+            let (tables, listed) = (self.grid.tables(), &self.grid.levels()[0]);
+            let held = if data.held.is_some() { listed.held.clone() } else { 0..0 };
+            for (ids, range) in [(&tables.leaves, listed.leaves.clone()), (&tables.held, held)] {
+                let ids = Given::ReadFrom(ids, range.start);
+                data.relocate(ids, range.len(), self.grid.forest().every(), data.current[0])?;
+            }
             data.current[0] = set;
         }
         self.grid.forest_mut().reorder(&mut data)?;

@@ -2,10 +2,11 @@
 
 use lbm_bundle::Role;
 
+use super::ghosts::hold;
 use crate::device::Buffer;
 use crate::kernels::{Given, KernelError, Program};
 use crate::layout::Layout;
-use crate::mesh::forest::{Carry, Change, Moves, Tables};
+use crate::mesh::forest::{Carry, Change, Held, Moves, Tables};
 
 /// The two sets of populations of a forest that changes, and fields that are kept.
 pub(super) struct Populations<'a> {
@@ -17,6 +18,8 @@ pub(super) struct Populations<'a> {
     pub(super) kept: Option<&'a mut Buffer>,
     /// An array of their shape whose content is no longer needed.
     pub(super) spare: &'a mut Buffer,
+    /// The first slot that refined blocks hold and the number of roots, if they hold any.
+    pub(super) held: Option<[usize; 2]>,
 }
 
 impl Populations<'_> {
@@ -50,6 +53,9 @@ impl Populations<'_> {
         from: &Buffer,
         source: usize,
     ) -> Result<(), KernelError> {
+        if count == 0 {
+            return Ok(());
+        }
         let [first, second] = &mut *self.sets;
         let (src, dst) = if source == 0 { (first, second) } else { (second, first) };
         let components = Layout::populations(self.program.manifest()).components();
@@ -78,6 +84,13 @@ fn relocate(
 }
 
 impl Carry for Populations<'_> {
+    fn prepare(&mut self, Held { levels, tables }: Held<'_>) -> Result<(), KernelError> {
+        match self.held {
+            Some([first, _]) => hold(self.program, self.sets, &self.current, tables, levels, first, false),
+            None => Ok(()),
+        }
+    }
+
     fn average(&mut self, Change { slots, count, parts, tables }: Change<'_>) -> Result<(), KernelError> {
         if let Some(kept) = &mut self.kept {
             let given = vec![
@@ -105,17 +118,28 @@ impl Carry for Populations<'_> {
         }
         let (program, mut given) = self.between_levels(slots, parts, count, tables);
         given.push(("neighbours", Given::Read(&tables.neighbours)));
-        program.launch(Role::Fill, count, given)
+        program.launch(Role::Fill, count, given)?;
+        let Some([first, roots]) = self.held else { return Ok(()) };
+        let (program, mut given) = self.between_levels(slots, parts, count, tables);
+        given.retain(|(name, _)| *name != "parts");
+        given.extend([
+            ("children", Given::Read(&tables.child)),
+            ("roots", Given::Int(roots as i32)),
+            ("held", Given::Int(first as i32)),
+        ]);
+        program.launch(Role::Keep, count, given)
     }
 
     /// All levels must have the same current set; afterwards it is the other one.
-    fn reorder(&mut self, Moves { slots, count, from }: Moves<'_>) -> Result<(), KernelError> {
+    fn reorder(&mut self, moves: Moves<'_>) -> Result<(), KernelError> {
         if let Some(kept) = &mut self.kept {
             let components = Layout::fields(self.program.manifest()).components();
-            relocate(self.program, (Given::Read(slots), count), from, components, kept, self.spare)?;
+            let slots = (Given::Read(moves.slots), moves.count);
+            relocate(self.program, slots, moves.from, components, kept, self.spare)?;
             std::mem::swap(&mut **kept, self.spare);
         }
         let source = self.current.first().copied().unwrap_or(0);
-        self.relocate(Given::Read(slots), count, from, source)
+        self.relocate(Given::Read(moves.slots), moves.count, moves.from, source)?;
+        self.relocate(Given::Read(moves.held), moves.held_count, moves.every, source)
     }
 }

@@ -50,20 +50,40 @@ fn write<E: From<StepError>>(
 }
 
 impl Simulation {
-    /// The bytes of the current populations, leaf by leaf in the order of [`crate::mesh::Grid::leaves`], each
-    /// `[direction][cell]`.
-    pub fn read_populations(&self, each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
-        let current = |level: usize| &self.fields.populations[self.levels[level].current];
-        read(self, Layout::populations(self.manifest()), current, each)
+    /// How many blocks [`Self::read_populations`] gives.
+    pub fn stored_blocks(&self) -> usize {
+        let held = |level: &crate::mesh::forest::Level| if self.grid.forest().holds() { level.held.len() } else { 0 };
+        self.grid.leaf_count() + self.grid.levels().iter().map(held).sum::<usize>()
     }
 
-    /// Sets the populations of all leaves, in the order and form of [`Self::read_populations`], and the step.
+    /// The bytes of the current populations, leaf by leaf in the order of [`crate::mesh::Grid::leaves`], each
+    /// `[direction][cell]`; then of what refined blocks hold, if they do, level by level along the curve.
+    pub fn read_populations(&self, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        let layout = Layout::populations(self.manifest());
+        let current = |level: usize| &self.fields.populations[self.levels[level].current];
+        read(self, layout, current, &mut each)?;
+        let mut bytes = vec![0; layout.slot_len() * self.manifest().real.bytes()];
+        for (level, slot) in self.grid.forest().read_held().map_err(io::Error::other)? {
+            current(level).read_raw(slot.index() * layout.slot_len(), &mut bytes).map_err(io::Error::other)?;
+            each(&bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Sets all populations, in the order and form of [`Self::read_populations`], and the step.
     pub fn write_populations<E: From<StepError>>(
         &mut self,
         step: u64,
-        next: impl FnMut(&mut [u8]) -> Result<(), E>,
+        mut next: impl FnMut(&mut [u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        write(&self.grid, Layout::populations(self.program.manifest()), &mut self.fields.populations[0], next)?;
+        let layout = Layout::populations(self.program.manifest());
+        let mut bytes = vec![0; layout.slot_len() * self.program.manifest().real.bytes()];
+        let to = &mut self.fields.populations[0];
+        write(&self.grid, layout, to, &mut next)?;
+        for (_, slot) in self.grid.forest().read_held().map_err(StepError::from)? {
+            next(&mut bytes)?;
+            to.write_raw(slot.index() * layout.slot_len(), &bytes).map_err(StepError::from)?;
+        }
         self.levels.iter_mut().for_each(|level| level.current = 0);
         self.step = step;
         Ok(())

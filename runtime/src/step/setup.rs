@@ -167,7 +167,7 @@ pub(super) fn room(
     let kept = if adaptivity.keeps { Layout::fields(manifest).slot_len() * manifest.real.bytes() } else { 0 };
     let of_slot = Fields::bytes_of_slot(manifest) + kept;
     let most = roots.saturating_mul(1usize.checked_shl((dim * adaptivity.levels.end()) as u32).unwrap_or(usize::MAX));
-    let pool = Pool::within(dim, roots, memory, of_slot);
+    let pool = Pool::within(dim, roots, memory, of_slot, mesh::holds(manifest));
     Ok(Room { most: pool.slots.min(most.saturating_add(1 << dim)), all: adaptivity.during.is_some() })
 }
 

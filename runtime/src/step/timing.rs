@@ -15,16 +15,38 @@ pub enum Phase {
     StreamCollideJumpWalls,
     /// Blocks with solids in them.
     StreamCollideSolid,
+    /// Cells that refined blocks hold.
+    StreamCollideHeld,
+    /// Means over finer cells.
+    Restrict,
+    /// What is to be interpolated to ghosts.
+    Send,
+    /// Ghosts.
+    Prolong,
 }
 
 impl Phase {
     /// All phases in the order of a step.
-    pub const ALL: [Phase; 5] = [
+    pub const ALL: [Phase; 9] = [
         Phase::StreamCollide,
         Phase::StreamCollideWalls,
         Phase::StreamCollideJump,
         Phase::StreamCollideJumpWalls,
         Phase::StreamCollideSolid,
+        Phase::StreamCollideHeld,
+        Phase::Restrict,
+        Phase::Send,
+        Phase::Prolong,
+    ];
+
+    /// Those in which populations stream.
+    pub(super) const STREAMING: [Phase; 6] = [
+        Phase::StreamCollide,
+        Phase::StreamCollideWalls,
+        Phase::StreamCollideJump,
+        Phase::StreamCollideJumpWalls,
+        Phase::StreamCollideSolid,
+        Phase::StreamCollideHeld,
     ];
 
     /// Name as in reports.
@@ -35,6 +57,10 @@ impl Phase {
             "stream_collide_jump",
             "stream_collide_jump_walls",
             "stream_collide_solid",
+            "stream_collide_held",
+            "restrict",
+            "send",
+            "prolong",
         ][self as usize]
     }
 }
@@ -47,7 +73,7 @@ pub struct Timings {
     seconds: f64,
     adapting: f64,
     sampled: u64,
-    phases: [f64; 5],
+    phases: [f64; Phase::ALL.len()],
     /// Marks before and after phases whose times have not been asked for yet.
     pending: Vec<(Phase, Mark, Mark)>,
 }

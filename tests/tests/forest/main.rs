@@ -13,7 +13,7 @@ use lbm_runtime::mesh::{Behind, Face, WallId};
 use lbm_tests::compiled::Random;
 use lbm_tests::flows::devices;
 use lbm_tests::forest::{Block, Domain, Expected, Forest as Oracle, Room};
-use tables::{Copy, blocks, check, domain, forest, ints, wish};
+use tables::{Copy, blocks, check, check_held, domain, forest, holding, ints, wish};
 
 /// Wishes of the leaves in a round: noise, a ball that moves, everything coarse, or everything fine.
 fn wishes(oracle: &Oracle, finest: u32, round: usize, random: &mut Random) -> BTreeMap<Block, u32> {
@@ -43,6 +43,7 @@ fn rounds(domain: Domain, pool: Pool, finest: u32, count: usize) {
     devices.push(Device::host(1).expect("a host"));
     let mut forests: Vec<Forest> =
         devices.iter().map(|device| forest(device, &domain, pool).expect("room for the roots")).collect();
+    let mut holding = holding(&devices[0], &domain, pool).expect("room for the roots");
     let mut oracle = Oracle::new(domain);
     let mut contents = Contents::of(&forests[0], domain);
     let mut random = Random(domain.roots.iter().sum::<usize>() as u64 + count as u64);
@@ -52,7 +53,7 @@ fn rounds(domain: Domain, pool: Pool, finest: u32, count: usize) {
         let (coarsest, finest) = (u32::from(round % 40 > 33), finest - u32::from(round % 50 > 44));
         let mut want = wishes(&oracle, finest, round, &mut random);
         let frozen: HashSet<Block> = want.keys().copied().filter(|_| random.draw() > 0.95).collect();
-        forests.iter_mut().for_each(|forest| wish(forest, &want, &frozen));
+        forests.iter_mut().chain([&mut holding]).for_each(|forest| wish(forest, &want, &frozen));
         want.retain(|block, _| !frozen.contains(block));
         want.values_mut().for_each(|want| *want = (*want).clamp(coarsest, finest));
         let levels = coarsest as usize..=finest as usize;
@@ -72,8 +73,12 @@ fn rounds(domain: Domain, pool: Pool, finest: u32, count: usize) {
             assert_eq!(forest.adapt(levels.clone(), &mut ()).expect("a change"), outcome);
             assert!(Copy::of(forest) == first, "round {round} in {domain:?} on {}", device.describe());
         }
+        assert_eq!(holding.adapt(levels, &mut ()).expect("a change"), outcome);
+        check_held(&holding, &oracle);
         if round.is_multiple_of(9) {
             reorder(&mut forests, &oracle, &mut contents);
+            holding.reorder(&mut ()).expect("an order");
+            check_held(&holding, &oracle);
         }
         sum.asked += outcome.asked;
         sum.refined += outcome.refined;
@@ -133,7 +138,7 @@ fn a_corner_is_refined_to_the_tenth_level() {
         assert_eq!(forest.levels().len(), 10);
         check(&forest, &oracle);
         assert!(oracle.is_balanced_by_pairs());
-        assert_eq!(forest.bytes(), forest.pool().bytes(domain.dim, oracle.levels()[0].len()));
+        assert_eq!(forest.bytes(), forest.pool().bytes(domain.dim, oracle.levels()[0].len(), false));
     }
 }
 

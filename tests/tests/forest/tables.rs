@@ -26,7 +26,13 @@ pub fn domain(roots: &[usize], periodic: &[bool]) -> Domain {
 /// A forest of roots.
 pub fn forest(device: &Device, domain: &Domain, pool: Pool) -> Result<Forest, ForestError> {
     let bundle = mesh::bundle(domain.dim as u32, device.target());
-    Forest::new(device, &bundle, domain.roots, domain.faces, pool)
+    Forest::new(device, &bundle, domain.roots, domain.faces, pool, false)
+}
+
+/// The same where refined nodes hold data.
+pub fn holding(device: &Device, domain: &Domain, pool: Pool) -> Result<Forest, ForestError> {
+    let bundle = mesh::bundle(domain.dim as u32, device.target());
+    Forest::new(device, &bundle, domain.roots, domain.faces, pool, true)
 }
 
 /// What an array of integers holds.
@@ -182,4 +188,49 @@ pub fn check(forest: &Forest, oracle: &Oracle) {
     let used = child.iter().filter(|child| **child >= 0).map(|child| (child - roots) / parts);
     let all: HashSet<i32> = ints(&tables.free_families)[..free.families].iter().copied().chain(used).collect();
     assert!(all.len() == pool.families && all.iter().all(|family| (0..pool.families as i32).contains(family)));
+}
+
+/// Compares what a forest says of the data that refined nodes hold with the definition.
+pub fn check_held(forest: &Forest, oracle: &Oracle) {
+    let tables = forest.tables();
+    let [child, slot, neighbours, sides] = [&tables.child, &tables.slot, &tables.neighbours, &tables.sides].map(ints);
+    let [parts, uppers, corners, held] = [&tables.parts, &tables.uppers, &tables.corners, &tables.held].map(ints);
+    let (children, places) = (1 << oracle.domain.dim, 3usize.pow(oracle.domain.dim as u32));
+    let numbers: HashMap<Block, i32> = blocks(forest).into_iter().map(|(node, block)| (block, node)).collect();
+    let (roots, first) = (oracle.levels()[0].len() as i32, forest.pool().slots as i32);
+    let slot_of = |block: &Block| match (child[numbers[block] as usize], slot[numbers[block] as usize]) {
+        (-1, slot) => slot,
+        (child, _) => first + (child - roots) / children as i32,
+    };
+    let slots: HashMap<Block, i32> = numbers.keys().map(|block| (*block, slot_of(block))).collect();
+    let of_slots: HashMap<i32, Block> = slots.iter().map(|(block, slot)| (*slot, *block)).collect();
+    assert_eq!(of_slots.len(), slots.len(), "no slot is shared");
+    let mut listed = vec![];
+    let mut kept = 0;
+    for block in oracle.levels().into_iter().flatten() {
+        let (own, is_refined) = (slots[&block] as usize, oracle.refined.contains(&block));
+        let around = oracle.near(block, &slots);
+        assert_eq!(neighbours[own * places..][..places], around, "neighbours of {block:?}");
+        let refined = |slot: i32| slot >= 0 && oracle.refined.contains(&of_slots[&slot]);
+        let side = |slot: i32| if is_refined { slot >= 0 && !refined(slot) } else { slot == NONE };
+        let expected = (0..places).filter(|at| side(around[*at])).map(|at| 1 << at).sum::<i32>();
+        assert_eq!(sides[own], expected, "where the level changes around {block:?}");
+        let at_jump = expected != 0 || (!is_refined && around.iter().any(|slot| refined(*slot)));
+        assert_eq!(corners[own], if at_jump { kept } else { -1 }, "place of {block:?} among those at jumps");
+        kept += i32::from(at_jump);
+        if block.level == 0 {
+            assert_eq!(uppers[own], -1);
+        }
+        if is_refined {
+            listed.push(own as i32);
+            for (octant, part) in oracle.domain.children(block).iter().enumerate() {
+                assert_eq!(parts[(own - first as usize) * children + octant], slots[part]);
+                assert_eq!(uppers[slots[part] as usize], (own * children + octant) as i32);
+            }
+        }
+    }
+    assert_eq!(forest.corners() as i32, kept);
+    assert_eq!(held[..listed.len()], listed, "refined nodes, along the curve");
+    let told: Vec<i32> = forest.read_held().expect("slots").into_iter().map(|(_, slot)| slot.0 as i32).collect();
+    assert_eq!(told, listed);
 }

@@ -26,6 +26,14 @@ pub struct Change<'a> {
     pub tables: &'a Tables,
 }
 
+/// What has data while a forest is about to change.
+pub struct Held<'a> {
+    /// Where each level is listed.
+    pub levels: &'a [Level],
+    /// The forest at this moment.
+    pub tables: &'a Tables,
+}
+
 /// Blocks whose data move to other slots.
 pub struct Moves<'a> {
     /// The slots that are filled: 0 to `count`.
@@ -34,10 +42,19 @@ pub struct Moves<'a> {
     pub count: usize,
     /// `from[slot]`: the slot where the data were.
     pub from: &'a Buffer,
+    /// The slots of refined nodes that hold data, which stay where they are.
+    pub held: &'a Buffer,
+    /// How many: none where refined nodes hold no data.
+    pub held_count: usize,
+    /// `every[slot]` is that slot.
+    pub every: &'a Buffer,
 }
 
 /// What moves data when a forest changes. `()` moves none.
 pub trait Carry {
+    /// Before the first change: fills what refined nodes hold and nobody has needed so far.
+    fn prepare(&mut self, held: Held<'_>) -> Result<(), KernelError>;
+
     /// Fills coarse blocks from their children, which go.
     fn average(&mut self, change: Change<'_>) -> Result<(), KernelError>;
 
@@ -49,6 +66,10 @@ pub trait Carry {
 }
 
 impl Carry for () {
+    fn prepare(&mut self, _: Held<'_>) -> Result<(), KernelError> {
+        Ok(())
+    }
+
     fn average(&mut self, _: Change<'_>) -> Result<(), KernelError> {
         Ok(())
     }
@@ -125,6 +146,7 @@ impl Forest {
         }
         nodes.truncate(nodes.iter().position(|count| *count == 0).unwrap_or(nodes.len()));
 
+        carry.prepare(Held { levels: &self.levels, tables: &self.tables })?;
         self.coarsen(outcome.asked..outcome.asked + outcome.coarsened, carry)?;
         if outcome.coarsened > 0 && outcome.refined > 0 {
             for level in 0..self.levels.len() {
@@ -159,7 +181,14 @@ impl Forest {
             ("free_slots", Given::Write(&mut self.tables.free_slots)),
         ];
         self.program.launch(MeshRole::Clear, self.free.slots, given)?;
-        carry.reorder(Moves { slots: &self.work.every, count: leaves, from: &self.work.coarse })?;
+        carry.reorder(Moves {
+            slots: &self.work.every,
+            count: leaves,
+            from: &self.work.coarse,
+            held: &self.tables.held,
+            held_count: if self.holds { all - leaves } else { 0 },
+            every: &self.work.every,
+        })?;
         let nodes: Vec<usize> = self.levels.iter().map(|level| level.nodes.len()).collect();
         self.renew(&nodes)
     }
@@ -303,6 +332,7 @@ impl Forest {
         self.program.launch(MeshRole::Split, count, given)?;
         self.free.families -= count;
         self.free.slots -= count * self.parts();
+        self.least_free = self.least_free.min(self.free.slots);
         carry.fill(Change { slots: &self.work.coarse, count, parts: &self.work.parts, tables: &self.tables })?;
         let given = vec![
             ("ids", Given::Read(&self.work.picked)),
@@ -321,7 +351,7 @@ impl Forest {
     /// Links, neighbours, kinds and lists, from the roots down; `nodes` says how many each level has.
     pub(super) fn renew(&mut self, nodes: &[usize]) -> Result<(), ForestError> {
         let mut levels: Vec<Level> = vec![];
-        let (mut first, mut first_leaf) = (0, 0);
+        let (mut first, mut first_leaf, mut first_held) = (0, 0, 0);
         for (level, &count) in nodes.iter().enumerate() {
             let next = nodes.get(level + 1).copied().unwrap_or(0);
             let (listed, leaf_count) = (first..first + count, count - next / self.parts());
@@ -336,15 +366,20 @@ impl Forest {
                 ("slot", Given::Read(&self.tables.slot)),
                 ("first_leaf", Given::Int(first_leaf as i32)),
                 ("leaf_count", Given::Int(leaf_count as i32)),
+                ("first_held", Given::Int(first_held as i32)),
                 ("first_next", Given::Int(listed.end as i32)),
+                ("roots", Given::Int(self.roots as i32)),
+                ("slots", Given::Int(self.pool.slots as i32)),
                 ("leaves", Given::Write(&mut self.tables.leaves)),
+                ("held", Given::Write(&mut self.tables.held)),
                 ("order", Given::Write(&mut self.tables.order)),
             ];
             self.program.launch(MeshRole::Expand, count, given)?;
             self.link(listed.clone())?;
             let leaves = first_leaf..first_leaf + leaf_count;
-            (first, first_leaf) = (listed.end, leaves.end);
-            levels.push(Level { nodes: listed, leaves, ..Level::default() });
+            let held = first_held..first_held + count - leaf_count;
+            (first, first_leaf, first_held) = (listed.end, leaves.end, held.end);
+            levels.push(Level { nodes: listed, leaves, held, ..Level::default() });
         }
         let begins = self.begins()?;
         for (at, level) in levels.iter_mut().enumerate() {
@@ -352,17 +387,42 @@ impl Forest {
             level.groups = std::array::from_fn(|group| begin(group)..begin(group + 1));
         }
         self.levels = levels;
+        if self.holds {
+            self.hold()?;
+        }
         self.number_corners()
     }
 
-    /// The places of leaves among those whose paths cut corners.
+    /// Slots and neighbours of what has data, where refined nodes have.
+    fn hold(&mut self) -> Result<(), KernelError> {
+        let all = self.nodes();
+        let given = vec![
+            ("nodes", Given::Read(&self.tables.order)),
+            ("count", Given::Int(all as i32)),
+            ("near", Given::Read(&self.tables.near)),
+            ("child", Given::Read(&self.tables.child)),
+            ("parent", Given::Read(&self.tables.parent)),
+            ("slot", Given::Read(&self.tables.slot)),
+            ("roots", Given::Int(self.roots as i32)),
+            ("slots", Given::Int(self.pool.slots as i32)),
+            ("data", Given::Write(&mut self.tables.data)),
+            ("neighbours", Given::Write(&mut self.tables.neighbours)),
+            ("sides", Given::Write(&mut self.tables.sides)),
+            ("corner", Given::Write(&mut self.work.corner)),
+            ("parts", Given::Write(&mut self.tables.parts)),
+            ("uppers", Given::Write(&mut self.tables.uppers)),
+        ];
+        self.program.launch(MeshRole::Hold, all, given)
+    }
+
+    /// The places of slots among those at corners, or at level jumps where refined nodes hold data.
     fn number_corners(&mut self) -> Result<(), ForestError> {
         let all = self.nodes();
         self.rank(0..all, Class::Corner)?;
         let given = vec![
             ("nodes", Given::Read(&self.tables.order)),
             ("count", Given::Int(all as i32)),
-            ("slot", Given::Read(&self.tables.slot)),
+            ("slot", Given::Read(if self.holds { &self.tables.data } else { &self.tables.slot })),
             ("corner", Given::Read(&self.work.corner)),
             ("rank", Given::Read(&self.work.rank)),
             ("corners", Given::Write(&mut self.tables.corners)),

@@ -47,7 +47,7 @@ use std::ops::Range;
 use lbm_bundle::mesh::{Group, MeshBundle, MeshRole};
 use rayon::prelude::*;
 
-pub use adapt::{Carry, Change, Moves, Outcome};
+pub use adapt::{Carry, Change, Held, Moves, Outcome};
 pub use error::ForestError;
 pub use pool::Pool;
 pub use tables::{Tables, Wishes};
@@ -70,6 +70,8 @@ pub struct Level {
     pub nodes: Range<usize>,
     /// Its leaves, in [`Tables::leaves`].
     pub leaves: Range<usize>,
+    /// Its refined nodes, in [`Tables::held`].
+    pub held: Range<usize>,
     /// The leaves of each group, in [`Tables::leaves`], in the order of [`Group::ALL`].
     pub groups: [Range<usize>; 4],
 }
@@ -101,18 +103,24 @@ pub struct Forest {
     wishes: Wishes,
     work: Work,
     levels: Vec<Level>,
-    /// Leaves whose paths cut corners of coarser cells.
+    /// Whether refined nodes hold data.
+    holds: bool,
+    /// Leaves whose paths cut corners of coarser cells, or, where refined nodes hold data, what has another level near.
     corners: usize,
+    /// Fewest slots that were free at a time.
+    least_free: usize,
 }
 
 impl Forest {
-    /// A forest of `roots` along each axis (1 beyond the dimension), all leaves.
+    /// A forest of `roots` along each axis (1 beyond the dimension), all leaves. Where `holds`, refined nodes have data too, in
+    /// slots behind those of the pool, one for each family.
     pub fn new(
         device: &Device,
         bundle: &MeshBundle,
         roots: [usize; 3],
         faces: [Behind; 6],
         pool: Pool,
+        holds: bool,
     ) -> Result<Self, ForestError> {
         let program = MeshProgram::load(device, bundle)?;
         let dim = bundle.manifest.dim as usize;
@@ -134,9 +142,12 @@ impl Forest {
         if blocks > i32::MAX as usize {
             return Err(GridError::Blocks { blocks }.into());
         }
-        let (tables, wishes, work) = tables::new(device, dim, &roots, pool)?;
+        let (tables, wishes, work) = tables::new(device, dim, &roots, pool, holds)?;
         let free = Pool { families: pool.families, slots: pool.slots - count };
-        let mut forest = Forest { program, roots: count, pool, free, tables, wishes, work, levels: vec![], corners: 0 };
+        let least_free = free.slots;
+        let levels = vec![];
+        let mut forest =
+            Forest { program, roots: count, pool, free, tables, wishes, work, levels, holds, corners: 0, least_free };
         forest.renew(&[count])?;
         Ok(forest)
     }
@@ -230,7 +241,31 @@ impl Forest {
         self.wishes.frozen.write_ints(0, &frozen)
     }
 
-    /// Number of leaves whose paths cut corners of coarser cells: those with a place in [`Tables::corners`].
+    /// The slots of refined nodes that hold data, level by level, each level along the curve. Copies a table to the host: for
+    /// output.
+    pub fn read_held(&self) -> Result<Vec<(usize, SlotId)>, DeviceError> {
+        if !self.holds {
+            return Ok(vec![]);
+        }
+        let all = self.tables.held.read_ints(0..self.levels.last().map_or(0, |level| level.held.end))?;
+        let of_level = |(at, level): (usize, &Level)| {
+            all[level.held.clone()].iter().map(|slot| (at, SlotId(*slot as u32))).collect::<Vec<_>>()
+        };
+        Ok(self.levels.iter().enumerate().flat_map(of_level).collect())
+    }
+
+    /// Whether refined nodes hold data.
+    pub fn holds(&self) -> bool {
+        self.holds
+    }
+
+    /// Most slots of leaves that were in use at a time.
+    pub fn most_used(&self) -> usize {
+        self.pool.slots - self.least_free
+    }
+
+    /// Number of slots with a place in [`Tables::corners`]: those of leaves whose paths cut corners of coarser cells, or, where
+    /// refined nodes hold data, of what has another level near.
     pub fn corners(&self) -> usize {
         self.corners
     }

@@ -21,10 +21,12 @@ impl Pool {
     }
 
     /// The largest of these that takes at most `memory` bytes, with `data` bytes for the data of a slot.
-    pub fn within(dim: usize, roots: usize, memory: usize, data: usize) -> Pool {
+    pub fn within(dim: usize, roots: usize, memory: usize, data: usize, holds: bool) -> Pool {
         let fits = |slots: usize| {
-            let tables = Pool::with_slots(dim, roots, slots).bytes(dim, roots);
-            slots.checked_mul(data).and_then(|data| data.checked_add(tables)).is_some_and(|bytes| bytes <= memory)
+            let pool = Pool::with_slots(dim, roots, slots);
+            let tables = pool.bytes(dim, roots, holds);
+            let data = pool.data_slots(holds).checked_mul(data);
+            data.and_then(|data| data.checked_add(tables)).is_some_and(|bytes| bytes <= memory)
         };
         let (mut low, mut high) = (0, i32::MAX as usize);
         while low < high {
@@ -32,6 +34,11 @@ impl Pool {
             (low, high) = if fits(middle) { (middle, high) } else { (low, middle - 1) };
         }
         Pool::with_slots(dim, roots, low)
+    }
+
+    /// Slots for data, where refined nodes hold some one more for each family.
+    pub fn data_slots(self, holds: bool) -> usize {
+        self.slots + if holds { self.families } else { 0 }
     }
 
     /// Nodes, with so many roots.
@@ -45,13 +52,16 @@ impl Pool {
     }
 
     /// Bytes of the tables of a forest.
-    pub fn bytes(self, dim: usize, roots: usize) -> usize {
+    pub fn bytes(self, dim: usize, roots: usize, holds: bool) -> usize {
         let (nodes, places, parts) = (self.nodes(dim, roots), 3usize.pow(dim as u32), 1 << dim);
-        // Per node: near, place, and twelve numbers. Per slot: neighbours, parts, and five numbers.
+        let data = self.data_slots(holds);
+        // Per node: near, place, and twelve numbers. Per slot: parts and four numbers; with those of refined nodes, neighbours and one.
         let ints = nodes * (places + 3 + 12)
-            + self.slots * (places + parts + 5)
-            + nodes.max(self.slots)
-            + self.families
+            + self.slots * (parts + 4)
+            + data * (places + 1)
+            + nodes.max(data)
+            + 2 * self.families
+            + if holds { nodes + 2 * data + self.families * parts } else { 0 }
             + self.counts(dim, roots)
             + BEGINS;
         ints * size_of::<i32>()
@@ -67,10 +77,12 @@ mod tests {
         for (dim, roots, memory, data) in
             [(2, 4, 1 << 20, 8 * 9 * 64), (3, 100, 1 << 30, 4 * 2 * 19 * 64), (3, 1, 99, 8)]
         {
-            let pool = Pool::within(dim, roots, memory, data);
-            let bytes = |pool: Pool| pool.bytes(dim, roots) + pool.slots * data;
-            assert!(bytes(pool) <= memory || pool.slots == 0, "{pool:?}");
-            assert!(bytes(Pool::with_slots(dim, roots, pool.slots + 1)) > memory, "{pool:?}");
+            for holds in [false, true] {
+                let pool = Pool::within(dim, roots, memory, data, holds);
+                let bytes = |pool: Pool| pool.bytes(dim, roots, holds) + pool.data_slots(holds) * data;
+                assert!(bytes(pool) <= memory || pool.slots == 0, "{pool:?}");
+                assert!(bytes(Pool::with_slots(dim, roots, pool.slots + 1)) > memory, "{pool:?}");
+            }
         }
     }
 

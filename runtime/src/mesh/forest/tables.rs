@@ -25,8 +25,18 @@ pub struct Tables {
     pub kind: Buffer,
     /// Slots around each slot `[slot][3^dim]`.
     pub neighbours: Buffer,
-    /// Place of each slot among those whose paths cut corners of coarser cells `[slot]`.
+    /// Place of each slot among those whose paths cut corners of coarser cells, or that have another level near `[slot]`.
     pub corners: Buffer,
+    /// Where refined nodes hold data: slot of each node, refined or not `[node]`.
+    pub data: Buffer,
+    /// Where refined nodes hold data: at which places around each slot the level changes `[slot]`.
+    pub sides: Buffer,
+    /// Where refined nodes hold data: slots of their children `[family][2^dim]`.
+    pub parts: Buffer,
+    /// Where refined nodes hold data: slot of the parent and octant of each slot `[slot]`.
+    pub uppers: Buffer,
+    /// Slots of all refined nodes, if they hold data, level by level, each level along the curve.
+    pub held: Buffer,
     /// All nodes, level by level, each level along the curve.
     pub order: Buffer,
     /// Slots of all leaves, level by level, each level group by group, each group along the curve.
@@ -74,9 +84,12 @@ pub(super) fn new(
     dim: usize,
     roots: &Roots,
     pool: Pool,
+    holds: bool,
 ) -> Result<(Tables, Wishes, Work), DeviceError> {
     let first = roots.positions.len();
     let nodes = pool.nodes(dim, first);
+    let data = pool.data_slots(holds);
+    let if_held = |len| if holds { len } else { 0 };
     let ints = |len| device.alloc(Scalar::I32, len);
     let starting = |len, values: &[i32]| {
         let mut buffer = ints(len)?;
@@ -99,8 +112,13 @@ pub(super) fn new(
         slot: some(nodes, numbers(0..first))?,
         node: some(pool.slots, numbers(0..first))?,
         kind: some(nodes, vec![])?,
-        neighbours: ints(pool.slots * roots.places)?,
-        corners: ints(pool.slots)?,
+        neighbours: ints(data * roots.places)?,
+        corners: ints(data)?,
+        data: ints(if_held(nodes))?,
+        sides: ints(if_held(data))?,
+        parts: ints(if_held(pool.families << dim))?,
+        uppers: ints(if_held(data))?,
+        held: ints(pool.families)?,
         order: starting(nodes, &numbers(0..first))?,
         leaves: ints(pool.slots)?,
         free_families: device.ints(&falling(0..pool.families))?,
@@ -108,7 +126,7 @@ pub(super) fn new(
     };
     let wishes = Wishes { want: ints(nodes)?, frozen: ints(nodes)? };
     let work = Work {
-        every: device.ints(&numbers(0..nodes.max(pool.slots)))?,
+        every: device.ints(&numbers(0..nodes.max(data)))?,
         mark: ints(nodes)?,
         corner: ints(nodes)?,
         rank: ints(nodes)?,
@@ -124,11 +142,12 @@ pub(super) fn new(
 /// Bytes of all of them.
 pub(super) fn bytes(tables: &Tables, wishes: &Wishes, work: &Work) -> usize {
     let Tables { near, child, parent, level, place, slot, node, kind, neighbours, corners, order, leaves, .. } = tables;
-    let Tables { free_families, free_slots, .. } = tables;
+    let Tables { free_families, free_slots, data, sides, parts: held_parts, uppers, held, .. } = tables;
     let Wishes { want, frozen } = wishes;
     let Work { every, mark, corner, rank, counts, begins, picked, coarse, parts } = work;
     let of_nodes =
         [near, child, parent, level, place, slot, kind, order, want, frozen, mark, corner, rank, picked, every];
     let others = [node, neighbours, corners, leaves, free_families, free_slots, counts, begins, coarse, parts];
-    of_nodes.into_iter().chain(others).map(Buffer::bytes).sum()
+    let of_held = [data, sides, held_parts, uppers, held];
+    of_nodes.into_iter().chain(others).chain(of_held).map(Buffer::bytes).sum()
 }

@@ -1,0 +1,72 @@
+//! Fills the part of a [`View`](super::view::View) that is about ghosts.
+
+use lbm_bundle::{ArgType, Manifest, Role};
+use lbm_dsl::model::levels::{Exchange, PointSet};
+
+use super::layout::{Dialect, formulas, unused};
+use super::number::literal;
+use super::view::{Ghosts, Kernel, Pass, PointSet as Points};
+use super::{Jump, Method};
+use crate::ir::{Output, Plan};
+
+/// The kernels of a coupling of ghosts; `kernel` gives the signature of a role. None for a coupling of packets.
+pub fn view(
+    method: &Method,
+    jump: &Jump,
+    dialect: &Dialect,
+    kernel: impl Fn(Role, Option<(&Plan, &[Output])>) -> Kernel,
+) -> Option<Ghosts> {
+    let Exchange::Ghosts { layers, stencil, .. } = jump.coupling.exchange() else { return None };
+    let [fine, coarse] = jump.rescaled.expect("a coupling of ghosts rescales");
+    let manifest = method.manifest;
+    let dim = manifest.dim as usize;
+    let sets = jump.stencils[*stencil].0.sets();
+    let most = sets.iter().map(|set| set.points().len()).max().unwrap_or(1);
+    let pass = |at: usize| Pass { at, number: at + 1, below: function(at) };
+    let of_role = |role| kernel(role, None);
+    let signature = manifest.kernel(Role::Send).expect("the manifest lists every kernel");
+    let idle = |plan: &Plan| unused(signature, plan).map(|name| format!("(void){name};")).collect();
+    debug_assert!(signature.args.iter().any(|arg| arg.ty == ArgType::Real) || manifest.params.is_empty());
+    Some(Ghosts {
+        layers: *layers as u32,
+        reach: reach(*layers as u32),
+        restrict: of_role(Role::Restrict),
+        send: of_role(Role::Send),
+        prolong: of_role(Role::Prolong),
+        hold: of_role(Role::Hold),
+        keep: of_role(Role::Keep),
+        fine: formulas(manifest, fine, dialect),
+        coarse: formulas(manifest, coarse, dialect),
+        unused_fine: idle(fine),
+        unused_coarse: idle(coarse),
+        stencil: jump.stencils[*stencil].0.name().into(),
+        sets: sets.iter().map(|set| points(manifest, set, most)).collect(),
+        most,
+        samples: most.pow(manifest.dim),
+        axes: (0..dim).map(pass).collect(),
+        top: function(dim),
+    })
+}
+
+/// Layers of coarse cells that so many fine ones cover.
+pub fn reach(layers: u32) -> u32 {
+    layers.div_ceil(2)
+}
+
+/// Name of the function for what the passes along the first axes give.
+fn function(axes: usize) -> String {
+    if axes == 0 { "sample".into() } else { format!("sample_{axes}") }
+}
+
+/// Points and weights, as many as the largest set has.
+fn points(manifest: &Manifest, set: &PointSet, most: usize) -> Points {
+    let list = |values: Vec<String>| {
+        let missing = most - values.len();
+        values.into_iter().chain(std::iter::repeat_n("0".to_string(), missing)).collect::<Vec<_>>().join(", ")
+    };
+    Points {
+        count: set.points().len(),
+        points: list(set.points().iter().map(|point| point.to_integer().to_string()).collect()),
+        weights: list(set.weights().iter().map(|weight| literal(weight, manifest.real)).collect()),
+    }
+}

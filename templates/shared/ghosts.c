@@ -1,0 +1,230 @@
+// ==== ghosts ========================================================================================================
+//
+// Blocks that have a coarser one beside them end in {{ ghosts.layers }} layers of ghosts, which stand for cells of the coarser level. A refined
+// block beside a leaf holds data of its own: beside the leaf {{ ghosts.reach }} layers of cells that stream and collide like any others, and
+// then a layer of means over the cells that refine it. `sides` says where: bit p, at the place p around a slot.
+
+// Whether a cell lies within so many layers of some places around its block.
+{{ inline }} int beside(const int places, const Spot spot, const int layers)
+{
+    const int width[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
+    for (int place = 0; place < NEAR; ++place) {
+        if (!(places >> place & 1)) continue;
+        int inside = 1;
+        for (int axis = 0, code = place; axis < DIM; code /= 3, ++axis) {
+            inside &= code % 3 == 1 || (code % 3 == 0 ? spot.at[axis] < layers : spot.at[axis] >= width[axis] - layers);
+        }
+        if (inside) return 1;
+    }
+    return 0;
+}
+
+// Whether a block, refined if its slot is one of those that are held, has a cell of its own level there that streams.
+{{ inline }} int streams(const {{ int }} *sides, const {{ int }} slot, const {{ int }} held, const int cell)
+{
+    return slot < held || beside(sides[slot], spot_of(cell), {{ ghosts.reach }});
+}
+
+// The same with means.
+{{ inline }} int has_values(const {{ int }} *sides, const {{ int }} slot, const {{ int }} held, const Spot spot)
+{
+    return slot < held || beside(sides[slot], spot, {{ ghosts.reach }} + 1);
+}
+
+// Whether ghosts read what a block has: a refined block that holds something, or a leaf beside a refined one.
+{{ inline }} int is_sampled(const {{ int }} slot, const {{ int }} *neighbours, const {{ int }} *sides, const {{ int }} held)
+{
+    if (slot >= held) return sides[slot] != 0;
+    for (int place = 0; place < NEAR; ++place) {
+        if (neighbours[(size_t)slot * NEAR + place] >= held) return 1;
+    }
+    return 0;
+}
+
+// Where a slot keeps its values for other levels.
+{{ inline }} size_t kept_at(const {{ int }} *corners, const {{ int }} slot, const int cell)
+{
+    return (size_t)corners[slot] * (Q * CELLS) + (size_t)cell;
+}
+
+// What a direction brings to a cell: from the same level, or off a wall. What would come from a coarser cell nobody needs.
+{{ inline }} {{ real }} streamed(
+    const int direction, const int cell, const {{ real }} *src, const {{ int }} slot, const {{ int }} *around
+    {%- if walls %}, const {{ int }} *wall_rules, const {{ real }} *wall_values{% endif %})
+{
+    const int width[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
+    const Spot spot = spot_of(cell);
+    int entry = {{ middle }}, upwind = 0;
+    for (int axis = 0, step = 1, stride = 1; axis < DIM; stride *= width[axis], step *= 3, ++axis) {
+        const int place = spot.at[axis] - VELOCITY[direction][axis];
+        const int block = place < 0 ? -1 : place >= width[axis] ? 1 : 0;
+        entry += block * step;
+        upwind += stride * (place - block * width[axis]);
+    }
+    const {{ int }} from = around[entry];
+    const {{ real }} *const own = src + (size_t)slot * (Q * CELLS) + (size_t)cell;
+    if (from == COARSER) return own[direction * CELLS];
+{%- if walls %}
+{%- if cuda %}
+    return pull(from, direction, upwind, src, own, wall_rules, wall_values
+        {%- if walls.mirrors %}, around, spot.at[0], spot.at[1], {% if deep %}spot.at[2]{% else %}0{% endif %}{% endif %});
+{%- else %}
+    if (from < 0) {
+        return from_wall(-1 - from, direction, own, wall_rules, wall_values
+            {%- if walls.mirrors %}, src, around, spot.at[0], spot.at[1], {% if deep %}spot.at[2]{% else %}0{% endif %}{% endif %});
+    }
+{%- endif %}
+{%- endif %}
+{%- if not cuda or not walls %}
+    return src[(size_t)from * (Q * CELLS) + (size_t)(direction * CELLS + upwind)];
+{%- endif %}
+}
+
+// From the populations of a coarse cell those that are interpolated.
+{{ function }} void to_fine({{ real }} *f{{ param_decls }})
+{
+{%- for line in ghosts.unused_fine %}
+    {{ line }}
+{%- endfor %}
+{%- for input in ghosts.fine.inputs %}
+    const {{ real }} {{ input.text }} = f[{{ input.at }}];
+{%- endfor %}
+{%- for line in ghosts.fine.body %}
+    {{ line }}
+{%- endfor %}
+
+{%- for output in ghosts.fine.outputs %}
+    f[{{ output.at }}] = {{ output.text }};
+{%- endfor %}
+}
+
+// From the populations of a fine cell those that are averaged.
+{{ function }} void to_coarse({{ real }} *f{{ param_decls }})
+{
+{%- for line in ghosts.unused_coarse %}
+    {{ line }}
+{%- endfor %}
+{%- for input in ghosts.coarse.inputs %}
+    const {{ real }} {{ input.text }} = f[{{ input.at }}];
+{%- endfor %}
+{%- for line in ghosts.coarse.body %}
+    {{ line }}
+{%- endfor %}
+
+{%- for output in ghosts.coarse.outputs %}
+    f[{{ output.at }}] = {{ output.text }};
+{%- endfor %}
+}
+
+// The slot that a refined node holds.
+{{ inline }} {{ int }} held_slot(const {{ int }} node, const {{ int }} *children, const {{ int }} roots, const {{ int }} held)
+{
+    return held + (children[node] - roots) / PARTS;
+}
+
+// The mean over the cells that refine a cell of a refined block; false where the cell is none that holds a mean.
+{{ function }} int mean_of_parts(
+    const {{ int }} slot, const int cell, const {{ int }} *sides, const {{ int }} *parts, const {{ int }} *corners, const {{ int }} held,
+    const {{ real }} *saved, {{ real }} *mean{{ param_decls }})
+{
+    const Spot spot = spot_of(cell);
+    if (beside(sides[slot], spot, {{ ghosts.reach }}) || !beside(sides[slot], spot, {{ ghosts.reach }} + 1)) return 0;
+    for (int i = 0; i < Q; ++i) mean[i] = 0;
+    for (int part = 0; part < PARTS; ++part) {
+        int octant;
+        const int under = part_of(cell, part, &octant);
+        const {{ real }} *const from = saved + kept_at(corners, parts[(size_t)(slot - held) * PARTS + octant], under);
+        {{ real }} f[Q];
+        for (int i = 0; i < Q; ++i) f[i] = from[i * CELLS];
+        to_coarse(f{{ param_names }});
+        for (int i = 0; i < Q; ++i) mean[i] += f[i];
+    }
+    for (int i = 0; i < Q; ++i) mean[i] *= {{ jump.share }};
+    return 1;
+}
+
+// Samples around a coarse cell: where they are in `saved`, and their weights.
+typedef struct {
+    int count;
+    size_t at[{{ ghosts.samples }}];
+    {{ real }} weight[{{ ghosts.samples }}];
+} Samples;
+
+// A coarse cell near a refined block, from its lower corner on.
+typedef struct {
+    const {{ int }} *around, *sides, *corners;  // neighbours of the block
+    {{ int }} held;
+    int lower;  // bit a: the child at hand is the lower one along axis a
+} Sampled;
+
+// Points of {{ ghosts.stencil }}, a set each, in order of preference, and their weights.
+{{ table }} int SET_SIZE[{{ ghosts.sets | length }}] = { {%- for set in ghosts.sets %}{% if not loop.first %}, {% endif %}{{ set.count }}{% endfor -%} };
+{{ table }} int POINT[{{ ghosts.sets | length }}][{{ ghosts.most }}] = { {%- for set in ghosts.sets %}{% if not loop.first %}, {% endif %}{ {{- set.points -}} }{% endfor -%} };
+{{ table }} {{ real }} POINT_WEIGHT[{{ ghosts.sets | length }}][{{ ghosts.most }}] = {
+{%- for set in ghosts.sets %}
+    { {{- set.weights -}} },
+{%- endfor %}
+};
+
+// Adds the value of a cell with a weight, if it has one.
+{{ function }} int sample(const Sampled *sampled, const Spot spot, const {{ real }} weight, Samples *samples)
+{
+    const int width[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
+    int entry = {{ middle }}, cell = 0;
+    Spot inside = spot;
+    for (int axis = 0, step = 1, stride = 1; axis < DIM; stride *= width[axis], step *= 3, ++axis) {
+        const int block = spot.at[axis] < 0 ? -1 : spot.at[axis] >= width[axis] ? 1 : 0;
+        entry += block * step;
+        inside.at[axis] -= block * width[axis];
+        cell += stride * inside.at[axis];
+    }
+    const {{ int }} slot = sampled->around[entry];
+    if (slot < 0 || !has_values(sampled->sides, slot, sampled->held, inside)) return 0;
+    samples->at[samples->count] = kept_at(sampled->corners, slot, cell);
+    samples->weight[samples->count++] = weight;
+    return 1;
+}
+{% for axis in ghosts.axes %}
+// The same with what the stencil gives along the first {{ axis.number }} axes: from the first set whose points all have values, else from
+// the cell itself.
+{{ function }} int sample_{{ axis.number }}(const Sampled *sampled, const Spot spot, const {{ real }} weight, Samples *samples)
+{
+    for (int set = 0; set < {{ ghosts.sets | length }}; ++set) {
+        const int before = samples->count;
+        int found = 1;
+        for (int at = 0; found && at < SET_SIZE[set]; ++at) {
+            Spot other = spot;
+            other.at[{{ axis.at }}] += sampled->lower >> {{ axis.at }} & 1 ? -POINT[set][at] : POINT[set][at];
+            found = {{ axis.below }}(sampled, other, weight * POINT_WEIGHT[set][at], samples);
+        }
+        if (found) return 1;
+        samples->count = before;
+    }
+    return {{ axis.below }}(sampled, spot, weight, samples);
+}
+{% endfor %}
+// What a ghost is given, before it collides; false where the cell is no ghost.
+{{ function }} int ghost(
+    const {{ int }} slot, const int cell, const {{ int }} *neighbours, const {{ int }} *sides, const {{ int }} *uppers, const {{ int }} *corners,
+    const {{ int }} held, const {{ real }} *saved, {{ real }} *f)
+{
+    const int width[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
+    Spot spot = spot_of(cell);
+    if (!beside(sides[slot], spot, {{ ghosts.layers }})) return 0;
+    const {{ int }} upper = uppers[slot] / PARTS, octant = uppers[slot] % PARTS;
+    Sampled sampled = {neighbours + (size_t)upper * NEAR, sides, corners, held, 0};
+    for (int axis = 0; axis < DIM; ++axis) {
+        const int fine = spot.at[axis] + (octant >> axis & 1) * width[axis];
+        spot.at[axis] = fine / 2;
+        sampled.lower |= (fine % 2 == 0) << axis;
+    }
+    Samples samples;
+    samples.count = 0;
+    {{ ghosts.top }}(&sampled, spot, 1, &samples);
+    for (int i = 0; i < Q; ++i) f[i] = 0;
+    for (int at = 0; at < samples.count; ++at) {
+        const {{ real }} *const from = saved + samples.at[at];
+        for (int i = 0; i < Q; ++i) f[i] += samples.weight[at] * from[i * CELLS];
+    }
+    return 1;
+}
