@@ -8,3 +8,8 @@ pub struct Unit {
     /// Exponent of the time, in lattice units a step.
     pub time: i32,
 }
+
+impl Unit {
+    /// That of an acceleration, and of a force per volume where the density at rest is 1.
+    pub const ACCELERATION: Unit = Unit { length: 1, time: -2 };
+}

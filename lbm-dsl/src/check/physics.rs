@@ -6,9 +6,10 @@
 use crate::ast::Item;
 use crate::check::program::{ModuleId, Program};
 use crate::diag::{Code, Diagnostic, Report};
-use crate::model::{Law, Model};
+use crate::model::{Law, Model, Param};
 use crate::prove::laws::{self, Push, Violation};
 use crate::source::Span;
+use crate::unit::Unit;
 
 /// Reports every law that the model breaks. Returns what vector parameters do to the momentum.
 pub fn check(program: &Program, model: &Model) -> Result<Vec<(usize, Option<Push>)>, Report> {
@@ -67,6 +68,18 @@ pub fn check(program: &Program, model: &Model) -> Result<Vec<(usize, Option<Push
                 Diagnostic::new(Code::UndefinedValue, source, collide, "it has no value on a random state near rest")
             }
         });
+    }
+    for (param, push) in &trial.pushes {
+        let Param { name, unit, .. } = &model.params[*param];
+        let wrong = unit.is_some_and(|unit| unit != Unit::ACCELERATION);
+        if wrong && matches!(push, Some(Push::Force | Push::Acceleration)) {
+            let defined = program.spec().iter().find_map(|item| match item {
+                Item::Param(def) if def.name.text == *name => Some(def.name.span),
+                _ => None,
+            });
+            let label = format!("a step adds `{name}` to the momentum");
+            report.push(Diagnostic::new(Code::ForceUnit, source, defined.unwrap_or_default(), label));
+        }
     }
     report.propagate()?;
     Ok(trial.pushes)

@@ -103,6 +103,7 @@ codes! {
     InitFields       "E0603" "initial populations do not have the given fields" "";
     UndefinedValue   "E0604" "collision is undefined" "guard the division: `if d > 0 then n / d else 0`";
     NotConserved     "E0605" "collision does not conserve what it must" "";
+    ForceUnit        "E0606" "force with the unit of something else" "what a step adds to the momentum is measured in `length / time^2`";
 
     Unisolvence      "E0701" "sample points do not determine the weights" "";
     TooManyPoints    "E0702" "more sample points than polynomials" "weights are unique where there are as many points as polynomials in the space";

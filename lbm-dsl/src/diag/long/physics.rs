@@ -95,4 +95,52 @@ collide {
     g[i] <- g[i] + omega * (w[i] * phi - g[i]);
 }",
     },
+    Long {
+        code: Code::ForceUnit,
+        instead: "",
+        text: "The unit of a parameter says what it is on a finer level, where cells and steps are half as large. The compiler finds \
+               that this one is added to the momentum of a cell in every step, so it is a force per volume, or an acceleration: a \
+               length over the square of a time, with the density at rest for 1. With another unit, levels would be pushed \
+               differently.",
+        wrong: "use lattices::D2Q9;
+use equilibria::quadratic;
+use forces::guo;
+
+lattice D2Q9;
+
+param omega in (0, 2);
+param force[a]: length / time;
+
+let rho  = sum(i: f[i]);
+let u[a] = (sum(i: c[i, a] * f[i]) + force[a] / 2) / rho;
+
+field rho;
+field u;
+
+init f[i] <- quadratic[i](rho, u) - guo[i](u, force) / 2;
+
+collide {
+    f[i] <- f[i] + omega * (quadratic[i](rho, u) - f[i]) + (1 - omega / 2) * guo[i](u, force);
+}",
+        right: "use lattices::D2Q9;
+use equilibria::quadratic;
+use forces::guo;
+
+lattice D2Q9;
+
+param omega in (0, 2);
+param force[a]: length / time^2;
+
+let rho  = sum(i: f[i]);
+let u[a] = (sum(i: c[i, a] * f[i]) + force[a] / 2) / rho;
+
+field rho;
+field u;
+
+init f[i] <- quadratic[i](rho, u) - guo[i](u, force) / 2;
+
+collide {
+    f[i] <- f[i] + omega * (quadratic[i](rho, u) - f[i]) + (1 - omega / 2) * guo[i](u, force);
+}",
+    },
 ];

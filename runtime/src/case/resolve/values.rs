@@ -1,6 +1,6 @@
 //! Parameters in lattice units, against their shapes and ranges.
 
-use lbm_bundle::{Param, Real};
+use lbm_bundle::{Param, Real, Unit};
 
 use super::{Resolver, short};
 use crate::case::diag::{self, Span};
@@ -27,6 +27,12 @@ impl Resolver<'_> {
             };
             if dimension.kg != 0 && units.si && units.density.is_none() {
                 return self.needs_density(&param.span);
+            }
+            // With the density of the fluid at rest for 1.
+            let found = Unit { length: dimension.m + 3 * dimension.kg, time: dimension.s };
+            if let Some(unit) = wanted.unit.filter(|unit| units.si && value != 0.0 && *unit != found) {
+                let message = format!("`{}` is measured in {}, or that times a density", wanted.name, symbol(unit));
+                return self.report.add(diag::WRONG_UNIT, &param.span, message, "another unit", None);
             }
             let value = value / units.scale(*dimension);
             self.in_range(value, wanted, &param.span)?;
@@ -95,5 +101,32 @@ impl Resolver<'_> {
             false => "the limits themselves are not allowed".to_string(),
         });
         self.report.add(diag::RATE_OUT_OF_RANGE, span, message, "out of range", help)
+    }
+}
+
+/// A unit as a case has it: `m/s^2`.
+fn symbol(unit: Unit) -> String {
+    let power = |name: &str, by: i32| if by == 1 { name.to_string() } else { format!("{name}^{by}") };
+    match (unit.length, unit.time) {
+        (0, 0) => "a pure number".to_string(),
+        (length, 0) => power("m", length),
+        (0, time @ 1..) => power("s", time),
+        (0, time) => format!("1/{}", power("s", -time)),
+        (length, time @ 1..) => format!("{} {}", power("m", length), power("s", time)),
+        (length, time) => format!("{}/{}", power("m", length), power("s", -time)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_are_written_as_cases_have_them() {
+        for (length, time, text) in
+            [(1, -2, "m/s^2"), (0, -1, "1/s"), (2, 0, "m^2"), (1, 1, "m s"), (0, 2, "s^2"), (-1, 0, "m^-1")]
+        {
+            assert_eq!(symbol(Unit { length, time }), text);
+        }
     }
 }
