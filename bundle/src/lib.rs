@@ -416,6 +416,20 @@ fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 
+/// What a grid may follow while it changes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Criterion {
+    /// Name as in the spec: `vorticity`.
+    pub name: String,
+    /// What it is.
+    pub doc: String,
+    /// Its value in cells and steps of level 0, as a case would write it: of components of the fields, `ux`, and their derivatives,
+    /// `dx_uy`.
+    pub formula: String,
+    /// What it is measured in.
+    pub unit: Unit,
+}
+
 /// Everything but the source text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
@@ -459,6 +473,8 @@ pub struct Manifest {
     /// What crosses level jumps, if the bundle has kernels for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coupling: Option<Coupling>,
+    /// What the spec says that a grid may follow.
+    pub criteria: Vec<Criterion>,
     /// Kernels.
     pub kernels: Vec<Kernel>,
     /// Kinematic viscosity of the first populations as a function of the parameters.

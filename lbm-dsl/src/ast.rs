@@ -49,6 +49,16 @@ impl Ast {
         self.choose(module, coupling, has, Item::CouplingChoice);
     }
 
+    /// Imports a criterion and chooses it, unless the file has it.
+    pub fn choose_criterion(&mut self, module: &str, criterion: &str) {
+        let has = |item: &Item| match item {
+            Item::Criterion(def) => def.function.name.text == criterion,
+            Item::CriterionChoice(name) => name.text == criterion,
+            _ => false,
+        };
+        self.choose(module, criterion, has, Item::CriterionChoice);
+    }
+
     fn choose(&mut self, module: &str, chosen: &str, has: impl Fn(&Item) -> bool, item: impl Fn(Name) -> Item) {
         if self.items.iter().any(has) {
             return;
@@ -99,6 +109,10 @@ pub enum Item {
     Coupling(CouplingDef),
     /// `coupling volumetric;`
     CouplingChoice(Name),
+    /// `criterion vorticity(u[a]) = ...;`
+    Criterion(CriterionDef),
+    /// `criterion vorticity;`
+    CriterionChoice(Name),
 }
 
 /// Names from another module.
@@ -255,6 +269,15 @@ pub struct FnDef {
     pub params: Vec<(Name, Vec<Binder>)>,
     /// Its value.
     pub body: Expr,
+}
+
+/// What a grid may follow.
+#[derive(Clone, Debug)]
+pub struct CriterionDef {
+    /// Its value from the fields of the method that have the names of its arguments.
+    pub function: FnDef,
+    /// The comment that documents it.
+    pub doc: String,
 }
 
 /// A boundary rule.

@@ -73,6 +73,15 @@ pub enum Symbol {
         /// Component, 0 for a scalar.
         component: u8,
     },
+    /// In a criterion: derivative of a component of a field along an axis.
+    Gradient {
+        /// Position in `Model::fields`.
+        field: u16,
+        /// Component, 0 for a scalar.
+        component: u8,
+        /// The axis.
+        axis: u8,
+    },
     /// Something at a jump between two levels of refinement.
     Level(LevelSymbol),
 }

@@ -48,16 +48,17 @@ pub use parser::parse;
 
 /// Text to model in one step.
 pub fn compile(source: &source::Source, library: &dyn shipped::Library) -> Result<model::Model, diag::Report> {
-    compile_with(source, library, &[], None)
+    compile_with(source, library, &[], None, None)
 }
 
-/// Text to model, as if the text imported and chose those of the boundary rules `rules`, and the coupling, that it lacks and a
-/// module has.
+/// Text to model, as if the text imported and chose those of the boundary rules `rules`, the coupling and the criterion that it
+/// lacks and a module has.
 pub fn compile_with(
     source: &source::Source,
     library: &dyn shipped::Library,
     rules: &[&str],
     coupling: Option<&str>,
+    criterion: Option<&str>,
 ) -> Result<model::Model, diag::Report> {
     let mut ast = parse(source)?;
     let offered = if rules.is_empty() { Vec::new() } else { shipped::rules(library) };
@@ -67,6 +68,10 @@ pub fn compile_with(
     let offered = if coupling.is_none() { Vec::new() } else { shipped::couplings(library) };
     for (module, name) in offered.iter().filter(|(_, name)| coupling == Some(name)) {
         ast.choose_coupling(module, name);
+    }
+    let offered = if criterion.is_none() { Vec::new() } else { shipped::criteria(library) };
+    for (module, name) in offered.iter().filter(|(_, name)| criterion == Some(name)) {
+        ast.choose_criterion(module, name);
     }
     check(source, &ast, library)
 }

@@ -159,6 +159,19 @@ impl NodeForm {
     }
 }
 
+/// What a grid may follow while it changes.
+#[derive(Clone, Debug)]
+pub struct Criterion {
+    /// Name, for example `vorticity`.
+    pub name: String,
+    /// Its value from the components of the fields (`ux`) and their derivatives along the axes (`dx_uy`), as a case would write it.
+    pub formula: String,
+    /// Its unit.
+    pub unit: Unit,
+    /// The comment that documents it, one line; may be empty.
+    pub doc: String,
+}
+
 /// A method.
 #[derive(Clone, Debug)]
 pub struct Model {
@@ -177,6 +190,7 @@ pub struct Model {
     pub(crate) boundaries: Vec<Boundary>,
     pub(crate) stencils: Vec<levels::Stencil>,
     pub(crate) couplings: Vec<levels::Coupling>,
+    pub(crate) criteria: Vec<Criterion>,
 }
 
 impl Model {
@@ -259,5 +273,9 @@ impl Model {
     /// Couplings of levels.
     pub fn couplings(&self) -> &[levels::Coupling] {
         &self.couplings
+    }
+    /// What a grid may follow.
+    pub fn criteria(&self) -> &[Criterion] {
+        &self.criteria
     }
 }

@@ -33,6 +33,14 @@ pub fn couplings(library: &dyn Library) -> Vec<(String, String)> {
     })
 }
 
+/// The criteria of a library's modules: module and criterion, as with [`rules`].
+pub fn criteria(library: &dyn Library) -> Vec<(String, String)> {
+    items(library, |item| match item {
+        Item::Criterion(def) => Some(&def.function.name.text),
+        _ => None,
+    })
+}
+
 fn items(library: &dyn Library, name: impl Fn(&Item) -> Option<&String>) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for module in library.names() {
@@ -69,7 +77,7 @@ const SPECS: &[(&str, &str)] = texts!("":
     "d3q27_k17" "d3q27_kbc" "d3q27_kbc_n2" "d3q27_kbc_n4" "d3q27_recursive" "d3q7_advection"
 );
 const PRELUDE: &[(&str, &str)] =
-    texts!("prelude/": "couplings" "cumulants" "equilibria" "forces" "lattices" "moments" "stencils" "walls");
+    texts!("prelude/": "couplings" "criteria" "cumulants" "equilibria" "forces" "lattices" "moments" "stencils" "walls");
 
 /// Every shipped spec: name without `.lbm`, and text.
 pub fn specs() -> impl Iterator<Item = (&'static str, &'static str)> {

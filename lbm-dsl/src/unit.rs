@@ -12,4 +12,12 @@ pub struct Unit {
 impl Unit {
     /// That of an acceleration, and of a force per volume where the density at rest is 1.
     pub const ACCELERATION: Unit = Unit { length: 1, time: -2 };
+
+    /// In words: `length^-1 time^2`.
+    pub fn describe(self) -> String {
+        let parts = [("length", self.length), ("time", self.time)].into_iter().filter(|(_, exponent)| *exponent != 0);
+        let power = |(word, exponent)| if exponent == 1 { format!("{word}") } else { format!("{word}^{exponent}") };
+        let parts: Vec<String> = parts.map(power).collect();
+        if parts.is_empty() { "a number".into() } else { parts.join(" ") }
+    }
 }

@@ -12,7 +12,7 @@ fn ratio(above: i64, below: i64) -> Rational {
 
 fn model(spec: &str, rules: &[&str]) -> Model {
     let source = Source::new(&format!("{spec}.lbm"), shipped::spec(spec).unwrap());
-    lbm_dsl::compile_with(&source, &shipped::Prelude, rules, None)
+    lbm_dsl::compile_with(&source, &shipped::Prelude, rules, None, None)
         .unwrap_or_else(|report| panic!("{}", report.render(120)))
 }
 

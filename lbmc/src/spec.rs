@@ -81,12 +81,13 @@ impl Spec {
 
     /// Parses and checks it.
     pub fn model(&self) -> Result<Model> {
-        self.model_with(&[], None)
+        self.model_with(&[], None, None)
     }
 
-    /// Parses and checks it, with those of the named boundary rules and the coupling that it lacks and the prelude has.
-    pub fn model_with(&self, rules: &[&str], coupling: Option<&str>) -> Result<Model> {
-        let model = lbm_dsl::compile_with(&self.source, &self.library, rules, coupling);
+    /// Parses and checks it, with those of the named boundary rules, the coupling and the criterion that it lacks and the prelude
+    /// has.
+    pub fn model_with(&self, rules: &[&str], coupling: Option<&str>, criterion: Option<&str>) -> Result<Model> {
+        let model = lbm_dsl::compile_with(&self.source, &self.library, rules, coupling, criterion);
         match self.library.unreadable.take() {
             Some(report) => Err(report),
             None => Ok(model?),
@@ -96,7 +97,7 @@ impl Spec {
     /// Parses and checks it, with all the named boundary rules and the coupling, its own or the prelude's.
     pub fn model_with_all(&self, rules: &[String], coupling: Option<&str>) -> Result<Model> {
         let rules: Vec<&str> = rules.iter().map(String::as_str).collect();
-        let model = self.model_with(&rules, coupling)?;
+        let model = self.model_with(&rules, coupling, None)?;
         let own: Vec<&str> = model.boundaries().iter().map(|boundary| &boundary.name[..]).collect();
         let Some(unknown) = rules.iter().find(|rule| !own.contains(rule)) else { return Ok(model) };
         let own = own.iter().map(|name| name.to_string());

@@ -270,3 +270,34 @@ fn check_tells_viscosities_walls_and_where_stability_ends() {
     assert!(fails(here.path(), &["check", "d3q27_kbc", "--stability"]).contains("no derivative at equilibrium"));
     assert!(fails(here.path(), &["check", "d2q9_bgk", "--stability", "--velocity", "0.1"]).contains("needs 2 numbers"));
 }
+
+#[test]
+fn a_grid_follows_a_criterion_of_the_spec() {
+    let here = folder();
+    let spec = std::fs::read_to_string(root().join("specs/d2q9_bgk.lbm")).expect("shipped");
+    let own = spec + "\ncriterion shear(u[a]) = sqrt(gradient[1](u[0])^2);\n";
+    std::fs::write(here.path().join("mine.lbm"), own).expect("written");
+    let case = |criterion: &str| {
+        format!(
+            "spec = \"mine.lbm\"\ntarget = \"cpu\"\nblock = [8, 8]\n[domain]\nsize = [32, 32]\n[fluid]\nre = 100\n[faces]\n\
+             top = {{ rule = \"moving_wall\", velocity = [0.1, 0] }}\nothers = \"bounce_back\"\n[stop]\nsteps = 40\n\
+             [refinement]\nfinest = 1\ncriterion = \"{criterion}\"\nthreshold = 1\nevery = 8\n"
+        )
+    };
+    let cells = |criterion: &str| {
+        std::fs::write(here.path().join("flow.toml"), case(criterion)).expect("written");
+        works(here.path(), &["run", "flow.toml", "--out", "results"]);
+        read(&here.path().join("results/summary.json"))["levels"].clone()
+    };
+    let own = cells("shear");
+    assert!(own[0].as_u64() > Some(0) && own[1].as_u64() > Some(0), "{own}");
+    // The same in cells and steps: one over the reference velocity and length.
+    std::fs::write(here.path().join("flow.toml"), case("abs(dy_ux) * 32 / 0.1")).expect("written");
+    works(here.path(), &["run", "flow.toml", "--out", "results"]);
+    assert_eq!(read(&here.path().join("results/summary.json"))["levels"], own);
+    // One of the prelude needs no `use`; one that nobody has is told.
+    assert!(cells("velocity_gradient")[1].as_u64() > Some(0));
+    std::fs::write(here.path().join("flow.toml"), case("swirl")).expect("written");
+    let text = fails(here.path(), &["run", "flow.toml", "--out", "results"]);
+    assert!(text.contains("C0110") && text.contains("`swirl`"), "{text}");
+}

@@ -45,7 +45,7 @@ pub fn model_with_coupling(spec: &str, coupling: &str) -> Model {
 /// The model of a shipped spec with more boundary rules and maybe a coupling of the prelude.
 pub fn model_with_all(spec: &str, rules: &[&str], coupling: Option<&str>) -> Model {
     let text = shipped::spec(spec).expect("a shipped spec");
-    lbm_dsl::compile_with(&Source::new(&format!("{spec}.lbm"), text), &Prelude, rules, coupling)
+    lbm_dsl::compile_with(&Source::new(&format!("{spec}.lbm"), text), &Prelude, rules, coupling, None)
         .unwrap_or_else(|report| panic!("{spec}: {}", report.render(120)))
 }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lbm_bundle::{ABI, Boundary, Field, Layout, Manifest, Param, Populations, Real, Target, Transport, Unit};
+use lbm_bundle::{ABI, Boundary, Criterion, Field, Layout, Manifest, Param, Populations, Real, Target, Transport, Unit};
 use lbm_runtime::case::{CODES, Case, CaseError, Code, Diagnostic, RawCase};
 use lbm_tests::compiled;
 use miette::{GraphicalReportHandler, GraphicalTheme};
@@ -140,7 +140,13 @@ fn shipped(raw: &RawCase) -> Manifest {
     let fits = |code: &i32| lbm_codegen::lower::solids::fits(&model, *code as usize);
     let solid_rules = (0..model.boundaries().len() as i32).filter(fits).collect();
     let block = raw.block().unwrap_or(manifest.block);
-    Manifest { block, boundaries: boundaries.collect(), solid_rules, ..manifest }
+    Manifest { block, boundaries: boundaries.collect(), solid_rules, criteria: vorticity(), ..manifest }
+}
+
+/// The criterion of that name in two dimensions.
+fn vorticity() -> Vec<Criterion> {
+    let formula = "sqrt((dx_uy - dy_ux)^2)".to_string();
+    vec![Criterion { name: "vorticity".into(), doc: String::new(), formula, unit: Unit { length: 0, time: -1 } }]
 }
 
 /// The manifest of a method with one rate (`bgk`), with a force (`guo`, or `driven` where it has a unit), with a second rate (`trt`), or whose viscosity depends on both (`mrt`).
@@ -213,6 +219,7 @@ fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
         mirror_rules: vec![],
         one_level_rules: vec![],
         coupling: None,
+        criteria: vorticity(),
         kernels: vec![],
         viscosity: Transport {
             formula: if method == "mrt" { "1/6*(1/omega + 1/s_nu - 1)" } else { "1/3*(1/omega - 1/2)" }.into(),

@@ -103,6 +103,7 @@ fn lower_in(
                     let field = &model.fields()[usize::from(field)];
                     namer.claim(&component(&field.name, at.into(), field.components.len()))
                 }
+                Symbol::Gradient { .. } => unreachable!("criteria are no kernels"),
                 Symbol::Level(LevelSymbol::Sample(number)) => namer.claim(&format!("v_{number}")),
                 Symbol::Level(LevelSymbol::Kind { child }) => namer.claim(&format!("kind_{child}")),
                 Symbol::Level(LevelSymbol::Slope { axis, pop, .. }) => {

@@ -72,6 +72,7 @@ pub fn manifest(model: &Model, options: &Options, findings: &Findings, cost: imp
             half_mirror || model.boundaries()[rule].params.iter().any(scales)
         }),
         coupling: options.coupling.map(|at| coupling(model, &model.couplings()[at])),
+        criteria: model.criteria().iter().map(criterion).collect(),
         kernels: Vec::new(),
         viscosity: transport(&findings.viscosity),
     };
@@ -97,6 +98,15 @@ pub fn manifest(model: &Model, options: &Options, findings: &Findings, cost: imp
     match options.layout {
         Layout::Blocks => manifest,
         Layout::Soa => soa::manifest(manifest),
+    }
+}
+
+fn criterion(criterion: &lbm_dsl::model::Criterion) -> bundle::Criterion {
+    bundle::Criterion {
+        name: criterion.name.clone(),
+        doc: criterion.doc.clone(),
+        formula: criterion.formula.clone(),
+        unit: unit(criterion.unit),
     }
 }
 

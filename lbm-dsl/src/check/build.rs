@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use crate::ast::{Assign, Binder, Block, Component, Item, Let, Name, ParamDef, Range, Target};
 use crate::check::arith;
+use crate::check::criteria;
 use crate::check::elaborate::{Elaborator, Eval, Poisoned};
 use crate::check::formulas::{Entry, formulas};
 use crate::check::naming::{self, Names};
@@ -91,6 +92,7 @@ impl Builder<'_> {
         }
         let (params, init) = (params.into_iter().collect::<Eval<Vec<_>>>()?, init?);
         let couplings = self.couplings(&params, &fields, &init);
+        let criteria = self.criteria(&fields);
         if !self.work.report.is_empty() {
             return Err(Poisoned);
         }
@@ -110,6 +112,7 @@ impl Builder<'_> {
             boundaries,
             stencils: std::mem::take(&mut self.work.stencils),
             couplings,
+            criteria,
         };
         crate::check::formulas::compact(&mut model);
         Ok(model)
@@ -258,14 +261,7 @@ impl Builder<'_> {
         let sets = self.work.populations;
         self.work.scope.retain(|(name, _)| !sets.iter().any(|set| set.name == *name));
         for (at, field) in fields.iter().enumerate() {
-            let symbol = |component| Symbol::Field { field: at as u16, component };
-            let count = field.components.len() as u8;
-            let data: Rc<[ExprId]> = (0..count).map(|at| self.work.exprs.symbol(symbol(at))).collect();
-            let value = if count == 1 {
-                Value::Number(data[0])
-            } else {
-                Value::Tensor(Tensor { dims: vec![Dim::Axes(count.into())], data })
-            };
+            let value = criteria::given(&mut self.work, at, field);
             self.work.scope.push((field.name.clone(), value));
         }
         let formulas = self.block(block);

@@ -3,6 +3,7 @@
 use crate::ast::{Expr, ExprKind, FnDef, Name, Range};
 use crate::check::arith;
 use crate::check::elaborate::{Elaborator, Eval, Poisoned};
+use crate::check::names::GRADIENT;
 use crate::check::program::{Def, ModuleId};
 use crate::check::value::{Condition, Dim, Direction, LatticeId, Tensor, Value};
 use crate::diag::Code;
@@ -39,6 +40,9 @@ impl Elaborator<'_> {
         }
         if let ("mean", [], Some(args)) = (name.text.as_str(), indices, args) {
             return self.mean(span, args);
+        }
+        if let (GRADIENT, true, Some(args)) = (name.text.as_str(), self.criterion, args) {
+            return self.gradient(span, indices, args);
         }
         match (self.program.find(self.module, &name.text), args) {
             (Some((home, Def::Fn(def))), Some(args)) => self.call(span, home, def, indices, args),

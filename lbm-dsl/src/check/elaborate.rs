@@ -66,6 +66,8 @@ pub struct Elaborator<'a> {
     pub stencils: Vec<Stencil>,
     /// In a node rule, how many walls meet: the first axes are their inward normals, whatever axes these are in space.
     pub normals: Option<usize>,
+    /// Whether the text is that of a criterion, which may take gradients of fields.
+    pub criterion: bool,
     steps: usize,
     depth: usize,
 }
@@ -84,6 +86,7 @@ impl<'a> Elaborator<'a> {
             siblings: None,
             stencils: Vec::new(),
             normals: None,
+            criterion: false,
             steps: 0,
             depth: 0,
         }

@@ -15,6 +15,7 @@ mod arith;
 mod build;
 mod call;
 mod couplings;
+mod criteria;
 mod elaborate;
 mod formulas;
 mod lattices;

@@ -5,7 +5,7 @@
 //!
 //! What is visible: formulas of the spec see the parameters and every `let` above them; a function sees its arguments
 //! alone; a boundary rule sees populations, its own parameters and what its kind is given, a coupling populations, the
-//! rates it names and what it is given; all see functions and the lattice.
+//! rates it names and what it is given, a criterion its arguments and `gradient`; all see functions and the lattice.
 
 use std::collections::BTreeMap;
 
@@ -73,6 +73,7 @@ enum Kind {
     Populations,
     Stencil,
     Coupling,
+    Criterion,
     Param,
     Let,
     Field,
@@ -80,6 +81,9 @@ enum Kind {
     Argument,
     Given,
 }
+
+/// What a criterion is given besides its arguments.
+pub(super) const GRADIENT: &str = "gradient";
 
 /// What a coupling is given besides populations.
 const CROSSING: &[&str] = &["equilibrium", "kind", "mean", "position"];
@@ -94,6 +98,7 @@ impl Kind {
             Kind::Populations => "set of populations",
             Kind::Stencil => "stencil",
             Kind::Coupling => "coupling",
+            Kind::Criterion => "criterion",
             Kind::Param => "parameter",
             Kind::Let => "value",
             Kind::Field => "field",
@@ -105,7 +110,8 @@ impl Kind {
 
     /// Whether it can be seen above the line that defines it, and from everywhere.
     fn everywhere(self) -> bool {
-        matches!(self, Kind::Import | Kind::Fn | Kind::Lattice | Kind::Boundary | Kind::Stencil | Kind::Coupling)
+        use Kind::{Boundary, Coupling, Criterion, Fn, Import, Lattice, Stencil};
+        matches!(self, Import | Fn | Lattice | Boundary | Stencil | Coupling | Criterion)
     }
 }
 
@@ -154,6 +160,7 @@ impl Names<'_> {
                 Item::Populations(def) => self.global(&def.name, Kind::Populations),
                 Item::Stencil(def) => self.global(&def.name, Kind::Stencil),
                 Item::Coupling(def) => self.global(&def.name, Kind::Coupling),
+                Item::Criterion(def) => self.global(&def.function.name, Kind::Criterion),
                 Item::Param(def) => self.global(&def.name, Kind::Param),
                 Item::Let(def) => self.global(&def.name, Kind::Let),
                 _ => {}
@@ -176,7 +183,8 @@ impl Names<'_> {
             return;
         }
         // Parameters and populations are given before anything is computed; a module offers what it defines.
-        let used = !self.strict || matches!(kind, Kind::Boundary | Kind::Stencil | Kind::Coupling);
+        let offered = matches!(kind, Kind::Boundary | Kind::Stencil | Kind::Coupling | Kind::Criterion);
+        let used = !self.strict || offered;
         let defined = kind.everywhere() || matches!(kind, Kind::Param | Kind::Populations);
         self.globals.push(Entry { name: name.clone(), kind, used, defined });
     }
@@ -206,7 +214,8 @@ impl Names<'_> {
             Item::LatticeChoice(name)
             | Item::BoundaryChoice(name)
             | Item::StencilChoice(name)
-            | Item::CouplingChoice(name) => self.mark(name),
+            | Item::CouplingChoice(name)
+            | Item::CriterionChoice(name) => self.mark(name),
             Item::Field(name) | Item::Conserve(name) => self.field(name),
             Item::Populations(def) => self.mark(&def.lattice),
             // Formulas of numbers, and of the `x` of a stencil, which `stencils` knows.
@@ -226,6 +235,11 @@ impl Names<'_> {
                 self.within(sees, |this| this.boundary(def));
             }
             Item::Coupling(def) => self.within(Sees::Coupling, |this| this.coupling(def)),
+            Item::Criterion(def) => self.within(Sees::Arguments, |this| {
+                let name = Name { text: GRADIENT.into(), span: def.function.name.span };
+                this.local(&name, Kind::Given, false);
+                this.function(&def.function);
+            }),
         }
     }
 

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::ast::{Ast, BoundaryDef, CouplingDef, FnDef, Item, LatticeDef, Name, StencilDef, Use};
+use crate::ast::{Ast, BoundaryDef, CouplingDef, CriterionDef, FnDef, Item, LatticeDef, Name, StencilDef, Use};
 use crate::diag::{Code, Diagnostic, Report, suggest};
 use crate::parser::parse;
 use crate::shipped::Library;
@@ -33,6 +33,8 @@ pub enum Def<'a> {
     Stencil(&'a StencilDef),
     /// A coupling of levels.
     Coupling(&'a CouplingDef),
+    /// What a grid may follow.
+    Criterion(&'a CriterionDef),
 }
 
 impl Def<'_> {
@@ -44,6 +46,7 @@ impl Def<'_> {
             Def::Boundary(_) => "a boundary rule",
             Def::Stencil(_) => "a stencil",
             Def::Coupling(_) => "a coupling",
+            Def::Criterion(_) => "a criterion",
         }
     }
 }
@@ -188,6 +191,7 @@ fn def(item: &Item) -> Option<(&Name, Def<'_>)> {
         Item::Boundary(def) => Some((&def.name, Def::Boundary(def))),
         Item::Stencil(def) => Some((&def.name, Def::Stencil(def))),
         Item::Coupling(def) => Some((&def.name, Def::Coupling(def))),
+        Item::Criterion(def) => Some((&def.function.name, Def::Criterion(def))),
         _ => None,
     }
 }

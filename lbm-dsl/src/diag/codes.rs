@@ -115,6 +115,7 @@ codes! {
     LevelViscosity       "E0708" "levels differ in viscosity" "";
     LevelStress          "E0709" "levels differ in stress" "";
     GhostLayers          "E0710" "too few ghosts" "";
+    CriterionForm        "E0711" "criterion of an unknown form" "";
 }
 
 #[cfg(test)]

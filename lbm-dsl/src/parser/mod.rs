@@ -15,7 +15,7 @@ use syn::ext::IdentExt;
 use syn::parse::{ParseBuffer, ParseStream, Parser as _};
 
 use crate::ast::{
-    Ast, Binder, ExprKind, FnDef, Item, LatticeDef, Let, Name, ParamDef, PopulationsDef, Range, Use, Velocities,
+    Ast, Binder, CriterionDef, ExprKind, FnDef, Item, LatticeDef, Let, Name, ParamDef, PopulationsDef, Range, Use, Velocities,
 };
 use crate::diag::{Code, Diagnostic, Report, suggest};
 use crate::lexer;
@@ -30,6 +30,7 @@ const KEYWORDS: &[&str] = &[
     "collide",
     "conserve",
     "coupling",
+    "criterion",
     "else",
     "field",
     "fn",
@@ -56,6 +57,7 @@ const ITEMS: &[&str] = &[
     "collide",
     "conserve",
     "coupling",
+    "criterion",
     "field",
     "fn",
     "init",
@@ -268,6 +270,7 @@ impl Parser<'_> {
             "fn" => Item::Fn(self.function(input, keyword)?),
             "stencil" => self.stencil(input, keyword)?,
             "coupling" => self.coupling(input, keyword)?,
+            "criterion" => self.criterion(input, keyword)?,
             _ => self.boundary(input, keyword)?,
         })
     }
@@ -433,6 +436,22 @@ impl Parser<'_> {
     fn function(&mut self, input: ParseStream, keyword: Span) -> Parsed<FnDef> {
         let name = self.new_name(input)?;
         let indices = self.family(input)?;
+        self.definition(input, keyword, name, indices)
+    }
+
+    /// `criterion vorticity(u[a]) = ...;` or `criterion vorticity;`
+    fn criterion(&mut self, input: ParseStream, keyword: Span) -> Parsed<Item> {
+        let name = self.new_name(input)?;
+        if !input.peek(syn::token::Paren) {
+            self.semicolon(input, keyword, name.span)?;
+            return Ok(Item::CriterionChoice(name));
+        }
+        let doc = lexer::comment_above(self.source, keyword);
+        Ok(Item::Criterion(CriterionDef { function: self.definition(input, keyword, name, Vec::new())?, doc }))
+    }
+
+    /// The arguments and the value of a function.
+    fn definition(&mut self, input: ParseStream, keyword: Span, name: Name, indices: Vec<Binder>) -> Parsed<FnDef> {
         let (inner, _) = self.take(parens(input))?;
         let mut params = Vec::new();
         while !inner.is_empty() {

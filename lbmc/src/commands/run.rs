@@ -35,7 +35,7 @@ pub fn run(args: &Run) -> Result<ExitCode> {
     };
     let spec = Spec::find(&beside(&args.case, raw.spec()))
         .map_err(|error| Report::new(raw.reject_spec(&error.to_string(), error.help().map(|help| help.to_string()))))?;
-    let model = spec.model_with(&raw.rules(), raw.coupling())?;
+    let model = spec.model_with(&raw.rules(), raw.coupling(), raw.criterion())?;
     let coupling = match raw.coupling() {
         None => None,
         Some(name) => Some(spec::coupling(&model, name).map_err(|error| {

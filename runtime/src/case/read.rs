@@ -151,8 +151,8 @@ pub(super) struct RawRefinement {
 #[derive(Clone, Debug)]
 pub(super) struct RawFollow {
     pub(super) criterion: Spanned<String>,
-    /// None for a criterion that has a name.
-    pub(super) formula: Option<Formula>,
+    /// The same as a formula, which it is unless the method has a criterion of that name.
+    pub(super) formula: Formula,
     pub(super) threshold: f64,
     pub(super) ratio: f64,
     pub(super) hysteresis: f64,
@@ -285,6 +285,11 @@ impl RawCase {
     pub fn coupling(&self) -> Option<&str> {
         let refinement = self.refinement.as_ref()?;
         Some(refinement.coupling.as_ref().map_or(COUPLING, |name| &name.value))
+    }
+
+    /// What the grid follows, if it changes: the name of a criterion, or a formula.
+    pub fn criterion(&self) -> Option<&str> {
+        Some(&self.refinement.as_ref()?.follow.as_ref()?.criterion.value)
     }
 
     /// The error that the coupling cannot be had, pointing at its name in the file.

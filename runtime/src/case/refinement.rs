@@ -9,33 +9,6 @@ use crate::step::Adaptivity;
 /// Coupling of levels, if the case names none.
 pub const COUPLING: &str = "volumetric_shifted";
 
-/// Criteria that have a name.
-pub(super) const CRITERIA: [&str; 4] = ["vorticity", "q", "velocity_gradient", "density_gradient"];
-
-/// The formula of a criterion that has a name, of derivatives of the fields: the magnitude of the vorticity; the second
-/// invariant of the velocity gradient (Hunt, Wray & Moin 1988), positive where rotation prevails; the magnitude of the gradients.
-pub(super) fn named(criterion: &str, dim: usize) -> String {
-    let axes = &["x", "y", "z"][..dim];
-    let magnitude = |parts: Vec<String>| {
-        let squares: Vec<String> = parts.iter().map(|part| format!("({part})*({part})")).collect();
-        format!("sqrt({})", squares.join(" + "))
-    };
-    let pairs = || axes.iter().flat_map(|a| axes.iter().map(move |b| (*a, *b)));
-    match criterion {
-        "vorticity" => {
-            let turns = [("y", "z"), ("z", "x"), ("x", "y")];
-            let turns = turns.iter().filter(|(a, b)| axes.contains(a) && axes.contains(b));
-            magnitude(turns.map(|(a, b)| format!("d{a}_u{b} - d{b}_u{a}")).collect())
-        }
-        "q" => {
-            let terms: Vec<String> = pairs().map(|(a, b)| format!("d{a}_u{b}*d{b}_u{a}")).collect();
-            format!("-0.5*({})", terms.join(" + "))
-        }
-        "velocity_gradient" => magnitude(pairs().map(|(a, b)| format!("d{a}_u{b}")).collect()),
-        _ => magnitude(axes.iter().map(|a| format!("d{a}_rho")).collect()),
-    }
-}
-
 /// What the grid follows while it changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Follow {

@@ -67,7 +67,7 @@ pub(super) const KEYS: &[Key] = &[
     key("refinement.level", "the level wished at a place: a formula of position"),
     key(
         "refinement.criterion",
-        "what the grid follows: vorticity, q, velocity_gradient, density_gradient, or a formula of fields",
+        "what the grid follows: vorticity, q, velocity_gradient, density_gradient, a criterion of the spec, or a formula of fields",
     ),
     key("refinement.threshold", "value of the criterion from which on a place has the finest level"),
     key("refinement.ratio", "ratio of the thresholds of two levels: 2 unless given"),

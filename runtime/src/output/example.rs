@@ -46,6 +46,7 @@ pub(super) fn manifest() -> Manifest {
         mirror_rules: vec![],
         one_level_rules: vec![],
         coupling: None,
+        criteria: vec![],
         kernels: vec![],
         viscosity: Transport { formula: "1/3*(1/omega - 1/2)".into(), rate: Some("omega".into()) },
     }

@@ -12,6 +12,7 @@ pub fn manifest(blocks: Manifest) -> Manifest {
         wall_stride: 0,
         kernels: Vec::new(),
         coupling: None,
+        criteria: Vec::new(),
         solid_rules: Vec::new(),
         mirror_rules: Vec::new(),
         one_level_rules: Vec::new(),

@@ -1,4 +1,4 @@
-//! Couplings of levels.
+//! Couplings of levels, and what a grid follows.
 
 use super::Long;
 use crate::diag::Code;
@@ -112,5 +112,19 @@ coupling thin {
     coarse f[i] <- mean(equilibrium[i] + (f[i] - equilibrium[i]) / r);
 }",
         right: INTERPOLATED,
+    },
+    Long {
+        code: Code::CriterionForm,
+        instead: LAST,
+        text: "A criterion is a formula of the method's fields, which it takes by their names, and of their derivatives, \
+               `gradient[a](u[b])`. It is evaluated cell by cell by a small program, not by a kernel of its own: conditions that \
+               the flow decides have no place there. Only what has the same unit is added: the velocity of `u`, a \
+               length in the denominator of a gradient. A case then states its threshold in these units.",
+        wrong: "boundary moving_wall;
+
+criterion shear(u[a]) = gradient[1](u[0]) + u[0];",
+        right: "boundary moving_wall;
+
+criterion shear(u[a]) = gradient[1](u[0]) + gradient[0](u[1]);",
     },
 ];

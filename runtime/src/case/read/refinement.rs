@@ -3,7 +3,6 @@
 use super::{RawBox, RawFollow, RawRefinement, Reader};
 use crate::case::diag::{self, Spanned};
 use crate::case::formula::{Formula, FormulaError};
-use crate::case::refinement::CRITERIA;
 use crate::case::tree::{Kind, Table, Value};
 use crate::case::units::Dimension;
 
@@ -56,20 +55,16 @@ impl Reader {
             return None;
         };
         let criterion = self.text(table, "criterion")?;
-        let formula = if CRITERIA.contains(&&criterion.value[..]) {
-            None
-        } else {
-            match Formula::parse_with_names(&criterion.value) {
-                Ok((formula, "")) => Some(formula),
-                Ok((_, rest)) => {
-                    let at = criterion.value.len() - rest.len()..criterion.value.len();
-                    let message = format!("expected an operator, found `{rest}`");
-                    let help = "write `*` between factors".to_string();
-                    let error = FormulaError { at, message, label: "the formula has ended", help };
-                    return self.no_formula(&entry.value, &criterion.value, error);
-                }
-                Err(error) => return self.no_formula(&entry.value, &criterion.value, error),
+        let formula = match Formula::parse_with_names(&criterion.value) {
+            Ok((formula, "")) => formula,
+            Ok((_, rest)) => {
+                let at = criterion.value.len() - rest.len()..criterion.value.len();
+                let message = format!("expected an operator, found `{rest}`");
+                let help = "write `*` between factors".to_string();
+                let error = FormulaError { at, message, label: "the formula has ended", help };
+                return self.no_formula(&entry.value, &criterion.value, error);
             }
+            Err(error) => return self.no_formula(&entry.value, &criterion.value, error),
         };
         let mut number = |key: &str, default: Option<f64>, what: &str, example: &str| match (table.get(key), default) {
             (None, Some(default)) => Some(default),

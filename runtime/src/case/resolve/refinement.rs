@@ -6,7 +6,7 @@ use super::{Resolver, Values, short};
 use crate::case::diag::{self, Span, Spanned};
 use crate::case::formula::Formula;
 use crate::case::read::{RawBox, RawFace, RawFollow};
-use crate::case::refinement::{COUPLING, Follow, RefinedBox, Refinement, named};
+use crate::case::refinement::{COUPLING, Follow, RefinedBox, Refinement};
 use crate::case::{Face, Scales, schema};
 use crate::criterion::{self, Criterion};
 
@@ -139,8 +139,8 @@ impl Resolver<'_> {
         Some((from, to))
     }
 
-    /// What the grid follows. Criteria that have a name are measured in the units of the case's reference velocity and
-    /// length, others in cells and steps of level 0.
+    /// What the grid follows. Criteria of the method are measured in the case's reference velocity and length, formulas of the case
+    /// in cells and steps of level 0.
     fn follow(
         &mut self,
         raw: &RawFollow,
@@ -151,22 +151,25 @@ impl Resolver<'_> {
     ) -> Option<Follow> {
         let components = crate::fields::component_names(self.manifest);
         let variables = criterion::variables(self.dim, &components);
-        let (formula, unit) = match &raw.formula {
-            Some(formula) => (formula.clone(), 1.0),
-            None => {
-                let name = &raw.criterion.value[..];
-                let unit = match name {
-                    "q" => (scales.velocity / scales.length).powi(2),
-                    "density_gradient" => 1.0 / scales.length,
-                    _ => scales.velocity / scales.length,
-                };
+        let named = self.manifest.criteria.iter().find(|criterion| criterion.name == raw.criterion.value);
+        let (formula, unit) = match named {
+            None => (raw.formula.clone(), 1.0),
+            Some(criterion) => {
+                let (time, unit) = (scales.length / scales.velocity, criterion.unit);
+                let unit = scales.length.powi(unit.length) * time.powi(unit.time);
                 if !(unit.is_finite() && unit > 0.0) {
-                    let message = format!("`{name}` is measured in the reference velocity over the reference length");
+                    let message =
+                        format!("`{}` is measured in the reference velocity over the reference length", criterion.name);
                     let help = "give `fluid.velocity`; nothing else of the case has a velocity".to_string();
                     return self.report.add(diag::MISSING_KEY, &raw.criterion.span, message, "no unit for it", help);
                 }
-                let (formula, _) = Formula::parse_with_names(&named(name, self.dim)).ok()?;
-                (formula, unit)
+                match Formula::parse_with_names(&criterion.formula) {
+                    Ok((formula, _)) => (formula, unit),
+                    Err(error) => {
+                        let message = format!("the formula of `{}`: {}", criterion.name, error.message);
+                        return self.report.add(diag::FORMULA, &raw.criterion.span, message, error.label, error.help);
+                    }
+                }
             }
         };
         let formula = formula.on(size, 1.0);
