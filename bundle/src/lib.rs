@@ -474,6 +474,7 @@ pub struct Manifest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coupling: Option<Coupling>,
     /// What the spec says that a grid may follow.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub criteria: Vec<Criterion>,
     /// Kernels.
     pub kernels: Vec<Kernel>,

@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lbm_bundle::{ABI, Boundary, Criterion, Field, Layout, Manifest, Param, Populations, Real, Target, Transport, Unit};
+use lbm_bundle::{
+    ABI, Boundary, Criterion, Field, Layout, Manifest, Param, Populations, Real, Target, Transport, Unit,
+};
 use lbm_runtime::case::{CODES, Case, CaseError, Code, Diagnostic, RawCase};
 use lbm_tests::compiled;
 use miette::{GraphicalReportHandler, GraphicalTheme};

@@ -101,6 +101,10 @@ pub fn manifest(model: &Model, options: &Options, findings: &Findings, cost: imp
     }
 }
 
+fn unit(unit: lbm_dsl::unit::Unit) -> bundle::Unit {
+    bundle::Unit { length: unit.length, time: unit.time }
+}
+
 fn criterion(criterion: &lbm_dsl::model::Criterion) -> bundle::Criterion {
     bundle::Criterion {
         name: criterion.name.clone(),
@@ -161,7 +165,7 @@ fn param(param: &Param) -> bundle::Param {
         name: param.name.clone(),
         components: param.components as u32,
         range: param.range.as_ref().map(|(low, high)| (float(low), float(high))),
-        unit: param.unit.map(|unit| bundle::Unit { length: unit.length, time: unit.time }),
+        unit: param.unit.map(unit),
         doc: param.doc.clone(),
     }
 }

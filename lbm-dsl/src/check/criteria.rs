@@ -61,7 +61,8 @@ impl Builder<'_> {
             }
             None => {
                 let names = self.work.program.names(ModuleId::SPEC);
-                let hint = suggest::did_you_mean(&name.text, names, "define it, or import it: `use criteria::vorticity;`");
+                let hint =
+                    suggest::did_you_mean(&name.text, names, "define it, or import it: `use criteria::vorticity;`");
                 self.work.hinted(Code::Undefined, name.span, "there is no criterion of that name", hint)
             }
         }
@@ -73,7 +74,11 @@ pub(super) fn given(work: &mut Elaborator, at: usize, field: &Field) -> Value {
     let count = field.components.len() as u8;
     let symbol = |component| Symbol::Field { field: at as u16, component };
     let data: Rc<[ExprId]> = (0..count).map(|component| work.exprs.symbol(symbol(component))).collect();
-    if count == 1 { Value::Number(data[0]) } else { Value::Tensor(Tensor { dims: vec![Dim::Axes(count.into())], data }) }
+    if count == 1 {
+        Value::Number(data[0])
+    } else {
+        Value::Tensor(Tensor { dims: vec![Dim::Axes(count.into())], data })
+    }
 }
 
 impl Elaborator<'_> {
@@ -93,7 +98,8 @@ impl Elaborator<'_> {
             };
             if !fits {
                 let label = format!("the field `{}` is {}", name.text, value.describe());
-                let form = if matches!(value, Value::Tensor(_)) { format!("{}[a]", name.text) } else { name.text.clone() };
+                let form =
+                    if matches!(value, Value::Tensor(_)) { format!("{}[a]", name.text) } else { name.text.clone() };
                 return self.hinted(Code::NotScalar, name.span, label, format!("write `{form}`"));
             }
             self.scope.push((name.text.clone(), value));
@@ -161,7 +167,8 @@ impl Elaborator<'_> {
             true => Unit { length: 1, time: -1 },
             false => Unit::default(),
         };
-        let product = |a: Unit, b: Unit, sign: i32| Unit { length: a.length + sign * b.length, time: a.time + sign * b.time };
+        let product =
+            |a: Unit, b: Unit, sign: i32| Unit { length: a.length + sign * b.length, time: a.time + sign * b.time };
         Ok(match self.exprs.get(id).clone() {
             Node::Symbol(Symbol::Field { field, .. }) => of_field(field),
             Node::Symbol(Symbol::Gradient { field, .. }) => product(of_field(field), Unit { length: 1, time: 0 }, -1),

@@ -15,7 +15,8 @@ use syn::ext::IdentExt;
 use syn::parse::{ParseBuffer, ParseStream, Parser as _};
 
 use crate::ast::{
-    Ast, Binder, CriterionDef, ExprKind, FnDef, Item, LatticeDef, Let, Name, ParamDef, PopulationsDef, Range, Use, Velocities,
+    Ast, Binder, CriterionDef, ExprKind, FnDef, Item, LatticeDef, Let, Name, ParamDef, PopulationsDef, Range, Use,
+    Velocities,
 };
 use crate::diag::{Code, Diagnostic, Report, suggest};
 use crate::lexer;
