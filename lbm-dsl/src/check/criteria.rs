@@ -215,7 +215,7 @@ mod tests {
     fn those_of_the_prelude_are_formulas_of_a_case_with_a_unit() {
         for (criterion, formula, unit) in [
             ("vorticity", "sqrt((dx_uy - dy_ux)^2)", "time^-1"),
-            ("q", "((-1/2) * (((dx_ux^2 + (dx_uy * dy_ux)) + (dx_uy * dy_ux)) + dy_uy^2))", "time^-2"),
+            ("q", "(-((1/2) * (((dx_ux^2 + (dx_uy * dy_ux)) + (dy_ux * dx_uy)) + dy_uy^2)))", "time^-2"),
             ("velocity_gradient", "sqrt((((dx_ux^2 + dx_uy^2) + dy_ux^2) + dy_uy^2))", "time^-1"),
             ("density_gradient", "sqrt((dx_rho^2 + dy_rho^2))", "length^-1"),
         ] {
