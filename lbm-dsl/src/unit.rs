@@ -15,9 +15,12 @@ impl Unit {
 
     /// In words: `length^-1 time^2`.
     pub fn describe(self) -> String {
-        let parts = [("length", self.length), ("time", self.time)].into_iter().filter(|(_, exponent)| *exponent != 0);
-        let power = |(word, exponent)| if exponent == 1 { format!("{word}") } else { format!("{word}^{exponent}") };
-        let parts: Vec<String> = parts.map(power).collect();
+        let power = |(word, exponent): (&str, i32)| match exponent {
+            0 => None,
+            1 => Some(word.to_string()),
+            _ => Some(format!("{word}^{exponent}")),
+        };
+        let parts: Vec<String> = [("length", self.length), ("time", self.time)].into_iter().filter_map(power).collect();
         if parts.is_empty() { "a number".into() } else { parts.join(" ") }
     }
 }
