@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # The square cylinder of Jaber et al. (arXiv 2308.08085), cases F-A1 to F-A4: root 256^2, 2 to 5 levels, static and adaptive.
-#   benchmarks/square_cylinder.sh LBMC OUT
+#   benchmarks/square_cylinder.sh LBMC OUT [COUPLING]
+# All run at once.
 set -uo pipefail
-lbmc=$(realpath "$1") out=$(realpath "$2")
+lbmc=$(realpath "$1") out=$(realpath "$2") coupling=${3:-volumetric_shifted}
 d="sqrt(max(0, abs(x-80)-4)^2 + max(0, abs(y-128)-4)^2)"
 for finest in 1 2 3 4; do
     for kind in static adaptive; do
-        name=fa$finest-$kind
+        name=fa$finest-$kind-$coupling
         {
             cat << CASE
 spec = "d2q9_recursive"
@@ -36,13 +37,17 @@ forces = 20
 picture = true
 [refinement]
 finest = $finest
+coupling = "$coupling"
 level = "$finest - ln(max(1, $d / 4)) / ln(2)"
 CASE
             if [ $kind = adaptive ]; then
                 printf 'criterion = "vorticity"\nthreshold = 2\nevery = 32\n'
             fi
         } > "$out/$name.toml"
-        "$lbmc" run "$out/$name.toml" --out "$out/$name" > "$out/$name.log" 2>&1 || echo "FAILED $name: $(tail -5 "$out/$name.log")"
-        grep -h -i "drag\|strouhal\|MLUPS" "$out/$name.log" | tail -4 | sed "s/^/$name: /"
+        {
+            "$lbmc" run "$out/$name.toml" --out "$out/$name" > "$out/$name.log" 2>&1 || echo "FAILED $name: $(tail -5 "$out/$name.log")"
+            grep -h -i "drag\|strouhal\|MLUPS" "$out/$name.log" | tail -4 | sed "s/^/$name: /"
+        } &
     done
 done
+wait

@@ -391,11 +391,12 @@ fn solid_args(q: u32, cells: u32) -> Vec<Arg> {
     ]
 }
 
-/// CUDA: whether the threads of a block share the work of what crosses level jumps, through shared memory of one value for
+/// CUDA: whether the threads of a block share the work of packets that cross level jumps, through shared memory of one value for
 /// each population: so little that several blocks fit on a multiprocessor.
 pub fn jumps_are_shared(manifest: &Manifest) -> bool {
+    let packets = manifest.coupling.as_ref().is_some_and(|coupling| coupling.ghosts == 0);
     let (values, bytes) = (manifest.q() * manifest.cells(), manifest.real.bytes());
-    manifest.cells() as u32 <= THREADS && manifest.q() <= 32 && values * bytes <= 16 * 1024
+    packets && manifest.cells() as u32 <= THREADS && manifest.q() <= 32 && values * bytes <= 16 * 1024
 }
 
 /// What a kernel of blocks at level jumps takes behind the table of neighbours.

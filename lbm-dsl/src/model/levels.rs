@@ -87,6 +87,9 @@
 //!   must be twice the largest component of a velocity;
 //! - each refined coarse cell beside a coarse cell takes the mean of the formulas `coarse` of its children.
 //!
+//! On a grid of blocks the ghosts are the outermost layers of blocks that have a coarser one beside them: what is called
+//! refined here is what these leave.
+//!
 //! In `fine` the populations are those of one coarse cell, in `coarse` those of one child. Parameters have their value on
 //! the coarse level in both.
 
