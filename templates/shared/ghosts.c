@@ -150,11 +150,11 @@ typedef struct {
     {{ real }} weight[{{ ghosts.samples }}];
 } Samples;
 
-// A coarse cell near a refined block, from its lower corner on.
+// What is sampled for a ghost: the refined block whose cell it stands for, and what is around. Places are counted from its lower corner.
 typedef struct {
-    const {{ int }} *around, *sides, *corners;  // neighbours of the block
+    const {{ int }} *around, *sides, *corners;  // the first are the neighbours of that block
     {{ int }} held;
-    int lower;  // bit a: the child at hand is the lower one along axis a
+    int lower;  // bit a: the ghost is in the lower half of that cell along axis a
 } Sampled;
 
 // Points of {{ ghosts.stencil }}, a set each, in order of preference, and their weights.
