@@ -112,7 +112,9 @@ fn links(text: &str) -> Vec<String> {
     let mut fenced = false;
     for line in text.lines() {
         fenced ^= line.starts_with("```");
-        let mut rest = if fenced { "" } else { line };
+        // Code has no links.
+        let words: String = if fenced { String::new() } else { line.split('`').step_by(2).collect() };
+        let mut rest = words.as_str();
         while let Some(at) = rest.find("](") {
             rest = &rest[at + 2..];
             links.extend(rest.find(')').map(|end| rest[..end].to_string()));
