@@ -92,8 +92,14 @@ fn summary(folder: &Path) -> Value {
     summary
 }
 
-/// All files of one run are those of another, to the last bit.
+/// All files of one run are those of another, to the last bit, and so are the summaries.
 fn same(one: &Path, other: &Path) {
+    same_files(one, other);
+    assert_eq!(summary(one), summary(other));
+}
+
+/// All files of one run but the summary are those of another, to the last bit.
+fn same_files(one: &Path, other: &Path) {
     let mut compared = 0;
     for entry in std::fs::read_dir(one).expect("a folder") {
         let name = entry.expect("an entry").file_name();
@@ -104,7 +110,6 @@ fn same(one: &Path, other: &Path) {
         }
     }
     assert!(compared >= 11, "only {compared} files");
-    assert_eq!(summary(one), summary(other));
 }
 
 #[test]
@@ -172,31 +177,62 @@ fn wait_for(path: &Path, running: &mut Child) {
     }
 }
 
+/// Starts a run without an end in sight, and waits for its first restart file.
+fn endless(folder: &Path) -> Child {
+    let arguments = ["--set", "stop.steps=100000000", "--set", "output.every=100000000", "--set", "steady=1e-300"];
+    let mut running = command(folder, &arguments)
+        .args(["--set", "output.restart=1000"])
+        .stderr(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("starts");
+    wait_for(&folder.join("out").join(RESTART), &mut running);
+    running
+}
+
+/// Sends signals, one right after the other.
+fn signal(running: &Child, signals: &[&str]) {
+    let commands: Vec<String> = signals.iter().map(|signal| format!("kill {signal} {}", running.id())).collect();
+    assert!(Command::new("sh").args(["-c", &commands.join("; ")]).status().expect("sh runs").success());
+}
+
 #[test]
-fn a_signal_ends_a_run_with_a_file_from_which_it_goes_on() {
-    for signal in ["-INT", "-TERM"] {
+fn a_signal_ends_a_run_with_its_results_and_a_file_from_which_it_goes_on() {
+    for name in ["-INT", "-TERM"] {
         let here = folder(false);
-        let arguments = ["--set", "stop.steps=100000000", "--set", "output.every=100000000", "--set", "steady=1e-300"];
-        let file = here.path().join("out").join(RESTART);
-        let mut running = command(here.path(), &arguments)
-            .args(["--set", "output.restart=1000"])
-            .stderr(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("starts");
-        wait_for(&file, &mut running);
-        let sent = Command::new("kill").args([signal, &running.id().to_string()]).status().expect("kill runs");
-        assert!(sent.success());
+        let (out, whole) = (here.path().join("out"), here.path().join("whole"));
+        let running = endless(here.path());
+        signal(&running, &[name]);
         let output = running.wait_with_output().expect("ends");
         assert_eq!(output.status.code(), Some(130), "{}", words(&output));
+        assert!(words(&output).contains("note: interrupted at step"), "{}", words(&output));
         assert!(String::from_utf8_lossy(&output.stdout).contains("--resume"));
-        let summary = summary(&here.path().join("out"));
-        assert_eq!(summary["stop"], "interrupted");
-        let step = summary["steps"].as_u64().expect("a number");
-        let (more, every) = (format!("stop.steps={}", step + 10), "output.every=100000000");
-        works(here.path(), &["--resume", "--set", &more, "--set", every]);
-        assert_eq!(self::summary(&here.path().join("out"))["steps"], step + 10);
+        let mut reached = summary(&out);
+        assert_eq!(reached["stop"], "interrupted");
+        let step = reached["steps"].as_u64().expect("a number");
+        // The results are those of a run that was to end there.
+        let until = |step: u64| format!("stop.steps={step}");
+        let every = ["--set", "output.every=100000000", "--set", "steady=1e-300", "--set"];
+        let arguments =
+            |more: &[&str]| -> Vec<String> { every.iter().chain(more).map(|text| text.to_string()).collect() };
+        let run = |more: &[&str]| works(here.path(), &arguments(more).iter().map(String::as_str).collect::<Vec<_>>());
+        run(&[&until(step), "--out", "whole"]);
+        same_files(&whole, &out);
+        reached["stop"] = "steps".into();
+        assert_eq!(reached, summary(&whole));
+        run(&[&until(step + 10), "--resume"]);
+        assert_eq!(summary(&out)["steps"], step + 10);
     }
+}
+
+#[test]
+fn a_second_signal_ends_a_run_at_once() {
+    let here = folder(false);
+    let running = endless(here.path());
+    signal(&running, &["-INT", "-TERM"]);
+    let output = running.wait_with_output().expect("ends");
+    assert_eq!(output.status.code(), Some(130), "{}", words(&output));
+    assert!(!here.path().join("out/summary.json").exists(), "no results");
 }
 
 #[test]

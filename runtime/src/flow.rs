@@ -79,7 +79,7 @@ pub enum FlowError {
 pub struct Control<'a> {
     /// A restart file to go on from.
     pub resume: Option<&'a Path>,
-    /// Set to true by whoever wants the run to end before its time, with a restart file.
+    /// Set to true by whoever wants the run to end before its time: with all that belongs to its end, and a restart file.
     pub interrupted: Option<&'a AtomicBool>,
 }
 
@@ -240,9 +240,6 @@ impl<'a> Run<'a> {
             residual: self.residual,
             stop,
         };
-        if stop == StopReason::Interrupted {
-            return Ok(self.recorder.interrupt(manifest, &measured)?);
-        }
         // After the restart file, which knows only of rows that a longer run has too.
         if self.case.output.forces.is_some() {
             self.forces()?;
@@ -305,6 +302,9 @@ pub fn run(
         }
         if interrupted && step < case.stop.steps {
             stop = StopReason::Interrupted;
+            progress.say(&format!(
+                "note: interrupted at step {step}: writing its results and a restart file; a second signal ends at once"
+            ));
             break;
         }
     }

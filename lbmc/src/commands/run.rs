@@ -78,7 +78,7 @@ pub fn run(args: &Run) -> Result<ExitCode> {
     if summary.stop != StopReason::Interrupted {
         return Ok(ExitCode::SUCCESS);
     }
-    println!("go on with the same command and `--resume`");
+    println!("these are the results at step {}; go on with the same command and `--resume`", summary.steps);
     Ok(ExitCode::from(interrupt::STATUS))
 }
 

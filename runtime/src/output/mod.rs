@@ -151,18 +151,6 @@ impl<'a> Recorder<'a> {
         self.fields(snapshot)
     }
 
-    /// Writes what there is when a run ends before its time: the series, and the summary.
-    pub fn interrupt(mut self, manifest: &Manifest, measured: &Measured) -> Result<Summary, OutputError> {
-        let summary = Summary::new(self.case, manifest, measured);
-        if self.case.output.series.is_some() {
-            self.series()?;
-        }
-        if self.case.output.forces.is_some() {
-            self.write_forces()?;
-        }
-        self.summary(summary)
-    }
-
     /// Writes everything that belongs to the end, the summary last.
     pub fn finish(
         mut self,
@@ -213,10 +201,6 @@ impl<'a> Recorder<'a> {
                 self.sink.write(&format!("{name}.png"), |out| out.write_all(&image))?;
             }
         }
-        self.summary(summary)
-    }
-
-    fn summary(&self, mut summary: Summary) -> Result<Summary, OutputError> {
         summary.files = self.sink.files().to_vec();
         self.sink.put("summary.json", |out| {
             serde_json::to_writer_pretty(&mut *out, &summary)?;
