@@ -176,7 +176,7 @@ pub enum Role {
     Fill,
     /// The mean of some fields over the blocks that refined coarse ones: `average_fields(ids, count, parts, fields)`.
     AverageFields,
-    /// The reverse, on a plane through each coarse cell: `fill_fields(ids, count, neighbours, parts, fields)`.
+    /// The reverse, on a plane through each coarse cell: `fill_fields(ids, count, neighbours, held, parts, fields)`.
     FillFields,
     /// Populations or fields from other slots: `relocate(ids, count, from, components, src, dst)`.
     Relocate,

@@ -265,7 +265,7 @@ fn check(device: &Device, manifest: &Manifest) -> Result<(), KernelError> {
             Role::Average => starts(&["ids", "count", "parts", "nodes"]),
             Role::Fill => starts(&["ids", "count", "neighbours", "parts"]),
             Role::AverageFields => starts(&["ids", "count", "parts", "fields"]),
-            Role::FillFields => starts(&["ids", "count", "neighbours", "parts", "fields"]),
+            Role::FillFields => starts(&["ids", "count", "neighbours", "held", "parts", "fields"]),
             Role::Relocate => starts(&["ids", "count", "from", "components", "src", "dst"]),
             Role::Wish => starts(&["ids", "count", "neighbours", "nodes"]),
             Role::Macroscopic => starts(&["ids", "count", "src", "fields"]),

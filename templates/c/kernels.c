@@ -503,7 +503,7 @@ void {{ carry.fill_fields.symbol }}(
 {
     for (int32_t item = 0; item < count; ++item) {
         const int32_t *const around = neighbours + (size_t)ids[item] * NEAR;
-        for (int at = 0; at < FIELDS * CELLS; ++at) fill_field(ids[item], at % CELLS, at / CELLS, around, parts, fields);
+        for (int at = 0; at < FIELDS * CELLS; ++at) fill_field(ids[item], at % CELLS, at / CELLS, around, held, parts, fields);
     }
 }
 

@@ -434,7 +434,7 @@ extern "C" __global__ void __launch_bounds__({{ threads }})
     {{ line }}
 {%- endfor %}
 {{ pad }}    for (int component = 0; component < FIELDS; ++component) {
-{{ pad }}        fill_field(slot, cell, component, neighbours + (size_t)slot * NEAR, parts, fields);
+{{ pad }}        fill_field(slot, cell, component, neighbours + (size_t)slot * NEAR, held, parts, fields);
 {{ pad }}    }
 {%- if several %}
     }  // cells

@@ -122,12 +122,15 @@ typedef struct {
     }
 }
 
-// Fills the parts of a coarse cell with a field, on a plane.
+// Fills the parts of a coarse cell with a field, on a plane. Refined blocks, in slots from `held` on, have no fields of an earlier step.
 {{ inline }} void fill_field(
-    const {{ int }} slot, const int cell, const int component, const {{ int }} *around, const {{ int }} *parts, {{ real }} *fields)
+    const {{ int }} slot, const int cell, const int component, const {{ int }} *around, const {{ int }} held, const {{ int }} *parts,
+    {{ real }} *fields)
 {
+    {{ int }} leaves[NEAR];
+    for (int place = 0; place < NEAR; ++place) leaves[place] = around[place] < held ? around[place] : -1;
     {{ real }} slopes[DIM];
-    for (int axis = 0; axis < DIM; ++axis) slopes[axis] = slope_at(fields, FIELDS, component, around, slot, cell, axis);
+    for (int axis = 0; axis < DIM; ++axis) slopes[axis] = slope_at(fields, FIELDS, component, leaves, slot, cell, axis);
     const {{ real }} own = fields[((size_t)slot * FIELDS + component) * CELLS + cell];
     for (int child = 0; child < PARTS; ++child) {
         {{ real }} away = 0;

@@ -322,7 +322,10 @@ fn kernel(model: &Model, manifest: &Manifest, role: Role, arithmetic: Cost) -> K
         Role::Average => [vec![ids, count], carry_args(manifest)].concat(),
         Role::Fill => [vec![ids, count, neighbours], carry_args(manifest)].concat(),
         Role::AverageFields => vec![ids, count, parts_arg(manifest), arg("fields", ArgType::RealsOut, fields)],
-        Role::FillFields => vec![ids, count, neighbours, parts_arg(manifest), arg("fields", ArgType::RealsOut, fields)],
+        Role::FillFields => {
+            let fields = arg("fields", ArgType::RealsOut, fields);
+            vec![ids, count, neighbours, table("held"), parts_arg(manifest), fields]
+        }
         Role::Relocate => {
             let values = |which: &str| format!("{which} [slot][components][{cells}]");
             vec![

@@ -111,6 +111,8 @@ impl Carry for Populations<'_> {
                 ("ids", Given::Read(slots)),
                 ("count", Given::Int(count as i32)),
                 ("neighbours", Given::Read(&tables.neighbours)),
+                // What refined blocks hold of these fields is of another step or another place.
+                ("held", Given::Int(self.held.map_or(i32::MAX, |[first, _]| first as i32))),
                 ("parts", Given::Read(parts)),
                 ("fields", Given::Write(kept)),
             ];

@@ -74,7 +74,8 @@ impl Simulation {
     }
 
     /// Keeps the fields of the current step, on the device, for looks to come to compare with. Where the grid changes they follow: what is
-    /// coarsened has the mean of its parts, what is refined lies on the plane through the coarser cell.
+    /// coarsened has the mean of its parts, what is refined lies on the plane through the coarser cell and those leaves of its level that
+    /// are beside it. What refined blocks hold does not follow, and nothing reads it.
     pub fn keep(&mut self) -> Result<(), StepError> {
         self.sample()?;
         let kept = match self.kept.take() {
