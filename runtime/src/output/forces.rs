@@ -1,7 +1,8 @@
 //! Forces on solids over time, as CSV and as a picture, and what they settle to: means, extremes and the Strouhal number.
 //!
 //! The coefficient of a force along an axis is `2 F / (rho U^2 A)` with the density 1, the reference velocity U of the case and
-//! the reference area A of the solid. Drag is the force along x, lift that along y, the side force that along z.
+//! the reference area A of the solid. Drag is the force along x; across that, in two dimensions lift is the force along y. In three
+//! dimensions it depends on the body which of the others is lift and which the side force, so they go by their axes.
 
 use std::io::{self, Write};
 
@@ -14,13 +15,16 @@ use super::series::scales;
 use crate::case::Case;
 use crate::restart::Bits;
 
-/// Names of coefficients.
-const NAMES: [&str; 3] = ["cd", "cl", "cs"];
+/// Names of coefficients, along x, y and z.
+fn names(dim: usize) -> &'static [&'static str] {
+    if dim == 2 { &["cd", "cl"] } else { &["cd", "cy", "cz"] }
+}
+
 /// How much the lengths and the heights of periods may differ from those of the last for the flow to count as periodic.
 const ALIKE: f64 = 0.02;
 /// Periods that a periodic flow must have shown.
 const PERIODS: usize = 3;
-/// Swings of the lift below this part of its mean and of the drag are noise, not periods.
+/// Swings of the force across the flow below this part of its mean and of the drag are noise, not periods.
 const NOISE: f64 = 1e-4;
 
 /// Forces in time.
@@ -59,29 +63,47 @@ pub struct Settled {
     pub area: f64,
     /// Coefficient of the force along x; none where nothing sets a velocity.
     pub drag: Option<Settling>,
-    /// Coefficient of the force along y.
+    /// In two dimensions, coefficient of the force along y.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub lift: Option<Settling>,
-    /// Periods of the lift, all alike, that these means and the Strouhal number rest on; 0 where it is not periodic.
+    /// In three dimensions, coefficient of the force along y.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cy: Option<Settling>,
+    /// In three dimensions, coefficient of the force along z.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cz: Option<Settling>,
+    /// Periods of the force across the flow, along the axis on which it swings most, all alike, that these means and the Strouhal
+    /// number rest on; 0 where it is not periodic.
     pub periods: usize,
-    /// Frequency of the lift times the reference length over the reference velocity, if it is periodic.
+    /// Frequency of that force times the reference length over the reference velocity, if it is periodic.
     pub strouhal: Option<f64>,
 }
 
 impl Settled {
     /// A line for people.
     pub fn describe(&self) -> String {
-        let (Some(drag), Some(lift)) = (&self.drag, &self.lift) else {
+        let Some(drag) = &self.drag else {
             return format!("solid {}: no coefficients without a reference velocity\n", self.solid);
+        };
+        let across = [("lift", &self.lift), ("along y", &self.cy), ("along z", &self.cz)];
+        let across = |value: &dyn Fn(&Settling) -> String| -> String {
+            let each = across.iter().filter_map(|(name, of)| Some(format!(", {name} {}", value(of.as_ref()?))));
+            each.collect()
         };
         let name = format!("solid {}", self.solid);
         match self.strouhal {
             Some(strouhal) => format!(
-                "{name}: drag coefficient {:.5} ({:.5} to {:.5}), lift {:.5} to {:.5}, Strouhal number {strouhal:.5}, over {} periods\n",
-                drag.mean, drag.min, drag.max, lift.min, lift.max, self.periods
+                "{name}: drag coefficient {:.5} ({:.5} to {:.5}){}, Strouhal number {strouhal:.5}, over {} periods\n",
+                drag.mean,
+                drag.min,
+                drag.max,
+                across(&|of| format!("{:.5} to {:.5}", of.min, of.max)),
+                self.periods
             ),
             None => format!(
-                "{name}: drag coefficient {:.6}, lift {:.6}, at the last step: the lift is not periodic\n",
-                drag.mean, lift.mean
+                "{name}: drag coefficient {:.6}{}, at the last step: the force across the flow is not periodic\n",
+                drag.mean,
+                across(&|of| format!("{:.6}", of.mean))
             ),
         }
     }
@@ -137,7 +159,7 @@ impl Forces {
             writeln!(out, "# solid {}: {} cells{}", at + 1, body.area, if case.dim == 3 { "^2" } else { "" })?;
         }
         let forces = axes[..case.dim].iter().map(|axis| format!("f{axis}")).collect::<Vec<_>>().join(",");
-        writeln!(out, "step,time,solid,{forces},{}", NAMES[..case.dim].join(","))?;
+        writeln!(out, "step,time,solid,{forces},{}", names(case.dim).join(","))?;
         for row in &self.rows {
             for (solid, force) in row.forces.iter().enumerate() {
                 write!(out, "{},{:.8},{}", row.step, row.step as f64 * u / l, solid + 1)?;
@@ -156,7 +178,7 @@ impl Forces {
         Ok(())
     }
 
-    /// Draws drag and lift over time. The first tenth, in which a flow that starts with a jolt has forces that hide all others,
+    /// Draws the coefficients over time. The first tenth, in which a flow that starts with a jolt has forces that hide all others,
     /// is left out where it has the greatest.
     pub fn draw(&self, case: &Case) -> Canvas {
         let panel = |axis: usize, y: &str| {
@@ -177,7 +199,12 @@ impl Forces {
             }
             Panel { x: "t U / L".into(), y: y.into(), range: (0.0, last.max(f64::MIN_POSITIVE)), curves }
         };
-        let panels = vec![panel(0, "drag coefficient"), panel(1, "lift coefficient")];
+        let across: &[&str] = match case.dim {
+            2 => &["lift coefficient"],
+            _ => &["force coefficient along y", "force coefficient along z"],
+        };
+        let across = across.iter().enumerate().map(|(at, name)| panel(1 + at, name));
+        let panels = [panel(0, "drag coefficient")].into_iter().chain(across).collect();
         let re = case.scales.re.map_or(String::new(), |re| format!(" at Re {re:.0}"));
         Chart { title: format!("{}{re}: forces", case.name), panels }.draw()
     }
@@ -185,17 +212,27 @@ impl Forces {
     /// What the force on each solid settles to.
     pub fn settled(&self, case: &Case) -> Vec<Settled> {
         let of_solid = |solid: usize| {
-            let (drag, lift) = (self.curve(case, solid, 0), self.curve(case, solid, 1));
-            let periods = periods(&lift, drag.last().map_or(0.0, |point| point.1.abs()));
+            let curves: Vec<_> = (0..case.dim).map(|axis| self.curve(case, solid, axis)).collect();
+            let height = |curve: &&Vec<(f64, f64)>| {
+                let (low, high) = swing(curve);
+                high - low
+            };
+            let swings = curves[1..].iter().max_by(|one, other| height(one).total_cmp(&height(other)));
+            let scale = curves[0].last().map_or(0.0, |point| point.1.abs());
+            let periods = swings.map(|curve| periods(curve, scale)).unwrap_or_default();
             let window = match (periods.first(), periods.last()) {
                 (Some(first), Some(last)) => Some((first.begin, last.end)),
                 _ => None,
             };
+            let of = |axis: usize| settling(curves.get(axis)?, window);
+            let (lift, cy) = if case.dim == 2 { (of(1), None) } else { (None, of(1)) };
             Settled {
                 solid: solid + 1,
                 area: case.solids[solid].area,
-                drag: settling(&drag, window),
-                lift: settling(&lift, window),
+                drag: of(0),
+                lift,
+                cy,
+                cz: of(2),
                 periods: periods.len(),
                 // Times are over L/U already.
                 strouhal: window.map(|(begin, end)| periods.len() as f64 / (end - begin)),
@@ -226,11 +263,15 @@ struct Period {
     height: f64,
 }
 
+/// The least and the greatest value of a curve in its later half, which a transient at the start does not move.
+fn swing(curve: &[(f64, f64)]) -> (f64, f64) {
+    let later = &curve[curve.len() / 2..];
+    later.iter().fold((f64::MAX, f64::MIN), |(low, high), at| (low.min(at.1), high.max(at.1)))
+}
+
 /// The last periods of a curve that are all alike, if they are enough; `scale` is what noise is small against.
 fn periods(curve: &[(f64, f64)], scale: f64) -> Vec<Period> {
-    // The middle is that of the later half, which a transient at the start does not move.
-    let later = &curve[curve.len() / 2..];
-    let (low, high) = later.iter().fold((f64::MAX, f64::MIN), |(low, high), at| (low.min(at.1), high.max(at.1)));
+    let (low, high) = swing(curve);
     let middle = 0.5 * (low + high);
     if !(high - low).is_finite() || high - low <= NOISE * scale.max(middle.abs()) {
         return Vec::new();
@@ -299,6 +340,28 @@ mod tests {
         let (drag, lift) = (settled.drag.as_ref().unwrap(), settled.lift.as_ref().unwrap());
         assert!((drag.mean - 1.5).abs() < 1e-9 && drag.rms < 1e-9, "{drag:?}");
         assert!((lift.mean - 0.1).abs() < 2e-3 && (lift.max - 0.1 + (lift.min - 0.1)).abs() < 2e-3, "{lift:?}");
+    }
+
+    #[test]
+    fn in_three_dimensions_each_axis_has_its_coefficient_and_any_may_be_periodic() {
+        let (mut case, plane) = forces(|time| 0.1 + 0.4 * (2.0 * std::f64::consts::PI * 0.17 * time).sin());
+        case.dim = 3;
+        let mut forces = Forces::default();
+        // What swings along y in the plane does so along z.
+        plane
+            .rows
+            .iter()
+            .for_each(|row| forces.add(row.step, row.forces.iter().map(|[x, y, _]| [*x, -y / 8.0, *y]).collect()));
+        let settled = &forces.settled(&case)[0];
+        assert!((settled.strouhal.unwrap() / 0.17 - 1.0).abs() < 1e-4, "{settled:?}");
+        let mean = |of: &Option<Settling>| of.as_ref().unwrap().mean;
+        assert!((mean(&settled.drag) - 1.5).abs() < 1e-9 && settled.lift.is_none(), "{settled:?}");
+        assert!((mean(&settled.cy) + 0.0125).abs() < 1e-3 && (mean(&settled.cz) - 0.1).abs() < 2e-3, "{settled:?}");
+        let mut text = vec![];
+        forces.write(&case, &mut text).unwrap();
+        assert!(String::from_utf8(text).unwrap().contains("\nstep,time,solid,fx,fy,fz,cd,cy,cz\n"));
+        assert!(settled.describe().contains(", along y -0.0") && settled.describe().contains(", along z -0."));
+        forces.draw(&case);
     }
 
     #[test]
