@@ -579,10 +579,10 @@ static __device__ __noinline__ Found found_in(
     const int *ids, const int begin, const int end, const int thread, const int threads, const float *fields,
     const float *before, const int compare)
 {
-    Found found = {9007199254740992.0, 0};  // behind all places
+    Found found = {9007199254740992.0, 0};  // 2^53, behind all places
     for (size_t at = (size_t)thread; at < (size_t)(end - begin) * CELLS; at += (size_t)threads) {
         const size_t cell = (size_t)ids[begin + (int)(at / CELLS)] * (FIELDS * CELLS) + at % CELLS;
-        Found here = {9007199254740992.0, 0};
+        Found here = {found.first, 0};
         for (int component = FIELDS - 1; component >= 0; --component) {
             const float value = fields[cell + (size_t)component * CELLS];
             if (!(value - value == 0)) here.first = (double)(((size_t)begin * CELLS + at) * FIELDS + (size_t)component);
@@ -612,10 +612,11 @@ d2q9_scalar_look(
                                        //   the first value that is not finite, or a place behind all; the square of
                                        //   the largest change of velocity [share][2]
 {
-    __shared__ Found parts[256];
-    if (blockIdx.x >= count) return;
-    const int share = shares[blockIdx.x], thread = threadIdx.x;
+    const int item = blockIdx.x;
+    if (item >= count) return;
+    const int thread = threadIdx.x, share = shares[item];
     const int begin = share * per, end = begin + per < size ? begin + per : size;
+    __shared__ Found parts[256];
     parts[thread] = found_in(ids, begin, end, thread, 256, fields, before, compare);
     for (int half = 256 / 2; half > 0; half /= 2) {
         __syncthreads();
@@ -636,10 +637,11 @@ d2q9_scalar_sums(
     double *__restrict__ sums)       // mass and momentum of each set, each a sum and what rounding took from it
                                      //   [share][2][3][2], lattice units
 {
-    __shared__ Sum parts[256], of[SETS][1 + DIM];
-    if (blockIdx.x >= count) return;
-    const int share = shares[blockIdx.x], thread = threadIdx.x;
+    const int item = blockIdx.x;
+    if (item >= count) return;
+    const int thread = threadIdx.x, share = shares[item];
     const int begin = share * per, end = begin + per < size ? begin + per : size;
+    __shared__ Sum parts[256], of[SETS][1 + DIM];
     for (int at = thread; at < SETS * (1 + DIM); at += 256) of[at / (1 + DIM)][at % (1 + DIM)] = Sum{0, 0};
     for (int i = 0; i < Q; ++i) {
         parts[thread] = sum_of(ids, begin, end, i, thread, 256, src);

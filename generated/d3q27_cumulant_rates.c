@@ -1414,10 +1414,10 @@ static Found found_in(
     const int32_t *ids, const int begin, const int end, const int thread, const int threads, const float *fields,
     const float *before, const int compare)
 {
-    Found found = {9007199254740992.0, 0};  // behind all places
+    Found found = {9007199254740992.0, 0};  // 2^53, behind all places
     for (size_t at = (size_t)thread; at < (size_t)(end - begin) * CELLS; at += (size_t)threads) {
         const size_t cell = (size_t)ids[begin + (int)(at / CELLS)] * (FIELDS * CELLS) + at % CELLS;
-        Found here = {9007199254740992.0, 0};
+        Found here = {found.first, 0};
         for (int component = FIELDS - 1; component >= 0; --component) {
             const float value = fields[cell + (size_t)component * CELLS];
             if (!(value - value == 0)) here.first = (double)(((size_t)begin * CELLS + at) * FIELDS + (size_t)component);

@@ -188,16 +188,13 @@ pub enum Role {
 }
 
 impl Role {
-    /// Whether its kernel is made of a spec's formulas; others only move data, or look at them.
+    /// Whether its kernel is a formula of the spec for every cell, whose cost is counted; others move data, look at them, or work
+    /// on a few cells beside level jumps.
     pub fn is_arithmetic(self) -> bool {
-        use Role::{Average, AverageFields, Fill, FillFields, Look, Relocate, Sums, Wish};
-        let moves = matches!(self, Average | Fill | AverageFields | FillFields | Relocate | Wish | Look | Sums);
-        !moves && !self.is_of_ghosts()
-    }
-
-    /// Whether only a coupling of ghosts has such a kernel.
-    pub fn is_of_ghosts(self) -> bool {
-        matches!(self, Role::Restrict | Role::Send | Role::Prolong | Role::Hold | Role::Keep)
+        use Role::{Average, AverageFields, Fill, FillFields, Relocate, Wish};
+        use Role::{Hold, Keep, Look, Prolong, Restrict, Send, Sums};
+        let moves = matches!(self, Average | Fill | AverageFields | FillFields | Relocate | Wish);
+        !moves && !matches!(self, Look | Sums | Restrict | Send | Prolong | Hold | Keep)
     }
 }
 

@@ -277,6 +277,8 @@ fn a_grid_follows_a_criterion_of_the_spec() {
     let spec = std::fs::read_to_string(root().join("specs/d2q9_bgk.lbm")).expect("shipped");
     let own = spec + "\ncriterion shear(u[a]) = sqrt(gradient[1](u[0])^2);\n";
     std::fs::write(here.path().join("mine.lbm"), own).expect("written");
+    let told = works(here.path(), &["check", "mine.lbm"]);
+    assert!(told.contains("what a grid may follow\n  shear, in time^-1: sqrt(dy_ux^2)\n"), "{told}");
     let case = |criterion: &str| {
         format!(
             "spec = \"mine.lbm\"\ntarget = \"cpu\"\nblock = [8, 8]\n[domain]\nsize = [32, 32]\n[fluid]\nre = 100\n[faces]\n\

@@ -47,17 +47,17 @@ impl Criterion {
         true
     }
 
-    /// Criterion the level on the stack, rounded down.
+    /// Wishes the level on the stack, rounded down.
     pub fn level(&mut self) {
         self.op(LEVEL, 0, 1, 0);
     }
 
-    /// Criterion a level where what is on the stack is positive.
+    /// Wishes a level where what is on the stack is positive.
     pub fn within(&mut self, level: usize) {
         self.op(WITHIN, level as i32, 1, 0);
     }
 
-    /// Criterion a level where what is on the stack reaches its threshold, those of levels 1, 2 and so on in `thresholds`, and gives
+    /// Wishes a level where what is on the stack reaches its threshold, those of levels 1, 2 and so on in `thresholds`, and gives
     /// a level up below `given_up` times its threshold.
     pub fn above(&mut self, thresholds: &[f64], given_up: f64) {
         let at = self.constants.len() as i32;

@@ -47,16 +47,9 @@ static inline __attribute__((always_inline)) void collide_cells(
     }  // cells
 }
 
-{% for line in collide.doc -%}
-// {{ line }}
-{% endfor -%}
-void {{ collide.symbol }}(
-{%- for arg in collide.args %}
-    {{ arg }}
-{%- endfor %}
-{
+{% <kernel of={collide}> %}
     collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst{{ param_names }});
-}
+{%- </kernel> %}
 
 // ==== storing =======================================================================================================
 
@@ -173,14 +166,7 @@ static inline __attribute__((always_inline)) void gather(
     }  // planes
 }
 {% endif %}
-{% for line in stream_collide.doc -%}
-// {{ line }}
-{% endfor -%}
-void {{ stream_collide.symbol }}(
-{%- for arg in stream_collide.args %}
-    {{ arg }}
-{%- endfor %}
-{
+{% <kernel of={stream_collide}> %}
     _Alignas(64) {{ real }} before[Q * SLAB];
     const int past = past_cache(count, dst);
     for (int32_t item = 0; item < count; ++item) {
@@ -197,7 +183,7 @@ void {{ stream_collide.symbol }}(
         }
     }  // blocks
     settle();
-}
+{%- </kernel> %}
 
 {% include "tables" %}
 {% if walls -%}
@@ -287,14 +273,7 @@ static inline __attribute__((always_inline)) void gather_walls(
     }  // rows
 }
 
-{% for line in walls.kernel.doc -%}
-// {{ line }}
-{% endfor -%}
-void {{ walls.kernel.symbol }}(
-{%- for arg in walls.kernel.args %}
-    {{ arg }}
-{%- endfor %}
-{
+{% <kernel of={walls.kernel}> %}
     _Alignas(64) {{ real }} before[Q * SLAB];
     const int past = past_cache(count, dst);
     for (int32_t item = 0; item < count; ++item) {
@@ -314,18 +293,11 @@ void {{ walls.kernel.symbol }}(
         }
     }  // blocks
     settle();
-}
+{%- </kernel> %}
 
 {% if solids -%}
 {% include "solids" %}
-{% for line in solids.kernel.doc -%}
-// {{ line }}
-{% endfor -%}
-void {{ solids.kernel.symbol }}(
-{%- for arg in solids.kernel.args %}
-    {{ arg }}
-{%- endfor %}
-{
+{% <kernel of={solids.kernel}> %}
     _Alignas(64) {{ real }} before[Q * SLAB];
     for (int32_t item = 0; item < count; ++item) {
         const size_t slot = (size_t)ids[item];
@@ -364,39 +336,24 @@ void {{ solids.kernel.symbol }}(
             }
         }
     }  // blocks
-}
+{%- </kernel> %}
 
-{% for line in solids.force.doc -%}
-// {{ line }}
-{% endfor -%}
-void {{ solids.force.symbol }}(
-{%- for arg in solids.force.args %}
-    {{ arg }}
-{%- endfor %}
-{
+{% <kernel of={solids.force}> %}
     for (int32_t item = 0; item < count; ++item) {
         const int32_t begin = shares[item] * per, end = begin + per < size ? begin + per : size;
         for (int32_t body = 0; body < bodies; ++body) {
             double sum[DIM] = {0};
             for (int32_t entry = begin; entry < end; ++entry) {
                 const size_t slot = (size_t)ids[entry], row_at = (size_t)rows[slot] * (Q * CELLS);
-                const int32_t *const near = neighbours + slot * NEAR, *const of_row = links + row_at;
-                const {{ real }} *const own = src + slot * (Q * CELLS);
-                for (int i = 0; i < {{ solids.carriers }}; ++i) {
-                    for (int cell = 0; cell < CELLS; ++cell) {
-                        if (of_row[i * CELLS + cell] != first + body + 1) continue;
-                        // relative to a fluid at rest, of density 1, whose pressure is the same from all sides
-                        const {{ real }} back = off_solid(
-                            first + body, i, cell, src, near, of_row, distances + row_at, wall_rules, wall_values);
-                        const double through = ((double)own[OPPOSITE[i] * CELLS + cell] - (double)WEIGHT[i]) + ((double)back - (double)WEIGHT[i]);
-                        for (int axis = 0; axis < DIM; ++axis) sum[axis] -= through * VELOCITY[i][axis];
-                    }
+                const int32_t *const near = neighbours + slot * NEAR;
+                for (int cell = 0; cell < CELLS; ++cell) {
+                    push(first + body, cell, src, near, links + row_at, distances + row_at, wall_rules, wall_values, sum);
                 }
             }
             for (int axis = 0; axis < DIM; ++axis) forces[(shares[item] * bodies + body) * DIM + axis] = sum[axis];
         }
     }
-}
+{%- </kernel> %}
 
 {% endif -%}
 {% elif jump -%}
@@ -404,14 +361,7 @@ void {{ solids.force.symbol }}(
 {% endif -%}
 {% if packets -%}
 {% for kernel in jump.kernels -%}
-{% for line in kernel.signature.doc -%}
-// {{ line }}
-{% endfor -%}
-void {{ kernel.signature.symbol }}(
-{%- for arg in kernel.signature.args %}
-    {{ arg }}
-{%- endfor %}
-{
+{% <kernel of={kernel.signature}> %}
     _Alignas(64) {{ real }} before[Q * SLAB];
     {{ real }} *const dst = current ? populations_0 : populations_1;
     const int past = past_cache(count, dst);
@@ -427,7 +377,7 @@ void {{ kernel.signature.symbol }}(
             : side_of(&jump, coarse ? populations_1 : populations_0, parents[jump.node]);
         for (int row = 0; row < BY * BZ; row += ROWS) {
             for (int cell = 0; cell < SLAB; ++cell) {
-                const Spot at = { {cell % BX, (row + cell / BX) % BY{% if deep %}, (row + cell / BX) / BY{% endif %}} };
+                const Spot at = spot_of(row * BX + cell);
                 for (int i = 0; i < Q; ++i) {
                     before[i * SLAB + cell] = arrives(&jump, &own, &coarser, i, at, row * BX + cell{{ jump.pass }});
                 }
@@ -440,20 +390,13 @@ void {{ kernel.signature.symbol }}(
         }
     }  // blocks
     settle();
-}
+{%- </kernel> %}
 
 {% endfor -%}
 {% endif -%}
 {% if carry -%}
 {% include "carry" %}
-{% for line in carry.average.doc -%}
-// {{ line }}
-{% endfor -%}
-void {{ carry.average.symbol }}(
-{%- for arg in carry.average.args %}
-    {{ arg }}
-{%- endfor %}
-{
+{% <kernel of={carry.average}> %}
     for (int32_t item = 0; item < count; ++item) {
         const int level = levels[nodes[ids[item]]];
         const {{ real }} *const src = sets >> (level + 1) & 1 ? populations_1 : populations_0;
@@ -461,16 +404,9 @@ void {{ carry.average.symbol }}(
         const int32_t *const under = parts + (size_t)ids[item] * PARTS;
         for (int cell = 0; cell < CELLS; ++cell) average_cell(ids[item], cell, under, src, dst);
     }
-}
+{%- </kernel> %}
 
-{% for line in carry.fill.doc -%}
-// {{ line }}
-{% endfor -%}
-void {{ carry.fill.symbol }}(
-{%- for arg in carry.fill.args %}
-    {{ arg }}
-{%- endfor %}
-{
+{% <kernel of={carry.fill}> %}
     for (int32_t item = 0; item < count; ++item) {
         const int level = levels[nodes[ids[item]]];
         const {{ real }} *const src = sets >> level & 1 ? populations_1 : populations_0;
@@ -478,57 +414,29 @@ void {{ carry.fill.symbol }}(
         const int32_t *const around = neighbours + (size_t)ids[item] * NEAR;
         for (int cell = 0; cell < CELLS; ++cell) fill_cell(ids[item], cell, around, parts, src, dst);
     }
-}
+{%- </kernel> %}
 
-{% for line in carry.average_fields.doc -%}
-// {{ line }}
-{% endfor -%}
-void {{ carry.average_fields.symbol }}(
-{%- for arg in carry.average_fields.args %}
-    {{ arg }}
-{%- endfor %}
-{
+{% <kernel of={carry.average_fields}> %}
     for (int32_t item = 0; item < count; ++item) {
         for (int at = 0; at < FIELDS * CELLS; ++at) average_field(ids[item], at % CELLS, at / CELLS, parts, fields);
     }
-}
+{%- </kernel> %}
 
-{% for line in carry.fill_fields.doc -%}
-// {{ line }}
-{% endfor -%}
-void {{ carry.fill_fields.symbol }}(
-{%- for arg in carry.fill_fields.args %}
-    {{ arg }}
-{%- endfor %}
-{
+{% <kernel of={carry.fill_fields}> %}
     for (int32_t item = 0; item < count; ++item) {
         const int32_t *const around = neighbours + (size_t)ids[item] * NEAR;
         for (int at = 0; at < FIELDS * CELLS; ++at) fill_field(ids[item], at % CELLS, at / CELLS, around, held, parts, fields);
     }
-}
+{%- </kernel> %}
 
-{% for line in carry.relocate.doc -%}
-// {{ line }}
-{% endfor -%}
-void {{ carry.relocate.symbol }}(
-{%- for arg in carry.relocate.args %}
-    {{ arg }}
-{%- endfor %}
-{
+{% <kernel of={carry.relocate}> %}
     for (int32_t item = 0; item < count; ++item) {
         const size_t length = (size_t)components * CELLS;
         memcpy(dst + (size_t)ids[item] * length, src + (size_t)from[ids[item]] * length, sizeof({{ real }}) * length);
     }
-}
+{%- </kernel> %}
 
-{% for line in carry.wish.doc -%}
-// {{ line }}
-{% endfor -%}
-void {{ carry.wish.symbol }}(
-{%- for arg in carry.wish.args %}
-    {{ arg }}
-{%- endfor %}
-{
+{% <kernel of={carry.wish}> %}
     for (int32_t item = 0; item < count; ++item) {
         const int32_t slot = ids[item], node = nodes[slot], level = levels[node];
         unsigned long long bits = 0;
@@ -537,19 +445,12 @@ void {{ carry.wish.symbol }}(
         }
         want[node] = wished(bits, level);
     }
-}
+{%- </kernel> %}
 
 {% endif -%}
 {% if ghosts -%}
 {% for kernel in jump.kernels -%}
-{% for line in kernel.signature.doc -%}
-// {{ line }}
-{% endfor -%}
-void {{ kernel.signature.symbol }}(
-{%- for arg in kernel.signature.args %}
-    {{ arg }}
-{%- endfor %}
-{
+{% <kernel of={kernel.signature}> %}
     for (int32_t item = 0; item < count; ++item) {
         const int32_t slot = ids[item];
         const int32_t *const around = neighbours + (size_t)slot * NEAR;
@@ -570,17 +471,10 @@ void {{ kernel.signature.symbol }}(
             for (int i = 0; i < Q; ++i) to[i * CELLS + cell] = after[i];
         }
     }  // blocks
-}
+{%- </kernel> %}
 
 {% endfor -%}
-{% for line in ghosts.restrict.doc -%}
-// {{ line }}
-{% endfor -%}
-void {{ ghosts.restrict.symbol }}(
-{%- for arg in ghosts.restrict.args %}
-    {{ arg }}
-{%- endfor %}
-{
+{% <kernel of={ghosts.restrict}> %}
     for (int32_t item = 0; item < count; ++item) {
         const int32_t slot = ids[item];
         for (int cell = 0; sides[slot] != 0 && cell < CELLS; ++cell) {
@@ -592,16 +486,9 @@ void {{ ghosts.restrict.symbol }}(
             for (int i = 0; i < Q; ++i) dst[(size_t)slot * (Q * CELLS) + (size_t)(i * CELLS + cell)] = after[i];
         }
     }  // blocks
-}
+{%- </kernel> %}
 
-{% for line in ghosts.send.doc -%}
-// {{ line }}
-{% endfor -%}
-void {{ ghosts.send.symbol }}(
-{%- for arg in ghosts.send.args %}
-    {{ arg }}
-{%- endfor %}
-{
+{% <kernel of={ghosts.send}> %}
     for (int32_t item = 0; item < count; ++item) {
         const int32_t slot = ids[item];
         if (!is_sampled(slot, neighbours, sides, held)) continue;
@@ -614,16 +501,9 @@ void {{ ghosts.send.symbol }}(
             for (int i = 0; i < Q; ++i) keep[i * CELLS] = f[i];
         }
     }  // blocks
-}
+{%- </kernel> %}
 
-{% for line in ghosts.prolong.doc -%}
-// {{ line }}
-{% endfor -%}
-void {{ ghosts.prolong.symbol }}(
-{%- for arg in ghosts.prolong.args %}
-    {{ arg }}
-{%- endfor %}
-{
+{% <kernel of={ghosts.prolong}> %}
     for (int32_t item = 0; item < count; ++item) {
         const int32_t slot = ids[item];
         for (int cell = 0; sides[slot] != 0 && cell < CELLS; ++cell) {
@@ -633,16 +513,9 @@ void {{ ghosts.prolong.symbol }}(
             for (int i = 0; i < Q; ++i) dst[(size_t)slot * (Q * CELLS) + (size_t)(i * CELLS + cell)] = after[i];
         }
     }  // blocks
-}
+{%- </kernel> %}
 
-{% for line in ghosts.hold.doc -%}
-// {{ line }}
-{% endfor -%}
-void {{ ghosts.hold.symbol }}(
-{%- for arg in ghosts.hold.args %}
-    {{ arg }}
-{%- endfor %}
-{
+{% <kernel of={ghosts.hold}> %}
     for (int32_t item = 0; item < count; ++item) {
         const int32_t slot = ids[item];
         const int32_t *const under = parts + (size_t)(slot - held) * PARTS;
@@ -652,37 +525,20 @@ void {{ ghosts.hold.symbol }}(
             if (whole || !has_values(sides, slot, held, spot_of(cell))) average_cell(slot, cell, under, src, dst);
         }
     }  // blocks
-}
+{%- </kernel> %}
 
-{% for line in ghosts.keep.doc -%}
-// {{ line }}
-{% endfor -%}
-void {{ ghosts.keep.symbol }}(
-{%- for arg in ghosts.keep.args %}
-    {{ arg }}
-{%- endfor %}
-{
+{% <kernel of={ghosts.keep}> %}
     for (int32_t item = 0; item < count; ++item) {
         {{ real }} *const set = sets >> levels[nodes[ids[item]]] & 1 ? populations_1 : populations_0;
         const size_t to = (size_t)held_slot(nodes[ids[item]], children, roots, held) * (Q * CELLS);
         memcpy(set + to, set + (size_t)ids[item] * (Q * CELLS), sizeof({{ real }}) * Q * CELLS);
     }
-}
+{%- </kernel> %}
 
 {% endif -%}
 // ==== macroscopic fields ============================================================================================
 
-{% for line in init.doc -%}
-// {{ line }}
-{% endfor -%}
-void {{ init.symbol }}(
-{%- for arg in init.args %}
-    {{ arg }}
-{%- endfor %}
-{
-{%- for line in unused %}
-    {{ line }}
-{%- endfor %}
+{% <kernel of={init}> %}
     for (int32_t item = 0; item < count; ++item) {
         const {{ real }} *restrict before = fields + (size_t)ids[item] * (FIELDS * CELLS);
         {{ real }} *restrict after = dst + (size_t)ids[item] * (Q * CELLS);
@@ -699,16 +555,9 @@ void {{ init.symbol }}(
 {%- endfor %}
         }  // cells
     }  // blocks
-}
+{%- </kernel> %}
 
-{% for line in macroscopic.doc -%}
-// {{ line }}
-{% endfor -%}
-void {{ macroscopic.symbol }}(
-{%- for arg in macroscopic.args %}
-    {{ arg }}
-{%- endfor %}
-{
+{% <kernel of={macroscopic}> %}
     for (int32_t item = 0; item < count; ++item) {
         const {{ real }} *restrict before = src + (size_t)ids[item] * (Q * CELLS);
         {{ real }} *restrict after = fields + (size_t)ids[item] * (FIELDS * CELLS);
@@ -725,32 +574,18 @@ void {{ macroscopic.symbol }}(
 {%- endfor %}
         }  // cells
     }  // blocks
-}
+{%- </kernel> %}
 
 {% include "reduce" -%}
-{% for line in reduce.look.doc -%}
-// {{ line }}
-{% endfor -%}
-void {{ reduce.look.symbol }}(
-{%- for arg in reduce.look.args %}
-    {{ arg }}
-{%- endfor %}
-{
+{% <kernel of={reduce.look}> %}
     for (int32_t item = 0; item < count; ++item) {
         const int32_t share = shares[item], begin = share * per, end = begin + per < size ? begin + per : size;
         const Found own = found_in(ids, begin, end, 0, 1, fields, before, compare);
         found[2 * share] = own.first, found[2 * share + 1] = own.change;
     }
-}
+{%- </kernel> %}
 
-{% for line in reduce.sums.doc -%}
-// {{ line }}
-{% endfor -%}
-void {{ reduce.sums.symbol }}(
-{%- for arg in reduce.sums.args %}
-    {{ arg }}
-{%- endfor %}
-{
+{% <kernel of={reduce.sums}> %}
     for (int32_t item = 0; item < count; ++item) {
         const int32_t share = shares[item], begin = share * per, end = begin + per < size ? begin + per : size;
         Sum of[SETS][1 + DIM] = { { {0, 0} } };
@@ -760,15 +595,6 @@ void {{ reduce.sums.symbol }}(
         }
         memcpy(sums + (size_t)share * (sizeof(of) / sizeof(double)), of, sizeof(of));
     }
-}
+{%- </kernel> %}
 
-// ==== the same kernels, their arguments in an array of pointers =====================================================
-{% for kernel in packed %}
-void {{ kernel.symbol }}_packed(void *const *args)
-{
-    {{ kernel.symbol }}(
-{%- for arg in kernel.args %}
-        {{ arg }}
-{%- endfor %}
-}
-{% endfor -%}
+{% include "packed" -%}

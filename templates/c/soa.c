@@ -1,3 +1,4 @@
+{% set cuda = false -%}
 {% for line in banner -%}
 // {{ line }}
 {% endfor %}
@@ -14,17 +15,7 @@
 #define EACH_CELL
 #endif
 {% for kernel in kernels %}
-{%- for line in kernel.doc %}
-// {{ line }}
-{%- endfor %}
-void {{ kernel.symbol }}(
-{%- for arg in kernel.args %}
-    {{ arg }}
-{%- endfor %}
-{
-{%- for line in kernel.unused %}
-    {{ line }}
-{%- endfor %}
+{% <kernel of={kernel}> %}
 {%- for line in kernel.loops %}
 {{ line }}
 {%- endfor %}
@@ -41,15 +32,6 @@ void {{ kernel.symbol }}(
 {%- for line in kernel.ends %}
 {{ line }}
 {%- endfor %}
-}
+{%- </kernel> %}
 {% endfor %}
-// ==== the same kernels, their arguments in an array of pointers =====================================================
-{% for kernel in packed %}
-void {{ kernel.symbol }}_packed(void *const *args)
-{
-    {{ kernel.symbol }}(
-{%- for arg in kernel.args %}
-        {{ arg }}
-{%- endfor %}
-}
-{% endfor -%}
+{% include "packed" -%}

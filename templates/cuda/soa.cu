@@ -1,19 +1,9 @@
+{% set cuda = true -%}
 {% for line in banner -%}
 // {{ line }}
 {% endfor %}
-{%- for kernel in kernels %}
-{%- for line in kernel.doc %}
-// {{ line }}
-{%- endfor %}
-extern "C" __global__ void __launch_bounds__({{ kernel.threads }})
-{{ kernel.symbol }}(
-{%- for arg in kernel.args %}
-    {{ arg }}
-{%- endfor %}
-{
-{%- for line in kernel.unused %}
-    {{ line }}
-{%- endfor %}
+{% for kernel in kernels %}
+{% <kernel of={kernel}> %}
 {%- for line in kernel.loops %}
     {{ line }}
 {%- endfor %}
@@ -28,5 +18,5 @@ extern "C" __global__ void __launch_bounds__({{ kernel.threads }})
 {%- for output in kernel.outputs %}
 {{ kernel.pad }}{{ output.text }} = {{ output.name }};
 {%- endfor %}
-}
+{%- </kernel> %}
 {% endfor -%}

@@ -4,12 +4,6 @@
 // level: on two levels that is not the same place. Between them a population is therefore taken a quarter of a coarse cell
 // further back or on, less what that would change in mass and momentum, which stay what they are.
 
-
-{% if not solids -%}
-// Weight of each direction.
-{{ table }} {{ real }} WEIGHT[Q] = { {{- carry.weights -}} };
-
-{% endif -%}
 // Of each set, one over the squared speed of sound; 0 if it carries no momentum.
 {{ table }} {{ real }} STIFFNESS[SETS] = { {{- carry.stiffness -}} };
 

@@ -127,8 +127,7 @@ enum { COARSEN = -2, KEEP = -1, REFINE = 0, MERGE = 1 };
     if (mark[node] >= 0) picked[rank[node]] = node;
 }
 
-{{ scan.head }}
-{
+{% <kernel of={scan}> %}
 {%- if cuda %}
     // Each thread sums a run of the array; then the sums of all threads are summed.
     __shared__ int sums[{{ scan.threads }}];
@@ -159,7 +158,7 @@ enum { COARSEN = -2, KEEP = -1, REFINE = 0, MERGE = 1 };
 {%- else %}
     begins[total] = sum;
 {%- endif %}
-}
+{%- </kernel> %}
 
 // ==== changes =======================================================================================================
 
@@ -357,28 +356,16 @@ enum { COARSEN = -2, KEEP = -1, REFINE = 0, MERGE = 1 };
 // ==== kernels: an item of a list each ===============================================================================
 
 {% for kernel in kernels -%}
-{% for line in kernel.head -%}
-{{ line }}
-{% endfor -%}
-{
+{% <kernel of={kernel}> %}
 {%- if cuda %}
     const int at = blockIdx.x * {{ kernel.threads }} + threadIdx.x;
     if (at < count) {{ kernel.call }}
 {%- else %}
     for (int32_t at = 0; at < count; ++at) {{ kernel.call }}
 {%- endif %}
-}
+{%- </kernel> %}
 
 {% endfor -%}
 {% if not cuda -%}
-// ==== the same kernels, their arguments in an array of pointers =====================================================
-{% for kernel in packed %}
-void {{ kernel.symbol }}_packed(void *const *args)
-{
-    {{ kernel.symbol }}(
-{%- for arg in kernel.args %}
-        {{ arg }}
-{%- endfor %}
-}
-{% endfor -%}
+{% include "packed" -%}
 {% endif -%}

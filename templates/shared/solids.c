@@ -67,3 +67,19 @@
         return {% if cuda %}__int_as_float(0x7fffffff){% else %}NAN{% endif %};  // no rule of solids: NaN stops the run
     }
 }
+
+// Adds to `sum` what the links of a cell give to the wall w: the momentum of what goes and of what comes back, beyond that of a
+// fluid at rest, of density 1, whose pressure is the same from all sides.
+{{ function }} void push(
+    const {{ int }} w, const int cell, const {{ real }} *src, const {{ int }} *near, const {{ int }} *of_row, const {{ real }} *distances,
+    const {{ int }} *wall_rules, const {{ real }} *wall_values, double *sum)
+{
+    const {{ real }} *own = src + (size_t)near[{{ middle }}] * (Q * CELLS) + (size_t)cell;
+    for (int i = 0; i < {{ solids.carriers }}; ++i) {
+        if (of_row[i * CELLS + cell] != w + 1) continue;
+        const {{ real }} back = off_solid(w, i, cell, src, near, of_row, distances, wall_rules, wall_values);
+        const double through = ((double)own[OPPOSITE[i] * CELLS] - (double)WEIGHT[i]) + ((double)back - (double)WEIGHT[i]);
+        for (int axis = 0; axis < DIM; ++axis) sum[axis] -= through * VELOCITY[i][axis];
+    }
+}
+

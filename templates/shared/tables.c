@@ -9,11 +9,13 @@
 {{ table }} signed char SET[Q] = { {{- reduce.set_of -}} };
 
 {% if packets or solids -%}
+// The opposite of each direction.
 {{ table }} signed char OPPOSITE[Q] = { {{- opposites -}} };
 
 {% endif -%}
-{% if solids -%}
-{{ table }} {{ real }} WEIGHT[Q] = { {{- solids.weights -}} };
+{% if jump or solids -%}
+// Weight of each direction.
+{{ table }} {{ real }} WEIGHT[Q] = { {{- weights -}} };
 
 {% endif -%}
 {% if walls and walls.tables -%}

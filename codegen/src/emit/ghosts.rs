@@ -1,21 +1,16 @@
 //! Fills the part of a [`View`](super::view::View) that is about ghosts.
 
-use lbm_bundle::{ArgType, Manifest, Role};
+use lbm_bundle::{Manifest, Role};
 use lbm_dsl::model::levels::{Exchange, PointSet};
 
-use super::layout::{Dialect, formulas, unused};
+use super::layout::{formulas, idle};
 use super::number::literal;
 use super::view::{Ghosts, Kernel, Pass, PointSet as Points};
 use super::{Jump, Method};
-use crate::ir::{Output, Plan};
+use crate::ir::Plan;
 
 /// The kernels of a coupling of ghosts; `kernel` gives the signature of a role. None for a coupling of packets.
-pub fn view(
-    method: &Method,
-    jump: &Jump,
-    dialect: &Dialect,
-    kernel: impl Fn(Role, Option<(&Plan, &[Output])>) -> Kernel,
-) -> Option<Ghosts> {
+pub fn view(method: &Method, jump: &Jump, kernel: impl Fn(Role, Option<&Plan>) -> Kernel) -> Option<Ghosts> {
     let Exchange::Ghosts { layers, stencil, .. } = jump.coupling.exchange() else { return None };
     let [fine, coarse] = jump.rescaled.expect("a coupling of ghosts rescales");
     let manifest = method.manifest;
@@ -25,8 +20,6 @@ pub fn view(
     let pass = |at: usize| Pass { at, number: at + 1, below: function(at) };
     let of_role = |role| kernel(role, None);
     let signature = manifest.kernel(Role::Send).expect("the manifest lists every kernel");
-    let idle = |plan: &Plan| unused(signature, plan).map(|name| format!("(void){name};")).collect();
-    debug_assert!(signature.args.iter().any(|arg| arg.ty == ArgType::Real) || manifest.params.is_empty());
     Some(Ghosts {
         layers: *layers as u32,
         reach: reach(*layers as u32),
@@ -35,10 +28,10 @@ pub fn view(
         prolong: of_role(Role::Prolong),
         hold: of_role(Role::Hold),
         keep: of_role(Role::Keep),
-        fine: formulas(manifest, fine, dialect),
-        coarse: formulas(manifest, coarse, dialect),
-        unused_fine: idle(fine),
-        unused_coarse: idle(coarse),
+        fine: formulas(manifest, fine),
+        coarse: formulas(manifest, coarse),
+        unused_fine: idle(signature, fine),
+        unused_coarse: idle(signature, coarse),
         stencil: jump.stencils[*stencil].0.name().into(),
         sets: sets.iter().map(|set| points(manifest, set, most)).collect(),
         most,

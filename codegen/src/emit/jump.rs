@@ -15,7 +15,7 @@ use crate::ir::{Output, Plan};
 use crate::lower::signature::jumps_are_shared;
 
 /// The kernels of blocks at level jumps, and what crosses; `kernel` gives the signature of a role.
-pub fn view(method: &Method, jump: &super::Jump, kernel: impl Fn(Role, Option<(&Plan, &[Output])>) -> Kernel) -> Jump {
+pub fn view(method: &Method, jump: &super::Jump, kernel: impl Fn(Role, Option<&Plan>) -> Kernel) -> Jump {
     let manifest = method.manifest;
     let real = real_name(manifest.real);
     let roles = [(Role::StreamCollideJump, false), (Role::StreamCollideJumpWalls, true)];

@@ -4,9 +4,9 @@ use lbm_bundle::{Arg, ArgType, Kernel as Signature, Layout, Manifest, Role, wish
 use lbm_dsl::expr::Symbol;
 
 use super::formula::{Language, Printer, real_name};
-use super::view::{Carry, Kernel, Op, Pull, Reduce, Value, View};
+use super::view::{Carry, Formulas, Head, Kernel, Op, Packed, Pull, Reduce, Value, View};
 use super::walls::walls;
-use super::{Method, banner, ghosts, jump};
+use super::{Method, banner, ghosts, jump, work};
 use crate::ir::{Output, Plan};
 
 /// How a target spells what the targets spell differently.
@@ -29,9 +29,6 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
     let [bx, by, bz] = manifest.block;
     let dim = manifest.dim as usize;
     let near = 3usize.pow(manifest.dim);
-    let shape = manifest.kernel(Role::StreamCollide).expect("every bundle streams");
-    let (items, threads) = (shape.items_per_group, shape.threads);
-    let several = manifest.cells() as u32 > threads;
     let velocity = |direction: &lbm_bundle::Direction| {
         let c: Vec<String> = direction.c[..dim].iter().map(i32::to_string).collect();
         format!("{{{}}},", c.join(", "))
@@ -43,14 +40,13 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
         found.map_or("-1".to_string(), |at| at.to_string())
     };
     let opposites: Vec<String> = manifest.directions.iter().map(|direction| direction.opposite.to_string()).collect();
-    let params: Vec<&Arg> = shape.args.iter().filter(|arg| arg.ty == ArgType::Real).collect();
-    let kernel = |role, plan: Option<(&Plan, &[Output])>| {
+    let given = &manifest.kernel(Role::StreamCollide).expect("every bundle streams").args;
+    let params: Vec<&Arg> = given.iter().filter(|arg| arg.ty == ArgType::Real).collect();
+    let kernel = |role, plan: Option<&Plan>| {
         let signature = manifest.kernel(role).expect("the manifest lists every kernel");
-        self::kernel(manifest, signature, plan, dialect)
+        let formulas = plan.map(|plan| formulas(manifest, plan)).unwrap_or_default();
+        Kernel { head: head(manifest, signature, plan, dialect), formulas }
     };
-    let whole = |plan| Some((plan, Plan::dag(plan).outputs()));
-    let init = kernel(Role::Init, whole(method.init));
-    let unused = unused(manifest.kernel(Role::Init).expect("every bundle begins"), method.init);
     let walls = (!method.walls.is_empty()).then(|| walls(method, kernel(Role::StreamCollideWalls, None)));
     View {
         banner: banner::banner(method, dialect.target),
@@ -67,23 +63,18 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
         deep: dim == 3,
         fields: manifest.field_components(),
         rows: rows(manifest),
-        threads,
-        collide_threads: manifest.kernel(Role::Collide).map_or(threads, |kernel| kernel.threads),
-        several,
-        pad: if several { "    ".into() } else { String::new() },
-        thread: thread(items, threads, several),
-        unused: unused.map(|name| format!("(void){name};")).collect(),
-        init,
+        init: kernel(Role::Init, Some(method.init)),
         stream_collide: kernel(Role::StreamCollide, None),
         jump: method.jump.as_ref().map(|jump| jump::view(method, jump, kernel)),
-        ghosts: method.jump.as_ref().and_then(|jump| ghosts::view(method, jump, dialect, kernel)),
+        ghosts: method.jump.as_ref().and_then(|jump| ghosts::view(method, jump, kernel)),
         solids: (!manifest.solid_rules.is_empty()).then(|| super::solids::view(method, |role| kernel(role, None))),
         opposites: opposites.join(", "),
+        weights: manifest.directions.iter().map(weight).collect::<Vec<_>>().join(", "),
         carry: method.jump.as_ref().map(|_| carry(manifest, kernel)),
         reduce: reduce(manifest, kernel),
         walls,
-        macroscopic: kernel(Role::Macroscopic, whole(method.macroscopic)),
-        collide: kernel(Role::Collide, whole(method.collide)),
+        macroscopic: kernel(Role::Macroscopic, Some(method.macroscopic)),
+        collide: kernel(Role::Collide, Some(method.collide)),
         packed: manifest.kernels.iter().map(|kernel| packed(&kernel.symbol, &kernel.args, real)).collect(),
         param_decls: params.iter().map(|arg| format!(", const {real} {}", arg.name)).collect(),
         param_names: params.iter().map(|arg| format!(", {}", arg.name)).collect(),
@@ -93,14 +84,13 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
 }
 
 /// The kernels that sum up a flow.
-fn reduce(manifest: &Manifest, kernel: impl Fn(Role, Option<(&Plan, &[Output])>) -> Kernel) -> Reduce {
+fn reduce(manifest: &Manifest, kernel: impl Fn(Role, Option<&Plan>) -> Kernel) -> Reduce {
     let set_of = |at: usize| manifest.populations.iter().position(|set| set.range().contains(&at)).unwrap_or(0);
     let components = |field: &lbm_bundle::Field| field.components as usize;
     let velocity = manifest.fields.iter().position(|field| field.name == "u" && field.components == manifest.dim);
     Reduce {
         look: kernel(Role::Look, None),
         sums: kernel(Role::Sums, None),
-        threads: manifest.kernel(Role::Sums).map_or(0, |kernel| kernel.threads),
         sets: manifest.populations.len(),
         set_of: (0..manifest.q()).map(|at| set_of(at).to_string()).collect::<Vec<_>>().join(", "),
         velocity: velocity.map(|at| manifest.fields[..at].iter().map(components).sum()),
@@ -108,7 +98,7 @@ fn reduce(manifest: &Manifest, kernel: impl Fn(Role, Option<(&Plan, &[Output])>)
 }
 
 /// The kernels that move data when a forest changes, and that say how it should.
-fn carry(manifest: &Manifest, kernel: impl Fn(Role, Option<(&Plan, &[Output])>) -> Kernel) -> Carry {
+fn carry(manifest: &Manifest, kernel: impl Fn(Role, Option<&Plan>) -> Kernel) -> Carry {
     let list = |texts: Vec<String>| texts.join(", ");
     let stiffness = |set: &lbm_bundle::Populations| {
         if set.diffusivity.is_some() { "0".into() } else { format!("{:?}", 1.0 / set.cs2) }
@@ -121,8 +111,6 @@ fn carry(manifest: &Manifest, kernel: impl Fn(Role, Option<(&Plan, &[Output])>) 
         fill_fields: kernel(Role::FillFields, None),
         relocate: kernel(Role::Relocate, None),
         wish: kernel(Role::Wish, None),
-        wish_threads: manifest.kernel(Role::Wish).map_or(0, |kernel| kernel.threads),
-        weights: list(manifest.directions.iter().map(weight).collect()),
         stiffness: list(manifest.populations.iter().map(stiffness).collect()),
         stack: wishes::STACK,
         taking: wishes::TAKING,
@@ -152,42 +140,27 @@ fn rows(manifest: &Manifest) -> u32 {
     by * (1..=bz).rev().find(|planes| bz.is_multiple_of(*planes) && planes * plane <= SLAB_BYTES).unwrap_or(1)
 }
 
-/// Arithmetic without a signature, all of its outputs.
-pub fn formulas(manifest: &Manifest, plan: &Plan, dialect: &Dialect) -> Kernel {
-    let none = Signature {
-        role: Role::Collide,
-        symbol: plan.dag().name().into(),
-        args: Vec::new(),
-        cost: Default::default(),
-        threads: 0,
-        items_per_group: 0,
-    };
-    kernel(manifest, &none, Some((plan, plan.dag().outputs())), dialect)
-}
-
-fn kernel(
-    manifest: &Manifest,
-    signature: &Signature,
-    arithmetic: Option<(&Plan, &[Output])>,
-    dialect: &Dialect,
-) -> Kernel {
-    let real = real_name(manifest.real);
-    let mut kernel = Kernel {
+/// What is around the text of a kernel, with its arithmetic if that is all it does.
+pub fn head(manifest: &Manifest, signature: &Signature, plan: Option<&Plan>, dialect: &Dialect) -> Head {
+    Head {
         symbol: signature.symbol.clone(),
         doc: vec![doc(manifest.layout, signature.role).into()],
-        args: declarations(&signature.args, real, dialect, ")"),
-        inputs: Vec::new(),
-        body: Vec::new(),
-        outputs: Vec::new(),
-    };
-    if let Some((plan, outputs)) = arithmetic {
-        let printer = Printer::new(plan, manifest.real, Language::C);
-        kernel.inputs = inputs(manifest, plan);
-        kernel.body = body(plan, &printer);
-        let value = |(at, output): (usize, &Output)| Value { text: printer.operand(output.value), at };
-        kernel.outputs = outputs.iter().enumerate().map(value).collect();
+        args: declarations(&signature.args, real_name(manifest.real), dialect, ")"),
+        unused: plan.map(|plan| idle(signature, plan)).unwrap_or_default(),
+        threads: signature.threads,
+        work: work::work(manifest, signature),
     }
-    kernel
+}
+
+/// Arithmetic, all of its outputs.
+pub fn formulas(manifest: &Manifest, plan: &Plan) -> Formulas {
+    let printer = Printer::new(plan, manifest.real, Language::C);
+    let value = |(at, output): (usize, &Output)| Value { text: printer.operand(output.value), at };
+    Formulas {
+        inputs: inputs(manifest, plan),
+        body: body(plan, &printer),
+        outputs: plan.dag().outputs().iter().enumerate().map(value).collect(),
+    }
 }
 
 /// The weight of a direction as a quotient of floating-point numbers: `4.0 / 9.0`.
@@ -281,7 +254,7 @@ pub fn declaration(arg: &Arg, real: &str, dialect: &Dialect) -> String {
 }
 
 /// The arguments of a host kernel, each read through the pointer to it.
-pub fn packed(symbol: &str, args: &[Arg], real: &str) -> Kernel {
+pub fn packed(symbol: &str, args: &[Arg], real: &str) -> Packed {
     let arg = |(at, arg): (usize, &Arg)| {
         let ty = match arg.ty {
             ArgType::Int => "const int32_t *".to_string(),
@@ -297,14 +270,7 @@ pub fn packed(symbol: &str, args: &[Arg], real: &str) -> Kernel {
         let end = if at + 1 == args.len() { ");" } else { "," };
         format!("*({ty})args[{at}]{end}")
     };
-    Kernel {
-        symbol: symbol.into(),
-        doc: Vec::new(),
-        args: args.iter().enumerate().map(arg).collect(),
-        inputs: Vec::new(),
-        body: Vec::new(),
-        outputs: Vec::new(),
-    }
+    Packed { symbol: symbol.into(), args: args.iter().enumerate().map(arg).collect() }
 }
 
 /// Parameters of the method that a kernel is given and does not need.
@@ -312,6 +278,11 @@ pub fn unused<'a>(signature: &'a Signature, plan: &'a Plan) -> impl Iterator<Ite
     let used = |name: &str| plan.dag().symbols().iter().any(|(_, symbol)| symbol == name);
     let params = signature.args.iter().filter(|arg| arg.ty == ArgType::Real).map(|arg| arg.name.as_str());
     params.filter(move |name| !used(name))
+}
+
+/// Statements that keep compilers from complaining of them.
+pub fn idle(signature: &Signature, plan: &Plan) -> Vec<String> {
+    unused(signature, plan).map(|name| format!("(void){name};")).collect()
 }
 
 /// Populations or fields that a kernel reads, with their positions in memory.
@@ -352,26 +323,6 @@ pub fn body(plan: &Plan, printer: &Printer) -> Vec<String> {
     }
     lines.push(String::new());
     lines
-}
-
-/// The cell that a CUDA thread works on.
-fn thread(items: u32, threads: u32, several: bool) -> Vec<String> {
-    let lines: &[String] = &if several {
-        [
-            "const int item = blockIdx.x;".to_string(),
-            "if (item >= count) return;".to_string(),
-            "const int slot = ids[item];".to_string(),
-            format!("for (int cell = threadIdx.x; cell < CELLS; cell += {threads}) {{"),
-        ]
-    } else {
-        [
-            format!("const int item = blockIdx.x * {items} + threadIdx.x / CELLS;"),
-            "if (item >= count) return;".to_string(),
-            "const int slot = ids[item];".to_string(),
-            "const int cell = threadIdx.x % CELLS;".to_string(),
-        ]
-    };
-    lines.to_vec()
 }
 
 /// Upwind coordinates along each axis, for the velocities +1 and -1, and the block they lie in.

@@ -31,9 +31,10 @@ struct View {
     diagonals: Vec<Diagonal>,
     /// By role, the head of the function that works on an item.
     item: BTreeMap<&'static str, String>,
-    scan: Scan,
+    /// The kernel that is not an item each.
+    scan: view::Head,
     kernels: Vec<Kernel>,
-    packed: Vec<view::Kernel>,
+    packed: Vec<view::Packed>,
 }
 
 /// A place around a node.
@@ -81,18 +82,11 @@ struct Diagonal {
     parts: Vec<usize>,
 }
 
-/// The kernel that is not an item each.
-#[derive(Serialize)]
-struct Scan {
-    head: String,
-    threads: u32,
-}
-
 /// A kernel that is an item each.
 #[derive(Serialize)]
 struct Kernel {
-    head: Vec<String>,
-    threads: u32,
+    #[serde(flatten)]
+    head: view::Head,
     call: String,
 }
 
@@ -146,10 +140,8 @@ pub fn mesh(manifest: &MeshManifest, relations: &Relations) -> File {
         links: (0..relations.near()).map(links).collect(),
         diagonals: around().filter_map(diagonal).collect(),
         item: divisible.iter().map(|kernel| (role_name(kernel.role), item(kernel, &dialect, function))).collect(),
-        scan: Scan { head: head(scan, &dialect).join("\n"), threads: scan.threads },
-        kernels: (divisible.iter())
-            .map(|kernel| Kernel { head: head(kernel, &dialect), threads: kernel.threads, call: call(kernel) })
-            .collect(),
+        scan: head(scan, &dialect),
+        kernels: (divisible.iter()).map(|kernel| Kernel { head: head(kernel, &dialect), call: call(kernel) }).collect(),
         packed: manifest.kernels.iter().map(|kernel| packed(&kernel.symbol, &kernel.args, "")).collect(),
     };
     let ending = if cuda { "cu" } else { "c" };
@@ -223,18 +215,16 @@ fn wrapped(args: &[String], indent: &str) -> String {
     lines.join("\n")
 }
 
-/// Comment and signature of a kernel, in lines.
-fn head(kernel: &MeshKernel, dialect: &Dialect) -> Vec<String> {
-    let mut lines = vec![format!("// {}", doc(kernel.role))];
-    match dialect.target {
-        "cuda" => {
-            lines.push(format!("extern \"C\" __global__ void __launch_bounds__({})", kernel.threads));
-            lines.push(format!("{}(", kernel.symbol));
-        }
-        _ => lines.push(format!("void {}(", kernel.symbol)),
+/// What is around the text of a kernel; a thread finds its item there, if it has one.
+fn head(kernel: &MeshKernel, dialect: &Dialect) -> view::Head {
+    view::Head {
+        symbol: kernel.symbol.clone(),
+        doc: vec![doc(kernel.role).into()],
+        args: declarations(&kernel.args, "", dialect, ")"),
+        unused: Vec::new(),
+        threads: kernel.threads,
+        work: view::Work::default(),
     }
-    lines.extend(declarations(&kernel.args, "", dialect, ")").into_iter().map(|line| format!("    {line}")));
-    lines
 }
 
 /// The call for the item `at` of the list.

@@ -3,7 +3,7 @@
 //! After: the text is finished. Rust decides here, the templates only lay out; a number is printed once, by `number`.
 //!
 //! - `number`, `formula`: constants and expressions as text
-//! - `view`: the strings that templates print; `layout`, `walls`, `jump`, `ghosts`, `solids` and `banner` fill them in
+//! - `view`: the strings that templates print; `layout`, `walls`, `jump`, `ghosts`, `solids`, `work` and `banner` fill them in
 //! - `mesh`: kernels that change the forest, for both targets
 //! - `c`, `cuda`, `soa`, `rust`, `bindings`: what differs between the files
 
@@ -22,6 +22,7 @@ mod soa;
 mod solids;
 mod view;
 mod walls;
+mod work;
 
 pub use mesh::mesh;
 
@@ -102,7 +103,9 @@ pub fn extras(method: &Method) -> Vec<File> {
 }
 
 /// What the kernel templates of both targets include.
-const SHARED: [(&str, &str); 7] = [
+const SHARED: [(&str, &str); 9] = [
+    ("kernel", include_str!("../../../templates/shared/kernel.c")),
+    ("packed", include_str!("../../../templates/shared/packed.c")),
     ("carry", include_str!("../../../templates/shared/carry.c")),
     ("reduce", include_str!("../../../templates/shared/reduce.c")),
     ("ghosts", include_str!("../../../templates/shared/ghosts.c")),

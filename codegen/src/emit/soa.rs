@@ -4,7 +4,7 @@ use lbm_bundle::{File, Kernel as Signature, Manifest, Role};
 use serde::Serialize;
 
 use super::formula::{Language, Printer, real_name};
-use super::layout::{self, Dialect, body, declarations, doc};
+use super::layout::{self, Dialect, body};
 use super::view;
 use super::{Method, banner, render};
 
@@ -17,19 +17,16 @@ struct View {
     banner: Vec<String>,
     real: &'static str,
     kernels: Vec<Kernel>,
-    packed: Vec<view::Kernel>,
+    packed: Vec<view::Packed>,
 }
 
 /// One kernel. Its texts are lists of lines.
 #[derive(Serialize)]
 struct Kernel {
-    symbol: String,
-    doc: Vec<String>,
-    args: Vec<String>,
-    unused: Vec<String>,
+    #[serde(flatten)]
+    head: view::Head,
     #[serde(flatten)]
     cells: Cells,
-    threads: u32,
     inputs: Vec<Value>,
     body: Vec<String>,
     outputs: Vec<Value>,
@@ -98,12 +95,8 @@ fn kernel(method: &Method, signature: &Signature, dialect: &Dialect, cells: Cell
         text: format!("{to}[{}]", place(role, at, [0; 3])),
     });
     Kernel {
-        symbol: signature.symbol.clone(),
-        doc: vec![doc(manifest.layout, role).into()],
-        args: declarations(&signature.args, real_name(manifest.real), dialect, ")"),
-        unused: layout::unused(signature, plan).map(|name| format!("(void){name};")).collect(),
+        head: layout::head(manifest, signature, Some(plan), dialect),
         cells,
-        threads: signature.threads,
         inputs: inputs.collect(),
         body: body(plan, &printer),
         outputs: outputs.collect(),

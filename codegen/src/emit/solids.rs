@@ -3,7 +3,6 @@
 use lbm_bundle::{Boundary, DISTANCE, Role};
 use lbm_dsl::expr::Symbol;
 
-use super::layout::weight;
 use super::view::{Kernel, LinkRule, Rule, Solids};
 use super::walls::{reads, rule};
 use super::{Method, Wall};
@@ -27,7 +26,6 @@ pub fn view(method: &Method, kernel: impl Fn(Role) -> Kernel) -> Solids {
         against |= streamed;
         distance |= takes_distance;
     }
-    let force = manifest.kernel(Role::Force).expect("solids have a force");
     Solids {
         kernel: kernel(Role::StreamCollideSolid),
         force: kernel(Role::Force),
@@ -36,8 +34,6 @@ pub fn view(method: &Method, kernel: impl Fn(Role) -> Kernel) -> Solids {
         against,
         distance,
         carriers: manifest.main().count,
-        weights: manifest.directions.iter().map(weight).collect::<Vec<_>>().join(", "),
-        threads: force.threads,
     }
 }
 

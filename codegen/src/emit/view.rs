@@ -33,16 +33,6 @@ pub struct View {
     pub fields: usize,
     /// Rows along x that the host gathers at a time.
     pub rows: u32,
-    /// CUDA: threads of a thread block.
-    pub threads: u32,
-    /// CUDA: threads of a thread block of `collide`.
-    pub collide_threads: u32,
-    /// CUDA: whether a thread works on several cells.
-    pub several: bool,
-    /// CUDA: indentation of what a thread does for one cell.
-    pub pad: String,
-    /// CUDA: how a thread finds its cell.
-    pub thread: Vec<String>,
     /// Populations from fields.
     pub init: Kernel,
     /// Interior blocks.
@@ -57,6 +47,8 @@ pub struct View {
     pub solids: Option<Solids>,
     /// The opposite of each direction.
     pub opposites: String,
+    /// The weight of each direction.
+    pub weights: String,
     /// What a forest that changes needs, if there are kernels for level jumps.
     pub carry: Option<Carry>,
     /// Fields of blocks.
@@ -66,13 +58,11 @@ pub struct View {
     /// Plain states.
     pub collide: Kernel,
     /// The host kernels again, their arguments as read through an array of pointers.
-    pub packed: Vec<Kernel>,
+    pub packed: Vec<Packed>,
     /// Parameters of the method, with a leading comma where there are any: `, const float omega`.
     pub param_decls: String,
     /// The same as they are passed on: `, omega`.
     pub param_names: String,
-    /// Statements that keep compilers from complaining of parameters that `init` does not use.
-    pub unused: Vec<String>,
     /// Upwind coordinates along each axis that a thread needs.
     pub upwind: Vec<String>,
     /// Each direction's way through the block and its neighbours.
@@ -82,12 +72,57 @@ pub struct View {
 /// One kernel.
 #[derive(Debug, Serialize)]
 pub struct Kernel {
+    /// What is around its text.
+    #[serde(flatten)]
+    pub head: Head,
+    /// Its arithmetic, if it has some of its own.
+    #[serde(flatten)]
+    pub formulas: Formulas,
+}
+
+/// What the templates put around the text of a kernel.
+#[derive(Debug, Serialize)]
+pub struct Head {
     /// Symbol.
     pub symbol: String,
     /// What it does, in lines.
     pub doc: Vec<String>,
     /// Declarations of its arguments.
     pub args: Vec<String>,
+    /// Statements that keep compilers from complaining of parameters that it does not use.
+    pub unused: Vec<String>,
+    /// CUDA: threads of a thread block.
+    pub threads: u32,
+    /// How a thread finds its work.
+    #[serde(flatten)]
+    pub work: Work,
+}
+
+/// CUDA: how a thread finds its work.
+#[derive(Debug, Default, Serialize)]
+pub struct Work {
+    /// Statements before what it does, in lines.
+    pub begin: Vec<String>,
+    /// What ends them.
+    pub end: Vec<String>,
+    /// Columns by which what stands between is indented.
+    pub indent: usize,
+    /// Statement that leaves a cell as it is.
+    pub skip: &'static str,
+}
+
+/// A host kernel as it is called with an array of pointers.
+#[derive(Debug, Serialize)]
+pub struct Packed {
+    /// Its symbol.
+    pub symbol: String,
+    /// Its arguments as they are read.
+    pub args: Vec<String>,
+}
+
+/// Arithmetic.
+#[derive(Debug, Default, Serialize)]
+pub struct Formulas {
     /// Inputs: name and position.
     pub inputs: Vec<Value>,
     /// Its arithmetic, in lines.
@@ -224,10 +259,6 @@ pub struct Solids {
     pub distance: bool,
     /// How many directions carry the momentum of the flow.
     pub carriers: u32,
-    /// The weight of each direction.
-    pub weights: String,
-    /// CUDA: threads that sum them.
-    pub threads: u32,
 }
 
 /// Kernels and formulas of a coupling of packets.
@@ -270,8 +301,6 @@ pub struct Reduce {
     pub look: Kernel,
     /// Mass and momentum.
     pub sums: Kernel,
-    /// CUDA: threads of their thread blocks.
-    pub threads: u32,
     /// Number of sets of populations.
     pub sets: usize,
     /// The set that each direction belongs to.
@@ -298,9 +327,9 @@ pub struct Ghosts {
     /// The same while they are being refined.
     pub keep: Kernel,
     /// From populations of a coarse cell to what is interpolated.
-    pub fine: Kernel,
+    pub fine: Formulas,
     /// From populations of a fine cell to what is averaged.
-    pub coarse: Kernel,
+    pub coarse: Formulas,
     /// Statements that keep compilers from complaining of parameters that the first does not use.
     pub unused_fine: Vec<String>,
     /// The same for the second.
@@ -356,10 +385,6 @@ pub struct Carry {
     pub relocate: Kernel,
     /// Wished levels.
     pub wish: Kernel,
-    /// CUDA: threads of a thread block of that.
-    pub wish_threads: u32,
-    /// Weight of each direction.
-    pub weights: String,
     /// Of each set, one over the squared speed of sound, or 0 if it carries no momentum.
     pub stiffness: String,
     /// Depth of the stack of a program.

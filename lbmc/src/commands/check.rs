@@ -31,6 +31,12 @@ pub fn check(args: &Check) -> Result<()> {
             println!("  diffusivity of what `{}` carries: {}", set.name, found.formula);
         }
     }
+    if !model.criteria().is_empty() {
+        println!("what a grid may follow");
+    }
+    for criterion in model.criteria() {
+        println!("  {}, in {}: {}", criterion.name, criterion.unit.describe(), criterion.formula);
+    }
     if !rates.chosen.is_empty() {
         println!("what follows holds for {} (use --set to choose)", rates.chosen.join(", "));
     }

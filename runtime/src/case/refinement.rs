@@ -83,7 +83,8 @@ impl Refinement {
     }
 
     /// Whether a block of so many cells along each axis (1 beyond the dimension) is to be refined: the level wished at the
-    /// centre of one of its cells is higher than its own, or that of a box which overlaps it.
+    /// centre of one of its cells is higher than its own, or that of a box which overlaps it. For warnings about a case, which
+    /// are told before there is a kernel; grids are made by the programs of [`Self::adaptivity`], which say the same.
     pub fn refines(&self, block: Block, cells: [usize; 3]) -> bool {
         if block.level >= self.finest {
             return false;

@@ -18,22 +18,8 @@ pub fn manifest(blocks: Manifest) -> Manifest {
         one_level_rules: Vec::new(),
         ..blocks.clone()
     };
-    let of_blocks_alone = [
-        Role::StreamCollideWalls,
-        Role::StreamCollideJump,
-        Role::StreamCollideJumpWalls,
-        Role::StreamCollideSolid,
-        Role::Force,
-        Role::Look,
-        Role::Sums,
-        Role::Average,
-        Role::Fill,
-        Role::AverageFields,
-        Role::FillFields,
-        Role::Relocate,
-        Role::Wish,
-    ];
-    let kept = blocks.kernels.into_iter().filter(|kernel| !of_blocks_alone.contains(&kernel.role));
+    let of_cells = [Role::Init, Role::StreamCollide, Role::Macroscopic, Role::Collide];
+    let kept = blocks.kernels.into_iter().filter(|kernel| of_cells.contains(&kernel.role));
     manifest.kernels = kept.map(|of_blocks| kernel(&manifest, of_blocks)).collect();
     manifest
 }

@@ -1,0 +1,30 @@
+{% component kernel(of, @cuda) -%}
+{% for line in of.doc -%}
+// {{ line }}
+{% endfor -%}
+{% if cuda -%}
+extern "C" __global__ void __launch_bounds__({{ of.threads }})
+{{ of.symbol }}(
+{%- else -%}
+void {{ of.symbol }}(
+{%- endif %}
+{%- for arg in of.args %}
+    {{ arg }}
+{%- endfor %}
+{
+{%- for line in of.unused %}
+    {{ line }}
+{%- endfor %}
+{%- if cuda %}
+{%- for line in of.begin %}
+    {{ line }}
+{%- endfor %}
+{{- body | indent(width=of.indent) }}
+{%- for line in of.end %}
+    {{ line }}
+{%- endfor %}
+{%- else %}
+{{- body }}
+{%- endif %}
+}
+{%- endcomponent kernel %}
