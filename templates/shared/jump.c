@@ -333,7 +333,7 @@ typedef struct {
             sum += value(jump->before, find(jump, side, far), direction);
 {%- if jump.walls %}
         } else if (first == WALL) {
-            // Back the way that it came: it has left a fine cell, or this one.
+            // Back the way that it came, off the wall that the link of the whole cell meets: it has left a fine cell, or this one.
             const int sent = OPPOSITE[direction];
             const Cell cell = find(jump, side, spot);
             const {{ real }} *own = side->level + (size_t)cell.slot * (Q * CELLS) + (size_t)cell.cell;
@@ -343,7 +343,7 @@ typedef struct {
             } else {
                 sum += packet(jump, side, spot, sent{{ jump.pass }});
             }
-            sum += wall_adds(jump, wall_at(jump, side, last == WALL ? near : far), direction, own);
+            sum += wall_adds(jump, wall_at(jump, side, far), direction, own);
 {%- endif %}
         } else {
             sum += packet(jump, side, far, direction{{ jump.pass }});
