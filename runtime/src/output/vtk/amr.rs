@@ -78,6 +78,9 @@ pub fn write_amr(out: &mut dyn Write, snapshot: &Snapshot, units: &Units, real: 
         let shape = vec![regions.len() as u64, 6];
         group.add("AMRBox", Node::Data { ty: Type::I32, shape, values: Box::new(boxes) });
         group.add("CellData", Node::Group(fields));
+        // The reader of VTK 9.3 complains where these are missing.
+        group.add("PointData", Node::Group(Group::default()));
+        group.add("FieldData", Node::Group(Group::default()));
         main.add(&format!("Level{level}"), Node::Group(group));
     }
     let mut root = Group::default();
