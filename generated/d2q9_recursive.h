@@ -21,7 +21,8 @@ extern "C" {
 // ---- layout
 //
 // Cells lie in blocks of BX x BY x BZ; a data slot is the place of one block in every array. A neighbour is the number
-// of a slot, or a wall, which has a rule and WALL_VALUES values. CUDA: thread blocks of THREADS, each for SLOTS slots.
+// of a slot, or a wall, which has a rule and WALL_VALUES values. CUDA: thread blocks of THREADS, each for SLOTS slots,
+// where a kernel does not say otherwise.
 //
 // Lattice units: the width of a cell is 1, a time step is 1, the density at rest is about 1.
 
@@ -131,7 +132,7 @@ D2Q9_RECURSIVE_KERNEL d2q9_recursive_macroscopic(
     const float *src,     // post-collision populations [slot][9][64], lattice units
     float *fields);       // rho, ux, uy [slot][3][64], lattice units
 
-// What each share of the listed blocks tells: a value that is not finite, a change of velocity.
+// What each share of the listed blocks tells: a value that is not finite, a change of velocity. CUDA: thread blocks of 256, each for 1 of `shares`.
 D2Q9_RECURSIVE_KERNEL d2q9_recursive_look(
     const int32_t *shares,  // shares of the list to work on [count]
     const int32_t count,    // how many shares `shares` lists
@@ -145,7 +146,7 @@ D2Q9_RECURSIVE_KERNEL d2q9_recursive_look(
                             //   value that is not finite, or a place behind all; the square of the largest change of
                             //   velocity [share][2]
 
-// Mass and momentum in each share of the listed blocks.
+// Mass and momentum in each share of the listed blocks. CUDA: thread blocks of 256, each for 1 of `shares`.
 D2Q9_RECURSIVE_KERNEL d2q9_recursive_sums(
     const int32_t *shares,  // shares of the list to work on [count]
     const int32_t count,    // how many shares `shares` lists

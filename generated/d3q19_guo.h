@@ -21,7 +21,8 @@ extern "C" {
 // ---- layout
 //
 // Cells lie in blocks of BX x BY x BZ; a data slot is the place of one block in every array. A neighbour is the number
-// of a slot, or a wall, which has a rule and WALL_VALUES values. CUDA: thread blocks of THREADS, each for SLOTS slots.
+// of a slot, or a wall, which has a rule and WALL_VALUES values. CUDA: thread blocks of THREADS, each for SLOTS slots,
+// where a kernel does not say otherwise.
 //
 // Lattice units: the width of a cell is 1, a time step is 1, the density at rest is about 1.
 
@@ -165,7 +166,7 @@ D3Q19_GUO_KERNEL d3q19_guo_macroscopic(
     const float forcey,   // force on a cell, y, lattice units
     const float forcez);  // force on a cell, z, lattice units
 
-// What each share of the listed blocks tells: a value that is not finite, a change of velocity.
+// What each share of the listed blocks tells: a value that is not finite, a change of velocity. CUDA: thread blocks of 256, each for 1 of `shares`.
 D3Q19_GUO_KERNEL d3q19_guo_look(
     const int32_t *shares,  // shares of the list to work on [count]
     const int32_t count,    // how many shares `shares` lists
@@ -179,7 +180,7 @@ D3Q19_GUO_KERNEL d3q19_guo_look(
                             //   value that is not finite, or a place behind all; the square of the largest change of
                             //   velocity [share][2]
 
-// Mass and momentum in each share of the listed blocks.
+// Mass and momentum in each share of the listed blocks. CUDA: thread blocks of 256, each for 1 of `shares`.
 D3Q19_GUO_KERNEL d3q19_guo_sums(
     const int32_t *shares,  // shares of the list to work on [count]
     const int32_t count,    // how many shares `shares` lists

@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 
 use lbm_bundle::{Bundle, Real, wishes};
+use lbm_runtime::case::{Formula, RefinedBox, Refinement};
 use lbm_runtime::criterion::Criterion;
 use lbm_runtime::device::Device;
 use lbm_runtime::mesh::{Block, Cell};
 use lbm_runtime::observe::{Look, NotFinite, Sum};
+use lbm_runtime::solid::{Shape, Solid};
 use lbm_runtime::step::{Adaptivity, GridSpec, Simulation};
 use lbm_tests::compiled::{self, Random};
 use lbm_tests::flows::devices;
@@ -58,7 +60,20 @@ fn periodic(
     memory: Option<usize>,
 ) -> Simulation {
     let dim = bundle.manifest.dim as usize;
-    let size = std::array::from_fn(|axis| if axis < dim { side } else { 1 });
+    let grid = GridSpec::periodic(std::array::from_fn(|axis| if axis < dim { side } else { 1 }));
+    adaptive(device, bundle, &grid, omega, finest, during, memory)
+}
+
+/// The same on a grid of any kind.
+fn adaptive(
+    device: &Device,
+    bundle: &Bundle,
+    grid: &GridSpec,
+    omega: f64,
+    finest: usize,
+    during: Option<(u64, Criterion)>,
+    memory: Option<usize>,
+) -> Simulation {
     let adaptivity = Adaptivity {
         levels: 0..=finest,
         start: Criterion::new(),
@@ -67,7 +82,7 @@ fn periodic(
         keeps: false,
     };
     let params = [("omega".to_string(), vec![omega])];
-    Simulation::adaptive(device, bundle, &GridSpec::periodic(size), &params, &adaptivity, None).unwrap()
+    Simulation::adaptive(device, bundle, grid, &params, &adaptivity, None).unwrap()
 }
 
 /// Taylor & Green, Proc. R. Soc. A 158 (1937) 499, in x and y.
@@ -315,14 +330,20 @@ fn a_run_goes_on_where_memory_ends() {
     }
 }
 
-/// A run with everything that may be due but output: the grid follows the flow, its data are put into order again, and the flow is
-/// looked at for values that are not finite and for a steady state.
+/// A run with everything that may be due but output: the grid follows the flow around a solid, its data are put into order again, and
+/// the flow is looked at for values that are not finite, for a steady state, and for the force on the solid.
 #[test]
 fn nothing_but_counts_visits_the_host() {
     for device in devices() {
+        let model = compiled::model_with_coupling("d2q9_bgk", "volumetric_shifted");
+        let bundle = compiled::compile_solids(&model, device.target(), Real::F64, [8, 8, 1]);
         let bytes = |side: usize| {
             let criterion = vorticity(&[0.001 * 64.0 / side as f64, 0.004 * 64.0 / side as f64]);
-            let mut flow = periodic(&device, &bundle(&device, "d2q9_bgk"), side, 1.9, 2, Some((4, criterion)), None);
+            let (at, radius) = (0.8 * side as f64, 0.03 * side as f64);
+            let circle = Shape::Cylinder { centre: [at, at, 0.0], axis: [0.0, 0.0, 1.0], radius, length: None };
+            let solid = Solid { shape: circle, rule: "bounce_back".into(), values: vec![], level: 1 };
+            let grid = GridSpec::periodic([side, side, 1]).with_solid(solid);
+            let mut flow = adaptive(&device, &bundle, &grid, 1.9, 2, Some((4, criterion)), None);
             flow.init_cells(|cell, out| vortex(cell, side, out)).unwrap();
             flow.keep().unwrap();
             let (before, adapted) = (device.traffic(), flow.adaptations());
@@ -334,6 +355,7 @@ fn nothing_but_counts_visits_the_host() {
                 let look = flow.look().unwrap();
                 assert!(look.not_finite.is_none() && look.change.is_some_and(|change| change > 0.0));
                 flow.keep().unwrap();
+                assert!(flow.forces().unwrap()[0].iter().any(|force| *force != 0.0));
             }
             let now = flow.adaptations();
             assert!(now.looks - adapted.looks == 52 && now.changes - adapted.changes > 5, "{now:?}");
@@ -341,8 +363,8 @@ fn nothing_but_counts_visits_the_host() {
             (device.traffic() - before) as f64 / 50.0
         };
         let (small, large) = (bytes(64), bytes(256));
-        // Where classes begin, three times a change, and two numbers of each share: those of a grid of sixteen times the size are no
-        // more.
+        // Where classes begin, three times a change, and two numbers of each share, of all leaves and of those with links to the solid:
+        // those of a grid of sixteen times the size are no more.
         assert!(small < 4096.0 && large < 4096.0, "{small} and {large} bytes a look");
     }
 }
@@ -471,4 +493,29 @@ fn a_grid_that_was_made_to_stay_refuses_to_change() {
     let error = flow.adapt_to(&everywhere(1)).expect_err("there is no room");
     assert!(error.to_string().contains("stays as it is"), "{error}");
     assert_eq!(flow.grid().cells_of_levels(), [960, 256]);
+}
+
+/// The kernel of wishes and the host, which warns of cases before there is a kernel, read a case's levels in the same way.
+#[test]
+fn the_grid_of_a_case_is_the_one_it_is_warned_about() {
+    let region = |level, from, to| RefinedBox { level, from, to };
+    let refinement = Refinement {
+        coarsest: 0,
+        finest: 3,
+        follow: None,
+        memory: None,
+        level: Some("4.2 - sqrt((x - 20)^2 + (y - 41)^2) / 6".parse::<Formula>().unwrap()),
+        boxes: vec![region(1, [48.0, 8.0, 0.0], [56.0, 16.0, 0.0]), region(2, [4.5, 4.5, 0.0], [8.5, 5.0, 0.0])],
+        coupling: "volumetric_shifted".into(),
+    };
+    let device = Device::host(2).unwrap();
+    let bundle = bundle(&device, "d2q9_bgk");
+    let (params, grid) = ([("omega".to_string(), vec![1.6])], GridSpec::periodic([64, 64, 1]));
+    let adaptivity = refinement.adaptivity(2, &[], false);
+    let made = Simulation::adaptive(&device, &bundle, &grid, &params, &adaptivity, None).unwrap();
+    let refines = |block: Block| refinement.refines(block, [8, 8, 1]);
+    let told = Simulation::refined(&device, &bundle, &grid, &params, 4, refines).unwrap();
+    let blocks = |flow: &Simulation| flow.grid().leaves().unwrap().iter().map(|leaf| leaf.block).collect::<Vec<_>>();
+    assert_eq!(blocks(&made), blocks(&told));
+    assert!(made.grid().cells_of_levels().iter().all(|cells| *cells > 0), "{:?}", made.grid().cells_of_levels());
 }

@@ -284,3 +284,21 @@ fn a_grid_that_changes_leaves_surfaces_and_inlets_alone() {
     let (changed, still) = (drag(true), drag(false));
     assert!(still[0] > 0.01 && (changed[0] / still[0] - 1.0).abs() < 1e-3, "{changed:?} {still:?}");
 }
+
+/// What touches it would be refined twice, and it once with it.
+#[test]
+fn a_grid_must_not_follow_the_flow_two_levels_beyond_what_stays() {
+    let device = Device::host(1).unwrap();
+    let bundle = bundle("d2q9_bgk", &device, &[], Some("volumetric_shifted"));
+    let made = |level: usize, finest: usize| {
+        let body = Solid { level, ..solid(circle(32.0, 32.0, 4.0), "bounce_back") };
+        let grid = GridSpec::periodic([64, 64, 1]).with_solid(body);
+        let (start, during) = (Criterion::new(), Some((u64::MAX, Criterion::new())));
+        let adaptivity = Adaptivity { levels: 0..=finest, start, during, memory: None, keeps: false };
+        let params = [("omega".to_string(), vec![1.2])];
+        Simulation::adaptive(&device, &bundle, &grid, &params, &adaptivity, None).map(|_| ())
+    };
+    assert!(made(1, 2).is_ok() && made(2, 2).is_ok());
+    let error = made(0, 2).expect_err("two levels").to_string();
+    assert!(error.contains("blocks of level 0 stay") && error.contains("up to level 2"), "{error}");
+}

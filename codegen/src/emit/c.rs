@@ -1,6 +1,6 @@
 //! Kernels in C for the host, and the header that declares them.
 
-use lbm_bundle::{File, Layout, Manifest, Role};
+use lbm_bundle::{File, Kernel, Layout, Manifest, Role};
 use serde::Serialize;
 
 use super::layout::{Dialect, declarations, doc, view, weight};
@@ -56,7 +56,8 @@ struct Declared {
 
 const ABOUT_BLOCKS: &[&str] = &[
     "Cells lie in blocks of BX x BY x BZ; a data slot is the place of one block in every array. A neighbour is the number",
-    "of a slot, or a wall, which has a rule and WALL_VALUES values. CUDA: thread blocks of THREADS, each for SLOTS slots.",
+    "of a slot, or a wall, which has a rule and WALL_VALUES values. CUDA: thread blocks of THREADS, each for SLOTS slots,",
+    "where a kernel does not say otherwise.",
 ];
 
 const ABOUT_SOA: &[&str] = &[
@@ -91,7 +92,7 @@ pub fn header(method: &Method) -> File {
     let opposites: Vec<String> = manifest.directions.iter().map(|direction| direction.opposite.to_string()).collect();
     let kernels = manifest.kernels.iter().map(|kernel| Declared {
         symbol: kernel.symbol.clone(),
-        doc: doc(manifest.layout, kernel.role).into(),
+        doc: format!("{}{}", doc(manifest.layout, kernel.role), other_shape(manifest, kernel)),
         args: declarations(&kernel.args, super::formula::real_name(manifest.real), &dialect, ");"),
     });
     let view = Header {
@@ -113,6 +114,19 @@ pub fn header(method: &Method) -> File {
         upper,
     };
     File { name: format!("{spec}.h"), text: render("kernels.h", HEADER, &view) }
+}
+
+/// The launch shape of a kernel that has not the one which the constants tell.
+fn other_shape(manifest: &Manifest, kernel: &Kernel) -> String {
+    let usual = manifest.kernel(Role::StreamCollide).expect("every bundle streams");
+    let is_usual = (usual.threads, usual.items_per_group) == (kernel.threads, kernel.items_per_group);
+    if manifest.layout == Layout::Soa || kernel.role == Role::Collide || is_usual {
+        return String::new();
+    }
+    format!(
+        " CUDA: thread blocks of {}, each for {} of `{}`.",
+        kernel.threads, kernel.items_per_group, kernel.args[0].name
+    )
 }
 
 fn blocks(manifest: &Manifest) -> Blocks {

@@ -3,6 +3,7 @@
 //! In: a program whose names are in order, and the method's fields. After: each criterion is one formula of the fields and their
 //! derivatives, without conditions, and has a unit.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use num_traits::Signed;
@@ -18,6 +19,9 @@ use crate::expr::{Expr as Node, ExprId, Symbol};
 use crate::model::{Criterion, Field};
 use crate::source::Span;
 use crate::unit::Unit;
+
+/// Longest formula: what a text says twice stands in it twice.
+const MAX_TEXT: usize = 1 << 14;
 
 /// The criteria that the spec defines or chooses, each with the module that has its text.
 fn definitions(program: &Program) -> impl Iterator<Item = Result<(ModuleId, &CriterionDef), &Name>> {
@@ -106,8 +110,7 @@ impl Elaborator<'_> {
         }
         let body = &def.function.body;
         let value = self.number(body)?;
-        let formula = self.formula_of(value, fields, body.span)?;
-        let unit = self.unit_of(value, fields, body.span)?;
+        let (formula, unit) = self.formula_of(value, fields, body.span)?;
         Ok(Criterion { name: def.function.name.text.clone(), formula, unit, doc: def.doc.clone() })
     }
 
@@ -128,71 +131,64 @@ impl Elaborator<'_> {
         Ok(Value::Number(self.exprs.symbol(Symbol::Gradient { field, component, axis })))
     }
 
-    /// The formula as a case would write it: `sqrt(((dx_uy - dy_ux))^2)`.
-    fn formula_of(&mut self, id: ExprId, fields: &[Field], span: Span) -> Eval<String> {
+    /// The formula as a case would write it, `sqrt((dx_uy - dy_ux)^2)`, and its unit; only what has the same is added.
+    fn formula_of(&mut self, value: ExprId, fields: &[Field], span: Span) -> Eval<(String, Unit)> {
         let component = |field: u16, component: u8| {
             let field = &fields[usize::from(field)];
             let dims = if field.components.len() == 1 { vec![] } else { vec![Dim::Axes(field.components.len())] };
             naming::component(&field.name, &dims, usize::from(component))
         };
-        let two = |this: &mut Self, a, sign, b| {
-            Ok(format!("({} {sign} {})", this.formula_of(a, fields, span)?, this.formula_of(b, fields, span)?))
-        };
-        match self.exprs.get(id).clone() {
-            Node::Const(value) if value.is_negative() || !value.is_integer() => Ok(format!("({value})")),
-            Node::Const(value) => Ok(value.to_string()),
-            Node::Symbol(Symbol::Field { field, component: at }) => Ok(component(field, at)),
-            Node::Symbol(Symbol::Gradient { field, component: at, axis }) => {
-                Ok(format!("d{}_{}", ["x", "y", "z"][usize::from(axis)], component(field, at)))
-            }
-            Node::Neg(a) => Ok(format!("(-{})", self.formula_of(a, fields, span)?)),
-            Node::Sqrt(a) => Ok(format!("sqrt({})", self.formula_of(a, fields, span)?)),
-            Node::Mul(a, b) if a == b => Ok(format!("{}^2", self.formula_of(a, fields, span)?)),
-            Node::Add(a, b) => two(self, a, "+", b),
-            Node::Sub(a, b) => two(self, a, "-", b),
-            Node::Mul(a, b) => two(self, a, "*", b),
-            Node::Div(a, b) => two(self, a, "/", b),
-            Node::Select { .. } => {
-                let hint = "a criterion has conditions on indices only: `sum(a, b if a < b: ...)`";
-                self.hinted(Code::CriterionForm, span, "this depends on conditions that only the flow decides", hint)
-            }
-            Node::Symbol(_) | Node::Fma(..) => Err(Poisoned),
-        }
-    }
-
-    /// The unit of a formula; only what has the same is added.
-    fn unit_of(&mut self, id: ExprId, fields: &[Field], span: Span) -> Eval<Unit> {
         // Of the fields, the velocity has a unit.
-        let of_field = |field: u16| match fields[usize::from(field)].name == "u" {
-            true => Unit { length: 1, time: -1 },
-            false => Unit::default(),
-        };
-        let product =
-            |a: Unit, b: Unit, sign: i32| Unit { length: a.length + sign * b.length, time: a.time + sign * b.time };
-        Ok(match self.exprs.get(id).clone() {
-            Node::Symbol(Symbol::Field { field, .. }) => of_field(field),
-            Node::Symbol(Symbol::Gradient { field, .. }) => product(of_field(field), Unit { length: 1, time: 0 }, -1),
-            Node::Neg(a) => self.unit_of(a, fields, span)?,
-            Node::Sqrt(a) => {
-                let Unit { length, time } = self.unit_of(a, fields, span)?;
-                if length % 2 != 0 || time % 2 != 0 {
-                    let label = format!("this takes a square root of {}", Unit { length, time }.describe());
-                    return self.fault(Code::CriterionForm, span, label);
+        let unit_of =
+            |field: u16| if fields[usize::from(field)].name == "u" { Unit::VELOCITY } else { Unit::default() };
+        let needed = self.exprs.needed(&[value]);
+        let nodes: Vec<(ExprId, Node)> =
+            self.exprs.iter().filter(|(id, _)| needed[id.index()]).map(|(id, node)| (id, node.clone())).collect();
+        let mut found: BTreeMap<ExprId, (String, Unit)> = BTreeMap::new();
+        for (id, node) in nodes {
+            let (text, unit) = match node {
+                Node::Const(value) if value.is_negative() || !value.is_integer() => {
+                    (format!("({value})"), Unit::default())
                 }
-                Unit { length: length / 2, time: time / 2 }
-            }
-            Node::Mul(a, b) => product(self.unit_of(a, fields, span)?, self.unit_of(b, fields, span)?, 1),
-            Node::Div(a, b) => product(self.unit_of(a, fields, span)?, self.unit_of(b, fields, span)?, -1),
-            Node::Add(a, b) | Node::Sub(a, b) => {
-                let (one, other) = (self.unit_of(a, fields, span)?, self.unit_of(b, fields, span)?);
-                if one != other {
-                    let label = format!("this adds {} and {}", one.describe(), other.describe());
-                    return self.fault(Code::CriterionForm, span, label);
+                Node::Const(value) => (value.to_string(), Unit::default()),
+                Node::Symbol(Symbol::Field { field, component: at }) => (component(field, at), unit_of(field)),
+                Node::Symbol(Symbol::Gradient { field, component: at, axis }) => {
+                    let axis = ["x", "y", "z"][usize::from(axis)];
+                    (format!("d{axis}_{}", component(field, at)), unit_of(field) / Unit::LENGTH)
                 }
-                one
+                Node::Neg(a) => (format!("(-{})", found[&a].0), found[&a].1),
+                Node::Sqrt(a) => {
+                    let (text, Unit { length, time }) = &found[&a];
+                    if length % 2 != 0 || time % 2 != 0 {
+                        let label = format!("this takes a square root of {}", found[&a].1.describe());
+                        return self.fault(Code::CriterionForm, span, label);
+                    }
+                    (format!("sqrt({text})"), Unit { length: length / 2, time: time / 2 })
+                }
+                Node::Mul(a, b) if a == b => (format!("{}^2", found[&a].0), found[&a].1 * found[&a].1),
+                Node::Mul(a, b) => (format!("({} * {})", found[&a].0, found[&b].0), found[&a].1 * found[&b].1),
+                Node::Div(a, b) => (format!("({} / {})", found[&a].0, found[&b].0), found[&a].1 / found[&b].1),
+                Node::Add(a, b) | Node::Sub(a, b) => {
+                    let ((one, unit), (other, others)) = (&found[&a], &found[&b]);
+                    if unit != others {
+                        let label = format!("this adds {} and {}", unit.describe(), others.describe());
+                        return self.fault(Code::CriterionForm, span, label);
+                    }
+                    let sign = if matches!(node, Node::Add(..)) { '+' } else { '-' };
+                    (format!("({one} {sign} {other})"), *unit)
+                }
+                Node::Select { .. } | Node::Symbol(_) | Node::Fma(..) => {
+                    let label = "this depends on conditions that only the flow decides";
+                    let hint = "a criterion has conditions on indices only: `sum(a, b if a < b: ...)`";
+                    return self.hinted(Code::CriterionForm, span, label, hint);
+                }
+            };
+            if text.len() > MAX_TEXT {
+                return self.fault(Code::TooLarge, span, format!("a criterion has at most {MAX_TEXT} characters"));
             }
-            _ => Unit::default(),
-        })
+            found.insert(id, (text, unit));
+        }
+        found.remove(&value).ok_or(Poisoned)
     }
 }
 
