@@ -124,7 +124,7 @@ impl<'a> Run<'a> {
                 recorder.resume(&course.recorded);
                 start = course.start.iter().map(|(name, sum)| (name.clone(), sum.0)).collect();
                 (before, residual) = ((course.seconds.0, course.updates), course.residual.map(|change| change.0));
-                flow.restore_adaptations(course.adaptations);
+                flow.restore_adaptations(course.adaptations, course.scattered);
                 restart.restore(&mut flow)?;
             }
             None => {
@@ -207,6 +207,7 @@ impl<'a> Run<'a> {
             seconds: Bits(self.seconds()),
             updates: self.updates(),
             adaptations: self.flow.adaptations(),
+            scattered: self.flow.scattered(),
             start: self.start.iter().map(|(name, sum)| (name.clone(), Bits(*sum))).collect(),
             residual: self.residual.map(Bits),
             recorded: self.recorder.recorded(),

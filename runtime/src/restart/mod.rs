@@ -130,6 +130,9 @@ pub struct Course {
     pub updates: u64,
     /// What changes of the grid have brought.
     pub adaptations: Adaptations,
+    /// Blocks that have changed since the data were put into order the last time.
+    #[serde(default)]
+    pub scattered: usize,
     /// Sums of all sets of populations at the start, by name.
     pub start: Vec<(String, Bits)>,
     /// Change of velocity at the last check for steady flow.

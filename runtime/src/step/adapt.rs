@@ -200,8 +200,14 @@ impl Simulation {
     }
 
     /// Goes on counting from what an earlier run has counted.
-    pub fn restore_adaptations(&mut self, before: Adaptations) {
+    pub fn restore_adaptations(&mut self, before: Adaptations, scattered: usize) {
         self.adaptations = Adaptations { room: self.adaptations.room, ..before };
+        self.scattered = scattered;
+    }
+
+    /// Blocks that have changed since the data were put into order the last time.
+    pub fn scattered(&self) -> usize {
+        self.scattered
     }
 
     /// What changes of the grid have brought so far.
