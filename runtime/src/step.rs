@@ -241,8 +241,10 @@ impl Simulation {
     /// The same for a grid of several levels.
     pub fn init_cells(&mut self, value: impl Fn(Cell, &mut [f64]) + Sync) -> Result<(), StepError> {
         self.fill_cells(&value)?;
-        // Each look refines by one level.
-        while self.criterion.is_some() && self.adapt()?.changed() {
+        for _ in adapt::first_looks(&self.range) {
+            if self.criterion.is_none() || !self.adapt()?.changed() {
+                break;
+            }
             self.fill_cells(&value)?;
         }
         self.step = 0;

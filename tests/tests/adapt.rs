@@ -519,3 +519,25 @@ fn the_grid_of_a_case_is_the_one_it_is_warned_about() {
     assert_eq!(blocks(&made), blocks(&told));
     assert!(made.grid().cells_of_levels().iter().all(|cells| *cells > 0), "{:?}", made.grid().cells_of_levels());
 }
+
+/// The centre of a cell wishes to be refined, those of its parts do not.
+#[test]
+fn a_level_that_is_wished_at_coarse_cells_alone_is_no_endless_task() {
+    let refinement = Refinement {
+        coarsest: 0,
+        finest: 1,
+        follow: None,
+        memory: None,
+        level: Some("1 - 100 * abs(x - 4.5)".parse::<Formula>().unwrap()),
+        boxes: vec![],
+        coupling: "volumetric_shifted".into(),
+    };
+    let device = Device::host(1).unwrap();
+    let bundle = bundle(&device, "d2q9_bgk");
+    let (params, grid) = ([("omega".to_string(), vec![1.6])], GridSpec::periodic([32, 32, 1]));
+    let adaptivity = refinement.adaptivity(2, &[], false);
+    let mut flow = Simulation::adaptive(&device, &bundle, &grid, &params, &adaptivity, None).unwrap();
+    flow.init_cells(|cell, out| taylor_green(cell, 32, 0.05, out)).unwrap();
+    flow.run(2).unwrap();
+    assert!(flow.look().unwrap().not_finite.is_none());
+}

@@ -6,8 +6,8 @@ use lbm_runtime::case::{Formula, RawCase};
 use lbm_runtime::criterion::Criterion;
 use lbm_runtime::device::Device;
 use lbm_runtime::flow;
-use lbm_runtime::mesh::Face;
-use lbm_runtime::solid::{Shape, Solid};
+use lbm_runtime::mesh::{Block, Face};
+use lbm_runtime::solid::{Shape, Solid, Solids};
 use lbm_runtime::step::{Adaptivity, FaceSpec, GridSpec, Simulation};
 use lbm_tests::compiled;
 use lbm_tests::flows::{at_rest, devices, params, viscosity};
@@ -301,4 +301,26 @@ fn a_grid_must_not_follow_the_flow_two_levels_beyond_what_stays() {
     assert!(made(1, 2).is_ok() && made(2, 2).is_ok());
     let error = made(0, 2).expect_err("two levels").to_string();
     assert!(error.contains("blocks of level 0 stay") && error.contains("up to level 2"), "{error}");
+}
+
+#[test]
+fn what_a_block_must_have_some_part_of_it_must() {
+    let (block, size) = ([8, 8, 1], [64, 64, 1]);
+    for step in 0..40 {
+        let radius = 2.0 + 0.25 * step as f64;
+        let body = Solid { level: 2, ..solid(circle(30.3, 35.1, radius), "bounce_back") };
+        let solids = Solids::new(&[body], 2, size, block, [false; 3]);
+        for level in 0..2 {
+            let count = 8 << level;
+            for place in (0..count * count).map(|at| [at % count, at / count, 0]) {
+                let part = |octant: usize| Block {
+                    level: level + 1,
+                    place: [2 * place[0] + octant % 2, 2 * place[1] + octant / 2, 0],
+                };
+                let wanted = solids.level(Block { level, place });
+                let parts = (0..4).filter_map(|octant| solids.level(part(octant))).max();
+                assert_eq!(wanted, parts, "radius {radius}, {place:?} on level {level}");
+            }
+        }
+    }
 }

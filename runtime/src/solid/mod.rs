@@ -83,19 +83,30 @@ impl Solids {
     /// The level that a block must have, or whose descendants must, because a surface cuts it or a block of that level that
     /// touches it.
     pub fn level(&self, block: Block) -> Option<usize> {
-        let width = 0.5f64.powi(block.level as i32);
-        let near = |(number, shape): &&(usize, Shape)| {
-            let finest = 0.5f64.powi(self.levels[*number] as i32);
-            let corner = |axis: usize, upper: usize, sign: f64| match axis < self.dim {
-                true => {
-                    let reach = (self.block[axis] as f64 + 1.0) * finest;
-                    ((block.place[axis] + upper) * self.block[axis]) as f64 * width + sign * reach
-                }
-                false => 0.0,
-            };
-            shape.near([0, 1, 2].map(|axis| corner(axis, 0, -1.0)), [0, 1, 2].map(|axis| corner(axis, 1, 1.0)))
+        let wanted = self.images.iter().filter(|(number, shape)| self.reaches(shape, self.levels[*number], block));
+        wanted.map(|(number, _)| self.levels[*number]).max()
+    }
+
+    /// Whether a surface that needs a level cuts a block, or one of that level that touches it. A coarser block only has what one
+    /// of its parts has: [`Shape::near`] may be wrong for the whole and right for all parts, which would then be wanted and not.
+    fn reaches(&self, shape: &Shape, level: usize, block: Block) -> bool {
+        let (width, finest) = (0.5f64.powi(block.level as i32), 0.5f64.powi(level as i32));
+        let corner = |axis: usize, upper: usize, sign: f64| match axis < self.dim {
+            true => {
+                let reach = (self.block[axis] as f64 + 1.0) * finest;
+                ((block.place[axis] + upper) * self.block[axis]) as f64 * width + sign * reach
+            }
+            false => 0.0,
         };
-        self.images.iter().filter(near).map(|(number, _)| self.levels[*number]).max()
+        let part = |octant: usize| {
+            let place = |axis: usize| match axis < self.dim {
+                true => 2 * block.place[axis] + (octant >> axis & 1),
+                false => block.place[axis],
+            };
+            Block { level: block.level + 1, place: [0, 1, 2].map(place) }
+        };
+        shape.near([0, 1, 2].map(|axis| corner(axis, 0, -1.0)), [0, 1, 2].map(|axis| corner(axis, 1, 1.0)))
+            && (block.level >= level || (0..1 << self.dim).any(|octant| self.reaches(shape, level, part(octant))))
     }
 
     /// The solid whose inside a point is.

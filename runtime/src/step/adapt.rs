@@ -98,6 +98,12 @@ impl Loaded {
     }
 }
 
+/// Looks at a grid that is set up, each of which refines by one level. One that goes on changing, because it is wished to be
+/// refined where it is coarse and coarse where it is refined, stays as the last has left it.
+pub(super) fn first_looks(levels: &RangeInclusive<usize>) -> std::ops::Range<usize> {
+    0..2 * (levels.end() + 1)
+}
+
 /// Refines a forest without data as a criterion of positions says, until nothing changes; says how many refinements there
 /// was no room for.
 pub(super) fn set_up(
@@ -109,7 +115,7 @@ pub(super) fn set_up(
 ) -> Result<usize, ForestError> {
     let criterion = Loaded::new(device, &adaptivity.start)?;
     let no_fields = device.alloc(Scalar::from(program.manifest().real), 1)?;
-    loop {
+    for _ in first_looks(&adaptivity.levels) {
         criterion.wish(program, forest, &no_fields, *adaptivity.levels.end())?;
         if around.cutters.is_some() {
             forest.overrule(|block| around.level_of_solids(block))?;
@@ -119,6 +125,7 @@ pub(super) fn set_up(
             return Ok(outcome.refused());
         }
     }
+    Ok(0)
 }
 
 /// Share of the leaves that must have changed before the data are put into order again.
