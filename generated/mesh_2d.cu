@@ -13,6 +13,9 @@ enum {
 // What becomes of a node; from 0 on, its class among those that change.
 enum { COARSEN = -2, KEEP = -1, REFINE = 0, MERGE = 1 };
 
+// What a node may not do, a bit each: change because of its own wish, become coarser.
+enum { STAYS = 1, LEAST = 2 };
+
 // Neither a node of the same level nor a wall.
 #define NONE (-2147483647 - 1)
 
@@ -23,13 +26,13 @@ enum { COARSEN = -2, KEEP = -1, REFINE = 0, MERGE = 1 };
 
 // What a leaf wishes, within the range of levels.
 static __device__ __forceinline__ void mark_item(
-    const int node, const int *level, const int *child, const int *want, const int *frozen, const int coarsest,
+    const int node, const int *level, const int *child, const int *want, const int *bound, const int coarsest,
     const int finest, int *mark)
 {
     int next = KEEP;
-    if (child[node] < 0 && !frozen[node]) {
+    if (child[node] < 0 && !(bound[node] & STAYS)) {
         const int wish = want[node] < coarsest ? coarsest : want[node] > finest ? finest : want[node];
-        next = wish > level[node] ? REFINE : wish < level[node] ? COARSEN : KEEP;
+        next = wish > level[node] ? REFINE : wish < level[node] && !(bound[node] & LEAST) ? COARSEN : KEEP;
     }
     mark[node] = next;
 }
@@ -234,7 +237,7 @@ static __device__ __forceinline__ void merge_item(
 // Takes a node's children away, with their slots.
 static __device__ __forceinline__ void drop_item(
     const int id, const int *rank, const int first, const int roots, const int families, const int slots, int *child,
-    int *parent, int *slot, int *node, int *frozen, int *free_families, int *free_slots)
+    int *parent, int *slot, int *node, int *bound, int *free_families, int *free_slots)
 {
     const int at = rank[id] - first, first_child = child[id];
     free_families[families + at] = (first_child - roots) / PARTS;
@@ -246,13 +249,13 @@ static __device__ __forceinline__ void drop_item(
         parent[first_child + octant] = -1;
     }
     child[id] = -1;
-    frozen[id] = 0;
+    bound[id] &= LEAST;
 }
 
 // Gives children to a leaf, with slots.
 static __device__ __forceinline__ void split_item(
     const int id, const int *rank, const int roots, const int families, const int slots, const int *free_families,
-    const int *free_slots, int *child, int *parent, int *level, int *place, int *slot, int *node, int *frozen,
+    const int *free_slots, int *child, int *parent, int *level, int *place, int *slot, int *node, int *bound,
     int *coarse, int *parts)
 {
     const int at = rank[id], own = slot[id];
@@ -266,7 +269,7 @@ static __device__ __forceinline__ void split_item(
         level[fresh] = level[id] + 1;
         place[(size_t)fresh * 3 + 0] = 2 * place[(size_t)id * 3 + 0] + (octant >> 0 & 1);
         place[(size_t)fresh * 3 + 1] = 2 * place[(size_t)id * 3 + 1] + (octant >> 1 & 1);
-        frozen[fresh] = frozen[id];
+        bound[fresh] = bound[id] & STAYS;
         slot[fresh] = own_slot;
         node[own_slot] = fresh;
         parts[(size_t)own * PARTS + octant] = own_slot;
@@ -494,14 +497,15 @@ mesh_2d_mark(
     const int *level,    // level of each node [node]
     const int *child,    // first child of each node, or -1 [node]
     const int *want,     // level that each leaf wishes [node]
-    const int *frozen,   // not 0 where a leaf keeps its level whatever it wishes [node]
+    const int *bound,    // 1 where a leaf keeps its level whatever it wishes, 2 where a node does not become coarser
+                         //   [node]
     const int coarsest,  // lowest level of leaves
     const int finest,    // highest level of leaves
     int *mark)           // what becomes of each node [node]
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
     if (at < count) mark_item(
-        nodes[at], level, child, want, frozen, coarsest, finest, mark);
+        nodes[at], level, child, want, bound, coarsest, finest, mark);
 }
 
 // Where a child of a node is going to be refined, refines the leaves around the node that touch it.
@@ -617,13 +621,14 @@ mesh_2d_drop(
     int *parent,         // parent of each node, or -1 [node]
     int *slot,           // data slot of each node, or -1 [node]
     int *node,           // node of each slot, or -1 [slot]
-    int *frozen,         // not 0 where a leaf keeps its level whatever it wishes [node]
+    int *bound,          // 1 where a leaf keeps its level whatever it wishes, 2 where a node does not become coarser
+                         //   [node]
     int *free_families,  // free families, the next one last
     int *free_slots)     // free slots, the next one last
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
     if (at < count) drop_item(
-        ids[at], rank, first, roots, families, slots, child, parent, slot, node, frozen, free_families, free_slots);
+        ids[at], rank, first, roots, families, slots, child, parent, slot, node, bound, free_families, free_slots);
 }
 
 // Gives children to a leaf, with slots.
@@ -643,14 +648,15 @@ mesh_2d_split(
     int *place,                // position of each node, in blocks of its level [node][3]
     int *slot,                 // data slot of each node, or -1 [node]
     int *node,                 // node of each slot, or -1 [slot]
-    int *frozen,               // not 0 where a leaf keeps its level whatever it wishes [node]
+    int *bound,                // 1 where a leaf keeps its level whatever it wishes, 2 where a node does not become
+                               //   coarser [node]
     int *coarse,               // slots of the listed nodes [count]
     int *parts)                // slots of the children of what has each slot [slot][2^dim]
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
     if (at < count) split_item(
         ids[at], rank, roots, families, slots, free_families, free_slots, child, parent, level, place, slot, node,
-        frozen, coarse, parts);
+        bound, coarse, parts);
 }
 
 // Takes the slot of a former leaf away.

@@ -16,6 +16,9 @@ enum {
 // What becomes of a node; from 0 on, its class among those that change.
 enum { COARSEN = -2, KEEP = -1, REFINE = 0, MERGE = 1 };
 
+// What a node may not do, a bit each: change because of its own wish, become coarser.
+enum { STAYS = 1, LEAST = 2 };
+
 // Neither a node of the same level nor a wall.
 #define NONE (-2147483647 - 1)
 
@@ -26,13 +29,13 @@ enum { COARSEN = -2, KEEP = -1, REFINE = 0, MERGE = 1 };
 
 // What a leaf wishes, within the range of levels.
 static inline void mark_item(
-    const int node, const int32_t *level, const int32_t *child, const int32_t *want, const int32_t *frozen,
+    const int node, const int32_t *level, const int32_t *child, const int32_t *want, const int32_t *bound,
     const int32_t coarsest, const int32_t finest, int32_t *mark)
 {
     int next = KEEP;
-    if (child[node] < 0 && !frozen[node]) {
+    if (child[node] < 0 && !(bound[node] & STAYS)) {
         const int wish = want[node] < coarsest ? coarsest : want[node] > finest ? finest : want[node];
-        next = wish > level[node] ? REFINE : wish < level[node] ? COARSEN : KEEP;
+        next = wish > level[node] ? REFINE : wish < level[node] && !(bound[node] & LEAST) ? COARSEN : KEEP;
     }
     mark[node] = next;
 }
@@ -391,7 +394,7 @@ static inline void merge_item(
 // Takes a node's children away, with their slots.
 static inline void drop_item(
     const int id, const int32_t *rank, const int32_t first, const int32_t roots, const int32_t families,
-    const int32_t slots, int32_t *child, int32_t *parent, int32_t *slot, int32_t *node, int32_t *frozen,
+    const int32_t slots, int32_t *child, int32_t *parent, int32_t *slot, int32_t *node, int32_t *bound,
     int32_t *free_families, int32_t *free_slots)
 {
     const int at = rank[id] - first, first_child = child[id];
@@ -404,14 +407,14 @@ static inline void drop_item(
         parent[first_child + octant] = -1;
     }
     child[id] = -1;
-    frozen[id] = 0;
+    bound[id] &= LEAST;
 }
 
 // Gives children to a leaf, with slots.
 static inline void split_item(
     const int id, const int32_t *rank, const int32_t roots, const int32_t families, const int32_t slots,
     const int32_t *free_families, const int32_t *free_slots, int32_t *child, int32_t *parent, int32_t *level,
-    int32_t *place, int32_t *slot, int32_t *node, int32_t *frozen, int32_t *coarse, int32_t *parts)
+    int32_t *place, int32_t *slot, int32_t *node, int32_t *bound, int32_t *coarse, int32_t *parts)
 {
     const int at = rank[id], own = slot[id];
     const int first_child = roots + free_families[families - 1 - at] * PARTS;
@@ -425,7 +428,7 @@ static inline void split_item(
         place[(size_t)fresh * 3 + 0] = 2 * place[(size_t)id * 3 + 0] + (octant >> 0 & 1);
         place[(size_t)fresh * 3 + 1] = 2 * place[(size_t)id * 3 + 1] + (octant >> 1 & 1);
         place[(size_t)fresh * 3 + 2] = 2 * place[(size_t)id * 3 + 2] + (octant >> 2 & 1);
-        frozen[fresh] = frozen[id];
+        bound[fresh] = bound[id] & STAYS;
         slot[fresh] = own_slot;
         node[own_slot] = fresh;
         parts[(size_t)own * PARTS + octant] = own_slot;
@@ -886,13 +889,14 @@ void mesh_3d_mark(
     const int32_t *level,    // level of each node [node]
     const int32_t *child,    // first child of each node, or -1 [node]
     const int32_t *want,     // level that each leaf wishes [node]
-    const int32_t *frozen,   // not 0 where a leaf keeps its level whatever it wishes [node]
+    const int32_t *bound,    // 1 where a leaf keeps its level whatever it wishes, 2 where a node does not become
+                             //   coarser [node]
     const int32_t coarsest,  // lowest level of leaves
     const int32_t finest,    // highest level of leaves
     int32_t *mark)           // what becomes of each node [node]
 {
     for (int32_t at = 0; at < count; ++at) mark_item(
-        nodes[at], level, child, want, frozen, coarsest, finest, mark);
+        nodes[at], level, child, want, bound, coarsest, finest, mark);
 }
 
 // Where a child of a node is going to be refined, refines the leaves around the node that touch it.
@@ -995,12 +999,13 @@ void mesh_3d_drop(
     int32_t *parent,         // parent of each node, or -1 [node]
     int32_t *slot,           // data slot of each node, or -1 [node]
     int32_t *node,           // node of each slot, or -1 [slot]
-    int32_t *frozen,         // not 0 where a leaf keeps its level whatever it wishes [node]
+    int32_t *bound,          // 1 where a leaf keeps its level whatever it wishes, 2 where a node does not become
+                             //   coarser [node]
     int32_t *free_families,  // free families, the next one last
     int32_t *free_slots)     // free slots, the next one last
 {
     for (int32_t at = 0; at < count; ++at) drop_item(
-        ids[at], rank, first, roots, families, slots, child, parent, slot, node, frozen, free_families, free_slots);
+        ids[at], rank, first, roots, families, slots, child, parent, slot, node, bound, free_families, free_slots);
 }
 
 // Gives children to a leaf, with slots.
@@ -1019,13 +1024,14 @@ void mesh_3d_split(
     int32_t *place,                // position of each node, in blocks of its level [node][3]
     int32_t *slot,                 // data slot of each node, or -1 [node]
     int32_t *node,                 // node of each slot, or -1 [slot]
-    int32_t *frozen,               // not 0 where a leaf keeps its level whatever it wishes [node]
+    int32_t *bound,                // 1 where a leaf keeps its level whatever it wishes, 2 where a node does not
+                                   //   become coarser [node]
     int32_t *coarse,               // slots of the listed nodes [count]
     int32_t *parts)                // slots of the children of what has each slot [slot][2^dim]
 {
     for (int32_t at = 0; at < count; ++at) split_item(
         ids[at], rank, roots, families, slots, free_families, free_slots, child, parent, level, place, slot, node,
-        frozen, coarse, parts);
+        bound, coarse, parts);
 }
 
 // Takes the slot of a former leaf away.

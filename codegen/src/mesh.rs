@@ -171,7 +171,13 @@ fn signatures() -> Vec<(MeshRole, Vec<Arg>)> {
     let level = |ty| arg("level", ty, "level of each node [node]");
     let slot = |ty| arg("slot", ty, "data slot of each node, or -1 [node]");
     let node = arg("node", IntsOut, "node of each slot, or -1 [slot]");
-    let frozen = |ty| arg("frozen", ty, "not 0 where a leaf keeps its level whatever it wishes [node]");
+    let bound = |ty| {
+        arg(
+            "bound",
+            ty,
+            "1 where a leaf keeps its level whatever it wishes, 2 where a node does not become coarser [node]",
+        )
+    };
     let mark = |ty| arg("mark", ty, "what becomes of each node [node]");
     let kind = |ty| arg("kind", ty, "kind of each node [node]");
     let corner = |ty| arg("corner", ty, "0 where paths cut corners of coarser cells, else -1 [node]");
@@ -204,7 +210,7 @@ fn signatures() -> Vec<(MeshRole, Vec<Arg>)> {
                     level(Ints),
                     child(Ints),
                     arg("want", Ints, "level that each leaf wishes [node]"),
-                    frozen(Ints),
+                    bound(Ints),
                     arg("coarsest", Int, "lowest level of leaves"),
                     arg("finest", Int, "highest level of leaves"),
                     mark(IntsOut),
@@ -284,7 +290,7 @@ fn signatures() -> Vec<(MeshRole, Vec<Arg>)> {
                     parent.clone(),
                     slot(IntsOut),
                     node.clone(),
-                    frozen(IntsOut),
+                    bound(IntsOut),
                     free_families(IntsOut),
                     free_slots(IntsOut),
                 ],
@@ -307,7 +313,7 @@ fn signatures() -> Vec<(MeshRole, Vec<Arg>)> {
                     arg("place", IntsOut, "position of each node, in blocks of its level [node][3]"),
                     slot(IntsOut),
                     node.clone(),
-                    frozen(IntsOut),
+                    bound(IntsOut),
                     coarse,
                     parts,
                 ],

@@ -403,9 +403,7 @@ fn simulation(
 fn refined(leaves: &[Block]) -> HashSet<Block> {
     let mut refined = HashSet::new();
     for leaf in leaves {
-        let mut block = *leaf;
-        while block.level > 0 {
-            block = Block { level: block.level - 1, place: block.place.map(|at| at / 2) };
+        for block in std::iter::successors(leaf.parent(), |block| block.parent()) {
             if !refined.insert(block) {
                 break;
             }

@@ -42,6 +42,7 @@ use crate::device::{Buffer, Device, Graph};
 use crate::fields::{self, Fields};
 use crate::kernels::{Given, Program};
 use crate::layout::Layout;
+use crate::mesh::forest::Bound;
 use crate::mesh::{self, Behind, Block, Cell, Grid};
 use crate::snapshot::Snapshot;
 use crate::solid::Cutters;
@@ -85,9 +86,21 @@ impl Around {
         self.cutters.as_ref().is_some_and(|cutters| cutters.holds(block))
     }
 
-    /// The level that solids want for a block; none where they want none.
-    fn level_of_solids(&self, block: Block) -> Option<usize> {
-        self.cutters.as_ref()?.solids.level(block)
+    /// What a block may not do. Where a shell wants a level, what is finer may still become that coarse.
+    fn bound(&self, block: Block) -> Option<Bound> {
+        let shells = || self.cutters.as_ref()?.solids.level_of_shells(block);
+        if self.holds(block) {
+            Some(Bound::Level)
+        } else {
+            shells().filter(|level| *level >= block.level).map(|_| Bound::LeastLevel)
+        }
+    }
+
+    /// The level of a block that wishes one: that of a surface which cuts it, else at least that of shells.
+    fn level(&self, block: Block, wished: usize) -> usize {
+        let Some(cutters) = &self.cutters else { return wished };
+        let shells = || cutters.solids.level_of_shells(block).map_or(wished, |level| wished.max(level));
+        cutters.solids.level(block).unwrap_or_else(shells)
     }
 }
 
@@ -138,10 +151,7 @@ impl Simulation {
         refine: impl Fn(Block) -> bool + Sync,
     ) -> Result<Self, StepError> {
         let around = Around::new(&bundle.manifest, spec, levels)?;
-        let refine = |block| match around.level_of_solids(block) {
-            Some(level) => block.level < level,
-            None => refine(block),
-        };
+        let refine = |block: Block| around.level(block, block.level + usize::from(refine(block))) > block.level;
         let grid = Grid::refined(device, &bundle.manifest, spec.size, around.faces, levels, refine)?;
         let program = Program::load(device, bundle)?;
         Self::on(device, program, grid, spec, around, params, levels)
@@ -168,7 +178,7 @@ impl Simulation {
                 None => adapt::set_up(device, &program, forest, adaptivity, &around),
             })?;
         if around.cutters.is_some() {
-            grid.forest_mut().freeze(|block| around.holds(block))?;
+            grid.forest_mut().bind(|block| around.bound(block))?;
             let held = grid.leaves()?.iter().filter(|leaf| around.holds(leaf.block)).map(|leaf| leaf.block.level).min();
             let finest = *adaptivity.levels.end();
             if let Some(level) = held.filter(|level| adaptivity.during.is_some() && level + 1 < finest) {

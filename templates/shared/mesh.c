@@ -16,6 +16,9 @@ enum {
 // What becomes of a node; from 0 on, its class among those that change.
 enum { COARSEN = -2, KEEP = -1, REFINE = 0, MERGE = 1 };
 
+// What a node may not do, a bit each: change because of its own wish, become coarser.
+enum { STAYS = 1, LEAST = 2 };
+
 // Neither a node of the same level nor a wall.
 #define NONE (-2147483647 - 1)
 
@@ -31,9 +34,9 @@ enum { COARSEN = -2, KEEP = -1, REFINE = 0, MERGE = 1 };
 {{ item.mark }}
 {
     int next = KEEP;
-    if (child[node] < 0 && !frozen[node]) {
+    if (child[node] < 0 && !(bound[node] & STAYS)) {
         const int wish = want[node] < coarsest ? coarsest : want[node] > finest ? finest : want[node];
-        next = wish > level[node] ? REFINE : wish < level[node] ? COARSEN : KEEP;
+        next = wish > level[node] ? REFINE : wish < level[node] && !(bound[node] & LEAST) ? COARSEN : KEEP;
     }
     mark[node] = next;
 }
@@ -186,7 +189,7 @@ enum { COARSEN = -2, KEEP = -1, REFINE = 0, MERGE = 1 };
         parent[first_child + octant] = -1;
     }
     child[id] = -1;
-    frozen[id] = 0;
+    bound[id] &= LEAST;
 }
 
 {{ item.split }}
@@ -203,7 +206,7 @@ enum { COARSEN = -2, KEEP = -1, REFINE = 0, MERGE = 1 };
 {%- for axis in axes %}
         place[(size_t)fresh * 3 + {{ axis }}] = 2 * place[(size_t)id * 3 + {{ axis }}] + (octant >> {{ axis }} & 1);
 {%- endfor %}
-        frozen[fresh] = frozen[id];
+        bound[fresh] = bound[id] & STAYS;
         slot[fresh] = own_slot;
         node[own_slot] = fresh;
         parts[(size_t)own * PARTS + octant] = own_slot;

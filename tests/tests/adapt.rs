@@ -341,7 +341,7 @@ fn nothing_but_counts_visits_the_host() {
             let criterion = vorticity(&[0.001 * 64.0 / side as f64, 0.004 * 64.0 / side as f64]);
             let (at, radius) = (0.8 * side as f64, 0.03 * side as f64);
             let circle = Shape::Cylinder { centre: [at, at, 0.0], axis: [0.0, 0.0, 1.0], radius, length: None };
-            let solid = Solid { shape: circle, rule: "bounce_back".into(), values: vec![], level: 1 };
+            let solid = Solid { shape: circle, rule: "bounce_back".into(), values: vec![], level: 1, shells: vec![] };
             let grid = GridSpec::periodic([side, side, 1]).with_solid(solid);
             let mut flow = adaptive(&device, &bundle, &grid, 1.9, 2, Some((4, criterion)), None);
             flow.init_cells(|cell, out| vortex(cell, side, out)).unwrap();

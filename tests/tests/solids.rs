@@ -7,7 +7,7 @@ use lbm_runtime::criterion::Criterion;
 use lbm_runtime::device::Device;
 use lbm_runtime::flow;
 use lbm_runtime::mesh::{Block, Face};
-use lbm_runtime::solid::{Shape, Solid, Solids};
+use lbm_runtime::solid::{Shape, Shell, Solid, Solids};
 use lbm_runtime::step::{Adaptivity, FaceSpec, GridSpec, Simulation};
 use lbm_tests::compiled;
 use lbm_tests::flows::{at_rest, devices, params, viscosity};
@@ -20,7 +20,7 @@ fn bundle(spec: &str, device: &Device, rules: &[&str], coupling: Option<&str>) -
 }
 
 fn solid(shape: Shape, rule: &str) -> Solid {
-    Solid { shape, rule: rule.into(), values: vec![], level: 0 }
+    Solid { shape, rule: rule.into(), values: vec![], level: 0, shells: vec![] }
 }
 
 fn circle(x: f64, y: f64, radius: f64) -> Shape {
@@ -283,6 +283,42 @@ fn a_grid_that_changes_leaves_surfaces_and_inlets_alone() {
     };
     let (changed, still) = (drag(true), drag(false));
     assert!(still[0] > 0.01 && (changed[0] / still[0] - 1.0).abs() < 1e-3, "{changed:?} {still:?}");
+}
+
+#[test]
+fn what_is_near_a_surface_stays_refined_where_the_flow_wishes_nothing() {
+    const WITHIN: f64 = 13.0;
+    let device = Device::host(1).unwrap();
+    let bundle = bundle("d2q9_bgk", &device, &[], Some("volumetric_shifted"));
+    let shells = vec![Shell { level: 1, within: WITHIN }];
+    let body = Solid { level: 2, shells, ..solid(circle(64.0, 64.0, 4.0), "bounce_back") };
+    let grid = GridSpec::periodic([128, 128, 1]).with_solid(body);
+    let everywhere = |level: usize| {
+        let mut criterion = Criterion::new();
+        criterion.constant(level as f64);
+        criterion.level();
+        criterion
+    };
+    let during = Some((u64::MAX, everywhere(0)));
+    let adaptivity = Adaptivity { levels: 0..=2, start: Criterion::new(), during, memory: None, keeps: false };
+    let params = [("omega".to_string(), vec![1.2])];
+    let mut flow = Simulation::adaptive(&device, &bundle, &grid, &params, &adaptivity, None).unwrap();
+    flow.init(at_rest).unwrap();
+    let blocks =
+        |flow: &Simulation| -> Vec<Block> { flow.grid().leaves().unwrap().iter().map(|leaf| leaf.block).collect() };
+    let start = blocks(&flow);
+    let sides = bundle.manifest.block.map(f64::from);
+    let far = |block: &Block| {
+        let off = |axis: usize| (sides[axis] * (block.place[axis] as f64 + 0.5) - 64.0).abs() - 0.5 * sides[axis];
+        off(0).hypot(off(1)) > 4.0 + WITHIN || off(0).max(off(1)) > 4.0 + WITHIN
+    };
+    assert!(start.iter().filter(|block| block.level == 0).all(far));
+    assert!(start.iter().any(|block| block.level == 0) && start.iter().any(|block| block.level == 1));
+    for level in [2, 2, 0, 0, 0] {
+        flow.adapt_to(&everywhere(level)).unwrap();
+        assert!(level == 0 || flow.grid().cells() > 100 * 100);
+    }
+    assert_eq!(blocks(&flow), start);
 }
 
 /// What touches it would be refined twice, and it once with it.

@@ -102,6 +102,14 @@ pub(super) struct RawSolid {
     pub(super) level: Option<Spanned<f64>>,
     /// With the dimension of its unit.
     pub(super) area: Option<Spanned<(f64, Dimension)>>,
+    pub(super) shells: Vec<RawShell>,
+}
+
+/// What lies within a distance of a surface, in m or in cells.
+#[derive(Clone, Debug)]
+pub(super) struct RawShell {
+    pub(super) level: Spanned<f64>,
+    pub(super) within: f64,
 }
 
 /// A point or a vector, in m or in cells.

@@ -57,6 +57,7 @@ pub(super) const KEYS: &[Key] = &[
     key("solids.rotate", "turns of an STL about x, then y, then z, in degrees"),
     key("solids.rule", "boundary rule of the surface"),
     key("solids.level", "level of the cells at the surface; else refinement.finest"),
+    key("solids.shells", "least levels around the surface: [{ level = 1, within = 16 }]"),
     key(
         "solids.area",
         "reference area of the force's coefficients (a length in two dimensions); else that of a sphere's cross-section, or \

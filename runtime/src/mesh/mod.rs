@@ -129,6 +129,13 @@ pub struct Block {
     pub place: [usize; 3],
 }
 
+impl Block {
+    /// The block of the coarser level that it is a part of; none on the coarsest.
+    pub fn parent(self) -> Option<Block> {
+        Some(Block { level: self.level.checked_sub(1)?, place: self.place.map(|at| at / 2) })
+    }
+}
+
 /// A cell: its level, 0 the coarsest, and its position in cells of that level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
@@ -360,7 +367,7 @@ pub(crate) fn refine_all(
     }
     let finest = levels - 1;
     loop {
-        forest.overrule(|block| Some(block.level + usize::from(block.level < finest && refine(block))))?;
+        forest.overrule(|block, _| block.level + usize::from(block.level < finest && refine(block)))?;
         let outcome = forest.adapt(0..=finest, &mut ())?;
         if !outcome.changed() || outcome.refused() > 0 {
             return Ok(outcome.refused());

@@ -316,7 +316,7 @@ mod tests {
     fn forces(lift: impl Fn(f64) -> f64) -> (Case, Forces) {
         let (mut case, _) = example::cavity(32);
         let shape = Shape::Cylinder { centre: [16.0, 16.0, 0.0], axis: [0.0, 0.0, 1.0], radius: 4.0, length: None };
-        let solid = Solid { shape, rule: "bounce_back".into(), values: vec![], level: 0 };
+        let solid = Solid { shape, rule: "bounce_back".into(), values: vec![], level: 0, shells: vec![] };
         case.solids = vec![SolidBody { solid, area: 8.0 }];
         let unit = Forces::unit(&case, 0).unwrap();
         let (u, l) = scales(&case);

@@ -33,6 +33,17 @@ pub struct Solid {
     pub values: Vec<(String, Vec<f64>)>,
     /// Level of the cells at its surface.
     pub level: usize,
+    /// Where around it other levels begin.
+    pub shells: Vec<Shell>,
+}
+
+/// What lies within a distance of a surface.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shell {
+    /// The level that cells have there at least.
+    pub level: usize,
+    /// Along each axis, in cells of the coarsest level.
+    pub within: f64,
 }
 
 /// All solids of a domain, repeated along periodic axes.
@@ -45,6 +56,8 @@ pub struct Solids {
     count: usize,
     /// The level of each.
     levels: Vec<usize>,
+    /// The shells of each.
+    shells: Vec<Vec<Shell>>,
     /// Every shape that reaches into the domain or touches it, with the number of its solid.
     images: Vec<(usize, Shape)>,
 }
@@ -59,7 +72,8 @@ impl Solids {
                 let shape = solid.shape.shifted([0, 1, 2].map(|axis| f64::from(by[axis]) * size[axis] as f64));
                 let (from, to) = shape.bounds();
                 // Links reach a cell beyond the domain.
-                if (0..dim).all(|axis| to[axis] > -1.0 && from[axis] < size[axis] as f64 + 1.0) {
+                let reach = solid.shells.iter().map(|shell| shell.within).fold(1.0, f64::max);
+                if (0..dim).all(|axis| to[axis] > -reach && from[axis] < size[axis] as f64 + reach) {
                     images.push((number, shape));
                 }
             }
@@ -71,6 +85,7 @@ impl Solids {
             periodic,
             count: solids.len(),
             levels: solids.iter().map(|solid| solid.level).collect(),
+            shells: solids.iter().map(|solid| solid.shells.clone()).collect(),
             images,
         }
     }
@@ -83,19 +98,29 @@ impl Solids {
     /// The level that a block must have, or whose descendants must, because a surface cuts it or a block of that level that
     /// touches it.
     pub fn level(&self, block: Block) -> Option<usize> {
-        let wanted = self.images.iter().filter(|(number, shape)| self.reaches(shape, self.levels[*number], block));
+        let wanted = self.images.iter().filter(|(number, shape)| {
+            let level = self.levels[*number];
+            let finest = 0.5f64.powi(level as i32);
+            self.reaches(shape, self.block.map(|cells| (cells as f64 + 1.0) * finest), level, block)
+        });
         wanted.map(|(number, _)| self.levels[*number]).max()
     }
 
-    /// Whether a surface that needs a level cuts a block, or one of that level that touches it. A coarser block only has what one
-    /// of its parts has: [`Shape::near`] may be wrong for the whole and right for all parts, which would then be wanted and not.
-    fn reaches(&self, shape: &Shape, level: usize, block: Block) -> bool {
-        let (width, finest) = (0.5f64.powi(block.level as i32), 0.5f64.powi(level as i32));
+    /// The level that a block must have at least, or its descendants, because shells reach into it.
+    pub fn level_of_shells(&self, block: Block) -> Option<usize> {
+        let all =
+            self.images.iter().flat_map(|(number, shape)| self.shells[*number].iter().map(move |shell| (shell, shape)));
+        let reaching = all.filter(|(shell, shape)| self.reaches(shape, [shell.within; 3], shell.level, block));
+        reaching.map(|(shell, _)| shell.level).max()
+    }
+
+    /// Whether a surface that needs a level comes within a distance along each axis of a block of that level. A coarser block only
+    /// has what one of its parts has: [`Shape::near`] may be wrong for the whole and right for all parts, which would then be
+    /// wanted and not.
+    fn reaches(&self, shape: &Shape, far: [f64; 3], level: usize, block: Block) -> bool {
+        let width = 0.5f64.powi(block.level as i32);
         let corner = |axis: usize, upper: usize, sign: f64| match axis < self.dim {
-            true => {
-                let reach = (self.block[axis] as f64 + 1.0) * finest;
-                ((block.place[axis] + upper) * self.block[axis]) as f64 * width + sign * reach
-            }
+            true => ((block.place[axis] + upper) * self.block[axis]) as f64 * width + sign * far[axis],
             false => 0.0,
         };
         let part = |octant: usize| {
@@ -106,7 +131,7 @@ impl Solids {
             Block { level: block.level + 1, place: [0, 1, 2].map(place) }
         };
         shape.near([0, 1, 2].map(|axis| corner(axis, 0, -1.0)), [0, 1, 2].map(|axis| corner(axis, 1, 1.0)))
-            && (block.level >= level || (0..1 << self.dim).any(|octant| self.reaches(shape, level, part(octant))))
+            && (block.level >= level || (0..1 << self.dim).any(|octant| self.reaches(shape, far, level, part(octant))))
     }
 
     /// The solid whose inside a point is.

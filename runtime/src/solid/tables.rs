@@ -276,7 +276,7 @@ mod tests {
     /// A circle in a channel of 32 x 16 cells in blocks of 8 x 8.
     fn channel(varying: [bool; 6]) -> Cutters {
         let shape = Shape::Cylinder { centre: [13.0, 8.5, 0.0], axis: [0.0, 0.0, 1.0], radius: 3.2, length: None };
-        let solid = Solid { shape, rule: "bounce_back".into(), values: vec![], level: 0 };
+        let solid = Solid { shape, rule: "bounce_back".into(), values: vec![], level: 0, shells: vec![] };
         let solids = Solids::new(&[solid], 2, [32, 16, 1], [8, 8, 1], [false, true, true]);
         Cutters { solids, first: 2, varying, mirrors: [false; 6] }
     }
@@ -342,7 +342,7 @@ mod tests {
     #[test]
     fn a_block_within_a_solid_is_in_row_0() {
         let shape = Shape::Box { from: [-1.0, -1.0, -1.0], to: [9.0, 9.0, 1.0] };
-        let solid = Solid { shape, rule: "bounce_back".into(), values: vec![], level: 0 };
+        let solid = Solid { shape, rule: "bounce_back".into(), values: vec![], level: 0, shells: vec![] };
         let solids = Solids::new(&[solid], 2, [32, 16, 1], [8, 8, 1], [false; 3]);
         let cutters = Cutters { solids, first: 4, varying: [false; 6], mirrors: [false; 6] };
         let tables = cutters.tables(&blocks([4, 2]), &manifest().directions).unwrap();

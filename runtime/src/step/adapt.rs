@@ -118,7 +118,7 @@ pub(super) fn set_up(
     for _ in first_looks(&adaptivity.levels) {
         criterion.wish(program, forest, &no_fields, *adaptivity.levels.end())?;
         if around.cutters.is_some() {
-            forest.overrule(|block| around.level_of_solids(block))?;
+            forest.overrule(|block, wished| around.level(block, wished))?;
         }
         let outcome = forest.adapt(adaptivity.levels.clone(), &mut ())?;
         if !outcome.changed() || outcome.refused() > 0 {

@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 
 use contents::Contents;
 use lbm_runtime::device::Device;
-use lbm_runtime::mesh::forest::{Forest, ForestError, LEVELS, Outcome, Pool};
+use lbm_runtime::mesh::forest::{Bound, Forest, ForestError, LEVELS, Outcome, Pool};
 use lbm_runtime::mesh::{Behind, Face, WallId};
 use lbm_tests::compiled::Random;
 use lbm_tests::flows::devices;
@@ -203,7 +203,7 @@ fn a_frozen_leaf_is_refined_for_balance_only_and_its_children_stay_frozen() {
             let value = if is_left(block) { level } else { 0 };
             wishes.want.write_ints(*node as usize, &[value]).expect("a node");
             if round == 0 && frozen.contains(block) {
-                wishes.frozen.write_ints(*node as usize, &[1]).expect("a node");
+                wishes.bound.write_ints(*node as usize, &[1]).expect("a node");
             }
         }
         forest.adapt(0..=3, &mut ()).expect("a change");
@@ -217,16 +217,46 @@ fn a_frozen_leaf_is_refined_for_balance_only_and_its_children_stay_frozen() {
     for _ in 0..3 {
         let leaves = oracle.leaves();
         for (node, _) in blocks(&forest).iter().filter(|(_, block)| leaves.contains(block)) {
-            forest.wishes().1.frozen.write_ints(*node as usize, &[0]).expect("a node");
+            forest.wishes().1.bound.write_ints(*node as usize, &[0]).expect("a node");
         }
         forest.adapt(0..=0, &mut ()).expect("a change");
         oracle.adapt(&leaves.into_iter().map(|leaf| (leaf, 0)).collect(), room);
         check(&forest, &oracle);
-        let frozen = ints(&forest.wishes().1.frozen);
+        let frozen = ints(&forest.wishes().1.bound);
         let leaves = blocks(&forest).into_iter().filter(|(_, block)| !oracle.refined.contains(block));
         assert!(leaves.into_iter().all(|(node, _)| frozen[node as usize] == 0));
     }
     assert_eq!(oracle.leaves().len(), 2);
+}
+
+#[test]
+fn a_block_with_a_least_level_is_refined_and_becomes_that_coarse_again() {
+    let domain = domain(&[2, 1], &[false, false]);
+    let pool = Pool { families: 50, slots: 100 };
+    let mut forest = forest(&Device::host(1).expect("a host"), &domain, pool).expect("room");
+    let leaves = |forest: &Forest| {
+        let mut leaves: Vec<_> = forest.read_leaves().expect("leaves").iter().map(|leaf| leaf.block).collect();
+        leaves.sort();
+        leaves
+    };
+    let all = |forest: &mut Forest, level: usize| {
+        forest.overrule(|_, _| level).expect("wishes");
+        forest.adapt(0..=3, &mut ()).expect("a change");
+    };
+    (0..2).for_each(|_| all(&mut forest, 2));
+    let kept = |block: lbm_runtime::mesh::Block| {
+        block.level == 1 && block.place[0] == 0 || block.level == 0 && block.place[0] == 0
+    };
+    // Said of what is refined, it holds for its parts when they go.
+    forest.bind(|block| kept(block).then_some(Bound::LeastLevel)).expect("bounds");
+    let mut last = Vec::new();
+    for level in [0, 0, 0, 3, 3, 0, 0, 0, 0] {
+        all(&mut forest, level);
+        last = leaves(&forest);
+    }
+    let expected = [(0, [1, 0, 0]), (1, [0, 0, 0]), (1, [0, 1, 0]), (1, [1, 0, 0]), (1, [1, 1, 0])];
+    let expected: Vec<_> = expected.map(|(level, place)| lbm_runtime::mesh::Block { level, place }).to_vec();
+    assert_eq!(last, expected);
 }
 
 #[test]

@@ -91,7 +91,7 @@ pub fn wish(forest: &mut Forest, want: &BTreeMap<Block, u32>, frozen: &HashSet<B
         flags[*node as usize] = i32::from(frozen.contains(block));
     }
     wishes.want.write_ints(0, &values).expect("a value for each node");
-    wishes.frozen.write_ints(0, &flags).expect("a flag for each node");
+    wishes.bound.write_ints(0, &flags).expect("a flag for each node");
 }
 
 /// Whether between a node and one of the same level across an edge or a corner there is a coarser leaf.

@@ -1,13 +1,15 @@
 //! `[[solids]]`.
 
-use super::{RawFace, RawShape, RawSolid, Reader};
+use super::{RawFace, RawShape, RawShell, RawSolid, Reader};
 use crate::case::diag::{self, Spanned};
 use crate::case::schema::{self, suggest};
 use crate::case::tree::{Kind, Table, Value};
 use crate::case::units::Dimension;
 
 /// Keys of every solid.
-const COMMON: [&str; 4] = ["shape", "rule", "level", "area"];
+const COMMON: [&str; 5] = ["shape", "rule", "level", "shells", "area"];
+/// A shell, to show how one is written.
+const SHELL: &str = "{ level = 1, within = 16 }";
 /// Shapes and the keys that each has beyond those: first those that must be given.
 const SHAPES: [(&str, &[&str], &[&str]); 4] = [
     ("sphere", &["centre", "radius"], &[]),
@@ -73,8 +75,38 @@ impl Reader {
             }
             Some(Spanned { value: (value, dimension), span: entry.value.span.clone() })
         });
-        let solid = RawSolid { shape: raw_shape?, surface: RawFace { rule: rule?, params }, level, area };
+        let shells = match table.get("shells").map(|entry| &entry.value) {
+            None => Vec::new(),
+            Some(Value { kind: Kind::List(list), .. }) => {
+                list.iter().map(|value| self.shell(value)).collect::<Option<Vec<_>>>()?
+            }
+            Some(value) => self.wrong_type(value, "a list", format!("write `shells = [{SHELL}]`"))?,
+        };
+        let solid = RawSolid { shape: raw_shape?, surface: RawFace { rule: rule?, params }, level, area, shells };
         Some(Spanned { value: solid, span })
+    }
+
+    fn shell(&mut self, value: &Value) -> Option<RawShell> {
+        let example = format!("for example `{SHELL}`");
+        let Kind::Table(table) = &value.kind else { return self.wrong_type(value, "a table", example) };
+        self.only_keys(table, &["level", "within"], "a shell")?;
+        let Some(entry) = table.get("within").filter(|_| table.get("level").is_some()) else {
+            let key = if table.get("level").is_some() { "within" } else { "level" };
+            return self.missing(&value.span, key, "a shell has a level and a distance from the surface", example);
+        };
+        let length = if self.si { Dimension::LENGTH } else { Dimension::NUMBER };
+        let (level, within) = (self.count(table, "level"), self.quantity(&entry.value, Some(length)));
+        let (level, (within, _)) = (level?, within?);
+        if within <= 0.0 {
+            return self.report.add(
+                diag::BAD_VALUE,
+                &entry.value.span,
+                "`within` must be positive",
+                "not positive",
+                None,
+            );
+        }
+        Some(RawShell { level, within })
     }
 
     fn shape(&mut self, table: &Table, name: &str) -> Option<RawShape> {

@@ -7,7 +7,7 @@ use crate::case::diag::{self, Span, Spanned};
 use crate::case::read::{RawShape, RawSolid};
 use crate::case::units::{Dimension, Units};
 use crate::case::{SolidBody, Wall, schema};
-use crate::solid::{Open, Shape, Solid, Surface, Thickness, Vector};
+use crate::solid::{Open, Shape, Shell, Solid, Surface, Thickness, Vector};
 
 /// Beyond every domain, for extents that have no end.
 const FAR: f64 = f64::INFINITY;
@@ -42,7 +42,15 @@ impl Resolver<'_> {
     ) -> Option<SolidBody> {
         let raw = &given.value;
         let shape = self.shape(given, cell)?;
-        let level = self.level_of_solid(raw)?;
+        let level = match &raw.level {
+            Some(level) => self.level(level)?,
+            None => self.finest().unwrap_or(0),
+        };
+        let shells = raw
+            .shells
+            .iter()
+            .map(|shell| Some(Shell { level: self.level(&shell.level)?, within: shell.within / cell }));
+        let shells = shells.collect::<Option<Vec<_>>>()?;
         self.inside_domain(&given.span, &shape, size)?;
         self.thick_enough(&given.span, &shape, level)?;
         let values = self.surface(raw, units)?;
@@ -53,7 +61,7 @@ impl Resolver<'_> {
                 _ => length.powi(self.dim as i32 - 1),
             },
         };
-        Some(SolidBody { solid: Solid { shape, rule: raw.surface.rule.value.clone(), values, level }, area })
+        Some(SolidBody { solid: Solid { shape, rule: raw.surface.rule.value.clone(), values, level, shells }, area })
     }
 
     /// In cells of the coarsest level.
@@ -155,26 +163,26 @@ impl Resolver<'_> {
         Some([0, 1, 2].map(|at| axis.value[at].value / norm))
     }
 
-    fn level_of_solid(&mut self, raw: &RawSolid) -> Option<usize> {
-        let finest = self.raw.refinement.as_ref().map(|refinement| refinement.finest.value);
-        match (&raw.level, finest) {
-            (None, finest) => Some(finest.unwrap_or(0.0) as usize),
-            (Some(level), Some(finest)) if level.value <= finest => Some(level.value as usize),
-            (Some(level), None) if level.value == 0.0 => Some(0),
-            (Some(level), finest) => {
-                let (message, help) = match finest {
-                    Some(finest) => {
-                        let help = format!("raise `refinement.finest` to {}", level.value);
-                        (format!("level {} is finer than the finest, {finest}", level.value), help)
-                    }
-                    None => {
-                        let help = format!("add `[refinement] finest = {}`", level.value);
-                        ("the case has one level, 0".to_string(), help)
-                    }
-                };
-                self.report.add(diag::BAD_VALUE, &level.span, message, "too fine", help)
-            }
+    fn finest(&self) -> Option<usize> {
+        self.raw.refinement.as_ref().map(|refinement| refinement.finest.value as usize)
+    }
+
+    /// A level that the case has.
+    fn level(&mut self, level: &Spanned<f64>) -> Option<usize> {
+        if level.value <= self.finest().unwrap_or(0) as f64 {
+            return Some(level.value as usize);
         }
+        let (message, help) = match self.finest() {
+            Some(finest) => {
+                let help = format!("raise `refinement.finest` to {}", level.value);
+                (format!("level {} is finer than the finest, {finest}", level.value), help)
+            }
+            None => {
+                let help = format!("add `[refinement] finest = {}`", level.value);
+                ("the case has one level, 0".to_string(), help)
+            }
+        };
+        self.report.add(diag::BAD_VALUE, &level.span, message, "too fine", help)
     }
 
     fn inside_domain(&mut self, span: &Span, shape: &Shape, size: [usize; 3]) -> Option<()> {

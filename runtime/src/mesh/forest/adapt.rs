@@ -207,7 +207,7 @@ impl Forest {
             ("level", Given::Read(&self.tables.level)),
             ("child", Given::Read(&self.tables.child)),
             ("want", Given::Read(&self.wishes.want)),
-            ("frozen", Given::Read(&self.wishes.frozen)),
+            ("bound", Given::Read(&self.wishes.bound)),
             ("coarsest", Given::Int(coarsest as i32)),
             ("finest", Given::Int(finest as i32)),
             ("mark", Given::Write(&mut self.work.mark)),
@@ -293,7 +293,7 @@ impl Forest {
                 ("parent", Given::Write(&mut self.tables.parent)),
                 ("slot", Given::Write(&mut self.tables.slot)),
                 ("node", Given::Write(&mut self.tables.node)),
-                ("frozen", Given::Write(&mut self.wishes.frozen)),
+                ("bound", Given::Write(&mut self.wishes.bound)),
                 ("free_families", Given::Write(&mut self.tables.free_families)),
                 ("free_slots", Given::Write(&mut self.tables.free_slots)),
             ];
@@ -325,7 +325,7 @@ impl Forest {
             ("place", Given::Write(&mut self.tables.place)),
             ("slot", Given::Write(&mut self.tables.slot)),
             ("node", Given::Write(&mut self.tables.node)),
-            ("frozen", Given::Write(&mut self.wishes.frozen)),
+            ("bound", Given::Write(&mut self.wishes.bound)),
             ("coarse", Given::Write(&mut self.work.coarse)),
             ("parts", Given::Write(&mut self.work.parts)),
         ];

@@ -19,7 +19,7 @@
 //! The caller has written the level that each leaf wishes ([`Wishes`]). [`Forest::adapt`] then
 //!
 //! 1. decides. A leaf is refined by one level if it wishes a higher one, and wherever a finer neighbour demands it,
-//!    frozen or not. A family is taken away if all its members are leaves that wish a lower level and no neighbour of
+//!    whatever its [`Bound`]. A family is taken away if all its members are leaves that wish a lower level and no neighbour of
 //!    a member has or gets children; the children of a neighbour that go in the same change do not count. Coarsening
 //!    gives way to refinement.
 //! 2. gives slots to the parents of families that go, and calls [`Carry::average`]: `parts` tells the slots of the
@@ -90,6 +90,15 @@ pub struct Leaf {
     pub slot: SlotId,
     /// What it covers.
     pub block: Block,
+}
+
+/// What a block may not do, whatever it wishes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// Change, but to be refined because of others nearby.
+    Level = 1,
+    /// Become coarser.
+    LeastLevel = 2,
 }
 
 /// A forest of blocks.
@@ -219,26 +228,35 @@ impl Forest {
         self.program.launch(MeshRole::Follow, count, given)
     }
 
-    /// Replaces the wishes of leaves from the host, where `level` gives one: to set a forest up.
-    pub fn overrule(&mut self, level: impl Fn(Block) -> Option<usize> + Sync) -> Result<(), DeviceError> {
+    /// Replaces the wishes of leaves from the host by what `level` makes of them: to set a forest up.
+    pub fn overrule(&mut self, level: impl Fn(Block, usize) -> usize + Sync) -> Result<(), DeviceError> {
         let leaves = self.read_leaf_nodes()?;
-        let wished: Vec<Option<usize>> = leaves.par_iter().map(|(_, leaf)| level(leaf.block)).collect();
         let mut want = self.wishes.want.read_ints(0..self.wishes.want.len())?;
-        for ((node, _), wished) in leaves.into_iter().zip(wished) {
-            want[node] = wished.map_or(want[node], |level| level as i32);
-        }
+        let wished = |(node, leaf): &(usize, Leaf)| level(leaf.block, want[*node].max(0) as usize) as i32;
+        let wished: Vec<i32> = leaves.par_iter().map(wished).collect();
+        leaves.into_iter().zip(wished).for_each(|((node, _), level)| want[node] = level);
         self.wishes.want.write_ints(0, &want)
     }
 
-    /// Says which leaves have no wishes from now on: to set a forest up.
-    pub fn freeze(&mut self, is_frozen: impl Fn(Block) -> bool + Sync) -> Result<(), DeviceError> {
+    /// Says what blocks may not do from now on, whatever they wish; refined ones when they are leaves again: to set a forest up.
+    pub fn bind(&mut self, bound: impl Fn(Block) -> Option<Bound> + Sync) -> Result<(), DeviceError> {
         let leaves = self.read_leaf_nodes()?;
-        let flags: Vec<bool> = leaves.par_iter().map(|(_, leaf)| is_frozen(leaf.block)).collect();
-        let mut frozen = vec![0; self.wishes.frozen.len()];
-        for ((node, _), flag) in leaves.into_iter().zip(flags) {
-            frozen[node] = i32::from(flag);
+        let parent = self.tables.parent.read_ints(0..self.tables.parent.len())?;
+        let flag = |block: Block| bound(block).map_or(0, |bound| bound as i32);
+        let flags: Vec<i32> = leaves.par_iter().map(|(_, leaf)| flag(leaf.block)).collect();
+        let mut all = vec![0; parent.len()];
+        let mut known = vec![false; parent.len()];
+        for ((mut node, leaf), flag_of_leaf) in leaves.into_iter().zip(flags) {
+            all[node] = flag_of_leaf;
+            for block in std::iter::successors(leaf.block.parent(), |block| block.parent()) {
+                node = parent[node] as usize;
+                if std::mem::replace(&mut known[node], true) {
+                    break;
+                }
+                all[node] = flag(block) & Bound::LeastLevel as i32;
+            }
         }
-        self.wishes.frozen.write_ints(0, &frozen)
+        self.wishes.bound.write_ints(0, &all)
     }
 
     /// The slots of refined nodes that hold data, level by level, each level along the curve. Copies a table to the host: for

@@ -51,9 +51,9 @@ pub struct Tables {
 pub struct Wishes {
     /// Level that each leaf wishes to have `[node]`.
     pub want: Buffer,
-    /// Not 0 where a leaf has no wish, whatever `want` says `[node]`. Children have that of their parent; where
-    /// children are taken away it becomes 0.
-    pub frozen: Buffer,
+    /// What a node may not do, whatever `want` says `[node]`: bits of [`Bound`]. Children stay where their parent does; where
+    /// children are taken away, what is left is a least level.
+    pub bound: Buffer,
 }
 
 /// What changes need beside the tables.
@@ -124,7 +124,7 @@ pub(super) fn new(
         free_families: device.ints(&falling(0..pool.families))?,
         free_slots: starting(pool.slots, &falling(first..pool.slots))?,
     };
-    let wishes = Wishes { want: ints(nodes)?, frozen: ints(nodes)? };
+    let wishes = Wishes { want: ints(nodes)?, bound: ints(nodes)? };
     let work = Work {
         every: device.ints(&numbers(0..nodes.max(data)))?,
         mark: ints(nodes)?,
@@ -143,10 +143,10 @@ pub(super) fn new(
 pub(super) fn bytes(tables: &Tables, wishes: &Wishes, work: &Work) -> usize {
     let Tables { near, child, parent, level, place, slot, node, kind, neighbours, corners, order, leaves, .. } = tables;
     let Tables { free_families, free_slots, data, sides, parts: held_parts, uppers, held, .. } = tables;
-    let Wishes { want, frozen } = wishes;
+    let Wishes { want, bound } = wishes;
     let Work { every, mark, corner, rank, counts, begins, picked, coarse, parts } = work;
     let of_nodes =
-        [near, child, parent, level, place, slot, kind, order, want, frozen, mark, corner, rank, picked, every];
+        [near, child, parent, level, place, slot, kind, order, want, bound, mark, corner, rank, picked, every];
     let others = [node, neighbours, corners, leaves, free_families, free_slots, counts, begins, coarse, parts];
     let of_held = [data, sides, held_parts, uppers, held];
     of_nodes.into_iter().chain(others).chain(of_held).map(Buffer::bytes).sum()
