@@ -10,10 +10,10 @@ enum {
     REFINED = 4,  // kind of a refined node
 };
 
-// What becomes of a node; from 0 on, its class among those that change.
-enum { COARSEN = -2, KEEP = -1, REFINE = 0, MERGE = 1 };
+// What becomes of a node; from 0 on, its class among those that change. What is stuck is not refined for others either.
+enum { STUCK_COARSEN = -4, STUCK = -3, COARSEN = -2, KEEP = -1, REFINE = 0, MERGE = 1 };
 
-// What a node may not do, a bit each: change because of its own wish, become coarser.
+// What a node may not do, a bit each: change, become coarser.
 enum { STAYS = 1, LEAST = 2 };
 
 // Neither a node of the same level nor a wall.
@@ -30,11 +30,56 @@ static __device__ __forceinline__ void mark_item(
     const int finest, int *mark)
 {
     int next = KEEP;
-    if (child[node] < 0 && !(bound[node] & STAYS)) {
+    if (child[node] < 0 && bound[node] & STAYS) {
+        next = STUCK;
+    } else if (child[node] < 0) {
         const int wish = want[node] < coarsest ? coarsest : want[node] > finest ? finest : want[node];
         next = wish > level[node] ? REFINE : wish < level[node] && !(bound[node] & LEAST) ? COARSEN : KEEP;
     }
     mark[node] = next;
+}
+
+// Whether what is near is a leaf that is stuck.
+static __device__ __forceinline__ int is_stuck(const int near, const int *child, const int *mark)
+{
+    return near >= 0 && child[near] < 0 && mark[near] < COARSEN;
+}
+
+// A child of a node is not refined where that would refine what stays.
+static __device__ __forceinline__ void yield_item(
+    const int node, const int *near, const int *child, int *mark)
+{
+    const int first = child[node];
+    if (first < 0) return;
+    const int *const around = near + (size_t)node * NEAR;
+    if (child[first + 0] < 0 && (
+        is_stuck(around[0], child, mark)  // (-1, -1)
+        || is_stuck(around[1], child, mark)  // ( 0, -1)
+        || is_stuck(around[3], child, mark)  // (-1,  0)
+    )) {
+        mark[first + 0] = mark[first + 0] == COARSEN ? STUCK_COARSEN : STUCK;
+    }
+    if (child[first + 1] < 0 && (
+        is_stuck(around[1], child, mark)  // ( 0, -1)
+        || is_stuck(around[2], child, mark)  // ( 1, -1)
+        || is_stuck(around[5], child, mark)  // ( 1,  0)
+    )) {
+        mark[first + 1] = mark[first + 1] == COARSEN ? STUCK_COARSEN : STUCK;
+    }
+    if (child[first + 2] < 0 && (
+        is_stuck(around[3], child, mark)  // (-1,  0)
+        || is_stuck(around[6], child, mark)  // (-1,  1)
+        || is_stuck(around[7], child, mark)  // ( 0,  1)
+    )) {
+        mark[first + 2] = mark[first + 2] == COARSEN ? STUCK_COARSEN : STUCK;
+    }
+    if (child[first + 3] < 0 && (
+        is_stuck(around[5], child, mark)  // ( 1,  0)
+        || is_stuck(around[7], child, mark)  // ( 0,  1)
+        || is_stuck(around[8], child, mark)  // ( 1,  1)
+    )) {
+        mark[first + 3] = mark[first + 3] == COARSEN ? STUCK_COARSEN : STUCK;
+    }
 }
 
 // Refines what is near if it is a leaf.
@@ -85,7 +130,8 @@ static __device__ __forceinline__ void dissolve_item(
     const int first = child[node];
     if (first < 0) return;
     for (int octant = 0; octant < PARTS; ++octant) {
-        if (mark[first + octant] != COARSEN) return;  // a leaf has this mark, or none
+        const int own = mark[first + octant];
+        if (own != COARSEN && own != STUCK_COARSEN) return;  // a leaf has one of these marks, or none
     }
     const int *const around = near + (size_t)node * NEAR;
     int beside;
@@ -237,7 +283,7 @@ static __device__ __forceinline__ void merge_item(
 // Takes a node's children away, with their slots.
 static __device__ __forceinline__ void drop_item(
     const int id, const int *rank, const int first, const int roots, const int families, const int slots, int *child,
-    int *parent, int *slot, int *node, int *bound, int *free_families, int *free_slots)
+    int *parent, int *slot, int *node, int *free_families, int *free_slots)
 {
     const int at = rank[id] - first, first_child = child[id];
     free_families[families + at] = (first_child - roots) / PARTS;
@@ -249,7 +295,6 @@ static __device__ __forceinline__ void drop_item(
         parent[first_child + octant] = -1;
     }
     child[id] = -1;
-    bound[id] &= LEAST;
 }
 
 // Gives children to a leaf, with slots.
@@ -269,7 +314,7 @@ static __device__ __forceinline__ void split_item(
         level[fresh] = level[id] + 1;
         place[(size_t)fresh * 3 + 0] = 2 * place[(size_t)id * 3 + 0] + (octant >> 0 & 1);
         place[(size_t)fresh * 3 + 1] = 2 * place[(size_t)id * 3 + 1] + (octant >> 1 & 1);
-        bound[fresh] = bound[id] & STAYS;
+        bound[fresh] = 0;
         slot[fresh] = own_slot;
         node[own_slot] = fresh;
         parts[(size_t)own * PARTS + octant] = own_slot;
@@ -497,8 +542,7 @@ mesh_2d_mark(
     const int *level,    // level of each node [node]
     const int *child,    // first child of each node, or -1 [node]
     const int *want,     // level that each leaf wishes [node]
-    const int *bound,    // 1 where a leaf keeps its level whatever it wishes, 2 where a node does not become coarser
-                         //   [node]
+    const int *bound,    // 1 where a leaf keeps its level, 2 where a node does not become coarser [node]
     const int coarsest,  // lowest level of leaves
     const int finest,    // highest level of leaves
     int *mark)           // what becomes of each node [node]
@@ -506,6 +550,20 @@ mesh_2d_mark(
     const int at = blockIdx.x * 128 + threadIdx.x;
     if (at < count) mark_item(
         nodes[at], level, child, want, bound, coarsest, finest, mark);
+}
+
+// A child of a node is not refined where that would refine what stays.
+extern "C" __global__ void __launch_bounds__(128)
+mesh_2d_yield(
+    const int *nodes,  // nodes of a level [count]
+    const int count,   // how many `nodes` lists
+    const int *near,   // nodes around each node [node][3^dim]
+    const int *child,  // first child of each node, or -1 [node]
+    int *mark)         // what becomes of each node [node]
+{
+    const int at = blockIdx.x * 128 + threadIdx.x;
+    if (at < count) yield_item(
+        nodes[at], near, child, mark);
 }
 
 // Where a child of a node is going to be refined, refines the leaves around the node that touch it.
@@ -621,14 +679,12 @@ mesh_2d_drop(
     int *parent,         // parent of each node, or -1 [node]
     int *slot,           // data slot of each node, or -1 [node]
     int *node,           // node of each slot, or -1 [slot]
-    int *bound,          // 1 where a leaf keeps its level whatever it wishes, 2 where a node does not become coarser
-                         //   [node]
     int *free_families,  // free families, the next one last
     int *free_slots)     // free slots, the next one last
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
     if (at < count) drop_item(
-        ids[at], rank, first, roots, families, slots, child, parent, slot, node, bound, free_families, free_slots);
+        ids[at], rank, first, roots, families, slots, child, parent, slot, node, free_families, free_slots);
 }
 
 // Gives children to a leaf, with slots.
@@ -648,8 +704,7 @@ mesh_2d_split(
     int *place,                // position of each node, in blocks of its level [node][3]
     int *slot,                 // data slot of each node, or -1 [node]
     int *node,                 // node of each slot, or -1 [slot]
-    int *bound,                // 1 where a leaf keeps its level whatever it wishes, 2 where a node does not become
-                               //   coarser [node]
+    int *bound,                // 1 where a leaf keeps its level, 2 where a node does not become coarser [node]
     int *coarse,               // slots of the listed nodes [count]
     int *parts)                // slots of the children of what has each slot [slot][2^dim]
 {

@@ -13,10 +13,10 @@ enum {
     REFINED = 4,  // kind of a refined node
 };
 
-// What becomes of a node; from 0 on, its class among those that change.
-enum { COARSEN = -2, KEEP = -1, REFINE = 0, MERGE = 1 };
+// What becomes of a node; from 0 on, its class among those that change. What is stuck is not refined for others either.
+enum { STUCK_COARSEN = -4, STUCK = -3, COARSEN = -2, KEEP = -1, REFINE = 0, MERGE = 1 };
 
-// What a node may not do, a bit each: change because of its own wish, become coarser.
+// What a node may not do, a bit each: change, become coarser.
 enum { STAYS = 1, LEAST = 2 };
 
 // Neither a node of the same level nor a wall.
@@ -33,11 +33,116 @@ static inline void mark_item(
     const int32_t coarsest, const int32_t finest, int32_t *mark)
 {
     int next = KEEP;
-    if (child[node] < 0 && !(bound[node] & STAYS)) {
+    if (child[node] < 0 && bound[node] & STAYS) {
+        next = STUCK;
+    } else if (child[node] < 0) {
         const int wish = want[node] < coarsest ? coarsest : want[node] > finest ? finest : want[node];
         next = wish > level[node] ? REFINE : wish < level[node] && !(bound[node] & LEAST) ? COARSEN : KEEP;
     }
     mark[node] = next;
+}
+
+// Whether what is near is a leaf that is stuck.
+static inline int is_stuck(const int near, const int32_t *child, const int32_t *mark)
+{
+    return near >= 0 && child[near] < 0 && mark[near] < COARSEN;
+}
+
+// A child of a node is not refined where that would refine what stays.
+static inline void yield_item(
+    const int node, const int32_t *near, const int32_t *child, int32_t *mark)
+{
+    const int first = child[node];
+    if (first < 0) return;
+    const int32_t *const around = near + (size_t)node * NEAR;
+    if (child[first + 0] < 0 && (
+        is_stuck(around[0], child, mark)  // (-1, -1, -1)
+        || is_stuck(around[1], child, mark)  // ( 0, -1, -1)
+        || is_stuck(around[3], child, mark)  // (-1,  0, -1)
+        || is_stuck(around[4], child, mark)  // ( 0,  0, -1)
+        || is_stuck(around[9], child, mark)  // (-1, -1,  0)
+        || is_stuck(around[10], child, mark)  // ( 0, -1,  0)
+        || is_stuck(around[12], child, mark)  // (-1,  0,  0)
+    )) {
+        mark[first + 0] = mark[first + 0] == COARSEN ? STUCK_COARSEN : STUCK;
+    }
+    if (child[first + 1] < 0 && (
+        is_stuck(around[1], child, mark)  // ( 0, -1, -1)
+        || is_stuck(around[2], child, mark)  // ( 1, -1, -1)
+        || is_stuck(around[4], child, mark)  // ( 0,  0, -1)
+        || is_stuck(around[5], child, mark)  // ( 1,  0, -1)
+        || is_stuck(around[10], child, mark)  // ( 0, -1,  0)
+        || is_stuck(around[11], child, mark)  // ( 1, -1,  0)
+        || is_stuck(around[14], child, mark)  // ( 1,  0,  0)
+    )) {
+        mark[first + 1] = mark[first + 1] == COARSEN ? STUCK_COARSEN : STUCK;
+    }
+    if (child[first + 2] < 0 && (
+        is_stuck(around[3], child, mark)  // (-1,  0, -1)
+        || is_stuck(around[4], child, mark)  // ( 0,  0, -1)
+        || is_stuck(around[6], child, mark)  // (-1,  1, -1)
+        || is_stuck(around[7], child, mark)  // ( 0,  1, -1)
+        || is_stuck(around[12], child, mark)  // (-1,  0,  0)
+        || is_stuck(around[15], child, mark)  // (-1,  1,  0)
+        || is_stuck(around[16], child, mark)  // ( 0,  1,  0)
+    )) {
+        mark[first + 2] = mark[first + 2] == COARSEN ? STUCK_COARSEN : STUCK;
+    }
+    if (child[first + 3] < 0 && (
+        is_stuck(around[4], child, mark)  // ( 0,  0, -1)
+        || is_stuck(around[5], child, mark)  // ( 1,  0, -1)
+        || is_stuck(around[7], child, mark)  // ( 0,  1, -1)
+        || is_stuck(around[8], child, mark)  // ( 1,  1, -1)
+        || is_stuck(around[14], child, mark)  // ( 1,  0,  0)
+        || is_stuck(around[16], child, mark)  // ( 0,  1,  0)
+        || is_stuck(around[17], child, mark)  // ( 1,  1,  0)
+    )) {
+        mark[first + 3] = mark[first + 3] == COARSEN ? STUCK_COARSEN : STUCK;
+    }
+    if (child[first + 4] < 0 && (
+        is_stuck(around[9], child, mark)  // (-1, -1,  0)
+        || is_stuck(around[10], child, mark)  // ( 0, -1,  0)
+        || is_stuck(around[12], child, mark)  // (-1,  0,  0)
+        || is_stuck(around[18], child, mark)  // (-1, -1,  1)
+        || is_stuck(around[19], child, mark)  // ( 0, -1,  1)
+        || is_stuck(around[21], child, mark)  // (-1,  0,  1)
+        || is_stuck(around[22], child, mark)  // ( 0,  0,  1)
+    )) {
+        mark[first + 4] = mark[first + 4] == COARSEN ? STUCK_COARSEN : STUCK;
+    }
+    if (child[first + 5] < 0 && (
+        is_stuck(around[10], child, mark)  // ( 0, -1,  0)
+        || is_stuck(around[11], child, mark)  // ( 1, -1,  0)
+        || is_stuck(around[14], child, mark)  // ( 1,  0,  0)
+        || is_stuck(around[19], child, mark)  // ( 0, -1,  1)
+        || is_stuck(around[20], child, mark)  // ( 1, -1,  1)
+        || is_stuck(around[22], child, mark)  // ( 0,  0,  1)
+        || is_stuck(around[23], child, mark)  // ( 1,  0,  1)
+    )) {
+        mark[first + 5] = mark[first + 5] == COARSEN ? STUCK_COARSEN : STUCK;
+    }
+    if (child[first + 6] < 0 && (
+        is_stuck(around[12], child, mark)  // (-1,  0,  0)
+        || is_stuck(around[15], child, mark)  // (-1,  1,  0)
+        || is_stuck(around[16], child, mark)  // ( 0,  1,  0)
+        || is_stuck(around[21], child, mark)  // (-1,  0,  1)
+        || is_stuck(around[22], child, mark)  // ( 0,  0,  1)
+        || is_stuck(around[24], child, mark)  // (-1,  1,  1)
+        || is_stuck(around[25], child, mark)  // ( 0,  1,  1)
+    )) {
+        mark[first + 6] = mark[first + 6] == COARSEN ? STUCK_COARSEN : STUCK;
+    }
+    if (child[first + 7] < 0 && (
+        is_stuck(around[14], child, mark)  // ( 1,  0,  0)
+        || is_stuck(around[16], child, mark)  // ( 0,  1,  0)
+        || is_stuck(around[17], child, mark)  // ( 1,  1,  0)
+        || is_stuck(around[22], child, mark)  // ( 0,  0,  1)
+        || is_stuck(around[23], child, mark)  // ( 1,  0,  1)
+        || is_stuck(around[25], child, mark)  // ( 0,  1,  1)
+        || is_stuck(around[26], child, mark)  // ( 1,  1,  1)
+    )) {
+        mark[first + 7] = mark[first + 7] == COARSEN ? STUCK_COARSEN : STUCK;
+    }
 }
 
 // Refines what is near if it is a leaf.
@@ -140,7 +245,8 @@ static inline void dissolve_item(
     const int first = child[node];
     if (first < 0) return;
     for (int octant = 0; octant < PARTS; ++octant) {
-        if (mark[first + octant] != COARSEN) return;  // a leaf has this mark, or none
+        const int own = mark[first + octant];
+        if (own != COARSEN && own != STUCK_COARSEN) return;  // a leaf has one of these marks, or none
     }
     const int32_t *const around = near + (size_t)node * NEAR;
     int beside;
@@ -394,8 +500,8 @@ static inline void merge_item(
 // Takes a node's children away, with their slots.
 static inline void drop_item(
     const int id, const int32_t *rank, const int32_t first, const int32_t roots, const int32_t families,
-    const int32_t slots, int32_t *child, int32_t *parent, int32_t *slot, int32_t *node, int32_t *bound,
-    int32_t *free_families, int32_t *free_slots)
+    const int32_t slots, int32_t *child, int32_t *parent, int32_t *slot, int32_t *node, int32_t *free_families,
+    int32_t *free_slots)
 {
     const int at = rank[id] - first, first_child = child[id];
     free_families[families + at] = (first_child - roots) / PARTS;
@@ -407,7 +513,6 @@ static inline void drop_item(
         parent[first_child + octant] = -1;
     }
     child[id] = -1;
-    bound[id] &= LEAST;
 }
 
 // Gives children to a leaf, with slots.
@@ -428,7 +533,7 @@ static inline void split_item(
         place[(size_t)fresh * 3 + 0] = 2 * place[(size_t)id * 3 + 0] + (octant >> 0 & 1);
         place[(size_t)fresh * 3 + 1] = 2 * place[(size_t)id * 3 + 1] + (octant >> 1 & 1);
         place[(size_t)fresh * 3 + 2] = 2 * place[(size_t)id * 3 + 2] + (octant >> 2 & 1);
-        bound[fresh] = bound[id] & STAYS;
+        bound[fresh] = 0;
         slot[fresh] = own_slot;
         node[own_slot] = fresh;
         parts[(size_t)own * PARTS + octant] = own_slot;
@@ -889,14 +994,25 @@ void mesh_3d_mark(
     const int32_t *level,    // level of each node [node]
     const int32_t *child,    // first child of each node, or -1 [node]
     const int32_t *want,     // level that each leaf wishes [node]
-    const int32_t *bound,    // 1 where a leaf keeps its level whatever it wishes, 2 where a node does not become
-                             //   coarser [node]
+    const int32_t *bound,    // 1 where a leaf keeps its level, 2 where a node does not become coarser [node]
     const int32_t coarsest,  // lowest level of leaves
     const int32_t finest,    // highest level of leaves
     int32_t *mark)           // what becomes of each node [node]
 {
     for (int32_t at = 0; at < count; ++at) mark_item(
         nodes[at], level, child, want, bound, coarsest, finest, mark);
+}
+
+// A child of a node is not refined where that would refine what stays.
+void mesh_3d_yield(
+    const int32_t *nodes,  // nodes of a level [count]
+    const int32_t count,   // how many `nodes` lists
+    const int32_t *near,   // nodes around each node [node][3^dim]
+    const int32_t *child,  // first child of each node, or -1 [node]
+    int32_t *mark)         // what becomes of each node [node]
+{
+    for (int32_t at = 0; at < count; ++at) yield_item(
+        nodes[at], near, child, mark);
 }
 
 // Where a child of a node is going to be refined, refines the leaves around the node that touch it.
@@ -999,13 +1115,11 @@ void mesh_3d_drop(
     int32_t *parent,         // parent of each node, or -1 [node]
     int32_t *slot,           // data slot of each node, or -1 [node]
     int32_t *node,           // node of each slot, or -1 [slot]
-    int32_t *bound,          // 1 where a leaf keeps its level whatever it wishes, 2 where a node does not become
-                             //   coarser [node]
     int32_t *free_families,  // free families, the next one last
     int32_t *free_slots)     // free slots, the next one last
 {
     for (int32_t at = 0; at < count; ++at) drop_item(
-        ids[at], rank, first, roots, families, slots, child, parent, slot, node, bound, free_families, free_slots);
+        ids[at], rank, first, roots, families, slots, child, parent, slot, node, free_families, free_slots);
 }
 
 // Gives children to a leaf, with slots.
@@ -1024,8 +1138,7 @@ void mesh_3d_split(
     int32_t *place,                // position of each node, in blocks of its level [node][3]
     int32_t *slot,                 // data slot of each node, or -1 [node]
     int32_t *node,                 // node of each slot, or -1 [slot]
-    int32_t *bound,                // 1 where a leaf keeps its level whatever it wishes, 2 where a node does not
-                                   //   become coarser [node]
+    int32_t *bound,                // 1 where a leaf keeps its level, 2 where a node does not become coarser [node]
     int32_t *coarse,               // slots of the listed nodes [count]
     int32_t *parts)                // slots of the children of what has each slot [slot][2^dim]
 {
@@ -1186,6 +1299,16 @@ void mesh_3d_mark_packed(void *const *args)
         *(int32_t *const *)args[8]);
 }
 
+void mesh_3d_yield_packed(void *const *args)
+{
+    mesh_3d_yield(
+        *(const int32_t *const *)args[0],
+        *(const int32_t *)args[1],
+        *(const int32_t *const *)args[2],
+        *(const int32_t *const *)args[3],
+        *(int32_t *const *)args[4]);
+}
+
 void mesh_3d_spread_packed(void *const *args)
 {
     mesh_3d_spread(
@@ -1285,8 +1408,7 @@ void mesh_3d_drop_packed(void *const *args)
         *(int32_t *const *)args[9],
         *(int32_t *const *)args[10],
         *(int32_t *const *)args[11],
-        *(int32_t *const *)args[12],
-        *(int32_t *const *)args[13]);
+        *(int32_t *const *)args[12]);
 }
 
 void mesh_3d_split_packed(void *const *args)

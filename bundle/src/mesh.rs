@@ -77,6 +77,8 @@ pub const CHUNK: usize = 64;
 pub enum MeshRole {
     /// From the levels that leaves wish to a mark for each node.
     Mark,
+    /// From the refined nodes of a level: children around which a leaf stays, which they would need refined, are not refined.
+    Yield,
     /// From the refined nodes of a level: where a child will be refined, so will the coarser leaves around it.
     Spread,
     /// Refined nodes of a level lose their children where all of them wish that and nothing finer is near.

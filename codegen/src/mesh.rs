@@ -47,6 +47,7 @@ pub fn files(dim: u32) -> Vec<File> {
 pub fn role_name(role: MeshRole) -> &'static str {
     match role {
         MeshRole::Mark => "mark",
+        MeshRole::Yield => "yield",
         MeshRole::Spread => "spread",
         MeshRole::Dissolve => "dissolve",
         MeshRole::Tally => "tally",
@@ -171,13 +172,7 @@ fn signatures() -> Vec<(MeshRole, Vec<Arg>)> {
     let level = |ty| arg("level", ty, "level of each node [node]");
     let slot = |ty| arg("slot", ty, "data slot of each node, or -1 [node]");
     let node = arg("node", IntsOut, "node of each slot, or -1 [slot]");
-    let bound = |ty| {
-        arg(
-            "bound",
-            ty,
-            "1 where a leaf keeps its level whatever it wishes, 2 where a node does not become coarser [node]",
-        )
-    };
+    let bound = |ty| arg("bound", ty, "1 where a leaf keeps its level, 2 where a node does not become coarser [node]");
     let mark = |ty| arg("mark", ty, "what becomes of each node [node]");
     let kind = |ty| arg("kind", ty, "kind of each node [node]");
     let corner = |ty| arg("corner", ty, "0 where paths cut corners of coarser cells, else -1 [node]");
@@ -217,6 +212,7 @@ fn signatures() -> Vec<(MeshRole, Vec<Arg>)> {
                 ],
             ),
         ),
+        (MeshRole::Yield, with(nodes("nodes of a level"), &[near(Ints), child(Ints), mark(IntsOut)])),
         (MeshRole::Spread, with(nodes("nodes of a level"), &[near(Ints), child(Ints), mark(IntsOut)])),
         (MeshRole::Dissolve, with(nodes("nodes of a level"), &[near(Ints), child(Ints), mark(IntsOut)])),
         (
@@ -290,7 +286,6 @@ fn signatures() -> Vec<(MeshRole, Vec<Arg>)> {
                     parent.clone(),
                     slot(IntsOut),
                     node.clone(),
-                    bound(IntsOut),
                     free_families(IntsOut),
                     free_slots(IntsOut),
                 ],

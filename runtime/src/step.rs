@@ -179,11 +179,6 @@ impl Simulation {
             })?;
         if around.cutters.is_some() {
             grid.forest_mut().bind(|block| around.bound(block))?;
-            let held = grid.leaves()?.iter().filter(|leaf| around.holds(leaf.block)).map(|leaf| leaf.block.level).min();
-            let finest = *adaptivity.levels.end();
-            if let Some(level) = held.filter(|level| adaptivity.during.is_some() && level + 1 < finest) {
-                return Err(StepError::StaysTooCoarse { level, finest });
-            }
         }
         let mut simulation = Self::on(device, program, grid, spec, around, params, adaptivity.levels.end() + 1)?;
         if let Some((every, criterion)) = &adaptivity.during {

@@ -13,10 +13,10 @@ enum {
     REFINED = {{ refined }},  // kind of a refined node
 };
 
-// What becomes of a node; from 0 on, its class among those that change.
-enum { COARSEN = -2, KEEP = -1, REFINE = 0, MERGE = 1 };
+// What becomes of a node; from 0 on, its class among those that change. What is stuck is not refined for others either.
+enum { STUCK_COARSEN = -4, STUCK = -3, COARSEN = -2, KEEP = -1, REFINE = 0, MERGE = 1 };
 
-// What a node may not do, a bit each: change because of its own wish, become coarser.
+// What a node may not do, a bit each: change, become coarser.
 enum { STAYS = 1, LEAST = 2 };
 
 // Neither a node of the same level nor a wall.
@@ -34,11 +34,35 @@ enum { STAYS = 1, LEAST = 2 };
 {{ item.mark }}
 {
     int next = KEEP;
-    if (child[node] < 0 && !(bound[node] & STAYS)) {
+    if (child[node] < 0 && bound[node] & STAYS) {
+        next = STUCK;
+    } else if (child[node] < 0) {
         const int wish = want[node] < coarsest ? coarsest : want[node] > finest ? finest : want[node];
         next = wish > level[node] ? REFINE : wish < level[node] && !(bound[node] & LEAST) ? COARSEN : KEEP;
     }
     mark[node] = next;
+}
+
+// Whether what is near is a leaf that is stuck.
+{{ function }} int is_stuck(const int near, const {{ int }} *child, const {{ int }} *mark)
+{
+    return near >= 0 && child[near] < 0 && mark[near] < COARSEN;
+}
+
+{{ item.yield }}
+{
+    const int first = child[node];
+    if (first < 0) return;
+    const {{ int }} *const around = near + (size_t)node * NEAR;
+{%- for octant in octants %}
+    if (child[first + {{ octant.at }}] < 0 && (
+{%- for place in octant.outside %}
+        {% if not loop.first %}|| {% endif %}is_stuck(around[{{ place.at }}], child, mark)  // {{ place.offset }}
+{%- endfor %}
+    )) {
+        mark[first + {{ octant.at }}] = mark[first + {{ octant.at }}] == COARSEN ? STUCK_COARSEN : STUCK;
+    }
+{%- endfor %}
 }
 
 // Refines what is near if it is a leaf.
@@ -72,7 +96,8 @@ enum { STAYS = 1, LEAST = 2 };
     const int first = child[node];
     if (first < 0) return;
     for (int octant = 0; octant < PARTS; ++octant) {
-        if (mark[first + octant] != COARSEN) return;  // a leaf has this mark, or none
+        const int own = mark[first + octant];
+        if (own != COARSEN && own != STUCK_COARSEN) return;  // a leaf has one of these marks, or none
     }
     const {{ int }} *const around = near + (size_t)node * NEAR;
     int beside;
@@ -189,7 +214,6 @@ enum { STAYS = 1, LEAST = 2 };
         parent[first_child + octant] = -1;
     }
     child[id] = -1;
-    bound[id] &= LEAST;
 }
 
 {{ item.split }}
@@ -206,7 +230,7 @@ enum { STAYS = 1, LEAST = 2 };
 {%- for axis in axes %}
         place[(size_t)fresh * 3 + {{ axis }}] = 2 * place[(size_t)id * 3 + {{ axis }}] + (octant >> {{ axis }} & 1);
 {%- endfor %}
-        bound[fresh] = bound[id] & STAYS;
+        bound[fresh] = 0;
         slot[fresh] = own_slot;
         node[own_slot] = fresh;
         parts[(size_t)own * PARTS + octant] = own_slot;

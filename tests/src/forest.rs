@@ -133,12 +133,14 @@ pub struct Forest {
     pub domain: Domain,
     /// The blocks that have children.
     pub refined: HashSet<Block>,
+    /// Leaves that do not change.
+    pub frozen: HashSet<Block>,
 }
 
 impl Forest {
     /// Roots only.
     pub fn new(domain: Domain) -> Self {
-        Forest { domain, refined: HashSet::new() }
+        Forest { domain, refined: HashSet::new(), frozen: HashSet::new() }
     }
 
     /// All blocks of each level, refined or not, along the curve.
@@ -194,14 +196,21 @@ impl Forest {
             .all(|one| leaves.iter().all(|other| one.level <= other.level + 1 || !self.domain.touch(*one, *other)))
     }
 
+    /// Whether a leaf cannot be refined, because it or one that would have to be refined with it is frozen.
+    fn is_stuck(&self, leaf: Block) -> bool {
+        let covers = || self.domain.around(leaf).filter_map(|there| self.cover(there));
+        self.frozen.contains(&leaf) || covers().any(|there| there.level < leaf.level && self.is_stuck(there))
+    }
+
     /// Changes the forest by one level where the leaves in `want` wish it. Leaves that have no entry have no wish.
     pub fn adapt(&mut self, want: &BTreeMap<Block, u32>, room: Room) -> Expected {
         let leaves = self.leaves();
         let wishing = |wish: fn(u32, u32) -> bool| {
             let wishes = |leaf: &&Block| want.get(leaf).is_some_and(|want| wish(*want, leaf.level));
-            leaves.iter().filter(wishes).copied().collect::<HashSet<_>>()
+            leaves.iter().filter(wishes).filter(|leaf| !self.frozen.contains(leaf)).copied().collect::<HashSet<_>>()
         };
         let (mut refine, down) = (wishing(|want, level| want > level), wishing(|want, level| want < level));
+        refine.retain(|leaf| !self.is_stuck(*leaf));
         // Whatever is touched by a leaf that gets finer must not stay coarser than that leaf is now.
         let mut open: Vec<Block> = refine.iter().copied().collect();
         while let Some(leaf) = open.pop() {

@@ -152,6 +152,7 @@ pub fn mesh(manifest: &MeshManifest, relations: &Relations) -> File {
 fn doc(role: MeshRole) -> &'static str {
     match role {
         MeshRole::Mark => "What a leaf wishes, within the range of levels.",
+        MeshRole::Yield => "A child of a node is not refined where that would refine what stays.",
         MeshRole::Spread => {
             "Where a child of a node is going to be refined, refines the leaves around the node that touch it."
         }

@@ -161,22 +161,6 @@ pub enum StepError {
     #[diagnostic(code(lbmc::setup::stays), help("make the simulation with `Adaptivity::during`"))]
     StaysAsItIs,
 
-    /// A grid is to follow the flow beside blocks that must stay, and would have to refine them.
-    #[error(
-        "blocks of level {level} stay as they are, at solids or at faces along which values vary, and the grid may follow the flow up \
-         to level {finest} beside them: levels that touch differ by at most one"
-    )]
-    #[diagnostic(
-        code(lbmc::setup::stays_too_coarse),
-        help("let these blocks have level {} (a solid's `level`; `level` or `boxes` at a face), or let level {} be the finest", finest - 1, level + 1)
-    )]
-    StaysTooCoarse {
-        /// The coarsest level of the blocks that stay.
-        level: usize,
-        /// The finest level.
-        finest: usize,
-    },
-
     /// There is no such grid.
     #[error(transparent)]
     #[diagnostic(transparent)]

@@ -13,7 +13,7 @@ use lbm_runtime::mesh::{Behind, Face, WallId};
 use lbm_tests::compiled::Random;
 use lbm_tests::flows::devices;
 use lbm_tests::forest::{Block, Domain, Expected, Forest as Oracle, Room};
-use tables::{Copy, blocks, check, check_held, domain, forest, holding, ints, wish};
+use tables::{Copy, check, check_held, domain, forest, holding, wish};
 
 /// Wishes of the leaves in a round: noise, a ball that moves, everything coarse, or everything fine.
 fn wishes(oracle: &Oracle, finest: u32, round: usize, random: &mut Random) -> BTreeMap<Block, u32> {
@@ -52,9 +52,8 @@ fn rounds(domain: Domain, pool: Pool, finest: u32, count: usize) {
         // Now and then the range of levels is another one.
         let (coarsest, finest) = (u32::from(round % 40 > 33), finest - u32::from(round % 50 > 44));
         let mut want = wishes(&oracle, finest, round, &mut random);
-        let frozen: HashSet<Block> = want.keys().copied().filter(|_| random.draw() > 0.95).collect();
-        forests.iter_mut().chain([&mut holding]).for_each(|forest| wish(forest, &want, &frozen));
-        want.retain(|block, _| !frozen.contains(block));
+        oracle.frozen = want.keys().copied().filter(|_| random.draw() > 0.98).collect();
+        forests.iter_mut().chain([&mut holding]).for_each(|forest| wish(forest, &want, &oracle.frozen));
         want.values_mut().for_each(|want| *want = (*want).clamp(coarsest, finest));
         let levels = coarsest as usize..=finest as usize;
 
@@ -184,47 +183,30 @@ fn a_full_pool_refuses_the_end_of_the_curve_on_the_finest_level_and_recovers() {
 }
 
 #[test]
-fn a_frozen_leaf_is_refined_for_balance_only_and_its_children_stay_frozen() {
+fn a_frozen_leaf_stays_and_so_does_what_would_need_it_refined() {
     let domain = domain(&[2, 1], &[false, false]);
     let pool = Pool { families: 50, slots: 100 };
     let mut forest = forest(&Device::host(1).expect("a host"), &domain, pool).expect("room");
     let mut oracle = Oracle::new(domain);
     let right = Block { level: 0, place: [1, 0, 0] };
-    let frozen = HashSet::from([right]);
+    oracle.frozen.insert(right);
     let room = Room { families: pool.families, slots: pool.slots };
-    // The left half wishes level 3, then level 0 again. The right half always wishes level 0, but is frozen; its
-    // flags are not written a second time.
-    let is_left = |leaf: &Block| leaf.place[0] < 1 << leaf.level;
+    // Everything wishes level 3, then level 0 again.
     for round in 0..8 {
         let level = if round < 4 { 3 } else { 0 };
-        let blocks = blocks(&forest);
-        let wishes = forest.wishes().1;
-        for (node, block) in &blocks {
-            let value = if is_left(block) { level } else { 0 };
-            wishes.want.write_ints(*node as usize, &[value]).expect("a node");
-            if round == 0 && frozen.contains(block) {
-                wishes.bound.write_ints(*node as usize, &[1]).expect("a node");
-            }
-        }
+        let want: BTreeMap<Block, u32> = oracle.leaves().into_iter().map(|leaf| (leaf, level)).collect();
+        wish(&mut forest, &want, &oracle.frozen);
         forest.adapt(0..=3, &mut ()).expect("a change");
-        let wishing = oracle.leaves().into_iter().filter(is_left);
-        oracle.adapt(&wishing.map(|leaf| (leaf, level as u32)).collect(), room);
+        oracle.adapt(&want, room);
         check(&forest, &oracle);
-    }
-    assert!(oracle.refined.contains(&right), "refined for balance, and kept");
-
-    // Once none of its leaves is frozen it is coarsened, and its wishes count again, whatever was said before.
-    for _ in 0..3 {
-        let leaves = oracle.leaves();
-        for (node, _) in blocks(&forest).iter().filter(|(_, block)| leaves.contains(block)) {
-            forest.wishes().1.bound.write_ints(*node as usize, &[0]).expect("a node");
+        if round == 3 {
+            // Levels from left to right, in quarters of the left root; the third covers two.
+            let finest = |quarter: i64| {
+                let begins = |leaf: &Block| leaf.place[0] << 2 >> leaf.level == quarter;
+                oracle.leaves().into_iter().filter(begins).map(|leaf| leaf.level).max()
+            };
+            assert_eq!([0, 1, 2, 4].map(finest), [Some(3), Some(2), Some(1), Some(0)]);
         }
-        forest.adapt(0..=0, &mut ()).expect("a change");
-        oracle.adapt(&leaves.into_iter().map(|leaf| (leaf, 0)).collect(), room);
-        check(&forest, &oracle);
-        let frozen = ints(&forest.wishes().1.bound);
-        let leaves = blocks(&forest).into_iter().filter(|(_, block)| !oracle.refined.contains(block));
-        assert!(leaves.into_iter().all(|(node, _)| frozen[node as usize] == 0));
     }
     assert_eq!(oracle.leaves().len(), 2);
 }

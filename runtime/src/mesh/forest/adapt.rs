@@ -213,9 +213,16 @@ impl Forest {
             ("mark", Given::Write(&mut self.work.mark)),
         ];
         self.program.launch(MeshRole::Mark, all, given)?;
-        // Finest first: what is decided on a level has consequences on the next coarser one only.
-        for role in [MeshRole::Spread, MeshRole::Dissolve] {
-            for level in self.levels.iter().rev().skip(1) {
+        // What yields does so to the next coarser level, what spreads or dissolves has consequences there.
+        let parents = self.levels.len().saturating_sub(1);
+        let upward = || (0..parents).rev();
+        let levels = [
+            (MeshRole::Yield, (0..parents).collect()),
+            (MeshRole::Spread, upward().collect()),
+            (MeshRole::Dissolve, upward().collect::<Vec<_>>()),
+        ];
+        for (role, levels) in levels {
+            for level in levels.into_iter().map(|level| &self.levels[level]) {
                 let given = vec![
                     ("nodes", Given::ReadFrom(&self.tables.order, level.nodes.start)),
                     ("count", Given::Int(level.nodes.len() as i32)),
@@ -293,7 +300,6 @@ impl Forest {
                 ("parent", Given::Write(&mut self.tables.parent)),
                 ("slot", Given::Write(&mut self.tables.slot)),
                 ("node", Given::Write(&mut self.tables.node)),
-                ("bound", Given::Write(&mut self.wishes.bound)),
                 ("free_families", Given::Write(&mut self.tables.free_families)),
                 ("free_slots", Given::Write(&mut self.tables.free_slots)),
             ];

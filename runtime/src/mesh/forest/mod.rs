@@ -18,8 +18,8 @@
 //!
 //! The caller has written the level that each leaf wishes ([`Wishes`]). [`Forest::adapt`] then
 //!
-//! 1. decides. A leaf is refined by one level if it wishes a higher one, and wherever a finer neighbour demands it,
-//!    whatever its [`Bound`]. A family is taken away if all its members are leaves that wish a lower level and no neighbour of
+//! 1. decides. A leaf is refined by one level if it wishes a higher one, and wherever a finer neighbour demands it;
+//!    but not if that would demand it of one whose [`Bound`] is its level. A family is taken away if all its members are leaves that wish a lower level and no neighbour of
 //!    a member has or gets children; the children of a neighbour that go in the same change do not count. Coarsening
 //!    gives way to refinement.
 //! 2. gives slots to the parents of families that go, and calls [`Carry::average`]: `parts` tells the slots of the
@@ -95,7 +95,7 @@ pub struct Leaf {
 /// What a block may not do, whatever it wishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// Change, but to be refined because of others nearby.
+    /// Change. What would have to be refined with it is not refined either.
     Level = 1,
     /// Become coarser.
     LeastLevel = 2,

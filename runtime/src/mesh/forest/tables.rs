@@ -51,8 +51,7 @@ pub struct Tables {
 pub struct Wishes {
     /// Level that each leaf wishes to have `[node]`.
     pub want: Buffer,
-    /// What a node may not do, whatever `want` says `[node]`: bits of [`Bound`]. Children stay where their parent does; where
-    /// children are taken away, what is left is a least level.
+    /// What a node may not do, whatever `want` says `[node]`: bits of [`Bound`](super::Bound), none for new children.
     pub bound: Buffer,
 }
 
