@@ -31,9 +31,6 @@ pub const WITHIN: i32 = 3;
 /// the argument on. Behind them stand the thresholds, for the same levels, below which a level is given up.
 pub const ABOVE: i32 = 4;
 
-/// No change of level where the operand is positive.
-pub const KEEP: i32 = 5;
-
 /// A function of one number or two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Function {

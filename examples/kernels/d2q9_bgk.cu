@@ -13,6 +13,7 @@
 //          collide              70 flop (as written 110): 30 add, 15 mul, 12 fma, 1 div
 //                               9 loads, 9 stores, 144 B per cell
 
+
 // Populations of a box of cells from its macroscopic fields.
 extern "C" __global__ void __launch_bounds__(256)
 d2q9_bgk_init(

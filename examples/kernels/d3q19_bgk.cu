@@ -13,6 +13,7 @@
 //          collide              145 flop (as written 246): 66 add, 18 mul, 30 fma, 1 div
 //                               19 loads, 19 stores, 152 B per cell
 
+
 // Populations of a box of cells from its macroscopic fields.
 extern "C" __global__ void __launch_bounds__(256)
 d3q19_bgk_init(

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lbm_bundle::wishes::{ABOVE, CONSTANT, FUNCTIONS, KEEP, LEVEL, STACK, VARIABLE, WITHIN};
+use lbm_bundle::wishes::{ABOVE, CONSTANT, FUNCTIONS, LEVEL, STACK, VARIABLE, WITHIN};
 
 /// A program of [`lbm_bundle::wishes`], made in reverse Polish order: operands, then what takes them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -66,13 +66,8 @@ impl Criterion {
         self.op(ABOVE, at, 1, 0);
     }
 
-    /// No change of level where what is on the stack is positive.
-    pub fn keep(&mut self) {
-        self.op(KEEP, 0, 1, 0);
-    }
-
     /// How much the part of a cell that is inside a box has at least along some axis, negative outside: for
-    /// [`Criterion::within`] and [`Criterion::keep`]. The box is in cells of level 0.
+    /// [`Criterion::within`]. The box is in cells of level 0.
     pub fn overlap(&mut self, from: &[f64], to: &[f64]) {
         for (axis, (from, to)) in from.iter().zip(to).enumerate() {
             // x + w/2 - from

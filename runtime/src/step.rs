@@ -177,8 +177,9 @@ impl Simulation {
                 Some(refined) => mesh::refine_all(forest, adaptivity.levels.end() + 1, &refined),
                 None => adapt::set_up(device, &program, forest, adaptivity, &around),
             })?;
-        if around.cutters.is_some() {
-            grid.forest_mut().bind(|block| around.bound(block))?;
+        if around.cutters.is_some() || !adaptivity.frozen.is_empty() {
+            let freezes = |block| adaptivity.freezes(block, manifest.block).then_some(Bound::Level);
+            grid.forest_mut().bind(|block| freezes(block).or_else(|| around.bound(block)))?;
         }
         let mut simulation = Self::on(device, program, grid, spec, around, params, adaptivity.levels.end() + 1)?;
         if let Some((every, criterion)) = &adaptivity.during {

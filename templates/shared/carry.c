@@ -167,8 +167,7 @@ typedef struct {
     return slope_at(sight->fields, FIELDS, component, sight->around, sight->slot, sight->cell, axis) / sight->width;
 }
 
-// Levels that a program asks for at a cell: bit l for level l or finer, bit 16 + l for level l at least if it is there, bit 32
-// for no change.
+// Levels that a program asks for at a cell: bit l for level l or finer, bit 16 + l for level l at least if it is there.
 {{ function }} unsigned long long ask(
     const Sight *sight, const {{ int }} *ops, const int length, const double *constants, const int finest)
 {
@@ -200,7 +199,6 @@ typedef struct {
             continue;
         }
         default:
-            if (a > 0) bits |= 1ull << 32;
             continue;
         }
         stack[depth++] = a;
@@ -236,6 +234,6 @@ typedef struct {
         if (bits >> at & 1) up = at;
         if (bits >> (16 + at) & 1) down = at;
     }
-    return bits >> 32 & 1 ? level : up > level ? up : down < level ? down : level;
+    return up > level ? up : down < level ? down : level;
 }
 

@@ -78,6 +78,7 @@ fn adaptive(
         levels: 0..=finest,
         start: Criterion::new(),
         during: Some(during.unwrap_or((u64::MAX, everywhere(0)))),
+        frozen: vec![],
         memory,
         keeps: false,
     };

@@ -165,6 +165,7 @@ fn vortex(device: &Device, coupling: &str, thresholds: &[f64]) -> Simulation {
         levels: 0..=2,
         start: Criterion::new(),
         during: Some((8, vorticity(thresholds))),
+        frozen: vec![],
         memory: None,
         keeps: false,
     };

@@ -262,6 +262,7 @@ fn a_grid_that_changes_leaves_surfaces_and_inlets_alone() {
         levels: 0..=1,
         start: Criterion::new(),
         during: Some((u64::MAX, everywhere(0))),
+        frozen: vec![],
         memory: None,
         keeps: false,
     };
@@ -300,7 +301,8 @@ fn what_is_near_a_surface_stays_refined_where_the_flow_wishes_nothing() {
         criterion
     };
     let during = Some((u64::MAX, everywhere(0)));
-    let adaptivity = Adaptivity { levels: 0..=2, start: Criterion::new(), during, memory: None, keeps: false };
+    let adaptivity =
+        Adaptivity { levels: 0..=2, start: Criterion::new(), during, frozen: vec![], memory: None, keeps: false };
     let params = [("omega".to_string(), vec![1.2])];
     let mut flow = Simulation::adaptive(&device, &bundle, &grid, &params, &adaptivity, None).unwrap();
     flow.init(at_rest).unwrap();
@@ -322,6 +324,26 @@ fn what_is_near_a_surface_stays_refined_where_the_flow_wishes_nothing() {
 }
 
 #[test]
+fn blocks_in_a_box_to_keep_stay_even_where_balance_would_refine_them() {
+    let device = Device::host(1).unwrap();
+    let bundle = bundle("d2q9_bgk", &device, &[], Some("volumetric_shifted"));
+    let grid = GridSpec::periodic([128, 128, 1]);
+    let mut everywhere = Criterion::new();
+    everywhere.constant(2.0);
+    everywhere.level();
+    let during = Some((u64::MAX, everywhere));
+    let frozen = vec![([32.0, 32.0, 0.0], [64.0, 64.0, 0.0])];
+    let adaptivity = Adaptivity { levels: 0..=2, start: Criterion::new(), during, frozen, memory: None, keeps: false };
+    let params = [("omega".to_string(), vec![1.2])];
+    let mut flow = Simulation::adaptive(&device, &bundle, &grid, &params, &adaptivity, None).unwrap();
+    flow.init(at_rest).unwrap();
+    let leaves = flow.grid().leaves().unwrap();
+    let coarse = leaves.iter().filter(|leaf| leaf.block.level == 0).count();
+    assert_eq!(coarse * bundle.manifest.cells(), 32 * 32);
+    assert!(leaves.iter().any(|leaf| leaf.block.level == 2));
+}
+
+#[test]
 fn a_grid_that_follows_the_flow_refines_up_to_what_stays() {
     let device = Device::host(1).unwrap();
     let bundle = bundle("d2q9_bgk", &device, &[], Some("volumetric_shifted"));
@@ -331,7 +353,8 @@ fn a_grid_that_follows_the_flow_refines_up_to_what_stays() {
     everywhere.constant(2.0);
     everywhere.level();
     let during = Some((u64::MAX, everywhere.clone()));
-    let adaptivity = Adaptivity { levels: 0..=2, start: Criterion::new(), during, memory: None, keeps: false };
+    let adaptivity =
+        Adaptivity { levels: 0..=2, start: Criterion::new(), during, frozen: vec![], memory: None, keeps: false };
     let params = [("omega".to_string(), vec![1.2])];
     let mut flow = Simulation::adaptive(&device, &bundle, &grid, &params, &adaptivity, None).unwrap();
     flow.init(at_rest).unwrap();

@@ -73,13 +73,10 @@ impl Refinement {
             let mut during = start.clone();
             follow.criterion.append(&mut during, &variable);
             during.above(&follow.thresholds, follow.hysteresis);
-            for (from, to) in &follow.keep {
-                during.overlap(&from[..dim], &to[..dim]);
-                during.keep();
-            }
             (follow.every, during)
         });
-        Adaptivity { levels: self.coarsest..=self.finest, start, during, memory: self.memory, keeps }
+        let frozen = self.follow.as_ref().map_or(vec![], |follow| follow.keep.clone());
+        Adaptivity { levels: self.coarsest..=self.finest, start, during, frozen, memory: self.memory, keeps }
     }
 
     /// Whether a block of so many cells along each axis (1 beyond the dimension) is to be refined: the level wished at the

@@ -10,6 +10,7 @@ use super::{Around, Simulation, StepError};
 use crate::criterion::Criterion;
 use crate::device::{Buffer, Device, DeviceError, Scalar};
 use crate::kernels::{Given, KernelError, Program};
+use crate::mesh::Block;
 use crate::mesh::forest::{Forest, ForestError, Outcome};
 
 /// How a grid is refined.
@@ -21,10 +22,24 @@ pub struct Adaptivity {
     pub start: Criterion,
     /// Steps of the coarsest level between two changes of the grid, and what they follow; none for a grid that stays.
     pub during: Option<(u64, Criterion)>,
+    /// Boxes, in cells of the coarsest level, whose blocks stay as they are at the start: lower and upper corners.
+    pub frozen: Vec<([f64; 3], [f64; 3])>,
     /// Bytes that the grid may take, with all its data; none for as much as the device has.
     pub memory: Option<usize>,
     /// Whether there is to be room for [`Simulation::keep`] among these.
     pub keeps: bool,
+}
+
+impl Adaptivity {
+    /// Whether a block of so many cells along each axis (1 beyond the dimension) overlaps a box whose blocks stay.
+    pub(super) fn freezes(&self, block: Block, cells: [u32; 3]) -> bool {
+        let width = 0.5f64.powi(block.level as i32);
+        let corner = |axis: usize, upper: usize| f64::from(cells[axis]) * (block.place[axis] + upper) as f64 * width;
+        let overlaps = |axis: usize, (from, to): &([f64; 3], [f64; 3])| {
+            cells[axis] == 1 || corner(axis, 0) < to[axis] && corner(axis, 1) > from[axis]
+        };
+        self.frozen.iter().any(|region| (0..3).all(|axis| overlaps(axis, region)))
+    }
 }
 
 /// What changes of the grid have brought so far.
