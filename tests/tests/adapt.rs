@@ -331,6 +331,15 @@ fn a_run_goes_on_where_memory_ends() {
     }
 }
 
+#[test]
+fn a_grid_becomes_the_finest_everywhere_without_a_refusal_where_memory_is_ample() {
+    let device = Device::host(1).unwrap();
+    let bundle = bundle(&device, "d2q9_bgk");
+    let mut flow = periodic(&device, &bundle, 64, 1.2, 2, Some((u64::MAX, everywhere(2))), None);
+    flow.init_cells(|cell, out| vortex(cell, 64, out)).unwrap();
+    assert_eq!((flow.grid().cells(), flow.adaptations().refusals), (256 * 256, 0));
+}
+
 /// A run with everything that may be due but output: the grid follows the flow around a solid, its data are put into order again, and
 /// the flow is looked at for values that are not finite, for a steady state, and for the force on the solid.
 #[test]

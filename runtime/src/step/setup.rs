@@ -149,7 +149,8 @@ fn valid(owner: &str, param: &Param, values: &[f64]) -> Result<(), StepError> {
     }
 }
 
-/// Room for the blocks of a grid: in the memory that it may take, and no more than its finest level could have.
+/// Room for the blocks of a grid: in the memory that it may take, and no more than its finest level could have, with the blocks
+/// that are refined in a change, which go when it ends.
 pub(super) fn room(
     device: &Device,
     manifest: &Manifest,
@@ -168,7 +169,8 @@ pub(super) fn room(
     let of_slot = Fields::bytes_of_slot(manifest) + kept;
     let most = roots.saturating_mul(1usize.checked_shl((dim * adaptivity.levels.end()) as u32).unwrap_or(usize::MAX));
     let pool = Pool::within(dim, roots, memory, of_slot, mesh::holds(manifest));
-    Ok(Room { most: pool.slots.min(most.saturating_add(1 << dim)), all: adaptivity.during.is_some() })
+    let most = most.saturating_add(most >> dim).saturating_add(1 << dim);
+    Ok(Room { most: pool.slots.min(most), all: adaptivity.during.is_some() })
 }
 
 /// Share of the memory available that a grid takes that may change, unless it is told.
