@@ -178,7 +178,8 @@ impl Simulation {
                 None => adapt::set_up(device, &program, forest, adaptivity, &around),
             })?;
         if around.cutters.is_some() || !adaptivity.frozen.is_empty() {
-            let freezes = |block| adaptivity.freezes(block, manifest.block).then_some(Bound::Level);
+            let cells = manifest.block.map(|side| side as usize);
+            let freezes = |block| adaptivity.freezes(block, cells).then_some(Bound::Level);
             grid.forest_mut().bind(|block| freezes(block).or_else(|| around.bound(block)))?;
         }
         let mut simulation = Self::on(device, program, grid, spec, around, params, adaptivity.levels.end() + 1)?;

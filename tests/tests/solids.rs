@@ -312,7 +312,7 @@ fn what_is_near_a_surface_stays_refined_where_the_flow_wishes_nothing() {
     let sides = bundle.manifest.block.map(f64::from);
     let far = |block: &Block| {
         let off = |axis: usize| (sides[axis] * (block.place[axis] as f64 + 0.5) - 64.0).abs() - 0.5 * sides[axis];
-        off(0).hypot(off(1)) > 4.0 + WITHIN || off(0).max(off(1)) > 4.0 + WITHIN
+        off(0).max(0.0).hypot(off(1).max(0.0)) > 4.0 + WITHIN
     };
     assert!(start.iter().filter(|block| block.level == 0).all(far));
     assert!(start.iter().any(|block| block.level == 0) && start.iter().any(|block| block.level == 1));

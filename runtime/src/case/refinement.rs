@@ -88,13 +88,8 @@ impl Refinement {
         }
         let width = 0.5f64.powi(block.level as i32);
         let corner = |axis: usize, at: usize| (block.place[axis] * cells[axis] + at) as f64 * width;
-        let overlaps = |region: &RefinedBox| {
-            region.level > block.level
-                && (0..3).all(|axis| {
-                    cells[axis] == 1
-                        || corner(axis, 0) < region.to[axis] && corner(axis, cells[axis]) > region.from[axis]
-                })
-        };
+        let overlaps =
+            |region: &RefinedBox| region.level > block.level && block.overlaps(cells, &region.from, &region.to);
         let Some(level) = self.level.as_ref().filter(|_| !self.boxes.iter().any(overlaps)) else {
             return self.boxes.iter().any(overlaps);
         };

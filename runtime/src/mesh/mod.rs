@@ -134,6 +134,14 @@ impl Block {
     pub fn parent(self) -> Option<Block> {
         Some(Block { level: self.level.checked_sub(1)?, place: self.place.map(|at| at / 2) })
     }
+
+    /// Whether it overlaps a box with these corners, in cells of the coarsest level; it has so many cells along each axis, 1
+    /// beyond the dimension.
+    pub fn overlaps(self, cells: [usize; 3], from: &[f64; 3], to: &[f64; 3]) -> bool {
+        let width = 0.5f64.powi(self.level as i32);
+        let corner = |axis: usize, upper: usize| ((self.place[axis] + upper) * cells[axis]) as f64 * width;
+        (0..3).all(|axis| cells[axis] == 1 || corner(axis, 0) < to[axis] && corner(axis, 1) > from[axis])
+    }
 }
 
 /// A cell: its level, 0 the coarsest, and its position in cells of that level.

@@ -32,13 +32,8 @@ pub struct Adaptivity {
 
 impl Adaptivity {
     /// Whether a block of so many cells along each axis (1 beyond the dimension) overlaps a box whose blocks stay.
-    pub(super) fn freezes(&self, block: Block, cells: [u32; 3]) -> bool {
-        let width = 0.5f64.powi(block.level as i32);
-        let corner = |axis: usize, upper: usize| f64::from(cells[axis]) * (block.place[axis] + upper) as f64 * width;
-        let overlaps = |axis: usize, (from, to): &([f64; 3], [f64; 3])| {
-            cells[axis] == 1 || corner(axis, 0) < to[axis] && corner(axis, 1) > from[axis]
-        };
-        self.frozen.iter().any(|region| (0..3).all(|axis| overlaps(axis, region)))
+    pub(super) fn freezes(&self, block: Block, cells: [usize; 3]) -> bool {
+        self.frozen.iter().any(|(from, to)| block.overlaps(cells, from, to))
     }
 }
 

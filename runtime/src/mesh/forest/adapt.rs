@@ -213,7 +213,7 @@ impl Forest {
             ("mark", Given::Write(&mut self.work.mark)),
         ];
         self.program.launch(MeshRole::Mark, all, given)?;
-        // What yields does so to the next coarser level, what spreads or dissolves has consequences there.
+        // A level yields to the next coarser one; what spreads or dissolves has consequences on that one.
         let parents = self.levels.len().saturating_sub(1);
         let upward = || (0..parents).rev();
         let levels = [

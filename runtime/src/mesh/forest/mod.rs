@@ -19,9 +19,9 @@
 //! The caller has written the level that each leaf wishes ([`Wishes`]). [`Forest::adapt`] then
 //!
 //! 1. decides. A leaf is refined by one level if it wishes a higher one, and wherever a finer neighbour demands it;
-//!    but not if that would demand it of one whose [`Bound`] is its level. A family is taken away if all its members are leaves that wish a lower level and no neighbour of
-//!    a member has or gets children; the children of a neighbour that go in the same change do not count. Coarsening
-//!    gives way to refinement.
+//!    but not if that would demand it of one whose [`Bound`] is its level. A family is taken away if all its members
+//!    are leaves that wish a lower level and no neighbour of a member has or gets children; the children of a neighbour
+//!    that go in the same change do not count. Coarsening gives way to refinement.
 //! 2. gives slots to the parents of families that go, and calls [`Carry::average`]: `parts` tells the slots of the
 //!    children of what has a slot in `slots`. Of the tables, `slot` and `node` know the new slots; nothing else has
 //!    changed. Then the families and their slots are free. If there are too few free slots to do so at once, it is
