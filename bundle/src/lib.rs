@@ -58,6 +58,7 @@
 
 use serde::{Deserialize, Serialize};
 
+pub mod input;
 pub mod mesh;
 mod postfix;
 mod read;
