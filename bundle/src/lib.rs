@@ -319,10 +319,32 @@ pub struct Boundary {
     /// Whether it lies on the centres of the outermost cells; if not, half-way behind them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub nodes: bool,
+    /// What it says of the velocity at the face.
+    #[serde(default, skip_serializing_if = "AtFace::is_unknown")]
+    pub at_face: AtFace,
     /// Its parameters, in the order in which `wall_values` holds them.
     pub params: Vec<Param>,
     /// What it is.
     pub doc: String,
+}
+
+/// What a boundary rule says of the velocity at the face.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AtFace {
+    /// Nothing: it follows from the flow. Rules of nodes have their velocity in the cell.
+    #[default]
+    Unknown,
+    /// It is the rule's parameter `velocity`, or zero where it has none.
+    Prescribed,
+    /// Nothing flows through, and the flow along it is free.
+    Slip,
+}
+
+impl AtFace {
+    fn is_unknown(&self) -> bool {
+        *self == AtFace::Unknown
+    }
 }
 
 /// A macroscopic field.

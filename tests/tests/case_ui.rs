@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use lbm_bundle::{
-    ABI, Boundary, Criterion, Field, Layout, Manifest, Param, Populations, Real, Target, Transport, Unit,
+    ABI, AtFace, Boundary, Criterion, Field, Layout, Manifest, Param, Populations, Real, Target, Transport, Unit,
 };
 use lbm_runtime::case::{CODES, Case, CaseError, Code, Diagnostic, RawCase};
 use lbm_tests::compiled;
@@ -136,6 +136,7 @@ fn shipped(raw: &RawCase) -> Manifest {
         name: rule.name.clone(),
         code,
         nodes: matches!(rule.rule, lbm_dsl::model::Rule::Node(_)),
+        at_face: AtFace::Unknown,
         params: rule.params.iter().map(param).collect(),
         doc: rule.doc.clone(),
     });
@@ -194,11 +195,19 @@ fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
         params,
         fields,
         boundaries: vec![
-            Boundary { name: "bounce_back".into(), code: 0, nodes: false, params: vec![], doc: String::new() },
+            Boundary {
+                name: "bounce_back".into(),
+                code: 0,
+                nodes: false,
+                at_face: AtFace::Prescribed,
+                params: vec![],
+                doc: String::new(),
+            },
             Boundary {
                 name: "moving_wall".into(),
                 code: 1,
                 nodes: false,
+                at_face: AtFace::Prescribed,
                 params: vec![param("velocity", dim, None, "of the wall")],
                 doc: String::new(),
             },
@@ -206,6 +215,7 @@ fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
                 name: "interpolated_bounce_back".into(),
                 code: 2,
                 nodes: true,
+                at_face: AtFace::Unknown,
                 params: vec![param("distance", 1, Some((0.0, 2.0)), "of the wall")],
                 doc: String::new(),
             },
@@ -213,6 +223,7 @@ fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
                 name: "zou_he_velocity".into(),
                 code: 3,
                 nodes: true,
+                at_face: AtFace::Unknown,
                 params: vec![param("velocity", dim, None, "of the fluid at the wall")],
                 doc: String::new(),
             },

@@ -6,11 +6,11 @@ mod args;
 mod soa;
 
 use lbm_bundle as bundle;
-use lbm_bundle::{ABI, Cost, Direction, Kernel, Layout, Manifest, Postfix, Role};
+use lbm_bundle::{ABI, AtFace, Cost, Direction, Kernel, Layout, Manifest, Postfix, Role};
 use lbm_dsl::expr::{Compare, Expr, ExprId, Rational, Symbol};
 use lbm_dsl::model::levels::{Coupling, Exchange, Rate};
 use lbm_dsl::model::{Model, Param, Rule};
-use lbm_dsl::prove::{Findings, Transport};
+use lbm_dsl::prove::{Findings, Transport, faces};
 use num_traits::ToPrimitive;
 
 use super::{component, solids};
@@ -39,6 +39,11 @@ pub fn manifest(model: &Model, options: &Options, findings: &Findings, cost: imp
         name: rule.name.clone(),
         code,
         nodes: matches!(rule.rule, Rule::Node(_)),
+        at_face: match (solids::is_mirror(model, code as usize), faces::holds_velocity(model, rule)) {
+            (true, _) => AtFace::Slip,
+            (false, true) => AtFace::Prescribed,
+            (false, false) => AtFace::Unknown,
+        },
         params: rule.params.iter().map(param).collect(),
         doc: rule.doc.clone(),
     });

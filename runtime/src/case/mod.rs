@@ -98,7 +98,7 @@ mod units;
 
 use std::collections::BTreeMap;
 
-use lbm_bundle::Real;
+use lbm_bundle::{AtFace, Real};
 
 pub use diag::{CODES, CaseError, Code, Diagnostic};
 pub use explain::Long;
@@ -152,9 +152,27 @@ pub struct Wall {
     pub values: Vec<(String, Vec<f64>)>,
     /// Parameters that vary along it, which `values` does not have: formulas of the place, in cells.
     pub formulas: Vec<(String, Vec<Formula>)>,
-    /// Velocity of the wall in lattice units: its parameter `velocity`; zero for a rule without parameters; not known for
-    /// other rules, or where it varies.
+    /// What its parameters say of a velocity, in lattice units: that called `velocity`; zero for a rule without parameters;
+    /// nothing for other rules, or where it varies. What the velocity at the face is, [`Wall::velocity_at`] says.
     pub velocity: Option<[f64; 3]>,
+    /// What the rule says of the velocity at the face.
+    pub at_face: AtFace,
+}
+
+impl Wall {
+    /// Velocity in lattice units at a point of the face, in cells, where the flow beside it has the velocity `beside`; `None` where
+    /// the rule leaves it to the flow.
+    pub fn velocity_at(&self, point: [f64; 3], beside: [f64; 3]) -> Option<[f64; 3]> {
+        let prescribed = || {
+            let varying = self.formulas.iter().find(|(name, _)| name == "velocity")?;
+            Some(std::array::from_fn(|axis| varying.1.get(axis).map_or(0.0, |formula| formula.at(point))))
+        };
+        match self.at_face {
+            AtFace::Unknown => None,
+            AtFace::Prescribed => prescribed().or(self.velocity),
+            AtFace::Slip => Some(std::array::from_fn(|axis| if axis == self.face.axis { 0.0 } else { beside[axis] })),
+        }
+    }
 }
 
 /// When a flow counts as steady.

@@ -1,6 +1,6 @@
 //! A case and a flow for the tests of this folder: a cavity, and a vortex whose formula is known.
 
-use lbm_bundle::{ABI, Boundary, Direction, Layout, Manifest, Param, Populations, Real, Target, Transport};
+use lbm_bundle::{ABI, AtFace, Boundary, Direction, Layout, Manifest, Param, Populations, Real, Target, Transport};
 
 use crate::case::{Case, RawCase};
 use crate::snapshot::{Component, Domain, Snapshot};
@@ -12,6 +12,7 @@ pub(super) fn manifest() -> Manifest {
         name: name.into(),
         code,
         nodes: false,
+        at_face: if name == "free_slip" { AtFace::Slip } else { AtFace::Prescribed },
         params,
         doc: String::new(),
     };
@@ -41,8 +42,12 @@ pub(super) fn manifest() -> Manifest {
             doc: String::new(),
         }],
         fields: vec![],
-        boundaries: vec![rule("bounce_back", 0, vec![]), rule("moving_wall", 1, vec![velocity])],
-        solid_rules: vec![],
+        boundaries: vec![
+            rule("bounce_back", 0, vec![]),
+            rule("moving_wall", 1, vec![velocity]),
+            rule("free_slip", 2, vec![]),
+        ],
+        solid_rules: vec![0, 1],
         mirror_rules: vec![],
         one_level_rules: vec![],
         coupling: None,
@@ -61,9 +66,14 @@ pub(super) fn velocity(x: f64, y: f64) -> (f64, f64) {
 
 /// A cavity of `n` by `n` cells.
 pub(super) fn cavity(n: usize) -> (Case, Snapshot) {
+    cavity_under(n, "[0.1, 0]")
+}
+
+/// The same under a lid of another velocity.
+pub(super) fn cavity_under(n: usize, lid: &str) -> (Case, Snapshot) {
     let text = format!(
         "spec = \"d2q9_bgk\"\n[domain]\nsize = [{n}, {n}]\n[fluid]\nre = 100\n[stop]\nsteps = 10\n[faces]\n\
-         others = \"bounce_back\"\ntop = {{ rule = \"moving_wall\", velocity = [0.1, 0] }}\n\
+         others = \"bounce_back\"\ntop = {{ rule = \"moving_wall\", velocity = {lid} }}\n\
          [output]\nprofiles = true\npicture = true\nvtk = true\ncompare = \"ghia1982\"\n"
     );
     let raw = RawCase::parse("cavity.toml", &text, &[]).expect("valid");

@@ -3,7 +3,8 @@
 //! In two dimensions the plane is the domain; in three it is the slice of the case, or the middle plane normal to z. On a
 //! refined grid the plane has the cells of the finest level at which it is not finer than a picture shows; what is coarser
 //! or finer is read as [`Snapshot::read`] says. Between cell centres the vector is bilinear; beyond the outermost ones it
-//! runs to the wall's velocity, to the cell on the other side of a periodic axis, or stays as it is.
+//! runs to what the rule of the face says there (the velocity that it prescribes; along a symmetry plane that of the cell), to
+//! the cell on the other side of a periodic axis, or stays as it is.
 
 use rayon::prelude::*;
 
@@ -55,20 +56,20 @@ impl Plane {
     pub(super) fn velocity(case: &Case, snapshot: &Snapshot) -> Option<Plane> {
         let parts = snapshot.vector("u")?;
         let of = |at: usize| std::array::from_fn(|axis| parts.get(axis).map_or(0.0, |part| part[at]));
-        Some(Plane::new(case, snapshot, of, |face| case.wall(face)?.velocity))
+        Some(Plane::new(case, snapshot, of, |face, point, beside| case.wall(face)?.velocity_at(point, beside)))
     }
 
     /// The vorticity, per time step; `None` where there is no velocity. What is no number counts as zero.
     pub(super) fn vorticity(case: &Case, snapshot: &Snapshot) -> Option<Plane> {
         let velocity = Velocity::new(snapshot)?;
-        Some(Plane::new(case, snapshot, |at| velocity.vorticity(at), |_| None))
+        Some(Plane::new(case, snapshot, |at| velocity.vorticity(at), |_, _, _| None))
     }
 
     /// How far a scalar lies above its least value, along the first axis, and that value; `None` where there is no such
     /// field. What is no number counts as the least.
     pub(super) fn scalar(case: &Case, snapshot: &Snapshot, name: &str) -> Option<(Plane, f64)> {
         let values = snapshot.get(name)?;
-        let plane = |least: f64| Plane::new(case, snapshot, |at| [values[at] - least, 0.0, 0.0], |_| None);
+        let plane = |least: f64| Plane::new(case, snapshot, |at| [values[at] - least, 0.0, 0.0], |_, _, _| None);
         let raw = plane(0.0);
         let [width, height] = raw.nodes.map(|nodes| nodes - 2);
         let centres = (0..width * height).map(|at| raw.vectors[at % width + 1 + raw.nodes[0] * (at / width + 1)][0]);
@@ -76,12 +77,13 @@ impl Plane {
         Some((plane(least), least))
     }
 
-    /// From the vector of each cell, by its position in the snapshot's values, and of each wall where that is known.
+    /// From the vector of each cell, by its position in the snapshot's values, and that at a point of a face beside a cell, where
+    /// that is known.
     fn new(
         case: &Case,
         snapshot: &Snapshot,
         of: impl Fn(usize) -> [f64; 3] + Sync,
-        wall: impl Fn(Face) -> Option<[f64; 3]>,
+        wall: impl Fn(Face, [f64; 3], [f64; 3]) -> Option<[f64; 3]>,
     ) -> Plane {
         let cut = Cut::new(case);
         let shown = |level: &usize| cut.axes.iter().all(|axis| snapshot.size_of(*level)[*axis] <= WIDEST);
@@ -106,12 +108,16 @@ impl Plane {
             }
             vector.map(|value| if value.is_finite() { value } else { 0.0 })
         };
-        let edge = |axis: usize, high: bool, inner: [f64; 3], opposite: [f64; 3]| {
-            let axis = cut.axes[axis];
+        // `along` is the number of the node along the edge.
+        let edge = |side: usize, high: bool, along: usize, inner: [f64; 3], opposite: [f64; 3]| {
+            let (axis, other) = (cut.axes[side], cut.axes[1 - side]);
             if case.periodic[axis] {
                 return std::array::from_fn(|component| 0.5 * (inner[component] + opposite[component]));
             }
-            wall(Face { axis, high }).unwrap_or(inner)
+            let mut point = [cut.at; 3];
+            point[axis] = if high { case.size[axis] as f64 } else { 0.0 };
+            point[other] = ((along as f64 - 0.5) / scale).clamp(0.0, case.size[other] as f64);
+            wall(Face { axis, high }, point, inner).unwrap_or(inner)
         };
         let mut vectors = vec![[0.0; 3]; nodes[0] * nodes[1]];
         vectors[nodes[0]..nodes[0] * (height + 1)].par_chunks_mut(nodes[0]).enumerate().for_each(|(y, row)| {
@@ -120,13 +126,13 @@ impl Plane {
         for y in 0..height {
             let row = nodes[0] * (y + 1);
             let (first, last) = (vectors[row + 1], vectors[row + width]);
-            vectors[row] = edge(0, false, first, last);
-            vectors[row + width + 1] = edge(0, true, last, first);
+            vectors[row] = edge(0, false, y + 1, first, last);
+            vectors[row + width + 1] = edge(0, true, y + 1, last, first);
         }
         for x in 0..nodes[0] {
             let (first, last) = (vectors[x + nodes[0]], vectors[x + nodes[0] * height]);
-            vectors[x] = edge(1, false, first, last);
-            vectors[x + nodes[0] * (height + 1)] = edge(1, true, last, first);
+            vectors[x] = edge(1, false, x, first, last);
+            vectors[x + nodes[0] * (height + 1)] = edge(1, true, x, last, first);
         }
         Plane { axes: cut.axes, extent: cut.axes.map(|axis| case.size[axis] as f64), scale, nodes, vectors }
     }
@@ -223,6 +229,7 @@ mod tests {
     use crate::case::Slice;
     use crate::output::example;
     use crate::snapshot::{Domain, tests};
+    use lbm_bundle::AtFace;
 
     #[test]
     fn the_plane_reaches_the_walls() {
@@ -235,6 +242,28 @@ mod tests {
         let cell = snapshot.index(7, 20, 0);
         assert_eq!(plane.at(7.5, 20.5)[0], snapshot.get("ux").unwrap()[cell]);
         assert!((plane.longest() - 0.1).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_uniform_flow_is_uniform_up_to_symmetry_planes_and_openings() {
+        let (mut case, mut snapshot) = example::cavity(16);
+        snapshot.components[1].data.fill(0.05);
+        snapshot.components[2].data.fill(0.0);
+        for wall in &mut case.walls {
+            wall.at_face = if wall.face.axis == 1 { AtFace::Slip } else { AtFace::Unknown };
+            wall.velocity = Some([0.0; 3]);
+        }
+        let plane = Plane::velocity(&case, &snapshot).unwrap();
+        assert!(plane.vectors.iter().all(|vector| *vector == [0.05, 0.0, 0.0]));
+    }
+
+    #[test]
+    fn what_varies_along_a_face_is_drawn_as_it_varies() {
+        let (case, snapshot) = example::cavity_under(16, "[\"0.01 * x\", 0]");
+        let plane = Plane::velocity(&case, &snapshot).unwrap();
+        for x in [0.0, 3.25, 8.0, 16.0] {
+            assert!((plane.at(x, 16.0)[0] - 0.01 * x).abs() < 1e-15, "{x}: {:?}", plane.at(x, 16.0));
+        }
     }
 
     #[test]

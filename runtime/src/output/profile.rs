@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use lbm_bundle::AtFace;
 use serde::{Deserialize, Serialize};
 
 use crate::case::{Case, Curve, Face, Reference};
@@ -16,7 +17,7 @@ const COMPONENTS: [&str; 3] = ["u", "v", "w"];
 pub struct Profile {
     /// Axis along which the line runs.
     pub axis: usize,
-    /// From low to high: the wall if its velocity is known, the cell centres, the other wall.
+    /// From low to high: the face if its rule prescribes the velocity there, the cell centres, the other face.
     pub points: Vec<Point>,
 }
 
@@ -52,7 +53,11 @@ impl Profile {
         let scale = if case.scales.velocity > 0.0 { case.scales.velocity } else { 1.0 };
         let finest = snapshot.finest();
         let wall = |high: bool| {
-            let velocity = case.wall(Face { axis, high })?.velocity?;
+            // What slips along a face is the flow's to say.
+            let wall = case.wall(Face { axis, high }).filter(|wall| wall.at_face == AtFace::Prescribed)?;
+            let mut point = case.size.map(|cells| 0.5 * cells as f64);
+            point[axis] = if high { case.size[axis] as f64 } else { 0.0 };
+            let velocity = wall.velocity_at(point, [0.0; 3])?;
             Some(Point { position: if high { 1.0 } else { 0.0 }, velocity: velocity.map(|value| value / scale) })
         };
         let mut points: Vec<Point> = wall(false).into_iter().collect();
@@ -89,7 +94,7 @@ impl Profile {
         }
         let unit = if scales.velocity > 0.0 { "the reference velocity" } else { "cells per step" };
         writeln!(out, "# {axis}: over the extent of the domain; {}: in units of {unit}", components.join(", "))?;
-        writeln!(out, "# rows: cell centres, and the walls where their velocity is known")?;
+        writeln!(out, "# rows: cell centres, and the faces whose rules prescribe the velocity")?;
         writeln!(out, "{axis},{}", components.join(","))?;
         for point in &self.points {
             write!(out, "{:.8}", point.position)?;
@@ -188,6 +193,23 @@ mod tests {
         assert_eq!(profile.points[17], Point { position: 1.0, velocity: [1.0, 0.0, 0.0] });
         let expected = example::velocity(0.5, 0.5 / 16.0);
         assert!((profile.points[1].velocity[0] - expected.0).abs() < 0.02, "{:?} {expected:?}", profile.points[1]);
+    }
+
+    #[test]
+    fn a_profile_between_symmetry_planes_has_the_cells_only() {
+        let (mut case, snapshot) = example::cavity(16);
+        case.walls.iter_mut().for_each(|wall| (wall.at_face, wall.velocity) = (AtFace::Slip, Some([0.0; 3])));
+        let profile = Profile::new(&case, &snapshot, 1).unwrap();
+        assert_eq!(profile.points.len(), 16);
+        assert!(profile.points[0].position > 0.0 && profile.points[15].position < 1.0);
+    }
+
+    #[test]
+    fn a_profile_ends_with_what_a_face_prescribes_where_the_line_meets_it() {
+        let (case, snapshot) = example::cavity_under(16, "[\"0.05 * x / lx\", 0]");
+        let profile = Profile::new(&case, &snapshot, 1).unwrap();
+        assert_eq!(profile.points[17].position, 1.0);
+        assert!((profile.points[17].velocity[0] * case.scales.velocity - 0.025).abs() < 1e-15);
     }
 
     #[test]

@@ -124,7 +124,8 @@ impl Resolver<'_> {
             }
         }
         let velocity = if formulas.is_empty() { wall_velocity(&values) } else { None };
-        sound.then(|| Wall { face: at, rule: boundary.name.clone(), values, formulas, velocity })
+        let at_face = boundary.at_face;
+        sound.then(|| Wall { face: at, rule: boundary.name.clone(), values, formulas, velocity, at_face })
     }
 
     pub(super) fn surplus(&mut self, param: &RawParam, rule: &str, known: &[&str]) {

@@ -1,0 +1,87 @@
+//! What rules of links say of the velocity at a face.
+//!
+//! A rule holds the velocity `v` there if, near rest, what comes back along a link is what went out and the momentum of the wall,
+//! `f[i] = f[opp(i)] + 2 w_i c_i . v / cs2`, whatever the density and the stress are: then `f[i] - f[opp(i)]`, the momentum along
+//! the link, is that of `v`. A rule in which what comes back does not follow what went out (an equilibrium behind the face), or
+//! has its sign turned (a pressure), leaves the velocity to the flow.
+
+use num_traits::ToPrimitive;
+
+use crate::expr::{Rational, Symbol};
+use crate::model::{Boundary, Model, Rule};
+use crate::prove::linear::{self, Dual};
+
+/// Differences below this are rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// Whether a rule of links holds a velocity at the face: its parameter `velocity`, or rest where it has no parameter.
+pub fn holds_velocity(model: &Model, rule: &Boundary) -> bool {
+    let Rule::Link(links) = &rule.rule else { return false };
+    let (lattice, pops) = (model.lattice(), model.pops().count());
+    let is_velocity = rule.params.iter().all(|param| param.name == "velocity" && param.components == lattice.dim());
+    if !is_velocity {
+        return false;
+    }
+    let float = |value: &Rational| value.to_f64().unwrap_or(f64::NAN);
+    let weights: Vec<f64> = model.pops().map(|(_, set, dir)| float(set.lattice.weight(dir))).collect();
+    let dirs: Vec<_> = lattice.dirs().filter(|dir| lattice.velocity(*dir).iter().any(|c| *c != 0)).collect();
+    let outputs: Vec<_> = dirs.iter().map(|dir| links[dir.index()]).collect();
+    let count = pops + lattice.dim();
+    let slopes = linear::derivatives(model, &outputs, count, |symbol| match symbol {
+        Symbol::Population(pop) => Dual::variable(weights[pop.index()], pop.index(), count),
+        Symbol::WallParam { component, .. } => Dual::variable(0.0, pops + usize::from(component), count),
+        _ => Dual::constant(f64::NAN),
+    });
+    let at_rest: Vec<f64> = model.exprs().eval(&outputs, |symbol| match symbol {
+        Symbol::Population(pop) => weights[pop.index()],
+        Symbol::WallParam { .. } => 0.0,
+        _ => f64::NAN,
+    });
+    let Ok(slopes) = slopes else { return false };
+    let set = &model.populations()[0];
+    dirs.iter().enumerate().all(|(row, dir)| {
+        let opposite = set.pop(lattice.opposite(*dir)).index();
+        let weight = float(lattice.weight(*dir));
+        let pushed = |axis: usize| 2.0 * weight * f64::from(lattice.velocity(*dir)[axis]) / float(lattice.cs2());
+        let near = |found: f64, expected: f64| (found - expected).abs() < ROUNDING;
+        near(at_rest[row], weight)
+            && (0..pops).all(|pop| near(slopes[(row, pop)], if pop == opposite { 1.0 } else { 0.0 }))
+            && (rule.params.is_empty() || (0..lattice.dim()).all(|axis| near(slopes[(row, pops + axis)], pushed(axis))))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shipped;
+    use crate::source::Source;
+
+    #[test]
+    fn walls_hold_their_velocity_and_openings_do_not() {
+        for name in ["d2q9_bgk", "d3q19_bgk", "d3q27_bgk", "d2q9_scalar"] {
+            let holds = |rule: &str| {
+                let source = Source::new(name, shipped::spec(name).unwrap());
+                let model = crate::compile_with(&source, &shipped::Prelude, &[rule], None, None).unwrap();
+                let rule = model.boundaries().iter().find(|boundary| boundary.name == rule).unwrap();
+                holds_velocity(&model, rule)
+            };
+            assert!(holds("bounce_back") && holds("moving_wall"), "{name}");
+            for open in ["free_slip", "equilibrium", "anti_bounce_back"] {
+                // Methods of several sets of populations have rules of their own.
+                if name != "d2q9_scalar" {
+                    assert!(!holds(open), "{name}: {open}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rules_of_nodes_say_nothing_of_the_face() {
+        let source = Source::new("d2q9_bgk", shipped::spec("d2q9_bgk").unwrap());
+        for rule in ["zou_he_velocity", "extrapolation_outflow", "interpolated_bounce_back"] {
+            let model = crate::compile_with(&source, &shipped::Prelude, &[rule], None, None).unwrap();
+            let rule = model.boundaries().iter().find(|boundary| boundary.name == rule).unwrap();
+            assert!(!holds_velocity(&model, rule), "{}", rule.name);
+        }
+    }
+}
