@@ -1,7 +1,7 @@
 //! Finds a spec and the modules it uses: files first, then what is shipped, and says which.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use lbm_bundle::Bundle;
@@ -11,6 +11,7 @@ use lbm_dsl::model::Model;
 use lbm_dsl::model::levels::Coupling;
 use lbm_dsl::shipped::{self, Library, Prelude};
 use lbm_dsl::source::Source;
+use lbm_runtime::case::InputFile;
 use miette::{Report, Result, miette};
 
 use crate::cli::BlockArg;
@@ -25,13 +26,15 @@ pub struct Spec {
 /// Modules beside a spec's file, then the shipped ones.
 struct Modules {
     folder: Option<PathBuf>,
+    /// Texts of those that were read from files, by name.
+    read: RefCell<BTreeMap<String, String>>,
     /// Why a module that is there could not be read.
     unreadable: RefCell<Option<Report>>,
 }
 
 impl Modules {
     fn beside(folder: Option<PathBuf>) -> Modules {
-        Modules { folder, unreadable: RefCell::new(None) }
+        Modules { folder, read: RefCell::default(), unreadable: RefCell::new(None) }
     }
 }
 
@@ -44,6 +47,7 @@ impl Library for Modules {
                 if Prelude.module(name).is_some() {
                     eprintln!("note: using `{}` instead of the shipped module {name}", path.display());
                 }
+                self.read.borrow_mut().insert(name.to_string(), text.clone());
                 Some(text)
             }
             Err(report) => {
@@ -77,6 +81,17 @@ impl Spec {
             help = format!("shipped specs: {}", shipped.join(", ")),
             "there is no file `{name}`, and no spec of that name is shipped"
         ))
+    }
+
+    /// Its text and those of the modules of its own that were used so far, as files that can lie together; its own is first.
+    pub fn files(&self) -> Vec<InputFile> {
+        let own = Path::new(self.source.name()).file_name().map(|name| name.to_string_lossy().into_owned());
+        let spec = InputFile { name: own.unwrap_or_default(), bytes: self.source.text().into() };
+        let module = |(name, text): (&String, &String)| InputFile {
+            name: format!("{name}.lbm"),
+            bytes: text.as_bytes().to_vec(),
+        };
+        std::iter::once(spec).chain(self.library.read.borrow().iter().map(module)).collect()
     }
 
     /// Parses and checks it.

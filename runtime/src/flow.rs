@@ -13,7 +13,7 @@ use miette::Diagnostic;
 use thiserror::Error;
 
 use crate::bandwidth::copy_bandwidth;
-use crate::case::{Case, Refinement};
+use crate::case::{Case, InputFile, Refinement};
 use crate::device::{Device, DeviceError};
 use crate::fields::component_names;
 use crate::mesh::{self, Block};
@@ -22,7 +22,7 @@ use crate::output::Recorder;
 use crate::output::progress::{Facts, Progress};
 use crate::output::series::Decay;
 use crate::output::sink::OutputError;
-use crate::output::summary::{Carried, Measured, StopReason, Summary, bytes_per_update};
+use crate::output::summary::{About, Carried, Measured, StopReason, Summary, bytes_per_update};
 use crate::restart::{self, Bits, Course, Identity, Restart, RestartError};
 use crate::step::{Adaptations, FaceSpec, GridSpec, Phase, Simulation, StepError, Timings, WallSpec};
 
@@ -79,6 +79,8 @@ pub enum FlowError {
 pub struct Control<'a> {
     /// A restart file to go on from.
     pub resume: Option<&'a Path>,
+    /// What the run is made from, for the folder of its results.
+    pub inputs: &'a [InputFile],
     /// Set to true by whoever wants the run to end before its time: with all that belongs to its end, and a restart file.
     pub interrupted: Option<&'a AtomicBool>,
 }
@@ -90,10 +92,10 @@ impl Control<'_> {
 }
 
 /// A flow with what its run remembers.
-struct Run<'a> {
+struct Run<'a, 'r> {
     case: &'a Case,
     identity: Identity,
-    recorder: Recorder<'a>,
+    recorder: &'r mut Recorder<'a>,
     flow: Simulation,
     /// Sums at the start, by name.
     start: Vec<(String, f64)>,
@@ -105,23 +107,21 @@ struct Run<'a> {
     well: u64,
 }
 
-impl<'a> Run<'a> {
+impl<'a, 'r> Run<'a, 'r> {
+    /// Sets a flow up, at its start or as `restart` has it.
     fn begin(
         case: &'a Case,
         bundle: &Bundle,
         device: &Device,
-        folder: &Path,
-        control: &Control<'_>,
-    ) -> Result<Run<'a>, FlowError> {
-        let identity = Identity::new(case, bundle);
-        let restart = control.resume.map(|path| Restart::open(path, &identity)).transpose()?;
-        let mut recorder = Recorder::create(case, folder)?;
+        identity: Identity,
+        restart: Option<Restart>,
+        recorder: &'r mut Recorder<'a>,
+    ) -> Result<Run<'a, 'r>, FlowError> {
         let mut flow = simulation(case, bundle, device, restart.as_ref())?;
         let (mut start, mut before, mut residual) = (vec![], (0.0, 0), None);
         match restart {
             Some(restart) => {
                 let course = restart.course();
-                recorder.resume(&course.recorded);
                 start = course.start.iter().map(|(name, sum)| (name.clone(), sum.0)).collect();
                 (before, residual) = ((course.seconds.0, course.updates), course.residual.map(|change| change.0));
                 flow.restore_adaptations(course.adaptations, course.scattered);
@@ -136,6 +136,7 @@ impl<'a> Run<'a> {
             }
         }
         let well = flow.step();
+        recorder.reach(well);
         if recorder.wants(well) {
             recorder.during(&flow.snapshot()?)?;
         }
@@ -216,13 +217,7 @@ impl<'a> Run<'a> {
     }
 
     /// Writes what belongs to the end.
-    fn end(
-        mut self,
-        stop: StopReason,
-        manifest: &Manifest,
-        device: &Device,
-        bandwidth: f64,
-    ) -> Result<Summary, FlowError> {
+    fn end(mut self, stop: StopReason, manifest: &Manifest, bandwidth: f64) -> Result<Summary, FlowError> {
         let sums: Vec<Carried> = std::iter::zip(&self.start, self.flow.sums()?)
             .map(|((name, start), end)| Carried { name: name.clone(), start: *start, end: end.mass })
             .collect();
@@ -231,7 +226,6 @@ impl<'a> Run<'a> {
             updates: self.updates(),
             adaptations: self.case.refinement.is_some().then(|| self.flow.adaptations()),
             phases: phases(self.flow.timings()),
-            device: device.describe(),
             steps: self.flow.step(),
             seconds: self.seconds(),
             copy_bandwidth: Some(bandwidth),
@@ -250,16 +244,41 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Runs a case and writes what it asks for into `folder`. `notice` is told what the user should know.
+/// Runs a case and writes what it asks for into `folder`, in the place of the results of earlier runs; where it fails, the summary
+/// says so. `notice` is told what the user should know.
 pub fn run(
     case: &Case,
     bundle: &Bundle,
     device: &Device,
     folder: &Path,
     control: Control<'_>,
+    notice: impl FnMut(&str),
+) -> Result<Summary, FlowError> {
+    let identity = Identity::new(case, bundle);
+    let mut recorder = Recorder::create(case, About::new(case, &bundle.manifest, device), folder)?;
+    let restart = control.resume.map(|path| Restart::open(path, &identity)).transpose()?;
+    match (&restart, control.resume) {
+        (Some(restart), Some(file)) => recorder.resume(control.inputs, file, &restart.course().recorded)?,
+        _ => recorder.begin(control.inputs)?,
+    }
+    let result = Run::begin(case, bundle, device, identity, restart, &mut recorder)
+        .and_then(|run| advance(run, bundle, device, control, notice));
+    if let Err(error) = &result {
+        // Where not even this can be written, the error that is returned is the one to tell.
+        recorder.fail(error).ok();
+    }
+    result
+}
+
+/// Advances a flow to its end.
+fn advance(
+    mut run: Run<'_, '_>,
+    bundle: &Bundle,
+    device: &Device,
+    control: Control<'_>,
     mut notice: impl FnMut(&str),
 ) -> Result<Summary, FlowError> {
-    let mut run = Run::begin(case, bundle, device, folder, &control)?;
+    let case = run.case;
     run.flow.notices().iter().for_each(|text| notice(text));
     let bandwidth = copy_bandwidth(device)?;
     let facts = Facts {
@@ -284,6 +303,7 @@ pub fn run(
         }
         run.flow.run(stretch(case, &run.flow))?;
         let step = run.flow.step();
+        run.recorder.reach(step);
         if run.recorder.wants_forces(step) {
             run.forces()?;
         }
@@ -313,7 +333,7 @@ pub fn run(
     if stop == StopReason::Interrupted || case.output.restart.is_some() && !run.saves(run.flow.step()) {
         run.save()?;
     }
-    run.end(stop, &bundle.manifest, device, bandwidth)
+    run.end(stop, &bundle.manifest, bandwidth)
 }
 
 /// In a message about a cell.
@@ -353,7 +373,7 @@ pub fn describe(summary: &Summary, folder: &Path) -> String {
     };
     let mut text = format!("{} steps, {why}; {:.1} MLUPS", summary.steps, summary.mlups);
     if let Some(share) = summary.fraction_of_copy {
-        text += &format!(", {share:.2} of the copy bandwidth of {}", summary.device);
+        text += &format!(", {share:.2} of the copy bandwidth of {}", summary.about.device);
     }
     text += &format!("\nmass {:.9} at the start, {:.9} at the end\n", summary.mass_start, summary.mass_end);
     for Carried { name, start, end } in &summary.carried {

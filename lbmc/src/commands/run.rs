@@ -72,7 +72,9 @@ pub fn run(args: &Run) -> Result<ExitCode> {
     let folder = args.out.clone().unwrap_or_else(|| PathBuf::from(&case.output.directory));
     let resume = args.resume.as_ref().map(|file| file.clone().unwrap_or_else(|| folder.join(restart::NAME)));
     let interrupted = interrupt::watch()?;
-    let control = Control { resume: resume.as_deref(), interrupted: Some(&interrupted) };
+    let files = spec.files();
+    let inputs = raw.inputs(&files[0].name.clone(), files);
+    let control = Control { resume: resume.as_deref(), inputs: &inputs, interrupted: Some(&interrupted) };
     let summary = flow::run(&case, &bundle, &device, &folder, control, |notice| eprintln!("note: {notice}"))?;
     print!("{}", flow::describe(&summary, &folder));
     if summary.stop != StopReason::Interrupted {

@@ -9,6 +9,7 @@
 //! wanted, [`RawCase::resolve`] takes its [`Manifest`](lbm_bundle::Manifest).
 //!
 //! ```toml
+//! name = "cavity"               # in titles; the file's stem, if not given
 //! spec = "d2q9_bgk"             # a shipped spec, or a path to a .lbm file
 //! target = "auto"               # auto, cuda or cpu
 //! precision = "f32"             # f32 or f64
@@ -87,6 +88,7 @@ mod diag;
 mod explain;
 mod formula;
 mod read;
+mod record;
 mod reference;
 mod refinement;
 mod resolve;
@@ -104,6 +106,10 @@ pub use diag::{CODES, CaseError, Code, Diagnostic};
 pub use explain::Long;
 pub use formula::Formula;
 pub use read::RawCase;
+pub use record::{CASE, InputFile};
+pub(crate) use record::{is_plain, listed_inputs};
+#[cfg(test)]
+pub(crate) use record::heading;
 pub use reference::{Curve, Moment, Reference, find as reference};
 pub use refinement::{Follow, RefinedBox, Refinement};
 pub use schema::keys;
@@ -279,7 +285,7 @@ pub struct Output {
 /// A case that is known to be valid for one method. Lattice units throughout: a cell and a time step are 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
-    /// File name without folder and ending.
+    /// What it is called: by itself, else its file without folder and ending.
     pub name: String,
     /// The method, as the case calls it.
     pub spec: String,

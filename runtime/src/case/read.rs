@@ -21,7 +21,11 @@ use crate::solid::Surface;
 /// A case file that makes sense by itself: the method it asks for can now be compiled, then see `RawCase::resolve`.
 #[derive(Clone, Debug)]
 pub struct RawCase {
+    /// Where it was read.
     pub(super) name: String,
+    title: Option<String>,
+    /// All that is written in it, overrides applied.
+    pub(super) root: Table,
     pub(super) spec: Spanned<String>,
     target: TargetChoice,
     real: Real,
@@ -135,6 +139,7 @@ pub(super) enum RawShape {
     Stl {
         file: Spanned<String>,
         /// What the file holds, once it is read.
+        bytes: Vec<u8>,
         surface: Option<Surface>,
         scale: Option<Spanned<f64>>,
         centre: Option<RawVector>,
@@ -235,6 +240,11 @@ impl RawCase {
         &self.spec.value
     }
 
+    /// What it is called: by itself, else its file without folder and ending.
+    pub(super) fn title(&self) -> &str {
+        self.title.as_deref().unwrap_or_else(|| super::resolve::stem(&self.name))
+    }
+
     /// Where to run.
     pub fn target(&self) -> TargetChoice {
         self.target
@@ -259,15 +269,15 @@ impl RawCase {
     pub fn load(&mut self, read: impl Fn(&str) -> Result<Vec<u8>, String>) -> Result<(), CaseError> {
         let mut report = Report::default();
         for solid in &mut self.solids {
-            let RawShape::Stl { file, surface, .. } = &mut solid.value.shape else { continue };
+            let RawShape::Stl { file, bytes: content, surface, .. } = &mut solid.value.shape else { continue };
             let bytes = read(&file.value);
             if let Ok(bytes) = &bytes {
                 // A flow that goes on must be around the same surface, whatever its file is called.
                 let content = blake3::hash(bytes).to_hex().to_string();
                 self.keys.insert(format!("content of {}", file.value), content);
             }
-            match bytes.and_then(|bytes| Surface::from_stl(&bytes)) {
-                Ok(found) => *surface = Some(found),
+            match bytes.and_then(|bytes| Ok((Surface::from_stl(&bytes)?, bytes))) {
+                Ok((found, bytes)) => (*surface, *content) = (Some(found), bytes),
                 Err(error) => {
                     let message = format!("`{}` is no surface: {error}", file.value);
                     let help = "an STL file, text or binary, beside the case or relative to where the command runs"
@@ -360,6 +370,7 @@ impl Reader {
         let output = table(self, "output");
 
         self.si = self.word(&units, "system", &["lattice", "si"]).is_some_and(|word| word.value == "si");
+        let title = self.name(root);
         let spec = self.text(root, "spec");
         if root.get("spec").is_none() {
             let help = String::from("for example `spec = \"d2q9_bgk\"`; `lbmc specs` lists what is shipped");
@@ -399,6 +410,8 @@ impl Reader {
         let output = self.output(&output);
         Some(RawCase {
             name: name.to_string(),
+            title,
+            root: root.clone(),
             spec: spec?,
             target: match target.as_ref().map(|word| &word.value[..]) {
                 Some("cuda") => TargetChoice::Cuda,
@@ -418,9 +431,19 @@ impl Reader {
             refinement,
             stop,
             output,
-            keys: root.values(&["spec", "target", "precision", "block", "stop", "output"]),
+            keys: root.values(&["name", "spec", "target", "precision", "block", "stop", "output"]),
             warnings: vec![],
         })
+    }
+
+    /// What the case is called: a part of paths.
+    fn name(&mut self, root: &Table) -> Option<String> {
+        let name = self.text(root, "name")?;
+        if super::is_plain(&name.value) {
+            return Some(name.value);
+        }
+        let help = "results go to `out/NAME`: a name has no slashes, and no dot in front".to_string();
+        self.report.add(diag::BAD_VALUE, &name.span, "a case cannot have this name", "not a name", help)
     }
 
     fn units(&mut self, table: &Table) -> Option<RawUnits> {

@@ -78,7 +78,7 @@ impl<'a> Resolver<'a> {
         self.outlet(&walls, size);
         self.nodes_of_levels(&faces, refinement.as_ref(), size);
         Some(Case {
-            name: stem(&raw.name).to_string(),
+            name: raw.title().to_string(),
             spec: raw.spec.value.clone(),
             target: raw.target(),
             real: raw.real(),
@@ -121,7 +121,7 @@ fn short(value: f64) -> String {
     if (1e-4..1e6).contains(&rounded.abs()) || rounded == 0.0 { format!("{rounded}") } else { format!("{rounded:e}") }
 }
 
-fn stem(name: &str) -> &str {
+pub(super) fn stem(name: &str) -> &str {
     let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
     file.strip_suffix(".toml").unwrap_or(file)
 }

@@ -16,6 +16,7 @@ pub(super) const FACES: [&str; 6] = ["left", "right", "bottom", "top", "back", "
 
 /// Every key.
 pub(super) const KEYS: &[Key] = &[
+    key("name", "what the case is called, in titles; else the name of its file"),
     key("spec", "the method: a shipped spec's name, or a path to a .lbm file"),
     key("target", "auto, cuda or cpu"),
     key("precision", "f32 or f64"),

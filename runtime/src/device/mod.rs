@@ -173,6 +173,14 @@ impl Device {
         }
     }
 
+    /// What compiles kernels for it: compiler, version and flags. Empty where there is no compiler, which loading says.
+    pub fn compiler(&self) -> String {
+        match &self.backend {
+            Backend::Host(_) => host::compiler().unwrap_or_default(),
+            Backend::Cuda(cuda) => cuda.compiler(),
+        }
+    }
+
     /// Bytes that can still be allocated, if the device says so.
     pub fn memory_available(&self) -> Option<usize> {
         match &self.backend {

@@ -2,7 +2,9 @@
 
 use lbm_bundle::{ABI, AtFace, Boundary, Direction, Layout, Manifest, Param, Populations, Real, Target, Transport};
 
+use super::summary::About;
 use crate::case::{Case, RawCase};
+use crate::device::Device;
 use crate::snapshot::{Component, Domain, Snapshot};
 
 /// D2Q9 BGK as far as a case needs it.
@@ -42,11 +44,7 @@ pub(super) fn manifest() -> Manifest {
             doc: String::new(),
         }],
         fields: vec![],
-        boundaries: vec![
-            rule("bounce_back", 0, vec![]),
-            rule("moving_wall", 1, vec![velocity]),
-            rule("free_slip", 2, vec![]),
-        ],
+        boundaries: vec![rule("bounce_back", 0, vec![]), rule("moving_wall", 1, vec![velocity]), rule("free_slip", 2, vec![])],
         solid_rules: vec![0, 1],
         mirror_rules: vec![],
         one_level_rules: vec![],
@@ -55,6 +53,11 @@ pub(super) fn manifest() -> Manifest {
         kernels: vec![],
         viscosity: Transport { formula: "1/3*(1/omega - 1/2)".into(), rate: Some("omega".into()) },
     }
+}
+
+/// What ran.
+pub(super) fn about(case: &Case) -> About {
+    About::new(case, &manifest(), &Device::host(1).expect("a host"))
 }
 
 /// Velocity of the vortex at a position over the cavity's side, in units of the lid's: zero at the walls at rest.

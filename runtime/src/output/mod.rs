@@ -1,10 +1,11 @@
 //! What a run leaves behind: fields for ParaView, profiles, pictures, a summary, and a line that says how it goes.
 //!
-//! In: a case and snapshots. After: every file in the folder is whole; the summary names them.
+//! In: a case and snapshots. After: every file in the folder is whole; the summary names them. A folder has the results of one
+//! run: `case.toml` and what it reads, from which they can be made again, and a summary if the run has ended, well or not.
 //!
 //! | module | writes |
 //! | --- | --- |
-//! | [`sink`] | nothing of its own: the folder, and files that appear only when they are whole |
+//! | [`sink`] | nothing of its own: the folder, without what earlier runs have left, and files that appear only when they are whole |
 //! | [`vtk`] | `fields_*.vti` and `fields.pvd`; refined, `fields_*.vtkhdf` and `fields.vtkhdf.series`, or `fields_*.vtu` |
 //! | [`profile`] | `profile_x.csv`, ... and how far they are from published ones |
 //! | [`picture`] | `velocity.png`: speed and streamlines; `vorticity.png`; `phi.png` and the like |
@@ -38,20 +39,23 @@ use std::path::Path;
 use lbm_bundle::Manifest;
 use serde::{Deserialize, Serialize};
 
-use crate::case::{Case, Dimension, Reference, Vtk};
+use crate::case::{Case, Dimension, InputFile, Reference, Vtk};
 use crate::restart::{self, Bits};
 use crate::snapshot::Snapshot;
 use forces::Forces;
 use profile::Profile;
 use series::Series;
-use sink::{OutputError, Sink};
-use summary::{Measured, Summary};
+use sink::{OutputError, SUMMARY, Sink};
+use summary::{About, Failed, Failure, Measured, Status, Summary};
 
 /// Writes what a case asks for.
 #[derive(Debug)]
 pub struct Recorder<'a> {
     case: &'a Case,
+    about: About,
     sink: Sink,
+    /// The last step that it was told of.
+    reached: u64,
     /// Steps and names of the VTK files so far.
     frames: Vec<(u64, String)>,
     series: Series,
@@ -68,15 +72,42 @@ pub struct Recorded {
 }
 
 impl<'a> Recorder<'a> {
-    /// Makes sure, before anything runs, that the folder takes files.
-    pub fn create(case: &'a Case, folder: &Path) -> Result<Recorder<'a>, OutputError> {
+    /// Makes sure, before anything runs, that the folder takes files. It is as it was.
+    pub fn create(case: &'a Case, about: About, folder: &Path) -> Result<Recorder<'a>, OutputError> {
         Ok(Recorder {
             case,
+            about,
             sink: Sink::create(folder)?,
+            reached: 0,
             frames: vec![],
             series: Series::default(),
             forces: Forces::default(),
         })
+    }
+
+    /// Begins a run: takes the results of earlier ones away, and writes what this one is made from.
+    pub fn begin(&mut self, inputs: &[InputFile]) -> Result<(), OutputError> {
+        self.sink.begin(inputs, &[])
+    }
+
+    /// Begins the next part of a run that goes on from `file`, with what the parts before have written. What is not in the folder
+    /// of that file is not there.
+    pub fn resume(&mut self, inputs: &[InputFile], file: &Path, recorded: &Recorded) -> Result<(), OutputError> {
+        let real = |path: &Path| path.canonicalize().ok();
+        let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let is_here = real(file).is_some_and(|file| real(&self.sink.folder().join(&name)) == Some(file));
+        let stay = if is_here { [&recorded.files[..], &[name]].concat() } else { vec![] };
+        self.sink.begin(inputs, &stay)?;
+        self.sink.list(&recorded.files);
+        self.frames = recorded.frames.iter().filter(|(_, name)| self.sink.has(name)).cloned().collect();
+        self.series = Series::of_saved(&recorded.series);
+        self.forces = Forces::of_saved(&recorded.forces);
+        Ok(())
+    }
+
+    /// Notes that a step was reached.
+    pub fn reach(&mut self, step: u64) {
+        self.reached = step;
     }
 
     /// What has been written so far.
@@ -87,14 +118,6 @@ impl<'a> Recorder<'a> {
             series: self.series.saved(),
             forces: self.forces.saved(),
         }
-    }
-
-    /// Goes on from what an earlier run has written.
-    pub fn resume(&mut self, recorded: &Recorded) {
-        self.sink.list(&recorded.files);
-        self.frames = recorded.frames.clone();
-        self.series = Series::of_saved(&recorded.series);
-        self.forces = Forces::of_saved(&recorded.forces);
     }
 
     /// Writes the restart file in the place of the last one.
@@ -153,13 +176,13 @@ impl<'a> Recorder<'a> {
 
     /// Writes everything that belongs to the end, the summary last.
     pub fn finish(
-        mut self,
+        &mut self,
         snapshot: &Snapshot,
         manifest: &Manifest,
         measured: &Measured,
     ) -> Result<Summary, OutputError> {
         let (case, output) = (self.case, &self.case.output);
-        let mut summary = Summary::new(case, manifest, measured);
+        let mut summary = Summary::new(self.about.clone(), manifest, measured);
         if output.vtk.is_some() {
             self.fields(snapshot)?;
         }
@@ -201,12 +224,29 @@ impl<'a> Recorder<'a> {
                 self.sink.write(&format!("{name}.png"), |out| out.write_all(&image))?;
             }
         }
-        summary.files = self.sink.files().to_vec();
-        self.sink.put("summary.json", |out| {
-            serde_json::to_writer_pretty(&mut *out, &summary)?;
-            writeln!(out)
-        })?;
+        (summary.inputs, summary.files) = (self.sink.inputs().to_vec(), self.sink.files().to_vec());
+        self.write_summary(&summary)?;
         Ok(summary)
+    }
+
+    /// Writes the summary of a run that failed.
+    pub fn fail(&self, error: &dyn miette::Diagnostic) -> Result<(), OutputError> {
+        let text = |part: Option<Box<dyn std::fmt::Display + '_>>| part.map(|part| part.to_string());
+        self.write_summary(&Failed {
+            about: self.about.clone(),
+            status: Status::Failed,
+            error: Failure { code: text(error.code()), message: error.to_string(), help: text(error.help()) },
+            steps: self.reached,
+            inputs: self.sink.inputs().to_vec(),
+            files: self.sink.files().to_vec(),
+        })
+    }
+
+    fn write_summary(&self, summary: &impl Serialize) -> Result<(), OutputError> {
+        self.sink.put(SUMMARY, |out| {
+            serde_json::to_writer_pretty(&mut *out, summary)?;
+            writeln!(out)
+        })
     }
 
     fn fields(&mut self, snapshot: &Snapshot) -> Result<(), OutputError> {
@@ -261,7 +301,8 @@ mod tests {
         case.output.every = Some(5);
         case.output.series = Some(10);
         let folder = tempfile::tempdir().unwrap();
-        let mut recorder = Recorder::create(&case, folder.path()).unwrap();
+        let mut recorder = Recorder::create(&case, example::about(&case), folder.path()).unwrap();
+        recorder.begin(&[]).unwrap();
         assert!(recorder.wants(5) && !recorder.wants(6));
         snapshot.step = 5;
         recorder.during(&snapshot).unwrap();
@@ -272,7 +313,6 @@ mod tests {
             updates: 1024,
             adaptations: None,
             phases: Default::default(),
-            device: "a device".into(),
             steps: 10,
             seconds: 0.5,
             copy_bandwidth: None,

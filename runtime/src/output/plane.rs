@@ -227,9 +227,9 @@ pub(super) fn length(vector: [f64; 3]) -> f64 {
 mod tests {
     use super::*;
     use crate::case::Slice;
+    use lbm_bundle::AtFace;
     use crate::output::example;
     use crate::snapshot::{Domain, tests};
-    use lbm_bundle::AtFace;
 
     #[test]
     fn the_plane_reaches_the_walls() {

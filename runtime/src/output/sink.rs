@@ -1,7 +1,12 @@
-//! The folder that a run writes to.
+//! The folder that a run writes to, and owns while it does.
 //!
-//! After `Sink::create`, the folder exists and takes files. A file appears under its name only when it is whole: it is
-//! written beside its place, flushed to the disk and renamed, so that an error leaves what was there before as it was.
+//! After `Sink::create`, the folder exists and takes files. After `Sink::begin`, it has no result of an earlier run, and it has
+//! what this run is made from; files that no run has written are as they were. A file appears under its name only when it is
+//! whole: it is written beside its place, flushed to the disk and renamed, so that an error leaves what was there before as
+//! it was.
+//!
+//! What an earlier run has written is known by its name; the names that a method or a case chooses are listed in
+//! `summary.json` (pictures of scalars) and at the top of `case.toml` (the spec, its modules, surfaces).
 
 use std::fmt;
 use std::fs::{self, File};
@@ -10,6 +15,49 @@ use std::path::{Path, PathBuf};
 
 use miette::Diagnostic;
 
+use crate::case::{CASE, InputFile, is_plain, listed_inputs};
+use crate::restart;
+
+/// Name of the summary.
+pub const SUMMARY: &str = "summary.json";
+
+/// Results whose names are always the same.
+const RESULTS: [&str; 14] = [
+    SUMMARY,
+    restart::NAME,
+    "fields.pvd",
+    "fields.vtkhdf.series",
+    "profile_x.csv",
+    "profile_y.csv",
+    "profile_z.csv",
+    "profiles.png",
+    "series.csv",
+    "series.png",
+    "forces.csv",
+    "forces.png",
+    "velocity.png",
+    "vorticity.png",
+];
+
+/// Whether a file of that name is a result, or what a run that was killed has left of one.
+fn is_result(name: &str) -> bool {
+    let whole = name.strip_prefix('.').and_then(|name| name.strip_suffix(".partial")).unwrap_or(name);
+    let is_frame = |rest: &str| {
+        let (step, ending) = rest.split_once('.').unwrap_or((rest, ""));
+        let digits = step.len() >= 8 && step.bytes().all(|byte| byte.is_ascii_digit());
+        digits && ["vti", "vtu", "vtkhdf"].contains(&ending)
+    };
+    RESULTS.contains(&whole) || whole.strip_prefix("fields_").is_some_and(is_frame)
+}
+
+/// Pictures that the summary in a folder lists. One that cannot be read lists nothing.
+fn listed_pictures(folder: &Path) -> Vec<String> {
+    let text = fs::read(folder.join(SUMMARY)).unwrap_or_default();
+    let summary: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
+    let files = summary["files"].as_array().into_iter().flatten().filter_map(|name| name.as_str());
+    files.filter(|name| name.ends_with(".png") && is_plain(name)).map(String::from).collect()
+}
+
 /// Why something could not be written.
 #[derive(Debug)]
 pub struct OutputError {
@@ -17,6 +65,9 @@ pub struct OutputError {
     what: &'static str,
     source: io::Error,
 }
+
+/// What a run may not do with a file that is not of a run.
+const REPLACE: &str = "replace";
 
 impl OutputError {
     /// The file or folder.
@@ -43,6 +94,10 @@ impl Diagnostic for OutputError {
     }
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
         let advice = match self.source.kind() {
+            ErrorKind::AlreadyExists if self.what == REPLACE => {
+                "a run writes a file of that name, with other content, and this one is not of a run: choose another folder with \
+                 `--out DIR`, or give it another name"
+            }
             ErrorKind::PermissionDenied => "you may not write there: choose another folder with `--out DIR`",
             ErrorKind::ReadOnlyFilesystem => "the file system is read-only: choose another folder with `--out DIR`",
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
@@ -63,6 +118,7 @@ impl Diagnostic for OutputError {
 pub struct Sink {
     folder: PathBuf,
     files: Vec<String>,
+    inputs: Vec<String>,
 }
 
 impl Sink {
@@ -72,7 +128,41 @@ impl Sink {
         fs::create_dir_all(folder).map_err(fail)?;
         let probe = folder.join(".lbmc.probe");
         fs::write(&probe, b"lbmc").and_then(|()| fs::remove_file(&probe)).map_err(fail)?;
-        Ok(Sink { folder: folder.to_path_buf(), files: vec![] })
+        Ok(Sink { folder: folder.to_path_buf(), files: vec![], inputs: vec![] })
+    }
+
+    /// Removes the results of earlier runs, but for those that `stay`, and writes what this run is made from. A file that no
+    /// run has written is never touched; where one stands in the place of an input and differs from it, nothing is done.
+    pub fn begin(&mut self, inputs: &[InputFile], stay: &[String]) -> Result<(), OutputError> {
+        let path = |name: &str| self.folder.join(name);
+        let fail = |what, name: &str| {
+            let path = path(name);
+            move |source| OutputError { path, what, source }
+        };
+        let earlier = listed_inputs(&fs::read(path(CASE)).unwrap_or_default());
+        let same = |input: &InputFile| fs::read(path(&input.name)).is_ok_and(|there| there == input.bytes);
+        let foreign = |input: &&InputFile| {
+            fs::symlink_metadata(path(&input.name)).is_ok() && !same(input) && !earlier.contains(&input.name)
+        };
+        if let Some(input) = inputs.iter().find(foreign) {
+            let source = io::Error::new(ErrorKind::AlreadyExists, "it is not of a run");
+            return Err(OutputError { path: path(&input.name), what: REPLACE, source });
+        }
+        let pictures = listed_pictures(&self.folder);
+        for entry in fs::read_dir(&self.folder).map_err(fail("read", ""))? {
+            let entry = entry.map_err(fail("read", ""))?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let of_a_run = is_result(&name) || pictures.contains(&name) || earlier.contains(&name);
+            let stays = stay.contains(&name) || inputs.iter().any(|input| input.name == name);
+            if of_a_run && !stays && entry.file_type().is_ok_and(|ty| !ty.is_dir()) {
+                fs::remove_file(entry.path()).map_err(fail("remove", &name))?;
+            }
+        }
+        for input in inputs.iter().filter(|input| !same(input)) {
+            self.put(&input.name, |out| out.write_all(&input.bytes))?;
+        }
+        self.inputs = inputs.iter().map(|input| input.name.clone()).collect();
+        Ok(())
     }
 
     /// Writes one file, whole or not at all, and lists it.
@@ -107,14 +197,24 @@ impl Sink {
         Ok(())
     }
 
-    /// Lists files that an earlier run has written.
+    /// Lists files that an earlier part of this run has written, those that are still there.
     pub fn list(&mut self, files: &[String]) {
-        self.files = files.to_vec();
+        self.files = files.iter().filter(|name| self.has(name)).cloned().collect();
+    }
+
+    /// Whether the folder has a file of that name.
+    pub fn has(&self, name: &str) -> bool {
+        self.folder.join(name).is_file()
     }
 
     /// The folder.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// Names of the files that this run is made from.
+    pub fn inputs(&self) -> &[String] {
+        &self.inputs
     }
 
     /// Names of the files written, in the order of their first writing.
@@ -150,6 +250,61 @@ mod tests {
         assert_eq!(names(sink.folder()), ["x.csv"]);
         assert_eq!(fs::read(sink.folder().join("x.csv")).unwrap(), b"old");
         assert_eq!(sink.files(), ["x.csv"]);
+    }
+
+    fn input(name: &str, text: &str) -> InputFile {
+        InputFile { name: name.into(), bytes: text.into() }
+    }
+
+    fn case(inputs: &[&str]) -> InputFile {
+        let names: Vec<String> = inputs.iter().map(|name| name.to_string()).collect();
+        input(CASE, &crate::case::heading(&names))
+    }
+
+    #[test]
+    fn a_run_begins_without_results_of_another_and_with_all_files_that_are_not_results() {
+        let folder = tempfile::tempdir().unwrap();
+        let put = |name: &str| fs::write(folder.path().join(name), "{}").unwrap();
+        let results =
+            ["fields_00000010.vti", "fields.pvd", "velocity.png", "restart.lbmc", ".fields_00000020.vtu.partial"];
+        let foreign = ["notes.txt", "fields_of_gold.png", "fields_1.vti", "fields_00000010.csv", "mine.toml", "b.png"];
+        results.iter().chain(&foreign).for_each(|name| put(name));
+        put("phi.png");
+        fs::write(folder.path().join(SUMMARY), r#"{"files": ["phi.png", "notes.txt", "../b.png"]}"#).unwrap();
+        fs::create_dir(folder.path().join("series.csv")).unwrap();
+        let mut sink = Sink::create(folder.path()).unwrap();
+        sink.begin(&[], &["fields.pvd".into()]).unwrap();
+        let mut expected: Vec<&str> = foreign.into_iter().chain(["fields.pvd", "series.csv"]).collect();
+        expected.sort();
+        assert_eq!(names(folder.path()), expected);
+    }
+
+    #[test]
+    fn inputs_of_another_run_give_way_and_files_that_are_not_of_a_run_do_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let begin = |inputs: &[InputFile]| Sink::create(folder.path()).unwrap().begin(inputs, &[]);
+        begin(&[case(&["a.lbm", "wing.stl"]), input("a.lbm", "old"), input("wing.stl", "old")]).unwrap();
+        assert_eq!(names(folder.path()), ["a.lbm", CASE, "wing.stl"]);
+        begin(&[case(&["a.lbm"]), input("a.lbm", "new")]).unwrap();
+        assert_eq!(names(folder.path()), ["a.lbm", CASE]);
+        assert_eq!(fs::read(folder.path().join("a.lbm")).unwrap(), b"new");
+        // A spec beside the results that is the very one, and one that is another.
+        fs::write(folder.path().join("mine.lbm"), "mine").unwrap();
+        begin(&[case(&["a.lbm"]), input("a.lbm", "new"), input("mine.lbm", "mine")]).unwrap();
+        let error = begin(&[case(&["mine.lbm"]), input("mine.lbm", "another")]).unwrap_err();
+        assert!(
+            error.path().ends_with("mine.lbm") && error.help().unwrap().to_string().contains("--out DIR"),
+            "{error}"
+        );
+        assert_eq!(names(folder.path()), ["a.lbm", CASE, "mine.lbm"], "nothing is done");
+    }
+
+    #[test]
+    fn a_case_that_was_written_by_hand_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(CASE), "spec = \"d2q9_bgk\"").unwrap();
+        let error = Sink::create(folder.path()).unwrap().begin(&[case(&[])], &[]).unwrap_err();
+        assert!(error.to_string().contains(CASE), "{error}");
     }
 
     #[test]

@@ -9,7 +9,20 @@ use super::forces::Settled;
 use super::profile::Comparison;
 use super::series::Decay;
 use crate::case::Case;
+use crate::device::Device;
 use crate::step::Adaptations;
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// As the case says.
+    Completed,
+    /// It was asked to end: the results are those of the step that it had reached.
+    Interrupted,
+    /// With an error.
+    Failed,
+}
 
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,8 +47,6 @@ pub struct Measured {
     pub adaptations: Option<Adaptations>,
     /// Mean seconds of each phase in a step, by name; those that take any.
     pub phases: BTreeMap<String, f64>,
-    /// Name of the device: `NVIDIA H200`, `AMD EPYC 9654, 2 threads`.
-    pub device: String,
     /// Steps done.
     pub steps: u64,
     /// Wall time of these steps, without set-up and output, in seconds.
@@ -65,9 +76,9 @@ pub struct Carried {
     pub end: f64,
 }
 
-/// The content of `summary.json`.
+/// What ran: the part of a summary that is known when a run begins.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Summary {
+pub struct About {
     /// Version of lbmc.
     pub version: String,
     /// Name of the case.
@@ -78,14 +89,95 @@ pub struct Summary {
     pub lattice: String,
     /// Target of the kernels.
     pub target: Target,
-    /// Device that ran them.
+    /// Device that runs them.
     pub device: String,
+    /// What compiled them: compiler, version and flags.
+    pub compiler: String,
     /// Precision.
     pub precision: Real,
     /// Cells of a block.
     pub block: Vec<u32>,
     /// Cells along each axis.
     pub size: Vec<usize>,
+    /// Reynolds number.
+    pub re: Option<f64>,
+    /// Rate that sets the viscosity.
+    pub omega: Option<f64>,
+    /// Kinematic viscosity, in lattice units.
+    pub viscosity: Option<f64>,
+    /// Mach number.
+    pub mach: f64,
+    /// Size of a cell in metres, for a case in SI units.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cell: Option<f64>,
+    /// Time step in seconds, for a case in SI units.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub time_step: Option<f64>,
+}
+
+impl About {
+    /// Of a case, the kernels of its method, and the device.
+    pub fn new(case: &Case, manifest: &Manifest, device: &Device) -> About {
+        About {
+            version: env!("CARGO_PKG_VERSION").to_string(),
+            case: case.name.clone(),
+            spec: manifest.spec.clone(),
+            lattice: manifest.main().lattice.clone(),
+            target: manifest.target,
+            device: device.describe(),
+            compiler: device.compiler(),
+            precision: manifest.real,
+            block: manifest.block[..case.dim].to_vec(),
+            size: case.size[..case.dim].to_vec(),
+            re: case.scales.re,
+            omega: case.scales.omega,
+            viscosity: case.scales.viscosity,
+            mach: case.scales.mach,
+            cell: case.units.si.then_some(case.units.cell),
+            time_step: case.units.si.then_some(case.units.step),
+        }
+    }
+}
+
+/// Why a run failed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Failure {
+    /// The code of the error, for `lbmc explain`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub code: Option<String>,
+    /// What happened.
+    pub message: String,
+    /// What can be done.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub help: Option<String>,
+}
+
+/// The content of `summary.json` after a run that failed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Failed {
+    /// What ran.
+    #[serde(flatten)]
+    pub about: About,
+    /// [`Status::Failed`].
+    pub status: Status,
+    /// Why.
+    pub error: Failure,
+    /// The last step that the run is known to have reached.
+    pub steps: u64,
+    /// Files that make the run again.
+    pub inputs: Vec<String>,
+    /// Files written besides this one.
+    pub files: Vec<String>,
+}
+
+/// The content of `summary.json` after a run that ended as it should.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// What ran.
+    #[serde(flatten)]
+    pub about: About,
+    /// How it ended.
+    pub status: Status,
     /// Number of cells of all levels.
     pub cells: usize,
     /// Number of cells of each level, the coarsest first.
@@ -118,20 +210,6 @@ pub struct Summary {
     pub stop: StopReason,
     /// Change of velocity at the last check, over the reference velocity.
     pub residual: Option<f64>,
-    /// Reynolds number.
-    pub re: Option<f64>,
-    /// Rate that sets the viscosity.
-    pub omega: Option<f64>,
-    /// Kinematic viscosity, in lattice units.
-    pub viscosity: Option<f64>,
-    /// Mach number.
-    pub mach: f64,
-    /// Size of a cell in metres, for a case in SI units.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub cell: Option<f64>,
-    /// Time step in seconds, for a case in SI units.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub time_step: Option<f64>,
     /// Differences from published profiles.
     pub compared: Vec<Comparison>,
     /// Difference from a published series.
@@ -140,7 +218,9 @@ pub struct Summary {
     /// The force on each solid in the end.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub forces: Vec<Settled>,
-    /// Files written besides this one.
+    /// Files that make the run again: `lbmc run case.toml`.
+    pub inputs: Vec<String>,
+    /// Files written besides these and this one.
     pub files: Vec<String>,
 }
 
@@ -156,18 +236,12 @@ pub fn bytes_per_update(manifest: &Manifest) -> f64 {
 
 impl Summary {
     /// From what was asked and what was measured.
-    pub fn new(case: &Case, manifest: &Manifest, measured: &Measured) -> Summary {
+    pub fn new(about: About, manifest: &Manifest, measured: &Measured) -> Summary {
         let mlups = mlups(measured.updates, measured.seconds);
+        let interrupted = measured.stop == StopReason::Interrupted;
         Summary {
-            version: env!("CARGO_PKG_VERSION").to_string(),
-            case: case.name.clone(),
-            spec: manifest.spec.clone(),
-            lattice: manifest.main().lattice.clone(),
-            target: manifest.target,
-            device: measured.device.clone(),
-            precision: manifest.real,
-            block: manifest.block[..case.dim].to_vec(),
-            size: case.size[..case.dim].to_vec(),
+            about,
+            status: if interrupted { Status::Interrupted } else { Status::Completed },
             cells: measured.levels.iter().sum(),
             levels: measured.levels.clone(),
             phases: measured.phases.clone(),
@@ -182,15 +256,10 @@ impl Summary {
             carried: measured.carried.clone(),
             stop: measured.stop,
             residual: measured.residual,
-            re: case.scales.re,
-            omega: case.scales.omega,
-            viscosity: case.scales.viscosity,
-            mach: case.scales.mach,
-            cell: case.units.si.then_some(case.units.cell),
-            time_step: case.units.si.then_some(case.units.step),
             compared: vec![],
             decay: None,
             forces: vec![],
+            inputs: vec![],
             files: vec![],
         }
     }
@@ -209,7 +278,6 @@ mod tests {
             updates: 256 * 1000,
             adaptations: None,
             phases: BTreeMap::new(),
-            device: "a device".into(),
             steps: 1000,
             seconds: 0.5,
             copy_bandwidth: Some(1e9),
@@ -219,7 +287,7 @@ mod tests {
             residual: Some(1e-5),
             stop: StopReason::Steady,
         };
-        let summary = Summary::new(&case, &example::manifest(), &measured);
+        let summary = Summary::new(example::about(&case), &example::manifest(), &measured);
         assert!((summary.mlups - 256.0 * 1000.0 / 0.5 / 1e6).abs() < 1e-12);
         let bytes = 2.0 * 9.0 * 4.0;
         assert!((summary.fraction_of_copy.unwrap() - summary.mlups * 1e6 * bytes / 1e9).abs() < 1e-12);

@@ -135,7 +135,7 @@ impl Reader {
                 let (file, centre, rotate) = (self.text(table, "file"), point(self, "centre"), numbers(self, "rotate"));
                 // What a unit of length of the file is.
                 let scale = self.positive(table, "scale", length);
-                RawShape::Stl { file: file?, surface: None, scale, centre, rotate }
+                RawShape::Stl { file: file?, bytes: vec![], surface: None, scale, centre, rotate }
             }
         })
     }

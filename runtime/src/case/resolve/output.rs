@@ -1,6 +1,6 @@
 //! When to stop and what to write.
 
-use super::{Resolver, axis_name, short, stem};
+use super::{Resolver, axis_name, short};
 use crate::case::diag::{self, Spanned};
 use crate::case::read::{RawSlice, RawVtk};
 use crate::case::units::{Dimension, Units};
@@ -26,7 +26,7 @@ impl Resolver<'_> {
         let vtk = raw.vtk.as_ref().map(|vtk| self.vtk(vtk));
         let slice = raw.slice.as_ref().and_then(|slice| self.slice(slice, size, units));
         Output {
-            directory: raw.directory.clone().unwrap_or_else(|| format!("out/{}", stem(&self.raw.name))),
+            directory: raw.directory.clone().unwrap_or_else(|| format!("out/{}", self.raw.title())),
             profiles: raw.profiles,
             picture: raw.picture,
             slice,

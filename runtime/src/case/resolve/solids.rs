@@ -112,7 +112,7 @@ impl Resolver<'_> {
                 let length = length.as_ref().map(|length| length.value / cell);
                 Some(Shape::Cylinder { centre, axis, radius: radius.value / cell, length })
             }
-            RawShape::Stl { file, surface, scale, centre, rotate } => {
+            RawShape::Stl { file, surface, scale, centre, rotate, .. } => {
                 let Some(surface) = surface else {
                     let message = format!("`{}` has not been read", file.value);
                     return self.report.add(diag::NO_SURFACE, &file.span, message, "cannot be read", None);

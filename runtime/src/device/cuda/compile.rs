@@ -73,12 +73,22 @@ fn open(path: &Path) -> Option<libloading::Library> {
     unsafe { libloading::Library::new(path) }.ok()
 }
 
+fn flags(architecture: i32) -> Vec<String> {
+    let mut flags: Vec<String> = FLAGS.iter().map(|flag| flag.to_string()).collect();
+    flags.push(format!("--gpu-architecture=sm_{architecture}"));
+    flags
+}
+
+/// NVRTC, its version and the flags that kernels are compiled with. NVRTC must have been found.
+pub(super) fn compiler(architecture: i32) -> String {
+    format!("{}: {}", version(), flags(architecture).join(" "))
+}
+
 /// The cubin of a source for an architecture (`90` for `sm_90`), with notices for the user.
 pub(super) fn compile(source: Source<'_>, architecture: i32) -> Result<(Vec<u8>, Vec<String>), DeviceError> {
     nvrtc().map_err(|reason| DeviceError::NoGpu { reason })?;
     let version = version();
-    let mut flags: Vec<String> = FLAGS.iter().map(|flag| flag.to_string()).collect();
-    flags.push(format!("--gpu-architecture=sm_{architecture}"));
+    let flags = flags(architecture);
 
     let mut key = cache::Key::new("cubin");
     for part in [source.text, &flags.join(" "), &version] {

@@ -99,6 +99,10 @@ impl Cuda {
         format!("{} (sm_{})", self.name, self.architecture)
     }
 
+    pub(super) fn compiler(&self) -> String {
+        compile::compiler(self.architecture)
+    }
+
     pub(super) fn memory_available(&self) -> Option<usize> {
         self.context.mem_get_info().ok().map(|(free, _)| free)
     }

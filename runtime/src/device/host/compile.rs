@@ -84,6 +84,15 @@ impl Compiler {
     }
 }
 
+/// The compiler, its version, the flags that kernels are compiled with, and the processor that they are for.
+pub(in crate::device) fn compiler() -> Result<String, DeviceError> {
+    let compiler = Compiler::find()?;
+    let (command, flags, processor) = (compiler.command.join(" "), FLAGS.join(" "), processor());
+    let model =
+        processor.lines().next().and_then(|line| line.split_once(": ")).map_or(&processor[..], |(_, name)| name);
+    Ok(format!("{}: {command} {flags}, on {model}", compiler.title()))
+}
+
 /// Compiles and loads a source, or loads what an earlier run has compiled; with notices for the user.
 pub(in crate::device) fn load(source: Source<'_>) -> Result<(Library, Vec<String>), DeviceError> {
     let compiler = Compiler::find()?;

@@ -1,0 +1,152 @@
+//! The folder of a run: what it holds, what becomes of what was there, and that a result can be made again from it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lbmc"));
+    command.arg("run").args(arguments).current_dir(folder).output().expect("lbmc starts")
+}
+
+fn works(folder: &Path, arguments: &[&str]) {
+    let output = run(folder, arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn summary(folder: &Path) -> Value {
+    let text = std::fs::read_to_string(folder.join("summary.json")).expect("a summary");
+    serde_json::from_str(&text).expect("JSON")
+}
+
+/// The files of a folder by their names; the summary without what tells of time.
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let read = |path: PathBuf| {
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        let mut bytes = std::fs::read(&path).expect("readable");
+        if name == "summary.json" {
+            let mut summary = summary(folder);
+            for key in ["seconds", "mlups", "fraction_of_copy", "copy_bandwidth", "phases"] {
+                summary.as_object_mut().expect("an object").remove(key);
+            }
+            bytes = summary.to_string().into_bytes();
+        }
+        (name, bytes)
+    };
+    std::fs::read_dir(folder).expect("a folder").map(|entry| read(entry.expect("an entry").path())).collect()
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("lbmc lies in the workspace").to_path_buf()
+}
+
+const CASE: &str = r#"
+spec = "methods/mine.lbm"
+target = "cpu"
+[domain]
+size = [24, 16, 12]
+[fluid]
+re = 10
+velocity = 0.05
+length = 8
+[faces]
+left = { rule = "moving_wall", velocity = ["0.05 * 4 * y * (ly - y) / ly^2", 0, 0] }
+right = { rule = "anti_bounce_back", density = 1 }
+others = "free_slip"
+[[solids]]
+shape = "stl"
+file = "shapes/body.stl"
+centre = [10, 8, 6]
+scale = 5
+rule = "bounce_back"
+[stop]
+steps = 30
+[output]
+directory = "out"
+profiles = true
+picture = true
+vtk = true
+every = 10
+series = 5
+forces = 5
+"#;
+
+/// A folder with the case, its own method with a module, and a surface.
+fn folder() -> tempfile::TempDir {
+    let here = tempfile::tempdir().expect("a temporary folder");
+    let put = |name: &str, text: String| std::fs::write(here.path().join(name), text).expect("written");
+    for name in ["methods", "shapes"] {
+        std::fs::create_dir(here.path().join(name)).expect("a folder");
+    }
+    let shipped = |name: &str| std::fs::read_to_string(root().join("specs").join(name)).expect("shipped");
+    let spec = shipped("d3q19_bgk.lbm");
+    assert!(spec.contains("use equilibria::quadratic;"));
+    put("methods/mine.lbm", spec.replace("use equilibria::quadratic;", "use own::quadratic;"));
+    put("methods/own.lbm", shipped("prelude/equilibria.lbm"));
+    let [a, b, c, d] = ["0 0 0", "1 0 0", "0 1 0", "0 0 1"];
+    let facets = [[a, c, b], [a, b, d], [b, c, d], [a, d, c]].map(|[a, b, c]| {
+        format!("facet normal 0 0 0\nouter loop\nvertex {a}\nvertex {b}\nvertex {c}\nendloop\nendfacet\n")
+    });
+    put("shapes/body.stl", format!("solid body\n{}endsolid body\n", facets.concat()));
+    put("flow.toml", CASE.to_string());
+    here
+}
+
+#[test]
+fn a_result_can_be_made_again_from_its_folder_alone() {
+    let here = folder();
+    works(here.path(), &["flow.toml", "--set", "re=20", "--set", "stop.steps=20", "--set", "precision=f64"]);
+    let out = here.path().join("out");
+    let made = files(&out);
+    for name in ["case.toml", "mine.lbm", "own.lbm", "body.stl", "summary.json", "forces.csv", "velocity.png"] {
+        assert!(made.contains_key(name), "{name}");
+    }
+    let summary = summary(&out);
+    assert_eq!(summary["inputs"], serde_json::json!(["case.toml", "mine.lbm", "own.lbm", "body.stl"]));
+    assert_eq!((&summary["status"], &summary["steps"]), (&"completed".into(), &20.into()));
+    assert!(summary["compiler"].as_str().is_some_and(|text| text.contains("-O3")), "{}", summary["compiler"]);
+
+    // Elsewhere, where nothing else is.
+    let elsewhere = tempfile::tempdir().expect("a temporary folder");
+    std::fs::rename(&out, elsewhere.path().join("archive")).expect("moved");
+    works(elsewhere.path(), &["archive/case.toml", "--out", "again"]);
+    let again = files(&elsewhere.path().join("again"));
+    assert_eq!(again.keys().collect::<Vec<_>>(), made.keys().collect::<Vec<_>>());
+    let differ: Vec<&String> = made.keys().filter(|name| made[*name] != again[*name]).collect();
+    assert!(differ.is_empty(), "{differ:?}");
+    // In its own place too.
+    works(elsewhere.path(), &["again/case.toml", "--out", "again"]);
+    assert!(files(&elsewhere.path().join("again")) == made);
+}
+
+#[test]
+fn a_run_that_fails_leaves_no_results_of_the_one_before_and_says_so() {
+    let here = folder();
+    let out = here.path().join("out");
+    works(here.path(), &["flow.toml"]);
+    std::fs::write(out.join("notes.txt"), "mine").expect("written");
+    let before = files(&out);
+    let blown_up = ["flow.toml", "--set", "omega=1.9999", "--set", "start.velocity=[\"0.4*sin(9*y)\", 0, 0]"];
+    let output = run(here.path(), &[&blown_up[..], &["--set", "stop.steps=2000", "--set", "output.every=7"]].concat());
+    assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stdout));
+    let failed = summary(&out);
+    assert_eq!((&failed["status"], &failed["error"]["code"]), (&"failed".into(), &"C0701".into()), "{failed}");
+    assert!(failed["error"]["message"].as_str().is_some_and(|text| text.contains("not finite")), "{failed}");
+    assert_eq!(failed["omega"], 1.9999);
+    let left = files(&out);
+    for name in ["velocity.png", "profile_x.csv", "fields_00000010.vti"] {
+        assert!(before.contains_key(name) && !left.contains_key(name), "{name}");
+    }
+    let listed = |summary: &Value, key: &str| -> Vec<String> {
+        serde_json::from_value(summary[key].clone()).expect("a list of names")
+    };
+    let mut expected = [listed(&failed, "files"), listed(&failed, "inputs")].concat();
+    expected.extend(["summary.json".into(), "notes.txt".into()]);
+    expected.sort();
+    assert_eq!(left.keys().cloned().collect::<Vec<_>>(), expected);
+    // And the other way round.
+    works(here.path(), &["flow.toml"]);
+    assert!(files(&out) == before);
+}
