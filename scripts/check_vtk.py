@@ -24,11 +24,11 @@ from vtkmodules.vtkFiltersVerdict import vtkCellSizeFilter
 from vtkmodules.vtkIOHDF import vtkHDFReader
 from vtkmodules.vtkIOXML import vtkXMLImageDataReader, vtkXMLUnstructuredGridReader
 
-# Set in `vtkGhostType` where finer cells lie over one (vtkDataSetAttributes).
-REFINED = 8
+# Set in `vtkGhostType` where finer cells lie over one, and where a cell is hidden (vtkDataSetAttributes).
+REFINED, HIDDEN = 8, 32
 
 # Columns of a table of cells.
-LEVEL, VOLUME, X, Y, Z, DENSITY = range(6)
+LEVEL, VOLUME, X, Y, Z, DENSITY, SOLID = range(7)
 
 PLANE = """
 spec = "d2q9_bgk"
@@ -107,11 +107,35 @@ threshold = 0.006
 every = 2
 """
 
+# A circle, in space a ball: centre and radius.
+BODY = (12.3, 8.2, 6.1, 4.4)
+
+CIRCLE = """
+[[solids]]
+shape = "cylinder"
+centre = [12.3, 8.2]
+radius = 4.4
+rule = "bounce_back"
+"""
+
+BALL = """
+[[solids]]
+shape = "sphere"
+centre = [12.3, 8.2, 6.1]
+radius = 4.4
+rule = "bounce_back"
+"""
+
 # A grid that could be refined and is not.
 UNREFINED = """
 [refinement]
 finest = 1
 level = "0"
+"""
+
+SOLID_LEVELS = """
+[refinement]
+finest = 1
 """
 
 # Name, case, dimension, density of the fluid; how the grid is refined and in which form it is written, all with the same cells.
@@ -123,6 +147,9 @@ CASES = [
     ("plane_adaptive", PLANE + FOLLOWS, 2, 1, [("", '"unstructured"'), ("", '"amr"')]),
     ("space_refined", SPACE + SPACE_BOXES, 3, 1, [("", '"unstructured"'), ("", '"amr"')]),
     ("space_adaptive", SPACE + FOLLOWS, 3, 1, [("", '"unstructured"'), ("", '"amr"')]),
+    ("plane_solid", PLANE + CIRCLE, 2, 1, [("", "true")]),
+    ("space_solid", SPACE + BALL, 3, 1, [("", "true")]),
+    ("plane_solid_refined", PLANE + SOLID_LEVELS + CIRCLE, 2, 1, [("", '"unstructured"'), ("", '"amr"')]),
     ("si", SI, 2, 998, [("", "true"), (UNREFINED, '"amr"')]),
     ("si_refined", SI + SI_LEVELS, 2, 998, [("", '"unstructured"'), ("", '"amr"')]),
 ]
@@ -173,12 +200,17 @@ def cells_of(data):
         volume = vtk_to_numpy(found.GetArray("Volume")) + vtk_to_numpy(found.GetArray("Area"))
         centre = vtk_to_numpy(centres.GetOutput().GetPoints().GetData()).astype(float)
         fields = grid.GetCellData()
-        density, velocity, levels, ghosts = map(fields.GetArray, ("density", "velocity", "level", "vtkGhostType"))
+        arrays = ("density", "velocity", "level", "vtkGhostType", "solid")
+        density, velocity, levels, ghosts, solid = map(fields.GetArray, arrays)
         if velocity.GetNumberOfComponents() != 3:
             sys.exit("the velocity is no vector")
         of_cells = np.broadcast_to(vtk_to_numpy(levels) if levels else level, volume.shape)
-        table = np.column_stack([of_cells, volume, centre, vtk_to_numpy(density), vtk_to_numpy(velocity)])
-        rows.append(table[(vtk_to_numpy(ghosts) & REFINED) == 0] if ghosts else table)
+        ghosts = vtk_to_numpy(ghosts) if ghosts else np.zeros(volume.shape, int)
+        solid = vtk_to_numpy(solid) if solid else np.zeros(volume.shape, int)
+        if ((ghosts & HIDDEN > 0) != (solid > 0)).any():
+            sys.exit("cells are hidden that are not solid, or solid ones are not")
+        table = np.column_stack([of_cells, volume, centre, vtk_to_numpy(density), solid, vtk_to_numpy(velocity)])
+        rows.append(table[(ghosts & REFINED) == 0])
     return np.concatenate(rows)
 
 
@@ -237,6 +269,10 @@ def check(lbmc, name, text, dim, density, form, folder):
         counts = [int((rows[:, LEVEL] == level).sum()) for level in range(int(rows[:, LEVEL].max()) + 1)]
         mass = float((rows[:, VOLUME] * rows[:, DENSITY]).sum())
         print(f"{name}/{file}: {data.GetClassName()}, cells {counts}, mass {mass:.9g}")
+    if "[[solids]]" in text:
+        away = (rows[:, [X, Y, Z][:dim]] - BODY[:dim]) ** 2
+        same(f"{name}: solid cells", [int(rows[:, SOLID].sum())], [int((away.sum(axis=1) < BODY[3] ** 2).sum())], 0)
+        same_rows(f"{name}: solid cells", rows[:, SOLID] > 0, away.sum(axis=1) < BODY[3] ** 2)
     expected = summary["mass_end"] * density * cell**dim
     same(f"{name}: cells", counts, summary["levels"][: len(counts)], 0)
     same(f"{name}: mass", [mass / expected], [1.0], 1e-6 if summary["precision"] == "f32" else 1e-12)

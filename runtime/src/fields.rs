@@ -10,6 +10,7 @@ use crate::layout::{Layout, SlotId};
 use crate::mesh::forest::Leaf;
 use crate::mesh::{self, Cell, Grid};
 use crate::snapshot::{Component, Domain, Snapshot};
+use crate::solid::Solids;
 
 /// Slots that cross between device and host at a time.
 const SLOTS_AT_ONCE: usize = 4096;
@@ -223,6 +224,32 @@ pub fn gather(
         rest = later;
     }
     Ok(snapshot)
+}
+
+/// Which cells of a snapshot of these leaves are solid, in the order of its values; nothing if none is.
+pub fn solid_cells(snapshot: &Snapshot, side: [usize; 3], leaves: &[Leaf], solids: &Solids) -> Vec<bool> {
+    let masks: Vec<Option<Vec<bool>>> = leaves.par_iter().map(|leaf| solids.mask(leaf.block)).collect();
+    if masks.iter().all(Option::is_none) {
+        return vec![];
+    }
+    let cells: usize = side.iter().product();
+    let (size, uniform) = (snapshot.size(), snapshot.is_uniform());
+    let mut solid = vec![false; snapshot.blocks().len() * snapshot.block_cells()];
+    for (at, (leaf, mask)) in leaves.iter().zip(masks).enumerate() {
+        let Some(mask) = mask else { continue };
+        if !uniform {
+            solid[at * cells..][..cells].copy_from_slice(&mask);
+            continue;
+        }
+        for (cell, is_solid) in mask.into_iter().enumerate() {
+            let inside = [cell % side[0], cell / side[0] % side[1], cell / (side[0] * side[1])];
+            let place: [usize; 3] = std::array::from_fn(|axis| leaf.block.place[axis] * side[axis] + inside[axis]);
+            if (0..3).all(|axis| place[axis] < size[axis]) {
+                solid[snapshot.index(place[0], place[1], place[2])] = is_solid;
+            }
+        }
+    }
+    solid
 }
 
 #[cfg(test)]

@@ -34,8 +34,10 @@ pub struct Snapshot {
     pub step: u64,
     /// The domain.
     pub domain: Domain,
-    /// Fields, a component each.
+    /// Fields, a component each. Solid cells have density 1 and are at rest, which says nothing.
     pub components: Vec<Component>,
+    /// Which cells are solid, in the order of the values; empty where none is.
+    pub solid: Vec<bool>,
     block: [usize; 3],
     blocks: Vec<Block>,
     /// Position of a block in `blocks`.
@@ -57,7 +59,12 @@ impl Snapshot {
         components: Vec<Component>,
     ) -> Snapshot {
         let places = blocks.iter().zip(0..).map(|(block, at)| (*block, at)).collect();
-        Snapshot { step, domain, components, block, blocks, places }
+        Snapshot { step, domain, components, solid: vec![], block, blocks, places }
+    }
+
+    /// Bytes that its values take.
+    pub fn bytes(&self) -> usize {
+        self.components.iter().map(|component| size_of_val(&component.data[..])).sum::<usize>() + self.solid.len()
     }
 
     /// Number of axes.

@@ -547,7 +547,12 @@ impl Simulation {
     pub fn snapshot(&mut self) -> Result<Snapshot, StepError> {
         self.sample()?;
         let (domain, leaves) = (self.grid.domain(), self.grid.leaves()?);
-        Ok(fields::gather(&self.fields.macroscopic, self.manifest(), domain, leaves, self.step)?)
+        let mut snapshot = fields::gather(&self.fields.macroscopic, self.manifest(), domain, leaves, self.step)?;
+        if let Some(cutters) = &self.cutters {
+            let side = self.manifest().block.map(|side| side as usize);
+            snapshot.solid = fields::solid_cells(&snapshot, side, leaves, &cutters.solids);
+        }
+        Ok(snapshot)
     }
 
     /// Changes a parameter of the method from the next step on; finer levels follow.

@@ -49,6 +49,21 @@ impl Canvas {
         }
     }
 
+    /// Covers the rectangle between two corners, on whole pixels, with a colour, as much as `cover` says of a pixel by its middle.
+    pub(super) fn shade(&mut self, from: Pixel, to: Pixel, colour: Colour, cover: impl Fn(f64, f64) -> f32) {
+        for y in from.1.round() as usize..(to.1.round() as usize).min(self.height) {
+            for x in from.0.round() as usize..(to.0.round() as usize).min(self.width) {
+                let (x, y) = (x as f64 + 0.5, y as f64 + 0.5);
+                self.dab(x, y, cover(x, y), colour);
+            }
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn pixel(&self, x: usize, y: usize) -> Colour {
+        self.pixels[y * self.width + x]
+    }
+
     /// Draws lines of a width, none darker where they cross.
     pub(super) fn lines(&mut self, lines: &[Vec<Pixel>], width: f64, colour: Colour, opacity: f32) {
         let mut mask = self.mask((0.0, 0.0), (self.width as f64, self.height as f64));

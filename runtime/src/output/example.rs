@@ -3,9 +3,10 @@
 use lbm_bundle::{ABI, AtFace, Boundary, Direction, Layout, Manifest, Param, Populations, Real, Target, Transport};
 
 use super::summary::About;
-use crate::case::{Case, RawCase};
+use crate::case::{Case, RawCase, SolidBody};
 use crate::device::Device;
 use crate::snapshot::{Component, Domain, Snapshot};
+use crate::solid::{Shape, Solid};
 
 /// D2Q9 BGK as far as a case needs it.
 pub(super) fn manifest() -> Manifest {
@@ -44,7 +45,11 @@ pub(super) fn manifest() -> Manifest {
             doc: String::new(),
         }],
         fields: vec![],
-        boundaries: vec![rule("bounce_back", 0, vec![]), rule("moving_wall", 1, vec![velocity]), rule("free_slip", 2, vec![])],
+        boundaries: vec![
+            rule("bounce_back", 0, vec![]),
+            rule("moving_wall", 1, vec![velocity]),
+            rule("free_slip", 2, vec![]),
+        ],
         solid_rules: vec![0, 1],
         mirror_rules: vec![],
         one_level_rules: vec![],
@@ -53,6 +58,13 @@ pub(super) fn manifest() -> Manifest {
         kernels: vec![],
         viscosity: Transport { formula: "1/3*(1/omega - 1/2)".into(), rate: Some("omega".into()) },
     }
+}
+
+/// Puts a cylinder into a case.
+pub(super) fn put_cylinder(case: &mut Case, [x, y]: [f64; 2], radius: f64) {
+    let shape = Shape::Cylinder { centre: [x, y, 0.0], axis: [0.0, 0.0, 1.0], radius, length: None };
+    let solid = Solid { shape, rule: "bounce_back".into(), values: vec![], level: 0, shells: vec![] };
+    case.solids.push(SolidBody { solid, area: 2.0 * radius });
 }
 
 /// What ran.

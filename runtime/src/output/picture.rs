@@ -1,10 +1,12 @@
 //! Pictures of the velocity, its magnitude in colour with evenly spaced streamlines on top, of the vorticity's magnitude,
 //! and of scalars. On a refined grid the edges of its blocks are drawn over them.
 
+use rayon::prelude::*;
+
 use super::axes::{Area, FAINT, INK, PAPER};
 use super::canvas::{Align, Canvas, Pixel};
 use super::colours::{Colour, Map};
-use super::plane::{Plane, length, outlines};
+use super::plane::{Plane, Section, length, outlines};
 use super::profile::{cells, real_name};
 use super::streamlines::streamlines;
 use crate::case::{Case, Dimension};
@@ -19,6 +21,12 @@ const SEPARATION: f64 = 30.0;
 const ARROWS: f64 = 420.0;
 /// Share of the largest speed below which streamlines end: where an eddy is slower than round-off, they mean nothing.
 const STILL: f64 = 2e-5;
+
+/// Solids: a grey that no value has, and their outlines.
+const SOLID: Colour = [0.72, 0.72, 0.72];
+/// Points along a side of a pixel at which solids are looked for, and along a side of a tile in which they are at once.
+const POINTS: usize = 2;
+const TILE: usize = 16;
 
 /// Lines between blocks: seen on dark and on light colours.
 const OUTLINE: Colour = [0.62, 0.64, 0.68];
@@ -50,6 +58,7 @@ pub fn draw_velocity(case: &Case, snapshot: &Snapshot) -> Option<Canvas> {
     for (tip, heading) in lines.iter().flat_map(|line| arrows(line)) {
         canvas.polygon(&arrow(tip, heading), PAPER, 0.95);
     }
+    solids(&mut canvas, case, &cells);
     frame(&mut canvas, case, &plane, &cells);
     let (most, label) = if case.units.si {
         let most = fastest * case.units.scale(Dimension::VELOCITY);
@@ -69,6 +78,7 @@ pub fn draw_vorticity(case: &Case, snapshot: &Snapshot) -> Option<Canvas> {
     let plane = Plane::vorticity(case, snapshot)?;
     let most = plane.quantile(TOLD_APART);
     let (mut canvas, cells) = paint(case, snapshot, &plane, most);
+    solids(&mut canvas, case, &cells);
     frame(&mut canvas, case, &plane, &cells);
     let (most, label) = if case.units.si {
         (most / case.units.step, "vorticity / (1/s)")
@@ -86,6 +96,7 @@ pub fn draw_scalar(case: &Case, snapshot: &Snapshot, name: &str) -> Option<Canva
     let (plane, least) = Plane::scalar(case, snapshot, name)?;
     let range = plane.longest();
     let (mut canvas, cells) = paint(case, snapshot, &plane, range);
+    solids(&mut canvas, case, &cells);
     frame(&mut canvas, case, &plane, &cells);
     colour_bar(&mut canvas, cells, (least, least + range), name);
     Some(canvas)
@@ -117,6 +128,50 @@ fn paint(case: &Case, snapshot: &Snapshot, plane: &Plane, most: f64) -> (Canvas,
     }
     title(&mut canvas, case, snapshot);
     (canvas, cells)
+}
+
+/// Fills the solids in the plane and outlines them.
+fn solids(canvas: &mut Canvas, case: &Case, area: &Area) {
+    let Some(section) = Section::new(case) else { return };
+    let [width, height] = [area.to.0 - area.from.0, area.to.1 - area.from.1].map(|side| side.round() as usize * POINTS);
+    let spacing = 1.0 / POINTS as f64;
+    let pixel = |x: f64, y: f64| (area.from.0 + x * spacing, area.from.1 + y * spacing);
+    let place = |x: f64, y: f64| area.point(pixel(x, y));
+    // Rows of tiles; where no surface is near, all points of a tile are alike.
+    let tiles = |band: usize| {
+        let rows = band * TILE..((band + 1) * TILE).min(height);
+        let mut inside = vec![false; rows.len() * width];
+        for first in (0..width).step_by(TILE) {
+            let columns = first..(first + TILE).min(width);
+            let (one, other) =
+                (place(columns.start as f64, rows.start as f64), place(columns.end as f64, rows.end as f64));
+            let filled =
+                section.fills([one.0.min(other.0), one.1.min(other.1)], [one.0.max(other.0), one.1.max(other.1)]);
+            for (y, x) in rows.clone().flat_map(|y| columns.clone().map(move |x| (y, x))) {
+                let (at_x, at_y) = place(x as f64 + 0.5, y as f64 + 0.5);
+                inside[(y - rows.start) * width + x] = filled.unwrap_or_else(|| section.contains(at_x, at_y));
+            }
+        }
+        inside
+    };
+    let inside: Vec<bool> = (0..height.div_ceil(TILE)).into_par_iter().flat_map_iter(tiles).collect();
+    let is_solid = |x: usize, y: usize| x < width && y < height && inside[x + width * y];
+    canvas.shade(area.from, area.to, SOLID, |x, y| {
+        let (x, y) = (((x - area.from.0) as usize) * POINTS, ((y - area.from.1) as usize) * POINTS);
+        let points = (0..POINTS * POINTS).filter(|at| is_solid(x + at % POINTS, y + at / POINTS)).count();
+        points as f32 / (POINTS * POINTS) as f32
+    });
+    let mut edges: Vec<Vec<Pixel>> = vec![];
+    for (y, x) in (0..height).flat_map(|y| (0..width).map(move |x| (y, x))) {
+        let (left, top) = (x as f64, y as f64);
+        if x + 1 < width && is_solid(x, y) != is_solid(x + 1, y) {
+            edges.push(vec![pixel(left + 1.0, top), pixel(left + 1.0, top + 1.0)]);
+        }
+        if y + 1 < height && is_solid(x, y) != is_solid(x, y + 1) {
+            edges.push(vec![pixel(left, top + 1.0), pixel(left + 1.0, top + 1.0)]);
+        }
+    }
+    canvas.lines(&edges, 2.0, INK, 1.0);
 }
 
 /// Velocity in the plane at a position in pixels from the lower left corner.
@@ -248,6 +303,26 @@ mod tests {
         let (case, snapshot) = example::cavity(16);
         assert!(draw_scalar(&case, &snapshot, "rho").is_some());
         assert!(draw_scalar(&case, &snapshot, "phi").is_none());
+    }
+
+    #[test]
+    fn solids_are_filled_in_every_picture() {
+        let (mut case, snapshot) = example::cavity(32);
+        example::put_cylinder(&mut case, [16.0, 20.0], 5.0);
+        let scalar = |case: &Case, snapshot: &Snapshot| draw_scalar(case, snapshot, "rho");
+        for draw in [draw_velocity, draw_vorticity, scalar] {
+            let canvas = draw(&case, &snapshot).unwrap();
+            let pixel = |x: f64, y: f64| {
+                let scale = FIELD / 32.0;
+                canvas.pixel((MARGIN.left + x * scale) as usize, (MARGIN.top + (32.0 - y) * scale) as usize)
+            };
+            let is = |x: f64, y: f64, colour: Colour| pixel(x, y).iter().zip(colour).all(|(a, b)| (a - b).abs() < 1e-3);
+            for (x, y) in [(16.0, 20.0), (12.0, 21.0), (16.0, 24.5)] {
+                assert!(is(x, y, SOLID), "({x}, {y})");
+            }
+            assert!(is(21.0, 20.0, INK), "the outline");
+            assert!(!is(22.0, 20.0, SOLID));
+        }
     }
 
     #[test]

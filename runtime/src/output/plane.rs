@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use crate::case::{Case, Face};
 use crate::mesh::{Block, Cell};
 use crate::snapshot::Snapshot;
+use crate::solid::{Solid, Solids};
 use crate::velocity::Velocity;
 
 /// Cells along the longer side of the plane of a refined grid, at most, where the coarsest level has not more.
@@ -49,6 +50,8 @@ pub(super) struct Plane {
     nodes: [usize; 2],
     /// The vectors, index `x + nodes[0] * y`.
     vectors: Vec<[f64; 3]>,
+    /// Whether each node is in a solid, whose vector says nothing; empty where none is.
+    solid: Vec<bool>,
 }
 
 impl Plane {
@@ -72,8 +75,9 @@ impl Plane {
         let plane = |least: f64| Plane::new(case, snapshot, |at| [values[at] - least, 0.0, 0.0], |_, _, _| None);
         let raw = plane(0.0);
         let [width, height] = raw.nodes.map(|nodes| nodes - 2);
-        let centres = (0..width * height).map(|at| raw.vectors[at % width + 1 + raw.nodes[0] * (at / width + 1)][0]);
-        let least = centres.fold(f64::INFINITY, f64::min);
+        let centres = (0..width * height).map(|at| at % width + 1 + raw.nodes[0] * (at / width + 1));
+        let fluid = centres.filter(|at| raw.is_fluid(*at)).map(|at| raw.vectors[at][0]);
+        let least = fluid.reduce(f64::min).unwrap_or(0.0);
         Some((plane(least), least))
     }
 
@@ -134,7 +138,29 @@ impl Plane {
             vectors[x] = edge(1, false, x, first, last);
             vectors[x + nodes[0] * (height + 1)] = edge(1, true, x, last, first);
         }
-        Plane { axes: cut.axes, extent: cut.axes.map(|axis| case.size[axis] as f64), scale, nodes, vectors }
+        let mut plane = Plane {
+            axes: cut.axes,
+            extent: cut.axes.map(|axis| case.size[axis] as f64),
+            scale,
+            nodes,
+            vectors,
+            solid: vec![],
+        };
+        if let Some(section) = Section::new(case) {
+            let centre = |at: usize| (at as f64 - 0.5) / scale;
+            let node = |at: usize| section.contains(centre(at % nodes[0]), centre(at / nodes[0]));
+            plane.solid = (0..plane.vectors.len()).into_par_iter().map(node).collect();
+        }
+        plane
+    }
+
+    fn is_fluid(&self, node: usize) -> bool {
+        self.solid.is_empty() || !self.solid[node]
+    }
+
+    /// Lengths of the vectors in the fluid.
+    fn lengths(&self) -> impl Iterator<Item = f64> {
+        (0..self.vectors.len()).filter(|at| self.is_fluid(*at)).map(|at| length(self.vectors[at]))
     }
 
     /// The vector at a point, in cells of the coarsest level from the lower left corner; outside, that of the nearest edge.
@@ -153,12 +179,15 @@ impl Plane {
 
     /// The length of the longest vector at a node.
     pub(super) fn longest(&self) -> f64 {
-        self.vectors.iter().map(|vector| length(*vector)).fold(0.0, f64::max)
+        self.lengths().fold(0.0, f64::max)
     }
 
     /// The length that a share of the vectors does not exceed.
     pub(super) fn quantile(&self, share: f64) -> f64 {
-        let mut lengths: Vec<f64> = self.vectors.iter().map(|vector| length(*vector)).collect();
+        let mut lengths: Vec<f64> = self.lengths().collect();
+        if lengths.is_empty() {
+            return 0.0;
+        }
         let at = (share * (lengths.len() - 1) as f64).ceil() as usize;
         *lengths.select_nth_unstable_by(at, f64::total_cmp).1
     }
@@ -175,6 +204,39 @@ impl Plane {
             let below = ((at - 0.5) as usize).min(cells - 1);
             (below + 1, at - 0.5 - below as f64)
         }
+    }
+}
+
+/// The solids of a case where the plane cuts them.
+pub(super) struct Section {
+    cut: Cut,
+    dim: usize,
+    solids: Solids,
+}
+
+impl Section {
+    /// `None` where the case has no solids.
+    pub(super) fn new(case: &Case) -> Option<Section> {
+        let solids: Vec<Solid> = case.solids.iter().map(|body| body.solid.clone()).collect();
+        let block = case.block.map(|side| side as usize);
+        let all = || Solids::new(&solids, case.dim, case.size, block, case.periodic);
+        (!solids.is_empty()).then(|| Section { cut: Cut::new(case), dim: case.dim, solids: all() })
+    }
+
+    fn point(&self, x: f64, y: f64) -> [f64; 3] {
+        let mut point = [self.cut.at; 3];
+        (point[self.cut.axes[0]], point[self.cut.axes[1]]) = (x, y);
+        std::array::from_fn(|axis| if axis < self.dim { point[axis] } else { 0.0 })
+    }
+
+    /// Whether a point of the plane, in cells of the coarsest level, is inside a solid.
+    pub(super) fn contains(&self, x: f64, y: f64) -> bool {
+        self.solids.at(self.point(x, y)).is_some()
+    }
+
+    /// Whether a rectangle is inside solids or outside of all, if it is not both.
+    pub(super) fn fills(&self, low: [f64; 2], high: [f64; 2]) -> Option<bool> {
+        self.solids.fills(self.point(low[0], low[1]), self.point(high[0], high[1]))
     }
 }
 
@@ -227,9 +289,9 @@ pub(super) fn length(vector: [f64; 3]) -> f64 {
 mod tests {
     use super::*;
     use crate::case::Slice;
-    use lbm_bundle::AtFace;
     use crate::output::example;
     use crate::snapshot::{Domain, tests};
+    use lbm_bundle::AtFace;
 
     #[test]
     fn the_plane_reaches_the_walls() {
@@ -322,6 +384,23 @@ mod tests {
         let on_it =
             |[x, y]: [f64; 2]| (x == 4.0 || x == 8.0 || y == 4.0 || y == 8.0) && x.min(y) >= 4.0 && x.max(y) <= 8.0;
         assert!(jumps.into_iter().flatten().all(on_it));
+    }
+
+    #[test]
+    fn what_solids_hold_does_not_count() {
+        let (mut case, mut snapshot) = example::cavity(32);
+        example::put_cylinder(&mut case, [16.0, 16.0], 4.0);
+        snapshot.components[1].data[16 + 32 * 16] = 9.0;
+        let scalar = snapshot.components[0].data.iter().map(|_| 2.0).collect();
+        snapshot.components.push(crate::snapshot::Component { name: "phi".into(), data: scalar });
+        snapshot.components[3].data[16 + 32 * 16] = -5.0;
+        assert!((Plane::velocity(&case, &snapshot).unwrap().longest() - 0.1).abs() < 1e-12);
+        assert_eq!(Plane::scalar(&case, &snapshot, "phi").unwrap().1, 2.0);
+        let section = Section::new(&case).unwrap();
+        assert!(section.contains(13.0, 17.0) && !section.contains(12.0, 12.0));
+        assert_eq!(section.fills([15.0, 15.0], [17.0, 17.0]), Some(true));
+        assert_eq!(section.fills([1.0, 1.0], [2.0, 30.0]), Some(false));
+        assert_eq!(section.fills([1.0, 1.0], [16.0, 16.0]), None);
     }
 
     #[test]

@@ -134,8 +134,74 @@ impl Solids {
             && (block.level >= level || (0..1 << self.dim).any(|octant| self.reaches(shape, far, level, part(octant))))
     }
 
+    /// Whether a box is inside solids (`Some(true)`), outside of all (`Some(false)`), or may have both.
+    pub fn fills(&self, low: Vector, high: Vector) -> Option<bool> {
+        let touches = |(_, shape): &&(usize, Shape)| {
+            let (from, to) = shape.bounds();
+            (0..self.dim).all(|axis| from[axis] <= high[axis] && to[axis] >= low[axis])
+        };
+        let (mut near, mut inside) = (false, false);
+        for (_, shape) in self.images.iter().filter(touches) {
+            match shape.near(low, high) {
+                true => near = true,
+                false => inside |= shape.contains(low),
+            }
+        }
+        if inside { Some(true) } else { (!near).then_some(false) }
+    }
+
+    /// Which cells of a block are solid, x fastest; `None` if none is. A cell is solid if its centre is.
+    pub fn mask(&self, block: Block) -> Option<Vec<bool>> {
+        let [width, height, depth] = self.block;
+        let centre = |at: [usize; 3]| -> Vector {
+            let size = 0.5f64.powi(block.level as i32);
+            let place = |axis: usize| ((block.place[axis] * self.block[axis] + at[axis]) as f64 + 0.5) * size;
+            [0, 1, 2].map(|axis| if axis < self.dim { place(axis) } else { 0.0 })
+        };
+        let cells = width * height * depth;
+        match self.fills(centre([0; 3]), centre([width - 1, height - 1, depth - 1])) {
+            Some(false) => None,
+            Some(true) => Some(vec![true; cells]),
+            None => {
+                let inside = |cell: usize| centre([cell % width, cell / width % height, cell / (width * height)]);
+                let mask: Vec<bool> = (0..cells).map(|cell| self.at(inside(cell)).is_some()).collect();
+                mask.contains(&true).then_some(mask)
+            }
+        }
+    }
+
     /// The solid whose inside a point is.
     pub fn at(&self, point: Vector) -> Option<usize> {
         self.images.iter().find(|(_, shape)| shape.contains(point)).map(|(number, _)| *number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mask_has_the_cells_whose_centres_are_inside() {
+        let solid = |shape: Shape| Solid { shape, rule: String::new(), values: vec![], level: 0, shells: vec![] };
+        let ball = Shape::Sphere { centre: [14.3, 9.0, 7.0], radius: 6.2 };
+        // Reaches across a periodic axis.
+        let slab = Shape::Box { from: [-1.0, 0.0, 0.0], to: [2.0, 16.0, 16.0] };
+        let solids = Solids::new(&[solid(ball), solid(slab)], 3, [24, 16, 16], [4; 3], [true, false, false]);
+        let mut seen = [false; 3];
+        for level in 0..2 {
+            for at in 0..(6 * 4 * 4) << (3 * level) {
+                let place = [at % (6 << level), at / (6 << level) % (4 << level), at / (24 << (2 * level))];
+                let mask = solids.mask(Block { level, place });
+                let centre = |cell: usize| {
+                    let inside = [cell % 4, cell / 4 % 4, cell / 16];
+                    [0, 1, 2].map(|axis| ((4 * place[axis] + inside[axis]) as f64 + 0.5) / f64::from(1 << level))
+                };
+                let expected: Vec<bool> = (0..64).map(|cell| solids.at(centre(cell)).is_some()).collect();
+                assert_eq!(mask.clone().unwrap_or_else(|| vec![false; 64]), expected, "{level} {place:?}");
+                let kind = mask.map_or(0, |mask| if mask.contains(&false) { 1 } else { 2 });
+                seen[kind] = true;
+            }
+        }
+        assert_eq!(seen, [true; 3], "blocks without, with some and with solid cells only");
     }
 }

@@ -13,7 +13,7 @@ use lbm_bundle::Real;
 use rayon::prelude::*;
 
 use super::hdf5::{self, Attribute, Group, Node, Type};
-use super::{Kind, kinds};
+use super::{HIDDEN, Kind, kinds};
 use crate::case::{Dimension, Units};
 use crate::mesh::{Block, Cell};
 use crate::snapshot::Snapshot;
@@ -65,6 +65,12 @@ pub fn write_amr(out: &mut dyn Write, snapshot: &Snapshot, units: &Units, real: 
             let shape = [cells as u64, 3][..if kind.components == 1 { 1 } else { 2 }].to_vec();
             let values = move |out: &mut dyn Write| write_field(out, snapshot, level, regions, kind, real);
             fields.add(&kind.name, Node::Data { ty, shape, values: Box::new(values) });
+        }
+        if !snapshot.solid.is_empty() {
+            for (name, value) in [("solid", 1), ("vtkGhostType", HIDDEN)] {
+                let values = move |out: &mut dyn Write| write_solid(out, snapshot, level, regions, value);
+                fields.add(name, Node::Data { ty: Type::U8, shape: vec![cells as u64], values: Box::new(values) });
+            }
         }
         let mut group = Group::default();
         group.attributes.push(reals("Spacing", [cell * 0.5f64.powi(level as i32); 3]));
@@ -118,6 +124,29 @@ fn write_field(
             let rows: Vec<Vec<u8>> = rows.into_par_iter().map(row).collect();
             rows.iter().try_for_each(|bytes| out.write_all(bytes))?;
         }
+    }
+    Ok(())
+}
+
+/// A value where a cell is solid, else 0, in the order of `write_field`. What is refined is blanked anyway.
+fn write_solid(
+    out: &mut dyn Write,
+    snapshot: &Snapshot,
+    level: usize,
+    regions: &[Region],
+    value: u8,
+) -> io::Result<()> {
+    for Region { from, to } in regions {
+        let (height, depth) = (to[1] - from[1], to[2] - from[2]);
+        let row = |row: usize| -> Vec<u8> {
+            let is_solid = |x: usize| {
+                let at = [x, from[1] + row % height, if snapshot.dim() == 2 { 0 } else { from[2] + row / height }];
+                snapshot.cover(Cell { level, at }).is_some_and(|(position, _)| snapshot.solid[position])
+            };
+            (from[0]..to[0]).map(|x| if is_solid(x) { value } else { 0 }).collect()
+        };
+        let rows: Vec<Vec<u8>> = (0..height * depth).into_par_iter().map(row).collect();
+        rows.iter().try_for_each(|bytes| out.write_all(bytes))?;
     }
     Ok(())
 }

@@ -16,6 +16,7 @@ const ALIGNED: u64 = 8;
 /// Type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Type {
+    U8,
     I32,
     F32,
     F64,
@@ -27,6 +28,7 @@ impl Type {
     /// Bytes of a value.
     pub(super) fn bytes(self) -> usize {
         match self {
+            Type::U8 => 1,
             Type::I32 | Type::F32 => 4,
             Type::F64 => 8,
             Type::Text(length) => length,
@@ -38,6 +40,7 @@ impl Type {
         let size = self.bytes() as u32;
         let (class, bits, properties): (u8, [u8; 3], Vec<u8>) = match self {
             // Signed.
+            Type::U8 => (0, [0, 0, 0], vec![0, 0, 8, 0]),
             Type::I32 => (0, [8, 0, 0], vec![0, 0, 32, 0]),
             // The first bit of the mantissa is implied; the place of the sign. Then offset and precision, place and size of
             // the exponent and of the mantissa, the bias.

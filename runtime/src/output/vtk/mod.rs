@@ -162,7 +162,11 @@ fn kinds<'a>(snapshot: &'a Snapshot, units: &Units) -> Vec<Kind<'a>> {
     kinds
 }
 
-/// The fields on all cells. On a refined grid each cell also tells its level.
+/// Set in `vtkGhostType` for a cell that readers hide (vtkDataSetAttributes).
+const HIDDEN: u8 = 32;
+
+/// The fields on all cells. On a refined grid each cell also tells its level; where there are solids, whether it is one, and
+/// those that are are hidden.
 fn arrays(snapshot: &Snapshot, units: &Units, real: Real) -> Vec<Array> {
     let array = |Kind { name, components, scale, parts }: Kind<'_>| {
         let value = |at: usize| parts.get(at % components).map_or(0.0, |part| part[at / components] * scale);
@@ -174,6 +178,12 @@ fn arrays(snapshot: &Snapshot, units: &Units, real: Real) -> Vec<Array> {
         let of_block = |block: &Block| std::iter::repeat_n(block.level as u8, snapshot.block_cells());
         let bytes = snapshot.blocks().iter().flat_map(of_block).collect();
         arrays.push(Array { name: "level".into(), components: 1, ty: "UInt8", bytes });
+    }
+    if !snapshot.solid.is_empty() {
+        for (name, value) in [("solid", 1), ("vtkGhostType", HIDDEN)] {
+            let bytes = snapshot.solid.iter().map(|solid| if *solid { value } else { 0 }).collect();
+            arrays.push(Array { name: name.into(), components: 1, ty: "UInt8", bytes });
+        }
     }
     arrays
 }
@@ -286,6 +296,23 @@ pub(super) mod tests {
             assert!(text.contains(&format!(r#"WholeExtent="{extent}" Origin="0 0 0" Spacing="0.5 0.5 0.5""#)));
             assert!(text.contains(r#"format="ascii">5</DataArray>"#), "20 steps of 0.25 s");
             assert!(text.contains(r#"<CellData Scalars="density" Vectors="velocity">"#));
+        }
+    }
+
+    #[test]
+    fn solid_cells_are_marked_and_hidden() {
+        let mut snapshot = snapshot(2);
+        let written = |snapshot: &Snapshot| {
+            let mut file = vec![];
+            write_image(&mut file, snapshot, &Units::LATTICE, Real::F32).unwrap();
+            file
+        };
+        assert!(!String::from_utf8_lossy(&written(&snapshot)).contains("vtkGhostType"));
+        snapshot.solid = (0..70 * 50).map(|cell| cell % 7 == 3).collect();
+        let file = written(&snapshot);
+        for (name, value) in [("solid", 1), ("vtkGhostType", 32)] {
+            let expected: Vec<u8> = snapshot.solid.iter().map(|solid| if *solid { value } else { 0 }).collect();
+            assert_eq!(read(&file, name), (1, expected), "{name}");
         }
     }
 
