@@ -1,10 +1,15 @@
-//! Forces on solids over time, as CSV and as a picture, and what they settle to: means, extremes and the Strouhal number.
+//! Forces on solids over time, as CSV and as a picture, and what they converge to: means, extremes and the Strouhal number.
+//!
+//! Means are those of the samples in a window, which is stated. Where the force across the flow is periodic, the window is the last
+//! periods that are alike. Elsewhere it is the longest of the last half, quarter, eighth, ... of the samples whose two halves have
+//! the same means; if there is none, it is the last half, and the force has not converged.
 //!
 //! The coefficient of a force along an axis is `2 F / (rho U^2 A)` with the density 1, the reference velocity U of the case and
 //! the reference area A of the solid. Drag is the force along x; across that, in two dimensions lift is the force along y. In three
 //! dimensions it depends on the body which of the others is lift and which the side force, so they go by their axes.
 
 use std::io::{self, Write};
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +29,12 @@ fn names(dim: usize) -> &'static [&'static str] {
 const ALIKE: f64 = 0.02;
 /// Periods that a periodic flow must have shown.
 const PERIODS: usize = 3;
+/// Samples of the shortest window.
+const FEWEST: usize = 8;
+/// How much the means of the halves of a window may differ where the force has converged, over the mean.
+const CONVERGED: f64 = 1e-4;
+/// A coefficient whose mean is smaller than this part of the drag's is measured by that.
+const SMALL: f64 = 1e-2;
 /// Swings of the force across the flow below this part of its mean and of the drag are noise, not periods.
 const NOISE: f64 = 1e-4;
 
@@ -41,17 +52,34 @@ struct Row {
     forces: Vec<[f64; 3]>,
 }
 
-/// A coefficient in the end.
+/// A coefficient in the end: over the samples in [`Settled::window`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settling {
-    /// Mean over the last periods, or the last value where nothing is periodic.
+    /// Arithmetic mean.
     pub mean: f64,
-    /// Least over the same time.
+    /// Least.
     pub min: f64,
-    /// Greatest over the same time.
+    /// Greatest.
     pub max: f64,
     /// Root mean square of what differs from the mean.
     pub rms: f64,
+    /// At the last step.
+    pub last: f64,
+}
+
+/// The samples that means are taken over.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Window {
+    /// Step of the first.
+    pub from_step: u64,
+    /// Step of the last.
+    pub to_step: u64,
+    /// Time of the first, in L/U.
+    pub from_time: f64,
+    /// Time of the last, in L/U.
+    pub to_time: f64,
+    /// How many.
+    pub samples: usize,
 }
 
 /// The force on a solid in the end.
@@ -61,6 +89,13 @@ pub struct Settled {
     pub solid: usize,
     /// Reference area in units of cells of the coarsest level, in two dimensions a length.
     pub area: f64,
+    /// What the coefficients are means over; none where nothing sets a velocity.
+    pub window: Option<Window>,
+    /// Whether the force has converged: it is periodic, or the means over both halves of the window are the same.
+    pub converged: bool,
+    /// Largest difference of the means over both halves of the window, over the mean, where the force is not periodic; over a
+    /// hundredth of the drag's where the mean is smaller. None for a single sample.
+    pub drift: Option<f64>,
     /// Coefficient of the force along x; none where nothing sets a velocity.
     pub drag: Option<Settling>,
     /// In two dimensions, coefficient of the force along y.
@@ -91,9 +126,18 @@ impl Settled {
             each.collect()
         };
         let name = format!("solid {}", self.solid);
+        let window = self.window.as_ref().map_or(String::new(), |window| match window.samples {
+            1 => format!("a single sample, of step {}", window.to_step),
+            many => format!("mean of {many} samples, steps {} to {}", window.from_step, window.to_step),
+        });
+        let state = match self.drift {
+            _ if self.converged => String::new(),
+            Some(drift) => format!("; not converged: the means of its halves differ by {:.2} %", 100.0 * drift),
+            None => "; not converged".to_string(),
+        };
         match self.strouhal {
             Some(strouhal) => format!(
-                "{name}: drag coefficient {:.5} ({:.5} to {:.5}){}, Strouhal number {strouhal:.5}, over {} periods\n",
+                "{name}: drag coefficient {:.5} ({:.5} to {:.5}){}, Strouhal number {strouhal:.5}, over {} periods, {window}\n",
                 drag.mean,
                 drag.min,
                 drag.max,
@@ -101,7 +145,7 @@ impl Settled {
                 self.periods
             ),
             None => format!(
-                "{name}: drag coefficient {:.6}{}, at the last step: the force across the flow is not periodic\n",
+                "{name}: drag coefficient {:.6}{}, {window}{state}\n",
                 drag.mean,
                 across(&|of| format!("{:.6}", of.mean))
             ),
@@ -209,7 +253,7 @@ impl Forces {
         Chart { title: format!("{}{re}: forces", case.name), panels }.draw()
     }
 
-    /// What the force on each solid settles to.
+    /// What the force on each solid converges to.
     pub fn settled(&self, case: &Case) -> Vec<Settled> {
         let of_solid = |solid: usize| {
             let curves: Vec<_> = (0..case.dim).map(|axis| self.curve(case, solid, axis)).collect();
@@ -220,38 +264,73 @@ impl Forces {
             let swings = curves[1..].iter().max_by(|one, other| height(one).total_cmp(&height(other)));
             let scale = curves[0].last().map_or(0.0, |point| point.1.abs());
             let periods = swings.map(|curve| periods(curve, scale)).unwrap_or_default();
-            let window = match (periods.first(), periods.last()) {
+            let length = match (periods.first(), periods.last()) {
                 (Some(first), Some(last)) => Some((first.begin, last.end)),
                 _ => None,
             };
-            let of = |axis: usize| settling(curves.get(axis)?, window);
+            let inside = |time: f64| curves[0].partition_point(|point| point.0 < time);
+            let (rows, drift) = match length {
+                Some((begin, end)) => (inside(begin)..inside(end), None),
+                None => converged(&curves),
+            };
+            let of = |axis: usize| settling(curves.get(axis)?, &rows);
+            let window = rows.clone().next_back().map(|last| Window {
+                from_step: self.rows[rows.start].step,
+                to_step: self.rows[last].step,
+                from_time: curves[0][rows.start].0,
+                to_time: curves[0][last].0,
+                samples: rows.len(),
+            });
             let (lift, cy) = if case.dim == 2 { (of(1), None) } else { (None, of(1)) };
             Settled {
                 solid: solid + 1,
                 area: case.solids[solid].area,
+                window,
+                converged: length.is_some() || drift.is_some_and(|drift| drift < CONVERGED),
+                drift,
                 drag: of(0),
                 lift,
                 cy,
                 cz: of(2),
                 periods: periods.len(),
                 // Times are over L/U already.
-                strouhal: window.map(|(begin, end)| periods.len() as f64 / (end - begin)),
+                strouhal: length.map(|(begin, end)| periods.len() as f64 / (end - begin)),
             }
         };
         (0..case.solids.len()).map(of_solid).collect()
     }
 }
 
-/// A curve from one time to another, or its last point.
-fn settling(curve: &[(f64, f64)], window: Option<(f64, f64)>) -> Option<Settling> {
+/// The samples that curves of the same times are averaged over where nothing is periodic, and how much the means of both halves
+/// differ, if there are two. The first curve is the drag.
+fn converged(curves: &[Vec<(f64, f64)>]) -> (Range<usize>, Option<f64>) {
+    let count = curves[0].len();
+    let mean = |curve: &[(f64, f64)]| curve.iter().map(|point| point.1).sum::<f64>() / curve.len() as f64;
+    let drift = |rows: &Range<usize>| {
+        let middle = rows.start + rows.len() / 2;
+        let of = |curve: &Vec<(f64, f64)>| {
+            let scale = mean(&curve[rows.clone()]).abs().max(SMALL * mean(&curves[0][rows.clone()]).abs());
+            let difference = (mean(&curve[middle..rows.end]) - mean(&curve[rows.start..middle])).abs();
+            if difference > 0.0 { difference / scale } else { 0.0 }
+        };
+        (rows.len() > 1).then(|| curves.iter().map(of).fold(0.0, f64::max))
+    };
+    let half = count / 2..count;
+    let windows = (1..).map(|power| count - (count >> power)..count).take_while(|rows| rows.len() >= FEWEST);
+    let found =
+        windows.map(|rows| (drift(&rows), rows)).find(|(drift, _)| drift.is_some_and(|drift| drift < CONVERGED));
+    let (drift, rows) = found.unwrap_or_else(|| (drift(&half), half));
+    (rows, drift)
+}
+
+/// A curve over some of its samples.
+fn settling(curve: &[(f64, f64)], rows: &Range<usize>) -> Option<Settling> {
     let last = curve.last()?.1;
-    let Some((begin, end)) = window else { return Some(Settling { mean: last, min: last, max: last, rms: 0.0 }) };
-    let inside: Vec<f64> =
-        curve.iter().filter(|point| begin <= point.0 && point.0 < end).map(|point| point.1).collect();
+    let inside: Vec<f64> = curve.get(rows.clone())?.iter().map(|point| point.1).collect();
     let mean = inside.iter().sum::<f64>() / inside.len() as f64;
     let square = inside.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / inside.len() as f64;
     let (min, max) = inside.iter().fold((f64::MAX, f64::MIN), |(min, max), value| (min.min(*value), max.max(*value)));
-    Some(Settling { mean, min, max, rms: square.sqrt() })
+    Some(Settling { mean, min, max, rms: square.sqrt(), last })
 }
 
 /// From one rise of a curve through its middle to the next.
@@ -309,15 +388,11 @@ fn periods(curve: &[(f64, f64)], scale: f64) -> Vec<Period> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case::SolidBody;
     use crate::output::example;
-    use crate::solid::{Shape, Solid};
 
     fn forces(lift: impl Fn(f64) -> f64) -> (Case, Forces) {
         let (mut case, _) = example::cavity(32);
-        let shape = Shape::Cylinder { centre: [16.0, 16.0, 0.0], axis: [0.0, 0.0, 1.0], radius: 4.0, length: None };
-        let solid = Solid { shape, rule: "bounce_back".into(), values: vec![], level: 0, shells: vec![] };
-        case.solids = vec![SolidBody { solid, area: 8.0 }];
+        example::put_cylinder(&mut case, [16.0, 16.0], 4.0);
         let unit = Forces::unit(&case, 0).unwrap();
         let (u, l) = scales(&case);
         let mut forces = Forces::default();
@@ -372,6 +447,38 @@ mod tests {
         for settled in [forces(decays), forces(constant), forces(rises)].map(|(case, forces)| forces.settled(&case)) {
             assert_eq!((settled[0].strouhal, settled[0].periods), (None, 0), "{settled:?}");
         }
+    }
+
+    #[test]
+    fn what_is_not_periodic_is_averaged_over_a_window_that_is_stated() {
+        // Towards a value: the longest window in which it has converged.
+        let (case, forces_in_time) = forces(|time| 0.2 - 0.3 * (-0.1 * time).exp());
+        let settled = &forces_in_time.settled(&case)[0];
+        let (window, lift) = (settled.window.as_ref().unwrap(), settled.lift.as_ref().unwrap());
+        assert!(settled.converged && settled.drift.is_some_and(|drift| drift < 1e-4), "{settled:?}");
+        assert!((lift.mean - 0.2).abs() < 2e-5 && lift.rms > 0.0 && lift.min < lift.max, "{settled:?}");
+        assert_eq!((window.to_step, window.samples), (39_980, ((39_980 - window.from_step) / 20 + 1) as usize));
+        assert!((window.to_time - 39_980.0 * 0.1 / 32.0).abs() < 1e-9, "{window:?}");
+        // A rise without end: the last half, and its halves differ.
+        let (case, forces_in_time) = forces(|time| 0.01 * time);
+        let settled = &forces_in_time.settled(&case)[0];
+        let (window, lift) = (settled.window.as_ref().unwrap(), settled.lift.as_ref().unwrap());
+        assert_eq!((settled.converged, window.from_step, window.samples), (false, 20_000, 1000));
+        let halves = 0.01 * 10_000.0 * 0.1 / 32.0;
+        assert!((settled.drift.unwrap() - halves / lift.mean).abs() < 1e-9, "{settled:?}");
+        assert!(settled.describe().contains("not converged: the means of its halves differ by 33"), "{settled:?}");
+    }
+
+    #[test]
+    fn a_single_sample_is_no_mean() {
+        let (case, mut forces) = forces(|_| 0.25);
+        forces.rows.truncate(1);
+        let settled = &forces.settled(&case)[0];
+        assert_eq!((settled.converged, settled.drift), (false, None), "{settled:?}");
+        assert_eq!(settled.window.as_ref().unwrap().samples, 1);
+        assert!(settled.describe().contains("a single sample, of step 0; not converged"), "{}", settled.describe());
+        forces.rows.clear();
+        assert_eq!(forces.settled(&case)[0].window, None);
     }
 
     #[test]
