@@ -13,8 +13,8 @@ use miette::Diagnostic;
 use thiserror::Error;
 
 use crate::bandwidth::copy_bandwidth;
-use crate::case::{Case, InputFile, Refinement};
-use crate::device::{Device, DeviceError};
+use crate::case::{Case, Dimension, InputFile, Refinement};
+use crate::device::{self, Device, DeviceError};
 use crate::fields::component_names;
 use crate::mesh::{self, Block};
 use crate::observe::{Look, NotFinite};
@@ -24,12 +24,19 @@ use crate::output::series::Decay;
 use crate::output::sink::OutputError;
 use crate::output::summary::{About, Carried, Measured, StopReason, Summary, bytes_per_update};
 use crate::restart::{self, Bits, Course, Identity, Restart, RestartError};
+use crate::snapshot::Snapshot;
 use crate::step::{Adaptations, FaceSpec, GridSpec, Phase, Simulation, StepError, Timings, WallSpec};
 
 /// Longest stretch between two looks at the progress line, in seconds.
 const STRETCH: f64 = 0.25;
-/// Looking for values that are no numbers takes at most this share of the time.
-const WATCH_SHARE: f64 = 0.02;
+/// Steps between two checks for values that are not finite, at least. A check reads all populations once, and writes and reads the
+/// fields: of D2Q9 15 values a cell, of D3Q19 27, of D3Q27 35. A step reads and writes 18, 38, 54. So a check takes at most the
+/// time of 0.85 steps, which is 0.4 % of 200; and where launches take longer than the work, [`CHECK_SHARE`] holds.
+const CHECK_EVERY: u64 = 200;
+/// Steps until the first check; then twice as many, up to [`CHECK_EVERY`], as many flows blow up soon.
+const FIRST_CHECK: u64 = 25;
+/// Share of the time that these checks take, at most, and share that copies of the fields take which they leave on the host.
+const CHECK_SHARE: f64 = 0.005;
 
 /// Why a run failed.
 #[derive(Debug, Error, Diagnostic)]
@@ -52,23 +59,27 @@ pub enum FlowError {
     Restart(#[from] RestartError),
     /// The flow blew up.
     #[error(
-        "the flow is not finite: `{}` at cell ({}, {}, {}){}, found at step {}; all was well at step {well}",
-        place.component, place.cell.at[0], place.cell.at[1], place.cell.at[2], of_level(place.cell.level), step
+        "the flow is not finite: `{}` at cell ({}, {}, {}){}, {position}; found at step {step}, all was well at step {well}",
+        place.component, place.cell.at[0], place.cell.at[1], place.cell.at[2], of_level(place.cell.level)
     )]
     #[diagnostic(
         code(C0701),
         help(
             "the grid is too coarse for this Reynolds number, or the velocity too high: lower `re` or the velocity, refine \
-             the grid, or take a more stable collision; the fields of that step are in `{folder}`"
+             the grid, or take a more stable collision; in `{folder}` are the fields of that step{before}"
         )
     )]
     NotFinite {
         /// Where.
         place: NotFinite,
+        /// The same in the units of the case.
+        position: String,
         /// When.
         step: u64,
         /// The last step at which every value was finite.
         well: u64,
+        /// What else there is to look at what led to it.
+        before: String,
         /// Where the output is.
         folder: String,
     },
@@ -105,6 +116,10 @@ struct Run<'a, 'r> {
     residual: Option<f64>,
     /// The last step at which every value was finite.
     well: u64,
+    /// Fields of a step not long before, if all was well then.
+    good: Good,
+    /// Step of the last restart file of this run.
+    saved: Option<u64>,
 }
 
 impl<'a, 'r> Run<'a, 'r> {
@@ -143,7 +158,8 @@ impl<'a, 'r> Run<'a, 'r> {
         if case.stop.steady.is_some() && flow.kept().is_none() {
             flow.keep()?;
         }
-        let mut run = Run { case, identity, recorder, flow, start, before, residual, well };
+        let mut run =
+            Run { case, identity, recorder, flow, start, before, residual, well, good: Good::default(), saved: None };
         if run.recorder.wants_forces(well) {
             run.forces()?;
         }
@@ -163,11 +179,16 @@ impl<'a, 'r> Run<'a, 'r> {
     fn follow(&mut self, look: Look) -> Result<(), FlowError> {
         let step = self.flow.step();
         if let Some(place) = look.not_finite {
-            self.recorder.broken(&self.flow.snapshot()?)?;
+            let broken = self.flow.snapshot()?;
+            self.recorder.broken(&broken, self.good.fields.as_ref())?;
             let folder = self.recorder.folder().display().to_string();
-            return Err(FlowError::NotFinite { place, step, well: self.well, folder });
+            let position = position(self.case, place.cell.centre());
+            return Err(FlowError::NotFinite { place, position, step, well: self.well, before: self.before(), folder });
         }
         self.well = step;
+        if self.good.is_due() {
+            self.good.take(|| self.flow.snapshot())?;
+        }
         if self.recorder.wants(step) {
             self.recorder.during(&self.flow.snapshot()?)?;
         }
@@ -176,6 +197,16 @@ impl<'a, 'r> Run<'a, 'r> {
             self.flow.keep()?;
         }
         if self.saves(step) { self.save() } else { Ok(()) }
+    }
+
+    /// In a message about a flow that is not finite: what there is of the time before.
+    fn before(&self) -> String {
+        let fields =
+            self.good.fields.as_ref().map(|good| format!(", and those of step {}, when all was well", good.step));
+        let restart = self.saved.map(|step| {
+            format!("; `--resume` goes on from step {step}, where `--set output.every=10` and the like show more of what led to it")
+        });
+        fields.into_iter().chain(restart).collect()
     }
 
     fn checks(&self, step: u64) -> bool {
@@ -201,8 +232,9 @@ impl<'a, 'r> Run<'a, 'r> {
     }
 
     /// Writes a restart file.
-    fn save(&self) -> Result<(), FlowError> {
+    fn save(&mut self) -> Result<(), FlowError> {
         let step = self.flow.step();
+        self.saved = Some(step);
         let course = Course {
             step,
             seconds: Bits(self.seconds()),
@@ -289,7 +321,7 @@ fn advance(
         stop: case.stop,
     };
     let mut progress = Progress::new(facts, false);
-    let mut watch = Watch::new();
+    let mut watch = Watch::new(run.flow.step());
     let mut stop = StopReason::Steps;
     let (mut told, mut told_all) = (false, false);
     while run.flow.step() < case.stop.steps {
@@ -301,7 +333,7 @@ fn advance(
             told_all = true;
             progress.say("note: the criterion asks for the finest level everywhere; a higher `refinement.threshold` leaves some coarse");
         }
-        run.flow.run(stretch(case, &run.flow))?;
+        run.flow.run(stretch(case, &run.flow).min(watch.next - run.flow.step()))?;
         let step = run.flow.step();
         run.recorder.reach(step);
         if run.recorder.wants_forces(step) {
@@ -309,8 +341,9 @@ fn advance(
         }
         let interrupted = control.is_interrupted();
         let due = run.checks(step) || run.saves(step) || run.recorder.wants(step) || step == case.stop.steps;
-        if due || interrupted || watch.due() {
+        if due || interrupted || step == watch.next {
             let look = watch.time(|| run.flow.look())?;
+            watch.plan(step, run.flow.timings().steps_per_second());
             if let Err(error) = run.follow(look) {
                 progress.finish();
                 return Err(error);
@@ -389,6 +422,9 @@ pub fn describe(summary: &Summary, folder: &Path) -> String {
             peak.dissipation, peak.time, published_peak.dissipation, published_peak.time,
         );
     }
+    if let Some(fluxes) = &summary.fluxes {
+        text += &fluxes.describe();
+    }
     for force in &summary.forces {
         text += &force.describe();
     }
@@ -449,26 +485,86 @@ fn stretch(case: &Case, flow: &Simulation) -> u64 {
     steps
 }
 
-/// When to look again for values that are no numbers.
+/// A point in cells of the coarsest level, in the units of the case.
+fn position(case: &Case, point: [f64; 3]) -> String {
+    let unit = if case.units.si { "m" } else { "cells" };
+    let along = |axis: usize| format!("{:.6}", point[axis] * case.units.scale(Dimension::LENGTH));
+    let point = (0..case.dim).map(along).collect::<Vec<_>>().join(", ");
+    format!("{} = ({point}) {unit}", &["x, y", "x, y, z"][case.dim - 2])
+}
+
+/// When to check again for values that are not finite.
 struct Watch {
-    looked: Instant,
+    /// The step of the next check.
+    next: u64,
+    /// Steps from the last to that.
+    every: u64,
     cost: Duration,
 }
 
 impl Watch {
-    fn new() -> Self {
-        Watch { looked: Instant::now(), cost: Duration::ZERO }
+    fn new(step: u64) -> Self {
+        Watch { next: step + FIRST_CHECK, every: FIRST_CHECK, cost: Duration::ZERO }
     }
 
-    fn due(&self) -> bool {
-        self.looked.elapsed().as_secs_f64() > (self.cost.as_secs_f64() / WATCH_SHARE).max(1.0)
+    /// The next check after one at a step, at a rate of so many steps per second.
+    fn plan(&mut self, step: u64, rate: f64) {
+        let least = (self.cost.as_secs_f64() * rate / CHECK_SHARE) as u64;
+        self.every = (2 * self.every).min(CHECK_EVERY.max(least));
+        self.next = step + self.every;
     }
 
     fn time<T>(&mut self, look: impl FnOnce() -> T) -> T {
         let before = Instant::now();
         let result = look();
-        self.looked = Instant::now();
         self.cost = before.elapsed();
         result
+    }
+}
+
+/// Fields of a step at which all was well, on the host: the last, or one not long before, as copies take time.
+#[derive(Default)]
+struct Good {
+    fields: Option<Snapshot>,
+    taken: Option<Instant>,
+    cost: Duration,
+}
+
+impl Good {
+    /// Whether a copy may be taken: the last was long ago, and there is memory for another beside it.
+    fn is_due(&self) -> bool {
+        let bytes = self.fields.as_ref().map_or(0, Snapshot::bytes);
+        self.taken.is_none_or(|taken| taken.elapsed().as_secs_f64() * CHECK_SHARE > self.cost.as_secs_f64())
+            && device::host_memory().is_none_or(|available| bytes < available / 4)
+    }
+
+    fn take<E>(&mut self, snapshot: impl FnOnce() -> Result<Snapshot, E>) -> Result<(), E> {
+        let before = Instant::now();
+        self.fields = Some(snapshot()?);
+        (self.cost, self.taken) = (before.elapsed(), Some(Instant::now()));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checks_take_a_share_of_the_time_and_are_not_more_often_than_their_bytes_allow() {
+        let checks = |cost: Duration, rate: f64| -> Vec<u64> {
+            let mut watch = Watch { cost, ..Watch::new(1000) };
+            let mut next = || {
+                let step = watch.next;
+                watch.plan(step, rate);
+                step - 1000
+            };
+            (0..12).map(|_| next()).collect()
+        };
+        // Where bytes rule: a check takes 0.8 steps.
+        assert_eq!(checks(Duration::from_millis(8), 100.0)[..6], [25, 75, 175, 375, 575, 775]);
+        // Where launches rule: 100 us a check, 200 000 steps a second.
+        let steps = checks(Duration::from_micros(100), 2e5);
+        assert_eq!(steps[11] - steps[10], 4000);
     }
 }

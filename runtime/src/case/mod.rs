@@ -106,10 +106,10 @@ pub use diag::{CODES, CaseError, Code, Diagnostic};
 pub use explain::Long;
 pub use formula::Formula;
 pub use read::RawCase;
-pub use record::{CASE, InputFile};
-pub(crate) use record::{is_plain, listed_inputs};
 #[cfg(test)]
 pub(crate) use record::heading;
+pub use record::{CASE, InputFile};
+pub(crate) use record::{is_plain, listed_inputs};
 pub use reference::{Curve, Moment, Reference, find as reference};
 pub use refinement::{Follow, RefinedBox, Refinement};
 pub use schema::keys;
@@ -169,14 +169,34 @@ impl Wall {
     /// Velocity in lattice units at a point of the face, in cells, where the flow beside it has the velocity `beside`; `None` where
     /// the rule leaves it to the flow.
     pub fn velocity_at(&self, point: [f64; 3], beside: [f64; 3]) -> Option<[f64; 3]> {
-        let prescribed = || {
-            let varying = self.formulas.iter().find(|(name, _)| name == "velocity")?;
-            Some(std::array::from_fn(|axis| varying.1.get(axis).map_or(0.0, |formula| formula.at(point))))
-        };
         match self.at_face {
             AtFace::Unknown => None,
-            AtFace::Prescribed => prescribed().or(self.velocity),
+            AtFace::Prescribed => self.stated_velocity(point).or(self.velocity),
             AtFace::Slip => Some(std::array::from_fn(|axis| if axis == self.face.axis { 0.0 } else { beside[axis] })),
+        }
+    }
+
+    /// The rule's parameter `velocity` at a point of the face, if it has one: what the case wants there, which the flow need not
+    /// have.
+    pub fn stated_velocity(&self, point: [f64; 3]) -> Option<[f64; 3]> {
+        if let Some((_, formulas)) = self.formulas.iter().find(|(name, _)| name == "velocity") {
+            return Some(std::array::from_fn(|axis| formulas.get(axis).map_or(0.0, |formula| formula.at(point))));
+        }
+        let (_, values) = self.values.iter().find(|(name, _)| name == "velocity")?;
+        Some(std::array::from_fn(|axis| values.get(axis).copied().unwrap_or(0.0)))
+    }
+
+    /// Whether the rule lets nothing through at a point of the face.
+    pub fn is_closed_at(&self, point: [f64; 3]) -> bool {
+        let still = |velocity: [f64; 3]| velocity[self.face.axis] == 0.0;
+        match self.at_face {
+            AtFace::Slip => true,
+            AtFace::Prescribed => self.stated_velocity(point).is_none_or(still),
+            // Rules of nodes that state a velocity, and walls at a distance.
+            AtFace::Unknown => match self.values.iter().any(|(name, _)| name == "density") {
+                true => false,
+                false => self.stated_velocity(point).is_some_and(still) || self.rule == "interpolated_bounce_back",
+            },
         }
     }
 }

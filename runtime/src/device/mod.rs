@@ -32,6 +32,11 @@ pub use buffer::{Buffer, Scalar};
 pub use cuda::Graph;
 pub use error::DeviceError;
 
+/// Bytes of the host's memory that can still be allocated, if the system says so.
+pub fn host_memory() -> Option<usize> {
+    host::memory_available()
+}
+
 /// What kernels run on. Cheap to clone; clones are the same device.
 #[derive(Clone)]
 pub struct Device {

@@ -12,6 +12,7 @@
 //! | [`plot`] | `profiles.png`: profiles and published points |
 //! | [`series`] | `series.csv`, `series.png`: energy, dissipation and the like over time, and how far from published ones |
 //! | [`forces`] | `forces.csv`, `forces.png`: forces on solids over time, and what they are like in the end |
+//! | [`flux`] | nothing of its own: what flows through open faces |
 //! | [`summary`] | `summary.json` |
 //! | [`progress`] | the terminal |
 
@@ -21,6 +22,7 @@ pub mod chart;
 mod colours;
 #[cfg(test)]
 mod example;
+pub mod flux;
 pub mod forces;
 pub mod picture;
 mod plane;
@@ -42,6 +44,7 @@ use serde::{Deserialize, Serialize};
 use crate::case::{Case, Dimension, InputFile, Reference, Vtk};
 use crate::restart::{self, Bits};
 use crate::snapshot::Snapshot;
+use flux::Fluxes;
 use forces::Forces;
 use profile::Profile;
 use series::Series;
@@ -163,13 +166,18 @@ impl<'a> Recorder<'a> {
         if self.wants_fields(snapshot.step) { self.fields(snapshot) } else { Ok(()) }
     }
 
-    /// Writes the fields of a snapshot that is not finite, and the series until then.
-    pub fn broken(&mut self, snapshot: &Snapshot) -> Result<(), OutputError> {
+    /// Writes the fields of a snapshot that is not finite, those of the last one that was, and the series until then.
+    pub fn broken(&mut self, snapshot: &Snapshot, good: Option<&Snapshot>) -> Result<(), OutputError> {
         if self.case.output.series.is_some() {
             self.series()?;
         }
         if self.case.output.forces.is_some() {
             self.write_forces()?;
+        }
+        // Frames are in the order of time, and those on the way may be later than the one that was kept.
+        let later = |good: &&Snapshot| self.frames.last().is_none_or(|(step, _)| *step < good.step);
+        if let Some(good) = good.filter(later) {
+            self.fields(good)?;
         }
         self.fields(snapshot)
     }
@@ -209,6 +217,7 @@ impl<'a> Recorder<'a> {
             self.write_forces()?;
             summary.forces = self.forces.settled(case);
         }
+        summary.fluxes = Fluxes::new(case, snapshot);
         if output.picture {
             let mut pictures = vec![
                 ("velocity".to_string(), picture::draw_velocity(case, snapshot)),

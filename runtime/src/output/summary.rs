@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use lbm_bundle::{Manifest, Real, Target};
 use serde::{Deserialize, Serialize};
 
+use super::flux::Fluxes;
 use super::forces::Settled;
 use super::profile::Comparison;
 use super::series::Decay;
@@ -215,6 +216,9 @@ pub struct Summary {
     /// Difference from a published series.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub decay: Option<Decay>,
+    /// What flows through open faces in the end.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub fluxes: Option<Fluxes>,
     /// The force on each solid in the end.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub forces: Vec<Settled>,
@@ -258,6 +262,7 @@ impl Summary {
             residual: measured.residual,
             compared: vec![],
             decay: None,
+            fluxes: None,
             forces: vec![],
             inputs: vec![],
             files: vec![],

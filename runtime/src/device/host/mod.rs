@@ -117,6 +117,14 @@ pub(super) struct Host {
     pool: rayon::ThreadPool,
 }
 
+/// Bytes of memory that programs may still take, if the system says so.
+pub(super) fn memory_available() -> Option<usize> {
+    let info = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = info.lines().find(|line| line.starts_with("MemAvailable:"))?;
+    let kibibytes: usize = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kibibytes * 1024)
+}
+
 impl Host {
     /// `threads` threads, 0 for one per core.
     pub(super) fn new(threads: usize) -> Result<Self, DeviceError> {
@@ -141,10 +149,7 @@ impl Host {
 
     /// What Linux believes can be allocated without swapping.
     pub(super) fn memory_available(&self) -> Option<usize> {
-        let info = std::fs::read_to_string("/proc/meminfo").ok()?;
-        let line = info.lines().find(|line| line.starts_with("MemAvailable:"))?;
-        let kibibytes: usize = line.split_whitespace().nth(1)?.parse().ok()?;
-        Some(kibibytes * 1024)
+        memory_available()
     }
 
     /// Runs the kernel on all threads; says what is wrong with the arguments if something is.
