@@ -94,6 +94,8 @@ pub struct Diagnostic {
     message: String,
     label: String,
     span: Span,
+    /// Further places of the same text.
+    also: Vec<Range<usize>>,
     help: Option<String>,
 }
 
@@ -126,8 +128,8 @@ impl miette::Diagnostic for Diagnostic {
         Some(&*self.span.source)
     }
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        let label = LabeledSpan::new_with_span(Some(self.label.clone()), self.span.range.clone());
-        Some(Box::new(std::iter::once(label)))
+        let label = |range: &Range<usize>| LabeledSpan::new_with_span(Some(self.label.clone()), range.clone());
+        Some(Box::new(std::iter::once(&self.span.range).chain(&self.also).map(label)))
     }
 }
 
@@ -173,7 +175,8 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// Notes that something at `span` is wrong; `label` stands at the caret. Returns `None` for the value that is lost.
+    /// Notes that something at `span` is wrong; `label` stands at the caret. What is wrong in the same way at several places of a
+    /// text is reported once, with all of them. Returns `None` for the value that is lost.
     pub(super) fn add<T>(
         &mut self,
         code: Code,
@@ -182,13 +185,19 @@ impl Report {
         label: impl Into<String>,
         help: impl Into<Option<String>>,
     ) -> Option<T> {
-        self.diagnostics.push(Diagnostic {
-            code,
-            message: message.into(),
-            label: label.into(),
-            span: span.clone(),
-            help: help.into(),
-        });
+        let (message, label) = (message.into(), label.into());
+        let same = |old: &&mut Diagnostic| {
+            let text = Arc::ptr_eq(&old.span.source, &span.source);
+            text && old.code.id == code.id && old.message == message && old.label == label
+        };
+        match self.diagnostics.iter_mut().find(same) {
+            Some(old) if old.span.range == span.range || old.also.contains(&span.range) => {}
+            Some(old) => old.also.push(span.range.clone()),
+            None => {
+                let (span, help) = (span.clone(), help.into());
+                self.diagnostics.push(Diagnostic { code, message, label, span, also: Vec::new(), help });
+            }
+        }
         None
     }
 
