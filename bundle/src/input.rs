@@ -20,6 +20,8 @@ pub struct Limit {
 impl Limit {
     /// A `.lbm` file: a method is a page, and unrolled by a program it has a few hundred thousand letters.
     pub const SPEC: Limit = Limit { what: "a spec", bytes: 1 << 20 };
+    /// A case file.
+    pub const CASE: Limit = Limit { what: "a case", bytes: 1 << 20 };
 }
 
 /// Why a file is not read.
@@ -104,6 +106,14 @@ pub fn bytes(path: &Path, limit: Limit) -> Result<Vec<u8>, ReadError> {
 /// The text of a regular file, at most `limit` bytes.
 pub fn text(path: &Path, limit: Limit) -> Result<String, ReadError> {
     utf8(bytes(path, limit)?, path)
+}
+
+/// The text of a regular file, at most `limit` bytes; none if nothing at all is there.
+pub fn text_if_there(path: &Path, limit: Limit) -> Option<Result<String, ReadError>> {
+    match std::fs::symlink_metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        _ => Some(text(path, limit)),
+    }
 }
 
 /// The text of a stream that messages call `name`, at most `limit` bytes: standard input.
@@ -223,6 +233,12 @@ mod tests {
         assert!(made.success());
         let found = bytes(&pipe.0, SMALL).unwrap_err().to_string();
         assert!(found.contains("it is a named pipe"), "{found}");
+    }
+
+    #[test]
+    fn what_is_not_there_is_no_error_where_that_is_asked() {
+        assert!(text_if_there(Path::new("/nonexistent.lbm"), SMALL).is_none());
+        assert!(text_if_there(Path::new("/dev/null"), SMALL).is_some_and(|text| text.is_err()));
     }
 
     #[test]

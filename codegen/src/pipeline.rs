@@ -6,11 +6,12 @@
 
 use std::fmt;
 
-use lbm_bundle::{Bundle, Cost, File, Layout, Manifest, Role};
-use lbm_dsl::expr::ExprId;
+use lbm_bundle::{Bundle, Cost, File, Layout, Manifest, Real, Role};
+use lbm_dsl::expr::{Expr, ExprId, Rational};
 use lbm_dsl::model::levels::{Coupling, Exchange, Stencil};
 use lbm_dsl::model::{Boundary, Model, Rule};
 use lbm_dsl::prove::{self, Findings};
+use num_traits::{ToPrimitive, Zero};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -83,10 +84,14 @@ pub enum CompileError {
     ThinBlock([u32; 3], String),
     /// The coupling of this name has ghosts, for which the sides of this block are too short.
     Ghosts([u32; 3], String, u32),
+    /// The stencil of this name samples cells so far away that this block is too small.
+    Reach([u32; 3], String, u64),
     /// These cells are no block for level jumps: an odd or too small side.
     JumpBlock([u32; 3]),
     /// No boundary rule of the method of this name fits surfaces of solids.
     NoSolidRule(String),
+    /// The kernel of this name has this constant, which the floating-point type does not hold.
+    Constant(String, String, Real),
     /// Simplification gave up.
     Simplify(SimplifyError),
 }
@@ -121,6 +126,13 @@ impl fmt::Display for CompileError {
                     "{block:?} is too small a block for the ghosts of `{coupling}`: every side must be at least {least}"
                 )
             }
+            Self::Reach(block, stencil, least) => {
+                write!(
+                    out,
+                    "{block:?} is too small a block for the stencil `{stencil}`: it samples cells so far away that"
+                )?;
+                write!(out, " every side must be at least {least}")
+            }
             Self::JumpBlock(block) => {
                 write!(
                     out,
@@ -130,6 +142,13 @@ impl fmt::Display for CompileError {
             }
             Self::NoSolidRule(spec) => {
                 write!(out, "{spec} has no boundary rule for solids: add one of links, such as `boundary bounce_back;`")
+            }
+            Self::Constant(kernel, value, real) => {
+                let [name, least, most] = match real {
+                    Real::F32 => ["f32", "1.2e-38", "3.4e38"],
+                    Real::F64 => ["f64", "2.2e-308", "1.8e308"],
+                };
+                write!(out, "`{kernel}` has the constant {value}; sizes of numbers in {name} go from {least} to {most}")
             }
             Self::Simplify(error) => error.fmt(out),
         }
@@ -238,6 +257,7 @@ impl Plans<'_> {
         check_block(self.model, options)?;
         check_coupling(self.model, options)?;
         check_solids(self.model, options)?;
+        self.check_constants(options.real)?;
         let [collide, init, macroscopic, walls @ ..] = &self.kernels[..] else {
             unreachable!("lower gives these kernels")
         };
@@ -278,6 +298,27 @@ pub fn files(bundles: &[Bundle]) -> Vec<File> {
 }
 
 impl Plans<'_> {
+    /// Refuses constants that a floating-point type would make infinite, zero or inexact beyond rounding.
+    fn check_constants(&self, real: Real) -> Result<(), CompileError> {
+        let Levels { packets, rescaled, stencils } = &self.levels;
+        let levels = packets.iter().chain(stencils).flatten().chain(rescaled.iter().flatten().flatten());
+        for kernel in self.kernels.iter().chain(levels).chain(self.solids.iter().flatten()) {
+            let dag = kernel.plan.dag();
+            let constants = dag.exprs().iter().filter_map(|(_, node)| match node {
+                Expr::Const(value) => Some(value),
+                _ => None,
+            });
+            if let Some(value) = constants.into_iter().find(|value| !holds(real, value)) {
+                let text = match value.to_f64() {
+                    Some(near) if near.is_normal() => format!("{near:e}"),
+                    _ => "beyond 1e308, or as small".into(),
+                };
+                return Err(CompileError::Constant(dag.name().into(), text, real));
+            }
+        }
+        Ok(())
+    }
+
     /// What crosses level jumps by the coupling of that position.
     fn jump(&self, coupling: usize) -> emit::Jump<'_> {
         let stencils = self.model.stencils().iter().zip(&self.levels.stencils);
@@ -307,6 +348,15 @@ impl Plans<'_> {
         };
         self.model.boundaries().iter().map(wall).collect()
     }
+}
+
+/// Whether a number is zero, or its size in the range of normal numbers of a type.
+fn holds(real: Real, value: &Rational) -> bool {
+    let (least, most) = match real {
+        Real::F32 => (f64::from(f32::MIN_POSITIVE), f64::from(f32::MAX)),
+        Real::F64 => (f64::MIN_POSITIVE, f64::MAX),
+    };
+    value.is_zero() || value.to_f64().is_some_and(|near| (least..=most).contains(&near.abs()))
 }
 
 fn values(outputs: &[Output]) -> Vec<ExprId> {
@@ -359,6 +409,18 @@ fn check_coupling(model: &Model, options: &Options) -> Result<(), CompileError> 
         let least = 2 * *layers as u32;
         if sides.iter().any(|side| *side < least) {
             return Err(CompileError::Ghosts(options.block, coupling.name().into(), least));
+        }
+    }
+    // Samples lie in blocks that touch the one of the cell at hand. A packet may be that of a cell that touches the block: from
+    // there it is one cell less.
+    let (stencils, beyond) = match coupling.exchange() {
+        Exchange::Packets { values } => (lower::levels::sampled(model, values), 1),
+        Exchange::Ghosts { stencil, .. } => (vec![*stencil], 0),
+    };
+    for stencil in stencils.into_iter().map(|at| &model.stencils()[at]) {
+        let least = stencil.reach() + beyond;
+        if sides.iter().any(|side| u64::from(*side) < least) {
+            return Err(CompileError::Reach(options.block, stencil.name().into(), least));
         }
     }
     Ok(())

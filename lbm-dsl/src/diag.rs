@@ -9,7 +9,7 @@ pub(crate) mod suggest;
 
 use std::fmt;
 
-use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, SourceCode};
+use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, Severity, SourceCode};
 
 pub use codes::Code;
 pub use long::Long;
@@ -96,6 +96,10 @@ impl std::error::Error for Diagnostic {}
 impl miette::Diagnostic for Diagnostic {
     fn code(&self) -> Option<Box<dyn fmt::Display + '_>> {
         Some(Box::new(self.code.code()))
+    }
+
+    fn severity(&self) -> Option<Severity> {
+        Some(if self.code.is_warning() { Severity::Warning } else { Severity::Error })
     }
 
     fn help(&self) -> Option<Box<dyn fmt::Display + '_>> {
@@ -193,6 +197,14 @@ impl Report {
 impl From<Diagnostic> for Report {
     fn from(diagnostic: Diagnostic) -> Self {
         Self { diagnostics: vec![diagnostic], more: 0 }
+    }
+}
+
+impl From<&[Diagnostic]> for Report {
+    fn from(diagnostics: &[Diagnostic]) -> Self {
+        let mut report = Report::new();
+        diagnostics.iter().for_each(|diagnostic| report.push(diagnostic.clone()));
+        report
     }
 }
 

@@ -61,15 +61,15 @@ pub fn compile_with(
     criterion: Option<&str>,
 ) -> Result<model::Model, diag::Report> {
     let mut ast = parse(source)?;
-    let offered = if rules.is_empty() { Vec::new() } else { shipped::rules(library) };
+    let offered = if rules.is_empty() { Vec::new() } else { shipped::rules(library)? };
     for (module, rule) in offered.iter().filter(|(_, rule)| rules.contains(&rule.as_str())) {
         ast.choose_boundary(module, rule);
     }
-    let offered = if coupling.is_none() { Vec::new() } else { shipped::couplings(library) };
+    let offered = if coupling.is_none() { Vec::new() } else { shipped::couplings(library)? };
     for (module, name) in offered.iter().filter(|(_, name)| coupling == Some(name)) {
         ast.choose_coupling(module, name);
     }
-    let offered = if criterion.is_none() { Vec::new() } else { shipped::criteria(library) };
+    let offered = if criterion.is_none() { Vec::new() } else { shipped::criteria(library)? };
     for (module, name) in offered.iter().filter(|(_, name)| criterion == Some(name)) {
         ast.choose_criterion(module, name);
     }

@@ -10,6 +10,7 @@ pub mod levels;
 
 use std::ops::Range;
 
+use crate::diag::Diagnostic;
 use crate::expr::{ExprId, Exprs, Pop, Rational};
 use crate::lattice::{Dir, Lattice};
 use crate::unit::Unit;
@@ -191,6 +192,7 @@ pub struct Model {
     pub(crate) stencils: Vec<levels::Stencil>,
     pub(crate) couplings: Vec<levels::Coupling>,
     pub(crate) criteria: Vec<Criterion>,
+    pub(crate) warnings: Vec<Diagnostic>,
 }
 
 impl Model {
@@ -277,5 +279,9 @@ impl Model {
     /// What a grid may follow.
     pub fn criteria(&self) -> &[Criterion] {
         &self.criteria
+    }
+    /// What is remarkable about its text, though it is valid.
+    pub fn warnings(&self) -> &[Diagnostic] {
+        &self.warnings
     }
 }

@@ -3,22 +3,22 @@
 //! In: nothing. After: their texts are inside the program, so that a name is enough to find one from any folder.
 
 use crate::ast::Item;
+use crate::diag::{Code, Diagnostic, Report};
 use crate::parser::parse;
-use crate::source::Source;
+use crate::source::{Source, Span};
 
 /// Where `use module::name;` finds its modules.
 pub trait Library {
-    /// The text of a module.
-    fn module(&self, name: &str) -> Option<String>;
+    /// The module of that name, if there is one; `Err` says why one that is there cannot be read.
+    fn module(&self, name: &str) -> Option<Result<Source, String>>;
     /// Names of all modules, for hints.
     fn names(&self) -> Vec<String> {
         Vec::new()
     }
 }
 
-/// The boundary rules of a library's modules: module and rule. A module that can't be parsed has none here; who uses it is
-/// told what is wrong with it.
-pub fn rules(library: &dyn Library) -> Vec<(String, String)> {
+/// The boundary rules of a library's modules: module and rule.
+pub fn rules(library: &dyn Library) -> Result<Vec<(String, String)>, Report> {
     items(library, |item| match item {
         Item::Boundary(def) => Some(&def.name.text),
         _ => None,
@@ -26,7 +26,7 @@ pub fn rules(library: &dyn Library) -> Vec<(String, String)> {
 }
 
 /// The couplings of a library's modules: module and coupling, as with [`rules`].
-pub fn couplings(library: &dyn Library) -> Vec<(String, String)> {
+pub fn couplings(library: &dyn Library) -> Result<Vec<(String, String)>, Report> {
     items(library, |item| match item {
         Item::Coupling(def) => Some(&def.name.text),
         _ => None,
@@ -34,21 +34,39 @@ pub fn couplings(library: &dyn Library) -> Vec<(String, String)> {
 }
 
 /// The criteria of a library's modules: module and criterion, as with [`rules`].
-pub fn criteria(library: &dyn Library) -> Vec<(String, String)> {
+pub fn criteria(library: &dyn Library) -> Result<Vec<(String, String)>, Report> {
     items(library, |item| match item {
         Item::Criterion(def) => Some(&def.function.name.text),
         _ => None,
     })
 }
 
-fn items(library: &dyn Library, name: impl Fn(&Item) -> Option<&String>) -> Vec<(String, String)> {
+fn items(library: &dyn Library, name: impl Fn(&Item) -> Option<&String>) -> Result<Vec<(String, String)>, Report> {
     let mut found = Vec::new();
     for module in library.names() {
-        let text = library.module(&module).unwrap_or_default();
-        let Ok(ast) = parse(&Source::new(&module, &text)) else { continue };
-        found.extend(ast.items.iter().filter_map(|item| Some((module.clone(), name(item)?.clone()))));
+        let source = match library.module(&module) {
+            None => continue,
+            Some(Ok(source)) => source,
+            Some(Err(why)) => {
+                let nowhere = Source::new(&format!("{module}.lbm"), "");
+                return Err(Diagnostic::new(Code::UnknownModule, &nowhere, Span::default(), why).into());
+            }
+        };
+        found.extend(parse(&source)?.items.iter().filter_map(|item| Some((module.clone(), name(item)?.clone()))));
     }
-    found
+    Ok(found)
+}
+
+/// Modules that a function finds beside a spec, then the shipped ones.
+pub struct Beside<R>(pub R);
+
+impl<R: Fn(&str) -> Option<Result<Source, String>>> Library for Beside<R> {
+    fn module(&self, name: &str) -> Option<Result<Source, String>> {
+        (self.0)(name).or_else(|| Prelude.module(name))
+    }
+    fn names(&self) -> Vec<String> {
+        Prelude.names()
+    }
 }
 
 /// The modules in `specs/prelude`.
@@ -56,8 +74,9 @@ fn items(library: &dyn Library, name: impl Fn(&Item) -> Option<&String>) -> Vec<
 pub struct Prelude;
 
 impl Library for Prelude {
-    fn module(&self, name: &str) -> Option<String> {
-        PRELUDE.iter().find(|(module, _)| *module == name).map(|(_, text)| text.to_string())
+    fn module(&self, name: &str) -> Option<Result<Source, String>> {
+        let (_, text) = PRELUDE.iter().find(|(module, _)| *module == name)?;
+        Some(Ok(Source::new(&format!("prelude/{name}.lbm"), text)))
     }
     fn names(&self) -> Vec<String> {
         PRELUDE.iter().map(|(module, _)| module.to_string()).collect()
@@ -110,6 +129,30 @@ mod tests {
     fn the_lists_are_the_folders() {
         assert_eq!(specs().map(|(name, _)| name).collect::<Vec<_>>(), stems(""));
         assert_eq!(Prelude.names(), stems("prelude"));
+    }
+
+    #[test]
+    fn modules_beside_a_spec_come_first_and_keep_their_names() {
+        let bgk = spec("d2q9_bgk").unwrap();
+        let compiled = |own: &'static str, text: Result<&'static str, &'static str>| {
+            let beside = |name: &str| {
+                let source = |text| Source::new(&format!("here/{own}.lbm"), text);
+                (name == own).then(|| text.map(source).map_err(String::from))
+            };
+            crate::compile(&Source::new("a.lbm", bgk), &Beside(beside))
+        };
+        let report = compiled("walls", Ok("boundary bounce_back {")).unwrap_err();
+        assert_eq!(report.diagnostics()[0].source().name(), "here/walls.lbm");
+        let report = compiled("walls", Err("can't read it")).unwrap_err();
+        assert_eq!(
+            (report.diagnostics()[0].code(), report.diagnostics()[0].label()),
+            (Code::UnknownModule, "can't read it")
+        );
+        assert_eq!(report.diagnostics()[0].source().name(), "a.lbm");
+        let (_, walls) = modules().find(|(name, _)| *name == "walls").unwrap();
+        let hidden = compiled("walls", Ok(walls)).unwrap();
+        assert_eq!(hidden.warnings().iter().map(|warning| warning.code()).collect::<Vec<_>>(), [Code::HidesShipped]);
+        assert!(compiled("other", Ok(walls)).unwrap().warnings().is_empty());
     }
 
     #[test]

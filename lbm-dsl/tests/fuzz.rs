@@ -99,6 +99,7 @@ fn text(kind: usize, random: &mut Random) -> String {
         0 => texts::bytes(random),
         1 => texts::tokens(random),
         2 => texts::statements(random),
+        3 => texts::around(random),
         _ => {
             let mut all: Vec<String> = shipped::specs().map(|(_, text)| text.into()).collect();
             all.push(everything());
@@ -110,7 +111,7 @@ fn text(kind: usize, random: &mut Random) -> String {
 #[test]
 fn random_texts_are_models_or_diagnostics() {
     let mut random = Random(2);
-    for (kind, rounds) in [(0, 2000), (1, 1000), (2, 300)] {
+    for (kind, rounds) in [(0, 2000), (1, 1000), (2, 300), (3, 300)] {
         let models = (0..rounds).filter(|_| try_out(&text(kind, &mut random))).count();
         assert!(models < rounds, "texts of kind {kind} are all models");
     }
@@ -125,7 +126,7 @@ fn for_long() {
     let mut random = Random(number("LBMC_FUZZ_SEED", 1));
     let (start, mut tried, mut models) = (Instant::now(), 0u64, 0u64);
     while start.elapsed() < end {
-        models += u64::from(try_out(&text(random.below(5), &mut random)));
+        models += u64::from(try_out(&text(random.below(6), &mut random)));
         tried += 1;
     }
     println!("{tried} texts, {models} of them models, in {:?}", start.elapsed());

@@ -1,12 +1,14 @@
 //! From a method's text to the module.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
+use lbm_bundle::input::{self, Limit};
 use lbm_bundle::{Layout, Target};
 use lbm_codegen::options::Options;
 use lbm_codegen::pipeline;
 use lbm_dsl::diag::{Diagnostic, Report};
-use lbm_dsl::shipped::{Library, Prelude};
+use lbm_dsl::shipped::Beside;
 use lbm_dsl::source::Source;
 use proc_macro::{Delimiter, Group, Ident, Literal, Span, TokenStream, TokenTree};
 
@@ -17,19 +19,24 @@ use crate::place::{self, Fault};
 pub fn module(input: Input) -> Result<TokenStream, Vec<Fault>> {
     let Input { head, name, real, spec } = input;
     let file = format!("{name}.lbm");
-    let (source, library, origin) = match spec {
-        Text::Here(group) => {
-            let source = Source::new(&file, &text(&group));
-            (source, Modules { folder: None }, Origin::Here(group))
-        }
+    let (source, origin) = match spec {
+        Text::Here(group) => (Source::new(&file, &text(&group)), Origin::Here(group)),
         Text::File(literal) => {
             let path = path(&literal)?;
-            let text = std::fs::read_to_string(&path)
+            let text = input::text(&path, Limit::SPEC)
                 .map_err(|error| vec![Fault::at(literal.span(), format!("{error}\nhelp: {FROM}"))])?;
-            let folder = path.parent().map(Path::to_path_buf);
-            (Source::new(&file, &text), Modules { folder }, Origin::File(literal.span(), path))
+            (Source::new(&file, &text), Origin::File(literal.span(), path))
         }
     };
+    // Modules beside a method's file, then the prelude's.
+    let read = RefCell::new(Vec::new());
+    let library = Beside(|name: &str| {
+        let path = origin.folder()?.join(format!("{name}.lbm"));
+        let text = input::text_if_there(&path, Limit::SPEC)?;
+        read.borrow_mut().push(path.clone());
+        let source = |text: String| Source::new(&path.display().to_string(), &text);
+        Some(text.map(source).map_err(|error| error.to_string()))
+    });
     let model = lbm_dsl::compile(&source, &library).map_err(|report| origin.faults(&source, &report))?;
     let options = Options {
         target: Target::Cuda,
@@ -48,9 +55,17 @@ pub fn module(input: Input) -> Result<TokenStream, Vec<Fault>> {
         "{}\n/// The kernels as CUDA C++, for NVRTC.\npub const CUDA: &str = {:?};\n",
         bindings.text, bundle.source.text
     );
+    // The compiler comes back here when one of these files has changed.
     if let Origin::File(_, path) = &origin {
-        // The compiler looks at the file again when it has changed.
-        text += &format!("const _: &str = include_str!({:?});\n", path.display().to_string());
+        read.borrow_mut().push(path.clone());
+    }
+    for path in read.take() {
+        text += &format!("const _: &[u8] = include_bytes!({:?});\n", path.display().to_string());
+    }
+    // A macro warns of something by using what is deprecated because of it.
+    for warning in model.warnings() {
+        let note = origin.message(&source, warning);
+        text += &format!("const _: () = {{\n#[deprecated(note = {note:?})]\nconst WARNING: () = ();\nWARNING\n}};\n");
     }
     let body: TokenStream = text.parse().expect("bindings are Rust");
     let allow: TokenStream =
@@ -85,22 +100,6 @@ fn path(literal: &Literal) -> Result<PathBuf, Vec<Fault>> {
     Ok(PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join(name))
 }
 
-/// Modules beside a method's file, then the prelude's.
-struct Modules {
-    folder: Option<PathBuf>,
-}
-
-impl Library for Modules {
-    fn module(&self, name: &str) -> Option<String> {
-        let own = self.folder.as_ref().map(|folder| folder.join(format!("{name}.lbm")));
-        own.and_then(|path| std::fs::read_to_string(path).ok()).or_else(|| Prelude.module(name))
-    }
-
-    fn names(&self) -> Vec<String> {
-        Prelude.names()
-    }
-}
-
 /// Where a text came from.
 enum Origin {
     Here(Group),
@@ -108,6 +107,24 @@ enum Origin {
 }
 
 impl Origin {
+    /// The folder of the method's file.
+    fn folder(&self) -> Option<&Path> {
+        match self {
+            Origin::Here(_) => None,
+            Origin::File(_, path) => path.parent(),
+        }
+    }
+
+    /// What is remarkable, and where.
+    fn message(&self, source: &Source, diagnostic: &Diagnostic) -> String {
+        let at = diagnostic.source().position(diagnostic.span().start);
+        let file = match self {
+            Origin::File(_, path) if diagnostic.source().name() == source.name() => path.display().to_string(),
+            _ => diagnostic.source().name().to_string(),
+        };
+        format!("{file}:{}:{}: {}", at.line, at.column, message(diagnostic))
+    }
+
     /// What is wrong, at its place in the program.
     fn faults(&self, source: &Source, report: &Report) -> Vec<Fault> {
         match self {
@@ -122,7 +139,8 @@ impl Origin {
     }
 }
 
-fn fault(group: &Group, spans: &[Span], source: &Source, diagnostic: &Diagnostic) -> Fault {
+/// Code, headline, label and hint.
+fn message(diagnostic: &Diagnostic) -> String {
     let code = diagnostic.code();
     let mut message = format!("{}: {}", code.code(), code.message());
     if !diagnostic.label().is_empty() {
@@ -131,6 +149,11 @@ fn fault(group: &Group, spans: &[Span], source: &Source, diagnostic: &Diagnostic
     if let Some(help) = miette::Diagnostic::help(diagnostic) {
         message += &format!("\nhelp: {help}");
     }
+    message
+}
+
+fn fault(group: &Group, spans: &[Span], source: &Source, diagnostic: &Diagnostic) -> Fault {
+    let message = message(diagnostic);
     if diagnostic.source().name() != source.name() {
         return Fault::at(group.span(), format!("{message}\nin module {}", diagnostic.source().name()));
     }

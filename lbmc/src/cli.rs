@@ -27,8 +27,8 @@ pub enum Command {
     Gen(Gen),
     /// Say what is proved about a method: laws, viscosity, where walls lie, linear stability.
     Check(Check),
-    /// List the shipped methods.
-    Specs,
+    /// List the shipped methods, or boundary rules.
+    Specs(Specs),
     /// Apply a method's collision to given populations.
     Eval(Eval),
     /// Run a flow from a case file.
@@ -117,6 +117,14 @@ pub struct Check {
     /// Draw the largest stable velocity over the rate.
     #[arg(long, requires = "stability", value_name = "FILE.png")]
     pub plot: Option<PathBuf>,
+}
+
+/// Arguments of `lbmc specs`.
+#[derive(Debug, Args)]
+pub struct Specs {
+    /// A table of the boundary rules instead: what each is for, its parameters, where the wall lies, what it costs.
+    #[arg(long)]
+    pub boundaries: bool,
 }
 
 /// Arguments of `lbmc eval`.

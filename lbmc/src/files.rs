@@ -3,11 +3,17 @@
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
+use lbm_bundle::input::{self, Limit, ReadError};
 use miette::{Report, Result, miette};
 
 /// The text of a file.
-pub fn read(path: &Path) -> Result<String> {
-    std::fs::read_to_string(path).map_err(|error| explain("read", path, &error))
+pub fn read(path: &Path, limit: Limit) -> Result<String> {
+    input::text(path, limit).map_err(|error| unreadable(&error))
+}
+
+/// Why a file is not read, and what to do.
+pub fn unreadable(error: &ReadError) -> Report {
+    miette!(code = "lbmc::file", help = error.help(), "{error}")
 }
 
 /// The bytes of a file, or why there are none.
@@ -43,7 +49,6 @@ fn explain(what: &str, path: &Path, error: &std::io::Error) -> Report {
         ErrorKind::NotFound => "check the path; folders in it must exist",
         ErrorKind::PermissionDenied => "choose a place where you may write, or change its permissions",
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free some space, or choose another place",
-        ErrorKind::InvalidData => "the file must be UTF-8 text",
         _ => "choose another place, or look at the file system",
     };
     miette!(code = "lbmc::file", help = help, "can't {what} `{}`: {error}", path.display())
@@ -59,7 +64,7 @@ mod tests {
         let path = folder.path().join("a.txt");
         write(&path, "old").unwrap();
         write(&path, "new").unwrap();
-        assert_eq!(read(&path).unwrap(), "new");
+        assert_eq!(read(&path, Limit::SPEC).unwrap(), "new");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
     }
 

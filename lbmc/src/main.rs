@@ -38,7 +38,7 @@ fn main() -> ExitCode {
         Command::Explain(args) => commands::explain(&args).map(done),
         Command::Gen(args) => commands::generate(&args).map(done),
         Command::Check(args) => commands::check(&args).map(done),
-        Command::Specs => commands::specs().map(done),
+        Command::Specs(args) => commands::specs(&args).map(done),
         Command::Eval(args) => commands::eval(&args).map(done),
         Command::Run(args) => commands::run(&args),
         Command::Bench(args) => commands::bench(&args).map(done),

@@ -1,15 +1,16 @@
-//! Finds a spec and the modules it uses: files first, then what is shipped, and says which.
+//! Finds a spec and the modules it uses: files first, then what is shipped.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use lbm_bundle::Bundle;
+use lbm_bundle::input::{self, Limit};
 use lbm_codegen::options::Options;
 use lbm_codegen::pipeline;
 use lbm_dsl::model::Model;
 use lbm_dsl::model::levels::Coupling;
-use lbm_dsl::shipped::{self, Library, Prelude};
+use lbm_dsl::shipped::{self, Beside, Library, Prelude};
 use lbm_dsl::source::Source;
 use lbm_runtime::case::InputFile;
 use miette::{Report, Result, miette};
@@ -20,67 +21,44 @@ use crate::files;
 /// A spec and where it came from.
 pub struct Spec {
     source: Source,
-    library: Modules,
-}
-
-/// Modules beside a spec's file, then the shipped ones.
-struct Modules {
+    /// The folder whose modules come before the shipped ones.
     folder: Option<PathBuf>,
-    /// Texts of those that were read from files, by name.
+    /// Texts of the modules that were read from there, by name.
     read: RefCell<BTreeMap<String, String>>,
-    /// Why a module that is there could not be read.
-    unreadable: RefCell<Option<Report>>,
-}
-
-impl Modules {
-    fn beside(folder: Option<PathBuf>) -> Modules {
-        Modules { folder, read: RefCell::default(), unreadable: RefCell::new(None) }
-    }
-}
-
-impl Library for Modules {
-    fn module(&self, name: &str) -> Option<String> {
-        let own = self.folder.as_ref().map(|folder| folder.join(format!("{name}.lbm")));
-        let Some(path) = own.filter(|path| path.exists()) else { return Prelude.module(name) };
-        match files::read(&path) {
-            Ok(text) => {
-                if Prelude.module(name).is_some() {
-                    eprintln!("note: using `{}` instead of the shipped module {name}", path.display());
-                }
-                self.read.borrow_mut().insert(name.to_string(), text.clone());
-                Some(text)
-            }
-            Err(report) => {
-                self.unreadable.replace(Some(report));
-                None
-            }
-        }
-    }
-    fn names(&self) -> Vec<String> {
-        Prelude.names()
-    }
 }
 
 impl Spec {
-    /// The spec in the file `name`; else the shipped one of that name, which is said on standard error.
+    fn new(source: Source, folder: Option<PathBuf>) -> Spec {
+        Spec { source, folder, read: RefCell::default() }
+    }
+
+    /// The spec in the file `name`; else the shipped one of that name.
     pub fn find(name: &str) -> Result<Spec> {
         let path = Path::new(name);
-        if path.is_file() {
-            let text = files::read(path)?;
-            let folder = path.parent().map(Path::to_path_buf);
-            return Ok(Spec { source: Source::new(name, &text), library: Modules::beside(folder) });
+        match shipped::spec(name) {
+            Some(text) if !path.is_file() => {
+                let stem = name.trim_end_matches(".lbm");
+                Ok(Spec::new(Source::new(&format!("{stem}.lbm"), text), None))
+            }
+            _ => {
+                let text = input::text_if_there(path, Limit::SPEC).ok_or_else(|| no_spec(name))?;
+                let text = text.map_err(|error| files::unreadable(&error))?;
+                Ok(Spec::new(Source::new(name, &text), path.parent().map(Path::to_path_buf)))
+            }
         }
-        if let Some(text) = shipped::spec(name) {
-            let stem = name.trim_end_matches(".lbm");
-            eprintln!("note: no file `{name}` here, using the shipped spec {stem}.lbm");
-            return Ok(Spec { source: Source::new(&format!("{stem}.lbm"), text), library: Modules::beside(None) });
-        }
-        let shipped: Vec<&str> = shipped::specs().map(|(name, _)| name).collect();
-        Err(miette!(
-            code = "lbmc::no_spec",
-            help = format!("shipped specs: {}", shipped.join(", ")),
-            "there is no file `{name}`, and no spec of that name is shipped"
-        ))
+    }
+
+    /// Modules beside the spec's file, then the shipped ones.
+    fn library(&self) -> impl Library {
+        Beside(|name: &str| {
+            let path = self.folder.as_ref()?.join(format!("{name}.lbm"));
+            let text = input::text_if_there(&path, Limit::SPEC)?;
+            let source = |text: String| {
+                self.read.borrow_mut().insert(name.to_string(), text.clone());
+                Source::new(&path.display().to_string(), &text)
+            };
+            Some(text.map(source).map_err(|error| error.to_string()))
+        })
     }
 
     /// Its text and those of the modules of its own that were used so far, as files that can lie together; its own is first.
@@ -91,7 +69,7 @@ impl Spec {
             name: format!("{name}.lbm"),
             bytes: text.as_bytes().to_vec(),
         };
-        std::iter::once(spec).chain(self.library.read.borrow().iter().map(module)).collect()
+        std::iter::once(spec).chain(self.read.borrow().iter().map(module)).collect()
     }
 
     /// Parses and checks it.
@@ -100,13 +78,13 @@ impl Spec {
     }
 
     /// Parses and checks it, with those of the named boundary rules, the coupling and the criterion that it lacks and the prelude
-    /// has.
+    /// has. What is remarkable about it is reported on standard error.
     pub fn model_with(&self, rules: &[&str], coupling: Option<&str>, criterion: Option<&str>) -> Result<Model> {
-        let model = lbm_dsl::compile_with(&self.source, &self.library, rules, coupling, criterion);
-        match self.library.unreadable.take() {
-            Some(report) => Err(report),
-            None => Ok(model?),
+        let model = lbm_dsl::compile_with(&self.source, &self.library(), rules, coupling, criterion)?;
+        for warning in model.warnings() {
+            eprintln!("{:?}", Report::new(warning.clone()));
         }
+        Ok(model)
     }
 
     /// Parses and checks it, with all the named boundary rules and the coupling, its own or the prelude's.
@@ -116,7 +94,7 @@ impl Spec {
         let own: Vec<&str> = model.boundaries().iter().map(|boundary| &boundary.name[..]).collect();
         let Some(unknown) = rules.iter().find(|rule| !own.contains(rule)) else { return Ok(model) };
         let own = own.iter().map(|name| name.to_string());
-        let all: BTreeSet<String> = own.chain(self.prelude_rules()).collect();
+        let all: BTreeSet<String> = own.chain(self.prelude_rules()?).collect();
         Err(miette!(
             code = "lbmc::no_rule",
             help = format!("rules: {}", all.into_iter().collect::<Vec<_>>().join(", ")),
@@ -126,16 +104,25 @@ impl Spec {
     }
 
     /// Names of the boundary rules of the prelude.
-    pub fn prelude_rules(&self) -> Vec<String> {
-        shipped::rules(&self.library).into_iter().map(|(_, rule)| rule).collect()
+    pub fn prelude_rules(&self) -> Result<Vec<String>> {
+        Ok(shipped::rules(&self.library())?.into_iter().map(|(_, rule)| rule).collect())
     }
+}
+
+fn no_spec(name: &str) -> Report {
+    let shipped: Vec<&str> = shipped::specs().map(|(name, _)| name).collect();
+    miette!(
+        code = "lbmc::no_spec",
+        help = format!("shipped specs: {}", shipped.join(", ")),
+        "there is no file `{name}`, and no spec of that name is shipped"
+    )
 }
 
 /// Position among the model's couplings of the one with that name.
 pub fn coupling(model: &Model, name: &str) -> Result<usize> {
     let is_it = |coupling: &Coupling| coupling.name() == name;
     model.couplings().iter().position(is_it).ok_or_else(|| {
-        let shipped = shipped::couplings(&Prelude).into_iter().map(|(_, name)| name);
+        let shipped = shipped::couplings(&Prelude).unwrap_or_default().into_iter().map(|(_, name)| name);
         let own = model.couplings().iter().map(|coupling| coupling.name().to_string());
         let all: BTreeSet<String> = own.chain(shipped).collect();
         miette!(

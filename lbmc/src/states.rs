@@ -4,12 +4,15 @@
 
 use std::path::Path;
 
+use lbm_bundle::input::Limit;
 use lbm_dsl::expr::Pop;
 use lbm_dsl::model::Model;
 use miette::{Result, miette};
 use serde::{Deserialize, Serialize};
 
 use crate::files;
+
+const LIMIT: Limit = Limit { what: "a file of populations", bytes: 1 << 30 };
 
 /// Populations in a direction order of their own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,7 +27,7 @@ pub struct States {
 impl States {
     /// Reads and checks a file; also returns the population of each column.
     pub fn read(path: &Path, model: &Model) -> Result<(States, Vec<Pop>)> {
-        let text = files::read(path)?;
+        let text = files::read(path, LIMIT)?;
         let states: States = serde_json::from_str(&text).map_err(|error| {
             miette!(
                 code = "lbmc::states",

@@ -37,11 +37,11 @@ fn read(path: &Path) -> Value {
 }
 
 #[test]
-fn gen_finds_a_shipped_spec_from_any_folder_and_says_so() {
+fn gen_finds_a_shipped_spec_from_any_folder_without_a_word() {
     let here = folder();
     let output = lbmc(here.path(), &["gen", "d2q9_bgk.lbm", "--report", "report.json"]);
     assert!(output.status.success());
-    assert!(String::from_utf8_lossy(&output.stderr).contains("using the shipped spec d2q9_bgk.lbm"));
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
     for ending in ["cu", "c", "h", "rs", "json"] {
         assert!(here.path().join(format!("d2q9_bgk.{ending}")).is_file(), "{ending}");
     }
@@ -236,15 +236,61 @@ fn fmt_rewrites_files_and_check_only_tells() {
 }
 
 #[test]
-fn a_module_beside_the_spec_is_said_to_win_and_must_be_readable() {
+fn a_module_beside_the_spec_is_warned_of_and_must_be_readable() {
     let here = folder();
     std::fs::copy(root().join("specs/d2q9_bgk.lbm"), here.path().join("a.lbm")).expect("copied");
     std::fs::copy(root().join("specs/prelude/walls.lbm"), here.path().join("walls.lbm")).expect("copied");
-    let output = lbmc(here.path(), &["check", "a.lbm"]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && said.contains("instead of the shipped module walls"), "{said}");
+    for command in ["check", "gen"] {
+        let output = lbmc(here.path(), &[command, "a.lbm"]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        let warned = said.contains("W0301") && said.contains("this is `walls.lbm`, and not the shipped module");
+        assert!(output.status.success() && warned, "{command}: {said}");
+    }
+    std::fs::write(here.path().join("walls.lbm"), "boundary bounce_back {").expect("written");
+    let text = fails(here.path(), &["check", "a.lbm"]);
+    assert!(text.contains("[walls.lbm:1:22]") && !text.contains("prelude/"), "{text}");
     std::fs::write(here.path().join("walls.lbm"), [0xff, 0xfe]).expect("written");
-    assert!(fails(here.path(), &["check", "a.lbm"]).contains("can't read"));
+    let text = fails(here.path(), &["check", "a.lbm"]);
+    assert!(text.contains("E0305") && text.contains("byte 0 is no UTF-8 text"), "{text}");
+    // Rules that only the case or the command line names come from there as well.
+    let spec = std::fs::read_to_string(root().join("specs/d2q9_bgk.lbm")).expect("shipped");
+    let own: String = spec.lines().filter(|line| !line.contains("_wall")).map(|line| format!("{line}\n")).collect();
+    std::fs::write(here.path().join("b.lbm"), own.replace("boundary bounce_back;", "")).expect("written");
+    works(here.path(), &["check", "b.lbm"]);
+    let text = fails(here.path(), &["check", "b.lbm", "--boundary", "bounce_back"]);
+    assert!(text.contains("E0305") && text.contains("byte 0 is no UTF-8 text"), "{text}");
+}
+
+/// What a path leads to may have no end, or block: it is refused before it is read.
+#[cfg(unix)]
+#[test]
+fn specs_and_modules_that_are_no_files_or_too_large_are_refused() {
+    let here = folder();
+    let spec = std::fs::read_to_string(root().join("specs/d2q9_bgk.lbm")).expect("shipped");
+    let pipe = |name: &str| {
+        let made = Command::new("mkfifo").arg(here.path().join(name)).status().expect("mkfifo runs");
+        assert!(made.success());
+    };
+    pipe("pipe.lbm");
+    std::fs::create_dir(here.path().join("folder.lbm")).expect("created");
+    let large = std::fs::File::create(here.path().join("large.lbm")).expect("created");
+    large.set_len(90 << 20).expect("made large");
+    for (name, why) in [
+        ("/dev/zero", "it is a device, no regular file"),
+        ("pipe.lbm", "it is a named pipe, no regular file"),
+        ("folder.lbm", "it is a folder, no regular file"),
+        ("large.lbm", "a spec may have 1 MiB, it has 90 MiB"),
+    ] {
+        for command in ["check", "gen", "fmt"] {
+            let text = fails(here.path(), &[command, name]);
+            assert!(text.contains(why), "{command} {name}: {text}");
+        }
+    }
+    std::fs::write(here.path().join("a.lbm"), spec.replace("use equilibria::quadratic;", "use mine::quadratic;"))
+        .expect("written");
+    pipe("mine.lbm");
+    let text = fails(here.path(), &["check", "a.lbm"]);
+    assert!(text.contains("E0305") && text.contains("it is a named pipe"), "{text}");
 }
 
 #[test]

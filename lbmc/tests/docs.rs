@@ -215,6 +215,19 @@ fn the_reference_of_case_files_is_that_of_the_program() {
 }
 
 #[test]
+fn the_table_of_boundary_conditions_is_that_of_the_program() {
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_lbmc")).args(["specs", "--boundaries"]).output().expect("lbmc starts");
+    assert!(output.status.success() && output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    let table = String::from_utf8(output.stdout).expect("text");
+    for (_, rule) in lbm_dsl::shipped::rules(&lbm_dsl::shipped::Prelude).expect("the prelude parses") {
+        let row = table.lines().find(|line| line.contains(&format!("`{rule}`"))).unwrap_or_else(|| panic!("{rule}"));
+        assert!(!row.split('|').nth(2).unwrap_or_default().trim().is_empty(), "{rule} does not say what it is for");
+    }
+    written_by_the_program("boundaries.md", &table);
+}
+
+#[test]
 fn the_reference_of_the_command_line_is_that_of_the_program() {
     let help = |arguments: &[&str]| {
         let output = Command::new(env!("CARGO_BIN_EXE_lbmc")).args(arguments).output().expect("lbmc starts");

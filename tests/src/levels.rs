@@ -13,7 +13,6 @@ use lbm_codegen::simplify::simplify;
 use lbm_dsl::expr::{Compare, LevelSymbol, Number, Pop, Rational, Symbol};
 use lbm_dsl::model::Model;
 use lbm_dsl::model::levels::{Coupling, Exchange, Target};
-use num_traits::ToPrimitive;
 
 use crate::compiled::Collision;
 
@@ -215,10 +214,9 @@ struct Passes {
 
 impl Passes {
     fn all(model: &Model) -> Vec<Self> {
-        let whole = |point: &Rational| point.to_integer().to_i64().expect("a near cell");
         let stencils = model.stencils().iter().map(|stencil| {
             let set = |at: usize| {
-                let points = stencil.sets()[at].points().iter().map(whole).collect();
+                let points = stencil.sets()[at].points().to_vec();
                 (points, Linear::new(&levels::pass(stencil, at)).samples())
             };
             let derivative = matches!(stencil.target(), Target::Derivative(_));

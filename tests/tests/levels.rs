@@ -136,7 +136,7 @@ fn children_of_polynomials_are_exact() {
         for powers in (0..=most).flat_map(|a| (0..=most).flat_map(move |b| (0..=most).map(move |c| [a, b, c]))) {
             let sample = |at: usize| -> Rational {
                 let at = [at % n, at / n % n, at / n / n];
-                (0..3).map(|axis| of(&positions[at[axis]], &ratio(1, 1), powers[axis])).product()
+                (0..3).map(|axis| of(&ratio(positions[at[axis]], 1), &ratio(1, 1), powers[axis])).product()
             };
             let children = eval(&kernel, sample);
             for (child, found) in children.iter().enumerate() {

@@ -6,6 +6,7 @@ use lbm_tests::compiled::{self, Random};
 
 lbm_macros::lbm! { mod d2q9_bgk(f64) = "../specs/d2q9_bgk.lbm"; }
 lbm_macros::lbm! { mod d3q27_kbc(f32) = "../specs/d3q27_kbc.lbm"; }
+lbm_macros::lbm! { mod own(f64) = "own/method.lbm"; }
 
 const OMEGA: f64 = 1.75;
 const STATES: usize = 7;
@@ -70,4 +71,15 @@ fn arrays_pull_from_upwind_and_leave_ghost_cells_alone() {
         }
     }
     assert_eq!(dst.iter().filter(|value| !value.is_nan()).count(), d2q9_bgk::Q * nx * ny);
+}
+
+/// What cargo looks at to know whether a program must be built again: the list of its files that the compiler has left.
+#[test]
+fn a_change_of_a_method_or_of_a_module_beside_it_is_noticed() {
+    let list = std::env::current_exe().expect("a path").with_extension("d");
+    let list = std::fs::read_to_string(list).expect("cargo leaves it beside the program");
+    for file in ["own/method.lbm", "own/mine.lbm", "specs/d2q9_bgk.lbm"] {
+        assert!(list.lines().next().is_some_and(|files| files.contains(file)), "{file} is not in\n{list}");
+    }
+    assert_eq!(own::Q, d2q9_bgk::Q);
 }

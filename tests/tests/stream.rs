@@ -320,7 +320,7 @@ fn compare_shipped(spec: &str, blocks: [usize; 3], block: [usize; 3], walls: boo
 
 /// The model with all rules of the prelude.
 fn with_all_rules(spec: &str) -> Model {
-    let rules = shipped::rules(&shipped::Prelude);
+    let rules = shipped::rules(&shipped::Prelude).unwrap();
     let rules: Vec<&str> = rules.iter().map(|(_, rule)| rule.as_str()).collect();
     compiled::model_with_rules(spec, &rules)
 }

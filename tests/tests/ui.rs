@@ -4,22 +4,28 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use lbm_dsl::diag::{Code, Report};
-use lbm_dsl::shipped::Prelude;
+use lbm_dsl::shipped::Beside;
 use lbm_dsl::source::Source;
 
-/// What is wrong with a case.
+/// What is wrong with a case, or remarkable. Modules beside it are in a folder of its name.
 fn faults(path: &Path) -> Report {
     let name = path.file_name().unwrap().to_string_lossy();
     let text = std::fs::read_to_string(path).unwrap();
-    match lbm_dsl::compile(&Source::new(&name, &text), &Prelude) {
-        Ok(_) => panic!("{name} is accepted"),
+    let beside = |module: &str| {
+        let file = format!("{module}.lbm");
+        let text = std::fs::read_to_string(path.with_extension("").join(&file)).ok()?;
+        Some(Ok(Source::new(&file, &text)))
+    };
+    match lbm_dsl::compile(&Source::new(&name, &text), &Beside(beside)) {
+        Ok(model) => model.warnings().into(),
         Err(report) => report,
     }
 }
 
 fn cases() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("ui");
-    let mut cases: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut cases: Vec<PathBuf> = files.filter(|path| path.is_file()).collect();
     cases.sort();
     cases
 }

@@ -22,7 +22,7 @@ fn bundle(spec: &'static str) -> Arc<Bundle> {
     static COMPILED: Mutex<BTreeMap<&'static str, Arc<OnceLock<Arc<Bundle>>>>> = Mutex::new(BTreeMap::new());
     let place = COMPILED.lock().expect("nothing panics inside").entry(spec).or_default().clone();
     let compile = || {
-        let rules = shipped::rules(&shipped::Prelude);
+        let rules = shipped::rules(&shipped::Prelude).unwrap();
         let rules: Vec<&str> = rules.iter().map(|(_, rule)| rule.as_str()).collect();
         let model = compiled::model_with_rules(spec, &rules);
         let block = Options::default_block(model.lattice().dim());

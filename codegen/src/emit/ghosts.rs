@@ -59,7 +59,7 @@ fn points(manifest: &Manifest, set: &PointSet, most: usize) -> Points {
     };
     Points {
         count: set.points().len(),
-        points: list(set.points().iter().map(|point| point.to_integer().to_string()).collect()),
+        points: list(set.points().iter().map(i64::to_string).collect()),
         weights: list(set.weights().iter().map(|weight| literal(weight, manifest.real)).collect()),
     }
 }

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use lbm_bundle::{Manifest, Role};
 use lbm_dsl::expr::{ExprId, LevelSymbol, Symbol};
 use lbm_dsl::model::levels::Stencil;
-use num_traits::ToPrimitive;
 
 use super::formula::{Language, Printer, real_name};
 use super::view::{Case, Jump, JumpKernel, Kernel, LinkRule, Packet, Slope, SlopeSet};
@@ -130,22 +129,15 @@ fn function(stencil: &Stencil) -> String {
 }
 
 fn slope(manifest: &Manifest, stencil: &Stencil, plans: &[&Plan]) -> Slope {
-    let mut points: Vec<i64> = stencil
-        .sets()
-        .iter()
-        .flat_map(|set| set.points())
-        .map(|point| point.to_integer().to_i64().expect("points of a coupling are cells nearby"))
-        .collect();
+    let mut points: Vec<i64> = stencil.sets().iter().flat_map(|set| set.points()).copied().collect();
     points.sort_unstable();
     points.dedup();
-    let place = |point: &lbm_dsl::expr::Rational| {
-        points.iter().position(|other| Some(*other) == point.to_integer().to_i64()).expect("every point is listed")
-    };
+    let place = |point: i64| points.iter().position(|other| *other == point).expect("every point is listed");
     let set = |(set, plan): (&lbm_dsl::model::levels::PointSet, &&Plan)| {
         let mut printer = Printer::new(plan, manifest.real, Language::C);
         for (symbol, _) in plan.dag().symbols() {
             if let Symbol::Level(LevelSymbol::Sample(number)) = *symbol {
-                printer.spell(*symbol, format!("v[{}]", place(&set.points()[usize::from(number)])));
+                printer.spell(*symbol, format!("v[{}]", place(set.points()[usize::from(number)])));
             }
         }
         let output = &plan.dag().outputs()[0];
@@ -155,7 +147,7 @@ fn slope(manifest: &Manifest, stencil: &Stencil, plans: &[&Plan]) -> Slope {
             .flat_map(|id| printer.statement(&printer.operand(id), id))
             .collect();
         lines.push(format!("return {};", printer.formula(output.value)));
-        let has: Vec<String> = set.points().iter().map(|point| format!("has[{}]", place(point))).collect();
+        let has: Vec<String> = set.points().iter().map(|point| format!("has[{}]", place(*point))).collect();
         SlopeSet { condition: has.join(" && "), lines }
     };
     let doc = if stencil.doc().is_empty() { String::new() } else { format!(": {}", stencil.doc()) };

@@ -1,10 +1,10 @@
 //! Fills the part of a [`View`](super::view::View) that is about solids.
 
-use lbm_bundle::{Boundary, DISTANCE, Role};
+use lbm_bundle::{Boundary, Role};
 use lbm_dsl::expr::Symbol;
 
 use super::view::{Kernel, LinkRule, Rule, Solids};
-use super::walls::{reads, rule};
+use super::walls::{is_distance, reads, rule};
 use super::{Method, Wall};
 use crate::ir::Plan;
 
@@ -15,7 +15,7 @@ pub fn view(method: &Method, kernel: impl Fn(Role) -> Kernel) -> Solids {
     let (mut against, mut distance) = (false, false);
     for code in &manifest.solid_rules {
         let (boundary, plan) = of_code(method, *code);
-        let takes_distance = boundary.params.iter().any(|param| param.name == DISTANCE);
+        let takes_distance = boundary.params.iter().any(is_distance);
         let streamed = reads(plan, |symbol| matches!(symbol, Symbol::Streamed(_)));
         let differs = takes_distance || streamed;
         let rule = rule(manifest, plan, boundary, differs);

@@ -63,6 +63,11 @@ pub fn reads(plan: &Plan, is: impl Fn(&Symbol) -> bool) -> bool {
     plan.dag().symbols().iter().any(|(symbol, _)| is(symbol))
 }
 
+/// Whether a parameter is the distance of the surface, which solids give link by link.
+pub fn is_distance(param: &lbm_bundle::Param) -> bool {
+    param.name == DISTANCE && param.components == 1
+}
+
 /// A rule of links. Where it is that of surfaces of solids, the distance is that of the link.
 pub fn rule(manifest: &Manifest, plan: &Plan, boundary: &Boundary, of_solids: bool) -> Rule {
     let real = real_name(manifest.real);
@@ -78,7 +83,7 @@ pub fn rule(manifest: &Manifest, plan: &Plan, boundary: &Boundary, of_solids: bo
                 printer.spell(*symbol, "streamed".into());
                 streamed = true;
             }
-            Symbol::WallParam { param, .. } if of_solids && boundary.params[usize::from(param)].name == DISTANCE => {
+            Symbol::WallParam { param, .. } if of_solids && is_distance(&boundary.params[usize::from(param)]) => {
                 printer.spell(*symbol, "distance".into());
                 distance = true;
             }

@@ -1,7 +1,9 @@
 //! Kernels at the jump between two levels of refinement: stencils, the average, couplings. `lbm_dsl::model::levels` has what
 //! they mean and when they run.
 
-use lbm_dsl::expr::{ExprId, Exprs, LevelSymbol, Rational, Symbol};
+use std::collections::BTreeSet;
+
+use lbm_dsl::expr::{Expr, ExprId, Exprs, LevelSymbol, Rational, Symbol};
 use lbm_dsl::model::levels::{Coupling, Exchange, Stencil, Target};
 use lbm_dsl::model::{Formulas, Model};
 use num_traits::Signed;
@@ -48,6 +50,17 @@ pub fn packets(model: &Model, coupling: &Coupling, pop: usize) -> Option<KernelI
     Some(lower(model, &name, &Formulas { lets: Vec::new(), outputs }, names, &[]))
 }
 
+/// Positions of the stencils whose slopes such values read, ascending.
+pub fn sampled(model: &Model, values: &[ExprId]) -> Vec<usize> {
+    let needed = model.exprs().needed(values);
+    let stencil = |(id, node): (ExprId, &Expr)| match *node {
+        Expr::Symbol(Symbol::Level(LevelSymbol::Slope { stencil, .. })) if needed[id.index()] => Some(stencil.into()),
+        _ => None,
+    };
+    let all: BTreeSet<usize> = model.exprs().iter().filter_map(stencil).collect();
+    all.into_iter().collect()
+}
+
 /// `fine_<coupling>` or `coarse_<coupling>`: the populations of one cell that are interpolated to ghosts, or averaged.
 fn sent(model: &Model, coupling: &Coupling, way: &str, formulas: &Formulas) -> KernelIr {
     let names = (0..model.q()).map(|pop| format!("sent_{pop}")).collect();
@@ -71,9 +84,9 @@ pub fn pass(stencil: &Stencil, set: usize) -> KernelIr {
 }
 
 /// Positions along one axis of the samples of [`children`], ascending: the preferred points and their mirror images.
-pub fn positions(stencil: &Stencil) -> Vec<Rational> {
+pub fn positions(stencil: &Stencil) -> Vec<i64> {
     let points = stencil.sets()[0].points();
-    let mut all: Vec<Rational> = points.iter().cloned().chain(points.iter().map(|point| -point)).collect();
+    let mut all: Vec<i64> = points.iter().flat_map(|point| [*point, -point]).collect();
     all.sort();
     all.dedup();
     all
@@ -88,8 +101,8 @@ pub fn children(stencil: &Stencil, dim: usize) -> Option<KernelIr> {
     }
     let mut kernel = Kernel::new(format!("stencil_{}", stencil.name()));
     let (all, set) = (positions(stencil), &stencil.sets()[0]);
-    let place = |point: &Rational, upper: bool| {
-        let point = if upper { point.clone() } else { -point };
+    let place = |point: i64, upper: bool| {
+        let point = if upper { point } else { -point };
         all.iter().position(|other| *other == point).expect("mirror images are listed")
     };
     let mut values: Vec<ExprId> = (0..all.len().pow(dim as u32)).map(|at| kernel.sample(at)).collect();
@@ -101,9 +114,13 @@ pub fn children(stencil: &Stencil, dim: usize) -> Option<KernelIr> {
         for row in 0..rows {
             for upper in [false, true] {
                 for child in 0..below {
-                    let sample = |point: &Rational| values[child + below * (place(point, upper) + all.len() * row)];
-                    let terms: Vec<_> =
-                        set.points().iter().zip(set.weights()).map(|(p, weight)| (weight.clone(), sample(p))).collect();
+                    let sample = |point: i64| values[child + below * (place(point, upper) + all.len() * row)];
+                    let terms: Vec<_> = set
+                        .points()
+                        .iter()
+                        .zip(set.weights())
+                        .map(|(p, weight)| (weight.clone(), sample(*p)))
+                        .collect();
                     let value = weighted(&mut kernel.exprs, &terms);
                     if axis + 1 < dim {
                         kernel.name_value(format!("along_{}", ["x", "y", "z"][axis]), next.len(), value);

@@ -113,6 +113,7 @@ impl Builder<'_> {
             stencils: std::mem::take(&mut self.work.stencils),
             couplings,
             criteria,
+            warnings: Vec::new(),
         };
         crate::check::formulas::compact(&mut model);
         Ok(model)

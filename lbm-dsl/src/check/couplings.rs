@@ -87,14 +87,15 @@ impl Builder<'_> {
 
     fn coupling(&mut self, def: &CouplingDef, params: &[Param], fields: &[Field], init: &Formulas) -> Eval<Coupling> {
         let (outer_scope, outer_names) = (std::mem::take(&mut self.work.scope), self.names.clone());
-        let outer_entries = std::mem::take(&mut self.entries);
+        // Fields and what they are made of keep their names: the equilibrium is made of them.
+        let outer_entries = self.entries.len();
         self.populations(self.work.populations);
         let equilibrium = self.equilibrium(fields, init);
         self.work.scope.push(("equilibrium".into(), equilibrium));
         let packets = def.statements.iter().any(|statement| matches!(statement, Statement::Packet(_)));
         let coupling = if packets { self.packets(def, params) } else { self.ghosts(def, params) };
         self.work.siblings = None;
-        self.entries = outer_entries;
+        self.entries.truncate(outer_entries);
         self.work.scope = outer_scope;
         self.names = outer_names;
         coupling
@@ -131,7 +132,14 @@ impl Builder<'_> {
         };
         let symbol = self.work.exprs.symbol(Symbol::Param { param: at as u16, component: 0 });
         self.work.scope.push((name.text.clone(), Value::Number(symbol)));
-        Ok(Rate { param: at, finer: self.work.number(value)? })
+        let finer = self.work.number(value)?;
+        let is_rate = |symbol: Symbol| matches!(symbol, Symbol::Param { param, .. } if params[usize::from(param)].components == 1);
+        if self.reads(&[finer], |symbol| !is_rate(symbol)) {
+            let label = "this depends on populations or vectors, and a rate is one number for a whole level";
+            let hint = "make it from rates of the coarser level: `rate omega <- 2 * omega / (4 - omega);`";
+            return self.work.hinted(Code::CouplingForm, value.span, label, hint);
+        }
+        Ok(Rate { param: at, finer })
     }
 
     /// A coupling of packets: everything is expanded for each child in turn, so that `mean` can look at all of them.
@@ -249,9 +257,12 @@ impl Builder<'_> {
             && let (true, [formula]) = (indices.is_empty(), &args[..])
         {
             let found = self.work.stencil(name)?;
-            if matches!(self.work.stencils[found].target(), Target::Derivative(_)) {
-                let label = format!("`{}` gives a derivative, not a value at a child", name.text);
-                return self.work.fault(Code::CouplingForm, name.span, label);
+            let target = self.work.stencils[found].target();
+            if !target.is_of_a_child() {
+                let label = format!("`{}` gives the {target}, not that of a child", name.text);
+                let hint =
+                    "a child has its centre at 1/4 and reaches from 0 to 1/2: `value at 1/4;` or `mean over (0, 1/2);`";
+                return self.work.hinted(Code::CouplingForm, name.span, label, hint);
             }
             if stencil.is_some_and(|other| other != found) {
                 return self.work.fault(Code::CouplingForm, name.span, "a second stencil: ghosts are filled by one");

@@ -37,12 +37,13 @@ use crate::source::Source;
 /// The model that a spec describes.
 pub fn check(source: &Source, ast: &Ast, library: &dyn Library) -> Result<Model, Report> {
     let program = program::Program::load(source, ast, library)?;
-    let mut unused = names::check(&program, library)?;
+    let (mut unused, warnings) = names::check(&program, library)?;
     let model = lattices::chosen(&program).and_then(|populations| build::model(&program, &populations));
     let model = model.and_then(|mut model| {
         let pushes = physics::check(&program, &model)?;
         stored::complete(&mut model, &pushes);
         couplings::laws(&program, &model)?;
+        model.warnings = [program.warnings(), &warnings].concat();
         Ok(model)
     });
     if let Err(report) = &model {

@@ -19,15 +19,16 @@ use crate::parser::BUILTINS;
 use crate::shipped::Library;
 use crate::source::{Source, Span};
 
-/// Checks the names of every module. `Ok` has what does not keep formulas from being expanded: unused names.
-pub fn check(program: &Program, library: &dyn Library) -> Result<Report, Report> {
-    let mut report = Report::new();
+/// Checks the names of every module. `Ok` has what does not keep formulas from being expanded: unused names, and warnings.
+pub fn check(program: &Program, library: &dyn Library) -> Result<(Report, Vec<Diagnostic>), Report> {
+    let (mut report, mut warnings) = (Report::new(), Vec::new());
     for id in program.ids() {
         let module = program.module(id);
         let mut names = Names {
             source: &module.source,
             library,
             report: &mut report,
+            warnings: &mut warnings,
             globals: Vec::new(),
             locals: Vec::new(),
             sees: Sees::Everything,
@@ -37,9 +38,9 @@ pub fn check(program: &Program, library: &dyn Library) -> Result<Report, Report>
     }
     recursion(program, &mut report);
     if report.diagnostics().iter().all(|fault| fault.code() == Code::Unused) {
-        return Ok(report);
+        return Ok((report, warnings));
     }
-    report.propagate().map(|()| report)
+    report.propagate().map(|()| (report, warnings))
 }
 
 /// What a formula may see besides functions and the lattice.
@@ -62,7 +63,7 @@ enum Sees {
 /// What a link rule is given besides `f`.
 const LINK: &[&str] = &["mirrored"];
 /// What a node rule is given besides `f`.
-const NODE: &[&str] = &["streamed", "inside", "n"];
+const NODE: &[&str] = &["streamed", "inside", "sent", "n"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -128,6 +129,7 @@ struct Names<'a> {
     source: &'a Source,
     library: &'a dyn Library,
     report: &'a mut Report,
+    warnings: &'a mut Vec<Diagnostic>,
     globals: Vec<Entry>,
     locals: Vec<Entry>,
     sees: Sees,
@@ -460,7 +462,13 @@ impl Names<'_> {
         if name.text == "f" || populations.is_some() {
             populations.into_iter().for_each(|entry| entry.used = true);
             match self.sees {
-                Sees::Everything | Sees::Link | Sees::Node | Sees::Coupling => return,
+                Sees::Everything | Sees::Link | Sees::Coupling => return,
+                Sees::Node => {
+                    let label =
+                        format!("in a wet-node rule `{}` is what the cell had after the last collision", name.text);
+                    self.warnings.push(Diagnostic::new(Code::StepBefore, self.source, name.span, label));
+                    return;
+                }
                 Sees::Fields => {
                     let hint = "only fields and parameters are given here: write the formula in terms of them";
                     self.fault(Code::InitReads, name.span, "there are no populations yet".into(), hint.into());
@@ -519,8 +527,8 @@ impl Names<'_> {
         let index = matches!(text, "i" | "j" | "k" | "a" | "b" | "g" | "α" | "β" | "γ");
         let import = self.library.names().into_iter().find(|module| {
             let has = |keyword: &str| {
-                let text = self.library.module(module).unwrap_or_default();
-                text.lines().any(|line| {
+                let source = self.library.module(module).and_then(Result::ok);
+                source.iter().flat_map(|source| source.text().lines()).any(|line| {
                     let rest = line.trim_start().strip_prefix(keyword).map(str::trim_start);
                     rest.and_then(|rest| rest.strip_prefix(&name.text)).is_some_and(|rest| !rest.starts_with(is_letter))
                 })

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use crate::ast::{Ast, BoundaryDef, CouplingDef, CriterionDef, FnDef, Item, LatticeDef, Name, StencilDef, Use};
 use crate::diag::{Code, Diagnostic, Report, suggest};
 use crate::parser::parse;
-use crate::shipped::Library;
+use crate::shipped::{Library, Prelude};
 use crate::source::Source;
 
 /// Position of a module in a [`Program`]; the spec is the first.
@@ -65,6 +65,7 @@ pub struct Module {
 #[derive(Debug)]
 pub struct Program {
     modules: Vec<Module>,
+    warnings: Vec<Diagnostic>,
 }
 
 impl Program {
@@ -72,7 +73,7 @@ impl Program {
     pub fn load(source: &Source, ast: &Ast, library: &dyn Library) -> Result<Self, Report> {
         let mut report = Report::new();
         let spec = Module { source: source.clone(), ast: ast.clone(), imports: BTreeMap::new() };
-        let mut program = Program { modules: vec![spec] };
+        let mut program = Program { modules: vec![spec], warnings: Vec::new() };
         let mut loaded = BTreeMap::new();
         let mut at = 0;
         while at < program.modules.len() {
@@ -100,6 +101,11 @@ impl Program {
     /// The module `id`.
     pub fn module(&self, id: ModuleId) -> &Module {
         &self.modules[id.0]
+    }
+
+    /// What is remarkable about the modules.
+    pub fn warnings(&self) -> &[Diagnostic] {
+        &self.warnings
     }
 
     /// The statements of the spec.
@@ -141,9 +147,14 @@ impl Program {
         if let Some(known) = loaded.get(&name.text) {
             return *known;
         }
+        let at_use = |code, label| Diagnostic::new(code, &self.module(user).source, name.span, label);
         let found = match library.module(&name.text) {
-            Some(text) => {
-                let source = Source::new(&format!("prelude/{}.lbm", name.text), &text);
+            Some(Ok(source)) => {
+                if Prelude.module(&name.text).is_some_and(|shipped| shipped.as_ref() != Ok(&source)) {
+                    let label = format!("this is `{}`, and not the shipped module", source.name());
+                    let warning = at_use(Code::HidesShipped, label);
+                    self.warnings.push(warning);
+                }
                 match parse(&source) {
                     Ok(ast) => {
                         self.modules.push(Module { source, ast, imports: BTreeMap::new() });
@@ -155,13 +166,15 @@ impl Program {
                     }
                 }
             }
+            Some(Err(why)) => {
+                report.push(at_use(Code::UnknownModule, why));
+                None
+            }
             None => {
                 let names = library.names();
                 let all = format!("modules are {}", names.join(", "));
                 let hint = suggest::did_you_mean(&name.text, names.iter().map(String::as_str), &all);
-                let source = &self.module(user).source;
-                let label = format!("there is no module `{}`", name.text);
-                report.push(Diagnostic::new(Code::UnknownModule, source, name.span, label).hint(hint));
+                report.push(at_use(Code::UnknownModule, format!("there is no module `{}`", name.text)).hint(hint));
                 None
             }
         };

@@ -18,6 +18,8 @@ use crate::source::Source;
 
 /// Most points of a set, sets of a stencil, and different points of all of them.
 const MAX_POINTS: usize = 12;
+/// Farthest sample, in cells. Blocks are smaller, and kernels that a stencil does not fit are refused.
+const MAX_REACH: i64 = 64;
 /// Highest power in a space.
 const MAX_DEGREE: usize = 12;
 
@@ -128,12 +130,27 @@ fn polynomial(source: &Source, expr: &Expr) -> Built<Polynomial> {
 }
 
 /// What a sample at `point` has of a polynomial.
-fn sample(target: &Target, polynomial: &Polynomial, point: &Rational) -> Rational {
-    let half = Rational::new(1.into(), 2.into());
+fn sample(target: &Target, polynomial: &Polynomial, point: i64) -> Rational {
+    let (point, half) = (Rational::from_integer(point.into()), Rational::new(1.into(), 2.into()));
     match target {
-        Target::Mean(..) => polynomial.mean(&(point - &half), &(point + &half)),
-        Target::Value(_) | Target::Derivative(_) => polynomial.at(point),
+        Target::Mean(..) => polynomial.mean(&(&point - &half), &(point + half)),
+        Target::Value(_) | Target::Derivative(_) => polynomial.at(&point),
     }
+}
+
+/// A place of a sample: the centre of a cell.
+fn place(source: &Source, expr: &Expr) -> Built<i64> {
+    let at = constant(source, expr)?;
+    if !at.is_integer() {
+        let fault = Diagnostic::new(Code::NotWhole, source, expr.span, format!("{at} lies between two cells"));
+        return Err(Box::new(
+            fault.hint("samples are values of cells: their places are whole numbers, `points -1, 0, 1;`"),
+        ));
+    }
+    at.to_integer().to_i64().filter(|at| at.abs() <= MAX_REACH).ok_or_else(|| {
+        let label = format!("samples are at most {MAX_REACH} cells away");
+        Box::new(Diagnostic::new(Code::OutOfRange, source, expr.span, label))
+    })
 }
 
 /// What the stencil is to give for a polynomial.
@@ -153,13 +170,13 @@ fn point_set(
     points: &Points,
 ) -> Built<PointSet> {
     let fault = |code, label: String| Box::new(Diagnostic::new(code, source, points.span, label));
-    let at = points.at.iter().map(|expr| constant(source, expr)).collect::<Built<Vec<_>>>()?;
+    let at = points.at.iter().map(|expr| place(source, expr)).collect::<Built<Vec<_>>>()?;
     if at.len() > MAX_POINTS {
         return Err(fault(Code::TooLarge, format!("more than {MAX_POINTS} points")));
     }
     // A polynomial of the space that no sample sees makes the weights impossible or arbitrary.
     let seen: Vec<Vec<Rational>> =
-        at.iter().map(|point| space.iter().map(|p| sample(target, p, point)).collect()).collect();
+        at.iter().map(|point| space.iter().map(|p| sample(target, p, *point)).collect()).collect();
     if let Solution::Many(factors) = solve(&seen, &vec![Rational::zero(); at.len()], space.len()) {
         let unseen = space.iter().zip(&factors).fold(Polynomial::default(), |sum, (p, factor)| sum.plus(factor, p));
         if unseen.is_zero() {
@@ -186,7 +203,7 @@ fn point_set(
     let exact = |power: usize| {
         let monomial = Polynomial::power(power);
         let sum: Rational =
-            at.iter().zip(&weights).map(|(point, weight)| sample(target, &monomial, point) * weight).sum();
+            at.iter().zip(&weights).map(|(point, weight)| sample(target, &monomial, *point) * weight).sum();
         sum == wanted(target, &monomial)
     };
     let Some(degree) = (0..=2 * MAX_POINTS).take_while(|power| exact(*power)).last() else {
@@ -207,40 +224,38 @@ fn conserves(source: &Source, def: &StencilDef, stencil: &Stencil) -> Built<()> 
     if !matches!(stencil.target, Target::Mean(..)) {
         return Ok(());
     }
-    let mirrored = |point: &Rational| -point.clone();
     let sets = &stencil.sets;
-    let mut all: BTreeSet<Rational> = sets.iter().flat_map(|set| set.points.iter().cloned()).collect();
-    all.extend(all.iter().map(mirrored).collect::<Vec<_>>());
-    all.remove(&Rational::zero());
-    let all: Vec<Rational> = all.into_iter().collect();
+    let mut all: BTreeSet<i64> = sets.iter().flat_map(|set| set.points.iter().flat_map(|at| [*at, -at])).collect();
+    all.remove(&0);
+    let all: Vec<i64> = all.into_iter().collect();
     if all.len() > MAX_POINTS {
         let label = format!("more than {MAX_POINTS} different points besides the cell itself, mirror images counted");
         return Err(Box::new(Diagnostic::new(Code::TooLarge, source, def.name.span, label)));
     }
     let mut pairs = BTreeSet::new();
     for exists in 0..1usize << all.len() {
-        let has = |point: &Rational| {
-            point.is_zero() || all.iter().position(|other| other == point).is_some_and(|at| exists >> at & 1 == 1)
+        let has = |point: i64| {
+            point == 0 || all.iter().position(|other| *other == point).is_some_and(|at| exists >> at & 1 == 1)
         };
-        let upper = sets.iter().position(|set| set.points.iter().all(has));
-        let lower = sets.iter().position(|set| set.points.iter().map(mirrored).all(|point| has(&point)));
+        let upper = sets.iter().position(|set| set.points.iter().all(|point| has(*point)));
+        let lower = sets.iter().position(|set| set.points.iter().all(|point| has(-point)));
         pairs.insert((upper, lower));
     }
     for (upper, lower) in pairs {
-        let weight = |set: Option<usize>, point: &Rational| match set {
+        let weight = |set: Option<usize>, point: i64| match set {
             Some(set) => {
                 let set = &sets[set];
-                let at = set.points.iter().position(|other| other == point);
+                let at = set.points.iter().position(|other| *other == point);
                 at.map_or(Rational::zero(), |at| set.weights[at].clone())
             }
-            None if point.is_zero() => Rational::one(),
+            None if point == 0 => Rational::one(),
             None => Rational::zero(),
         };
-        let whole = |point: &Rational| {
-            let due = Rational::from_integer(if point.is_zero() { 2 } else { 0 }.into());
-            weight(upper, point) + weight(lower, &mirrored(point)) == due
+        let whole = |point: i64| {
+            let due = Rational::from_integer(if point == 0 { 2 } else { 0 }.into());
+            weight(upper, point) + weight(lower, -point) == due
         };
-        if !all.iter().all(whole) || !whole(&Rational::zero()) {
+        if !all.iter().all(|point| whole(*point)) || !whole(0) {
             let place = upper.or(lower).map_or(def.target_span, |set| def.sets[set].span);
             let fault = Diagnostic::new(
                 Code::NotConservative,
@@ -303,6 +318,15 @@ mod tests {
         assert_eq!(found, "E0701 the polynomials of this stencil depend on each other");
         assert_eq!(refused("space 1, x; value at 1/4; points -1, 0, 1;"), "E0702 3 points, 2 polynomials");
         assert_eq!(refused("space x, x^2; value at 1/4; points 1, 2;"), "E0703 its weights here sum to 11/32");
+    }
+
+    #[test]
+    fn samples_between_cells_or_far_away_are_refused() {
+        let refused = |points: &str| built(&format!("space 1, x; derivative at 0; points {points};")).unwrap_err();
+        assert_eq!(refused("-1/2, 1/2"), "E0406 -1/2 lies between two cells");
+        assert_eq!(refused("0, 1e-1"), "E0406 1/10 lies between two cells");
+        assert_eq!(refused("-1, 65"), "E0404 samples are at most 64 cells away");
+        assert_eq!(refused("-1, 1e30"), "E0404 samples are at most 64 cells away");
     }
 
     #[test]

@@ -142,6 +142,10 @@ impl Builder<'_> {
         let (scope, entries, names) = (self.work.scope.len(), self.entries.len(), self.names.clone());
         self.given("streamed", Symbol::Streamed);
         self.given("inside", Symbol::Inside);
+        let set = &self.work.populations[0];
+        let sent = set.lattice.dirs().map(|dir| self.work.exprs.symbol(Symbol::Population(set.pop(dir)))).collect();
+        let dims = vec![self.work.dirs(LatticeId(0))];
+        self.work.scope.push(("sent".into(), Value::Tensor(Tensor { dims, data: sent })));
         let dim = self.work.axes();
         let data = (0..dim).map(|axis| self.work.exprs.int(i64::from(axis < normals))).collect();
         self.work.scope.push(("n".into(), Value::Tensor(Tensor { dims: vec![Dim::Axes(dim)], data })));
@@ -204,7 +208,7 @@ impl Builder<'_> {
         of_let.map_or(span_of(def), |item| item.value.span)
     }
 
-    fn reads(&self, roots: &[ExprId], is: impl Fn(Symbol) -> bool) -> bool {
+    pub(super) fn reads(&self, roots: &[ExprId], is: impl Fn(Symbol) -> bool) -> bool {
         let needed = self.work.exprs.needed(roots);
         self.work
             .exprs

@@ -1,8 +1,8 @@
 //! The table of diagnostics: one row for each thing that can be wrong.
 //!
 //! A row has a code, a headline and the hint that is given where the place itself suggests none. Hundreds are families:
-//! 00 characters, 01 syntax, 02 velocity sets, 03 names, 04 values, 05 parts of a method, 06 physics, 07 levels. Every
-//! row has a case in `tests/ui`, every case a row.
+//! 00 characters, 01 syntax, 02 velocity sets, 03 names, 04 values, 05 parts of a method, 06 physics, 07 levels. `E` is an
+//! error; `W` warns of a valid method. Every row has a case in `tests/ui`, every case a row.
 
 macro_rules! codes {
     ($($(#[$doc:meta])* $name:ident $code:literal $message:literal $hint:literal;)*) => {
@@ -22,6 +22,11 @@ macro_rules! codes {
             /// The code itself, `E0204`.
             pub fn code(self) -> &'static str {
                 match self { $(Code::$name => $code,)* }
+            }
+
+            /// Whether it warns of something in a valid method.
+            pub fn is_warning(self) -> bool {
+                self.code().starts_with('W')
             }
 
             /// The headline.
@@ -68,7 +73,7 @@ codes! {
     Unused           "E0302" "unused name" "";
     Shadowed         "E0303" "name hides another one" "choose another name";
     Duplicate        "E0304" "name defined twice" "";
-    UnknownModule    "E0305" "unknown module" "";
+    UnknownModule    "E0305" "module that cannot be loaded" "";
     UnknownImport    "E0306" "module without that name" "";
     Recursion        "E0307" "function that calls itself" "functions are expanded where they are called, so they must end";
     NameKind         "E0308" "name of another kind" "";
@@ -112,10 +117,13 @@ codes! {
     CouplingForm         "E0705" "coupling of an unknown form" "a coupling has `packet f[i] <- f[i];`, or `ghosts 2; fine f[i] <- linear(f[i]); coarse f[i] <- mean(f[i]);`";
     CouplingConservation "E0706" "coupling does not conserve" "";
     CouplingConsistency  "E0707" "coupling disturbs a uniform flow" "";
-    LevelViscosity       "E0708" "levels differ in viscosity" "";
-    LevelStress          "E0709" "levels differ in stress" "";
+    LevelViscosity       "E0708" "levels differ in viscosity or diffusivity" "";
+    LevelStress          "E0709" "levels differ in stress or flux" "";
     GhostLayers          "E0710" "too few ghosts" "";
     CriterionForm        "E0711" "criterion of an unknown form" "";
+
+    HidesShipped "W0301" "module that hides a shipped one" "give the file another name, unless it is meant to stand for the shipped module";
+    StepBefore   "W0501" "populations of the step before" "what has arrived in this step is `streamed`; what the cell itself sent after the last collision is `sent`";
 }
 
 #[cfg(test)]

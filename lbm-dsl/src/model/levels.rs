@@ -93,6 +93,8 @@
 //! In `fine` the populations are those of one coarse cell, in `coarse` those of one child. Parameters have their value on
 //! the coarse level in both.
 
+use std::fmt;
+
 use num_traits::{Signed, Zero};
 
 use super::Formulas;
@@ -109,17 +111,39 @@ pub enum Target {
     Mean(Rational, Rational),
 }
 
+impl Target {
+    /// Whether it is what a child of a cell has: its value at the centre, or its mean.
+    pub fn is_of_a_child(&self) -> bool {
+        let ratio = |above: i64, below: i64| Rational::new(above.into(), below.into());
+        match self {
+            Target::Value(at) => *at == ratio(1, 4),
+            Target::Mean(low, high) => *low == ratio(0, 1) && *high == ratio(1, 2),
+            Target::Derivative(_) => false,
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Target::Value(at) => write!(out, "value at {at}"),
+            Target::Derivative(at) => write!(out, "derivative at {at}"),
+            Target::Mean(low, high) => write!(out, "mean over ({low}, {high})"),
+        }
+    }
+}
+
 /// Sample points with the weights that were solved for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PointSet {
-    pub(crate) points: Vec<Rational>,
+    pub(crate) points: Vec<i64>,
     pub(crate) weights: Vec<Rational>,
     pub(crate) degree: usize,
 }
 
 impl PointSet {
-    /// Where the samples are, in cells.
-    pub fn points(&self) -> &[Rational] {
+    /// Where the samples are, in cells: samples are those of whole cells.
+    pub fn points(&self) -> &[i64] {
         &self.points
     }
     /// The weight of each sample.
@@ -158,6 +182,10 @@ impl Stencil {
     /// Sample points in order of preference; at least one set.
     pub fn sets(&self) -> &[PointSet] {
         &self.sets
+    }
+    /// How far the farthest sample is from the cell at hand, in cells.
+    pub fn reach(&self) -> u64 {
+        self.sets.iter().flat_map(|set| &set.points).map(|point| point.unsigned_abs()).max().unwrap_or(0)
     }
     /// The comment that documents it, one line; may be empty.
     pub fn doc(&self) -> &str {

@@ -5,12 +5,12 @@
 use num_traits::{ToPrimitive, Zero};
 
 use crate::diag::Code;
-use crate::expr::{Exact, ExprId, LevelSymbol, Pop, Rational, Symbol};
+use crate::expr::{Exact, ExprId, LevelSymbol, Rational, Symbol};
 use crate::model::levels::{Coupling, Exchange, PointSet, Stencil, Target};
-use crate::model::{Formulas, Law, Model};
+use crate::model::{Field, Formulas, Law, Model, Populations};
 use crate::prove::laws::STATES;
 use crate::prove::random::Random;
-use crate::prove::viscosity::{self, Transport};
+use crate::prove::viscosity::{self, Carried, Transport};
 
 /// Largest relative difference of two viscosities that counts as rounding.
 const ROUNDING: f64 = 1e-9;
@@ -22,7 +22,39 @@ pub struct Violation {
     /// What is wrong.
     pub label: String,
     /// What to do.
-    pub hint: &'static str,
+    pub hint: String,
+}
+
+/// How what some populations carry spreads, and the moment that does it: both must be the same fluid's on both levels.
+struct Spread<'m> {
+    set: &'m Populations,
+    transport: Transport,
+    /// What the coefficient is called: `viscosity`.
+    coefficient: String,
+    /// What the moment is called: `shear stress`.
+    moment: String,
+    /// The factor of a velocity in the moment.
+    factor: fn(&[i32]) -> i32,
+}
+
+fn spreads(model: &Model) -> Vec<Spread<'_>> {
+    let of = |set| match viscosity::carried(model, set) {
+        Carried::Momentum(transport) => Spread {
+            set,
+            transport,
+            coefficient: if set.first == 0 { "viscosity".into() } else { format!("viscosity of `{}`", set.name) },
+            moment: if set.first == 0 { "shear stress".into() } else { format!("shear stress of `{}`", set.name) },
+            factor: viscosity::shear,
+        },
+        Carried::Scalar(transport) => Spread {
+            set,
+            transport,
+            coefficient: format!("diffusivity of what `{}` carries", set.name),
+            moment: format!("flux of what `{}` carries", set.name),
+            factor: viscosity::flux,
+        },
+    };
+    model.populations().iter().map(of).collect()
 }
 
 /// What was tried on a coupling, and what failed.
@@ -41,12 +73,7 @@ pub fn lines(model: &Model) -> Vec<String> {
 }
 
 fn line(stencil: &Stencil, set: &PointSet) -> String {
-    let list = |values: &[Rational]| values.iter().map(Rational::to_string).collect::<Vec<_>>().join(", ");
-    let what = match stencil.target() {
-        Target::Value(at) => format!("value at {at}"),
-        Target::Derivative(at) => format!("derivative at {at}"),
-        Target::Mean(low, high) => format!("mean over ({low}, {high})"),
-    };
+    let what = stencil.target();
     let through = match set.degree() {
         0 => "constants".into(),
         1 => "x".into(),
@@ -59,8 +86,8 @@ fn line(stencil: &Stencil, set: &PointSet) -> String {
     format!(
         "stencil {}: {what} from {}, weights {}: exact through {through}{keeps}; sum of |weights| {}",
         stencil.name(),
-        list(set.points()),
-        list(set.weights()),
+        set.points().iter().map(i64::to_string).collect::<Vec<_>>().join(", "),
+        set.weights().iter().map(Rational::to_string).collect::<Vec<_>>().join(", "),
         set.lebesgue()
     )
 }
@@ -70,14 +97,14 @@ pub fn try_all(model: &Model) -> Vec<Trial> {
     if model.couplings().is_empty() {
         return Vec::new();
     }
-    let nu = viscosity::viscosity(model);
-    model.couplings().iter().map(|coupling| try_coupling(model, &nu, coupling)).collect()
+    let spreads = spreads(model);
+    model.couplings().iter().map(|coupling| try_coupling(model, &spreads, coupling)).collect()
 }
 
-fn try_coupling(model: &Model, nu: &Transport, coupling: &Coupling) -> Trial {
+fn try_coupling(model: &Model, spreads: &[Spread], coupling: &Coupling) -> Trial {
     let mut trial = Trial::default();
     let name = coupling.name();
-    same_viscosity(model, nu, coupling, &mut trial);
+    spreads.iter().for_each(|spread| same_coefficient(model, spread, coupling, &mut trial));
     match coupling.exchange() {
         Exchange::Packets { values } => {
             packets(model, values, &mut trial);
@@ -96,17 +123,17 @@ fn try_coupling(model: &Model, nu: &Transport, coupling: &Coupling) -> Trial {
                 trial.violations.push(Violation {
                     code: Code::GhostLayers,
                     label: format!("{layers} layers of ghosts, of which two fine steps spoil {}", 2 * reach),
-                    hint: "a fine step spoils as many layers as its fastest population crosses",
+                    hint: "a fine step spoils as many layers as its fastest population crosses".into(),
                 });
             }
             ghosts(model, fine, coarse, &mut trial);
-            same_stress(model, nu, coupling, fine, &mut trial);
+            spreads.iter().for_each(|spread| same_moment(model, spread, coupling, fine, &mut trial));
             trial.lines.push(overlap(&model.stencils()[*stencil]));
-            trial.lines.push(
-                "does not conserve mass and momentum: in a coarse step, what the ghosts send across the jump differs from \
-                 what the coarse cells beneath them send, by the error of the interpolation"
-                    .into(),
-            );
+            trial.lines.push(format!(
+                "does not conserve {}: in a coarse step, what the ghosts send across the jump differs from what the coarse \
+                 cells beneath them send, by the error of the interpolation",
+                joined_quantities(model)
+            ));
         }
     }
     trial.lines.iter_mut().for_each(|line| *line = format!("coupling {name}: {line}"));
@@ -118,7 +145,7 @@ fn try_coupling(model: &Model, nu: &Transport, coupling: &Coupling) -> Trial {
 fn overlap(stencil: &Stencil) -> String {
     let set = &stencil.sets()[0];
     let squares = set.points().iter().zip(set.weights());
-    let square: Rational = squares.map(|(point, weight)| point * point * weight).sum();
+    let square: Rational = squares.map(|(point, weight)| weight * Rational::from_integer((point * point).into())).sum();
     let exact = format!("ghosts are exact for polynomials through degree {} along each axis", set.degree());
     match stencil.target() {
         Target::Value(_) if !square.is_zero() => {
@@ -179,6 +206,18 @@ impl State {
     /// The equilibrium with the fields of these populations, and no slopes.
     fn equilibrium(&self, model: &Model) -> Option<Self> {
         let fields = self.eval(model, &model.macroscopic().outputs)?;
+        self.with_fields(model, &fields)
+    }
+
+    /// The state at rest with these parameters: every scalar field is 1, every vector 0.
+    fn rest(&self, model: &Model) -> Option<Self> {
+        let value = |count: usize| Rational::from_integer(i32::from(count == 1).into());
+        let of = |field: &Field| vec![value(field.components.len()); field.components.len()];
+        self.with_fields(model, &model.fields().iter().flat_map(of).collect::<Vec<_>>())
+    }
+
+    /// The equilibrium with these components of the fields, and no slopes.
+    fn with_fields(&self, model: &Model, fields: &[Rational]) -> Option<Self> {
         let mut first = vec![0];
         for field in model.fields() {
             first.push(first[first.len() - 1] + field.components.len());
@@ -214,6 +253,13 @@ fn quantities(model: &Model) -> Vec<String> {
     model.conserved().iter().flat_map(|law| law.components.iter().map(move |_| name(law))).collect()
 }
 
+/// The conserved quantities in a row: `mass and momentum`.
+fn joined_quantities(model: &Model) -> String {
+    let mut names = quantities(model);
+    names.dedup();
+    names.join(" and ")
+}
+
 fn show(value: &Rational) -> String {
     let text = value.to_string();
     if text.len() < 10 { text } else { format!("{:.6}", value.to_f64().unwrap_or(f64::NAN)) }
@@ -247,7 +293,8 @@ fn packets(model: &Model, values: &[ExprId], trial: &mut Trial) {
                 trial.violations.push(Violation {
                     code: Code::CouplingConservation,
                     label: format!("of a cell with {name} {due} the packets carry {found} on a random state"),
-                    hint: "what is added to one packet must be taken from others: subtract the `mean(...)` over them",
+                    hint: "what is added to one packet must be taken from others: subtract the `mean(...)` over them"
+                        .into(),
                 });
                 return;
             }
@@ -264,17 +311,15 @@ fn packets(model: &Model, values: &[ExprId], trial: &mut Trial) {
                 trial.violations.push(Violation {
                     code: Code::CouplingConsistency,
                     label: format!("where {name} is {due} everywhere, a packet carries {found}"),
-                    hint: LEAVES_ALONE,
+                    hint: LEAVES_ALONE.into(),
                 });
                 return;
             }
         }
     }
-    let mut names = names;
-    names.dedup();
     trial.lines.push(format!(
         "the packets of a cell have its {}, on {STATES} random exact states: conservative",
-        names.join(" and ")
+        joined_quantities(model)
     ));
     trial.lines.push(format!("a uniform equilibrium passes unchanged, on {STATES} random exact states"));
 }
@@ -341,7 +386,8 @@ fn ghosts(model: &Model, fine: &Formulas, coarse: &Formulas, trial: &mut Trial) 
                     trial.violations.push(Violation {
                         code: Code::CouplingConservation,
                         label: format!("`{way}` makes {name} {found} of {due} on a random state"),
-                        hint: "rescale the non-equilibrium alone: `equilibrium[i] + r * (f[i] - equilibrium[i])`",
+                        hint: "rescale the non-equilibrium alone: `equilibrium[i] + r * (f[i] - equilibrium[i])`"
+                            .into(),
                     });
                     return;
                 }
@@ -351,7 +397,7 @@ fn ghosts(model: &Model, fine: &Formulas, coarse: &Formulas, trial: &mut Trial) 
                 trial.violations.push(Violation {
                     code: Code::CouplingConsistency,
                     label: format!("where {name} is {due} everywhere, `{way}` gives {found}"),
-                    hint: LEAVES_ALONE,
+                    hint: LEAVES_ALONE.into(),
                 });
                 return;
             }
@@ -362,12 +408,10 @@ fn ghosts(model: &Model, fine: &Formulas, coarse: &Formulas, trial: &mut Trial) 
         });
         undone &= back.as_ref() == Some(&state.populations);
     }
-    let mut names = names;
-    names.dedup();
-    let names = names.join(" and ");
     trial.lines.push(format!(
-        "what is sent in each direction has the {names} of its cell, and equilibrium passes unchanged, on {STATES} random \
-         exact states"
+        "what is sent in each direction has the {} of its cell, and equilibrium passes unchanged, on {STATES} random exact \
+         states",
+        joined_quantities(model)
     ));
     let undone = if undone { "undoes" } else { "does not undo" };
     trial.lines.push(format!("in one cell, `coarse` {undone} `fine`, on {STATES} random exact states"));
@@ -390,64 +434,67 @@ fn both_levels(model: &Model, coupling: &Coupling, random: &mut Random) -> Optio
     Some((state, [coarse, fine]))
 }
 
-fn nu(model: &Model, viscosity: &Transport, params: &[f64]) -> Option<f64> {
+/// A coefficient in units of the level with these parameters, if it is known and positive.
+fn coefficient(model: &Model, transport: &Transport, params: &[f64]) -> Option<f64> {
     let value =
         |name: &str| model.params().iter().position(|param| param.name == name).map_or(f64::NAN, |param| params[param]);
-    viscosity.at(value).filter(|nu| nu.is_finite())
+    transport.at(value).filter(|value| value.is_finite())
 }
 
-/// In units of its own cells and steps, a fluid on the finer level is twice as viscous.
-fn same_viscosity(model: &Model, viscosity: &Transport, coupling: &Coupling, trial: &mut Trial) {
+/// In units of its own cells and steps, a fluid on the finer level is twice as viscous, a scalar diffuses twice as fast.
+fn same_coefficient(model: &Model, spread: &Spread, coupling: &Coupling, trial: &mut Trial) {
     let mut random = Random::new();
+    let what = &spread.coefficient;
     for _ in 0..STATES {
-        let found = both_levels(model, coupling, &mut random)
-            .and_then(|(_, [coarse, fine])| Some((nu(model, viscosity, &coarse)?, nu(model, viscosity, &fine)?)));
+        let found = both_levels(model, coupling, &mut random).and_then(|(_, [coarse, fine])| {
+            Some((coefficient(model, &spread.transport, &coarse)?, coefficient(model, &spread.transport, &fine)?))
+        });
         let Some((coarse, fine)) = found else {
-            trial.lines.push("whether both levels have the same viscosity is not known".into());
+            trial.lines.push(format!("whether both levels have the same {what} is not known"));
             return;
         };
         let ratio = fine / (2.0 * coarse);
         let agrees = (ratio - 1.0).abs() < ROUNDING;
         if !agrees {
+            let rate = spread.transport.rate.as_deref().unwrap_or("omega");
             trial.violations.push(Violation {
                 code: Code::LevelViscosity,
-                label: format!("the viscosity on the finer level is {ratio:.4} times that on the coarse one"),
-                hint: "half the cell and half the step: `rate omega <- 2 * omega / (4 - omega);` keeps cs2 (1/omega - 1/2)",
+                label: format!("the {what} on the finer level is {ratio:.4} times that on the coarse one"),
+                hint: format!(
+                    "half the cell and half the step: `rate {rate} <- 2 * {rate} / (4 - {rate});` keeps cs2 (1/{rate} - 1/2)"
+                ),
             });
             return;
         }
     }
-    trial.lines.push(format!("both levels have the same viscosity, for {STATES} random choices of the parameters"));
+    trial.lines.push(format!("both levels have the same {what}, for {STATES} random choices of the parameters"));
 }
 
-/// The non-equilibrium of a stress is proportional to time step over rate: `1/lambda = nu / cs2 + 1/2` in steps.
-fn same_stress(model: &Model, viscosity: &Transport, coupling: &Coupling, fine: &Formulas, trial: &mut Trial) {
-    let set = &model.populations()[0];
+/// The non-equilibrium of a stress or a flux is proportional to time step over rate: `1/lambda = nu / cs2 + 1/2` in steps.
+fn same_moment(model: &Model, spread: &Spread, coupling: &Coupling, fine: &Formulas, trial: &mut Trial) {
+    let Spread { set, transport, moment, .. } = spread;
     let Some(cs2) = set.lattice.cs2().to_f64() else { return };
-    let shear = |pop: Pop| {
-        let dir = set.lattice.dirs().find(|dir| set.pop(*dir) == pop);
-        dir.map_or(0, |dir| set.lattice.velocity(dir)[0] * set.lattice.velocity(dir)[1])
+    let factors: Vec<i32> = set.lattice.dirs().map(|dir| (spread.factor)(set.lattice.velocity(dir))).collect();
+    let of = |populations: &[Rational]| -> Rational {
+        let terms = populations[set.range()].iter().zip(&factors);
+        terms.map(|(population, factor)| population * Rational::from_integer((*factor).into())).sum()
     };
     let mut random = Random::new();
     for _ in 0..STATES {
-        let found = both_levels(model, coupling, &mut random).and_then(|(mut state, [coarse, fine_params])| {
-            let weights = model.weights();
-            state.populations = model
-                .pops()
-                .map(|(pop, ..)| &weights[pop.index()] * Rational::new((64 + shear(pop)).into(), 64.into()))
-                .collect();
-            let of = |populations: &[Rational]| -> Rational {
-                let term =
-                    |(pop, ..): (Pop, _, _)| &populations[pop.index()] * Rational::from_integer(shear(pop).into());
-                model.pops().map(term).sum()
-            };
+        let found = both_levels(model, coupling, &mut random).and_then(|(state, [coarse, fine_params])| {
+            let mut state = state.rest(model)?;
+            for (population, factor) in state.populations[set.range()].iter_mut().zip(&factors) {
+                *population *= Rational::new((64 + factor).into(), 64.into());
+            }
             let sent = state.eval(model, &fine.outputs)?;
-            let scale = (of(&sent) / of(&state.populations)).to_f64()?;
-            let time = |params: &[f64]| Some(nu(model, viscosity, params)? / cs2 + 0.5);
+            let before = of(&state.populations);
+            // Without diagonal velocities there is no shear stress.
+            let scale = (!before.is_zero()).then(|| of(&sent) / before)?.to_f64()?;
+            let time = |params: &[f64]| Some(coefficient(model, transport, params)? / cs2 + 0.5);
             Some((scale, time(&fine_params)? / (2.0 * time(&coarse)?)))
         });
         let Some((scale, due)) = found else {
-            trial.lines.push("whether both levels have the same stress is not known".into());
+            trial.lines.push(format!("whether both levels have the same {moment} is not known"));
             return;
         };
         let agrees = (scale / due - 1.0).abs() < ROUNDING;
@@ -455,12 +502,13 @@ fn same_stress(model: &Model, viscosity: &Transport, coupling: &Coupling, fine: 
             trial.violations.push(Violation {
                 code: Code::LevelStress,
                 label: format!(
-                    "`fine` scales a shear stress by {scale:.4}; on the finer level the same stress is {due:.4} of it"
+                    "`fine` scales a {moment} by {scale:.4}; on the finer level the same {moment} is {due:.4} of it"
                 ),
-                hint: "Dupuis & Chopard: the non-equilibrium scales like step over rate, omega / (2 omega_finer)",
+                hint: "Dupuis & Chopard: the non-equilibrium scales like step over rate, omega / (2 omega_finer)"
+                    .into(),
             });
             return;
         }
     }
-    trial.lines.push(format!("both levels have the same stress, for {STATES} random choices of the parameters"));
+    trial.lines.push(format!("both levels have the same {moment}, for {STATES} random choices of the parameters"));
 }

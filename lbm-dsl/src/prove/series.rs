@@ -205,11 +205,6 @@ fn both<'a>(a: Option<&'a Series>, b: Option<&'a Series>) -> Option<(&'a Series,
     Some((a?, b?))
 }
 
-/// `start + eps * slope`
-pub fn ray(start: &Rational, slope: &Rational) -> Series {
-    Series::exact(vec![Ratio::Constant(start.clone()), Ratio::Constant(slope.clone())])
-}
-
 /// The parameter with that number, or zero.
 pub fn parameter(variable: Option<usize>) -> Series {
     Series::exact(vec![variable.map_or(Ratio::Constant(Rational::zero()), Ratio::variable)])

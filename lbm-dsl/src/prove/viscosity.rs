@@ -1,7 +1,8 @@
 //! Viscosities and diffusivities, by linearising the collision about rest.
 //!
-//! Populations `w_i (1 + eps s_i)` carry one moment alone, and the collision keeps the share `1 - lambda` of it. The coefficient
-//! is `factor (1/lambda - 1/2)`:
+//! Rest is what `init` gives where every scalar field is 1 and nothing moves: the weights for most methods, another state where
+//! pressure is no constant times density (shallow water). Populations `rest_i + eps w_i s_i` carry one moment more, and the
+//! collision keeps the share `1 - lambda` of it. The coefficient is `factor (1/lambda - 1/2)`:
 //!
 //! - kinematic viscosity: shear stress, `s_i = c_ix c_iy`, factor `cs2` (Krueger et al., The Lattice Boltzmann Method, 2017,
 //!   section 4.1);
@@ -15,7 +16,7 @@ use num_traits::{One, ToPrimitive, Zero};
 use crate::expr::{Rational, Symbol};
 use crate::model::{Law, Model, Populations};
 use crate::prove::ratio::Ratio;
-use crate::prove::series;
+use crate::prove::series::{self, Series};
 
 /// A transport coefficient in lattice units as a function of the parameters.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,24 +42,49 @@ impl Transport {
 /// Number of terms of the series; more where some cancel.
 const TERMS: [usize; 3] = [2, 4, 7];
 
-/// The kinematic viscosity of the first populations of a model.
-pub fn viscosity(model: &Model) -> Transport {
-    let set = &model.populations[0];
-    let found = relaxed(model, set, set.lattice.cs2().clone(), &|c| whole(c[0] * c[1]));
+/// What some populations carry, and the coefficient by which it spreads.
+pub enum Carried {
+    /// A momentum, which spreads by viscosity.
+    Momentum(Transport),
+    /// Something else, which diffuses.
+    Scalar(Transport),
+}
+
+/// What some populations of a model carry.
+pub fn carried(model: &Model, set: &Populations) -> Carried {
     match diffusivity(model, set) {
-        Some(_) => Transport {
-            formula: "none: the collision does not conserve momentum".into(),
-            rate: None,
-            factor: found.factor,
-            names: found.names,
-            time: None,
-        },
-        None => found,
+        Some(found) => Carried::Scalar(found),
+        None => Carried::Momentum(relaxed(model, set, set.lattice.cs2().clone(), &|c| whole(shear(c)))),
     }
 }
 
-/// The bulk viscosity of the first populations of a model, if they carry a momentum.
+/// The kinematic viscosity of the first populations of a model.
+pub fn viscosity(model: &Model) -> Transport {
+    match carried(model, &model.populations[0]) {
+        Carried::Momentum(found) => found,
+        Carried::Scalar(found) => {
+            let formula = "none: the collision does not conserve momentum".into();
+            Transport { formula, rate: None, time: None, ..found }
+        }
+    }
+}
+
+/// The factor of a velocity in a shear stress.
+pub fn shear(velocity: &[i32]) -> i32 {
+    velocity[0] * velocity[1]
+}
+
+/// The factor of a velocity in a flux.
+pub fn flux(velocity: &[i32]) -> i32 {
+    velocity[0]
+}
+
+/// The bulk viscosity of the first populations of a model, if they carry a momentum and their pressure is `cs2` times the
+/// density, as it is where the weights are a state at rest.
 pub fn bulk(model: &Model) -> Option<Transport> {
+    if rests_elsewhere(model) {
+        return None;
+    }
     let set = &model.populations[0];
     let (cs2, dim) = (set.lattice.cs2(), whole(set.lattice.dim() as i32));
     let compression = |c: &[i32]| whole(c.iter().map(|c| c * c).sum()) - &dim * cs2;
@@ -68,7 +94,7 @@ pub fn bulk(model: &Model) -> Option<Transport> {
 /// Whether shear along the diagonals relaxes as shear along the axes does, where both have a rate.
 pub fn is_isotropic(model: &Model) -> bool {
     let time = |shape: &dyn Fn(&[i32]) -> Rational| relaxed(model, &model.populations[0], whole(1), shape).time;
-    let (axes, diagonals) = (time(&|c| whole(c[0] * c[1])), time(&|c| whole(c[0] * c[0] - c[1] * c[1])));
+    let (axes, diagonals) = (time(&|c| whole(shear(c))), time(&|c| whole(c[0] * c[0] - c[1] * c[1])));
     axes.is_none() || diagonals.is_none() || axes == diagonals
 }
 
@@ -78,7 +104,7 @@ pub fn diffusivity(model: &Model, set: &Populations) -> Option<Transport> {
     if set.first == 0 && model.conserved.iter().any(|quantity| quantity.law == Law::Momentum) {
         return None;
     }
-    let found = relaxed(model, set, set.lattice.cs2().clone(), &|c| whole(c[0]));
+    let found = relaxed(model, set, set.lattice.cs2().clone(), &|c| whole(flux(c)));
     found.time.is_some().then_some(found)
 }
 
@@ -88,30 +114,101 @@ fn whole(value: i32) -> Rational {
 
 /// The coefficient that follows from how the moment `sum s(c) f` of some populations relaxes.
 fn relaxed(model: &Model, set: &Populations, factor: Rational, shape: &dyn Fn(&[i32]) -> Rational) -> Transport {
-    // Variables are the scalar parameters; vectors (forces) rest at zero.
-    let mut variables: Vec<Option<usize>> = Vec::new();
-    let (mut names, mut samples) = (Vec::new(), Vec::new());
-    for param in &model.params {
-        variables.push((param.components == 1).then_some(names.len()));
-        if param.components == 1 {
-            names.push(param.name.clone());
-            let middle = param.range.as_ref().map(|(low, high)| (low + high) / Rational::from_integer(2.into()));
-            samples.push(middle.and_then(|middle| middle.to_f64()).unwrap_or(1.0));
+    let given = Given::new(model);
+    let kept = rest_of(model, &given).ok_or(NotFound::Rest).and_then(|rest| {
+        let mut attempts = TERMS.iter().map(|terms| kept(model, set, shape, *terms, &rest, &given));
+        attempts.find(|found| !matches!(found, Err(NotFound::Rough))).unwrap_or(Err(NotFound::Rough))
+    });
+    let (lambda, why) = match kept {
+        Ok(kept) => (Some(Ratio::whole(1).add(&kept.neg())), None),
+        Err(why) => (None, Some(why)),
+    };
+    let time = lambda.as_ref().and_then(Ratio::recip);
+    let name = |variable: usize| given.names[variable].clone();
+    let rate = lambda.as_ref().and_then(Ratio::as_variable).map(name);
+    let formula = match (&time, why) {
+        (Some(Ratio::Constant(time)), _) => (&factor * (time - Rational::new(1.into(), 2.into()))).to_string(),
+        (Some(time), _) => format!("{factor}*({} - 1/2)", time.show(&name)),
+        (None, None) => "infinite: the collision leaves it as it is".into(),
+        (None, Some(why)) => format!("not found: {}", why.says()),
+    };
+    Transport { formula, rate, factor: factor.to_f64().unwrap_or(f64::NAN), names: given.names, time }
+}
+
+/// Why a share was not found.
+#[derive(Clone, Copy)]
+enum NotFound {
+    /// `init` gives no state at rest.
+    Rest,
+    /// The collision changes that state.
+    Moves,
+    /// The collision has no linear part there.
+    Rough,
+    /// No population carries such a moment.
+    NoMoment,
+}
+
+impl NotFound {
+    fn says(self) -> &'static str {
+        match self {
+            NotFound::Rest => "`init` gives no populations where scalar fields are 1 and nothing moves",
+            NotFound::Moves => "the collision changes what `init` gives where scalar fields are 1 and nothing moves",
+            NotFound::Rough => "the collision has no linear part at rest",
+            NotFound::NoMoment => "no velocity has two components, so nothing carries a shear stress",
         }
     }
-    let name = |variable: usize| names[variable].clone();
-    let sample = |variable: usize| samples[variable];
-    let kept = TERMS.iter().find_map(|terms| kept(model, set, shape, *terms, &variables, &sample));
-    let lambda = kept.map(|kept| Ratio::whole(1).add(&kept.neg()));
-    let time = lambda.as_ref().and_then(Ratio::recip);
-    let rate = lambda.as_ref().and_then(Ratio::as_variable).map(name);
-    let formula = match (&lambda, &time) {
-        (_, Some(Ratio::Constant(time))) => (&factor * (time - Rational::new(1.into(), 2.into()))).to_string(),
-        (_, Some(time)) => format!("{factor}*({} - 1/2)", time.show(&name)),
-        (Some(_), None) => "infinite: the collision leaves it as it is".into(),
-        (None, None) => "not found: the collision has no linear part at rest".into(),
+}
+
+/// The scalar parameters as variables, with a value of each for where a choice depends on them; vectors (forces) are zero.
+struct Given {
+    variables: Vec<Option<usize>>,
+    names: Vec<String>,
+    samples: Vec<f64>,
+}
+
+impl Given {
+    fn new(model: &Model) -> Self {
+        let mut given = Given { variables: Vec::new(), names: Vec::new(), samples: Vec::new() };
+        for param in &model.params {
+            given.variables.push((param.components == 1).then_some(given.names.len()));
+            if param.components == 1 {
+                given.names.push(param.name.clone());
+                let middle = param.range.as_ref().map(|(low, high)| (low + high) / whole(2));
+                given.samples.push(middle.and_then(|middle| middle.to_f64()).unwrap_or(1.0));
+            }
+        }
+        given
+    }
+
+    fn symbol(&self, symbol: Symbol) -> Series {
+        match symbol {
+            Symbol::Param { param, .. } => series::parameter(self.variables[usize::from(param)]),
+            _ => series::parameter(None),
+        }
+    }
+
+    fn sample(&self, variable: usize) -> f64 {
+        self.samples[variable]
+    }
+}
+
+/// What `init` gives where every scalar field is 1 and every vector 0.
+fn rest_of(model: &Model, given: &Given) -> Option<Vec<Ratio>> {
+    let symbol = |symbol: Symbol| match symbol {
+        Symbol::Field { field, .. } if model.fields[usize::from(field)].components.len() == 1 => {
+            Series::exact(vec![Ratio::whole(1)])
+        }
+        other => given.symbol(other),
     };
-    Transport { formula, rate, factor: factor.to_f64().unwrap_or(f64::NAN), names, time }
+    let populations =
+        series::eval(&model.exprs, &model.init.outputs, TERMS[0], &symbol, &|variable| given.sample(variable));
+    populations.into_iter().map(|population| population?.coefficient(0)).collect()
+}
+
+/// Whether a model rests in another state than that of its weights.
+pub fn rests_elsewhere(model: &Model) -> bool {
+    let weights = model.weights().into_iter().map(Ratio::Constant);
+    rest_of(model, &Given::new(model)).is_some_and(|rest| !weights.eq(rest))
 }
 
 /// The share of a moment that is left after a collision.
@@ -120,9 +217,9 @@ fn kept(
     set: &Populations,
     shape: &dyn Fn(&[i32]) -> Rational,
     terms: usize,
-    variables: &[Option<usize>],
-    sample: &dyn Fn(usize) -> f64,
-) -> Option<Ratio> {
+    rest: &[Ratio],
+    given: &Given,
+) -> Result<Ratio, NotFound> {
     let weights = model.weights();
     let mut shapes = vec![Rational::zero(); weights.len()];
     for dir in set.lattice.dirs() {
@@ -130,23 +227,26 @@ fn kept(
     }
     let symbol = |symbol: Symbol| match symbol {
         Symbol::Population(pop) => {
-            let weight = &weights[pop.index()];
-            series::ray(weight, &(weight * &shapes[pop.index()]))
+            let slope = &weights[pop.index()] * &shapes[pop.index()];
+            Series::exact(vec![rest[pop.index()].clone(), Ratio::Constant(slope)])
         }
-        Symbol::Param { param, .. } => series::parameter(variables[param as usize]),
-        _ => series::parameter(None),
+        other => given.symbol(other),
     };
-    let after = series::eval(&model.exprs, &model.collide.outputs, terms, &symbol, sample);
+    let after = series::eval(&model.exprs, &model.collide.outputs, terms, &symbol, &|variable| given.sample(variable));
     let (mut before, mut left) = (Rational::zero(), Ratio::whole(0));
-    for ((weight, shape), after) in weights.iter().zip(&shapes).zip(after) {
-        let after = after?;
+    for (((weight, shape), rest), after) in weights.iter().zip(&shapes).zip(rest).zip(after) {
+        let after = after.ok_or(NotFound::Rough)?;
         // Rest must stay at rest, or this is no linearisation.
-        let resting = after.coefficient(0)?.add(&Ratio::Constant(-weight));
+        let resting = after.coefficient(0).ok_or(NotFound::Rough)?.add(&rest.neg());
         if !resting.is_zero() {
-            return None;
+            return Err(NotFound::Moves);
         }
         before += weight * shape * shape;
-        left = left.add(&after.coefficient(1)?.mul(&Ratio::Constant(shape.clone())));
+        let part = after.coefficient(1).ok_or(NotFound::Rough)?;
+        left = left.add(&part.mul(&Ratio::Constant(shape.clone())));
     }
-    (!before.is_zero()).then(|| left.mul(&Ratio::Constant(Rational::one() / before)))
+    if before.is_zero() {
+        return Err(NotFound::NoMoment);
+    }
+    Ok(left.mul(&Ratio::Constant(Rational::one() / before)))
 }

@@ -156,6 +156,100 @@ pub fn statements(random: &mut Random) -> String {
     text
 }
 
+/// A method whose boundary rules, stencils, couplings and criterion are made by chance: some are refused, the others go
+/// to the end.
+pub fn around(random: &mut Random) -> String {
+    let mut pick = |from: &[&str]| from[random.below(from.len())].to_string();
+    let stencils = format!(
+        "stencil slope {{ space 1, x; derivative at 0; points {}; points {}; }}\n\
+         stencil child {{ space 1, x{}; {}; points {}; points {}; }}\n",
+        pick(&["-1, 1", "-1, 1", "-2, 2", "-5, 5", "-1/2, 1/2", "0, 1e9"]),
+        pick(&["0, 1", "-1, 0", "0, 3"]),
+        pick(&["", "", ", x^2", ", x^3"]),
+        pick(&["value at 1/4", "value at 1/4", "value at 1/2", "mean over (0, 1/2)", "derivative at 0"]),
+        pick(&["0, 1", "-1, 1", "-1, 0, 1", "-9, 0, 9", "1/4, 1"]),
+        pick(&["-1, 0", "0, 1, 2", "0, 1"]),
+    );
+    let rate = |random: &mut Random| {
+        const RATES: &[&str] = &[
+            "2 * omega / (4 - omega)",
+            "2 * omega / (4 - omega)",
+            "if omega < 1 then 2 * omega / (4 - omega) else omega / (2 - omega / 2)",
+            "sqrt((2 * omega / (4 - omega))^2)",
+            "f[(0, 0)]",
+            "omega * sum(i: equilibrium[i])",
+            "position[0]",
+            "kind",
+            "mean(omega)",
+            "slope[0](f[(1, 0)])",
+            "omega * cs2 * dim",
+            "1e300",
+        ];
+        RATES[random.below(RATES.len())]
+    };
+    let packets = ["f[i]", "equilibrium[i]", "kind", "position[a]", "slope[a](f[i])", "mean(kind)", "omega", "w[i]"];
+    let given = formula_of(&packets, random, 2);
+    let own = ["0", "slope[0](f[i])", "slope[1](f[opp(i)])", "kind * (f[i] - equilibrium[i])", given.as_str()];
+    let own = own[random.below(own.len())];
+    let ratio = formula_of(&["omega", "1", "2", "4 - omega", "1/4", "f[i]", "rho"], random, 2);
+    let ratios = ["(4 - omega) / 4", "(4 - omega) / 4", ratio.as_str()];
+    let ratio = ratios[random.below(ratios.len())];
+    let couplings = format!(
+        "coupling packets {{ rate omega <- {}; let x = {own}; packet f[i] <- f[i] + x - mean(x); }}\n\
+         coupling ghosts {{ rate omega <- {}; ghosts {}; let r = {ratio};\n\
+         fine f[i] <- child(equilibrium[i] + r * (f[i] - equilibrium[i]));\n\
+         coarse f[i] <- mean(equilibrium[i] + (f[i] - equilibrium[i]) / r); }}\n",
+        rate(random),
+        rate(random),
+        ["2", "2", "3", "1", "40", "1/2"][random.below(6)],
+    );
+    let link =
+        ["f[i]", "f[opp(i)]", "f[(1, 0)]", "mirrored[i]", "p", "distance", "w[i]", "c[i, a]", "dot(c[i], v)", "cs2"];
+    let node = [
+        "sent[opp(i)]",
+        "streamed[opp(i)]",
+        "inside[i]",
+        "p",
+        "distance",
+        "w[i]",
+        "n[a]",
+        "dot(c[i], n)",
+        "f[i]",
+        "v[a]",
+    ];
+    let params = |random: &mut Random| {
+        let distance = ["param distance in (0, 2);", "param distance[a];"][random.below(2)];
+        format!("param p; {distance} param v[a];")
+    };
+    let (of_link, of_node) = (params(random), params(random));
+    let criterion = formula_of(&["rho", "u[a]", "gradient[a](u[0])", "gradient[0](rho)", "omega", "2"], random, 3);
+    let mut text = format!(
+        "use lattices::D2Q9;\nuse equilibria::quadratic;\nlattice D2Q9;\nparam omega in (0, 2);\nlet rho = sum(i: f[i]);\n\
+         let u[a] = sum(i: c[i, a] * f[i]) / rho;\nfield rho;\nfield u;\ninit f[i] <- quadratic[i](rho, u);\n\
+         collide {{ f[i] <- f[i] + omega * (quadratic[i](rho, u) - f[i]); }}\n"
+    );
+    let chosen = random.below(16);
+    if chosen & 3 != 0 {
+        text += &stencils;
+    }
+    if chosen & 3 == 1 {
+        text += couplings.lines().next().unwrap_or_default();
+    } else if chosen & 3 == 2 {
+        text += &couplings.lines().skip(1).map(|line| format!("{line}\n")).collect::<String>();
+    } else if chosen & 3 == 3 {
+        text += &couplings;
+    }
+    if chosen & 4 != 0 {
+        text += &format!("\nboundary by_link {{ {of_link} link f[i] <- {}; }}\n", formula_of(&link, random, 3));
+        text +=
+            &format!("boundary by_node {{ {of_node} node f[i if !known(i)] <- {}; }}\n", formula_of(&node, random, 3));
+    }
+    if chosen & 8 != 0 {
+        text += &format!("criterion found(rho, u[a]) = {criterion};\n");
+    }
+    text
+}
+
 /// A formula of a depth.
 fn formula(random: &mut Random, depth: usize) -> String {
     const LEAVES: &[&str] = &[
@@ -190,10 +284,15 @@ fn formula(random: &mut Random, depth: usize) -> String {
         "i",
         "quadratic[i](rho, u)",
     ];
+    formula_of(LEAVES, random, depth)
+}
+
+/// A formula of a depth that ends in these.
+fn formula_of(leaves: &[&str], random: &mut Random, depth: usize) -> String {
     if depth == 0 || random.below(4) == 0 {
-        return LEAVES[random.below(LEAVES.len())].into();
+        return leaves[random.below(leaves.len())].into();
     }
-    let mut part = || formula(random, depth - 1);
+    let mut part = || formula_of(leaves, random, depth - 1);
     let (left, right) = (part(), part());
     let third = part();
     match random.below(13) {

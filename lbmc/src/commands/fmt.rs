@@ -1,8 +1,8 @@
 //! `lbmc fmt`: specs in the house style.
 
-use std::io::{ErrorKind, Read};
 use std::path::Path;
 
+use lbm_bundle::input::{self, Limit};
 use lbm_dsl::format::format;
 use lbm_dsl::source::Source;
 use miette::{Result, miette};
@@ -40,17 +40,9 @@ pub fn fmt(args: &Fmt) -> Result<()> {
 }
 
 fn read(file: &Path) -> Result<(String, String)> {
-    Ok((file.display().to_string(), files::read(file)?))
+    Ok((file.display().to_string(), files::read(file, Limit::SPEC)?))
 }
 
 fn input() -> Result<String> {
-    let mut text = String::new();
-    std::io::stdin().read_to_string(&mut text).map_err(|error| {
-        let help = match error.kind() {
-            ErrorKind::InvalidData => "a spec is UTF-8 text",
-            _ => "give the text to standard input, or name a file",
-        };
-        miette!(code = "lbmc::fmt", help = help, "can't read standard input: {error}")
-    })?;
-    Ok(text)
+    input::text_from(std::io::stdin(), "standard input", Limit::SPEC).map_err(|error| files::unreadable(&error))
 }

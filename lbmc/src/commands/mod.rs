@@ -1,6 +1,7 @@
 //! A file per subcommand.
 
 mod bench;
+mod boundaries;
 mod check;
 mod eval;
 mod explain;

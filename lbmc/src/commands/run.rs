@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use lbm_bundle::Layout;
+use lbm_bundle::input::Limit;
 use lbm_codegen::options::Options;
 use lbm_runtime::case::{RawCase, TargetChoice};
 use lbm_runtime::device::Device;
@@ -19,7 +20,7 @@ use crate::{files, interrupt};
 
 /// Runs the command.
 pub fn run(args: &Run) -> Result<ExitCode> {
-    let text = files::read(&args.case)?;
+    let text = files::read(&args.case, Limit::CASE)?;
     let overrides: Vec<(String, String)> = args.set.iter().map(|text| setting(text)).collect::<Result<_>>()?;
     let mut raw = RawCase::parse(&args.case.display().to_string(), &text, &overrides)?;
     raw.load(|name| files::read_bytes(&beside(&args.case, name)))?;
@@ -64,7 +65,7 @@ pub fn run(args: &Run) -> Result<ExitCode> {
             solids: raw.cuts_links(),
         },
     )?;
-    let (case, warnings) = raw.resolve(&bundle.manifest, &spec.prelude_rules())?;
+    let (case, warnings) = raw.resolve(&bundle.manifest, &spec.prelude_rules()?)?;
     for warning in warnings {
         eprintln!("{:?}", Report::new(warning));
     }

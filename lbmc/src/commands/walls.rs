@@ -6,7 +6,7 @@ use lbm_dsl::prove::channel::{self, NoWall, Wall};
 use crate::rates::Rates;
 
 /// Distances that differ by less are the same.
-const SAME: f64 = 1e-6;
+pub(super) const SAME: f64 = 1e-6;
 
 /// Prints a line for each rule.
 pub fn tell(model: &Model, rates: &Rates) {

@@ -67,7 +67,17 @@ mod tests {
             assert_eq!(plain.matches(long.instead).count(), 1, "{:?} replaces {}", long.code, long.instead);
             plain.replace(long.instead, text)
         };
-        crate::compile(&Source::new("example.lbm", &spec), &shipped::Prelude).err().unwrap_or_default()
+        // Beside the example of a hidden module stands a copy of that module.
+        let copy = |name: &str| {
+            let text = shipped::modules().find(|(module, _)| long.code == Code::HidesShipped && *module == name)?.1;
+            Some(Ok(Source::new(&format!("{name}.lbm"), text)))
+        };
+        let beside = text.contains("beside the spec");
+        let library = shipped::Beside(|name: &str| if beside { copy(name) } else { None });
+        match crate::compile(&Source::new("example.lbm", &spec), &library) {
+            Ok(model) => model.warnings().into(),
+            Err(report) => report,
+        }
     }
 
     #[test]

@@ -43,7 +43,8 @@ pub const TABLE: &[Long] = &[
     Long {
         code: Code::UnknownModule,
         instead: IMPORT,
-        text: "`use` names a module that is neither a file beside the spec nor one of the shipped prelude.",
+        text: "`use` names a module that is neither a file beside the spec nor one of the shipped prelude, or a file that is there \
+               and cannot be read.",
         wrong: "use equilibrium::quadratic;",
         right: IMPORT,
     },
@@ -129,5 +130,13 @@ collide {
     f[i] <- f[i];
     g[i] <- g[i] + omega * (w[i] * phi * (1 + dot(c[i], velocity) / g.cs2) - g[i]);
 }",
+    },
+    Long {
+        code: Code::HidesShipped,
+        instead: IMPORT,
+        text: "A file beside the spec has the name of a shipped module, and is used in its place, also by shipped modules that \
+               import from it. That may be meant, to try another equilibrium or wall; or it is a copy that was forgotten.",
+        wrong: "use equilibria::quadratic;      // with a file equilibria.lbm beside the spec",
+        right: "use equilibria::quadratic;",
     },
 ];

@@ -61,7 +61,7 @@ pub const TABLE: &[Long] = &[
                with `dot(c[i], n) > 0`, where walls meet those that enter through any of them. A rule of nodes must say \
                what each of them is, at faces, edges and corners; `known(i)` tells which have arrived.",
         wrong: "boundary moving_wall;\nboundary face { node f[i if dot(c[i], n) == 1 && known(opp(i))] <- f[opp(i)]; }",
-        right: "boundary moving_wall;\nboundary all { node f[i if !known(i)] <- f[opp(i)]; }",
+        right: "boundary moving_wall;\nboundary all { node f[i if !known(i)] <- sent[opp(i)]; }",
     },
     Long {
         code: Code::UnknownRead,
@@ -89,5 +89,22 @@ pub const TABLE: &[Long] = &[
                 w[i] * rho;\ncollide { f[i] <- f[i]; }\nboundary slip { link f[i] <- mirrored[i]; }",
         right: "use lattices::D2Q9;\nlattice D2Q9;\nlet rho = sum(i: f[i]);\nfield rho;\ninit f[i] <- w[i] * rho;\n\
                 collide { f[i] <- f[i]; }\nboundary slip { link f[i] <- mirrored[i]; }",
+    },
+    Long {
+        code: Code::StepBefore,
+        instead: LAST,
+        text: "A wet-node rule comes when the populations of this step have arrived: they are `streamed`. `f` is what the cell had \
+               after the last collision, before anything moved, so a density made from it lags a step behind. Where that is \
+               meant, as in half-way reflection, say `sent`.",
+        wrong: "boundary moving_wall;
+
+boundary wall {
+    node f[i if !known(i)] <- f[opp(i)];
+}",
+        right: "boundary moving_wall;
+
+boundary wall {
+    node f[i if !known(i)] <- sent[opp(i)];
+}",
     },
 ];

@@ -1,0 +1,154 @@
+//! What `check` accepts has kernels, or is refused with a reason: nothing panics between a model and its files. The same texts
+//! every time.
+//!
+//! For hours: `LBMC_FUZZ_SECONDS=3600 cargo test -p lbm-codegen --test accepted -- --ignored --nocapture`.
+
+// The compiler looks at neither clock nor files; these tests look at both.
+#![allow(clippy::disallowed_types, clippy::disallowed_methods)]
+
+#[allow(dead_code)]
+#[path = "../../lbm-dsl/tests/texts/mod.rs"]
+mod texts;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+use lbm_bundle::{Layout, Manifest, Real, Target};
+use lbm_codegen::options::Options;
+use lbm_codegen::pipeline::{self, CompileError};
+use lbm_dsl::model::Model;
+use lbm_dsl::shipped::{self, Prelude};
+use lbm_dsl::source::Source;
+use texts::Random;
+
+/// Every choice of options for a model.
+fn options(model: &Model) -> Vec<Options> {
+    let dim = model.lattice().dim();
+    let couplings = (0..model.couplings().len()).map(Some).chain([None]);
+    let blocks = couplings.flat_map(|coupling| {
+        [false, true].map(|solids| (Layout::Blocks, Options::default_block(dim), coupling, solids))
+    });
+    let all = blocks.chain([(Layout::Soa, Options::TILE, None, false)]);
+    let all = all.flat_map(|(layout, block, coupling, solids)| {
+        [(Target::C, Real::F32), (Target::Cuda, Real::F64)].map(|(target, real)| Options {
+            target,
+            real,
+            layout,
+            block,
+            coupling,
+            solids,
+        })
+    });
+    all.collect()
+}
+
+/// Whether a text is a model. Where it is, each choice of options gives files that say the same of themselves, or a reason.
+fn goes_to_the_end(text: &str) -> bool {
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        let Ok(model) = lbm_dsl::compile(&Source::new("fuzz.lbm", text), &Prelude) else { return false };
+        let plans = match pipeline::plan(&model, &mut |_| ()) {
+            Ok(plans) => plans,
+            Err(reason) => {
+                assert!(!reason.to_string().is_empty());
+                return true;
+            }
+        };
+        for options in options(&model) {
+            match plans.emit(&options) {
+                Ok(compiled) => {
+                    let files = pipeline::files(&[compiled.bundle]);
+                    let manifest = files.iter().find(|file| file.name.ends_with(".json")).expect("a manifest");
+                    Manifest::from_json(&manifest.text).expect("a manifest reads back");
+                }
+                Err(reason) => assert!(!reason.to_string().is_empty()),
+            }
+        }
+        true
+    }));
+    outcome.unwrap_or_else(|_| panic!("the text was\n{text}"))
+}
+
+#[test]
+fn what_check_accepts_goes_to_the_end() {
+    let mut random = Random(5);
+    let accepted = (0..400).filter(|_| goes_to_the_end(&texts::around(&mut random))).count();
+    assert!((10..400).contains(&accepted), "{accepted} are models");
+}
+
+/// As long as `LBMC_FUZZ_SECONDS` says, from a seed that `LBMC_FUZZ_SEED` gives.
+#[test]
+#[ignore = "as long as LBMC_FUZZ_SECONDS says"]
+fn for_long() {
+    let number = |name: &str, usual: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual);
+    let end = Duration::from_secs(number("LBMC_FUZZ_SECONDS", 60));
+    let mut random = Random(number("LBMC_FUZZ_SEED", 1));
+    let (start, mut tried, mut models) = (Instant::now(), 0u64, 0u64);
+    while start.elapsed() < end {
+        let text = if random.below(4) == 0 { texts::statements(&mut random) } else { texts::around(&mut random) };
+        models += u64::from(goes_to_the_end(&text));
+        tried += 1;
+    }
+    println!("{tried} texts, {models} of them models, in {:?}", start.elapsed());
+}
+
+/// A method with a coupling of the prelude: a model, or the codes of what refuses it.
+fn pair(spec: &str, coupling: &str) -> Result<Model, Vec<&'static str>> {
+    let source = Source::new(&format!("{spec}.lbm"), shipped::spec(spec).expect("shipped"));
+    lbm_dsl::compile_with(&source, &Prelude, &[], Some(coupling), None)
+        .map_err(|report| report.diagnostics().iter().map(|fault| fault.code().code()).collect())
+}
+
+/// Couplings of the prelude are about `f` alone, so a second set of populations has nothing to cross with.
+#[test]
+fn every_shipped_method_takes_every_coupling_or_says_why_not() {
+    let couplings = shipped::couplings(&Prelude).expect("the prelude parses");
+    assert_eq!(couplings.len(), 5);
+    for (spec, _) in shipped::specs() {
+        for (_, coupling) in &couplings {
+            match pair(spec, coupling) {
+                Ok(model) => assert!(model.couplings().iter().any(|own| own.name() == coupling), "{spec} {coupling}"),
+                Err(codes) => assert_eq!((spec, &codes[..]), ("d2q9_scalar", &["E0503"][..]), "{coupling}"),
+            }
+        }
+    }
+}
+
+/// The kernels of the coupling itself, with the plainest and the most intricate of equilibria, and without a momentum.
+#[test]
+fn methods_with_couplings_have_kernels() {
+    for spec in ["d2q9_bgk", "d2q9_guo", "d3q7_advection"] {
+        for coupling in ["interpolated", "interpolated_means", "interpolated_linear", "volumetric_shifted"] {
+            let model = pair(spec, coupling).unwrap_or_else(|codes| panic!("{spec} {coupling} {codes:?}"));
+            let block = Options::default_block(model.lattice().dim());
+            let options = Options {
+                target: Target::C,
+                real: Real::F32,
+                layout: Layout::Blocks,
+                block,
+                coupling: Some(0),
+                solids: false,
+            };
+            let compiled =
+                pipeline::compile(&model, &options).unwrap_or_else(|error| panic!("{spec} {coupling}: {error}"));
+            assert!(compiled.bundle.manifest.coupling.is_some());
+        }
+    }
+}
+
+#[test]
+fn a_constant_that_the_real_type_lacks_is_refused() {
+    let text = shipped::spec("d2q9_bgk").expect("shipped").replace("omega * (feq", "omega * (1 + rho / 1e60) * (feq");
+    let model = lbm_dsl::compile(&Source::new("big.lbm", &text), &Prelude).unwrap_or_else(|report| panic!("{report}"));
+    let options = |real| Options {
+        target: Target::C,
+        real,
+        layout: Layout::Blocks,
+        block: [8, 8, 1],
+        coupling: None,
+        solids: false,
+    };
+    let refused = pipeline::compile(&model, &options(Real::F32)).expect_err("f32 ends at 3.4e38");
+    assert!(matches!(refused, CompileError::Constant(..)), "{refused}");
+    assert!(refused.to_string().contains("f32") && refused.to_string().contains("3.4e38"), "{refused}");
+    assert!(pipeline::compile(&model, &options(Real::F64)).is_ok());
+}

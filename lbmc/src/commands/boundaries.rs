@@ -1,0 +1,127 @@
+//! `lbmc specs --boundaries`: the boundary rules of the prelude, a row of a table each. All of it follows from their text.
+
+use lbm_codegen::count::count;
+use lbm_codegen::{lower, simplify};
+use lbm_dsl::expr::ExprId;
+use lbm_dsl::model::{Boundary, Model, Param, Rule};
+use lbm_dsl::prove::channel;
+use lbm_dsl::shipped::{self, Prelude};
+use miette::{Result, miette};
+
+use super::walls::SAME;
+use crate::rates::Rates;
+use crate::spec::Spec;
+
+/// Methods whose operations are counted.
+const METHODS: [&str; 2] = ["d2q9_bgk", "d3q19_bgk"];
+/// Begins the sentence of a comment that says what a rule at an inlet or outlet goes with.
+const PAIRS: &str = "Goes with ";
+
+/// Runs the command.
+pub fn boundaries() -> Result<()> {
+    let rules: Vec<String> = shipped::rules(&Prelude)?.into_iter().map(|(_, rule)| rule).collect();
+    let names: Vec<&str> = rules.iter().map(String::as_str).collect();
+    let model = |method: &str| Spec::find(method)?.model_with(&names, None, None);
+    let models = METHODS.iter().map(|method| model(method)).collect::<Result<Vec<Model>>>()?;
+    let lattices: Vec<&str> = models.iter().map(|model| model.lattice().name()).collect();
+    let head = [
+        "rule".into(),
+        "what it is for".into(),
+        "parameters".into(),
+        "kind".into(),
+        "wall".into(),
+        format!("operations, {}", lattices.join(" / ")),
+        "goes with".into(),
+    ];
+    let mut rows = vec![head];
+    for name in names {
+        rows.push(row(name, &models)?);
+    }
+    print!("{}", table(&rows));
+    Ok(())
+}
+
+fn row(name: &str, models: &[Model]) -> Result<[String; 7]> {
+    let place = |model: &Model| model.boundaries().iter().position(|rule| rule.name == name);
+    let first = place(&models[0]).ok_or_else(|| miette!("`{name}` is lost"))?;
+    let rule = &models[0].boundaries()[first];
+    let (what, pairs) = rule.doc.split_once(PAIRS).unwrap_or((&rule.doc, ""));
+    let mut operations = Vec::new();
+    for model in models {
+        let at = place(model).ok_or_else(|| miette!("`{name}` is lost"))?;
+        operations.push(cost(model, at)?);
+    }
+    let (kind, unit) = match rule.rule {
+        Rule::Link(_) => ("link-wise", "a link"),
+        Rule::Node(_) => ("wet-node", "a cell"),
+    };
+    let params: Vec<String> = rule.params.iter().map(parameter).collect();
+    Ok([
+        format!("`{name}`"),
+        what.trim().into(),
+        params.join("; "),
+        kind.into(),
+        wall(&models[0], rule)?,
+        format!("{} {unit}", operations.join(" / ")),
+        pairs.trim().trim_end_matches('.').into(),
+    ])
+}
+
+/// `velocity[a]`: of the wall, in cells per time step.
+fn parameter(param: &Param) -> String {
+    let index = if param.components > 1 { "[a]" } else { "" };
+    let range = param.range.as_ref().map_or(String::new(), |(low, high)| format!(" in ({low}, {high})"));
+    format!("`{}{index}`{range}: {}", param.name, param.doc)
+}
+
+/// Operations of the rule at that position: of a link in the mean, or of a cell at a face.
+fn cost(model: &Model, rule: usize) -> Result<String> {
+    let kernel = &lower::wall(model, rule)[0];
+    let dag = simplify::simplify(kernel).map_err(|error| miette!("{error}"))?;
+    let outputs: Vec<ExprId> = dag.outputs().iter().map(|output| output.value).collect();
+    let flops = count(dag.exprs(), &outputs).flops;
+    let lattice = model.lattice();
+    Ok(match model.boundaries()[rule].rule {
+        Rule::Node(_) => flops.to_string(),
+        Rule::Link(_) => {
+            let moving = lattice.dirs().filter(|dir| lattice.velocity(*dir).iter().any(|c| *c != 0)).count();
+            format!("{:.0}", f64::from(flops) / moving as f64)
+        }
+    })
+}
+
+/// Where the wall lies: computed for a rule that holds a velocity, else where rules of its kind lie.
+fn wall(model: &Model, rule: &Boundary) -> Result<String> {
+    let rates = Rates::new(model, None, &[])?;
+    let (mut places, mut as_given) = (Vec::new(), true);
+    for own in channel::choices(rule) {
+        for rate in rates.few() {
+            let Ok(wall) = channel::wall(model, rule, &rates.params(rate), &own) else { continue };
+            as_given &= own.iter().flatten().all(|given| (given - wall.linear).abs() < SAME);
+            places.push(wall.linear);
+        }
+    }
+    let all_at = |place: f64| places.iter().all(|found| (found - place).abs() < SAME);
+    let own = rule.params.iter().find(|param| param.range.is_some());
+    Ok(match (&rule.rule, own) {
+        (_, Some(own)) if as_given && !places.is_empty() => format!("at `{}`", own.name),
+        (Rule::Link(_), _) if all_at(0.5) => "half-way".into(),
+        (Rule::Node(_), _) if all_at(0.0) => "on the last centres".into(),
+        _ => {
+            let (low, high) =
+                (places.iter().copied().fold(f64::MAX, f64::min), places.iter().copied().fold(f64::MIN, f64::max));
+            format!("{low:.2} to {high:.2} cells behind the last centres")
+        }
+    })
+}
+
+/// Rows with their cells in line, as Markdown.
+fn table(rows: &[[String; 7]]) -> String {
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let line = |row: &[String; 7]| {
+        let cells = row.iter().enumerate().map(|(column, cell)| format!("{cell:<0$}", width(column)));
+        format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
+    };
+    let rule: [String; 7] = std::array::from_fn(|column| "-".repeat(width(column)));
+    rows[..1].iter().chain([&rule]).chain(&rows[1..]).map(line).collect()
+}
