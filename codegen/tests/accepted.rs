@@ -135,6 +135,32 @@ fn methods_with_couplings_have_kernels() {
     }
 }
 
+/// Text of a few lines that is expanded to a great deal: refused by the check or before simplification, or compiled.
+#[test]
+fn expression_bombs_are_refused_with_their_size() {
+    let bgk = shipped::spec("d2q9_bgk").expect("shipped");
+    let inside = |lets: &str, factor: &str| {
+        bgk.replace("collide {", &format!("collide {{\n{lets}")).replace("omega * (feq", &format!("{factor} * (feq"))
+    };
+    let doubling = |levels: usize| {
+        let functions: String =
+            (1..levels).map(|at| format!("fn g{at}(x) = g{}(x) + 1 / g{}(x + {at});\n", at - 1, at - 1)).collect();
+        inside("", &format!("g{}(omega)", levels - 1)) + "fn g0(x) = 1 / (1 + x);\n" + &functions
+    };
+    let size = |text: &str| match lbm_dsl::compile(&Source::new("bomb.lbm", text), &Prelude) {
+        Err(report) => report.diagnostics().iter().map(|fault| fault.code().code().to_string()).collect(),
+        Ok(model) => pipeline::plan(&model, &mut |_| ()).err().map_or(String::new(), |error| error.to_string()),
+    };
+    assert_eq!(size(&doubling(40)), "E0411");
+    let wide = size(&doubling(13));
+    assert!(wide.contains("`collide` has") && wide.contains("operations, of which a kernel may have 10000"), "{wide}");
+    let long = size(&inside("let x = omega * sum(p in 1..=1100: 1 / (rho + p));", "x"));
+    assert!(long.contains("operations one upon the other, of which a kernel may have 1000"), "{long}");
+    // Nested indices: 50^4 terms.
+    let nested = "let x = omega * sum(p in 0..50, q in 0..50, r in 0..50, s in 0..50: rho^p);";
+    assert_eq!(size(&inside(nested, "x")), "E0411");
+}
+
 #[test]
 fn a_constant_that_the_real_type_lacks_is_refused() {
     let text = shipped::spec("d2q9_bgk").expect("shipped").replace("omega * (feq", "omega * (1 + rho / 1e60) * (feq");

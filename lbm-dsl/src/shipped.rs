@@ -49,7 +49,7 @@ fn items(library: &dyn Library, name: impl Fn(&Item) -> Option<&String>) -> Resu
             Some(Ok(source)) => source,
             Some(Err(why)) => {
                 let nowhere = Source::new(&format!("{module}.lbm"), "");
-                return Err(Diagnostic::new(Code::UnknownModule, &nowhere, Span::default(), why).into());
+                return Err(Diagnostic::new(Code::UnknownModule, &nowhere, Span::default(), "").hint(why).into());
             }
         };
         found.extend(parse(&source)?.items.iter().filter_map(|item| Some((module.clone(), name(item)?.clone()))));

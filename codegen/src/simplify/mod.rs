@@ -53,12 +53,48 @@ pub enum SimplifyError {
         /// Name of the kernel.
         kernel: String,
     },
+    /// The kernel has more operations than the search can take, or one upon the other.
+    Size {
+        /// Name of the kernel.
+        kernel: String,
+        /// What there is too much of.
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+        /// How many there may be.
+        most: usize,
+    },
+}
+
+/// Most operations of a kernel: ten times what the largest shipped one has. The search tries all of them many times.
+const MOST_OPERATIONS: usize = 10_000;
+/// Most operations one upon the other: the passes follow them to the ground.
+const MOST_DEPTH: usize = 1000;
+
+/// Refuses a kernel that is too large to be searched.
+fn check_size(kernel: &KernelIr) -> Result<(), SimplifyError> {
+    let mut depth = vec![0; kernel.exprs.len()];
+    let mut operations = 0;
+    for (id, node) in kernel.exprs.iter() {
+        let below = node.operands().iter().map(|operand| depth[operand.index()] + 1).max();
+        operations += usize::from(below.is_some());
+        depth[id.index()] = below.unwrap_or(0);
+    }
+    let deepest = depth.into_iter().max().unwrap_or(0);
+    let sizes = [("operations", operations, MOST_OPERATIONS), ("operations one upon the other", deepest, MOST_DEPTH)];
+    match sizes.into_iter().find(|(_, found, most)| found > most) {
+        Some((what, found, most)) => Err(SimplifyError::Size { kernel: kernel.name.clone(), what, found, most }),
+        None => Ok(()),
+    }
 }
 
 impl fmt::Display for SimplifyError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Time { kernel } => write!(out, "simplification of `{kernel}` ran out of time"),
+            Self::Size { kernel, what, found, most } => {
+                write!(out, "`{kernel}` has {found} {what}, of which a kernel may have {most}: write it with fewer")
+            }
         }
     }
 }
@@ -67,6 +103,7 @@ impl std::error::Error for SimplifyError {}
 
 /// Simplifies one kernel.
 pub fn simplify(kernel: &KernelIr) -> Result<Dag, SimplifyError> {
+    check_size(kernel)?;
     let finish = |system| {
         let (exprs, values) = build::build(&system);
         let (exprs, values) = extract::saturate(&kernel.name, &exprs, &values)?;
