@@ -23,17 +23,24 @@
 //! | `flow` | a case run to its end |
 //! | `solid` | bodies in the flow: shapes, the links that they cut |
 //! | `snapshot` | macroscopic fields on the host |
+//! | `file` | files that are whole or not there |
 //! | `velocity` | vorticity, energy and enstrophy of a snapshot |
 //!
 //! Invariant: `unsafe` code lies in `device` only (the workspace denies it elsewhere).
 //!
+//! Invariant: whoever reads what is printed may go away: nothing uses the macros of the standard library, which panic then
+//! (clippy's `print_stdout` and `print_stderr`).
+//!
 //! Invariant: the runtime knows bundles and nothing else of the compiler (its manifest has no such dependency).
+
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod bandwidth;
 pub mod case;
 pub mod criterion;
 pub mod device;
 pub mod fields;
+pub mod file;
 #[cfg(test)]
 mod fixture;
 pub mod flow;

@@ -1,12 +1,20 @@
 //! Compiled kernels on disk, found by content.
 //!
-//! The name of a file is the hash of everything its bytes depend on. Files appear whole: they are written under another
-//! name and renamed. A cache that cannot be written is no failure: the caller is told and goes on without.
+//! The name of an entry is the hash of everything its bytes depend on. What is read is believed only if it proves to be what was
+//! written: an entry ends with the hash of its name and its bytes, and neither it nor the folder may belong to another user or
+//! be open to others' writing. Anything else is compiled again. A cache that cannot be used is no failure: the user is
+//! told, and the run goes on without.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::file;
+
+/// Bytes of the hash at the end of an entry, where the system's loader passes it over.
+const SEAL: usize = blake3::OUT_LEN;
+/// Most bytes of an entry that are read: kernels have a few hundred thousand.
+const LARGEST: u64 = 256 << 20;
 
 /// What a compiled file depends on, hashed.
 pub(super) struct Key(blake3::Hasher);
@@ -31,39 +39,175 @@ impl Key {
     }
 }
 
-/// The folder of compiled kernels: `$LBMC_CACHE`, else the user's cache folder.
-pub(super) fn folder() -> Option<PathBuf> {
-    if let Some(named) = std::env::var_os("LBMC_CACHE").filter(|name| !name.is_empty()) {
-        return Some(PathBuf::from(named));
-    }
-    directories::ProjectDirs::from("", "", "lbmc").map(|dirs| dirs.cache_dir().join("kernels"))
+/// A folder of compiled kernels, and what the user should know about it.
+pub(super) struct Cache {
+    folder: Option<PathBuf>,
+    /// A sentence each.
+    pub(super) notices: Vec<String>,
 }
 
-/// A name beside `target` that nothing else uses.
-pub(super) fn draft_of(target: &Path) -> PathBuf {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    let name = target.file_name().unwrap_or_default().to_string_lossy();
-    target.with_file_name(format!(".{name}.{}.{count}", std::process::id()))
+impl Cache {
+    /// That of `$LBMC_CACHE`, else of the user's cache folder.
+    pub(super) fn find() -> Cache {
+        let named = std::env::var_os("LBMC_CACHE").filter(|name| !name.is_empty()).map(PathBuf::from);
+        let usual = || directories::ProjectDirs::from("", "", "lbmc").map(|dirs| dirs.cache_dir().join("kernels"));
+        named.or_else(usual).map_or(Cache { folder: None, notices: vec![] }, |folder| Cache::open(&folder))
+    }
+
+    /// The folder at that path, which is created where it is missing, for this user alone.
+    pub(super) fn open(folder: &Path) -> Cache {
+        let mut cache = Cache { folder: None, notices: vec![] };
+        let there = create(folder).and_then(|()| fs::symlink_metadata(folder));
+        match there {
+            Err(error) => cache.without(folder, &format!("it cannot be used ({error})"), None),
+            Ok(there) => match distrust(&there, user()) {
+                Some(why) => cache.without(folder, why, Some("or name another in LBMC_CACHE")),
+                None if !there.is_dir() => cache.without(folder, "it is no folder", None),
+                None => cache.folder = Some(folder.to_path_buf()),
+            },
+        }
+        cache
+    }
+
+    /// Where an entry is kept, if it can be.
+    pub(super) fn path(&self, name: &str) -> Option<PathBuf> {
+        Some(self.folder.as_ref()?.join(name))
+    }
+
+    /// The bytes of an entry, if it is there and is what was written.
+    pub(super) fn fetch(&mut self, name: &str) -> Option<Vec<u8>> {
+        let path = self.path(name)?;
+        let found = match read(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return None,
+            Err(error) => Err(format!("cannot be read ({error})")),
+            Ok((there, _)) if !there.is_file() => Err("is no file".to_string()),
+            Ok((there, sealed)) => match distrust(&there, user()) {
+                Some(why) => Err(format!("is not used: {why}")),
+                None => unseal(name, &sealed).ok_or("is damaged".to_string()),
+            },
+        };
+        found
+            .map_err(|why| self.notices.push(format!("`{}` {why}: its kernels are compiled again", path.display())))
+            .ok()
+    }
+
+    /// Keeps the bytes of an entry.
+    pub(super) fn store(&mut self, name: &str, bytes: &[u8]) {
+        let Some(path) = self.path(name) else { return };
+        if let Err(error) = file::replace_private(&path, |out| out.write_all(&seal(name, bytes))) {
+            self.notices
+                .push(format!("compiled kernels are not kept: `{}` cannot be written ({error})", path.display()));
+        }
+    }
+
+    fn without(&mut self, folder: &Path, why: &str, advice: Option<&str>) {
+        let advice = advice.map_or(String::new(), |advice| {
+            format!("; make it yours alone (`chown`, `chmod 700 {}`), {advice}", folder.display())
+        });
+        self.notices.push(format!("compiled kernels are not kept in `{}`: {why}{advice}", folder.display()));
+    }
 }
 
-/// Puts `bytes` into the file `target`, all at once.
-pub(super) fn store(target: &Path, bytes: &[u8]) -> io::Result<()> {
-    if let Some(parent) = target.parent() {
-        fs::create_dir_all(parent)?;
+fn seal(name: &str, bytes: &[u8]) -> Vec<u8> {
+    [bytes, digest(name, bytes).as_bytes().as_slice()].concat()
+}
+
+fn unseal(name: &str, sealed: &[u8]) -> Option<Vec<u8>> {
+    let (bytes, hash) = sealed.split_at_checked(sealed.len().checked_sub(SEAL)?)?;
+    (digest(name, bytes).as_bytes().as_slice() == hash).then(|| bytes.to_vec())
+}
+
+/// With its name, so that an entry is nothing under another's.
+fn digest(name: &str, bytes: &[u8]) -> blake3::Hash {
+    let mut key = Key::new("entry");
+    key.add(name);
+    key.0.update(bytes).finalize()
+}
+
+/// Bytes of a file, and whose it is: of the very file that was opened, and not of what a symbolic link points to.
+fn read(path: &Path) -> io::Result<(Metadata, Vec<u8>)> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NOFOLLOW | libc::O_NONBLOCK);
+    let file: File = options.open(path)?;
+    let there = file.metadata()?;
+    let mut bytes = vec![];
+    if there.is_file() {
+        file.take(LARGEST).read_to_end(&mut bytes)?;
     }
-    let draft = draft_of(target);
-    let written = fs::write(&draft, bytes).and_then(|()| fs::rename(&draft, target));
-    if written.is_err() {
-        // The draft may not exist; there is nothing more to do about a full disk.
-        let _ = fs::remove_file(&draft);
+    Ok((there, bytes))
+}
+
+fn create(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+/// Why something on the disk of which code is made may be another's, if it may.
+#[cfg(unix)]
+fn distrust(there: &Metadata, user: u32) -> Option<&'static str> {
+    use std::os::unix::fs::MetadataExt;
+    if there.is_symlink() {
+        Some("it is a symbolic link")
+    } else if there.uid() != user {
+        Some("it belongs to another user")
+    } else if there.mode() & 0o022 != 0 {
+        Some("other users may write to it")
+    } else {
+        None
     }
-    written
+}
+
+#[cfg(not(unix))]
+fn distrust(there: &Metadata, _: u32) -> Option<&'static str> {
+    there.is_symlink().then_some("it is a symbolic link")
+}
+
+/// Who runs this.
+#[cfg(unix)]
+#[allow(unsafe_code)]
+fn user() -> u32 {
+    // SAFETY: takes nothing, always succeeds.
+    unsafe { libc::geteuid() }
+}
+
+#[cfg(not(unix))]
+fn user() -> u32 {
+    0
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const NAME: &str = "kernel.so";
+
+    /// A cache with an entry, in a folder that is to be kept.
+    fn filled() -> (tempfile::TempDir, Cache) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut cache = Cache::open(&folder.path().join("deep/kernels"));
+        cache.store(NAME, b"machine code");
+        assert_eq!(cache.fetch(NAME).as_deref(), Some(b"machine code".as_slice()));
+        assert_eq!(cache.notices, [""; 0]);
+        (folder, cache)
+    }
+
+    fn path(cache: &Cache) -> PathBuf {
+        cache.path(NAME).unwrap()
+    }
+
+    fn folder(cache: &Cache) -> &Path {
+        cache.folder.as_deref().unwrap()
+    }
+
+    /// The only notice says this.
+    fn told(cache: &Cache, expected: &str) {
+        assert!(matches!(&cache.notices[..], [one] if one.contains(expected)), "{expected}: {:?}", cache.notices);
+    }
 
     #[test]
     fn keys_differ_where_parts_are_divided_differently() {
@@ -77,20 +221,127 @@ mod tests {
     }
 
     #[test]
-    fn storing_leaves_the_whole_file_and_no_draft() {
-        let folder = tempfile::tempdir().unwrap();
-        let target = folder.path().join("deep/file.bin");
-        store(&target, b"first").unwrap();
-        store(&target, b"second").unwrap();
-        assert_eq!(fs::read(&target).unwrap(), b"second");
-        assert_eq!(fs::read_dir(target.parent().unwrap()).unwrap().count(), 1);
+    fn storing_leaves_the_whole_entry_and_nothing_else() {
+        let (_folder, mut cache) = filled();
+        cache.store(NAME, b"other code");
+        assert_eq!(cache.fetch(NAME).as_deref(), Some(b"other code".as_slice()));
+        assert_eq!(fs::read_dir(folder(&cache)).unwrap().count(), 1);
     }
 
     #[test]
-    fn storing_under_a_file_fails_without_panic() {
+    fn an_entry_with_any_bit_changed_or_any_byte_lost_is_not_used() {
+        let (_folder, mut cache) = filled();
+        let path = path(&cache);
+        let whole = fs::read(&path).unwrap();
+        for bit in 0..8 * whole.len() {
+            let mut bytes = whole.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            fs::write(&path, bytes).unwrap();
+            assert_eq!(cache.fetch(NAME), None, "bit {bit}");
+        }
+        for length in 0..whole.len() {
+            fs::write(&path, &whole[..length]).unwrap();
+            assert_eq!(cache.fetch(NAME), None, "{length} bytes");
+        }
+        assert!(cache.notices.iter().all(|notice| notice.contains("is damaged")), "{:?}", cache.notices);
+        assert_eq!(cache.notices.len(), 9 * whole.len());
+    }
+
+    #[test]
+    fn an_entry_under_anothers_name_is_not_used() {
+        let (_folder, mut cache) = filled();
+        fs::copy(path(&cache), folder(&cache).join("other.so")).unwrap();
+        assert_eq!(cache.fetch("other.so"), None);
+        told(&cache, "is damaged");
+    }
+
+    #[test]
+    fn a_cache_below_a_file_is_done_without() {
         let folder = tempfile::tempdir().unwrap();
         let blocked = folder.path().join("plain");
         fs::write(&blocked, b"").unwrap();
-        assert!(store(&blocked.join("file.bin"), b"x").is_err());
+        for place in [blocked.clone(), blocked.join("kernels")] {
+            let mut cache = Cache::open(&place);
+            cache.store(NAME, b"machine code");
+            assert_eq!(cache.fetch(NAME), None);
+            told(&cache, "compiled kernels are not kept in");
+        }
+    }
+
+    #[cfg(unix)]
+    mod permissions {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+
+        use super::*;
+
+        fn set(path: &Path, mode: u32) {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        }
+
+        #[test]
+        fn folder_and_entries_are_the_users_alone() {
+            let (_folder, cache) = filled();
+            let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+            assert_eq!((mode(folder(&cache)), mode(&path(&cache))), (0o700, 0o600));
+        }
+
+        #[test]
+        fn a_folder_that_others_may_write_to_is_refused() {
+            for mode in [0o770, 0o702, 0o1777] {
+                let (_folder, cache) = filled();
+                set(folder(&cache), mode);
+                let mut cache = Cache::open(folder(&cache));
+                assert_eq!(cache.fetch(NAME), None);
+                told(&cache, "other users may write to it; make it yours alone");
+            }
+        }
+
+        #[test]
+        fn an_entry_that_others_may_write_to_is_compiled_again_and_closed() {
+            for mode in [0o620, 0o602, 0o666] {
+                let (_folder, mut cache) = filled();
+                set(&path(&cache), mode);
+                assert_eq!(cache.fetch(NAME), None);
+                told(&cache, "other users may write to it: its kernels are compiled again");
+                cache.store(NAME, b"machine code");
+                assert!(cache.fetch(NAME).is_some());
+            }
+        }
+
+        #[test]
+        fn what_belongs_to_another_is_refused() {
+            let (_folder, cache) = filled();
+            for place in [folder(&cache), &path(&cache)] {
+                let there = fs::symlink_metadata(place).unwrap();
+                assert_eq!(distrust(&there, user()), None);
+                assert_eq!(distrust(&there, user() + 1), Some("it belongs to another user"));
+            }
+        }
+
+        #[test]
+        fn symbolic_links_are_not_followed() {
+            let (_folder, mut cache) = filled();
+            let (entry, elsewhere) = (path(&cache), folder(&cache).join("elsewhere"));
+            fs::rename(&entry, &elsewhere).unwrap();
+            symlink(&elsewhere, &entry).unwrap();
+            assert_eq!(cache.fetch(NAME), None);
+            told(&cache, "cannot be read");
+            cache.store(NAME, b"machine code");
+            assert!(fs::symlink_metadata(&entry).unwrap().is_file());
+
+            let linked = folder(&cache).with_file_name("linked");
+            symlink(folder(&cache), &linked).unwrap();
+            told(&Cache::open(&linked), "it is a symbolic link");
+        }
+
+        #[test]
+        fn a_pipe_in_place_of_an_entry_does_not_block() {
+            let (_folder, mut cache) = filled();
+            fs::remove_file(path(&cache)).unwrap();
+            let made = std::process::Command::new("mkfifo").arg(path(&cache)).status().unwrap();
+            assert!(made.success());
+            assert_eq!(cache.fetch(NAME), None);
+            told(&cache, "is no file");
+        }
     }
 }

@@ -7,7 +7,7 @@
 //! | --- | --- |
 //! | `error` | what can go wrong, with advice |
 //! | `buffer` | typed arrays |
-//! | `cache` | compiled kernels on disk |
+//! | `cache` | compiled kernels on disk, sealed |
 //! | `host` | C compiler, shared objects, threads |
 //! | `cuda` | driver, NVRTC, stream |
 //!
@@ -23,6 +23,7 @@ mod cuda;
 mod error;
 mod host;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -49,6 +50,10 @@ enum Backend {
     Host(Arc<host::Host>),
     Cuda(Arc<cuda::Cuda>),
 }
+
+/// What decides, beside its text, which machine code a source becomes, and so the last bits of results: the compiler, its flags, on
+/// the host the processor; each by a name for messages. On a GPU the flags have its architecture.
+pub type Toolchain = BTreeMap<String, String>;
 
 /// A kernel source.
 #[derive(Clone, Copy, Debug)]
@@ -178,11 +183,16 @@ impl Device {
         }
     }
 
-    /// What compiles kernels for it: compiler, version and flags. Empty where there is no compiler, which loading says.
+    /// What compiles kernels for it, in a line: compiler, version, flags and processor. Empty where there is no compiler, which
+    /// loading says.
     pub fn compiler(&self) -> String {
-        match &self.backend {
-            Backend::Host(_) => host::compiler().unwrap_or_default(),
-            Backend::Cuda(cuda) => cuda.compiler(),
+        let toolchain = self.toolchain().unwrap_or_default();
+        let of = |name: &str| toolchain.get(name).map_or("", String::as_str);
+        let processor = toolchain.get("the processor").map_or(String::new(), |name| format!(", on {name}"));
+        if toolchain.is_empty() {
+            String::new()
+        } else {
+            format!("{}: {}{processor}", of("the compiler"), of("its flags"))
         }
     }
 
@@ -222,6 +232,14 @@ impl Device {
     /// The error for an allocation of so many bytes that does not fit.
     pub fn out_of_memory(&self, asked: usize) -> DeviceError {
         DeviceError::Memory { device: self.describe(), asked, available: self.memory_available() }
+    }
+
+    /// What its kernels are compiled with.
+    pub fn toolchain(&self) -> Result<Toolchain, DeviceError> {
+        match &self.backend {
+            Backend::Host(_) => host::toolchain(),
+            Backend::Cuda(cuda) => cuda.toolchain(),
+        }
     }
 
     /// Compiles and loads a source, or takes the compiled one from the cache.

@@ -1,7 +1,6 @@
 //! NVRTC: from a kernel source to a cubin for the very GPU at hand.
 //!
-//! The cubin is cached under the hash of source, flags, architecture and NVRTC's version, with its own hash in front, so
-//! that a damaged file is compiled again and never given to the driver.
+//! The cubin is cached under the hash of source, flags, architecture and NVRTC's version.
 
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
@@ -9,7 +8,8 @@ use std::sync::OnceLock;
 
 use cudarc::nvrtc::{result, sys};
 
-use super::super::cache;
+use super::super::Toolchain;
+use super::super::cache::{Cache, Key};
 use super::super::error::DeviceError;
 use super::Source;
 
@@ -17,9 +17,6 @@ use super::Source;
 /// become one operation. Division and square root in f32 may be off by two units in the last place (2.4e-7), which
 /// spares every division a slow path and its registers; in f64 they stay exactly rounded.
 const FLAGS: [&str; 5] = ["--std=c++17", "--fmad=true", "--ftz=false", "--prec-div=false", "--prec-sqrt=false"];
-
-/// Bytes of the hash in front of a cached cubin.
-const SEAL: usize = blake3::OUT_LEN;
 
 /// Makes sure that NVRTC can be called; says why not otherwise. Once it can, it stays loaded.
 pub(super) fn nvrtc() -> Result<(), String> {
@@ -73,48 +70,34 @@ fn open(path: &Path) -> Option<libloading::Library> {
     unsafe { libloading::Library::new(path) }.ok()
 }
 
-fn flags(architecture: i32) -> Vec<String> {
-    let mut flags: Vec<String> = FLAGS.iter().map(|flag| flag.to_string()).collect();
-    flags.push(format!("--gpu-architecture=sm_{architecture}"));
-    flags
-}
-
-/// NVRTC, its version and the flags that kernels are compiled with. NVRTC must have been found.
-pub(super) fn compiler(architecture: i32) -> String {
-    format!("{}: {}", version(), flags(architecture).join(" "))
-}
-
 /// The cubin of a source for an architecture (`90` for `sm_90`), with notices for the user.
 pub(super) fn compile(source: Source<'_>, architecture: i32) -> Result<(Vec<u8>, Vec<String>), DeviceError> {
     nvrtc().map_err(|reason| DeviceError::NoGpu { reason })?;
-    let version = version();
-    let flags = flags(architecture);
+    let (version, flags) = (version(), flags(architecture));
 
-    let mut key = cache::Key::new("cubin");
+    let mut key = Key::new("cubin");
     for part in [source.text, &flags.join(" "), &version] {
         key.add(part);
     }
-    let cached = cache::folder().map(|folder| folder.join(key.file_name("cubin")));
-    if let Some(cubin) = cached.as_deref().and_then(|path| std::fs::read(path).ok()).and_then(|bytes| unseal(&bytes)) {
-        return Ok((cubin, vec![]));
+    let (name, mut cache) = (key.file_name("cubin"), Cache::find());
+    if let Some(cubin) = cache.fetch(&name) {
+        return Ok((cubin, cache.notices));
     }
     let cubin = run(source, &flags, &version)?;
-    let mut notices = vec![];
-    if let Some(path) = cached
-        && let Err(error) = cache::store(&path, &seal(&cubin))
-    {
-        notices.push(format!("compiled kernels are not kept: {} cannot be written ({error})", path.display()));
-    }
-    Ok((cubin, notices))
+    cache.store(&name, &cubin);
+    Ok((cubin, cache.notices))
 }
 
-fn seal(bytes: &[u8]) -> Vec<u8> {
-    [blake3::hash(bytes).as_bytes().as_slice(), bytes].concat()
+fn flags(architecture: i32) -> Vec<String> {
+    let own = FLAGS.iter().map(|flag| flag.to_string());
+    own.chain([format!("--gpu-architecture=sm_{architecture}")]).collect()
 }
 
-fn unseal(sealed: &[u8]) -> Option<Vec<u8>> {
-    let (hash, bytes) = sealed.split_at_checked(SEAL)?;
-    (blake3::hash(bytes).as_bytes().as_slice() == hash).then(|| bytes.to_vec())
+/// What decides which machine code a source becomes.
+pub(super) fn toolchain(architecture: i32) -> Result<Toolchain, DeviceError> {
+    nvrtc().map_err(|reason| DeviceError::NoGpu { reason })?;
+    let named = |name: &str, value: String| (name.to_string(), value);
+    Ok(Toolchain::from([named("the compiler", version()), named("its flags", flags(architecture).join(" "))]))
 }
 
 /// `NVRTC 13.0`.
@@ -167,11 +150,10 @@ fn run(source: Source<'_>, flags: &[String], version: &str) -> Result<Vec<u8>, D
     Ok(cubin)
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "cuda"))]
 mod tests {
     use super::*;
 
-    #[cfg(feature = "cuda")]
     #[test]
     fn nvrtc_makes_a_cubin_for_every_architecture_from_turing_on() {
         let text = r#"extern "C" __global__ void half(float *a, int n) {
@@ -184,20 +166,9 @@ mod tests {
         }
     }
 
-    #[cfg(feature = "cuda")]
     #[test]
     fn nvrtcs_words_reach_the_error() {
         let error = compile(Source { name: "broken.cu", text: "int broken( {" }, 90).expect_err("not CUDA");
         assert!(error.to_string().contains("broken.cu(1): error"), "{error}");
-    }
-
-    #[test]
-    fn a_damaged_cubin_is_not_used() {
-        let mut sealed = seal(b"machine code");
-        assert_eq!(unseal(&sealed).as_deref(), Some(b"machine code".as_slice()));
-        let last = sealed.len() - 1;
-        sealed[last] ^= 1;
-        assert_eq!(unseal(&sealed), None);
-        assert_eq!(unseal(&sealed[..7]), None);
     }
 }

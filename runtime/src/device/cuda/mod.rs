@@ -15,7 +15,7 @@ use cudarc::driver::{
 
 use super::error::DeviceError;
 use super::host::cell;
-use super::{Shape, Source, Value};
+use super::{Shape, Source, Toolchain, Value};
 
 /// A GPU with its stream.
 pub(super) struct Cuda {
@@ -99,10 +99,6 @@ impl Cuda {
         format!("{} (sm_{})", self.name, self.architecture)
     }
 
-    pub(super) fn compiler(&self) -> String {
-        compile::compiler(self.architecture)
-    }
-
     pub(super) fn memory_available(&self) -> Option<usize> {
         self.context.mem_get_info().ok().map(|(free, _)| free)
     }
@@ -117,6 +113,11 @@ impl Cuda {
         })?;
         let address = slice.device_ptr(&self.stream).0;
         Ok(Memory { slice: Arc::new(slice), address, bytes, cuda: self.stream.clone() })
+    }
+
+    /// What decides which machine code a source becomes.
+    pub(super) fn toolchain(&self) -> Result<Toolchain, DeviceError> {
+        compile::toolchain(self.architecture)
     }
 
     /// Compiles and loads a source, or loads what an earlier run has compiled; with notices for the user.

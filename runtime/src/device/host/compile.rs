@@ -3,11 +3,13 @@
 //! The object is cached under the hash of source, flags, compiler and processor, because it is compiled for the very
 //! processor it runs on.
 
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-use super::super::cache;
+use super::super::Toolchain;
+use super::super::cache::{Cache, Key};
 use super::super::error::DeviceError;
 use super::{Library, Source};
 
@@ -57,6 +59,19 @@ impl Compiler {
         Ok(Compiler { command, version })
     }
 
+    /// What decides which machine code a source becomes.
+    fn toolchain(&self) -> Toolchain {
+        let named = |name: &str, value: String| (name.to_string(), value);
+        let arguments = self.command[1..].iter().map(String::as_str).chain(FLAGS.iter().copied());
+        let (processor, features) = processor();
+        Toolchain::from([
+            named("the compiler", self.title()),
+            named("its flags", arguments.collect::<Vec<_>>().join(" ")),
+            named("the processor", processor),
+            named("the processor's features", blake3::hash(features.as_bytes()).to_hex()[..16].to_string()),
+        ])
+    }
+
     /// First line of the version.
     fn title(&self) -> String {
         self.version.lines().next().unwrap_or(&self.command[0]).trim().to_string()
@@ -84,64 +99,62 @@ impl Compiler {
     }
 }
 
-/// The compiler, its version, the flags that kernels are compiled with, and the processor that they are for.
-pub(in crate::device) fn compiler() -> Result<String, DeviceError> {
-    let compiler = Compiler::find()?;
-    let (command, flags, processor) = (compiler.command.join(" "), FLAGS.join(" "), processor());
-    let model =
-        processor.lines().next().and_then(|line| line.split_once(": ")).map_or(&processor[..], |(_, name)| name);
-    Ok(format!("{}: {command} {flags}, on {model}", compiler.title()))
-}
-
 /// Compiles and loads a source, or loads what an earlier run has compiled; with notices for the user.
 pub(in crate::device) fn load(source: Source<'_>) -> Result<(Library, Vec<String>), DeviceError> {
+    load_with(source, Cache::find())
+}
+
+fn load_with(source: Source<'_>, mut cache: Cache) -> Result<(Library, Vec<String>), DeviceError> {
     let compiler = Compiler::find()?;
-    let mut key = cache::Key::new("c");
-    for part in [source.text, &FLAGS.join(" "), &compiler.command.join(" "), &compiler.version, &processor()] {
+    let mut key = Key::new("c");
+    for part in [source.text, &compiler.command.join(" "), &compiler.version] {
         key.add(part);
     }
-    let cached = cache::folder().map(|folder| folder.join(key.file_name("so")));
-    if let Some(library) = cached.as_deref().and_then(|path| open(path).ok()) {
-        return Ok((library, vec![]));
+    compiler.toolchain().values().for_each(|part| key.add(part));
+    let name = key.file_name("so");
+    if cache.fetch(&name).is_some()
+        && let Some(library) = cache.path(&name).and_then(|path| open(&path).ok())
+    {
+        return Ok((library, cache.notices));
     }
-
-    let nowhere = |error: std::io::Error| DeviceError::Storage {
+    let nowhere = |error: io::Error| DeviceError::Storage {
         place: std::env::temp_dir().display().to_string(),
         reason: error.to_string(),
     };
     let scratch = tempfile::tempdir().map_err(nowhere)?;
-    let text = scratch.path().join("kernel.c");
-    let object = scratch.path().join("kernel.so");
+    let (text, object) = (scratch.path().join("kernel.c"), scratch.path().join("kernel.so"));
     std::fs::write(&text, source.text).map_err(nowhere)?;
     compiler.compile(source.name, &text, &object)?;
-
-    let mut notices = vec![];
-    let stored = cached.and_then(|path| match std::fs::read(&object).and_then(|bytes| cache::store(&path, &bytes)) {
-        Ok(()) => Some(path),
-        Err(error) => {
-            notices.push(format!("compiled kernels are not kept: {} cannot be written ({error})", path.display()));
-            None
-        }
-    });
-    // What was stored and what was compiled are the same; the latter stays loaded although its file goes.
-    let path: PathBuf = stored.unwrap_or(object);
-    Ok((open(&path)?, notices))
+    cache.store(&name, &std::fs::read(&object).map_err(nowhere)?);
+    // It stays loaded although its file goes. Where temporary files lie, nothing may be executable.
+    let library = open(&object).or_else(|error| cache.path(&name).map_or(Err(error), |path| open(&path)))?;
+    Ok((library, cache.notices))
 }
 
 #[allow(unsafe_code)]
 fn open(path: &Path) -> Result<Library, DeviceError> {
-    // SAFETY: loading runs the object's initialisers; it was compiled from a bundle's source, which has none.
+    // SAFETY: loading runs the object's initialisers; it was compiled from a bundle's source, which has none. An object of the cache
+    // has just proved to be what the compiler wrote, and no other user can change it.
     unsafe { libloading::Library::new(path) }
         .map(|library| Library(Arc::new(library)))
         .map_err(|error| DeviceError::Storage { place: path.display().to_string(), reason: error.to_string() })
 }
 
-/// What `-march=native` depends on.
-fn processor() -> String {
+/// The toolchain of the host.
+pub(in crate::device) fn toolchain() -> Result<Toolchain, DeviceError> {
+    Ok(Compiler::find()?.toolchain())
+}
+
+/// What `-march=native` depends on: the processor's name and its features.
+fn processor() -> (String, String) {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let lines = info.lines().filter(|line| line.starts_with("model name") || line.starts_with("flags"));
-    let said: Vec<&str> = lines.take(2).collect();
-    if said.is_empty() { std::env::consts::ARCH.to_string() } else { said.join("\n") }
+    let line = |start: &str| {
+        let line = info.lines().find(|line| line.starts_with(start))?;
+        Some(line.split_once(':')?.1.trim().to_string())
+    };
+    let name = line("model name").unwrap_or_else(|| std::env::consts::ARCH.to_string());
+    // Arm says Features.
+    (name, line("flags").or_else(|| line("Features")).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -154,6 +167,37 @@ mod tests {
         assert!(error.to_string().contains("no-such-compiler-here"), "{error}");
         let help = miette::Diagnostic::help(&error).expect("has advice").to_string();
         assert!(help.contains("apt install gcc"), "{help}");
+    }
+
+    #[test]
+    fn a_damaged_object_is_compiled_again_and_never_loaded() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = "double half(double x) { return 0.5 * x; }";
+        let run = || {
+            let (library, notices) = load_with(Source { name: "half.c", text }, Cache::open(folder.path())).unwrap();
+            #[allow(unsafe_code)]
+            // SAFETY: it has that type.
+            let half = unsafe { library.0.get::<extern "C" fn(f64) -> f64>(b"half") }.unwrap();
+            assert_eq!(half(3.0), 1.5);
+            notices
+        };
+        assert_eq!(run(), [""; 0]);
+        let mut entries = std::fs::read_dir(folder.path()).unwrap();
+        let (entry, None) = (entries.next().unwrap().unwrap().path(), entries.next()) else { panic!("one entry") };
+        let whole = std::fs::read(&entry).unwrap();
+        assert_eq!(run(), [""; 0], "the object of the first run is used");
+        let damage = |bytes: &[u8]| {
+            std::fs::write(&entry, bytes).unwrap();
+            let notices = run();
+            assert!(matches!(&notices[..], [one] if one.contains("is damaged")), "{notices:?}");
+            assert_eq!(run(), [""; 0], "it has been replaced");
+        };
+        for part in 0..8 {
+            let mut bytes = whole.clone();
+            damage(&bytes[..whole.len() * part / 8]);
+            bytes[(whole.len() - 1) * part / 7] ^= 1 << part;
+            damage(&bytes);
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use super::error::DeviceError;
 use super::{Shape, Source, Value};
 
-pub(super) use compile::{compiler, load};
+pub(super) use compile::{load, toolchain};
 
 /// Alignment of memory: a page, so that no two buffers share a cache line or a vector register's load.
 const ALIGNMENT: usize = 4096;

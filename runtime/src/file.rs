@@ -1,0 +1,160 @@
+//! Writes files whole or not at all.
+//!
+//! In: a path, and what belongs there. After: under that name is either what was there before, or all of the new content, on the
+//! disk and with the permissions of the old file. The content goes into a new file beside it first, under a name that nobody
+//! can foresee: what lies in the folder already, a symbolic link for instance, cannot lead it elsewhere.
+
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use tempfile::NamedTempFile;
+
+/// How the names of files end that are not yet whole. They begin with a dot. A program that is killed may leave one.
+pub const PARTIAL: &str = ".partial";
+
+/// Puts a file in the place of `path`; a symbolic link there is replaced, not followed.
+pub fn replace(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let old = fs::symlink_metadata(path).ok().filter(|old| old.is_file()).map(|old| old.permissions());
+    put(path, old, content)
+}
+
+/// The same for a file that only this user may read and write, whatever was there.
+#[cfg(unix)]
+pub fn replace_private(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    put(path, Some(std::os::unix::fs::PermissionsExt::from_mode(0o600)), content)
+}
+
+/// The same for a file that only this user may read and write, whatever was there.
+#[cfg(not(unix))]
+pub fn replace_private(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    put(path, None, content)
+}
+
+fn put(
+    path: &Path,
+    permissions: Option<Permissions>,
+    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let mut out = BufWriter::new(partial(folder, path, permissions.as_ref())?);
+    content(&mut out)?;
+    let partial = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+    if let Some(permissions) = permissions {
+        // What creation gave may be fewer: the user's mask took them away.
+        partial.as_file().set_permissions(permissions)?;
+    }
+    partial.as_file().sync_all()?;
+    partial.persist(path).map_err(|failed| failed.error)?;
+    // A name is as safe as the folder that holds it.
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+}
+
+/// Writes where a path that a person named leads to: through symbolic links, whose target is replaced; and straight into what is
+/// no file, such as a terminal or `/dev/null`.
+pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if let Ok(there) = fs::metadata(path)
+        && !there.is_file()
+        && !there.is_dir()
+    {
+        return OpenOptions::new().write(true).open(path)?.write_all(bytes);
+    }
+    let is_link = fs::symlink_metadata(path).is_ok_and(|there| there.is_symlink());
+    let target = if is_link { fs::canonicalize(path)? } else { path.to_path_buf() };
+    replace(&target, |out| out.write_all(bytes))
+}
+
+/// A new file for what is to become `path`; removed unless it does.
+fn partial(folder: &Path, path: &Path, permissions: Option<&Permissions>) -> io::Result<NamedTempFile> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    if let Some(permissions) = permissions {
+        use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+        // From the start: what only the user may read is not for others while it is written either.
+        options.mode(permissions.mode() & 0o777);
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let prefix = format!(".{name}.");
+    tempfile::Builder::new().prefix(&prefix).suffix(PARTIAL).make_in(folder, |path| options.open(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<_> =
+            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_is_replaced_whole_or_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.txt");
+        write(&path, b"old").unwrap();
+        let failed = replace(&path, |out| {
+            out.write_all(&[0; 100_000])?;
+            Err(io::Error::from(io::ErrorKind::StorageFull))
+        });
+        assert_eq!(failed.unwrap_err().kind(), io::ErrorKind::StorageFull);
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        write(&path, b"new").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert_eq!(names(folder.path()), ["a.txt"]);
+    }
+
+    #[test]
+    fn the_error_is_that_of_the_system_and_names_no_partial_file() {
+        let error = replace(Path::new("/nonexistent/folder/a.txt"), |_| Ok(())).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        assert!(!error.to_string().contains("partial"), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn permissions_stay_and_those_of_a_new_file_are_usual() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.txt");
+        let mode = || fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+        let usual = folder.path().join("usual");
+        fs::write(&usual, b"").unwrap();
+        write(&path, b"x").unwrap();
+        assert_eq!(mode(), fs::metadata(&usual).unwrap().permissions().mode() & 0o777);
+        for kept in [0o600, 0o640, 0o666, 0o755] {
+            fs::set_permissions(&path, Permissions::from_mode(kept)).unwrap();
+            write(&path, b"y").unwrap();
+            assert_eq!(mode(), kept);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_planted_link_is_replaced_and_one_that_the_user_named_is_followed() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let [treasure, link] = ["treasure", "link"].map(|name| folder.path().join(name));
+        fs::write(&treasure, b"gold").unwrap();
+        symlink("treasure", &link).unwrap();
+        write(&link, b"more gold").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read(&treasure).unwrap(), b"more gold");
+        replace(&link, |out| out.write_all(b"results")).unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_file());
+        assert_eq!(fs::read(&treasure).unwrap(), b"more gold");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_device_is_written_to_and_stays_one() {
+        use std::os::unix::fs::FileTypeExt;
+        write(Path::new("/dev/null"), b"x").unwrap();
+        assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+    }
+}
