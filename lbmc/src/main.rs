@@ -8,12 +8,18 @@
 //!             ├── rates    values of a parameter to tell things for
 //!             ├── states   populations in a file
 //!             ├── interrupt  ends a run on request
+//!             ├── terminal  prints, whether or not somebody reads
 //!             ├── files    reads and writes, with errors that say what to do
 //!             └── nvcc     registers and spills
 //! ```
 //!
 //! Exit status: 0 done, 1 the input is refused or something failed (standard error says what), 2 unusable arguments, 130 a
 //! run was asked to end and did so.
+
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
+#[macro_use]
+mod terminal;
 
 mod cli;
 mod commands;
@@ -31,6 +37,20 @@ use clap::Parser;
 use cli::{Cli, Command};
 
 fn main() -> ExitCode {
+    let code = command();
+    match terminal::finish() {
+        Ok(()) => code,
+        Err(error) => {
+            eprintln!("standard output is incomplete: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn command() -> ExitCode {
+    if let Err(error) = interrupt::long_files_are_errors() {
+        eprintln!("note: a file that gets too long ends the program at once ({error})");
+    }
     let done = |()| ExitCode::SUCCESS;
     let result = match Cli::parse().command {
         Command::New(args) => commands::new(&args).map(done),

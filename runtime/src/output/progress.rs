@@ -2,13 +2,18 @@
 //!
 //! On a terminal the line is live. Elsewhere a plain line is printed now and then, so that logs stay short.
 
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::summary::mlups;
 use crate::case::{Steady, Stop};
+
+/// Prints a line to standard error. Nobody may read it any more; that ends no run, as the macro of the standard library would.
+macro_rules! eprintln {
+    ($($text:tt)*) => {{ let _ = writeln!(io::stderr(), $($text)*); }};
+}
 
 /// Time between plain lines.
 const PLAIN: Duration = Duration::from_secs(10);
