@@ -10,8 +10,17 @@ use std::path::Path;
 
 use tempfile::NamedTempFile;
 
-/// How the names of files end that are not yet whole. They begin with a dot. A program that is killed may leave one.
-pub const PARTIAL: &str = ".partial";
+/// How the names of files end that are not yet whole: `.summary.json.x7Rk2q.partial`.
+const PARTIAL: &str = ".partial";
+/// Letters and digits of such a name that nobody can foresee.
+const RANDOM: usize = 6;
+
+/// Whether a file of that name is one that was not yet whole when the program was killed.
+pub fn is_partial(name: &str) -> bool {
+    let middle = name.strip_prefix('.').and_then(|name| name.strip_suffix(PARTIAL));
+    let random = middle.and_then(|middle| middle.rsplit_once('.')).map_or("", |(_, random)| random);
+    random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
 
 /// Puts a file in the place of `path`; a symbolic link there is replaced, not followed.
 pub fn replace(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
@@ -79,7 +88,8 @@ fn partial(folder: &Path, path: &Path, permissions: Option<&Permissions>) -> io:
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let prefix = format!(".{name}.");
-    tempfile::Builder::new().prefix(&prefix).suffix(PARTIAL).make_in(folder, |path| options.open(path))
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&prefix).suffix(PARTIAL).rand_bytes(RANDOM).make_in(folder, |path| options.open(path))
 }
 
 #[cfg(test)]
@@ -107,6 +117,17 @@ mod tests {
         write(&path, b"new").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");
         assert_eq!(names(folder.path()), ["a.txt"]);
+    }
+
+    #[test]
+    fn what_a_killed_program_leaves_is_known_by_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let partial = partial(folder.path(), Path::new("out/a.txt"), None).unwrap();
+        assert!(is_partial(&partial.path().file_name().unwrap().to_string_lossy()));
+        for other in [".partial", ".notes.partial", "a.AbCdEf.partial", ".a.AbCdEf.part", "a.txt", ".a.AbC-Ef.partial"]
+        {
+            assert!(!is_partial(other), "{other}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //!
 //! | module | writes |
 //! | --- | --- |
+//! | `lock` | nothing: one run at a time in a folder |
 //! | [`sink`] | nothing of its own: the folder, without what earlier runs have left, and files that appear only when they are whole |
 //! | [`vtk`] | `fields_*.vti` and `fields.pvd`; refined, `fields_*.vtkhdf` and `fields.vtkhdf.series`, or `fields_*.vtu` |
 //! | [`profile`] | `profile_x.csv`, ... and how far they are from published ones |
@@ -24,6 +25,7 @@ mod colours;
 mod example;
 pub mod flux;
 pub mod forces;
+mod lock;
 pub mod picture;
 mod plane;
 pub mod plot;

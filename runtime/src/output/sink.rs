@@ -1,21 +1,23 @@
 //! The folder that a run writes to, and owns while it does.
 //!
-//! After `Sink::create`, the folder exists and takes files. After `Sink::begin`, it has no result of an earlier run, and it has
-//! what this run is made from; files that no run has written are as they were. A file appears under its name only when it is
-//! whole: it is written beside its place, flushed to the disk and renamed, so that an error leaves what was there before as
-//! it was.
+//! After `Sink::create`, the folder exists, takes files, and no other run writes to it. After `Sink::begin`, it has no result of
+//! an earlier run, and it has what this run is made from; files that no run has written are as they were. A file appears under its
+//! name only when it is whole ([`crate::file`]), so that an error leaves what was there before as it was.
 //!
 //! What an earlier run has written is known by its name; the names that a method or a case chooses are listed in
 //! `summary.json` (pictures of scalars) and at the top of `case.toml` (the spec, its modules, surfaces).
 
 use std::fmt;
-use std::fs::{self, File};
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::fs;
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
+use lbm_bundle::input::{self, Limit};
 use miette::Diagnostic;
 
+use super::lock::Lock;
 use crate::case::{CASE, InputFile, is_plain, listed_inputs};
+use crate::file;
 use crate::restart;
 
 /// Name of the summary.
@@ -39,23 +41,27 @@ const RESULTS: [&str; 14] = [
     "vorticity.png",
 ];
 
-/// Whether a file of that name is a result, or what a run that was killed has left of one.
+/// Whether a file of that name is a result.
 fn is_result(name: &str) -> bool {
-    let whole = name.strip_prefix('.').and_then(|name| name.strip_suffix(".partial")).unwrap_or(name);
     let is_frame = |rest: &str| {
         let (step, ending) = rest.split_once('.').unwrap_or((rest, ""));
         let digits = step.len() >= 8 && step.bytes().all(|byte| byte.is_ascii_digit());
         digits && ["vti", "vtu", "vtkhdf"].contains(&ending)
     };
-    RESULTS.contains(&whole) || whole.strip_prefix("fields_").is_some_and(is_frame)
+    RESULTS.contains(&name) || name.strip_prefix("fields_").is_some_and(is_frame)
 }
 
 /// Pictures that the summary in a folder lists. One that cannot be read lists nothing.
 fn listed_pictures(folder: &Path) -> Vec<String> {
-    let text = fs::read(folder.join(SUMMARY)).unwrap_or_default();
+    let text = there(&folder.join(SUMMARY)).unwrap_or_default();
     let summary: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
     let files = summary["files"].as_array().into_iter().flatten().filter_map(|name| name.as_str());
     files.filter(|name| name.ends_with(".png") && is_plain(name)).map(String::from).collect()
+}
+
+/// The bytes of a file that may be anybody's, if it is one.
+fn there(path: &Path) -> Option<Vec<u8>> {
+    input::bytes(path, Limit { what: "a file of a run", ..Limit::SURFACE }).ok()
 }
 
 /// Why something could not be written.
@@ -104,6 +110,9 @@ impl Diagnostic for OutputError {
                 "the disk is full, or files may not be so long: make room, or choose another folder with `--out DIR`; older \
                  files are untouched, and from a restart file the run goes on with `--resume`"
             }
+            ErrorKind::ResourceBusy => {
+                "wait until that run has ended, end it, or choose another folder with `--out DIR`"
+            }
             ErrorKind::NotADirectory | ErrorKind::AlreadyExists => {
                 "a part of this path is a file, not a folder: choose another folder with `--out DIR`"
             }
@@ -119,16 +128,17 @@ pub struct Sink {
     folder: PathBuf,
     files: Vec<String>,
     inputs: Vec<String>,
+    _lock: Lock,
 }
 
 impl Sink {
-    /// Creates the folder where it is missing, and makes sure that it takes files.
+    /// Creates the folder where it is missing, and makes sure that it takes files, and those of this run alone.
     pub fn create(folder: &Path) -> Result<Sink, OutputError> {
         let fail = |source| OutputError { path: folder.to_path_buf(), what: "write to", source };
         fs::create_dir_all(folder).map_err(fail)?;
-        let probe = folder.join(".lbmc.probe");
-        fs::write(&probe, b"lbmc").and_then(|()| fs::remove_file(&probe)).map_err(fail)?;
-        Ok(Sink { folder: folder.to_path_buf(), files: vec![], inputs: vec![] })
+        let lock = Lock::take(folder).map_err(fail)?;
+        clear(folder).map_err(fail)?;
+        Ok(Sink { folder: folder.to_path_buf(), files: vec![], inputs: vec![], _lock: lock })
     }
 
     /// Removes the results of earlier runs, but for those that `stay`, and writes what this run is made from. A file that no
@@ -139,8 +149,8 @@ impl Sink {
             let path = path(name);
             move |source| OutputError { path, what, source }
         };
-        let earlier = listed_inputs(&fs::read(path(CASE)).unwrap_or_default());
-        let same = |input: &InputFile| fs::read(path(&input.name)).is_ok_and(|there| there == input.bytes);
+        let earlier = listed_inputs(&there(&path(CASE)).unwrap_or_default());
+        let same = |input: &InputFile| there(&path(&input.name)).is_some_and(|there| there == input.bytes);
         let foreign = |input: &&InputFile| {
             fs::symlink_metadata(path(&input.name)).is_ok() && !same(input) && !earlier.contains(&input.name)
         };
@@ -180,21 +190,8 @@ impl Sink {
 
     /// Writes one file, whole or not at all.
     pub fn put(&self, name: &str, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), OutputError> {
-        let (path, partial) = (self.folder.join(name), self.folder.join(format!(".{name}.partial")));
-        let written = File::create(&partial).and_then(|file| {
-            let mut file = BufWriter::new(file);
-            content(&mut file)?;
-            file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
-            fs::rename(&partial, &path)?;
-            // A name is as safe as the folder that holds it.
-            if cfg!(unix) { File::open(&self.folder)?.sync_all() } else { Ok(()) }
-        });
-        if let Err(source) = written {
-            // It may not even exist; the first error is the one to tell.
-            fs::remove_file(&partial).ok();
-            return Err(OutputError { path, what: "write", source });
-        }
-        Ok(())
+        let path = self.folder.join(name);
+        file::replace(&path, content).map_err(|source| OutputError { path, what: "write", source })
     }
 
     /// Lists files that an earlier part of this run has written, those that are still there.
@@ -223,6 +220,17 @@ impl Sink {
     }
 }
 
+/// Removes what runs have left that were killed while they wrote.
+fn clear(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if file::is_partial(&entry.file_name().to_string_lossy()) && !entry.file_type()?.is_dir() {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -247,7 +255,7 @@ mod tests {
             .unwrap_err();
         assert!(error.to_string().contains("x.csv"), "{error}");
         assert!(error.help().unwrap().to_string().contains("disk is full"));
-        assert_eq!(names(sink.folder()), ["x.csv"]);
+        assert_eq!(names(sink.folder()), [".lbmc.lock", "x.csv"]);
         assert_eq!(fs::read(sink.folder().join("x.csv")).unwrap(), b"old");
         assert_eq!(sink.files(), ["x.csv"]);
     }
@@ -265,16 +273,29 @@ mod tests {
     fn a_run_begins_without_results_of_another_and_with_all_files_that_are_not_results() {
         let folder = tempfile::tempdir().unwrap();
         let put = |name: &str| fs::write(folder.path().join(name), "{}").unwrap();
-        let results =
-            ["fields_00000010.vti", "fields.pvd", "velocity.png", "restart.lbmc", ".fields_00000020.vtu.partial"];
-        let foreign = ["notes.txt", "fields_of_gold.png", "fields_1.vti", "fields_00000010.csv", "mine.toml", "b.png"];
+        let results = [
+            "fields_00000010.vti",
+            "fields.pvd",
+            "velocity.png",
+            "restart.lbmc",
+            ".fields_00000020.vtu.AbCdEf.partial",
+        ];
+        let foreign = [
+            "notes.txt",
+            "fields_of_gold.png",
+            "fields_1.vti",
+            "fields_00000010.csv",
+            "mine.toml",
+            "b.png",
+            ".notes.partial",
+        ];
         results.iter().chain(&foreign).for_each(|name| put(name));
         put("phi.png");
         fs::write(folder.path().join(SUMMARY), r#"{"files": ["phi.png", "notes.txt", "../b.png"]}"#).unwrap();
         fs::create_dir(folder.path().join("series.csv")).unwrap();
         let mut sink = Sink::create(folder.path()).unwrap();
         sink.begin(&[], &["fields.pvd".into()]).unwrap();
-        let mut expected: Vec<&str> = foreign.into_iter().chain(["fields.pvd", "series.csv"]).collect();
+        let mut expected: Vec<&str> = foreign.into_iter().chain(["fields.pvd", "series.csv", ".lbmc.lock"]).collect();
         expected.sort();
         assert_eq!(names(folder.path()), expected);
     }
@@ -323,7 +344,34 @@ mod tests {
     fn a_folder_that_exists_is_used_and_left_clean() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("mine"), b"").unwrap();
+        fs::write(folder.path().join(".velocity.png.AbCdEf.partial"), b"half").unwrap();
         Sink::create(folder.path()).unwrap();
         assert_eq!(names(folder.path()), ["mine"]);
+    }
+
+    #[test]
+    fn a_second_run_is_told_to_wait() {
+        let folder = tempfile::tempdir().unwrap();
+        let _first = Sink::create(folder.path()).unwrap();
+        let error = Sink::create(folder.path()).unwrap_err();
+        assert!(error.to_string().contains("another run writes to it (process"), "{error}");
+        assert!(error.help().unwrap().to_string().contains("wait until that run has ended"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_that_are_planted_in_the_folder_are_replaced_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let treasure = folder.path().join("treasure");
+        fs::write(&treasure, b"gold").unwrap();
+        let out = folder.path().join("out");
+        fs::create_dir(&out).unwrap();
+        for name in ["x.csv", ".x.csv.partial", ".lbmc.probe"] {
+            std::os::unix::fs::symlink(&treasure, out.join(name)).unwrap();
+        }
+        let mut sink = Sink::create(&out).unwrap();
+        sink.write("x.csv", |out| out.write_all(b"results")).unwrap();
+        assert_eq!(fs::read(&treasure).unwrap(), b"gold");
+        assert_eq!(fs::read(out.join("x.csv")).unwrap(), b"results");
     }
 }
