@@ -164,6 +164,9 @@ pub struct Run {
     /// `output` may have changed.
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
     pub resume: Option<Option<PathBuf>>,
+    /// Go on although the compiler, its flags or the processor are others: it is the same flow, but not to the last bit.
+    #[arg(long, requires = "resume")]
+    pub resume_anyway: bool,
 }
 
 /// Arguments of `lbmc bench`.

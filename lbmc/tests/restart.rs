@@ -205,11 +205,12 @@ fn signal(running: &Child, signals: &[&str]) {
 
 #[test]
 fn a_signal_ends_a_run_with_its_results_and_a_file_from_which_it_goes_on() {
-    for name in ["-INT", "-TERM"] {
+    // A terminal that is closed sends its signal more than once.
+    for signals in [&["-INT"][..], &["-TERM"], &["-HUP", "-HUP"]] {
         let here = folder(false);
         let (out, whole) = (here.path().join("out"), here.path().join("whole"));
         let running = endless(here.path());
-        signal(&running, &[name]);
+        signal(&running, signals);
         let output = running.wait_with_output().expect("ends");
         assert_eq!(output.status.code(), Some(130), "{}", words(&output));
         assert!(words(&output).contains("note: interrupted at step"), "{}", words(&output));
@@ -225,11 +226,72 @@ fn a_signal_ends_a_run_with_its_results_and_a_file_from_which_it_goes_on() {
         let run = |more: &[&str]| works(here.path(), &arguments(more).iter().map(String::as_str).collect::<Vec<_>>());
         run(&[&until(step), "--out", "whole"]);
         same_files(&whole, &out);
-        reached["stop"] = "steps".into();
+        (reached["stop"], reached["status"]) = ("steps".into(), "completed".into());
         assert_eq!(reached, summary(&whole));
         run(&[&until(step + 10), "--resume"]);
         assert_eq!(summary(&out)["steps"], step + 10);
     }
+}
+
+#[test]
+fn a_run_under_nohup_outlives_its_terminal() {
+    let here = folder(false);
+    let arguments = ["--set", "stop.steps=100000000", "--set", "output.every=100000000", "--set", "steady=1e-300"];
+    let mut running = Command::new("sh")
+        .args(["-c", "trap '' HUP; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_lbmc"), "run", "flow.toml"])
+        .args(arguments)
+        .args(["--set", "output.restart=1000"])
+        .current_dir(here.path())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("starts");
+    let file = here.path().join("out").join(RESTART);
+    wait_for(&file, &mut running);
+    signal(&running, &["-HUP"]);
+    let before = step_of(&file);
+    while step_of(&file) == before {
+        assert!(running.try_wait().expect("a status").is_none(), "it has ended");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    running.kill().expect("killed");
+    running.wait().expect("ended");
+}
+
+#[test]
+fn other_machine_code_goes_on_only_where_that_is_asked_for() {
+    let here = folder(false);
+    works(here.path(), &["--set", "stop.steps=40", "--set", "output.restart=1000"]);
+    let other = |arguments: &[&str]| {
+        command(here.path(), arguments).env("CC", "cc -DOTHER_FLAGS").output().expect("lbmc starts")
+    };
+    let output = other(&["--resume"]);
+    assert_eq!(output.status.code(), Some(1));
+    for expected in ["C0607", "its flags was", "-DOTHER_FLAGS", "--resume-anyway"] {
+        assert!(words(&output).contains(expected), "{expected}: {}", words(&output));
+    }
+    let output = other(&["--resume", "--resume-anyway"]);
+    assert!(output.status.success(), "{}", words(&output));
+    assert!(
+        words(&output).contains("note: bits will not be those of an unbroken run: its flags"),
+        "{}",
+        words(&output)
+    );
+}
+
+#[test]
+fn two_runs_do_not_write_into_one_folder() {
+    let here = folder(false);
+    let mut first = endless(here.path());
+    let process = format!("process {}", first.id());
+    refused(here.path(), &[], &["C0601", "`out`: another run writes to it", &process, "--out DIR"]);
+    refused(here.path(), &["--resume"], &["C0601", &process]);
+    assert!(first.try_wait().expect("a status").is_none(), "the first goes on");
+    works(here.path(), &["--out", "elsewhere"]);
+    // What is left of it hinders nobody.
+    first.kill().expect("killed");
+    first.wait().expect("ended");
+    works(here.path(), &[]);
+    assert!(!here.path().join("out/.lbmc.lock").exists());
 }
 
 #[test]
@@ -282,7 +344,7 @@ fn where_there_is_no_more_room_the_last_file_stays() {
     let path = here.path().join("out").join(RESTART);
     let before = std::fs::read(&path).expect("a file");
     // Files may not get longer than so many blocks of 512 bytes, less than the restart file has.
-    let limited = "trap '' XFSZ; ulimit -f 40; exec \"$@\"";
+    let limited = "ulimit -f 40; exec \"$@\"";
     let output = Command::new("sh")
         .args(["-c", limited, "sh", env!("CARGO_BIN_EXE_lbmc"), "run", "flow.toml", "--resume"])
         .args(["--set", "stop.steps=80", "--set", "output.restart=5", "--set", "output.every=1000"])

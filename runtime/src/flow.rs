@@ -90,6 +90,8 @@ pub enum FlowError {
 pub struct Control<'a> {
     /// A restart file to go on from.
     pub resume: Option<&'a Path>,
+    /// Whether kernels may be other machine code than they were, and the last bits of results other than those of an unbroken run.
+    pub resume_anyway: bool,
     /// What the run is made from, for the folder of its results.
     pub inputs: &'a [InputFile],
     /// Set to true by whoever wants the run to end before its time: with all that belongs to its end, and a restart file.
@@ -284,11 +286,16 @@ pub fn run(
     device: &Device,
     folder: &Path,
     control: Control<'_>,
-    notice: impl FnMut(&str),
+    mut notice: impl FnMut(&str),
 ) -> Result<Summary, FlowError> {
-    let identity = Identity::new(case, bundle);
+    let identity = Identity::new(case, bundle, device.toolchain()?);
     let mut recorder = Recorder::create(case, About::new(case, &bundle.manifest, device), folder)?;
-    let restart = control.resume.map(|path| Restart::open(path, &identity)).transpose()?;
+    let open = |path| Restart::open(path, &identity, case, &bundle.manifest, control.resume_anyway);
+    let restart = control.resume.map(open).transpose()?;
+    let other = restart.as_ref().map_or(String::new(), |restart| restart.other_toolchain().join("; "));
+    if !other.is_empty() {
+        notice(&format!("bits will not be those of an unbroken run: {other}"));
+    }
     match (&restart, control.resume) {
         (Some(restart), Some(file)) => recorder.resume(control.inputs, file, &restart.course().recorded)?,
         _ => recorder.begin(control.inputs)?,

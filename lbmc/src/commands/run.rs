@@ -75,7 +75,8 @@ pub fn run(args: &Run) -> Result<ExitCode> {
     let interrupted = interrupt::watch()?;
     let files = spec.files();
     let inputs = raw.inputs(&files[0].name.clone(), files);
-    let control = Control { resume: resume.as_deref(), inputs: &inputs, interrupted: Some(&interrupted) };
+    let (resume, resume_anyway) = (resume.as_deref(), args.resume_anyway);
+    let control = Control { resume, resume_anyway, inputs: &inputs, interrupted: Some(&interrupted) };
     let summary = flow::run(&case, &bundle, &device, &folder, control, |notice| eprintln!("note: {notice}"))?;
     print!("{}", flow::describe(&summary, &folder));
     if summary.stop != StopReason::Interrupted {

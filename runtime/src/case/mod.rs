@@ -258,6 +258,9 @@ pub enum Vtk {
 }
 
 impl Vtk {
+    /// All of them.
+    pub const ALL: [Vtk; 3] = [Vtk::Image, Vtk::Amr, Vtk::Unstructured];
+
     /// What is written unless the case says more.
     pub fn default_for(refined: bool, dim: usize) -> Vtk {
         match (refined, dim) {

@@ -43,7 +43,7 @@ use std::path::Path;
 use lbm_bundle::Manifest;
 use serde::{Deserialize, Serialize};
 
-use crate::case::{Case, Dimension, InputFile, Reference, Vtk};
+use crate::case::{Case, Dimension, InputFile, Reference, Vtk, is_plain};
 use crate::restart::{self, Bits};
 use crate::snapshot::Snapshot;
 use flux::Fluxes;
@@ -74,6 +74,39 @@ pub struct Recorded {
     frames: Vec<(u64, String)>,
     series: Vec<[Bits; 6]>,
     forces: Vec<(u64, Vec<[Bits; 3]>)>,
+}
+
+impl Recorded {
+    /// What no run of this case can have written until a step, if there is something.
+    pub(crate) fn wrong(&self, case: &Case, until: u64) -> Option<&'static str> {
+        if !self.files.iter().all(|name| is_plain(name) && name.len() < 256) {
+            return Some("it lists files that no run writes");
+        }
+        let frame = |(step, name): &(u64, String)| Vtk::ALL.iter().any(|format| *name == frame_name(*step, *format));
+        if !self.frames.iter().all(frame) || !rises(self.frames.iter().map(|(step, _)| *step), until) {
+            return Some("it lists fields that no run writes");
+        }
+        if !rises(self.series.iter().map(|row| u64::from(row[0])), until) || !Series::of_saved(&self.series).fits(case)
+        {
+            return Some("its series is not one of this flow");
+        }
+        let complete = self.forces.iter().all(|(_, forces)| forces.len() == case.solids.len());
+        if !complete || !rises(self.forces.iter().map(|(step, _)| *step), until) {
+            return Some("its forces are not those of this flow's solids");
+        }
+        None
+    }
+}
+
+/// Whether steps follow each other, up to one that may be reached.
+fn rises(steps: impl Iterator<Item = u64> + Clone, until: u64) -> bool {
+    steps.clone().zip(steps.clone().skip(1)).all(|(one, next)| one < next)
+        && steps.last().is_none_or(|last| last <= until)
+}
+
+/// Name of the fields of a step.
+fn frame_name(step: u64, format: Vtk) -> String {
+    format!("fields_{step:08}.{}", format.ending())
 }
 
 impl<'a> Recorder<'a> {
@@ -264,7 +297,7 @@ impl<'a> Recorder<'a> {
         let case = self.case;
         // Fields that are not finite are written even where none are asked for.
         let format = case.output.vtk.unwrap_or_else(|| Vtk::default_for(case.refinement.is_some(), case.dim));
-        let name = format!("fields_{:08}.{}", snapshot.step, format.ending());
+        let name = frame_name(snapshot.step, format);
         if self.frames.last().is_some_and(|(_, last)| *last == name) {
             return Ok(());
         }

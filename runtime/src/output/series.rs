@@ -93,6 +93,12 @@ impl Series {
         Series { rows: rows.iter().map(row).collect() }
     }
 
+    /// Whether the times are those of the steps of a case.
+    pub(super) fn fits(&self, case: &Case) -> bool {
+        let (u, l) = scales(case);
+        self.rows.iter().all(|row| row.time.to_bits() == (row.step as f64 * u / l).to_bits())
+    }
+
     /// Adds the state of a snapshot, unless it is there or there is no velocity.
     pub fn add(&mut self, case: &Case, snapshot: &Snapshot) {
         if self.rows.last().is_some_and(|last| last.step == snapshot.step) {

@@ -1,8 +1,8 @@
 //! Why a run cannot go on from a file.
 
-use std::io;
 use std::path::PathBuf;
 
+use lbm_bundle::input::ReadError;
 use miette::Diagnostic;
 use thiserror::Error;
 
@@ -12,7 +12,7 @@ use crate::step::StepError;
 #[derive(Debug, Error, Diagnostic)]
 pub enum RestartError {
     /// It cannot be opened or read.
-    #[error("cannot read the restart file `{}`: {source}", path.display())]
+    #[error("there is no restart file to go on from: {0}")]
     #[diagnostic(
         code(C0602),
         help(
@@ -20,12 +20,7 @@ pub enum RestartError {
              with `--resume FILE`, or start anew without `--resume`"
         )
     )]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
+    Unreadable(ReadError),
 
     /// It is something else.
     #[error("`{}` is no restart file", path.display())]
@@ -73,6 +68,22 @@ pub enum RestartError {
         )
     )]
     Other {
+        /// The file.
+        path: PathBuf,
+        /// What differs, a sentence each.
+        differences: Vec<String>,
+    },
+
+    /// Its kernels were other machine code.
+    #[error("the run of the restart file `{}` had other machine code: {}", path.display(), differences.join("; "))]
+    #[diagnostic(
+        code(C0607),
+        help(
+            "the same flow goes on with `--resume-anyway`, but its last bits will not be those of a run that was never stopped; \
+             for these, go on with the same compiler, on a machine of the same kind"
+        )
+    )]
+    Toolchain {
         /// The file.
         path: PathBuf,
         /// What differs, a sentence each.

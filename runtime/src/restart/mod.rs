@@ -13,12 +13,18 @@
 //! Numbers are little-endian. Sections: `leaves`, of each leaf its level and its place as four 32-bit integers;
 //! `populations`, the current ones of each leaf in the same order, `[direction][cell]`, as they are on the device, and
 //! then those that refined blocks hold, if they do; `checked`, if the head says so, the fields of leaves at the last check for
-//! steady flow, in the same order, `[component][cell]`. A reader skips sections that it does not know.
+//! steady flow, in the same order, `[component][cell]`. They come in this order; a reader skips sections behind them.
+//!
+//! The same bits come from the same machine code: the identity in the head has the compiler, its flags and the processor.
+//!
+//! A hash is no signature: whoever can write a file can write its hashes. A reader believes nothing that the file says of
+//! sizes and counts before it has compared it with the flow (`check`).
 //!
 //! Populations are not compressed: of those of a cavity zstd saves 9 %, at a tenth of the speed of a disk. An addition to what
 //! a run remembers is a field of [`Course`] with a default, or a section; a change that old readers would misread is a new
 //! version.
 
+mod check;
 mod error;
 mod read;
 mod write;
@@ -33,6 +39,7 @@ pub use read::Restart;
 pub use write::write;
 
 use crate::case::Case;
+use crate::device::Toolchain;
 use crate::output::Recorded;
 use crate::step::Adaptations;
 
@@ -44,6 +51,10 @@ const VERSION: u32 = 2;
 const LEAVES: &str = "leaves";
 const POPULATIONS: &str = "populations";
 const CHECKED: &str = "checked";
+/// Most bytes of the head: a million rows of series and forces.
+const LONGEST_HEAD: u64 = 256 << 20;
+/// Differences that are listed one by one.
+const LISTED: usize = 8;
 
 /// A number that JSON keeps to the last bit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -73,11 +84,14 @@ pub struct Identity {
     kernels: String,
     /// What the case says of the flow.
     keys: BTreeMap<String, String>,
+    /// What the kernels are compiled with; another toolchain gives the same flow, but not the same bits.
+    #[serde(default)]
+    toolchain: Toolchain,
 }
 
 impl Identity {
-    /// Of a case and the kernels of its method.
-    pub fn new(case: &Case, bundle: &Bundle) -> Identity {
+    /// Of a case, the kernels of its method and what compiles them.
+    pub fn new(case: &Case, bundle: &Bundle, toolchain: Toolchain) -> Identity {
         let Manifest { spec, target, real, block, .. } = &bundle.manifest;
         let manifest = serde_json::to_vec(&bundle.manifest).unwrap_or_default();
         let mut kernels = blake3::Hasher::new();
@@ -89,15 +103,17 @@ impl Identity {
             block: *block,
             kernels: kernels.finalize().to_hex().to_string(),
             keys: case.keys.clone(),
+            toolchain,
         }
     }
 
-    /// How a flow now differs from the one that was saved, a sentence each.
+    /// How a flow now differs from the one that was saved, a sentence each. What the file says is shown with its control characters
+    /// escaped, and not at any length.
     fn differences(&self, now: &Identity, program: &str) -> Vec<String> {
         let mut found = vec![];
         let mut compare = |what: &str, then: String, now: String| {
             if then != now {
-                found.push(format!("{what} was {then} and is {now}"));
+                found.push(format!("{what} was {} and is {}", shown(&then), shown(&now)));
             }
         };
         let target = |target: Target| if target == Target::C { "the CPU" } else { "the GPU" };
@@ -107,16 +123,45 @@ impl Identity {
         compare("`target`", target(self.target).into(), target(now.target).into());
         compare("`block`", format!("{:?}", self.block), format!("{:?}", now.block));
         for key in self.keys.keys().chain(now.keys.keys()).collect::<BTreeSet<_>>() {
-            compare(&format!("`{key}`"), given(self.keys.get(key)), given(now.keys.get(key)));
+            compare(&format!("`{}`", shown(key)), given(self.keys.get(key)), given(now.keys.get(key)));
         }
         if found.is_empty() && self.kernels != now.kernels {
-            let (spec, own) = (&self.spec, env!("CARGO_PKG_VERSION"));
+            let (spec, own, program) = (&now.spec, env!("CARGO_PKG_VERSION"), shown(program));
             found.push(format!(
                 "the kernels of `{spec}` are others: its text or lbmc has changed (lbmc was {program} and is {own})"
             ));
         }
-        found
+        brief(found)
     }
+
+    /// How the machine code differs from that of the flow that was saved, a sentence each.
+    fn other_toolchain(&self, now: &Identity) -> Vec<String> {
+        let given = |value: Option<&String>| value.map_or("not known".to_string(), |value| shown(value));
+        let names: BTreeSet<&String> = self.toolchain.keys().chain(now.toolchain.keys()).collect();
+        let values = names.into_iter().map(|name| (name, self.toolchain.get(name), now.toolchain.get(name)));
+        let differ = values.filter(|(_, then, now)| then != now);
+        brief(
+            differ
+                .map(|(name, then, now)| format!("{} was {} and is {}", shown(name), given(then), given(now)))
+                .collect(),
+        )
+    }
+}
+
+/// What a file says, with its control characters escaped, and not at any length.
+fn shown(text: &str) -> String {
+    let escaped =
+        |letter: char| if letter.is_control() { letter.escape_debug().to_string() } else { letter.to_string() };
+    text.chars().take(200).map(escaped).collect()
+}
+
+/// Not more sentences than somebody reads.
+fn brief(mut found: Vec<String>) -> Vec<String> {
+    if found.len() > LISTED {
+        let more = found.split_off(LISTED).len();
+        found.push(format!("and {more} more"));
+    }
+    found
 }
 
 /// What a run remembers besides its populations.

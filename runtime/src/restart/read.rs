@@ -4,7 +4,12 @@ use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use super::{CHECKED, Course, Head, Identity, LEAVES, MAGIC, POPULATIONS, RestartError, VERSION};
+use lbm_bundle::Manifest;
+use lbm_bundle::input::{self, Limit, ReadError};
+
+use super::check::Expected;
+use super::{CHECKED, Course, Head, Identity, LONGEST_HEAD, MAGIC, POPULATIONS, RestartError, VERSION, shown};
+use crate::case::Case;
 use crate::layout::Layout;
 use crate::mesh::Block;
 use crate::step::Simulation;
@@ -13,6 +18,8 @@ use crate::step::Simulation;
 const FRONT: usize = 20;
 /// Bytes of a hash.
 const HASH: usize = 32;
+/// As long as the disk is: it is read piece by piece, as far as the flow has use for it.
+const ANY: Limit = Limit { what: "a restart file", bytes: u64::MAX };
 
 /// A restart file, its head and its leaves read.
 pub struct Restart {
@@ -21,14 +28,21 @@ pub struct Restart {
     hash: blake3::Hasher,
     head: Head,
     leaves: Vec<Block>,
+    toolchain: Vec<String>,
 }
 
 impl Restart {
-    /// Opens the file and makes sure that it belongs to this flow.
-    pub fn open(path: &Path, identity: &Identity) -> Result<Restart, RestartError> {
-        let unreadable = |source| RestartError::Unreadable { path: path.to_path_buf(), source };
-        let mut file = BufReader::new(File::open(path).map_err(unreadable)?);
-        let total = file.get_ref().metadata().map_err(unreadable)?.len();
+    /// Opens the file and makes sure that it belongs to this flow, and that what it says can be true of it; with `anyway`, machine code
+    /// may have been another, and [`Self::other_toolchain`] says what was.
+    pub fn open(
+        path: &Path,
+        identity: &Identity,
+        case: &Case,
+        manifest: &Manifest,
+        anyway: bool,
+    ) -> Result<Restart, RestartError> {
+        let (file, total) = input::open(path, ANY).map_err(RestartError::Unreadable)?;
+        let mut file = BufReader::new(file);
         let mut front = [0; FRONT];
         let begins = file.read_exact(&mut front).is_ok() && front[..8] == MAGIC;
         if !begins {
@@ -43,6 +57,9 @@ impl Restart {
         if length > total {
             return Err(broken("it ends too early"));
         }
+        if length > LONGEST_HEAD {
+            return Err(broken("its head is longer than any that a run writes"));
+        }
         let (mut text, mut sealed) = (vec![0; length as usize], [0; HASH]);
         let whole = file.read_exact(&mut text).and_then(|()| file.read_exact(&mut sealed));
         whole.map_err(|_| broken("it ends too early"))?;
@@ -50,26 +67,40 @@ impl Restart {
         if hash.update(&front).update(&text).finalize() != sealed {
             return Err(broken("the checksum of its head does not fit"));
         }
-        let head: Head = serde_json::from_slice(&text).map_err(|error| broken(&error.to_string()))?;
+        // The error quotes what the file says.
+        let head: Head = serde_json::from_slice(&text).map_err(|error| broken(&shown(&error.to_string())))?;
         let differences = head.identity.differences(identity, &head.program);
         if !differences.is_empty() {
             return Err(RestartError::Other { path: path.to_path_buf(), differences });
         }
-        let sections: u64 = head.sections.iter().map(|section| section.bytes).sum();
-        let expected = (FRONT + 2 * HASH) as u64 + length + sections;
-        if total != expected {
+        let toolchain = head.identity.other_toolchain(identity);
+        if !toolchain.is_empty() && !anyway {
+            return Err(RestartError::Toolchain { path: path.to_path_buf(), differences: toolchain });
+        }
+        let flow = Expected { case, manifest };
+        if let Some(wrong) = flow.wrong_head(&head) {
+            return Err(broken(wrong));
+        }
+        let front = (FRONT + 2 * HASH) as u64 + length;
+        let expected = head.sections.iter().try_fold(front, |sum, section| sum.checked_add(section.bytes));
+        if expected != Some(total) {
+            let expected = expected.map_or("more than a file can have".to_string(), |bytes| bytes.to_string());
             return Err(broken(&format!("it has {total} bytes instead of {expected}")));
         }
-        let mut restart = Restart { path: path.to_path_buf(), file, hash: blake3::Hasher::new(), head, leaves: vec![] };
-        let leaves = restart.head.sections.first().filter(|section| section.name == LEAVES);
-        let count = leaves.map_or(0, |section| section.bytes as usize / 16);
-        restart.leaves = restart.blocks(count)?;
+        let hash = blake3::Hasher::new();
+        let mut restart = Restart { path: path.to_path_buf(), file, hash, head, leaves: vec![], toolchain };
+        restart.leaves = restart.read_leaves(&flow)?;
         Ok(restart)
     }
 
     /// What the run remembers.
     pub fn course(&self) -> &Course {
         &self.head.course
+    }
+
+    /// How its machine code was another, a sentence each.
+    pub fn other_toolchain(&self) -> &[String] {
+        &self.toolchain
     }
 
     /// The leaves of the grid, level by level along the curve.
@@ -114,17 +145,22 @@ impl Restart {
         Ok(())
     }
 
-    fn blocks(&mut self, count: usize) -> Result<Vec<Block>, RestartError> {
-        let mut bytes = vec![0; 16 * count];
-        self.take(&mut bytes)?;
-        let (blocks, _) = bytes.as_chunks::<16>();
-        let number =
-            |block: &[u8; 16], at: usize| u32::from_le_bytes(std::array::from_fn(|byte| block[4 * at + byte])) as usize;
-        let block = |block: &[u8; 16]| Block {
-            level: number(block, 0),
-            place: [number(block, 1), number(block, 2), number(block, 3)],
-        };
-        Ok(blocks.iter().map(block).collect())
+    fn read_leaves(&mut self, flow: &Expected<'_>) -> Result<Vec<Block>, RestartError> {
+        let wrong = |restart: &Restart| restart.broken("its blocks do not cover the domain");
+        let mut expected = flow.leaves().ok_or_else(|| wrong(self))?;
+        let mut leaves = vec![];
+        for _ in 0..self.head.sections[0].bytes / 16 {
+            let mut bytes = [0; 16];
+            self.take(&mut bytes)?;
+            let [level, x, y, z] =
+                [0, 4, 8, 12].map(|at| u32::from_le_bytes(std::array::from_fn(|byte| bytes[at + byte])) as usize);
+            let block = Block { level, place: [x, y, z] };
+            if !expected.take(block) {
+                return Err(wrong(self));
+            }
+            leaves.push(block);
+        }
+        if expected.fill() { Ok(leaves) } else { Err(wrong(self)) }
     }
 
     fn take(&mut self, bytes: &mut [u8]) -> Result<(), RestartError> {
@@ -135,15 +171,14 @@ impl Restart {
 
     fn skip(&mut self, bytes: u64) -> Result<(), RestartError> {
         let mut rest = (&mut self.file).take(bytes);
-        io::copy(&mut rest, &mut self.hash)
-            .map_err(|source| RestartError::Unreadable { path: self.path.clone(), source })?;
+        io::copy(&mut rest, &mut self.hash).map_err(|error| self.failed(error))?;
         Ok(())
     }
 
     fn failed(&self, error: io::Error) -> RestartError {
         match error.kind() {
             ErrorKind::UnexpectedEof => self.broken("it ends too early"),
-            _ => RestartError::Unreadable { path: self.path.clone(), source: error },
+            _ => RestartError::Unreadable(ReadError::Io(self.path.clone(), error)),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{CHECKED, Course, Head, Identity, LEAVES, MAGIC, POPULATIONS, Section, VERSION};
+use super::{CHECKED, Course, Head, Identity, LEAVES, LONGEST_HEAD, MAGIC, POPULATIONS, Section, VERSION};
 use crate::layout::Layout;
 use crate::mesh::Block;
 use crate::step::Simulation;
@@ -53,6 +53,11 @@ pub fn write(out: &mut dyn Write, identity: &Identity, flow: &Simulation, course
     let head =
         Head { program: env!("CARGO_PKG_VERSION").to_string(), identity: identity.clone(), course, checked, sections };
     let head = serde_json::to_vec(&head)?;
+    if head.len() as u64 > LONGEST_HEAD {
+        let words =
+            "there are too many rows of series and forces to go on from: raise `output.series` or `output.forces`";
+        return Err(io::Error::other(words));
+    }
     let mut out = Hashed::new(out);
     out.write(&MAGIC)?;
     out.write(&VERSION.to_le_bytes())?;
