@@ -55,6 +55,7 @@ codes! {
     NO_SURFACE        "C0308" error   "a file that holds no surface";
     OPEN_SURFACE      "C0309" error   "a surface that is not closed";
     THIN_PARTS        "C0310" warning "a solid that is too thin for the grid in parts";
+    OVERLAPS          "C0311" warning "a surface whose shells overlap";
     UNKNOWN_RULE      "C0401" error   "a boundary rule that the method does not have";
     RULE_PARAMETER    "C0402" error   "a parameter that the boundary rule lacks or does not have";
     COMPONENTS        "C0403" error   "a vector with the wrong number of components";
@@ -72,6 +73,9 @@ codes! {
     NO_OUTLET         "C0507" warning "an inlet without an outlet";
     NODES_OF_LEVELS   "C0508" warning "a boundary rule of nodes on several levels";
 }
+
+/// Errors of a case that are listed at most: more than that have one cause.
+const LISTED: usize = 50;
 
 /// A range of bytes of the case file or of an override.
 #[derive(Clone, Debug)]
@@ -138,6 +142,8 @@ impl miette::Diagnostic for Diagnostic {
 pub struct CaseError {
     name: String,
     diagnostics: Vec<Diagnostic>,
+    /// How many errors there are, which may be more than are listed.
+    errors: usize,
 }
 
 impl CaseError {
@@ -149,9 +155,9 @@ impl CaseError {
 
 impl fmt::Display for CaseError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let errors = self.diagnostics.iter().filter(|diagnostic| !diagnostic.code.warning).count();
-        let plural = if errors == 1 { "" } else { "s" };
-        write!(out, "{} cannot run: {errors} error{plural}", self.name)
+        let plural = if self.errors == 1 { "" } else { "s" };
+        write!(out, "{} cannot run: {} error{plural}", self.name, self.errors)?;
+        if self.errors > LISTED { write!(out, ", of which the first {LISTED} follow") } else { Ok(()) }
     }
 }
 
@@ -212,7 +218,14 @@ impl Report {
         self.diagnostics.sort_by_key(|at| (at.span.source.name() != name, at.span.range.start));
         match value {
             Some(value) if !self.has_errors() => Ok((value, self.diagnostics)),
-            _ => Err(CaseError { name: name.to_string(), diagnostics: self.diagnostics }),
+            _ => {
+                let errors = self.diagnostics.iter().filter(|diagnostic| !diagnostic.code.warning).count();
+                if errors > LISTED {
+                    self.diagnostics.retain(|diagnostic| !diagnostic.code.warning);
+                    self.diagnostics.truncate(LISTED);
+                }
+                Err(CaseError { name: name.to_string(), diagnostics: self.diagnostics, errors })
+            }
         }
     }
 }

@@ -181,7 +181,8 @@ const LONG: &[Long] = &[
     ),
     long(
         diag::NO_SURFACE,
-        "The file that a solid names is not there, or it is no STL file. STL files hold triangles, as text or binary.",
+        "The file that a solid names is not there, or it is no STL file. STL files hold triangles, as text or binary; a binary file \
+         has exactly as many bytes as its count of triangles needs.",
         "[[solids]]\nshape = \"stl\"\nfile = \"wing.step\"",
         "[[solids]]\nshape = \"stl\"\nfile = \"wing.stl\"",
     ),
@@ -198,6 +199,14 @@ const LONG: &[Long] = &[
          edges always have such parts; for a wing or a plate take finer cells at the solid.",
         "[refinement]\nfinest = 2",
         "[refinement]\nfinest = 4",
+    ),
+    long(
+        diag::OVERLAPS,
+        "A file may hold several closed shells. A point is solid if the shells wind around it, counted with the way that their normals \
+         point: parts that overlap are one body, and a shell inside another is a cavity only if its normals point into the cavity. A \
+         shell inside another with normals that point outwards adds nothing, and may have been meant as a cavity.",
+        "file = \"assembly.stl\"",
+        "file = \"assembly_as_one_body.stl\"",
     ),
     long(
         diag::UNKNOWN_RULE,

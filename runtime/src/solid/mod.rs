@@ -6,12 +6,13 @@
 //! | module | job |
 //! | --- | --- |
 //! | `shape` | spheres, boxes, cylinders |
-//! | `surface` | closed surfaces of triangles; `tree` finds those near a place |
+//! | `surface` | closed surfaces of triangles, which `stl` reads; `tree` finds those near a place |
 //! | `tables` | links and distances, block by block |
 //!
 //! Blocks with cut links and all that touch them are of one level: see [`Solids::level`].
 
 mod shape;
+mod stl;
 mod surface;
 mod tables;
 mod tree;

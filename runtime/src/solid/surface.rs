@@ -1,14 +1,16 @@
 //! Closed surfaces of triangles, from STL files.
 //!
-//! Whether a point is inside is the parity of what a ray along x crosses, and a triangle is crossed where its shadow along x covers
-//! the point; an edge belongs to the shadow of one of the two triangles that share it, so rays through edges count once.
+//! A point is inside if the surface winds around it: if a ray from it along x leaves more often than it enters, or less often. So shells
+//! that overlap are one body, and a shell whose normals point inwards is a cavity of the shell around it. A triangle is crossed where its
+//! shadow along x covers the point; an edge belongs to the shadow of one of the two triangles that share it, so rays through edges count
+//! once, and what a whole line enters it leaves.
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io::Cursor;
 use std::sync::Arc;
 
 use super::shape::{Vector, dot, minus};
+use super::stl;
 use super::tree::Tree;
 
 /// A surface of triangles.
@@ -39,6 +41,10 @@ pub struct Open {
 pub struct Thickness {
     /// Cells whose centres are inside.
     pub cells: usize,
+    /// Cells whose centres are inside of several shells, and the centre of one of them.
+    pub overlaps: (usize, Option<Vector>),
+    /// Whether there are cells inside of shells whose normals point outwards, and of such whose normals point inwards.
+    pub turned: [bool; 2],
     /// Lines of cells that cross a part without a centre inside.
     pub thin: usize,
     /// The thinnest such place, and how thick it is there, in units of the surface.
@@ -51,14 +57,8 @@ const PARALLEL: f64 = 0.9;
 impl Surface {
     /// The triangles of an STL file, text or binary; those without area are left out.
     pub fn from_stl(bytes: &[u8]) -> Result<Surface, String> {
-        let mesh = stl_io::read_stl(&mut Cursor::new(bytes)).map_err(|error| error.to_string())?;
-        let corner = |at: usize| mesh.vertices[at].0.map(f64::from);
-        let triangles: Vec<Triangle> = mesh.faces.iter().map(|face| face.vertices.map(corner)).collect();
-        if triangles.iter().flatten().flatten().any(|at| !at.is_finite()) {
-            return Err("a corner of a triangle is not finite".to_string());
-        }
-        let surface = Surface::new(triangles);
-        if surface.mesh.triangles.is_empty() { Err("it has no triangles".to_string()) } else { Ok(surface) }
+        let surface = Surface::new(stl::read(bytes)?);
+        if surface.mesh.triangles.is_empty() { Err("its triangles have no area".to_string()) } else { Ok(surface) }
     }
 
     /// A surface of these triangles.
@@ -94,6 +94,15 @@ impl Surface {
         })
     }
 
+    /// How many triangles have the corners of another.
+    pub fn doubled(&self) -> usize {
+        let mut all: Vec<[[u64; 3]; 3]> =
+            self.mesh.triangles.iter().map(|corners| corners.map(|at| at.map(|at| (at + 0.0).to_bits()))).collect();
+        all.iter_mut().for_each(|corners| corners.sort_unstable());
+        all.sort_unstable();
+        all.windows(2).filter(|pair| pair[0] == pair[1]).count()
+    }
+
     /// The same surface with every corner moved.
     pub fn map(&self, to: impl Fn(Vector) -> Vector) -> Surface {
         Surface::new(self.mesh.triangles.iter().map(|corners| corners.map(&to)).collect())
@@ -104,19 +113,20 @@ impl Surface {
         if (0..3).any(|axis| at[axis] < low[axis] || at[axis] > high[axis]) {
             return false;
         }
-        let mut crossed = false;
-        self.ray(0, at, |place, _| crossed ^= place > at[0]);
-        crossed
+        let mut windings = 0;
+        self.ray(0, at, |place, leaves, _| windings += if place > at[0] { leaves } else { 0 });
+        windings != 0
     }
 
-    /// Where a line along an axis crosses the surface, and the normal there, of length 1.
-    fn ray(&self, axis: usize, through: Vector, mut each: impl FnMut(f64, Vector)) {
+    /// Where a line along an axis crosses the surface, whether it leaves there (1) or enters (-1), and the normal, of length 1.
+    fn ray(&self, axis: usize, through: Vector, mut each: impl FnMut(f64, i32, Vector)) {
         let (one, other) = ((axis + 1) % 3, (axis + 2) % 3);
         let (from, to) = ([f64::NEG_INFINITY; 3], [f64::INFINITY; 3]);
         let line = |ends: Vector| [0, 1, 2].map(|at| if at == axis { ends[at] } else { through[at] });
         self.mesh.tree.overlapping(line(from), line(to), &mut |number| {
             let corners = &self.mesh.triangles[number];
-            if !covers(corners.map(|corner| [corner[one], corner[other]]), [through[one], through[other]]) {
+            let leaves = covers(corners.map(|corner| [corner[one], corner[other]]), [through[one], through[other]]);
+            if leaves == 0 {
                 return true;
             }
             let normal = normal(corners);
@@ -126,7 +136,7 @@ impl Surface {
             let place = through[axis] - dot(normal, off) / normal[axis];
             let place = if place.is_finite() { place.clamp(low[axis], high[axis]) } else { low[axis] };
             let length = dot(normal, normal).sqrt();
-            each(place, normal.map(|at| at / length));
+            each(place, leaves, normal.map(|at| at / length));
             true
         });
     }
@@ -145,7 +155,8 @@ impl Surface {
         nearest
     }
 
-    pub(super) fn bounds(&self) -> (Vector, Vector) {
+    /// Its lower and upper corner.
+    pub fn bounds(&self) -> (Vector, Vector) {
         self.mesh.tree.bounds()
     }
 
@@ -167,50 +178,84 @@ impl Surface {
         if by == [0.0; 3] { self.clone() } else { self.map(|at| [0, 1, 2].map(|axis| at[axis] + by[axis])) }
     }
 
-    /// How it lies to cells of that width, one of which has its lower corner in the origin.
-    pub fn thickness(&self, width: f64) -> Thickness {
+    /// How it lies to cells of that width in a box from the origin to `end`, one of which has its lower corner in the origin.
+    pub fn thickness(&self, width: f64, end: Vector) -> Thickness {
         use rayon::prelude::*;
         let (low, high) = self.bounds();
-        let first = |axis: usize| (low[axis] / width - 0.5).floor() as i64;
-        let count = |axis: usize| ((high[axis] / width - 0.5).ceil() as i64 - first(axis) + 1).max(0) as usize;
-        let none = Thickness { cells: 0, thin: 0, thinnest: None };
+        // Of cells whose centres lie in an extent: the first, and the one behind the last.
+        let first =
+            |axis: usize, from: f64| (from.max(0.0) / width - 0.5).ceil().max(0.0).min(end[axis] / width) as usize;
+        let range = |axis: usize, from: f64, to: f64| (first(axis, from), first(axis, to.min(end[axis])));
         let of_axis = |axis: usize| {
             let (one, other) = ((axis + 1) % 3, (axis + 2) % 3);
+            let [across, along] = [one, other].map(|axis| range(axis, low[axis], high[axis]));
             let line = |at: usize| {
+                let count = across.1 - across.0;
                 let mut through = [0.0; 3];
-                through[one] = ((first(one) + (at % count(one)) as i64) as f64 + 0.5) * width;
-                through[other] = ((first(other) + (at / count(one)) as i64) as f64 + 0.5) * width;
+                through[one] = ((across.0 + at % count) as f64 + 0.5) * width;
+                through[other] = ((along.0 + at / count) as f64 + 0.5) * width;
                 let mut crossed = Vec::new();
-                self.ray(axis, through, |place, normal| crossed.push((place, normal)));
-                crossed.sort_by(|a, b| a.0.total_cmp(&b.0));
-                let mut found = none;
-                for pair in crossed.chunks_exact(2) {
-                    let ((from, enters), (to, leaves)) = (pair[0], pair[1]);
-                    let inside = ((to / width - 0.5).ceil() - (from / width - 0.5).ceil()) as usize;
-                    found.cells += if axis == 0 { inside } else { 0 };
+                self.ray(axis, through, |place, leaves, normal| crossed.push((place, leaves, normal)));
+                // What leaves comes before what enters at the same place: bodies that touch do not overlap.
+                crossed.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+                let mut found = Thickness::NONE;
+                let (mut windings, mut begin) = (0, (0.0, [0.0; 3]));
+                for (at, (place, leaves, normal)) in crossed.iter().enumerate() {
+                    if windings == 0 {
+                        begin = (*place, *normal);
+                    }
+                    windings -= leaves;
+                    if let (0, Some(next)) = (axis, crossed.get(at + 1)) {
+                        let (from, to) = range(axis, *place, next.0);
+                        if windings != 0 && from < to {
+                            through[axis] = (from as f64 + 0.5) * width;
+                            found = found.and(Thickness::inside(to - from, windings, through));
+                        }
+                    }
+                    if windings != 0 {
+                        continue;
+                    }
+                    let ((from, enters), (to, leaves)) = (begin, (*place, *normal));
                     // What a line cuts off an edge or a rounded part is no thin part: its sides are nearly parallel.
                     let (steep, parallel) = (enters[axis].abs(), -dot(enters, leaves));
-                    if inside == 0 && steep > 0.5 && parallel > PARALLEL {
+                    let empty = (from / width - 0.5).ceil() == (to / width - 0.5).ceil();
+                    let outside = to < 0.0 || from > end[axis];
+                    if empty && from < to && !outside && steep > 0.5 && parallel > PARALLEL {
                         through[axis] = 0.5 * (from + to);
-                        let thickness = steep * (to - from);
-                        found = found.and(Thickness { cells: 0, thin: 1, thinnest: Some((through, thickness)) });
+                        let thinnest = Some((through, steep * (to - from)));
+                        found = found.and(Thickness { thin: 1, thinnest, ..Thickness::NONE });
                     }
                 }
                 found
             };
-            (0..count(one) * count(other)).into_par_iter().map(line).reduce(|| none, Thickness::and)
+            let lines = (across.1 - across.0) * (along.1 - along.0);
+            (0..lines).into_par_iter().map(line).reduce(|| Thickness::NONE, Thickness::and)
         };
-        (0..3).map(of_axis).fold(none, Thickness::and)
+        (0..3).map(of_axis).fold(Thickness::NONE, Thickness::and)
     }
 }
 
 impl Thickness {
+    const NONE: Thickness = Thickness { cells: 0, overlaps: (0, None), turned: [false; 2], thin: 0, thinnest: None };
+
+    /// Of so many cells that the surface winds around so often, one of them with this centre.
+    fn inside(cells: usize, windings: i32, centre: Vector) -> Thickness {
+        let overlaps = if windings.abs() > 1 { (cells, Some(centre)) } else { (0, None) };
+        Thickness { cells, overlaps, turned: [windings > 0, windings < 0], ..Thickness::NONE }
+    }
+
     fn and(self, other: Thickness) -> Thickness {
-        let thinner = match (self.thinnest, other.thinnest) {
+        let thinnest = match (self.thinnest, other.thinnest) {
             (Some(one), Some(other)) => Some(if other.1 < one.1 { other } else { one }),
             (one, other) => one.or(other),
         };
-        Thickness { cells: self.cells + other.cells, thin: self.thin + other.thin, thinnest: thinner }
+        Thickness {
+            cells: self.cells + other.cells,
+            overlaps: (self.overlaps.0 + other.overlaps.0, self.overlaps.1.or(other.overlaps.1)),
+            turned: [0, 1].map(|way| self.turned[way] || other.turned[way]),
+            thin: self.thin + other.thin,
+            thinnest,
+        }
     }
 }
 
@@ -239,16 +284,17 @@ fn normal(corners: &Triangle) -> Vector {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
-/// Whether a flat triangle covers a point; of triangles that share an edge, one covers each point of it.
-fn covers(corners: [[f64; 2]; 3], at: [f64; 2]) -> bool {
-    let mut covered = false;
+/// Whether a flat triangle covers a point: 1 if it turns counter-clockwise, -1 if clockwise, and 0 if it does not. Of triangles that
+/// share an edge, one covers each point of it.
+fn covers(corners: [[f64; 2]; 3], at: [f64; 2]) -> i32 {
+    let mut covered = 0;
     for corner in 0..3 {
         let (one, other) = (corners[corner], corners[(corner + 1) % 3]);
         // The same formula whichever way the edge goes.
-        let (low, high) = if one[1] < other[1] { (one, other) } else { (other, one) };
+        let (low, high, up) = if one[1] < other[1] { (one, other, 1) } else { (other, one, -1) };
         if low[1] <= at[1] && at[1] < high[1] {
             let cut = low[0] + (at[1] - low[1]) / (high[1] - low[1]) * (high[0] - low[0]);
-            covered ^= at[0] < cut;
+            covered += if at[0] < cut { up } else { 0 };
         }
     }
     covered
@@ -366,36 +412,73 @@ mod tests {
     #[test]
     fn a_plate_is_thin_where_no_centre_is_inside() {
         let plate = |thickness: f64| Surface::new(cuboid([1.1, 1.1, 3.6], [9.1, 5.1, 3.6 + thickness]));
-        let thin = plate(0.3).thickness(1.0);
+        let all = [f64::INFINITY; 3];
+        let thin = plate(0.3).thickness(1.0, all);
         assert_eq!((thin.cells, thin.thin), (0, 32));
         let (place, thickness) = thin.thinnest.unwrap();
         assert!((thickness - 0.3).abs() < 1e-12 && (place[2] - 3.75).abs() < 1e-12, "{thin:?}");
-        let thick = plate(1.2).thickness(1.0);
+        let thick = plate(1.2).thickness(1.0, all);
         assert_eq!((thick.cells, thick.thin, thick.thinnest), (32, 0, None));
-        assert_eq!(ball([5.0; 3], 3.1, 4).thickness(0.5).thin, 0);
+        assert_eq!(ball([5.0; 3], 3.1, 4).thickness(0.5, all).thin, 0);
+    }
+
+    /// The same triangles, turned over.
+    fn inwards(triangles: Vec<Triangle>) -> Vec<Triangle> {
+        triangles.into_iter().map(|[a, b, c]| [a, c, b]).collect()
     }
 
     #[test]
-    fn text_and_binary_files_are_the_same_surface() {
-        let triangles = cuboid([0.5, 0.0, -1.0], [2.0, 1.5, 3.25]);
-        let mut text = String::from("solid box\n");
-        let mut binary = vec![0; 80];
-        binary.extend((triangles.len() as u32).to_le_bytes());
-        for corners in &triangles {
-            text += "facet normal 0 0 0\nouter loop\n";
-            binary.extend([0; 12]);
-            for corner in corners {
-                text += &format!("vertex {} {} {}\n", corner[0], corner[1], corner[2]);
-                binary.extend(corner.iter().flat_map(|at| (*at as f32).to_le_bytes()));
-            }
-            text += "endloop\nendfacet\n";
-            binary.extend([0; 2]);
+    fn shells_that_overlap_are_one_body() {
+        let boxes = [cuboid([0.0; 3], [4.0; 3]), cuboid([2.0; 3], [6.0; 3])];
+        let both = Surface::new(boxes.concat());
+        let either = |at: Vector| [0.0, 2.0].iter().any(|low| at.iter().all(|at| (low + 0.1..low + 3.9).contains(at)));
+        for at in 0..8 * 8 * 8 {
+            let at = [at % 8, at / 8 % 8, at / 64].map(|at| at as f64 - 0.5);
+            assert_eq!(both.contains(at), either(at), "{at:?}");
         }
-        text += "endsolid box\n";
-        let expected = Surface::new(triangles);
-        assert_eq!(Surface::from_stl(text.as_bytes()), Ok(expected.clone()));
-        assert_eq!(Surface::from_stl(&binary), Ok(expected));
-        assert!(Surface::from_stl(b"solid nothing\nendsolid nothing\n").is_err());
-        assert!(Surface::from_stl(&binary[..200]).is_err());
+        let found = both.thickness(1.0, [10.0; 3]);
+        assert_eq!((found.cells, found.overlaps.0, found.thin), (64 + 64 - 8, 8, 0));
+        assert_eq!((found.overlaps.1, found.turned), (Some([2.5; 3]), [true, false]));
+    }
+
+    #[test]
+    fn a_shell_inside_another_is_a_cavity_if_its_normals_point_into_it() {
+        let (outer, inner) = (cuboid([0.0; 3], [8.0; 3]), cuboid([2.0; 3], [6.0; 3]));
+        let hollow = Surface::new([outer.clone(), inwards(inner.clone())].concat());
+        assert!(hollow.contains([1.0; 3]) && !hollow.contains([4.0; 3]) && hollow.open().is_none());
+        let found = hollow.thickness(1.0, [10.0; 3]);
+        assert_eq!((found.cells, found.overlaps.0), (512 - 64, 0));
+        let full = Surface::new([outer, inner].concat());
+        assert!(full.contains([1.0; 3]) && full.contains([4.0; 3]));
+        let found = full.thickness(1.0, [10.0; 3]);
+        assert_eq!((found.cells, found.overlaps.0), (512, 64));
+    }
+
+    #[test]
+    fn bodies_that_touch_do_not_overlap() {
+        let both = Surface::new([cuboid([0.0; 3], [2.0; 3]), cuboid([2.0, 0.0, 0.0], [4.0, 2.0, 2.0])].concat());
+        let found = both.thickness(1.0, [10.0; 3]);
+        assert_eq!((found.cells, found.overlaps.0, found.thin), (16, 0, 0));
+    }
+
+    #[test]
+    fn a_surface_that_is_there_twice_is_known_as_such() {
+        let once = cuboid([1.0; 3], [5.0; 3]);
+        let (same, opposite) = ([once.clone(), once.clone()].concat(), [once.clone(), inwards(once.clone())].concat());
+        assert_eq!(Surface::new(once).doubled(), 0);
+        for (triangles, cells) in [(same, 64), (opposite, 0)] {
+            let surface = Surface::new(triangles);
+            assert_eq!((surface.doubled(), surface.open()), (12, None));
+            let found = surface.thickness(1.0, [10.0; 3]);
+            assert_eq!((found.cells, found.overlaps.0), (cells, cells));
+        }
+    }
+
+    #[test]
+    fn of_a_surface_far_larger_than_the_box_only_the_box_is_scanned() {
+        let found = Surface::new(cuboid([-1e30; 3], [1e30; 3])).thickness(1.0, [4.0; 3]);
+        assert_eq!((found.cells, found.thin), (64, 0));
+        let beyond = Surface::new(cuboid([1e30; 3], [2e30; 3])).thickness(1.0, [4.0; 3]);
+        assert_eq!((beyond.cells, beyond.thin), (0, 0));
     }
 }

@@ -52,7 +52,7 @@ impl Resolver<'_> {
             .map(|shell| Some(Shell { level: self.level(&shell.level)?, within: shell.within / cell }));
         let shells = shells.collect::<Option<Vec<_>>>()?;
         self.inside_domain(&given.span, &shape, size)?;
-        self.thick_enough(&given.span, &shape, level)?;
+        self.thick_enough(&given.span, &shape, level, size)?;
         let values = self.surface(raw, units)?;
         let area = match &raw.area {
             Some(area) => self.area(area, cell)?,
@@ -130,6 +130,14 @@ impl Resolver<'_> {
                     None => [0.0; 3],
                 };
                 let turned = surface.map(|at| rotated(at.map(|at| at * scale), turns));
+                let (from, to) = turned.bounds();
+                if turned.triangles() == 0 || from.iter().chain(&to).any(|at| !at.is_finite()) {
+                    let extent =
+                        if turned.triangles() == 0 { "smaller than any cell" } else { "larger than any domain" };
+                    let message = format!("in the units of the domain the surface is {extent}");
+                    let help = "`scale` is what a unit of the file is: cells, or a length in SI units".to_string();
+                    return self.report.add(diag::NO_SURFACE, &file.span, message, "of no size", help);
+                }
                 let Some(centre) = centre else { return Some(Shape::Surface(turned)) };
                 let centre = place(self, "`centre`", centre, 0.0)?;
                 let (from, to) = Shape::Surface(turned.clone()).bounds();
@@ -200,10 +208,10 @@ impl Resolver<'_> {
     }
 
     /// Refuses what has no cell's centre inside, or none across its thinnest part.
-    fn thick_enough(&mut self, span: &Span, shape: &Shape, level: usize) -> Option<()> {
+    fn thick_enough(&mut self, span: &Span, shape: &Shape, level: usize, size: [usize; 3]) -> Option<()> {
         let width = 0.5f64.powi(level as i32);
         if let Shape::Surface(surface) = shape {
-            return self.thick_surface(span, surface, level, width);
+            return self.thick_surface(span, surface, level, width, size);
         }
         let thickness = shape.thickness().unwrap_or(FAR);
         if thickness >= width {
@@ -215,9 +223,27 @@ impl Resolver<'_> {
         self.report.add(diag::TOO_THIN, span, message, "too thin for the grid", help)
     }
 
-    /// Refuses a surface without a cell's centre inside; where parts are that thin, says where.
-    fn thick_surface(&mut self, span: &Span, surface: &Surface, level: usize, width: f64) -> Option<()> {
-        let Thickness { cells, thin, thinnest } = surface.thickness(width);
+    /// Refuses a surface without a cell's centre inside; where parts are that thin, or shells overlap, says where.
+    fn thick_surface(
+        &mut self,
+        span: &Span,
+        surface: &Surface,
+        level: usize,
+        width: f64,
+        size: [usize; 3],
+    ) -> Option<()> {
+        let found = surface.thickness(width, size.map(|cells| cells as f64));
+        let Thickness { cells, thin, thinnest, .. } = found;
+        let doubled = surface.doubled();
+        if cells == 0 && doubled > 0 {
+            let message = format!(
+                "nothing is inside of the surface: {doubled} of its {} triangles are there twice and cancel each other",
+                surface.triangles()
+            );
+            let help = "remove the copies: a sheet with two sides and nothing between them is no body".to_string();
+            return self.report.add(diag::OPEN_SURFACE, span, message, "encloses nothing", help);
+        }
+        self.overlaps(span, &found, doubled, level);
         let (place, thickness) = match thinnest {
             Some((place, thickness)) => (place.map(short).join(", "), thickness),
             None if cells > 0 => return Some(()),
@@ -243,6 +269,30 @@ impl Resolver<'_> {
                 .to_string();
         self.report.add::<()>(diag::THIN_PARTS, span, message, "thin in parts", help);
         Some(())
+    }
+
+    /// Says how it is decided what is inside, where shells overlap.
+    fn overlaps(&mut self, span: &Span, found: &Thickness, doubled: usize, level: usize) {
+        let (message, help) = match (found.overlaps, found.turned) {
+            ((cells, Some(place)), _) => {
+                let place = place.map(short).join(", ");
+                let twice = if doubled > 0 { format!("; {doubled} triangles are there twice") } else { String::new() };
+                let message = format!(
+                    "shells of the surface overlap: {cells} cells of level {level} are inside of more than one, such as that at \
+                     ({place}){twice}; what is inside of any is solid"
+                );
+                (message, "that is right for parts that were put together; normals of a cavity must point into it")
+            }
+            (_, [true, true]) => {
+                let message =
+                    "some shells of the surface have normals that point outwards, and others inwards; what is inside \
+                               of any is solid, but not where one of each overlap"
+                        .to_string();
+                (message, "give all bodies outward normals; only those of a cavity point into it")
+            }
+            _ => return,
+        };
+        self.report.add::<()>(diag::OVERLAPS, span, message, "has several shells", help.to_string());
     }
 
     /// Parameters of the surface in lattice units, without the distance that the geometry gives.
