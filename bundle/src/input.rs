@@ -22,6 +22,8 @@ impl Limit {
     pub const SPEC: Limit = Limit { what: "a spec", bytes: 1 << 20 };
     /// A case file.
     pub const CASE: Limit = Limit { what: "a case", bytes: 1 << 20 };
+    /// An STL file: twenty million triangles.
+    pub const SURFACE: Limit = Limit { what: "a surface", bytes: 1 << 30 };
 }
 
 /// Why a file is not read.

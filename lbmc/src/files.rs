@@ -1,9 +1,10 @@
 //! Reads and writes files, with errors that say the path and what to do.
 
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::Path;
 
 use lbm_bundle::input::{self, Limit, ReadError};
+use lbm_runtime::file;
 use miette::{Report, Result, miette};
 
 /// The text of a file.
@@ -16,9 +17,9 @@ pub fn unreadable(error: &ReadError) -> Report {
     miette!(code = "lbmc::file", help = error.help(), "{error}")
 }
 
-/// The bytes of a file, or why there are none.
-pub fn read_bytes(path: &str) -> Result<Vec<u8>, String> {
-    std::fs::read(path).map_err(|error| error.to_string())
+/// The bytes of a surface, or why there are none.
+pub fn read_surface(path: &str) -> Result<Vec<u8>, String> {
+    input::bytes(Path::new(path), Limit::SURFACE).map_err(|error| error.to_string())
 }
 
 /// Creates a folder and those above it.
@@ -26,29 +27,19 @@ pub fn create_folder(path: &Path) -> Result<()> {
     std::fs::create_dir_all(path).map_err(|error| explain("create", path, &error))
 }
 
-/// Writes a file whole or not at all: an old one stays until the new one is complete.
+/// Writes a file whole or not at all: an old one stays until the new one is complete, and then its permissions and the symbolic
+/// links that lead to it do.
 pub fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<()> {
-    let mut part = path.as_os_str().to_owned();
-    part.push(".part");
-    let part = Path::new(&part);
-    let result = (|| {
-        let mut file = std::fs::File::create(part)?;
-        file.write_all(bytes.as_ref())?;
-        file.sync_all()?;
-        std::fs::rename(part, path)
-    })();
-    if result.is_err() {
-        // The first error is the one to tell; a part that was never created can't be removed.
-        let _ = std::fs::remove_file(part);
-    }
-    result.map_err(|error| explain("write", path, &error))
+    file::write(path, bytes.as_ref()).map_err(|error| explain("write", path, &error))
 }
 
 fn explain(what: &str, path: &Path, error: &std::io::Error) -> Report {
     let help = match error.kind() {
         ErrorKind::NotFound => "check the path; folders in it must exist",
         ErrorKind::PermissionDenied => "choose a place where you may write, or change its permissions",
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free some space, or choose another place",
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+            "free some space, or choose another place"
+        }
         _ => "choose another place, or look at the file system",
     };
     miette!(code = "lbmc::file", help = help, "can't {what} `{}`: {error}", path.display())

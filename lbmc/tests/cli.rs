@@ -349,3 +349,95 @@ fn a_grid_follows_a_criterion_of_the_spec() {
     let text = fails(here.path(), &["run", "flow.toml", "--out", "results"]);
     assert!(text.contains("C0110") && text.contains("`swirl`"), "{text}");
 }
+
+#[cfg(unix)]
+#[test]
+fn fmt_keeps_permissions_and_links() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let here = folder();
+    let [spec, link] = ["secret.lbm", "link.lbm"].map(|name| here.path().join(name));
+    let text = std::fs::read_to_string(root().join("specs/d2q9_bgk.lbm")).expect("a spec");
+    std::fs::write(&spec, text.replace("    ", "\t")).expect("written");
+    std::fs::set_permissions(&spec, std::fs::Permissions::from_mode(0o600)).expect("set");
+    symlink("secret.lbm", &link).expect("a link");
+    works(here.path(), &["fmt", "link.lbm"]);
+    assert!(std::fs::symlink_metadata(&link).expect("there").is_symlink(), "the link is one");
+    assert_eq!(std::fs::read_to_string(&spec).expect("a spec"), text, "what it leads to is formatted");
+    assert_eq!(std::fs::metadata(&spec).expect("there").permissions().mode() & 0o777, 0o600);
+}
+
+const BALL: &str = r#"
+spec = "d3q19_bgk"
+target = "cpu"
+[domain]
+size = [16, 16, 16]
+[fluid]
+omega = 1
+[faces]
+others = "periodic"
+[[solids]]
+shape = "stl"
+file = "ball.stl"
+rule = "bounce_back"
+[stop]
+steps = 1
+[output]
+directory = "out"
+"#;
+
+#[cfg(unix)]
+#[test]
+fn inputs_without_end_are_refused_with_a_reason() {
+    let here = folder();
+    let path = |name: &str| here.path().join(name);
+    std::fs::write(path("flow.toml"), BALL).expect("written");
+    std::fs::write(path("zero.toml"), BALL.replace("ball.stl", "/dev/zero")).expect("written");
+    assert!(Command::new("mkfifo").args([path("pipe"), path("ball.stl")]).status().expect("mkfifo runs").success());
+    let long = std::fs::File::create(path("long.toml")).expect("created");
+    long.set_len(1 << 40).expect("a file with a hole");
+    for (arguments, expected) in [
+        (&["run", "/dev/zero"][..], "it is a device"),
+        (&["run", "pipe"], "it is a named pipe"),
+        (&["run", "long.toml"], "it has 1 TiB"),
+        (&["run", "zero.toml"], "it is a device"),
+        (&["run", "flow.toml"], "it is a named pipe"),
+        (&["eval", "d2q9_bgk", "--in", "/dev/zero", "--out", "x.json", "--via", "exact"], "it is a device"),
+        (&["eval", "d2q9_bgk", "--in", "pipe", "--out", "x.json", "--via", "exact"], "it is a named pipe"),
+    ] {
+        let words = fails(here.path(), arguments);
+        assert!(words.contains(expected), "{arguments:?}: {words}");
+    }
+    let channel = BALL.split("[[solids]]").next().expect("a start").to_string() + "[stop]\nsteps = 1\n";
+    std::fs::write(path("channel.toml"), channel).expect("written");
+    let words = fails(here.path(), &["run", "channel.toml", "--resume", "pipe"]);
+    assert!(words.contains("C0602") && words.contains("it is a named pipe"), "{words}");
+}
+
+#[test]
+fn of_many_errors_the_first_are_listed() {
+    let here = folder();
+    let keys: String = (0..40_000).map(|at| format!("key{at} = 1\n")).collect();
+    std::fs::write(here.path().join("flow.toml"), keys + BALL).expect("written");
+    let words = fails(here.path(), &["run", "flow.toml"]);
+    assert!(words.contains("cannot run: 40000 errors, of which the first 50 follow"), "{}", &words[..500]);
+    assert!(words.contains("`key49`") && !words.contains("`key50`") && words.len() < 50_000, "{}", words.len());
+}
+
+#[test]
+fn a_case_writes_below_the_folder_unless_the_user_says_otherwise() {
+    let here = folder();
+    let inside = here.path().join("inside");
+    std::fs::create_dir(&inside).expect("a folder");
+    let case = BALL.replace("target = \"cpu\"", "target = \"cpu\"\nblock = [4, 4, 4]");
+    let channel = case.split("[[solids]]").next().expect("a start").to_string() + "[stop]\nsteps = 1\n";
+    for (at, outside) in ["../escaped", "a/../../escaped", "/tmp/lbmc-escaped"].iter().enumerate() {
+        let text = format!("{channel}[output]\ndirectory = \"{outside}\"\n");
+        std::fs::write(inside.join("flow.toml"), text).expect("written");
+        let words = fails(&inside, &["run", "flow.toml"]);
+        assert!(words.contains("C0107") && words.contains("leads out of the folder"), "{words}");
+        works(&inside, &["run", "flow.toml", "--out", &format!("../named{at}")]);
+        works(&inside, &["run", "flow.toml", "--set", &format!("output.directory=../set{at}")]);
+        assert!(here.path().join(format!("named{at}")).is_dir() && here.path().join(format!("set{at}")).is_dir());
+    }
+    assert!(!here.path().join("escaped").exists() && !Path::new("/tmp/lbmc-escaped").exists());
+}

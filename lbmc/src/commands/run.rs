@@ -23,7 +23,10 @@ pub fn run(args: &Run) -> Result<ExitCode> {
     let text = files::read(&args.case, Limit::CASE)?;
     let overrides: Vec<(String, String)> = args.set.iter().map(|text| setting(text)).collect::<Result<_>>()?;
     let mut raw = RawCase::parse(&args.case.display().to_string(), &text, &overrides)?;
-    raw.load(|name| files::read_bytes(&beside(&args.case, name)))?;
+    raw.load(|name| files::read_surface(&beside(&args.case, name)))?;
+    if args.out.is_none() {
+        raw.writes_below()?;
+    }
 
     let device = match raw.target() {
         TargetChoice::Cpu => Device::host(0)?,

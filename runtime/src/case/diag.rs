@@ -76,6 +76,8 @@ codes! {
 
 /// Errors of a case that are listed at most: more than that have one cause.
 const LISTED: usize = 50;
+/// Diagnostics that are kept, to list the first of them; further errors are counted.
+const KEPT: usize = 1000;
 
 /// A range of bytes of the case file or of an override.
 #[derive(Clone, Debug)]
@@ -178,6 +180,8 @@ impl miette::Diagnostic for CaseError {
 #[derive(Default)]
 pub(super) struct Report {
     diagnostics: Vec<Diagnostic>,
+    /// Errors that came when there were [`KEPT`] diagnostics already.
+    further: usize,
 }
 
 impl Report {
@@ -196,9 +200,11 @@ impl Report {
             let text = Arc::ptr_eq(&old.span.source, &span.source);
             text && old.code.id == code.id && old.message == message && old.label == label
         };
+        let full = self.diagnostics.len() >= KEPT;
         match self.diagnostics.iter_mut().find(same) {
             Some(old) if old.span.range == span.range || old.also.contains(&span.range) => {}
             Some(old) => old.also.push(span.range.clone()),
+            None if full => self.further += usize::from(!code.warning),
             None => {
                 let (span, help) = (span.clone(), help.into());
                 self.diagnostics.push(Diagnostic { code, message, label, span, also: Vec::new(), help });
@@ -209,7 +215,7 @@ impl Report {
 
     /// Whether there is something wrong so far.
     pub(super) fn has_errors(&self) -> bool {
-        self.diagnostics.iter().any(|diagnostic| !diagnostic.code.warning)
+        self.further > 0 || self.diagnostics.iter().any(|diagnostic| !diagnostic.code.warning)
     }
 
     /// Ends a stage: the value with the warnings, or the error.
@@ -224,7 +230,7 @@ impl Report {
                     self.diagnostics.retain(|diagnostic| !diagnostic.code.warning);
                     self.diagnostics.truncate(LISTED);
                 }
-                Err(CaseError { name: name.to_string(), diagnostics: self.diagnostics, errors })
+                Err(CaseError { name: name.to_string(), diagnostics: self.diagnostics, errors: errors + self.further })
             }
         }
     }

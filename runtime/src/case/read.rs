@@ -6,6 +6,7 @@ mod solids;
 mod values;
 
 use std::collections::BTreeMap;
+use std::path::{Component, Path};
 
 use lbm_bundle::Real;
 
@@ -210,7 +211,7 @@ pub(super) enum RawVtk {
 /// `[output]`.
 #[derive(Clone, Debug)]
 pub(super) struct RawOutput {
-    pub(super) directory: Option<String>,
+    pub(super) directory: Option<Spanned<String>>,
     pub(super) profiles: bool,
     pub(super) picture: bool,
     pub(super) slice: Option<Spanned<RawSlice>>,
@@ -328,6 +329,22 @@ impl RawCase {
         let resolution = self.resolution.as_ref().filter(|_| self.si.is_some()).map(|cells| cells.value);
         let cells = resolution.or_else(|| self.size.value.first().map(|size| size.value));
         cells.unwrap_or(0.0).round() as usize
+    }
+
+    /// Refuses a folder for the results that the file, and not the user, puts elsewhere than below the one that the command runs in:
+    /// whoever runs a case of somebody else decides where it writes.
+    pub fn writes_below(&self) -> Result<(), CaseError> {
+        let Some(directory) = &self.output.directory else { return Ok(()) };
+        let mut parts = Path::new(&directory.value).components();
+        let below = parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+        if below || directory.span.source.name() != self.name {
+            return Ok(());
+        }
+        let mut report = Report::default();
+        let message = format!("`{}` leads out of the folder that the command runs in", directory.value);
+        let help = format!("take a path below it; or say so yourself: `--out {}`", directory.value);
+        report.add::<()>(diag::BAD_VALUE, &directory.span, message, "not below", help);
+        report.finish::<()>(&self.name, None).map(|_| ())
     }
 
     /// The error that the method cannot be had, pointing at `spec` in the file.
@@ -579,7 +596,7 @@ impl Reader {
 
     fn output(&mut self, table: &Table) -> RawOutput {
         let output = RawOutput {
-            directory: self.text(table, "directory").map(|text| text.value),
+            directory: self.text(table, "directory"),
             profiles: self.truth(table, "profiles"),
             picture: self.truth(table, "picture"),
             slice: table.get("slice").and_then(|entry| self.slice(&entry.value)),

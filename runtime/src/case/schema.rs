@@ -87,7 +87,7 @@ pub(super) const KEYS: &[Key] = &[
         "change of velocity between checks, over the reference velocity, below which the flow counts as steady",
     ),
     key("stop.check_every", "time steps between checks"),
-    key("output.directory", "where files go"),
+    key("output.directory", "where files go: a folder below the one that the command runs in (`--out` may name any)"),
     key("output.profiles", "write centre lines"),
     key("output.picture", "draw the velocity, the vorticity and scalars"),
     key(

@@ -26,7 +26,10 @@ impl Resolver<'_> {
         let vtk = raw.vtk.as_ref().map(|vtk| self.vtk(vtk));
         let slice = raw.slice.as_ref().and_then(|slice| self.slice(slice, size, units));
         Output {
-            directory: raw.directory.clone().unwrap_or_else(|| format!("out/{}", self.raw.title())),
+            directory: match &raw.directory {
+                Some(directory) => directory.value.clone(),
+                None => format!("out/{}", self.raw.title()),
+            },
             profiles: raw.profiles,
             picture: raw.picture,
             slice,
