@@ -20,12 +20,12 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("lbmc lies in the workspace").to_path_buf()
 }
 
-/// The README and the pages in `docs/`.
+/// The README, the page about security and the pages in `docs/`.
 fn pages() -> Vec<PathBuf> {
     let docs = std::fs::read_dir(root().join("docs")).expect("there are docs");
     let mut pages: Vec<PathBuf> = docs.map(|entry| entry.expect("a readable entry").path()).collect();
     pages.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
-    pages.push(root().join("README.md"));
+    pages.extend(["README.md", "SECURITY.md"].map(|page| root().join(page)));
     pages.sort();
     pages
 }
@@ -189,6 +189,32 @@ fn every_folder_that_the_readme_names_exists() {
         }
     }
     assert!(seen >= 8, "the map of folders has {seen} entries");
+}
+
+/// Rows of its tables name files and tests in them: `| what | `lbmc/tests/cli.rs` `a_test`, `another` |`.
+#[test]
+fn every_promise_about_security_names_tests_that_exist() {
+    let text = read(&root().join("SECURITY.md"));
+    let rows =
+        text.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| what |") && !line.contains("---"));
+    let mut seen = 0;
+    for row in rows {
+        let (mut file, mut tests) = (None, 0);
+        for name in row.rsplit('|').nth(1).unwrap_or_default().split('`').skip(1).step_by(2) {
+            if name.ends_with(".rs") {
+                file = Some(read(&root().join(name)));
+            } else {
+                let text = file.as_ref().unwrap_or_else(|| panic!("in which file? {row}"));
+                let at =
+                    text.find(&format!("fn {name}()")).unwrap_or_else(|| panic!("there is no test `{name}`: {row}"));
+                assert!(text[..at].trim_end().ends_with("#[test]"), "`{name}` is no test: {row}");
+                tests += 1;
+            }
+        }
+        assert!(tests > 0, "no test holds this: {row}");
+        seen += 1;
+    }
+    assert!(seen >= 10, "{seen} rows");
 }
 
 /// A page of which a part is written by the program: the part between two marks. With `LBMC_UPDATE=1` it is rewritten.
