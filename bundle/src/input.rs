@@ -18,8 +18,8 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// A `.lbm` file: a method is a page, and unrolled by a program it has a few hundred thousand letters.
-    pub const SPEC: Limit = Limit { what: "a spec", bytes: 1 << 20 };
+    /// A `.lbm` file: a method is a page, and unrolled by a program it has some ten thousand letters.
+    pub const SPEC: Limit = Limit { what: "a spec", bytes: 1 << 18 };
     /// A case file.
     pub const CASE: Limit = Limit { what: "a case", bytes: 1 << 20 };
     /// An STL file: twenty million triangles.

@@ -279,7 +279,7 @@ fn specs_and_modules_that_are_no_files_or_too_large_are_refused() {
         ("/dev/zero", "it is a device, no regular file"),
         ("pipe.lbm", "it is a named pipe, no regular file"),
         ("folder.lbm", "it is a folder, no regular file"),
-        ("large.lbm", "a spec may have 1 MiB, it has 90 MiB"),
+        ("large.lbm", "a spec may have 256 KiB, it has 90 MiB"),
     ] {
         for command in ["check", "gen", "fmt"] {
             let text = fails(here.path(), &[command, name]);
