@@ -45,6 +45,7 @@ fn root() -> PathBuf {
 const CASE: &str = r#"
 spec = "methods/mine.lbm"
 target = "cpu"
+block = [4, 4, 4]
 [domain]
 size = [24, 16, 12]
 [fluid]
@@ -149,4 +150,30 @@ fn a_run_that_fails_leaves_no_results_of_the_one_before_and_says_so() {
     // And the other way round.
     works(here.path(), &["flow.toml"]);
     assert!(files(&out) == before);
+}
+
+#[test]
+fn a_flow_that_blows_up_is_found_soon_and_leaves_the_fields_before() {
+    let here = tempfile::tempdir().expect("a temporary folder");
+    let case = "spec = \"d2q9_bgk\"\ntarget = \"cpu\"\n[domain]\nsize = [32, 32]\n[fluid]\nomega = 1.9995\n[faces]\n\
+                top = { rule = \"moving_wall\", velocity = [0.3, 0] }\nothers = \"bounce_back\"\n[stop]\nsteps = 20000\n";
+    std::fs::write(here.path().join("flow.toml"), case).expect("written");
+    let output = run(here.path(), &["flow.toml"]);
+    assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+    let summary = summary(&here.path().join("out/flow"));
+    let message = summary["error"]["message"].as_str().expect("a message");
+    let help = summary["error"]["help"].as_str().expect("advice");
+    let number = |text: &str, before: &str| -> u64 {
+        let rest = text.split(before).nth(1).unwrap_or_else(|| panic!("{text}"));
+        rest.chars().take_while(char::is_ascii_digit).collect::<String>().parse().expect("a number")
+    };
+    let (found, well) = (number(message, "found at step "), number(message, "all was well at step "));
+    assert!(well > 0 && found > well && found - well <= 200, "{message}");
+    assert!(message.contains("at cell (") && message.contains("x, y = ("), "{message}");
+    // A copy may be of an earlier check, where the machine is busy.
+    let kept = number(help, "those of step ");
+    assert!(kept > 0 && kept <= well, "{help}");
+    for step in [kept, found] {
+        assert!(here.path().join(format!("out/flow/fields_{step:08}.vti")).is_file(), "{step}: {message}");
+    }
 }

@@ -37,6 +37,8 @@ const CHECK_EVERY: u64 = 200;
 const FIRST_CHECK: u64 = 25;
 /// Share of the time that these checks take, at most, and share that copies of the fields take which they leave on the host.
 const CHECK_SHARE: f64 = 0.005;
+/// Seconds that these copies may take besides: those of small grids take no time that anyone would miss.
+const COPIES_FREE: f64 = 0.2;
 
 /// Why a run failed.
 #[derive(Debug, Error, Diagnostic)]
@@ -161,7 +163,7 @@ impl<'a, 'r> Run<'a, 'r> {
             flow.keep()?;
         }
         let mut run =
-            Run { case, identity, recorder, flow, start, before, residual, well, good: Good::default(), saved: None };
+            Run { case, identity, recorder, flow, start, before, residual, well, good: Good::new(), saved: None };
         if run.recorder.wants_forces(well) {
             run.forces()?;
         }
@@ -530,25 +532,31 @@ impl Watch {
 }
 
 /// Fields of a step at which all was well, on the host: the last, or one not long before, as copies take time.
-#[derive(Default)]
 struct Good {
     fields: Option<Snapshot>,
-    taken: Option<Instant>,
+    began: Instant,
+    /// Time that all copies took, and the last one.
+    spent: Duration,
     cost: Duration,
 }
 
 impl Good {
-    /// Whether a copy may be taken: the last was long ago, and there is memory for another beside it.
+    fn new() -> Self {
+        Good { fields: None, began: Instant::now(), spent: Duration::ZERO, cost: Duration::ZERO }
+    }
+
+    /// Whether a copy may be taken: there is time for another, and memory beside it.
     fn is_due(&self) -> bool {
         let bytes = self.fields.as_ref().map_or(0, Snapshot::bytes);
-        self.taken.is_none_or(|taken| taken.elapsed().as_secs_f64() * CHECK_SHARE > self.cost.as_secs_f64())
+        (self.spent + self.cost).as_secs_f64() <= COPIES_FREE + CHECK_SHARE * self.began.elapsed().as_secs_f64()
             && device::host_memory().is_none_or(|available| bytes < available / 4)
     }
 
     fn take<E>(&mut self, snapshot: impl FnOnce() -> Result<Snapshot, E>) -> Result<(), E> {
         let before = Instant::now();
         self.fields = Some(snapshot()?);
-        (self.cost, self.taken) = (before.elapsed(), Some(Instant::now()));
+        self.cost = before.elapsed();
+        self.spent += self.cost;
         Ok(())
     }
 }

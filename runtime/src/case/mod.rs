@@ -310,7 +310,7 @@ pub struct Output {
 pub struct Case {
     /// What it is called: by itself, else its file without folder and ending.
     pub name: String,
-    /// The method, as the case calls it.
+    /// Name of the method, wherever its file lies.
     pub spec: String,
     /// Where to run.
     pub target: TargetChoice,

@@ -79,7 +79,7 @@ impl<'a> Resolver<'a> {
         self.nodes_of_levels(&faces, refinement.as_ref(), size);
         Some(Case {
             name: raw.title().to_string(),
-            spec: raw.spec.value.clone(),
+            spec: self.manifest.spec.clone(),
             target: raw.target(),
             real: raw.real(),
             dim: self.dim,
