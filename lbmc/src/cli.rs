@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use lbm_bundle::{Layout, Real};
 
 /// Compiles lattice Boltzmann methods to kernels and runs flows with them.
@@ -12,29 +15,50 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+    /// Print results and errors only: no notes, no warnings, no progress.
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+}
+
+/// The arguments of this process; ends it where they are unusable, or where help is asked for.
+pub fn parse() -> Cli {
+    Cli::try_parse().unwrap_or_else(|mut error| {
+        let unknown = error.get(ContextKind::InvalidArg).map(ToString::to_string).unwrap_or_default();
+        if error.kind() == ErrorKind::UnknownArgument && !unknown.starts_with('-') && unknown.contains('=') {
+            let tip = StyledStr::from(format!("values are set with `--set {unknown}`"));
+            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+        }
+        error.exit()
+    })
 }
 
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Start a method: a commented spec and a case that runs it.
+    /// Start a method of your own: a commented spec, and a case that runs it.
     New(New),
-    /// Write specs in the house style.
+    /// Format specs.
     Fmt(Fmt),
-    /// Say at length what a code such as E0204 means.
+    /// Explain an error or warning by its code, such as E0204.
     Explain(Explain),
-    /// Write the kernels of a method: sources, C header, Rust bindings, manifest.
+    /// Generate the kernels of a method: CUDA, C, a header, Rust bindings, a manifest.
     Gen(Gen),
-    /// Say what is proved about a method: laws, viscosity, where walls lie, linear stability.
+    /// Report what is proved about a method: conservation, viscosity, wall positions, linear stability.
     Check(Check),
     /// List the shipped methods, or boundary rules.
     Specs(Specs),
-    /// Apply a method's collision to given populations.
+    /// Apply the collision of a method to given populations.
     Eval(Eval),
-    /// Run a flow from a case file.
+    /// List the shipped cases: what each shows, and about how long it takes.
+    Cases(Cases),
+    /// Run a flow: a case file, or a shipped case.
     Run(Run),
-    /// Measure kernels on a uniform periodic box.
+    /// Measure the speed of kernels on a uniform periodic box.
     Bench(Bench),
+    /// Print a script that makes a shell complete commands and options.
+    Completions(Completions),
+    /// Print the manual page, or write the pages of all commands.
+    Man(Man),
 }
 
 /// Arguments of `lbmc new`.
@@ -50,7 +74,7 @@ pub struct Fmt {
     /// .lbm files, rewritten in place; `-` reads standard input and writes standard output.
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
-    /// Write nothing; fail if a file is not in the house style.
+    /// Write nothing; fail if a file is not formatted.
     #[arg(long)]
     pub check: bool,
 }
@@ -65,7 +89,7 @@ pub struct Explain {
 /// Arguments of `lbmc gen`.
 #[derive(Debug, Args)]
 pub struct Gen {
-    /// A .lbm file, or the name of a shipped method.
+    /// A .lbm file, or the name of a shipped method (`lbmc specs` lists them).
     pub spec: String,
     /// What the kernels are for.
     #[arg(long, value_enum, default_value = "all")]
@@ -100,15 +124,16 @@ pub struct Gen {
 /// Arguments of `lbmc check`.
 #[derive(Debug, Args)]
 pub struct Check {
-    /// A .lbm file, or the name of a shipped method.
+    /// A .lbm file, or the name of a shipped method (`lbmc specs` lists them).
     pub spec: String,
-    /// Value of a parameter, `omega=1.9`; without it, several values of the rate that sets the viscosity are told about.
+    /// Value of a parameter, `omega=1.9`, or of a component of a vector, `gx=0.001`; may be repeated. Without it, several values of
+    /// the rate that sets the viscosity are tried.
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,
     /// Add a boundary rule of the prelude; may be repeated.
     #[arg(long, value_name = "RULE")]
     pub boundary: Vec<String>,
-    /// Also tell where linear stability ends, by trying waves on a uniform flow (von Neumann).
+    /// Also report where linear stability ends, by trying waves on a uniform flow (von Neumann).
     #[arg(long)]
     pub stability: bool,
     /// Mean velocity of that flow in cells per step, `0.1,0,0`; without it, flows along x of rising velocity.
@@ -117,6 +142,35 @@ pub struct Check {
     /// Draw the largest stable velocity over the rate.
     #[arg(long, requires = "stability", value_name = "FILE.png")]
     pub plot: Option<PathBuf>,
+    /// Print one JSON object on one line (docs/cli.md describes it).
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `lbmc cases`.
+#[derive(Debug, Args)]
+pub struct Cases {
+    /// Print the text of this case instead: `lbmc cases cavity2d > mine.toml` makes a copy to change.
+    pub name: Option<String>,
+    /// Print a JSON object a line: `name`, `summary`, `time`.
+    #[arg(long, conflicts_with = "name")]
+    pub json: bool,
+}
+
+/// Arguments of `lbmc completions`.
+#[derive(Debug, Args)]
+pub struct Completions {
+    /// The shell. For bash: `lbmc completions bash > ~/.local/share/bash-completion/completions/lbmc`.
+    #[arg(value_enum)]
+    pub shell: Shell,
+}
+
+/// Arguments of `lbmc man`.
+#[derive(Debug, Args)]
+pub struct Man {
+    /// Write lbmc.1, and a page for each command, into this folder; without it, lbmc.1 is printed: `lbmc man | man -l -`.
+    #[arg(long, value_name = "FOLDER")]
+    pub out: Option<PathBuf>,
 }
 
 /// Arguments of `lbmc specs`.
@@ -125,14 +179,17 @@ pub struct Specs {
     /// A table of the boundary rules instead: what each is for, its parameters, where the wall lies, what it costs.
     #[arg(long)]
     pub boundaries: bool,
+    /// Print a JSON object a line: `name`, `summary`.
+    #[arg(long, conflicts_with = "boundaries")]
+    pub json: bool,
 }
 
 /// Arguments of `lbmc eval`.
 #[derive(Debug, Args)]
 pub struct Eval {
-    /// A .lbm file, or the name of a shipped method.
+    /// A .lbm file, or the name of a shipped method (`lbmc specs` lists them).
     pub spec: String,
-    /// Value of a parameter, `omega=1.7`; a component of a vector is `gx=0.001`.
+    /// Value of a parameter, `omega=1.7`, of a vector, `g=[0.001,0]`, or of a component, `gx=0.001`; may be repeated.
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,
     /// Populations: {"directions": [[cx,cy,cz],...], "states": [[f...],...]}, directions in any order.
@@ -152,9 +209,10 @@ pub struct Eval {
 /// Arguments of `lbmc run`.
 #[derive(Debug, Args)]
 pub struct Run {
-    /// A case file (TOML).
+    /// A case file (TOML), or the name of a shipped case (`lbmc cases` lists them).
     pub case: PathBuf,
-    /// Override a value of the case, `re=100`.
+    /// Override a value of the case: `re=100`, `faces.top.velocity=[0.05,0]`, `solids.0.radius=9`; a parameter of the method by
+    /// its name, `magic=0.25`. May be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Folder for the results, instead of the one that the case names.
@@ -167,6 +225,9 @@ pub struct Run {
     /// Go on although the compiler, its flags or the processor are others: it is the same flow, but not to the last bit.
     #[arg(long, requires = "resume")]
     pub resume_anyway: bool,
+    /// Print progress and the end as JSON objects, one a line (docs/cli.md describes them).
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Arguments of `lbmc bench`.

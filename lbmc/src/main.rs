@@ -1,14 +1,16 @@
 //! The command line. The only crate that knows both compiler and runtime: it hands a bundle from one to the other.
 //!
 //! ```text
-//! cli ──▶ commands/{new,fmt,explain,gen,check,specs,eval,run,bench}
+//! cli ──▶ commands/{new,fmt,explain,gen,check,specs,eval,cases,run,bench,manual}
 //!             │
 //!             ├── spec     finds a spec: a file, else a shipped one
+//!             ├── cases    finds a case: a file, else a shipped one
 //!             ├── params   --set NAME=VALUE
 //!             ├── rates    values of a parameter to tell things for
 //!             ├── states   populations in a file
 //!             ├── interrupt  ends a run on request
 //!             ├── terminal  prints, whether or not somebody reads
+//!             ├── notes    notes and warnings, unless --quiet
 //!             ├── files    reads and writes, with errors that say what to do
 //!             └── nvcc     registers and spills
 //! ```
@@ -21,10 +23,12 @@
 #[macro_use]
 mod terminal;
 
+mod cases;
 mod cli;
 mod commands;
 mod files;
 mod interrupt;
+mod notes;
 mod nvcc;
 mod params;
 mod rates;
@@ -33,7 +37,6 @@ mod states;
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use cli::{Cli, Command};
 
 fn main() -> ExitCode {
@@ -52,7 +55,9 @@ fn command() -> ExitCode {
         eprintln!("note: a file that gets too long ends the program at once ({error})");
     }
     let done = |()| ExitCode::SUCCESS;
-    let result = match Cli::parse().command {
+    let Cli { command, quiet } = cli::parse();
+    notes::set_quiet(quiet);
+    let result = match command {
         Command::New(args) => commands::new(&args).map(done),
         Command::Fmt(args) => commands::fmt(&args).map(done),
         Command::Explain(args) => commands::explain(&args).map(done),
@@ -60,8 +65,11 @@ fn command() -> ExitCode {
         Command::Check(args) => commands::check(&args).map(done),
         Command::Specs(args) => commands::specs(&args).map(done),
         Command::Eval(args) => commands::eval(&args).map(done),
+        Command::Cases(args) => commands::cases(&args).map(done),
         Command::Run(args) => commands::run(&args),
         Command::Bench(args) => commands::bench(&args).map(done),
+        Command::Completions(args) => commands::completions(&args).map(done),
+        Command::Man(args) => commands::man(&args).map(done),
     };
     match result {
         Ok(code) => code,

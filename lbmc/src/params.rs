@@ -1,6 +1,7 @@
 //! Parameters of a method from `--set NAME=VALUE`.
 
-use lbm_dsl::model::Model;
+use lbm_dsl::model::{Model, Param};
+use lbm_runtime::case::{Parameter, nearest, parameter};
 use miette::{Report, Result, miette};
 
 /// A value for every component of every parameter of a method.
@@ -25,31 +26,40 @@ impl Params {
         Ok(Params { values, names })
     }
 
-    /// Reads settings of which some may be missing: `[param][component]`.
+    /// Reads settings of which some may be missing: `[param][component]`. They are addressed as `lbmc run` has them: `omega`,
+    /// `params.omega`, a vector as `g=[0.1,0]`, or a component of it as `gx` or `g.0`.
     pub fn some(model: &Model, settings: &[String]) -> Result<Vec<Vec<Option<f64>>>> {
         let names = components(model);
+        let known = parameters(model);
         let mut values: Vec<Vec<Option<f64>>> = names.iter().map(|components| vec![None; components.len()]).collect();
         let fail = |what: String| error(model, &names, what);
         for setting in settings {
-            let (name, text) = setting.split_once('=').ok_or_else(|| fail(format!("`{setting}` is not NAME=VALUE")))?;
-            let (name, text) = (name.trim(), text.trim());
-            let place = names
-                .iter()
-                .enumerate()
-                .find_map(|(param, components)| Some((param, components.iter().position(|known| known == name)?)));
-            let (param, component) = place.ok_or_else(|| fail(format!("there is no parameter `{name}`")))?;
-            let value: f64 = text.parse().map_err(|_| fail(format!("`{text}`, given for {name}, is no number")))?;
-            if !value.is_finite() {
-                return Err(fail(format!("{name} = {text} is not finite")));
+            let (key, text) = setting.split_once('=').ok_or_else(|| fail(format!("`{setting}` is not NAME=VALUE")))?;
+            let (key, text) = (key.trim(), text.trim());
+            let (param, component) = parameter(&known, key).ok_or_else(|| no_such(model, &names, key))?;
+            let list = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).filter(|_| component.is_none());
+            let texts: Vec<&str> = list.map_or(vec![text], |list| list.split(',').map(str::trim).collect());
+            let first = component.unwrap_or(0);
+            let count = component.map_or(names[param].len(), |_| 1);
+            if texts.len() != count {
+                let each = names[param].join(", ");
+                return Err(fail(format!("{key} has {count} components, {each}, but `{text}` has {}", texts.len())));
             }
-            if let Some((low, high)) = &model.params()[param].range {
-                let exact = num_rational::BigRational::from_float(value).expect("finite");
-                if exact <= *low || exact >= *high {
-                    return Err(fail(format!("{name} = {text} is not between {low} and {high}")));
+            for (component, text) in (first..).zip(texts) {
+                let name = &names[param][component];
+                let value: f64 = text.parse().map_err(|_| fail(format!("`{text}`, given for {name}, is no number")))?;
+                if !value.is_finite() {
+                    return Err(fail(format!("{name} = {text} is not finite")));
                 }
-            }
-            if values[param][component].replace(value).is_some() {
-                return Err(fail(format!("{name} is set twice")));
+                if let Some((low, high)) = &model.params()[param].range {
+                    let exact = num_rational::BigRational::from_float(value).expect("finite");
+                    if exact <= *low || exact >= *high {
+                        return Err(fail(format!("{name} = {text} is not between {low} and {high}")));
+                    }
+                }
+                if values[param][component].replace(value).is_some() {
+                    return Err(fail(format!("{name} is set twice")));
+                }
             }
         }
         Ok(values)
@@ -66,9 +76,24 @@ impl Params {
     }
 }
 
+/// There is no parameter that `key` means: what was probably meant, or all there are.
+fn no_such(model: &Model, names: &[Vec<String>], key: &str) -> Report {
+    let what = format!("there is no parameter `{key}`");
+    match nearest(key, names.iter().flatten().map(String::as_str)) {
+        Some(near) => miette!(code = "lbmc::parameter", help = format!("did you mean `{near}`?"), "{what}"),
+        None => error(model, names, what),
+    }
+}
+
 fn error(model: &Model, names: &[Vec<String>], what: String) -> Report {
     let known = if names.is_empty() { "none".into() } else { names.concat().join(", ") };
     miette!(code = "lbmc::parameter", help = format!("the parameters of {} are: {known}", model.name()), "{what}")
+}
+
+/// The parameters of a model, as `--set` may name them.
+pub fn parameters(model: &Model) -> Vec<Parameter> {
+    let parameter = |param: &Param| Parameter { name: param.name.clone(), components: param.components };
+    model.params().iter().map(parameter).collect()
 }
 
 /// Name of every component of every parameter: `omega`, `gx`.

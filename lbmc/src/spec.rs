@@ -12,11 +12,12 @@ use lbm_dsl::model::Model;
 use lbm_dsl::model::levels::Coupling;
 use lbm_dsl::shipped::{self, Beside, Library, Prelude};
 use lbm_dsl::source::Source;
-use lbm_runtime::case::InputFile;
+use lbm_runtime::case::{InputFile, Parameter, nearest};
 use miette::{Report, Result, miette};
 
+use crate::cases::Shipped;
 use crate::cli::BlockArg;
-use crate::files;
+use crate::{files, notes, params};
 
 /// A spec and where it came from.
 pub struct Spec {
@@ -46,6 +47,13 @@ impl Spec {
                 Ok(Spec::new(Source::new(name, &text), path.parent().map(Path::to_path_buf)))
             }
         }
+    }
+
+    /// The parameters of the spec `name`, if it can be had; nothing is reported.
+    pub fn parameters(name: &str) -> Option<Vec<Parameter>> {
+        let spec = Spec::find(name).ok()?;
+        let model = lbm_dsl::compile_with(&spec.source, &spec.library(), &[], None, None).ok()?;
+        Some(params::parameters(&model))
     }
 
     /// Modules beside the spec's file, then the shipped ones.
@@ -82,7 +90,7 @@ impl Spec {
     pub fn model_with(&self, rules: &[&str], coupling: Option<&str>, criterion: Option<&str>) -> Result<Model> {
         let model = lbm_dsl::compile_with(&self.source, &self.library(), rules, coupling, criterion)?;
         for warning in model.warnings() {
-            eprintln!("{:?}", Report::new(warning.clone()));
+            notes::warning(Report::new(warning.clone()));
         }
         Ok(model)
     }
@@ -97,7 +105,7 @@ impl Spec {
         let all: BTreeSet<String> = own.chain(self.prelude_rules()?).collect();
         Err(miette!(
             code = "lbmc::no_rule",
-            help = format!("rules: {}", all.into_iter().collect::<Vec<_>>().join(", ")),
+            help = meant(unknown, "rules", &all),
             "neither {} nor the prelude has a boundary rule `{unknown}`",
             model.name()
         ))
@@ -110,12 +118,26 @@ impl Spec {
 }
 
 fn no_spec(name: &str) -> Report {
+    if let Some(case) = Shipped::find(name) {
+        let help = format!("`lbmc run {}` runs it; `lbmc specs` lists the shipped specs", case.name);
+        return miette!(code = "lbmc::no_spec", help = help, "`{name}` is a case, not a spec");
+    }
     let shipped: Vec<&str> = shipped::specs().map(|(name, _)| name).collect();
-    miette!(
-        code = "lbmc::no_spec",
-        help = format!("shipped specs: {}", shipped.join(", ")),
-        "there is no file `{name}`, and no spec of that name is shipped"
-    )
+    let stem = Path::new(name).file_stem().unwrap_or_default().to_string_lossy();
+    let help = match (shipped.contains(&&stem[..]), nearest(&stem, shipped.iter().copied())) {
+        (true, _) => format!("the shipped spec of that name is `{stem}`, from any folder"),
+        (false, Some(near)) => format!("did you mean the shipped spec `{near}`?"),
+        (false, None) => format!("shipped specs: {}", shipped.join(", ")),
+    };
+    miette!(code = "lbmc::no_spec", help = help, "there is no file `{name}`, and no spec of that name is shipped")
+}
+
+/// Which of some names was probably meant, or all of them.
+fn meant(name: &str, what: &str, all: &BTreeSet<String>) -> String {
+    match nearest(name, all.iter().map(String::as_str)) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("{what}: {}", all.iter().cloned().collect::<Vec<_>>().join(", ")),
+    }
 }
 
 /// Position among the model's couplings of the one with that name.
@@ -127,7 +149,7 @@ pub fn coupling(model: &Model, name: &str) -> Result<usize> {
         let all: BTreeSet<String> = own.chain(shipped).collect();
         miette!(
             code = "lbmc::no_coupling",
-            help = format!("couplings: {}", all.into_iter().collect::<Vec<_>>().join(", ")),
+            help = meant(name, "couplings", &all),
             "neither {} nor the prelude has a coupling `{name}`",
             model.name()
         )

@@ -5,14 +5,16 @@
 //!
 //! | block | what the test does |
 //! | --- | --- |
-//! | `sh` | runs every line, which must succeed; `cargo test` lines are left to those who test |
+//! | `sh` | runs every line in a shell, which must succeed; lines that begin with `cargo` are left to `scripts/docs-commands.sh` |
 //! | `text output` | is what the last command printed |
 //! | `lbm NAME`, `toml NAME` | writes the block to a file of that name |
 //! | `rust from PATH`, any language | stands in that file of the project, word for word |
 //! | `toml fragment`, any language | nothing: part of a file |
+//! | `json` | an object a line |
 //!
 //! A page runs in a folder of its own, which holds links to `cases` and `specs`.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -57,10 +59,19 @@ fn blocks(page: &str) -> Vec<Block> {
     blocks
 }
 
-/// The arguments of a command line that starts the program.
-fn arguments(line: &str) -> Vec<&str> {
-    let rest = line.strip_prefix("cargo run --release -- ").or_else(|| line.strip_prefix("lbmc "));
-    rest.unwrap_or_else(|| panic!("run what? {line}")).split_whitespace().collect()
+/// Command lines of a page.
+fn commands(blocks: &[Block]) -> impl Iterator<Item = &str> {
+    blocks.iter().filter(|block| block.info == "sh").flat_map(|block| block.text.lines())
+}
+
+/// A shell that finds the program as users do who have installed it.
+fn shell(line: &str, folder: &Path) -> Command {
+    let program = Path::new(env!("CARGO_BIN_EXE_lbmc")).parent().expect("a folder");
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::iter::once(program.to_path_buf()).chain(std::env::split_paths(&path));
+    let mut command = Command::new("sh");
+    command.args(["-c", line]).current_dir(folder).env("PATH", std::env::join_paths(path).expect("a path"));
+    command
 }
 
 /// Runs a page; how many commands it had.
@@ -76,10 +87,8 @@ fn run(page: &Path) -> usize {
         let words: Vec<&str> = block.info.split_whitespace().collect();
         match words[..] {
             ["sh"] => {
-                for line in block.text.lines().filter(|line| !line.starts_with("cargo test")) {
-                    let mut command = Command::new(env!("CARGO_BIN_EXE_lbmc"));
-                    let output = command.args(arguments(line)).current_dir(folder.path()).output();
-                    let output = output.expect("lbmc starts");
+                for line in block.text.lines().filter(|line| !line.starts_with("cargo ")) {
+                    let output = shell(line, folder.path()).output().expect("a shell starts");
                     let errors = String::from_utf8_lossy(&output.stderr);
                     assert!(output.status.success(), "{page}: {line}\n{errors}");
                     printed = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -94,6 +103,10 @@ fn run(page: &Path) -> usize {
             [_, "fragment"] | [] => {}
             ["lbm" | "toml", name] => std::fs::write(folder.path().join(name), &block.text).expect("a file"),
             ["text"] => {}
+            ["json"] => block.text.lines().for_each(|line| {
+                serde_json::from_str::<serde_json::Value>(line)
+                    .unwrap_or_else(|error| panic!("{page}: {line}: {error}"));
+            }),
             _ => panic!("{page}: what is a block `{}`?", block.info),
         }
     }
@@ -104,6 +117,20 @@ fn run(page: &Path) -> usize {
 fn every_page_works_as_written() {
     let ran: usize = pages().iter().map(|page| run(page)).sum();
     assert!(ran >= 5, "the pages show what lbmc does, but only {ran} commands were found");
+}
+
+/// What the test above leaves out is what the script runs, which continuous integration does in a fresh clone.
+#[test]
+fn commands_that_begin_with_cargo_are_those_of_the_script() {
+    let listed = Command::new(root().join("scripts/docs-commands.sh")).arg("--list").output().expect("bash starts");
+    let listed = String::from_utf8(listed.stdout).expect("text");
+    let pages: Vec<Vec<Block>> = pages().iter().map(|page| blocks(&read(page))).collect();
+    let left: BTreeSet<&str> =
+        pages.iter().flat_map(|page| commands(page)).filter(|line| line.starts_with("cargo ")).collect();
+    assert_eq!(listed.lines().collect::<BTreeSet<_>>(), left);
+    for needed in ["cargo run --release -- run cases/cavity2d.toml", "cargo test --workspace"] {
+        assert!(left.contains(needed), "{needed}");
+    }
 }
 
 /// Targets of the links and pictures of a page: `[text](target)`.

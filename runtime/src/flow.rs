@@ -19,7 +19,7 @@ use crate::fields::component_names;
 use crate::mesh::{self, Block};
 use crate::observe::{Look, NotFinite};
 use crate::output::Recorder;
-use crate::output::progress::{Facts, Progress};
+use crate::output::progress::{Facts, Progress, Show};
 use crate::output::series::Decay;
 use crate::output::sink::OutputError;
 use crate::output::summary::{About, Carried, Measured, StopReason, Summary, bytes_per_update};
@@ -88,7 +88,7 @@ pub enum FlowError {
 }
 
 /// How a run begins, and how it may be cut short.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Default)]
 pub struct Control<'a> {
     /// A restart file to go on from.
     pub resume: Option<&'a Path>,
@@ -98,6 +98,8 @@ pub struct Control<'a> {
     pub inputs: &'a [InputFile],
     /// Set to true by whoever wants the run to end before its time: with all that belongs to its end, and a restart file.
     pub interrupted: Option<&'a AtomicBool>,
+    /// Where progress is shown.
+    pub show: Show<'a>,
 }
 
 impl Control<'_> {
@@ -328,19 +330,21 @@ fn advance(
         copy_bandwidth: Some(bandwidth),
         from: run.flow.step(),
         stop: case.stop,
+        time_step: case.units.step,
     };
-    let mut progress = Progress::new(facts, false);
+    let mut progress = Progress::new(facts, control.show);
     let mut watch = Watch::new(run.flow.step());
     let mut stop = StopReason::Steps;
     let (mut told, mut told_all) = (false, false);
     while run.flow.step() < case.stop.steps {
         if run.flow.adaptations().refusals > 0 && !told {
             told = true;
-            progress.say(&refusal(&run.flow.adaptations()));
+            progress.aside(|| notice(&refusal(&run.flow.adaptations())));
         }
         if !told_all && marks_all(case, &run.flow) {
             told_all = true;
-            progress.say("note: the criterion asks for the finest level everywhere; a higher `refinement.threshold` leaves some coarse");
+            let text = "the criterion asks for the finest level everywhere; a higher `refinement.threshold` leaves some coarse";
+            progress.aside(|| notice(text));
         }
         run.flow.run(stretch(case, &run.flow).min(watch.next - run.flow.step()))?;
         let step = run.flow.step();
@@ -365,9 +369,10 @@ fn advance(
         }
         if interrupted && step < case.stop.steps {
             stop = StopReason::Interrupted;
-            progress.say(&format!(
-                "note: interrupted at step {step}: writing its results and a restart file; a second signal ends at once"
-            ));
+            let text = format!(
+                "interrupted at step {step}: writing its results and a restart file; a second signal ends at once"
+            );
+            progress.aside(|| notice(&text));
             break;
         }
     }
@@ -393,7 +398,7 @@ fn marks_all(case: &Case, flow: &Simulation) -> bool {
 /// What a user is told when the grid cannot be refined as it should.
 fn refusal(adaptations: &Adaptations) -> String {
     format!(
-        "note: {} refinements did not fit: there is memory for {} blocks; coarse levels come first, and on a level the curve's \
+        "{} refinements did not fit: there is memory for {} blocks; coarse levels come first, and on a level the curve's \
          beginning; raise `refinement.memory` or its threshold",
         adaptations.most_refused, adaptations.room
     )

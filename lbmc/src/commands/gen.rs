@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::cli::{Gen, GenTarget};
 use crate::nvcc::{self, Resources};
 use crate::spec::{self, Spec};
-use crate::{files, params};
+use crate::{files, notes, params};
 
 /// Architecture that registers are reported for.
 const ARCH: &str = "sm_90";
@@ -117,7 +117,7 @@ pub fn generate(args: &Gen) -> Result<()> {
 fn cuda(bundles: &[Bundle]) -> Result<Option<CudaReport>> {
     let Some(bundle) = bundles.iter().find(|bundle| bundle.manifest.target == Target::Cuda) else { return Ok(None) };
     let Some(nvcc) = nvcc::find() else {
-        eprintln!("note: no nvcc on the path, in $CUDA_HOME or /usr/local/cuda: the report has no registers");
+        notes::note("no nvcc on the path, in $CUDA_HOME or /usr/local/cuda: the report has no registers");
         return Ok(None);
     };
     Ok(Some(CudaReport { arch: ARCH, kernels: nvcc::resources(&nvcc, &bundle.source.text, ARCH)? }))

@@ -2,11 +2,13 @@
 
 mod bench;
 mod boundaries;
+mod cases;
 mod check;
 mod eval;
 mod explain;
 mod fmt;
 mod r#gen;
+mod manual;
 mod new;
 mod run;
 mod specs;
@@ -14,11 +16,13 @@ mod stability;
 mod walls;
 
 pub use bench::bench;
+pub use cases::cases;
 pub use check::check;
 pub use eval::eval;
 pub use explain::explain;
 pub use fmt::fmt;
 pub use r#gen::generate;
+pub use manual::{completions, man};
 pub use new::new;
 pub use run::run;
 pub use specs::specs;

@@ -1,29 +1,74 @@
 //! `lbmc run`: a case file, from its text to its results.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use lbm_bundle::Layout;
-use lbm_bundle::input::Limit;
 use lbm_codegen::options::Options;
 use lbm_runtime::case::{RawCase, TargetChoice};
 use lbm_runtime::device::Device;
 use lbm_runtime::flow::{self, Control};
 use lbm_runtime::layout::preferred_block;
-use lbm_runtime::output::summary::StopReason;
+use lbm_runtime::output::progress::{Show, Status};
+use lbm_runtime::output::summary::{self, StopReason};
 use lbm_runtime::restart;
 use miette::{Report, Result, miette};
+use serde::Serialize;
 
+use crate::cases::CaseFile;
 use crate::cli::Run;
 use crate::spec::{self, Spec};
-use crate::{files, interrupt};
+use crate::{files, interrupt, notes};
+
+/// A line of `lbmc run --json`.
+#[derive(Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+enum Event<'a> {
+    /// How the run goes, about once a second and at every check for steady flow.
+    Progress(&'a Status),
+    /// How it ended: the last line.
+    End {
+        status: summary::Status,
+        /// Why it ended, unless it failed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        stop: Option<StopReason>,
+        /// Steps done, unless it failed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        step: Option<u64>,
+        /// Path of the summary, unless it failed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        summary: Option<PathBuf>,
+        /// Why it failed; standard error says more.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<String>,
+        /// Code of that error, if it has one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        code: Option<String>,
+    },
+}
+
+impl Event<'_> {
+    fn print(&self) {
+        println!("{}", serde_json::to_string(self).expect("plain data has a text"));
+    }
+}
 
 /// Runs the command.
 pub fn run(args: &Run) -> Result<ExitCode> {
-    let text = files::read(&args.case, Limit::CASE)?;
+    let result = perform(args);
+    if let (true, Err(report)) = (args.json, &result) {
+        let (error, code) = (Some(report.to_string()), report.code().map(|code| code.to_string()));
+        Event::End { status: summary::Status::Failed, stop: None, step: None, summary: None, error, code }.print();
+    }
+    result
+}
+
+fn perform(args: &Run) -> Result<ExitCode> {
+    let file = CaseFile::find(&args.case, notes::note)?;
     let overrides: Vec<(String, String)> = args.set.iter().map(|text| setting(text)).collect::<Result<_>>()?;
-    let mut raw = RawCase::parse(&args.case.display().to_string(), &text, &overrides)?;
-    raw.load(|name| files::read_surface(&beside(&args.case, name)))?;
+    let parameters = |spec: &str| Spec::parameters(&file.beside(spec));
+    let mut raw = RawCase::parse_with(&file.name, &file.text, &overrides, &parameters)?;
+    raw.load(|name| files::read_surface(&file.beside(name)))?;
     if args.out.is_none() {
         raw.writes_below()?;
     }
@@ -33,11 +78,11 @@ pub fn run(args: &Run) -> Result<ExitCode> {
         TargetChoice::Cuda => Device::cuda(0)?,
         TargetChoice::Auto => {
             let (device, why) = Device::find()?;
-            eprintln!("note: {why}");
+            notes::note(&why);
             device
         }
     };
-    let spec = Spec::find(&beside(&args.case, raw.spec()))
+    let spec = Spec::find(&file.beside(raw.spec()))
         .map_err(|error| Report::new(raw.reject_spec(&error.to_string(), error.help().map(|help| help.to_string()))))?;
     let model = spec.model_with(&raw.rules(), raw.coupling(), raw.criterion())?;
     let coupling = match raw.coupling() {
@@ -51,9 +96,9 @@ pub fn run(args: &Run) -> Result<ExitCode> {
         let (block, widest) = (preferred(Some(raw.cells_along_x())), preferred(None));
         if block != widest {
             let ([x, y, z], widest) = (block, widest[0]);
-            eprintln!(
-                "note: blocks of {x}x{y}x{z}, because x is not three or more times {widest} cells long, which is faster"
-            );
+            notes::note(&format!(
+                "blocks of {x}x{y}x{z}, because x is not three or more times {widest} cells long, which is faster"
+            ));
         }
         block
     });
@@ -70,23 +115,37 @@ pub fn run(args: &Run) -> Result<ExitCode> {
     )?;
     let (case, warnings) = raw.resolve(&bundle.manifest, &spec.prelude_rules()?)?;
     for warning in warnings {
-        eprintln!("{:?}", Report::new(warning));
+        notes::warning(Report::new(warning));
     }
 
     let folder = args.out.clone().unwrap_or_else(|| PathBuf::from(&case.output.directory));
     let resume = args.resume.as_ref().map(|file| file.clone().unwrap_or_else(|| folder.join(restart::NAME)));
     let interrupted = interrupt::watch()?;
-    let files = spec.files();
-    let inputs = raw.inputs(&files[0].name.clone(), files);
+    let inputs = spec.files();
+    let inputs = raw.inputs(&inputs[0].name.clone(), inputs);
+    let report = |status: &Status| Event::Progress(status).print();
+    let show = match (args.json, notes::quiet()) {
+        (true, _) => Show::Each(&report),
+        (false, true) => Show::Nothing,
+        (false, false) => Show::Line,
+    };
     let (resume, resume_anyway) = (resume.as_deref(), args.resume_anyway);
-    let control = Control { resume, resume_anyway, inputs: &inputs, interrupted: Some(&interrupted) };
-    let summary = flow::run(&case, &bundle, &device, &folder, control, |notice| eprintln!("note: {notice}"))?;
-    print!("{}", flow::describe(&summary, &folder));
-    if summary.stop != StopReason::Interrupted {
-        return Ok(ExitCode::SUCCESS);
+    let control = Control { resume, resume_anyway, inputs: &inputs, interrupted: Some(&interrupted), show };
+    let done = flow::run(&case, &bundle, &device, &folder, control, notes::note)?;
+    let code = match done.stop {
+        StopReason::Steady | StopReason::Steps => ExitCode::SUCCESS,
+        StopReason::Interrupted => ExitCode::from(interrupt::STATUS),
+    };
+    if args.json {
+        let (stop, step, path) = (Some(done.stop), Some(done.steps), Some(folder.join("summary.json")));
+        Event::End { status: done.status, stop, step, summary: path, error: None, code: None }.print();
+        return Ok(code);
     }
-    println!("these are the results at step {}; go on with the same command and `--resume`", summary.steps);
-    Ok(ExitCode::from(interrupt::STATUS))
+    print!("{}", flow::describe(&done, &folder));
+    if done.stop == StopReason::Interrupted {
+        println!("these are the results at step {}; go on with the same command and `--resume`", done.steps);
+    }
+    Ok(code)
 }
 
 fn setting(text: &str) -> Result<(String, String)> {
@@ -94,10 +153,4 @@ fn setting(text: &str) -> Result<(String, String)> {
         .split_once('=')
         .ok_or_else(|| miette!(help = "write --set KEY=VALUE, for example --set re=100", "`{text}` sets nothing"))?;
     Ok((key.trim().to_string(), value.trim().to_string()))
-}
-
-/// A spec's path as seen from where the command runs: beside the case if it is there, else as the case has it.
-fn beside(case: &Path, spec: &str) -> String {
-    let path = case.parent().unwrap_or(Path::new("")).join(spec);
-    if path.is_file() { path.display().to_string() } else { spec.to_string() }
 }

@@ -2,9 +2,17 @@
 
 use lbm_dsl::shipped;
 use miette::Result;
+use serde::Serialize;
 
 use super::boundaries::boundaries;
 use crate::cli::Specs;
+
+/// A line of `lbmc specs --json`.
+#[derive(Serialize)]
+struct Line {
+    name: &'static str,
+    summary: &'static str,
+}
 
 /// Runs the command.
 pub fn specs(args: &Specs) -> Result<()> {
@@ -13,7 +21,11 @@ pub fn specs(args: &Specs) -> Result<()> {
     }
     for (name, text) in shipped::specs() {
         let summary = text.lines().next().unwrap_or_default().trim_start_matches('/').trim();
-        println!("{name:<16} {summary}");
+        if args.json {
+            println!("{}", serde_json::to_string(&Line { name, summary }).expect("plain data has a text"));
+        } else {
+            println!("{name:<24} {summary}");
+        }
     }
     Ok(())
 }

@@ -9,45 +9,115 @@ use lbm_dsl::prove::stability::{self, Limit, Mode};
 use lbm_runtime::output::chart;
 use miette::{Result, miette};
 use rayon::prelude::*;
+use serde::Serialize;
 
 use crate::files;
 use crate::rates::Rates;
 
-/// Prints a line for each value of the rate.
-pub fn tell(model: &Model, rates: &Rates, velocity: Option<&[f64]>, plot: Option<&Path>) -> Result<()> {
+/// What was found about it.
+#[derive(Serialize)]
+pub struct Stability {
+    /// Number of wave vectors, multiples of 2 pi over `cells` along each axis.
+    waves: usize,
+    cells: usize,
+    /// What grows most on a uniform flow of the given velocity, for each value of the rate.
+    at_velocity: Vec<AtVelocity>,
+    /// The unit vector along which velocities rise.
+    direction: Vec<f64>,
+    /// Where stability ends along it, for each value of the rate.
+    limits: Vec<AtRate>,
+}
+
+#[derive(Serialize)]
+struct AtVelocity {
+    rate: f64,
+    velocity: Vec<f64>,
+    stable: bool,
+    worst: Wave,
+}
+
+#[derive(Serialize)]
+struct AtRate {
+    rate: f64,
+    /// Largest velocity up to which nothing grows, in cells per step; nothing where a wave grows at rest.
+    stable_to: Option<f64>,
+    /// What grows most beyond it.
+    beyond: Wave,
+}
+
+/// A wave vector in radians per cell, and the growth of its amplitude's logarithm in a step.
+#[derive(Serialize)]
+struct Wave {
+    wave: Vec<f64>,
+    growth: f64,
+}
+
+impl From<&Mode> for Wave {
+    fn from(mode: &Mode) -> Wave {
+        Wave { wave: mode.wave.clone(), growth: mode.growth }
+    }
+}
+
+impl Wave {
+    fn verdict(&self) -> String {
+        let wave: Vec<f64> = self.wave.iter().map(|k| k / PI).collect();
+        format!("waves k = pi {} grow by {:.1e}", vector(&wave), self.growth)
+    }
+}
+
+/// Tries waves on uniform flows.
+pub fn find(model: &Model, rates: &Rates, velocity: Option<&[f64]>) -> Result<Stability> {
     let dim = model.lattice().dim();
     let direction = direction(velocity, dim)?;
-    let cells = stability::box_size(dim);
+    let at_velocity = match velocity {
+        None => vec![],
+        Some(velocity) => each(rates, |params| stability::worst(model, params, velocity))?
+            .iter()
+            .map(|(rate, mode)| AtVelocity {
+                rate: *rate,
+                velocity: velocity.to_vec(),
+                stable: !mode.grows(),
+                worst: mode.into(),
+            })
+            .collect(),
+    };
+    let limits = each(rates, |params| stability::limit(model, params, &direction))?
+        .iter()
+        .map(|(rate, Limit { stable, beyond })| AtRate { rate: *rate, stable_to: *stable, beyond: beyond.into() })
+        .collect();
+    Ok(Stability {
+        waves: stability::waves(dim).len(),
+        cells: stability::box_size(dim),
+        at_velocity,
+        direction,
+        limits,
+    })
+}
+
+/// Prints a line for each value of the rate.
+pub fn tell(found: &Stability, rates: &Rates) {
+    let Stability { waves, cells, at_velocity, direction, limits } = found;
     println!("linear stability of uniform flow (von Neumann)");
     println!(
-        "  {} wave vectors, multiples of 2 pi/{cells} along each axis; growth of the amplitude's logarithm in a step",
-        stability::waves(dim).len()
+        "  {waves} wave vectors, multiples of 2 pi/{cells} along each axis; growth of the amplitude's logarithm in a step"
     );
-    if let Some(velocity) = velocity {
-        for (value, mode) in each(rates, |params| stability::worst(model, params, velocity))? {
-            println!("  u = {}{}: {}", vector(velocity), rates.at(value), verdict(&mode));
+    for AtVelocity { rate, velocity, stable, worst } in at_velocity {
+        let verdict = if *stable { "stable".into() } else { worst.verdict() };
+        println!("  u = {}{}: {verdict}", vector(velocity), rates.at(*rate));
+    }
+    for AtRate { rate, stable_to, beyond } in limits {
+        let (rate, verdict) = (rates.at(*rate), beyond.verdict());
+        match stable_to {
+            Some(speed) => {
+                println!("  stable for |u| <= {speed:.2} along {}{rate}; beyond, {verdict}", vector(direction))
+            }
+            None => println!("  unstable at rest{rate}: {verdict}"),
         }
     }
-    let limits = each(rates, |params| stability::limit(model, params, &direction))?;
-    for (value, Limit { stable, beyond }) in &limits {
-        let rate = rates.at(*value);
-        match stable {
-            Some(speed) => println!(
-                "  stable for |u| <= {speed:.2} along {}{rate}; beyond, {}",
-                vector(&direction),
-                verdict(beyond)
-            ),
-            None => println!("  unstable at rest{rate}: {}", verdict(beyond)),
-        }
-    }
-    if let Some(file) = plot {
-        draw(model, rates, &direction, &limits, file)?;
-    }
-    Ok(())
 }
 
 /// Draws the largest stable velocity over the rate.
-fn draw(model: &Model, rates: &Rates, direction: &[f64], limits: &[(f64, Limit)], file: &Path) -> Result<()> {
+pub fn draw(model: &Model, rates: &Rates, found: &Stability, file: &Path) -> Result<()> {
     let Some(name) = &rates.name else {
         return Err(miette!(
             code = "lbmc::plot",
@@ -55,12 +125,11 @@ fn draw(model: &Model, rates: &Rates, direction: &[f64], limits: &[(f64, Limit)]
             "every parameter is set, so there is nothing to plot over"
         ));
     };
-    let points: Vec<(f64, f64)> = limits.iter().map(|(value, limit)| (*value, limit.stable.unwrap_or(0.0))).collect();
+    let points: Vec<(f64, f64)> =
+        found.limits.iter().map(|limit| (limit.rate, limit.stable_to.unwrap_or(0.0))).collect();
     let title = format!("{}: linear stability", model.name());
-    let curve = format!("stable below, along {}", vector(direction));
-    files::write(file, chart::curve(&title, name, "|u|, cells per step", &curve, &points))?;
-    println!("  drawn in {}", file.display());
-    Ok(())
+    let curve = format!("stable below, along {}", vector(&found.direction));
+    files::write(file, chart::curve(&title, name, "|u|, cells per step", &curve, &points))
 }
 
 /// For each value of the rate, all at once.
@@ -90,14 +159,6 @@ fn direction(velocity: Option<&[f64]>, dim: usize) -> Result<Vec<f64>> {
         ));
     }
     Ok(velocity.iter().map(|u| u / speed).collect())
-}
-
-fn verdict(mode: &Mode) -> String {
-    if !mode.grows() {
-        return "stable".into();
-    }
-    let wave: Vec<f64> = mode.wave.iter().map(|k| k / PI).collect();
-    format!("waves k = pi {} grow by {:.1e}", vector(&wave), mode.growth)
 }
 
 fn vector(components: &[f64]) -> String {

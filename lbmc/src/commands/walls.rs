@@ -1,39 +1,79 @@
 //! Where boundary rules put the wall.
 
+use std::collections::BTreeMap;
+
 use lbm_dsl::model::{Boundary, Model};
 use lbm_dsl::prove::channel::{self, NoWall, Wall};
+use serde::Serialize;
 
 use crate::rates::Rates;
 
 /// Distances that differ by less are the same.
 pub(super) const SAME: f64 = 1e-6;
 
-/// Prints a line for each rule.
-pub fn tell(model: &Model, rates: &Rates) {
-    if model.boundaries().is_empty() {
+/// Where a rule puts the wall.
+#[derive(Serialize)]
+pub struct Place {
+    /// The rule.
+    rule: String,
+    /// Its own numbers.
+    parameters: BTreeMap<String, f64>,
+    /// Least and largest distance of the wall behind the centre of the last cell, for linear profiles and several rates; nothing
+    /// for a rule without such a wall.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    distance: Option<[f64; 2]>,
+    /// Order of the wall's place for parabolic profiles; nothing where they are exact.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    order: Option<f64>,
+    /// In words.
+    text: String,
+}
+
+/// Finds where every rule puts the wall.
+pub fn places(model: &Model, rates: &Rates) -> Vec<Place> {
+    let all = model.boundaries().iter().flat_map(|rule| channel::choices(rule).into_iter().map(move |own| (rule, own)));
+    all.map(|(rule, own)| place(model, rule, rates, &own)).collect()
+}
+
+/// Prints a line for each.
+pub fn tell(places: &[Place]) {
+    if places.is_empty() {
         return;
     }
     let heights = channel::HEIGHTS.map(|height| height.to_string());
     println!("walls, by solving steady channels of {} cells near rest", heights.join(", "));
-    for rule in model.boundaries() {
-        for own in channel::choices(rule) {
-            let given = rule.params.iter().zip(&own).filter_map(|(param, value)| Some((&param.name, (*value)?)));
-            let given: String = given.map(|(name, value)| format!(", {name} = {value}")).collect();
-            println!("  {}{given}: {}", rule.name, place(model, rule, rates, &own));
-        }
+    for Place { rule, parameters, text, .. } in places {
+        let given: String = parameters.iter().map(|(name, value)| format!(", {name} = {value}")).collect();
+        println!("  {rule}{given}: {text}");
     }
 }
 
 /// Where a rule puts the wall whose own numbers are given.
-fn place(model: &Model, rule: &Boundary, rates: &Rates, own: &[Option<f64>]) -> String {
+fn place(model: &Model, rule: &Boundary, rates: &Rates, own: &[Option<f64>]) -> Place {
+    let given = rule.params.iter().zip(own).filter_map(|(param, value)| Some((param.name.clone(), (*value)?)));
+    let parameters = given.collect();
+    let (distance, order, text) = match wall(model, rule, rates, own) {
+        Ok((distance, order, text)) => (Some(distance), order, text),
+        Err(text) => (None, None, text),
+    };
+    Place { rule: rule.name.clone(), parameters, distance, order, text }
+}
+
+/// Distance and order of the wall, and both in words; or why it has none.
+fn wall(
+    model: &Model,
+    rule: &Boundary,
+    rates: &Rates,
+    own: &[Option<f64>],
+) -> Result<([f64; 2], Option<f64>, String), String> {
     let mut found: Vec<(f64, Wall)> = Vec::new();
     for value in rates.few() {
         match channel::wall(model, rule, &rates.params(value), own) {
             Ok(wall) => found.push((value, wall)),
-            Err(NoWall::OtherMeaning) => return "passed over: it sets no velocity".into(),
-            Err(NoWall::Slips) => return "holds no velocity along the wall".into(),
-            Err(NoWall::LongVelocities) => return "passed over: velocities reach beyond the next cell".into(),
-            Err(NoWall::NotLinear(why)) => return format!("passed over: {why}"),
+            Err(NoWall::OtherMeaning) => return Err("passed over: it sets no velocity".into()),
+            Err(NoWall::Slips) => return Err("holds no velocity along the wall".into()),
+            Err(NoWall::LongVelocities) => return Err("passed over: velocities reach beyond the next cell".into()),
+            Err(NoWall::NotLinear(why)) => return Err(format!("passed over: {why}")),
         }
     }
     let places = || found.iter().map(|(_, wall)| wall.linear);
@@ -49,10 +89,10 @@ fn place(model: &Model, rule: &Boundary, rates: &Rates, own: &[Option<f64>]) -> 
             (Some(_), at) => format!("{:+.3}/n{at}", wall.defect()),
         })
         .collect();
-    let orders = found.iter().filter_map(|(_, wall)| wall.order());
-    let order = orders.fold(f64::MAX, f64::min);
-    let order = if order < f64::MAX { format!("order {order:.1}") } else { "exact".into() };
-    format!("{linear}; {order} for parabolic ones, off by so many cells of n: {}", parabolic.join(", "))
+    let order = found.iter().filter_map(|(_, wall)| wall.order()).reduce(f64::min);
+    let words = order.map_or("exact".into(), |order| format!("order {order:.1}"));
+    let text = format!("{linear}; {words} for parabolic ones, off by so many cells of n: {}", parabolic.join(", "));
+    Ok(([low, high], order, text))
 }
 
 /// A distance as a simple fraction, if it is one.

@@ -80,8 +80,8 @@ const LONG: &[Long] = &[
     ),
     long(
         diag::BAD_OVERRIDE,
-        "`--set KEY=VALUE` must name one key of the case. A short name does where only one table has it; else write the \
-         table too.",
+        "`--set KEY=VALUE` must name one value of the case, or a parameter of the method. The end of a path does where only one \
+         place of the case has it; else write the table too. Entries of lists are counted from 0, `solids.0.radius`.",
         "lbmc run case.toml --set rey=100",
         "lbmc run case.toml --set fluid.re=100",
     ),

@@ -84,6 +84,7 @@
 //! [`MACH_ADVISED`] it is a warning, because the error of compressibility grows with its square. A relaxation rate outside
 //! the method's range is an error; within 1 % of its upper limit it is a warning.
 
+mod address;
 mod diag;
 mod explain;
 mod formula;
@@ -102,6 +103,7 @@ use std::collections::BTreeMap;
 
 use lbm_bundle::{AtFace, Real};
 
+pub use address::{Parameter, parameter};
 pub use diag::{CODES, CaseError, Code, Diagnostic};
 pub use explain::Long;
 pub use formula::Formula;
@@ -112,7 +114,7 @@ pub use record::{CASE, InputFile};
 pub(crate) use record::{is_plain, listed_inputs};
 pub use reference::{Curve, Moment, Reference, find as reference};
 pub use refinement::{Follow, RefinedBox, Refinement};
-pub use schema::keys;
+pub use schema::{keys, nearest};
 pub use solids::SolidBody;
 pub use start::{Start, StartField};
 pub use units::{Dimension, Units};

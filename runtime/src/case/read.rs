@@ -11,6 +11,7 @@ use std::path::{Component, Path};
 use lbm_bundle::Real;
 
 use super::TargetChoice;
+use super::address::Parameter;
 use super::diag::{self, CaseError, Diagnostic, Report, Span, Spanned};
 use super::formula::Formula;
 use super::refinement::COUPLING;
@@ -225,10 +226,21 @@ pub(super) struct RawOutput {
 
 impl RawCase {
     /// Reads the text of the file `name`, with overrides `(key, value)` as `--set key=value` gives them: a key is a path
-    /// (`fluid.re`) or its last part where that is unique (`re`).
+    /// (`fluid.re`, `solids.0.radius`) or the end of one where that is unique (`re`).
     pub fn parse(name: &str, text: &str, overrides: &[(String, String)]) -> Result<RawCase, CaseError> {
+        RawCase::parse_with(name, text, overrides, &|_| Some(vec![]))
+    }
+
+    /// As [`RawCase::parse`], where overrides may also name the method's parameters without `params.`: `parameters` gives those of
+    /// the method that the case calls so, or `None` where it cannot be had. It is asked only where an override is no key.
+    pub fn parse_with(
+        name: &str,
+        text: &str,
+        overrides: &[(String, String)],
+        parameters: &dyn Fn(&str) -> Option<Vec<Parameter>>,
+    ) -> Result<RawCase, CaseError> {
         let mut report = Report::default();
-        let root = tree::parse(name, text, overrides, &mut report);
+        let root = tree::parse(name, text, overrides, parameters, &mut report);
         let mut reader = Reader { report, si: false };
         let raw = if reader.report.has_errors() { None } else { reader.case(name, &root) };
         let (mut raw, warnings) = reader.report.finish(name, raw)?;
@@ -685,7 +697,7 @@ impl Reader {
         for entry in table.entries.iter().filter(|entry| !known.contains(&&entry.key[..])) {
             let place = if path.is_empty() { "at the top of a case".to_string() } else { format!("in `[{path}]`") };
             // A key that exists in another table has probably only slipped.
-            let elsewhere = schema::resolve(&entry.key);
+            let elsewhere = schema::paths_that_end_with(&entry.key);
             let help = match (&elsewhere[..], schema::nearest(&entry.key, known.iter().copied())) {
                 ([other], None) => format!("it belongs to `{other}`"),
                 _ => suggest(&entry.key, &known),

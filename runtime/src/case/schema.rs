@@ -136,19 +136,13 @@ fn is_face(name: &str) -> bool {
     FACES.contains(&name) || name == "others"
 }
 
-/// What an override's key can mean: full paths of known keys, all that fit.
-pub(super) fn resolve(key: &str) -> Vec<String> {
-    if let Some((table, last)) = key.rsplit_once('.') {
-        let known = keys_of(table).contains(&last) || is_open(table);
-        return if known { vec![key.to_string()] } else { vec![] };
-    }
-    // Of solids there may be several, so an override cannot say which one it means.
-    let fits = |path: &&str| *path == key || path.rsplit('.').next() == Some(key) && !path.starts_with("solids.");
-    KEYS.iter().map(|key| key.path).filter(fits).map(String::from).collect()
+/// Full paths of the keys whose last part is `key`.
+pub(super) fn paths_that_end_with(key: &str) -> Vec<&'static str> {
+    KEYS.iter().map(|known| known.path).filter(|path| path.rsplit('.').next() == Some(key)).collect()
 }
 
 /// The choice nearest to `word`, if it is near enough to be meant: few letters differ, or one begins with the other.
-pub(super) fn nearest<'a>(word: &str, choices: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, choices: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = word.to_lowercase();
     let rank = |choice: &str| {
         let letters = distance(&lower, &choice.to_lowercase());
@@ -202,17 +196,6 @@ pub(super) fn suggest(word: &str, choices: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_bare_key_is_found_where_it_is_unique() {
-        assert_eq!(resolve("re"), ["fluid.re"]);
-        assert_eq!(resolve("spec"), ["spec"]);
-        assert_eq!(resolve("top"), ["faces.top"]);
-        assert_eq!(resolve("velocity"), ["fluid.velocity", "start.velocity"]);
-        assert_eq!(resolve("faces.top.velocity"), ["faces.top.velocity"]);
-        assert_eq!(resolve("params.omega"), ["params.omega"]);
-        assert!(resolve("fluid.rey").is_empty());
-    }
 
     #[test]
     fn a_near_word_is_suggested_and_a_far_one_is_not() {

@@ -6,8 +6,12 @@ use std::sync::Arc;
 use miette::NamedSource;
 use toml::de::{DeTable, DeValue};
 
+use super::address::{self, Parameter, Part, Problem};
 use super::diag::{self, Report, Span};
 use super::schema;
+
+/// The parameters of a method by the value of `spec`; `None` where it cannot be had.
+pub(super) type Parameters<'a> = &'a dyn Fn(&str) -> Option<Vec<Parameter>>;
 
 /// A table, its entries in the order written.
 #[derive(Clone, Debug)]
@@ -145,8 +149,15 @@ impl Origin {
     }
 }
 
-/// Parses the file and applies the overrides, each a key and the text of its value.
-pub(super) fn parse(name: &str, text: &str, overrides: &[(String, String)], report: &mut Report) -> Table {
+/// Parses the file and applies the overrides, each a key and the text of its value. `parameters` are those of a method, as
+/// [`RawCase::parse_with`](super::RawCase::parse_with) takes them.
+pub(super) fn parse(
+    name: &str,
+    text: &str,
+    overrides: &[(String, String)],
+    parameters: Parameters<'_>,
+    report: &mut Report,
+) -> Table {
     let origin = Origin { source: Arc::new(NamedSource::new(name, text.to_string())), shift: 0 };
     let (root, errors) = DeTable::parse_recoverable(text);
     for error in &errors {
@@ -155,34 +166,45 @@ pub(super) fn parse(name: &str, text: &str, overrides: &[(String, String)], repo
     }
     let mut table = origin.table(root.get_ref(), 0..0, report);
     if errors.is_empty() {
-        for (key, value) in overrides {
-            set(&mut table, key, value, report);
+        // What no key of case files is called may be a parameter of the method, which another override may name.
+        let (known, rest): (Vec<_>, Vec<_>) =
+            overrides.iter().partition(|(key, _)| address::find(&table, key, &[]) != Err(Problem::Unknown));
+        for (key, value) in known {
+            set(&mut table, key, value, Some(&[]), report);
+        }
+        let method = table.get("spec").and_then(|entry| match &entry.value.kind {
+            Kind::Text(spec) if !rest.is_empty() => parameters(spec),
+            _ => None,
+        });
+        for (key, value) in rest {
+            set(&mut table, key, value, method.as_deref(), report);
         }
     }
     table
 }
 
-/// Applies one override. A value that is not TOML is taken as a string, so that `--set spec=d3q27_kbc` needs no quotes.
-fn set(root: &mut Table, key: &str, value: &str, report: &mut Report) {
+/// Applies one override. A value that is not TOML is taken as a string, so that `--set spec=d3q27_kbc` needs no quotes. Where
+/// the method cannot be had, which is reported later, what is unknown counts as a parameter of it.
+fn set(root: &mut Table, key: &str, value: &str, parameters: Option<&[Parameter]>, report: &mut Report) {
     const PREFIX: &str = "x=";
     let source = Arc::new(NamedSource::new("--set", format!("{key}={value}")));
     let here = Span { source: source.clone(), range: 0..key.len() };
-    let paths = schema::resolve(key);
-    let path = match &paths[..] {
-        [path] => path,
-        [] => {
-            let last = key.rsplit('.').next().unwrap_or(key);
-            let names = schema::KEYS.iter().flat_map(|known| [known.path, known.path.rsplit('.').next().unwrap_or("")]);
-            let help = schema::nearest(key, names.clone())
-                .or_else(|| schema::nearest(last, names))
-                .map(|near| format!("did you mean `{}`?", schema::resolve(near).first().map_or(near, |path| path)));
-            let message = format!("there is no key `{key}` in a case file");
+    let way = match (address::find(root, key, parameters.unwrap_or_default()), parameters) {
+        (Ok(way), _) => way,
+        (Err(Problem::Unknown), None) => vec![Part::Key("params".into()), Part::Key(key.to_string())],
+        (Err(Problem::Unknown), Some(parameters)) => {
+            let help = address::suggest(root, key, parameters).map(|near| format!("did you mean `{near}`?"));
+            let parameter = if key.contains('.') { "" } else { ", and no parameter of that name" };
+            let message = format!("there is no key `{key}` in a case file{parameter}");
             return report.add(diag::BAD_OVERRIDE, &here, message, "unknown", help).unwrap_or_default();
         }
-        several => {
+        (Err(Problem::Several(several)), _) => {
             let help = format!("write {}", schema::list(several.iter().map(|path| &path[..])));
             let message = format!("`{key}` can mean several keys");
             return report.add(diag::BAD_OVERRIDE, &here, message, "which one?", help).unwrap_or_default();
+        }
+        (Err(Problem::OutOfReach(message, help)), _) => {
+            return report.add(diag::BAD_OVERRIDE, &here, message, "not there", help).unwrap_or_default();
         }
     };
 
@@ -196,37 +218,46 @@ fn set(root: &mut Table, key: &str, value: &str, report: &mut Report) {
             Value { span, kind: Kind::Text(value.to_string()) }
         }
     };
+    drive_out_rivals(root, &way);
+    place(root, &way, value, &here);
+}
 
-    let mut table = root;
-    let mut parts: Vec<&str> = path.split('.').collect();
-    let last = parts.pop().expect("a path has a part");
-    for part in parts {
-        let at = table.entries.iter().position(|entry| entry.key == part).unwrap_or_else(|| {
-            let empty = Kind::Table(Table { span: here.clone(), entries: vec![] });
-            let value = Value { span: here.clone(), kind: empty };
-            table.entries.push(Entry { key: part.to_string(), span: here.clone(), value });
-            table.entries.len() - 1
-        });
-        match &mut table.entries[at].value.kind {
-            Kind::Table(inner) => table = inner,
-            _ => {
-                let message = format!("`{key}` cannot be set: `{part}` is no table in this case");
-                let help = format!("set `{part}` as a whole");
-                return report.add(diag::BAD_OVERRIDE, &here, message, "unknown", help).unwrap_or_default();
-            }
-        }
+/// What excludes a new value gives way, unless it was set on the command line as well.
+fn drive_out_rivals(root: &mut Table, way: &[Part]) {
+    let [Part::Key(outer), Part::Key(key)] = way else { return };
+    let Some(group) = schema::EXCLUSIVE.iter().find(|group| group.contains(&&format!("{outer}.{key}")[..])) else {
+        return;
+    };
+    let Some(entry) = root.entries.iter_mut().find(|entry| entry.key == *outer) else { return };
+    let Kind::Table(table) = &mut entry.value.kind else { return };
+    table.entries.retain(|old| {
+        let rival = old.key != *key && group.contains(&&format!("{outer}.{}", old.key)[..]);
+        !rival || old.span.source.name() == "--set"
+    });
+}
+
+/// Puts a value where a way from [`address::find`] leads.
+fn place(table: &mut Table, way: &[Part], value: Value, here: &Span) {
+    let [Part::Key(key), rest @ ..] = way else { unreachable!("a way into a table begins with a key") };
+    let at = table.entries.iter().position(|entry| entry.key == *key).unwrap_or_else(|| {
+        let empty = Value { span: here.clone(), kind: Kind::Table(Table { span: here.clone(), entries: vec![] }) };
+        table.entries.push(Entry { key: key.clone(), span: here.clone(), value: empty });
+        table.entries.len() - 1
+    });
+    let entry = &mut table.entries[at];
+    if rest.is_empty() {
+        *entry = Entry { key: key.clone(), span: here.clone(), value };
+        return;
     }
-    // What excludes the new value gives way, unless it was set on the command line as well.
-    if let Some(rivals) = schema::EXCLUSIVE.iter().find(|group| group.contains(&&path[..])) {
-        table.entries.retain(|old| {
-            let rival = rivals.iter().any(|rival| rival.rsplit('.').next() == Some(&old.key)) && old.key != last;
-            !rival || old.span.source.name() == "--set"
-        });
+    let (mut inner, mut rest) = (&mut entry.value, rest);
+    while let [Part::At(at), after @ ..] = rest {
+        let Kind::List(list) = &mut inner.kind else { unreachable!("a number leads into a list") };
+        (inner, rest) = (&mut list[*at], after);
     }
-    let entry = Entry { key: last.to_string(), span: here, value };
-    match table.entries.iter_mut().find(|old| old.key == last) {
-        Some(old) => *old = entry,
-        None => table.entries.push(entry),
+    match (&mut inner.kind, rest) {
+        (_, []) => *inner = value,
+        (Kind::Table(table), _) => place(table, rest, value, here),
+        _ => unreachable!("a key leads into a table"),
     }
 }
 
@@ -237,7 +268,7 @@ mod tests {
     fn parsed(text: &str, overrides: &[(&str, &str)]) -> Table {
         let mut report = Report::default();
         let overrides: Vec<_> = overrides.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
-        let table = parse("case.toml", text, &overrides, &mut report);
+        let table = parse("case.toml", text, &overrides, &|_| Some(vec![]), &mut report);
         report.finish("case.toml", Some(table)).expect("no errors").0
     }
 

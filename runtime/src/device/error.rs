@@ -40,7 +40,9 @@ pub enum DeviceError {
     #[error("no GPU can be used: {reason}")]
     #[diagnostic(
         code(lbmc::device::no_gpu),
-        help("install the NVIDIA driver and the NVRTC library of CUDA 13, or run on the CPU")
+        help(
+            "install the NVIDIA driver and the NVRTC library of CUDA 13, or run on the CPU: `lbmc run CASE --set target=cpu`"
+        )
     )]
     NoGpu {
         /// Why.

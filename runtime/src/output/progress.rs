@@ -6,6 +6,7 @@ use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::Serialize;
 
 use super::summary::mlups;
 use crate::case::{Steady, Stop};
@@ -17,6 +18,8 @@ macro_rules! eprintln {
 
 /// Time between plain lines.
 const PLAIN: Duration = Duration::from_secs(10);
+/// Time between reports to a function.
+const REPORT: Duration = Duration::from_secs(1);
 /// Residuals from which the time to steady flow is estimated.
 const REMEMBERED: usize = 6;
 
@@ -33,11 +36,43 @@ pub struct Facts {
     pub from: u64,
     /// When the run ends.
     pub stop: Stop,
+    /// Length of a time step: 1, or seconds for a case in SI units.
+    pub time_step: f64,
+}
+
+/// How a run goes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Status {
+    /// Steps done.
+    pub step: u64,
+    /// Steps after which the run ends at the latest.
+    pub steps: u64,
+    /// Time of the flow: in steps, or in seconds for a case in SI units.
+    pub time: f64,
+    /// Million cell updates a second, over the last seconds.
+    pub mlups: f64,
+    /// Change of velocity at the last check, over the reference velocity.
+    pub residual: Option<f64>,
+    /// Seconds until the run probably ends; nothing while that cannot be said.
+    pub remaining: Option<f64>,
+}
+
+/// Where progress is shown.
+#[derive(Clone, Copy, Default)]
+pub enum Show<'a> {
+    /// On standard error.
+    #[default]
+    Line,
+    /// Nowhere.
+    Nothing,
+    /// It is given to this function about once a second, and at every check.
+    Each(&'a dyn Fn(&Status)),
 }
 
 /// The line.
-pub struct Progress {
+pub struct Progress<'a> {
     facts: Facts,
+    show: Show<'a>,
     bar: Option<ProgressBar>,
     start: Instant,
     printed: Instant,
@@ -47,10 +82,10 @@ pub struct Progress {
     speed: Speed,
 }
 
-impl Progress {
-    /// Starts the clock. `quiet` prints nothing.
-    pub fn new(facts: Facts, quiet: bool) -> Progress {
-        let live = !quiet && io::stderr().is_terminal();
+impl<'a> Progress<'a> {
+    /// Starts the clock.
+    pub fn new(facts: Facts, show: Show<'a>) -> Progress<'a> {
+        let live = matches!(show, Show::Line) && io::stderr().is_terminal();
         let bar = live.then(|| {
             let bar = ProgressBar::with_draw_target(Some(facts.stop.steps), ProgressDrawTarget::stderr_with_hz(8));
             let style = ProgressStyle::with_template("{bar:24.cyan/dim} {msg}").expect("the template is sound");
@@ -59,9 +94,10 @@ impl Progress {
         });
         let now = Instant::now();
         // The first plain line comes soon, so that a log shows life.
-        let printed = if quiet { now + Duration::from_secs(u64::from(u32::MAX)) } else { now - PLAIN + PLAIN / 5 };
+        let printed = now - PLAIN + PLAIN / 5;
         Progress {
             facts,
+            show,
             bar,
             start: now,
             printed,
@@ -84,21 +120,29 @@ impl Progress {
             self.speed.add((step - done) as f64, seconds);
             self.last = (now, step);
         }
-        let line = self.line(step);
-        if let Some(bar) = &self.bar {
-            bar.set_position(step);
-            bar.set_message(line);
-        } else if now.saturating_duration_since(self.printed) >= PLAIN {
-            self.printed = now;
-            eprintln!("{line}");
+        let since = now.saturating_duration_since(self.printed);
+        match (&self.bar, self.show) {
+            (Some(bar), _) => {
+                bar.set_position(step);
+                bar.set_message(self.line(step));
+            }
+            (None, Show::Line) if since >= PLAIN => {
+                self.printed = now;
+                eprintln!("{}", self.line(step));
+            }
+            (None, Show::Each(report)) if since >= REPORT || residual.is_some() => {
+                self.printed = now;
+                report(&self.status(step));
+            }
+            (None, _) => {}
         }
     }
 
-    /// Prints a line without disturbing the live one.
-    pub fn say(&self, text: &str) {
+    /// Does something that prints without disturbing the live line.
+    pub fn aside(&self, print: impl FnOnce()) {
         match &self.bar {
-            Some(bar) => bar.suspend(|| eprintln!("{text}")),
-            None => eprintln!("{text}"),
+            Some(bar) => bar.suspend(print),
+            None => print(),
         }
     }
 
@@ -110,21 +154,33 @@ impl Progress {
         self.start.elapsed()
     }
 
-    fn line(&self, step: u64) -> String {
-        let Facts { updates, bytes_per_update, copy_bandwidth, stop, .. } = self.facts;
+    /// How it goes after `step` steps.
+    fn status(&self, step: u64) -> Status {
+        let Facts { updates, stop, time_step, .. } = self.facts;
         let rate = self.speed.steps_per_second();
-        let mlups = mlups(updates as u64, if rate > 0.0 { 1.0 / rate } else { 0.0 });
+        let end = self.residuals.end(stop, step).filter(|_| rate > 0.0);
+        Status {
+            step,
+            steps: stop.steps,
+            time: step as f64 * time_step,
+            mlups: mlups(updates as u64, if rate > 0.0 { 1.0 / rate } else { 0.0 }),
+            residual: self.residuals.last(),
+            remaining: end.map(|end| (end - step) as f64 / rate),
+        }
+    }
+
+    fn line(&self, step: u64) -> String {
+        let Facts { bytes_per_update, copy_bandwidth, stop, .. } = self.facts;
+        let Status { mlups, residual, remaining, .. } = self.status(step);
         let mut line = format!("step {step} of {}, {mlups:.0} MLUPS", stop.steps);
         if let Some(copy) = copy_bandwidth {
             line += &format!(" ({:.0} % of copy)", 100.0 * mlups * 1e6 * bytes_per_update / copy);
         }
-        if let (Some(steady), Some(residual)) = (stop.steady, self.residuals.last()) {
+        if let (Some(steady), Some(residual)) = (stop.steady, residual) {
             line += &format!(", change {residual:.1e} (steady at {:.0e})", steady.tolerance);
         }
-        if let Some(end) = self.residuals.end(stop, step)
-            && rate > 0.0
-        {
-            line += &format!(", {} left", duration((end - step) as f64 / rate));
+        if let Some(seconds) = remaining {
+            line += &format!(", {} left", duration(seconds));
         }
         line
     }
@@ -257,11 +313,14 @@ mod tests {
             copy_bandwidth: Some(7.2e9),
             from: 0,
             stop: stop(Some(1e-6)),
+            time_step: 0.5,
         };
-        let mut progress = Progress::new(facts, true);
+        let mut progress = Progress::new(facts, Show::Nothing);
         progress.speed.add(50.0, 1.0);
         progress.residuals.add(1000, 1e-3);
         let line = progress.line(1000);
         assert_eq!(line, "step 1000 of 100000, 50 MLUPS (50 % of copy), change 1.0e-3 (steady at 1e-6)");
+        let status = progress.status(1000);
+        assert_eq!((status.step, status.time, status.residual, status.remaining), (1000, 500.0, Some(1e-3), None));
     }
 }

@@ -88,11 +88,8 @@ impl fmt::Display for OutputError {
     }
 }
 
-impl std::error::Error for OutputError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.source)
-    }
-}
+// What the system says is in the message; as a source it would be printed twice.
+impl std::error::Error for OutputError {}
 
 impl Diagnostic for OutputError {
     fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {

@@ -1,0 +1,137 @@
+//! Finds a case file: a file first, then one that is shipped. Shipped cases are inside the program, so that a name is enough to
+//! run one from any folder.
+
+use std::path::{Path, PathBuf};
+
+use lbm_bundle::input::Limit;
+use lbm_dsl::shipped as specs;
+use lbm_runtime::case;
+use miette::{Result, miette};
+
+use crate::files;
+
+macro_rules! shipped {
+    ($($name:literal)*) => {
+        &[$(Shipped { name: $name, text: include_str!(concat!("../../cases/", $name, ".toml")) },)*]
+    };
+}
+
+/// Every shipped case.
+pub const SHIPPED: &[Shipped] = shipped!(
+    "cavity2d" "cavity2d_adaptive" "cavity2d_refined" "cavity2d_si" "cavity3d" "channel" "double_shear_layer" "scalar_cavity"
+    "schaefer_turek_2d1" "schaefer_turek_2d2" "square_cylinder" "taylor_green3d"
+);
+
+/// A shipped case.
+#[derive(Debug)]
+pub struct Shipped {
+    /// Its name, without `.toml`.
+    pub name: &'static str,
+    /// Its text, whose first comment says what it shows, and whose second how long it takes.
+    pub text: &'static str,
+}
+
+impl Shipped {
+    /// The one of that name, with or without `.toml`.
+    pub fn find(name: &str) -> Option<&'static Shipped> {
+        let stem = name.strip_suffix(".toml").unwrap_or(name);
+        SHIPPED.iter().find(|case| case.name == stem)
+    }
+
+    /// What it shows, in a sentence.
+    pub fn summary(&self) -> &'static str {
+        self.comment(0)
+    }
+
+    /// About how long it takes: `20 s on two cores, 1 s on a GPU`.
+    pub fn time(&self) -> &'static str {
+        let line = self.comment(1);
+        line.strip_prefix("Takes ").unwrap_or(line).trim_end_matches('.')
+    }
+
+    fn comment(&self, at: usize) -> &'static str {
+        self.text.lines().nth(at).and_then(|line| line.strip_prefix("# ")).unwrap_or_default()
+    }
+}
+
+/// A case as it was found.
+pub struct CaseFile {
+    /// What messages call it.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+    /// The folder in which files that it names are looked for first.
+    folder: PathBuf,
+}
+
+impl CaseFile {
+    /// The file `path`; else the shipped case of that name, which `note` is told.
+    pub fn find(path: &Path, note: impl FnOnce(&str)) -> Result<CaseFile> {
+        let name = path.display().to_string();
+        if path.is_dir() {
+            return Err(miette!(
+                code = "lbmc::no_case",
+                help = "name a case file in it, for example `lbmc run FOLDER/case.toml`",
+                "`{name}` is a folder, not a case"
+            ));
+        }
+        if path.extension().is_some_and(|ending| ending == "lbm") || !path.exists() && specs::spec(&name).is_some() {
+            return Err(miette!(
+                code = "lbmc::no_case",
+                help = format!(
+                    "run a case with it: `lbmc run cavity2d --set spec={name}`, or write one with `spec = \"{name}\"`"
+                ),
+                "`{name}` is a method; `lbmc run` takes a case"
+            ));
+        }
+        if path.exists() {
+            let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+            return Ok(CaseFile { text: files::read(path, Limit::CASE)?, name, folder });
+        }
+        if let Some(shipped) = Shipped::find(&name) {
+            note(&format!("using the shipped case {} (`lbmc cases {}` prints it)", shipped.name, shipped.name));
+            let (name, text) = (format!("{}.toml", shipped.name), shipped.text.to_string());
+            return Ok(CaseFile { name, text, folder: PathBuf::new() });
+        }
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let help = match (Shipped::find(&stem), case::nearest(&stem, SHIPPED.iter().map(|case| case.name))) {
+            (Some(case), _) => format!("`lbmc run {}` runs the shipped case of that name from any folder", case.name),
+            (None, Some(near)) => format!("did you mean the shipped case `{near}`?"),
+            (None, None) => "check the folder; `lbmc cases` lists the shipped cases, which need no file".to_string(),
+        };
+        Err(miette!(
+            code = "lbmc::no_case",
+            help = help,
+            "there is no file `{name}`, and no case of that name is shipped"
+        ))
+    }
+
+    /// The path of a file that the case names, as seen from where the command runs: beside the case if it is there, else as the
+    /// case has it.
+    pub fn beside(&self, file: &str) -> String {
+        let path = self.folder.join(file);
+        if path.is_file() { path.display().to_string() } else { file.to_string() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_is_the_folder() {
+        let folder = format!("{}/../cases", env!("CARGO_MANIFEST_DIR"));
+        let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut stems: Vec<String> = files.filter_map(|file| Some(file.strip_suffix(".toml")?.to_string())).collect();
+        stems.sort();
+        assert_eq!(SHIPPED.iter().map(|case| case.name).collect::<Vec<_>>(), stems);
+    }
+
+    #[test]
+    fn every_case_begins_with_what_it_shows_and_how_long_it_takes() {
+        for case in SHIPPED {
+            assert!(case.summary().ends_with('.') && case.summary().len() < 110, "{}: {}", case.name, case.summary());
+            assert!(case.comment(1).starts_with("Takes "), "{}: {}", case.name, case.comment(1));
+        }
+    }
+}

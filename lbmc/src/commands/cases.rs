@@ -1,0 +1,37 @@
+//! `lbmc cases`: the shipped cases, a line each, or the text of one.
+
+use miette::{Result, miette};
+use serde::Serialize;
+
+use crate::cases::{SHIPPED, Shipped};
+use crate::cli::Cases;
+
+/// A line of `lbmc cases --json`.
+#[derive(Serialize)]
+struct Line {
+    name: &'static str,
+    summary: &'static str,
+    time: &'static str,
+}
+
+/// Runs the command.
+pub fn cases(args: &Cases) -> Result<()> {
+    if let Some(name) = &args.name {
+        let case = Shipped::find(name).ok_or_else(|| {
+            let near = lbm_runtime::case::nearest(name, SHIPPED.iter().map(|case| case.name));
+            let help = near.map_or("`lbmc cases` lists them".to_string(), |near| format!("did you mean `{near}`?"));
+            miette!(code = "lbmc::no_case", help = help, "no case `{name}` is shipped")
+        })?;
+        print!("{}", case.text);
+        return Ok(());
+    }
+    for case in SHIPPED {
+        let (name, summary, time) = (case.name, case.summary(), case.time());
+        if args.json {
+            println!("{}", serde_json::to_string(&Line { name, summary, time }).expect("plain data has a text"));
+        } else {
+            println!("{name:<18} {} ({time})", summary.trim_end_matches('.'));
+        }
+    }
+    Ok(())
+}
