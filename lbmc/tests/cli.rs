@@ -401,8 +401,14 @@ fn inputs_without_end_are_refused_with_a_reason() {
         (&["run", "long.toml"], "it has 1 TiB"),
         (&["run", "zero.toml"], "it is a device"),
         (&["run", "flow.toml"], "it is a named pipe"),
-        (&["eval", "d2q9_bgk", "--in", "/dev/zero", "--out", "x.json", "--via", "exact"], "it is a device"),
-        (&["eval", "d2q9_bgk", "--in", "pipe", "--out", "x.json", "--via", "exact"], "it is a named pipe"),
+        (
+            &["eval", "d2q9_bgk", "--set", "omega=1", "--in", "/dev/zero", "--out", "x.json", "--via", "exact"],
+            "it is a device",
+        ),
+        (
+            &["eval", "d2q9_bgk", "--set", "omega=1", "--in", "pipe", "--out", "x.json", "--via", "exact"],
+            "it is a named pipe",
+        ),
     ] {
         let words = fails(here.path(), arguments);
         assert!(words.contains(expected), "{arguments:?}: {words}");
