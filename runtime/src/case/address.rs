@@ -82,11 +82,11 @@ pub(super) fn find(root: &Table, key: &str, parameters: &[Parameter]) -> Result<
 fn ends(root: &Table, key: &str) -> Vec<String> {
     let places = places(root);
     let heads = std::iter::once(key.len()).chain(key.rmatch_indices('.').map(|(at, _)| at));
-    let fits = heads.map(|at| {
+    let mut fits = heads.map(|at| {
         let (ending, rest) = (format!(".{}", &key[..at]), &key[at..]);
         places.iter().filter(|place| place.ends_with(&ending)).map(|place| format!("{place}{rest}")).collect::<Vec<_>>()
     });
-    fits.into_iter().find(|fits| !fits.is_empty()).unwrap_or_default()
+    fits.find(|fits| !fits.is_empty()).unwrap_or_default()
 }
 
 /// What a mistyped key was probably meant to be: a path that [`find`] knows.
@@ -94,6 +94,8 @@ pub(super) fn suggest(root: &Table, key: &str, parameters: &[Parameter]) -> Opti
     let mut places = places(root);
     places.extend(places_of_solids(root));
     places.extend(parameters.iter().map(|parameter| format!("params.{}", parameter.name)));
+    // A table that was named is no news.
+    places.retain(|place| !key.strip_prefix(&place[..]).is_some_and(|rest| rest.starts_with('.')));
     let last = |place: &str| place.rsplit('.').next().unwrap_or_default().to_string();
     let whole = schema::nearest(key, places.iter().map(String::as_str)).map(String::from);
     whole.or_else(|| {
@@ -167,8 +169,8 @@ fn locate(root: &Table, path: &str) -> Result<Vec<Part>, Problem> {
 
 /// Whether a case file may have this path, written without numbers. What stands inside a value is left to whoever reads it.
 fn is_known(path: &str) -> bool {
-    let starts = path.match_indices('.').map(|(at, _)| &path[..at]).chain([path]);
-    starts.into_iter().any(|start| {
+    let mut starts = path.match_indices('.').map(|(at, _)| &path[..at]).chain([path]);
+    starts.any(|start| {
         let (table, last) = start.rsplit_once('.').unwrap_or(("", start));
         schema::KEYS.iter().any(|key| key.path == start && last != "*") || schema::is_open(table)
     })
@@ -318,6 +320,7 @@ mod tests {
         let (one, two) = (format!("{CASE}{SOLID}"), format!("{CASE}{SOLID}{SOLID}"));
         for (text, key, near) in [
             (CASE, "rey", "fluid.re"),
+            (CASE, "fluid.visc", "fluid.viscosity"),
             (CASE, "magik", "params.magic"),
             (CASE, "omega_h", "params.omega_g"),
             (&one, "radios", "solids.radius"),
