@@ -188,14 +188,14 @@ rule = { "odd key" = 1 }
     /// Every value of a table by its path.
     fn values(text: &str) -> std::collections::BTreeMap<String, String> {
         let mut report = super::super::diag::Report::default();
-        let table = super::super::tree::parse("case.toml", text, &[], &mut report);
+        let table = super::super::tree::parse("case.toml", text, &[], &|_| None, &mut report);
         report.finish("case.toml", Some(table)).expect("TOML").0.values(&[])
     }
 
     #[test]
     fn a_case_that_is_written_is_the_case_that_was_read() {
         let mut report = super::super::diag::Report::default();
-        let table = super::super::tree::parse("case.toml", TEXT, &[], &mut report);
+        let table = super::super::tree::parse("case.toml", TEXT, &[], &|_| None, &mut report);
         let (table, _) = report.finish("case.toml", Some(table)).expect("TOML");
         let mut text = heading(&[]);
         write(&mut text, &table, "");
