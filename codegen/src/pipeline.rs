@@ -80,14 +80,10 @@ pub enum CompileError {
     Block([u32; 3], usize),
     /// These cells are no CUDA thread block for a method of that dimension.
     Tile([u32; 3], usize),
-    /// The boundary rule of this name reads the next cell, which this block may not have.
-    ThinBlock([u32; 3], String),
-    /// The coupling of this name has ghosts, for which the sides of this block are too short.
-    Ghosts([u32; 3], String, u32),
     /// The stencil of this name samples cells so far away that this block is too small.
     Reach([u32; 3], String, u64),
-    /// These cells are no block for level jumps: an odd or too small side.
-    JumpBlock([u32; 3]),
+    /// These cells are no block for the coupling of this name, whose sides have so many cells at least, and maybe an even number.
+    JumpBlock([u32; 3], String, u32, bool),
     /// No boundary rule of the method of this name fits surfaces of solids.
     NoSolidRule(String),
     /// The kernel of this name has this constant, which the floating-point type does not hold.
@@ -114,16 +110,11 @@ impl fmt::Display for CompileError {
                 )?;
                 write!(out, " 1 beyond the dimension), along z at most 64, and all cells together are at most 1024")
             }
-            Self::ThinBlock(block, rule) => {
+            Self::JumpBlock(block, coupling, least, even) => {
+                let even = if *even { " even, and" } else { "" };
                 write!(
                     out,
-                    "{block:?} is too thin a block: the boundary rule `{rule}` needs three cells along every axis"
-                )
-            }
-            Self::Ghosts(block, coupling, least) => {
-                write!(
-                    out,
-                    "{block:?} is too small a block for the ghosts of `{coupling}`: every side must be at least {least}"
+                    "{block:?} is no block for a flow on several levels with `{coupling}`: every side must be{even} at least {least}"
                 )
             }
             Self::Reach(block, stencil, least) => {
@@ -132,13 +123,6 @@ impl fmt::Display for CompileError {
                     "{block:?} is too small a block for the stencil `{stencil}`: it samples cells so far away that"
                 )?;
                 write!(out, " every side must be at least {least}")
-            }
-            Self::JumpBlock(block) => {
-                write!(
-                    out,
-                    "{block:?} is no block for a flow on several levels: every side must be even, and at least {}",
-                    LEAST_JUMP_SIDE
-                )
             }
             Self::NoSolidRule(spec) => {
                 write!(out, "{spec} has no boundary rule for solids: add one of links, such as `boundary bounce_back;`")
@@ -376,19 +360,10 @@ fn check_block(model: &Model, options: &Options) -> Result<(), CompileError> {
     let cells = options.block.iter().try_fold(1u32, |cells, side| cells.checked_mul(*side));
     let flat = options.block[dim.min(3)..].iter().all(|side| *side == 1);
     match cells {
-        Some(1..=MOST_CELLS) if flat && options.layout == Layout::Blocks => {}
-        Some(1..=1024) if flat && options.block[2] <= 64 => return Ok(()),
-        _ if options.layout == Layout::Blocks => return Err(CompileError::Block(options.block, dim)),
-        _ => return Err(CompileError::Tile(options.block, dim)),
-    }
-    // A cell is then at one end of an axis at most, and the next cell inwards lies in the same block and touches no wall of
-    // the same axis.
-    let node = model.boundaries().iter().find(|boundary| matches!(boundary.rule, Rule::Node(_)));
-    match node {
-        Some(rule) if options.block[..dim].iter().any(|side| *side < 3) => {
-            Err(CompileError::ThinBlock(options.block, rule.name.clone()))
-        }
-        _ => Ok(()),
+        Some(1..=MOST_CELLS) if flat && options.layout == Layout::Blocks => Ok(()),
+        Some(1..=1024) if flat && options.block[2] <= 64 => Ok(()),
+        _ if options.layout == Layout::Blocks => Err(CompileError::Block(options.block, dim)),
+        _ => Err(CompileError::Tile(options.block, dim)),
     }
 }
 
@@ -396,34 +371,43 @@ fn check_block(model: &Model, options: &Options) -> Result<(), CompileError> {
 /// these lie in blocks that touch it, and 2:1 balance says what they are.
 const LEAST_JUMP_SIDE: u32 = 4;
 
-fn check_coupling(model: &Model, options: &Options) -> Result<(), CompileError> {
-    let Some(coupling) = options.coupling.map(|at| &model.couplings()[at]) else { return Ok(()) };
-    let fits = |side: &u32| *side >= LEAST_JUMP_SIDE && side.is_multiple_of(2);
-    let sides = &options.block[..model.lattice().dim()];
-    if options.layout == Layout::Blocks && !sides.iter().all(fits) {
-        return Err(CompileError::JumpBlock(options.block));
-    }
-    if let Exchange::Ghosts { layers, .. } = coupling.exchange() {
+/// The sides that blocks of a method on several levels may have: the fewest cells, and whether their number must be even.
+pub fn sides_on_levels(model: &Model, coupling: &Coupling) -> (u32, bool) {
+    let (least, even) = match coupling.exchange() {
         // Ghosts and the cells beside them that are averaged lie in one half of a block, and a stencil of four points around a
         // coarse cell of them in the blocks that touch its own.
-        let least = 2 * *layers as u32;
-        if sides.iter().any(|side| *side < least) {
-            return Err(CompileError::Ghosts(options.block, coupling.name().into(), least));
-        }
-    }
-    // Samples lie in blocks that touch the one of the cell at hand. A packet may be that of a cell that touches the block: from
-    // there it is one cell less.
+        Exchange::Ghosts { layers, .. } => (LEAST_JUMP_SIDE.max(2 * *layers as u32), true),
+        Exchange::Packets { .. } => (LEAST_JUMP_SIDE, false),
+    };
+    let reach = reaches(model, coupling).map(|(_, reach)| u32::try_from(reach).unwrap_or(u32::MAX)).max();
+    (least.max(reach.unwrap_or(0)), even)
+}
+
+/// The stencils of a coupling with the fewest cells of a side that they need: samples lie in blocks that touch the one of the cell
+/// at hand. A packet may be that of a cell that touches the block: from there it is one cell less.
+fn reaches<'a>(model: &'a Model, coupling: &'a Coupling) -> impl Iterator<Item = (&'a Stencil, u64)> {
     let (stencils, beyond) = match coupling.exchange() {
         Exchange::Packets { values } => (lower::levels::sampled(model, values), 1),
         Exchange::Ghosts { stencil, .. } => (vec![*stencil], 0),
     };
-    for stencil in stencils.into_iter().map(|at| &model.stencils()[at]) {
-        let least = stencil.reach() + beyond;
-        if sides.iter().any(|side| u64::from(*side) < least) {
-            return Err(CompileError::Reach(options.block, stencil.name().into(), least));
-        }
+    stencils.into_iter().map(move |at| (&model.stencils()[at], model.stencils()[at].reach() + beyond))
+}
+
+fn check_coupling(model: &Model, options: &Options) -> Result<(), CompileError> {
+    let Some(coupling) = options.coupling.map(|at| &model.couplings()[at]) else { return Ok(()) };
+    if options.layout != Layout::Blocks {
+        return Ok(());
     }
-    Ok(())
+    let sides = &options.block[..model.lattice().dim()];
+    let short = |(_, least): &(&Stencil, u64)| sides.iter().any(|side| u64::from(*side) < *least);
+    if let Some((stencil, least)) = reaches(model, coupling).find(short) {
+        return Err(CompileError::Reach(options.block, stencil.name().into(), least));
+    }
+    let (least, even) = sides_on_levels(model, coupling);
+    match sides.iter().all(|side| *side >= least && (!even || side.is_multiple_of(2))) {
+        true => Ok(()),
+        false => Err(CompileError::JumpBlock(options.block, coupling.name().into(), least, even)),
+    }
 }
 
 fn check_solids(model: &Model, options: &Options) -> Result<(), CompileError> {

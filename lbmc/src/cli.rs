@@ -228,6 +228,13 @@ pub struct Run {
     /// Print progress and the end as JSON objects, one a line (docs/cli.md describes them).
     #[arg(long)]
     pub json: bool,
+    /// Run nothing: print the cells of each level, what takes how much memory, rates, time steps and an estimate of the time.
+    #[arg(long, conflicts_with = "json")]
+    pub dry_run: bool,
+    /// Also measure the memory bandwidth of the device, by a copy that takes a second, and report the fraction that the run
+    /// reaches.
+    #[arg(long)]
+    pub bandwidth: bool,
 }
 
 /// Arguments of `lbmc bench`.

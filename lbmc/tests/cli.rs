@@ -137,7 +137,7 @@ fn a_bad_case_is_refused_before_anything_is_written() {
     };
     assert!(run(&["rey=100"]).contains("re"));
     assert!(run(&["spec=d2q9_bkg"]).contains("no spec of that name"));
-    assert!(run(&["domain.size=[100,100]"]).contains("blocks of 16"));
+    assert!(run(&["block=[16,16]", "domain.size=[100,100]"]).contains("blocks of 16"));
     assert!(!here.path().join("results").exists());
     std::fs::write(here.path().join("results"), "in the way").expect("written");
     assert!(run(&[]).contains("results"));
@@ -669,4 +669,88 @@ fn a_missing_compiler_and_a_place_that_cannot_be_written_say_what_to_do() {
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.code() == Some(2) && said.contains(advice), "{arguments:?}: {said}");
     }
+}
+
+#[test]
+fn a_dry_run_says_what_the_run_has_and_leaves_nothing() {
+    let here = folder();
+    let case = root().join("cases/cavity2d_refined.toml").display().to_string();
+    let plan = works(here.path(), &["run", &case, "--out", "out", "--dry-run"]);
+    assert!(!here.path().join("out").exists(), "a dry run leaves nothing");
+    works(here.path(), &["run", &case, "--out", "out", "--set", "steps=2"]);
+    let summary = read(&here.path().join("out/summary.json"));
+    let levels = summary["levels"].as_array().expect("cells of levels");
+    assert!(levels.len() > 1);
+    for (level, cells) in levels.iter().enumerate() {
+        let row = |line: &str| {
+            let mut words = line.split_whitespace();
+            words.next() == Some(&level.to_string()) && words.next() == Some(&cells.to_string())
+        };
+        assert!(plan.lines().any(row), "level {level} has {cells} cells:\n{plan}");
+    }
+    for what in
+        ["omega", "time step", "Mach number", "MiB populations", "tables of blocks", "fields for output", "GB/s"]
+    {
+        assert!(plan.contains(what), "{what}:\n{plan}");
+    }
+}
+
+#[test]
+fn memory_bandwidth_is_measured_when_asked_for() {
+    let here = folder();
+    let case = root().join("cases/cavity2d.toml").display().to_string();
+    let run = |more: &[&str]| {
+        let text = works(here.path(), &[&["run", &case, "--out", "out", "--set", "steps=2"], more].concat());
+        (text, read(&here.path().join("out/summary.json")))
+    };
+    let (text, summary) = run(&[]);
+    assert!(summary["fraction_of_copy"].is_null() && !text.contains("GB/s"), "{text}");
+    let (text, summary) = run(&["--bandwidth"]);
+    assert!(summary["fraction_of_copy"].is_number() && text.contains("of the memory bandwidth of"), "{text}");
+}
+
+#[test]
+fn a_grid_that_does_not_fit_is_refused_with_what_it_needs_and_what_fits() {
+    let here = folder();
+    let case = root().join("cases/cavity2d.toml").display().to_string();
+    for size in ["[4194304, 4194304]", "[1048576, 1048576]"] {
+        let error = fails(here.path(), &["run", &case, "--set", &format!("size={size}")]);
+        assert!(error.contains("C0312") && error.contains("cells fit"), "{error}");
+    }
+    // With a solid, in three dimensions, which once was built before it was counted.
+    let text = std::fs::read_to_string(root().join("cases/cavity3d.toml")).expect("shipped");
+    let solid = "\n[[solids]]\nshape = \"sphere\"\ncentre = [100, 100, 100]\nradius = 9\nrule = \"bounce_back\"\n";
+    std::fs::write(here.path().join("solid.toml"), text + solid).expect("written");
+    let error = fails(here.path(), &["run", "solid.toml", "--set", "size=[65536, 65536, 65536]"]);
+    assert!(error.contains("C0312"), "{error}");
+    let error = fails(here.path(), &["run", "solid.toml", "--set", "size=[16384, 16384, 16384]"]);
+    assert!(error.contains("the grid needs") && error.contains("TiB populations"), "{error}");
+}
+
+#[test]
+fn any_size_runs_and_the_block_that_was_chosen_is_said() {
+    let here = folder();
+    let case = root().join("cases/cavity2d.toml").display().to_string();
+    let arguments = ["run", &case, "--out", "out", "--set", "size=[41, 37]", "--set", "steps=2", "--set", "target=cpu"];
+    let output = lbmc(here.path(), &arguments);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("41x37 cells in blocks of 41x1") && said.contains("% of the speed"), "{said}");
+    assert_eq!(read(&here.path().join("out/summary.json"))["block"], json!([41, 1]));
+    let error = fails(here.path(), &[&arguments[..], &["--set", "block=[8, 8]"]].concat());
+    assert!(error.contains("C0301") && error.contains("without `block`"), "{error}");
+}
+
+/// What is refined are blocks: a case has the same ones wherever it runs.
+#[test]
+fn a_refined_case_has_the_blocks_of_a_gpu_on_a_host() {
+    let here = folder();
+    let case = root().join("cases/cavity3d.toml");
+    let text = std::fs::read_to_string(case).expect("shipped");
+    let refined = "\n[refinement]\nfinest = 1\nboxes = [{ level = 1, from = [0, 0, 0], to = [4, 4, 4] }]\n";
+    std::fs::write(here.path().join("refined.toml"), text + refined).expect("written");
+    let common = ["run", "refined.toml", "--set", "size=[96, 16, 16]", "--set", "steps=1", "--set", "target=cpu"];
+    works(here.path(), &[&common[..], &["--out", "out"]].concat());
+    let summary = read(&here.path().join("out/summary.json"));
+    assert_eq!((&summary["block"], &summary["levels"]), (&json!([4, 4, 4]), &json!([96 * 16 * 16 - 64, 512])));
 }

@@ -12,10 +12,15 @@ use lbm_bundle::{Bundle, Manifest};
 use miette::Diagnostic;
 use thiserror::Error;
 
+mod plan;
+
+pub use plan::{Plan, PlannedLevel, header};
+
 use crate::bandwidth::copy_bandwidth;
 use crate::case::{Case, Dimension, InputFile, Refinement};
 use crate::device::{self, Device, DeviceError};
 use crate::fields::component_names;
+use crate::memory::{Available, Bytes, Lack, Memory};
 use crate::mesh::{self, Block};
 use crate::observe::{Look, NotFinite};
 use crate::output::Recorder;
@@ -25,7 +30,7 @@ use crate::output::sink::OutputError;
 use crate::output::summary::{About, Carried, Measured, StopReason, Summary, bytes_per_update};
 use crate::restart::{self, Bits, Course, Identity, Restart, RestartError};
 use crate::snapshot::Snapshot;
-use crate::step::{Adaptations, FaceSpec, GridSpec, Phase, Simulation, StepError, Timings, WallSpec};
+use crate::step::{Adaptations, FaceSpec, GridSpec, Phase, Prepared, Simulation, StepError, Timings, WallSpec};
 
 /// Longest stretch between two looks at the progress line, in seconds.
 const STRETCH: f64 = 0.25;
@@ -59,6 +64,27 @@ pub enum FlowError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Restart(#[from] RestartError),
+    /// The grid does not fit into memory.
+    #[error("the grid needs {lack}")]
+    #[diagnostic(
+        code(C0312),
+        help("needed are {}; take fewer cells, or fewer levels", parts.iter().map(|(name, bytes)| format!("{} {name}", Bytes(*bytes))).collect::<Vec<_>>().join(", "))
+    )]
+    Memory {
+        /// What there is not enough of.
+        lack: Lack,
+        /// What takes how many bytes.
+        parts: Vec<(&'static str, usize)>,
+    },
+    /// A grid that stays as it is set up does not fit into the memory that it may take.
+    #[error("{refused} refinements of the grid do not fit: there is memory for {room} blocks")]
+    #[diagnostic(code(C0312), help("take fewer levels, refine less, or raise `refinement.memory` if it is given"))]
+    Refused {
+        /// Refinements that there is no room for.
+        refused: usize,
+        /// Blocks that there is room for.
+        room: usize,
+    },
     /// The flow blew up.
     #[error(
         "the flow is not finite: `{}` at cell ({}, {}, {}){}, {position}; found at step {step}, all was well at step {well}",
@@ -100,6 +126,8 @@ pub struct Control<'a> {
     pub interrupted: Option<&'a AtomicBool>,
     /// Where progress is shown.
     pub show: Show<'a>,
+    /// Whether to measure the memory bandwidth of the device, which takes a while, for the fraction that the run reaches.
+    pub bandwidth: bool,
 }
 
 impl Control<'_> {
@@ -138,7 +166,9 @@ impl<'a, 'r> Run<'a, 'r> {
         restart: Option<Restart>,
         recorder: &'r mut Recorder<'a>,
     ) -> Result<Run<'a, 'r>, FlowError> {
-        let mut flow = simulation(case, bundle, device, restart.as_ref())?;
+        let grid = grid_of(case);
+        let (prepared, _) = prepare(case, bundle, device, &grid, restart.as_ref(), Available::on(device))?;
+        let mut flow = prepared.simulation(&case.params)?;
         let (mut start, mut before, mut residual) = (vec![], (0.0, 0), None);
         match restart {
             Some(restart) => {
@@ -255,7 +285,7 @@ impl<'a, 'r> Run<'a, 'r> {
     }
 
     /// Writes what belongs to the end.
-    fn end(mut self, stop: StopReason, manifest: &Manifest, bandwidth: f64) -> Result<Summary, FlowError> {
+    fn end(mut self, stop: StopReason, manifest: &Manifest, bandwidth: Option<f64>) -> Result<Summary, FlowError> {
         let sums: Vec<Carried> = std::iter::zip(&self.start, self.flow.sums()?)
             .map(|((name, start), end)| Carried { name: name.clone(), start: *start, end: end.mass })
             .collect();
@@ -266,7 +296,7 @@ impl<'a, 'r> Run<'a, 'r> {
             phases: phases(self.flow.timings()),
             steps: self.flow.step(),
             seconds: self.seconds(),
-            copy_bandwidth: Some(bandwidth),
+            copy_bandwidth: bandwidth,
             mass_start: sums[0].start,
             mass_end: sums[0].end,
             carried: sums[1..].to_vec(),
@@ -323,11 +353,11 @@ fn advance(
 ) -> Result<Summary, FlowError> {
     let case = run.case;
     run.flow.notices().iter().for_each(|text| notice(text));
-    let bandwidth = copy_bandwidth(device)?;
+    let bandwidth = control.bandwidth.then(|| copy_bandwidth(device)).transpose()?;
     let facts = Facts {
         updates: run.flow.grid().updates(),
         bytes_per_update: bytes_per_update(&bundle.manifest),
-        copy_bandwidth: Some(bandwidth),
+        copy_bandwidth: bandwidth,
         from: run.flow.step(),
         stop: case.stop,
         time_step: case.units.step,
@@ -419,8 +449,8 @@ pub fn describe(summary: &Summary, folder: &Path) -> String {
         StopReason::Interrupted => "interrupted",
     };
     let mut text = format!("{} steps, {why}; {:.1} MLUPS", summary.steps, summary.mlups);
-    if let Some(share) = summary.fraction_of_copy {
-        text += &format!(", {share:.2} of the copy bandwidth of {}", summary.about.device);
+    if let (Some(share), Some(bandwidth)) = (summary.fraction_of_copy, summary.copy_bandwidth) {
+        text += &format!(", {share:.2} of the memory bandwidth of {bandwidth:.1} GB/s of {}", summary.about.device);
     }
     text += &format!("\nmass {:.9} at the start, {:.9} at the end\n", summary.mass_start, summary.mass_end);
     for Carried { name, start, end } in &summary.carried {
@@ -447,13 +477,8 @@ pub fn describe(summary: &Summary, folder: &Path) -> String {
     text + &format!("{}: {}\n", folder.display(), files.join(", "))
 }
 
-/// The simulation of a case, without a state: refined as the case says, or as it was.
-fn simulation(
-    case: &Case,
-    bundle: &Bundle,
-    device: &Device,
-    restart: Option<&Restart>,
-) -> Result<Simulation, StepError> {
+/// The grid of a case and what lies behind its faces.
+fn grid_of(case: &Case) -> GridSpec {
     let mut grid = GridSpec::periodic(case.size);
     for wall in &case.walls {
         let face = mesh::Face::of_axis(wall.face.axis)[usize::from(wall.face.high)];
@@ -461,12 +486,40 @@ fn simulation(
         grid.faces[face.index()] = FaceSpec::Wall(rule);
     }
     grid.solids = case.solids.iter().map(|body| body.solid.clone()).collect();
-    let Some(refinement) = &case.refinement else { return Simulation::new(device, bundle, &grid, &case.params) };
-    let adaptivity = refinement.adaptivity(case.dim, &component_names(&bundle.manifest), case.stop.steady.is_some());
-    let refined = restart.map(|restart| refined(restart.leaves()));
-    let refines = refined.as_ref().map(|refined| |block: Block| refined.contains(&block));
-    let refines = refines.as_ref().map(|refines| refines as &(dyn Fn(Block) -> bool + Sync));
-    Simulation::adaptive(device, bundle, &grid, &case.params, &adaptivity, refines)
+    grid
+}
+
+/// The grid of a case, refined as it says, or as it was; refused where it does not fit into what was available before.
+fn prepare<'a>(
+    case: &Case,
+    bundle: &Bundle,
+    device: &Device,
+    grid: &'a GridSpec,
+    restart: Option<&Restart>,
+    available: Available,
+) -> Result<(Prepared<'a>, Memory), FlowError> {
+    let steady = case.stop.steady.is_some();
+    let prepared = match &case.refinement {
+        None => Prepared::refined(device, bundle, grid, 1, |_| false)?,
+        Some(refinement) => {
+            let adaptivity = refinement.adaptivity(case.dim, &component_names(&bundle.manifest), steady);
+            let refined = restart.map(|restart| refined(restart.leaves()));
+            let refines = refined.as_ref().map(|refined| |block: Block| refined.contains(&block));
+            let refines = refines.as_ref().map(|refines| refines as &(dyn Fn(Block) -> bool + Sync));
+            let prepared = Prepared::adaptive(device, bundle, grid, &adaptivity, refines)?;
+            let Adaptations { most_refused: refused, room, .. } = prepared.adaptations();
+            // A grid that follows the flow does without some, and says so.
+            if refused > 0 && adaptivity.during.is_none() {
+                return Err(FlowError::Refused { refused, room });
+            }
+            prepared
+        }
+    };
+    let memory = prepared.memory(steady)?;
+    match memory.lack(available) {
+        None => Ok((prepared, memory)),
+        Some(lack) => Err(FlowError::Memory { lack, parts: memory.parts() }),
+    }
 }
 
 /// All blocks that leaves are parts of.

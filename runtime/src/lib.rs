@@ -17,6 +17,7 @@
 //! | `step` | a simulation: the recipe of a time step |
 //! | `observe` | conserved sums, change, the first value that is no number |
 //! | `bandwidth` | what speed is measured against |
+//! | `memory` | what a grid takes, before it is there |
 //! | `case` | a case file: units, walls, stop |
 //! | `restart` | files from which a run goes on with the same bits |
 //! | `output` | what a run leaves behind: VTK, profiles, pictures, summary; the progress line |
@@ -46,6 +47,7 @@ mod fixture;
 pub mod flow;
 pub mod kernels;
 pub mod layout;
+pub mod memory;
 pub mod mesh;
 pub mod observe;
 pub mod output;

@@ -23,6 +23,7 @@ mod carry;
 mod error;
 mod ghosts;
 mod look;
+mod prepare;
 mod restore;
 mod setup;
 mod stress;
@@ -35,6 +36,7 @@ use lbm_bundle::{Bundle, Manifest, Role};
 
 pub use adapt::{Adaptations, Adaptivity};
 pub use error::StepError;
+pub use prepare::Prepared;
 pub use setup::{FaceSpec, GridSpec, WallSpec};
 pub use timing::{Phase, Timings};
 
@@ -42,12 +44,12 @@ use crate::device::{Buffer, Device, Graph};
 use crate::fields::{self, Fields};
 use crate::kernels::{Given, Program};
 use crate::layout::Layout;
-use crate::mesh::forest::Bound;
-use crate::mesh::{self, Behind, Block, Cell, Grid};
+use crate::mesh::forest::{Bound, Outcome};
+use crate::mesh::{Behind, Block, Cell, Grid};
 use crate::snapshot::Snapshot;
 use crate::solid::Cutters;
 use bodies::Bodies;
-use setup::{Params, Walls};
+use setup::Params;
 
 /// Pairs of steps in a recording: enough that launching it costs little per step.
 const PAIRS_RECORDED: u64 = 8;
@@ -108,7 +110,7 @@ impl Around {
 pub struct Simulation {
     program: Program,
     grid: Grid,
-    walls: Walls,
+    walls: setup::Walls,
     cutters: Option<Cutters>,
     bodies: Option<Bodies>,
     fields: Fields,
@@ -150,16 +152,10 @@ impl Simulation {
         levels: usize,
         refine: impl Fn(Block) -> bool + Sync,
     ) -> Result<Self, StepError> {
-        let around = Around::new(&bundle.manifest, spec, levels)?;
-        let refine = |block: Block| around.level(block, block.level + usize::from(refine(block))) > block.level;
-        let grid = Grid::refined(device, &bundle.manifest, spec.size, around.faces, levels, refine)?;
-        let program = Program::load(device, bundle)?;
-        Self::on(device, program, grid, spec, around, params, levels)
+        Prepared::refined(device, bundle, spec, levels, refine)?.simulation(params)
     }
 
-    /// The same on a grid that is refined as `adaptivity` says, and may change with the flow. The kernels must be those of a
-    /// coupling. Where `refined` is given, those blocks are refined that it says, as they were in an earlier run, and not those
-    /// that `adaptivity` starts with.
+    /// The same on a grid that is refined as [`Prepared::adaptive`] says, and may change with the flow.
     pub fn adaptive(
         device: &Device,
         bundle: &Bundle,
@@ -168,75 +164,7 @@ impl Simulation {
         adaptivity: &Adaptivity,
         refined: Option<&(dyn Fn(Block) -> bool + Sync)>,
     ) -> Result<Self, StepError> {
-        let manifest = &bundle.manifest;
-        let around = Around::new(manifest, spec, adaptivity.levels.end() + 1)?;
-        let program = Program::load(device, bundle)?;
-        let room = setup::room(device, manifest, spec.size, adaptivity)?;
-        let (mut grid, refused) =
-            Grid::with_room(device, manifest, spec.size, around.faces, room, |forest| match refined {
-                Some(refined) => mesh::refine_all(forest, adaptivity.levels.end() + 1, &refined),
-                None => adapt::set_up(device, &program, forest, adaptivity, &around),
-            })?;
-        if around.cutters.is_some() || !adaptivity.frozen.is_empty() {
-            let cells = manifest.block.map(|side| side as usize);
-            let freezes = |block| adaptivity.freezes(block, cells).then_some(Bound::Level);
-            grid.forest_mut().bind(|block| freezes(block).or_else(|| around.bound(block)))?;
-        }
-        let mut simulation = Self::on(device, program, grid, spec, around, params, adaptivity.levels.end() + 1)?;
-        if let Some((every, criterion)) = &adaptivity.during {
-            simulation.criterion = Some(adapt::Loaded::new(device, criterion)?);
-            simulation.every = *every;
-            simulation.range = adaptivity.levels.clone();
-        }
-        simulation.adaptations.room = room.most;
-        simulation.adaptations.refusals = u64::from(refused > 0);
-        simulation.adaptations.most_refused = refused;
-        Ok(simulation)
-    }
-
-    /// The simulation on a grid of at most so many levels.
-    fn on(
-        device: &Device,
-        program: Program,
-        grid: Grid,
-        spec: &GridSpec,
-        around: Around,
-        params: &[(String, Vec<f64>)],
-        levels: usize,
-    ) -> Result<Self, StepError> {
-        let manifest = program.manifest();
-        let params = Params::new(manifest, params)?.of_levels(manifest, levels)?;
-        let fields = Fields::new(device, manifest, &grid)?;
-        let Around { instances, cutters, .. } = around;
-        let (bodies, walls) = match &cutters {
-            None => (None, Walls::new(device, manifest, &instances)?),
-            Some(cutters) => {
-                let (bodies, walls) = Bodies::new(device, manifest, &grid, spec, levels, cutters, instances)?;
-                (Some(bodies), walls)
-            }
-        };
-        let mut notices = program.notices().to_vec();
-        notices.extend(grid.notices().iter().filter(|notice| !program.notices().contains(notice)).cloned());
-        Ok(Simulation {
-            program,
-            grid,
-            walls,
-            cutters,
-            bodies,
-            fields,
-            kept: None,
-            levels: params.into_iter().map(|params| Level { params, current: 0 }).collect(),
-            step: 0,
-            recording: None,
-            timings: Timings::default(),
-            notices,
-            criterion: None,
-            every: 0,
-            range: 0..=0,
-            adaptations: Adaptations::default(),
-            settled: true,
-            scattered: 0,
-        })
+        Prepared::adaptive(device, bundle, spec, adaptivity, refined)?.simulation(params)
     }
 
     /// Sets the fields of every cell and starts at step 0. `value(cell, out)` writes the components of all fields, in the
@@ -248,11 +176,16 @@ impl Simulation {
     /// The same for a grid of several levels.
     pub fn init_cells(&mut self, value: impl Fn(Cell, &mut [f64]) + Sync) -> Result<(), StepError> {
         self.fill_cells(&value)?;
+        let mut outcome = Outcome::default();
         for _ in adapt::first_looks(&self.range) {
-            if self.criterion.is_none() || !self.adapt()?.changed() {
+            outcome = self.adapt()?;
+            if !outcome.changed() {
                 break;
             }
             self.fill_cells(&value)?;
+        }
+        if outcome.changed() {
+            self.notices.push(adapt::unsettled(&self.range, outcome));
         }
         self.step = 0;
         Ok(())

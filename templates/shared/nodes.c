@@ -31,7 +31,19 @@
     const int direction, const int x, const int y, const int z, const {{ real }} *src, const {{ int }} *near,
     const {{ int }} *wall_rules, const {{ real }} *wall_values)
 {
-    const int at[3] = {x, y, z}, side[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
+    const int side[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
+{%- if walls.thin %}
+    // The cell is in the next block where this one is thin.
+    int at[3] = {x, y, z}, inner = {{ middle }};
+    for (int axis = 0, step = 1; axis < {{ dim }}; step *= 3, ++axis) {
+        const int block = at[axis] < 0 ? -1 : at[axis] >= side[axis] ? 1 : 0;
+        inner += block * step;
+        at[axis] -= block * side[axis];
+    }
+    near += (long long)(near[inner] - near[{{ middle }}]) * NEAR;
+{%- else %}
+    const int at[3] = {x, y, z};
+{%- endif %}
     int entry = {{ middle }}, cell = 0;
     for (int axis = 0, step = 1, stride = 1; axis < {{ dim }}; stride *= side[axis], step *= 3, ++axis) {
         const int upwind = at[axis] - VELOCITY[direction][axis];
@@ -40,15 +52,15 @@
         cell += stride * (upwind - block * side[axis]);
     }
     const {{ int }} from = near[entry];
-    const {{ real }} *own = src + (size_t)near[{{ middle }}] * (Q * CELLS) + (size_t)(x + {{ bx }} * (y + {{ by }} * z));
+    const {{ real }} *own = src + (size_t)near[{{ middle }}] * (Q * CELLS) + (size_t)(at[0] + {{ bx }} * (at[1] + {{ by }} * at[2]));
 {%- if ghosts %}
     if (from == COARSER) return own[direction * CELLS];  // of a ghost: nobody needs it
 {%- endif %}
 {%- if cuda %}
-    return pull(from, direction, cell, src, own, wall_rules, wall_values{% if walls.mirrors %}, near, x, y, z{% endif %});
+    return pull(from, direction, cell, src, own, wall_rules, wall_values{% if walls.mirrors %}, near, at[0], at[1], at[2]{% endif %});
 {%- else %}
     return from >= 0 ? src[(size_t)from * (Q * CELLS) + (size_t)(direction * CELLS + cell)]
-                     : from_wall(-1 - from, direction, own, wall_rules, wall_values{% if walls.mirrors %}, src, near, x, y, z{% endif %});
+                     : from_wall(-1 - from, direction, own, wall_rules, wall_values{% if walls.mirrors %}, src, near, at[0], at[1], at[2]{% endif %});
 {%- endif %}
 }
 
@@ -57,6 +69,22 @@
 {{ function }} int inward(
     const int at, const int side, const int step, const {{ int }} *near, const {{ int }} *wall_rules, {{ int }} *w)
 {
+{%- if walls.thin %}
+    // Of a block that is one cell thick both ends are there.
+    for (int block = -1; block <= 1; block += 2) {
+        if (at != (block < 0 ? 0 : side - 1)) continue;
+        const {{ int }} entry = near[{{ middle }} + block * step];
+        if (entry >= 0) continue;
+        switch (wall_rules[-1 - entry]) {
+{%- for rule in walls.nodes %}
+        case {{ rule.code }}:
+{%- endfor %}
+            if (*w < 0) *w = -1 - entry;
+            return -block;
+        }
+    }
+    return 0;
+{%- else %}
     const int block = at == 0 ? -1 : at == side - 1 ? 1 : 0;
     const {{ int }} entry = near[{{ middle }} + block * step];
     if (entry >= 0{% if jump %} || entry == COARSER{% endif %}) return 0;
@@ -69,6 +97,7 @@
     default:
         return 0;
     }
+{%- endif %}
 }
 
 // Gives a cell that touches walls of nodes the populations that their rule defines. arrived[i * stride] is what direction i

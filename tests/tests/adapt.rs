@@ -551,3 +551,24 @@ fn a_level_that_is_wished_at_coarse_cells_alone_is_no_endless_task() {
     flow.run(2).unwrap();
     assert!(flow.look().unwrap().not_finite.is_none());
 }
+
+/// What is narrower than a cell is seen by the cell that has its centre there, and not by its parts: the grid that follows it is
+/// refined and made coarse again in turn.
+#[test]
+fn a_grid_that_does_not_settle_at_the_start_is_warned_of() {
+    let device = Device::host(1).unwrap();
+    let bundle = bundle(&device, "d2q9_bgk");
+    let mut dense = Criterion::new();
+    dense.variable(wishes::field(2, 0, None));
+    dense.above(&[1.5], 0.9);
+    for (width, warned) in [(0.2, true), (3.0, false)] {
+        let mut flow = periodic(&device, &bundle, 32, 1.6, 1, Some((100, dense.clone())), None);
+        flow.init_cells(|cell, out| {
+            let near = cell.centre()[..2].iter().all(|at| (at - 4.5).abs() < width);
+            out.copy_from_slice(&[if near { 2.0 } else { 1.0 }, 0.0, 0.0]);
+        })
+        .unwrap();
+        let said = flow.notices().iter().any(|notice| notice.contains("not settled") && notice.contains("4 passes"));
+        assert_eq!(said, warned, "{:?}", flow.notices());
+    }
+}

@@ -1,16 +1,18 @@
 //! Every diagnostic of a case file has a case in `case_ui`, and every case there its text in `snapshots/case_ui`.
 //!
 //! A file `c0102_x.toml` must yield code C0102, a file `ok_x.toml` none. Comments at the top of a file: `# set: KEY=VALUE`
-//! is an override, `# method: NAME` takes another method than the plain one.
+//! is an override, `# method: NAME` takes another method than the plain one, `# available: BYTES` is the memory that there is.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use lbm_bundle::{
-    ABI, AtFace, Boundary, Criterion, Field, Layout, Manifest, Param, Populations, Real, Target, Transport, Unit,
+    ABI, AtFace, Boundary, Criterion, Direction, Field, Layout, Manifest, Param, Populations, Real, Target, Transport,
+    Unit,
 };
 use lbm_runtime::case::{CODES, Case, CaseError, Code, Diagnostic, RawCase};
+use lbm_runtime::memory::Available;
 use lbm_tests::compiled;
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use num_traits::ToPrimitive;
@@ -50,7 +52,7 @@ fn every_shipped_case_is_valid_without_warnings_but_those_it_speaks_of() {
     for path in files("../cases").iter().filter(|path| path.extension().is_some_and(|ending| ending == "toml")) {
         let text = fs::read_to_string(path).expect("readable");
         let raw = RawCase::parse(&stem(path), &text, &[]).unwrap_or_else(|error| panic!("{}", render(&error)));
-        match raw.resolve(&shipped(&raw), &[]) {
+        match raw.resolve(&shipped(&raw), &[], Available::default()) {
             Ok((_, warnings)) => {
                 let unspoken = warnings.iter().find(|warning| !text.contains(warning.code().id));
                 assert!(unspoken.is_none(), "{}", unspoken.map(|warning| render(warning)).unwrap_or_default());
@@ -64,7 +66,7 @@ fn every_shipped_case_is_valid_without_warnings_but_those_it_speaks_of() {
 fn the_same_cavity_in_si_units_is_the_same_on_the_lattice() {
     let case = |name: &str| {
         let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../cases").join(name);
-        resolve(name, &fs::read_to_string(path).expect("readable"), &[], None).expect("valid").0
+        resolve(name, &fs::read_to_string(path).expect("readable"), &[], None, Available::default()).expect("valid").0
     };
     let (lattice, si) = (case("cavity2d.toml"), case("cavity2d_si.toml"));
     assert_eq!(lattice.size, si.size);
@@ -93,7 +95,9 @@ fn run(name: &str, text: &str) -> (String, Vec<Code>) {
     };
     let split = |set: String| set.split_once('=').map(|(key, value)| (key.to_string(), value.to_string()));
     let overrides: Vec<_> = comments("set").into_iter().filter_map(split).collect();
-    match resolve(name, text, &overrides, comments("method").first().map(String::as_str)) {
+    let available = comments("available").first().map(|bytes| bytes.parse().expect("a number of bytes"));
+    let available = Available { device: available, host: None };
+    match resolve(name, text, &overrides, comments("method").first().map(String::as_str), available) {
         Ok((case, warnings)) if warnings.is_empty() => (format!("{case:#?}"), vec![]),
         Ok((_, warnings)) => (warnings.iter().map(|warning| render(warning)).collect(), codes(&warnings)),
         Err(error) => (render(&error), codes(error.diagnostics())),
@@ -105,6 +109,7 @@ fn resolve(
     text: &str,
     overrides: &[(String, String)],
     method: Option<&str>,
+    available: Available,
 ) -> Result<(Case, Vec<Diagnostic>), CaseError> {
     let mut raw = RawCase::parse(name, text, overrides)?;
     raw.load(|file| {
@@ -115,7 +120,7 @@ fn resolve(
         let help = "did you mean `d2q9_bgk`?".to_string();
         return Err(raw.reject_spec("there is no spec `d2q9_bkg`", Some(help)));
     }
-    raw.resolve(&manifest(raw.spec(), method.unwrap_or("bgk"), raw.block()), &["free_slip".to_string()])
+    raw.resolve(&manifest(raw.spec(), method.unwrap_or("bgk"), raw.block()), &["free_slip".to_string()], available)
 }
 
 /// The manifest of a shipped method with the boundary rules that a case names.
@@ -174,6 +179,7 @@ fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
         params.push(param("omega_g", 1, Some((0.0, 2.0)), "relaxation rate of the scalar's flux"));
         fields.push(field("phi", 1));
     }
+    let direction = Direction { c: [0; 3], weight: "1".into(), opposite: 0 };
     Manifest {
         abi: ABI,
         spec: spec.into(),
@@ -189,7 +195,7 @@ fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
             count: 0,
             diffusivity: None,
         }],
-        directions: vec![],
+        directions: vec![direction; if dim == 2 { 9 } else { 19 }],
         block: block.unwrap_or(if dim == 2 { [8, 8, 1] } else { [4, 4, 4] }),
         wall_stride: dim,
         params,

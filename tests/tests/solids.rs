@@ -6,6 +6,7 @@ use lbm_runtime::case::{Formula, RawCase};
 use lbm_runtime::criterion::Criterion;
 use lbm_runtime::device::Device;
 use lbm_runtime::flow;
+use lbm_runtime::memory::Available;
 use lbm_runtime::mesh::{Block, Face};
 use lbm_runtime::solid::{Shape, Shell, Solid, Solids};
 use lbm_runtime::step::{Adaptivity, FaceSpec, GridSpec, Simulation};
@@ -226,7 +227,7 @@ fn a_cylinder_in_a_channel_has_the_drag_and_the_lift_of_schaefer_and_turek() {
     let model = compiled::model_with_rules(raw.spec(), &raw.rules());
     let device = Device::host(2).unwrap();
     let bundle = compiled::compile_solids(&model, device.target(), raw.real(), raw.block().unwrap());
-    let (case, _) = raw.resolve(&bundle.manifest, &[]).unwrap();
+    let (case, _) = raw.resolve(&bundle.manifest, &[], Available::default()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let summary = flow::run(&case, &bundle, &device, folder.path(), Default::default(), |_| ()).unwrap();
     let settled = &summary.forces[0];

@@ -159,6 +159,8 @@ pub struct Walls {
     pub own: bool,
     /// Whether some rule of nodes reads the next cell.
     pub inside: bool,
+    /// Whether a block has so few cells along some axis that this one may be in the next block, or both ends at one cell.
+    pub thin: bool,
     /// Values that a wall has room for.
     pub stride: u32,
 }

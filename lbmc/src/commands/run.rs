@@ -2,13 +2,17 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
 
 use lbm_bundle::Layout;
 use lbm_codegen::options::Options;
+use lbm_codegen::pipeline::sides_on_levels;
+use lbm_runtime::bandwidth::copy_bandwidth;
 use lbm_runtime::case::{RawCase, TargetChoice};
 use lbm_runtime::device::Device;
-use lbm_runtime::flow::{self, Control};
-use lbm_runtime::layout::preferred_block;
+use lbm_runtime::flow::{self, Control, Plan};
+use lbm_runtime::layout::{Filled, preferred_block};
+use lbm_runtime::memory::Available;
 use lbm_runtime::output::progress::{Show, Status};
 use lbm_runtime::output::summary::{self, StopReason};
 use lbm_runtime::restart;
@@ -92,15 +96,9 @@ fn perform(args: &Run) -> Result<ExitCode> {
         })?),
     };
     let block = raw.block().unwrap_or_else(|| {
-        let preferred = |cells| preferred_block(device.target(), model.lattice().dim(), raw.real(), cells);
-        let (block, widest) = (preferred(Some(raw.cells_along_x())), preferred(None));
-        if block != widest {
-            let ([x, y, z], widest) = (block, widest[0]);
-            notes::note(&format!(
-                "blocks of {x}x{y}x{z}, because x is not three or more times {widest} cells long, which is faster"
-            ));
-        }
-        block
+        let levels = coupling.map(|at| sides_on_levels(&model, &model.couplings()[at]));
+        let (target, real, dim) = (device.target(), raw.real(), model.lattice().dim());
+        block(&Filled { target, real, dim, size: raw.cells(), periodic: raw.periodic(), levels })
     });
     let bundle = spec::compile(
         &model,
@@ -113,10 +111,12 @@ fn perform(args: &Run) -> Result<ExitCode> {
             solids: raw.cuts_links(),
         },
     )?;
-    let (case, warnings) = raw.resolve(&bundle.manifest, &spec.prelude_rules()?)?;
+    let (case, warnings) = raw.resolve(&bundle.manifest, &spec.prelude_rules()?, Available::on(&device))?;
     for warning in warnings {
         notes::warning(Report::new(warning));
     }
+
+    notes::note(&flow::header(&case, &bundle.manifest, &device));
 
     let folder = args.out.clone().unwrap_or_else(|| PathBuf::from(&case.output.directory));
     let resume = args.resume.as_ref().map(|file| file.clone().unwrap_or_else(|| folder.join(restart::NAME)));
@@ -130,7 +130,13 @@ fn perform(args: &Run) -> Result<ExitCode> {
         (false, false) => Show::Line,
     };
     let (resume, resume_anyway) = (resume.as_deref(), args.resume_anyway);
-    let control = Control { resume, resume_anyway, inputs: &inputs, interrupted: Some(&interrupted), show };
+    let (interrupted, bandwidth): (Option<&AtomicBool>, bool) = (Some(&interrupted), args.bandwidth);
+    let control = Control { resume, resume_anyway, inputs: &inputs, interrupted, show, bandwidth };
+    if args.dry_run {
+        let plan = Plan::new(&case, &bundle, &device, &control)?;
+        print!("{}", plan.describe(&case, &bundle.manifest, copy_bandwidth(&device)?));
+        return Ok(ExitCode::SUCCESS);
+    }
     let done = flow::run(&case, &bundle, &device, &folder, control, notes::note)?;
     let code = match done.stop {
         StopReason::Steady | StopReason::Steps => ExitCode::SUCCESS,
@@ -146,6 +152,30 @@ fn perform(args: &Run) -> Result<ExitCode> {
         println!("these are the results at step {}; go on with the same command and `--resume`", done.steps);
     }
     Ok(code)
+}
+
+/// The block that fills a domain; says so where it is not the usual one. Where there is none, resolving the case says that.
+fn block(filled: &Filled) -> [u32; 3] {
+    let show = |sides: &[String]| sides.join("x");
+    let sides = |block: [u32; 3]| show(&block[..filled.dim].iter().map(u32::to_string).collect::<Vec<_>>());
+    let size = show(&filled.size[..filled.dim].iter().map(usize::to_string).collect::<Vec<_>>());
+    let Some(chosen) = filled.block() else {
+        return preferred_block(filled.target, filled.dim, filled.real, None);
+    };
+    if chosen.sides != chosen.usual {
+        let usual = (0..filled.dim).map(|axis| filled.size[axis].next_multiple_of(chosen.usual[axis] as usize));
+        let usual = show(&usual.map(|cells| cells.to_string()).collect::<Vec<_>>());
+        notes::note(&format!(
+            "blocks of {}, because those of {} do not fill {size} cells: an estimated {:.0} % of the speed of {usual} cells",
+            sides(chosen.sides),
+            sides(chosen.usual),
+            100.0 * chosen.speed
+        ));
+        if filled.levels.is_some() && (0..3).any(|axis| chosen.sides[axis] > 2 * chosen.usual[axis]) {
+            notes::note("whole blocks are refined, so with blocks this large more may be refined than is asked for");
+        }
+    }
+    chosen.sides
 }
 
 fn setting(text: &str) -> Result<(String, String)> {

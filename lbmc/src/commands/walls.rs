@@ -70,10 +70,17 @@ fn wall(
     for value in rates.few() {
         match channel::wall(model, rule, &rates.params(value), own) {
             Ok(wall) => found.push((value, wall)),
-            Err(NoWall::OtherMeaning) => return Err("passed over: it sets no velocity".into()),
-            Err(NoWall::Slips) => return Err("holds no velocity along the wall".into()),
-            Err(NoWall::LongVelocities) => return Err("passed over: velocities reach beyond the next cell".into()),
-            Err(NoWall::NotLinear(why)) => return Err(format!("passed over: {why}")),
+            Err(NoWall::OtherMeaning) => {
+                let others = rule.params.iter().filter(|param| param.name != "velocity");
+                let others: Vec<String> = others.map(|param| format!("`{}`", param.name)).collect();
+                let others = others.join(" and ");
+                return Err(format!("no wall: it is given {others}, for an inlet, an outlet or a source"));
+            }
+            Err(NoWall::Slips) => return Err("no wall position: the fluid slips along it".into()),
+            Err(NoWall::LongVelocities) => {
+                return Err("wall position unknown: some velocities of the lattice reach beyond the next cell".into());
+            }
+            Err(NoWall::NotLinear(why)) => return Err(format!("wall position unknown: {why}")),
         }
     }
     let places = || found.iter().map(|(_, wall)| wall.linear);

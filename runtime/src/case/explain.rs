@@ -135,8 +135,9 @@ const LONG: &[Long] = &[
     ),
     long(
         diag::PARTIAL_BLOCK,
-        "Cells are kept in blocks, the unit of memory and of launches, so each side of the domain is a whole number of \
-         blocks. Take the nearest such size, or another block.",
+        "Cells are kept in blocks, the unit of memory, refinement and launches, so each side of the domain is a whole number of \
+         blocks. Without `block` one is chosen that divides the domain; it fails only on several levels, where a block has four \
+         cells along each axis or more (an even number with an interpolated coupling), for sizes with no such divisor.",
         "block = [8, 8]\n[domain]\nsize = [100, 100]",
         "block = [8, 8]\n[domain]\nsize = [104, 104]",
     ),
@@ -207,6 +208,15 @@ const LONG: &[Long] = &[
          shell inside another with normals that point outwards adds nothing, and may have been meant as a cavity.",
         "file = \"assembly.stl\"",
         "file = \"assembly_as_one_body.stl\"",
+    ),
+    long(
+        diag::TOO_LARGE,
+        "The grid needs more memory than there is, on the device or, for the fields that are written, on the host beside it; \
+         or it has more blocks than can be numbered. Memory is counted before anything is built; on a host, what control groups \
+         allow counts too. `lbmc run --dry-run` says what takes how much. Besides fewer cells, `precision = \"f32\"` halves \
+         most of it, and `[refinement]` spends cells only where they are needed.",
+        "[domain]\nsize = [65536, 65536, 65536]",
+        "[domain]\nsize = [256, 256, 256]",
     ),
     long(
         diag::UNKNOWN_RULE,

@@ -16,7 +16,7 @@
 //! block = [8, 8]                # cells of a block; has a good default
 //!
 //! [domain]
-//! size = [128, 128]             # cells; a whole number of blocks
+//! size = [128, 128]             # cells
 //!
 //! [fluid]                       # one of re, viscosity and omega
 //! re = 1000

@@ -336,11 +336,23 @@ impl RawCase {
         self.block.as_ref().map(|block| std::array::from_fn(|axis| block.value.get(axis).copied().unwrap_or(1)))
     }
 
-    /// Cells along x, rounded where they are no whole number, which [`Self::resolve`] refuses.
-    pub fn cells_along_x(&self) -> usize {
-        let resolution = self.resolution.as_ref().filter(|_| self.si.is_some()).map(|cells| cells.value);
-        let cells = resolution.or_else(|| self.size.value.first().map(|size| size.value));
-        cells.unwrap_or(0.0).round() as usize
+    /// Cells along each axis, 1 beyond those given, rounded where they are no whole number, which [`Self::resolve`] refuses.
+    pub fn cells(&self) -> [usize; 3] {
+        let size = &self.size.value;
+        let along_x = size.first().map_or(1.0, |size| size.value);
+        let cell = self.resolution.as_ref().filter(|_| self.si.is_some()).map_or(1.0, |cells| along_x / cells.value);
+        std::array::from_fn(|axis| size.get(axis).map_or(1, |extent| (extent.value / cell).round().max(1.0) as usize))
+    }
+
+    /// Whether each axis is periodic, by what its faces say.
+    pub fn periodic(&self) -> [bool; 3] {
+        let is_periodic = |face: &Option<Spanned<RawFace>>| {
+            let face = face.as_ref().or(self.faces.others.as_ref());
+            face.is_none_or(|face| face.value.rule.value == "periodic")
+        };
+        std::array::from_fn(|axis| {
+            is_periodic(&self.faces.named[2 * axis]) && is_periodic(&self.faces.named[2 * axis + 1])
+        })
     }
 
     /// Refuses a folder for the results that the file, and not the user, puts elsewhere than below the one that the command runs in:

@@ -16,13 +16,20 @@ use super::Case;
 use super::diag::{self, CaseError, Diagnostic, Report, Span};
 use super::read::RawCase;
 use super::units::Dimension;
+use crate::memory::Available;
 
 impl RawCase {
     /// The case for the method that the manifest describes, and advice. `others` are boundary rules that the manifest does
-    /// not list but would if the case had named them; they are told where a name is unknown.
-    pub fn resolve(&self, manifest: &Manifest, others: &[String]) -> Result<(Case, Vec<Diagnostic>), CaseError> {
+    /// not list but would if the case had named them; they are suggested where a name is unknown. A grid that needs more
+    /// memory than is available is refused before anything looks at its cells.
+    pub fn resolve(
+        &self,
+        manifest: &Manifest,
+        others: &[String],
+        available: Available,
+    ) -> Result<(Case, Vec<Diagnostic>), CaseError> {
         let dim = manifest.dim as usize;
-        let mut resolver = Resolver { raw: self, manifest, others, dim, report: Report::default() };
+        let mut resolver = Resolver { raw: self, manifest, others, available, dim, report: Report::default() };
         let case = resolver.case();
         let (case, warnings) = resolver.report.finish(&self.name, case)?;
         Ok((case, self.warnings.iter().cloned().chain(warnings).collect()))
@@ -43,6 +50,7 @@ struct Resolver<'a> {
     raw: &'a RawCase,
     manifest: &'a Manifest,
     others: &'a [String],
+    available: Available,
     dim: usize,
     report: Report,
 }
@@ -74,7 +82,7 @@ impl<'a> Resolver<'a> {
         let refinement = self.refinement(size, cell, params.as_ref(), &scales);
         self.mach(&speeds, reference, &units);
         let start = self.start_in_lattice(start.map(|(start, _)| start), &units);
-        self.drive(&walls, start.as_ref(), params.as_ref());
+        self.drive(&walls, solids.as_deref(), start.as_ref(), params.as_ref());
         self.outlet(&walls, size);
         self.nodes_of_levels(&faces, refinement.as_ref(), size);
         Some(Case {

@@ -20,7 +20,7 @@ pub(super) const KEYS: &[Key] = &[
     key("spec", "the method: a shipped spec's name, or a path to a .lbm file"),
     key("target", "auto, cuda or cpu"),
     key("precision", "f32 or f64"),
-    key("block", "cells of a block along each axis"),
+    key("block", "cells of a block along each axis, which divide the domain; chosen if not given"),
     key("units.system", "lattice or si"),
     key("units.step", "length of a time step (SI)"),
     key("units.mach", "Mach number that sets the time step (SI)"),

@@ -3,6 +3,8 @@
 use miette::Diagnostic;
 use thiserror::Error;
 
+use crate::memory::Bytes;
+
 /// A failure of a device or of the compiler that serves it.
 #[derive(Debug, Error, Diagnostic)]
 pub enum DeviceError {
@@ -50,8 +52,8 @@ pub enum DeviceError {
     },
 
     /// An allocation does not fit.
-    #[error("out of memory on {device}: {asked} bytes asked, {}", .available.map_or("an unknown amount available".to_string(), |bytes| format!("{bytes} available")))]
-    #[diagnostic(code(lbmc::device::memory), help("use a smaller grid, or f32 instead of f64"))]
+    #[error("{device} has not enough memory: {} needed, {} available", Bytes(*.asked), .available.map_or("an unknown amount".to_string(), |bytes| Bytes(bytes).to_string()))]
+    #[diagnostic(code(lbmc::device::memory), help("take fewer cells, or end what else uses this memory"))]
     Memory {
         /// Which device.
         device: String,

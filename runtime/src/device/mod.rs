@@ -33,7 +33,7 @@ pub use buffer::{Buffer, Scalar};
 pub use cuda::Graph;
 pub use error::DeviceError;
 
-/// Bytes of the host's memory that can still be allocated, if the system says so.
+/// Bytes of the host's memory that can still be allocated, within the limits of control groups, if the system says so.
 pub fn host_memory() -> Option<usize> {
     host::memory_available()
 }
@@ -196,10 +196,10 @@ impl Device {
         }
     }
 
-    /// Bytes that can still be allocated, if the device says so.
+    /// Bytes that can still be allocated, if the device says so; on the host within the limits of control groups.
     pub fn memory_available(&self) -> Option<usize> {
         match &self.backend {
-            Backend::Host(host) => host.memory_available(),
+            Backend::Host(_) => host::memory_available(),
             Backend::Cuda(cuda) => cuda.memory_available(),
         }
     }

@@ -27,6 +27,7 @@ use forest::{Forest, ForestError, Leaf, Level, Pool, Tables};
 
 use crate::device::{Device, DeviceError};
 use crate::kernels;
+use crate::memory::Blocks;
 use crate::snapshot::Domain;
 
 /// A face of the box.
@@ -180,6 +181,7 @@ pub struct Grid {
     block: [usize; 3],
     periodic: [bool; 3],
     forest: Forest,
+    roots: usize,
     slots: usize,
     /// What the host knows of the leaves, once it has asked.
     leaves: OnceLock<Vec<Leaf>>,
@@ -244,7 +246,7 @@ impl Grid {
             axis >= dim || Face::of_axis(axis).iter().all(|face| faces[face.index()] == Behind::Periodic)
         });
         let slots = if room.all || holds { forest.pool().data_slots(holds) } else { forest.leaves() };
-        Ok((Grid { size, block, periodic, slots, forest, leaves: OnceLock::new() }, refused))
+        Ok((Grid { size, block, periodic, roots, slots, forest, leaves: OnceLock::new() }, refused))
     }
 
     /// Number of axes.
@@ -294,6 +296,18 @@ impl Grid {
     /// Number of leaves.
     pub fn leaf_count(&self) -> usize {
         self.forest.leaves()
+    }
+
+    /// What it has to keep, with so many blocks whose links are cut one by one.
+    pub(crate) fn blocks(&self, cut: usize) -> Blocks {
+        Blocks {
+            roots: self.roots,
+            leaves: self.leaf_count(),
+            slots: self.slots(),
+            pool: self.forest.pool(),
+            interfaces: self.corners(),
+            cut,
+        }
     }
 
     /// The first slot that refined blocks hold and the number of roots, if they hold any.

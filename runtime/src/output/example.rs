@@ -5,6 +5,7 @@ use lbm_bundle::{ABI, AtFace, Boundary, Direction, Layout, Manifest, Param, Popu
 use super::summary::About;
 use crate::case::{Case, RawCase, SolidBody};
 use crate::device::Device;
+use crate::memory::Available;
 use crate::snapshot::{Component, Domain, Snapshot};
 use crate::solid::{Shape, Solid};
 
@@ -92,7 +93,7 @@ pub(super) fn cavity_under(n: usize, lid: &str) -> (Case, Snapshot) {
          [output]\nprofiles = true\npicture = true\nvtk = true\ncompare = \"ghia1982\"\n"
     );
     let raw = RawCase::parse("cavity.toml", &text, &[]).expect("valid");
-    let (case, _) = raw.resolve(&manifest(), &[]).expect("valid");
+    let (case, _) = raw.resolve(&manifest(), &[], Available::default()).expect("valid");
     let at = |cell: usize| velocity(((cell % n) as f64 + 0.5) / n as f64, ((cell / n) as f64 + 0.5) / n as f64);
     let component = |name: &str, value: &dyn Fn(usize) -> f64| Component {
         name: name.into(),

@@ -88,6 +88,15 @@ enum Found {
     Some(Row),
 }
 
+/// What reaches into a block.
+enum Reach<'a> {
+    Nothing,
+    /// A solid, which has all of it inside.
+    All,
+    /// Surfaces, with the numbers of their solids, or a face along which values vary.
+    Near(Vec<&'a (usize, Shape)>),
+}
+
 impl Cutters {
     /// The tables of all blocks of a grid.
     pub fn tables(&self, blocks: &[Block], directions: &[Direction]) -> Result<Tables, SolidError> {
@@ -148,28 +157,52 @@ impl Cutters {
         })
     }
 
-    fn row(&self, block: Block, directions: &[Direction]) -> Found {
-        let Solids { dim, size, block: sides, periodic, images, .. } = &self.solids;
-        let dim = *dim;
+    /// How many blocks have rows of their own, at most.
+    pub fn rows_at_most(&self, blocks: &[Block]) -> usize {
+        blocks.par_iter().filter(|block| matches!(self.reach(**block), Reach::Near(_))).count()
+    }
+
+    /// Centre of a cell by its position from a block's lowest.
+    fn centre(&self, block: Block, at: [i32; 3]) -> Vector {
+        let Solids { dim, block: sides, .. } = &self.solids;
         let width = 0.5f64.powi(block.level as i32);
-        let cells: usize = sides.iter().product();
-        let lowest = |axis: usize| block.place[axis] * sides[axis];
-        // Centre of a cell by its position from the block's lowest, in cells of its level.
-        let centre = |at: [i32; 3]| -> Vector {
-            let place = |axis: usize| (lowest(axis) as f64 + f64::from(at[axis]) + 0.5) * width;
-            [0, 1, 2].map(|axis| if axis < dim { place(axis) } else { 0.0 })
-        };
+        let place = |axis: usize| ((block.place[axis] * sides[axis]) as f64 + f64::from(at[axis]) + 0.5) * width;
+        [0, 1, 2].map(|axis| if axis < *dim { place(axis) } else { 0.0 })
+    }
+
+    /// What reaches into a block or the layer of cells around it.
+    fn reach(&self, block: Block) -> Reach<'_> {
+        let Solids { dim, size, block: sides, images, .. } = &self.solids;
+        let centre = |at: [i32; 3]| self.centre(block, at);
         let (low, high) = (centre([-1; 3]), centre(sides.map(|side| side as i32)));
         let touches = |(_, shape): &&(usize, Shape)| {
             let (from, to) = shape.bounds();
-            (0..dim).all(|axis| from[axis] <= high[axis] && to[axis] >= low[axis])
+            (0..*dim).all(|axis| from[axis] <= high[axis] && to[axis] >= low[axis])
         };
         let near: Vec<&(usize, Shape)> = images.iter().filter(touches).collect();
         // Where no surface is near, all of the block is inside or outside.
         let (near, far): (Vec<_>, Vec<_>) = near.into_iter().partition(|(_, shape)| shape.near(low, high));
         if far.iter().any(|(_, shape)| shape.contains(centre([0; 3]))) {
-            return Found::All;
+            return Reach::All;
         }
+        let at_varying_face = (0..2 * dim).any(|face| {
+            let blocks = (size[face / 2] / sides[face / 2]) << block.level;
+            self.varying[face] && block.place[face / 2] == if face % 2 == 0 { 0 } else { blocks - 1 }
+        });
+        if near.is_empty() && !at_varying_face { Reach::Nothing } else { Reach::Near(near) }
+    }
+
+    fn row(&self, block: Block, directions: &[Direction]) -> Found {
+        let near = match self.reach(block) {
+            Reach::Nothing => return Found::Nothing,
+            Reach::All => return Found::All,
+            Reach::Near(near) => near,
+        };
+        let Solids { dim, size, block: sides, periodic, .. } = &self.solids;
+        let dim = *dim;
+        let cells: usize = sides.iter().product();
+        let lowest = |axis: usize| block.place[axis] * sides[axis];
+        let centre = |at: [i32; 3]| self.centre(block, at);
         // The wall through which a way to a cell leaves the domain; where there are several, that of the first axis. Mirrors let
         // it go on, inside.
         let left = |at: [i32; 3]| {
@@ -188,13 +221,6 @@ impl Cutters {
             };
             [0, 1, 2].map(|axis| if axis < dim { image(axis) } else { point[axis] })
         };
-        let at_varying_face = (0..2 * dim).any(|face| {
-            let blocks = (size[face / 2] / sides[face / 2]) << block.level;
-            self.varying[face] && block.place[face / 2] == if face % 2 == 0 { 0 } else { blocks - 1 }
-        });
-        if near.is_empty() && !at_varying_face {
-            return Found::Nothing;
-        }
         // Which cells of the block and of one layer around it are solid.
         let border = [0, 1, 2].map(|axis| i32::from(axis < dim));
         let around = [0, 1, 2].map(|axis| sides[axis] + 2 * border[axis] as usize);

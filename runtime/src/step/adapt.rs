@@ -108,34 +108,45 @@ impl Loaded {
     }
 }
 
-/// Looks at a grid that is set up, each of which refines by one level. One that goes on changing, because it is wished to be
-/// refined where it is coarse and coarse where it is refined, stays as the last has left it.
+/// Passes that set a grid up, each of which refines by one level. One that goes on changing, because it is wished to be
+/// refined where it is coarse and coarse where it is refined, stays as the last has left it, with a [`warning`](unsettled).
 pub(super) fn first_looks(levels: &RangeInclusive<usize>) -> std::ops::Range<usize> {
     0..2 * (levels.end() + 1)
 }
 
-/// Refines a forest without data as a criterion of positions says, until nothing changes; says how many refinements there
-/// was no room for.
+/// What the user is told of a grid that still changed in the last of the passes that set it up.
+pub(super) fn unsettled(levels: &RangeInclusive<usize>, outcome: Outcome) -> String {
+    format!(
+        "the grid that the flow starts with is not settled: after {} passes {} blocks are still refined or coarsened in turn, and it is \
+         taken as it is; `refinement.level` or the criterion has features narrower than a cell, which only finer cells see: make them \
+         wider, or use `refinement.boxes`",
+        first_looks(levels).len(),
+        outcome.refined + outcome.coarsened
+    )
+}
+
+/// Refines a forest without data as a criterion of positions says, until nothing changes; says what the last pass changed.
 pub(super) fn set_up(
     device: &Device,
     program: &Program,
     forest: &mut Forest,
     adaptivity: &Adaptivity,
     around: &Around,
-) -> Result<usize, ForestError> {
+) -> Result<Outcome, ForestError> {
     let criterion = Loaded::new(device, &adaptivity.start)?;
     let no_fields = device.alloc(Scalar::from(program.manifest().real), 1)?;
+    let mut outcome = Outcome::default();
     for _ in first_looks(&adaptivity.levels) {
         criterion.wish(program, forest, &no_fields, *adaptivity.levels.end())?;
         if around.cutters.is_some() {
             forest.overrule(|block, wished| around.level(block, wished))?;
         }
-        let outcome = forest.adapt(adaptivity.levels.clone(), &mut ())?;
+        outcome = forest.adapt(adaptivity.levels.clone(), &mut ())?;
         if !outcome.changed() || outcome.refused() > 0 {
-            return Ok(outcome.refused());
+            break;
         }
     }
-    Ok(0)
+    Ok(outcome)
 }
 
 /// Share of the leaves that must have changed before the data are put into order again.

@@ -30,6 +30,20 @@ pub enum StepError {
         rule: String,
     },
 
+    /// A wet-node boundary condition where there are too few cells between two faces.
+    #[error("`{rule}` at {face} needs three cells along its axis, and the domain has {cells}")]
+    #[diagnostic(
+        code(lbmc::step::thin),
+        help("take more cells, or a link-wise boundary condition such as `bounce_back`")
+    )]
+    Thin {
+        /// Name of the face.
+        face: &'static str,
+        /// Name of the rule.
+        rule: String,
+        /// Cells along the axis.
+        cells: usize,
+    },
     /// A rule that works on one level only, and several levels.
     #[error("{face}: `{rule}` works on one level only, and the grid has several")]
     #[diagnostic(

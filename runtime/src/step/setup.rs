@@ -70,6 +70,9 @@ pub(super) struct Instance {
     pub(super) values: Vec<f64>,
 }
 
+/// Cells that an axis has at least where a rule of nodes is at one of its ends: the next cell inwards then touches neither.
+const LEAST_BETWEEN_NODES: usize = 3;
+
 /// Resolves the faces of a grid of so many levels: what is behind each, and the wall instances they refer to.
 pub(super) fn faces(
     manifest: &Manifest,
@@ -83,6 +86,10 @@ pub(super) fn faces(
             let rule = find_rule(manifest, face, &wall.rule)?;
             if levels > 1 && manifest.one_level_rules.contains(&rule.code) {
                 return Err(StepError::OneLevelRule { face: face.name(), rule: rule.name.clone() });
+            }
+            let cells = spec.size[face.index() / 2];
+            if rule.nodes && cells < LEAST_BETWEEN_NODES {
+                return Err(StepError::Thin { face: face.name(), rule: rule.name.clone(), cells });
             }
             let owner = format!("`{}` at {}", rule.name, face.name());
             // Where values vary, those of the face itself are of no use.

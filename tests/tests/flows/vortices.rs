@@ -4,6 +4,7 @@ use lbm_bundle::Target;
 use lbm_runtime::case::RawCase;
 use lbm_runtime::device::Device;
 use lbm_runtime::flow::{self, Control, FlowError};
+use lbm_runtime::memory::Available;
 use lbm_runtime::output::series::Peak;
 use lbm_runtime::output::summary::Summary;
 use lbm_tests::flows::{bundle, dim, flows, params};
@@ -23,7 +24,8 @@ fn run(case: &str, spec: &'static str, set: &[(&str, &str)]) -> Result<Summary, 
         given.map(|(key, value)| (key.to_string(), value.to_string())).chain(others).collect();
     let raw = RawCase::parse(case, &text, &set).unwrap_or_else(|error| panic!("{error:?}"));
     let bundle = bundle(spec, Target::C, raw.real());
-    let (case, _) = raw.resolve(&bundle.manifest, &[]).unwrap_or_else(|error| panic!("{error:?}"));
+    let (case, _) =
+        raw.resolve(&bundle.manifest, &[], Available::default()).unwrap_or_else(|error| panic!("{error:?}"));
     let folder = tempfile::tempdir().expect("a temporary folder");
     flow::run(
         &case,

@@ -1,7 +1,11 @@
-//! Sizes against blocks.
+//! Sizes against blocks and memory.
+
+use lbm_bundle::Real;
 
 use super::{Resolver, axis_name, short};
 use crate::case::diag;
+use crate::memory::{Blocks, Bytes, Memory};
+use crate::mesh::forest::MOST_ROOTS;
 
 /// How far, in cells, a length may be from a whole number of them.
 const CELL_TOLERANCE: f64 = 1e-6;
@@ -42,7 +46,52 @@ impl Resolver<'_> {
             size[axis] = whole.max(1.0) as usize;
         }
         sound &= self.whole_blocks(&size, sound);
+        // Nothing else may look at cells one by one before.
+        sound = sound && self.fits(size);
         (sound && cell > 0.0).then_some((size, cell))
+    }
+
+    /// Refuses a grid of which the coarsest level alone has too many blocks, or takes more memory than there is.
+    fn fits(&mut self, size: [usize; 3]) -> bool {
+        let manifest = self.manifest;
+        let block = manifest.block.map(|side| side as usize);
+        let roots: [usize; 3] = std::array::from_fn(|axis| size[axis] / block[axis].max(1));
+        let blocks = roots.iter().fold(1usize, |all, along| all.saturating_mul(*along));
+        let memory = Memory::new(manifest, Blocks::uniform(self.dim, blocks), self.raw.stop.steady.is_some());
+        let too_many = blocks >= i32::MAX as usize || roots.iter().any(|along| *along > MOST_ROOTS);
+        let lack = memory.lack(self.available);
+        let (message, most) = match lack {
+            Some(lack) => (format!("the grid needs {lack}"), lack.available as f64 / lack.needed as f64),
+            None if !too_many => return true,
+            None => {
+                let message = format!(
+                    "the grid has more blocks than can be numbered: at most {MOST_ROOTS} along an axis, {} in all",
+                    i32::MAX
+                );
+                (message, f64::from(i32::MAX) / blocks as f64)
+            }
+        };
+        let share = most.min(1.0).powf(1.0 / self.dim as f64);
+        let largest = |axis: usize| match axis < self.dim {
+            true => ((roots[axis] as f64 * share) as usize).min(MOST_ROOTS) * block[axis],
+            false => 1,
+        };
+        let largest: Vec<String> = (0..self.dim).map(|axis| largest(axis).to_string()).collect();
+        let parts: Vec<String> =
+            memory.parts().into_iter().map(|(name, bytes)| format!("{} {name}", Bytes(bytes))).collect();
+        let mut help = format!("about {} cells fit", largest.join(" x "));
+        if manifest.real == Real::F64 {
+            help += ", and more in f32";
+        }
+        if lack.is_some() {
+            help += &format!("; needed are {}", parts.join(", "));
+        }
+        let span = match &self.raw.resolution {
+            Some(resolution) if self.raw.si.is_some() => &resolution.span,
+            _ => &self.raw.size.span,
+        };
+        self.report.add::<()>(diag::TOO_LARGE, span, message, "too large", help);
+        false
     }
 
     fn whole_blocks(&mut self, size: &[usize; 3], sound: bool) -> bool {
@@ -61,6 +110,9 @@ impl Resolver<'_> {
             let blocks: Vec<usize> = (0..self.dim).map(|axis| divisor(size[axis], self.manifest.block[axis])).collect();
             if blocks.iter().all(|cells| *cells > 2) {
                 help += &format!(", or `block = {blocks:?}`");
+            }
+            if self.raw.block.is_some() {
+                help += "; without `block`, one that divides is chosen";
             }
             let span = match &self.raw.resolution {
                 Some(resolution) if axis == 0 && self.raw.si.is_some() => &resolution.span,

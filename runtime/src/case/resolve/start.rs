@@ -4,7 +4,7 @@ use super::{Resolver, Values, axis_name, short};
 use crate::case::diag::{self, Spanned};
 use crate::case::formula::Formula;
 use crate::case::units::{Dimension, Units};
-use crate::case::{Start, StartField, Wall, schema};
+use crate::case::{SolidBody, Start, StartField, Wall, schema};
 
 impl<'a> Resolver<'a> {
     /// The state at the start in the units of the case, checked on every cell, and its largest speed.
@@ -120,21 +120,29 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// Warns of a flow that nothing drives: no wall, no force, and nothing at the start.
-    pub(super) fn drive(&mut self, walls: &[Wall], start: Option<&Start>, params: Option<&Values>) {
-        let (Some(start), Some(params)) = (start, params) else { return };
+    /// Warns of a flow that nothing drives: no wall, no solid, no force, and nothing at the start.
+    pub(super) fn drive(
+        &mut self,
+        walls: &[Wall],
+        solids: Option<&[SolidBody]>,
+        start: Option<&Start>,
+        params: Option<&Values>,
+    ) {
+        let (Some(solids), Some(start), Some(params)) = (solids, start, params) else { return };
         if self.report.has_errors() {
             return; // a wall that was not understood may be the one that moves
         }
+        let surfaces = solids.iter().flat_map(|body| &body.solid.values);
         let rests = walls.iter().all(|wall| wall.velocity == Some([0.0; 3]))
+            && surfaces.flat_map(|(_, values)| values).all(|value| *value == 0.0)
             && start.is_uniform()
             && start.fields.iter().all(|field| {
                 field.name != "u" || field.components.iter().all(|component| component.constant() == Some(0.0))
             })
             && params.iter().all(|(_, values)| values.len() == 1 || values.iter().all(|value| *value == 0.0));
         if rests {
-            let message = "nothing moves: every wall is at rest, and so is the fluid at the start";
-            let help = "give a wall or `[start]` a velocity".to_string();
+            let message = "nothing drives the flow: every wall and solid is at rest, and so is the fluid at the start";
+            let help = "give a face, a solid or `[start]` a velocity, or the method a force".to_string();
             self.report.add::<()>(diag::NOTHING_MOVES, &self.raw.faces.span, message, "all at rest", help);
         }
     }

@@ -1,6 +1,7 @@
 //! The host as a device: memory, shared objects, a thread pool.
 
 mod compile;
+mod memory;
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::ffi::c_void;
@@ -13,6 +14,7 @@ use super::error::DeviceError;
 use super::{Shape, Source, Value};
 
 pub(super) use compile::{load, toolchain};
+pub(super) use memory::available as memory_available;
 
 /// Alignment of memory: a page, so that no two buffers share a cache line or a vector register's load.
 const ALIGNMENT: usize = 4096;
@@ -117,14 +119,6 @@ pub(super) struct Host {
     pool: rayon::ThreadPool,
 }
 
-/// Bytes of memory that programs may still take, if the system says so.
-pub(super) fn memory_available() -> Option<usize> {
-    let info = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = info.lines().find(|line| line.starts_with("MemAvailable:"))?;
-    let kibibytes: usize = line.split_whitespace().nth(1)?.parse().ok()?;
-    Some(kibibytes * 1024)
-}
-
 impl Host {
     /// `threads` threads, 0 for one per core.
     pub(super) fn new(threads: usize) -> Result<Self, DeviceError> {
@@ -145,11 +139,6 @@ impl Host {
             1 => "CPU, 1 thread".to_string(),
             many => format!("CPU, {many} threads"),
         }
-    }
-
-    /// What Linux believes can be allocated without swapping.
-    pub(super) fn memory_available(&self) -> Option<usize> {
-        memory_available()
     }
 
     /// Runs the kernel on all threads; says what is wrong with the arguments if something is.

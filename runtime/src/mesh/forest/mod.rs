@@ -63,6 +63,9 @@ use tables::Work;
 /// Levels that a forest can have.
 pub const LEVELS: usize = 16;
 
+/// Roots along an axis that a forest can have: positions on the finest level fit into 32 bits.
+pub const MOST_ROOTS: usize = (i32::MAX as usize >> (LEVELS - 1)) + 1;
+
 /// Where the nodes and leaves of a level are listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Level {
@@ -133,13 +136,12 @@ impl Forest {
     ) -> Result<Self, ForestError> {
         let program = MeshProgram::load(device, bundle)?;
         let dim = bundle.manifest.dim as usize;
-        let most = (i32::MAX as usize >> (LEVELS - 1)) + 1;
         for (at, (axis, roots)) in ["x", "y", "z"].into_iter().zip(roots).enumerate() {
             if roots == 0 || (at >= dim && roots > 1) {
                 return Err(ForestError::Box { axis, roots, dim });
             }
-            if roots > most {
-                return Err(ForestError::Long { axis, roots, most });
+            if roots > MOST_ROOTS {
+                return Err(ForestError::Long { axis, roots, most: MOST_ROOTS });
             }
         }
         let roots = Roots::new(dim, roots, faces)?;

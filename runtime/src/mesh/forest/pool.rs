@@ -38,7 +38,7 @@ impl Pool {
 
     /// Slots for data, where refined nodes hold some one more for each family.
     pub fn data_slots(self, holds: bool) -> usize {
-        self.slots + if holds { self.families } else { 0 }
+        self.slots.saturating_add(if holds { self.families } else { 0 })
     }
 
     /// Nodes, with so many roots.
@@ -51,20 +51,20 @@ impl Pool {
         KINDS * self.nodes(dim, roots).div_ceil(CHUNK)
     }
 
-    /// Bytes of the tables of a forest.
+    /// Bytes of the tables of a forest; the largest number where there are more.
     pub fn bytes(self, dim: usize, roots: usize, holds: bool) -> usize {
-        let (nodes, places, parts) = (self.nodes(dim, roots), 3usize.pow(dim as u32), 1 << dim);
-        let data = self.data_slots(holds);
+        let (nodes, places, parts) = (self.nodes(dim, roots) as u128, 3u128.pow(dim as u32), 1u128 << dim);
+        let (data, slots, families) = (self.data_slots(holds) as u128, self.slots as u128, self.families as u128);
         // Per node: near, place, and twelve numbers. Per slot: parts and four numbers; with those of refined nodes, neighbours and one.
         let ints = nodes * (places + 3 + 12)
-            + self.slots * (parts + 4)
+            + slots * (parts + 4)
             + data * (places + 1)
             + nodes.max(data)
-            + 2 * self.families
-            + if holds { nodes + 2 * data + self.families * parts } else { 0 }
-            + self.counts(dim, roots)
-            + BEGINS;
-        ints * size_of::<i32>()
+            + 2 * families
+            + if holds { nodes + 2 * data + families * parts } else { 0 }
+            + KINDS as u128 * nodes.div_ceil(CHUNK as u128)
+            + BEGINS as u128;
+        usize::try_from(ints * size_of::<i32>() as u128).unwrap_or(usize::MAX)
     }
 }
 

@@ -1,0 +1,195 @@
+//! What a grid takes in memory, counted before its arrays are there.
+
+use std::fmt;
+
+use lbm_bundle::{Manifest, Target};
+
+use crate::device::{self, Device};
+use crate::layout::Layout;
+use crate::mesh;
+use crate::mesh::forest::Pool;
+
+/// An amount of memory for people: `1.5 GiB`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bytes(pub usize);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+        let (mut amount, mut unit) = (self.0 as f64 / 1024.0, 0);
+        // What rounds to 1024 is one of the next unit.
+        while amount >= 1023.95 && unit + 1 < UNITS.len() {
+            (amount, unit) = (amount / 1024.0, unit + 1);
+        }
+        write!(out, "{amount:.1} {}", UNITS[unit])
+    }
+}
+
+/// What can be allocated, in bytes; none where nobody knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Available {
+    /// On the device that runs the kernels.
+    pub device: Option<usize>,
+    /// On the host, where fields go to be written.
+    pub host: Option<usize>,
+}
+
+impl Available {
+    /// At this moment.
+    pub fn on(device: &Device) -> Available {
+        Available { device: device.memory_available(), host: device::host_memory() }
+    }
+}
+
+/// Blocks and what is kept for them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Blocks {
+    /// Blocks of the coarsest level.
+    pub roots: usize,
+    /// Leaves of all levels.
+    pub leaves: usize,
+    /// Slots for data.
+    pub slots: usize,
+    /// Families and slots that tables have room for.
+    pub pool: Pool,
+    /// Slots that keep something for other levels.
+    pub interfaces: usize,
+    /// Blocks with links that are cut one by one.
+    pub cut: usize,
+}
+
+impl Blocks {
+    /// Blocks of one level.
+    pub fn uniform(dim: usize, roots: usize) -> Blocks {
+        let pool = Pool::with_slots(dim, roots, roots.saturating_add(1));
+        Blocks { roots, leaves: roots, slots: roots, pool, interfaces: 0, cut: 0 }
+    }
+}
+
+/// What a grid takes, in bytes; beyond what can be counted it is `usize::MAX`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory {
+    target: Target,
+    /// Two sets of populations.
+    pub populations: usize,
+    /// What is kept at refinement interfaces.
+    pub interfaces: usize,
+    /// Macroscopic fields, and those of an earlier step to compare with.
+    pub fields: usize,
+    /// Neighbours and all other tables of blocks.
+    pub tables: usize,
+    /// Links that solids and faces along which values vary cut, and their distances.
+    pub solids: usize,
+    /// Fields on the host, in double precision, from which files are written.
+    pub outputs: usize,
+}
+
+impl Memory {
+    /// Of a grid. `reference` is whether fields of an earlier step are kept.
+    pub fn new(manifest: &Manifest, blocks: Blocks, reference: bool) -> Memory {
+        let (dim, real) = (manifest.dim as usize, manifest.real.bytes());
+        let holds = mesh::holds(manifest);
+        let product = |factors: &[usize]| factors.iter().fold(1usize, |all, factor| all.saturating_mul(*factor));
+        let (populations, fields) = (Layout::populations(manifest).slot_len(), Layout::fields(manifest));
+        Memory {
+            target: manifest.target,
+            populations: product(&[2, blocks.slots, populations, real]),
+            interfaces: product(&[blocks.interfaces, populations, real]),
+            fields: product(&[1 + usize::from(reference), blocks.slots, fields.slot_len(), real]),
+            tables: blocks.pool.bytes(dim, blocks.roots, holds),
+            solids: product(&[blocks.cut, populations, size_of::<i32>() + real]),
+            outputs: product(&[blocks.leaves, fields.slot_len(), size_of::<f64>()]),
+        }
+    }
+
+    /// Each part by its name, none of nothing.
+    pub fn parts(&self) -> Vec<(&'static str, usize)> {
+        let parts = [
+            ("populations", self.populations),
+            ("at refinement interfaces", self.interfaces),
+            ("fields", self.fields),
+            ("tables of blocks", self.tables),
+            ("links cut by solids", self.solids),
+            ("fields for output", self.outputs),
+        ];
+        parts.into_iter().filter(|(_, bytes)| *bytes > 0).collect()
+    }
+
+    /// All that the device holds. On the host that is all.
+    pub fn on_device(&self) -> usize {
+        let parts = [self.populations, self.interfaces, self.fields, self.tables, self.solids];
+        let outputs = if self.target == Target::C { self.outputs } else { 0 };
+        parts.into_iter().fold(outputs, usize::saturating_add)
+    }
+
+    /// All together, on the device and on the host.
+    pub fn total(&self) -> usize {
+        match self.target {
+            Target::C => self.on_device(),
+            Target::Cuda => self.on_device().saturating_add(self.outputs),
+        }
+    }
+
+    /// What there is not enough of, if so: where, how much is needed there, and how much there is.
+    pub fn lack(&self, available: Available) -> Option<Lack> {
+        let lack = |device: bool, needed: usize, available: Option<usize>| {
+            let available = available.filter(|available| needed > *available)?;
+            Some(Lack { device, needed, available })
+        };
+        let on_host = if self.target == Target::Cuda { self.outputs } else { 0 };
+        lack(true, self.on_device(), available.device).or_else(|| lack(false, on_host, available.host))
+    }
+}
+
+/// Too little memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lack {
+    /// Whether on the device that runs the kernels, else on the host beside it.
+    pub device: bool,
+    /// Bytes needed there.
+    pub needed: usize,
+    /// Bytes available there.
+    pub available: usize,
+}
+
+impl fmt::Display for Lack {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = if self.device { "" } else { " of the host's memory, for output," };
+        write!(out, "{}{place} where {} are available", Bytes(self.needed), Bytes(self.available))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::Device;
+    use crate::fields::Fields;
+    use crate::fixture::manifest;
+    use crate::mesh::{Behind, Grid};
+
+    #[test]
+    fn an_amount_has_one_digit_and_the_unit_that_fits() {
+        let texts = [0, 1536, 1 << 20, (1 << 30) - 1, 5 << 39, usize::MAX].map(|bytes| Bytes(bytes).to_string());
+        assert_eq!(texts, ["0.0 KiB", "1.5 KiB", "1.0 MiB", "1.0 GiB", "2.5 TiB", "16.0 EiB"]);
+    }
+
+    #[test]
+    fn the_estimate_of_a_grid_is_what_its_arrays_have() {
+        let (device, manifest) = (Device::host(1).unwrap(), manifest());
+        let grid = Grid::new(&device, &manifest, [24, 16, 1], [Behind::Periodic; 6]).unwrap();
+        let fields = Fields::new(&device, &manifest, &grid).unwrap();
+        let memory = Memory::new(&manifest, Blocks::uniform(2, 6), true);
+        assert_eq!(memory.populations, fields.populations.iter().map(|set| set.bytes()).sum::<usize>());
+        assert_eq!(memory.fields, 2 * fields.macroscopic.bytes());
+        assert_eq!(memory.tables, grid.forest().bytes());
+    }
+
+    #[test]
+    fn what_cannot_be_counted_does_not_fit() {
+        let memory = Memory::new(&manifest(), Blocks::uniform(2, usize::MAX / 8), false);
+        assert_eq!(memory.total(), usize::MAX);
+        let available = Available { device: Some(1 << 40), host: None };
+        assert_eq!(memory.lack(available).map(|lack| lack.available), Some(1 << 40));
+        assert_eq!(memory.lack(Available::default()), None);
+    }
+}
