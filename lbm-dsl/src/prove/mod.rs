@@ -93,6 +93,9 @@ pub fn findings(model: &Model) -> Findings {
         }
     }));
     lines.extend(levels::lines(model));
+    if viscosity::rests_elsewhere(model) {
+        lines.push("rest is what `init` gives where scalar fields are 1 and nothing moves, not the weights".into());
+    }
     if !viscosity::is_isotropic(model) {
         lines
             .push("viscosity depends on the direction: stress relaxes at other rates along axes than diagonals".into());
@@ -161,6 +164,24 @@ mod tests {
             let found = findings(&model(name, shipped::spec(name).unwrap())).bulk.unwrap();
             assert_eq!(found.formula, formula, "{name}");
         }
+    }
+
+    /// Shallow water of the depth rho: its pressure is no constant times rho, so the weights are no state at rest. Zhou, Lattice
+    /// Boltzmann Methods for Shallow Water Flows, 2004, section 3.2.
+    #[test]
+    fn viscosity_is_that_about_the_rest_state_of_init() {
+        let text = shipped::spec("d2q9_bgk").unwrap();
+        let text =
+            text.replace("use equilibria::quadratic;", "").replace("quadratic[i](rho, u)", "shallow[i](rho, u, pull)");
+        let text = text.replace("param omega", "param pull in (0, 1);\nparam omega")
+            + "fn shallow[i](h, u[a], pull) = if w[i] == 4/9 then h - 5 * pull * h^2 / 6 - 2 * h * dot(u, u) / 3 else w[i] * h \
+               * (3 * pull * h / 2 + 3 * dot(c[i], u) + 9 * dot(c[i], u)^2 / 2 - 3 * dot(u, u) / 2);\n";
+        let found = findings(&model("shallow", &text));
+        assert_eq!(found.viscosity.formula, "1/3*(1/omega - 1/2)");
+        assert_eq!(found.viscosity.rate.as_deref(), Some("omega"));
+        assert!(found.bulk.is_none() && found.lines.iter().any(|line| line.contains("not the weights")));
+        let plain = findings(&model("plain", shipped::spec("d2q9_bgk").unwrap()));
+        assert!(!plain.lines.iter().any(|line| line.contains("not the weights")));
     }
 
     #[test]
