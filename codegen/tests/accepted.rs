@@ -152,9 +152,13 @@ fn expression_bombs_are_refused_with_their_size() {
         Ok(model) => pipeline::plan(&model, &mut |_| ()).err().map_or(String::new(), |error| error.to_string()),
     };
     assert_eq!(size(&doubling(40)), "E0411");
-    let wide = size(&doubling(13));
+    let choices = |count: usize| {
+        let lets = format!("let x = omega * sum(p in 0..{count}: if rho > p then p * rho else 0);");
+        size(&inside(&lets, "x"))
+    };
+    let wide = choices(4000);
     assert!(wide.contains("`collide` has") && wide.contains("operations, of which a kernel may have 10000"), "{wide}");
-    let long = size(&inside("let x = omega * sum(p in 1..=1100: 1 / (rho + p));", "x"));
+    let long = choices(1500);
     assert!(long.contains("operations one upon the other, of which a kernel may have 1000"), "{long}");
     // Nested indices: 50^4 terms.
     let nested = "let x = omega * sum(p in 0..50, q in 0..50, r in 0..50, s in 0..50: rho^p);";
