@@ -226,7 +226,7 @@ pub struct Run {
     #[arg(long, requires = "resume")]
     pub resume_anyway: bool,
     /// Print progress and the end as JSON objects, one a line (docs/cli.md describes them).
-    #[arg(long)]
+    #[arg(long, conflicts_with = "dry_run")]
     pub json: bool,
     /// Run nothing: print the cells of each level, what takes how much memory, rates, time steps and an estimate of the time.
     #[arg(long, conflicts_with = "json")]

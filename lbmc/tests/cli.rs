@@ -663,6 +663,7 @@ fn a_missing_compiler_and_a_place_that_cannot_be_written_say_what_to_do() {
         (&["run", "cavity2d", "--sett", "re=1"], "'--set'"),
         (&["run", "cavity2d", "re=100"], "--set re=100"),
         (&["run"], "<CASE>"),
+        (&["run", "cavity2d", "--json", "--dry-run"], "cannot be used with"),
         (&["gen", "d2q9_bgk", "--real", "f16"], "f32, f64"),
     ] {
         let output = lbmc(here.path(), arguments);
