@@ -1,7 +1,8 @@
 //! Every diagnostic of a case file has a case in `case_ui`, and every case there its text in `snapshots/case_ui`.
 //!
 //! A file `c0102_x.toml` must yield code C0102, a file `ok_x.toml` none. Comments at the top of a file: `# set: KEY=VALUE`
-//! is an override, `# method: NAME` takes another method than the plain one, `# available: BYTES` is the memory that there is.
+//! is an override, `# method: NAME` takes another method than the plain one, `# available: BYTES` is the memory that there is,
+//! `# growth: RATE` is what `lbmc run` finds of its collision.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -66,7 +67,9 @@ fn every_shipped_case_is_valid_without_warnings_but_those_it_speaks_of() {
 fn the_same_cavity_in_si_units_is_the_same_on_the_lattice() {
     let case = |name: &str| {
         let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../cases").join(name);
-        resolve(name, &fs::read_to_string(path).expect("readable"), &[], None, Available::default()).expect("valid").0
+        resolve(name, &fs::read_to_string(path).expect("readable"), &[], None, Available::default(), None)
+            .expect("valid")
+            .0
     };
     let (lattice, si) = (case("cavity2d.toml"), case("cavity2d_si.toml"));
     assert_eq!(lattice.size, si.size);
@@ -97,7 +100,8 @@ fn run(name: &str, text: &str) -> (String, Vec<Code>) {
     let overrides: Vec<_> = comments("set").into_iter().filter_map(split).collect();
     let available = comments("available").first().map(|bytes| bytes.parse().expect("a number of bytes"));
     let available = Available { device: available, host: None };
-    match resolve(name, text, &overrides, comments("method").first().map(String::as_str), available) {
+    let growth = comments("growth").first().map(|rate| rate.parse().expect("a number"));
+    match resolve(name, text, &overrides, comments("method").first().map(String::as_str), available, growth) {
         Ok((case, warnings)) if warnings.is_empty() => (format!("{case:#?}"), vec![]),
         Ok((_, warnings)) => (warnings.iter().map(|warning| render(warning)).collect(), codes(&warnings)),
         Err(error) => (render(&error), codes(error.diagnostics())),
@@ -110,6 +114,7 @@ fn resolve(
     overrides: &[(String, String)],
     method: Option<&str>,
     available: Available,
+    growth: Option<f64>,
 ) -> Result<(Case, Vec<Diagnostic>), CaseError> {
     let mut raw = RawCase::parse(name, text, overrides)?;
     raw.load(|file| {
@@ -120,7 +125,10 @@ fn resolve(
         let help = "did you mean `d2q9_bgk`?".to_string();
         return Err(raw.reject_spec("there is no spec `d2q9_bkg`", Some(help)));
     }
-    raw.resolve(&manifest(raw.spec(), method.unwrap_or("bgk"), raw.block()), &["free_slip".to_string()], available)
+    let manifest = manifest(raw.spec(), method.unwrap_or("bgk"), raw.block());
+    let (case, mut warnings) = raw.resolve(&manifest, &["free_slip".to_string()], available)?;
+    warnings.extend(growth.map(|growth| raw.unstable_levels(growth, case.scales.velocity)));
+    Ok((case, warnings))
 }
 
 /// The manifest of a shipped method with the boundary rules that a case names.

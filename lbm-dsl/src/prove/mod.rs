@@ -3,6 +3,7 @@
 //! In: a [`Model`]. After: findings, for people and for the manifest. Everything is exact and the same on every machine.
 
 pub mod channel;
+pub mod edge;
 pub mod faces;
 mod known;
 pub(crate) mod laws;

@@ -7,8 +7,10 @@ use std::sync::atomic::AtomicBool;
 use lbm_bundle::Layout;
 use lbm_codegen::options::Options;
 use lbm_codegen::pipeline::sides_on_levels;
+use lbm_dsl::model::{Model, Param};
+use lbm_dsl::prove::edge;
 use lbm_runtime::bandwidth::copy_bandwidth;
-use lbm_runtime::case::{RawCase, TargetChoice};
+use lbm_runtime::case::{Case, Diagnostic, RawCase, TargetChoice};
 use lbm_runtime::device::Device;
 use lbm_runtime::flow::{self, Control, Plan};
 use lbm_runtime::layout::{Filled, preferred_block};
@@ -111,7 +113,8 @@ fn perform(args: &Run) -> Result<ExitCode> {
             solids: raw.cuts_links(),
         },
     )?;
-    let (case, warnings) = raw.resolve(&bundle.manifest, &spec.prelude_rules()?, Available::on(&device))?;
+    let (case, mut warnings) = raw.resolve(&bundle.manifest, &spec.prelude_rules()?, Available::on(&device))?;
+    warnings.extend(unstable_levels(&model, &raw, &case));
     for warning in warnings {
         notes::warning(Report::new(warning));
     }
@@ -176,6 +179,18 @@ fn block(filled: &Filled) -> [u32; 3] {
         }
     }
     chosen.sides
+}
+
+/// A warning if the collision amplifies what the refinement interfaces of the case disturb. Nothing is known of a collision that
+/// has no derivative; of those that have one, the coarsest level is the least viscous.
+fn unstable_levels(model: &Model, raw: &RawCase, case: &Case) -> Option<Diagnostic> {
+    case.refinement.as_ref()?;
+    let value = |param: &Param| Some(case.params.iter().find(|(name, _)| *name == param.name)?.1.clone());
+    let params: Vec<Vec<f64>> = model.params().iter().map(value).collect::<Option<_>>()?;
+    let speed = case.scales.velocity;
+    let velocity: Vec<f64> = (0..case.dim).map(|axis| if axis == 0 { speed } else { 0.0 }).collect();
+    let growth = edge::growth(model, &params, &velocity).ok()?;
+    (growth > edge::GROWS).then(|| raw.unstable_levels(growth, speed))
 }
 
 fn setting(text: &str) -> Result<(String, String)> {

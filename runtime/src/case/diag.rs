@@ -73,6 +73,7 @@ codes! {
     NO_REFERENCE      "C0506" warning "no reference data for this case";
     NO_OUTLET         "C0507" warning "an inlet without an outlet";
     NODES_OF_LEVELS   "C0508" warning "a boundary rule of nodes on several levels";
+    UNSTABLE_LEVELS   "C0509" warning "a collision that is unstable at refinement interfaces";
 }
 
 /// Errors of a case that are listed at most: more than that have one cause.

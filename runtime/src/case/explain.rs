@@ -331,6 +331,17 @@ const LONG: &[Long] = &[
         "left = { rule = \"zou_he_velocity\", velocity = [0.05, 0] }\n[refinement]\nfinest = 1\nlevel = \"2 - y / 8\"",
         "left = { rule = \"moving_wall\", velocity = [0.05, 0] }\n[refinement]\nfinest = 1\nlevel = \"2 - y / 8\"",
     ),
+    long(
+        diag::UNSTABLE_LEVELS,
+        "Populations that cross a refinement interface do not come back as they would from cells of their own level. A collision \
+         whose rates are far apart may amplify what is lost there, in proportion to the velocity: on a uniform grid this cancels, \
+         at the interface it does not. The growth is that of the linearised collision at the reference velocity of the case, on \
+         level 0, in cells of which the ends are open. Bring the rates closer to each other (with the viscosity given, the smaller of \
+         them up), lower the velocity in cells per step, or take smaller cells: the viscosity in cells and steps grows with both. \
+         `docs/couplings.md` has the bound for two rates and a table of the shipped methods.",
+        "spec = \"d2q9_mrt\"\n[fluid]\nomega = 1.98\n[params]\nomega_flux = 0.02\n[refinement]\nfinest = 1",
+        "spec = \"d2q9_mrt\"\n[fluid]\nomega = 1.98\n[params]\nomega_flux = 1.2\n[refinement]\nfinest = 1",
+    ),
 ];
 
 #[cfg(test)]

@@ -377,6 +377,29 @@ impl RawCase {
         report.add::<()>(diag::NO_SPEC, &self.spec.span, message, "asked for here", help);
         report.finish::<()>(&self.name, None).expect_err("there is no value")
     }
+
+    /// The warning that disturbances at refinement interfaces grow by `exp(growth)` in a step of level 0, in a stream with that
+    /// many cells per step, pointing at `spec` in the file.
+    pub fn unstable_levels(&self, growth: f64, speed: f64) -> Diagnostic {
+        let percent = 100.0 * growth.exp_m1();
+        let message = format!(
+            "with these rates, disturbances at refinement interfaces grow by {percent:.1} % a step of level 0 in a stream of \
+             {speed:.3} cells per step"
+        );
+        let help = "bring the relaxation rates closer to each other, lower the velocity in cells per step, or take smaller cells; \
+                    docs/couplings.md says why"
+            .to_string();
+        let mut report = Report::default();
+        report.add::<()>(
+            diag::UNSTABLE_LEVELS,
+            &self.spec.span,
+            message,
+            "its linearised collision amplifies them",
+            help,
+        );
+        let ((), mut warnings) = report.finish(&self.name, Some(())).expect("a warning is no error");
+        warnings.remove(0)
+    }
 }
 
 /// Reads values of the tree, noting what is wrong.
