@@ -8,6 +8,7 @@ use lbm_bundle::{Bundle, Real, Target};
 use lbm_runtime::case::{Case, RawCase};
 use lbm_runtime::device::Device;
 use lbm_runtime::flow::{self, Control};
+use lbm_runtime::memory::Available;
 use lbm_runtime::restart::{Identity, NAME, Restart};
 use lbm_tests::compiled;
 use serde_json::{Value, json};
@@ -65,7 +66,7 @@ impl Flow {
         let model = compiled::model_with_all("d2q9_bgk", &["bounce_back", "moving_wall"], Some("volumetric_shifted"));
         let bundle = compiled::compile_solids(&model, Target::C, Real::F64, [4, 4, 1]);
         let raw = RawCase::parse("flow.toml", CASE, &[]).expect("a case");
-        let (case, _) = raw.resolve(&bundle.manifest, &[]).expect("valid");
+        let (case, _) = raw.resolve(&bundle.manifest, &[], Available::default()).expect("valid");
         let folder = tempfile::tempdir().expect("a folder");
         let toolchain = Device::host(1).and_then(|host| host.toolchain()).expect("a compiler");
         let identity = Identity::new(&case, &bundle, toolchain);
