@@ -1,6 +1,6 @@
 //! Text to tokens.
 //!
-//! In: any text. After: every token is one the grammar knows, brackets match, numbers are plain decimals, comments are gone,
+//! In: any text. After: it has no control characters but tabs and ends of lines, every token is one the grammar knows, brackets match, numbers are plain decimals, comments are gone,
 //! and each token's `Span::byte_range` is its place in the text.
 //!
 //! proc_macro2 makes the tokens. Its tokeniser stops at the first thing it dislikes without saying where, and takes
@@ -15,7 +15,7 @@ use proc_macro2::TokenStream;
 
 use crate::diag::{Code, Diagnostic, Report};
 use crate::expr::Rational;
-use crate::source::{Source, Span};
+use crate::source::{Source, Span, is_plain, unseen};
 
 /// Deepest nesting of brackets.
 const MAX_DEPTH: usize = 64;
@@ -25,6 +25,7 @@ const MAX_EXPONENT: i32 = 300;
 /// The tokens of `source`.
 pub fn lex(source: &Source) -> Result<TokenStream, Report> {
     let mut scan = Scan { source, report: Report::new(), brackets: Vec::new(), clean: String::new(), too_deep: false };
+    scan.characters();
     scan.run();
     scan.report.propagate()?;
     TokenStream::from_str(&scan.clean).map_err(|error| {
@@ -121,6 +122,18 @@ struct Scan<'a> {
 }
 
 impl Scan<'_> {
+    /// Reports what is no plain character, in comments too: readers of a text, and what is made of it, must see the same lines.
+    fn characters(&mut self) {
+        let source = self.source.clone();
+        for (at, c) in unseen(source.text()) {
+            let label = match c {
+                '\r' => "a carriage return without a line feed behind it".into(),
+                _ => format!("character U+{:04X}", c as u32),
+            };
+            self.fault(Code::ControlCharacter, Span::new(at, at + c.len_utf8()), label, "");
+        }
+    }
+
     fn run(&mut self) {
         let source = self.source.clone();
         let text = source.text();
@@ -184,13 +197,10 @@ impl Scan<'_> {
                 self.fault(Code::Quote, span, format!("`{c}` has no meaning"), "");
                 Taken::Blank(c.len_utf8())
             }
+            _ if !is_plain(c) => Taken::Blank(c.len_utf8()),
             _ if starts_name(c) => Taken::Kept(rest.find(|c| !continues_name(c)).unwrap_or(rest.len())),
             _ => {
-                let shown = if c.is_control() || c.is_whitespace() {
-                    format!("character U+{:04X}", c as u32)
-                } else {
-                    format!("`{c}`")
-                };
+                let shown = if c.is_whitespace() { format!("character U+{:04X}", c as u32) } else { format!("`{c}`") };
                 self.fault(
                     Code::IllegalCharacter,
                     span,
@@ -311,6 +321,18 @@ mod tests {
             codes("\u{feff}// é ' \"\nx in -1..=1 /* ² /* nested */ */ 0..3 ρ 0 0.5 1e-3 1.5E+2 /// doc"),
             [""; 0]
         );
+    }
+
+    #[test]
+    fn control_characters_are_refused_in_comments_too() {
+        for c in
+            ['\r', '\u{b}', '\u{c}', '\u{1b}', '\0', '\u{7f}', '\u{85}', '\u{2028}', '\u{2029}', '\u{202e}', '\u{2066}']
+        {
+            for text in [format!("// a{c}b\nx"), format!("/* a{c}b */ x"), format!("x{c}y")] {
+                assert_eq!(codes(&text), ["E0010"], "{text:?}");
+            }
+        }
+        assert_eq!(codes("x\r\n\t// a\tb\r\n/* \r\n */"), [""; 0]);
     }
 
     #[test]

@@ -41,20 +41,58 @@ pub struct Position {
     pub column: usize,
 }
 
+/// Whether a character is seen as what it is, on the line where it stands: no control character, no end of a line and none that
+/// changes the direction of the text around it.
+pub fn is_plain(c: char) -> bool {
+    let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    !(c.is_control() || turns || matches!(c, '\u{2028}' | '\u{2029}'))
+}
+
+/// Characters of a text that are neither plain nor a tab nor an end of a line, LF or CRLF, and where they are.
+pub fn unseen(text: &str) -> impl Iterator<Item = (usize, char)> {
+    let fine = |at: usize, c: char| match c {
+        '\n' | '\t' => true,
+        '\r' => text[at + 1..].starts_with('\n'),
+        _ => is_plain(c),
+    };
+    text.char_indices().filter(move |(at, c)| !fine(*at, *c))
+}
+
+/// The text as a terminal may show it: of the same length, with signs in the place of what is unseen.
+pub fn shown(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for (at, c) in unseen(text) {
+        shown += &text[shown.len()..at];
+        shown.push(SIGNS[c.len_utf8() - 1]);
+    }
+    let rest = shown.len();
+    shown + &text[rest..]
+}
+
+/// The same for what stands in a line, such as the name of a file.
+pub fn shown_line(text: &str) -> String {
+    text.chars().map(|c| if is_plain(c) { c } else { SIGNS[c.len_utf8() - 1] }).collect()
+}
+
 /// A named text. Clones share it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     name: Arc<str>,
     text: Arc<str>,
+    /// The text as diagnostics show it: of the same length, but with signs in the place of what is unseen, so that no text moves a
+    /// terminal's cursor.
+    shown: Arc<str>,
 }
 
 impl Source {
     /// The text `text` of the file `name`, which may have folders in front.
     pub fn new(name: &str, text: &str) -> Self {
-        Self { name: name.into(), text: text.into() }
+        let text: Arc<str> = text.into();
+        let shown = if unseen(&text).next().is_none() { text.clone() } else { shown(&text).into() };
+        Self { name: shown_line(name).into(), text, shown }
     }
 
-    /// Name as given.
+    /// Name as given, with a sign in the place of each character that is not plain.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -87,6 +125,9 @@ impl Source {
     }
 }
 
+/// Signs for characters that are not shown, of one, two and three bytes.
+const SIGNS: [char; 3] = ['?', '¿', '\u{fffd}'];
+
 /// Longest line that is shown whole, in bytes. Nobody reads longer ones, and miette cannot show the longest.
 const LONG_LINE: usize = 1000;
 /// Bytes shown of a longer line, before and behind a place.
@@ -96,7 +137,7 @@ impl Source {
     /// What is shown around a byte of a long line: a piece of that line.
     fn around(&self, offset: usize) -> Box<dyn SpanContents<'_> + '_> {
         let Position { line, column } = self.position(offset);
-        let text = &self.text;
+        let text = &self.shown;
         let boundary = |at: usize| (at..).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
         let start = boundary(offset.saturating_sub(AROUND)).max(text[..offset].rfind('\n').map_or(0, |at| at + 1));
         let end = boundary((offset + AROUND).min(text.len()));
@@ -114,7 +155,7 @@ impl SourceCode for Source {
         before: usize,
         after: usize,
     ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
-        let inner = self.text.read_span(span, before, after)?;
+        let inner = self.shown.read_span(span, before, after)?;
         if inner.data().split(|byte| *byte == b'\n').any(|line| line.len() > LONG_LINE) {
             return Ok(self.around(span.offset()));
         }
@@ -139,6 +180,14 @@ mod tests {
         let at = source.text().rfind('ρ').unwrap();
         assert_eq!(source.position(at), Position { line: 2, column: 9 });
         assert_eq!(source.position(0), Position { line: 1, column: 1 });
+    }
+
+    #[test]
+    fn what_is_unseen_is_shown_as_a_sign() {
+        let source = Source::new("a\u{1b}[2J.lbm", "x\u{1b}[31m\u{9b}\u{202e}\ry\r\n");
+        assert_eq!(source.name(), "a?[2J.lbm");
+        assert_eq!(&*source.shown, "x?[31m¿\u{fffd}?y\r\n");
+        assert_eq!(source.shown.len(), source.text().len());
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use lbm_bundle::input::{self, Limit, ReadError};
+use lbm_dsl::source::shown_line;
 use lbm_runtime::file;
 use miette::{Report, Result, miette};
 
@@ -14,7 +15,7 @@ pub fn read(path: &Path, limit: Limit) -> Result<String> {
 
 /// Why a file is not read, and what to do.
 pub fn unreadable(error: &ReadError) -> Report {
-    miette!(code = "lbmc::file", help = error.help(), "{error}")
+    miette!(code = "lbmc::file", help = error.help(), "{}", shown_line(&error.to_string()))
 }
 
 /// The bytes of a surface, or why there are none.
@@ -42,7 +43,7 @@ fn explain(what: &str, path: &Path, error: &std::io::Error) -> Report {
         }
         _ => "choose another place, or look at the file system",
     };
-    miette!(code = "lbmc::file", help = help, "can't {what} `{}`: {error}", path.display())
+    miette!(code = "lbmc::file", help = help, "can't {what} `{}`: {error}", shown_line(&path.display().to_string()))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use lbm_codegen::pipeline;
 use lbm_dsl::model::Model;
 use lbm_dsl::model::levels::Coupling;
 use lbm_dsl::shipped::{self, Beside, Library, Prelude};
-use lbm_dsl::source::Source;
+use lbm_dsl::source::{Source, shown_line};
 use lbm_runtime::case::{InputFile, Parameter, nearest};
 use miette::{Report, Result, miette};
 
@@ -129,7 +129,12 @@ fn no_spec(name: &str) -> Report {
         (false, Some(near)) => format!("did you mean the shipped spec `{near}`?"),
         (false, None) => format!("shipped specs: {}", shipped.join(", ")),
     };
-    miette!(code = "lbmc::no_spec", help = help, "there is no file `{name}`, and no spec of that name is shipped")
+    miette!(
+        code = "lbmc::no_spec",
+        help = help,
+        "there is no file `{}`, and no spec of that name is shipped",
+        shown_line(name)
+    )
 }
 
 /// Which of some names was probably meant, or all of them.

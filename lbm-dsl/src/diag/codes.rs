@@ -52,6 +52,7 @@ codes! {
     Quote            "E0007" "quotation mark" "the language has no strings, and names have no primes: write `f_post` for f'";
     OpenComment      "E0008" "comment without an end" "close it with `*/`";
     Nesting          "E0009" "nested too deeply" "give names to parts of it with `let`";
+    ControlCharacter "E0010" "control character" "a text has no control characters but tabs and ends of lines (LF, or CRLF)";
 
     Syntax           "E0101" "unexpected text" "";
     Semicolon        "E0102" "missing semicolon" "end the statement with `;`";

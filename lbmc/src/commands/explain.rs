@@ -1,6 +1,7 @@
 //! `lbmc explain`: the long form of a code, or the list of codes.
 
 use lbm_dsl::diag;
+use lbm_dsl::source::shown;
 use lbm_runtime::case;
 use miette::{Result, miette};
 
@@ -59,7 +60,7 @@ fn page(code: &str, title: &str, text: &str, place: &str, wrong: &str, right: &s
 }
 
 fn example(text: &str) -> String {
-    text.lines().map(|line| format!("    {line}\n")).collect()
+    shown(text).lines().map(|line| format!("    {line}\n")).collect()
 }
 
 /// Words in lines of at most 80 columns.

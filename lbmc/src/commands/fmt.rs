@@ -4,7 +4,7 @@ use std::path::Path;
 
 use lbm_bundle::input::{self, Limit};
 use lbm_dsl::format::format;
-use lbm_dsl::source::Source;
+use lbm_dsl::source::{Source, shown_line};
 use miette::{Result, miette};
 
 use crate::cli::Fmt;
@@ -40,7 +40,7 @@ pub fn fmt(args: &Fmt) -> Result<()> {
 }
 
 fn read(file: &Path) -> Result<(String, String)> {
-    Ok((file.display().to_string(), files::read(file, Limit::SPEC)?))
+    Ok((shown_line(&file.display().to_string()), files::read(file, Limit::SPEC)?))
 }
 
 fn input() -> Result<String> {

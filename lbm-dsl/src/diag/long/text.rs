@@ -81,6 +81,15 @@ pub const TABLE: &[Long] = &[
         right: "let change[i] = omega * (feq[i] - f[i]);\n    f[i] <- f[i] + change[i];",
     },
     Long {
+        code: Code::ControlCharacter,
+        instead: RHO,
+        text: "A character that is not seen: a carriage return without a line feed, a form feed, an escape, a mark that turns \
+               the direction of the text. Programs disagree on which of them end a line, so that what a reader takes for a \
+               comment may be something else to a compiler. They are refused everywhere, in comments too.",
+        wrong: "let rho  = sum(i: f[i]);   // density\rof the fluid",
+        right: "let rho  = sum(i: f[i]);   // density of the fluid",
+    },
+    Long {
         code: Code::Syntax,
         instead: COLLIDE,
         text: "Something else must stand at this place. Frequent slips: `=` where a population is defined (that is `<-`), \
