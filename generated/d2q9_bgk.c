@@ -41,7 +41,7 @@ enum {
 // Collides cells 0 to n: direction i of a cell is before[i * stride_before + cell], then after[i * stride_after + cell].
 static inline __attribute__((always_inline)) void collide_cells(
     const size_t n, const size_t stride_before, const float *restrict before,
-    const size_t stride_after, float *restrict after, const float omega)
+    const size_t stride_after, float *restrict after, const float omega_)
 {
     for (size_t cell = 0; cell < n; ++cell) {
         const float f_0 = before[0 * stride_before + cell];
@@ -59,23 +59,23 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float t1 = f_6 + f_8 + f_2;
 
         // ---- j   (d2q9_bgk.lbm:13)
-        const float jx = t0 - t1;
+        const float jx_ = t0 - t1;
 
         // ---- rho   (d2q9_bgk.lbm:12)
-        const float rho = f_0 + f_3 + f_4 + t1 + t0;
-        const float t2 = 0.33333334f * omega;
-        const float t3 = t2 / rho;
-        const float t4 = 0.11111111f * omega * rho;
-        const float t5 = 1.0f - omega;
-        const float t6 = jx * t3;
-        const float t7 = jx * t6;
-        const float t8 = jx * t2;
+        const float rho_ = f_0 + f_3 + f_4 + t1 + t0;
+        const float t2 = 0.33333334f * omega_;
+        const float t3 = t2 / rho_;
+        const float t4 = 0.11111111f * omega_ * rho_;
+        const float t5 = 1.0f - omega_;
+        const float t6 = jx_ * t3;
+        const float t7 = jx_ * t6;
+        const float t8 = jx_ * t2;
 
         // ---- j   (d2q9_bgk.lbm:13)
-        const float jy = f_3 + f_5 + f_8 - f_4 - f_6 - f_7;
-        const float t9 = jy * jy * t3;
-        const float t10 = jy * t2;
-        const float t11 = 0.75f * (jy * t6);
+        const float jy_ = f_3 + f_5 + f_8 - f_4 - f_6 - f_7;
+        const float t9 = jy_ * jy_ * t3;
+        const float t10 = jy_ * t2;
+        const float t11 = 0.75f * (jy_ * t6);
         const float t12 = t4 - t9 * 0.5f;
 
         // ---- post
@@ -114,9 +114,9 @@ void d2q9_bgk_collide(
     const int32_t count,        // how many states there are
     const float *restrict src,  // populations before the collision [9][count], lattice units
     float *restrict dst,        // populations after the collision [9][count], lattice units
-    const float omega)          // relaxation rate of every moment in (0, 2), lattice units
+    const float omega_)         // relaxation rate of every moment in (0, 2), lattice units
 {
-    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega);
+    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega_);
 }
 
 // ==== storing =======================================================================================================
@@ -158,15 +158,15 @@ static inline void settle(void)
 
 // Collides a gathered slab and stores it at to[i * CELLS + cell], a cache line of each direction at a time.
 static inline __attribute__((always_inline)) void collide_slab(
-    const float *restrict before, float *restrict to, const int past, const float omega)
+    const float *restrict before, float *restrict to, const int past, const float omega_)
 {
     if (SLAB % LINE != 0) {
-        collide_cells(SLAB, SLAB, before, CELLS, to, omega);
+        collide_cells(SLAB, SLAB, before, CELLS, to, omega_);
         return;
     }
     for (size_t cell = 0; cell < SLAB; cell += LINE) {
         _Alignas(64) float after[Q * LINE];
-        collide_cells(LINE, SLAB, before + cell, LINE, after, omega);
+        collide_cells(LINE, SLAB, before + cell, LINE, after, omega_);
         store_line(to + 0 * CELLS + cell, after + 0 * LINE, past);
         store_line(to + 1 * CELLS + cell, after + 1 * LINE, past);
         store_line(to + 2 * CELLS + cell, after + 2 * LINE, past);
@@ -226,7 +226,7 @@ void d2q9_bgk_stream_collide(
                                          //   wall w
     const float *restrict src,           // post-collision populations [slot][9][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][9][64], lattice units
-    const float omega)                   // relaxation rate of every moment in (0, 2), lattice units
+    const float omega_)                  // relaxation rate of every moment in (0, 2), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
@@ -243,7 +243,7 @@ void d2q9_bgk_stream_collide(
             gather(before + 6 * SLAB, src, near, row, 6, -1, -1, 0);
             gather(before + 7 * SLAB, src, near, row, 7, 1, -1, 0);
             gather(before + 8 * SLAB, src, near, row, 8, -1, 1, 0);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_);
         }
     }  // blocks
     settle();
@@ -261,7 +261,7 @@ static const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
-static float wall_bounce_back(const int direction, const float *own)
+static float bounce_back_link_0(const int direction, const float *own)
 {
     switch (direction) {
     case 1:
@@ -287,27 +287,27 @@ static float wall_bounce_back(const int direction, const float *own)
 
 // Rule 1, moving_wall: Wall that moves with the velocity `velocity`, for a fluid of mean density 1. Ladd (1994).
 //   velocityx, velocityy: of the wall, in cells per time step
-static float wall_moving_wall(const int direction, const float *own, const float *value)
+static float moving_wall_link_1(const int direction, const float *own, const float *value)
 {
-    const float velocityx = value[0];
-    const float velocityy = value[1];
+    const float velocityx_ = value[0];
+    const float velocityy_ = value[1];
     switch (direction) {
     case 1:
-        return own[2 * CELLS] + 0.6666667f * velocityx;
+        return own[2 * CELLS] + 0.6666667f * velocityx_;
     case 2:
-        return own[1 * CELLS] - 0.6666667f * velocityx;
+        return own[1 * CELLS] - 0.6666667f * velocityx_;
     case 3:
-        return own[4 * CELLS] + 0.6666667f * velocityy;
+        return own[4 * CELLS] + 0.6666667f * velocityy_;
     case 4:
-        return own[3 * CELLS] - 0.6666667f * velocityy;
+        return own[3 * CELLS] - 0.6666667f * velocityy_;
     case 5:
-        return own[6 * CELLS] + 0.16666667f * (velocityx + velocityy);
+        return own[6 * CELLS] + 0.16666667f * (velocityx_ + velocityy_);
     case 6:
-        return own[5 * CELLS] - 0.16666667f * (velocityx + velocityy);
+        return own[5 * CELLS] - 0.16666667f * (velocityx_ + velocityy_);
     case 7:
-        return own[8 * CELLS] + 0.16666667f * (velocityx - velocityy);
+        return own[8 * CELLS] + 0.16666667f * (velocityx_ - velocityy_);
     case 8:
-        return own[7 * CELLS] - 0.16666667f * (velocityx - velocityy);
+        return own[7 * CELLS] - 0.16666667f * (velocityx_ - velocityy_);
     default:
         return own[direction * CELLS];
     }
@@ -320,9 +320,9 @@ static float from_wall(
     const float *value = wall_values + (size_t)w * 2;
     switch (wall_rules[w]) {
     case 0:
-        return wall_bounce_back(direction, own);
+        return bounce_back_link_0(direction, own);
     case 1:
-        return wall_moving_wall(direction, own, value);
+        return moving_wall_link_1(direction, own, value);
     default:
         return NAN;  // no such rule: NaN stops the run
     }
@@ -367,7 +367,7 @@ void d2q9_bgk_stream_collide_walls(
     const float *restrict wall_values,   // parameters of each wall [wall][2], lattice units
     const float *restrict src,           // post-collision populations [slot][9][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][9][64], lattice units
-    const float omega)                   // relaxation rate of every moment in (0, 2), lattice units
+    const float omega_)                  // relaxation rate of every moment in (0, 2), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
@@ -384,7 +384,7 @@ void d2q9_bgk_stream_collide_walls(
             gather_walls(before + 6 * SLAB, src, near, wall_rules, wall_values, row, 6, -1, -1, 0);
             gather_walls(before + 7 * SLAB, src, near, wall_rules, wall_values, row, 7, 1, -1, 0);
             gather_walls(before + 8 * SLAB, src, near, wall_rules, wall_values, row, 8, -1, 1, 0);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_);
         }
     }  // blocks
     settle();
@@ -398,32 +398,32 @@ void d2q9_bgk_init(
     const int32_t count,           // how many slots `ids` lists
     const float *restrict fields,  // rho, ux, uy [slot][3][64], lattice units
     float *restrict dst,           // initial populations [slot][9][64], lattice units
-    const float omega)             // relaxation rate of every moment in (0, 2), lattice units
+    const float omega_)            // relaxation rate of every moment in (0, 2), lattice units
 {
-    (void)omega;
+    (void)omega_;
     for (int32_t item = 0; item < count; ++item) {
         const float *restrict before = fields + (size_t)ids[item] * (FIELDS * CELLS);
         float *restrict after = dst + (size_t)ids[item] * (Q * CELLS);
         for (int cell = 0; cell < CELLS; ++cell) {
-            const float rho = before[0 * CELLS + cell];
-            const float ux = before[1 * CELLS + cell];
-            const float uy = before[2 * CELLS + cell];
+            const float rho_ = before[0 * CELLS + cell];
+            const float ux_ = before[1 * CELLS + cell];
+            const float uy_ = before[2 * CELLS + cell];
 
             // ---- shared
-            const float t0 = 0.33333334f * rho;
-            const float t1 = t0 * ux;
-            const float t2 = t1 * ux;
-            const float t3 = t0 * uy;
-            const float t4 = 0.22222222f * rho - t2;
-            const float t5 = 0.11111111f * rho + t2;
-            const float t6 = t3 * uy;
+            const float t0 = 0.33333334f * rho_;
+            const float t1 = t0 * ux_;
+            const float t2 = t1 * ux_;
+            const float t3 = t0 * uy_;
+            const float t4 = 0.22222222f * rho_ - t2;
+            const float t5 = 0.11111111f * rho_ + t2;
+            const float t6 = t3 * uy_;
 
             // ---- f
             const float f_0 = 2.0f * (t4 - t6);
             const float t7 = 0.5f * t4 + t6;
             const float f_3 = t3 + t7;
             const float f_4 = t7 - t3;
-            const float t8 = 0.75f * (t1 * uy);
+            const float t8 = 0.75f * (t1 * uy_);
             const float t9 = 0.5f * t6 - t5;
             const float t10 = 0.25f * (t5 + t6);
             const float f_1 = t1 - t9;
@@ -478,22 +478,22 @@ void d2q9_bgk_macroscopic(
             const float t3 = f_4 + f_7;
 
             // ---- j   (d2q9_bgk.lbm:13)
-            const float jx = f_7 + t0 - f_8 - t1;
+            const float jx_ = f_7 + t0 - f_8 - t1;
 
             // ---- rho   (d2q9_bgk.lbm:12)
-            const float rho = f_0 + t0 + t1 + t2 + t3;
+            const float rho_ = f_0 + t0 + t1 + t2 + t3;
 
             // ---- j   (d2q9_bgk.lbm:13)
-            const float jy = f_5 + t2 - f_6 - t3;
-            const float t4 = 1.0f / rho;
+            const float jy_ = f_5 + t2 - f_6 - t3;
+            const float t4 = 1.0f / rho_;
 
             // ---- u   (d2q9_bgk.lbm:14)
-            const float ux = t4 * jx;
-            const float uy = t4 * jy;
+            const float ux_ = t4 * jx_;
+            const float uy_ = t4 * jy_;
 
-            after[0 * CELLS + cell] = rho;
-            after[1 * CELLS + cell] = ux;
-            after[2 * CELLS + cell] = uy;
+            after[0 * CELLS + cell] = rho_;
+            after[1 * CELLS + cell] = ux_;
+            after[2 * CELLS + cell] = uy_;
         }  // cells
     }  // blocks
 }

@@ -31,7 +31,7 @@ static __device__ __forceinline__ size_t at(const int slot, const int direction,
 // ==== collision =====================================================================================================
 
 // Collides one cell: f holds its populations before and after.
-static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
+static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_)
 {
     const float f_0 = f[0];
     const float f_1 = f[1];
@@ -48,23 +48,23 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     const float t1 = f_6 + f_8 + f_2;
 
     // ---- j   (d2q9_bgk.lbm:13)
-    const float jx = t0 - t1;
+    const float jx_ = t0 - t1;
 
     // ---- rho   (d2q9_bgk.lbm:12)
-    const float rho = f_0 + f_3 + f_4 + t1 + t0;
-    const float t2 = 0.33333334f * omega;
-    const float t3 = t2 / rho;
-    const float t4 = 0.11111111f * omega * rho;
-    const float t5 = 1.0f - omega;
-    const float t6 = jx * t3;
-    const float t7 = jx * t6;
-    const float t8 = jx * t2;
+    const float rho_ = f_0 + f_3 + f_4 + t1 + t0;
+    const float t2 = 0.33333334f * omega_;
+    const float t3 = t2 / rho_;
+    const float t4 = 0.11111111f * omega_ * rho_;
+    const float t5 = 1.0f - omega_;
+    const float t6 = jx_ * t3;
+    const float t7 = jx_ * t6;
+    const float t8 = jx_ * t2;
 
     // ---- j   (d2q9_bgk.lbm:13)
-    const float jy = f_3 + f_5 + f_8 - f_4 - f_6 - f_7;
-    const float t9 = jy * jy * t3;
-    const float t10 = jy * t2;
-    const float t11 = 0.75f * (jy * t6);
+    const float jy_ = f_3 + f_5 + f_8 - f_4 - f_6 - f_7;
+    const float t9 = jy_ * jy_ * t3;
+    const float t10 = jy_ * t2;
+    const float t11 = 0.75f * (jy_ * t6);
     const float t12 = t4 - t9 * 0.5f;
 
     // ---- post
@@ -103,14 +103,14 @@ d2q9_bgk_collide(
     const int count,                // how many states there are
     const float *__restrict__ src,  // populations before the collision [9][count], lattice units
     float *__restrict__ dst,        // populations after the collision [9][count], lattice units
-    const float omega)              // relaxation rate of every moment in (0, 2), lattice units
+    const float omega_)             // relaxation rate of every moment in (0, 2), lattice units
 {
     const int state = blockIdx.x * 256 + threadIdx.x;
     if (state >= count) return;
     float f[Q];
 #pragma unroll
     for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state];
-    collide(f, omega);
+    collide(f, omega_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i];
 }
@@ -126,7 +126,7 @@ d2q9_bgk_stream_collide(
                                          //   wall w
     const float *__restrict__ src,       // post-collision populations [slot][9][64], lattice units
     float *__restrict__ dst,             // new post-collision populations [slot][9][64], lattice units
-    const float omega)                   // relaxation rate of every moment in (0, 2), lattice units
+    const float omega_)                  // relaxation rate of every moment in (0, 2), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -154,7 +154,7 @@ d2q9_bgk_stream_collide(
     f[7] = src[at(near[4 + bxm + 3 * byp], 7, xm + 8 * yp)];
     f[8] = src[at(near[4 + bxp + 3 * bym], 8, xp + 8 * ym)];
 
-    collide(f, omega);
+    collide(f, omega_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
 }
@@ -171,7 +171,7 @@ static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
-static __device__ __forceinline__ float wall_bounce_back(const int direction, const float *own)
+static __device__ __forceinline__ float bounce_back_link_0(const int direction, const float *own)
 {
     switch (direction) {
     case 1:
@@ -197,27 +197,27 @@ static __device__ __forceinline__ float wall_bounce_back(const int direction, co
 
 // Rule 1, moving_wall: Wall that moves with the velocity `velocity`, for a fluid of mean density 1. Ladd (1994).
 //   velocityx, velocityy: of the wall, in cells per time step
-static __device__ __forceinline__ float wall_moving_wall(const int direction, const float *own, const float *value)
+static __device__ __forceinline__ float moving_wall_link_1(const int direction, const float *own, const float *value)
 {
-    const float velocityx = value[0];
-    const float velocityy = value[1];
+    const float velocityx_ = value[0];
+    const float velocityy_ = value[1];
     switch (direction) {
     case 1:
-        return own[2 * CELLS] + 0.6666667f * velocityx;
+        return own[2 * CELLS] + 0.6666667f * velocityx_;
     case 2:
-        return own[1 * CELLS] - 0.6666667f * velocityx;
+        return own[1 * CELLS] - 0.6666667f * velocityx_;
     case 3:
-        return own[4 * CELLS] + 0.6666667f * velocityy;
+        return own[4 * CELLS] + 0.6666667f * velocityy_;
     case 4:
-        return own[3 * CELLS] - 0.6666667f * velocityy;
+        return own[3 * CELLS] - 0.6666667f * velocityy_;
     case 5:
-        return own[6 * CELLS] + 0.16666667f * (velocityx + velocityy);
+        return own[6 * CELLS] + 0.16666667f * (velocityx_ + velocityy_);
     case 6:
-        return own[5 * CELLS] - 0.16666667f * (velocityx + velocityy);
+        return own[5 * CELLS] - 0.16666667f * (velocityx_ + velocityy_);
     case 7:
-        return own[8 * CELLS] + 0.16666667f * (velocityx - velocityy);
+        return own[8 * CELLS] + 0.16666667f * (velocityx_ - velocityy_);
     case 8:
-        return own[7 * CELLS] - 0.16666667f * (velocityx - velocityy);
+        return own[7 * CELLS] - 0.16666667f * (velocityx_ - velocityy_);
     default:
         return own[direction * CELLS];
     }
@@ -233,9 +233,9 @@ static __device__ __forceinline__ float pull(
     const float *value = wall_values + (size_t)w * 2;
     switch (wall_rules[w]) {
     case 0:
-        return wall_bounce_back(direction, own);
+        return bounce_back_link_0(direction, own);
     case 1:
-        return wall_moving_wall(direction, own, value);
+        return moving_wall_link_1(direction, own, value);
     default:
         return __int_as_float(0x7fffffff);  // no such rule: NaN stops the run
     }
@@ -252,7 +252,7 @@ d2q9_bgk_stream_collide_walls(
     const float *__restrict__ wall_values,  // parameters of each wall [wall][2], lattice units
     const float *__restrict__ src,          // post-collision populations [slot][9][64], lattice units
     float *__restrict__ dst,                // new post-collision populations [slot][9][64], lattice units
-    const float omega)                      // relaxation rate of every moment in (0, 2), lattice units
+    const float omega_)                     // relaxation rate of every moment in (0, 2), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -281,7 +281,7 @@ d2q9_bgk_stream_collide_walls(
     f[7] = pull(near[4 + bxm + 3 * byp], 7, xm + 8 * yp, src, own, wall_rules, wall_values);
     f[8] = pull(near[4 + bxp + 3 * bym], 8, xp + 8 * ym, src, own, wall_rules, wall_values);
 
-    collide(f, omega);
+    collide(f, omega_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
 }
@@ -295,33 +295,33 @@ d2q9_bgk_init(
     const int count,                   // how many slots `ids` lists
     const float *__restrict__ fields,  // rho, ux, uy [slot][3][64], lattice units
     float *__restrict__ dst,           // initial populations [slot][9][64], lattice units
-    const float omega)                 // relaxation rate of every moment in (0, 2), lattice units
+    const float omega_)                // relaxation rate of every moment in (0, 2), lattice units
 {
-    (void)omega;
+    (void)omega_;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
     const float *before = fields + (size_t)slot * (FIELDS * CELLS) + cell;
-    const float rho = before[0 * CELLS];
-    const float ux = before[1 * CELLS];
-    const float uy = before[2 * CELLS];
+    const float rho_ = before[0 * CELLS];
+    const float ux_ = before[1 * CELLS];
+    const float uy_ = before[2 * CELLS];
 
     // ---- shared
-    const float t0 = 0.33333334f * rho;
-    const float t1 = t0 * ux;
-    const float t2 = t1 * ux;
-    const float t3 = t0 * uy;
-    const float t4 = 0.22222222f * rho - t2;
-    const float t5 = 0.11111111f * rho + t2;
-    const float t6 = t3 * uy;
+    const float t0 = 0.33333334f * rho_;
+    const float t1 = t0 * ux_;
+    const float t2 = t1 * ux_;
+    const float t3 = t0 * uy_;
+    const float t4 = 0.22222222f * rho_ - t2;
+    const float t5 = 0.11111111f * rho_ + t2;
+    const float t6 = t3 * uy_;
 
     // ---- f
     const float f_0 = 2.0f * (t4 - t6);
     const float t7 = 0.5f * t4 + t6;
     const float f_3 = t3 + t7;
     const float f_4 = t7 - t3;
-    const float t8 = 0.75f * (t1 * uy);
+    const float t8 = 0.75f * (t1 * uy_);
     const float t9 = 0.5f * t6 - t5;
     const float t10 = 0.25f * (t5 + t6);
     const float f_1 = t1 - t9;
@@ -375,24 +375,24 @@ d2q9_bgk_macroscopic(
     const float t3 = f_4 + f_7;
 
     // ---- j   (d2q9_bgk.lbm:13)
-    const float jx = f_7 + t0 - f_8 - t1;
+    const float jx_ = f_7 + t0 - f_8 - t1;
 
     // ---- rho   (d2q9_bgk.lbm:12)
-    const float rho = f_0 + t0 + t1 + t2 + t3;
+    const float rho_ = f_0 + t0 + t1 + t2 + t3;
 
     // ---- j   (d2q9_bgk.lbm:13)
-    const float jy = f_5 + t2 - f_6 - t3;
-    const float t4 = 1.0f / rho;
+    const float jy_ = f_5 + t2 - f_6 - t3;
+    const float t4 = 1.0f / rho_;
 
     // ---- u   (d2q9_bgk.lbm:14)
-    const float ux = t4 * jx;
-    const float uy = t4 * jy;
+    const float ux_ = t4 * jx_;
+    const float uy_ = t4 * jy_;
 
 
     float *after = fields + (size_t)slot * (FIELDS * CELLS) + cell;
-    after[0 * CELLS] = rho;
-    after[1 * CELLS] = ux;
-    after[2 * CELLS] = uy;
+    after[0 * CELLS] = rho_;
+    after[1 * CELLS] = ux_;
+    after[2 * CELLS] = uy_;
 }
 
 // ==== what a flow is judged by ======================================================================================

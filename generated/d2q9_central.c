@@ -41,7 +41,7 @@ enum {
 // Collides cells 0 to n: direction i of a cell is before[i * stride_before + cell], then after[i * stride_after + cell].
 static inline __attribute__((always_inline)) void collide_cells(
     const size_t n, const size_t stride_before, const float *restrict before,
-    const size_t stride_after, float *restrict after, const float omega)
+    const size_t stride_after, float *restrict after, const float omega_)
 {
     for (size_t cell = 0; cell < n; ++cell) {
         const float f_0 = before[0 * stride_before + cell];
@@ -55,71 +55,71 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_8 = before[8 * stride_before + cell];
 
         // ---- shared
-        const float t0 = 1.0f - omega;
+        const float t0 = 1.0f - omega_;
 
         // ---- my   (d2q9_central.lbm:14)
-        const float my_0_2 = f_4 + f_3;
-        const float my_0_1 = f_3 - f_4;
-        const float my_0_0 = f_0 + my_0_2;
-        const float my_n1_2 = f_6 + f_8;
-        const float my_n1_1 = f_8 - f_6;
-        const float my_n1_0 = f_2 + my_n1_2;
-        const float my_1_2 = f_7 + f_5;
+        const float my_0_2_ = f_4 + f_3;
+        const float my_0_1_ = f_3 - f_4;
+        const float my_0_0_ = f_0 + my_0_2_;
+        const float my_n1_2_ = f_6 + f_8;
+        const float my_n1_1_ = f_8 - f_6;
+        const float my_n1_0_ = f_2 + my_n1_2_;
+        const float my_1_2_ = f_7 + f_5;
 
         // ---- m   (d2q9_central.lbm:15)
-        const float m_0_2 = my_n1_2 + my_0_2 + my_1_2;
+        const float m_0_2_ = my_n1_2_ + my_0_2_ + my_1_2_;
 
         // ---- my   (d2q9_central.lbm:14)
-        const float my_1_0 = f_1 + my_1_2;
-        const float my_1_1 = f_5 - f_7;
+        const float my_1_0_ = f_1 + my_1_2_;
+        const float my_1_1_ = f_5 - f_7;
 
         // ---- m   (d2q9_central.lbm:15)
-        const float jy = my_n1_1 + my_0_1 + my_1_1;
-        const float m_1_1 = my_1_1 - my_n1_1;
-        const float m_2_0 = my_n1_0 + my_1_0;
-        const float jx = my_1_0 - my_n1_0;
-        const float rho = my_0_0 + m_2_0;
-        const float t1 = 1.0f / rho;
+        const float jy_ = my_n1_1_ + my_0_1_ + my_1_1_;
+        const float m_1_1_ = my_1_1_ - my_n1_1_;
+        const float m_2_0_ = my_n1_0_ + my_1_0_;
+        const float jx_ = my_1_0_ - my_n1_0_;
+        const float rho_ = my_0_0_ + m_2_0_;
+        const float t1 = 1.0f / rho_;
 
         // ---- u   (d2q9_central.lbm:19)
-        const float ux = t1 * jx;
-        const float uy = t1 * jy;
-        const float t2 = jx * ux;
-        const float t3 = jy * uy;
+        const float ux_ = t1 * jx_;
+        const float uy_ = t1 * jy_;
+        const float t2 = jx_ * ux_;
+        const float t3 = jy_ * uy_;
 
         // ---- difference   (d2q9_central.lbm:29)
-        const float difference = t0 * (m_2_0 - m_0_2 - (t2 - t3));
-        const float t4 = 0.5f * difference;
-        const float t5 = 0.33333334f * rho;
+        const float difference_ = t0 * (m_2_0_ - m_0_2_ - (t2 - t3));
+        const float t4 = 0.5f * difference_;
+        const float t5 = 0.33333334f * rho_;
 
         // ---- k   (d2q9_central.lbm:32)
-        const float k_0_2 = t5 - t4;
-        const float k_2_0 = t4 + t5;
-        const float t6 = k_2_0 + t2;
-        const float t7 = k_0_2 + t3;
-        const float t8 = k_0_2 * ux;
-        const float t9 = ux * t8;
-        const float t10 = jy * ux;
+        const float k_0_2_ = t5 - t4;
+        const float k_2_0_ = t4 + t5;
+        const float t6 = k_2_0_ + t2;
+        const float t7 = k_0_2_ + t3;
+        const float t8 = k_0_2_ * ux_;
+        const float t9 = ux_ * t8;
+        const float t10 = jy_ * ux_;
 
         // ---- xy   (d2q9_central.lbm:28)
-        const float xy = t0 * (m_1_1 - t10);
-        const float t11 = 2.0f * (xy * ux);
-        const float t12 = ux * t10 + k_2_0 * uy + t11;
-        const float t13 = uy * (t11 + t12);
+        const float xy_ = t0 * (m_1_1_ - t10);
+        const float t11 = 2.0f * (xy_ * ux_);
+        const float t12 = ux_ * t10 + k_2_0_ * uy_ + t11;
+        const float t13 = uy_ * (t11 + t12);
 
         // ---- post
-        const float post_0 = t9 + t13 - t6 - t7 + 1.1111112f * rho;
-        const float t14 = 0.11111111f * rho + t9 + t13;
-        const float t15 = xy + t10;
-        const float t16 = uy * (xy + t15) + t8;
-        const float t17 = 0.5f * (jy - t12);
+        const float post_0 = t9 + t13 - t6 - t7 + 1.1111112f * rho_;
+        const float t14 = 0.11111111f * rho_ + t9 + t13;
+        const float t15 = xy_ + t10;
+        const float t16 = uy_ * (xy_ + t15) + t8;
+        const float t17 = 0.5f * (jy_ - t12);
         const float t18 = 0.5f * (t14 - t7);
         const float post_3 = t17 - t18;
         const float post_4 = -t18 - t17;
         const float t19 = t14 + t16;
         const float t20 = t14 - t16;
-        const float post_1 = 0.5f * (jx + t6 - t19);
-        const float post_2 = -0.5f * (jx + t20 - t6);
+        const float post_1 = 0.5f * (jx_ + t6 - t19);
+        const float post_2 = -0.5f * (jx_ + t20 - t6);
         const float t21 = t12 + t15;
         const float t22 = t12 - t15;
         const float post_5 = 0.25f * (t19 + t21);
@@ -144,9 +144,9 @@ void d2q9_central_collide(
     const int32_t count,        // how many states there are
     const float *restrict src,  // populations before the collision [9][count], lattice units
     float *restrict dst,        // populations after the collision [9][count], lattice units
-    const float omega)          // relaxation rate of the second-order shear moments in (0, 2), lattice units
+    const float omega_)         // relaxation rate of the second-order shear moments in (0, 2), lattice units
 {
-    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega);
+    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega_);
 }
 
 // ==== storing =======================================================================================================
@@ -188,15 +188,15 @@ static inline void settle(void)
 
 // Collides a gathered slab and stores it at to[i * CELLS + cell], a cache line of each direction at a time.
 static inline __attribute__((always_inline)) void collide_slab(
-    const float *restrict before, float *restrict to, const int past, const float omega)
+    const float *restrict before, float *restrict to, const int past, const float omega_)
 {
     if (SLAB % LINE != 0) {
-        collide_cells(SLAB, SLAB, before, CELLS, to, omega);
+        collide_cells(SLAB, SLAB, before, CELLS, to, omega_);
         return;
     }
     for (size_t cell = 0; cell < SLAB; cell += LINE) {
         _Alignas(64) float after[Q * LINE];
-        collide_cells(LINE, SLAB, before + cell, LINE, after, omega);
+        collide_cells(LINE, SLAB, before + cell, LINE, after, omega_);
         store_line(to + 0 * CELLS + cell, after + 0 * LINE, past);
         store_line(to + 1 * CELLS + cell, after + 1 * LINE, past);
         store_line(to + 2 * CELLS + cell, after + 2 * LINE, past);
@@ -256,7 +256,7 @@ void d2q9_central_stream_collide(
                                          //   wall w
     const float *restrict src,           // post-collision populations [slot][9][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][9][64], lattice units
-    const float omega)                   // relaxation rate of the second-order shear moments in (0, 2), lattice units
+    const float omega_)                  // relaxation rate of the second-order shear moments in (0, 2), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
@@ -273,7 +273,7 @@ void d2q9_central_stream_collide(
             gather(before + 6 * SLAB, src, near, row, 6, -1, -1, 0);
             gather(before + 7 * SLAB, src, near, row, 7, 1, -1, 0);
             gather(before + 8 * SLAB, src, near, row, 8, -1, 1, 0);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_);
         }
     }  // blocks
     settle();
@@ -291,7 +291,7 @@ static const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
-static float wall_bounce_back(const int direction, const float *own)
+static float bounce_back_link_0(const int direction, const float *own)
 {
     switch (direction) {
     case 1:
@@ -317,27 +317,27 @@ static float wall_bounce_back(const int direction, const float *own)
 
 // Rule 1, moving_wall: Wall that moves with the velocity `velocity`, for a fluid of mean density 1. Ladd (1994).
 //   velocityx, velocityy: of the wall, in cells per time step
-static float wall_moving_wall(const int direction, const float *own, const float *value)
+static float moving_wall_link_1(const int direction, const float *own, const float *value)
 {
-    const float velocityx = value[0];
-    const float velocityy = value[1];
+    const float velocityx_ = value[0];
+    const float velocityy_ = value[1];
     switch (direction) {
     case 1:
-        return own[2 * CELLS] + 0.6666667f * velocityx;
+        return own[2 * CELLS] + 0.6666667f * velocityx_;
     case 2:
-        return own[1 * CELLS] - 0.6666667f * velocityx;
+        return own[1 * CELLS] - 0.6666667f * velocityx_;
     case 3:
-        return own[4 * CELLS] + 0.6666667f * velocityy;
+        return own[4 * CELLS] + 0.6666667f * velocityy_;
     case 4:
-        return own[3 * CELLS] - 0.6666667f * velocityy;
+        return own[3 * CELLS] - 0.6666667f * velocityy_;
     case 5:
-        return own[6 * CELLS] + 0.16666667f * (velocityx + velocityy);
+        return own[6 * CELLS] + 0.16666667f * (velocityx_ + velocityy_);
     case 6:
-        return own[5 * CELLS] - 0.16666667f * (velocityx + velocityy);
+        return own[5 * CELLS] - 0.16666667f * (velocityx_ + velocityy_);
     case 7:
-        return own[8 * CELLS] + 0.16666667f * (velocityx - velocityy);
+        return own[8 * CELLS] + 0.16666667f * (velocityx_ - velocityy_);
     case 8:
-        return own[7 * CELLS] - 0.16666667f * (velocityx - velocityy);
+        return own[7 * CELLS] - 0.16666667f * (velocityx_ - velocityy_);
     default:
         return own[direction * CELLS];
     }
@@ -350,9 +350,9 @@ static float from_wall(
     const float *value = wall_values + (size_t)w * 2;
     switch (wall_rules[w]) {
     case 0:
-        return wall_bounce_back(direction, own);
+        return bounce_back_link_0(direction, own);
     case 1:
-        return wall_moving_wall(direction, own, value);
+        return moving_wall_link_1(direction, own, value);
     default:
         return NAN;  // no such rule: NaN stops the run
     }
@@ -397,7 +397,7 @@ void d2q9_central_stream_collide_walls(
     const float *restrict wall_values,   // parameters of each wall [wall][2], lattice units
     const float *restrict src,           // post-collision populations [slot][9][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][9][64], lattice units
-    const float omega)                   // relaxation rate of the second-order shear moments in (0, 2), lattice units
+    const float omega_)                  // relaxation rate of the second-order shear moments in (0, 2), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
@@ -414,7 +414,7 @@ void d2q9_central_stream_collide_walls(
             gather_walls(before + 6 * SLAB, src, near, wall_rules, wall_values, row, 6, -1, -1, 0);
             gather_walls(before + 7 * SLAB, src, near, wall_rules, wall_values, row, 7, 1, -1, 0);
             gather_walls(before + 8 * SLAB, src, near, wall_rules, wall_values, row, 8, -1, 1, 0);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_);
         }
     }  // blocks
     settle();
@@ -428,41 +428,41 @@ void d2q9_central_init(
     const int32_t count,           // how many slots `ids` lists
     const float *restrict fields,  // rho, ux, uy [slot][3][64], lattice units
     float *restrict dst,           // initial populations [slot][9][64], lattice units
-    const float omega)             // relaxation rate of the second-order shear moments in (0, 2), lattice units
+    const float omega_)            // relaxation rate of the second-order shear moments in (0, 2), lattice units
 {
-    (void)omega;
+    (void)omega_;
     for (int32_t item = 0; item < count; ++item) {
         const float *restrict before = fields + (size_t)ids[item] * (FIELDS * CELLS);
         float *restrict after = dst + (size_t)ids[item] * (Q * CELLS);
         for (int cell = 0; cell < CELLS; ++cell) {
-            const float rho = before[0 * CELLS + cell];
-            const float ux = before[1 * CELLS + cell];
-            const float uy = before[2 * CELLS + cell];
+            const float rho_ = before[0 * CELLS + cell];
+            const float ux_ = before[1 * CELLS + cell];
+            const float uy_ = before[2 * CELLS + cell];
 
             // ---- shared
-            const float t0 = 0.25f * rho;
-            const float t1 = uy * uy;
+            const float t0 = 0.25f * rho_;
+            const float t1 = uy_ * uy_;
             const float t2 = -2.0f;
             const float t3 = t1 * t2 + 1.3333334f;
             const float t4 = 0.33333334f + t1;
-            const float t5 = ux * ux;
+            const float t5 = ux_ * ux_;
             const float t6 = (t5 * t2 + 1.3333334f) * t0;
 
             // ---- f
             const float f_0 = t3 * t6;
-            const float t7 = ux * t0;
+            const float t7 = ux_ * t0;
             const float t8 = (0.33333334f + t5) * t0;
             const float t9 = t3 * t7;
             const float t10 = t3 * t8;
             const float f_1 = t9 + t10;
             const float f_2 = t10 - t9;
-            const float t11 = t6 * uy;
+            const float t11 = t6 * uy_;
             const float t12 = t4 * t6;
             const float f_3 = t11 + t12;
             const float f_4 = t12 - t11;
             const float t13 = t4 * t7;
-            const float t14 = t7 * uy;
-            const float t15 = t8 * uy;
+            const float t14 = t7 * uy_;
+            const float t15 = t8 * uy_;
             const float t16 = t4 * t8;
             const float t17 = t13 + t15;
             const float t18 = t15 - t13;
@@ -508,26 +508,26 @@ void d2q9_central_macroscopic(
             const float f_8 = before[8 * CELLS + cell];
 
             // ---- my   (d2q9_central.lbm:14)
-            const float my_n1_0 = f_6 + f_2 + f_8;
-            const float my_n1_1 = f_8 - f_6;
-            const float my_0_0 = f_4 + f_0 + f_3;
-            const float my_0_1 = f_3 - f_4;
-            const float my_1_0 = f_7 + f_1 + f_5;
-            const float my_1_1 = f_5 - f_7;
+            const float my_n1_0_ = f_6 + f_2 + f_8;
+            const float my_n1_1_ = f_8 - f_6;
+            const float my_0_0_ = f_4 + f_0 + f_3;
+            const float my_0_1_ = f_3 - f_4;
+            const float my_1_0_ = f_7 + f_1 + f_5;
+            const float my_1_1_ = f_5 - f_7;
 
             // ---- m   (d2q9_central.lbm:15)
-            const float jy = my_n1_1 + my_0_1 + my_1_1;
-            const float rho = my_n1_0 + my_0_0 + my_1_0;
-            const float jx = my_1_0 - my_n1_0;
-            const float t0 = 1.0f / rho;
+            const float jy_ = my_n1_1_ + my_0_1_ + my_1_1_;
+            const float rho_ = my_n1_0_ + my_0_0_ + my_1_0_;
+            const float jx_ = my_1_0_ - my_n1_0_;
+            const float t0 = 1.0f / rho_;
 
             // ---- u   (d2q9_central.lbm:19)
-            const float ux = t0 * jx;
-            const float uy = t0 * jy;
+            const float ux_ = t0 * jx_;
+            const float uy_ = t0 * jy_;
 
-            after[0 * CELLS + cell] = rho;
-            after[1 * CELLS + cell] = ux;
-            after[2 * CELLS + cell] = uy;
+            after[0 * CELLS + cell] = rho_;
+            after[1 * CELLS + cell] = ux_;
+            after[2 * CELLS + cell] = uy_;
         }  // cells
     }  // blocks
 }

@@ -31,7 +31,7 @@ static __device__ __forceinline__ size_t at(const int slot, const int direction,
 // ==== collision =====================================================================================================
 
 // Collides one cell: f holds its populations before and after.
-static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
+static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_)
 {
     const float f_0 = f[0];
     const float f_1 = f[1];
@@ -44,71 +44,71 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     const float f_8 = f[8];
 
     // ---- shared
-    const float t0 = 1.0f - omega;
+    const float t0 = 1.0f - omega_;
 
     // ---- my   (d2q9_central.lbm:14)
-    const float my_0_2 = f_4 + f_3;
-    const float my_0_1 = f_3 - f_4;
-    const float my_0_0 = f_0 + my_0_2;
-    const float my_n1_2 = f_6 + f_8;
-    const float my_n1_1 = f_8 - f_6;
-    const float my_n1_0 = f_2 + my_n1_2;
-    const float my_1_2 = f_7 + f_5;
+    const float my_0_2_ = f_4 + f_3;
+    const float my_0_1_ = f_3 - f_4;
+    const float my_0_0_ = f_0 + my_0_2_;
+    const float my_n1_2_ = f_6 + f_8;
+    const float my_n1_1_ = f_8 - f_6;
+    const float my_n1_0_ = f_2 + my_n1_2_;
+    const float my_1_2_ = f_7 + f_5;
 
     // ---- m   (d2q9_central.lbm:15)
-    const float m_0_2 = my_n1_2 + my_0_2 + my_1_2;
+    const float m_0_2_ = my_n1_2_ + my_0_2_ + my_1_2_;
 
     // ---- my   (d2q9_central.lbm:14)
-    const float my_1_0 = f_1 + my_1_2;
-    const float my_1_1 = f_5 - f_7;
+    const float my_1_0_ = f_1 + my_1_2_;
+    const float my_1_1_ = f_5 - f_7;
 
     // ---- m   (d2q9_central.lbm:15)
-    const float jy = my_n1_1 + my_0_1 + my_1_1;
-    const float m_1_1 = my_1_1 - my_n1_1;
-    const float m_2_0 = my_n1_0 + my_1_0;
-    const float jx = my_1_0 - my_n1_0;
-    const float rho = my_0_0 + m_2_0;
-    const float t1 = 1.0f / rho;
+    const float jy_ = my_n1_1_ + my_0_1_ + my_1_1_;
+    const float m_1_1_ = my_1_1_ - my_n1_1_;
+    const float m_2_0_ = my_n1_0_ + my_1_0_;
+    const float jx_ = my_1_0_ - my_n1_0_;
+    const float rho_ = my_0_0_ + m_2_0_;
+    const float t1 = 1.0f / rho_;
 
     // ---- u   (d2q9_central.lbm:19)
-    const float ux = t1 * jx;
-    const float uy = t1 * jy;
-    const float t2 = jx * ux;
-    const float t3 = jy * uy;
+    const float ux_ = t1 * jx_;
+    const float uy_ = t1 * jy_;
+    const float t2 = jx_ * ux_;
+    const float t3 = jy_ * uy_;
 
     // ---- difference   (d2q9_central.lbm:29)
-    const float difference = t0 * (m_2_0 - m_0_2 - (t2 - t3));
-    const float t4 = 0.5f * difference;
-    const float t5 = 0.33333334f * rho;
+    const float difference_ = t0 * (m_2_0_ - m_0_2_ - (t2 - t3));
+    const float t4 = 0.5f * difference_;
+    const float t5 = 0.33333334f * rho_;
 
     // ---- k   (d2q9_central.lbm:32)
-    const float k_0_2 = t5 - t4;
-    const float k_2_0 = t4 + t5;
-    const float t6 = k_2_0 + t2;
-    const float t7 = k_0_2 + t3;
-    const float t8 = k_0_2 * ux;
-    const float t9 = ux * t8;
-    const float t10 = jy * ux;
+    const float k_0_2_ = t5 - t4;
+    const float k_2_0_ = t4 + t5;
+    const float t6 = k_2_0_ + t2;
+    const float t7 = k_0_2_ + t3;
+    const float t8 = k_0_2_ * ux_;
+    const float t9 = ux_ * t8;
+    const float t10 = jy_ * ux_;
 
     // ---- xy   (d2q9_central.lbm:28)
-    const float xy = t0 * (m_1_1 - t10);
-    const float t11 = 2.0f * (xy * ux);
-    const float t12 = ux * t10 + k_2_0 * uy + t11;
-    const float t13 = uy * (t11 + t12);
+    const float xy_ = t0 * (m_1_1_ - t10);
+    const float t11 = 2.0f * (xy_ * ux_);
+    const float t12 = ux_ * t10 + k_2_0_ * uy_ + t11;
+    const float t13 = uy_ * (t11 + t12);
 
     // ---- post
-    const float post_0 = t9 + t13 - t6 - t7 + 1.1111112f * rho;
-    const float t14 = 0.11111111f * rho + t9 + t13;
-    const float t15 = xy + t10;
-    const float t16 = uy * (xy + t15) + t8;
-    const float t17 = 0.5f * (jy - t12);
+    const float post_0 = t9 + t13 - t6 - t7 + 1.1111112f * rho_;
+    const float t14 = 0.11111111f * rho_ + t9 + t13;
+    const float t15 = xy_ + t10;
+    const float t16 = uy_ * (xy_ + t15) + t8;
+    const float t17 = 0.5f * (jy_ - t12);
     const float t18 = 0.5f * (t14 - t7);
     const float post_3 = t17 - t18;
     const float post_4 = -t18 - t17;
     const float t19 = t14 + t16;
     const float t20 = t14 - t16;
-    const float post_1 = 0.5f * (jx + t6 - t19);
-    const float post_2 = -0.5f * (jx + t20 - t6);
+    const float post_1 = 0.5f * (jx_ + t6 - t19);
+    const float post_2 = -0.5f * (jx_ + t20 - t6);
     const float t21 = t12 + t15;
     const float t22 = t12 - t15;
     const float post_5 = 0.25f * (t19 + t21);
@@ -133,14 +133,14 @@ d2q9_central_collide(
     const int count,                // how many states there are
     const float *__restrict__ src,  // populations before the collision [9][count], lattice units
     float *__restrict__ dst,        // populations after the collision [9][count], lattice units
-    const float omega)              // relaxation rate of the second-order shear moments in (0, 2), lattice units
+    const float omega_)             // relaxation rate of the second-order shear moments in (0, 2), lattice units
 {
     const int state = blockIdx.x * 256 + threadIdx.x;
     if (state >= count) return;
     float f[Q];
 #pragma unroll
     for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state];
-    collide(f, omega);
+    collide(f, omega_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i];
 }
@@ -156,7 +156,7 @@ d2q9_central_stream_collide(
                                          //   wall w
     const float *__restrict__ src,       // post-collision populations [slot][9][64], lattice units
     float *__restrict__ dst,             // new post-collision populations [slot][9][64], lattice units
-    const float omega)                   // relaxation rate of the second-order shear moments in (0, 2), lattice units
+    const float omega_)                  // relaxation rate of the second-order shear moments in (0, 2), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -184,7 +184,7 @@ d2q9_central_stream_collide(
     f[7] = src[at(near[4 + bxm + 3 * byp], 7, xm + 8 * yp)];
     f[8] = src[at(near[4 + bxp + 3 * bym], 8, xp + 8 * ym)];
 
-    collide(f, omega);
+    collide(f, omega_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
 }
@@ -201,7 +201,7 @@ static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
-static __device__ __forceinline__ float wall_bounce_back(const int direction, const float *own)
+static __device__ __forceinline__ float bounce_back_link_0(const int direction, const float *own)
 {
     switch (direction) {
     case 1:
@@ -227,27 +227,27 @@ static __device__ __forceinline__ float wall_bounce_back(const int direction, co
 
 // Rule 1, moving_wall: Wall that moves with the velocity `velocity`, for a fluid of mean density 1. Ladd (1994).
 //   velocityx, velocityy: of the wall, in cells per time step
-static __device__ __forceinline__ float wall_moving_wall(const int direction, const float *own, const float *value)
+static __device__ __forceinline__ float moving_wall_link_1(const int direction, const float *own, const float *value)
 {
-    const float velocityx = value[0];
-    const float velocityy = value[1];
+    const float velocityx_ = value[0];
+    const float velocityy_ = value[1];
     switch (direction) {
     case 1:
-        return own[2 * CELLS] + 0.6666667f * velocityx;
+        return own[2 * CELLS] + 0.6666667f * velocityx_;
     case 2:
-        return own[1 * CELLS] - 0.6666667f * velocityx;
+        return own[1 * CELLS] - 0.6666667f * velocityx_;
     case 3:
-        return own[4 * CELLS] + 0.6666667f * velocityy;
+        return own[4 * CELLS] + 0.6666667f * velocityy_;
     case 4:
-        return own[3 * CELLS] - 0.6666667f * velocityy;
+        return own[3 * CELLS] - 0.6666667f * velocityy_;
     case 5:
-        return own[6 * CELLS] + 0.16666667f * (velocityx + velocityy);
+        return own[6 * CELLS] + 0.16666667f * (velocityx_ + velocityy_);
     case 6:
-        return own[5 * CELLS] - 0.16666667f * (velocityx + velocityy);
+        return own[5 * CELLS] - 0.16666667f * (velocityx_ + velocityy_);
     case 7:
-        return own[8 * CELLS] + 0.16666667f * (velocityx - velocityy);
+        return own[8 * CELLS] + 0.16666667f * (velocityx_ - velocityy_);
     case 8:
-        return own[7 * CELLS] - 0.16666667f * (velocityx - velocityy);
+        return own[7 * CELLS] - 0.16666667f * (velocityx_ - velocityy_);
     default:
         return own[direction * CELLS];
     }
@@ -263,9 +263,9 @@ static __device__ __forceinline__ float pull(
     const float *value = wall_values + (size_t)w * 2;
     switch (wall_rules[w]) {
     case 0:
-        return wall_bounce_back(direction, own);
+        return bounce_back_link_0(direction, own);
     case 1:
-        return wall_moving_wall(direction, own, value);
+        return moving_wall_link_1(direction, own, value);
     default:
         return __int_as_float(0x7fffffff);  // no such rule: NaN stops the run
     }
@@ -282,7 +282,7 @@ d2q9_central_stream_collide_walls(
     const float *__restrict__ wall_values,  // parameters of each wall [wall][2], lattice units
     const float *__restrict__ src,          // post-collision populations [slot][9][64], lattice units
     float *__restrict__ dst,                // new post-collision populations [slot][9][64], lattice units
-    const float omega)                      // relaxation rate of the second-order shear moments in (0, 2), lattice
+    const float omega_)                     // relaxation rate of the second-order shear moments in (0, 2), lattice
                                             //   units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
@@ -312,7 +312,7 @@ d2q9_central_stream_collide_walls(
     f[7] = pull(near[4 + bxm + 3 * byp], 7, xm + 8 * yp, src, own, wall_rules, wall_values);
     f[8] = pull(near[4 + bxp + 3 * bym], 8, xp + 8 * ym, src, own, wall_rules, wall_values);
 
-    collide(f, omega);
+    collide(f, omega_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
 }
@@ -326,42 +326,42 @@ d2q9_central_init(
     const int count,                   // how many slots `ids` lists
     const float *__restrict__ fields,  // rho, ux, uy [slot][3][64], lattice units
     float *__restrict__ dst,           // initial populations [slot][9][64], lattice units
-    const float omega)                 // relaxation rate of the second-order shear moments in (0, 2), lattice units
+    const float omega_)                // relaxation rate of the second-order shear moments in (0, 2), lattice units
 {
-    (void)omega;
+    (void)omega_;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
     const float *before = fields + (size_t)slot * (FIELDS * CELLS) + cell;
-    const float rho = before[0 * CELLS];
-    const float ux = before[1 * CELLS];
-    const float uy = before[2 * CELLS];
+    const float rho_ = before[0 * CELLS];
+    const float ux_ = before[1 * CELLS];
+    const float uy_ = before[2 * CELLS];
 
     // ---- shared
-    const float t0 = 0.25f * rho;
-    const float t1 = uy * uy;
+    const float t0 = 0.25f * rho_;
+    const float t1 = uy_ * uy_;
     const float t2 = -2.0f;
     const float t3 = t1 * t2 + 1.3333334f;
     const float t4 = 0.33333334f + t1;
-    const float t5 = ux * ux;
+    const float t5 = ux_ * ux_;
     const float t6 = (t5 * t2 + 1.3333334f) * t0;
 
     // ---- f
     const float f_0 = t3 * t6;
-    const float t7 = ux * t0;
+    const float t7 = ux_ * t0;
     const float t8 = (0.33333334f + t5) * t0;
     const float t9 = t3 * t7;
     const float t10 = t3 * t8;
     const float f_1 = t9 + t10;
     const float f_2 = t10 - t9;
-    const float t11 = t6 * uy;
+    const float t11 = t6 * uy_;
     const float t12 = t4 * t6;
     const float f_3 = t11 + t12;
     const float f_4 = t12 - t11;
     const float t13 = t4 * t7;
-    const float t14 = t7 * uy;
-    const float t15 = t8 * uy;
+    const float t14 = t7 * uy_;
+    const float t15 = t8 * uy_;
     const float t16 = t4 * t8;
     const float t17 = t13 + t15;
     const float t18 = t15 - t13;
@@ -406,28 +406,28 @@ d2q9_central_macroscopic(
     const float f_8 = src[at(slot, 8, cell)];
 
     // ---- my   (d2q9_central.lbm:14)
-    const float my_n1_0 = f_6 + f_2 + f_8;
-    const float my_n1_1 = f_8 - f_6;
-    const float my_0_0 = f_4 + f_0 + f_3;
-    const float my_0_1 = f_3 - f_4;
-    const float my_1_0 = f_7 + f_1 + f_5;
-    const float my_1_1 = f_5 - f_7;
+    const float my_n1_0_ = f_6 + f_2 + f_8;
+    const float my_n1_1_ = f_8 - f_6;
+    const float my_0_0_ = f_4 + f_0 + f_3;
+    const float my_0_1_ = f_3 - f_4;
+    const float my_1_0_ = f_7 + f_1 + f_5;
+    const float my_1_1_ = f_5 - f_7;
 
     // ---- m   (d2q9_central.lbm:15)
-    const float jy = my_n1_1 + my_0_1 + my_1_1;
-    const float rho = my_n1_0 + my_0_0 + my_1_0;
-    const float jx = my_1_0 - my_n1_0;
-    const float t0 = 1.0f / rho;
+    const float jy_ = my_n1_1_ + my_0_1_ + my_1_1_;
+    const float rho_ = my_n1_0_ + my_0_0_ + my_1_0_;
+    const float jx_ = my_1_0_ - my_n1_0_;
+    const float t0 = 1.0f / rho_;
 
     // ---- u   (d2q9_central.lbm:19)
-    const float ux = t0 * jx;
-    const float uy = t0 * jy;
+    const float ux_ = t0 * jx_;
+    const float uy_ = t0 * jy_;
 
 
     float *after = fields + (size_t)slot * (FIELDS * CELLS) + cell;
-    after[0 * CELLS] = rho;
-    after[1 * CELLS] = ux;
-    after[2 * CELLS] = uy;
+    after[0 * CELLS] = rho_;
+    after[1 * CELLS] = ux_;
+    after[2 * CELLS] = uy_;
 }
 
 // ==== what a flow is judged by ======================================================================================

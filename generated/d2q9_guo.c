@@ -41,7 +41,7 @@ enum {
 // Collides cells 0 to n: direction i of a cell is before[i * stride_before + cell], then after[i * stride_after + cell].
 static inline __attribute__((always_inline)) void collide_cells(
     const size_t n, const size_t stride_before, const float *restrict before,
-    const size_t stride_after, float *restrict after, const float omega, const float forcex, const float forcey)
+    const size_t stride_after, float *restrict after, const float omega_, const float forcex_, const float forcey_)
 {
     for (size_t cell = 0; cell < n; ++cell) {
         const float f_0 = before[0 * stride_before + cell];
@@ -55,34 +55,34 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_8 = before[8 * stride_before + cell];
 
         // ---- shared
-        const float t0 = 1.0f - omega;
+        const float t0 = 1.0f - omega_;
         const float t1 = f_1 + f_5;
         const float t2 = f_2 + f_6;
         const float t3 = f_3 + f_8;
         const float t4 = f_4 + f_7;
 
         // ---- rho   (d2q9_guo.lbm:14)
-        const float rho = f_0 + t1 + t2 + t3 + t4;
+        const float rho_ = f_0 + t1 + t2 + t3 + t4;
 
         // ---- j   (d2q9_guo.lbm:15)
-        const float jx = f_7 + t1 - f_8 - t2;
-        const float jy = f_5 + t3 - f_6 - t4;
-        const float t5 = 0.33333334f * (rho * omega);
-        const float t6 = 1.0f / rho;
+        const float jx_ = f_7 + t1 - f_8 - t2;
+        const float jy_ = f_5 + t3 - f_6 - t4;
+        const float t5 = 0.33333334f * (rho_ * omega_);
+        const float t6 = 1.0f / rho_;
 
         // ---- u   (d2q9_guo.lbm:16)
-        const float ux = t6 * (0.5f * forcex + jx);
-        const float uy = t6 * (0.5f * forcey + jy);
-        const float t7 = 0.33333334f - omega * 0.16666667f;
-        const float t8 = t7 * forcex;
-        const float t9 = t7 * forcey;
-        const float t10 = t5 * ux + t8;
-        const float t11 = ux * (t8 + t10);
-        const float t12 = 0.75f * (ux * t9 + uy * t10);
+        const float ux_ = t6 * (0.5f * forcex_ + jx_);
+        const float uy_ = t6 * (0.5f * forcey_ + jy_);
+        const float t7 = 0.33333334f - omega_ * 0.16666667f;
+        const float t8 = t7 * forcex_;
+        const float t9 = t7 * forcey_;
+        const float t10 = t5 * ux_ + t8;
+        const float t11 = ux_ * (t8 + t10);
+        const float t12 = 0.75f * (ux_ * t9 + uy_ * t10);
         const float t13 = 0.6666667f * t5 - t11;
         const float t14 = 0.33333334f * t5 + t11;
-        const float t15 = t5 * uy + t9;
-        const float t16 = uy * (t9 + t15);
+        const float t15 = t5 * uy_ + t9;
+        const float t16 = uy_ * (t9 + t15);
 
         // ---- post
         const float post_0 = f_0 * t0 + 2.0f * (t13 - t16);
@@ -119,11 +119,11 @@ void d2q9_guo_collide(
     const int32_t count,        // how many states there are
     const float *restrict src,  // populations before the collision [9][count], lattice units
     float *restrict dst,        // populations after the collision [9][count], lattice units
-    const float omega,          // relaxation rate of every moment in (0, 2), lattice units
-    const float forcex,         // force on a cell, x, lattice units
-    const float forcey)         // force on a cell, y, lattice units
+    const float omega_,         // relaxation rate of every moment in (0, 2), lattice units
+    const float forcex_,        // force on a cell, x, lattice units
+    const float forcey_)        // force on a cell, y, lattice units
 {
-    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega, forcex, forcey);
+    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega_, forcex_, forcey_);
 }
 
 // ==== storing =======================================================================================================
@@ -165,15 +165,15 @@ static inline void settle(void)
 
 // Collides a gathered slab and stores it at to[i * CELLS + cell], a cache line of each direction at a time.
 static inline __attribute__((always_inline)) void collide_slab(
-    const float *restrict before, float *restrict to, const int past, const float omega, const float forcex, const float forcey)
+    const float *restrict before, float *restrict to, const int past, const float omega_, const float forcex_, const float forcey_)
 {
     if (SLAB % LINE != 0) {
-        collide_cells(SLAB, SLAB, before, CELLS, to, omega, forcex, forcey);
+        collide_cells(SLAB, SLAB, before, CELLS, to, omega_, forcex_, forcey_);
         return;
     }
     for (size_t cell = 0; cell < SLAB; cell += LINE) {
         _Alignas(64) float after[Q * LINE];
-        collide_cells(LINE, SLAB, before + cell, LINE, after, omega, forcex, forcey);
+        collide_cells(LINE, SLAB, before + cell, LINE, after, omega_, forcex_, forcey_);
         store_line(to + 0 * CELLS + cell, after + 0 * LINE, past);
         store_line(to + 1 * CELLS + cell, after + 1 * LINE, past);
         store_line(to + 2 * CELLS + cell, after + 2 * LINE, past);
@@ -233,9 +233,9 @@ void d2q9_guo_stream_collide(
                                          //   wall w
     const float *restrict src,           // post-collision populations [slot][9][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][9][64], lattice units
-    const float omega,                   // relaxation rate of every moment in (0, 2), lattice units
-    const float forcex,                  // force on a cell, x, lattice units
-    const float forcey)                  // force on a cell, y, lattice units
+    const float omega_,                  // relaxation rate of every moment in (0, 2), lattice units
+    const float forcex_,                 // force on a cell, x, lattice units
+    const float forcey_)                 // force on a cell, y, lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
@@ -252,7 +252,7 @@ void d2q9_guo_stream_collide(
             gather(before + 6 * SLAB, src, near, row, 6, -1, -1, 0);
             gather(before + 7 * SLAB, src, near, row, 7, 1, -1, 0);
             gather(before + 8 * SLAB, src, near, row, 8, -1, 1, 0);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega, forcex, forcey);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_, forcex_, forcey_);
         }
     }  // blocks
     settle();
@@ -270,7 +270,7 @@ static const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
-static float wall_bounce_back(const int direction, const float *own)
+static float bounce_back_link_0(const int direction, const float *own)
 {
     switch (direction) {
     case 1:
@@ -296,27 +296,27 @@ static float wall_bounce_back(const int direction, const float *own)
 
 // Rule 1, moving_wall: Wall that moves with the velocity `velocity`, for a fluid of mean density 1. Ladd (1994).
 //   velocityx, velocityy: of the wall, in cells per time step
-static float wall_moving_wall(const int direction, const float *own, const float *value)
+static float moving_wall_link_1(const int direction, const float *own, const float *value)
 {
-    const float velocityx = value[0];
-    const float velocityy = value[1];
+    const float velocityx_ = value[0];
+    const float velocityy_ = value[1];
     switch (direction) {
     case 1:
-        return own[2 * CELLS] + 0.6666667f * velocityx;
+        return own[2 * CELLS] + 0.6666667f * velocityx_;
     case 2:
-        return own[1 * CELLS] - 0.6666667f * velocityx;
+        return own[1 * CELLS] - 0.6666667f * velocityx_;
     case 3:
-        return own[4 * CELLS] + 0.6666667f * velocityy;
+        return own[4 * CELLS] + 0.6666667f * velocityy_;
     case 4:
-        return own[3 * CELLS] - 0.6666667f * velocityy;
+        return own[3 * CELLS] - 0.6666667f * velocityy_;
     case 5:
-        return own[6 * CELLS] + 0.16666667f * (velocityx + velocityy);
+        return own[6 * CELLS] + 0.16666667f * (velocityx_ + velocityy_);
     case 6:
-        return own[5 * CELLS] - 0.16666667f * (velocityx + velocityy);
+        return own[5 * CELLS] - 0.16666667f * (velocityx_ + velocityy_);
     case 7:
-        return own[8 * CELLS] + 0.16666667f * (velocityx - velocityy);
+        return own[8 * CELLS] + 0.16666667f * (velocityx_ - velocityy_);
     case 8:
-        return own[7 * CELLS] - 0.16666667f * (velocityx - velocityy);
+        return own[7 * CELLS] - 0.16666667f * (velocityx_ - velocityy_);
     default:
         return own[direction * CELLS];
     }
@@ -329,9 +329,9 @@ static float from_wall(
     const float *value = wall_values + (size_t)w * 2;
     switch (wall_rules[w]) {
     case 0:
-        return wall_bounce_back(direction, own);
+        return bounce_back_link_0(direction, own);
     case 1:
-        return wall_moving_wall(direction, own, value);
+        return moving_wall_link_1(direction, own, value);
     default:
         return NAN;  // no such rule: NaN stops the run
     }
@@ -376,9 +376,9 @@ void d2q9_guo_stream_collide_walls(
     const float *restrict wall_values,   // parameters of each wall [wall][2], lattice units
     const float *restrict src,           // post-collision populations [slot][9][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][9][64], lattice units
-    const float omega,                   // relaxation rate of every moment in (0, 2), lattice units
-    const float forcex,                  // force on a cell, x, lattice units
-    const float forcey)                  // force on a cell, y, lattice units
+    const float omega_,                  // relaxation rate of every moment in (0, 2), lattice units
+    const float forcex_,                 // force on a cell, x, lattice units
+    const float forcey_)                 // force on a cell, y, lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
@@ -395,7 +395,7 @@ void d2q9_guo_stream_collide_walls(
             gather_walls(before + 6 * SLAB, src, near, wall_rules, wall_values, row, 6, -1, -1, 0);
             gather_walls(before + 7 * SLAB, src, near, wall_rules, wall_values, row, 7, 1, -1, 0);
             gather_walls(before + 8 * SLAB, src, near, wall_rules, wall_values, row, 8, -1, 1, 0);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega, forcex, forcey);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_, forcex_, forcey_);
         }
     }  // blocks
     settle();
@@ -409,30 +409,30 @@ void d2q9_guo_init(
     const int32_t count,           // how many slots `ids` lists
     const float *restrict fields,  // rho, ux, uy [slot][3][64], lattice units
     float *restrict dst,           // initial populations [slot][9][64], lattice units
-    const float omega,             // relaxation rate of every moment in (0, 2), lattice units
-    const float forcex,            // force on a cell, x, lattice units
-    const float forcey)            // force on a cell, y, lattice units
+    const float omega_,            // relaxation rate of every moment in (0, 2), lattice units
+    const float forcex_,           // force on a cell, x, lattice units
+    const float forcey_)           // force on a cell, y, lattice units
 {
-    (void)omega;
+    (void)omega_;
     for (int32_t item = 0; item < count; ++item) {
         const float *restrict before = fields + (size_t)ids[item] * (FIELDS * CELLS);
         float *restrict after = dst + (size_t)ids[item] * (Q * CELLS);
         for (int cell = 0; cell < CELLS; ++cell) {
-            const float rho = before[0 * CELLS + cell];
-            const float ux = before[1 * CELLS + cell];
-            const float uy = before[2 * CELLS + cell];
+            const float rho_ = before[0 * CELLS + cell];
+            const float ux_ = before[1 * CELLS + cell];
+            const float uy_ = before[2 * CELLS + cell];
 
             // ---- shared
-            const float t0 = 0.33333334f * rho;
-            const float t1 = t0 * ux;
-            const float t2 = t0 * uy;
-            const float t3 = (0.33333334f * forcex - t1) * ux;
-            const float t4 = 0.125f * (ux * forcey + (forcex - t1 * 6.0f) * uy);
-            const float t5 = 0.16666667f * forcex + t1;
-            const float t6 = (0.33333334f * forcey - t2) * uy;
-            const float t7 = 0.16666667f * forcey + t2;
-            const float t8 = 0.22222222f * rho + t3;
-            const float t9 = 0.11111111f * rho - t3;
+            const float t0 = 0.33333334f * rho_;
+            const float t1 = t0 * ux_;
+            const float t2 = t0 * uy_;
+            const float t3 = (0.33333334f * forcex_ - t1) * ux_;
+            const float t4 = 0.125f * (ux_ * forcey_ + (forcex_ - t1 * 6.0f) * uy_);
+            const float t5 = 0.16666667f * forcex_ + t1;
+            const float t6 = (0.33333334f * forcey_ - t2) * uy_;
+            const float t7 = 0.16666667f * forcey_ + t2;
+            const float t8 = 0.22222222f * rho_ + t3;
+            const float t9 = 0.11111111f * rho_ - t3;
 
             // ---- f
             const float f_0 = 2.0f * (t8 + t6);
@@ -471,8 +471,8 @@ void d2q9_guo_macroscopic(
     const int32_t count,          // how many slots `ids` lists
     const float *restrict src,    // post-collision populations [slot][9][64], lattice units
     float *restrict fields,       // rho, ux, uy [slot][3][64], lattice units
-    const float forcex,           // force on a cell, x, lattice units
-    const float forcey)           // force on a cell, y, lattice units
+    const float forcex_,          // force on a cell, x, lattice units
+    const float forcey_)          // force on a cell, y, lattice units
 {
     for (int32_t item = 0; item < count; ++item) {
         const float *restrict before = src + (size_t)ids[item] * (Q * CELLS);
@@ -495,22 +495,22 @@ void d2q9_guo_macroscopic(
             const float t3 = f_4 + f_7;
 
             // ---- j   (d2q9_guo.lbm:15)
-            const float jx = f_7 + t0 - forcex - f_8 - t1;
+            const float jx_ = f_7 + t0 - forcex_ - f_8 - t1;
 
             // ---- rho   (d2q9_guo.lbm:14)
-            const float rho = f_0 + t0 + t1 + t2 + t3;
+            const float rho_ = f_0 + t0 + t1 + t2 + t3;
 
             // ---- j   (d2q9_guo.lbm:15)
-            const float jy = f_5 + t2 - forcey - f_6 - t3;
-            const float t4 = 1.0f / rho;
+            const float jy_ = f_5 + t2 - forcey_ - f_6 - t3;
+            const float t4 = 1.0f / rho_;
 
             // ---- u   (d2q9_guo.lbm:16)
-            const float ux = t4 * (0.5f * forcex + jx);
-            const float uy = t4 * (0.5f * forcey + jy);
+            const float ux_ = t4 * (0.5f * forcex_ + jx_);
+            const float uy_ = t4 * (0.5f * forcey_ + jy_);
 
-            after[0 * CELLS + cell] = rho;
-            after[1 * CELLS + cell] = ux;
-            after[2 * CELLS + cell] = uy;
+            after[0 * CELLS + cell] = rho_;
+            after[1 * CELLS + cell] = ux_;
+            after[2 * CELLS + cell] = uy_;
         }  // cells
     }  // blocks
 }

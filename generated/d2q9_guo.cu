@@ -31,7 +31,7 @@ static __device__ __forceinline__ size_t at(const int slot, const int direction,
 // ==== collision =====================================================================================================
 
 // Collides one cell: f holds its populations before and after.
-static __device__ __forceinline__ void collide(float (&f)[Q], const float omega, const float forcex, const float forcey)
+static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_, const float forcex_, const float forcey_)
 {
     const float f_0 = f[0];
     const float f_1 = f[1];
@@ -44,34 +44,34 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega,
     const float f_8 = f[8];
 
     // ---- shared
-    const float t0 = 1.0f - omega;
+    const float t0 = 1.0f - omega_;
     const float t1 = f_1 + f_5;
     const float t2 = f_2 + f_6;
     const float t3 = f_3 + f_8;
     const float t4 = f_4 + f_7;
 
     // ---- rho   (d2q9_guo.lbm:14)
-    const float rho = f_0 + t1 + t2 + t3 + t4;
+    const float rho_ = f_0 + t1 + t2 + t3 + t4;
 
     // ---- j   (d2q9_guo.lbm:15)
-    const float jx = f_7 + t1 - f_8 - t2;
-    const float jy = f_5 + t3 - f_6 - t4;
-    const float t5 = 0.33333334f * (rho * omega);
-    const float t6 = 1.0f / rho;
+    const float jx_ = f_7 + t1 - f_8 - t2;
+    const float jy_ = f_5 + t3 - f_6 - t4;
+    const float t5 = 0.33333334f * (rho_ * omega_);
+    const float t6 = 1.0f / rho_;
 
     // ---- u   (d2q9_guo.lbm:16)
-    const float ux = t6 * (0.5f * forcex + jx);
-    const float uy = t6 * (0.5f * forcey + jy);
-    const float t7 = 0.33333334f - omega * 0.16666667f;
-    const float t8 = t7 * forcex;
-    const float t9 = t7 * forcey;
-    const float t10 = t5 * ux + t8;
-    const float t11 = ux * (t8 + t10);
-    const float t12 = 0.75f * (ux * t9 + uy * t10);
+    const float ux_ = t6 * (0.5f * forcex_ + jx_);
+    const float uy_ = t6 * (0.5f * forcey_ + jy_);
+    const float t7 = 0.33333334f - omega_ * 0.16666667f;
+    const float t8 = t7 * forcex_;
+    const float t9 = t7 * forcey_;
+    const float t10 = t5 * ux_ + t8;
+    const float t11 = ux_ * (t8 + t10);
+    const float t12 = 0.75f * (ux_ * t9 + uy_ * t10);
     const float t13 = 0.6666667f * t5 - t11;
     const float t14 = 0.33333334f * t5 + t11;
-    const float t15 = t5 * uy + t9;
-    const float t16 = uy * (t9 + t15);
+    const float t15 = t5 * uy_ + t9;
+    const float t16 = uy_ * (t9 + t15);
 
     // ---- post
     const float post_0 = f_0 * t0 + 2.0f * (t13 - t16);
@@ -108,16 +108,16 @@ d2q9_guo_collide(
     const int count,                // how many states there are
     const float *__restrict__ src,  // populations before the collision [9][count], lattice units
     float *__restrict__ dst,        // populations after the collision [9][count], lattice units
-    const float omega,              // relaxation rate of every moment in (0, 2), lattice units
-    const float forcex,             // force on a cell, x, lattice units
-    const float forcey)             // force on a cell, y, lattice units
+    const float omega_,             // relaxation rate of every moment in (0, 2), lattice units
+    const float forcex_,            // force on a cell, x, lattice units
+    const float forcey_)            // force on a cell, y, lattice units
 {
     const int state = blockIdx.x * 256 + threadIdx.x;
     if (state >= count) return;
     float f[Q];
 #pragma unroll
     for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state];
-    collide(f, omega, forcex, forcey);
+    collide(f, omega_, forcex_, forcey_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i];
 }
@@ -133,9 +133,9 @@ d2q9_guo_stream_collide(
                                          //   wall w
     const float *__restrict__ src,       // post-collision populations [slot][9][64], lattice units
     float *__restrict__ dst,             // new post-collision populations [slot][9][64], lattice units
-    const float omega,                   // relaxation rate of every moment in (0, 2), lattice units
-    const float forcex,                  // force on a cell, x, lattice units
-    const float forcey)                  // force on a cell, y, lattice units
+    const float omega_,                  // relaxation rate of every moment in (0, 2), lattice units
+    const float forcex_,                 // force on a cell, x, lattice units
+    const float forcey_)                 // force on a cell, y, lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -163,7 +163,7 @@ d2q9_guo_stream_collide(
     f[7] = src[at(near[4 + bxm + 3 * byp], 7, xm + 8 * yp)];
     f[8] = src[at(near[4 + bxp + 3 * bym], 8, xp + 8 * ym)];
 
-    collide(f, omega, forcex, forcey);
+    collide(f, omega_, forcex_, forcey_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
 }
@@ -180,7 +180,7 @@ static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
-static __device__ __forceinline__ float wall_bounce_back(const int direction, const float *own)
+static __device__ __forceinline__ float bounce_back_link_0(const int direction, const float *own)
 {
     switch (direction) {
     case 1:
@@ -206,27 +206,27 @@ static __device__ __forceinline__ float wall_bounce_back(const int direction, co
 
 // Rule 1, moving_wall: Wall that moves with the velocity `velocity`, for a fluid of mean density 1. Ladd (1994).
 //   velocityx, velocityy: of the wall, in cells per time step
-static __device__ __forceinline__ float wall_moving_wall(const int direction, const float *own, const float *value)
+static __device__ __forceinline__ float moving_wall_link_1(const int direction, const float *own, const float *value)
 {
-    const float velocityx = value[0];
-    const float velocityy = value[1];
+    const float velocityx_ = value[0];
+    const float velocityy_ = value[1];
     switch (direction) {
     case 1:
-        return own[2 * CELLS] + 0.6666667f * velocityx;
+        return own[2 * CELLS] + 0.6666667f * velocityx_;
     case 2:
-        return own[1 * CELLS] - 0.6666667f * velocityx;
+        return own[1 * CELLS] - 0.6666667f * velocityx_;
     case 3:
-        return own[4 * CELLS] + 0.6666667f * velocityy;
+        return own[4 * CELLS] + 0.6666667f * velocityy_;
     case 4:
-        return own[3 * CELLS] - 0.6666667f * velocityy;
+        return own[3 * CELLS] - 0.6666667f * velocityy_;
     case 5:
-        return own[6 * CELLS] + 0.16666667f * (velocityx + velocityy);
+        return own[6 * CELLS] + 0.16666667f * (velocityx_ + velocityy_);
     case 6:
-        return own[5 * CELLS] - 0.16666667f * (velocityx + velocityy);
+        return own[5 * CELLS] - 0.16666667f * (velocityx_ + velocityy_);
     case 7:
-        return own[8 * CELLS] + 0.16666667f * (velocityx - velocityy);
+        return own[8 * CELLS] + 0.16666667f * (velocityx_ - velocityy_);
     case 8:
-        return own[7 * CELLS] - 0.16666667f * (velocityx - velocityy);
+        return own[7 * CELLS] - 0.16666667f * (velocityx_ - velocityy_);
     default:
         return own[direction * CELLS];
     }
@@ -242,9 +242,9 @@ static __device__ __forceinline__ float pull(
     const float *value = wall_values + (size_t)w * 2;
     switch (wall_rules[w]) {
     case 0:
-        return wall_bounce_back(direction, own);
+        return bounce_back_link_0(direction, own);
     case 1:
-        return wall_moving_wall(direction, own, value);
+        return moving_wall_link_1(direction, own, value);
     default:
         return __int_as_float(0x7fffffff);  // no such rule: NaN stops the run
     }
@@ -261,9 +261,9 @@ d2q9_guo_stream_collide_walls(
     const float *__restrict__ wall_values,  // parameters of each wall [wall][2], lattice units
     const float *__restrict__ src,          // post-collision populations [slot][9][64], lattice units
     float *__restrict__ dst,                // new post-collision populations [slot][9][64], lattice units
-    const float omega,                      // relaxation rate of every moment in (0, 2), lattice units
-    const float forcex,                     // force on a cell, x, lattice units
-    const float forcey)                     // force on a cell, y, lattice units
+    const float omega_,                     // relaxation rate of every moment in (0, 2), lattice units
+    const float forcex_,                    // force on a cell, x, lattice units
+    const float forcey_)                    // force on a cell, y, lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -292,7 +292,7 @@ d2q9_guo_stream_collide_walls(
     f[7] = pull(near[4 + bxm + 3 * byp], 7, xm + 8 * yp, src, own, wall_rules, wall_values);
     f[8] = pull(near[4 + bxp + 3 * bym], 8, xp + 8 * ym, src, own, wall_rules, wall_values);
 
-    collide(f, omega, forcex, forcey);
+    collide(f, omega_, forcex_, forcey_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
 }
@@ -306,31 +306,31 @@ d2q9_guo_init(
     const int count,                   // how many slots `ids` lists
     const float *__restrict__ fields,  // rho, ux, uy [slot][3][64], lattice units
     float *__restrict__ dst,           // initial populations [slot][9][64], lattice units
-    const float omega,                 // relaxation rate of every moment in (0, 2), lattice units
-    const float forcex,                // force on a cell, x, lattice units
-    const float forcey)                // force on a cell, y, lattice units
+    const float omega_,                // relaxation rate of every moment in (0, 2), lattice units
+    const float forcex_,               // force on a cell, x, lattice units
+    const float forcey_)               // force on a cell, y, lattice units
 {
-    (void)omega;
+    (void)omega_;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
     const float *before = fields + (size_t)slot * (FIELDS * CELLS) + cell;
-    const float rho = before[0 * CELLS];
-    const float ux = before[1 * CELLS];
-    const float uy = before[2 * CELLS];
+    const float rho_ = before[0 * CELLS];
+    const float ux_ = before[1 * CELLS];
+    const float uy_ = before[2 * CELLS];
 
     // ---- shared
-    const float t0 = 0.33333334f * rho;
-    const float t1 = t0 * ux;
-    const float t2 = t0 * uy;
-    const float t3 = (0.33333334f * forcex - t1) * ux;
-    const float t4 = 0.125f * (ux * forcey + (forcex - t1 * 6.0f) * uy);
-    const float t5 = 0.16666667f * forcex + t1;
-    const float t6 = (0.33333334f * forcey - t2) * uy;
-    const float t7 = 0.16666667f * forcey + t2;
-    const float t8 = 0.22222222f * rho + t3;
-    const float t9 = 0.11111111f * rho - t3;
+    const float t0 = 0.33333334f * rho_;
+    const float t1 = t0 * ux_;
+    const float t2 = t0 * uy_;
+    const float t3 = (0.33333334f * forcex_ - t1) * ux_;
+    const float t4 = 0.125f * (ux_ * forcey_ + (forcex_ - t1 * 6.0f) * uy_);
+    const float t5 = 0.16666667f * forcex_ + t1;
+    const float t6 = (0.33333334f * forcey_ - t2) * uy_;
+    const float t7 = 0.16666667f * forcey_ + t2;
+    const float t8 = 0.22222222f * rho_ + t3;
+    const float t9 = 0.11111111f * rho_ - t3;
 
     // ---- f
     const float f_0 = 2.0f * (t8 + t6);
@@ -368,8 +368,8 @@ d2q9_guo_macroscopic(
     const int count,                // how many slots `ids` lists
     const float *__restrict__ src,  // post-collision populations [slot][9][64], lattice units
     float *__restrict__ fields,     // rho, ux, uy [slot][3][64], lattice units
-    const float forcex,             // force on a cell, x, lattice units
-    const float forcey)             // force on a cell, y, lattice units
+    const float forcex_,            // force on a cell, x, lattice units
+    const float forcey_)            // force on a cell, y, lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -392,24 +392,24 @@ d2q9_guo_macroscopic(
     const float t3 = f_4 + f_7;
 
     // ---- j   (d2q9_guo.lbm:15)
-    const float jx = f_7 + t0 - forcex - f_8 - t1;
+    const float jx_ = f_7 + t0 - forcex_ - f_8 - t1;
 
     // ---- rho   (d2q9_guo.lbm:14)
-    const float rho = f_0 + t0 + t1 + t2 + t3;
+    const float rho_ = f_0 + t0 + t1 + t2 + t3;
 
     // ---- j   (d2q9_guo.lbm:15)
-    const float jy = f_5 + t2 - forcey - f_6 - t3;
-    const float t4 = 1.0f / rho;
+    const float jy_ = f_5 + t2 - forcey_ - f_6 - t3;
+    const float t4 = 1.0f / rho_;
 
     // ---- u   (d2q9_guo.lbm:16)
-    const float ux = t4 * (0.5f * forcex + jx);
-    const float uy = t4 * (0.5f * forcey + jy);
+    const float ux_ = t4 * (0.5f * forcex_ + jx_);
+    const float uy_ = t4 * (0.5f * forcey_ + jy_);
 
 
     float *after = fields + (size_t)slot * (FIELDS * CELLS) + cell;
-    after[0 * CELLS] = rho;
-    after[1 * CELLS] = ux;
-    after[2 * CELLS] = uy;
+    after[0 * CELLS] = rho_;
+    after[1 * CELLS] = ux_;
+    after[2 * CELLS] = uy_;
 }
 
 // ==== what a flow is judged by ======================================================================================

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 // Version of this interface: kernels, their arguments and their memory. It changes when any of these does.
-#define D2Q9_GUO_ABI 3
+#define D2Q9_GUO_ABI 4
 
 #ifdef __cplusplus
 extern "C" {
@@ -99,13 +99,13 @@ static inline size_t d2q9_guo_field(const size_t slot, const size_t component, c
 
 // Populations of the listed blocks from their macroscopic fields.
 D2Q9_GUO_KERNEL d2q9_guo_init(
-    const int32_t *ids,   // slots to work on [count]
-    const int32_t count,  // how many slots `ids` lists
-    const float *fields,  // rho, ux, uy [slot][3][64], lattice units
-    float *dst,           // initial populations [slot][9][64], lattice units
-    const float omega,    // relaxation rate of every moment in (0, 2), lattice units
-    const float forcex,   // force on a cell, x, lattice units
-    const float forcey);  // force on a cell, y, lattice units
+    const int32_t *ids,    // slots to work on [count]
+    const int32_t count,   // how many slots `ids` lists
+    const float *fields,   // rho, ux, uy [slot][3][64], lattice units
+    float *dst,            // initial populations [slot][9][64], lattice units
+    const float omega_,    // relaxation rate of every moment in (0, 2), lattice units
+    const float forcex_,   // force on a cell, x, lattice units
+    const float forcey_);  // force on a cell, y, lattice units
 
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
 D2Q9_GUO_KERNEL d2q9_guo_stream_collide(
@@ -114,9 +114,9 @@ D2Q9_GUO_KERNEL d2q9_guo_stream_collide(
     const int32_t *neighbours,  // slots of the neighbours [slot][9] at (dx+1) + 3 (dy+1), or -(w + 1) for wall w
     const float *src,           // post-collision populations [slot][9][64], lattice units
     float *dst,                 // new post-collision populations [slot][9][64], lattice units
-    const float omega,          // relaxation rate of every moment in (0, 2), lattice units
-    const float forcex,         // force on a cell, x, lattice units
-    const float forcey);        // force on a cell, y, lattice units
+    const float omega_,         // relaxation rate of every moment in (0, 2), lattice units
+    const float forcex_,        // force on a cell, x, lattice units
+    const float forcey_);       // force on a cell, y, lattice units
 
 // Pulls, collides and stores the listed blocks; neighbours may be walls.
 D2Q9_GUO_KERNEL d2q9_guo_stream_collide_walls(
@@ -127,18 +127,18 @@ D2Q9_GUO_KERNEL d2q9_guo_stream_collide_walls(
     const float *wall_values,   // parameters of each wall [wall][2], lattice units
     const float *src,           // post-collision populations [slot][9][64], lattice units
     float *dst,                 // new post-collision populations [slot][9][64], lattice units
-    const float omega,          // relaxation rate of every moment in (0, 2), lattice units
-    const float forcex,         // force on a cell, x, lattice units
-    const float forcey);        // force on a cell, y, lattice units
+    const float omega_,         // relaxation rate of every moment in (0, 2), lattice units
+    const float forcex_,        // force on a cell, x, lattice units
+    const float forcey_);       // force on a cell, y, lattice units
 
 // Macroscopic fields of the listed blocks from their populations.
 D2Q9_GUO_KERNEL d2q9_guo_macroscopic(
-    const int32_t *ids,   // slots to work on [count]
-    const int32_t count,  // how many slots `ids` lists
-    const float *src,     // post-collision populations [slot][9][64], lattice units
-    float *fields,        // rho, ux, uy [slot][3][64], lattice units
-    const float forcex,   // force on a cell, x, lattice units
-    const float forcey);  // force on a cell, y, lattice units
+    const int32_t *ids,    // slots to work on [count]
+    const int32_t count,   // how many slots `ids` lists
+    const float *src,      // post-collision populations [slot][9][64], lattice units
+    float *fields,         // rho, ux, uy [slot][3][64], lattice units
+    const float forcex_,   // force on a cell, x, lattice units
+    const float forcey_);  // force on a cell, y, lattice units
 
 // What each share of the listed blocks tells: a value that is not finite, a change of velocity. CUDA: thread blocks of 256, each for 1 of `shares`.
 D2Q9_GUO_KERNEL d2q9_guo_look(
@@ -167,12 +167,12 @@ D2Q9_GUO_KERNEL d2q9_guo_sums(
 
 // The collision alone, on plain arrays of states.
 D2Q9_GUO_KERNEL d2q9_guo_collide(
-    const int32_t count,  // how many states there are
-    const float *src,     // populations before the collision [9][count], lattice units
-    float *dst,           // populations after the collision [9][count], lattice units
-    const float omega,    // relaxation rate of every moment in (0, 2), lattice units
-    const float forcex,   // force on a cell, x, lattice units
-    const float forcey);  // force on a cell, y, lattice units
+    const int32_t count,   // how many states there are
+    const float *src,      // populations before the collision [9][count], lattice units
+    float *dst,            // populations after the collision [9][count], lattice units
+    const float omega_,    // relaxation rate of every moment in (0, 2), lattice units
+    const float forcex_,   // force on a cell, x, lattice units
+    const float forcey_);  // force on a cell, y, lattice units
 
 #ifndef __CUDACC__
 // The same, with pointers to the arguments in their order, as cuLaunchKernel takes them.

@@ -10,7 +10,7 @@
 use core::ffi::c_void;
 
 /// Version of the interface: kernels, their arguments and their memory.
-pub const ABI: u32 = 3;
+pub const ABI: u32 = 4;
 
 /// Number of axes.
 pub const DIM: usize = 2;
@@ -96,11 +96,11 @@ pub struct Init {
     /// initial populations [slot][9][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of every moment in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
     /// force on a cell, x, lattice units
-    pub forcex: f32,
+    pub forcex_: f32,
     /// force on a cell, y, lattice units
-    pub forcey: f32,
+    pub forcey_: f32,
 }
 
 impl Init {
@@ -121,9 +121,9 @@ impl Init {
             (&raw mut self.count).cast(),
             (&raw mut self.fields).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
-            (&raw mut self.forcex).cast(),
-            (&raw mut self.forcey).cast(),
+            (&raw mut self.omega_).cast(),
+            (&raw mut self.forcex_).cast(),
+            (&raw mut self.forcey_).cast(),
         ]
     }
 }
@@ -143,11 +143,11 @@ pub struct StreamCollide {
     /// new post-collision populations [slot][9][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of every moment in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
     /// force on a cell, x, lattice units
-    pub forcex: f32,
+    pub forcex_: f32,
     /// force on a cell, y, lattice units
-    pub forcey: f32,
+    pub forcey_: f32,
 }
 
 impl StreamCollide {
@@ -169,9 +169,9 @@ impl StreamCollide {
             (&raw mut self.neighbours).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
-            (&raw mut self.forcex).cast(),
-            (&raw mut self.forcey).cast(),
+            (&raw mut self.omega_).cast(),
+            (&raw mut self.forcex_).cast(),
+            (&raw mut self.forcey_).cast(),
         ]
     }
 }
@@ -195,11 +195,11 @@ pub struct StreamCollideWalls {
     /// new post-collision populations [slot][9][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of every moment in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
     /// force on a cell, x, lattice units
-    pub forcex: f32,
+    pub forcex_: f32,
     /// force on a cell, y, lattice units
-    pub forcey: f32,
+    pub forcey_: f32,
 }
 
 impl StreamCollideWalls {
@@ -223,9 +223,9 @@ impl StreamCollideWalls {
             (&raw mut self.wall_values).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
-            (&raw mut self.forcex).cast(),
-            (&raw mut self.forcey).cast(),
+            (&raw mut self.omega_).cast(),
+            (&raw mut self.forcex_).cast(),
+            (&raw mut self.forcey_).cast(),
         ]
     }
 }
@@ -243,9 +243,9 @@ pub struct Macroscopic {
     /// rho, ux, uy [slot][3][64], lattice units
     pub fields: *mut f32,
     /// force on a cell, x, lattice units
-    pub forcex: f32,
+    pub forcex_: f32,
     /// force on a cell, y, lattice units
-    pub forcey: f32,
+    pub forcey_: f32,
 }
 
 impl Macroscopic {
@@ -266,8 +266,8 @@ impl Macroscopic {
             (&raw mut self.count).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.fields).cast(),
-            (&raw mut self.forcex).cast(),
-            (&raw mut self.forcey).cast(),
+            (&raw mut self.forcex_).cast(),
+            (&raw mut self.forcey_).cast(),
         ]
     }
 }
@@ -379,11 +379,11 @@ pub struct Collide {
     /// populations after the collision [9][count], lattice units
     pub dst: *mut f32,
     /// relaxation rate of every moment in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
     /// force on a cell, x, lattice units
-    pub forcex: f32,
+    pub forcex_: f32,
     /// force on a cell, y, lattice units
-    pub forcey: f32,
+    pub forcey_: f32,
 }
 
 impl Collide {
@@ -403,9 +403,9 @@ impl Collide {
             (&raw mut self.count).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
-            (&raw mut self.forcex).cast(),
-            (&raw mut self.forcey).cast(),
+            (&raw mut self.omega_).cast(),
+            (&raw mut self.forcex_).cast(),
+            (&raw mut self.forcey_).cast(),
         ]
     }
 }

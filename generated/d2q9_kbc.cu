@@ -32,7 +32,7 @@ static __device__ __forceinline__ size_t at(const int slot, const int direction,
 // ==== collision =====================================================================================================
 
 // Collides one cell: f holds its populations before and after.
-static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
+static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_)
 {
     const float f_0 = f[0];
     const float f_1 = f[1];
@@ -49,18 +49,18 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     const float t1 = f_2 + f_6;
 
     // ---- j   (d2q9_kbc.lbm:15)
-    const float jx = f_7 + t0 - f_8 - t1;
-    const float t2 = 3.0f * jx;
+    const float jx_ = f_7 + t0 - f_8 - t1;
+    const float t2 = 3.0f * jx_;
     const float t3 = f_3 + f_8;
     const float t4 = f_4 + f_7;
 
     // ---- rho   (d2q9_kbc.lbm:14)
-    const float rho = f_0 + t0 + t1 + t3 + t4;
+    const float rho_ = f_0 + t0 + t1 + t3 + t4;
 
     // ---- j   (d2q9_kbc.lbm:15)
-    const float jy = f_5 + t3 - f_6 - t4;
-    const float t5 = 3.0f * jy;
-    const float t6 = 1.0f / rho;
+    const float jy_ = f_5 + t3 - f_6 - t4;
+    const float t5 = 3.0f * jy_;
+    const float t6 = 1.0f / rho_;
     const float t7 = t6 * t2;
     const float t8 = t6 * t5 * t5;
     const float t9 = 0.16666667f * (t2 * t7);
@@ -68,8 +68,8 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     const float t11 = 2.0f * t9;
     const float t12 = t2 + t11;
     const float t13 = t2 - t11;
-    const float t14 = rho - t8 * 0.16666667f;
-    const float t15 = 0.33333334f * t8 + rho;
+    const float t14 = rho_ - t8 * 0.16666667f;
+    const float t15 = 0.33333334f * t8 + rho_;
     const float t16 = t12 + t14;
     const float t17 = t15 + t12;
     const float t18 = f_1 - t16 * 0.11111111f;
@@ -94,73 +94,73 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     const float t37 = t34 + t36;
 
     // ---- pi   (d2q9_kbc.lbm:28)
-    const float pi_xy = t34 - t36;
+    const float pi_xy_ = t34 - t36;
 
     // ---- ds   (d2q9_kbc.lbm:31)
-    const float ds_5 = 0.25f * pi_xy;
+    const float ds_5_ = 0.25f * pi_xy_;
 
     // ---- dh   (d2q9_kbc.lbm:34)
-    const float dh_8 = ds_5 + t32;
-    const float dh_7 = ds_5 + t35;
-    const float dh_5 = t29 - ds_5;
-    const float dh_6 = t33 - ds_5;
+    const float dh_8_ = ds_5_ + t32;
+    const float dh_7_ = ds_5_ + t35;
+    const float dh_5_ = t29 - ds_5_;
+    const float dh_6_ = t33 - ds_5_;
 
     // ---- pi   (d2q9_kbc.lbm:28)
-    const float pi_xx = t18 + t23 + t37;
+    const float pi_xx_ = t18 + t23 + t37;
     const float t38 = t5 - t21;
     const float t39 = -t5 - t21;
     const float t40 = f_3 - 0.11111111f * t38;
     const float t41 = f_4 - 0.11111111f * t39;
-    const float pi_yy = t40 + t41 + t37;
+    const float pi_yy_ = t40 + t41 + t37;
 
     // ---- ds   (d2q9_kbc.lbm:31)
-    const float ds_1 = 0.25f * (pi_xx - pi_yy);
+    const float ds_1_ = 0.25f * (pi_xx_ - pi_yy_);
 
     // ---- dh   (d2q9_kbc.lbm:34)
-    const float dh_4 = ds_1 + t41;
-    const float dh_3 = ds_1 + t40;
-    const float dh_1 = t18 - ds_1;
-    const float dh_2 = t23 - ds_1;
+    const float dh_4_ = ds_1_ + t41;
+    const float dh_3_ = ds_1_ + t40;
+    const float dh_1_ = t18 - ds_1_;
+    const float dh_2_ = t23 - ds_1_;
     const float t42 = t31 * t38;
     const float t43 = 1.0f / (t39 * t42);
-    const float t44 = t42 * t43 * dh_4;
+    const float t44 = t42 * t43 * dh_4_;
     const float t45 = t39 * t43;
-    const float t46 = t31 * t45 * dh_3;
-    const float t47 = 36.0f * (t38 * t45 * dh_8);
+    const float t46 = t31 * t45 * dh_3_;
+    const float t47 = 36.0f * (t38 * t45 * dh_8_);
     const float t48 = t22 * t16;
     const float t49 = 1.0f / (t19 * t48);
     const float t50 = t19 * t49;
-    const float t51 = t48 * t49 * dh_2;
-    const float t52 = t22 * t50 * dh_1;
-    const float dh_0 = f_0 - t22 * 0.44444445f;
+    const float t51 = t48 * t49 * dh_2_;
+    const float t52 = t22 * t50 * dh_1_;
+    const float dh_0_ = f_0 - t22 * 0.44444445f;
     const float t53 = t26 * t30;
     const float t54 = 36.0f / (t27 * t53);
-    const float t55 = t53 * t54 * dh_7;
+    const float t55 = t53 * t54 * dh_7_;
     const float t56 = t27 * t54;
-    const float t57 = t30 * t56 * dh_5;
-    const float t58 = t26 * t56 * dh_6;
+    const float t57 = t30 * t56 * dh_5_;
+    const float t58 = t26 * t56 * dh_6_;
 
     // ---- hh   (d2q9_kbc.lbm:36)
-    const float hh = dh_5 * t57 + dh_6 * t58 + dh_7 * t55 + dh_8 * t47 + 2.25f * (dh_0 * dh_0 * (t16 * t50))
-        + 9.0f * (dh_1 * t52 + dh_2 * t51 + dh_3 * t46 + dh_4 * t44);
+    const float hh_ = dh_5_ * t57 + dh_6_ * t58 + dh_7_ * t55 + dh_8_ * t47
+        + 2.25f * (dh_0_ * dh_0_ * (t16 * t50)) + 9.0f * (dh_1_ * t52 + dh_2_ * t51 + dh_3_ * t46 + dh_4_ * t44);
 
     // ---- sh   (d2q9_kbc.lbm:35)
-    const float sh = ds_5 * (t57 + t58 - (t55 + t47)) + 9.0f * (ds_1 * (t52 + t51 - (t46 + t44)));
-    const float t59 = 0.0f < hh ? sh / hh : 0.0f;
-    const float t60 = t59 - omega * t59 + 1.0f;
+    const float sh_ = ds_5_ * (t57 + t58 - (t55 + t47)) + 9.0f * (ds_1_ * (t52 + t51 - (t46 + t44)));
+    const float t59 = 0.0f < hh_ ? sh_ / hh_ : 0.0f;
+    const float t60 = t59 - omega_ * t59 + 1.0f;
 
     // ---- post
-    const float post_0 = f_0 - t60 * dh_0;
-    const float t61 = ds_1 * omega;
-    const float post_1 = f_1 - t61 - t60 * dh_1;
-    const float post_2 = f_2 - t61 - t60 * dh_2;
-    const float post_3 = f_3 + t61 - t60 * dh_3;
-    const float post_4 = f_4 + t61 - t60 * dh_4;
-    const float t62 = ds_5 * omega;
-    const float post_5 = f_5 - t62 - t60 * dh_5;
-    const float post_6 = f_6 - t62 - t60 * dh_6;
-    const float post_7 = f_7 + t62 - t60 * dh_7;
-    const float post_8 = f_8 + t62 - t60 * dh_8;
+    const float post_0 = f_0 - t60 * dh_0_;
+    const float t61 = ds_1_ * omega_;
+    const float post_1 = f_1 - t61 - t60 * dh_1_;
+    const float post_2 = f_2 - t61 - t60 * dh_2_;
+    const float post_3 = f_3 + t61 - t60 * dh_3_;
+    const float post_4 = f_4 + t61 - t60 * dh_4_;
+    const float t62 = ds_5_ * omega_;
+    const float post_5 = f_5 - t62 - t60 * dh_5_;
+    const float post_6 = f_6 - t62 - t60 * dh_6_;
+    const float post_7 = f_7 + t62 - t60 * dh_7_;
+    const float post_8 = f_8 + t62 - t60 * dh_8_;
 
     f[0] = post_0;
     f[1] = post_1;
@@ -179,7 +179,7 @@ d2q9_kbc_collide(
     const int count,                // how many states there are
     const float *__restrict__ src,  // populations before the collision [9][count], lattice units
     float *__restrict__ dst,        // populations after the collision [9][count], lattice units
-    const float omega)              // relaxation rate of the deviatoric stress, twice the beta of the papers in (0,
+    const float omega_)             // relaxation rate of the deviatoric stress, twice the beta of the papers in (0,
                                     //   2), lattice units
 {
     const int state = blockIdx.x * 256 + threadIdx.x;
@@ -187,7 +187,7 @@ d2q9_kbc_collide(
     float f[Q];
 #pragma unroll
     for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state];
-    collide(f, omega);
+    collide(f, omega_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i];
 }
@@ -203,7 +203,7 @@ d2q9_kbc_stream_collide(
                                          //   wall w
     const float *__restrict__ src,       // post-collision populations [slot][9][64], lattice units
     float *__restrict__ dst,             // new post-collision populations [slot][9][64], lattice units
-    const float omega)                   // relaxation rate of the deviatoric stress, twice the beta of the papers in
+    const float omega_)                  // relaxation rate of the deviatoric stress, twice the beta of the papers in
                                          //   (0, 2), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
@@ -232,7 +232,7 @@ d2q9_kbc_stream_collide(
     f[7] = src[at(near[4 + bxm + 3 * byp], 7, xm + 8 * yp)];
     f[8] = src[at(near[4 + bxp + 3 * bym], 8, xp + 8 * ym)];
 
-    collide(f, omega);
+    collide(f, omega_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
 }
@@ -249,7 +249,7 @@ static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
-static __device__ __forceinline__ float wall_bounce_back(const int direction, const float *own)
+static __device__ __forceinline__ float bounce_back_link_0(const int direction, const float *own)
 {
     switch (direction) {
     case 1:
@@ -275,27 +275,27 @@ static __device__ __forceinline__ float wall_bounce_back(const int direction, co
 
 // Rule 1, moving_wall: Wall that moves with the velocity `velocity`, for a fluid of mean density 1. Ladd (1994).
 //   velocityx, velocityy: of the wall, in cells per time step
-static __device__ __forceinline__ float wall_moving_wall(const int direction, const float *own, const float *value)
+static __device__ __forceinline__ float moving_wall_link_1(const int direction, const float *own, const float *value)
 {
-    const float velocityx = value[0];
-    const float velocityy = value[1];
+    const float velocityx_ = value[0];
+    const float velocityy_ = value[1];
     switch (direction) {
     case 1:
-        return own[2 * CELLS] + 0.6666667f * velocityx;
+        return own[2 * CELLS] + 0.6666667f * velocityx_;
     case 2:
-        return own[1 * CELLS] - 0.6666667f * velocityx;
+        return own[1 * CELLS] - 0.6666667f * velocityx_;
     case 3:
-        return own[4 * CELLS] + 0.6666667f * velocityy;
+        return own[4 * CELLS] + 0.6666667f * velocityy_;
     case 4:
-        return own[3 * CELLS] - 0.6666667f * velocityy;
+        return own[3 * CELLS] - 0.6666667f * velocityy_;
     case 5:
-        return own[6 * CELLS] + 0.16666667f * (velocityx + velocityy);
+        return own[6 * CELLS] + 0.16666667f * (velocityx_ + velocityy_);
     case 6:
-        return own[5 * CELLS] - 0.16666667f * (velocityx + velocityy);
+        return own[5 * CELLS] - 0.16666667f * (velocityx_ + velocityy_);
     case 7:
-        return own[8 * CELLS] + 0.16666667f * (velocityx - velocityy);
+        return own[8 * CELLS] + 0.16666667f * (velocityx_ - velocityy_);
     case 8:
-        return own[7 * CELLS] - 0.16666667f * (velocityx - velocityy);
+        return own[7 * CELLS] - 0.16666667f * (velocityx_ - velocityy_);
     default:
         return own[direction * CELLS];
     }
@@ -311,9 +311,9 @@ static __device__ __forceinline__ float pull(
     const float *value = wall_values + (size_t)w * 2;
     switch (wall_rules[w]) {
     case 0:
-        return wall_bounce_back(direction, own);
+        return bounce_back_link_0(direction, own);
     case 1:
-        return wall_moving_wall(direction, own, value);
+        return moving_wall_link_1(direction, own, value);
     default:
         return __int_as_float(0x7fffffff);  // no such rule: NaN stops the run
     }
@@ -330,7 +330,7 @@ d2q9_kbc_stream_collide_walls(
     const float *__restrict__ wall_values,  // parameters of each wall [wall][2], lattice units
     const float *__restrict__ src,          // post-collision populations [slot][9][64], lattice units
     float *__restrict__ dst,                // new post-collision populations [slot][9][64], lattice units
-    const float omega)                      // relaxation rate of the deviatoric stress, twice the beta of the papers
+    const float omega_)                     // relaxation rate of the deviatoric stress, twice the beta of the papers
                                             //   in (0, 2), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
@@ -360,7 +360,7 @@ d2q9_kbc_stream_collide_walls(
     f[7] = pull(near[4 + bxm + 3 * byp], 7, xm + 8 * yp, src, own, wall_rules, wall_values);
     f[8] = pull(near[4 + bxp + 3 * bym], 8, xp + 8 * ym, src, own, wall_rules, wall_values);
 
-    collide(f, omega);
+    collide(f, omega_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
 }
@@ -374,34 +374,34 @@ d2q9_kbc_init(
     const int count,                   // how many slots `ids` lists
     const float *__restrict__ fields,  // rho, ux, uy [slot][3][64], lattice units
     float *__restrict__ dst,           // initial populations [slot][9][64], lattice units
-    const float omega)                 // relaxation rate of the deviatoric stress, twice the beta of the papers in
+    const float omega_)                // relaxation rate of the deviatoric stress, twice the beta of the papers in
                                        //   (0, 2), lattice units
 {
-    (void)omega;
+    (void)omega_;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
     const float *before = fields + (size_t)slot * (FIELDS * CELLS) + cell;
-    const float rho = before[0 * CELLS];
-    const float ux = before[1 * CELLS];
-    const float uy = before[2 * CELLS];
+    const float rho_ = before[0 * CELLS];
+    const float ux_ = before[1 * CELLS];
+    const float uy_ = before[2 * CELLS];
 
     // ---- shared
-    const float t0 = 0.33333334f * rho;
-    const float t1 = t0 * ux;
-    const float t2 = t1 * ux;
-    const float t3 = t0 * uy;
-    const float t4 = 0.22222222f * rho - t2;
-    const float t5 = 0.11111111f * rho + t2;
-    const float t6 = t3 * uy;
+    const float t0 = 0.33333334f * rho_;
+    const float t1 = t0 * ux_;
+    const float t2 = t1 * ux_;
+    const float t3 = t0 * uy_;
+    const float t4 = 0.22222222f * rho_ - t2;
+    const float t5 = 0.11111111f * rho_ + t2;
+    const float t6 = t3 * uy_;
 
     // ---- f
     const float f_0 = 2.0f * (t4 - t6);
     const float t7 = 0.5f * t4 + t6;
     const float f_3 = t3 + t7;
     const float f_4 = t7 - t3;
-    const float t8 = 0.75f * (t1 * uy);
+    const float t8 = 0.75f * (t1 * uy_);
     const float t9 = 0.5f * t6 - t5;
     const float t10 = 0.25f * (t5 + t6);
     const float f_1 = t1 - t9;
@@ -455,24 +455,24 @@ d2q9_kbc_macroscopic(
     const float t3 = f_4 + f_7;
 
     // ---- j   (d2q9_kbc.lbm:15)
-    const float jx = f_7 + t0 - f_8 - t1;
+    const float jx_ = f_7 + t0 - f_8 - t1;
 
     // ---- rho   (d2q9_kbc.lbm:14)
-    const float rho = f_0 + t0 + t1 + t2 + t3;
+    const float rho_ = f_0 + t0 + t1 + t2 + t3;
 
     // ---- j   (d2q9_kbc.lbm:15)
-    const float jy = f_5 + t2 - f_6 - t3;
-    const float t4 = 1.0f / rho;
+    const float jy_ = f_5 + t2 - f_6 - t3;
+    const float t4 = 1.0f / rho_;
 
     // ---- u   (d2q9_kbc.lbm:16)
-    const float ux = t4 * jx;
-    const float uy = t4 * jy;
+    const float ux_ = t4 * jx_;
+    const float uy_ = t4 * jy_;
 
 
     float *after = fields + (size_t)slot * (FIELDS * CELLS) + cell;
-    after[0 * CELLS] = rho;
-    after[1 * CELLS] = ux;
-    after[2 * CELLS] = uy;
+    after[0 * CELLS] = rho_;
+    after[1 * CELLS] = ux_;
+    after[2 * CELLS] = uy_;
 }
 
 // ==== what a flow is judged by ======================================================================================

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 // Version of this interface: kernels, their arguments and their memory. It changes when any of these does.
-#define D2Q9_KBC_ABI 3
+#define D2Q9_KBC_ABI 4
 
 #ifdef __cplusplus
 extern "C" {
@@ -104,7 +104,7 @@ D2Q9_KBC_KERNEL d2q9_kbc_init(
     const int32_t count,  // how many slots `ids` lists
     const float *fields,  // rho, ux, uy [slot][3][64], lattice units
     float *dst,           // initial populations [slot][9][64], lattice units
-    const float omega);   // relaxation rate of the deviatoric stress, twice the beta of the papers in (0, 2), lattice
+    const float omega_);  // relaxation rate of the deviatoric stress, twice the beta of the papers in (0, 2), lattice
                           //   units
 
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
@@ -114,7 +114,7 @@ D2Q9_KBC_KERNEL d2q9_kbc_stream_collide(
     const int32_t *neighbours,  // slots of the neighbours [slot][9] at (dx+1) + 3 (dy+1), or -(w + 1) for wall w
     const float *src,           // post-collision populations [slot][9][64], lattice units
     float *dst,                 // new post-collision populations [slot][9][64], lattice units
-    const float omega);         // relaxation rate of the deviatoric stress, twice the beta of the papers in (0, 2),
+    const float omega_);        // relaxation rate of the deviatoric stress, twice the beta of the papers in (0, 2),
                                 //   lattice units
 
 // Pulls, collides and stores the listed blocks; neighbours may be walls.
@@ -126,7 +126,7 @@ D2Q9_KBC_KERNEL d2q9_kbc_stream_collide_walls(
     const float *wall_values,   // parameters of each wall [wall][2], lattice units
     const float *src,           // post-collision populations [slot][9][64], lattice units
     float *dst,                 // new post-collision populations [slot][9][64], lattice units
-    const float omega);         // relaxation rate of the deviatoric stress, twice the beta of the papers in (0, 2),
+    const float omega_);        // relaxation rate of the deviatoric stress, twice the beta of the papers in (0, 2),
                                 //   lattice units
 
 // Macroscopic fields of the listed blocks from their populations.
@@ -166,7 +166,7 @@ D2Q9_KBC_KERNEL d2q9_kbc_collide(
     const int32_t count,  // how many states there are
     const float *src,     // populations before the collision [9][count], lattice units
     float *dst,           // populations after the collision [9][count], lattice units
-    const float omega);   // relaxation rate of the deviatoric stress, twice the beta of the papers in (0, 2), lattice
+    const float omega_);  // relaxation rate of the deviatoric stress, twice the beta of the papers in (0, 2), lattice
                           //   units
 
 #ifndef __CUDACC__

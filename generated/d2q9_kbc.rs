@@ -11,7 +11,7 @@
 use core::ffi::c_void;
 
 /// Version of the interface: kernels, their arguments and their memory.
-pub const ABI: u32 = 3;
+pub const ABI: u32 = 4;
 
 /// Number of axes.
 pub const DIM: usize = 2;
@@ -97,7 +97,7 @@ pub struct Init {
     /// initial populations [slot][9][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the deviatoric stress, twice the beta of the papers in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
 }
 
 impl Init {
@@ -118,7 +118,7 @@ impl Init {
             (&raw mut self.count).cast(),
             (&raw mut self.fields).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
+            (&raw mut self.omega_).cast(),
         ]
     }
 }
@@ -138,7 +138,7 @@ pub struct StreamCollide {
     /// new post-collision populations [slot][9][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the deviatoric stress, twice the beta of the papers in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
 }
 
 impl StreamCollide {
@@ -160,7 +160,7 @@ impl StreamCollide {
             (&raw mut self.neighbours).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
+            (&raw mut self.omega_).cast(),
         ]
     }
 }
@@ -184,7 +184,7 @@ pub struct StreamCollideWalls {
     /// new post-collision populations [slot][9][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the deviatoric stress, twice the beta of the papers in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
 }
 
 impl StreamCollideWalls {
@@ -208,7 +208,7 @@ impl StreamCollideWalls {
             (&raw mut self.wall_values).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
+            (&raw mut self.omega_).cast(),
         ]
     }
 }
@@ -356,7 +356,7 @@ pub struct Collide {
     /// populations after the collision [9][count], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the deviatoric stress, twice the beta of the papers in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
 }
 
 impl Collide {
@@ -376,7 +376,7 @@ impl Collide {
             (&raw mut self.count).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
+            (&raw mut self.omega_).cast(),
         ]
     }
 }

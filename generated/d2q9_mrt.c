@@ -41,7 +41,7 @@ enum {
 // Collides cells 0 to n: direction i of a cell is before[i * stride_before + cell], then after[i * stride_after + cell].
 static inline __attribute__((always_inline)) void collide_cells(
     const size_t n, const size_t stride_before, const float *restrict before,
-    const size_t stride_after, float *restrict after, const float omega, const float omega_energy, const float omega_flux, const float omega_square)
+    const size_t stride_after, float *restrict after, const float omega_, const float omega_energy_, const float omega_flux_, const float omega_square_)
 {
     for (size_t cell = 0; cell < n; ++cell) {
         const float f_0 = before[0 * stride_before + cell];
@@ -55,7 +55,7 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_8 = before[8 * stride_before + cell];
 
         // ---- shared
-        const float t0 = 0.25f * omega;
+        const float t0 = 0.25f * omega_;
         const float t1 = -2.0f;
         const float t2 = f_1 + f_2;
         const float t3 = f_1 - f_2;
@@ -64,7 +64,7 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float t6 = t2 + t4;
 
         // ---- m   (d2q9_mrt.lbm:39)
-        const float m_3 = t2 - t4;
+        const float m_3_ = t2 - t4;
         const float t7 = f_5 + f_7;
         const float t8 = f_5 - f_7;
         const float t9 = f_6 + f_8;
@@ -72,87 +72,87 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float t11 = t7 + t9;
         const float t12 = t7 - t9;
         const float t13 = t11 - t6 * 0.5f + f_0 * t1;
-        const float m_8 = 4.0f * f_0 + t11 + t6 * t1;
+        const float m_8_ = 4.0f * f_0 + t11 + t6 * t1;
 
         // ---- rho   (d2q9_mrt.lbm:15)
-        const float rho = f_0 + t11 + t6;
-        const float t14 = 1.0f / rho;
+        const float rho_ = f_0 + t11 + t6;
+        const float t14 = 1.0f / rho_;
         const float t15 = t8 - t10;
 
         // ---- m   (d2q9_mrt.lbm:39)
-        const float m_4 = t8 + t10;
+        const float m_4_ = t8 + t10;
 
         // ---- j   (d2q9_mrt.lbm:16)
-        const float jy = t5 + t15;
+        const float jy_ = t5 + t15;
 
         // ---- m   (d2q9_mrt.lbm:39)
-        const float m_7 = t15 - 2.0f * t5;
+        const float m_7_ = t15 - 2.0f * t5;
 
         // ---- u   (d2q9_mrt.lbm:17)
-        const float uy = t14 * jy;
-        const float t16 = uy * jy;
+        const float uy_ = t14 * jy_;
+        const float t16 = uy_ * jy_;
 
         // ---- j   (d2q9_mrt.lbm:16)
-        const float jx = t3 + t12;
+        const float jx_ = t3 + t12;
 
         // ---- m   (d2q9_mrt.lbm:39)
-        const float m_6 = t12 - 2.0f * t3;
+        const float m_6_ = t12 - 2.0f * t3;
 
         // ---- u   (d2q9_mrt.lbm:17)
-        const float ux = t14 * jx;
-        const float t17 = jx * ux;
+        const float ux_ = t14 * jx_;
+        const float t17 = jx_ * ux_;
 
         // ---- meq   (d2q9_mrt.lbm:40)
-        const float meq_4 = jy * ux;
+        const float meq_4_ = jy_ * ux_;
         const float t18 = t16 + t17;
-        const float t19 = omega_energy * (1.5f * t18 - rho - t13) + t13;
-        const float meq_3 = t17 - t16;
-        const float meq_8 = rho - t18 * 3.0f;
+        const float t19 = omega_energy_ * (1.5f * t18 - rho_ - t13) + t13;
+        const float meq_3_ = t17 - t16;
+        const float meq_8_ = rho_ - t18 * 3.0f;
 
         // ---- post   (d2q9_mrt.lbm:42)
-        const float post_8 = omega_square * (meq_8 - m_8) + m_8;
+        const float post_8_ = omega_square_ * (meq_8_ - m_8_) + m_8_;
 
         // ---- post
-        const float post_0 = 0.11111111f * (rho + post_8) - t19 * 0.22222222f;
+        const float post_0 = 0.11111111f * (rho_ + post_8_) - t19 * 0.22222222f;
         const float t20 = 0.25f - t0;
-        const float t21 = m_3 * t20 + meq_3 * t0;
-        const float t22 = t0 * meq_4 + m_4 * t20;
-        const float t23 = 0.055555556f * (post_8 - (2.0f * rho - t19));
-        const float t24 = 0.027777778f * post_8 + 0.11111111f * (rho + t19);
+        const float t21 = m_3_ * t20 + meq_3_ * t0;
+        const float t22 = t0 * meq_4_ + m_4_ * t20;
+        const float t23 = 0.055555556f * (post_8_ - (2.0f * rho_ - t19));
+        const float t24 = 0.027777778f * post_8_ + 0.11111111f * (rho_ + t19);
         const float t25 = t21 - t23;
         const float t26 = t21 + t23;
-        const float t27 = 0.083333336f * omega_flux;
-        const float t28 = 0.16666667f * omega_flux + 0.16666667f;
+        const float t27 = 0.083333336f * omega_flux_;
+        const float t28 = 0.16666667f * omega_flux_ + 0.16666667f;
         const float t29 = 0.083333336f - t27;
-        const float t30 = m_6 * t29;
-        const float t31 = m_7 * t29;
+        const float t30 = m_6_ * t29;
+        const float t31 = m_7_ * t29;
         const float t32 = 0.16666667f - t27;
-        const float t33 = 2.0f * t30 - jx * t28;
-        const float t34 = jx * t32 + t30;
+        const float t33 = 2.0f * t30 - jx_ * t28;
+        const float t34 = jx_ * t32 + t30;
         const float post_1 = t25 - t33;
         const float post_2 = t33 + t25;
-        const float t35 = 2.0f * t31 - jy * t28;
-        const float t36 = jy * t32 + t31;
-        const float post_3_ = -t35 - t26;
-        const float post_4_ = t35 - t26;
+        const float t35 = 2.0f * t31 - jy_ * t28;
+        const float t36 = jy_ * t32 + t31;
+        const float post_3 = -t35 - t26;
+        const float post_4 = t35 - t26;
         const float t37 = t34 + t36;
         const float t38 = t34 - t36;
         const float t39 = t22 + t24;
         const float t40 = t22 - t24;
-        const float post_5_ = t37 + t39;
-        const float post_6_ = t39 - t37;
-        const float post_7_ = t38 - t40;
-        const float post_8_ = -t38 - t40;
+        const float post_5 = t37 + t39;
+        const float post_6 = t39 - t37;
+        const float post_7 = t38 - t40;
+        const float post_8 = -t38 - t40;
 
         after[0 * stride_after + cell] = post_0;
         after[1 * stride_after + cell] = post_1;
         after[2 * stride_after + cell] = post_2;
-        after[3 * stride_after + cell] = post_3_;
-        after[4 * stride_after + cell] = post_4_;
-        after[5 * stride_after + cell] = post_5_;
-        after[6 * stride_after + cell] = post_6_;
-        after[7 * stride_after + cell] = post_7_;
-        after[8 * stride_after + cell] = post_8_;
+        after[3 * stride_after + cell] = post_3;
+        after[4 * stride_after + cell] = post_4;
+        after[5 * stride_after + cell] = post_5;
+        after[6 * stride_after + cell] = post_6;
+        after[7 * stride_after + cell] = post_7;
+        after[8 * stride_after + cell] = post_8;
     }  // cells
 }
 
@@ -161,13 +161,13 @@ void d2q9_mrt_collide(
     const int32_t count,        // how many states there are
     const float *restrict src,  // populations before the collision [9][count], lattice units
     float *restrict dst,        // populations after the collision [9][count], lattice units
-    const float omega,          // relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice
+    const float omega_,         // relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice
                                 //   units
-    const float omega_energy,   // of the energy, which sets the bulk viscosity in (0, 2), lattice units
-    const float omega_flux,     // of the energy flux in (0, 2), lattice units
-    const float omega_square)   // of the energy squared in (0, 2), lattice units
+    const float omega_energy_,  // of the energy, which sets the bulk viscosity in (0, 2), lattice units
+    const float omega_flux_,    // of the energy flux in (0, 2), lattice units
+    const float omega_square_)  // of the energy squared in (0, 2), lattice units
 {
-    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega, omega_energy, omega_flux, omega_square);
+    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega_, omega_energy_, omega_flux_, omega_square_);
 }
 
 // ==== storing =======================================================================================================
@@ -209,15 +209,15 @@ static inline void settle(void)
 
 // Collides a gathered slab and stores it at to[i * CELLS + cell], a cache line of each direction at a time.
 static inline __attribute__((always_inline)) void collide_slab(
-    const float *restrict before, float *restrict to, const int past, const float omega, const float omega_energy, const float omega_flux, const float omega_square)
+    const float *restrict before, float *restrict to, const int past, const float omega_, const float omega_energy_, const float omega_flux_, const float omega_square_)
 {
     if (SLAB % LINE != 0) {
-        collide_cells(SLAB, SLAB, before, CELLS, to, omega, omega_energy, omega_flux, omega_square);
+        collide_cells(SLAB, SLAB, before, CELLS, to, omega_, omega_energy_, omega_flux_, omega_square_);
         return;
     }
     for (size_t cell = 0; cell < SLAB; cell += LINE) {
         _Alignas(64) float after[Q * LINE];
-        collide_cells(LINE, SLAB, before + cell, LINE, after, omega, omega_energy, omega_flux, omega_square);
+        collide_cells(LINE, SLAB, before + cell, LINE, after, omega_, omega_energy_, omega_flux_, omega_square_);
         store_line(to + 0 * CELLS + cell, after + 0 * LINE, past);
         store_line(to + 1 * CELLS + cell, after + 1 * LINE, past);
         store_line(to + 2 * CELLS + cell, after + 2 * LINE, past);
@@ -277,11 +277,11 @@ void d2q9_mrt_stream_collide(
                                          //   wall w
     const float *restrict src,           // post-collision populations [slot][9][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][9][64], lattice units
-    const float omega,                   // relaxation rate of the shear stress, which sets the viscosity in (0, 2),
+    const float omega_,                  // relaxation rate of the shear stress, which sets the viscosity in (0, 2),
                                          //   lattice units
-    const float omega_energy,            // of the energy, which sets the bulk viscosity in (0, 2), lattice units
-    const float omega_flux,              // of the energy flux in (0, 2), lattice units
-    const float omega_square)            // of the energy squared in (0, 2), lattice units
+    const float omega_energy_,           // of the energy, which sets the bulk viscosity in (0, 2), lattice units
+    const float omega_flux_,             // of the energy flux in (0, 2), lattice units
+    const float omega_square_)           // of the energy squared in (0, 2), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
@@ -298,7 +298,7 @@ void d2q9_mrt_stream_collide(
             gather(before + 6 * SLAB, src, near, row, 6, -1, -1, 0);
             gather(before + 7 * SLAB, src, near, row, 7, 1, -1, 0);
             gather(before + 8 * SLAB, src, near, row, 8, -1, 1, 0);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega, omega_energy, omega_flux, omega_square);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_, omega_energy_, omega_flux_, omega_square_);
         }
     }  // blocks
     settle();
@@ -316,7 +316,7 @@ static const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
-static float wall_bounce_back(const int direction, const float *own)
+static float bounce_back_link_0(const int direction, const float *own)
 {
     switch (direction) {
     case 1:
@@ -342,27 +342,27 @@ static float wall_bounce_back(const int direction, const float *own)
 
 // Rule 1, moving_wall: Wall that moves with the velocity `velocity`, for a fluid of mean density 1. Ladd (1994).
 //   velocityx, velocityy: of the wall, in cells per time step
-static float wall_moving_wall(const int direction, const float *own, const float *value)
+static float moving_wall_link_1(const int direction, const float *own, const float *value)
 {
-    const float velocityx = value[0];
-    const float velocityy = value[1];
+    const float velocityx_ = value[0];
+    const float velocityy_ = value[1];
     switch (direction) {
     case 1:
-        return own[2 * CELLS] + 0.6666667f * velocityx;
+        return own[2 * CELLS] + 0.6666667f * velocityx_;
     case 2:
-        return own[1 * CELLS] - 0.6666667f * velocityx;
+        return own[1 * CELLS] - 0.6666667f * velocityx_;
     case 3:
-        return own[4 * CELLS] + 0.6666667f * velocityy;
+        return own[4 * CELLS] + 0.6666667f * velocityy_;
     case 4:
-        return own[3 * CELLS] - 0.6666667f * velocityy;
+        return own[3 * CELLS] - 0.6666667f * velocityy_;
     case 5:
-        return own[6 * CELLS] + 0.16666667f * (velocityx + velocityy);
+        return own[6 * CELLS] + 0.16666667f * (velocityx_ + velocityy_);
     case 6:
-        return own[5 * CELLS] - 0.16666667f * (velocityx + velocityy);
+        return own[5 * CELLS] - 0.16666667f * (velocityx_ + velocityy_);
     case 7:
-        return own[8 * CELLS] + 0.16666667f * (velocityx - velocityy);
+        return own[8 * CELLS] + 0.16666667f * (velocityx_ - velocityy_);
     case 8:
-        return own[7 * CELLS] - 0.16666667f * (velocityx - velocityy);
+        return own[7 * CELLS] - 0.16666667f * (velocityx_ - velocityy_);
     default:
         return own[direction * CELLS];
     }
@@ -375,9 +375,9 @@ static float from_wall(
     const float *value = wall_values + (size_t)w * 2;
     switch (wall_rules[w]) {
     case 0:
-        return wall_bounce_back(direction, own);
+        return bounce_back_link_0(direction, own);
     case 1:
-        return wall_moving_wall(direction, own, value);
+        return moving_wall_link_1(direction, own, value);
     default:
         return NAN;  // no such rule: NaN stops the run
     }
@@ -422,11 +422,11 @@ void d2q9_mrt_stream_collide_walls(
     const float *restrict wall_values,   // parameters of each wall [wall][2], lattice units
     const float *restrict src,           // post-collision populations [slot][9][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][9][64], lattice units
-    const float omega,                   // relaxation rate of the shear stress, which sets the viscosity in (0, 2),
+    const float omega_,                  // relaxation rate of the shear stress, which sets the viscosity in (0, 2),
                                          //   lattice units
-    const float omega_energy,            // of the energy, which sets the bulk viscosity in (0, 2), lattice units
-    const float omega_flux,              // of the energy flux in (0, 2), lattice units
-    const float omega_square)            // of the energy squared in (0, 2), lattice units
+    const float omega_energy_,           // of the energy, which sets the bulk viscosity in (0, 2), lattice units
+    const float omega_flux_,             // of the energy flux in (0, 2), lattice units
+    const float omega_square_)           // of the energy squared in (0, 2), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
@@ -443,7 +443,7 @@ void d2q9_mrt_stream_collide_walls(
             gather_walls(before + 6 * SLAB, src, near, wall_rules, wall_values, row, 6, -1, -1, 0);
             gather_walls(before + 7 * SLAB, src, near, wall_rules, wall_values, row, 7, 1, -1, 0);
             gather_walls(before + 8 * SLAB, src, near, wall_rules, wall_values, row, 8, -1, 1, 0);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega, omega_energy, omega_flux, omega_square);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_, omega_energy_, omega_flux_, omega_square_);
         }
     }  // blocks
     settle();
@@ -457,39 +457,39 @@ void d2q9_mrt_init(
     const int32_t count,           // how many slots `ids` lists
     const float *restrict fields,  // rho, ux, uy [slot][3][64], lattice units
     float *restrict dst,           // initial populations [slot][9][64], lattice units
-    const float omega,             // relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice
+    const float omega_,            // relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice
                                    //   units
-    const float omega_energy,      // of the energy, which sets the bulk viscosity in (0, 2), lattice units
-    const float omega_flux,        // of the energy flux in (0, 2), lattice units
-    const float omega_square)      // of the energy squared in (0, 2), lattice units
+    const float omega_energy_,     // of the energy, which sets the bulk viscosity in (0, 2), lattice units
+    const float omega_flux_,       // of the energy flux in (0, 2), lattice units
+    const float omega_square_)     // of the energy squared in (0, 2), lattice units
 {
-    (void)omega;
-    (void)omega_energy;
-    (void)omega_flux;
-    (void)omega_square;
+    (void)omega_;
+    (void)omega_energy_;
+    (void)omega_flux_;
+    (void)omega_square_;
     for (int32_t item = 0; item < count; ++item) {
         const float *restrict before = fields + (size_t)ids[item] * (FIELDS * CELLS);
         float *restrict after = dst + (size_t)ids[item] * (Q * CELLS);
         for (int cell = 0; cell < CELLS; ++cell) {
-            const float rho = before[0 * CELLS + cell];
-            const float ux = before[1 * CELLS + cell];
-            const float uy = before[2 * CELLS + cell];
+            const float rho_ = before[0 * CELLS + cell];
+            const float ux_ = before[1 * CELLS + cell];
+            const float uy_ = before[2 * CELLS + cell];
 
             // ---- shared
-            const float t0 = 0.33333334f * rho;
-            const float t1 = t0 * ux;
-            const float t2 = t1 * ux;
-            const float t3 = t0 * uy;
-            const float t4 = 0.22222222f * rho - t2;
-            const float t5 = 0.11111111f * rho + t2;
-            const float t6 = t3 * uy;
+            const float t0 = 0.33333334f * rho_;
+            const float t1 = t0 * ux_;
+            const float t2 = t1 * ux_;
+            const float t3 = t0 * uy_;
+            const float t4 = 0.22222222f * rho_ - t2;
+            const float t5 = 0.11111111f * rho_ + t2;
+            const float t6 = t3 * uy_;
 
             // ---- f
             const float f_0 = 2.0f * (t4 - t6);
             const float t7 = 0.5f * t4 + t6;
             const float f_3 = t3 + t7;
             const float f_4 = t7 - t3;
-            const float t8 = 0.75f * (t1 * uy);
+            const float t8 = 0.75f * (t1 * uy_);
             const float t9 = 0.5f * t6 - t5;
             const float t10 = 0.25f * (t5 + t6);
             const float f_1 = t1 - t9;
@@ -544,22 +544,22 @@ void d2q9_mrt_macroscopic(
             const float t3 = f_4 + f_7;
 
             // ---- j   (d2q9_mrt.lbm:16)
-            const float jx = f_7 + t0 - f_8 - t1;
+            const float jx_ = f_7 + t0 - f_8 - t1;
 
             // ---- rho   (d2q9_mrt.lbm:15)
-            const float rho = f_0 + t0 + t1 + t2 + t3;
+            const float rho_ = f_0 + t0 + t1 + t2 + t3;
 
             // ---- j   (d2q9_mrt.lbm:16)
-            const float jy = f_5 + t2 - f_6 - t3;
-            const float t4 = 1.0f / rho;
+            const float jy_ = f_5 + t2 - f_6 - t3;
+            const float t4 = 1.0f / rho_;
 
             // ---- u   (d2q9_mrt.lbm:17)
-            const float ux = t4 * jx;
-            const float uy = t4 * jy;
+            const float ux_ = t4 * jx_;
+            const float uy_ = t4 * jy_;
 
-            after[0 * CELLS + cell] = rho;
-            after[1 * CELLS + cell] = ux;
-            after[2 * CELLS + cell] = uy;
+            after[0 * CELLS + cell] = rho_;
+            after[1 * CELLS + cell] = ux_;
+            after[2 * CELLS + cell] = uy_;
         }  // cells
     }  // blocks
 }

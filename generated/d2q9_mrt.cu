@@ -31,7 +31,7 @@ static __device__ __forceinline__ size_t at(const int slot, const int direction,
 // ==== collision =====================================================================================================
 
 // Collides one cell: f holds its populations before and after.
-static __device__ __forceinline__ void collide(float (&f)[Q], const float omega, const float omega_energy, const float omega_flux, const float omega_square)
+static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_, const float omega_energy_, const float omega_flux_, const float omega_square_)
 {
     const float f_0 = f[0];
     const float f_1 = f[1];
@@ -44,7 +44,7 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega,
     const float f_8 = f[8];
 
     // ---- shared
-    const float t0 = 0.25f * omega;
+    const float t0 = 0.25f * omega_;
     const float t1 = -2.0f;
     const float t2 = f_1 + f_2;
     const float t3 = f_1 - f_2;
@@ -53,7 +53,7 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega,
     const float t6 = t2 + t4;
 
     // ---- m   (d2q9_mrt.lbm:39)
-    const float m_3 = t2 - t4;
+    const float m_3_ = t2 - t4;
     const float t7 = f_5 + f_7;
     const float t8 = f_5 - f_7;
     const float t9 = f_6 + f_8;
@@ -61,87 +61,87 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega,
     const float t11 = t7 + t9;
     const float t12 = t7 - t9;
     const float t13 = t11 - t6 * 0.5f + f_0 * t1;
-    const float m_8 = 4.0f * f_0 + t11 + t6 * t1;
+    const float m_8_ = 4.0f * f_0 + t11 + t6 * t1;
 
     // ---- rho   (d2q9_mrt.lbm:15)
-    const float rho = f_0 + t11 + t6;
-    const float t14 = 1.0f / rho;
+    const float rho_ = f_0 + t11 + t6;
+    const float t14 = 1.0f / rho_;
     const float t15 = t8 - t10;
 
     // ---- m   (d2q9_mrt.lbm:39)
-    const float m_4 = t8 + t10;
+    const float m_4_ = t8 + t10;
 
     // ---- j   (d2q9_mrt.lbm:16)
-    const float jy = t5 + t15;
+    const float jy_ = t5 + t15;
 
     // ---- m   (d2q9_mrt.lbm:39)
-    const float m_7 = t15 - 2.0f * t5;
+    const float m_7_ = t15 - 2.0f * t5;
 
     // ---- u   (d2q9_mrt.lbm:17)
-    const float uy = t14 * jy;
-    const float t16 = uy * jy;
+    const float uy_ = t14 * jy_;
+    const float t16 = uy_ * jy_;
 
     // ---- j   (d2q9_mrt.lbm:16)
-    const float jx = t3 + t12;
+    const float jx_ = t3 + t12;
 
     // ---- m   (d2q9_mrt.lbm:39)
-    const float m_6 = t12 - 2.0f * t3;
+    const float m_6_ = t12 - 2.0f * t3;
 
     // ---- u   (d2q9_mrt.lbm:17)
-    const float ux = t14 * jx;
-    const float t17 = jx * ux;
+    const float ux_ = t14 * jx_;
+    const float t17 = jx_ * ux_;
 
     // ---- meq   (d2q9_mrt.lbm:40)
-    const float meq_4 = jy * ux;
+    const float meq_4_ = jy_ * ux_;
     const float t18 = t16 + t17;
-    const float t19 = omega_energy * (1.5f * t18 - rho - t13) + t13;
-    const float meq_3 = t17 - t16;
-    const float meq_8 = rho - t18 * 3.0f;
+    const float t19 = omega_energy_ * (1.5f * t18 - rho_ - t13) + t13;
+    const float meq_3_ = t17 - t16;
+    const float meq_8_ = rho_ - t18 * 3.0f;
 
     // ---- post   (d2q9_mrt.lbm:42)
-    const float post_8 = omega_square * (meq_8 - m_8) + m_8;
+    const float post_8_ = omega_square_ * (meq_8_ - m_8_) + m_8_;
 
     // ---- post
-    const float post_0 = 0.11111111f * (rho + post_8) - t19 * 0.22222222f;
+    const float post_0 = 0.11111111f * (rho_ + post_8_) - t19 * 0.22222222f;
     const float t20 = 0.25f - t0;
-    const float t21 = m_3 * t20 + meq_3 * t0;
-    const float t22 = t0 * meq_4 + m_4 * t20;
-    const float t23 = 0.055555556f * (post_8 - (2.0f * rho - t19));
-    const float t24 = 0.027777778f * post_8 + 0.11111111f * (rho + t19);
+    const float t21 = m_3_ * t20 + meq_3_ * t0;
+    const float t22 = t0 * meq_4_ + m_4_ * t20;
+    const float t23 = 0.055555556f * (post_8_ - (2.0f * rho_ - t19));
+    const float t24 = 0.027777778f * post_8_ + 0.11111111f * (rho_ + t19);
     const float t25 = t21 - t23;
     const float t26 = t21 + t23;
-    const float t27 = 0.083333336f * omega_flux;
-    const float t28 = 0.16666667f * omega_flux + 0.16666667f;
+    const float t27 = 0.083333336f * omega_flux_;
+    const float t28 = 0.16666667f * omega_flux_ + 0.16666667f;
     const float t29 = 0.083333336f - t27;
-    const float t30 = m_6 * t29;
-    const float t31 = m_7 * t29;
+    const float t30 = m_6_ * t29;
+    const float t31 = m_7_ * t29;
     const float t32 = 0.16666667f - t27;
-    const float t33 = 2.0f * t30 - jx * t28;
-    const float t34 = jx * t32 + t30;
+    const float t33 = 2.0f * t30 - jx_ * t28;
+    const float t34 = jx_ * t32 + t30;
     const float post_1 = t25 - t33;
     const float post_2 = t33 + t25;
-    const float t35 = 2.0f * t31 - jy * t28;
-    const float t36 = jy * t32 + t31;
-    const float post_3_ = -t35 - t26;
-    const float post_4_ = t35 - t26;
+    const float t35 = 2.0f * t31 - jy_ * t28;
+    const float t36 = jy_ * t32 + t31;
+    const float post_3 = -t35 - t26;
+    const float post_4 = t35 - t26;
     const float t37 = t34 + t36;
     const float t38 = t34 - t36;
     const float t39 = t22 + t24;
     const float t40 = t22 - t24;
-    const float post_5_ = t37 + t39;
-    const float post_6_ = t39 - t37;
-    const float post_7_ = t38 - t40;
-    const float post_8_ = -t38 - t40;
+    const float post_5 = t37 + t39;
+    const float post_6 = t39 - t37;
+    const float post_7 = t38 - t40;
+    const float post_8 = -t38 - t40;
 
     f[0] = post_0;
     f[1] = post_1;
     f[2] = post_2;
-    f[3] = post_3_;
-    f[4] = post_4_;
-    f[5] = post_5_;
-    f[6] = post_6_;
-    f[7] = post_7_;
-    f[8] = post_8_;
+    f[3] = post_3;
+    f[4] = post_4;
+    f[5] = post_5;
+    f[6] = post_6;
+    f[7] = post_7;
+    f[8] = post_8;
 }
 
 // The collision alone, on plain arrays of states.
@@ -150,18 +150,18 @@ d2q9_mrt_collide(
     const int count,                // how many states there are
     const float *__restrict__ src,  // populations before the collision [9][count], lattice units
     float *__restrict__ dst,        // populations after the collision [9][count], lattice units
-    const float omega,              // relaxation rate of the shear stress, which sets the viscosity in (0, 2),
+    const float omega_,             // relaxation rate of the shear stress, which sets the viscosity in (0, 2),
                                     //   lattice units
-    const float omega_energy,       // of the energy, which sets the bulk viscosity in (0, 2), lattice units
-    const float omega_flux,         // of the energy flux in (0, 2), lattice units
-    const float omega_square)       // of the energy squared in (0, 2), lattice units
+    const float omega_energy_,      // of the energy, which sets the bulk viscosity in (0, 2), lattice units
+    const float omega_flux_,        // of the energy flux in (0, 2), lattice units
+    const float omega_square_)      // of the energy squared in (0, 2), lattice units
 {
     const int state = blockIdx.x * 256 + threadIdx.x;
     if (state >= count) return;
     float f[Q];
 #pragma unroll
     for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state];
-    collide(f, omega, omega_energy, omega_flux, omega_square);
+    collide(f, omega_, omega_energy_, omega_flux_, omega_square_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i];
 }
@@ -177,11 +177,11 @@ d2q9_mrt_stream_collide(
                                          //   wall w
     const float *__restrict__ src,       // post-collision populations [slot][9][64], lattice units
     float *__restrict__ dst,             // new post-collision populations [slot][9][64], lattice units
-    const float omega,                   // relaxation rate of the shear stress, which sets the viscosity in (0, 2),
+    const float omega_,                  // relaxation rate of the shear stress, which sets the viscosity in (0, 2),
                                          //   lattice units
-    const float omega_energy,            // of the energy, which sets the bulk viscosity in (0, 2), lattice units
-    const float omega_flux,              // of the energy flux in (0, 2), lattice units
-    const float omega_square)            // of the energy squared in (0, 2), lattice units
+    const float omega_energy_,           // of the energy, which sets the bulk viscosity in (0, 2), lattice units
+    const float omega_flux_,             // of the energy flux in (0, 2), lattice units
+    const float omega_square_)           // of the energy squared in (0, 2), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -209,7 +209,7 @@ d2q9_mrt_stream_collide(
     f[7] = src[at(near[4 + bxm + 3 * byp], 7, xm + 8 * yp)];
     f[8] = src[at(near[4 + bxp + 3 * bym], 8, xp + 8 * ym)];
 
-    collide(f, omega, omega_energy, omega_flux, omega_square);
+    collide(f, omega_, omega_energy_, omega_flux_, omega_square_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
 }
@@ -226,7 +226,7 @@ static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
-static __device__ __forceinline__ float wall_bounce_back(const int direction, const float *own)
+static __device__ __forceinline__ float bounce_back_link_0(const int direction, const float *own)
 {
     switch (direction) {
     case 1:
@@ -252,27 +252,27 @@ static __device__ __forceinline__ float wall_bounce_back(const int direction, co
 
 // Rule 1, moving_wall: Wall that moves with the velocity `velocity`, for a fluid of mean density 1. Ladd (1994).
 //   velocityx, velocityy: of the wall, in cells per time step
-static __device__ __forceinline__ float wall_moving_wall(const int direction, const float *own, const float *value)
+static __device__ __forceinline__ float moving_wall_link_1(const int direction, const float *own, const float *value)
 {
-    const float velocityx = value[0];
-    const float velocityy = value[1];
+    const float velocityx_ = value[0];
+    const float velocityy_ = value[1];
     switch (direction) {
     case 1:
-        return own[2 * CELLS] + 0.6666667f * velocityx;
+        return own[2 * CELLS] + 0.6666667f * velocityx_;
     case 2:
-        return own[1 * CELLS] - 0.6666667f * velocityx;
+        return own[1 * CELLS] - 0.6666667f * velocityx_;
     case 3:
-        return own[4 * CELLS] + 0.6666667f * velocityy;
+        return own[4 * CELLS] + 0.6666667f * velocityy_;
     case 4:
-        return own[3 * CELLS] - 0.6666667f * velocityy;
+        return own[3 * CELLS] - 0.6666667f * velocityy_;
     case 5:
-        return own[6 * CELLS] + 0.16666667f * (velocityx + velocityy);
+        return own[6 * CELLS] + 0.16666667f * (velocityx_ + velocityy_);
     case 6:
-        return own[5 * CELLS] - 0.16666667f * (velocityx + velocityy);
+        return own[5 * CELLS] - 0.16666667f * (velocityx_ + velocityy_);
     case 7:
-        return own[8 * CELLS] + 0.16666667f * (velocityx - velocityy);
+        return own[8 * CELLS] + 0.16666667f * (velocityx_ - velocityy_);
     case 8:
-        return own[7 * CELLS] - 0.16666667f * (velocityx - velocityy);
+        return own[7 * CELLS] - 0.16666667f * (velocityx_ - velocityy_);
     default:
         return own[direction * CELLS];
     }
@@ -288,9 +288,9 @@ static __device__ __forceinline__ float pull(
     const float *value = wall_values + (size_t)w * 2;
     switch (wall_rules[w]) {
     case 0:
-        return wall_bounce_back(direction, own);
+        return bounce_back_link_0(direction, own);
     case 1:
-        return wall_moving_wall(direction, own, value);
+        return moving_wall_link_1(direction, own, value);
     default:
         return __int_as_float(0x7fffffff);  // no such rule: NaN stops the run
     }
@@ -307,11 +307,11 @@ d2q9_mrt_stream_collide_walls(
     const float *__restrict__ wall_values,  // parameters of each wall [wall][2], lattice units
     const float *__restrict__ src,          // post-collision populations [slot][9][64], lattice units
     float *__restrict__ dst,                // new post-collision populations [slot][9][64], lattice units
-    const float omega,                      // relaxation rate of the shear stress, which sets the viscosity in (0,
+    const float omega_,                     // relaxation rate of the shear stress, which sets the viscosity in (0,
                                             //   2), lattice units
-    const float omega_energy,               // of the energy, which sets the bulk viscosity in (0, 2), lattice units
-    const float omega_flux,                 // of the energy flux in (0, 2), lattice units
-    const float omega_square)               // of the energy squared in (0, 2), lattice units
+    const float omega_energy_,              // of the energy, which sets the bulk viscosity in (0, 2), lattice units
+    const float omega_flux_,                // of the energy flux in (0, 2), lattice units
+    const float omega_square_)              // of the energy squared in (0, 2), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -340,7 +340,7 @@ d2q9_mrt_stream_collide_walls(
     f[7] = pull(near[4 + bxm + 3 * byp], 7, xm + 8 * yp, src, own, wall_rules, wall_values);
     f[8] = pull(near[4 + bxp + 3 * bym], 8, xp + 8 * ym, src, own, wall_rules, wall_values);
 
-    collide(f, omega, omega_energy, omega_flux, omega_square);
+    collide(f, omega_, omega_energy_, omega_flux_, omega_square_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
 }
@@ -354,40 +354,40 @@ d2q9_mrt_init(
     const int count,                   // how many slots `ids` lists
     const float *__restrict__ fields,  // rho, ux, uy [slot][3][64], lattice units
     float *__restrict__ dst,           // initial populations [slot][9][64], lattice units
-    const float omega,                 // relaxation rate of the shear stress, which sets the viscosity in (0, 2),
+    const float omega_,                // relaxation rate of the shear stress, which sets the viscosity in (0, 2),
                                        //   lattice units
-    const float omega_energy,          // of the energy, which sets the bulk viscosity in (0, 2), lattice units
-    const float omega_flux,            // of the energy flux in (0, 2), lattice units
-    const float omega_square)          // of the energy squared in (0, 2), lattice units
+    const float omega_energy_,         // of the energy, which sets the bulk viscosity in (0, 2), lattice units
+    const float omega_flux_,           // of the energy flux in (0, 2), lattice units
+    const float omega_square_)         // of the energy squared in (0, 2), lattice units
 {
-    (void)omega;
-    (void)omega_energy;
-    (void)omega_flux;
-    (void)omega_square;
+    (void)omega_;
+    (void)omega_energy_;
+    (void)omega_flux_;
+    (void)omega_square_;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
     const float *before = fields + (size_t)slot * (FIELDS * CELLS) + cell;
-    const float rho = before[0 * CELLS];
-    const float ux = before[1 * CELLS];
-    const float uy = before[2 * CELLS];
+    const float rho_ = before[0 * CELLS];
+    const float ux_ = before[1 * CELLS];
+    const float uy_ = before[2 * CELLS];
 
     // ---- shared
-    const float t0 = 0.33333334f * rho;
-    const float t1 = t0 * ux;
-    const float t2 = t1 * ux;
-    const float t3 = t0 * uy;
-    const float t4 = 0.22222222f * rho - t2;
-    const float t5 = 0.11111111f * rho + t2;
-    const float t6 = t3 * uy;
+    const float t0 = 0.33333334f * rho_;
+    const float t1 = t0 * ux_;
+    const float t2 = t1 * ux_;
+    const float t3 = t0 * uy_;
+    const float t4 = 0.22222222f * rho_ - t2;
+    const float t5 = 0.11111111f * rho_ + t2;
+    const float t6 = t3 * uy_;
 
     // ---- f
     const float f_0 = 2.0f * (t4 - t6);
     const float t7 = 0.5f * t4 + t6;
     const float f_3 = t3 + t7;
     const float f_4 = t7 - t3;
-    const float t8 = 0.75f * (t1 * uy);
+    const float t8 = 0.75f * (t1 * uy_);
     const float t9 = 0.5f * t6 - t5;
     const float t10 = 0.25f * (t5 + t6);
     const float f_1 = t1 - t9;
@@ -441,24 +441,24 @@ d2q9_mrt_macroscopic(
     const float t3 = f_4 + f_7;
 
     // ---- j   (d2q9_mrt.lbm:16)
-    const float jx = f_7 + t0 - f_8 - t1;
+    const float jx_ = f_7 + t0 - f_8 - t1;
 
     // ---- rho   (d2q9_mrt.lbm:15)
-    const float rho = f_0 + t0 + t1 + t2 + t3;
+    const float rho_ = f_0 + t0 + t1 + t2 + t3;
 
     // ---- j   (d2q9_mrt.lbm:16)
-    const float jy = f_5 + t2 - f_6 - t3;
-    const float t4 = 1.0f / rho;
+    const float jy_ = f_5 + t2 - f_6 - t3;
+    const float t4 = 1.0f / rho_;
 
     // ---- u   (d2q9_mrt.lbm:17)
-    const float ux = t4 * jx;
-    const float uy = t4 * jy;
+    const float ux_ = t4 * jx_;
+    const float uy_ = t4 * jy_;
 
 
     float *after = fields + (size_t)slot * (FIELDS * CELLS) + cell;
-    after[0 * CELLS] = rho;
-    after[1 * CELLS] = ux;
-    after[2 * CELLS] = uy;
+    after[0 * CELLS] = rho_;
+    after[1 * CELLS] = ux_;
+    after[2 * CELLS] = uy_;
 }
 
 // ==== what a flow is judged by ======================================================================================

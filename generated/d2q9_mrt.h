@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 // Version of this interface: kernels, their arguments and their memory. It changes when any of these does.
-#define D2Q9_MRT_ABI 3
+#define D2Q9_MRT_ABI 4
 
 #ifdef __cplusplus
 extern "C" {
@@ -99,43 +99,43 @@ static inline size_t d2q9_mrt_field(const size_t slot, const size_t component, c
 
 // Populations of the listed blocks from their macroscopic fields.
 D2Q9_MRT_KERNEL d2q9_mrt_init(
-    const int32_t *ids,         // slots to work on [count]
-    const int32_t count,        // how many slots `ids` lists
-    const float *fields,        // rho, ux, uy [slot][3][64], lattice units
-    float *dst,                 // initial populations [slot][9][64], lattice units
-    const float omega,          // relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice
-                                //   units
-    const float omega_energy,   // of the energy, which sets the bulk viscosity in (0, 2), lattice units
-    const float omega_flux,     // of the energy flux in (0, 2), lattice units
-    const float omega_square);  // of the energy squared in (0, 2), lattice units
+    const int32_t *ids,          // slots to work on [count]
+    const int32_t count,         // how many slots `ids` lists
+    const float *fields,         // rho, ux, uy [slot][3][64], lattice units
+    float *dst,                  // initial populations [slot][9][64], lattice units
+    const float omega_,          // relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice
+                                 //   units
+    const float omega_energy_,   // of the energy, which sets the bulk viscosity in (0, 2), lattice units
+    const float omega_flux_,     // of the energy flux in (0, 2), lattice units
+    const float omega_square_);  // of the energy squared in (0, 2), lattice units
 
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
 D2Q9_MRT_KERNEL d2q9_mrt_stream_collide(
-    const int32_t *ids,         // slots to work on [count]
-    const int32_t count,        // how many slots `ids` lists
-    const int32_t *neighbours,  // slots of the neighbours [slot][9] at (dx+1) + 3 (dy+1), or -(w + 1) for wall w
-    const float *src,           // post-collision populations [slot][9][64], lattice units
-    float *dst,                 // new post-collision populations [slot][9][64], lattice units
-    const float omega,          // relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice
-                                //   units
-    const float omega_energy,   // of the energy, which sets the bulk viscosity in (0, 2), lattice units
-    const float omega_flux,     // of the energy flux in (0, 2), lattice units
-    const float omega_square);  // of the energy squared in (0, 2), lattice units
+    const int32_t *ids,          // slots to work on [count]
+    const int32_t count,         // how many slots `ids` lists
+    const int32_t *neighbours,   // slots of the neighbours [slot][9] at (dx+1) + 3 (dy+1), or -(w + 1) for wall w
+    const float *src,            // post-collision populations [slot][9][64], lattice units
+    float *dst,                  // new post-collision populations [slot][9][64], lattice units
+    const float omega_,          // relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice
+                                 //   units
+    const float omega_energy_,   // of the energy, which sets the bulk viscosity in (0, 2), lattice units
+    const float omega_flux_,     // of the energy flux in (0, 2), lattice units
+    const float omega_square_);  // of the energy squared in (0, 2), lattice units
 
 // Pulls, collides and stores the listed blocks; neighbours may be walls.
 D2Q9_MRT_KERNEL d2q9_mrt_stream_collide_walls(
-    const int32_t *ids,         // slots to work on [count]
-    const int32_t count,        // how many slots `ids` lists
-    const int32_t *neighbours,  // slots of the neighbours [slot][9] at (dx+1) + 3 (dy+1), or -(w + 1) for wall w
-    const int32_t *wall_rules,  // rule of each wall [wall]: 0 bounce_back, 1 moving_wall
-    const float *wall_values,   // parameters of each wall [wall][2], lattice units
-    const float *src,           // post-collision populations [slot][9][64], lattice units
-    float *dst,                 // new post-collision populations [slot][9][64], lattice units
-    const float omega,          // relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice
-                                //   units
-    const float omega_energy,   // of the energy, which sets the bulk viscosity in (0, 2), lattice units
-    const float omega_flux,     // of the energy flux in (0, 2), lattice units
-    const float omega_square);  // of the energy squared in (0, 2), lattice units
+    const int32_t *ids,          // slots to work on [count]
+    const int32_t count,         // how many slots `ids` lists
+    const int32_t *neighbours,   // slots of the neighbours [slot][9] at (dx+1) + 3 (dy+1), or -(w + 1) for wall w
+    const int32_t *wall_rules,   // rule of each wall [wall]: 0 bounce_back, 1 moving_wall
+    const float *wall_values,    // parameters of each wall [wall][2], lattice units
+    const float *src,            // post-collision populations [slot][9][64], lattice units
+    float *dst,                  // new post-collision populations [slot][9][64], lattice units
+    const float omega_,          // relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice
+                                 //   units
+    const float omega_energy_,   // of the energy, which sets the bulk viscosity in (0, 2), lattice units
+    const float omega_flux_,     // of the energy flux in (0, 2), lattice units
+    const float omega_square_);  // of the energy squared in (0, 2), lattice units
 
 // Macroscopic fields of the listed blocks from their populations.
 D2Q9_MRT_KERNEL d2q9_mrt_macroscopic(
@@ -171,14 +171,14 @@ D2Q9_MRT_KERNEL d2q9_mrt_sums(
 
 // The collision alone, on plain arrays of states.
 D2Q9_MRT_KERNEL d2q9_mrt_collide(
-    const int32_t count,        // how many states there are
-    const float *src,           // populations before the collision [9][count], lattice units
-    float *dst,                 // populations after the collision [9][count], lattice units
-    const float omega,          // relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice
-                                //   units
-    const float omega_energy,   // of the energy, which sets the bulk viscosity in (0, 2), lattice units
-    const float omega_flux,     // of the energy flux in (0, 2), lattice units
-    const float omega_square);  // of the energy squared in (0, 2), lattice units
+    const int32_t count,         // how many states there are
+    const float *src,            // populations before the collision [9][count], lattice units
+    float *dst,                  // populations after the collision [9][count], lattice units
+    const float omega_,          // relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice
+                                 //   units
+    const float omega_energy_,   // of the energy, which sets the bulk viscosity in (0, 2), lattice units
+    const float omega_flux_,     // of the energy flux in (0, 2), lattice units
+    const float omega_square_);  // of the energy squared in (0, 2), lattice units
 
 #ifndef __CUDACC__
 // The same, with pointers to the arguments in their order, as cuLaunchKernel takes them.

@@ -10,7 +10,7 @@
 use core::ffi::c_void;
 
 /// Version of the interface: kernels, their arguments and their memory.
-pub const ABI: u32 = 3;
+pub const ABI: u32 = 4;
 
 /// Number of axes.
 pub const DIM: usize = 2;
@@ -96,13 +96,13 @@ pub struct Init {
     /// initial populations [slot][9][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
     /// of the energy, which sets the bulk viscosity in (0, 2), lattice units
-    pub omega_energy: f32,
+    pub omega_energy_: f32,
     /// of the energy flux in (0, 2), lattice units
-    pub omega_flux: f32,
+    pub omega_flux_: f32,
     /// of the energy squared in (0, 2), lattice units
-    pub omega_square: f32,
+    pub omega_square_: f32,
 }
 
 impl Init {
@@ -123,10 +123,10 @@ impl Init {
             (&raw mut self.count).cast(),
             (&raw mut self.fields).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
-            (&raw mut self.omega_energy).cast(),
-            (&raw mut self.omega_flux).cast(),
-            (&raw mut self.omega_square).cast(),
+            (&raw mut self.omega_).cast(),
+            (&raw mut self.omega_energy_).cast(),
+            (&raw mut self.omega_flux_).cast(),
+            (&raw mut self.omega_square_).cast(),
         ]
     }
 }
@@ -146,13 +146,13 @@ pub struct StreamCollide {
     /// new post-collision populations [slot][9][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
     /// of the energy, which sets the bulk viscosity in (0, 2), lattice units
-    pub omega_energy: f32,
+    pub omega_energy_: f32,
     /// of the energy flux in (0, 2), lattice units
-    pub omega_flux: f32,
+    pub omega_flux_: f32,
     /// of the energy squared in (0, 2), lattice units
-    pub omega_square: f32,
+    pub omega_square_: f32,
 }
 
 impl StreamCollide {
@@ -174,10 +174,10 @@ impl StreamCollide {
             (&raw mut self.neighbours).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
-            (&raw mut self.omega_energy).cast(),
-            (&raw mut self.omega_flux).cast(),
-            (&raw mut self.omega_square).cast(),
+            (&raw mut self.omega_).cast(),
+            (&raw mut self.omega_energy_).cast(),
+            (&raw mut self.omega_flux_).cast(),
+            (&raw mut self.omega_square_).cast(),
         ]
     }
 }
@@ -201,13 +201,13 @@ pub struct StreamCollideWalls {
     /// new post-collision populations [slot][9][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
     /// of the energy, which sets the bulk viscosity in (0, 2), lattice units
-    pub omega_energy: f32,
+    pub omega_energy_: f32,
     /// of the energy flux in (0, 2), lattice units
-    pub omega_flux: f32,
+    pub omega_flux_: f32,
     /// of the energy squared in (0, 2), lattice units
-    pub omega_square: f32,
+    pub omega_square_: f32,
 }
 
 impl StreamCollideWalls {
@@ -231,10 +231,10 @@ impl StreamCollideWalls {
             (&raw mut self.wall_values).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
-            (&raw mut self.omega_energy).cast(),
-            (&raw mut self.omega_flux).cast(),
-            (&raw mut self.omega_square).cast(),
+            (&raw mut self.omega_).cast(),
+            (&raw mut self.omega_energy_).cast(),
+            (&raw mut self.omega_flux_).cast(),
+            (&raw mut self.omega_square_).cast(),
         ]
     }
 }
@@ -382,13 +382,13 @@ pub struct Collide {
     /// populations after the collision [9][count], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
     /// of the energy, which sets the bulk viscosity in (0, 2), lattice units
-    pub omega_energy: f32,
+    pub omega_energy_: f32,
     /// of the energy flux in (0, 2), lattice units
-    pub omega_flux: f32,
+    pub omega_flux_: f32,
     /// of the energy squared in (0, 2), lattice units
-    pub omega_square: f32,
+    pub omega_square_: f32,
 }
 
 impl Collide {
@@ -408,10 +408,10 @@ impl Collide {
             (&raw mut self.count).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
-            (&raw mut self.omega_energy).cast(),
-            (&raw mut self.omega_flux).cast(),
-            (&raw mut self.omega_square).cast(),
+            (&raw mut self.omega_).cast(),
+            (&raw mut self.omega_energy_).cast(),
+            (&raw mut self.omega_flux_).cast(),
+            (&raw mut self.omega_square_).cast(),
         ]
     }
 }

@@ -41,7 +41,7 @@ enum {
 // Collides cells 0 to n: direction i of a cell is before[i * stride_before + cell], then after[i * stride_after + cell].
 static inline __attribute__((always_inline)) void collide_cells(
     const size_t n, const size_t stride_before, const float *restrict before,
-    const size_t stride_after, float *restrict after, const float omega)
+    const size_t stride_after, float *restrict after, const float omega_)
 {
     for (size_t cell = 0; cell < n; ++cell) {
         const float f_0 = before[0 * stride_before + cell];
@@ -55,7 +55,7 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_8 = before[8 * stride_before + cell];
 
         // ---- shared
-        const float t0 = 1.0f - omega;
+        const float t0 = 1.0f - omega_;
         const float t1 = f_3 + f_4;
         const float t2 = f_6 + f_8;
         const float t3 = f_6 - f_8;
@@ -64,37 +64,37 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float t6 = f_5 - f_7;
 
         // ---- j   (d2q9_recursive.lbm:13)
-        const float jy = f_3 + t6 - f_4 - t3;
+        const float jy_ = f_3 + t6 - f_4 - t3;
         const float t7 = f_1 + t5;
         const float t8 = t4 + t7;
-        const float jx = t7 - t4;
+        const float jx_ = t7 - t4;
 
         // ---- rho   (d2q9_recursive.lbm:12)
-        const float rho = f_0 + t1 + t8;
-        const float t9 = 1.0f / rho;
+        const float rho_ = f_0 + t1 + t8;
+        const float t9 = 1.0f / rho_;
 
         // ---- u   (d2q9_recursive.lbm:14)
-        const float uy = t9 * jy;
-        const float ux = t9 * jx;
-        const float t10 = jy * uy;
-        const float t11 = 0.33333334f * rho;
+        const float uy_ = t9 * jy_;
+        const float ux_ = t9 * jx_;
+        const float t10 = jy_ * uy_;
+        const float t11 = 0.33333334f * rho_;
 
         // ---- pi   (d2q9_recursive.lbm:23)
-        const float pi_yy = t5 + t2 + t1 - t10 - t11;
-        const float t12 = 0.33333334f * (pi_yy * t0 + t10);
-        const float t13 = 0.22222222f * rho - t12;
-        const float t14 = 0.11111111f * rho + t12;
-        const float t15 = jx * ux;
-        const float pi_xx = t8 - t15 - t11;
-        const float t16 = t0 * pi_xx + t15;
-        const float t17 = jy * ux;
-        const float pi_xy = t6 + t3 - t17;
-        const float t18 = ux * pi_xy + 0.5f * (pi_xx * uy);
-        const float t19 = uy * pi_xy + 0.5f * (pi_yy * ux);
-        const float t20 = 0.25f * (t0 * pi_xy + t17);
-        const float t21 = 0.5f * (ux * t17);
-        const float t22 = uy * t21 + (uy * t18 + t19 * ux) * t0;
-        const float t23 = t0 * t19 + 0.5f * (uy * t17);
+        const float pi_yy_ = t5 + t2 + t1 - t10 - t11;
+        const float t12 = 0.33333334f * (pi_yy_ * t0 + t10);
+        const float t13 = 0.22222222f * rho_ - t12;
+        const float t14 = 0.11111111f * rho_ + t12;
+        const float t15 = jx_ * ux_;
+        const float pi_xx_ = t8 - t15 - t11;
+        const float t16 = t0 * pi_xx_ + t15;
+        const float t17 = jy_ * ux_;
+        const float pi_xy_ = t6 + t3 - t17;
+        const float t18 = ux_ * pi_xy_ + 0.5f * (pi_xx_ * uy_);
+        const float t19 = uy_ * pi_xy_ + 0.5f * (pi_yy_ * ux_);
+        const float t20 = 0.25f * (t0 * pi_xy_ + t17);
+        const float t21 = 0.5f * (ux_ * t17);
+        const float t22 = uy_ * t21 + (uy_ * t18 + t19 * ux_) * t0;
+        const float t23 = t0 * t19 + 0.5f * (uy_ * t17);
         const float t24 = t0 * t18 + t21;
         const float t25 = 0.33333334f * t16 - t22;
         const float t26 = 0.16666667f * t16 + t22;
@@ -102,12 +102,12 @@ static inline __attribute__((always_inline)) void collide_cells(
         // ---- post
         const float post_0 = 2.0f * (t13 - t25);
         const float t27 = 0.5f * t13 + t25;
-        const float t28 = 0.33333334f * jx - t23;
-        const float t29 = 0.083333336f * jx + 0.5f * t23;
+        const float t28 = 0.33333334f * jx_ - t23;
+        const float t29 = 0.083333336f * jx_ + 0.5f * t23;
         const float post_1 = t28 + t27;
         const float post_2 = t27 - t28;
-        const float t30 = 0.33333334f * jy - t24;
-        const float t31 = 0.083333336f * jy + 0.5f * t24;
+        const float t30 = 0.33333334f * jy_ - t24;
+        const float t31 = 0.083333336f * jy_ + 0.5f * t24;
         const float t32 = t26 - t14;
         const float t33 = 0.5f * t26 + 0.25f * t14;
         const float post_3 = t30 - t32;
@@ -138,9 +138,9 @@ void d2q9_recursive_collide(
     const int32_t count,        // how many states there are
     const float *restrict src,  // populations before the collision [9][count], lattice units
     float *restrict dst,        // populations after the collision [9][count], lattice units
-    const float omega)          // relaxation rate of the stress in (0, 2), lattice units
+    const float omega_)         // relaxation rate of the stress in (0, 2), lattice units
 {
-    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega);
+    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega_);
 }
 
 // ==== storing =======================================================================================================
@@ -182,15 +182,15 @@ static inline void settle(void)
 
 // Collides a gathered slab and stores it at to[i * CELLS + cell], a cache line of each direction at a time.
 static inline __attribute__((always_inline)) void collide_slab(
-    const float *restrict before, float *restrict to, const int past, const float omega)
+    const float *restrict before, float *restrict to, const int past, const float omega_)
 {
     if (SLAB % LINE != 0) {
-        collide_cells(SLAB, SLAB, before, CELLS, to, omega);
+        collide_cells(SLAB, SLAB, before, CELLS, to, omega_);
         return;
     }
     for (size_t cell = 0; cell < SLAB; cell += LINE) {
         _Alignas(64) float after[Q * LINE];
-        collide_cells(LINE, SLAB, before + cell, LINE, after, omega);
+        collide_cells(LINE, SLAB, before + cell, LINE, after, omega_);
         store_line(to + 0 * CELLS + cell, after + 0 * LINE, past);
         store_line(to + 1 * CELLS + cell, after + 1 * LINE, past);
         store_line(to + 2 * CELLS + cell, after + 2 * LINE, past);
@@ -250,7 +250,7 @@ void d2q9_recursive_stream_collide(
                                          //   wall w
     const float *restrict src,           // post-collision populations [slot][9][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][9][64], lattice units
-    const float omega)                   // relaxation rate of the stress in (0, 2), lattice units
+    const float omega_)                  // relaxation rate of the stress in (0, 2), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
@@ -267,7 +267,7 @@ void d2q9_recursive_stream_collide(
             gather(before + 6 * SLAB, src, near, row, 6, -1, -1, 0);
             gather(before + 7 * SLAB, src, near, row, 7, 1, -1, 0);
             gather(before + 8 * SLAB, src, near, row, 8, -1, 1, 0);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_);
         }
     }  // blocks
     settle();
@@ -285,7 +285,7 @@ static const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
-static float wall_bounce_back(const int direction, const float *own)
+static float bounce_back_link_0(const int direction, const float *own)
 {
     switch (direction) {
     case 1:
@@ -311,27 +311,27 @@ static float wall_bounce_back(const int direction, const float *own)
 
 // Rule 1, moving_wall: Wall that moves with the velocity `velocity`, for a fluid of mean density 1. Ladd (1994).
 //   velocityx, velocityy: of the wall, in cells per time step
-static float wall_moving_wall(const int direction, const float *own, const float *value)
+static float moving_wall_link_1(const int direction, const float *own, const float *value)
 {
-    const float velocityx = value[0];
-    const float velocityy = value[1];
+    const float velocityx_ = value[0];
+    const float velocityy_ = value[1];
     switch (direction) {
     case 1:
-        return own[2 * CELLS] + 0.6666667f * velocityx;
+        return own[2 * CELLS] + 0.6666667f * velocityx_;
     case 2:
-        return own[1 * CELLS] - 0.6666667f * velocityx;
+        return own[1 * CELLS] - 0.6666667f * velocityx_;
     case 3:
-        return own[4 * CELLS] + 0.6666667f * velocityy;
+        return own[4 * CELLS] + 0.6666667f * velocityy_;
     case 4:
-        return own[3 * CELLS] - 0.6666667f * velocityy;
+        return own[3 * CELLS] - 0.6666667f * velocityy_;
     case 5:
-        return own[6 * CELLS] + 0.16666667f * (velocityx + velocityy);
+        return own[6 * CELLS] + 0.16666667f * (velocityx_ + velocityy_);
     case 6:
-        return own[5 * CELLS] - 0.16666667f * (velocityx + velocityy);
+        return own[5 * CELLS] - 0.16666667f * (velocityx_ + velocityy_);
     case 7:
-        return own[8 * CELLS] + 0.16666667f * (velocityx - velocityy);
+        return own[8 * CELLS] + 0.16666667f * (velocityx_ - velocityy_);
     case 8:
-        return own[7 * CELLS] - 0.16666667f * (velocityx - velocityy);
+        return own[7 * CELLS] - 0.16666667f * (velocityx_ - velocityy_);
     default:
         return own[direction * CELLS];
     }
@@ -344,9 +344,9 @@ static float from_wall(
     const float *value = wall_values + (size_t)w * 2;
     switch (wall_rules[w]) {
     case 0:
-        return wall_bounce_back(direction, own);
+        return bounce_back_link_0(direction, own);
     case 1:
-        return wall_moving_wall(direction, own, value);
+        return moving_wall_link_1(direction, own, value);
     default:
         return NAN;  // no such rule: NaN stops the run
     }
@@ -391,7 +391,7 @@ void d2q9_recursive_stream_collide_walls(
     const float *restrict wall_values,   // parameters of each wall [wall][2], lattice units
     const float *restrict src,           // post-collision populations [slot][9][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][9][64], lattice units
-    const float omega)                   // relaxation rate of the stress in (0, 2), lattice units
+    const float omega_)                  // relaxation rate of the stress in (0, 2), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
@@ -408,7 +408,7 @@ void d2q9_recursive_stream_collide_walls(
             gather_walls(before + 6 * SLAB, src, near, wall_rules, wall_values, row, 6, -1, -1, 0);
             gather_walls(before + 7 * SLAB, src, near, wall_rules, wall_values, row, 7, 1, -1, 0);
             gather_walls(before + 8 * SLAB, src, near, wall_rules, wall_values, row, 8, -1, 1, 0);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_);
         }
     }  // blocks
     settle();
@@ -422,41 +422,41 @@ void d2q9_recursive_init(
     const int32_t count,           // how many slots `ids` lists
     const float *restrict fields,  // rho, ux, uy [slot][3][64], lattice units
     float *restrict dst,           // initial populations [slot][9][64], lattice units
-    const float omega)             // relaxation rate of the stress in (0, 2), lattice units
+    const float omega_)            // relaxation rate of the stress in (0, 2), lattice units
 {
-    (void)omega;
+    (void)omega_;
     for (int32_t item = 0; item < count; ++item) {
         const float *restrict before = fields + (size_t)ids[item] * (FIELDS * CELLS);
         float *restrict after = dst + (size_t)ids[item] * (Q * CELLS);
         for (int cell = 0; cell < CELLS; ++cell) {
-            const float rho = before[0 * CELLS + cell];
-            const float ux = before[1 * CELLS + cell];
-            const float uy = before[2 * CELLS + cell];
+            const float rho_ = before[0 * CELLS + cell];
+            const float ux_ = before[1 * CELLS + cell];
+            const float uy_ = before[2 * CELLS + cell];
 
             // ---- shared
-            const float t0 = 0.25f * rho;
-            const float t1 = uy * uy;
+            const float t0 = 0.25f * rho_;
+            const float t1 = uy_ * uy_;
             const float t2 = -2.0f;
             const float t3 = t1 * t2 + 1.3333334f;
             const float t4 = 0.33333334f + t1;
-            const float t5 = ux * ux;
+            const float t5 = ux_ * ux_;
             const float t6 = (t5 * t2 + 1.3333334f) * t0;
 
             // ---- f
             const float f_0 = t3 * t6;
-            const float t7 = ux * t0;
+            const float t7 = ux_ * t0;
             const float t8 = (0.33333334f + t5) * t0;
             const float t9 = t3 * t7;
             const float t10 = t3 * t8;
             const float f_1 = t9 + t10;
             const float f_2 = t10 - t9;
-            const float t11 = t6 * uy;
+            const float t11 = t6 * uy_;
             const float t12 = t4 * t6;
             const float f_3 = t11 + t12;
             const float f_4 = t12 - t11;
             const float t13 = t4 * t7;
-            const float t14 = t7 * uy;
-            const float t15 = t8 * uy;
+            const float t14 = t7 * uy_;
+            const float t15 = t8 * uy_;
             const float t16 = t4 * t8;
             const float t17 = t13 + t15;
             const float t18 = t15 - t13;
@@ -508,22 +508,22 @@ void d2q9_recursive_macroscopic(
             const float t3 = f_4 + f_7;
 
             // ---- j   (d2q9_recursive.lbm:13)
-            const float jx = f_7 + t0 - f_8 - t1;
+            const float jx_ = f_7 + t0 - f_8 - t1;
 
             // ---- rho   (d2q9_recursive.lbm:12)
-            const float rho = f_0 + t0 + t1 + t2 + t3;
+            const float rho_ = f_0 + t0 + t1 + t2 + t3;
 
             // ---- j   (d2q9_recursive.lbm:13)
-            const float jy = f_5 + t2 - f_6 - t3;
-            const float t4 = 1.0f / rho;
+            const float jy_ = f_5 + t2 - f_6 - t3;
+            const float t4 = 1.0f / rho_;
 
             // ---- u   (d2q9_recursive.lbm:14)
-            const float ux = t4 * jx;
-            const float uy = t4 * jy;
+            const float ux_ = t4 * jx_;
+            const float uy_ = t4 * jy_;
 
-            after[0 * CELLS + cell] = rho;
-            after[1 * CELLS + cell] = ux;
-            after[2 * CELLS + cell] = uy;
+            after[0 * CELLS + cell] = rho_;
+            after[1 * CELLS + cell] = ux_;
+            after[2 * CELLS + cell] = uy_;
         }  // cells
     }  // blocks
 }

@@ -31,7 +31,7 @@ static __device__ __forceinline__ size_t at(const int slot, const int direction,
 // ==== collision =====================================================================================================
 
 // Collides one cell: f holds its populations before and after.
-static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
+static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_)
 {
     const float f_0 = f[0];
     const float f_1 = f[1];
@@ -44,7 +44,7 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     const float f_8 = f[8];
 
     // ---- shared
-    const float t0 = 1.0f - omega;
+    const float t0 = 1.0f - omega_;
     const float t1 = f_3 + f_4;
     const float t2 = f_6 + f_8;
     const float t3 = f_6 - f_8;
@@ -53,37 +53,37 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     const float t6 = f_5 - f_7;
 
     // ---- j   (d2q9_recursive.lbm:13)
-    const float jy = f_3 + t6 - f_4 - t3;
+    const float jy_ = f_3 + t6 - f_4 - t3;
     const float t7 = f_1 + t5;
     const float t8 = t4 + t7;
-    const float jx = t7 - t4;
+    const float jx_ = t7 - t4;
 
     // ---- rho   (d2q9_recursive.lbm:12)
-    const float rho = f_0 + t1 + t8;
-    const float t9 = 1.0f / rho;
+    const float rho_ = f_0 + t1 + t8;
+    const float t9 = 1.0f / rho_;
 
     // ---- u   (d2q9_recursive.lbm:14)
-    const float uy = t9 * jy;
-    const float ux = t9 * jx;
-    const float t10 = jy * uy;
-    const float t11 = 0.33333334f * rho;
+    const float uy_ = t9 * jy_;
+    const float ux_ = t9 * jx_;
+    const float t10 = jy_ * uy_;
+    const float t11 = 0.33333334f * rho_;
 
     // ---- pi   (d2q9_recursive.lbm:23)
-    const float pi_yy = t5 + t2 + t1 - t10 - t11;
-    const float t12 = 0.33333334f * (pi_yy * t0 + t10);
-    const float t13 = 0.22222222f * rho - t12;
-    const float t14 = 0.11111111f * rho + t12;
-    const float t15 = jx * ux;
-    const float pi_xx = t8 - t15 - t11;
-    const float t16 = t0 * pi_xx + t15;
-    const float t17 = jy * ux;
-    const float pi_xy = t6 + t3 - t17;
-    const float t18 = ux * pi_xy + 0.5f * (pi_xx * uy);
-    const float t19 = uy * pi_xy + 0.5f * (pi_yy * ux);
-    const float t20 = 0.25f * (t0 * pi_xy + t17);
-    const float t21 = 0.5f * (ux * t17);
-    const float t22 = uy * t21 + (uy * t18 + t19 * ux) * t0;
-    const float t23 = t0 * t19 + 0.5f * (uy * t17);
+    const float pi_yy_ = t5 + t2 + t1 - t10 - t11;
+    const float t12 = 0.33333334f * (pi_yy_ * t0 + t10);
+    const float t13 = 0.22222222f * rho_ - t12;
+    const float t14 = 0.11111111f * rho_ + t12;
+    const float t15 = jx_ * ux_;
+    const float pi_xx_ = t8 - t15 - t11;
+    const float t16 = t0 * pi_xx_ + t15;
+    const float t17 = jy_ * ux_;
+    const float pi_xy_ = t6 + t3 - t17;
+    const float t18 = ux_ * pi_xy_ + 0.5f * (pi_xx_ * uy_);
+    const float t19 = uy_ * pi_xy_ + 0.5f * (pi_yy_ * ux_);
+    const float t20 = 0.25f * (t0 * pi_xy_ + t17);
+    const float t21 = 0.5f * (ux_ * t17);
+    const float t22 = uy_ * t21 + (uy_ * t18 + t19 * ux_) * t0;
+    const float t23 = t0 * t19 + 0.5f * (uy_ * t17);
     const float t24 = t0 * t18 + t21;
     const float t25 = 0.33333334f * t16 - t22;
     const float t26 = 0.16666667f * t16 + t22;
@@ -91,12 +91,12 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     // ---- post
     const float post_0 = 2.0f * (t13 - t25);
     const float t27 = 0.5f * t13 + t25;
-    const float t28 = 0.33333334f * jx - t23;
-    const float t29 = 0.083333336f * jx + 0.5f * t23;
+    const float t28 = 0.33333334f * jx_ - t23;
+    const float t29 = 0.083333336f * jx_ + 0.5f * t23;
     const float post_1 = t28 + t27;
     const float post_2 = t27 - t28;
-    const float t30 = 0.33333334f * jy - t24;
-    const float t31 = 0.083333336f * jy + 0.5f * t24;
+    const float t30 = 0.33333334f * jy_ - t24;
+    const float t31 = 0.083333336f * jy_ + 0.5f * t24;
     const float t32 = t26 - t14;
     const float t33 = 0.5f * t26 + 0.25f * t14;
     const float post_3 = t30 - t32;
@@ -127,14 +127,14 @@ d2q9_recursive_collide(
     const int count,                // how many states there are
     const float *__restrict__ src,  // populations before the collision [9][count], lattice units
     float *__restrict__ dst,        // populations after the collision [9][count], lattice units
-    const float omega)              // relaxation rate of the stress in (0, 2), lattice units
+    const float omega_)             // relaxation rate of the stress in (0, 2), lattice units
 {
     const int state = blockIdx.x * 256 + threadIdx.x;
     if (state >= count) return;
     float f[Q];
 #pragma unroll
     for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state];
-    collide(f, omega);
+    collide(f, omega_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i];
 }
@@ -150,7 +150,7 @@ d2q9_recursive_stream_collide(
                                          //   wall w
     const float *__restrict__ src,       // post-collision populations [slot][9][64], lattice units
     float *__restrict__ dst,             // new post-collision populations [slot][9][64], lattice units
-    const float omega)                   // relaxation rate of the stress in (0, 2), lattice units
+    const float omega_)                  // relaxation rate of the stress in (0, 2), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -178,7 +178,7 @@ d2q9_recursive_stream_collide(
     f[7] = src[at(near[4 + bxm + 3 * byp], 7, xm + 8 * yp)];
     f[8] = src[at(near[4 + bxp + 3 * bym], 8, xp + 8 * ym)];
 
-    collide(f, omega);
+    collide(f, omega_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
 }
@@ -195,7 +195,7 @@ static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
-static __device__ __forceinline__ float wall_bounce_back(const int direction, const float *own)
+static __device__ __forceinline__ float bounce_back_link_0(const int direction, const float *own)
 {
     switch (direction) {
     case 1:
@@ -221,27 +221,27 @@ static __device__ __forceinline__ float wall_bounce_back(const int direction, co
 
 // Rule 1, moving_wall: Wall that moves with the velocity `velocity`, for a fluid of mean density 1. Ladd (1994).
 //   velocityx, velocityy: of the wall, in cells per time step
-static __device__ __forceinline__ float wall_moving_wall(const int direction, const float *own, const float *value)
+static __device__ __forceinline__ float moving_wall_link_1(const int direction, const float *own, const float *value)
 {
-    const float velocityx = value[0];
-    const float velocityy = value[1];
+    const float velocityx_ = value[0];
+    const float velocityy_ = value[1];
     switch (direction) {
     case 1:
-        return own[2 * CELLS] + 0.6666667f * velocityx;
+        return own[2 * CELLS] + 0.6666667f * velocityx_;
     case 2:
-        return own[1 * CELLS] - 0.6666667f * velocityx;
+        return own[1 * CELLS] - 0.6666667f * velocityx_;
     case 3:
-        return own[4 * CELLS] + 0.6666667f * velocityy;
+        return own[4 * CELLS] + 0.6666667f * velocityy_;
     case 4:
-        return own[3 * CELLS] - 0.6666667f * velocityy;
+        return own[3 * CELLS] - 0.6666667f * velocityy_;
     case 5:
-        return own[6 * CELLS] + 0.16666667f * (velocityx + velocityy);
+        return own[6 * CELLS] + 0.16666667f * (velocityx_ + velocityy_);
     case 6:
-        return own[5 * CELLS] - 0.16666667f * (velocityx + velocityy);
+        return own[5 * CELLS] - 0.16666667f * (velocityx_ + velocityy_);
     case 7:
-        return own[8 * CELLS] + 0.16666667f * (velocityx - velocityy);
+        return own[8 * CELLS] + 0.16666667f * (velocityx_ - velocityy_);
     case 8:
-        return own[7 * CELLS] - 0.16666667f * (velocityx - velocityy);
+        return own[7 * CELLS] - 0.16666667f * (velocityx_ - velocityy_);
     default:
         return own[direction * CELLS];
     }
@@ -257,9 +257,9 @@ static __device__ __forceinline__ float pull(
     const float *value = wall_values + (size_t)w * 2;
     switch (wall_rules[w]) {
     case 0:
-        return wall_bounce_back(direction, own);
+        return bounce_back_link_0(direction, own);
     case 1:
-        return wall_moving_wall(direction, own, value);
+        return moving_wall_link_1(direction, own, value);
     default:
         return __int_as_float(0x7fffffff);  // no such rule: NaN stops the run
     }
@@ -276,7 +276,7 @@ d2q9_recursive_stream_collide_walls(
     const float *__restrict__ wall_values,  // parameters of each wall [wall][2], lattice units
     const float *__restrict__ src,          // post-collision populations [slot][9][64], lattice units
     float *__restrict__ dst,                // new post-collision populations [slot][9][64], lattice units
-    const float omega)                      // relaxation rate of the stress in (0, 2), lattice units
+    const float omega_)                     // relaxation rate of the stress in (0, 2), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -305,7 +305,7 @@ d2q9_recursive_stream_collide_walls(
     f[7] = pull(near[4 + bxm + 3 * byp], 7, xm + 8 * yp, src, own, wall_rules, wall_values);
     f[8] = pull(near[4 + bxp + 3 * bym], 8, xp + 8 * ym, src, own, wall_rules, wall_values);
 
-    collide(f, omega);
+    collide(f, omega_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
 }
@@ -319,42 +319,42 @@ d2q9_recursive_init(
     const int count,                   // how many slots `ids` lists
     const float *__restrict__ fields,  // rho, ux, uy [slot][3][64], lattice units
     float *__restrict__ dst,           // initial populations [slot][9][64], lattice units
-    const float omega)                 // relaxation rate of the stress in (0, 2), lattice units
+    const float omega_)                // relaxation rate of the stress in (0, 2), lattice units
 {
-    (void)omega;
+    (void)omega_;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
     const float *before = fields + (size_t)slot * (FIELDS * CELLS) + cell;
-    const float rho = before[0 * CELLS];
-    const float ux = before[1 * CELLS];
-    const float uy = before[2 * CELLS];
+    const float rho_ = before[0 * CELLS];
+    const float ux_ = before[1 * CELLS];
+    const float uy_ = before[2 * CELLS];
 
     // ---- shared
-    const float t0 = 0.25f * rho;
-    const float t1 = uy * uy;
+    const float t0 = 0.25f * rho_;
+    const float t1 = uy_ * uy_;
     const float t2 = -2.0f;
     const float t3 = t1 * t2 + 1.3333334f;
     const float t4 = 0.33333334f + t1;
-    const float t5 = ux * ux;
+    const float t5 = ux_ * ux_;
     const float t6 = (t5 * t2 + 1.3333334f) * t0;
 
     // ---- f
     const float f_0 = t3 * t6;
-    const float t7 = ux * t0;
+    const float t7 = ux_ * t0;
     const float t8 = (0.33333334f + t5) * t0;
     const float t9 = t3 * t7;
     const float t10 = t3 * t8;
     const float f_1 = t9 + t10;
     const float f_2 = t10 - t9;
-    const float t11 = t6 * uy;
+    const float t11 = t6 * uy_;
     const float t12 = t4 * t6;
     const float f_3 = t11 + t12;
     const float f_4 = t12 - t11;
     const float t13 = t4 * t7;
-    const float t14 = t7 * uy;
-    const float t15 = t8 * uy;
+    const float t14 = t7 * uy_;
+    const float t15 = t8 * uy_;
     const float t16 = t4 * t8;
     const float t17 = t13 + t15;
     const float t18 = t15 - t13;
@@ -405,24 +405,24 @@ d2q9_recursive_macroscopic(
     const float t3 = f_4 + f_7;
 
     // ---- j   (d2q9_recursive.lbm:13)
-    const float jx = f_7 + t0 - f_8 - t1;
+    const float jx_ = f_7 + t0 - f_8 - t1;
 
     // ---- rho   (d2q9_recursive.lbm:12)
-    const float rho = f_0 + t0 + t1 + t2 + t3;
+    const float rho_ = f_0 + t0 + t1 + t2 + t3;
 
     // ---- j   (d2q9_recursive.lbm:13)
-    const float jy = f_5 + t2 - f_6 - t3;
-    const float t4 = 1.0f / rho;
+    const float jy_ = f_5 + t2 - f_6 - t3;
+    const float t4 = 1.0f / rho_;
 
     // ---- u   (d2q9_recursive.lbm:14)
-    const float ux = t4 * jx;
-    const float uy = t4 * jy;
+    const float ux_ = t4 * jx_;
+    const float uy_ = t4 * jy_;
 
 
     float *after = fields + (size_t)slot * (FIELDS * CELLS) + cell;
-    after[0 * CELLS] = rho;
-    after[1 * CELLS] = ux;
-    after[2 * CELLS] = uy;
+    after[0 * CELLS] = rho_;
+    after[1 * CELLS] = ux_;
+    after[2 * CELLS] = uy_;
 }
 
 // ==== what a flow is judged by ======================================================================================

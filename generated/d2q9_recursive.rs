@@ -10,7 +10,7 @@
 use core::ffi::c_void;
 
 /// Version of the interface: kernels, their arguments and their memory.
-pub const ABI: u32 = 3;
+pub const ABI: u32 = 4;
 
 /// Number of axes.
 pub const DIM: usize = 2;
@@ -96,7 +96,7 @@ pub struct Init {
     /// initial populations [slot][9][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the stress in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
 }
 
 impl Init {
@@ -117,7 +117,7 @@ impl Init {
             (&raw mut self.count).cast(),
             (&raw mut self.fields).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
+            (&raw mut self.omega_).cast(),
         ]
     }
 }
@@ -137,7 +137,7 @@ pub struct StreamCollide {
     /// new post-collision populations [slot][9][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the stress in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
 }
 
 impl StreamCollide {
@@ -159,7 +159,7 @@ impl StreamCollide {
             (&raw mut self.neighbours).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
+            (&raw mut self.omega_).cast(),
         ]
     }
 }
@@ -183,7 +183,7 @@ pub struct StreamCollideWalls {
     /// new post-collision populations [slot][9][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the stress in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
 }
 
 impl StreamCollideWalls {
@@ -207,7 +207,7 @@ impl StreamCollideWalls {
             (&raw mut self.wall_values).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
+            (&raw mut self.omega_).cast(),
         ]
     }
 }
@@ -355,7 +355,7 @@ pub struct Collide {
     /// populations after the collision [9][count], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the stress in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
 }
 
 impl Collide {
@@ -375,7 +375,7 @@ impl Collide {
             (&raw mut self.count).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
+            (&raw mut self.omega_).cast(),
         ]
     }
 }

@@ -41,7 +41,7 @@ enum {
 // Collides cells 0 to n: direction i of a cell is before[i * stride_before + cell], then after[i * stride_after + cell].
 static inline __attribute__((always_inline)) void collide_cells(
     const size_t n, const size_t stride_before, const float *restrict before,
-    const size_t stride_after, float *restrict after, const float omega, const float omega_g)
+    const size_t stride_after, float *restrict after, const float omega_, const float omega_g_)
 {
     for (size_t cell = 0; cell < n; ++cell) {
         const float f_0 = before[0 * stride_before + cell];
@@ -53,44 +53,44 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_6 = before[6 * stride_before + cell];
         const float f_7 = before[7 * stride_before + cell];
         const float f_8 = before[8 * stride_before + cell];
-        const float g_0 = before[9 * stride_before + cell];
-        const float g_1 = before[10 * stride_before + cell];
-        const float g_2 = before[11 * stride_before + cell];
-        const float g_3 = before[12 * stride_before + cell];
-        const float g_4 = before[13 * stride_before + cell];
+        const float g_0_ = before[9 * stride_before + cell];
+        const float g_1_ = before[10 * stride_before + cell];
+        const float g_2_ = before[11 * stride_before + cell];
+        const float g_3_ = before[12 * stride_before + cell];
+        const float g_4_ = before[13 * stride_before + cell];
 
         // ---- shared
         const float t0 = f_5 + f_7 + f_1;
         const float t1 = f_2 + f_8;
 
         // ---- j   (d2q9_scalar.lbm:14)
-        const float jx = t0 - f_6 - t1;
+        const float jx_ = t0 - f_6 - t1;
         const float t2 = f_4 + f_6;
 
         // ---- rho   (d2q9_scalar.lbm:13)
-        const float rho = f_0 + f_3 + t2 + t1 + t0;
+        const float rho_ = f_0 + f_3 + t2 + t1 + t0;
 
         // ---- j   (d2q9_scalar.lbm:14)
-        const float jy = f_3 + f_5 + f_8 - f_7 - t2;
-        const float t3 = 1.0f / rho;
-        const float t4 = 0.11111111f * omega * rho;
-        const float t5 = 0.33333334f * omega;
-        const float t6 = 1.0f - omega;
+        const float jy_ = f_3 + f_5 + f_8 - f_7 - t2;
+        const float t3 = 1.0f / rho_;
+        const float t4 = 0.11111111f * omega_ * rho_;
+        const float t5 = 0.33333334f * omega_;
+        const float t6 = 1.0f - omega_;
         const float t7 = t3 * t5;
-        const float t8 = jx * t7;
-        const float t9 = jy * jy * t7;
-        const float t10 = jx * t8;
-        const float t11 = 3.0f * (jy * t8);
+        const float t8 = jx_ * t7;
+        const float t9 = jy_ * jy_ * t7;
+        const float t10 = jx_ * t8;
+        const float t11 = 3.0f * (jy_ * t8);
         const float t12 = t4 - t9 * 0.5f;
 
         // ---- post
         const float post_0 = f_0 * t6 + 4.0f * t12 - t10 * 2.0f;
         const float t13 = t4 + t9;
         const float t14 = t12 + t10;
-        const float t15 = jx * t5;
+        const float t15 = jx_ * t5;
         const float post_1 = t14 + t15 + f_1 * t6;
         const float post_2 = t14 - t15 + f_2 * t6;
-        const float t16 = jy * t5;
+        const float t16 = jy_ * t5;
         const float t17 = 0.5f * t10 - t13;
         const float post_3 = t16 - t17 + f_3 * t6;
         const float post_4 = -t17 - t16 + f_4 * t6;
@@ -105,19 +105,19 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float post_7 = f_7 * t6 - 0.25f * (t20 - t22);
 
         // ---- phi   (d2q9_scalar.lbm:16)
-        const float phi = g_0 + g_1 + g_2 + g_3 + g_4;
-        const float t23 = 0.16666667f * omega_g * phi;
-        const float t24 = 1.0f - omega_g;
+        const float phi_ = g_0_ + g_1_ + g_2_ + g_3_ + g_4_;
+        const float t23 = 0.16666667f * omega_g_ * phi_;
+        const float t24 = 1.0f - omega_g_;
 
         // ---- post
-        const float post_9 = 2.0f * t23 + t24 * g_0;
+        const float post_9 = 2.0f * t23 + t24 * g_0_;
         const float t25 = 3.0f * (t3 * t23);
-        const float t26 = jx * t25;
-        const float post_10 = t23 + t26 + g_1 * t24;
-        const float post_11 = t23 - t26 + g_2 * t24;
-        const float t27 = jy * t25;
-        const float post_12 = t23 + t27 + g_3 * t24;
-        const float post_13 = t23 - t27 + g_4 * t24;
+        const float t26 = jx_ * t25;
+        const float post_10 = t23 + t26 + g_1_ * t24;
+        const float post_11 = t23 - t26 + g_2_ * t24;
+        const float t27 = jy_ * t25;
+        const float post_12 = t23 + t27 + g_3_ * t24;
+        const float post_13 = t23 - t27 + g_4_ * t24;
 
         after[0 * stride_after + cell] = post_0;
         after[1 * stride_after + cell] = post_1;
@@ -141,10 +141,10 @@ void d2q9_scalar_collide(
     const int32_t count,        // how many states there are
     const float *restrict src,  // populations before the collision [14][count], lattice units
     float *restrict dst,        // populations after the collision [14][count], lattice units
-    const float omega,          // relaxation rate of the flow in (0, 2), lattice units
-    const float omega_g)        // relaxation rate of the scalar's flux in (0, 2), lattice units
+    const float omega_,         // relaxation rate of the flow in (0, 2), lattice units
+    const float omega_g_)       // relaxation rate of the scalar's flux in (0, 2), lattice units
 {
-    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega, omega_g);
+    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega_, omega_g_);
 }
 
 // ==== storing =======================================================================================================
@@ -186,15 +186,15 @@ static inline void settle(void)
 
 // Collides a gathered slab and stores it at to[i * CELLS + cell], a cache line of each direction at a time.
 static inline __attribute__((always_inline)) void collide_slab(
-    const float *restrict before, float *restrict to, const int past, const float omega, const float omega_g)
+    const float *restrict before, float *restrict to, const int past, const float omega_, const float omega_g_)
 {
     if (SLAB % LINE != 0) {
-        collide_cells(SLAB, SLAB, before, CELLS, to, omega, omega_g);
+        collide_cells(SLAB, SLAB, before, CELLS, to, omega_, omega_g_);
         return;
     }
     for (size_t cell = 0; cell < SLAB; cell += LINE) {
         _Alignas(64) float after[Q * LINE];
-        collide_cells(LINE, SLAB, before + cell, LINE, after, omega, omega_g);
+        collide_cells(LINE, SLAB, before + cell, LINE, after, omega_, omega_g_);
         store_line(to + 0 * CELLS + cell, after + 0 * LINE, past);
         store_line(to + 1 * CELLS + cell, after + 1 * LINE, past);
         store_line(to + 2 * CELLS + cell, after + 2 * LINE, past);
@@ -259,8 +259,8 @@ void d2q9_scalar_stream_collide(
                                          //   wall w
     const float *restrict src,           // post-collision populations [slot][14][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][14][64], lattice units
-    const float omega,                   // relaxation rate of the flow in (0, 2), lattice units
-    const float omega_g)                 // relaxation rate of the scalar's flux in (0, 2), lattice units
+    const float omega_,                  // relaxation rate of the flow in (0, 2), lattice units
+    const float omega_g_)                // relaxation rate of the scalar's flux in (0, 2), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
@@ -282,7 +282,7 @@ void d2q9_scalar_stream_collide(
             gather(before + 11 * SLAB, src, near, row, 11, -1, 0, 0);
             gather(before + 12 * SLAB, src, near, row, 12, 0, 1, 0);
             gather(before + 13 * SLAB, src, near, row, 13, 0, -1, 0);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega, omega_g);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_, omega_g_);
         }
     }  // blocks
     settle();
@@ -301,7 +301,7 @@ static const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1};
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest that nothing passes.
-static float wall_bounce_back(const int direction, const float *own)
+static float bounce_back_link_0(const int direction, const float *own)
 {
     switch (direction) {
     case 1:
@@ -335,27 +335,27 @@ static float wall_bounce_back(const int direction, const float *own)
 
 // Rule 1, moving_wall: Wall that moves along itself, for a fluid of mean density 1; nothing passes.
 //   velocityx, velocityy: of the wall, in cells per time step
-static float wall_moving_wall(const int direction, const float *own, const float *value)
+static float moving_wall_link_1(const int direction, const float *own, const float *value)
 {
-    const float velocityx = value[0];
-    const float velocityy = value[1];
+    const float velocityx_ = value[0];
+    const float velocityy_ = value[1];
     switch (direction) {
     case 1:
-        return own[2 * CELLS] + 0.6666667f * velocityx;
+        return own[2 * CELLS] + 0.6666667f * velocityx_;
     case 2:
-        return own[1 * CELLS] - 0.6666667f * velocityx;
+        return own[1 * CELLS] - 0.6666667f * velocityx_;
     case 3:
-        return own[4 * CELLS] + 0.6666667f * velocityy;
+        return own[4 * CELLS] + 0.6666667f * velocityy_;
     case 4:
-        return own[3 * CELLS] - 0.6666667f * velocityy;
+        return own[3 * CELLS] - 0.6666667f * velocityy_;
     case 5:
-        return own[6 * CELLS] + 0.16666667f * (velocityx + velocityy);
+        return own[6 * CELLS] + 0.16666667f * (velocityx_ + velocityy_);
     case 6:
-        return own[5 * CELLS] - 0.16666667f * (velocityx + velocityy);
+        return own[5 * CELLS] - 0.16666667f * (velocityx_ + velocityy_);
     case 7:
-        return own[8 * CELLS] + 0.16666667f * (velocityx - velocityy);
+        return own[8 * CELLS] + 0.16666667f * (velocityx_ - velocityy_);
     case 8:
-        return own[7 * CELLS] - 0.16666667f * (velocityx - velocityy);
+        return own[7 * CELLS] - 0.16666667f * (velocityx_ - velocityy_);
     case 10:
         return own[11 * CELLS];
     case 11:
@@ -371,7 +371,7 @@ static float wall_moving_wall(const int direction, const float *own, const float
 
 // Rule 2, fixed_value: Wall at rest where the scalar has a given value (anti-bounce-back).
 //   value: of the scalar at the wall
-static float wall_fixed_value(const int direction, const float *own, const float *value)
+static float fixed_value_link_2(const int direction, const float *own, const float *value)
 {
     const float value_ = value[0];
     switch (direction) {
@@ -411,11 +411,11 @@ static float from_wall(
     const float *value = wall_values + (size_t)w * 2;
     switch (wall_rules[w]) {
     case 0:
-        return wall_bounce_back(direction, own);
+        return bounce_back_link_0(direction, own);
     case 1:
-        return wall_moving_wall(direction, own, value);
+        return moving_wall_link_1(direction, own, value);
     case 2:
-        return wall_fixed_value(direction, own, value);
+        return fixed_value_link_2(direction, own, value);
     default:
         return NAN;  // no such rule: NaN stops the run
     }
@@ -460,8 +460,8 @@ void d2q9_scalar_stream_collide_walls(
     const float *restrict wall_values,   // parameters of each wall [wall][2], lattice units
     const float *restrict src,           // post-collision populations [slot][14][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][14][64], lattice units
-    const float omega,                   // relaxation rate of the flow in (0, 2), lattice units
-    const float omega_g)                 // relaxation rate of the scalar's flux in (0, 2), lattice units
+    const float omega_,                  // relaxation rate of the flow in (0, 2), lattice units
+    const float omega_g_)                // relaxation rate of the scalar's flux in (0, 2), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
@@ -483,7 +483,7 @@ void d2q9_scalar_stream_collide_walls(
             gather_walls(before + 11 * SLAB, src, near, wall_rules, wall_values, row, 11, -1, 0, 0);
             gather_walls(before + 12 * SLAB, src, near, wall_rules, wall_values, row, 12, 0, 1, 0);
             gather_walls(before + 13 * SLAB, src, near, wall_rules, wall_values, row, 13, 0, -1, 0);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega, omega_g);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_, omega_g_);
         }
     }  // blocks
     settle();
@@ -497,29 +497,29 @@ void d2q9_scalar_init(
     const int32_t count,           // how many slots `ids` lists
     const float *restrict fields,  // rho, ux, uy, phi [slot][4][64], lattice units
     float *restrict dst,           // initial populations [slot][14][64], lattice units
-    const float omega,             // relaxation rate of the flow in (0, 2), lattice units
-    const float omega_g)           // relaxation rate of the scalar's flux in (0, 2), lattice units
+    const float omega_,            // relaxation rate of the flow in (0, 2), lattice units
+    const float omega_g_)          // relaxation rate of the scalar's flux in (0, 2), lattice units
 {
-    (void)omega;
-    (void)omega_g;
+    (void)omega_;
+    (void)omega_g_;
     for (int32_t item = 0; item < count; ++item) {
         const float *restrict before = fields + (size_t)ids[item] * (FIELDS * CELLS);
         float *restrict after = dst + (size_t)ids[item] * (Q * CELLS);
         for (int cell = 0; cell < CELLS; ++cell) {
-            const float rho = before[0 * CELLS + cell];
-            const float ux = before[1 * CELLS + cell];
-            const float uy = before[2 * CELLS + cell];
-            const float phi = before[3 * CELLS + cell];
+            const float rho_ = before[0 * CELLS + cell];
+            const float ux_ = before[1 * CELLS + cell];
+            const float uy_ = before[2 * CELLS + cell];
+            const float phi_ = before[3 * CELLS + cell];
 
             // ---- g
-            const float g_0 = 0.33333334f * phi;
-            const float t0 = 0.33333334f * rho;
-            const float t1 = t0 * ux;
-            const float t2 = t0 * uy;
-            const float t3 = t1 * ux;
-            const float t4 = 0.22222222f * rho - t3;
-            const float t5 = 0.11111111f * rho + t3;
-            const float t6 = t2 * uy;
+            const float g_0_ = 0.33333334f * phi_;
+            const float t0 = 0.33333334f * rho_;
+            const float t1 = t0 * ux_;
+            const float t2 = t0 * uy_;
+            const float t3 = t1 * ux_;
+            const float t4 = 0.22222222f * rho_ - t3;
+            const float t5 = 0.11111111f * rho_ + t3;
+            const float t6 = t2 * uy_;
 
             // ---- f
             const float f_0 = 2.0f * (t4 - t6);
@@ -533,23 +533,23 @@ void d2q9_scalar_init(
             const float f_2 = -t9 - t1;
             const float t11 = 0.25f * (t10 + t1);
             const float t12 = -0.25f * (t10 - t1);
-            const float t13 = 0.75f * (t1 * uy);
+            const float t13 = 0.75f * (t1 * uy_);
             const float t14 = t13 + t8;
             const float t15 = t8 - t13;
             const float f_5 = t11 + t14;
             const float f_7 = t11 - t14;
             const float f_6 = -t12 - t15;
             const float f_8 = t15 - t12;
-            const float t16 = 0.5f * phi;
-            const float t17 = ux * t16;
-            const float t18 = uy * t16;
-            const float t19 = 0.16666667f * phi;
+            const float t16 = 0.5f * phi_;
+            const float t17 = ux_ * t16;
+            const float t18 = uy_ * t16;
+            const float t19 = 0.16666667f * phi_;
 
             // ---- g
-            const float g_1 = t17 + t19;
-            const float g_2 = t19 - t17;
-            const float g_3 = t18 + t19;
-            const float g_4 = t19 - t18;
+            const float g_1_ = t17 + t19;
+            const float g_2_ = t19 - t17;
+            const float g_3_ = t18 + t19;
+            const float g_4_ = t19 - t18;
 
             after[0 * CELLS + cell] = f_0;
             after[1 * CELLS + cell] = f_1;
@@ -560,11 +560,11 @@ void d2q9_scalar_init(
             after[6 * CELLS + cell] = f_6;
             after[7 * CELLS + cell] = f_7;
             after[8 * CELLS + cell] = f_8;
-            after[9 * CELLS + cell] = g_0;
-            after[10 * CELLS + cell] = g_1;
-            after[11 * CELLS + cell] = g_2;
-            after[12 * CELLS + cell] = g_3;
-            after[13 * CELLS + cell] = g_4;
+            after[9 * CELLS + cell] = g_0_;
+            after[10 * CELLS + cell] = g_1_;
+            after[11 * CELLS + cell] = g_2_;
+            after[12 * CELLS + cell] = g_3_;
+            after[13 * CELLS + cell] = g_4_;
         }  // cells
     }  // blocks
 }
@@ -589,37 +589,37 @@ void d2q9_scalar_macroscopic(
             const float f_6 = before[6 * CELLS + cell];
             const float f_7 = before[7 * CELLS + cell];
             const float f_8 = before[8 * CELLS + cell];
-            const float g_0 = before[9 * CELLS + cell];
-            const float g_1 = before[10 * CELLS + cell];
-            const float g_2 = before[11 * CELLS + cell];
-            const float g_3 = before[12 * CELLS + cell];
-            const float g_4 = before[13 * CELLS + cell];
+            const float g_0_ = before[9 * CELLS + cell];
+            const float g_1_ = before[10 * CELLS + cell];
+            const float g_2_ = before[11 * CELLS + cell];
+            const float g_3_ = before[12 * CELLS + cell];
+            const float g_4_ = before[13 * CELLS + cell];
 
             // ---- phi   (d2q9_scalar.lbm:16)
-            const float phi = g_0 + g_1 + g_2 + g_3 + g_4;
+            const float phi_ = g_0_ + g_1_ + g_2_ + g_3_ + g_4_;
             const float t0 = f_1 + f_5;
             const float t1 = f_2 + f_6;
             const float t2 = f_3 + f_8;
             const float t3 = f_4 + f_7;
 
             // ---- j   (d2q9_scalar.lbm:14)
-            const float jx = f_7 + t0 - f_8 - t1;
+            const float jx_ = f_7 + t0 - f_8 - t1;
 
             // ---- rho   (d2q9_scalar.lbm:13)
-            const float rho = f_0 + t0 + t1 + t2 + t3;
+            const float rho_ = f_0 + t0 + t1 + t2 + t3;
 
             // ---- j   (d2q9_scalar.lbm:14)
-            const float jy = f_5 + t2 - f_6 - t3;
-            const float t4 = 1.0f / rho;
+            const float jy_ = f_5 + t2 - f_6 - t3;
+            const float t4 = 1.0f / rho_;
 
             // ---- u   (d2q9_scalar.lbm:15)
-            const float ux = t4 * jx;
-            const float uy = t4 * jy;
+            const float ux_ = t4 * jx_;
+            const float uy_ = t4 * jy_;
 
-            after[0 * CELLS + cell] = rho;
-            after[1 * CELLS + cell] = ux;
-            after[2 * CELLS + cell] = uy;
-            after[3 * CELLS + cell] = phi;
+            after[0 * CELLS + cell] = rho_;
+            after[1 * CELLS + cell] = ux_;
+            after[2 * CELLS + cell] = uy_;
+            after[3 * CELLS + cell] = phi_;
         }  // cells
     }  // blocks
 }

@@ -31,7 +31,7 @@ static __device__ __forceinline__ size_t at(const int slot, const int direction,
 // ==== collision =====================================================================================================
 
 // Collides one cell: f holds its populations before and after.
-static __device__ __forceinline__ void collide(float (&f)[Q], const float omega, const float omega_g)
+static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_, const float omega_g_)
 {
     const float f_0 = f[0];
     const float f_1 = f[1];
@@ -42,44 +42,44 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega,
     const float f_6 = f[6];
     const float f_7 = f[7];
     const float f_8 = f[8];
-    const float g_0 = f[9];
-    const float g_1 = f[10];
-    const float g_2 = f[11];
-    const float g_3 = f[12];
-    const float g_4 = f[13];
+    const float g_0_ = f[9];
+    const float g_1_ = f[10];
+    const float g_2_ = f[11];
+    const float g_3_ = f[12];
+    const float g_4_ = f[13];
 
     // ---- shared
     const float t0 = f_5 + f_7 + f_1;
     const float t1 = f_2 + f_8;
 
     // ---- j   (d2q9_scalar.lbm:14)
-    const float jx = t0 - f_6 - t1;
+    const float jx_ = t0 - f_6 - t1;
     const float t2 = f_4 + f_6;
 
     // ---- rho   (d2q9_scalar.lbm:13)
-    const float rho = f_0 + f_3 + t2 + t1 + t0;
+    const float rho_ = f_0 + f_3 + t2 + t1 + t0;
 
     // ---- j   (d2q9_scalar.lbm:14)
-    const float jy = f_3 + f_5 + f_8 - f_7 - t2;
-    const float t3 = 1.0f / rho;
-    const float t4 = 0.11111111f * omega * rho;
-    const float t5 = 0.33333334f * omega;
-    const float t6 = 1.0f - omega;
+    const float jy_ = f_3 + f_5 + f_8 - f_7 - t2;
+    const float t3 = 1.0f / rho_;
+    const float t4 = 0.11111111f * omega_ * rho_;
+    const float t5 = 0.33333334f * omega_;
+    const float t6 = 1.0f - omega_;
     const float t7 = t3 * t5;
-    const float t8 = jx * t7;
-    const float t9 = jy * jy * t7;
-    const float t10 = jx * t8;
-    const float t11 = 3.0f * (jy * t8);
+    const float t8 = jx_ * t7;
+    const float t9 = jy_ * jy_ * t7;
+    const float t10 = jx_ * t8;
+    const float t11 = 3.0f * (jy_ * t8);
     const float t12 = t4 - t9 * 0.5f;
 
     // ---- post
     const float post_0 = f_0 * t6 + 4.0f * t12 - t10 * 2.0f;
     const float t13 = t4 + t9;
     const float t14 = t12 + t10;
-    const float t15 = jx * t5;
+    const float t15 = jx_ * t5;
     const float post_1 = t14 + t15 + f_1 * t6;
     const float post_2 = t14 - t15 + f_2 * t6;
-    const float t16 = jy * t5;
+    const float t16 = jy_ * t5;
     const float t17 = 0.5f * t10 - t13;
     const float post_3 = t16 - t17 + f_3 * t6;
     const float post_4 = -t17 - t16 + f_4 * t6;
@@ -94,19 +94,19 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega,
     const float post_7 = f_7 * t6 - 0.25f * (t20 - t22);
 
     // ---- phi   (d2q9_scalar.lbm:16)
-    const float phi = g_0 + g_1 + g_2 + g_3 + g_4;
-    const float t23 = 0.16666667f * omega_g * phi;
-    const float t24 = 1.0f - omega_g;
+    const float phi_ = g_0_ + g_1_ + g_2_ + g_3_ + g_4_;
+    const float t23 = 0.16666667f * omega_g_ * phi_;
+    const float t24 = 1.0f - omega_g_;
 
     // ---- post
-    const float post_9 = 2.0f * t23 + t24 * g_0;
+    const float post_9 = 2.0f * t23 + t24 * g_0_;
     const float t25 = 3.0f * (t3 * t23);
-    const float t26 = jx * t25;
-    const float post_10 = t23 + t26 + g_1 * t24;
-    const float post_11 = t23 - t26 + g_2 * t24;
-    const float t27 = jy * t25;
-    const float post_12 = t23 + t27 + g_3 * t24;
-    const float post_13 = t23 - t27 + g_4 * t24;
+    const float t26 = jx_ * t25;
+    const float post_10 = t23 + t26 + g_1_ * t24;
+    const float post_11 = t23 - t26 + g_2_ * t24;
+    const float t27 = jy_ * t25;
+    const float post_12 = t23 + t27 + g_3_ * t24;
+    const float post_13 = t23 - t27 + g_4_ * t24;
 
     f[0] = post_0;
     f[1] = post_1;
@@ -130,15 +130,15 @@ d2q9_scalar_collide(
     const int count,                // how many states there are
     const float *__restrict__ src,  // populations before the collision [14][count], lattice units
     float *__restrict__ dst,        // populations after the collision [14][count], lattice units
-    const float omega,              // relaxation rate of the flow in (0, 2), lattice units
-    const float omega_g)            // relaxation rate of the scalar's flux in (0, 2), lattice units
+    const float omega_,             // relaxation rate of the flow in (0, 2), lattice units
+    const float omega_g_)           // relaxation rate of the scalar's flux in (0, 2), lattice units
 {
     const int state = blockIdx.x * 256 + threadIdx.x;
     if (state >= count) return;
     float f[Q];
 #pragma unroll
     for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state];
-    collide(f, omega, omega_g);
+    collide(f, omega_, omega_g_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i];
 }
@@ -154,8 +154,8 @@ d2q9_scalar_stream_collide(
                                          //   wall w
     const float *__restrict__ src,       // post-collision populations [slot][14][64], lattice units
     float *__restrict__ dst,             // new post-collision populations [slot][14][64], lattice units
-    const float omega,                   // relaxation rate of the flow in (0, 2), lattice units
-    const float omega_g)                 // relaxation rate of the scalar's flux in (0, 2), lattice units
+    const float omega_,                  // relaxation rate of the flow in (0, 2), lattice units
+    const float omega_g_)                // relaxation rate of the scalar's flux in (0, 2), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -188,7 +188,7 @@ d2q9_scalar_stream_collide(
     f[12] = src[at(near[4 + 3 * bym], 12, x + 8 * ym)];
     f[13] = src[at(near[4 + 3 * byp], 13, x + 8 * yp)];
 
-    collide(f, omega, omega_g);
+    collide(f, omega_, omega_g_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
 }
@@ -206,7 +206,7 @@ static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest that nothing passes.
-static __device__ __forceinline__ float wall_bounce_back(const int direction, const float *own)
+static __device__ __forceinline__ float bounce_back_link_0(const int direction, const float *own)
 {
     switch (direction) {
     case 1:
@@ -240,27 +240,27 @@ static __device__ __forceinline__ float wall_bounce_back(const int direction, co
 
 // Rule 1, moving_wall: Wall that moves along itself, for a fluid of mean density 1; nothing passes.
 //   velocityx, velocityy: of the wall, in cells per time step
-static __device__ __forceinline__ float wall_moving_wall(const int direction, const float *own, const float *value)
+static __device__ __forceinline__ float moving_wall_link_1(const int direction, const float *own, const float *value)
 {
-    const float velocityx = value[0];
-    const float velocityy = value[1];
+    const float velocityx_ = value[0];
+    const float velocityy_ = value[1];
     switch (direction) {
     case 1:
-        return own[2 * CELLS] + 0.6666667f * velocityx;
+        return own[2 * CELLS] + 0.6666667f * velocityx_;
     case 2:
-        return own[1 * CELLS] - 0.6666667f * velocityx;
+        return own[1 * CELLS] - 0.6666667f * velocityx_;
     case 3:
-        return own[4 * CELLS] + 0.6666667f * velocityy;
+        return own[4 * CELLS] + 0.6666667f * velocityy_;
     case 4:
-        return own[3 * CELLS] - 0.6666667f * velocityy;
+        return own[3 * CELLS] - 0.6666667f * velocityy_;
     case 5:
-        return own[6 * CELLS] + 0.16666667f * (velocityx + velocityy);
+        return own[6 * CELLS] + 0.16666667f * (velocityx_ + velocityy_);
     case 6:
-        return own[5 * CELLS] - 0.16666667f * (velocityx + velocityy);
+        return own[5 * CELLS] - 0.16666667f * (velocityx_ + velocityy_);
     case 7:
-        return own[8 * CELLS] + 0.16666667f * (velocityx - velocityy);
+        return own[8 * CELLS] + 0.16666667f * (velocityx_ - velocityy_);
     case 8:
-        return own[7 * CELLS] - 0.16666667f * (velocityx - velocityy);
+        return own[7 * CELLS] - 0.16666667f * (velocityx_ - velocityy_);
     case 10:
         return own[11 * CELLS];
     case 11:
@@ -276,7 +276,7 @@ static __device__ __forceinline__ float wall_moving_wall(const int direction, co
 
 // Rule 2, fixed_value: Wall at rest where the scalar has a given value (anti-bounce-back).
 //   value: of the scalar at the wall
-static __device__ __forceinline__ float wall_fixed_value(const int direction, const float *own, const float *value)
+static __device__ __forceinline__ float fixed_value_link_2(const int direction, const float *own, const float *value)
 {
     const float value_ = value[0];
     switch (direction) {
@@ -319,11 +319,11 @@ static __device__ __forceinline__ float pull(
     const float *value = wall_values + (size_t)w * 2;
     switch (wall_rules[w]) {
     case 0:
-        return wall_bounce_back(direction, own);
+        return bounce_back_link_0(direction, own);
     case 1:
-        return wall_moving_wall(direction, own, value);
+        return moving_wall_link_1(direction, own, value);
     case 2:
-        return wall_fixed_value(direction, own, value);
+        return fixed_value_link_2(direction, own, value);
     default:
         return __int_as_float(0x7fffffff);  // no such rule: NaN stops the run
     }
@@ -340,8 +340,8 @@ d2q9_scalar_stream_collide_walls(
     const float *__restrict__ wall_values,  // parameters of each wall [wall][2], lattice units
     const float *__restrict__ src,          // post-collision populations [slot][14][64], lattice units
     float *__restrict__ dst,                // new post-collision populations [slot][14][64], lattice units
-    const float omega,                      // relaxation rate of the flow in (0, 2), lattice units
-    const float omega_g)                    // relaxation rate of the scalar's flux in (0, 2), lattice units
+    const float omega_,                     // relaxation rate of the flow in (0, 2), lattice units
+    const float omega_g_)                   // relaxation rate of the scalar's flux in (0, 2), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -375,7 +375,7 @@ d2q9_scalar_stream_collide_walls(
     f[12] = pull(near[4 + 3 * bym], 12, x + 8 * ym, src, own, wall_rules, wall_values);
     f[13] = pull(near[4 + 3 * byp], 13, x + 8 * yp, src, own, wall_rules, wall_values);
 
-    collide(f, omega, omega_g);
+    collide(f, omega_, omega_g_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
 }
@@ -389,30 +389,30 @@ d2q9_scalar_init(
     const int count,                   // how many slots `ids` lists
     const float *__restrict__ fields,  // rho, ux, uy, phi [slot][4][64], lattice units
     float *__restrict__ dst,           // initial populations [slot][14][64], lattice units
-    const float omega,                 // relaxation rate of the flow in (0, 2), lattice units
-    const float omega_g)               // relaxation rate of the scalar's flux in (0, 2), lattice units
+    const float omega_,                // relaxation rate of the flow in (0, 2), lattice units
+    const float omega_g_)              // relaxation rate of the scalar's flux in (0, 2), lattice units
 {
-    (void)omega;
-    (void)omega_g;
+    (void)omega_;
+    (void)omega_g_;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
     const float *before = fields + (size_t)slot * (FIELDS * CELLS) + cell;
-    const float rho = before[0 * CELLS];
-    const float ux = before[1 * CELLS];
-    const float uy = before[2 * CELLS];
-    const float phi = before[3 * CELLS];
+    const float rho_ = before[0 * CELLS];
+    const float ux_ = before[1 * CELLS];
+    const float uy_ = before[2 * CELLS];
+    const float phi_ = before[3 * CELLS];
 
     // ---- g
-    const float g_0 = 0.33333334f * phi;
-    const float t0 = 0.33333334f * rho;
-    const float t1 = t0 * ux;
-    const float t2 = t0 * uy;
-    const float t3 = t1 * ux;
-    const float t4 = 0.22222222f * rho - t3;
-    const float t5 = 0.11111111f * rho + t3;
-    const float t6 = t2 * uy;
+    const float g_0_ = 0.33333334f * phi_;
+    const float t0 = 0.33333334f * rho_;
+    const float t1 = t0 * ux_;
+    const float t2 = t0 * uy_;
+    const float t3 = t1 * ux_;
+    const float t4 = 0.22222222f * rho_ - t3;
+    const float t5 = 0.11111111f * rho_ + t3;
+    const float t6 = t2 * uy_;
 
     // ---- f
     const float f_0 = 2.0f * (t4 - t6);
@@ -426,23 +426,23 @@ d2q9_scalar_init(
     const float f_2 = -t9 - t1;
     const float t11 = 0.25f * (t10 + t1);
     const float t12 = -0.25f * (t10 - t1);
-    const float t13 = 0.75f * (t1 * uy);
+    const float t13 = 0.75f * (t1 * uy_);
     const float t14 = t13 + t8;
     const float t15 = t8 - t13;
     const float f_5 = t11 + t14;
     const float f_7 = t11 - t14;
     const float f_6 = -t12 - t15;
     const float f_8 = t15 - t12;
-    const float t16 = 0.5f * phi;
-    const float t17 = ux * t16;
-    const float t18 = uy * t16;
-    const float t19 = 0.16666667f * phi;
+    const float t16 = 0.5f * phi_;
+    const float t17 = ux_ * t16;
+    const float t18 = uy_ * t16;
+    const float t19 = 0.16666667f * phi_;
 
     // ---- g
-    const float g_1 = t17 + t19;
-    const float g_2 = t19 - t17;
-    const float g_3 = t18 + t19;
-    const float g_4 = t19 - t18;
+    const float g_1_ = t17 + t19;
+    const float g_2_ = t19 - t17;
+    const float g_3_ = t18 + t19;
+    const float g_4_ = t19 - t18;
 
     dst[at(slot, 0, cell)] = f_0;
     dst[at(slot, 1, cell)] = f_1;
@@ -453,11 +453,11 @@ d2q9_scalar_init(
     dst[at(slot, 6, cell)] = f_6;
     dst[at(slot, 7, cell)] = f_7;
     dst[at(slot, 8, cell)] = f_8;
-    dst[at(slot, 9, cell)] = g_0;
-    dst[at(slot, 10, cell)] = g_1;
-    dst[at(slot, 11, cell)] = g_2;
-    dst[at(slot, 12, cell)] = g_3;
-    dst[at(slot, 13, cell)] = g_4;
+    dst[at(slot, 9, cell)] = g_0_;
+    dst[at(slot, 10, cell)] = g_1_;
+    dst[at(slot, 11, cell)] = g_2_;
+    dst[at(slot, 12, cell)] = g_3_;
+    dst[at(slot, 13, cell)] = g_4_;
 }
 
 // Macroscopic fields of the listed blocks from their populations.
@@ -481,39 +481,39 @@ d2q9_scalar_macroscopic(
     const float f_6 = src[at(slot, 6, cell)];
     const float f_7 = src[at(slot, 7, cell)];
     const float f_8 = src[at(slot, 8, cell)];
-    const float g_0 = src[at(slot, 9, cell)];
-    const float g_1 = src[at(slot, 10, cell)];
-    const float g_2 = src[at(slot, 11, cell)];
-    const float g_3 = src[at(slot, 12, cell)];
-    const float g_4 = src[at(slot, 13, cell)];
+    const float g_0_ = src[at(slot, 9, cell)];
+    const float g_1_ = src[at(slot, 10, cell)];
+    const float g_2_ = src[at(slot, 11, cell)];
+    const float g_3_ = src[at(slot, 12, cell)];
+    const float g_4_ = src[at(slot, 13, cell)];
 
     // ---- phi   (d2q9_scalar.lbm:16)
-    const float phi = g_0 + g_1 + g_2 + g_3 + g_4;
+    const float phi_ = g_0_ + g_1_ + g_2_ + g_3_ + g_4_;
     const float t0 = f_1 + f_5;
     const float t1 = f_2 + f_6;
     const float t2 = f_3 + f_8;
     const float t3 = f_4 + f_7;
 
     // ---- j   (d2q9_scalar.lbm:14)
-    const float jx = f_7 + t0 - f_8 - t1;
+    const float jx_ = f_7 + t0 - f_8 - t1;
 
     // ---- rho   (d2q9_scalar.lbm:13)
-    const float rho = f_0 + t0 + t1 + t2 + t3;
+    const float rho_ = f_0 + t0 + t1 + t2 + t3;
 
     // ---- j   (d2q9_scalar.lbm:14)
-    const float jy = f_5 + t2 - f_6 - t3;
-    const float t4 = 1.0f / rho;
+    const float jy_ = f_5 + t2 - f_6 - t3;
+    const float t4 = 1.0f / rho_;
 
     // ---- u   (d2q9_scalar.lbm:15)
-    const float ux = t4 * jx;
-    const float uy = t4 * jy;
+    const float ux_ = t4 * jx_;
+    const float uy_ = t4 * jy_;
 
 
     float *after = fields + (size_t)slot * (FIELDS * CELLS) + cell;
-    after[0 * CELLS] = rho;
-    after[1 * CELLS] = ux;
-    after[2 * CELLS] = uy;
-    after[3 * CELLS] = phi;
+    after[0 * CELLS] = rho_;
+    after[1 * CELLS] = ux_;
+    after[2 * CELLS] = uy_;
+    after[3 * CELLS] = phi_;
 }
 
 // ==== what a flow is judged by ======================================================================================

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 // Version of this interface: kernels, their arguments and their memory. It changes when any of these does.
-#define D2Q9_SCALAR_ABI 3
+#define D2Q9_SCALAR_ABI 4
 
 #ifdef __cplusplus
 extern "C" {
@@ -110,12 +110,12 @@ static inline size_t d2q9_scalar_field(const size_t slot, const size_t component
 
 // Populations of the listed blocks from their macroscopic fields.
 D2Q9_SCALAR_KERNEL d2q9_scalar_init(
-    const int32_t *ids,    // slots to work on [count]
-    const int32_t count,   // how many slots `ids` lists
-    const float *fields,   // rho, ux, uy, phi [slot][4][64], lattice units
-    float *dst,            // initial populations [slot][14][64], lattice units
-    const float omega,     // relaxation rate of the flow in (0, 2), lattice units
-    const float omega_g);  // relaxation rate of the scalar's flux in (0, 2), lattice units
+    const int32_t *ids,     // slots to work on [count]
+    const int32_t count,    // how many slots `ids` lists
+    const float *fields,    // rho, ux, uy, phi [slot][4][64], lattice units
+    float *dst,             // initial populations [slot][14][64], lattice units
+    const float omega_,     // relaxation rate of the flow in (0, 2), lattice units
+    const float omega_g_);  // relaxation rate of the scalar's flux in (0, 2), lattice units
 
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
 D2Q9_SCALAR_KERNEL d2q9_scalar_stream_collide(
@@ -124,8 +124,8 @@ D2Q9_SCALAR_KERNEL d2q9_scalar_stream_collide(
     const int32_t *neighbours,  // slots of the neighbours [slot][9] at (dx+1) + 3 (dy+1), or -(w + 1) for wall w
     const float *src,           // post-collision populations [slot][14][64], lattice units
     float *dst,                 // new post-collision populations [slot][14][64], lattice units
-    const float omega,          // relaxation rate of the flow in (0, 2), lattice units
-    const float omega_g);       // relaxation rate of the scalar's flux in (0, 2), lattice units
+    const float omega_,         // relaxation rate of the flow in (0, 2), lattice units
+    const float omega_g_);      // relaxation rate of the scalar's flux in (0, 2), lattice units
 
 // Pulls, collides and stores the listed blocks; neighbours may be walls.
 D2Q9_SCALAR_KERNEL d2q9_scalar_stream_collide_walls(
@@ -136,8 +136,8 @@ D2Q9_SCALAR_KERNEL d2q9_scalar_stream_collide_walls(
     const float *wall_values,   // parameters of each wall [wall][2], lattice units
     const float *src,           // post-collision populations [slot][14][64], lattice units
     float *dst,                 // new post-collision populations [slot][14][64], lattice units
-    const float omega,          // relaxation rate of the flow in (0, 2), lattice units
-    const float omega_g);       // relaxation rate of the scalar's flux in (0, 2), lattice units
+    const float omega_,         // relaxation rate of the flow in (0, 2), lattice units
+    const float omega_g_);      // relaxation rate of the scalar's flux in (0, 2), lattice units
 
 // Macroscopic fields of the listed blocks from their populations.
 D2Q9_SCALAR_KERNEL d2q9_scalar_macroscopic(
@@ -173,11 +173,11 @@ D2Q9_SCALAR_KERNEL d2q9_scalar_sums(
 
 // The collision alone, on plain arrays of states.
 D2Q9_SCALAR_KERNEL d2q9_scalar_collide(
-    const int32_t count,   // how many states there are
-    const float *src,      // populations before the collision [14][count], lattice units
-    float *dst,            // populations after the collision [14][count], lattice units
-    const float omega,     // relaxation rate of the flow in (0, 2), lattice units
-    const float omega_g);  // relaxation rate of the scalar's flux in (0, 2), lattice units
+    const int32_t count,    // how many states there are
+    const float *src,       // populations before the collision [14][count], lattice units
+    float *dst,             // populations after the collision [14][count], lattice units
+    const float omega_,     // relaxation rate of the flow in (0, 2), lattice units
+    const float omega_g_);  // relaxation rate of the scalar's flux in (0, 2), lattice units
 
 #ifndef __CUDACC__
 // The same, with pointers to the arguments in their order, as cuLaunchKernel takes them.

@@ -10,7 +10,7 @@
 use core::ffi::c_void;
 
 /// Version of the interface: kernels, their arguments and their memory.
-pub const ABI: u32 = 3;
+pub const ABI: u32 = 4;
 
 /// Number of axes.
 pub const DIM: usize = 2;
@@ -109,9 +109,9 @@ pub struct Init {
     /// initial populations [slot][14][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the flow in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
     /// relaxation rate of the scalar's flux in (0, 2), lattice units
-    pub omega_g: f32,
+    pub omega_g_: f32,
 }
 
 impl Init {
@@ -132,8 +132,8 @@ impl Init {
             (&raw mut self.count).cast(),
             (&raw mut self.fields).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
-            (&raw mut self.omega_g).cast(),
+            (&raw mut self.omega_).cast(),
+            (&raw mut self.omega_g_).cast(),
         ]
     }
 }
@@ -153,9 +153,9 @@ pub struct StreamCollide {
     /// new post-collision populations [slot][14][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the flow in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
     /// relaxation rate of the scalar's flux in (0, 2), lattice units
-    pub omega_g: f32,
+    pub omega_g_: f32,
 }
 
 impl StreamCollide {
@@ -177,8 +177,8 @@ impl StreamCollide {
             (&raw mut self.neighbours).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
-            (&raw mut self.omega_g).cast(),
+            (&raw mut self.omega_).cast(),
+            (&raw mut self.omega_g_).cast(),
         ]
     }
 }
@@ -202,9 +202,9 @@ pub struct StreamCollideWalls {
     /// new post-collision populations [slot][14][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the flow in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
     /// relaxation rate of the scalar's flux in (0, 2), lattice units
-    pub omega_g: f32,
+    pub omega_g_: f32,
 }
 
 impl StreamCollideWalls {
@@ -228,8 +228,8 @@ impl StreamCollideWalls {
             (&raw mut self.wall_values).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
-            (&raw mut self.omega_g).cast(),
+            (&raw mut self.omega_).cast(),
+            (&raw mut self.omega_g_).cast(),
         ]
     }
 }
@@ -377,9 +377,9 @@ pub struct Collide {
     /// populations after the collision [14][count], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the flow in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
     /// relaxation rate of the scalar's flux in (0, 2), lattice units
-    pub omega_g: f32,
+    pub omega_g_: f32,
 }
 
 impl Collide {
@@ -399,8 +399,8 @@ impl Collide {
             (&raw mut self.count).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
-            (&raw mut self.omega_g).cast(),
+            (&raw mut self.omega_).cast(),
+            (&raw mut self.omega_g_).cast(),
         ]
     }
 }

@@ -6,13 +6,13 @@
 // options: c f32 block=8x8
 // cost:    init                 33 flop (as written 63): 14 add, 11 mul, 4 fma
 //                               3 loads, 9 stores, 48 B per cell
-//          stream_collide       91 flop (as written 222): 33 add, 23 mul, 16 fma, 3 div
+//          stream_collide       82 flop (as written 208): 33 add, 17 mul, 15 fma, 2 div
 //                               9 loads, 9 stores, 72 B per cell
-//          stream_collide_walls 91 flop (as written 222): 33 add, 23 mul, 16 fma, 3 div
+//          stream_collide_walls 82 flop (as written 208): 33 add, 17 mul, 15 fma, 2 div
 //                               9 loads, 9 stores, 72 B per cell
 //          macroscopic          17 flop (as written 20): 14 add, 2 mul, 1 div
 //                               9 loads, 3 stores, 48 B per cell
-//          collide              91 flop (as written 222): 33 add, 23 mul, 16 fma, 3 div
+//          collide              82 flop (as written 208): 33 add, 17 mul, 15 fma, 2 div
 //                               9 loads, 9 stores, 72 B per cell
 
 #include <math.h>
@@ -41,7 +41,7 @@ enum {
 // Collides cells 0 to n: direction i of a cell is before[i * stride_before + cell], then after[i * stride_after + cell].
 static inline __attribute__((always_inline)) void collide_cells(
     const size_t n, const size_t stride_before, const float *restrict before,
-    const size_t stride_after, float *restrict after, const float omega, const float magic)
+    const size_t stride_after, float *restrict after, const float omega_, const float magic_)
 {
     for (size_t cell = 0; cell < n; ++cell) {
         const float f_0 = before[0 * stride_before + cell];
@@ -55,79 +55,69 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_8 = before[8 * stride_before + cell];
 
         // ---- shared
-        const float t0 = f_7 + f_8;
-        const float t1 = f_7 - f_8;
-        const float t2 = f_1 + f_2;
-        const float t3 = f_1 - f_2;
+        const float t0 = f_1 + f_2;
+        const float t1 = f_1 - f_2;
+        const float t2 = f_3 + f_4;
+        const float t3 = f_3 - f_4;
         const float t4 = f_5 + f_6;
         const float t5 = f_5 - f_6;
-        const float t6 = f_3 + f_4;
-        const float t7 = f_3 - f_4;
+        const float t6 = f_7 + f_8;
+        const float t7 = f_7 - f_8;
 
-        // ---- rho   (d2q9_trt.lbm:14)
-        const float rho = f_0 + t0 + t2 + t4 + t6;
-        const float t8 = 0.33333334f * omega;
-        const float t9 = 0.11111111f * omega * rho;
-        const float t10 = 1.0f / rho;
-        const float t11 = -0.5f;
-        const float t12 = omega * t11 + 0.5f;
-        const float t13 = 0.16666667f - omega * 0.083333336f;
-        const float t14 = 2.0f * (t13 / (t8 * magic + t13));
-        const float t15 = t10 * t8;
+        // ---- rho   (d2q9_trt.lbm:13)
+        const float rho_ = f_0 + t0 + t2 + t4 + t6;
+        const float t8 = 0.11111111f * (rho_ * omega_);
+        const float t9 = 0.33333334f * (omega_ / rho_);
+        const float t10 = -0.5f;
+        const float t11 = omega_ * t10 + 0.5f;
 
-        // ---- j   (d2q9_trt.lbm:15)
-        const float jx = t1 + t5 + t3;
-        const float t16 = jx * jx;
-        const float jy = t5 + t7 - t1;
-        const float t17 = jy * jy;
-        const float t18 = (t16 + t17) * t15;
+        // ---- j   (d2q9_trt.lbm:14)
+        const float jy_ = t5 + t3 - t7;
+        const float t12 = jy_ * jy_ * t9;
+        const float jx_ = t5 + t7 + t1;
+        const float t13 = jx_ * t9;
+        const float t14 = jx_ * t13;
 
-        // ---- even_post   (d2q9_trt.lbm:34)
-        const float even_post_0 = 4.0f * t9 - 2.0f * (t18 - f_0 * t12);
-        const float t19 = t15 * t17;
-        const float t20 = t15 * t16;
-        const float even_post_1 = t9 + t20 + t2 * t12 + t19 * t11;
-        const float even_post_3 = t9 + t19 + t6 * t12 + t20 * t11;
-        const float t21 = t10 * t18;
-        const float t22 = 2.0f * (t21 / (t13 + t21));
+        // ---- even_post   (d2q9_trt.lbm:33)
+        const float even_post_1_ = t8 + t14 + t0 * t11 + t12 * t10;
+        const float even_post_3_ = t8 + t12 + t2 * t11 + t14 * t10;
+        const float t15 = t12 + t14;
+        const float even_post_0_ = 4.0f * t8 - 2.0f * (t15 - f_0 * t11);
+        const float t16 = 0.25f * (t15 + t8);
+        const float t17 = 0.75f * (jy_ * t13);
+        const float even_post_5_ = t16 + t17 + t4 * t11;
+        const float even_post_7_ = t16 - t17 + t6 * t11;
+        const float t18 = 2.0f - omega_;
+        const float t19 = t18 / (1.5f * t18 + 6.0f * (omega_ * magic_));
+        const float t20 = jx_ * t19;
+        const float t21 = jy_ * t19;
+        const float t22 = 0.5f - t19 * 1.5f;
 
-        // ---- omega_odd   (d2q9_trt.lbm:24)
-        const float omega_odd = t14 < t22 ? t22 : t14;
-        const float t23 = 0.25f * (t18 + t9);
-        const float t24 = omega_odd * t11 + 0.5f;
-        const float t25 = 0.75f * (jx * jy * t15);
-        const float t26 = jx * omega_odd;
-        const float t27 = jy * omega_odd;
-
-        // ---- odd_post   (d2q9_trt.lbm:35)
-        const float odd_post_1 = t3 * t24 + 0.33333334f * t26;
+        // ---- odd_post   (d2q9_trt.lbm:34)
+        const float odd_post_1_ = t1 * t22 + t20;
 
         // ---- post
-        const float post_1 = even_post_1 + odd_post_1;
-        const float post_2 = even_post_1 - odd_post_1;
+        const float post_1 = even_post_1_ + odd_post_1_;
+        const float post_2 = even_post_1_ - odd_post_1_;
 
-        // ---- odd_post   (d2q9_trt.lbm:35)
-        const float odd_post_3 = t7 * t24 + 0.33333334f * t27;
-
-        // ---- post
-        const float post_3 = even_post_3 + odd_post_3;
-        const float post_4 = even_post_3 - odd_post_3;
-
-        // ---- even_post   (d2q9_trt.lbm:34)
-        const float even_post_5 = t23 + t25 + t4 * t12;
-        const float even_post_7 = t23 - t25 + t0 * t12;
-
-        // ---- odd_post   (d2q9_trt.lbm:35)
-        const float odd_post_5 = t5 * t24 + 0.083333336f * (t26 + t27);
-        const float odd_post_7 = t1 * t24 + 0.083333336f * (t26 - t27);
+        // ---- odd_post   (d2q9_trt.lbm:34)
+        const float odd_post_3_ = t3 * t22 + t21;
 
         // ---- post
-        const float post_5 = even_post_5 + odd_post_5;
-        const float post_6 = even_post_5 - odd_post_5;
-        const float post_7 = even_post_7 + odd_post_7;
-        const float post_8 = even_post_7 - odd_post_7;
+        const float post_3 = even_post_3_ + odd_post_3_;
+        const float post_4 = even_post_3_ - odd_post_3_;
 
-        after[0 * stride_after + cell] = even_post_0;
+        // ---- odd_post   (d2q9_trt.lbm:34)
+        const float odd_post_5_ = t5 * t22 + 0.25f * (t20 + t21);
+        const float odd_post_7_ = t7 * t22 + 0.25f * (t20 - t21);
+
+        // ---- post
+        const float post_5 = even_post_5_ + odd_post_5_;
+        const float post_6 = even_post_5_ - odd_post_5_;
+        const float post_7 = even_post_7_ + odd_post_7_;
+        const float post_8 = even_post_7_ - odd_post_7_;
+
+        after[0 * stride_after + cell] = even_post_0_;
         after[1 * stride_after + cell] = post_1;
         after[2 * stride_after + cell] = post_2;
         after[3 * stride_after + cell] = post_3;
@@ -144,12 +134,12 @@ void d2q9_trt_collide(
     const int32_t count,        // how many states there are
     const float *restrict src,  // populations before the collision [9][count], lattice units
     float *restrict dst,        // populations after the collision [9][count], lattice units
-    const float omega,          // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice
+    const float omega_,         // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice
                                 //   units
-    const float magic)          // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow is
-                                //   half-way in (0, 1), lattice units
+    const float magic_)         // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way,
+                                //   1/4 is most stable in (0, 1), lattice units
 {
-    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega, magic);
+    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega_, magic_);
 }
 
 // ==== storing =======================================================================================================
@@ -191,15 +181,15 @@ static inline void settle(void)
 
 // Collides a gathered slab and stores it at to[i * CELLS + cell], a cache line of each direction at a time.
 static inline __attribute__((always_inline)) void collide_slab(
-    const float *restrict before, float *restrict to, const int past, const float omega, const float magic)
+    const float *restrict before, float *restrict to, const int past, const float omega_, const float magic_)
 {
     if (SLAB % LINE != 0) {
-        collide_cells(SLAB, SLAB, before, CELLS, to, omega, magic);
+        collide_cells(SLAB, SLAB, before, CELLS, to, omega_, magic_);
         return;
     }
     for (size_t cell = 0; cell < SLAB; cell += LINE) {
         _Alignas(64) float after[Q * LINE];
-        collide_cells(LINE, SLAB, before + cell, LINE, after, omega, magic);
+        collide_cells(LINE, SLAB, before + cell, LINE, after, omega_, magic_);
         store_line(to + 0 * CELLS + cell, after + 0 * LINE, past);
         store_line(to + 1 * CELLS + cell, after + 1 * LINE, past);
         store_line(to + 2 * CELLS + cell, after + 2 * LINE, past);
@@ -259,10 +249,10 @@ void d2q9_trt_stream_collide(
                                          //   wall w
     const float *restrict src,           // post-collision populations [slot][9][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][9][64], lattice units
-    const float omega,                   // relaxation rate of the even moments, which sets the viscosity in (0, 2),
+    const float omega_,                  // relaxation rate of the even moments, which sets the viscosity in (0, 2),
                                          //   lattice units
-    const float magic)                   // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille
-                                         //   flow is half-way in (0, 1), lattice units
+    const float magic_)                  // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is
+                                         //   half-way, 1/4 is most stable in (0, 1), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
@@ -279,7 +269,7 @@ void d2q9_trt_stream_collide(
             gather(before + 6 * SLAB, src, near, row, 6, -1, -1, 0);
             gather(before + 7 * SLAB, src, near, row, 7, 1, -1, 0);
             gather(before + 8 * SLAB, src, near, row, 8, -1, 1, 0);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega, magic);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_, magic_);
         }
     }  // blocks
     settle();
@@ -297,7 +287,7 @@ static const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
-static float wall_bounce_back(const int direction, const float *own)
+static float bounce_back_link_0(const int direction, const float *own)
 {
     switch (direction) {
     case 1:
@@ -323,27 +313,27 @@ static float wall_bounce_back(const int direction, const float *own)
 
 // Rule 1, moving_wall: Wall that moves with the velocity `velocity`, for a fluid of mean density 1. Ladd (1994).
 //   velocityx, velocityy: of the wall, in cells per time step
-static float wall_moving_wall(const int direction, const float *own, const float *value)
+static float moving_wall_link_1(const int direction, const float *own, const float *value)
 {
-    const float velocityx = value[0];
-    const float velocityy = value[1];
+    const float velocityx_ = value[0];
+    const float velocityy_ = value[1];
     switch (direction) {
     case 1:
-        return own[2 * CELLS] + 0.6666667f * velocityx;
+        return own[2 * CELLS] + 0.6666667f * velocityx_;
     case 2:
-        return own[1 * CELLS] - 0.6666667f * velocityx;
+        return own[1 * CELLS] - 0.6666667f * velocityx_;
     case 3:
-        return own[4 * CELLS] + 0.6666667f * velocityy;
+        return own[4 * CELLS] + 0.6666667f * velocityy_;
     case 4:
-        return own[3 * CELLS] - 0.6666667f * velocityy;
+        return own[3 * CELLS] - 0.6666667f * velocityy_;
     case 5:
-        return own[6 * CELLS] + 0.16666667f * (velocityx + velocityy);
+        return own[6 * CELLS] + 0.16666667f * (velocityx_ + velocityy_);
     case 6:
-        return own[5 * CELLS] - 0.16666667f * (velocityx + velocityy);
+        return own[5 * CELLS] - 0.16666667f * (velocityx_ + velocityy_);
     case 7:
-        return own[8 * CELLS] + 0.16666667f * (velocityx - velocityy);
+        return own[8 * CELLS] + 0.16666667f * (velocityx_ - velocityy_);
     case 8:
-        return own[7 * CELLS] - 0.16666667f * (velocityx - velocityy);
+        return own[7 * CELLS] - 0.16666667f * (velocityx_ - velocityy_);
     default:
         return own[direction * CELLS];
     }
@@ -356,9 +346,9 @@ static float from_wall(
     const float *value = wall_values + (size_t)w * 2;
     switch (wall_rules[w]) {
     case 0:
-        return wall_bounce_back(direction, own);
+        return bounce_back_link_0(direction, own);
     case 1:
-        return wall_moving_wall(direction, own, value);
+        return moving_wall_link_1(direction, own, value);
     default:
         return NAN;  // no such rule: NaN stops the run
     }
@@ -403,10 +393,10 @@ void d2q9_trt_stream_collide_walls(
     const float *restrict wall_values,   // parameters of each wall [wall][2], lattice units
     const float *restrict src,           // post-collision populations [slot][9][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][9][64], lattice units
-    const float omega,                   // relaxation rate of the even moments, which sets the viscosity in (0, 2),
+    const float omega_,                  // relaxation rate of the even moments, which sets the viscosity in (0, 2),
                                          //   lattice units
-    const float magic)                   // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille
-                                         //   flow is half-way in (0, 1), lattice units
+    const float magic_)                  // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is
+                                         //   half-way, 1/4 is most stable in (0, 1), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
@@ -423,7 +413,7 @@ void d2q9_trt_stream_collide_walls(
             gather_walls(before + 6 * SLAB, src, near, wall_rules, wall_values, row, 6, -1, -1, 0);
             gather_walls(before + 7 * SLAB, src, near, wall_rules, wall_values, row, 7, 1, -1, 0);
             gather_walls(before + 8 * SLAB, src, near, wall_rules, wall_values, row, 8, -1, 1, 0);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega, magic);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_, magic_);
         }
     }  // blocks
     settle();
@@ -437,36 +427,36 @@ void d2q9_trt_init(
     const int32_t count,           // how many slots `ids` lists
     const float *restrict fields,  // rho, ux, uy [slot][3][64], lattice units
     float *restrict dst,           // initial populations [slot][9][64], lattice units
-    const float omega,             // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice
+    const float omega_,            // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice
                                    //   units
-    const float magic)             // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow
-                                   //   is half-way in (0, 1), lattice units
+    const float magic_)            // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is
+                                   //   half-way, 1/4 is most stable in (0, 1), lattice units
 {
-    (void)omega;
-    (void)magic;
+    (void)omega_;
+    (void)magic_;
     for (int32_t item = 0; item < count; ++item) {
         const float *restrict before = fields + (size_t)ids[item] * (FIELDS * CELLS);
         float *restrict after = dst + (size_t)ids[item] * (Q * CELLS);
         for (int cell = 0; cell < CELLS; ++cell) {
-            const float rho = before[0 * CELLS + cell];
-            const float ux = before[1 * CELLS + cell];
-            const float uy = before[2 * CELLS + cell];
+            const float rho_ = before[0 * CELLS + cell];
+            const float ux_ = before[1 * CELLS + cell];
+            const float uy_ = before[2 * CELLS + cell];
 
             // ---- shared
-            const float t0 = 0.33333334f * rho;
-            const float t1 = t0 * ux;
-            const float t2 = t1 * ux;
-            const float t3 = t0 * uy;
-            const float t4 = 0.22222222f * rho - t2;
-            const float t5 = 0.11111111f * rho + t2;
-            const float t6 = t3 * uy;
+            const float t0 = 0.33333334f * rho_;
+            const float t1 = t0 * ux_;
+            const float t2 = t1 * ux_;
+            const float t3 = t0 * uy_;
+            const float t4 = 0.22222222f * rho_ - t2;
+            const float t5 = 0.11111111f * rho_ + t2;
+            const float t6 = t3 * uy_;
 
             // ---- f
             const float f_0 = 2.0f * (t4 - t6);
             const float t7 = 0.5f * t4 + t6;
             const float f_3 = t3 + t7;
             const float f_4 = t7 - t3;
-            const float t8 = 0.75f * (t1 * uy);
+            const float t8 = 0.75f * (t1 * uy_);
             const float t9 = 0.5f * t6 - t5;
             const float t10 = 0.25f * (t5 + t6);
             const float f_1 = t1 - t9;
@@ -520,23 +510,23 @@ void d2q9_trt_macroscopic(
             const float t2 = f_3 + f_8;
             const float t3 = f_4 + f_7;
 
-            // ---- j   (d2q9_trt.lbm:15)
-            const float jx = f_7 + t0 - f_8 - t1;
+            // ---- j   (d2q9_trt.lbm:14)
+            const float jx_ = f_7 + t0 - f_8 - t1;
 
-            // ---- rho   (d2q9_trt.lbm:14)
-            const float rho = f_0 + t0 + t1 + t2 + t3;
+            // ---- rho   (d2q9_trt.lbm:13)
+            const float rho_ = f_0 + t0 + t1 + t2 + t3;
 
-            // ---- j   (d2q9_trt.lbm:15)
-            const float jy = f_5 + t2 - f_6 - t3;
-            const float t4 = 1.0f / rho;
+            // ---- j   (d2q9_trt.lbm:14)
+            const float jy_ = f_5 + t2 - f_6 - t3;
+            const float t4 = 1.0f / rho_;
 
-            // ---- u   (d2q9_trt.lbm:16)
-            const float ux = t4 * jx;
-            const float uy = t4 * jy;
+            // ---- u   (d2q9_trt.lbm:15)
+            const float ux_ = t4 * jx_;
+            const float uy_ = t4 * jy_;
 
-            after[0 * CELLS + cell] = rho;
-            after[1 * CELLS + cell] = ux;
-            after[2 * CELLS + cell] = uy;
+            after[0 * CELLS + cell] = rho_;
+            after[1 * CELLS + cell] = ux_;
+            after[2 * CELLS + cell] = uy_;
         }  // cells
     }  // blocks
 }

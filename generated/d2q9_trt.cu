@@ -6,13 +6,13 @@
 // options: cuda f32 block=8x8
 // cost:    init                 33 flop (as written 63): 14 add, 11 mul, 4 fma
 //                               3 loads, 9 stores, 48 B per cell
-//          stream_collide       91 flop (as written 222): 33 add, 23 mul, 16 fma, 3 div
+//          stream_collide       82 flop (as written 208): 33 add, 17 mul, 15 fma, 2 div
 //                               9 loads, 9 stores, 72 B per cell
-//          stream_collide_walls 91 flop (as written 222): 33 add, 23 mul, 16 fma, 3 div
+//          stream_collide_walls 82 flop (as written 208): 33 add, 17 mul, 15 fma, 2 div
 //                               9 loads, 9 stores, 72 B per cell
 //          macroscopic          17 flop (as written 20): 14 add, 2 mul, 1 div
 //                               9 loads, 3 stores, 48 B per cell
-//          collide              91 flop (as written 222): 33 add, 23 mul, 16 fma, 3 div
+//          collide              82 flop (as written 208): 33 add, 17 mul, 15 fma, 2 div
 //                               9 loads, 9 stores, 72 B per cell
 
 static constexpr int Q = 9;  // directions
@@ -31,7 +31,7 @@ static __device__ __forceinline__ size_t at(const int slot, const int direction,
 // ==== collision =====================================================================================================
 
 // Collides one cell: f holds its populations before and after.
-static __device__ __forceinline__ void collide(float (&f)[Q], const float omega, const float magic)
+static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_, const float magic_)
 {
     const float f_0 = f[0];
     const float f_1 = f[1];
@@ -44,79 +44,69 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega,
     const float f_8 = f[8];
 
     // ---- shared
-    const float t0 = f_7 + f_8;
-    const float t1 = f_7 - f_8;
-    const float t2 = f_1 + f_2;
-    const float t3 = f_1 - f_2;
+    const float t0 = f_1 + f_2;
+    const float t1 = f_1 - f_2;
+    const float t2 = f_3 + f_4;
+    const float t3 = f_3 - f_4;
     const float t4 = f_5 + f_6;
     const float t5 = f_5 - f_6;
-    const float t6 = f_3 + f_4;
-    const float t7 = f_3 - f_4;
+    const float t6 = f_7 + f_8;
+    const float t7 = f_7 - f_8;
 
-    // ---- rho   (d2q9_trt.lbm:14)
-    const float rho = f_0 + t0 + t2 + t4 + t6;
-    const float t8 = 0.33333334f * omega;
-    const float t9 = 0.11111111f * omega * rho;
-    const float t10 = 1.0f / rho;
-    const float t11 = -0.5f;
-    const float t12 = omega * t11 + 0.5f;
-    const float t13 = 0.16666667f - omega * 0.083333336f;
-    const float t14 = 2.0f * (t13 / (t8 * magic + t13));
-    const float t15 = t10 * t8;
+    // ---- rho   (d2q9_trt.lbm:13)
+    const float rho_ = f_0 + t0 + t2 + t4 + t6;
+    const float t8 = 0.11111111f * (rho_ * omega_);
+    const float t9 = 0.33333334f * (omega_ / rho_);
+    const float t10 = -0.5f;
+    const float t11 = omega_ * t10 + 0.5f;
 
-    // ---- j   (d2q9_trt.lbm:15)
-    const float jx = t1 + t5 + t3;
-    const float t16 = jx * jx;
-    const float jy = t5 + t7 - t1;
-    const float t17 = jy * jy;
-    const float t18 = (t16 + t17) * t15;
+    // ---- j   (d2q9_trt.lbm:14)
+    const float jy_ = t5 + t3 - t7;
+    const float t12 = jy_ * jy_ * t9;
+    const float jx_ = t5 + t7 + t1;
+    const float t13 = jx_ * t9;
+    const float t14 = jx_ * t13;
 
-    // ---- even_post   (d2q9_trt.lbm:34)
-    const float even_post_0 = 4.0f * t9 - 2.0f * (t18 - f_0 * t12);
-    const float t19 = t15 * t17;
-    const float t20 = t15 * t16;
-    const float even_post_1 = t9 + t20 + t2 * t12 + t19 * t11;
-    const float even_post_3 = t9 + t19 + t6 * t12 + t20 * t11;
-    const float t21 = t10 * t18;
-    const float t22 = 2.0f * (t21 / (t13 + t21));
+    // ---- even_post   (d2q9_trt.lbm:33)
+    const float even_post_1_ = t8 + t14 + t0 * t11 + t12 * t10;
+    const float even_post_3_ = t8 + t12 + t2 * t11 + t14 * t10;
+    const float t15 = t12 + t14;
+    const float even_post_0_ = 4.0f * t8 - 2.0f * (t15 - f_0 * t11);
+    const float t16 = 0.25f * (t15 + t8);
+    const float t17 = 0.75f * (jy_ * t13);
+    const float even_post_5_ = t16 + t17 + t4 * t11;
+    const float even_post_7_ = t16 - t17 + t6 * t11;
+    const float t18 = 2.0f - omega_;
+    const float t19 = t18 / (1.5f * t18 + 6.0f * (omega_ * magic_));
+    const float t20 = jx_ * t19;
+    const float t21 = jy_ * t19;
+    const float t22 = 0.5f - t19 * 1.5f;
 
-    // ---- omega_odd   (d2q9_trt.lbm:24)
-    const float omega_odd = t14 < t22 ? t22 : t14;
-    const float t23 = 0.25f * (t18 + t9);
-    const float t24 = omega_odd * t11 + 0.5f;
-    const float t25 = 0.75f * (jx * jy * t15);
-    const float t26 = jx * omega_odd;
-    const float t27 = jy * omega_odd;
-
-    // ---- odd_post   (d2q9_trt.lbm:35)
-    const float odd_post_1 = t3 * t24 + 0.33333334f * t26;
+    // ---- odd_post   (d2q9_trt.lbm:34)
+    const float odd_post_1_ = t1 * t22 + t20;
 
     // ---- post
-    const float post_1 = even_post_1 + odd_post_1;
-    const float post_2 = even_post_1 - odd_post_1;
+    const float post_1 = even_post_1_ + odd_post_1_;
+    const float post_2 = even_post_1_ - odd_post_1_;
 
-    // ---- odd_post   (d2q9_trt.lbm:35)
-    const float odd_post_3 = t7 * t24 + 0.33333334f * t27;
-
-    // ---- post
-    const float post_3 = even_post_3 + odd_post_3;
-    const float post_4 = even_post_3 - odd_post_3;
-
-    // ---- even_post   (d2q9_trt.lbm:34)
-    const float even_post_5 = t23 + t25 + t4 * t12;
-    const float even_post_7 = t23 - t25 + t0 * t12;
-
-    // ---- odd_post   (d2q9_trt.lbm:35)
-    const float odd_post_5 = t5 * t24 + 0.083333336f * (t26 + t27);
-    const float odd_post_7 = t1 * t24 + 0.083333336f * (t26 - t27);
+    // ---- odd_post   (d2q9_trt.lbm:34)
+    const float odd_post_3_ = t3 * t22 + t21;
 
     // ---- post
-    const float post_5 = even_post_5 + odd_post_5;
-    const float post_6 = even_post_5 - odd_post_5;
-    const float post_7 = even_post_7 + odd_post_7;
-    const float post_8 = even_post_7 - odd_post_7;
+    const float post_3 = even_post_3_ + odd_post_3_;
+    const float post_4 = even_post_3_ - odd_post_3_;
 
-    f[0] = even_post_0;
+    // ---- odd_post   (d2q9_trt.lbm:34)
+    const float odd_post_5_ = t5 * t22 + 0.25f * (t20 + t21);
+    const float odd_post_7_ = t7 * t22 + 0.25f * (t20 - t21);
+
+    // ---- post
+    const float post_5 = even_post_5_ + odd_post_5_;
+    const float post_6 = even_post_5_ - odd_post_5_;
+    const float post_7 = even_post_7_ + odd_post_7_;
+    const float post_8 = even_post_7_ - odd_post_7_;
+
+    f[0] = even_post_0_;
     f[1] = post_1;
     f[2] = post_2;
     f[3] = post_3;
@@ -133,17 +123,17 @@ d2q9_trt_collide(
     const int count,                // how many states there are
     const float *__restrict__ src,  // populations before the collision [9][count], lattice units
     float *__restrict__ dst,        // populations after the collision [9][count], lattice units
-    const float omega,              // relaxation rate of the even moments, which sets the viscosity in (0, 2),
+    const float omega_,             // relaxation rate of the even moments, which sets the viscosity in (0, 2),
                                     //   lattice units
-    const float magic)              // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow
-                                    //   is half-way in (0, 1), lattice units
+    const float magic_)             // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is
+                                    //   half-way, 1/4 is most stable in (0, 1), lattice units
 {
     const int state = blockIdx.x * 256 + threadIdx.x;
     if (state >= count) return;
     float f[Q];
 #pragma unroll
     for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state];
-    collide(f, omega, magic);
+    collide(f, omega_, magic_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i];
 }
@@ -159,10 +149,10 @@ d2q9_trt_stream_collide(
                                          //   wall w
     const float *__restrict__ src,       // post-collision populations [slot][9][64], lattice units
     float *__restrict__ dst,             // new post-collision populations [slot][9][64], lattice units
-    const float omega,                   // relaxation rate of the even moments, which sets the viscosity in (0, 2),
+    const float omega_,                  // relaxation rate of the even moments, which sets the viscosity in (0, 2),
                                          //   lattice units
-    const float magic)                   // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille
-                                         //   flow is half-way in (0, 1), lattice units
+    const float magic_)                  // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is
+                                         //   half-way, 1/4 is most stable in (0, 1), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -190,7 +180,7 @@ d2q9_trt_stream_collide(
     f[7] = src[at(near[4 + bxm + 3 * byp], 7, xm + 8 * yp)];
     f[8] = src[at(near[4 + bxp + 3 * bym], 8, xp + 8 * ym)];
 
-    collide(f, omega, magic);
+    collide(f, omega_, magic_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
 }
@@ -207,7 +197,7 @@ static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
-static __device__ __forceinline__ float wall_bounce_back(const int direction, const float *own)
+static __device__ __forceinline__ float bounce_back_link_0(const int direction, const float *own)
 {
     switch (direction) {
     case 1:
@@ -233,27 +223,27 @@ static __device__ __forceinline__ float wall_bounce_back(const int direction, co
 
 // Rule 1, moving_wall: Wall that moves with the velocity `velocity`, for a fluid of mean density 1. Ladd (1994).
 //   velocityx, velocityy: of the wall, in cells per time step
-static __device__ __forceinline__ float wall_moving_wall(const int direction, const float *own, const float *value)
+static __device__ __forceinline__ float moving_wall_link_1(const int direction, const float *own, const float *value)
 {
-    const float velocityx = value[0];
-    const float velocityy = value[1];
+    const float velocityx_ = value[0];
+    const float velocityy_ = value[1];
     switch (direction) {
     case 1:
-        return own[2 * CELLS] + 0.6666667f * velocityx;
+        return own[2 * CELLS] + 0.6666667f * velocityx_;
     case 2:
-        return own[1 * CELLS] - 0.6666667f * velocityx;
+        return own[1 * CELLS] - 0.6666667f * velocityx_;
     case 3:
-        return own[4 * CELLS] + 0.6666667f * velocityy;
+        return own[4 * CELLS] + 0.6666667f * velocityy_;
     case 4:
-        return own[3 * CELLS] - 0.6666667f * velocityy;
+        return own[3 * CELLS] - 0.6666667f * velocityy_;
     case 5:
-        return own[6 * CELLS] + 0.16666667f * (velocityx + velocityy);
+        return own[6 * CELLS] + 0.16666667f * (velocityx_ + velocityy_);
     case 6:
-        return own[5 * CELLS] - 0.16666667f * (velocityx + velocityy);
+        return own[5 * CELLS] - 0.16666667f * (velocityx_ + velocityy_);
     case 7:
-        return own[8 * CELLS] + 0.16666667f * (velocityx - velocityy);
+        return own[8 * CELLS] + 0.16666667f * (velocityx_ - velocityy_);
     case 8:
-        return own[7 * CELLS] - 0.16666667f * (velocityx - velocityy);
+        return own[7 * CELLS] - 0.16666667f * (velocityx_ - velocityy_);
     default:
         return own[direction * CELLS];
     }
@@ -269,9 +259,9 @@ static __device__ __forceinline__ float pull(
     const float *value = wall_values + (size_t)w * 2;
     switch (wall_rules[w]) {
     case 0:
-        return wall_bounce_back(direction, own);
+        return bounce_back_link_0(direction, own);
     case 1:
-        return wall_moving_wall(direction, own, value);
+        return moving_wall_link_1(direction, own, value);
     default:
         return __int_as_float(0x7fffffff);  // no such rule: NaN stops the run
     }
@@ -288,10 +278,10 @@ d2q9_trt_stream_collide_walls(
     const float *__restrict__ wall_values,  // parameters of each wall [wall][2], lattice units
     const float *__restrict__ src,          // post-collision populations [slot][9][64], lattice units
     float *__restrict__ dst,                // new post-collision populations [slot][9][64], lattice units
-    const float omega,                      // relaxation rate of the even moments, which sets the viscosity in (0,
+    const float omega_,                     // relaxation rate of the even moments, which sets the viscosity in (0,
                                             //   2), lattice units
-    const float magic)                      // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of
-                                            //   Poiseuille flow is half-way in (0, 1), lattice units
+    const float magic_)                     // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow
+                                            //   is half-way, 1/4 is most stable in (0, 1), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -320,7 +310,7 @@ d2q9_trt_stream_collide_walls(
     f[7] = pull(near[4 + bxm + 3 * byp], 7, xm + 8 * yp, src, own, wall_rules, wall_values);
     f[8] = pull(near[4 + bxp + 3 * bym], 8, xp + 8 * ym, src, own, wall_rules, wall_values);
 
-    collide(f, omega, magic);
+    collide(f, omega_, magic_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
 }
@@ -334,37 +324,37 @@ d2q9_trt_init(
     const int count,                   // how many slots `ids` lists
     const float *__restrict__ fields,  // rho, ux, uy [slot][3][64], lattice units
     float *__restrict__ dst,           // initial populations [slot][9][64], lattice units
-    const float omega,                 // relaxation rate of the even moments, which sets the viscosity in (0, 2),
+    const float omega_,                // relaxation rate of the even moments, which sets the viscosity in (0, 2),
                                        //   lattice units
-    const float magic)                 // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille
-                                       //   flow is half-way in (0, 1), lattice units
+    const float magic_)                // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is
+                                       //   half-way, 1/4 is most stable in (0, 1), lattice units
 {
-    (void)omega;
-    (void)magic;
+    (void)omega_;
+    (void)magic_;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
     const float *before = fields + (size_t)slot * (FIELDS * CELLS) + cell;
-    const float rho = before[0 * CELLS];
-    const float ux = before[1 * CELLS];
-    const float uy = before[2 * CELLS];
+    const float rho_ = before[0 * CELLS];
+    const float ux_ = before[1 * CELLS];
+    const float uy_ = before[2 * CELLS];
 
     // ---- shared
-    const float t0 = 0.33333334f * rho;
-    const float t1 = t0 * ux;
-    const float t2 = t1 * ux;
-    const float t3 = t0 * uy;
-    const float t4 = 0.22222222f * rho - t2;
-    const float t5 = 0.11111111f * rho + t2;
-    const float t6 = t3 * uy;
+    const float t0 = 0.33333334f * rho_;
+    const float t1 = t0 * ux_;
+    const float t2 = t1 * ux_;
+    const float t3 = t0 * uy_;
+    const float t4 = 0.22222222f * rho_ - t2;
+    const float t5 = 0.11111111f * rho_ + t2;
+    const float t6 = t3 * uy_;
 
     // ---- f
     const float f_0 = 2.0f * (t4 - t6);
     const float t7 = 0.5f * t4 + t6;
     const float f_3 = t3 + t7;
     const float f_4 = t7 - t3;
-    const float t8 = 0.75f * (t1 * uy);
+    const float t8 = 0.75f * (t1 * uy_);
     const float t9 = 0.5f * t6 - t5;
     const float t10 = 0.25f * (t5 + t6);
     const float f_1 = t1 - t9;
@@ -417,25 +407,25 @@ d2q9_trt_macroscopic(
     const float t2 = f_3 + f_8;
     const float t3 = f_4 + f_7;
 
-    // ---- j   (d2q9_trt.lbm:15)
-    const float jx = f_7 + t0 - f_8 - t1;
+    // ---- j   (d2q9_trt.lbm:14)
+    const float jx_ = f_7 + t0 - f_8 - t1;
 
-    // ---- rho   (d2q9_trt.lbm:14)
-    const float rho = f_0 + t0 + t1 + t2 + t3;
+    // ---- rho   (d2q9_trt.lbm:13)
+    const float rho_ = f_0 + t0 + t1 + t2 + t3;
 
-    // ---- j   (d2q9_trt.lbm:15)
-    const float jy = f_5 + t2 - f_6 - t3;
-    const float t4 = 1.0f / rho;
+    // ---- j   (d2q9_trt.lbm:14)
+    const float jy_ = f_5 + t2 - f_6 - t3;
+    const float t4 = 1.0f / rho_;
 
-    // ---- u   (d2q9_trt.lbm:16)
-    const float ux = t4 * jx;
-    const float uy = t4 * jy;
+    // ---- u   (d2q9_trt.lbm:15)
+    const float ux_ = t4 * jx_;
+    const float uy_ = t4 * jy_;
 
 
     float *after = fields + (size_t)slot * (FIELDS * CELLS) + cell;
-    after[0 * CELLS] = rho;
-    after[1 * CELLS] = ux;
-    after[2 * CELLS] = uy;
+    after[0 * CELLS] = rho_;
+    after[1 * CELLS] = ux_;
+    after[2 * CELLS] = uy_;
 }
 
 // ==== what a flow is judged by ======================================================================================

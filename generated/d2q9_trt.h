@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 // Version of this interface: kernels, their arguments and their memory. It changes when any of these does.
-#define D2Q9_TRT_ABI 3
+#define D2Q9_TRT_ABI 4
 
 #ifdef __cplusplus
 extern "C" {
@@ -103,9 +103,9 @@ D2Q9_TRT_KERNEL d2q9_trt_init(
     const int32_t count,  // how many slots `ids` lists
     const float *fields,  // rho, ux, uy [slot][3][64], lattice units
     float *dst,           // initial populations [slot][9][64], lattice units
-    const float omega,    // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice units
-    const float magic);   // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow is
-                          //   half-way in (0, 1), lattice units
+    const float omega_,   // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice units
+    const float magic_);  // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way, 1/4 is
+                          //   most stable in (0, 1), lattice units
 
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
 D2Q9_TRT_KERNEL d2q9_trt_stream_collide(
@@ -114,10 +114,10 @@ D2Q9_TRT_KERNEL d2q9_trt_stream_collide(
     const int32_t *neighbours,  // slots of the neighbours [slot][9] at (dx+1) + 3 (dy+1), or -(w + 1) for wall w
     const float *src,           // post-collision populations [slot][9][64], lattice units
     float *dst,                 // new post-collision populations [slot][9][64], lattice units
-    const float omega,          // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice
+    const float omega_,         // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice
                                 //   units
-    const float magic);         // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow is
-                                //   half-way in (0, 1), lattice units
+    const float magic_);        // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way,
+                                //   1/4 is most stable in (0, 1), lattice units
 
 // Pulls, collides and stores the listed blocks; neighbours may be walls.
 D2Q9_TRT_KERNEL d2q9_trt_stream_collide_walls(
@@ -128,10 +128,10 @@ D2Q9_TRT_KERNEL d2q9_trt_stream_collide_walls(
     const float *wall_values,   // parameters of each wall [wall][2], lattice units
     const float *src,           // post-collision populations [slot][9][64], lattice units
     float *dst,                 // new post-collision populations [slot][9][64], lattice units
-    const float omega,          // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice
+    const float omega_,         // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice
                                 //   units
-    const float magic);         // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow is
-                                //   half-way in (0, 1), lattice units
+    const float magic_);        // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way,
+                                //   1/4 is most stable in (0, 1), lattice units
 
 // Macroscopic fields of the listed blocks from their populations.
 D2Q9_TRT_KERNEL d2q9_trt_macroscopic(
@@ -170,9 +170,9 @@ D2Q9_TRT_KERNEL d2q9_trt_collide(
     const int32_t count,  // how many states there are
     const float *src,     // populations before the collision [9][count], lattice units
     float *dst,           // populations after the collision [9][count], lattice units
-    const float omega,    // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice units
-    const float magic);   // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow is
-                          //   half-way in (0, 1), lattice units
+    const float omega_,   // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice units
+    const float magic_);  // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way, 1/4 is
+                          //   most stable in (0, 1), lattice units
 
 #ifndef __CUDACC__
 // The same, with pointers to the arguments in their order, as cuLaunchKernel takes them.

@@ -31,7 +31,7 @@ static __device__ __forceinline__ size_t at(const int slot, const int direction,
 // ==== collision =====================================================================================================
 
 // Collides one cell: f holds its populations before and after.
-static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
+static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_)
 {
     const float f_0 = f[0];
     const float f_1 = f[1];
@@ -57,29 +57,29 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     const float t4 = f_13 - f_14;
 
     // ---- j   (d3q15_bgk.lbm:13)
-    const float jz = f_5 + t0 + t3 - f_6 - t1 - t4;
+    const float jz_ = f_5 + t0 + t3 - f_6 - t1 - t4;
     const float t5 = t3 + t4;
-    const float jy = f_3 + t2 - f_4 - t5;
-    const float jx = f_1 + t2 + t5 - f_2;
-    const float t6 = 0.33333334f * omega;
+    const float jy_ = f_3 + t2 - f_4 - t5;
+    const float jx_ = f_1 + t2 + t5 - f_2;
+    const float t6 = 0.33333334f * omega_;
     const float t7 = f_0 + f_1 + f_2 + f_3 + f_4 + f_5 + f_6 + f_7 + f_8 + f_9 + f_10 + f_11;
 
     // ---- rho   (d3q15_bgk.lbm:12)
-    const float rho = t7 + f_12 + f_13 + f_14;
-    const float t8 = t6 / rho;
-    const float t9 = 0.11111111f * omega * rho;
-    const float t10 = jy * t8;
-    const float t11 = jy * t10;
-    const float t12 = 0.375f * (jz * t10);
+    const float rho_ = t7 + f_12 + f_13 + f_14;
+    const float t8 = t6 / rho_;
+    const float t9 = 0.11111111f * omega_ * rho_;
+    const float t10 = jy_ * t8;
+    const float t11 = jy_ * t10;
+    const float t12 = 0.375f * (jz_ * t10);
     const float t13 = -0.5f;
     const float t14 = t11 * t13 + t9;
     const float t15 = t9 + t11;
-    const float t16 = 1.0f - omega;
-    const float t17 = 0.041666668f * omega;
-    const float t18 = jz * jz * t8;
-    const float t19 = jx * t8;
-    const float t20 = jx * t19;
-    const float t21 = jx * t6;
+    const float t16 = 1.0f - omega_;
+    const float t17 = 0.041666668f * omega_;
+    const float t18 = jz_ * jz_ * t8;
+    const float t19 = jx_ * t8;
+    const float t20 = jx_ * t19;
+    const float t21 = jx_ * t6;
     const float t22 = t20 * t13 + t18 + t14;
     const float t23 = 0.375f * t19;
     const float t24 = t18 + t20;
@@ -89,8 +89,8 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     const float t25 = t14 - (0.5f * t18 - t20);
     const float post_1 = t25 + t21 + f_1 * t16;
     const float post_2 = t25 - t21 + f_2 * t16;
-    const float t26 = jy * t6;
-    const float t27 = jz * t6;
+    const float t26 = jy_ * t6;
+    const float t27 = jz_ * t6;
     const float post_5 = t22 + t27 + f_5 * t16;
     const float post_6 = t22 - t27 + f_6 * t16;
     const float t28 = 0.5f * t24 - t15;
@@ -101,8 +101,8 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     const float t31 = -0.125f * (t29 - t21);
     const float t32 = t30 + t12;
     const float t33 = t12 - t30;
-    const float t34 = jy + jz;
-    const float t35 = jy - jz;
+    const float t34 = jy_ + jz_;
+    const float t35 = jy_ - jz_;
     const float t36 = t17 + t23;
     const float t37 = t17 - t23;
     const float t38 = t34 * t36;
@@ -143,14 +143,14 @@ d3q15_bgk_collide(
     const int count,                // how many states there are
     const float *__restrict__ src,  // populations before the collision [15][count], lattice units
     float *__restrict__ dst,        // populations after the collision [15][count], lattice units
-    const float omega)              // relaxation rate of every moment in (0, 2), lattice units
+    const float omega_)             // relaxation rate of every moment in (0, 2), lattice units
 {
     const int state = blockIdx.x * 256 + threadIdx.x;
     if (state >= count) return;
     float f[Q];
 #pragma unroll
     for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state];
-    collide(f, omega);
+    collide(f, omega_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i];
 }
@@ -166,7 +166,7 @@ d3q15_bgk_stream_collide(
                                          //   + 1) for wall w
     const float *__restrict__ src,       // post-collision populations [slot][15][64], lattice units
     float *__restrict__ dst,             // new post-collision populations [slot][15][64], lattice units
-    const float omega)                   // relaxation rate of every moment in (0, 2), lattice units
+    const float omega_)                  // relaxation rate of every moment in (0, 2), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -203,7 +203,7 @@ d3q15_bgk_stream_collide(
     f[13] = src[at(near[13 + bxm + 3 * byp + 9 * bzp], 13, xm + 4 * (yp + 4 * zp))];
     f[14] = src[at(near[13 + bxp + 3 * bym + 9 * bzm], 14, xp + 4 * (ym + 4 * zm))];
 
-    collide(f, omega);
+    collide(f, omega_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
 }
@@ -221,7 +221,7 @@ static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
-static __device__ __forceinline__ float wall_bounce_back(const int direction, const float *own)
+static __device__ __forceinline__ float bounce_back_link_0(const int direction, const float *own)
 {
     switch (direction) {
     case 1:
@@ -259,40 +259,40 @@ static __device__ __forceinline__ float wall_bounce_back(const int direction, co
 
 // Rule 1, moving_wall: Wall that moves with the velocity `velocity`, for a fluid of mean density 1. Ladd (1994).
 //   velocityx, velocityy, velocityz: of the wall, in cells per time step
-static __device__ __forceinline__ float wall_moving_wall(const int direction, const float *own, const float *value)
+static __device__ __forceinline__ float moving_wall_link_1(const int direction, const float *own, const float *value)
 {
-    const float velocityx = value[0];
-    const float velocityy = value[1];
-    const float velocityz = value[2];
+    const float velocityx_ = value[0];
+    const float velocityy_ = value[1];
+    const float velocityz_ = value[2];
     switch (direction) {
     case 1:
-        return own[2 * CELLS] + 0.6666667f * velocityx;
+        return own[2 * CELLS] + 0.6666667f * velocityx_;
     case 2:
-        return own[1 * CELLS] - 0.6666667f * velocityx;
+        return own[1 * CELLS] - 0.6666667f * velocityx_;
     case 3:
-        return own[4 * CELLS] + 0.6666667f * velocityy;
+        return own[4 * CELLS] + 0.6666667f * velocityy_;
     case 4:
-        return own[3 * CELLS] - 0.6666667f * velocityy;
+        return own[3 * CELLS] - 0.6666667f * velocityy_;
     case 5:
-        return own[6 * CELLS] + 0.6666667f * velocityz;
+        return own[6 * CELLS] + 0.6666667f * velocityz_;
     case 6:
-        return own[5 * CELLS] - 0.6666667f * velocityz;
+        return own[5 * CELLS] - 0.6666667f * velocityz_;
     case 7:
-        return own[8 * CELLS] + 0.083333336f * (velocityx + velocityy + velocityz);
+        return own[8 * CELLS] + 0.083333336f * (velocityx_ + velocityy_ + velocityz_);
     case 8:
-        return own[7 * CELLS] - 0.083333336f * (velocityx + velocityy + velocityz);
+        return own[7 * CELLS] - 0.083333336f * (velocityx_ + velocityy_ + velocityz_);
     case 9:
-        return own[10 * CELLS] - 0.083333336f * (velocityz - (velocityx + velocityy));
+        return own[10 * CELLS] - 0.083333336f * (velocityz_ - (velocityx_ + velocityy_));
     case 10:
-        return own[9 * CELLS] + 0.083333336f * (velocityz - (velocityx + velocityy));
+        return own[9 * CELLS] + 0.083333336f * (velocityz_ - (velocityx_ + velocityy_));
     case 11:
-        return own[12 * CELLS] + 0.083333336f * (velocityx - velocityy + velocityz);
+        return own[12 * CELLS] + 0.083333336f * (velocityx_ - velocityy_ + velocityz_);
     case 12:
-        return own[11 * CELLS] - 0.083333336f * (velocityx - velocityy + velocityz);
+        return own[11 * CELLS] - 0.083333336f * (velocityx_ - velocityy_ + velocityz_);
     case 13:
-        return own[14 * CELLS] - 0.083333336f * (velocityz - (velocityx - velocityy));
+        return own[14 * CELLS] - 0.083333336f * (velocityz_ - (velocityx_ - velocityy_));
     case 14:
-        return own[13 * CELLS] + 0.083333336f * (velocityz - (velocityx - velocityy));
+        return own[13 * CELLS] + 0.083333336f * (velocityz_ - (velocityx_ - velocityy_));
     default:
         return own[direction * CELLS];
     }
@@ -308,9 +308,9 @@ static __device__ __forceinline__ float pull(
     const float *value = wall_values + (size_t)w * 3;
     switch (wall_rules[w]) {
     case 0:
-        return wall_bounce_back(direction, own);
+        return bounce_back_link_0(direction, own);
     case 1:
-        return wall_moving_wall(direction, own, value);
+        return moving_wall_link_1(direction, own, value);
     default:
         return __int_as_float(0x7fffffff);  // no such rule: NaN stops the run
     }
@@ -327,7 +327,7 @@ d3q15_bgk_stream_collide_walls(
     const float *__restrict__ wall_values,  // parameters of each wall [wall][3], lattice units
     const float *__restrict__ src,          // post-collision populations [slot][15][64], lattice units
     float *__restrict__ dst,                // new post-collision populations [slot][15][64], lattice units
-    const float omega)                      // relaxation rate of every moment in (0, 2), lattice units
+    const float omega_)                     // relaxation rate of every moment in (0, 2), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -365,7 +365,7 @@ d3q15_bgk_stream_collide_walls(
     f[13] = pull(near[13 + bxm + 3 * byp + 9 * bzp], 13, xm + 4 * (yp + 4 * zp), src, own, wall_rules, wall_values);
     f[14] = pull(near[13 + bxp + 3 * bym + 9 * bzm], 14, xp + 4 * (ym + 4 * zm), src, own, wall_rules, wall_values);
 
-    collide(f, omega);
+    collide(f, omega_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
 }
@@ -379,31 +379,31 @@ d3q15_bgk_init(
     const int count,                   // how many slots `ids` lists
     const float *__restrict__ fields,  // rho, ux, uy, uz [slot][4][64], lattice units
     float *__restrict__ dst,           // initial populations [slot][15][64], lattice units
-    const float omega)                 // relaxation rate of every moment in (0, 2), lattice units
+    const float omega_)                // relaxation rate of every moment in (0, 2), lattice units
 {
-    (void)omega;
+    (void)omega_;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
     const float *before = fields + (size_t)slot * (FIELDS * CELLS) + cell;
-    const float rho = before[0 * CELLS];
-    const float ux = before[1 * CELLS];
-    const float uy = before[2 * CELLS];
-    const float uz = before[3 * CELLS];
+    const float rho_ = before[0 * CELLS];
+    const float ux_ = before[1 * CELLS];
+    const float uy_ = before[2 * CELLS];
+    const float uz_ = before[3 * CELLS];
 
     // ---- shared
-    const float t0 = 0.33333334f * rho;
-    const float t1 = t0 * uy;
-    const float t2 = t1 * uy;
-    const float t3 = 0.22222222f * rho - t2;
-    const float t4 = 0.11111111f * rho + t2;
-    const float t5 = t0 * ux;
-    const float t6 = t5 * ux;
-    const float t7 = t0 * uz;
-    const float t8 = 0.375f * (t5 * uy);
-    const float t9 = t7 * uz;
-    const float t10 = 0.375f * uz;
+    const float t0 = 0.33333334f * rho_;
+    const float t1 = t0 * uy_;
+    const float t2 = t1 * uy_;
+    const float t3 = 0.22222222f * rho_ - t2;
+    const float t4 = 0.11111111f * rho_ + t2;
+    const float t5 = t0 * ux_;
+    const float t6 = t5 * ux_;
+    const float t7 = t0 * uz_;
+    const float t8 = 0.375f * (t5 * uy_);
+    const float t9 = t7 * uz_;
+    const float t10 = 0.375f * uz_;
     const float t11 = t6 + t9;
 
     // ---- f
@@ -493,31 +493,31 @@ d3q15_bgk_macroscopic(
     const float t3 = f_5 + t2;
 
     // ---- j   (d3q15_bgk.lbm:13)
-    const float jx = f_1 + f_9 + f_13 + t2 - f_8 - f_12 - t1;
+    const float jx_ = f_1 + f_9 + f_13 + t2 - f_8 - f_12 - t1;
     const float t4 = f_8 + f_13;
     const float t5 = f_9 + f_12;
     const float t6 = f_4 + t4;
-    const float jz = t0 + t3 - f_6 - t4 - t5;
+    const float jz_ = t0 + t3 - f_6 - t4 - t5;
     const float t7 = f_3 + t5;
 
     // ---- rho   (d3q15_bgk.lbm:12)
-    const float rho = f_0 + f_1 + f_6 + t1 + t3 + t6 + t7;
+    const float rho_ = f_0 + f_1 + f_6 + t1 + t3 + t6 + t7;
 
     // ---- j   (d3q15_bgk.lbm:13)
-    const float jy = f_7 + f_14 + t7 - f_10 - f_11 - t6;
-    const float t8 = 1.0f / rho;
+    const float jy_ = f_7 + f_14 + t7 - f_10 - f_11 - t6;
+    const float t8 = 1.0f / rho_;
 
     // ---- u   (d3q15_bgk.lbm:14)
-    const float ux = t8 * jx;
-    const float uy = t8 * jy;
-    const float uz = t8 * jz;
+    const float ux_ = t8 * jx_;
+    const float uy_ = t8 * jy_;
+    const float uz_ = t8 * jz_;
 
 
     float *after = fields + (size_t)slot * (FIELDS * CELLS) + cell;
-    after[0 * CELLS] = rho;
-    after[1 * CELLS] = ux;
-    after[2 * CELLS] = uy;
-    after[3 * CELLS] = uz;
+    after[0 * CELLS] = rho_;
+    after[1 * CELLS] = ux_;
+    after[2 * CELLS] = uy_;
+    after[3 * CELLS] = uz_;
 }
 
 // ==== what a flow is judged by ======================================================================================

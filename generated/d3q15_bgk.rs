@@ -10,7 +10,7 @@
 use core::ffi::c_void;
 
 /// Version of the interface: kernels, their arguments and their memory.
-pub const ABI: u32 = 3;
+pub const ABI: u32 = 4;
 
 /// Number of axes.
 pub const DIM: usize = 3;
@@ -108,7 +108,7 @@ pub struct Init {
     /// initial populations [slot][15][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of every moment in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
 }
 
 impl Init {
@@ -129,7 +129,7 @@ impl Init {
             (&raw mut self.count).cast(),
             (&raw mut self.fields).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
+            (&raw mut self.omega_).cast(),
         ]
     }
 }
@@ -149,7 +149,7 @@ pub struct StreamCollide {
     /// new post-collision populations [slot][15][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of every moment in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
 }
 
 impl StreamCollide {
@@ -171,7 +171,7 @@ impl StreamCollide {
             (&raw mut self.neighbours).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
+            (&raw mut self.omega_).cast(),
         ]
     }
 }
@@ -195,7 +195,7 @@ pub struct StreamCollideWalls {
     /// new post-collision populations [slot][15][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of every moment in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
 }
 
 impl StreamCollideWalls {
@@ -219,7 +219,7 @@ impl StreamCollideWalls {
             (&raw mut self.wall_values).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
+            (&raw mut self.omega_).cast(),
         ]
     }
 }
@@ -367,7 +367,7 @@ pub struct Collide {
     /// populations after the collision [15][count], lattice units
     pub dst: *mut f32,
     /// relaxation rate of every moment in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
 }
 
 impl Collide {
@@ -387,7 +387,7 @@ impl Collide {
             (&raw mut self.count).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
+            (&raw mut self.omega_).cast(),
         ]
     }
 }

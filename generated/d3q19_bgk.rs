@@ -10,7 +10,7 @@
 use core::ffi::c_void;
 
 /// Version of the interface: kernels, their arguments and their memory.
-pub const ABI: u32 = 3;
+pub const ABI: u32 = 4;
 
 /// Number of axes.
 pub const DIM: usize = 3;
@@ -118,7 +118,7 @@ pub struct Init {
     /// initial populations [slot][19][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of every moment in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
 }
 
 impl Init {
@@ -139,7 +139,7 @@ impl Init {
             (&raw mut self.count).cast(),
             (&raw mut self.fields).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
+            (&raw mut self.omega_).cast(),
         ]
     }
 }
@@ -159,7 +159,7 @@ pub struct StreamCollide {
     /// new post-collision populations [slot][19][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of every moment in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
 }
 
 impl StreamCollide {
@@ -181,7 +181,7 @@ impl StreamCollide {
             (&raw mut self.neighbours).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
+            (&raw mut self.omega_).cast(),
         ]
     }
 }
@@ -205,7 +205,7 @@ pub struct StreamCollideWalls {
     /// new post-collision populations [slot][19][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of every moment in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
 }
 
 impl StreamCollideWalls {
@@ -229,7 +229,7 @@ impl StreamCollideWalls {
             (&raw mut self.wall_values).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
+            (&raw mut self.omega_).cast(),
         ]
     }
 }
@@ -377,7 +377,7 @@ pub struct Collide {
     /// populations after the collision [19][count], lattice units
     pub dst: *mut f32,
     /// relaxation rate of every moment in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
 }
 
 impl Collide {
@@ -397,7 +397,7 @@ impl Collide {
             (&raw mut self.count).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
+            (&raw mut self.omega_).cast(),
         ]
     }
 }

@@ -41,7 +41,7 @@ enum {
 // Collides cells 0 to n: direction i of a cell is before[i * stride_before + cell], then after[i * stride_after + cell].
 static inline __attribute__((always_inline)) void collide_cells(
     const size_t n, const size_t stride_before, const float *restrict before,
-    const size_t stride_after, float *restrict after, const float omega, const float forcex, const float forcey, const float forcez)
+    const size_t stride_after, float *restrict after, const float omega_, const float forcex_, const float forcey_, const float forcez_)
 {
     for (size_t cell = 0; cell < n; ++cell) {
         const float f_0 = before[0 * stride_before + cell];
@@ -65,46 +65,46 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_18 = before[18 * stride_before + cell];
 
         // ---- shared
-        const float t0 = 1.0f - omega;
+        const float t0 = 1.0f - omega_;
         const float t1 = f_15 + f_18 + f_5;
         const float t2 = f_8 + f_12 + f_10 + f_2;
         const float t3 = f_11 + f_17 + f_16 + f_6;
         const float t4 = f_7 + f_9 + f_1;
 
         // ---- rho   (d3q19_guo.lbm:14)
-        const float rho = f_0 + f_3 + f_4 + f_13 + f_14 + t1 + t2 + t3 + t4;
+        const float rho_ = f_0 + f_3 + f_4 + f_13 + f_14 + t1 + t2 + t3 + t4;
 
         // ---- j   (d3q19_guo.lbm:15)
-        const float jz = f_9 + f_12 + t1 - f_10 - t3;
-        const float t5 = 0.083333336f * (rho * omega);
-        const float t6 = 1.0f / rho;
+        const float jz_ = f_9 + f_12 + t1 - f_10 - t3;
+        const float t5 = 0.083333336f * (rho_ * omega_);
+        const float t6 = 1.0f / rho_;
 
         // ---- u   (d3q19_guo.lbm:16)
-        const float uz = t6 * (0.5f * forcez + jz);
-        const float t7 = 0.083333336f - omega * 0.041666668f;
-        const float t8 = t7 * forcez;
-        const float t9 = t5 * uz + t8;
-        const float t10 = uz * (t8 + t9);
+        const float uz_ = t6 * (0.5f * forcez_ + jz_);
+        const float t7 = 0.083333336f - omega_ * 0.041666668f;
+        const float t8 = t7 * forcez_;
+        const float t9 = t5 * uz_ + t8;
+        const float t10 = uz_ * (t8 + t9);
         const float t11 = 0.6666667f * t5 - t10;
         const float t12 = 0.33333334f * t5 + t10;
         const float t13 = f_13 - f_14;
 
         // ---- j   (d3q19_guo.lbm:15)
-        const float jx = f_11 + t13 + t4 - t2;
-        const float jy = f_3 + f_7 + f_15 + f_17 - f_4 - f_8 - f_16 - f_18 - t13;
+        const float jx_ = f_11 + t13 + t4 - t2;
+        const float jy_ = f_3 + f_7 + f_15 + f_17 - f_4 - f_8 - f_16 - f_18 - t13;
 
         // ---- u   (d3q19_guo.lbm:16)
-        const float uy = t6 * (0.5f * forcey + jy);
-        const float ux = t6 * (0.5f * forcex + jx);
-        const float t14 = t7 * forcey;
-        const float t15 = t7 * forcex;
-        const float t16 = t5 * uy + t14;
-        const float t17 = t5 * ux + t15;
-        const float t18 = ux * (t15 + t17);
-        const float t19 = uy * (t14 + t16);
-        const float t20 = 3.0f * (uy * t17 + ux * t14);
-        const float t21 = 3.0f * (uz * t17 + ux * t8);
-        const float t22 = 3.0f * (uz * t16 + uy * t8);
+        const float uy_ = t6 * (0.5f * forcey_ + jy_);
+        const float ux_ = t6 * (0.5f * forcex_ + jx_);
+        const float t14 = t7 * forcey_;
+        const float t15 = t7 * forcex_;
+        const float t16 = t5 * uy_ + t14;
+        const float t17 = t5 * ux_ + t15;
+        const float t18 = ux_ * (t15 + t17);
+        const float t19 = uy_ * (t14 + t16);
+        const float t20 = 3.0f * (uy_ * t17 + ux_ * t14);
+        const float t21 = 3.0f * (uz_ * t17 + ux_ * t8);
+        const float t22 = 3.0f * (uz_ * t16 + uy_ * t8);
         const float t23 = t19 + t18;
 
         // ---- post
@@ -170,12 +170,12 @@ void d3q19_guo_collide(
     const int32_t count,        // how many states there are
     const float *restrict src,  // populations before the collision [19][count], lattice units
     float *restrict dst,        // populations after the collision [19][count], lattice units
-    const float omega,          // relaxation rate of every moment in (0, 2), lattice units
-    const float forcex,         // force on a cell, x, lattice units
-    const float forcey,         // force on a cell, y, lattice units
-    const float forcez)         // force on a cell, z, lattice units
+    const float omega_,         // relaxation rate of every moment in (0, 2), lattice units
+    const float forcex_,        // force on a cell, x, lattice units
+    const float forcey_,        // force on a cell, y, lattice units
+    const float forcez_)        // force on a cell, z, lattice units
 {
-    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega, forcex, forcey, forcez);
+    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega_, forcex_, forcey_, forcez_);
 }
 
 // ==== storing =======================================================================================================
@@ -217,15 +217,15 @@ static inline void settle(void)
 
 // Collides a gathered slab and stores it at to[i * CELLS + cell], a cache line of each direction at a time.
 static inline __attribute__((always_inline)) void collide_slab(
-    const float *restrict before, float *restrict to, const int past, const float omega, const float forcex, const float forcey, const float forcez)
+    const float *restrict before, float *restrict to, const int past, const float omega_, const float forcex_, const float forcey_, const float forcez_)
 {
     if (SLAB % LINE != 0) {
-        collide_cells(SLAB, SLAB, before, CELLS, to, omega, forcex, forcey, forcez);
+        collide_cells(SLAB, SLAB, before, CELLS, to, omega_, forcex_, forcey_, forcez_);
         return;
     }
     for (size_t cell = 0; cell < SLAB; cell += LINE) {
         _Alignas(64) float after[Q * LINE];
-        collide_cells(LINE, SLAB, before + cell, LINE, after, omega, forcex, forcey, forcez);
+        collide_cells(LINE, SLAB, before + cell, LINE, after, omega_, forcex_, forcey_, forcez_);
         store_line(to + 0 * CELLS + cell, after + 0 * LINE, past);
         store_line(to + 1 * CELLS + cell, after + 1 * LINE, past);
         store_line(to + 2 * CELLS + cell, after + 2 * LINE, past);
@@ -295,10 +295,10 @@ void d3q19_guo_stream_collide(
                                          //   + 1) for wall w
     const float *restrict src,           // post-collision populations [slot][19][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][19][64], lattice units
-    const float omega,                   // relaxation rate of every moment in (0, 2), lattice units
-    const float forcex,                  // force on a cell, x, lattice units
-    const float forcey,                  // force on a cell, y, lattice units
-    const float forcez)                  // force on a cell, z, lattice units
+    const float omega_,                  // relaxation rate of every moment in (0, 2), lattice units
+    const float forcex_,                 // force on a cell, x, lattice units
+    const float forcey_,                 // force on a cell, y, lattice units
+    const float forcez_)                 // force on a cell, z, lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
@@ -325,7 +325,7 @@ void d3q19_guo_stream_collide(
             gather(before + 16 * SLAB, src, near, row, 16, 0, -1, -1);
             gather(before + 17 * SLAB, src, near, row, 17, 0, 1, -1);
             gather(before + 18 * SLAB, src, near, row, 18, 0, -1, 1);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega, forcex, forcey, forcez);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_, forcex_, forcey_, forcez_);
         }
     }  // blocks
     settle();
@@ -345,7 +345,7 @@ static const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
-static float wall_bounce_back(const int direction, const float *own)
+static float bounce_back_link_0(const int direction, const float *own)
 {
     switch (direction) {
     case 1:
@@ -391,48 +391,48 @@ static float wall_bounce_back(const int direction, const float *own)
 
 // Rule 1, moving_wall: Wall that moves with the velocity `velocity`, for a fluid of mean density 1. Ladd (1994).
 //   velocityx, velocityy, velocityz: of the wall, in cells per time step
-static float wall_moving_wall(const int direction, const float *own, const float *value)
+static float moving_wall_link_1(const int direction, const float *own, const float *value)
 {
-    const float velocityx = value[0];
-    const float velocityy = value[1];
-    const float velocityz = value[2];
+    const float velocityx_ = value[0];
+    const float velocityy_ = value[1];
+    const float velocityz_ = value[2];
     switch (direction) {
     case 1:
-        return own[2 * CELLS] + 0.33333334f * velocityx;
+        return own[2 * CELLS] + 0.33333334f * velocityx_;
     case 2:
-        return own[1 * CELLS] - 0.33333334f * velocityx;
+        return own[1 * CELLS] - 0.33333334f * velocityx_;
     case 3:
-        return own[4 * CELLS] + 0.33333334f * velocityy;
+        return own[4 * CELLS] + 0.33333334f * velocityy_;
     case 4:
-        return own[3 * CELLS] - 0.33333334f * velocityy;
+        return own[3 * CELLS] - 0.33333334f * velocityy_;
     case 5:
-        return own[6 * CELLS] + 0.33333334f * velocityz;
+        return own[6 * CELLS] + 0.33333334f * velocityz_;
     case 6:
-        return own[5 * CELLS] - 0.33333334f * velocityz;
+        return own[5 * CELLS] - 0.33333334f * velocityz_;
     case 7:
-        return own[8 * CELLS] + 0.16666667f * (velocityx + velocityy);
+        return own[8 * CELLS] + 0.16666667f * (velocityx_ + velocityy_);
     case 8:
-        return own[7 * CELLS] - 0.16666667f * (velocityx + velocityy);
+        return own[7 * CELLS] - 0.16666667f * (velocityx_ + velocityy_);
     case 9:
-        return own[10 * CELLS] + 0.16666667f * (velocityx + velocityz);
+        return own[10 * CELLS] + 0.16666667f * (velocityx_ + velocityz_);
     case 10:
-        return own[9 * CELLS] - 0.16666667f * (velocityx + velocityz);
+        return own[9 * CELLS] - 0.16666667f * (velocityx_ + velocityz_);
     case 11:
-        return own[12 * CELLS] + 0.16666667f * (velocityx - velocityz);
+        return own[12 * CELLS] + 0.16666667f * (velocityx_ - velocityz_);
     case 12:
-        return own[11 * CELLS] - 0.16666667f * (velocityx - velocityz);
+        return own[11 * CELLS] - 0.16666667f * (velocityx_ - velocityz_);
     case 13:
-        return own[14 * CELLS] + 0.16666667f * (velocityx - velocityy);
+        return own[14 * CELLS] + 0.16666667f * (velocityx_ - velocityy_);
     case 14:
-        return own[13 * CELLS] - 0.16666667f * (velocityx - velocityy);
+        return own[13 * CELLS] - 0.16666667f * (velocityx_ - velocityy_);
     case 15:
-        return own[16 * CELLS] + 0.16666667f * (velocityy + velocityz);
+        return own[16 * CELLS] + 0.16666667f * (velocityy_ + velocityz_);
     case 16:
-        return own[15 * CELLS] - 0.16666667f * (velocityy + velocityz);
+        return own[15 * CELLS] - 0.16666667f * (velocityy_ + velocityz_);
     case 17:
-        return own[18 * CELLS] + 0.16666667f * (velocityy - velocityz);
+        return own[18 * CELLS] + 0.16666667f * (velocityy_ - velocityz_);
     case 18:
-        return own[17 * CELLS] - 0.16666667f * (velocityy - velocityz);
+        return own[17 * CELLS] - 0.16666667f * (velocityy_ - velocityz_);
     default:
         return own[direction * CELLS];
     }
@@ -445,9 +445,9 @@ static float from_wall(
     const float *value = wall_values + (size_t)w * 3;
     switch (wall_rules[w]) {
     case 0:
-        return wall_bounce_back(direction, own);
+        return bounce_back_link_0(direction, own);
     case 1:
-        return wall_moving_wall(direction, own, value);
+        return moving_wall_link_1(direction, own, value);
     default:
         return NAN;  // no such rule: NaN stops the run
     }
@@ -492,10 +492,10 @@ void d3q19_guo_stream_collide_walls(
     const float *restrict wall_values,   // parameters of each wall [wall][3], lattice units
     const float *restrict src,           // post-collision populations [slot][19][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][19][64], lattice units
-    const float omega,                   // relaxation rate of every moment in (0, 2), lattice units
-    const float forcex,                  // force on a cell, x, lattice units
-    const float forcey,                  // force on a cell, y, lattice units
-    const float forcez)                  // force on a cell, z, lattice units
+    const float omega_,                  // relaxation rate of every moment in (0, 2), lattice units
+    const float forcex_,                 // force on a cell, x, lattice units
+    const float forcey_,                 // force on a cell, y, lattice units
+    const float forcez_)                 // force on a cell, z, lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
@@ -522,7 +522,7 @@ void d3q19_guo_stream_collide_walls(
             gather_walls(before + 16 * SLAB, src, near, wall_rules, wall_values, row, 16, 0, -1, -1);
             gather_walls(before + 17 * SLAB, src, near, wall_rules, wall_values, row, 17, 0, 1, -1);
             gather_walls(before + 18 * SLAB, src, near, wall_rules, wall_values, row, 18, 0, -1, 1);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega, forcex, forcey, forcez);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_, forcex_, forcey_, forcez_);
         }
     }  // blocks
     settle();
@@ -536,43 +536,43 @@ void d3q19_guo_init(
     const int32_t count,           // how many slots `ids` lists
     const float *restrict fields,  // rho, ux, uy, uz [slot][4][64], lattice units
     float *restrict dst,           // initial populations [slot][19][64], lattice units
-    const float omega,             // relaxation rate of every moment in (0, 2), lattice units
-    const float forcex,            // force on a cell, x, lattice units
-    const float forcey,            // force on a cell, y, lattice units
-    const float forcez)            // force on a cell, z, lattice units
+    const float omega_,            // relaxation rate of every moment in (0, 2), lattice units
+    const float forcex_,           // force on a cell, x, lattice units
+    const float forcey_,           // force on a cell, y, lattice units
+    const float forcez_)           // force on a cell, z, lattice units
 {
-    (void)omega;
+    (void)omega_;
     for (int32_t item = 0; item < count; ++item) {
         const float *restrict before = fields + (size_t)ids[item] * (FIELDS * CELLS);
         float *restrict after = dst + (size_t)ids[item] * (Q * CELLS);
         for (int cell = 0; cell < CELLS; ++cell) {
-            const float rho = before[0 * CELLS + cell];
-            const float ux = before[1 * CELLS + cell];
-            const float uy = before[2 * CELLS + cell];
-            const float uz = before[3 * CELLS + cell];
+            const float rho_ = before[0 * CELLS + cell];
+            const float ux_ = before[1 * CELLS + cell];
+            const float uy_ = before[2 * CELLS + cell];
+            const float uz_ = before[3 * CELLS + cell];
 
             // ---- shared
-            const float t0 = 0.083333336f * rho;
-            const float t1 = t0 * ux;
-            const float t2 = (0.083333336f * forcex - t1) * ux;
-            const float t3 = 0.055555556f * rho + t2;
-            const float t4 = 0.027777778f * rho - t2;
-            const float t5 = t0 * uy;
-            const float t6 = t0 * uz;
-            const float t7 = (0.083333336f * forcey - t5) * uy;
-            const float t8 = (0.083333336f * forcez - t6) * uz;
-            const float t9 = 0.041666668f * forcez + t6;
+            const float t0 = 0.083333336f * rho_;
+            const float t1 = t0 * ux_;
+            const float t2 = (0.083333336f * forcex_ - t1) * ux_;
+            const float t3 = 0.055555556f * rho_ + t2;
+            const float t4 = 0.027777778f * rho_ - t2;
+            const float t5 = t0 * uy_;
+            const float t6 = t0 * uz_;
+            const float t7 = (0.083333336f * forcey_ - t5) * uy_;
+            const float t8 = (0.083333336f * forcez_ - t6) * uz_;
+            const float t9 = 0.041666668f * forcez_ + t6;
             const float t10 = t7 + t8;
 
             // ---- f
             const float f_0 = 6.0f * (t3 + t10);
-            const float t11 = 0.041666668f * forcex + t1;
+            const float t11 = 0.041666668f * forcex_ + t1;
             const float t12 = t4 + t11;
             const float t13 = t4 - t11;
             const float f_1 = 2.0f * t12 + t10;
             const float f_2 = 2.0f * t13 + t10;
             const float t14 = 0.5f * t3 - t10;
-            const float t15 = 0.041666668f * forcey + t5;
+            const float t15 = 0.041666668f * forcey_ + t5;
             const float t16 = t7 - t8 * 0.5f;
             const float t17 = 0.5f * t7 - t8;
             const float t18 = t15 - t16;
@@ -584,10 +584,10 @@ void d3q19_guo_init(
             const float t21 = t9 - t17;
             const float f_6 = t3 - 2.0f * t21;
             const float t22 = -24.0f;
-            const float t23 = t1 * t22 + forcex;
-            const float t24 = 0.125f * (uy * forcez + (t5 * t22 + forcey) * uz);
-            const float t25 = 0.125f * (ux * forcey + t23 * uy);
-            const float t26 = 0.125f * (ux * forcez + t23 * uz);
+            const float t23 = t1 * t22 + forcex_;
+            const float t24 = 0.125f * (uy_ * forcez_ + (t5 * t22 + forcey_) * uz_);
+            const float t25 = 0.125f * (ux_ * forcey_ + t23 * uy_);
+            const float t26 = 0.125f * (ux_ * forcez_ + t23 * uz_);
             const float f_7 = t12 + t18 - t25;
             const float f_14 = t13 + t25 + t18;
             const float f_8 = t13 - t25 - t19;
@@ -634,9 +634,9 @@ void d3q19_guo_macroscopic(
     const int32_t count,          // how many slots `ids` lists
     const float *restrict src,    // post-collision populations [slot][19][64], lattice units
     float *restrict fields,       // rho, ux, uy, uz [slot][4][64], lattice units
-    const float forcex,           // force on a cell, x, lattice units
-    const float forcey,           // force on a cell, y, lattice units
-    const float forcez)           // force on a cell, z, lattice units
+    const float forcex_,          // force on a cell, x, lattice units
+    const float forcey_,          // force on a cell, y, lattice units
+    const float forcez_)          // force on a cell, z, lattice units
 {
     for (int32_t item = 0; item < count; ++item) {
         const float *restrict before = src + (size_t)ids[item] * (Q * CELLS);
@@ -668,27 +668,27 @@ void d3q19_guo_macroscopic(
             const float t2 = f_8 + f_16 + f_13 + f_4;
 
             // ---- j   (d3q19_guo.lbm:15)
-            const float jz = f_9 + f_15 + t1 - forcez - f_6 - f_10 - f_11 - f_16 - f_17;
+            const float jz_ = f_9 + f_15 + t1 - forcez_ - f_6 - f_10 - f_11 - f_16 - f_17;
             const float t3 = f_1 + f_11 + f_9;
             const float t4 = f_3 + f_15 + (f_7 + f_17) + f_14;
-            const float jx = f_7 + f_13 + t3 - forcex - f_8 - f_12 - f_14 - t0;
+            const float jx_ = f_7 + f_13 + t3 - forcex_ - f_8 - f_12 - f_14 - t0;
 
             // ---- rho   (d3q19_guo.lbm:14)
-            const float rho = f_0 + f_6 + t0 + t1 + t2 + t3 + t4;
+            const float rho_ = f_0 + f_6 + t0 + t1 + t2 + t3 + t4;
 
             // ---- j   (d3q19_guo.lbm:15)
-            const float jy = t4 - forcey - f_18 - t2;
-            const float t5 = 1.0f / rho;
+            const float jy_ = t4 - forcey_ - f_18 - t2;
+            const float t5 = 1.0f / rho_;
 
             // ---- u   (d3q19_guo.lbm:16)
-            const float ux = t5 * (0.5f * forcex + jx);
-            const float uy = t5 * (0.5f * forcey + jy);
-            const float uz = t5 * (0.5f * forcez + jz);
+            const float ux_ = t5 * (0.5f * forcex_ + jx_);
+            const float uy_ = t5 * (0.5f * forcey_ + jy_);
+            const float uz_ = t5 * (0.5f * forcez_ + jz_);
 
-            after[0 * CELLS + cell] = rho;
-            after[1 * CELLS + cell] = ux;
-            after[2 * CELLS + cell] = uy;
-            after[3 * CELLS + cell] = uz;
+            after[0 * CELLS + cell] = rho_;
+            after[1 * CELLS + cell] = ux_;
+            after[2 * CELLS + cell] = uy_;
+            after[3 * CELLS + cell] = uz_;
         }  // cells
     }  // blocks
 }

@@ -31,7 +31,7 @@ static __device__ __forceinline__ size_t at(const int slot, const int direction,
 // ==== collision =====================================================================================================
 
 // Collides one cell: f holds its populations before and after.
-static __device__ __forceinline__ void collide(float (&f)[Q], const float omega, const float forcex, const float forcey, const float forcez)
+static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_, const float forcex_, const float forcey_, const float forcez_)
 {
     const float f_0 = f[0];
     const float f_1 = f[1];
@@ -54,46 +54,46 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega,
     const float f_18 = f[18];
 
     // ---- shared
-    const float t0 = 1.0f - omega;
+    const float t0 = 1.0f - omega_;
     const float t1 = f_15 + f_18 + f_5;
     const float t2 = f_8 + f_12 + f_10 + f_2;
     const float t3 = f_11 + f_17 + f_16 + f_6;
     const float t4 = f_7 + f_9 + f_1;
 
     // ---- rho   (d3q19_guo.lbm:14)
-    const float rho = f_0 + f_3 + f_4 + f_13 + f_14 + t1 + t2 + t3 + t4;
+    const float rho_ = f_0 + f_3 + f_4 + f_13 + f_14 + t1 + t2 + t3 + t4;
 
     // ---- j   (d3q19_guo.lbm:15)
-    const float jz = f_9 + f_12 + t1 - f_10 - t3;
-    const float t5 = 0.083333336f * (rho * omega);
-    const float t6 = 1.0f / rho;
+    const float jz_ = f_9 + f_12 + t1 - f_10 - t3;
+    const float t5 = 0.083333336f * (rho_ * omega_);
+    const float t6 = 1.0f / rho_;
 
     // ---- u   (d3q19_guo.lbm:16)
-    const float uz = t6 * (0.5f * forcez + jz);
-    const float t7 = 0.083333336f - omega * 0.041666668f;
-    const float t8 = t7 * forcez;
-    const float t9 = t5 * uz + t8;
-    const float t10 = uz * (t8 + t9);
+    const float uz_ = t6 * (0.5f * forcez_ + jz_);
+    const float t7 = 0.083333336f - omega_ * 0.041666668f;
+    const float t8 = t7 * forcez_;
+    const float t9 = t5 * uz_ + t8;
+    const float t10 = uz_ * (t8 + t9);
     const float t11 = 0.6666667f * t5 - t10;
     const float t12 = 0.33333334f * t5 + t10;
     const float t13 = f_13 - f_14;
 
     // ---- j   (d3q19_guo.lbm:15)
-    const float jx = f_11 + t13 + t4 - t2;
-    const float jy = f_3 + f_7 + f_15 + f_17 - f_4 - f_8 - f_16 - f_18 - t13;
+    const float jx_ = f_11 + t13 + t4 - t2;
+    const float jy_ = f_3 + f_7 + f_15 + f_17 - f_4 - f_8 - f_16 - f_18 - t13;
 
     // ---- u   (d3q19_guo.lbm:16)
-    const float uy = t6 * (0.5f * forcey + jy);
-    const float ux = t6 * (0.5f * forcex + jx);
-    const float t14 = t7 * forcey;
-    const float t15 = t7 * forcex;
-    const float t16 = t5 * uy + t14;
-    const float t17 = t5 * ux + t15;
-    const float t18 = ux * (t15 + t17);
-    const float t19 = uy * (t14 + t16);
-    const float t20 = 3.0f * (uy * t17 + ux * t14);
-    const float t21 = 3.0f * (uz * t17 + ux * t8);
-    const float t22 = 3.0f * (uz * t16 + uy * t8);
+    const float uy_ = t6 * (0.5f * forcey_ + jy_);
+    const float ux_ = t6 * (0.5f * forcex_ + jx_);
+    const float t14 = t7 * forcey_;
+    const float t15 = t7 * forcex_;
+    const float t16 = t5 * uy_ + t14;
+    const float t17 = t5 * ux_ + t15;
+    const float t18 = ux_ * (t15 + t17);
+    const float t19 = uy_ * (t14 + t16);
+    const float t20 = 3.0f * (uy_ * t17 + ux_ * t14);
+    const float t21 = 3.0f * (uz_ * t17 + ux_ * t8);
+    const float t22 = 3.0f * (uz_ * t16 + uy_ * t8);
     const float t23 = t19 + t18;
 
     // ---- post
@@ -159,17 +159,17 @@ d3q19_guo_collide(
     const int count,                // how many states there are
     const float *__restrict__ src,  // populations before the collision [19][count], lattice units
     float *__restrict__ dst,        // populations after the collision [19][count], lattice units
-    const float omega,              // relaxation rate of every moment in (0, 2), lattice units
-    const float forcex,             // force on a cell, x, lattice units
-    const float forcey,             // force on a cell, y, lattice units
-    const float forcez)             // force on a cell, z, lattice units
+    const float omega_,             // relaxation rate of every moment in (0, 2), lattice units
+    const float forcex_,            // force on a cell, x, lattice units
+    const float forcey_,            // force on a cell, y, lattice units
+    const float forcez_)            // force on a cell, z, lattice units
 {
     const int state = blockIdx.x * 256 + threadIdx.x;
     if (state >= count) return;
     float f[Q];
 #pragma unroll
     for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state];
-    collide(f, omega, forcex, forcey, forcez);
+    collide(f, omega_, forcex_, forcey_, forcez_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i];
 }
@@ -185,10 +185,10 @@ d3q19_guo_stream_collide(
                                          //   + 1) for wall w
     const float *__restrict__ src,       // post-collision populations [slot][19][64], lattice units
     float *__restrict__ dst,             // new post-collision populations [slot][19][64], lattice units
-    const float omega,                   // relaxation rate of every moment in (0, 2), lattice units
-    const float forcex,                  // force on a cell, x, lattice units
-    const float forcey,                  // force on a cell, y, lattice units
-    const float forcez)                  // force on a cell, z, lattice units
+    const float omega_,                  // relaxation rate of every moment in (0, 2), lattice units
+    const float forcex_,                 // force on a cell, x, lattice units
+    const float forcey_,                 // force on a cell, y, lattice units
+    const float forcez_)                 // force on a cell, z, lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -229,7 +229,7 @@ d3q19_guo_stream_collide(
     f[17] = src[at(near[13 + 3 * bym + 9 * bzp], 17, x + 4 * (ym + 4 * zp))];
     f[18] = src[at(near[13 + 3 * byp + 9 * bzm], 18, x + 4 * (yp + 4 * zm))];
 
-    collide(f, omega, forcex, forcey, forcez);
+    collide(f, omega_, forcex_, forcey_, forcez_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
 }
@@ -248,7 +248,7 @@ static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
-static __device__ __forceinline__ float wall_bounce_back(const int direction, const float *own)
+static __device__ __forceinline__ float bounce_back_link_0(const int direction, const float *own)
 {
     switch (direction) {
     case 1:
@@ -294,48 +294,48 @@ static __device__ __forceinline__ float wall_bounce_back(const int direction, co
 
 // Rule 1, moving_wall: Wall that moves with the velocity `velocity`, for a fluid of mean density 1. Ladd (1994).
 //   velocityx, velocityy, velocityz: of the wall, in cells per time step
-static __device__ __forceinline__ float wall_moving_wall(const int direction, const float *own, const float *value)
+static __device__ __forceinline__ float moving_wall_link_1(const int direction, const float *own, const float *value)
 {
-    const float velocityx = value[0];
-    const float velocityy = value[1];
-    const float velocityz = value[2];
+    const float velocityx_ = value[0];
+    const float velocityy_ = value[1];
+    const float velocityz_ = value[2];
     switch (direction) {
     case 1:
-        return own[2 * CELLS] + 0.33333334f * velocityx;
+        return own[2 * CELLS] + 0.33333334f * velocityx_;
     case 2:
-        return own[1 * CELLS] - 0.33333334f * velocityx;
+        return own[1 * CELLS] - 0.33333334f * velocityx_;
     case 3:
-        return own[4 * CELLS] + 0.33333334f * velocityy;
+        return own[4 * CELLS] + 0.33333334f * velocityy_;
     case 4:
-        return own[3 * CELLS] - 0.33333334f * velocityy;
+        return own[3 * CELLS] - 0.33333334f * velocityy_;
     case 5:
-        return own[6 * CELLS] + 0.33333334f * velocityz;
+        return own[6 * CELLS] + 0.33333334f * velocityz_;
     case 6:
-        return own[5 * CELLS] - 0.33333334f * velocityz;
+        return own[5 * CELLS] - 0.33333334f * velocityz_;
     case 7:
-        return own[8 * CELLS] + 0.16666667f * (velocityx + velocityy);
+        return own[8 * CELLS] + 0.16666667f * (velocityx_ + velocityy_);
     case 8:
-        return own[7 * CELLS] - 0.16666667f * (velocityx + velocityy);
+        return own[7 * CELLS] - 0.16666667f * (velocityx_ + velocityy_);
     case 9:
-        return own[10 * CELLS] + 0.16666667f * (velocityx + velocityz);
+        return own[10 * CELLS] + 0.16666667f * (velocityx_ + velocityz_);
     case 10:
-        return own[9 * CELLS] - 0.16666667f * (velocityx + velocityz);
+        return own[9 * CELLS] - 0.16666667f * (velocityx_ + velocityz_);
     case 11:
-        return own[12 * CELLS] + 0.16666667f * (velocityx - velocityz);
+        return own[12 * CELLS] + 0.16666667f * (velocityx_ - velocityz_);
     case 12:
-        return own[11 * CELLS] - 0.16666667f * (velocityx - velocityz);
+        return own[11 * CELLS] - 0.16666667f * (velocityx_ - velocityz_);
     case 13:
-        return own[14 * CELLS] + 0.16666667f * (velocityx - velocityy);
+        return own[14 * CELLS] + 0.16666667f * (velocityx_ - velocityy_);
     case 14:
-        return own[13 * CELLS] - 0.16666667f * (velocityx - velocityy);
+        return own[13 * CELLS] - 0.16666667f * (velocityx_ - velocityy_);
     case 15:
-        return own[16 * CELLS] + 0.16666667f * (velocityy + velocityz);
+        return own[16 * CELLS] + 0.16666667f * (velocityy_ + velocityz_);
     case 16:
-        return own[15 * CELLS] - 0.16666667f * (velocityy + velocityz);
+        return own[15 * CELLS] - 0.16666667f * (velocityy_ + velocityz_);
     case 17:
-        return own[18 * CELLS] + 0.16666667f * (velocityy - velocityz);
+        return own[18 * CELLS] + 0.16666667f * (velocityy_ - velocityz_);
     case 18:
-        return own[17 * CELLS] - 0.16666667f * (velocityy - velocityz);
+        return own[17 * CELLS] - 0.16666667f * (velocityy_ - velocityz_);
     default:
         return own[direction * CELLS];
     }
@@ -351,9 +351,9 @@ static __device__ __forceinline__ float pull(
     const float *value = wall_values + (size_t)w * 3;
     switch (wall_rules[w]) {
     case 0:
-        return wall_bounce_back(direction, own);
+        return bounce_back_link_0(direction, own);
     case 1:
-        return wall_moving_wall(direction, own, value);
+        return moving_wall_link_1(direction, own, value);
     default:
         return __int_as_float(0x7fffffff);  // no such rule: NaN stops the run
     }
@@ -370,10 +370,10 @@ d3q19_guo_stream_collide_walls(
     const float *__restrict__ wall_values,  // parameters of each wall [wall][3], lattice units
     const float *__restrict__ src,          // post-collision populations [slot][19][64], lattice units
     float *__restrict__ dst,                // new post-collision populations [slot][19][64], lattice units
-    const float omega,                      // relaxation rate of every moment in (0, 2), lattice units
-    const float forcex,                     // force on a cell, x, lattice units
-    const float forcey,                     // force on a cell, y, lattice units
-    const float forcez)                     // force on a cell, z, lattice units
+    const float omega_,                     // relaxation rate of every moment in (0, 2), lattice units
+    const float forcex_,                    // force on a cell, x, lattice units
+    const float forcey_,                    // force on a cell, y, lattice units
+    const float forcez_)                    // force on a cell, z, lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -415,7 +415,7 @@ d3q19_guo_stream_collide_walls(
     f[17] = pull(near[13 + 3 * bym + 9 * bzp], 17, x + 4 * (ym + 4 * zp), src, own, wall_rules, wall_values);
     f[18] = pull(near[13 + 3 * byp + 9 * bzm], 18, x + 4 * (yp + 4 * zm), src, own, wall_rules, wall_values);
 
-    collide(f, omega, forcex, forcey, forcez);
+    collide(f, omega_, forcex_, forcey_, forcez_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
 }
@@ -429,44 +429,44 @@ d3q19_guo_init(
     const int count,                   // how many slots `ids` lists
     const float *__restrict__ fields,  // rho, ux, uy, uz [slot][4][64], lattice units
     float *__restrict__ dst,           // initial populations [slot][19][64], lattice units
-    const float omega,                 // relaxation rate of every moment in (0, 2), lattice units
-    const float forcex,                // force on a cell, x, lattice units
-    const float forcey,                // force on a cell, y, lattice units
-    const float forcez)                // force on a cell, z, lattice units
+    const float omega_,                // relaxation rate of every moment in (0, 2), lattice units
+    const float forcex_,               // force on a cell, x, lattice units
+    const float forcey_,               // force on a cell, y, lattice units
+    const float forcez_)               // force on a cell, z, lattice units
 {
-    (void)omega;
+    (void)omega_;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
     const float *before = fields + (size_t)slot * (FIELDS * CELLS) + cell;
-    const float rho = before[0 * CELLS];
-    const float ux = before[1 * CELLS];
-    const float uy = before[2 * CELLS];
-    const float uz = before[3 * CELLS];
+    const float rho_ = before[0 * CELLS];
+    const float ux_ = before[1 * CELLS];
+    const float uy_ = before[2 * CELLS];
+    const float uz_ = before[3 * CELLS];
 
     // ---- shared
-    const float t0 = 0.083333336f * rho;
-    const float t1 = t0 * ux;
-    const float t2 = (0.083333336f * forcex - t1) * ux;
-    const float t3 = 0.055555556f * rho + t2;
-    const float t4 = 0.027777778f * rho - t2;
-    const float t5 = t0 * uy;
-    const float t6 = t0 * uz;
-    const float t7 = (0.083333336f * forcey - t5) * uy;
-    const float t8 = (0.083333336f * forcez - t6) * uz;
-    const float t9 = 0.041666668f * forcez + t6;
+    const float t0 = 0.083333336f * rho_;
+    const float t1 = t0 * ux_;
+    const float t2 = (0.083333336f * forcex_ - t1) * ux_;
+    const float t3 = 0.055555556f * rho_ + t2;
+    const float t4 = 0.027777778f * rho_ - t2;
+    const float t5 = t0 * uy_;
+    const float t6 = t0 * uz_;
+    const float t7 = (0.083333336f * forcey_ - t5) * uy_;
+    const float t8 = (0.083333336f * forcez_ - t6) * uz_;
+    const float t9 = 0.041666668f * forcez_ + t6;
     const float t10 = t7 + t8;
 
     // ---- f
     const float f_0 = 6.0f * (t3 + t10);
-    const float t11 = 0.041666668f * forcex + t1;
+    const float t11 = 0.041666668f * forcex_ + t1;
     const float t12 = t4 + t11;
     const float t13 = t4 - t11;
     const float f_1 = 2.0f * t12 + t10;
     const float f_2 = 2.0f * t13 + t10;
     const float t14 = 0.5f * t3 - t10;
-    const float t15 = 0.041666668f * forcey + t5;
+    const float t15 = 0.041666668f * forcey_ + t5;
     const float t16 = t7 - t8 * 0.5f;
     const float t17 = 0.5f * t7 - t8;
     const float t18 = t15 - t16;
@@ -478,10 +478,10 @@ d3q19_guo_init(
     const float t21 = t9 - t17;
     const float f_6 = t3 - 2.0f * t21;
     const float t22 = -24.0f;
-    const float t23 = t1 * t22 + forcex;
-    const float t24 = 0.125f * (uy * forcez + (t5 * t22 + forcey) * uz);
-    const float t25 = 0.125f * (ux * forcey + t23 * uy);
-    const float t26 = 0.125f * (ux * forcez + t23 * uz);
+    const float t23 = t1 * t22 + forcex_;
+    const float t24 = 0.125f * (uy_ * forcez_ + (t5 * t22 + forcey_) * uz_);
+    const float t25 = 0.125f * (ux_ * forcey_ + t23 * uy_);
+    const float t26 = 0.125f * (ux_ * forcez_ + t23 * uz_);
     const float f_7 = t12 + t18 - t25;
     const float f_14 = t13 + t25 + t18;
     const float f_8 = t13 - t25 - t19;
@@ -527,9 +527,9 @@ d3q19_guo_macroscopic(
     const int count,                // how many slots `ids` lists
     const float *__restrict__ src,  // post-collision populations [slot][19][64], lattice units
     float *__restrict__ fields,     // rho, ux, uy, uz [slot][4][64], lattice units
-    const float forcex,             // force on a cell, x, lattice units
-    const float forcey,             // force on a cell, y, lattice units
-    const float forcez)             // force on a cell, z, lattice units
+    const float forcex_,            // force on a cell, x, lattice units
+    const float forcey_,            // force on a cell, y, lattice units
+    const float forcez_)            // force on a cell, z, lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -561,29 +561,29 @@ d3q19_guo_macroscopic(
     const float t2 = f_8 + f_16 + f_13 + f_4;
 
     // ---- j   (d3q19_guo.lbm:15)
-    const float jz = f_9 + f_15 + t1 - forcez - f_6 - f_10 - f_11 - f_16 - f_17;
+    const float jz_ = f_9 + f_15 + t1 - forcez_ - f_6 - f_10 - f_11 - f_16 - f_17;
     const float t3 = f_1 + f_11 + f_9;
     const float t4 = f_3 + f_15 + (f_7 + f_17) + f_14;
-    const float jx = f_7 + f_13 + t3 - forcex - f_8 - f_12 - f_14 - t0;
+    const float jx_ = f_7 + f_13 + t3 - forcex_ - f_8 - f_12 - f_14 - t0;
 
     // ---- rho   (d3q19_guo.lbm:14)
-    const float rho = f_0 + f_6 + t0 + t1 + t2 + t3 + t4;
+    const float rho_ = f_0 + f_6 + t0 + t1 + t2 + t3 + t4;
 
     // ---- j   (d3q19_guo.lbm:15)
-    const float jy = t4 - forcey - f_18 - t2;
-    const float t5 = 1.0f / rho;
+    const float jy_ = t4 - forcey_ - f_18 - t2;
+    const float t5 = 1.0f / rho_;
 
     // ---- u   (d3q19_guo.lbm:16)
-    const float ux = t5 * (0.5f * forcex + jx);
-    const float uy = t5 * (0.5f * forcey + jy);
-    const float uz = t5 * (0.5f * forcez + jz);
+    const float ux_ = t5 * (0.5f * forcex_ + jx_);
+    const float uy_ = t5 * (0.5f * forcey_ + jy_);
+    const float uz_ = t5 * (0.5f * forcez_ + jz_);
 
 
     float *after = fields + (size_t)slot * (FIELDS * CELLS) + cell;
-    after[0 * CELLS] = rho;
-    after[1 * CELLS] = ux;
-    after[2 * CELLS] = uy;
-    after[3 * CELLS] = uz;
+    after[0 * CELLS] = rho_;
+    after[1 * CELLS] = ux_;
+    after[2 * CELLS] = uy_;
+    after[3 * CELLS] = uz_;
 }
 
 // ==== what a flow is judged by ======================================================================================

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 // Version of this interface: kernels, their arguments and their memory. It changes when any of these does.
-#define D3Q19_GUO_ABI 3
+#define D3Q19_GUO_ABI 4
 
 #ifdef __cplusplus
 extern "C" {
@@ -119,14 +119,14 @@ static inline size_t d3q19_guo_field(const size_t slot, const size_t component, 
 
 // Populations of the listed blocks from their macroscopic fields.
 D3Q19_GUO_KERNEL d3q19_guo_init(
-    const int32_t *ids,   // slots to work on [count]
-    const int32_t count,  // how many slots `ids` lists
-    const float *fields,  // rho, ux, uy, uz [slot][4][64], lattice units
-    float *dst,           // initial populations [slot][19][64], lattice units
-    const float omega,    // relaxation rate of every moment in (0, 2), lattice units
-    const float forcex,   // force on a cell, x, lattice units
-    const float forcey,   // force on a cell, y, lattice units
-    const float forcez);  // force on a cell, z, lattice units
+    const int32_t *ids,    // slots to work on [count]
+    const int32_t count,   // how many slots `ids` lists
+    const float *fields,   // rho, ux, uy, uz [slot][4][64], lattice units
+    float *dst,            // initial populations [slot][19][64], lattice units
+    const float omega_,    // relaxation rate of every moment in (0, 2), lattice units
+    const float forcex_,   // force on a cell, x, lattice units
+    const float forcey_,   // force on a cell, y, lattice units
+    const float forcez_);  // force on a cell, z, lattice units
 
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
 D3Q19_GUO_KERNEL d3q19_guo_stream_collide(
@@ -136,10 +136,10 @@ D3Q19_GUO_KERNEL d3q19_guo_stream_collide(
                                 //   wall w
     const float *src,           // post-collision populations [slot][19][64], lattice units
     float *dst,                 // new post-collision populations [slot][19][64], lattice units
-    const float omega,          // relaxation rate of every moment in (0, 2), lattice units
-    const float forcex,         // force on a cell, x, lattice units
-    const float forcey,         // force on a cell, y, lattice units
-    const float forcez);        // force on a cell, z, lattice units
+    const float omega_,         // relaxation rate of every moment in (0, 2), lattice units
+    const float forcex_,        // force on a cell, x, lattice units
+    const float forcey_,        // force on a cell, y, lattice units
+    const float forcez_);       // force on a cell, z, lattice units
 
 // Pulls, collides and stores the listed blocks; neighbours may be walls.
 D3Q19_GUO_KERNEL d3q19_guo_stream_collide_walls(
@@ -151,20 +151,20 @@ D3Q19_GUO_KERNEL d3q19_guo_stream_collide_walls(
     const float *wall_values,   // parameters of each wall [wall][3], lattice units
     const float *src,           // post-collision populations [slot][19][64], lattice units
     float *dst,                 // new post-collision populations [slot][19][64], lattice units
-    const float omega,          // relaxation rate of every moment in (0, 2), lattice units
-    const float forcex,         // force on a cell, x, lattice units
-    const float forcey,         // force on a cell, y, lattice units
-    const float forcez);        // force on a cell, z, lattice units
+    const float omega_,         // relaxation rate of every moment in (0, 2), lattice units
+    const float forcex_,        // force on a cell, x, lattice units
+    const float forcey_,        // force on a cell, y, lattice units
+    const float forcez_);       // force on a cell, z, lattice units
 
 // Macroscopic fields of the listed blocks from their populations.
 D3Q19_GUO_KERNEL d3q19_guo_macroscopic(
-    const int32_t *ids,   // slots to work on [count]
-    const int32_t count,  // how many slots `ids` lists
-    const float *src,     // post-collision populations [slot][19][64], lattice units
-    float *fields,        // rho, ux, uy, uz [slot][4][64], lattice units
-    const float forcex,   // force on a cell, x, lattice units
-    const float forcey,   // force on a cell, y, lattice units
-    const float forcez);  // force on a cell, z, lattice units
+    const int32_t *ids,    // slots to work on [count]
+    const int32_t count,   // how many slots `ids` lists
+    const float *src,      // post-collision populations [slot][19][64], lattice units
+    float *fields,         // rho, ux, uy, uz [slot][4][64], lattice units
+    const float forcex_,   // force on a cell, x, lattice units
+    const float forcey_,   // force on a cell, y, lattice units
+    const float forcez_);  // force on a cell, z, lattice units
 
 // What each share of the listed blocks tells: a value that is not finite, a change of velocity. CUDA: thread blocks of 256, each for 1 of `shares`.
 D3Q19_GUO_KERNEL d3q19_guo_look(
@@ -193,13 +193,13 @@ D3Q19_GUO_KERNEL d3q19_guo_sums(
 
 // The collision alone, on plain arrays of states.
 D3Q19_GUO_KERNEL d3q19_guo_collide(
-    const int32_t count,  // how many states there are
-    const float *src,     // populations before the collision [19][count], lattice units
-    float *dst,           // populations after the collision [19][count], lattice units
-    const float omega,    // relaxation rate of every moment in (0, 2), lattice units
-    const float forcex,   // force on a cell, x, lattice units
-    const float forcey,   // force on a cell, y, lattice units
-    const float forcez);  // force on a cell, z, lattice units
+    const int32_t count,   // how many states there are
+    const float *src,      // populations before the collision [19][count], lattice units
+    float *dst,            // populations after the collision [19][count], lattice units
+    const float omega_,    // relaxation rate of every moment in (0, 2), lattice units
+    const float forcex_,   // force on a cell, x, lattice units
+    const float forcey_,   // force on a cell, y, lattice units
+    const float forcez_);  // force on a cell, z, lattice units
 
 #ifndef __CUDACC__
 // The same, with pointers to the arguments in their order, as cuLaunchKernel takes them.

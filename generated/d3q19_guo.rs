@@ -10,7 +10,7 @@
 use core::ffi::c_void;
 
 /// Version of the interface: kernels, their arguments and their memory.
-pub const ABI: u32 = 3;
+pub const ABI: u32 = 4;
 
 /// Number of axes.
 pub const DIM: usize = 3;
@@ -118,13 +118,13 @@ pub struct Init {
     /// initial populations [slot][19][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of every moment in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
     /// force on a cell, x, lattice units
-    pub forcex: f32,
+    pub forcex_: f32,
     /// force on a cell, y, lattice units
-    pub forcey: f32,
+    pub forcey_: f32,
     /// force on a cell, z, lattice units
-    pub forcez: f32,
+    pub forcez_: f32,
 }
 
 impl Init {
@@ -145,10 +145,10 @@ impl Init {
             (&raw mut self.count).cast(),
             (&raw mut self.fields).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
-            (&raw mut self.forcex).cast(),
-            (&raw mut self.forcey).cast(),
-            (&raw mut self.forcez).cast(),
+            (&raw mut self.omega_).cast(),
+            (&raw mut self.forcex_).cast(),
+            (&raw mut self.forcey_).cast(),
+            (&raw mut self.forcez_).cast(),
         ]
     }
 }
@@ -168,13 +168,13 @@ pub struct StreamCollide {
     /// new post-collision populations [slot][19][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of every moment in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
     /// force on a cell, x, lattice units
-    pub forcex: f32,
+    pub forcex_: f32,
     /// force on a cell, y, lattice units
-    pub forcey: f32,
+    pub forcey_: f32,
     /// force on a cell, z, lattice units
-    pub forcez: f32,
+    pub forcez_: f32,
 }
 
 impl StreamCollide {
@@ -196,10 +196,10 @@ impl StreamCollide {
             (&raw mut self.neighbours).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
-            (&raw mut self.forcex).cast(),
-            (&raw mut self.forcey).cast(),
-            (&raw mut self.forcez).cast(),
+            (&raw mut self.omega_).cast(),
+            (&raw mut self.forcex_).cast(),
+            (&raw mut self.forcey_).cast(),
+            (&raw mut self.forcez_).cast(),
         ]
     }
 }
@@ -223,13 +223,13 @@ pub struct StreamCollideWalls {
     /// new post-collision populations [slot][19][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of every moment in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
     /// force on a cell, x, lattice units
-    pub forcex: f32,
+    pub forcex_: f32,
     /// force on a cell, y, lattice units
-    pub forcey: f32,
+    pub forcey_: f32,
     /// force on a cell, z, lattice units
-    pub forcez: f32,
+    pub forcez_: f32,
 }
 
 impl StreamCollideWalls {
@@ -253,10 +253,10 @@ impl StreamCollideWalls {
             (&raw mut self.wall_values).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
-            (&raw mut self.forcex).cast(),
-            (&raw mut self.forcey).cast(),
-            (&raw mut self.forcez).cast(),
+            (&raw mut self.omega_).cast(),
+            (&raw mut self.forcex_).cast(),
+            (&raw mut self.forcey_).cast(),
+            (&raw mut self.forcez_).cast(),
         ]
     }
 }
@@ -274,11 +274,11 @@ pub struct Macroscopic {
     /// rho, ux, uy, uz [slot][4][64], lattice units
     pub fields: *mut f32,
     /// force on a cell, x, lattice units
-    pub forcex: f32,
+    pub forcex_: f32,
     /// force on a cell, y, lattice units
-    pub forcey: f32,
+    pub forcey_: f32,
     /// force on a cell, z, lattice units
-    pub forcez: f32,
+    pub forcez_: f32,
 }
 
 impl Macroscopic {
@@ -299,9 +299,9 @@ impl Macroscopic {
             (&raw mut self.count).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.fields).cast(),
-            (&raw mut self.forcex).cast(),
-            (&raw mut self.forcey).cast(),
-            (&raw mut self.forcez).cast(),
+            (&raw mut self.forcex_).cast(),
+            (&raw mut self.forcey_).cast(),
+            (&raw mut self.forcez_).cast(),
         ]
     }
 }
@@ -413,13 +413,13 @@ pub struct Collide {
     /// populations after the collision [19][count], lattice units
     pub dst: *mut f32,
     /// relaxation rate of every moment in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
     /// force on a cell, x, lattice units
-    pub forcex: f32,
+    pub forcex_: f32,
     /// force on a cell, y, lattice units
-    pub forcey: f32,
+    pub forcey_: f32,
     /// force on a cell, z, lattice units
-    pub forcez: f32,
+    pub forcez_: f32,
 }
 
 impl Collide {
@@ -439,10 +439,10 @@ impl Collide {
             (&raw mut self.count).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
-            (&raw mut self.forcex).cast(),
-            (&raw mut self.forcey).cast(),
-            (&raw mut self.forcez).cast(),
+            (&raw mut self.omega_).cast(),
+            (&raw mut self.forcex_).cast(),
+            (&raw mut self.forcey_).cast(),
+            (&raw mut self.forcez_).cast(),
         ]
     }
 }

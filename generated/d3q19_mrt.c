@@ -41,7 +41,7 @@ enum {
 // Collides cells 0 to n: direction i of a cell is before[i * stride_before + cell], then after[i * stride_after + cell].
 static inline __attribute__((always_inline)) void collide_cells(
     const size_t n, const size_t stride_before, const float *restrict before,
-    const size_t stride_after, float *restrict after, const float omega, const float omega_bulk, const float omega_third, const float omega_fourth)
+    const size_t stride_after, float *restrict after, const float omega_, const float omega_bulk_, const float omega_third_, const float omega_fourth_)
 {
     for (size_t cell = 0; cell < n; ++cell) {
         const float f_0 = before[0 * stride_before + cell];
@@ -65,8 +65,8 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_18 = before[18 * stride_before + cell];
 
         // ---- shared
-        const float t0 = 1.0f - omega_fourth;
-        const float t1 = 1.0f - omega_third;
+        const float t0 = 1.0f - omega_fourth_;
+        const float t1 = 1.0f - omega_third_;
         const float t2 = f_16 + f_17;
         const float t3 = f_16 - f_17;
         const float t4 = f_15 + f_18;
@@ -91,7 +91,7 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float t23 = 2.0f * t6 - t20;
 
         // ---- m   (d3q19_mrt.lbm:47)
-        const float m_4 = t22 - f_0;
+        const float m_4_ = t22 - f_0;
         const float t24 = f_0 + t22;
         const float t25 = f_1 + f_2;
         const float t26 = f_1 - f_2;
@@ -105,148 +105,148 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float t34 = 2.0f * t25 - t31;
 
         // ---- rho   (d3q19_mrt.lbm:15)
-        const float rho = t33 + t24;
-        const float t35 = 1.0f / rho;
+        const float rho_ = t33 + t24;
+        const float t35 = 1.0f / rho_;
         const float t36 = t15 - t11;
 
         // ---- m   (d3q19_mrt.lbm:47)
-        const float m_8 = t15 + t11;
+        const float m_8_ = t15 + t11;
         const float t37 = t36 + t7;
-        const float m_15 = t7 - t36;
+        const float m_15_ = t7 - t36;
 
         // ---- post   (d3q19_mrt.lbm:50)
-        const float post_15 = m_15 * t1;
-        const float t38 = 0.125f * post_15;
+        const float post_15_ = m_15_ * t1;
+        const float t38 = 0.125f * post_15_;
 
         // ---- j   (d3q19_mrt.lbm:16)
-        const float jz = t28 - t37;
+        const float jz_ = t28 - t37;
         const float t39 = (-t37 * 0.5f - t28) * t1;
 
         // ---- u   (d3q19_mrt.lbm:17)
-        const float uz = t35 * jz;
-        const float t40 = uz * jz;
+        const float uz_ = t35 * jz_;
+        const float t40 = uz_ * jz_;
         const float t41 = t3 - t5;
 
         // ---- m   (d3q19_mrt.lbm:47)
-        const float m_9 = t3 + t5;
+        const float m_9_ = t3 + t5;
         const float t42 = t17 - t9;
-        const float m_7 = t17 + t9;
+        const float m_7_ = t17 + t9;
         const float t43 = t41 + t42;
-        const float m_14 = t42 - t41;
+        const float m_14_ = t42 - t41;
 
         // ---- post   (d3q19_mrt.lbm:50)
-        const float post_14 = m_14 * t1;
-        const float t44 = 0.125f * post_14;
+        const float post_14_ = m_14_ * t1;
+        const float t44 = 0.125f * post_14_;
 
         // ---- j   (d3q19_mrt.lbm:16)
-        const float jy = t30 - t43;
+        const float jy_ = t30 - t43;
 
         // ---- u   (d3q19_mrt.lbm:17)
-        const float uy = t35 * jy;
-        const float t45 = jy * uy;
+        const float uy_ = t35 * jy_;
+        const float t45 = jy_ * uy_;
         const float t46 = t40 + t45;
 
         // ---- meq   (d3q19_mrt.lbm:48)
-        const float meq_6 = t45 - t40;
+        const float meq_6_ = t45 - t40;
 
         // ---- j   (d3q19_mrt.lbm:16)
-        const float jx = t26 + t21;
+        const float jx_ = t26 + t21;
 
         // ---- u   (d3q19_mrt.lbm:17)
-        const float ux = t35 * jx;
-        const float t47 = jx * ux;
+        const float ux_ = t35 * jx_;
+        const float t47 = jx_ * ux_;
 
         // ---- meq   (d3q19_mrt.lbm:48)
-        const float meq_4 = t46 + t47;
+        const float meq_4_ = t46 + t47;
 
         // ---- post   (d3q19_mrt.lbm:50)
-        const float post_4 = omega_bulk * (meq_4 - m_4) + m_4;
+        const float post_4_ = omega_bulk_ * (meq_4_ - m_4_) + m_4_;
 
         // ---- meq   (d3q19_mrt.lbm:48)
-        const float meq_5 = 2.0f * t47 - t46;
-        const float t48 = 0.041666668f * post_4;
+        const float meq_5_ = 2.0f * t47 - t46;
+        const float t48 = 0.041666668f * post_4_;
         const float t49 = -2.0f;
 
         // ---- m   (d3q19_mrt.lbm:47)
-        const float m_16 = t33 * t49 + t24;
-        const float m_10 = t26 * t49 + t21;
-        const float m_11 = t30 * t49 - t43;
+        const float m_16_ = t33 * t49 + t24;
+        const float m_10_ = t26 * t49 + t21;
+        const float m_11_ = t30 * t49 - t43;
 
         // ---- post   (d3q19_mrt.lbm:50)
-        const float post_16 = m_16 * t0;
-        const float post_10 = m_10 * t1;
-        const float post_11 = m_11 * t1;
-        const float t50 = 0.027777778f * rho + 0.013888889f * post_16;
-        const float t51 = 0.055555556f * (rho - post_16);
+        const float post_16_ = m_16_ * t0;
+        const float post_10_ = m_10_ * t1;
+        const float post_11_ = m_11_ * t1;
+        const float t50 = 0.027777778f * rho_ + 0.013888889f * post_16_;
+        const float t51 = 0.055555556f * (rho_ - post_16_);
 
         // ---- post
         const float post_0 = -12.0f * (t48 - t50);
         const float t52 = t48 + t50;
-        const float t53 = 0.16666667f * (jx - post_10);
-        const float t54 = 0.083333336f * jx + 0.041666668f * post_10;
+        const float t53 = 0.16666667f * (jx_ - post_10_);
+        const float t54 = 0.083333336f * jx_ + 0.041666668f * post_10_;
 
         // ---- m   (d3q19_mrt.lbm:47)
-        const float m_5 = t34 - t23;
-        const float m_17 = -t34 - t23;
+        const float m_5_ = t34 - t23;
+        const float m_17_ = -t34 - t23;
 
         // ---- post   (d3q19_mrt.lbm:50)
-        const float post_17 = m_17 * t0;
-        const float t55 = 1.0f - omega;
-        const float post_5 = m_5 * t55 + meq_5 * omega;
-        const float t56 = post_5 - post_17;
-        const float t57 = post_5 + post_17;
+        const float post_17_ = m_17_ * t0;
+        const float t55 = 1.0f - omega_;
+        const float post_5_ = m_5_ * t55 + meq_5_ * omega_;
+        const float t56 = post_5_ - post_17_;
+        const float t57 = post_5_ + post_17_;
         const float t58 = 0.083333336f * t56 + t51;
         const float t59 = t51 - 0.041666668f * t56;
 
         // ---- post
         const float post_1 = t53 + t58;
         const float post_2 = t58 - t53;
-        const float t60 = 0.16666667f * (jy - post_11);
-        const float t61 = 0.083333336f * jy + 0.041666668f * post_11;
+        const float t60 = 0.16666667f * (jy_ - post_11_);
+        const float t61 = 0.083333336f * jy_ + 0.041666668f * post_11_;
 
         // ---- meq   (d3q19_mrt.lbm:48)
-        const float meq_7 = jy * ux;
+        const float meq_7_ = jy_ * ux_;
 
         // ---- post   (d3q19_mrt.lbm:50)
-        const float post_7 = omega * meq_7 + m_7 * t55;
-        const float t62 = 0.25f * post_7;
+        const float post_7_ = omega_ * meq_7_ + m_7_ * t55;
+        const float t62 = 0.25f * post_7_;
         const float t63 = t19 - t13;
 
         // ---- m   (d3q19_mrt.lbm:47)
-        const float m_13 = t19 + t13;
+        const float m_13_ = t19 + t13;
 
         // ---- post   (d3q19_mrt.lbm:50)
-        const float post_13 = m_13 * t1;
-        const float t64 = 0.125f * post_13;
+        const float post_13_ = m_13_ * t1;
+        const float t64 = 0.125f * post_13_;
 
         // ---- m   (d3q19_mrt.lbm:47)
-        const float m_6 = -t32 - t63;
+        const float m_6_ = -t32 - t63;
 
         // ---- post   (d3q19_mrt.lbm:50)
-        const float post_6 = omega * meq_6 + m_6 * t55;
+        const float post_6_ = omega_ * meq_6_ + m_6_ * t55;
 
         // ---- m   (d3q19_mrt.lbm:47)
-        const float m_18 = t32 - t63;
+        const float m_18_ = t32 - t63;
 
         // ---- post   (d3q19_mrt.lbm:50)
-        const float post_18 = m_18 * t0;
-        const float t65 = jz * omega;
-        const float post_8 = ux * t65 + m_8 * t55;
-        const float post_9 = uy * t65 + m_9 * t55;
-        const float t66 = 0.25f * post_8;
-        const float t67 = 0.25f * post_9;
-        const float t68 = 0.125f * (post_6 - post_18);
-        const float t69 = 0.0625f * (post_6 + post_18);
+        const float post_18_ = m_18_ * t0;
+        const float t65 = jz_ * omega_;
+        const float post_8_ = ux_ * t65 + m_8_ * t55;
+        const float post_9_ = uy_ * t65 + m_9_ * t55;
+        const float t66 = 0.25f * post_8_;
+        const float t67 = 0.25f * post_9_;
+        const float t68 = 0.125f * (post_6_ - post_18_);
+        const float t69 = 0.0625f * (post_6_ + post_18_);
         const float t70 = t68 + t59;
         const float t71 = t68 - t59;
 
         // ---- post
         const float post_3 = t60 + t70;
-        const float post_4_ = t70 - t60;
-        const float t72 = 0.16666667f * jz - 0.33333334f * t39;
-        const float t73 = 0.083333336f * (jz + t39);
-        const float post_5_ = t72 - t71;
-        const float post_6_ = -t72 - t71;
+        const float post_4 = t70 - t60;
+        const float t72 = 0.16666667f * jz_ - 0.33333334f * t39;
+        const float t73 = 0.083333336f * (jz_ + t39);
+        const float post_5 = t72 - t71;
+        const float post_6 = -t72 - t71;
         const float t74 = t64 + t54;
         const float t75 = t64 - t54;
         const float t76 = t44 - t61;
@@ -259,48 +259,48 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float t83 = t69 - t80;
         const float t84 = t62 + t82;
         const float t85 = t62 - t82;
-        const float post_7_ = t78 + t84;
-        const float post_8_ = t84 - t78;
-        const float post_13_ = t79 - t85;
-        const float post_14_ = -t79 - t85;
+        const float post_7 = t78 + t84;
+        const float post_8 = t84 - t78;
+        const float post_13 = t79 - t85;
+        const float post_14 = -t79 - t85;
         const float t86 = t66 - t83;
         const float t87 = t66 + t83;
         const float t88 = t38 + t73;
         const float t89 = t38 - t73;
         const float t90 = t75 - t88;
         const float t91 = t75 + t88;
-        const float post_9_ = t86 - t90;
-        const float post_10_ = t90 + t86;
-        const float post_11_ = -t91 - t87;
-        const float post_12_ = t91 - t87;
+        const float post_9 = t86 - t90;
+        const float post_10 = t90 + t86;
+        const float post_11 = -t91 - t87;
+        const float post_12 = t91 - t87;
         const float t92 = t77 - t89;
         const float t93 = t77 + t89;
         const float t94 = t67 - t81;
         const float t95 = t67 + t81;
-        const float post_15_ = t92 + t94;
-        const float post_16_ = t94 - t92;
-        const float post_17_ = t93 - t95;
-        const float post_18_ = -t93 - t95;
+        const float post_15 = t92 + t94;
+        const float post_16 = t94 - t92;
+        const float post_17 = t93 - t95;
+        const float post_18 = -t93 - t95;
 
         after[0 * stride_after + cell] = post_0;
         after[1 * stride_after + cell] = post_1;
         after[2 * stride_after + cell] = post_2;
         after[3 * stride_after + cell] = post_3;
-        after[4 * stride_after + cell] = post_4_;
-        after[5 * stride_after + cell] = post_5_;
-        after[6 * stride_after + cell] = post_6_;
-        after[7 * stride_after + cell] = post_7_;
-        after[8 * stride_after + cell] = post_8_;
-        after[9 * stride_after + cell] = post_9_;
-        after[10 * stride_after + cell] = post_10_;
-        after[11 * stride_after + cell] = post_11_;
-        after[12 * stride_after + cell] = post_12_;
-        after[13 * stride_after + cell] = post_13_;
-        after[14 * stride_after + cell] = post_14_;
-        after[15 * stride_after + cell] = post_15_;
-        after[16 * stride_after + cell] = post_16_;
-        after[17 * stride_after + cell] = post_17_;
-        after[18 * stride_after + cell] = post_18_;
+        after[4 * stride_after + cell] = post_4;
+        after[5 * stride_after + cell] = post_5;
+        after[6 * stride_after + cell] = post_6;
+        after[7 * stride_after + cell] = post_7;
+        after[8 * stride_after + cell] = post_8;
+        after[9 * stride_after + cell] = post_9;
+        after[10 * stride_after + cell] = post_10;
+        after[11 * stride_after + cell] = post_11;
+        after[12 * stride_after + cell] = post_12;
+        after[13 * stride_after + cell] = post_13;
+        after[14 * stride_after + cell] = post_14;
+        after[15 * stride_after + cell] = post_15;
+        after[16 * stride_after + cell] = post_16;
+        after[17 * stride_after + cell] = post_17;
+        after[18 * stride_after + cell] = post_18;
     }  // cells
 }
 
@@ -309,13 +309,13 @@ void d3q19_mrt_collide(
     const int32_t count,        // how many states there are
     const float *restrict src,  // populations before the collision [19][count], lattice units
     float *restrict dst,        // populations after the collision [19][count], lattice units
-    const float omega,          // relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice
+    const float omega_,         // relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice
                                 //   units
-    const float omega_bulk,     // of the trace of the stress in (0, 2), lattice units
-    const float omega_third,    // of the third-order moments in (0, 2), lattice units
-    const float omega_fourth)   // of the fourth-order moments in (0, 2), lattice units
+    const float omega_bulk_,    // of the trace of the stress in (0, 2), lattice units
+    const float omega_third_,   // of the third-order moments in (0, 2), lattice units
+    const float omega_fourth_)  // of the fourth-order moments in (0, 2), lattice units
 {
-    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega, omega_bulk, omega_third, omega_fourth);
+    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega_, omega_bulk_, omega_third_, omega_fourth_);
 }
 
 // ==== storing =======================================================================================================
@@ -357,15 +357,15 @@ static inline void settle(void)
 
 // Collides a gathered slab and stores it at to[i * CELLS + cell], a cache line of each direction at a time.
 static inline __attribute__((always_inline)) void collide_slab(
-    const float *restrict before, float *restrict to, const int past, const float omega, const float omega_bulk, const float omega_third, const float omega_fourth)
+    const float *restrict before, float *restrict to, const int past, const float omega_, const float omega_bulk_, const float omega_third_, const float omega_fourth_)
 {
     if (SLAB % LINE != 0) {
-        collide_cells(SLAB, SLAB, before, CELLS, to, omega, omega_bulk, omega_third, omega_fourth);
+        collide_cells(SLAB, SLAB, before, CELLS, to, omega_, omega_bulk_, omega_third_, omega_fourth_);
         return;
     }
     for (size_t cell = 0; cell < SLAB; cell += LINE) {
         _Alignas(64) float after[Q * LINE];
-        collide_cells(LINE, SLAB, before + cell, LINE, after, omega, omega_bulk, omega_third, omega_fourth);
+        collide_cells(LINE, SLAB, before + cell, LINE, after, omega_, omega_bulk_, omega_third_, omega_fourth_);
         store_line(to + 0 * CELLS + cell, after + 0 * LINE, past);
         store_line(to + 1 * CELLS + cell, after + 1 * LINE, past);
         store_line(to + 2 * CELLS + cell, after + 2 * LINE, past);
@@ -435,11 +435,11 @@ void d3q19_mrt_stream_collide(
                                          //   + 1) for wall w
     const float *restrict src,           // post-collision populations [slot][19][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][19][64], lattice units
-    const float omega,                   // relaxation rate of the shear stress, which sets the viscosity in (0, 2),
+    const float omega_,                  // relaxation rate of the shear stress, which sets the viscosity in (0, 2),
                                          //   lattice units
-    const float omega_bulk,              // of the trace of the stress in (0, 2), lattice units
-    const float omega_third,             // of the third-order moments in (0, 2), lattice units
-    const float omega_fourth)            // of the fourth-order moments in (0, 2), lattice units
+    const float omega_bulk_,             // of the trace of the stress in (0, 2), lattice units
+    const float omega_third_,            // of the third-order moments in (0, 2), lattice units
+    const float omega_fourth_)           // of the fourth-order moments in (0, 2), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
@@ -466,7 +466,7 @@ void d3q19_mrt_stream_collide(
             gather(before + 16 * SLAB, src, near, row, 16, 0, -1, -1);
             gather(before + 17 * SLAB, src, near, row, 17, 0, 1, -1);
             gather(before + 18 * SLAB, src, near, row, 18, 0, -1, 1);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega, omega_bulk, omega_third, omega_fourth);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_, omega_bulk_, omega_third_, omega_fourth_);
         }
     }  // blocks
     settle();
@@ -486,7 +486,7 @@ static const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
-static float wall_bounce_back(const int direction, const float *own)
+static float bounce_back_link_0(const int direction, const float *own)
 {
     switch (direction) {
     case 1:
@@ -532,48 +532,48 @@ static float wall_bounce_back(const int direction, const float *own)
 
 // Rule 1, moving_wall: Wall that moves with the velocity `velocity`, for a fluid of mean density 1. Ladd (1994).
 //   velocityx, velocityy, velocityz: of the wall, in cells per time step
-static float wall_moving_wall(const int direction, const float *own, const float *value)
+static float moving_wall_link_1(const int direction, const float *own, const float *value)
 {
-    const float velocityx = value[0];
-    const float velocityy = value[1];
-    const float velocityz = value[2];
+    const float velocityx_ = value[0];
+    const float velocityy_ = value[1];
+    const float velocityz_ = value[2];
     switch (direction) {
     case 1:
-        return own[2 * CELLS] + 0.33333334f * velocityx;
+        return own[2 * CELLS] + 0.33333334f * velocityx_;
     case 2:
-        return own[1 * CELLS] - 0.33333334f * velocityx;
+        return own[1 * CELLS] - 0.33333334f * velocityx_;
     case 3:
-        return own[4 * CELLS] + 0.33333334f * velocityy;
+        return own[4 * CELLS] + 0.33333334f * velocityy_;
     case 4:
-        return own[3 * CELLS] - 0.33333334f * velocityy;
+        return own[3 * CELLS] - 0.33333334f * velocityy_;
     case 5:
-        return own[6 * CELLS] + 0.33333334f * velocityz;
+        return own[6 * CELLS] + 0.33333334f * velocityz_;
     case 6:
-        return own[5 * CELLS] - 0.33333334f * velocityz;
+        return own[5 * CELLS] - 0.33333334f * velocityz_;
     case 7:
-        return own[8 * CELLS] + 0.16666667f * (velocityx + velocityy);
+        return own[8 * CELLS] + 0.16666667f * (velocityx_ + velocityy_);
     case 8:
-        return own[7 * CELLS] - 0.16666667f * (velocityx + velocityy);
+        return own[7 * CELLS] - 0.16666667f * (velocityx_ + velocityy_);
     case 9:
-        return own[10 * CELLS] + 0.16666667f * (velocityx + velocityz);
+        return own[10 * CELLS] + 0.16666667f * (velocityx_ + velocityz_);
     case 10:
-        return own[9 * CELLS] - 0.16666667f * (velocityx + velocityz);
+        return own[9 * CELLS] - 0.16666667f * (velocityx_ + velocityz_);
     case 11:
-        return own[12 * CELLS] + 0.16666667f * (velocityx - velocityz);
+        return own[12 * CELLS] + 0.16666667f * (velocityx_ - velocityz_);
     case 12:
-        return own[11 * CELLS] - 0.16666667f * (velocityx - velocityz);
+        return own[11 * CELLS] - 0.16666667f * (velocityx_ - velocityz_);
     case 13:
-        return own[14 * CELLS] + 0.16666667f * (velocityx - velocityy);
+        return own[14 * CELLS] + 0.16666667f * (velocityx_ - velocityy_);
     case 14:
-        return own[13 * CELLS] - 0.16666667f * (velocityx - velocityy);
+        return own[13 * CELLS] - 0.16666667f * (velocityx_ - velocityy_);
     case 15:
-        return own[16 * CELLS] + 0.16666667f * (velocityy + velocityz);
+        return own[16 * CELLS] + 0.16666667f * (velocityy_ + velocityz_);
     case 16:
-        return own[15 * CELLS] - 0.16666667f * (velocityy + velocityz);
+        return own[15 * CELLS] - 0.16666667f * (velocityy_ + velocityz_);
     case 17:
-        return own[18 * CELLS] + 0.16666667f * (velocityy - velocityz);
+        return own[18 * CELLS] + 0.16666667f * (velocityy_ - velocityz_);
     case 18:
-        return own[17 * CELLS] - 0.16666667f * (velocityy - velocityz);
+        return own[17 * CELLS] - 0.16666667f * (velocityy_ - velocityz_);
     default:
         return own[direction * CELLS];
     }
@@ -586,9 +586,9 @@ static float from_wall(
     const float *value = wall_values + (size_t)w * 3;
     switch (wall_rules[w]) {
     case 0:
-        return wall_bounce_back(direction, own);
+        return bounce_back_link_0(direction, own);
     case 1:
-        return wall_moving_wall(direction, own, value);
+        return moving_wall_link_1(direction, own, value);
     default:
         return NAN;  // no such rule: NaN stops the run
     }
@@ -633,11 +633,11 @@ void d3q19_mrt_stream_collide_walls(
     const float *restrict wall_values,   // parameters of each wall [wall][3], lattice units
     const float *restrict src,           // post-collision populations [slot][19][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][19][64], lattice units
-    const float omega,                   // relaxation rate of the shear stress, which sets the viscosity in (0, 2),
+    const float omega_,                  // relaxation rate of the shear stress, which sets the viscosity in (0, 2),
                                          //   lattice units
-    const float omega_bulk,              // of the trace of the stress in (0, 2), lattice units
-    const float omega_third,             // of the third-order moments in (0, 2), lattice units
-    const float omega_fourth)            // of the fourth-order moments in (0, 2), lattice units
+    const float omega_bulk_,             // of the trace of the stress in (0, 2), lattice units
+    const float omega_third_,            // of the third-order moments in (0, 2), lattice units
+    const float omega_fourth_)           // of the fourth-order moments in (0, 2), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
@@ -664,7 +664,7 @@ void d3q19_mrt_stream_collide_walls(
             gather_walls(before + 16 * SLAB, src, near, wall_rules, wall_values, row, 16, 0, -1, -1);
             gather_walls(before + 17 * SLAB, src, near, wall_rules, wall_values, row, 17, 0, 1, -1);
             gather_walls(before + 18 * SLAB, src, near, wall_rules, wall_values, row, 18, 0, -1, 1);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega, omega_bulk, omega_third, omega_fourth);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_, omega_bulk_, omega_third_, omega_fourth_);
         }
     }  // blocks
     settle();
@@ -678,44 +678,44 @@ void d3q19_mrt_init(
     const int32_t count,           // how many slots `ids` lists
     const float *restrict fields,  // rho, ux, uy, uz [slot][4][64], lattice units
     float *restrict dst,           // initial populations [slot][19][64], lattice units
-    const float omega,             // relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice
+    const float omega_,            // relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice
                                    //   units
-    const float omega_bulk,        // of the trace of the stress in (0, 2), lattice units
-    const float omega_third,       // of the third-order moments in (0, 2), lattice units
-    const float omega_fourth)      // of the fourth-order moments in (0, 2), lattice units
+    const float omega_bulk_,       // of the trace of the stress in (0, 2), lattice units
+    const float omega_third_,      // of the third-order moments in (0, 2), lattice units
+    const float omega_fourth_)     // of the fourth-order moments in (0, 2), lattice units
 {
-    (void)omega;
-    (void)omega_bulk;
-    (void)omega_third;
-    (void)omega_fourth;
+    (void)omega_;
+    (void)omega_bulk_;
+    (void)omega_third_;
+    (void)omega_fourth_;
     for (int32_t item = 0; item < count; ++item) {
         const float *restrict before = fields + (size_t)ids[item] * (FIELDS * CELLS);
         float *restrict after = dst + (size_t)ids[item] * (Q * CELLS);
         for (int cell = 0; cell < CELLS; ++cell) {
-            const float rho = before[0 * CELLS + cell];
-            const float ux = before[1 * CELLS + cell];
-            const float uy = before[2 * CELLS + cell];
-            const float uz = before[3 * CELLS + cell];
+            const float rho_ = before[0 * CELLS + cell];
+            const float ux_ = before[1 * CELLS + cell];
+            const float uy_ = before[2 * CELLS + cell];
+            const float uz_ = before[3 * CELLS + cell];
 
             // ---- shared
-            const float t0 = 0.083333336f * rho;
-            const float t1 = t0 * ux;
-            const float t2 = t1 * ux;
-            const float t3 = 0.055555556f * rho - t2;
-            const float t4 = 0.027777778f * rho + t2;
-            const float t5 = t0 * uy;
-            const float t6 = t0 * uz;
-            const float t7 = t5 * uy;
-            const float t8 = 3.0f * (t1 * uy);
-            const float t9 = t6 * uz;
+            const float t0 = 0.083333336f * rho_;
+            const float t1 = t0 * ux_;
+            const float t2 = t1 * ux_;
+            const float t3 = 0.055555556f * rho_ - t2;
+            const float t4 = 0.027777778f * rho_ + t2;
+            const float t5 = t0 * uy_;
+            const float t6 = t0 * uz_;
+            const float t7 = t5 * uy_;
+            const float t8 = 3.0f * (t1 * uy_);
+            const float t9 = t6 * uz_;
             const float t10 = t7 + t9;
 
             // ---- f
             const float f_0 = 6.0f * (t3 - t10);
             const float t11 = t1 + t4;
             const float t12 = t1 - t4;
-            const float t13 = 3.0f * (t1 * uz);
-            const float t14 = 3.0f * (t5 * uz);
+            const float t13 = 3.0f * (t1 * uz_);
+            const float t14 = 3.0f * (t5 * uz_);
             const float t15 = -t10;
             const float f_1 = 2.0f * t11 + t15;
             const float f_2 = t15 - 2.0f * t12;
@@ -807,27 +807,27 @@ void d3q19_mrt_macroscopic(
             const float t2 = f_4 + f_18 + (f_8 + f_13);
 
             // ---- j   (d3q19_mrt.lbm:16)
-            const float jy = f_3 + f_7 + f_14 + f_15 + f_17 - f_16 - t2;
+            const float jy_ = f_3 + f_7 + f_14 + f_15 + f_17 - f_16 - t2;
             const float t3 = f_16 + f_17 + f_10 + f_6;
-            const float jz = f_9 + f_12 + f_18 + t0 - f_11 - t3;
+            const float jz_ = f_9 + f_12 + f_18 + t0 - f_11 - t3;
             const float t4 = f_2 + f_12 + f_14;
 
             // ---- rho   (d3q19_mrt.lbm:15)
-            const float rho = f_0 + f_3 + t0 + t1 + t2 + t4 + t3;
+            const float rho_ = f_0 + f_3 + t0 + t1 + t2 + t4 + t3;
 
             // ---- j   (d3q19_mrt.lbm:16)
-            const float jx = f_13 + t1 - f_8 - f_10 - t4;
-            const float t5 = 1.0f / rho;
+            const float jx_ = f_13 + t1 - f_8 - f_10 - t4;
+            const float t5 = 1.0f / rho_;
 
             // ---- u   (d3q19_mrt.lbm:17)
-            const float ux = t5 * jx;
-            const float uy = t5 * jy;
-            const float uz = t5 * jz;
+            const float ux_ = t5 * jx_;
+            const float uy_ = t5 * jy_;
+            const float uz_ = t5 * jz_;
 
-            after[0 * CELLS + cell] = rho;
-            after[1 * CELLS + cell] = ux;
-            after[2 * CELLS + cell] = uy;
-            after[3 * CELLS + cell] = uz;
+            after[0 * CELLS + cell] = rho_;
+            after[1 * CELLS + cell] = ux_;
+            after[2 * CELLS + cell] = uy_;
+            after[3 * CELLS + cell] = uz_;
         }  // cells
     }  // blocks
 }

@@ -10,7 +10,7 @@
 use core::ffi::c_void;
 
 /// Version of the interface: kernels, their arguments and their memory.
-pub const ABI: u32 = 3;
+pub const ABI: u32 = 4;
 
 /// Number of axes.
 pub const DIM: usize = 3;
@@ -118,13 +118,13 @@ pub struct Init {
     /// initial populations [slot][19][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
     /// of the trace of the stress in (0, 2), lattice units
-    pub omega_bulk: f32,
+    pub omega_bulk_: f32,
     /// of the third-order moments in (0, 2), lattice units
-    pub omega_third: f32,
+    pub omega_third_: f32,
     /// of the fourth-order moments in (0, 2), lattice units
-    pub omega_fourth: f32,
+    pub omega_fourth_: f32,
 }
 
 impl Init {
@@ -145,10 +145,10 @@ impl Init {
             (&raw mut self.count).cast(),
             (&raw mut self.fields).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
-            (&raw mut self.omega_bulk).cast(),
-            (&raw mut self.omega_third).cast(),
-            (&raw mut self.omega_fourth).cast(),
+            (&raw mut self.omega_).cast(),
+            (&raw mut self.omega_bulk_).cast(),
+            (&raw mut self.omega_third_).cast(),
+            (&raw mut self.omega_fourth_).cast(),
         ]
     }
 }
@@ -168,13 +168,13 @@ pub struct StreamCollide {
     /// new post-collision populations [slot][19][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
     /// of the trace of the stress in (0, 2), lattice units
-    pub omega_bulk: f32,
+    pub omega_bulk_: f32,
     /// of the third-order moments in (0, 2), lattice units
-    pub omega_third: f32,
+    pub omega_third_: f32,
     /// of the fourth-order moments in (0, 2), lattice units
-    pub omega_fourth: f32,
+    pub omega_fourth_: f32,
 }
 
 impl StreamCollide {
@@ -196,10 +196,10 @@ impl StreamCollide {
             (&raw mut self.neighbours).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
-            (&raw mut self.omega_bulk).cast(),
-            (&raw mut self.omega_third).cast(),
-            (&raw mut self.omega_fourth).cast(),
+            (&raw mut self.omega_).cast(),
+            (&raw mut self.omega_bulk_).cast(),
+            (&raw mut self.omega_third_).cast(),
+            (&raw mut self.omega_fourth_).cast(),
         ]
     }
 }
@@ -223,13 +223,13 @@ pub struct StreamCollideWalls {
     /// new post-collision populations [slot][19][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
     /// of the trace of the stress in (0, 2), lattice units
-    pub omega_bulk: f32,
+    pub omega_bulk_: f32,
     /// of the third-order moments in (0, 2), lattice units
-    pub omega_third: f32,
+    pub omega_third_: f32,
     /// of the fourth-order moments in (0, 2), lattice units
-    pub omega_fourth: f32,
+    pub omega_fourth_: f32,
 }
 
 impl StreamCollideWalls {
@@ -253,10 +253,10 @@ impl StreamCollideWalls {
             (&raw mut self.wall_values).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
-            (&raw mut self.omega_bulk).cast(),
-            (&raw mut self.omega_third).cast(),
-            (&raw mut self.omega_fourth).cast(),
+            (&raw mut self.omega_).cast(),
+            (&raw mut self.omega_bulk_).cast(),
+            (&raw mut self.omega_third_).cast(),
+            (&raw mut self.omega_fourth_).cast(),
         ]
     }
 }
@@ -404,13 +404,13 @@ pub struct Collide {
     /// populations after the collision [19][count], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
     /// of the trace of the stress in (0, 2), lattice units
-    pub omega_bulk: f32,
+    pub omega_bulk_: f32,
     /// of the third-order moments in (0, 2), lattice units
-    pub omega_third: f32,
+    pub omega_third_: f32,
     /// of the fourth-order moments in (0, 2), lattice units
-    pub omega_fourth: f32,
+    pub omega_fourth_: f32,
 }
 
 impl Collide {
@@ -430,10 +430,10 @@ impl Collide {
             (&raw mut self.count).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
-            (&raw mut self.omega_bulk).cast(),
-            (&raw mut self.omega_third).cast(),
-            (&raw mut self.omega_fourth).cast(),
+            (&raw mut self.omega_).cast(),
+            (&raw mut self.omega_bulk_).cast(),
+            (&raw mut self.omega_third_).cast(),
+            (&raw mut self.omega_fourth_).cast(),
         ]
     }
 }

@@ -41,7 +41,7 @@ enum {
 // Collides cells 0 to n: direction i of a cell is before[i * stride_before + cell], then after[i * stride_after + cell].
 static inline __attribute__((always_inline)) void collide_cells(
     const size_t n, const size_t stride_before, const float *restrict before,
-    const size_t stride_after, float *restrict after, const float omega, const float omega_bulk, const float omega_third, const float omega_fourth)
+    const size_t stride_after, float *restrict after, const float omega_, const float omega_bulk_, const float omega_third_, const float omega_fourth_)
 {
     for (size_t cell = 0; cell < n; ++cell) {
         const float f_0 = before[0 * stride_before + cell];
@@ -65,8 +65,8 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_18 = before[18 * stride_before + cell];
 
         // ---- shared
-        const float t0 = 0.125f * omega_fourth;
-        const float t1 = 0.25f - omega_fourth * 0.25f;
+        const float t0 = 0.125f * omega_fourth_;
+        const float t1 = 0.25f - omega_fourth_ * 0.25f;
         const float t2 = f_7 - f_8;
         const float t3 = f_7 + f_8;
         const float t4 = f_13 - f_14;
@@ -78,151 +78,151 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float t10 = f_11 + f_12;
 
         // ---- j   (d3q19_mrt_raw.lbm:17)
-        const float jx = t2 + t4 + (t7 + t9 + t6);
+        const float jx_ = t2 + t4 + (t7 + t9 + t6);
         const float t11 = f_15 + f_16;
         const float t12 = f_15 - f_16;
         const float t13 = f_17 + f_18;
         const float t14 = f_17 - f_18;
 
         // ---- m4   (d3q19_mrt_raw.lbm:28)
-        const float m4x = t11 + t13;
+        const float m4x_ = t11 + t13;
 
         // ---- m2   (d3q19_mrt_raw.lbm:27)
-        const float m2_yz = t11 - t13;
+        const float m2_yz_ = t11 - t13;
 
         // ---- m4   (d3q19_mrt_raw.lbm:28)
-        const float m4y = t8 + t10;
+        const float m4y_ = t8 + t10;
 
         // ---- m2   (d3q19_mrt_raw.lbm:27)
-        const float m2_xz = t8 - t10;
-        const float t15 = m4x + m4y;
-        const float m2_zz = f_5 + f_6 + t15;
+        const float m2_xz_ = t8 - t10;
+        const float t15 = m4x_ + m4y_;
+        const float m2_zz_ = f_5 + f_6 + t15;
         const float t16 = f_5 - f_6;
 
         // ---- m4   (d3q19_mrt_raw.lbm:28)
-        const float m4z = t3 + t5;
-        const float t17 = m4z + f_1 + f_2;
+        const float m4z_ = t3 + t5;
+        const float t17 = m4z_ + f_1 + f_2;
 
         // ---- m2   (d3q19_mrt_raw.lbm:27)
-        const float m2_xy = t3 - t5;
+        const float m2_xy_ = t3 - t5;
 
         // ---- lack   (d3q19_mrt_raw.lbm:34)
-        const float lack = f_0 - m4z - t15;
+        const float lack_ = f_0 - m4z_ - t15;
         const float t18 = f_3 + f_4;
         const float t19 = f_3 - f_4;
 
         // ---- rho   (d3q19_mrt_raw.lbm:16)
-        const float rho = f_0 + m2_zz + t17 + t18;
+        const float rho_ = f_0 + m2_zz_ + t17 + t18;
 
         // ---- m2   (d3q19_mrt_raw.lbm:27)
-        const float m2_xx = m4y + t17;
-        const float m2_yy = m4x + m4z + t18;
-        const float t20 = 1.0f / rho;
+        const float m2_xx_ = m4y_ + t17;
+        const float m2_yy_ = m4x_ + m4z_ + t18;
+        const float t20 = 1.0f / rho_;
 
         // ---- u   (d3q19_mrt_raw.lbm:18)
-        const float ux = jx * t20;
+        const float ux_ = jx_ * t20;
 
         // ---- uu   (d3q19_mrt_raw.lbm:32)
-        const float uux = jx * ux;
+        const float uux_ = jx_ * ux_;
 
         // ---- j   (d3q19_mrt_raw.lbm:17)
-        const float jy = t2 - t4 + (t12 + t14 + t19);
+        const float jy_ = t2 - t4 + (t12 + t14 + t19);
 
         // ---- u   (d3q19_mrt_raw.lbm:18)
-        const float uy = t20 * jy;
+        const float uy_ = t20 * jy_;
 
         // ---- uu   (d3q19_mrt_raw.lbm:32)
-        const float uuy = jy * uy;
+        const float uuy_ = jy_ * uy_;
 
         // ---- j   (d3q19_mrt_raw.lbm:17)
-        const float jz = t7 - t9 + (t12 - t14 + t16);
+        const float jz_ = t7 - t9 + (t12 - t14 + t16);
 
         // ---- u   (d3q19_mrt_raw.lbm:18)
-        const float uz = t20 * jz;
+        const float uz_ = t20 * jz_;
 
         // ---- uu   (d3q19_mrt_raw.lbm:32)
-        const float uuz = jz * uz;
+        const float uuz_ = jz_ * uz_;
 
         // ---- all   (d3q19_mrt_raw.lbm:33)
-        const float all = uux + uuy + uuz;
-        const float t21 = 0.6666667f * ((0.33333334f * rho + all) * t0);
-        const float t22 = m4x * t1 + t21 - t0 * uux;
-        const float t23 = m4y * t1 + t21 - t0 * uuy;
-        const float t24 = m4z * t1 + t21 - t0 * uuz;
+        const float all_ = uux_ + uuy_ + uuz_;
+        const float t21 = 0.6666667f * ((0.33333334f * rho_ + all_) * t0);
+        const float t22 = m4x_ * t1 + t21 - t0 * uux_;
+        const float t23 = m4y_ * t1 + t21 - t0 * uuy_;
+        const float t24 = m4z_ * t1 + t21 - t0 * uuz_;
 
         // ---- excess   (d3q19_mrt_raw.lbm:35)
-        const float excess = lack + all;
+        const float excess_ = lack_ + all_;
 
         // ---- bulk   (d3q19_mrt_raw.lbm:36)
-        const float bulk = excess * omega_bulk;
+        const float bulk_ = excess_ * omega_bulk_;
         const float t25 = t22 + t23 + t24;
 
         // ---- post
-        const float post_0 = lack - bulk + 4.0f * t25;
-        const float t26 = t25 - (omega * (rho - excess) + bulk) * 0.083333336f;
-        const float t27 = 0.25f * omega;
-        const float t28 = 0.5f - omega_third * 0.5f;
-        const float t29 = 0.083333336f * omega_third;
-        const float t30 = jx * t29;
+        const float post_0 = lack_ - bulk_ + 4.0f * t25;
+        const float t26 = t25 - (omega_ * (rho_ - excess_) + bulk_) * 0.083333336f;
+        const float t27 = 0.25f * omega_;
+        const float t28 = 0.5f - omega_third_ * 0.5f;
+        const float t29 = 0.083333336f * omega_third_;
+        const float t30 = jx_ * t29;
 
         // ---- odd   (d3q19_mrt_raw.lbm:44)
-        const float odd_1 = t6 * t28 + 2.0f * t30;
+        const float odd_1_ = t6 * t28 + 2.0f * t30;
         const float t31 = 0.25f - t27;
-        const float t32 = 2.0f * (t22 - t26 + t31 * m2_xx + uux * t27);
-        const float t33 = 2.0f * (t23 - t26 + t31 * m2_yy + uuy * t27);
-        const float t34 = 2.0f * (t24 - t26 + m2_zz * t31 + uuz * t27);
+        const float t32 = 2.0f * (t22 - t26 + t31 * m2_xx_ + uux_ * t27);
+        const float t33 = 2.0f * (t23 - t26 + t31 * m2_yy_ + uuy_ * t27);
+        const float t34 = 2.0f * (t24 - t26 + m2_zz_ * t31 + uuz_ * t27);
 
         // ---- post
-        const float post_1 = odd_1 + t32;
-        const float post_2 = t32 - odd_1;
-        const float t35 = jy * ux * t27 + t31 * m2_xy;
-        const float t36 = jy * t29;
+        const float post_1 = odd_1_ + t32;
+        const float post_2 = t32 - odd_1_;
+        const float t35 = jy_ * ux_ * t27 + t31 * m2_xy_;
+        const float t36 = jy_ * t29;
 
         // ---- odd   (d3q19_mrt_raw.lbm:44)
-        const float odd_3 = t19 * t28 + 2.0f * t36;
+        const float odd_3_ = t19 * t28 + 2.0f * t36;
 
         // ---- post
-        const float post_3 = odd_3 + t33;
-        const float post_4 = t33 - odd_3;
-        const float t37 = jz * t29;
-        const float t38 = jz * t27;
-        const float t39 = ux * t38 + t31 * m2_xz;
-        const float t40 = uy * t38 + t31 * m2_yz;
+        const float post_3 = odd_3_ + t33;
+        const float post_4 = t33 - odd_3_;
+        const float t37 = jz_ * t29;
+        const float t38 = jz_ * t27;
+        const float t39 = ux_ * t38 + t31 * m2_xz_;
+        const float t40 = uy_ * t38 + t31 * m2_yz_;
 
         // ---- odd   (d3q19_mrt_raw.lbm:44)
-        const float odd_5 = t16 * t28 + 2.0f * t37;
+        const float odd_5_ = t16 * t28 + 2.0f * t37;
 
         // ---- post
-        const float post_5 = odd_5 + t34;
-        const float post_6 = t34 - odd_5;
+        const float post_5 = odd_5_ + t34;
+        const float post_6 = t34 - odd_5_;
 
         // ---- odd   (d3q19_mrt_raw.lbm:44)
-        const float odd_7 = t30 + t36 + t2 * t28;
-        const float odd_9 = t30 + t37 + t7 * t28;
-        const float odd_11 = t30 - t37 + t9 * t28;
-        const float odd_13 = t30 - t36 + t4 * t28;
-        const float odd_15 = t36 + t37 + t12 * t28;
-        const float odd_17 = t36 - t37 + t14 * t28;
+        const float odd_7_ = t30 + t36 + t2 * t28;
+        const float odd_9_ = t30 + t37 + t7 * t28;
+        const float odd_11_ = t30 - t37 + t9 * t28;
+        const float odd_13_ = t30 - t36 + t4 * t28;
+        const float odd_15_ = t36 + t37 + t12 * t28;
+        const float odd_17_ = t36 - t37 + t14 * t28;
         const float t41 = t24 + t35;
         const float t42 = t24 - t35;
 
         // ---- post
-        const float post_7 = odd_7 + t41;
-        const float post_8 = t41 - odd_7;
-        const float post_13 = odd_13 + t42;
-        const float post_14 = t42 - odd_13;
+        const float post_7 = odd_7_ + t41;
+        const float post_8 = t41 - odd_7_;
+        const float post_13 = odd_13_ + t42;
+        const float post_14 = t42 - odd_13_;
         const float t43 = t23 + t39;
         const float t44 = t23 - t39;
-        const float post_9 = odd_9 + t43;
-        const float post_10 = t43 - odd_9;
-        const float post_11 = odd_11 + t44;
-        const float post_12 = t44 - odd_11;
+        const float post_9 = odd_9_ + t43;
+        const float post_10 = t43 - odd_9_;
+        const float post_11 = odd_11_ + t44;
+        const float post_12 = t44 - odd_11_;
         const float t45 = t22 + t40;
         const float t46 = t22 - t40;
-        const float post_15 = odd_15 + t45;
-        const float post_16 = t45 - odd_15;
-        const float post_17 = odd_17 + t46;
-        const float post_18 = t46 - odd_17;
+        const float post_15 = odd_15_ + t45;
+        const float post_16 = t45 - odd_15_;
+        const float post_17 = odd_17_ + t46;
+        const float post_18 = t46 - odd_17_;
 
         after[0 * stride_after + cell] = post_0;
         after[1 * stride_after + cell] = post_1;
@@ -251,13 +251,13 @@ void d3q19_mrt_raw_collide(
     const int32_t count,        // how many states there are
     const float *restrict src,  // populations before the collision [19][count], lattice units
     float *restrict dst,        // populations after the collision [19][count], lattice units
-    const float omega,          // relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice
+    const float omega_,         // relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice
                                 //   units
-    const float omega_bulk,     // of the trace of the stress in (0, 2), lattice units
-    const float omega_third,    // of the third-order moments in (0, 2), lattice units
-    const float omega_fourth)   // of the fourth-order moments in (0, 2), lattice units
+    const float omega_bulk_,    // of the trace of the stress in (0, 2), lattice units
+    const float omega_third_,   // of the third-order moments in (0, 2), lattice units
+    const float omega_fourth_)  // of the fourth-order moments in (0, 2), lattice units
 {
-    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega, omega_bulk, omega_third, omega_fourth);
+    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega_, omega_bulk_, omega_third_, omega_fourth_);
 }
 
 // ==== storing =======================================================================================================
@@ -299,15 +299,15 @@ static inline void settle(void)
 
 // Collides a gathered slab and stores it at to[i * CELLS + cell], a cache line of each direction at a time.
 static inline __attribute__((always_inline)) void collide_slab(
-    const float *restrict before, float *restrict to, const int past, const float omega, const float omega_bulk, const float omega_third, const float omega_fourth)
+    const float *restrict before, float *restrict to, const int past, const float omega_, const float omega_bulk_, const float omega_third_, const float omega_fourth_)
 {
     if (SLAB % LINE != 0) {
-        collide_cells(SLAB, SLAB, before, CELLS, to, omega, omega_bulk, omega_third, omega_fourth);
+        collide_cells(SLAB, SLAB, before, CELLS, to, omega_, omega_bulk_, omega_third_, omega_fourth_);
         return;
     }
     for (size_t cell = 0; cell < SLAB; cell += LINE) {
         _Alignas(64) float after[Q * LINE];
-        collide_cells(LINE, SLAB, before + cell, LINE, after, omega, omega_bulk, omega_third, omega_fourth);
+        collide_cells(LINE, SLAB, before + cell, LINE, after, omega_, omega_bulk_, omega_third_, omega_fourth_);
         store_line(to + 0 * CELLS + cell, after + 0 * LINE, past);
         store_line(to + 1 * CELLS + cell, after + 1 * LINE, past);
         store_line(to + 2 * CELLS + cell, after + 2 * LINE, past);
@@ -377,11 +377,11 @@ void d3q19_mrt_raw_stream_collide(
                                          //   + 1) for wall w
     const float *restrict src,           // post-collision populations [slot][19][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][19][64], lattice units
-    const float omega,                   // relaxation rate of the shear stress, which sets the viscosity in (0, 2),
+    const float omega_,                  // relaxation rate of the shear stress, which sets the viscosity in (0, 2),
                                          //   lattice units
-    const float omega_bulk,              // of the trace of the stress in (0, 2), lattice units
-    const float omega_third,             // of the third-order moments in (0, 2), lattice units
-    const float omega_fourth)            // of the fourth-order moments in (0, 2), lattice units
+    const float omega_bulk_,             // of the trace of the stress in (0, 2), lattice units
+    const float omega_third_,            // of the third-order moments in (0, 2), lattice units
+    const float omega_fourth_)           // of the fourth-order moments in (0, 2), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
@@ -408,7 +408,7 @@ void d3q19_mrt_raw_stream_collide(
             gather(before + 16 * SLAB, src, near, row, 16, 0, -1, -1);
             gather(before + 17 * SLAB, src, near, row, 17, 0, 1, -1);
             gather(before + 18 * SLAB, src, near, row, 18, 0, -1, 1);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega, omega_bulk, omega_third, omega_fourth);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_, omega_bulk_, omega_third_, omega_fourth_);
         }
     }  // blocks
     settle();
@@ -428,7 +428,7 @@ static const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
-static float wall_bounce_back(const int direction, const float *own)
+static float bounce_back_link_0(const int direction, const float *own)
 {
     switch (direction) {
     case 1:
@@ -474,48 +474,48 @@ static float wall_bounce_back(const int direction, const float *own)
 
 // Rule 1, moving_wall: Wall that moves with the velocity `velocity`, for a fluid of mean density 1. Ladd (1994).
 //   velocityx, velocityy, velocityz: of the wall, in cells per time step
-static float wall_moving_wall(const int direction, const float *own, const float *value)
+static float moving_wall_link_1(const int direction, const float *own, const float *value)
 {
-    const float velocityx = value[0];
-    const float velocityy = value[1];
-    const float velocityz = value[2];
+    const float velocityx_ = value[0];
+    const float velocityy_ = value[1];
+    const float velocityz_ = value[2];
     switch (direction) {
     case 1:
-        return own[2 * CELLS] + 0.33333334f * velocityx;
+        return own[2 * CELLS] + 0.33333334f * velocityx_;
     case 2:
-        return own[1 * CELLS] - 0.33333334f * velocityx;
+        return own[1 * CELLS] - 0.33333334f * velocityx_;
     case 3:
-        return own[4 * CELLS] + 0.33333334f * velocityy;
+        return own[4 * CELLS] + 0.33333334f * velocityy_;
     case 4:
-        return own[3 * CELLS] - 0.33333334f * velocityy;
+        return own[3 * CELLS] - 0.33333334f * velocityy_;
     case 5:
-        return own[6 * CELLS] + 0.33333334f * velocityz;
+        return own[6 * CELLS] + 0.33333334f * velocityz_;
     case 6:
-        return own[5 * CELLS] - 0.33333334f * velocityz;
+        return own[5 * CELLS] - 0.33333334f * velocityz_;
     case 7:
-        return own[8 * CELLS] + 0.16666667f * (velocityx + velocityy);
+        return own[8 * CELLS] + 0.16666667f * (velocityx_ + velocityy_);
     case 8:
-        return own[7 * CELLS] - 0.16666667f * (velocityx + velocityy);
+        return own[7 * CELLS] - 0.16666667f * (velocityx_ + velocityy_);
     case 9:
-        return own[10 * CELLS] + 0.16666667f * (velocityx + velocityz);
+        return own[10 * CELLS] + 0.16666667f * (velocityx_ + velocityz_);
     case 10:
-        return own[9 * CELLS] - 0.16666667f * (velocityx + velocityz);
+        return own[9 * CELLS] - 0.16666667f * (velocityx_ + velocityz_);
     case 11:
-        return own[12 * CELLS] + 0.16666667f * (velocityx - velocityz);
+        return own[12 * CELLS] + 0.16666667f * (velocityx_ - velocityz_);
     case 12:
-        return own[11 * CELLS] - 0.16666667f * (velocityx - velocityz);
+        return own[11 * CELLS] - 0.16666667f * (velocityx_ - velocityz_);
     case 13:
-        return own[14 * CELLS] + 0.16666667f * (velocityx - velocityy);
+        return own[14 * CELLS] + 0.16666667f * (velocityx_ - velocityy_);
     case 14:
-        return own[13 * CELLS] - 0.16666667f * (velocityx - velocityy);
+        return own[13 * CELLS] - 0.16666667f * (velocityx_ - velocityy_);
     case 15:
-        return own[16 * CELLS] + 0.16666667f * (velocityy + velocityz);
+        return own[16 * CELLS] + 0.16666667f * (velocityy_ + velocityz_);
     case 16:
-        return own[15 * CELLS] - 0.16666667f * (velocityy + velocityz);
+        return own[15 * CELLS] - 0.16666667f * (velocityy_ + velocityz_);
     case 17:
-        return own[18 * CELLS] + 0.16666667f * (velocityy - velocityz);
+        return own[18 * CELLS] + 0.16666667f * (velocityy_ - velocityz_);
     case 18:
-        return own[17 * CELLS] - 0.16666667f * (velocityy - velocityz);
+        return own[17 * CELLS] - 0.16666667f * (velocityy_ - velocityz_);
     default:
         return own[direction * CELLS];
     }
@@ -528,9 +528,9 @@ static float from_wall(
     const float *value = wall_values + (size_t)w * 3;
     switch (wall_rules[w]) {
     case 0:
-        return wall_bounce_back(direction, own);
+        return bounce_back_link_0(direction, own);
     case 1:
-        return wall_moving_wall(direction, own, value);
+        return moving_wall_link_1(direction, own, value);
     default:
         return NAN;  // no such rule: NaN stops the run
     }
@@ -575,11 +575,11 @@ void d3q19_mrt_raw_stream_collide_walls(
     const float *restrict wall_values,   // parameters of each wall [wall][3], lattice units
     const float *restrict src,           // post-collision populations [slot][19][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][19][64], lattice units
-    const float omega,                   // relaxation rate of the shear stress, which sets the viscosity in (0, 2),
+    const float omega_,                  // relaxation rate of the shear stress, which sets the viscosity in (0, 2),
                                          //   lattice units
-    const float omega_bulk,              // of the trace of the stress in (0, 2), lattice units
-    const float omega_third,             // of the third-order moments in (0, 2), lattice units
-    const float omega_fourth)            // of the fourth-order moments in (0, 2), lattice units
+    const float omega_bulk_,             // of the trace of the stress in (0, 2), lattice units
+    const float omega_third_,            // of the third-order moments in (0, 2), lattice units
+    const float omega_fourth_)           // of the fourth-order moments in (0, 2), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
@@ -606,7 +606,7 @@ void d3q19_mrt_raw_stream_collide_walls(
             gather_walls(before + 16 * SLAB, src, near, wall_rules, wall_values, row, 16, 0, -1, -1);
             gather_walls(before + 17 * SLAB, src, near, wall_rules, wall_values, row, 17, 0, 1, -1);
             gather_walls(before + 18 * SLAB, src, near, wall_rules, wall_values, row, 18, 0, -1, 1);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega, omega_bulk, omega_third, omega_fourth);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_, omega_bulk_, omega_third_, omega_fourth_);
         }
     }  // blocks
     settle();
@@ -620,44 +620,44 @@ void d3q19_mrt_raw_init(
     const int32_t count,           // how many slots `ids` lists
     const float *restrict fields,  // rho, ux, uy, uz [slot][4][64], lattice units
     float *restrict dst,           // initial populations [slot][19][64], lattice units
-    const float omega,             // relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice
+    const float omega_,            // relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice
                                    //   units
-    const float omega_bulk,        // of the trace of the stress in (0, 2), lattice units
-    const float omega_third,       // of the third-order moments in (0, 2), lattice units
-    const float omega_fourth)      // of the fourth-order moments in (0, 2), lattice units
+    const float omega_bulk_,       // of the trace of the stress in (0, 2), lattice units
+    const float omega_third_,      // of the third-order moments in (0, 2), lattice units
+    const float omega_fourth_)     // of the fourth-order moments in (0, 2), lattice units
 {
-    (void)omega;
-    (void)omega_bulk;
-    (void)omega_third;
-    (void)omega_fourth;
+    (void)omega_;
+    (void)omega_bulk_;
+    (void)omega_third_;
+    (void)omega_fourth_;
     for (int32_t item = 0; item < count; ++item) {
         const float *restrict before = fields + (size_t)ids[item] * (FIELDS * CELLS);
         float *restrict after = dst + (size_t)ids[item] * (Q * CELLS);
         for (int cell = 0; cell < CELLS; ++cell) {
-            const float rho = before[0 * CELLS + cell];
-            const float ux = before[1 * CELLS + cell];
-            const float uy = before[2 * CELLS + cell];
-            const float uz = before[3 * CELLS + cell];
+            const float rho_ = before[0 * CELLS + cell];
+            const float ux_ = before[1 * CELLS + cell];
+            const float uy_ = before[2 * CELLS + cell];
+            const float uz_ = before[3 * CELLS + cell];
 
             // ---- shared
-            const float t0 = 0.083333336f * rho;
-            const float t1 = t0 * ux;
-            const float t2 = t1 * ux;
-            const float t3 = 0.055555556f * rho - t2;
-            const float t4 = 0.027777778f * rho + t2;
-            const float t5 = t0 * uy;
-            const float t6 = t0 * uz;
-            const float t7 = t5 * uy;
-            const float t8 = 3.0f * (t1 * uy);
-            const float t9 = t6 * uz;
+            const float t0 = 0.083333336f * rho_;
+            const float t1 = t0 * ux_;
+            const float t2 = t1 * ux_;
+            const float t3 = 0.055555556f * rho_ - t2;
+            const float t4 = 0.027777778f * rho_ + t2;
+            const float t5 = t0 * uy_;
+            const float t6 = t0 * uz_;
+            const float t7 = t5 * uy_;
+            const float t8 = 3.0f * (t1 * uy_);
+            const float t9 = t6 * uz_;
             const float t10 = t7 + t9;
 
             // ---- f
             const float f_0 = 6.0f * (t3 - t10);
             const float t11 = t1 + t4;
             const float t12 = t1 - t4;
-            const float t13 = 3.0f * (t1 * uz);
-            const float t14 = 3.0f * (t5 * uz);
+            const float t13 = 3.0f * (t1 * uz_);
+            const float t14 = 3.0f * (t5 * uz_);
             const float t15 = -t10;
             const float f_1 = 2.0f * t11 + t15;
             const float f_2 = t15 - 2.0f * t12;
@@ -749,27 +749,27 @@ void d3q19_mrt_raw_macroscopic(
             const float t2 = f_4 + f_18 + (f_8 + f_13);
 
             // ---- j   (d3q19_mrt_raw.lbm:17)
-            const float jy = f_3 + f_7 + f_14 + f_15 + f_17 - f_16 - t2;
+            const float jy_ = f_3 + f_7 + f_14 + f_15 + f_17 - f_16 - t2;
             const float t3 = f_16 + f_17 + f_10 + f_6;
-            const float jz = f_9 + f_12 + f_18 + t0 - f_11 - t3;
+            const float jz_ = f_9 + f_12 + f_18 + t0 - f_11 - t3;
             const float t4 = f_2 + f_12 + f_14;
 
             // ---- rho   (d3q19_mrt_raw.lbm:16)
-            const float rho = f_0 + f_3 + t0 + t1 + t2 + t4 + t3;
+            const float rho_ = f_0 + f_3 + t0 + t1 + t2 + t4 + t3;
 
             // ---- j   (d3q19_mrt_raw.lbm:17)
-            const float jx = f_13 + t1 - f_8 - f_10 - t4;
-            const float t5 = 1.0f / rho;
+            const float jx_ = f_13 + t1 - f_8 - f_10 - t4;
+            const float t5 = 1.0f / rho_;
 
             // ---- u   (d3q19_mrt_raw.lbm:18)
-            const float ux = t5 * jx;
-            const float uy = t5 * jy;
-            const float uz = t5 * jz;
+            const float ux_ = t5 * jx_;
+            const float uy_ = t5 * jy_;
+            const float uz_ = t5 * jz_;
 
-            after[0 * CELLS + cell] = rho;
-            after[1 * CELLS + cell] = ux;
-            after[2 * CELLS + cell] = uy;
-            after[3 * CELLS + cell] = uz;
+            after[0 * CELLS + cell] = rho_;
+            after[1 * CELLS + cell] = ux_;
+            after[2 * CELLS + cell] = uy_;
+            after[3 * CELLS + cell] = uz_;
         }  // cells
     }  // blocks
 }

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 // Version of this interface: kernels, their arguments and their memory. It changes when any of these does.
-#define D3Q19_MRT_RAW_ABI 3
+#define D3Q19_MRT_RAW_ABI 4
 
 #ifdef __cplusplus
 extern "C" {
@@ -119,45 +119,45 @@ static inline size_t d3q19_mrt_raw_field(const size_t slot, const size_t compone
 
 // Populations of the listed blocks from their macroscopic fields.
 D3Q19_MRT_RAW_KERNEL d3q19_mrt_raw_init(
-    const int32_t *ids,         // slots to work on [count]
-    const int32_t count,        // how many slots `ids` lists
-    const float *fields,        // rho, ux, uy, uz [slot][4][64], lattice units
-    float *dst,                 // initial populations [slot][19][64], lattice units
-    const float omega,          // relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice
-                                //   units
-    const float omega_bulk,     // of the trace of the stress in (0, 2), lattice units
-    const float omega_third,    // of the third-order moments in (0, 2), lattice units
-    const float omega_fourth);  // of the fourth-order moments in (0, 2), lattice units
+    const int32_t *ids,          // slots to work on [count]
+    const int32_t count,         // how many slots `ids` lists
+    const float *fields,         // rho, ux, uy, uz [slot][4][64], lattice units
+    float *dst,                  // initial populations [slot][19][64], lattice units
+    const float omega_,          // relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice
+                                 //   units
+    const float omega_bulk_,     // of the trace of the stress in (0, 2), lattice units
+    const float omega_third_,    // of the third-order moments in (0, 2), lattice units
+    const float omega_fourth_);  // of the fourth-order moments in (0, 2), lattice units
 
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
 D3Q19_MRT_RAW_KERNEL d3q19_mrt_raw_stream_collide(
-    const int32_t *ids,         // slots to work on [count]
-    const int32_t count,        // how many slots `ids` lists
-    const int32_t *neighbours,  // slots of the neighbours [slot][27] at (dx+1) + 3 (dy+1) + 9 (dz+1), or -(w + 1) for
-                                //   wall w
-    const float *src,           // post-collision populations [slot][19][64], lattice units
-    float *dst,                 // new post-collision populations [slot][19][64], lattice units
-    const float omega,          // relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice
-                                //   units
-    const float omega_bulk,     // of the trace of the stress in (0, 2), lattice units
-    const float omega_third,    // of the third-order moments in (0, 2), lattice units
-    const float omega_fourth);  // of the fourth-order moments in (0, 2), lattice units
+    const int32_t *ids,          // slots to work on [count]
+    const int32_t count,         // how many slots `ids` lists
+    const int32_t *neighbours,   // slots of the neighbours [slot][27] at (dx+1) + 3 (dy+1) + 9 (dz+1), or -(w + 1)
+                                 //   for wall w
+    const float *src,            // post-collision populations [slot][19][64], lattice units
+    float *dst,                  // new post-collision populations [slot][19][64], lattice units
+    const float omega_,          // relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice
+                                 //   units
+    const float omega_bulk_,     // of the trace of the stress in (0, 2), lattice units
+    const float omega_third_,    // of the third-order moments in (0, 2), lattice units
+    const float omega_fourth_);  // of the fourth-order moments in (0, 2), lattice units
 
 // Pulls, collides and stores the listed blocks; neighbours may be walls.
 D3Q19_MRT_RAW_KERNEL d3q19_mrt_raw_stream_collide_walls(
-    const int32_t *ids,         // slots to work on [count]
-    const int32_t count,        // how many slots `ids` lists
-    const int32_t *neighbours,  // slots of the neighbours [slot][27] at (dx+1) + 3 (dy+1) + 9 (dz+1), or -(w + 1) for
-                                //   wall w
-    const int32_t *wall_rules,  // rule of each wall [wall]: 0 bounce_back, 1 moving_wall
-    const float *wall_values,   // parameters of each wall [wall][3], lattice units
-    const float *src,           // post-collision populations [slot][19][64], lattice units
-    float *dst,                 // new post-collision populations [slot][19][64], lattice units
-    const float omega,          // relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice
-                                //   units
-    const float omega_bulk,     // of the trace of the stress in (0, 2), lattice units
-    const float omega_third,    // of the third-order moments in (0, 2), lattice units
-    const float omega_fourth);  // of the fourth-order moments in (0, 2), lattice units
+    const int32_t *ids,          // slots to work on [count]
+    const int32_t count,         // how many slots `ids` lists
+    const int32_t *neighbours,   // slots of the neighbours [slot][27] at (dx+1) + 3 (dy+1) + 9 (dz+1), or -(w + 1)
+                                 //   for wall w
+    const int32_t *wall_rules,   // rule of each wall [wall]: 0 bounce_back, 1 moving_wall
+    const float *wall_values,    // parameters of each wall [wall][3], lattice units
+    const float *src,            // post-collision populations [slot][19][64], lattice units
+    float *dst,                  // new post-collision populations [slot][19][64], lattice units
+    const float omega_,          // relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice
+                                 //   units
+    const float omega_bulk_,     // of the trace of the stress in (0, 2), lattice units
+    const float omega_third_,    // of the third-order moments in (0, 2), lattice units
+    const float omega_fourth_);  // of the fourth-order moments in (0, 2), lattice units
 
 // Macroscopic fields of the listed blocks from their populations.
 D3Q19_MRT_RAW_KERNEL d3q19_mrt_raw_macroscopic(
@@ -193,14 +193,14 @@ D3Q19_MRT_RAW_KERNEL d3q19_mrt_raw_sums(
 
 // The collision alone, on plain arrays of states.
 D3Q19_MRT_RAW_KERNEL d3q19_mrt_raw_collide(
-    const int32_t count,        // how many states there are
-    const float *src,           // populations before the collision [19][count], lattice units
-    float *dst,                 // populations after the collision [19][count], lattice units
-    const float omega,          // relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice
-                                //   units
-    const float omega_bulk,     // of the trace of the stress in (0, 2), lattice units
-    const float omega_third,    // of the third-order moments in (0, 2), lattice units
-    const float omega_fourth);  // of the fourth-order moments in (0, 2), lattice units
+    const int32_t count,         // how many states there are
+    const float *src,            // populations before the collision [19][count], lattice units
+    float *dst,                  // populations after the collision [19][count], lattice units
+    const float omega_,          // relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice
+                                 //   units
+    const float omega_bulk_,     // of the trace of the stress in (0, 2), lattice units
+    const float omega_third_,    // of the third-order moments in (0, 2), lattice units
+    const float omega_fourth_);  // of the fourth-order moments in (0, 2), lattice units
 
 #ifndef __CUDACC__
 // The same, with pointers to the arguments in their order, as cuLaunchKernel takes them.

@@ -41,7 +41,7 @@ enum {
 // Collides cells 0 to n: direction i of a cell is before[i * stride_before + cell], then after[i * stride_after + cell].
 static inline __attribute__((always_inline)) void collide_cells(
     const size_t n, const size_t stride_before, const float *restrict before,
-    const size_t stride_after, float *restrict after, const float omega)
+    const size_t stride_after, float *restrict after, const float omega_)
 {
     for (size_t cell = 0; cell < n; ++cell) {
         const float f_0 = before[0 * stride_before + cell];
@@ -65,7 +65,7 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_18 = before[18 * stride_before + cell];
 
         // ---- shared
-        const float t0 = 1.0f - omega;
+        const float t0 = 1.0f - omega_;
         const float t1 = f_15 + f_17;
         const float t2 = f_15 - f_17;
         const float t3 = f_7 + f_14;
@@ -79,67 +79,67 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float t11 = t5 + t10;
 
         // ---- j   (d3q19_regularized.lbm:13)
-        const float jy = t5 - t10;
+        const float jy_ = t5 - t10;
         const float t12 = f_1 + f_2;
         const float t13 = f_9 + f_12;
         const float t14 = f_9 - f_12;
         const float t15 = f_10 + f_11;
         const float t16 = f_10 - f_11;
-        const float jx = f_1 + t4 + t14 - f_2 - t9 - t16;
+        const float jx_ = f_1 + t4 + t14 - f_2 - t9 - t16;
         const float t17 = t13 + t15;
-        const float jz = f_5 + t13 + t2 - f_6 - t15 - t7;
+        const float jz_ = f_5 + t13 + t2 - f_6 - t15 - t7;
         const float t18 = f_5 + t17 + f_6;
 
         // ---- rho   (d3q19_regularized.lbm:12)
-        const float rho = f_0 + t11 + t12 + t18;
-        const float t19 = 1.0f / rho;
+        const float rho_ = f_0 + t11 + t12 + t18;
+        const float t19 = 1.0f / rho_;
 
         // ---- u   (d3q19_regularized.lbm:14)
-        const float uy = t19 * jy;
-        const float t20 = jy * uy;
-        const float t21 = jz * uy;
+        const float uy_ = t19 * jy_;
+        const float t20 = jy_ * uy_;
+        const float t21 = jz_ * uy_;
 
         // ---- pi   (d3q19_regularized.lbm:23)
-        const float pi_yz = t2 + t7 - t21;
-        const float t22 = 0.25f * (t0 * pi_yz + t21);
-        const float t23 = 0.33333334f * rho;
-        const float pi_yy = t11 - t20 - t23;
-        const float t24 = 0.083333336f * (pi_yy * t0 + t20);
-        const float t25 = 0.055555556f * rho - t24;
-        const float t26 = 0.027777778f * rho + t24;
+        const float pi_yz_ = t2 + t7 - t21;
+        const float t22 = 0.25f * (t0 * pi_yz_ + t21);
+        const float t23 = 0.33333334f * rho_;
+        const float pi_yy_ = t11 - t20 - t23;
+        const float t24 = 0.083333336f * (pi_yy_ * t0 + t20);
+        const float t25 = 0.055555556f * rho_ - t24;
+        const float t26 = 0.027777778f * rho_ + t24;
 
         // ---- u   (d3q19_regularized.lbm:14)
-        const float ux = t19 * jx;
-        const float uz = t19 * jz;
-        const float t27 = uz * jz;
+        const float ux_ = t19 * jx_;
+        const float uz_ = t19 * jz_;
+        const float t27 = uz_ * jz_;
 
         // ---- pi   (d3q19_regularized.lbm:23)
-        const float pi_zz = t1 + t6 + t18 - t27 - t23;
-        const float t28 = 0.083333336f * (t0 * pi_zz + t27);
-        const float t29 = jx * ux;
-        const float pi_xx = t8 + t3 + t17 + t12 - t29 - t23;
-        const float t30 = 0.083333336f * (t0 * pi_xx + t29);
+        const float pi_zz_ = t1 + t6 + t18 - t27 - t23;
+        const float t28 = 0.083333336f * (t0 * pi_zz_ + t27);
+        const float t29 = jx_ * ux_;
+        const float pi_xx_ = t8 + t3 + t17 + t12 - t29 - t23;
+        const float t30 = 0.083333336f * (t0 * pi_xx_ + t29);
         const float t31 = t30 + t28;
 
         // ---- post
         const float post_0 = 6.0f * (t25 - t31);
         const float t32 = t30 - t28 * 0.5f;
         const float t33 = 0.5f * t30 - t28;
-        const float t34 = 0.083333336f * jx;
+        const float t34 = 0.083333336f * jx_;
         const float t35 = t32 + t34;
         const float t36 = t34 - t32;
         const float post_1 = 2.0f * t35 + t25;
         const float t37 = -2.0f;
         const float post_2 = t36 * t37 + t25;
-        const float t38 = 0.083333336f * jy;
-        const float t39 = jy * ux;
+        const float t38 = 0.083333336f * jy_;
+        const float t39 = jy_ * ux_;
 
         // ---- pi   (d3q19_regularized.lbm:23)
-        const float pi_xy = t4 + t9 - t39;
-        const float t40 = 0.25f * (t0 * pi_xy + t39);
-        const float t41 = jz * ux;
-        const float pi_xz = t14 + t16 - t41;
-        const float t42 = 0.25f * (t0 * pi_xz + t41);
+        const float pi_xy_ = t4 + t9 - t39;
+        const float t40 = 0.25f * (t0 * pi_xy_ + t39);
+        const float t41 = jz_ * ux_;
+        const float pi_xz_ = t14 + t16 - t41;
+        const float t42 = 0.25f * (t0 * pi_xz_ + t41);
         const float t43 = t26 + t38;
         const float t44 = t38 - t26;
 
@@ -152,7 +152,7 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float post_3 = 2.0f * t43 + t45;
         const float post_4 = t44 * t37 + t45;
         const float t46 = 0.5f * t25 + t31;
-        const float t47 = 0.083333336f * jz;
+        const float t47 = 0.083333336f * jz_;
         const float t48 = t47 - t33;
         const float t49 = t33 + t47;
         const float post_6 = t49 * t37 + t25;
@@ -161,8 +161,8 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float post_17 = t43 - t22 - t49;
         const float post_16 = t22 - t44 - t49;
         const float post_18 = t48 - t44 - t22;
-        const float t50 = 0.083333336f * (jx + jz);
-        const float t51 = 0.083333336f * (jx - jz);
+        const float t50 = 0.083333336f * (jx_ + jz_);
+        const float t51 = 0.083333336f * (jx_ - jz_);
         const float t52 = t42 + t46;
         const float t53 = t42 - t46;
         const float post_9 = t50 + t52;
@@ -197,9 +197,9 @@ void d3q19_regularized_collide(
     const int32_t count,        // how many states there are
     const float *restrict src,  // populations before the collision [19][count], lattice units
     float *restrict dst,        // populations after the collision [19][count], lattice units
-    const float omega)          // relaxation rate of the stress in (0, 2), lattice units
+    const float omega_)         // relaxation rate of the stress in (0, 2), lattice units
 {
-    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega);
+    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega_);
 }
 
 // ==== storing =======================================================================================================
@@ -241,15 +241,15 @@ static inline void settle(void)
 
 // Collides a gathered slab and stores it at to[i * CELLS + cell], a cache line of each direction at a time.
 static inline __attribute__((always_inline)) void collide_slab(
-    const float *restrict before, float *restrict to, const int past, const float omega)
+    const float *restrict before, float *restrict to, const int past, const float omega_)
 {
     if (SLAB % LINE != 0) {
-        collide_cells(SLAB, SLAB, before, CELLS, to, omega);
+        collide_cells(SLAB, SLAB, before, CELLS, to, omega_);
         return;
     }
     for (size_t cell = 0; cell < SLAB; cell += LINE) {
         _Alignas(64) float after[Q * LINE];
-        collide_cells(LINE, SLAB, before + cell, LINE, after, omega);
+        collide_cells(LINE, SLAB, before + cell, LINE, after, omega_);
         store_line(to + 0 * CELLS + cell, after + 0 * LINE, past);
         store_line(to + 1 * CELLS + cell, after + 1 * LINE, past);
         store_line(to + 2 * CELLS + cell, after + 2 * LINE, past);
@@ -319,7 +319,7 @@ void d3q19_regularized_stream_collide(
                                          //   + 1) for wall w
     const float *restrict src,           // post-collision populations [slot][19][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][19][64], lattice units
-    const float omega)                   // relaxation rate of the stress in (0, 2), lattice units
+    const float omega_)                  // relaxation rate of the stress in (0, 2), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
@@ -346,7 +346,7 @@ void d3q19_regularized_stream_collide(
             gather(before + 16 * SLAB, src, near, row, 16, 0, -1, -1);
             gather(before + 17 * SLAB, src, near, row, 17, 0, 1, -1);
             gather(before + 18 * SLAB, src, near, row, 18, 0, -1, 1);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_);
         }
     }  // blocks
     settle();
@@ -366,7 +366,7 @@ static const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
-static float wall_bounce_back(const int direction, const float *own)
+static float bounce_back_link_0(const int direction, const float *own)
 {
     switch (direction) {
     case 1:
@@ -412,48 +412,48 @@ static float wall_bounce_back(const int direction, const float *own)
 
 // Rule 1, moving_wall: Wall that moves with the velocity `velocity`, for a fluid of mean density 1. Ladd (1994).
 //   velocityx, velocityy, velocityz: of the wall, in cells per time step
-static float wall_moving_wall(const int direction, const float *own, const float *value)
+static float moving_wall_link_1(const int direction, const float *own, const float *value)
 {
-    const float velocityx = value[0];
-    const float velocityy = value[1];
-    const float velocityz = value[2];
+    const float velocityx_ = value[0];
+    const float velocityy_ = value[1];
+    const float velocityz_ = value[2];
     switch (direction) {
     case 1:
-        return own[2 * CELLS] + 0.33333334f * velocityx;
+        return own[2 * CELLS] + 0.33333334f * velocityx_;
     case 2:
-        return own[1 * CELLS] - 0.33333334f * velocityx;
+        return own[1 * CELLS] - 0.33333334f * velocityx_;
     case 3:
-        return own[4 * CELLS] + 0.33333334f * velocityy;
+        return own[4 * CELLS] + 0.33333334f * velocityy_;
     case 4:
-        return own[3 * CELLS] - 0.33333334f * velocityy;
+        return own[3 * CELLS] - 0.33333334f * velocityy_;
     case 5:
-        return own[6 * CELLS] + 0.33333334f * velocityz;
+        return own[6 * CELLS] + 0.33333334f * velocityz_;
     case 6:
-        return own[5 * CELLS] - 0.33333334f * velocityz;
+        return own[5 * CELLS] - 0.33333334f * velocityz_;
     case 7:
-        return own[8 * CELLS] + 0.16666667f * (velocityx + velocityy);
+        return own[8 * CELLS] + 0.16666667f * (velocityx_ + velocityy_);
     case 8:
-        return own[7 * CELLS] - 0.16666667f * (velocityx + velocityy);
+        return own[7 * CELLS] - 0.16666667f * (velocityx_ + velocityy_);
     case 9:
-        return own[10 * CELLS] + 0.16666667f * (velocityx + velocityz);
+        return own[10 * CELLS] + 0.16666667f * (velocityx_ + velocityz_);
     case 10:
-        return own[9 * CELLS] - 0.16666667f * (velocityx + velocityz);
+        return own[9 * CELLS] - 0.16666667f * (velocityx_ + velocityz_);
     case 11:
-        return own[12 * CELLS] + 0.16666667f * (velocityx - velocityz);
+        return own[12 * CELLS] + 0.16666667f * (velocityx_ - velocityz_);
     case 12:
-        return own[11 * CELLS] - 0.16666667f * (velocityx - velocityz);
+        return own[11 * CELLS] - 0.16666667f * (velocityx_ - velocityz_);
     case 13:
-        return own[14 * CELLS] + 0.16666667f * (velocityx - velocityy);
+        return own[14 * CELLS] + 0.16666667f * (velocityx_ - velocityy_);
     case 14:
-        return own[13 * CELLS] - 0.16666667f * (velocityx - velocityy);
+        return own[13 * CELLS] - 0.16666667f * (velocityx_ - velocityy_);
     case 15:
-        return own[16 * CELLS] + 0.16666667f * (velocityy + velocityz);
+        return own[16 * CELLS] + 0.16666667f * (velocityy_ + velocityz_);
     case 16:
-        return own[15 * CELLS] - 0.16666667f * (velocityy + velocityz);
+        return own[15 * CELLS] - 0.16666667f * (velocityy_ + velocityz_);
     case 17:
-        return own[18 * CELLS] + 0.16666667f * (velocityy - velocityz);
+        return own[18 * CELLS] + 0.16666667f * (velocityy_ - velocityz_);
     case 18:
-        return own[17 * CELLS] - 0.16666667f * (velocityy - velocityz);
+        return own[17 * CELLS] - 0.16666667f * (velocityy_ - velocityz_);
     default:
         return own[direction * CELLS];
     }
@@ -466,9 +466,9 @@ static float from_wall(
     const float *value = wall_values + (size_t)w * 3;
     switch (wall_rules[w]) {
     case 0:
-        return wall_bounce_back(direction, own);
+        return bounce_back_link_0(direction, own);
     case 1:
-        return wall_moving_wall(direction, own, value);
+        return moving_wall_link_1(direction, own, value);
     default:
         return NAN;  // no such rule: NaN stops the run
     }
@@ -513,7 +513,7 @@ void d3q19_regularized_stream_collide_walls(
     const float *restrict wall_values,   // parameters of each wall [wall][3], lattice units
     const float *restrict src,           // post-collision populations [slot][19][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][19][64], lattice units
-    const float omega)                   // relaxation rate of the stress in (0, 2), lattice units
+    const float omega_)                  // relaxation rate of the stress in (0, 2), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
@@ -540,7 +540,7 @@ void d3q19_regularized_stream_collide_walls(
             gather_walls(before + 16 * SLAB, src, near, wall_rules, wall_values, row, 16, 0, -1, -1);
             gather_walls(before + 17 * SLAB, src, near, wall_rules, wall_values, row, 17, 0, 1, -1);
             gather_walls(before + 18 * SLAB, src, near, wall_rules, wall_values, row, 18, 0, -1, 1);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_);
         }
     }  // blocks
     settle();
@@ -554,37 +554,37 @@ void d3q19_regularized_init(
     const int32_t count,           // how many slots `ids` lists
     const float *restrict fields,  // rho, ux, uy, uz [slot][4][64], lattice units
     float *restrict dst,           // initial populations [slot][19][64], lattice units
-    const float omega)             // relaxation rate of the stress in (0, 2), lattice units
+    const float omega_)            // relaxation rate of the stress in (0, 2), lattice units
 {
-    (void)omega;
+    (void)omega_;
     for (int32_t item = 0; item < count; ++item) {
         const float *restrict before = fields + (size_t)ids[item] * (FIELDS * CELLS);
         float *restrict after = dst + (size_t)ids[item] * (Q * CELLS);
         for (int cell = 0; cell < CELLS; ++cell) {
-            const float rho = before[0 * CELLS + cell];
-            const float ux = before[1 * CELLS + cell];
-            const float uy = before[2 * CELLS + cell];
-            const float uz = before[3 * CELLS + cell];
+            const float rho_ = before[0 * CELLS + cell];
+            const float ux_ = before[1 * CELLS + cell];
+            const float uy_ = before[2 * CELLS + cell];
+            const float uz_ = before[3 * CELLS + cell];
 
             // ---- shared
-            const float t0 = 0.083333336f * rho;
-            const float t1 = t0 * ux;
-            const float t2 = t1 * ux;
-            const float t3 = 0.055555556f * rho - t2;
-            const float t4 = 0.027777778f * rho + t2;
-            const float t5 = t0 * uy;
-            const float t6 = t0 * uz;
-            const float t7 = t5 * uy;
-            const float t8 = 3.0f * (t1 * uy);
-            const float t9 = t6 * uz;
+            const float t0 = 0.083333336f * rho_;
+            const float t1 = t0 * ux_;
+            const float t2 = t1 * ux_;
+            const float t3 = 0.055555556f * rho_ - t2;
+            const float t4 = 0.027777778f * rho_ + t2;
+            const float t5 = t0 * uy_;
+            const float t6 = t0 * uz_;
+            const float t7 = t5 * uy_;
+            const float t8 = 3.0f * (t1 * uy_);
+            const float t9 = t6 * uz_;
             const float t10 = t7 + t9;
 
             // ---- f
             const float f_0 = 6.0f * (t3 - t10);
             const float t11 = t1 + t4;
             const float t12 = t1 - t4;
-            const float t13 = 3.0f * (t1 * uz);
-            const float t14 = 3.0f * (t5 * uz);
+            const float t13 = 3.0f * (t1 * uz_);
+            const float t14 = 3.0f * (t5 * uz_);
             const float t15 = -t10;
             const float f_1 = 2.0f * t11 + t15;
             const float f_2 = t15 - 2.0f * t12;
@@ -676,27 +676,27 @@ void d3q19_regularized_macroscopic(
             const float t2 = f_4 + f_18 + (f_8 + f_13);
 
             // ---- j   (d3q19_regularized.lbm:13)
-            const float jy = f_3 + f_7 + f_14 + f_15 + f_17 - f_16 - t2;
+            const float jy_ = f_3 + f_7 + f_14 + f_15 + f_17 - f_16 - t2;
             const float t3 = f_16 + f_17 + f_10 + f_6;
-            const float jz = f_9 + f_12 + f_18 + t0 - f_11 - t3;
+            const float jz_ = f_9 + f_12 + f_18 + t0 - f_11 - t3;
             const float t4 = f_2 + f_12 + f_14;
 
             // ---- rho   (d3q19_regularized.lbm:12)
-            const float rho = f_0 + f_3 + t0 + t1 + t2 + t4 + t3;
+            const float rho_ = f_0 + f_3 + t0 + t1 + t2 + t4 + t3;
 
             // ---- j   (d3q19_regularized.lbm:13)
-            const float jx = f_13 + t1 - f_8 - f_10 - t4;
-            const float t5 = 1.0f / rho;
+            const float jx_ = f_13 + t1 - f_8 - f_10 - t4;
+            const float t5 = 1.0f / rho_;
 
             // ---- u   (d3q19_regularized.lbm:14)
-            const float ux = t5 * jx;
-            const float uy = t5 * jy;
-            const float uz = t5 * jz;
+            const float ux_ = t5 * jx_;
+            const float uy_ = t5 * jy_;
+            const float uz_ = t5 * jz_;
 
-            after[0 * CELLS + cell] = rho;
-            after[1 * CELLS + cell] = ux;
-            after[2 * CELLS + cell] = uy;
-            after[3 * CELLS + cell] = uz;
+            after[0 * CELLS + cell] = rho_;
+            after[1 * CELLS + cell] = ux_;
+            after[2 * CELLS + cell] = uy_;
+            after[3 * CELLS + cell] = uz_;
         }  // cells
     }  // blocks
 }

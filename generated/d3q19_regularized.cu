@@ -31,7 +31,7 @@ static __device__ __forceinline__ size_t at(const int slot, const int direction,
 // ==== collision =====================================================================================================
 
 // Collides one cell: f holds its populations before and after.
-static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
+static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_)
 {
     const float f_0 = f[0];
     const float f_1 = f[1];
@@ -54,7 +54,7 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     const float f_18 = f[18];
 
     // ---- shared
-    const float t0 = 1.0f - omega;
+    const float t0 = 1.0f - omega_;
     const float t1 = f_15 + f_17;
     const float t2 = f_15 - f_17;
     const float t3 = f_7 + f_14;
@@ -68,67 +68,67 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     const float t11 = t5 + t10;
 
     // ---- j   (d3q19_regularized.lbm:13)
-    const float jy = t5 - t10;
+    const float jy_ = t5 - t10;
     const float t12 = f_1 + f_2;
     const float t13 = f_9 + f_12;
     const float t14 = f_9 - f_12;
     const float t15 = f_10 + f_11;
     const float t16 = f_10 - f_11;
-    const float jx = f_1 + t4 + t14 - f_2 - t9 - t16;
+    const float jx_ = f_1 + t4 + t14 - f_2 - t9 - t16;
     const float t17 = t13 + t15;
-    const float jz = f_5 + t13 + t2 - f_6 - t15 - t7;
+    const float jz_ = f_5 + t13 + t2 - f_6 - t15 - t7;
     const float t18 = f_5 + t17 + f_6;
 
     // ---- rho   (d3q19_regularized.lbm:12)
-    const float rho = f_0 + t11 + t12 + t18;
-    const float t19 = 1.0f / rho;
+    const float rho_ = f_0 + t11 + t12 + t18;
+    const float t19 = 1.0f / rho_;
 
     // ---- u   (d3q19_regularized.lbm:14)
-    const float uy = t19 * jy;
-    const float t20 = jy * uy;
-    const float t21 = jz * uy;
+    const float uy_ = t19 * jy_;
+    const float t20 = jy_ * uy_;
+    const float t21 = jz_ * uy_;
 
     // ---- pi   (d3q19_regularized.lbm:23)
-    const float pi_yz = t2 + t7 - t21;
-    const float t22 = 0.25f * (t0 * pi_yz + t21);
-    const float t23 = 0.33333334f * rho;
-    const float pi_yy = t11 - t20 - t23;
-    const float t24 = 0.083333336f * (pi_yy * t0 + t20);
-    const float t25 = 0.055555556f * rho - t24;
-    const float t26 = 0.027777778f * rho + t24;
+    const float pi_yz_ = t2 + t7 - t21;
+    const float t22 = 0.25f * (t0 * pi_yz_ + t21);
+    const float t23 = 0.33333334f * rho_;
+    const float pi_yy_ = t11 - t20 - t23;
+    const float t24 = 0.083333336f * (pi_yy_ * t0 + t20);
+    const float t25 = 0.055555556f * rho_ - t24;
+    const float t26 = 0.027777778f * rho_ + t24;
 
     // ---- u   (d3q19_regularized.lbm:14)
-    const float ux = t19 * jx;
-    const float uz = t19 * jz;
-    const float t27 = uz * jz;
+    const float ux_ = t19 * jx_;
+    const float uz_ = t19 * jz_;
+    const float t27 = uz_ * jz_;
 
     // ---- pi   (d3q19_regularized.lbm:23)
-    const float pi_zz = t1 + t6 + t18 - t27 - t23;
-    const float t28 = 0.083333336f * (t0 * pi_zz + t27);
-    const float t29 = jx * ux;
-    const float pi_xx = t8 + t3 + t17 + t12 - t29 - t23;
-    const float t30 = 0.083333336f * (t0 * pi_xx + t29);
+    const float pi_zz_ = t1 + t6 + t18 - t27 - t23;
+    const float t28 = 0.083333336f * (t0 * pi_zz_ + t27);
+    const float t29 = jx_ * ux_;
+    const float pi_xx_ = t8 + t3 + t17 + t12 - t29 - t23;
+    const float t30 = 0.083333336f * (t0 * pi_xx_ + t29);
     const float t31 = t30 + t28;
 
     // ---- post
     const float post_0 = 6.0f * (t25 - t31);
     const float t32 = t30 - t28 * 0.5f;
     const float t33 = 0.5f * t30 - t28;
-    const float t34 = 0.083333336f * jx;
+    const float t34 = 0.083333336f * jx_;
     const float t35 = t32 + t34;
     const float t36 = t34 - t32;
     const float post_1 = 2.0f * t35 + t25;
     const float t37 = -2.0f;
     const float post_2 = t36 * t37 + t25;
-    const float t38 = 0.083333336f * jy;
-    const float t39 = jy * ux;
+    const float t38 = 0.083333336f * jy_;
+    const float t39 = jy_ * ux_;
 
     // ---- pi   (d3q19_regularized.lbm:23)
-    const float pi_xy = t4 + t9 - t39;
-    const float t40 = 0.25f * (t0 * pi_xy + t39);
-    const float t41 = jz * ux;
-    const float pi_xz = t14 + t16 - t41;
-    const float t42 = 0.25f * (t0 * pi_xz + t41);
+    const float pi_xy_ = t4 + t9 - t39;
+    const float t40 = 0.25f * (t0 * pi_xy_ + t39);
+    const float t41 = jz_ * ux_;
+    const float pi_xz_ = t14 + t16 - t41;
+    const float t42 = 0.25f * (t0 * pi_xz_ + t41);
     const float t43 = t26 + t38;
     const float t44 = t38 - t26;
 
@@ -141,7 +141,7 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     const float post_3 = 2.0f * t43 + t45;
     const float post_4 = t44 * t37 + t45;
     const float t46 = 0.5f * t25 + t31;
-    const float t47 = 0.083333336f * jz;
+    const float t47 = 0.083333336f * jz_;
     const float t48 = t47 - t33;
     const float t49 = t33 + t47;
     const float post_6 = t49 * t37 + t25;
@@ -150,8 +150,8 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     const float post_17 = t43 - t22 - t49;
     const float post_16 = t22 - t44 - t49;
     const float post_18 = t48 - t44 - t22;
-    const float t50 = 0.083333336f * (jx + jz);
-    const float t51 = 0.083333336f * (jx - jz);
+    const float t50 = 0.083333336f * (jx_ + jz_);
+    const float t51 = 0.083333336f * (jx_ - jz_);
     const float t52 = t42 + t46;
     const float t53 = t42 - t46;
     const float post_9 = t50 + t52;
@@ -186,14 +186,14 @@ d3q19_regularized_collide(
     const int count,                // how many states there are
     const float *__restrict__ src,  // populations before the collision [19][count], lattice units
     float *__restrict__ dst,        // populations after the collision [19][count], lattice units
-    const float omega)              // relaxation rate of the stress in (0, 2), lattice units
+    const float omega_)             // relaxation rate of the stress in (0, 2), lattice units
 {
     const int state = blockIdx.x * 256 + threadIdx.x;
     if (state >= count) return;
     float f[Q];
 #pragma unroll
     for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state];
-    collide(f, omega);
+    collide(f, omega_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i];
 }
@@ -209,7 +209,7 @@ d3q19_regularized_stream_collide(
                                          //   + 1) for wall w
     const float *__restrict__ src,       // post-collision populations [slot][19][64], lattice units
     float *__restrict__ dst,             // new post-collision populations [slot][19][64], lattice units
-    const float omega)                   // relaxation rate of the stress in (0, 2), lattice units
+    const float omega_)                  // relaxation rate of the stress in (0, 2), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -250,7 +250,7 @@ d3q19_regularized_stream_collide(
     f[17] = src[at(near[13 + 3 * bym + 9 * bzp], 17, x + 4 * (ym + 4 * zp))];
     f[18] = src[at(near[13 + 3 * byp + 9 * bzm], 18, x + 4 * (yp + 4 * zm))];
 
-    collide(f, omega);
+    collide(f, omega_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
 }
@@ -269,7 +269,7 @@ static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
-static __device__ __forceinline__ float wall_bounce_back(const int direction, const float *own)
+static __device__ __forceinline__ float bounce_back_link_0(const int direction, const float *own)
 {
     switch (direction) {
     case 1:
@@ -315,48 +315,48 @@ static __device__ __forceinline__ float wall_bounce_back(const int direction, co
 
 // Rule 1, moving_wall: Wall that moves with the velocity `velocity`, for a fluid of mean density 1. Ladd (1994).
 //   velocityx, velocityy, velocityz: of the wall, in cells per time step
-static __device__ __forceinline__ float wall_moving_wall(const int direction, const float *own, const float *value)
+static __device__ __forceinline__ float moving_wall_link_1(const int direction, const float *own, const float *value)
 {
-    const float velocityx = value[0];
-    const float velocityy = value[1];
-    const float velocityz = value[2];
+    const float velocityx_ = value[0];
+    const float velocityy_ = value[1];
+    const float velocityz_ = value[2];
     switch (direction) {
     case 1:
-        return own[2 * CELLS] + 0.33333334f * velocityx;
+        return own[2 * CELLS] + 0.33333334f * velocityx_;
     case 2:
-        return own[1 * CELLS] - 0.33333334f * velocityx;
+        return own[1 * CELLS] - 0.33333334f * velocityx_;
     case 3:
-        return own[4 * CELLS] + 0.33333334f * velocityy;
+        return own[4 * CELLS] + 0.33333334f * velocityy_;
     case 4:
-        return own[3 * CELLS] - 0.33333334f * velocityy;
+        return own[3 * CELLS] - 0.33333334f * velocityy_;
     case 5:
-        return own[6 * CELLS] + 0.33333334f * velocityz;
+        return own[6 * CELLS] + 0.33333334f * velocityz_;
     case 6:
-        return own[5 * CELLS] - 0.33333334f * velocityz;
+        return own[5 * CELLS] - 0.33333334f * velocityz_;
     case 7:
-        return own[8 * CELLS] + 0.16666667f * (velocityx + velocityy);
+        return own[8 * CELLS] + 0.16666667f * (velocityx_ + velocityy_);
     case 8:
-        return own[7 * CELLS] - 0.16666667f * (velocityx + velocityy);
+        return own[7 * CELLS] - 0.16666667f * (velocityx_ + velocityy_);
     case 9:
-        return own[10 * CELLS] + 0.16666667f * (velocityx + velocityz);
+        return own[10 * CELLS] + 0.16666667f * (velocityx_ + velocityz_);
     case 10:
-        return own[9 * CELLS] - 0.16666667f * (velocityx + velocityz);
+        return own[9 * CELLS] - 0.16666667f * (velocityx_ + velocityz_);
     case 11:
-        return own[12 * CELLS] + 0.16666667f * (velocityx - velocityz);
+        return own[12 * CELLS] + 0.16666667f * (velocityx_ - velocityz_);
     case 12:
-        return own[11 * CELLS] - 0.16666667f * (velocityx - velocityz);
+        return own[11 * CELLS] - 0.16666667f * (velocityx_ - velocityz_);
     case 13:
-        return own[14 * CELLS] + 0.16666667f * (velocityx - velocityy);
+        return own[14 * CELLS] + 0.16666667f * (velocityx_ - velocityy_);
     case 14:
-        return own[13 * CELLS] - 0.16666667f * (velocityx - velocityy);
+        return own[13 * CELLS] - 0.16666667f * (velocityx_ - velocityy_);
     case 15:
-        return own[16 * CELLS] + 0.16666667f * (velocityy + velocityz);
+        return own[16 * CELLS] + 0.16666667f * (velocityy_ + velocityz_);
     case 16:
-        return own[15 * CELLS] - 0.16666667f * (velocityy + velocityz);
+        return own[15 * CELLS] - 0.16666667f * (velocityy_ + velocityz_);
     case 17:
-        return own[18 * CELLS] + 0.16666667f * (velocityy - velocityz);
+        return own[18 * CELLS] + 0.16666667f * (velocityy_ - velocityz_);
     case 18:
-        return own[17 * CELLS] - 0.16666667f * (velocityy - velocityz);
+        return own[17 * CELLS] - 0.16666667f * (velocityy_ - velocityz_);
     default:
         return own[direction * CELLS];
     }
@@ -372,9 +372,9 @@ static __device__ __forceinline__ float pull(
     const float *value = wall_values + (size_t)w * 3;
     switch (wall_rules[w]) {
     case 0:
-        return wall_bounce_back(direction, own);
+        return bounce_back_link_0(direction, own);
     case 1:
-        return wall_moving_wall(direction, own, value);
+        return moving_wall_link_1(direction, own, value);
     default:
         return __int_as_float(0x7fffffff);  // no such rule: NaN stops the run
     }
@@ -391,7 +391,7 @@ d3q19_regularized_stream_collide_walls(
     const float *__restrict__ wall_values,  // parameters of each wall [wall][3], lattice units
     const float *__restrict__ src,          // post-collision populations [slot][19][64], lattice units
     float *__restrict__ dst,                // new post-collision populations [slot][19][64], lattice units
-    const float omega)                      // relaxation rate of the stress in (0, 2), lattice units
+    const float omega_)                     // relaxation rate of the stress in (0, 2), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -433,7 +433,7 @@ d3q19_regularized_stream_collide_walls(
     f[17] = pull(near[13 + 3 * bym + 9 * bzp], 17, x + 4 * (ym + 4 * zp), src, own, wall_rules, wall_values);
     f[18] = pull(near[13 + 3 * byp + 9 * bzm], 18, x + 4 * (yp + 4 * zm), src, own, wall_rules, wall_values);
 
-    collide(f, omega);
+    collide(f, omega_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
 }
@@ -447,38 +447,38 @@ d3q19_regularized_init(
     const int count,                   // how many slots `ids` lists
     const float *__restrict__ fields,  // rho, ux, uy, uz [slot][4][64], lattice units
     float *__restrict__ dst,           // initial populations [slot][19][64], lattice units
-    const float omega)                 // relaxation rate of the stress in (0, 2), lattice units
+    const float omega_)                // relaxation rate of the stress in (0, 2), lattice units
 {
-    (void)omega;
+    (void)omega_;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
     const float *before = fields + (size_t)slot * (FIELDS * CELLS) + cell;
-    const float rho = before[0 * CELLS];
-    const float ux = before[1 * CELLS];
-    const float uy = before[2 * CELLS];
-    const float uz = before[3 * CELLS];
+    const float rho_ = before[0 * CELLS];
+    const float ux_ = before[1 * CELLS];
+    const float uy_ = before[2 * CELLS];
+    const float uz_ = before[3 * CELLS];
 
     // ---- shared
-    const float t0 = 0.083333336f * rho;
-    const float t1 = t0 * ux;
-    const float t2 = t1 * ux;
-    const float t3 = 0.055555556f * rho - t2;
-    const float t4 = 0.027777778f * rho + t2;
-    const float t5 = t0 * uy;
-    const float t6 = t0 * uz;
-    const float t7 = t5 * uy;
-    const float t8 = 3.0f * (t1 * uy);
-    const float t9 = t6 * uz;
+    const float t0 = 0.083333336f * rho_;
+    const float t1 = t0 * ux_;
+    const float t2 = t1 * ux_;
+    const float t3 = 0.055555556f * rho_ - t2;
+    const float t4 = 0.027777778f * rho_ + t2;
+    const float t5 = t0 * uy_;
+    const float t6 = t0 * uz_;
+    const float t7 = t5 * uy_;
+    const float t8 = 3.0f * (t1 * uy_);
+    const float t9 = t6 * uz_;
     const float t10 = t7 + t9;
 
     // ---- f
     const float f_0 = 6.0f * (t3 - t10);
     const float t11 = t1 + t4;
     const float t12 = t1 - t4;
-    const float t13 = 3.0f * (t1 * uz);
-    const float t14 = 3.0f * (t5 * uz);
+    const float t13 = 3.0f * (t1 * uz_);
+    const float t14 = 3.0f * (t5 * uz_);
     const float t15 = -t10;
     const float f_1 = 2.0f * t11 + t15;
     const float f_2 = t15 - 2.0f * t12;
@@ -569,29 +569,29 @@ d3q19_regularized_macroscopic(
     const float t2 = f_4 + f_18 + (f_8 + f_13);
 
     // ---- j   (d3q19_regularized.lbm:13)
-    const float jy = f_3 + f_7 + f_14 + f_15 + f_17 - f_16 - t2;
+    const float jy_ = f_3 + f_7 + f_14 + f_15 + f_17 - f_16 - t2;
     const float t3 = f_16 + f_17 + f_10 + f_6;
-    const float jz = f_9 + f_12 + f_18 + t0 - f_11 - t3;
+    const float jz_ = f_9 + f_12 + f_18 + t0 - f_11 - t3;
     const float t4 = f_2 + f_12 + f_14;
 
     // ---- rho   (d3q19_regularized.lbm:12)
-    const float rho = f_0 + f_3 + t0 + t1 + t2 + t4 + t3;
+    const float rho_ = f_0 + f_3 + t0 + t1 + t2 + t4 + t3;
 
     // ---- j   (d3q19_regularized.lbm:13)
-    const float jx = f_13 + t1 - f_8 - f_10 - t4;
-    const float t5 = 1.0f / rho;
+    const float jx_ = f_13 + t1 - f_8 - f_10 - t4;
+    const float t5 = 1.0f / rho_;
 
     // ---- u   (d3q19_regularized.lbm:14)
-    const float ux = t5 * jx;
-    const float uy = t5 * jy;
-    const float uz = t5 * jz;
+    const float ux_ = t5 * jx_;
+    const float uy_ = t5 * jy_;
+    const float uz_ = t5 * jz_;
 
 
     float *after = fields + (size_t)slot * (FIELDS * CELLS) + cell;
-    after[0 * CELLS] = rho;
-    after[1 * CELLS] = ux;
-    after[2 * CELLS] = uy;
-    after[3 * CELLS] = uz;
+    after[0 * CELLS] = rho_;
+    after[1 * CELLS] = ux_;
+    after[2 * CELLS] = uy_;
+    after[3 * CELLS] = uz_;
 }
 
 // ==== what a flow is judged by ======================================================================================

@@ -41,7 +41,7 @@ enum {
 // Collides cells 0 to n: direction i of a cell is before[i * stride_before + cell], then after[i * stride_after + cell].
 static inline __attribute__((always_inline)) void collide_cells(
     const size_t n, const size_t stride_before, const float *restrict before,
-    const size_t stride_after, float *restrict after, const float omega, const float smagorinsky)
+    const size_t stride_after, float *restrict after, const float omega_, const float smagorinsky_)
 {
     for (size_t cell = 0; cell < n; ++cell) {
         const float f_0 = before[0 * stride_before + cell];
@@ -65,7 +65,7 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_18 = before[18 * stride_before + cell];
 
         // ---- rest   (d3q19_smagorinsky.lbm:29)
-        const float rest = 1.0f / omega;
+        const float rest_ = 1.0f / omega_;
         const float t0 = f_16 + f_17;
         const float t1 = f_6 + t0;
         const float t2 = f_9 + f_10;
@@ -82,72 +82,72 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float t13 = t10 + t12;
 
         // ---- rho   (d3q19_smagorinsky.lbm:13)
-        const float rho = f_0 + t7 + t8 + t13;
-        const float t14 = 1.0f / rho;
+        const float rho_ = f_0 + t7 + t8 + t13;
+        const float t14 = 1.0f / rho_;
         const float t15 = f_9 - f_10;
         const float t16 = f_11 - f_12;
 
         // ---- j   (d3q19_smagorinsky.lbm:14)
-        const float jz = t6 + t15 - t1 - t16;
+        const float jz_ = t6 + t15 - t1 - t16;
 
         // ---- u   (d3q19_smagorinsky.lbm:15)
-        const float uz = t14 * jz;
-        const float t17 = -jz;
-        const float t18 = 0.33333334f * rho;
+        const float uz_ = t14 * jz_;
+        const float t17 = -jz_;
+        const float t18 = 0.33333334f * rho_;
 
         // ---- pi   (d3q19_smagorinsky.lbm:24)
-        const float pi_zz = t7 - t18 + uz * t17;
+        const float pi_zz_ = t7 - t18 + uz_ * t17;
         const float t19 = f_7 - f_14;
         const float t20 = f_8 - f_13;
 
         // ---- j   (d3q19_smagorinsky.lbm:14)
-        const float jx = f_1 + t16 + t19 + t15 - f_2 - t20;
+        const float jx_ = f_1 + t16 + t19 + t15 - f_2 - t20;
 
         // ---- u   (d3q19_smagorinsky.lbm:15)
-        const float ux = t14 * jx;
-        const float t21 = ux * jx;
+        const float ux_ = t14 * jx_;
+        const float t21 = ux_ * jx_;
         const float t22 = t21 + t18;
 
         // ---- pi   (d3q19_smagorinsky.lbm:24)
-        const float pi_xx = t11 + t9 + t4 + t8 - t22;
+        const float pi_xx_ = t11 + t9 + t4 + t8 - t22;
         const float t23 = f_15 - f_18;
         const float t24 = f_16 - f_17;
 
         // ---- j   (d3q19_smagorinsky.lbm:14)
-        const float jy = t10 + t23 - t12 - t24;
+        const float jy_ = t10 + t23 - t12 - t24;
 
         // ---- u   (d3q19_smagorinsky.lbm:15)
-        const float uy = t14 * jy;
+        const float uy_ = t14 * jy_;
 
         // ---- pi   (d3q19_smagorinsky.lbm:24)
-        const float pi_yy = t5 + t0 + t13 - t18 - uy * jy;
-        const float pi_yz = t23 + t24 + uy * t17;
-        const float t25 = -jx;
-        const float pi_xy = t20 + t19 + uy * t25;
-        const float pi_xz = t2 - t3 + uz * t25;
+        const float pi_yy_ = t5 + t0 + t13 - t18 - uy_ * jy_;
+        const float pi_yz_ = t23 + t24 + uy_ * t17;
+        const float t25 = -jx_;
+        const float pi_xy_ = t20 + t19 + uy_ * t25;
+        const float pi_xz_ = t2 - t3 + uz_ * t25;
 
         // ---- stress   (d3q19_smagorinsky.lbm:28)
-        const float stress = sqrtf(2.0f * (pi_xx * pi_xx + pi_yy * pi_yy + pi_zz * pi_zz) + 4.0f * (pi_xy * pi_xy
-            + pi_xz * pi_xz + pi_yz * pi_yz));
-        const float t26 = 1.0f / (6.0f * (rest + sqrtf(rest * rest
-            + 18.0f * (t14 * stress * smagorinsky * smagorinsky))));
-        const float t27 = t26 * (0.6666667f * rho - t21);
-        const float t28 = jz * t26;
-        const float t29 = jy * t26;
-        const float t30 = jx * t26;
+        const float stress_ = sqrtf(2.0f * (pi_xx_ * pi_xx_ + pi_yy_ * pi_yy_ + pi_zz_ * pi_zz_)
+            + 4.0f * (pi_xy_ * pi_xy_ + pi_xz_ * pi_xz_ + pi_yz_ * pi_yz_));
+        const float t26 = 1.0f / (6.0f * (rest_ + sqrtf(rest_ * rest_
+            + 18.0f * (t14 * stress_ * smagorinsky_ * smagorinsky_))));
+        const float t27 = t26 * (0.6666667f * rho_ - t21);
+        const float t28 = jz_ * t26;
+        const float t29 = jy_ * t26;
+        const float t30 = jx_ * t26;
         const float t31 = t26 * t22;
         const float t32 = 1.0f - t26 * 12.0f;
-        const float t33 = uz * t28;
-        const float t34 = 3.0f * (uz * t30);
-        const float t35 = uy * t29;
+        const float t33 = uz_ * t28;
+        const float t34 = 3.0f * (uz_ * t30);
+        const float t35 = uy_ * t29;
         const float t36 = t33 + t35;
 
         // ---- post
         const float post_0 = f_0 * t32 + 6.0f * (t27 - t36);
         const float t37 = t30 + t31;
         const float t38 = t30 - t31;
-        const float t39 = 3.0f * (uy * t30);
-        const float t40 = 3.0f * (uy * t28);
+        const float t39 = 3.0f * (uy_ * t30);
+        const float t40 = 3.0f * (uy_ * t28);
         const float t41 = -t36;
         const float post_1 = f_1 * t32 + t41 + 2.0f * t37;
         const float post_2 = f_2 * t32 + t41 - 2.0f * t38;
@@ -206,11 +206,11 @@ void d3q19_smagorinsky_collide(
     const int32_t count,        // how many states there are
     const float *restrict src,  // populations before the collision [19][count], lattice units
     float *restrict dst,        // populations after the collision [19][count], lattice units
-    const float omega,          // relaxation rate of every moment in the absence of eddies in (0, 2), lattice units
-    const float smagorinsky)    // constant of the model, times the width of the filter in cells; 0.1 to 0.2 in (0,
+    const float omega_,         // relaxation rate of every moment in the absence of eddies in (0, 2), lattice units
+    const float smagorinsky_)   // constant of the model, times the width of the filter in cells; 0.1 to 0.2 in (0,
                                 //   1), lattice units
 {
-    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega, smagorinsky);
+    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega_, smagorinsky_);
 }
 
 // ==== storing =======================================================================================================
@@ -252,15 +252,15 @@ static inline void settle(void)
 
 // Collides a gathered slab and stores it at to[i * CELLS + cell], a cache line of each direction at a time.
 static inline __attribute__((always_inline)) void collide_slab(
-    const float *restrict before, float *restrict to, const int past, const float omega, const float smagorinsky)
+    const float *restrict before, float *restrict to, const int past, const float omega_, const float smagorinsky_)
 {
     if (SLAB % LINE != 0) {
-        collide_cells(SLAB, SLAB, before, CELLS, to, omega, smagorinsky);
+        collide_cells(SLAB, SLAB, before, CELLS, to, omega_, smagorinsky_);
         return;
     }
     for (size_t cell = 0; cell < SLAB; cell += LINE) {
         _Alignas(64) float after[Q * LINE];
-        collide_cells(LINE, SLAB, before + cell, LINE, after, omega, smagorinsky);
+        collide_cells(LINE, SLAB, before + cell, LINE, after, omega_, smagorinsky_);
         store_line(to + 0 * CELLS + cell, after + 0 * LINE, past);
         store_line(to + 1 * CELLS + cell, after + 1 * LINE, past);
         store_line(to + 2 * CELLS + cell, after + 2 * LINE, past);
@@ -330,9 +330,9 @@ void d3q19_smagorinsky_stream_collide(
                                          //   + 1) for wall w
     const float *restrict src,           // post-collision populations [slot][19][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][19][64], lattice units
-    const float omega,                   // relaxation rate of every moment in the absence of eddies in (0, 2),
+    const float omega_,                  // relaxation rate of every moment in the absence of eddies in (0, 2),
                                          //   lattice units
-    const float smagorinsky)             // constant of the model, times the width of the filter in cells; 0.1 to 0.2
+    const float smagorinsky_)            // constant of the model, times the width of the filter in cells; 0.1 to 0.2
                                          //   in (0, 1), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
@@ -360,7 +360,7 @@ void d3q19_smagorinsky_stream_collide(
             gather(before + 16 * SLAB, src, near, row, 16, 0, -1, -1);
             gather(before + 17 * SLAB, src, near, row, 17, 0, 1, -1);
             gather(before + 18 * SLAB, src, near, row, 18, 0, -1, 1);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega, smagorinsky);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_, smagorinsky_);
         }
     }  // blocks
     settle();
@@ -380,7 +380,7 @@ static const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
-static float wall_bounce_back(const int direction, const float *own)
+static float bounce_back_link_0(const int direction, const float *own)
 {
     switch (direction) {
     case 1:
@@ -426,48 +426,48 @@ static float wall_bounce_back(const int direction, const float *own)
 
 // Rule 1, moving_wall: Wall that moves with the velocity `velocity`, for a fluid of mean density 1. Ladd (1994).
 //   velocityx, velocityy, velocityz: of the wall, in cells per time step
-static float wall_moving_wall(const int direction, const float *own, const float *value)
+static float moving_wall_link_1(const int direction, const float *own, const float *value)
 {
-    const float velocityx = value[0];
-    const float velocityy = value[1];
-    const float velocityz = value[2];
+    const float velocityx_ = value[0];
+    const float velocityy_ = value[1];
+    const float velocityz_ = value[2];
     switch (direction) {
     case 1:
-        return own[2 * CELLS] + 0.33333334f * velocityx;
+        return own[2 * CELLS] + 0.33333334f * velocityx_;
     case 2:
-        return own[1 * CELLS] - 0.33333334f * velocityx;
+        return own[1 * CELLS] - 0.33333334f * velocityx_;
     case 3:
-        return own[4 * CELLS] + 0.33333334f * velocityy;
+        return own[4 * CELLS] + 0.33333334f * velocityy_;
     case 4:
-        return own[3 * CELLS] - 0.33333334f * velocityy;
+        return own[3 * CELLS] - 0.33333334f * velocityy_;
     case 5:
-        return own[6 * CELLS] + 0.33333334f * velocityz;
+        return own[6 * CELLS] + 0.33333334f * velocityz_;
     case 6:
-        return own[5 * CELLS] - 0.33333334f * velocityz;
+        return own[5 * CELLS] - 0.33333334f * velocityz_;
     case 7:
-        return own[8 * CELLS] + 0.16666667f * (velocityx + velocityy);
+        return own[8 * CELLS] + 0.16666667f * (velocityx_ + velocityy_);
     case 8:
-        return own[7 * CELLS] - 0.16666667f * (velocityx + velocityy);
+        return own[7 * CELLS] - 0.16666667f * (velocityx_ + velocityy_);
     case 9:
-        return own[10 * CELLS] + 0.16666667f * (velocityx + velocityz);
+        return own[10 * CELLS] + 0.16666667f * (velocityx_ + velocityz_);
     case 10:
-        return own[9 * CELLS] - 0.16666667f * (velocityx + velocityz);
+        return own[9 * CELLS] - 0.16666667f * (velocityx_ + velocityz_);
     case 11:
-        return own[12 * CELLS] + 0.16666667f * (velocityx - velocityz);
+        return own[12 * CELLS] + 0.16666667f * (velocityx_ - velocityz_);
     case 12:
-        return own[11 * CELLS] - 0.16666667f * (velocityx - velocityz);
+        return own[11 * CELLS] - 0.16666667f * (velocityx_ - velocityz_);
     case 13:
-        return own[14 * CELLS] + 0.16666667f * (velocityx - velocityy);
+        return own[14 * CELLS] + 0.16666667f * (velocityx_ - velocityy_);
     case 14:
-        return own[13 * CELLS] - 0.16666667f * (velocityx - velocityy);
+        return own[13 * CELLS] - 0.16666667f * (velocityx_ - velocityy_);
     case 15:
-        return own[16 * CELLS] + 0.16666667f * (velocityy + velocityz);
+        return own[16 * CELLS] + 0.16666667f * (velocityy_ + velocityz_);
     case 16:
-        return own[15 * CELLS] - 0.16666667f * (velocityy + velocityz);
+        return own[15 * CELLS] - 0.16666667f * (velocityy_ + velocityz_);
     case 17:
-        return own[18 * CELLS] + 0.16666667f * (velocityy - velocityz);
+        return own[18 * CELLS] + 0.16666667f * (velocityy_ - velocityz_);
     case 18:
-        return own[17 * CELLS] - 0.16666667f * (velocityy - velocityz);
+        return own[17 * CELLS] - 0.16666667f * (velocityy_ - velocityz_);
     default:
         return own[direction * CELLS];
     }
@@ -480,9 +480,9 @@ static float from_wall(
     const float *value = wall_values + (size_t)w * 3;
     switch (wall_rules[w]) {
     case 0:
-        return wall_bounce_back(direction, own);
+        return bounce_back_link_0(direction, own);
     case 1:
-        return wall_moving_wall(direction, own, value);
+        return moving_wall_link_1(direction, own, value);
     default:
         return NAN;  // no such rule: NaN stops the run
     }
@@ -527,9 +527,9 @@ void d3q19_smagorinsky_stream_collide_walls(
     const float *restrict wall_values,   // parameters of each wall [wall][3], lattice units
     const float *restrict src,           // post-collision populations [slot][19][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][19][64], lattice units
-    const float omega,                   // relaxation rate of every moment in the absence of eddies in (0, 2),
+    const float omega_,                  // relaxation rate of every moment in the absence of eddies in (0, 2),
                                          //   lattice units
-    const float smagorinsky)             // constant of the model, times the width of the filter in cells; 0.1 to 0.2
+    const float smagorinsky_)            // constant of the model, times the width of the filter in cells; 0.1 to 0.2
                                          //   in (0, 1), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
@@ -557,7 +557,7 @@ void d3q19_smagorinsky_stream_collide_walls(
             gather_walls(before + 16 * SLAB, src, near, wall_rules, wall_values, row, 16, 0, -1, -1);
             gather_walls(before + 17 * SLAB, src, near, wall_rules, wall_values, row, 17, 0, 1, -1);
             gather_walls(before + 18 * SLAB, src, near, wall_rules, wall_values, row, 18, 0, -1, 1);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega, smagorinsky);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_, smagorinsky_);
         }
     }  // blocks
     settle();
@@ -571,41 +571,41 @@ void d3q19_smagorinsky_init(
     const int32_t count,           // how many slots `ids` lists
     const float *restrict fields,  // rho, ux, uy, uz [slot][4][64], lattice units
     float *restrict dst,           // initial populations [slot][19][64], lattice units
-    const float omega,             // relaxation rate of every moment in the absence of eddies in (0, 2), lattice
+    const float omega_,            // relaxation rate of every moment in the absence of eddies in (0, 2), lattice
                                    //   units
-    const float smagorinsky)       // constant of the model, times the width of the filter in cells; 0.1 to 0.2 in (0,
+    const float smagorinsky_)      // constant of the model, times the width of the filter in cells; 0.1 to 0.2 in (0,
                                    //   1), lattice units
 {
-    (void)omega;
-    (void)smagorinsky;
+    (void)omega_;
+    (void)smagorinsky_;
     for (int32_t item = 0; item < count; ++item) {
         const float *restrict before = fields + (size_t)ids[item] * (FIELDS * CELLS);
         float *restrict after = dst + (size_t)ids[item] * (Q * CELLS);
         for (int cell = 0; cell < CELLS; ++cell) {
-            const float rho = before[0 * CELLS + cell];
-            const float ux = before[1 * CELLS + cell];
-            const float uy = before[2 * CELLS + cell];
-            const float uz = before[3 * CELLS + cell];
+            const float rho_ = before[0 * CELLS + cell];
+            const float ux_ = before[1 * CELLS + cell];
+            const float uy_ = before[2 * CELLS + cell];
+            const float uz_ = before[3 * CELLS + cell];
 
             // ---- shared
-            const float t0 = 0.083333336f * rho;
-            const float t1 = t0 * ux;
-            const float t2 = t1 * ux;
-            const float t3 = 0.055555556f * rho - t2;
-            const float t4 = 0.027777778f * rho + t2;
-            const float t5 = t0 * uy;
-            const float t6 = t0 * uz;
-            const float t7 = t5 * uy;
-            const float t8 = 3.0f * (t1 * uy);
-            const float t9 = t6 * uz;
+            const float t0 = 0.083333336f * rho_;
+            const float t1 = t0 * ux_;
+            const float t2 = t1 * ux_;
+            const float t3 = 0.055555556f * rho_ - t2;
+            const float t4 = 0.027777778f * rho_ + t2;
+            const float t5 = t0 * uy_;
+            const float t6 = t0 * uz_;
+            const float t7 = t5 * uy_;
+            const float t8 = 3.0f * (t1 * uy_);
+            const float t9 = t6 * uz_;
             const float t10 = t7 + t9;
 
             // ---- f
             const float f_0 = 6.0f * (t3 - t10);
             const float t11 = t1 + t4;
             const float t12 = t1 - t4;
-            const float t13 = 3.0f * (t1 * uz);
-            const float t14 = 3.0f * (t5 * uz);
+            const float t13 = 3.0f * (t1 * uz_);
+            const float t14 = 3.0f * (t5 * uz_);
             const float t15 = -t10;
             const float f_1 = 2.0f * t11 + t15;
             const float f_2 = t15 - 2.0f * t12;
@@ -697,27 +697,27 @@ void d3q19_smagorinsky_macroscopic(
             const float t2 = f_4 + f_18 + (f_8 + f_13);
 
             // ---- j   (d3q19_smagorinsky.lbm:14)
-            const float jy = f_3 + f_7 + f_14 + f_15 + f_17 - f_16 - t2;
+            const float jy_ = f_3 + f_7 + f_14 + f_15 + f_17 - f_16 - t2;
             const float t3 = f_16 + f_17 + f_10 + f_6;
-            const float jz = f_9 + f_12 + f_18 + t0 - f_11 - t3;
+            const float jz_ = f_9 + f_12 + f_18 + t0 - f_11 - t3;
             const float t4 = f_2 + f_12 + f_14;
 
             // ---- rho   (d3q19_smagorinsky.lbm:13)
-            const float rho = f_0 + f_3 + t0 + t1 + t2 + t4 + t3;
+            const float rho_ = f_0 + f_3 + t0 + t1 + t2 + t4 + t3;
 
             // ---- j   (d3q19_smagorinsky.lbm:14)
-            const float jx = f_13 + t1 - f_8 - f_10 - t4;
-            const float t5 = 1.0f / rho;
+            const float jx_ = f_13 + t1 - f_8 - f_10 - t4;
+            const float t5 = 1.0f / rho_;
 
             // ---- u   (d3q19_smagorinsky.lbm:15)
-            const float ux = t5 * jx;
-            const float uy = t5 * jy;
-            const float uz = t5 * jz;
+            const float ux_ = t5 * jx_;
+            const float uy_ = t5 * jy_;
+            const float uz_ = t5 * jz_;
 
-            after[0 * CELLS + cell] = rho;
-            after[1 * CELLS + cell] = ux;
-            after[2 * CELLS + cell] = uy;
-            after[3 * CELLS + cell] = uz;
+            after[0 * CELLS + cell] = rho_;
+            after[1 * CELLS + cell] = ux_;
+            after[2 * CELLS + cell] = uy_;
+            after[3 * CELLS + cell] = uz_;
         }  // cells
     }  // blocks
 }

@@ -31,7 +31,7 @@ static __device__ __forceinline__ size_t at(const int slot, const int direction,
 // ==== collision =====================================================================================================
 
 // Collides one cell: f holds its populations before and after.
-static __device__ __forceinline__ void collide(float (&f)[Q], const float omega, const float smagorinsky)
+static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_, const float smagorinsky_)
 {
     const float f_0 = f[0];
     const float f_1 = f[1];
@@ -54,7 +54,7 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega,
     const float f_18 = f[18];
 
     // ---- rest   (d3q19_smagorinsky.lbm:29)
-    const float rest = 1.0f / omega;
+    const float rest_ = 1.0f / omega_;
     const float t0 = f_16 + f_17;
     const float t1 = f_6 + t0;
     const float t2 = f_9 + f_10;
@@ -71,72 +71,72 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega,
     const float t13 = t10 + t12;
 
     // ---- rho   (d3q19_smagorinsky.lbm:13)
-    const float rho = f_0 + t7 + t8 + t13;
-    const float t14 = 1.0f / rho;
+    const float rho_ = f_0 + t7 + t8 + t13;
+    const float t14 = 1.0f / rho_;
     const float t15 = f_9 - f_10;
     const float t16 = f_11 - f_12;
 
     // ---- j   (d3q19_smagorinsky.lbm:14)
-    const float jz = t6 + t15 - t1 - t16;
+    const float jz_ = t6 + t15 - t1 - t16;
 
     // ---- u   (d3q19_smagorinsky.lbm:15)
-    const float uz = t14 * jz;
-    const float t17 = -jz;
-    const float t18 = 0.33333334f * rho;
+    const float uz_ = t14 * jz_;
+    const float t17 = -jz_;
+    const float t18 = 0.33333334f * rho_;
 
     // ---- pi   (d3q19_smagorinsky.lbm:24)
-    const float pi_zz = t7 - t18 + uz * t17;
+    const float pi_zz_ = t7 - t18 + uz_ * t17;
     const float t19 = f_7 - f_14;
     const float t20 = f_8 - f_13;
 
     // ---- j   (d3q19_smagorinsky.lbm:14)
-    const float jx = f_1 + t16 + t19 + t15 - f_2 - t20;
+    const float jx_ = f_1 + t16 + t19 + t15 - f_2 - t20;
 
     // ---- u   (d3q19_smagorinsky.lbm:15)
-    const float ux = t14 * jx;
-    const float t21 = ux * jx;
+    const float ux_ = t14 * jx_;
+    const float t21 = ux_ * jx_;
     const float t22 = t21 + t18;
 
     // ---- pi   (d3q19_smagorinsky.lbm:24)
-    const float pi_xx = t11 + t9 + t4 + t8 - t22;
+    const float pi_xx_ = t11 + t9 + t4 + t8 - t22;
     const float t23 = f_15 - f_18;
     const float t24 = f_16 - f_17;
 
     // ---- j   (d3q19_smagorinsky.lbm:14)
-    const float jy = t10 + t23 - t12 - t24;
+    const float jy_ = t10 + t23 - t12 - t24;
 
     // ---- u   (d3q19_smagorinsky.lbm:15)
-    const float uy = t14 * jy;
+    const float uy_ = t14 * jy_;
 
     // ---- pi   (d3q19_smagorinsky.lbm:24)
-    const float pi_yy = t5 + t0 + t13 - t18 - uy * jy;
-    const float pi_yz = t23 + t24 + uy * t17;
-    const float t25 = -jx;
-    const float pi_xy = t20 + t19 + uy * t25;
-    const float pi_xz = t2 - t3 + uz * t25;
+    const float pi_yy_ = t5 + t0 + t13 - t18 - uy_ * jy_;
+    const float pi_yz_ = t23 + t24 + uy_ * t17;
+    const float t25 = -jx_;
+    const float pi_xy_ = t20 + t19 + uy_ * t25;
+    const float pi_xz_ = t2 - t3 + uz_ * t25;
 
     // ---- stress   (d3q19_smagorinsky.lbm:28)
-    const float stress = sqrtf(2.0f * (pi_xx * pi_xx + pi_yy * pi_yy + pi_zz * pi_zz) + 4.0f * (pi_xy * pi_xy
-        + pi_xz * pi_xz + pi_yz * pi_yz));
-    const float t26 = 1.0f / (6.0f * (rest + sqrtf(rest * rest
-        + 18.0f * (t14 * stress * smagorinsky * smagorinsky))));
-    const float t27 = t26 * (0.6666667f * rho - t21);
-    const float t28 = jz * t26;
-    const float t29 = jy * t26;
-    const float t30 = jx * t26;
+    const float stress_ = sqrtf(2.0f * (pi_xx_ * pi_xx_ + pi_yy_ * pi_yy_ + pi_zz_ * pi_zz_)
+        + 4.0f * (pi_xy_ * pi_xy_ + pi_xz_ * pi_xz_ + pi_yz_ * pi_yz_));
+    const float t26 = 1.0f / (6.0f * (rest_ + sqrtf(rest_ * rest_
+        + 18.0f * (t14 * stress_ * smagorinsky_ * smagorinsky_))));
+    const float t27 = t26 * (0.6666667f * rho_ - t21);
+    const float t28 = jz_ * t26;
+    const float t29 = jy_ * t26;
+    const float t30 = jx_ * t26;
     const float t31 = t26 * t22;
     const float t32 = 1.0f - t26 * 12.0f;
-    const float t33 = uz * t28;
-    const float t34 = 3.0f * (uz * t30);
-    const float t35 = uy * t29;
+    const float t33 = uz_ * t28;
+    const float t34 = 3.0f * (uz_ * t30);
+    const float t35 = uy_ * t29;
     const float t36 = t33 + t35;
 
     // ---- post
     const float post_0 = f_0 * t32 + 6.0f * (t27 - t36);
     const float t37 = t30 + t31;
     const float t38 = t30 - t31;
-    const float t39 = 3.0f * (uy * t30);
-    const float t40 = 3.0f * (uy * t28);
+    const float t39 = 3.0f * (uy_ * t30);
+    const float t40 = 3.0f * (uy_ * t28);
     const float t41 = -t36;
     const float post_1 = f_1 * t32 + t41 + 2.0f * t37;
     const float post_2 = f_2 * t32 + t41 - 2.0f * t38;
@@ -195,9 +195,9 @@ d3q19_smagorinsky_collide(
     const int count,                // how many states there are
     const float *__restrict__ src,  // populations before the collision [19][count], lattice units
     float *__restrict__ dst,        // populations after the collision [19][count], lattice units
-    const float omega,              // relaxation rate of every moment in the absence of eddies in (0, 2), lattice
+    const float omega_,             // relaxation rate of every moment in the absence of eddies in (0, 2), lattice
                                     //   units
-    const float smagorinsky)        // constant of the model, times the width of the filter in cells; 0.1 to 0.2 in
+    const float smagorinsky_)       // constant of the model, times the width of the filter in cells; 0.1 to 0.2 in
                                     //   (0, 1), lattice units
 {
     const int state = blockIdx.x * 256 + threadIdx.x;
@@ -205,7 +205,7 @@ d3q19_smagorinsky_collide(
     float f[Q];
 #pragma unroll
     for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state];
-    collide(f, omega, smagorinsky);
+    collide(f, omega_, smagorinsky_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i];
 }
@@ -221,9 +221,9 @@ d3q19_smagorinsky_stream_collide(
                                          //   + 1) for wall w
     const float *__restrict__ src,       // post-collision populations [slot][19][64], lattice units
     float *__restrict__ dst,             // new post-collision populations [slot][19][64], lattice units
-    const float omega,                   // relaxation rate of every moment in the absence of eddies in (0, 2),
+    const float omega_,                  // relaxation rate of every moment in the absence of eddies in (0, 2),
                                          //   lattice units
-    const float smagorinsky)             // constant of the model, times the width of the filter in cells; 0.1 to 0.2
+    const float smagorinsky_)            // constant of the model, times the width of the filter in cells; 0.1 to 0.2
                                          //   in (0, 1), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
@@ -265,7 +265,7 @@ d3q19_smagorinsky_stream_collide(
     f[17] = src[at(near[13 + 3 * bym + 9 * bzp], 17, x + 4 * (ym + 4 * zp))];
     f[18] = src[at(near[13 + 3 * byp + 9 * bzm], 18, x + 4 * (yp + 4 * zm))];
 
-    collide(f, omega, smagorinsky);
+    collide(f, omega_, smagorinsky_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
 }
@@ -284,7 +284,7 @@ static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
-static __device__ __forceinline__ float wall_bounce_back(const int direction, const float *own)
+static __device__ __forceinline__ float bounce_back_link_0(const int direction, const float *own)
 {
     switch (direction) {
     case 1:
@@ -330,48 +330,48 @@ static __device__ __forceinline__ float wall_bounce_back(const int direction, co
 
 // Rule 1, moving_wall: Wall that moves with the velocity `velocity`, for a fluid of mean density 1. Ladd (1994).
 //   velocityx, velocityy, velocityz: of the wall, in cells per time step
-static __device__ __forceinline__ float wall_moving_wall(const int direction, const float *own, const float *value)
+static __device__ __forceinline__ float moving_wall_link_1(const int direction, const float *own, const float *value)
 {
-    const float velocityx = value[0];
-    const float velocityy = value[1];
-    const float velocityz = value[2];
+    const float velocityx_ = value[0];
+    const float velocityy_ = value[1];
+    const float velocityz_ = value[2];
     switch (direction) {
     case 1:
-        return own[2 * CELLS] + 0.33333334f * velocityx;
+        return own[2 * CELLS] + 0.33333334f * velocityx_;
     case 2:
-        return own[1 * CELLS] - 0.33333334f * velocityx;
+        return own[1 * CELLS] - 0.33333334f * velocityx_;
     case 3:
-        return own[4 * CELLS] + 0.33333334f * velocityy;
+        return own[4 * CELLS] + 0.33333334f * velocityy_;
     case 4:
-        return own[3 * CELLS] - 0.33333334f * velocityy;
+        return own[3 * CELLS] - 0.33333334f * velocityy_;
     case 5:
-        return own[6 * CELLS] + 0.33333334f * velocityz;
+        return own[6 * CELLS] + 0.33333334f * velocityz_;
     case 6:
-        return own[5 * CELLS] - 0.33333334f * velocityz;
+        return own[5 * CELLS] - 0.33333334f * velocityz_;
     case 7:
-        return own[8 * CELLS] + 0.16666667f * (velocityx + velocityy);
+        return own[8 * CELLS] + 0.16666667f * (velocityx_ + velocityy_);
     case 8:
-        return own[7 * CELLS] - 0.16666667f * (velocityx + velocityy);
+        return own[7 * CELLS] - 0.16666667f * (velocityx_ + velocityy_);
     case 9:
-        return own[10 * CELLS] + 0.16666667f * (velocityx + velocityz);
+        return own[10 * CELLS] + 0.16666667f * (velocityx_ + velocityz_);
     case 10:
-        return own[9 * CELLS] - 0.16666667f * (velocityx + velocityz);
+        return own[9 * CELLS] - 0.16666667f * (velocityx_ + velocityz_);
     case 11:
-        return own[12 * CELLS] + 0.16666667f * (velocityx - velocityz);
+        return own[12 * CELLS] + 0.16666667f * (velocityx_ - velocityz_);
     case 12:
-        return own[11 * CELLS] - 0.16666667f * (velocityx - velocityz);
+        return own[11 * CELLS] - 0.16666667f * (velocityx_ - velocityz_);
     case 13:
-        return own[14 * CELLS] + 0.16666667f * (velocityx - velocityy);
+        return own[14 * CELLS] + 0.16666667f * (velocityx_ - velocityy_);
     case 14:
-        return own[13 * CELLS] - 0.16666667f * (velocityx - velocityy);
+        return own[13 * CELLS] - 0.16666667f * (velocityx_ - velocityy_);
     case 15:
-        return own[16 * CELLS] + 0.16666667f * (velocityy + velocityz);
+        return own[16 * CELLS] + 0.16666667f * (velocityy_ + velocityz_);
     case 16:
-        return own[15 * CELLS] - 0.16666667f * (velocityy + velocityz);
+        return own[15 * CELLS] - 0.16666667f * (velocityy_ + velocityz_);
     case 17:
-        return own[18 * CELLS] + 0.16666667f * (velocityy - velocityz);
+        return own[18 * CELLS] + 0.16666667f * (velocityy_ - velocityz_);
     case 18:
-        return own[17 * CELLS] - 0.16666667f * (velocityy - velocityz);
+        return own[17 * CELLS] - 0.16666667f * (velocityy_ - velocityz_);
     default:
         return own[direction * CELLS];
     }
@@ -387,9 +387,9 @@ static __device__ __forceinline__ float pull(
     const float *value = wall_values + (size_t)w * 3;
     switch (wall_rules[w]) {
     case 0:
-        return wall_bounce_back(direction, own);
+        return bounce_back_link_0(direction, own);
     case 1:
-        return wall_moving_wall(direction, own, value);
+        return moving_wall_link_1(direction, own, value);
     default:
         return __int_as_float(0x7fffffff);  // no such rule: NaN stops the run
     }
@@ -406,9 +406,9 @@ d3q19_smagorinsky_stream_collide_walls(
     const float *__restrict__ wall_values,  // parameters of each wall [wall][3], lattice units
     const float *__restrict__ src,          // post-collision populations [slot][19][64], lattice units
     float *__restrict__ dst,                // new post-collision populations [slot][19][64], lattice units
-    const float omega,                      // relaxation rate of every moment in the absence of eddies in (0, 2),
+    const float omega_,                     // relaxation rate of every moment in the absence of eddies in (0, 2),
                                             //   lattice units
-    const float smagorinsky)                // constant of the model, times the width of the filter in cells; 0.1 to
+    const float smagorinsky_)               // constant of the model, times the width of the filter in cells; 0.1 to
                                             //   0.2 in (0, 1), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
@@ -451,7 +451,7 @@ d3q19_smagorinsky_stream_collide_walls(
     f[17] = pull(near[13 + 3 * bym + 9 * bzp], 17, x + 4 * (ym + 4 * zp), src, own, wall_rules, wall_values);
     f[18] = pull(near[13 + 3 * byp + 9 * bzm], 18, x + 4 * (yp + 4 * zm), src, own, wall_rules, wall_values);
 
-    collide(f, omega, smagorinsky);
+    collide(f, omega_, smagorinsky_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
 }
@@ -465,42 +465,42 @@ d3q19_smagorinsky_init(
     const int count,                   // how many slots `ids` lists
     const float *__restrict__ fields,  // rho, ux, uy, uz [slot][4][64], lattice units
     float *__restrict__ dst,           // initial populations [slot][19][64], lattice units
-    const float omega,                 // relaxation rate of every moment in the absence of eddies in (0, 2), lattice
+    const float omega_,                // relaxation rate of every moment in the absence of eddies in (0, 2), lattice
                                        //   units
-    const float smagorinsky)           // constant of the model, times the width of the filter in cells; 0.1 to 0.2 in
+    const float smagorinsky_)          // constant of the model, times the width of the filter in cells; 0.1 to 0.2 in
                                        //   (0, 1), lattice units
 {
-    (void)omega;
-    (void)smagorinsky;
+    (void)omega_;
+    (void)smagorinsky_;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
     const float *before = fields + (size_t)slot * (FIELDS * CELLS) + cell;
-    const float rho = before[0 * CELLS];
-    const float ux = before[1 * CELLS];
-    const float uy = before[2 * CELLS];
-    const float uz = before[3 * CELLS];
+    const float rho_ = before[0 * CELLS];
+    const float ux_ = before[1 * CELLS];
+    const float uy_ = before[2 * CELLS];
+    const float uz_ = before[3 * CELLS];
 
     // ---- shared
-    const float t0 = 0.083333336f * rho;
-    const float t1 = t0 * ux;
-    const float t2 = t1 * ux;
-    const float t3 = 0.055555556f * rho - t2;
-    const float t4 = 0.027777778f * rho + t2;
-    const float t5 = t0 * uy;
-    const float t6 = t0 * uz;
-    const float t7 = t5 * uy;
-    const float t8 = 3.0f * (t1 * uy);
-    const float t9 = t6 * uz;
+    const float t0 = 0.083333336f * rho_;
+    const float t1 = t0 * ux_;
+    const float t2 = t1 * ux_;
+    const float t3 = 0.055555556f * rho_ - t2;
+    const float t4 = 0.027777778f * rho_ + t2;
+    const float t5 = t0 * uy_;
+    const float t6 = t0 * uz_;
+    const float t7 = t5 * uy_;
+    const float t8 = 3.0f * (t1 * uy_);
+    const float t9 = t6 * uz_;
     const float t10 = t7 + t9;
 
     // ---- f
     const float f_0 = 6.0f * (t3 - t10);
     const float t11 = t1 + t4;
     const float t12 = t1 - t4;
-    const float t13 = 3.0f * (t1 * uz);
-    const float t14 = 3.0f * (t5 * uz);
+    const float t13 = 3.0f * (t1 * uz_);
+    const float t14 = 3.0f * (t5 * uz_);
     const float t15 = -t10;
     const float f_1 = 2.0f * t11 + t15;
     const float f_2 = t15 - 2.0f * t12;
@@ -591,29 +591,29 @@ d3q19_smagorinsky_macroscopic(
     const float t2 = f_4 + f_18 + (f_8 + f_13);
 
     // ---- j   (d3q19_smagorinsky.lbm:14)
-    const float jy = f_3 + f_7 + f_14 + f_15 + f_17 - f_16 - t2;
+    const float jy_ = f_3 + f_7 + f_14 + f_15 + f_17 - f_16 - t2;
     const float t3 = f_16 + f_17 + f_10 + f_6;
-    const float jz = f_9 + f_12 + f_18 + t0 - f_11 - t3;
+    const float jz_ = f_9 + f_12 + f_18 + t0 - f_11 - t3;
     const float t4 = f_2 + f_12 + f_14;
 
     // ---- rho   (d3q19_smagorinsky.lbm:13)
-    const float rho = f_0 + f_3 + t0 + t1 + t2 + t4 + t3;
+    const float rho_ = f_0 + f_3 + t0 + t1 + t2 + t4 + t3;
 
     // ---- j   (d3q19_smagorinsky.lbm:14)
-    const float jx = f_13 + t1 - f_8 - f_10 - t4;
-    const float t5 = 1.0f / rho;
+    const float jx_ = f_13 + t1 - f_8 - f_10 - t4;
+    const float t5 = 1.0f / rho_;
 
     // ---- u   (d3q19_smagorinsky.lbm:15)
-    const float ux = t5 * jx;
-    const float uy = t5 * jy;
-    const float uz = t5 * jz;
+    const float ux_ = t5 * jx_;
+    const float uy_ = t5 * jy_;
+    const float uz_ = t5 * jz_;
 
 
     float *after = fields + (size_t)slot * (FIELDS * CELLS) + cell;
-    after[0 * CELLS] = rho;
-    after[1 * CELLS] = ux;
-    after[2 * CELLS] = uy;
-    after[3 * CELLS] = uz;
+    after[0 * CELLS] = rho_;
+    after[1 * CELLS] = ux_;
+    after[2 * CELLS] = uy_;
+    after[3 * CELLS] = uz_;
 }
 
 // ==== what a flow is judged by ======================================================================================

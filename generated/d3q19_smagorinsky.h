@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 // Version of this interface: kernels, their arguments and their memory. It changes when any of these does.
-#define D3Q19_SMAGORINSKY_ABI 3
+#define D3Q19_SMAGORINSKY_ABI 4
 
 #ifdef __cplusplus
 extern "C" {
@@ -119,13 +119,13 @@ static inline size_t d3q19_smagorinsky_field(const size_t slot, const size_t com
 
 // Populations of the listed blocks from their macroscopic fields.
 D3Q19_SMAGORINSKY_KERNEL d3q19_smagorinsky_init(
-    const int32_t *ids,        // slots to work on [count]
-    const int32_t count,       // how many slots `ids` lists
-    const float *fields,       // rho, ux, uy, uz [slot][4][64], lattice units
-    float *dst,                // initial populations [slot][19][64], lattice units
-    const float omega,         // relaxation rate of every moment in the absence of eddies in (0, 2), lattice units
-    const float smagorinsky);  // constant of the model, times the width of the filter in cells; 0.1 to 0.2 in (0, 1),
-                               //   lattice units
+    const int32_t *ids,         // slots to work on [count]
+    const int32_t count,        // how many slots `ids` lists
+    const float *fields,        // rho, ux, uy, uz [slot][4][64], lattice units
+    float *dst,                 // initial populations [slot][19][64], lattice units
+    const float omega_,         // relaxation rate of every moment in the absence of eddies in (0, 2), lattice units
+    const float smagorinsky_);  // constant of the model, times the width of the filter in cells; 0.1 to 0.2 in (0,
+                                //   1), lattice units
 
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
 D3Q19_SMAGORINSKY_KERNEL d3q19_smagorinsky_stream_collide(
@@ -135,8 +135,8 @@ D3Q19_SMAGORINSKY_KERNEL d3q19_smagorinsky_stream_collide(
                                 //   wall w
     const float *src,           // post-collision populations [slot][19][64], lattice units
     float *dst,                 // new post-collision populations [slot][19][64], lattice units
-    const float omega,          // relaxation rate of every moment in the absence of eddies in (0, 2), lattice units
-    const float smagorinsky);   // constant of the model, times the width of the filter in cells; 0.1 to 0.2 in (0,
+    const float omega_,         // relaxation rate of every moment in the absence of eddies in (0, 2), lattice units
+    const float smagorinsky_);  // constant of the model, times the width of the filter in cells; 0.1 to 0.2 in (0,
                                 //   1), lattice units
 
 // Pulls, collides and stores the listed blocks; neighbours may be walls.
@@ -149,8 +149,8 @@ D3Q19_SMAGORINSKY_KERNEL d3q19_smagorinsky_stream_collide_walls(
     const float *wall_values,   // parameters of each wall [wall][3], lattice units
     const float *src,           // post-collision populations [slot][19][64], lattice units
     float *dst,                 // new post-collision populations [slot][19][64], lattice units
-    const float omega,          // relaxation rate of every moment in the absence of eddies in (0, 2), lattice units
-    const float smagorinsky);   // constant of the model, times the width of the filter in cells; 0.1 to 0.2 in (0,
+    const float omega_,         // relaxation rate of every moment in the absence of eddies in (0, 2), lattice units
+    const float smagorinsky_);  // constant of the model, times the width of the filter in cells; 0.1 to 0.2 in (0,
                                 //   1), lattice units
 
 // Macroscopic fields of the listed blocks from their populations.
@@ -187,12 +187,12 @@ D3Q19_SMAGORINSKY_KERNEL d3q19_smagorinsky_sums(
 
 // The collision alone, on plain arrays of states.
 D3Q19_SMAGORINSKY_KERNEL d3q19_smagorinsky_collide(
-    const int32_t count,       // how many states there are
-    const float *src,          // populations before the collision [19][count], lattice units
-    float *dst,                // populations after the collision [19][count], lattice units
-    const float omega,         // relaxation rate of every moment in the absence of eddies in (0, 2), lattice units
-    const float smagorinsky);  // constant of the model, times the width of the filter in cells; 0.1 to 0.2 in (0, 1),
-                               //   lattice units
+    const int32_t count,        // how many states there are
+    const float *src,           // populations before the collision [19][count], lattice units
+    float *dst,                 // populations after the collision [19][count], lattice units
+    const float omega_,         // relaxation rate of every moment in the absence of eddies in (0, 2), lattice units
+    const float smagorinsky_);  // constant of the model, times the width of the filter in cells; 0.1 to 0.2 in (0,
+                                //   1), lattice units
 
 #ifndef __CUDACC__
 // The same, with pointers to the arguments in their order, as cuLaunchKernel takes them.

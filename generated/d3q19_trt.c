@@ -6,13 +6,13 @@
 // options: c f32 block=4x4x4
 // cost:    init                 68 flop (as written 141): 32 add, 14 mul, 11 fma
 //                               4 loads, 19 stores, 92 B per cell
-//          stream_collide       172 flop (as written 477): 75 add, 32 mul, 31 fma, 3 div
+//          stream_collide       159 flop (as written 453): 76 add, 25 mul, 28 fma, 2 div
 //                               19 loads, 19 stores, 152 B per cell
-//          stream_collide_walls 172 flop (as written 477): 75 add, 32 mul, 31 fma, 3 div
+//          stream_collide_walls 159 flop (as written 453): 76 add, 25 mul, 28 fma, 2 div
 //                               19 loads, 19 stores, 152 B per cell
 //          macroscopic          37 flop (as written 48): 33 add, 3 mul, 1 div
 //                               19 loads, 4 stores, 92 B per cell
-//          collide              172 flop (as written 477): 75 add, 32 mul, 31 fma, 3 div
+//          collide              159 flop (as written 453): 76 add, 25 mul, 28 fma, 2 div
 //                               19 loads, 19 stores, 152 B per cell
 
 #include <math.h>
@@ -41,7 +41,7 @@ enum {
 // Collides cells 0 to n: direction i of a cell is before[i * stride_before + cell], then after[i * stride_after + cell].
 static inline __attribute__((always_inline)) void collide_cells(
     const size_t n, const size_t stride_before, const float *restrict before,
-    const size_t stride_after, float *restrict after, const float omega, const float magic)
+    const size_t stride_after, float *restrict after, const float omega_, const float magic_)
 {
     for (size_t cell = 0; cell < n; ++cell) {
         const float f_0 = before[0 * stride_before + cell];
@@ -65,147 +65,133 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_18 = before[18 * stride_before + cell];
 
         // ---- shared
-        const float t0 = -0.5f;
-        const float t1 = omega * t0 + 0.5f;
-        const float t2 = f_11 - f_12;
-        const float t3 = f_11 + f_12;
-        const float t4 = f_9 - f_10;
-        const float t5 = f_9 + f_10;
-        const float t6 = f_13 - f_14;
-        const float t7 = f_13 + f_14;
-        const float t8 = f_7 - f_8;
-        const float t9 = f_7 + f_8;
-        const float t10 = f_1 - f_2;
-        const float t11 = f_1 + f_2;
+        const float t0 = 0.5f - omega_ * 0.5f;
+        const float t1 = f_9 - f_10;
+        const float t2 = f_9 + f_10;
+        const float t3 = f_15 - f_16;
+        const float t4 = f_15 + f_16;
+        const float t5 = f_5 - f_6;
+        const float t6 = f_5 + f_6;
+        const float t7 = f_11 - f_12;
+        const float t8 = f_11 + f_12;
+        const float t9 = f_17 - f_18;
+        const float t10 = f_17 + f_18;
 
-        // ---- j   (d3q19_trt.lbm:15)
-        const float jx = t2 + t4 + t6 + t8 + t10;
-        const float t12 = f_15 - f_16;
-        const float t13 = f_15 + f_16;
-        const float t14 = f_5 - f_6;
-        const float t15 = f_5 + f_6;
-        const float t16 = f_17 - f_18;
-        const float t17 = f_17 + f_18;
-        const float jz = t4 + t12 + t14 - t2 - t16;
-        const float t18 = jz * jz;
-        const float t19 = jx * jx + t18;
-        const float t20 = f_3 - f_4;
-        const float t21 = f_3 + f_4;
-        const float jy = t16 + t12 + t8 + t20 - t6;
-        const float t22 = jy * jy;
+        // ---- j   (d3q19_trt.lbm:14)
+        const float jz_ = t1 + t3 + t5 - t7 - t9;
+        const float t11 = 0.25f * omega_;
+        const float t12 = 0.020833334f - omega_ * 0.010416667f;
+        const float t13 = t12 / (t11 * magic_ + 6.0f * t12);
+        const float t14 = f_1 + f_2;
+        const float t15 = f_1 - f_2;
+        const float t16 = f_3 + f_4;
+        const float t17 = f_3 - f_4;
+        const float t18 = f_7 + f_8;
+        const float t19 = f_7 - f_8;
+        const float t20 = f_13 + f_14;
+        const float t21 = f_13 - f_14;
 
-        // ---- rho   (d3q19_trt.lbm:14)
-        const float rho = f_0 + t9 + t11 + t3 + t15 + t17 + t7 + t5 + t13 + t21;
-        const float t23 = 1.0f / rho;
-        const float t24 = 0.055555556f * omega * rho;
-        const float t25 = 0.083333336f * omega;
-        const float t26 = 0.041666668f - omega * 0.020833334f;
-        const float t27 = 2.0f * (t26 / (t25 * magic + t26));
-        const float t28 = t23 * t25;
-        const float t29 = -t28 * t18;
-        const float t30 = (t19 + t22) * t28;
+        // ---- rho   (d3q19_trt.lbm:13)
+        const float rho_ = f_0 + t14 + t16 + t6 + t18 + t2 + t8 + t20 + t4 + t10;
+        const float t22 = t11 / rho_;
+        const float t23 = 0.22222222f * (rho_ * t11);
+        const float t24 = jz_ * jz_ * t22;
+        const float t25 = t23 - t24 * 0.33333334f;
+        const float t26 = 0.6666667f * t24 + t23;
 
-        // ---- even_post   (d3q19_trt.lbm:34)
-        const float even_post_0 = 2.0f * (t1 * f_0) - 6.0f * (t30 - t24);
-        const float t31 = t23 * t30;
-        const float t32 = 2.0f * (t31 / (t26 + t31));
+        // ---- j   (d3q19_trt.lbm:14)
+        const float jx_ = t19 + t1 + t7 + t21 + t15;
+        const float t27 = jx_ * t22;
+        const float t28 = 0.33333334f * (jx_ * t27);
+        const float t29 = jx_ * t13;
+        const float jy_ = t19 + t3 + t9 + t17 - t21;
+        const float t30 = jy_ * t22;
+        const float t31 = 0.33333334f * (jy_ * t30);
+        const float t32 = jz_ * t30;
+        const float t33 = t28 + t31;
 
-        // ---- omega_odd   (d3q19_trt.lbm:24)
-        const float omega_odd = t27 < t32 ? t32 : t27;
-        const float t33 = t28 * t22;
-        const float t34 = omega_odd * t0 + 0.5f;
-        const float t35 = t19 * t28;
-        const float t36 = t24 - t33;
-        const float t37 = 0.5f * t24 + t33;
+        // ---- even_post   (d3q19_trt.lbm:33)
+        const float even_post_0_ = 2.0f * (t0 * f_0) + 6.0f * (t25 - t33);
+        const float even_post_5_ = t26 - t33 + t6 * t0;
+        const float t34 = 0.5f * t25 + t33;
+        const float t35 = 2.0f * t28 - t31;
+        const float t36 = t28 - t31 * 2.0f;
+        const float even_post_1_ = t25 + t35 + t14 * t0;
+        const float even_post_3_ = t25 - t36 + t16 * t0;
+        const float t37 = 0.5f * (t26 + t35);
+        const float t38 = 0.5f * (t26 - t36);
+        const float even_post_15_ = t38 + t32 + t4 * t0;
+        const float even_post_17_ = t38 - t32 + t10 * t0;
+        const float t39 = 0.5f - t13 * 6.0f;
 
-        // ---- even_post   (d3q19_trt.lbm:34)
-        const float even_post_3 = t21 * t1 - t35 + 2.0f * t37;
-        const float t38 = 0.5f * t36 + t35;
-        const float t39 = 3.0f * (jx * t28);
-        const float t40 = 3.0f * (jy * jz * t28);
-        const float t41 = jx * t39;
-        const float t42 = 0.083333336f * (jx * omega_odd);
-
-        // ---- odd_post   (d3q19_trt.lbm:35)
-        const float odd_post_1 = t10 * t34 + 2.0f * t42;
-        const float t43 = 0.6666667f * t41 + t29;
-        const float t44 = 0.16666667f * t41 + t29;
-
-        // ---- even_post   (d3q19_trt.lbm:34)
-        const float even_post_1 = t36 + t43 + t11 * t1;
-        const float even_post_5 = t15 * t1 + t36 - t44 * 2.0f;
+        // ---- odd_post   (d3q19_trt.lbm:34)
+        const float odd_post_1_ = t15 * t39 + 2.0f * t29;
 
         // ---- post
-        const float post_1 = even_post_1 + odd_post_1;
-        const float post_2 = even_post_1 - odd_post_1;
-        const float t45 = 0.5f * t43 + t37;
-        const float t46 = t37 - t44;
+        const float post_1 = even_post_1_ + odd_post_1_;
+        const float post_2 = even_post_1_ - odd_post_1_;
+        const float t40 = jy_ * t13;
 
-        // ---- even_post   (d3q19_trt.lbm:34)
-        const float even_post_15 = t46 + t40 + t13 * t1;
-        const float even_post_17 = t46 - t40 + t17 * t1;
-        const float t47 = 0.083333336f * (jy * omega_odd);
-
-        // ---- odd_post   (d3q19_trt.lbm:35)
-        const float odd_post_3 = t20 * t34 + 2.0f * t47;
+        // ---- odd_post   (d3q19_trt.lbm:34)
+        const float odd_post_3_ = t17 * t39 + 2.0f * t40;
 
         // ---- post
-        const float post_3 = even_post_3 + odd_post_3;
-        const float post_4 = even_post_3 - odd_post_3;
-        const float t48 = 0.083333336f * (jz * omega_odd);
+        const float post_3 = even_post_3_ + odd_post_3_;
+        const float post_4 = even_post_3_ - odd_post_3_;
+        const float t41 = jz_ * t13;
 
-        // ---- odd_post   (d3q19_trt.lbm:35)
-        const float odd_post_5 = t14 * t34 + 2.0f * t48;
-
-        // ---- post
-        const float post_5 = even_post_5 + odd_post_5;
-        const float post_6 = even_post_5 - odd_post_5;
-        const float t49 = jy * t39;
-        const float t50 = jz * t39;
-
-        // ---- even_post   (d3q19_trt.lbm:34)
-        const float even_post_7 = t45 + t49 + t9 * t1;
-        const float even_post_13 = t45 - t49 + t7 * t1;
-
-        // ---- odd_post   (d3q19_trt.lbm:35)
-        const float odd_post_7 = t42 + t47 + t8 * t34;
+        // ---- odd_post   (d3q19_trt.lbm:34)
+        const float odd_post_5_ = t5 * t39 + 2.0f * t41;
 
         // ---- post
-        const float post_7 = even_post_7 + odd_post_7;
-        const float post_8 = even_post_7 - odd_post_7;
+        const float post_5 = even_post_5_ + odd_post_5_;
+        const float post_6 = even_post_5_ - odd_post_5_;
+        const float t42 = jy_ * t27;
+        const float t43 = jz_ * t27;
 
-        // ---- even_post   (d3q19_trt.lbm:34)
-        const float even_post_9 = t38 + t50 + t5 * t1;
-        const float even_post_11 = t38 - t50 + t3 * t1;
+        // ---- even_post   (d3q19_trt.lbm:33)
+        const float even_post_7_ = t34 + t42 + t18 * t0;
+        const float even_post_13_ = t34 - t42 + t20 * t0;
 
-        // ---- odd_post   (d3q19_trt.lbm:35)
-        const float odd_post_9 = t42 + t48 + t4 * t34;
-
-        // ---- post
-        const float post_9 = even_post_9 + odd_post_9;
-        const float post_10 = even_post_9 - odd_post_9;
-
-        // ---- odd_post   (d3q19_trt.lbm:35)
-        const float odd_post_11 = t42 - t48 + t2 * t34;
-        const float odd_post_13 = t42 - t47 + t6 * t34;
+        // ---- odd_post   (d3q19_trt.lbm:34)
+        const float odd_post_7_ = t29 + t40 + t19 * t39;
 
         // ---- post
-        const float post_11 = even_post_11 + odd_post_11;
-        const float post_12 = even_post_11 - odd_post_11;
-        const float post_13 = even_post_13 + odd_post_13;
-        const float post_14 = even_post_13 - odd_post_13;
+        const float post_7 = even_post_7_ + odd_post_7_;
+        const float post_8 = even_post_7_ - odd_post_7_;
 
-        // ---- odd_post   (d3q19_trt.lbm:35)
-        const float odd_post_15 = t47 + t48 + t12 * t34;
-        const float odd_post_17 = t47 - t48 + t16 * t34;
+        // ---- even_post   (d3q19_trt.lbm:33)
+        const float even_post_9_ = t37 + t43 + t2 * t0;
+        const float even_post_11_ = t37 - t43 + t8 * t0;
+
+        // ---- odd_post   (d3q19_trt.lbm:34)
+        const float odd_post_9_ = t29 + t41 + t1 * t39;
 
         // ---- post
-        const float post_15 = even_post_15 + odd_post_15;
-        const float post_16 = even_post_15 - odd_post_15;
-        const float post_17 = even_post_17 + odd_post_17;
-        const float post_18 = even_post_17 - odd_post_17;
+        const float post_9 = even_post_9_ + odd_post_9_;
+        const float post_10 = even_post_9_ - odd_post_9_;
 
-        after[0 * stride_after + cell] = even_post_0;
+        // ---- odd_post   (d3q19_trt.lbm:34)
+        const float odd_post_11_ = t29 - t41 + t7 * t39;
+        const float odd_post_13_ = t29 - t40 + t21 * t39;
+
+        // ---- post
+        const float post_11 = even_post_11_ + odd_post_11_;
+        const float post_12 = even_post_11_ - odd_post_11_;
+        const float post_13 = even_post_13_ + odd_post_13_;
+        const float post_14 = even_post_13_ - odd_post_13_;
+
+        // ---- odd_post   (d3q19_trt.lbm:34)
+        const float odd_post_15_ = t40 + t41 + t3 * t39;
+        const float odd_post_17_ = t40 - t41 + t9 * t39;
+
+        // ---- post
+        const float post_15 = even_post_15_ + odd_post_15_;
+        const float post_16 = even_post_15_ - odd_post_15_;
+        const float post_17 = even_post_17_ + odd_post_17_;
+        const float post_18 = even_post_17_ - odd_post_17_;
+
+        after[0 * stride_after + cell] = even_post_0_;
         after[1 * stride_after + cell] = post_1;
         after[2 * stride_after + cell] = post_2;
         after[3 * stride_after + cell] = post_3;
@@ -232,12 +218,12 @@ void d3q19_trt_collide(
     const int32_t count,        // how many states there are
     const float *restrict src,  // populations before the collision [19][count], lattice units
     float *restrict dst,        // populations after the collision [19][count], lattice units
-    const float omega,          // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice
+    const float omega_,         // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice
                                 //   units
-    const float magic)          // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow is
-                                //   half-way in (0, 1), lattice units
+    const float magic_)         // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way,
+                                //   1/4 is most stable in (0, 1), lattice units
 {
-    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega, magic);
+    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega_, magic_);
 }
 
 // ==== storing =======================================================================================================
@@ -279,15 +265,15 @@ static inline void settle(void)
 
 // Collides a gathered slab and stores it at to[i * CELLS + cell], a cache line of each direction at a time.
 static inline __attribute__((always_inline)) void collide_slab(
-    const float *restrict before, float *restrict to, const int past, const float omega, const float magic)
+    const float *restrict before, float *restrict to, const int past, const float omega_, const float magic_)
 {
     if (SLAB % LINE != 0) {
-        collide_cells(SLAB, SLAB, before, CELLS, to, omega, magic);
+        collide_cells(SLAB, SLAB, before, CELLS, to, omega_, magic_);
         return;
     }
     for (size_t cell = 0; cell < SLAB; cell += LINE) {
         _Alignas(64) float after[Q * LINE];
-        collide_cells(LINE, SLAB, before + cell, LINE, after, omega, magic);
+        collide_cells(LINE, SLAB, before + cell, LINE, after, omega_, magic_);
         store_line(to + 0 * CELLS + cell, after + 0 * LINE, past);
         store_line(to + 1 * CELLS + cell, after + 1 * LINE, past);
         store_line(to + 2 * CELLS + cell, after + 2 * LINE, past);
@@ -357,10 +343,10 @@ void d3q19_trt_stream_collide(
                                          //   + 1) for wall w
     const float *restrict src,           // post-collision populations [slot][19][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][19][64], lattice units
-    const float omega,                   // relaxation rate of the even moments, which sets the viscosity in (0, 2),
+    const float omega_,                  // relaxation rate of the even moments, which sets the viscosity in (0, 2),
                                          //   lattice units
-    const float magic)                   // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille
-                                         //   flow is half-way in (0, 1), lattice units
+    const float magic_)                  // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is
+                                         //   half-way, 1/4 is most stable in (0, 1), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
@@ -387,7 +373,7 @@ void d3q19_trt_stream_collide(
             gather(before + 16 * SLAB, src, near, row, 16, 0, -1, -1);
             gather(before + 17 * SLAB, src, near, row, 17, 0, 1, -1);
             gather(before + 18 * SLAB, src, near, row, 18, 0, -1, 1);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega, magic);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_, magic_);
         }
     }  // blocks
     settle();
@@ -407,7 +393,7 @@ static const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
-static float wall_bounce_back(const int direction, const float *own)
+static float bounce_back_link_0(const int direction, const float *own)
 {
     switch (direction) {
     case 1:
@@ -453,48 +439,48 @@ static float wall_bounce_back(const int direction, const float *own)
 
 // Rule 1, moving_wall: Wall that moves with the velocity `velocity`, for a fluid of mean density 1. Ladd (1994).
 //   velocityx, velocityy, velocityz: of the wall, in cells per time step
-static float wall_moving_wall(const int direction, const float *own, const float *value)
+static float moving_wall_link_1(const int direction, const float *own, const float *value)
 {
-    const float velocityx = value[0];
-    const float velocityy = value[1];
-    const float velocityz = value[2];
+    const float velocityx_ = value[0];
+    const float velocityy_ = value[1];
+    const float velocityz_ = value[2];
     switch (direction) {
     case 1:
-        return own[2 * CELLS] + 0.33333334f * velocityx;
+        return own[2 * CELLS] + 0.33333334f * velocityx_;
     case 2:
-        return own[1 * CELLS] - 0.33333334f * velocityx;
+        return own[1 * CELLS] - 0.33333334f * velocityx_;
     case 3:
-        return own[4 * CELLS] + 0.33333334f * velocityy;
+        return own[4 * CELLS] + 0.33333334f * velocityy_;
     case 4:
-        return own[3 * CELLS] - 0.33333334f * velocityy;
+        return own[3 * CELLS] - 0.33333334f * velocityy_;
     case 5:
-        return own[6 * CELLS] + 0.33333334f * velocityz;
+        return own[6 * CELLS] + 0.33333334f * velocityz_;
     case 6:
-        return own[5 * CELLS] - 0.33333334f * velocityz;
+        return own[5 * CELLS] - 0.33333334f * velocityz_;
     case 7:
-        return own[8 * CELLS] + 0.16666667f * (velocityx + velocityy);
+        return own[8 * CELLS] + 0.16666667f * (velocityx_ + velocityy_);
     case 8:
-        return own[7 * CELLS] - 0.16666667f * (velocityx + velocityy);
+        return own[7 * CELLS] - 0.16666667f * (velocityx_ + velocityy_);
     case 9:
-        return own[10 * CELLS] + 0.16666667f * (velocityx + velocityz);
+        return own[10 * CELLS] + 0.16666667f * (velocityx_ + velocityz_);
     case 10:
-        return own[9 * CELLS] - 0.16666667f * (velocityx + velocityz);
+        return own[9 * CELLS] - 0.16666667f * (velocityx_ + velocityz_);
     case 11:
-        return own[12 * CELLS] + 0.16666667f * (velocityx - velocityz);
+        return own[12 * CELLS] + 0.16666667f * (velocityx_ - velocityz_);
     case 12:
-        return own[11 * CELLS] - 0.16666667f * (velocityx - velocityz);
+        return own[11 * CELLS] - 0.16666667f * (velocityx_ - velocityz_);
     case 13:
-        return own[14 * CELLS] + 0.16666667f * (velocityx - velocityy);
+        return own[14 * CELLS] + 0.16666667f * (velocityx_ - velocityy_);
     case 14:
-        return own[13 * CELLS] - 0.16666667f * (velocityx - velocityy);
+        return own[13 * CELLS] - 0.16666667f * (velocityx_ - velocityy_);
     case 15:
-        return own[16 * CELLS] + 0.16666667f * (velocityy + velocityz);
+        return own[16 * CELLS] + 0.16666667f * (velocityy_ + velocityz_);
     case 16:
-        return own[15 * CELLS] - 0.16666667f * (velocityy + velocityz);
+        return own[15 * CELLS] - 0.16666667f * (velocityy_ + velocityz_);
     case 17:
-        return own[18 * CELLS] + 0.16666667f * (velocityy - velocityz);
+        return own[18 * CELLS] + 0.16666667f * (velocityy_ - velocityz_);
     case 18:
-        return own[17 * CELLS] - 0.16666667f * (velocityy - velocityz);
+        return own[17 * CELLS] - 0.16666667f * (velocityy_ - velocityz_);
     default:
         return own[direction * CELLS];
     }
@@ -507,9 +493,9 @@ static float from_wall(
     const float *value = wall_values + (size_t)w * 3;
     switch (wall_rules[w]) {
     case 0:
-        return wall_bounce_back(direction, own);
+        return bounce_back_link_0(direction, own);
     case 1:
-        return wall_moving_wall(direction, own, value);
+        return moving_wall_link_1(direction, own, value);
     default:
         return NAN;  // no such rule: NaN stops the run
     }
@@ -554,10 +540,10 @@ void d3q19_trt_stream_collide_walls(
     const float *restrict wall_values,   // parameters of each wall [wall][3], lattice units
     const float *restrict src,           // post-collision populations [slot][19][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][19][64], lattice units
-    const float omega,                   // relaxation rate of the even moments, which sets the viscosity in (0, 2),
+    const float omega_,                  // relaxation rate of the even moments, which sets the viscosity in (0, 2),
                                          //   lattice units
-    const float magic)                   // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille
-                                         //   flow is half-way in (0, 1), lattice units
+    const float magic_)                  // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is
+                                         //   half-way, 1/4 is most stable in (0, 1), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
@@ -584,7 +570,7 @@ void d3q19_trt_stream_collide_walls(
             gather_walls(before + 16 * SLAB, src, near, wall_rules, wall_values, row, 16, 0, -1, -1);
             gather_walls(before + 17 * SLAB, src, near, wall_rules, wall_values, row, 17, 0, 1, -1);
             gather_walls(before + 18 * SLAB, src, near, wall_rules, wall_values, row, 18, 0, -1, 1);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega, magic);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_, magic_);
         }
     }  // blocks
     settle();
@@ -598,41 +584,41 @@ void d3q19_trt_init(
     const int32_t count,           // how many slots `ids` lists
     const float *restrict fields,  // rho, ux, uy, uz [slot][4][64], lattice units
     float *restrict dst,           // initial populations [slot][19][64], lattice units
-    const float omega,             // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice
+    const float omega_,            // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice
                                    //   units
-    const float magic)             // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow
-                                   //   is half-way in (0, 1), lattice units
+    const float magic_)            // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is
+                                   //   half-way, 1/4 is most stable in (0, 1), lattice units
 {
-    (void)omega;
-    (void)magic;
+    (void)omega_;
+    (void)magic_;
     for (int32_t item = 0; item < count; ++item) {
         const float *restrict before = fields + (size_t)ids[item] * (FIELDS * CELLS);
         float *restrict after = dst + (size_t)ids[item] * (Q * CELLS);
         for (int cell = 0; cell < CELLS; ++cell) {
-            const float rho = before[0 * CELLS + cell];
-            const float ux = before[1 * CELLS + cell];
-            const float uy = before[2 * CELLS + cell];
-            const float uz = before[3 * CELLS + cell];
+            const float rho_ = before[0 * CELLS + cell];
+            const float ux_ = before[1 * CELLS + cell];
+            const float uy_ = before[2 * CELLS + cell];
+            const float uz_ = before[3 * CELLS + cell];
 
             // ---- shared
-            const float t0 = 0.083333336f * rho;
-            const float t1 = t0 * ux;
-            const float t2 = t1 * ux;
-            const float t3 = 0.055555556f * rho - t2;
-            const float t4 = 0.027777778f * rho + t2;
-            const float t5 = t0 * uy;
-            const float t6 = t0 * uz;
-            const float t7 = t5 * uy;
-            const float t8 = 3.0f * (t1 * uy);
-            const float t9 = t6 * uz;
+            const float t0 = 0.083333336f * rho_;
+            const float t1 = t0 * ux_;
+            const float t2 = t1 * ux_;
+            const float t3 = 0.055555556f * rho_ - t2;
+            const float t4 = 0.027777778f * rho_ + t2;
+            const float t5 = t0 * uy_;
+            const float t6 = t0 * uz_;
+            const float t7 = t5 * uy_;
+            const float t8 = 3.0f * (t1 * uy_);
+            const float t9 = t6 * uz_;
             const float t10 = t7 + t9;
 
             // ---- f
             const float f_0 = 6.0f * (t3 - t10);
             const float t11 = t1 + t4;
             const float t12 = t1 - t4;
-            const float t13 = 3.0f * (t1 * uz);
-            const float t14 = 3.0f * (t5 * uz);
+            const float t13 = 3.0f * (t1 * uz_);
+            const float t14 = 3.0f * (t5 * uz_);
             const float t15 = -t10;
             const float f_1 = 2.0f * t11 + t15;
             const float f_2 = t15 - 2.0f * t12;
@@ -723,28 +709,28 @@ void d3q19_trt_macroscopic(
             const float t1 = f_9 + f_11 + f_1 + f_7;
             const float t2 = f_4 + f_18 + (f_8 + f_13);
 
-            // ---- j   (d3q19_trt.lbm:15)
-            const float jy = f_3 + f_7 + f_14 + f_15 + f_17 - f_16 - t2;
+            // ---- j   (d3q19_trt.lbm:14)
+            const float jy_ = f_3 + f_7 + f_14 + f_15 + f_17 - f_16 - t2;
             const float t3 = f_16 + f_17 + f_10 + f_6;
-            const float jz = f_9 + f_12 + f_18 + t0 - f_11 - t3;
+            const float jz_ = f_9 + f_12 + f_18 + t0 - f_11 - t3;
             const float t4 = f_2 + f_12 + f_14;
 
-            // ---- rho   (d3q19_trt.lbm:14)
-            const float rho = f_0 + f_3 + t0 + t1 + t2 + t4 + t3;
+            // ---- rho   (d3q19_trt.lbm:13)
+            const float rho_ = f_0 + f_3 + t0 + t1 + t2 + t4 + t3;
 
-            // ---- j   (d3q19_trt.lbm:15)
-            const float jx = f_13 + t1 - f_8 - f_10 - t4;
-            const float t5 = 1.0f / rho;
+            // ---- j   (d3q19_trt.lbm:14)
+            const float jx_ = f_13 + t1 - f_8 - f_10 - t4;
+            const float t5 = 1.0f / rho_;
 
-            // ---- u   (d3q19_trt.lbm:16)
-            const float ux = t5 * jx;
-            const float uy = t5 * jy;
-            const float uz = t5 * jz;
+            // ---- u   (d3q19_trt.lbm:15)
+            const float ux_ = t5 * jx_;
+            const float uy_ = t5 * jy_;
+            const float uz_ = t5 * jz_;
 
-            after[0 * CELLS + cell] = rho;
-            after[1 * CELLS + cell] = ux;
-            after[2 * CELLS + cell] = uy;
-            after[3 * CELLS + cell] = uz;
+            after[0 * CELLS + cell] = rho_;
+            after[1 * CELLS + cell] = ux_;
+            after[2 * CELLS + cell] = uy_;
+            after[3 * CELLS + cell] = uz_;
         }  // cells
     }  // blocks
 }

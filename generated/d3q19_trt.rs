@@ -10,7 +10,7 @@
 use core::ffi::c_void;
 
 /// Version of the interface: kernels, their arguments and their memory.
-pub const ABI: u32 = 3;
+pub const ABI: u32 = 4;
 
 /// Number of axes.
 pub const DIM: usize = 3;
@@ -118,9 +118,9 @@ pub struct Init {
     /// initial populations [slot][19][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice units
-    pub omega: f32,
-    /// (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow is half-way in (0, 1), lattice units
-    pub magic: f32,
+    pub omega_: f32,
+    /// (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way, 1/4 is most stable in (0, 1), lattice units
+    pub magic_: f32,
 }
 
 impl Init {
@@ -141,8 +141,8 @@ impl Init {
             (&raw mut self.count).cast(),
             (&raw mut self.fields).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
-            (&raw mut self.magic).cast(),
+            (&raw mut self.omega_).cast(),
+            (&raw mut self.magic_).cast(),
         ]
     }
 }
@@ -162,9 +162,9 @@ pub struct StreamCollide {
     /// new post-collision populations [slot][19][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice units
-    pub omega: f32,
-    /// (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow is half-way in (0, 1), lattice units
-    pub magic: f32,
+    pub omega_: f32,
+    /// (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way, 1/4 is most stable in (0, 1), lattice units
+    pub magic_: f32,
 }
 
 impl StreamCollide {
@@ -186,8 +186,8 @@ impl StreamCollide {
             (&raw mut self.neighbours).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
-            (&raw mut self.magic).cast(),
+            (&raw mut self.omega_).cast(),
+            (&raw mut self.magic_).cast(),
         ]
     }
 }
@@ -211,9 +211,9 @@ pub struct StreamCollideWalls {
     /// new post-collision populations [slot][19][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice units
-    pub omega: f32,
-    /// (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow is half-way in (0, 1), lattice units
-    pub magic: f32,
+    pub omega_: f32,
+    /// (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way, 1/4 is most stable in (0, 1), lattice units
+    pub magic_: f32,
 }
 
 impl StreamCollideWalls {
@@ -237,8 +237,8 @@ impl StreamCollideWalls {
             (&raw mut self.wall_values).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
-            (&raw mut self.magic).cast(),
+            (&raw mut self.omega_).cast(),
+            (&raw mut self.magic_).cast(),
         ]
     }
 }
@@ -386,9 +386,9 @@ pub struct Collide {
     /// populations after the collision [19][count], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice units
-    pub omega: f32,
-    /// (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow is half-way in (0, 1), lattice units
-    pub magic: f32,
+    pub omega_: f32,
+    /// (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way, 1/4 is most stable in (0, 1), lattice units
+    pub magic_: f32,
 }
 
 impl Collide {
@@ -408,8 +408,8 @@ impl Collide {
             (&raw mut self.count).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
-            (&raw mut self.magic).cast(),
+            (&raw mut self.omega_).cast(),
+            (&raw mut self.magic_).cast(),
         ]
     }
 }

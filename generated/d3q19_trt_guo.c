@@ -6,13 +6,13 @@
 // options: c f32 block=4x4x4
 // cost:    init                 90 flop (as written 305): 32 add, 14 mul, 22 fma
 //                               4 loads, 19 stores, 92 B per cell
-//          stream_collide       205 flop (as written 737): 73 add, 31 mul, 49 fma, 3 div
+//          stream_collide       193 flop (as written 712): 78 add, 31 mul, 41 fma, 2 div
 //                               19 loads, 19 stores, 152 B per cell
-//          stream_collide_walls 205 flop (as written 737): 73 add, 31 mul, 49 fma, 3 div
+//          stream_collide_walls 193 flop (as written 712): 78 add, 31 mul, 41 fma, 2 div
 //                               19 loads, 19 stores, 152 B per cell
 //          macroscopic          46 flop (as written 96): 36 add, 3 mul, 3 fma, 1 div
 //                               19 loads, 4 stores, 92 B per cell
-//          collide              205 flop (as written 737): 73 add, 31 mul, 49 fma, 3 div
+//          collide              193 flop (as written 712): 78 add, 31 mul, 41 fma, 2 div
 //                               19 loads, 19 stores, 152 B per cell
 
 #include <math.h>
@@ -41,7 +41,7 @@ enum {
 // Collides cells 0 to n: direction i of a cell is before[i * stride_before + cell], then after[i * stride_after + cell].
 static inline __attribute__((always_inline)) void collide_cells(
     const size_t n, const size_t stride_before, const float *restrict before,
-    const size_t stride_after, float *restrict after, const float omega, const float magic, const float forcex, const float forcey, const float forcez)
+    const size_t stride_after, float *restrict after, const float omega_, const float magic_, const float forcex_, const float forcey_, const float forcez_)
 {
     for (size_t cell = 0; cell < n; ++cell) {
         const float f_0 = before[0 * stride_before + cell];
@@ -65,143 +65,139 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_18 = before[18 * stride_before + cell];
 
         // ---- shared
-        const float t0 = -0.5f;
-        const float t1 = omega * t0 + 0.5f;
-        const float t2 = f_13 + f_14;
-        const float t3 = f_13 - f_14;
-        const float t4 = f_1 + f_2;
-        const float t5 = f_1 - f_2;
-        const float t6 = f_17 + f_18;
-        const float t7 = f_17 - f_18;
-        const float t8 = f_5 + f_6;
-        const float t9 = f_5 - f_6;
-        const float t10 = f_11 + f_12;
-        const float t11 = f_11 - f_12;
-        const float t12 = f_3 + f_4;
-        const float t13 = f_3 - f_4;
-        const float t14 = f_15 + f_16;
-        const float t15 = f_15 - f_16;
-        const float t16 = f_7 + f_8;
-        const float t17 = f_7 - f_8;
-        const float t18 = f_9 + f_10;
-        const float t19 = f_9 - f_10;
+        const float t0 = 0.5f - omega_ * 0.5f;
+        const float t1 = f_1 + f_2;
+        const float t2 = f_1 - f_2;
+        const float t3 = f_3 + f_4;
+        const float t4 = f_3 - f_4;
+        const float t5 = f_5 + f_6;
+        const float t6 = f_5 - f_6;
+        const float t7 = f_7 + f_8;
+        const float t8 = f_7 - f_8;
+        const float t9 = f_9 + f_10;
+        const float t10 = f_9 - f_10;
+        const float t11 = f_11 + f_12;
+        const float t12 = f_11 - f_12;
+        const float t13 = f_13 + f_14;
+        const float t14 = f_13 - f_14;
+        const float t15 = f_15 + f_16;
+        const float t16 = f_15 - f_16;
+        const float t17 = f_17 + f_18;
+        const float t18 = f_17 - f_18;
 
-        // ---- rho   (d3q19_trt_guo.lbm:16)
-        const float rho = f_0 + t2 + t4 + t6 + t8 + t10 + t12 + t14 + t16 + t18;
-        const float t20 = 0.083333336f * (rho * omega);
-        const float t21 = 1.0f / rho;
+        // ---- rho   (d3q19_trt_guo.lbm:15)
+        const float rho_ = f_0 + t1 + t3 + t5 + t7 + t9 + t11 + t13 + t15 + t17;
+        const float t19 = rho_ * omega_;
+        const float t20 = 1.0f / rho_;
 
-        // ---- j   (d3q19_trt_guo.lbm:17)
-        const float jy = t7 + t15 + t17 + t13 - t3;
+        // ---- j   (d3q19_trt_guo.lbm:16)
+        const float jx_ = t8 + t10 + t12 + t14 + t2;
 
-        // ---- u   (d3q19_trt_guo.lbm:18)
-        const float uy = t21 * (0.5f * forcey + jy);
-        const float t22 = 0.25f - omega * 0.125f;
-        const float t23 = t22 / (0.25f * magic * omega + 0.5f * t22);
-        const float t24 = t22 * forcey;
-        const float t25 = uy * t20;
-        const float t26 = uy * (0.6666667f * t24 + t25);
-        const float t27 = 0.6666667f * t20 - t26;
-        const float t28 = 0.33333334f * t20 + t26;
+        // ---- u   (d3q19_trt_guo.lbm:17)
+        const float ux_ = t20 * (0.5f * forcex_ + jx_);
+        const float t21 = 2.0f - omega_;
+        const float t22 = t21 / (4.0f * magic_ * omega_ + t21);
+        const float t23 = 0.16666667f * (rho_ * t22);
+        const float t24 = ux_ * t19;
+        const float t25 = forcex_ * t21 + t24;
+        const float t26 = t24 + t25;
+        const float t27 = 0.083333336f * (ux_ * t25);
+        const float t28 = 0.055555556f * t19 - t27;
+        const float t29 = 0.027777778f * t19 + t27;
 
-        // ---- j   (d3q19_trt_guo.lbm:17)
-        const float jz = t19 + t15 + t9 - t7 - t11;
+        // ---- j   (d3q19_trt_guo.lbm:16)
+        const float jy_ = t8 + t16 + t18 + t4 - t14;
 
-        // ---- u   (d3q19_trt_guo.lbm:18)
-        const float uz = t21 * (0.5f * forcez + jz);
-        const float t29 = t22 * forcez;
-        const float t30 = uz * t20;
-        const float t31 = uz * (0.6666667f * t29 + t30);
-        const float t32 = 3.0f * t30 + t29;
+        // ---- u   (d3q19_trt_guo.lbm:17)
+        const float uy_ = t20 * (0.5f * forcey_ + jy_);
+        const float t30 = t21 * forcey_;
+        const float t31 = t21 * forcez_;
+        const float t32 = uy_ * t19;
+        const float t33 = t30 + t32;
+        const float t34 = 0.125f * (ux_ * t30 + uy_ * t26);
+        const float t35 = 0.083333336f * (uy_ * t33);
 
-        // ---- j   (d3q19_trt_guo.lbm:17)
-        const float jx = t11 + t19 + t3 + t17 + t5;
+        // ---- j   (d3q19_trt_guo.lbm:16)
+        const float jz_ = t10 + t16 + t6 - t12 - t18;
 
-        // ---- u   (d3q19_trt_guo.lbm:18)
-        const float ux = t21 * (0.5f * forcex + jx);
-        const float t33 = (uz * uz + ux * ux + uy * uy) * omega;
-        const float t34 = t33 / (0.5f * t33 + t22);
+        // ---- u   (d3q19_trt_guo.lbm:17)
+        const float uz_ = t20 * (0.5f * forcez_ + jz_);
+        const float t36 = 0.125f * (uy_ * t31 + uz_ * (t32 + t33));
+        const float t37 = 0.083333336f * (uz_ * (t19 * uz_ + t31));
+        const float t38 = 0.125f * (ux_ * t31 + uz_ * t26);
+        const float t39 = t35 + t37;
 
-        // ---- omega_odd   (d3q19_trt_guo.lbm:26)
-        const float omega_odd = t23 < t34 ? t34 : t23;
-        const float t35 = t22 * forcex;
-        const float t36 = ux * (t20 * ux + 0.6666667f * t35);
-        const float t37 = omega_odd * t0 + 0.5f;
-        const float t38 = 0.083333336f * (rho * omega_odd);
-        const float t39 = 0.083333336f - omega_odd * 0.041666668f;
-        const float t40 = forcex * t39 + ux * t38;
+        // ---- even_post   (d3q19_trt_guo.lbm:38)
+        const float even_post_0_ = 2.0f * f_0 * t0 + 6.0f * (t28 - t39);
+        const float even_post_1_ = t1 * t0 - t39 + 2.0f * t29;
+        const float t40 = -t37;
+        const float t41 = 0.5f * t28 + t39;
+        const float even_post_15_ = t36 + t41 + t15 * t0;
+        const float even_post_17_ = t41 - t36 + t17 * t0;
+        const float t42 = 0.5f - t22;
+        const float t43 = 0.083333336f - t22 * 0.083333336f;
+        const float t44 = forcex_ * t43 + ux_ * t23;
+        const float t45 = forcey_ * t43 + uy_ * t23;
+        const float t46 = forcez_ * t43 + uz_ * t23;
 
-        // ---- odd_post   (d3q19_trt_guo.lbm:40)
-        const float odd_post_1 = t5 * t37 + 2.0f * t40;
-        const float t41 = forcey * t39 + uy * t38;
-        const float t42 = forcez * t39 + uz * t38;
-        const float odd_post_3 = t13 * t37 + 2.0f * t41;
-        const float odd_post_5 = t9 * t37 + 2.0f * t42;
-        const float t43 = uy * t35 + ux * (3.0f * t25 + t24);
-        const float t44 = uz * t35 + ux * t32;
-        const float t45 = uy * t32 + uz * t24;
-        const float odd_post_7 = t40 + t41 + t17 * t37;
-        const float odd_post_9 = t40 + t42 + t19 * t37;
-        const float odd_post_11 = t40 - t42 + t11 * t37;
-        const float odd_post_13 = t40 - t41 + t3 * t37;
-        const float odd_post_15 = t41 + t42 + t15 * t37;
-        const float odd_post_17 = t41 - t42 + t7 * t37;
-        const float t46 = t31 + t36;
-
-        // ---- even_post   (d3q19_trt_guo.lbm:39)
-        const float even_post_0 = 2.0f * f_0 * t1 + 6.0f * (t27 - t46);
-        const float even_post_3 = t12 * t1 - t46 + 2.0f * t28;
+        // ---- odd_post   (d3q19_trt_guo.lbm:39)
+        const float odd_post_1_ = t2 * t42 + 2.0f * t44;
 
         // ---- post
-        const float post_3 = even_post_3 + odd_post_3;
-        const float post_4 = even_post_3 - odd_post_3;
-        const float t47 = 0.5f * t27 + t46;
+        const float post_1 = even_post_1_ + odd_post_1_;
+        const float post_2 = even_post_1_ - odd_post_1_;
 
-        // ---- even_post   (d3q19_trt_guo.lbm:39)
-        const float even_post_9 = t44 + t47 + t18 * t1;
-        const float even_post_11 = t47 - t44 + t10 * t1;
-
-        // ---- post
-        const float post_9 = even_post_9 + odd_post_9;
-        const float post_10 = even_post_9 - odd_post_9;
-        const float post_11 = even_post_11 + odd_post_11;
-        const float post_12 = even_post_11 - odd_post_11;
-        const float t48 = t31 - t36 * 2.0f;
-        const float t49 = 2.0f * t31 - t36;
-
-        // ---- even_post   (d3q19_trt_guo.lbm:39)
-        const float even_post_1 = t27 - t48 + t4 * t1;
-        const float even_post_5 = t27 + t49 + t8 * t1;
+        // ---- odd_post   (d3q19_trt_guo.lbm:39)
+        const float odd_post_3_ = 2.0f * t45 + t42 * t4;
+        const float odd_post_5_ = 2.0f * t46 + t42 * t6;
+        const float odd_post_7_ = t44 + t45 + t8 * t42;
+        const float odd_post_9_ = t44 + t46 + t10 * t42;
+        const float odd_post_11_ = t44 - t46 + t12 * t42;
+        const float odd_post_13_ = t44 - t45 + t14 * t42;
+        const float odd_post_15_ = t45 + t46 + t16 * t42;
+        const float odd_post_17_ = t45 - t46 + t18 * t42;
 
         // ---- post
-        const float post_1 = even_post_1 + odd_post_1;
-        const float post_2 = even_post_1 - odd_post_1;
-        const float post_5 = even_post_5 + odd_post_5;
-        const float post_6 = even_post_5 - odd_post_5;
-        const float t50 = t28 - 0.5f * t48;
-        const float t51 = 0.5f * t49 + t28;
+        const float post_15 = even_post_15_ + odd_post_15_;
+        const float post_16 = even_post_15_ - odd_post_15_;
+        const float post_17 = even_post_17_ + odd_post_17_;
+        const float post_18 = even_post_17_ - odd_post_17_;
+        const float t47 = 0.5f * t40 + t35;
+        const float t48 = 2.0f * t40 + t35;
 
-        // ---- even_post   (d3q19_trt_guo.lbm:39)
-        const float even_post_7 = t43 + t50 + t16 * t1;
-        const float even_post_13 = t50 - t43 + t2 * t1;
-
-        // ---- post
-        const float post_7 = even_post_7 + odd_post_7;
-        const float post_8 = even_post_7 - odd_post_7;
-        const float post_13 = even_post_13 + odd_post_13;
-        const float post_14 = even_post_13 - odd_post_13;
-
-        // ---- even_post   (d3q19_trt_guo.lbm:39)
-        const float even_post_15 = t45 + t51 + t14 * t1;
-        const float even_post_17 = t51 - t45 + t6 * t1;
+        // ---- even_post   (d3q19_trt_guo.lbm:38)
+        const float even_post_3_ = t3 * t0 + t28 + 2.0f * t47;
+        const float even_post_5_ = t28 - t48 + t5 * t0;
 
         // ---- post
-        const float post_15 = even_post_15 + odd_post_15;
-        const float post_16 = even_post_15 - odd_post_15;
-        const float post_17 = even_post_17 + odd_post_17;
-        const float post_18 = even_post_17 - odd_post_17;
+        const float post_3 = even_post_3_ + odd_post_3_;
+        const float post_4 = even_post_3_ - odd_post_3_;
+        const float post_5 = even_post_5_ + odd_post_5_;
+        const float post_6 = even_post_5_ - odd_post_5_;
+        const float t49 = t29 + t47;
+        const float t50 = t29 - 0.5f * t48;
 
-        after[0 * stride_after + cell] = even_post_0;
+        // ---- even_post   (d3q19_trt_guo.lbm:38)
+        const float even_post_7_ = t34 + t49 + t7 * t0;
+        const float even_post_13_ = t49 - t34 + t13 * t0;
+
+        // ---- post
+        const float post_7 = even_post_7_ + odd_post_7_;
+        const float post_8 = even_post_7_ - odd_post_7_;
+
+        // ---- even_post   (d3q19_trt_guo.lbm:38)
+        const float even_post_9_ = t38 + t50 + t9 * t0;
+        const float even_post_11_ = t50 - t38 + t11 * t0;
+
+        // ---- post
+        const float post_9 = even_post_9_ + odd_post_9_;
+        const float post_10 = even_post_9_ - odd_post_9_;
+        const float post_11 = even_post_11_ + odd_post_11_;
+        const float post_12 = even_post_11_ - odd_post_11_;
+        const float post_13 = even_post_13_ + odd_post_13_;
+        const float post_14 = even_post_13_ - odd_post_13_;
+
+        after[0 * stride_after + cell] = even_post_0_;
         after[1 * stride_after + cell] = post_1;
         after[2 * stride_after + cell] = post_2;
         after[3 * stride_after + cell] = post_3;
@@ -228,15 +224,15 @@ void d3q19_trt_guo_collide(
     const int32_t count,        // how many states there are
     const float *restrict src,  // populations before the collision [19][count], lattice units
     float *restrict dst,        // populations after the collision [19][count], lattice units
-    const float omega,          // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice
+    const float omega_,         // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice
                                 //   units
-    const float magic,          // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow is
-                                //   half-way in (0, 1), lattice units
-    const float forcex,         // force on a cell, x, lattice units
-    const float forcey,         // force on a cell, y, lattice units
-    const float forcez)         // force on a cell, z, lattice units
+    const float magic_,         // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way,
+                                //   1/4 is most stable in (0, 1), lattice units
+    const float forcex_,        // force on a cell, x, lattice units
+    const float forcey_,        // force on a cell, y, lattice units
+    const float forcez_)        // force on a cell, z, lattice units
 {
-    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega, magic, forcex, forcey, forcez);
+    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega_, magic_, forcex_, forcey_, forcez_);
 }
 
 // ==== storing =======================================================================================================
@@ -278,15 +274,15 @@ static inline void settle(void)
 
 // Collides a gathered slab and stores it at to[i * CELLS + cell], a cache line of each direction at a time.
 static inline __attribute__((always_inline)) void collide_slab(
-    const float *restrict before, float *restrict to, const int past, const float omega, const float magic, const float forcex, const float forcey, const float forcez)
+    const float *restrict before, float *restrict to, const int past, const float omega_, const float magic_, const float forcex_, const float forcey_, const float forcez_)
 {
     if (SLAB % LINE != 0) {
-        collide_cells(SLAB, SLAB, before, CELLS, to, omega, magic, forcex, forcey, forcez);
+        collide_cells(SLAB, SLAB, before, CELLS, to, omega_, magic_, forcex_, forcey_, forcez_);
         return;
     }
     for (size_t cell = 0; cell < SLAB; cell += LINE) {
         _Alignas(64) float after[Q * LINE];
-        collide_cells(LINE, SLAB, before + cell, LINE, after, omega, magic, forcex, forcey, forcez);
+        collide_cells(LINE, SLAB, before + cell, LINE, after, omega_, magic_, forcex_, forcey_, forcez_);
         store_line(to + 0 * CELLS + cell, after + 0 * LINE, past);
         store_line(to + 1 * CELLS + cell, after + 1 * LINE, past);
         store_line(to + 2 * CELLS + cell, after + 2 * LINE, past);
@@ -356,13 +352,13 @@ void d3q19_trt_guo_stream_collide(
                                          //   + 1) for wall w
     const float *restrict src,           // post-collision populations [slot][19][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][19][64], lattice units
-    const float omega,                   // relaxation rate of the even moments, which sets the viscosity in (0, 2),
+    const float omega_,                  // relaxation rate of the even moments, which sets the viscosity in (0, 2),
                                          //   lattice units
-    const float magic,                   // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille
-                                         //   flow is half-way in (0, 1), lattice units
-    const float forcex,                  // force on a cell, x, lattice units
-    const float forcey,                  // force on a cell, y, lattice units
-    const float forcez)                  // force on a cell, z, lattice units
+    const float magic_,                  // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is
+                                         //   half-way, 1/4 is most stable in (0, 1), lattice units
+    const float forcex_,                 // force on a cell, x, lattice units
+    const float forcey_,                 // force on a cell, y, lattice units
+    const float forcez_)                 // force on a cell, z, lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
@@ -389,7 +385,7 @@ void d3q19_trt_guo_stream_collide(
             gather(before + 16 * SLAB, src, near, row, 16, 0, -1, -1);
             gather(before + 17 * SLAB, src, near, row, 17, 0, 1, -1);
             gather(before + 18 * SLAB, src, near, row, 18, 0, -1, 1);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega, magic, forcex, forcey, forcez);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_, magic_, forcex_, forcey_, forcez_);
         }
     }  // blocks
     settle();
@@ -409,7 +405,7 @@ static const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
-static float wall_bounce_back(const int direction, const float *own)
+static float bounce_back_link_0(const int direction, const float *own)
 {
     switch (direction) {
     case 1:
@@ -455,48 +451,48 @@ static float wall_bounce_back(const int direction, const float *own)
 
 // Rule 1, moving_wall: Wall that moves with the velocity `velocity`, for a fluid of mean density 1. Ladd (1994).
 //   velocityx, velocityy, velocityz: of the wall, in cells per time step
-static float wall_moving_wall(const int direction, const float *own, const float *value)
+static float moving_wall_link_1(const int direction, const float *own, const float *value)
 {
-    const float velocityx = value[0];
-    const float velocityy = value[1];
-    const float velocityz = value[2];
+    const float velocityx_ = value[0];
+    const float velocityy_ = value[1];
+    const float velocityz_ = value[2];
     switch (direction) {
     case 1:
-        return own[2 * CELLS] + 0.33333334f * velocityx;
+        return own[2 * CELLS] + 0.33333334f * velocityx_;
     case 2:
-        return own[1 * CELLS] - 0.33333334f * velocityx;
+        return own[1 * CELLS] - 0.33333334f * velocityx_;
     case 3:
-        return own[4 * CELLS] + 0.33333334f * velocityy;
+        return own[4 * CELLS] + 0.33333334f * velocityy_;
     case 4:
-        return own[3 * CELLS] - 0.33333334f * velocityy;
+        return own[3 * CELLS] - 0.33333334f * velocityy_;
     case 5:
-        return own[6 * CELLS] + 0.33333334f * velocityz;
+        return own[6 * CELLS] + 0.33333334f * velocityz_;
     case 6:
-        return own[5 * CELLS] - 0.33333334f * velocityz;
+        return own[5 * CELLS] - 0.33333334f * velocityz_;
     case 7:
-        return own[8 * CELLS] + 0.16666667f * (velocityx + velocityy);
+        return own[8 * CELLS] + 0.16666667f * (velocityx_ + velocityy_);
     case 8:
-        return own[7 * CELLS] - 0.16666667f * (velocityx + velocityy);
+        return own[7 * CELLS] - 0.16666667f * (velocityx_ + velocityy_);
     case 9:
-        return own[10 * CELLS] + 0.16666667f * (velocityx + velocityz);
+        return own[10 * CELLS] + 0.16666667f * (velocityx_ + velocityz_);
     case 10:
-        return own[9 * CELLS] - 0.16666667f * (velocityx + velocityz);
+        return own[9 * CELLS] - 0.16666667f * (velocityx_ + velocityz_);
     case 11:
-        return own[12 * CELLS] + 0.16666667f * (velocityx - velocityz);
+        return own[12 * CELLS] + 0.16666667f * (velocityx_ - velocityz_);
     case 12:
-        return own[11 * CELLS] - 0.16666667f * (velocityx - velocityz);
+        return own[11 * CELLS] - 0.16666667f * (velocityx_ - velocityz_);
     case 13:
-        return own[14 * CELLS] + 0.16666667f * (velocityx - velocityy);
+        return own[14 * CELLS] + 0.16666667f * (velocityx_ - velocityy_);
     case 14:
-        return own[13 * CELLS] - 0.16666667f * (velocityx - velocityy);
+        return own[13 * CELLS] - 0.16666667f * (velocityx_ - velocityy_);
     case 15:
-        return own[16 * CELLS] + 0.16666667f * (velocityy + velocityz);
+        return own[16 * CELLS] + 0.16666667f * (velocityy_ + velocityz_);
     case 16:
-        return own[15 * CELLS] - 0.16666667f * (velocityy + velocityz);
+        return own[15 * CELLS] - 0.16666667f * (velocityy_ + velocityz_);
     case 17:
-        return own[18 * CELLS] + 0.16666667f * (velocityy - velocityz);
+        return own[18 * CELLS] + 0.16666667f * (velocityy_ - velocityz_);
     case 18:
-        return own[17 * CELLS] - 0.16666667f * (velocityy - velocityz);
+        return own[17 * CELLS] - 0.16666667f * (velocityy_ - velocityz_);
     default:
         return own[direction * CELLS];
     }
@@ -509,9 +505,9 @@ static float from_wall(
     const float *value = wall_values + (size_t)w * 3;
     switch (wall_rules[w]) {
     case 0:
-        return wall_bounce_back(direction, own);
+        return bounce_back_link_0(direction, own);
     case 1:
-        return wall_moving_wall(direction, own, value);
+        return moving_wall_link_1(direction, own, value);
     default:
         return NAN;  // no such rule: NaN stops the run
     }
@@ -556,13 +552,13 @@ void d3q19_trt_guo_stream_collide_walls(
     const float *restrict wall_values,   // parameters of each wall [wall][3], lattice units
     const float *restrict src,           // post-collision populations [slot][19][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][19][64], lattice units
-    const float omega,                   // relaxation rate of the even moments, which sets the viscosity in (0, 2),
+    const float omega_,                  // relaxation rate of the even moments, which sets the viscosity in (0, 2),
                                          //   lattice units
-    const float magic,                   // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille
-                                         //   flow is half-way in (0, 1), lattice units
-    const float forcex,                  // force on a cell, x, lattice units
-    const float forcey,                  // force on a cell, y, lattice units
-    const float forcez)                  // force on a cell, z, lattice units
+    const float magic_,                  // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is
+                                         //   half-way, 1/4 is most stable in (0, 1), lattice units
+    const float forcex_,                 // force on a cell, x, lattice units
+    const float forcey_,                 // force on a cell, y, lattice units
+    const float forcez_)                 // force on a cell, z, lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
@@ -589,7 +585,7 @@ void d3q19_trt_guo_stream_collide_walls(
             gather_walls(before + 16 * SLAB, src, near, wall_rules, wall_values, row, 16, 0, -1, -1);
             gather_walls(before + 17 * SLAB, src, near, wall_rules, wall_values, row, 17, 0, 1, -1);
             gather_walls(before + 18 * SLAB, src, near, wall_rules, wall_values, row, 18, 0, -1, 1);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega, magic, forcex, forcey, forcez);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_, magic_, forcex_, forcey_, forcez_);
         }
     }  // blocks
     settle();
@@ -603,47 +599,47 @@ void d3q19_trt_guo_init(
     const int32_t count,           // how many slots `ids` lists
     const float *restrict fields,  // rho, ux, uy, uz [slot][4][64], lattice units
     float *restrict dst,           // initial populations [slot][19][64], lattice units
-    const float omega,             // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice
+    const float omega_,            // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice
                                    //   units
-    const float magic,             // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow
-                                   //   is half-way in (0, 1), lattice units
-    const float forcex,            // force on a cell, x, lattice units
-    const float forcey,            // force on a cell, y, lattice units
-    const float forcez)            // force on a cell, z, lattice units
+    const float magic_,            // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is
+                                   //   half-way, 1/4 is most stable in (0, 1), lattice units
+    const float forcex_,           // force on a cell, x, lattice units
+    const float forcey_,           // force on a cell, y, lattice units
+    const float forcez_)           // force on a cell, z, lattice units
 {
-    (void)omega;
-    (void)magic;
+    (void)omega_;
+    (void)magic_;
     for (int32_t item = 0; item < count; ++item) {
         const float *restrict before = fields + (size_t)ids[item] * (FIELDS * CELLS);
         float *restrict after = dst + (size_t)ids[item] * (Q * CELLS);
         for (int cell = 0; cell < CELLS; ++cell) {
-            const float rho = before[0 * CELLS + cell];
-            const float ux = before[1 * CELLS + cell];
-            const float uy = before[2 * CELLS + cell];
-            const float uz = before[3 * CELLS + cell];
+            const float rho_ = before[0 * CELLS + cell];
+            const float ux_ = before[1 * CELLS + cell];
+            const float uy_ = before[2 * CELLS + cell];
+            const float uz_ = before[3 * CELLS + cell];
 
             // ---- shared
-            const float t0 = 0.083333336f * rho;
-            const float t1 = t0 * ux;
-            const float t2 = (0.083333336f * forcex - t1) * ux;
-            const float t3 = 0.055555556f * rho + t2;
-            const float t4 = 0.027777778f * rho - t2;
-            const float t5 = t0 * uy;
-            const float t6 = t0 * uz;
-            const float t7 = (0.083333336f * forcey - t5) * uy;
-            const float t8 = (0.083333336f * forcez - t6) * uz;
-            const float t9 = 0.041666668f * forcez + t6;
+            const float t0 = 0.083333336f * rho_;
+            const float t1 = t0 * ux_;
+            const float t2 = (0.083333336f * forcex_ - t1) * ux_;
+            const float t3 = 0.055555556f * rho_ + t2;
+            const float t4 = 0.027777778f * rho_ - t2;
+            const float t5 = t0 * uy_;
+            const float t6 = t0 * uz_;
+            const float t7 = (0.083333336f * forcey_ - t5) * uy_;
+            const float t8 = (0.083333336f * forcez_ - t6) * uz_;
+            const float t9 = 0.041666668f * forcez_ + t6;
             const float t10 = t7 + t8;
 
             // ---- f
             const float f_0 = 6.0f * (t3 + t10);
-            const float t11 = 0.041666668f * forcex + t1;
+            const float t11 = 0.041666668f * forcex_ + t1;
             const float t12 = t4 + t11;
             const float t13 = t4 - t11;
             const float f_1 = 2.0f * t12 + t10;
             const float f_2 = 2.0f * t13 + t10;
             const float t14 = 0.5f * t3 - t10;
-            const float t15 = 0.041666668f * forcey + t5;
+            const float t15 = 0.041666668f * forcey_ + t5;
             const float t16 = t7 - t8 * 0.5f;
             const float t17 = 0.5f * t7 - t8;
             const float t18 = t15 - t16;
@@ -655,10 +651,10 @@ void d3q19_trt_guo_init(
             const float t21 = t9 - t17;
             const float f_6 = t3 - 2.0f * t21;
             const float t22 = -24.0f;
-            const float t23 = t1 * t22 + forcex;
-            const float t24 = 0.125f * (uy * forcez + (t5 * t22 + forcey) * uz);
-            const float t25 = 0.125f * (ux * forcey + t23 * uy);
-            const float t26 = 0.125f * (ux * forcez + t23 * uz);
+            const float t23 = t1 * t22 + forcex_;
+            const float t24 = 0.125f * (uy_ * forcez_ + (t5 * t22 + forcey_) * uz_);
+            const float t25 = 0.125f * (ux_ * forcey_ + t23 * uy_);
+            const float t26 = 0.125f * (ux_ * forcez_ + t23 * uz_);
             const float f_7 = t12 + t18 - t25;
             const float f_14 = t13 + t25 + t18;
             const float f_8 = t13 - t25 - t19;
@@ -705,9 +701,9 @@ void d3q19_trt_guo_macroscopic(
     const int32_t count,          // how many slots `ids` lists
     const float *restrict src,    // post-collision populations [slot][19][64], lattice units
     float *restrict fields,       // rho, ux, uy, uz [slot][4][64], lattice units
-    const float forcex,           // force on a cell, x, lattice units
-    const float forcey,           // force on a cell, y, lattice units
-    const float forcez)           // force on a cell, z, lattice units
+    const float forcex_,          // force on a cell, x, lattice units
+    const float forcey_,          // force on a cell, y, lattice units
+    const float forcez_)          // force on a cell, z, lattice units
 {
     for (int32_t item = 0; item < count; ++item) {
         const float *restrict before = src + (size_t)ids[item] * (Q * CELLS);
@@ -738,28 +734,28 @@ void d3q19_trt_guo_macroscopic(
             const float t1 = f_5 + f_12 + f_18;
             const float t2 = f_8 + f_16 + f_13 + f_4;
 
-            // ---- j   (d3q19_trt_guo.lbm:17)
-            const float jz = f_9 + f_15 + t1 - forcez - f_6 - f_10 - f_11 - f_16 - f_17;
+            // ---- j   (d3q19_trt_guo.lbm:16)
+            const float jz_ = f_9 + f_15 + t1 - forcez_ - f_6 - f_10 - f_11 - f_16 - f_17;
             const float t3 = f_1 + f_11 + f_9;
             const float t4 = f_3 + f_15 + (f_7 + f_17) + f_14;
-            const float jx = f_7 + f_13 + t3 - forcex - f_8 - f_12 - f_14 - t0;
+            const float jx_ = f_7 + f_13 + t3 - forcex_ - f_8 - f_12 - f_14 - t0;
 
-            // ---- rho   (d3q19_trt_guo.lbm:16)
-            const float rho = f_0 + f_6 + t0 + t1 + t2 + t3 + t4;
+            // ---- rho   (d3q19_trt_guo.lbm:15)
+            const float rho_ = f_0 + f_6 + t0 + t1 + t2 + t3 + t4;
 
-            // ---- j   (d3q19_trt_guo.lbm:17)
-            const float jy = t4 - forcey - f_18 - t2;
-            const float t5 = 1.0f / rho;
+            // ---- j   (d3q19_trt_guo.lbm:16)
+            const float jy_ = t4 - forcey_ - f_18 - t2;
+            const float t5 = 1.0f / rho_;
 
-            // ---- u   (d3q19_trt_guo.lbm:18)
-            const float ux = t5 * (0.5f * forcex + jx);
-            const float uy = t5 * (0.5f * forcey + jy);
-            const float uz = t5 * (0.5f * forcez + jz);
+            // ---- u   (d3q19_trt_guo.lbm:17)
+            const float ux_ = t5 * (0.5f * forcex_ + jx_);
+            const float uy_ = t5 * (0.5f * forcey_ + jy_);
+            const float uz_ = t5 * (0.5f * forcez_ + jz_);
 
-            after[0 * CELLS + cell] = rho;
-            after[1 * CELLS + cell] = ux;
-            after[2 * CELLS + cell] = uy;
-            after[3 * CELLS + cell] = uz;
+            after[0 * CELLS + cell] = rho_;
+            after[1 * CELLS + cell] = ux_;
+            after[2 * CELLS + cell] = uy_;
+            after[3 * CELLS + cell] = uz_;
         }  // cells
     }  // blocks
 }

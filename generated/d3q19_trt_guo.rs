@@ -10,7 +10,7 @@
 use core::ffi::c_void;
 
 /// Version of the interface: kernels, their arguments and their memory.
-pub const ABI: u32 = 3;
+pub const ABI: u32 = 4;
 
 /// Number of axes.
 pub const DIM: usize = 3;
@@ -118,15 +118,15 @@ pub struct Init {
     /// initial populations [slot][19][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice units
-    pub omega: f32,
-    /// (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow is half-way in (0, 1), lattice units
-    pub magic: f32,
+    pub omega_: f32,
+    /// (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way, 1/4 is most stable in (0, 1), lattice units
+    pub magic_: f32,
     /// force on a cell, x, lattice units
-    pub forcex: f32,
+    pub forcex_: f32,
     /// force on a cell, y, lattice units
-    pub forcey: f32,
+    pub forcey_: f32,
     /// force on a cell, z, lattice units
-    pub forcez: f32,
+    pub forcez_: f32,
 }
 
 impl Init {
@@ -147,11 +147,11 @@ impl Init {
             (&raw mut self.count).cast(),
             (&raw mut self.fields).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
-            (&raw mut self.magic).cast(),
-            (&raw mut self.forcex).cast(),
-            (&raw mut self.forcey).cast(),
-            (&raw mut self.forcez).cast(),
+            (&raw mut self.omega_).cast(),
+            (&raw mut self.magic_).cast(),
+            (&raw mut self.forcex_).cast(),
+            (&raw mut self.forcey_).cast(),
+            (&raw mut self.forcez_).cast(),
         ]
     }
 }
@@ -171,15 +171,15 @@ pub struct StreamCollide {
     /// new post-collision populations [slot][19][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice units
-    pub omega: f32,
-    /// (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow is half-way in (0, 1), lattice units
-    pub magic: f32,
+    pub omega_: f32,
+    /// (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way, 1/4 is most stable in (0, 1), lattice units
+    pub magic_: f32,
     /// force on a cell, x, lattice units
-    pub forcex: f32,
+    pub forcex_: f32,
     /// force on a cell, y, lattice units
-    pub forcey: f32,
+    pub forcey_: f32,
     /// force on a cell, z, lattice units
-    pub forcez: f32,
+    pub forcez_: f32,
 }
 
 impl StreamCollide {
@@ -201,11 +201,11 @@ impl StreamCollide {
             (&raw mut self.neighbours).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
-            (&raw mut self.magic).cast(),
-            (&raw mut self.forcex).cast(),
-            (&raw mut self.forcey).cast(),
-            (&raw mut self.forcez).cast(),
+            (&raw mut self.omega_).cast(),
+            (&raw mut self.magic_).cast(),
+            (&raw mut self.forcex_).cast(),
+            (&raw mut self.forcey_).cast(),
+            (&raw mut self.forcez_).cast(),
         ]
     }
 }
@@ -229,15 +229,15 @@ pub struct StreamCollideWalls {
     /// new post-collision populations [slot][19][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice units
-    pub omega: f32,
-    /// (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow is half-way in (0, 1), lattice units
-    pub magic: f32,
+    pub omega_: f32,
+    /// (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way, 1/4 is most stable in (0, 1), lattice units
+    pub magic_: f32,
     /// force on a cell, x, lattice units
-    pub forcex: f32,
+    pub forcex_: f32,
     /// force on a cell, y, lattice units
-    pub forcey: f32,
+    pub forcey_: f32,
     /// force on a cell, z, lattice units
-    pub forcez: f32,
+    pub forcez_: f32,
 }
 
 impl StreamCollideWalls {
@@ -261,11 +261,11 @@ impl StreamCollideWalls {
             (&raw mut self.wall_values).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
-            (&raw mut self.magic).cast(),
-            (&raw mut self.forcex).cast(),
-            (&raw mut self.forcey).cast(),
-            (&raw mut self.forcez).cast(),
+            (&raw mut self.omega_).cast(),
+            (&raw mut self.magic_).cast(),
+            (&raw mut self.forcex_).cast(),
+            (&raw mut self.forcey_).cast(),
+            (&raw mut self.forcez_).cast(),
         ]
     }
 }
@@ -283,11 +283,11 @@ pub struct Macroscopic {
     /// rho, ux, uy, uz [slot][4][64], lattice units
     pub fields: *mut f32,
     /// force on a cell, x, lattice units
-    pub forcex: f32,
+    pub forcex_: f32,
     /// force on a cell, y, lattice units
-    pub forcey: f32,
+    pub forcey_: f32,
     /// force on a cell, z, lattice units
-    pub forcez: f32,
+    pub forcez_: f32,
 }
 
 impl Macroscopic {
@@ -308,9 +308,9 @@ impl Macroscopic {
             (&raw mut self.count).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.fields).cast(),
-            (&raw mut self.forcex).cast(),
-            (&raw mut self.forcey).cast(),
-            (&raw mut self.forcez).cast(),
+            (&raw mut self.forcex_).cast(),
+            (&raw mut self.forcey_).cast(),
+            (&raw mut self.forcez_).cast(),
         ]
     }
 }
@@ -422,15 +422,15 @@ pub struct Collide {
     /// populations after the collision [19][count], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice units
-    pub omega: f32,
-    /// (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow is half-way in (0, 1), lattice units
-    pub magic: f32,
+    pub omega_: f32,
+    /// (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way, 1/4 is most stable in (0, 1), lattice units
+    pub magic_: f32,
     /// force on a cell, x, lattice units
-    pub forcex: f32,
+    pub forcex_: f32,
     /// force on a cell, y, lattice units
-    pub forcey: f32,
+    pub forcey_: f32,
     /// force on a cell, z, lattice units
-    pub forcez: f32,
+    pub forcez_: f32,
 }
 
 impl Collide {
@@ -450,11 +450,11 @@ impl Collide {
             (&raw mut self.count).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
-            (&raw mut self.magic).cast(),
-            (&raw mut self.forcex).cast(),
-            (&raw mut self.forcey).cast(),
-            (&raw mut self.forcez).cast(),
+            (&raw mut self.omega_).cast(),
+            (&raw mut self.magic_).cast(),
+            (&raw mut self.forcex_).cast(),
+            (&raw mut self.forcey_).cast(),
+            (&raw mut self.forcez_).cast(),
         ]
     }
 }

@@ -41,7 +41,7 @@ enum {
 // Collides cells 0 to n: direction i of a cell is before[i * stride_before + cell], then after[i * stride_after + cell].
 static inline __attribute__((always_inline)) void collide_cells(
     const size_t n, const size_t stride_before, const float *restrict before,
-    const size_t stride_after, float *restrict after, const float omega)
+    const size_t stride_after, float *restrict after, const float omega_)
 {
     for (size_t cell = 0; cell < n; ++cell) {
         const float f_0 = before[0 * stride_before + cell];
@@ -80,38 +80,38 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float t4 = f_16 + f_18 + f_4 + f_13;
 
         // ---- j   (d3q27_bgk.lbm:13)
-        const float jy = f_14 + f_17 + f_24 + t2 - f_23 - f_25 - t3 - t4;
-        const float t5 = 0.055555556f * omega;
-        const float t6 = jy * t5;
+        const float jy_ = f_14 + f_17 + f_24 + t2 - f_23 - f_25 - t3 - t4;
+        const float t5 = 0.055555556f * omega_;
+        const float t6 = jy_ * t5;
         const float t7 = f_9 + f_23;
         const float t8 = f_5 + t7;
         const float t9 = f_11 + f_25;
         const float t10 = f_17 + t9 + f_6;
         const float t11 = f_10 + f_24;
         const float t12 = f_2 + t11 + (f_14 + t3) + f_12;
-        const float jx = f_1 + f_13 + t1 + t7 + t9 - f_26 - t12;
+        const float jx_ = f_1 + f_13 + t1 + t7 + t9 - f_26 - t12;
 
         // ---- rho   (d3q27_bgk.lbm:12)
-        const float rho = f_0 + f_1 + t4 + t2 + t8 + t10 + t12;
+        const float rho_ = f_0 + f_1 + t4 + t2 + t8 + t10 + t12;
 
         // ---- j   (d3q27_bgk.lbm:13)
-        const float jz = f_12 + f_18 + f_19 + f_22 + t0 + t8 - f_16 - f_20 - f_21 - t11 - t10;
-        const float t13 = 1.0f / rho;
+        const float jz_ = f_12 + f_18 + f_19 + f_22 + t0 + t8 - f_16 - f_20 - f_21 - t11 - t10;
+        const float t13 = 1.0f / rho_;
 
         // ---- u   (d3q27_bgk.lbm:14)
-        const float uy = t13 * jy;
-        const float t14 = 0.018518519f * omega * rho;
-        const float t15 = 1.0f - omega;
-        const float t16 = t6 * uy;
-        const float t17 = 0.75f * uy;
-        const float t18 = 4.0f * (jz * t5);
-        const float uz = t13 * jz;
-        const float t19 = 0.25f * uz;
-        const float ux = t13 * jx;
+        const float uy_ = t13 * jy_;
+        const float t14 = 0.018518519f * omega_ * rho_;
+        const float t15 = 1.0f - omega_;
+        const float t16 = t6 * uy_;
+        const float t17 = 0.75f * uy_;
+        const float t18 = 4.0f * (jz_ * t5);
+        const float uz_ = t13 * jz_;
+        const float t19 = 0.25f * uz_;
+        const float ux_ = t13 * jx_;
         const float t20 = t18 * t19;
         const float t21 = t16 + t20;
-        const float t22 = 4.0f * (jx * t5);
-        const float t23 = 0.25f * (ux * t22);
+        const float t22 = 4.0f * (jx_ * t5);
+        const float t23 = 0.25f * (ux_ * t22);
         const float t24 = 0.75f * (t22 * t19);
         const float t25 = -0.5f;
         const float t26 = t23 * t25 + t14;
@@ -147,8 +147,8 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float t43 = 4.0f * t24;
         const float t44 = t34 + t43;
         const float t45 = t43 - t34;
-        const float t46 = (jx + jz) * t5;
-        const float t47 = (jx - jz) * t5;
+        const float t46 = (jx_ + jz_) * t5;
+        const float t47 = (jx_ - jz_) * t5;
         const float post_9 = t44 + t46 + f_9 * t15;
         const float post_10 = t44 - t46 + f_10 * t15;
         const float post_11 = t47 - t45 + f_11 * t15;
@@ -215,9 +215,9 @@ void d3q27_bgk_collide(
     const int32_t count,        // how many states there are
     const float *restrict src,  // populations before the collision [27][count], lattice units
     float *restrict dst,        // populations after the collision [27][count], lattice units
-    const float omega)          // relaxation rate of every moment in (0, 2), lattice units
+    const float omega_)         // relaxation rate of every moment in (0, 2), lattice units
 {
-    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega);
+    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega_);
 }
 
 // ==== storing =======================================================================================================
@@ -259,15 +259,15 @@ static inline void settle(void)
 
 // Collides a gathered slab and stores it at to[i * CELLS + cell], a cache line of each direction at a time.
 static inline __attribute__((always_inline)) void collide_slab(
-    const float *restrict before, float *restrict to, const int past, const float omega)
+    const float *restrict before, float *restrict to, const int past, const float omega_)
 {
     if (SLAB % LINE != 0) {
-        collide_cells(SLAB, SLAB, before, CELLS, to, omega);
+        collide_cells(SLAB, SLAB, before, CELLS, to, omega_);
         return;
     }
     for (size_t cell = 0; cell < SLAB; cell += LINE) {
         _Alignas(64) float after[Q * LINE];
-        collide_cells(LINE, SLAB, before + cell, LINE, after, omega);
+        collide_cells(LINE, SLAB, before + cell, LINE, after, omega_);
         store_line(to + 0 * CELLS + cell, after + 0 * LINE, past);
         store_line(to + 1 * CELLS + cell, after + 1 * LINE, past);
         store_line(to + 2 * CELLS + cell, after + 2 * LINE, past);
@@ -345,7 +345,7 @@ void d3q27_bgk_stream_collide(
                                          //   + 1) for wall w
     const float *restrict src,           // post-collision populations [slot][27][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][27][64], lattice units
-    const float omega)                   // relaxation rate of every moment in (0, 2), lattice units
+    const float omega_)                  // relaxation rate of every moment in (0, 2), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
@@ -380,7 +380,7 @@ void d3q27_bgk_stream_collide(
             gather(before + 24 * SLAB, src, near, row, 24, -1, 1, -1);
             gather(before + 25 * SLAB, src, near, row, 25, 1, -1, -1);
             gather(before + 26 * SLAB, src, near, row, 26, -1, 1, 1);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_);
         }
     }  // blocks
     settle();
@@ -400,7 +400,7 @@ static const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
-static float wall_bounce_back(const int direction, const float *own)
+static float bounce_back_link_0(const int direction, const float *own)
 {
     switch (direction) {
     case 1:
@@ -462,64 +462,64 @@ static float wall_bounce_back(const int direction, const float *own)
 
 // Rule 1, moving_wall: Wall that moves with the velocity `velocity`, for a fluid of mean density 1. Ladd (1994).
 //   velocityx, velocityy, velocityz: of the wall, in cells per time step
-static float wall_moving_wall(const int direction, const float *own, const float *value)
+static float moving_wall_link_1(const int direction, const float *own, const float *value)
 {
-    const float velocityx = value[0];
-    const float velocityy = value[1];
-    const float velocityz = value[2];
+    const float velocityx_ = value[0];
+    const float velocityy_ = value[1];
+    const float velocityz_ = value[2];
     switch (direction) {
     case 1:
-        return own[2 * CELLS] + 0.44444445f * velocityx;
+        return own[2 * CELLS] + 0.44444445f * velocityx_;
     case 2:
-        return own[1 * CELLS] - 0.44444445f * velocityx;
+        return own[1 * CELLS] - 0.44444445f * velocityx_;
     case 3:
-        return own[4 * CELLS] + 0.44444445f * velocityy;
+        return own[4 * CELLS] + 0.44444445f * velocityy_;
     case 4:
-        return own[3 * CELLS] - 0.44444445f * velocityy;
+        return own[3 * CELLS] - 0.44444445f * velocityy_;
     case 5:
-        return own[6 * CELLS] + 0.44444445f * velocityz;
+        return own[6 * CELLS] + 0.44444445f * velocityz_;
     case 6:
-        return own[5 * CELLS] - 0.44444445f * velocityz;
+        return own[5 * CELLS] - 0.44444445f * velocityz_;
     case 7:
-        return own[8 * CELLS] + 0.11111111f * (velocityx + velocityy);
+        return own[8 * CELLS] + 0.11111111f * (velocityx_ + velocityy_);
     case 8:
-        return own[7 * CELLS] - 0.11111111f * (velocityx + velocityy);
+        return own[7 * CELLS] - 0.11111111f * (velocityx_ + velocityy_);
     case 9:
-        return own[10 * CELLS] + 0.11111111f * (velocityx + velocityz);
+        return own[10 * CELLS] + 0.11111111f * (velocityx_ + velocityz_);
     case 10:
-        return own[9 * CELLS] - 0.11111111f * (velocityx + velocityz);
+        return own[9 * CELLS] - 0.11111111f * (velocityx_ + velocityz_);
     case 11:
-        return own[12 * CELLS] + 0.11111111f * (velocityx - velocityz);
+        return own[12 * CELLS] + 0.11111111f * (velocityx_ - velocityz_);
     case 12:
-        return own[11 * CELLS] - 0.11111111f * (velocityx - velocityz);
+        return own[11 * CELLS] - 0.11111111f * (velocityx_ - velocityz_);
     case 13:
-        return own[14 * CELLS] + 0.11111111f * (velocityx - velocityy);
+        return own[14 * CELLS] + 0.11111111f * (velocityx_ - velocityy_);
     case 14:
-        return own[13 * CELLS] - 0.11111111f * (velocityx - velocityy);
+        return own[13 * CELLS] - 0.11111111f * (velocityx_ - velocityy_);
     case 15:
-        return own[16 * CELLS] + 0.11111111f * (velocityy + velocityz);
+        return own[16 * CELLS] + 0.11111111f * (velocityy_ + velocityz_);
     case 16:
-        return own[15 * CELLS] - 0.11111111f * (velocityy + velocityz);
+        return own[15 * CELLS] - 0.11111111f * (velocityy_ + velocityz_);
     case 17:
-        return own[18 * CELLS] + 0.11111111f * (velocityy - velocityz);
+        return own[18 * CELLS] + 0.11111111f * (velocityy_ - velocityz_);
     case 18:
-        return own[17 * CELLS] - 0.11111111f * (velocityy - velocityz);
+        return own[17 * CELLS] - 0.11111111f * (velocityy_ - velocityz_);
     case 19:
-        return own[20 * CELLS] + 0.027777778f * (velocityx + velocityy + velocityz);
+        return own[20 * CELLS] + 0.027777778f * (velocityx_ + velocityy_ + velocityz_);
     case 20:
-        return own[19 * CELLS] - 0.027777778f * (velocityx + velocityy + velocityz);
+        return own[19 * CELLS] - 0.027777778f * (velocityx_ + velocityy_ + velocityz_);
     case 21:
-        return own[22 * CELLS] - 0.027777778f * (velocityz - (velocityx + velocityy));
+        return own[22 * CELLS] - 0.027777778f * (velocityz_ - (velocityx_ + velocityy_));
     case 22:
-        return own[21 * CELLS] + 0.027777778f * (velocityz - (velocityx + velocityy));
+        return own[21 * CELLS] + 0.027777778f * (velocityz_ - (velocityx_ + velocityy_));
     case 23:
-        return own[24 * CELLS] + 0.027777778f * (velocityx - velocityy + velocityz);
+        return own[24 * CELLS] + 0.027777778f * (velocityx_ - velocityy_ + velocityz_);
     case 24:
-        return own[23 * CELLS] - 0.027777778f * (velocityx - velocityy + velocityz);
+        return own[23 * CELLS] - 0.027777778f * (velocityx_ - velocityy_ + velocityz_);
     case 25:
-        return own[26 * CELLS] - 0.027777778f * (velocityz - (velocityx - velocityy));
+        return own[26 * CELLS] - 0.027777778f * (velocityz_ - (velocityx_ - velocityy_));
     case 26:
-        return own[25 * CELLS] + 0.027777778f * (velocityz - (velocityx - velocityy));
+        return own[25 * CELLS] + 0.027777778f * (velocityz_ - (velocityx_ - velocityy_));
     default:
         return own[direction * CELLS];
     }
@@ -532,9 +532,9 @@ static float from_wall(
     const float *value = wall_values + (size_t)w * 3;
     switch (wall_rules[w]) {
     case 0:
-        return wall_bounce_back(direction, own);
+        return bounce_back_link_0(direction, own);
     case 1:
-        return wall_moving_wall(direction, own, value);
+        return moving_wall_link_1(direction, own, value);
     default:
         return NAN;  // no such rule: NaN stops the run
     }
@@ -579,7 +579,7 @@ void d3q27_bgk_stream_collide_walls(
     const float *restrict wall_values,   // parameters of each wall [wall][3], lattice units
     const float *restrict src,           // post-collision populations [slot][27][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][27][64], lattice units
-    const float omega)                   // relaxation rate of every moment in (0, 2), lattice units
+    const float omega_)                  // relaxation rate of every moment in (0, 2), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
@@ -614,7 +614,7 @@ void d3q27_bgk_stream_collide_walls(
             gather_walls(before + 24 * SLAB, src, near, wall_rules, wall_values, row, 24, -1, 1, -1);
             gather_walls(before + 25 * SLAB, src, near, wall_rules, wall_values, row, 25, 1, -1, -1);
             gather_walls(before + 26 * SLAB, src, near, wall_rules, wall_values, row, 26, -1, 1, 1);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_);
         }
     }  // blocks
     settle();
@@ -628,29 +628,29 @@ void d3q27_bgk_init(
     const int32_t count,           // how many slots `ids` lists
     const float *restrict fields,  // rho, ux, uy, uz [slot][4][64], lattice units
     float *restrict dst,           // initial populations [slot][27][64], lattice units
-    const float omega)             // relaxation rate of every moment in (0, 2), lattice units
+    const float omega_)            // relaxation rate of every moment in (0, 2), lattice units
 {
-    (void)omega;
+    (void)omega_;
     for (int32_t item = 0; item < count; ++item) {
         const float *restrict before = fields + (size_t)ids[item] * (FIELDS * CELLS);
         float *restrict after = dst + (size_t)ids[item] * (Q * CELLS);
         for (int cell = 0; cell < CELLS; ++cell) {
-            const float rho = before[0 * CELLS + cell];
-            const float ux = before[1 * CELLS + cell];
-            const float uy = before[2 * CELLS + cell];
-            const float uz = before[3 * CELLS + cell];
+            const float rho_ = before[0 * CELLS + cell];
+            const float ux_ = before[1 * CELLS + cell];
+            const float uy_ = before[2 * CELLS + cell];
+            const float uz_ = before[3 * CELLS + cell];
 
             // ---- shared
-            const float t0 = 0.22222222f * rho;
-            const float t1 = 0.018518519f * rho;
-            const float t2 = t0 * uy;
-            const float t3 = 0.25f * (t2 * uy);
-            const float t4 = 0.25f * (t0 * uz);
-            const float t5 = t0 * ux;
-            const float t6 = t5 * ux;
-            const float t7 = 0.75f * (t5 * uy);
-            const float t8 = t4 * uz;
-            const float t9 = 0.75f * uz;
+            const float t0 = 0.22222222f * rho_;
+            const float t1 = 0.018518519f * rho_;
+            const float t2 = t0 * uy_;
+            const float t3 = 0.25f * (t2 * uy_);
+            const float t4 = 0.25f * (t0 * uz_);
+            const float t5 = t0 * ux_;
+            const float t6 = t5 * ux_;
+            const float t7 = 0.75f * (t5 * uy_);
+            const float t8 = t4 * uz_;
+            const float t9 = 0.75f * uz_;
             const float t10 = t3 + t8;
             const float t11 = t1 - t6 * 0.125f;
             const float t12 = 0.25f * t6 + t1;
@@ -801,26 +801,26 @@ void d3q27_bgk_macroscopic(
             const float t10 = f_15 + t8 + (f_18 + t9 + f_5);
 
             // ---- j   (d3q27_bgk.lbm:13)
-            const float jz = f_23 + f_26 + t10 - t5;
+            const float jz_ = f_23 + f_26 + t10 - t5;
 
             // ---- rho   (d3q27_bgk.lbm:12)
-            const float rho = f_0 + f_2 + f_3 + t0 + t1 + t5 + t6 + t7 + t10;
+            const float rho_ = f_0 + f_2 + f_3 + t0 + t1 + t5 + t6 + t7 + t10;
             const float t11 = t0 - t1;
 
             // ---- j   (d3q27_bgk.lbm:13)
-            const float jx = f_21 + t8 + t4 + t11 + t7 - f_2 - f_8 - f_10 - f_20 - f_24 - t9;
-            const float jy = f_3 + f_7 + f_15 + f_19 + t2 - f_18 - f_22 - f_25 - t3 - t11 - t6;
-            const float t12 = 1.0f / rho;
+            const float jx_ = f_21 + t8 + t4 + t11 + t7 - f_2 - f_8 - f_10 - f_20 - f_24 - t9;
+            const float jy_ = f_3 + f_7 + f_15 + f_19 + t2 - f_18 - f_22 - f_25 - t3 - t11 - t6;
+            const float t12 = 1.0f / rho_;
 
             // ---- u   (d3q27_bgk.lbm:14)
-            const float ux = t12 * jx;
-            const float uy = t12 * jy;
-            const float uz = t12 * jz;
+            const float ux_ = t12 * jx_;
+            const float uy_ = t12 * jy_;
+            const float uz_ = t12 * jz_;
 
-            after[0 * CELLS + cell] = rho;
-            after[1 * CELLS + cell] = ux;
-            after[2 * CELLS + cell] = uy;
-            after[3 * CELLS + cell] = uz;
+            after[0 * CELLS + cell] = rho_;
+            after[1 * CELLS + cell] = ux_;
+            after[2 * CELLS + cell] = uy_;
+            after[3 * CELLS + cell] = uz_;
         }  // cells
     }  // blocks
 }

@@ -31,7 +31,7 @@ static __device__ __forceinline__ size_t at(const int slot, const int direction,
 // ==== collision =====================================================================================================
 
 // Collides one cell: f holds its populations before and after.
-static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
+static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_)
 {
     const float f_0 = f[0];
     const float f_1 = f[1];
@@ -69,38 +69,38 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     const float t4 = f_16 + f_18 + f_4 + f_13;
 
     // ---- j   (d3q27_bgk.lbm:13)
-    const float jy = f_14 + f_17 + f_24 + t2 - f_23 - f_25 - t3 - t4;
-    const float t5 = 0.055555556f * omega;
-    const float t6 = jy * t5;
+    const float jy_ = f_14 + f_17 + f_24 + t2 - f_23 - f_25 - t3 - t4;
+    const float t5 = 0.055555556f * omega_;
+    const float t6 = jy_ * t5;
     const float t7 = f_9 + f_23;
     const float t8 = f_5 + t7;
     const float t9 = f_11 + f_25;
     const float t10 = f_17 + t9 + f_6;
     const float t11 = f_10 + f_24;
     const float t12 = f_2 + t11 + (f_14 + t3) + f_12;
-    const float jx = f_1 + f_13 + t1 + t7 + t9 - f_26 - t12;
+    const float jx_ = f_1 + f_13 + t1 + t7 + t9 - f_26 - t12;
 
     // ---- rho   (d3q27_bgk.lbm:12)
-    const float rho = f_0 + f_1 + t4 + t2 + t8 + t10 + t12;
+    const float rho_ = f_0 + f_1 + t4 + t2 + t8 + t10 + t12;
 
     // ---- j   (d3q27_bgk.lbm:13)
-    const float jz = f_12 + f_18 + f_19 + f_22 + t0 + t8 - f_16 - f_20 - f_21 - t11 - t10;
-    const float t13 = 1.0f / rho;
+    const float jz_ = f_12 + f_18 + f_19 + f_22 + t0 + t8 - f_16 - f_20 - f_21 - t11 - t10;
+    const float t13 = 1.0f / rho_;
 
     // ---- u   (d3q27_bgk.lbm:14)
-    const float uy = t13 * jy;
-    const float t14 = 0.018518519f * omega * rho;
-    const float t15 = 1.0f - omega;
-    const float t16 = t6 * uy;
-    const float t17 = 0.75f * uy;
-    const float t18 = 4.0f * (jz * t5);
-    const float uz = t13 * jz;
-    const float t19 = 0.25f * uz;
-    const float ux = t13 * jx;
+    const float uy_ = t13 * jy_;
+    const float t14 = 0.018518519f * omega_ * rho_;
+    const float t15 = 1.0f - omega_;
+    const float t16 = t6 * uy_;
+    const float t17 = 0.75f * uy_;
+    const float t18 = 4.0f * (jz_ * t5);
+    const float uz_ = t13 * jz_;
+    const float t19 = 0.25f * uz_;
+    const float ux_ = t13 * jx_;
     const float t20 = t18 * t19;
     const float t21 = t16 + t20;
-    const float t22 = 4.0f * (jx * t5);
-    const float t23 = 0.25f * (ux * t22);
+    const float t22 = 4.0f * (jx_ * t5);
+    const float t23 = 0.25f * (ux_ * t22);
     const float t24 = 0.75f * (t22 * t19);
     const float t25 = -0.5f;
     const float t26 = t23 * t25 + t14;
@@ -136,8 +136,8 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     const float t43 = 4.0f * t24;
     const float t44 = t34 + t43;
     const float t45 = t43 - t34;
-    const float t46 = (jx + jz) * t5;
-    const float t47 = (jx - jz) * t5;
+    const float t46 = (jx_ + jz_) * t5;
+    const float t47 = (jx_ - jz_) * t5;
     const float post_9 = t44 + t46 + f_9 * t15;
     const float post_10 = t44 - t46 + f_10 * t15;
     const float post_11 = t47 - t45 + f_11 * t15;
@@ -204,14 +204,14 @@ d3q27_bgk_collide(
     const int count,                // how many states there are
     const float *__restrict__ src,  // populations before the collision [27][count], lattice units
     float *__restrict__ dst,        // populations after the collision [27][count], lattice units
-    const float omega)              // relaxation rate of every moment in (0, 2), lattice units
+    const float omega_)             // relaxation rate of every moment in (0, 2), lattice units
 {
     const int state = blockIdx.x * 256 + threadIdx.x;
     if (state >= count) return;
     float f[Q];
 #pragma unroll
     for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state];
-    collide(f, omega);
+    collide(f, omega_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i];
 }
@@ -227,7 +227,7 @@ d3q27_bgk_stream_collide(
                                          //   + 1) for wall w
     const float *__restrict__ src,       // post-collision populations [slot][27][64], lattice units
     float *__restrict__ dst,             // new post-collision populations [slot][27][64], lattice units
-    const float omega)                   // relaxation rate of every moment in (0, 2), lattice units
+    const float omega_)                  // relaxation rate of every moment in (0, 2), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -276,7 +276,7 @@ d3q27_bgk_stream_collide(
     f[25] = src[at(near[13 + bxm + 3 * byp + 9 * bzp], 25, xm + 4 * (yp + 4 * zp))];
     f[26] = src[at(near[13 + bxp + 3 * bym + 9 * bzm], 26, xp + 4 * (ym + 4 * zm))];
 
-    collide(f, omega);
+    collide(f, omega_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
 }
@@ -295,7 +295,7 @@ static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
-static __device__ __forceinline__ float wall_bounce_back(const int direction, const float *own)
+static __device__ __forceinline__ float bounce_back_link_0(const int direction, const float *own)
 {
     switch (direction) {
     case 1:
@@ -357,64 +357,64 @@ static __device__ __forceinline__ float wall_bounce_back(const int direction, co
 
 // Rule 1, moving_wall: Wall that moves with the velocity `velocity`, for a fluid of mean density 1. Ladd (1994).
 //   velocityx, velocityy, velocityz: of the wall, in cells per time step
-static __device__ __forceinline__ float wall_moving_wall(const int direction, const float *own, const float *value)
+static __device__ __forceinline__ float moving_wall_link_1(const int direction, const float *own, const float *value)
 {
-    const float velocityx = value[0];
-    const float velocityy = value[1];
-    const float velocityz = value[2];
+    const float velocityx_ = value[0];
+    const float velocityy_ = value[1];
+    const float velocityz_ = value[2];
     switch (direction) {
     case 1:
-        return own[2 * CELLS] + 0.44444445f * velocityx;
+        return own[2 * CELLS] + 0.44444445f * velocityx_;
     case 2:
-        return own[1 * CELLS] - 0.44444445f * velocityx;
+        return own[1 * CELLS] - 0.44444445f * velocityx_;
     case 3:
-        return own[4 * CELLS] + 0.44444445f * velocityy;
+        return own[4 * CELLS] + 0.44444445f * velocityy_;
     case 4:
-        return own[3 * CELLS] - 0.44444445f * velocityy;
+        return own[3 * CELLS] - 0.44444445f * velocityy_;
     case 5:
-        return own[6 * CELLS] + 0.44444445f * velocityz;
+        return own[6 * CELLS] + 0.44444445f * velocityz_;
     case 6:
-        return own[5 * CELLS] - 0.44444445f * velocityz;
+        return own[5 * CELLS] - 0.44444445f * velocityz_;
     case 7:
-        return own[8 * CELLS] + 0.11111111f * (velocityx + velocityy);
+        return own[8 * CELLS] + 0.11111111f * (velocityx_ + velocityy_);
     case 8:
-        return own[7 * CELLS] - 0.11111111f * (velocityx + velocityy);
+        return own[7 * CELLS] - 0.11111111f * (velocityx_ + velocityy_);
     case 9:
-        return own[10 * CELLS] + 0.11111111f * (velocityx + velocityz);
+        return own[10 * CELLS] + 0.11111111f * (velocityx_ + velocityz_);
     case 10:
-        return own[9 * CELLS] - 0.11111111f * (velocityx + velocityz);
+        return own[9 * CELLS] - 0.11111111f * (velocityx_ + velocityz_);
     case 11:
-        return own[12 * CELLS] + 0.11111111f * (velocityx - velocityz);
+        return own[12 * CELLS] + 0.11111111f * (velocityx_ - velocityz_);
     case 12:
-        return own[11 * CELLS] - 0.11111111f * (velocityx - velocityz);
+        return own[11 * CELLS] - 0.11111111f * (velocityx_ - velocityz_);
     case 13:
-        return own[14 * CELLS] + 0.11111111f * (velocityx - velocityy);
+        return own[14 * CELLS] + 0.11111111f * (velocityx_ - velocityy_);
     case 14:
-        return own[13 * CELLS] - 0.11111111f * (velocityx - velocityy);
+        return own[13 * CELLS] - 0.11111111f * (velocityx_ - velocityy_);
     case 15:
-        return own[16 * CELLS] + 0.11111111f * (velocityy + velocityz);
+        return own[16 * CELLS] + 0.11111111f * (velocityy_ + velocityz_);
     case 16:
-        return own[15 * CELLS] - 0.11111111f * (velocityy + velocityz);
+        return own[15 * CELLS] - 0.11111111f * (velocityy_ + velocityz_);
     case 17:
-        return own[18 * CELLS] + 0.11111111f * (velocityy - velocityz);
+        return own[18 * CELLS] + 0.11111111f * (velocityy_ - velocityz_);
     case 18:
-        return own[17 * CELLS] - 0.11111111f * (velocityy - velocityz);
+        return own[17 * CELLS] - 0.11111111f * (velocityy_ - velocityz_);
     case 19:
-        return own[20 * CELLS] + 0.027777778f * (velocityx + velocityy + velocityz);
+        return own[20 * CELLS] + 0.027777778f * (velocityx_ + velocityy_ + velocityz_);
     case 20:
-        return own[19 * CELLS] - 0.027777778f * (velocityx + velocityy + velocityz);
+        return own[19 * CELLS] - 0.027777778f * (velocityx_ + velocityy_ + velocityz_);
     case 21:
-        return own[22 * CELLS] - 0.027777778f * (velocityz - (velocityx + velocityy));
+        return own[22 * CELLS] - 0.027777778f * (velocityz_ - (velocityx_ + velocityy_));
     case 22:
-        return own[21 * CELLS] + 0.027777778f * (velocityz - (velocityx + velocityy));
+        return own[21 * CELLS] + 0.027777778f * (velocityz_ - (velocityx_ + velocityy_));
     case 23:
-        return own[24 * CELLS] + 0.027777778f * (velocityx - velocityy + velocityz);
+        return own[24 * CELLS] + 0.027777778f * (velocityx_ - velocityy_ + velocityz_);
     case 24:
-        return own[23 * CELLS] - 0.027777778f * (velocityx - velocityy + velocityz);
+        return own[23 * CELLS] - 0.027777778f * (velocityx_ - velocityy_ + velocityz_);
     case 25:
-        return own[26 * CELLS] - 0.027777778f * (velocityz - (velocityx - velocityy));
+        return own[26 * CELLS] - 0.027777778f * (velocityz_ - (velocityx_ - velocityy_));
     case 26:
-        return own[25 * CELLS] + 0.027777778f * (velocityz - (velocityx - velocityy));
+        return own[25 * CELLS] + 0.027777778f * (velocityz_ - (velocityx_ - velocityy_));
     default:
         return own[direction * CELLS];
     }
@@ -430,9 +430,9 @@ static __device__ __forceinline__ float pull(
     const float *value = wall_values + (size_t)w * 3;
     switch (wall_rules[w]) {
     case 0:
-        return wall_bounce_back(direction, own);
+        return bounce_back_link_0(direction, own);
     case 1:
-        return wall_moving_wall(direction, own, value);
+        return moving_wall_link_1(direction, own, value);
     default:
         return __int_as_float(0x7fffffff);  // no such rule: NaN stops the run
     }
@@ -449,7 +449,7 @@ d3q27_bgk_stream_collide_walls(
     const float *__restrict__ wall_values,  // parameters of each wall [wall][3], lattice units
     const float *__restrict__ src,          // post-collision populations [slot][27][64], lattice units
     float *__restrict__ dst,                // new post-collision populations [slot][27][64], lattice units
-    const float omega)                      // relaxation rate of every moment in (0, 2), lattice units
+    const float omega_)                     // relaxation rate of every moment in (0, 2), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -499,7 +499,7 @@ d3q27_bgk_stream_collide_walls(
     f[25] = pull(near[13 + bxm + 3 * byp + 9 * bzp], 25, xm + 4 * (yp + 4 * zp), src, own, wall_rules, wall_values);
     f[26] = pull(near[13 + bxp + 3 * bym + 9 * bzm], 26, xp + 4 * (ym + 4 * zm), src, own, wall_rules, wall_values);
 
-    collide(f, omega);
+    collide(f, omega_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
 }
@@ -513,30 +513,30 @@ d3q27_bgk_init(
     const int count,                   // how many slots `ids` lists
     const float *__restrict__ fields,  // rho, ux, uy, uz [slot][4][64], lattice units
     float *__restrict__ dst,           // initial populations [slot][27][64], lattice units
-    const float omega)                 // relaxation rate of every moment in (0, 2), lattice units
+    const float omega_)                // relaxation rate of every moment in (0, 2), lattice units
 {
-    (void)omega;
+    (void)omega_;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
     const float *before = fields + (size_t)slot * (FIELDS * CELLS) + cell;
-    const float rho = before[0 * CELLS];
-    const float ux = before[1 * CELLS];
-    const float uy = before[2 * CELLS];
-    const float uz = before[3 * CELLS];
+    const float rho_ = before[0 * CELLS];
+    const float ux_ = before[1 * CELLS];
+    const float uy_ = before[2 * CELLS];
+    const float uz_ = before[3 * CELLS];
 
     // ---- shared
-    const float t0 = 0.22222222f * rho;
-    const float t1 = 0.018518519f * rho;
-    const float t2 = t0 * uy;
-    const float t3 = 0.25f * (t2 * uy);
-    const float t4 = 0.25f * (t0 * uz);
-    const float t5 = t0 * ux;
-    const float t6 = t5 * ux;
-    const float t7 = 0.75f * (t5 * uy);
-    const float t8 = t4 * uz;
-    const float t9 = 0.75f * uz;
+    const float t0 = 0.22222222f * rho_;
+    const float t1 = 0.018518519f * rho_;
+    const float t2 = t0 * uy_;
+    const float t3 = 0.25f * (t2 * uy_);
+    const float t4 = 0.25f * (t0 * uz_);
+    const float t5 = t0 * ux_;
+    const float t6 = t5 * ux_;
+    const float t7 = 0.75f * (t5 * uy_);
+    const float t8 = t4 * uz_;
+    const float t9 = 0.75f * uz_;
     const float t10 = t3 + t8;
     const float t11 = t1 - t6 * 0.125f;
     const float t12 = 0.25f * t6 + t1;
@@ -686,28 +686,28 @@ d3q27_bgk_macroscopic(
     const float t10 = f_15 + t8 + (f_18 + t9 + f_5);
 
     // ---- j   (d3q27_bgk.lbm:13)
-    const float jz = f_23 + f_26 + t10 - t5;
+    const float jz_ = f_23 + f_26 + t10 - t5;
 
     // ---- rho   (d3q27_bgk.lbm:12)
-    const float rho = f_0 + f_2 + f_3 + t0 + t1 + t5 + t6 + t7 + t10;
+    const float rho_ = f_0 + f_2 + f_3 + t0 + t1 + t5 + t6 + t7 + t10;
     const float t11 = t0 - t1;
 
     // ---- j   (d3q27_bgk.lbm:13)
-    const float jx = f_21 + t8 + t4 + t11 + t7 - f_2 - f_8 - f_10 - f_20 - f_24 - t9;
-    const float jy = f_3 + f_7 + f_15 + f_19 + t2 - f_18 - f_22 - f_25 - t3 - t11 - t6;
-    const float t12 = 1.0f / rho;
+    const float jx_ = f_21 + t8 + t4 + t11 + t7 - f_2 - f_8 - f_10 - f_20 - f_24 - t9;
+    const float jy_ = f_3 + f_7 + f_15 + f_19 + t2 - f_18 - f_22 - f_25 - t3 - t11 - t6;
+    const float t12 = 1.0f / rho_;
 
     // ---- u   (d3q27_bgk.lbm:14)
-    const float ux = t12 * jx;
-    const float uy = t12 * jy;
-    const float uz = t12 * jz;
+    const float ux_ = t12 * jx_;
+    const float uy_ = t12 * jy_;
+    const float uz_ = t12 * jz_;
 
 
     float *after = fields + (size_t)slot * (FIELDS * CELLS) + cell;
-    after[0 * CELLS] = rho;
-    after[1 * CELLS] = ux;
-    after[2 * CELLS] = uy;
-    after[3 * CELLS] = uz;
+    after[0 * CELLS] = rho_;
+    after[1 * CELLS] = ux_;
+    after[2 * CELLS] = uy_;
+    after[3 * CELLS] = uz_;
 }
 
 // ==== what a flow is judged by ======================================================================================

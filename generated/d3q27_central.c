@@ -41,7 +41,7 @@ enum {
 // Collides cells 0 to n: direction i of a cell is before[i * stride_before + cell], then after[i * stride_after + cell].
 static inline __attribute__((always_inline)) void collide_cells(
     const size_t n, const size_t stride_before, const float *restrict before,
-    const size_t stride_after, float *restrict after, const float omega)
+    const size_t stride_after, float *restrict after, const float omega_)
 {
     for (size_t cell = 0; cell < n; ++cell) {
         const float f_0 = before[0 * stride_before + cell];
@@ -73,184 +73,184 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_26 = before[26 * stride_before + cell];
 
         // ---- shared
-        const float t0 = 0.25f - omega * 0.25f;
+        const float t0 = 0.25f - omega_ * 0.25f;
 
         // ---- mz   (d3q27_central.lbm:14)
-        const float mz_0_0_2 = f_6 + f_5;
-        const float mz_0_0_1 = f_5 - f_6;
-        const float mz_0_0_0 = f_0 + mz_0_0_2;
-        const float mz_0_n1_2 = f_16 + f_18;
-        const float mz_0_n1_1 = f_18 - f_16;
-        const float mz_0_n1_0 = f_4 + mz_0_n1_2;
-        const float mz_0_1_2 = f_17 + f_15;
-        const float mz_0_1_1 = f_15 - f_17;
+        const float mz_0_0_2_ = f_6 + f_5;
+        const float mz_0_0_1_ = f_5 - f_6;
+        const float mz_0_0_0_ = f_0 + mz_0_0_2_;
+        const float mz_0_n1_2_ = f_16 + f_18;
+        const float mz_0_n1_1_ = f_18 - f_16;
+        const float mz_0_n1_0_ = f_4 + mz_0_n1_2_;
+        const float mz_0_1_2_ = f_17 + f_15;
+        const float mz_0_1_1_ = f_15 - f_17;
 
         // ---- my   (d3q27_central.lbm:15)
-        const float my_0_0_2 = mz_0_n1_2 + mz_0_0_2 + mz_0_1_2;
+        const float my_0_0_2_ = mz_0_n1_2_ + mz_0_0_2_ + mz_0_1_2_;
 
         // ---- mz   (d3q27_central.lbm:14)
-        const float mz_0_1_0 = f_3 + mz_0_1_2;
+        const float mz_0_1_0_ = f_3 + mz_0_1_2_;
 
         // ---- my   (d3q27_central.lbm:15)
-        const float my_0_0_1 = mz_0_n1_1 + mz_0_0_1 + mz_0_1_1;
-        const float my_0_1_1 = mz_0_1_1 - mz_0_n1_1;
-        const float my_0_2_0 = mz_0_n1_0 + mz_0_1_0;
-        const float my_0_1_0 = mz_0_1_0 - mz_0_n1_0;
-        const float my_0_0_0 = mz_0_0_0 + my_0_2_0;
+        const float my_0_0_1_ = mz_0_n1_1_ + mz_0_0_1_ + mz_0_1_1_;
+        const float my_0_1_1_ = mz_0_1_1_ - mz_0_n1_1_;
+        const float my_0_2_0_ = mz_0_n1_0_ + mz_0_1_0_;
+        const float my_0_1_0_ = mz_0_1_0_ - mz_0_n1_0_;
+        const float my_0_0_0_ = mz_0_0_0_ + my_0_2_0_;
 
         // ---- mz   (d3q27_central.lbm:14)
-        const float mz_n1_0_2 = f_10 + f_12;
-        const float mz_n1_0_1 = f_12 - f_10;
-        const float mz_n1_0_0 = f_2 + mz_n1_0_2;
-        const float mz_n1_n1_2 = f_20 + f_22;
-        const float mz_n1_n1_1 = f_22 - f_20;
-        const float mz_n1_n1_0 = f_8 + mz_n1_n1_2;
-        const float mz_n1_1_2 = f_24 + f_26;
-        const float mz_n1_1_1 = f_26 - f_24;
+        const float mz_n1_0_2_ = f_10 + f_12;
+        const float mz_n1_0_1_ = f_12 - f_10;
+        const float mz_n1_0_0_ = f_2 + mz_n1_0_2_;
+        const float mz_n1_n1_2_ = f_20 + f_22;
+        const float mz_n1_n1_1_ = f_22 - f_20;
+        const float mz_n1_n1_0_ = f_8 + mz_n1_n1_2_;
+        const float mz_n1_1_2_ = f_24 + f_26;
+        const float mz_n1_1_1_ = f_26 - f_24;
 
         // ---- my   (d3q27_central.lbm:15)
-        const float my_n1_0_2 = mz_n1_n1_2 + mz_n1_0_2 + mz_n1_1_2;
+        const float my_n1_0_2_ = mz_n1_n1_2_ + mz_n1_0_2_ + mz_n1_1_2_;
 
         // ---- mz   (d3q27_central.lbm:14)
-        const float mz_n1_1_0 = f_14 + mz_n1_1_2;
+        const float mz_n1_1_0_ = f_14 + mz_n1_1_2_;
 
         // ---- my   (d3q27_central.lbm:15)
-        const float my_n1_0_1 = mz_n1_n1_1 + mz_n1_0_1 + mz_n1_1_1;
-        const float my_n1_1_1 = mz_n1_1_1 - mz_n1_n1_1;
-        const float my_n1_2_0 = mz_n1_n1_0 + mz_n1_1_0;
-        const float my_n1_1_0 = mz_n1_1_0 - mz_n1_n1_0;
-        const float my_n1_0_0 = mz_n1_0_0 + my_n1_2_0;
+        const float my_n1_0_1_ = mz_n1_n1_1_ + mz_n1_0_1_ + mz_n1_1_1_;
+        const float my_n1_1_1_ = mz_n1_1_1_ - mz_n1_n1_1_;
+        const float my_n1_2_0_ = mz_n1_n1_0_ + mz_n1_1_0_;
+        const float my_n1_1_0_ = mz_n1_1_0_ - mz_n1_n1_0_;
+        const float my_n1_0_0_ = mz_n1_0_0_ + my_n1_2_0_;
 
         // ---- mz   (d3q27_central.lbm:14)
-        const float mz_1_0_2 = f_11 + f_9;
-        const float mz_1_0_1 = f_9 - f_11;
-        const float mz_1_0_0 = f_1 + mz_1_0_2;
-        const float mz_1_n1_2 = f_25 + f_23;
-        const float mz_1_n1_1 = f_23 - f_25;
-        const float mz_1_n1_0 = f_13 + mz_1_n1_2;
-        const float mz_1_1_2 = f_21 + f_19;
-        const float mz_1_1_1 = f_19 - f_21;
+        const float mz_1_0_2_ = f_11 + f_9;
+        const float mz_1_0_1_ = f_9 - f_11;
+        const float mz_1_0_0_ = f_1 + mz_1_0_2_;
+        const float mz_1_n1_2_ = f_25 + f_23;
+        const float mz_1_n1_1_ = f_23 - f_25;
+        const float mz_1_n1_0_ = f_13 + mz_1_n1_2_;
+        const float mz_1_1_2_ = f_21 + f_19;
+        const float mz_1_1_1_ = f_19 - f_21;
 
         // ---- my   (d3q27_central.lbm:15)
-        const float my_1_0_2 = mz_1_n1_2 + mz_1_0_2 + mz_1_1_2;
+        const float my_1_0_2_ = mz_1_n1_2_ + mz_1_0_2_ + mz_1_1_2_;
 
         // ---- m   (d3q27_central.lbm:16)
-        const float m_0_0_2 = my_n1_0_2 + my_0_0_2 + my_1_0_2;
+        const float m_0_0_2_ = my_n1_0_2_ + my_0_0_2_ + my_1_0_2_;
 
         // ---- mz   (d3q27_central.lbm:14)
-        const float mz_1_1_0 = f_7 + mz_1_1_2;
+        const float mz_1_1_0_ = f_7 + mz_1_1_2_;
 
         // ---- my   (d3q27_central.lbm:15)
-        const float my_1_0_1 = mz_1_n1_1 + mz_1_0_1 + mz_1_1_1;
-        const float my_1_1_1 = mz_1_1_1 - mz_1_n1_1;
+        const float my_1_0_1_ = mz_1_n1_1_ + mz_1_0_1_ + mz_1_1_1_;
+        const float my_1_1_1_ = mz_1_1_1_ - mz_1_n1_1_;
 
         // ---- m   (d3q27_central.lbm:16)
-        const float m_0_1_1 = my_n1_1_1 + my_0_1_1 + my_1_1_1;
-        const float jz = my_n1_0_1 + my_0_0_1 + my_1_0_1;
-        const float m_1_0_1 = my_1_0_1 - my_n1_0_1;
+        const float m_0_1_1_ = my_n1_1_1_ + my_0_1_1_ + my_1_1_1_;
+        const float jz_ = my_n1_0_1_ + my_0_0_1_ + my_1_0_1_;
+        const float m_1_0_1_ = my_1_0_1_ - my_n1_0_1_;
 
         // ---- my   (d3q27_central.lbm:15)
-        const float my_1_2_0 = mz_1_n1_0 + mz_1_1_0;
-        const float my_1_1_0 = mz_1_1_0 - mz_1_n1_0;
+        const float my_1_2_0_ = mz_1_n1_0_ + mz_1_1_0_;
+        const float my_1_1_0_ = mz_1_1_0_ - mz_1_n1_0_;
 
         // ---- m   (d3q27_central.lbm:16)
-        const float m_0_2_0 = my_n1_2_0 + my_0_2_0 + my_1_2_0;
+        const float m_0_2_0_ = my_n1_2_0_ + my_0_2_0_ + my_1_2_0_;
 
         // ---- my   (d3q27_central.lbm:15)
-        const float my_1_0_0 = mz_1_0_0 + my_1_2_0;
+        const float my_1_0_0_ = mz_1_0_0_ + my_1_2_0_;
 
         // ---- m   (d3q27_central.lbm:16)
-        const float jy = my_0_1_0 + my_1_1_0 + my_n1_1_0;
-        const float m_1_1_0 = my_1_1_0 - my_n1_1_0;
-        const float m_2_0_0 = my_n1_0_0 + my_1_0_0;
-        const float jx = my_1_0_0 - my_n1_0_0;
-        const float rho = my_0_0_0 + m_2_0_0;
-        const float t1 = 0.25f * rho;
+        const float jy_ = my_0_1_0_ + my_1_1_0_ + my_n1_1_0_;
+        const float m_1_1_0_ = my_1_1_0_ - my_n1_1_0_;
+        const float m_2_0_0_ = my_n1_0_0_ + my_1_0_0_;
+        const float jx_ = my_1_0_0_ - my_n1_0_0_;
+        const float rho_ = my_0_0_0_ + m_2_0_0_;
+        const float t1 = 0.25f * rho_;
         const float t2 = 1.0f / t1;
 
         // ---- u   (d3q27_central.lbm:20)
-        const float ux = 0.25f * (t2 * jx);
-        const float uy = 0.25f * (t2 * jy);
+        const float ux_ = 0.25f * (t2 * jx_);
+        const float uy_ = 0.25f * (t2 * jy_);
 
         // ---- second   (d3q27_central.lbm:29)
-        const float second_yy = m_0_2_0 - uy * jy;
+        const float second_yy_ = m_0_2_0_ - uy_ * jy_;
 
         // ---- u   (d3q27_central.lbm:20)
-        const float uz = 0.25f * (t2 * jz);
-        const float t3 = -jx;
+        const float uz_ = 0.25f * (t2 * jz_);
+        const float t3 = -jx_;
 
         // ---- second   (d3q27_central.lbm:29)
-        const float second_xy = uy * t3 + m_1_1_0;
-        const float second_xx = ux * t3 + m_2_0_0;
-        const float t4 = t0 * (second_xx - second_yy);
-        const float t5 = t0 * second_xy;
-        const float t6 = 4.0f * (uy * t5);
-        const float t7 = uy * uy;
-        const float t8 = -uz;
-        const float second_zz = jz * t8 + m_0_0_2;
-        const float t9 = t0 * (second_xx - second_zz);
-        const float second_xz = jx * t8 + m_1_0_1;
-        const float second_yz = jy * t8 + m_0_1_1;
+        const float second_xy_ = uy_ * t3 + m_1_1_0_;
+        const float second_xx_ = ux_ * t3 + m_2_0_0_;
+        const float t4 = t0 * (second_xx_ - second_yy_);
+        const float t5 = t0 * second_xy_;
+        const float t6 = 4.0f * (uy_ * t5);
+        const float t7 = uy_ * uy_;
+        const float t8 = -uz_;
+        const float second_zz_ = jz_ * t8 + m_0_0_2_;
+        const float t9 = t0 * (second_xx_ - second_zz_);
+        const float second_xz_ = jx_ * t8 + m_1_0_1_;
+        const float second_yz_ = jy_ * t8 + m_0_1_1_;
         const float t10 = 0.33333334f * (t4 + t9 + t1);
         const float t11 = t10 - t4;
         const float t12 = t1 * t7 + t11;
-        const float t13 = uz * t11;
-        const float t14 = ux * t12;
+        const float t13 = uz_ * t11;
+        const float t14 = ux_ * t12;
         const float t15 = 0.11111111f * t1;
         const float t16 = t10 * t7 + t15;
-        const float t17 = 2.0f * (uz * t0);
-        const float t18 = 0.5f * (second_xy * t17);
-        const float t19 = uz * t18;
-        const float t20 = second_xz * t17;
-        const float t21 = second_yz * t17;
-        const float t22 = t0 * second_yz;
-        const float t23 = t0 * second_xz;
-        const float t24 = uy * t20 + t19;
-        const float t25 = uy * (t19 + t24);
-        const float t26 = t1 * uz;
-        const float t27 = uz * t26;
+        const float t17 = 2.0f * (uz_ * t0);
+        const float t18 = 0.5f * (second_xy_ * t17);
+        const float t19 = uz_ * t18;
+        const float t20 = second_xz_ * t17;
+        const float t21 = second_yz_ * t17;
+        const float t22 = t0 * second_yz_;
+        const float t23 = t0 * second_xz_;
+        const float t24 = uy_ * t20 + t19;
+        const float t25 = uy_ * (t19 + t24);
+        const float t26 = t1 * uz_;
+        const float t27 = uz_ * t26;
         const float t28 = t10 + t27 - t9;
-        const float t29 = uy * t28 + t21;
-        const float t30 = uz * t13 + t15 + uy * (t21 + t29);
+        const float t29 = uy_ * t28 + t21;
+        const float t30 = uz_ * t13 + t15 + uy_ * (t21 + t29);
         const float t31 = t12 - t30;
-        const float t32 = ux * t30 + t25;
-        const float t33 = uz * t10;
-        const float t34 = uz * t33 + t15;
-        const float t35 = t7 * t34 + 0.11111111f * (0.33333334f * t1 + t27) + ux * (t25 + t32);
-        const float t36 = ux * (t6 + t14) + t16 - t35;
+        const float t32 = ux_ * t30 + t25;
+        const float t33 = uz_ * t10;
+        const float t34 = uz_ * t33 + t15;
+        const float t35 = t7 * t34 + 0.11111111f * (0.33333334f * t1 + t27) + ux_ * (t25 + t32);
+        const float t36 = ux_ * (t6 + t14) + t16 - t35;
         const float t37 = 0.5f * t6 + t14 - t32;
-        const float t38 = t1 * ux;
-        const float t39 = ux * t28 + t20;
-        const float t40 = ux * (t20 + t39) + t34;
-        const float t41 = t36 - (ux * t38 + t10 - t40);
+        const float t38 = t1 * ux_;
+        const float t39 = ux_ * t28 + t20;
+        const float t40 = ux_ * (t20 + t39) + t34;
+        const float t41 = t36 - (ux_ * t38 + t10 - t40);
 
         // ---- post
         const float post_0 = 4.0f * (t1 + t41 - t28 - t31);
-        const float t42 = t1 * uy - t29;
+        const float t42 = t1 * uy_ - t29;
         const float t43 = t37 - (t38 - t39);
         const float post_1 = -2.0f * (t41 + t43);
         const float post_2 = -2.0f * (t41 - t43);
-        const float t44 = uy * t38 + t5;
-        const float t45 = ux * t29 + t24;
-        const float t46 = ux * (t24 + t45) + uy * t34;
-        const float t47 = ux * (t5 + t44) + uy * t10 - t46;
+        const float t44 = uy_ * t38 + t5;
+        const float t45 = ux_ * t29 + t24;
+        const float t46 = ux_ * (t24 + t45) + uy_ * t34;
+        const float t47 = ux_ * (t5 + t44) + uy_ * t10 - t46;
         const float t48 = t44 - t45;
         const float t49 = t36 + t47;
         const float t50 = t36 - t47;
         const float post_3 = -2.0f * (t49 - t31 - t42);
         const float post_4 = -2.0f * (t50 + t42 - t31);
-        const float t51 = uy * t26 + t22;
-        const float t52 = uy * (t22 + t51) + t13;
-        const float t53 = uy * t23 + t18;
-        const float t54 = uy * (t18 + t53);
-        const float t55 = ux * t52 + t54;
-        const float t56 = ux * (t54 + t55) + uz * t16;
+        const float t51 = uy_ * t26 + t22;
+        const float t52 = uy_ * (t22 + t51) + t13;
+        const float t53 = uy_ * t23 + t18;
+        const float t54 = uy_ * (t18 + t53);
+        const float t55 = ux_ * t52 + t54;
+        const float t56 = ux_ * (t54 + t55) + uz_ * t16;
         const float t57 = t35 + t56;
         const float t58 = t35 - t56;
         const float t59 = t52 - t57 + t30;
         const float t60 = t52 - (t30 - t58);
-        const float t61 = ux * t26 + t23;
-        const float t62 = ux * (t23 + t61) + t33;
+        const float t61 = ux_ * t26 + t23;
+        const float t62 = ux_ * (t23 + t61) + t33;
         const float t63 = t40 + t62;
         const float t64 = t40 - t62;
         const float post_5 = 2.0f * (t28 + t26 - t59 - t63);
@@ -273,8 +273,8 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float t74 = t58 + t70;
         const float post_10 = t64 - t73 - t68;
         const float post_11 = t64 + t68 - t74;
-        const float t75 = ux * t51 + t53;
-        const float t76 = ux * (t53 + t75) + uy * t33;
+        const float t75 = ux_ * t51 + t53;
+        const float t76 = ux_ * (t53 + t75) + uy_ * t33;
         const float t77 = t46 + t76;
         const float t78 = t46 - t76;
         const float t79 = t77 - (t29 + t51);
@@ -333,9 +333,9 @@ void d3q27_central_collide(
     const int32_t count,        // how many states there are
     const float *restrict src,  // populations before the collision [27][count], lattice units
     float *restrict dst,        // populations after the collision [27][count], lattice units
-    const float omega)          // relaxation rate of the second-order shear moments in (0, 2), lattice units
+    const float omega_)         // relaxation rate of the second-order shear moments in (0, 2), lattice units
 {
-    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega);
+    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega_);
 }
 
 // ==== storing =======================================================================================================
@@ -377,15 +377,15 @@ static inline void settle(void)
 
 // Collides a gathered slab and stores it at to[i * CELLS + cell], a cache line of each direction at a time.
 static inline __attribute__((always_inline)) void collide_slab(
-    const float *restrict before, float *restrict to, const int past, const float omega)
+    const float *restrict before, float *restrict to, const int past, const float omega_)
 {
     if (SLAB % LINE != 0) {
-        collide_cells(SLAB, SLAB, before, CELLS, to, omega);
+        collide_cells(SLAB, SLAB, before, CELLS, to, omega_);
         return;
     }
     for (size_t cell = 0; cell < SLAB; cell += LINE) {
         _Alignas(64) float after[Q * LINE];
-        collide_cells(LINE, SLAB, before + cell, LINE, after, omega);
+        collide_cells(LINE, SLAB, before + cell, LINE, after, omega_);
         store_line(to + 0 * CELLS + cell, after + 0 * LINE, past);
         store_line(to + 1 * CELLS + cell, after + 1 * LINE, past);
         store_line(to + 2 * CELLS + cell, after + 2 * LINE, past);
@@ -463,7 +463,7 @@ void d3q27_central_stream_collide(
                                          //   + 1) for wall w
     const float *restrict src,           // post-collision populations [slot][27][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][27][64], lattice units
-    const float omega)                   // relaxation rate of the second-order shear moments in (0, 2), lattice units
+    const float omega_)                  // relaxation rate of the second-order shear moments in (0, 2), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
@@ -498,7 +498,7 @@ void d3q27_central_stream_collide(
             gather(before + 24 * SLAB, src, near, row, 24, -1, 1, -1);
             gather(before + 25 * SLAB, src, near, row, 25, 1, -1, -1);
             gather(before + 26 * SLAB, src, near, row, 26, -1, 1, 1);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_);
         }
     }  // blocks
     settle();
@@ -518,7 +518,7 @@ static const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
-static float wall_bounce_back(const int direction, const float *own)
+static float bounce_back_link_0(const int direction, const float *own)
 {
     switch (direction) {
     case 1:
@@ -580,64 +580,64 @@ static float wall_bounce_back(const int direction, const float *own)
 
 // Rule 1, moving_wall: Wall that moves with the velocity `velocity`, for a fluid of mean density 1. Ladd (1994).
 //   velocityx, velocityy, velocityz: of the wall, in cells per time step
-static float wall_moving_wall(const int direction, const float *own, const float *value)
+static float moving_wall_link_1(const int direction, const float *own, const float *value)
 {
-    const float velocityx = value[0];
-    const float velocityy = value[1];
-    const float velocityz = value[2];
+    const float velocityx_ = value[0];
+    const float velocityy_ = value[1];
+    const float velocityz_ = value[2];
     switch (direction) {
     case 1:
-        return own[2 * CELLS] + 0.44444445f * velocityx;
+        return own[2 * CELLS] + 0.44444445f * velocityx_;
     case 2:
-        return own[1 * CELLS] - 0.44444445f * velocityx;
+        return own[1 * CELLS] - 0.44444445f * velocityx_;
     case 3:
-        return own[4 * CELLS] + 0.44444445f * velocityy;
+        return own[4 * CELLS] + 0.44444445f * velocityy_;
     case 4:
-        return own[3 * CELLS] - 0.44444445f * velocityy;
+        return own[3 * CELLS] - 0.44444445f * velocityy_;
     case 5:
-        return own[6 * CELLS] + 0.44444445f * velocityz;
+        return own[6 * CELLS] + 0.44444445f * velocityz_;
     case 6:
-        return own[5 * CELLS] - 0.44444445f * velocityz;
+        return own[5 * CELLS] - 0.44444445f * velocityz_;
     case 7:
-        return own[8 * CELLS] + 0.11111111f * (velocityx + velocityy);
+        return own[8 * CELLS] + 0.11111111f * (velocityx_ + velocityy_);
     case 8:
-        return own[7 * CELLS] - 0.11111111f * (velocityx + velocityy);
+        return own[7 * CELLS] - 0.11111111f * (velocityx_ + velocityy_);
     case 9:
-        return own[10 * CELLS] + 0.11111111f * (velocityx + velocityz);
+        return own[10 * CELLS] + 0.11111111f * (velocityx_ + velocityz_);
     case 10:
-        return own[9 * CELLS] - 0.11111111f * (velocityx + velocityz);
+        return own[9 * CELLS] - 0.11111111f * (velocityx_ + velocityz_);
     case 11:
-        return own[12 * CELLS] + 0.11111111f * (velocityx - velocityz);
+        return own[12 * CELLS] + 0.11111111f * (velocityx_ - velocityz_);
     case 12:
-        return own[11 * CELLS] - 0.11111111f * (velocityx - velocityz);
+        return own[11 * CELLS] - 0.11111111f * (velocityx_ - velocityz_);
     case 13:
-        return own[14 * CELLS] + 0.11111111f * (velocityx - velocityy);
+        return own[14 * CELLS] + 0.11111111f * (velocityx_ - velocityy_);
     case 14:
-        return own[13 * CELLS] - 0.11111111f * (velocityx - velocityy);
+        return own[13 * CELLS] - 0.11111111f * (velocityx_ - velocityy_);
     case 15:
-        return own[16 * CELLS] + 0.11111111f * (velocityy + velocityz);
+        return own[16 * CELLS] + 0.11111111f * (velocityy_ + velocityz_);
     case 16:
-        return own[15 * CELLS] - 0.11111111f * (velocityy + velocityz);
+        return own[15 * CELLS] - 0.11111111f * (velocityy_ + velocityz_);
     case 17:
-        return own[18 * CELLS] + 0.11111111f * (velocityy - velocityz);
+        return own[18 * CELLS] + 0.11111111f * (velocityy_ - velocityz_);
     case 18:
-        return own[17 * CELLS] - 0.11111111f * (velocityy - velocityz);
+        return own[17 * CELLS] - 0.11111111f * (velocityy_ - velocityz_);
     case 19:
-        return own[20 * CELLS] + 0.027777778f * (velocityx + velocityy + velocityz);
+        return own[20 * CELLS] + 0.027777778f * (velocityx_ + velocityy_ + velocityz_);
     case 20:
-        return own[19 * CELLS] - 0.027777778f * (velocityx + velocityy + velocityz);
+        return own[19 * CELLS] - 0.027777778f * (velocityx_ + velocityy_ + velocityz_);
     case 21:
-        return own[22 * CELLS] - 0.027777778f * (velocityz - (velocityx + velocityy));
+        return own[22 * CELLS] - 0.027777778f * (velocityz_ - (velocityx_ + velocityy_));
     case 22:
-        return own[21 * CELLS] + 0.027777778f * (velocityz - (velocityx + velocityy));
+        return own[21 * CELLS] + 0.027777778f * (velocityz_ - (velocityx_ + velocityy_));
     case 23:
-        return own[24 * CELLS] + 0.027777778f * (velocityx - velocityy + velocityz);
+        return own[24 * CELLS] + 0.027777778f * (velocityx_ - velocityy_ + velocityz_);
     case 24:
-        return own[23 * CELLS] - 0.027777778f * (velocityx - velocityy + velocityz);
+        return own[23 * CELLS] - 0.027777778f * (velocityx_ - velocityy_ + velocityz_);
     case 25:
-        return own[26 * CELLS] - 0.027777778f * (velocityz - (velocityx - velocityy));
+        return own[26 * CELLS] - 0.027777778f * (velocityz_ - (velocityx_ - velocityy_));
     case 26:
-        return own[25 * CELLS] + 0.027777778f * (velocityz - (velocityx - velocityy));
+        return own[25 * CELLS] + 0.027777778f * (velocityz_ - (velocityx_ - velocityy_));
     default:
         return own[direction * CELLS];
     }
@@ -650,9 +650,9 @@ static float from_wall(
     const float *value = wall_values + (size_t)w * 3;
     switch (wall_rules[w]) {
     case 0:
-        return wall_bounce_back(direction, own);
+        return bounce_back_link_0(direction, own);
     case 1:
-        return wall_moving_wall(direction, own, value);
+        return moving_wall_link_1(direction, own, value);
     default:
         return NAN;  // no such rule: NaN stops the run
     }
@@ -697,7 +697,7 @@ void d3q27_central_stream_collide_walls(
     const float *restrict wall_values,   // parameters of each wall [wall][3], lattice units
     const float *restrict src,           // post-collision populations [slot][27][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][27][64], lattice units
-    const float omega)                   // relaxation rate of the second-order shear moments in (0, 2), lattice units
+    const float omega_)                  // relaxation rate of the second-order shear moments in (0, 2), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
@@ -732,7 +732,7 @@ void d3q27_central_stream_collide_walls(
             gather_walls(before + 24 * SLAB, src, near, wall_rules, wall_values, row, 24, -1, 1, -1);
             gather_walls(before + 25 * SLAB, src, near, wall_rules, wall_values, row, 25, 1, -1, -1);
             gather_walls(before + 26 * SLAB, src, near, wall_rules, wall_values, row, 26, -1, 1, 1);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_);
         }
     }  // blocks
     settle();
@@ -746,29 +746,29 @@ void d3q27_central_init(
     const int32_t count,           // how many slots `ids` lists
     const float *restrict fields,  // rho, ux, uy, uz [slot][4][64], lattice units
     float *restrict dst,           // initial populations [slot][27][64], lattice units
-    const float omega)             // relaxation rate of the second-order shear moments in (0, 2), lattice units
+    const float omega_)            // relaxation rate of the second-order shear moments in (0, 2), lattice units
 {
-    (void)omega;
+    (void)omega_;
     for (int32_t item = 0; item < count; ++item) {
         const float *restrict before = fields + (size_t)ids[item] * (FIELDS * CELLS);
         float *restrict after = dst + (size_t)ids[item] * (Q * CELLS);
         for (int cell = 0; cell < CELLS; ++cell) {
-            const float rho = before[0 * CELLS + cell];
-            const float ux = before[1 * CELLS + cell];
-            const float uy = before[2 * CELLS + cell];
-            const float uz = before[3 * CELLS + cell];
+            const float rho_ = before[0 * CELLS + cell];
+            const float ux_ = before[1 * CELLS + cell];
+            const float uy_ = before[2 * CELLS + cell];
+            const float uz_ = before[3 * CELLS + cell];
 
             // ---- shared
-            const float t0 = 0.125f * uy;
-            const float t1 = ux * ux;
-            const float t2 = ux * rho;
+            const float t0 = 0.125f * uy_;
+            const float t1 = ux_ * ux_;
+            const float t2 = ux_ * rho_;
             const float t3 = -2.0f;
-            const float t4 = (t1 * t3 + 1.3333334f) * rho;
-            const float t5 = (0.33333334f + t1) * rho;
+            const float t4 = (t1 * t3 + 1.3333334f) * rho_;
+            const float t5 = (0.33333334f + t1) * rho_;
             const float t6 = t0 * t0;
             const float t7 = 0.16666667f - t6 * 16.0f;
             const float t8 = 8.0f * t6 + 0.041666668f;
-            const float t9 = uz * uz;
+            const float t9 = uz_ * uz_;
             const float t10 = t9 * t3 + 1.3333334f;
             const float t11 = 0.33333334f + t9;
             const float t12 = t7 * t10;
@@ -785,8 +785,8 @@ void d3q27_central_init(
             const float t18 = t4 * t16;
             const float f_3 = t17 + t18;
             const float f_4 = t18 - t17;
-            const float t19 = uz + t11;
-            const float t20 = uz - t11;
+            const float t19 = uz_ + t11;
+            const float t20 = uz_ - t11;
             const float t21 = t7 * t19;
             const float f_5 = t4 * t21;
             const float t22 = t7 * t20;
@@ -919,64 +919,64 @@ void d3q27_central_macroscopic(
             const float f_26 = before[26 * CELLS + cell];
 
             // ---- mz   (d3q27_central.lbm:14)
-            const float mz_n1_n1_0 = f_20 + f_8 + f_22;
-            const float mz_n1_n1_1 = f_22 - f_20;
-            const float mz_n1_0_0 = f_10 + f_2 + f_12;
-            const float mz_n1_0_1 = f_12 - f_10;
-            const float mz_n1_1_0 = f_24 + f_14 + f_26;
-            const float mz_n1_1_1 = f_26 - f_24;
+            const float mz_n1_n1_0_ = f_20 + f_8 + f_22;
+            const float mz_n1_n1_1_ = f_22 - f_20;
+            const float mz_n1_0_0_ = f_10 + f_2 + f_12;
+            const float mz_n1_0_1_ = f_12 - f_10;
+            const float mz_n1_1_0_ = f_24 + f_14 + f_26;
+            const float mz_n1_1_1_ = f_26 - f_24;
 
             // ---- my   (d3q27_central.lbm:15)
-            const float my_n1_0_1 = mz_n1_n1_1 + mz_n1_0_1 + mz_n1_1_1;
-            const float my_n1_0_0 = mz_n1_n1_0 + mz_n1_0_0 + mz_n1_1_0;
-            const float my_n1_1_0 = mz_n1_1_0 - mz_n1_n1_0;
+            const float my_n1_0_1_ = mz_n1_n1_1_ + mz_n1_0_1_ + mz_n1_1_1_;
+            const float my_n1_0_0_ = mz_n1_n1_0_ + mz_n1_0_0_ + mz_n1_1_0_;
+            const float my_n1_1_0_ = mz_n1_1_0_ - mz_n1_n1_0_;
 
             // ---- mz   (d3q27_central.lbm:14)
-            const float mz_0_n1_0 = f_16 + f_4 + f_18;
-            const float mz_0_n1_1 = f_18 - f_16;
-            const float mz_0_0_0 = f_6 + f_0 + f_5;
-            const float mz_0_0_1 = f_5 - f_6;
-            const float mz_0_1_0 = f_17 + f_3 + f_15;
-            const float mz_0_1_1 = f_15 - f_17;
+            const float mz_0_n1_0_ = f_16 + f_4 + f_18;
+            const float mz_0_n1_1_ = f_18 - f_16;
+            const float mz_0_0_0_ = f_6 + f_0 + f_5;
+            const float mz_0_0_1_ = f_5 - f_6;
+            const float mz_0_1_0_ = f_17 + f_3 + f_15;
+            const float mz_0_1_1_ = f_15 - f_17;
 
             // ---- my   (d3q27_central.lbm:15)
-            const float my_0_0_1 = mz_0_n1_1 + mz_0_0_1 + mz_0_1_1;
-            const float my_0_0_0 = mz_0_n1_0 + mz_0_0_0 + mz_0_1_0;
-            const float my_0_1_0 = mz_0_1_0 - mz_0_n1_0;
+            const float my_0_0_1_ = mz_0_n1_1_ + mz_0_0_1_ + mz_0_1_1_;
+            const float my_0_0_0_ = mz_0_n1_0_ + mz_0_0_0_ + mz_0_1_0_;
+            const float my_0_1_0_ = mz_0_1_0_ - mz_0_n1_0_;
 
             // ---- mz   (d3q27_central.lbm:14)
-            const float mz_1_n1_0 = f_25 + f_13 + f_23;
-            const float mz_1_n1_1 = f_23 - f_25;
-            const float mz_1_0_0 = f_11 + f_1 + f_9;
-            const float mz_1_0_1 = f_9 - f_11;
-            const float mz_1_1_0 = f_21 + f_7 + f_19;
-            const float mz_1_1_1 = f_19 - f_21;
+            const float mz_1_n1_0_ = f_25 + f_13 + f_23;
+            const float mz_1_n1_1_ = f_23 - f_25;
+            const float mz_1_0_0_ = f_11 + f_1 + f_9;
+            const float mz_1_0_1_ = f_9 - f_11;
+            const float mz_1_1_0_ = f_21 + f_7 + f_19;
+            const float mz_1_1_1_ = f_19 - f_21;
 
             // ---- my   (d3q27_central.lbm:15)
-            const float my_1_0_1 = mz_1_n1_1 + mz_1_0_1 + mz_1_1_1;
+            const float my_1_0_1_ = mz_1_n1_1_ + mz_1_0_1_ + mz_1_1_1_;
 
             // ---- m   (d3q27_central.lbm:16)
-            const float jz = my_n1_0_1 + my_0_0_1 + my_1_0_1;
+            const float jz_ = my_n1_0_1_ + my_0_0_1_ + my_1_0_1_;
 
             // ---- my   (d3q27_central.lbm:15)
-            const float my_1_0_0 = mz_1_n1_0 + mz_1_0_0 + mz_1_1_0;
-            const float my_1_1_0 = mz_1_1_0 - mz_1_n1_0;
+            const float my_1_0_0_ = mz_1_n1_0_ + mz_1_0_0_ + mz_1_1_0_;
+            const float my_1_1_0_ = mz_1_1_0_ - mz_1_n1_0_;
 
             // ---- m   (d3q27_central.lbm:16)
-            const float jy = my_n1_1_0 + my_0_1_0 + my_1_1_0;
-            const float rho = my_n1_0_0 + my_0_0_0 + my_1_0_0;
-            const float jx = my_1_0_0 - my_n1_0_0;
-            const float t0 = 1.0f / rho;
+            const float jy_ = my_n1_1_0_ + my_0_1_0_ + my_1_1_0_;
+            const float rho_ = my_n1_0_0_ + my_0_0_0_ + my_1_0_0_;
+            const float jx_ = my_1_0_0_ - my_n1_0_0_;
+            const float t0 = 1.0f / rho_;
 
             // ---- u   (d3q27_central.lbm:20)
-            const float ux = t0 * jx;
-            const float uy = t0 * jy;
-            const float uz = t0 * jz;
+            const float ux_ = t0 * jx_;
+            const float uy_ = t0 * jy_;
+            const float uz_ = t0 * jz_;
 
-            after[0 * CELLS + cell] = rho;
-            after[1 * CELLS + cell] = ux;
-            after[2 * CELLS + cell] = uy;
-            after[3 * CELLS + cell] = uz;
+            after[0 * CELLS + cell] = rho_;
+            after[1 * CELLS + cell] = ux_;
+            after[2 * CELLS + cell] = uy_;
+            after[3 * CELLS + cell] = uz_;
         }  // cells
     }  // blocks
 }

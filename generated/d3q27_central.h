@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 // Version of this interface: kernels, their arguments and their memory. It changes when any of these does.
-#define D3Q27_CENTRAL_ABI 3
+#define D3Q27_CENTRAL_ABI 4
 
 #ifdef __cplusplus
 extern "C" {
@@ -139,7 +139,7 @@ D3Q27_CENTRAL_KERNEL d3q27_central_init(
     const int32_t count,  // how many slots `ids` lists
     const float *fields,  // rho, ux, uy, uz [slot][4][64], lattice units
     float *dst,           // initial populations [slot][27][64], lattice units
-    const float omega);   // relaxation rate of the second-order shear moments in (0, 2), lattice units
+    const float omega_);  // relaxation rate of the second-order shear moments in (0, 2), lattice units
 
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
 D3Q27_CENTRAL_KERNEL d3q27_central_stream_collide(
@@ -149,7 +149,7 @@ D3Q27_CENTRAL_KERNEL d3q27_central_stream_collide(
                                 //   wall w
     const float *src,           // post-collision populations [slot][27][64], lattice units
     float *dst,                 // new post-collision populations [slot][27][64], lattice units
-    const float omega);         // relaxation rate of the second-order shear moments in (0, 2), lattice units
+    const float omega_);        // relaxation rate of the second-order shear moments in (0, 2), lattice units
 
 // Pulls, collides and stores the listed blocks; neighbours may be walls.
 D3Q27_CENTRAL_KERNEL d3q27_central_stream_collide_walls(
@@ -161,7 +161,7 @@ D3Q27_CENTRAL_KERNEL d3q27_central_stream_collide_walls(
     const float *wall_values,   // parameters of each wall [wall][3], lattice units
     const float *src,           // post-collision populations [slot][27][64], lattice units
     float *dst,                 // new post-collision populations [slot][27][64], lattice units
-    const float omega);         // relaxation rate of the second-order shear moments in (0, 2), lattice units
+    const float omega_);        // relaxation rate of the second-order shear moments in (0, 2), lattice units
 
 // Macroscopic fields of the listed blocks from their populations.
 D3Q27_CENTRAL_KERNEL d3q27_central_macroscopic(
@@ -200,7 +200,7 @@ D3Q27_CENTRAL_KERNEL d3q27_central_collide(
     const int32_t count,  // how many states there are
     const float *src,     // populations before the collision [27][count], lattice units
     float *dst,           // populations after the collision [27][count], lattice units
-    const float omega);   // relaxation rate of the second-order shear moments in (0, 2), lattice units
+    const float omega_);  // relaxation rate of the second-order shear moments in (0, 2), lattice units
 
 #ifndef __CUDACC__
 // The same, with pointers to the arguments in their order, as cuLaunchKernel takes them.

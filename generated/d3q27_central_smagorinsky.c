@@ -41,7 +41,7 @@ enum {
 // Collides cells 0 to n: direction i of a cell is before[i * stride_before + cell], then after[i * stride_after + cell].
 static inline __attribute__((always_inline)) void collide_cells(
     const size_t n, const size_t stride_before, const float *restrict before,
-    const size_t stride_after, float *restrict after, const float omega, const float smagorinsky)
+    const size_t stride_after, float *restrict after, const float omega_, const float smagorinsky_)
 {
     for (size_t cell = 0; cell < n; ++cell) {
         const float f_0 = before[0 * stride_before + cell];
@@ -73,236 +73,236 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_26 = before[26 * stride_before + cell];
 
         // ---- rest   (d3q27_central_smagorinsky.lbm:37)
-        const float rest = 1.0f / omega;
+        const float rest_ = 1.0f / omega_;
 
         // ---- mz   (d3q27_central_smagorinsky.lbm:15)
-        const float mz_0_0_2 = f_6 + f_5;
-        const float mz_0_0_1 = f_5 - f_6;
-        const float mz_0_0_0 = f_0 + mz_0_0_2;
-        const float mz_0_n1_2 = f_16 + f_18;
-        const float mz_0_n1_1 = f_18 - f_16;
-        const float mz_0_n1_0 = f_4 + mz_0_n1_2;
-        const float mz_0_1_2 = f_17 + f_15;
-        const float mz_0_1_1 = f_15 - f_17;
+        const float mz_0_0_2_ = f_6 + f_5;
+        const float mz_0_0_1_ = f_5 - f_6;
+        const float mz_0_0_0_ = f_0 + mz_0_0_2_;
+        const float mz_0_n1_2_ = f_16 + f_18;
+        const float mz_0_n1_1_ = f_18 - f_16;
+        const float mz_0_n1_0_ = f_4 + mz_0_n1_2_;
+        const float mz_0_1_2_ = f_17 + f_15;
+        const float mz_0_1_1_ = f_15 - f_17;
 
         // ---- my   (d3q27_central_smagorinsky.lbm:16)
-        const float my_0_0_2 = mz_0_n1_2 + mz_0_0_2 + mz_0_1_2;
+        const float my_0_0_2_ = mz_0_n1_2_ + mz_0_0_2_ + mz_0_1_2_;
 
         // ---- mz   (d3q27_central_smagorinsky.lbm:15)
-        const float mz_0_1_0 = f_3 + mz_0_1_2;
+        const float mz_0_1_0_ = f_3 + mz_0_1_2_;
 
         // ---- my   (d3q27_central_smagorinsky.lbm:16)
-        const float my_0_0_1 = mz_0_n1_1 + mz_0_0_1 + mz_0_1_1;
-        const float my_0_1_1 = mz_0_1_1 - mz_0_n1_1;
-        const float my_0_2_0 = mz_0_n1_0 + mz_0_1_0;
-        const float my_0_1_0 = mz_0_1_0 - mz_0_n1_0;
-        const float my_0_0_0 = mz_0_0_0 + my_0_2_0;
+        const float my_0_0_1_ = mz_0_n1_1_ + mz_0_0_1_ + mz_0_1_1_;
+        const float my_0_1_1_ = mz_0_1_1_ - mz_0_n1_1_;
+        const float my_0_2_0_ = mz_0_n1_0_ + mz_0_1_0_;
+        const float my_0_1_0_ = mz_0_1_0_ - mz_0_n1_0_;
+        const float my_0_0_0_ = mz_0_0_0_ + my_0_2_0_;
 
         // ---- mz   (d3q27_central_smagorinsky.lbm:15)
-        const float mz_n1_0_2 = f_10 + f_12;
-        const float mz_n1_0_1 = f_12 - f_10;
-        const float mz_n1_0_0 = f_2 + mz_n1_0_2;
-        const float mz_n1_n1_2 = f_20 + f_22;
-        const float mz_n1_n1_1 = f_22 - f_20;
-        const float mz_n1_n1_0 = f_8 + mz_n1_n1_2;
-        const float mz_n1_1_2 = f_24 + f_26;
-        const float mz_n1_1_1 = f_26 - f_24;
+        const float mz_n1_0_2_ = f_10 + f_12;
+        const float mz_n1_0_1_ = f_12 - f_10;
+        const float mz_n1_0_0_ = f_2 + mz_n1_0_2_;
+        const float mz_n1_n1_2_ = f_20 + f_22;
+        const float mz_n1_n1_1_ = f_22 - f_20;
+        const float mz_n1_n1_0_ = f_8 + mz_n1_n1_2_;
+        const float mz_n1_1_2_ = f_24 + f_26;
+        const float mz_n1_1_1_ = f_26 - f_24;
 
         // ---- my   (d3q27_central_smagorinsky.lbm:16)
-        const float my_n1_0_2 = mz_n1_n1_2 + mz_n1_0_2 + mz_n1_1_2;
+        const float my_n1_0_2_ = mz_n1_n1_2_ + mz_n1_0_2_ + mz_n1_1_2_;
 
         // ---- mz   (d3q27_central_smagorinsky.lbm:15)
-        const float mz_n1_1_0 = f_14 + mz_n1_1_2;
+        const float mz_n1_1_0_ = f_14 + mz_n1_1_2_;
 
         // ---- my   (d3q27_central_smagorinsky.lbm:16)
-        const float my_n1_0_1 = mz_n1_n1_1 + mz_n1_0_1 + mz_n1_1_1;
-        const float my_n1_1_1 = mz_n1_1_1 - mz_n1_n1_1;
-        const float my_n1_2_0 = mz_n1_n1_0 + mz_n1_1_0;
-        const float my_n1_1_0 = mz_n1_1_0 - mz_n1_n1_0;
-        const float my_n1_0_0 = mz_n1_0_0 + my_n1_2_0;
+        const float my_n1_0_1_ = mz_n1_n1_1_ + mz_n1_0_1_ + mz_n1_1_1_;
+        const float my_n1_1_1_ = mz_n1_1_1_ - mz_n1_n1_1_;
+        const float my_n1_2_0_ = mz_n1_n1_0_ + mz_n1_1_0_;
+        const float my_n1_1_0_ = mz_n1_1_0_ - mz_n1_n1_0_;
+        const float my_n1_0_0_ = mz_n1_0_0_ + my_n1_2_0_;
 
         // ---- mz   (d3q27_central_smagorinsky.lbm:15)
-        const float mz_1_0_2 = f_11 + f_9;
-        const float mz_1_0_1 = f_9 - f_11;
-        const float mz_1_0_0 = f_1 + mz_1_0_2;
-        const float mz_1_n1_2 = f_25 + f_23;
-        const float mz_1_n1_1 = f_23 - f_25;
-        const float mz_1_n1_0 = f_13 + mz_1_n1_2;
-        const float mz_1_1_2 = f_21 + f_19;
-        const float mz_1_1_1 = f_19 - f_21;
+        const float mz_1_0_2_ = f_11 + f_9;
+        const float mz_1_0_1_ = f_9 - f_11;
+        const float mz_1_0_0_ = f_1 + mz_1_0_2_;
+        const float mz_1_n1_2_ = f_25 + f_23;
+        const float mz_1_n1_1_ = f_23 - f_25;
+        const float mz_1_n1_0_ = f_13 + mz_1_n1_2_;
+        const float mz_1_1_2_ = f_21 + f_19;
+        const float mz_1_1_1_ = f_19 - f_21;
 
         // ---- my   (d3q27_central_smagorinsky.lbm:16)
-        const float my_1_0_2 = mz_1_n1_2 + mz_1_0_2 + mz_1_1_2;
+        const float my_1_0_2_ = mz_1_n1_2_ + mz_1_0_2_ + mz_1_1_2_;
 
         // ---- m   (d3q27_central_smagorinsky.lbm:17)
-        const float m_0_0_2 = my_n1_0_2 + my_0_0_2 + my_1_0_2;
+        const float m_0_0_2_ = my_n1_0_2_ + my_0_0_2_ + my_1_0_2_;
 
         // ---- mz   (d3q27_central_smagorinsky.lbm:15)
-        const float mz_1_1_0 = f_7 + mz_1_1_2;
+        const float mz_1_1_0_ = f_7 + mz_1_1_2_;
 
         // ---- my   (d3q27_central_smagorinsky.lbm:16)
-        const float my_1_0_1 = mz_1_n1_1 + mz_1_0_1 + mz_1_1_1;
-        const float my_1_1_1 = mz_1_1_1 - mz_1_n1_1;
+        const float my_1_0_1_ = mz_1_n1_1_ + mz_1_0_1_ + mz_1_1_1_;
+        const float my_1_1_1_ = mz_1_1_1_ - mz_1_n1_1_;
 
         // ---- m   (d3q27_central_smagorinsky.lbm:17)
-        const float m_0_1_1 = my_n1_1_1 + my_0_1_1 + my_1_1_1;
-        const float jz = my_n1_0_1 + my_0_0_1 + my_1_0_1;
-        const float m_1_0_1 = my_1_0_1 - my_n1_0_1;
+        const float m_0_1_1_ = my_n1_1_1_ + my_0_1_1_ + my_1_1_1_;
+        const float jz_ = my_n1_0_1_ + my_0_0_1_ + my_1_0_1_;
+        const float m_1_0_1_ = my_1_0_1_ - my_n1_0_1_;
 
         // ---- my   (d3q27_central_smagorinsky.lbm:16)
-        const float my_1_2_0 = mz_1_n1_0 + mz_1_1_0;
-        const float my_1_1_0 = mz_1_1_0 - mz_1_n1_0;
+        const float my_1_2_0_ = mz_1_n1_0_ + mz_1_1_0_;
+        const float my_1_1_0_ = mz_1_1_0_ - mz_1_n1_0_;
 
         // ---- m   (d3q27_central_smagorinsky.lbm:17)
-        const float m_0_2_0 = my_n1_2_0 + my_0_2_0 + my_1_2_0;
+        const float m_0_2_0_ = my_n1_2_0_ + my_0_2_0_ + my_1_2_0_;
 
         // ---- my   (d3q27_central_smagorinsky.lbm:16)
-        const float my_1_0_0 = mz_1_0_0 + my_1_2_0;
+        const float my_1_0_0_ = mz_1_0_0_ + my_1_2_0_;
 
         // ---- m   (d3q27_central_smagorinsky.lbm:17)
-        const float jy = my_n1_1_0 + my_0_1_0 + my_1_1_0;
-        const float m_1_1_0 = my_1_1_0 - my_n1_1_0;
-        const float m_2_0_0 = my_n1_0_0 + my_1_0_0;
-        const float jx = my_1_0_0 - my_n1_0_0;
-        const float rho = my_0_0_0 + m_2_0_0;
-        const float t0 = 1.0f / rho;
+        const float jy_ = my_n1_1_0_ + my_0_1_0_ + my_1_1_0_;
+        const float m_1_1_0_ = my_1_1_0_ - my_n1_1_0_;
+        const float m_2_0_0_ = my_n1_0_0_ + my_1_0_0_;
+        const float jx_ = my_1_0_0_ - my_n1_0_0_;
+        const float rho_ = my_0_0_0_ + m_2_0_0_;
+        const float t0 = 1.0f / rho_;
 
         // ---- u   (d3q27_central_smagorinsky.lbm:21)
-        const float uz = t0 * jz;
+        const float uz_ = t0 * jz_;
 
         // ---- second   (d3q27_central_smagorinsky.lbm:30)
-        const float second_zz = m_0_0_2 - uz * jz;
-        const float t1 = -jx;
-        const float second_xz = uz * t1 + m_1_0_1;
+        const float second_zz_ = m_0_0_2_ - uz_ * jz_;
+        const float t1 = -jx_;
+        const float second_xz_ = uz_ * t1 + m_1_0_1_;
 
         // ---- u   (d3q27_central_smagorinsky.lbm:21)
-        const float ux = t0 * jx;
-        const float t2 = jx * ux;
+        const float ux_ = t0 * jx_;
+        const float t2 = jx_ * ux_;
 
         // ---- second   (d3q27_central_smagorinsky.lbm:30)
-        const float second_xx = m_2_0_0 - t2;
+        const float second_xx_ = m_2_0_0_ - t2;
 
         // ---- u   (d3q27_central_smagorinsky.lbm:21)
-        const float uy = t0 * jy;
+        const float uy_ = t0 * jy_;
 
         // ---- second   (d3q27_central_smagorinsky.lbm:30)
-        const float second_xy = uy * t1 + m_1_1_0;
-        const float t3 = -jy;
-        const float second_yy = uy * t3 + m_0_2_0;
-        const float second_yz = uz * t3 + m_0_1_1;
+        const float second_xy_ = uy_ * t1 + m_1_1_0_;
+        const float t3 = -jy_;
+        const float second_yy_ = uy_ * t3 + m_0_2_0_;
+        const float second_yz_ = uz_ * t3 + m_0_1_1_;
 
         // ---- mean   (d3q27_central_smagorinsky.lbm:35)
-        const float mean = 0.33333334f * (second_xx + second_yy + second_zz);
-        const float t4 = second_zz - mean;
-        const float t5 = second_xx - mean;
-        const float t6 = second_yy - mean;
+        const float mean_ = 0.33333334f * (second_xx_ + second_yy_ + second_zz_);
+        const float t4 = second_zz_ - mean_;
+        const float t5 = second_xx_ - mean_;
+        const float t6 = second_yy_ - mean_;
 
         // ---- stress   (d3q27_central_smagorinsky.lbm:36)
-        const float stress = sqrtf(2.0f * (t5 * t5 + t6 * t6 + t4 * t4) + 4.0f * (second_xy * second_xy
-            + second_xz * second_xz + second_yz * second_yz));
+        const float stress_ = sqrtf(2.0f * (t5 * t5 + t6 * t6 + t4 * t4) + 4.0f * (second_xy_ * second_xy_
+            + second_xz_ * second_xz_ + second_yz_ * second_yz_));
 
         // ---- keep   (d3q27_central_smagorinsky.lbm:41)
-        const float keep = 1.0f - 2.0f / (rest + sqrtf(rest * rest
-            + 18.0f * (t0 * stress * smagorinsky * smagorinsky)));
-        const float t7 = second_xx * keep;
-        const float t8 = second_yy * keep;
-        const float t9 = second_zz * keep;
-        const float t10 = keep * ux;
-        const float t11 = second_xz * t10;
+        const float keep_ = 1.0f - 2.0f / (rest_ + sqrtf(rest_ * rest_
+            + 18.0f * (t0 * stress_ * smagorinsky_ * smagorinsky_)));
+        const float t7 = second_xx_ * keep_;
+        const float t8 = second_yy_ * keep_;
+        const float t9 = second_zz_ * keep_;
+        const float t10 = keep_ * ux_;
+        const float t11 = second_xz_ * t10;
 
         // ---- s   (d3q27_central_smagorinsky.lbm:45)
-        const float s_xz = second_xz * keep;
-        const float t12 = 0.25f * s_xz;
-        const float t13 = second_yz * t10;
-        const float t14 = 0.5f * (second_xy * t10);
-        const float s_xy = second_xy * keep;
-        const float t15 = 0.25f * s_xy;
-        const float t16 = ux * t13;
+        const float s_xz_ = second_xz_ * keep_;
+        const float t12 = 0.25f * s_xz_;
+        const float t13 = second_yz_ * t10;
+        const float t14 = 0.5f * (second_xy_ * t10);
+        const float s_xy_ = second_xy_ * keep_;
+        const float t15 = 0.25f * s_xy_;
+        const float t16 = ux_ * t13;
 
         // ---- kx   (d3q27_central_smagorinsky.lbm:57)
-        const float kx_0_1_1 = second_yz * keep - t16;
-        const float t17 = uy * t11;
-        const float t18 = (kx_0_1_1 - t17) * uy;
-        const float t19 = 0.5f * kx_0_1_1 - t17;
+        const float kx_0_1_1_ = second_yz_ * keep_ - t16;
+        const float t17 = uy_ * t11;
+        const float t18 = (kx_0_1_1_ - t17) * uy_;
+        const float t19 = 0.5f * kx_0_1_1_ - t17;
 
         // ---- dxy   (d3q27_central_smagorinsky.lbm:42)
-        const float dxy = t7 - t8;
+        const float dxy_ = t7 - t8;
 
         // ---- dxz   (d3q27_central_smagorinsky.lbm:43)
-        const float dxz = t7 - t9;
+        const float dxz_ = t7 - t9;
 
         // ---- sxx   (d3q27_central_smagorinsky.lbm:44)
-        const float sxx = 0.33333334f * (rho + dxy + dxz);
-        const float t20 = t7 - sxx;
-        const float t21 = sxx + t2;
+        const float sxx_ = 0.33333334f * (rho_ + dxy_ + dxz_);
+        const float t20 = t7 - sxx_;
+        const float t21 = sxx_ + t2;
         const float t22 = -9.0f * (t20 - t8);
         const float t23 = -0.25f * (t20 - t9);
 
         // ---- kx   (d3q27_central_smagorinsky.lbm:57)
-        const float kx_0_0_0 = rho - t21;
-        const float t24 = 0.25f * kx_0_0_0;
-        const float t25 = jy * t24;
-        const float t26 = -jx * t15;
-        const float t27 = t22 * ux;
-        const float t28 = ux * t27 + rho;
-        const float t29 = t0 * (4.0f * t26 + t25) * uy + 0.027777778f * (t22 - t28);
+        const float kx_0_0_0_ = rho_ - t21;
+        const float t24 = 0.25f * kx_0_0_0_;
+        const float t25 = jy_ * t24;
+        const float t26 = -jx_ * t15;
+        const float t27 = t22 * ux_;
+        const float t28 = ux_ * t27 + rho_;
+        const float t29 = t0 * (4.0f * t26 + t25) * uy_ + 0.027777778f * (t22 - t28);
         const float t30 = -t0 * (2.0f * t26 + t25);
         const float t31 = t24 - t29;
-        const float t32 = t31 * uz;
+        const float t32 = t31 * uz_;
 
         // ---- ky   (d3q27_central_smagorinsky.lbm:59)
-        const float ky_0_0_0 = 4.0f * t31;
+        const float ky_0_0_0_ = 4.0f * t31;
         const float t33 = -t11 - t18 + t32;
         const float t34 = 0.5f * t11;
         const float t35 = t32 + t33;
-        const float t36 = t23 * ux;
-        const float t37 = 0.027777778f * rho + ux * t36;
+        const float t36 = t23 * ux_;
+        const float t37 = 0.027777778f * rho_ + ux_ * t36;
         const float t38 = t23 - t37;
-        const float t39 = uy * uy;
-        const float t40 = 0.018518519f * rho - 0.027777778f * t2 + t38 * t39;
-        const float t41 = 0.33333334f * rho + t2;
-        const float t42 = 2.0f * (t38 - t40 + uz * t33);
+        const float t39 = uy_ * uy_;
+        const float t40 = 0.018518519f * rho_ - 0.027777778f * t2 + t38 * t39;
+        const float t41 = 0.33333334f * rho_ + t2;
+        const float t42 = 2.0f * (t38 - t40 + uz_ * t33);
 
         // ---- post
-        const float post_0 = ky_0_0_0 - 2.0f * t42;
-        const float t43 = t38 * uy;
+        const float post_0 = ky_0_0_0_ - 2.0f * t42;
+        const float t43 = t38 * uy_;
         const float post_5 = t35 + t42;
         const float post_6 = t42 - t35;
-        const float t44 = 0.25f * (jx + t21);
-        const float t45 = -0.25f * (jx - t21);
+        const float t44 = 0.25f * (jx_ + t21);
+        const float t45 = -0.25f * (jx_ - t21);
         const float t46 = t15 + t14;
         const float t47 = t14 - t15;
-        const float t48 = uy * t44 + t46;
-        const float t49 = uy * (t46 + t48) + 0.027777778f * (t28 + t27);
+        const float t48 = uy_ * t44 + t46;
+        const float t49 = uy_ * (t46 + t48) + 0.027777778f * (t28 + t27);
         const float t50 = t44 - t49;
         const float t51 = t12 + t34;
         const float t52 = t34 - t12;
         const float t53 = t13 + t16;
         const float t54 = t16 - t13;
-        const float t55 = t51 * uy;
-        const float t56 = (0.5f * t53 + t55) * uy;
+        const float t55 = t51 * uy_;
+        const float t56 = (0.5f * t53 + t55) * uy_;
         const float t57 = 0.25f * t53 + t55;
         const float t58 = t51 - t56;
-        const float t59 = uz * t50 + t58;
+        const float t59 = uz_ * t50 + t58;
         const float t60 = t37 + t36;
         const float t61 = t37 - t36;
-        const float t62 = 0.027777778f * (jx + t41) + t60 * t39;
-        const float t63 = 0.027777778f * (t41 - jx) + t61 * t39;
-        const float t64 = t60 - t62 + uz * (t58 + t59);
+        const float t62 = 0.027777778f * (jx_ + t41) + t60 * t39;
+        const float t63 = 0.027777778f * (t41 - jx_) + t61 * t39;
+        const float t64 = t60 - t62 + uz_ * (t58 + t59);
         const float post_1 = 2.0f * (t50 - t64);
-        const float t65 = t60 * uy;
+        const float t65 = t60 * uy_;
         const float post_9 = t59 + t64;
         const float post_11 = t64 - t59;
-        const float t66 = uy * t45 + t47;
-        const float t67 = uy * (t47 + t66) + 0.027777778f * (t28 - t27);
+        const float t66 = uy_ * t45 + t47;
+        const float t67 = uy_ * (t47 + t66) + 0.027777778f * (t28 - t27);
         const float t68 = t45 - t67;
-        const float t69 = t52 * uy;
-        const float t70 = (0.5f * t54 + t69) * uy;
+        const float t69 = t52 * uy_;
+        const float t70 = (0.5f * t54 + t69) * uy_;
         const float t71 = 0.25f * t54 + t69;
         const float t72 = t52 - t70;
-        const float t73 = t61 * uy;
-        const float t74 = uz * t68 + t72;
-        const float t75 = t61 - t63 + uz * (t72 + t74);
+        const float t73 = t61 * uy_;
+        const float t74 = uz_ * t68 + t72;
+        const float t75 = t61 - t63 + uz_ * (t72 + t74);
         const float post_2 = 2.0f * (t68 - t75);
         const float post_10 = t75 - t74;
         const float post_12 = t74 + t75;
@@ -310,65 +310,65 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float t77 = t29 + t30;
 
         // ---- ky   (d3q27_central_smagorinsky.lbm:59)
-        const float ky_0_1_1 = t19 + t18;
-        const float ky_0_n1_1 = t18 - t19;
-        const float t78 = t76 * uz;
-        const float t79 = t40 + t43 + uz * (ky_0_1_1 + t78);
+        const float ky_0_1_1_ = t19 + t18;
+        const float ky_0_n1_1_ = t18 - t19;
+        const float t78 = t76 * uz_;
+        const float t79 = t40 + t43 + uz_ * (ky_0_1_1_ + t78);
 
         // ---- post
         const float post_3 = 2.0f * (t76 - t79);
-        const float t80 = 0.5f * ky_0_1_1 + t78;
+        const float t80 = 0.5f * ky_0_1_1_ + t78;
         const float post_15 = t80 + t79;
         const float post_17 = t79 - t80;
-        const float t81 = t77 * uz;
-        const float t82 = t40 - t43 + uz * (ky_0_n1_1 + t81);
+        const float t81 = t77 * uz_;
+        const float t82 = t40 - t43 + uz_ * (ky_0_n1_1_ + t81);
         const float post_4 = 2.0f * (t77 - t82);
-        const float t83 = 0.5f * ky_0_n1_1 + t81;
+        const float t83 = 0.5f * ky_0_n1_1_ + t81;
         const float post_16 = t82 - t83;
         const float post_18 = t83 + t82;
 
         // ---- ky   (d3q27_central_smagorinsky.lbm:59)
-        const float ky_1_1_0 = t48 + t49;
-        const float ky_1_n1_0 = t49 - t48;
-        const float ky_1_1_1 = t57 + t56;
-        const float ky_1_n1_1 = t56 - t57;
-        const float t84 = uz * ky_1_1_0 + ky_1_1_1;
-        const float ky_1_1_2 = t62 + t65;
-        const float t85 = uz * (ky_1_1_1 + t84) + ky_1_1_2;
+        const float ky_1_1_0_ = t48 + t49;
+        const float ky_1_n1_0_ = t49 - t48;
+        const float ky_1_1_1_ = t57 + t56;
+        const float ky_1_n1_1_ = t56 - t57;
+        const float t84 = uz_ * ky_1_1_0_ + ky_1_1_1_;
+        const float ky_1_1_2_ = t62 + t65;
+        const float t85 = uz_ * (ky_1_1_1_ + t84) + ky_1_1_2_;
 
         // ---- post
-        const float post_7 = ky_1_1_0 - t85;
+        const float post_7 = ky_1_1_0_ - t85;
 
         // ---- ky   (d3q27_central_smagorinsky.lbm:59)
-        const float ky_1_n1_2 = t62 - t65;
+        const float ky_1_n1_2_ = t62 - t65;
 
         // ---- post
         const float post_19 = 0.5f * (t84 + t85);
         const float post_21 = -0.5f * (t84 - t85);
 
         // ---- ky   (d3q27_central_smagorinsky.lbm:59)
-        const float ky_n1_n1_1 = t70 - t71;
-        const float ky_n1_1_1 = t71 + t70;
-        const float ky_n1_n1_0 = t67 - t66;
-        const float ky_n1_1_0 = t66 + t67;
-        const float t86 = 0.5f * (ky_n1_n1_0 * uz);
-        const float ky_n1_n1_2 = t63 - t73;
-        const float ky_n1_1_2 = t63 + t73;
-        const float t87 = uz * (ky_n1_n1_1 + t86) + 0.5f * ky_n1_n1_2;
+        const float ky_n1_n1_1_ = t70 - t71;
+        const float ky_n1_1_1_ = t71 + t70;
+        const float ky_n1_n1_0_ = t67 - t66;
+        const float ky_n1_1_0_ = t66 + t67;
+        const float t86 = 0.5f * (ky_n1_n1_0_ * uz_);
+        const float ky_n1_n1_2_ = t63 - t73;
+        const float ky_n1_1_2_ = t63 + t73;
+        const float t87 = uz_ * (ky_n1_n1_1_ + t86) + 0.5f * ky_n1_n1_2_;
 
         // ---- post
-        const float post_8 = ky_n1_n1_0 - t87 * 2.0f;
-        const float t88 = 0.5f * ky_n1_n1_1 + t86;
+        const float post_8 = ky_n1_n1_0_ - t87 * 2.0f;
+        const float t88 = 0.5f * ky_n1_n1_1_ + t86;
         const float post_20 = t87 - t88;
         const float post_22 = t88 + t87;
-        const float t89 = uz * ky_1_n1_0 + ky_1_n1_1;
-        const float t90 = uz * (ky_1_n1_1 + t89) + ky_1_n1_2;
-        const float post_13 = ky_1_n1_0 - t90;
+        const float t89 = uz_ * ky_1_n1_0_ + ky_1_n1_1_;
+        const float t90 = uz_ * (ky_1_n1_1_ + t89) + ky_1_n1_2_;
+        const float post_13 = ky_1_n1_0_ - t90;
         const float post_23 = 0.5f * (t89 + t90);
         const float post_25 = -0.5f * (t89 - t90);
-        const float t91 = uz * ky_n1_1_0 + ky_n1_1_1;
-        const float t92 = uz * (ky_n1_1_1 + t91) + ky_n1_1_2;
-        const float post_14 = ky_n1_1_0 - t92;
+        const float t91 = uz_ * ky_n1_1_0_ + ky_n1_1_1_;
+        const float t92 = uz_ * (ky_n1_1_1_ + t91) + ky_n1_1_2_;
+        const float post_14 = ky_n1_1_0_ - t92;
         const float post_24 = -0.5f * (t91 - t92);
         const float post_26 = 0.5f * (t91 + t92);
 
@@ -407,12 +407,12 @@ void d3q27_central_smagorinsky_collide(
     const int32_t count,        // how many states there are
     const float *restrict src,  // populations before the collision [27][count], lattice units
     float *restrict dst,        // populations after the collision [27][count], lattice units
-    const float omega,          // relaxation rate of the second-order shear moments in the absence of eddies in (0,
+    const float omega_,         // relaxation rate of the second-order shear moments in the absence of eddies in (0,
                                 //   2), lattice units
-    const float smagorinsky)    // constant of the model, times the width of the filter in cells; 0.1 to 0.2 in (0,
+    const float smagorinsky_)   // constant of the model, times the width of the filter in cells; 0.1 to 0.2 in (0,
                                 //   1), lattice units
 {
-    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega, smagorinsky);
+    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega_, smagorinsky_);
 }
 
 // ==== storing =======================================================================================================
@@ -454,15 +454,15 @@ static inline void settle(void)
 
 // Collides a gathered slab and stores it at to[i * CELLS + cell], a cache line of each direction at a time.
 static inline __attribute__((always_inline)) void collide_slab(
-    const float *restrict before, float *restrict to, const int past, const float omega, const float smagorinsky)
+    const float *restrict before, float *restrict to, const int past, const float omega_, const float smagorinsky_)
 {
     if (SLAB % LINE != 0) {
-        collide_cells(SLAB, SLAB, before, CELLS, to, omega, smagorinsky);
+        collide_cells(SLAB, SLAB, before, CELLS, to, omega_, smagorinsky_);
         return;
     }
     for (size_t cell = 0; cell < SLAB; cell += LINE) {
         _Alignas(64) float after[Q * LINE];
-        collide_cells(LINE, SLAB, before + cell, LINE, after, omega, smagorinsky);
+        collide_cells(LINE, SLAB, before + cell, LINE, after, omega_, smagorinsky_);
         store_line(to + 0 * CELLS + cell, after + 0 * LINE, past);
         store_line(to + 1 * CELLS + cell, after + 1 * LINE, past);
         store_line(to + 2 * CELLS + cell, after + 2 * LINE, past);
@@ -540,9 +540,9 @@ void d3q27_central_smagorinsky_stream_collide(
                                          //   + 1) for wall w
     const float *restrict src,           // post-collision populations [slot][27][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][27][64], lattice units
-    const float omega,                   // relaxation rate of the second-order shear moments in the absence of eddies
+    const float omega_,                  // relaxation rate of the second-order shear moments in the absence of eddies
                                          //   in (0, 2), lattice units
-    const float smagorinsky)             // constant of the model, times the width of the filter in cells; 0.1 to 0.2
+    const float smagorinsky_)            // constant of the model, times the width of the filter in cells; 0.1 to 0.2
                                          //   in (0, 1), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
@@ -578,7 +578,7 @@ void d3q27_central_smagorinsky_stream_collide(
             gather(before + 24 * SLAB, src, near, row, 24, -1, 1, -1);
             gather(before + 25 * SLAB, src, near, row, 25, 1, -1, -1);
             gather(before + 26 * SLAB, src, near, row, 26, -1, 1, 1);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega, smagorinsky);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_, smagorinsky_);
         }
     }  // blocks
     settle();
@@ -598,7 +598,7 @@ static const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
-static float wall_bounce_back(const int direction, const float *own)
+static float bounce_back_link_0(const int direction, const float *own)
 {
     switch (direction) {
     case 1:
@@ -660,64 +660,64 @@ static float wall_bounce_back(const int direction, const float *own)
 
 // Rule 1, moving_wall: Wall that moves with the velocity `velocity`, for a fluid of mean density 1. Ladd (1994).
 //   velocityx, velocityy, velocityz: of the wall, in cells per time step
-static float wall_moving_wall(const int direction, const float *own, const float *value)
+static float moving_wall_link_1(const int direction, const float *own, const float *value)
 {
-    const float velocityx = value[0];
-    const float velocityy = value[1];
-    const float velocityz = value[2];
+    const float velocityx_ = value[0];
+    const float velocityy_ = value[1];
+    const float velocityz_ = value[2];
     switch (direction) {
     case 1:
-        return own[2 * CELLS] + 0.44444445f * velocityx;
+        return own[2 * CELLS] + 0.44444445f * velocityx_;
     case 2:
-        return own[1 * CELLS] - 0.44444445f * velocityx;
+        return own[1 * CELLS] - 0.44444445f * velocityx_;
     case 3:
-        return own[4 * CELLS] + 0.44444445f * velocityy;
+        return own[4 * CELLS] + 0.44444445f * velocityy_;
     case 4:
-        return own[3 * CELLS] - 0.44444445f * velocityy;
+        return own[3 * CELLS] - 0.44444445f * velocityy_;
     case 5:
-        return own[6 * CELLS] + 0.44444445f * velocityz;
+        return own[6 * CELLS] + 0.44444445f * velocityz_;
     case 6:
-        return own[5 * CELLS] - 0.44444445f * velocityz;
+        return own[5 * CELLS] - 0.44444445f * velocityz_;
     case 7:
-        return own[8 * CELLS] + 0.11111111f * (velocityx + velocityy);
+        return own[8 * CELLS] + 0.11111111f * (velocityx_ + velocityy_);
     case 8:
-        return own[7 * CELLS] - 0.11111111f * (velocityx + velocityy);
+        return own[7 * CELLS] - 0.11111111f * (velocityx_ + velocityy_);
     case 9:
-        return own[10 * CELLS] + 0.11111111f * (velocityx + velocityz);
+        return own[10 * CELLS] + 0.11111111f * (velocityx_ + velocityz_);
     case 10:
-        return own[9 * CELLS] - 0.11111111f * (velocityx + velocityz);
+        return own[9 * CELLS] - 0.11111111f * (velocityx_ + velocityz_);
     case 11:
-        return own[12 * CELLS] + 0.11111111f * (velocityx - velocityz);
+        return own[12 * CELLS] + 0.11111111f * (velocityx_ - velocityz_);
     case 12:
-        return own[11 * CELLS] - 0.11111111f * (velocityx - velocityz);
+        return own[11 * CELLS] - 0.11111111f * (velocityx_ - velocityz_);
     case 13:
-        return own[14 * CELLS] + 0.11111111f * (velocityx - velocityy);
+        return own[14 * CELLS] + 0.11111111f * (velocityx_ - velocityy_);
     case 14:
-        return own[13 * CELLS] - 0.11111111f * (velocityx - velocityy);
+        return own[13 * CELLS] - 0.11111111f * (velocityx_ - velocityy_);
     case 15:
-        return own[16 * CELLS] + 0.11111111f * (velocityy + velocityz);
+        return own[16 * CELLS] + 0.11111111f * (velocityy_ + velocityz_);
     case 16:
-        return own[15 * CELLS] - 0.11111111f * (velocityy + velocityz);
+        return own[15 * CELLS] - 0.11111111f * (velocityy_ + velocityz_);
     case 17:
-        return own[18 * CELLS] + 0.11111111f * (velocityy - velocityz);
+        return own[18 * CELLS] + 0.11111111f * (velocityy_ - velocityz_);
     case 18:
-        return own[17 * CELLS] - 0.11111111f * (velocityy - velocityz);
+        return own[17 * CELLS] - 0.11111111f * (velocityy_ - velocityz_);
     case 19:
-        return own[20 * CELLS] + 0.027777778f * (velocityx + velocityy + velocityz);
+        return own[20 * CELLS] + 0.027777778f * (velocityx_ + velocityy_ + velocityz_);
     case 20:
-        return own[19 * CELLS] - 0.027777778f * (velocityx + velocityy + velocityz);
+        return own[19 * CELLS] - 0.027777778f * (velocityx_ + velocityy_ + velocityz_);
     case 21:
-        return own[22 * CELLS] - 0.027777778f * (velocityz - (velocityx + velocityy));
+        return own[22 * CELLS] - 0.027777778f * (velocityz_ - (velocityx_ + velocityy_));
     case 22:
-        return own[21 * CELLS] + 0.027777778f * (velocityz - (velocityx + velocityy));
+        return own[21 * CELLS] + 0.027777778f * (velocityz_ - (velocityx_ + velocityy_));
     case 23:
-        return own[24 * CELLS] + 0.027777778f * (velocityx - velocityy + velocityz);
+        return own[24 * CELLS] + 0.027777778f * (velocityx_ - velocityy_ + velocityz_);
     case 24:
-        return own[23 * CELLS] - 0.027777778f * (velocityx - velocityy + velocityz);
+        return own[23 * CELLS] - 0.027777778f * (velocityx_ - velocityy_ + velocityz_);
     case 25:
-        return own[26 * CELLS] - 0.027777778f * (velocityz - (velocityx - velocityy));
+        return own[26 * CELLS] - 0.027777778f * (velocityz_ - (velocityx_ - velocityy_));
     case 26:
-        return own[25 * CELLS] + 0.027777778f * (velocityz - (velocityx - velocityy));
+        return own[25 * CELLS] + 0.027777778f * (velocityz_ - (velocityx_ - velocityy_));
     default:
         return own[direction * CELLS];
     }
@@ -730,9 +730,9 @@ static float from_wall(
     const float *value = wall_values + (size_t)w * 3;
     switch (wall_rules[w]) {
     case 0:
-        return wall_bounce_back(direction, own);
+        return bounce_back_link_0(direction, own);
     case 1:
-        return wall_moving_wall(direction, own, value);
+        return moving_wall_link_1(direction, own, value);
     default:
         return NAN;  // no such rule: NaN stops the run
     }
@@ -777,9 +777,9 @@ void d3q27_central_smagorinsky_stream_collide_walls(
     const float *restrict wall_values,   // parameters of each wall [wall][3], lattice units
     const float *restrict src,           // post-collision populations [slot][27][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][27][64], lattice units
-    const float omega,                   // relaxation rate of the second-order shear moments in the absence of eddies
+    const float omega_,                  // relaxation rate of the second-order shear moments in the absence of eddies
                                          //   in (0, 2), lattice units
-    const float smagorinsky)             // constant of the model, times the width of the filter in cells; 0.1 to 0.2
+    const float smagorinsky_)            // constant of the model, times the width of the filter in cells; 0.1 to 0.2
                                          //   in (0, 1), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
@@ -815,7 +815,7 @@ void d3q27_central_smagorinsky_stream_collide_walls(
             gather_walls(before + 24 * SLAB, src, near, wall_rules, wall_values, row, 24, -1, 1, -1);
             gather_walls(before + 25 * SLAB, src, near, wall_rules, wall_values, row, 25, 1, -1, -1);
             gather_walls(before + 26 * SLAB, src, near, wall_rules, wall_values, row, 26, -1, 1, 1);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega, smagorinsky);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_, smagorinsky_);
         }
     }  // blocks
     settle();
@@ -829,33 +829,33 @@ void d3q27_central_smagorinsky_init(
     const int32_t count,           // how many slots `ids` lists
     const float *restrict fields,  // rho, ux, uy, uz [slot][4][64], lattice units
     float *restrict dst,           // initial populations [slot][27][64], lattice units
-    const float omega,             // relaxation rate of the second-order shear moments in the absence of eddies in
+    const float omega_,            // relaxation rate of the second-order shear moments in the absence of eddies in
                                    //   (0, 2), lattice units
-    const float smagorinsky)       // constant of the model, times the width of the filter in cells; 0.1 to 0.2 in (0,
+    const float smagorinsky_)      // constant of the model, times the width of the filter in cells; 0.1 to 0.2 in (0,
                                    //   1), lattice units
 {
-    (void)omega;
-    (void)smagorinsky;
+    (void)omega_;
+    (void)smagorinsky_;
     for (int32_t item = 0; item < count; ++item) {
         const float *restrict before = fields + (size_t)ids[item] * (FIELDS * CELLS);
         float *restrict after = dst + (size_t)ids[item] * (Q * CELLS);
         for (int cell = 0; cell < CELLS; ++cell) {
-            const float rho = before[0 * CELLS + cell];
-            const float ux = before[1 * CELLS + cell];
-            const float uy = before[2 * CELLS + cell];
-            const float uz = before[3 * CELLS + cell];
+            const float rho_ = before[0 * CELLS + cell];
+            const float ux_ = before[1 * CELLS + cell];
+            const float uy_ = before[2 * CELLS + cell];
+            const float uz_ = before[3 * CELLS + cell];
 
             // ---- shared
-            const float t0 = 0.125f * uy;
-            const float t1 = ux * ux;
-            const float t2 = ux * rho;
+            const float t0 = 0.125f * uy_;
+            const float t1 = ux_ * ux_;
+            const float t2 = ux_ * rho_;
             const float t3 = -2.0f;
-            const float t4 = (t1 * t3 + 1.3333334f) * rho;
-            const float t5 = (0.33333334f + t1) * rho;
+            const float t4 = (t1 * t3 + 1.3333334f) * rho_;
+            const float t5 = (0.33333334f + t1) * rho_;
             const float t6 = t0 * t0;
             const float t7 = 0.16666667f - t6 * 16.0f;
             const float t8 = 8.0f * t6 + 0.041666668f;
-            const float t9 = uz * uz;
+            const float t9 = uz_ * uz_;
             const float t10 = t9 * t3 + 1.3333334f;
             const float t11 = 0.33333334f + t9;
             const float t12 = t7 * t10;
@@ -872,8 +872,8 @@ void d3q27_central_smagorinsky_init(
             const float t18 = t4 * t16;
             const float f_3 = t17 + t18;
             const float f_4 = t18 - t17;
-            const float t19 = uz + t11;
-            const float t20 = uz - t11;
+            const float t19 = uz_ + t11;
+            const float t20 = uz_ - t11;
             const float t21 = t7 * t19;
             const float f_5 = t4 * t21;
             const float t22 = t7 * t20;
@@ -1006,64 +1006,64 @@ void d3q27_central_smagorinsky_macroscopic(
             const float f_26 = before[26 * CELLS + cell];
 
             // ---- mz   (d3q27_central_smagorinsky.lbm:15)
-            const float mz_n1_n1_0 = f_20 + f_8 + f_22;
-            const float mz_n1_n1_1 = f_22 - f_20;
-            const float mz_n1_0_0 = f_10 + f_2 + f_12;
-            const float mz_n1_0_1 = f_12 - f_10;
-            const float mz_n1_1_0 = f_24 + f_14 + f_26;
-            const float mz_n1_1_1 = f_26 - f_24;
+            const float mz_n1_n1_0_ = f_20 + f_8 + f_22;
+            const float mz_n1_n1_1_ = f_22 - f_20;
+            const float mz_n1_0_0_ = f_10 + f_2 + f_12;
+            const float mz_n1_0_1_ = f_12 - f_10;
+            const float mz_n1_1_0_ = f_24 + f_14 + f_26;
+            const float mz_n1_1_1_ = f_26 - f_24;
 
             // ---- my   (d3q27_central_smagorinsky.lbm:16)
-            const float my_n1_0_1 = mz_n1_n1_1 + mz_n1_0_1 + mz_n1_1_1;
-            const float my_n1_0_0 = mz_n1_n1_0 + mz_n1_0_0 + mz_n1_1_0;
-            const float my_n1_1_0 = mz_n1_1_0 - mz_n1_n1_0;
+            const float my_n1_0_1_ = mz_n1_n1_1_ + mz_n1_0_1_ + mz_n1_1_1_;
+            const float my_n1_0_0_ = mz_n1_n1_0_ + mz_n1_0_0_ + mz_n1_1_0_;
+            const float my_n1_1_0_ = mz_n1_1_0_ - mz_n1_n1_0_;
 
             // ---- mz   (d3q27_central_smagorinsky.lbm:15)
-            const float mz_0_n1_0 = f_16 + f_4 + f_18;
-            const float mz_0_n1_1 = f_18 - f_16;
-            const float mz_0_0_0 = f_6 + f_0 + f_5;
-            const float mz_0_0_1 = f_5 - f_6;
-            const float mz_0_1_0 = f_17 + f_3 + f_15;
-            const float mz_0_1_1 = f_15 - f_17;
+            const float mz_0_n1_0_ = f_16 + f_4 + f_18;
+            const float mz_0_n1_1_ = f_18 - f_16;
+            const float mz_0_0_0_ = f_6 + f_0 + f_5;
+            const float mz_0_0_1_ = f_5 - f_6;
+            const float mz_0_1_0_ = f_17 + f_3 + f_15;
+            const float mz_0_1_1_ = f_15 - f_17;
 
             // ---- my   (d3q27_central_smagorinsky.lbm:16)
-            const float my_0_0_1 = mz_0_n1_1 + mz_0_0_1 + mz_0_1_1;
-            const float my_0_0_0 = mz_0_n1_0 + mz_0_0_0 + mz_0_1_0;
-            const float my_0_1_0 = mz_0_1_0 - mz_0_n1_0;
+            const float my_0_0_1_ = mz_0_n1_1_ + mz_0_0_1_ + mz_0_1_1_;
+            const float my_0_0_0_ = mz_0_n1_0_ + mz_0_0_0_ + mz_0_1_0_;
+            const float my_0_1_0_ = mz_0_1_0_ - mz_0_n1_0_;
 
             // ---- mz   (d3q27_central_smagorinsky.lbm:15)
-            const float mz_1_n1_0 = f_25 + f_13 + f_23;
-            const float mz_1_n1_1 = f_23 - f_25;
-            const float mz_1_0_0 = f_11 + f_1 + f_9;
-            const float mz_1_0_1 = f_9 - f_11;
-            const float mz_1_1_0 = f_21 + f_7 + f_19;
-            const float mz_1_1_1 = f_19 - f_21;
+            const float mz_1_n1_0_ = f_25 + f_13 + f_23;
+            const float mz_1_n1_1_ = f_23 - f_25;
+            const float mz_1_0_0_ = f_11 + f_1 + f_9;
+            const float mz_1_0_1_ = f_9 - f_11;
+            const float mz_1_1_0_ = f_21 + f_7 + f_19;
+            const float mz_1_1_1_ = f_19 - f_21;
 
             // ---- my   (d3q27_central_smagorinsky.lbm:16)
-            const float my_1_0_1 = mz_1_n1_1 + mz_1_0_1 + mz_1_1_1;
+            const float my_1_0_1_ = mz_1_n1_1_ + mz_1_0_1_ + mz_1_1_1_;
 
             // ---- m   (d3q27_central_smagorinsky.lbm:17)
-            const float jz = my_n1_0_1 + my_0_0_1 + my_1_0_1;
+            const float jz_ = my_n1_0_1_ + my_0_0_1_ + my_1_0_1_;
 
             // ---- my   (d3q27_central_smagorinsky.lbm:16)
-            const float my_1_0_0 = mz_1_n1_0 + mz_1_0_0 + mz_1_1_0;
-            const float my_1_1_0 = mz_1_1_0 - mz_1_n1_0;
+            const float my_1_0_0_ = mz_1_n1_0_ + mz_1_0_0_ + mz_1_1_0_;
+            const float my_1_1_0_ = mz_1_1_0_ - mz_1_n1_0_;
 
             // ---- m   (d3q27_central_smagorinsky.lbm:17)
-            const float jy = my_n1_1_0 + my_0_1_0 + my_1_1_0;
-            const float rho = my_n1_0_0 + my_0_0_0 + my_1_0_0;
-            const float jx = my_1_0_0 - my_n1_0_0;
-            const float t0 = 1.0f / rho;
+            const float jy_ = my_n1_1_0_ + my_0_1_0_ + my_1_1_0_;
+            const float rho_ = my_n1_0_0_ + my_0_0_0_ + my_1_0_0_;
+            const float jx_ = my_1_0_0_ - my_n1_0_0_;
+            const float t0 = 1.0f / rho_;
 
             // ---- u   (d3q27_central_smagorinsky.lbm:21)
-            const float ux = t0 * jx;
-            const float uy = t0 * jy;
-            const float uz = t0 * jz;
+            const float ux_ = t0 * jx_;
+            const float uy_ = t0 * jy_;
+            const float uz_ = t0 * jz_;
 
-            after[0 * CELLS + cell] = rho;
-            after[1 * CELLS + cell] = ux;
-            after[2 * CELLS + cell] = uy;
-            after[3 * CELLS + cell] = uz;
+            after[0 * CELLS + cell] = rho_;
+            after[1 * CELLS + cell] = ux_;
+            after[2 * CELLS + cell] = uy_;
+            after[3 * CELLS + cell] = uz_;
         }  // cells
     }  // blocks
 }

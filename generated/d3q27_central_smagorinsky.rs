@@ -10,7 +10,7 @@
 use core::ffi::c_void;
 
 /// Version of the interface: kernels, their arguments and their memory.
-pub const ABI: u32 = 3;
+pub const ABI: u32 = 4;
 
 /// Number of axes.
 pub const DIM: usize = 3;
@@ -135,9 +135,9 @@ pub struct Init {
     /// initial populations [slot][27][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the second-order shear moments in the absence of eddies in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
     /// constant of the model, times the width of the filter in cells; 0.1 to 0.2 in (0, 1), lattice units
-    pub smagorinsky: f32,
+    pub smagorinsky_: f32,
 }
 
 impl Init {
@@ -158,8 +158,8 @@ impl Init {
             (&raw mut self.count).cast(),
             (&raw mut self.fields).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
-            (&raw mut self.smagorinsky).cast(),
+            (&raw mut self.omega_).cast(),
+            (&raw mut self.smagorinsky_).cast(),
         ]
     }
 }
@@ -179,9 +179,9 @@ pub struct StreamCollide {
     /// new post-collision populations [slot][27][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the second-order shear moments in the absence of eddies in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
     /// constant of the model, times the width of the filter in cells; 0.1 to 0.2 in (0, 1), lattice units
-    pub smagorinsky: f32,
+    pub smagorinsky_: f32,
 }
 
 impl StreamCollide {
@@ -203,8 +203,8 @@ impl StreamCollide {
             (&raw mut self.neighbours).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
-            (&raw mut self.smagorinsky).cast(),
+            (&raw mut self.omega_).cast(),
+            (&raw mut self.smagorinsky_).cast(),
         ]
     }
 }
@@ -228,9 +228,9 @@ pub struct StreamCollideWalls {
     /// new post-collision populations [slot][27][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the second-order shear moments in the absence of eddies in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
     /// constant of the model, times the width of the filter in cells; 0.1 to 0.2 in (0, 1), lattice units
-    pub smagorinsky: f32,
+    pub smagorinsky_: f32,
 }
 
 impl StreamCollideWalls {
@@ -254,8 +254,8 @@ impl StreamCollideWalls {
             (&raw mut self.wall_values).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
-            (&raw mut self.smagorinsky).cast(),
+            (&raw mut self.omega_).cast(),
+            (&raw mut self.smagorinsky_).cast(),
         ]
     }
 }
@@ -403,9 +403,9 @@ pub struct Collide {
     /// populations after the collision [27][count], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the second-order shear moments in the absence of eddies in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
     /// constant of the model, times the width of the filter in cells; 0.1 to 0.2 in (0, 1), lattice units
-    pub smagorinsky: f32,
+    pub smagorinsky_: f32,
 }
 
 impl Collide {
@@ -425,8 +425,8 @@ impl Collide {
             (&raw mut self.count).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
-            (&raw mut self.smagorinsky).cast(),
+            (&raw mut self.omega_).cast(),
+            (&raw mut self.smagorinsky_).cast(),
         ]
     }
 }

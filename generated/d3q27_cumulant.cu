@@ -31,7 +31,7 @@ static __device__ __forceinline__ size_t at(const int slot, const int direction,
 // ==== collision =====================================================================================================
 
 // Collides one cell: f holds its populations before and after.
-static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
+static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_)
 {
     const float f_0 = f[0];
     const float f_1 = f[1];
@@ -62,298 +62,298 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     const float f_26 = f[26];
 
     // ---- keep   (d3q27_cumulant.lbm:33)
-    const float keep = 1.0f - omega;
+    const float keep_ = 1.0f - omega_;
 
     // ---- mz   (d3q27_cumulant.lbm:14)
-    const float mz_0_0_2 = f_6 + f_5;
-    const float mz_0_0_1 = f_5 - f_6;
-    const float mz_0_0_0 = f_0 + mz_0_0_2;
-    const float mz_0_n1_2 = f_16 + f_18;
-    const float mz_0_n1_1 = f_18 - f_16;
-    const float mz_0_n1_0 = f_4 + mz_0_n1_2;
-    const float mz_0_1_2 = f_17 + f_15;
+    const float mz_0_0_2_ = f_6 + f_5;
+    const float mz_0_0_1_ = f_5 - f_6;
+    const float mz_0_0_0_ = f_0 + mz_0_0_2_;
+    const float mz_0_n1_2_ = f_16 + f_18;
+    const float mz_0_n1_1_ = f_18 - f_16;
+    const float mz_0_n1_0_ = f_4 + mz_0_n1_2_;
+    const float mz_0_1_2_ = f_17 + f_15;
 
     // ---- my   (d3q27_cumulant.lbm:15)
-    const float my_0_0_2 = mz_0_n1_2 + mz_0_0_2 + mz_0_1_2;
+    const float my_0_0_2_ = mz_0_n1_2_ + mz_0_0_2_ + mz_0_1_2_;
 
     // ---- mz   (d3q27_cumulant.lbm:14)
-    const float mz_0_1_0 = f_3 + mz_0_1_2;
-    const float mz_0_1_1 = f_15 - f_17;
+    const float mz_0_1_0_ = f_3 + mz_0_1_2_;
+    const float mz_0_1_1_ = f_15 - f_17;
 
     // ---- my   (d3q27_cumulant.lbm:15)
-    const float my_0_0_1 = mz_0_n1_1 + mz_0_0_1 + mz_0_1_1;
-    const float my_0_1_1 = mz_0_1_1 - mz_0_n1_1;
-    const float my_0_2_0 = mz_0_n1_0 + mz_0_1_0;
-    const float my_0_1_0 = mz_0_1_0 - mz_0_n1_0;
-    const float my_0_0_0 = mz_0_0_0 + my_0_2_0;
+    const float my_0_0_1_ = mz_0_n1_1_ + mz_0_0_1_ + mz_0_1_1_;
+    const float my_0_1_1_ = mz_0_1_1_ - mz_0_n1_1_;
+    const float my_0_2_0_ = mz_0_n1_0_ + mz_0_1_0_;
+    const float my_0_1_0_ = mz_0_1_0_ - mz_0_n1_0_;
+    const float my_0_0_0_ = mz_0_0_0_ + my_0_2_0_;
 
     // ---- mz   (d3q27_cumulant.lbm:14)
-    const float mz_n1_0_2 = f_10 + f_12;
-    const float mz_n1_0_1 = f_12 - f_10;
-    const float mz_n1_0_0 = f_2 + mz_n1_0_2;
-    const float mz_n1_n1_2 = f_20 + f_22;
-    const float mz_n1_n1_1 = f_22 - f_20;
-    const float mz_n1_n1_0 = f_8 + mz_n1_n1_2;
-    const float mz_n1_1_2 = f_24 + f_26;
+    const float mz_n1_0_2_ = f_10 + f_12;
+    const float mz_n1_0_1_ = f_12 - f_10;
+    const float mz_n1_0_0_ = f_2 + mz_n1_0_2_;
+    const float mz_n1_n1_2_ = f_20 + f_22;
+    const float mz_n1_n1_1_ = f_22 - f_20;
+    const float mz_n1_n1_0_ = f_8 + mz_n1_n1_2_;
+    const float mz_n1_1_2_ = f_24 + f_26;
 
     // ---- my   (d3q27_cumulant.lbm:15)
-    const float my_n1_0_2 = mz_n1_n1_2 + mz_n1_0_2 + mz_n1_1_2;
+    const float my_n1_0_2_ = mz_n1_n1_2_ + mz_n1_0_2_ + mz_n1_1_2_;
 
     // ---- mz   (d3q27_cumulant.lbm:14)
-    const float mz_n1_1_0 = f_14 + mz_n1_1_2;
-    const float mz_n1_1_1 = f_26 - f_24;
+    const float mz_n1_1_0_ = f_14 + mz_n1_1_2_;
+    const float mz_n1_1_1_ = f_26 - f_24;
 
     // ---- my   (d3q27_cumulant.lbm:15)
-    const float my_n1_0_1 = mz_n1_n1_1 + mz_n1_0_1 + mz_n1_1_1;
-    const float my_n1_1_1 = mz_n1_1_1 - mz_n1_n1_1;
-    const float my_n1_2_0 = mz_n1_n1_0 + mz_n1_1_0;
-    const float my_n1_1_0 = mz_n1_1_0 - mz_n1_n1_0;
-    const float my_n1_0_0 = mz_n1_0_0 + my_n1_2_0;
+    const float my_n1_0_1_ = mz_n1_n1_1_ + mz_n1_0_1_ + mz_n1_1_1_;
+    const float my_n1_1_1_ = mz_n1_1_1_ - mz_n1_n1_1_;
+    const float my_n1_2_0_ = mz_n1_n1_0_ + mz_n1_1_0_;
+    const float my_n1_1_0_ = mz_n1_1_0_ - mz_n1_n1_0_;
+    const float my_n1_0_0_ = mz_n1_0_0_ + my_n1_2_0_;
 
     // ---- mz   (d3q27_cumulant.lbm:14)
-    const float mz_1_0_2 = f_11 + f_9;
-    const float mz_1_0_1 = f_9 - f_11;
-    const float mz_1_0_0 = f_1 + mz_1_0_2;
-    const float mz_1_n1_2 = f_25 + f_23;
-    const float mz_1_n1_1 = f_23 - f_25;
-    const float mz_1_n1_0 = f_13 + mz_1_n1_2;
-    const float mz_1_1_2 = f_21 + f_19;
+    const float mz_1_0_2_ = f_11 + f_9;
+    const float mz_1_0_1_ = f_9 - f_11;
+    const float mz_1_0_0_ = f_1 + mz_1_0_2_;
+    const float mz_1_n1_2_ = f_25 + f_23;
+    const float mz_1_n1_1_ = f_23 - f_25;
+    const float mz_1_n1_0_ = f_13 + mz_1_n1_2_;
+    const float mz_1_1_2_ = f_21 + f_19;
 
     // ---- my   (d3q27_cumulant.lbm:15)
-    const float my_1_0_2 = mz_1_n1_2 + mz_1_0_2 + mz_1_1_2;
+    const float my_1_0_2_ = mz_1_n1_2_ + mz_1_0_2_ + mz_1_1_2_;
 
     // ---- m   (d3q27_cumulant.lbm:16)
-    const float m_0_0_2 = my_n1_0_2 + my_0_0_2 + my_1_0_2;
+    const float m_0_0_2_ = my_n1_0_2_ + my_0_0_2_ + my_1_0_2_;
 
     // ---- mz   (d3q27_cumulant.lbm:14)
-    const float mz_1_1_0 = f_7 + mz_1_1_2;
-    const float mz_1_1_1 = f_19 - f_21;
+    const float mz_1_1_0_ = f_7 + mz_1_1_2_;
+    const float mz_1_1_1_ = f_19 - f_21;
 
     // ---- my   (d3q27_cumulant.lbm:15)
-    const float my_1_0_1 = mz_1_n1_1 + mz_1_0_1 + mz_1_1_1;
-    const float my_1_1_1 = mz_1_1_1 - mz_1_n1_1;
+    const float my_1_0_1_ = mz_1_n1_1_ + mz_1_0_1_ + mz_1_1_1_;
+    const float my_1_1_1_ = mz_1_1_1_ - mz_1_n1_1_;
 
     // ---- m   (d3q27_cumulant.lbm:16)
-    const float m_0_1_1 = my_n1_1_1 + my_0_1_1 + my_1_1_1;
-    const float jz = my_n1_0_1 + my_0_0_1 + my_1_0_1;
-    const float m_1_0_1 = my_1_0_1 - my_n1_0_1;
+    const float m_0_1_1_ = my_n1_1_1_ + my_0_1_1_ + my_1_1_1_;
+    const float jz_ = my_n1_0_1_ + my_0_0_1_ + my_1_0_1_;
+    const float m_1_0_1_ = my_1_0_1_ - my_n1_0_1_;
 
     // ---- my   (d3q27_cumulant.lbm:15)
-    const float my_1_2_0 = mz_1_n1_0 + mz_1_1_0;
+    const float my_1_2_0_ = mz_1_n1_0_ + mz_1_1_0_;
 
     // ---- m   (d3q27_cumulant.lbm:16)
-    const float m_0_2_0 = my_n1_2_0 + my_0_2_0 + my_1_2_0;
+    const float m_0_2_0_ = my_n1_2_0_ + my_0_2_0_ + my_1_2_0_;
 
     // ---- my   (d3q27_cumulant.lbm:15)
-    const float my_1_0_0 = mz_1_0_0 + my_1_2_0;
-    const float my_1_1_0 = mz_1_1_0 - mz_1_n1_0;
+    const float my_1_0_0_ = mz_1_0_0_ + my_1_2_0_;
+    const float my_1_1_0_ = mz_1_1_0_ - mz_1_n1_0_;
 
     // ---- m   (d3q27_cumulant.lbm:16)
-    const float jy = my_n1_1_0 + my_0_1_0 + my_1_1_0;
-    const float m_1_1_0 = my_1_1_0 - my_n1_1_0;
-    const float m_2_0_0 = my_n1_0_0 + my_1_0_0;
-    const float jx = my_1_0_0 - my_n1_0_0;
-    const float rho = my_0_0_0 + m_2_0_0;
-    const float t0 = 1.0f / rho;
+    const float jy_ = my_n1_1_0_ + my_0_1_0_ + my_1_1_0_;
+    const float m_1_1_0_ = my_1_1_0_ - my_n1_1_0_;
+    const float m_2_0_0_ = my_n1_0_0_ + my_1_0_0_;
+    const float jx_ = my_1_0_0_ - my_n1_0_0_;
+    const float rho_ = my_0_0_0_ + m_2_0_0_;
+    const float t0 = 1.0f / rho_;
 
     // ---- u   (d3q27_cumulant.lbm:20)
-    const float uy = t0 * jy;
-    const float t1 = jy * uy;
+    const float uy_ = t0 * jy_;
+    const float t1 = jy_ * uy_;
 
     // ---- second   (d3q27_cumulant.lbm:29)
-    const float second_yy = m_0_2_0 - t1;
+    const float second_yy_ = m_0_2_0_ - t1;
 
     // ---- u   (d3q27_cumulant.lbm:20)
-    const float ux = t0 * jx;
-    const float t2 = jx * ux;
+    const float ux_ = t0 * jx_;
+    const float t2 = jx_ * ux_;
 
     // ---- second   (d3q27_cumulant.lbm:29)
-    const float second_xx = m_2_0_0 - t2;
-    const float t3 = keep * second_xx;
+    const float second_xx_ = m_2_0_0_ - t2;
+    const float t3 = keep_ * second_xx_;
 
     // ---- dxy   (d3q27_cumulant.lbm:34)
-    const float dxy = t3 - keep * second_yy;
+    const float dxy_ = t3 - keep_ * second_yy_;
 
     // ---- u   (d3q27_cumulant.lbm:20)
-    const float uz = t0 * jz;
-    const float t4 = jz * uz;
+    const float uz_ = t0 * jz_;
+    const float t4 = jz_ * uz_;
 
     // ---- second   (d3q27_cumulant.lbm:29)
-    const float second_zz = m_0_0_2 - t4;
+    const float second_zz_ = m_0_0_2_ - t4;
 
     // ---- dxz   (d3q27_cumulant.lbm:35)
-    const float dxz = t3 - keep * second_zz;
+    const float dxz_ = t3 - keep_ * second_zz_;
 
     // ---- sxx   (d3q27_cumulant.lbm:36)
-    const float sxx = 0.33333334f * (rho + dxy + dxz);
+    const float sxx_ = 0.33333334f * (rho_ + dxy_ + dxz_);
 
     // ---- s   (d3q27_cumulant.lbm:37)
-    const float s_zz = sxx - dxz;
+    const float s_zz_ = sxx_ - dxz_;
 
     // ---- g2   (d3q27_cumulant.lbm:46)
-    const float g2_zz = s_zz + t4;
+    const float g2_zz_ = s_zz_ + t4;
 
     // ---- fz   (d3q27_cumulant.lbm:88)
-    const float fz_0_0_0 = rho - g2_zz;
+    const float fz_0_0_0_ = rho_ - g2_zz_;
 
     // ---- s   (d3q27_cumulant.lbm:37)
-    const float s_yy = sxx - dxy;
+    const float s_yy_ = sxx_ - dxy_;
 
     // ---- g2   (d3q27_cumulant.lbm:46)
-    const float g2_xx = sxx + t2;
-    const float g2_yy = s_yy + t1;
+    const float g2_xx_ = sxx_ + t2;
+    const float g2_yy_ = s_yy_ + t1;
 
     // ---- n   (d3q27_cumulant.lbm:45)
-    const float n_zz = t0 * s_zz;
-    const float n_yy = t0 * s_yy;
-    const float t5 = 2.0f * (t0 * keep);
-    const float t6 = jy * uz;
+    const float n_zz_ = t0 * s_zz_;
+    const float n_yy_ = t0 * s_yy_;
+    const float t5 = 2.0f * (t0 * keep_);
+    const float t6 = jy_ * uz_;
 
     // ---- second   (d3q27_cumulant.lbm:29)
-    const float second_yz = m_0_1_1 - t6;
+    const float second_yz_ = m_0_1_1_ - t6;
 
     // ---- g2   (d3q27_cumulant.lbm:46)
-    const float g2_yz = keep * second_yz + t6;
-    const float t7 = second_yz * t5;
+    const float g2_yz_ = keep_ * second_yz_ + t6;
+    const float t7 = second_yz_ * t5;
 
     // ---- g3   (d3q27_cumulant.lbm:47)
-    const float g3_yz = uz * g2_yy + jy * t7;
+    const float g3_yz_ = uz_ * g2_yy_ + jy_ * t7;
 
     // ---- g4   (d3q27_cumulant.lbm:49)
-    const float g4_yz = uz * g3_yz + g2_yz * t7 + g2_yy * n_zz;
+    const float g4_yz_ = uz_ * g3_yz_ + g2_yz_ * t7 + g2_yy_ * n_zz_;
 
     // ---- fz   (d3q27_cumulant.lbm:88)
-    const float fz_0_2_0 = g2_yy - g4_yz;
+    const float fz_0_2_0_ = g2_yy_ - g4_yz_;
 
     // ---- fy   (d3q27_cumulant.lbm:89)
-    const float fy_0_0_0 = fz_0_0_0 - fz_0_2_0;
-    const float t8 = jx * uz;
+    const float fy_0_0_0_ = fz_0_0_0_ - fz_0_2_0_;
+    const float t8 = jx_ * uz_;
 
     // ---- second   (d3q27_cumulant.lbm:29)
-    const float second_xz = m_1_0_1 - t8;
+    const float second_xz_ = m_1_0_1_ - t8;
 
     // ---- g2   (d3q27_cumulant.lbm:46)
-    const float g2_xz = keep * second_xz + t8;
-    const float t9 = second_xz * t5;
+    const float g2_xz_ = keep_ * second_xz_ + t8;
+    const float t9 = second_xz_ * t5;
 
     // ---- g3   (d3q27_cumulant.lbm:47)
-    const float g3_xz = uz * g2_xx + jx * t9;
+    const float g3_xz_ = uz_ * g2_xx_ + jx_ * t9;
 
     // ---- g4   (d3q27_cumulant.lbm:49)
-    const float g4_xz = uz * g3_xz + g2_xz * t9 + n_zz * g2_xx;
+    const float g4_xz_ = uz_ * g3_xz_ + g2_xz_ * t9 + n_zz_ * g2_xx_;
 
     // ---- fz   (d3q27_cumulant.lbm:88)
-    const float fz_2_0_0 = g2_xx - g4_xz;
-    const float t10 = jy * ux;
+    const float fz_2_0_0_ = g2_xx_ - g4_xz_;
+    const float t10 = jy_ * ux_;
 
     // ---- second   (d3q27_cumulant.lbm:29)
-    const float second_xy = m_1_1_0 - t10;
+    const float second_xy_ = m_1_1_0_ - t10;
 
     // ---- g2   (d3q27_cumulant.lbm:46)
-    const float g2_xy = keep * second_xy + t10;
-    const float t11 = second_xy * t5;
+    const float g2_xy_ = keep_ * second_xy_ + t10;
+    const float t11 = second_xy_ * t5;
 
     // ---- g3   (d3q27_cumulant.lbm:47)
-    const float g3_xy = jx * t11 + g2_xx * uy;
+    const float g3_xy_ = jx_ * t11 + g2_xx_ * uy_;
 
     // ---- g4   (d3q27_cumulant.lbm:49)
-    const float g4_xy = g2_xx * n_yy + g2_xy * t11 + uy * g3_xy;
+    const float g4_xy_ = g2_xx_ * n_yy_ + g2_xy_ * t11 + uy_ * g3_xy_;
 
     // ---- g211   (d3q27_cumulant.lbm:50)
-    const float g211 = uz * g3_xy + 0.5f * (g2_xx * t7) + t9 * g2_xy;
+    const float g211_ = uz_ * g3_xy_ + 0.5f * (g2_xx_ * t7) + t9 * g2_xy_;
 
     // ---- g3   (d3q27_cumulant.lbm:47)
-    const float g3_yx = ux * g2_yy + jy * t11;
+    const float g3_yx_ = ux_ * g2_yy_ + jy_ * t11;
 
     // ---- g121   (d3q27_cumulant.lbm:51)
-    const float g121 = ux * g3_yz + 0.5f * (g2_yy * t9) + g2_yz * t11;
+    const float g121_ = ux_ * g3_yz_ + 0.5f * (g2_yy_ * t9) + g2_yz_ * t11;
 
     // ---- g221   (d3q27_cumulant.lbm:53)
-    const float g221 = uz * g4_xy + g3_yx * t9 + t7 * g3_xy;
+    const float g221_ = uz_ * g4_xy_ + g3_yx_ * t9 + t7 * g3_xy_;
 
     // ---- g222   (d3q27_cumulant.lbm:56)
-    const float g222 = uz * g221 + g121 * t9 + t7 * g211 + n_zz * g4_xy;
+    const float g222_ = uz_ * g221_ + g121_ * t9 + t7 * g211_ + n_zz_ * g4_xy_;
 
     // ---- fz   (d3q27_cumulant.lbm:88)
-    const float fz_2_2_0 = g4_xy - g222;
+    const float fz_2_2_0_ = g4_xy_ - g222_;
 
     // ---- fy   (d3q27_cumulant.lbm:89)
-    const float fy_2_0_0 = fz_2_0_0 - fz_2_2_0;
+    const float fy_2_0_0_ = fz_2_0_0_ - fz_2_2_0_;
 
     // ---- post
-    const float post_0 = fy_0_0_0 - fy_2_0_0;
+    const float post_0 = fy_0_0_0_ - fy_2_0_0_;
 
     // ---- g3   (d3q27_cumulant.lbm:47)
-    const float g3_zx = jz * t9 + g2_zz * ux;
+    const float g3_zx_ = jz_ * t9 + g2_zz_ * ux_;
 
     // ---- fz   (d3q27_cumulant.lbm:88)
-    const float fz_1_0_0 = jx - g3_zx;
+    const float fz_1_0_0_ = jx_ - g3_zx_;
 
     // ---- g3   (d3q27_cumulant.lbm:47)
-    const float g3_zy = jz * t7 + g2_zz * uy;
+    const float g3_zy_ = jz_ * t7 + g2_zz_ * uy_;
 
     // ---- g212   (d3q27_cumulant.lbm:54)
-    const float g212 = t7 * g3_xz + g3_zx * t11 + uy * g4_xz;
+    const float g212_ = t7 * g3_xz_ + g3_zx_ * t11 + uy_ * g4_xz_;
 
     // ---- fz   (d3q27_cumulant.lbm:88)
-    const float fz_2_1_0 = g3_xy - g212;
+    const float fz_2_1_0_ = g3_xy_ - g212_;
 
     // ---- g122   (d3q27_cumulant.lbm:55)
-    const float g122 = ux * g4_yz + g3_yz * t9 + t11 * g3_zy;
+    const float g122_ = ux_ * g4_yz_ + g3_yz_ * t9 + t11 * g3_zy_;
 
     // ---- fz   (d3q27_cumulant.lbm:88)
-    const float fz_1_2_0 = g3_yx - g122;
+    const float fz_1_2_0_ = g3_yx_ - g122_;
 
     // ---- fy   (d3q27_cumulant.lbm:89)
-    const float fy_1_0_0 = fz_1_0_0 - fz_1_2_0;
+    const float fy_1_0_0_ = fz_1_0_0_ - fz_1_2_0_;
 
     // ---- post
-    const float post_1 = 0.5f * (fy_2_0_0 + fy_1_0_0);
-    const float post_2 = 0.5f * (fy_2_0_0 - fy_1_0_0);
+    const float post_1 = 0.5f * (fy_2_0_0_ + fy_1_0_0_);
+    const float post_2 = 0.5f * (fy_2_0_0_ - fy_1_0_0_);
 
     // ---- fz   (d3q27_cumulant.lbm:88)
-    const float fz_0_1_0 = jy - g3_zy;
+    const float fz_0_1_0_ = jy_ - g3_zy_;
 
     // ---- g111   (d3q27_cumulant.lbm:48)
-    const float g111 = ux * g2_yz + 0.5f * (jz * t11 + jy * t9);
+    const float g111_ = ux_ * g2_yz_ + 0.5f * (jz_ * t11 + jy_ * t9);
 
     // ---- g112   (d3q27_cumulant.lbm:52)
-    const float g112 = g2_yz * t9 + 0.5f * (g2_zz * t11) + ux * g3_zy;
+    const float g112_ = g2_yz_ * t9 + 0.5f * (g2_zz_ * t11) + ux_ * g3_zy_;
 
     // ---- fz   (d3q27_cumulant.lbm:88)
-    const float fz_1_1_0 = g2_xy - g112;
-    const float t12 = fz_2_2_0 + fz_2_1_0;
-    const float t13 = fz_2_2_0 - fz_2_1_0;
+    const float fz_1_1_0_ = g2_xy_ - g112_;
+    const float t12 = fz_2_2_0_ + fz_2_1_0_;
+    const float t13 = fz_2_2_0_ - fz_2_1_0_;
 
     // ---- post
-    const float post_3 = 0.5f * (fz_0_2_0 + fz_0_1_0 - t12);
-    const float post_4 = 0.5f * (fz_0_2_0 - fz_0_1_0 - t13);
-    const float t14 = g3_yz + g4_yz;
-    const float t15 = g4_yz - g3_yz;
-    const float t16 = g221 + g222;
-    const float t17 = g222 - g221;
-    const float t18 = g3_xz + g4_xz - t16;
-    const float t19 = g4_xz - g3_xz - t17;
-    const float post_5 = 0.5f * (jz + g2_zz - t14 - t18);
-    const float post_6 = 0.5f * (g2_zz - jz - t15 - t19);
-    const float t20 = fz_1_2_0 + fz_1_1_0;
-    const float t21 = fz_1_2_0 - fz_1_1_0;
+    const float post_3 = 0.5f * (fz_0_2_0_ + fz_0_1_0_ - t12);
+    const float post_4 = 0.5f * (fz_0_2_0_ - fz_0_1_0_ - t13);
+    const float t14 = g3_yz_ + g4_yz_;
+    const float t15 = g4_yz_ - g3_yz_;
+    const float t16 = g221_ + g222_;
+    const float t17 = g222_ - g221_;
+    const float t18 = g3_xz_ + g4_xz_ - t16;
+    const float t19 = g4_xz_ - g3_xz_ - t17;
+    const float post_5 = 0.5f * (jz_ + g2_zz_ - t14 - t18);
+    const float post_6 = 0.5f * (g2_zz_ - jz_ - t15 - t19);
+    const float t20 = fz_1_2_0_ + fz_1_1_0_;
+    const float t21 = fz_1_2_0_ - fz_1_1_0_;
     const float post_7 = 0.25f * (t12 + t20);
     const float post_14 = 0.25f * (t12 - t20);
     const float post_8 = 0.25f * (t13 - t21);
     const float post_13 = 0.25f * (t13 + t21);
-    const float t22 = g121 + g122;
-    const float t23 = g122 - g121;
-    const float t24 = g2_xz + g3_zx - t22;
-    const float t25 = g3_zx - g2_xz - t23;
+    const float t22 = g121_ + g122_;
+    const float t23 = g122_ - g121_;
+    const float t24 = g2_xz_ + g3_zx_ - t22;
+    const float t25 = g3_zx_ - g2_xz_ - t23;
     const float post_9 = 0.25f * (t18 + t24);
     const float post_12 = 0.25f * (t18 - t24);
     const float post_10 = 0.25f * (t19 - t25);
     const float post_11 = 0.25f * (t19 + t25);
-    const float t26 = g2_yz + g3_zy;
-    const float t27 = g3_zy - g2_yz;
-    const float t28 = g211 + g212;
-    const float t29 = g212 - g211;
+    const float t26 = g2_yz_ + g3_zy_;
+    const float t27 = g3_zy_ - g2_yz_;
+    const float t28 = g211_ + g212_;
+    const float t29 = g212_ - g211_;
     const float t30 = t16 + t28;
     const float t31 = t16 - t28;
     const float post_15 = 0.25f * (t14 + t26 - t30);
@@ -362,8 +362,8 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     const float t33 = t17 + t29;
     const float post_16 = 0.25f * (t15 - t27 - t32);
     const float post_17 = 0.25f * (t15 + t27 - t33);
-    const float t34 = g112 + g111;
-    const float t35 = g112 - g111;
+    const float t34 = g112_ + g111_;
+    const float t35 = g112_ - g111_;
     const float t36 = t22 + t34;
     const float t37 = t22 - t34;
     const float post_19 = 0.125f * (t30 + t36);
@@ -412,14 +412,14 @@ d3q27_cumulant_collide(
     const int count,                // how many states there are
     const float *__restrict__ src,  // populations before the collision [27][count], lattice units
     float *__restrict__ dst,        // populations after the collision [27][count], lattice units
-    const float omega)              // relaxation rate of the second-order shear cumulants in (0, 2), lattice units
+    const float omega_)             // relaxation rate of the second-order shear cumulants in (0, 2), lattice units
 {
     const int state = blockIdx.x * 256 + threadIdx.x;
     if (state >= count) return;
     float f[Q];
 #pragma unroll
     for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state];
-    collide(f, omega);
+    collide(f, omega_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i];
 }
@@ -435,7 +435,7 @@ d3q27_cumulant_stream_collide(
                                          //   + 1) for wall w
     const float *__restrict__ src,       // post-collision populations [slot][27][64], lattice units
     float *__restrict__ dst,             // new post-collision populations [slot][27][64], lattice units
-    const float omega)                   // relaxation rate of the second-order shear cumulants in (0, 2), lattice
+    const float omega_)                  // relaxation rate of the second-order shear cumulants in (0, 2), lattice
                                          //   units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
@@ -485,7 +485,7 @@ d3q27_cumulant_stream_collide(
     f[25] = src[at(near[13 + bxm + 3 * byp + 9 * bzp], 25, xm + 4 * (yp + 4 * zp))];
     f[26] = src[at(near[13 + bxp + 3 * bym + 9 * bzm], 26, xp + 4 * (ym + 4 * zm))];
 
-    collide(f, omega);
+    collide(f, omega_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
 }
@@ -504,7 +504,7 @@ static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
-static __device__ __forceinline__ float wall_bounce_back(const int direction, const float *own)
+static __device__ __forceinline__ float bounce_back_link_0(const int direction, const float *own)
 {
     switch (direction) {
     case 1:
@@ -566,64 +566,64 @@ static __device__ __forceinline__ float wall_bounce_back(const int direction, co
 
 // Rule 1, moving_wall: Wall that moves with the velocity `velocity`, for a fluid of mean density 1. Ladd (1994).
 //   velocityx, velocityy, velocityz: of the wall, in cells per time step
-static __device__ __forceinline__ float wall_moving_wall(const int direction, const float *own, const float *value)
+static __device__ __forceinline__ float moving_wall_link_1(const int direction, const float *own, const float *value)
 {
-    const float velocityx = value[0];
-    const float velocityy = value[1];
-    const float velocityz = value[2];
+    const float velocityx_ = value[0];
+    const float velocityy_ = value[1];
+    const float velocityz_ = value[2];
     switch (direction) {
     case 1:
-        return own[2 * CELLS] + 0.44444445f * velocityx;
+        return own[2 * CELLS] + 0.44444445f * velocityx_;
     case 2:
-        return own[1 * CELLS] - 0.44444445f * velocityx;
+        return own[1 * CELLS] - 0.44444445f * velocityx_;
     case 3:
-        return own[4 * CELLS] + 0.44444445f * velocityy;
+        return own[4 * CELLS] + 0.44444445f * velocityy_;
     case 4:
-        return own[3 * CELLS] - 0.44444445f * velocityy;
+        return own[3 * CELLS] - 0.44444445f * velocityy_;
     case 5:
-        return own[6 * CELLS] + 0.44444445f * velocityz;
+        return own[6 * CELLS] + 0.44444445f * velocityz_;
     case 6:
-        return own[5 * CELLS] - 0.44444445f * velocityz;
+        return own[5 * CELLS] - 0.44444445f * velocityz_;
     case 7:
-        return own[8 * CELLS] + 0.11111111f * (velocityx + velocityy);
+        return own[8 * CELLS] + 0.11111111f * (velocityx_ + velocityy_);
     case 8:
-        return own[7 * CELLS] - 0.11111111f * (velocityx + velocityy);
+        return own[7 * CELLS] - 0.11111111f * (velocityx_ + velocityy_);
     case 9:
-        return own[10 * CELLS] + 0.11111111f * (velocityx + velocityz);
+        return own[10 * CELLS] + 0.11111111f * (velocityx_ + velocityz_);
     case 10:
-        return own[9 * CELLS] - 0.11111111f * (velocityx + velocityz);
+        return own[9 * CELLS] - 0.11111111f * (velocityx_ + velocityz_);
     case 11:
-        return own[12 * CELLS] + 0.11111111f * (velocityx - velocityz);
+        return own[12 * CELLS] + 0.11111111f * (velocityx_ - velocityz_);
     case 12:
-        return own[11 * CELLS] - 0.11111111f * (velocityx - velocityz);
+        return own[11 * CELLS] - 0.11111111f * (velocityx_ - velocityz_);
     case 13:
-        return own[14 * CELLS] + 0.11111111f * (velocityx - velocityy);
+        return own[14 * CELLS] + 0.11111111f * (velocityx_ - velocityy_);
     case 14:
-        return own[13 * CELLS] - 0.11111111f * (velocityx - velocityy);
+        return own[13 * CELLS] - 0.11111111f * (velocityx_ - velocityy_);
     case 15:
-        return own[16 * CELLS] + 0.11111111f * (velocityy + velocityz);
+        return own[16 * CELLS] + 0.11111111f * (velocityy_ + velocityz_);
     case 16:
-        return own[15 * CELLS] - 0.11111111f * (velocityy + velocityz);
+        return own[15 * CELLS] - 0.11111111f * (velocityy_ + velocityz_);
     case 17:
-        return own[18 * CELLS] + 0.11111111f * (velocityy - velocityz);
+        return own[18 * CELLS] + 0.11111111f * (velocityy_ - velocityz_);
     case 18:
-        return own[17 * CELLS] - 0.11111111f * (velocityy - velocityz);
+        return own[17 * CELLS] - 0.11111111f * (velocityy_ - velocityz_);
     case 19:
-        return own[20 * CELLS] + 0.027777778f * (velocityx + velocityy + velocityz);
+        return own[20 * CELLS] + 0.027777778f * (velocityx_ + velocityy_ + velocityz_);
     case 20:
-        return own[19 * CELLS] - 0.027777778f * (velocityx + velocityy + velocityz);
+        return own[19 * CELLS] - 0.027777778f * (velocityx_ + velocityy_ + velocityz_);
     case 21:
-        return own[22 * CELLS] - 0.027777778f * (velocityz - (velocityx + velocityy));
+        return own[22 * CELLS] - 0.027777778f * (velocityz_ - (velocityx_ + velocityy_));
     case 22:
-        return own[21 * CELLS] + 0.027777778f * (velocityz - (velocityx + velocityy));
+        return own[21 * CELLS] + 0.027777778f * (velocityz_ - (velocityx_ + velocityy_));
     case 23:
-        return own[24 * CELLS] + 0.027777778f * (velocityx - velocityy + velocityz);
+        return own[24 * CELLS] + 0.027777778f * (velocityx_ - velocityy_ + velocityz_);
     case 24:
-        return own[23 * CELLS] - 0.027777778f * (velocityx - velocityy + velocityz);
+        return own[23 * CELLS] - 0.027777778f * (velocityx_ - velocityy_ + velocityz_);
     case 25:
-        return own[26 * CELLS] - 0.027777778f * (velocityz - (velocityx - velocityy));
+        return own[26 * CELLS] - 0.027777778f * (velocityz_ - (velocityx_ - velocityy_));
     case 26:
-        return own[25 * CELLS] + 0.027777778f * (velocityz - (velocityx - velocityy));
+        return own[25 * CELLS] + 0.027777778f * (velocityz_ - (velocityx_ - velocityy_));
     default:
         return own[direction * CELLS];
     }
@@ -639,9 +639,9 @@ static __device__ __forceinline__ float pull(
     const float *value = wall_values + (size_t)w * 3;
     switch (wall_rules[w]) {
     case 0:
-        return wall_bounce_back(direction, own);
+        return bounce_back_link_0(direction, own);
     case 1:
-        return wall_moving_wall(direction, own, value);
+        return moving_wall_link_1(direction, own, value);
     default:
         return __int_as_float(0x7fffffff);  // no such rule: NaN stops the run
     }
@@ -658,7 +658,7 @@ d3q27_cumulant_stream_collide_walls(
     const float *__restrict__ wall_values,  // parameters of each wall [wall][3], lattice units
     const float *__restrict__ src,          // post-collision populations [slot][27][64], lattice units
     float *__restrict__ dst,                // new post-collision populations [slot][27][64], lattice units
-    const float omega)                      // relaxation rate of the second-order shear cumulants in (0, 2), lattice
+    const float omega_)                     // relaxation rate of the second-order shear cumulants in (0, 2), lattice
                                             //   units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
@@ -709,7 +709,7 @@ d3q27_cumulant_stream_collide_walls(
     f[25] = pull(near[13 + bxm + 3 * byp + 9 * bzp], 25, xm + 4 * (yp + 4 * zp), src, own, wall_rules, wall_values);
     f[26] = pull(near[13 + bxp + 3 * bym + 9 * bzm], 26, xp + 4 * (ym + 4 * zm), src, own, wall_rules, wall_values);
 
-    collide(f, omega);
+    collide(f, omega_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
 }
@@ -723,30 +723,30 @@ d3q27_cumulant_init(
     const int count,                   // how many slots `ids` lists
     const float *__restrict__ fields,  // rho, ux, uy, uz [slot][4][64], lattice units
     float *__restrict__ dst,           // initial populations [slot][27][64], lattice units
-    const float omega)                 // relaxation rate of the second-order shear cumulants in (0, 2), lattice units
+    const float omega_)                // relaxation rate of the second-order shear cumulants in (0, 2), lattice units
 {
-    (void)omega;
+    (void)omega_;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
     const float *before = fields + (size_t)slot * (FIELDS * CELLS) + cell;
-    const float rho = before[0 * CELLS];
-    const float ux = before[1 * CELLS];
-    const float uy = before[2 * CELLS];
-    const float uz = before[3 * CELLS];
+    const float rho_ = before[0 * CELLS];
+    const float ux_ = before[1 * CELLS];
+    const float uy_ = before[2 * CELLS];
+    const float uz_ = before[3 * CELLS];
 
     // ---- shared
-    const float t0 = 0.22222222f * rho;
-    const float t1 = 0.018518519f * rho;
-    const float t2 = t0 * uy;
-    const float t3 = 0.25f * (t2 * uy);
-    const float t4 = 0.25f * (t0 * uz);
-    const float t5 = t0 * ux;
-    const float t6 = t5 * ux;
-    const float t7 = 0.75f * (t5 * uy);
-    const float t8 = t4 * uz;
-    const float t9 = 0.75f * uz;
+    const float t0 = 0.22222222f * rho_;
+    const float t1 = 0.018518519f * rho_;
+    const float t2 = t0 * uy_;
+    const float t3 = 0.25f * (t2 * uy_);
+    const float t4 = 0.25f * (t0 * uz_);
+    const float t5 = t0 * ux_;
+    const float t6 = t5 * ux_;
+    const float t7 = 0.75f * (t5 * uy_);
+    const float t8 = t4 * uz_;
+    const float t9 = 0.75f * uz_;
     const float t10 = t3 + t8;
     const float t11 = t1 - t6 * 0.125f;
     const float t12 = 0.25f * t6 + t1;
@@ -883,66 +883,66 @@ d3q27_cumulant_macroscopic(
     const float f_26 = src[at(slot, 26, cell)];
 
     // ---- mz   (d3q27_cumulant.lbm:14)
-    const float mz_n1_n1_0 = f_20 + f_8 + f_22;
-    const float mz_n1_n1_1 = f_22 - f_20;
-    const float mz_n1_0_0 = f_10 + f_2 + f_12;
-    const float mz_n1_0_1 = f_12 - f_10;
-    const float mz_n1_1_0 = f_24 + f_14 + f_26;
-    const float mz_n1_1_1 = f_26 - f_24;
+    const float mz_n1_n1_0_ = f_20 + f_8 + f_22;
+    const float mz_n1_n1_1_ = f_22 - f_20;
+    const float mz_n1_0_0_ = f_10 + f_2 + f_12;
+    const float mz_n1_0_1_ = f_12 - f_10;
+    const float mz_n1_1_0_ = f_24 + f_14 + f_26;
+    const float mz_n1_1_1_ = f_26 - f_24;
 
     // ---- my   (d3q27_cumulant.lbm:15)
-    const float my_n1_0_1 = mz_n1_n1_1 + mz_n1_0_1 + mz_n1_1_1;
-    const float my_n1_0_0 = mz_n1_n1_0 + mz_n1_0_0 + mz_n1_1_0;
-    const float my_n1_1_0 = mz_n1_1_0 - mz_n1_n1_0;
+    const float my_n1_0_1_ = mz_n1_n1_1_ + mz_n1_0_1_ + mz_n1_1_1_;
+    const float my_n1_0_0_ = mz_n1_n1_0_ + mz_n1_0_0_ + mz_n1_1_0_;
+    const float my_n1_1_0_ = mz_n1_1_0_ - mz_n1_n1_0_;
 
     // ---- mz   (d3q27_cumulant.lbm:14)
-    const float mz_0_n1_0 = f_16 + f_4 + f_18;
-    const float mz_0_n1_1 = f_18 - f_16;
-    const float mz_0_0_0 = f_6 + f_0 + f_5;
-    const float mz_0_0_1 = f_5 - f_6;
-    const float mz_0_1_0 = f_17 + f_3 + f_15;
-    const float mz_0_1_1 = f_15 - f_17;
+    const float mz_0_n1_0_ = f_16 + f_4 + f_18;
+    const float mz_0_n1_1_ = f_18 - f_16;
+    const float mz_0_0_0_ = f_6 + f_0 + f_5;
+    const float mz_0_0_1_ = f_5 - f_6;
+    const float mz_0_1_0_ = f_17 + f_3 + f_15;
+    const float mz_0_1_1_ = f_15 - f_17;
 
     // ---- my   (d3q27_cumulant.lbm:15)
-    const float my_0_0_1 = mz_0_n1_1 + mz_0_0_1 + mz_0_1_1;
-    const float my_0_0_0 = mz_0_n1_0 + mz_0_0_0 + mz_0_1_0;
-    const float my_0_1_0 = mz_0_1_0 - mz_0_n1_0;
+    const float my_0_0_1_ = mz_0_n1_1_ + mz_0_0_1_ + mz_0_1_1_;
+    const float my_0_0_0_ = mz_0_n1_0_ + mz_0_0_0_ + mz_0_1_0_;
+    const float my_0_1_0_ = mz_0_1_0_ - mz_0_n1_0_;
 
     // ---- mz   (d3q27_cumulant.lbm:14)
-    const float mz_1_n1_0 = f_25 + f_13 + f_23;
-    const float mz_1_n1_1 = f_23 - f_25;
-    const float mz_1_0_0 = f_11 + f_1 + f_9;
-    const float mz_1_0_1 = f_9 - f_11;
-    const float mz_1_1_0 = f_21 + f_7 + f_19;
-    const float mz_1_1_1 = f_19 - f_21;
+    const float mz_1_n1_0_ = f_25 + f_13 + f_23;
+    const float mz_1_n1_1_ = f_23 - f_25;
+    const float mz_1_0_0_ = f_11 + f_1 + f_9;
+    const float mz_1_0_1_ = f_9 - f_11;
+    const float mz_1_1_0_ = f_21 + f_7 + f_19;
+    const float mz_1_1_1_ = f_19 - f_21;
 
     // ---- my   (d3q27_cumulant.lbm:15)
-    const float my_1_0_1 = mz_1_n1_1 + mz_1_0_1 + mz_1_1_1;
+    const float my_1_0_1_ = mz_1_n1_1_ + mz_1_0_1_ + mz_1_1_1_;
 
     // ---- m   (d3q27_cumulant.lbm:16)
-    const float jz = my_n1_0_1 + my_0_0_1 + my_1_0_1;
+    const float jz_ = my_n1_0_1_ + my_0_0_1_ + my_1_0_1_;
 
     // ---- my   (d3q27_cumulant.lbm:15)
-    const float my_1_0_0 = mz_1_n1_0 + mz_1_0_0 + mz_1_1_0;
-    const float my_1_1_0 = mz_1_1_0 - mz_1_n1_0;
+    const float my_1_0_0_ = mz_1_n1_0_ + mz_1_0_0_ + mz_1_1_0_;
+    const float my_1_1_0_ = mz_1_1_0_ - mz_1_n1_0_;
 
     // ---- m   (d3q27_cumulant.lbm:16)
-    const float jy = my_n1_1_0 + my_0_1_0 + my_1_1_0;
-    const float rho = my_n1_0_0 + my_0_0_0 + my_1_0_0;
-    const float jx = my_1_0_0 - my_n1_0_0;
-    const float t0 = 1.0f / rho;
+    const float jy_ = my_n1_1_0_ + my_0_1_0_ + my_1_1_0_;
+    const float rho_ = my_n1_0_0_ + my_0_0_0_ + my_1_0_0_;
+    const float jx_ = my_1_0_0_ - my_n1_0_0_;
+    const float t0 = 1.0f / rho_;
 
     // ---- u   (d3q27_cumulant.lbm:20)
-    const float ux = t0 * jx;
-    const float uy = t0 * jy;
-    const float uz = t0 * jz;
+    const float ux_ = t0 * jx_;
+    const float uy_ = t0 * jy_;
+    const float uz_ = t0 * jz_;
 
 
     float *after = fields + (size_t)slot * (FIELDS * CELLS) + cell;
-    after[0 * CELLS] = rho;
-    after[1 * CELLS] = ux;
-    after[2 * CELLS] = uy;
-    after[3 * CELLS] = uz;
+    after[0 * CELLS] = rho_;
+    after[1 * CELLS] = ux_;
+    after[2 * CELLS] = uy_;
+    after[3 * CELLS] = uz_;
 }
 
 // ==== what a flow is judged by ======================================================================================

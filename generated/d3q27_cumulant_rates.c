@@ -41,7 +41,7 @@ enum {
 // Collides cells 0 to n: direction i of a cell is before[i * stride_before + cell], then after[i * stride_after + cell].
 static inline __attribute__((always_inline)) void collide_cells(
     const size_t n, const size_t stride_before, const float *restrict before,
-    const size_t stride_after, float *restrict after, const float omega, const float omega_bulk, const float omega_3, const float omega_4, const float omega_5, const float omega_6, const float omega_7, const float omega_8, const float omega_9, const float omega_10)
+    const size_t stride_after, float *restrict after, const float omega_, const float omega_bulk_, const float omega_3_, const float omega_4_, const float omega_5_, const float omega_6_, const float omega_7_, const float omega_8_, const float omega_9_, const float omega_10_)
 {
     for (size_t cell = 0; cell < n; ++cell) {
         const float f_0 = before[0 * stride_before + cell];
@@ -73,537 +73,537 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_26 = before[26 * stride_before + cell];
 
         // ---- shared
-        const float t0 = 1.0f - omega_8;
-        const float t1 = 1.0f - omega_9;
+        const float t0 = 1.0f - omega_8_;
+        const float t1 = 1.0f - omega_9_;
 
         // ---- mz   (d3q27_cumulant_rates.lbm:24)
-        const float mz_0_0_2 = f_6 + f_5;
-        const float mz_0_0_1 = f_5 - f_6;
-        const float mz_0_0_0 = f_0 + mz_0_0_2;
-        const float mz_0_n1_2 = f_16 + f_18;
-        const float mz_0_n1_1 = f_18 - f_16;
-        const float mz_0_n1_0 = f_4 + mz_0_n1_2;
-        const float mz_0_1_2 = f_17 + f_15;
-        const float mz_0_1_1 = f_15 - f_17;
-        const float mz_0_1_0 = f_3 + mz_0_1_2;
+        const float mz_0_0_2_ = f_6 + f_5;
+        const float mz_0_0_1_ = f_5 - f_6;
+        const float mz_0_0_0_ = f_0 + mz_0_0_2_;
+        const float mz_0_n1_2_ = f_16 + f_18;
+        const float mz_0_n1_1_ = f_18 - f_16;
+        const float mz_0_n1_0_ = f_4 + mz_0_n1_2_;
+        const float mz_0_1_2_ = f_17 + f_15;
+        const float mz_0_1_1_ = f_15 - f_17;
+        const float mz_0_1_0_ = f_3 + mz_0_1_2_;
 
         // ---- my   (d3q27_cumulant_rates.lbm:25)
-        const float my_0_2_0 = mz_0_n1_0 + mz_0_1_0;
-        const float my_0_1_0 = mz_0_1_0 - mz_0_n1_0;
-        const float my_0_0_0 = mz_0_0_0 + my_0_2_0;
+        const float my_0_2_0_ = mz_0_n1_0_ + mz_0_1_0_;
+        const float my_0_1_0_ = mz_0_1_0_ - mz_0_n1_0_;
+        const float my_0_0_0_ = mz_0_0_0_ + my_0_2_0_;
 
         // ---- mz   (d3q27_cumulant_rates.lbm:24)
-        const float mz_n1_0_2 = f_10 + f_12;
-        const float mz_n1_0_1 = f_12 - f_10;
-        const float mz_n1_0_0 = f_2 + mz_n1_0_2;
-        const float mz_n1_n1_2 = f_20 + f_22;
-        const float mz_n1_n1_1 = f_22 - f_20;
-        const float mz_n1_n1_0 = f_8 + mz_n1_n1_2;
-        const float mz_n1_1_2 = f_24 + f_26;
-        const float mz_n1_1_1 = f_26 - f_24;
-        const float mz_n1_1_0 = f_14 + mz_n1_1_2;
+        const float mz_n1_0_2_ = f_10 + f_12;
+        const float mz_n1_0_1_ = f_12 - f_10;
+        const float mz_n1_0_0_ = f_2 + mz_n1_0_2_;
+        const float mz_n1_n1_2_ = f_20 + f_22;
+        const float mz_n1_n1_1_ = f_22 - f_20;
+        const float mz_n1_n1_0_ = f_8 + mz_n1_n1_2_;
+        const float mz_n1_1_2_ = f_24 + f_26;
+        const float mz_n1_1_1_ = f_26 - f_24;
+        const float mz_n1_1_0_ = f_14 + mz_n1_1_2_;
 
         // ---- my   (d3q27_cumulant_rates.lbm:25)
-        const float my_n1_2_0 = mz_n1_n1_0 + mz_n1_1_0;
-        const float my_n1_1_0 = mz_n1_1_0 - mz_n1_n1_0;
-        const float my_n1_0_0 = mz_n1_0_0 + my_n1_2_0;
+        const float my_n1_2_0_ = mz_n1_n1_0_ + mz_n1_1_0_;
+        const float my_n1_1_0_ = mz_n1_1_0_ - mz_n1_n1_0_;
+        const float my_n1_0_0_ = mz_n1_0_0_ + my_n1_2_0_;
 
         // ---- mz   (d3q27_cumulant_rates.lbm:24)
-        const float mz_1_0_2 = f_11 + f_9;
-        const float mz_1_0_1 = f_9 - f_11;
-        const float mz_1_0_0 = f_1 + mz_1_0_2;
-        const float mz_1_n1_2 = f_25 + f_23;
-        const float mz_1_n1_1 = f_23 - f_25;
-        const float mz_1_n1_0 = f_13 + mz_1_n1_2;
-        const float mz_1_1_2 = f_21 + f_19;
-        const float mz_1_1_1 = f_19 - f_21;
-        const float mz_1_1_0 = f_7 + mz_1_1_2;
+        const float mz_1_0_2_ = f_11 + f_9;
+        const float mz_1_0_1_ = f_9 - f_11;
+        const float mz_1_0_0_ = f_1 + mz_1_0_2_;
+        const float mz_1_n1_2_ = f_25 + f_23;
+        const float mz_1_n1_1_ = f_23 - f_25;
+        const float mz_1_n1_0_ = f_13 + mz_1_n1_2_;
+        const float mz_1_1_2_ = f_21 + f_19;
+        const float mz_1_1_1_ = f_19 - f_21;
+        const float mz_1_1_0_ = f_7 + mz_1_1_2_;
 
         // ---- my   (d3q27_cumulant_rates.lbm:25)
-        const float my_1_2_0 = mz_1_n1_0 + mz_1_1_0;
-        const float my_1_1_0 = mz_1_1_0 - mz_1_n1_0;
-        const float my_1_0_0 = mz_1_0_0 + my_1_2_0;
+        const float my_1_2_0_ = mz_1_n1_0_ + mz_1_1_0_;
+        const float my_1_1_0_ = mz_1_1_0_ - mz_1_n1_0_;
+        const float my_1_0_0_ = mz_1_0_0_ + my_1_2_0_;
 
         // ---- m   (d3q27_cumulant_rates.lbm:26)
-        const float m_2_0_0 = my_n1_0_0 + my_1_0_0;
-        const float jx = my_1_0_0 - my_n1_0_0;
-        const float rho = my_0_0_0 + m_2_0_0;
-        const float t2 = 1.0f / rho;
+        const float m_2_0_0_ = my_n1_0_0_ + my_1_0_0_;
+        const float jx_ = my_1_0_0_ - my_n1_0_0_;
+        const float rho_ = my_0_0_0_ + m_2_0_0_;
+        const float t2 = 1.0f / rho_;
 
         // ---- u   (d3q27_cumulant_rates.lbm:30)
-        const float ux = t2 * jx;
-        const float t3 = jx * ux;
+        const float ux_ = t2 * jx_;
+        const float t3 = jx_ * ux_;
 
         // ---- k   (d3q27_cumulant_rates.lbm:41)
-        const float k2_xx = m_2_0_0 - t3;
-        const float t4 = 1.0f - omega;
+        const float k2_xx_ = m_2_0_0_ - t3;
+        const float t4 = 1.0f - omega_;
 
         // ---- m   (d3q27_cumulant_rates.lbm:26)
-        const float m_2_1_0 = my_n1_1_0 + my_1_1_0;
-        const float m_1_1_0 = my_1_1_0 - my_n1_1_0;
-        const float jy = my_0_1_0 + m_2_1_0;
+        const float m_2_1_0_ = my_n1_1_0_ + my_1_1_0_;
+        const float m_1_1_0_ = my_1_1_0_ - my_n1_1_0_;
+        const float jy_ = my_0_1_0_ + m_2_1_0_;
 
         // ---- u   (d3q27_cumulant_rates.lbm:30)
-        const float uy = t2 * jy;
+        const float uy_ = t2 * jy_;
 
         // ---- m   (d3q27_cumulant_rates.lbm:26)
-        const float m_2_2_0 = my_n1_2_0 + my_1_2_0;
-        const float m_1_2_0 = my_1_2_0 - my_n1_2_0;
-        const float m_0_2_0 = my_0_2_0 + m_2_2_0;
+        const float m_2_2_0_ = my_n1_2_0_ + my_1_2_0_;
+        const float m_1_2_0_ = my_1_2_0_ - my_n1_2_0_;
+        const float m_0_2_0_ = my_0_2_0_ + m_2_2_0_;
 
         // ---- ky   (d3q27_cumulant_rates.lbm:40)
-        const float k2_yy = m_0_2_0 - jy * uy;
+        const float k2_yy_ = m_0_2_0_ - jy_ * uy_;
 
         // ---- my   (d3q27_cumulant_rates.lbm:25)
-        const float my_0_2_1 = mz_0_n1_1 + mz_0_1_1;
-        const float my_0_1_1 = mz_0_1_1 - mz_0_n1_1;
-        const float my_0_0_1 = mz_0_0_1 + my_0_2_1;
-        const float my_n1_2_1 = mz_n1_n1_1 + mz_n1_1_1;
-        const float my_n1_1_1 = mz_n1_1_1 - mz_n1_n1_1;
-        const float my_n1_0_1 = mz_n1_0_1 + my_n1_2_1;
-        const float my_1_2_1 = mz_1_n1_1 + mz_1_1_1;
-        const float my_1_1_1 = mz_1_1_1 - mz_1_n1_1;
-        const float my_1_0_1 = mz_1_0_1 + my_1_2_1;
+        const float my_0_2_1_ = mz_0_n1_1_ + mz_0_1_1_;
+        const float my_0_1_1_ = mz_0_1_1_ - mz_0_n1_1_;
+        const float my_0_0_1_ = mz_0_0_1_ + my_0_2_1_;
+        const float my_n1_2_1_ = mz_n1_n1_1_ + mz_n1_1_1_;
+        const float my_n1_1_1_ = mz_n1_1_1_ - mz_n1_n1_1_;
+        const float my_n1_0_1_ = mz_n1_0_1_ + my_n1_2_1_;
+        const float my_1_2_1_ = mz_1_n1_1_ + mz_1_1_1_;
+        const float my_1_1_1_ = mz_1_1_1_ - mz_1_n1_1_;
+        const float my_1_0_1_ = mz_1_0_1_ + my_1_2_1_;
 
         // ---- m   (d3q27_cumulant_rates.lbm:26)
-        const float m_2_0_1 = my_n1_0_1 + my_1_0_1;
-        const float m_1_0_1 = my_1_0_1 - my_n1_0_1;
-        const float jz = my_0_0_1 + m_2_0_1;
-        const float t5 = -jz;
+        const float m_2_0_1_ = my_n1_0_1_ + my_1_0_1_;
+        const float m_1_0_1_ = my_1_0_1_ - my_n1_0_1_;
+        const float jz_ = my_0_0_1_ + m_2_0_1_;
+        const float t5 = -jz_;
 
         // ---- u   (d3q27_cumulant_rates.lbm:30)
-        const float uz = t2 * jz;
+        const float uz_ = t2 * jz_;
 
         // ---- my   (d3q27_cumulant_rates.lbm:25)
-        const float my_0_2_2 = mz_0_n1_2 + mz_0_1_2;
-        const float my_0_1_2 = mz_0_1_2 - mz_0_n1_2;
-        const float my_0_0_2 = mz_0_0_2 + my_0_2_2;
-        const float my_n1_2_2 = mz_n1_n1_2 + mz_n1_1_2;
-        const float my_n1_1_2 = mz_n1_1_2 - mz_n1_n1_2;
-        const float my_n1_0_2 = mz_n1_0_2 + my_n1_2_2;
-        const float my_1_2_2 = mz_1_n1_2 + mz_1_1_2;
-        const float my_1_1_2 = mz_1_1_2 - mz_1_n1_2;
-        const float my_1_0_2 = mz_1_0_2 + my_1_2_2;
+        const float my_0_2_2_ = mz_0_n1_2_ + mz_0_1_2_;
+        const float my_0_1_2_ = mz_0_1_2_ - mz_0_n1_2_;
+        const float my_0_0_2_ = mz_0_0_2_ + my_0_2_2_;
+        const float my_n1_2_2_ = mz_n1_n1_2_ + mz_n1_1_2_;
+        const float my_n1_1_2_ = mz_n1_1_2_ - mz_n1_n1_2_;
+        const float my_n1_0_2_ = mz_n1_0_2_ + my_n1_2_2_;
+        const float my_1_2_2_ = mz_1_n1_2_ + mz_1_1_2_;
+        const float my_1_1_2_ = mz_1_1_2_ - mz_1_n1_2_;
+        const float my_1_0_2_ = mz_1_0_2_ + my_1_2_2_;
 
         // ---- m   (d3q27_cumulant_rates.lbm:26)
-        const float m_2_0_2 = my_n1_0_2 + my_1_0_2;
-        const float m_1_0_2 = my_1_0_2 - my_n1_0_2;
-        const float m_0_0_2 = my_0_0_2 + m_2_0_2;
+        const float m_2_0_2_ = my_n1_0_2_ + my_1_0_2_;
+        const float m_1_0_2_ = my_1_0_2_ - my_n1_0_2_;
+        const float m_0_0_2_ = my_0_0_2_ + m_2_0_2_;
 
         // ---- kz   (d3q27_cumulant_rates.lbm:39)
-        const float k2_zz = t5 * uz + m_0_0_2;
+        const float k2_zz_ = t5 * uz_ + m_0_0_2_;
 
         // ---- trace   (d3q27_cumulant_rates.lbm:58)
-        const float trace = k2_xx + k2_yy + k2_zz;
-        const float t6 = 0.33333334f * (omega * trace + (rho - trace) * omega_bulk);
+        const float trace_ = k2_xx_ + k2_yy_ + k2_zz_;
+        const float t6 = 0.33333334f * (omega_ * trace_ + (rho_ - trace_) * omega_bulk_);
 
         // ---- s2   (d3q27_cumulant_rates.lbm:59)
-        const float s2_xx = k2_xx * t4 + t6;
-        const float t7 = s2_xx + t3;
+        const float s2_xx_ = k2_xx_ * t4 + t6;
+        const float t7 = s2_xx_ + t3;
 
         // ---- gx   (d3q27_cumulant_rates.lbm:72)
-        const float gx_0_0_0 = rho - t7;
-        const float t8 = 0.5f * gx_0_0_0;
-        const float t9 = t3 - 0.5f * m_2_0_0;
-        const float t10 = -m_2_0_0;
-        const float t11 = -jx;
+        const float gx_0_0_0_ = rho_ - t7;
+        const float t8 = 0.5f * gx_0_0_0_;
+        const float t9 = t3 - 0.5f * m_2_0_0_;
+        const float t10 = -m_2_0_0_;
+        const float t11 = -jx_;
 
         // ---- ky   (d3q27_cumulant_rates.lbm:40)
-        const float ky_1_1_0 = uy * t11 + m_1_1_0;
+        const float ky_1_1_0_ = uy_ * t11 + m_1_1_0_;
 
         // ---- kz   (d3q27_cumulant_rates.lbm:39)
-        const float kz_1_0_1 = uz * t11 + m_1_0_1;
-        const float kz_1_0_2 = m_1_0_2 - (m_1_0_1 + kz_1_0_1) * uz;
+        const float kz_1_0_1_ = uz_ * t11 + m_1_0_1_;
+        const float kz_1_0_2_ = m_1_0_2_ - (m_1_0_1_ + kz_1_0_1_) * uz_;
 
         // ---- s2   (d3q27_cumulant_rates.lbm:59)
-        const float s2_xy = ky_1_1_0 * t4;
-        const float t12 = 1.0f - 0.5f * (omega_3 + omega_4);
-        const float t13 = 0.5f * (omega_3 - omega_4);
+        const float s2_xy_ = ky_1_1_0_ * t4;
+        const float t12 = 1.0f - 0.5f * (omega_3_ + omega_4_);
+        const float t13 = 0.5f * (omega_3_ - omega_4_);
         const float t14 = -2.0f;
 
         // ---- ky   (d3q27_cumulant_rates.lbm:40)
-        const float ky_2_1_0 = uy * t10 + m_2_1_0;
+        const float ky_2_1_0_ = uy_ * t10 + m_2_1_0_;
 
         // ---- kz   (d3q27_cumulant_rates.lbm:39)
-        const float kz_2_0_1 = uz * t10 + m_2_0_1;
-        const float kz_2_0_2 = m_2_0_2 - (m_2_0_1 + kz_2_0_1) * uz;
+        const float kz_2_0_1_ = uz_ * t10 + m_2_0_1_;
+        const float kz_2_0_2_ = m_2_0_2_ - (m_2_0_1_ + kz_2_0_1_) * uz_;
 
         // ---- k   (d3q27_cumulant_rates.lbm:41)
-        const float k3_xy = ky_1_1_0 * ux * t14 + ky_2_1_0;
+        const float k3_xy_ = ky_1_1_0_ * ux_ * t14 + ky_2_1_0_;
 
         // ---- m   (d3q27_cumulant_rates.lbm:26)
-        const float m_2_1_1 = my_n1_1_1 + my_1_1_1;
-        const float m_1_1_1 = my_1_1_1 - my_n1_1_1;
-        const float m_0_1_1 = my_0_1_1 + m_2_1_1;
+        const float m_2_1_1_ = my_n1_1_1_ + my_1_1_1_;
+        const float m_1_1_1_ = my_1_1_1_ - my_n1_1_1_;
+        const float m_0_1_1_ = my_0_1_1_ + m_2_1_1_;
 
         // ---- kz   (d3q27_cumulant_rates.lbm:39)
-        const float kz_0_1_1 = uy * t5 + m_0_1_1;
+        const float kz_0_1_1_ = uy_ * t5 + m_0_1_1_;
 
         // ---- m   (d3q27_cumulant_rates.lbm:26)
-        const float m_2_1_2 = my_n1_1_2 + my_1_1_2;
-        const float m_1_1_2 = my_1_1_2 - my_n1_1_2;
-        const float m_0_1_2 = my_0_1_2 + m_2_1_2;
+        const float m_2_1_2_ = my_n1_1_2_ + my_1_1_2_;
+        const float m_1_1_2_ = my_1_1_2_ - my_n1_1_2_;
+        const float m_0_1_2_ = my_0_1_2_ + m_2_1_2_;
 
         // ---- kz   (d3q27_cumulant_rates.lbm:39)
-        const float kz_0_1_2 = m_0_1_2 - (m_0_1_1 + kz_0_1_1) * uz;
+        const float kz_0_1_2_ = m_0_1_2_ - (m_0_1_1_ + kz_0_1_1_) * uz_;
 
         // ---- ky   (d3q27_cumulant_rates.lbm:40)
-        const float k3_zy = kz_0_1_2 - uy * k2_zz;
+        const float k3_zy_ = kz_0_1_2_ - uy_ * k2_zz_;
 
         // ---- s3   (d3q27_cumulant_rates.lbm:60)
-        const float s3_xy = t12 * k3_xy - k3_zy * t13;
-        const float t15 = ux * s2_xy + 0.5f * s3_xy;
-        const float t16 = t8 * uy;
+        const float s3_xy_ = t12 * k3_xy_ - k3_zy_ * t13;
+        const float t15 = ux_ * s2_xy_ + 0.5f * s3_xy_;
+        const float t16 = t8 * uy_;
 
         // ---- s2   (d3q27_cumulant_rates.lbm:59)
-        const float s2_yy = t4 * k2_yy + t6;
-        const float s2_zz = t4 * k2_zz + t6;
+        const float s2_yy_ = t4 * k2_yy_ + t6;
+        const float s2_zz_ = t4 * k2_zz_ + t6;
 
         // ---- ky   (d3q27_cumulant_rates.lbm:40)
-        const float ky_1_2_0 = m_1_2_0 - (m_1_1_0 + ky_1_1_0) * uy;
+        const float ky_1_2_0_ = m_1_2_0_ - (m_1_1_0_ + ky_1_1_0_) * uy_;
 
         // ---- kz   (d3q27_cumulant_rates.lbm:39)
-        const float kz_1_1_1 = m_1_1_1 - uz * m_1_1_0;
-        const float kz_1_1_2 = m_1_1_2 - (m_1_1_1 + kz_1_1_1) * uz;
-        const float t17 = k2_yy * ux;
+        const float kz_1_1_1_ = m_1_1_1_ - uz_ * m_1_1_0_;
+        const float kz_1_1_2_ = m_1_1_2_ - (m_1_1_1_ + kz_1_1_1_) * uz_;
+        const float t17 = k2_yy_ * ux_;
 
         // ---- k   (d3q27_cumulant_rates.lbm:41)
-        const float k3_yx = ky_1_2_0 - t17;
-        const float t18 = k2_zz * ux;
-        const float k3_zx = kz_1_0_2 - t18;
+        const float k3_yx_ = ky_1_2_0_ - t17;
+        const float t18 = k2_zz_ * ux_;
+        const float k3_zx_ = kz_1_0_2_ - t18;
 
         // ---- s3   (d3q27_cumulant_rates.lbm:60)
-        const float s3_yx = k3_yx * t12 - k3_zx * t13;
-        const float t19 = ux * s2_yy + s3_yx;
+        const float s3_yx_ = k3_yx_ * t12 - k3_zx_ * t13;
+        const float t19 = ux_ * s2_yy_ + s3_yx_;
         const float t20 = -t2;
 
         // ---- ky   (d3q27_cumulant_rates.lbm:40)
-        const float ky_2_2_0 = m_2_2_0 - (m_2_1_0 + ky_2_1_0) * uy;
+        const float ky_2_2_0_ = m_2_2_0_ - (m_2_1_0_ + ky_2_1_0_) * uy_;
 
         // ---- k   (d3q27_cumulant_rates.lbm:41)
-        const float k4z = ky_2_2_0 - (ky_1_2_0 + k3_yx) * ux;
+        const float k4z_ = ky_2_2_0_ - (ky_1_2_0_ + k3_yx_) * ux_;
 
         // ---- kz   (d3q27_cumulant_rates.lbm:39)
-        const float kz_2_1_1 = m_2_1_1 - uz * m_2_1_0;
-        const float kz_2_1_2 = m_2_1_2 - (m_2_1_1 + kz_2_1_1) * uz;
+        const float kz_2_1_1_ = m_2_1_1_ - uz_ * m_2_1_0_;
+        const float kz_2_1_2_ = m_2_1_2_ - (m_2_1_1_ + kz_2_1_1_) * uz_;
 
         // ---- c4   (d3q27_cumulant_rates.lbm:52)
-        const float c4z = t20 * (k2_xx * k2_yy + 2.0f * (ky_1_1_0 * ky_1_1_0)) + k4z;
-        const float t21 = 1.0f - omega_6;
+        const float c4z_ = t20 * (k2_xx_ * k2_yy_ + 2.0f * (ky_1_1_0_ * ky_1_1_0_)) + k4z_;
+        const float t21 = 1.0f - omega_6_;
 
         // ---- m   (d3q27_cumulant_rates.lbm:26)
-        const float m_2_2_1 = my_n1_2_1 + my_1_2_1;
-        const float m_1_2_1 = my_1_2_1 - my_n1_2_1;
-        const float m_0_2_1 = my_0_2_1 + m_2_2_1;
+        const float m_2_2_1_ = my_n1_2_1_ + my_1_2_1_;
+        const float m_1_2_1_ = my_1_2_1_ - my_n1_2_1_;
+        const float m_0_2_1_ = my_0_2_1_ + m_2_2_1_;
 
         // ---- kz   (d3q27_cumulant_rates.lbm:39)
-        const float kz_0_2_1 = m_0_2_1 - uz * m_0_2_0;
-        const float kz_1_2_1 = m_1_2_1 - uz * m_1_2_0;
-        const float kz_2_2_1 = m_2_2_1 - uz * m_2_2_0;
+        const float kz_0_2_1_ = m_0_2_1_ - uz_ * m_0_2_0_;
+        const float kz_1_2_1_ = m_1_2_1_ - uz_ * m_1_2_0_;
+        const float kz_2_2_1_ = m_2_2_1_ - uz_ * m_2_2_0_;
 
         // ---- m   (d3q27_cumulant_rates.lbm:26)
-        const float m_2_2_2 = my_n1_2_2 + my_1_2_2;
-        const float m_1_2_2 = my_1_2_2 - my_n1_2_2;
+        const float m_2_2_2_ = my_n1_2_2_ + my_1_2_2_;
+        const float m_1_2_2_ = my_1_2_2_ - my_n1_2_2_;
 
         // ---- kz   (d3q27_cumulant_rates.lbm:39)
-        const float kz_1_2_2 = m_1_2_2 - (m_1_2_1 + kz_1_2_1) * uz;
+        const float kz_1_2_2_ = m_1_2_2_ - (m_1_2_1_ + kz_1_2_1_) * uz_;
 
         // ---- m   (d3q27_cumulant_rates.lbm:26)
-        const float m_0_2_2 = my_0_2_2 + m_2_2_2;
+        const float m_0_2_2_ = my_0_2_2_ + m_2_2_2_;
 
         // ---- kz   (d3q27_cumulant_rates.lbm:39)
-        const float kz_0_2_2 = m_0_2_2 - (m_0_2_1 + kz_0_2_1) * uz;
+        const float kz_0_2_2_ = m_0_2_2_ - (m_0_2_1_ + kz_0_2_1_) * uz_;
 
         // ---- ky   (d3q27_cumulant_rates.lbm:40)
-        const float k4x = kz_0_2_2 - (kz_0_1_2 + k3_zy) * uy;
+        const float k4x_ = kz_0_2_2_ - (kz_0_1_2_ + k3_zy_) * uy_;
 
         // ---- kz   (d3q27_cumulant_rates.lbm:39)
-        const float kz_2_2_2 = m_2_2_2 - (m_2_2_1 + kz_2_2_1) * uz;
+        const float kz_2_2_2_ = m_2_2_2_ - (m_2_2_1_ + kz_2_2_1_) * uz_;
 
         // ---- ky   (d3q27_cumulant_rates.lbm:40)
-        const float k3_yz = kz_0_1_1 * uy * t14 + kz_0_2_1;
-        const float t22 = t2 * (k2_yy * k2_zz + 2.0f * (kz_0_1_1 * kz_0_1_1));
+        const float k3_yz_ = kz_0_1_1_ * uy_ * t14 + kz_0_2_1_;
+        const float t22 = t2 * (k2_yy_ * k2_zz_ + 2.0f * (kz_0_1_1_ * kz_0_1_1_));
 
         // ---- c4   (d3q27_cumulant_rates.lbm:52)
-        const float c4x = k4x - t22;
-        const float t23 = t14 * t22 + k4x;
+        const float c4x_ = k4x_ - t22;
+        const float t23 = t14 * t22 + k4x_;
 
         // ---- k   (d3q27_cumulant_rates.lbm:41)
-        const float k4y = kz_2_0_2 - (kz_1_0_2 + k3_zx) * ux;
+        const float k4y_ = kz_2_0_2_ - (kz_1_0_2_ + k3_zx_) * ux_;
 
         // ---- ky   (d3q27_cumulant_rates.lbm:40)
-        const float ky_2_1_2 = kz_2_1_2 - uy * kz_2_0_2;
-        const float ky_2_2_2 = kz_2_2_2 - (kz_2_1_2 + ky_2_1_2) * uy;
+        const float ky_2_1_2_ = kz_2_1_2_ - uy_ * kz_2_0_2_;
+        const float ky_2_2_2_ = kz_2_2_2_ - (kz_2_1_2_ + ky_2_1_2_) * uy_;
 
         // ---- c4   (d3q27_cumulant_rates.lbm:52)
-        const float c4y = t20 * (k2_xx * k2_zz + 2.0f * (kz_1_0_1 * kz_1_0_1)) + k4y;
+        const float c4y_ = t20 * (k2_xx_ * k2_zz_ + 2.0f * (kz_1_0_1_ * kz_1_0_1_)) + k4y_;
 
         // ---- sum4   (d3q27_cumulant_rates.lbm:63)
-        const float sum4 = c4z + c4x + c4y;
-        const float t24 = 0.33333334f * (sum4 * (omega_6 - omega_7));
+        const float sum4_ = c4z_ + c4x_ + c4y_;
+        const float t24 = 0.33333334f * (sum4_ * (omega_6_ - omega_7_));
 
         // ---- s4   (d3q27_cumulant_rates.lbm:64)
-        const float s4z = c4z * t21 + t24 + t2 * (s2_xx * s2_yy + 2.0f * (s2_xy * s2_xy));
-        const float t25 = ux * (s3_yx + t19) + s4z;
+        const float s4z_ = c4z_ * t21 + t24 + t2 * (s2_xx_ * s2_yy_ + 2.0f * (s2_xy_ * s2_xy_));
+        const float t25 = ux_ * (s3_yx_ + t19) + s4z_;
 
         // ---- gx   (d3q27_cumulant_rates.lbm:72)
-        const float gx_0_2_0 = s2_yy - t25;
-        const float t26 = uy * (t16 - 2.0f * t15) + 0.5f * gx_0_2_0;
+        const float gx_0_2_0_ = s2_yy_ - t25;
+        const float t26 = uy_ * (t16 - 2.0f * t15) + 0.5f * gx_0_2_0_;
         const float t27 = t8 - t26;
         const float t28 = t16 - t15;
 
         // ---- s2   (d3q27_cumulant_rates.lbm:59)
-        const float s2_xz = kz_1_0_1 * t4;
-        const float s2_yz = kz_0_1_1 * t4;
+        const float s2_xz_ = kz_1_0_1_ * t4;
+        const float s2_yz_ = kz_0_1_1_ * t4;
 
         // ---- s4   (d3q27_cumulant_rates.lbm:64)
-        const float s4y = t21 * c4y + t24 + t2 * (s2_xx * s2_zz + 2.0f * (s2_xz * s2_xz));
+        const float s4y_ = t21 * c4y_ + t24 + t2 * (s2_xx_ * s2_zz_ + 2.0f * (s2_xz_ * s2_xz_));
 
         // ---- k   (d3q27_cumulant_rates.lbm:41)
-        const float k3_xz = kz_1_0_1 * ux * t14 + kz_2_0_1;
+        const float k3_xz_ = kz_1_0_1_ * ux_ * t14 + kz_2_0_1_;
 
         // ---- s3   (d3q27_cumulant_rates.lbm:60)
-        const float s3_xz = t12 * k3_xz - k3_yz * t13;
-        const float t29 = 2.0f * (s2_xz * ux) + s3_xz;
+        const float s3_xz_ = t12 * k3_xz_ - k3_yz_ * t13;
+        const float t29 = 2.0f * (s2_xz_ * ux_) + s3_xz_;
         const float t30 = -t29;
-        const float t31 = -kz_1_0_1;
+        const float t31 = -kz_1_0_1_;
 
         // ---- ky   (d3q27_cumulant_rates.lbm:40)
-        const float ky_1_1_1 = uy * t31 + kz_1_1_1;
-        const float ky_1_2_1 = kz_1_2_1 - (kz_1_1_1 + ky_1_1_1) * uy;
-        const float t32 = kz_0_1_1 * ux;
+        const float ky_1_1_1_ = uy_ * t31 + kz_1_1_1_;
+        const float ky_1_2_1_ = kz_1_2_1_ - (kz_1_1_1_ + ky_1_1_1_) * uy_;
+        const float t32 = kz_0_1_1_ * ux_;
 
         // ---- k   (d3q27_cumulant_rates.lbm:41)
-        const float k_1_1_1 = ky_1_1_1 - t32;
+        const float k_1_1_1_ = ky_1_1_1_ - t32;
 
         // ---- s111   (d3q27_cumulant_rates.lbm:62)
-        const float s111 = k_1_1_1 * (1.0f - omega_5);
-        const float t33 = ux * s2_yz + s111;
-        const float t34 = t2 * ky_1_1_0;
-        const float t35 = 4.0f * (kz_1_0_1 * t34);
-        const float t36 = 2.0f * (t2 * kz_0_1_1);
+        const float s111_ = k_1_1_1_ * (1.0f - omega_5_);
+        const float t33 = ux_ * s2_yz_ + s111_;
+        const float t34 = t2 * ky_1_1_0_;
+        const float t35 = 4.0f * (kz_1_0_1_ * t34);
+        const float t36 = 2.0f * (t2 * kz_0_1_1_);
 
         // ---- ky   (d3q27_cumulant_rates.lbm:40)
-        const float ky_2_1_1 = kz_2_1_1 - uy * kz_2_0_1;
-        const float ky_2_2_1 = kz_2_2_1 - (kz_2_1_1 + ky_2_1_1) * uy;
-        const float t37 = -(2.0f * (ky_1_1_1 * ux) - ky_2_1_1);
+        const float ky_2_1_1_ = kz_2_1_1_ - uy_ * kz_2_0_1_;
+        const float ky_2_2_1_ = kz_2_2_1_ - (kz_2_1_1_ + ky_2_1_1_) * uy_;
+        const float t37 = -(2.0f * (ky_1_1_1_ * ux_) - ky_2_1_1_);
 
         // ---- c211   (d3q27_cumulant_rates.lbm:53)
-        const float c211x = t9 * t36 + t37 - 0.5f * t35;
+        const float c211x_ = t9 * t36 + t37 - 0.5f * t35;
 
         // ---- k   (d3q27_cumulant_rates.lbm:41)
-        const float k211x = ux * t32 + t37;
-        const float t38 = 4.0f * ky_1_1_1 - 8.0f * t32;
-        const float t39 = 2.0f * (kz_1_0_1 * (ky_1_2_0 - 2.0f * t17) - (k3_yz * t9 - (jx * ky_1_2_1
-            + ky_2_1_0 * kz_0_1_1))) + ky_1_1_0 * t38 + k2_yy * kz_2_0_1;
+        const float k211x_ = ux_ * t32 + t37;
+        const float t38 = 4.0f * ky_1_1_1_ - 8.0f * t32;
+        const float t39 = 2.0f * (kz_1_0_1_ * (ky_1_2_0_ - 2.0f * t17) - (k3_yz_ * t9 - (jx_ * ky_1_2_1_
+            + ky_2_1_0_ * kz_0_1_1_))) + ky_1_1_0_ * t38 + k2_yy_ * kz_2_0_1_;
 
         // ---- c5   (d3q27_cumulant_rates.lbm:54)
-        const float c5z = t20 * t39 + ky_2_2_1;
+        const float c5z_ = t20 * t39 + ky_2_2_1_;
 
         // ---- k   (d3q27_cumulant_rates.lbm:41)
-        const float k211y = ky_1_2_1 - k3_yz * ux;
-        const float t40 = t2 * k2_yy * kz_1_0_1 - k211y;
+        const float k211y_ = ky_1_2_1_ - k3_yz_ * ux_;
+        const float t40 = t2 * k2_yy_ * kz_1_0_1_ - k211y_;
 
         // ---- s211   (d3q27_cumulant_rates.lbm:65)
-        const float s211x = t2 * (s2_xx * s2_yz + 2.0f * (s2_xy * s2_xz)) + c211x * t0;
-        const float t41 = ux * (s111 + t33) + s211x;
-        const float t42 = 4.0f * s111;
+        const float s211x_ = t2 * (s2_xx_ * s2_yz_ + 2.0f * (s2_xy_ * s2_xz_)) + c211x_ * t0;
+        const float t41 = ux_ * (s111_ + t33) + s211x_;
+        const float t42 = 4.0f * s111_;
 
         // ---- gx   (d3q27_cumulant_rates.lbm:72)
-        const float gx_0_1_1 = s2_yz - t41;
-        const float t43 = uy * t30 + gx_0_1_1;
+        const float gx_0_1_1_ = s2_yz_ - t41;
+        const float t43 = uy_ * t30 + gx_0_1_1_;
 
         // ---- s3   (d3q27_cumulant_rates.lbm:60)
-        const float s3_yz = t12 * k3_yz - k3_xz * t13;
+        const float s3_yz_ = t12 * k3_yz_ - k3_xz_ * t13;
 
         // ---- s5   (d3q27_cumulant_rates.lbm:66)
-        const float s5z = t2 * (s2_xx * s3_yz + 2.0f * (s3_yx * s2_xz + s3_xy * s2_yz) + s2_yy * s3_xz + s2_xy * t42)
-            + c5z * t1;
-        const float t44 = t2 * s2_yz;
-        const float t45 = s2_xy * t44 + (-0.5f * t40 - kz_0_1_1 * t34) * t0;
-        const float t46 = t2 * s2_yy;
+        const float s5z_ = t2 * (s2_xx_ * s3_yz_ + 2.0f * (s3_yx_ * s2_xz_ + s3_xy_ * s2_yz_) + s2_yy_ * s3_xz_
+            + s2_xy_ * t42) + c5z_ * t1;
+        const float t44 = t2 * s2_yz_;
+        const float t45 = s2_xy_ * t44 + (-0.5f * t40 - kz_0_1_1_ * t34) * t0;
+        const float t46 = t2 * s2_yy_;
 
         // ---- s211   (d3q27_cumulant_rates.lbm:65)
-        const float s211y = 2.0f * t45 + s2_xz * t46;
-        const float t47 = s2_zz * t46;
+        const float s211y_ = 2.0f * t45 + s2_xz_ * t46;
+        const float t47 = s2_zz_ * t46;
 
         // ---- s4   (d3q27_cumulant_rates.lbm:64)
-        const float s4x = t24 + t47 + t21 * c4x + 2.0f * (s2_yz * t44);
-        const float t48 = ux * s3_yz + s211y;
-        const float t49 = ux * (s211y + t48) + s5z;
+        const float s4x_ = t24 + t47 + t21 * c4x_ + 2.0f * (s2_yz_ * t44);
+        const float t48 = ux_ * s3_yz_ + s211y_;
+        const float t49 = ux_ * (s211y_ + t48) + s5z_;
 
         // ---- gx   (d3q27_cumulant_rates.lbm:72)
-        const float gx_0_2_1 = s3_yz - t49;
-        const float t50 = uy * (gx_0_1_1 + t43) + gx_0_2_1;
+        const float gx_0_2_1_ = s3_yz_ - t49;
+        const float t50 = uy_ * (gx_0_1_1_ + t43) + gx_0_2_1_;
 
         // ---- gy   (d3q27_cumulant_rates.lbm:74)
-        const float gy_0_0_1 = t30 - t50;
-        const float t51 = t27 * uz;
+        const float gy_0_0_1_ = t30 - t50;
+        const float t51 = t27 * uz_;
 
         // ---- s3   (d3q27_cumulant_rates.lbm:60)
-        const float s3_zx = t12 * k3_zx - k3_yx * t13;
-        const float s3_zy = t12 * k3_zy - k3_xy * t13;
-        const float t52 = 2.0f * (s3_yx * s3_zx - s2_xx * (t47 - 0.5f * s4x) + s3_xy * s3_zy + s3_xz * s3_yz
-            + 4.0f * (s2_xz * t45)) + s4z * s2_zz + s2_yy * s4y;
-        const float t53 = ux * s2_zz + s3_zx;
-        const float t54 = ux * (s3_zx + t53) + s4y;
+        const float s3_zx_ = t12 * k3_zx_ - k3_yx_ * t13;
+        const float s3_zy_ = t12 * k3_zy_ - k3_xy_ * t13;
+        const float t52 = 2.0f * (s3_yx_ * s3_zx_ - s2_xx_ * (t47 - 0.5f * s4x_) + s3_xy_ * s3_zy_ + s3_xz_ * s3_yz_
+            + 4.0f * (s2_xz_ * t45)) + s4z_ * s2_zz_ + s2_yy_ * s4y_;
+        const float t53 = ux_ * s2_zz_ + s3_zx_;
+        const float t54 = ux_ * (s3_zx_ + t53) + s4y_;
 
         // ---- gx   (d3q27_cumulant_rates.lbm:72)
-        const float gx_0_0_2 = s2_zz - t54;
+        const float gx_0_0_2_ = s2_zz_ - t54;
 
         // ---- ky   (d3q27_cumulant_rates.lbm:40)
-        const float ky_1_1_2 = kz_1_1_2 - uy * kz_1_0_2;
-        const float t55 = k2_zz * ky_2_1_0 + 2.0f * (jx * ky_1_1_2 - (k3_zy * t9 - ky_1_1_0 * (kz_1_0_2 - 2.0f * t18))
-            + kz_0_1_1 * kz_2_0_1) + kz_1_0_1 * t38;
+        const float ky_1_1_2_ = kz_1_1_2_ - uy_ * kz_1_0_2_;
+        const float t55 = k2_zz_ * ky_2_1_0_ + 2.0f * (jx_ * ky_1_1_2_ - (k3_zy_ * t9 - ky_1_1_0_ * (kz_1_0_2_
+            - 2.0f * t18)) + kz_0_1_1_ * kz_2_0_1_) + kz_1_0_1_ * t38;
 
         // ---- c5   (d3q27_cumulant_rates.lbm:54)
-        const float c5y = t20 * t55 + ky_2_1_2;
+        const float c5y_ = t20 * t55 + ky_2_1_2_;
 
         // ---- s5   (d3q27_cumulant_rates.lbm:66)
-        const float s5y = t2 * (s3_xy * s2_zz + s2_xz * t42 + s2_xx * s3_zy + 2.0f * (s2_xy * s3_zx + s3_xz * s2_yz))
-            + c5y * t1;
+        const float s5y_ = t2 * (s3_xy_ * s2_zz_ + s2_xz_ * t42 + s2_xx_ * s3_zy_ + 2.0f * (s2_xy_ * s3_zx_
+            + s3_xz_ * s2_yz_)) + c5y_ * t1;
 
         // ---- ky   (d3q27_cumulant_rates.lbm:40)
-        const float ky_1_2_2 = kz_1_2_2 - (kz_1_1_2 + ky_1_1_2) * uy;
+        const float ky_1_2_2_ = kz_1_2_2_ - (kz_1_1_2_ + ky_1_1_2_) * uy_;
 
         // ---- c5   (d3q27_cumulant_rates.lbm:54)
-        const float c5x = t20 * (k2_yy * kz_1_0_2 + 2.0f * (ky_1_1_0 * k3_zy + kz_1_0_1 * k3_yz) + k2_zz * ky_1_2_0
-            + jx * t23 + 4.0f * (kz_0_1_1 * ky_1_1_1)) + ky_1_2_2;
+        const float c5x_ = t20 * (k2_yy_ * kz_1_0_2_ + 2.0f * (ky_1_1_0_ * k3_zy_ + kz_1_0_1_ * k3_yz_)
+            + k2_zz_ * ky_1_2_0_ + jx_ * t23 + 4.0f * (kz_0_1_1_ * ky_1_1_1_)) + ky_1_2_2_;
 
         // ---- s5   (d3q27_cumulant_rates.lbm:66)
-        const float s5x = t2 * (2.0f * (s2_xy * s3_zy + s2_xz * s3_yz) + s3_yx * s2_zz + (s2_yy * s3_zx
-            + s2_yz * t42)) + c5x * t1;
+        const float s5x_ = t2 * (2.0f * (s2_xy_ * s3_zy_ + s2_xz_ * s3_yz_) + s3_yx_ * s2_zz_ + (s2_yy_ * s3_zx_
+            + s2_yz_ * t42)) + c5x_ * t1;
 
         // ---- k   (d3q27_cumulant_rates.lbm:41)
-        const float k_2_2_2 = ky_2_2_2 - (2.0f * ky_1_2_2 - k4x * ux) * ux;
-        const float k211z = ky_1_1_2 - k3_zy * ux;
-        const float t56 = k2_zz * t34 - k211z;
-        const float t57 = 2.0f * (2.0f * (ky_1_1_0 * t56 - (k_1_1_1 * k_1_1_1 - kz_1_0_1 * t40)) - (k3_xy * k3_zy
-            + k3_yz * k3_xz + k3_yx * k3_zx)) - (k2_xx * t23 + k2_yy * k4y + (k2_zz * k4z - 4.0f * (kz_0_1_1 * (t35
-            - k211x))));
+        const float k_2_2_2_ = ky_2_2_2_ - (2.0f * ky_1_2_2_ - k4x_ * ux_) * ux_;
+        const float k211z_ = ky_1_1_2_ - k3_zy_ * ux_;
+        const float t56 = k2_zz_ * t34 - k211z_;
+        const float t57 = 2.0f * (2.0f * (ky_1_1_0_ * t56 - (k_1_1_1_ * k_1_1_1_ - kz_1_0_1_ * t40))
+            - (k3_xy_ * k3_zy_ + k3_yz_ * k3_xz_ + k3_yx_ * k3_zx_)) - (k2_xx_ * t23 + k2_yy_ * k4y_ + (k2_zz_ * k4z_
+            - 4.0f * (kz_0_1_1_ * (t35 - k211x_))));
 
         // ---- c211   (d3q27_cumulant_rates.lbm:53)
-        const float c211z = t31 * t36 - t56;
+        const float c211z_ = t31 * t36 - t56;
 
         // ---- c6   (d3q27_cumulant_rates.lbm:55)
-        const float c6 = t2 * t57 + k_2_2_2;
+        const float c6_ = t2 * t57 + k_2_2_2_;
 
         // ---- s6   (d3q27_cumulant_rates.lbm:67)
-        const float s6 = t2 * (4.0f * (t0 * (s2_xy * c211z + s2_yz * c211x) + 0.0625f * (t42 * t42)) + t52) + c6
-            - c6 * omega_10;
+        const float s6_ = t2 * (4.0f * (t0 * (s2_xy_ * c211z_ + s2_yz_ * c211x_) + 0.0625f * (t42 * t42)) + t52) + c6_
+            - c6_ * omega_10_;
 
         // ---- s211   (d3q27_cumulant_rates.lbm:65)
-        const float s211z = t2 * (2.0f * (s2_xz * s2_yz) + s2_xy * s2_zz) + c211z * t0;
-        const float t58 = 0.5f * s2_xy;
-        const float t59 = ux * s3_zy + s211z;
-        const float t60 = ux * (s211z + t59) + s5y;
+        const float s211z_ = t2 * (2.0f * (s2_xz_ * s2_yz_) + s2_xy_ * s2_zz_) + c211z_ * t0;
+        const float t58 = 0.5f * s2_xy_;
+        const float t59 = ux_ * s3_zy_ + s211z_;
+        const float t60 = ux_ * (s211z_ + t59) + s5y_;
 
         // ---- gx   (d3q27_cumulant_rates.lbm:72)
-        const float gx_0_1_2 = s3_zy - t60;
-        const float t61 = uy * gx_0_0_2 + gx_0_1_2;
-        const float t62 = ux * s4x + s5x;
-        const float t63 = ux * (s5x + t62) + s6;
-        const float gx_0_2_2 = s4x - t63;
-        const float t64 = uy * (gx_0_1_2 + t61) + gx_0_2_2;
+        const float gx_0_1_2_ = s3_zy_ - t60;
+        const float t61 = uy_ * gx_0_0_2_ + gx_0_1_2_;
+        const float t62 = ux_ * s4x_ + s5x_;
+        const float t63 = ux_ * (s5x_ + t62) + s6_;
+        const float gx_0_2_2_ = s4x_ - t63;
+        const float t64 = uy_ * (gx_0_1_2_ + t61) + gx_0_2_2_;
 
         // ---- gy   (d3q27_cumulant_rates.lbm:74)
-        const float gy_0_0_2 = gx_0_0_2 - t64;
-        const float t65 = uz * (gy_0_0_1 + t51) + 0.5f * gy_0_0_2;
+        const float gy_0_0_2_ = gx_0_0_2_ - t64;
+        const float t65 = uz_ * (gy_0_0_1_ + t51) + 0.5f * gy_0_0_2_;
 
         // ---- post
         const float post_0 = 2.0f * (t27 - t65);
-        const float t66 = 0.5f * gy_0_0_1 + t51;
+        const float t66 = 0.5f * gy_0_0_1_ + t51;
         const float post_5 = t66 + t65;
         const float post_6 = t65 - t66;
-        const float t67 = 0.25f * (jx + t7);
-        const float t68 = -0.25f * (jx - t7);
+        const float t67 = 0.25f * (jx_ + t7);
+        const float t68 = -0.25f * (jx_ - t7);
 
         // ---- gx   (d3q27_cumulant_rates.lbm:72)
-        const float gx_1_1_0 = t15 + t58;
-        const float gx_n1_1_0 = t15 - t58;
-        const float t69 = t67 * uy;
-        const float t70 = uy * (gx_1_1_0 + t69) + 0.25f * (t19 + t25);
-        const float t71 = 0.5f * gx_1_1_0 + t69;
+        const float gx_1_1_0_ = t15 + t58;
+        const float gx_n1_1_0_ = t15 - t58;
+        const float t69 = t67 * uy_;
+        const float t70 = uy_ * (gx_1_1_0_ + t69) + 0.25f * (t19 + t25);
+        const float t71 = 0.5f * gx_1_1_0_ + t69;
 
         // ---- gy   (d3q27_cumulant_rates.lbm:74)
-        const float gy_1_0_0 = 2.0f * (t67 - t70);
+        const float gy_1_0_0_ = 2.0f * (t67 - t70);
 
         // ---- gx   (d3q27_cumulant_rates.lbm:72)
-        const float gx_1_0_1 = 0.5f * (s2_xz + t29);
-        const float t72 = -0.125f * (s2_xz - t29);
+        const float gx_1_0_1_ = 0.5f * (s2_xz_ + t29);
+        const float t72 = -0.125f * (s2_xz_ - t29);
         const float t73 = t41 + t33;
         const float t74 = t41 - t33;
-        const float t75 = gx_1_0_1 * uy;
-        const float gx_1_2_1 = 0.5f * (t48 + t49);
-        const float t76 = uy * (t73 + t75) + gx_1_2_1;
+        const float t75 = gx_1_0_1_ * uy_;
+        const float gx_1_2_1_ = 0.5f * (t48 + t49);
+        const float t76 = uy_ * (t73 + t75) + gx_1_2_1_;
         const float t77 = 0.5f * t73 + t75;
 
         // ---- gy   (d3q27_cumulant_rates.lbm:74)
-        const float gy_1_0_1 = gx_1_0_1 - t76;
-        const float t78 = uz * gy_1_0_0 + gy_1_0_1;
+        const float gy_1_0_1_ = gx_1_0_1_ - t76;
+        const float t78 = uz_ * gy_1_0_0_ + gy_1_0_1_;
         const float t79 = t53 + t54;
         const float t80 = t54 - t53;
         const float t81 = t59 + t60;
         const float t82 = t60 - t59;
-        const float t83 = uy * t79 + t81;
-        const float t84 = t62 + t63 + uy * (t81 + t83);
-        const float gy_1_0_2 = 0.5f * (t79 - t84);
-        const float t85 = uz * (gy_1_0_1 + t78) + gy_1_0_2;
+        const float t83 = uy_ * t79 + t81;
+        const float t84 = t62 + t63 + uy_ * (t81 + t83);
+        const float gy_1_0_2_ = 0.5f * (t79 - t84);
+        const float t85 = uz_ * (gy_1_0_1_ + t78) + gy_1_0_2_;
 
         // ---- post
-        const float post_1 = gy_1_0_0 - t85;
+        const float post_1 = gy_1_0_0_ - t85;
         const float post_9 = 0.5f * (t78 + t85);
         const float post_11 = -0.5f * (t78 - t85);
-        const float t86 = t68 * uy;
-        const float t87 = uy * (gx_n1_1_0 + t86) + 0.25f * (t25 - t19);
-        const float t88 = 0.5f * gx_n1_1_0 + t86;
+        const float t86 = t68 * uy_;
+        const float t87 = uy_ * (gx_n1_1_0_ + t86) + 0.25f * (t25 - t19);
+        const float t88 = 0.5f * gx_n1_1_0_ + t86;
         const float t89 = t68 - t87;
-        const float t90 = t72 * uy;
-        const float t91 = uy * (0.25f * t74 + t90) + 0.125f * (t49 - t48);
+        const float t90 = t72 * uy_;
+        const float t91 = uy_ * (0.25f * t74 + t90) + 0.125f * (t49 - t48);
         const float t92 = 0.125f * t74 + t90;
         const float t93 = t72 - t91;
-        const float t94 = t89 * uz;
-        const float t95 = uy * t80 + t82;
-        const float t96 = t63 - t62 + uy * (t82 + t95);
-        const float t97 = uz * (4.0f * t93 + t94) + 0.25f * (t80 - t96);
+        const float t94 = t89 * uz_;
+        const float t95 = uy_ * t80 + t82;
+        const float t96 = t63 - t62 + uy_ * (t82 + t95);
+        const float t97 = uz_ * (4.0f * t93 + t94) + 0.25f * (t80 - t96);
         const float post_2 = 2.0f * (t89 - t97);
         const float t98 = 2.0f * t93 + t94;
         const float post_10 = t97 - t98;
         const float post_12 = t98 + t97;
 
         // ---- gy   (d3q27_cumulant_rates.lbm:74)
-        const float gy_0_1_0 = t26 + t28;
-        const float gy_0_n1_0 = t26 - t28;
+        const float gy_0_1_0_ = t26 + t28;
+        const float gy_0_n1_0_ = t26 - t28;
         const float t99 = t50 + t43;
         const float t100 = t50 - t43;
-        const float t101 = gy_0_1_0 * uz;
-        const float gy_0_1_2 = 0.5f * (t61 + t64);
-        const float t102 = uz * (t99 + t101) + gy_0_1_2;
+        const float t101 = gy_0_1_0_ * uz_;
+        const float gy_0_1_2_ = 0.5f * (t61 + t64);
+        const float t102 = uz_ * (t99 + t101) + gy_0_1_2_;
 
         // ---- post
-        const float post_3 = gy_0_1_0 - t102;
+        const float post_3 = gy_0_1_0_ - t102;
         const float t103 = 0.5f * t99 + t101;
         const float post_15 = 0.5f * (t103 + t102);
         const float post_17 = -0.5f * (t103 - t102);
-        const float t104 = 0.5f * (gy_0_n1_0 * uz);
-        const float t105 = uz * (0.5f * t100 + t104) + 0.25f * (t64 - t61);
-        const float post_4 = t14 * t105 + gy_0_n1_0;
+        const float t104 = 0.5f * (gy_0_n1_0_ * uz_);
+        const float t105 = uz_ * (0.5f * t100 + t104) + 0.25f * (t64 - t61);
+        const float post_4 = t14 * t105 + gy_0_n1_0_;
         const float t106 = 0.25f * t100 + t104;
         const float post_16 = t105 - t106;
         const float post_18 = t106 + t105;
 
         // ---- gy   (d3q27_cumulant_rates.lbm:74)
-        const float gy_1_1_0 = t71 + t70;
-        const float gy_1_n1_0 = t70 - t71;
+        const float gy_1_1_0_ = t71 + t70;
+        const float gy_1_n1_0_ = t70 - t71;
         const float t107 = t77 + t76;
         const float t108 = t76 - t77;
-        const float t109 = gy_1_1_0 * uz;
-        const float gy_1_1_2 = 0.25f * (t83 + t84);
-        const float gy_1_n1_2 = 0.25f * (t84 - t83);
-        const float t110 = uz * (t107 + t109) + gy_1_1_2;
+        const float t109 = gy_1_1_0_ * uz_;
+        const float gy_1_1_2_ = 0.25f * (t83 + t84);
+        const float gy_1_n1_2_ = 0.25f * (t84 - t83);
+        const float t110 = uz_ * (t107 + t109) + gy_1_1_2_;
 
         // ---- post
-        const float post_7 = gy_1_1_0 - t110;
+        const float post_7 = gy_1_1_0_ - t110;
         const float t111 = 0.5f * t107 + t109;
         const float post_19 = 0.5f * (t111 + t110);
         const float post_21 = -0.5f * (t111 - t110);
@@ -611,24 +611,24 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float t113 = t92 + t91;
 
         // ---- gy   (d3q27_cumulant_rates.lbm:74)
-        const float gy_n1_n1_0 = t87 - t88;
-        const float gy_n1_1_0 = t88 + t87;
-        const float t114 = 0.5f * (gy_n1_n1_0 * uz) + t112;
-        const float t115 = uz * (t112 + t114) + 0.125f * (t96 - t95);
+        const float gy_n1_n1_0_ = t87 - t88;
+        const float gy_n1_1_0_ = t88 + t87;
+        const float t114 = 0.5f * (gy_n1_n1_0_ * uz_) + t112;
+        const float t115 = uz_ * (t112 + t114) + 0.125f * (t96 - t95);
 
         // ---- post
-        const float post_8 = t14 * t115 + gy_n1_n1_0;
+        const float post_8 = t14 * t115 + gy_n1_n1_0_;
         const float post_20 = t115 - t114;
         const float post_22 = t114 + t115;
-        const float t116 = gy_1_n1_0 * uz;
-        const float t117 = uz * (t108 + t116) + gy_1_n1_2;
-        const float post_13 = gy_1_n1_0 - t117;
+        const float t116 = gy_1_n1_0_ * uz_;
+        const float t117 = uz_ * (t108 + t116) + gy_1_n1_2_;
+        const float post_13 = gy_1_n1_0_ - t117;
         const float t118 = 0.5f * t108 + t116;
         const float post_23 = 0.5f * (t118 + t117);
         const float post_25 = -0.5f * (t118 - t117);
-        const float t119 = 0.5f * (gy_n1_1_0 * uz) + t113;
-        const float t120 = uz * (t113 + t119) + 0.125f * (t95 + t96);
-        const float post_14 = t14 * t120 + gy_n1_1_0;
+        const float t119 = 0.5f * (gy_n1_1_0_ * uz_) + t113;
+        const float t120 = uz_ * (t113 + t119) + 0.125f * (t95 + t96);
+        const float post_14 = t14 * t120 + gy_n1_1_0_;
         const float post_24 = t120 - t119;
         const float post_26 = t119 + t120;
 
@@ -667,19 +667,19 @@ void d3q27_cumulant_rates_collide(
     const int32_t count,        // how many states there are
     const float *restrict src,  // populations before the collision [27][count], lattice units
     float *restrict dst,        // populations after the collision [27][count], lattice units
-    const float omega,          // relaxation rate of the second-order shear cumulants, omega_1 of the paper in (0,
+    const float omega_,         // relaxation rate of the second-order shear cumulants, omega_1 of the paper in (0,
                                 //   2), lattice units
-    const float omega_bulk,     // of the trace of the second order, omega_2 in (0, 2), lattice units
-    const float omega_3,        // of C_abb + C_acc in (0, 2), lattice units
-    const float omega_4,        // of C_abb - C_acc in (0, 2), lattice units
-    const float omega_5,        // of C_xyz in (0, 2), lattice units
-    const float omega_6,        // of the differences of C_aabb in (0, 2), lattice units
-    const float omega_7,        // of their sum in (0, 2), lattice units
-    const float omega_8,        // of C_aabc in (0, 2), lattice units
-    const float omega_9,        // of the fifth order in (0, 2), lattice units
-    const float omega_10)       // of the sixth order in (0, 2), lattice units
+    const float omega_bulk_,    // of the trace of the second order, omega_2 in (0, 2), lattice units
+    const float omega_3_,       // of C_abb + C_acc in (0, 2), lattice units
+    const float omega_4_,       // of C_abb - C_acc in (0, 2), lattice units
+    const float omega_5_,       // of C_xyz in (0, 2), lattice units
+    const float omega_6_,       // of the differences of C_aabb in (0, 2), lattice units
+    const float omega_7_,       // of their sum in (0, 2), lattice units
+    const float omega_8_,       // of C_aabc in (0, 2), lattice units
+    const float omega_9_,       // of the fifth order in (0, 2), lattice units
+    const float omega_10_)      // of the sixth order in (0, 2), lattice units
 {
-    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega, omega_bulk, omega_3, omega_4, omega_5, omega_6, omega_7, omega_8, omega_9, omega_10);
+    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega_, omega_bulk_, omega_3_, omega_4_, omega_5_, omega_6_, omega_7_, omega_8_, omega_9_, omega_10_);
 }
 
 // ==== storing =======================================================================================================
@@ -721,15 +721,15 @@ static inline void settle(void)
 
 // Collides a gathered slab and stores it at to[i * CELLS + cell], a cache line of each direction at a time.
 static inline __attribute__((always_inline)) void collide_slab(
-    const float *restrict before, float *restrict to, const int past, const float omega, const float omega_bulk, const float omega_3, const float omega_4, const float omega_5, const float omega_6, const float omega_7, const float omega_8, const float omega_9, const float omega_10)
+    const float *restrict before, float *restrict to, const int past, const float omega_, const float omega_bulk_, const float omega_3_, const float omega_4_, const float omega_5_, const float omega_6_, const float omega_7_, const float omega_8_, const float omega_9_, const float omega_10_)
 {
     if (SLAB % LINE != 0) {
-        collide_cells(SLAB, SLAB, before, CELLS, to, omega, omega_bulk, omega_3, omega_4, omega_5, omega_6, omega_7, omega_8, omega_9, omega_10);
+        collide_cells(SLAB, SLAB, before, CELLS, to, omega_, omega_bulk_, omega_3_, omega_4_, omega_5_, omega_6_, omega_7_, omega_8_, omega_9_, omega_10_);
         return;
     }
     for (size_t cell = 0; cell < SLAB; cell += LINE) {
         _Alignas(64) float after[Q * LINE];
-        collide_cells(LINE, SLAB, before + cell, LINE, after, omega, omega_bulk, omega_3, omega_4, omega_5, omega_6, omega_7, omega_8, omega_9, omega_10);
+        collide_cells(LINE, SLAB, before + cell, LINE, after, omega_, omega_bulk_, omega_3_, omega_4_, omega_5_, omega_6_, omega_7_, omega_8_, omega_9_, omega_10_);
         store_line(to + 0 * CELLS + cell, after + 0 * LINE, past);
         store_line(to + 1 * CELLS + cell, after + 1 * LINE, past);
         store_line(to + 2 * CELLS + cell, after + 2 * LINE, past);
@@ -807,17 +807,17 @@ void d3q27_cumulant_rates_stream_collide(
                                          //   + 1) for wall w
     const float *restrict src,           // post-collision populations [slot][27][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][27][64], lattice units
-    const float omega,                   // relaxation rate of the second-order shear cumulants, omega_1 of the paper
+    const float omega_,                  // relaxation rate of the second-order shear cumulants, omega_1 of the paper
                                          //   in (0, 2), lattice units
-    const float omega_bulk,              // of the trace of the second order, omega_2 in (0, 2), lattice units
-    const float omega_3,                 // of C_abb + C_acc in (0, 2), lattice units
-    const float omega_4,                 // of C_abb - C_acc in (0, 2), lattice units
-    const float omega_5,                 // of C_xyz in (0, 2), lattice units
-    const float omega_6,                 // of the differences of C_aabb in (0, 2), lattice units
-    const float omega_7,                 // of their sum in (0, 2), lattice units
-    const float omega_8,                 // of C_aabc in (0, 2), lattice units
-    const float omega_9,                 // of the fifth order in (0, 2), lattice units
-    const float omega_10)                // of the sixth order in (0, 2), lattice units
+    const float omega_bulk_,             // of the trace of the second order, omega_2 in (0, 2), lattice units
+    const float omega_3_,                // of C_abb + C_acc in (0, 2), lattice units
+    const float omega_4_,                // of C_abb - C_acc in (0, 2), lattice units
+    const float omega_5_,                // of C_xyz in (0, 2), lattice units
+    const float omega_6_,                // of the differences of C_aabb in (0, 2), lattice units
+    const float omega_7_,                // of their sum in (0, 2), lattice units
+    const float omega_8_,                // of C_aabc in (0, 2), lattice units
+    const float omega_9_,                // of the fifth order in (0, 2), lattice units
+    const float omega_10_)               // of the sixth order in (0, 2), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
@@ -852,7 +852,7 @@ void d3q27_cumulant_rates_stream_collide(
             gather(before + 24 * SLAB, src, near, row, 24, -1, 1, -1);
             gather(before + 25 * SLAB, src, near, row, 25, 1, -1, -1);
             gather(before + 26 * SLAB, src, near, row, 26, -1, 1, 1);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega, omega_bulk, omega_3, omega_4, omega_5, omega_6, omega_7, omega_8, omega_9, omega_10);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_, omega_bulk_, omega_3_, omega_4_, omega_5_, omega_6_, omega_7_, omega_8_, omega_9_, omega_10_);
         }
     }  // blocks
     settle();
@@ -872,7 +872,7 @@ static const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
-static float wall_bounce_back(const int direction, const float *own)
+static float bounce_back_link_0(const int direction, const float *own)
 {
     switch (direction) {
     case 1:
@@ -934,64 +934,64 @@ static float wall_bounce_back(const int direction, const float *own)
 
 // Rule 1, moving_wall: Wall that moves with the velocity `velocity`, for a fluid of mean density 1. Ladd (1994).
 //   velocityx, velocityy, velocityz: of the wall, in cells per time step
-static float wall_moving_wall(const int direction, const float *own, const float *value)
+static float moving_wall_link_1(const int direction, const float *own, const float *value)
 {
-    const float velocityx = value[0];
-    const float velocityy = value[1];
-    const float velocityz = value[2];
+    const float velocityx_ = value[0];
+    const float velocityy_ = value[1];
+    const float velocityz_ = value[2];
     switch (direction) {
     case 1:
-        return own[2 * CELLS] + 0.44444445f * velocityx;
+        return own[2 * CELLS] + 0.44444445f * velocityx_;
     case 2:
-        return own[1 * CELLS] - 0.44444445f * velocityx;
+        return own[1 * CELLS] - 0.44444445f * velocityx_;
     case 3:
-        return own[4 * CELLS] + 0.44444445f * velocityy;
+        return own[4 * CELLS] + 0.44444445f * velocityy_;
     case 4:
-        return own[3 * CELLS] - 0.44444445f * velocityy;
+        return own[3 * CELLS] - 0.44444445f * velocityy_;
     case 5:
-        return own[6 * CELLS] + 0.44444445f * velocityz;
+        return own[6 * CELLS] + 0.44444445f * velocityz_;
     case 6:
-        return own[5 * CELLS] - 0.44444445f * velocityz;
+        return own[5 * CELLS] - 0.44444445f * velocityz_;
     case 7:
-        return own[8 * CELLS] + 0.11111111f * (velocityx + velocityy);
+        return own[8 * CELLS] + 0.11111111f * (velocityx_ + velocityy_);
     case 8:
-        return own[7 * CELLS] - 0.11111111f * (velocityx + velocityy);
+        return own[7 * CELLS] - 0.11111111f * (velocityx_ + velocityy_);
     case 9:
-        return own[10 * CELLS] + 0.11111111f * (velocityx + velocityz);
+        return own[10 * CELLS] + 0.11111111f * (velocityx_ + velocityz_);
     case 10:
-        return own[9 * CELLS] - 0.11111111f * (velocityx + velocityz);
+        return own[9 * CELLS] - 0.11111111f * (velocityx_ + velocityz_);
     case 11:
-        return own[12 * CELLS] + 0.11111111f * (velocityx - velocityz);
+        return own[12 * CELLS] + 0.11111111f * (velocityx_ - velocityz_);
     case 12:
-        return own[11 * CELLS] - 0.11111111f * (velocityx - velocityz);
+        return own[11 * CELLS] - 0.11111111f * (velocityx_ - velocityz_);
     case 13:
-        return own[14 * CELLS] + 0.11111111f * (velocityx - velocityy);
+        return own[14 * CELLS] + 0.11111111f * (velocityx_ - velocityy_);
     case 14:
-        return own[13 * CELLS] - 0.11111111f * (velocityx - velocityy);
+        return own[13 * CELLS] - 0.11111111f * (velocityx_ - velocityy_);
     case 15:
-        return own[16 * CELLS] + 0.11111111f * (velocityy + velocityz);
+        return own[16 * CELLS] + 0.11111111f * (velocityy_ + velocityz_);
     case 16:
-        return own[15 * CELLS] - 0.11111111f * (velocityy + velocityz);
+        return own[15 * CELLS] - 0.11111111f * (velocityy_ + velocityz_);
     case 17:
-        return own[18 * CELLS] + 0.11111111f * (velocityy - velocityz);
+        return own[18 * CELLS] + 0.11111111f * (velocityy_ - velocityz_);
     case 18:
-        return own[17 * CELLS] - 0.11111111f * (velocityy - velocityz);
+        return own[17 * CELLS] - 0.11111111f * (velocityy_ - velocityz_);
     case 19:
-        return own[20 * CELLS] + 0.027777778f * (velocityx + velocityy + velocityz);
+        return own[20 * CELLS] + 0.027777778f * (velocityx_ + velocityy_ + velocityz_);
     case 20:
-        return own[19 * CELLS] - 0.027777778f * (velocityx + velocityy + velocityz);
+        return own[19 * CELLS] - 0.027777778f * (velocityx_ + velocityy_ + velocityz_);
     case 21:
-        return own[22 * CELLS] - 0.027777778f * (velocityz - (velocityx + velocityy));
+        return own[22 * CELLS] - 0.027777778f * (velocityz_ - (velocityx_ + velocityy_));
     case 22:
-        return own[21 * CELLS] + 0.027777778f * (velocityz - (velocityx + velocityy));
+        return own[21 * CELLS] + 0.027777778f * (velocityz_ - (velocityx_ + velocityy_));
     case 23:
-        return own[24 * CELLS] + 0.027777778f * (velocityx - velocityy + velocityz);
+        return own[24 * CELLS] + 0.027777778f * (velocityx_ - velocityy_ + velocityz_);
     case 24:
-        return own[23 * CELLS] - 0.027777778f * (velocityx - velocityy + velocityz);
+        return own[23 * CELLS] - 0.027777778f * (velocityx_ - velocityy_ + velocityz_);
     case 25:
-        return own[26 * CELLS] - 0.027777778f * (velocityz - (velocityx - velocityy));
+        return own[26 * CELLS] - 0.027777778f * (velocityz_ - (velocityx_ - velocityy_));
     case 26:
-        return own[25 * CELLS] + 0.027777778f * (velocityz - (velocityx - velocityy));
+        return own[25 * CELLS] + 0.027777778f * (velocityz_ - (velocityx_ - velocityy_));
     default:
         return own[direction * CELLS];
     }
@@ -1004,9 +1004,9 @@ static float from_wall(
     const float *value = wall_values + (size_t)w * 3;
     switch (wall_rules[w]) {
     case 0:
-        return wall_bounce_back(direction, own);
+        return bounce_back_link_0(direction, own);
     case 1:
-        return wall_moving_wall(direction, own, value);
+        return moving_wall_link_1(direction, own, value);
     default:
         return NAN;  // no such rule: NaN stops the run
     }
@@ -1051,17 +1051,17 @@ void d3q27_cumulant_rates_stream_collide_walls(
     const float *restrict wall_values,   // parameters of each wall [wall][3], lattice units
     const float *restrict src,           // post-collision populations [slot][27][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][27][64], lattice units
-    const float omega,                   // relaxation rate of the second-order shear cumulants, omega_1 of the paper
+    const float omega_,                  // relaxation rate of the second-order shear cumulants, omega_1 of the paper
                                          //   in (0, 2), lattice units
-    const float omega_bulk,              // of the trace of the second order, omega_2 in (0, 2), lattice units
-    const float omega_3,                 // of C_abb + C_acc in (0, 2), lattice units
-    const float omega_4,                 // of C_abb - C_acc in (0, 2), lattice units
-    const float omega_5,                 // of C_xyz in (0, 2), lattice units
-    const float omega_6,                 // of the differences of C_aabb in (0, 2), lattice units
-    const float omega_7,                 // of their sum in (0, 2), lattice units
-    const float omega_8,                 // of C_aabc in (0, 2), lattice units
-    const float omega_9,                 // of the fifth order in (0, 2), lattice units
-    const float omega_10)                // of the sixth order in (0, 2), lattice units
+    const float omega_bulk_,             // of the trace of the second order, omega_2 in (0, 2), lattice units
+    const float omega_3_,                // of C_abb + C_acc in (0, 2), lattice units
+    const float omega_4_,                // of C_abb - C_acc in (0, 2), lattice units
+    const float omega_5_,                // of C_xyz in (0, 2), lattice units
+    const float omega_6_,                // of the differences of C_aabb in (0, 2), lattice units
+    const float omega_7_,                // of their sum in (0, 2), lattice units
+    const float omega_8_,                // of C_aabc in (0, 2), lattice units
+    const float omega_9_,                // of the fifth order in (0, 2), lattice units
+    const float omega_10_)               // of the sixth order in (0, 2), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
@@ -1096,7 +1096,7 @@ void d3q27_cumulant_rates_stream_collide_walls(
             gather_walls(before + 24 * SLAB, src, near, wall_rules, wall_values, row, 24, -1, 1, -1);
             gather_walls(before + 25 * SLAB, src, near, wall_rules, wall_values, row, 25, 1, -1, -1);
             gather_walls(before + 26 * SLAB, src, near, wall_rules, wall_values, row, 26, -1, 1, 1);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega, omega_bulk, omega_3, omega_4, omega_5, omega_6, omega_7, omega_8, omega_9, omega_10);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_, omega_bulk_, omega_3_, omega_4_, omega_5_, omega_6_, omega_7_, omega_8_, omega_9_, omega_10_);
         }
     }  // blocks
     settle();
@@ -1110,48 +1110,48 @@ void d3q27_cumulant_rates_init(
     const int32_t count,           // how many slots `ids` lists
     const float *restrict fields,  // rho, ux, uy, uz [slot][4][64], lattice units
     float *restrict dst,           // initial populations [slot][27][64], lattice units
-    const float omega,             // relaxation rate of the second-order shear cumulants, omega_1 of the paper in (0,
+    const float omega_,            // relaxation rate of the second-order shear cumulants, omega_1 of the paper in (0,
                                    //   2), lattice units
-    const float omega_bulk,        // of the trace of the second order, omega_2 in (0, 2), lattice units
-    const float omega_3,           // of C_abb + C_acc in (0, 2), lattice units
-    const float omega_4,           // of C_abb - C_acc in (0, 2), lattice units
-    const float omega_5,           // of C_xyz in (0, 2), lattice units
-    const float omega_6,           // of the differences of C_aabb in (0, 2), lattice units
-    const float omega_7,           // of their sum in (0, 2), lattice units
-    const float omega_8,           // of C_aabc in (0, 2), lattice units
-    const float omega_9,           // of the fifth order in (0, 2), lattice units
-    const float omega_10)          // of the sixth order in (0, 2), lattice units
+    const float omega_bulk_,       // of the trace of the second order, omega_2 in (0, 2), lattice units
+    const float omega_3_,          // of C_abb + C_acc in (0, 2), lattice units
+    const float omega_4_,          // of C_abb - C_acc in (0, 2), lattice units
+    const float omega_5_,          // of C_xyz in (0, 2), lattice units
+    const float omega_6_,          // of the differences of C_aabb in (0, 2), lattice units
+    const float omega_7_,          // of their sum in (0, 2), lattice units
+    const float omega_8_,          // of C_aabc in (0, 2), lattice units
+    const float omega_9_,          // of the fifth order in (0, 2), lattice units
+    const float omega_10_)         // of the sixth order in (0, 2), lattice units
 {
-    (void)omega;
-    (void)omega_bulk;
-    (void)omega_3;
-    (void)omega_4;
-    (void)omega_5;
-    (void)omega_6;
-    (void)omega_7;
-    (void)omega_8;
-    (void)omega_9;
-    (void)omega_10;
+    (void)omega_;
+    (void)omega_bulk_;
+    (void)omega_3_;
+    (void)omega_4_;
+    (void)omega_5_;
+    (void)omega_6_;
+    (void)omega_7_;
+    (void)omega_8_;
+    (void)omega_9_;
+    (void)omega_10_;
     for (int32_t item = 0; item < count; ++item) {
         const float *restrict before = fields + (size_t)ids[item] * (FIELDS * CELLS);
         float *restrict after = dst + (size_t)ids[item] * (Q * CELLS);
         for (int cell = 0; cell < CELLS; ++cell) {
-            const float rho = before[0 * CELLS + cell];
-            const float ux = before[1 * CELLS + cell];
-            const float uy = before[2 * CELLS + cell];
-            const float uz = before[3 * CELLS + cell];
+            const float rho_ = before[0 * CELLS + cell];
+            const float ux_ = before[1 * CELLS + cell];
+            const float uy_ = before[2 * CELLS + cell];
+            const float uz_ = before[3 * CELLS + cell];
 
             // ---- shared
-            const float t0 = 0.22222222f * rho;
-            const float t1 = 0.018518519f * rho;
-            const float t2 = t0 * uy;
-            const float t3 = 0.25f * (t2 * uy);
-            const float t4 = 0.25f * (t0 * uz);
-            const float t5 = t0 * ux;
-            const float t6 = t5 * ux;
-            const float t7 = 0.75f * (t5 * uy);
-            const float t8 = t4 * uz;
-            const float t9 = 0.75f * uz;
+            const float t0 = 0.22222222f * rho_;
+            const float t1 = 0.018518519f * rho_;
+            const float t2 = t0 * uy_;
+            const float t3 = 0.25f * (t2 * uy_);
+            const float t4 = 0.25f * (t0 * uz_);
+            const float t5 = t0 * ux_;
+            const float t6 = t5 * ux_;
+            const float t7 = 0.75f * (t5 * uy_);
+            const float t8 = t4 * uz_;
+            const float t9 = 0.75f * uz_;
             const float t10 = t3 + t8;
             const float t11 = t1 - t6 * 0.125f;
             const float t12 = 0.25f * t6 + t1;
@@ -1289,64 +1289,64 @@ void d3q27_cumulant_rates_macroscopic(
             const float f_26 = before[26 * CELLS + cell];
 
             // ---- mz   (d3q27_cumulant_rates.lbm:24)
-            const float mz_n1_n1_0 = f_20 + f_8 + f_22;
-            const float mz_n1_n1_1 = f_22 - f_20;
-            const float mz_n1_0_0 = f_10 + f_2 + f_12;
-            const float mz_n1_0_1 = f_12 - f_10;
-            const float mz_n1_1_0 = f_24 + f_14 + f_26;
-            const float mz_n1_1_1 = f_26 - f_24;
+            const float mz_n1_n1_0_ = f_20 + f_8 + f_22;
+            const float mz_n1_n1_1_ = f_22 - f_20;
+            const float mz_n1_0_0_ = f_10 + f_2 + f_12;
+            const float mz_n1_0_1_ = f_12 - f_10;
+            const float mz_n1_1_0_ = f_24 + f_14 + f_26;
+            const float mz_n1_1_1_ = f_26 - f_24;
 
             // ---- my   (d3q27_cumulant_rates.lbm:25)
-            const float my_n1_0_1 = mz_n1_n1_1 + mz_n1_0_1 + mz_n1_1_1;
-            const float my_n1_0_0 = mz_n1_n1_0 + mz_n1_0_0 + mz_n1_1_0;
-            const float my_n1_1_0 = mz_n1_1_0 - mz_n1_n1_0;
+            const float my_n1_0_1_ = mz_n1_n1_1_ + mz_n1_0_1_ + mz_n1_1_1_;
+            const float my_n1_0_0_ = mz_n1_n1_0_ + mz_n1_0_0_ + mz_n1_1_0_;
+            const float my_n1_1_0_ = mz_n1_1_0_ - mz_n1_n1_0_;
 
             // ---- mz   (d3q27_cumulant_rates.lbm:24)
-            const float mz_0_n1_0 = f_16 + f_4 + f_18;
-            const float mz_0_n1_1 = f_18 - f_16;
-            const float mz_0_0_0 = f_6 + f_0 + f_5;
-            const float mz_0_0_1 = f_5 - f_6;
-            const float mz_0_1_0 = f_17 + f_3 + f_15;
-            const float mz_0_1_1 = f_15 - f_17;
+            const float mz_0_n1_0_ = f_16 + f_4 + f_18;
+            const float mz_0_n1_1_ = f_18 - f_16;
+            const float mz_0_0_0_ = f_6 + f_0 + f_5;
+            const float mz_0_0_1_ = f_5 - f_6;
+            const float mz_0_1_0_ = f_17 + f_3 + f_15;
+            const float mz_0_1_1_ = f_15 - f_17;
 
             // ---- my   (d3q27_cumulant_rates.lbm:25)
-            const float my_0_0_1 = mz_0_n1_1 + mz_0_0_1 + mz_0_1_1;
-            const float my_0_0_0 = mz_0_n1_0 + mz_0_0_0 + mz_0_1_0;
-            const float my_0_1_0 = mz_0_1_0 - mz_0_n1_0;
+            const float my_0_0_1_ = mz_0_n1_1_ + mz_0_0_1_ + mz_0_1_1_;
+            const float my_0_0_0_ = mz_0_n1_0_ + mz_0_0_0_ + mz_0_1_0_;
+            const float my_0_1_0_ = mz_0_1_0_ - mz_0_n1_0_;
 
             // ---- mz   (d3q27_cumulant_rates.lbm:24)
-            const float mz_1_n1_0 = f_25 + f_13 + f_23;
-            const float mz_1_n1_1 = f_23 - f_25;
-            const float mz_1_0_0 = f_11 + f_1 + f_9;
-            const float mz_1_0_1 = f_9 - f_11;
-            const float mz_1_1_0 = f_21 + f_7 + f_19;
-            const float mz_1_1_1 = f_19 - f_21;
+            const float mz_1_n1_0_ = f_25 + f_13 + f_23;
+            const float mz_1_n1_1_ = f_23 - f_25;
+            const float mz_1_0_0_ = f_11 + f_1 + f_9;
+            const float mz_1_0_1_ = f_9 - f_11;
+            const float mz_1_1_0_ = f_21 + f_7 + f_19;
+            const float mz_1_1_1_ = f_19 - f_21;
 
             // ---- my   (d3q27_cumulant_rates.lbm:25)
-            const float my_1_0_1 = mz_1_n1_1 + mz_1_0_1 + mz_1_1_1;
+            const float my_1_0_1_ = mz_1_n1_1_ + mz_1_0_1_ + mz_1_1_1_;
 
             // ---- m   (d3q27_cumulant_rates.lbm:26)
-            const float jz = my_n1_0_1 + my_0_0_1 + my_1_0_1;
+            const float jz_ = my_n1_0_1_ + my_0_0_1_ + my_1_0_1_;
 
             // ---- my   (d3q27_cumulant_rates.lbm:25)
-            const float my_1_0_0 = mz_1_n1_0 + mz_1_0_0 + mz_1_1_0;
-            const float my_1_1_0 = mz_1_1_0 - mz_1_n1_0;
+            const float my_1_0_0_ = mz_1_n1_0_ + mz_1_0_0_ + mz_1_1_0_;
+            const float my_1_1_0_ = mz_1_1_0_ - mz_1_n1_0_;
 
             // ---- m   (d3q27_cumulant_rates.lbm:26)
-            const float jy = my_n1_1_0 + my_0_1_0 + my_1_1_0;
-            const float rho = my_n1_0_0 + my_0_0_0 + my_1_0_0;
-            const float jx = my_1_0_0 - my_n1_0_0;
-            const float t0 = 1.0f / rho;
+            const float jy_ = my_n1_1_0_ + my_0_1_0_ + my_1_1_0_;
+            const float rho_ = my_n1_0_0_ + my_0_0_0_ + my_1_0_0_;
+            const float jx_ = my_1_0_0_ - my_n1_0_0_;
+            const float t0 = 1.0f / rho_;
 
             // ---- u   (d3q27_cumulant_rates.lbm:30)
-            const float ux = t0 * jx;
-            const float uy = t0 * jy;
-            const float uz = t0 * jz;
+            const float ux_ = t0 * jx_;
+            const float uy_ = t0 * jy_;
+            const float uz_ = t0 * jz_;
 
-            after[0 * CELLS + cell] = rho;
-            after[1 * CELLS + cell] = ux;
-            after[2 * CELLS + cell] = uy;
-            after[3 * CELLS + cell] = uz;
+            after[0 * CELLS + cell] = rho_;
+            after[1 * CELLS + cell] = ux_;
+            after[2 * CELLS + cell] = uy_;
+            after[3 * CELLS + cell] = uz_;
         }  // cells
     }  // blocks
 }

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 // Version of this interface: kernels, their arguments and their memory. It changes when any of these does.
-#define D3Q27_CUMULANT_RATES_ABI 3
+#define D3Q27_CUMULANT_RATES_ABI 4
 
 #ifdef __cplusplus
 extern "C" {
@@ -135,21 +135,21 @@ static inline size_t d3q27_cumulant_rates_field(const size_t slot, const size_t 
 
 // Populations of the listed blocks from their macroscopic fields.
 D3Q27_CUMULANT_RATES_KERNEL d3q27_cumulant_rates_init(
-    const int32_t *ids,      // slots to work on [count]
-    const int32_t count,     // how many slots `ids` lists
-    const float *fields,     // rho, ux, uy, uz [slot][4][64], lattice units
-    float *dst,              // initial populations [slot][27][64], lattice units
-    const float omega,       // relaxation rate of the second-order shear cumulants, omega_1 of the paper in (0, 2),
-                             //   lattice units
-    const float omega_bulk,  // of the trace of the second order, omega_2 in (0, 2), lattice units
-    const float omega_3,     // of C_abb + C_acc in (0, 2), lattice units
-    const float omega_4,     // of C_abb - C_acc in (0, 2), lattice units
-    const float omega_5,     // of C_xyz in (0, 2), lattice units
-    const float omega_6,     // of the differences of C_aabb in (0, 2), lattice units
-    const float omega_7,     // of their sum in (0, 2), lattice units
-    const float omega_8,     // of C_aabc in (0, 2), lattice units
-    const float omega_9,     // of the fifth order in (0, 2), lattice units
-    const float omega_10);   // of the sixth order in (0, 2), lattice units
+    const int32_t *ids,       // slots to work on [count]
+    const int32_t count,      // how many slots `ids` lists
+    const float *fields,      // rho, ux, uy, uz [slot][4][64], lattice units
+    float *dst,               // initial populations [slot][27][64], lattice units
+    const float omega_,       // relaxation rate of the second-order shear cumulants, omega_1 of the paper in (0, 2),
+                              //   lattice units
+    const float omega_bulk_,  // of the trace of the second order, omega_2 in (0, 2), lattice units
+    const float omega_3_,     // of C_abb + C_acc in (0, 2), lattice units
+    const float omega_4_,     // of C_abb - C_acc in (0, 2), lattice units
+    const float omega_5_,     // of C_xyz in (0, 2), lattice units
+    const float omega_6_,     // of the differences of C_aabb in (0, 2), lattice units
+    const float omega_7_,     // of their sum in (0, 2), lattice units
+    const float omega_8_,     // of C_aabc in (0, 2), lattice units
+    const float omega_9_,     // of the fifth order in (0, 2), lattice units
+    const float omega_10_);   // of the sixth order in (0, 2), lattice units
 
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
 D3Q27_CUMULANT_RATES_KERNEL d3q27_cumulant_rates_stream_collide(
@@ -159,17 +159,17 @@ D3Q27_CUMULANT_RATES_KERNEL d3q27_cumulant_rates_stream_collide(
                                 //   wall w
     const float *src,           // post-collision populations [slot][27][64], lattice units
     float *dst,                 // new post-collision populations [slot][27][64], lattice units
-    const float omega,          // relaxation rate of the second-order shear cumulants, omega_1 of the paper in (0,
+    const float omega_,         // relaxation rate of the second-order shear cumulants, omega_1 of the paper in (0,
                                 //   2), lattice units
-    const float omega_bulk,     // of the trace of the second order, omega_2 in (0, 2), lattice units
-    const float omega_3,        // of C_abb + C_acc in (0, 2), lattice units
-    const float omega_4,        // of C_abb - C_acc in (0, 2), lattice units
-    const float omega_5,        // of C_xyz in (0, 2), lattice units
-    const float omega_6,        // of the differences of C_aabb in (0, 2), lattice units
-    const float omega_7,        // of their sum in (0, 2), lattice units
-    const float omega_8,        // of C_aabc in (0, 2), lattice units
-    const float omega_9,        // of the fifth order in (0, 2), lattice units
-    const float omega_10);      // of the sixth order in (0, 2), lattice units
+    const float omega_bulk_,    // of the trace of the second order, omega_2 in (0, 2), lattice units
+    const float omega_3_,       // of C_abb + C_acc in (0, 2), lattice units
+    const float omega_4_,       // of C_abb - C_acc in (0, 2), lattice units
+    const float omega_5_,       // of C_xyz in (0, 2), lattice units
+    const float omega_6_,       // of the differences of C_aabb in (0, 2), lattice units
+    const float omega_7_,       // of their sum in (0, 2), lattice units
+    const float omega_8_,       // of C_aabc in (0, 2), lattice units
+    const float omega_9_,       // of the fifth order in (0, 2), lattice units
+    const float omega_10_);     // of the sixth order in (0, 2), lattice units
 
 // Pulls, collides and stores the listed blocks; neighbours may be walls.
 D3Q27_CUMULANT_RATES_KERNEL d3q27_cumulant_rates_stream_collide_walls(
@@ -181,17 +181,17 @@ D3Q27_CUMULANT_RATES_KERNEL d3q27_cumulant_rates_stream_collide_walls(
     const float *wall_values,   // parameters of each wall [wall][3], lattice units
     const float *src,           // post-collision populations [slot][27][64], lattice units
     float *dst,                 // new post-collision populations [slot][27][64], lattice units
-    const float omega,          // relaxation rate of the second-order shear cumulants, omega_1 of the paper in (0,
+    const float omega_,         // relaxation rate of the second-order shear cumulants, omega_1 of the paper in (0,
                                 //   2), lattice units
-    const float omega_bulk,     // of the trace of the second order, omega_2 in (0, 2), lattice units
-    const float omega_3,        // of C_abb + C_acc in (0, 2), lattice units
-    const float omega_4,        // of C_abb - C_acc in (0, 2), lattice units
-    const float omega_5,        // of C_xyz in (0, 2), lattice units
-    const float omega_6,        // of the differences of C_aabb in (0, 2), lattice units
-    const float omega_7,        // of their sum in (0, 2), lattice units
-    const float omega_8,        // of C_aabc in (0, 2), lattice units
-    const float omega_9,        // of the fifth order in (0, 2), lattice units
-    const float omega_10);      // of the sixth order in (0, 2), lattice units
+    const float omega_bulk_,    // of the trace of the second order, omega_2 in (0, 2), lattice units
+    const float omega_3_,       // of C_abb + C_acc in (0, 2), lattice units
+    const float omega_4_,       // of C_abb - C_acc in (0, 2), lattice units
+    const float omega_5_,       // of C_xyz in (0, 2), lattice units
+    const float omega_6_,       // of the differences of C_aabb in (0, 2), lattice units
+    const float omega_7_,       // of their sum in (0, 2), lattice units
+    const float omega_8_,       // of C_aabc in (0, 2), lattice units
+    const float omega_9_,       // of the fifth order in (0, 2), lattice units
+    const float omega_10_);     // of the sixth order in (0, 2), lattice units
 
 // Macroscopic fields of the listed blocks from their populations.
 D3Q27_CUMULANT_RATES_KERNEL d3q27_cumulant_rates_macroscopic(
@@ -227,20 +227,20 @@ D3Q27_CUMULANT_RATES_KERNEL d3q27_cumulant_rates_sums(
 
 // The collision alone, on plain arrays of states.
 D3Q27_CUMULANT_RATES_KERNEL d3q27_cumulant_rates_collide(
-    const int32_t count,     // how many states there are
-    const float *src,        // populations before the collision [27][count], lattice units
-    float *dst,              // populations after the collision [27][count], lattice units
-    const float omega,       // relaxation rate of the second-order shear cumulants, omega_1 of the paper in (0, 2),
-                             //   lattice units
-    const float omega_bulk,  // of the trace of the second order, omega_2 in (0, 2), lattice units
-    const float omega_3,     // of C_abb + C_acc in (0, 2), lattice units
-    const float omega_4,     // of C_abb - C_acc in (0, 2), lattice units
-    const float omega_5,     // of C_xyz in (0, 2), lattice units
-    const float omega_6,     // of the differences of C_aabb in (0, 2), lattice units
-    const float omega_7,     // of their sum in (0, 2), lattice units
-    const float omega_8,     // of C_aabc in (0, 2), lattice units
-    const float omega_9,     // of the fifth order in (0, 2), lattice units
-    const float omega_10);   // of the sixth order in (0, 2), lattice units
+    const int32_t count,      // how many states there are
+    const float *src,         // populations before the collision [27][count], lattice units
+    float *dst,               // populations after the collision [27][count], lattice units
+    const float omega_,       // relaxation rate of the second-order shear cumulants, omega_1 of the paper in (0, 2),
+                              //   lattice units
+    const float omega_bulk_,  // of the trace of the second order, omega_2 in (0, 2), lattice units
+    const float omega_3_,     // of C_abb + C_acc in (0, 2), lattice units
+    const float omega_4_,     // of C_abb - C_acc in (0, 2), lattice units
+    const float omega_5_,     // of C_xyz in (0, 2), lattice units
+    const float omega_6_,     // of the differences of C_aabb in (0, 2), lattice units
+    const float omega_7_,     // of their sum in (0, 2), lattice units
+    const float omega_8_,     // of C_aabc in (0, 2), lattice units
+    const float omega_9_,     // of the fifth order in (0, 2), lattice units
+    const float omega_10_);   // of the sixth order in (0, 2), lattice units
 
 #ifndef __CUDACC__
 // The same, with pointers to the arguments in their order, as cuLaunchKernel takes them.

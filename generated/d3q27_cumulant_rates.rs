@@ -10,7 +10,7 @@
 use core::ffi::c_void;
 
 /// Version of the interface: kernels, their arguments and their memory.
-pub const ABI: u32 = 3;
+pub const ABI: u32 = 4;
 
 /// Number of axes.
 pub const DIM: usize = 3;
@@ -135,25 +135,25 @@ pub struct Init {
     /// initial populations [slot][27][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the second-order shear cumulants, omega_1 of the paper in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
     /// of the trace of the second order, omega_2 in (0, 2), lattice units
-    pub omega_bulk: f32,
+    pub omega_bulk_: f32,
     /// of C_abb + C_acc in (0, 2), lattice units
-    pub omega_3: f32,
+    pub omega_3_: f32,
     /// of C_abb - C_acc in (0, 2), lattice units
-    pub omega_4: f32,
+    pub omega_4_: f32,
     /// of C_xyz in (0, 2), lattice units
-    pub omega_5: f32,
+    pub omega_5_: f32,
     /// of the differences of C_aabb in (0, 2), lattice units
-    pub omega_6: f32,
+    pub omega_6_: f32,
     /// of their sum in (0, 2), lattice units
-    pub omega_7: f32,
+    pub omega_7_: f32,
     /// of C_aabc in (0, 2), lattice units
-    pub omega_8: f32,
+    pub omega_8_: f32,
     /// of the fifth order in (0, 2), lattice units
-    pub omega_9: f32,
+    pub omega_9_: f32,
     /// of the sixth order in (0, 2), lattice units
-    pub omega_10: f32,
+    pub omega_10_: f32,
 }
 
 impl Init {
@@ -174,16 +174,16 @@ impl Init {
             (&raw mut self.count).cast(),
             (&raw mut self.fields).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
-            (&raw mut self.omega_bulk).cast(),
-            (&raw mut self.omega_3).cast(),
-            (&raw mut self.omega_4).cast(),
-            (&raw mut self.omega_5).cast(),
-            (&raw mut self.omega_6).cast(),
-            (&raw mut self.omega_7).cast(),
-            (&raw mut self.omega_8).cast(),
-            (&raw mut self.omega_9).cast(),
-            (&raw mut self.omega_10).cast(),
+            (&raw mut self.omega_).cast(),
+            (&raw mut self.omega_bulk_).cast(),
+            (&raw mut self.omega_3_).cast(),
+            (&raw mut self.omega_4_).cast(),
+            (&raw mut self.omega_5_).cast(),
+            (&raw mut self.omega_6_).cast(),
+            (&raw mut self.omega_7_).cast(),
+            (&raw mut self.omega_8_).cast(),
+            (&raw mut self.omega_9_).cast(),
+            (&raw mut self.omega_10_).cast(),
         ]
     }
 }
@@ -203,25 +203,25 @@ pub struct StreamCollide {
     /// new post-collision populations [slot][27][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the second-order shear cumulants, omega_1 of the paper in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
     /// of the trace of the second order, omega_2 in (0, 2), lattice units
-    pub omega_bulk: f32,
+    pub omega_bulk_: f32,
     /// of C_abb + C_acc in (0, 2), lattice units
-    pub omega_3: f32,
+    pub omega_3_: f32,
     /// of C_abb - C_acc in (0, 2), lattice units
-    pub omega_4: f32,
+    pub omega_4_: f32,
     /// of C_xyz in (0, 2), lattice units
-    pub omega_5: f32,
+    pub omega_5_: f32,
     /// of the differences of C_aabb in (0, 2), lattice units
-    pub omega_6: f32,
+    pub omega_6_: f32,
     /// of their sum in (0, 2), lattice units
-    pub omega_7: f32,
+    pub omega_7_: f32,
     /// of C_aabc in (0, 2), lattice units
-    pub omega_8: f32,
+    pub omega_8_: f32,
     /// of the fifth order in (0, 2), lattice units
-    pub omega_9: f32,
+    pub omega_9_: f32,
     /// of the sixth order in (0, 2), lattice units
-    pub omega_10: f32,
+    pub omega_10_: f32,
 }
 
 impl StreamCollide {
@@ -243,16 +243,16 @@ impl StreamCollide {
             (&raw mut self.neighbours).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
-            (&raw mut self.omega_bulk).cast(),
-            (&raw mut self.omega_3).cast(),
-            (&raw mut self.omega_4).cast(),
-            (&raw mut self.omega_5).cast(),
-            (&raw mut self.omega_6).cast(),
-            (&raw mut self.omega_7).cast(),
-            (&raw mut self.omega_8).cast(),
-            (&raw mut self.omega_9).cast(),
-            (&raw mut self.omega_10).cast(),
+            (&raw mut self.omega_).cast(),
+            (&raw mut self.omega_bulk_).cast(),
+            (&raw mut self.omega_3_).cast(),
+            (&raw mut self.omega_4_).cast(),
+            (&raw mut self.omega_5_).cast(),
+            (&raw mut self.omega_6_).cast(),
+            (&raw mut self.omega_7_).cast(),
+            (&raw mut self.omega_8_).cast(),
+            (&raw mut self.omega_9_).cast(),
+            (&raw mut self.omega_10_).cast(),
         ]
     }
 }
@@ -276,25 +276,25 @@ pub struct StreamCollideWalls {
     /// new post-collision populations [slot][27][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the second-order shear cumulants, omega_1 of the paper in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
     /// of the trace of the second order, omega_2 in (0, 2), lattice units
-    pub omega_bulk: f32,
+    pub omega_bulk_: f32,
     /// of C_abb + C_acc in (0, 2), lattice units
-    pub omega_3: f32,
+    pub omega_3_: f32,
     /// of C_abb - C_acc in (0, 2), lattice units
-    pub omega_4: f32,
+    pub omega_4_: f32,
     /// of C_xyz in (0, 2), lattice units
-    pub omega_5: f32,
+    pub omega_5_: f32,
     /// of the differences of C_aabb in (0, 2), lattice units
-    pub omega_6: f32,
+    pub omega_6_: f32,
     /// of their sum in (0, 2), lattice units
-    pub omega_7: f32,
+    pub omega_7_: f32,
     /// of C_aabc in (0, 2), lattice units
-    pub omega_8: f32,
+    pub omega_8_: f32,
     /// of the fifth order in (0, 2), lattice units
-    pub omega_9: f32,
+    pub omega_9_: f32,
     /// of the sixth order in (0, 2), lattice units
-    pub omega_10: f32,
+    pub omega_10_: f32,
 }
 
 impl StreamCollideWalls {
@@ -318,16 +318,16 @@ impl StreamCollideWalls {
             (&raw mut self.wall_values).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
-            (&raw mut self.omega_bulk).cast(),
-            (&raw mut self.omega_3).cast(),
-            (&raw mut self.omega_4).cast(),
-            (&raw mut self.omega_5).cast(),
-            (&raw mut self.omega_6).cast(),
-            (&raw mut self.omega_7).cast(),
-            (&raw mut self.omega_8).cast(),
-            (&raw mut self.omega_9).cast(),
-            (&raw mut self.omega_10).cast(),
+            (&raw mut self.omega_).cast(),
+            (&raw mut self.omega_bulk_).cast(),
+            (&raw mut self.omega_3_).cast(),
+            (&raw mut self.omega_4_).cast(),
+            (&raw mut self.omega_5_).cast(),
+            (&raw mut self.omega_6_).cast(),
+            (&raw mut self.omega_7_).cast(),
+            (&raw mut self.omega_8_).cast(),
+            (&raw mut self.omega_9_).cast(),
+            (&raw mut self.omega_10_).cast(),
         ]
     }
 }
@@ -475,25 +475,25 @@ pub struct Collide {
     /// populations after the collision [27][count], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the second-order shear cumulants, omega_1 of the paper in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
     /// of the trace of the second order, omega_2 in (0, 2), lattice units
-    pub omega_bulk: f32,
+    pub omega_bulk_: f32,
     /// of C_abb + C_acc in (0, 2), lattice units
-    pub omega_3: f32,
+    pub omega_3_: f32,
     /// of C_abb - C_acc in (0, 2), lattice units
-    pub omega_4: f32,
+    pub omega_4_: f32,
     /// of C_xyz in (0, 2), lattice units
-    pub omega_5: f32,
+    pub omega_5_: f32,
     /// of the differences of C_aabb in (0, 2), lattice units
-    pub omega_6: f32,
+    pub omega_6_: f32,
     /// of their sum in (0, 2), lattice units
-    pub omega_7: f32,
+    pub omega_7_: f32,
     /// of C_aabc in (0, 2), lattice units
-    pub omega_8: f32,
+    pub omega_8_: f32,
     /// of the fifth order in (0, 2), lattice units
-    pub omega_9: f32,
+    pub omega_9_: f32,
     /// of the sixth order in (0, 2), lattice units
-    pub omega_10: f32,
+    pub omega_10_: f32,
 }
 
 impl Collide {
@@ -513,16 +513,16 @@ impl Collide {
             (&raw mut self.count).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
-            (&raw mut self.omega_bulk).cast(),
-            (&raw mut self.omega_3).cast(),
-            (&raw mut self.omega_4).cast(),
-            (&raw mut self.omega_5).cast(),
-            (&raw mut self.omega_6).cast(),
-            (&raw mut self.omega_7).cast(),
-            (&raw mut self.omega_8).cast(),
-            (&raw mut self.omega_9).cast(),
-            (&raw mut self.omega_10).cast(),
+            (&raw mut self.omega_).cast(),
+            (&raw mut self.omega_bulk_).cast(),
+            (&raw mut self.omega_3_).cast(),
+            (&raw mut self.omega_4_).cast(),
+            (&raw mut self.omega_5_).cast(),
+            (&raw mut self.omega_6_).cast(),
+            (&raw mut self.omega_7_).cast(),
+            (&raw mut self.omega_8_).cast(),
+            (&raw mut self.omega_9_).cast(),
+            (&raw mut self.omega_10_).cast(),
         ]
     }
 }

@@ -41,7 +41,7 @@ enum {
 // Collides cells 0 to n: direction i of a cell is before[i * stride_before + cell], then after[i * stride_after + cell].
 static inline __attribute__((always_inline)) void collide_cells(
     const size_t n, const size_t stride_before, const float *restrict before,
-    const size_t stride_after, float *restrict after, const float omega, const float limiter)
+    const size_t stride_after, float *restrict after, const float omega_, const float limiter_)
 {
     for (size_t cell = 0; cell < n; ++cell) {
         const float f_0 = before[0 * stride_before + cell];
@@ -73,388 +73,389 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_26 = before[26 * stride_before + cell];
 
         // ---- mz   (d3q27_k17.lbm:16)
-        const float mz_0_0_2 = f_6 + f_5;
-        const float mz_0_0_1 = f_5 - f_6;
-        const float mz_0_0_0 = f_0 + mz_0_0_2;
-        const float mz_0_n1_2 = f_16 + f_18;
-        const float mz_0_n1_1 = f_18 - f_16;
-        const float mz_0_n1_0 = f_4 + mz_0_n1_2;
-        const float mz_0_1_2 = f_17 + f_15;
-        const float mz_0_1_1 = f_15 - f_17;
-        const float mz_0_1_0 = f_3 + mz_0_1_2;
+        const float mz_0_0_2_ = f_6 + f_5;
+        const float mz_0_0_1_ = f_5 - f_6;
+        const float mz_0_0_0_ = f_0 + mz_0_0_2_;
+        const float mz_0_n1_2_ = f_16 + f_18;
+        const float mz_0_n1_1_ = f_18 - f_16;
+        const float mz_0_n1_0_ = f_4 + mz_0_n1_2_;
+        const float mz_0_1_2_ = f_17 + f_15;
+        const float mz_0_1_1_ = f_15 - f_17;
+        const float mz_0_1_0_ = f_3 + mz_0_1_2_;
 
         // ---- my   (d3q27_k17.lbm:17)
-        const float my_0_0_2 = mz_0_n1_2 + mz_0_0_2 + mz_0_1_2;
-        const float my_0_1_2 = mz_0_1_2 - mz_0_n1_2;
-        const float my_0_2_0 = mz_0_n1_0 + mz_0_1_0;
-        const float my_0_1_0 = mz_0_1_0 - mz_0_n1_0;
-        const float my_0_0_0 = mz_0_0_0 + my_0_2_0;
+        const float my_0_0_2_ = mz_0_n1_2_ + mz_0_0_2_ + mz_0_1_2_;
+        const float my_0_1_2_ = mz_0_1_2_ - mz_0_n1_2_;
+        const float my_0_2_0_ = mz_0_n1_0_ + mz_0_1_0_;
+        const float my_0_1_0_ = mz_0_1_0_ - mz_0_n1_0_;
+        const float my_0_0_0_ = mz_0_0_0_ + my_0_2_0_;
 
         // ---- mz   (d3q27_k17.lbm:16)
-        const float mz_n1_0_2 = f_10 + f_12;
-        const float mz_n1_0_1 = f_12 - f_10;
-        const float mz_n1_0_0 = f_2 + mz_n1_0_2;
-        const float mz_n1_n1_2 = f_20 + f_22;
-        const float mz_n1_n1_1 = f_22 - f_20;
-        const float mz_n1_n1_0 = f_8 + mz_n1_n1_2;
-        const float mz_n1_1_2 = f_24 + f_26;
-        const float mz_n1_1_1 = f_26 - f_24;
-        const float mz_n1_1_0 = f_14 + mz_n1_1_2;
+        const float mz_n1_0_2_ = f_10 + f_12;
+        const float mz_n1_0_1_ = f_12 - f_10;
+        const float mz_n1_0_0_ = f_2 + mz_n1_0_2_;
+        const float mz_n1_n1_2_ = f_20 + f_22;
+        const float mz_n1_n1_1_ = f_22 - f_20;
+        const float mz_n1_n1_0_ = f_8 + mz_n1_n1_2_;
+        const float mz_n1_1_2_ = f_24 + f_26;
+        const float mz_n1_1_1_ = f_26 - f_24;
+        const float mz_n1_1_0_ = f_14 + mz_n1_1_2_;
 
         // ---- my   (d3q27_k17.lbm:17)
-        const float my_n1_0_2 = mz_n1_n1_2 + mz_n1_0_2 + mz_n1_1_2;
-        const float my_n1_1_2 = mz_n1_1_2 - mz_n1_n1_2;
-        const float my_n1_2_0 = mz_n1_n1_0 + mz_n1_1_0;
-        const float my_n1_1_0 = mz_n1_1_0 - mz_n1_n1_0;
-        const float my_n1_0_0 = mz_n1_0_0 + my_n1_2_0;
+        const float my_n1_0_2_ = mz_n1_n1_2_ + mz_n1_0_2_ + mz_n1_1_2_;
+        const float my_n1_1_2_ = mz_n1_1_2_ - mz_n1_n1_2_;
+        const float my_n1_2_0_ = mz_n1_n1_0_ + mz_n1_1_0_;
+        const float my_n1_1_0_ = mz_n1_1_0_ - mz_n1_n1_0_;
+        const float my_n1_0_0_ = mz_n1_0_0_ + my_n1_2_0_;
 
         // ---- mz   (d3q27_k17.lbm:16)
-        const float mz_1_0_2 = f_11 + f_9;
-        const float mz_1_0_1 = f_9 - f_11;
-        const float mz_1_0_0 = f_1 + mz_1_0_2;
-        const float mz_1_n1_2 = f_25 + f_23;
-        const float mz_1_n1_1 = f_23 - f_25;
-        const float mz_1_n1_0 = f_13 + mz_1_n1_2;
-        const float mz_1_1_2 = f_21 + f_19;
-        const float mz_1_1_1 = f_19 - f_21;
-        const float mz_1_1_0 = f_7 + mz_1_1_2;
+        const float mz_1_0_2_ = f_11 + f_9;
+        const float mz_1_0_1_ = f_9 - f_11;
+        const float mz_1_0_0_ = f_1 + mz_1_0_2_;
+        const float mz_1_n1_2_ = f_25 + f_23;
+        const float mz_1_n1_1_ = f_23 - f_25;
+        const float mz_1_n1_0_ = f_13 + mz_1_n1_2_;
+        const float mz_1_1_2_ = f_21 + f_19;
+        const float mz_1_1_1_ = f_19 - f_21;
+        const float mz_1_1_0_ = f_7 + mz_1_1_2_;
 
         // ---- my   (d3q27_k17.lbm:17)
-        const float my_1_0_2 = mz_1_n1_2 + mz_1_0_2 + mz_1_1_2;
-        const float my_1_1_2 = mz_1_1_2 - mz_1_n1_2;
+        const float my_1_0_2_ = mz_1_n1_2_ + mz_1_0_2_ + mz_1_1_2_;
+        const float my_1_1_2_ = mz_1_1_2_ - mz_1_n1_2_;
 
         // ---- m   (d3q27_k17.lbm:18)
-        const float m_0_1_2 = my_n1_1_2 + my_0_1_2 + my_1_1_2;
-        const float m_0_0_2 = my_n1_0_2 + my_0_0_2 + my_1_0_2;
-        const float m_1_0_2 = my_1_0_2 - my_n1_0_2;
+        const float m_0_1_2_ = my_n1_1_2_ + my_0_1_2_ + my_1_1_2_;
+        const float m_0_0_2_ = my_n1_0_2_ + my_0_0_2_ + my_1_0_2_;
+        const float m_1_0_2_ = my_1_0_2_ - my_n1_0_2_;
 
         // ---- my   (d3q27_k17.lbm:17)
-        const float my_1_2_0 = mz_1_n1_0 + mz_1_1_0;
-        const float my_1_1_0 = mz_1_1_0 - mz_1_n1_0;
-        const float my_1_0_0 = mz_1_0_0 + my_1_2_0;
+        const float my_1_2_0_ = mz_1_n1_0_ + mz_1_1_0_;
+        const float my_1_1_0_ = mz_1_1_0_ - mz_1_n1_0_;
+        const float my_1_0_0_ = mz_1_0_0_ + my_1_2_0_;
 
         // ---- m   (d3q27_k17.lbm:18)
-        const float m_0_2_0 = my_n1_2_0 + my_0_2_0 + my_1_2_0;
-        const float m_1_2_0 = my_1_2_0 - my_n1_2_0;
-        const float m_2_0_0 = my_n1_0_0 + my_1_0_0;
-        const float jx = my_1_0_0 - my_n1_0_0;
-        const float rho = my_0_0_0 + m_2_0_0;
-        const float t0 = omega * omega;
-        const float t1 = 5.0f * t0 + 2.0f - omega * 7.0f;
-        const float t2 = rho * omega;
+        const float m_0_2_0_ = my_n1_2_0_ + my_0_2_0_ + my_1_2_0_;
+        const float m_1_2_0_ = my_1_2_0_ - my_n1_2_0_;
+        const float m_2_0_0_ = my_n1_0_0_ + my_1_0_0_;
+        const float jx_ = my_1_0_0_ - my_n1_0_0_;
+        const float rho_ = my_0_0_0_ + m_2_0_0_;
+        const float t0 = omega_ * omega_;
+        const float t1 = 5.0f * t0 + 2.0f - omega_ * 7.0f;
+        const float t2 = rho_ * omega_;
         const float t3 = 1.0f / (t1 * t2);
         const float t4 = t1 * t3;
 
         // ---- factor   (d3q27_k17.lbm:62)
-        const float factor = t2 * t3 * (rho * t4 - 0.5f);
-        const float t5 = t4 * omega;
+        const float factor_ = t2 * t3 * (rho_ * t4 - 0.5f);
+        const float t5 = t4 * omega_;
 
         // ---- u   (d3q27_k17.lbm:22)
-        const float ux = jx * t5;
-        const float t6 = jx * ux;
+        const float ux_ = jx_ * t5;
+        const float t6 = jx_ * ux_;
 
         // ---- k2   (d3q27_k17.lbm:31)
-        const float k2_xx = m_2_0_0 - t6;
+        const float k2_xx_ = m_2_0_0_ - t6;
         const float t7 = -3.0f;
 
         // ---- m   (d3q27_k17.lbm:18)
-        const float m_2_1_0 = my_n1_1_0 + my_1_1_0;
-        const float m_1_1_0 = my_1_1_0 - my_n1_1_0;
-        const float jy = my_0_1_0 + m_2_1_0;
+        const float m_2_1_0_ = my_n1_1_0_ + my_1_1_0_;
+        const float m_1_1_0_ = my_1_1_0_ - my_n1_1_0_;
+        const float jy_ = my_0_1_0_ + m_2_1_0_;
 
         // ---- u   (d3q27_k17.lbm:22)
-        const float uy = jy * t5;
+        const float uy_ = jy_ * t5;
 
         // ---- k2   (d3q27_k17.lbm:31)
-        const float k2_yy = m_0_2_0 - uy * jy;
+        const float k2_yy_ = m_0_2_0_ - uy_ * jy_;
 
         // ---- my   (d3q27_k17.lbm:17)
-        const float my_0_2_1 = mz_0_n1_1 + mz_0_1_1;
-        const float my_0_1_1 = mz_0_1_1 - mz_0_n1_1;
-        const float my_0_0_1 = mz_0_0_1 + my_0_2_1;
-        const float my_n1_2_1 = mz_n1_n1_1 + mz_n1_1_1;
-        const float my_n1_1_1 = mz_n1_1_1 - mz_n1_n1_1;
-        const float my_n1_0_1 = mz_n1_0_1 + my_n1_2_1;
-        const float my_1_2_1 = mz_1_n1_1 + mz_1_1_1;
-        const float my_1_1_1 = mz_1_1_1 - mz_1_n1_1;
+        const float my_0_2_1_ = mz_0_n1_1_ + mz_0_1_1_;
+        const float my_0_1_1_ = mz_0_1_1_ - mz_0_n1_1_;
+        const float my_0_0_1_ = mz_0_0_1_ + my_0_2_1_;
+        const float my_n1_2_1_ = mz_n1_n1_1_ + mz_n1_1_1_;
+        const float my_n1_1_1_ = mz_n1_1_1_ - mz_n1_n1_1_;
+        const float my_n1_0_1_ = mz_n1_0_1_ + my_n1_2_1_;
+        const float my_1_2_1_ = mz_1_n1_1_ + mz_1_1_1_;
+        const float my_1_1_1_ = mz_1_1_1_ - mz_1_n1_1_;
 
         // ---- m   (d3q27_k17.lbm:18)
-        const float m_0_2_1 = my_n1_2_1 + my_0_2_1 + my_1_2_1;
+        const float m_0_2_1_ = my_n1_2_1_ + my_0_2_1_ + my_1_2_1_;
 
         // ---- my   (d3q27_k17.lbm:17)
-        const float my_1_0_1 = mz_1_0_1 + my_1_2_1;
+        const float my_1_0_1_ = mz_1_0_1_ + my_1_2_1_;
 
         // ---- m   (d3q27_k17.lbm:18)
-        const float m_0_1_1 = my_n1_1_1 + my_0_1_1 + my_1_1_1;
-        const float m_1_1_1 = my_1_1_1 - my_n1_1_1;
-        const float m_2_0_1 = my_n1_0_1 + my_1_0_1;
-        const float m_1_0_1 = my_1_0_1 - my_n1_0_1;
-        const float jz = my_0_0_1 + m_2_0_1;
+        const float m_0_1_1_ = my_n1_1_1_ + my_0_1_1_ + my_1_1_1_;
+        const float m_1_1_1_ = my_1_1_1_ - my_n1_1_1_;
+        const float m_2_0_1_ = my_n1_0_1_ + my_1_0_1_;
+        const float m_1_0_1_ = my_1_0_1_ - my_n1_0_1_;
+        const float jz_ = my_0_0_1_ + m_2_0_1_;
 
         // ---- u   (d3q27_k17.lbm:22)
-        const float uz = jz * t5;
+        const float uz_ = jz_ * t5;
 
         // ---- k2   (d3q27_k17.lbm:31)
-        const float k2_xz = m_1_0_1 - uz * jx;
+        const float k2_xz_ = m_1_0_1_ - uz_ * jx_;
 
         // ---- k3   (d3q27_k17.lbm:32)
-        const float k3_zx = m_1_0_2 - t5 * (jx * m_0_0_2 + 2.0f * (jz * k2_xz));
-        const float k3_xz = m_2_0_1 - t5 * (m_2_0_0 * jz + 2.0f * (jx * k2_xz));
-        const float t8 = -jz;
+        const float k3_zx_ = m_1_0_2_ - t5 * (jx_ * m_0_0_2_ + 2.0f * (jz_ * k2_xz_));
+        const float k3_xz_ = m_2_0_1_ - t5 * (m_2_0_0_ * jz_ + 2.0f * (jx_ * k2_xz_));
+        const float t8 = -jz_;
 
         // ---- k2   (d3q27_k17.lbm:31)
-        const float k2_yz = uy * t8 + m_0_1_1;
-        const float k2_zz = uz * t8 + m_0_0_2;
+        const float k2_yz_ = uy_ * t8 + m_0_1_1_;
+        const float k2_zz_ = uz_ * t8 + m_0_0_2_;
 
         // ---- k3   (d3q27_k17.lbm:32)
-        const float k3_zy = m_0_1_2 - t5 * (2.0f * (jz * k2_yz) + jy * m_0_0_2);
-        const float k3_yz = m_0_2_1 - t5 * (2.0f * (jy * k2_yz) + m_0_2_0 * jz);
+        const float k3_zy_ = m_0_1_2_ - t5 * (2.0f * (jz_ * k2_yz_) + jy_ * m_0_0_2_);
+        const float k3_yz_ = m_0_2_1_ - t5 * (2.0f * (jy_ * k2_yz_) + m_0_2_0_ * jz_);
 
         // ---- trace   (d3q27_k17.lbm:38)
-        const float trace = k2_xx + k2_yy + k2_zz;
+        const float trace_ = k2_xx_ + k2_yy_ + k2_zz_;
 
         // ---- keep   (d3q27_k17.lbm:42)
-        const float keep = 1.0f - omega;
-        const float t9 = rho - trace * keep;
-        const float t10 = k2_xx * omega * t7 + t9;
-        const float t11 = ux * ux;
+        const float keep_ = 1.0f - omega_;
+        const float t9 = rho_ - trace_ * keep_;
+        const float t10 = k2_xx_ * omega_ * t7 + t9;
+        const float t11 = ux_ * ux_;
         const float t12 = t10 * t11;
         const float t13 = -0.75f;
-        const float t14 = omega * t13 + 1.5f;
+        const float t14 = omega_ * t13 + 1.5f;
         const float t15 = -t14;
-        const float t16 = t14 * omega;
-        const float t17 = k2_yy * omega * t7 + t9;
-        const float t18 = k2_zz * omega * t7 + t9;
-        const float t19 = t17 * uy * uy;
-        const float t20 = t18 * uz * uz;
-        const float t21 = 0.33333334f * (rho - keep * ((t12 + t19 + t20) * t13 + trace));
+        const float t16 = t14 * omega_;
+        const float t17 = k2_yy_ * omega_ * t7 + t9;
+        const float t18 = k2_zz_ * omega_ * t7 + t9;
+        const float t19 = t17 * uy_ * uy_;
+        const float t20 = t18 * uz_ * uz_;
+        const float t21 = 0.33333334f * (rho_ - keep_ * ((t12 + t19 + t20) * t13 + trace_));
 
         // ---- s2   (d3q27_k17.lbm:45)
-        const float s2_xx = keep * k2_xx + t21 + t12 * t15;
-        const float s2_yy = keep * k2_yy + t21 + t19 * t15;
-        const float s2_zz = keep * k2_zz + t21 + t20 * t15;
-        const float t22 = s2_xx + t6;
+        const float s2_xx_ = keep_ * k2_xx_ + t21 + t12 * t15;
+        const float s2_yy_ = keep_ * k2_yy_ + t21 + t19 * t15;
+        const float s2_zz_ = keep_ * k2_zz_ + t21 + t20 * t15;
+        const float t22 = s2_xx_ + t6;
 
         // ---- gx   (d3q27_k17.lbm:73)
-        const float gx_0_0_0 = rho - t22;
+        const float gx_0_0_0_ = rho_ - t22;
 
         // ---- bound   (d3q27_k17.lbm:53)
-        const float bound = rho * limiter;
-        const float t23 = jx * uy;
+        const float bound_ = rho_ * limiter_;
+        const float t23 = jx_ * uy_;
 
         // ---- k2   (d3q27_k17.lbm:31)
-        const float k2_xy = m_1_1_0 - t23;
+        const float k2_xy_ = m_1_1_0_ - t23;
 
         // ---- k111   (d3q27_k17.lbm:35)
-        const float k111 = m_1_1_1 - t5 * (jx * k2_yz + jy * k2_xz + jz * (k2_xy + t23));
+        const float k111_ = m_1_1_1_ - t5 * (jx_ * k2_yz_ + jy_ * k2_xz_ + jz_ * (k2_xy_ + t23));
 
         // ---- k3   (d3q27_k17.lbm:32)
-        const float k3_xy = m_2_1_0 - t5 * (m_2_0_0 * jy + 2.0f * (jx * k2_xy));
-        const float k3_yx = m_1_2_0 - t5 * (jx * m_0_2_0 + 2.0f * (jy * k2_xy));
-        const float t24 = k3_zy - k3_xy;
-        const float t25 = k3_zy + k3_xy;
+        const float k3_xy_ = m_2_1_0_ - t5 * (m_2_0_0_ * jy_ + 2.0f * (jx_ * k2_xy_));
+        const float k3_yx_ = m_1_2_0_ - t5 * (jx_ * m_0_2_0_ + 2.0f * (jy_ * k2_xy_));
+        const float t24 = k3_zy_ - k3_xy_;
+        const float t25 = k3_zy_ + k3_xy_;
         const float t26 = -t16 * 65.333336f - 56.0f;
-        const float t27 = (0.21428572f + t16) * (6.2222223f * (factor * omega));
-        const float t28 = factor * (t0 - (0.6666667f * omega + 1.3333334f));
+        const float t27 = (0.21428572f + t16) * (6.2222223f * (factor_ * omega_));
+        const float t28 = factor_ * (t0 - (0.6666667f * omega_ + 1.3333334f));
         const float t29 = t10 * t28;
         const float t30 = t17 * t28;
         const float t31 = t18 * t28;
-        const float t32 = omega * (16.916666f * t0 + 88.666664f) + 28.0f - t0 * 75.833336f;
-        const float t33 = 9.0f * t0 + 56.0f - omega * 50.0f;
+        const float t32 = omega_ * (16.916666f * t0 + 88.666664f) + 28.0f - t0 * 75.833336f;
+        const float t33 = 9.0f * t0 + 56.0f - omega_ * 50.0f;
         const float t34 = t26 * t33;
         const float t35 = 112.0f / (t32 * t34);
         const float t36 = t32 * t35;
 
         // ---- keep_sum   (d3q27_k17.lbm:49)
-        const float keep_sum = (1.0f - t0 + 1.5f * omega) * (t33 * t36) + 1.0f;
+        const float keep_sum_ = (1.0f - t0 + 1.5f * omega_) * (t33 * t36) + 1.0f;
         const float t37 = t26 * t36;
         const float t38 = t34 * t35;
 
         // ---- keep_difference   (d3q27_k17.lbm:50)
-        const float keep_difference = 1.0f - t37 + 0.2857143f * ((3.75f - omega) * t37 * omega);
-        const float t39 = keep_difference * bound;
-        const float t40 = keep_sum * bound;
-        const float t41 = k3_yx + k3_zx;
-        const float t42 = k3_yx - k3_zx;
-        const float t43 = (t41 < 0.0f ? -t41 : t41) + bound;
-        const float t44 = (t42 < 0.0f ? -t42 : t42) + bound;
+        const float keep_difference_ = 1.0f - t37 + 0.2857143f * ((3.75f - omega_) * t37 * omega_);
+        const float t39 = keep_difference_ * bound_;
+        const float t40 = keep_sum_ * bound_;
+        const float t41 = k3_yx_ + k3_zx_;
+        const float t42 = k3_yx_ - k3_zx_;
+        const float t43 = (t41 < 0.0f ? -t41 : t41) + bound_;
+        const float t44 = (t42 < 0.0f ? -t42 : t42) + bound_;
         const float t45 = t43 * t44;
-        const float t46 = (t25 < 0.0f ? -t25 : t25) + bound;
-        const float t47 = (t24 < 0.0f ? -t24 : t24) + bound;
+        const float t46 = (t25 < 0.0f ? -t25 : t25) + bound_;
+        const float t47 = (t24 < 0.0f ? -t24 : t24) + bound_;
         const float t48 = t47 * t45;
         const float t49 = 1.0f / (t46 * t48);
 
         // ---- sum3   (d3q27_k17.lbm:54)
-        const float sum3y = t25 * t40 * (t48 * t49);
+        const float sum3y_ = t25 * t40 * (t48 * t49);
         const float t50 = t46 * t49;
 
         // ---- difference3   (d3q27_k17.lbm:55)
-        const float difference3y = t24 * t39 * (t45 * t50);
+        const float difference3y_ = t24 * t39 * (t45 * t50);
         const float t51 = t47 * t50;
 
         // ---- sum3   (d3q27_k17.lbm:54)
-        const float sum3x = t41 * t40 * (t44 * t51);
+        const float sum3x_ = t41 * t40 * (t44 * t51);
 
         // ---- difference3   (d3q27_k17.lbm:55)
-        const float difference3x = t42 * t39 * (t43 * t51);
+        const float difference3x_ = t42 * t39 * (t43 * t51);
 
         // ---- s2   (d3q27_k17.lbm:45)
-        const float s2_xy = keep * k2_xy;
-        const float t52 = 4.0f * (ux * s2_xy);
-        const float t53 = difference3y - (sum3y + t52);
-        const float t54 = gx_0_0_0 * uy;
-        const float t55 = sum3x + difference3x;
-        const float t56 = s2_yy * ux;
+        const float s2_xy_ = keep_ * k2_xy_;
+        const float t52 = 4.0f * (ux_ * s2_xy_);
+        const float t53 = difference3y_ - (sum3y_ + t52);
+        const float t54 = gx_0_0_0_ * uy_;
+        const float t55 = sum3x_ + difference3x_;
+        const float t56 = s2_yy_ * ux_;
 
         // ---- s4   (d3q27_k17.lbm:65)
-        const float s4z = t29 + t30 + t5 * (2.0f * (s2_xy * s2_xy) + s2_xx * s2_yy);
-        const float t57 = ux * (t55 + t56) + s4z;
+        const float s4z_ = t29 + t30 + t5 * (2.0f * (s2_xy_ * s2_xy_) + s2_xx_ * s2_yy_);
+        const float t57 = ux_ * (t55 + t56) + s4z_;
         const float t58 = 0.5f * t55 + t56;
 
         // ---- gx   (d3q27_k17.lbm:73)
-        const float gx_0_2_0 = s2_yy - t57;
-        const float t59 = uy * (t53 + t54) + gx_0_2_0;
+        const float gx_0_2_0_ = s2_yy_ - t57;
+        const float t59 = uy_ * (t53 + t54) + gx_0_2_0_;
         const float t60 = 0.5f * t53 + t54;
 
         // ---- gy   (d3q27_k17.lbm:75)
-        const float gy_0_0_0 = gx_0_0_0 - t59;
-        const float t61 = k3_xz + k3_yz;
-        const float t62 = k3_xz - k3_yz;
-        const float t63 = (t62 < 0.0f ? -t62 : t62) + bound;
-        const float t64 = (k111 < 0.0f ? -k111 : k111) + bound;
-        const float t65 = (t61 < 0.0f ? -t61 : t61) + bound;
+        const float gy_0_0_0_ = gx_0_0_0_ - t59;
+        const float t61 = k3_xz_ + k3_yz_;
+        const float t62 = k3_xz_ - k3_yz_;
+        const float t63 = (t62 < 0.0f ? -t62 : t62) + bound_;
+        const float t64 = (k111_ < 0.0f ? -k111_ : k111_) + bound_;
+        const float t65 = (t61 < 0.0f ? -t61 : t61) + bound_;
         const float t66 = t65 * t63;
         const float t67 = 0.5f / (t64 * t66);
-        const float t68 = (2.0f - t38 + (omega * (omega - 4.3333335f)
-            + 4.0f) * t38 * omega * t13) * k111 * (t66 * t67);
+        const float t68 = (2.0f - t38 + (omega_ * (omega_ - 4.3333335f)
+            + 4.0f) * t38 * omega_ * t13) * k111_ * (t66 * t67);
         const float t69 = t64 * t67;
         const float t70 = t61 * t40 * (t63 * t69);
         const float t71 = t62 * t39 * (t65 * t69);
-        const float t72 = 4.0f * (t68 * limiter);
+        const float t72 = 4.0f * (t68 * limiter_);
 
         // ---- s111   (d3q27_k17.lbm:59)
-        const float s111 = bound * t68;
+        const float s111_ = bound_ * t68;
 
         // ---- s2   (d3q27_k17.lbm:45)
-        const float s2_xz = keep * k2_xz;
+        const float s2_xz_ = keep_ * k2_xz_;
 
         // ---- s4   (d3q27_k17.lbm:65)
-        const float s4y = t29 + t31 + t5 * (2.0f * (s2_xz * s2_xz) + s2_xx * s2_zz);
-        const float t73 = 2.0f * (ux * s2_xz);
+        const float s4y_ = t29 + t31 + t5 * (2.0f * (s2_xz_ * s2_xz_) + s2_xx_ * s2_zz_);
+        const float t73 = 2.0f * (ux_ * s2_xz_);
         const float t74 = -(t71 + t73 + t70);
 
         // ---- s2   (d3q27_k17.lbm:45)
-        const float s2_yz = keep * k2_yz;
-        const float t75 = s2_xy * t5;
-        const float t76 = s2_xz * t75;
+        const float s2_yz_ = keep_ * k2_yz_;
+        const float t75 = s2_xy_ * t5;
+        const float t76 = s2_xz_ * t75;
 
         // ---- s211   (d3q27_k17.lbm:66)
-        const float s211x = 2.0f * t76 + k2_yz * (keep * s2_xx * t5 + t27);
-        const float t77 = t11 * s2_yz + s211x + 0.5f * (jx * t72);
+        const float s211x_ = 2.0f * t76 + k2_yz_ * (keep_ * s2_xx_ * t5 + t27);
+        const float t77 = t11 * s2_yz_ + s211x_ + 0.5f * (jx_ * t72);
 
         // ---- gx   (d3q27_k17.lbm:73)
-        const float gx_0_1_1 = s2_yz - t77;
-        const float t78 = uy * t74 + gx_0_1_1;
+        const float gx_0_1_1_ = s2_yz_ - t77;
+        const float t78 = uy_ * t74 + gx_0_1_1_;
 
         // ---- s3   (d3q27_k17.lbm:56)
-        const float s3_yz = t70 - t71;
-        const float s3_xz = t70 + t71;
-        const float t79 = s3_xz + t73;
-        const float t80 = s2_xz * t5;
-        const float t81 = s2_yy * t80;
+        const float s3_yz_ = t70 - t71;
+        const float s3_xz_ = t70 + t71;
+        const float t79 = s3_xz_ + t73;
+        const float t80 = s2_xz_ * t5;
+        const float t81 = s2_yy_ * t80;
 
         // ---- s211   (d3q27_k17.lbm:66)
-        const float s211y = k2_xz * t27 + t81 + 2.0f * (s2_yz * t75);
-        const float t82 = s2_zz * t75;
-        const float s211z = k2_xy * t27 + t82 + 2.0f * (s2_yz * t80);
-        const float t83 = s2_yy * s4y - 4.0f * (keep * (k2_xy * (t82 - s211z) + k2_xz * (t81 - s211y)
-            + k2_yz * (4.0f * t76 - s211x)));
-        const float t84 = ux * s3_yz + s211y;
-        const float t85 = sum3y - difference3y;
-        const float t86 = sum3y + difference3y;
+        const float s211y_ = k2_xz_ * t27 + t81 + 2.0f * (s2_yz_ * t75);
+        const float t82 = s2_zz_ * t75;
+        const float s211z_ = k2_xy_ * t27 + t82 + 2.0f * (s2_yz_ * t80);
+        const float t83 = s2_yy_ * s4y_ - 4.0f * (keep_ * (k2_xy_ * (t82 - s211z_) + k2_xz_ * (t81 - s211y_)
+            + k2_yz_ * (4.0f * t76 - s211x_)));
+        const float t84 = ux_ * s3_yz_ + s211y_;
+        const float t85 = sum3y_ - difference3y_;
+        const float t86 = sum3y_ + difference3y_;
         const float t87 = 0.5f * (t85 + t52);
 
         // ---- s5   (d3q27_k17.lbm:67)
-        const float s5z = t5 * (s2_xx * s3_yz + s2_yy * s3_xz + keep * (k2_xz * t55 + k2_yz * t85)) + s2_xy * t72;
-        const float t88 = ux * (s211y + t84) + s5z;
+        const float s5z_ = t5 * (s2_xx_ * s3_yz_ + s2_yy_ * s3_xz_ + keep_ * (k2_xz_ * t55 + k2_yz_ * t85))
+            + s2_xy_ * t72;
+        const float t88 = ux_ * (s211y_ + t84) + s5z_;
 
         // ---- gx   (d3q27_k17.lbm:73)
-        const float gx_0_2_1 = s3_yz - t88;
-        const float t89 = uy * (gx_0_1_1 + t78) + gx_0_2_1;
+        const float gx_0_2_1_ = s3_yz_ - t88;
+        const float t89 = uy_ * (gx_0_1_1_ + t78) + gx_0_2_1_;
 
         // ---- gy   (d3q27_k17.lbm:75)
-        const float gy_0_0_1 = t74 - t89;
-        const float t90 = uz * gy_0_0_0 + gy_0_0_1;
-        const float t91 = sum3x - difference3x;
+        const float gy_0_0_1_ = t74 - t89;
+        const float t90 = uz_ * gy_0_0_0_ + gy_0_0_1_;
+        const float t91 = sum3x_ - difference3x_;
 
         // ---- s5   (d3q27_k17.lbm:67)
-        const float s5x = t5 * (keep * (2.0f * (k2_xz * s3_yz) + k2_xy * t86) + 0.5f * (s2_yy * t91 + s2_zz * t55))
-            + s2_yz * t72;
-        const float s5y = t5 * (keep * (2.0f * (k2_yz * s3_xz) + k2_xy * t91) + 0.5f * (s2_xx * t86 + t85 * s2_zz))
-            + s2_xz * t72;
-        const float t92 = (2.0f * (s2_yz * s2_yz) + s2_yy * s2_zz) * t5;
+        const float s5x_ = t5 * (keep_ * (2.0f * (k2_xz_ * s3_yz_) + k2_xy_ * t86) + 0.5f * (s2_yy_ * t91
+            + s2_zz_ * t55)) + s2_yz_ * t72;
+        const float s5y_ = t5 * (keep_ * (2.0f * (k2_yz_ * s3_xz_) + k2_xy_ * t91) + 0.5f * (s2_xx_ * t86
+            + t85 * s2_zz_)) + s2_xz_ * t72;
+        const float t92 = (2.0f * (s2_yz_ * s2_yz_) + s2_yy_ * s2_zz_) * t5;
 
         // ---- s4   (d3q27_k17.lbm:65)
-        const float s4x = t30 + t31 + t92;
-        const float t93 = 0.5f * (difference3x * difference3x - (sum3x * sum3x + 4.0f * (s3_yz * s3_xz) + t85 * t86))
-            - (s4z * s2_zz + t83 + s2_xx * (s4x - t92 * 2.0f));
+        const float s4x_ = t30 + t31 + t92;
+        const float t93 = 0.5f * (difference3x_ * difference3x_ - (sum3x_ * sum3x_ + 4.0f * (s3_yz_ * s3_xz_)
+            + t85 * t86)) - (s4z_ * s2_zz_ + t83 + s2_xx_ * (s4x_ - t92 * 2.0f));
 
         // ---- s6   (d3q27_k17.lbm:68)
-        const float s6 = t72 * s111 - t5 * t93;
-        const float t94 = ux * s2_yz + s111;
-        const float t95 = s2_zz * ux;
-        const float t96 = ux * (t91 + t95) + s4y;
+        const float s6_ = t72 * s111_ - t5 * t93;
+        const float t94 = ux_ * s2_yz_ + s111_;
+        const float t95 = s2_zz_ * ux_;
+        const float t96 = ux_ * (t91 + t95) + s4y_;
         const float t97 = 0.5f * t91 + t95;
 
         // ---- gx   (d3q27_k17.lbm:73)
-        const float gx_0_0_2 = s2_zz - t96;
-        const float t98 = 0.25f * (t86 * ux);
-        const float t99 = ux * (s211z + t98) + 0.5f * s5y;
-        const float t100 = 0.5f * s211z + t98;
+        const float gx_0_0_2_ = s2_zz_ - t96;
+        const float t98 = 0.25f * (t86 * ux_);
+        const float t99 = ux_ * (s211z_ + t98) + 0.5f * s5y_;
+        const float t100 = 0.5f * s211z_ + t98;
         const float t101 = t86 - t99 * 4.0f;
-        const float t102 = gx_0_0_2 * uy;
-        const float t103 = ux * s4x + s5x;
-        const float t104 = ux * (s5x + t103) + s6;
-        const float gx_0_2_2 = s4x - t104;
-        const float t105 = uy * (t101 + t102) + gx_0_2_2;
+        const float t102 = gx_0_0_2_ * uy_;
+        const float t103 = ux_ * s4x_ + s5x_;
+        const float t104 = ux_ * (s5x_ + t103) + s6_;
+        const float gx_0_2_2_ = s4x_ - t104;
+        const float t105 = uy_ * (t101 + t102) + gx_0_2_2_;
         const float t106 = 0.5f * t101 + t102;
 
         // ---- gy   (d3q27_k17.lbm:75)
-        const float gy_0_0_2 = gx_0_0_2 - t105;
-        const float t107 = uz * (gy_0_0_1 + t90) + gy_0_0_2;
+        const float gy_0_0_2_ = gx_0_0_2_ - t105;
+        const float t107 = uz_ * (gy_0_0_1_ + t90) + gy_0_0_2_;
 
         // ---- post
-        const float post_0 = gy_0_0_0 - t107;
+        const float post_0 = gy_0_0_0_ - t107;
         const float post_5 = 0.5f * (t90 + t107);
         const float post_6 = -0.5f * (t90 - t107);
-        const float t108 = jx + t22;
-        const float t109 = t22 - jx;
-        const float t110 = t87 + s2_xy;
-        const float t111 = t87 - s2_xy;
-        const float t112 = uy * t108 + t110;
-        const float t113 = t57 + t58 + uy * (t110 + t112);
+        const float t108 = jx_ + t22;
+        const float t109 = t22 - jx_;
+        const float t110 = t87 + s2_xy_;
+        const float t111 = t87 - s2_xy_;
+        const float t112 = uy_ * t108 + t110;
+        const float t113 = t57 + t58 + uy_ * (t110 + t112);
         const float t114 = t108 - t113;
-        const float t115 = t114 * uz;
-        const float t116 = t79 + s2_xz;
-        const float t117 = t79 - s2_xz;
+        const float t115 = t114 * uz_;
+        const float t116 = t79 + s2_xz_;
+        const float t117 = t79 - s2_xz_;
         const float t118 = t77 + t94;
         const float t119 = t77 - t94;
-        const float t120 = uy * t116 + t118;
-        const float t121 = t88 + t84 + uy * (t118 + t120);
+        const float t120 = uy_ * t116 + t118;
+        const float t121 = t88 + t84 + uy_ * (t118 + t120);
         const float t122 = t116 - t121;
 
         // ---- gx   (d3q27_k17.lbm:73)
-        const float gx_1_0_2 = 0.5f * (t96 + t97);
+        const float gx_1_0_2_ = 0.5f * (t96 + t97);
         const float t123 = t96 - t97;
-        const float gx_1_1_2 = t99 + t100;
-        const float gx_n1_1_2 = t99 - t100;
-        const float t124 = uy * gx_1_0_2 + gx_1_1_2;
-        const float gx_1_2_2 = 0.5f * (t103 + t104);
-        const float t125 = uy * (gx_1_1_2 + t124) + gx_1_2_2;
+        const float gx_1_1_2_ = t99 + t100;
+        const float gx_n1_1_2_ = t99 - t100;
+        const float t124 = uy_ * gx_1_0_2_ + gx_1_1_2_;
+        const float gx_1_2_2_ = 0.5f * (t103 + t104);
+        const float t125 = uy_ * (gx_1_1_2_ + t124) + gx_1_2_2_;
 
         // ---- gy   (d3q27_k17.lbm:75)
-        const float gy_1_0_2 = gx_1_0_2 - t125;
-        const float t126 = uz * (0.5f * t115 + t122) + gy_1_0_2;
+        const float gy_1_0_2_ = gx_1_0_2_ - t125;
+        const float t126 = uz_ * (0.5f * t115 + t122) + gy_1_0_2_;
 
         // ---- post
         const float post_1 = 0.5f * t114 - t126;
@@ -462,53 +463,53 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float t128 = 0.5f * t126;
         const float post_9 = t127 + t128;
         const float post_11 = t128 - t127;
-        const float t129 = uy * t109 + t111;
-        const float t130 = t57 - t58 + uy * (t111 + t129);
+        const float t129 = uy_ * t109 + t111;
+        const float t130 = t57 - t58 + uy_ * (t111 + t129);
         const float t131 = t109 - t130;
-        const float t132 = uy * t117 + t119;
-        const float t133 = t88 - t84 + uy * (t119 + t132);
+        const float t132 = uy_ * t117 + t119;
+        const float t133 = t88 - t84 + uy_ * (t119 + t132);
         const float t134 = t117 - t133;
-        const float t135 = uz * t131 + t134;
-        const float t136 = t123 * uy;
-        const float t137 = t104 - t103 + uy * (4.0f * gx_n1_1_2 + t136);
-        const float t138 = t123 - t137 + uz * (t134 + t135);
+        const float t135 = uz_ * t131 + t134;
+        const float t136 = t123 * uy_;
+        const float t137 = t104 - t103 + uy_ * (4.0f * gx_n1_1_2_ + t136);
+        const float t138 = t123 - t137 + uz_ * (t134 + t135);
         const float post_2 = 0.5f * (t131 - t138);
-        const float t139 = 2.0f * gx_n1_1_2 + t136;
+        const float t139 = 2.0f * gx_n1_1_2_ + t136;
         const float post_10 = -0.25f * (t135 - t138);
         const float post_12 = 0.25f * (t135 + t138);
 
         // ---- gy   (d3q27_k17.lbm:75)
-        const float gy_0_1_0 = 0.5f * (t59 + t60);
+        const float gy_0_1_0_ = 0.5f * (t59 + t60);
         const float t140 = 0.25f * (t59 - t60);
         const float t141 = t89 + t78;
         const float t142 = t89 - t78;
-        const float t143 = gy_0_1_0 * uz;
-        const float gy_0_1_2 = 0.5f * (t106 + t105);
-        const float t144 = uz * (t141 + t143) + gy_0_1_2;
+        const float t143 = gy_0_1_0_ * uz_;
+        const float gy_0_1_2_ = 0.5f * (t106 + t105);
+        const float t144 = uz_ * (t141 + t143) + gy_0_1_2_;
 
         // ---- post
-        const float post_3 = gy_0_1_0 - t144;
+        const float post_3 = gy_0_1_0_ - t144;
         const float t145 = 0.5f * t141 + t143;
         const float post_15 = 0.5f * (t145 + t144);
         const float post_17 = -0.5f * (t145 - t144);
-        const float t146 = t140 * uz;
-        const float t147 = uz * (0.5f * t142 + t146) + 0.25f * (t105 - t106);
+        const float t146 = t140 * uz_;
+        const float t147 = uz_ * (0.5f * t142 + t146) + 0.25f * (t105 - t106);
         const float post_4 = 2.0f * (t140 - t147);
         const float t148 = 0.25f * t142 + t146;
         const float post_16 = t147 - t148;
         const float post_18 = t148 + t147;
         const float t149 = t112 + t113;
         const float t150 = t113 - t112;
-        const float t151 = t149 * uz;
+        const float t151 = t149 * uz_;
 
         // ---- gy   (d3q27_k17.lbm:75)
-        const float gy_1_1_0 = 0.25f * t149;
+        const float gy_1_1_0_ = 0.25f * t149;
         const float t152 = t120 + t121;
         const float t153 = t121 - t120;
-        const float t154 = 0.25f * (t124 + t125 + uz * (0.5f * t151 + t152));
+        const float t154 = 0.25f * (t124 + t125 + uz_ * (0.5f * t151 + t152));
 
         // ---- post
-        const float post_7 = gy_1_1_0 - 2.0f * t154;
+        const float post_7 = gy_1_1_0_ - 2.0f * t154;
         const float t155 = 0.125f * (t152 + t151);
         const float post_19 = t155 + t154;
         const float post_21 = t154 - t155;
@@ -516,25 +517,25 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float t157 = 0.125f * (t129 + t130);
         const float t158 = t133 - t132;
         const float t159 = t132 + t133;
-        const float t160 = t156 * uz;
-        const float t161 = uz * (0.25f * t158 + t160) + 0.125f * (t137 - t139);
+        const float t160 = t156 * uz_;
+        const float t161 = uz_ * (0.25f * t158 + t160) + 0.125f * (t137 - t139);
         const float post_8 = 2.0f * (t156 - t161);
         const float t162 = 0.125f * t158 + t160;
         const float post_20 = t161 - t162;
         const float post_22 = t162 + t161;
-        const float t163 = t150 * uz;
-        const float t164 = 0.25f * (t125 - t124 + uz * (0.5f * t163 + t153));
+        const float t163 = t150 * uz_;
+        const float t164 = 0.25f * (t125 - t124 + uz_ * (0.5f * t163 + t153));
         const float t165 = 0.125f * (t153 + t163);
 
         // ---- gy   (d3q27_k17.lbm:75)
-        const float gy_1_n1_0 = 0.25f * t150;
+        const float gy_1_n1_0_ = 0.25f * t150;
 
         // ---- post
-        const float post_13 = gy_1_n1_0 - 2.0f * t164;
+        const float post_13 = gy_1_n1_0_ - 2.0f * t164;
         const float post_23 = t165 + t164;
         const float post_25 = t164 - t165;
-        const float t166 = t157 * uz;
-        const float t167 = uz * (0.25f * t159 + t166) + 0.125f * (t139 + t137);
+        const float t166 = t157 * uz_;
+        const float t167 = uz_ * (0.25f * t159 + t166) + 0.125f * (t139 + t137);
         const float post_14 = 2.0f * (t157 - t167);
         const float t168 = 0.125f * t159 + t166;
         const float post_24 = t167 - t168;
@@ -575,12 +576,12 @@ void d3q27_k17_collide(
     const int32_t count,        // how many states there are
     const float *restrict src,  // populations before the collision [27][count], lattice units
     float *restrict dst,        // populations after the collision [27][count], lattice units
-    const float omega,          // relaxation rate of the second-order shear cumulants; below 7/4 other rates leave
+    const float omega_,         // relaxation rate of the second-order shear cumulants; below 7/4 other rates leave
                                 //   (0, 2) in (7/4, 2), lattice units
-    const float limiter)        // size of third-order cumulants, as a share of the density, at which their rates are
+    const float limiter_)       // size of third-order cumulants, as a share of the density, at which their rates are
                                 //   half-way to 1 in (0, 1), lattice units
 {
-    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega, limiter);
+    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega_, limiter_);
 }
 
 // ==== storing =======================================================================================================
@@ -622,15 +623,15 @@ static inline void settle(void)
 
 // Collides a gathered slab and stores it at to[i * CELLS + cell], a cache line of each direction at a time.
 static inline __attribute__((always_inline)) void collide_slab(
-    const float *restrict before, float *restrict to, const int past, const float omega, const float limiter)
+    const float *restrict before, float *restrict to, const int past, const float omega_, const float limiter_)
 {
     if (SLAB % LINE != 0) {
-        collide_cells(SLAB, SLAB, before, CELLS, to, omega, limiter);
+        collide_cells(SLAB, SLAB, before, CELLS, to, omega_, limiter_);
         return;
     }
     for (size_t cell = 0; cell < SLAB; cell += LINE) {
         _Alignas(64) float after[Q * LINE];
-        collide_cells(LINE, SLAB, before + cell, LINE, after, omega, limiter);
+        collide_cells(LINE, SLAB, before + cell, LINE, after, omega_, limiter_);
         store_line(to + 0 * CELLS + cell, after + 0 * LINE, past);
         store_line(to + 1 * CELLS + cell, after + 1 * LINE, past);
         store_line(to + 2 * CELLS + cell, after + 2 * LINE, past);
@@ -708,9 +709,9 @@ void d3q27_k17_stream_collide(
                                          //   + 1) for wall w
     const float *restrict src,           // post-collision populations [slot][27][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][27][64], lattice units
-    const float omega,                   // relaxation rate of the second-order shear cumulants; below 7/4 other rates
+    const float omega_,                  // relaxation rate of the second-order shear cumulants; below 7/4 other rates
                                          //   leave (0, 2) in (7/4, 2), lattice units
-    const float limiter)                 // size of third-order cumulants, as a share of the density, at which their
+    const float limiter_)                // size of third-order cumulants, as a share of the density, at which their
                                          //   rates are half-way to 1 in (0, 1), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
@@ -746,7 +747,7 @@ void d3q27_k17_stream_collide(
             gather(before + 24 * SLAB, src, near, row, 24, -1, 1, -1);
             gather(before + 25 * SLAB, src, near, row, 25, 1, -1, -1);
             gather(before + 26 * SLAB, src, near, row, 26, -1, 1, 1);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega, limiter);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_, limiter_);
         }
     }  // blocks
     settle();
@@ -766,7 +767,7 @@ static const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
-static float wall_bounce_back(const int direction, const float *own)
+static float bounce_back_link_0(const int direction, const float *own)
 {
     switch (direction) {
     case 1:
@@ -828,64 +829,64 @@ static float wall_bounce_back(const int direction, const float *own)
 
 // Rule 1, moving_wall: Wall that moves with the velocity `velocity`, for a fluid of mean density 1. Ladd (1994).
 //   velocityx, velocityy, velocityz: of the wall, in cells per time step
-static float wall_moving_wall(const int direction, const float *own, const float *value)
+static float moving_wall_link_1(const int direction, const float *own, const float *value)
 {
-    const float velocityx = value[0];
-    const float velocityy = value[1];
-    const float velocityz = value[2];
+    const float velocityx_ = value[0];
+    const float velocityy_ = value[1];
+    const float velocityz_ = value[2];
     switch (direction) {
     case 1:
-        return own[2 * CELLS] + 0.44444445f * velocityx;
+        return own[2 * CELLS] + 0.44444445f * velocityx_;
     case 2:
-        return own[1 * CELLS] - 0.44444445f * velocityx;
+        return own[1 * CELLS] - 0.44444445f * velocityx_;
     case 3:
-        return own[4 * CELLS] + 0.44444445f * velocityy;
+        return own[4 * CELLS] + 0.44444445f * velocityy_;
     case 4:
-        return own[3 * CELLS] - 0.44444445f * velocityy;
+        return own[3 * CELLS] - 0.44444445f * velocityy_;
     case 5:
-        return own[6 * CELLS] + 0.44444445f * velocityz;
+        return own[6 * CELLS] + 0.44444445f * velocityz_;
     case 6:
-        return own[5 * CELLS] - 0.44444445f * velocityz;
+        return own[5 * CELLS] - 0.44444445f * velocityz_;
     case 7:
-        return own[8 * CELLS] + 0.11111111f * (velocityx + velocityy);
+        return own[8 * CELLS] + 0.11111111f * (velocityx_ + velocityy_);
     case 8:
-        return own[7 * CELLS] - 0.11111111f * (velocityx + velocityy);
+        return own[7 * CELLS] - 0.11111111f * (velocityx_ + velocityy_);
     case 9:
-        return own[10 * CELLS] + 0.11111111f * (velocityx + velocityz);
+        return own[10 * CELLS] + 0.11111111f * (velocityx_ + velocityz_);
     case 10:
-        return own[9 * CELLS] - 0.11111111f * (velocityx + velocityz);
+        return own[9 * CELLS] - 0.11111111f * (velocityx_ + velocityz_);
     case 11:
-        return own[12 * CELLS] + 0.11111111f * (velocityx - velocityz);
+        return own[12 * CELLS] + 0.11111111f * (velocityx_ - velocityz_);
     case 12:
-        return own[11 * CELLS] - 0.11111111f * (velocityx - velocityz);
+        return own[11 * CELLS] - 0.11111111f * (velocityx_ - velocityz_);
     case 13:
-        return own[14 * CELLS] + 0.11111111f * (velocityx - velocityy);
+        return own[14 * CELLS] + 0.11111111f * (velocityx_ - velocityy_);
     case 14:
-        return own[13 * CELLS] - 0.11111111f * (velocityx - velocityy);
+        return own[13 * CELLS] - 0.11111111f * (velocityx_ - velocityy_);
     case 15:
-        return own[16 * CELLS] + 0.11111111f * (velocityy + velocityz);
+        return own[16 * CELLS] + 0.11111111f * (velocityy_ + velocityz_);
     case 16:
-        return own[15 * CELLS] - 0.11111111f * (velocityy + velocityz);
+        return own[15 * CELLS] - 0.11111111f * (velocityy_ + velocityz_);
     case 17:
-        return own[18 * CELLS] + 0.11111111f * (velocityy - velocityz);
+        return own[18 * CELLS] + 0.11111111f * (velocityy_ - velocityz_);
     case 18:
-        return own[17 * CELLS] - 0.11111111f * (velocityy - velocityz);
+        return own[17 * CELLS] - 0.11111111f * (velocityy_ - velocityz_);
     case 19:
-        return own[20 * CELLS] + 0.027777778f * (velocityx + velocityy + velocityz);
+        return own[20 * CELLS] + 0.027777778f * (velocityx_ + velocityy_ + velocityz_);
     case 20:
-        return own[19 * CELLS] - 0.027777778f * (velocityx + velocityy + velocityz);
+        return own[19 * CELLS] - 0.027777778f * (velocityx_ + velocityy_ + velocityz_);
     case 21:
-        return own[22 * CELLS] - 0.027777778f * (velocityz - (velocityx + velocityy));
+        return own[22 * CELLS] - 0.027777778f * (velocityz_ - (velocityx_ + velocityy_));
     case 22:
-        return own[21 * CELLS] + 0.027777778f * (velocityz - (velocityx + velocityy));
+        return own[21 * CELLS] + 0.027777778f * (velocityz_ - (velocityx_ + velocityy_));
     case 23:
-        return own[24 * CELLS] + 0.027777778f * (velocityx - velocityy + velocityz);
+        return own[24 * CELLS] + 0.027777778f * (velocityx_ - velocityy_ + velocityz_);
     case 24:
-        return own[23 * CELLS] - 0.027777778f * (velocityx - velocityy + velocityz);
+        return own[23 * CELLS] - 0.027777778f * (velocityx_ - velocityy_ + velocityz_);
     case 25:
-        return own[26 * CELLS] - 0.027777778f * (velocityz - (velocityx - velocityy));
+        return own[26 * CELLS] - 0.027777778f * (velocityz_ - (velocityx_ - velocityy_));
     case 26:
-        return own[25 * CELLS] + 0.027777778f * (velocityz - (velocityx - velocityy));
+        return own[25 * CELLS] + 0.027777778f * (velocityz_ - (velocityx_ - velocityy_));
     default:
         return own[direction * CELLS];
     }
@@ -898,9 +899,9 @@ static float from_wall(
     const float *value = wall_values + (size_t)w * 3;
     switch (wall_rules[w]) {
     case 0:
-        return wall_bounce_back(direction, own);
+        return bounce_back_link_0(direction, own);
     case 1:
-        return wall_moving_wall(direction, own, value);
+        return moving_wall_link_1(direction, own, value);
     default:
         return NAN;  // no such rule: NaN stops the run
     }
@@ -945,9 +946,9 @@ void d3q27_k17_stream_collide_walls(
     const float *restrict wall_values,   // parameters of each wall [wall][3], lattice units
     const float *restrict src,           // post-collision populations [slot][27][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][27][64], lattice units
-    const float omega,                   // relaxation rate of the second-order shear cumulants; below 7/4 other rates
+    const float omega_,                  // relaxation rate of the second-order shear cumulants; below 7/4 other rates
                                          //   leave (0, 2) in (7/4, 2), lattice units
-    const float limiter)                 // size of third-order cumulants, as a share of the density, at which their
+    const float limiter_)                // size of third-order cumulants, as a share of the density, at which their
                                          //   rates are half-way to 1 in (0, 1), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
@@ -983,7 +984,7 @@ void d3q27_k17_stream_collide_walls(
             gather_walls(before + 24 * SLAB, src, near, wall_rules, wall_values, row, 24, -1, 1, -1);
             gather_walls(before + 25 * SLAB, src, near, wall_rules, wall_values, row, 25, 1, -1, -1);
             gather_walls(before + 26 * SLAB, src, near, wall_rules, wall_values, row, 26, -1, 1, 1);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega, limiter);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_, limiter_);
         }
     }  // blocks
     settle();
@@ -997,33 +998,33 @@ void d3q27_k17_init(
     const int32_t count,           // how many slots `ids` lists
     const float *restrict fields,  // rho, ux, uy, uz [slot][4][64], lattice units
     float *restrict dst,           // initial populations [slot][27][64], lattice units
-    const float omega,             // relaxation rate of the second-order shear cumulants; below 7/4 other rates leave
+    const float omega_,            // relaxation rate of the second-order shear cumulants; below 7/4 other rates leave
                                    //   (0, 2) in (7/4, 2), lattice units
-    const float limiter)           // size of third-order cumulants, as a share of the density, at which their rates
+    const float limiter_)          // size of third-order cumulants, as a share of the density, at which their rates
                                    //   are half-way to 1 in (0, 1), lattice units
 {
-    (void)omega;
-    (void)limiter;
+    (void)omega_;
+    (void)limiter_;
     for (int32_t item = 0; item < count; ++item) {
         const float *restrict before = fields + (size_t)ids[item] * (FIELDS * CELLS);
         float *restrict after = dst + (size_t)ids[item] * (Q * CELLS);
         for (int cell = 0; cell < CELLS; ++cell) {
-            const float rho = before[0 * CELLS + cell];
-            const float ux = before[1 * CELLS + cell];
-            const float uy = before[2 * CELLS + cell];
-            const float uz = before[3 * CELLS + cell];
+            const float rho_ = before[0 * CELLS + cell];
+            const float ux_ = before[1 * CELLS + cell];
+            const float uy_ = before[2 * CELLS + cell];
+            const float uz_ = before[3 * CELLS + cell];
 
             // ---- shared
-            const float t0 = 0.22222222f * rho;
-            const float t1 = 0.018518519f * rho;
-            const float t2 = t0 * uy;
-            const float t3 = 0.25f * (t2 * uy);
-            const float t4 = 0.25f * (t0 * uz);
-            const float t5 = t0 * ux;
-            const float t6 = t5 * ux;
-            const float t7 = 0.75f * (t5 * uy);
-            const float t8 = t4 * uz;
-            const float t9 = 0.75f * uz;
+            const float t0 = 0.22222222f * rho_;
+            const float t1 = 0.018518519f * rho_;
+            const float t2 = t0 * uy_;
+            const float t3 = 0.25f * (t2 * uy_);
+            const float t4 = 0.25f * (t0 * uz_);
+            const float t5 = t0 * ux_;
+            const float t6 = t5 * ux_;
+            const float t7 = 0.75f * (t5 * uy_);
+            const float t8 = t4 * uz_;
+            const float t9 = 0.75f * uz_;
             const float t10 = t3 + t8;
             const float t11 = t1 - t6 * 0.125f;
             const float t12 = 0.25f * t6 + t1;
@@ -1161,64 +1162,64 @@ void d3q27_k17_macroscopic(
             const float f_26 = before[26 * CELLS + cell];
 
             // ---- mz   (d3q27_k17.lbm:16)
-            const float mz_n1_n1_0 = f_20 + f_8 + f_22;
-            const float mz_n1_n1_1 = f_22 - f_20;
-            const float mz_n1_0_0 = f_10 + f_2 + f_12;
-            const float mz_n1_0_1 = f_12 - f_10;
-            const float mz_n1_1_0 = f_24 + f_14 + f_26;
-            const float mz_n1_1_1 = f_26 - f_24;
+            const float mz_n1_n1_0_ = f_20 + f_8 + f_22;
+            const float mz_n1_n1_1_ = f_22 - f_20;
+            const float mz_n1_0_0_ = f_10 + f_2 + f_12;
+            const float mz_n1_0_1_ = f_12 - f_10;
+            const float mz_n1_1_0_ = f_24 + f_14 + f_26;
+            const float mz_n1_1_1_ = f_26 - f_24;
 
             // ---- my   (d3q27_k17.lbm:17)
-            const float my_n1_0_1 = mz_n1_n1_1 + mz_n1_0_1 + mz_n1_1_1;
-            const float my_n1_0_0 = mz_n1_n1_0 + mz_n1_0_0 + mz_n1_1_0;
-            const float my_n1_1_0 = mz_n1_1_0 - mz_n1_n1_0;
+            const float my_n1_0_1_ = mz_n1_n1_1_ + mz_n1_0_1_ + mz_n1_1_1_;
+            const float my_n1_0_0_ = mz_n1_n1_0_ + mz_n1_0_0_ + mz_n1_1_0_;
+            const float my_n1_1_0_ = mz_n1_1_0_ - mz_n1_n1_0_;
 
             // ---- mz   (d3q27_k17.lbm:16)
-            const float mz_0_n1_0 = f_16 + f_4 + f_18;
-            const float mz_0_n1_1 = f_18 - f_16;
-            const float mz_0_0_0 = f_6 + f_0 + f_5;
-            const float mz_0_0_1 = f_5 - f_6;
-            const float mz_0_1_0 = f_17 + f_3 + f_15;
-            const float mz_0_1_1 = f_15 - f_17;
+            const float mz_0_n1_0_ = f_16 + f_4 + f_18;
+            const float mz_0_n1_1_ = f_18 - f_16;
+            const float mz_0_0_0_ = f_6 + f_0 + f_5;
+            const float mz_0_0_1_ = f_5 - f_6;
+            const float mz_0_1_0_ = f_17 + f_3 + f_15;
+            const float mz_0_1_1_ = f_15 - f_17;
 
             // ---- my   (d3q27_k17.lbm:17)
-            const float my_0_0_1 = mz_0_n1_1 + mz_0_0_1 + mz_0_1_1;
-            const float my_0_0_0 = mz_0_n1_0 + mz_0_0_0 + mz_0_1_0;
-            const float my_0_1_0 = mz_0_1_0 - mz_0_n1_0;
+            const float my_0_0_1_ = mz_0_n1_1_ + mz_0_0_1_ + mz_0_1_1_;
+            const float my_0_0_0_ = mz_0_n1_0_ + mz_0_0_0_ + mz_0_1_0_;
+            const float my_0_1_0_ = mz_0_1_0_ - mz_0_n1_0_;
 
             // ---- mz   (d3q27_k17.lbm:16)
-            const float mz_1_n1_0 = f_25 + f_13 + f_23;
-            const float mz_1_n1_1 = f_23 - f_25;
-            const float mz_1_0_0 = f_11 + f_1 + f_9;
-            const float mz_1_0_1 = f_9 - f_11;
-            const float mz_1_1_0 = f_21 + f_7 + f_19;
-            const float mz_1_1_1 = f_19 - f_21;
+            const float mz_1_n1_0_ = f_25 + f_13 + f_23;
+            const float mz_1_n1_1_ = f_23 - f_25;
+            const float mz_1_0_0_ = f_11 + f_1 + f_9;
+            const float mz_1_0_1_ = f_9 - f_11;
+            const float mz_1_1_0_ = f_21 + f_7 + f_19;
+            const float mz_1_1_1_ = f_19 - f_21;
 
             // ---- my   (d3q27_k17.lbm:17)
-            const float my_1_0_1 = mz_1_n1_1 + mz_1_0_1 + mz_1_1_1;
+            const float my_1_0_1_ = mz_1_n1_1_ + mz_1_0_1_ + mz_1_1_1_;
 
             // ---- m   (d3q27_k17.lbm:18)
-            const float jz = my_n1_0_1 + my_0_0_1 + my_1_0_1;
+            const float jz_ = my_n1_0_1_ + my_0_0_1_ + my_1_0_1_;
 
             // ---- my   (d3q27_k17.lbm:17)
-            const float my_1_0_0 = mz_1_n1_0 + mz_1_0_0 + mz_1_1_0;
-            const float my_1_1_0 = mz_1_1_0 - mz_1_n1_0;
+            const float my_1_0_0_ = mz_1_n1_0_ + mz_1_0_0_ + mz_1_1_0_;
+            const float my_1_1_0_ = mz_1_1_0_ - mz_1_n1_0_;
 
             // ---- m   (d3q27_k17.lbm:18)
-            const float jy = my_n1_1_0 + my_0_1_0 + my_1_1_0;
-            const float rho = my_n1_0_0 + my_0_0_0 + my_1_0_0;
-            const float jx = my_1_0_0 - my_n1_0_0;
-            const float t0 = 1.0f / rho;
+            const float jy_ = my_n1_1_0_ + my_0_1_0_ + my_1_1_0_;
+            const float rho_ = my_n1_0_0_ + my_0_0_0_ + my_1_0_0_;
+            const float jx_ = my_1_0_0_ - my_n1_0_0_;
+            const float t0 = 1.0f / rho_;
 
             // ---- u   (d3q27_k17.lbm:22)
-            const float ux = t0 * jx;
-            const float uy = t0 * jy;
-            const float uz = t0 * jz;
+            const float ux_ = t0 * jx_;
+            const float uy_ = t0 * jy_;
+            const float uz_ = t0 * jz_;
 
-            after[0 * CELLS + cell] = rho;
-            after[1 * CELLS + cell] = ux;
-            after[2 * CELLS + cell] = uy;
-            after[3 * CELLS + cell] = uz;
+            after[0 * CELLS + cell] = rho_;
+            after[1 * CELLS + cell] = ux_;
+            after[2 * CELLS + cell] = uy_;
+            after[3 * CELLS + cell] = uz_;
         }  // cells
     }  // blocks
 }

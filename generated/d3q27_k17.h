@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 // Version of this interface: kernels, their arguments and their memory. It changes when any of these does.
-#define D3Q27_K17_ABI 3
+#define D3Q27_K17_ABI 4
 
 #ifdef __cplusplus
 extern "C" {
@@ -135,14 +135,14 @@ static inline size_t d3q27_k17_field(const size_t slot, const size_t component, 
 
 // Populations of the listed blocks from their macroscopic fields.
 D3Q27_K17_KERNEL d3q27_k17_init(
-    const int32_t *ids,    // slots to work on [count]
-    const int32_t count,   // how many slots `ids` lists
-    const float *fields,   // rho, ux, uy, uz [slot][4][64], lattice units
-    float *dst,            // initial populations [slot][27][64], lattice units
-    const float omega,     // relaxation rate of the second-order shear cumulants; below 7/4 other rates leave (0, 2)
-                           //   in (7/4, 2), lattice units
-    const float limiter);  // size of third-order cumulants, as a share of the density, at which their rates are
-                           //   half-way to 1 in (0, 1), lattice units
+    const int32_t *ids,     // slots to work on [count]
+    const int32_t count,    // how many slots `ids` lists
+    const float *fields,    // rho, ux, uy, uz [slot][4][64], lattice units
+    float *dst,             // initial populations [slot][27][64], lattice units
+    const float omega_,     // relaxation rate of the second-order shear cumulants; below 7/4 other rates leave (0, 2)
+                            //   in (7/4, 2), lattice units
+    const float limiter_);  // size of third-order cumulants, as a share of the density, at which their rates are
+                            //   half-way to 1 in (0, 1), lattice units
 
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
 D3Q27_K17_KERNEL d3q27_k17_stream_collide(
@@ -152,9 +152,9 @@ D3Q27_K17_KERNEL d3q27_k17_stream_collide(
                                 //   wall w
     const float *src,           // post-collision populations [slot][27][64], lattice units
     float *dst,                 // new post-collision populations [slot][27][64], lattice units
-    const float omega,          // relaxation rate of the second-order shear cumulants; below 7/4 other rates leave
+    const float omega_,         // relaxation rate of the second-order shear cumulants; below 7/4 other rates leave
                                 //   (0, 2) in (7/4, 2), lattice units
-    const float limiter);       // size of third-order cumulants, as a share of the density, at which their rates are
+    const float limiter_);      // size of third-order cumulants, as a share of the density, at which their rates are
                                 //   half-way to 1 in (0, 1), lattice units
 
 // Pulls, collides and stores the listed blocks; neighbours may be walls.
@@ -167,9 +167,9 @@ D3Q27_K17_KERNEL d3q27_k17_stream_collide_walls(
     const float *wall_values,   // parameters of each wall [wall][3], lattice units
     const float *src,           // post-collision populations [slot][27][64], lattice units
     float *dst,                 // new post-collision populations [slot][27][64], lattice units
-    const float omega,          // relaxation rate of the second-order shear cumulants; below 7/4 other rates leave
+    const float omega_,         // relaxation rate of the second-order shear cumulants; below 7/4 other rates leave
                                 //   (0, 2) in (7/4, 2), lattice units
-    const float limiter);       // size of third-order cumulants, as a share of the density, at which their rates are
+    const float limiter_);      // size of third-order cumulants, as a share of the density, at which their rates are
                                 //   half-way to 1 in (0, 1), lattice units
 
 // Macroscopic fields of the listed blocks from their populations.
@@ -206,13 +206,13 @@ D3Q27_K17_KERNEL d3q27_k17_sums(
 
 // The collision alone, on plain arrays of states.
 D3Q27_K17_KERNEL d3q27_k17_collide(
-    const int32_t count,   // how many states there are
-    const float *src,      // populations before the collision [27][count], lattice units
-    float *dst,            // populations after the collision [27][count], lattice units
-    const float omega,     // relaxation rate of the second-order shear cumulants; below 7/4 other rates leave (0, 2)
-                           //   in (7/4, 2), lattice units
-    const float limiter);  // size of third-order cumulants, as a share of the density, at which their rates are
-                           //   half-way to 1 in (0, 1), lattice units
+    const int32_t count,    // how many states there are
+    const float *src,       // populations before the collision [27][count], lattice units
+    float *dst,             // populations after the collision [27][count], lattice units
+    const float omega_,     // relaxation rate of the second-order shear cumulants; below 7/4 other rates leave (0, 2)
+                            //   in (7/4, 2), lattice units
+    const float limiter_);  // size of third-order cumulants, as a share of the density, at which their rates are
+                            //   half-way to 1 in (0, 1), lattice units
 
 #ifndef __CUDACC__
 // The same, with pointers to the arguments in their order, as cuLaunchKernel takes them.

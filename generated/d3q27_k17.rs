@@ -10,7 +10,7 @@
 use core::ffi::c_void;
 
 /// Version of the interface: kernels, their arguments and their memory.
-pub const ABI: u32 = 3;
+pub const ABI: u32 = 4;
 
 /// Number of axes.
 pub const DIM: usize = 3;
@@ -135,9 +135,9 @@ pub struct Init {
     /// initial populations [slot][27][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the second-order shear cumulants; below 7/4 other rates leave (0, 2) in (7/4, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
     /// size of third-order cumulants, as a share of the density, at which their rates are half-way to 1 in (0, 1), lattice units
-    pub limiter: f32,
+    pub limiter_: f32,
 }
 
 impl Init {
@@ -158,8 +158,8 @@ impl Init {
             (&raw mut self.count).cast(),
             (&raw mut self.fields).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
-            (&raw mut self.limiter).cast(),
+            (&raw mut self.omega_).cast(),
+            (&raw mut self.limiter_).cast(),
         ]
     }
 }
@@ -179,9 +179,9 @@ pub struct StreamCollide {
     /// new post-collision populations [slot][27][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the second-order shear cumulants; below 7/4 other rates leave (0, 2) in (7/4, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
     /// size of third-order cumulants, as a share of the density, at which their rates are half-way to 1 in (0, 1), lattice units
-    pub limiter: f32,
+    pub limiter_: f32,
 }
 
 impl StreamCollide {
@@ -203,8 +203,8 @@ impl StreamCollide {
             (&raw mut self.neighbours).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
-            (&raw mut self.limiter).cast(),
+            (&raw mut self.omega_).cast(),
+            (&raw mut self.limiter_).cast(),
         ]
     }
 }
@@ -228,9 +228,9 @@ pub struct StreamCollideWalls {
     /// new post-collision populations [slot][27][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the second-order shear cumulants; below 7/4 other rates leave (0, 2) in (7/4, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
     /// size of third-order cumulants, as a share of the density, at which their rates are half-way to 1 in (0, 1), lattice units
-    pub limiter: f32,
+    pub limiter_: f32,
 }
 
 impl StreamCollideWalls {
@@ -254,8 +254,8 @@ impl StreamCollideWalls {
             (&raw mut self.wall_values).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
-            (&raw mut self.limiter).cast(),
+            (&raw mut self.omega_).cast(),
+            (&raw mut self.limiter_).cast(),
         ]
     }
 }
@@ -403,9 +403,9 @@ pub struct Collide {
     /// populations after the collision [27][count], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the second-order shear cumulants; below 7/4 other rates leave (0, 2) in (7/4, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
     /// size of third-order cumulants, as a share of the density, at which their rates are half-way to 1 in (0, 1), lattice units
-    pub limiter: f32,
+    pub limiter_: f32,
 }
 
 impl Collide {
@@ -425,8 +425,8 @@ impl Collide {
             (&raw mut self.count).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
-            (&raw mut self.limiter).cast(),
+            (&raw mut self.omega_).cast(),
+            (&raw mut self.limiter_).cast(),
         ]
     }
 }

@@ -32,7 +32,7 @@ static __device__ __forceinline__ size_t at(const int slot, const int direction,
 // ==== collision =====================================================================================================
 
 // Collides one cell: f holds its populations before and after.
-static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
+static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_)
 {
     const float f_0 = f[0];
     const float f_1 = f[1];
@@ -82,20 +82,20 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     const float t16 = t4 - t5;
 
     // ---- j   (d3q27_kbc.lbm:15)
-    const float jy = f_17 + f_21 + f_24 + t6 + t10 - f_18 - f_22 - f_23 - t8 - t11 - t16;
-    const float jx = t7 + t14 + t15 + t16 - t9;
-    const float t17 = 3.0f * jx;
-    const float t18 = 3.0f * jy;
+    const float jy_ = f_17 + f_21 + f_24 + t6 + t10 - f_18 - f_22 - f_23 - t8 - t11 - t16;
+    const float jx_ = t7 + t14 + t15 + t16 - t9;
+    const float t17 = 3.0f * jx_;
+    const float t18 = 3.0f * jy_;
     const float t19 = f_6 + f_17;
-    const float jz = f_15 + f_19 + f_26 + t12 + t14 - f_16 - f_20 - f_25 - t19 - t15;
+    const float jz_ = f_15 + f_19 + f_26 + t12 + t14 - f_16 - f_20 - f_25 - t19 - t15;
 
     // ---- rho   (d3q27_kbc.lbm:14)
-    const float rho = t13 + t19;
-    const float t20 = 3.0f * jz;
-    const float t21 = 1.0f / rho;
+    const float rho_ = t13 + t19;
+    const float t20 = 3.0f * jz_;
+    const float t21 = 1.0f / rho_;
     const float t22 = t21 * t20 * t20;
-    const float t23 = 0.33333334f * t22 + rho;
-    const float t24 = rho - t22 * 0.16666667f;
+    const float t23 = 0.33333334f * t22 + rho_;
+    const float t24 = rho_ - t22 * 0.16666667f;
     const float t25 = t21 * t17;
     const float t26 = t21 * t18;
     const float t27 = 0.33333334f * (t17 * t25);
@@ -139,8 +139,8 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     const float t65 = -0.0046296297f;
 
     // ---- dh   (d3q27_kbc.lbm:34)
-    const float dh_26 = t58 * t65 + f_26;
-    const float dh_25 = f_25 - 0.0046296297f * t39;
+    const float dh_26_ = t58 * t65 + f_26;
+    const float dh_25_ = f_25 - 0.0046296297f * t39;
     const float t66 = t18 - t20;
     const float t67 = t35 * t66;
     const float t68 = t56 - t67;
@@ -151,13 +151,13 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     const float t73 = t69 * t71;
     const float t74 = t68 * t73;
     const float t75 = 1.0f / (t72 * t74);
-    const float dh_24 = t72 * t65 + f_24;
+    const float dh_24_ = t72 * t65 + f_24;
     const float t76 = t72 * t75;
-    const float dh_23 = f_23 - 0.0046296297f * t68;
+    const float dh_23_ = f_23 - 0.0046296297f * t68;
     const float t77 = t68 * t76;
-    const float dh_22 = f_22 - 0.0046296297f * t71;
-    const float dh_21 = t69 * t65 + f_21;
-    const float dh_19 = t40 * t65 + f_19;
+    const float dh_22_ = f_22 - 0.0046296297f * t71;
+    const float dh_21_ = t69 * t65 + f_21;
+    const float dh_19_ = t40 * t65 + f_19;
     const float t78 = t29 - t50;
     const float t79 = t50 + t29;
     const float t80 = t66 - t78;
@@ -166,11 +166,11 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     const float t83 = t40 * t82;
     const float t84 = 1.0f / (t59 * t83);
     const float t85 = t59 * t84;
-    const float dh_20 = f_20 - 0.0046296297f * t59;
-    const float t86 = t82 * t85 * (dh_19 * dh_19) + dh_20 * dh_20 * (t83 * t84) + t71 * t77 * (dh_21 * dh_21)
-        + t69 * t77 * (dh_22 * dh_22);
-    const float t87 = t73 * t76 * (dh_23 * dh_23) + t86 + t74 * t75 * (dh_24 * dh_24)
-        + t58 * t64 * (dh_25 * dh_25) + t39 * t64 * (dh_26 * dh_26);
+    const float dh_20_ = f_20 - 0.0046296297f * t59;
+    const float t86 = t82 * t85 * (dh_19_ * dh_19_) + dh_20_ * dh_20_ * (t83 * t84)
+        + t71 * t77 * (dh_21_ * dh_21_) + t69 * t77 * (dh_22_ * dh_22_);
+    const float t87 = t73 * t76 * (dh_23_ * dh_23_) + t86 + t74 * t75 * (dh_24_ * dh_24_)
+        + t58 * t64 * (dh_25_ * dh_25_) + t39 * t64 * (dh_26_ * dh_26_);
     const float t88 = t40 * t85;
     const float t89 = t37 + t79;
     const float t90 = t79 - t37;
@@ -178,32 +178,32 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     const float t92 = t89 * t91 + f_15;
     const float t93 = f_16 - 0.018518519f * t90;
     const float t94 = t92 + t93;
-    const float t95 = dh_19 + dh_20;
-    const float t96 = dh_21 + dh_22;
+    const float t95 = dh_19_ + dh_20_;
+    const float t96 = dh_21_ + dh_22_;
     const float t97 = t95 - t96;
     const float t98 = t95 + t96;
     const float t99 = f_17 - 0.018518519f * t80;
     const float t100 = f_18 - 0.018518519f * t81;
     const float t101 = t99 + t100;
-    const float t102 = dh_23 + dh_24;
-    const float t103 = dh_25 + dh_26;
+    const float t102 = dh_23_ + dh_24_;
+    const float t103 = dh_25_ + dh_26_;
     const float t104 = t102 - t103;
     const float t105 = t102 + t103;
 
     // ---- pi   (d3q27_kbc.lbm:28)
-    const float pi_yz = t94 + t97 - t101 - t104;
+    const float pi_yz_ = t94 + t97 - t101 - t104;
     const float t106 = t94 + t101;
 
     // ---- ds   (d3q27_kbc.lbm:31)
-    const float ds_15 = 0.25f * pi_yz;
+    const float ds_15_ = 0.25f * pi_yz_;
 
     // ---- dh   (d3q27_kbc.lbm:34)
-    const float dh_18 = ds_15 + t100;
-    const float t107 = t80 * t88 * dh_18;
-    const float dh_17 = ds_15 + t99;
-    const float t108 = t81 * t88 * dh_17;
-    const float dh_16 = t93 - ds_15;
-    const float dh_15 = t92 - ds_15;
+    const float dh_18_ = ds_15_ + t100;
+    const float t107 = t80 * t88 * dh_18_;
+    const float dh_17_ = ds_15_ + t99;
+    const float t108 = t81 * t88 * dh_17_;
+    const float dh_16_ = t93 - ds_15_;
+    const float dh_15_ = t92 - ds_15_;
     const float t109 = t17 + t49;
     const float t110 = t17 - t49;
     const float t111 = t20 * t35;
@@ -217,9 +217,9 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     const float t119 = t115 * t117;
     const float t120 = t89 * t119;
     const float t121 = 1.0f / (t90 * t120);
-    const float t122 = t120 * t121 * dh_16;
+    const float t122 = t120 * t121 * dh_16_;
     const float t123 = t90 * t121;
-    const float t124 = t119 * t123 * dh_15;
+    const float t124 = t119 * t123 * dh_15_;
     const float t125 = t89 * t123;
     const float t126 = t17 + t30 + t24;
     const float t127 = t24 - (t17 - t30);
@@ -236,26 +236,26 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     const float t138 = t135 + t136;
 
     // ---- pi   (d3q27_kbc.lbm:28)
-    const float pi_xy = t98 + t134 - t105 - t138;
+    const float pi_xy_ = t98 + t134 - t105 - t138;
     const float t139 = t98 + t105;
     const float t140 = t139 + t134 + t138;
 
     // ---- ds   (d3q27_kbc.lbm:31)
-    const float ds_7 = 0.25f * pi_xy;
+    const float ds_7_ = 0.25f * pi_xy_;
 
     // ---- dh   (d3q27_kbc.lbm:34)
-    const float dh_14 = ds_7 + t136;
-    const float dh_13 = ds_7 + t135;
-    const float dh_7 = t130 - ds_7;
-    const float dh_8 = t133 - ds_7;
+    const float dh_14_ = ds_7_ + t136;
+    const float dh_13_ = ds_7_ + t135;
+    const float dh_7_ = t130 - ds_7_;
+    const float dh_8_ = t133 - ds_7_;
     const float t141 = t53 * t129;
     const float t142 = t132 * t141;
     const float t143 = 1.0f / (t128 * t142);
     const float t144 = t128 * t143;
-    const float t145 = t142 * t143 * dh_7;
-    const float t146 = t141 * t144 * dh_14;
+    const float t145 = t142 * t143 * dh_7_;
+    const float t146 = t141 * t144 * dh_14_;
     const float t147 = t132 * t144;
-    const float t148 = t53 * t147 * dh_13;
+    const float t148 = t53 * t147 * dh_13_;
     const float t149 = f_2 - 0.074074075f * t53;
     const float t150 = f_10 - 0.018518519f * t118;
     const float t151 = t137 + t150;
@@ -264,25 +264,25 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     const float t154 = t152 + t153;
 
     // ---- pi   (d3q27_kbc.lbm:28)
-    const float pi_xz = t151 + t97 + t104 - t154;
+    const float pi_xz_ = t151 + t97 + t104 - t154;
     const float t155 = t151 + t154;
 
     // ---- ds   (d3q27_kbc.lbm:31)
-    const float ds_9 = 0.25f * pi_xz;
+    const float ds_9_ = 0.25f * pi_xz_;
 
     // ---- dh   (d3q27_kbc.lbm:34)
-    const float dh_12 = ds_9 + t153;
-    const float t156 = t115 * t125 * dh_12;
-    const float dh_11 = ds_9 + t152;
-    const float t157 = t117 * t125 * dh_11;
-    const float dh_10 = t150 - ds_9;
-    const float dh_9 = t137 - ds_9;
+    const float dh_12_ = ds_9_ + t153;
+    const float t156 = t115 * t125 * dh_12_;
+    const float dh_11_ = ds_9_ + t152;
+    const float t157 = t117 * t125 * dh_11_;
+    const float dh_10_ = t150 - ds_9_;
+    const float dh_9_ = t137 - ds_9_;
     const float t158 = t43 * t45;
     const float t159 = t116 * t158;
     const float t160 = 1.0f / (t118 * t159);
-    const float t161 = t159 * t160 * dh_10;
+    const float t161 = t159 * t160 * dh_10_;
     const float t162 = t118 * t160;
-    const float t163 = t158 * t162 * dh_9;
+    const float t163 = t158 * t162 * dh_9_;
     const float t164 = t116 * t162;
     const float t165 = t18 + t51;
     const float t166 = t51 - t18;
@@ -290,14 +290,14 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     const float t168 = 1.0f / (t166 * t167);
     const float t169 = t166 * t168;
     const float t170 = f_4 - 0.074074075f * t166;
-    const float t171 = t165 * t169 * dh_8;
-    const float t172 = dh_7 * t145 + dh_8 * t171 + dh_9 * t163 + dh_10 * t161 + dh_11 * t157 + dh_12 * t156
-        + dh_13 * t148 + dh_14 * t146 + dh_15 * t124 + dh_16 * t122 + dh_17 * t108;
-    const float t173 = ds_7 * (t145 + t171 - (t148 + t146)) + ds_9 * (t163 + t161 - (t157 + t156)) + ds_15 * (t124
-        + t122 - (t108 + t107));
-    const float t174 = ds_7 * omega;
-    const float t175 = ds_9 * omega;
-    const float t176 = ds_15 * omega;
+    const float t171 = t165 * t169 * dh_8_;
+    const float t172 = dh_7_ * t145 + dh_8_ * t171 + dh_9_ * t163 + dh_10_ * t161 + dh_11_ * t157 + dh_12_ * t156
+        + dh_13_ * t148 + dh_14_ * t146 + dh_15_ * t124 + dh_16_ * t122 + dh_17_ * t108;
+    const float t173 = ds_7_ * (t145 + t171 - (t148 + t146)) + ds_9_ * (t163 + t161 - (t157 + t156))
+        + ds_15_ * (t124 + t122 - (t108 + t107));
+    const float t174 = ds_7_ * omega_;
+    const float t175 = ds_9_ * omega_;
+    const float t176 = ds_15_ * omega_;
     const float t177 = -0.074074075f;
     const float t178 = t44 * t177 + f_5;
     const float t179 = t52 * t177 + f_1;
@@ -305,76 +305,77 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     const float t181 = t45 * t177 + f_6;
 
     // ---- pi   (d3q27_kbc.lbm:28)
-    const float pi_zz = t181 + t155 + (t139 + t178 + t106);
-    const float pi_xx = t179 + t149 + (t155 + t140);
-    const float pi_yy = t180 + t170 + (t140 + t106);
+    const float pi_zz_ = t181 + t155 + (t139 + t178 + t106);
+    const float pi_xx_ = t179 + t149 + (t155 + t140);
+    const float pi_yy_ = t180 + t170 + (t140 + t106);
 
     // ---- trace   (d3q27_kbc.lbm:29)
-    const float trace = pi_xx + pi_yy + pi_zz;
-    const float t182 = -0.16666667f * trace;
+    const float trace_ = pi_xx_ + pi_yy_ + pi_zz_;
+    const float t182 = -0.16666667f * trace_;
 
     // ---- ds   (d3q27_kbc.lbm:31)
-    const float ds_5 = 0.5f * pi_zz + t182;
-    const float ds_1 = 0.5f * pi_xx + t182;
-    const float ds_3 = 0.5f * pi_yy + t182;
+    const float ds_5_ = 0.5f * pi_zz_ + t182;
+    const float ds_1_ = 0.5f * pi_xx_ + t182;
+    const float ds_3_ = 0.5f * pi_yy_ + t182;
 
     // ---- dh   (d3q27_kbc.lbm:34)
-    const float dh_6 = t181 - ds_5;
-    const float dh_5 = t178 - ds_5;
-    const float t183 = t60 * t63 * dh_5;
-    const float dh_4 = t170 - ds_3;
-    const float t184 = t167 * t168 * dh_4;
-    const float dh_3 = t180 - ds_3;
-    const float t185 = t131 * t169 * dh_3;
-    const float dh_1 = t179 - ds_1;
-    const float t186 = t61 * t62 * dh_1;
-    const float dh_2 = t149 - ds_1;
-    const float t187 = t129 * t147 * dh_2;
-    const float t188 = 2.0f * (ds_1 + ds_3 + ds_5);
-    const float dh_0 = f_0 + t188 - t43 * 0.2962963f;
-    const float t189 = 3.375f * (t45 * t164) * dh_0;
-    const float t190 = t43 * t164 * dh_6;
+    const float dh_6_ = t181 - ds_5_;
+    const float dh_5_ = t178 - ds_5_;
+    const float t183 = t60 * t63 * dh_5_;
+    const float dh_4_ = t170 - ds_3_;
+    const float t184 = t167 * t168 * dh_4_;
+    const float dh_3_ = t180 - ds_3_;
+    const float t185 = t131 * t169 * dh_3_;
+    const float dh_1_ = t179 - ds_1_;
+    const float t186 = t61 * t62 * dh_1_;
+    const float dh_2_ = t149 - ds_1_;
+    const float t187 = t129 * t147 * dh_2_;
+    const float t188 = 2.0f * (ds_1_ + ds_3_ + ds_5_);
+    const float dh_0_ = f_0 + t188 - t43 * 0.2962963f;
+    const float t189 = 3.375f * (t45 * t164) * dh_0_;
+    const float t190 = t43 * t164 * dh_6_;
 
     // ---- hh   (d3q27_kbc.lbm:36)
-    const float hh = dh_0 * t189 + 13.5f * (dh_1 * t186 + dh_2 * t187 + dh_3 * t185 + dh_4 * t184 + dh_5 * t183
-        + dh_6 * t190) + 54.0f * (dh_18 * t107 + t172) + 216.0f * t87;
+    const float hh_ = dh_0_ * t189 + 13.5f * (dh_1_ * t186 + dh_2_ * t187 + dh_3_ * t185 + dh_4_ * t184
+        + dh_5_ * t183 + dh_6_ * t190) + 54.0f * (dh_18_ * t107 + t172) + 216.0f * t87;
 
     // ---- sh   (d3q27_kbc.lbm:35)
-    const float sh = 13.5f * (ds_1 * (t186 + t187) + ds_3 * (t185 + t184) + ds_5 * (t183 + t190)) + 54.0f * t173;
-    const float t191 = 0.0f < hh ? (sh - t188 * t189) / hh : 0.0f;
-    const float t192 = t191 - omega * t191 + 1.0f;
+    const float sh_ = 13.5f * (ds_1_ * (t186 + t187) + ds_3_ * (t185 + t184) + ds_5_ * (t183 + t190))
+        + 54.0f * t173;
+    const float t191 = 0.0f < hh_ ? (sh_ - t188 * t189) / hh_ : 0.0f;
+    const float t192 = t191 - omega_ * t191 + 1.0f;
 
     // ---- post
-    const float post_0 = t188 * omega + f_0 - t192 * dh_0;
-    const float post_7 = f_7 - t174 - t192 * dh_7;
-    const float post_8 = f_8 - t174 - t192 * dh_8;
-    const float post_9 = f_9 - t175 - t192 * dh_9;
-    const float post_10 = f_10 - t175 - t192 * dh_10;
-    const float post_11 = f_11 + t175 - t192 * dh_11;
-    const float post_12 = f_12 + t175 - t192 * dh_12;
-    const float post_13 = f_13 + t174 - t192 * dh_13;
-    const float post_14 = f_14 + t174 - t192 * dh_14;
-    const float post_15 = f_15 - t176 - t192 * dh_15;
-    const float post_16 = f_16 - t176 - t192 * dh_16;
-    const float post_17 = f_17 + t176 - t192 * dh_17;
-    const float post_18 = f_18 + t176 - t192 * dh_18;
-    const float post_19 = f_19 - t192 * dh_19;
-    const float post_20 = f_20 - t192 * dh_20;
-    const float post_21 = f_21 - t192 * dh_21;
-    const float post_22 = f_22 - t192 * dh_22;
-    const float post_23 = f_23 - t192 * dh_23;
-    const float post_24 = f_24 - t192 * dh_24;
-    const float post_25 = f_25 - t192 * dh_25;
-    const float post_26 = f_26 - t192 * dh_26;
-    const float t193 = ds_1 * omega;
-    const float post_1 = f_1 - t193 - t192 * dh_1;
-    const float post_2 = f_2 - t193 - t192 * dh_2;
-    const float t194 = ds_3 * omega;
-    const float post_3 = f_3 - t194 - t192 * dh_3;
-    const float post_4 = f_4 - t194 - t192 * dh_4;
-    const float t195 = ds_5 * omega;
-    const float post_5 = f_5 - t195 - t192 * dh_5;
-    const float post_6 = f_6 - t195 - t192 * dh_6;
+    const float post_0 = t188 * omega_ + f_0 - t192 * dh_0_;
+    const float post_7 = f_7 - t174 - t192 * dh_7_;
+    const float post_8 = f_8 - t174 - t192 * dh_8_;
+    const float post_9 = f_9 - t175 - t192 * dh_9_;
+    const float post_10 = f_10 - t175 - t192 * dh_10_;
+    const float post_11 = f_11 + t175 - t192 * dh_11_;
+    const float post_12 = f_12 + t175 - t192 * dh_12_;
+    const float post_13 = f_13 + t174 - t192 * dh_13_;
+    const float post_14 = f_14 + t174 - t192 * dh_14_;
+    const float post_15 = f_15 - t176 - t192 * dh_15_;
+    const float post_16 = f_16 - t176 - t192 * dh_16_;
+    const float post_17 = f_17 + t176 - t192 * dh_17_;
+    const float post_18 = f_18 + t176 - t192 * dh_18_;
+    const float post_19 = f_19 - t192 * dh_19_;
+    const float post_20 = f_20 - t192 * dh_20_;
+    const float post_21 = f_21 - t192 * dh_21_;
+    const float post_22 = f_22 - t192 * dh_22_;
+    const float post_23 = f_23 - t192 * dh_23_;
+    const float post_24 = f_24 - t192 * dh_24_;
+    const float post_25 = f_25 - t192 * dh_25_;
+    const float post_26 = f_26 - t192 * dh_26_;
+    const float t193 = ds_1_ * omega_;
+    const float post_1 = f_1 - t193 - t192 * dh_1_;
+    const float post_2 = f_2 - t193 - t192 * dh_2_;
+    const float t194 = ds_3_ * omega_;
+    const float post_3 = f_3 - t194 - t192 * dh_3_;
+    const float post_4 = f_4 - t194 - t192 * dh_4_;
+    const float t195 = ds_5_ * omega_;
+    const float post_5 = f_5 - t195 - t192 * dh_5_;
+    const float post_6 = f_6 - t195 - t192 * dh_6_;
 
     f[0] = post_0;
     f[1] = post_1;
@@ -411,7 +412,7 @@ d3q27_kbc_collide(
     const int count,                // how many states there are
     const float *__restrict__ src,  // populations before the collision [27][count], lattice units
     float *__restrict__ dst,        // populations after the collision [27][count], lattice units
-    const float omega)              // relaxation rate of the deviatoric stress, twice the beta of the papers in (0,
+    const float omega_)             // relaxation rate of the deviatoric stress, twice the beta of the papers in (0,
                                     //   2), lattice units
 {
     const int state = blockIdx.x * 256 + threadIdx.x;
@@ -419,7 +420,7 @@ d3q27_kbc_collide(
     float f[Q];
 #pragma unroll
     for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state];
-    collide(f, omega);
+    collide(f, omega_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i];
 }
@@ -435,7 +436,7 @@ d3q27_kbc_stream_collide(
                                          //   + 1) for wall w
     const float *__restrict__ src,       // post-collision populations [slot][27][64], lattice units
     float *__restrict__ dst,             // new post-collision populations [slot][27][64], lattice units
-    const float omega)                   // relaxation rate of the deviatoric stress, twice the beta of the papers in
+    const float omega_)                  // relaxation rate of the deviatoric stress, twice the beta of the papers in
                                          //   (0, 2), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
@@ -485,7 +486,7 @@ d3q27_kbc_stream_collide(
     f[25] = src[at(near[13 + bxm + 3 * byp + 9 * bzp], 25, xm + 4 * (yp + 4 * zp))];
     f[26] = src[at(near[13 + bxp + 3 * bym + 9 * bzm], 26, xp + 4 * (ym + 4 * zm))];
 
-    collide(f, omega);
+    collide(f, omega_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
 }
@@ -504,7 +505,7 @@ static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
-static __device__ __forceinline__ float wall_bounce_back(const int direction, const float *own)
+static __device__ __forceinline__ float bounce_back_link_0(const int direction, const float *own)
 {
     switch (direction) {
     case 1:
@@ -566,64 +567,64 @@ static __device__ __forceinline__ float wall_bounce_back(const int direction, co
 
 // Rule 1, moving_wall: Wall that moves with the velocity `velocity`, for a fluid of mean density 1. Ladd (1994).
 //   velocityx, velocityy, velocityz: of the wall, in cells per time step
-static __device__ __forceinline__ float wall_moving_wall(const int direction, const float *own, const float *value)
+static __device__ __forceinline__ float moving_wall_link_1(const int direction, const float *own, const float *value)
 {
-    const float velocityx = value[0];
-    const float velocityy = value[1];
-    const float velocityz = value[2];
+    const float velocityx_ = value[0];
+    const float velocityy_ = value[1];
+    const float velocityz_ = value[2];
     switch (direction) {
     case 1:
-        return own[2 * CELLS] + 0.44444445f * velocityx;
+        return own[2 * CELLS] + 0.44444445f * velocityx_;
     case 2:
-        return own[1 * CELLS] - 0.44444445f * velocityx;
+        return own[1 * CELLS] - 0.44444445f * velocityx_;
     case 3:
-        return own[4 * CELLS] + 0.44444445f * velocityy;
+        return own[4 * CELLS] + 0.44444445f * velocityy_;
     case 4:
-        return own[3 * CELLS] - 0.44444445f * velocityy;
+        return own[3 * CELLS] - 0.44444445f * velocityy_;
     case 5:
-        return own[6 * CELLS] + 0.44444445f * velocityz;
+        return own[6 * CELLS] + 0.44444445f * velocityz_;
     case 6:
-        return own[5 * CELLS] - 0.44444445f * velocityz;
+        return own[5 * CELLS] - 0.44444445f * velocityz_;
     case 7:
-        return own[8 * CELLS] + 0.11111111f * (velocityx + velocityy);
+        return own[8 * CELLS] + 0.11111111f * (velocityx_ + velocityy_);
     case 8:
-        return own[7 * CELLS] - 0.11111111f * (velocityx + velocityy);
+        return own[7 * CELLS] - 0.11111111f * (velocityx_ + velocityy_);
     case 9:
-        return own[10 * CELLS] + 0.11111111f * (velocityx + velocityz);
+        return own[10 * CELLS] + 0.11111111f * (velocityx_ + velocityz_);
     case 10:
-        return own[9 * CELLS] - 0.11111111f * (velocityx + velocityz);
+        return own[9 * CELLS] - 0.11111111f * (velocityx_ + velocityz_);
     case 11:
-        return own[12 * CELLS] + 0.11111111f * (velocityx - velocityz);
+        return own[12 * CELLS] + 0.11111111f * (velocityx_ - velocityz_);
     case 12:
-        return own[11 * CELLS] - 0.11111111f * (velocityx - velocityz);
+        return own[11 * CELLS] - 0.11111111f * (velocityx_ - velocityz_);
     case 13:
-        return own[14 * CELLS] + 0.11111111f * (velocityx - velocityy);
+        return own[14 * CELLS] + 0.11111111f * (velocityx_ - velocityy_);
     case 14:
-        return own[13 * CELLS] - 0.11111111f * (velocityx - velocityy);
+        return own[13 * CELLS] - 0.11111111f * (velocityx_ - velocityy_);
     case 15:
-        return own[16 * CELLS] + 0.11111111f * (velocityy + velocityz);
+        return own[16 * CELLS] + 0.11111111f * (velocityy_ + velocityz_);
     case 16:
-        return own[15 * CELLS] - 0.11111111f * (velocityy + velocityz);
+        return own[15 * CELLS] - 0.11111111f * (velocityy_ + velocityz_);
     case 17:
-        return own[18 * CELLS] + 0.11111111f * (velocityy - velocityz);
+        return own[18 * CELLS] + 0.11111111f * (velocityy_ - velocityz_);
     case 18:
-        return own[17 * CELLS] - 0.11111111f * (velocityy - velocityz);
+        return own[17 * CELLS] - 0.11111111f * (velocityy_ - velocityz_);
     case 19:
-        return own[20 * CELLS] + 0.027777778f * (velocityx + velocityy + velocityz);
+        return own[20 * CELLS] + 0.027777778f * (velocityx_ + velocityy_ + velocityz_);
     case 20:
-        return own[19 * CELLS] - 0.027777778f * (velocityx + velocityy + velocityz);
+        return own[19 * CELLS] - 0.027777778f * (velocityx_ + velocityy_ + velocityz_);
     case 21:
-        return own[22 * CELLS] - 0.027777778f * (velocityz - (velocityx + velocityy));
+        return own[22 * CELLS] - 0.027777778f * (velocityz_ - (velocityx_ + velocityy_));
     case 22:
-        return own[21 * CELLS] + 0.027777778f * (velocityz - (velocityx + velocityy));
+        return own[21 * CELLS] + 0.027777778f * (velocityz_ - (velocityx_ + velocityy_));
     case 23:
-        return own[24 * CELLS] + 0.027777778f * (velocityx - velocityy + velocityz);
+        return own[24 * CELLS] + 0.027777778f * (velocityx_ - velocityy_ + velocityz_);
     case 24:
-        return own[23 * CELLS] - 0.027777778f * (velocityx - velocityy + velocityz);
+        return own[23 * CELLS] - 0.027777778f * (velocityx_ - velocityy_ + velocityz_);
     case 25:
-        return own[26 * CELLS] - 0.027777778f * (velocityz - (velocityx - velocityy));
+        return own[26 * CELLS] - 0.027777778f * (velocityz_ - (velocityx_ - velocityy_));
     case 26:
-        return own[25 * CELLS] + 0.027777778f * (velocityz - (velocityx - velocityy));
+        return own[25 * CELLS] + 0.027777778f * (velocityz_ - (velocityx_ - velocityy_));
     default:
         return own[direction * CELLS];
     }
@@ -639,9 +640,9 @@ static __device__ __forceinline__ float pull(
     const float *value = wall_values + (size_t)w * 3;
     switch (wall_rules[w]) {
     case 0:
-        return wall_bounce_back(direction, own);
+        return bounce_back_link_0(direction, own);
     case 1:
-        return wall_moving_wall(direction, own, value);
+        return moving_wall_link_1(direction, own, value);
     default:
         return __int_as_float(0x7fffffff);  // no such rule: NaN stops the run
     }
@@ -658,7 +659,7 @@ d3q27_kbc_stream_collide_walls(
     const float *__restrict__ wall_values,  // parameters of each wall [wall][3], lattice units
     const float *__restrict__ src,          // post-collision populations [slot][27][64], lattice units
     float *__restrict__ dst,                // new post-collision populations [slot][27][64], lattice units
-    const float omega)                      // relaxation rate of the deviatoric stress, twice the beta of the papers
+    const float omega_)                     // relaxation rate of the deviatoric stress, twice the beta of the papers
                                             //   in (0, 2), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
@@ -709,7 +710,7 @@ d3q27_kbc_stream_collide_walls(
     f[25] = pull(near[13 + bxm + 3 * byp + 9 * bzp], 25, xm + 4 * (yp + 4 * zp), src, own, wall_rules, wall_values);
     f[26] = pull(near[13 + bxp + 3 * bym + 9 * bzm], 26, xp + 4 * (ym + 4 * zm), src, own, wall_rules, wall_values);
 
-    collide(f, omega);
+    collide(f, omega_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
 }
@@ -723,31 +724,31 @@ d3q27_kbc_init(
     const int count,                   // how many slots `ids` lists
     const float *__restrict__ fields,  // rho, ux, uy, uz [slot][4][64], lattice units
     float *__restrict__ dst,           // initial populations [slot][27][64], lattice units
-    const float omega)                 // relaxation rate of the deviatoric stress, twice the beta of the papers in
+    const float omega_)                // relaxation rate of the deviatoric stress, twice the beta of the papers in
                                        //   (0, 2), lattice units
 {
-    (void)omega;
+    (void)omega_;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
     const float *before = fields + (size_t)slot * (FIELDS * CELLS) + cell;
-    const float rho = before[0 * CELLS];
-    const float ux = before[1 * CELLS];
-    const float uy = before[2 * CELLS];
-    const float uz = before[3 * CELLS];
+    const float rho_ = before[0 * CELLS];
+    const float ux_ = before[1 * CELLS];
+    const float uy_ = before[2 * CELLS];
+    const float uz_ = before[3 * CELLS];
 
     // ---- shared
-    const float t0 = 0.22222222f * rho;
-    const float t1 = 0.018518519f * rho;
-    const float t2 = t0 * uy;
-    const float t3 = 0.25f * (t2 * uy);
-    const float t4 = 0.25f * (t0 * uz);
-    const float t5 = t0 * ux;
-    const float t6 = t5 * ux;
-    const float t7 = 0.75f * (t5 * uy);
-    const float t8 = t4 * uz;
-    const float t9 = 0.75f * uz;
+    const float t0 = 0.22222222f * rho_;
+    const float t1 = 0.018518519f * rho_;
+    const float t2 = t0 * uy_;
+    const float t3 = 0.25f * (t2 * uy_);
+    const float t4 = 0.25f * (t0 * uz_);
+    const float t5 = t0 * ux_;
+    const float t6 = t5 * ux_;
+    const float t7 = 0.75f * (t5 * uy_);
+    const float t8 = t4 * uz_;
+    const float t9 = 0.75f * uz_;
     const float t10 = t3 + t8;
     const float t11 = t1 - t6 * 0.125f;
     const float t12 = 0.25f * t6 + t1;
@@ -897,28 +898,28 @@ d3q27_kbc_macroscopic(
     const float t10 = f_15 + t8 + (f_18 + t9 + f_5);
 
     // ---- j   (d3q27_kbc.lbm:15)
-    const float jz = f_23 + f_26 + t10 - t5;
+    const float jz_ = f_23 + f_26 + t10 - t5;
 
     // ---- rho   (d3q27_kbc.lbm:14)
-    const float rho = f_0 + f_2 + f_3 + t0 + t1 + t5 + t6 + t7 + t10;
+    const float rho_ = f_0 + f_2 + f_3 + t0 + t1 + t5 + t6 + t7 + t10;
     const float t11 = t0 - t1;
 
     // ---- j   (d3q27_kbc.lbm:15)
-    const float jx = f_21 + t8 + t4 + t11 + t7 - f_2 - f_8 - f_10 - f_20 - f_24 - t9;
-    const float jy = f_3 + f_7 + f_15 + f_19 + t2 - f_18 - f_22 - f_25 - t3 - t11 - t6;
-    const float t12 = 1.0f / rho;
+    const float jx_ = f_21 + t8 + t4 + t11 + t7 - f_2 - f_8 - f_10 - f_20 - f_24 - t9;
+    const float jy_ = f_3 + f_7 + f_15 + f_19 + t2 - f_18 - f_22 - f_25 - t3 - t11 - t6;
+    const float t12 = 1.0f / rho_;
 
     // ---- u   (d3q27_kbc.lbm:16)
-    const float ux = t12 * jx;
-    const float uy = t12 * jy;
-    const float uz = t12 * jz;
+    const float ux_ = t12 * jx_;
+    const float uy_ = t12 * jy_;
+    const float uz_ = t12 * jz_;
 
 
     float *after = fields + (size_t)slot * (FIELDS * CELLS) + cell;
-    after[0 * CELLS] = rho;
-    after[1 * CELLS] = ux;
-    after[2 * CELLS] = uy;
-    after[3 * CELLS] = uz;
+    after[0 * CELLS] = rho_;
+    after[1 * CELLS] = ux_;
+    after[2 * CELLS] = uy_;
+    after[3 * CELLS] = uz_;
 }
 
 // ==== what a flow is judged by ======================================================================================

@@ -11,7 +11,7 @@
 use core::ffi::c_void;
 
 /// Version of the interface: kernels, their arguments and their memory.
-pub const ABI: u32 = 3;
+pub const ABI: u32 = 4;
 
 /// Number of axes.
 pub const DIM: usize = 3;
@@ -136,7 +136,7 @@ pub struct Init {
     /// initial populations [slot][27][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the deviatoric stress, twice the beta of the papers in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
 }
 
 impl Init {
@@ -157,7 +157,7 @@ impl Init {
             (&raw mut self.count).cast(),
             (&raw mut self.fields).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
+            (&raw mut self.omega_).cast(),
         ]
     }
 }
@@ -177,7 +177,7 @@ pub struct StreamCollide {
     /// new post-collision populations [slot][27][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the deviatoric stress, twice the beta of the papers in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
 }
 
 impl StreamCollide {
@@ -199,7 +199,7 @@ impl StreamCollide {
             (&raw mut self.neighbours).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
+            (&raw mut self.omega_).cast(),
         ]
     }
 }
@@ -223,7 +223,7 @@ pub struct StreamCollideWalls {
     /// new post-collision populations [slot][27][64], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the deviatoric stress, twice the beta of the papers in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
 }
 
 impl StreamCollideWalls {
@@ -247,7 +247,7 @@ impl StreamCollideWalls {
             (&raw mut self.wall_values).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
+            (&raw mut self.omega_).cast(),
         ]
     }
 }
@@ -395,7 +395,7 @@ pub struct Collide {
     /// populations after the collision [27][count], lattice units
     pub dst: *mut f32,
     /// relaxation rate of the deviatoric stress, twice the beta of the papers in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
 }
 
 impl Collide {
@@ -415,7 +415,7 @@ impl Collide {
             (&raw mut self.count).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
+            (&raw mut self.omega_).cast(),
         ]
     }
 }

@@ -32,7 +32,7 @@ static __device__ __forceinline__ size_t at(const int slot, const int direction,
 // ==== collision =====================================================================================================
 
 // Collides one cell: f holds its populations before and after.
-static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
+static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_)
 {
     const float f_0 = f[0];
     const float f_1 = f[1];
@@ -71,32 +71,32 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     const float t5 = f_23 + f_25 + f_13;
 
     // ---- j   (d3q27_kbc_n2.lbm:15)
-    const float jy = f_7 + f_26 + t4 - f_4 - f_8 - f_18 - f_22 - t0 - t5;
+    const float jy_ = f_7 + f_26 + t4 - f_4 - f_8 - f_18 - f_22 - t0 - t5;
     const float t6 = f_7 + f_11 + (f_1 + t5);
     const float t7 = f_22 + f_26 + f_12;
     const float t8 = f_5 + f_18 + f_9 + t7;
-    const float jz = f_23 + t2 + t8 - f_11 - f_25 - t3 - t1;
+    const float jz_ = f_23 + t2 + t8 - f_11 - f_25 - t3 - t1;
     const float t9 = f_2 + f_8;
 
     // ---- rho   (d3q27_kbc_n2.lbm:14)
-    const float rho = f_0 + f_4 + t1 + t4 + t6 + t8 + t9;
+    const float rho_ = f_0 + f_4 + t1 + t4 + t6 + t8 + t9;
 
     // ---- j   (d3q27_kbc_n2.lbm:15)
-    const float jx = f_9 + f_19 + f_21 + t6 - f_10 - f_14 - f_20 - f_24 - t7 - t9;
-    const float t10 = 3.0f * jx;
-    const float t11 = 1.0f / rho;
+    const float jx_ = f_9 + f_19 + f_21 + t6 - f_10 - f_14 - f_20 - f_24 - t7 - t9;
+    const float t10 = 3.0f * jx_;
+    const float t11 = 1.0f / rho_;
 
     // ---- u   (d3q27_kbc_n2.lbm:16)
-    const float uz = t11 * jz;
-    const float t12 = uz * jz;
-    const float t13 = 3.0f * t12 + rho;
-    const float t14 = rho - t12 * 1.5f;
+    const float uz_ = t11 * jz_;
+    const float t12 = uz_ * jz_;
+    const float t13 = 3.0f * t12 + rho_;
+    const float t14 = rho_ - t12 * 1.5f;
     const float t15 = 3.0f * (t11 * t10);
-    const float uy = t11 * jy;
-    const float t16 = 9.0f * uy;
+    const float uy_ = t11 * jy_;
+    const float t16 = 9.0f * uy_;
     const float t17 = 0.11111111f * (t10 * t15);
-    const float t18 = 0.33333334f * (jy * t16);
-    const float t19 = jz * t16;
+    const float t18 = 0.33333334f * (jy_ * t16);
+    const float t19 = jz_ * t16;
     const float t20 = t17 + t18;
     const float t21 = t13 + t20;
     const float t22 = t10 - t19;
@@ -104,7 +104,7 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     const float t24 = t21 - t22;
     const float t25 = 3.0f + t15;
     const float t26 = 3.0f - t15;
-    const float t27 = jy - jz;
+    const float t27 = jy_ - jz_;
     const float t28 = t25 * t27;
     const float t29 = t23 - t28;
     const float t30 = t23 + t28;
@@ -121,7 +121,7 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     const float t41 = t13 + t38;
     const float t42 = t40 - t10;
     const float t43 = t10 + t40;
-    const float t44 = jy + jz;
+    const float t44 = jy_ + jz_;
     const float t45 = t26 * t44;
     const float t46 = t24 + t45;
     const float t47 = t24 - t45;
@@ -134,38 +134,38 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     const float t54 = -0.0046296297f;
 
     // ---- dh   (d3q27_kbc_n2.lbm:32)
-    const float dh_24 = t36 * t54 + f_24;
-    const float dh_26 = t46 * t54 + f_26;
-    const float dh_23 = f_23 - 0.0046296297f * t29;
+    const float dh_24_ = t36 * t54 + f_24;
+    const float dh_26_ = t46 * t54 + f_26;
+    const float dh_23_ = f_23 - 0.0046296297f * t29;
     const float t55 = t10 + t20 + t14;
-    const float t56 = jy * t25;
+    const float t56 = jy_ * t25;
     const float t57 = t55 - t56;
     const float t58 = t55 + t56;
     const float t59 = t14 - (t10 - t20);
     const float t60 = 0.5f * t20;
-    const float t61 = jy * t26;
-    const float t62 = jz * t26;
-    const float t63 = 3.0f * jy;
+    const float t61 = jy_ * t26;
+    const float t62 = jz_ * t26;
+    const float t63 = 3.0f * jy_;
     const float t64 = t59 - t61;
     const float t65 = t59 + t61;
     const float t66 = t64 * t65;
     const float t67 = t57 * t66;
     const float t68 = t25 * t44;
     const float t69 = 3.0f * t44;
-    const float t70 = jz * t25;
-    const float t71 = 3.0f * jz;
+    const float t70 = jz_ * t25;
+    const float t71 = 3.0f * jz_;
     const float t72 = t33 - t68;
     const float t73 = t33 + t68;
     const float t74 = 1.0f / (t72 * t67);
-    const float dh_25 = f_25 - 0.0046296297f * t72;
+    const float dh_25_ = f_25 - 0.0046296297f * t72;
     const float t75 = t72 * t74;
     const float t76 = t73 * t37;
     const float t77 = t47 * t76;
     const float t78 = 1.0f / (t58 * t77);
     const float t79 = t58 * t78;
     const float t80 = t47 * t79;
-    const float dh_20 = f_20 - 0.0046296297f * t47;
-    const float dh_22 = f_22 - 0.0046296297f * t37;
+    const float dh_20_ = f_20 - 0.0046296297f * t47;
+    const float dh_22_ = f_22 - 0.0046296297f * t37;
     const float t81 = t13 - t39;
     const float t82 = t13 - t60;
     const float t83 = t14 - t39;
@@ -179,22 +179,22 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     const float t91 = t88 * t89;
     const float t92 = t87 * t91;
     const float t93 = 1.0f / (t30 * t92);
-    const float dh_21 = t30 * t54 + f_21;
-    const float dh_19 = t73 * t54 + f_19;
-    const float t94 = t92 * t93 * (dh_21 * dh_21) + dh_19 * dh_19 * (t37 * t80) + t76 * t79 * (dh_20 * dh_20)
-        + t73 * t80 * (dh_22 * dh_22);
-    const float t95 = t67 * t74 * (dh_25 * dh_25) + t94 + t46 * t53 * (dh_23 * dh_23)
-        + t48 * t51 * (dh_24 * dh_24) + t29 * t53 * (dh_26 * dh_26);
+    const float dh_21_ = t30 * t54 + f_21;
+    const float dh_19_ = t73 * t54 + f_19;
+    const float t94 = t92 * t93 * (dh_21_ * dh_21_) + dh_19_ * dh_19_ * (t37 * t80)
+        + t76 * t79 * (dh_20_ * dh_20_) + t73 * t80 * (dh_22_ * dh_22_);
+    const float t95 = t67 * t74 * (dh_25_ * dh_25_) + t94 + t46 * t53 * (dh_23_ * dh_23_)
+        + t48 * t51 * (dh_24_ * dh_24_) + t29 * t53 * (dh_26_ * dh_26_);
     const float t96 = t30 * t93;
     const float t97 = t82 - t71;
     const float t98 = t82 + t71;
     const float t99 = f_6 - 0.074074075f * t97;
-    const float t100 = dh_25 + dh_26;
-    const float t101 = dh_23 + dh_24;
+    const float t100 = dh_25_ + dh_26_;
+    const float t101 = dh_23_ + dh_24_;
     const float t102 = t100 + t101;
     const float t103 = t100 - t101;
-    const float t104 = dh_21 + dh_22;
-    const float t105 = dh_19 + dh_20;
+    const float t104 = dh_21_ + dh_22_;
+    const float t105 = dh_19_ + dh_20_;
     const float t106 = t104 + t105;
     const float t107 = t104 - t105;
     const float t108 = -0.074074075f;
@@ -211,16 +211,16 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     const float t119 = t114 + t118;
 
     // ---- ds   (d3q27_kbc_n2.lbm:29)
-    const float ds_15 = -0.25f * (t114 + t107 - t118 - t103);
+    const float ds_15_ = -0.25f * (t114 + t107 - t118 - t103);
 
     // ---- dh   (d3q27_kbc_n2.lbm:32)
-    const float dh_18 = ds_15 + t112;
-    const float dh_17 = ds_15 + t113;
-    const float t120 = t88 * t117 * dh_17;
-    const float dh_16 = t115 - ds_15;
-    const float t121 = t89 * t117 * dh_16;
-    const float dh_15 = t116 - ds_15;
-    const float t122 = t91 * t96 * dh_15;
+    const float dh_18_ = ds_15_ + t112;
+    const float dh_17_ = ds_15_ + t113;
+    const float t120 = t88 * t117 * dh_17_;
+    const float dh_16_ = t115 - ds_15_;
+    const float t121 = t89 * t117 * dh_16_;
+    const float dh_15_ = t116 - ds_15_;
+    const float t122 = t91 * t96 * dh_15_;
     const float t123 = t10 - t41;
     const float t124 = t10 + t41;
     const float t125 = -t123 - t62;
@@ -236,33 +236,33 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     const float t135 = t133 + t134;
 
     // ---- pi   (d3q27_kbc_n2.lbm:28)
-    const float pi_xz = t132 - t135 - t107 - t103;
+    const float pi_xz_ = t132 - t135 - t107 - t103;
     const float t136 = t132 + t135;
 
     // ---- ds   (d3q27_kbc_n2.lbm:29)
-    const float ds_9 = 0.25f * pi_xz;
+    const float ds_9_ = 0.25f * pi_xz_;
 
     // ---- dh   (d3q27_kbc_n2.lbm:32)
-    const float dh_12 = ds_9 + t134;
-    const float dh_11 = ds_9 + t133;
-    const float dh_10 = t127 - ds_9;
-    const float dh_9 = t130 - ds_9;
+    const float dh_12_ = ds_9_ + t134;
+    const float dh_11_ = ds_9_ + t133;
+    const float dh_10_ = t127 - ds_9_;
+    const float dh_9_ = t130 - ds_9_;
 
     // ---- pi   (d3q27_kbc_n2.lbm:28)
-    const float pi_zz = t102 + t106 + t109 + t99 + t119 + t136;
+    const float pi_zz_ = t102 + t106 + t109 + t99 + t119 + t136;
 
     // ---- ds   (d3q27_kbc_n2.lbm:29)
-    const float ds_5 = 0.5f * pi_zz;
+    const float ds_5_ = 0.5f * pi_zz_;
 
     // ---- dh   (d3q27_kbc_n2.lbm:32)
-    const float dh_6 = t99 - ds_5;
-    const float dh_5 = t109 - ds_5;
+    const float dh_6_ = t99 - ds_5_;
+    const float dh_5_ = t109 - ds_5_;
     const float t137 = t126 * t98;
     const float t138 = 1.0f / (t97 * t137);
-    const float t139 = t137 * t138 * dh_6;
+    const float t139 = t137 * t138 * dh_6_;
     const float t140 = t97 * t138;
-    const float t141 = t126 * t140 * dh_5;
-    const float t142 = t98 * t140 * dh_12;
+    const float t141 = t126 * t140 * dh_5_;
+    const float t142 = t98 * t140 * dh_12_;
     const float t143 = t83 - t63;
     const float t144 = t83 + t63;
     const float t145 = f_4 - 0.074074075f * t143;
@@ -276,104 +276,104 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega)
     const float t153 = t149 + t151;
 
     // ---- pi   (d3q27_kbc_n2.lbm:28)
-    const float pi_xy = t149 - t151;
-    const float pi_yy = t146 + t145 + t119 + t153;
-    const float pi_xx = t52 + t147 + t136 + t153;
+    const float pi_xy_ = t149 - t151;
+    const float pi_yy_ = t146 + t145 + t119 + t153;
+    const float pi_xx_ = t52 + t147 + t136 + t153;
 
     // ---- ds   (d3q27_kbc_n2.lbm:29)
-    const float ds_3 = 0.5f * pi_yy;
+    const float ds_3_ = 0.5f * pi_yy_;
 
     // ---- dh   (d3q27_kbc_n2.lbm:32)
-    const float dh_4 = t145 - ds_3;
-    const float dh_3 = t146 - ds_3;
+    const float dh_4_ = t145 - ds_3_;
+    const float dh_3_ = t146 - ds_3_;
 
     // ---- ds   (d3q27_kbc_n2.lbm:29)
-    const float ds_1 = 0.5f * pi_xx;
+    const float ds_1_ = 0.5f * pi_xx_;
 
     // ---- dh   (d3q27_kbc_n2.lbm:32)
-    const float dh_2 = t52 - ds_1;
-    const float t154 = t49 * t50 * dh_2;
-    const float dh_1 = t147 - ds_1;
+    const float dh_2_ = t52 - ds_1_;
+    const float t154 = t49 * t50 * dh_2_;
+    const float dh_1_ = t147 - ds_1_;
 
     // ---- ds   (d3q27_kbc_n2.lbm:29)
-    const float ds_7 = 0.25f * pi_xy;
+    const float ds_7_ = 0.25f * pi_xy_;
 
     // ---- dh   (d3q27_kbc_n2.lbm:32)
-    const float dh_14 = ds_7 + t131;
-    const float t155 = t64 * t152 * dh_14;
-    const float dh_13 = ds_7 + t150;
-    const float t156 = t66 * t75 * dh_13;
-    const float dh_7 = t111 - ds_7;
-    const float t157 = t77 * t78 * dh_7;
-    const float dh_8 = t148 - ds_7;
-    const float t158 = t65 * t152 * dh_8;
+    const float dh_14_ = ds_7_ + t131;
+    const float t155 = t64 * t152 * dh_14_;
+    const float dh_13_ = ds_7_ + t150;
+    const float t156 = t66 * t75 * dh_13_;
+    const float dh_7_ = t111 - ds_7_;
+    const float t157 = t77 * t78 * dh_7_;
+    const float dh_8_ = t148 - ds_7_;
+    const float t158 = t65 * t152 * dh_8_;
     const float t159 = t84 * t144;
     const float t160 = t143 * t159;
     const float t161 = 1.0f / (t90 * t160);
     const float t162 = t90 * t161;
-    const float t163 = t160 * t161 * dh_18;
-    const float t164 = t159 * t162 * dh_4;
+    const float t163 = t160 * t161 * dh_18_;
+    const float t164 = t159 * t162 * dh_4_;
     const float t165 = t143 * t162;
-    const float t166 = t84 * t165 * dh_3;
-    const float t167 = 2.0f * (ds_1 + ds_5 + ds_3);
-    const float dh_0 = f_0 + t167 - t84 * 0.2962963f;
-    const float t168 = 0.25f * (t144 * t165 * dh_0);
+    const float t166 = t84 * t165 * dh_3_;
+    const float t167 = 2.0f * (ds_1_ + ds_5_ + ds_3_);
+    const float dh_0_ = f_0 + t167 - t84 * 0.2962963f;
+    const float t168 = 0.25f * (t144 * t165 * dh_0_);
     const float t169 = t43 * t125;
     const float t170 = t128 * t169;
     const float t171 = 1.0f / (t129 * t170);
     const float t172 = t129 * t171;
-    const float t173 = t170 * t171 * dh_11;
+    const float t173 = t170 * t171 * dh_11_;
     const float t174 = t128 * t172;
-    const float t175 = t169 * t172 * dh_9;
-    const float t176 = t125 * t174 * dh_1;
-    const float t177 = t43 * t174 * dh_10;
-    const float t178 = dh_7 * t157 + dh_8 * t158 + dh_9 * t175 + dh_10 * t177 + dh_11 * t173 + dh_12 * t142
-        + dh_13 * t156 + dh_14 * t155 + dh_15 * t122 + dh_16 * t121 + dh_17 * t120;
-    const float t179 = ds_7 * (t157 - (t155 - (t158 - t156))) + ds_9 * (t177 - (t173 - (t175 - t142))) - (t163
-        - (t122 + t121) + t120) * ds_15;
+    const float t175 = t169 * t172 * dh_9_;
+    const float t176 = t125 * t174 * dh_1_;
+    const float t177 = t43 * t174 * dh_10_;
+    const float t178 = dh_7_ * t157 + dh_8_ * t158 + dh_9_ * t175 + dh_10_ * t177 + dh_11_ * t173 + dh_12_ * t142
+        + dh_13_ * t156 + dh_14_ * t155 + dh_15_ * t122 + dh_16_ * t121 + dh_17_ * t120;
+    const float t179 = ds_7_ * (t157 - (t155 - (t158 - t156))) + ds_9_ * (t177 - (t173 - (t175 - t142))) - (t163
+        - (t122 + t121) + t120) * ds_15_;
 
     // ---- hh   (d3q27_kbc_n2.lbm:34)
-    const float hh = 13.5f * (dh_0 * t168 + dh_1 * t176 + dh_2 * t154 + dh_3 * t166 + dh_4 * t164 + dh_5 * t141
-        + dh_6 * t139) + 54.0f * (dh_18 * t163 + t178) + 216.0f * t95;
-    const float t180 = 13.5f * ((ds_3 * (t166 + t164) + ds_1 * (t176 + t154) + ds_5 * (t141 + t139) + 4.0f * t179
-        - t167 * t168) / hh);
-    const float t181 = 0.0f < hh ? t180 : 0.0f;
-    const float t182 = t181 - omega * t181 + 1.0f;
+    const float hh_ = 13.5f * (dh_0_ * t168 + dh_1_ * t176 + dh_2_ * t154 + dh_3_ * t166 + dh_4_ * t164
+        + dh_5_ * t141 + dh_6_ * t139) + 54.0f * (dh_18_ * t163 + t178) + 216.0f * t95;
+    const float t180 = 13.5f * ((ds_3_ * (t166 + t164) + ds_1_ * (t176 + t154) + ds_5_ * (t141 + t139)
+        + 4.0f * t179 - t167 * t168) / hh_);
+    const float t181 = 0.0f < hh_ ? t180 : 0.0f;
+    const float t182 = t181 - omega_ * t181 + 1.0f;
 
     // ---- post
-    const float post_0 = t167 * omega + f_0 - t182 * dh_0;
-    const float post_19 = f_19 - t182 * dh_19;
-    const float post_20 = f_20 - t182 * dh_20;
-    const float post_21 = f_21 - t182 * dh_21;
-    const float post_22 = f_22 - t182 * dh_22;
-    const float post_23 = f_23 - t182 * dh_23;
-    const float post_24 = f_24 - t182 * dh_24;
-    const float post_25 = f_25 - t182 * dh_25;
-    const float post_26 = f_26 - t182 * dh_26;
-    const float t183 = ds_1 * omega;
-    const float post_1 = f_1 - t183 - t182 * dh_1;
-    const float post_2 = f_2 - t183 - t182 * dh_2;
-    const float t184 = ds_3 * omega;
-    const float post_3 = f_3 - t184 - t182 * dh_3;
-    const float post_4 = f_4 - t184 - t182 * dh_4;
-    const float t185 = ds_5 * omega;
-    const float post_5 = f_5 - t185 - t182 * dh_5;
-    const float post_6 = f_6 - t185 - t182 * dh_6;
-    const float t186 = ds_7 * omega;
-    const float post_7 = f_7 - t186 - t182 * dh_7;
-    const float post_8 = f_8 - t186 - t182 * dh_8;
-    const float post_13 = f_13 + t186 - t182 * dh_13;
-    const float post_14 = f_14 + t186 - t182 * dh_14;
-    const float t187 = ds_9 * omega;
-    const float post_9 = f_9 - t187 - t182 * dh_9;
-    const float post_10 = f_10 - t187 - t182 * dh_10;
-    const float post_11 = f_11 + t187 - t182 * dh_11;
-    const float post_12 = f_12 + t187 - t182 * dh_12;
-    const float t188 = ds_15 * omega;
-    const float post_15 = f_15 - t188 - t182 * dh_15;
-    const float post_16 = f_16 - t188 - t182 * dh_16;
-    const float post_17 = f_17 + t188 - t182 * dh_17;
-    const float post_18 = f_18 + t188 - t182 * dh_18;
+    const float post_0 = t167 * omega_ + f_0 - t182 * dh_0_;
+    const float post_19 = f_19 - t182 * dh_19_;
+    const float post_20 = f_20 - t182 * dh_20_;
+    const float post_21 = f_21 - t182 * dh_21_;
+    const float post_22 = f_22 - t182 * dh_22_;
+    const float post_23 = f_23 - t182 * dh_23_;
+    const float post_24 = f_24 - t182 * dh_24_;
+    const float post_25 = f_25 - t182 * dh_25_;
+    const float post_26 = f_26 - t182 * dh_26_;
+    const float t183 = ds_1_ * omega_;
+    const float post_1 = f_1 - t183 - t182 * dh_1_;
+    const float post_2 = f_2 - t183 - t182 * dh_2_;
+    const float t184 = ds_3_ * omega_;
+    const float post_3 = f_3 - t184 - t182 * dh_3_;
+    const float post_4 = f_4 - t184 - t182 * dh_4_;
+    const float t185 = ds_5_ * omega_;
+    const float post_5 = f_5 - t185 - t182 * dh_5_;
+    const float post_6 = f_6 - t185 - t182 * dh_6_;
+    const float t186 = ds_7_ * omega_;
+    const float post_7 = f_7 - t186 - t182 * dh_7_;
+    const float post_8 = f_8 - t186 - t182 * dh_8_;
+    const float post_13 = f_13 + t186 - t182 * dh_13_;
+    const float post_14 = f_14 + t186 - t182 * dh_14_;
+    const float t187 = ds_9_ * omega_;
+    const float post_9 = f_9 - t187 - t182 * dh_9_;
+    const float post_10 = f_10 - t187 - t182 * dh_10_;
+    const float post_11 = f_11 + t187 - t182 * dh_11_;
+    const float post_12 = f_12 + t187 - t182 * dh_12_;
+    const float t188 = ds_15_ * omega_;
+    const float post_15 = f_15 - t188 - t182 * dh_15_;
+    const float post_16 = f_16 - t188 - t182 * dh_16_;
+    const float post_17 = f_17 + t188 - t182 * dh_17_;
+    const float post_18 = f_18 + t188 - t182 * dh_18_;
 
     f[0] = post_0;
     f[1] = post_1;
@@ -410,7 +410,7 @@ d3q27_kbc_n2_collide(
     const int count,                // how many states there are
     const float *__restrict__ src,  // populations before the collision [27][count], lattice units
     float *__restrict__ dst,        // populations after the collision [27][count], lattice units
-    const float omega)              // relaxation rate of the stress, twice the beta of the papers in (0, 2), lattice
+    const float omega_)             // relaxation rate of the stress, twice the beta of the papers in (0, 2), lattice
                                     //   units
 {
     const int state = blockIdx.x * 256 + threadIdx.x;
@@ -418,7 +418,7 @@ d3q27_kbc_n2_collide(
     float f[Q];
 #pragma unroll
     for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state];
-    collide(f, omega);
+    collide(f, omega_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i];
 }
@@ -434,7 +434,7 @@ d3q27_kbc_n2_stream_collide(
                                          //   + 1) for wall w
     const float *__restrict__ src,       // post-collision populations [slot][27][64], lattice units
     float *__restrict__ dst,             // new post-collision populations [slot][27][64], lattice units
-    const float omega)                   // relaxation rate of the stress, twice the beta of the papers in (0, 2),
+    const float omega_)                  // relaxation rate of the stress, twice the beta of the papers in (0, 2),
                                          //   lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
@@ -484,7 +484,7 @@ d3q27_kbc_n2_stream_collide(
     f[25] = src[at(near[13 + bxm + 3 * byp + 9 * bzp], 25, xm + 4 * (yp + 4 * zp))];
     f[26] = src[at(near[13 + bxp + 3 * bym + 9 * bzm], 26, xp + 4 * (ym + 4 * zm))];
 
-    collide(f, omega);
+    collide(f, omega_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
 }
@@ -503,7 +503,7 @@ static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
-static __device__ __forceinline__ float wall_bounce_back(const int direction, const float *own)
+static __device__ __forceinline__ float bounce_back_link_0(const int direction, const float *own)
 {
     switch (direction) {
     case 1:
@@ -565,64 +565,64 @@ static __device__ __forceinline__ float wall_bounce_back(const int direction, co
 
 // Rule 1, moving_wall: Wall that moves with the velocity `velocity`, for a fluid of mean density 1. Ladd (1994).
 //   velocityx, velocityy, velocityz: of the wall, in cells per time step
-static __device__ __forceinline__ float wall_moving_wall(const int direction, const float *own, const float *value)
+static __device__ __forceinline__ float moving_wall_link_1(const int direction, const float *own, const float *value)
 {
-    const float velocityx = value[0];
-    const float velocityy = value[1];
-    const float velocityz = value[2];
+    const float velocityx_ = value[0];
+    const float velocityy_ = value[1];
+    const float velocityz_ = value[2];
     switch (direction) {
     case 1:
-        return own[2 * CELLS] + 0.44444445f * velocityx;
+        return own[2 * CELLS] + 0.44444445f * velocityx_;
     case 2:
-        return own[1 * CELLS] - 0.44444445f * velocityx;
+        return own[1 * CELLS] - 0.44444445f * velocityx_;
     case 3:
-        return own[4 * CELLS] + 0.44444445f * velocityy;
+        return own[4 * CELLS] + 0.44444445f * velocityy_;
     case 4:
-        return own[3 * CELLS] - 0.44444445f * velocityy;
+        return own[3 * CELLS] - 0.44444445f * velocityy_;
     case 5:
-        return own[6 * CELLS] + 0.44444445f * velocityz;
+        return own[6 * CELLS] + 0.44444445f * velocityz_;
     case 6:
-        return own[5 * CELLS] - 0.44444445f * velocityz;
+        return own[5 * CELLS] - 0.44444445f * velocityz_;
     case 7:
-        return own[8 * CELLS] + 0.11111111f * (velocityx + velocityy);
+        return own[8 * CELLS] + 0.11111111f * (velocityx_ + velocityy_);
     case 8:
-        return own[7 * CELLS] - 0.11111111f * (velocityx + velocityy);
+        return own[7 * CELLS] - 0.11111111f * (velocityx_ + velocityy_);
     case 9:
-        return own[10 * CELLS] + 0.11111111f * (velocityx + velocityz);
+        return own[10 * CELLS] + 0.11111111f * (velocityx_ + velocityz_);
     case 10:
-        return own[9 * CELLS] - 0.11111111f * (velocityx + velocityz);
+        return own[9 * CELLS] - 0.11111111f * (velocityx_ + velocityz_);
     case 11:
-        return own[12 * CELLS] + 0.11111111f * (velocityx - velocityz);
+        return own[12 * CELLS] + 0.11111111f * (velocityx_ - velocityz_);
     case 12:
-        return own[11 * CELLS] - 0.11111111f * (velocityx - velocityz);
+        return own[11 * CELLS] - 0.11111111f * (velocityx_ - velocityz_);
     case 13:
-        return own[14 * CELLS] + 0.11111111f * (velocityx - velocityy);
+        return own[14 * CELLS] + 0.11111111f * (velocityx_ - velocityy_);
     case 14:
-        return own[13 * CELLS] - 0.11111111f * (velocityx - velocityy);
+        return own[13 * CELLS] - 0.11111111f * (velocityx_ - velocityy_);
     case 15:
-        return own[16 * CELLS] + 0.11111111f * (velocityy + velocityz);
+        return own[16 * CELLS] + 0.11111111f * (velocityy_ + velocityz_);
     case 16:
-        return own[15 * CELLS] - 0.11111111f * (velocityy + velocityz);
+        return own[15 * CELLS] - 0.11111111f * (velocityy_ + velocityz_);
     case 17:
-        return own[18 * CELLS] + 0.11111111f * (velocityy - velocityz);
+        return own[18 * CELLS] + 0.11111111f * (velocityy_ - velocityz_);
     case 18:
-        return own[17 * CELLS] - 0.11111111f * (velocityy - velocityz);
+        return own[17 * CELLS] - 0.11111111f * (velocityy_ - velocityz_);
     case 19:
-        return own[20 * CELLS] + 0.027777778f * (velocityx + velocityy + velocityz);
+        return own[20 * CELLS] + 0.027777778f * (velocityx_ + velocityy_ + velocityz_);
     case 20:
-        return own[19 * CELLS] - 0.027777778f * (velocityx + velocityy + velocityz);
+        return own[19 * CELLS] - 0.027777778f * (velocityx_ + velocityy_ + velocityz_);
     case 21:
-        return own[22 * CELLS] - 0.027777778f * (velocityz - (velocityx + velocityy));
+        return own[22 * CELLS] - 0.027777778f * (velocityz_ - (velocityx_ + velocityy_));
     case 22:
-        return own[21 * CELLS] + 0.027777778f * (velocityz - (velocityx + velocityy));
+        return own[21 * CELLS] + 0.027777778f * (velocityz_ - (velocityx_ + velocityy_));
     case 23:
-        return own[24 * CELLS] + 0.027777778f * (velocityx - velocityy + velocityz);
+        return own[24 * CELLS] + 0.027777778f * (velocityx_ - velocityy_ + velocityz_);
     case 24:
-        return own[23 * CELLS] - 0.027777778f * (velocityx - velocityy + velocityz);
+        return own[23 * CELLS] - 0.027777778f * (velocityx_ - velocityy_ + velocityz_);
     case 25:
-        return own[26 * CELLS] - 0.027777778f * (velocityz - (velocityx - velocityy));
+        return own[26 * CELLS] - 0.027777778f * (velocityz_ - (velocityx_ - velocityy_));
     case 26:
-        return own[25 * CELLS] + 0.027777778f * (velocityz - (velocityx - velocityy));
+        return own[25 * CELLS] + 0.027777778f * (velocityz_ - (velocityx_ - velocityy_));
     default:
         return own[direction * CELLS];
     }
@@ -638,9 +638,9 @@ static __device__ __forceinline__ float pull(
     const float *value = wall_values + (size_t)w * 3;
     switch (wall_rules[w]) {
     case 0:
-        return wall_bounce_back(direction, own);
+        return bounce_back_link_0(direction, own);
     case 1:
-        return wall_moving_wall(direction, own, value);
+        return moving_wall_link_1(direction, own, value);
     default:
         return __int_as_float(0x7fffffff);  // no such rule: NaN stops the run
     }
@@ -657,7 +657,7 @@ d3q27_kbc_n2_stream_collide_walls(
     const float *__restrict__ wall_values,  // parameters of each wall [wall][3], lattice units
     const float *__restrict__ src,          // post-collision populations [slot][27][64], lattice units
     float *__restrict__ dst,                // new post-collision populations [slot][27][64], lattice units
-    const float omega)                      // relaxation rate of the stress, twice the beta of the papers in (0, 2),
+    const float omega_)                     // relaxation rate of the stress, twice the beta of the papers in (0, 2),
                                             //   lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
@@ -708,7 +708,7 @@ d3q27_kbc_n2_stream_collide_walls(
     f[25] = pull(near[13 + bxm + 3 * byp + 9 * bzp], 25, xm + 4 * (yp + 4 * zp), src, own, wall_rules, wall_values);
     f[26] = pull(near[13 + bxp + 3 * bym + 9 * bzm], 26, xp + 4 * (ym + 4 * zm), src, own, wall_rules, wall_values);
 
-    collide(f, omega);
+    collide(f, omega_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
 }
@@ -722,31 +722,31 @@ d3q27_kbc_n2_init(
     const int count,                   // how many slots `ids` lists
     const float *__restrict__ fields,  // rho, ux, uy, uz [slot][4][64], lattice units
     float *__restrict__ dst,           // initial populations [slot][27][64], lattice units
-    const float omega)                 // relaxation rate of the stress, twice the beta of the papers in (0, 2),
+    const float omega_)                // relaxation rate of the stress, twice the beta of the papers in (0, 2),
                                        //   lattice units
 {
-    (void)omega;
+    (void)omega_;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
     const float *before = fields + (size_t)slot * (FIELDS * CELLS) + cell;
-    const float rho = before[0 * CELLS];
-    const float ux = before[1 * CELLS];
-    const float uy = before[2 * CELLS];
-    const float uz = before[3 * CELLS];
+    const float rho_ = before[0 * CELLS];
+    const float ux_ = before[1 * CELLS];
+    const float uy_ = before[2 * CELLS];
+    const float uz_ = before[3 * CELLS];
 
     // ---- shared
-    const float t0 = 0.22222222f * rho;
-    const float t1 = 0.018518519f * rho;
-    const float t2 = t0 * uy;
-    const float t3 = 0.25f * (t2 * uy);
-    const float t4 = 0.25f * (t0 * uz);
-    const float t5 = t0 * ux;
-    const float t6 = t5 * ux;
-    const float t7 = 0.75f * (t5 * uy);
-    const float t8 = t4 * uz;
-    const float t9 = 0.75f * uz;
+    const float t0 = 0.22222222f * rho_;
+    const float t1 = 0.018518519f * rho_;
+    const float t2 = t0 * uy_;
+    const float t3 = 0.25f * (t2 * uy_);
+    const float t4 = 0.25f * (t0 * uz_);
+    const float t5 = t0 * ux_;
+    const float t6 = t5 * ux_;
+    const float t7 = 0.75f * (t5 * uy_);
+    const float t8 = t4 * uz_;
+    const float t9 = 0.75f * uz_;
     const float t10 = t3 + t8;
     const float t11 = t1 - t6 * 0.125f;
     const float t12 = 0.25f * t6 + t1;
@@ -896,28 +896,28 @@ d3q27_kbc_n2_macroscopic(
     const float t10 = f_15 + t8 + (f_18 + t9 + f_5);
 
     // ---- j   (d3q27_kbc_n2.lbm:15)
-    const float jz = f_23 + f_26 + t10 - t5;
+    const float jz_ = f_23 + f_26 + t10 - t5;
 
     // ---- rho   (d3q27_kbc_n2.lbm:14)
-    const float rho = f_0 + f_2 + f_3 + t0 + t1 + t5 + t6 + t7 + t10;
+    const float rho_ = f_0 + f_2 + f_3 + t0 + t1 + t5 + t6 + t7 + t10;
     const float t11 = t0 - t1;
 
     // ---- j   (d3q27_kbc_n2.lbm:15)
-    const float jx = f_21 + t8 + t4 + t11 + t7 - f_2 - f_8 - f_10 - f_20 - f_24 - t9;
-    const float jy = f_3 + f_7 + f_15 + f_19 + t2 - f_18 - f_22 - f_25 - t3 - t11 - t6;
-    const float t12 = 1.0f / rho;
+    const float jx_ = f_21 + t8 + t4 + t11 + t7 - f_2 - f_8 - f_10 - f_20 - f_24 - t9;
+    const float jy_ = f_3 + f_7 + f_15 + f_19 + t2 - f_18 - f_22 - f_25 - t3 - t11 - t6;
+    const float t12 = 1.0f / rho_;
 
     // ---- u   (d3q27_kbc_n2.lbm:16)
-    const float ux = t12 * jx;
-    const float uy = t12 * jy;
-    const float uz = t12 * jz;
+    const float ux_ = t12 * jx_;
+    const float uy_ = t12 * jy_;
+    const float uz_ = t12 * jz_;
 
 
     float *after = fields + (size_t)slot * (FIELDS * CELLS) + cell;
-    after[0 * CELLS] = rho;
-    after[1 * CELLS] = ux;
-    after[2 * CELLS] = uy;
-    after[3 * CELLS] = uz;
+    after[0 * CELLS] = rho_;
+    after[1 * CELLS] = ux_;
+    after[2 * CELLS] = uy_;
+    after[3 * CELLS] = uz_;
 }
 
 // ==== what a flow is judged by ======================================================================================

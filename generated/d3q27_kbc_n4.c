@@ -42,7 +42,7 @@ enum {
 // Collides cells 0 to n: direction i of a cell is before[i * stride_before + cell], then after[i * stride_after + cell].
 static inline __attribute__((always_inline)) void collide_cells(
     const size_t n, const size_t stride_before, const float *restrict before,
-    const size_t stride_after, float *restrict after, const float omega)
+    const size_t stride_after, float *restrict after, const float omega_)
 {
     for (size_t cell = 0; cell < n; ++cell) {
         const float f_0 = before[0 * stride_before + cell];
@@ -102,21 +102,21 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float t25 = t15 + t24 + t7;
 
         // ---- j   (d3q27_kbc_n4.lbm:15)
-        const float jx = t15 + t8 - t24;
-        const float t26 = 3.0f * jx;
+        const float jx_ = t15 + t8 - t24;
+        const float t26 = 3.0f * jx_;
         const float t27 = f_3 + f_4;
 
         // ---- rho   (d3q27_kbc_n4.lbm:14)
-        const float rho = f_0 + t4 + t25 + t27;
-        const float t28 = 1.0f / rho;
+        const float rho_ = f_0 + t4 + t25 + t27;
+        const float t28 = 1.0f / rho_;
         const float t29 = t23 - t14;
         const float t30 = -3.0f * (t1 + t29 - t3);
         const float t31 = 0.16666667f * (t28 * t30 * t30);
-        const float t32 = 2.0f * t31 + rho;
-        const float t33 = rho - t31;
+        const float t32 = 2.0f * t31 + rho_;
+        const float t33 = rho_ - t31;
         const float t34 = t28 * t26;
         const float t35 = 0.33333334f * (t26 * t34);
-        const float t36 = 0.5f * t25 - 0.16666667f * (rho + t35);
+        const float t36 = 0.5f * t25 - 0.16666667f * (rho_ + t35);
         const float t37 = f_15 - f_18;
         const float t38 = f_16 - f_17;
         const float t39 = t37 - t38;
@@ -133,18 +133,18 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float t50 = t44 - t49;
 
         // ---- j   (d3q27_kbc_n4.lbm:15)
-        const float jy = f_3 + t39 - f_4 - t50;
-        const float t51 = 3.0f * jy;
+        const float jy_ = f_3 + t39 - f_4 - t50;
+        const float t51 = 3.0f * jy_;
         const float t52 = t28 * t51;
         const float t53 = 0.33333334f * (t51 * t52);
         const float t54 = t30 * t52;
         const float t55 = 0.25f * (t37 + t38 + t48 + t43) - 0.027777778f * t54;
 
         // ---- m   (d3q27_kbc_n4.lbm:28)
-        const float m_1_1_1 = t48 - t43;
+        const float m_1_1_1_ = t48 - t43;
 
         // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_19 = 0.125f * m_1_1_1;
+        const float ds_19_ = 0.125f * m_1_1_1_;
         const float t56 = t35 + t53;
         const float t57 = t32 + t56;
         const float t58 = t26 - t54;
@@ -158,7 +158,7 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float t66 = -0.0046296297f;
 
         // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_26 = f_26 + ds_19 + t64 * t66;
+        const float dh_26_ = f_26 + ds_19_ + t64 * t66;
         const float t67 = t26 + t54;
         const float t68 = t57 - t67;
         const float t69 = t57 + t67;
@@ -172,29 +172,29 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float t77 = t69 + t75;
         const float t78 = t72 * t76;
         const float t79 = 1.0f / (t64 * t78);
-        const float t80 = t78 * t79 * dh_26;
+        const float t80 = t78 * t79 * dh_26_;
         const float t81 = t64 * t79;
-        const float dh_25 = f_25 - ds_19 - 0.0046296297f * t76;
-        const float t82 = t72 * t81 * dh_25;
-        const float dh_24 = f_24 - ds_19 + t72 * t66;
-        const float t83 = t76 * t81 * dh_24;
+        const float dh_25_ = f_25 - ds_19_ - 0.0046296297f * t76;
+        const float t82 = t72 * t81 * dh_25_;
+        const float dh_24_ = f_24 - ds_19_ + t72 * t66;
+        const float t83 = t76 * t81 * dh_24_;
         const float t84 = t74 * t70;
         const float t85 = t60 - t84;
         const float t86 = t60 + t84;
-        const float dh_23 = f_23 + ds_19 - 0.0046296297f * t85;
+        const float dh_23_ = f_23 + ds_19_ - 0.0046296297f * t85;
         const float t87 = t65 * t86;
         const float t88 = t73 * t87;
         const float t89 = 1.0f / (t85 * t88);
-        const float t90 = t88 * t89 * dh_23;
+        const float t90 = t88 * t89 * dh_23_;
         const float t91 = t85 * t89;
-        const float dh_22 = f_22 - ds_19 - 0.0046296297f * t73;
-        const float t92 = t87 * t91 * dh_22;
+        const float dh_22_ = f_22 - ds_19_ - 0.0046296297f * t73;
+        const float t92 = t87 * t91 * dh_22_;
         const float t93 = t73 * t91;
-        const float dh_21 = f_21 + ds_19 + t86 * t66;
-        const float dh_19 = f_19 - ds_19 + t77 * t66;
-        const float t94 = t65 * t93 * dh_21;
-        const float dh_20 = f_20 + ds_19 - 0.0046296297f * t65;
-        const float t95 = t86 * t93 * dh_20;
+        const float dh_21_ = f_21 + ds_19_ + t86 * t66;
+        const float dh_19_ = f_19 - ds_19_ + t77 * t66;
+        const float t94 = t65 * t93 * dh_21_;
+        const float dh_20_ = f_20 + ds_19_ - 0.0046296297f * t65;
+        const float t95 = t86 * t93 * dh_20_;
         const float t96 = 0.5f * t35 - t53;
         const float t97 = t35 - t53 * 0.5f;
         const float t98 = t32 - t96;
@@ -208,41 +208,41 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float t106 = t104 * t103;
         const float t107 = t102 * t106;
         const float t108 = 1.0f / (t77 * t107);
-        const float t109 = t107 * t108 * dh_19;
+        const float t109 = t107 * t108 * dh_19_;
         const float t110 = t77 * t108;
         const float t111 = 0.11111111f * t51;
 
         // ---- m   (d3q27_kbc_n4.lbm:28)
-        const float m_0_1_2 = t47 + t39 - t42 - t111;
-        const float m_2_1_0 = -t50 - t111;
+        const float m_0_1_2_ = t47 + t39 - t42 - t111;
+        const float m_2_1_0_ = -t50 - t111;
         const float t112 = 0.11111111f * t30;
-        const float m_2_0_1 = -t29 - t112;
-        const float m_0_2_1 = t20 - t17 - t112;
-        const float t113 = 0.25f * (m_0_1_2 - m_0_2_1);
+        const float m_2_0_1_ = -t29 - t112;
+        const float m_0_2_1_ = t20 - t17 - t112;
+        const float t113 = 0.25f * (m_0_1_2_ - m_0_2_1_);
 
         // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_18 = -t55 - t113;
-        const float ds_17 = t113 - t55;
+        const float ds_18_ = -t55 - t113;
+        const float ds_17_ = t113 - t55;
 
         // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_18 = f_18 - ds_18 - 0.018518519f * t102;
-        const float t114 = t106 * t110 * dh_18;
+        const float dh_18_ = f_18 - ds_18_ - 0.018518519f * t102;
+        const float t114 = t106 * t110 * dh_18_;
         const float t115 = t102 * t110;
-        const float dh_17 = f_17 - ds_17 - 0.018518519f * t103;
-        const float t116 = t104 * t115 * dh_17;
-        const float t117 = 0.25f * (m_0_1_2 + m_0_2_1);
-        const float t118 = m_0_2_1 + m_2_0_1;
-        const float t119 = m_0_1_2 + m_2_1_0;
+        const float dh_17_ = f_17 - ds_17_ - 0.018518519f * t103;
+        const float t116 = t104 * t115 * dh_17_;
+        const float t117 = 0.25f * (m_0_1_2_ + m_0_2_1_);
+        const float t118 = m_0_2_1_ + m_2_0_1_;
+        const float t119 = m_0_1_2_ + m_2_1_0_;
 
         // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_16 = t55 - t117;
-        const float ds_15 = t55 + t117;
+        const float ds_16_ = t55 - t117;
+        const float ds_15_ = t55 + t117;
 
         // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_16 = f_16 - ds_16 - 0.018518519f * t104;
-        const float t120 = t103 * t115 * dh_16;
+        const float dh_16_ = f_16 - ds_16_ - 0.018518519f * t104;
+        const float t120 = t103 * t115 * dh_16_;
         const float t121 = -0.018518519f;
-        const float dh_15 = f_15 - ds_15 + t105 * t121;
+        const float dh_15_ = f_15 - ds_15_ + t105 * t121;
         const float t122 = t33 - (t26 - t56);
         const float t123 = t51 * t61;
         const float t124 = t30 * t61;
@@ -265,68 +265,68 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float t141 = t131 * t139;
         const float t142 = t125 * t141;
         const float t143 = 1.0f / (t105 * t142);
-        const float t144 = t142 * t143 * dh_15;
+        const float t144 = t142 * t143 * dh_15_;
         const float t145 = t105 * t143;
         const float t146 = -0.11111111f;
 
         // ---- m   (d3q27_kbc_n4.lbm:28)
-        const float m_1_1_0 = t44 + t49 + t51 * t34 * t146;
-        const float m_1_0_1 = t23 + t14 + t30 * t34 * t146;
-        const float t147 = 0.25f * (m_2_1_0 - m_1_1_0);
-        const float t148 = 0.25f * (m_2_1_0 + m_1_1_0);
+        const float m_1_1_0_ = t44 + t49 + t51 * t34 * t146;
+        const float m_1_0_1_ = t23 + t14 + t30 * t34 * t146;
+        const float t147 = 0.25f * (m_2_1_0_ - m_1_1_0_);
+        const float t148 = 0.25f * (m_2_1_0_ + m_1_1_0_);
         const float t149 = -0.027777778f * t26;
         const float t150 = 0.25f * (t8 - (t19 + t16 - t11 - t9)) + t149;
         const float t151 = t149 - (t22 - t13) * 0.25f;
 
         // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_14 = t147 - t150;
-        const float ds_8 = -t150 - t147;
+        const float ds_14_ = t147 - t150;
+        const float ds_8_ = -t150 - t147;
 
         // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_14 = f_14 - ds_14 + t125 * t121;
-        const float t152 = t141 * t145 * dh_14;
+        const float dh_14_ = f_14 - ds_14_ + t125 * t121;
+        const float t152 = t141 * t145 * dh_14_;
         const float t153 = t125 * t145;
 
         // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_13 = t150 - t148;
-        const float ds_7 = t150 + t148;
+        const float ds_13_ = t150 - t148;
+        const float ds_7_ = t150 + t148;
         const float t154 = 2.0f * (t151 + t150);
 
         // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_13 = f_13 - ds_13 - 0.018518519f * t139;
-        const float t155 = t131 * t153 * dh_13;
-        const float t156 = 0.25f * (m_2_0_1 - m_1_0_1);
-        const float t157 = 0.25f * (m_2_0_1 + m_1_0_1);
+        const float dh_13_ = f_13 - ds_13_ - 0.018518519f * t139;
+        const float t155 = t131 * t153 * dh_13_;
+        const float t156 = 0.25f * (m_2_0_1_ - m_1_0_1_);
+        const float t157 = 0.25f * (m_2_0_1_ + m_1_0_1_);
 
         // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_12 = t156 - t151;
+        const float ds_12_ = t156 - t151;
 
         // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_12 = f_12 - ds_12 - 0.018518519f * t131;
-        const float t158 = t139 * t153 * dh_12;
+        const float dh_12_ = f_12 - ds_12_ - 0.018518519f * t131;
+        const float t158 = t139 * t153 * dh_12_;
 
         // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_10 = -t151 - t156;
+        const float ds_10_ = -t151 - t156;
         const float t159 = t130 - t138;
         const float t160 = t130 + t138;
-        const float ds_11 = t151 - t157;
-        const float ds_9 = t151 + t157;
+        const float ds_11_ = t151 - t157;
+        const float ds_9_ = t151 + t157;
 
         // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_11 = f_11 - ds_11 - 0.018518519f * t159;
+        const float dh_11_ = f_11 - ds_11_ - 0.018518519f * t159;
         const float t161 = t126 * t160;
         const float t162 = t132 * t161;
         const float t163 = 1.0f / (t159 * t162);
-        const float t164 = t162 * t163 * dh_11;
+        const float t164 = t162 * t163 * dh_11_;
         const float t165 = t159 * t163;
-        const float dh_10 = f_10 - ds_10 - 0.018518519f * t132;
-        const float t166 = t161 * t165 * dh_10;
+        const float dh_10_ = f_10 - ds_10_ - 0.018518519f * t132;
+        const float t166 = t161 * t165 * dh_10_;
         const float t167 = t132 * t165;
-        const float dh_9 = f_9 - ds_9 + t160 * t121;
-        const float dh_7 = f_7 - ds_7 + t140 * t121;
-        const float t168 = t126 * t167 * dh_9;
-        const float dh_8 = f_8 - ds_8 - 0.018518519f * t126;
-        const float t169 = t160 * t167 * dh_8;
+        const float dh_9_ = f_9 - ds_9_ + t160 * t121;
+        const float dh_7_ = f_7 - ds_7_ + t140 * t121;
+        const float t168 = t126 * t167 * dh_9_;
+        const float dh_8_ = f_8 - ds_8_ - 0.018518519f * t126;
+        const float t169 = t160 * t167 * dh_8_;
         const float t170 = t136 - t30;
         const float t171 = t30 + t136;
         const float t172 = t99 - t51;
@@ -334,19 +334,19 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float t174 = t172 * t171;
         const float t175 = t170 * t174;
         const float t176 = 1.0f / (t140 * t175);
-        const float t177 = t175 * t176 * dh_7;
+        const float t177 = t175 * t176 * dh_7_;
         const float t178 = t140 * t176;
-        const float t179 = dh_7 * t177 + dh_8 * t169 + dh_9 * t168 + dh_10 * t166 + dh_11 * t164 + dh_12 * t158
-            + dh_13 * t155 + dh_14 * t152 + dh_15 * t144 + dh_16 * t120 + dh_17 * t116;
+        const float t179 = dh_7_ * t177 + dh_8_ * t169 + dh_9_ * t168 + dh_10_ * t166 + dh_11_ * t164 + dh_12_ * t158
+            + dh_13_ * t155 + dh_14_ * t152 + dh_15_ * t144 + dh_16_ * t120 + dh_17_ * t116;
         const float t180 = -0.33333334f;
 
         // ---- m   (d3q27_kbc_n4.lbm:28)
-        const float m_0_2_0 = t7 + t20 + t17 + t27 + (rho + t53) * t180;
-        const float m_0_0_2 = t22 + t13 + t4 + t32 * t180;
-        const float t181 = m_0_0_2 + m_0_2_0 + 2.0f * t36;
+        const float m_0_2_0_ = t7 + t20 + t17 + t27 + (rho_ + t53) * t180;
+        const float m_0_0_2_ = t22 + t13 + t4 + t32 * t180;
+        const float t181 = m_0_0_2_ + m_0_2_0_ + 2.0f * t36;
 
         // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_0 = f_0 + t181 - t135 * 0.2962963f;
+        const float dh_0_ = f_0 + t181 - t135 * 0.2962963f;
         const float t182 = t26 + t128;
         const float t183 = t128 - t26;
         const float t184 = t135 * t182;
@@ -354,82 +354,82 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float t186 = 1.0f / (t173 * t185);
         const float t187 = t173 * t186;
         const float t188 = t183 * t187;
-        const float t189 = t182 * t188 * dh_0;
+        const float t189 = t182 * t188 * dh_0_;
 
         // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_6 = 0.5f * (m_0_0_2 + t118);
-        const float ds_5 = 0.5f * (m_0_0_2 - t118);
+        const float ds_6_ = 0.5f * (m_0_0_2_ + t118);
+        const float ds_5_ = 0.5f * (m_0_0_2_ - t118);
 
         // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_6 = f_6 - ds_6 - 0.074074075f * t170;
-        const float t190 = t174 * t178 * dh_6;
+        const float dh_6_ = f_6 - ds_6_ - 0.074074075f * t170;
+        const float t190 = t174 * t178 * dh_6_;
         const float t191 = t170 * t178;
         const float t192 = -0.074074075f;
-        const float dh_5 = f_5 - ds_5 + t171 * t192;
-        const float t193 = t172 * t191 * dh_5;
+        const float dh_5_ = f_5 - ds_5_ + t171 * t192;
+        const float t193 = t172 * t191 * dh_5_;
 
         // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_4 = 0.5f * (m_0_2_0 + t119);
-        const float ds_3 = 0.5f * (m_0_2_0 - t119);
+        const float ds_4_ = 0.5f * (m_0_2_0_ + t119);
+        const float ds_3_ = 0.5f * (m_0_2_0_ - t119);
 
         // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_4 = f_4 - ds_4 - 0.074074075f * t172;
-        const float t194 = t171 * t191 * dh_4;
-        const float dh_3 = f_3 - ds_3 + t173 * t192;
-        const float t195 = t185 * t186 * dh_3;
+        const float dh_4_ = f_4 - ds_4_ - 0.074074075f * t172;
+        const float t194 = t171 * t191 * dh_4_;
+        const float dh_3_ = f_3 - ds_3_ + t173 * t192;
+        const float t195 = t185 * t186 * dh_3_;
 
         // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_1 = t36 - t154;
-        const float ds_2 = t36 + t154;
+        const float ds_1_ = t36 - t154;
+        const float ds_2_ = t36 + t154;
 
         // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_1 = f_1 - ds_1 + t182 * t192;
-        const float t196 = t135 * t188 * dh_1;
-        const float dh_2 = f_2 - ds_2 + t183 * t192;
-        const float t197 = t184 * t187 * dh_2;
-        const float t198 = 0.25f * (ds_1 * t196 + ds_2 * t197 + ds_3 * t195 + ds_4 * t194 + ds_5 * t193 + ds_6 * t190)
-            + ds_7 * t177 + ds_8 * t169 + ds_9 * t168 + ds_10 * t166;
-        const float t199 = ds_11 * t164 + t198 + ds_12 * t158 + ds_13 * t155 + ds_14 * t152 + ds_15 * t144
-            + ds_16 * t120 + ds_17 * t116 + ds_18 * t114 + 4.0f * (ds_19 * (t92 - (t94 - t83 + (t90 - (t109 - t95)))
-            + (t82 - t80)));
-        const float t200 = 3.375f * (dh_0 * t189) + 13.5f * (dh_1 * t196 + dh_2 * t197 + dh_3 * t195 + dh_4 * t194
-            + dh_5 * t193 + dh_6 * t190) + 54.0f * (dh_18 * t114 + t179);
+        const float dh_1_ = f_1 - ds_1_ + t182 * t192;
+        const float t196 = t135 * t188 * dh_1_;
+        const float dh_2_ = f_2 - ds_2_ + t183 * t192;
+        const float t197 = t184 * t187 * dh_2_;
+        const float t198 = 0.25f * (ds_1_ * t196 + ds_2_ * t197 + ds_3_ * t195 + ds_4_ * t194 + ds_5_ * t193
+            + ds_6_ * t190) + ds_7_ * t177 + ds_8_ * t169 + ds_9_ * t168 + ds_10_ * t166;
+        const float t199 = ds_11_ * t164 + t198 + ds_12_ * t158 + ds_13_ * t155 + ds_14_ * t152 + ds_15_ * t144
+            + ds_16_ * t120 + ds_17_ * t116 + ds_18_ * t114 + 4.0f * (ds_19_ * (t92 - (t94 - t83 + (t90 - (t109
+            - t95))) + (t82 - t80)));
+        const float t200 = 3.375f * (dh_0_ * t189) + 13.5f * (dh_1_ * t196 + dh_2_ * t197 + dh_3_ * t195
+            + dh_4_ * t194 + dh_5_ * t193 + dh_6_ * t190) + 54.0f * (dh_18_ * t114 + t179);
 
         // ---- hh   (d3q27_kbc_n4.lbm:35)
-        const float hh = 216.0f * (dh_19 * t109 + dh_20 * t95 + dh_21 * t94 + dh_22 * t92 + dh_23 * t90 + dh_24 * t83
-            + dh_25 * t82 + dh_26 * t80) + t200;
-        const float t201 = 0.0f < hh ? 54.0f * ((t199 - t189 * t181 * 0.0625f) / hh) : 0.0f;
-        const float t202 = t201 - omega * t201 + 1.0f;
+        const float hh_ = 216.0f * (dh_19_ * t109 + dh_20_ * t95 + dh_21_ * t94 + dh_22_ * t92 + dh_23_ * t90
+            + dh_24_ * t83 + dh_25_ * t82 + dh_26_ * t80) + t200;
+        const float t201 = 0.0f < hh_ ? 54.0f * ((t199 - t189 * t181 * 0.0625f) / hh_) : 0.0f;
+        const float t202 = t201 - omega_ * t201 + 1.0f;
 
         // ---- post
-        const float post_0 = t181 * omega + f_0 - t202 * dh_0;
-        const float post_1 = f_1 - t202 * dh_1 - omega * ds_1;
-        const float post_2 = f_2 - t202 * dh_2 - omega * ds_2;
-        const float post_3 = f_3 - t202 * dh_3 - omega * ds_3;
-        const float post_4 = f_4 - t202 * dh_4 - omega * ds_4;
-        const float post_5 = f_5 - t202 * dh_5 - omega * ds_5;
-        const float post_6 = f_6 - t202 * dh_6 - omega * ds_6;
-        const float post_7 = f_7 - t202 * dh_7 - omega * ds_7;
-        const float post_8 = f_8 - t202 * dh_8 - omega * ds_8;
-        const float post_9 = f_9 - t202 * dh_9 - omega * ds_9;
-        const float post_10 = f_10 - t202 * dh_10 - omega * ds_10;
-        const float post_11 = f_11 - t202 * dh_11 - omega * ds_11;
-        const float post_12 = f_12 - t202 * dh_12 - omega * ds_12;
-        const float post_13 = f_13 - t202 * dh_13 - omega * ds_13;
-        const float post_14 = f_14 - t202 * dh_14 - omega * ds_14;
-        const float post_15 = f_15 - t202 * dh_15 - omega * ds_15;
-        const float post_16 = f_16 - t202 * dh_16 - omega * ds_16;
-        const float post_17 = f_17 - t202 * dh_17 - omega * ds_17;
-        const float post_18 = f_18 - t202 * dh_18 - omega * ds_18;
-        const float t203 = ds_19 * omega;
-        const float post_19 = f_19 - t203 - t202 * dh_19;
-        const float post_20 = f_20 + t203 - t202 * dh_20;
-        const float post_21 = f_21 + t203 - t202 * dh_21;
-        const float post_22 = f_22 - t203 - t202 * dh_22;
-        const float post_23 = f_23 + t203 - t202 * dh_23;
-        const float post_24 = f_24 - t203 - t202 * dh_24;
-        const float post_25 = f_25 - t203 - t202 * dh_25;
-        const float post_26 = f_26 + t203 - t202 * dh_26;
+        const float post_0 = t181 * omega_ + f_0 - t202 * dh_0_;
+        const float post_1 = f_1 - t202 * dh_1_ - omega_ * ds_1_;
+        const float post_2 = f_2 - t202 * dh_2_ - omega_ * ds_2_;
+        const float post_3 = f_3 - t202 * dh_3_ - omega_ * ds_3_;
+        const float post_4 = f_4 - t202 * dh_4_ - omega_ * ds_4_;
+        const float post_5 = f_5 - t202 * dh_5_ - omega_ * ds_5_;
+        const float post_6 = f_6 - t202 * dh_6_ - omega_ * ds_6_;
+        const float post_7 = f_7 - t202 * dh_7_ - omega_ * ds_7_;
+        const float post_8 = f_8 - t202 * dh_8_ - omega_ * ds_8_;
+        const float post_9 = f_9 - t202 * dh_9_ - omega_ * ds_9_;
+        const float post_10 = f_10 - t202 * dh_10_ - omega_ * ds_10_;
+        const float post_11 = f_11 - t202 * dh_11_ - omega_ * ds_11_;
+        const float post_12 = f_12 - t202 * dh_12_ - omega_ * ds_12_;
+        const float post_13 = f_13 - t202 * dh_13_ - omega_ * ds_13_;
+        const float post_14 = f_14 - t202 * dh_14_ - omega_ * ds_14_;
+        const float post_15 = f_15 - t202 * dh_15_ - omega_ * ds_15_;
+        const float post_16 = f_16 - t202 * dh_16_ - omega_ * ds_16_;
+        const float post_17 = f_17 - t202 * dh_17_ - omega_ * ds_17_;
+        const float post_18 = f_18 - t202 * dh_18_ - omega_ * ds_18_;
+        const float t203 = ds_19_ * omega_;
+        const float post_19 = f_19 - t203 - t202 * dh_19_;
+        const float post_20 = f_20 + t203 - t202 * dh_20_;
+        const float post_21 = f_21 + t203 - t202 * dh_21_;
+        const float post_22 = f_22 - t203 - t202 * dh_22_;
+        const float post_23 = f_23 + t203 - t202 * dh_23_;
+        const float post_24 = f_24 - t203 - t202 * dh_24_;
+        const float post_25 = f_25 - t203 - t202 * dh_25_;
+        const float post_26 = f_26 + t203 - t202 * dh_26_;
 
         after[0 * stride_after + cell] = post_0;
         after[1 * stride_after + cell] = post_1;
@@ -466,10 +466,10 @@ void d3q27_kbc_n4_collide(
     const int32_t count,        // how many states there are
     const float *restrict src,  // populations before the collision [27][count], lattice units
     float *restrict dst,        // populations after the collision [27][count], lattice units
-    const float omega)          // relaxation rate of second and third moments, twice the beta of the papers in (0,
+    const float omega_)         // relaxation rate of second and third moments, twice the beta of the papers in (0,
                                 //   2), lattice units
 {
-    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega);
+    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega_);
 }
 
 // ==== storing =======================================================================================================
@@ -511,15 +511,15 @@ static inline void settle(void)
 
 // Collides a gathered slab and stores it at to[i * CELLS + cell], a cache line of each direction at a time.
 static inline __attribute__((always_inline)) void collide_slab(
-    const float *restrict before, float *restrict to, const int past, const float omega)
+    const float *restrict before, float *restrict to, const int past, const float omega_)
 {
     if (SLAB % LINE != 0) {
-        collide_cells(SLAB, SLAB, before, CELLS, to, omega);
+        collide_cells(SLAB, SLAB, before, CELLS, to, omega_);
         return;
     }
     for (size_t cell = 0; cell < SLAB; cell += LINE) {
         _Alignas(64) float after[Q * LINE];
-        collide_cells(LINE, SLAB, before + cell, LINE, after, omega);
+        collide_cells(LINE, SLAB, before + cell, LINE, after, omega_);
         store_line(to + 0 * CELLS + cell, after + 0 * LINE, past);
         store_line(to + 1 * CELLS + cell, after + 1 * LINE, past);
         store_line(to + 2 * CELLS + cell, after + 2 * LINE, past);
@@ -597,7 +597,7 @@ void d3q27_kbc_n4_stream_collide(
                                          //   + 1) for wall w
     const float *restrict src,           // post-collision populations [slot][27][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][27][64], lattice units
-    const float omega)                   // relaxation rate of second and third moments, twice the beta of the papers
+    const float omega_)                  // relaxation rate of second and third moments, twice the beta of the papers
                                          //   in (0, 2), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
@@ -633,7 +633,7 @@ void d3q27_kbc_n4_stream_collide(
             gather(before + 24 * SLAB, src, near, row, 24, -1, 1, -1);
             gather(before + 25 * SLAB, src, near, row, 25, 1, -1, -1);
             gather(before + 26 * SLAB, src, near, row, 26, -1, 1, 1);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_);
         }
     }  // blocks
     settle();
@@ -653,7 +653,7 @@ static const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
-static float wall_bounce_back(const int direction, const float *own)
+static float bounce_back_link_0(const int direction, const float *own)
 {
     switch (direction) {
     case 1:
@@ -715,64 +715,64 @@ static float wall_bounce_back(const int direction, const float *own)
 
 // Rule 1, moving_wall: Wall that moves with the velocity `velocity`, for a fluid of mean density 1. Ladd (1994).
 //   velocityx, velocityy, velocityz: of the wall, in cells per time step
-static float wall_moving_wall(const int direction, const float *own, const float *value)
+static float moving_wall_link_1(const int direction, const float *own, const float *value)
 {
-    const float velocityx = value[0];
-    const float velocityy = value[1];
-    const float velocityz = value[2];
+    const float velocityx_ = value[0];
+    const float velocityy_ = value[1];
+    const float velocityz_ = value[2];
     switch (direction) {
     case 1:
-        return own[2 * CELLS] + 0.44444445f * velocityx;
+        return own[2 * CELLS] + 0.44444445f * velocityx_;
     case 2:
-        return own[1 * CELLS] - 0.44444445f * velocityx;
+        return own[1 * CELLS] - 0.44444445f * velocityx_;
     case 3:
-        return own[4 * CELLS] + 0.44444445f * velocityy;
+        return own[4 * CELLS] + 0.44444445f * velocityy_;
     case 4:
-        return own[3 * CELLS] - 0.44444445f * velocityy;
+        return own[3 * CELLS] - 0.44444445f * velocityy_;
     case 5:
-        return own[6 * CELLS] + 0.44444445f * velocityz;
+        return own[6 * CELLS] + 0.44444445f * velocityz_;
     case 6:
-        return own[5 * CELLS] - 0.44444445f * velocityz;
+        return own[5 * CELLS] - 0.44444445f * velocityz_;
     case 7:
-        return own[8 * CELLS] + 0.11111111f * (velocityx + velocityy);
+        return own[8 * CELLS] + 0.11111111f * (velocityx_ + velocityy_);
     case 8:
-        return own[7 * CELLS] - 0.11111111f * (velocityx + velocityy);
+        return own[7 * CELLS] - 0.11111111f * (velocityx_ + velocityy_);
     case 9:
-        return own[10 * CELLS] + 0.11111111f * (velocityx + velocityz);
+        return own[10 * CELLS] + 0.11111111f * (velocityx_ + velocityz_);
     case 10:
-        return own[9 * CELLS] - 0.11111111f * (velocityx + velocityz);
+        return own[9 * CELLS] - 0.11111111f * (velocityx_ + velocityz_);
     case 11:
-        return own[12 * CELLS] + 0.11111111f * (velocityx - velocityz);
+        return own[12 * CELLS] + 0.11111111f * (velocityx_ - velocityz_);
     case 12:
-        return own[11 * CELLS] - 0.11111111f * (velocityx - velocityz);
+        return own[11 * CELLS] - 0.11111111f * (velocityx_ - velocityz_);
     case 13:
-        return own[14 * CELLS] + 0.11111111f * (velocityx - velocityy);
+        return own[14 * CELLS] + 0.11111111f * (velocityx_ - velocityy_);
     case 14:
-        return own[13 * CELLS] - 0.11111111f * (velocityx - velocityy);
+        return own[13 * CELLS] - 0.11111111f * (velocityx_ - velocityy_);
     case 15:
-        return own[16 * CELLS] + 0.11111111f * (velocityy + velocityz);
+        return own[16 * CELLS] + 0.11111111f * (velocityy_ + velocityz_);
     case 16:
-        return own[15 * CELLS] - 0.11111111f * (velocityy + velocityz);
+        return own[15 * CELLS] - 0.11111111f * (velocityy_ + velocityz_);
     case 17:
-        return own[18 * CELLS] + 0.11111111f * (velocityy - velocityz);
+        return own[18 * CELLS] + 0.11111111f * (velocityy_ - velocityz_);
     case 18:
-        return own[17 * CELLS] - 0.11111111f * (velocityy - velocityz);
+        return own[17 * CELLS] - 0.11111111f * (velocityy_ - velocityz_);
     case 19:
-        return own[20 * CELLS] + 0.027777778f * (velocityx + velocityy + velocityz);
+        return own[20 * CELLS] + 0.027777778f * (velocityx_ + velocityy_ + velocityz_);
     case 20:
-        return own[19 * CELLS] - 0.027777778f * (velocityx + velocityy + velocityz);
+        return own[19 * CELLS] - 0.027777778f * (velocityx_ + velocityy_ + velocityz_);
     case 21:
-        return own[22 * CELLS] - 0.027777778f * (velocityz - (velocityx + velocityy));
+        return own[22 * CELLS] - 0.027777778f * (velocityz_ - (velocityx_ + velocityy_));
     case 22:
-        return own[21 * CELLS] + 0.027777778f * (velocityz - (velocityx + velocityy));
+        return own[21 * CELLS] + 0.027777778f * (velocityz_ - (velocityx_ + velocityy_));
     case 23:
-        return own[24 * CELLS] + 0.027777778f * (velocityx - velocityy + velocityz);
+        return own[24 * CELLS] + 0.027777778f * (velocityx_ - velocityy_ + velocityz_);
     case 24:
-        return own[23 * CELLS] - 0.027777778f * (velocityx - velocityy + velocityz);
+        return own[23 * CELLS] - 0.027777778f * (velocityx_ - velocityy_ + velocityz_);
     case 25:
-        return own[26 * CELLS] - 0.027777778f * (velocityz - (velocityx - velocityy));
+        return own[26 * CELLS] - 0.027777778f * (velocityz_ - (velocityx_ - velocityy_));
     case 26:
-        return own[25 * CELLS] + 0.027777778f * (velocityz - (velocityx - velocityy));
+        return own[25 * CELLS] + 0.027777778f * (velocityz_ - (velocityx_ - velocityy_));
     default:
         return own[direction * CELLS];
     }
@@ -785,9 +785,9 @@ static float from_wall(
     const float *value = wall_values + (size_t)w * 3;
     switch (wall_rules[w]) {
     case 0:
-        return wall_bounce_back(direction, own);
+        return bounce_back_link_0(direction, own);
     case 1:
-        return wall_moving_wall(direction, own, value);
+        return moving_wall_link_1(direction, own, value);
     default:
         return NAN;  // no such rule: NaN stops the run
     }
@@ -832,7 +832,7 @@ void d3q27_kbc_n4_stream_collide_walls(
     const float *restrict wall_values,   // parameters of each wall [wall][3], lattice units
     const float *restrict src,           // post-collision populations [slot][27][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][27][64], lattice units
-    const float omega)                   // relaxation rate of second and third moments, twice the beta of the papers
+    const float omega_)                  // relaxation rate of second and third moments, twice the beta of the papers
                                          //   in (0, 2), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
@@ -868,7 +868,7 @@ void d3q27_kbc_n4_stream_collide_walls(
             gather_walls(before + 24 * SLAB, src, near, wall_rules, wall_values, row, 24, -1, 1, -1);
             gather_walls(before + 25 * SLAB, src, near, wall_rules, wall_values, row, 25, 1, -1, -1);
             gather_walls(before + 26 * SLAB, src, near, wall_rules, wall_values, row, 26, -1, 1, 1);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_);
         }
     }  // blocks
     settle();
@@ -882,30 +882,30 @@ void d3q27_kbc_n4_init(
     const int32_t count,           // how many slots `ids` lists
     const float *restrict fields,  // rho, ux, uy, uz [slot][4][64], lattice units
     float *restrict dst,           // initial populations [slot][27][64], lattice units
-    const float omega)             // relaxation rate of second and third moments, twice the beta of the papers in (0,
+    const float omega_)            // relaxation rate of second and third moments, twice the beta of the papers in (0,
                                    //   2), lattice units
 {
-    (void)omega;
+    (void)omega_;
     for (int32_t item = 0; item < count; ++item) {
         const float *restrict before = fields + (size_t)ids[item] * (FIELDS * CELLS);
         float *restrict after = dst + (size_t)ids[item] * (Q * CELLS);
         for (int cell = 0; cell < CELLS; ++cell) {
-            const float rho = before[0 * CELLS + cell];
-            const float ux = before[1 * CELLS + cell];
-            const float uy = before[2 * CELLS + cell];
-            const float uz = before[3 * CELLS + cell];
+            const float rho_ = before[0 * CELLS + cell];
+            const float ux_ = before[1 * CELLS + cell];
+            const float uy_ = before[2 * CELLS + cell];
+            const float uz_ = before[3 * CELLS + cell];
 
             // ---- shared
-            const float t0 = 0.22222222f * rho;
-            const float t1 = 0.018518519f * rho;
-            const float t2 = t0 * uy;
-            const float t3 = 0.25f * (t2 * uy);
-            const float t4 = 0.25f * (t0 * uz);
-            const float t5 = t0 * ux;
-            const float t6 = t5 * ux;
-            const float t7 = 0.75f * (t5 * uy);
-            const float t8 = t4 * uz;
-            const float t9 = 0.75f * uz;
+            const float t0 = 0.22222222f * rho_;
+            const float t1 = 0.018518519f * rho_;
+            const float t2 = t0 * uy_;
+            const float t3 = 0.25f * (t2 * uy_);
+            const float t4 = 0.25f * (t0 * uz_);
+            const float t5 = t0 * ux_;
+            const float t6 = t5 * ux_;
+            const float t7 = 0.75f * (t5 * uy_);
+            const float t8 = t4 * uz_;
+            const float t9 = 0.75f * uz_;
             const float t10 = t3 + t8;
             const float t11 = t1 - t6 * 0.125f;
             const float t12 = 0.25f * t6 + t1;
@@ -1056,26 +1056,26 @@ void d3q27_kbc_n4_macroscopic(
             const float t10 = f_15 + t8 + (f_18 + t9 + f_5);
 
             // ---- j   (d3q27_kbc_n4.lbm:15)
-            const float jz = f_23 + f_26 + t10 - t5;
+            const float jz_ = f_23 + f_26 + t10 - t5;
 
             // ---- rho   (d3q27_kbc_n4.lbm:14)
-            const float rho = f_0 + f_2 + f_3 + t0 + t1 + t5 + t6 + t7 + t10;
+            const float rho_ = f_0 + f_2 + f_3 + t0 + t1 + t5 + t6 + t7 + t10;
             const float t11 = t0 - t1;
 
             // ---- j   (d3q27_kbc_n4.lbm:15)
-            const float jx = f_21 + t8 + t4 + t11 + t7 - f_2 - f_8 - f_10 - f_20 - f_24 - t9;
-            const float jy = f_3 + f_7 + f_15 + f_19 + t2 - f_18 - f_22 - f_25 - t3 - t11 - t6;
-            const float t12 = 1.0f / rho;
+            const float jx_ = f_21 + t8 + t4 + t11 + t7 - f_2 - f_8 - f_10 - f_20 - f_24 - t9;
+            const float jy_ = f_3 + f_7 + f_15 + f_19 + t2 - f_18 - f_22 - f_25 - t3 - t11 - t6;
+            const float t12 = 1.0f / rho_;
 
             // ---- u   (d3q27_kbc_n4.lbm:16)
-            const float ux = t12 * jx;
-            const float uy = t12 * jy;
-            const float uz = t12 * jz;
+            const float ux_ = t12 * jx_;
+            const float uy_ = t12 * jy_;
+            const float uz_ = t12 * jz_;
 
-            after[0 * CELLS + cell] = rho;
-            after[1 * CELLS + cell] = ux;
-            after[2 * CELLS + cell] = uy;
-            after[3 * CELLS + cell] = uz;
+            after[0 * CELLS + cell] = rho_;
+            after[1 * CELLS + cell] = ux_;
+            after[2 * CELLS + cell] = uy_;
+            after[3 * CELLS + cell] = uz_;
         }  // cells
     }  // blocks
 }

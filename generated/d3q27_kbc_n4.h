@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 // Version of this interface: kernels, their arguments and their memory. It changes when any of these does.
-#define D3Q27_KBC_N4_ABI 3
+#define D3Q27_KBC_N4_ABI 4
 
 #ifdef __cplusplus
 extern "C" {
@@ -140,7 +140,7 @@ D3Q27_KBC_N4_KERNEL d3q27_kbc_n4_init(
     const int32_t count,  // how many slots `ids` lists
     const float *fields,  // rho, ux, uy, uz [slot][4][64], lattice units
     float *dst,           // initial populations [slot][27][64], lattice units
-    const float omega);   // relaxation rate of second and third moments, twice the beta of the papers in (0, 2),
+    const float omega_);  // relaxation rate of second and third moments, twice the beta of the papers in (0, 2),
                           //   lattice units
 
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
@@ -151,7 +151,7 @@ D3Q27_KBC_N4_KERNEL d3q27_kbc_n4_stream_collide(
                                 //   wall w
     const float *src,           // post-collision populations [slot][27][64], lattice units
     float *dst,                 // new post-collision populations [slot][27][64], lattice units
-    const float omega);         // relaxation rate of second and third moments, twice the beta of the papers in (0,
+    const float omega_);        // relaxation rate of second and third moments, twice the beta of the papers in (0,
                                 //   2), lattice units
 
 // Pulls, collides and stores the listed blocks; neighbours may be walls.
@@ -164,7 +164,7 @@ D3Q27_KBC_N4_KERNEL d3q27_kbc_n4_stream_collide_walls(
     const float *wall_values,   // parameters of each wall [wall][3], lattice units
     const float *src,           // post-collision populations [slot][27][64], lattice units
     float *dst,                 // new post-collision populations [slot][27][64], lattice units
-    const float omega);         // relaxation rate of second and third moments, twice the beta of the papers in (0,
+    const float omega_);        // relaxation rate of second and third moments, twice the beta of the papers in (0,
                                 //   2), lattice units
 
 // Macroscopic fields of the listed blocks from their populations.
@@ -204,7 +204,7 @@ D3Q27_KBC_N4_KERNEL d3q27_kbc_n4_collide(
     const int32_t count,  // how many states there are
     const float *src,     // populations before the collision [27][count], lattice units
     float *dst,           // populations after the collision [27][count], lattice units
-    const float omega);   // relaxation rate of second and third moments, twice the beta of the papers in (0, 2),
+    const float omega_);  // relaxation rate of second and third moments, twice the beta of the papers in (0, 2),
                           //   lattice units
 
 #ifndef __CUDACC__

@@ -41,7 +41,7 @@ enum {
 // Collides cells 0 to n: direction i of a cell is before[i * stride_before + cell], then after[i * stride_after + cell].
 static inline __attribute__((always_inline)) void collide_cells(
     const size_t n, const size_t stride_before, const float *restrict before,
-    const size_t stride_after, float *restrict after, const float omega)
+    const size_t stride_after, float *restrict after, const float omega_)
 {
     for (size_t cell = 0; cell < n; ++cell) {
         const float f_0 = before[0 * stride_before + cell];
@@ -74,7 +74,7 @@ static inline __attribute__((always_inline)) void collide_cells(
 
         // ---- shared
         const float t0 = f_1 + f_11;
-        const float t1 = 1.0f - omega;
+        const float t1 = 1.0f - omega_;
         const float t2 = f_19 + f_20;
         const float t3 = f_19 - f_20;
         const float t4 = f_22 + f_26;
@@ -100,50 +100,50 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float t24 = t17 + t23;
 
         // ---- j   (d3q27_recursive.lbm:13)
-        const float jy = t17 + t3 - t23 - t11 - t14;
+        const float jy_ = t17 + t3 - t23 - t11 - t14;
         const float t25 = f_10 - t3;
         const float t26 = f_10 + t2;
         const float t27 = f_2 + t0;
         const float t28 = f_9 + t6;
         const float t29 = f_9 - t6;
-        const float jx = t0 + t29 - f_2 - t25 - t22 - t16;
+        const float jx_ = t0 + t29 - f_2 - t25 - t22 - t16;
         const float t30 = f_5 + t28 + t13;
         const float t31 = t26 + t12 + t30;
 
         // ---- rho   (d3q27_recursive.lbm:12)
-        const float rho = f_0 + t24 + t27 + t31;
-        const float t32 = 1.0f / rho;
+        const float rho_ = f_0 + t24 + t27 + t31;
+        const float t32 = 1.0f / rho_;
 
         // ---- u   (d3q27_recursive.lbm:14)
-        const float uy = t32 * jy;
-        const float t33 = jy * uy;
-        const float t34 = 0.33333334f * rho;
+        const float uy_ = t32 * jy_;
+        const float t33 = jy_ * uy_;
+        const float t34 = 0.33333334f * rho_;
 
         // ---- pi   (d3q27_recursive.lbm:23)
-        const float pi_yy = t2 + t4 + t10 + t13 + t24 - t33 - t34;
-        const float t35 = 0.055555556f * (pi_yy * t1 + t33);
-        const float t36 = 0.018518519f * rho;
+        const float pi_yy_ = t2 + t4 + t10 + t13 + t24 - t33 - t34;
+        const float t35 = 0.055555556f * (pi_yy_ * t1 + t33);
+        const float t36 = 0.018518519f * rho_;
 
         // ---- u   (d3q27_recursive.lbm:14)
-        const float ux = t32 * jx;
-        const float t37 = jx * ux;
+        const float ux_ = t32 * jx_;
+        const float t37 = jx_ * ux_;
 
         // ---- pi   (d3q27_recursive.lbm:23)
-        const float pi_xx = t7 + t28 + t15 + t21 + t26 + t27 - t37 - t34;
-        const float t38 = 0.055555556f * (t1 * pi_xx + t37);
+        const float pi_xx_ = t7 + t28 + t15 + t21 + t26 + t27 - t37 - t34;
+        const float t38 = 0.055555556f * (t1 * pi_xx_ + t37);
         const float t39 = t35 + t38;
         const float t40 = f_11 - t19;
 
         // ---- j   (d3q27_recursive.lbm:13)
-        const float jz = t30 - t12 - t40 - t25;
+        const float jz_ = t30 - t12 - t40 - t25;
 
         // ---- u   (d3q27_recursive.lbm:14)
-        const float uz = t32 * jz;
-        const float t41 = jz * uz;
+        const float uz_ = t32 * jz_;
+        const float t41 = jz_ * uz_;
 
         // ---- pi   (d3q27_recursive.lbm:23)
-        const float pi_zz = f_11 + t18 + t31 - t41 - t34;
-        const float t42 = t1 * pi_zz + t41;
+        const float pi_zz_ = f_11 + t18 + t31 - t41 - t34;
+        const float t42 = t1 * pi_zz_ + t41;
         const float t43 = t36 - t42 * 0.027777778f;
         const float t44 = 0.055555556f * t42 + t36;
 
@@ -153,24 +153,24 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float t46 = t35 - t38 * 0.5f;
         const float t47 = 4.0f * (t43 - t45);
         const float t48 = t44 - t45;
-        const float t49 = jz * ux;
+        const float t49 = jz_ * ux_;
 
         // ---- pi   (d3q27_recursive.lbm:23)
-        const float pi_xz = t26 + t29 - t49 - t8 - t40;
+        const float pi_xz_ = t26 + t29 - t49 - t8 - t40;
 
         // ---- pi3   (d3q27_recursive.lbm:24)
-        const float pi3_zx = ux * pi_zz + 2.0f * (pi_xz * uz);
-        const float t50 = t1 * pi3_zx + uz * t49;
-        const float t51 = jy * ux;
+        const float pi3_zx_ = ux_ * pi_zz_ + 2.0f * (pi_xz_ * uz_);
+        const float t50 = t1 * pi3_zx_ + uz_ * t49;
+        const float t51 = jy_ * ux_;
 
         // ---- pi   (d3q27_recursive.lbm:23)
-        const float pi_xy = t2 + t5 + t22 - t51 - t16;
+        const float pi_xy_ = t2 + t5 + t22 - t51 - t16;
 
         // ---- pi3   (d3q27_recursive.lbm:24)
-        const float pi3_yx = pi_yy * ux + 2.0f * (pi_xy * uy);
-        const float t52 = uy * t51 + pi3_yx * t1;
-        const float t53 = 0.6666667f * jx - t52;
-        const float t54 = 0.33333334f * jx + t52;
+        const float pi3_yx_ = pi_yy_ * ux_ + 2.0f * (pi_xy_ * uy_);
+        const float t52 = uy_ * t51 + pi3_yx_ * t1;
+        const float t53 = 0.6666667f * jx_ - t52;
+        const float t54 = 0.33333334f * jx_ + t52;
         const float t55 = 0.33333334f * (t50 - t53);
 
         // ---- post
@@ -182,29 +182,29 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float t59 = t44 + t46;
 
         // ---- pi3   (d3q27_recursive.lbm:24)
-        const float pi3_xy = uy * pi_xx + 2.0f * (pi_xy * ux);
-        const float t60 = t1 * pi3_xy + ux * t51;
-        const float pi3_xz = pi_xx * uz + 2.0f * (pi_xz * ux);
-        const float t61 = t1 * pi3_xz + ux * t49;
-        const float t62 = t1 * pi_xy + t51;
-        const float t63 = jz * uy;
+        const float pi3_xy_ = uy_ * pi_xx_ + 2.0f * (pi_xy_ * ux_);
+        const float t60 = t1 * pi3_xy_ + ux_ * t51;
+        const float pi3_xz_ = pi_xx_ * uz_ + 2.0f * (pi_xz_ * ux_);
+        const float t61 = t1 * pi3_xz_ + ux_ * t49;
+        const float t62 = t1 * pi_xy_ + t51;
+        const float t63 = jz_ * uy_;
 
         // ---- pi   (d3q27_recursive.lbm:23)
-        const float pi_yz = t2 + t11 - t63 - t19 - t14;
+        const float pi_yz_ = t2 + t11 - t63 - t19 - t14;
 
         // ---- pi_xyz   (d3q27_recursive.lbm:25)
-        const float pi_xyz = uy * pi_xz + pi_yz * ux + uz * pi_xy;
+        const float pi_xyz_ = uy_ * pi_xz_ + pi_yz_ * ux_ + uz_ * pi_xy_;
 
         // ---- pi3   (d3q27_recursive.lbm:24)
-        const float pi3_zy = uy * pi_zz + 2.0f * (pi_yz * uz);
-        const float t64 = t1 * pi3_zy + uz * t63;
-        const float pi3_yz = pi_yy * uz + 2.0f * (pi_yz * uy);
-        const float t65 = uy * t63 + pi3_yz * t1;
-        const float t66 = t1 * pi_yz + t63;
-        const float t67 = 0.125f * (uy * t49 + pi_xyz * t1);
-        const float t68 = t1 * pi_xz + t49;
-        const float t69 = 0.6666667f * jy - t64;
-        const float t70 = 0.33333334f * jy + t64;
+        const float pi3_zy_ = uy_ * pi_zz_ + 2.0f * (pi_yz_ * uz_);
+        const float t64 = t1 * pi3_zy_ + uz_ * t63;
+        const float pi3_yz_ = pi_yy_ * uz_ + 2.0f * (pi_yz_ * uy_);
+        const float t65 = uy_ * t63 + pi3_yz_ * t1;
+        const float t66 = t1 * pi_yz_ + t63;
+        const float t67 = 0.125f * (uy_ * t49 + pi_xyz_ * t1);
+        const float t68 = t1 * pi_xz_ + t49;
+        const float t69 = 0.6666667f * jy_ - t64;
+        const float t70 = 0.33333334f * jy_ + t64;
         const float t71 = 0.33333334f * (t60 - t69);
 
         // ---- post
@@ -213,8 +213,8 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float t72 = 0.5f * t69 + t60;
         const float t73 = 4.0f * t44 - t39 * 2.0f;
         const float t74 = 0.25f * (t44 + t39);
-        const float t75 = 0.6666667f * jz - t61;
-        const float t76 = 0.33333334f * jz + t61;
+        const float t75 = 0.6666667f * jz_ - t61;
+        const float t76 = 0.33333334f * jz_ + t61;
         const float t77 = 0.33333334f * (t65 - t75);
         const float post_5 = t73 - t77;
         const float post_6 = t77 + t73;
@@ -309,9 +309,9 @@ void d3q27_recursive_collide(
     const int32_t count,        // how many states there are
     const float *restrict src,  // populations before the collision [27][count], lattice units
     float *restrict dst,        // populations after the collision [27][count], lattice units
-    const float omega)          // relaxation rate of the stress in (0, 2), lattice units
+    const float omega_)         // relaxation rate of the stress in (0, 2), lattice units
 {
-    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega);
+    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega_);
 }
 
 // ==== storing =======================================================================================================
@@ -353,15 +353,15 @@ static inline void settle(void)
 
 // Collides a gathered slab and stores it at to[i * CELLS + cell], a cache line of each direction at a time.
 static inline __attribute__((always_inline)) void collide_slab(
-    const float *restrict before, float *restrict to, const int past, const float omega)
+    const float *restrict before, float *restrict to, const int past, const float omega_)
 {
     if (SLAB % LINE != 0) {
-        collide_cells(SLAB, SLAB, before, CELLS, to, omega);
+        collide_cells(SLAB, SLAB, before, CELLS, to, omega_);
         return;
     }
     for (size_t cell = 0; cell < SLAB; cell += LINE) {
         _Alignas(64) float after[Q * LINE];
-        collide_cells(LINE, SLAB, before + cell, LINE, after, omega);
+        collide_cells(LINE, SLAB, before + cell, LINE, after, omega_);
         store_line(to + 0 * CELLS + cell, after + 0 * LINE, past);
         store_line(to + 1 * CELLS + cell, after + 1 * LINE, past);
         store_line(to + 2 * CELLS + cell, after + 2 * LINE, past);
@@ -439,7 +439,7 @@ void d3q27_recursive_stream_collide(
                                          //   + 1) for wall w
     const float *restrict src,           // post-collision populations [slot][27][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][27][64], lattice units
-    const float omega)                   // relaxation rate of the stress in (0, 2), lattice units
+    const float omega_)                  // relaxation rate of the stress in (0, 2), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
@@ -474,7 +474,7 @@ void d3q27_recursive_stream_collide(
             gather(before + 24 * SLAB, src, near, row, 24, -1, 1, -1);
             gather(before + 25 * SLAB, src, near, row, 25, 1, -1, -1);
             gather(before + 26 * SLAB, src, near, row, 26, -1, 1, 1);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_);
         }
     }  // blocks
     settle();
@@ -494,7 +494,7 @@ static const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
-static float wall_bounce_back(const int direction, const float *own)
+static float bounce_back_link_0(const int direction, const float *own)
 {
     switch (direction) {
     case 1:
@@ -556,64 +556,64 @@ static float wall_bounce_back(const int direction, const float *own)
 
 // Rule 1, moving_wall: Wall that moves with the velocity `velocity`, for a fluid of mean density 1. Ladd (1994).
 //   velocityx, velocityy, velocityz: of the wall, in cells per time step
-static float wall_moving_wall(const int direction, const float *own, const float *value)
+static float moving_wall_link_1(const int direction, const float *own, const float *value)
 {
-    const float velocityx = value[0];
-    const float velocityy = value[1];
-    const float velocityz = value[2];
+    const float velocityx_ = value[0];
+    const float velocityy_ = value[1];
+    const float velocityz_ = value[2];
     switch (direction) {
     case 1:
-        return own[2 * CELLS] + 0.44444445f * velocityx;
+        return own[2 * CELLS] + 0.44444445f * velocityx_;
     case 2:
-        return own[1 * CELLS] - 0.44444445f * velocityx;
+        return own[1 * CELLS] - 0.44444445f * velocityx_;
     case 3:
-        return own[4 * CELLS] + 0.44444445f * velocityy;
+        return own[4 * CELLS] + 0.44444445f * velocityy_;
     case 4:
-        return own[3 * CELLS] - 0.44444445f * velocityy;
+        return own[3 * CELLS] - 0.44444445f * velocityy_;
     case 5:
-        return own[6 * CELLS] + 0.44444445f * velocityz;
+        return own[6 * CELLS] + 0.44444445f * velocityz_;
     case 6:
-        return own[5 * CELLS] - 0.44444445f * velocityz;
+        return own[5 * CELLS] - 0.44444445f * velocityz_;
     case 7:
-        return own[8 * CELLS] + 0.11111111f * (velocityx + velocityy);
+        return own[8 * CELLS] + 0.11111111f * (velocityx_ + velocityy_);
     case 8:
-        return own[7 * CELLS] - 0.11111111f * (velocityx + velocityy);
+        return own[7 * CELLS] - 0.11111111f * (velocityx_ + velocityy_);
     case 9:
-        return own[10 * CELLS] + 0.11111111f * (velocityx + velocityz);
+        return own[10 * CELLS] + 0.11111111f * (velocityx_ + velocityz_);
     case 10:
-        return own[9 * CELLS] - 0.11111111f * (velocityx + velocityz);
+        return own[9 * CELLS] - 0.11111111f * (velocityx_ + velocityz_);
     case 11:
-        return own[12 * CELLS] + 0.11111111f * (velocityx - velocityz);
+        return own[12 * CELLS] + 0.11111111f * (velocityx_ - velocityz_);
     case 12:
-        return own[11 * CELLS] - 0.11111111f * (velocityx - velocityz);
+        return own[11 * CELLS] - 0.11111111f * (velocityx_ - velocityz_);
     case 13:
-        return own[14 * CELLS] + 0.11111111f * (velocityx - velocityy);
+        return own[14 * CELLS] + 0.11111111f * (velocityx_ - velocityy_);
     case 14:
-        return own[13 * CELLS] - 0.11111111f * (velocityx - velocityy);
+        return own[13 * CELLS] - 0.11111111f * (velocityx_ - velocityy_);
     case 15:
-        return own[16 * CELLS] + 0.11111111f * (velocityy + velocityz);
+        return own[16 * CELLS] + 0.11111111f * (velocityy_ + velocityz_);
     case 16:
-        return own[15 * CELLS] - 0.11111111f * (velocityy + velocityz);
+        return own[15 * CELLS] - 0.11111111f * (velocityy_ + velocityz_);
     case 17:
-        return own[18 * CELLS] + 0.11111111f * (velocityy - velocityz);
+        return own[18 * CELLS] + 0.11111111f * (velocityy_ - velocityz_);
     case 18:
-        return own[17 * CELLS] - 0.11111111f * (velocityy - velocityz);
+        return own[17 * CELLS] - 0.11111111f * (velocityy_ - velocityz_);
     case 19:
-        return own[20 * CELLS] + 0.027777778f * (velocityx + velocityy + velocityz);
+        return own[20 * CELLS] + 0.027777778f * (velocityx_ + velocityy_ + velocityz_);
     case 20:
-        return own[19 * CELLS] - 0.027777778f * (velocityx + velocityy + velocityz);
+        return own[19 * CELLS] - 0.027777778f * (velocityx_ + velocityy_ + velocityz_);
     case 21:
-        return own[22 * CELLS] - 0.027777778f * (velocityz - (velocityx + velocityy));
+        return own[22 * CELLS] - 0.027777778f * (velocityz_ - (velocityx_ + velocityy_));
     case 22:
-        return own[21 * CELLS] + 0.027777778f * (velocityz - (velocityx + velocityy));
+        return own[21 * CELLS] + 0.027777778f * (velocityz_ - (velocityx_ + velocityy_));
     case 23:
-        return own[24 * CELLS] + 0.027777778f * (velocityx - velocityy + velocityz);
+        return own[24 * CELLS] + 0.027777778f * (velocityx_ - velocityy_ + velocityz_);
     case 24:
-        return own[23 * CELLS] - 0.027777778f * (velocityx - velocityy + velocityz);
+        return own[23 * CELLS] - 0.027777778f * (velocityx_ - velocityy_ + velocityz_);
     case 25:
-        return own[26 * CELLS] - 0.027777778f * (velocityz - (velocityx - velocityy));
+        return own[26 * CELLS] - 0.027777778f * (velocityz_ - (velocityx_ - velocityy_));
     case 26:
-        return own[25 * CELLS] + 0.027777778f * (velocityz - (velocityx - velocityy));
+        return own[25 * CELLS] + 0.027777778f * (velocityz_ - (velocityx_ - velocityy_));
     default:
         return own[direction * CELLS];
     }
@@ -626,9 +626,9 @@ static float from_wall(
     const float *value = wall_values + (size_t)w * 3;
     switch (wall_rules[w]) {
     case 0:
-        return wall_bounce_back(direction, own);
+        return bounce_back_link_0(direction, own);
     case 1:
-        return wall_moving_wall(direction, own, value);
+        return moving_wall_link_1(direction, own, value);
     default:
         return NAN;  // no such rule: NaN stops the run
     }
@@ -673,7 +673,7 @@ void d3q27_recursive_stream_collide_walls(
     const float *restrict wall_values,   // parameters of each wall [wall][3], lattice units
     const float *restrict src,           // post-collision populations [slot][27][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][27][64], lattice units
-    const float omega)                   // relaxation rate of the stress in (0, 2), lattice units
+    const float omega_)                  // relaxation rate of the stress in (0, 2), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
@@ -708,7 +708,7 @@ void d3q27_recursive_stream_collide_walls(
             gather_walls(before + 24 * SLAB, src, near, wall_rules, wall_values, row, 24, -1, 1, -1);
             gather_walls(before + 25 * SLAB, src, near, wall_rules, wall_values, row, 25, 1, -1, -1);
             gather_walls(before + 26 * SLAB, src, near, wall_rules, wall_values, row, 26, -1, 1, 1);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_);
         }
     }  // blocks
     settle();
@@ -722,36 +722,36 @@ void d3q27_recursive_init(
     const int32_t count,           // how many slots `ids` lists
     const float *restrict fields,  // rho, ux, uy, uz [slot][4][64], lattice units
     float *restrict dst,           // initial populations [slot][27][64], lattice units
-    const float omega)             // relaxation rate of the stress in (0, 2), lattice units
+    const float omega_)            // relaxation rate of the stress in (0, 2), lattice units
 {
-    (void)omega;
+    (void)omega_;
     for (int32_t item = 0; item < count; ++item) {
         const float *restrict before = fields + (size_t)ids[item] * (FIELDS * CELLS);
         float *restrict after = dst + (size_t)ids[item] * (Q * CELLS);
         for (int cell = 0; cell < CELLS; ++cell) {
-            const float rho = before[0 * CELLS + cell];
-            const float ux = before[1 * CELLS + cell];
-            const float uy = before[2 * CELLS + cell];
-            const float uz = before[3 * CELLS + cell];
+            const float rho_ = before[0 * CELLS + cell];
+            const float ux_ = before[1 * CELLS + cell];
+            const float uy_ = before[2 * CELLS + cell];
+            const float uz_ = before[3 * CELLS + cell];
 
             // ---- shared
-            const float t0 = uz * uz;
+            const float t0 = uz_ * uz_;
             const float t1 = 1.3333334f - t0 * 2.0f;
             const float t2 = 0.33333334f + t0;
-            const float t3 = 0.055555556f * rho;
-            const float t4 = 0.013888889f * rho;
+            const float t3 = 0.055555556f * rho_;
+            const float t4 = 0.013888889f * rho_;
             const float t5 = t1 * t3;
-            const float t6 = 0.75f * (t3 * ux);
-            const float t7 = 5.3333335f * (t6 * ux);
-            const float t8 = 0.75f * (t3 * uy);
-            const float t9 = 10.666667f * (t8 * uy);
+            const float t6 = 0.75f * (t3 * ux_);
+            const float t7 = 5.3333335f * (t6 * ux_);
+            const float t8 = 0.75f * (t3 * uy_);
+            const float t9 = 10.666667f * (t8 * uy_);
             const float t10 = 2.0f * t7 + t9;
 
             // ---- f
             const float f_0 = 4.0f * t5 - t10;
-            const float t11 = 2.0f * (t6 * uy);
-            const float t12 = t11 * uy;
-            const float t13 = t11 * ux;
+            const float t11 = 2.0f * (t6 * uy_);
+            const float t12 = t11 * uy_;
+            const float t13 = t11 * ux_;
             const float t14 = 2.0f * t11;
             const float t15 = t6 + t4;
             const float t16 = t4 - t6;
@@ -766,12 +766,12 @@ void d3q27_recursive_init(
             const float t23 = 4.0f * (t13 - t22);
             const float f_3 = t20 - t23;
             const float f_4 = t23 + t20;
-            const float t24 = 0.75f * uz;
+            const float t24 = 0.75f * uz_;
             const float t25 = 0.25f + t24;
             const float t26 = 0.25f - t24;
             const float t27 = -t25;
-            const float t28 = uz + t2;
-            const float t29 = uz - t2;
+            const float t28 = uz_ + t2;
+            const float t29 = uz_ - t2;
             const float t30 = t28 * t3;
             const float f_5 = t10 * t27 + 4.0f * t30;
             const float t31 = t19 * t27 + t30;
@@ -909,26 +909,26 @@ void d3q27_recursive_macroscopic(
             const float t10 = f_15 + t8 + (f_18 + t9 + f_5);
 
             // ---- j   (d3q27_recursive.lbm:13)
-            const float jz = f_23 + f_26 + t10 - t5;
+            const float jz_ = f_23 + f_26 + t10 - t5;
 
             // ---- rho   (d3q27_recursive.lbm:12)
-            const float rho = f_0 + f_2 + f_3 + t0 + t1 + t5 + t6 + t7 + t10;
+            const float rho_ = f_0 + f_2 + f_3 + t0 + t1 + t5 + t6 + t7 + t10;
             const float t11 = t0 - t1;
 
             // ---- j   (d3q27_recursive.lbm:13)
-            const float jx = f_21 + t8 + t4 + t11 + t7 - f_2 - f_8 - f_10 - f_20 - f_24 - t9;
-            const float jy = f_3 + f_7 + f_15 + f_19 + t2 - f_18 - f_22 - f_25 - t3 - t11 - t6;
-            const float t12 = 1.0f / rho;
+            const float jx_ = f_21 + t8 + t4 + t11 + t7 - f_2 - f_8 - f_10 - f_20 - f_24 - t9;
+            const float jy_ = f_3 + f_7 + f_15 + f_19 + t2 - f_18 - f_22 - f_25 - t3 - t11 - t6;
+            const float t12 = 1.0f / rho_;
 
             // ---- u   (d3q27_recursive.lbm:14)
-            const float ux = t12 * jx;
-            const float uy = t12 * jy;
-            const float uz = t12 * jz;
+            const float ux_ = t12 * jx_;
+            const float uy_ = t12 * jy_;
+            const float uz_ = t12 * jz_;
 
-            after[0 * CELLS + cell] = rho;
-            after[1 * CELLS + cell] = ux;
-            after[2 * CELLS + cell] = uy;
-            after[3 * CELLS + cell] = uz;
+            after[0 * CELLS + cell] = rho_;
+            after[1 * CELLS + cell] = ux_;
+            after[2 * CELLS + cell] = uy_;
+            after[3 * CELLS + cell] = uz_;
         }  // cells
     }  // blocks
 }

@@ -41,7 +41,7 @@ enum {
 // Collides cells 0 to n: direction i of a cell is before[i * stride_before + cell], then after[i * stride_after + cell].
 static inline __attribute__((always_inline)) void collide_cells(
     const size_t n, const size_t stride_before, const float *restrict before,
-    const size_t stride_after, float *restrict after, const float velocityx, const float velocityy, const float velocityz, const float omega)
+    const size_t stride_after, float *restrict after, const float velocityx_, const float velocityy_, const float velocityz_, const float omega_)
 {
     for (size_t cell = 0; cell < n; ++cell) {
         const float f_0 = before[0 * stride_before + cell];
@@ -53,21 +53,21 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_6 = before[6 * stride_before + cell];
 
         // ---- shared
-        const float t0 = 1.0f - omega;
+        const float t0 = 1.0f - omega_;
 
         // ---- phi   (d3q7_advection.lbm:13)
-        const float phi = f_0 + f_1 + f_2 + f_3 + f_4 + f_5 + f_6;
-        const float t1 = 0.125f * (phi * omega);
+        const float phi_ = f_0 + f_1 + f_2 + f_3 + f_4 + f_5 + f_6;
+        const float t1 = 0.125f * (phi_ * omega_);
 
         // ---- post
         const float post_0 = f_0 * t0 + 2.0f * t1;
-        const float t2 = 4.0f * velocityx * t1;
+        const float t2 = 4.0f * velocityx_ * t1;
         const float post_1 = t1 + t2 + f_1 * t0;
         const float post_2 = t1 - t2 + f_2 * t0;
-        const float t3 = 4.0f * velocityy * t1;
+        const float t3 = 4.0f * velocityy_ * t1;
         const float post_3 = t1 + t3 + f_3 * t0;
         const float post_4 = t1 - t3 + f_4 * t0;
-        const float t4 = 4.0f * (t1 * velocityz);
+        const float t4 = 4.0f * (t1 * velocityz_);
         const float post_5 = t1 + t4 + f_5 * t0;
         const float post_6 = t1 - t4 + f_6 * t0;
 
@@ -86,12 +86,12 @@ void d3q7_advection_collide(
     const int32_t count,        // how many states there are
     const float *restrict src,  // populations before the collision [7][count], lattice units
     float *restrict dst,        // populations after the collision [7][count], lattice units
-    const float velocityx,      // of the medium, in cells per time step, x, lattice units
-    const float velocityy,      // of the medium, in cells per time step, y, lattice units
-    const float velocityz,      // of the medium, in cells per time step, z, lattice units
-    const float omega)          // relaxation rate of the scalar's flux in (0, 2), lattice units
+    const float velocityx_,     // of the medium, in cells per time step, x, lattice units
+    const float velocityy_,     // of the medium, in cells per time step, y, lattice units
+    const float velocityz_,     // of the medium, in cells per time step, z, lattice units
+    const float omega_)         // relaxation rate of the scalar's flux in (0, 2), lattice units
 {
-    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, velocityx, velocityy, velocityz, omega);
+    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, velocityx_, velocityy_, velocityz_, omega_);
 }
 
 // ==== storing =======================================================================================================
@@ -133,15 +133,15 @@ static inline void settle(void)
 
 // Collides a gathered slab and stores it at to[i * CELLS + cell], a cache line of each direction at a time.
 static inline __attribute__((always_inline)) void collide_slab(
-    const float *restrict before, float *restrict to, const int past, const float velocityx, const float velocityy, const float velocityz, const float omega)
+    const float *restrict before, float *restrict to, const int past, const float velocityx_, const float velocityy_, const float velocityz_, const float omega_)
 {
     if (SLAB % LINE != 0) {
-        collide_cells(SLAB, SLAB, before, CELLS, to, velocityx, velocityy, velocityz, omega);
+        collide_cells(SLAB, SLAB, before, CELLS, to, velocityx_, velocityy_, velocityz_, omega_);
         return;
     }
     for (size_t cell = 0; cell < SLAB; cell += LINE) {
         _Alignas(64) float after[Q * LINE];
-        collide_cells(LINE, SLAB, before + cell, LINE, after, velocityx, velocityy, velocityz, omega);
+        collide_cells(LINE, SLAB, before + cell, LINE, after, velocityx_, velocityy_, velocityz_, omega_);
         store_line(to + 0 * CELLS + cell, after + 0 * LINE, past);
         store_line(to + 1 * CELLS + cell, after + 1 * LINE, past);
         store_line(to + 2 * CELLS + cell, after + 2 * LINE, past);
@@ -199,10 +199,10 @@ void d3q7_advection_stream_collide(
                                          //   + 1) for wall w
     const float *restrict src,           // post-collision populations [slot][7][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][7][64], lattice units
-    const float velocityx,               // of the medium, in cells per time step, x, lattice units
-    const float velocityy,               // of the medium, in cells per time step, y, lattice units
-    const float velocityz,               // of the medium, in cells per time step, z, lattice units
-    const float omega)                   // relaxation rate of the scalar's flux in (0, 2), lattice units
+    const float velocityx_,              // of the medium, in cells per time step, x, lattice units
+    const float velocityy_,              // of the medium, in cells per time step, y, lattice units
+    const float velocityz_,              // of the medium, in cells per time step, z, lattice units
+    const float omega_)                  // relaxation rate of the scalar's flux in (0, 2), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
@@ -217,7 +217,7 @@ void d3q7_advection_stream_collide(
             gather(before + 4 * SLAB, src, near, row, 4, 0, -1, 0);
             gather(before + 5 * SLAB, src, near, row, 5, 0, 0, 1);
             gather(before + 6 * SLAB, src, near, row, 6, 0, 0, -1);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, velocityx, velocityy, velocityz, omega);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, velocityx_, velocityy_, velocityz_, omega_);
         }
     }  // blocks
     settle();
@@ -235,7 +235,7 @@ static const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0};
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
-static float wall_bounce_back(const int direction, const float *own)
+static float bounce_back_link_0(const int direction, const float *own)
 {
     switch (direction) {
     case 1:
@@ -262,7 +262,7 @@ static float from_wall(
     (void)wall_values;  // no rule has parameters
     switch (wall_rules[w]) {
     case 0:
-        return wall_bounce_back(direction, own);
+        return bounce_back_link_0(direction, own);
     default:
         return NAN;  // no such rule: NaN stops the run
     }
@@ -307,10 +307,10 @@ void d3q7_advection_stream_collide_walls(
     const float *restrict wall_values,   // parameters of each wall [wall][0], lattice units
     const float *restrict src,           // post-collision populations [slot][7][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][7][64], lattice units
-    const float velocityx,               // of the medium, in cells per time step, x, lattice units
-    const float velocityy,               // of the medium, in cells per time step, y, lattice units
-    const float velocityz,               // of the medium, in cells per time step, z, lattice units
-    const float omega)                   // relaxation rate of the scalar's flux in (0, 2), lattice units
+    const float velocityx_,              // of the medium, in cells per time step, x, lattice units
+    const float velocityy_,              // of the medium, in cells per time step, y, lattice units
+    const float velocityz_,              // of the medium, in cells per time step, z, lattice units
+    const float omega_)                  // relaxation rate of the scalar's flux in (0, 2), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
@@ -325,7 +325,7 @@ void d3q7_advection_stream_collide_walls(
             gather_walls(before + 4 * SLAB, src, near, wall_rules, wall_values, row, 4, 0, -1, 0);
             gather_walls(before + 5 * SLAB, src, near, wall_rules, wall_values, row, 5, 0, 0, 1);
             gather_walls(before + 6 * SLAB, src, near, wall_rules, wall_values, row, 6, 0, 0, -1);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, velocityx, velocityy, velocityz, omega);
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, velocityx_, velocityy_, velocityz_, omega_);
         }
     }  // blocks
     settle();
@@ -339,27 +339,27 @@ void d3q7_advection_init(
     const int32_t count,           // how many slots `ids` lists
     const float *restrict fields,  // phi [slot][1][64], lattice units
     float *restrict dst,           // initial populations [slot][7][64], lattice units
-    const float velocityx,         // of the medium, in cells per time step, x, lattice units
-    const float velocityy,         // of the medium, in cells per time step, y, lattice units
-    const float velocityz,         // of the medium, in cells per time step, z, lattice units
-    const float omega)             // relaxation rate of the scalar's flux in (0, 2), lattice units
+    const float velocityx_,        // of the medium, in cells per time step, x, lattice units
+    const float velocityy_,        // of the medium, in cells per time step, y, lattice units
+    const float velocityz_,        // of the medium, in cells per time step, z, lattice units
+    const float omega_)            // relaxation rate of the scalar's flux in (0, 2), lattice units
 {
-    (void)omega;
+    (void)omega_;
     for (int32_t item = 0; item < count; ++item) {
         const float *restrict before = fields + (size_t)ids[item] * (FIELDS * CELLS);
         float *restrict after = dst + (size_t)ids[item] * (Q * CELLS);
         for (int cell = 0; cell < CELLS; ++cell) {
-            const float phi = before[0 * CELLS + cell];
+            const float phi_ = before[0 * CELLS + cell];
 
             // ---- f
-            const float f_0 = 0.25f * phi;
-            const float t0 = 0.5f * phi;
-            const float t1 = t0 * velocityx;
-            const float t2 = 0.125f * phi;
+            const float f_0 = 0.25f * phi_;
+            const float t0 = 0.5f * phi_;
+            const float t1 = t0 * velocityx_;
+            const float t2 = 0.125f * phi_;
             const float f_1 = t1 + t2;
             const float f_2 = t2 - t1;
-            const float t3 = t0 * velocityy;
-            const float t4 = t0 * velocityz;
+            const float t3 = t0 * velocityy_;
+            const float t4 = t0 * velocityz_;
             const float f_3 = t3 + t2;
             const float f_4 = t2 - t3;
             const float f_5 = t4 + t2;
@@ -396,9 +396,9 @@ void d3q7_advection_macroscopic(
             const float f_6 = before[6 * CELLS + cell];
 
             // ---- phi   (d3q7_advection.lbm:13)
-            const float phi = f_0 + f_1 + f_2 + f_3 + f_4 + f_5 + f_6;
+            const float phi_ = f_0 + f_1 + f_2 + f_3 + f_4 + f_5 + f_6;
 
-            after[0 * CELLS + cell] = phi;
+            after[0 * CELLS + cell] = phi_;
         }  // cells
     }  // blocks
 }

@@ -31,7 +31,7 @@ static __device__ __forceinline__ size_t at(const int slot, const int direction,
 // ==== collision =====================================================================================================
 
 // Collides one cell: f holds its populations before and after.
-static __device__ __forceinline__ void collide(float (&f)[Q], const float velocityx, const float velocityy, const float velocityz, const float omega)
+static __device__ __forceinline__ void collide(float (&f)[Q], const float velocityx_, const float velocityy_, const float velocityz_, const float omega_)
 {
     const float f_0 = f[0];
     const float f_1 = f[1];
@@ -42,21 +42,21 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float veloci
     const float f_6 = f[6];
 
     // ---- shared
-    const float t0 = 1.0f - omega;
+    const float t0 = 1.0f - omega_;
 
     // ---- phi   (d3q7_advection.lbm:13)
-    const float phi = f_0 + f_1 + f_2 + f_3 + f_4 + f_5 + f_6;
-    const float t1 = 0.125f * (phi * omega);
+    const float phi_ = f_0 + f_1 + f_2 + f_3 + f_4 + f_5 + f_6;
+    const float t1 = 0.125f * (phi_ * omega_);
 
     // ---- post
     const float post_0 = f_0 * t0 + 2.0f * t1;
-    const float t2 = 4.0f * velocityx * t1;
+    const float t2 = 4.0f * velocityx_ * t1;
     const float post_1 = t1 + t2 + f_1 * t0;
     const float post_2 = t1 - t2 + f_2 * t0;
-    const float t3 = 4.0f * velocityy * t1;
+    const float t3 = 4.0f * velocityy_ * t1;
     const float post_3 = t1 + t3 + f_3 * t0;
     const float post_4 = t1 - t3 + f_4 * t0;
-    const float t4 = 4.0f * (t1 * velocityz);
+    const float t4 = 4.0f * (t1 * velocityz_);
     const float post_5 = t1 + t4 + f_5 * t0;
     const float post_6 = t1 - t4 + f_6 * t0;
 
@@ -75,17 +75,17 @@ d3q7_advection_collide(
     const int count,                // how many states there are
     const float *__restrict__ src,  // populations before the collision [7][count], lattice units
     float *__restrict__ dst,        // populations after the collision [7][count], lattice units
-    const float velocityx,          // of the medium, in cells per time step, x, lattice units
-    const float velocityy,          // of the medium, in cells per time step, y, lattice units
-    const float velocityz,          // of the medium, in cells per time step, z, lattice units
-    const float omega)              // relaxation rate of the scalar's flux in (0, 2), lattice units
+    const float velocityx_,         // of the medium, in cells per time step, x, lattice units
+    const float velocityy_,         // of the medium, in cells per time step, y, lattice units
+    const float velocityz_,         // of the medium, in cells per time step, z, lattice units
+    const float omega_)             // relaxation rate of the scalar's flux in (0, 2), lattice units
 {
     const int state = blockIdx.x * 256 + threadIdx.x;
     if (state >= count) return;
     float f[Q];
 #pragma unroll
     for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state];
-    collide(f, velocityx, velocityy, velocityz, omega);
+    collide(f, velocityx_, velocityy_, velocityz_, omega_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i];
 }
@@ -101,10 +101,10 @@ d3q7_advection_stream_collide(
                                          //   + 1) for wall w
     const float *__restrict__ src,       // post-collision populations [slot][7][64], lattice units
     float *__restrict__ dst,             // new post-collision populations [slot][7][64], lattice units
-    const float velocityx,               // of the medium, in cells per time step, x, lattice units
-    const float velocityy,               // of the medium, in cells per time step, y, lattice units
-    const float velocityz,               // of the medium, in cells per time step, z, lattice units
-    const float omega)                   // relaxation rate of the scalar's flux in (0, 2), lattice units
+    const float velocityx_,              // of the medium, in cells per time step, x, lattice units
+    const float velocityy_,              // of the medium, in cells per time step, y, lattice units
+    const float velocityz_,              // of the medium, in cells per time step, z, lattice units
+    const float omega_)                  // relaxation rate of the scalar's flux in (0, 2), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -133,7 +133,7 @@ d3q7_advection_stream_collide(
     f[5] = src[at(near[13 + 9 * bzm], 5, x + 4 * (y + 4 * zm))];
     f[6] = src[at(near[13 + 9 * bzp], 6, x + 4 * (y + 4 * zp))];
 
-    collide(f, velocityx, velocityy, velocityz, omega);
+    collide(f, velocityx_, velocityy_, velocityz_, omega_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
 }
@@ -150,7 +150,7 @@ static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0};
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
-static __device__ __forceinline__ float wall_bounce_back(const int direction, const float *own)
+static __device__ __forceinline__ float bounce_back_link_0(const int direction, const float *own)
 {
     switch (direction) {
     case 1:
@@ -180,7 +180,7 @@ static __device__ __forceinline__ float pull(
     (void)wall_values;  // no rule has parameters
     switch (wall_rules[w]) {
     case 0:
-        return wall_bounce_back(direction, own);
+        return bounce_back_link_0(direction, own);
     default:
         return __int_as_float(0x7fffffff);  // no such rule: NaN stops the run
     }
@@ -197,10 +197,10 @@ d3q7_advection_stream_collide_walls(
     const float *__restrict__ wall_values,  // parameters of each wall [wall][0], lattice units
     const float *__restrict__ src,          // post-collision populations [slot][7][64], lattice units
     float *__restrict__ dst,                // new post-collision populations [slot][7][64], lattice units
-    const float velocityx,                  // of the medium, in cells per time step, x, lattice units
-    const float velocityy,                  // of the medium, in cells per time step, y, lattice units
-    const float velocityz,                  // of the medium, in cells per time step, z, lattice units
-    const float omega)                      // relaxation rate of the scalar's flux in (0, 2), lattice units
+    const float velocityx_,                 // of the medium, in cells per time step, x, lattice units
+    const float velocityy_,                 // of the medium, in cells per time step, y, lattice units
+    const float velocityz_,                 // of the medium, in cells per time step, z, lattice units
+    const float omega_)                     // relaxation rate of the scalar's flux in (0, 2), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -230,7 +230,7 @@ d3q7_advection_stream_collide_walls(
     f[5] = pull(near[13 + 9 * bzm], 5, x + 4 * (y + 4 * zm), src, own, wall_rules, wall_values);
     f[6] = pull(near[13 + 9 * bzp], 6, x + 4 * (y + 4 * zp), src, own, wall_rules, wall_values);
 
-    collide(f, velocityx, velocityy, velocityz, omega);
+    collide(f, velocityx_, velocityy_, velocityz_, omega_);
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
 }
@@ -244,28 +244,28 @@ d3q7_advection_init(
     const int count,                   // how many slots `ids` lists
     const float *__restrict__ fields,  // phi [slot][1][64], lattice units
     float *__restrict__ dst,           // initial populations [slot][7][64], lattice units
-    const float velocityx,             // of the medium, in cells per time step, x, lattice units
-    const float velocityy,             // of the medium, in cells per time step, y, lattice units
-    const float velocityz,             // of the medium, in cells per time step, z, lattice units
-    const float omega)                 // relaxation rate of the scalar's flux in (0, 2), lattice units
+    const float velocityx_,            // of the medium, in cells per time step, x, lattice units
+    const float velocityy_,            // of the medium, in cells per time step, y, lattice units
+    const float velocityz_,            // of the medium, in cells per time step, z, lattice units
+    const float omega_)                // relaxation rate of the scalar's flux in (0, 2), lattice units
 {
-    (void)omega;
+    (void)omega_;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
     const float *before = fields + (size_t)slot * (FIELDS * CELLS) + cell;
-    const float phi = before[0 * CELLS];
+    const float phi_ = before[0 * CELLS];
 
     // ---- f
-    const float f_0 = 0.25f * phi;
-    const float t0 = 0.5f * phi;
-    const float t1 = t0 * velocityx;
-    const float t2 = 0.125f * phi;
+    const float f_0 = 0.25f * phi_;
+    const float t0 = 0.5f * phi_;
+    const float t1 = t0 * velocityx_;
+    const float t2 = 0.125f * phi_;
     const float f_1 = t1 + t2;
     const float f_2 = t2 - t1;
-    const float t3 = t0 * velocityy;
-    const float t4 = t0 * velocityz;
+    const float t3 = t0 * velocityy_;
+    const float t4 = t0 * velocityz_;
     const float f_3 = t3 + t2;
     const float f_4 = t2 - t3;
     const float f_5 = t4 + t2;
@@ -301,11 +301,11 @@ d3q7_advection_macroscopic(
     const float f_6 = src[at(slot, 6, cell)];
 
     // ---- phi   (d3q7_advection.lbm:13)
-    const float phi = f_0 + f_1 + f_2 + f_3 + f_4 + f_5 + f_6;
+    const float phi_ = f_0 + f_1 + f_2 + f_3 + f_4 + f_5 + f_6;
 
 
     float *after = fields + (size_t)slot * (FIELDS * CELLS) + cell;
-    after[0 * CELLS] = phi;
+    after[0 * CELLS] = phi_;
 }
 
 // ==== what a flow is judged by ======================================================================================

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 // Version of this interface: kernels, their arguments and their memory. It changes when any of these does.
-#define D3Q7_ADVECTION_ABI 3
+#define D3Q7_ADVECTION_ABI 4
 
 #ifdef __cplusplus
 extern "C" {
@@ -94,14 +94,14 @@ static inline size_t d3q7_advection_field(const size_t slot, const size_t compon
 
 // Populations of the listed blocks from their macroscopic fields.
 D3Q7_ADVECTION_KERNEL d3q7_advection_init(
-    const int32_t *ids,     // slots to work on [count]
-    const int32_t count,    // how many slots `ids` lists
-    const float *fields,    // phi [slot][1][64], lattice units
-    float *dst,             // initial populations [slot][7][64], lattice units
-    const float velocityx,  // of the medium, in cells per time step, x, lattice units
-    const float velocityy,  // of the medium, in cells per time step, y, lattice units
-    const float velocityz,  // of the medium, in cells per time step, z, lattice units
-    const float omega);     // relaxation rate of the scalar's flux in (0, 2), lattice units
+    const int32_t *ids,      // slots to work on [count]
+    const int32_t count,     // how many slots `ids` lists
+    const float *fields,     // phi [slot][1][64], lattice units
+    float *dst,              // initial populations [slot][7][64], lattice units
+    const float velocityx_,  // of the medium, in cells per time step, x, lattice units
+    const float velocityy_,  // of the medium, in cells per time step, y, lattice units
+    const float velocityz_,  // of the medium, in cells per time step, z, lattice units
+    const float omega_);     // relaxation rate of the scalar's flux in (0, 2), lattice units
 
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
 D3Q7_ADVECTION_KERNEL d3q7_advection_stream_collide(
@@ -111,10 +111,10 @@ D3Q7_ADVECTION_KERNEL d3q7_advection_stream_collide(
                                 //   wall w
     const float *src,           // post-collision populations [slot][7][64], lattice units
     float *dst,                 // new post-collision populations [slot][7][64], lattice units
-    const float velocityx,      // of the medium, in cells per time step, x, lattice units
-    const float velocityy,      // of the medium, in cells per time step, y, lattice units
-    const float velocityz,      // of the medium, in cells per time step, z, lattice units
-    const float omega);         // relaxation rate of the scalar's flux in (0, 2), lattice units
+    const float velocityx_,     // of the medium, in cells per time step, x, lattice units
+    const float velocityy_,     // of the medium, in cells per time step, y, lattice units
+    const float velocityz_,     // of the medium, in cells per time step, z, lattice units
+    const float omega_);        // relaxation rate of the scalar's flux in (0, 2), lattice units
 
 // Pulls, collides and stores the listed blocks; neighbours may be walls.
 D3Q7_ADVECTION_KERNEL d3q7_advection_stream_collide_walls(
@@ -126,10 +126,10 @@ D3Q7_ADVECTION_KERNEL d3q7_advection_stream_collide_walls(
     const float *wall_values,   // parameters of each wall [wall][0], lattice units
     const float *src,           // post-collision populations [slot][7][64], lattice units
     float *dst,                 // new post-collision populations [slot][7][64], lattice units
-    const float velocityx,      // of the medium, in cells per time step, x, lattice units
-    const float velocityy,      // of the medium, in cells per time step, y, lattice units
-    const float velocityz,      // of the medium, in cells per time step, z, lattice units
-    const float omega);         // relaxation rate of the scalar's flux in (0, 2), lattice units
+    const float velocityx_,     // of the medium, in cells per time step, x, lattice units
+    const float velocityy_,     // of the medium, in cells per time step, y, lattice units
+    const float velocityz_,     // of the medium, in cells per time step, z, lattice units
+    const float omega_);        // relaxation rate of the scalar's flux in (0, 2), lattice units
 
 // Macroscopic fields of the listed blocks from their populations.
 D3Q7_ADVECTION_KERNEL d3q7_advection_macroscopic(
@@ -165,13 +165,13 @@ D3Q7_ADVECTION_KERNEL d3q7_advection_sums(
 
 // The collision alone, on plain arrays of states.
 D3Q7_ADVECTION_KERNEL d3q7_advection_collide(
-    const int32_t count,    // how many states there are
-    const float *src,       // populations before the collision [7][count], lattice units
-    float *dst,             // populations after the collision [7][count], lattice units
-    const float velocityx,  // of the medium, in cells per time step, x, lattice units
-    const float velocityy,  // of the medium, in cells per time step, y, lattice units
-    const float velocityz,  // of the medium, in cells per time step, z, lattice units
-    const float omega);     // relaxation rate of the scalar's flux in (0, 2), lattice units
+    const int32_t count,     // how many states there are
+    const float *src,        // populations before the collision [7][count], lattice units
+    float *dst,              // populations after the collision [7][count], lattice units
+    const float velocityx_,  // of the medium, in cells per time step, x, lattice units
+    const float velocityy_,  // of the medium, in cells per time step, y, lattice units
+    const float velocityz_,  // of the medium, in cells per time step, z, lattice units
+    const float omega_);     // relaxation rate of the scalar's flux in (0, 2), lattice units
 
 #ifndef __CUDACC__
 // The same, with pointers to the arguments in their order, as cuLaunchKernel takes them.

@@ -10,7 +10,7 @@
 use core::ffi::c_void;
 
 /// Version of the interface: kernels, their arguments and their memory.
-pub const ABI: u32 = 3;
+pub const ABI: u32 = 4;
 
 /// Number of axes.
 pub const DIM: usize = 3;
@@ -89,13 +89,13 @@ pub struct Init {
     /// initial populations [slot][7][64], lattice units
     pub dst: *mut f32,
     /// of the medium, in cells per time step, x, lattice units
-    pub velocityx: f32,
+    pub velocityx_: f32,
     /// of the medium, in cells per time step, y, lattice units
-    pub velocityy: f32,
+    pub velocityy_: f32,
     /// of the medium, in cells per time step, z, lattice units
-    pub velocityz: f32,
+    pub velocityz_: f32,
     /// relaxation rate of the scalar's flux in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
 }
 
 impl Init {
@@ -116,10 +116,10 @@ impl Init {
             (&raw mut self.count).cast(),
             (&raw mut self.fields).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.velocityx).cast(),
-            (&raw mut self.velocityy).cast(),
-            (&raw mut self.velocityz).cast(),
-            (&raw mut self.omega).cast(),
+            (&raw mut self.velocityx_).cast(),
+            (&raw mut self.velocityy_).cast(),
+            (&raw mut self.velocityz_).cast(),
+            (&raw mut self.omega_).cast(),
         ]
     }
 }
@@ -139,13 +139,13 @@ pub struct StreamCollide {
     /// new post-collision populations [slot][7][64], lattice units
     pub dst: *mut f32,
     /// of the medium, in cells per time step, x, lattice units
-    pub velocityx: f32,
+    pub velocityx_: f32,
     /// of the medium, in cells per time step, y, lattice units
-    pub velocityy: f32,
+    pub velocityy_: f32,
     /// of the medium, in cells per time step, z, lattice units
-    pub velocityz: f32,
+    pub velocityz_: f32,
     /// relaxation rate of the scalar's flux in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
 }
 
 impl StreamCollide {
@@ -167,10 +167,10 @@ impl StreamCollide {
             (&raw mut self.neighbours).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.velocityx).cast(),
-            (&raw mut self.velocityy).cast(),
-            (&raw mut self.velocityz).cast(),
-            (&raw mut self.omega).cast(),
+            (&raw mut self.velocityx_).cast(),
+            (&raw mut self.velocityy_).cast(),
+            (&raw mut self.velocityz_).cast(),
+            (&raw mut self.omega_).cast(),
         ]
     }
 }
@@ -194,13 +194,13 @@ pub struct StreamCollideWalls {
     /// new post-collision populations [slot][7][64], lattice units
     pub dst: *mut f32,
     /// of the medium, in cells per time step, x, lattice units
-    pub velocityx: f32,
+    pub velocityx_: f32,
     /// of the medium, in cells per time step, y, lattice units
-    pub velocityy: f32,
+    pub velocityy_: f32,
     /// of the medium, in cells per time step, z, lattice units
-    pub velocityz: f32,
+    pub velocityz_: f32,
     /// relaxation rate of the scalar's flux in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
 }
 
 impl StreamCollideWalls {
@@ -224,10 +224,10 @@ impl StreamCollideWalls {
             (&raw mut self.wall_values).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.velocityx).cast(),
-            (&raw mut self.velocityy).cast(),
-            (&raw mut self.velocityz).cast(),
-            (&raw mut self.omega).cast(),
+            (&raw mut self.velocityx_).cast(),
+            (&raw mut self.velocityy_).cast(),
+            (&raw mut self.velocityz_).cast(),
+            (&raw mut self.omega_).cast(),
         ]
     }
 }
@@ -375,13 +375,13 @@ pub struct Collide {
     /// populations after the collision [7][count], lattice units
     pub dst: *mut f32,
     /// of the medium, in cells per time step, x, lattice units
-    pub velocityx: f32,
+    pub velocityx_: f32,
     /// of the medium, in cells per time step, y, lattice units
-    pub velocityy: f32,
+    pub velocityy_: f32,
     /// of the medium, in cells per time step, z, lattice units
-    pub velocityz: f32,
+    pub velocityz_: f32,
     /// relaxation rate of the scalar's flux in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
 }
 
 impl Collide {
@@ -401,10 +401,10 @@ impl Collide {
             (&raw mut self.count).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.velocityx).cast(),
-            (&raw mut self.velocityy).cast(),
-            (&raw mut self.velocityz).cast(),
-            (&raw mut self.omega).cast(),
+            (&raw mut self.velocityx_).cast(),
+            (&raw mut self.velocityy_).cast(),
+            (&raw mut self.velocityz_).cast(),
+            (&raw mut self.omega_).cast(),
         ]
     }
 }

@@ -77,7 +77,7 @@ pub const SHARES: usize = 128;
 
 /// Version of this contract: of the kernels' arguments, the layouts and the manifest. A runtime refuses a bundle of
 /// another version.
-pub const ABI: u32 = 3;
+pub const ABI: u32 = 4;
 
 /// What the kernels are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -226,12 +226,32 @@ pub enum ArgType {
 /// One kernel argument.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Arg {
-    /// Name: `ids`, `count`, `neighbours`, `src`, `omega`; a component of a vector parameter is `gx`.
+    /// Name: `ids`, `count`, `neighbours`, `src`. That of a parameter ends with an underscore, `omega_`, and may have other
+    /// letters than in the spec: `param` says which it is.
     pub name: String,
     /// Type.
     pub ty: ArgType,
     /// What it is, its shape and unit.
     pub doc: String,
+    /// The parameter of the method that it is, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub param: Option<ParamComponent>,
+}
+
+impl Arg {
+    /// An argument that is no parameter of the method.
+    pub fn new(name: &str, ty: ArgType, doc: impl Into<String>) -> Arg {
+        Arg { name: name.into(), ty, doc: doc.into(), param: None }
+    }
+}
+
+/// A component of a parameter of the method.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ParamComponent {
+    /// [`Param::name`] of the parameter.
+    pub name: String,
+    /// Axis of the component; 0 for a scalar.
+    pub component: u32,
 }
 
 /// Operation counts per cell (per state for `collide`). A fused multiply-add is one `fma` and two `flops`.
@@ -535,6 +555,12 @@ impl Manifest {
     /// Components of all fields together.
     pub fn field_components(&self) -> usize {
         self.fields.iter().map(|field| field.components as usize).sum()
+    }
+    /// The parameter that an argument is, by its position in `params`, and the component.
+    pub fn param_of(&self, arg: &Arg) -> Option<(usize, usize)> {
+        let of = arg.param.as_ref()?;
+        let at = self.params.iter().position(|param| param.name == of.name)?;
+        (of.component < self.params[at].components).then_some((at, of.component as usize))
     }
     /// The kernel with that role.
     pub fn kernel(&self, role: Role) -> Option<&Kernel> {

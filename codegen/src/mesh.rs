@@ -157,7 +157,7 @@ pub fn between(dim: usize, place: usize) -> Vec<usize> {
 
 fn signatures() -> Vec<(MeshRole, Vec<Arg>)> {
     use ArgType::{Int, Ints, IntsOut};
-    let arg = |name: &str, ty, doc: &str| Arg { name: name.into(), ty, doc: doc.into() };
+    let arg = |name: &str, ty, doc: &str| Arg::new(name, ty, doc);
     let list = |name: &str, doc: &str| {
         vec![arg(name, Ints, &format!("{doc} [count]")), arg("count", Int, &format!("how many `{name}` lists"))]
     };

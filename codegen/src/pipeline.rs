@@ -254,6 +254,7 @@ impl Plans<'_> {
         let manifest = signature::manifest(self.model, options, &self.findings, as_emitted);
         let method = Method {
             manifest: &manifest,
+            name: self.model.name(),
             summary: self.model.summary(),
             as_written: &|role| of_role(role).naive,
             collide: &collide.plan,

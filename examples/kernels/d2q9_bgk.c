@@ -34,32 +34,32 @@ void d2q9_bgk_init(
     const long long stride_i,       // values from a direction (or component of the fields) to the next
     const double *restrict fields,  // rho, ux, uy [3][ny][nx], lattice units
     double *restrict dst,           // initial populations [9][ny][nx], lattice units
-    const double omega)             // relaxation rate of every moment in (0, 2), lattice units
+    const double omega_)            // relaxation rate of every moment in (0, 2), lattice units
 {
-    (void)omega;
+    (void)omega_;
     for (int32_t y = 0; y < ny; ++y) {
         const long long row = y * stride_y;
         EACH_CELL
         for (long long cell = row; cell < row + nx; ++cell) {
-            const double rho = fields[cell];
-            const double ux = fields[cell + stride_i];
-            const double uy = fields[cell + 2 * stride_i];
+            const double rho_ = fields[cell];
+            const double ux_ = fields[cell + stride_i];
+            const double uy_ = fields[cell + 2 * stride_i];
 
             // ---- shared
-            const double t0 = 0.3333333333333333 * rho;
-            const double t1 = t0 * ux;
-            const double t2 = t1 * ux;
-            const double t3 = t0 * uy;
-            const double t4 = 0.2222222222222222 * rho - t2;
-            const double t5 = 0.1111111111111111 * rho + t2;
-            const double t6 = t3 * uy;
+            const double t0 = 0.3333333333333333 * rho_;
+            const double t1 = t0 * ux_;
+            const double t2 = t1 * ux_;
+            const double t3 = t0 * uy_;
+            const double t4 = 0.2222222222222222 * rho_ - t2;
+            const double t5 = 0.1111111111111111 * rho_ + t2;
+            const double t6 = t3 * uy_;
 
             // ---- f
             const double f_0 = 2.0 * (t4 - t6);
             const double t7 = 0.5 * t4 + t6;
             const double f_3 = t3 + t7;
             const double f_4 = t7 - t3;
-            const double t8 = 0.75 * (t1 * uy);
+            const double t8 = 0.75 * (t1 * uy_);
             const double t9 = 0.5 * t6 - t5;
             const double t10 = 0.25 * (t5 + t6);
             const double f_1 = t1 - t9;
@@ -94,7 +94,7 @@ void d2q9_bgk_stream_collide(
     const long long stride_i,    // values from a direction (or component of the fields) to the next
     const double *restrict src,  // post-collision populations [9][ny][nx] and a layer of ghost cells, lattice units
     double *restrict dst,        // new post-collision populations [9][ny][nx], lattice units
-    const double omega)          // relaxation rate of every moment in (0, 2), lattice units
+    const double omega_)         // relaxation rate of every moment in (0, 2), lattice units
 {
     for (int32_t y = 0; y < ny; ++y) {
         const long long row = y * stride_y;
@@ -115,23 +115,23 @@ void d2q9_bgk_stream_collide(
             const double t1 = f_6 + f_8 + f_2;
 
             // ---- j   (d2q9_bgk.lbm:13)
-            const double jx = t0 - t1;
+            const double jx_ = t0 - t1;
 
             // ---- rho   (d2q9_bgk.lbm:12)
-            const double rho = f_0 + f_3 + f_4 + t1 + t0;
-            const double t2 = 0.3333333333333333 * omega;
-            const double t3 = t2 / rho;
-            const double t4 = 0.1111111111111111 * omega * rho;
-            const double t5 = 1.0 - omega;
-            const double t6 = jx * t3;
-            const double t7 = jx * t6;
-            const double t8 = jx * t2;
+            const double rho_ = f_0 + f_3 + f_4 + t1 + t0;
+            const double t2 = 0.3333333333333333 * omega_;
+            const double t3 = t2 / rho_;
+            const double t4 = 0.1111111111111111 * omega_ * rho_;
+            const double t5 = 1.0 - omega_;
+            const double t6 = jx_ * t3;
+            const double t7 = jx_ * t6;
+            const double t8 = jx_ * t2;
 
             // ---- j   (d2q9_bgk.lbm:13)
-            const double jy = f_3 + f_5 + f_8 - f_4 - f_6 - f_7;
-            const double t9 = jy * jy * t3;
-            const double t10 = jy * t2;
-            const double t11 = 0.75 * (jy * t6);
+            const double jy_ = f_3 + f_5 + f_8 - f_4 - f_6 - f_7;
+            const double t9 = jy_ * jy_ * t3;
+            const double t10 = jy_ * t2;
+            const double t11 = 0.75 * (jy_ * t6);
             const double t12 = t4 - t9 * 0.5;
 
             // ---- post
@@ -196,22 +196,22 @@ void d2q9_bgk_macroscopic(
             const double t3 = f_4 + f_7;
 
             // ---- j   (d2q9_bgk.lbm:13)
-            const double jx = f_7 + t0 - f_8 - t1;
+            const double jx_ = f_7 + t0 - f_8 - t1;
 
             // ---- rho   (d2q9_bgk.lbm:12)
-            const double rho = f_0 + t0 + t1 + t2 + t3;
+            const double rho_ = f_0 + t0 + t1 + t2 + t3;
 
             // ---- j   (d2q9_bgk.lbm:13)
-            const double jy = f_5 + t2 - f_6 - t3;
-            const double t4 = 1.0 / rho;
+            const double jy_ = f_5 + t2 - f_6 - t3;
+            const double t4 = 1.0 / rho_;
 
             // ---- u   (d2q9_bgk.lbm:14)
-            const double ux = t4 * jx;
-            const double uy = t4 * jy;
+            const double ux_ = t4 * jx_;
+            const double uy_ = t4 * jy_;
 
-            fields[cell] = rho;
-            fields[cell + stride_i] = ux;
-            fields[cell + 2 * stride_i] = uy;
+            fields[cell] = rho_;
+            fields[cell + stride_i] = ux_;
+            fields[cell + 2 * stride_i] = uy_;
         }  // cells
     }  // rows
 }
@@ -221,7 +221,7 @@ void d2q9_bgk_collide(
     const int32_t count,         // how many states there are
     const double *restrict src,  // populations before the collision [9][count], lattice units
     double *restrict dst,        // populations after the collision [9][count], lattice units
-    const double omega)          // relaxation rate of every moment in (0, 2), lattice units
+    const double omega_)         // relaxation rate of every moment in (0, 2), lattice units
 {
     EACH_CELL
     for (size_t state = 0; state < (size_t)count; ++state) {
@@ -240,23 +240,23 @@ void d2q9_bgk_collide(
         const double t1 = f_6 + f_8 + f_2;
 
         // ---- j   (d2q9_bgk.lbm:13)
-        const double jx = t0 - t1;
+        const double jx_ = t0 - t1;
 
         // ---- rho   (d2q9_bgk.lbm:12)
-        const double rho = f_0 + f_3 + f_4 + t1 + t0;
-        const double t2 = 0.3333333333333333 * omega;
-        const double t3 = t2 / rho;
-        const double t4 = 0.1111111111111111 * omega * rho;
-        const double t5 = 1.0 - omega;
-        const double t6 = jx * t3;
-        const double t7 = jx * t6;
-        const double t8 = jx * t2;
+        const double rho_ = f_0 + f_3 + f_4 + t1 + t0;
+        const double t2 = 0.3333333333333333 * omega_;
+        const double t3 = t2 / rho_;
+        const double t4 = 0.1111111111111111 * omega_ * rho_;
+        const double t5 = 1.0 - omega_;
+        const double t6 = jx_ * t3;
+        const double t7 = jx_ * t6;
+        const double t8 = jx_ * t2;
 
         // ---- j   (d2q9_bgk.lbm:13)
-        const double jy = f_3 + f_5 + f_8 - f_4 - f_6 - f_7;
-        const double t9 = jy * jy * t3;
-        const double t10 = jy * t2;
-        const double t11 = 0.75 * (jy * t6);
+        const double jy_ = f_3 + f_5 + f_8 - f_4 - f_6 - f_7;
+        const double t9 = jy_ * jy_ * t3;
+        const double t10 = jy_ * t2;
+        const double t11 = 0.75 * (jy_ * t6);
         const double t12 = t4 - t9 * 0.5;
 
         // ---- post

@@ -23,33 +23,33 @@ d2q9_bgk_init(
     const long long stride_i,           // values from a direction (or component of the fields) to the next
     const double *__restrict__ fields,  // rho, ux, uy [3][ny][nx], lattice units
     double *__restrict__ dst,           // initial populations [9][ny][nx], lattice units
-    const double omega)                 // relaxation rate of every moment in (0, 2), lattice units
+    const double omega_)                // relaxation rate of every moment in (0, 2), lattice units
 {
-    (void)omega;
+    (void)omega_;
     const int x = blockIdx.x * blockDim.x + threadIdx.x;
     const int y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x >= nx || y >= ny) return;
     const long long cell = x + y * stride_y;
 
-    const double rho = fields[cell];
-    const double ux = fields[cell + stride_i];
-    const double uy = fields[cell + 2 * stride_i];
+    const double rho_ = fields[cell];
+    const double ux_ = fields[cell + stride_i];
+    const double uy_ = fields[cell + 2 * stride_i];
 
     // ---- shared
-    const double t0 = 0.3333333333333333 * rho;
-    const double t1 = t0 * ux;
-    const double t2 = t1 * ux;
-    const double t3 = t0 * uy;
-    const double t4 = 0.2222222222222222 * rho - t2;
-    const double t5 = 0.1111111111111111 * rho + t2;
-    const double t6 = t3 * uy;
+    const double t0 = 0.3333333333333333 * rho_;
+    const double t1 = t0 * ux_;
+    const double t2 = t1 * ux_;
+    const double t3 = t0 * uy_;
+    const double t4 = 0.2222222222222222 * rho_ - t2;
+    const double t5 = 0.1111111111111111 * rho_ + t2;
+    const double t6 = t3 * uy_;
 
     // ---- f
     const double f_0 = 2.0 * (t4 - t6);
     const double t7 = 0.5 * t4 + t6;
     const double f_3 = t3 + t7;
     const double f_4 = t7 - t3;
-    const double t8 = 0.75 * (t1 * uy);
+    const double t8 = 0.75 * (t1 * uy_);
     const double t9 = 0.5 * t6 - t5;
     const double t10 = 0.25 * (t5 + t6);
     const double f_1 = t1 - t9;
@@ -84,7 +84,7 @@ d2q9_bgk_stream_collide(
     const double *__restrict__ src,  // post-collision populations [9][ny][nx] and a layer of ghost cells, lattice
                                      //   units
     double *__restrict__ dst,        // new post-collision populations [9][ny][nx], lattice units
-    const double omega)              // relaxation rate of every moment in (0, 2), lattice units
+    const double omega_)             // relaxation rate of every moment in (0, 2), lattice units
 {
     const int x = blockIdx.x * blockDim.x + threadIdx.x;
     const int y = blockIdx.y * blockDim.y + threadIdx.y;
@@ -106,23 +106,23 @@ d2q9_bgk_stream_collide(
     const double t1 = f_6 + f_8 + f_2;
 
     // ---- j   (d2q9_bgk.lbm:13)
-    const double jx = t0 - t1;
+    const double jx_ = t0 - t1;
 
     // ---- rho   (d2q9_bgk.lbm:12)
-    const double rho = f_0 + f_3 + f_4 + t1 + t0;
-    const double t2 = 0.3333333333333333 * omega;
-    const double t3 = t2 / rho;
-    const double t4 = 0.1111111111111111 * omega * rho;
-    const double t5 = 1.0 - omega;
-    const double t6 = jx * t3;
-    const double t7 = jx * t6;
-    const double t8 = jx * t2;
+    const double rho_ = f_0 + f_3 + f_4 + t1 + t0;
+    const double t2 = 0.3333333333333333 * omega_;
+    const double t3 = t2 / rho_;
+    const double t4 = 0.1111111111111111 * omega_ * rho_;
+    const double t5 = 1.0 - omega_;
+    const double t6 = jx_ * t3;
+    const double t7 = jx_ * t6;
+    const double t8 = jx_ * t2;
 
     // ---- j   (d2q9_bgk.lbm:13)
-    const double jy = f_3 + f_5 + f_8 - f_4 - f_6 - f_7;
-    const double t9 = jy * jy * t3;
-    const double t10 = jy * t2;
-    const double t11 = 0.75 * (jy * t6);
+    const double jy_ = f_3 + f_5 + f_8 - f_4 - f_6 - f_7;
+    const double t9 = jy_ * jy_ * t3;
+    const double t10 = jy_ * t2;
+    const double t11 = 0.75 * (jy_ * t6);
     const double t12 = t4 - t9 * 0.5;
 
     // ---- post
@@ -187,22 +187,22 @@ d2q9_bgk_macroscopic(
     const double t3 = f_4 + f_7;
 
     // ---- j   (d2q9_bgk.lbm:13)
-    const double jx = f_7 + t0 - f_8 - t1;
+    const double jx_ = f_7 + t0 - f_8 - t1;
 
     // ---- rho   (d2q9_bgk.lbm:12)
-    const double rho = f_0 + t0 + t1 + t2 + t3;
+    const double rho_ = f_0 + t0 + t1 + t2 + t3;
 
     // ---- j   (d2q9_bgk.lbm:13)
-    const double jy = f_5 + t2 - f_6 - t3;
-    const double t4 = 1.0 / rho;
+    const double jy_ = f_5 + t2 - f_6 - t3;
+    const double t4 = 1.0 / rho_;
 
     // ---- u   (d2q9_bgk.lbm:14)
-    const double ux = t4 * jx;
-    const double uy = t4 * jy;
+    const double ux_ = t4 * jx_;
+    const double uy_ = t4 * jy_;
 
-    fields[cell] = rho;
-    fields[cell + stride_i] = ux;
-    fields[cell + 2 * stride_i] = uy;
+    fields[cell] = rho_;
+    fields[cell + stride_i] = ux_;
+    fields[cell + 2 * stride_i] = uy_;
 }
 
 // The collision alone, on plain arrays of states.
@@ -211,7 +211,7 @@ d2q9_bgk_collide(
     const int count,                 // how many states there are
     const double *__restrict__ src,  // populations before the collision [9][count], lattice units
     double *__restrict__ dst,        // populations after the collision [9][count], lattice units
-    const double omega)              // relaxation rate of every moment in (0, 2), lattice units
+    const double omega_)             // relaxation rate of every moment in (0, 2), lattice units
 {
     const int state = blockIdx.x * blockDim.x + threadIdx.x;
     if (state >= count) return;
@@ -231,23 +231,23 @@ d2q9_bgk_collide(
     const double t1 = f_6 + f_8 + f_2;
 
     // ---- j   (d2q9_bgk.lbm:13)
-    const double jx = t0 - t1;
+    const double jx_ = t0 - t1;
 
     // ---- rho   (d2q9_bgk.lbm:12)
-    const double rho = f_0 + f_3 + f_4 + t1 + t0;
-    const double t2 = 0.3333333333333333 * omega;
-    const double t3 = t2 / rho;
-    const double t4 = 0.1111111111111111 * omega * rho;
-    const double t5 = 1.0 - omega;
-    const double t6 = jx * t3;
-    const double t7 = jx * t6;
-    const double t8 = jx * t2;
+    const double rho_ = f_0 + f_3 + f_4 + t1 + t0;
+    const double t2 = 0.3333333333333333 * omega_;
+    const double t3 = t2 / rho_;
+    const double t4 = 0.1111111111111111 * omega_ * rho_;
+    const double t5 = 1.0 - omega_;
+    const double t6 = jx_ * t3;
+    const double t7 = jx_ * t6;
+    const double t8 = jx_ * t2;
 
     // ---- j   (d2q9_bgk.lbm:13)
-    const double jy = f_3 + f_5 + f_8 - f_4 - f_6 - f_7;
-    const double t9 = jy * jy * t3;
-    const double t10 = jy * t2;
-    const double t11 = 0.75 * (jy * t6);
+    const double jy_ = f_3 + f_5 + f_8 - f_4 - f_6 - f_7;
+    const double t9 = jy_ * jy_ * t3;
+    const double t10 = jy_ * t2;
+    const double t11 = 0.75 * (jy_ * t6);
     const double t12 = t4 - t9 * 0.5;
 
     // ---- post

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 // Version of this interface: kernels, their arguments and their memory. It changes when any of these does.
-#define D2Q9_BGK_ABI 3
+#define D2Q9_BGK_ABI 4
 
 #ifdef __cplusplus
 extern "C" {
@@ -87,7 +87,7 @@ D2Q9_BGK_KERNEL d2q9_bgk_init(
     const long long stride_i,  // values from a direction (or component of the fields) to the next
     const double *fields,      // rho, ux, uy [3][ny][nx], lattice units
     double *dst,               // initial populations [9][ny][nx], lattice units
-    const double omega);       // relaxation rate of every moment in (0, 2), lattice units
+    const double omega_);      // relaxation rate of every moment in (0, 2), lattice units
 
 // Pulls, collides and stores a box of cells.
 D2Q9_BGK_KERNEL d2q9_bgk_stream_collide(
@@ -97,7 +97,7 @@ D2Q9_BGK_KERNEL d2q9_bgk_stream_collide(
     const long long stride_i,  // values from a direction (or component of the fields) to the next
     const double *src,         // post-collision populations [9][ny][nx] and a layer of ghost cells, lattice units
     double *dst,               // new post-collision populations [9][ny][nx], lattice units
-    const double omega);       // relaxation rate of every moment in (0, 2), lattice units
+    const double omega_);      // relaxation rate of every moment in (0, 2), lattice units
 
 // Macroscopic fields of a box of cells from its populations.
 D2Q9_BGK_KERNEL d2q9_bgk_macroscopic(
@@ -110,10 +110,10 @@ D2Q9_BGK_KERNEL d2q9_bgk_macroscopic(
 
 // The collision alone, on plain arrays of states.
 D2Q9_BGK_KERNEL d2q9_bgk_collide(
-    const int32_t count,  // how many states there are
-    const double *src,    // populations before the collision [9][count], lattice units
-    double *dst,          // populations after the collision [9][count], lattice units
-    const double omega);  // relaxation rate of every moment in (0, 2), lattice units
+    const int32_t count,   // how many states there are
+    const double *src,     // populations before the collision [9][count], lattice units
+    double *dst,           // populations after the collision [9][count], lattice units
+    const double omega_);  // relaxation rate of every moment in (0, 2), lattice units
 
 #ifndef __CUDACC__
 // The same, with pointers to the arguments in their order, as cuLaunchKernel takes them.

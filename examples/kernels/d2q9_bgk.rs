@@ -10,7 +10,7 @@
 use core::ffi::c_void;
 
 /// Version of the interface: kernels, their arguments and their memory.
-pub const ABI: u32 = 3;
+pub const ABI: u32 = 4;
 
 /// Number of axes.
 pub const DIM: usize = 2;
@@ -67,7 +67,7 @@ pub struct Init {
     /// initial populations [9][ny][nx], lattice units
     pub dst: *mut f64,
     /// relaxation rate of every moment in (0, 2), lattice units
-    pub omega: f64,
+    pub omega_: f64,
 }
 
 impl Init {
@@ -92,7 +92,7 @@ impl Init {
             (&raw mut self.stride_i).cast(),
             (&raw mut self.fields).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
+            (&raw mut self.omega_).cast(),
         ]
     }
 }
@@ -114,7 +114,7 @@ pub struct StreamCollide {
     /// new post-collision populations [9][ny][nx], lattice units
     pub dst: *mut f64,
     /// relaxation rate of every moment in (0, 2), lattice units
-    pub omega: f64,
+    pub omega_: f64,
 }
 
 impl StreamCollide {
@@ -139,7 +139,7 @@ impl StreamCollide {
             (&raw mut self.stride_i).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
+            (&raw mut self.omega_).cast(),
         ]
     }
 }
@@ -199,7 +199,7 @@ pub struct Collide {
     /// populations after the collision [9][count], lattice units
     pub dst: *mut f64,
     /// relaxation rate of every moment in (0, 2), lattice units
-    pub omega: f64,
+    pub omega_: f64,
 }
 
 impl Collide {
@@ -219,7 +219,7 @@ impl Collide {
             (&raw mut self.count).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
+            (&raw mut self.omega_).cast(),
         ]
     }
 }
@@ -291,32 +291,33 @@ fn for_each_run<const I: usize, const O: usize>(
 }
 
 /// Populations `dst[direction][lane]` of `N` cells from their `fields[component][lane]`.
+#[allow(non_snake_case)]
 pub fn init_lanes<const N: usize>(
     fields: &[[f64; N]; FIELDS],
     dst: &mut [[f64; N]; Q],
-    omega: f64,
+    omega_: f64,
 ) {
-    let _ = omega;
+    let _ = omega_;
     for lane in 0..N {
-        let rho = fields[0][lane];
-        let ux = fields[1][lane];
-        let uy = fields[2][lane];
+        let rho_ = fields[0][lane];
+        let ux_ = fields[1][lane];
+        let uy_ = fields[2][lane];
 
         // ---- shared
-        let t0 = 0.3333333333333333_f64 * rho;
-        let t1 = t0 * ux;
-        let t2 = t1 * ux;
-        let t3 = t0 * uy;
-        let t4 = 0.2222222222222222_f64 * rho - t2;
-        let t5 = 0.1111111111111111_f64 * rho + t2;
-        let t6 = t3 * uy;
+        let t0 = 0.3333333333333333_f64 * rho_;
+        let t1 = t0 * ux_;
+        let t2 = t1 * ux_;
+        let t3 = t0 * uy_;
+        let t4 = 0.2222222222222222_f64 * rho_ - t2;
+        let t5 = 0.1111111111111111_f64 * rho_ + t2;
+        let t6 = t3 * uy_;
 
         // ---- f
         let f_0 = 2.0_f64 * (t4 - t6);
         let t7 = 0.5_f64 * t4 + t6;
         let f_3 = t3 + t7;
         let f_4 = t7 - t3;
-        let t8 = 0.75_f64 * (t1 * uy);
+        let t8 = 0.75_f64 * (t1 * uy_);
         let t9 = 0.5_f64 * t6 - t5;
         let t10 = 0.25_f64 * (t5 + t6);
         let f_1 = t1 - t9;
@@ -347,23 +348,25 @@ pub fn init_lanes<const N: usize>(
 /// # Panics
 ///
 /// Where an array ends before the box does.
+#[allow(non_snake_case)]
 pub fn init(
     cells: &Cells,
     fields: &[f64],
     dst: &mut [f64],
-    omega: f64,
+    omega_: f64,
 ) {
     let upwind = [0; FIELDS];
     for_each_run(cells, upwind, fields, dst, |before, after| {
-        init_lanes(before, after, omega)
+        init_lanes(before, after, omega_)
     });
 }
 
 /// The collision of `N` cells: `src[direction][lane]` before, `dst[direction][lane]` after.
+#[allow(non_snake_case)]
 pub fn collide_lanes<const N: usize>(
     src: &[[f64; N]; Q],
     dst: &mut [[f64; N]; Q],
-    omega: f64,
+    omega_: f64,
 ) {
     for lane in 0..N {
         let f_0 = src[0][lane];
@@ -381,23 +384,23 @@ pub fn collide_lanes<const N: usize>(
         let t1 = f_6 + f_8 + f_2;
 
         // ---- j   (d2q9_bgk.lbm:13)
-        let jx = t0 - t1;
+        let jx_ = t0 - t1;
 
         // ---- rho   (d2q9_bgk.lbm:12)
-        let rho = f_0 + f_3 + f_4 + t1 + t0;
-        let t2 = 0.3333333333333333_f64 * omega;
-        let t3 = t2 / rho;
-        let t4 = 0.1111111111111111_f64 * omega * rho;
-        let t5 = 1.0_f64 - omega;
-        let t6 = jx * t3;
-        let t7 = jx * t6;
-        let t8 = jx * t2;
+        let rho_ = f_0 + f_3 + f_4 + t1 + t0;
+        let t2 = 0.3333333333333333_f64 * omega_;
+        let t3 = t2 / rho_;
+        let t4 = 0.1111111111111111_f64 * omega_ * rho_;
+        let t5 = 1.0_f64 - omega_;
+        let t6 = jx_ * t3;
+        let t7 = jx_ * t6;
+        let t8 = jx_ * t2;
 
         // ---- j   (d2q9_bgk.lbm:13)
-        let jy = f_3 + f_5 + f_8 - f_4 - f_6 - f_7;
-        let t9 = jy * jy * t3;
-        let t10 = jy * t2;
-        let t11 = 0.75_f64 * (jy * t6);
+        let jy_ = f_3 + f_5 + f_8 - f_4 - f_6 - f_7;
+        let t9 = jy_ * jy_ * t3;
+        let t10 = jy_ * t2;
+        let t11 = 0.75_f64 * (jy_ * t6);
         let t12 = t4 - t9 * 0.5_f64;
 
         // ---- post
@@ -436,20 +439,22 @@ pub fn collide_lanes<const N: usize>(
 /// # Panics
 ///
 /// Where an array ends before the box does.
+#[allow(non_snake_case)]
 pub fn stream_collide(
     cells: &Cells,
     src: &[f64],
     dst: &mut [f64],
-    omega: f64,
+    omega_: f64,
 ) {
     let (sy, sz) = (cells.stride_y as isize, cells.stride_z as isize);
     let upwind = VELOCITIES.map(|[x, y, z]| x as isize + y as isize * sy + z as isize * sz);
     for_each_run(cells, upwind, src, dst, |before, after| {
-        collide_lanes(before, after, omega)
+        collide_lanes(before, after, omega_)
     });
 }
 
 /// Macroscopic `fields[component][lane]` of `N` cells from their populations `src[direction][lane]`.
+#[allow(non_snake_case)]
 pub fn macroscopic_lanes<const N: usize>(
     src: &[[f64; N]; Q],
     fields: &mut [[f64; N]; FIELDS],
@@ -472,22 +477,22 @@ pub fn macroscopic_lanes<const N: usize>(
         let t3 = f_4 + f_7;
 
         // ---- j   (d2q9_bgk.lbm:13)
-        let jx = f_7 + t0 - f_8 - t1;
+        let jx_ = f_7 + t0 - f_8 - t1;
 
         // ---- rho   (d2q9_bgk.lbm:12)
-        let rho = f_0 + t0 + t1 + t2 + t3;
+        let rho_ = f_0 + t0 + t1 + t2 + t3;
 
         // ---- j   (d2q9_bgk.lbm:13)
-        let jy = f_5 + t2 - f_6 - t3;
-        let t4 = 1.0_f64 / rho;
+        let jy_ = f_5 + t2 - f_6 - t3;
+        let t4 = 1.0_f64 / rho_;
 
         // ---- u   (d2q9_bgk.lbm:14)
-        let ux = t4 * jx;
-        let uy = t4 * jy;
+        let ux_ = t4 * jx_;
+        let uy_ = t4 * jy_;
 
-        fields[0][lane] = rho;
-        fields[1][lane] = ux;
-        fields[2][lane] = uy;
+        fields[0][lane] = rho_;
+        fields[1][lane] = ux_;
+        fields[2][lane] = uy_;
     }
 }
 
@@ -496,6 +501,7 @@ pub fn macroscopic_lanes<const N: usize>(
 /// # Panics
 ///
 /// Where an array ends before the box does.
+#[allow(non_snake_case)]
 pub fn macroscopic(
     cells: &Cells,
     src: &[f64],

@@ -36,38 +36,38 @@ void d3q19_bgk_init(
     const long long stride_i,      // values from a direction (or component of the fields) to the next
     const float *restrict fields,  // rho, ux, uy, uz [4][nz][ny][nx], lattice units
     float *restrict dst,           // initial populations [19][nz][ny][nx], lattice units
-    const float omega)             // relaxation rate of every moment in (0, 2), lattice units
+    const float omega_)            // relaxation rate of every moment in (0, 2), lattice units
 {
-    (void)omega;
+    (void)omega_;
     for (int32_t z = 0; z < nz; ++z)
     for (int32_t y = 0; y < ny; ++y) {
         const long long row = z * stride_z + y * stride_y;
         EACH_CELL
         for (long long cell = row; cell < row + nx; ++cell) {
-            const float rho = fields[cell];
-            const float ux = fields[cell + stride_i];
-            const float uy = fields[cell + 2 * stride_i];
-            const float uz = fields[cell + 3 * stride_i];
+            const float rho_ = fields[cell];
+            const float ux_ = fields[cell + stride_i];
+            const float uy_ = fields[cell + 2 * stride_i];
+            const float uz_ = fields[cell + 3 * stride_i];
 
             // ---- shared
-            const float t0 = 0.083333336f * rho;
-            const float t1 = t0 * ux;
-            const float t2 = t1 * ux;
-            const float t3 = 0.055555556f * rho - t2;
-            const float t4 = 0.027777778f * rho + t2;
-            const float t5 = t0 * uy;
-            const float t6 = t0 * uz;
-            const float t7 = t5 * uy;
-            const float t8 = 3.0f * (t1 * uy);
-            const float t9 = t6 * uz;
+            const float t0 = 0.083333336f * rho_;
+            const float t1 = t0 * ux_;
+            const float t2 = t1 * ux_;
+            const float t3 = 0.055555556f * rho_ - t2;
+            const float t4 = 0.027777778f * rho_ + t2;
+            const float t5 = t0 * uy_;
+            const float t6 = t0 * uz_;
+            const float t7 = t5 * uy_;
+            const float t8 = 3.0f * (t1 * uy_);
+            const float t9 = t6 * uz_;
             const float t10 = t7 + t9;
 
             // ---- f
             const float f_0 = 6.0f * (t3 - t10);
             const float t11 = t1 + t4;
             const float t12 = t1 - t4;
-            const float t13 = 3.0f * (t1 * uz);
-            const float t14 = 3.0f * (t5 * uz);
+            const float t13 = 3.0f * (t1 * uz_);
+            const float t14 = 3.0f * (t5 * uz_);
             const float t15 = -t10;
             const float f_1 = 2.0f * t11 + t15;
             const float f_2 = t15 - 2.0f * t12;
@@ -133,7 +133,7 @@ void d3q19_bgk_stream_collide(
     const float *restrict src,  // post-collision populations [19][nz][ny][nx] and a layer of ghost cells, lattice
                                 //   units
     float *restrict dst,        // new post-collision populations [19][nz][ny][nx], lattice units
-    const float omega)          // relaxation rate of every moment in (0, 2), lattice units
+    const float omega_)         // relaxation rate of every moment in (0, 2), lattice units
 {
     for (int32_t z = 0; z < nz; ++z)
     for (int32_t y = 0; y < ny; ++y) {
@@ -161,31 +161,31 @@ void d3q19_bgk_stream_collide(
             const float f_18 = src[cell + 18 * stride_i - stride_z + stride_y];
 
             // ---- shared
-            const float t0 = 1.0f - omega;
-            const float t1 = 0.083333336f * omega;
+            const float t0 = 1.0f - omega_;
+            const float t1 = 0.083333336f * omega_;
             const float t2 = f_1 + f_11 + f_9;
             const float t3 = f_16 + f_18 + (f_4 + f_13);
             const float t4 = f_2 + f_12 + (f_8 + f_10);
             const float t5 = f_3 + f_17 + f_14 + (f_7 + f_15);
 
             // ---- rho   (d3q19_bgk.lbm:12)
-            const float rho = f_0 + f_5 + f_6 + t2 + t3 + t4 + t5;
+            const float rho_ = f_0 + f_5 + f_6 + t2 + t3 + t4 + t5;
 
             // ---- j   (d3q19_bgk.lbm:13)
-            const float jx = f_7 + f_13 + t2 - f_14 - t4;
-            const float jy = t5 - f_8 - t3;
-            const float t6 = rho * t1;
-            const float t7 = t1 / rho;
-            const float t8 = 3.0f * (jx * t7);
-            const float t9 = 0.33333334f * (jx * t8);
-            const float t10 = jx * t1;
+            const float jx_ = f_7 + f_13 + t2 - f_14 - t4;
+            const float jy_ = t5 - f_8 - t3;
+            const float t6 = rho_ * t1;
+            const float t7 = t1 / rho_;
+            const float t8 = 3.0f * (jx_ * t7);
+            const float t9 = 0.33333334f * (jx_ * t8);
+            const float t10 = jx_ * t1;
             const float t11 = 0.6666667f * t6 - t9;
             const float t12 = 0.33333334f * t6 + t9;
-            const float jz = f_5 + f_9 + f_12 + f_15 + f_18 - f_6 - f_10 - f_11 - f_16 - f_17;
-            const float t13 = jz * jz * t7;
-            const float t14 = jy * t7;
-            const float t15 = jy * t14;
-            const float t16 = 3.0f * (jz * t14);
+            const float jz_ = f_5 + f_9 + f_12 + f_15 + f_18 - f_6 - f_10 - f_11 - f_16 - f_17;
+            const float t13 = jz_ * jz_ * t7;
+            const float t14 = jy_ * t7;
+            const float t15 = jy_ * t14;
+            const float t16 = 3.0f * (jz_ * t14);
             const float t17 = t13 + t15;
 
             // ---- post
@@ -196,10 +196,10 @@ void d3q19_bgk_stream_collide(
             const float post_1 = f_1 * t0 + t20 + 2.0f * t18;
             const float post_2 = f_2 * t0 + t20 - 2.0f * t19;
             const float t21 = 0.5f * t11 + t17;
-            const float t22 = jy * t1;
-            const float t23 = jz * t1;
-            const float t24 = jy * t8;
-            const float t25 = jz * t8;
+            const float t22 = jy_ * t1;
+            const float t23 = jz_ * t1;
+            const float t24 = jy_ * t8;
+            const float t25 = jz_ * t8;
             const float t26 = 0.5f * t13 - t15;
             const float t27 = t13 - t15 * 0.5f;
             const float t28 = t22 - t26;
@@ -292,27 +292,27 @@ void d3q19_bgk_macroscopic(
             const float t2 = f_4 + f_18 + (f_8 + f_13);
 
             // ---- j   (d3q19_bgk.lbm:13)
-            const float jy = f_3 + f_7 + f_14 + f_15 + f_17 - f_16 - t2;
+            const float jy_ = f_3 + f_7 + f_14 + f_15 + f_17 - f_16 - t2;
             const float t3 = f_16 + f_17 + f_10 + f_6;
-            const float jz = f_9 + f_12 + f_18 + t0 - f_11 - t3;
+            const float jz_ = f_9 + f_12 + f_18 + t0 - f_11 - t3;
             const float t4 = f_2 + f_12 + f_14;
 
             // ---- rho   (d3q19_bgk.lbm:12)
-            const float rho = f_0 + f_3 + t0 + t1 + t2 + t4 + t3;
+            const float rho_ = f_0 + f_3 + t0 + t1 + t2 + t4 + t3;
 
             // ---- j   (d3q19_bgk.lbm:13)
-            const float jx = f_13 + t1 - f_8 - f_10 - t4;
-            const float t5 = 1.0f / rho;
+            const float jx_ = f_13 + t1 - f_8 - f_10 - t4;
+            const float t5 = 1.0f / rho_;
 
             // ---- u   (d3q19_bgk.lbm:14)
-            const float ux = t5 * jx;
-            const float uy = t5 * jy;
-            const float uz = t5 * jz;
+            const float ux_ = t5 * jx_;
+            const float uy_ = t5 * jy_;
+            const float uz_ = t5 * jz_;
 
-            fields[cell] = rho;
-            fields[cell + stride_i] = ux;
-            fields[cell + 2 * stride_i] = uy;
-            fields[cell + 3 * stride_i] = uz;
+            fields[cell] = rho_;
+            fields[cell + stride_i] = ux_;
+            fields[cell + 2 * stride_i] = uy_;
+            fields[cell + 3 * stride_i] = uz_;
         }  // cells
     }  // rows
 }
@@ -322,7 +322,7 @@ void d3q19_bgk_collide(
     const int32_t count,        // how many states there are
     const float *restrict src,  // populations before the collision [19][count], lattice units
     float *restrict dst,        // populations after the collision [19][count], lattice units
-    const float omega)          // relaxation rate of every moment in (0, 2), lattice units
+    const float omega_)         // relaxation rate of every moment in (0, 2), lattice units
 {
     EACH_CELL
     for (size_t state = 0; state < (size_t)count; ++state) {
@@ -347,31 +347,31 @@ void d3q19_bgk_collide(
         const float f_18 = src[18 * (size_t)count + state];
 
         // ---- shared
-        const float t0 = 1.0f - omega;
-        const float t1 = 0.083333336f * omega;
+        const float t0 = 1.0f - omega_;
+        const float t1 = 0.083333336f * omega_;
         const float t2 = f_1 + f_11 + f_9;
         const float t3 = f_16 + f_18 + (f_4 + f_13);
         const float t4 = f_2 + f_12 + (f_8 + f_10);
         const float t5 = f_3 + f_17 + f_14 + (f_7 + f_15);
 
         // ---- rho   (d3q19_bgk.lbm:12)
-        const float rho = f_0 + f_5 + f_6 + t2 + t3 + t4 + t5;
+        const float rho_ = f_0 + f_5 + f_6 + t2 + t3 + t4 + t5;
 
         // ---- j   (d3q19_bgk.lbm:13)
-        const float jx = f_7 + f_13 + t2 - f_14 - t4;
-        const float jy = t5 - f_8 - t3;
-        const float t6 = rho * t1;
-        const float t7 = t1 / rho;
-        const float t8 = 3.0f * (jx * t7);
-        const float t9 = 0.33333334f * (jx * t8);
-        const float t10 = jx * t1;
+        const float jx_ = f_7 + f_13 + t2 - f_14 - t4;
+        const float jy_ = t5 - f_8 - t3;
+        const float t6 = rho_ * t1;
+        const float t7 = t1 / rho_;
+        const float t8 = 3.0f * (jx_ * t7);
+        const float t9 = 0.33333334f * (jx_ * t8);
+        const float t10 = jx_ * t1;
         const float t11 = 0.6666667f * t6 - t9;
         const float t12 = 0.33333334f * t6 + t9;
-        const float jz = f_5 + f_9 + f_12 + f_15 + f_18 - f_6 - f_10 - f_11 - f_16 - f_17;
-        const float t13 = jz * jz * t7;
-        const float t14 = jy * t7;
-        const float t15 = jy * t14;
-        const float t16 = 3.0f * (jz * t14);
+        const float jz_ = f_5 + f_9 + f_12 + f_15 + f_18 - f_6 - f_10 - f_11 - f_16 - f_17;
+        const float t13 = jz_ * jz_ * t7;
+        const float t14 = jy_ * t7;
+        const float t15 = jy_ * t14;
+        const float t16 = 3.0f * (jz_ * t14);
         const float t17 = t13 + t15;
 
         // ---- post
@@ -382,10 +382,10 @@ void d3q19_bgk_collide(
         const float post_1 = f_1 * t0 + t20 + 2.0f * t18;
         const float post_2 = f_2 * t0 + t20 - 2.0f * t19;
         const float t21 = 0.5f * t11 + t17;
-        const float t22 = jy * t1;
-        const float t23 = jz * t1;
-        const float t24 = jy * t8;
-        const float t25 = jz * t8;
+        const float t22 = jy_ * t1;
+        const float t23 = jz_ * t1;
+        const float t24 = jy_ * t8;
+        const float t25 = jz_ * t8;
         const float t26 = 0.5f * t13 - t15;
         const float t27 = t13 - t15 * 0.5f;
         const float t28 = t22 - t26;

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 // Version of this interface: kernels, their arguments and their memory. It changes when any of these does.
-#define D3Q19_BGK_ABI 3
+#define D3Q19_BGK_ABI 4
 
 #ifdef __cplusplus
 extern "C" {
@@ -109,7 +109,7 @@ D3Q19_BGK_KERNEL d3q19_bgk_init(
     const long long stride_i,  // values from a direction (or component of the fields) to the next
     const float *fields,       // rho, ux, uy, uz [4][nz][ny][nx], lattice units
     float *dst,                // initial populations [19][nz][ny][nx], lattice units
-    const float omega);        // relaxation rate of every moment in (0, 2), lattice units
+    const float omega_);       // relaxation rate of every moment in (0, 2), lattice units
 
 // Pulls, collides and stores a box of cells.
 D3Q19_BGK_KERNEL d3q19_bgk_stream_collide(
@@ -122,7 +122,7 @@ D3Q19_BGK_KERNEL d3q19_bgk_stream_collide(
     const float *src,          // post-collision populations [19][nz][ny][nx] and a layer of ghost cells, lattice
                                //   units
     float *dst,                // new post-collision populations [19][nz][ny][nx], lattice units
-    const float omega);        // relaxation rate of every moment in (0, 2), lattice units
+    const float omega_);       // relaxation rate of every moment in (0, 2), lattice units
 
 // Macroscopic fields of a box of cells from its populations.
 D3Q19_BGK_KERNEL d3q19_bgk_macroscopic(
@@ -140,7 +140,7 @@ D3Q19_BGK_KERNEL d3q19_bgk_collide(
     const int32_t count,  // how many states there are
     const float *src,     // populations before the collision [19][count], lattice units
     float *dst,           // populations after the collision [19][count], lattice units
-    const float omega);   // relaxation rate of every moment in (0, 2), lattice units
+    const float omega_);  // relaxation rate of every moment in (0, 2), lattice units
 
 #ifndef __CUDACC__
 // The same, with pointers to the arguments in their order, as cuLaunchKernel takes them.

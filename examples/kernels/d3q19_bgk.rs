@@ -10,7 +10,7 @@
 use core::ffi::c_void;
 
 /// Version of the interface: kernels, their arguments and their memory.
-pub const ABI: u32 = 3;
+pub const ABI: u32 = 4;
 
 /// Number of axes.
 pub const DIM: usize = 3;
@@ -93,7 +93,7 @@ pub struct Init {
     /// initial populations [19][nz][ny][nx], lattice units
     pub dst: *mut f32,
     /// relaxation rate of every moment in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
 }
 
 impl Init {
@@ -120,7 +120,7 @@ impl Init {
             (&raw mut self.stride_i).cast(),
             (&raw mut self.fields).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
+            (&raw mut self.omega_).cast(),
         ]
     }
 }
@@ -146,7 +146,7 @@ pub struct StreamCollide {
     /// new post-collision populations [19][nz][ny][nx], lattice units
     pub dst: *mut f32,
     /// relaxation rate of every moment in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
 }
 
 impl StreamCollide {
@@ -173,7 +173,7 @@ impl StreamCollide {
             (&raw mut self.stride_i).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
+            (&raw mut self.omega_).cast(),
         ]
     }
 }
@@ -239,7 +239,7 @@ pub struct Collide {
     /// populations after the collision [19][count], lattice units
     pub dst: *mut f32,
     /// relaxation rate of every moment in (0, 2), lattice units
-    pub omega: f32,
+    pub omega_: f32,
 }
 
 impl Collide {
@@ -259,7 +259,7 @@ impl Collide {
             (&raw mut self.count).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega).cast(),
+            (&raw mut self.omega_).cast(),
         ]
     }
 }
@@ -331,37 +331,38 @@ fn for_each_run<const I: usize, const O: usize>(
 }
 
 /// Populations `dst[direction][lane]` of `N` cells from their `fields[component][lane]`.
+#[allow(non_snake_case)]
 pub fn init_lanes<const N: usize>(
     fields: &[[f32; N]; FIELDS],
     dst: &mut [[f32; N]; Q],
-    omega: f32,
+    omega_: f32,
 ) {
-    let _ = omega;
+    let _ = omega_;
     for lane in 0..N {
-        let rho = fields[0][lane];
-        let ux = fields[1][lane];
-        let uy = fields[2][lane];
-        let uz = fields[3][lane];
+        let rho_ = fields[0][lane];
+        let ux_ = fields[1][lane];
+        let uy_ = fields[2][lane];
+        let uz_ = fields[3][lane];
 
         // ---- shared
-        let t0 = 0.083333336_f32 * rho;
-        let t1 = t0 * ux;
-        let t2 = t1 * ux;
-        let t3 = 0.055555556_f32 * rho - t2;
-        let t4 = 0.027777778_f32 * rho + t2;
-        let t5 = t0 * uy;
-        let t6 = t0 * uz;
-        let t7 = t5 * uy;
-        let t8 = 3.0_f32 * (t1 * uy);
-        let t9 = t6 * uz;
+        let t0 = 0.083333336_f32 * rho_;
+        let t1 = t0 * ux_;
+        let t2 = t1 * ux_;
+        let t3 = 0.055555556_f32 * rho_ - t2;
+        let t4 = 0.027777778_f32 * rho_ + t2;
+        let t5 = t0 * uy_;
+        let t6 = t0 * uz_;
+        let t7 = t5 * uy_;
+        let t8 = 3.0_f32 * (t1 * uy_);
+        let t9 = t6 * uz_;
         let t10 = t7 + t9;
 
         // ---- f
         let f_0 = 6.0_f32 * (t3 - t10);
         let t11 = t1 + t4;
         let t12 = t1 - t4;
-        let t13 = 3.0_f32 * (t1 * uz);
-        let t14 = 3.0_f32 * (t5 * uz);
+        let t13 = 3.0_f32 * (t1 * uz_);
+        let t14 = 3.0_f32 * (t5 * uz_);
         let t15 = -t10;
         let f_1 = 2.0_f32 * t11 + t15;
         let f_2 = t15 - 2.0_f32 * t12;
@@ -420,23 +421,25 @@ pub fn init_lanes<const N: usize>(
 /// # Panics
 ///
 /// Where an array ends before the box does.
+#[allow(non_snake_case)]
 pub fn init(
     cells: &Cells,
     fields: &[f32],
     dst: &mut [f32],
-    omega: f32,
+    omega_: f32,
 ) {
     let upwind = [0; FIELDS];
     for_each_run(cells, upwind, fields, dst, |before, after| {
-        init_lanes(before, after, omega)
+        init_lanes(before, after, omega_)
     });
 }
 
 /// The collision of `N` cells: `src[direction][lane]` before, `dst[direction][lane]` after.
+#[allow(non_snake_case)]
 pub fn collide_lanes<const N: usize>(
     src: &[[f32; N]; Q],
     dst: &mut [[f32; N]; Q],
-    omega: f32,
+    omega_: f32,
 ) {
     for lane in 0..N {
         let f_0 = src[0][lane];
@@ -460,31 +463,31 @@ pub fn collide_lanes<const N: usize>(
         let f_18 = src[18][lane];
 
         // ---- shared
-        let t0 = 1.0_f32 - omega;
-        let t1 = 0.083333336_f32 * omega;
+        let t0 = 1.0_f32 - omega_;
+        let t1 = 0.083333336_f32 * omega_;
         let t2 = f_1 + f_11 + f_9;
         let t3 = f_16 + f_18 + (f_4 + f_13);
         let t4 = f_2 + f_12 + (f_8 + f_10);
         let t5 = f_3 + f_17 + f_14 + (f_7 + f_15);
 
         // ---- rho   (d3q19_bgk.lbm:12)
-        let rho = f_0 + f_5 + f_6 + t2 + t3 + t4 + t5;
+        let rho_ = f_0 + f_5 + f_6 + t2 + t3 + t4 + t5;
 
         // ---- j   (d3q19_bgk.lbm:13)
-        let jx = f_7 + f_13 + t2 - f_14 - t4;
-        let jy = t5 - f_8 - t3;
-        let t6 = rho * t1;
-        let t7 = t1 / rho;
-        let t8 = 3.0_f32 * (jx * t7);
-        let t9 = 0.33333334_f32 * (jx * t8);
-        let t10 = jx * t1;
+        let jx_ = f_7 + f_13 + t2 - f_14 - t4;
+        let jy_ = t5 - f_8 - t3;
+        let t6 = rho_ * t1;
+        let t7 = t1 / rho_;
+        let t8 = 3.0_f32 * (jx_ * t7);
+        let t9 = 0.33333334_f32 * (jx_ * t8);
+        let t10 = jx_ * t1;
         let t11 = 0.6666667_f32 * t6 - t9;
         let t12 = 0.33333334_f32 * t6 + t9;
-        let jz = f_5 + f_9 + f_12 + f_15 + f_18 - f_6 - f_10 - f_11 - f_16 - f_17;
-        let t13 = jz * jz * t7;
-        let t14 = jy * t7;
-        let t15 = jy * t14;
-        let t16 = 3.0_f32 * (jz * t14);
+        let jz_ = f_5 + f_9 + f_12 + f_15 + f_18 - f_6 - f_10 - f_11 - f_16 - f_17;
+        let t13 = jz_ * jz_ * t7;
+        let t14 = jy_ * t7;
+        let t15 = jy_ * t14;
+        let t16 = 3.0_f32 * (jz_ * t14);
         let t17 = t13 + t15;
 
         // ---- post
@@ -495,10 +498,10 @@ pub fn collide_lanes<const N: usize>(
         let post_1 = f_1 * t0 + t20 + 2.0_f32 * t18;
         let post_2 = f_2 * t0 + t20 - 2.0_f32 * t19;
         let t21 = 0.5_f32 * t11 + t17;
-        let t22 = jy * t1;
-        let t23 = jz * t1;
-        let t24 = jy * t8;
-        let t25 = jz * t8;
+        let t22 = jy_ * t1;
+        let t23 = jz_ * t1;
+        let t24 = jy_ * t8;
+        let t25 = jz_ * t8;
         let t26 = 0.5_f32 * t13 - t15;
         let t27 = t13 - t15 * 0.5_f32;
         let t28 = t22 - t26;
@@ -553,20 +556,22 @@ pub fn collide_lanes<const N: usize>(
 /// # Panics
 ///
 /// Where an array ends before the box does.
+#[allow(non_snake_case)]
 pub fn stream_collide(
     cells: &Cells,
     src: &[f32],
     dst: &mut [f32],
-    omega: f32,
+    omega_: f32,
 ) {
     let (sy, sz) = (cells.stride_y as isize, cells.stride_z as isize);
     let upwind = VELOCITIES.map(|[x, y, z]| x as isize + y as isize * sy + z as isize * sz);
     for_each_run(cells, upwind, src, dst, |before, after| {
-        collide_lanes(before, after, omega)
+        collide_lanes(before, after, omega_)
     });
 }
 
 /// Macroscopic `fields[component][lane]` of `N` cells from their populations `src[direction][lane]`.
+#[allow(non_snake_case)]
 pub fn macroscopic_lanes<const N: usize>(
     src: &[[f32; N]; Q],
     fields: &mut [[f32; N]; FIELDS],
@@ -598,27 +603,27 @@ pub fn macroscopic_lanes<const N: usize>(
         let t2 = f_4 + f_18 + (f_8 + f_13);
 
         // ---- j   (d3q19_bgk.lbm:13)
-        let jy = f_3 + f_7 + f_14 + f_15 + f_17 - f_16 - t2;
+        let jy_ = f_3 + f_7 + f_14 + f_15 + f_17 - f_16 - t2;
         let t3 = f_16 + f_17 + f_10 + f_6;
-        let jz = f_9 + f_12 + f_18 + t0 - f_11 - t3;
+        let jz_ = f_9 + f_12 + f_18 + t0 - f_11 - t3;
         let t4 = f_2 + f_12 + f_14;
 
         // ---- rho   (d3q19_bgk.lbm:12)
-        let rho = f_0 + f_3 + t0 + t1 + t2 + t4 + t3;
+        let rho_ = f_0 + f_3 + t0 + t1 + t2 + t4 + t3;
 
         // ---- j   (d3q19_bgk.lbm:13)
-        let jx = f_13 + t1 - f_8 - f_10 - t4;
-        let t5 = 1.0_f32 / rho;
+        let jx_ = f_13 + t1 - f_8 - f_10 - t4;
+        let t5 = 1.0_f32 / rho_;
 
         // ---- u   (d3q19_bgk.lbm:14)
-        let ux = t5 * jx;
-        let uy = t5 * jy;
-        let uz = t5 * jz;
+        let ux_ = t5 * jx_;
+        let uy_ = t5 * jy_;
+        let uz_ = t5 * jz_;
 
-        fields[0][lane] = rho;
-        fields[1][lane] = ux;
-        fields[2][lane] = uy;
-        fields[3][lane] = uz;
+        fields[0][lane] = rho_;
+        fields[1][lane] = ux_;
+        fields[2][lane] = uy_;
+        fields[3][lane] = uz_;
     }
 }
 
@@ -627,6 +632,7 @@ pub fn macroscopic_lanes<const N: usize>(
 /// # Panics
 ///
 /// Where an array ends before the box does.
+#[allow(non_snake_case)]
 pub fn macroscopic(
     cells: &Cells,
     src: &[f32],

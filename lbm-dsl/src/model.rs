@@ -1,7 +1,7 @@
 //! A lattice Boltzmann method that is known to be valid.
 //!
 //! In: what `check` accepts. After: indices are expanded, every formula is a node of one [`Exprs`], every name is unique
-//! and usable as an identifier in C, every output is defined, what `conserved` lists is conserved.
+//! and as written, every output is defined, what `conserved` lists is conserved.
 //!
 //! Names: a component of `u[a]` is `ux`, `uy`, `uz`; of `pi[a,b]`, `pi_xy`; of `feq[i]`, `feq_7`; of a family over
 //! ranges, `m_1_0_2`, a negative index written `n1`.

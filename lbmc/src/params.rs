@@ -9,8 +9,6 @@ use miette::{Report, Result, miette};
 pub struct Params {
     /// `values[param][component]`.
     values: Vec<Vec<f64>>,
-    /// Name of each component: `omega`, `gx`.
-    names: Vec<Vec<String>>,
 }
 
 impl Params {
@@ -23,7 +21,7 @@ impl Params {
             named.map(|(value, name)| value.ok_or_else(|| fail(name))).collect()
         };
         let values = Params::some(model, settings)?.into_iter().enumerate().map(take).collect::<Result<_>>()?;
-        Ok(Params { values, names })
+        Ok(Params { values })
     }
 
     /// Reads settings of which some may be missing: `[param][component]`. They are addressed as `lbmc run` has them: `omega`,
@@ -68,11 +66,6 @@ impl Params {
     /// Value of a component.
     pub fn value(&self, param: u16, component: u8) -> f64 {
         self.values[usize::from(param)][usize::from(component)]
-    }
-
-    /// Every component with its name.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
-        self.names.iter().flatten().map(String::as_str).zip(self.values.iter().flatten().copied())
     }
 }
 

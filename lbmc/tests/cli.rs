@@ -755,3 +755,71 @@ fn a_refined_case_has_the_blocks_of_a_gpu_on_a_host() {
     let summary = read(&here.path().join("out/summary.json"));
     assert_eq!((&summary["block"], &summary["levels"]), (&json!([4, 4, 4]), &json!([96 * 16 * 16 - 64, 512])));
 }
+
+/// What `lbmc run` writes of a flow with the rate called `name`, in a spec of that file.
+fn profile_with(name: &str, file: &str) -> String {
+    let here = folder();
+    let spec = std::fs::read_to_string(root().join("specs/d2q9_bgk.lbm")).expect("shipped");
+    std::fs::write(here.path().join(file), spec.replace("omega", name)).expect("written");
+    let case = format!(
+        "spec = {file:?}\ntarget = \"cpu\"\nblock = [8, 8]\n[domain]\nsize = [32, 32]\n[params]\n\"{name}\" = 1.5\n[faces]\nbottom = \
+         \"bounce_back\"\ntop = {{ rule = \"moving_wall\", velocity = [0.05, 0] }}\nothers = \"periodic\"\n[start]\nvelocity = [\"0.02*sin(2*pi*y/ly)\", \
+         0]\n[stop]\nsteps = 20\n[output]\ndirectory = \"out\"\nprofiles = true\n"
+    );
+    std::fs::write(here.path().join("flow.toml"), case).expect("written");
+    works(here.path(), &["run", "flow.toml"]);
+    let profile = std::fs::read_to_string(here.path().join("out/profile_y.csv")).expect("a profile");
+    profile.lines().filter(|line| !line.starts_with('#')).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_parameter_and_a_spec_of_any_name_run_and_give_the_same_numbers() {
+    let expected = profile_with("omega", "flow.lbm");
+    for (name, file) in [("ω", "my-method.lbm"), ("start", "1x.lbm"), ("row", "a b.lbm"), ("neg", "sem.lbm")] {
+        assert_eq!(profile_with(name, file), expected, "{name} in {file}");
+    }
+}
+
+#[test]
+fn gen_makes_an_identifier_of_any_file_name_and_says_which() {
+    let here = folder();
+    let spec = std::fs::read_to_string(root().join("specs/d2q9_bgk.lbm")).expect("shipped");
+    for (file, name) in [
+        ("my-method.lbm", "my_method"),
+        ("1x.lbm", "lbm_1x"),
+        ("a b.lbm", "a_b"),
+        ("ω\n.lbm", "omega"),
+        (".lbm", "lbm"),
+    ] {
+        std::fs::write(here.path().join(file), &spec).expect("written");
+        let output = lbmc(here.path(), &["gen", file, "--layout", "soa"]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success() && said.contains(&format!("are called `{name}`")), "{said}");
+        for ending in ["cu", "c", "h", "rs", "json"] {
+            assert!(here.path().join(format!("{name}.{ending}")).is_file(), "{name}.{ending}");
+        }
+    }
+    let output = lbmc(here.path(), &["gen", "d2q9_bgk"]);
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("are called"));
+}
+
+#[test]
+fn no_escape_sequence_of_a_spec_or_its_name_reaches_the_terminal() {
+    let here = folder();
+    let file = "a\u{1b}[2Jb.lbm";
+    std::fs::write(here.path().join(file), "// Red: \u{1b}[31m\nlattice D2Q9;\u{9b}2J\n").expect("written");
+    for command in [
+        &["check", file][..],
+        &["fmt", file],
+        &["gen", file],
+        &["check", "no\u{1b}[2J.lbm"],
+        &["fmt", "no\u{1b}[2J.lbm"],
+    ] {
+        let output = lbmc(here.path(), command);
+        assert_eq!(output.status.code(), Some(1), "{command:?}");
+        for bytes in [output.stdout, output.stderr] {
+            let text = String::from_utf8(bytes).expect("text");
+            assert!(!text.contains(['\u{1b}', '\u{9b}']), "{text}");
+        }
+    }
+}

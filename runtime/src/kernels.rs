@@ -274,6 +274,13 @@ fn check(device: &Device, manifest: &Manifest) -> Result<(), KernelError> {
         if !in_order {
             return wrong(format!("the arguments of `{}` are not those of its role", kernel.symbol));
         }
+        let nowhere = |arg: &&Arg| arg.param.is_some() && manifest.param_of(arg).is_none();
+        if let Some(arg) = kernel.args.iter().find(nowhere) {
+            return wrong(format!(
+                "argument `{}` of `{}` is a parameter that the method has not",
+                arg.name, kernel.symbol
+            ));
+        }
         if kernel.threads == 0 || kernel.items_per_group == 0 {
             return wrong(format!("`{}` has an empty launch shape", kernel.symbol));
         }
@@ -351,7 +358,7 @@ mod tests {
     use super::*;
 
     fn args() -> Vec<Arg> {
-        let arg = |name: &str, ty| Arg { name: name.into(), ty, doc: "documented".into() };
+        let arg = |name: &str, ty| Arg::new(name, ty, "documented");
         vec![
             arg("count", ArgType::Int),
             arg("src", ArgType::Reals),

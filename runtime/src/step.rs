@@ -558,18 +558,18 @@ fn sample(program: &Program, fields: &mut Fields, grid: &Grid, levels: &[Level])
 
 /// Launches with the parameters that the kernel takes.
 fn launch<'a>(
-    program: &Program,
+    program: &'a Program,
     role: Role,
     count: usize,
     mut given: Vec<(&'a str, Given<'_>)>,
-    params: &'a Params,
+    params: &Params,
 ) -> Result<(), StepError> {
     if count == 0 {
         return Ok(());
     }
-    let args = program.manifest().kernel(role).map_or(&[][..], |kernel| &kernel.args[..]);
-    let taken = params.args().iter().filter(|(name, _)| args.iter().any(|arg| arg.name == *name));
-    given.extend(taken.map(|(name, value)| (name.as_str(), Given::Real(*value))));
+    let manifest = program.manifest();
+    let args = manifest.kernel(role).map_or(&[][..], |kernel| &kernel.args[..]);
+    given.extend(params.given(manifest, args).into_iter().map(|(name, value)| (name, Given::Real(value))));
     Ok(program.launch(role, count, given)?)
 }
 

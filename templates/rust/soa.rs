@@ -68,6 +68,7 @@ fn for_each_run<const I: usize, const O: usize>(
 {%- for line in kernel.doc %}
 /// {{ line }}
 {%- endfor %}
+#[allow(non_snake_case)]
 pub fn {{ kernel.name }}_lanes<const N: usize>(
     {{ kernel.from }}: &[[{{ real }}; N]; {{ kernel.ins }}],
     {{ kernel.to }}: &mut [[{{ real }}; N]; {{ kernel.outs }}],
@@ -97,6 +98,7 @@ pub fn {{ kernel.name }}_lanes<const N: usize>(
 /// # Panics
 ///
 /// Where an array ends before the box does.
+#[allow(non_snake_case)]
 pub fn {{ kernel.arrays }}(
     cells: &Cells,
     {{ kernel.from }}: &[{{ real }}],

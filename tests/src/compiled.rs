@@ -3,7 +3,6 @@
 use std::rc::Rc;
 
 use lbm_bundle::{Bundle, File, Layout, Real, Role, Target};
-use lbm_codegen::lower::component;
 use lbm_codegen::options::Options;
 use lbm_codegen::pipeline::{self, Compiled};
 use lbm_dsl::expr::Pop;
@@ -167,11 +166,13 @@ impl Collision {
         src.write_reals(0, populations).expect("in range");
         let mut given =
             vec![("count", Given::Int(count as i32)), ("src", Given::Read(&src)), ("dst", Given::Write(&mut dst))];
-        let args: Vec<(String, f64)> = params
-            .iter()
-            .flat_map(|(name, values)| (0..values.len()).map(move |at| (component(name, at, values.len()), values[at])))
-            .collect();
-        given.extend(args.iter().map(|(name, value)| (name.as_str(), Given::Real(*value))));
+        let manifest = self.program.manifest();
+        let args = &manifest.kernel(Role::Collide).expect("every bundle collides").args;
+        given.extend(args.iter().filter_map(|arg| {
+            let of = arg.param.as_ref()?;
+            let (_, values) = params.iter().find(|(name, _)| *name == of.name)?;
+            Some((arg.name.as_str(), Given::Real(values[of.component as usize])))
+        }));
         self.program.launch(Role::Collide, count, given).unwrap_or_else(|error| panic!("{error}"));
         dst.read_reals(0..populations.len()).expect("in range")
     }

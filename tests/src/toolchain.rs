@@ -59,6 +59,15 @@ pub fn gcc(source: &Path) {
     run(command);
 }
 
+/// Has gcc read a C file as [`gcc`] does, without code for it.
+pub fn gcc_reads(source: &Path) {
+    let mut command = Command::new("gcc");
+    command.args(["-std=c11", "-fsyntax-only", "-Wall", "-Wextra", "-Werror"]);
+    include_header(&mut command, source);
+    command.arg(source);
+    run(command);
+}
+
 /// Has the header that lies beside a source, if there is one, read before it.
 fn include_header(command: &mut Command, source: &Path) {
     let header = source.with_extension("h");

@@ -144,7 +144,7 @@ impl Subject {
             ("neighbours", Given::Read(&neighbours)),
             ("src", Given::Read(&src)),
             ("dst", Given::Write(&mut dst)),
-            ("omega", Given::Real(OMEGA)),
+            ("omega_", Given::Real(OMEGA)),
         ];
         program.launch(Role::StreamCollide, cells, given).unwrap_or_else(|error| panic!("{error}"));
         let found = dst.read_reals(0..q * cells).expect("in range");

@@ -273,7 +273,7 @@ fn kernel(bundle: &Bundle, grid: &Grid, f: &[Vec<f64>]) -> Vec<Vec<f64>> {
         ("neighbours", Given::Read(&neighbours)),
         ("src", Given::Read(&src)),
         ("dst", Given::Write(&mut dst)),
-        ("omega", Given::Real(OMEGA)),
+        ("omega_", Given::Real(OMEGA)),
     ];
     let mut role = Role::StreamCollide;
     if grid.faces.iter().any(Option::is_some) {

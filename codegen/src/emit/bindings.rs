@@ -4,7 +4,8 @@ use lbm_bundle::{ArgType, File, Kernel, Layout, Manifest, Real, Role};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
-use super::layout::{doc, weight};
+use super::layout::{doc, rule_constants, weight};
+use super::text::Comment;
 use super::{Method, banner, rust};
 use crate::lower::signature::{names_of_fields, role_name};
 
@@ -19,9 +20,9 @@ pub fn bindings(method: &Method) -> File {
         #(#launches)*
     };
     let file = syn::parse2(tokens).unwrap_or_else(|error| panic!("bindings of {}: {error}", manifest.spec));
-    let mut lines: Vec<String> = banner::origin(method, &banner::options(manifest));
-    lines.push(String::new());
-    lines.push("Pointers are to device memory for the CUDA kernels, to host memory for the C kernels.".into());
+    let mut lines = banner::origin(method, &banner::options(manifest));
+    let pointers = "Pointers are to device memory for the CUDA kernels, to host memory for the C kernels.";
+    lines.extend(["", pointers].map(Comment::new));
     let mut text: String = lines.iter().map(|line| format!("//! {line}").trim_end().to_string() + "\n").collect();
     text.push('\n');
     // A blank line before every item, as rustfmt leaves it.
@@ -40,9 +41,13 @@ pub fn bindings(method: &Method) -> File {
     File { name: format!("{}.rs", manifest.spec), text }
 }
 
+/// A line of documentation.
+fn spoken(text: &str) -> String {
+    format!(" {}", Comment::new(text))
+}
+
 fn ident(name: &str) -> Ident {
-    // `r#` where Rust has a keyword that the targets do not have.
-    syn::parse_str(name).unwrap_or_else(|_| Ident::new_raw(name, Span::call_site()))
+    Ident::new(name, Span::call_site())
 }
 
 /// Constants of the method, then those of its layout.
@@ -59,7 +64,7 @@ fn layout(manifest: &Manifest) -> TokenStream {
     });
     let (q, dim, fields) = (number(manifest.q()), number(manifest.dim as usize), number(manifest.field_components()));
     let abi = proc_macro2::Literal::u32_unsuffixed(manifest.abi);
-    let field_doc = format!(" Components of the macroscopic fields: {}.", names_of_fields(manifest).join(", "));
+    let field_doc = spoken(&format!("Components of the macroscopic fields: {}.", names_of_fields(manifest).join(", ")));
     let own = match manifest.layout {
         Layout::Blocks => blocks(manifest),
         Layout::Soa => TokenStream::new(),
@@ -92,10 +97,10 @@ fn blocks(manifest: &Manifest) -> TokenStream {
     let [bx, by, bz] = manifest.block.map(|side| number(side as usize));
     let (cells, near) = (number(manifest.cells()), number(3usize.pow(manifest.dim)));
     let stride = number(manifest.wall_stride as usize);
-    let rules = manifest.boundaries.iter().map(|rule| {
-        let name = ident(&format!("RULE_{}", rule.name.to_uppercase()));
+    let rules = manifest.boundaries.iter().zip(rule_constants(manifest)).map(|(rule, name)| {
+        let name = ident(&name);
         let code = proc_macro2::Literal::i32_unsuffixed(rule.code);
-        let doc = if rule.doc.is_empty() { format!(" Rule `{}`.", rule.name) } else { format!(" {}", rule.doc) };
+        let doc = spoken(&if rule.doc.is_empty() { format!("Rule `{}`.", rule.name) } else { rule.doc.clone() });
         quote! { #[doc = #doc] pub const #name: i32 = #code; }
     });
     quote! {
@@ -167,15 +172,18 @@ fn launch(manifest: &Manifest, kernel: &Kernel) -> TokenStream {
         ArgType::Doubles => quote!(*const f64),
         ArgType::DoublesOut => quote!(*mut f64),
     });
-    let docs = kernel.args.iter().map(|arg| format!(" {}", arg.doc));
-    let about = format!(" {}", doc(manifest.layout, kernel.role));
+    let docs = kernel.args.iter().map(|arg| spoken(&arg.doc));
+    let about = spoken(doc(manifest.layout, kernel.role));
     let symbol = &kernel.symbol;
     let arity = proc_macro2::Literal::usize_unsuffixed(kernel.args.len());
     let shape = shape(manifest, kernel);
+    let capitals = kernel.args.iter().any(|arg| arg.name.contains(|letter: char| letter.is_uppercase()));
+    let allow = capitals.then(|| quote!(#[allow(non_snake_case)]));
     quote! {
         #[doc = #about]
         #[derive(Clone, Copy, Debug)]
         #[repr(C)]
+        #allow
         pub struct #name {
             #(#[doc = #docs] pub #fields: #types,)*
         }

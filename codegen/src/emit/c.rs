@@ -3,7 +3,8 @@
 use lbm_bundle::{File, Kernel, Layout, Manifest, Role};
 use serde::Serialize;
 
-use super::layout::{Dialect, declarations, doc, view, weight};
+use super::layout::{Dialect, declarations, doc, rule_constants, view, weight};
+use super::text::Comment;
 use super::{Method, banner, render};
 use crate::lower::signature::names_of_fields;
 
@@ -19,7 +20,7 @@ pub fn kernels(method: &Method) -> File {
 /// What the header's template prints.
 #[derive(Serialize)]
 struct Header {
-    banner: Vec<String>,
+    banner: Vec<Comment>,
     upper: String,
     spec: String,
     abi: u32,
@@ -38,7 +39,7 @@ struct Header {
 /// What index functions of blocks need.
 #[derive(Serialize)]
 struct Blocks {
-    field_names: String,
+    field_names: Comment,
     bx: u32,
     by: u32,
     q: usize,
@@ -132,7 +133,7 @@ fn other_shape(manifest: &Manifest, kernel: &Kernel) -> String {
 fn blocks(manifest: &Manifest) -> Blocks {
     let [bx, by, _] = manifest.block;
     Blocks {
-        field_names: names_of_fields(manifest).join(", "),
+        field_names: Comment::new(&names_of_fields(manifest).join(", ")),
         bx,
         by,
         q: manifest.q(),
@@ -169,7 +170,7 @@ fn constants(manifest: &Manifest, upper: &str) -> Vec<String> {
         }
     }
     all.push(("COLLIDE_THREADS", collide_threads as usize, "CUDA: threads of a thread block of collide, a state each"));
-    let rules = manifest.boundaries.iter().map(|rule| (format!("RULE_{}", rule.name.to_uppercase()), rule.code));
-    let rules = rules.map(|(name, code)| format!("{upper}_{name} = {code},  // in wall_rules"));
+    let rules = manifest.boundaries.iter().zip(rule_constants(manifest));
+    let rules = rules.map(|(rule, name)| format!("{upper}_{name} = {},  // in wall_rules", rule.code));
     all.iter().map(|(name, value, what)| format!("{upper}_{name} = {value},  // {what}")).chain(rules).collect()
 }

@@ -5,6 +5,7 @@ use lbm_dsl::model::levels::{Exchange, PointSet};
 
 use super::layout::{formulas, idle};
 use super::number::literal;
+use super::text::Comment;
 use super::view::{Ghosts, Kernel, Pass, PointSet as Points};
 use super::{Jump, Method};
 use crate::ir::Plan;
@@ -32,7 +33,7 @@ pub fn view(method: &Method, jump: &Jump, kernel: impl Fn(Role, Option<&Plan>) -
         coarse: formulas(manifest, coarse),
         unused_fine: idle(signature, fine),
         unused_coarse: idle(signature, coarse),
-        stencil: jump.stencils[*stencil].0.name().into(),
+        stencil: Comment::new(jump.stencils[*stencil].0.name()),
         sets: sets.iter().map(|set| points(manifest, set, most)).collect(),
         most,
         samples: most.pow(manifest.dim),

@@ -4,14 +4,15 @@ use std::collections::BTreeSet;
 
 use lbm_bundle::{Manifest, Role};
 use lbm_dsl::expr::{ExprId, LevelSymbol, Symbol};
-use lbm_dsl::model::levels::Stencil;
 
 use super::formula::{Language, Printer, real_name};
+use super::text::Comment;
 use super::view::{Case, Jump, JumpKernel, Kernel, LinkRule, Packet, Slope, SlopeSet};
-use super::walls::reads;
+use super::walls::{self, reads};
 use super::{Method, Wall};
 use crate::ir::{Output, Plan};
 use crate::lower::signature::jumps_are_shared;
+use crate::lower::word;
 
 /// The kernels of blocks at level jumps, and what crosses; `kernel` gives the signature of a role.
 pub fn view(method: &Method, jump: &super::Jump, kernel: impl Fn(Role, Option<&Plan>) -> Kernel) -> Jump {
@@ -37,7 +38,7 @@ pub fn view(method: &Method, jump: &super::Jump, kernel: impl Fn(Role, Option<&P
     });
     let children = 1usize << manifest.dim;
     Jump {
-        name: jump.coupling.name().into(),
+        name: Comment::new(jump.coupling.name()),
         kernels: present.map(|(role, walls)| JumpKernel { signature: kernel(role, None), walls }).collect(),
         walls: !method.walls.is_empty(),
         links: links(method),
@@ -48,7 +49,7 @@ pub fn view(method: &Method, jump: &super::Jump, kernel: impl Fn(Role, Option<&P
         kinds: any_reads(&|symbol| matches!(symbol, Symbol::Level(LevelSymbol::Kind { .. }))),
         switches: !packets.is_empty(),
         packets,
-        slopes: slopes.map(|(_, (stencil, plans))| slope(manifest, stencil, plans)).collect(),
+        slopes: slopes.map(|(number, _)| slope(manifest, jump, number)).collect(),
         decl: params.iter().map(|name| format!(", const {real} {name}")).collect(),
         pass: params.iter().map(|name| format!(", {name}")).collect(),
     }
@@ -69,7 +70,7 @@ fn links(method: &Method) -> Vec<LinkRule> {
         let value = reads(plan, |symbol| matches!(symbol, Symbol::WallParam { .. }));
         (!mirror).then(|| LinkRule {
             code: boundary.code,
-            function: plan.dag().name().into(),
+            function: walls::function(boundary, "link"),
             pass: if value { ", value".into() } else { String::new() },
         })
     };
@@ -86,11 +87,11 @@ fn packet(manifest: &Manifest, jump: &super::Jump, at: usize, plan: &Plan) -> Op
             Symbol::Level(LevelSymbol::Kind { child }) => printer.spell(*symbol, format!("kinds[{child}]")),
             // Slopes of the population itself are there for all directions.
             Symbol::Level(LevelSymbol::Slope { stencil, axis, pop }) if pop.index() == at => {
-                printer.spell(*symbol, format!("{}[{axis}]", slopes_of(jump.stencils[usize::from(stencil)].0)));
+                printer.spell(*symbol, format!("{}[{axis}]", of_stencil(jump, stencil.into(), "slopes")));
             }
             Symbol::Level(LevelSymbol::Slope { stencil, axis, pop }) => {
-                let (real, stencil) = (real_name(manifest.real), jump.stencils[usize::from(stencil)].0);
-                let call = format!("{}(jump, side, corner, {}, {axis})", function(stencil), pop.index());
+                let (real, function) = (real_name(manifest.real), of_stencil(jump, stencil.into(), "slope"));
+                let call = format!("{function}(jump, side, corner, {}, {axis})", pop.index());
                 lines.push(format!("const {real} {name} = {call};"));
             }
             _ => {}
@@ -118,17 +119,14 @@ fn packet(manifest: &Manifest, jump: &super::Jump, at: usize, plan: &Plan) -> Op
     Some(Packet { at, lines, cases: outputs.iter().enumerate().map(case).collect() })
 }
 
-/// Name of the slopes of a population along each axis by a derivative stencil.
-fn slopes_of(stencil: &Stencil) -> String {
-    format!("slopes_{}", stencil.name())
+/// Name of the function of a derivative stencil, or of what it gives along each axis, with its number, so that no two have the same:
+/// `central_slope_0`.
+fn of_stencil(jump: &super::Jump, number: usize, what: &str) -> String {
+    format!("{}_{what}_{number}", word(jump.stencils[number].0.name()))
 }
 
-/// Name of the function of a derivative stencil.
-fn function(stencil: &Stencil) -> String {
-    format!("stencil_{}", stencil.name())
-}
-
-fn slope(manifest: &Manifest, stencil: &Stencil, plans: &[&Plan]) -> Slope {
+fn slope(manifest: &Manifest, jump: &super::Jump, number: usize) -> Slope {
+    let (stencil, plans) = &jump.stencils[number];
     let mut points: Vec<i64> = stencil.sets().iter().flat_map(|set| set.points()).copied().collect();
     points.sort_unstable();
     points.dedup();
@@ -152,9 +150,11 @@ fn slope(manifest: &Manifest, stencil: &Stencil, plans: &[&Plan]) -> Slope {
     };
     let doc = if stencil.doc().is_empty() { String::new() } else { format!(": {}", stencil.doc()) };
     Slope {
-        doc: vec![format!("Stencil {}{doc}", stencil.name()), "A cell is given by the lowest place in it.".into()],
-        function: function(stencil),
-        name: slopes_of(stencil),
+        doc: [&*format!("Stencil {}{doc}", stencil.name()), "A cell is given by the lowest place in it."]
+            .map(Comment::new)
+            .to_vec(),
+        function: of_stencil(jump, number, "slope"),
+        name: of_stencil(jump, number, "slopes"),
         points: points.iter().map(i64::to_string).collect::<Vec<_>>().join(", "),
         count: points.len(),
         sets: stencil.sets().iter().zip(plans).map(set).collect(),

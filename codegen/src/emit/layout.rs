@@ -4,10 +4,12 @@ use lbm_bundle::{Arg, ArgType, Kernel as Signature, Layout, Manifest, Role, wish
 use lbm_dsl::expr::Symbol;
 
 use super::formula::{Language, Printer, real_name};
+use super::text::Comment;
 use super::view::{Carry, Formulas, Head, Kernel, Op, Packed, Pull, Reduce, Value, View};
 use super::walls::walls;
 use super::{Method, banner, ghosts, jump, work};
 use crate::ir::{Output, Plan};
+use crate::lower::word;
 
 /// How a target spells what the targets spell differently.
 pub struct Dialect {
@@ -144,7 +146,7 @@ fn rows(manifest: &Manifest) -> u32 {
 pub fn head(manifest: &Manifest, signature: &Signature, plan: Option<&Plan>, dialect: &Dialect) -> Head {
     Head {
         symbol: signature.symbol.clone(),
-        doc: vec![doc(manifest.layout, signature.role).into()],
+        doc: vec![doc(manifest.layout, signature.role)],
         args: declarations(&signature.args, real_name(manifest.real), dialect, ")"),
         unused: plan.map(|plan| idle(signature, plan)).unwrap_or_default(),
         threads: signature.threads,
@@ -161,6 +163,19 @@ pub fn formulas(manifest: &Manifest, plan: &Plan) -> Formulas {
         body: body(plan, &printer),
         outputs: plan.dag().outputs().iter().enumerate().map(value).collect(),
     }
+}
+
+/// Names of the constants for the codes of the boundary rules, `RULE_BOUNCE_BACK`; of those that differ in no more than the case of
+/// letters, all but the first have their code behind it.
+pub fn rule_constants(manifest: &Manifest) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for rule in &manifest.boundaries {
+        let name = format!("RULE_{}", word(&rule.name).to_uppercase());
+        let numbered = (rule.code..).map(|code| format!("{name}_{code}"));
+        let free = std::iter::once(name.clone()).chain(numbered).find(|name| !names.contains(name));
+        names.push(free.expect("there is always a next number"));
+    }
+    names
 }
 
 /// The weight of a direction as a quotient of floating-point numbers: `4.0 / 9.0`.
@@ -223,15 +238,15 @@ pub fn declarations(args: &[Arg], real: &str, dialect: &Dialect, end: &str) -> V
     let width = texts.iter().map(String::len).max().unwrap_or(0);
     let mut lines = Vec::new();
     for (text, arg) in texts.iter().zip(args) {
-        let mut line = format!("{text:<width$}  //");
+        let (mut code, mut said) = (text.as_str(), String::new());
         for word in arg.doc.split(' ') {
-            if line.len() + word.len() >= WIDTH - 4 {
-                lines.push(line);
-                line = format!("{:<width$}  //  ", "");
+            if width + "  //".len() + said.len() + word.len() >= WIDTH - 4 {
+                lines.push(format!("{code:<width$}  //{}", Comment::new(&said)));
+                (code, said) = ("", "  ".into());
             }
-            line = line + " " + word;
+            said = said + " " + word;
         }
-        lines.push(line);
+        lines.push(format!("{code:<width$}  //{}", Comment::new(&said)));
     }
     lines
 }
@@ -312,11 +327,12 @@ pub fn body(plan: &Plan, printer: &Printer) -> Vec<String> {
     let mut lines = Vec::new();
     for section in plan.sections() {
         lines.push(String::new());
-        lines.push(match (section.title.as_str(), section.cite.as_str()) {
-            ("", _) => "// ---- shared".into(),
-            (title, "") => format!("// ---- {title}"),
-            (title, cite) => format!("// ---- {title}   ({cite})"),
-        });
+        let heading = match (section.title.as_str(), section.cite.as_str()) {
+            ("", _) => "shared".into(),
+            (title, "") => title.into(),
+            (title, cite) => format!("{title}   ({cite})"),
+        };
+        lines.push(format!("// ---- {}", Comment::new(&heading)));
         for statement in &section.statements {
             lines.extend(printer.statement(&statement.name, statement.value));
         }

@@ -220,7 +220,7 @@ fn wrapped(args: &[String], indent: &str) -> String {
 fn head(kernel: &MeshKernel, dialect: &Dialect) -> view::Head {
     view::Head {
         symbol: kernel.symbol.clone(),
-        doc: vec![doc(kernel.role).into()],
+        doc: vec![doc(kernel.role)],
         args: declarations(&kernel.args, "", dialect, ")"),
         unused: Vec::new(),
         threads: kernel.threads,

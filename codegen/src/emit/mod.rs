@@ -2,7 +2,7 @@
 //!
 //! After: the text is finished. Rust decides here, the templates only lay out; a number is printed once, by `number`.
 //!
-//! - `number`, `formula`: constants and expressions as text
+//! - `number`, `formula`: constants and expressions as text; `text`: what a spec says in words
 //! - `view`: the strings that templates print; `layout`, `walls`, `jump`, `ghosts`, `solids`, `work` and `banner` fill them in
 //! - `mesh`: kernels that change the forest, for both targets
 //! - `c`, `cuda`, `soa`, `rust`, `bindings`: what differs between the files
@@ -20,6 +20,7 @@ mod number;
 mod rust;
 mod soa;
 mod solids;
+pub mod text;
 mod view;
 mod walls;
 mod work;
@@ -38,6 +39,8 @@ use crate::ir::Plan;
 pub struct Method<'a> {
     /// Signatures, layout and costs.
     pub manifest: &'a Manifest,
+    /// Name of the spec's file, without folder and ending.
+    pub name: &'a str,
     /// The comment that opens the spec, a line each.
     pub summary: &'a [String],
     /// Arithmetic of each role before simplification, for the banner.

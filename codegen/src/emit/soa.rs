@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::formula::{Language, Printer, real_name};
 use super::layout::{self, Dialect, body};
+use super::text::Comment;
 use super::view;
 use super::{Method, banner, render};
 
@@ -14,7 +15,7 @@ const CUDA: &str = include_str!("../../../templates/cuda/soa.cu");
 /// What the templates print.
 #[derive(Serialize)]
 struct View {
-    banner: Vec<String>,
+    banner: Vec<Comment>,
     real: &'static str,
     kernels: Vec<Kernel>,
     packed: Vec<view::Packed>,

@@ -2,11 +2,13 @@
 
 use serde::Serialize;
 
+use super::text::Comment;
+
 /// One file of kernels. Fields that hold lists are printed line by line.
 #[derive(Debug, Serialize)]
 pub struct View {
     /// The comment that opens the file, a line each, without `//`.
-    pub banner: Vec<String>,
+    pub banner: Vec<Comment>,
     /// `float` or `double`.
     pub real: String,
     /// Number of directions.
@@ -86,7 +88,7 @@ pub struct Head {
     /// Symbol.
     pub symbol: String,
     /// What it does, in lines.
-    pub doc: Vec<String>,
+    pub doc: Vec<&'static str>,
     /// Declarations of its arguments.
     pub args: Vec<String>,
     /// Statements that keep compilers from complaining of parameters that it does not use.
@@ -171,7 +173,7 @@ pub struct NodeRule {
     /// Its number in `wall_rules`.
     pub code: i32,
     /// What it is, in lines.
-    pub doc: Vec<String>,
+    pub doc: Vec<Comment>,
     /// Its parameters in the frame of the walls.
     pub values: Vec<String>,
     /// For one wall, two, and so on.
@@ -207,7 +209,7 @@ pub struct Rule {
     /// Its number in `wall_rules`.
     pub code: i32,
     /// What it is, in lines.
-    pub doc: Vec<String>,
+    pub doc: Vec<Comment>,
     /// Parameter list beyond the direction and the cell's own populations: `, const float *value` or nothing.
     pub decl: String,
     /// What is passed there.
@@ -267,7 +269,7 @@ pub struct Solids {
 #[derive(Debug, Serialize)]
 pub struct Jump {
     /// Name of the coupling.
-    pub name: String,
+    pub name: Comment,
     /// Away from walls, then beside walls if the method has rules.
     pub kernels: Vec<JumpKernel>,
     /// Whether the method has boundary rules.
@@ -337,7 +339,7 @@ pub struct Ghosts {
     /// The same for the second.
     pub unused_coarse: Vec<String>,
     /// Name of the stencil.
-    pub stencil: String,
+    pub stencil: Comment,
     /// Its sets of points in order of preference.
     pub sets: Vec<PointSet>,
     /// Points of the largest of them.
@@ -458,7 +460,7 @@ pub struct Case {
 #[derive(Debug, Serialize)]
 pub struct Slope {
     /// What it is, in lines.
-    pub doc: Vec<String>,
+    pub doc: Vec<Comment>,
     /// Name of its function.
     pub function: String,
     /// Name of its values along each axis.

@@ -5,10 +5,11 @@ use lbm_dsl::expr::Symbol;
 
 use super::formula::{Language, Printer, real_name};
 use super::layout::body;
+use super::text::Comment;
 use super::view::{Kernel, Link, NodeForm, NodeRule, Rule, Value, Walls};
 use super::{Method, Wall};
 use crate::ir::{Output, Plan};
-use crate::lower::component;
+use crate::lower::{component, word};
 
 /// The rules around the kernel of blocks that touch walls.
 pub fn walls(method: &Method, kernel: Kernel) -> Walls {
@@ -122,7 +123,7 @@ pub fn rule(manifest: &Manifest, plan: &Plan, boundary: &Boundary, of_solids: bo
     let moving = |at: &usize| manifest.directions[*at].c != [0; 3];
     let outputs = plan.dag().outputs().iter().enumerate();
     Rule {
-        function: if of_solids { format!("solid_{}", boundary.name) } else { plan.dag().name().into() },
+        function: function(boundary, if of_solids { "solid" } else { "link" }),
         code: boundary.code,
         doc: rule_doc(boundary),
         decl,
@@ -132,7 +133,12 @@ pub fn rule(manifest: &Manifest, plan: &Plan, boundary: &Boundary, of_solids: bo
     }
 }
 
-fn rule_doc(boundary: &Boundary) -> Vec<String> {
+/// Name of a function of a rule, with its code, so that no two have the same: `bounce_back_link_0`.
+pub fn function(boundary: &Boundary, what: &str) -> String {
+    format!("{}_{what}_{}", word(&boundary.name), boundary.code)
+}
+
+fn rule_doc(boundary: &Boundary) -> Vec<Comment> {
     let mut lines = vec![format!("Rule {}, {}: {}", boundary.code, boundary.name, boundary.doc)];
     if boundary.doc.is_empty() {
         lines[0] = format!("Rule {}, {}.", boundary.code, boundary.name);
@@ -142,7 +148,7 @@ fn rule_doc(boundary: &Boundary) -> Vec<String> {
         let names: Vec<String> = (0..count).map(|at| component(&param.name, at, count)).collect();
         lines.push(format!("  {}: {}", names.join(", "), param.doc));
     }
-    lines
+    lines.iter().map(|line| Comment::new(line)).collect()
 }
 
 /// Where each parameter of a rule begins among the values of a wall.
@@ -197,7 +203,7 @@ fn node_form(manifest: &Manifest, form: &lbm_dsl::model::NodeForm, plan: &Plan, 
         .collect();
     let outputs = plan.dag().outputs().iter().zip(&form.dirs);
     NodeForm {
-        function: plan.dag().name().into(),
+        function: function(boundary, form.name(manifest.dim as usize)),
         walls: form.normals,
         inside,
         decl: given.iter().map(|name| format!("const {real} *{name}, ")).collect(),

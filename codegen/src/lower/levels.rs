@@ -8,7 +8,7 @@ use lbm_dsl::model::levels::{Coupling, Exchange, Stencil, Target};
 use lbm_dsl::model::{Formulas, Model};
 use num_traits::Signed;
 
-use super::lower;
+use super::{Wanted, lower, numbered};
 use crate::ir::{KernelIr, Named, Output};
 
 /// Every kernel of the stencils and couplings that the model chooses, and `average`.
@@ -33,7 +33,7 @@ fn of_coupling(model: &Model, coupling: &Coupling) -> Vec<KernelIr> {
 
 /// `rate_<coupling>`: the parameters that differ between levels, `omega_finer` and so on, on the next finer level.
 pub fn rates(model: &Model, coupling: &Coupling) -> KernelIr {
-    let names = coupling.rates().iter().map(|rate| format!("{}_finer", model.params()[rate.param].name));
+    let names = coupling.rates().iter().map(|rate| Wanted::Spec(format!("{}_finer", model.params()[rate.param].name)));
     let outputs = coupling.rates().iter().map(|rate| rate.finer).collect();
     let formulas = Formulas { lets: Vec::new(), outputs };
     lower(model, &format!("rate_{}", coupling.name()), &formulas, names.collect(), &[])
@@ -45,9 +45,8 @@ pub fn packets(model: &Model, coupling: &Coupling, pop: usize) -> Option<KernelI
     let Exchange::Packets { values } = coupling.exchange() else { return None };
     let children = 1usize << model.lattice().dim();
     let outputs = values[pop * children..(pop + 1) * children].to_vec();
-    let names = (0..children).map(|child| format!("packet_{child}")).collect();
     let name = format!("packet_{}_{}", coupling.name(), model.pop_names()[pop]);
-    Some(lower(model, &name, &Formulas { lets: Vec::new(), outputs }, names, &[]))
+    Some(lower(model, &name, &Formulas { lets: Vec::new(), outputs }, numbered("packet", children), &[]))
 }
 
 /// Positions of the stencils whose slopes such values read, ascending.
@@ -63,8 +62,7 @@ pub fn sampled(model: &Model, values: &[ExprId]) -> Vec<usize> {
 
 /// `fine_<coupling>` or `coarse_<coupling>`: the populations of one cell that are interpolated to ghosts, or averaged.
 fn sent(model: &Model, coupling: &Coupling, way: &str, formulas: &Formulas) -> KernelIr {
-    let names = (0..model.q()).map(|pop| format!("sent_{pop}")).collect();
-    lower(model, &format!("{way}_{}", coupling.name()), formulas, names, &[])
+    lower(model, &format!("{way}_{}", coupling.name()), formulas, numbered("sent", model.q()), &[])
 }
 
 /// `fine_<coupling>` and `coarse_<coupling>` of a coupling of ghosts.

@@ -2,8 +2,7 @@
 //! surfaces of solids need beyond them in [`solids`].
 //!
 //! After: a kernel holds what its outputs need and nothing else; every name (inputs, `let`s, outputs) is an identifier of
-//! C, C++ and CUDA, differs from every other name of the kernel and from what the templates use, and is the author's
-//! wherever that is possible.
+//! C, C++, CUDA and Rust and differs from every other name of the kernel and from what the templates use: `names` says how.
 
 pub mod levels;
 mod names;
@@ -12,12 +11,13 @@ pub mod solids;
 
 use std::collections::BTreeMap;
 
-use lbm_dsl::expr::{Expr, ExprId, Exprs, LevelSymbol, Symbol};
-use lbm_dsl::model::{Formulas, Model, NodeForm, Param, Rule};
+use lbm_dsl::expr::{Expr, ExprId, Exprs, LevelSymbol, Pop, Symbol};
+use lbm_dsl::lattice::Dir;
+use lbm_dsl::model::{Formulas, Model, NodeForm, Param, Populations, Rule};
 
 use crate::ir::{KernelIr, Named, Output};
 use names::Namer;
-pub use names::component;
+pub use names::{component, word};
 
 /// Every kernel of the method: `collide`, `init`, `macroscopic`, then `wall_<rule>` for each boundary rule of links, and
 /// `wall_<rule>_face`, `_edge`, `_corner` for each of nodes.
@@ -28,20 +28,20 @@ pub fn kernels(model: &Model) -> Vec<KernelIr> {
 
 /// Post-collision populations `post_p` of a cell from its populations `f_i`; `p` counts those of all sets.
 pub fn collide(model: &Model) -> KernelIr {
-    let outputs = (0..model.q()).map(|at| format!("post_{at}")).collect();
+    let outputs = numbered("post", model.q());
     lower(model, "collide", model.collide(), outputs, &[])
 }
 
 /// Post-collision populations `f_i` of a cell from its macroscopic fields.
 pub fn init(model: &Model) -> KernelIr {
-    lower(model, "init", model.started(), model.pop_names(), &[])
+    lower(model, "init", model.started(), populations(model), &[])
 }
 
 /// Macroscopic fields of a cell, component by component, from its post-collision populations `f_i`.
 pub fn macroscopic(model: &Model) -> KernelIr {
     let names = model.fields().iter().flat_map(|field| {
         let count = field.components.len();
-        (0..count).map(move |at| component(&field.name, at, count))
+        (0..count).map(move |at| Wanted::Spec(component(&field.name, at, count)))
     });
     lower(model, "macroscopic", model.sampled(), names.collect(), &[])
 }
@@ -54,13 +54,13 @@ pub fn wall(model: &Model, rule: usize) -> Vec<KernelIr> {
     match &boundary.rule {
         Rule::Link(links) => {
             let formulas = Formulas { lets: Vec::new(), outputs: links.clone() };
-            let outputs = (0..model.q()).map(|at| format!("in_{at}")).collect();
+            let outputs = numbered("in", model.q());
             vec![lower(model, &name, &formulas, outputs, &boundary.params)]
         }
         Rule::Node(forms) => {
             let kernel = |form: &NodeForm| {
                 let name = format!("{name}_{}", form.name(model.lattice().dim()));
-                let outputs = form.dirs.iter().map(|dir| format!("in_{}", dir.index())).collect();
+                let outputs = form.dirs.iter().map(|dir| Wanted::Own(format!("in_{}", dir.index()))).collect();
                 lower(model, &name, &form.formulas, outputs, &boundary.params)
             };
             forms.iter().map(kernel).collect()
@@ -68,7 +68,29 @@ pub fn wall(model: &Model, rule: usize) -> Vec<KernelIr> {
     }
 }
 
-fn lower(model: &Model, name: &str, formulas: &Formulas, outputs: Vec<String>, wall_params: &[Param]) -> KernelIr {
+/// A name for a value.
+enum Wanted {
+    /// The compiler's own, never with an underscore at its end.
+    Own(String),
+    /// From the spec.
+    Spec(String),
+}
+
+/// `post_0`, `post_1` and so on.
+fn numbered(what: &str, count: usize) -> Vec<Wanted> {
+    (0..count).map(|at| Wanted::Own(format!("{what}_{at}"))).collect()
+}
+
+/// Names of all populations: `f_7`, and as the spec calls those that it declares.
+fn populations(model: &Model) -> Vec<Wanted> {
+    let name = |(_, set, dir): (Pop, &Populations, Dir)| {
+        let name = format!("{}_{}", set.name, dir.index());
+        if set.first == 0 { Wanted::Own(name) } else { Wanted::Spec(name) }
+    };
+    model.pops().map(name).collect()
+}
+
+fn lower(model: &Model, name: &str, formulas: &Formulas, outputs: Vec<Wanted>, wall_params: &[Param]) -> KernelIr {
     lower_in(model, model.exprs(), name, formulas, outputs, wall_params)
 }
 
@@ -78,25 +100,28 @@ fn lower_in(
     exprs: &Exprs,
     name: &str,
     formulas: &Formulas,
-    outputs: Vec<String>,
+    outputs: Vec<Wanted>,
     wall_params: &[Param],
 ) -> KernelIr {
-    let mut namer = Namer::new();
+    let mut namer = Namer::default();
     let params = claim_params(&mut namer, model.params());
     let wall_params = claim_params(&mut namer, wall_params);
 
     let (exprs, new) = subgraph(exprs, &formulas.outputs);
     let values = formulas.outputs.iter().map(|output| new[output.index()].expect("outputs are copied"));
 
-    let pop_names = model.pop_names();
+    let populations = populations(model);
     let mut symbols = Vec::new();
     for (_, node) in exprs.iter() {
         if let Expr::Symbol(symbol) = *node {
             let name = match symbol {
-                Symbol::Population(pop) => namer.claim(&pop_names[pop.index()]),
-                Symbol::Mirrored(dir) => namer.claim(&format!("mirrored_{}", dir.index())),
-                Symbol::Streamed(dir) => namer.claim(&format!("streamed_{}", dir.index())),
-                Symbol::Inside(dir) => namer.claim(&format!("inside_{}", dir.index())),
+                Symbol::Population(pop) => match &populations[pop.index()] {
+                    Wanted::Own(name) => name.clone(),
+                    Wanted::Spec(name) => namer.claim(name),
+                },
+                Symbol::Mirrored(dir) => format!("mirrored_{}", dir.index()),
+                Symbol::Streamed(dir) => format!("streamed_{}", dir.index()),
+                Symbol::Inside(dir) => format!("inside_{}", dir.index()),
                 Symbol::Param { param, component } => params[&(param, component)].clone(),
                 Symbol::WallParam { param, component } => wall_params[&(param, component)].clone(),
                 Symbol::Field { field, component: at } => {
@@ -104,10 +129,10 @@ fn lower_in(
                     namer.claim(&component(&field.name, at.into(), field.components.len()))
                 }
                 Symbol::Gradient { .. } => unreachable!("criteria are no kernels"),
-                Symbol::Level(LevelSymbol::Sample(number)) => namer.claim(&format!("v_{number}")),
-                Symbol::Level(LevelSymbol::Kind { child }) => namer.claim(&format!("kind_{child}")),
-                Symbol::Level(LevelSymbol::Slope { axis, pop, .. }) => {
-                    namer.claim(&format!("slope{}_{}", ["x", "y", "z"][usize::from(axis)], pop_names[pop.index()]))
+                Symbol::Level(LevelSymbol::Sample(number)) => format!("v_{number}"),
+                Symbol::Level(LevelSymbol::Kind { child }) => format!("kind_{child}"),
+                Symbol::Level(LevelSymbol::Slope { stencil, axis, pop }) => {
+                    format!("slope_{stencil}_{}_{}", ["x", "y", "z"][usize::from(axis)], pop.index())
                 }
             };
             symbols.push((symbol, name));
@@ -115,11 +140,12 @@ fn lower_in(
     }
     symbols.sort();
 
-    let mut named = Vec::new();
+    let (mut named, mut written): (Vec<Named>, BTreeMap<&str, usize>) = Default::default();
     for each in &formulas.lets {
         // A `let` that no output needs, or that only renames an input or a constant, gives no value a name.
         let Some(value) = new[each.value.index()] else { continue };
         if !matches!(exprs.get(value), Expr::Const(_) | Expr::Symbol(_)) {
+            written.insert(&each.name, named.len());
             named.push(Named {
                 name: namer.claim(&each.name),
                 family: each.family.clone(),
@@ -129,11 +155,17 @@ fn lower_in(
             });
         }
     }
-    let outputs = outputs.into_iter().zip(values).map(|(wanted, value)| {
-        let own_let = named.iter().any(|each| each.value == value && each.name == wanted);
-        Output { name: if own_let { wanted } else { namer.claim(&wanted) }, value }
-    });
-    let outputs = outputs.collect();
+    let output = |(wanted, value): (Wanted, ExprId)| {
+        let name = match wanted {
+            Wanted::Own(name) => name,
+            Wanted::Spec(name) => match written.get(name.as_str()).map(|at| &named[*at]) {
+                Some(own_let) if own_let.value == value => own_let.name.clone(),
+                _ => namer.claim(&name),
+            },
+        };
+        Output { name, value }
+    };
+    let outputs = outputs.into_iter().zip(values).map(output).collect();
     KernelIr { name: name.into(), exprs, lets: named, outputs, symbols }
 }
 

@@ -1,81 +1,99 @@
-//! Names that can be written in C, C++, CUDA and Rust.
+//! Names of a spec as identifiers of C, C++, CUDA and Rust.
+//!
+//! In emitted text a name of a spec ends with one underscore, and begins with a letter: `omega_`, `ux_`, `feq_7_`. Nothing
+//! else in that text does: no keyword of a target, no macro of a header, no name of a template and none of the compiler's
+//! own (`f_3`, `post_7`, `t0`). So no name of a spec meets one of these, whatever it is, and there is no list of names that
+//! are taken.
+//!
+//! What is known outside of its file has other forms, with the same letters: the name of a method begins its kernels,
+//! `d2q9_bgk_init`, and that of a boundary rule or stencil a function with a number, `bounce_back_link_0`.
 
 use std::collections::BTreeSet;
-
-/// Words that a value of a kernel can't have as its name: keywords of the targets and what the templates use.
-const RESERVED: &str = "
-    alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class compl
-    concept const consteval constexpr constinit const_cast continue co_await co_return co_yield decltype default delete
-    do double dynamic_cast else enum explicit export extern false float for friend goto if inline int long mutable
-    namespace new noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast
-    requires restrict return short signed sizeof static static_assert static_cast struct switch template this
-    thread_local throw true try typedef typeid typename typeof typeof_unqual union unsigned using virtual void volatile
-    wchar_t while xor xor_eq size_t int32_t ptrdiff_t
-    abstract as async await become box crate dyn final fn gen impl in let loop macro match mod move mut override priv pub
-    ref self Self super trait type unsafe unsized use where yield
-    blockIdx blockDim gridDim threadIdx warpSize sqrt sqrtf memcpy
-    ids count neighbours src dst fields wall_rules wall_values args
-    nx ny nz stride_y stride_z stride_i
-    f own near value direction item slot cell cells state x y z xm xp ym yp zm zp bxm bxp bym byp bzm bzp
-    before after stride at gather gather_walls from_wall collide init macroscopic
-    jump packet kind kinds place corner child level arrives find beyond around wall_adds from_coarser from_finer saved reached
-    has v upwind refined block entry other part way near far first last sum current coarse fine start corners nodes children
-    parents slots populations_0 populations_1 OPPOSITE DIM COARSER COARSE FINE WALL Jump Side Spot Cell
-    look find entry_of wall_at side_of spot own_side coarser here step_of width way way_of straight Way crossed list listed late
-    streamed inside mirrored meets folded reflect turned length upper of_nodes arrival node inward axes sign given VELOCITY NUMBER
-    Q BX BY BZ CELLS NEAR FIELDS ITEMS STRIDE SLAB ROWS";
 
 /// Name of a component of `base`, which has `count` of them: `rho`, `ux`, `uy`, `uz`.
 pub fn component(base: &str, at: usize, count: usize) -> String {
     if count == 1 { base.into() } else { format!("{base}{}", ["x", "y", "z"][at]) }
 }
 
-/// Hands out each name once.
+/// Hands out each identifier once.
+#[derive(Default)]
 pub struct Namer {
     taken: BTreeSet<String>,
 }
 
 impl Namer {
-    /// Everything but the reserved words is free.
-    pub fn new() -> Self {
-        Self { taken: RESERVED.split_whitespace().map(String::from).collect() }
-    }
-
-    /// `wanted` if it is free, else with as many underscores behind it as it takes. Names that the compiler gives
-    /// itself (`t0`, `t1`, ...), and those of rules (`wall_...`), are never free; letters beyond ASCII are spelled out.
-    pub fn claim(&mut self, wanted: &str) -> String {
-        let mut name = ascii(wanted);
-        let own = |name: &str| {
-            let digits = name.strip_prefix('t').unwrap_or_default();
-            !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
-        };
-        while own(&name) || name.starts_with("wall_") || !self.taken.insert(name.clone()) {
-            name = if name.starts_with("wall_") { format!("of_{name}") } else { name + "_" };
-        }
-        name
+    /// The identifier of a name: its word with an underscore behind it; a number between them where another name has the
+    /// same word.
+    pub fn claim(&mut self, name: &str) -> String {
+        let word = word(name);
+        let numbered = (2..).map(|number| format!("{word}_{number}_"));
+        let free = std::iter::once(format!("{word}_")).chain(numbered).find(|name| !self.taken.contains(name));
+        let free = free.expect("there is always a next number");
+        self.taken.insert(free.clone());
+        free
     }
 }
 
-/// Greek letters by their names, anything else beyond ASCII by its number.
-fn ascii(name: &str) -> String {
-    const GREEK: [&str; 25] = [
-        "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu",
-        "xi", "omicron", "pi", "rho", "sigma", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega",
-    ];
-    let mut out = String::new();
+/// A name in letters, digits and single underscores between them, the first of them a letter. Greek letters are spelled out,
+/// other letters beyond ASCII are given by number, and what is no letter becomes an underscore.
+pub fn word(name: &str) -> String {
+    let mut spelled = String::new();
     for letter in name.chars() {
-        match letter {
-            'α'..='ω' => out += GREEK[letter as usize - 'α' as usize],
-            'Α'..='Ω' => {
-                let lower = GREEK[letter as usize - 'Α' as usize];
-                out += &lower[..1].to_uppercase();
-                out += &lower[1..];
-            }
-            _ if letter.is_ascii() => out.push(letter),
-            _ => out += &format!("u{:x}", letter as u32),
+        match greek(letter) {
+            Some(latin) => spelled += latin,
+            None if letter.is_ascii_alphanumeric() => spelled.push(letter),
+            None if letter.is_alphanumeric() => spelled += &format!("_u{:x}_", letter as u32),
+            None => spelled.push('_'),
         }
     }
-    out
+    let parts: Vec<&str> = spelled.split('_').filter(|part| !part.is_empty()).collect();
+    let word = parts.join("_");
+    match word.chars().next() {
+        Some(first) if first.is_ascii_alphabetic() => word,
+        Some(_) => format!("lbm_{word}"),
+        None => "lbm".into(),
+    }
+}
+
+/// The Latin name of a Greek letter.
+fn greek(letter: char) -> Option<&'static str> {
+    Some(match letter {
+        'α' => "alpha",
+        'β' => "beta",
+        'γ' => "gamma",
+        'δ' => "delta",
+        'ε' | 'ϵ' => "epsilon",
+        'ζ' => "zeta",
+        'η' => "eta",
+        'θ' | 'ϑ' => "theta",
+        'ι' => "iota",
+        'κ' => "kappa",
+        'λ' => "lambda",
+        'μ' => "mu",
+        'ν' => "nu",
+        'ξ' => "xi",
+        'ο' => "omicron",
+        'π' => "pi",
+        'ρ' | 'ϱ' => "rho",
+        'σ' | 'ς' => "sigma",
+        'τ' => "tau",
+        'υ' => "upsilon",
+        'φ' | 'ϕ' => "phi",
+        'χ' => "chi",
+        'ψ' => "psi",
+        'ω' => "omega",
+        'Γ' => "Gamma",
+        'Δ' => "Delta",
+        'Θ' => "Theta",
+        'Λ' => "Lambda",
+        'Ξ' => "Xi",
+        'Π' => "Pi",
+        'Σ' => "Sigma",
+        'Φ' => "Phi",
+        'Ψ' => "Psi",
+        'Ω' => "Omega",
+        _ => return None,
+    })
 }
 
 #[cfg(test)]
@@ -83,28 +101,40 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_authors_name_stays_where_it_is_free() {
-        let mut namer = Namer::new();
-        assert_eq!(namer.claim("rho"), "rho");
-        assert_eq!(namer.claim("feq_7"), "feq_7");
+    fn a_name_keeps_its_letters_and_ends_with_an_underscore() {
+        let mut namer = Namer::default();
+        assert_eq!(
+            ["rho", "feq_7", "delete", "src", "t12"].map(|name| namer.claim(name)),
+            ["rho_", "feq_7_", "delete_", "src_", "t12_"]
+        );
     }
 
     #[test]
-    fn keywords_taken_names_and_temporaries_are_dodged() {
-        let mut namer = Namer::new();
-        assert_eq!(namer.claim("delete"), "delete_");
-        assert_eq!(namer.claim("restrict"), "restrict_");
-        assert_eq!(namer.claim("src"), "src_");
-        assert_eq!(namer.claim("t12"), "t12_");
-        assert_eq!(namer.claim("tau"), "tau");
-        assert_eq!(namer.claim("tau"), "tau_");
-        assert_eq!(namer.claim("tau"), "tau__");
-        assert_eq!(namer.claim("wall_rules"), "of_wall_rules");
+    fn an_identifier_is_given_once() {
+        let mut namer = Namer::default();
+        let names = ["omega", "ω", "_omega", "omega_2", "omega__2_"];
+        assert_eq!(names.map(|name| namer.claim(name)), ["omega_", "omega_2_", "omega_3_", "omega_2_2_", "omega_2_3_"]);
     }
 
     #[test]
-    fn greek_letters_are_spelled_out() {
-        assert_eq!(Namer::new().claim("ρ_x"), "rho_x");
-        assert_eq!(Namer::new().claim("Ω"), "Omega");
+    fn any_name_makes_a_word() {
+        let names = ["ρ_x", "Ω", "my-method", "1x", "a b", "méthode", "日本", "__builtin_cpu", "a\nb", "", "_", "ℵ₀"];
+        assert_eq!(
+            names.map(word),
+            [
+                "rho_x",
+                "Omega",
+                "my_method",
+                "lbm_1x",
+                "a_b",
+                "m_ue9_thode",
+                "u65e5_u672c",
+                "builtin_cpu",
+                "a_b",
+                "lbm",
+                "lbm",
+                "u2135_u2080"
+            ]
+        );
     }
 }

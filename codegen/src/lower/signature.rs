@@ -13,7 +13,7 @@ use lbm_dsl::model::{Model, Param, Rule};
 use lbm_dsl::prove::{Findings, Transport, faces};
 use num_traits::ToPrimitive;
 
-use super::{component, solids};
+use super::{component, solids, word};
 use crate::options::Options;
 
 /// Threads of a CUDA thread block, where whole blocks of cells fit.
@@ -56,7 +56,7 @@ pub fn manifest(model: &Model, options: &Options, findings: &Findings, cost: imp
     let levels = options.coupling.is_some();
     let mut manifest = Manifest {
         abi: ABI,
-        spec: model.name().into(),
+        spec: word(model.name()),
         target: options.target,
         real: options.real,
         layout: options.layout,
@@ -141,7 +141,7 @@ fn postfix(model: &Model, id: ExprId) -> String {
     let of = |id| postfix(model, id);
     match *model.exprs().get(id) {
         Expr::Const(ref value) => value.to_string(),
-        Expr::Symbol(Symbol::Param { param, .. }) => model.params()[usize::from(param)].name.clone(),
+        Expr::Symbol(Symbol::Param { param, .. }) => format!("${}", model.params()[usize::from(param)].name),
         Expr::Symbol(other) => unreachable!("{other:?} in the rate of a level"),
         Expr::Neg(a) => format!("{} neg", of(a)),
         Expr::Sqrt(a) => format!("{} sqrt", of(a)),

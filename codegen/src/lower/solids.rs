@@ -8,7 +8,7 @@ use lbm_dsl::expr::{Expr, ExprId, Exprs, Pop, Symbol};
 use lbm_dsl::lattice::Dir;
 use lbm_dsl::model::{Boundary, Formulas, Model, NodeForm, Rule};
 
-use super::lower_in;
+use super::{lower_in, numbered};
 use crate::ir::KernelIr;
 
 /// Whether surfaces of solids can have the rule with that position.
@@ -66,8 +66,8 @@ pub fn turned(model: &Model, rule: usize) -> Option<KernelIr> {
         outputs.push(turn(model, boundary, &mut exprs, face, like, dir)?);
     }
     let outputs = Formulas { lets: Vec::new(), outputs };
-    let names = (0..model.q()).map(|at| format!("in_{at}")).collect();
-    Some(lower_in(model, &exprs, &format!("solid_{}", boundary.name), &outputs, names, &boundary.params))
+    let name = format!("solid_{}", boundary.name);
+    Some(lower_in(model, &exprs, &name, &outputs, numbered("in", model.q()), &boundary.params))
 }
 
 /// What a form says of its direction with that position, said of the direction `dir`; nothing if it reads more than a link.

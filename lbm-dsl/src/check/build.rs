@@ -231,7 +231,7 @@ impl Builder<'_> {
             let indexed = tensor.dims.iter().any(|dim| !matches!(dim, Dim::Axes(_)));
             self.entries.push(Entry {
                 name,
-                family: naming::plain(&item.name.text),
+                family: item.name.text.clone(),
                 value: *value,
                 line,
                 file: source.file().into(),

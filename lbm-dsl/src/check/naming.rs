@@ -1,132 +1,10 @@
 //! Names of the components of a family.
 //!
-//! After: every name is unique in its model and an identifier in C: `ux`, `pi_xy`, `feq_7`, `m_1_0_n1`, `rho` for `ρ`.
+//! After: every name is unique in its model, and begins with that of its family as written: `ux`, `pi_xy`, `feq_7`, `m_1_0_n1`.
 
 use std::collections::BTreeSet;
 
 use crate::check::value::Dim;
-
-/// Words that C, C++ or CUDA keep for themselves.
-const TAKEN: &[&str] = &[
-    "and",
-    "asm",
-    "auto",
-    "bool",
-    "break",
-    "case",
-    "catch",
-    "char",
-    "class",
-    "const",
-    "continue",
-    "default",
-    "delete",
-    "do",
-    "double",
-    "else",
-    "enum",
-    "explicit",
-    "export",
-    "extern",
-    "false",
-    "float",
-    "for",
-    "friend",
-    "goto",
-    "if",
-    "inline",
-    "int",
-    "long",
-    "main",
-    "mutable",
-    "namespace",
-    "new",
-    "not",
-    "operator",
-    "or",
-    "private",
-    "protected",
-    "public",
-    "real",
-    "register",
-    "restrict",
-    "return",
-    "short",
-    "signed",
-    "sizeof",
-    "static",
-    "struct",
-    "switch",
-    "template",
-    "this",
-    "throw",
-    "true",
-    "try",
-    "typedef",
-    "union",
-    "unsigned",
-    "using",
-    "virtual",
-    "void",
-    "volatile",
-    "while",
-    "xor",
-];
-
-const GREEK: &[(char, &str)] = &[
-    ('α', "alpha"),
-    ('β', "beta"),
-    ('γ', "gamma"),
-    ('δ', "delta"),
-    ('ε', "epsilon"),
-    ('ϵ', "epsilon"),
-    ('ζ', "zeta"),
-    ('η', "eta"),
-    ('θ', "theta"),
-    ('ϑ', "theta"),
-    ('ι', "iota"),
-    ('κ', "kappa"),
-    ('λ', "lambda"),
-    ('μ', "mu"),
-    ('ν', "nu"),
-    ('ξ', "xi"),
-    ('ο', "omicron"),
-    ('π', "pi"),
-    ('ρ', "rho"),
-    ('ϱ', "rho"),
-    ('σ', "sigma"),
-    ('ς', "sigma"),
-    ('τ', "tau"),
-    ('υ', "upsilon"),
-    ('φ', "phi"),
-    ('ϕ', "phi"),
-    ('χ', "chi"),
-    ('ψ', "psi"),
-    ('ω', "omega"),
-    ('Γ', "Gamma"),
-    ('Δ', "Delta"),
-    ('Θ', "Theta"),
-    ('Λ', "Lambda"),
-    ('Ξ', "Xi"),
-    ('Π', "Pi"),
-    ('Σ', "Sigma"),
-    ('Φ', "Phi"),
-    ('Ψ', "Psi"),
-    ('Ω', "Omega"),
-];
-
-/// A name in letters that C knows.
-pub fn plain(name: &str) -> String {
-    let mut text = String::new();
-    for c in name.chars() {
-        match GREEK.iter().find(|(greek, _)| *greek == c) {
-            Some((_, latin)) => text.push_str(latin),
-            None if c.is_ascii_alphanumeric() || c == '_' => text.push(c),
-            None => text.push_str(&format!("u{:x}", c as u32)),
-        }
-    }
-    if TAKEN.contains(&text.as_str()) { text + "_" } else { text }
-}
 
 /// The name of the component of `family` at `position`, counted over all indices, the last fastest.
 pub fn component(family: &str, dims: &[Dim], position: usize) -> String {
@@ -137,7 +15,7 @@ pub fn component(family: &str, dims: &[Dim], position: usize) -> String {
         rest /= dim.len();
     }
     indices.reverse();
-    let mut name = plain(family);
+    let mut name = family.to_string();
     if let [(Dim::Axes(_), axis)] = indices[..] {
         name.push(letter(axis));
         return name;
@@ -195,8 +73,7 @@ mod tests {
         assert_eq!(component("q", &[dirs, axes], 4), "q_1_y");
         assert_eq!(component("m", &[whole, whole, whole], 26), "m_1_1_1");
         assert_eq!(component("m", &[whole, whole], 0), "m_n1_n1");
-        assert_eq!(component("ρ", &[], 0), "rho");
-        assert_eq!(component("double", &[], 0), "double_");
+        assert_eq!(component("ρ", &[], 0), "ρ");
     }
 
     #[test]

@@ -111,7 +111,12 @@ fn compiled(model: &Model, params: &Params, before: &[Vec<f64>], target: Target,
     }
     let mut given =
         vec![("count", Given::Int(count as i32)), ("src", Given::Read(&src)), ("dst", Given::Write(&mut dst))];
-    given.extend(params.iter().map(|(name, value)| (name, Given::Real(value))));
+    let manifest = &bundle.manifest;
+    let args = manifest.kernel(Role::Collide).map_or(&[][..], |kernel| &kernel.args[..]);
+    given.extend(args.iter().filter_map(|arg| {
+        let (param, component) = manifest.param_of(arg)?;
+        Some((arg.name.as_str(), Given::Real(params.value(param as u16, component as u8))))
+    }));
     program.launch(Role::Collide, count, given)?;
     let after = dst.read_reals(0..q * count)?;
     Ok((0..count).map(|state| (0..q).map(|direction| after[direction * count + state]).collect()).collect())

@@ -90,6 +90,10 @@ pub fn generate(args: &Gen) -> Result<()> {
     }
     clock.lap("emit");
 
+    let name = &bundles[0].manifest.spec;
+    if name != model.name() {
+        eprintln!("note: the kernels of `{}`, and their files, are called `{name}`", model.name());
+    }
     files::create_folder(&args.out)?;
     for file in pipeline::files(&bundles) {
         let path = args.out.join(&file.name);

@@ -1,6 +1,6 @@
 //! From what a user says (sizes, rules and parameters by name) to what kernels take.
 
-use lbm_bundle::{Boundary, Manifest, Param};
+use lbm_bundle::{Arg, Boundary, Manifest, Param};
 
 use super::Adaptivity;
 use super::error::StepError;
@@ -183,18 +183,15 @@ pub(super) fn room(
 /// Share of the memory available that a grid takes that may change, unless it is told.
 const SHARE_OF_MEMORY: f64 = 0.8;
 
-/// The parameters of the method on a level, by the names that kernels use.
+/// The parameters of the method on a level, in the order of the manifest.
 #[derive(Clone)]
 pub(super) struct Params {
     values: Vec<Vec<f64>>,
-    args: Vec<(String, f64)>,
 }
 
 impl Params {
     pub(super) fn new(manifest: &Manifest, given: &[(String, Vec<f64>)]) -> Result<Self, StepError> {
-        let values = resolve(&format!("`{}`", manifest.spec), &manifest.params, given)?;
-        let args = args(manifest, &values);
-        Ok(Params { values, args })
+        Ok(Params { values: resolve(&format!("`{}`", manifest.spec), &manifest.params, given)? })
     }
 
     pub(super) fn set(&mut self, manifest: &Manifest, name: &str, values: &[f64]) -> Result<(), StepError> {
@@ -207,7 +204,6 @@ impl Params {
         })?;
         valid(&owner, &manifest.params[at], values)?;
         self.values[at] = values.to_vec();
-        self.args = args(manifest, &self.values);
         Ok(())
     }
 
@@ -222,26 +218,19 @@ impl Params {
             for (param, values) in manifest.params.iter().zip(&values) {
                 valid(&format!("`{}`", manifest.spec), param, values).map_err(|error| error.on_level(all.len()))?;
             }
-            all.push(Params { args: args(manifest, &values), values });
+            all.push(Params { values });
         }
         Ok(all)
     }
 
-    /// Argument names and values: `omega`, `gx`.
-    pub(super) fn args(&self) -> &[(String, f64)] {
-        &self.args
+    /// The arguments among these that are parameters of the method, by their names, with their values.
+    pub(super) fn given<'a>(&self, manifest: &Manifest, args: &'a [Arg]) -> Vec<(&'a str, f64)> {
+        let given = |arg: &'a Arg| {
+            let (param, component) = manifest.param_of(arg)?;
+            Some((arg.name.as_str(), self.values[param][component]))
+        };
+        args.iter().filter_map(given).collect()
     }
-}
-
-fn args(manifest: &Manifest, values: &[Vec<f64>]) -> Vec<(String, f64)> {
-    let mut args = vec![];
-    for (param, values) in manifest.params.iter().zip(values) {
-        for (axis, value) in values.iter().enumerate() {
-            let suffix = if param.components == 1 { "" } else { ["x", "y", "z"][axis] };
-            args.push((format!("{}{suffix}", param.name), *value));
-        }
-    }
-    args
 }
 
 /// Wall instances on the device.
@@ -264,6 +253,7 @@ impl Walls {
 
 #[cfg(test)]
 mod tests {
+    use lbm_bundle::Role;
     use miette::Diagnostic;
 
     use super::*;
@@ -300,7 +290,9 @@ mod tests {
     #[test]
     fn parameters_of_the_method_are_checked_against_their_range() {
         let omega = |value: f64| Params::new(&manifest(), &[("omega".into(), vec![value])]);
-        assert_eq!(omega(1.5).unwrap().args(), [("omega".to_string(), 1.5)]);
+        let manifest = manifest();
+        let args = &manifest.kernel(Role::StreamCollide).unwrap().args;
+        assert_eq!(omega(1.5).unwrap().given(&manifest, args), [("omega_", 1.5)]);
         for wrong in [0.0, 2.0, f64::NAN] {
             let error = omega(wrong).err().expect("outside (0, 2)");
             assert_eq!(help(&error), "it must be between 0 and 2");

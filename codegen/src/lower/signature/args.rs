@@ -1,6 +1,6 @@
 //! What each kernel takes, in order, with shapes and units.
 
-use lbm_bundle::{Arg, ArgType, Manifest, Role};
+use lbm_bundle::{Arg, ArgType, Manifest, ParamComponent, Role};
 use lbm_dsl::expr::{Expr, Symbol};
 use lbm_dsl::model::Model;
 
@@ -11,7 +11,7 @@ use super::names_of_fields;
 pub fn args(model: &Model, manifest: &Manifest, role: Role) -> Vec<Arg> {
     let (q, cells, dim) = (manifest.q() as u32, manifest.cells() as u32, manifest.dim);
     let components = manifest.field_components() as u32;
-    let arg = |name: &str, ty, doc: String| Arg { name: name.into(), ty, doc };
+    let arg = |name: &str, ty, doc: String| Arg::new(name, ty, doc);
     let populations = |which: &str| format!("{which} populations [slot][{q}][{cells}], lattice units");
     let field_names: Vec<String> = names_of_fields(manifest);
     let fields = format!("{} [slot][{components}][{cells}], lattice units", field_names.join(", "));
@@ -152,7 +152,7 @@ pub fn args(model: &Model, manifest: &Manifest, role: Role) -> Vec<Arg> {
 
 /// What a kernel takes first that sums up shares of a list.
 fn share_args() -> Vec<Arg> {
-    let arg = |name: &str, ty, doc: &str| Arg { name: name.into(), ty, doc: doc.into() };
+    let arg = |name: &str, ty, doc: &str| Arg::new(name, ty, doc);
     vec![
         arg("shares", ArgType::Ints, "shares of the list to work on [count]"),
         arg("count", ArgType::Int, "how many shares `shares` lists"),
@@ -165,12 +165,12 @@ fn share_args() -> Vec<Arg> {
 /// The slots of children.
 fn parts_arg(manifest: &Manifest) -> Arg {
     let doc = format!("slots of the blocks that refine each slot's [slot][{}]", 1 << manifest.dim);
-    Arg { name: "parts".into(), ty: ArgType::Ints, doc }
+    Arg::new("parts", ArgType::Ints, doc)
 }
 
 /// The tables of blocks with solids in them.
 fn solid_args(q: u32, cells: u32) -> Vec<Arg> {
-    let arg = |name: &str, ty, doc: String| Arg { name: name.into(), ty, doc };
+    let arg = |name: &str, ty, doc: String| Arg::new(name, ty, doc);
     let links = format!(
         "where directions come from [row][{q}][{cells}]: 0 from where they always do, w + 1 off wall w, -1 the cell is solid"
     );
@@ -186,7 +186,7 @@ fn solid_args(q: u32, cells: u32) -> Vec<Arg> {
 /// What a kernel of blocks at level jumps takes behind the table of neighbours.
 fn jump_args(manifest: &Manifest, walls: Option<[Arg; 2]>) -> Vec<Arg> {
     let (q, cells, near) = (manifest.q(), manifest.cells(), 3u32.pow(manifest.dim));
-    let arg = |name: &str, ty, doc: String| Arg { name: name.into(), ty, doc };
+    let arg = |name: &str, ty, doc: String| Arg::new(name, ty, doc);
     let ints = |name: &str, doc: &str| arg(name, ArgType::Ints, doc.into());
     let int = |name: &str, doc: &str| arg(name, ArgType::Int, doc.into());
     let set = |at: usize| {
@@ -239,7 +239,7 @@ fn ghost_table(manifest: &Manifest, name: &str) -> Arg {
         "saved" => (ArgType::RealsOut, format!("what is kept for other levels [corner][{q}][{cells}], lattice units")),
         _ => unreachable!("there is no table `{name}`"),
     };
-    Arg { name: name.into(), ty, doc }
+    Arg::new(name, ty, doc)
 }
 
 /// Which set is current on each level, and both.
@@ -247,15 +247,15 @@ fn both_sets(manifest: &Manifest) -> [Arg; 3] {
     let (q, cells) = (manifest.q(), manifest.cells());
     let set = |at: usize| {
         let doc = format!("set {at} of post-collision populations [slot][{q}][{cells}], lattice units");
-        Arg { name: format!("populations_{at}"), ty: ArgType::RealsOut, doc }
+        Arg::new(&format!("populations_{at}"), ArgType::RealsOut, doc)
     };
-    let sets = Arg { name: "sets".into(), ty: ArgType::Int, doc: "bit l: which set is current on level l".into() };
+    let sets = Arg::new("sets", ArgType::Int, "bit l: which set is current on level l");
     [sets, set(0), set(1)]
 }
 
 /// What a kernel takes to know a slot's node.
 fn node_args() -> Vec<Arg> {
-    let ints = |name: &str, doc: &str| Arg { name: name.into(), ty: ArgType::Ints, doc: doc.into() };
+    let ints = |name: &str, doc: &str| Arg::new(name, ArgType::Ints, doc);
     vec![
         ints("nodes", "node of each slot [slot]"),
         ints("levels", "level of each node [node]"),
@@ -271,7 +271,7 @@ fn carry_args(manifest: &Manifest) -> Vec<Arg> {
 
 /// What the kernel of wishes takes behind the fields.
 fn wish_args() -> Vec<Arg> {
-    let arg = |name: &str, ty, doc: &str| Arg { name: name.into(), ty, doc: doc.into() };
+    let arg = |name: &str, ty, doc: &str| Arg::new(name, ty, doc);
     vec![
         arg("ops", ArgType::Ints, "the program [length][2]: what to do, and an argument"),
         arg("length", ArgType::Int, "how many ops it has"),
@@ -288,14 +288,16 @@ fn param_args(model: &Model, role: Role) -> Vec<Arg> {
         let symbol = Expr::Symbol(Symbol::Param { param, component });
         role != Role::Macroscopic || model.exprs().iter().any(|(id, node)| read[id.index()] && *node == symbol)
     };
-    let names = claim_params(&mut Namer::new(), model.params());
+    let names = claim_params(&mut Namer::default(), model.params());
     let args = names.into_iter().filter(|((param, component), _)| reads(*param, *component));
     let args = args.map(|((param, component), name)| {
         let param = &model.params()[usize::from(param)];
         let axis = if param.components == 1 { "" } else { [", x", ", y", ", z"][usize::from(component)] };
         let range = param.range.as_ref().map_or(String::new(), |(low, high)| format!(" in ({low}, {high})"));
         let doc = if param.doc.is_empty() { "parameter of the method" } else { &param.doc };
-        Arg { name, ty: ArgType::Real, doc: format!("{doc}{axis}{range}, lattice units") }
+        let doc = format!("{doc}{axis}{range}, lattice units");
+        let of = ParamComponent { name: param.name.clone(), component: component.into() };
+        Arg { name, ty: ArgType::Real, doc, param: Some(of) }
     });
     args.collect()
 }

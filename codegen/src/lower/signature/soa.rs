@@ -43,7 +43,7 @@ fn kernel(manifest: &Manifest, of_blocks: Kernel) -> Kernel {
 /// Extents and strides of the box.
 fn bounds(manifest: &Manifest) -> Vec<Arg> {
     let dim = manifest.dim as usize;
-    let arg = |name: String, ty, doc: String| Arg { name, ty, doc };
+    let arg = |name: String, ty, doc: String| Arg::new(&name, ty, doc);
     let extents = ["x", "y", "z"].map(|axis| arg(format!("n{axis}"), ArgType::Int, format!("cells along {axis}")));
     let stride = |name: &str, doc: &str| arg(format!("stride_{name}"), ArgType::Long, doc.into());
     let strides = [
