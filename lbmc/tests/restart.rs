@@ -187,8 +187,12 @@ fn wait_for(path: &Path, running: &mut Child) {
 /// Starts a run without an end in sight, and waits for its first restart file.
 fn endless(folder: &Path) -> Child {
     let arguments = ["--set", "stop.steps=100000000", "--set", "output.every=100000000", "--set", "steady=1e-300"];
-    let mut running = command(folder, &arguments)
+    // Who runs the tests may ignore SIGHUP (`nohup`), and what they start would too.
+    let mut running = Command::new("env")
+        .args(["--default-signal=HUP", env!("CARGO_BIN_EXE_lbmc"), "run", "flow.toml"])
+        .args(arguments)
         .args(["--set", "output.restart=1000"])
+        .current_dir(folder)
         .stderr(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()

@@ -101,9 +101,10 @@ fn output_that_does_not_fit_on_a_disk_is_an_error() {
 #[test]
 fn a_run_whose_terminal_is_closed_ends_with_its_results() {
     const CLOSE: &str = r#"
-import os, pty, sys
+import os, pty, signal, sys
 pid, terminal = pty.fork()
 if pid == 0:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     os.execv(sys.argv[1], sys.argv[1:])
 seen = b""
 while b"step" not in seen:
