@@ -88,6 +88,8 @@ def run(lbmc, target, method, params, coupling, grid, omega):
             row["stable"] = "yes" if calm(energy) else "no"
         elif at:
             row["stable"], row["found_at"] = "no", at.group(1) or at.group(2)
+        elif re.search(r"^Error: E\d{4}", said, re.MULTILINE):
+            row["stable"] = "refused"
         else:
             raise SystemExit(f"{method} {coupling} {grid} {omega} did not run:\n{said}")
     return row
@@ -104,7 +106,7 @@ def table(rows):
     """The table of the documentation: for each method and coupling the largest omega up to which all grids are stable."""
     unstable = collections.defaultdict(set)
     for row in rows:
-        if row["stable"] != "yes":
+        if row["stable"] == "no":
             unstable[row["method"], row["coupling"], float(row["omega"])].add(row["grid"])
     lines = ["| method | " + " | ".join(f"`{coupling}`" for coupling in COUPLINGS) + " |", "| --- |" + " --- |" * len(COUPLINGS)]
     for method in sorted({row["method"] for row in rows}):
@@ -112,6 +114,9 @@ def table(rows):
         for coupling in COUPLINGS:
             ran = {float(row["omega"]) for row in rows if (row["method"], row["coupling"]) == (method, coupling)}
             bad = [(omega, sorted(unstable[method, coupling, omega])) for omega in sorted(ran) if unstable[method, coupling, omega]]
+            if any(row["stable"] == "refused" for row in rows if (row["method"], row["coupling"]) == (method, coupling)):
+                cells.append("refused")
+                continue
             words = [f"{omega:g}" + ("" if len(grids) == len(GRIDS) else f" ({', '.join(grids)})") for omega, grids in bad]
             cells.append("unstable at " + ", ".join(words) if bad else "stable" if ran else "-")
         lines.append(f"| `{method}` | " + " | ".join(cells) + " |")
