@@ -99,7 +99,7 @@ pub enum FlowError {
     )]
     NotFinite {
         /// Where.
-        place: NotFinite,
+        place: Box<NotFinite>,
         /// The same in the units of the case.
         position: String,
         /// When.
@@ -219,7 +219,14 @@ impl<'a, 'r> Run<'a, 'r> {
             self.recorder.broken(&broken, self.good.fields.as_ref())?;
             let folder = self.recorder.folder().display().to_string();
             let position = position(self.case, place.cell.centre());
-            return Err(FlowError::NotFinite { place, position, step, well: self.well, before: self.before(), folder });
+            return Err(FlowError::NotFinite {
+                place: Box::new(place),
+                position,
+                step,
+                well: self.well,
+                before: self.before(),
+                folder,
+            });
         }
         self.well = step;
         if self.good.is_due() {

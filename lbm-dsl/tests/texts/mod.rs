@@ -223,10 +223,10 @@ pub fn around(random: &mut Random) -> String {
     };
     let (of_link, of_node) = (params(random), params(random));
     let criterion = formula_of(&["rho", "u[a]", "gradient[a](u[0])", "gradient[0](rho)", "omega", "2"], random, 3);
-    let mut text = format!(
+    let mut text = String::from(
         "use lattices::D2Q9;\nuse equilibria::quadratic;\nlattice D2Q9;\nparam omega in (0, 2);\nlet rho = sum(i: f[i]);\n\
          let u[a] = sum(i: c[i, a] * f[i]) / rho;\nfield rho;\nfield u;\ninit f[i] <- quadratic[i](rho, u);\n\
-         collide {{ f[i] <- f[i] + omega * (quadratic[i](rho, u) - f[i]); }}\n"
+         collide { f[i] <- f[i] + omega * (quadratic[i](rho, u) - f[i]); }\n",
     );
     let chosen = random.below(16);
     if chosen & 3 != 0 {
