@@ -412,12 +412,12 @@ static __device__ __forceinline__ void link_item(
 
 // Neighbours of a leaf, and the kind of a node.
 static __device__ __forceinline__ void classify_item(
-    const int node, const int *near, const int *child, const int *slot, int *neighbours, int *kind, int *corner)
+    const int node, const int *near, const int *child, const int *slot, int *neighbours, int *kind, int *interface)
 {
     const int own = slot[node];
     if (child[node] >= 0 || own < 0) {
         kind[node] = child[node] >= 0 ? REFINED : -1;
-        corner[node] = -1;
+        interface[node] = -1;
         return;
     }
     int walls = 0, jump = 0;
@@ -429,22 +429,14 @@ static __device__ __forceinline__ void classify_item(
         jump |= entry == NONE;
     }
     kind[node] = walls + 2 * jump;
-
-    // A path from the same level may cut the corner of what lies between.
-    const int *const around = near + (size_t)node * NEAR;
-    int cuts = 0;
-    cuts |= around[0] >= 0 && (around[1] == NONE || around[3] == NONE);  // (-1, -1)
-    cuts |= around[2] >= 0 && (around[1] == NONE || around[5] == NONE);  // ( 1, -1)
-    cuts |= around[6] >= 0 && (around[3] == NONE || around[7] == NONE);  // (-1,  1)
-    cuts |= around[8] >= 0 && (around[5] == NONE || around[7] == NONE);  // ( 1,  1)
-    corner[node] = cuts - 1;
+    interface[node] = jump - 1;
 }
 
-// The place of a leaf among those whose paths cut corners of coarser cells.
+// The place of a leaf among those at refinement interfaces.
 static __device__ __forceinline__ void number_item(
-    const int node, const int *slot, const int *corner, const int *rank, int *corners)
+    const int node, const int *slot, const int *interface, const int *rank, int *rows)
 {
-    if (slot[node] >= 0) corners[slot[node]] = corner[node] < 0 ? -1 : rank[node];
+    if (slot[node] >= 0) rows[slot[node]] = interface[node] < 0 ? -1 : rank[node];
 }
 
 // The slot of a refined node that holds data: behind those of leaves, one for each family.
@@ -481,7 +473,7 @@ static __device__ __forceinline__ void expand_item(
 // Neighbours of what has data, refined or not, and where the level changes around it; children and parents by slot.
 static __device__ __forceinline__ void hold_item(
     const int node, const int *near, const int *child, const int *parent, const int *slot, const int roots,
-    const int slots, int *data, int *neighbours, int *sides, int *corner, int *parts, int *uppers)
+    const int slots, int *data, int *neighbours, int *sides, int *interface, int *parts, int *uppers)
 {
     const int first = child[node], own = data_slot(node, child, slot, roots, slots);
     int side = 0, jump = 0;
@@ -493,7 +485,7 @@ static __device__ __forceinline__ void hold_item(
     }
     data[node] = own;
     sides[own] = side;
-    corner[node] = (side != 0 || (first < 0 && jump)) - 1;
+    interface[node] = (side != 0 || (first < 0 && jump)) - 1;
     if (parent[node] < 0) uppers[own] = -1;
     for (int octant = 0; first >= 0 && octant < PARTS; ++octant) {
         const int under = data_slot(first + octant, child, slot, roots, slots);
@@ -769,26 +761,26 @@ mesh_2d_classify(
     const int *slot,   // data slot of each node, or -1 [node]
     int *neighbours,   // slots around each slot [slot][3^dim]
     int *kind,         // kind of each node [node]
-    int *corner)       // 0 where paths cut corners of coarser cells, else -1 [node]
+    int *interface)    // 0 for nodes at refinement interfaces, else -1 [node]
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
     if (at < count) classify_item(
-        nodes[at], near, child, slot, neighbours, kind, corner);
+        nodes[at], near, child, slot, neighbours, kind, interface);
 }
 
-// The place of a leaf among those whose paths cut corners of coarser cells.
+// The place of a leaf among those at refinement interfaces.
 extern "C" __global__ void __launch_bounds__(128)
 mesh_2d_number(
-    const int *nodes,   // nodes of all levels [count]
-    const int count,    // how many `nodes` lists
-    const int *slot,    // data slot of each node, or -1 [node]
-    const int *corner,  // 0 where paths cut corners of coarser cells, else -1 [node]
-    const int *rank,    // position of each node that has a class [node]
-    int *corners)       // place of each slot among those whose paths cut corners, or -1 [slot]
+    const int *nodes,      // nodes of all levels [count]
+    const int count,       // how many `nodes` lists
+    const int *slot,       // data slot of each node, or -1 [node]
+    const int *interface,  // 0 for nodes at refinement interfaces, else -1 [node]
+    const int *rank,       // position of each node that has a class [node]
+    int *rows)             // place of each slot among those at refinement interfaces, or -1 [slot]
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
     if (at < count) number_item(
-        nodes[at], slot, corner, rank, corners);
+        nodes[at], slot, interface, rank, rows);
 }
 
 // Lists a leaf among those of its level, or the children of a node among the nodes of the next.
@@ -830,13 +822,13 @@ mesh_2d_hold(
     int *data,          // slot of each node, refined or not [node]
     int *neighbours,    // slots around each slot [slot][3^dim]
     int *sides,         // bit p: the level changes at place p around each slot [slot]
-    int *corner,        // 0 where paths cut corners of coarser cells, else -1 [node]
+    int *interface,     // 0 for nodes at refinement interfaces, else -1 [node]
     int *parts,         // slots of the children of each refined node [family][2^dim]
     int *uppers)        // slot of the parent, times 2^dim, and the octant, or -1 [slot]
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
     if (at < count) hold_item(
-        nodes[at], near, child, parent, slot, roots, slots, data, neighbours, sides, corner, parts, uppers);
+        nodes[at], near, child, parent, slot, roots, slots, data, neighbours, sides, interface, parts, uppers);
 }
 
 // Gives a leaf the slot of its rank.

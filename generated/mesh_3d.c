@@ -848,12 +848,12 @@ static inline void link_item(
 // Neighbours of a leaf, and the kind of a node.
 static inline void classify_item(
     const int node, const int32_t *near, const int32_t *child, const int32_t *slot, int32_t *neighbours,
-    int32_t *kind, int32_t *corner)
+    int32_t *kind, int32_t *interface)
 {
     const int own = slot[node];
     if (child[node] >= 0 || own < 0) {
         kind[node] = child[node] >= 0 ? REFINED : -1;
-        corner[node] = -1;
+        interface[node] = -1;
         return;
     }
     int walls = 0, jump = 0;
@@ -865,38 +865,14 @@ static inline void classify_item(
         jump |= entry == NONE;
     }
     kind[node] = walls + 2 * jump;
-
-    // A path from the same level may cut the corner of what lies between.
-    const int32_t *const around = near + (size_t)node * NEAR;
-    int cuts = 0;
-    cuts |= around[0] >= 0 && (around[1] == NONE || around[3] == NONE || around[4] == NONE || around[9] == NONE || around[10] == NONE || around[12] == NONE);  // (-1, -1, -1)
-    cuts |= around[1] >= 0 && (around[4] == NONE || around[10] == NONE);  // ( 0, -1, -1)
-    cuts |= around[2] >= 0 && (around[1] == NONE || around[4] == NONE || around[5] == NONE || around[10] == NONE || around[11] == NONE || around[14] == NONE);  // ( 1, -1, -1)
-    cuts |= around[3] >= 0 && (around[4] == NONE || around[12] == NONE);  // (-1,  0, -1)
-    cuts |= around[5] >= 0 && (around[4] == NONE || around[14] == NONE);  // ( 1,  0, -1)
-    cuts |= around[6] >= 0 && (around[3] == NONE || around[4] == NONE || around[7] == NONE || around[12] == NONE || around[15] == NONE || around[16] == NONE);  // (-1,  1, -1)
-    cuts |= around[7] >= 0 && (around[4] == NONE || around[16] == NONE);  // ( 0,  1, -1)
-    cuts |= around[8] >= 0 && (around[4] == NONE || around[5] == NONE || around[7] == NONE || around[14] == NONE || around[16] == NONE || around[17] == NONE);  // ( 1,  1, -1)
-    cuts |= around[9] >= 0 && (around[10] == NONE || around[12] == NONE);  // (-1, -1,  0)
-    cuts |= around[11] >= 0 && (around[10] == NONE || around[14] == NONE);  // ( 1, -1,  0)
-    cuts |= around[15] >= 0 && (around[12] == NONE || around[16] == NONE);  // (-1,  1,  0)
-    cuts |= around[17] >= 0 && (around[14] == NONE || around[16] == NONE);  // ( 1,  1,  0)
-    cuts |= around[18] >= 0 && (around[9] == NONE || around[10] == NONE || around[12] == NONE || around[19] == NONE || around[21] == NONE || around[22] == NONE);  // (-1, -1,  1)
-    cuts |= around[19] >= 0 && (around[10] == NONE || around[22] == NONE);  // ( 0, -1,  1)
-    cuts |= around[20] >= 0 && (around[10] == NONE || around[11] == NONE || around[14] == NONE || around[19] == NONE || around[22] == NONE || around[23] == NONE);  // ( 1, -1,  1)
-    cuts |= around[21] >= 0 && (around[12] == NONE || around[22] == NONE);  // (-1,  0,  1)
-    cuts |= around[23] >= 0 && (around[14] == NONE || around[22] == NONE);  // ( 1,  0,  1)
-    cuts |= around[24] >= 0 && (around[12] == NONE || around[15] == NONE || around[16] == NONE || around[21] == NONE || around[22] == NONE || around[25] == NONE);  // (-1,  1,  1)
-    cuts |= around[25] >= 0 && (around[16] == NONE || around[22] == NONE);  // ( 0,  1,  1)
-    cuts |= around[26] >= 0 && (around[14] == NONE || around[16] == NONE || around[17] == NONE || around[22] == NONE || around[23] == NONE || around[25] == NONE);  // ( 1,  1,  1)
-    corner[node] = cuts - 1;
+    interface[node] = jump - 1;
 }
 
-// The place of a leaf among those whose paths cut corners of coarser cells.
+// The place of a leaf among those at refinement interfaces.
 static inline void number_item(
-    const int node, const int32_t *slot, const int32_t *corner, const int32_t *rank, int32_t *corners)
+    const int node, const int32_t *slot, const int32_t *interface, const int32_t *rank, int32_t *rows)
 {
-    if (slot[node] >= 0) corners[slot[node]] = corner[node] < 0 ? -1 : rank[node];
+    if (slot[node] >= 0) rows[slot[node]] = interface[node] < 0 ? -1 : rank[node];
 }
 
 // The slot of a refined node that holds data: behind those of leaves, one for each family.
@@ -933,7 +909,7 @@ static inline void expand_item(
 // Neighbours of what has data, refined or not, and where the level changes around it; children and parents by slot.
 static inline void hold_item(
     const int node, const int32_t *near, const int32_t *child, const int32_t *parent, const int32_t *slot,
-    const int32_t roots, const int32_t slots, int32_t *data, int32_t *neighbours, int32_t *sides, int32_t *corner,
+    const int32_t roots, const int32_t slots, int32_t *data, int32_t *neighbours, int32_t *sides, int32_t *interface,
     int32_t *parts, int32_t *uppers)
 {
     const int first = child[node], own = data_slot(node, child, slot, roots, slots);
@@ -946,7 +922,7 @@ static inline void hold_item(
     }
     data[node] = own;
     sides[own] = side;
-    corner[node] = (side != 0 || (first < 0 && jump)) - 1;
+    interface[node] = (side != 0 || (first < 0 && jump)) - 1;
     if (parent[node] < 0) uppers[own] = -1;
     for (int octant = 0; first >= 0 && octant < PARTS; ++octant) {
         const int under = data_slot(first + octant, child, slot, roots, slots);
@@ -1195,23 +1171,23 @@ void mesh_3d_classify(
     const int32_t *slot,   // data slot of each node, or -1 [node]
     int32_t *neighbours,   // slots around each slot [slot][3^dim]
     int32_t *kind,         // kind of each node [node]
-    int32_t *corner)       // 0 where paths cut corners of coarser cells, else -1 [node]
+    int32_t *interface)    // 0 for nodes at refinement interfaces, else -1 [node]
 {
     for (int32_t at = 0; at < count; ++at) classify_item(
-        nodes[at], near, child, slot, neighbours, kind, corner);
+        nodes[at], near, child, slot, neighbours, kind, interface);
 }
 
-// The place of a leaf among those whose paths cut corners of coarser cells.
+// The place of a leaf among those at refinement interfaces.
 void mesh_3d_number(
-    const int32_t *nodes,   // nodes of all levels [count]
-    const int32_t count,    // how many `nodes` lists
-    const int32_t *slot,    // data slot of each node, or -1 [node]
-    const int32_t *corner,  // 0 where paths cut corners of coarser cells, else -1 [node]
-    const int32_t *rank,    // position of each node that has a class [node]
-    int32_t *corners)       // place of each slot among those whose paths cut corners, or -1 [slot]
+    const int32_t *nodes,      // nodes of all levels [count]
+    const int32_t count,       // how many `nodes` lists
+    const int32_t *slot,       // data slot of each node, or -1 [node]
+    const int32_t *interface,  // 0 for nodes at refinement interfaces, else -1 [node]
+    const int32_t *rank,       // position of each node that has a class [node]
+    int32_t *rows)             // place of each slot among those at refinement interfaces, or -1 [slot]
 {
     for (int32_t at = 0; at < count; ++at) number_item(
-        nodes[at], slot, corner, rank, corners);
+        nodes[at], slot, interface, rank, rows);
 }
 
 // Lists a leaf among those of its level, or the children of a node among the nodes of the next.
@@ -1250,12 +1226,12 @@ void mesh_3d_hold(
     int32_t *data,          // slot of each node, refined or not [node]
     int32_t *neighbours,    // slots around each slot [slot][3^dim]
     int32_t *sides,         // bit p: the level changes at place p around each slot [slot]
-    int32_t *corner,        // 0 where paths cut corners of coarser cells, else -1 [node]
+    int32_t *interface,     // 0 for nodes at refinement interfaces, else -1 [node]
     int32_t *parts,         // slots of the children of each refined node [family][2^dim]
     int32_t *uppers)        // slot of the parent, times 2^dim, and the octant, or -1 [slot]
 {
     for (int32_t at = 0; at < count; ++at) hold_item(
-        nodes[at], near, child, parent, slot, roots, slots, data, neighbours, sides, corner, parts, uppers);
+        nodes[at], near, child, parent, slot, roots, slots, data, neighbours, sides, interface, parts, uppers);
 }
 
 // Gives a leaf the slot of its rank.

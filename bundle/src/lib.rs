@@ -77,7 +77,7 @@ pub const SHARES: usize = 128;
 
 /// Version of this contract: of the kernels' arguments, the layouts and the manifest. A runtime refuses a bundle of
 /// another version.
-pub const ABI: u32 = 4;
+pub const ABI: u32 = 5;
 
 /// What the kernels are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -131,26 +131,43 @@ pub enum Role {
     /// The same for blocks that touch walls:
     /// `stream_collide_walls(ids, count, neighbours, wall_rules, wall_values, src, dst, params..)`.
     StreamCollideWalls,
-    /// The same for blocks beside coarser or refined ones, away from walls, if the bundle has a [`Coupling`] of packets:
-    /// `stream_collide_jump(ids, count, neighbours, <forest>, saved, populations_0, populations_1, current, coarse,
-    /// fine, start, params..)`; the forest is `nodes, near, children, parents, slots, corners`. For a coupling of ghosts:
-    /// `stream_collide_jump(ids, count, neighbours, sides, corners, held, saved, src, dst, params..)`. Refined blocks hold data
+    /// The same for blocks at refinement interfaces, away from walls, if the bundle has a [`Coupling`]. For one of packets, what
+    /// comes from another level is read from the block's row of the inbox:
+    /// `stream_collide_interface(ids, count, neighbours, rows, masks, inbox, src, dst, params..)`. For a coupling of ghosts:
+    /// `stream_collide_interface(ids, count, neighbours, sides, rows, held, saved, src, dst, params..)`. Refined blocks hold data
     /// then, in the slots from `held` on, and may be listed; `saved` gets what has streamed in, before it collides.
-    StreamCollideJump,
-    /// The same beside walls, which come behind `corners`, or `held`: `wall_rules, wall_values`.
-    StreamCollideJumpWalls,
+    StreamCollideInterface,
+    /// The same beside walls, with `wall_rules, wall_values` before `src` (before `saved` for ghosts).
+    StreamCollideInterfaceWalls,
+    /// Of a coupling of packets: from which neighbours a block at an interface reads its inbox:
+    /// `interface_masks(ids, count, nodes, near, children, rows, wall_rules, masks)`, without `wall_rules` where the method has none.
+    InterfaceMasks,
+    /// Of a coupling of packets, once a step of the coarse level, before the first of the two steps of the fine level: what the listed
+    /// coarse blocks send into the inboxes of both fine steps, and among each other past fine cells:
+    /// `to_fine(ids, count, nodes, near, children, slots, rows, masks, coarse, fine, inbox_0, inbox_1, start, params..)`.
+    ToFine,
+    /// The same for listed fine blocks that touch walls, which make all of their own:
+    /// `to_fine_walls(ids, count, nodes, near, children, parents, slots, rows, wall_rules, wall_values, coarse, fine, inbox_0,
+    /// inbox_1, params..)`.
+    ToFineWalls,
+    /// Of a coupling of packets, after the first of the two fine steps: what comes out of fine cells into the inboxes of the listed
+    /// coarse blocks: `to_coarse(ids, count, nodes, near, children, slots, rows, masks, before, after, inbox)`.
+    ToCoarse,
+    /// The same for listed coarse blocks that touch walls: `to_coarse_walls(ids, count, nodes, near, children, slots, rows,
+    /// wall_rules, wall_values, coarse, before, after, inbox, params..)`.
+    ToCoarseWalls,
     /// The same for blocks with solids in them, away from level jumps, if the bundle has [`Manifest::solid_rules`]:
     /// `stream_collide_solid(ids, count, neighbours, wall_rules, wall_values, rows, links, distances, src, dst, params..)`.
     StreamCollideSolid,
     /// Of a coupling of ghosts, with the parameters of the coarse level: what refined blocks hold beside coarse cells, from what
-    /// has streamed in on the level above: `restrict(ids, count, sides, parts, corners, held, saved, dst, params..)`; `ids` are
+    /// has streamed in on the level above: `restrict(ids, count, sides, parts, rows, held, saved, dst, params..)`; `ids` are
     /// slots of refined blocks, and `dst` gets what has collided.
     Restrict,
     /// The same: turns `saved` of the listed blocks, leaves or refined, into what is interpolated:
-    /// `send(ids, count, neighbours, sides, corners, held, saved, params..)`.
+    /// `send(ids, count, neighbours, sides, rows, held, saved, params..)`.
     Send,
     /// The same with the parameters of the fine level: ghosts of the listed leaves, from what their parents and those around
-    /// have sent: `prolong(ids, count, neighbours, sides, uppers, corners, held, saved, dst, params..)`.
+    /// have sent: `prolong(ids, count, neighbours, sides, uppers, rows, held, saved, dst, params..)`.
     Prolong,
     /// Of a coupling of ghosts: what the listed refined blocks hold, from the blocks that refine them; all of it, or what no
     /// step gives: `hold(ids, count, sides, parts, held, whole, sets, populations_0, populations_1)`.
@@ -194,8 +211,10 @@ impl Role {
     pub fn is_arithmetic(self) -> bool {
         use Role::{Average, AverageFields, Fill, FillFields, Relocate, Wish};
         use Role::{Hold, Keep, Look, Prolong, Restrict, Send, Sums};
+        use Role::{InterfaceMasks, ToCoarse, ToCoarseWalls, ToFine, ToFineWalls};
         let moves = matches!(self, Average | Fill | AverageFields | FillFields | Relocate | Wish);
-        !moves && !matches!(self, Look | Sums | Restrict | Send | Prolong | Hold | Keep)
+        let crosses = matches!(self, InterfaceMasks | ToFine | ToFineWalls | ToCoarse | ToCoarseWalls);
+        !moves && !crosses && !matches!(self, Look | Sums | Restrict | Send | Prolong | Hold | Keep)
     }
 }
 
@@ -551,6 +570,14 @@ impl Manifest {
     /// Cells of a block.
     pub fn cells(&self) -> usize {
         self.block.iter().map(|n| *n as usize).product()
+    }
+
+    /// Values of a row of the inbox: what may enter a block from outside, by direction and cell.
+    pub fn inbox_row(&self) -> usize {
+        let inside = |direction: &Direction| -> u32 {
+            (0..3).map(|axis| self.block[axis] - u32::from(direction.c[axis] != 0)).product()
+        };
+        self.directions.iter().map(|direction| self.cells() - inside(direction) as usize).sum()
     }
     /// Components of all fields together.
     pub fn field_components(&self) -> usize {

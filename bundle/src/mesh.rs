@@ -16,11 +16,10 @@
 //! - `kind[node]`: 0 to 3 for a leaf (see [`Group`]), 4 for a refined node, -1 for an unused one
 //! - `neighbours[slot * 3^dim + ...]`, in the order of `near`: the slot of the leaf of the same level there; a wall
 //!   as in `near`; [`NONE`] where the level changes, that is, a coarser leaf or a refined node
-//! - `corners[slot]`: the place of a leaf among those that have, across an edge or a corner, a node of the same level and a
-//!   coarser leaf between: a path from there cuts the corner of a coarser cell; -1 for other leaves
+//! - `rows[slot]`: the place of a leaf among those at refinement interfaces, level by level along the curve; -1 for other leaves
 //! - where refined nodes hold data too: those of a family's parent have the slot `slots + family`, behind the `slots` of
 //!   leaves; `neighbours` then has such slots in the place of [`NONE`] and rows for them, `sides[slot]` has the bit `p` where,
-//!   at the place `p`, a leaf has a coarser one near, or a refined node a leaf; `corners[slot]` is the place of what has data and
+//!   at the place `p`, a leaf has a coarser one near, or a refined node a leaf; `rows[slot]` is the place of what has data and
 //!   another level near, and `uppers[slot]` the slot of its parent, times `2^dim`, and its octant, -1 for a root
 //! - `parts[coarse * 2^dim + octant]`: while a mesh changes, the slots of the children of what has the slot `coarse`
 //!
@@ -103,7 +102,7 @@ pub enum MeshRole {
     Link,
     /// Neighbours of the leaves among listed nodes, and the kind of each node.
     Classify,
-    /// The place of each leaf among those whose paths cut corners of coarser cells.
+    /// The place of each leaf among those at refinement interfaces.
     Number,
     /// The list of leaves of a level, and the list of nodes of the next.
     Expand,

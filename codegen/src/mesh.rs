@@ -144,17 +144,6 @@ pub fn offsets(dim: usize, place: usize) -> Vec<i32> {
     (0..dim as u32).map(|axis| (place / 3usize.pow(axis) % 3) as i32 - 1).collect()
 }
 
-/// The places around a node that differ from one of them in that some of its offsets are zero, the node's own excluded.
-pub fn between(dim: usize, place: usize) -> Vec<usize> {
-    let offsets = offsets(dim, place);
-    let position = |part: usize| {
-        let steps = offsets.iter().enumerate().map(|(axis, offset)| offset * (part >> axis & 1) as i32);
-        steps.zip(0..).map(|(offset, axis)| 3usize.pow(axis) * (offset + 1) as usize).sum::<usize>()
-    };
-    let middle = 3usize.pow(dim as u32) / 2;
-    sorted((1..1 << dim).map(position)).into_iter().filter(|at| *at != place && *at != middle).collect()
-}
-
 fn signatures() -> Vec<(MeshRole, Vec<Arg>)> {
     use ArgType::{Int, Ints, IntsOut};
     let arg = |name: &str, ty, doc: &str| Arg::new(name, ty, doc);
@@ -175,7 +164,7 @@ fn signatures() -> Vec<(MeshRole, Vec<Arg>)> {
     let bound = |ty| arg("bound", ty, "1 where a leaf keeps its level, 2 where a node does not become coarser [node]");
     let mark = |ty| arg("mark", ty, "what becomes of each node [node]");
     let kind = |ty| arg("kind", ty, "kind of each node [node]");
-    let corner = |ty| arg("corner", ty, "0 where paths cut corners of coarser cells, else -1 [node]");
+    let interface = |ty| arg("interface", ty, "0 for nodes at refinement interfaces, else -1 [node]");
     let rank = |ty| arg("rank", ty, "position of each node that has a class [node]");
     let order = |ty| arg("order", ty, "nodes, level by level in space-filling-curve order");
     let parent_of = Arg { ty: Ints, ..parent.clone() };
@@ -342,7 +331,7 @@ fn signatures() -> Vec<(MeshRole, Vec<Arg>)> {
                     slot(Ints),
                     arg("neighbours", IntsOut, "slots around each slot [slot][3^dim]"),
                     kind(IntsOut),
-                    corner(IntsOut),
+                    interface(IntsOut),
                 ],
             ),
         ),
@@ -352,9 +341,9 @@ fn signatures() -> Vec<(MeshRole, Vec<Arg>)> {
                 nodes("nodes of all levels"),
                 &[
                     slot(Ints),
-                    corner(Ints),
+                    interface(Ints),
                     rank(Ints),
-                    arg("corners", IntsOut, "place of each slot among those whose paths cut corners, or -1 [slot]"),
+                    arg("rows", IntsOut, "place of each slot among those at refinement interfaces, or -1 [slot]"),
                 ],
             ),
         ),
@@ -393,7 +382,7 @@ fn signatures() -> Vec<(MeshRole, Vec<Arg>)> {
                     arg("data", IntsOut, "slot of each node, refined or not [node]"),
                     arg("neighbours", IntsOut, "slots around each slot [slot][3^dim]"),
                     arg("sides", IntsOut, "bit p: the level changes at place p around each slot [slot]"),
-                    corner(IntsOut),
+                    interface(IntsOut),
                     arg("parts", IntsOut, "slots of the children of each refined node [family][2^dim]"),
                     arg("uppers", IntsOut, "slot of the parent, times 2^dim, and the octant, or -1 [slot]"),
                 ],
@@ -431,14 +420,6 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn between_a_node_and_a_corner_are_the_places_that_touch_both() {
-        assert_eq!(between(2, 8), [5, 7]);
-        assert_eq!(between(2, 1), [0; 0]);
-        assert_eq!((between(3, 26).len(), between(3, 4), between(3, 0).len()), (6, vec![0; 0], 6));
-        assert_eq!(between(3, 9 + 2), [10, 14]);
     }
 
     #[test]

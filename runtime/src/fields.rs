@@ -19,8 +19,7 @@ const SLOTS_AT_ONCE: usize = 4096;
 pub struct Fields {
     /// Two sets of post-collision populations; which one is current on a level is known to `step`.
     pub populations: [Buffer; 2],
-    /// What paths that cut corners of coarse cells keep between two steps, or what blocks at level jumps keep for other levels,
-    /// for a coupling of ghosts, `[corner][direction][cell]`.
+    /// For a coupling of ghosts, what blocks at refinement interfaces keep for other levels, `[row][direction][cell]`.
     pub saved: Buffer,
     /// Macroscopic fields.
     pub macroscopic: Buffer,
@@ -32,8 +31,8 @@ impl Fields {
         let scalar = Scalar::from(manifest.real);
         let length = grid.slots() * Layout::populations(manifest).slot_len();
         let field_length = grid.slots() * Layout::fields(manifest).slot_len();
-        let saved = grid.corners() * Layout::populations(manifest).slot_len();
-        let bytes = (2 * length + saved + field_length) * scalar.bytes();
+        let at_interfaces = at_interfaces(manifest, grid.interfaces());
+        let bytes = (2 * length + field_length) * scalar.bytes() + at_interfaces;
         if device.memory_available().is_some_and(|available| bytes > available) {
             return Err(device.out_of_memory(bytes));
         }
@@ -41,30 +40,43 @@ impl Fields {
         for buffer in &mut populations {
             buffer.poison()?;
         }
-        let saved = saved_for(device, manifest, grid.corners())?;
+        let saved = saved_for(device, manifest, grid.interfaces())?;
         Ok(Fields { populations, saved, macroscopic: device.alloc(scalar, field_length)? })
     }
 
-    /// Bytes for the data of a slot, with its part of what is kept at corners, which few blocks need, or at level jumps, where all
-    /// may be.
+    /// Bytes for the data of a slot, with its part of what blocks at refinement interfaces have: that may be all blocks where they
+    /// have ghosts; of others about half.
     pub fn bytes_of_slot(manifest: &Manifest) -> usize {
         let (populations, fields) = (Layout::populations(manifest).slot_len(), Layout::fields(manifest).slot_len());
-        let kept = if mesh::holds(manifest) { populations } else { populations / 8 };
-        (2 * populations + kept + fields) * manifest.real.bytes()
+        let share = if mesh::holds(manifest) { 1 } else { 2 };
+        (2 * populations + fields) * manifest.real.bytes() + at_interfaces(manifest, 1) / share
     }
 
-    /// After the grid has changed: room for what is kept at corners. Nothing is kept between steps.
+    /// After the grid has changed: room for what is kept at interfaces. Nothing is kept between steps.
     pub fn make_room(&mut self, device: &Device, manifest: &Manifest, grid: &Grid) -> Result<(), DeviceError> {
-        if grid.corners() * Layout::populations(manifest).slot_len() > self.saved.len() {
+        let interfaces = grid.interfaces();
+        if mesh::holds(manifest) && interfaces * Layout::populations(manifest).slot_len() > self.saved.len() {
             self.saved = device.alloc(Scalar::from(manifest.real), 0)?;
-            self.saved = saved_for(device, manifest, grid.corners() + grid.corners() / 4)?;
+            self.saved = saved_for(device, manifest, interfaces + interfaces / 4)?;
         }
         Ok(())
     }
 }
 
-fn saved_for(device: &Device, manifest: &Manifest, corners: usize) -> Result<Buffer, DeviceError> {
-    let mut saved = device.alloc(Scalar::from(manifest.real), corners * Layout::populations(manifest).slot_len())?;
+/// Bytes of what so many blocks at refinement interfaces have: populations that they keep for ghosts, or two rows of the inbox and a
+/// mask.
+pub(crate) fn at_interfaces(manifest: &Manifest, interfaces: usize) -> usize {
+    let of_block = match (mesh::holds(manifest), &manifest.coupling) {
+        (true, _) => Layout::populations(manifest).slot_len() * manifest.real.bytes(),
+        (false, Some(_)) => 2 * manifest.inbox_row() * manifest.real.bytes() + size_of::<i32>(),
+        (false, None) => 0,
+    };
+    interfaces.saturating_mul(of_block)
+}
+
+fn saved_for(device: &Device, manifest: &Manifest, interfaces: usize) -> Result<Buffer, DeviceError> {
+    let kept = if mesh::holds(manifest) { interfaces * Layout::populations(manifest).slot_len() } else { 0 };
+    let mut saved = device.alloc(Scalar::from(manifest.real), kept)?;
     saved.poison()?;
     Ok(saved)
 }

@@ -248,10 +248,15 @@ fn check(device: &Device, manifest: &Manifest) -> Result<(), KernelError> {
             Role::StreamCollideWalls => {
                 starts(&["ids", "count", "neighbours", "wall_rules", "wall_values", "src", "dst"])
             }
-            Role::StreamCollideJump | Role::StreamCollideJumpWalls => {
+            Role::StreamCollideInterface | Role::StreamCollideInterfaceWalls => {
                 let ghosts = manifest.coupling.as_ref().is_some_and(|coupling| coupling.ghosts > 0);
-                starts(&["ids", "count", "neighbours", if ghosts { "sides" } else { "nodes" }])
+                starts(&["ids", "count", "neighbours", if ghosts { "sides" } else { "rows" }])
             }
+            Role::InterfaceMasks => starts(&["ids", "count", "nodes", "near", "children", "rows"]),
+            Role::ToFine | Role::ToCoarse | Role::ToCoarseWalls => {
+                starts(&["ids", "count", "nodes", "near", "children", "slots", "rows"])
+            }
+            Role::ToFineWalls => starts(&["ids", "count", "nodes", "near", "children", "parents", "slots", "rows"]),
             Role::Restrict => starts(&["ids", "count", "sides", "parts"]),
             Role::Send | Role::Prolong => starts(&["ids", "count", "neighbours", "sides"]),
             Role::Hold => starts(&["ids", "count", "sides", "parts", "held", "whole", "sets"]),

@@ -5,6 +5,7 @@ use std::fmt;
 use lbm_bundle::{Manifest, Target};
 
 use crate::device::{self, Device};
+use crate::fields;
 use crate::layout::Layout;
 use crate::mesh;
 use crate::mesh::forest::Pool;
@@ -72,7 +73,7 @@ pub struct Memory {
     target: Target,
     /// Two sets of populations.
     pub populations: usize,
-    /// What is kept at refinement interfaces.
+    /// The inbox of blocks at refinement interfaces, or what they keep for ghosts.
     pub interfaces: usize,
     /// Macroscopic fields, and those of an earlier step to compare with.
     pub fields: usize,
@@ -90,15 +91,15 @@ impl Memory {
         let (dim, real) = (manifest.dim as usize, manifest.real.bytes());
         let holds = mesh::holds(manifest);
         let product = |factors: &[usize]| factors.iter().fold(1usize, |all, factor| all.saturating_mul(*factor));
-        let (populations, fields) = (Layout::populations(manifest).slot_len(), Layout::fields(manifest));
+        let (populations, of_fields) = (Layout::populations(manifest).slot_len(), Layout::fields(manifest).slot_len());
         Memory {
             target: manifest.target,
             populations: product(&[2, blocks.slots, populations, real]),
-            interfaces: product(&[blocks.interfaces, populations, real]),
-            fields: product(&[1 + usize::from(reference), blocks.slots, fields.slot_len(), real]),
+            interfaces: fields::at_interfaces(manifest, blocks.interfaces),
+            fields: product(&[1 + usize::from(reference), blocks.slots, of_fields, real]),
             tables: blocks.pool.bytes(dim, blocks.roots, holds),
             solids: product(&[blocks.cut, populations, size_of::<i32>() + real]),
-            outputs: product(&[blocks.leaves, fields.slot_len(), size_of::<f64>()]),
+            outputs: product(&[blocks.leaves, of_fields, size_of::<f64>()]),
         }
     }
 

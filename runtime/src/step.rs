@@ -22,6 +22,7 @@ mod bodies;
 mod carry;
 mod error;
 mod ghosts;
+mod inbox;
 mod look;
 mod prepare;
 mod restore;
@@ -49,6 +50,7 @@ use crate::mesh::{Behind, Block, Cell, Grid};
 use crate::snapshot::Snapshot;
 use crate::solid::Cutters;
 use bodies::Bodies;
+use inbox::Inbox;
 use setup::Params;
 
 /// Pairs of steps in a recording: enough that launching it costs little per step.
@@ -114,6 +116,7 @@ pub struct Simulation {
     cutters: Option<Cutters>,
     bodies: Option<Bodies>,
     fields: Fields,
+    inbox: Option<Inbox>,
     kept: Option<Kept>,
     levels: Vec<Level>,
     step: u64,
@@ -349,21 +352,40 @@ impl Simulation {
     fn advance_level(&mut self, level: usize, start: bool, timed: Option<&Device>) -> Result<(), StepError> {
         let finer = level + 1 < self.grid.levels().len();
         if finer {
+            self.phases(&Phase::TO_FINE, level, start, timed)?;
             self.advance_level(level + 1, true, timed)?;
+            self.phases(&Phase::TO_COARSE, level, start, timed)?;
         }
-        for phase in Phase::STREAMING {
-            let from = timed.map(Device::mark).transpose()?;
-            let ran = self.stream_collide(phase, level, start)?;
-            if let (Some(from), Some(device), true) = (from, timed, ran) {
-                self.timings.sample(phase, from, device.mark()?);
-            }
-        }
+        self.phases(&Phase::STREAMING, level, start, timed)?;
         self.exchange_ghosts(level, true, start, timed)?;
         if finer {
             self.advance_level(level + 1, false, timed)?;
         }
         self.exchange_ghosts(level, false, start, timed)?;
         self.levels[level].current = 1 - self.levels[level].current;
+        Ok(())
+    }
+
+    /// Some phases of a step of a level.
+    fn phases(
+        &mut self,
+        phases: &[Phase],
+        level: usize,
+        start: bool,
+        timed: Option<&Device>,
+    ) -> Result<(), StepError> {
+        for phase in phases {
+            let from = timed.map(Device::mark).transpose()?;
+            let ran = match phase {
+                Phase::ToFine | Phase::ToFineWalls | Phase::ToCoarse | Phase::ToCoarseWalls => {
+                    self.exchange_inbox(*phase, level, start)?
+                }
+                _ => self.stream_collide(*phase, level, start)?,
+            };
+            if let (Some(from), Some(device), true) = (from, timed, ran) {
+                self.timings.sample(*phase, from, device.mark()?);
+            }
+        }
         Ok(())
     }
 
@@ -392,25 +414,21 @@ impl Simulation {
     /// The blocks of a phase on a level; says whether there are any.
     fn stream_collide(&mut self, phase: Phase, level: usize, start: bool) -> Result<bool, StepError> {
         let Level { params, current } = &self.levels[level];
-        let current_of = |level: Option<usize>| {
-            let of = level.and_then(|level| self.levels.get(level));
-            Given::Int(of.map_or(0, |level| level.current as i32))
-        };
         let (tables, listed) = (self.grid.tables(), &self.grid.levels()[level]);
         let of_group = |group: Group| (&tables.leaves, listed.group(group));
         let holds = self.grid.forest().holds();
         let ((ids, range), role) = match phase {
             Phase::StreamCollide => (of_group(Group::Interior), Role::StreamCollide),
             Phase::StreamCollideWalls => (of_group(Group::Walls), Role::StreamCollideWalls),
-            Phase::StreamCollideJump => (of_group(Group::Jump), Role::StreamCollideJump),
-            Phase::StreamCollideJumpWalls => (of_group(Group::Both), Role::StreamCollideJumpWalls),
+            Phase::StreamCollideInterface => (of_group(Group::Jump), Role::StreamCollideInterface),
+            Phase::StreamCollideInterfaceWalls => (of_group(Group::Both), Role::StreamCollideInterfaceWalls),
             Phase::StreamCollideSolid => match &self.bodies {
                 Some(bodies) => ((&bodies.list, bodies.levels[level].clone()), Role::StreamCollideSolid),
                 None => return Ok(false),
             },
             Phase::StreamCollideHeld if holds => {
-                let walls = self.program.manifest().kernel(Role::StreamCollideJumpWalls).is_some();
-                let role = if walls { Role::StreamCollideJumpWalls } else { Role::StreamCollideJump };
+                let walls = self.program.manifest().kernel(Role::StreamCollideInterfaceWalls).is_some();
+                let role = if walls { Role::StreamCollideInterfaceWalls } else { Role::StreamCollideInterface };
                 ((&tables.held, listed.held.clone()), role)
             }
             _ => return Ok(false),
@@ -422,37 +440,18 @@ impl Simulation {
             ("neighbours", Given::Read(&tables.neighbours)),
         ];
         let Fields { populations: [first, second], saved, .. } = &mut self.fields;
-        let at_jumps = matches!(role, Role::StreamCollideJump | Role::StreamCollideJumpWalls);
-        if at_jumps && holds {
-            given.extend([
-                ("sides", Given::Read(&tables.sides)),
-                ("corners", Given::Read(&tables.corners)),
-                ("held", Given::Int(self.grid.forest().pool().slots as i32)),
-            ]);
-        }
-        match at_jumps && !holds {
-            false => {
-                let (src, dst) = if *current == 0 { (first, second) } else { (second, first) };
-                given.extend([("src", Given::Read(src)), ("dst", Given::Write(dst))]);
-                if at_jumps {
-                    given.push(("saved", Given::Write(saved)));
-                }
+        let (src, dst) = if *current == 0 { (first, second) } else { (second, first) };
+        given.extend([("src", Given::Read(src)), ("dst", Given::Write(dst))]);
+        if matches!(role, Role::StreamCollideInterface | Role::StreamCollideInterfaceWalls) {
+            given.push(("rows", Given::Read(&tables.rows)));
+            match &self.inbox {
+                Some(inbox) => given.extend(inbox.read(start)),
+                None => given.extend([
+                    ("sides", Given::Read(&tables.sides)),
+                    ("held", Given::Int(self.grid.forest().pool().slots as i32)),
+                    ("saved", Given::Write(saved)),
+                ]),
             }
-            true => given.extend([
-                ("nodes", Given::Read(&tables.node)),
-                ("near", Given::Read(&tables.near)),
-                ("children", Given::Read(&tables.child)),
-                ("parents", Given::Read(&tables.parent)),
-                ("slots", Given::Read(&tables.slot)),
-                ("corners", Given::Read(&tables.corners)),
-                ("saved", Given::Write(saved)),
-                ("populations_0", Given::Write(first)),
-                ("populations_1", Given::Write(second)),
-                ("current", Given::Int(*current as i32)),
-                ("coarse", current_of(level.checked_sub(1))),
-                ("fine", current_of(Some(level + 1))),
-                ("start", Given::Int(i32::from(start))),
-            ]),
         }
         if let (Phase::StreamCollideSolid, Some(bodies)) = (phase, &self.bodies) {
             given.extend([
@@ -461,7 +460,7 @@ impl Simulation {
                 ("distances", Given::Read(&bodies.distances)),
             ]);
         }
-        if !matches!(role, Role::StreamCollide | Role::StreamCollideJump) {
+        if !matches!(role, Role::StreamCollide | Role::StreamCollideInterface) {
             given.extend([
                 ("wall_rules", Given::Read(&self.walls.rules)),
                 ("wall_values", Given::Read(&self.walls.values)),

@@ -238,37 +238,51 @@ static {{ real }} from_wall(
 }
 
 {% if jump -%}
-{% if ghosts %}{% include "ghosts" %}{% else %}{% include "jump" %}{% endif %}
+{% if ghosts %}{% include "ghosts" %}{% else %}{% include "inbox" %}{% endif %}
 {% endif -%}
 {% if walls.nodes -%}
 {% include "nodes" %}
 {% endif -%}
 
-// As gather, with walls in the place of some neighbours.
+// As gather, with walls in the place of some neighbours{% if packets %}; what comes from neighbours in the mask is in the inbox{% endif %}.
 static inline __attribute__((always_inline)) void gather_walls(
     {{ real }} *restrict to, const {{ real }} *restrict src, const int32_t *restrict near,
     const int32_t *restrict wall_rules, const {{ real }} *restrict wall_values,
+{%- if packets %}
+    const int mask, const {{ real }} *restrict in,
+{%- endif %}
     const int begin, const int i, const int cx, const int cy, const int cz)
 {
     const {{ real }} *const own = src + (size_t)near[{{ middle }}] * (Q * CELLS);
     for (int at = begin; at < begin + ROWS; ++at, to += BX) {
         const int y = at % BY, z = at / BY;
         const int dy = y - cy < 0 ? -1 : y - cy >= BY ? 1 : 0, dz = z - cz < 0 ? -1 : z - cz >= BZ ? 1 : 0;
-        const int32_t *const level = near + {{ middle }} + 3 * dy{% if deep %} + 9 * dz{% endif %};
+        const int entry = {{ middle }} + 3 * dy{% if deep %} + 9 * dz{% endif %};
         const int row = i * CELLS + BX * (y - cy - dy * BY + BY * (z - cz - dz * BZ));
         const {{ real }} *const here = own + BX * (y + BY * z);
-        if (level[0] >= 0) {
-            memcpy(to + (cx > 0), src + (size_t)level[0] * (Q * CELLS) + row + (cx < 0),
+{%- if packets %}
+        if (mask >> entry & 1) {
+            for (int x = cx > 0; x < BX - (cx < 0); ++x) to[x] = in[inbox_at(i, (Spot){ {x, y{% if deep %}, z{% endif %}} })];
+        } else
+{%- endif %}
+        if (near[entry] >= 0) {
+            memcpy(to + (cx > 0), src + (size_t)near[entry] * (Q * CELLS) + row + (cx < 0),
                 sizeof({{ real }}) * (size_t)(BX - (cx != 0)));
         } else {
             for (int x = cx > 0; x < BX - (cx < 0); ++x) {
-                to[x] = from_wall(-1 - level[0], i, here + x, wall_rules, wall_values{% if walls.mirrors %}, src, near, x, y, z{% endif %});
+                to[x] = from_wall(-1 - near[entry], i, here + x, wall_rules, wall_values{% if walls.mirrors %}, src, near, x, y, z{% endif %});
             }
         }
         if (cx != 0) {
-            const int x = cx > 0 ? 0 : BX - 1;
-            to[x] = level[-cx] >= 0 ? src[(size_t)level[-cx] * (Q * CELLS) + (size_t)(row + BX - 1 - x)]
-                                    : from_wall(-1 - level[-cx], i, here + x, wall_rules, wall_values{% if walls.mirrors %}, src, near, x, y, z{% endif %});
+            const int x = cx > 0 ? 0 : BX - 1, beside = entry - cx;
+{%- if packets %}
+            if (mask >> beside & 1) {
+                to[x] = in[inbox_at(i, (Spot){ {x, y{% if deep %}, z{% endif %}} })];
+                continue;
+            }
+{%- endif %}
+            to[x] = near[beside] >= 0 ? src[(size_t)near[beside] * (Q * CELLS) + (size_t)(row + BX - 1 - x)]
+                                      : from_wall(-1 - near[beside], i, here + x, wall_rules, wall_values{% if walls.mirrors %}, src, near, x, y, z{% endif %});
         }
     }  // rows
 }
@@ -281,12 +295,12 @@ static inline __attribute__((always_inline)) void gather_walls(
         const int32_t *const near = neighbours + slot * NEAR;
         for (int row = 0; row < BY * BZ; row += ROWS) {
 {%- for pull in pulls %}
-            gather_walls(before + {{ pull.at }} * SLAB, src, near, wall_rules, wall_values, row, {{ pull.at }}, {{ pull.velocity }});
+            gather_walls(before + {{ pull.at }} * SLAB, src, near, wall_rules, wall_values, {% if packets %}0, 0, {% endif %}row, {{ pull.at }}, {{ pull.velocity }});
 {%- endfor %}
 {%- if walls.nodes %}
             for (int cell = 0; cell < SLAB; ++cell) {
                 const int y = (row + cell / BX) % BY, z = (row + cell / BX) / BY;
-                node(before + cell, SLAB, cell % BX, y, z, src, near, wall_rules, wall_values{% if packets %}, 0, 0, 0{{ jump.pass }}{% endif %});
+                node(before + cell, SLAB, cell % BX, y, z, src, near, wall_rules, wall_values{% if packets %}, 0, 0{% endif %});
             }
 {%- endif %}
             collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past{{ param_names }});
@@ -312,7 +326,7 @@ static inline __attribute__((always_inline)) void gather_walls(
         const int32_t *const of_row = links + row_at;
         for (int row = 0; row < BY * BZ; row += ROWS) {
 {%- for pull in pulls %}
-            gather_walls(before + {{ pull.at }} * SLAB, src, near, wall_rules, wall_values, row, {{ pull.at }}, {{ pull.velocity }});
+            gather_walls(before + {{ pull.at }} * SLAB, src, near, wall_rules, wall_values, {% if packets %}0, 0, {% endif %}row, {{ pull.at }}, {{ pull.velocity }});
 {%- endfor %}
             for (int at = 0; at < SLAB; ++at) {
                 const int cell = row * BX + at;
@@ -326,7 +340,7 @@ static inline __attribute__((always_inline)) void gather_walls(
                 }
 {%- if walls.nodes %}
                 const int y = (row + at / BX) % BY, z = (row + at / BX) / BY;
-                node(before + at, SLAB, at % BX, y, z, src, near, wall_rules, wall_values{% if packets %}, 0, 0, 0{{ jump.pass }}{% endif %});
+                node(before + at, SLAB, at % BX, y, z, src, near, wall_rules, wall_values{% if packets %}, 0, 0{% endif %});
 {%- endif %}
             }
             collide_slab(before, to + row * BX, 0{{ param_names }});
@@ -357,42 +371,129 @@ static inline __attribute__((always_inline)) void gather_walls(
 
 {% endif -%}
 {% elif jump -%}
-{% if ghosts %}{% include "ghosts" %}{% else %}{% include "jump" %}{% endif %}
+{% if ghosts %}{% include "ghosts" %}{% else %}{% include "inbox" %}{% endif %}
 {% endif -%}
 {% if packets -%}
+// As gather, where what comes from neighbours in the mask is in the inbox.
+static inline __attribute__((always_inline)) void gather_inbox(
+    {{ real }} *restrict to, const {{ real }} *restrict src, const int32_t *restrict near, const int mask,
+    const {{ real }} *restrict in, const int begin, const int i, const int cx, const int cy, const int cz)
+{
+    for (int at = begin; at < begin + ROWS; ++at, to += BX) {
+        const int y = at % BY, z = at / BY;
+        const int dy = y - cy < 0 ? -1 : y - cy >= BY ? 1 : 0, dz = z - cz < 0 ? -1 : z - cz >= BZ ? 1 : 0;
+        const int entry = {{ middle }} + 3 * dy{% if deep %} + 9 * dz{% endif %};
+        const int row = i * CELLS + BX * (y - cy - dy * BY + BY * (z - cz - dz * BZ));
+        if (mask >> entry & 1) {
+            for (int x = cx > 0; x < BX - (cx < 0); ++x) to[x] = in[inbox_at(i, (Spot){ {x, y{% if deep %}, z{% endif %}} })];
+        } else {
+            memcpy(to + (cx > 0), src + (size_t)near[entry] * (Q * CELLS) + row + (cx < 0),
+                sizeof({{ real }}) * (size_t)(BX - (cx != 0)));
+        }
+        if (cx != 0) {
+            const int x = cx > 0 ? 0 : BX - 1, beside = entry - cx;
+            to[x] = mask >> beside & 1 ? in[inbox_at(i, (Spot){ {x, y{% if deep %}, z{% endif %}} })]
+                                       : src[(size_t)near[beside] * (Q * CELLS) + (size_t)(row + BX - 1 - x)];
+        }
+    }  // rows
+}
+
 {% for kernel in jump.kernels -%}
 {% <kernel of={kernel.signature}> %}
     _Alignas(64) {{ real }} before[Q * SLAB];
-    {{ real }} *const dst = current ? populations_0 : populations_1;
     const int past = past_cache(count, dst);
     for (int32_t item = 0; item < count; ++item) {
-        const int32_t slot = ids[item];
-        {% if not kernel.walls %}const {% endif %}Jump jump = around(slot, neighbours, nodes, near, children, slots, corners, saved,
-            populations_0, populations_1, current, fine, start);
-{%- if kernel.walls %}
-        jump.wall_rules = wall_rules, jump.wall_values = wall_values;
-{%- endif %}
-        const Side own = side_of(&jump, jump.own, jump.node);
-        const Side coarser = parents[jump.node] < 0 ? own
-            : side_of(&jump, coarse ? populations_1 : populations_0, parents[jump.node]);
+        const size_t slot = (size_t)ids[item];
+        const int32_t *const near = neighbours + slot * NEAR;
+        const int mask = masks[rows[slot]];
+        const {{ real }} *const in = inbox + (size_t)rows[slot] * ROW;
         for (int row = 0; row < BY * BZ; row += ROWS) {
-            for (int cell = 0; cell < SLAB; ++cell) {
-                const Spot at = spot_of(row * BX + cell);
-                for (int i = 0; i < Q; ++i) {
-                    before[i * SLAB + cell] = arrives(&jump, &own, &coarser, i, at, row * BX + cell{{ jump.pass }});
-                }
-{%- if kernel.walls and walls.nodes %}
-                node(before + cell, SLAB, at.at[0], at.at[1], {% if deep %}at.at[2]{% else %}0{% endif %}, jump.own,
-                    neighbours + (size_t)slot * NEAR, wall_rules, wall_values, &jump, &own, &coarser{{ jump.pass }});
+{%- for pull in pulls %}
+{%- if kernel.walls %}
+            gather_walls(before + {{ pull.at }} * SLAB, src, near, wall_rules, wall_values, mask, in, row, {{ pull.at }}, {{ pull.velocity }});
+{%- else %}
+            gather_inbox(before + {{ pull.at }} * SLAB, src, near, mask, in, row, {{ pull.at }}, {{ pull.velocity }});
 {%- endif %}
+{%- endfor %}
+{%- if kernel.walls and walls.nodes %}
+            for (int cell = 0; cell < SLAB; ++cell) {
+                const int y = (row + cell / BX) % BY, z = (row + cell / BX) / BY;
+                node(before + cell, SLAB, cell % BX, y, z, src, near, wall_rules, wall_values, mask, in);
             }
-            collide_slab(before, dst + (size_t)slot * (Q * CELLS) + row * BX, past{{ param_names }});
+{%- endif %}
+            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past{{ param_names }});
         }
     }  // blocks
     settle();
 {%- </kernel> %}
 
 {% endfor -%}
+{% <kernel of={inbox.masks}> %}
+    for (int32_t item = 0; item < count; ++item) {
+        const Side side = side_of(0, nodes[ids[item]], near, children{% if jump.mirrors %}, wall_rules{% endif %});
+        masks[rows[ids[item]]] = mask_of(&side, near);
+    }
+{%- </kernel> %}
+
+{% for kernel in [inbox.to_fine, inbox.to_coarse] -%}
+{% <kernel of={kernel}> %}
+    for (int32_t item = 0; item < count; ++item) {
+        const int32_t node = nodes[ids[item]];
+        Around around;
+        around.refined = 0;
+        for (int at = 0; at < NEAR * PARTS; ++at) {
+            around.refined |= find_around(&around, at, node, near, children, slots, rows, masks);
+        }
+{%- if kernel.symbol == inbox.to_fine.symbol %}
+        if (around.refined == 0) continue;
+{%- else %}
+        if (around.refined == 0 || around.rows[{{ middle }}] < 0) continue;
+{%- endif %}
+        for (int cell = 0; cell < CELLS; ++cell) {
+            const Spot here = spot_of(cell);
+            const int mask = refined_around(around.refined, here);
+            for (int direction = 0; mask != 0 && direction < Q; ++direction) {
+{%- if kernel.symbol == inbox.to_fine.symbol %}
+                send_to_fine(&around, here, mask, direction, coarse, fine, inbox_0, inbox_1, start ? inbox_0 : inbox_1{{ jump.pass }});
+{%- else %}
+                send_to_coarse(&around, here, mask, direction, before, after, inbox);
+{%- endif %}
+            }
+        }
+    }  // blocks
+{%- </kernel> %}
+
+{% endfor -%}
+{% if jump.walls -%}
+{% for kernel in [inbox.to_fine_walls, inbox.to_coarse_walls] -%}
+{% set fine = kernel.symbol == inbox.to_fine_walls.symbol -%}
+{% <kernel of={kernel}> %}
+    const Jump jump = {near, children, slots, wall_rules, wall_values, {% if fine %}fine, fine{% else %}before, after{% endif %}};
+    for (int32_t item = 0; item < count; ++item) {
+        const int32_t slot = ids[item], node = nodes[slot];
+        const Side own = side_of({% if fine %}fine{% else %}coarse{% endif %}, node, near, children{% if jump.mirrors %}, wall_rules{% endif %});
+{%- if fine %}
+        if (parents[node] < 0) continue;
+        const Side coarser = side_of(coarse, parents[node], near, children{% if jump.mirrors %}, wall_rules{% endif %});
+{%- endif %}
+        const size_t row = (size_t)rows[slot] * ROW;
+        for (int entry = 0; entry < Q * CELLS; ++entry) {
+            const int direction = entry / CELLS;
+            const Spot here = spot_of(entry % CELLS);
+            const int from = neighbour_of(beyond(here, direction, -1));
+            if (from == {{ middle }} || entering(&own, near, from) != {% if fine %}FROM_COARSER{% else %}FROM_FINER{% endif %}) continue;
+            const size_t at = row + (size_t)inbox_at(direction, here);
+{%- if fine %}
+            from_coarser(&jump, &coarser, node - children[parents[node]], direction, here, inbox_0 + at, inbox_1 + at{{ jump.pass }});
+{%- else %}
+            inbox[at] = from_finer(&jump, &own, direction, here{{ jump.pass }});
+{%- endif %}
+        }
+    }  // blocks
+{%- </kernel> %}
+
+{% endfor -%}
+{% endif -%}
 {% endif -%}
 {% if carry -%}
 {% include "carry" %}
@@ -463,8 +564,8 @@ static inline __attribute__((always_inline)) void gather_walls(
             const Spot spot = spot_of(cell);
             node(before, 1, spot.at[0], spot.at[1], {% if deep %}spot.at[2]{% else %}0{% endif %}, src, around, wall_rules, wall_values);
 {%- endif %}
-            if (corners[slot] >= 0) {
-                {{ real }} *const keep = saved + kept_at(corners, slot, cell);
+            if (rows[slot] >= 0) {
+                {{ real }} *const keep = saved + kept_at(rows, slot, cell);
                 for (int i = 0; i < Q; ++i) keep[i * CELLS] = before[i];
             }
             collide_cells(1, 1, before, 1, after{{ param_names }});
@@ -479,8 +580,8 @@ static inline __attribute__((always_inline)) void gather_walls(
         const int32_t slot = ids[item];
         for (int cell = 0; sides[slot] != 0 && cell < CELLS; ++cell) {
             {{ real }} mean[Q], after[Q];
-            if (!mean_of_parts(slot, cell, sides, parts, corners, held, saved, mean{{ param_names }})) continue;
-            {{ real }} *const keep = saved + kept_at(corners, slot, cell);
+            if (!mean_of_parts(slot, cell, sides, parts, rows, held, saved, mean{{ param_names }})) continue;
+            {{ real }} *const keep = saved + kept_at(rows, slot, cell);
             for (int i = 0; i < Q; ++i) keep[i * CELLS] = mean[i];
             collide_cells(1, 1, mean, 1, after{{ param_names }});
             for (int i = 0; i < Q; ++i) dst[(size_t)slot * (Q * CELLS) + (size_t)(i * CELLS + cell)] = after[i];
@@ -494,7 +595,7 @@ static inline __attribute__((always_inline)) void gather_walls(
         if (!is_sampled(slot, neighbours, sides, held)) continue;
         for (int cell = 0; cell < CELLS; ++cell) {
             if (!has_values(sides, slot, held, spot_of(cell))) continue;
-            {{ real }} *const keep = saved + kept_at(corners, slot, cell);
+            {{ real }} *const keep = saved + kept_at(rows, slot, cell);
             {{ real }} f[Q];
             for (int i = 0; i < Q; ++i) f[i] = keep[i * CELLS];
             to_fine(f{{ param_names }});
@@ -508,7 +609,7 @@ static inline __attribute__((always_inline)) void gather_walls(
         const int32_t slot = ids[item];
         for (int cell = 0; sides[slot] != 0 && cell < CELLS; ++cell) {
             {{ real }} before[Q], after[Q];
-            if (!ghost(slot, cell, neighbours, sides, uppers, corners, held, saved, before)) continue;
+            if (!ghost(slot, cell, neighbours, sides, uppers, rows, held, saved, before)) continue;
             collide_cells(1, 1, before, 1, after{{ param_names }});
             for (int i = 0; i < Q; ++i) dst[(size_t)slot * (Q * CELLS) + (size_t)(i * CELLS + cell)] = after[i];
         }

@@ -119,7 +119,7 @@ static __device__ __forceinline__ {{ real }} pull(
 }
 
 {% if jump -%}
-{% if ghosts %}{% include "ghosts" %}{% else %}{% include "jump" %}{% endif %}
+{% if ghosts %}{% include "ghosts" %}{% else %}{% include "inbox" %}{% endif %}
 {% endif -%}
 {% if walls.nodes -%}
 {% include "nodes" %}
@@ -141,7 +141,7 @@ static __device__ __forceinline__ {{ real }} pull(
 {%- endif %}
 {%- endfor %}
 {%- if walls.nodes %}
-    node(f, 1, x, y, {% if deep %}z{% else %}0{% endif %}, src, near, wall_rules, wall_values{% if packets %}, 0, 0, 0{{ jump.pass }}{% endif %});
+    node(f, 1, x, y, {% if deep %}z{% else %}0{% endif %}, src, near, wall_rules, wall_values{% if packets %}, 0, 0{% endif %});
 {%- endif %}
 
     collide(f{{ param_names }});
@@ -177,7 +177,7 @@ static __device__ __forceinline__ {{ real }} pull(
             if (link > 0) f[i] = off_solid(link - 1, i, cell, src, near, of_row, distances + row_at, wall_rules, wall_values);
         }
 {%- if walls.nodes %}
-        node(f, 1, x, y, {% if deep %}z{% else %}0{% endif %}, src, near, wall_rules, wall_values{% if packets %}, 0, 0, 0{{ jump.pass }}{% endif %});
+        node(f, 1, x, y, {% if deep %}z{% else %}0{% endif %}, src, near, wall_rules, wall_values{% if packets %}, 0, 0{% endif %});
 {%- endif %}
         collide(f{{ param_names }});
     }
@@ -209,66 +209,112 @@ static __device__ __forceinline__ {{ real }} pull(
 
 {% endif -%}
 {% elif jump -%}
-{% if ghosts %}{% include "ghosts" %}{% else %}{% include "jump" %}{% endif %}
+{% if ghosts %}{% include "ghosts" %}{% else %}{% include "inbox" %}{% endif %}
 {% endif -%}
 {% if packets -%}
 {% for kernel in jump.kernels -%}
 {% <kernel of={kernel.signature}> %}
-    Jump jump = around(slot, neighbours, nodes, near, children, slots, corners, saved,
-        populations_0, populations_1, current, fine, start);
+{%- for line in upwind %}
+    {{ line }}
+{%- endfor %}
+    const int row = rows[slot], mask = masks[row];
+    const {{ real }} *in = inbox + (size_t)row * ROW;
+    const Spot here = { {x, y{% if deep %}, z{% endif %}} };
 {%- if kernel.walls %}
-    jump.wall_rules = wall_rules, jump.wall_values = wall_values;
+    const {{ real }} *own = src + at(slot, 0, cell);
 {%- endif %}
-    const Side own = side_of(&jump, jump.own, jump.node);
-    const Side coarser = parents[jump.node] < 0 ? own
-        : side_of(&jump, coarse ? populations_1 : populations_0, parents[jump.node]);
-    const Spot here = spot_of(cell);
-    {{ real }} f[Q];
-{%- if jump.shared %}
 
-    // ---- what crosses jumps is listed, and shared out among the threads: few cells have it, and it is long
-    __shared__ {{ real }} crossed[Q * CELLS];
-    __shared__ unsigned short list[Q * CELLS];
-    __shared__ int listed;
-    if (cell == 0) listed = 0;
-    __syncthreads();
-    unsigned late = 0;
-#pragma unroll
-    for (int i = 0; i < Q; ++i) {
-        const Way way = way_of(&jump, &own, i, here);
-        if (way.crosses) {
-            list[atomicAdd(&listed, 1)] = i * CELLS + cell;
-            late |= 1u << i;
-        } else {
-            f[i] = straight(&jump, way, i, here, cell);
-        }
-    }
-    __syncthreads();
-    for (int entry = cell; entry < listed; entry += CELLS) {
-        const int i = list[entry] / CELLS, other = list[entry] % CELLS;
-        crossed[list[entry]] = arrives(&jump, &own, &coarser, i, spot_of(other), other{{ jump.pass }});
-    }
-    __syncthreads();
-#pragma unroll
-    for (int i = 0; i < Q; ++i) {
-        if (late >> i & 1) f[i] = crossed[i * CELLS + cell];
-    }
+    // ---- pull
+    {{ real }} f[Q];
+{%- for pull in pulls %}
+{%- if pull.rest %}
+    f[{{ pull.at }}] = src[at(slot, {{ pull.at }}, cell)];
+{%- elif kernel.walls %}
+    f[{{ pull.at }}] = mask >> ({{ pull.entry }}) & 1 ? in[inbox_at({{ pull.at }}, here)]
+        : pull({{ pull.near }}, {{ pull.at }}, {{ pull.cell }}, src, own, wall_rules, wall_values{% if walls.mirrors %}, near, x, y, {% if deep %}z{% else %}0{% endif %}{% endif %});
 {%- else %}
-#pragma unroll
-    for (int i = 0; i < Q; ++i) f[i] = arrives(&jump, &own, &coarser, i, here, cell{{ jump.pass }});
+    f[{{ pull.at }}] = mask >> ({{ pull.entry }}) & 1 ? in[inbox_at({{ pull.at }}, here)] : src[at({{ pull.near }}, {{ pull.at }}, {{ pull.cell }})];
 {%- endif %}
+{%- endfor %}
 {%- if kernel.walls and walls.nodes %}
-    node(f, 1, here.at[0], here.at[1], {% if deep %}here.at[2]{% else %}0{% endif %}, jump.own,
-        neighbours + (size_t)slot * NEAR, wall_rules, wall_values, &jump, &own, &coarser{{ jump.pass }});
+    node(f, 1, x, y, {% if deep %}z{% else %}0{% endif %}, src, near, wall_rules, wall_values, mask, in);
 {%- endif %}
 
     collide(f{{ param_names }});
-    {{ real }} *const dst = current ? populations_0 : populations_1;
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
 {%- </kernel> %}
 
 {% endfor -%}
+{% <kernel of={inbox.masks}> %}
+    if (thread > 0) return;
+    const Side side = side_of(0, nodes[slot], near, children{% if jump.mirrors %}, wall_rules{% endif %});
+    masks[rows[slot]] = mask_of(&side, near);
+{%- </kernel> %}
+
+{% for kernel in [inbox.to_fine, inbox.to_coarse] -%}
+{% <kernel of={kernel}> %}
+    // ---- what is around the block, and which of its cells are beside refined ones
+    __shared__ Around around;
+    __shared__ int listed, cells[CELLS], refined[CELLS];
+    if (thread == 0) around.refined = 0, listed = 0;
+    __syncthreads();
+    for (int at = thread; at < NEAR * PARTS; at += {{ kernel.threads }}) {
+        const int bit = find_around(&around, at, nodes[slot], near, children, slots, rows, masks);
+        if (bit) atomicOr(&around.refined, bit);
+    }
+    __syncthreads();
+    for (int cell = thread; cell < CELLS; cell += {{ kernel.threads }}) {
+        const int mask = refined_around(around.refined, spot_of(cell));
+        if (mask) {
+            const int at = atomicAdd(&listed, 1);
+            cells[at] = cell, refined[at] = mask;
+        }
+    }
+    __syncthreads();
+
+    for (int entry = thread; entry < listed * Q; entry += {{ kernel.threads }}) {
+        const int at = entry % listed, direction = entry / listed;
+{%- if kernel.symbol == inbox.to_fine.symbol %}
+        send_to_fine(&around, spot_of(cells[at]), refined[at], direction, coarse, fine, inbox_0, inbox_1,
+            start ? inbox_0 : inbox_1{{ jump.pass }});
+{%- else %}
+        if (around.rows[{{ middle }}] >= 0) send_to_coarse(&around, spot_of(cells[at]), refined[at], direction, before, after, inbox);
+{%- endif %}
+    }
+{%- </kernel> %}
+
+{% endfor -%}
+{% if jump.walls -%}
+{% for kernel in [inbox.to_fine_walls, inbox.to_coarse_walls] -%}
+{% set fine = kernel.symbol == inbox.to_fine_walls.symbol -%}
+{% <kernel of={kernel}> %}
+    __shared__ Side own{% if fine %}, coarser{% endif %};
+    const int node = nodes[slot];
+    const Jump jump = {near, children, slots, wall_rules, wall_values, {% if fine %}fine, fine{% else %}before, after{% endif %}};
+    if (thread == 0) own = side_of({% if fine %}fine{% else %}coarse{% endif %}, node, near, children{% if jump.mirrors %}, wall_rules{% endif %});
+{%- if fine %}
+    const int parent = parents[node];
+    if (thread == 32 && parent >= 0) coarser = side_of(coarse, parent, near, children{% if jump.mirrors %}, wall_rules{% endif %});
+{%- endif %}
+    __syncthreads();
+    const size_t row = (size_t)rows[slot] * ROW;
+    for (int entry = thread; entry < Q * CELLS; entry += {{ kernel.threads }}) {
+        const int direction = entry / CELLS;
+        const Spot here = spot_of(entry % CELLS);
+        const int from = neighbour_of(beyond(here, direction, -1));
+        if (from == {{ middle }} || entering(&own, near, from) != {% if fine %}FROM_COARSER{% else %}FROM_FINER{% endif %}) continue;
+        const size_t at = row + (size_t)inbox_at(direction, here);
+{%- if fine %}
+        from_coarser(&jump, &coarser, node - children[parent], direction, here, inbox_0 + at, inbox_1 + at{{ jump.pass }});
+{%- else %}
+        inbox[at] = from_finer(&jump, &own, direction, here{{ jump.pass }});
+{%- endif %}
+    }
+{%- </kernel> %}
+
+{% endfor -%}
+{% endif -%}
 {% endif -%}
 {% if carry -%}
 {% include "carry" %}
@@ -324,8 +370,8 @@ static __device__ __forceinline__ {{ real }} pull(
     const Spot spot = spot_of(cell);
     node(f, 1, spot.at[0], spot.at[1], {% if deep %}spot.at[2]{% else %}0{% endif %}, src, around, wall_rules, wall_values);
 {%- endif %}
-    if (corners[slot] >= 0) {
-        {{ real }} *const keep = saved + kept_at(corners, slot, cell);
+    if (rows[slot] >= 0) {
+        {{ real }} *const keep = saved + kept_at(rows, slot, cell);
 #pragma unroll
         for (int i = 0; i < Q; ++i) keep[i * CELLS] = f[i];
     }
@@ -337,8 +383,8 @@ static __device__ __forceinline__ {{ real }} pull(
 {% endfor -%}
 {% <kernel of={ghosts.restrict}> %}
     {{ real }} f[Q];
-    if (!mean_of_parts(slot, cell, sides, parts, corners, held, saved, f{{ param_names }})) {{ ghosts.restrict.skip }};
-    {{ real }} *const keep = saved + kept_at(corners, slot, cell);
+    if (!mean_of_parts(slot, cell, sides, parts, rows, held, saved, f{{ param_names }})) {{ ghosts.restrict.skip }};
+    {{ real }} *const keep = saved + kept_at(rows, slot, cell);
 #pragma unroll
     for (int i = 0; i < Q; ++i) keep[i * CELLS] = f[i];
     collide(f{{ param_names }});
@@ -348,7 +394,7 @@ static __device__ __forceinline__ {{ real }} pull(
 
 {% <kernel of={ghosts.send}> %}
     if (!is_sampled(slot, neighbours, sides, held) || !has_values(sides, slot, held, spot_of(cell))) {{ ghosts.send.skip }};
-    {{ real }} *const keep = saved + kept_at(corners, slot, cell);
+    {{ real }} *const keep = saved + kept_at(rows, slot, cell);
     {{ real }} f[Q];
 #pragma unroll
     for (int i = 0; i < Q; ++i) f[i] = keep[i * CELLS];
@@ -359,7 +405,7 @@ static __device__ __forceinline__ {{ real }} pull(
 
 {% <kernel of={ghosts.prolong}> %}
     {{ real }} f[Q];
-    if (!ghost(slot, cell, neighbours, sides, uppers, corners, held, saved, f)) {{ ghosts.prolong.skip }};
+    if (!ghost(slot, cell, neighbours, sides, uppers, rows, held, saved, f)) {{ ghosts.prolong.skip }};
     collide(f{{ param_names }});
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];

@@ -42,9 +42,9 @@
 }
 
 // Where a slot keeps its values for other levels.
-{{ inline }} size_t kept_at(const {{ int }} *corners, const {{ int }} slot, const int cell)
+{{ inline }} size_t kept_at(const {{ int }} *rows, const {{ int }} slot, const int cell)
 {
-    return (size_t)corners[slot] * (Q * CELLS) + (size_t)cell;
+    return (size_t)rows[slot] * (Q * CELLS) + (size_t)cell;
 }
 
 // What a direction brings to a cell: from the same level, or off a wall. What would come from a coarser cell nobody needs.
@@ -124,7 +124,7 @@
 
 // The mean over the cells that refine a cell of a refined block; false where the cell is none that holds a mean.
 {{ function }} int mean_of_parts(
-    const {{ int }} slot, const int cell, const {{ int }} *sides, const {{ int }} *parts, const {{ int }} *corners, const {{ int }} held,
+    const {{ int }} slot, const int cell, const {{ int }} *sides, const {{ int }} *parts, const {{ int }} *rows, const {{ int }} held,
     const {{ real }} *saved, {{ real }} *mean{{ param_decls }})
 {
     const Spot spot = spot_of(cell);
@@ -133,7 +133,7 @@
     for (int part = 0; part < PARTS; ++part) {
         int octant;
         const int under = part_of(cell, part, &octant);
-        const {{ real }} *const from = saved + kept_at(corners, parts[(size_t)(slot - held) * PARTS + octant], under);
+        const {{ real }} *const from = saved + kept_at(rows, parts[(size_t)(slot - held) * PARTS + octant], under);
         {{ real }} f[Q];
         for (int i = 0; i < Q; ++i) f[i] = from[i * CELLS];
         to_coarse(f{{ param_names }});
@@ -152,7 +152,7 @@ typedef struct {
 
 // What is sampled for a ghost: the refined block whose cell it stands for, and what is around. Places are counted from its lower corner.
 typedef struct {
-    const {{ int }} *around, *sides, *corners;  // the first are the neighbours of that block
+    const {{ int }} *around, *sides, *rows;  // the first are the neighbours of that block
     {{ int }} held;
     int lower;  // bit a: the ghost is in the lower half of that cell along axis a
 } Sampled;
@@ -180,7 +180,7 @@ typedef struct {
     }
     const {{ int }} slot = sampled->around[entry];
     if (slot < 0 || !has_values(sampled->sides, slot, sampled->held, inside)) return 0;
-    samples->at[samples->count] = kept_at(sampled->corners, slot, cell);
+    samples->at[samples->count] = kept_at(sampled->rows, slot, cell);
     samples->weight[samples->count++] = weight;
     return 1;
 }
@@ -205,14 +205,14 @@ typedef struct {
 {% endfor %}
 // What a ghost is given, before it collides; false where the cell is no ghost.
 {{ function }} int ghost(
-    const {{ int }} slot, const int cell, const {{ int }} *neighbours, const {{ int }} *sides, const {{ int }} *uppers, const {{ int }} *corners,
+    const {{ int }} slot, const int cell, const {{ int }} *neighbours, const {{ int }} *sides, const {{ int }} *uppers, const {{ int }} *rows,
     const {{ int }} held, const {{ real }} *saved, {{ real }} *f)
 {
     const int width[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
     Spot spot = spot_of(cell);
     if (!beside(sides[slot], spot, {{ ghosts.layers }})) return 0;
     const {{ int }} upper = uppers[slot] / PARTS, octant = uppers[slot] % PARTS;
-    Sampled sampled = {neighbours + (size_t)upper * NEAR, sides, corners, held, 0};
+    Sampled sampled = {neighbours + (size_t)upper * NEAR, sides, rows, held, 0};
     for (int axis = 0; axis < DIM; ++axis) {
         const int fine = spot.at[axis] + (octant >> axis & 1) * width[axis];
         spot.at[axis] = fine / 2;

@@ -1,33 +1,16 @@
-// ==== level jumps ===================================================================================================
+
+// ==== walls at interfaces ===========================================================================================
 //
-// Places are counted in cells of the finer of two levels, from the lower corner of a node of the coarser one. In a coarse
-// step a population of a coarse cell is {{ jump.children }} packets, one from each place in it. A packet travels along its direction, one
-// place in each of two fine steps; it is of kind 1 or 2 if it enters a fine cell in that step, else of kind 0, and then
-// arrives in a coarse cell. Walls of links send packets back{% if jump.mirrors %}; a place beyond a mirror is its image inside, with the directions
-// mirrored{% endif %}.
+// Of blocks that touch walls too, all that enters is found cell by cell, by a walk through the forest. Places are counted in cells
+// of the finer of two levels, from the lower corner of a node of the coarser one. Link-wise walls send packets back{% if jump.mirrors %}; a place beyond a
+// mirror is its image inside, with the directions mirrored{% endif %}.
 
-// A node of the coarser of two levels.
+// The coupling {{ jump.name }} between two levels.
 typedef struct {
-    const {{ real }} *level;  // populations of its level
-    {{ int }} node;
-    int refined, solid;  // which of its neighbours are refined, and which are walls: a bit for each
-{%- if jump.mirrors %}
-    int mirrors;  // which of its faces are mirrors: a bit for each, that of the lower face of an axis first
-{%- endif %}
-} Side;
-
-// The coupling {{ jump.name }}, for one block.
-typedef struct {
-    const {{ int }} *neighbours, *near, *children, *slots;
-{%- if jump.walls %}
+    const {{ int }} *near, *children, *slots;
     const {{ int }} *wall_rules;
     const {{ real }} *wall_values;
-{%- endif %}
-    const {{ real }} *own;  // populations of the block's level
-    const {{ real }} *before, *after;  // of the next finer level, at the beginning of its two steps and half-way
-    {{ real }} *saved;  // what the first of two steps keeps for the second, of this block
-    {{ int }} slot, node;
-    int start;  // whether this step is the first of two
+    const {{ real }} *before, *after;  // populations of the finer level, at the beginning of its two steps and half-way
 } Jump;
 
 enum { COARSE, FINE, WALL };  // what is at a place; a level coarser than both counts as coarse
@@ -126,7 +109,6 @@ typedef struct {
     return level[(size_t)cell.slot * (Q * CELLS) + (size_t)({% if jump.mirrors %}reflect(direction, cell.turned){% else %}direction{% endif %} * CELLS + cell.cell)];
 }
 
-{% if jump.walls -%}
 // The wall at a place where there is one.
 {{ inline }} {{ int }} wall_at(const Jump *jump, const Side *side, const Spot spot)
 {
@@ -170,7 +152,6 @@ typedef struct {
     }
 }
 
-{% endif -%}
 {% if jump.kinds -%}
 // The kind of the packet that starts at a place.
 {{ inline }} int kind(const Side *side, const Spot spot, const int direction)
@@ -264,61 +245,40 @@ typedef struct {
     return own[direction * CELLS];
 }
 
-// A node and what is around it.
-{{ inline }} Side side_of(const Jump *jump, const {{ real }} *level, const {{ int }} node)
-{
-    Side side = {level, node, 0, 0{% if jump.mirrors %}, 0{% endif %}};
-    for (int entry = 0; entry < NEAR; ++entry) {
-        const {{ int }} other = jump->near[(size_t)node * NEAR + entry];
-        if (other >= 0) {
-            side.refined |= (jump->children[other] >= 0) << entry;
-        } else if (other != COARSER) {
-            side.solid |= 1 << entry;
-        }
-    }
-{%- if jump.mirrors %}
-    for (int face = 0, step = 1; jump->wall_rules && face < 2 * DIM; ++face, step *= face & 1 ? 1 : 3) {
-        const int entry = {{ middle }} + (face & 1 ? step : -step);
-        if (side.solid >> entry & 1) {
-            const {{ int }} rule = jump->wall_rules[-1 - jump->near[(size_t)node * NEAR + entry]];
-            side.mirrors |= ({{ jump.mirrors }}) << face;
-        }
-    }
-{%- endif %}
-    return side;
-}
-
-// What a direction brings to a cell of the block from a coarser one, which `side` is about, with the block in its middle.
-{{ function }} {{ real }} from_coarser(
-    const Jump *jump, const Side *side, const int direction, const Spot at, const int cell{{ jump.decl }})
+// What a direction brings to a cell of a fine block from coarser ones, in the first and in the second of its two steps; `side` is about
+// the parent of the block, which is its child `octant`.
+{{ function }} void from_coarser(
+    const Jump *jump, const Side *side, const int octant, const int direction, const Spot at, {{ real }} *first, {{ real }} *second
+    {{- jump.decl }})
 {
     const int width[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
-    const {{ int }} octant = jump->node - jump->children[side->node];
     Spot spot = at;
     for (int axis = 0; axis < DIM; ++axis) spot.at[axis] += (octant >> axis & 1) * width[axis];
     const Spot near = beyond(spot, direction, -1), far = beyond(spot, direction, -2);
-    const int first = look(side, far);
-    {{ real }} *const saved = jump->saved + direction * CELLS + cell;  // of a path that cuts a corner of a coarse cell
-    if (jump->start) {
-        if (first == FINE) *saved = value(jump->own, find(jump, side, far), direction);
-        return packet(jump, side, near, direction{{ jump.pass }});
+    const int start = look(side, far);
+    *first = packet(jump, side, near, direction{{ jump.pass }});
+    if (start == FINE) {  // a path that cuts a corner of a coarse cell
+        *second = value(jump->before, find(jump, side, far), direction);
+        return;
     }
-    if (first == FINE) return *saved;
-{%- if jump.walls %}
-    if (first == WALL) {
+    if (start == WALL) {
 {%- if walls.nodes %}
-        if (of_nodes(jump, wall_at(jump, side, far))) return packet(jump, side, near, direction{{ jump.pass }});
+        if (of_nodes(jump, wall_at(jump, side, far))) {
+            *second = *first;
+            return;
+        }
 {%- endif %}
         const Cell last = find(jump, side, near);
         const {{ real }} *own = side->level + (size_t)last.slot * (Q * CELLS) + (size_t)last.cell;
-        return packet(jump, side, near, OPPOSITE[direction]{{ jump.pass }})
+        *second = packet(jump, side, near, OPPOSITE[direction]{{ jump.pass }})
             + wall_adds(jump, wall_at(jump, side, far), {% if jump.mirrors %}reflect(direction, last.turned){% else %}direction{% endif %}, own);
+        return;
     }
-{%- endif %}
-    return packet(jump, side, far, direction{{ jump.pass }});
+    *second = packet(jump, side, far, direction{{ jump.pass }});
 }
 
-// What a direction brings to a cell of the block, the mean over the places in it, where finer cells may be on the way.
+// What a direction brings to a cell of a coarse block, the mean over the places in it, where finer cells may be on the way; `side` is
+// about the block.
 {{ function }} {{ real }} from_finer(const Jump *jump, const Side *side, const int direction, const Spot at{{ jump.decl }})
 {
     {{ real }} sum = 0;
@@ -331,7 +291,6 @@ typedef struct {
             sum += value(jump->after, find(jump, side, near), direction);
         } else if (first == FINE) {
             sum += value(jump->before, find(jump, side, far), direction);
-{%- if jump.walls %}
         } else if (first == WALL) {
             // Back the way that it came, off the wall that the link of the whole cell meets: it has left a fine cell, or this one.
             const int sent = OPPOSITE[direction];
@@ -344,114 +303,9 @@ typedef struct {
                 sum += packet(jump, side, spot, sent{{ jump.pass }});
             }
             sum += wall_adds(jump, wall_at(jump, side, far), direction, own);
-{%- endif %}
         } else {
             sum += packet(jump, side, far, direction{{ jump.pass }});
         }
     }
     return {{ jump.share }} * sum;
-}
-
-// Where a direction comes from, at a cell of the block.
-typedef struct {
-    int crosses;  // whether it may have come from another level: 1 from a coarser one, 2 from a finer one
-    {{ int }} from;  // what is there: a slot, a wall, or a coarser block
-    int upwind;  // the cell, if it is a slot
-{%- if jump.mirrors %}
-    int direction;  // along which it leaves there
-{%- endif %}
-} Way;
-
-{{ inline }} Way way_of(const Jump *jump, const Side *own_side, const int direction, const Spot at)
-{
-    const int side[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
-    Way way = {0, 0, 0{% if jump.mirrors %}, direction{% endif %}};
-    int entry = {{ middle }}, step_of[DIM]{% if jump.mirrors %}, turned = 0{% endif %};
-    for (int axis = 0, step = 1, stride = 1; axis < DIM; stride *= side[axis], step *= 3, ++axis) {
-        {% if not jump.mirrors %}const {% endif %}int place = at.at[axis] - VELOCITY[direction][axis];
-        {% if not jump.mirrors %}const {% endif %}int block = place < 0 ? -1 : place >= side[axis] ? 1 : 0;
-{%- if jump.mirrors %}
-        if (block != 0 && own_side->mirrors >> (2 * axis + (block > 0)) & 1) {
-            place = at.at[axis], block = 0;
-            turned |= 1 << axis;
-        }
-{%- endif %}
-        step_of[axis] = block * step;
-        entry += step_of[axis];
-        way.upwind += stride * (place - block * side[axis]);
-    }
-    way.from = jump->neighbours[(size_t)jump->slot * NEAR + entry];
-    way.crosses = way.from == COARSER;
-{%- if jump.mirrors %}
-    if (way.from >= 0) way.direction = reflect(direction, turned);
-{%- endif %}
-    if (own_side->refined != 0) {
-        // Refined blocks on the way, or, off a wall, around.
-        int refined = way.from < 0 && way.from != COARSER;
-        for (int part = 1; part < {{ jump.children }}; ++part) {
-            int passed = {{ middle }};
-            for (int axis = 0; axis < DIM; ++axis) passed += (part >> axis & 1) * step_of[axis];
-            refined |= own_side->refined >> passed & 1;
-        }
-        if (refined) way.crosses = 2;
-    }
-    return way;
-}
-
-{% set along = "direction" %}{% if jump.mirrors %}{% set along = "way.direction" %}{% endif -%}
-// What a direction brings from the same level, or off a wall.
-{{ inline }} {{ real }} straight(const Jump *jump, const Way way, const int direction, const Spot at, const int cell)
-{
-{%- if jump.walls %}
-    const {{ real }} *own = jump->own + (size_t)jump->slot * (Q * CELLS) + (size_t)cell;
-{%- if walls.mirrors %}
-    const {{ int }} *const slots = jump->neighbours + (size_t)jump->slot * NEAR;
-{%- else %}
-    (void)at;
-{%- endif %}
-{%- if cuda %}
-    return pull(way.from, {{ along }}, way.upwind, jump->own, own, jump->wall_rules, jump->wall_values
-        {%- if walls.mirrors %}, slots, at.at[0], at.at[1], {% if deep %}at.at[2]{% else %}0{% endif %}{% endif %});
-{%- else %}
-    if (way.from < 0) {
-        return from_wall(-1 - way.from, direction, own, jump->wall_rules, jump->wall_values
-            {%- if walls.mirrors %}, jump->own, slots, at.at[0], at.at[1], {% if deep %}at.at[2]{% else %}0{% endif %}{% endif %});
-    }
-{%- endif %}
-{%- else %}
-    (void)at, (void)cell;
-{%- endif %}
-{%- if not cuda or not jump.walls %}
-    return jump->own[(size_t)way.from * (Q * CELLS) + (size_t)({{ along }} * CELLS + way.upwind)];
-{%- endif %}
-}
-
-// What a direction brings to a cell of the block; `own_side` is about its node, `coarser` about its parent.
-{{ inline }} {{ real }} arrives(
-    const Jump *jump, const Side *own_side, const Side *coarser, const int direction, const Spot at, const int cell{{ jump.decl }})
-{
-    const Way way = way_of(jump, own_side, direction, at);
-    if (way.crosses == 2) return from_finer(jump, own_side, direction, at{{ jump.pass }});
-    if (way.crosses == 1) return from_coarser(jump, coarser, direction, at, cell{{ jump.pass }});
-    return straight(jump, way, direction, at, cell);
-}
-
-// The jump around a block. `current` and `fine` say which set of populations is current on the block's level and on the next
-// finer one.
-{{ inline }} Jump around(
-    const {{ int }} slot, const {{ int }} *neighbours, const {{ int }} *nodes, const {{ int }} *near, const {{ int }} *children,
-    const {{ int }} *slots, const {{ int }} *corners, {{ real }} *saved, {{ real }} *populations_0, {{ real }} *populations_1,
-    const int current, const int fine, const int start)
-{
-    Jump jump;
-    jump.neighbours = neighbours, jump.near = near, jump.children = children, jump.slots = slots;
-{%- if jump.walls %}
-    jump.wall_rules = 0, jump.wall_values = 0;
-{%- endif %}
-    jump.own = current ? populations_1 : populations_0;
-    jump.before = fine ? populations_0 : populations_1;
-    jump.after = fine ? populations_1 : populations_0;
-    jump.slot = slot, jump.node = nodes[slot], jump.start = start;
-    jump.saved = saved + (size_t)(corners[slot] < 0 ? 0 : corners[slot]) * (Q * CELLS);
-    return jump;
 }

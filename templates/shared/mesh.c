@@ -280,7 +280,7 @@ enum { STAYS = 1, LEAST = 2 };
     const int own = slot[node];
     if (child[node] >= 0 || own < 0) {
         kind[node] = child[node] >= 0 ? REFINED : -1;
-        corner[node] = -1;
+        interface[node] = -1;
         return;
     }
     int walls = 0, jump = 0;
@@ -292,20 +292,12 @@ enum { STAYS = 1, LEAST = 2 };
         jump |= entry == NONE;
     }
     kind[node] = walls + 2 * jump;
-
-    // A path from the same level may cut the corner of what lies between.
-    const {{ int }} *const around = near + (size_t)node * NEAR;
-    int cuts = 0;
-{%- for diagonal in diagonals %}
-    cuts |= around[{{ diagonal.at }}] >= 0 && (
-{%- for part in diagonal.parts %}{% if not loop.first %} || {% endif %}around[{{ part }}] == NONE{% endfor %});  // {{ diagonal.offset }}
-{%- endfor %}
-    corner[node] = cuts - 1;
+    interface[node] = jump - 1;
 }
 
 {{ item.number }}
 {
-    if (slot[node] >= 0) corners[slot[node]] = corner[node] < 0 ? -1 : rank[node];
+    if (slot[node] >= 0) rows[slot[node]] = interface[node] < 0 ? -1 : rank[node];
 }
 
 // The slot of a refined node that holds data: behind those of leaves, one for each family.
@@ -347,7 +339,7 @@ enum { STAYS = 1, LEAST = 2 };
     }
     data[node] = own;
     sides[own] = side;
-    corner[node] = (side != 0 || (first < 0 && jump)) - 1;
+    interface[node] = (side != 0 || (first < 0 && jump)) - 1;
     if (parent[node] < 0) uppers[own] = -1;
     for (int octant = 0; first >= 0 && octant < PARTS; ++octant) {
         const int under = data_slot(first + octant, child, slot, roots, slots);

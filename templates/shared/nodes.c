@@ -29,7 +29,7 @@
 // What arrives at a cell along a direction: from another cell, or off a wall of links.
 {{ function }} {{ real }} arrival(
     const int direction, const int x, const int y, const int z, const {{ real }} *src, const {{ int }} *near,
-    const {{ int }} *wall_rules, const {{ real }} *wall_values)
+    const {{ int }} *wall_rules, const {{ real }} *wall_values{% if packets %}, const int mask, const {{ real }} *in{% endif %})
 {
     const int side[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
 {%- if walls.thin %}
@@ -51,6 +51,10 @@
         entry += block * step;
         cell += stride * (upwind - block * side[axis]);
     }
+{%- if packets %}
+    const Spot here = { {at[0], at[1]{% if deep %}, at[2]{% endif %}} };
+    if (mask >> entry & 1) return in[inbox_at(direction, here)];
+{%- endif %}
     const {{ int }} from = near[entry];
     const {{ real }} *own = src + (size_t)near[{{ middle }}] * (Q * CELLS) + (size_t)(at[0] + {{ bx }} * (at[1] + {{ by }} * at[2]));
 {%- if ghosts %}
@@ -104,8 +108,8 @@
 // has brought; what nothing has brought is of no meaning yet. Where several walls meet, the rule is that of the first axis.
 {{ function }} void node(
     {{ real }} *arrived, const int stride, const int x, const int y, const int z, const {{ real }} *src,
-    const {{ int }} *near, const {{ int }} *wall_rules, const {{ real }} *wall_values{% if packets %}, const Jump *jump,
-    const Side *own_side, const Side *coarser{{ jump.decl }}{% endif %})
+    const {{ int }} *near, const {{ int }} *wall_rules, const {{ real }} *wall_values{% if packets %},
+    const int mask, const {{ real }} *in{% endif %})
 {
 {%- if not walls.own and not walls.inside %}
     (void)src;  // no rule reads what other cells hold
@@ -114,7 +118,7 @@
 {%- endif %}
 {%- endif %}
 {%- if packets and not walls.inside %}
-    (void)jump, (void)own_side, (void)coarser;
+    (void)mask, (void)in;
 {%- endif %}
     {{ int }} w = -1;
     const int normal[{{ dim }}] = {
@@ -173,19 +177,9 @@
 {%- for form in rule.forms %}
         if (walls == {{ form.walls }}) {
 {%- if form.inside %}
-{%- if packets %}
-            const Spot next = { {x + normal[0], y + normal[1]{% if deep %}, z + normal[2]{% endif %}} };
-            const int inner = next.at[0] + {{ bx }} * (next.at[1]{% if deep %} + {{ by }} * next.at[2]{% endif %});
-{%- endif %}
             for (int i = 0; i < Q; ++i) {
-{%- if packets %}
-                if (jump) {
-                    inside[i] = arrives(jump, own_side, coarser, turn[i], next, inner{{ jump.pass }});
-                    continue;
-                }
-{%- endif %}
                 inside[i] = arrival(turn[i], x + normal[0], y + normal[1], z{% if deep %} + normal[2]{% endif %}, src, near,
-                    wall_rules, wall_values);
+                    wall_rules, wall_values{% if packets %}, mask, in{% endif %});
             }
 {%- endif %}
             {{ form.function }}({{ form.pass }}streamed);

@@ -8,7 +8,7 @@
 // The set of populations that each direction belongs to.
 {{ table }} signed char SET[Q] = { {{- reduce.set_of -}} };
 
-{% if packets or solids -%}
+{% if (packets and walls) or solids -%}
 // The opposite of each direction.
 {{ table }} signed char OPPOSITE[Q] = { {{- opposites -}} };
 

@@ -1,4 +1,4 @@
-//! Fills the part of a [`View`](super::view::View) that is about level jumps.
+//! Fills the part of a [`View`](super::view::View) that is about refinement interfaces.
 
 use std::collections::BTreeSet;
 
@@ -11,14 +11,13 @@ use super::view::{Case, Jump, JumpKernel, Kernel, LinkRule, Packet, Slope, Slope
 use super::walls::{self, reads};
 use super::{Method, Wall};
 use crate::ir::{Output, Plan};
-use crate::lower::signature::jumps_are_shared;
 use crate::lower::word;
 
 /// The kernels of blocks at level jumps, and what crosses; `kernel` gives the signature of a role.
 pub fn view(method: &Method, jump: &super::Jump, kernel: impl Fn(Role, Option<&Plan>) -> Kernel) -> Jump {
     let manifest = method.manifest;
     let real = real_name(manifest.real);
-    let roles = [(Role::StreamCollideJump, false), (Role::StreamCollideJumpWalls, true)];
+    let roles = [(Role::StreamCollideInterface, false), (Role::StreamCollideInterfaceWalls, true)];
     let present = roles.into_iter().filter(|(role, _)| manifest.kernel(*role).is_some());
     let any_reads = |is: &dyn Fn(&Symbol) -> bool| jump.packets.iter().any(|plan| reads(plan, is));
     let params: BTreeSet<&str> = jump
@@ -30,12 +29,6 @@ pub fn view(method: &Method, jump: &super::Jump, kernel: impl Fn(Role, Option<&P
         .collect();
     let packets: Vec<Packet> =
         jump.packets.iter().enumerate().filter_map(|(at, plan)| packet(manifest, jump, at, plan)).collect();
-    let slopes = jump.stencils.iter().enumerate().filter(|(at, _)| {
-        let reads_it = |symbol: &Symbol| {
-            matches!(symbol, Symbol::Level(LevelSymbol::Slope { stencil, .. }) if usize::from(*stencil) == *at)
-        };
-        any_reads(&reads_it)
-    });
     let children = 1usize << manifest.dim;
     Jump {
         name: Comment::new(jump.coupling.name()),
@@ -44,15 +37,22 @@ pub fn view(method: &Method, jump: &super::Jump, kernel: impl Fn(Role, Option<&P
         links: links(method),
         mirrors: mirrors(method),
         children,
-        shared: jumps_are_shared(manifest),
         share: super::number::literal(&lbm_dsl::expr::Rational::new(1.into(), children.into()), manifest.real),
         kinds: any_reads(&|symbol| matches!(symbol, Symbol::Level(LevelSymbol::Kind { .. }))),
         switches: !packets.is_empty(),
         packets,
-        slopes: slopes.map(|(number, _)| slope(manifest, jump, number)).collect(),
+        slopes: sampled(jump).map(|number| slope(manifest, jump, number)).collect(),
         decl: params.iter().map(|name| format!(", const {real} {name}")).collect(),
         pass: params.iter().map(|name| format!(", {name}")).collect(),
     }
+}
+
+/// Positions of the stencils whose slopes packets read.
+pub fn sampled(jump: &super::Jump) -> impl Iterator<Item = usize> {
+    let of = |stencil: usize| {
+        move |symbol: &Symbol| matches!(symbol, Symbol::Level(LevelSymbol::Slope { stencil: at, .. }) if usize::from(*at) == stencil)
+    };
+    (0..jump.stencils.len()).filter(move |stencil| jump.packets.iter().any(|plan| reads(plan, of(*stencil))))
 }
 
 /// The rules that send back what the image of the cell sends, as a condition on `rule`. Whatever comes near such a face goes
@@ -121,11 +121,12 @@ fn packet(manifest: &Manifest, jump: &super::Jump, at: usize, plan: &Plan) -> Op
 
 /// Name of the function of a derivative stencil, or of what it gives along each axis, with its number, so that no two have the same:
 /// `central_slope_0`.
-fn of_stencil(jump: &super::Jump, number: usize, what: &str) -> String {
+pub fn of_stencil(jump: &super::Jump, number: usize, what: &str) -> String {
     format!("{}_{what}_{number}", word(jump.stencils[number].0.name()))
 }
 
-fn slope(manifest: &Manifest, jump: &super::Jump, number: usize) -> Slope {
+/// The function of a derivative stencil.
+pub fn slope(manifest: &Manifest, jump: &super::Jump, number: usize) -> Slope {
     let (stencil, plans) = &jump.stencils[number];
     let mut points: Vec<i64> = stencil.sets().iter().flat_map(|set| set.points()).copied().collect();
     points.sort_unstable();

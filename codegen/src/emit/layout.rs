@@ -7,7 +7,7 @@ use super::formula::{Language, Printer, real_name};
 use super::text::Comment;
 use super::view::{Carry, Formulas, Head, Kernel, Op, Packed, Pull, Reduce, Value, View};
 use super::walls::walls;
-use super::{Method, banner, ghosts, jump, work};
+use super::{Method, banner, ghosts, inbox, jump, work};
 use crate::ir::{Output, Plan};
 use crate::lower::word;
 
@@ -68,6 +68,7 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
         init: kernel(Role::Init, Some(method.init)),
         stream_collide: kernel(Role::StreamCollide, None),
         jump: method.jump.as_ref().map(|jump| jump::view(method, jump, kernel)),
+        inbox: method.jump.as_ref().filter(|jump| !jump.packets.is_empty()).map(|jump| inbox::view(manifest, jump, kernel)),
         ghosts: method.jump.as_ref().and_then(|jump| ghosts::view(method, jump, kernel)),
         solids: (!manifest.solid_rules.is_empty()).then(|| super::solids::view(method, |role| kernel(role, None))),
         opposites: opposites.join(", "),
@@ -194,12 +195,17 @@ pub fn doc(layout: Layout, role: Role) -> &'static str {
         (_, Role::Init) => "Populations of the listed blocks from their macroscopic fields.",
         (_, Role::StreamCollide) => "Pulls, collides and stores the listed blocks, none of which touches a wall.",
         (_, Role::StreamCollideWalls) => "Pulls, collides and stores the listed blocks; neighbours may be walls.",
-        (_, Role::StreamCollideJump) => {
+        (_, Role::StreamCollideInterface) => {
             "Pulls, collides and stores the listed blocks, of whose neighbours some are coarser or refined."
         }
-        (_, Role::StreamCollideJumpWalls) => {
+        (_, Role::StreamCollideInterfaceWalls) => {
             "Pulls, collides and stores the listed blocks; neighbours may be coarser or refined, or walls."
         }
+        (_, Role::InterfaceMasks) => "From which neighbours the listed blocks read the inbox.",
+        (_, Role::ToFine) => "What the listed coarse blocks send into the inboxes of finer ones, for both of their steps.",
+        (_, Role::ToFineWalls) => "What enters the listed fine blocks, which touch walls, from coarser ones, for both of their steps.",
+        (_, Role::ToCoarse) => "What comes out of fine cells into the inboxes of the listed coarse blocks.",
+        (_, Role::ToCoarseWalls) => "What enters the listed coarse blocks, which touch walls, beside finer ones.",
         (_, Role::StreamCollideSolid) => {
             "Pulls, collides and stores the listed blocks, which have solids in them; neighbours may be walls."
         }
@@ -389,6 +395,7 @@ fn pull(manifest: &Manifest, at: usize) -> Pull {
         velocity: c.map(|c| c.to_string()).join(", "),
         rest,
         near: if rest { "slot".into() } else { format!("near[{near}]") },
+        entry: near,
         cell: if rest { "cell".into() } else { cell },
     }
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::layout::{Dialect, declarations, packed};
 use super::{render, view};
-use crate::mesh::{Relations, between, offsets, role_name};
+use crate::mesh::{Relations, offsets, role_name};
 
 const TEMPLATE: &str = include_str!("../../../templates/shared/mesh.c");
 
@@ -28,7 +28,6 @@ struct View {
     octants: Vec<Octant>,
     outside: Vec<Outside>,
     links: Vec<Links>,
-    diagonals: Vec<Diagonal>,
     /// By role, the head of the function that works on an item.
     item: BTreeMap<&'static str, String>,
     /// The kernel that is not an item each.
@@ -74,14 +73,6 @@ struct Link {
     part: usize,
 }
 
-/// A place around a node across an edge or a corner, and the places that a path from there may cut.
-#[derive(Serialize)]
-struct Diagonal {
-    #[serde(flatten)]
-    place: Place,
-    parts: Vec<usize>,
-}
-
 /// A kernel that is an item each.
 #[derive(Serialize)]
 struct Kernel {
@@ -114,10 +105,6 @@ pub fn mesh(manifest: &MeshManifest, relations: &Relations) -> File {
             .map(|relation| Link { octant: relation.octant, at: relation.place, part: relation.part })
             .collect(),
     };
-    let diagonal = |at: usize| {
-        let parts = between(relations.dim, at);
-        (!parts.is_empty()).then(|| Diagonal { place: place(at), parts })
-    };
     let (divisible, whole): (Vec<_>, Vec<_>) = manifest.kernels.iter().partition(|kernel| kernel.divisible);
     let scan = whole.into_iter().find(|kernel| kernel.role == MeshRole::Scan).expect("every mesh bundle sums");
     let view = View {
@@ -138,7 +125,6 @@ pub fn mesh(manifest: &MeshManifest, relations: &Relations) -> File {
         octants: (0..relations.parts()).map(octant).collect(),
         outside: around().map(|at| Outside { place: place(at), octants: relations.touching_from(at) }).collect(),
         links: (0..relations.near()).map(links).collect(),
-        diagonals: around().filter_map(diagonal).collect(),
         item: divisible.iter().map(|kernel| (role_name(kernel.role), item(kernel, &dialect, function))).collect(),
         scan: head(scan, &dialect),
         kernels: (divisible.iter()).map(|kernel| Kernel { head: head(kernel, &dialect), call: call(kernel) }).collect(),
@@ -174,7 +160,7 @@ fn doc(role: MeshRole) -> &'static str {
         MeshRole::Follow => "Lists the slot of a leaf that has a row, and tells its row.",
         MeshRole::Link => "What the children of a node have near.",
         MeshRole::Classify => "Neighbours of a leaf, and the kind of a node.",
-        MeshRole::Number => "The place of a leaf among those whose paths cut corners of coarser cells.",
+        MeshRole::Number => "The place of a leaf among those at refinement interfaces.",
         MeshRole::Hold => {
             "Neighbours of what has data, refined or not, and where the level changes around it; children and parents by slot."
         }

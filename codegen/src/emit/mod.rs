@@ -3,7 +3,7 @@
 //! After: the text is finished. Rust decides here, the templates only lay out; a number is printed once, by `number`.
 //!
 //! - `number`, `formula`: constants and expressions as text; `text`: what a spec says in words
-//! - `view`: the strings that templates print; `layout`, `walls`, `jump`, `ghosts`, `solids`, `work` and `banner` fill them in
+//! - `view`: the strings that templates print; `layout`, `walls`, `inbox`, `jump`, `ghosts`, `solids`, `work` and `banner` fill them in
 //! - `mesh`: kernels that change the forest, for both targets
 //! - `c`, `cuda`, `soa`, `rust`, `bindings`: what differs between the files
 
@@ -13,6 +13,7 @@ mod c;
 mod cuda;
 mod formula;
 mod ghosts;
+mod inbox;
 mod jump;
 mod layout;
 mod mesh;
@@ -106,12 +107,13 @@ pub fn extras(method: &Method) -> Vec<File> {
 }
 
 /// What the kernel templates of both targets include.
-const SHARED: [(&str, &str); 9] = [
+const SHARED: [(&str, &str); 10] = [
     ("kernel", include_str!("../../../templates/shared/kernel.c")),
     ("packed", include_str!("../../../templates/shared/packed.c")),
     ("carry", include_str!("../../../templates/shared/carry.c")),
     ("reduce", include_str!("../../../templates/shared/reduce.c")),
     ("ghosts", include_str!("../../../templates/shared/ghosts.c")),
+    ("inbox", include_str!("../../../templates/shared/inbox.c")),
     ("jump", include_str!("../../../templates/shared/jump.c")),
     ("tables", include_str!("../../../templates/shared/tables.c")),
     ("nodes", include_str!("../../../templates/shared/nodes.c")),

@@ -43,6 +43,8 @@ pub struct View {
     pub walls: Option<Walls>,
     /// Blocks at level jumps, if kernels for them are wanted.
     pub jump: Option<Jump>,
+    /// What enters blocks from other levels, if the coupling is one of packets.
+    pub inbox: Option<Inbox>,
     /// What is different about level jumps, if the coupling is one of ghosts.
     pub ghosts: Option<Ghosts>,
     /// Blocks with solids in them, if kernels for them are wanted.
@@ -242,6 +244,8 @@ pub struct Pull {
     pub rest: bool,
     /// CUDA: position of the neighbour that holds the upwind cell.
     pub near: String,
+    /// CUDA: the same as an index among the neighbours.
+    pub entry: String,
     /// CUDA: index of the upwind cell there.
     pub cell: String,
 }
@@ -282,8 +286,6 @@ pub struct Jump {
     pub children: usize,
     /// One over that.
     pub share: String,
-    /// CUDA: whether the threads of a block share the work of what crosses jumps.
-    pub shared: bool,
     /// Whether packets depend on how they travel.
     pub kinds: bool,
     /// Whether some packet carries something else than its cell's population.
@@ -296,6 +298,76 @@ pub struct Jump {
     pub decl: String,
     /// The same as they are passed on.
     pub pass: String,
+}
+
+/// Kernels that fill the inbox, and where things are in it.
+#[derive(Debug, Serialize)]
+pub struct Inbox {
+    /// Values of a row.
+    pub length: usize,
+    /// For each direction, where in a row is what it brings to the cell (x, y, z).
+    pub places: Vec<Value>,
+    /// Derivatives that packets read, of coarse cells around a block.
+    pub slopes: Vec<Slope>,
+    /// Directions that move.
+    pub ways: Vec<Way>,
+    /// From which neighbours blocks read the inbox.
+    pub masks: Kernel,
+    /// What coarse blocks send.
+    pub to_fine: Kernel,
+    /// What they get.
+    pub to_coarse: Kernel,
+    /// What enters fine blocks that touch walls, if the method has rules.
+    pub to_fine_walls: Option<Kernel>,
+    /// What enters coarse blocks that touch walls.
+    pub to_coarse_walls: Option<Kernel>,
+}
+
+/// How the packets of a direction travel around a coarse cell. Cells around it have the numbers of a block's neighbours.
+#[derive(Debug, Serialize)]
+pub struct Way {
+    /// Direction.
+    pub at: usize,
+    /// Its velocity.
+    pub velocity: String,
+    /// The reverse.
+    pub backward: String,
+    /// The coarse cell where packets are after two steps.
+    pub far: usize,
+    /// The coarse cell where those are from that arrive in this one.
+    pub back: usize,
+    /// Bits of all cells in which packets may end.
+    pub ahead: u32,
+    /// Bits of all cells from which something may arrive.
+    pub behind: u32,
+    /// Statements that compute what packets carry.
+    pub lines: Vec<String>,
+    /// The packets.
+    pub packets: Vec<WayPacket>,
+}
+
+/// A packet.
+#[derive(Debug, Serialize)]
+pub struct WayPacket {
+    /// The child of the cell that it starts from, and ends at after two steps.
+    pub child: usize,
+    /// What it carries.
+    pub value: String,
+    /// Where it is after one step, if in another coarse cell.
+    pub near: Option<NearCell>,
+    /// Where it was one step before, if in another coarse cell.
+    pub behind: Option<NearCell>,
+}
+
+/// A child of a coarse cell near another one.
+#[derive(Debug, Serialize)]
+pub struct NearCell {
+    /// Number of the cell.
+    pub entry: usize,
+    /// Its offset.
+    pub offset: String,
+    /// The child.
+    pub child: usize,
 }
 
 /// Kernels that sum up a flow.

@@ -5,7 +5,7 @@ use lbm_bundle::{Kernel as Signature, Layout, Manifest, Role};
 use super::view::Work;
 
 /// The statements around what a thread does. Thread block b has `items_per_group` items from `b * items_per_group` on: a state
-/// for each thread; or shares, or blocks to be asked for their wishes, one for all threads; or blocks, a cell for each
+/// for each thread; or shares, or blocks, one for all threads; or blocks, a cell for each
 /// thread, or the cells of one in turn if there are fewer threads.
 pub fn work(manifest: &Manifest, signature: &Signature) -> Work {
     if manifest.layout == Layout::Soa {
@@ -33,7 +33,12 @@ pub fn work(manifest: &Manifest, signature: &Signature) -> Work {
                 "const int begin = share * per, end = begin + per < size ? begin + per : size;".into(),
             ],
         ),
-        Role::Wish => (
+        Role::Wish
+        | Role::InterfaceMasks
+        | Role::ToFine
+        | Role::ToFineWalls
+        | Role::ToCoarse
+        | Role::ToCoarseWalls => (
             items == 1,
             vec![item, "if (item >= count) return;".into(), "const int thread = threadIdx.x, slot = ids[item];".into()],
         ),

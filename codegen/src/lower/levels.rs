@@ -8,7 +8,7 @@ use lbm_dsl::model::levels::{Coupling, Exchange, Stencil, Target};
 use lbm_dsl::model::{Formulas, Model};
 use num_traits::Signed;
 
-use super::{Wanted, lower, numbered};
+use super::{Wanted, lower, lower_in, numbered, renumbered};
 use crate::ir::{KernelIr, Named, Output};
 
 /// Every kernel of the stencils and couplings that the model chooses, and `average`.
@@ -44,9 +44,32 @@ pub fn rates(model: &Model, coupling: &Coupling) -> KernelIr {
 pub fn packets(model: &Model, coupling: &Coupling, pop: usize) -> Option<KernelIr> {
     let Exchange::Packets { values } = coupling.exchange() else { return None };
     let children = 1usize << model.lattice().dim();
-    let outputs = values[pop * children..(pop + 1) * children].to_vec();
+    let (_, set, dir) = model.pops().nth(pop)?;
+    let velocity = set.lattice.velocity(dir);
+    let (exprs, outputs) = shared_kinds(model.exprs(), &values[pop * children..(pop + 1) * children], velocity);
     let name = format!("packet_{}_{}", coupling.name(), model.pop_names()[pop]);
-    Some(lower(model, &name, &Formulas { lets: Vec::new(), outputs }, numbered("packet", children), &[]))
+    let formulas = Formulas { lets: Vec::new(), outputs };
+    Some(lower_in(model, &exprs, &name, &formulas, numbered("packet", children), &[]))
+}
+
+/// The same values with fewer kinds: packets that enter the same coarse cell in their first step are of one kind, for which that of
+/// the first child stands.
+fn shared_kinds(exprs: &Exprs, values: &[ExprId], velocity: &[i32]) -> (Exprs, Vec<ExprId>) {
+    let crossed = velocity.iter().enumerate().fold(0u8, |bits, (axis, c)| bits | u8::from(*c != 0) << axis);
+    let needed = exprs.needed(values);
+    let mut to = Exprs::new();
+    let mut new: Vec<Option<ExprId>> = vec![None; exprs.len()];
+    for (id, node) in exprs.iter().filter(|(id, _)| needed[id.index()]) {
+        let node = match *node {
+            Expr::Symbol(Symbol::Level(LevelSymbol::Kind { child })) => {
+                Expr::Symbol(Symbol::Level(LevelSymbol::Kind { child: child & crossed }))
+            }
+            _ => renumbered(node, |old| new[old.index()].expect("operands precede users")),
+        };
+        new[id.index()] = Some(to.add(node));
+    }
+    let values = values.iter().map(|value| new[value.index()].expect("values are copied")).collect();
+    (to, values)
 }
 
 /// Positions of the stencils whose slopes such values read, ascending.

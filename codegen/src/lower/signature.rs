@@ -19,6 +19,9 @@ use crate::options::Options;
 /// Threads of a CUDA thread block, where whole blocks of cells fit.
 const THREADS: u32 = 256;
 
+/// Threads that share what crosses an interface at a block.
+const INTERFACE_THREADS: u32 = 128;
+
 /// Signatures and layout; `cost` gives each kernel's arithmetic (its loads, stores and bytes are counted here).
 pub fn manifest(model: &Model, options: &Options, findings: &Findings, cost: impl Fn(Role) -> Cost) -> Manifest {
     let velocity = |c: &[i32]| std::array::from_fn(|axis| c.get(axis).copied().unwrap_or(0));
@@ -87,12 +90,17 @@ pub fn manifest(model: &Model, options: &Options, findings: &Findings, cost: imp
         roles.push(Role::StreamCollideWalls);
     }
     if let Some(coupling) = &manifest.coupling {
-        roles.push(Role::StreamCollideJump);
+        roles.push(Role::StreamCollideInterface);
         if !manifest.boundaries.is_empty() {
-            roles.push(Role::StreamCollideJumpWalls);
+            roles.push(Role::StreamCollideInterfaceWalls);
         }
         if coupling.ghosts > 0 {
             roles.extend([Role::Restrict, Role::Send, Role::Prolong, Role::Hold, Role::Keep]);
+        } else {
+            roles.extend([Role::InterfaceMasks, Role::ToFine, Role::ToCoarse]);
+            if !manifest.boundaries.is_empty() {
+                roles.extend([Role::ToFineWalls, Role::ToCoarseWalls]);
+            }
         }
         roles.extend([Role::Average, Role::Fill, Role::AverageFields, Role::FillFields, Role::Relocate, Role::Wish]);
     }
@@ -182,8 +190,13 @@ pub fn role_name(role: Role) -> &'static str {
         Role::Init => "init",
         Role::StreamCollide => "stream_collide",
         Role::StreamCollideWalls => "stream_collide_walls",
-        Role::StreamCollideJump => "stream_collide_jump",
-        Role::StreamCollideJumpWalls => "stream_collide_jump_walls",
+        Role::StreamCollideInterface => "stream_collide_interface",
+        Role::StreamCollideInterfaceWalls => "stream_collide_interface_walls",
+        Role::InterfaceMasks => "interface_masks",
+        Role::ToFine => "to_fine",
+        Role::ToFineWalls => "to_fine_walls",
+        Role::ToCoarse => "to_coarse",
+        Role::ToCoarseWalls => "to_coarse_walls",
         Role::StreamCollideSolid => "stream_collide_solid",
         Role::Restrict => "restrict",
         Role::Send => "send",
@@ -233,19 +246,12 @@ fn shape(manifest: &Manifest, role: Role) -> (u32, u32) {
     match role {
         Role::Collide => (THREADS, THREADS),
         Role::Force | Role::Look | Role::Sums => (THREADS, 1),
-        Role::StreamCollideJump | Role::StreamCollideJumpWalls if jumps_are_shared(manifest) => (cells, 1),
+        Role::InterfaceMasks => (32, 1),
+        Role::ToFine | Role::ToFineWalls | Role::ToCoarse | Role::ToCoarseWalls => (INTERFACE_THREADS, 1),
         Role::Wish => (cells.min(THREADS), 1),
         _ if cells > THREADS => (THREADS, 1),
         _ => (items * cells, items),
     }
-}
-
-/// CUDA: whether the threads of a block share the work of packets that cross level jumps, through shared memory of one value for
-/// each population: so little that several blocks fit on a multiprocessor.
-pub fn jumps_are_shared(manifest: &Manifest) -> bool {
-    let packets = manifest.coupling.as_ref().is_some_and(|coupling| coupling.ghosts == 0);
-    let (values, bytes) = (manifest.q() * manifest.cells(), manifest.real.bytes());
-    packets && manifest.cells() as u32 <= THREADS && manifest.q() <= 32 && values * bytes <= 16 * 1024
 }
 
 /// Names of the components of all fields in order.

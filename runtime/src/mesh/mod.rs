@@ -305,7 +305,7 @@ impl Grid {
             leaves: self.leaf_count(),
             slots: self.slots(),
             pool: self.forest.pool(),
-            interfaces: self.corners(),
+            interfaces: self.interfaces(),
             cut,
         }
     }
@@ -352,9 +352,9 @@ impl Grid {
         self.forest.tables()
     }
 
-    /// Number of slots that keep something for other levels: those with a place in [`Tables::corners`].
-    pub fn corners(&self) -> usize {
-        self.forest.corners()
+    /// Number of slots with a place in [`Tables::rows`].
+    pub fn interfaces(&self) -> usize {
+        self.forest.interfaces()
     }
 
     /// What the user should know about loading the kernels, a sentence each.

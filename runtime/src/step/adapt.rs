@@ -193,6 +193,9 @@ impl Simulation {
             self.reorder()?;
         }
         self.fields.make_room(self.program.device(), self.program.manifest(), &self.grid)?;
+        if let Some(inbox) = &mut self.inbox {
+            inbox.follow(&self.program, &self.grid, &self.walls)?;
+        }
         Ok(outcome)
     }
 

@@ -6,6 +6,7 @@ use lbm_bundle::Bundle;
 
 use super::adapt::{self, Adaptations, Adaptivity};
 use super::bodies::Bodies;
+use super::inbox::Inbox;
 use super::setup::{self, GridSpec, Params, Walls};
 use super::timing::Timings;
 use super::{Around, Level, Simulation, StepError};
@@ -141,6 +142,7 @@ impl<'a> Prepared<'a> {
             }
         };
         let fields = Fields::new(&device, manifest, &grid)?;
+        let inbox = Inbox::new(&program, &grid, &walls)?;
         let (criterion, every, range) = match follows {
             None => (None, 0, 0..=0),
             Some((criterion, every, range)) => (Some(criterion), every, range),
@@ -152,6 +154,7 @@ impl<'a> Prepared<'a> {
             cutters,
             bodies,
             fields,
+            inbox,
             kept: None,
             levels: params.into_iter().map(|params| Level { params, current: 0 }).collect(),
             step: 0,

@@ -10,13 +10,21 @@ pub enum Phase {
     /// Blocks that touch walls.
     StreamCollideWalls,
     /// Blocks beside coarser or finer ones.
-    StreamCollideJump,
+    StreamCollideInterface,
     /// Blocks beside coarser or finer ones that touch walls.
-    StreamCollideJumpWalls,
+    StreamCollideInterfaceWalls,
     /// Blocks with solids in them.
     StreamCollideSolid,
     /// Cells that refined blocks hold.
     StreamCollideHeld,
+    /// What coarse blocks send to finer ones.
+    ToFine,
+    /// What enters fine blocks that touch walls, from coarser ones.
+    ToFineWalls,
+    /// What comes out of fine blocks into coarser ones.
+    ToCoarse,
+    /// What enters coarse blocks that touch walls, beside finer ones.
+    ToCoarseWalls,
     /// Means over finer cells.
     Restrict,
     /// What is to be interpolated to ghosts.
@@ -27,24 +35,32 @@ pub enum Phase {
 
 impl Phase {
     /// All phases in the order of a step.
-    pub const ALL: [Phase; 9] = [
+    pub const ALL: [Phase; 13] = [
         Phase::StreamCollide,
         Phase::StreamCollideWalls,
-        Phase::StreamCollideJump,
-        Phase::StreamCollideJumpWalls,
+        Phase::StreamCollideInterface,
+        Phase::StreamCollideInterfaceWalls,
         Phase::StreamCollideSolid,
         Phase::StreamCollideHeld,
+        Phase::ToFine,
+        Phase::ToFineWalls,
+        Phase::ToCoarse,
+        Phase::ToCoarseWalls,
         Phase::Restrict,
         Phase::Send,
         Phase::Prolong,
     ];
 
+    /// Those that fill the inbox before the first step of the next finer level, and after it.
+    pub(super) const TO_FINE: [Phase; 2] = [Phase::ToFine, Phase::ToFineWalls];
+    pub(super) const TO_COARSE: [Phase; 2] = [Phase::ToCoarse, Phase::ToCoarseWalls];
+
     /// Those in which populations stream.
     pub(super) const STREAMING: [Phase; 6] = [
         Phase::StreamCollide,
         Phase::StreamCollideWalls,
-        Phase::StreamCollideJump,
-        Phase::StreamCollideJumpWalls,
+        Phase::StreamCollideInterface,
+        Phase::StreamCollideInterfaceWalls,
         Phase::StreamCollideSolid,
         Phase::StreamCollideHeld,
     ];
@@ -54,10 +70,14 @@ impl Phase {
         [
             "stream_collide",
             "stream_collide_walls",
-            "stream_collide_jump",
-            "stream_collide_jump_walls",
+            "stream_collide_interface",
+            "stream_collide_interface_walls",
             "stream_collide_solid",
             "stream_collide_held",
+            "to_fine",
+            "to_fine_walls",
+            "to_coarse",
+            "to_coarse_walls",
             "restrict",
             "send",
             "prolong",

@@ -1,8 +1,9 @@
 //! What each kernel takes, in order, with shapes and units.
 
 use lbm_bundle::{Arg, ArgType, Manifest, ParamComponent, Role};
-use lbm_dsl::expr::{Expr, Symbol};
+use lbm_dsl::expr::{Expr, ExprId, Symbol};
 use lbm_dsl::model::Model;
+use lbm_dsl::model::levels::Exchange;
 
 use super::super::{claim_params, names::Namer};
 use super::names_of_fields;
@@ -40,27 +41,29 @@ pub fn args(model: &Model, manifest: &Manifest, role: Role) -> Vec<Arg> {
     };
     let ghosts = manifest.coupling.as_ref().is_some_and(|coupling| coupling.ghosts > 0);
     let table = |name| ghost_table(manifest, name);
+    let interface = |names: &[&str]| names.iter().map(|name| interface_arg(manifest, name)).collect::<Vec<_>>();
+    let inbox_out = || Arg { ty: ArgType::RealsOut, ..interface_arg(manifest, "inbox") };
     let mut args = match role {
         Role::Init => vec![ids, count, arg("fields", ArgType::Reals, fields), dst],
         Role::StreamCollide => vec![ids, count, neighbours, src, dst],
         Role::StreamCollideWalls => [vec![ids, count, neighbours], wall_args().to_vec(), vec![src, dst]].concat(),
-        Role::StreamCollideJump if ghosts => {
-            let tables = ["sides", "corners", "held", "saved"].map(table);
+        Role::StreamCollideInterface if ghosts => {
+            let tables = ["sides", "rows", "held", "saved"].map(table);
             [vec![ids, count, neighbours], tables.to_vec(), vec![src, dst]].concat()
         }
-        Role::StreamCollideJumpWalls if ghosts => {
-            let tables = ["sides", "corners", "held"].map(table);
+        Role::StreamCollideInterfaceWalls if ghosts => {
+            let tables = ["sides", "rows", "held"].map(table);
             [vec![ids, count, neighbours], tables.to_vec(), wall_args().to_vec(), vec![table("saved"), src, dst]]
                 .concat()
         }
         Role::Restrict => {
-            [vec![ids, count], ["sides", "parts", "corners", "held", "saved"].map(table).to_vec(), vec![dst]].concat()
+            [vec![ids, count], ["sides", "parts", "rows", "held", "saved"].map(table).to_vec(), vec![dst]].concat()
         }
         Role::Send => {
-            [vec![ids, count, neighbours], ["sides", "corners", "held", "saved"].map(table).to_vec()].concat()
+            [vec![ids, count, neighbours], ["sides", "rows", "held", "saved"].map(table).to_vec()].concat()
         }
         Role::Prolong => {
-            let tables = ["sides", "uppers", "corners", "held"].map(table);
+            let tables = ["sides", "uppers", "rows", "held"].map(table);
             let saved = Arg { ty: ArgType::Reals, ..table("saved") };
             [vec![ids, count, neighbours], tables.to_vec(), vec![saved, dst]].concat()
         }
@@ -75,8 +78,36 @@ pub fn args(model: &Model, manifest: &Manifest, role: Role) -> Vec<Arg> {
             let [nodes, levels, _] = node_args().try_into().expect("three tables");
             [vec![ids, count, nodes, levels], tables.to_vec(), both_sets(manifest).to_vec()].concat()
         }
-        Role::StreamCollideJump => [vec![ids, count, neighbours], jump_args(manifest, None)].concat(),
-        Role::StreamCollideJumpWalls => [vec![ids, count, neighbours], jump_args(manifest, Some(wall_args()))].concat(),
+        Role::StreamCollideInterface => {
+            [vec![ids, count, neighbours], interface(&["rows", "masks", "inbox"]), vec![src, dst]].concat()
+        }
+        Role::StreamCollideInterfaceWalls => {
+            let tables = interface(&["rows", "masks", "inbox"]);
+            [vec![ids, count, neighbours], tables, wall_args().to_vec(), vec![src, dst]].concat()
+        }
+        Role::InterfaceMasks => {
+            let rules = if manifest.mirror_rules.is_empty() { vec![] } else { wall_args()[..1].to_vec() };
+            let masks = Arg { ty: ArgType::IntsOut, ..interface_arg(manifest, "masks") };
+            [vec![ids, count], interface(&["nodes", "near", "children", "rows"]), rules, vec![masks]].concat()
+        }
+        Role::ToFine => {
+            let tables = interface(&["nodes", "near", "children", "slots", "rows", "masks"]);
+            [vec![ids, count], tables, interface(&["coarse", "fine", "inbox_0", "inbox_1", "start"])].concat()
+        }
+        Role::ToFineWalls => {
+            let tables = interface(&["nodes", "near", "children", "parents", "slots", "rows"]);
+            let data = interface(&["coarse", "fine", "inbox_0", "inbox_1"]);
+            [vec![ids, count], tables, wall_args().to_vec(), data].concat()
+        }
+        Role::ToCoarse => {
+            let tables = interface(&["nodes", "near", "children", "slots", "rows", "masks"]);
+            [vec![ids, count], tables, interface(&["before", "after"]), vec![inbox_out()]].concat()
+        }
+        Role::ToCoarseWalls => {
+            let tables = interface(&["nodes", "near", "children", "slots", "rows"]);
+            let data = interface(&["coarse", "before", "after"]);
+            [vec![ids, count], tables, wall_args().to_vec(), data, vec![inbox_out()]].concat()
+        }
         Role::StreamCollideSolid => {
             [vec![ids, count, neighbours], wall_args().to_vec(), solid_args(q, cells), vec![src, dst]].concat()
         }
@@ -141,11 +172,12 @@ pub fn args(model: &Model, manifest: &Manifest, role: Role) -> Vec<Arg> {
     };
     let has_params = match role {
         Role::Restrict | Role::Send | Role::Prolong => true,
+        Role::ToFine | Role::ToFineWalls | Role::ToCoarseWalls => true,
         Role::Force => false,
         _ => role.is_arithmetic(),
     };
     if has_params {
-        args.extend(param_args(model, role));
+        args.extend(param_args(model, manifest, role));
     }
     args
 }
@@ -183,44 +215,33 @@ fn solid_args(q: u32, cells: u32) -> Vec<Arg> {
     ]
 }
 
-/// What a kernel of blocks at level jumps takes behind the table of neighbours.
-fn jump_args(manifest: &Manifest, walls: Option<[Arg; 2]>) -> Vec<Arg> {
+/// What a kernel that fills the inbox takes behind the list, or one that reads it behind the table of neighbours.
+fn interface_arg(manifest: &Manifest, name: &str) -> Arg {
     let (q, cells, near) = (manifest.q(), manifest.cells(), 3u32.pow(manifest.dim));
-    let arg = |name: &str, ty, doc: String| Arg::new(name, ty, doc);
-    let ints = |name: &str, doc: &str| arg(name, ArgType::Ints, doc.into());
-    let int = |name: &str, doc: &str| arg(name, ArgType::Int, doc.into());
-    let set = |at: usize| {
-        let doc = format!("set {at} of post-collision populations [slot][{q}][{cells}], lattice units");
-        arg(&format!("populations_{at}"), ArgType::RealsOut, doc)
-    };
-    let forest = [
-        ints("nodes", "node of each slot [slot]"),
-        arg(
-            "near",
-            ArgType::Ints,
-            format!(
-                "nodes of the same level around each node [node][{near}], -(w + 1) for wall w, or the least integer"
-            ),
-        ),
-        ints("children", "first of the nodes that refine each node [node], or -1"),
-        ints("parents", "node that each node refines [node], or -1"),
-        ints("slots", "slot of each node [node], or -1"),
-        ints("corners", "place in `saved` of each slot [slot] whose paths cut corners of coarse cells, or -1"),
-    ];
-    let last = [
-        arg(
-            "saved",
-            ArgType::RealsOut,
-            format!("what the first of two steps keeps for the second [corner][{q}][{cells}], lattice units"),
-        ),
-        set(0),
-        set(1),
-        int("current", "which set is current on the level of the blocks, 0 or 1; the other is written"),
-        int("coarse", "which set is current on the next coarser level"),
-        int("fine", "which set is current on the next finer level, half a step ahead; the other is that before it"),
-        int("start", "1 in the first of the two steps in one of the coarser level, 0 in the second"),
-    ];
-    forest.into_iter().chain(walls.into_iter().flatten()).chain(last).collect()
+    let ints = |doc: &str| Arg::new(name, ArgType::Ints, doc);
+    let level = |which: &str| Arg::new(name, ArgType::Reals, format!("{which} [slot][{q}][{cells}], lattice units"));
+    match name {
+        "nodes" => ints("node of each slot [slot]"),
+        "near" => ints(&format!(
+            "nodes of the same level around each node [node][{near}], -(w + 1) for wall w, or the least integer"
+        )),
+        "children" => ints("first of the nodes that refine each node [node], or -1"),
+        "parents" => ints("node that each node refines [node], or -1"),
+        "slots" => ints("slot of each node [node], or -1"),
+        "rows" => ints("row of the inbox of each slot at an interface [slot], or -1"),
+        "masks" => ints("bit p: what comes from the neighbour p is in the inbox [row]"),
+        "inbox" => Arg::new(name, ArgType::Reals, "what enters blocks from other levels in this step [row][ROW], lattice units"),
+        "inbox_0" | "inbox_1" => {
+            let step = if name == "inbox_0" { "first" } else { "second" };
+            let doc = format!("what enters blocks in the {step} of two steps in one of a coarser level [row][ROW], lattice units");
+            Arg::new(name, ArgType::RealsOut, doc)
+        }
+        "start" => Arg::new(name, ArgType::Int, "1 if the step of the coarse level is itself the first of two, 0 if not"),
+        "coarse" => level("current populations of the coarse level"),
+        "fine" | "before" => level("populations of the fine level before the first of its two steps"),
+        "after" => level("populations of the fine level after it"),
+        _ => unreachable!("there is no argument `{name}`"),
+    }
 }
 
 /// An argument of a kernel of ghosts.
@@ -232,11 +253,11 @@ fn ghost_table(manifest: &Manifest, name: &str) -> Arg {
         "uppers" => {
             (ArgType::Ints, format!("slot of the block that each slot refines, times {parts}, and its octant [slot]"))
         }
-        "corners" => (ArgType::Ints, "place in `saved` of each slot with another level near [slot], or -1".into()),
+        "rows" => (ArgType::Ints, "row in `saved` of each slot with another level near [slot], or -1".into()),
         "children" => (ArgType::Ints, "first of the nodes that refine each node [node], or -1".into()),
         "roots" => (ArgType::Int, "number of roots".into()),
         "held" => (ArgType::Int, "the first of the slots that refined blocks hold".into()),
-        "saved" => (ArgType::RealsOut, format!("what is kept for other levels [corner][{q}][{cells}], lattice units")),
+        "saved" => (ArgType::RealsOut, format!("what is kept for other levels [row][{q}][{cells}], lattice units")),
         _ => unreachable!("there is no table `{name}`"),
     };
     Arg::new(name, ty, doc)
@@ -281,12 +302,27 @@ fn wish_args() -> Vec<Arg> {
     ]
 }
 
-/// The method's parameters as arguments, one per component: all of them, or those that its fields are made with.
-fn param_args(model: &Model, role: Role) -> Vec<Arg> {
-    let read = model.exprs().needed(&model.sampled().outputs);
+/// What the packets of the coupling in use carry.
+fn packets<'a>(model: &'a Model, manifest: &Manifest) -> Option<&'a Vec<ExprId>> {
+    let name = &manifest.coupling.as_ref()?.name;
+    model.couplings().iter().find(|coupling| coupling.name() == name).and_then(|coupling| match coupling.exchange() {
+        Exchange::Packets { values } => Some(values),
+        Exchange::Ghosts { .. } => None,
+    })
+}
+
+/// The method's parameters as arguments, one per component: all of them, or those that a kernel reads which needs few.
+fn param_args(model: &Model, manifest: &Manifest, role: Role) -> Vec<Arg> {
+    let values = match role {
+        Role::Macroscopic => Some(&model.sampled().outputs),
+        Role::ToFine | Role::ToFineWalls | Role::ToCoarseWalls => packets(model, manifest),
+        _ => None,
+    };
+    let read = values.map(|values| model.exprs().needed(values));
     let reads = |param: u16, component: u8| {
         let symbol = Expr::Symbol(Symbol::Param { param, component });
-        role != Role::Macroscopic || model.exprs().iter().any(|(id, node)| read[id.index()] && *node == symbol)
+        let is_read = |read: &Vec<bool>| model.exprs().iter().any(|(id, node)| read[id.index()] && *node == symbol);
+        read.as_ref().is_none_or(is_read)
     };
     let names = claim_params(&mut Namer::default(), model.params());
     let args = names.into_iter().filter(|((param, component), _)| reads(*param, *component));

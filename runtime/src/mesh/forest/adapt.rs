@@ -123,8 +123,8 @@ enum Class {
     Kind,
     /// Whether they have a slot.
     Slot,
-    /// Whether paths to them cut corners.
-    Corner,
+    /// Whether they are at refinement interfaces.
+    Interface,
 }
 
 impl Forest {
@@ -396,7 +396,7 @@ impl Forest {
         if self.holds {
             self.hold()?;
         }
-        self.number_corners()
+        self.number_interfaces()
     }
 
     /// Slots and neighbours of what has data, where refined nodes have.
@@ -414,27 +414,27 @@ impl Forest {
             ("data", Given::Write(&mut self.tables.data)),
             ("neighbours", Given::Write(&mut self.tables.neighbours)),
             ("sides", Given::Write(&mut self.tables.sides)),
-            ("corner", Given::Write(&mut self.work.corner)),
+            ("interface", Given::Write(&mut self.work.interface)),
             ("parts", Given::Write(&mut self.tables.parts)),
             ("uppers", Given::Write(&mut self.tables.uppers)),
         ];
         self.program.launch(MeshRole::Hold, all, given)
     }
 
-    /// The places of slots among those at corners, or at level jumps where refined nodes hold data.
-    fn number_corners(&mut self) -> Result<(), ForestError> {
+    /// The places of slots among those at refinement interfaces.
+    fn number_interfaces(&mut self) -> Result<(), ForestError> {
         let all = self.nodes();
-        self.rank(0..all, Class::Corner)?;
+        self.rank(0..all, Class::Interface)?;
         let given = vec![
             ("nodes", Given::Read(&self.tables.order)),
             ("count", Given::Int(all as i32)),
             ("slot", Given::Read(if self.holds { &self.tables.data } else { &self.tables.slot })),
-            ("corner", Given::Read(&self.work.corner)),
+            ("interface", Given::Read(&self.work.interface)),
             ("rank", Given::Read(&self.work.rank)),
-            ("corners", Given::Write(&mut self.tables.corners)),
+            ("rows", Given::Write(&mut self.tables.rows)),
         ];
         self.program.launch(MeshRole::Number, all, given)?;
-        self.corners = self.begins()?[TOTAL];
+        self.interfaces = self.begins()?[TOTAL];
         Ok(())
     }
 
@@ -459,7 +459,7 @@ impl Forest {
             ("slot", Given::Read(&self.tables.slot)),
             ("neighbours", Given::Write(&mut self.tables.neighbours)),
             ("kind", Given::Write(&mut self.tables.kind)),
-            ("corner", Given::Write(&mut self.work.corner)),
+            ("interface", Given::Write(&mut self.work.interface)),
         ];
         self.program.launch(MeshRole::Classify, listed.len(), given)
     }
@@ -470,7 +470,7 @@ impl Forest {
             Class::Mark => (&self.work.mark, CHANGES),
             Class::Kind => (&self.tables.kind, KINDS),
             Class::Slot => (&self.tables.slot, 1),
-            Class::Corner => (&self.work.corner, 1),
+            Class::Interface => (&self.work.interface, 1),
         };
         let chunks = listed.len().div_ceil(CHUNK);
         let given = vec![

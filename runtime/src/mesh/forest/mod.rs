@@ -117,8 +117,8 @@ pub struct Forest {
     levels: Vec<Level>,
     /// Whether refined nodes hold data.
     holds: bool,
-    /// Leaves whose paths cut corners of coarser cells, or, where refined nodes hold data, what has another level near.
-    corners: usize,
+    /// Slots of what is at refinement interfaces.
+    interfaces: usize,
     /// Fewest slots that were free at a time.
     least_free: usize,
 }
@@ -158,7 +158,7 @@ impl Forest {
         let least_free = free.slots;
         let levels = vec![];
         let mut forest =
-            Forest { program, roots: count, pool, free, tables, wishes, work, levels, holds, corners: 0, least_free };
+            Forest { program, roots: count, pool, free, tables, wishes, work, levels, holds, interfaces: 0, least_free };
         forest.renew(&[count])?;
         Ok(forest)
     }
@@ -284,10 +284,10 @@ impl Forest {
         self.pool.slots - self.least_free
     }
 
-    /// Number of slots with a place in [`Tables::corners`]: those of leaves whose paths cut corners of coarser cells, or, where
-    /// refined nodes hold data, of what has another level near.
-    pub fn corners(&self) -> usize {
-        self.corners
+    /// Number of slots with a place in [`Tables::rows`]: those of leaves at refinement interfaces, and of refined nodes there that hold
+    /// data.
+    pub fn interfaces(&self) -> usize {
+        self.interfaces
     }
 
     /// How many families and slots there are.

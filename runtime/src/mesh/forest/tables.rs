@@ -25,8 +25,8 @@ pub struct Tables {
     pub kind: Buffer,
     /// Slots around each slot `[slot][3^dim]`.
     pub neighbours: Buffer,
-    /// Place of each slot among those whose paths cut corners of coarser cells, or that have another level near `[slot]`.
-    pub corners: Buffer,
+    /// Place of each slot among those at refinement interfaces `[slot]`.
+    pub rows: Buffer,
     /// Where refined nodes hold data: slot of each node, refined or not `[node]`.
     pub data: Buffer,
     /// Where refined nodes hold data: at which places around each slot the level changes `[slot]`.
@@ -61,8 +61,8 @@ pub(super) struct Work {
     pub(super) every: Buffer,
     /// What becomes of each node `[node]`.
     pub(super) mark: Buffer,
-    /// Whether paths to each node cut corners `[node]`.
-    pub(super) corner: Buffer,
+    /// Whether each node is at a refinement interface `[node]`.
+    pub(super) interface: Buffer,
     /// Position of each node that has a class `[node]`.
     pub(super) rank: Buffer,
     /// Nodes of each class in each chunk of a list.
@@ -112,7 +112,7 @@ pub(super) fn new(
         node: some(pool.slots, numbers(0..first))?,
         kind: some(nodes, vec![])?,
         neighbours: ints(data * roots.places)?,
-        corners: ints(data)?,
+        rows: ints(data)?,
         data: ints(if_held(nodes))?,
         sides: ints(if_held(data))?,
         parts: ints(if_held(pool.families << dim))?,
@@ -127,7 +127,7 @@ pub(super) fn new(
     let work = Work {
         every: device.ints(&numbers(0..nodes.max(data)))?,
         mark: ints(nodes)?,
-        corner: ints(nodes)?,
+        interface: ints(nodes)?,
         rank: ints(nodes)?,
         counts: ints(pool.counts(dim, first))?,
         begins: ints(BEGINS)?,
@@ -140,13 +140,13 @@ pub(super) fn new(
 
 /// Bytes of all of them.
 pub(super) fn bytes(tables: &Tables, wishes: &Wishes, work: &Work) -> usize {
-    let Tables { near, child, parent, level, place, slot, node, kind, neighbours, corners, order, leaves, .. } = tables;
+    let Tables { near, child, parent, level, place, slot, node, kind, neighbours, rows, order, leaves, .. } = tables;
     let Tables { free_families, free_slots, data, sides, parts: held_parts, uppers, held, .. } = tables;
     let Wishes { want, bound } = wishes;
-    let Work { every, mark, corner, rank, counts, begins, picked, coarse, parts } = work;
+    let Work { every, mark, interface, rank, counts, begins, picked, coarse, parts } = work;
     let of_nodes =
-        [near, child, parent, level, place, slot, kind, order, want, bound, mark, corner, rank, picked, every];
-    let others = [node, neighbours, corners, leaves, free_families, free_slots, counts, begins, coarse, parts];
+        [near, child, parent, level, place, slot, kind, order, want, bound, mark, interface, rank, picked, every];
+    let others = [node, neighbours, rows, leaves, free_families, free_slots, counts, begins, coarse, parts];
     let of_held = [data, sides, held_parts, uppers, held];
     of_nodes.into_iter().chain(others).chain(of_held).map(Buffer::bytes).sum()
 }

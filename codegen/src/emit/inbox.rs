@@ -1,0 +1,174 @@
+//! Fills the part of a [`View`](super::view::View) that is about the inbox: what enters blocks from other levels.
+//!
+//! Around a coarse cell everything about a packet of direction `c` that starts at the child position `p` follows from which cells
+//! are refined: its first step ends in the cell `floor((p + c) / 2)`, its second in the cell `c`; a path that ends where the first step
+//! does, one step later, began in the cell `floor((p - c) / 2)`, if that is refined.
+
+use lbm_bundle::{Manifest, Role};
+use lbm_dsl::expr::{LevelSymbol, Symbol};
+
+use super::formula::{Language, Printer, real_name};
+use super::jump::{of_stencil, sampled, slope};
+use super::view::{Inbox, Kernel, NearCell, Slope, Way, WayPacket};
+use crate::ir::Plan;
+
+/// The kernels that fill the inbox, and where things are in it; `kernel` gives the signature of a role.
+pub fn view(manifest: &Manifest, jump: &super::Jump, kernel: impl Fn(Role, Option<&Plan>) -> Kernel) -> Inbox {
+    let beside_walls = |role| manifest.kernel(role).is_some().then(|| kernel(role, None));
+    let (mut places, mut length) = (Vec::new(), 0);
+    for (at, direction) in manifest.directions.iter().enumerate() {
+        let (text, end) = place(manifest, direction.c, length);
+        if let Some(text) = text {
+            places.push(super::view::Value { text, at });
+        }
+        length = end;
+    }
+    assert_eq!(length, manifest.inbox_row(), "every value of a row has one place");
+    let moving = |at: &usize| manifest.directions[*at].c != [0; 3];
+    let around = |number: usize| Slope { function: around(jump, number), ..slope(manifest, jump, number) };
+    Inbox {
+        length,
+        places,
+        slopes: sampled(jump).map(around).collect(),
+        ways: (0..manifest.q()).filter(moving).map(|at| way(manifest, jump, at)).collect(),
+        masks: kernel(Role::InterfaceMasks, None),
+        to_fine: kernel(Role::ToFine, None),
+        to_coarse: kernel(Role::ToCoarse, None),
+        to_fine_walls: beside_walls(Role::ToFineWalls),
+        to_coarse_walls: beside_walls(Role::ToCoarseWalls),
+    }
+}
+
+/// Name of the function of a derivative stencil that samples coarse cells around a block.
+fn around(jump: &super::Jump, number: usize) -> String {
+    of_stencil(jump, number, "around")
+}
+
+/// Where in a row is what a direction brings to the cell (x, y, z), from `begin` on, and where what the next one brings begins: the
+/// cells at each face that it enters through, less those at the faces of the axes before.
+fn place(manifest: &Manifest, c: [i32; 3], begin: usize) -> (Option<String>, usize) {
+    let dim = manifest.dim as usize;
+    let width = manifest.block.map(|side| side as usize);
+    let crossed: Vec<usize> = (0..dim).filter(|axis| c[*axis] != 0).collect();
+    let (mut text, mut next) = (String::new(), begin);
+    for (number, face) in crossed.iter().enumerate() {
+        let earlier = |axis: usize| crossed[..number].contains(&axis);
+        let (mut terms, mut stride) = (vec![next.to_string()], 1);
+        for axis in (0..dim).filter(|axis| axis != face) {
+            let name = ["x", "y", "z"][axis];
+            // Of an axis before, the cells at the face where the direction enters are counted there.
+            let name = if earlier(axis) && c[axis] > 0 { format!("({name} - 1)") } else { name.to_string() };
+            terms.push(if stride == 1 { name } else { format!("{stride} * {name}") });
+            stride *= width[axis] - usize::from(earlier(axis));
+        }
+        if number + 1 < crossed.len() {
+            let at = if c[*face] > 0 { 0 } else { width[*face] - 1 };
+            text += &format!("{} == {at} ? ", ["x", "y", "z"][*face]);
+        }
+        text += &terms.join(" + ");
+        if number + 1 < crossed.len() {
+            text += " : ";
+        }
+        next += stride;
+    }
+    ((!crossed.is_empty()).then_some(text), next)
+}
+
+/// A number for each axis, as arguments.
+fn list(values: &[i32]) -> String {
+    values.iter().map(i32::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// Position of an offset among the neighbours of a block.
+fn entry(offset: &[i32]) -> usize {
+    offset.iter().enumerate().map(|(axis, at)| 3usize.pow(axis as u32) * (at + 1) as usize).sum()
+}
+
+/// The coarse cell around a place, unless it is the cell at hand; the place is counted in fine cells from the lower corner of that.
+fn near_cell(place: &[i32]) -> Option<NearCell> {
+    let offset: Vec<i32> = place.iter().map(|at| at.div_euclid(2)).collect();
+    let child = place.iter().enumerate().map(|(axis, at)| (at.rem_euclid(2) as usize) << axis).sum();
+    let other = offset.iter().any(|at| *at != 0);
+    other.then(|| NearCell { entry: entry(&offset), offset: list(&offset), child })
+}
+
+fn way(manifest: &Manifest, jump: &super::Jump, at: usize) -> Way {
+    let dim = manifest.dim as usize;
+    let c = &manifest.directions[at].c[..dim];
+    let back: Vec<i32> = c.iter().map(|c| -c).collect();
+    let moved = |child: usize, steps: i32| -> Vec<i32> {
+        (0..dim).map(|axis| (child >> axis & 1) as i32 + steps * c[axis]).collect()
+    };
+    let children = 1usize << dim;
+    let near: Vec<Option<NearCell>> = (0..children).map(|child| near_cell(&moved(child, 1))).collect();
+    let behind: Vec<Option<NearCell>> = (0..children).map(|child| near_cell(&moved(child, -1))).collect();
+    let bits = |cells: &[Option<NearCell>], last: usize| {
+        cells.iter().flatten().map(|cell| cell.entry).chain([last]).fold(0u32, |bits, entry| bits | 1 << entry)
+    };
+    let (far, farthest_back) = (entry(c), entry(&back));
+    let (ahead, bits_behind) = (bits(&near, far), bits(&behind, farthest_back));
+    let (lines, values) = packets(manifest, jump, at, &near);
+    let cells = near.into_iter().zip(behind).zip(values).enumerate();
+    Way {
+        at,
+        velocity: list(c),
+        backward: list(&back),
+        far,
+        back: farthest_back,
+        ahead,
+        behind: bits_behind,
+        lines,
+        packets: cells
+            .map(|(child, ((near, behind), value))| WayPacket { child, value, near, behind })
+            .collect(),
+    }
+}
+
+/// What the packets of a population carry: statements, and the value of each.
+fn packets(
+    manifest: &Manifest,
+    jump: &super::Jump,
+    at: usize,
+    near: &[Option<NearCell>],
+) -> (Vec<String>, Vec<String>) {
+    let plan = jump.packets[at];
+    let real = real_name(manifest.real);
+    let mut printer = Printer::new(plan, manifest.real, Language::C);
+    let mut lines = Vec::new();
+    for (symbol, name) in plan.dag().symbols() {
+        match *symbol {
+            Symbol::Population(pop) => {
+                lines.push(format!("const {real} {name} = own[{} * CELLS];", pop.index()));
+            }
+            Symbol::Level(LevelSymbol::Kind { child }) => {
+                let far = "far ? 2 : 0";
+                printer.spell(
+                    *symbol,
+                    match &near[usize::from(child)] {
+                        Some(cell) => format!("(mask >> {} & 1 ? 1 : {far})", cell.entry),
+                        None => format!("({far})"),
+                    },
+                );
+            }
+            Symbol::Level(LevelSymbol::Slope { stencil, axis, pop }) => {
+                let call = format!("{}(around, coarse, cell, {}, {axis})", around(jump, stencil.into()), pop.index());
+                lines.push(format!("const {real} {name} = {call};"));
+            }
+            _ => {}
+        }
+    }
+    let statements = plan.sections().iter().flat_map(|section| &section.statements);
+    lines.extend(statements.flat_map(|statement| printer.statement(&statement.name, statement.value)));
+    // A value stands in two places: where there is a choice in it, it gets a name.
+    let mut values = Vec::new();
+    for (child, output) in plan.dag().outputs().iter().enumerate() {
+        let text = printer.operand(output.value);
+        if text.contains(' ') {
+            lines.extend(super::formula::wrap(&format!("const {real} packet_{child} = "), &format!("{text};")));
+            values.push(format!("packet_{child}"));
+        } else {
+            values.push(text);
+        }
+    }
+    (lines, values)
+}

@@ -1,0 +1,311 @@
+// ==== inbox =========================================================================================================
+//
+// What enters a block from anywhere but a block of its own level comes through the block's row of the inbox. Its mask says from
+// which neighbours: a bit for each. Rows are filled before the block streams, each value by one thread. In a coarse step a
+// population of a coarse cell is {{ jump.children }} packets, one from each place in it (in cells of the finer level), that travel along its direction,
+// one place in each of two fine steps. A packet is of kind 1 or 2 if it enters a fine cell in that step, else of kind 0, and then
+// arrives in a coarse cell. Which coarse cells are refined around the one at hand is a mask of bits too, and all else follows.
+
+enum {
+    ROW = {{ inbox.length }},  // values of a row: all that may enter a block from outside
+    WALLED = 1 << NEAR,  // in the mask of a block: it touches walls
+};
+
+// Where in a row that is what a direction brings to a cell from outside the block: by direction, then by the face that it
+// enters through, that of the first axis first, then by cell.
+{{ inline }} int inbox_at(const int direction, const Spot cell)
+{
+    const int x = cell.at[0], y = cell.at[1]{% if deep %}, z = cell.at[2]{% endif %};
+    switch (direction) {
+{%- for place in inbox.places %}
+    case {{ place.at }}:
+        return {{ place.text }};
+{%- endfor %}
+    default:
+        return 0;
+    }
+}
+
+// Which of a block's neighbours a cell lies in that is counted from the block's lower corner.
+{{ inline }} int neighbour_of(const Spot cell)
+{
+    const int width[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
+    int entry = {{ middle }};
+    for (int axis = 0, step = 1; axis < DIM; step *= 3, ++axis) {
+        entry += cell.at[axis] < 0 ? -step : cell.at[axis] >= width[axis] ? step : 0;
+    }
+    return entry;
+}
+
+// Its index there.
+{{ inline }} int index_of(const Spot cell)
+{
+    const int width[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
+    int index = 0;
+    for (int axis = 0, stride = 1; axis < DIM; stride *= width[axis], ++axis) {
+        const int at = cell.at[axis];
+        index += stride * (at < 0 ? at + width[axis] : at >= width[axis] ? at - width[axis] : at);
+    }
+    return index;
+}
+
+// The cell so many cells from another.
+{{ inline }} Spot moved(const Spot cell, const int x, const int y{% if deep %}, const int z{% endif %})
+{
+    const Spot spot = { {cell.at[0] + x, cell.at[1] + y{% if deep %}, cell.at[2] + z{% endif %}} };
+    return spot;
+}
+
+// Where the fine cell at one side of a coarse cell is, along axis a the upper one if bit a of `child` is set: `fine` in a block, of
+// which the number among those that refine the neighbours is given back.
+{{ inline }} int child_of(const Spot coarse, const int child, Spot *fine)
+{
+    const int width[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
+    int entry = {{ middle }}, octant = 0;
+    for (int axis = 0, step = 1; axis < DIM; step *= 3, ++axis) {
+        const int side = coarse.at[axis] < 0 ? -1 : coarse.at[axis] >= width[axis] ? 1 : 0;
+        const int at = 2 * (coarse.at[axis] - side * width[axis]) + (child >> axis & 1), upper = at >= width[axis];
+        entry += side * step;
+        octant |= upper << axis;
+        fine->at[axis] = at - upper * width[axis];
+    }
+    return entry * PARTS + octant;
+}
+
+// A coarse block and what is around it; slots and rows of the inbox are -1 where there is none.
+typedef struct {
+    {{ int }} slots[NEAR], rows[NEAR];  // of the blocks of its level
+    {{ int }} fine_slots[NEAR * PARTS], fine_rows[NEAR * PARTS];  // of those that refine them
+    int refined;  // which of them are refined: a bit for each
+} Around;
+
+// The row of a slot, -1 also for a block that touches walls: what enters that is for other kernels to say.
+{{ inline }} {{ int }} row_of(const {{ int }} slot, const {{ int }} *rows, const {{ int }} *masks)
+{
+    const {{ int }} row = slot < 0 ? -1 : rows[slot];
+    return row < 0 || masks[row] & WALLED ? -1 : row;
+}
+
+// Sets the entry `at` of the tables of fine blocks; its bit in `refined` is given back.
+{{ inline }} int find_around(
+    Around *around, const int at, const {{ int }} node, const {{ int }} *near, const {{ int }} *children, const {{ int }} *slots,
+    const {{ int }} *rows, const {{ int }} *masks)
+{
+    const int entry = at / PARTS, octant = at % PARTS;
+    const {{ int }} other = near[(size_t)node * NEAR + entry], first = other < 0 ? -1 : children[other];
+    if (octant == 0) {
+        around->slots[entry] = other < 0 ? -1 : slots[other];
+        around->rows[entry] = row_of(around->slots[entry], rows, masks);
+    }
+    around->fine_slots[at] = first < 0 ? -1 : slots[first + octant];
+    around->fine_rows[at] = row_of(around->fine_slots[at], rows, masks);
+    return (first >= 0) << entry;
+}
+
+// Which of the coarse cells around one are refined: a bit for each, in the order of a block's neighbours.
+{{ inline }} int refined_around(const int refined, const Spot cell)
+{
+    int mask = 0;
+    for (int entry = 0; entry < NEAR; ++entry) {
+        const Spot other = moved(cell, entry % 3 - 1, entry / 3 % 3 - 1{% if deep %}, entry / 9 - 1{% endif %});
+        mask |= (refined >> neighbour_of(other) & 1) << entry;
+    }
+    return mask;
+}
+
+// Puts what a direction brings to a fine cell into the inbox.
+{{ inline }} void deliver(
+    const Around *around, const Spot coarse, const int child, const int direction, const {{ real }} value, {{ real }} *inbox)
+{
+    Spot fine;
+    const {{ int }} row = around->fine_rows[child_of(coarse, child, &fine)];
+    if (row >= 0) inbox[(size_t)row * ROW + (size_t)inbox_at(direction, fine)] = value;
+}
+
+// A population of a fine cell.
+{{ inline }} {{ real }} fine_value(
+    const Around *around, const Spot coarse, const int child, const int direction, const {{ real }} *level)
+{
+    Spot fine;
+    const {{ int }} slot = around->fine_slots[child_of(coarse, child, &fine)];
+    return level[(size_t)slot * (Q * CELLS) + (size_t)(direction * CELLS + index_of(fine))];
+}
+
+{% for slope in inbox.slopes -%}
+// Stencil {{ slope.name }} at a coarse cell, from the coarse cells of its samples that there are.
+{{ inline }} {{ real }} {{ slope.function }}(
+    const Around *around, const {{ real }} *level, const Spot cell, const int direction, const int axis)
+{
+    const int point[] = { {{- slope.points -}} };
+    {{ real }} v[{{ slope.count }}];
+    int has[{{ slope.count }}];
+    for (int at = 0; at < {{ slope.count }}; ++at) {
+        Spot spot = cell;
+        spot.at[axis] += point[at];
+        const {{ int }} slot = around->slots[neighbour_of(spot)];
+        has[at] = slot >= 0;
+        v[at] = has[at] ? level[(size_t)slot * (Q * CELLS) + (size_t)(direction * CELLS + index_of(spot))] : 0;
+    }
+{%- for set in slope.sets %}
+    if ({{ set.condition }}) {
+{%- for line in set.lines %}
+        {{ line }}
+{%- endfor %}
+    }
+{%- endfor %}
+    return 0;
+}
+
+{% endfor -%}
+// Delivers the packets of a population of a coarse cell, around which the cells of `mask` are refined: to fine cells for both of
+// their steps, and to the coarse cell where they all end that meet no fine one. `fine` is the finer level before its first step.
+{{ function }} void send_to_fine(
+    const Around *around, const Spot cell, const int mask, const int direction, const {{ real }} *coarse, const {{ real }} *fine,
+    {{ real }} *first, {{ real }} *second, {{ real }} *inbox{{ jump.decl }})
+{
+    const {{ real }} *const own = coarse + (size_t)around->slots[{{ middle }}] * (Q * CELLS) + (size_t)index_of(cell);
+    switch (direction) {
+{%- for way in inbox.ways %}
+    case {{ way.at }}: {
+        if (!(mask & {{ way.ahead }})) return;
+        const int far = mask >> {{ way.far }} & 1;
+{%- for line in way.lines %}
+        {{ line }}
+{%- endfor %}
+        {{ real }} rest = 0;
+{%- for packet in way.packets %}
+{%- if packet.near %}
+        if (mask >> {{ packet.near.entry }} & 1) {
+            deliver(around, moved(cell, {{ packet.near.offset }}), {{ packet.near.child }}, {{ way.at }}, {{ packet.value }}, first);
+{%- if packet.behind %}
+            if (mask >> {{ packet.behind.entry }} & 1) {  // a path that cuts a corner of this cell
+                deliver(around, moved(cell, {{ packet.near.offset }}), {{ packet.near.child }}, {{ way.at }},
+                    fine_value(around, moved(cell, {{ packet.behind.offset }}), {{ packet.behind.child }}, {{ way.at }}, fine), second);
+            }
+{%- endif %}
+        } else if (far) {
+{%- else %}
+        if (far) {
+{%- endif %}
+            deliver(around, moved(cell, {{ way.velocity }}), {{ packet.child }}, {{ way.at }}, {{ packet.value }}, second);
+        } else {
+            rest += {{ packet.value }};
+        }
+{%- endfor %}
+        if (!far) {
+            const Spot last = moved(cell, {{ way.velocity }});
+            const {{ int }} row = around->rows[neighbour_of(last)];
+            const Spot there = spot_of(index_of(last));
+            if (row >= 0) inbox[(size_t)row * ROW + (size_t)inbox_at({{ way.at }}, there)] = {{ jump.share }} * rest;
+        }
+        return;
+    }
+{%- endfor %}
+    }
+}
+
+// Adds to what a direction brings to a coarse cell what has come out of fine cells, `before` and `after` their first step.
+{{ function }} void send_to_coarse(
+    const Around *around, const Spot cell, const int mask, const int direction, const {{ real }} *before, const {{ real }} *after,
+    {{ real }} *inbox)
+{
+    switch (direction) {
+{%- for way in inbox.ways %}
+    case {{ way.at }}: {
+        if (!(mask & {{ way.behind }})) return;
+        const int far = mask >> {{ way.back }} & 1;
+        {{ real }} sum = 0;
+{%- for packet in way.packets %}
+{%- if packet.behind %}
+        if (mask >> {{ packet.behind.entry }} & 1) {
+            sum += fine_value(around, moved(cell, {{ packet.behind.offset }}), {{ packet.behind.child }}, {{ way.at }}, after);
+        } else if (far) {
+{%- else %}
+        if (far) {
+{%- endif %}
+            sum += fine_value(around, moved(cell, {{ way.backward }}), {{ packet.child }}, {{ way.at }}, before);
+        }
+{%- endfor %}
+        {{ real }} *const to = inbox + (size_t)around->rows[{{ middle }}] * ROW + inbox_at({{ way.at }}, cell);
+        *to = far ? {{ jump.share }} * sum : *to + {{ jump.share }} * sum;
+        return;
+    }
+{%- endfor %}
+    }
+}
+
+// Which of a node's neighbours are refined, and which are walls: a bit for each.
+typedef struct {
+    const {{ real }} *level;  // populations of its level
+    {{ int }} node;
+    int refined, solid;
+{%- if jump.mirrors %}
+    int mirrors;  // which of its faces are mirrors: a bit for each, that of the lower face of an axis first
+{%- endif %}
+} Side;
+
+// A node and what is around it.
+{{ inline }} Side side_of(
+    const {{ real }} *level, const {{ int }} node, const {{ int }} *near, const {{ int }} *children
+    {%- if jump.mirrors %}, const {{ int }} *wall_rules{% endif %})
+{
+    Side side = {level, node, 0, 0{% if jump.mirrors %}, 0{% endif %}};
+    for (int entry = 0; entry < NEAR; ++entry) {
+        const {{ int }} other = near[(size_t)node * NEAR + entry];
+        if (other >= 0) {
+            side.refined |= (children[other] >= 0) << entry;
+        } else if (other != COARSER) {
+            side.solid |= 1 << entry;
+        }
+    }
+{%- if jump.mirrors %}
+    for (int face = 0, step = 1; face < 2 * DIM; ++face, step *= face & 1 ? 1 : 3) {
+        const int entry = {{ middle }} + (face & 1 ? step : -step);
+        if (side.solid >> entry & 1) {
+            const {{ int }} rule = wall_rules[-1 - near[(size_t)node * NEAR + entry]];
+            side.mirrors |= ({{ jump.mirrors }}) << face;
+        }
+    }
+{%- endif %}
+    return side;
+}
+
+enum { STREAMS, FROM_COARSER, FROM_FINER };  // how something enters a block
+
+// How what comes from a neighbour, or from behind a wall, enters a block: through the inbox or not.
+{{ inline }} int entering(const Side *side, const {{ int }} *near, const int neighbour)
+{
+    int entry = {{ middle }}, step_of[DIM];
+    for (int axis = 0, step = 1, rest = neighbour; axis < DIM; step *= 3, rest /= 3, ++axis) {
+        {% if not jump.mirrors %}const {% endif %}int block = rest % 3 - 1;
+{%- if jump.mirrors %}
+        if (block != 0 && side->mirrors >> (2 * axis + (block > 0)) & 1) block = 0;
+{%- endif %}
+        step_of[axis] = block * step;
+        entry += step_of[axis];
+    }
+    if (side->refined != 0) {
+        // Refined blocks on the way, or, off a wall, around.
+        int refined = side->solid >> entry & 1;
+        for (int part = 1; part < PARTS; ++part) {
+            int passed = {{ middle }};
+            for (int axis = 0; axis < DIM; ++axis) passed += (part >> axis & 1) * step_of[axis];
+            refined |= side->refined >> passed & 1;
+        }
+        if (refined) return FROM_FINER;
+    }
+    return near[(size_t)side->node * NEAR + entry] == COARSER ? FROM_COARSER : STREAMS;
+}
+
+// The mask of a block at an interface.
+{{ inline }} int mask_of(const Side *side, const {{ int }} *near)
+{
+    int mask = side->solid != 0 ? WALLED : 0;
+    for (int neighbour = 0; neighbour < NEAR; ++neighbour) {
+        mask |= (entering(side, near, neighbour) != STREAMS) << neighbour;
+    }
+    return mask;
+}
+{% if jump.walls %}
+{% include "jump" %}
+{%- endif %}
