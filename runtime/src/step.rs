@@ -30,7 +30,7 @@ mod setup;
 mod stress;
 mod timing;
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 use lbm_bundle::mesh::Group;
 use lbm_bundle::{Bundle, Manifest, Role};
@@ -56,12 +56,25 @@ use setup::Params;
 /// Pairs of steps in a recording: enough that launching it costs little per step.
 const PAIRS_RECORDED: u64 = 8;
 
+/// Pairs of steps in a recording of a grid that changes, which will not be repeated often.
+const PAIRS_OF_A_CHANGING_GRID: u64 = 1;
+
+/// How often a recording must be repeated to be worth its making.
+const LEAST_REPEATED: u64 = 4;
+
 /// A level in the course of time.
 struct Level {
     /// The method's parameters on it.
     params: Params,
     /// Which of the two sets of populations is current.
     current: usize,
+}
+
+/// Steps that can be repeated.
+struct Recording {
+    graph: Graph,
+    /// How many they are, an even number.
+    steps: u64,
 }
 
 /// Fields of an earlier step, to compare with.
@@ -120,7 +133,7 @@ pub struct Simulation {
     kept: Option<Kept>,
     levels: Vec<Level>,
     step: u64,
-    recording: Option<Graph>,
+    recording: Option<Recording>,
     timings: Timings,
     notices: Vec<String>,
     /// What the grid follows, if it changes, how often, and the levels of leaves.
@@ -316,15 +329,16 @@ impl Simulation {
             *sampled = sampled.saturating_sub(1);
             left -= 1;
         }
-        // A grid that changes all the time is not worth a recording.
-        if left >= 2 * PAIRS_RECORDED && self.recording.is_none() && self.settled {
-            self.recording = self.record(device)?;
+        let pairs = if self.settled { PAIRS_RECORDED } else { PAIRS_OF_A_CHANGING_GRID };
+        let least = if self.settled { 1 } else { LEAST_REPEATED };
+        if left >= 2 * pairs * least && self.recording.is_none() {
+            self.recording = self.record(device, pairs)?.map(|graph| Recording { graph, steps: 2 * pairs });
         }
         if let Some(recording) = &self.recording {
-            while left >= 2 * PAIRS_RECORDED {
-                recording.launch()?;
-                self.step += 2 * PAIRS_RECORDED;
-                left -= 2 * PAIRS_RECORDED;
+            while left >= recording.steps {
+                recording.graph.launch()?;
+                self.step += recording.steps;
+                left -= recording.steps;
             }
         }
         for _ in 0..left {
@@ -357,6 +371,9 @@ impl Simulation {
             self.phases(&Phase::TO_COARSE, level, start, timed)?;
         }
         self.phases(&Phase::STREAMING, level, start, timed)?;
+        for phase in Phase::STREAMING_AGAIN {
+            self.phases(&[phase], level, start, timed)?;
+        }
         self.exchange_ghosts(level, true, start, timed)?;
         if finer {
             self.advance_level(level + 1, false, timed)?;
@@ -366,36 +383,37 @@ impl Simulation {
         Ok(())
     }
 
-    /// Some phases of a step of a level.
-    fn phases(
-        &mut self,
-        phases: &[Phase],
-        level: usize,
-        start: bool,
-        timed: Option<&Device>,
-    ) -> Result<(), StepError> {
-        for phase in phases {
+    /// Phases of a step of a level that do not depend on each other.
+    fn phases(&mut self, phases: &[Phase], level: usize, start: bool, timed: Option<&Device>) -> Result<(), StepError> {
+        let device = self.program.device().clone();
+        let with_blocks: Vec<Phase> =
+            phases.iter().copied().filter(|phase| !self.blocks(*phase, level).1.is_empty()).collect();
+        device.side_by_side(&with_blocks, |phase| {
             let from = timed.map(Device::mark).transpose()?;
-            let ran = match phase {
+            match phase {
                 Phase::ToFine | Phase::ToFineWalls | Phase::ToCoarse | Phase::ToCoarseWalls => {
-                    self.exchange_inbox(*phase, level, start)?
+                    self.exchange_inbox(*phase, level, start)?;
                 }
                 _ => self.stream_collide(*phase, level, start)?,
-            };
-            if let (Some(from), Some(device), true) = (from, timed, ran) {
+            }
+            if let (Some(from), Some(device)) = (from, timed) {
                 self.timings.sample(*phase, from, device.mark()?);
             }
-        }
-        Ok(())
+            Ok(())
+        })
+    }
+
+    fn blocks(&self, phase: Phase, level: usize) -> (&Buffer, Range<usize>, Role) {
+        blocks(&self.grid, self.bodies.as_ref(), !self.program.manifest().boundaries.is_empty(), phase, level)
     }
 
     /// Pairs of steps as one recording; the current set of populations of the coarsest level must be the first. Finer levels
     /// take an even number of steps in each.
-    fn record(&mut self, device: &Device) -> Result<Option<Graph>, StepError> {
+    fn record(&mut self, device: &Device, pairs: u64) -> Result<Option<Graph>, StepError> {
         let (step, current) = (self.step, self.levels.iter().map(|level| level.current).collect::<Vec<_>>());
         let mut failed = None;
         let recorded = device.record(|| {
-            for _ in 0..2 * PAIRS_RECORDED {
+            for _ in 0..2 * pairs {
                 if let Err(error) = self.advance() {
                     failed = Some(error);
                     break;
@@ -411,28 +429,12 @@ impl Simulation {
         }
     }
 
-    /// The blocks of a phase on a level; says whether there are any.
-    fn stream_collide(&mut self, phase: Phase, level: usize, start: bool) -> Result<bool, StepError> {
+    /// Streams and collides the blocks of a phase on a level.
+    fn stream_collide(&mut self, phase: Phase, level: usize, start: bool) -> Result<(), StepError> {
         let Level { params, current } = &self.levels[level];
-        let (tables, listed) = (self.grid.tables(), &self.grid.levels()[level]);
-        let of_group = |group: Group| (&tables.leaves, listed.group(group));
-        let holds = self.grid.forest().holds();
-        let ((ids, range), role) = match phase {
-            Phase::StreamCollide => (of_group(Group::Interior), Role::StreamCollide),
-            Phase::StreamCollideWalls => (of_group(Group::Walls), Role::StreamCollideWalls),
-            Phase::StreamCollideInterface => (of_group(Group::Jump), Role::StreamCollideInterface),
-            Phase::StreamCollideInterfaceWalls => (of_group(Group::Both), Role::StreamCollideInterfaceWalls),
-            Phase::StreamCollideSolid => match &self.bodies {
-                Some(bodies) => ((&bodies.list, bodies.levels[level].clone()), Role::StreamCollideSolid),
-                None => return Ok(false),
-            },
-            Phase::StreamCollideHeld if holds => {
-                let walls = self.program.manifest().kernel(Role::StreamCollideInterfaceWalls).is_some();
-                let role = if walls { Role::StreamCollideInterfaceWalls } else { Role::StreamCollideInterface };
-                ((&tables.held, listed.held.clone()), role)
-            }
-            _ => return Ok(false),
-        };
+        let tables = self.grid.tables();
+        let walls = !self.program.manifest().boundaries.is_empty();
+        let (ids, range, role) = blocks(&self.grid, self.bodies.as_ref(), walls, phase, level);
         let count = range.len();
         let mut given = vec![
             ("ids", Given::ReadFrom(ids, range.start)),
@@ -466,8 +468,7 @@ impl Simulation {
                 ("wall_values", Given::Read(&self.walls.values)),
             ]);
         }
-        launch(&self.program, role, count, given, params)?;
-        Ok(count > 0)
+        launch(&self.program, role, count, given, params)
     }
 
     /// Computes the macroscopic fields of the current step.
@@ -534,6 +535,44 @@ impl Simulation {
         let bytes = 2 * self.manifest().q() * self.manifest().real.bytes();
         mlups * 1e6 * bytes as f64 / bandwidth
     }
+}
+
+/// The blocks of a phase of a step of a level: where they are listed, and the kernel for them; `walls`: whether
+/// the method has boundary rules.
+fn blocks<'a>(
+    grid: &'a Grid,
+    bodies: Option<&'a Bodies>,
+    walls: bool,
+    phase: Phase,
+    level: usize,
+) -> (&'a Buffer, Range<usize>, Role) {
+    let (tables, levels) = (grid.tables(), grid.levels());
+    let listed = &levels[level];
+    let finer = levels.get(level + 1);
+    let of_finer = |group: Group| finer.map_or(0..0, |finer| finer.group(group));
+    let holds = grid.forest().holds();
+    let (range, role) = match phase {
+        Phase::StreamCollide => (listed.group(Group::Interior), Role::StreamCollide),
+        Phase::StreamCollideWalls => (listed.group(Group::Walls), Role::StreamCollideWalls),
+        Phase::StreamCollideInterface => (listed.group(Group::Jump), Role::StreamCollideInterface),
+        Phase::StreamCollideInterfaceWalls => (listed.group(Group::Both), Role::StreamCollideInterfaceWalls),
+        Phase::StreamCollideSolid => match bodies {
+            Some(bodies) => return (&bodies.list, bodies.levels[level].clone(), Role::StreamCollideSolid),
+            None => (0..0, Role::StreamCollideSolid),
+        },
+        Phase::StreamCollideHeld => {
+            let role = if walls { Role::StreamCollideInterfaceWalls } else { Role::StreamCollideInterface };
+            return (&tables.held, if holds { listed.held.clone() } else { 0..0 }, role);
+        }
+        // Blocks that touch walls send to others, too; they are listed behind those at interfaces only.
+        Phase::ToFine => (listed.group(Group::Jump).start..listed.group(Group::Both).end, Role::ToFine),
+        Phase::ToFineWalls => (of_finer(Group::Both), Role::ToFineWalls),
+        Phase::ToCoarse => (listed.group(Group::Jump), Role::ToCoarse),
+        Phase::ToCoarseWalls => (listed.group(Group::Both), Role::ToCoarseWalls),
+        Phase::Restrict | Phase::Send | Phase::Prolong => unreachable!("ghosts have lists of their own"),
+    };
+    let crosses = matches!(role, Role::ToFine | Role::ToFineWalls | Role::ToCoarse | Role::ToCoarseWalls);
+    (&tables.leaves, if crosses && holds { 0..0 } else { range }, role)
 }
 
 /// Computes the macroscopic fields of the current sets of populations.

@@ -436,24 +436,22 @@ static inline __attribute__((always_inline)) void gather_inbox(
 {%- </kernel> %}
 
 {% for kernel in [inbox.to_fine, inbox.to_coarse] -%}
+{% set fine = kernel.symbol == inbox.to_fine.symbol -%}
 {% <kernel of={kernel}> %}
     for (int32_t item = 0; item < count; ++item) {
         const int32_t node = nodes[ids[item]];
+        if (!(masks[rows[ids[item]]] & SENDS)) continue;
         Around around;
         around.refined = 0;
         for (int at = 0; at < NEAR * PARTS; ++at) {
             around.refined |= find_around(&around, at, node, near, children, slots, rows, masks);
         }
-{%- if kernel.symbol == inbox.to_fine.symbol %}
-        if (around.refined == 0) continue;
-{%- else %}
-        if (around.refined == 0 || around.rows[{{ middle }}] < 0) continue;
-{%- endif %}
         for (int cell = 0; cell < CELLS; ++cell) {
             const Spot here = spot_of(cell);
             const int mask = refined_around(around.refined, here);
             for (int direction = 0; mask != 0 && direction < Q; ++direction) {
-{%- if kernel.symbol == inbox.to_fine.symbol %}
+                if (!(mask & {% if fine %}AHEAD{% else %}BEHIND{% endif %}[direction])) continue;
+{%- if fine %}
                 send_to_fine(&around, here, mask, direction, coarse, fine, inbox_0, inbox_1, start ? inbox_0 : inbox_1{{ jump.pass }});
 {%- else %}
                 send_to_coarse(&around, here, mask, direction, before, after, inbox);
@@ -472,19 +470,21 @@ static inline __attribute__((always_inline)) void gather_inbox(
     for (int32_t item = 0; item < count; ++item) {
         const int32_t slot = ids[item], node = nodes[slot];
         const Side own = side_of({% if fine %}fine{% else %}coarse{% endif %}, node, near, children{% if jump.mirrors %}, wall_rules{% endif %});
+        int from[NEAR];
+        for (int neighbour = 0; neighbour < NEAR; ++neighbour) from[neighbour] = entering(&own, near, neighbour);
 {%- if fine %}
-        if (parents[node] < 0) continue;
-        const Side coarser = side_of(coarse, parents[node], near, children{% if jump.mirrors %}, wall_rules{% endif %});
+        const int32_t parent = parents[node];
+        if (parent < 0) continue;
+        const Side coarser = side_of(coarse, parent, near, children{% if jump.mirrors %}, wall_rules{% endif %});
 {%- endif %}
-        const size_t row = (size_t)rows[slot] * ROW;
         for (int entry = 0; entry < Q * CELLS; ++entry) {
             const int direction = entry / CELLS;
             const Spot here = spot_of(entry % CELLS);
-            const int from = neighbour_of(beyond(here, direction, -1));
-            if (from == {{ middle }} || entering(&own, near, from) != {% if fine %}FROM_COARSER{% else %}FROM_FINER{% endif %}) continue;
-            const size_t at = row + (size_t)inbox_at(direction, here);
+            const int neighbour = neighbour_of(beyond(here, direction, -1));
+            if (neighbour == {{ middle }} || from[neighbour] != {% if fine %}FROM_COARSER{% else %}FROM_FINER{% endif %}) continue;
+            const size_t at = (size_t)rows[slot] * ROW + (size_t)inbox_at(direction, here);
 {%- if fine %}
-            from_coarser(&jump, &coarser, node - children[parents[node]], direction, here, inbox_0 + at, inbox_1 + at{{ jump.pass }});
+            from_coarser(&jump, &coarser, node - children[parent], direction, here, inbox_0 + at, inbox_1 + at{{ jump.pass }});
 {%- else %}
             inbox[at] = from_finer(&jump, &own, direction, here{{ jump.pass }});
 {%- endif %}

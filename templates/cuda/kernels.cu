@@ -253,10 +253,13 @@ static __device__ __forceinline__ {{ real }} pull(
 {%- </kernel> %}
 
 {% for kernel in [inbox.to_fine, inbox.to_coarse] -%}
+{% set fine = kernel.symbol == inbox.to_fine.symbol -%}
 {% <kernel of={kernel}> %}
-    // ---- what is around the block, and which of its cells are beside refined ones
+    if (!(masks[rows[slot]] & SENDS)) return;
+
+    // ---- what is around the block, and which directions of its cells meet refined ones: few do, and all threads share them
     __shared__ Around around;
-    __shared__ int listed, cells[CELLS], refined[CELLS];
+    __shared__ int refined[CELLS], list[ROW], listed;
     if (thread == 0) around.refined = 0, listed = 0;
     __syncthreads();
     for (int at = thread; at < NEAR * PARTS; at += {{ kernel.threads }}) {
@@ -265,21 +268,21 @@ static __device__ __forceinline__ {{ real }} pull(
     }
     __syncthreads();
     for (int cell = thread; cell < CELLS; cell += {{ kernel.threads }}) {
-        const int mask = refined_around(around.refined, spot_of(cell));
-        if (mask) {
-            const int at = atomicAdd(&listed, 1);
-            cells[at] = cell, refined[at] = mask;
-        }
+        refined[cell] = refined_around(around.refined, spot_of(cell));
+    }
+    __syncthreads();
+    for (int entry = thread; entry < Q * CELLS; entry += {{ kernel.threads }}) {
+        if (refined[entry % CELLS] & {% if fine %}AHEAD{% else %}BEHIND{% endif %}[entry / CELLS]) list[atomicAdd(&listed, 1)] = entry;
     }
     __syncthreads();
 
-    for (int entry = thread; entry < listed * Q; entry += {{ kernel.threads }}) {
-        const int at = entry % listed, direction = entry / listed;
-{%- if kernel.symbol == inbox.to_fine.symbol %}
-        send_to_fine(&around, spot_of(cells[at]), refined[at], direction, coarse, fine, inbox_0, inbox_1,
+    for (int at = thread; at < listed; at += {{ kernel.threads }}) {
+        const int cell = list[at] % CELLS, direction = list[at] / CELLS;
+{%- if fine %}
+        send_to_fine(&around, spot_of(cell), refined[cell], direction, coarse, fine, inbox_0, inbox_1,
             start ? inbox_0 : inbox_1{{ jump.pass }});
 {%- else %}
-        if (around.rows[{{ middle }}] >= 0) send_to_coarse(&around, spot_of(cells[at]), refined[at], direction, before, after, inbox);
+        send_to_coarse(&around, spot_of(cell), refined[cell], direction, before, after, inbox);
 {%- endif %}
     }
 {%- </kernel> %}
@@ -290,21 +293,27 @@ static __device__ __forceinline__ {{ real }} pull(
 {% set fine = kernel.symbol == inbox.to_fine_walls.symbol -%}
 {% <kernel of={kernel}> %}
     __shared__ Side own{% if fine %}, coarser{% endif %};
+    __shared__ int from[NEAR], list[ROW], listed;
     const int node = nodes[slot];
-    const Jump jump = {near, children, slots, wall_rules, wall_values, {% if fine %}fine, fine{% else %}before, after{% endif %}};
-    if (thread == 0) own = side_of({% if fine %}fine{% else %}coarse{% endif %}, node, near, children{% if jump.mirrors %}, wall_rules{% endif %});
+    if (thread == 0) own = side_of({% if fine %}fine{% else %}coarse{% endif %}, node, near, children{% if jump.mirrors %}, wall_rules{% endif %}), listed = 0;
 {%- if fine %}
     const int parent = parents[node];
     if (thread == 32 && parent >= 0) coarser = side_of(coarse, parent, near, children{% if jump.mirrors %}, wall_rules{% endif %});
 {%- endif %}
     __syncthreads();
-    const size_t row = (size_t)rows[slot] * ROW;
+    if (thread < NEAR) from[thread] = entering(&own, near, thread);
+    __syncthreads();
     for (int entry = thread; entry < Q * CELLS; entry += {{ kernel.threads }}) {
-        const int direction = entry / CELLS;
-        const Spot here = spot_of(entry % CELLS);
-        const int from = neighbour_of(beyond(here, direction, -1));
-        if (from == {{ middle }} || entering(&own, near, from) != {% if fine %}FROM_COARSER{% else %}FROM_FINER{% endif %}) continue;
-        const size_t at = row + (size_t)inbox_at(direction, here);
+        const int neighbour = neighbour_of(beyond(spot_of(entry % CELLS), entry / CELLS, -1));
+        if (neighbour != {{ middle }} && from[neighbour] == {% if fine %}FROM_COARSER{% else %}FROM_FINER{% endif %}) list[atomicAdd(&listed, 1)] = entry;
+    }
+    __syncthreads();
+
+    const Jump jump = {near, children, slots, wall_rules, wall_values, {% if fine %}fine, fine{% else %}before, after{% endif %}};
+    for (int entry = thread; entry < listed; entry += {{ kernel.threads }}) {
+        const int direction = list[entry] / CELLS;
+        const Spot here = spot_of(list[entry] % CELLS);
+        const size_t at = (size_t)rows[slot] * ROW + (size_t)inbox_at(direction, here);
 {%- if fine %}
         from_coarser(&jump, &coarser, node - children[parent], direction, here, inbox_0 + at, inbox_1 + at{{ jump.pass }});
 {%- else %}

@@ -9,7 +9,13 @@
 enum {
     ROW = {{ inbox.length }},  // values of a row: all that may enter a block from outside
     WALLED = 1 << NEAR,  // in the mask of a block: it touches walls
+    SENDS = 1 << (NEAR + 1),  // it has refined neighbours
 };
+
+// For each direction, the coarse cells around one in which its packets may end, and those from which something may arrive that has
+// met fine cells: a bit for each, in the order of a block's neighbours.
+{{ table }} int AHEAD[Q] = { {{- inbox.ahead -}} };
+{{ table }} int BEHIND[Q] = { {{- inbox.behind -}} };
 
 // Where in a row that is what a direction brings to a cell from outside the block: by direction, then by the face that it
 // enters through, that of the first axis first, then by cell.
@@ -157,8 +163,9 @@ typedef struct {
 }
 
 {% endfor -%}
-// Delivers the packets of a population of a coarse cell, around which the cells of `mask` are refined: to fine cells for both of
-// their steps, and to the coarse cell where they all end that meet no fine one. `fine` is the finer level before its first step.
+// Delivers the packets of a population of a coarse cell, around which the cells of `mask` are refined, some of them ahead: to fine
+// cells for both of their steps, and to the coarse cell where they all end that meet no fine one. `fine` is the finer level before its
+// first step.
 {{ function }} void send_to_fine(
     const Around *around, const Spot cell, const int mask, const int direction, const {{ real }} *coarse, const {{ real }} *fine,
     {{ real }} *first, {{ real }} *second, {{ real }} *inbox{{ jump.decl }})
@@ -167,7 +174,6 @@ typedef struct {
     switch (direction) {
 {%- for way in inbox.ways %}
     case {{ way.at }}: {
-        if (!(mask & {{ way.ahead }})) return;
         const int far = mask >> {{ way.far }} & 1;
 {%- for line in way.lines %}
         {{ line }}
@@ -204,7 +210,8 @@ typedef struct {
     }
 }
 
-// Adds to what a direction brings to a coarse cell what has come out of fine cells, `before` and `after` their first step.
+// Adds to what a direction brings to a coarse cell what has come out of the fine cells behind it, `before` and `after` their first
+// step.
 {{ function }} void send_to_coarse(
     const Around *around, const Spot cell, const int mask, const int direction, const {{ real }} *before, const {{ real }} *after,
     {{ real }} *inbox)
@@ -212,7 +219,6 @@ typedef struct {
     switch (direction) {
 {%- for way in inbox.ways %}
     case {{ way.at }}: {
-        if (!(mask & {{ way.behind }})) return;
         const int far = mask >> {{ way.back }} & 1;
         {{ real }} sum = 0;
 {%- for packet in way.packets %}
@@ -300,7 +306,7 @@ enum { STREAMS, FROM_COARSER, FROM_FINER };  // how something enters a block
 // The mask of a block at an interface.
 {{ inline }} int mask_of(const Side *side, const {{ int }} *near)
 {
-    int mask = side->solid != 0 ? WALLED : 0;
+    int mask = (side->solid != 0 ? WALLED : 0) | (side->refined != 0 ? SENDS : 0);
     for (int neighbour = 0; neighbour < NEAR; ++neighbour) {
         mask |= (entering(side, near, neighbour) != STREAMS) << neighbour;
     }

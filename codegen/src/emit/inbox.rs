@@ -30,6 +30,8 @@ pub fn view(manifest: &Manifest, jump: &super::Jump, kernel: impl Fn(Role, Optio
         length,
         places,
         slopes: sampled(jump).map(around).collect(),
+        ahead: bits(manifest, 1),
+        behind: bits(manifest, -1),
         ways: (0..manifest.q()).filter(moving).map(|at| way(manifest, jump, at)).collect(),
         masks: kernel(Role::InterfaceMasks, None),
         to_fine: kernel(Role::ToFine, None),
@@ -75,8 +77,8 @@ fn place(manifest: &Manifest, c: [i32; 3], begin: usize) -> (Option<String>, usi
 }
 
 /// A number for each axis, as arguments.
-fn list(values: &[i32]) -> String {
-    values.iter().map(i32::to_string).collect::<Vec<_>>().join(", ")
+fn list(values: &[impl ToString]) -> String {
+    values.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// Position of an offset among the neighbours of a block.
@@ -92,35 +94,41 @@ fn near_cell(place: &[i32]) -> Option<NearCell> {
     other.then(|| NearCell { entry: entry(&offset), offset: list(&offset), child })
 }
 
+/// For each direction, a bit for each other coarse cell that its packets meet, or, with -1 for `sign`, have met.
+fn bits(manifest: &Manifest, sign: i32) -> String {
+    let dim = manifest.dim as usize;
+    let of = |direction: &lbm_bundle::Direction| {
+        let steps: Vec<Vec<i32>> = (0..1usize << dim)
+            .flat_map(|child| [1, 2].map(|steps| moved(dim, &direction.c, child, sign * steps)))
+            .collect();
+        steps.iter().filter_map(|place| near_cell(place)).fold(0u32, |bits, cell| bits | 1 << cell.entry).to_string()
+    };
+    list(&manifest.directions.iter().map(of).collect::<Vec<_>>())
+}
+
+/// The place so many steps from a child of a coarse cell, in fine cells from the lower corner of the coarse one.
+fn moved(dim: usize, c: &[i32; 3], child: usize, steps: i32) -> Vec<i32> {
+    (0..dim).map(|axis| (child >> axis & 1) as i32 + steps * c[axis]).collect()
+}
+
 fn way(manifest: &Manifest, jump: &super::Jump, at: usize) -> Way {
     let dim = manifest.dim as usize;
     let c = &manifest.directions[at].c[..dim];
     let back: Vec<i32> = c.iter().map(|c| -c).collect();
-    let moved = |child: usize, steps: i32| -> Vec<i32> {
-        (0..dim).map(|axis| (child >> axis & 1) as i32 + steps * c[axis]).collect()
-    };
+    let moved = |child: usize, steps: i32| moved(dim, &manifest.directions[at].c, child, steps);
     let children = 1usize << dim;
     let near: Vec<Option<NearCell>> = (0..children).map(|child| near_cell(&moved(child, 1))).collect();
     let behind: Vec<Option<NearCell>> = (0..children).map(|child| near_cell(&moved(child, -1))).collect();
-    let bits = |cells: &[Option<NearCell>], last: usize| {
-        cells.iter().flatten().map(|cell| cell.entry).chain([last]).fold(0u32, |bits, entry| bits | 1 << entry)
-    };
-    let (far, farthest_back) = (entry(c), entry(&back));
-    let (ahead, bits_behind) = (bits(&near, far), bits(&behind, farthest_back));
     let (lines, values) = packets(manifest, jump, at, &near);
     let cells = near.into_iter().zip(behind).zip(values).enumerate();
     Way {
         at,
         velocity: list(c),
         backward: list(&back),
-        far,
-        back: farthest_back,
-        ahead,
-        behind: bits_behind,
+        far: entry(c),
+        back: entry(&back),
         lines,
-        packets: cells
-            .map(|(child, ((near, behind), value))| WayPacket { child, value, near, behind })
-            .collect(),
+        packets: cells.map(|(child, ((near, behind), value))| WayPacket { child, value, near, behind }).collect(),
     }
 }
 

@@ -49,9 +49,7 @@ pub fn view(method: &Method, jump: &super::Jump, kernel: impl Fn(Role, Option<&P
 
 /// Positions of the stencils whose slopes packets read.
 pub fn sampled(jump: &super::Jump) -> impl Iterator<Item = usize> {
-    let of = |stencil: usize| {
-        move |symbol: &Symbol| matches!(symbol, Symbol::Level(LevelSymbol::Slope { stencil: at, .. }) if usize::from(*at) == stencil)
-    };
+    let of = |stencil: usize| move |symbol: &Symbol| matches!(symbol, Symbol::Level(LevelSymbol::Slope { stencil: at, .. }) if usize::from(*at) == stencil);
     (0..jump.stencils.len()).filter(move |stencil| jump.packets.iter().any(|plan| reads(plan, of(*stencil))))
 }
 

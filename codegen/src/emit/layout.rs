@@ -68,7 +68,11 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
         init: kernel(Role::Init, Some(method.init)),
         stream_collide: kernel(Role::StreamCollide, None),
         jump: method.jump.as_ref().map(|jump| jump::view(method, jump, kernel)),
-        inbox: method.jump.as_ref().filter(|jump| !jump.packets.is_empty()).map(|jump| inbox::view(manifest, jump, kernel)),
+        inbox: method
+            .jump
+            .as_ref()
+            .filter(|jump| !jump.packets.is_empty())
+            .map(|jump| inbox::view(manifest, jump, kernel)),
         ghosts: method.jump.as_ref().and_then(|jump| ghosts::view(method, jump, kernel)),
         solids: (!manifest.solid_rules.is_empty()).then(|| super::solids::view(method, |role| kernel(role, None))),
         opposites: opposites.join(", "),
@@ -202,8 +206,12 @@ pub fn doc(layout: Layout, role: Role) -> &'static str {
             "Pulls, collides and stores the listed blocks; neighbours may be coarser or refined, or walls."
         }
         (_, Role::InterfaceMasks) => "From which neighbours the listed blocks read the inbox.",
-        (_, Role::ToFine) => "What the listed coarse blocks send into the inboxes of finer ones, for both of their steps.",
-        (_, Role::ToFineWalls) => "What enters the listed fine blocks, which touch walls, from coarser ones, for both of their steps.",
+        (_, Role::ToFine) => {
+            "What the listed coarse blocks send into the inboxes of finer ones, for both of their steps."
+        }
+        (_, Role::ToFineWalls) => {
+            "What enters the listed fine blocks, which touch walls, from coarser ones, for both of their steps."
+        }
         (_, Role::ToCoarse) => "What comes out of fine cells into the inboxes of the listed coarse blocks.",
         (_, Role::ToCoarseWalls) => "What enters the listed coarse blocks, which touch walls, beside finer ones.",
         (_, Role::StreamCollideSolid) => {

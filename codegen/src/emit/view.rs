@@ -307,6 +307,10 @@ pub struct Inbox {
     pub length: usize,
     /// For each direction, where in a row is what it brings to the cell (x, y, z).
     pub places: Vec<Value>,
+    /// For each direction, bits of the coarse cells in which its packets may end.
+    pub ahead: String,
+    /// For each direction, bits of the coarse cells from which something may arrive.
+    pub behind: String,
     /// Derivatives that packets read, of coarse cells around a block.
     pub slopes: Vec<Slope>,
     /// Directions that move.
@@ -336,10 +340,6 @@ pub struct Way {
     pub far: usize,
     /// The coarse cell where those are from that arrive in this one.
     pub back: usize,
-    /// Bits of all cells in which packets may end.
-    pub ahead: u32,
-    /// Bits of all cells from which something may arrive.
-    pub behind: u32,
     /// Statements that compute what packets carry.
     pub lines: Vec<String>,
     /// The packets.

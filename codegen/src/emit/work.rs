@@ -33,15 +33,16 @@ pub fn work(manifest: &Manifest, signature: &Signature) -> Work {
                 "const int begin = share * per, end = begin + per < size ? begin + per : size;".into(),
             ],
         ),
-        Role::Wish
-        | Role::InterfaceMasks
-        | Role::ToFine
-        | Role::ToFineWalls
-        | Role::ToCoarse
-        | Role::ToCoarseWalls => (
-            items == 1,
-            vec![item, "if (item >= count) return;".into(), "const int thread = threadIdx.x, slot = ids[item];".into()],
-        ),
+        Role::Wish | Role::InterfaceMasks | Role::ToFine | Role::ToFineWalls | Role::ToCoarse | Role::ToCoarseWalls => {
+            (
+                items == 1,
+                vec![
+                    item,
+                    "if (item >= count) return;".into(),
+                    "const int thread = threadIdx.x, slot = ids[item];".into(),
+                ],
+            )
+        }
         _ => (
             threads == items * cells || (items == 1 && threads < cells),
             vec![

@@ -322,6 +322,26 @@ impl Device {
         }
     }
 
+    /// Calls `branch` with each of these items. What it launches for one item may run at the same time as what it launches for others: in a
+    /// [recording](Self::record) on a GPU it does.
+    pub fn side_by_side<T, E: From<DeviceError>>(
+        &self,
+        items: &[T],
+        mut branch: impl FnMut(&T) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Backend::Cuda(cuda) = &self.backend else { return items.iter().try_for_each(branch) };
+        for items in items.chunks(cuda::BRANCHES) {
+            cuda.fork(items.len())?;
+            let done = items.iter().enumerate().try_for_each(|(number, item)| {
+                cuda.branch(number);
+                branch(item)
+            });
+            cuda.join(items.len())?;
+            done?;
+        }
+        Ok(())
+    }
+
     /// Copies all values of `from` into `to`, a buffer of the same type and length; on the host with all threads.
     pub fn copy(&self, from: &Buffer, to: &mut Buffer) -> Result<(), DeviceError> {
         to.check_same(from)?;

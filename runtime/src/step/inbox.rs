@@ -13,7 +13,7 @@ use lbm_bundle::mesh::Group;
 use lbm_bundle::{Manifest, Role};
 
 use super::timing::Phase;
-use super::{Simulation, StepError, launch, setup};
+use super::{Simulation, StepError, blocks, launch, setup};
 use crate::device::{Buffer, Device, DeviceError, Scalar};
 use crate::kernels::{Given, Program};
 use crate::mesh::{self, Grid};
@@ -94,60 +94,50 @@ fn room(device: &Device, manifest: &Manifest, interfaces: usize) -> Result<([Buf
 impl Simulation {
     /// What a level sends to the next finer one for both of its steps, or gets from it after the first; `start`: whether the step of the
     /// level is itself the first of two.
-    pub(super) fn exchange_inbox(&mut self, phase: Phase, level: usize, start: bool) -> Result<bool, StepError> {
-        let Some(inbox) = &mut self.inbox else { return Ok(false) };
-        let (tables, levels) = (self.grid.tables(), self.grid.levels());
-        // Of all blocks of a level at interfaces, some touch walls. These send to others, too.
-        let (coarse, fine) = (&levels[level], &levels[level + 1]);
-        let lists = match phase {
-            Phase::ToFine => vec![(Role::ToFine, coarse.group(Group::Jump)), (Role::ToFine, coarse.group(Group::Both))],
-            Phase::ToFineWalls => vec![(Role::ToFineWalls, fine.group(Group::Both))],
-            Phase::ToCoarse => vec![(Role::ToCoarse, coarse.group(Group::Jump))],
-            _ => vec![(Role::ToCoarseWalls, coarse.group(Group::Both))],
+    pub(super) fn exchange_inbox(&mut self, phase: Phase, level: usize, start: bool) -> Result<(), StepError> {
+        let walls = !self.program.manifest().boundaries.is_empty();
+        let (ids, listed, role) = blocks(&self.grid, self.bodies.as_ref(), walls, phase, level);
+        let (Some(inbox), tables) = (&mut self.inbox, self.grid.tables()) else {
+            unreachable!("packets cross through the inbox");
         };
         let [on_coarse, on_fine] = [level, level + 1].map(|level| self.levels[level].current);
         let populations = &self.fields.populations;
-        let mut ran = false;
-        for (role, listed) in lists {
-            ran |= !listed.is_empty();
-            let [first, second] = &mut inbox.rows;
-            let mut given = vec![
-                ("ids", Given::ReadFrom(&tables.leaves, listed.start)),
-                ("count", Given::Int(listed.len() as i32)),
-                ("nodes", Given::Read(&tables.node)),
-                ("near", Given::Read(&tables.near)),
-                ("children", Given::Read(&tables.child)),
-                ("slots", Given::Read(&tables.slot)),
-                ("rows", Given::Read(&tables.rows)),
-            ];
-            let to_fine = matches!(role, Role::ToFine | Role::ToFineWalls);
-            let walls = matches!(role, Role::ToFineWalls | Role::ToCoarseWalls);
-            if walls {
-                given.push(("wall_rules", Given::Read(&self.walls.rules)));
-                given.push(("wall_values", Given::Read(&self.walls.values)));
-            } else {
-                given.push(("masks", Given::Read(&inbox.masks)));
-            }
-            if role != Role::ToCoarse {
-                given.push(("coarse", Given::Read(&populations[on_coarse])));
-            }
-            if to_fine {
-                given.push(("fine", Given::Read(&populations[on_fine])));
-                given.push(("inbox_0", Given::Write(first)));
-                given.push(("inbox_1", Given::Write(second)));
-            } else {
-                // The finer level has taken its first step.
-                given.push(("before", Given::Read(&populations[1 - on_fine])));
-                given.push(("after", Given::Read(&populations[on_fine])));
-                given.push(("inbox", Given::Write(if start { first } else { second })));
-            }
-            match role {
-                Role::ToFine => given.push(("start", Given::Int(i32::from(start)))),
-                Role::ToFineWalls => given.push(("parents", Given::Read(&tables.parent))),
-                _ => {}
-            }
-            launch(&self.program, role, listed.len(), given, &self.levels[level].params)?;
+        let [first, second] = &mut inbox.rows;
+        let mut given = vec![
+            ("ids", Given::ReadFrom(ids, listed.start)),
+            ("count", Given::Int(listed.len() as i32)),
+            ("nodes", Given::Read(&tables.node)),
+            ("near", Given::Read(&tables.near)),
+            ("children", Given::Read(&tables.child)),
+            ("slots", Given::Read(&tables.slot)),
+            ("rows", Given::Read(&tables.rows)),
+        ];
+        let to_fine = matches!(role, Role::ToFine | Role::ToFineWalls);
+        let walls = matches!(role, Role::ToFineWalls | Role::ToCoarseWalls);
+        if walls {
+            given.push(("wall_rules", Given::Read(&self.walls.rules)));
+            given.push(("wall_values", Given::Read(&self.walls.values)));
+        } else {
+            given.push(("masks", Given::Read(&inbox.masks)));
         }
-        Ok(ran)
+        if role != Role::ToCoarse {
+            given.push(("coarse", Given::Read(&populations[on_coarse])));
+        }
+        if to_fine {
+            given.push(("fine", Given::Read(&populations[on_fine])));
+            given.push(("inbox_0", Given::Write(first)));
+            given.push(("inbox_1", Given::Write(second)));
+        } else {
+            // The finer level has taken its first step.
+            given.push(("before", Given::Read(&populations[1 - on_fine])));
+            given.push(("after", Given::Read(&populations[on_fine])));
+            given.push(("inbox", Given::Write(if start { first } else { second })));
+        }
+        match role {
+            Role::ToFine => given.push(("start", Given::Int(i32::from(start)))),
+            Role::ToFineWalls => given.push(("parents", Given::Read(&tables.parent))),
+            _ => {}
+        }
+        launch(&self.program, role, listed.len(), given, &self.levels[level].params)
     }
 }

@@ -60,7 +60,7 @@ impl Copy {
             &tables.neighbours,
             &tables.order,
             &tables.leaves,
-            &tables.corners,
+            &tables.rows,
             &tables.free_families,
             &tables.free_slots,
         ];
@@ -92,17 +92,6 @@ pub fn wish(forest: &mut Forest, want: &BTreeMap<Block, u32>, frozen: &HashSet<B
     }
     wishes.want.write_ints(0, &values).expect("a value for each node");
     wishes.bound.write_ints(0, &flags).expect("a flag for each node");
-}
-
-/// Whether between a node and one of the same level across an edge or a corner there is a coarser leaf.
-fn cuts_a_corner(dim: usize, near: &[i32]) -> bool {
-    let offset = |place: usize, axis: u32| place / 3usize.pow(axis) % 3;
-    (0..near.len()).filter(|place| near[*place] >= 0).any(|place| {
-        let lies_between = |other: &usize| {
-            *other != place && (0..dim as u32).all(|axis| [1, offset(place, axis)].contains(&offset(*other, axis)))
-        };
-        (0..near.len()).filter(lies_between).any(|other| near[other] == NONE)
-    })
 }
 
 /// Compares everything that a forest says with the definition.
@@ -162,16 +151,15 @@ pub fn check(forest: &Forest, oracle: &Oracle) {
         }
         assert_eq!(leaves[level.leaves.clone()], groups.concat());
     }
-    let corners = ints(&tables.corners);
-    let mut cutting = 0;
+    let rows = ints(&tables.rows);
+    let mut at_interfaces = 0;
     for block in oracle.leaves() {
-        let around = oracle.near(block, &numbers);
-        let cuts = cuts_a_corner(oracle.domain.dim, &around);
-        let expected = if cuts { cutting } else { -1 };
-        assert_eq!(corners[slots[&block] as usize], expected, "place of {block:?} among those that cut corners");
-        cutting += i32::from(cuts);
+        let at_interface = oracle.near(block, &slots).contains(&NONE);
+        let expected = if at_interface { at_interfaces } else { -1 };
+        assert_eq!(rows[slots[&block] as usize], expected, "place of {block:?} among those at refinement interfaces");
+        at_interfaces += i32::from(at_interface);
     }
-    assert_eq!(forest.corners() as i32, cutting);
+    assert_eq!(forest.interfaces() as i32, at_interfaces);
     let told = forest.read_leaves().expect("the leaves");
     assert_eq!(told.len(), slots.len());
     for (leaf, listed) in told.iter().zip(&oracle.leaves()) {
@@ -194,7 +182,7 @@ pub fn check(forest: &Forest, oracle: &Oracle) {
 pub fn check_held(forest: &Forest, oracle: &Oracle) {
     let tables = forest.tables();
     let [child, slot, neighbours, sides] = [&tables.child, &tables.slot, &tables.neighbours, &tables.sides].map(ints);
-    let [parts, uppers, corners, held] = [&tables.parts, &tables.uppers, &tables.corners, &tables.held].map(ints);
+    let [parts, uppers, rows, held] = [&tables.parts, &tables.uppers, &tables.rows, &tables.held].map(ints);
     let (children, places) = (1 << oracle.domain.dim, 3usize.pow(oracle.domain.dim as u32));
     let numbers: HashMap<Block, i32> = blocks(forest).into_iter().map(|(node, block)| (block, node)).collect();
     let (roots, first) = (oracle.levels()[0].len() as i32, forest.pool().slots as i32);
@@ -216,7 +204,11 @@ pub fn check_held(forest: &Forest, oracle: &Oracle) {
         let expected = (0..places).filter(|at| side(around[*at])).map(|at| 1 << at).sum::<i32>();
         assert_eq!(sides[own], expected, "where the level changes around {block:?}");
         let at_jump = expected != 0 || (!is_refined && around.iter().any(|slot| refined(*slot)));
-        assert_eq!(corners[own], if at_jump { kept } else { -1 }, "place of {block:?} among those at jumps");
+        assert_eq!(
+            rows[own],
+            if at_jump { kept } else { -1 },
+            "place of {block:?} among those at refinement interfaces"
+        );
         kept += i32::from(at_jump);
         if block.level == 0 {
             assert_eq!(uppers[own], -1);
@@ -229,7 +221,7 @@ pub fn check_held(forest: &Forest, oracle: &Oracle) {
             }
         }
     }
-    assert_eq!(forest.corners() as i32, kept);
+    assert_eq!(forest.interfaces() as i32, kept);
     assert_eq!(held[..listed.len()], listed, "refined nodes, along the curve");
     let told: Vec<i32> = forest.read_held().expect("slots").into_iter().map(|(_, slot)| slot.0 as i32).collect();
     assert_eq!(told, listed);

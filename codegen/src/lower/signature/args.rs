@@ -59,9 +59,7 @@ pub fn args(model: &Model, manifest: &Manifest, role: Role) -> Vec<Arg> {
         Role::Restrict => {
             [vec![ids, count], ["sides", "parts", "rows", "held", "saved"].map(table).to_vec(), vec![dst]].concat()
         }
-        Role::Send => {
-            [vec![ids, count, neighbours], ["sides", "rows", "held", "saved"].map(table).to_vec()].concat()
-        }
+        Role::Send => [vec![ids, count, neighbours], ["sides", "rows", "held", "saved"].map(table).to_vec()].concat(),
         Role::Prolong => {
             let tables = ["sides", "uppers", "rows", "held"].map(table);
             let saved = Arg { ty: ArgType::Reals, ..table("saved") };
@@ -230,13 +228,21 @@ fn interface_arg(manifest: &Manifest, name: &str) -> Arg {
         "slots" => ints("slot of each node [node], or -1"),
         "rows" => ints("row of the inbox of each slot at an interface [slot], or -1"),
         "masks" => ints("bit p: what comes from the neighbour p is in the inbox [row]"),
-        "inbox" => Arg::new(name, ArgType::Reals, "what enters blocks from other levels in this step [row][ROW], lattice units"),
+        "inbox" => Arg::new(
+            name,
+            ArgType::Reals,
+            "what enters blocks from other levels in this step [row][ROW], lattice units",
+        ),
         "inbox_0" | "inbox_1" => {
             let step = if name == "inbox_0" { "first" } else { "second" };
-            let doc = format!("what enters blocks in the {step} of two steps in one of a coarser level [row][ROW], lattice units");
+            let doc = format!(
+                "what enters blocks in the {step} of two steps in one of a coarser level [row][ROW], lattice units"
+            );
             Arg::new(name, ArgType::RealsOut, doc)
         }
-        "start" => Arg::new(name, ArgType::Int, "1 if the step of the coarse level is itself the first of two, 0 if not"),
+        "start" => {
+            Arg::new(name, ArgType::Int, "1 if the step of the coarse level is itself the first of two, 0 if not")
+        }
         "coarse" => level("current populations of the coarse level"),
         "fine" | "before" => level("populations of the fine level before the first of its two steps"),
         "after" => level("populations of the fine level after it"),

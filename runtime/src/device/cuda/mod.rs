@@ -1,11 +1,12 @@
-//! A GPU as a device: driver, modules, one stream.
+//! A GPU as a device: driver, modules, a stream, and more of them for what a recording may do side by side.
 //!
 //! cudarc loads the driver and NVRTC when they are first used and panics where they are missing, so their presence is
-//! asked before anything else ([`Cuda::new`], `compile::nvrtc`). Everything runs on one stream of our own; cudarc's
-//! tracking of events between streams is off, which capturing launches into a [`Graph`] needs.
+//! asked before anything else ([`Cuda::new`], `compile::nvrtc`). Everything runs on one stream of our own, but for the branches of a
+//! [`Graph`], which begin and end there; cudarc's tracking of events between streams is off, which capturing launches needs.
 
 mod compile;
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cudarc::driver::{
@@ -17,10 +18,17 @@ use super::error::DeviceError;
 use super::host::cell;
 use super::{Shape, Source, Toolchain, Value};
 
+/// Branches that a recording may have at a time.
+pub(super) const BRANCHES: usize = 4;
+
 /// A GPU with its stream.
 pub(super) struct Cuda {
     context: Arc<CudaContext>,
     stream: Arc<CudaStream>,
+    /// Streams of the branches of a recording but the first, which is `stream`.
+    branches: [Arc<CudaStream>; BRANCHES - 1],
+    /// The branch that launches go to.
+    branch: AtomicUsize,
     name: String,
     /// `90` for `sm_90`.
     architecture: i32,
@@ -87,12 +95,15 @@ impl Cuda {
         }
         compile::nvrtc().map_err(no_gpu)?;
         let context = CudaContext::new(ordinal).map_err(unusable)?;
-        // SAFETY: all work goes to one stream, so there is nothing between streams to be tracked.
+        // SAFETY: all work goes to one stream, or to branches that `fork` and `join` order, so there is nothing to be tracked.
         unsafe { context.disable_event_tracking() };
         let stream = context.new_stream().map_err(unusable)?;
         let name = context.name().map_err(unusable)?;
         let (major, minor) = context.compute_capability().map_err(unusable)?;
-        Ok(Cuda { context, stream, name, architecture: 10 * major + minor, recording: Mutex::new(None) })
+        let branch = || context.new_stream().map_err(unusable);
+        let branches = [branch()?, branch()?, branch()?];
+        let (architecture, recording) = (10 * major + minor, Mutex::new(None));
+        Ok(Cuda { context, stream, branches, branch: AtomicUsize::new(0), name, architecture, recording })
     }
 
     pub(super) fn describe(&self) -> String {
@@ -168,7 +179,11 @@ impl Cuda {
         }
         let config =
             LaunchConfig { grid_dim: (groups as u32, 1, 1), block_dim: (shape.threads, 1, 1), shared_mem_bytes: 0 };
-        let mut launch = self.stream.launch_builder(&entry.0);
+        let stream = match self.branch.load(Ordering::Relaxed) {
+            0 => &self.stream,
+            branch => &self.branches[branch - 1],
+        };
+        let mut launch = stream.launch_builder(&entry.0);
         for cell in &cells {
             launch.arg(cell);
         }
@@ -199,6 +214,29 @@ impl Cuda {
     pub(super) fn seconds(&self, from: &Event, to: &Event) -> Result<f64, DeviceError> {
         let milliseconds = from.0.elapsed_ms(&to.0).map_err(driver_error("measure time"))?;
         Ok(f64::from(milliseconds) / 1e3)
+    }
+
+    /// In a recording, begins branches that follow what was launched before; elsewhere there is one branch.
+    pub(super) fn fork(&self, branches: usize) -> Result<(), DeviceError> {
+        self.streams(branches).try_for_each(|stream| stream.join(&self.stream)).map_err(driver_error("begin branches"))
+    }
+
+    /// What is launched from now on goes to that branch.
+    pub(super) fn branch(&self, number: usize) {
+        let number = if self.recording().is_some() { number } else { 0 };
+        self.branch.store(number, Ordering::Relaxed);
+    }
+
+    /// Ends branches: what is launched from now on follows all of them.
+    pub(super) fn join(&self, branches: usize) -> Result<(), DeviceError> {
+        self.branch(0);
+        self.streams(branches).try_for_each(|stream| self.stream.join(stream)).map_err(driver_error("end branches"))
+    }
+
+    /// Streams of so many branches of a recording, without the first.
+    fn streams(&self, branches: usize) -> impl Iterator<Item = &Arc<CudaStream>> {
+        let others = if self.recording().is_some() { branches.saturating_sub(1) } else { 0 };
+        self.branches[..others].iter()
     }
 
     /// Records what `work` launches. `None` if it launches nothing.

@@ -157,8 +157,19 @@ impl Forest {
         let free = Pool { families: pool.families, slots: pool.slots - count };
         let least_free = free.slots;
         let levels = vec![];
-        let mut forest =
-            Forest { program, roots: count, pool, free, tables, wishes, work, levels, holds, interfaces: 0, least_free };
+        let mut forest = Forest {
+            program,
+            roots: count,
+            pool,
+            free,
+            tables,
+            wishes,
+            work,
+            levels,
+            holds,
+            interfaces: 0,
+            least_free,
+        };
         forest.renew(&[count])?;
         Ok(forest)
     }
