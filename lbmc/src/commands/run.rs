@@ -169,13 +169,17 @@ fn block(filled: &Filled) -> [u32; 3] {
         let usual = (0..filled.dim).map(|axis| filled.size[axis].next_multiple_of(chosen.usual[axis] as usize));
         let usual = show(&usual.map(|cells| cells.to_string()).collect::<Vec<_>>());
         notes::note(&format!(
-            "blocks of {}, because those of {} do not fill {size} cells: an estimated {:.0} % of the speed of {usual} cells",
+            "blocks of {}, because those of {} do not divide {size} cells: an estimated {:.0} % of the speed of {usual} \
+             cells",
             sides(chosen.sides),
             sides(chosen.usual),
             100.0 * chosen.speed
         ));
         if filled.levels.is_some() && (0..3).any(|axis| chosen.sides[axis] > 2 * chosen.usual[axis]) {
-            notes::note("whole blocks are refined, so with blocks this large more may be refined than is asked for");
+            notes::note(
+                "whole blocks are refined: with blocks this large, more cells may be refined than the case asks \
+                         for",
+            );
         }
     }
     chosen.sides

@@ -172,13 +172,13 @@ pub(super) struct RawFollow {
     pub(super) ratio: f64,
     pub(super) hysteresis: f64,
     pub(super) every: u64,
-    pub(super) keep: Vec<Spanned<RawBox>>,
+    pub(super) pinned: Vec<Spanned<RawBox>>,
 }
 
 /// A box of `[refinement]`, in m or in cells.
 #[derive(Clone, Debug)]
 pub(super) struct RawBox {
-    /// None for a box to keep.
+    /// None for a box of pinned blocks.
     pub(super) level: Option<Spanned<f64>>,
     pub(super) from: Spanned<Vec<Spanned<f64>>>,
     pub(super) to: Spanned<Vec<Spanned<f64>>>,
@@ -366,7 +366,7 @@ impl RawCase {
         }
         let mut report = Report::default();
         let message = format!("`{}` leads out of the folder that the command runs in", directory.value);
-        let help = format!("take a path below it; or say so yourself: `--out {}`", directory.value);
+        let help = format!("take a path below it, or give this one on the command line: `--out {}`", directory.value);
         report.add::<()>(diag::BAD_VALUE, &directory.span, message, "not below", help);
         report.finish::<()>(&self.name, None).map(|_| ())
     }
@@ -386,8 +386,8 @@ impl RawCase {
             "with these rates, disturbances at refinement interfaces grow by {percent:.1} % a step of level 0 in a stream of \
              {speed:.3} cells per step"
         );
-        let help = "bring the relaxation rates closer to each other, lower the velocity in cells per step, or take smaller cells; \
-                    docs/couplings.md says why"
+        let help = "bring the relaxation rates closer to each other, lower the velocity in cells per step, or take \
+                    smaller cells; see docs/couplings.md"
             .to_string();
         let mut report = Report::default();
         report.add::<()>(
@@ -560,13 +560,16 @@ impl Reader {
                 if inner.get("rule").is_none() {
                     let key = format!("faces.{name}.rule");
                     let help = String::from("for example `{ rule = \"moving_wall\", velocity = [0.1, 0] }`");
-                    return self.missing(&entry.value.span, &key, "the boundary rule", help);
+                    return self.missing(&entry.value.span, &key, "the boundary condition", help);
                 }
                 let rest: Vec<_> = inner.entries.iter().filter(|entry| entry.key != "rule").cloned().collect();
                 RawFace { rule: self.text(inner, "rule")?, params: self.params(&rest) }
             }
             _ => {
-                let help = String::from("a rule's name, or `{ rule = \"...\", ... }` with its parameters");
+                let help = String::from(
+                    "the name of a boundary condition, or `{ rule = \"...\", ... }` with its \
+                                         parameters",
+                );
                 return self.wrong_type(&entry.value, "a string or a table", help);
             }
         };
