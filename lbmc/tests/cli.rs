@@ -354,6 +354,29 @@ fn a_grid_follows_a_criterion_of_the_spec() {
     assert!(text.contains("C0110") && text.contains("`swirl`"), "{text}");
 }
 
+#[test]
+fn a_run_warns_of_rates_that_are_unstable_at_interfaces_and_names_what_bounds_them() {
+    let here = folder();
+    let case = "target = \"cpu\"\nblock = [8, 8]\n[domain]\nsize = [16, 16]\n[fluid]\nomega = 1.98\n[params]\nmagic = 0.25\n[faces]\n\
+                others = \"periodic\"\n[start]\nvelocity = [0.0577, 0]\n[refinement]\nfinest = 1\n\
+                level = \"1 - 2 * x / lx\"\n[stop]\nsteps = 1\n";
+    let spec = std::fs::read_to_string(root().join("specs/d2q9_trt.lbm")).expect("shipped");
+    std::fs::write(here.path().join("mine.lbm"), spec).expect("written");
+    let run = |spec: &str| {
+        std::fs::write(here.path().join("flow.toml"), format!("spec = \"{spec}\"\n{case}")).expect("written");
+        let output = lbmc(here.path(), &["run", "flow.toml", "--out", spec]);
+        let text = String::from_utf8(output.stderr).expect("UTF-8");
+        assert!(output.status.success(), "{text}");
+        text
+    };
+    let published = run("d2q9_trt");
+    assert!(published.contains("C0509") && published.contains("take `d2q9_trt_bounded`"), "{published}");
+    let own = run("mine.lbm");
+    assert!(own.contains("C0509") && own.contains("`bounded_odd` of the module `rates`"), "{own}");
+    let bounded = run("d2q9_trt_bounded");
+    assert!(!bounded.contains("C0509"), "{bounded}");
+}
+
 #[cfg(unix)]
 #[test]
 fn fmt_keeps_permissions_and_links() {

@@ -9,6 +9,7 @@ use lbm_codegen::options::Options;
 use lbm_codegen::pipeline::sides_on_levels;
 use lbm_dsl::model::{Model, Param};
 use lbm_dsl::prove::edge;
+use lbm_dsl::shipped;
 use lbm_runtime::bandwidth::copy_bandwidth;
 use lbm_runtime::case::{Case, Diagnostic, RawCase, TargetChoice};
 use lbm_runtime::device::Device;
@@ -194,7 +195,9 @@ fn unstable_levels(model: &Model, raw: &RawCase, case: &Case) -> Option<Diagnost
     let speed = case.scales.velocity;
     let velocity: Vec<f64> = (0..case.dim).map(|axis| if axis == 0 { speed } else { 0.0 }).collect();
     let growth = edge::growth(model, &params, &velocity).ok()?;
-    (growth > edge::GROWS).then(|| raw.unstable_levels(growth, speed))
+    let bounded = format!("{}_bounded", model.name());
+    let bounded = shipped::spec(&bounded).map(|_| &bounded[..]);
+    (growth > edge::GROWS).then(|| raw.unstable_levels(growth, speed, bounded))
 }
 
 fn setting(text: &str) -> Result<(String, String)> {

@@ -342,10 +342,11 @@ const LONG: &[Long] = &[
          whose rates are far apart may amplify what is lost there, in proportion to the velocity: on a uniform grid this cancels, \
          at the interface it does not. The growth is that of the linearised collision at the reference velocity of the case, on \
          level 0, in cells of which the ends are open. Bring the rates closer to each other (with the viscosity given, the smaller of \
-         them up), lower the velocity in cells per step, or take smaller cells: the viscosity in cells and steps grows with both. \
+         them up): the shipped TRT methods have a variant whose name ends in `_bounded`, and a method of your own can take the rate of \
+         its odd moments from `bounded_odd` of the module `rates`. Or lower the velocity in cells per step, or take smaller cells: the viscosity in cells and steps grows with both. \
          `docs/couplings.md` has the bound for two rates and a table of the shipped methods.",
-        "spec = \"d2q9_mrt\"\n[fluid]\nomega = 1.98\n[params]\nomega_flux = 0.02\n[refinement]\nfinest = 1",
-        "spec = \"d2q9_mrt\"\n[fluid]\nomega = 1.98\n[params]\nomega_flux = 1.2\n[refinement]\nfinest = 1",
+        "spec = \"d2q9_trt\"\n[fluid]\nomega = 1.98\n[params]\nmagic = 0.25\n[refinement]\nfinest = 1",
+        "spec = \"d2q9_trt_bounded\"\n[fluid]\nomega = 1.98\n[params]\nmagic = 0.25\n[refinement]\nfinest = 1",
     ),
 ];
 

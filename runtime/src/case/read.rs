@@ -379,16 +379,21 @@ impl RawCase {
     }
 
     /// The warning that disturbances at refinement interfaces grow by `exp(growth)` in a step of level 0, in a stream with that
-    /// many cells per step, pointing at `spec` in the file.
-    pub fn unstable_levels(&self, growth: f64, speed: f64) -> Diagnostic {
+    /// many cells per step, pointing at `spec` in the file. `bounded` is a shipped spec of the method with its rates bounded.
+    pub fn unstable_levels(&self, growth: f64, speed: f64, bounded: Option<&str>) -> Diagnostic {
         let percent = 100.0 * growth.exp_m1();
         let message = format!(
             "with these rates, disturbances at refinement interfaces grow by {percent:.1} % a step of level 0 in a stream of \
              {speed:.3} cells per step"
         );
-        let help = "bring the relaxation rates closer to each other, lower the velocity in cells per step, or take \
-                    smaller cells; see docs/couplings.md"
-            .to_string();
+        let closer = match bounded {
+            Some(spec) => format!("take `{spec}`, which bounds the rate of the odd moments"),
+            None => "bring the relaxation rates closer to each other (`bounded_odd` of the module `rates` bounds that of the odd \
+                     moments)"
+                .to_string(),
+        };
+        let help =
+            format!("{closer}, lower the velocity in cells per step, or take smaller cells; see docs/couplings.md");
         let mut report = Report::default();
         report.add::<()>(
             diag::UNSTABLE_LEVELS,
