@@ -1,8 +1,9 @@
 //! `[refinement]`.
 
-use super::{RawBox, RawFollow, RawRefinement, Reader};
+use super::Reader;
 use crate::case::diag::{self, Spanned};
 use crate::case::formula::{Formula, FormulaError};
+use crate::case::raw::{RawBox, RawFollow, RawRefinement};
 use crate::case::tree::{Kind, Table, Value};
 use crate::case::units::Dimension;
 

@@ -1,7 +1,8 @@
 //! `[[solids]]`.
 
-use super::{RawFace, RawShape, RawShell, RawSolid, Reader};
+use super::Reader;
 use crate::case::diag::{self, Spanned};
+use crate::case::raw::{RawFace, RawShape, RawShell, RawSolid};
 use crate::case::schema::{self, suggest};
 use crate::case::tree::{Kind, Table, Value};
 use crate::case::units::Dimension;

@@ -4,7 +4,7 @@ use lbm_bundle::Boundary;
 
 use super::Resolver;
 use crate::case::diag::{self, Spanned};
-use crate::case::read::{RawFace, RawParam};
+use crate::case::raw::{RawFace, RawParam};
 use crate::case::units::Units;
 use crate::case::{Face, Wall, schema};
 

@@ -5,7 +5,7 @@ use lbm_bundle::Boundary;
 use super::{Resolver, Values, short};
 use crate::case::diag::{self, Span, Spanned};
 use crate::case::formula::Formula;
-use crate::case::read::{RawBox, RawFace, RawFollow};
+use crate::case::raw::{RawBox, RawFace, RawFollow};
 use crate::case::refinement::{COUPLING, Follow, RefinedBox, Refinement};
 use crate::case::{Face, Scales, schema};
 use crate::criterion::{self, Criterion};

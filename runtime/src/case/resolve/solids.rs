@@ -4,7 +4,7 @@ use lbm_bundle::DISTANCE;
 
 use super::{Resolver, axis_name, short};
 use crate::case::diag::{self, Span, Spanned};
-use crate::case::read::{RawShape, RawSolid};
+use crate::case::raw::{RawShape, RawSolid};
 use crate::case::units::{Dimension, Units};
 use crate::case::{SolidBody, Wall, schema};
 use crate::solid::{Open, Shape, Shell, Solid, Surface, Thickness, Vector};

@@ -5,7 +5,7 @@ use lbm_bundle::{Param, Real, Unit};
 use super::{Resolver, short};
 use crate::case::diag::{self, Span};
 use crate::case::formula::Formula;
-use crate::case::read::RawParam;
+use crate::case::raw::RawParam;
 use crate::case::units::Units;
 
 impl Resolver<'_> {
