@@ -475,12 +475,12 @@ d2q9_kbc_macroscopic(
     after[2 * CELLS] = uy_;
 }
 
-// ==== what a flow is judged by ======================================================================================
+// ==== sums, checks and residuals ====================================================================================
 //
-// Lists are cut into shares, and the threads that work on one take its cells in turn: what becomes of a share does not depend on
-// how many there are at work on others.
+// Lists are cut into chunks, and the threads of a chunk take its cells in turn: the result of a chunk does not depend on the
+// number of threads on others.
 
-// A sum whose rounding errors are carried along (Neumaier, Z. Angew. Math. Mech. 54 (1974) 39).
+// A sum with compensated rounding errors (Neumaier, Z. Angew. Math. Mech. 54 (1974) 39).
 typedef struct {
     double total, carried;
 } Sum;

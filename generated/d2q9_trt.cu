@@ -6,13 +6,13 @@
 // options: cuda f32 block=8x8
 // cost:    init                 33 flop (as written 63): 14 add, 11 mul, 4 fma
 //                               3 loads, 9 stores, 48 B per cell
-//          stream_collide       91 flop (as written 222): 33 add, 23 mul, 16 fma, 3 div
+//          stream_collide       82 flop (as written 208): 33 add, 17 mul, 15 fma, 2 div
 //                               9 loads, 9 stores, 72 B per cell
-//          stream_collide_walls 91 flop (as written 222): 33 add, 23 mul, 16 fma, 3 div
+//          stream_collide_walls 82 flop (as written 208): 33 add, 17 mul, 15 fma, 2 div
 //                               9 loads, 9 stores, 72 B per cell
 //          macroscopic          17 flop (as written 20): 14 add, 2 mul, 1 div
 //                               9 loads, 3 stores, 48 B per cell
-//          collide              91 flop (as written 222): 33 add, 23 mul, 16 fma, 3 div
+//          collide              82 flop (as written 208): 33 add, 17 mul, 15 fma, 2 div
 //                               9 loads, 9 stores, 72 B per cell
 
 static constexpr int Q = 9;  // directions
@@ -44,71 +44,61 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float f_8 = f[8];
 
     // ---- shared
-    const float t0 = f_7 + f_8;
-    const float t1 = f_7 - f_8;
-    const float t2 = f_1 + f_2;
-    const float t3 = f_1 - f_2;
+    const float t0 = f_1 + f_2;
+    const float t1 = f_1 - f_2;
+    const float t2 = f_3 + f_4;
+    const float t3 = f_3 - f_4;
     const float t4 = f_5 + f_6;
     const float t5 = f_5 - f_6;
-    const float t6 = f_3 + f_4;
-    const float t7 = f_3 - f_4;
+    const float t6 = f_7 + f_8;
+    const float t7 = f_7 - f_8;
 
-    // ---- rho   (d2q9_trt.lbm:14)
+    // ---- rho   (d2q9_trt.lbm:13)
     const float rho_ = f_0 + t0 + t2 + t4 + t6;
-    const float t8 = 0.33333334f * omega_;
-    const float t9 = 0.11111111f * omega_ * rho_;
-    const float t10 = 1.0f / rho_;
-    const float t11 = -0.5f;
-    const float t12 = omega_ * t11 + 0.5f;
-    const float t13 = 0.16666667f - omega_ * 0.083333336f;
-    const float t14 = 2.0f * (t13 / (t8 * magic_ + t13));
-    const float t15 = t10 * t8;
+    const float t8 = 0.11111111f * (rho_ * omega_);
+    const float t9 = 0.33333334f * (omega_ / rho_);
+    const float t10 = -0.5f;
+    const float t11 = omega_ * t10 + 0.5f;
 
-    // ---- j   (d2q9_trt.lbm:15)
-    const float jx_ = t1 + t5 + t3;
-    const float t16 = jx_ * jx_;
-    const float jy_ = t5 + t7 - t1;
-    const float t17 = jy_ * jy_;
-    const float t18 = (t16 + t17) * t15;
+    // ---- j   (d2q9_trt.lbm:14)
+    const float jy_ = t5 + t3 - t7;
+    const float t12 = jy_ * jy_ * t9;
+    const float jx_ = t5 + t7 + t1;
+    const float t13 = jx_ * t9;
+    const float t14 = jx_ * t13;
 
-    // ---- even_post   (d2q9_trt.lbm:34)
-    const float even_post_0_ = 4.0f * t9 - 2.0f * (t18 - f_0 * t12);
-    const float t19 = t15 * t17;
-    const float t20 = t15 * t16;
-    const float even_post_1_ = t9 + t20 + t2 * t12 + t19 * t11;
-    const float even_post_3_ = t9 + t19 + t6 * t12 + t20 * t11;
-    const float t21 = t10 * t18;
-    const float t22 = 2.0f * (t21 / (t13 + t21));
+    // ---- even_post   (d2q9_trt.lbm:33)
+    const float even_post_1_ = t8 + t14 + t0 * t11 + t12 * t10;
+    const float even_post_3_ = t8 + t12 + t2 * t11 + t14 * t10;
+    const float t15 = t12 + t14;
+    const float even_post_0_ = 4.0f * t8 - 2.0f * (t15 - f_0 * t11);
+    const float t16 = 0.25f * (t15 + t8);
+    const float t17 = 0.75f * (jy_ * t13);
+    const float even_post_5_ = t16 + t17 + t4 * t11;
+    const float even_post_7_ = t16 - t17 + t6 * t11;
+    const float t18 = 2.0f - omega_;
+    const float t19 = t18 / (1.5f * t18 + 6.0f * (omega_ * magic_));
+    const float t20 = jx_ * t19;
+    const float t21 = jy_ * t19;
+    const float t22 = 0.5f - t19 * 1.5f;
 
-    // ---- omega_odd   (d2q9_trt.lbm:24)
-    const float omega_odd_ = t14 < t22 ? t22 : t14;
-    const float t23 = 0.25f * (t18 + t9);
-    const float t24 = omega_odd_ * t11 + 0.5f;
-    const float t25 = 0.75f * (jx_ * jy_ * t15);
-    const float t26 = jx_ * omega_odd_;
-    const float t27 = jy_ * omega_odd_;
-
-    // ---- odd_post   (d2q9_trt.lbm:35)
-    const float odd_post_1_ = t3 * t24 + 0.33333334f * t26;
+    // ---- odd_post   (d2q9_trt.lbm:34)
+    const float odd_post_1_ = t1 * t22 + t20;
 
     // ---- post
     const float post_1 = even_post_1_ + odd_post_1_;
     const float post_2 = even_post_1_ - odd_post_1_;
 
-    // ---- odd_post   (d2q9_trt.lbm:35)
-    const float odd_post_3_ = t7 * t24 + 0.33333334f * t27;
+    // ---- odd_post   (d2q9_trt.lbm:34)
+    const float odd_post_3_ = t3 * t22 + t21;
 
     // ---- post
     const float post_3 = even_post_3_ + odd_post_3_;
     const float post_4 = even_post_3_ - odd_post_3_;
 
-    // ---- even_post   (d2q9_trt.lbm:34)
-    const float even_post_5_ = t23 + t25 + t4 * t12;
-    const float even_post_7_ = t23 - t25 + t0 * t12;
-
-    // ---- odd_post   (d2q9_trt.lbm:35)
-    const float odd_post_5_ = t5 * t24 + 0.083333336f * (t26 + t27);
-    const float odd_post_7_ = t1 * t24 + 0.083333336f * (t26 - t27);
+    // ---- odd_post   (d2q9_trt.lbm:34)
+    const float odd_post_5_ = t5 * t22 + 0.25f * (t20 + t21);
+    const float odd_post_7_ = t7 * t22 + 0.25f * (t20 - t21);
 
     // ---- post
     const float post_5 = even_post_5_ + odd_post_5_;
@@ -135,8 +125,8 @@ d2q9_trt_collide(
     float *__restrict__ dst,        // populations after the collision [9][count], lattice units
     const float omega_,             // relaxation rate of the even moments, which sets the viscosity in (0, 2),
                                     //   lattice units
-    const float magic_)             // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow
-                                    //   is half-way in (0, 1), lattice units
+    const float magic_)             // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is
+                                    //   half-way, 1/4 is most stable in (0, 1), lattice units
 {
     const int state = blockIdx.x * 256 + threadIdx.x;
     if (state >= count) return;
@@ -161,8 +151,8 @@ d2q9_trt_stream_collide(
     float *__restrict__ dst,             // new post-collision populations [slot][9][64], lattice units
     const float omega_,                  // relaxation rate of the even moments, which sets the viscosity in (0, 2),
                                          //   lattice units
-    const float magic_)                  // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille
-                                         //   flow is half-way in (0, 1), lattice units
+    const float magic_)                  // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is
+                                         //   half-way, 1/4 is most stable in (0, 1), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -290,8 +280,8 @@ d2q9_trt_stream_collide_walls(
     float *__restrict__ dst,                // new post-collision populations [slot][9][64], lattice units
     const float omega_,                     // relaxation rate of the even moments, which sets the viscosity in (0,
                                             //   2), lattice units
-    const float magic_)                     // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of
-                                            //   Poiseuille flow is half-way in (0, 1), lattice units
+    const float magic_)                     // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow
+                                            //   is half-way, 1/4 is most stable in (0, 1), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -336,8 +326,8 @@ d2q9_trt_init(
     float *__restrict__ dst,           // initial populations [slot][9][64], lattice units
     const float omega_,                // relaxation rate of the even moments, which sets the viscosity in (0, 2),
                                        //   lattice units
-    const float magic_)                // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille
-                                       //   flow is half-way in (0, 1), lattice units
+    const float magic_)                // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is
+                                       //   half-way, 1/4 is most stable in (0, 1), lattice units
 {
     (void)omega_;
     (void)magic_;
@@ -417,17 +407,17 @@ d2q9_trt_macroscopic(
     const float t2 = f_3 + f_8;
     const float t3 = f_4 + f_7;
 
-    // ---- j   (d2q9_trt.lbm:15)
+    // ---- j   (d2q9_trt.lbm:14)
     const float jx_ = f_7 + t0 - f_8 - t1;
 
-    // ---- rho   (d2q9_trt.lbm:14)
+    // ---- rho   (d2q9_trt.lbm:13)
     const float rho_ = f_0 + t0 + t1 + t2 + t3;
 
-    // ---- j   (d2q9_trt.lbm:15)
+    // ---- j   (d2q9_trt.lbm:14)
     const float jy_ = f_5 + t2 - f_6 - t3;
     const float t4 = 1.0f / rho_;
 
-    // ---- u   (d2q9_trt.lbm:16)
+    // ---- u   (d2q9_trt.lbm:15)
     const float ux_ = t4 * jx_;
     const float uy_ = t4 * jy_;
 
@@ -438,12 +428,12 @@ d2q9_trt_macroscopic(
     after[2 * CELLS] = uy_;
 }
 
-// ==== what a flow is judged by ======================================================================================
+// ==== sums, checks and residuals ====================================================================================
 //
-// Lists are cut into shares, and the threads that work on one take its cells in turn: what becomes of a share does not depend on
-// how many there are at work on others.
+// Lists are cut into chunks, and the threads of a chunk take its cells in turn: the result of a chunk does not depend on the
+// number of threads on others.
 
-// A sum whose rounding errors are carried along (Neumaier, Z. Angew. Math. Mech. 54 (1974) 39).
+// A sum with compensated rounding errors (Neumaier, Z. Angew. Math. Mech. 54 (1974) 39).
 typedef struct {
     double total, carried;
 } Sum;

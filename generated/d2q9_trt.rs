@@ -97,7 +97,7 @@ pub struct Init {
     pub dst: *mut f32,
     /// relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice units
     pub omega_: f32,
-    /// (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow is half-way in (0, 1), lattice units
+    /// (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way, 1/4 is most stable in (0, 1), lattice units
     pub magic_: f32,
 }
 
@@ -141,7 +141,7 @@ pub struct StreamCollide {
     pub dst: *mut f32,
     /// relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice units
     pub omega_: f32,
-    /// (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow is half-way in (0, 1), lattice units
+    /// (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way, 1/4 is most stable in (0, 1), lattice units
     pub magic_: f32,
 }
 
@@ -190,7 +190,7 @@ pub struct StreamCollideWalls {
     pub dst: *mut f32,
     /// relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice units
     pub omega_: f32,
-    /// (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow is half-way in (0, 1), lattice units
+    /// (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way, 1/4 is most stable in (0, 1), lattice units
     pub magic_: f32,
 }
 
@@ -365,7 +365,7 @@ pub struct Collide {
     pub dst: *mut f32,
     /// relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice units
     pub omega_: f32,
-    /// (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow is half-way in (0, 1), lattice units
+    /// (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way, 1/4 is most stable in (0, 1), lattice units
     pub magic_: f32,
 }
 

@@ -6,13 +6,13 @@
 // options: cuda f32 block=4x4x4
 // cost:    init                 68 flop (as written 141): 32 add, 14 mul, 11 fma
 //                               4 loads, 19 stores, 92 B per cell
-//          stream_collide       172 flop (as written 477): 75 add, 32 mul, 31 fma, 3 div
+//          stream_collide       159 flop (as written 453): 76 add, 25 mul, 28 fma, 2 div
 //                               19 loads, 19 stores, 152 B per cell
-//          stream_collide_walls 172 flop (as written 477): 75 add, 32 mul, 31 fma, 3 div
+//          stream_collide_walls 159 flop (as written 453): 76 add, 25 mul, 28 fma, 2 div
 //                               19 loads, 19 stores, 152 B per cell
 //          macroscopic          37 flop (as written 48): 33 add, 3 mul, 1 div
 //                               19 loads, 4 stores, 92 B per cell
-//          collide              172 flop (as written 477): 75 add, 32 mul, 31 fma, 3 div
+//          collide              159 flop (as written 453): 76 add, 25 mul, 28 fma, 2 div
 //                               19 loads, 19 stores, 152 B per cell
 
 static constexpr int Q = 19;  // directions
@@ -54,129 +54,115 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float f_18 = f[18];
 
     // ---- shared
-    const float t0 = -0.5f;
-    const float t1 = omega_ * t0 + 0.5f;
-    const float t2 = f_11 - f_12;
-    const float t3 = f_11 + f_12;
-    const float t4 = f_9 - f_10;
-    const float t5 = f_9 + f_10;
-    const float t6 = f_13 - f_14;
-    const float t7 = f_13 + f_14;
-    const float t8 = f_7 - f_8;
-    const float t9 = f_7 + f_8;
-    const float t10 = f_1 - f_2;
-    const float t11 = f_1 + f_2;
+    const float t0 = 0.5f - omega_ * 0.5f;
+    const float t1 = f_9 - f_10;
+    const float t2 = f_9 + f_10;
+    const float t3 = f_15 - f_16;
+    const float t4 = f_15 + f_16;
+    const float t5 = f_5 - f_6;
+    const float t6 = f_5 + f_6;
+    const float t7 = f_11 - f_12;
+    const float t8 = f_11 + f_12;
+    const float t9 = f_17 - f_18;
+    const float t10 = f_17 + f_18;
 
-    // ---- j   (d3q19_trt.lbm:15)
-    const float jx_ = t2 + t4 + t6 + t8 + t10;
-    const float t12 = f_15 - f_16;
-    const float t13 = f_15 + f_16;
-    const float t14 = f_5 - f_6;
-    const float t15 = f_5 + f_6;
-    const float t16 = f_17 - f_18;
-    const float t17 = f_17 + f_18;
-    const float jz_ = t4 + t12 + t14 - t2 - t16;
-    const float t18 = jz_ * jz_;
-    const float t19 = jx_ * jx_ + t18;
-    const float t20 = f_3 - f_4;
-    const float t21 = f_3 + f_4;
-    const float jy_ = t16 + t12 + t8 + t20 - t6;
-    const float t22 = jy_ * jy_;
+    // ---- j   (d3q19_trt.lbm:14)
+    const float jz_ = t1 + t3 + t5 - t7 - t9;
+    const float t11 = 0.25f * omega_;
+    const float t12 = 0.020833334f - omega_ * 0.010416667f;
+    const float t13 = t12 / (t11 * magic_ + 6.0f * t12);
+    const float t14 = f_1 + f_2;
+    const float t15 = f_1 - f_2;
+    const float t16 = f_3 + f_4;
+    const float t17 = f_3 - f_4;
+    const float t18 = f_7 + f_8;
+    const float t19 = f_7 - f_8;
+    const float t20 = f_13 + f_14;
+    const float t21 = f_13 - f_14;
 
-    // ---- rho   (d3q19_trt.lbm:14)
-    const float rho_ = f_0 + t9 + t11 + t3 + t15 + t17 + t7 + t5 + t13 + t21;
-    const float t23 = 1.0f / rho_;
-    const float t24 = 0.055555556f * omega_ * rho_;
-    const float t25 = 0.083333336f * omega_;
-    const float t26 = 0.041666668f - omega_ * 0.020833334f;
-    const float t27 = 2.0f * (t26 / (t25 * magic_ + t26));
-    const float t28 = t23 * t25;
-    const float t29 = -t28 * t18;
-    const float t30 = (t19 + t22) * t28;
+    // ---- rho   (d3q19_trt.lbm:13)
+    const float rho_ = f_0 + t14 + t16 + t6 + t18 + t2 + t8 + t20 + t4 + t10;
+    const float t22 = t11 / rho_;
+    const float t23 = 0.22222222f * (rho_ * t11);
+    const float t24 = jz_ * jz_ * t22;
+    const float t25 = t23 - t24 * 0.33333334f;
+    const float t26 = 0.6666667f * t24 + t23;
 
-    // ---- even_post   (d3q19_trt.lbm:34)
-    const float even_post_0_ = 2.0f * (t1 * f_0) - 6.0f * (t30 - t24);
-    const float t31 = t23 * t30;
-    const float t32 = 2.0f * (t31 / (t26 + t31));
+    // ---- j   (d3q19_trt.lbm:14)
+    const float jx_ = t19 + t1 + t7 + t21 + t15;
+    const float t27 = jx_ * t22;
+    const float t28 = 0.33333334f * (jx_ * t27);
+    const float t29 = jx_ * t13;
+    const float jy_ = t19 + t3 + t9 + t17 - t21;
+    const float t30 = jy_ * t22;
+    const float t31 = 0.33333334f * (jy_ * t30);
+    const float t32 = jz_ * t30;
+    const float t33 = t28 + t31;
 
-    // ---- omega_odd   (d3q19_trt.lbm:24)
-    const float omega_odd_ = t27 < t32 ? t32 : t27;
-    const float t33 = t28 * t22;
-    const float t34 = omega_odd_ * t0 + 0.5f;
-    const float t35 = t19 * t28;
-    const float t36 = t24 - t33;
-    const float t37 = 0.5f * t24 + t33;
+    // ---- even_post   (d3q19_trt.lbm:33)
+    const float even_post_0_ = 2.0f * (t0 * f_0) + 6.0f * (t25 - t33);
+    const float even_post_5_ = t26 - t33 + t6 * t0;
+    const float t34 = 0.5f * t25 + t33;
+    const float t35 = 2.0f * t28 - t31;
+    const float t36 = t28 - t31 * 2.0f;
+    const float even_post_1_ = t25 + t35 + t14 * t0;
+    const float even_post_3_ = t25 - t36 + t16 * t0;
+    const float t37 = 0.5f * (t26 + t35);
+    const float t38 = 0.5f * (t26 - t36);
+    const float even_post_15_ = t38 + t32 + t4 * t0;
+    const float even_post_17_ = t38 - t32 + t10 * t0;
+    const float t39 = 0.5f - t13 * 6.0f;
 
-    // ---- even_post   (d3q19_trt.lbm:34)
-    const float even_post_3_ = t21 * t1 - t35 + 2.0f * t37;
-    const float t38 = 0.5f * t36 + t35;
-    const float t39 = 3.0f * (jx_ * t28);
-    const float t40 = 3.0f * (jy_ * jz_ * t28);
-    const float t41 = jx_ * t39;
-    const float t42 = 0.083333336f * (jx_ * omega_odd_);
-
-    // ---- odd_post   (d3q19_trt.lbm:35)
-    const float odd_post_1_ = t10 * t34 + 2.0f * t42;
-    const float t43 = 0.6666667f * t41 + t29;
-    const float t44 = 0.16666667f * t41 + t29;
-
-    // ---- even_post   (d3q19_trt.lbm:34)
-    const float even_post_1_ = t36 + t43 + t11 * t1;
-    const float even_post_5_ = t15 * t1 + t36 - t44 * 2.0f;
+    // ---- odd_post   (d3q19_trt.lbm:34)
+    const float odd_post_1_ = t15 * t39 + 2.0f * t29;
 
     // ---- post
     const float post_1 = even_post_1_ + odd_post_1_;
     const float post_2 = even_post_1_ - odd_post_1_;
-    const float t45 = 0.5f * t43 + t37;
-    const float t46 = t37 - t44;
+    const float t40 = jy_ * t13;
 
-    // ---- even_post   (d3q19_trt.lbm:34)
-    const float even_post_15_ = t46 + t40 + t13 * t1;
-    const float even_post_17_ = t46 - t40 + t17 * t1;
-    const float t47 = 0.083333336f * (jy_ * omega_odd_);
-
-    // ---- odd_post   (d3q19_trt.lbm:35)
-    const float odd_post_3_ = t20 * t34 + 2.0f * t47;
+    // ---- odd_post   (d3q19_trt.lbm:34)
+    const float odd_post_3_ = t17 * t39 + 2.0f * t40;
 
     // ---- post
     const float post_3 = even_post_3_ + odd_post_3_;
     const float post_4 = even_post_3_ - odd_post_3_;
-    const float t48 = 0.083333336f * (jz_ * omega_odd_);
+    const float t41 = jz_ * t13;
 
-    // ---- odd_post   (d3q19_trt.lbm:35)
-    const float odd_post_5_ = t14 * t34 + 2.0f * t48;
+    // ---- odd_post   (d3q19_trt.lbm:34)
+    const float odd_post_5_ = t5 * t39 + 2.0f * t41;
 
     // ---- post
     const float post_5 = even_post_5_ + odd_post_5_;
     const float post_6 = even_post_5_ - odd_post_5_;
-    const float t49 = jy_ * t39;
-    const float t50 = jz_ * t39;
+    const float t42 = jy_ * t27;
+    const float t43 = jz_ * t27;
 
-    // ---- even_post   (d3q19_trt.lbm:34)
-    const float even_post_7_ = t45 + t49 + t9 * t1;
-    const float even_post_13_ = t45 - t49 + t7 * t1;
+    // ---- even_post   (d3q19_trt.lbm:33)
+    const float even_post_7_ = t34 + t42 + t18 * t0;
+    const float even_post_13_ = t34 - t42 + t20 * t0;
 
-    // ---- odd_post   (d3q19_trt.lbm:35)
-    const float odd_post_7_ = t42 + t47 + t8 * t34;
+    // ---- odd_post   (d3q19_trt.lbm:34)
+    const float odd_post_7_ = t29 + t40 + t19 * t39;
 
     // ---- post
     const float post_7 = even_post_7_ + odd_post_7_;
     const float post_8 = even_post_7_ - odd_post_7_;
 
-    // ---- even_post   (d3q19_trt.lbm:34)
-    const float even_post_9_ = t38 + t50 + t5 * t1;
-    const float even_post_11_ = t38 - t50 + t3 * t1;
+    // ---- even_post   (d3q19_trt.lbm:33)
+    const float even_post_9_ = t37 + t43 + t2 * t0;
+    const float even_post_11_ = t37 - t43 + t8 * t0;
 
-    // ---- odd_post   (d3q19_trt.lbm:35)
-    const float odd_post_9_ = t42 + t48 + t4 * t34;
+    // ---- odd_post   (d3q19_trt.lbm:34)
+    const float odd_post_9_ = t29 + t41 + t1 * t39;
 
     // ---- post
     const float post_9 = even_post_9_ + odd_post_9_;
     const float post_10 = even_post_9_ - odd_post_9_;
 
-    // ---- odd_post   (d3q19_trt.lbm:35)
-    const float odd_post_11_ = t42 - t48 + t2 * t34;
-    const float odd_post_13_ = t42 - t47 + t6 * t34;
+    // ---- odd_post   (d3q19_trt.lbm:34)
+    const float odd_post_11_ = t29 - t41 + t7 * t39;
+    const float odd_post_13_ = t29 - t40 + t21 * t39;
 
     // ---- post
     const float post_11 = even_post_11_ + odd_post_11_;
@@ -184,9 +170,9 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float post_13 = even_post_13_ + odd_post_13_;
     const float post_14 = even_post_13_ - odd_post_13_;
 
-    // ---- odd_post   (d3q19_trt.lbm:35)
-    const float odd_post_15_ = t47 + t48 + t12 * t34;
-    const float odd_post_17_ = t47 - t48 + t16 * t34;
+    // ---- odd_post   (d3q19_trt.lbm:34)
+    const float odd_post_15_ = t40 + t41 + t3 * t39;
+    const float odd_post_17_ = t40 - t41 + t9 * t39;
 
     // ---- post
     const float post_15 = even_post_15_ + odd_post_15_;
@@ -223,8 +209,8 @@ d3q19_trt_collide(
     float *__restrict__ dst,        // populations after the collision [19][count], lattice units
     const float omega_,             // relaxation rate of the even moments, which sets the viscosity in (0, 2),
                                     //   lattice units
-    const float magic_)             // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow
-                                    //   is half-way in (0, 1), lattice units
+    const float magic_)             // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is
+                                    //   half-way, 1/4 is most stable in (0, 1), lattice units
 {
     const int state = blockIdx.x * 256 + threadIdx.x;
     if (state >= count) return;
@@ -249,8 +235,8 @@ d3q19_trt_stream_collide(
     float *__restrict__ dst,             // new post-collision populations [slot][19][64], lattice units
     const float omega_,                  // relaxation rate of the even moments, which sets the viscosity in (0, 2),
                                          //   lattice units
-    const float magic_)                  // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille
-                                         //   flow is half-way in (0, 1), lattice units
+    const float magic_)                  // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is
+                                         //   half-way, 1/4 is most stable in (0, 1), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -434,8 +420,8 @@ d3q19_trt_stream_collide_walls(
     float *__restrict__ dst,                // new post-collision populations [slot][19][64], lattice units
     const float omega_,                     // relaxation rate of the even moments, which sets the viscosity in (0,
                                             //   2), lattice units
-    const float magic_)                     // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of
-                                            //   Poiseuille flow is half-way in (0, 1), lattice units
+    const float magic_)                     // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow
+                                            //   is half-way, 1/4 is most stable in (0, 1), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -493,8 +479,8 @@ d3q19_trt_init(
     float *__restrict__ dst,           // initial populations [slot][19][64], lattice units
     const float omega_,                // relaxation rate of the even moments, which sets the viscosity in (0, 2),
                                        //   lattice units
-    const float magic_)                // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille
-                                       //   flow is half-way in (0, 1), lattice units
+    const float magic_)                // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is
+                                       //   half-way, 1/4 is most stable in (0, 1), lattice units
 {
     (void)omega_;
     (void)magic_;
@@ -616,20 +602,20 @@ d3q19_trt_macroscopic(
     const float t1 = f_9 + f_11 + f_1 + f_7;
     const float t2 = f_4 + f_18 + (f_8 + f_13);
 
-    // ---- j   (d3q19_trt.lbm:15)
+    // ---- j   (d3q19_trt.lbm:14)
     const float jy_ = f_3 + f_7 + f_14 + f_15 + f_17 - f_16 - t2;
     const float t3 = f_16 + f_17 + f_10 + f_6;
     const float jz_ = f_9 + f_12 + f_18 + t0 - f_11 - t3;
     const float t4 = f_2 + f_12 + f_14;
 
-    // ---- rho   (d3q19_trt.lbm:14)
+    // ---- rho   (d3q19_trt.lbm:13)
     const float rho_ = f_0 + f_3 + t0 + t1 + t2 + t4 + t3;
 
-    // ---- j   (d3q19_trt.lbm:15)
+    // ---- j   (d3q19_trt.lbm:14)
     const float jx_ = f_13 + t1 - f_8 - f_10 - t4;
     const float t5 = 1.0f / rho_;
 
-    // ---- u   (d3q19_trt.lbm:16)
+    // ---- u   (d3q19_trt.lbm:15)
     const float ux_ = t5 * jx_;
     const float uy_ = t5 * jy_;
     const float uz_ = t5 * jz_;
@@ -642,12 +628,12 @@ d3q19_trt_macroscopic(
     after[3 * CELLS] = uz_;
 }
 
-// ==== what a flow is judged by ======================================================================================
+// ==== sums, checks and residuals ====================================================================================
 //
-// Lists are cut into shares, and the threads that work on one take its cells in turn: what becomes of a share does not depend on
-// how many there are at work on others.
+// Lists are cut into chunks, and the threads of a chunk take its cells in turn: the result of a chunk does not depend on the
+// number of threads on others.
 
-// A sum whose rounding errors are carried along (Neumaier, Z. Angew. Math. Mech. 54 (1974) 39).
+// A sum with compensated rounding errors (Neumaier, Z. Angew. Math. Mech. 54 (1974) 39).
 typedef struct {
     double total, carried;
 } Sum;

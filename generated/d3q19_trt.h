@@ -124,8 +124,8 @@ D3Q19_TRT_KERNEL d3q19_trt_init(
     const float *fields,  // rho, ux, uy, uz [slot][4][64], lattice units
     float *dst,           // initial populations [slot][19][64], lattice units
     const float omega_,   // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice units
-    const float magic_);  // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow is
-                          //   half-way in (0, 1), lattice units
+    const float magic_);  // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way, 1/4 is
+                          //   most stable in (0, 1), lattice units
 
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
 D3Q19_TRT_KERNEL d3q19_trt_stream_collide(
@@ -137,8 +137,8 @@ D3Q19_TRT_KERNEL d3q19_trt_stream_collide(
     float *dst,                 // new post-collision populations [slot][19][64], lattice units
     const float omega_,         // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice
                                 //   units
-    const float magic_);        // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow is
-                                //   half-way in (0, 1), lattice units
+    const float magic_);        // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way,
+                                //   1/4 is most stable in (0, 1), lattice units
 
 // Pulls, collides and stores the listed blocks; neighbours may be walls.
 D3Q19_TRT_KERNEL d3q19_trt_stream_collide_walls(
@@ -152,8 +152,8 @@ D3Q19_TRT_KERNEL d3q19_trt_stream_collide_walls(
     float *dst,                 // new post-collision populations [slot][19][64], lattice units
     const float omega_,         // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice
                                 //   units
-    const float magic_);        // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow is
-                                //   half-way in (0, 1), lattice units
+    const float magic_);        // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way,
+                                //   1/4 is most stable in (0, 1), lattice units
 
 // Macroscopic fields of the listed blocks from their populations.
 D3Q19_TRT_KERNEL d3q19_trt_macroscopic(
@@ -193,8 +193,8 @@ D3Q19_TRT_KERNEL d3q19_trt_collide(
     const float *src,     // populations before the collision [19][count], lattice units
     float *dst,           // populations after the collision [19][count], lattice units
     const float omega_,   // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice units
-    const float magic_);  // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow is
-                          //   half-way in (0, 1), lattice units
+    const float magic_);  // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way, 1/4 is
+                          //   most stable in (0, 1), lattice units
 
 #ifndef __CUDACC__
 // The same, with pointers to the arguments in their order, as cuLaunchKernel takes them.

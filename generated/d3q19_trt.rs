@@ -119,7 +119,7 @@ pub struct Init {
     pub dst: *mut f32,
     /// relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice units
     pub omega_: f32,
-    /// (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow is half-way in (0, 1), lattice units
+    /// (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way, 1/4 is most stable in (0, 1), lattice units
     pub magic_: f32,
 }
 
@@ -163,7 +163,7 @@ pub struct StreamCollide {
     pub dst: *mut f32,
     /// relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice units
     pub omega_: f32,
-    /// (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow is half-way in (0, 1), lattice units
+    /// (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way, 1/4 is most stable in (0, 1), lattice units
     pub magic_: f32,
 }
 
@@ -212,7 +212,7 @@ pub struct StreamCollideWalls {
     pub dst: *mut f32,
     /// relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice units
     pub omega_: f32,
-    /// (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow is half-way in (0, 1), lattice units
+    /// (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way, 1/4 is most stable in (0, 1), lattice units
     pub magic_: f32,
 }
 
@@ -387,7 +387,7 @@ pub struct Collide {
     pub dst: *mut f32,
     /// relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice units
     pub omega_: f32,
-    /// (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow is half-way in (0, 1), lattice units
+    /// (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way, 1/4 is most stable in (0, 1), lattice units
     pub magic_: f32,
 }
 

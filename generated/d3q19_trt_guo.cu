@@ -6,13 +6,13 @@
 // options: cuda f32 block=4x4x4
 // cost:    init                 90 flop (as written 305): 32 add, 14 mul, 22 fma
 //                               4 loads, 19 stores, 92 B per cell
-//          stream_collide       205 flop (as written 737): 73 add, 31 mul, 49 fma, 3 div
+//          stream_collide       193 flop (as written 712): 78 add, 31 mul, 41 fma, 2 div
 //                               19 loads, 19 stores, 152 B per cell
-//          stream_collide_walls 205 flop (as written 737): 73 add, 31 mul, 49 fma, 3 div
+//          stream_collide_walls 193 flop (as written 712): 78 add, 31 mul, 41 fma, 2 div
 //                               19 loads, 19 stores, 152 B per cell
 //          macroscopic          46 flop (as written 96): 36 add, 3 mul, 3 fma, 1 div
 //                               19 loads, 4 stores, 92 B per cell
-//          collide              205 flop (as written 737): 73 add, 31 mul, 49 fma, 3 div
+//          collide              193 flop (as written 712): 78 add, 31 mul, 41 fma, 2 div
 //                               19 loads, 19 stores, 152 B per cell
 
 static constexpr int Q = 19;  // directions
@@ -54,141 +54,137 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float f_18 = f[18];
 
     // ---- shared
-    const float t0 = -0.5f;
-    const float t1 = omega_ * t0 + 0.5f;
-    const float t2 = f_13 + f_14;
-    const float t3 = f_13 - f_14;
-    const float t4 = f_1 + f_2;
-    const float t5 = f_1 - f_2;
-    const float t6 = f_17 + f_18;
-    const float t7 = f_17 - f_18;
-    const float t8 = f_5 + f_6;
-    const float t9 = f_5 - f_6;
-    const float t10 = f_11 + f_12;
-    const float t11 = f_11 - f_12;
-    const float t12 = f_3 + f_4;
-    const float t13 = f_3 - f_4;
-    const float t14 = f_15 + f_16;
-    const float t15 = f_15 - f_16;
-    const float t16 = f_7 + f_8;
-    const float t17 = f_7 - f_8;
-    const float t18 = f_9 + f_10;
-    const float t19 = f_9 - f_10;
+    const float t0 = 0.5f - omega_ * 0.5f;
+    const float t1 = f_1 + f_2;
+    const float t2 = f_1 - f_2;
+    const float t3 = f_3 + f_4;
+    const float t4 = f_3 - f_4;
+    const float t5 = f_5 + f_6;
+    const float t6 = f_5 - f_6;
+    const float t7 = f_7 + f_8;
+    const float t8 = f_7 - f_8;
+    const float t9 = f_9 + f_10;
+    const float t10 = f_9 - f_10;
+    const float t11 = f_11 + f_12;
+    const float t12 = f_11 - f_12;
+    const float t13 = f_13 + f_14;
+    const float t14 = f_13 - f_14;
+    const float t15 = f_15 + f_16;
+    const float t16 = f_15 - f_16;
+    const float t17 = f_17 + f_18;
+    const float t18 = f_17 - f_18;
 
-    // ---- rho   (d3q19_trt_guo.lbm:16)
-    const float rho_ = f_0 + t2 + t4 + t6 + t8 + t10 + t12 + t14 + t16 + t18;
-    const float t20 = 0.083333336f * (rho_ * omega_);
-    const float t21 = 1.0f / rho_;
+    // ---- rho   (d3q19_trt_guo.lbm:15)
+    const float rho_ = f_0 + t1 + t3 + t5 + t7 + t9 + t11 + t13 + t15 + t17;
+    const float t19 = rho_ * omega_;
+    const float t20 = 1.0f / rho_;
 
-    // ---- j   (d3q19_trt_guo.lbm:17)
-    const float jy_ = t7 + t15 + t17 + t13 - t3;
+    // ---- j   (d3q19_trt_guo.lbm:16)
+    const float jx_ = t8 + t10 + t12 + t14 + t2;
 
-    // ---- u   (d3q19_trt_guo.lbm:18)
-    const float uy_ = t21 * (0.5f * forcey_ + jy_);
-    const float t22 = 0.25f - omega_ * 0.125f;
-    const float t23 = t22 / (0.25f * magic_ * omega_ + 0.5f * t22);
-    const float t24 = t22 * forcey_;
-    const float t25 = uy_ * t20;
-    const float t26 = uy_ * (0.6666667f * t24 + t25);
-    const float t27 = 0.6666667f * t20 - t26;
-    const float t28 = 0.33333334f * t20 + t26;
+    // ---- u   (d3q19_trt_guo.lbm:17)
+    const float ux_ = t20 * (0.5f * forcex_ + jx_);
+    const float t21 = 2.0f - omega_;
+    const float t22 = t21 / (4.0f * magic_ * omega_ + t21);
+    const float t23 = 0.16666667f * (rho_ * t22);
+    const float t24 = ux_ * t19;
+    const float t25 = forcex_ * t21 + t24;
+    const float t26 = t24 + t25;
+    const float t27 = 0.083333336f * (ux_ * t25);
+    const float t28 = 0.055555556f * t19 - t27;
+    const float t29 = 0.027777778f * t19 + t27;
 
-    // ---- j   (d3q19_trt_guo.lbm:17)
-    const float jz_ = t19 + t15 + t9 - t7 - t11;
+    // ---- j   (d3q19_trt_guo.lbm:16)
+    const float jy_ = t8 + t16 + t18 + t4 - t14;
 
-    // ---- u   (d3q19_trt_guo.lbm:18)
-    const float uz_ = t21 * (0.5f * forcez_ + jz_);
-    const float t29 = t22 * forcez_;
-    const float t30 = uz_ * t20;
-    const float t31 = uz_ * (0.6666667f * t29 + t30);
-    const float t32 = 3.0f * t30 + t29;
+    // ---- u   (d3q19_trt_guo.lbm:17)
+    const float uy_ = t20 * (0.5f * forcey_ + jy_);
+    const float t30 = t21 * forcey_;
+    const float t31 = t21 * forcez_;
+    const float t32 = uy_ * t19;
+    const float t33 = t30 + t32;
+    const float t34 = 0.125f * (ux_ * t30 + uy_ * t26);
+    const float t35 = 0.083333336f * (uy_ * t33);
 
-    // ---- j   (d3q19_trt_guo.lbm:17)
-    const float jx_ = t11 + t19 + t3 + t17 + t5;
+    // ---- j   (d3q19_trt_guo.lbm:16)
+    const float jz_ = t10 + t16 + t6 - t12 - t18;
 
-    // ---- u   (d3q19_trt_guo.lbm:18)
-    const float ux_ = t21 * (0.5f * forcex_ + jx_);
-    const float t33 = (uz_ * uz_ + ux_ * ux_ + uy_ * uy_) * omega_;
-    const float t34 = t33 / (0.5f * t33 + t22);
+    // ---- u   (d3q19_trt_guo.lbm:17)
+    const float uz_ = t20 * (0.5f * forcez_ + jz_);
+    const float t36 = 0.125f * (uy_ * t31 + uz_ * (t32 + t33));
+    const float t37 = 0.083333336f * (uz_ * (t19 * uz_ + t31));
+    const float t38 = 0.125f * (ux_ * t31 + uz_ * t26);
+    const float t39 = t35 + t37;
 
-    // ---- omega_odd   (d3q19_trt_guo.lbm:26)
-    const float omega_odd_ = t23 < t34 ? t34 : t23;
-    const float t35 = t22 * forcex_;
-    const float t36 = ux_ * (t20 * ux_ + 0.6666667f * t35);
-    const float t37 = omega_odd_ * t0 + 0.5f;
-    const float t38 = 0.083333336f * (rho_ * omega_odd_);
-    const float t39 = 0.083333336f - omega_odd_ * 0.041666668f;
-    const float t40 = forcex_ * t39 + ux_ * t38;
+    // ---- even_post   (d3q19_trt_guo.lbm:38)
+    const float even_post_0_ = 2.0f * f_0 * t0 + 6.0f * (t28 - t39);
+    const float even_post_1_ = t1 * t0 - t39 + 2.0f * t29;
+    const float t40 = -t37;
+    const float t41 = 0.5f * t28 + t39;
+    const float even_post_15_ = t36 + t41 + t15 * t0;
+    const float even_post_17_ = t41 - t36 + t17 * t0;
+    const float t42 = 0.5f - t22;
+    const float t43 = 0.083333336f - t22 * 0.083333336f;
+    const float t44 = forcex_ * t43 + ux_ * t23;
+    const float t45 = forcey_ * t43 + uy_ * t23;
+    const float t46 = forcez_ * t43 + uz_ * t23;
 
-    // ---- odd_post   (d3q19_trt_guo.lbm:40)
-    const float odd_post_1_ = t5 * t37 + 2.0f * t40;
-    const float t41 = forcey_ * t39 + uy_ * t38;
-    const float t42 = forcez_ * t39 + uz_ * t38;
-    const float odd_post_3_ = t13 * t37 + 2.0f * t41;
-    const float odd_post_5_ = t9 * t37 + 2.0f * t42;
-    const float t43 = uy_ * t35 + ux_ * (3.0f * t25 + t24);
-    const float t44 = uz_ * t35 + ux_ * t32;
-    const float t45 = uy_ * t32 + uz_ * t24;
-    const float odd_post_7_ = t40 + t41 + t17 * t37;
-    const float odd_post_9_ = t40 + t42 + t19 * t37;
-    const float odd_post_11_ = t40 - t42 + t11 * t37;
-    const float odd_post_13_ = t40 - t41 + t3 * t37;
-    const float odd_post_15_ = t41 + t42 + t15 * t37;
-    const float odd_post_17_ = t41 - t42 + t7 * t37;
-    const float t46 = t31 + t36;
-
-    // ---- even_post   (d3q19_trt_guo.lbm:39)
-    const float even_post_0_ = 2.0f * f_0 * t1 + 6.0f * (t27 - t46);
-    const float even_post_3_ = t12 * t1 - t46 + 2.0f * t28;
-
-    // ---- post
-    const float post_3 = even_post_3_ + odd_post_3_;
-    const float post_4 = even_post_3_ - odd_post_3_;
-    const float t47 = 0.5f * t27 + t46;
-
-    // ---- even_post   (d3q19_trt_guo.lbm:39)
-    const float even_post_9_ = t44 + t47 + t18 * t1;
-    const float even_post_11_ = t47 - t44 + t10 * t1;
-
-    // ---- post
-    const float post_9 = even_post_9_ + odd_post_9_;
-    const float post_10 = even_post_9_ - odd_post_9_;
-    const float post_11 = even_post_11_ + odd_post_11_;
-    const float post_12 = even_post_11_ - odd_post_11_;
-    const float t48 = t31 - t36 * 2.0f;
-    const float t49 = 2.0f * t31 - t36;
-
-    // ---- even_post   (d3q19_trt_guo.lbm:39)
-    const float even_post_1_ = t27 - t48 + t4 * t1;
-    const float even_post_5_ = t27 + t49 + t8 * t1;
+    // ---- odd_post   (d3q19_trt_guo.lbm:39)
+    const float odd_post_1_ = t2 * t42 + 2.0f * t44;
 
     // ---- post
     const float post_1 = even_post_1_ + odd_post_1_;
     const float post_2 = even_post_1_ - odd_post_1_;
-    const float post_5 = even_post_5_ + odd_post_5_;
-    const float post_6 = even_post_5_ - odd_post_5_;
-    const float t50 = t28 - 0.5f * t48;
-    const float t51 = 0.5f * t49 + t28;
 
-    // ---- even_post   (d3q19_trt_guo.lbm:39)
-    const float even_post_7_ = t43 + t50 + t16 * t1;
-    const float even_post_13_ = t50 - t43 + t2 * t1;
-
-    // ---- post
-    const float post_7 = even_post_7_ + odd_post_7_;
-    const float post_8 = even_post_7_ - odd_post_7_;
-    const float post_13 = even_post_13_ + odd_post_13_;
-    const float post_14 = even_post_13_ - odd_post_13_;
-
-    // ---- even_post   (d3q19_trt_guo.lbm:39)
-    const float even_post_15_ = t45 + t51 + t14 * t1;
-    const float even_post_17_ = t51 - t45 + t6 * t1;
+    // ---- odd_post   (d3q19_trt_guo.lbm:39)
+    const float odd_post_3_ = 2.0f * t45 + t42 * t4;
+    const float odd_post_5_ = 2.0f * t46 + t42 * t6;
+    const float odd_post_7_ = t44 + t45 + t8 * t42;
+    const float odd_post_9_ = t44 + t46 + t10 * t42;
+    const float odd_post_11_ = t44 - t46 + t12 * t42;
+    const float odd_post_13_ = t44 - t45 + t14 * t42;
+    const float odd_post_15_ = t45 + t46 + t16 * t42;
+    const float odd_post_17_ = t45 - t46 + t18 * t42;
 
     // ---- post
     const float post_15 = even_post_15_ + odd_post_15_;
     const float post_16 = even_post_15_ - odd_post_15_;
     const float post_17 = even_post_17_ + odd_post_17_;
     const float post_18 = even_post_17_ - odd_post_17_;
+    const float t47 = 0.5f * t40 + t35;
+    const float t48 = 2.0f * t40 + t35;
+
+    // ---- even_post   (d3q19_trt_guo.lbm:38)
+    const float even_post_3_ = t3 * t0 + t28 + 2.0f * t47;
+    const float even_post_5_ = t28 - t48 + t5 * t0;
+
+    // ---- post
+    const float post_3 = even_post_3_ + odd_post_3_;
+    const float post_4 = even_post_3_ - odd_post_3_;
+    const float post_5 = even_post_5_ + odd_post_5_;
+    const float post_6 = even_post_5_ - odd_post_5_;
+    const float t49 = t29 + t47;
+    const float t50 = t29 - 0.5f * t48;
+
+    // ---- even_post   (d3q19_trt_guo.lbm:38)
+    const float even_post_7_ = t34 + t49 + t7 * t0;
+    const float even_post_13_ = t49 - t34 + t13 * t0;
+
+    // ---- post
+    const float post_7 = even_post_7_ + odd_post_7_;
+    const float post_8 = even_post_7_ - odd_post_7_;
+
+    // ---- even_post   (d3q19_trt_guo.lbm:38)
+    const float even_post_9_ = t38 + t50 + t9 * t0;
+    const float even_post_11_ = t50 - t38 + t11 * t0;
+
+    // ---- post
+    const float post_9 = even_post_9_ + odd_post_9_;
+    const float post_10 = even_post_9_ - odd_post_9_;
+    const float post_11 = even_post_11_ + odd_post_11_;
+    const float post_12 = even_post_11_ - odd_post_11_;
+    const float post_13 = even_post_13_ + odd_post_13_;
+    const float post_14 = even_post_13_ - odd_post_13_;
 
     f[0] = even_post_0_;
     f[1] = post_1;
@@ -219,8 +215,8 @@ d3q19_trt_guo_collide(
     float *__restrict__ dst,        // populations after the collision [19][count], lattice units
     const float omega_,             // relaxation rate of the even moments, which sets the viscosity in (0, 2),
                                     //   lattice units
-    const float magic_,             // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow
-                                    //   is half-way in (0, 1), lattice units
+    const float magic_,             // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is
+                                    //   half-way, 1/4 is most stable in (0, 1), lattice units
     const float forcex_,            // force on a cell, x, lattice units
     const float forcey_,            // force on a cell, y, lattice units
     const float forcez_)            // force on a cell, z, lattice units
@@ -248,8 +244,8 @@ d3q19_trt_guo_stream_collide(
     float *__restrict__ dst,             // new post-collision populations [slot][19][64], lattice units
     const float omega_,                  // relaxation rate of the even moments, which sets the viscosity in (0, 2),
                                          //   lattice units
-    const float magic_,                  // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille
-                                         //   flow is half-way in (0, 1), lattice units
+    const float magic_,                  // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is
+                                         //   half-way, 1/4 is most stable in (0, 1), lattice units
     const float forcex_,                 // force on a cell, x, lattice units
     const float forcey_,                 // force on a cell, y, lattice units
     const float forcez_)                 // force on a cell, z, lattice units
@@ -436,8 +432,8 @@ d3q19_trt_guo_stream_collide_walls(
     float *__restrict__ dst,                // new post-collision populations [slot][19][64], lattice units
     const float omega_,                     // relaxation rate of the even moments, which sets the viscosity in (0,
                                             //   2), lattice units
-    const float magic_,                     // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of
-                                            //   Poiseuille flow is half-way in (0, 1), lattice units
+    const float magic_,                     // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow
+                                            //   is half-way, 1/4 is most stable in (0, 1), lattice units
     const float forcex_,                    // force on a cell, x, lattice units
     const float forcey_,                    // force on a cell, y, lattice units
     const float forcez_)                    // force on a cell, z, lattice units
@@ -498,8 +494,8 @@ d3q19_trt_guo_init(
     float *__restrict__ dst,           // initial populations [slot][19][64], lattice units
     const float omega_,                // relaxation rate of the even moments, which sets the viscosity in (0, 2),
                                        //   lattice units
-    const float magic_,                // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille
-                                       //   flow is half-way in (0, 1), lattice units
+    const float magic_,                // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is
+                                       //   half-way, 1/4 is most stable in (0, 1), lattice units
     const float forcex_,               // force on a cell, x, lattice units
     const float forcey_,               // force on a cell, y, lattice units
     const float forcez_)               // force on a cell, z, lattice units
@@ -631,20 +627,20 @@ d3q19_trt_guo_macroscopic(
     const float t1 = f_5 + f_12 + f_18;
     const float t2 = f_8 + f_16 + f_13 + f_4;
 
-    // ---- j   (d3q19_trt_guo.lbm:17)
+    // ---- j   (d3q19_trt_guo.lbm:16)
     const float jz_ = f_9 + f_15 + t1 - forcez_ - f_6 - f_10 - f_11 - f_16 - f_17;
     const float t3 = f_1 + f_11 + f_9;
     const float t4 = f_3 + f_15 + (f_7 + f_17) + f_14;
     const float jx_ = f_7 + f_13 + t3 - forcex_ - f_8 - f_12 - f_14 - t0;
 
-    // ---- rho   (d3q19_trt_guo.lbm:16)
+    // ---- rho   (d3q19_trt_guo.lbm:15)
     const float rho_ = f_0 + f_6 + t0 + t1 + t2 + t3 + t4;
 
-    // ---- j   (d3q19_trt_guo.lbm:17)
+    // ---- j   (d3q19_trt_guo.lbm:16)
     const float jy_ = t4 - forcey_ - f_18 - t2;
     const float t5 = 1.0f / rho_;
 
-    // ---- u   (d3q19_trt_guo.lbm:18)
+    // ---- u   (d3q19_trt_guo.lbm:17)
     const float ux_ = t5 * (0.5f * forcex_ + jx_);
     const float uy_ = t5 * (0.5f * forcey_ + jy_);
     const float uz_ = t5 * (0.5f * forcez_ + jz_);
@@ -657,12 +653,12 @@ d3q19_trt_guo_macroscopic(
     after[3 * CELLS] = uz_;
 }
 
-// ==== what a flow is judged by ======================================================================================
+// ==== sums, checks and residuals ====================================================================================
 //
-// Lists are cut into shares, and the threads that work on one take its cells in turn: what becomes of a share does not depend on
-// how many there are at work on others.
+// Lists are cut into chunks, and the threads of a chunk take its cells in turn: the result of a chunk does not depend on the
+// number of threads on others.
 
-// A sum whose rounding errors are carried along (Neumaier, Z. Angew. Math. Mech. 54 (1974) 39).
+// A sum with compensated rounding errors (Neumaier, Z. Angew. Math. Mech. 54 (1974) 39).
 typedef struct {
     double total, carried;
 } Sum;

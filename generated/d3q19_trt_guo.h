@@ -124,8 +124,8 @@ D3Q19_TRT_GUO_KERNEL d3q19_trt_guo_init(
     const float *fields,   // rho, ux, uy, uz [slot][4][64], lattice units
     float *dst,            // initial populations [slot][19][64], lattice units
     const float omega_,    // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice units
-    const float magic_,    // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow is
-                           //   half-way in (0, 1), lattice units
+    const float magic_,    // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way, 1/4
+                           //   is most stable in (0, 1), lattice units
     const float forcex_,   // force on a cell, x, lattice units
     const float forcey_,   // force on a cell, y, lattice units
     const float forcez_);  // force on a cell, z, lattice units
@@ -140,8 +140,8 @@ D3Q19_TRT_GUO_KERNEL d3q19_trt_guo_stream_collide(
     float *dst,                 // new post-collision populations [slot][19][64], lattice units
     const float omega_,         // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice
                                 //   units
-    const float magic_,         // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow is
-                                //   half-way in (0, 1), lattice units
+    const float magic_,         // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way,
+                                //   1/4 is most stable in (0, 1), lattice units
     const float forcex_,        // force on a cell, x, lattice units
     const float forcey_,        // force on a cell, y, lattice units
     const float forcez_);       // force on a cell, z, lattice units
@@ -158,8 +158,8 @@ D3Q19_TRT_GUO_KERNEL d3q19_trt_guo_stream_collide_walls(
     float *dst,                 // new post-collision populations [slot][19][64], lattice units
     const float omega_,         // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice
                                 //   units
-    const float magic_,         // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow is
-                                //   half-way in (0, 1), lattice units
+    const float magic_,         // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way,
+                                //   1/4 is most stable in (0, 1), lattice units
     const float forcex_,        // force on a cell, x, lattice units
     const float forcey_,        // force on a cell, y, lattice units
     const float forcez_);       // force on a cell, z, lattice units
@@ -205,8 +205,8 @@ D3Q19_TRT_GUO_KERNEL d3q19_trt_guo_collide(
     const float *src,      // populations before the collision [19][count], lattice units
     float *dst,            // populations after the collision [19][count], lattice units
     const float omega_,    // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice units
-    const float magic_,    // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow is
-                           //   half-way in (0, 1), lattice units
+    const float magic_,    // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way, 1/4
+                           //   is most stable in (0, 1), lattice units
     const float forcex_,   // force on a cell, x, lattice units
     const float forcey_,   // force on a cell, y, lattice units
     const float forcez_);  // force on a cell, z, lattice units

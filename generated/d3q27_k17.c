@@ -578,8 +578,8 @@ void d3q27_k17_collide(
     float *restrict dst,        // populations after the collision [27][count], lattice units
     const float omega_,         // relaxation rate of the second-order shear cumulants; below 7/4 other rates leave
                                 //   (0, 2) in (7/4, 2), lattice units
-    const float limiter_)       // size of third-order cumulants, as a share of the density, at which their rates are
-                                //   half-way to 1 in (0, 1), lattice units
+    const float limiter_)       // size of third-order cumulants, as a fraction of the density, at which their rates
+                                //   are half-way to 1 in (0, 1), lattice units
 {
     collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega_, limiter_);
 }
@@ -711,8 +711,8 @@ void d3q27_k17_stream_collide(
     float *restrict dst,                 // new post-collision populations [slot][27][64], lattice units
     const float omega_,                  // relaxation rate of the second-order shear cumulants; below 7/4 other rates
                                          //   leave (0, 2) in (7/4, 2), lattice units
-    const float limiter_)                // size of third-order cumulants, as a share of the density, at which their
-                                         //   rates are half-way to 1 in (0, 1), lattice units
+    const float limiter_)                // size of third-order cumulants, as a fraction of the density, at which
+                                         //   their rates are half-way to 1 in (0, 1), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
@@ -948,8 +948,8 @@ void d3q27_k17_stream_collide_walls(
     float *restrict dst,                 // new post-collision populations [slot][27][64], lattice units
     const float omega_,                  // relaxation rate of the second-order shear cumulants; below 7/4 other rates
                                          //   leave (0, 2) in (7/4, 2), lattice units
-    const float limiter_)                // size of third-order cumulants, as a share of the density, at which their
-                                         //   rates are half-way to 1 in (0, 1), lattice units
+    const float limiter_)                // size of third-order cumulants, as a fraction of the density, at which
+                                         //   their rates are half-way to 1 in (0, 1), lattice units
 {
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
@@ -1000,8 +1000,8 @@ void d3q27_k17_init(
     float *restrict dst,           // initial populations [slot][27][64], lattice units
     const float omega_,            // relaxation rate of the second-order shear cumulants; below 7/4 other rates leave
                                    //   (0, 2) in (7/4, 2), lattice units
-    const float limiter_)          // size of third-order cumulants, as a share of the density, at which their rates
-                                   //   are half-way to 1 in (0, 1), lattice units
+    const float limiter_)          // size of third-order cumulants, as a fraction of the density, at which their
+                                   //   rates are half-way to 1 in (0, 1), lattice units
 {
     (void)omega_;
     (void)limiter_;
@@ -1224,12 +1224,12 @@ void d3q27_k17_macroscopic(
     }  // blocks
 }
 
-// ==== what a flow is judged by ======================================================================================
+// ==== sums, checks and residuals ====================================================================================
 //
-// Lists are cut into shares, and the threads that work on one take its cells in turn: what becomes of a share does not depend on
-// how many there are at work on others.
+// Lists are cut into chunks, and the threads of a chunk take its cells in turn: the result of a chunk does not depend on the
+// number of threads on others.
 
-// A sum whose rounding errors are carried along (Neumaier, Z. Angew. Math. Mech. 54 (1974) 39).
+// A sum with compensated rounding errors (Neumaier, Z. Angew. Math. Mech. 54 (1974) 39).
 typedef struct {
     double total, carried;
 } Sum;

@@ -567,8 +567,8 @@ d3q27_k17_collide(
     float *__restrict__ dst,        // populations after the collision [27][count], lattice units
     const float omega_,             // relaxation rate of the second-order shear cumulants; below 7/4 other rates
                                     //   leave (0, 2) in (7/4, 2), lattice units
-    const float limiter_)           // size of third-order cumulants, as a share of the density, at which their rates
-                                    //   are half-way to 1 in (0, 1), lattice units
+    const float limiter_)           // size of third-order cumulants, as a fraction of the density, at which their
+                                    //   rates are half-way to 1 in (0, 1), lattice units
 {
     const int state = blockIdx.x * 256 + threadIdx.x;
     if (state >= count) return;
@@ -593,8 +593,8 @@ d3q27_k17_stream_collide(
     float *__restrict__ dst,             // new post-collision populations [slot][27][64], lattice units
     const float omega_,                  // relaxation rate of the second-order shear cumulants; below 7/4 other rates
                                          //   leave (0, 2) in (7/4, 2), lattice units
-    const float limiter_)                // size of third-order cumulants, as a share of the density, at which their
-                                         //   rates are half-way to 1 in (0, 1), lattice units
+    const float limiter_)                // size of third-order cumulants, as a fraction of the density, at which
+                                         //   their rates are half-way to 1 in (0, 1), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
@@ -818,7 +818,7 @@ d3q27_k17_stream_collide_walls(
     float *__restrict__ dst,                // new post-collision populations [slot][27][64], lattice units
     const float omega_,                     // relaxation rate of the second-order shear cumulants; below 7/4 other
                                             //   rates leave (0, 2) in (7/4, 2), lattice units
-    const float limiter_)                   // size of third-order cumulants, as a share of the density, at which
+    const float limiter_)                   // size of third-order cumulants, as a fraction of the density, at which
                                             //   their rates are half-way to 1 in (0, 1), lattice units
 {
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
@@ -885,7 +885,7 @@ d3q27_k17_init(
     float *__restrict__ dst,           // initial populations [slot][27][64], lattice units
     const float omega_,                // relaxation rate of the second-order shear cumulants; below 7/4 other rates
                                        //   leave (0, 2) in (7/4, 2), lattice units
-    const float limiter_)              // size of third-order cumulants, as a share of the density, at which their
+    const float limiter_)              // size of third-order cumulants, as a fraction of the density, at which their
                                        //   rates are half-way to 1 in (0, 1), lattice units
 {
     (void)omega_;
@@ -1109,12 +1109,12 @@ d3q27_k17_macroscopic(
     after[3 * CELLS] = uz_;
 }
 
-// ==== what a flow is judged by ======================================================================================
+// ==== sums, checks and residuals ====================================================================================
 //
-// Lists are cut into shares, and the threads that work on one take its cells in turn: what becomes of a share does not depend on
-// how many there are at work on others.
+// Lists are cut into chunks, and the threads of a chunk take its cells in turn: the result of a chunk does not depend on the
+// number of threads on others.
 
-// A sum whose rounding errors are carried along (Neumaier, Z. Angew. Math. Mech. 54 (1974) 39).
+// A sum with compensated rounding errors (Neumaier, Z. Angew. Math. Mech. 54 (1974) 39).
 typedef struct {
     double total, carried;
 } Sum;

@@ -141,7 +141,7 @@ D3Q27_K17_KERNEL d3q27_k17_init(
     float *dst,             // initial populations [slot][27][64], lattice units
     const float omega_,     // relaxation rate of the second-order shear cumulants; below 7/4 other rates leave (0, 2)
                             //   in (7/4, 2), lattice units
-    const float limiter_);  // size of third-order cumulants, as a share of the density, at which their rates are
+    const float limiter_);  // size of third-order cumulants, as a fraction of the density, at which their rates are
                             //   half-way to 1 in (0, 1), lattice units
 
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
@@ -154,8 +154,8 @@ D3Q27_K17_KERNEL d3q27_k17_stream_collide(
     float *dst,                 // new post-collision populations [slot][27][64], lattice units
     const float omega_,         // relaxation rate of the second-order shear cumulants; below 7/4 other rates leave
                                 //   (0, 2) in (7/4, 2), lattice units
-    const float limiter_);      // size of third-order cumulants, as a share of the density, at which their rates are
-                                //   half-way to 1 in (0, 1), lattice units
+    const float limiter_);      // size of third-order cumulants, as a fraction of the density, at which their rates
+                                //   are half-way to 1 in (0, 1), lattice units
 
 // Pulls, collides and stores the listed blocks; neighbours may be walls.
 D3Q27_K17_KERNEL d3q27_k17_stream_collide_walls(
@@ -169,8 +169,8 @@ D3Q27_K17_KERNEL d3q27_k17_stream_collide_walls(
     float *dst,                 // new post-collision populations [slot][27][64], lattice units
     const float omega_,         // relaxation rate of the second-order shear cumulants; below 7/4 other rates leave
                                 //   (0, 2) in (7/4, 2), lattice units
-    const float limiter_);      // size of third-order cumulants, as a share of the density, at which their rates are
-                                //   half-way to 1 in (0, 1), lattice units
+    const float limiter_);      // size of third-order cumulants, as a fraction of the density, at which their rates
+                                //   are half-way to 1 in (0, 1), lattice units
 
 // Macroscopic fields of the listed blocks from their populations.
 D3Q27_K17_KERNEL d3q27_k17_macroscopic(
@@ -211,7 +211,7 @@ D3Q27_K17_KERNEL d3q27_k17_collide(
     float *dst,             // populations after the collision [27][count], lattice units
     const float omega_,     // relaxation rate of the second-order shear cumulants; below 7/4 other rates leave (0, 2)
                             //   in (7/4, 2), lattice units
-    const float limiter_);  // size of third-order cumulants, as a share of the density, at which their rates are
+    const float limiter_);  // size of third-order cumulants, as a fraction of the density, at which their rates are
                             //   half-way to 1 in (0, 1), lattice units
 
 #ifndef __CUDACC__

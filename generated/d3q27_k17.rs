@@ -136,7 +136,7 @@ pub struct Init {
     pub dst: *mut f32,
     /// relaxation rate of the second-order shear cumulants; below 7/4 other rates leave (0, 2) in (7/4, 2), lattice units
     pub omega_: f32,
-    /// size of third-order cumulants, as a share of the density, at which their rates are half-way to 1 in (0, 1), lattice units
+    /// size of third-order cumulants, as a fraction of the density, at which their rates are half-way to 1 in (0, 1), lattice units
     pub limiter_: f32,
 }
 
@@ -180,7 +180,7 @@ pub struct StreamCollide {
     pub dst: *mut f32,
     /// relaxation rate of the second-order shear cumulants; below 7/4 other rates leave (0, 2) in (7/4, 2), lattice units
     pub omega_: f32,
-    /// size of third-order cumulants, as a share of the density, at which their rates are half-way to 1 in (0, 1), lattice units
+    /// size of third-order cumulants, as a fraction of the density, at which their rates are half-way to 1 in (0, 1), lattice units
     pub limiter_: f32,
 }
 
@@ -229,7 +229,7 @@ pub struct StreamCollideWalls {
     pub dst: *mut f32,
     /// relaxation rate of the second-order shear cumulants; below 7/4 other rates leave (0, 2) in (7/4, 2), lattice units
     pub omega_: f32,
-    /// size of third-order cumulants, as a share of the density, at which their rates are half-way to 1 in (0, 1), lattice units
+    /// size of third-order cumulants, as a fraction of the density, at which their rates are half-way to 1 in (0, 1), lattice units
     pub limiter_: f32,
 }
 
@@ -404,7 +404,7 @@ pub struct Collide {
     pub dst: *mut f32,
     /// relaxation rate of the second-order shear cumulants; below 7/4 other rates leave (0, 2) in (7/4, 2), lattice units
     pub omega_: f32,
-    /// size of third-order cumulants, as a share of the density, at which their rates are half-way to 1 in (0, 1), lattice units
+    /// size of third-order cumulants, as a fraction of the density, at which their rates are half-way to 1 in (0, 1), lattice units
     pub limiter_: f32,
 }
 

@@ -21,6 +21,8 @@ pub mod d2q9_scalar;
 #[rustfmt::skip]
 pub mod d2q9_trt;
 #[rustfmt::skip]
+pub mod d2q9_trt_bounded;
+#[rustfmt::skip]
 pub mod d3q15_bgk;
 #[rustfmt::skip]
 pub mod d3q19_bgk;
@@ -37,7 +39,11 @@ pub mod d3q19_smagorinsky;
 #[rustfmt::skip]
 pub mod d3q19_trt;
 #[rustfmt::skip]
+pub mod d3q19_trt_bounded;
+#[rustfmt::skip]
 pub mod d3q19_trt_guo;
+#[rustfmt::skip]
+pub mod d3q19_trt_guo_bounded;
 #[rustfmt::skip]
 pub mod d3q27_bgk;
 #[rustfmt::skip]

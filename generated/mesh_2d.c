@@ -120,7 +120,7 @@ static inline void spread_item(
     }
 }
 
-// Whether a node has children that stay, or will have children.
+// Whether a node has children that remain, or will have children.
 static inline int finer(const int node, const int32_t *child, const int32_t *mark)
 {
     return mark[node] == REFINE || (child[node] >= 0 && mark[node] != MERGE);
@@ -430,7 +430,7 @@ static inline void number_item(
     if (slot[node] >= 0) rows[slot[node]] = interface[node] < 0 ? -1 : rank[node];
 }
 
-// The slot of a refined node that holds data: behind those of leaves, one for each family.
+// The slot of a covered node: behind those of leaves, one for each family.
 static inline int held_slot(const int first_child, const int roots, const int slots)
 {
     return slots + (first_child - roots) / PARTS;

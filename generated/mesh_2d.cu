@@ -117,7 +117,7 @@ static __device__ __forceinline__ void spread_item(
     }
 }
 
-// Whether a node has children that stay, or will have children.
+// Whether a node has children that remain, or will have children.
 static __device__ __forceinline__ int finer(const int node, const int *child, const int *mark)
 {
     return mark[node] == REFINE || (child[node] >= 0 && mark[node] != MERGE);
@@ -439,7 +439,7 @@ static __device__ __forceinline__ void number_item(
     if (slot[node] >= 0) rows[slot[node]] = interface[node] < 0 ? -1 : rank[node];
 }
 
-// The slot of a refined node that holds data: behind those of leaves, one for each family.
+// The slot of a covered node: behind those of leaves, one for each family.
 static __device__ __forceinline__ int held_slot(const int first_child, const int roots, const int slots)
 {
     return slots + (first_child - roots) / PARTS;

@@ -45,7 +45,7 @@ pub enum Command {
     Gen(Gen),
     /// Report what is proved about a method: conservation, viscosity, wall positions, linear stability.
     Check(Check),
-    /// List the shipped methods, or boundary rules.
+    /// List the shipped methods, or boundary conditions.
     Specs(Specs),
     /// Apply the collision of a method to given populations.
     Eval(Eval),
@@ -104,10 +104,10 @@ pub struct Gen {
     /// block: 128x2 or 128x2x1.
     #[arg(long, value_parser = parse_block)]
     pub block: Option<BlockArg>,
-    /// Add a boundary rule of the prelude; may be repeated.
-    #[arg(long, value_name = "RULE")]
+    /// Add a boundary condition of the prelude; may be repeated.
+    #[arg(long, value_name = "NAME")]
     pub boundary: Vec<String>,
-    /// Also write kernels for blocks beside coarser or finer ones, by this coupling: `volumetric_shifted`.
+    /// Also write kernels for blocks at refinement interfaces, with this coupling: `volumetric_shifted`.
     #[arg(long)]
     pub coupling: Option<String>,
     /// Also write kernels for blocks with solids in them, and for the force on these.
@@ -130,13 +130,14 @@ pub struct Check {
     /// the rate that sets the viscosity are tried.
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,
-    /// Add a boundary rule of the prelude; may be repeated.
-    #[arg(long, value_name = "RULE")]
+    /// Add a boundary condition of the prelude; may be repeated.
+    #[arg(long, value_name = "NAME")]
     pub boundary: Vec<String>,
     /// Also report where linear stability ends, by trying waves on a uniform flow (von Neumann).
     #[arg(long)]
     pub stability: bool,
-    /// Mean velocity of that flow in cells per step, `0.1,0,0`; without it, flows along x of rising velocity.
+    /// Mean velocity of that flow in cells per step, `0.1,0,0`, also tried at refinement interfaces; without it, flows along x of
+    /// rising velocity.
     #[arg(long, requires = "stability", value_delimiter = ',', allow_negative_numbers = true, value_name = "UX,UY,..")]
     pub velocity: Option<Vec<f64>>,
     /// Draw the largest stable velocity over the rate.
@@ -176,7 +177,7 @@ pub struct Man {
 /// Arguments of `lbmc specs`.
 #[derive(Debug, Args)]
 pub struct Specs {
-    /// A table of the boundary rules instead: what each is for, its parameters, where the wall lies, what it costs.
+    /// A table of the boundary conditions instead: what each is for, its parameters, where the wall lies, what it costs.
     #[arg(long)]
     pub boundaries: bool,
     /// Print a JSON object a line: `name`, `summary`.
@@ -231,7 +232,7 @@ pub struct Run {
     /// Run nothing: print the cells of each level, what takes how much memory, rates, time steps and an estimate of the time.
     #[arg(long, conflicts_with = "json")]
     pub dry_run: bool,
-    /// Also measure the memory bandwidth of the device, by a copy that takes a second, and report the fraction that the run
+    /// Also measure the memory bandwidth of the device by a device-to-device copy, and report the fraction that the run
     /// reaches.
     #[arg(long)]
     pub bandwidth: bool,

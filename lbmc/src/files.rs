@@ -41,7 +41,7 @@ fn explain(what: &str, path: &Path, error: &std::io::Error) -> Report {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
             "free some space, or choose another place"
         }
-        _ => "choose another place, or look at the file system",
+        _ => "choose another place, or check the file system",
     };
     miette!(code = "lbmc::file", help = help, "can't {what} `{}`: {error}", shown_line(&path.display().to_string()))
 }

@@ -106,7 +106,7 @@ impl Spec {
         Err(miette!(
             code = "lbmc::no_rule",
             help = meant(unknown, "rules", &all),
-            "neither {} nor the prelude has a boundary rule `{unknown}`",
+            "neither {} nor the prelude has a boundary condition `{unknown}`",
             model.name()
         ))
     }

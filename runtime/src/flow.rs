@@ -87,7 +87,8 @@ pub enum FlowError {
     },
     /// The flow blew up.
     #[error(
-        "the flow is not finite: `{}` at cell ({}, {}, {}){}, {position}; found at step {step}, all was well at step {well}",
+        "the flow is not finite: `{}` at cell ({}, {}, {}){}, {position}; found at step {step}, last seen finite at \
+         step {well}",
         place.component, place.cell.at[0], place.cell.at[1], place.cell.at[2], of_level(place.cell.level)
     )]
     #[diagnostic(
@@ -244,8 +245,11 @@ impl<'a, 'r> Run<'a, 'r> {
 
     /// In a message about a flow that is not finite: what there is of the time before.
     fn before(&self) -> String {
-        let fields =
-            self.good.fields.as_ref().map(|good| format!(", and those of step {}, when all was well", good.step));
+        let fields = self
+            .good
+            .fields
+            .as_ref()
+            .map(|good| format!(", and those of step {}, when the flow was finite", good.step));
         let restart = self.saved.map(|step| {
             format!("; `--resume` goes on from step {step}, where `--set output.every=10` and the like show more of what led to it")
         });
@@ -303,10 +307,10 @@ impl<'a, 'r> Run<'a, 'r> {
             phases: phases(self.flow.timings()),
             steps: self.flow.step(),
             seconds: self.seconds(),
-            copy_bandwidth: bandwidth,
+            memory_bandwidth: bandwidth,
             mass_start: sums[0].start,
             mass_end: sums[0].end,
-            carried: sums[1..].to_vec(),
+            scalars: sums[1..].to_vec(),
             residual: self.residual,
             stop,
         };
@@ -364,7 +368,7 @@ fn advance(
     let facts = Facts {
         updates: run.flow.grid().updates(),
         bytes_per_update: bytes_per_update(&bundle.manifest),
-        copy_bandwidth: bandwidth,
+        memory_bandwidth: bandwidth,
         from: run.flow.step(),
         stop: case.stop,
         time_step: case.units.step,
@@ -380,7 +384,8 @@ fn advance(
         }
         if !told_all && marks_all(case, &run.flow) {
             told_all = true;
-            let text = "the criterion asks for the finest level everywhere; a higher `refinement.threshold` leaves some coarse";
+            let text = "the target level is the finest everywhere; a higher `refinement.threshold` leaves some blocks \
+                        coarse";
             progress.aside(|| notice(text));
         }
         run.flow.run(stretch(case, &run.flow).min(watch.next - run.flow.step()))?;
@@ -435,8 +440,8 @@ fn marks_all(case: &Case, flow: &Simulation) -> bool {
 /// What a user is told when the grid cannot be refined as it should.
 fn refusal(adaptations: &Adaptations) -> String {
     format!(
-        "{} refinements did not fit: there is memory for {} blocks; coarse levels come first, and on a level the curve's \
-         beginning; raise `refinement.memory` or its threshold",
+        "{} refinements did not fit: there is memory for {} blocks; coarser levels come first, and on a level the \
+         blocks first on the space-filling curve; raise `refinement.memory` or its threshold",
         adaptations.most_refused, adaptations.room
     )
 }
@@ -456,11 +461,11 @@ pub fn describe(summary: &Summary, folder: &Path) -> String {
         StopReason::Interrupted => "interrupted",
     };
     let mut text = format!("{} steps, {why}; {:.1} MLUPS", summary.steps, summary.mlups);
-    if let (Some(share), Some(bandwidth)) = (summary.fraction_of_copy, summary.copy_bandwidth) {
-        text += &format!(", {share:.2} of the memory bandwidth of {bandwidth:.1} GB/s of {}", summary.about.device);
+    if let (Some(fraction), Some(bandwidth)) = (summary.fraction_of_bandwidth, summary.memory_bandwidth_gb_per_s) {
+        text += &format!(", {fraction:.2} of the memory bandwidth of {bandwidth:.1} GB/s of {}", summary.about.device);
     }
     text += &format!("\nmass {:.9} at the start, {:.9} at the end\n", summary.mass_start, summary.mass_end);
-    for Carried { name, start, end } in &summary.carried {
+    for Carried { name, start, end } in &summary.scalars {
         text += &format!("sum of {name} {start:.9} at the start, {end:.9} at the end\n");
     }
     for with in &summary.compared {

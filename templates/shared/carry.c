@@ -2,9 +2,9 @@
 //
 // After a collision the population f_i of a cell at x is what passes x + c_i/2 half a step later, in cells and steps of its
 // level: on two levels that is not the same place. Between them a population is therefore taken a quarter of a coarse cell
-// further back or on, less what that would change in mass and momentum, which stay what they are.
+// further back or on, less the change of mass and momentum that this makes, so both are conserved.
 
-// Of each set, one over the squared speed of sound; 0 if it carries no momentum.
+// Of each set, one over the squared speed of sound; 0 if it has no momentum.
 {{ table }} {{ real }} STIFFNESS[SETS] = { {{- carry.stiffness -}} };
 
 // Mass, then momentum, in parts of the populations of each set.
@@ -26,7 +26,7 @@ typedef struct {
     return part;
 }
 
-// The share of a direction in some mass and momentum.
+// The part of a mass and momentum that a direction gets.
 {{ inline }} {{ real }} share(const int direction, const Kept *kept)
 {
     const {{ real }} *const of = kept->of[SET[direction]];
@@ -59,7 +59,7 @@ typedef struct {
     return found == 2 ? (side[1] - side[0]) / 2 : side[1] - side[0];
 }
 
-// Fills the parts of a coarse cell.
+// Fills the children of a coarse cell.
 {{ function }} void fill_cell(
     const {{ int }} slot, const int cell, const {{ int }} *around, const {{ int }} *parts, const {{ real }} *src, {{ real }} *dst)
 {
@@ -83,7 +83,7 @@ typedef struct {
     }
 }
 
-// The mean of a population over the parts of a coarse cell, in the slots `parts`, and its slopes there.
+// The mean of a population over the children of a coarse cell, in the slots `parts`, and its slopes there.
 {{ inline }} {{ real }} mean_of(
     const int cell, const int direction, const {{ int }} *parts, const {{ real }} *src, {{ real }} *slopes)
 {
@@ -100,7 +100,7 @@ typedef struct {
     return sum / PARTS;
 }
 
-// Fills a coarse cell from its parts.
+// Fills a coarse cell from its children.
 {{ function }} void average_cell(
     const {{ int }} slot, const int cell, const {{ int }} *parts, const {{ real }} *src, {{ real }} *dst)
 {
@@ -116,7 +116,7 @@ typedef struct {
     }
 }
 
-// Fills the parts of a coarse cell with a field, on a plane. Refined blocks, in slots from `held` on, have no fields of an earlier step.
+// Fills the children of a coarse cell with a field, on a plane. Covered blocks, in slots from `held` on, have no reference fields.
 {{ inline }} void fill_field(
     const {{ int }} slot, const int cell, const int component, const {{ int }} *around, const {{ int }} held, const {{ int }} *parts,
     {{ real }} *fields)
@@ -135,7 +135,7 @@ typedef struct {
     }
 }
 
-// Fills a coarse cell with the mean of a field over its parts.
+// Fills a coarse cell with the mean of a field over its children.
 {{ inline }} void average_field(const {{ int }} slot, const int cell, const int component, const {{ int }} *parts, {{ real }} *fields)
 {
     {{ real }} sum = 0;
@@ -147,7 +147,7 @@ typedef struct {
     fields[((size_t)slot * FIELDS + component) * CELLS + cell] = sum / PARTS;
 }
 
-// ==== wishes ========================================================================================================
+// ==== indicators ====================================================================================================
 
 // What a program reads at a cell.
 typedef struct {
@@ -167,7 +167,7 @@ typedef struct {
     return slope_at(sight->fields, FIELDS, component, sight->around, sight->slot, sight->cell, axis) / sight->width;
 }
 
-// Levels that a program asks for at a cell: bit l for level l or finer, bit 16 + l for level l at least if it is there.
+// Target levels by a program at a cell: bit l for level l or finer, bit 16 + l for level l at least if it is there.
 {{ function }} unsigned long long ask(
     const Sight *sight, const {{ int }} *ops, const int length, const double *constants, const int finest)
 {
@@ -206,7 +206,7 @@ typedef struct {
     return bits;
 }
 
-// The same for a cell of a node. What a coarser cell in its place would ask for is kept.
+// The same for a cell of a node. The target levels of a coarser cell in its place are included.
 {{ function }} unsigned long long ask_cell(
     const {{ int }} slot, const int cell, const {{ int }} node, const int level, const {{ int }} *around, const {{ int }} *places,
     const {{ real }} *fields, const {{ int }} *ops, const int length, const double *constants, const int finest)
@@ -226,7 +226,7 @@ typedef struct {
     return bits;
 }
 
-// The level that a block of some level wishes.
+// The target level of a block of some level.
 {{ inline }} int wished(const unsigned long long bits, const int level)
 {
     int up = 0, down = 0;

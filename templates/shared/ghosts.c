@@ -1,7 +1,7 @@
 // ==== ghosts ========================================================================================================
 //
 // Blocks that have a coarser one beside them end in {{ ghosts.layers }} layers of ghosts, which stand for cells of the coarser level. A refined
-// block beside a leaf holds data of its own: beside the leaf {{ ghosts.reach }} layers of cells that stream and collide like any others, and
+// block beside a leaf is covered and has data of its own: beside the leaf {{ ghosts.reach }} layers of cells that stream and collide like any others, and
 // then a layer of means over the cells that refine it. `sides` says where: bit p, at the place p around a slot.
 
 // Whether a cell lies within so many layers of some places around its block.
@@ -19,7 +19,7 @@
     return 0;
 }
 
-// Whether a block, refined if its slot is one of those that are held, has a cell of its own level there that streams.
+// Whether a block, covered if its slot is one of theirs, has a cell of its own level there that streams.
 {{ inline }} int streams(const {{ int }} *sides, const {{ int }} slot, const {{ int }} held, const int cell)
 {
     return slot < held || beside(sides[slot], spot_of(cell), {{ ghosts.reach }});
@@ -31,7 +31,7 @@
     return slot < held || beside(sides[slot], spot, {{ ghosts.reach }} + 1);
 }
 
-// Whether ghosts read what a block has: a refined block that holds something, or a leaf beside a refined one.
+// Whether ghosts read the data of a block: a covered block, or a leaf beside a refined one.
 {{ inline }} int is_sampled(const {{ int }} slot, const {{ int }} *neighbours, const {{ int }} *sides, const {{ int }} held)
 {
     if (slot >= held) return sides[slot] != 0;
@@ -41,13 +41,13 @@
     return 0;
 }
 
-// Where a slot keeps its values for other levels.
+// Where the values of a slot for other levels are.
 {{ inline }} size_t kept_at(const {{ int }} *rows, const {{ int }} slot, const int cell)
 {
     return (size_t)rows[slot] * (Q * CELLS) + (size_t)cell;
 }
 
-// What a direction brings to a cell: from the same level, or off a wall. What would come from a coarser cell nobody needs.
+// The population that arrives along a direction: from the same level, or off a wall. One from a coarser cell is not needed.
 {{ inline }} {{ real }} streamed(
     const int direction, const int cell, const {{ real }} *src, const {{ int }} slot, const {{ int }} *around
     {%- if walls %}, const {{ int }} *wall_rules, const {{ real }} *wall_values{% endif %})
@@ -116,13 +116,13 @@
 {%- endfor %}
 }
 
-// The slot that a refined node holds.
+// The slot of a covered node.
 {{ inline }} {{ int }} held_slot(const {{ int }} node, const {{ int }} *children, const {{ int }} roots, const {{ int }} held)
 {
     return held + (children[node] - roots) / PARTS;
 }
 
-// The mean over the cells that refine a cell of a refined block; false where the cell is none that holds a mean.
+// The mean over the cells that refine a cell of a covered block; false where the cell is not one of a mean.
 {{ function }} int mean_of_parts(
     const {{ int }} slot, const int cell, const {{ int }} *sides, const {{ int }} *parts, const {{ int }} *rows, const {{ int }} held,
     const {{ real }} *saved, {{ real }} *mean{{ param_decls }})

@@ -85,7 +85,7 @@ enum { STAYS = 1, LEAST = 2 };
 {%- endfor %}
 }
 
-// Whether a node has children that stay, or will have children.
+// Whether a node has children that remain, or will have children.
 {{ function }} int finer(const int node, const {{ int }} *child, const {{ int }} *mark)
 {
     return mark[node] == REFINE || (child[node] >= 0 && mark[node] != MERGE);
@@ -300,7 +300,7 @@ enum { STAYS = 1, LEAST = 2 };
     if (slot[node] >= 0) rows[slot[node]] = interface[node] < 0 ? -1 : rank[node];
 }
 
-// The slot of a refined node that holds data: behind those of leaves, one for each family.
+// The slot of a covered node: behind those of leaves, one for each family.
 {{ function }} int held_slot(const int first_child, const int roots, const int slots)
 {
     return slots + (first_child - roots) / PARTS;

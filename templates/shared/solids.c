@@ -64,7 +64,7 @@
         return {{ rule.function }}(direction, own{{ rule.pass }});
 {%- endfor %}
     default:
-        return {% if cuda %}__int_as_float(0x7fffffff){% else %}NAN{% endif %};  // no rule of solids: NaN stops the run
+        return {% if cuda %}__int_as_float(0x7fffffff){% else %}NAN{% endif %};  // no boundary condition of solids: NaN stops the run
     }
 }
 

@@ -25,7 +25,7 @@
 {% endif -%}
 {% if walls and walls.mirrors -%}
 // The wall that decides what comes back along a direction that leaves the block through the wall w: where several walls are
-// in the way, one that is no mirror. If all are mirrors, `mirrored` is what they send back: what left the image of the cell
+// in the way, one that is no symmetry plane. If all are, `mirrored` is what they return: what left the image of the cell
 // that the direction comes from.
 {{ function }} {{ int }} meets(
     const {{ int }} w, const int direction, const int x, const int y, const int z, const {{ real }} *src, const {{ int }} *near,

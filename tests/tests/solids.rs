@@ -204,15 +204,15 @@ fn a_solid_on_a_finer_level_has_the_force_of_one_on_a_grid_that_is_as_fine_every
 
 #[test]
 fn a_cylinder_in_a_channel_has_the_drag_and_the_lift_of_schaefer_and_turek() {
-    // Case 2D-1, Notes on Numerical Fluid Mechanics 52 (1996) 547: drag 5.57 to 5.59, lift 0.0104 to 0.0110. With twenty cells across
-    // instead of forty and a velocity twice as high as in cases/schaefer_turek_2d1.toml, drag is within 1 %. (With ten cells the Reynolds
-    // number of a cell is above 3.5 beside the cylinder, where TRT does not take the whole magic number, and the lift is 1.3 % too low.)
+    // Case 2D-1, Notes on Numerical Fluid Mechanics 52 (1996) 547: drag 5.57 to 5.59, lift 0.0104 to 0.0110. With ten cells across
+    // instead of forty and a velocity twice as high as in cases/schaefer_turek_2d1.toml, drag is within 1 %.
     let text = std::fs::read_to_string("../cases/schaefer_turek_2d1.toml").unwrap();
     let small = [
-        ("size = [880, 164]", "size = [440, 82]"),
-        ("length = 40", "length = 20"),
-        ("centre = [80, 80]", "centre = [40, 40]"),
-        ("radius = 20", "radius = 10"),
+        ("size = [880, 164]", "size = [220, 41]"),
+        ("block = [40, 41]", "block = [20, 41]"),
+        ("length = 40", "length = 10"),
+        ("centre = [80, 80]", "centre = [20, 20]"),
+        ("radius = 20", "radius = 5"),
         ("0.02", "0.04"),
         ("steady = 1e-7", "steady = 2e-6"),
         ("picture = true", ""),

@@ -197,7 +197,7 @@ impl Elaborator<'_> {
             }
             "known" => {
                 let Some(normals) = self.normals else {
-                    return self.fault(Code::NotVisible, span, "only a rule of nodes is given `known`");
+                    return self.fault(Code::NotVisible, span, "`known` exists in wet-node boundary conditions only");
                 };
                 let value = self.eval(&args[0])?;
                 let Direction { lattice, dir } = self.as_direction(args[0].span, self.here(), value)?;

@@ -232,7 +232,7 @@ impl Builder<'_> {
             return Err(Poisoned);
         }
         let (Some(layers), Some(stencil), false) = (layers, stencil, coarse.is_empty()) else {
-            let label = "this coupling does not say what crosses in both directions";
+            let label = "this coupling does not define the transfer in both directions";
             return self.work.fault(Code::CouplingForm, def.name.span, label);
         };
         let [fine, coarse] = [fine, coarse].map(|assigns| {

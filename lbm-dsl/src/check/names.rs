@@ -95,7 +95,7 @@ impl Kind {
             Kind::Import => "import",
             Kind::Fn => "function",
             Kind::Lattice => "velocity set",
-            Kind::Boundary => "boundary rule",
+            Kind::Boundary => "boundary condition",
             Kind::Populations => "set of populations",
             Kind::Stencil => "stencil",
             Kind::Coupling => "coupling",
@@ -464,8 +464,11 @@ impl Names<'_> {
             match self.sees {
                 Sees::Everything | Sees::Link | Sees::Coupling => return,
                 Sees::Node => {
-                    let label =
-                        format!("in a wet-node rule `{}` is what the cell had after the last collision", name.text);
+                    let label = format!(
+                        "in a wet-node boundary condition `{}` is the state of the cell after the last \
+                                 collision",
+                        name.text
+                    );
                     self.warnings.push(Diagnostic::new(Code::StepBefore, self.source, name.span, label));
                     return;
                 }
@@ -491,9 +494,11 @@ impl Names<'_> {
             Some(entry) if alone => {
                 entry.used = true;
                 let (label, hint) = match self.sees {
-                    Sees::Link | Sees::Node => {
-                        ("a boundary rule sees populations and its own parameters only", "a `param` of the rule")
-                    }
+                    Sees::Link | Sees::Node => (
+                        "a boundary condition sees populations and its own parameters only",
+                        "a `param` of the \
+                                                                                               boundary condition",
+                    ),
                     Sees::Coupling => {
                         ("a coupling sees populations and the rates that it names", "a `rate` of the coupling")
                     }
@@ -510,12 +515,13 @@ impl Names<'_> {
             }
             Some(entry) => entry.used = true,
             None if self.sees == Sees::Link && NODE.contains(&name.text.as_str()) => {
-                let label = format!("only a rule of nodes is given `{}`", name.text);
-                let hint = "write `node f[i if !known(i)] <- ...;`: a node rule comes when all else has arrived";
+                let label = format!("`{}` exists in wet-node boundary conditions only", name.text);
+                let hint = "write `node f[i if !known(i)] <- ...;`: wet-node boundary conditions are applied after \
+                            streaming";
                 self.fault(Code::NotVisible, name.span, label, hint.into());
             }
             None if self.sees == Sees::Node && LINK.contains(&name.text.as_str()) => {
-                let label = format!("only a rule of links is given `{}`", name.text);
+                let label = format!("`{}` exists in link-wise boundary conditions only", name.text);
                 self.fault(Code::NotVisible, name.span, label, "write `link f[i] <- ...;`".into());
             }
             None => self.undefined(name, called),

@@ -43,7 +43,7 @@ impl Def<'_> {
         match self {
             Def::Fn(_) => "a function",
             Def::Lattice(_) => "a velocity set",
-            Def::Boundary(_) => "a boundary rule",
+            Def::Boundary(_) => "a boundary condition",
             Def::Stencil(_) => "a stencil",
             Def::Coupling(_) => "a coupling",
             Def::Criterion(_) => "a criterion",

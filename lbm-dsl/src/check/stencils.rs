@@ -188,7 +188,7 @@ fn point_set(
             _ => format!("{unseen} vanishes at all of them"),
         };
         let space: Vec<String> = space.iter().map(Polynomial::to_string).collect();
-        let hint = format!("a value of a polynomial made of {} must tell which it is", space.join(", "));
+        let hint = format!("the samples must determine every polynomial made of {}", space.join(", "));
         return Err(Box::new(fault(Code::Unisolvence, label).hint(hint)));
     }
     if at.len() > space.len() {

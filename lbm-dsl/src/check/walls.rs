@@ -29,7 +29,7 @@ impl Builder<'_> {
                 Item::BoundaryChoice(name) => match self.work.program.find(ModuleId::SPEC, &name.text) {
                     Some((home, Def::Boundary(def))) => Some((home, def)),
                     Some((_, other)) => {
-                        let label = format!("`{}` is {}, not a boundary rule", name.text, other.kind());
+                        let label = format!("`{}` is {}, not a boundary condition", name.text, other.kind());
                         self.work.fault(Code::NameKind, name.span, label).ok()
                     }
                     None => {
@@ -37,7 +37,7 @@ impl Builder<'_> {
                         let otherwise = format!("import it: `use walls::{};`", name.text);
                         let hint = suggest::did_you_mean(&name.text, names, &otherwise);
                         self.work
-                            .hinted(Code::Undefined, name.span, "there is no boundary rule of that name", hint)
+                            .hinted(Code::Undefined, name.span, "there is no boundary condition of that name", hint)
                             .ok()
                     }
                 },
@@ -60,8 +60,13 @@ impl Builder<'_> {
     fn one_set(&mut self, choice: &Item) -> Eval<()> {
         let (Item::BoundaryChoice(name), [_, others @ ..]) = (choice, self.work.populations) else { return Ok(()) };
         let Some(other) = others.first() else { return Ok(()) };
-        let label = format!("`{}` is a rule for `f` alone, and this method has `{}` too", name.text, other.name);
-        let hint = format!("write a rule here: `boundary NAME {{ link f[i] <- ...; link {}[i] <- ...; }}`", other.name);
+        let label =
+            format!("`{}` is a boundary condition for `f` alone, and this method has `{}` too", name.text, other.name);
+        let hint = format!(
+            "write a boundary condition here: `boundary NAME {{ link f[i] <- ...; link {}[i] <- ...; \
+                            }}`",
+            other.name
+        );
         self.work.hinted(Code::OutputMissing, name.span, label, hint)
     }
 
@@ -96,7 +101,7 @@ impl Builder<'_> {
             let other = self.reads(&[*link], |symbol| matches!(symbol, Symbol::Mirrored(other) if other != dir));
             if other {
                 let label = "this reads `mirrored` of another direction than the one it defines";
-                let hint = "a mirror sends back one population along a link: `mirrored[i]`";
+                let hint = "a symmetry plane returns one population along each link: `mirrored[i]`";
                 return self.work.hinted(Code::UnknownRead, span_of(def), label, hint);
             }
         }
@@ -131,7 +136,7 @@ impl Builder<'_> {
 
     /// The forms of a node rule: face, edge, corner.
     fn nodes(&mut self, def: &BoundaryDef) -> Eval<Vec<NodeForm>> {
-        self.alone("a rule of nodes", def)?;
+        self.alone("a wet-node boundary condition", def)?;
         self.symmetric(def)?;
         // Every form is looked at even if one is wrong; their faults are mostly the same and are reported once.
         let forms: Vec<Eval<NodeForm>> = (1..=self.work.axes()).map(|normals| self.node(def, normals)).collect();

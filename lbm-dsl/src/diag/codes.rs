@@ -57,7 +57,8 @@ codes! {
     Syntax           "E0101" "unexpected text" "";
     Semicolon        "E0102" "missing semicolon" "end the statement with `;`";
     UnknownItem      "E0103" "no such kind of statement" "";
-    IndexRange       "E0104" "index variable without a range" "`i j k` run over directions and `a b g` over axes; any other says so: `x in -1..=1`";
+    IndexRange       "E0104" "index variable without a range" "`i j k` run over directions and `a b g` over axes; any \
+                                                               other index needs a range: `x in -1..=1`";
     Reserved         "E0105" "name with a fixed meaning" "choose another name";
 
     NoLattice        "E0201" "no velocity set" "choose one: `use lattices::D2Q9;` and `lattice D2Q9;`";
@@ -99,10 +100,17 @@ codes! {
     OutputTwice      "E0504" "population defined twice" "";
     FieldRank        "E0505" "field that is neither scalar nor vector" "a field is a `let` without indices or with one axis: `u[a]`";
     InitReads        "E0506" "initial populations from populations" "`init` is given the fields and parameters only";
-    UnknownLeft      "E0507" "boundary rule leaves an unknown population" "`node f[i if !known(i)] <- ...;` defines all of them";
-    UnknownRead      "E0508" "boundary rule reads an unknown population" "only what has come from the fluid or off a wall of links is there: ask `known(i)`";
-    FrameAxis        "E0509" "numbered axis in a boundary rule" "a node rule is written once for walls of all orientations: use `n[a]`, `dot(c[i], n)`, and `a` bound by a `let` or a `sum`";
-    Symmetry         "E0510" "velocity set that is not the same along all axes" "a node rule is turned to each wall, a mirror reverses an axis: list whole shells of velocities";
+    UnknownLeft      "E0507" "boundary condition leaves an unknown population" "`node f[i if !known(i)] <- ...;` defines all of them";
+    UnknownRead      "E0508" "boundary condition reads an unknown population" "only populations that arrive from the \
+                                                                               fluid or from a link-wise wall exist: \
+                                                                               test `known(i)`";
+    FrameAxis        "E0509" "numbered axis in a boundary condition" "a wet-node boundary condition is written once for \
+                                                                      walls of all orientations: use `n[a]`, `dot(c[i], \
+                                                                      n)`, and `a` bound by a `let` or a `sum`";
+    Symmetry         "E0510" "velocity set that is not the same along all axes" "a wet-node boundary condition is \
+                                                                                 rotated to each wall, a symmetry plane \
+                                                                                 reverses an axis: list whole shells of \
+                                                                                 velocities";
 
     Mass             "E0601" "collision does not conserve mass" "";
     Momentum         "E0602" "collision does not conserve momentum" "";
@@ -113,7 +121,7 @@ codes! {
 
     Unisolvence      "E0701" "sample points do not determine the weights" "";
     TooManyPoints    "E0702" "more sample points than polynomials" "weights are unique where there are as many points as polynomials in the space";
-    PartitionOfUnity "E0703" "stencil does not keep constants" "";
+    PartitionOfUnity "E0703" "stencil does not reproduce constants" "";
     NotConservative  "E0704" "stencil does not conserve mass" "means over children need points that are their own mirror image, or come with it: `points 0, 1, 2; points -2, -1, 0;`";
     CouplingForm         "E0705" "coupling of an unknown form" "a coupling has `packet f[i] <- f[i];`, or `ghosts 2; fine f[i] <- linear(f[i]); coarse f[i] <- mean(f[i]);`";
     CouplingConservation "E0706" "coupling does not conserve" "";

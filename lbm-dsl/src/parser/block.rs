@@ -84,7 +84,7 @@ impl Parser<'_> {
             Some(word @ ("link" | "node")) => {
                 let node = word == "node";
                 if !def.block.assigns.is_empty() && def.node != node {
-                    return self.fault(Code::Syntax, start, "a boundary rule is of links or of nodes, not of both");
+                    return self.fault(Code::Syntax, start, "a boundary condition is link-wise or wet-node, not both");
                 }
                 def.node = node;
                 self.keyword(input, word)?;

@@ -49,8 +49,8 @@ fn spreads(model: &Model) -> Vec<Spread<'_>> {
         Carried::Scalar(transport) => Spread {
             set,
             transport,
-            coefficient: format!("diffusivity of what `{}` carries", set.name),
-            moment: format!("flux of what `{}` carries", set.name),
+            coefficient: format!("diffusivity of the scalar of `{}`", set.name),
+            moment: format!("flux of the scalar of `{}`", set.name),
             factor: viscosity::flux,
         },
     };
@@ -80,7 +80,7 @@ fn line(stencil: &Stencil, set: &PointSet) -> String {
         degree => format!("x^{degree}"),
     };
     let keeps = match stencil.target() {
-        Target::Mean(..) => ", both children together keep the mean of their parent",
+        Target::Mean(..) => ", both children together have the mean of their parent",
         _ => "",
     };
     format!(
@@ -109,9 +109,9 @@ fn try_coupling(model: &Model, spreads: &[Spread], coupling: &Coupling) -> Trial
         Exchange::Packets { values } => {
             packets(model, values, &mut trial);
             let order = if follows_slopes(model, values) {
-                "across a flat face packets follow a linear field, exactly: second order"
+                "across a flat interface packets reproduce a linear field exactly: second order"
             } else {
-                "packets do not follow a linear field: first order"
+                "packets do not reproduce a linear field: first order"
             };
             trial.lines.push(order.into());
         }
@@ -122,16 +122,16 @@ fn try_coupling(model: &Model, spreads: &[Spread], coupling: &Coupling) -> Trial
             if *layers < 2 * reach {
                 trial.violations.push(Violation {
                     code: Code::GhostLayers,
-                    label: format!("{layers} layers of ghosts, of which two fine steps spoil {}", 2 * reach),
-                    hint: "a fine step spoils as many layers as its fastest population crosses".into(),
+                    label: format!("{layers} layers of ghosts, of which two fine steps invalidate {}", 2 * reach),
+                    hint: "a fine step invalidates as many layers as its fastest population crosses".into(),
                 });
             }
             ghosts(model, fine, coarse, &mut trial);
             spreads.iter().for_each(|spread| same_moment(model, spread, coupling, fine, &mut trial));
             trial.lines.push(overlap(&model.stencils()[*stencil]));
             trial.lines.push(format!(
-                "does not conserve {}: in a coarse step, what the ghosts send across the jump differs from what the coarse \
-                 cells beneath them send, by the error of the interpolation",
+                "does not conserve {}: in a coarse step, the populations that ghosts send across the interface differ \
+                 from those of the covered coarse cells by the error of the interpolation",
                 joined_quantities(model)
             ));
         }
@@ -266,7 +266,7 @@ fn show(value: &Rational) -> String {
 }
 
 const UNKNOWN: &str = "is not known on exact states: irrational numbers occur";
-const LEAVES_ALONE: &str = "a uniform flow at equilibrium must pass as it is";
+const LEAVES_ALONE: &str = "a uniform flow at equilibrium must pass unchanged";
 
 /// Packets add up to the populations of their cell, and carry them where the flow is uniform.
 fn packets(model: &Model, values: &[ExprId], trial: &mut Trial) {
@@ -292,7 +292,7 @@ fn packets(model: &Model, values: &[ExprId], trial: &mut Trial) {
                 let (found, due) = (show(after), show(before));
                 trial.violations.push(Violation {
                     code: Code::CouplingConservation,
-                    label: format!("of a cell with {name} {due} the packets carry {found} on a random state"),
+                    label: format!("the packets of a cell with {name} {due} have {found} on a random state"),
                     hint: "what is added to one packet must be taken from others: subtract the `mean(...)` over them"
                         .into(),
                 });
@@ -301,7 +301,7 @@ fn packets(model: &Model, values: &[ExprId], trial: &mut Trial) {
         }
         let uniform = state.equilibrium(model).and_then(|state| Some((state.eval(model, values)?, state)));
         let Some((found, uniform)) = uniform else {
-            trial.lines.push(format!("whether it leaves a uniform flow alone {UNKNOWN}"));
+            trial.lines.push(format!("whether it leaves a uniform flow unchanged {UNKNOWN}"));
             return;
         };
         for (pop, found) in found.chunks(children).enumerate() {
@@ -310,7 +310,7 @@ fn packets(model: &Model, values: &[ExprId], trial: &mut Trial) {
                 let (found, due, name) = (show(found), show(due), &model.pop_names()[pop]);
                 trial.violations.push(Violation {
                     code: Code::CouplingConsistency,
-                    label: format!("where {name} is {due} everywhere, a packet carries {found}"),
+                    label: format!("where {name} is {due} everywhere, a packet has {found}"),
                     hint: LEAVES_ALONE.into(),
                 });
                 return;
@@ -377,7 +377,7 @@ fn ghosts(model: &Model, fine: &Formulas, coarse: &Formulas, trial: &mut Trial) 
             let uniform =
                 state.equilibrium(model).and_then(|state| Some((state.eval(model, &formulas.outputs)?, state)));
             let (Some((before, after)), Some((found, uniform))) = (sums, uniform) else {
-                trial.lines.push(format!("whether it keeps mass and equilibrium of a cell {UNKNOWN}"));
+                trial.lines.push(format!("whether it preserves mass and equilibrium of a cell {UNKNOWN}"));
                 return;
             };
             for ((name, before), after) in names.iter().zip(&before).zip(&after) {
@@ -461,7 +461,8 @@ fn same_coefficient(model: &Model, spread: &Spread, coupling: &Coupling, trial: 
                 code: Code::LevelViscosity,
                 label: format!("the {what} on the finer level is {ratio:.4} times that on the coarse one"),
                 hint: format!(
-                    "half the cell and half the step: `rate {rate} <- 2 * {rate} / (4 - {rate});` keeps cs2 (1/{rate} - 1/2)"
+                    "half the cell and half the step: `rate {rate} <- 2 * {rate} / (4 - {rate});` preserves cs2 \
+                     (1/{rate} - 1/2)"
                 ),
             });
             return;

@@ -154,7 +154,7 @@ impl NotFound {
             NotFound::Rest => "`init` gives no populations where scalar fields are 1 and nothing moves",
             NotFound::Moves => "the collision changes what `init` gives where scalar fields are 1 and nothing moves",
             NotFound::Rough => "the collision has no linear part at rest",
-            NotFound::NoMoment => "no velocity has two components, so nothing carries a shear stress",
+            NotFound::NoMoment => "no velocity has two components, so there is no shear stress",
         }
     }
 }

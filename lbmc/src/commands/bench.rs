@@ -1,4 +1,4 @@
-//! `lbmc bench`: kernels on a uniform periodic box, as a fraction of the copy bandwidth of the same run.
+//! `lbmc bench`: kernels on a uniform periodic box, as a fraction of the memory bandwidth in the same run.
 
 use lbm_bundle::{Bundle, Layout, Real, Target};
 use lbm_codegen::options::Options;
@@ -34,10 +34,10 @@ struct Row {
     mlups: f64,
     mlups_min: f64,
     mlups_max: f64,
-    /// Bytes read and written per second by a plain copy, just before.
-    copy_bandwidth: f64,
-    /// Populations read and written, over the copy bandwidth.
-    of_copy: f64,
+    /// Memory bandwidth: GB read and written per second by a device-to-device copy, just before.
+    memory_bandwidth_gb_per_s: f64,
+    /// Populations read and written, over the memory bandwidth.
+    fraction_of_bandwidth: f64,
     /// Largest change of the total mass over the whole run, relative.
     mass_drift: f64,
 }
@@ -60,8 +60,8 @@ pub fn bench(args: &Bench) -> Result<()> {
     let mut results = Results { version: env!("CARGO_PKG_VERSION"), device: device.describe(), rows: vec![] };
     println!("{}", results.device);
     println!(
-        "{:<16} {:>4} {:>10} {:>14} {:>9} {:>9} {:>8}",
-        "method", "real", "block", "cells", "MLUPS", "copy GB/s", "of copy"
+        "{:<16} {:>4} {:>10} {:>14} {:>9} {:>14} {:>21}",
+        "method", "real", "block", "cells", "MLUPS", "bandwidth GB/s", "fraction of bandwidth"
     );
     for name in specs {
         let model = Spec::find(name)?.model()?;
@@ -69,14 +69,14 @@ pub fn bench(args: &Bench) -> Result<()> {
             let row = measure(args, &device, &model, Real::from(*real))?;
             let dim = model.lattice().dim();
             println!(
-                "{:<16} {:>4} {:>10} {:>14} {:>9.1} {:>9.1} {:>8.3}",
+                "{:<16} {:>4} {:>10} {:>14} {:>9.1} {:>14.1} {:>21.3}",
                 row.spec,
                 format!("{:?}", row.real).to_lowercase(),
                 row.block[..dim].iter().map(u32::to_string).collect::<Vec<_>>().join("x"),
                 row.size[..dim].iter().map(usize::to_string).collect::<Vec<_>>().join("x"),
                 row.mlups,
-                row.copy_bandwidth / 1e9,
-                row.of_copy
+                row.memory_bandwidth_gb_per_s,
+                row.fraction_of_bandwidth
             );
             results.rows.push(row);
         }
@@ -97,7 +97,7 @@ fn measure(args: &Bench, device: &Device, model: &Model, real: Real) -> Result<R
     )?;
     let size = size(&bundle, args.gib);
     if size.contains(&0) {
-        return Err(miette!(help = "raise --gib", "{} GiB do not hold a single block", args.gib));
+        return Err(miette!(help = "raise --gib", "{} GiB are too little for a single block", args.gib));
     }
     let params = rates(model)?;
     let mut flow = Simulation::new(device, &bundle, &GridSpec::periodic(size), &params)?;
@@ -113,7 +113,7 @@ fn measure(args: &Bench, device: &Device, model: &Model, real: Real) -> Result<R
     flow.run(unit)?;
     let end = device.mark()?;
     let steps = ((SECONDS / device.seconds(&start, &end)?).ceil() as u64).max(1) * unit;
-    let copy_bandwidth = copy_bandwidth(device)?;
+    let bandwidth = copy_bandwidth(device)?;
     let mut mlups = vec![];
     for _ in 0..REPEATS {
         let start = device.mark()?;
@@ -136,8 +136,8 @@ fn measure(args: &Bench, device: &Device, model: &Model, real: Real) -> Result<R
         mlups: median,
         mlups_min: mlups[0],
         mlups_max: mlups[REPEATS - 1],
-        copy_bandwidth,
-        of_copy: flow.share_of_copy(median, copy_bandwidth),
+        memory_bandwidth_gb_per_s: bandwidth / 1e9,
+        fraction_of_bandwidth: flow.share_of_copy(median, bandwidth),
         mass_drift,
     })
 }
@@ -167,7 +167,11 @@ fn rates(model: &Model) -> Result<Vec<(String, Vec<f64>)>> {
             let rate = if low < RATE && RATE < high { RATE } else { low + (high - low) * RATE / 2.0 };
             Ok((param.name.clone(), vec![rate]))
         }
-        _ => Err(miette!("{}: the parameter `{}` is no rate; only rates are known here", model.name(), param.name)),
+        _ => Err(miette!(
+            "{}: the parameter `{}` has no range, so it is no rate; only rates are known here",
+            model.name(),
+            param.name
+        )),
     };
     model.params().iter().map(rate).collect()
 }

@@ -25,13 +25,13 @@ pub fn boundaries() -> Result<()> {
     let models = METHODS.iter().map(|method| model(method)).collect::<Result<Vec<Model>>>()?;
     let lattices: Vec<&str> = models.iter().map(|model| model.lattice().name()).collect();
     let head = [
-        "rule".into(),
+        "boundary condition".into(),
         "what it is for".into(),
         "parameters".into(),
         "kind".into(),
         "wall".into(),
         format!("operations, {}", lattices.join(" / ")),
-        "goes with".into(),
+        "combine with".into(),
     ];
     let mut rows = vec![head];
     for name in names {
@@ -106,11 +106,11 @@ fn wall(model: &Model, rule: &Boundary) -> Result<String> {
     Ok(match (&rule.rule, own) {
         (_, Some(own)) if as_given && !places.is_empty() => format!("at `{}`", own.name),
         (Rule::Link(_), _) if all_at(0.5) => "half-way".into(),
-        (Rule::Node(_), _) if all_at(0.0) => "on the last centres".into(),
+        (Rule::Node(_), _) if all_at(0.0) => "on the outermost cell centres".into(),
         _ => {
             let (low, high) =
                 (places.iter().copied().fold(f64::MAX, f64::min), places.iter().copied().fold(f64::MIN, f64::max));
-            format!("{low:.2} to {high:.2} cells behind the last centres")
+            format!("{low:.2} to {high:.2} cells outside the outermost cell centres")
         }
     })
 }

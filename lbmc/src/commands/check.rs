@@ -114,16 +114,16 @@ impl Told {
             println!("  bulk viscosity: {bulk}");
         }
         for Diffusivity { populations, formula } in &self.diffusivities {
-            println!("  diffusivity of what `{populations}` carries: {formula}");
+            println!("  diffusivity of the scalar of `{populations}`: {formula}");
         }
         if !self.criteria.is_empty() {
-            println!("what a grid may follow");
+            println!("refinement criteria");
         }
         for Criterion { name, unit, formula } in &self.criteria {
             println!("  {name}, in {unit}: {formula}");
         }
         if !self.chosen.is_empty() {
-            println!("what follows holds for {} (use --set to choose)", self.chosen.join(", "));
+            println!("the following is computed with {} (use --set to choose)", self.chosen.join(", "));
         }
         walls::tell(&self.walls);
         if let Some(found) = &self.stability {

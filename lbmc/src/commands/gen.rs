@@ -60,7 +60,7 @@ pub fn generate(args: &Gen) -> Result<()> {
             return Err(miette!(
                 code = "lbmc::coupling",
                 help = "leave out `--coupling`, or take `--layout blocks`",
-                "kernels on plain arrays know no level jumps"
+                "kernels on plain arrays do not support refinement interfaces"
             ));
         }
     };
@@ -68,7 +68,7 @@ pub fn generate(args: &Gen) -> Result<()> {
         return Err(miette!(
             code = "lbmc::solids",
             help = "leave out `--solids`, or take `--layout blocks`",
-            "kernels on plain arrays know no solids"
+            "kernels on plain arrays do not support solids"
         ));
     }
     let targets: &[Target] = match args.target {

@@ -9,6 +9,7 @@ use lbm_codegen::options::Options;
 use lbm_codegen::pipeline::sides_on_levels;
 use lbm_dsl::model::{Model, Param};
 use lbm_dsl::prove::edge;
+use lbm_dsl::shipped;
 use lbm_runtime::bandwidth::copy_bandwidth;
 use lbm_runtime::case::{Case, Diagnostic, RawCase, TargetChoice};
 use lbm_runtime::device::Device;
@@ -169,13 +170,17 @@ fn block(filled: &Filled) -> [u32; 3] {
         let usual = (0..filled.dim).map(|axis| filled.size[axis].next_multiple_of(chosen.usual[axis] as usize));
         let usual = show(&usual.map(|cells| cells.to_string()).collect::<Vec<_>>());
         notes::note(&format!(
-            "blocks of {}, because those of {} do not fill {size} cells: an estimated {:.0} % of the speed of {usual} cells",
+            "blocks of {}, because those of {} do not divide {size} cells: an estimated {:.0} % of the speed of {usual} \
+             cells",
             sides(chosen.sides),
             sides(chosen.usual),
             100.0 * chosen.speed
         ));
         if filled.levels.is_some() && (0..3).any(|axis| chosen.sides[axis] > 2 * chosen.usual[axis]) {
-            notes::note("whole blocks are refined, so with blocks this large more may be refined than is asked for");
+            notes::note(
+                "whole blocks are refined: with blocks this large, more cells may be refined than the case asks \
+                         for",
+            );
         }
     }
     chosen.sides
@@ -190,7 +195,9 @@ fn unstable_levels(model: &Model, raw: &RawCase, case: &Case) -> Option<Diagnost
     let speed = case.scales.velocity;
     let velocity: Vec<f64> = (0..case.dim).map(|axis| if axis == 0 { speed } else { 0.0 }).collect();
     let growth = edge::growth(model, &params, &velocity).ok()?;
-    (growth > edge::GROWS).then(|| raw.unstable_levels(growth, speed))
+    let bounded = format!("{}_bounded", model.name());
+    let bounded = shipped::spec(&bounded).map(|_| &bounded[..]);
+    (growth > edge::GROWS).then(|| raw.unstable_levels(growth, speed, bounded))
 }
 
 fn setting(text: &str) -> Result<(String, String)> {

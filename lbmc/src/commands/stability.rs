@@ -4,8 +4,8 @@ use std::f64::consts::PI;
 use std::path::Path;
 
 use lbm_dsl::model::Model;
-use lbm_dsl::prove::NotLinear;
 use lbm_dsl::prove::stability::{self, Limit, Mode};
+use lbm_dsl::prove::{NotLinear, edge};
 use lbm_runtime::output::chart;
 use miette::{Result, miette};
 use rayon::prelude::*;
@@ -34,6 +34,8 @@ struct AtVelocity {
     velocity: Vec<f64>,
     stable: bool,
     worst: Wave,
+    /// Growth at refinement interfaces, of the logarithm in a step; a run warns of it (C0509).
+    interface_growth: f64,
 }
 
 #[derive(Serialize)]
@@ -71,15 +73,18 @@ pub fn find(model: &Model, rates: &Rates, velocity: Option<&[f64]>) -> Result<St
     let direction = direction(velocity, dim)?;
     let at_velocity = match velocity {
         None => vec![],
-        Some(velocity) => each(rates, |params| stability::worst(model, params, velocity))?
-            .iter()
-            .map(|(rate, mode)| AtVelocity {
-                rate: *rate,
-                velocity: velocity.to_vec(),
-                stable: !mode.grows(),
-                worst: mode.into(),
-            })
-            .collect(),
+        Some(velocity) => each(rates, |params| {
+            Ok((stability::worst(model, params, velocity)?, edge::growth(model, params, velocity)?))
+        })?
+        .iter()
+        .map(|(rate, (mode, interface_growth))| AtVelocity {
+            rate: *rate,
+            velocity: velocity.to_vec(),
+            stable: !mode.grows(),
+            worst: mode.into(),
+            interface_growth: *interface_growth,
+        })
+        .collect(),
     };
     let limits = each(rates, |params| stability::limit(model, params, &direction))?
         .iter()
@@ -101,8 +106,11 @@ pub fn tell(found: &Stability, rates: &Rates) {
     println!(
         "  {waves} wave vectors, multiples of 2 pi/{cells} along each axis; growth of the amplitude's logarithm in a step"
     );
-    for AtVelocity { rate, velocity, stable, worst } in at_velocity {
-        let verdict = if *stable { "stable".into() } else { worst.verdict() };
+    for AtVelocity { rate, velocity, stable, worst, interface_growth } in at_velocity {
+        let mut verdict = if *stable { "stable".into() } else { worst.verdict() };
+        if *interface_growth > edge::GROWS {
+            verdict += &format!("; disturbances at refinement interfaces grow by {interface_growth:.1e} (C0509)");
+        }
         println!("  u = {}{}: {verdict}", vector(velocity), rates.at(*rate));
     }
     for AtRate { rate, stable_to, beyond } in limits {
@@ -139,8 +147,8 @@ fn each<T: Send>(rates: &Rates, find: impl Fn(&[Vec<f64>]) -> Result<T, NotLinea
     found.map_err(|why| {
         miette!(
             code = "lbmc::stability",
-            help = "a run of a flow with a known answer can still tell how stable the method is",
-            "linear stability can't be told: {why}"
+            help = "run a flow with a known solution to test the stability of the method",
+            "linear stability cannot be computed: {why}"
         )
     })
 }

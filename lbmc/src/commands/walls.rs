@@ -1,4 +1,4 @@
-//! Where boundary rules put the wall.
+//! Where boundary conditions put the wall.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ pub fn tell(places: &[Place]) {
         return;
     }
     let heights = channel::HEIGHTS.map(|height| height.to_string());
-    println!("walls, by solving steady channels of {} cells near rest", heights.join(", "));
+    println!("wall positions, from steady channel flows of {} cells near rest", heights.join(", "));
     for Place { rule, parameters, text, .. } in places {
         let given: String = parameters.iter().map(|(name, value)| format!(", {name} = {value}")).collect();
         println!("  {rule}{given}: {text}");
@@ -86,8 +86,8 @@ fn wall(
     let places = || found.iter().map(|(_, wall)| wall.linear);
     let (low, high) = (places().fold(f64::MAX, f64::min), places().fold(f64::MIN, f64::max));
     let linear = match high - low < SAME {
-        true => format!("wall {} of a cell behind the centre of the last, for linear profiles", fraction(low)),
-        false => format!("wall {low:.3} to {high:.3} cells behind the centre of the last, depending on the rate"),
+        true => format!("wall {} of a cell outside the outermost cell centres for linear profiles", fraction(low)),
+        false => format!("wall {low:.3} to {high:.3} cells outside the outermost cell centres, depending on the rate"),
     };
     let parabolic: Vec<String> = found
         .iter()
@@ -97,8 +97,14 @@ fn wall(
         })
         .collect();
     let order = found.iter().filter_map(|(_, wall)| wall.order()).reduce(f64::min);
-    let words = order.map_or("exact".into(), |order| format!("order {order:.1}"));
-    let text = format!("{linear}; {words} for parabolic ones, off by so many cells of n: {}", parabolic.join(", "));
+    let parabolic = match order {
+        None => "exact for parabolic ones".into(),
+        Some(order) => format!(
+            "order {order:.1} for parabolic ones, wall position error in cells for a channel of n cells: {}",
+            parabolic.join(", ")
+        ),
+    };
+    let text = format!("{linear}; {parabolic}");
     Ok(([low, high], order, text))
 }
 

@@ -37,15 +37,15 @@ codes! {
     UNKNOWN_WORD      "C0105" error   "a word that is not one of the choices";
     CONFLICT          "C0106" error   "two keys that exclude each other";
     BAD_VALUE         "C0107" error   "a number that cannot be meant";
-    BAD_OVERRIDE      "C0108" error   "an override that does not say which key it sets";
+    BAD_OVERRIDE      "C0108" error   "an override of an unknown or ambiguous key";
     NO_EFFECT         "C0109" warning "an option without effect";
     FORMULA           "C0110" error   "a formula that cannot be read";
     MISSING_UNIT      "C0201" error   "a value that needs a unit";
     UNKNOWN_UNIT      "C0202" error   "a unit that does not exist";
     WRONG_UNIT        "C0203" error   "a unit of the wrong kind";
     UNIT_IN_LATTICE   "C0204" error   "a unit in a case in lattice units";
-    PARTIAL_CELL      "C0205" error   "a length that is no whole number of cells";
-    PARTIAL_BLOCK     "C0301" error   "a size that is no whole number of blocks";
+    PARTIAL_CELL      "C0205" error   "a length that is not a multiple of the cell size";
+    PARTIAL_BLOCK     "C0301" error   "a size that is not a multiple of the block size";
     WRONG_DIMENSION   "C0302" error   "the wrong number of axes";
     PERIODIC_PAIR     "C0303" error   "a periodic face whose opposite is not periodic";
     OUTSIDE           "C0304" error   "a refinement region or a solid outside the domain";
@@ -57,13 +57,13 @@ codes! {
     THIN_PARTS        "C0310" warning "a solid that is too thin for the grid in parts";
     OVERLAPS          "C0311" warning "a surface whose shells overlap";
     TOO_LARGE         "C0312" error   "a grid that does not fit into memory";
-    UNKNOWN_RULE      "C0401" error   "a boundary rule that the method does not have";
-    RULE_PARAMETER    "C0402" error   "a parameter that the boundary rule lacks or does not have";
+    UNKNOWN_RULE      "C0401" error   "a boundary condition that the method does not have";
+    RULE_PARAMETER    "C0402" error   "a parameter that the boundary condition lacks or does not have";
     COMPONENTS        "C0403" error   "a vector with the wrong number of components";
     METHOD_PARAMETER  "C0404" error   "a parameter that the method lacks or does not have";
     NO_SINGLE_RATE    "C0405" error   "a viscosity that does not set a parameter of the method by itself";
     NO_SPEC           "C0406" error   "a method that cannot be found or compiled";
-    NOT_FOR_SOLIDS    "C0407" error   "a boundary rule that solids cannot have";
+    NOT_FOR_SOLIDS    "C0407" error   "a boundary condition that solids cannot have";
     CANNOT_VARY       "C0408" error   "a formula where one value is wanted";
     RATE_OUT_OF_RANGE "C0501" error   "a relaxation rate outside the method's range";
     RATE_NEAR_LIMIT   "C0502" warning "a relaxation rate close to its limit";
@@ -72,7 +72,7 @@ codes! {
     NOTHING_MOVES     "C0505" warning "a flow that nothing drives";
     NO_REFERENCE      "C0506" warning "no reference data for this case";
     NO_OUTLET         "C0507" warning "an inlet without an outlet";
-    NODES_OF_LEVELS   "C0508" warning "a boundary rule of nodes on several levels";
+    NODES_OF_LEVELS   "C0508" warning "a wet-node boundary condition on several levels";
     UNSTABLE_LEVELS   "C0509" warning "a collision that is unstable at refinement interfaces";
 }
 

@@ -40,8 +40,8 @@ const LONG: &[Long] = &[
     ),
     long(
         diag::UNKNOWN_KEY,
-        "A key that nothing reads. It is refused rather than ignored: a misspelt `steady` would silently run to the last \
-         step.",
+        "An unknown key. It is refused rather than ignored: with a misspelt `steady` the run would silently continue to \
+         the last step.",
         "[fluid]\nreynolds = 100",
         "[fluid]\nre = 100",
     ),
@@ -66,8 +66,8 @@ const LONG: &[Long] = &[
     ),
     long(
         diag::CONFLICT,
-        "Two keys say the same thing in two ways, so they may contradict each other: viscosity, Reynolds number and \
-         relaxation rate follow from one another. Keep the one that you know.",
+        "Two keys set the same quantity, so they may contradict each other: viscosity, Reynolds number and relaxation \
+         rate follow from one another. Keep the one that you know.",
         "[fluid]\nre = 100\nviscosity = 0.1",
         "[fluid]\nre = 100",
     ),
@@ -101,7 +101,7 @@ const LONG: &[Long] = &[
     ),
     long(
         diag::MISSING_UNIT,
-        "With a table `[units]` the case is in SI units, and every quantity says its own: a bare number could be metres \
+        "With a table `[units]` the case is in SI units, and every quantity needs a unit: a bare number could be metres \
          or cells.",
         "[fluid]\nviscosity = 1e-6",
         "[fluid]\nviscosity = \"1e-6 m^2/s\"",
@@ -128,16 +128,17 @@ const LONG: &[Long] = &[
     ),
     long(
         diag::PARTIAL_CELL,
-        "An extent divided by the size of a cell is no whole number, so the domain would end inside a cell. Change the \
-         extent or the resolution.",
+        "An extent is not a multiple of the cell size, so the domain would end inside a cell. Change the extent or the \
+         resolution.",
         "[domain]\nsize = [64.5, 64]",
         "[domain]\nsize = [64, 64]",
     ),
     long(
         diag::PARTIAL_BLOCK,
-        "Cells are kept in blocks, the unit of memory, refinement and launches, so each side of the domain is a whole number of \
-         blocks. Without `block` one is chosen that divides the domain; it fails only on several levels, where a block has four \
-         cells along each axis or more (an even number with an interpolated coupling), for sizes with no such divisor.",
+        "Cells are stored in blocks, the unit of memory, refinement and launches, so each side of the domain is a \
+         multiple of the block size. Without `block` one is chosen that divides the domain; it fails only on several \
+         levels, where a block has four cells along each axis or more (an even number with an interpolated coupling), \
+         for sizes with no such divisor.",
         "block = [8, 8]\n[domain]\nsize = [100, 100]",
         "block = [8, 8]\n[domain]\nsize = [104, 104]",
     ),
@@ -162,8 +163,7 @@ const LONG: &[Long] = &[
     ),
     long(
         diag::NO_LEVELS,
-        "A `[refinement]` whose formula and boxes ask for nothing but the coarsest level anywhere. The flow runs as if it \
-         was not there.",
+        "The target level of `[refinement]`, by its formula and boxes, is 0 everywhere: nothing is refined.",
         "[refinement]\nfinest = 2\nlevel = \"0\"",
         "[refinement]\nfinest = 2\nlevel = \"2 - x / 8\"",
     ),
@@ -176,7 +176,8 @@ const LONG: &[Long] = &[
     ),
     long(
         diag::COVERED,
-        "All cells at a face are inside a solid, so nothing gets in or out there, and the face's rule has no effect.",
+        "All cells at a face are inside a solid, so nothing enters or leaves there, and the boundary condition of the \
+         face has no effect.",
         "[[solids]]\nshape = \"box\"\nfrom = [-1, -1]\nto = [4, 65]\nrule = \"bounce_back\"",
         "[[solids]]\nshape = \"box\"\nfrom = [20, 20]\nto = [25, 44]\nrule = \"bounce_back\"",
     ),
@@ -211,22 +212,23 @@ const LONG: &[Long] = &[
     ),
     long(
         diag::TOO_LARGE,
-        "The grid needs more memory than there is, on the device or, for the fields that are written, on the host beside it; \
-         or it has more blocks than can be numbered. Memory is counted before anything is built; on a host, what control groups \
-         allow counts too. `lbmc run --dry-run` says what takes how much. Besides fewer cells, `precision = \"f32\"` halves \
-         most of it, and `[refinement]` spends cells only where they are needed.",
+        "The grid needs more memory than there is, on the device or, for the fields that are written, on the host \
+         beside it; or it has more blocks than can be numbered. Memory is counted before anything is built; on a host, \
+         what control groups allow counts too. `lbmc run --dry-run` lists what takes how much. Besides fewer cells, \
+         `precision = \"f32\"` halves most of it, and `[refinement]` spends cells only where they are needed.",
         "[domain]\nsize = [65536, 65536, 65536]",
         "[domain]\nsize = [256, 256, 256]",
     ),
     long(
         diag::UNKNOWN_RULE,
-        "A face names a boundary rule that the method does not have. Its rules are the `boundary` statements of its spec.",
+        "A face names a boundary condition that the method does not have. Those of a method are the `boundary` \
+         statements of its spec.",
         "top = \"no_slip\"",
         "top = \"bounce_back\"",
     ),
     long(
         diag::RULE_PARAMETER,
-        "A boundary rule must be given each of its parameters and no others: a moving wall without a velocity is no rule.",
+        "A boundary condition needs each of its parameters and accepts no others: a moving wall needs a velocity.",
         "top = \"moving_wall\"",
         "top = { rule = \"moving_wall\", velocity = [0.1, 0] }",
     ),
@@ -253,22 +255,22 @@ const LONG: &[Long] = &[
     long(
         diag::NO_SPEC,
         "The method can be found neither as a file, from the folder of the case, nor among the shipped ones; or it does \
-         not compile. `lbmc check` says what is wrong with it.",
+         not compile. `lbmc check` reports its errors.",
         "spec = \"d2q9_bkg\"",
         "spec = \"d2q9_bgk\"",
     ),
     long(
         diag::NOT_FOR_SOLIDS,
-        "The surface of a solid cuts links in any direction. A rule for it gives what each link brings back from that link alone: \
-         rules of links do, unless they need a mirror, and so does `interpolated_bounce_back`. Other rules of nodes are made for \
-         flat faces.",
+        "The surface of a solid cuts links in any direction. Its boundary condition must work link by link: link-wise \
+         ones do, except those of a symmetry plane, and so does `interpolated_bounce_back`. Other wet-node boundary \
+         conditions need a flat face.",
         "[[solids]]\nshape = \"cylinder\"\ncentre = [32, 32]\nradius = 8\nrule = \"free_slip\"",
         "[[solids]]\nshape = \"cylinder\"\ncentre = [32, 32]\nradius = 8\nrule = \"bounce_back\"",
     ),
     long(
         diag::CANNOT_VARY,
-        "A formula of the place stands where one number holds everywhere: a parameter of the method or of a solid, or of a rule of \
-         nodes at a face. Parameters of rules of links may vary along a face.",
+        "A formula of position stands where one number is needed: for a parameter of the method or of a solid, or of a \
+         wet-node boundary condition at a face. Parameters of link-wise boundary conditions may vary along a face.",
         "left = { rule = \"zou_he_velocity\", velocity = [\"0.1 * y / ly\", 0] }",
         "left = { rule = \"moving_wall\", velocity = [\"0.1 * y / ly\", 0] }",
     ),
@@ -282,8 +284,9 @@ const LONG: &[Long] = &[
     ),
     long(
         diag::RATE_NEAR_LIMIT,
-        "The rate is so close to two that most collisions are unstable as soon as a gradient is not resolved. `lbmc check \
-         --stability` tells where linear stability ends. Take more cells, or a collision that is made for it.",
+        "The rate is so close to two that most collisions are unstable as soon as a gradient is not resolved. `lbmc \
+         check --stability` computes the limit of linear stability. Take more cells, or a collision that is made for \
+         it.",
         "[fluid]\nre = 100000      # on 128 cells",
         "[fluid]\nre = 1000",
     ),
@@ -317,17 +320,19 @@ const LONG: &[Long] = &[
     ),
     long(
         diag::NO_OUTLET,
-        "The rules at the faces say how much fluid comes in and goes out, and the two differ: mass grows or shrinks without end. Let one \
-         face have a rule of pressure (`anti_bounce_back`, `zou_he_pressure`), of outflow, or of a far field (`equilibrium`).",
+        "The boundary conditions at the faces fix the inflow and the outflow, and the two differ: mass grows or shrinks \
+         without bound. Give one face a pressure (`anti_bounce_back`, `zou_he_pressure`), an outflow, or a far field \
+         (`equilibrium`).",
         "left = { rule = \"moving_wall\", velocity = [0.05, 0] }\nothers = \"bounce_back\"",
         "left = { rule = \"moving_wall\", velocity = [0.05, 0] }\nright = { rule = \"anti_bounce_back\", density = 1 }\nothers = \"bounce_back\"",
     ),
     long(
         diag::NODES_OF_LEVELS,
-        "A rule of nodes gives the flow a value at the centres of the outermost cells, half a cell inside the face. On a finer level that \
-         is another place, so a face on several levels has a step of a quarter of the coarser cell, and the error is of first order. \
-         Rules of links lie on the face itself on all levels: `moving_wall` for a velocity, `anti_bounce_back` for a pressure, \
-         `bounce_back` for a wall. Or keep the whole face on one level.",
+        "A wet-node boundary condition prescribes values at the centres of the outermost cells, half a cell inside the \
+         face. On a finer level the wall is elsewhere: a face on several levels has a step of a quarter of the coarser \
+         cell, and the error is of first order. The wall of a link-wise boundary condition lies on the face on all \
+         levels: `moving_wall` for a velocity, `anti_bounce_back` for a pressure, `bounce_back` for a wall. Or put the \
+         whole face on one level.",
         "left = { rule = \"zou_he_velocity\", velocity = [0.05, 0] }\n[refinement]\nfinest = 1\nlevel = \"2 - y / 8\"",
         "left = { rule = \"moving_wall\", velocity = [0.05, 0] }\n[refinement]\nfinest = 1\nlevel = \"2 - y / 8\"",
     ),
@@ -337,10 +342,11 @@ const LONG: &[Long] = &[
          whose rates are far apart may amplify what is lost there, in proportion to the velocity: on a uniform grid this cancels, \
          at the interface it does not. The growth is that of the linearised collision at the reference velocity of the case, on \
          level 0, in cells of which the ends are open. Bring the rates closer to each other (with the viscosity given, the smaller of \
-         them up), lower the velocity in cells per step, or take smaller cells: the viscosity in cells and steps grows with both. \
+         them up): the shipped TRT methods have a variant whose name ends in `_bounded`, and a method of your own can take the rate of \
+         its odd moments from `bounded_odd` of the module `rates`. Or lower the velocity in cells per step, or take smaller cells: the viscosity in cells and steps grows with both. \
          `docs/couplings.md` has the bound for two rates and a table of the shipped methods.",
-        "spec = \"d2q9_mrt\"\n[fluid]\nomega = 1.98\n[params]\nomega_flux = 0.02\n[refinement]\nfinest = 1",
-        "spec = \"d2q9_mrt\"\n[fluid]\nomega = 1.98\n[params]\nomega_flux = 1.2\n[refinement]\nfinest = 1",
+        "spec = \"d2q9_trt\"\n[fluid]\nomega = 1.98\n[params]\nmagic = 0.25\n[refinement]\nfinest = 1",
+        "spec = \"d2q9_trt_bounded\"\n[fluid]\nomega = 1.98\n[params]\nmagic = 0.25\n[refinement]\nfinest = 1",
     ),
 ];
 

@@ -88,6 +88,7 @@ mod address;
 mod diag;
 mod explain;
 mod formula;
+mod raw;
 mod read;
 mod record;
 mod reference;
@@ -107,7 +108,7 @@ pub use address::{Parameter, parameter};
 pub use diag::{CODES, CaseError, Code, Diagnostic};
 pub use explain::Long;
 pub use formula::Formula;
-pub use read::RawCase;
+pub use raw::RawCase;
 #[cfg(test)]
 pub(crate) use record::heading;
 pub use record::{CASE, InputFile};

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::diag::Span;
-use super::read::{RawCase, RawShape};
+use super::raw::{RawCase, RawShape};
 use super::tree::{Entry, Kind, Table, Value};
 
 /// Name of the case in the folder of its results.

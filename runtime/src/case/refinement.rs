@@ -21,7 +21,7 @@ pub struct Follow {
     /// Steps between two changes.
     pub every: u64,
     /// Boxes whose blocks do not change: lower and upper corner.
-    pub keep: Vec<([f64; 3], [f64; 3])>,
+    pub pinned: Vec<([f64; 3], [f64; 3])>,
 }
 
 /// Where a flow is refined, in cells of the coarsest level.
@@ -75,7 +75,7 @@ impl Refinement {
             during.above(&follow.thresholds, follow.hysteresis);
             (follow.every, during)
         });
-        let frozen = self.follow.as_ref().map_or(vec![], |follow| follow.keep.clone());
+        let frozen = self.follow.as_ref().map_or(vec![], |follow| follow.pinned.clone());
         Adaptivity { levels: self.coarsest..=self.finest, start, during, frozen, memory: self.memory, keeps }
     }
 

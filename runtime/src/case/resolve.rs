@@ -14,7 +14,7 @@ use lbm_bundle::Manifest;
 
 use super::Case;
 use super::diag::{self, CaseError, Diagnostic, Report, Span};
-use super::read::RawCase;
+use super::raw::RawCase;
 use super::units::Dimension;
 use crate::memory::Available;
 

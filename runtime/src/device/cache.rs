@@ -96,7 +96,7 @@ impl Cache {
         let Some(path) = self.path(name) else { return };
         if let Err(error) = file::replace_private(&path, |out| out.write_all(&seal(name, bytes))) {
             self.notices
-                .push(format!("compiled kernels are not kept: `{}` cannot be written ({error})", path.display()));
+                .push(format!("compiled kernels are not cached: `{}` cannot be written ({error})", path.display()));
         }
     }
 
@@ -104,7 +104,7 @@ impl Cache {
         let advice = advice.map_or(String::new(), |advice| {
             format!("; make it yours alone (`chown`, `chmod 700 {}`), {advice}", folder.display())
         });
-        self.notices.push(format!("compiled kernels are not kept in `{}`: {why}{advice}", folder.display()));
+        self.notices.push(format!("compiled kernels are not cached in `{}`: {why}{advice}", folder.display()));
     }
 }
 
@@ -264,7 +264,7 @@ mod tests {
             let mut cache = Cache::open(&place);
             cache.store(NAME, b"machine code");
             assert_eq!(cache.fetch(NAME), None);
-            told(&cache, "compiled kernels are not kept in");
+            told(&cache, "compiled kernels are not cached in");
         }
     }
 

@@ -308,7 +308,7 @@ impl Device {
             _ => Err(DeviceError::Driver {
                 device: self.describe(),
                 action: "measure time".into(),
-                reason: "the marks belong to another device".into(),
+                reason: "the events belong to another device".into(),
             }),
         }
     }

@@ -62,8 +62,9 @@ impl Fluxes {
             let off = velocity / given - 1.0;
             if off.abs() > BOUND {
                 warnings.push(format!(
-                    "the mean velocity through `{face}` is {velocity:.5} cells per step, {:+.1} % from the {given:.5} that the case \
-                     gives its rule `{rule}`: coefficients and Reynolds number refer to a flow that is not there",
+                    "the mean velocity through `{face}` is {velocity:.5} cells per step, {:+.1} % from the {given:.5} \
+                     that the case prescribes by `{rule}`: coefficients and the Reynolds number refer to the prescribed \
+                     value",
                     100.0 * off
                 ));
             }
@@ -71,7 +72,8 @@ impl Fluxes {
         if let Some(imbalance) = self.imbalance.filter(|imbalance| imbalance.abs() > BOUND) {
             let way = if imbalance > 0.0 { "comes in than goes out" } else { "goes out than comes in" };
             warnings.push(format!(
-                "{:.1} % more mass {way}: the flow has not developed, or the rules of the open faces do not belong together",
+                "{:.1} % more mass {way}: the flow has not developed, or the boundary conditions of the open faces do \
+                 not go together",
                 100.0 * imbalance.abs()
             ));
         }

@@ -82,7 +82,7 @@ fn holder(file: &mut File) -> String {
     let mut text = String::new();
     let read = file.rewind().and_then(|()| file.take(100).read_to_string(&mut text));
     let known = read.is_ok() && !text.is_empty() && !text.contains(char::is_control);
-    if known { text } else { "it does not say which process".to_string() }
+    if known { text } else { "its process is unknown".to_string() }
 }
 
 /// On which machine this is: folders may be shared by several.

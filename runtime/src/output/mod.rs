@@ -359,10 +359,10 @@ mod tests {
             phases: Default::default(),
             steps: 10,
             seconds: 0.5,
-            copy_bandwidth: None,
+            memory_bandwidth: None,
             mass_start: 1024.0,
             mass_end: 1024.0,
-            carried: vec![],
+            scalars: vec![],
             residual: None,
             stop: StopReason::Steps,
         };

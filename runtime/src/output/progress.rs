@@ -1,4 +1,4 @@
-//! The line that says how a run goes: step, speed, fraction of copy bandwidth, residual, time left.
+//! The line that says how a run goes: step, speed, fraction of memory bandwidth, residual, time left.
 //!
 //! On a terminal the line is live. Elsewhere a plain line is printed now and then, so that logs stay short.
 
@@ -30,8 +30,8 @@ pub struct Facts {
     pub updates: usize,
     /// Bytes that an update of a cell must move.
     pub bytes_per_update: f64,
-    /// Copy bandwidth of the device, bytes read and written per second, if measured.
-    pub copy_bandwidth: Option<f64>,
+    /// Memory bandwidth of the device (device-to-device copy), bytes read and written per second, if measured.
+    pub memory_bandwidth: Option<f64>,
     /// Steps done when the run begins.
     pub from: u64,
     /// When the run ends.
@@ -170,11 +170,12 @@ impl<'a> Progress<'a> {
     }
 
     fn line(&self, step: u64) -> String {
-        let Facts { bytes_per_update, copy_bandwidth, stop, .. } = self.facts;
+        let Facts { bytes_per_update, memory_bandwidth, stop, .. } = self.facts;
         let Status { mlups, residual, remaining, .. } = self.status(step);
         let mut line = format!("step {step} of {}, {mlups:.0} MLUPS", stop.steps);
-        if let Some(copy) = copy_bandwidth {
-            line += &format!(" ({:.0} % of copy)", 100.0 * mlups * 1e6 * bytes_per_update / copy);
+        if let Some(bandwidth) = memory_bandwidth {
+            let rate = mlups * 1e6 * bytes_per_update;
+            line += &format!(", {:.1} GB/s ({:.0} % of memory bandwidth)", rate / 1e9, 100.0 * rate / bandwidth);
         }
         if let (Some(steady), Some(residual)) = (stop.steady, residual) {
             line += &format!(", change {residual:.1e} (steady at {:.0e})", steady.tolerance);
@@ -306,11 +307,11 @@ mod tests {
     }
 
     #[test]
-    fn the_line_has_speed_and_fraction_of_copy() {
+    fn the_line_has_speed_and_fraction_of_bandwidth() {
         let facts = Facts {
             updates: 1_000_000,
             bytes_per_update: 72.0,
-            copy_bandwidth: Some(7.2e9),
+            memory_bandwidth: Some(7.2e9),
             from: 0,
             stop: stop(Some(1e-6)),
             time_step: 0.5,
@@ -319,7 +320,10 @@ mod tests {
         progress.speed.add(50.0, 1.0);
         progress.residuals.add(1000, 1e-3);
         let line = progress.line(1000);
-        assert_eq!(line, "step 1000 of 100000, 50 MLUPS (50 % of copy), change 1.0e-3 (steady at 1e-6)");
+        assert_eq!(
+            line,
+            "step 1000 of 100000, 50 MLUPS, 3.6 GB/s (50 % of memory bandwidth), change 1.0e-3 (steady at 1e-6)"
+        );
         let status = progress.status(1000);
         assert_eq!((status.step, status.time, status.residual, status.remaining), (1000, 500.0, Some(1e-3), None));
     }

@@ -52,14 +52,14 @@ pub struct Measured {
     pub steps: u64,
     /// Wall time of these steps, without set-up and output, in seconds.
     pub seconds: f64,
-    /// Copy bandwidth of the device, bytes read and written per second, if measured.
-    pub copy_bandwidth: Option<f64>,
+    /// Memory bandwidth of the device (device-to-device copy), bytes read and written per second, if measured.
+    pub memory_bandwidth: Option<f64>,
     /// Mass at the start: sum of the density over the cells, in lattice units.
     pub mass_start: f64,
     /// Mass at the end.
     pub mass_end: f64,
-    /// What further populations carried.
-    pub carried: Vec<Carried>,
+    /// Sums of further populations.
+    pub scalars: Vec<Carried>,
     /// Change of velocity at the last check, over the reference velocity.
     pub residual: Option<f64>,
     /// Why the run ended.
@@ -196,17 +196,17 @@ pub struct Summary {
     pub seconds: f64,
     /// Million cell updates a second.
     pub mlups: f64,
-    /// Copy bandwidth of the device in GB/s, bytes read and written.
-    pub copy_bandwidth: Option<f64>,
-    /// Bandwidth of the populations alone (each read and written once a step) over the copy bandwidth.
-    pub fraction_of_copy: Option<f64>,
+    /// Memory bandwidth of the device (device-to-device copy) in GB/s, bytes read and written.
+    pub memory_bandwidth_gb_per_s: Option<f64>,
+    /// Bandwidth of the populations alone (each read and written once a step) over the memory bandwidth.
+    pub fraction_of_bandwidth: Option<f64>,
     /// Mass at the start: sum of the density over the cells, in lattice units.
     pub mass_start: f64,
     /// Mass at the end.
     pub mass_end: f64,
     /// Sums of further populations.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub carried: Vec<Carried>,
+    pub scalars: Vec<Carried>,
     /// Why the run ended.
     pub stop: StopReason,
     /// Change of velocity at the last check, over the reference velocity.
@@ -253,11 +253,13 @@ impl Summary {
             steps: measured.steps,
             seconds: measured.seconds,
             mlups,
-            copy_bandwidth: measured.copy_bandwidth.map(|bandwidth| bandwidth / 1e9),
-            fraction_of_copy: measured.copy_bandwidth.map(|copy| mlups * 1e6 * bytes_per_update(manifest) / copy),
+            memory_bandwidth_gb_per_s: measured.memory_bandwidth.map(|bandwidth| bandwidth / 1e9),
+            fraction_of_bandwidth: measured
+                .memory_bandwidth
+                .map(|bandwidth| mlups * 1e6 * bytes_per_update(manifest) / bandwidth),
             mass_start: measured.mass_start,
             mass_end: measured.mass_end,
-            carried: measured.carried.clone(),
+            scalars: measured.scalars.clone(),
             stop: measured.stop,
             residual: measured.residual,
             compared: vec![],
@@ -285,17 +287,17 @@ mod tests {
             phases: BTreeMap::new(),
             steps: 1000,
             seconds: 0.5,
-            copy_bandwidth: Some(1e9),
+            memory_bandwidth: Some(1e9),
             mass_start: 256.0,
             mass_end: 256.5,
-            carried: vec![Carried { name: "g".into(), start: 2.0, end: 3.0 }],
+            scalars: vec![Carried { name: "g".into(), start: 2.0, end: 3.0 }],
             residual: Some(1e-5),
             stop: StopReason::Steady,
         };
         let summary = Summary::new(example::about(&case), &example::manifest(), &measured);
         assert!((summary.mlups - 256.0 * 1000.0 / 0.5 / 1e6).abs() < 1e-12);
         let bytes = 2.0 * 9.0 * 4.0;
-        assert!((summary.fraction_of_copy.unwrap() - summary.mlups * 1e6 * bytes / 1e9).abs() < 1e-12);
+        assert!((summary.fraction_of_bandwidth.unwrap() - summary.mlups * 1e6 * bytes / 1e9).abs() < 1e-12);
         let text = serde_json::to_string(&summary).unwrap();
         assert!(text.contains(r#""stop":"steady""#), "{text}");
         assert_eq!(serde_json::from_str::<Summary>(&text).unwrap(), summary);

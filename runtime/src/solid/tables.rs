@@ -18,16 +18,17 @@ const LEAST_DISTANCE: f64 = 1e-6;
 /// Why links cannot be cut.
 #[derive(Debug, Error, Diagnostic)]
 pub enum SolidError {
-    /// A level jump beside a block with cut links.
+    /// A refinement interface beside a block with cut links.
     #[error(
-        "the block of level {level} at ({}, {}, {}), in blocks of its level, is cut by a solid or by a face along which values \
-         vary, and touches blocks of another level",
+        "the block of level {level} at ({}, {}, {}), in blocks of its level, is cut by a solid or by a face along which \
+         values vary, and lies at a refinement interface",
         place[0], place[1], place[2]
     )]
     #[diagnostic(
-        code(lbmc::solid::jump),
+        code(lbmc::solid::interface),
         help(
-            "solids near each other need the same `level`; keep jumps a block away from faces along which values vary"
+            "solids near each other need the same `level`; refinement interfaces must be a block away from faces along \
+             which values vary"
         )
     )]
     Jump {

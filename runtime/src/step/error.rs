@@ -11,7 +11,7 @@ use crate::mesh::forest::ForestError;
 #[derive(Debug, Error, Diagnostic)]
 pub enum StepError {
     /// A solid has a rule that its surface cannot have.
-    #[error("the method has no boundary rule `{rule}` for solids")]
+    #[error("the method has no boundary condition `{rule}` for solids")]
     #[diagnostic(code(lbmc::setup::solid_rule), help("it has: {known}"))]
     SolidRule {
         /// The rule asked for.
@@ -22,7 +22,13 @@ pub enum StepError {
 
     /// Values vary along a face whose rule takes one value for all of it.
     #[error("{face}: the parameters of `{rule}` cannot vary along a face")]
-    #[diagnostic(code(lbmc::setup::varying_rule), help("only those of rules of links can, such as `moving_wall`"))]
+    #[diagnostic(
+        code(lbmc::setup::varying_rule),
+        help(
+            "only those of link-wise boundary conditions can, such as \
+                                                        `moving_wall`"
+        )
+    )]
     VaryingRule {
         /// Name of the face.
         face: &'static str,
@@ -49,8 +55,9 @@ pub enum StepError {
     #[diagnostic(
         code(lbmc::setup::one_level_rule),
         help(
-            "a rule for several levels is a mirror and nothing else, `f[i] <- mirrored[i]`, or reads no `mirrored`, and its \
-             parameters are the same in the cells and steps of all levels, as velocities are"
+            "a boundary condition on several levels is a symmetry plane, `f[i] <- mirrored[i]`, and nothing else, or \
+             does not read `mirrored`; and its parameters are the same in the cells and steps of all levels, as \
+             velocities are"
         )
     )]
     OneLevelRule {
@@ -73,8 +80,8 @@ pub enum StepError {
     #[diagnostic(transparent)]
     Solid(#[from] crate::solid::SolidError),
 
-    /// There is no such boundary rule.
-    #[error("{face}: the method has no boundary rule `{rule}`")]
+    /// There is no such boundary condition.
+    #[error("{face}: the method has no boundary condition `{rule}`")]
     #[diagnostic(code(lbmc::setup::rule), help("it has: {known}, and `periodic`"))]
     Rule {
         /// Name of the face.
@@ -170,9 +177,9 @@ pub enum StepError {
         known: String,
     },
 
-    /// A grid is to change that was made to stay.
-    #[error("the grid of this simulation stays as it is: there is no room for other blocks")]
-    #[diagnostic(code(lbmc::setup::stays), help("make the simulation with `Adaptivity::during`"))]
+    /// A fixed grid is to change.
+    #[error("the grid of this simulation cannot change: there is no room for other blocks")]
+    #[diagnostic(code(lbmc::setup::fixed_grid), help("make the simulation with `Adaptivity::during`"))]
     StaysAsItIs,
 
     /// There is no such grid.

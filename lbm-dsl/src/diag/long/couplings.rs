@@ -26,10 +26,10 @@ pub const TABLE: &[Long] = &[
     Long {
         code: Code::CouplingForm,
         instead: LAST,
-        text: "A coupling is one of two kinds. Volumetric: each population of a coarse cell is a packet for each child, and \
-               `packet` says what it carries; packets that arrive are averaged by themselves. Interpolated: `ghosts n;` \
-               says how many layers of fine cells stand for coarse ones, `fine` fills them through a stencil, `coarse` \
-               gives the mean of what the children have.",
+        text: "A coupling is one of two kinds. Volumetric: each population of a coarse cell is a packet for each child, \
+               and `packet` defines its value; packets that arrive are averaged without a formula. Interpolated: \
+               `ghosts n;` is the number of layers of ghost cells on the fine level, `fine` fills them by interpolation \
+               with a stencil, `coarse` averages the children of a coarse cell.",
         wrong: "boundary moving_wall;
 
 coupling copied {
@@ -42,8 +42,8 @@ coupling copied {
     Long {
         code: Code::CouplingConservation,
         instead: LAST,
-        text: "The packets of a cell must carry what the cell has, or mass and momentum drift in every step at every jump. \
-               Where packets differ, take away their mean.",
+        text: "The packets of a cell must have the mass and momentum of the cell; else both drift in every step at \
+               every refinement interface. Where packets differ, subtract the mean of the difference.",
         wrong: "boundary moving_wall;
 
 coupling leaking {
@@ -55,8 +55,8 @@ coupling leaking {
     Long {
         code: Code::CouplingConsistency,
         instead: LAST,
-        text: "A fluid that moves as a whole must not notice the jump: what crosses it has to be the equilibrium of the same \
-               density and velocity.",
+        text: "A uniform flow must cross a refinement interface unchanged: what is transferred must be the equilibrium \
+               of the same density and velocity.",
         wrong: "boundary moving_wall;
 
 coupling uneven {
@@ -80,9 +80,9 @@ coupling same_rate {
     Long {
         code: Code::LevelStress,
         instead: LAST,
-        text: "The non-equilibrium part of a population before collision is the stress times the relaxation time in steps of \
-               its level. Handed over as it is, the fluid is under another stress behind the jump. Dupuis & Chopard, Phys. \
-               Rev. E 67 (2003) 066707, give the factor.",
+        text: "The non-equilibrium part of a population before collision is the stress times the relaxation time in \
+               steps of its level. Without rescaling, the stress differs on the two sides of a refinement interface. \
+               Dupuis & Chopard, Phys. Rev. E 67 (2003) 066707, give the factor.",
         wrong: "boundary moving_wall;
 
 use stencils::linear;
@@ -98,8 +98,9 @@ coupling not_rescaled {
     Long {
         code: Code::GhostLayers,
         instead: LAST,
-        text: "Ghosts are filled once in a coarse step and take two fine steps. In each, populations come in from beyond the \
-               outermost layer, where there is nothing: as many layers are spoiled as a population crosses cells.",
+        text: "Ghosts are filled once in a coarse step and take two fine steps. In each, populations enter from beyond \
+               the outermost layer, where there are no values: as many layers become invalid as a population crosses \
+               cells.",
         wrong: "boundary moving_wall;
 
 use stencils::linear;

@@ -41,7 +41,7 @@ pub const TABLE: &[Long] = &[
         code: Code::WeightSum,
         instead: IMPORT,
         text: "At rest and at density 1 the populations are the weights, so weights that do not sum to one make or lose \
-               mass. A weight is that of one velocity, not of its shell: four velocities of 1/9 hold 4/9 together.",
+               mass. A weight is that of one velocity, not of its shell: four velocities of 1/9 sum to 4/9.",
         wrong: "lattice D2Q9 {\n    cs2 = 1/3;\n    shell (0, 0): 4/9;\n    shell (1, 0): 4/9;\n    shell (1, 1): 1/9;\n}",
         right: D2Q9,
     },
@@ -66,8 +66,8 @@ pub const TABLE: &[Long] = &[
         instead: IMPORT,
         text: "The moments of the weights must be those of a Gaussian of variance cs2 through the order that the set \
                claims. Through order 5 the stress of a slow flow does not feel the axes of the lattice, which the \
-               Navier-Stokes equations need; order 3 carries diffusion, order 7 the heat flux. Weights, cs2 or the claim \
-               are wrong.",
+               Navier-Stokes equations need; order 3 is enough for diffusion, order 7 for the heat flux. Weights, cs2 \
+               or the claim are wrong.",
         wrong: "lattice D2Q9 {\n    cs2 = 1/3;\n    shell (0, 0): 4/9;\n    shell (1, 0): 1/9;\n    shell (1, 1): 1/36;\n    \
                 isotropy 7;\n}",
         right: D2Q9,

@@ -16,9 +16,9 @@ pub const TABLE: &[Long] = &[
     Long {
         code: Code::Unisolvence,
         instead: LAST,
-        text: "A stencil is the polynomial of its space through the samples. Some polynomial of this space vanishes at all \
-               the points, so any share of it could be added and the weights are not determined. Take another space or \
-               other points.",
+        text: "A stencil is the polynomial of its space through the samples. Some polynomial of this space vanishes at \
+               all the points, so any multiple of it could be added and the weights are not determined. Take another \
+               space or other points.",
         wrong: "boundary moving_wall;
 
 stencil odd {
@@ -51,8 +51,8 @@ stencil line {
     Long {
         code: Code::PartitionOfUnity,
         instead: LAST,
-        text: "The weights do not sum to one: a uniform flow would change where it crosses to another level. A space that \
-               holds the constant 1 prevents it.",
+        text: "The weights do not sum to one: a uniform flow would change where it crosses to another level. A space \
+               that contains the constant 1 prevents it.",
         wrong: "boundary moving_wall;
 
 stencil through_zero {

@@ -74,8 +74,9 @@ pub const TABLE: &[Long] = &[
     Long {
         code: Code::NotVisible,
         instead: U,
-        text: "The name exists, but not here. A function sees its arguments, the lattice and other functions; a boundary \
-               rule sees the populations and its own parameters. So both mean the same wherever they are used.",
+        text: "The name exists, but not here. A function sees its arguments, the lattice and other functions; a \
+               boundary condition sees the populations and its own parameters. So both mean the same wherever they are \
+               used.",
         wrong: "fn over_density(x) = x / rho;\nlet u[a] = over_density(j[a]);",
         right: "fn over_density(x, density) = x / density;\nlet u[a] = over_density(j[a], rho);",
     },

@@ -12,7 +12,7 @@ pub const TABLE: &[Long] = &[
         code: Code::MissingPart,
         instead: INIT,
         text: "A method has a velocity set, macroscopic fields, populations made from those fields (`init`) and a \
-               collision. Without one of them there is nothing to start from, to look at or to run.",
+               collision. Without one of them a flow cannot be initialised, written or computed.",
         wrong: "// No `init`: which populations does a flow start with?",
         right: INIT,
     },
@@ -26,8 +26,8 @@ pub const TABLE: &[Long] = &[
     Long {
         code: Code::OutputMissing,
         instead: COLLIDE,
-        text: "A collision must say what becomes of every population. One that is left out would keep whatever the memory \
-               holds; a population that does not change says so: `f[(0, 0)] <- f[(0, 0)];`.",
+        text: "A collision must define every population. One that is left out would have an arbitrary value; for one \
+               that does not change write `f[(0, 0)] <- f[(0, 0)];`.",
         wrong: "f[i if c[i, 0] == 0] <- f[i] + omega * (feq[i] - f[i]);",
         right: COLLIDE,
     },
@@ -57,33 +57,36 @@ pub const TABLE: &[Long] = &[
     Long {
         code: Code::UnknownLeft,
         instead: LAST,
-        text: "Behind a wall there is no cell, so some populations of the outermost cells arrive from nowhere: at a face those \
-               with `dot(c[i], n) > 0`, where walls meet those that enter through any of them. A rule of nodes must say \
-               what each of them is, at faces, edges and corners; `known(i)` tells which have arrived.",
+        text: "Behind a wall there is no cell, so some populations of the outermost cells arrive from nowhere: at a \
+               face those with `dot(c[i], n) > 0`, where walls meet those that enter through any of them. A wet-node \
+               boundary condition must define each of them, at faces, edges and corners; `known(i)` is true for those \
+               that have arrived.",
         wrong: "boundary moving_wall;\nboundary face { node f[i if dot(c[i], n) == 1 && known(opp(i))] <- f[opp(i)]; }",
         right: "boundary moving_wall;\nboundary all { node f[i if !known(i)] <- sent[opp(i)]; }",
     },
     Long {
         code: Code::UnknownRead,
         instead: LAST,
-        text: "A rule of nodes reads `streamed[i]`, what has arrived in the cell in this step; where nothing has arrived there \
-               is no value to read. Where walls meet, a population and its opposite may both be unknown.",
+        text: "A wet-node boundary condition reads `streamed[i]`, what has arrived in the cell in this step; where \
+               nothing has arrived there is no value to read. Where walls meet, a population and its opposite may both \
+               be unknown.",
         wrong: "boundary moving_wall;\nboundary back { node f[i if !known(i)] <- streamed[opp(i)]; }",
         right: "boundary moving_wall;\nboundary back { node f[i if !known(i)] <- if known(opp(i)) then streamed[opp(i)] else w[i]; }",
     },
     Long {
         code: Code::FrameAxis,
         instead: LAST,
-        text: "A rule of nodes is written once and turned to each wall, so that the normals come first. Axis 0 of the rule is \
-               no axis of the domain; the normal is `n`, and axes along the wall are those with `n[a] == 0`.",
+        text: "A wet-node boundary condition is written once and rotated to each wall, so that the normals come first. \
+               Its axis 0 is no axis of the domain; the normal is `n`, and axes along the wall are those with `n[a] == \
+               0`.",
         wrong: "boundary moving_wall;\nboundary out { node f[i if c[i, 0] > 0 || !known(i)] <- inside[i]; }",
         right: "boundary moving_wall;\nboundary out { node f[i if dot(c[i], n) > 0 || !known(i)] <- inside[i]; }",
     },
     Long {
         code: Code::Symmetry,
         instead: "",
-        text: "Rules of nodes and mirrors are turned to walls of all orientations, which maps velocities onto each other. On \
-               a velocity set that is not the same along all axes there is nothing to map to.",
+        text: "Wet-node boundary conditions and symmetry planes are rotated to walls of all orientations, which maps \
+               velocities onto each other. A velocity set that differs between axes is not mapped onto itself.",
         wrong: "lattice D2X {\n    cs2 = 1/3;\n    velocity (0, 0): 4/9;\n    velocity (1, 0): 2/9;\n    velocity (-1, 0): 2/9;\n    \
                 velocity (0, 1): 1/18;\n    velocity (0, -1): 1/18;\n}\nlattice D2X;\nlet rho = sum(i: f[i]);\nfield rho;\ninit f[i] <- \
                 w[i] * rho;\ncollide { f[i] <- f[i]; }\nboundary slip { link f[i] <- mirrored[i]; }",
@@ -93,9 +96,9 @@ pub const TABLE: &[Long] = &[
     Long {
         code: Code::StepBefore,
         instead: LAST,
-        text: "A wet-node rule comes when the populations of this step have arrived: they are `streamed`. `f` is what the cell had \
-               after the last collision, before anything moved, so a density made from it lags a step behind. Where that is \
-               meant, as in half-way reflection, say `sent`.",
+        text: "A wet-node boundary condition is applied after streaming: the populations that have arrived are \
+               `streamed`. `f` is the state of the cell after the last collision, before streaming, so a density made \
+               from it lags a step behind. Where that is meant, as in half-way reflection, say `sent`.",
         wrong: "boundary moving_wall;
 
 boundary wall {

@@ -39,7 +39,7 @@ pub const TABLE: &[Long] = &[
         instead: COLLIDE,
         text: "Somewhere the collision divides by zero or takes the root of a negative number in a state that a flow \
                reaches: at rest, where velocity and all non-equilibrium parts vanish, or near it. One such cell is NaN, \
-               and a few steps later the whole flow is. Say what the value is there.",
+               and a few steps later the whole flow is. Define the value there.",
         wrong: "let rate = omega * u[0]^2 / dot(u, u);\n    f[i] <- f[i] + rate * (feq[i] - f[i]);",
         right: "let rate = if dot(u, u) > 0 then omega * u[0]^2 / dot(u, u) else omega;\n    \
                 f[i] <- f[i] + rate * (feq[i] - f[i]);",
@@ -47,9 +47,9 @@ pub const TABLE: &[Long] = &[
     Long {
         code: Code::NotConserved,
         instead: "",
-        text: "Every set of populations carries something that only streams and spreads: the sum of g is the amount of a \
-               scalar, say a concentration. The collision must keep that sum, and whatever the spec states with `conserve`. \
-               An equilibrium of the same sum keeps it.",
+        text: "Every further set of populations transports a scalar, say a concentration: the sum of g is its amount. \
+               The collision must conserve that sum, and whatever the spec states with `conserve`. An equilibrium with \
+               the same sum does.",
         wrong: "use lattices::{D2Q5, D2Q9};
 
 lattice D2Q9;
@@ -98,10 +98,10 @@ collide {
     Long {
         code: Code::ForceUnit,
         instead: "",
-        text: "The unit of a parameter says what it is on a finer level, where cells and steps are half as large. The compiler finds \
-               that this one is added to the momentum of a cell in every step, so it is a force per volume, or an acceleration: a \
-               length over the square of a time, with the density at rest for 1. With another unit, levels would be pushed \
-               differently.",
+        text: "The unit of a parameter says what it is on a finer level, where cells and steps are half as large. The \
+               compiler finds that this one is added to the momentum of a cell in every step, so it is a force per \
+               volume, or an acceleration: a length over the square of a time, with the density at rest for 1. With \
+               another unit, the force would differ between levels.",
         wrong: "use lattices::D2Q9;
 use equilibria::quadratic;
 use forces::guo;

@@ -115,8 +115,8 @@ pub const TABLE: &[Long] = &[
     Long {
         code: Code::IndexRange,
         instead: RHO,
-        text: "What an index runs over is part of its name: i, j, k run over the directions of the velocity set and a, b, \
-               g (or α, β, γ) over the axes of space. Any other index says its range.",
+        text: "What an index runs over is part of its name: i, j, k run over the directions of the velocity set and a, \
+               b, g (or α, β, γ) over the axes of space. Any other index needs a range.",
         wrong: "let rho = sum(q: f[q]);",
         right: "let rho = sum(x in -1..=1, y in -1..=1: f[(x, y)]);",
     },

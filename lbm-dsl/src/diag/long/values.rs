@@ -76,7 +76,7 @@ pub const TABLE: &[Long] = &[
         code: Code::DivisionByZero,
         instead: COLLIDE,
         text: "Something is divided by a constant that is zero, whatever the flow. What vanishes only in some state is \
-               told by E0604.",
+               reported as E0604.",
         wrong: "let rate = omega / (3 * cs2 - 1);\n    f[i] <- f[i] + rate * (feq[i] - f[i]);",
         right: "let rate = omega / (3 * cs2);\n    f[i] <- f[i] + rate * (feq[i] - f[i]);",
     },

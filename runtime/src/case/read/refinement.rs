@@ -1,8 +1,9 @@
 //! `[refinement]`.
 
-use super::{RawBox, RawFollow, RawRefinement, Reader};
+use super::Reader;
 use crate::case::diag::{self, Spanned};
 use crate::case::formula::{Formula, FormulaError};
+use crate::case::raw::{RawBox, RawFollow, RawRefinement};
 use crate::case::tree::{Kind, Table, Value};
 use crate::case::units::Dimension;
 
@@ -46,9 +47,9 @@ impl Reader {
     /// What the grid follows while it changes.
     fn follow(&mut self, table: &Table) -> Option<RawFollow> {
         let Some(entry) = table.get("criterion") else {
-            for key in ["threshold", "ratio", "hysteresis", "every", "keep"] {
+            for key in ["threshold", "ratio", "hysteresis", "every", "pinned"] {
                 if let Some(entry) = table.get(key) {
-                    let help = Some("it belongs to `criterion`, without which the grid stays as it starts".to_string());
+                    let help = Some("it belongs to `criterion`: without one the grid does not change".to_string());
                     self.no_effect(&entry.span, key, " without `criterion`", help);
                 }
             }
@@ -76,7 +77,7 @@ impl Reader {
         let threshold = number(
             "threshold",
             None,
-            "the value of the criterion from which on a place has the finest level",
+            "the value of the criterion from which on the target level is the finest",
             "threshold = 2",
         );
         let ratio = number("ratio", Some(2.0), "", "");
@@ -94,7 +95,7 @@ impl Reader {
             (
                 "hysteresis",
                 hysteresis.is_some_and(|share| share > 1.0),
-                "a level is given up below its threshold: it must be 1 at most",
+                "a level is coarsened below its threshold: it must be 1 at most",
             ),
         ] {
             if let Some(entry) = table.get(key).filter(|_| wrong) {
@@ -102,7 +103,7 @@ impl Reader {
             }
         }
         let every = self.count(table, "every");
-        let keep = self.boxes(table, "keep", false)?;
+        let pinned = self.boxes(table, "pinned", false)?;
         Some(RawFollow {
             criterion,
             formula,
@@ -110,7 +111,7 @@ impl Reader {
             ratio: ratio?,
             hysteresis: hysteresis?,
             every: every?.value as u64,
-            keep,
+            pinned,
         })
     }
 

@@ -1,7 +1,8 @@
 //! `[[solids]]`.
 
-use super::{RawFace, RawShape, RawShell, RawSolid, Reader};
+use super::Reader;
 use crate::case::diag::{self, Spanned};
+use crate::case::raw::{RawFace, RawShape, RawShell, RawSolid};
 use crate::case::schema::{self, suggest};
 use crate::case::tree::{Kind, Table, Value};
 use crate::case::units::Dimension;
@@ -37,7 +38,7 @@ impl Reader {
         let names = SHAPES.map(|(name, ..)| name);
         if table.get("shape").is_none() {
             let help = format!("write `shape = ...`: {}", schema::list(names));
-            return self.missing(&value.span, "shape", "what the solid looks like", help);
+            return self.missing(&value.span, "shape", "the shape of the solid", help);
         }
         let shape = self.word(table, "shape", &names)?;
         let (name, required, optional) = *SHAPES.iter().find(|(name, ..)| *name == shape.value)?;
@@ -57,7 +58,7 @@ impl Reader {
             Some(_) => self.text(table, "rule"),
             None => {
                 let help = "for example `rule = \"bounce_back\"` or `\"interpolated_bounce_back\"`".to_string();
-                self.missing(&span, "rule", "the boundary rule of its surface", help)
+                self.missing(&span, "rule", "the boundary condition of its surface", help)
             }
         };
         let rest = table.entries.iter().filter(|entry| !known.contains(&&entry.key[..]) && !elsewhere(&entry.key));

@@ -118,7 +118,8 @@ impl Resolver<'_> {
                 Some(resolution) if axis == 0 && self.raw.si.is_some() => &resolution.span,
                 _ => &self.raw.size.value[axis].span,
             };
-            let message = format!("{cells} cells along {} are no whole number of blocks of {block}", axis_name(axis));
+            let message =
+                format!("{cells} cells along {} are not a multiple of the block size {block}", axis_name(axis));
             let label = format!("not a multiple of {block}");
             self.report.add::<()>(diag::PARTIAL_BLOCK, span, message, label, help);
         }

@@ -4,7 +4,7 @@ use lbm_bundle::Boundary;
 
 use super::Resolver;
 use crate::case::diag::{self, Spanned};
-use crate::case::read::{RawFace, RawParam};
+use crate::case::raw::{RawFace, RawParam};
 use crate::case::units::Units;
 use crate::case::{Face, Wall, schema};
 
@@ -27,8 +27,9 @@ impl Resolver<'_> {
             None if named < 2 * self.dim => {
                 let open = |face: &usize| raw.named[*face].is_none();
                 let missing = (0..2 * self.dim).filter(open).map(|face| schema::FACES[face]);
-                let message = format!("no boundary for {}", schema::list(missing).replace(" or ", " and "));
-                let help = "give each face a rule, or all that are left one: `others = \"bounce_back\"`".to_string();
+                let message = format!("no boundary condition for {}", schema::list(missing).replace(" or ", " and "));
+                let help = "give each face a boundary condition, or all that are left one: `others = \"bounce_back\"`"
+                    .to_string();
                 self.report.add::<()>(diag::MISSING_KEY, &raw.span, message, "not given here", help);
             }
             _ => {}
@@ -86,9 +87,9 @@ impl Resolver<'_> {
                 self.others.iter().map(String::as_str).filter(|name| !known.contains(name)).collect::<Vec<_>>(),
             );
             known.push("periodic");
-            let message = format!("{} has no boundary rule `{}`", self.manifest.spec, rule.value);
+            let message = format!("{} has no boundary condition `{}`", self.manifest.spec, rule.value);
             let help = schema::suggest(&rule.value, &known);
-            return self.report.add(diag::UNKNOWN_RULE, &rule.span, message, "unknown rule", help);
+            return self.report.add(diag::UNKNOWN_RULE, &rule.span, message, "unknown boundary condition", help);
         };
         let known: Vec<&str> = boundary.params.iter().map(|param| &param.name[..]).collect();
         for param in params.iter().filter(|param| !known.contains(&&param.name.value[..])) {
@@ -101,8 +102,9 @@ impl Resolver<'_> {
                 Some(param) if param.values.iter().any(|(value, _)| value.constant().is_none()) => {
                     if !self.manifest.solid_rules.contains(&boundary.code) {
                         let message = format!("`{}` of `{}` cannot vary along the face", wanted.name, boundary.name);
-                        let help =
-                            "that of a rule of links can: `moving_wall`, `equilibrium`, `anti_bounce_back`".to_string();
+                        let help = "parameters of link-wise boundary conditions can: `moving_wall`, `equilibrium`, \
+                             `anti_bounce_back`"
+                            .to_string();
                         return self.report.add(diag::CANNOT_VARY, &param.span, message, "a formula", help);
                     }
                     let points: Vec<[f64; 3]> = points(grid.0, self.dim, at, 0.0).collect();

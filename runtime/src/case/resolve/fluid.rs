@@ -5,7 +5,7 @@ use lbm_bundle::Param;
 use super::{Resolver, Speed, Values, norm};
 use crate::case::diag::{self, Span, Spanned};
 use crate::case::formula::Formula;
-use crate::case::read::{RawFace, RawFluid, RawParam};
+use crate::case::raw::{RawFace, RawFluid, RawParam};
 use crate::case::units::{Dimension, Units};
 use crate::case::{Face, MACH_ADVISED, Scales, schema};
 

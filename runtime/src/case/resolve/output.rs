@@ -2,7 +2,7 @@
 
 use super::{Resolver, axis_name, short};
 use crate::case::diag::{self, Spanned};
-use crate::case::read::{RawSlice, RawVtk};
+use crate::case::raw::{RawSlice, RawVtk};
 use crate::case::units::{Dimension, Units};
 use crate::case::{Output, Reference, Slice, Steady, Stop, Vtk, reference, schema};
 

@@ -5,7 +5,7 @@ use lbm_bundle::Boundary;
 use super::{Resolver, Values, short};
 use crate::case::diag::{self, Span, Spanned};
 use crate::case::formula::Formula;
-use crate::case::read::{RawBox, RawFace, RawFollow};
+use crate::case::raw::{RawBox, RawFace, RawFollow};
 use crate::case::refinement::{COUPLING, Follow, RefinedBox, Refinement};
 use crate::case::{Face, Scales, schema};
 use crate::criterion::{self, Criterion};
@@ -72,7 +72,7 @@ impl Resolver<'_> {
         Some(refinement)
     }
 
-    /// Warns of faces that are not on one level and have a rule of nodes that gives values: the nodes lie elsewhere on each level.
+    /// Warns of faces that are not on one level and have a wet-node boundary condition that gives values: the nodes lie elsewhere on each level.
     pub(super) fn nodes_of_levels(
         &mut self,
         faces: &[Option<Spanned<RawFace>>; 6],
@@ -91,11 +91,18 @@ impl Resolver<'_> {
             if may || !refinement.has_one_level(Face { axis: at / 2, high: at % 2 == 1 }, size, block) {
                 let (name, how) = (schema::FACES[at], if may { "may be" } else { "is" });
                 let message = format!(
-                    "the face `{name}` {how} on several levels, on each of which `{}` lies elsewhere",
+                    "the face `{name}` {how} on several levels, and the wall of `{}` lies elsewhere on each",
                     rule.value
                 );
-                let help = "take a rule of links (`moving_wall`, `anti_bounce_back`, `bounce_back`), or keep the face on one level";
-                self.report.add::<()>(diag::NODES_OF_LEVELS, &rule.span, message, "a rule of nodes", help.to_string());
+                let help = "take a link-wise boundary condition (`moving_wall`, `anti_bounce_back`, `bounce_back`), or \
+                            put the face on one level";
+                self.report.add::<()>(
+                    diag::NODES_OF_LEVELS,
+                    &rule.span,
+                    message,
+                    "a wet-node boundary condition",
+                    help.to_string(),
+                );
             }
         }
     }
@@ -181,18 +188,18 @@ impl Resolver<'_> {
         let mut levels = self.raw.solids.iter().filter_map(|solid| solid.value.level.as_ref());
         if let Some(level) = levels.find(|level| level.value < finest as f64) {
             let message = format!("a solid on level {}, where the grid changes up to level {finest}", level.value);
-            let help = "leave `level` out: what the grid follows would refine its surface".to_string();
+            let help = "leave `level` out: the criterion would refine its surface".to_string();
             return self.report.add(diag::BAD_VALUE, &level.span, message, "coarser than the finest", help);
         }
         let thresholds: Vec<f64> =
             (1..=finest).map(|level| raw.threshold * unit / raw.ratio.powi((finest - level) as i32)).collect();
-        let keep: Vec<_> = raw.keep.iter().map(|given| self.corners(given, size, cell)).collect();
+        let pinned: Vec<_> = raw.pinned.iter().map(|given| self.corners(given, size, cell)).collect();
         let follow = Follow {
             criterion: formula,
             thresholds,
             hysteresis: raw.hysteresis,
             every: raw.every,
-            keep: keep.into_iter().collect::<Option<_>>()?,
+            pinned: pinned.into_iter().collect::<Option<_>>()?,
         };
         let mut deep = Criterion::new();
         follow.criterion.append(&mut deep, &|name| variables.get(name).copied());
@@ -211,10 +218,13 @@ impl Resolver<'_> {
         let vectors = params.into_iter().flatten().filter(|(name, values)| values.len() > 1 && unit(name).is_none());
         let moving = vectors.filter(|(_, values)| values.iter().any(|value| *value != 0.0));
         for name in moving.map(|(name, _)| name.clone()).collect::<Vec<_>>() {
-            let message = format!("nothing says what `{name}` is on finer levels, in cells and steps that are smaller");
+            let message = format!(
+                "`{name}` has no unit, so its value on finer levels, with smaller cells and steps, is \
+                                   unknown"
+            );
             let help = format!(
-                "say in the spec what it is measured in, as `param {name}[a]: length / time^2;` for a force on a cell; or take \
-                 one level, or make it zero"
+                "declare its unit in the spec, such as `param {name}[a]: length / time^2;` for a force on a cell; or \
+                 take one level, or make it zero"
             );
             self.report.add::<()>(diag::METHOD_PARAMETER, span, message, "several levels", help);
         }

@@ -4,7 +4,7 @@ use lbm_bundle::DISTANCE;
 
 use super::{Resolver, axis_name, short};
 use crate::case::diag::{self, Span, Spanned};
-use crate::case::read::{RawShape, RawSolid};
+use crate::case::raw::{RawShape, RawSolid};
 use crate::case::units::{Dimension, Units};
 use crate::case::{SolidBody, Wall, schema};
 use crate::solid::{Open, Shape, Shell, Solid, Surface, Thickness, Vector};
@@ -302,13 +302,14 @@ impl Resolver<'_> {
         let Some(boundary) = manifest.boundaries.iter().find(|boundary| boundary.name == rule.value) else {
             let fitting = manifest.boundaries.iter().filter(|boundary| manifest.solid_rules.contains(&boundary.code));
             let known: Vec<&str> = fitting.map(|boundary| &boundary.name[..]).collect();
-            let message = format!("{} has no boundary rule `{}`", manifest.spec, rule.value);
+            let message = format!("{} has no boundary condition `{}`", manifest.spec, rule.value);
             let help = schema::suggest(&rule.value, &known);
-            return self.report.add(diag::UNKNOWN_RULE, &rule.span, message, "unknown rule", help);
+            return self.report.add(diag::UNKNOWN_RULE, &rule.span, message, "unknown boundary condition", help);
         };
         if !manifest.solid_rules.contains(&boundary.code) {
-            let message = format!("`{}` is no rule for the surface of a solid", boundary.name);
-            let help = "take a rule of links, such as `bounce_back`, or `interpolated_bounce_back`".to_string();
+            let message = format!("`{}` cannot be the boundary condition of a solid", boundary.name);
+            let help =
+                "take a link-wise boundary condition, such as `bounce_back`, or `interpolated_bounce_back`".to_string();
             return self.report.add(diag::NOT_FOR_SOLIDS, &rule.span, message, "needs a face of the domain", help);
         }
         let wanted: Vec<_> = boundary.params.iter().filter(|param| param.name != DISTANCE).collect();

@@ -115,7 +115,7 @@ impl<'a> Resolver<'a> {
         if sum.abs() > 1e-9 * most {
             let way = if sum > 0.0 { "comes in than goes out" } else { "goes out than comes in" };
             let message = format!("more fluid {way}, through faces that fix its velocity");
-            let help = "give a face a rule of pressure or outflow, for example `anti_bounce_back`".to_string();
+            let help = "give a face a pressure or an outflow, for example `anti_bounce_back`".to_string();
             self.report.add::<()>(diag::NO_OUTLET, &self.raw.faces.span, message, "no way out", help);
         }
     }

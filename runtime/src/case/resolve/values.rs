@@ -5,7 +5,7 @@ use lbm_bundle::{Param, Real, Unit};
 use super::{Resolver, short};
 use crate::case::diag::{self, Span};
 use crate::case::formula::Formula;
-use crate::case::read::RawParam;
+use crate::case::raw::RawParam;
 use crate::case::units::Units;
 
 impl Resolver<'_> {
@@ -21,7 +21,7 @@ impl Resolver<'_> {
         for (value, dimension) in &param.values {
             let Some(value) = value.constant() else {
                 let message =
-                    format!("`{}` is the same everywhere here: a number, no formula of the place", wanted.name);
+                    format!("`{}` is the same everywhere here: a number, no formula of position", wanted.name);
                 let help = "only parameters at faces of the domain can vary".to_string();
                 return self.report.add(diag::CANNOT_VARY, &param.span, message, "a formula", help);
             };
