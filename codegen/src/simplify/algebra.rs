@@ -2,15 +2,17 @@
 //!
 //! After: equal coefficients have equal ids, equal monomials too, so comparing terms is comparing integers. Monomials are
 //! Laurent: an exponent may be negative, so that dividing is multiplying and `rho * (j / rho)` is `j`. Ids are handed out
-//! in order of first use; nothing depends on addresses or hashes.
+//! in order of first use; nothing depends on addresses, nor on the order of hashes.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use lbm_dsl::expr::Rational;
 use num_traits::{One, Zero};
+use rustc_hash::FxHashMap;
 
 /// A value of a [`System`](super::system::System): an input, or something computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Var(pub(super) u32);
 
 impl Var {
@@ -21,7 +23,7 @@ impl Var {
 }
 
 /// An interned rational.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Coef(u32);
 
 impl Coef {
@@ -41,7 +43,7 @@ impl Coef {
 }
 
 /// An interned product of powers of variables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Mono(u32);
 
 impl Mono {
@@ -60,23 +62,30 @@ pub(super) type Poly = BTreeMap<Mono, Coef>;
 /// The interner.
 #[derive(Clone, Debug)]
 pub(super) struct Algebra {
-    coefs: Vec<Rational>,
-    coef_index: BTreeMap<Rational, Coef>,
-    products: BTreeMap<(Coef, Coef), Coef>,
-    quotients: BTreeMap<(Coef, Coef), Coef>,
-    monos: Vec<Vec<(Var, i32)>>,
-    mono_index: BTreeMap<Vec<(Var, i32)>, Mono>,
+    coefs: Vec<Arc<Rational>>,
+    coef_index: FxHashMap<Arc<Rational>, Coef>,
+    coef_products: FxHashMap<(Coef, Coef), Coef>,
+    coef_quotients: FxHashMap<(Coef, Coef), Coef>,
+    monos: Vec<Arc<[(Var, i32)]>>,
+    mono_index: FxHashMap<Arc<[(Var, i32)]>, Mono>,
+    products: FxHashMap<(Mono, Mono), Mono>,
+    quotients: FxHashMap<(Mono, Mono), Mono>,
+    /// Largest common factors.
+    shared: FxHashMap<(Mono, Mono), Mono>,
 }
 
 impl Algebra {
     pub(super) fn new() -> Self {
         let mut algebra = Self {
             coefs: Vec::new(),
-            coef_index: BTreeMap::new(),
-            products: BTreeMap::new(),
-            quotients: BTreeMap::new(),
+            coef_index: FxHashMap::default(),
+            coef_products: FxHashMap::default(),
+            coef_quotients: FxHashMap::default(),
             monos: Vec::new(),
-            mono_index: BTreeMap::new(),
+            mono_index: FxHashMap::default(),
+            products: FxHashMap::default(),
+            quotients: FxHashMap::default(),
+            shared: FxHashMap::default(),
         };
         algebra.coef(&Rational::zero());
         algebra.coef(&Rational::one());
@@ -91,8 +100,9 @@ impl Algebra {
             return id;
         }
         let id = Coef(self.coefs.len() as u32);
+        let value = Arc::new(value.clone());
         self.coefs.push(value.clone());
-        self.coef_index.insert(value.clone(), id);
+        self.coef_index.insert(value, id);
         id
     }
 
@@ -114,12 +124,12 @@ impl Algebra {
             return a;
         }
         let key = (a.min(b), a.max(b));
-        if let Some(&id) = self.products.get(&key) {
+        if let Some(&id) = self.coef_products.get(&key) {
             return id;
         }
         let value = self.value(a) * self.value(b);
         let id = self.coef(&value);
-        self.products.insert(key, id);
+        self.coef_products.insert(key, id);
         id
     }
 
@@ -131,12 +141,12 @@ impl Algebra {
         if a == b {
             return Coef::ONE;
         }
-        if let Some(&id) = self.quotients.get(&(a, b)) {
+        if let Some(&id) = self.coef_quotients.get(&(a, b)) {
             return id;
         }
         let value = self.value(a) / self.value(b);
         let id = self.coef(&value);
-        self.quotients.insert((a, b), id);
+        self.coef_quotients.insert((a, b), id);
         id
     }
 
@@ -144,10 +154,11 @@ impl Algebra {
     pub(super) fn mono(&mut self, mut factors: Vec<(Var, i32)>) -> Mono {
         factors.retain(|(_, power)| *power != 0);
         factors.sort();
-        if let Some(&id) = self.mono_index.get(&factors) {
+        if let Some(&id) = self.mono_index.get(&factors[..]) {
             return id;
         }
         let id = Mono(self.monos.len() as u32);
+        let factors: Arc<[(Var, i32)]> = factors.into();
         self.monos.push(factors.clone());
         self.mono_index.insert(factors, id);
         id
@@ -183,11 +194,20 @@ impl Algebra {
         if b == Mono::ONE {
             return a;
         }
-        let mut powers: BTreeMap<Var, i32> = self.factors(a).iter().copied().collect();
-        for &(var, power) in self.factors(b) {
-            *powers.entry(var).or_default() += power;
+        let key = (a.min(b), a.max(b));
+        if let Some(&id) = self.products.get(&key) {
+            return id;
         }
-        self.mono(powers.into_iter().collect())
+        let mut powers = self.factors(a).to_vec();
+        for &(var, power) in self.factors(b) {
+            match powers.binary_search_by_key(&var, |(other, _)| *other) {
+                Ok(at) => powers[at].1 += power,
+                Err(at) => powers.insert(at, (var, power)),
+            }
+        }
+        let id = self.mono(powers);
+        self.products.insert(key, id);
+        id
     }
 
     /// `a^power`
@@ -198,12 +218,20 @@ impl Algebra {
 
     /// `a / b`
     pub(super) fn over(&mut self, a: Mono, b: Mono) -> Mono {
+        if let Some(&id) = self.quotients.get(&(a, b)) {
+            return id;
+        }
         let inverse = self.raise(b, -1);
-        self.times(a, inverse)
+        let id = self.times(a, inverse);
+        self.quotients.insert((a, b), id);
+        id
     }
 
     /// The largest common factor: the powers that both have with the same sign.
     pub(super) fn common(&mut self, a: Mono, b: Mono) -> Mono {
+        if let Some(&id) = self.shared.get(&(a, b)) {
+            return id;
+        }
         let mut shared = Vec::new();
         let (left, right) = (self.factors(a), self.factors(b));
         for &(var, power) in left {
@@ -213,7 +241,9 @@ impl Algebra {
                 shared.push((var, power.signum() * power.abs().min(other.abs())));
             }
         }
-        if shared.is_empty() { Mono::ONE } else { self.mono(shared) }
+        let id = if shared.is_empty() { Mono::ONE } else { self.mono(shared) };
+        self.shared.insert((a, b), id);
+        id
     }
 
     /// Adds `coef * mono` to a sum.

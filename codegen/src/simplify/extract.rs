@@ -48,7 +48,7 @@ pub(super) fn saturate(kernel: &str, exprs: &Exprs, roots: &[ExprId]) -> Result<
         given[usize::from(egraph.find(*class))].get_or_insert(node);
     }
     let roots: Vec<Id> = roots.iter().map(|root| egraph.find(classes[root.index()])).collect();
-    let mut choice = Choice { nodes: given, roots: &roots };
+    let mut choice = Choice { uses: vec![0; given.len()], nodes: given, roots: &roots };
     choice.improve(&egraph);
     Ok(choice.exprs(&inputs))
 }
@@ -65,6 +65,20 @@ enum Visit {
 struct Choice<'a> {
     nodes: Vec<Option<Math>>,
     roots: &'a [Id],
+    /// How often each class is a root or an operand of a class that is needed.
+    uses: Vec<u32>,
+}
+
+/// What a change of the choice would do.
+#[derive(Default)]
+struct Change {
+    /// To the price of everything needed, each class once.
+    price: i64,
+    /// Classes with a use more and with one less.
+    more: Vec<Id>,
+    fewer: Vec<Id>,
+    /// Whether a class is needed that has no node.
+    incomplete: bool,
 }
 
 impl Choice<'_> {
@@ -93,43 +107,91 @@ impl Choice<'_> {
         Some(())
     }
 
-    /// Price of everything needed, each class once.
-    fn price(&self) -> Option<u32> {
-        let mut price = 0;
-        self.walk(|_, node| price += node_price(node))?;
-        Some(price)
+    /// Classes needed, operands first; none if the choice is cyclic or incomplete.
+    fn needed(&self) -> Option<Vec<Id>> {
+        let mut order = Vec::new();
+        self.walk(|id, _| order.push(id))?;
+        Some(order)
     }
 
-    /// Classes needed.
-    fn needed(&self) -> Vec<Id> {
-        let mut order = Vec::new();
-        match self.walk(|id, _| order.push(id)) {
-            Some(()) => order,
-            None => Vec::new(),
+    /// Counts uses of operands, and of theirs where an operand was not needed before.
+    fn take(&mut self, operands: &[Id], change: &mut Change) {
+        let mut left = operands.to_vec();
+        while let Some(id) = left.pop() {
+            let at = usize::from(id);
+            self.uses[at] += 1;
+            change.more.push(id);
+            if self.uses[at] == 1 {
+                let Some(node) = &self.nodes[at] else {
+                    change.incomplete = true;
+                    continue;
+                };
+                change.price += i64::from(node_price(node));
+                left.extend(node.children());
+            }
         }
     }
 
+    /// Counts uses of operands no longer, nor of theirs where an operand is needed no longer.
+    fn leave(&mut self, operands: &[Id], change: &mut Change) {
+        let mut left = operands.to_vec();
+        while let Some(id) = left.pop() {
+            let at = usize::from(id);
+            self.uses[at] -= 1;
+            change.fewer.push(id);
+            if let (0, Some(node)) = (self.uses[at], &self.nodes[at]) {
+                change.price -= i64::from(node_price(node));
+                left.extend(node.children());
+            }
+        }
+    }
+
+    /// Undoes the counting.
+    fn undo(&mut self, change: &Change) {
+        for id in &change.fewer {
+            self.uses[usize::from(*id)] += 1;
+        }
+        for id in &change.more {
+            self.uses[usize::from(*id)] -= 1;
+        }
+    }
+
+    /// Gives a class that is needed another node if the whole is cheaper then; whether it is.
+    fn exchange(&mut self, egraph: &EGraph<Math, Folding>, id: Id, node: Math) -> bool {
+        let added = self.complete(egraph, &node);
+        let mut change = Change { price: i64::from(node_price(&node)), ..Change::default() };
+        self.take(node.children(), &mut change);
+        let old = self.nodes[usize::from(id)].replace(node).expect("what is needed has a node");
+        change.price -= i64::from(node_price(&old));
+        self.leave(old.children(), &mut change);
+        // Uses are counted rightly unless the choice is cyclic, which is looked at where it matters.
+        let cheaper = change.price < 0 && !change.incomplete && self.walk(|_, _| ()).is_some();
+        if !cheaper {
+            self.undo(&change);
+            self.nodes[usize::from(id)] = Some(old);
+            for class in added {
+                self.nodes[usize::from(class)] = None;
+            }
+        }
+        cheaper
+    }
+
     fn improve(&mut self, egraph: &EGraph<Math, Folding>) {
-        let Some(mut best) = self.price() else { return };
-        for _ in 0..ROUNDS {
-            let before = best;
-            for id in self.needed() {
+        for round in 0..ROUNDS {
+            let Some(needed) = self.needed() else { return };
+            if round == 0 {
+                self.take(self.roots, &mut Change::default());
+            }
+            let mut better = false;
+            for id in needed {
                 for node in &egraph[id].nodes {
-                    let node = node.clone().map_children(|child| egraph.find(child));
-                    let old = self.nodes[usize::from(id)].replace(node.clone());
-                    let added = self.complete(egraph, &node);
-                    match self.price() {
-                        Some(price) if price < best => best = price,
-                        _ => {
-                            for class in added {
-                                self.nodes[usize::from(class)] = None;
-                            }
-                            self.nodes[usize::from(id)] = old;
-                        }
+                    if self.uses[usize::from(id)] > 0 {
+                        let node = node.clone().map_children(|child| egraph.find(child));
+                        better |= self.exchange(egraph, id, node);
                     }
                 }
             }
-            if best == before {
+            if !better {
                 return;
             }
         }

@@ -8,7 +8,9 @@
 //! After: no two-term sum occurs twice up to a factor, and no pull of a common factor saves anything.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+
+use rustc_hash::FxHashMap;
 
 use super::algebra::{Coef, Mono, Poly, Var};
 use super::system::{Def, System};
@@ -27,116 +29,141 @@ const CONSTANT: i32 = 3;
 
 /// Names two-term sums while that saves operations. `seed` decides between equally good ones; 0 takes the oldest.
 pub(super) fn share_sums(system: &mut System, seed: u64) {
-    let rows = system.rows();
     let mut work = Work {
-        uses: System::uses(&rows),
-        rows: rows.into_iter().collect(),
-        places: BTreeMap::new(),
-        values: BTreeMap::new(),
-        queue: BTreeSet::new(),
+        uses: Vec::new(),
+        rows: vec![None; system.defs.len()],
+        pairs: FxHashMap::default(),
+        queue: BinaryHeap::new(),
         seed,
         system,
     };
-    let all: Vec<Var> = work.rows.keys().copied().collect();
-    for row in all {
-        let terms: Vec<Mono> = work.rows[&row].keys().copied().collect();
-        for (at, &mono) in terms.iter().enumerate() {
+    for (row, sum) in work.system.rows() {
+        sum.keys().for_each(|mono| work.used(*mono));
+        work.rows[row.index()] = Some(sum);
+    }
+    for row in (0..work.rows.len() as u32).map(Var) {
+        let terms: Vec<Term> = work.terms(row).collect();
+        for (at, &term) in terms.iter().enumerate() {
             for &other in &terms[..at] {
-                work.pair(row, other, mono, true);
+                work.pair(row, other, term, true);
             }
         }
     }
     work.run();
     let Work { rows, system, .. } = work;
-    for (row, sum) in rows {
-        system.defs[row.index()] = Def::Sum(sum);
+    for (def, sum) in system.defs.iter_mut().zip(rows) {
+        if let Some(sum) = sum {
+            *def = Def::Sum(sum);
+        }
     }
+}
+
+/// A term of a row.
+type Term = (Mono, Coef);
+
+/// What is known of a divisor.
+#[derive(Default)]
+struct Pair {
+    /// In ascending order.
+    places: Vec<Place>,
+    /// What naming it saved when it was last asked; nothing if it is not worth asking.
+    value: Option<i32>,
 }
 
 struct Work<'a> {
     system: &'a mut System,
-    rows: BTreeMap<Var, Poly>,
+    /// Sums by variable.
+    rows: Vec<Option<Poly>>,
     /// Number of rows that have the monomial.
-    uses: BTreeMap<Mono, usize>,
-    places: BTreeMap<Divisor, BTreeSet<Place>>,
-    /// What naming a divisor saved when it was last asked.
-    values: BTreeMap<Divisor, i32>,
-    /// The same, best last.
-    queue: BTreeSet<(i32, u64, Reverse<Divisor>)>,
+    uses: Vec<usize>,
+    pairs: FxHashMap<Divisor, Pair>,
+    /// Values that divisors have or had, best first.
+    queue: BinaryHeap<(i32, u64, Reverse<Divisor>)>,
     seed: u64,
 }
 
 impl Work<'_> {
     fn run(&mut self) {
-        while let Some(&(value, _, Reverse(divisor))) = self.queue.last() {
+        while let Some(&(value, _, Reverse(divisor))) = self.queue.peek() {
             if value <= 0 {
                 return;
+            }
+            if self.pairs.get(&divisor).and_then(|pair| pair.value) != Some(value) {
+                self.queue.pop();
+                continue;
             }
             let now = self.value(divisor);
             if now == value {
                 self.name(divisor);
             } else {
-                self.rank(divisor, Some(now));
+                self.pairs.get_mut(&divisor).expect("it has a value").value = Some(now);
+                self.queue.push((now, mix(divisor, self.seed), Reverse(divisor)));
             }
         }
     }
 
-    /// Sets what naming a divisor saves, or forgets it.
-    fn rank(&mut self, divisor: Divisor, value: Option<i32>) {
-        let mixed = mix(divisor, self.seed);
-        let old = match value {
-            Some(value) => self.values.insert(divisor, value),
-            None => self.values.remove(&divisor),
-        };
-        if let Some(old) = old {
-            self.queue.remove(&(old, mixed, Reverse(divisor)));
-        }
-        if let Some(value) = value {
-            self.queue.insert((value, mixed, Reverse(divisor)));
-        }
+    /// The sum of a row.
+    fn row(&self, row: Var) -> &Poly {
+        self.rows[row.index()].as_ref().expect("a row")
     }
 
-    /// Enters (or removes) the pair of terms of a row under its divisors.
-    fn pair(&mut self, row: Var, a: Mono, b: Mono, enter: bool) {
-        let common = self.system.algebra.common(a, b);
-        self.place(row, a, b, a, b, enter);
+    /// Terms of a row.
+    fn terms(&self, row: Var) -> impl Iterator<Item = Term> {
+        self.rows[row.index()].iter().flatten().map(|(mono, coef)| (*mono, *coef))
+    }
+
+    /// Counts one more row with the monomial.
+    fn used(&mut self, mono: Mono) {
+        if self.uses.len() <= mono.index() {
+            self.uses.resize(mono.index() + 1, 0);
+        }
+        self.uses[mono.index()] += 1;
+    }
+
+    /// Enters (or removes) a pair of terms of a row, in ascending order, under its divisors.
+    fn pair(&mut self, row: Var, a: Term, b: Term, enter: bool) {
+        let common = self.system.algebra.common(a.0, b.0);
+        self.place(row, a, b, a.0, b.0, enter);
         if common != Mono::ONE {
-            let (first, second) = (self.system.algebra.over(a, common), self.system.algebra.over(b, common));
+            let (first, second) = (self.system.algebra.over(a.0, common), self.system.algebra.over(b.0, common));
             self.place(row, a, b, first, second, enter);
         }
     }
 
-    fn place(&mut self, row: Var, a: Mono, b: Mono, first: Mono, second: Mono, enter: bool) {
+    fn place(&mut self, row: Var, a: Term, b: Term, first: Mono, second: Mono, enter: bool) {
         let (a, b, first, second) = if first < second { (a, b, first, second) } else { (b, a, second, first) };
-        let sum = &self.rows[&row];
-        let ratio = self.system.algebra.divide(sum[&b], sum[&a]);
+        let ratio = self.system.algebra.divide(b.1, a.1);
         let divisor = (first, second, ratio);
-        let places = self.places.entry(divisor).or_default();
-        if enter {
-            places.insert((row, a, b));
-        } else {
-            places.remove(&(row, a, b));
+        let place = (row, a.0, b.0);
+        let pair = self.pairs.entry(divisor).or_default();
+        match (pair.places.binary_search(&place), enter) {
+            (Err(at), true) => pair.places.insert(at, place),
+            (Ok(at), false) => _ = pair.places.remove(at),
+            _ => {}
         }
         // Alone and without a common factor it saves nothing; else what it saves is found out when it is best.
-        let worth = places.len() > 1 || places.iter().any(|(_, a, _)| *a != first);
-        if places.is_empty() {
-            self.places.remove(&divisor);
+        let worth = pair.places.len() > 1 || pair.places.iter().any(|(_, a, _)| *a != first);
+        let value = worth.then_some(i32::MAX);
+        if value.is_some() && pair.value != value {
+            self.queue.push((i32::MAX, mix(divisor, self.seed), Reverse(divisor)));
         }
-        self.rank(divisor, worth.then_some(i32::MAX));
+        pair.value = value;
+        if pair.places.is_empty() {
+            self.pairs.remove(&divisor);
+        }
     }
 
     /// Places of a divisor that do not overlap.
     fn disjoint(&self, divisor: Divisor) -> Vec<Place> {
-        let mut taken = BTreeSet::new();
-        let places = self.places[&divisor].iter().copied();
-        places
-            .filter(|&(row, a, b)| {
-                !taken.contains(&(row, a)) && !taken.contains(&(row, b)) && {
-                    taken.insert((row, a));
-                    taken.insert((row, b))
-                }
-            })
-            .collect()
+        let mut disjoint: Vec<Place> = Vec::new();
+        for &(row, a, b) in &self.pairs[&divisor].places {
+            // Those of a row lie together.
+            let mut taken = disjoint.iter().rev().take_while(|place| place.0 == row);
+            if taken.all(|&(_, c, d)| a != c && a != d && b != c && b != d) {
+                disjoint.push((row, a, b));
+            }
+        }
+        disjoint
     }
 
     /// What naming the divisor saves.
@@ -147,14 +174,14 @@ impl Work<'_> {
         let mut removed: BTreeMap<Mono, usize> = BTreeMap::new();
         let mut pulled = BTreeSet::new();
         for (row, a, b) in self.disjoint(divisor) {
-            value += OPERATION + constant(self.rows[&row][&b]);
+            value += OPERATION + constant(self.row(row)[&b]);
             *removed.entry(a).or_default() += 1;
             *removed.entry(b).or_default() += 1;
             pulled.insert((a, first));
         }
         let cost = |degree: usize| OPERATION * degree.saturating_sub(1) as i32;
         for (mono, count) in removed {
-            if count == self.uses[&mono] && mono != first && mono != second {
+            if count == self.uses[mono.index()] && mono != first && mono != second {
                 value += cost(self.system.algebra.degree(mono));
             }
         }
@@ -166,7 +193,7 @@ impl Work<'_> {
             value -= OPERATION * self.system.algebra.degree(factor) as i32;
         }
         for mono in [first, second] {
-            if !self.uses.contains_key(&mono) {
+            if self.uses.get(mono.index()).is_none_or(|uses| *uses == 0) {
                 value -= cost(self.system.algebra.degree(mono));
             }
         }
@@ -178,15 +205,15 @@ impl Work<'_> {
         let (first, second, ratio) = divisor;
         let mut places = self.disjoint(divisor);
         // A sum that is a multiple of the divisor names it already.
-        let whole = places.iter().position(|&(row, a, _)| a == first && self.rows[&row].len() == 2);
+        let whole = places.iter().position(|&(row, a, _)| a == first && self.row(row).len() == 2);
         let (var, unit) = match whole {
             Some(at) => {
                 let (row, a, _) = places.remove(at);
-                (row, self.rows[&row][&a])
+                (row, self.row(row)[&a])
             }
             None => {
                 let var = self.system.push(Def::Sum(Poly::new()));
-                self.rows.insert(var, Poly::new());
+                self.rows.push(Some(Poly::new()));
                 self.add(var, first, Coef::ONE);
                 self.add(var, second, ratio);
                 (var, Coef::ONE)
@@ -194,7 +221,7 @@ impl Work<'_> {
         };
         let named = self.system.algebra.single(var);
         for (row, a, b) in places {
-            let Some((&coef, &other)) = self.rows[&row].get(&a).zip(self.rows[&row].get(&b)) else { continue };
+            let Some((&coef, &other)) = self.row(row).get(&a).zip(self.row(row).get(&b)) else { continue };
             if self.system.algebra.divide(other, coef) != ratio {
                 continue;
             }
@@ -204,7 +231,7 @@ impl Work<'_> {
             self.remove(row, a);
             self.remove(row, b);
             self.add(row, mono, coef);
-            if mono == named && self.rows[&row].len() == 1 {
+            if mono == named && self.row(row).len() == 1 {
                 self.replace(row, var, coef);
             }
         }
@@ -213,14 +240,14 @@ impl Work<'_> {
     /// Puts `factor * other` where `var`, which is that, is used.
     fn replace(&mut self, var: Var, other: Var, factor: Coef) {
         let mut users: Vec<(Var, Mono, i32)> = Vec::new();
-        for (&row, sum) in &self.rows {
-            for &mono in sum.keys() {
+        for row in (0..self.rows.len() as u32).map(Var) {
+            for (mono, _) in self.terms(row) {
                 let power = self.system.algebra.factors(mono).iter().find(|(own, _)| *own == var);
                 users.extend(power.map(|(_, power)| (row, mono, *power)));
             }
         }
         for (row, mono, power) in users {
-            let mut coef = self.rows[&row][&mono];
+            let mut coef = self.row(row)[&mono];
             for _ in 0..power.abs() {
                 coef = match power {
                     ..0 => self.system.algebra.divide(coef, factor),
@@ -235,33 +262,31 @@ impl Work<'_> {
     }
 
     fn remove(&mut self, row: Var, mono: Mono) {
-        let others: Vec<Mono> = self.rows[&row].keys().copied().filter(|other| *other != mono).collect();
+        let term = (mono, self.row(row)[&mono]);
+        let others: Vec<Term> = self.terms(row).filter(|other| other.0 != mono).collect();
         for other in others {
-            self.pair(row, mono.min(other), mono.max(other), false);
+            self.pair(row, term.min(other), term.max(other), false);
         }
-        self.rows.get_mut(&row).expect("a row").remove(&mono);
-        let uses = self.uses.get_mut(&mono).expect("it was used");
-        *uses -= 1;
-        if *uses == 0 {
-            self.uses.remove(&mono);
-        }
+        self.rows[row.index()].as_mut().expect("a row").remove(&mono);
+        self.uses[mono.index()] -= 1;
     }
 
     /// Adds a term to a row.
     fn add(&mut self, row: Var, mono: Mono, coef: Coef) {
         let mut coef = coef;
-        if let Some(&old) = self.rows[&row].get(&mono) {
+        if let Some(&old) = self.row(row).get(&mono) {
             self.remove(row, mono);
             coef = self.system.algebra.plus(old, coef);
         }
         if coef == Coef::ZERO {
             return;
         }
-        let others: Vec<Mono> = self.rows[&row].keys().copied().collect();
-        self.rows.get_mut(&row).expect("a row").insert(mono, coef);
-        *self.uses.entry(mono).or_default() += 1;
+        let others: Vec<Term> = self.terms(row).collect();
+        self.rows[row.index()].as_mut().expect("a row").insert(mono, coef);
+        self.used(mono);
+        let term = (mono, coef);
         for other in others {
-            self.pair(row, mono.min(other), mono.max(other), true);
+            self.pair(row, term.min(other), term.max(other), true);
         }
     }
 }

@@ -5,7 +5,8 @@
 //! them, so some run at once; the result is that of one after the other. Nothing depends on time. The best trial is rescaled
 //! several times from different seeds.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
 
 use rayon::prelude::*;
 
@@ -37,7 +38,7 @@ const FINAL_STEPS: usize = 20_000;
 const ENDS: u64 = 8;
 
 /// What a trial is made with.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Trial {
     inline: BTreeSet<Edge>,
     /// Whether products are shared before sums: else common factors are pulled out first.
@@ -52,12 +53,27 @@ struct Best {
     /// The kernel in normal form, as the trial cuts it.
     normal: System,
     price: u32,
+    /// Prices of what was made so far: nothing is made twice to find that it is not cheaper.
+    made: Arc<Mutex<BTreeMap<Trial, u32>>>,
 }
 
 impl Best {
     fn new(trial: Trial, normal: System) -> Self {
         let (price, _) = rescaled(shared(&normal, &trial), TRIAL_STEPS, 1);
-        Self { trial, normal, price }
+        let made = Mutex::new(BTreeMap::from([(trial.clone(), price)]));
+        Self { trial, normal, price, made: Arc::new(made) }
+    }
+
+    /// Another trial, unless it is known not to be cheaper.
+    fn other(&self, trial: Trial, normal: impl FnOnce(&Trial) -> Option<System>) -> Option<Self> {
+        let price = self.made.lock().expect("no thread panicked").get(&trial).copied();
+        if price.is_some_and(|price| price >= self.price) {
+            return None;
+        }
+        let normal = normal(&trial)?;
+        let other = Self::new(trial, normal);
+        self.made.lock().expect("no thread panicked").insert(other.trial.clone(), other.price);
+        Some(Self { made: self.made.clone(), ..other })
     }
 
     /// Tries places where a sum could be inlined the other way round.
@@ -67,8 +83,10 @@ impl Best {
             if !trial.inline.remove(edge) {
                 trial.inline.insert(*edge);
             }
-            let normal = normal(kernel, &trial.inline).system;
-            (terms(&normal) <= GROWTH * terms(&best.normal) / 100).then(|| Self::new(trial, normal))
+            best.other(trial, |trial| {
+                let normal = normal(kernel, &trial.inline).system;
+                (terms(&normal) <= GROWTH * terms(&best.normal) / 100).then_some(normal)
+            })
         });
     }
 
@@ -77,7 +95,7 @@ impl Best {
         let ties: Vec<(u64, bool)> = (0..SEEDS).flat_map(|seed| [(seed, true), (seed, false)]).collect();
         self.climb(&ties, |best, &(seed, products_first)| {
             let trial = Trial { products_first, seed, ..best.trial.clone() };
-            (trial != best.trial).then(|| Self::new(trial, best.normal.clone()))
+            best.other(trial, |_| Some(best.normal.clone()))
         });
     }
 
