@@ -375,21 +375,21 @@ static inline __attribute__((always_inline)) void gather_walls(
     for (int at = begin; at < begin + ROWS; ++at, to += BX) {
         const int y = at % BY, z = at / BY;
         const int dy = y - cy < 0 ? -1 : y - cy >= BY ? 1 : 0, dz = z - cz < 0 ? -1 : z - cz >= BZ ? 1 : 0;
-        const int32_t *const level = near + 4 + 3 * dy;
+        const int entry = 4 + 3 * dy;
         const int row = i * CELLS + BX * (y - cy - dy * BY + BY * (z - cz - dz * BZ));
         const float *const here = own + BX * (y + BY * z);
-        if (level[0] >= 0) {
-            memcpy(to + (cx > 0), src + (size_t)level[0] * (Q * CELLS) + row + (cx < 0),
+        if (near[entry] >= 0) {
+            memcpy(to + (cx > 0), src + (size_t)near[entry] * (Q * CELLS) + row + (cx < 0),
                 sizeof(float) * (size_t)(BX - (cx != 0)));
         } else {
             for (int x = cx > 0; x < BX - (cx < 0); ++x) {
-                to[x] = from_wall(-1 - level[0], i, here + x, wall_rules, wall_values);
+                to[x] = from_wall(-1 - near[entry], i, here + x, wall_rules, wall_values);
             }
         }
         if (cx != 0) {
-            const int x = cx > 0 ? 0 : BX - 1;
-            to[x] = level[-cx] >= 0 ? src[(size_t)level[-cx] * (Q * CELLS) + (size_t)(row + BX - 1 - x)]
-                                    : from_wall(-1 - level[-cx], i, here + x, wall_rules, wall_values);
+            const int x = cx > 0 ? 0 : BX - 1, beside = entry - cx;
+            to[x] = near[beside] >= 0 ? src[(size_t)near[beside] * (Q * CELLS) + (size_t)(row + BX - 1 - x)]
+                                      : from_wall(-1 - near[beside], i, here + x, wall_rules, wall_values);
         }
     }  // rows
 }

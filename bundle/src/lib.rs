@@ -139,19 +139,23 @@ pub enum Role {
     StreamCollideInterface,
     /// The same beside walls, with `wall_rules, wall_values` before `src` (before `saved` for ghosts).
     StreamCollideInterfaceWalls,
-    /// Of a coupling of packets: from which neighbours a block at an interface reads its inbox:
-    /// `interface_masks(ids, count, nodes, near, children, rows, wall_rules, masks)`, without `wall_rules` where the method has none.
+    /// Of a coupling of packets: from which neighbours a block at an interface reads its inbox, and how many of its cells are beside
+    /// refined ones: `interface_masks(ids, count, nodes, near, children, rows, wall_rules, masks, counts)`, without `wall_rules` where no
+    /// rule is that of a symmetry plane.
     InterfaceMasks,
+    /// Of a coupling of packets: these cells, and what is around the listed blocks:
+    /// `interface_cells(ids, count, nodes, near, children, slots, rows, masks, begins, tables, cell_masks, cells)`.
+    InterfaceCells,
     /// Of a coupling of packets, once a step of the coarse level, before the first of the two steps of the fine level: what the listed
-    /// coarse blocks send into the inboxes of both fine steps, and among each other past fine cells:
-    /// `to_fine(ids, count, nodes, near, children, slots, rows, masks, coarse, fine, inbox_0, inbox_1, start, params..)`.
+    /// coarse cells send into the inboxes of both fine steps, and among each other past fine cells:
+    /// `to_fine(cells, count, tables, cell_masks, coarse, fine, inbox_0, inbox_1, start, params..)`.
     ToFine,
     /// The same for listed fine blocks that touch walls, which make all of their own:
     /// `to_fine_walls(ids, count, nodes, near, children, parents, slots, rows, wall_rules, wall_values, coarse, fine, inbox_0,
     /// inbox_1, params..)`.
     ToFineWalls,
-    /// Of a coupling of packets, after the first of the two fine steps: what comes out of fine cells into the inboxes of the listed
-    /// coarse blocks: `to_coarse(ids, count, nodes, near, children, slots, rows, masks, before, after, inbox)`.
+    /// Of a coupling of packets, after the first of the two fine steps: what comes out of fine cells into the inbox, for the listed
+    /// coarse cells: `to_coarse(cells, count, tables, cell_masks, before, after, inbox)`.
     ToCoarse,
     /// The same for listed coarse blocks that touch walls: `to_coarse_walls(ids, count, nodes, near, children, slots, rows,
     /// wall_rules, wall_values, coarse, before, after, inbox, params..)`.
@@ -211,9 +215,9 @@ impl Role {
     pub fn is_arithmetic(self) -> bool {
         use Role::{Average, AverageFields, Fill, FillFields, Relocate, Wish};
         use Role::{Hold, Keep, Look, Prolong, Restrict, Send, Sums};
-        use Role::{InterfaceMasks, ToCoarse, ToCoarseWalls, ToFine, ToFineWalls};
+        use Role::{InterfaceCells, InterfaceMasks, ToCoarse, ToCoarseWalls, ToFine, ToFineWalls};
         let moves = matches!(self, Average | Fill | AverageFields | FillFields | Relocate | Wish);
-        let crosses = matches!(self, InterfaceMasks | ToFine | ToFineWalls | ToCoarse | ToCoarseWalls);
+        let crosses = matches!(self, InterfaceMasks | InterfaceCells | ToFine | ToFineWalls | ToCoarse | ToCoarseWalls);
         !moves && !crosses && !matches!(self, Look | Sums | Restrict | Send | Prolong | Hold | Keep)
     }
 }
@@ -570,6 +574,12 @@ impl Manifest {
     /// Cells of a block.
     pub fn cells(&self) -> usize {
         self.block.iter().map(|n| *n as usize).product()
+    }
+
+    /// Values of the table of what is around a block at an interface: slots and rows of the inbox of its neighbours, and of the blocks
+    /// that refine these.
+    pub fn around(&self) -> usize {
+        2 * 3usize.pow(self.dim) * (1 + (1 << self.dim))
     }
 
     /// Values of a row of the inbox: what may enter a block from outside, by direction and cell.

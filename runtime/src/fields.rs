@@ -63,12 +63,16 @@ impl Fields {
     }
 }
 
-/// Bytes of what so many blocks at refinement interfaces have: populations that they keep for ghosts, or two rows of the inbox and a
-/// mask.
+/// Bytes of what so many blocks at refinement interfaces have: populations that they keep for ghosts, or two rows of the inbox
+/// and what these are made from.
 pub(crate) fn at_interfaces(manifest: &Manifest, interfaces: usize) -> usize {
     let of_block = match (mesh::holds(manifest), &manifest.coupling) {
         (true, _) => Layout::populations(manifest).slot_len() * manifest.real.bytes(),
-        (false, Some(_)) => 2 * manifest.inbox_row() * manifest.real.bytes() + size_of::<i32>(),
+        (false, Some(_)) => {
+            // Rows, a mask and a place; and, but on the finest level, what is around, masks of cells, and a list of them.
+            let ints = 2 + manifest.around() + 2 * manifest.cells();
+            2 * manifest.inbox_row() * manifest.real.bytes() + ints * size_of::<i32>()
+        }
         (false, None) => 0,
     };
     interfaces.saturating_mul(of_block)

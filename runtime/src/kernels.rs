@@ -253,9 +253,10 @@ fn check(device: &Device, manifest: &Manifest) -> Result<(), KernelError> {
                 starts(&["ids", "count", "neighbours", if ghosts { "sides" } else { "rows" }])
             }
             Role::InterfaceMasks => starts(&["ids", "count", "nodes", "near", "children", "rows"]),
-            Role::ToFine | Role::ToCoarse | Role::ToCoarseWalls => {
+            Role::InterfaceCells | Role::ToCoarseWalls => {
                 starts(&["ids", "count", "nodes", "near", "children", "slots", "rows"])
             }
+            Role::ToFine | Role::ToCoarse => starts(&["cells", "count", "tables", "cell_masks"]),
             Role::ToFineWalls => starts(&["ids", "count", "nodes", "near", "children", "parents", "slots", "rows"]),
             Role::Restrict => starts(&["ids", "count", "sides", "parts"]),
             Role::Send | Role::Prolong => starts(&["ids", "count", "neighbours", "sides"]),

@@ -385,9 +385,10 @@ impl Simulation {
 
     /// Phases of a step of a level that do not depend on each other.
     fn phases(&mut self, phases: &[Phase], level: usize, start: bool, timed: Option<&Device>) -> Result<(), StepError> {
-        let device = self.program.device().clone();
+        let (device, walls) = (self.program.device().clone(), !self.program.manifest().boundaries.is_empty());
+        let parts = (&self.grid, self.bodies.as_ref(), self.inbox.as_ref());
         let with_blocks: Vec<Phase> =
-            phases.iter().copied().filter(|phase| !self.blocks(*phase, level).1.is_empty()).collect();
+            phases.iter().copied().filter(|phase| !blocks(parts, walls, *phase, level).1.is_empty()).collect();
         device.side_by_side(&with_blocks, |phase| {
             let from = timed.map(Device::mark).transpose()?;
             match phase {
@@ -401,10 +402,6 @@ impl Simulation {
             }
             Ok(())
         })
-    }
-
-    fn blocks(&self, phase: Phase, level: usize) -> (&Buffer, Range<usize>, Role) {
-        blocks(&self.grid, self.bodies.as_ref(), !self.program.manifest().boundaries.is_empty(), phase, level)
     }
 
     /// Pairs of steps as one recording; the current set of populations of the coarsest level must be the first. Finer levels
@@ -434,7 +431,8 @@ impl Simulation {
         let Level { params, current } = &self.levels[level];
         let tables = self.grid.tables();
         let walls = !self.program.manifest().boundaries.is_empty();
-        let (ids, range, role) = blocks(&self.grid, self.bodies.as_ref(), walls, phase, level);
+        let parts = (&self.grid, self.bodies.as_ref(), self.inbox.as_ref());
+        let (ids, range, role) = blocks(parts, walls, phase, level);
         let count = range.len();
         let mut given = vec![
             ("ids", Given::ReadFrom(ids, range.start)),
@@ -537,11 +535,10 @@ impl Simulation {
     }
 }
 
-/// The blocks of a phase of a step of a level: where they are listed, and the kernel for them; `walls`: whether
+/// The blocks, or cells, of a phase of a step of a level: where they are listed, and the kernel for them; `walls`: whether
 /// the method has boundary rules.
 fn blocks<'a>(
-    grid: &'a Grid,
-    bodies: Option<&'a Bodies>,
+    (grid, bodies, inbox): (&'a Grid, Option<&'a Bodies>, Option<&'a Inbox>),
     walls: bool,
     phase: Phase,
     level: usize,
@@ -564,15 +561,18 @@ fn blocks<'a>(
             let role = if walls { Role::StreamCollideInterfaceWalls } else { Role::StreamCollideInterface };
             return (&tables.held, if holds { listed.held.clone() } else { 0..0 }, role);
         }
-        // Blocks that touch walls send to others, too; they are listed behind those at interfaces only.
-        Phase::ToFine => (listed.group(Group::Jump).start..listed.group(Group::Both).end, Role::ToFine),
-        Phase::ToFineWalls => (of_finer(Group::Both), Role::ToFineWalls),
-        Phase::ToCoarse => (listed.group(Group::Jump), Role::ToCoarse),
-        Phase::ToCoarseWalls => (listed.group(Group::Both), Role::ToCoarseWalls),
+        Phase::ToFine | Phase::ToCoarse => {
+            let role = if phase == Phase::ToFine { Role::ToFine } else { Role::ToCoarse };
+            let (cells, range) = inbox.map_or((&tables.leaves, 0..0), |inbox| inbox.cells_of(level));
+            return (cells, range, role);
+        }
+        Phase::ToFineWalls if !holds => (of_finer(Group::Both), Role::ToFineWalls),
+        Phase::ToCoarseWalls if !holds => (listed.group(Group::Both), Role::ToCoarseWalls),
+        Phase::ToFineWalls => (0..0, Role::ToFineWalls),
+        Phase::ToCoarseWalls => (0..0, Role::ToCoarseWalls),
         Phase::Restrict | Phase::Send | Phase::Prolong => unreachable!("ghosts have lists of their own"),
     };
-    let crosses = matches!(role, Role::ToFine | Role::ToFineWalls | Role::ToCoarse | Role::ToCoarseWalls);
-    (&tables.leaves, if crosses && holds { 0..0 } else { range }, role)
+    (&tables.leaves, range, role)
 }
 
 /// Computes the macroscopic fields of the current sets of populations.

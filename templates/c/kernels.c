@@ -431,7 +431,34 @@ static inline __attribute__((always_inline)) void gather_inbox(
 {% <kernel of={inbox.masks}> %}
     for (int32_t item = 0; item < count; ++item) {
         const Side side = side_of(0, nodes[ids[item]], near, children{% if jump.mirrors %}, wall_rules{% endif %});
-        masks[rows[ids[item]]] = mask_of(&side, near);
+        int mask = side.solid != 0 ? WALLED : 0, beside = 0;
+        for (int neighbour = 0; neighbour < NEAR; ++neighbour) {
+            mask |= (entering(&side, near, neighbour) != STREAMS) << neighbour;
+        }
+        for (int cell = 0; side.refined != 0 && cell < CELLS; ++cell) {
+            beside += refined_around(side.refined, spot_of(cell)) != 0;
+        }
+        masks[rows[ids[item]]] = mask, counts[rows[ids[item]]] = beside;
+    }
+{%- </kernel> %}
+
+{% <kernel of={inbox.cells}> %}
+    for (int32_t item = 0; item < count; ++item) {
+        const int32_t row = rows[ids[item]], node = nodes[ids[item]];
+        int refined = 0;
+        for (int entry = 0; entry < NEAR; ++entry) {
+            const int32_t other = near[(size_t)node * NEAR + entry];
+            refined |= (other >= 0 && children[other] >= 0) << entry;
+        }
+        for (int at = 0; at < NEAR * PARTS; ++at) {
+            set_around(tables + (size_t)row * AROUND, at, node, near, children, slots, rows, masks);
+        }
+        int32_t next = begins[row];
+        for (int cell = 0; cell < CELLS; ++cell) {
+            const int mask = refined_around(refined, spot_of(cell));
+            cell_masks[(size_t)row * CELLS + cell] = mask;
+            if (mask) cells[next++] = row * CELLS + cell;
+        }
     }
 {%- </kernel> %}
 
@@ -439,26 +466,22 @@ static inline __attribute__((always_inline)) void gather_inbox(
 {% set fine = kernel.symbol == inbox.to_fine.symbol -%}
 {% <kernel of={kernel}> %}
     for (int32_t item = 0; item < count; ++item) {
-        const int32_t node = nodes[ids[item]];
-        if (!(masks[rows[ids[item]]] & SENDS)) continue;
-        Around around;
-        around.refined = 0;
-        for (int at = 0; at < NEAR * PARTS; ++at) {
-            around.refined |= find_around(&around, at, node, near, children, slots, rows, masks);
-        }
-        for (int cell = 0; cell < CELLS; ++cell) {
-            const Spot here = spot_of(cell);
-            const int mask = refined_around(around.refined, here);
-            for (int direction = 0; mask != 0 && direction < Q; ++direction) {
-                if (!(mask & {% if fine %}AHEAD{% else %}BEHIND{% endif %}[direction])) continue;
-{%- if fine %}
-                send_to_fine(&around, here, mask, direction, coarse, fine, inbox_0, inbox_1, start ? inbox_0 : inbox_1{{ jump.pass }});
-{%- else %}
-                send_to_coarse(&around, here, mask, direction, before, after, inbox);
+        const int32_t cell = cells[item];
+        const int mask = cell_masks[cell];
+        const Spot here = spot_of(cell % CELLS);
+        const Around around = around_row(tables, cell / CELLS);
+{%- if not fine %}
+        if (around.rows[{{ middle }}] < 0) continue;
 {%- endif %}
-            }
+        for (int direction = 0; direction < Q; ++direction) {
+            if (!(mask & {% if fine %}AHEAD{% else %}BEHIND{% endif %}[direction])) continue;
+{%- if fine %}
+            send_to_fine(&around, here, mask, direction, coarse, fine, inbox_0, inbox_1, start ? inbox_0 : inbox_1{{ jump.pass }});
+{%- else %}
+            send_to_coarse(&around, here, mask, direction, before, after, inbox);
+{%- endif %}
         }
-    }  // blocks
+    }
 {%- </kernel> %}
 
 {% endfor -%}

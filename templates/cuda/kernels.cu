@@ -247,42 +247,55 @@ static __device__ __forceinline__ {{ real }} pull(
 
 {% endfor -%}
 {% <kernel of={inbox.masks}> %}
-    if (thread > 0) return;
-    const Side side = side_of(0, nodes[slot], near, children{% if jump.mirrors %}, wall_rules{% endif %});
-    masks[rows[slot]] = mask_of(&side, near);
+    __shared__ Side side;
+    __shared__ int mask, beside;
+    if (thread == 0) side = side_of(0, nodes[slot], near, children{% if jump.mirrors %}, wall_rules{% endif %}), mask = 0, beside = 0;
+    __syncthreads();
+    if (thread < NEAR && entering(&side, near, thread) != STREAMS) atomicOr(&mask, 1 << thread);
+    for (int cell = thread; side.refined != 0 && cell < CELLS; cell += {{ inbox.masks.threads }}) {
+        if (refined_around(side.refined, spot_of(cell)) != 0) atomicAdd(&beside, 1);
+    }
+    __syncthreads();
+    if (thread == 0) masks[rows[slot]] = mask | (side.solid != 0 ? WALLED : 0), counts[rows[slot]] = beside;
+{%- </kernel> %}
+
+{% <kernel of={inbox.cells}> %}
+    const int row = rows[slot], node = nodes[slot];
+    int refined = 0;
+    for (int entry = 0; entry < NEAR; ++entry) {
+        const int other = near[(size_t)node * NEAR + entry];
+        refined |= (other >= 0 && children[other] >= 0) << entry;
+    }
+    for (int at = thread; at < NEAR * PARTS; at += 32) {
+        set_around(tables + (size_t)row * AROUND, at, node, near, children, slots, rows, masks);
+    }
+    int next = begins[row];
+    for (int first = 0; first < CELLS; first += 32) {
+        const int cell = first + thread, mask = cell < CELLS ? refined_around(refined, spot_of(cell)) : 0;
+        const unsigned beside = __ballot_sync(~0u, mask != 0);
+        if (cell < CELLS) cell_masks[(size_t)row * CELLS + cell] = mask;
+        if (mask) cells[next + __popc(beside & ((1u << thread) - 1))] = row * CELLS + cell;
+        next += __popc(beside);
+    }
 {%- </kernel> %}
 
 {% for kernel in [inbox.to_fine, inbox.to_coarse] -%}
 {% set fine = kernel.symbol == inbox.to_fine.symbol -%}
 {% <kernel of={kernel}> %}
-    if (!(masks[rows[slot]] & SENDS)) return;
-
-    // ---- what is around the block, and which directions of its cells meet refined ones: few do, and all threads share them
-    __shared__ Around around;
-    __shared__ int refined[CELLS], list[ROW], listed;
-    if (thread == 0) around.refined = 0, listed = 0;
-    __syncthreads();
-    for (int at = thread; at < NEAR * PARTS; at += {{ kernel.threads }}) {
-        const int bit = find_around(&around, at, nodes[slot], near, children, slots, rows, masks);
-        if (bit) atomicOr(&around.refined, bit);
-    }
-    __syncthreads();
-    for (int cell = thread; cell < CELLS; cell += {{ kernel.threads }}) {
-        refined[cell] = refined_around(around.refined, spot_of(cell));
-    }
-    __syncthreads();
-    for (int entry = thread; entry < Q * CELLS; entry += {{ kernel.threads }}) {
-        if (refined[entry % CELLS] & {% if fine %}AHEAD{% else %}BEHIND{% endif %}[entry / CELLS]) list[atomicAdd(&listed, 1)] = entry;
-    }
-    __syncthreads();
-
-    for (int at = thread; at < listed; at += {{ kernel.threads }}) {
-        const int cell = list[at] % CELLS, direction = list[at] / CELLS;
+    // ---- a cell for each thread of a warp, and directions for each warp
+    const int mask = cell_masks[cell];
+    const Spot here = spot_of(cell % CELLS);
+    const Around around = around_row(tables, cell / CELLS);
+{%- if not fine %}
+    if (around.rows[{{ middle }}] < 0) return;
+{%- endif %}
+    for (int direction = threadIdx.x / 32; direction < Q; direction += {{ kernel.threads / 32 }}) {
 {%- if fine %}
-        send_to_fine(&around, spot_of(cell), refined[cell], direction, coarse, fine, inbox_0, inbox_1,
-            start ? inbox_0 : inbox_1{{ jump.pass }});
+        if (mask & AHEAD[direction]) {
+            send_to_fine(&around, here, mask, direction, coarse, fine, inbox_0, inbox_1, start ? inbox_0 : inbox_1{{ jump.pass }});
+        }
 {%- else %}
-        send_to_coarse(&around, spot_of(cell), refined[cell], direction, before, after, inbox);
+        if (mask & BEHIND[direction]) send_to_coarse(&around, here, mask, direction, before, after, inbox);
 {%- endif %}
     }
 {%- </kernel> %}

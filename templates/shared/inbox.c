@@ -9,7 +9,6 @@
 enum {
     ROW = {{ inbox.length }},  // values of a row: all that may enter a block from outside
     WALLED = 1 << NEAR,  // in the mask of a block: it touches walls
-    SENDS = 1 << (NEAR + 1),  // it has refined neighbours
 };
 
 // For each direction, the coarse cells around one in which its packets may end, and those from which something may arrive that has
@@ -78,34 +77,42 @@ enum {
     return entry * PARTS + octant;
 }
 
-// A coarse block and what is around it; slots and rows of the inbox are -1 where there is none.
+// A coarse block and what is around it. Slots and rows of the inbox are -1 where there is none; rows are -1 also for blocks that touch
+// walls: what enters those is for other kernels to say.
 typedef struct {
-    {{ int }} slots[NEAR], rows[NEAR];  // of the blocks of its level
-    {{ int }} fine_slots[NEAR * PARTS], fine_rows[NEAR * PARTS];  // of those that refine them
-    int refined;  // which of them are refined: a bit for each
+    const {{ int }} *slots, *rows;  // of the blocks of its level [NEAR]
+    const {{ int }} *fine_slots, *fine_rows;  // of those that refine them [NEAR][PARTS]
 } Around;
 
-// The row of a slot, -1 also for a block that touches walls: what enters that is for other kernels to say.
+enum { AROUND = 2 * NEAR + 2 * NEAR * PARTS };  // values of what is around a block
+
+{{ inline }} Around around_row(const {{ int }} *tables, const {{ int }} row)
+{
+    const {{ int }} *const of = tables + (size_t)row * AROUND;
+    const Around around = {of, of + NEAR, of + 2 * NEAR, of + 2 * NEAR + NEAR * PARTS};
+    return around;
+}
+
 {{ inline }} {{ int }} row_of(const {{ int }} slot, const {{ int }} *rows, const {{ int }} *masks)
 {
     const {{ int }} row = slot < 0 ? -1 : rows[slot];
     return row < 0 || masks[row] & WALLED ? -1 : row;
 }
 
-// Sets the entry `at` of the tables of fine blocks; its bit in `refined` is given back.
-{{ inline }} int find_around(
-    Around *around, const int at, const {{ int }} node, const {{ int }} *near, const {{ int }} *children, const {{ int }} *slots,
+// Writes the entry `at` of the table of fine blocks around a node.
+{{ inline }} void set_around(
+    {{ int }} *tables, const int at, const {{ int }} node, const {{ int }} *near, const {{ int }} *children, const {{ int }} *slots,
     const {{ int }} *rows, const {{ int }} *masks)
 {
     const int entry = at / PARTS, octant = at % PARTS;
     const {{ int }} other = near[(size_t)node * NEAR + entry], first = other < 0 ? -1 : children[other];
     if (octant == 0) {
-        around->slots[entry] = other < 0 ? -1 : slots[other];
-        around->rows[entry] = row_of(around->slots[entry], rows, masks);
+        tables[entry] = other < 0 ? -1 : slots[other];
+        tables[NEAR + entry] = row_of(tables[entry], rows, masks);
     }
-    around->fine_slots[at] = first < 0 ? -1 : slots[first + octant];
-    around->fine_rows[at] = row_of(around->fine_slots[at], rows, masks);
-    return (first >= 0) << entry;
+    {{ int }} *const fine = tables + 2 * NEAR;
+    fine[at] = first < 0 ? -1 : slots[first + octant];
+    fine[NEAR * PARTS + at] = row_of(fine[at], rows, masks);
 }
 
 // Which of the coarse cells around one are refined: a bit for each, in the order of a block's neighbours.
@@ -166,7 +173,7 @@ typedef struct {
 // Delivers the packets of a population of a coarse cell, around which the cells of `mask` are refined, some of them ahead: to fine
 // cells for both of their steps, and to the coarse cell where they all end that meet no fine one. `fine` is the finer level before its
 // first step.
-{{ function }} void send_to_fine(
+{{ inline }} void send_to_fine(
     const Around *around, const Spot cell, const int mask, const int direction, const {{ real }} *coarse, const {{ real }} *fine,
     {{ real }} *first, {{ real }} *second, {{ real }} *inbox{{ jump.decl }})
 {
@@ -212,7 +219,7 @@ typedef struct {
 
 // Adds to what a direction brings to a coarse cell what has come out of the fine cells behind it, `before` and `after` their first
 // step.
-{{ function }} void send_to_coarse(
+{{ inline }} void send_to_coarse(
     const Around *around, const Spot cell, const int mask, const int direction, const {{ real }} *before, const {{ real }} *after,
     {{ real }} *inbox)
 {
@@ -303,15 +310,6 @@ enum { STREAMS, FROM_COARSER, FROM_FINER };  // how something enters a block
     return near[(size_t)side->node * NEAR + entry] == COARSER ? FROM_COARSER : STREAMS;
 }
 
-// The mask of a block at an interface.
-{{ inline }} int mask_of(const Side *side, const {{ int }} *near)
-{
-    int mask = (side->solid != 0 ? WALLED : 0) | (side->refined != 0 ? SENDS : 0);
-    for (int neighbour = 0; neighbour < NEAR; ++neighbour) {
-        mask |= (entering(side, near, neighbour) != STREAMS) << neighbour;
-    }
-    return mask;
-}
 {% if jump.walls %}
 {% include "jump" %}
 {%- endif %}

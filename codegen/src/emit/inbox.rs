@@ -34,6 +34,7 @@ pub fn view(manifest: &Manifest, jump: &super::Jump, kernel: impl Fn(Role, Optio
         behind: bits(manifest, -1),
         ways: (0..manifest.q()).filter(moving).map(|at| way(manifest, jump, at)).collect(),
         masks: kernel(Role::InterfaceMasks, None),
+        cells: kernel(Role::InterfaceCells, None),
         to_fine: kernel(Role::ToFine, None),
         to_coarse: kernel(Role::ToCoarse, None),
         to_fine_walls: beside_walls(Role::ToFineWalls),

@@ -206,13 +206,14 @@ pub fn doc(layout: Layout, role: Role) -> &'static str {
             "Pulls, collides and stores the listed blocks; neighbours may be coarser or refined, or walls."
         }
         (_, Role::InterfaceMasks) => "From which neighbours the listed blocks read the inbox.",
+        (_, Role::InterfaceCells) => "Cells of the listed blocks beside refined ones, and what is around these blocks.",
         (_, Role::ToFine) => {
-            "What the listed coarse blocks send into the inboxes of finer ones, for both of their steps."
+            "What the listed coarse cells send into the inboxes of finer blocks, for both of their steps."
         }
         (_, Role::ToFineWalls) => {
             "What enters the listed fine blocks, which touch walls, from coarser ones, for both of their steps."
         }
-        (_, Role::ToCoarse) => "What comes out of fine cells into the inboxes of the listed coarse blocks.",
+        (_, Role::ToCoarse) => "What comes out of fine cells into the inbox, for the listed coarse cells.",
         (_, Role::ToCoarseWalls) => "What enters the listed coarse blocks, which touch walls, beside finer ones.",
         (_, Role::StreamCollideSolid) => {
             "Pulls, collides and stores the listed blocks, which have solids in them; neighbours may be walls."

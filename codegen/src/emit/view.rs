@@ -317,7 +317,9 @@ pub struct Inbox {
     pub ways: Vec<Way>,
     /// From which neighbours blocks read the inbox.
     pub masks: Kernel,
-    /// What coarse blocks send.
+    /// Coarse cells beside refined ones.
+    pub cells: Kernel,
+    /// What they send.
     pub to_fine: Kernel,
     /// What they get.
     pub to_coarse: Kernel,

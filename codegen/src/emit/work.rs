@@ -5,7 +5,7 @@ use lbm_bundle::{Kernel as Signature, Layout, Manifest, Role};
 use super::view::Work;
 
 /// The statements around what a thread does. Thread block b has `items_per_group` items from `b * items_per_group` on: a state
-/// for each thread; or shares, or blocks, one for all threads; or blocks, a cell for each
+/// for each thread; or cells, one for each thread of a warp; or shares, or blocks, one for all threads; or blocks, a cell for each
 /// thread, or the cells of one in turn if there are fewer threads.
 pub fn work(manifest: &Manifest, signature: &Signature) -> Work {
     if manifest.layout == Layout::Soa {
@@ -24,6 +24,14 @@ pub fn work(manifest: &Manifest, signature: &Signature) -> Work {
                 "if (state >= count) return;".into(),
             ],
         ),
+        Role::ToFine | Role::ToCoarse => (
+            items == 32 && threads.is_multiple_of(32),
+            vec![
+                "const int item = blockIdx.x * 32 + threadIdx.x % 32;".into(),
+                "if (item >= count) return;".into(),
+                "const int cell = cells[item];".into(),
+            ],
+        ),
         Role::Force | Role::Look | Role::Sums => (
             items == 1,
             vec![
@@ -33,16 +41,10 @@ pub fn work(manifest: &Manifest, signature: &Signature) -> Work {
                 "const int begin = share * per, end = begin + per < size ? begin + per : size;".into(),
             ],
         ),
-        Role::Wish | Role::InterfaceMasks | Role::ToFine | Role::ToFineWalls | Role::ToCoarse | Role::ToCoarseWalls => {
-            (
-                items == 1,
-                vec![
-                    item,
-                    "if (item >= count) return;".into(),
-                    "const int thread = threadIdx.x, slot = ids[item];".into(),
-                ],
-            )
-        }
+        Role::Wish | Role::InterfaceMasks | Role::InterfaceCells | Role::ToFineWalls | Role::ToCoarseWalls => (
+            items == 1,
+            vec![item, "if (item >= count) return;".into(), "const int thread = threadIdx.x, slot = ids[item];".into()],
+        ),
         _ => (
             threads == items * cells || (items == 1 && threads < cells),
             vec![

@@ -19,7 +19,7 @@ use crate::options::Options;
 /// Threads of a CUDA thread block, where whole blocks of cells fit.
 const THREADS: u32 = 256;
 
-/// Threads that share what crosses an interface at a block.
+/// Threads that share what crosses an interface at a block, or at 32 cells.
 const INTERFACE_THREADS: u32 = 128;
 
 /// Signatures and layout; `cost` gives each kernel's arithmetic (its loads, stores and bytes are counted here).
@@ -97,7 +97,7 @@ pub fn manifest(model: &Model, options: &Options, findings: &Findings, cost: imp
         if coupling.ghosts > 0 {
             roles.extend([Role::Restrict, Role::Send, Role::Prolong, Role::Hold, Role::Keep]);
         } else {
-            roles.extend([Role::InterfaceMasks, Role::ToFine, Role::ToCoarse]);
+            roles.extend([Role::InterfaceMasks, Role::InterfaceCells, Role::ToFine, Role::ToCoarse]);
             if !manifest.boundaries.is_empty() {
                 roles.extend([Role::ToFineWalls, Role::ToCoarseWalls]);
             }
@@ -193,6 +193,7 @@ pub fn role_name(role: Role) -> &'static str {
         Role::StreamCollideInterface => "stream_collide_interface",
         Role::StreamCollideInterfaceWalls => "stream_collide_interface_walls",
         Role::InterfaceMasks => "interface_masks",
+        Role::InterfaceCells => "interface_cells",
         Role::ToFine => "to_fine",
         Role::ToFineWalls => "to_fine_walls",
         Role::ToCoarse => "to_coarse",
@@ -246,8 +247,9 @@ fn shape(manifest: &Manifest, role: Role) -> (u32, u32) {
     match role {
         Role::Collide => (THREADS, THREADS),
         Role::Force | Role::Look | Role::Sums => (THREADS, 1),
-        Role::InterfaceMasks => (32, 1),
-        Role::ToFine | Role::ToFineWalls | Role::ToCoarse | Role::ToCoarseWalls => (INTERFACE_THREADS, 1),
+        Role::InterfaceMasks | Role::InterfaceCells => (32, 1),
+        Role::ToFine | Role::ToCoarse => (INTERFACE_THREADS, 32),
+        Role::ToFineWalls | Role::ToCoarseWalls => (INTERFACE_THREADS, 1),
         Role::Wish => (cells.min(THREADS), 1),
         _ if cells > THREADS => (THREADS, 1),
         _ => (items * cells, items),

@@ -194,7 +194,7 @@ impl Simulation {
         }
         self.fields.make_room(self.program.device(), self.program.manifest(), &self.grid)?;
         if let Some(inbox) = &mut self.inbox {
-            inbox.follow(&self.program, &self.grid, &self.walls)?;
+            inbox.follow(&self.program, &mut self.grid, &self.walls)?;
         }
         Ok(outcome)
     }

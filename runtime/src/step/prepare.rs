@@ -129,7 +129,7 @@ impl<'a> Prepared<'a> {
     /// level.
     pub fn simulation(self, params: &[(String, Vec<f64>)]) -> Result<Simulation, StepError> {
         let notices = self.notices();
-        let Prepared { device, program, grid, spec, around, levels, follows, adaptations, .. } = self;
+        let Prepared { device, program, mut grid, spec, around, levels, follows, adaptations, .. } = self;
         let manifest = program.manifest();
         let params = Params::new(manifest, params)?.of_levels(manifest, levels)?;
         let Around { instances, cutters, .. } = around;
@@ -142,7 +142,7 @@ impl<'a> Prepared<'a> {
             }
         };
         let fields = Fields::new(&device, manifest, &grid)?;
-        let inbox = Inbox::new(&program, &grid, &walls)?;
+        let inbox = Inbox::new(&program, &mut grid, &walls)?;
         let (criterion, every, range) = match follows {
             None => (None, 0, 0..=0),
             Some((criterion, every, range)) => (Some(criterion), every, range),

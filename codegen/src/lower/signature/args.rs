@@ -86,11 +86,17 @@ pub fn args(model: &Model, manifest: &Manifest, role: Role) -> Vec<Arg> {
         Role::InterfaceMasks => {
             let rules = if manifest.mirror_rules.is_empty() { vec![] } else { wall_args()[..1].to_vec() };
             let masks = Arg { ty: ArgType::IntsOut, ..interface_arg(manifest, "masks") };
-            [vec![ids, count], interface(&["nodes", "near", "children", "rows"]), rules, vec![masks]].concat()
+            let counts = Arg::new("counts", ArgType::IntsOut, "cells of each block beside refined ones [row]");
+            [vec![ids, count], interface(&["nodes", "near", "children", "rows"]), rules, vec![masks, counts]].concat()
+        }
+        Role::InterfaceCells => {
+            let tables = interface(&["nodes", "near", "children", "slots", "rows", "masks", "begins"]);
+            let out = |name| Arg { ty: ArgType::IntsOut, ..interface_arg(manifest, name) };
+            [vec![ids, count], tables, ["tables", "cell_masks", "cells"].map(out).to_vec()].concat()
         }
         Role::ToFine => {
-            let tables = interface(&["nodes", "near", "children", "slots", "rows", "masks"]);
-            [vec![ids, count], tables, interface(&["coarse", "fine", "inbox_0", "inbox_1", "start"])].concat()
+            let data = interface(&["tables", "cell_masks", "coarse", "fine", "inbox_0", "inbox_1", "start"]);
+            [cell_list(manifest), data].concat()
         }
         Role::ToFineWalls => {
             let tables = interface(&["nodes", "near", "children", "parents", "slots", "rows"]);
@@ -98,8 +104,8 @@ pub fn args(model: &Model, manifest: &Manifest, role: Role) -> Vec<Arg> {
             [vec![ids, count], tables, wall_args().to_vec(), data].concat()
         }
         Role::ToCoarse => {
-            let tables = interface(&["nodes", "near", "children", "slots", "rows", "masks"]);
-            [vec![ids, count], tables, interface(&["before", "after"]), vec![inbox_out()]].concat()
+            let data = interface(&["tables", "cell_masks", "before", "after"]);
+            [cell_list(manifest), data, vec![inbox_out()]].concat()
         }
         Role::ToCoarseWalls => {
             let tables = interface(&["nodes", "near", "children", "slots", "rows"]);
@@ -228,6 +234,12 @@ fn interface_arg(manifest: &Manifest, name: &str) -> Arg {
         "slots" => ints("slot of each node [node], or -1"),
         "rows" => ints("row of the inbox of each slot at an interface [slot], or -1"),
         "masks" => ints("bit p: what comes from the neighbour p is in the inbox [row]"),
+        "begins" => ints("place in `cells` of the first of each block [row]"),
+        "tables" => ints(&format!("what is around each block [row][{}]", manifest.around())),
+        "cell_masks" => {
+            ints(&format!("bit p: the coarse cell at the place p around each cell is refined [row][{cells}]"))
+        }
+        "cells" => ints(&format!("cells beside refined ones, row * {cells} + cell [count]")),
         "inbox" => Arg::new(
             name,
             ArgType::Reals,
@@ -248,6 +260,11 @@ fn interface_arg(manifest: &Manifest, name: &str) -> Arg {
         "after" => level("populations of the fine level after it"),
         _ => unreachable!("there is no argument `{name}`"),
     }
+}
+
+/// The list of cells beside refined ones.
+fn cell_list(manifest: &Manifest) -> Vec<Arg> {
+    vec![interface_arg(manifest, "cells"), Arg::new("count", ArgType::Int, "how many cells `cells` lists")]
 }
 
 /// An argument of a kernel of ghosts.

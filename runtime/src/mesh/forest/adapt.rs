@@ -6,7 +6,7 @@ use lbm_bundle::mesh::{CHANGES, CHUNK, KINDS, MeshRole, REFINED};
 
 use super::{Forest, ForestError, LEVELS, Level, Tables};
 use crate::device::Buffer;
-use crate::kernels::{Given, KernelError};
+use crate::kernels::{Given, KernelError, MeshProgram};
 
 /// Length of what `rank` tells of classes: their begins on each level, and how many nodes have one.
 pub(super) const BEGINS: usize = TOTAL + 1;
@@ -484,13 +484,7 @@ impl Forest {
             ("counts", Given::Write(&mut self.work.counts)),
         ];
         self.program.launch(MeshRole::Tally, chunks, given)?;
-        let given = vec![
-            ("counts", Given::Write(&mut self.work.counts)),
-            ("size", Given::Int((chunks * classes) as i32)),
-            ("begins", Given::Write(&mut self.work.begins)),
-            ("total", Given::Int(TOTAL as i32)),
-        ];
-        self.program.launch(MeshRole::Scan, 1, given)?;
+        scan(&self.program, &mut self.work.counts, chunks * classes, &mut self.work.begins, TOTAL)?;
         let given = vec![
             ("chunks", Given::Read(&self.work.every)),
             ("count", Given::Int(chunks as i32)),
@@ -507,11 +501,34 @@ impl Forest {
         self.program.launch(MeshRole::Rank, chunks, given)
     }
 
+    /// The sum of all before each of the first numbers of an array, in place; that of all is given back.
+    pub fn scan(&mut self, counts: &mut Buffer, size: usize) -> Result<usize, ForestError> {
+        scan(&self.program, counts, size, &mut self.work.begins, TOTAL)?;
+        Ok(self.begins()?[TOTAL])
+    }
+
     /// What `rank` has told of classes.
     fn begins(&self) -> Result<Vec<usize>, ForestError> {
         let begins = self.work.begins.read_ints(0..BEGINS)?;
         Ok(begins.into_iter().map(|at| at as usize).collect())
     }
+}
+
+/// Of an array of so many numbers, the sum of all before each, in place; that of all at a place of another array.
+fn scan(
+    program: &MeshProgram,
+    counts: &mut Buffer,
+    size: usize,
+    begins: &mut Buffer,
+    total: usize,
+) -> Result<(), KernelError> {
+    let given = vec![
+        ("counts", Given::Write(counts)),
+        ("size", Given::Int(size as i32)),
+        ("begins", Given::Write(begins)),
+        ("total", Given::Int(total as i32)),
+    ];
+    program.launch(MeshRole::Scan, 1, given)
 }
 
 const _: () = assert!(REFINED + 1 == KINDS && CHANGES <= KINDS);
