@@ -318,6 +318,17 @@ pub struct Kernel {
     /// `ceil(count / items_per_group)` thread blocks. Kernels on a box of cells ([`Layout::Soa`]) are launched with thread
     /// blocks of the shape [`Manifest::block`] instead, and as many along each axis as cover the box.
     pub items_per_group: u32,
+    /// CUDA: how many thread blocks work on the same entries, along y of the grid: one for each direction, or one.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub passes: u32,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn is_one(passes: &u32) -> bool {
+    *passes == 1
 }
 
 /// A run-time parameter of the method or of a boundary rule.

@@ -139,6 +139,7 @@ struct Entry {
     divisible: bool,
     threads: u32,
     items_per_group: u32,
+    passes: u32,
 }
 
 impl Entry {
@@ -150,8 +151,8 @@ impl Entry {
         given: Vec<(&str, Given<'_>)>,
     ) -> Result<(), KernelError> {
         let mut values = arrange(&self.symbol, &self.args, real, given)?;
-        let Entry { divisible, threads, items_per_group, .. } = *self;
-        device.launch(&self.kernel, Shape { items, divisible, threads, items_per_group }, &mut values)?;
+        let Entry { divisible, threads, items_per_group, passes, .. } = *self;
+        device.launch(&self.kernel, Shape { items, divisible, threads, items_per_group, passes }, &mut values)?;
         Ok(())
     }
 }
@@ -178,6 +179,7 @@ impl Program {
                 divisible: kernel.role != Role::Collide,
                 threads: kernel.threads,
                 items_per_group: kernel.items_per_group,
+                passes: kernel.passes,
             })
         };
         let entries = manifest.kernels.iter().map(entry).collect::<Result<_, DeviceError>>()?;

@@ -507,9 +507,13 @@ static inline __attribute__((always_inline)) void gather_inbox(
             if (neighbour == {{ middle }} || from[neighbour] != {% if fine %}FROM_COARSER{% else %}FROM_FINER{% endif %}) continue;
             const size_t at = (size_t)rows[slot] * ROW + (size_t)inbox_at(direction, here);
 {%- if fine %}
-            from_coarser(&jump, &coarser, node - children[parent], direction, here, inbox_0 + at, inbox_1 + at{{ jump.pass }});
+            const int octant = node - children[parent];
+            inbox_0[at] = from_coarser(&jump, &coarser, octant, direction, here, 0{{ jump.pass }});
+            inbox_1[at] = from_coarser(&jump, &coarser, octant, direction, here, 1{{ jump.pass }});
 {%- else %}
-            inbox[at] = from_finer(&jump, &own, direction, here{{ jump.pass }});
+            {{ real }} sum = 0;
+            for (int child = 0; child < PARTS; ++child) sum += from_finer(&jump, &own, direction, here, child{{ jump.pass }});
+            inbox[at] = {{ jump.share }} * sum;
 {%- endif %}
         }
     }  // blocks

@@ -282,22 +282,15 @@ static __device__ __forceinline__ {{ real }} pull(
 {% for kernel in [inbox.to_fine, inbox.to_coarse] -%}
 {% set fine = kernel.symbol == inbox.to_fine.symbol -%}
 {% <kernel of={kernel}> %}
-    // ---- a cell for each thread of a warp, and directions for each warp
-    const int mask = cell_masks[cell];
-    const Spot here = spot_of(cell % CELLS);
+    const int mask = cell_masks[cell], direction = blockIdx.y;
+    if (!(mask & {% if fine %}AHEAD{% else %}BEHIND{% endif %}[direction])) return;
     const Around around = around_row(tables, cell / CELLS);
-{%- if not fine %}
-    if (around.rows[{{ middle }}] < 0) return;
-{%- endif %}
-    for (int direction = threadIdx.x / 32; direction < Q; direction += {{ kernel.threads / 32 }}) {
 {%- if fine %}
-        if (mask & AHEAD[direction]) {
-            send_to_fine(&around, here, mask, direction, coarse, fine, inbox_0, inbox_1, start ? inbox_0 : inbox_1{{ jump.pass }});
-        }
+    send_to_fine(&around, spot_of(cell % CELLS), mask, direction, coarse, fine, inbox_0, inbox_1, start ? inbox_0 : inbox_1{{ jump.pass }});
 {%- else %}
-        if (mask & BEHIND[direction]) send_to_coarse(&around, here, mask, direction, before, after, inbox);
+    if (around.rows[{{ middle }}] < 0) return;
+    send_to_coarse(&around, spot_of(cell % CELLS), mask, direction, before, after, inbox);
 {%- endif %}
-    }
 {%- </kernel> %}
 
 {% endfor -%}
@@ -323,16 +316,24 @@ static __device__ __forceinline__ {{ real }} pull(
     __syncthreads();
 
     const Jump jump = {near, children, slots, wall_rules, wall_values, {% if fine %}fine, fine{% else %}before, after{% endif %}};
-    for (int entry = thread; entry < listed; entry += {{ kernel.threads }}) {
-        const int direction = list[entry] / CELLS;
-        const Spot here = spot_of(list[entry] % CELLS);
-        const size_t at = (size_t)rows[slot] * ROW + (size_t)inbox_at(direction, here);
 {%- if fine %}
-        from_coarser(&jump, &coarser, node - children[parent], direction, here, inbox_0 + at, inbox_1 + at{{ jump.pass }});
-{%- else %}
-        inbox[at] = from_finer(&jump, &own, direction, here{{ jump.pass }});
-{%- endif %}
+    for (int at = thread; at < 2 * listed; at += {{ kernel.threads }}) {
+        const int direction = list[at / 2] / CELLS, second = at % 2;
+        const Spot here = spot_of(list[at / 2] % CELLS);
+        (second ? inbox_1 : inbox_0)[(size_t)rows[slot] * ROW + (size_t)inbox_at(direction, here)] =
+            from_coarser(&jump, &coarser, node - children[parent], direction, here, second{{ jump.pass }});
     }
+{%- else %}
+    // A thread for each place in a cell; the first sums up.
+    for (int first = 0; first < listed; first += {{ kernel.threads }} / PARTS) {
+        const int at = first + thread / PARTS, entry = list[at < listed ? at : 0], direction = entry / CELLS;
+        const Spot here = spot_of(entry % CELLS);
+        const {{ real }} part = at < listed ? from_finer(&jump, &own, direction, here, thread % PARTS{{ jump.pass }}) : 0;
+        {{ real }} sum = 0;
+        for (int child = 0; child < PARTS; ++child) sum += __shfl_sync(~0u, part, child, PARTS);
+        if (at < listed && thread % PARTS == 0) inbox[(size_t)rows[slot] * ROW + (size_t)inbox_at(direction, here)] = {{ jump.share }} * sum;
+    }
+{%- endif %}
 {%- </kernel> %}
 
 {% endfor -%}

@@ -245,67 +245,43 @@ typedef struct {
     return own[direction * CELLS];
 }
 
-// What a direction brings to a cell of a fine block from coarser ones, in the first and in the second of its two steps; `side` is about
-// the parent of the block, which is its child `octant`.
-{{ function }} void from_coarser(
-    const Jump *jump, const Side *side, const int octant, const int direction, const Spot at, {{ real }} *first, {{ real }} *second
-    {{- jump.decl }})
+// What a direction brings to a cell of a fine block from coarser ones, in the first of its two steps or in the second; `side` is about the
+// parent of the block, which is its child `octant`.
+{{ function }} {{ real }} from_coarser(
+    const Jump *jump, const Side *side, const int octant, const int direction, const Spot at, const int second{{ jump.decl }})
 {
     const int width[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
     Spot spot = at;
     for (int axis = 0; axis < DIM; ++axis) spot.at[axis] += (octant >> axis & 1) * width[axis];
     const Spot near = beyond(spot, direction, -1), far = beyond(spot, direction, -2);
     const int start = look(side, far);
-    *first = packet(jump, side, near, direction{{ jump.pass }});
-    if (start == FINE) {  // a path that cuts a corner of a coarse cell
-        *second = value(jump->before, find(jump, side, far), direction);
-        return;
-    }
-    if (start == WALL) {
-{%- if walls.nodes %}
-        if (of_nodes(jump, wall_at(jump, side, far))) {
-            *second = *first;
-            return;
-        }
-{%- endif %}
-        const Cell last = find(jump, side, near);
-        const {{ real }} *own = side->level + (size_t)last.slot * (Q * CELLS) + (size_t)last.cell;
-        *second = packet(jump, side, near, OPPOSITE[direction]{{ jump.pass }})
-            + wall_adds(jump, wall_at(jump, side, far), {% if jump.mirrors %}reflect(direction, last.turned){% else %}direction{% endif %}, own);
-        return;
-    }
-    *second = packet(jump, side, far, direction{{ jump.pass }});
+    // A path that cuts a corner of a coarse cell.
+    if (second && start == FINE) return value(jump->before, find(jump, side, far), direction);
+    const int returns = second && start == WALL{% if walls.nodes %} && !of_nodes(jump, wall_at(jump, side, far)){% endif %};
+    const int onward = second && start == COARSE;
+    const {{ real }} carried = packet(jump, side, onward ? far : near, returns ? OPPOSITE[direction] : direction{{ jump.pass }});
+    if (!returns) return carried;
+    const Cell last = find(jump, side, near);
+    const {{ real }} *own = side->level + (size_t)last.slot * (Q * CELLS) + (size_t)last.cell;
+    return carried + wall_adds(jump, wall_at(jump, side, far), {% if jump.mirrors %}reflect(direction, last.turned){% else %}direction{% endif %}, own);
 }
 
-// What a direction brings to a cell of a coarse block, the mean over the places in it, where finer cells may be on the way; `side` is
-// about the block.
-{{ function }} {{ real }} from_finer(const Jump *jump, const Side *side, const int direction, const Spot at{{ jump.decl }})
+// What a direction brings to a place in a cell of a coarse block, where finer cells may be on the way; `side` is about the block.
+{{ function }} {{ real }} from_finer(const Jump *jump, const Side *side, const int direction, const Spot at, const int child{{ jump.decl }})
 {
-    {{ real }} sum = 0;
-    for (int child = 0; child < {{ jump.children }}; ++child) {
-        Spot spot;
-        for (int axis = 0; axis < DIM; ++axis) spot.at[axis] = 2 * at.at[axis] + (child >> axis & 1);
-        const Spot near = beyond(spot, direction, -1), far = beyond(spot, direction, -2);
-        const int last = look(side, near), first = look(side, far);
-        if (last == FINE) {
-            sum += value(jump->after, find(jump, side, near), direction);
-        } else if (first == FINE) {
-            sum += value(jump->before, find(jump, side, far), direction);
-        } else if (first == WALL) {
-            // Back the way that it came, off the wall that the link of the whole cell meets: it has left a fine cell, or this one.
-            const int sent = OPPOSITE[direction];
-            const Cell cell = find(jump, side, spot);
-            const {{ real }} *own = side->level + (size_t)cell.slot * (Q * CELLS) + (size_t)cell.cell;
-            const Spot next = beyond(spot, direction, 1);
-            if (last == WALL && look(side, next) == FINE) {
-                sum += value(jump->before, find(jump, side, next), sent);
-            } else {
-                sum += packet(jump, side, spot, sent{{ jump.pass }});
-            }
-            sum += wall_adds(jump, wall_at(jump, side, far), direction, own);
-        } else {
-            sum += packet(jump, side, far, direction{{ jump.pass }});
-        }
-    }
-    return {{ jump.share }} * sum;
+    Spot spot;
+    for (int axis = 0; axis < DIM; ++axis) spot.at[axis] = 2 * at.at[axis] + (child >> axis & 1);
+    const Spot near = beyond(spot, direction, -1), far = beyond(spot, direction, -2);
+    const int last = look(side, near), first = look(side, far);
+    if (last == FINE) return value(jump->after, find(jump, side, near), direction);
+    if (first == FINE) return value(jump->before, find(jump, side, far), direction);
+    if (first == COARSE) return packet(jump, side, far, direction{{ jump.pass }});
+    // Back the way that it came, off the wall that the link of the whole cell meets: it has left a fine cell, or this one.
+    const int sent = OPPOSITE[direction];
+    const Cell cell = find(jump, side, spot);
+    const {{ real }} *own = side->level + (size_t)cell.slot * (Q * CELLS) + (size_t)cell.cell;
+    const Spot next = beyond(spot, direction, 1);
+    const {{ real }} back = last == WALL && look(side, next) == FINE ? value(jump->before, find(jump, side, next), sent)
+                                                               : packet(jump, side, spot, sent{{ jump.pass }});
+    return back + wall_adds(jump, wall_at(jump, side, far), direction, own);
 }

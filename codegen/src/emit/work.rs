@@ -5,7 +5,7 @@ use lbm_bundle::{Kernel as Signature, Layout, Manifest, Role};
 use super::view::Work;
 
 /// The statements around what a thread does. Thread block b has `items_per_group` items from `b * items_per_group` on: a state
-/// for each thread; or cells, one for each thread of a warp; or shares, or blocks, one for all threads; or blocks, a cell for each
+/// for each thread; or cells, one for each thread; or shares, or blocks, one for all threads; or blocks, a cell for each
 /// thread, or the cells of one in turn if there are fewer threads.
 pub fn work(manifest: &Manifest, signature: &Signature) -> Work {
     if manifest.layout == Layout::Soa {
@@ -25,9 +25,9 @@ pub fn work(manifest: &Manifest, signature: &Signature) -> Work {
             ],
         ),
         Role::ToFine | Role::ToCoarse => (
-            items == 32 && threads.is_multiple_of(32),
+            threads == items && signature.passes == manifest.q() as u32,
             vec![
-                "const int item = blockIdx.x * 32 + threadIdx.x % 32;".into(),
+                format!("const int item = blockIdx.x * {items} + threadIdx.x;"),
                 "if (item >= count) return;".into(),
                 "const int cell = cells[item];".into(),
             ],

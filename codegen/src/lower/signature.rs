@@ -19,7 +19,7 @@ use crate::options::Options;
 /// Threads of a CUDA thread block, where whole blocks of cells fit.
 const THREADS: u32 = 256;
 
-/// Threads that share what crosses an interface at a block, or at 32 cells.
+/// Threads that share what crosses an interface at a block, or at as many cells.
 const INTERFACE_THREADS: u32 = 128;
 
 /// Signatures and layout; `cost` gives each kernel's arithmetic (its loads, stores and bytes are counted here).
@@ -237,6 +237,8 @@ fn kernel(model: &Model, manifest: &Manifest, role: Role, arithmetic: Cost) -> K
         cost: Cost { loads, stores, bytes, ..arithmetic },
         threads,
         items_per_group,
+        // A direction at a time: its code is what all threads run, and it is long.
+        passes: if matches!(role, Role::ToFine | Role::ToCoarse) { q } else { 1 },
     }
 }
 
@@ -248,7 +250,7 @@ fn shape(manifest: &Manifest, role: Role) -> (u32, u32) {
         Role::Collide => (THREADS, THREADS),
         Role::Force | Role::Look | Role::Sums => (THREADS, 1),
         Role::InterfaceMasks | Role::InterfaceCells => (32, 1),
-        Role::ToFine | Role::ToCoarse => (INTERFACE_THREADS, 32),
+        Role::ToFine | Role::ToCoarse => (INTERFACE_THREADS, INTERFACE_THREADS),
         Role::ToFineWalls | Role::ToCoarseWalls => (INTERFACE_THREADS, 1),
         Role::Wish => (cells.min(THREADS), 1),
         _ if cells > THREADS => (THREADS, 1),

@@ -131,6 +131,8 @@ pub struct Shape {
     pub threads: u32,
     /// CUDA: items of a thread block.
     pub items_per_group: u32,
+    /// On a GPU: groups that work on the same items, along y of the grid.
+    pub passes: u32,
 }
 
 impl Device {

@@ -57,6 +57,7 @@ impl MeshProgram {
                 divisible: kernel.divisible,
                 threads: kernel.threads,
                 items_per_group: if kernel.divisible { kernel.threads } else { 1 },
+                passes: 1,
             });
         }
         Ok(MeshProgram { device: device.clone(), manifest, entries, notices: module.notices().to_vec() })

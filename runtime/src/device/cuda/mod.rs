@@ -177,8 +177,11 @@ impl Cuda {
                 _ => return Err(failed("a buffer belongs to another device".into())),
             }
         }
-        let config =
-            LaunchConfig { grid_dim: (groups as u32, 1, 1), block_dim: (shape.threads, 1, 1), shared_mem_bytes: 0 };
+        let config = LaunchConfig {
+            grid_dim: (groups as u32, shape.passes.max(1), 1),
+            block_dim: (shape.threads, 1, 1),
+            shared_mem_bytes: 0,
+        };
         let stream = match self.branch.load(Ordering::Relaxed) {
             0 => &self.stream,
             branch => &self.branches[branch - 1],
@@ -346,7 +349,7 @@ mod tests {
         src.write_reals(0, &(0..count).map(|at| at as f64).collect::<Vec<_>>()).unwrap();
         let mut dst = device.alloc(Scalar::F64, count).unwrap();
         dst.poison().unwrap();
-        let shape = Shape { items: count, divisible: true, threads: 128, items_per_group: 128 };
+        let shape = Shape { items: count, divisible: true, threads: 128, items_per_group: 128, passes: 1 };
         let mut args =
             [Value::Read(&ids), Value::Int(count as i32), Value::Read(&src), Value::Write(&mut dst), Value::F32(3.0)];
         device.launch(&kernel, shape, &mut args).unwrap();
@@ -359,7 +362,7 @@ mod tests {
         let device = Device::cuda(0).unwrap();
         let kernel = load(&device).kernel("increment").unwrap();
         let mut dst = device.alloc(Scalar::F64, 10).unwrap();
-        let shape = Shape { items: 10, divisible: false, threads: 32, items_per_group: 32 };
+        let shape = Shape { items: 10, divisible: false, threads: 32, items_per_group: 32, passes: 1 };
         let graph = device
             .record(|| device.launch(&kernel, shape, &mut [Value::Write(&mut dst), Value::Int(10)]))
             .unwrap()

@@ -247,7 +247,7 @@ mod tests {
             src.write_reals(0, &(0..count).map(|at| at as f64).collect::<Vec<_>>()).unwrap();
             let mut dst = device.alloc(Scalar::F64, count).unwrap();
             dst.poison().unwrap();
-            let shape = Shape { items: count, divisible: true, threads: 1, items_per_group: 1 };
+            let shape = Shape { items: count, divisible: true, threads: 1, items_per_group: 1, passes: 1 };
             let mut args = [
                 Value::Read(&ids),
                 Value::Int(count as i32),
@@ -270,7 +270,7 @@ mod tests {
         src.write_reals(0, &[1.0; 100]).unwrap();
         let mut dst = device.alloc(Scalar::F64, 100).unwrap();
         let mut launch = |start: usize, items: usize| {
-            let shape = Shape { items, divisible: true, threads: 1, items_per_group: 1 };
+            let shape = Shape { items, divisible: true, threads: 1, items_per_group: 1, passes: 1 };
             let (ids, count) = (Value::ReadFrom(&ids, start), Value::Int(items as i32));
             let mut args = [ids, count, Value::Read(&src), Value::Write(&mut dst), Value::F64(3.0)];
             device.launch(&kernel, shape, &mut args)
