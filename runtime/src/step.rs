@@ -1,15 +1,17 @@
 //! A simulation: a method's kernels on a grid, advanced step by step.
 //!
-//! A step of a level is four phases, for blocks with or without walls and level jumps beside them, and a fifth that does
+//! A step of a level is four phases, for blocks with or without walls and refinement interfaces beside them, and a fifth that does
 //! again what those cannot know of: blocks with solids in them. All read one set of
-//! post-collision populations and write the other. Fields are moments of the current set: collision conserves them, so
+//! post-collision populations and write the other; what enters from other levels they read from the [`inbox`]. Fields are moments of the current set: collision conserves them, so
 //! before and after are the same.
 //!
 //! A step of the grid is one of its coarsest level. Level `l` takes `2^l` of them, in an order in which nothing but the two
 //! sets is needed (`lbm_dsl::model::levels` in the compiler has the rule):
 //!
 //! ```text
-//! advance(l):  advance(l + 1), if there is such a level     its first step in this one
+//! advance(l):  send to level l + 1, if there is such a level
+//!              advance(l + 1)                               its first step in this one
+//!              send from level l + 1
 //!              stream and collide level l
 //!              advance(l + 1)                               its second
 //!              exchange the two sets of level l

@@ -5,8 +5,9 @@ use lbm_codegen::options::Options;
 use lbm_codegen::{mesh, pipeline};
 use lbm_tests::{compiled, root};
 
-/// Whether a kernel's launch bound is this number of threads, and its thread blocks begin with this item times their number.
-fn check(text: &str, symbol: &str, threads: u32, items: Option<u32>) {
+/// Whether a kernel's launch bound is this number of threads, and its thread blocks begin with this item times their number. Gives the
+/// text of the kernel.
+fn check<'a>(text: &'a str, symbol: &str, threads: u32, items: Option<u32>) -> &'a str {
     let bound = format!("__launch_bounds__({threads})\n{symbol}(\n");
     let at = text.find(&bound).unwrap_or_else(|| panic!("{symbol} is not bounded by {threads} threads"));
     let kernel = &text[at..];
@@ -18,11 +19,13 @@ fn check(text: &str, symbol: &str, threads: u32, items: Option<u32>) {
     let found: Vec<u32> = kernel.match_indices("blockIdx.x").map(factor).collect();
     assert_eq!(found, Vec::from_iter(items), "items of a thread block of {symbol}");
     assert!(!kernel.contains("blockDim"), "{symbol} asks how it was launched");
+    kernel
 }
 
 fn check_all(manifest: &Manifest, text: &str) {
     for kernel in &manifest.kernels {
-        check(text, &kernel.symbol, kernel.threads, Some(kernel.items_per_group));
+        let body = check(text, &kernel.symbol, kernel.threads, Some(kernel.items_per_group));
+        assert_eq!(body.contains("blockIdx.y"), kernel.passes > 1, "passes of {}", kernel.symbol);
     }
 }
 

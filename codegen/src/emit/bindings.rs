@@ -144,11 +144,19 @@ fn shape(manifest: &Manifest, kernel: &Kernel) -> TokenStream {
     }
     let threads = proc_macro2::Literal::u32_unsuffixed(kernel.threads);
     let items = proc_macro2::Literal::u32_unsuffixed(kernel.items_per_group);
+    let passes = (kernel.passes > 1).then(|| {
+        let passes = proc_macro2::Literal::u32_unsuffixed(kernel.passes);
+        quote! {
+            /// CUDA: thread blocks of the grid along y.
+            pub const PASSES: u32 = #passes;
+        }
+    });
     quote! {
         /// CUDA: threads of a thread block.
         pub const THREADS: u32 = #threads;
         /// CUDA: list entries that a thread block works on.
         pub const ITEMS_PER_GROUP: u32 = #items;
+        #passes
         /// CUDA: thread blocks of the grid.
         pub const fn groups(&self) -> u32 {
             (self.count as u32).div_ceil(Self::ITEMS_PER_GROUP)

@@ -124,8 +124,12 @@ fn other_shape(manifest: &Manifest, kernel: &Kernel) -> String {
     if manifest.layout == Layout::Soa || kernel.role == Role::Collide || is_usual {
         return String::new();
     }
+    let passes = match kernel.passes {
+        1 => String::new(),
+        passes => format!(", {passes} of them along y"),
+    };
     format!(
-        " CUDA: thread blocks of {}, each for {} of `{}`.",
+        " CUDA: thread blocks of {}, each for {} of `{}`{passes}.",
         kernel.threads, kernel.items_per_group, kernel.args[0].name
     )
 }

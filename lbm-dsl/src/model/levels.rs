@@ -71,8 +71,11 @@
 //!   Away from jumps this is plain streaming.
 //!
 //! When level `L` streams, the two buffers of level `L + 1` hold just these two times. The value that cut a corner is
-//! overwritten while the second fine step runs; those few (at concave edges and corners) must be saved before it. All
-//! packets of a coarse step are made from `A` of that step, in the second fine step too.
+//! overwritten while the second fine step runs; those few (at concave edges and corners) must be taken before it. All
+//! packets of a coarse step are made from `A` of that step, those of the second fine step too: they can be delivered at once.
+//!
+//! Which path a packet takes follows from which of the coarse cells around its own are refined. Packets of a population that start
+//! at positions which differ only along axes where `c_i` is zero are of one kind.
 //!
 //! # Ghosts: interpolated couplings
 //!

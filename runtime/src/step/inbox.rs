@@ -75,7 +75,7 @@ impl Inbox {
         // Nothing is finer than the finest level.
         let (all, senders) = (grid.interfaces(), before.last().copied().unwrap_or(0));
         if all > self.masks.len() {
-            let room = all + all / 4;
+            let room = room(self.masks.len(), all);
             self.rows = rows(device, manifest, 0)?;
             self.rows = rows(device, manifest, room)?;
             (self.masks, self.begins) = (device.alloc(Scalar::I32, room)?, device.alloc(Scalar::I32, room)?);
@@ -170,11 +170,17 @@ fn rows(device: &Device, manifest: &Manifest, interfaces: usize) -> Result<[Buff
     Ok([set()?, set()?])
 }
 
-/// Room for so many integers, with some to spare where it has to grow.
+/// Room for more than there was, with some to spare: where it has grown it may grow again.
+fn room(before: usize, needed: usize) -> usize {
+    if before == 0 { needed } else { needed + needed / 4 }
+}
+
+/// Room for so many integers.
 fn grow(device: &Device, buffer: &mut Buffer, length: usize) -> Result<(), DeviceError> {
     if length > buffer.len() {
+        let room = room(buffer.len(), length);
         *buffer = device.alloc(Scalar::I32, 0)?;
-        *buffer = device.alloc(Scalar::I32, length + length / 4)?;
+        *buffer = device.alloc(Scalar::I32, room)?;
     }
     Ok(())
 }
