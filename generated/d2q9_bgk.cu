@@ -4,15 +4,15 @@
 // Qian, d'Humieres & Lallemand, Europhys. Lett. 17 (1992) 479.
 //
 // options: cuda f32 block=8x8
-// cost:    init                 33 flop (as written 63): 14 add, 11 mul, 4 fma
+// cost:    init                 34 flop (as written 63): 15 add, 11 mul, 4 fma
 //                               3 loads, 9 stores, 48 B per cell
-//          stream_collide       70 flop (as written 110): 30 add, 15 mul, 12 fma, 1 div
+//          stream_collide       71 flop (as written 110): 31 add, 15 mul, 12 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
-//          stream_collide_walls 70 flop (as written 110): 30 add, 15 mul, 12 fma, 1 div
+//          stream_collide_walls 71 flop (as written 110): 31 add, 15 mul, 12 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
-//          macroscopic          17 flop (as written 20): 14 add, 2 mul, 1 div
+//          macroscopic          18 flop (as written 20): 15 add, 2 mul, 1 div
 //                               9 loads, 3 stores, 48 B per cell
-//          collide              70 flop (as written 110): 30 add, 15 mul, 12 fma, 1 div
+//          collide              71 flop (as written 110): 31 add, 15 mul, 12 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
 
 static constexpr int Q = 9;  // directions
@@ -43,48 +43,50 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float f_7 = f[7];
     const float f_8 = f[8];
 
-    // ---- shared
-    const float t0 = f_5 + f_7 + f_1;
-    const float t1 = f_6 + f_8 + f_2;
-
-    // ---- j   (d2q9_bgk.lbm:13)
-    const float jx_ = t0 - t1;
-
-    // ---- rho   (d2q9_bgk.lbm:12)
-    const float rho_ = f_0 + f_3 + f_4 + t1 + t0;
-    const float t2 = 0.33333334f * omega_;
-    const float t3 = t2 / rho_;
-    const float t4 = 0.11111111f * omega_ * rho_;
-    const float t5 = 1.0f - omega_;
-    const float t6 = jx_ * t3;
-    const float t7 = jx_ * t6;
-    const float t8 = jx_ * t2;
-
     // ---- j   (d2q9_bgk.lbm:13)
     const float jy_ = f_3 + f_5 + f_8 - f_4 - f_6 - f_7;
-    const float t9 = jy_ * jy_ * t3;
-    const float t10 = jy_ * t2;
-    const float t11 = 0.75f * (jy_ * t6);
-    const float t12 = t4 - t9 * 0.5f;
+    const float t0 = 0.33333334f * omega_;
+    const float t1 = f_5 + f_7 + f_1;
+    const float t2 = f_6 + f_8 + f_2;
+
+    // ---- d_rho   (d2q9_bgk.lbm:12)
+    const float d_rho = f_0 + f_3 + (f_4 + t2) + t1;
+
+    // ---- j   (d2q9_bgk.lbm:13)
+    const float jx_ = t1 - t2;
+
+    // ---- rho   (d2q9_bgk.lbm:12)
+    const float rho_ = 1.0f + d_rho;
+    const float t3 = t0 / rho_;
+    const float t4 = 0.11111111f * omega_ * d_rho;
+    const float t5 = 1.0f - omega_;
+    const float t6 = jy_ * jy_ * t3;
+    const float t7 = jx_ * t3;
+    const float t8 = jx_ * t7;
+    const float t9 = jx_ * t0;
+    const float t10 = jy_ * t0;
+    const float t11 = 0.75f * (jy_ * t7);
+    const float t12 = t4 - t8 * 0.5f;
 
     // ---- post
-    const float post_0 = f_0 * t5 + 4.0f * t12 - t7 * 2.0f;
-    const float t13 = t4 + t9;
-    const float t14 = t12 + t7;
-    const float post_1 = t14 + t8 + f_1 * t5;
-    const float post_2 = t14 - t8 + f_2 * t5;
-    const float t15 = 0.5f * t7 - t13;
-    const float post_3 = t10 - t15 + f_3 * t5;
-    const float post_4 = -t15 - t10 + f_4 * t5;
-    const float t16 = 0.25f * (t13 + t7);
-    const float t17 = 0.25f * (t8 + t10);
-    const float t18 = 0.25f * (t8 - t10);
-    const float t19 = t16 + t11;
-    const float post_5 = t17 + t19 + f_5 * t5;
-    const float post_6 = t19 - t17 + f_6 * t5;
-    const float t20 = t11 - t16;
+    const float post_0 = f_0 * t5 + 4.0f * t12 - t6 * 2.0f;
+    const float t13 = t4 + t8;
+    const float t14 = t12 + t6;
+    const float post_3 = t14 + t10 + f_3 * t5;
+    const float post_4 = t14 - t10 + f_4 * t5;
+    const float t15 = 0.25f * t10;
+    const float t16 = 0.5f * t6 - t13;
+    const float post_1 = t9 - t16 + f_1 * t5;
+    const float post_2 = -t16 - t9 + f_2 * t5;
+    const float t17 = t13 + t6;
+    const float t18 = 0.25f * (t17 + t9);
+    const float t19 = -0.25f * (t17 - t9);
+    const float t20 = t11 + t15;
+    const float post_5 = t18 + t20 + f_5 * t5;
     const float post_7 = t18 - t20 + f_7 * t5;
-    const float post_8 = -t18 - t20 + f_8 * t5;
+    const float t21 = t15 - t11;
+    const float post_6 = -t19 - t21 + f_6 * t5;
+    const float post_8 = t21 - t19 + f_8 * t5;
 
     f[0] = post_0;
     f[1] = post_1;
@@ -95,24 +97,6 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     f[6] = post_6;
     f[7] = post_7;
     f[8] = post_8;
-}
-
-// The collision alone, on plain arrays of states.
-extern "C" __global__ void __launch_bounds__(256)
-d2q9_bgk_collide(
-    const int count,                // how many states there are
-    const float *__restrict__ src,  // populations before the collision [9][count], lattice units
-    float *__restrict__ dst,        // populations after the collision [9][count], lattice units
-    const float omega_)             // relaxation rate of every moment in (0, 2), lattice units
-{
-    const int state = blockIdx.x * 256 + threadIdx.x;
-    if (state >= count) return;
-    float f[Q];
-#pragma unroll
-    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state];
-    collide(f, omega_);
-#pragma unroll
-    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i];
 }
 
 // ==== streaming =====================================================================================================
@@ -164,9 +148,30 @@ static __device__ const signed char VELOCITY[Q][2] = {
     {0, 0}, {1, 0}, {-1, 0}, {0, 1}, {0, -1}, {1, 1}, {-1, -1}, {1, -1}, {-1, 1},
 };
 
+// What populations are stored without: their values at rest.
+static __device__ const double REST[Q] = {4.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0};
+
 // The set of populations that each direction belongs to.
 static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
 
+
+// The collision alone, on plain arrays of states.
+extern "C" __global__ void __launch_bounds__(256)
+d2q9_bgk_collide(
+    const int count,                // how many states there are
+    const float *__restrict__ src,  // populations before the collision [9][count], lattice units
+    float *__restrict__ dst,        // populations after the collision [9][count], lattice units
+    const float omega_)             // relaxation rate of every moment in (0, 2), lattice units
+{
+    const int state = blockIdx.x * 256 + threadIdx.x;
+    if (state >= count) return;
+    float f[Q];
+#pragma unroll
+    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state] - (float)REST[i];
+    collide(f, omega_);
+#pragma unroll
+    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i] + (float)REST[i];
+}
 
 // ==== walls =========================================================================================================
 
@@ -309,31 +314,33 @@ d2q9_bgk_init(
 
     // ---- shared
     const float t0 = 0.33333334f * rho_;
-    const float t1 = t0 * ux_;
-    const float t2 = t1 * ux_;
-    const float t3 = t0 * uy_;
-    const float t4 = 0.22222222f * rho_ - t2;
-    const float t5 = 0.11111111f * rho_ + t2;
-    const float t6 = t3 * uy_;
+    const float t1 = 0.11111111f - rho_ * 0.11111111f;
+    const float t2 = t0 * uy_;
+    const float t3 = t0 * ux_;
+    const float t4 = t3 * ux_;
+    const float t5 = t2 * uy_;
+    const float t6 = 0.75f * (t3 * uy_);
+    const float t7 = 0.5f * t5 + t1;
+    const float t8 = t5 - t1;
 
     // ---- f
-    const float f_0 = 2.0f * (t4 - t6);
-    const float t7 = 0.5f * t4 + t6;
-    const float f_3 = t3 + t7;
-    const float f_4 = t7 - t3;
-    const float t8 = 0.75f * (t1 * uy_);
-    const float t9 = 0.5f * t6 - t5;
-    const float t10 = 0.25f * (t5 + t6);
-    const float f_1 = t1 - t9;
-    const float f_2 = -t1 - t9;
-    const float t11 = 0.25f * (t1 + t3);
-    const float t12 = 0.25f * (t1 - t3);
-    const float t13 = t10 + t8;
-    const float t14 = t8 - t10;
-    const float f_5 = t11 + t13;
-    const float f_6 = t13 - t11;
-    const float f_7 = t12 - t14;
-    const float f_8 = -t12 - t14;
+    const float f_0 = -t7 * 4.0f - 2.0f * t4;
+    const float t9 = t4 - t7;
+    const float f_1 = t3 + t9;
+    const float f_2 = t9 - t3;
+    const float t10 = 0.25f * t3;
+    const float t11 = 0.5f * t4 - t8;
+    const float t12 = t8 + t4;
+    const float f_3 = t2 - t11;
+    const float f_4 = -t2 - t11;
+    const float t13 = 0.25f * (t2 + t12);
+    const float t14 = 0.25f * (t2 - t12);
+    const float t15 = t6 + t10;
+    const float t16 = t10 - t6;
+    const float f_5 = t13 + t15;
+    const float f_8 = t13 - t15;
+    const float f_6 = -t14 - t16;
+    const float f_7 = t16 - t14;
 
     dst[at(slot, 0, cell)] = f_0;
     dst[at(slot, 1, cell)] = f_1;
@@ -377,11 +384,14 @@ d2q9_bgk_macroscopic(
     // ---- j   (d2q9_bgk.lbm:13)
     const float jx_ = f_7 + t0 - f_8 - t1;
 
-    // ---- rho   (d2q9_bgk.lbm:12)
-    const float rho_ = f_0 + t0 + t1 + t2 + t3;
+    // ---- d_rho   (d2q9_bgk.lbm:12)
+    const float d_rho = f_0 + t0 + t1 + t2 + t3;
 
     // ---- j   (d2q9_bgk.lbm:13)
     const float jy_ = f_5 + t2 - f_6 - t3;
+
+    // ---- rho   (d2q9_bgk.lbm:12)
+    const float rho_ = 1.0f + d_rho;
     const float t4 = 1.0f / rho_;
 
     // ---- u   (d2q9_bgk.lbm:14)
@@ -418,7 +428,7 @@ static __device__ __forceinline__ void merge(Sum *sum, const Sum *other)
     add(sum, other->carried);
 }
 
-// A thread's part of the sum of a population over the listed blocks from `begin` to `end`.
+// A thread's part of the sum of what is stored of a population over the listed blocks from `begin` to `end`.
 static __device__ __noinline__ Sum sum_of(
     const int *ids, const int begin, const int end, const int direction, const int thread, const int threads,
     const float *src)
@@ -431,10 +441,12 @@ static __device__ __noinline__ Sum sum_of(
     return sum;
 }
 
-// Adds the sum of a population to mass and momentum.
-static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, Sum *of)
+// Adds a population to mass and momentum: the sum of what is stored of it in so many cells, and its part at rest, which has no
+// momentum.
+static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, const double cells, Sum *of)
 {
     merge(&of[0], sum);
+    add(&of[0], cells * REST[direction]);
     for (int axis = 0; axis < DIM; ++axis) {
         const double c = VELOCITY[direction][axis];
         const Sum along = {c * sum->total, c * sum->carried};
@@ -528,7 +540,7 @@ d2q9_bgk_sums(
             __syncthreads();
             if (thread < half) merge(&parts[thread], &parts[thread + half]);
         }
-        if (thread == 0) add_moments(i, &parts[0], of[SET[i]]);
+        if (thread == 0) add_moments(i, &parts[0], (double)(end - begin) * CELLS, of[SET[i]]);
         __syncthreads();
     }
     for (int at = thread; at < SETS * (1 + DIM); at += 256) {

@@ -10,7 +10,7 @@
 use core::ffi::c_void;
 
 /// Version of the interface: kernels, their arguments and their memory.
-pub const ABI: u32 = 5;
+pub const ABI: u32 = 6;
 
 /// Number of axes.
 pub const DIM: usize = 2;
@@ -50,6 +50,19 @@ pub const OPPOSITES: [usize; Q] = [0, 2, 1, 4, 3, 6, 5, 8, 7];
 /// Components of the macroscopic fields: rho, ux, uy.
 pub const FIELDS: usize = 3;
 
+/// The population of each direction at rest: what is stored is the difference from it.
+pub const REST: [f64; Q] = [
+    4.0 / 9.0,
+    1.0 / 9.0,
+    1.0 / 9.0,
+    1.0 / 9.0,
+    1.0 / 9.0,
+    1.0 / 36.0,
+    1.0 / 36.0,
+    1.0 / 36.0,
+    1.0 / 36.0,
+];
+
 /// Cells of a block along each axis.
 pub const BLOCK: [usize; 3] = [8, 8, 1];
 
@@ -73,7 +86,7 @@ pub const fn cell(x: usize, y: usize, z: usize) -> usize {
     x + BLOCK[0] * (y + BLOCK[1] * z)
 }
 
-/// Where the population of a direction at a cell of the block in `slot` is.
+/// Where the population of a direction is stored, at a cell of the block in `slot`.
 pub const fn population(slot: usize, direction: usize, cell: usize) -> usize {
     (slot * Q + direction) * CELLS + cell
 }

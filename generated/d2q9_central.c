@@ -4,15 +4,15 @@
 // Geier, Greiner & Korvink, Phys. Rev. E 73 (2006) 066705; De Rosis, Phys. Rev. E 95 (2017) 013310.
 //
 // options: c f32 block=8x8
-// cost:    init                 33 flop (as written 36): 14 add, 15 mul, 2 fma
+// cost:    init                 37 flop (as written 36): 14 add, 11 mul, 6 fma
 //                               3 loads, 9 stores, 48 B per cell
-//          stream_collide       82 flop (as written 121): 50 add, 23 mul, 4 fma, 1 div
+//          stream_collide       91 flop (as written 121): 42 add, 18 mul, 15 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
-//          stream_collide_walls 82 flop (as written 121): 50 add, 23 mul, 4 fma, 1 div
+//          stream_collide_walls 91 flop (as written 121): 42 add, 18 mul, 15 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
-//          macroscopic          17 flop (as written 16): 14 add, 2 mul, 1 div
+//          macroscopic          18 flop (as written 16): 15 add, 2 mul, 1 div
 //                               9 loads, 3 stores, 48 B per cell
-//          collide              82 flop (as written 121): 50 add, 23 mul, 4 fma, 1 div
+//          collide              91 flop (as written 121): 42 add, 18 mul, 15 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
 
 #include <math.h>
@@ -57,75 +57,98 @@ static inline __attribute__((always_inline)) void collide_cells(
         // ---- shared
         const float t0 = 1.0f - omega_;
 
+        // ---- d_my   (d2q9_central.lbm:14)
+        const float d_my_0_2 = f_4 + f_3;
+
         // ---- my   (d2q9_central.lbm:14)
-        const float my_0_2_ = f_4 + f_3;
         const float my_0_1_ = f_3 - f_4;
-        const float my_0_0_ = f_0 + my_0_2_;
-        const float my_n1_2_ = f_6 + f_8;
-        const float my_n1_1_ = f_8 - f_6;
-        const float my_n1_0_ = f_2 + my_n1_2_;
-        const float my_1_2_ = f_7 + f_5;
 
-        // ---- m   (d2q9_central.lbm:15)
-        const float m_0_2_ = my_n1_2_ + my_0_2_ + my_1_2_;
+        // ---- d_my   (d2q9_central.lbm:14)
+        const float d_my_0_0 = f_0 + d_my_0_2;
+        const float d_my_n1_2 = f_6 + f_8;
 
         // ---- my   (d2q9_central.lbm:14)
-        const float my_1_0_ = f_1 + my_1_2_;
+        const float my_n1_1_ = f_8 - f_6;
+
+        // ---- d_my   (d2q9_central.lbm:14)
+        const float d_my_n1_0 = f_2 + d_my_n1_2;
+        const float d_my_1_2 = f_7 + f_5;
+
+        // ---- my   (d2q9_central.lbm:14)
         const float my_1_1_ = f_5 - f_7;
+
+        // ---- d_m   (d2q9_central.lbm:15)
+        const float d_m_0_2 = d_my_n1_2 + d_my_0_2 + d_my_1_2;
+
+        // ---- d_my   (d2q9_central.lbm:14)
+        const float d_my_1_0 = f_1 + d_my_1_2;
 
         // ---- m   (d2q9_central.lbm:15)
         const float jy_ = my_n1_1_ + my_0_1_ + my_1_1_;
         const float m_1_1_ = my_1_1_ - my_n1_1_;
-        const float m_2_0_ = my_n1_0_ + my_1_0_;
-        const float jx_ = my_1_0_ - my_n1_0_;
-        const float rho_ = my_0_0_ + m_2_0_;
+
+        // ---- d_m   (d2q9_central.lbm:15)
+        const float d_m_2_0 = d_my_n1_0 + d_my_1_0;
+
+        // ---- m   (d2q9_central.lbm:15)
+        const float jx_ = d_my_1_0 - d_my_n1_0;
+
+        // ---- d_m   (d2q9_central.lbm:15)
+        const float d_rho = d_my_0_0 + d_m_2_0;
+
+        // ---- m   (d2q9_central.lbm:15)
+        const float rho_ = 1.0f + d_rho;
         const float t1 = 1.0f / rho_;
 
         // ---- u   (d2q9_central.lbm:19)
         const float ux_ = t1 * jx_;
         const float uy_ = t1 * jy_;
-        const float t2 = jx_ * ux_;
-        const float t3 = jy_ * uy_;
 
         // ---- difference   (d2q9_central.lbm:29)
-        const float difference_ = t0 * (m_2_0_ - m_0_2_ - (t2 - t3));
-        const float t4 = 0.5f * difference_;
-        const float t5 = 0.33333334f * rho_;
-
-        // ---- k   (d2q9_central.lbm:32)
-        const float k_0_2_ = t5 - t4;
-        const float k_2_0_ = t4 + t5;
-        const float t6 = k_2_0_ + t2;
-        const float t7 = k_0_2_ + t3;
-        const float t8 = k_0_2_ * ux_;
-        const float t9 = ux_ * t8;
-        const float t10 = jy_ * ux_;
+        const float difference_ = t0 * (d_m_2_0 - jx_ * ux_ - (d_m_0_2 - uy_ * jy_));
 
         // ---- xy   (d2q9_central.lbm:28)
-        const float xy_ = t0 * (m_1_1_ - t10);
-        const float t11 = 2.0f * (xy_ * ux_);
-        const float t12 = ux_ * t10 + k_2_0_ * uy_ + t11;
-        const float t13 = uy_ * (t11 + t12);
+        const float xy_ = t0 * (m_1_1_ - uy_ * jx_);
+        const float t2 = 0.125f * difference_;
+        const float t3 = 0.25f * (rho_ * ux_);
+        const float t4 = ux_ * t3 + t2;
+        const float t5 = -t2;
+        const float t6 = ux_ * (0.083333336f * rho_ + t5);
+        const float t7 = 0.16666667f * d_rho - t4;
+        const float t8 = 0.083333336f * d_rho + t4;
+        const float t9 = ux_ * xy_;
+        const float t10 = ux_ * t6;
+        const float t11 = 0.5f * xy_;
+        const float t12 = uy_ * (0.16666667f + t7);
+        const float t13 = t5 - t10 + 0.055555556f * d_rho + uy_ * (t12 - t9);
 
         // ---- post
-        const float post_0 = t9 + t13 - t6 - t7 + 1.1111112f * rho_;
-        const float t14 = 0.11111111f * rho_ + t9 + t13;
-        const float t15 = xy_ + t10;
-        const float t16 = uy_ * (xy_ + t15) + t8;
-        const float t17 = 0.5f * (jy_ - t12);
-        const float t18 = 0.5f * (t14 - t7);
-        const float post_3 = t17 - t18;
-        const float post_4 = -t18 - t17;
-        const float t19 = t14 + t16;
-        const float t20 = t14 - t16;
-        const float post_1 = 0.5f * (jx_ + t6 - t19);
-        const float post_2 = -0.5f * (jx_ + t20 - t6);
-        const float t21 = t12 + t15;
-        const float t22 = t12 - t15;
-        const float post_5 = 0.25f * (t19 + t21);
-        const float post_7 = 0.25f * (t19 - t21);
-        const float post_6 = 0.25f * (t20 - t22);
-        const float post_8 = 0.25f * (t20 + t22);
+        const float post_0 = 4.0f * (t7 - t13);
+        const float t14 = 0.027777778f * d_rho + t10;
+        const float t15 = t9 - t12 * 2.0f;
+        const float t16 = 2.0f * t13;
+        const float post_3 = t16 - t15;
+        const float post_4 = t15 + t16;
+        const float t17 = t8 + t3;
+        const float t18 = t8 - t3;
+
+        // ---- kx   (d2q9_central.lbm:41)
+        const float kx_1_1_ = t9 + t11;
+        const float kx_n1_1_ = t9 - t11;
+        const float t19 = uy_ * (0.083333336f + t17);
+        const float t20 = t14 + t6 + uy_ * (kx_1_1_ + t19);
+
+        // ---- post
+        const float post_1 = 2.0f * (t17 - t20);
+        const float t21 = 0.5f * kx_1_1_ + t19;
+        const float post_5 = t21 + t20;
+        const float post_7 = t20 - t21;
+        const float t22 = uy_ * (0.083333336f + t18);
+        const float t23 = t14 - t6 + uy_ * (kx_n1_1_ + t22);
+        const float post_2 = 2.0f * (t18 - t23);
+        const float t24 = 0.5f * kx_n1_1_ + t22;
+        const float post_6 = t23 - t24;
+        const float post_8 = t24 + t23;
 
         after[0 * stride_after + cell] = post_0;
         after[1 * stride_after + cell] = post_1;
@@ -137,16 +160,6 @@ static inline __attribute__((always_inline)) void collide_cells(
         after[7 * stride_after + cell] = post_7;
         after[8 * stride_after + cell] = post_8;
     }  // cells
-}
-
-// The collision alone, on plain arrays of states.
-void d2q9_central_collide(
-    const int32_t count,        // how many states there are
-    const float *restrict src,  // populations before the collision [9][count], lattice units
-    float *restrict dst,        // populations after the collision [9][count], lattice units
-    const float omega_)         // relaxation rate of the second-order shear moments in (0, 2), lattice units
-{
-    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega_);
 }
 
 // ==== storing =======================================================================================================
@@ -284,9 +297,27 @@ static const signed char VELOCITY[Q][2] = {
     {0, 0}, {1, 0}, {-1, 0}, {0, 1}, {0, -1}, {1, 1}, {-1, -1}, {1, -1}, {-1, 1},
 };
 
+// What populations are stored without: their values at rest.
+static const double REST[Q] = {4.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0};
+
 // The set of populations that each direction belongs to.
 static const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
 
+
+// The collision alone, on plain arrays of states.
+void d2q9_central_collide(
+    const int32_t count,        // how many states there are
+    const float *restrict src,  // populations before the collision [9][count], lattice units
+    float *restrict dst,        // populations after the collision [9][count], lattice units
+    const float omega_)         // relaxation rate of the second-order shear moments in (0, 2), lattice units
+{
+    for (size_t state = 0; state < (size_t)count; ++state) {
+        float before[Q], after[Q];
+        for (int i = 0; i < Q; ++i) before[i] = src[(size_t)i * (size_t)count + state] - (float)REST[i];
+        collide_cells(1, 1, before, 1, after, omega_);
+        for (int i = 0; i < Q; ++i) dst[(size_t)i * (size_t)count + state] = after[i] + (float)REST[i];
+    }
+}
 
 // ==== walls =========================================================================================================
 
@@ -449,29 +480,30 @@ void d2q9_central_init(
             const float t6 = (t5 * t2 + 1.3333334f) * t0;
 
             // ---- f
-            const float f_0 = t3 * t6;
+            const float f_0 = t3 * t6 - 0.44444445f;
             const float t7 = ux_ * t0;
             const float t8 = (0.33333334f + t5) * t0;
             const float t9 = t3 * t7;
-            const float t10 = t3 * t8;
-            const float f_1 = t9 + t10;
-            const float f_2 = t10 - t9;
+            const float t10 = 0.11111111f - t8 * t3;
+            const float f_1 = t9 - t10;
+            const float f_2 = -t10 - t9;
             const float t11 = t6 * uy_;
-            const float t12 = t4 * t6;
-            const float f_3 = t11 + t12;
-            const float f_4 = t12 - t11;
-            const float t13 = t4 * t7;
-            const float t14 = t7 * uy_;
-            const float t15 = t8 * uy_;
-            const float t16 = t4 * t8;
-            const float t17 = t13 + t15;
-            const float t18 = t15 - t13;
-            const float t19 = t14 + t16;
-            const float t20 = t14 - t16;
-            const float f_5 = t17 + t19;
-            const float f_6 = t19 - t17;
-            const float f_7 = -t18 - t20;
-            const float f_8 = t18 - t20;
+            const float t12 = -t4;
+            const float t13 = t6 * t12 + 0.11111111f;
+            const float f_3 = t11 - t13;
+            const float f_4 = -t13 - t11;
+            const float t14 = t4 * t7;
+            const float t15 = t7 * uy_;
+            const float t16 = t8 * uy_;
+            const float t17 = t8 * t12 + 0.027777778f;
+            const float t18 = t14 + t16;
+            const float t19 = t16 - t14;
+            const float t20 = t15 - t17;
+            const float t21 = t17 + t15;
+            const float f_5 = t18 + t20;
+            const float f_6 = t20 - t18;
+            const float f_7 = -t19 - t21;
+            const float f_8 = t19 - t21;
 
             after[0 * CELLS + cell] = f_0;
             after[1 * CELLS + cell] = f_1;
@@ -507,18 +539,33 @@ void d2q9_central_macroscopic(
             const float f_7 = before[7 * CELLS + cell];
             const float f_8 = before[8 * CELLS + cell];
 
+            // ---- d_my   (d2q9_central.lbm:14)
+            const float d_my_n1_0 = f_6 + f_2 + f_8;
+
             // ---- my   (d2q9_central.lbm:14)
-            const float my_n1_0_ = f_6 + f_2 + f_8;
             const float my_n1_1_ = f_8 - f_6;
-            const float my_0_0_ = f_4 + f_0 + f_3;
+
+            // ---- d_my   (d2q9_central.lbm:14)
+            const float d_my_0_0 = f_4 + f_0 + f_3;
+
+            // ---- my   (d2q9_central.lbm:14)
             const float my_0_1_ = f_3 - f_4;
-            const float my_1_0_ = f_7 + f_1 + f_5;
+
+            // ---- d_my   (d2q9_central.lbm:14)
+            const float d_my_1_0 = f_7 + f_1 + f_5;
+
+            // ---- my   (d2q9_central.lbm:14)
             const float my_1_1_ = f_5 - f_7;
 
             // ---- m   (d2q9_central.lbm:15)
             const float jy_ = my_n1_1_ + my_0_1_ + my_1_1_;
-            const float rho_ = my_n1_0_ + my_0_0_ + my_1_0_;
-            const float jx_ = my_1_0_ - my_n1_0_;
+
+            // ---- d_m   (d2q9_central.lbm:15)
+            const float d_rho = d_my_n1_0 + d_my_0_0 + d_my_1_0;
+
+            // ---- m   (d2q9_central.lbm:15)
+            const float jx_ = d_my_1_0 - d_my_n1_0;
+            const float rho_ = 1.0f + d_rho;
             const float t0 = 1.0f / rho_;
 
             // ---- u   (d2q9_central.lbm:19)
@@ -555,7 +602,7 @@ static inline void merge(Sum *sum, const Sum *other)
     add(sum, other->carried);
 }
 
-// A thread's part of the sum of a population over the listed blocks from `begin` to `end`.
+// A thread's part of the sum of what is stored of a population over the listed blocks from `begin` to `end`.
 static Sum sum_of(
     const int32_t *ids, const int begin, const int end, const int direction, const int thread, const int threads,
     const float *src)
@@ -568,10 +615,12 @@ static Sum sum_of(
     return sum;
 }
 
-// Adds the sum of a population to mass and momentum.
-static inline void add_moments(const int direction, const Sum *sum, Sum *of)
+// Adds a population to mass and momentum: the sum of what is stored of it in so many cells, and its part at rest, which has no
+// momentum.
+static inline void add_moments(const int direction, const Sum *sum, const double cells, Sum *of)
 {
     merge(&of[0], sum);
+    add(&of[0], cells * REST[direction]);
     for (int axis = 0; axis < DIM; ++axis) {
         const double c = VELOCITY[direction][axis];
         const Sum along = {c * sum->total, c * sum->carried};
@@ -650,7 +699,7 @@ void d2q9_central_sums(
         Sum of[SETS][1 + DIM] = { { {0, 0} } };
         for (int i = 0; i < Q; ++i) {
             const Sum own = sum_of(ids, begin, end, i, 0, 1, src);
-            add_moments(i, &own, of[SET[i]]);
+            add_moments(i, &own, (double)(end - begin) * CELLS, of[SET[i]]);
         }
         memcpy(sums + (size_t)share * (sizeof(of) / sizeof(double)), of, sizeof(of));
     }

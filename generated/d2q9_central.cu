@@ -4,15 +4,15 @@
 // Geier, Greiner & Korvink, Phys. Rev. E 73 (2006) 066705; De Rosis, Phys. Rev. E 95 (2017) 013310.
 //
 // options: cuda f32 block=8x8
-// cost:    init                 33 flop (as written 36): 14 add, 15 mul, 2 fma
+// cost:    init                 37 flop (as written 36): 14 add, 11 mul, 6 fma
 //                               3 loads, 9 stores, 48 B per cell
-//          stream_collide       82 flop (as written 121): 50 add, 23 mul, 4 fma, 1 div
+//          stream_collide       91 flop (as written 121): 42 add, 18 mul, 15 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
-//          stream_collide_walls 82 flop (as written 121): 50 add, 23 mul, 4 fma, 1 div
+//          stream_collide_walls 91 flop (as written 121): 42 add, 18 mul, 15 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
-//          macroscopic          17 flop (as written 16): 14 add, 2 mul, 1 div
+//          macroscopic          18 flop (as written 16): 15 add, 2 mul, 1 div
 //                               9 loads, 3 stores, 48 B per cell
-//          collide              82 flop (as written 121): 50 add, 23 mul, 4 fma, 1 div
+//          collide              91 flop (as written 121): 42 add, 18 mul, 15 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
 
 static constexpr int Q = 9;  // directions
@@ -46,75 +46,98 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     // ---- shared
     const float t0 = 1.0f - omega_;
 
+    // ---- d_my   (d2q9_central.lbm:14)
+    const float d_my_0_2 = f_4 + f_3;
+
     // ---- my   (d2q9_central.lbm:14)
-    const float my_0_2_ = f_4 + f_3;
     const float my_0_1_ = f_3 - f_4;
-    const float my_0_0_ = f_0 + my_0_2_;
-    const float my_n1_2_ = f_6 + f_8;
-    const float my_n1_1_ = f_8 - f_6;
-    const float my_n1_0_ = f_2 + my_n1_2_;
-    const float my_1_2_ = f_7 + f_5;
 
-    // ---- m   (d2q9_central.lbm:15)
-    const float m_0_2_ = my_n1_2_ + my_0_2_ + my_1_2_;
+    // ---- d_my   (d2q9_central.lbm:14)
+    const float d_my_0_0 = f_0 + d_my_0_2;
+    const float d_my_n1_2 = f_6 + f_8;
 
     // ---- my   (d2q9_central.lbm:14)
-    const float my_1_0_ = f_1 + my_1_2_;
+    const float my_n1_1_ = f_8 - f_6;
+
+    // ---- d_my   (d2q9_central.lbm:14)
+    const float d_my_n1_0 = f_2 + d_my_n1_2;
+    const float d_my_1_2 = f_7 + f_5;
+
+    // ---- my   (d2q9_central.lbm:14)
     const float my_1_1_ = f_5 - f_7;
+
+    // ---- d_m   (d2q9_central.lbm:15)
+    const float d_m_0_2 = d_my_n1_2 + d_my_0_2 + d_my_1_2;
+
+    // ---- d_my   (d2q9_central.lbm:14)
+    const float d_my_1_0 = f_1 + d_my_1_2;
 
     // ---- m   (d2q9_central.lbm:15)
     const float jy_ = my_n1_1_ + my_0_1_ + my_1_1_;
     const float m_1_1_ = my_1_1_ - my_n1_1_;
-    const float m_2_0_ = my_n1_0_ + my_1_0_;
-    const float jx_ = my_1_0_ - my_n1_0_;
-    const float rho_ = my_0_0_ + m_2_0_;
+
+    // ---- d_m   (d2q9_central.lbm:15)
+    const float d_m_2_0 = d_my_n1_0 + d_my_1_0;
+
+    // ---- m   (d2q9_central.lbm:15)
+    const float jx_ = d_my_1_0 - d_my_n1_0;
+
+    // ---- d_m   (d2q9_central.lbm:15)
+    const float d_rho = d_my_0_0 + d_m_2_0;
+
+    // ---- m   (d2q9_central.lbm:15)
+    const float rho_ = 1.0f + d_rho;
     const float t1 = 1.0f / rho_;
 
     // ---- u   (d2q9_central.lbm:19)
     const float ux_ = t1 * jx_;
     const float uy_ = t1 * jy_;
-    const float t2 = jx_ * ux_;
-    const float t3 = jy_ * uy_;
 
     // ---- difference   (d2q9_central.lbm:29)
-    const float difference_ = t0 * (m_2_0_ - m_0_2_ - (t2 - t3));
-    const float t4 = 0.5f * difference_;
-    const float t5 = 0.33333334f * rho_;
-
-    // ---- k   (d2q9_central.lbm:32)
-    const float k_0_2_ = t5 - t4;
-    const float k_2_0_ = t4 + t5;
-    const float t6 = k_2_0_ + t2;
-    const float t7 = k_0_2_ + t3;
-    const float t8 = k_0_2_ * ux_;
-    const float t9 = ux_ * t8;
-    const float t10 = jy_ * ux_;
+    const float difference_ = t0 * (d_m_2_0 - jx_ * ux_ - (d_m_0_2 - uy_ * jy_));
 
     // ---- xy   (d2q9_central.lbm:28)
-    const float xy_ = t0 * (m_1_1_ - t10);
-    const float t11 = 2.0f * (xy_ * ux_);
-    const float t12 = ux_ * t10 + k_2_0_ * uy_ + t11;
-    const float t13 = uy_ * (t11 + t12);
+    const float xy_ = t0 * (m_1_1_ - uy_ * jx_);
+    const float t2 = 0.125f * difference_;
+    const float t3 = 0.25f * (rho_ * ux_);
+    const float t4 = ux_ * t3 + t2;
+    const float t5 = -t2;
+    const float t6 = ux_ * (0.083333336f * rho_ + t5);
+    const float t7 = 0.16666667f * d_rho - t4;
+    const float t8 = 0.083333336f * d_rho + t4;
+    const float t9 = ux_ * xy_;
+    const float t10 = ux_ * t6;
+    const float t11 = 0.5f * xy_;
+    const float t12 = uy_ * (0.16666667f + t7);
+    const float t13 = t5 - t10 + 0.055555556f * d_rho + uy_ * (t12 - t9);
 
     // ---- post
-    const float post_0 = t9 + t13 - t6 - t7 + 1.1111112f * rho_;
-    const float t14 = 0.11111111f * rho_ + t9 + t13;
-    const float t15 = xy_ + t10;
-    const float t16 = uy_ * (xy_ + t15) + t8;
-    const float t17 = 0.5f * (jy_ - t12);
-    const float t18 = 0.5f * (t14 - t7);
-    const float post_3 = t17 - t18;
-    const float post_4 = -t18 - t17;
-    const float t19 = t14 + t16;
-    const float t20 = t14 - t16;
-    const float post_1 = 0.5f * (jx_ + t6 - t19);
-    const float post_2 = -0.5f * (jx_ + t20 - t6);
-    const float t21 = t12 + t15;
-    const float t22 = t12 - t15;
-    const float post_5 = 0.25f * (t19 + t21);
-    const float post_7 = 0.25f * (t19 - t21);
-    const float post_6 = 0.25f * (t20 - t22);
-    const float post_8 = 0.25f * (t20 + t22);
+    const float post_0 = 4.0f * (t7 - t13);
+    const float t14 = 0.027777778f * d_rho + t10;
+    const float t15 = t9 - t12 * 2.0f;
+    const float t16 = 2.0f * t13;
+    const float post_3 = t16 - t15;
+    const float post_4 = t15 + t16;
+    const float t17 = t8 + t3;
+    const float t18 = t8 - t3;
+
+    // ---- kx   (d2q9_central.lbm:41)
+    const float kx_1_1_ = t9 + t11;
+    const float kx_n1_1_ = t9 - t11;
+    const float t19 = uy_ * (0.083333336f + t17);
+    const float t20 = t14 + t6 + uy_ * (kx_1_1_ + t19);
+
+    // ---- post
+    const float post_1 = 2.0f * (t17 - t20);
+    const float t21 = 0.5f * kx_1_1_ + t19;
+    const float post_5 = t21 + t20;
+    const float post_7 = t20 - t21;
+    const float t22 = uy_ * (0.083333336f + t18);
+    const float t23 = t14 - t6 + uy_ * (kx_n1_1_ + t22);
+    const float post_2 = 2.0f * (t18 - t23);
+    const float t24 = 0.5f * kx_n1_1_ + t22;
+    const float post_6 = t23 - t24;
+    const float post_8 = t24 + t23;
 
     f[0] = post_0;
     f[1] = post_1;
@@ -125,24 +148,6 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     f[6] = post_6;
     f[7] = post_7;
     f[8] = post_8;
-}
-
-// The collision alone, on plain arrays of states.
-extern "C" __global__ void __launch_bounds__(256)
-d2q9_central_collide(
-    const int count,                // how many states there are
-    const float *__restrict__ src,  // populations before the collision [9][count], lattice units
-    float *__restrict__ dst,        // populations after the collision [9][count], lattice units
-    const float omega_)             // relaxation rate of the second-order shear moments in (0, 2), lattice units
-{
-    const int state = blockIdx.x * 256 + threadIdx.x;
-    if (state >= count) return;
-    float f[Q];
-#pragma unroll
-    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state];
-    collide(f, omega_);
-#pragma unroll
-    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i];
 }
 
 // ==== streaming =====================================================================================================
@@ -194,9 +199,30 @@ static __device__ const signed char VELOCITY[Q][2] = {
     {0, 0}, {1, 0}, {-1, 0}, {0, 1}, {0, -1}, {1, 1}, {-1, -1}, {1, -1}, {-1, 1},
 };
 
+// What populations are stored without: their values at rest.
+static __device__ const double REST[Q] = {4.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0};
+
 // The set of populations that each direction belongs to.
 static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
 
+
+// The collision alone, on plain arrays of states.
+extern "C" __global__ void __launch_bounds__(256)
+d2q9_central_collide(
+    const int count,                // how many states there are
+    const float *__restrict__ src,  // populations before the collision [9][count], lattice units
+    float *__restrict__ dst,        // populations after the collision [9][count], lattice units
+    const float omega_)             // relaxation rate of the second-order shear moments in (0, 2), lattice units
+{
+    const int state = blockIdx.x * 256 + threadIdx.x;
+    if (state >= count) return;
+    float f[Q];
+#pragma unroll
+    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state] - (float)REST[i];
+    collide(f, omega_);
+#pragma unroll
+    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i] + (float)REST[i];
+}
 
 // ==== walls =========================================================================================================
 
@@ -348,29 +374,30 @@ d2q9_central_init(
     const float t6 = (t5 * t2 + 1.3333334f) * t0;
 
     // ---- f
-    const float f_0 = t3 * t6;
+    const float f_0 = t3 * t6 - 0.44444445f;
     const float t7 = ux_ * t0;
     const float t8 = (0.33333334f + t5) * t0;
     const float t9 = t3 * t7;
-    const float t10 = t3 * t8;
-    const float f_1 = t9 + t10;
-    const float f_2 = t10 - t9;
+    const float t10 = 0.11111111f - t8 * t3;
+    const float f_1 = t9 - t10;
+    const float f_2 = -t10 - t9;
     const float t11 = t6 * uy_;
-    const float t12 = t4 * t6;
-    const float f_3 = t11 + t12;
-    const float f_4 = t12 - t11;
-    const float t13 = t4 * t7;
-    const float t14 = t7 * uy_;
-    const float t15 = t8 * uy_;
-    const float t16 = t4 * t8;
-    const float t17 = t13 + t15;
-    const float t18 = t15 - t13;
-    const float t19 = t14 + t16;
-    const float t20 = t14 - t16;
-    const float f_5 = t17 + t19;
-    const float f_6 = t19 - t17;
-    const float f_7 = -t18 - t20;
-    const float f_8 = t18 - t20;
+    const float t12 = -t4;
+    const float t13 = t6 * t12 + 0.11111111f;
+    const float f_3 = t11 - t13;
+    const float f_4 = -t13 - t11;
+    const float t14 = t4 * t7;
+    const float t15 = t7 * uy_;
+    const float t16 = t8 * uy_;
+    const float t17 = t8 * t12 + 0.027777778f;
+    const float t18 = t14 + t16;
+    const float t19 = t16 - t14;
+    const float t20 = t15 - t17;
+    const float t21 = t17 + t15;
+    const float f_5 = t18 + t20;
+    const float f_6 = t20 - t18;
+    const float f_7 = -t19 - t21;
+    const float f_8 = t19 - t21;
 
     dst[at(slot, 0, cell)] = f_0;
     dst[at(slot, 1, cell)] = f_1;
@@ -405,18 +432,33 @@ d2q9_central_macroscopic(
     const float f_7 = src[at(slot, 7, cell)];
     const float f_8 = src[at(slot, 8, cell)];
 
+    // ---- d_my   (d2q9_central.lbm:14)
+    const float d_my_n1_0 = f_6 + f_2 + f_8;
+
     // ---- my   (d2q9_central.lbm:14)
-    const float my_n1_0_ = f_6 + f_2 + f_8;
     const float my_n1_1_ = f_8 - f_6;
-    const float my_0_0_ = f_4 + f_0 + f_3;
+
+    // ---- d_my   (d2q9_central.lbm:14)
+    const float d_my_0_0 = f_4 + f_0 + f_3;
+
+    // ---- my   (d2q9_central.lbm:14)
     const float my_0_1_ = f_3 - f_4;
-    const float my_1_0_ = f_7 + f_1 + f_5;
+
+    // ---- d_my   (d2q9_central.lbm:14)
+    const float d_my_1_0 = f_7 + f_1 + f_5;
+
+    // ---- my   (d2q9_central.lbm:14)
     const float my_1_1_ = f_5 - f_7;
 
     // ---- m   (d2q9_central.lbm:15)
     const float jy_ = my_n1_1_ + my_0_1_ + my_1_1_;
-    const float rho_ = my_n1_0_ + my_0_0_ + my_1_0_;
-    const float jx_ = my_1_0_ - my_n1_0_;
+
+    // ---- d_m   (d2q9_central.lbm:15)
+    const float d_rho = d_my_n1_0 + d_my_0_0 + d_my_1_0;
+
+    // ---- m   (d2q9_central.lbm:15)
+    const float jx_ = d_my_1_0 - d_my_n1_0;
+    const float rho_ = 1.0f + d_rho;
     const float t0 = 1.0f / rho_;
 
     // ---- u   (d2q9_central.lbm:19)
@@ -453,7 +495,7 @@ static __device__ __forceinline__ void merge(Sum *sum, const Sum *other)
     add(sum, other->carried);
 }
 
-// A thread's part of the sum of a population over the listed blocks from `begin` to `end`.
+// A thread's part of the sum of what is stored of a population over the listed blocks from `begin` to `end`.
 static __device__ __noinline__ Sum sum_of(
     const int *ids, const int begin, const int end, const int direction, const int thread, const int threads,
     const float *src)
@@ -466,10 +508,12 @@ static __device__ __noinline__ Sum sum_of(
     return sum;
 }
 
-// Adds the sum of a population to mass and momentum.
-static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, Sum *of)
+// Adds a population to mass and momentum: the sum of what is stored of it in so many cells, and its part at rest, which has no
+// momentum.
+static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, const double cells, Sum *of)
 {
     merge(&of[0], sum);
+    add(&of[0], cells * REST[direction]);
     for (int axis = 0; axis < DIM; ++axis) {
         const double c = VELOCITY[direction][axis];
         const Sum along = {c * sum->total, c * sum->carried};
@@ -563,7 +607,7 @@ d2q9_central_sums(
             __syncthreads();
             if (thread < half) merge(&parts[thread], &parts[thread + half]);
         }
-        if (thread == 0) add_moments(i, &parts[0], of[SET[i]]);
+        if (thread == 0) add_moments(i, &parts[0], (double)(end - begin) * CELLS, of[SET[i]]);
         __syncthreads();
     }
     for (int at = thread; at < SETS * (1 + DIM); at += 256) {

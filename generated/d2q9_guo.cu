@@ -4,15 +4,15 @@
 // Guo, Zheng & Shi, Phys. Rev. E 65 (2002) 046308.
 //
 // options: cuda f32 block=8x8
-// cost:    init                 45 flop (as written 137): 14 add, 11 mul, 10 fma
+// cost:    init                 46 flop (as written 137): 15 add, 11 mul, 10 fma
 //                               3 loads, 9 stores, 48 B per cell
-//          stream_collide       84 flop (as written 179): 31 add, 14 mul, 19 fma, 1 div
+//          stream_collide       86 flop (as written 179): 33 add, 16 mul, 18 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
-//          stream_collide_walls 84 flop (as written 179): 31 add, 14 mul, 19 fma, 1 div
+//          stream_collide_walls 86 flop (as written 179): 33 add, 16 mul, 18 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
-//          macroscopic          23 flop (as written 44): 16 add, 2 mul, 2 fma, 1 div
+//          macroscopic          24 flop (as written 44): 17 add, 2 mul, 2 fma, 1 div
 //                               9 loads, 3 stores, 48 B per cell
-//          collide              84 flop (as written 179): 31 add, 14 mul, 19 fma, 1 div
+//          collide              86 flop (as written 179): 33 add, 16 mul, 18 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
 
 static constexpr int Q = 9;  // directions
@@ -44,52 +44,59 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float f_8 = f[8];
 
     // ---- shared
-    const float t0 = 1.0f - omega_;
-    const float t1 = f_1 + f_5;
-    const float t2 = f_2 + f_6;
-    const float t3 = f_3 + f_8;
-    const float t4 = f_4 + f_7;
+    const float t0 = f_6 + f_8 + f_2;
+    const float t1 = f_5 + f_7 + f_1;
 
-    // ---- rho   (d2q9_guo.lbm:14)
-    const float rho_ = f_0 + t1 + t2 + t3 + t4;
+    // ---- d_rho   (d2q9_guo.lbm:14)
+    const float d_rho = f_0 + f_3 + f_4 + t0 + t1;
 
     // ---- j   (d2q9_guo.lbm:15)
-    const float jx_ = f_7 + t1 - f_8 - t2;
-    const float jy_ = f_5 + t3 - f_6 - t4;
-    const float t5 = 0.33333334f * (rho_ * omega_);
-    const float t6 = 1.0f / rho_;
+    const float jx_ = t1 - t0;
+
+    // ---- rho   (d2q9_guo.lbm:14)
+    const float rho_ = 1.0f + d_rho;
+    const float t2 = 1.0f / rho_;
 
     // ---- u   (d2q9_guo.lbm:16)
-    const float ux_ = t6 * (0.5f * forcex_ + jx_);
-    const float uy_ = t6 * (0.5f * forcey_ + jy_);
-    const float t7 = 0.33333334f - omega_ * 0.16666667f;
-    const float t8 = t7 * forcex_;
-    const float t9 = t7 * forcey_;
-    const float t10 = t5 * ux_ + t8;
-    const float t11 = ux_ * (t8 + t10);
-    const float t12 = 0.75f * (ux_ * t9 + uy_ * t10);
-    const float t13 = 0.6666667f * t5 - t11;
-    const float t14 = 0.33333334f * t5 + t11;
-    const float t15 = t5 * uy_ + t9;
-    const float t16 = uy_ * (t9 + t15);
+    const float ux_ = t2 * (0.5f * forcex_ + jx_);
+    const float t3 = 0.33333334f - omega_ * 0.16666667f;
+    const float t4 = t3 * forcex_;
+    const float t5 = t3 * forcey_;
+    const float t6 = 0.11111111f * omega_;
+    const float t7 = 3.0f * (rho_ * t6);
+    const float t8 = d_rho * t6;
+    const float t9 = 1.0f - omega_;
+    const float t10 = t7 * ux_ + t4;
+    const float t11 = ux_ * (t4 + t10);
+
+    // ---- j   (d2q9_guo.lbm:15)
+    const float jy_ = f_3 + f_5 + f_8 - f_4 - f_6 - f_7;
+
+    // ---- u   (d2q9_guo.lbm:16)
+    const float uy_ = t2 * (0.5f * forcey_ + jy_);
+    const float t12 = uy_ * t7 + t5;
+    const float t13 = 0.75f * (uy_ * t4 + ux_ * t12);
+    const float t14 = uy_ * (t5 + t12);
+    const float t15 = t8 - 0.5f * t14;
 
     // ---- post
-    const float post_0 = f_0 * t0 + 2.0f * (t13 - t16);
-    const float t17 = 0.5f * t13 + t16;
-    const float post_3 = t15 + t17 + f_3 * t0;
-    const float post_4 = t17 - t15 + f_4 * t0;
-    const float t18 = 0.5f * t16 - t14;
-    const float post_1 = t10 - t18 + f_1 * t0;
-    const float post_2 = -t10 - t18 + f_2 * t0;
-    const float t19 = 0.25f * (t14 + t16);
-    const float t20 = 0.25f * (t10 + t15);
-    const float t21 = 0.25f * (t10 - t15);
-    const float t22 = t12 + t19;
-    const float post_5 = t20 + t22 + f_5 * t0;
-    const float post_6 = t22 - t20 + f_6 * t0;
-    const float t23 = t12 - t19;
-    const float post_7 = t21 - t23 + f_7 * t0;
-    const float post_8 = -t21 - t23 + f_8 * t0;
+    const float post_0 = f_0 * t9 + 4.0f * t15 - t11 * 2.0f;
+    const float t16 = t8 + t14;
+    const float t17 = t15 + t11;
+    const float post_1 = t10 + t17 + f_1 * t9;
+    const float post_2 = t17 - t10 + f_2 * t9;
+    const float t18 = 0.5f * t11 - t16;
+    const float post_3 = t12 - t18 + f_3 * t9;
+    const float post_4 = -t12 - t18 + f_4 * t9;
+    const float t19 = 0.25f * (t16 + t11);
+    const float t20 = 0.25f * (t12 + t10);
+    const float t21 = 0.25f * (t12 - t10);
+    const float t22 = t13 + t19;
+    const float post_5 = t20 + t22 + f_5 * t9;
+    const float post_6 = t22 - t20 + f_6 * t9;
+    const float t23 = t13 - t19;
+    const float post_7 = -t21 - t23 + f_7 * t9;
+    const float post_8 = t21 - t23 + f_8 * t9;
 
     f[0] = post_0;
     f[1] = post_1;
@@ -100,26 +107,6 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     f[6] = post_6;
     f[7] = post_7;
     f[8] = post_8;
-}
-
-// The collision alone, on plain arrays of states.
-extern "C" __global__ void __launch_bounds__(256)
-d2q9_guo_collide(
-    const int count,                // how many states there are
-    const float *__restrict__ src,  // populations before the collision [9][count], lattice units
-    float *__restrict__ dst,        // populations after the collision [9][count], lattice units
-    const float omega_,             // relaxation rate of every moment in (0, 2), lattice units
-    const float forcex_,            // force on a cell, x, lattice units
-    const float forcey_)            // force on a cell, y, lattice units
-{
-    const int state = blockIdx.x * 256 + threadIdx.x;
-    if (state >= count) return;
-    float f[Q];
-#pragma unroll
-    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state];
-    collide(f, omega_, forcex_, forcey_);
-#pragma unroll
-    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i];
 }
 
 // ==== streaming =====================================================================================================
@@ -173,9 +160,32 @@ static __device__ const signed char VELOCITY[Q][2] = {
     {0, 0}, {1, 0}, {-1, 0}, {0, 1}, {0, -1}, {1, 1}, {-1, -1}, {1, -1}, {-1, 1},
 };
 
+// What populations are stored without: their values at rest.
+static __device__ const double REST[Q] = {4.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0};
+
 // The set of populations that each direction belongs to.
 static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
 
+
+// The collision alone, on plain arrays of states.
+extern "C" __global__ void __launch_bounds__(256)
+d2q9_guo_collide(
+    const int count,                // how many states there are
+    const float *__restrict__ src,  // populations before the collision [9][count], lattice units
+    float *__restrict__ dst,        // populations after the collision [9][count], lattice units
+    const float omega_,             // relaxation rate of every moment in (0, 2), lattice units
+    const float forcex_,            // force on a cell, x, lattice units
+    const float forcey_)            // force on a cell, y, lattice units
+{
+    const int state = blockIdx.x * 256 + threadIdx.x;
+    if (state >= count) return;
+    float f[Q];
+#pragma unroll
+    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state] - (float)REST[i];
+    collide(f, omega_, forcex_, forcey_);
+#pragma unroll
+    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i] + (float)REST[i];
+}
 
 // ==== walls =========================================================================================================
 
@@ -322,33 +332,34 @@ d2q9_guo_init(
 
     // ---- shared
     const float t0 = 0.33333334f * rho_;
-    const float t1 = t0 * ux_;
+    const float t1 = 0.11111111f - rho_ * 0.11111111f;
     const float t2 = t0 * uy_;
-    const float t3 = (0.33333334f * forcex_ - t1) * ux_;
-    const float t4 = 0.125f * (ux_ * forcey_ + (forcex_ - t1 * 6.0f) * uy_);
-    const float t5 = 0.16666667f * forcex_ + t1;
-    const float t6 = (0.33333334f * forcey_ - t2) * uy_;
-    const float t7 = 0.16666667f * forcey_ + t2;
-    const float t8 = 0.22222222f * rho_ + t3;
-    const float t9 = 0.11111111f * rho_ - t3;
+    const float t3 = t0 * ux_;
+    const float t4 = (0.33333334f * forcey_ - t2) * uy_;
+    const float t5 = 0.16666667f * forcey_ + t2;
+    const float t6 = 0.125f * (forcey_ * ux_ + (forcex_ - t3 * 6.0f) * uy_);
+    const float t7 = (0.33333334f * forcex_ - t3) * ux_;
+    const float t8 = 0.16666667f * forcex_ + t3;
+    const float t9 = 0.5f * t4 - t1;
+    const float t10 = t1 + t4;
 
     // ---- f
-    const float f_0 = 2.0f * (t8 + t6);
-    const float t10 = t6 - t8 * 0.5f;
-    const float f_3 = t7 - t10;
-    const float f_4 = -t7 - t10;
-    const float t11 = 0.5f * t6 + t9;
-    const float t12 = -0.25f * (t9 - t6);
-    const float f_1 = t5 + t11;
-    const float f_2 = t11 - t5;
-    const float t13 = 0.25f * (t7 + t5);
-    const float t14 = 0.25f * (t7 - t5);
-    const float t15 = t4 + t12;
-    const float t16 = t4 - t12;
-    const float f_5 = t13 - t15;
-    const float f_6 = -t13 - t15;
-    const float f_7 = t16 - t14;
-    const float f_8 = t14 + t16;
+    const float f_0 = 4.0f * t9 + 2.0f * t7;
+    const float t11 = t7 - t9;
+    const float f_1 = t8 - t11;
+    const float f_2 = -t8 - t11;
+    const float t12 = 0.5f * t7 - t10;
+    const float t13 = 0.25f * (t10 + t7);
+    const float f_3 = t5 + t12;
+    const float f_4 = t12 - t5;
+    const float t14 = 0.25f * (t5 + t8);
+    const float t15 = 0.25f * (t5 - t8);
+    const float t16 = t13 + t6;
+    const float t17 = t13 - t6;
+    const float f_5 = t14 - t16;
+    const float f_6 = -t14 - t16;
+    const float f_7 = -t15 - t17;
+    const float f_8 = t15 - t17;
 
     dst[at(slot, 0, cell)] = f_0;
     dst[at(slot, 1, cell)] = f_1;
@@ -394,11 +405,14 @@ d2q9_guo_macroscopic(
     // ---- j   (d2q9_guo.lbm:15)
     const float jx_ = f_7 + t0 - forcex_ - f_8 - t1;
 
-    // ---- rho   (d2q9_guo.lbm:14)
-    const float rho_ = f_0 + t0 + t1 + t2 + t3;
+    // ---- d_rho   (d2q9_guo.lbm:14)
+    const float d_rho = f_0 + t0 + t1 + t2 + t3;
 
     // ---- j   (d2q9_guo.lbm:15)
     const float jy_ = f_5 + t2 - forcey_ - f_6 - t3;
+
+    // ---- rho   (d2q9_guo.lbm:14)
+    const float rho_ = 1.0f + d_rho;
     const float t4 = 1.0f / rho_;
 
     // ---- u   (d2q9_guo.lbm:16)
@@ -435,7 +449,7 @@ static __device__ __forceinline__ void merge(Sum *sum, const Sum *other)
     add(sum, other->carried);
 }
 
-// A thread's part of the sum of a population over the listed blocks from `begin` to `end`.
+// A thread's part of the sum of what is stored of a population over the listed blocks from `begin` to `end`.
 static __device__ __noinline__ Sum sum_of(
     const int *ids, const int begin, const int end, const int direction, const int thread, const int threads,
     const float *src)
@@ -448,10 +462,12 @@ static __device__ __noinline__ Sum sum_of(
     return sum;
 }
 
-// Adds the sum of a population to mass and momentum.
-static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, Sum *of)
+// Adds a population to mass and momentum: the sum of what is stored of it in so many cells, and its part at rest, which has no
+// momentum.
+static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, const double cells, Sum *of)
 {
     merge(&of[0], sum);
+    add(&of[0], cells * REST[direction]);
     for (int axis = 0; axis < DIM; ++axis) {
         const double c = VELOCITY[direction][axis];
         const Sum along = {c * sum->total, c * sum->carried};
@@ -545,7 +561,7 @@ d2q9_guo_sums(
             __syncthreads();
             if (thread < half) merge(&parts[thread], &parts[thread + half]);
         }
-        if (thread == 0) add_moments(i, &parts[0], of[SET[i]]);
+        if (thread == 0) add_moments(i, &parts[0], (double)(end - begin) * CELLS, of[SET[i]]);
         __syncthreads();
     }
     for (int at = thread; at < SETS * (1 + DIM); at += 256) {

@@ -5,15 +5,15 @@
 // Boesch, Chikatamarla & Karlin, Phys. Rev. E 92 (2015) 043309.
 //
 // options: c f32 block=8x8
-// cost:    init                 33 flop (as written 63): 14 add, 11 mul, 4 fma
+// cost:    init                 34 flop (as written 63): 15 add, 11 mul, 4 fma
 //                               3 loads, 9 stores, 48 B per cell
-//          stream_collide       173 flop (as written 245): 62 add, 46 mul, 30 fma, 5 div
+//          stream_collide       181 flop (as written 245): 74 add, 46 mul, 28 fma, 5 div
 //                               9 loads, 9 stores, 72 B per cell
-//          stream_collide_walls 173 flop (as written 245): 62 add, 46 mul, 30 fma, 5 div
+//          stream_collide_walls 181 flop (as written 245): 74 add, 46 mul, 28 fma, 5 div
 //                               9 loads, 9 stores, 72 B per cell
-//          macroscopic          17 flop (as written 20): 14 add, 2 mul, 1 div
+//          macroscopic          18 flop (as written 20): 15 add, 2 mul, 1 div
 //                               9 loads, 3 stores, 48 B per cell
-//          collide              173 flop (as written 245): 62 add, 46 mul, 30 fma, 5 div
+//          collide              181 flop (as written 245): 74 add, 46 mul, 28 fma, 5 div
 //                               9 loads, 9 stores, 72 B per cell
 
 #include <math.h>
@@ -65,12 +65,15 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float t3 = f_3 + f_8;
         const float t4 = f_4 + f_7;
 
-        // ---- rho   (d2q9_kbc.lbm:14)
-        const float rho_ = f_0 + t0 + t1 + t3 + t4;
+        // ---- d_rho   (d2q9_kbc.lbm:14)
+        const float d_rho = f_0 + t0 + t1 + t3 + t4;
 
         // ---- j   (d2q9_kbc.lbm:15)
         const float jy_ = f_5 + t3 - f_6 - t4;
         const float t5 = 3.0f * jy_;
+
+        // ---- rho   (d2q9_kbc.lbm:14)
+        const float rho_ = 1.0f + d_rho;
         const float t6 = 1.0f / rho_;
         const float t7 = t6 * t2;
         const float t8 = t6 * t5 * t5;
@@ -79,99 +82,112 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float t11 = 2.0f * t9;
         const float t12 = t2 + t11;
         const float t13 = t2 - t11;
-        const float t14 = rho_ - t8 * 0.16666667f;
-        const float t15 = 0.33333334f * t8 + rho_;
+        const float t14 = d_rho - t8 * 0.16666667f;
+        const float t15 = 0.33333334f * t8 + d_rho;
         const float t16 = t12 + t14;
         const float t17 = t15 + t12;
-        const float t18 = f_1 - t16 * 0.11111111f;
-        const float t19 = t14 - t13;
-        const float t20 = t15 - t13;
-        const float t21 = t9 - t15;
-        const float t22 = t14 - t9;
-        const float t23 = f_2 - 0.11111111f * t19;
-        const float t24 = t5 + t10;
-        const float t25 = t5 - t10;
-        const float t26 = t24 + t17;
-        const float t27 = t17 - t24;
-        const float t28 = -0.027777778f;
-        const float t29 = t26 * t28 + f_5;
-        const float t30 = t20 - t25;
-        const float t31 = t25 + t20;
-        const float t32 = t31 * t28 + f_8;
-        const float t33 = f_6 - 0.027777778f * t30;
-        const float t34 = t29 + t33;
-        const float t35 = f_7 - 0.027777778f * t27;
-        const float t36 = t35 + t32;
-        const float t37 = t34 + t36;
+        const float t18 = 1.0f + t16;
+        const float t19 = f_1 - 0.11111111f * t16;
+        const float t20 = t14 - t13;
+        const float t21 = t14 - t9;
+        const float t22 = t15 - t13;
+        const float t23 = t9 - t15;
+        const float t24 = 1.0f + t20;
+        const float t25 = f_2 - 0.11111111f * t20;
+        const float t26 = 1.0f + t21;
+
+        // ---- dh   (d2q9_kbc.lbm:34)
+        const float dh_0_ = f_0 - t21 * 0.44444445f;
+        const float t27 = t26 * t18;
+        const float t28 = 9.0f / (t24 * t27);
+        const float t29 = t24 * t28;
+        const float t30 = t5 + t10;
+        const float t31 = t5 - t10;
+        const float t32 = t30 + t17;
+        const float t33 = t17 - t30;
+        const float t34 = -0.027777778f;
+        const float t35 = t32 * t34 + f_5;
+        const float t36 = 1.0f + t32;
+        const float t37 = t22 - t31;
+        const float t38 = t31 + t22;
+        const float t39 = t38 * t34 + f_8;
+        const float t40 = 1.0f + t38;
+        const float t41 = f_6 - 0.027777778f * t37;
+        const float t42 = 1.0f + t37;
+        const float t43 = t35 + t41;
+        const float t44 = f_7 - 0.027777778f * t33;
+        const float t45 = 1.0f + t33;
+        const float t46 = t44 + t39;
 
         // ---- pi   (d2q9_kbc.lbm:28)
-        const float pi_xy_ = t34 - t36;
+        const float pi_xy_ = t43 - t46;
+        const float t47 = t43 + t46;
 
         // ---- ds   (d2q9_kbc.lbm:31)
         const float ds_5_ = 0.25f * pi_xy_;
 
         // ---- dh   (d2q9_kbc.lbm:34)
-        const float dh_8_ = ds_5_ + t32;
-        const float dh_7_ = ds_5_ + t35;
-        const float dh_5_ = t29 - ds_5_;
-        const float dh_6_ = t33 - ds_5_;
+        const float dh_8_ = ds_5_ + t39;
+        const float dh_7_ = ds_5_ + t44;
+        const float dh_6_ = t41 - ds_5_;
+        const float dh_5_ = t35 - ds_5_;
+        const float t48 = t42 * t45;
+        const float t49 = 36.0f / (t40 * t48);
+        const float t50 = t48 * t49 * dh_8_;
+        const float t51 = t40 * t49;
+        const float t52 = t42 * t51 * dh_7_;
+        const float t53 = t45 * t51 * dh_6_;
+
+        // ---- d_feq   (d2q9_kbc.lbm:25)
+        const float d_feq_3 = 0.11111111f * (t5 - t23);
+        const float d_feq_4 = -0.11111111f * (t5 + t23);
+        const float t54 = 0.11111111f + d_feq_3;
+        const float t55 = f_3 - d_feq_3;
+        const float t56 = 0.11111111f + d_feq_4;
+        const float t57 = f_4 - d_feq_4;
+        const float t58 = t54 * t56;
+        const float t59 = 1.0f / (t36 * t58);
+        const float t60 = 36.0f * (t58 * t59 * dh_5_);
+        const float t61 = t36 * t59;
 
         // ---- pi   (d2q9_kbc.lbm:28)
-        const float pi_xx_ = t18 + t23 + t37;
-        const float t38 = t5 - t21;
-        const float t39 = -t5 - t21;
-        const float t40 = f_3 - 0.11111111f * t38;
-        const float t41 = f_4 - 0.11111111f * t39;
-        const float pi_yy_ = t40 + t41 + t37;
+        const float pi_xx_ = t19 + t25 + t47;
+        const float pi_yy_ = t55 + t57 + t47;
 
         // ---- ds   (d2q9_kbc.lbm:31)
         const float ds_1_ = 0.25f * (pi_xx_ - pi_yy_);
 
         // ---- dh   (d2q9_kbc.lbm:34)
-        const float dh_4_ = ds_1_ + t41;
-        const float dh_3_ = ds_1_ + t40;
-        const float dh_1_ = t18 - ds_1_;
-        const float dh_2_ = t23 - ds_1_;
-        const float t42 = t31 * t38;
-        const float t43 = 1.0f / (t39 * t42);
-        const float t44 = t42 * t43 * dh_4_;
-        const float t45 = t39 * t43;
-        const float t46 = t31 * t45 * dh_3_;
-        const float t47 = 36.0f * (t38 * t45 * dh_8_);
-        const float t48 = t22 * t16;
-        const float t49 = 1.0f / (t19 * t48);
-        const float t50 = t19 * t49;
-        const float t51 = t48 * t49 * dh_2_;
-        const float t52 = t22 * t50 * dh_1_;
-        const float dh_0_ = f_0 - t22 * 0.44444445f;
-        const float t53 = t26 * t30;
-        const float t54 = 36.0f / (t27 * t53);
-        const float t55 = t53 * t54 * dh_7_;
-        const float t56 = t27 * t54;
-        const float t57 = t30 * t56 * dh_5_;
-        const float t58 = t26 * t56 * dh_6_;
+        const float dh_4_ = ds_1_ + t57;
+        const float t62 = t54 * t61 * dh_4_;
+        const float dh_3_ = ds_1_ + t55;
+        const float t63 = t56 * t61 * dh_3_;
+        const float dh_1_ = t19 - ds_1_;
+        const float t64 = t26 * t29 * dh_1_;
+        const float dh_2_ = t25 - ds_1_;
+        const float t65 = t27 * t28 * dh_2_;
 
         // ---- hh   (d2q9_kbc.lbm:36)
-        const float hh_ = dh_5_ * t57 + dh_6_ * t58 + dh_7_ * t55 + dh_8_ * t47
-            + 2.25f * (dh_0_ * dh_0_ * (t16 * t50)) + 9.0f * (dh_1_ * t52 + dh_2_ * t51 + dh_3_ * t46 + dh_4_ * t44);
+        const float hh_ = dh_1_ * t64 + dh_2_ * t65 + dh_3_ * t63 + dh_4_ * t62 + dh_5_ * t60 + dh_6_ * t53
+            + dh_7_ * t52 + dh_8_ * t50 + 0.25f * (t18 * t29) * (dh_0_ * dh_0_);
 
         // ---- sh   (d2q9_kbc.lbm:35)
-        const float sh_ = ds_5_ * (t57 + t58 - (t55 + t47)) + 9.0f * (ds_1_ * (t52 + t51 - (t46 + t44)));
-        const float t59 = 0.0f < hh_ ? sh_ / hh_ : 0.0f;
-        const float t60 = t59 - omega_ * t59 + 1.0f;
+        const float sh_ = ds_1_ * (t64 + t65 - (t63 + t62)) + ds_5_ * (t60 + t53 - (t52 + t50));
+        const float t66 = 0.0f < hh_ ? sh_ / hh_ : 0.0f;
+        const float t67 = t66 - omega_ * t66 + 1.0f;
 
         // ---- post
-        const float post_0 = f_0 - t60 * dh_0_;
-        const float t61 = ds_1_ * omega_;
-        const float post_1 = f_1 - t61 - t60 * dh_1_;
-        const float post_2 = f_2 - t61 - t60 * dh_2_;
-        const float post_3 = f_3 + t61 - t60 * dh_3_;
-        const float post_4 = f_4 + t61 - t60 * dh_4_;
-        const float t62 = ds_5_ * omega_;
-        const float post_5 = f_5 - t62 - t60 * dh_5_;
-        const float post_6 = f_6 - t62 - t60 * dh_6_;
-        const float post_7 = f_7 + t62 - t60 * dh_7_;
-        const float post_8 = f_8 + t62 - t60 * dh_8_;
+        const float post_0 = f_0 - t67 * dh_0_;
+        const float t68 = ds_1_ * omega_;
+        const float post_1 = f_1 - t68 - t67 * dh_1_;
+        const float post_2 = f_2 - t68 - t67 * dh_2_;
+        const float post_3 = f_3 + t68 - t67 * dh_3_;
+        const float post_4 = f_4 + t68 - t67 * dh_4_;
+        const float t69 = ds_5_ * omega_;
+        const float post_5 = f_5 - t69 - t67 * dh_5_;
+        const float post_6 = f_6 - t69 - t67 * dh_6_;
+        const float post_7 = f_7 + t69 - t67 * dh_7_;
+        const float post_8 = f_8 + t69 - t67 * dh_8_;
 
         after[0 * stride_after + cell] = post_0;
         after[1 * stride_after + cell] = post_1;
@@ -183,17 +199,6 @@ static inline __attribute__((always_inline)) void collide_cells(
         after[7 * stride_after + cell] = post_7;
         after[8 * stride_after + cell] = post_8;
     }  // cells
-}
-
-// The collision alone, on plain arrays of states.
-void d2q9_kbc_collide(
-    const int32_t count,        // how many states there are
-    const float *restrict src,  // populations before the collision [9][count], lattice units
-    float *restrict dst,        // populations after the collision [9][count], lattice units
-    const float omega_)         // relaxation rate of the deviatoric stress, twice the beta of the papers in (0, 2),
-                                //   lattice units
-{
-    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega_);
 }
 
 // ==== storing =======================================================================================================
@@ -332,9 +337,28 @@ static const signed char VELOCITY[Q][2] = {
     {0, 0}, {1, 0}, {-1, 0}, {0, 1}, {0, -1}, {1, 1}, {-1, -1}, {1, -1}, {-1, 1},
 };
 
+// What populations are stored without: their values at rest.
+static const double REST[Q] = {4.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0};
+
 // The set of populations that each direction belongs to.
 static const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
 
+
+// The collision alone, on plain arrays of states.
+void d2q9_kbc_collide(
+    const int32_t count,        // how many states there are
+    const float *restrict src,  // populations before the collision [9][count], lattice units
+    float *restrict dst,        // populations after the collision [9][count], lattice units
+    const float omega_)         // relaxation rate of the deviatoric stress, twice the beta of the papers in (0, 2),
+                                //   lattice units
+{
+    for (size_t state = 0; state < (size_t)count; ++state) {
+        float before[Q], after[Q];
+        for (int i = 0; i < Q; ++i) before[i] = src[(size_t)i * (size_t)count + state] - (float)REST[i];
+        collide_cells(1, 1, before, 1, after, omega_);
+        for (int i = 0; i < Q; ++i) dst[(size_t)i * (size_t)count + state] = after[i] + (float)REST[i];
+    }
+}
 
 // ==== walls =========================================================================================================
 
@@ -491,31 +515,33 @@ void d2q9_kbc_init(
 
             // ---- shared
             const float t0 = 0.33333334f * rho_;
-            const float t1 = t0 * ux_;
-            const float t2 = t1 * ux_;
-            const float t3 = t0 * uy_;
-            const float t4 = 0.22222222f * rho_ - t2;
-            const float t5 = 0.11111111f * rho_ + t2;
-            const float t6 = t3 * uy_;
+            const float t1 = 0.11111111f - rho_ * 0.11111111f;
+            const float t2 = t0 * uy_;
+            const float t3 = t0 * ux_;
+            const float t4 = t3 * ux_;
+            const float t5 = t2 * uy_;
+            const float t6 = 0.75f * (t3 * uy_);
+            const float t7 = 0.5f * t5 + t1;
+            const float t8 = t5 - t1;
 
             // ---- f
-            const float f_0 = 2.0f * (t4 - t6);
-            const float t7 = 0.5f * t4 + t6;
-            const float f_3 = t3 + t7;
-            const float f_4 = t7 - t3;
-            const float t8 = 0.75f * (t1 * uy_);
-            const float t9 = 0.5f * t6 - t5;
-            const float t10 = 0.25f * (t5 + t6);
-            const float f_1 = t1 - t9;
-            const float f_2 = -t1 - t9;
-            const float t11 = 0.25f * (t1 + t3);
-            const float t12 = 0.25f * (t1 - t3);
-            const float t13 = t10 + t8;
-            const float t14 = t8 - t10;
-            const float f_5 = t11 + t13;
-            const float f_6 = t13 - t11;
-            const float f_7 = t12 - t14;
-            const float f_8 = -t12 - t14;
+            const float f_0 = -t7 * 4.0f - 2.0f * t4;
+            const float t9 = t4 - t7;
+            const float f_1 = t3 + t9;
+            const float f_2 = t9 - t3;
+            const float t10 = 0.25f * t3;
+            const float t11 = 0.5f * t4 - t8;
+            const float t12 = t8 + t4;
+            const float f_3 = t2 - t11;
+            const float f_4 = -t2 - t11;
+            const float t13 = 0.25f * (t2 + t12);
+            const float t14 = 0.25f * (t2 - t12);
+            const float t15 = t6 + t10;
+            const float t16 = t10 - t6;
+            const float f_5 = t13 + t15;
+            const float f_8 = t13 - t15;
+            const float f_6 = -t14 - t16;
+            const float f_7 = t16 - t14;
 
             after[0 * CELLS + cell] = f_0;
             after[1 * CELLS + cell] = f_1;
@@ -560,11 +586,14 @@ void d2q9_kbc_macroscopic(
             // ---- j   (d2q9_kbc.lbm:15)
             const float jx_ = f_7 + t0 - f_8 - t1;
 
-            // ---- rho   (d2q9_kbc.lbm:14)
-            const float rho_ = f_0 + t0 + t1 + t2 + t3;
+            // ---- d_rho   (d2q9_kbc.lbm:14)
+            const float d_rho = f_0 + t0 + t1 + t2 + t3;
 
             // ---- j   (d2q9_kbc.lbm:15)
             const float jy_ = f_5 + t2 - f_6 - t3;
+
+            // ---- rho   (d2q9_kbc.lbm:14)
+            const float rho_ = 1.0f + d_rho;
             const float t4 = 1.0f / rho_;
 
             // ---- u   (d2q9_kbc.lbm:16)
@@ -601,7 +630,7 @@ static inline void merge(Sum *sum, const Sum *other)
     add(sum, other->carried);
 }
 
-// A thread's part of the sum of a population over the listed blocks from `begin` to `end`.
+// A thread's part of the sum of what is stored of a population over the listed blocks from `begin` to `end`.
 static Sum sum_of(
     const int32_t *ids, const int begin, const int end, const int direction, const int thread, const int threads,
     const float *src)
@@ -614,10 +643,12 @@ static Sum sum_of(
     return sum;
 }
 
-// Adds the sum of a population to mass and momentum.
-static inline void add_moments(const int direction, const Sum *sum, Sum *of)
+// Adds a population to mass and momentum: the sum of what is stored of it in so many cells, and its part at rest, which has no
+// momentum.
+static inline void add_moments(const int direction, const Sum *sum, const double cells, Sum *of)
 {
     merge(&of[0], sum);
+    add(&of[0], cells * REST[direction]);
     for (int axis = 0; axis < DIM; ++axis) {
         const double c = VELOCITY[direction][axis];
         const Sum along = {c * sum->total, c * sum->carried};
@@ -696,7 +727,7 @@ void d2q9_kbc_sums(
         Sum of[SETS][1 + DIM] = { { {0, 0} } };
         for (int i = 0; i < Q; ++i) {
             const Sum own = sum_of(ids, begin, end, i, 0, 1, src);
-            add_moments(i, &own, of[SET[i]]);
+            add_moments(i, &own, (double)(end - begin) * CELLS, of[SET[i]]);
         }
         memcpy(sums + (size_t)share * (sizeof(of) / sizeof(double)), of, sizeof(of));
     }

@@ -4,15 +4,15 @@
 // Lallemand & Luo, Phys. Rev. E 61 (2000) 6546.
 //
 // options: c f32 block=8x8
-// cost:    init                 33 flop (as written 63): 14 add, 11 mul, 4 fma
+// cost:    init                 34 flop (as written 63): 15 add, 11 mul, 4 fma
 //                               3 loads, 9 stores, 48 B per cell
-//          stream_collide       99 flop (as written 247): 42 add, 16 mul, 20 fma, 1 div
+//          stream_collide       98 flop (as written 247): 47 add, 14 mul, 18 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
-//          stream_collide_walls 99 flop (as written 247): 42 add, 16 mul, 20 fma, 1 div
+//          stream_collide_walls 98 flop (as written 247): 47 add, 14 mul, 18 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
-//          macroscopic          17 flop (as written 20): 14 add, 2 mul, 1 div
+//          macroscopic          18 flop (as written 20): 15 add, 2 mul, 1 div
 //                               9 loads, 3 stores, 48 B per cell
-//          collide              99 flop (as written 247): 42 add, 16 mul, 20 fma, 1 div
+//          collide              98 flop (as written 247): 47 add, 14 mul, 18 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
 
 #include <math.h>
@@ -55,94 +55,116 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_8 = before[8 * stride_before + cell];
 
         // ---- shared
-        const float t0 = 0.25f * omega_;
-        const float t1 = -2.0f;
-        const float t2 = f_1 + f_2;
-        const float t3 = f_1 - f_2;
-        const float t4 = f_3 + f_4;
-        const float t5 = f_3 - f_4;
-        const float t6 = t2 + t4;
+        const float t0 = f_5 + f_8;
+        const float t1 = f_5 - f_8;
+        const float t2 = f_6 + f_7;
+        const float t3 = f_6 - f_7;
+        const float t4 = t0 + t2;
+        const float t5 = t0 - t2;
+        const float t6 = f_1 + f_2;
+        const float t7 = f_1 - f_2;
+        const float t8 = f_3 + f_4;
+        const float t9 = f_3 - f_4;
+        const float t10 = t6 + t8;
 
         // ---- m   (d2q9_mrt.lbm:39)
-        const float m_3_ = t2 - t4;
-        const float t7 = f_5 + f_7;
-        const float t8 = f_5 - f_7;
-        const float t9 = f_6 + f_8;
-        const float t10 = f_6 - f_8;
-        const float t11 = t7 + t9;
-        const float t12 = t7 - t9;
-        const float t13 = t11 - t6 * 0.5f + f_0 * t1;
-        const float m_8_ = 4.0f * f_0 + t11 + t6 * t1;
+        const float m_3_ = t6 - t8;
+
+        // ---- d_rho   (d2q9_mrt.lbm:15)
+        const float d_rho = f_0 + t4 + t10;
+        const float t11 = 4.0f * f_0;
+        const float t12 = -2.0f;
+
+        // ---- d_m   (d2q9_mrt.lbm:39)
+        const float d_m_8 = t4 + t11 + t10 * t12;
+        const float d_m_5 = 2.0f * t4 - t10 - t11;
 
         // ---- rho   (d2q9_mrt.lbm:15)
-        const float rho_ = f_0 + t11 + t6;
-        const float t14 = 1.0f / rho_;
-        const float t15 = t8 - t10;
-
-        // ---- m   (d2q9_mrt.lbm:39)
-        const float m_4_ = t8 + t10;
+        const float rho_ = 1.0f + d_rho;
+        const float t13 = 1.0f / rho_;
 
         // ---- j   (d2q9_mrt.lbm:16)
-        const float jy_ = t5 + t15;
+        const float jy_ = t9 + t5;
 
         // ---- m   (d2q9_mrt.lbm:39)
-        const float m_7_ = t15 - 2.0f * t5;
-
-        // ---- u   (d2q9_mrt.lbm:17)
-        const float uy_ = t14 * jy_;
-        const float t16 = uy_ * jy_;
-
-        // ---- j   (d2q9_mrt.lbm:16)
-        const float jx_ = t3 + t12;
-
-        // ---- m   (d2q9_mrt.lbm:39)
-        const float m_6_ = t12 - 2.0f * t3;
-
-        // ---- u   (d2q9_mrt.lbm:17)
-        const float ux_ = t14 * jx_;
-        const float t17 = jx_ * ux_;
-
-        // ---- meq   (d2q9_mrt.lbm:40)
-        const float meq_4_ = jy_ * ux_;
-        const float t18 = t16 + t17;
-        const float t19 = omega_energy_ * (1.5f * t18 - rho_ - t13) + t13;
-        const float meq_3_ = t17 - t16;
-        const float meq_8_ = rho_ - t18 * 3.0f;
+        const float m_7_ = t5 - 2.0f * t9;
 
         // ---- post   (d2q9_mrt.lbm:42)
-        const float post_8_ = omega_square_ * (meq_8_ - m_8_) + m_8_;
+        const float post_7_ = m_7_ - omega_flux_ * (jy_ + m_7_);
+
+        // ---- u   (d2q9_mrt.lbm:17)
+        const float uy_ = t13 * jy_;
+        const float t14 = uy_ * jy_;
+        const float t15 = t1 - t3;
+
+        // ---- m   (d2q9_mrt.lbm:39)
+        const float m_4_ = t1 + t3;
+
+        // ---- j   (d2q9_mrt.lbm:16)
+        const float jx_ = t7 + t15;
+
+        // ---- m   (d2q9_mrt.lbm:39)
+        const float m_6_ = t15 - 2.0f * t7;
+
+        // ---- post   (d2q9_mrt.lbm:42)
+        const float post_6_ = m_6_ - omega_flux_ * (jx_ + m_6_);
+
+        // ---- u   (d2q9_mrt.lbm:17)
+        const float ux_ = t13 * jx_;
+        const float t16 = jx_ * ux_;
+        const float t17 = 3.0f * (t14 + t16);
+
+        // ---- meq   (d2q9_mrt.lbm:40)
+        const float meq_3_ = t16 - t14;
+
+        // ---- post   (d2q9_mrt.lbm:42)
+        const float post_3_ = omega_ * (meq_3_ - m_3_) + m_3_;
+
+        // ---- d_meq   (d2q9_mrt.lbm:40)
+        const float d_meq_5 = d_rho * t12 + t17;
+
+        // ---- d_post   (d2q9_mrt.lbm:42)
+        const float d_post_5 = omega_energy_ * (d_meq_5 - d_m_5) + d_m_5;
+
+        // ---- d_meq   (d2q9_mrt.lbm:40)
+        const float d_meq_8 = d_rho - t17;
+
+        // ---- d_post   (d2q9_mrt.lbm:42)
+        const float d_post_8 = omega_square_ * (d_meq_8 - d_m_8) + d_m_8;
 
         // ---- post
-        const float post_0 = 0.11111111f * (rho_ + post_8_) - t19 * 0.22222222f;
-        const float t20 = 0.25f - t0;
-        const float t21 = m_3_ * t20 + meq_3_ * t0;
-        const float t22 = t0 * meq_4_ + m_4_ * t20;
-        const float t23 = 0.055555556f * (post_8_ - (2.0f * rho_ - t19));
-        const float t24 = 0.027777778f * post_8_ + 0.11111111f * (rho_ + t19);
-        const float t25 = t21 - t23;
-        const float t26 = t21 + t23;
-        const float t27 = 0.083333336f * omega_flux_;
-        const float t28 = 0.16666667f * omega_flux_ + 0.16666667f;
-        const float t29 = 0.083333336f - t27;
-        const float t30 = m_6_ * t29;
-        const float t31 = m_7_ * t29;
-        const float t32 = 0.16666667f - t27;
-        const float t33 = 2.0f * t30 - jx_ * t28;
-        const float t34 = jx_ * t32 + t30;
-        const float post_1 = t25 - t33;
-        const float post_2 = t33 + t25;
-        const float t35 = 2.0f * t31 - jy_ * t28;
-        const float t36 = jy_ * t32 + t31;
-        const float post_3 = -t35 - t26;
-        const float post_4 = t35 - t26;
-        const float t37 = t34 + t36;
-        const float t38 = t34 - t36;
-        const float t39 = t22 + t24;
-        const float t40 = t22 - t24;
-        const float post_5 = t37 + t39;
-        const float post_6 = t39 - t37;
-        const float post_7 = t38 - t40;
-        const float post_8 = -t38 - t40;
+        const float post_0 = 0.11111111f * (d_rho + d_post_8 - d_post_5);
+        const float t18 = 0.25f * post_3_;
+        const float t19 = 0.11111111f * d_rho;
+        const float t20 = 0.16666667f * (jx_ - post_6_);
+        const float t21 = 0.16666667f * jx_ + 0.083333336f * post_6_;
+        const float t22 = t19 - (0.5f * d_post_5 + d_post_8) * 0.055555556f;
+        const float t23 = 0.055555556f * d_post_5 + t19 + 0.027777778f * d_post_8;
+        const float t24 = t18 + t22;
+        const float t25 = t18 - t22;
+        const float post_1 = t20 + t24;
+        const float post_2 = t24 - t20;
+        const float t26 = 0.16666667f * (jy_ - post_7_);
+        const float post_3 = t26 - t25;
+        const float post_4 = -t26 - t25;
+        const float t27 = 0.16666667f * jy_ + 0.083333336f * post_7_;
+
+        // ---- meq   (d2q9_mrt.lbm:40)
+        const float meq_7_ = -jy_;
+
+        // ---- post   (d2q9_mrt.lbm:42)
+        const float post_4_ = m_4_ - omega_ * (ux_ * meq_7_ + m_4_);
+        const float t28 = 0.25f * post_4_;
+        const float t29 = t21 + t27;
+        const float t30 = t21 - t27;
+        const float t31 = t28 + t23;
+        const float t32 = t28 - t23;
+
+        // ---- post
+        const float post_5 = t29 + t31;
+        const float post_6 = t31 - t29;
+        const float post_7 = t30 - t32;
+        const float post_8 = -t30 - t32;
 
         after[0 * stride_after + cell] = post_0;
         after[1 * stride_after + cell] = post_1;
@@ -154,20 +176,6 @@ static inline __attribute__((always_inline)) void collide_cells(
         after[7 * stride_after + cell] = post_7;
         after[8 * stride_after + cell] = post_8;
     }  // cells
-}
-
-// The collision alone, on plain arrays of states.
-void d2q9_mrt_collide(
-    const int32_t count,        // how many states there are
-    const float *restrict src,  // populations before the collision [9][count], lattice units
-    float *restrict dst,        // populations after the collision [9][count], lattice units
-    const float omega_,         // relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice
-                                //   units
-    const float omega_energy_,  // of the energy, which sets the bulk viscosity in (0, 2), lattice units
-    const float omega_flux_,    // of the energy flux in (0, 2), lattice units
-    const float omega_square_)  // of the energy squared in (0, 2), lattice units
-{
-    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega_, omega_energy_, omega_flux_, omega_square_);
 }
 
 // ==== storing =======================================================================================================
@@ -309,9 +317,31 @@ static const signed char VELOCITY[Q][2] = {
     {0, 0}, {1, 0}, {-1, 0}, {0, 1}, {0, -1}, {1, 1}, {-1, -1}, {1, -1}, {-1, 1},
 };
 
+// What populations are stored without: their values at rest.
+static const double REST[Q] = {4.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0};
+
 // The set of populations that each direction belongs to.
 static const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
 
+
+// The collision alone, on plain arrays of states.
+void d2q9_mrt_collide(
+    const int32_t count,        // how many states there are
+    const float *restrict src,  // populations before the collision [9][count], lattice units
+    float *restrict dst,        // populations after the collision [9][count], lattice units
+    const float omega_,         // relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice
+                                //   units
+    const float omega_energy_,  // of the energy, which sets the bulk viscosity in (0, 2), lattice units
+    const float omega_flux_,    // of the energy flux in (0, 2), lattice units
+    const float omega_square_)  // of the energy squared in (0, 2), lattice units
+{
+    for (size_t state = 0; state < (size_t)count; ++state) {
+        float before[Q], after[Q];
+        for (int i = 0; i < Q; ++i) before[i] = src[(size_t)i * (size_t)count + state] - (float)REST[i];
+        collide_cells(1, 1, before, 1, after, omega_, omega_energy_, omega_flux_, omega_square_);
+        for (int i = 0; i < Q; ++i) dst[(size_t)i * (size_t)count + state] = after[i] + (float)REST[i];
+    }
+}
 
 // ==== walls =========================================================================================================
 
@@ -477,31 +507,33 @@ void d2q9_mrt_init(
 
             // ---- shared
             const float t0 = 0.33333334f * rho_;
-            const float t1 = t0 * ux_;
-            const float t2 = t1 * ux_;
-            const float t3 = t0 * uy_;
-            const float t4 = 0.22222222f * rho_ - t2;
-            const float t5 = 0.11111111f * rho_ + t2;
-            const float t6 = t3 * uy_;
+            const float t1 = 0.11111111f - rho_ * 0.11111111f;
+            const float t2 = t0 * uy_;
+            const float t3 = t0 * ux_;
+            const float t4 = t3 * ux_;
+            const float t5 = t2 * uy_;
+            const float t6 = 0.75f * (t3 * uy_);
+            const float t7 = 0.5f * t5 + t1;
+            const float t8 = t5 - t1;
 
             // ---- f
-            const float f_0 = 2.0f * (t4 - t6);
-            const float t7 = 0.5f * t4 + t6;
-            const float f_3 = t3 + t7;
-            const float f_4 = t7 - t3;
-            const float t8 = 0.75f * (t1 * uy_);
-            const float t9 = 0.5f * t6 - t5;
-            const float t10 = 0.25f * (t5 + t6);
-            const float f_1 = t1 - t9;
-            const float f_2 = -t1 - t9;
-            const float t11 = 0.25f * (t1 + t3);
-            const float t12 = 0.25f * (t1 - t3);
-            const float t13 = t10 + t8;
-            const float t14 = t8 - t10;
-            const float f_5 = t11 + t13;
-            const float f_6 = t13 - t11;
-            const float f_7 = t12 - t14;
-            const float f_8 = -t12 - t14;
+            const float f_0 = -t7 * 4.0f - 2.0f * t4;
+            const float t9 = t4 - t7;
+            const float f_1 = t3 + t9;
+            const float f_2 = t9 - t3;
+            const float t10 = 0.25f * t3;
+            const float t11 = 0.5f * t4 - t8;
+            const float t12 = t8 + t4;
+            const float f_3 = t2 - t11;
+            const float f_4 = -t2 - t11;
+            const float t13 = 0.25f * (t2 + t12);
+            const float t14 = 0.25f * (t2 - t12);
+            const float t15 = t6 + t10;
+            const float t16 = t10 - t6;
+            const float f_5 = t13 + t15;
+            const float f_8 = t13 - t15;
+            const float f_6 = -t14 - t16;
+            const float f_7 = t16 - t14;
 
             after[0 * CELLS + cell] = f_0;
             after[1 * CELLS + cell] = f_1;
@@ -546,11 +578,14 @@ void d2q9_mrt_macroscopic(
             // ---- j   (d2q9_mrt.lbm:16)
             const float jx_ = f_7 + t0 - f_8 - t1;
 
-            // ---- rho   (d2q9_mrt.lbm:15)
-            const float rho_ = f_0 + t0 + t1 + t2 + t3;
+            // ---- d_rho   (d2q9_mrt.lbm:15)
+            const float d_rho = f_0 + t0 + t1 + t2 + t3;
 
             // ---- j   (d2q9_mrt.lbm:16)
             const float jy_ = f_5 + t2 - f_6 - t3;
+
+            // ---- rho   (d2q9_mrt.lbm:15)
+            const float rho_ = 1.0f + d_rho;
             const float t4 = 1.0f / rho_;
 
             // ---- u   (d2q9_mrt.lbm:17)
@@ -587,7 +622,7 @@ static inline void merge(Sum *sum, const Sum *other)
     add(sum, other->carried);
 }
 
-// A thread's part of the sum of a population over the listed blocks from `begin` to `end`.
+// A thread's part of the sum of what is stored of a population over the listed blocks from `begin` to `end`.
 static Sum sum_of(
     const int32_t *ids, const int begin, const int end, const int direction, const int thread, const int threads,
     const float *src)
@@ -600,10 +635,12 @@ static Sum sum_of(
     return sum;
 }
 
-// Adds the sum of a population to mass and momentum.
-static inline void add_moments(const int direction, const Sum *sum, Sum *of)
+// Adds a population to mass and momentum: the sum of what is stored of it in so many cells, and its part at rest, which has no
+// momentum.
+static inline void add_moments(const int direction, const Sum *sum, const double cells, Sum *of)
 {
     merge(&of[0], sum);
+    add(&of[0], cells * REST[direction]);
     for (int axis = 0; axis < DIM; ++axis) {
         const double c = VELOCITY[direction][axis];
         const Sum along = {c * sum->total, c * sum->carried};
@@ -682,7 +719,7 @@ void d2q9_mrt_sums(
         Sum of[SETS][1 + DIM] = { { {0, 0} } };
         for (int i = 0; i < Q; ++i) {
             const Sum own = sum_of(ids, begin, end, i, 0, 1, src);
-            add_moments(i, &own, of[SET[i]]);
+            add_moments(i, &own, (double)(end - begin) * CELLS, of[SET[i]]);
         }
         memcpy(sums + (size_t)share * (sizeof(of) / sizeof(double)), of, sizeof(of));
     }

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 // Version of this interface: kernels, their arguments and their memory. It changes when any of these does.
-#define D2Q9_MRT_ABI 5
+#define D2Q9_MRT_ABI 6
 
 #ifdef __cplusplus
 extern "C" {
@@ -71,13 +71,16 @@ static const double d2q9_mrt_weights[D2Q9_MRT_Q] = { 4.0 / 9.0, 1.0 / 9.0, 1.0 /
 // The direction with the reversed velocity.
 static const int d2q9_mrt_opposites[D2Q9_MRT_Q] = { 0, 2, 1, 4, 3, 6, 5, 8, 7 };
 
+// The population of each direction at rest: what is stored is the difference from it.
+static const double d2q9_mrt_rest[D2Q9_MRT_Q] = { 4.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0 };
+
 // Index of cell (x, y, z) in its block.
 static inline size_t d2q9_mrt_cell(const size_t x, const size_t y, const size_t z)
 {
     return x + 8 * (y + 8 * z);
 }
 
-// Where population `direction` at `cell` of the block in `slot` is.
+// Where population `direction` is stored, at `cell` of the block in `slot`.
 static inline size_t d2q9_mrt_population(const size_t slot, const size_t direction, const size_t cell)
 {
     return (slot * 9 + direction) * 64 + cell;

@@ -4,15 +4,15 @@
 // Malaspinas, arXiv:1505.06900 (2015). Beside a wall that moves along with the stream it is not stable with `omega` above about 1.9.
 //
 // options: cuda f32 block=8x8
-// cost:    init                 33 flop (as written 104): 14 add, 15 mul, 2 fma
+// cost:    init                 37 flop (as written 104): 14 add, 11 mul, 6 fma
 //                               3 loads, 9 stores, 48 B per cell
-//          stream_collide       98 flop (as written 221): 37 add, 22 mul, 19 fma, 1 div
+//          stream_collide       99 flop (as written 221): 38 add, 22 mul, 19 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
-//          stream_collide_walls 98 flop (as written 221): 37 add, 22 mul, 19 fma, 1 div
+//          stream_collide_walls 99 flop (as written 221): 38 add, 22 mul, 19 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
-//          macroscopic          17 flop (as written 20): 14 add, 2 mul, 1 div
+//          macroscopic          18 flop (as written 20): 15 add, 2 mul, 1 div
 //                               9 loads, 3 stores, 48 B per cell
-//          collide              98 flop (as written 221): 37 add, 22 mul, 19 fma, 1 div
+//          collide              99 flop (as written 221): 38 add, 22 mul, 19 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
 
 static constexpr int Q = 9;  // directions
@@ -45,70 +45,80 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
 
     // ---- shared
     const float t0 = 1.0f - omega_;
-    const float t1 = f_3 + f_4;
-    const float t2 = f_6 + f_8;
-    const float t3 = f_6 - f_8;
-    const float t4 = f_2 + t2;
-    const float t5 = f_5 + f_7;
-    const float t6 = f_5 - f_7;
+    const float t1 = f_1 + f_2;
+    const float t2 = f_6 + f_7;
+    const float t3 = f_6 - f_7;
+    const float t4 = f_4 + t2;
+    const float t5 = f_5 + f_8;
+    const float t6 = f_5 - f_8;
 
     // ---- j   (d2q9_recursive.lbm:13)
-    const float jy_ = f_3 + t6 - f_4 - t3;
-    const float t7 = f_1 + t5;
+    const float jx_ = f_1 + t6 - f_2 - t3;
+    const float t7 = f_3 + t5;
     const float t8 = t4 + t7;
-    const float jx_ = t7 - t4;
+    const float jy_ = t7 - t4;
+
+    // ---- d_rho   (d2q9_recursive.lbm:12)
+    const float d_rho = f_0 + t8 + t1;
 
     // ---- rho   (d2q9_recursive.lbm:12)
-    const float rho_ = f_0 + t1 + t8;
+    const float rho_ = 1.0f + d_rho;
     const float t9 = 1.0f / rho_;
 
     // ---- u   (d2q9_recursive.lbm:14)
-    const float uy_ = t9 * jy_;
     const float ux_ = t9 * jx_;
-    const float t10 = jy_ * uy_;
-    const float t11 = 0.33333334f * rho_;
+    const float uy_ = t9 * jy_;
+    const float t10 = jx_ * ux_;
+    const float t11 = 0.33333334f * d_rho;
 
     // ---- pi   (d2q9_recursive.lbm:23)
-    const float pi_yy_ = t5 + t2 + t1 - t10 - t11;
-    const float t12 = 0.33333334f * (pi_yy_ * t0 + t10);
-    const float t13 = 0.22222222f * rho_ - t12;
-    const float t14 = 0.11111111f * rho_ + t12;
-    const float t15 = jx_ * ux_;
-    const float pi_xx_ = t8 - t15 - t11;
-    const float t16 = t0 * pi_xx_ + t15;
+    const float pi_xx_ = t5 + t2 + t1 - t10 - t11;
+    const float t12 = 0.33333334f * (pi_xx_ * t0 + t10);
+    const float t13 = 0.22222222f * d_rho - t12;
+    const float t14 = 0.11111111f * d_rho + t12;
+    const float t15 = jy_ * uy_;
+    const float pi_yy_ = t8 - t15 - t11;
+    const float t16 = t0 * pi_yy_ + t15;
     const float t17 = jy_ * ux_;
     const float pi_xy_ = t6 + t3 - t17;
-    const float t18 = ux_ * pi_xy_ + 0.5f * (pi_xx_ * uy_);
-    const float t19 = uy_ * pi_xy_ + 0.5f * (pi_yy_ * ux_);
-    const float t20 = 0.25f * (t0 * pi_xy_ + t17);
-    const float t21 = 0.5f * (ux_ * t17);
-    const float t22 = uy_ * t21 + (uy_ * t18 + t19 * ux_) * t0;
-    const float t23 = t0 * t19 + 0.5f * (uy_ * t17);
-    const float t24 = t0 * t18 + t21;
-    const float t25 = 0.33333334f * t16 - t22;
-    const float t26 = 0.16666667f * t16 + t22;
+
+    // ---- pi_xyy   (d2q9_recursive.lbm:25)
+    const float pi_xyy_ = ux_ * pi_yy_ + 2.0f * (pi_xy_ * uy_);
+
+    // ---- pi_xxy   (d2q9_recursive.lbm:24)
+    const float pi_xxy_ = pi_xx_ * uy_ + 2.0f * (pi_xy_ * ux_);
+    const float t18 = 0.25f * (t0 * pi_xy_ + t17);
+
+    // ---- pi_xxyy   (d2q9_recursive.lbm:26)
+    const float pi_xxyy_ = ux_ * pi_xyy_ + pi_xxy_ * uy_;
+    const float t19 = ux_ * t17;
+    const float t20 = t0 * pi_xyy_ + uy_ * t17;
+    const float t21 = t0 * pi_xxyy_ + uy_ * t19;
+    const float t22 = t0 * pi_xxy_ + t19;
+    const float t23 = 0.6666667f * t16 - t21;
+    const float t24 = 0.33333334f * t16 + t21;
 
     // ---- post
-    const float post_0 = 2.0f * (t13 - t25);
-    const float t27 = 0.5f * t13 + t25;
-    const float t28 = 0.33333334f * jx_ - t23;
-    const float t29 = 0.083333336f * jx_ + 0.5f * t23;
-    const float post_1 = t28 + t27;
-    const float post_2 = t27 - t28;
-    const float t30 = 0.33333334f * jy_ - t24;
-    const float t31 = 0.083333336f * jy_ + 0.5f * t24;
-    const float t32 = t26 - t14;
-    const float t33 = 0.5f * t26 + 0.25f * t14;
-    const float post_3 = t30 - t32;
-    const float post_4 = -t32 - t30;
-    const float t34 = t33 + t31;
-    const float t35 = t33 - t31;
-    const float t36 = t20 + t29;
-    const float t37 = t20 - t29;
-    const float post_5 = t34 + t36;
-    const float post_8 = t34 - t36;
-    const float post_6 = t35 + t37;
-    const float post_7 = t35 - t37;
+    const float post_0 = 2.0f * t13 - t23;
+    const float t25 = 0.5f * (t13 + t23);
+    const float t26 = 0.33333334f * jx_ - 0.5f * t20;
+    const float t27 = 0.083333336f * jx_ + 0.25f * t20;
+    const float t28 = 0.5f * t24 - t14;
+    const float t29 = 0.25f * (t24 + t14);
+    const float post_1 = t26 - t28;
+    const float post_2 = -t28 - t26;
+    const float t30 = 0.33333334f * jy_ - 0.5f * t22;
+    const float t31 = 0.083333336f * jy_ + 0.25f * t22;
+    const float post_3 = t30 + t25;
+    const float post_4 = t25 - t30;
+    const float t32 = t27 + t31;
+    const float t33 = t27 - t31;
+    const float t34 = t18 + t29;
+    const float t35 = t18 - t29;
+    const float post_5 = t32 + t34;
+    const float post_6 = t34 - t32;
+    const float post_7 = t33 - t35;
+    const float post_8 = -t33 - t35;
 
     f[0] = post_0;
     f[1] = post_1;
@@ -119,24 +129,6 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     f[6] = post_6;
     f[7] = post_7;
     f[8] = post_8;
-}
-
-// The collision alone, on plain arrays of states.
-extern "C" __global__ void __launch_bounds__(256)
-d2q9_recursive_collide(
-    const int count,                // how many states there are
-    const float *__restrict__ src,  // populations before the collision [9][count], lattice units
-    float *__restrict__ dst,        // populations after the collision [9][count], lattice units
-    const float omega_)             // relaxation rate of the stress in (0, 2), lattice units
-{
-    const int state = blockIdx.x * 256 + threadIdx.x;
-    if (state >= count) return;
-    float f[Q];
-#pragma unroll
-    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state];
-    collide(f, omega_);
-#pragma unroll
-    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i];
 }
 
 // ==== streaming =====================================================================================================
@@ -188,9 +180,30 @@ static __device__ const signed char VELOCITY[Q][2] = {
     {0, 0}, {1, 0}, {-1, 0}, {0, 1}, {0, -1}, {1, 1}, {-1, -1}, {1, -1}, {-1, 1},
 };
 
+// What populations are stored without: their values at rest.
+static __device__ const double REST[Q] = {4.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0};
+
 // The set of populations that each direction belongs to.
 static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
 
+
+// The collision alone, on plain arrays of states.
+extern "C" __global__ void __launch_bounds__(256)
+d2q9_recursive_collide(
+    const int count,                // how many states there are
+    const float *__restrict__ src,  // populations before the collision [9][count], lattice units
+    float *__restrict__ dst,        // populations after the collision [9][count], lattice units
+    const float omega_)             // relaxation rate of the stress in (0, 2), lattice units
+{
+    const int state = blockIdx.x * 256 + threadIdx.x;
+    if (state >= count) return;
+    float f[Q];
+#pragma unroll
+    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state] - (float)REST[i];
+    collide(f, omega_);
+#pragma unroll
+    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i] + (float)REST[i];
+}
 
 // ==== walls =========================================================================================================
 
@@ -341,29 +354,30 @@ d2q9_recursive_init(
     const float t6 = (t5 * t2 + 1.3333334f) * t0;
 
     // ---- f
-    const float f_0 = t3 * t6;
+    const float f_0 = t3 * t6 - 0.44444445f;
     const float t7 = ux_ * t0;
     const float t8 = (0.33333334f + t5) * t0;
     const float t9 = t3 * t7;
-    const float t10 = t3 * t8;
-    const float f_1 = t9 + t10;
-    const float f_2 = t10 - t9;
+    const float t10 = 0.11111111f - t8 * t3;
+    const float f_1 = t9 - t10;
+    const float f_2 = -t10 - t9;
     const float t11 = t6 * uy_;
-    const float t12 = t4 * t6;
-    const float f_3 = t11 + t12;
-    const float f_4 = t12 - t11;
-    const float t13 = t4 * t7;
-    const float t14 = t7 * uy_;
-    const float t15 = t8 * uy_;
-    const float t16 = t4 * t8;
-    const float t17 = t13 + t15;
-    const float t18 = t15 - t13;
-    const float t19 = t14 + t16;
-    const float t20 = t14 - t16;
-    const float f_5 = t17 + t19;
-    const float f_6 = t19 - t17;
-    const float f_7 = -t18 - t20;
-    const float f_8 = t18 - t20;
+    const float t12 = -t4;
+    const float t13 = t6 * t12 + 0.11111111f;
+    const float f_3 = t11 - t13;
+    const float f_4 = -t13 - t11;
+    const float t14 = t4 * t7;
+    const float t15 = t7 * uy_;
+    const float t16 = t8 * uy_;
+    const float t17 = t8 * t12 + 0.027777778f;
+    const float t18 = t14 + t16;
+    const float t19 = t16 - t14;
+    const float t20 = t15 - t17;
+    const float t21 = t17 + t15;
+    const float f_5 = t18 + t20;
+    const float f_6 = t20 - t18;
+    const float f_7 = -t19 - t21;
+    const float f_8 = t19 - t21;
 
     dst[at(slot, 0, cell)] = f_0;
     dst[at(slot, 1, cell)] = f_1;
@@ -407,11 +421,14 @@ d2q9_recursive_macroscopic(
     // ---- j   (d2q9_recursive.lbm:13)
     const float jx_ = f_7 + t0 - f_8 - t1;
 
-    // ---- rho   (d2q9_recursive.lbm:12)
-    const float rho_ = f_0 + t0 + t1 + t2 + t3;
+    // ---- d_rho   (d2q9_recursive.lbm:12)
+    const float d_rho = f_0 + t0 + t1 + t2 + t3;
 
     // ---- j   (d2q9_recursive.lbm:13)
     const float jy_ = f_5 + t2 - f_6 - t3;
+
+    // ---- rho   (d2q9_recursive.lbm:12)
+    const float rho_ = 1.0f + d_rho;
     const float t4 = 1.0f / rho_;
 
     // ---- u   (d2q9_recursive.lbm:14)
@@ -448,7 +465,7 @@ static __device__ __forceinline__ void merge(Sum *sum, const Sum *other)
     add(sum, other->carried);
 }
 
-// A thread's part of the sum of a population over the listed blocks from `begin` to `end`.
+// A thread's part of the sum of what is stored of a population over the listed blocks from `begin` to `end`.
 static __device__ __noinline__ Sum sum_of(
     const int *ids, const int begin, const int end, const int direction, const int thread, const int threads,
     const float *src)
@@ -461,10 +478,12 @@ static __device__ __noinline__ Sum sum_of(
     return sum;
 }
 
-// Adds the sum of a population to mass and momentum.
-static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, Sum *of)
+// Adds a population to mass and momentum: the sum of what is stored of it in so many cells, and its part at rest, which has no
+// momentum.
+static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, const double cells, Sum *of)
 {
     merge(&of[0], sum);
+    add(&of[0], cells * REST[direction]);
     for (int axis = 0; axis < DIM; ++axis) {
         const double c = VELOCITY[direction][axis];
         const Sum along = {c * sum->total, c * sum->carried};
@@ -558,7 +577,7 @@ d2q9_recursive_sums(
             __syncthreads();
             if (thread < half) merge(&parts[thread], &parts[thread + half]);
         }
-        if (thread == 0) add_moments(i, &parts[0], of[SET[i]]);
+        if (thread == 0) add_moments(i, &parts[0], (double)(end - begin) * CELLS, of[SET[i]]);
         __syncthreads();
     }
     for (int at = thread; at < SETS * (1 + DIM); at += 256) {

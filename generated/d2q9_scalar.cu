@@ -4,15 +4,15 @@
 // Krueger et al., The Lattice Boltzmann Method, 2017, chapter 8; walls: Ginzburg, Adv. Water Resour. 28 (2005) 1171.
 //
 // options: cuda f32 block=8x8
-// cost:    init                 42 flop (as written 72): 18 add, 16 mul, 4 fma
+// cost:    init                 44 flop (as written 72): 19 add, 15 mul, 5 fma
 //                               4 loads, 14 stores, 72 B per cell
-//          stream_collide       98 flop (as written 138): 39 add, 24 mul, 17 fma, 1 div
+//          stream_collide       98 flop (as written 138): 39 add, 20 mul, 19 fma, 1 div
 //                               14 loads, 14 stores, 112 B per cell
-//          stream_collide_walls 98 flop (as written 138): 39 add, 24 mul, 17 fma, 1 div
+//          stream_collide_walls 98 flop (as written 138): 39 add, 20 mul, 19 fma, 1 div
 //                               14 loads, 14 stores, 112 B per cell
-//          macroscopic          21 flop (as written 24): 18 add, 2 mul, 1 div
+//          macroscopic          23 flop (as written 24): 20 add, 2 mul, 1 div
 //                               14 loads, 4 stores, 72 B per cell
-//          collide              98 flop (as written 138): 39 add, 24 mul, 17 fma, 1 div
+//          collide              98 flop (as written 138): 39 add, 20 mul, 19 fma, 1 div
 //                               14 loads, 14 stores, 112 B per cell
 
 static constexpr int Q = 14;  // directions
@@ -49,64 +49,68 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float g_4_ = f[13];
 
     // ---- shared
-    const float t0 = f_5 + f_7 + f_1;
-    const float t1 = f_2 + f_8;
+    const float t0 = 1.0f - omega_;
+    const float t1 = 0.33333334f * omega_;
+    const float t2 = f_4 + f_7;
+    const float t3 = f_1 + f_5;
+    const float t4 = f_6 + f_8 + f_2;
+
+    // ---- d_rho   (d2q9_scalar.lbm:13)
+    const float d_rho = f_3 + t4 + t3 + t2 + f_0;
 
     // ---- j   (d2q9_scalar.lbm:14)
-    const float jx_ = t0 - f_6 - t1;
-    const float t2 = f_4 + f_6;
+    const float jx_ = f_7 + t3 - t4;
+    const float jy_ = f_3 + f_5 + f_8 - f_6 - t2;
+    const float t5 = d_rho * t1;
 
     // ---- rho   (d2q9_scalar.lbm:13)
-    const float rho_ = f_0 + f_3 + t2 + t1 + t0;
+    const float rho_ = 1.0f + d_rho;
+    const float t6 = 1.0f / rho_;
 
-    // ---- j   (d2q9_scalar.lbm:14)
-    const float jy_ = f_3 + f_5 + f_8 - f_7 - t2;
-    const float t3 = 1.0f / rho_;
-    const float t4 = 0.11111111f * omega_ * rho_;
-    const float t5 = 0.33333334f * omega_;
-    const float t6 = 1.0f - omega_;
-    const float t7 = t3 * t5;
-    const float t8 = jx_ * t7;
-    const float t9 = jy_ * jy_ * t7;
-    const float t10 = jx_ * t8;
-    const float t11 = 3.0f * (jy_ * t8);
-    const float t12 = t4 - t9 * 0.5f;
+    // ---- u   (d2q9_scalar.lbm:15)
+    const float ux_ = t6 * jx_;
+    const float t7 = jx_ * t1;
+    const float t8 = jy_ * t1;
+    const float uy_ = t6 * jy_;
+    const float t9 = ux_ * t7;
+    const float t10 = 0.6666667f * t5 - t9;
+    const float t11 = 0.33333334f * t5 + t9;
+    const float t12 = t8 * uy_;
 
     // ---- post
-    const float post_0 = f_0 * t6 + 4.0f * t12 - t10 * 2.0f;
-    const float t13 = t4 + t9;
-    const float t14 = t12 + t10;
-    const float t15 = jx_ * t5;
-    const float post_1 = t14 + t15 + f_1 * t6;
-    const float post_2 = t14 - t15 + f_2 * t6;
-    const float t16 = jy_ * t5;
-    const float t17 = 0.5f * t10 - t13;
-    const float post_3 = t16 - t17 + f_3 * t6;
-    const float post_4 = -t17 - t16 + f_4 * t6;
-    const float t18 = t13 + t10;
-    const float t19 = t18 + t16;
-    const float t20 = t16 - t18;
-    const float t21 = t15 + t11;
-    const float post_5 = f_5 * t6 + 0.25f * (t19 + t21);
-    const float post_8 = f_8 * t6 + 0.25f * (t19 - t21);
-    const float t22 = t15 - t11;
-    const float post_6 = f_6 * t6 - 0.25f * (t20 + t22);
-    const float post_7 = f_7 * t6 - 0.25f * (t20 - t22);
+    const float post_0 = f_0 * t0 + 2.0f * (t10 - t12);
+    const float t13 = 0.5f * t10 + t12;
+    const float post_3 = t8 + t13 + f_3 * t0;
+    const float post_4 = t13 - t8 + f_4 * t0;
+    const float t14 = 0.5f * t12 - t11;
+    const float post_1 = t7 - t14 + f_1 * t0;
+    const float post_2 = -t7 - t14 + f_2 * t0;
+    const float t15 = t11 + t12;
+    const float t16 = 0.25f * t7;
+    const float t17 = 0.25f * (t8 + t15);
+    const float t18 = 0.25f * (t8 - t15);
+    const float t19 = 0.75f * (ux_ * t8);
+    const float t20 = t19 + t16;
+    const float post_5 = t17 + t20 + f_5 * t0;
+    const float post_8 = t17 - t20 + f_8 * t0;
+    const float t21 = t19 - t16;
+    const float post_6 = t21 - t18 + f_6 * t0;
+    const float post_7 = -t18 - t21 + f_7 * t0;
 
-    // ---- phi   (d2q9_scalar.lbm:16)
-    const float phi_ = g_0_ + g_1_ + g_2_ + g_3_ + g_4_;
-    const float t23 = 0.16666667f * omega_g_ * phi_;
-    const float t24 = 1.0f - omega_g_;
+    // ---- d_phi   (d2q9_scalar.lbm:16)
+    const float d_phi = g_0_ + g_1_ + g_2_ + g_3_ + g_4_;
+    const float t22 = 0.16666667f * (d_phi * omega_g_);
+    const float t23 = 1.0f - omega_g_;
 
     // ---- post
-    const float post_9 = 2.0f * t23 + t24 * g_0_;
-    const float t25 = 3.0f * (t3 * t23);
-    const float t26 = jx_ * t25;
-    const float post_10 = t23 + t26 + g_1_ * t24;
-    const float post_11 = t23 - t26 + g_2_ * t24;
-    const float t27 = jy_ * t25;
-    const float post_12 = t23 + t27 + g_3_ * t24;
-    const float post_13 = t23 - t27 + g_4_ * t24;
+    const float post_9 = 2.0f * t22 + t23 * g_0_;
+    const float t24 = 0.5f * omega_g_ + 3.0f * t22;
+    const float t25 = ux_ * t24;
+    const float post_10 = t22 + t25 + g_1_ * t23;
+    const float post_11 = t22 - t25 + g_2_ * t23;
+    const float t26 = uy_ * t24;
+    const float post_12 = t22 + t26 + g_3_ * t23;
+    const float post_13 = t22 - t26 + g_4_ * t23;
 
     f[0] = post_0;
     f[1] = post_1;
@@ -122,25 +126,6 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     f[11] = post_11;
     f[12] = post_12;
     f[13] = post_13;
-}
-
-// The collision alone, on plain arrays of states.
-extern "C" __global__ void __launch_bounds__(256)
-d2q9_scalar_collide(
-    const int count,                // how many states there are
-    const float *__restrict__ src,  // populations before the collision [14][count], lattice units
-    float *__restrict__ dst,        // populations after the collision [14][count], lattice units
-    const float omega_,             // relaxation rate of the flow in (0, 2), lattice units
-    const float omega_g_)           // relaxation rate of the scalar's flux in (0, 2), lattice units
-{
-    const int state = blockIdx.x * 256 + threadIdx.x;
-    if (state >= count) return;
-    float f[Q];
-#pragma unroll
-    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state];
-    collide(f, omega_, omega_g_);
-#pragma unroll
-    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i];
 }
 
 // ==== streaming =====================================================================================================
@@ -199,9 +184,31 @@ static __device__ const signed char VELOCITY[Q][2] = {
     {0, 0}, {1, 0}, {-1, 0}, {0, 1}, {0, -1},
 };
 
+// What populations are stored without: their values at rest.
+static __device__ const double REST[Q] = {4.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 3.0, 1.0 / 6.0, 1.0 / 6.0, 1.0 / 6.0, 1.0 / 6.0};
+
 // The set of populations that each direction belongs to.
 static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1};
 
+
+// The collision alone, on plain arrays of states.
+extern "C" __global__ void __launch_bounds__(256)
+d2q9_scalar_collide(
+    const int count,                // how many states there are
+    const float *__restrict__ src,  // populations before the collision [14][count], lattice units
+    float *__restrict__ dst,        // populations after the collision [14][count], lattice units
+    const float omega_,             // relaxation rate of the flow in (0, 2), lattice units
+    const float omega_g_)           // relaxation rate of the scalar's flux in (0, 2), lattice units
+{
+    const int state = blockIdx.x * 256 + threadIdx.x;
+    if (state >= count) return;
+    float f[Q];
+#pragma unroll
+    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state] - (float)REST[i];
+    collide(f, omega_, omega_g_);
+#pragma unroll
+    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i] + (float)REST[i];
+}
 
 // ==== walls =========================================================================================================
 
@@ -297,13 +304,13 @@ static __device__ __forceinline__ float fixed_value_link_2(const int direction, 
     case 8:
         return own[7 * CELLS];
     case 10:
-        return 0.33333334f * value_ - own[11 * CELLS];
+        return -own[11 * CELLS] - (0.33333334f - value_ * 0.33333334f);
     case 11:
-        return 0.33333334f * value_ - own[10 * CELLS];
+        return -own[10 * CELLS] - (0.33333334f - value_ * 0.33333334f);
     case 12:
-        return 0.33333334f * value_ - own[13 * CELLS];
+        return -own[13 * CELLS] - (0.33333334f - value_ * 0.33333334f);
     case 13:
-        return 0.33333334f * value_ - own[12 * CELLS];
+        return -own[12 * CELLS] - (0.33333334f - value_ * 0.33333334f);
     default:
         return own[direction * CELLS];
     }
@@ -404,41 +411,41 @@ d2q9_scalar_init(
     const float uy_ = before[2 * CELLS];
     const float phi_ = before[3 * CELLS];
 
-    // ---- g
-    const float g_0_ = 0.33333334f * phi_;
+    // ---- shared
     const float t0 = 0.33333334f * rho_;
-    const float t1 = t0 * ux_;
-    const float t2 = t0 * uy_;
-    const float t3 = t1 * ux_;
-    const float t4 = 0.22222222f * rho_ - t3;
-    const float t5 = 0.11111111f * rho_ + t3;
-    const float t6 = t2 * uy_;
+    const float t1 = 0.11111111f - rho_ * 0.11111111f;
+    const float t2 = t0 * ux_;
+    const float t3 = t0 * uy_;
+    const float t4 = t2 * ux_;
+    const float t5 = 0.5f * t4 + t1;
+    const float t6 = t4 - t1;
+    const float t7 = t3 * uy_;
 
     // ---- f
-    const float f_0 = 2.0f * (t4 - t6);
-    const float t7 = 0.5f * t4 + t6;
-    const float f_3 = t7 + t2;
-    const float f_4 = t7 - t2;
-    const float t8 = 0.25f * t2;
-    const float t9 = 0.5f * t6 - t5;
-    const float t10 = t5 + t6;
-    const float f_1 = t1 - t9;
-    const float f_2 = -t9 - t1;
-    const float t11 = 0.25f * (t10 + t1);
-    const float t12 = -0.25f * (t10 - t1);
-    const float t13 = 0.75f * (t1 * uy_);
-    const float t14 = t13 + t8;
-    const float t15 = t8 - t13;
+    const float f_0 = -t5 * 4.0f - 2.0f * t7;
+    const float t8 = t7 - t5;
+    const float f_3 = t3 + t8;
+    const float f_4 = t8 - t3;
+    const float t9 = 0.5f * t7 - t6;
+    const float t10 = 0.25f * (t6 + t7);
+    const float f_1 = t2 - t9;
+    const float f_2 = -t2 - t9;
+    const float t11 = 0.25f * (t2 + t3);
+    const float t12 = 0.25f * (t2 - t3);
+    const float t13 = 0.75f * (t2 * uy_);
+    const float t14 = t10 + t13;
+    const float t15 = t13 - t10;
     const float f_5 = t11 + t14;
-    const float f_7 = t11 - t14;
-    const float f_6 = -t12 - t15;
-    const float f_8 = t15 - t12;
+    const float f_6 = t14 - t11;
+    const float f_7 = t12 - t15;
+    const float f_8 = -t12 - t15;
+
+    // ---- g
+    const float g_0_ = 0.33333334f * phi_ - 0.33333334f;
     const float t16 = 0.5f * phi_;
     const float t17 = ux_ * t16;
     const float t18 = uy_ * t16;
-    const float t19 = 0.16666667f * phi_;
-
-    // ---- g
+    const float t19 = 0.5f * g_0_;
     const float g_1_ = t17 + t19;
     const float g_2_ = t19 - t17;
     const float g_3_ = t18 + t19;
@@ -487,8 +494,11 @@ d2q9_scalar_macroscopic(
     const float g_3_ = src[at(slot, 12, cell)];
     const float g_4_ = src[at(slot, 13, cell)];
 
+    // ---- d_phi   (d2q9_scalar.lbm:16)
+    const float d_phi = g_0_ + g_1_ + g_2_ + g_3_ + g_4_;
+
     // ---- phi   (d2q9_scalar.lbm:16)
-    const float phi_ = g_0_ + g_1_ + g_2_ + g_3_ + g_4_;
+    const float phi_ = 1.0f + d_phi;
     const float t0 = f_1 + f_5;
     const float t1 = f_2 + f_6;
     const float t2 = f_3 + f_8;
@@ -497,11 +507,14 @@ d2q9_scalar_macroscopic(
     // ---- j   (d2q9_scalar.lbm:14)
     const float jx_ = f_7 + t0 - f_8 - t1;
 
-    // ---- rho   (d2q9_scalar.lbm:13)
-    const float rho_ = f_0 + t0 + t1 + t2 + t3;
+    // ---- d_rho   (d2q9_scalar.lbm:13)
+    const float d_rho = f_0 + t0 + t1 + t2 + t3;
 
     // ---- j   (d2q9_scalar.lbm:14)
     const float jy_ = f_5 + t2 - f_6 - t3;
+
+    // ---- rho   (d2q9_scalar.lbm:13)
+    const float rho_ = 1.0f + d_rho;
     const float t4 = 1.0f / rho_;
 
     // ---- u   (d2q9_scalar.lbm:15)
@@ -539,7 +552,7 @@ static __device__ __forceinline__ void merge(Sum *sum, const Sum *other)
     add(sum, other->carried);
 }
 
-// A thread's part of the sum of a population over the listed blocks from `begin` to `end`.
+// A thread's part of the sum of what is stored of a population over the listed blocks from `begin` to `end`.
 static __device__ __noinline__ Sum sum_of(
     const int *ids, const int begin, const int end, const int direction, const int thread, const int threads,
     const float *src)
@@ -552,10 +565,12 @@ static __device__ __noinline__ Sum sum_of(
     return sum;
 }
 
-// Adds the sum of a population to mass and momentum.
-static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, Sum *of)
+// Adds a population to mass and momentum: the sum of what is stored of it in so many cells, and its part at rest, which has no
+// momentum.
+static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, const double cells, Sum *of)
 {
     merge(&of[0], sum);
+    add(&of[0], cells * REST[direction]);
     for (int axis = 0; axis < DIM; ++axis) {
         const double c = VELOCITY[direction][axis];
         const Sum along = {c * sum->total, c * sum->carried};
@@ -649,7 +664,7 @@ d2q9_scalar_sums(
             __syncthreads();
             if (thread < half) merge(&parts[thread], &parts[thread + half]);
         }
-        if (thread == 0) add_moments(i, &parts[0], of[SET[i]]);
+        if (thread == 0) add_moments(i, &parts[0], (double)(end - begin) * CELLS, of[SET[i]]);
         __syncthreads();
     }
     for (int at = thread; at < SETS * (1 + DIM); at += 256) {

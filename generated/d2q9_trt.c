@@ -4,15 +4,15 @@
 // Ginzburg, Verhaeghe & d'Humieres, Commun. Comput. Phys. 3 (2008) 427.
 //
 // options: c f32 block=8x8
-// cost:    init                 33 flop (as written 63): 14 add, 11 mul, 4 fma
+// cost:    init                 34 flop (as written 63): 15 add, 11 mul, 4 fma
 //                               3 loads, 9 stores, 48 B per cell
-//          stream_collide       82 flop (as written 208): 33 add, 17 mul, 15 fma, 2 div
+//          stream_collide       83 flop (as written 208): 33 add, 16 mul, 16 fma, 2 div
 //                               9 loads, 9 stores, 72 B per cell
-//          stream_collide_walls 82 flop (as written 208): 33 add, 17 mul, 15 fma, 2 div
+//          stream_collide_walls 83 flop (as written 208): 33 add, 16 mul, 16 fma, 2 div
 //                               9 loads, 9 stores, 72 B per cell
-//          macroscopic          17 flop (as written 20): 14 add, 2 mul, 1 div
+//          macroscopic          18 flop (as written 20): 15 add, 2 mul, 1 div
 //                               9 loads, 3 stores, 48 B per cell
-//          collide              82 flop (as written 208): 33 add, 17 mul, 15 fma, 2 div
+//          collide              83 flop (as written 208): 33 add, 16 mul, 16 fma, 2 div
 //                               9 loads, 9 stores, 72 B per cell
 
 #include <math.h>
@@ -55,69 +55,75 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_8 = before[8 * stride_before + cell];
 
         // ---- shared
-        const float t0 = f_1 + f_2;
-        const float t1 = f_1 - f_2;
-        const float t2 = f_3 + f_4;
-        const float t3 = f_3 - f_4;
-        const float t4 = f_5 + f_6;
-        const float t5 = f_5 - f_6;
-        const float t6 = f_7 + f_8;
-        const float t7 = f_7 - f_8;
+        const float t0 = f_3 + f_4;
+        const float t1 = f_3 - f_4;
+        const float t2 = f_5 + f_6;
+        const float t3 = f_5 - f_6;
+        const float t4 = f_7 + f_8;
+        const float t5 = f_7 - f_8;
+        const float t6 = f_1 + f_2;
+        const float t7 = f_1 - f_2;
+
+        // ---- d_rho   (d2q9_trt.lbm:13)
+        const float d_rho = t0 + t2 + (f_0 + t6 + t4);
+        const float t8 = 0.11111111f * omega_;
+        const float t9 = d_rho * t8;
 
         // ---- rho   (d2q9_trt.lbm:13)
-        const float rho_ = f_0 + t0 + t2 + t4 + t6;
-        const float t8 = 0.11111111f * (rho_ * omega_);
-        const float t9 = 0.33333334f * (omega_ / rho_);
-        const float t10 = -0.5f;
-        const float t11 = omega_ * t10 + 0.5f;
+        const float rho_ = 1.0f + d_rho;
+        const float t10 = 3.0f * (t8 / rho_);
+        const float t11 = -0.5f;
+        const float t12 = omega_ * t11 + 0.5f;
+        const float t13 = 0.009259259f - omega_ * 0.0046296297f;
+        const float t14 = t13 / (t8 * magic_ + 6.0f * t13);
 
         // ---- j   (d2q9_trt.lbm:14)
-        const float jy_ = t5 + t3 - t7;
-        const float t12 = jy_ * jy_ * t9;
-        const float jx_ = t5 + t7 + t1;
-        const float t13 = jx_ * t9;
-        const float t14 = jx_ * t13;
+        const float jy_ = t3 + t1 - t5;
+        const float t15 = jy_ * jy_ * t10;
+        const float jx_ = t3 + t5 + t7;
+        const float t16 = jx_ * t10;
+        const float t17 = jx_ * t16;
 
-        // ---- even_post   (d2q9_trt.lbm:33)
-        const float even_post_1_ = t8 + t14 + t0 * t11 + t12 * t10;
-        const float even_post_3_ = t8 + t12 + t2 * t11 + t14 * t10;
-        const float t15 = t12 + t14;
-        const float even_post_0_ = 4.0f * t8 - 2.0f * (t15 - f_0 * t11);
-        const float t16 = 0.25f * (t15 + t8);
-        const float t17 = 0.75f * (jy_ * t13);
-        const float even_post_5_ = t16 + t17 + t4 * t11;
-        const float even_post_7_ = t16 - t17 + t6 * t11;
-        const float t18 = 2.0f - omega_;
-        const float t19 = t18 / (1.5f * t18 + 6.0f * (omega_ * magic_));
-        const float t20 = jx_ * t19;
-        const float t21 = jy_ * t19;
-        const float t22 = 0.5f - t19 * 1.5f;
+        // ---- d_even_post   (d2q9_trt.lbm:33)
+        const float d_even_post_1 = t9 + t17 + t6 * t12 + t15 * t11;
+        const float d_even_post_3 = t9 + t15 + t0 * t12 + t17 * t11;
+        const float t18 = t15 + t17;
+        const float d_even_post_0 = 4.0f * t9 - 2.0f * (t18 - f_0 * t12);
+        const float t19 = 0.25f * (t18 + t9);
+        const float t20 = jx_ * t14;
+        const float t21 = 0.75f * (jy_ * t16);
+        const float t22 = jy_ * t14;
+        const float t23 = 0.5f - t14 * 6.0f;
 
         // ---- odd_post   (d2q9_trt.lbm:34)
-        const float odd_post_1_ = t1 * t22 + t20;
+        const float odd_post_1_ = t7 * t23 + 4.0f * t20;
 
         // ---- post
-        const float post_1 = even_post_1_ + odd_post_1_;
-        const float post_2 = even_post_1_ - odd_post_1_;
+        const float post_1 = d_even_post_1 + odd_post_1_;
+        const float post_2 = d_even_post_1 - odd_post_1_;
 
         // ---- odd_post   (d2q9_trt.lbm:34)
-        const float odd_post_3_ = t3 * t22 + t21;
+        const float odd_post_3_ = t1 * t23 + 4.0f * t22;
 
         // ---- post
-        const float post_3 = even_post_3_ + odd_post_3_;
-        const float post_4 = even_post_3_ - odd_post_3_;
+        const float post_3 = d_even_post_3 + odd_post_3_;
+        const float post_4 = d_even_post_3 - odd_post_3_;
+
+        // ---- d_even_post   (d2q9_trt.lbm:33)
+        const float d_even_post_5 = t19 + t21 + t2 * t12;
+        const float d_even_post_7 = t19 - t21 + t4 * t12;
 
         // ---- odd_post   (d2q9_trt.lbm:34)
-        const float odd_post_5_ = t5 * t22 + 0.25f * (t20 + t21);
-        const float odd_post_7_ = t7 * t22 + 0.25f * (t20 - t21);
+        const float odd_post_5_ = t20 + t22 + t3 * t23;
+        const float odd_post_7_ = t20 - t22 + t5 * t23;
 
         // ---- post
-        const float post_5 = even_post_5_ + odd_post_5_;
-        const float post_6 = even_post_5_ - odd_post_5_;
-        const float post_7 = even_post_7_ + odd_post_7_;
-        const float post_8 = even_post_7_ - odd_post_7_;
+        const float post_5 = d_even_post_5 + odd_post_5_;
+        const float post_6 = d_even_post_5 - odd_post_5_;
+        const float post_7 = d_even_post_7 + odd_post_7_;
+        const float post_8 = d_even_post_7 - odd_post_7_;
 
-        after[0 * stride_after + cell] = even_post_0_;
+        after[0 * stride_after + cell] = d_even_post_0;
         after[1 * stride_after + cell] = post_1;
         after[2 * stride_after + cell] = post_2;
         after[3 * stride_after + cell] = post_3;
@@ -127,19 +133,6 @@ static inline __attribute__((always_inline)) void collide_cells(
         after[7 * stride_after + cell] = post_7;
         after[8 * stride_after + cell] = post_8;
     }  // cells
-}
-
-// The collision alone, on plain arrays of states.
-void d2q9_trt_collide(
-    const int32_t count,        // how many states there are
-    const float *restrict src,  // populations before the collision [9][count], lattice units
-    float *restrict dst,        // populations after the collision [9][count], lattice units
-    const float omega_,         // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice
-                                //   units
-    const float magic_)         // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way,
-                                //   1/4 is most stable in (0, 1), lattice units
-{
-    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega_, magic_);
 }
 
 // ==== storing =======================================================================================================
@@ -280,9 +273,30 @@ static const signed char VELOCITY[Q][2] = {
     {0, 0}, {1, 0}, {-1, 0}, {0, 1}, {0, -1}, {1, 1}, {-1, -1}, {1, -1}, {-1, 1},
 };
 
+// What populations are stored without: their values at rest.
+static const double REST[Q] = {4.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0};
+
 // The set of populations that each direction belongs to.
 static const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
 
+
+// The collision alone, on plain arrays of states.
+void d2q9_trt_collide(
+    const int32_t count,        // how many states there are
+    const float *restrict src,  // populations before the collision [9][count], lattice units
+    float *restrict dst,        // populations after the collision [9][count], lattice units
+    const float omega_,         // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice
+                                //   units
+    const float magic_)         // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way,
+                                //   1/4 is most stable in (0, 1), lattice units
+{
+    for (size_t state = 0; state < (size_t)count; ++state) {
+        float before[Q], after[Q];
+        for (int i = 0; i < Q; ++i) before[i] = src[(size_t)i * (size_t)count + state] - (float)REST[i];
+        collide_cells(1, 1, before, 1, after, omega_, magic_);
+        for (int i = 0; i < Q; ++i) dst[(size_t)i * (size_t)count + state] = after[i] + (float)REST[i];
+    }
+}
 
 // ==== walls =========================================================================================================
 
@@ -444,31 +458,33 @@ void d2q9_trt_init(
 
             // ---- shared
             const float t0 = 0.33333334f * rho_;
-            const float t1 = t0 * ux_;
-            const float t2 = t1 * ux_;
-            const float t3 = t0 * uy_;
-            const float t4 = 0.22222222f * rho_ - t2;
-            const float t5 = 0.11111111f * rho_ + t2;
-            const float t6 = t3 * uy_;
+            const float t1 = 0.11111111f - rho_ * 0.11111111f;
+            const float t2 = t0 * uy_;
+            const float t3 = t0 * ux_;
+            const float t4 = t3 * ux_;
+            const float t5 = t2 * uy_;
+            const float t6 = 0.75f * (t3 * uy_);
+            const float t7 = 0.5f * t5 + t1;
+            const float t8 = t5 - t1;
 
             // ---- f
-            const float f_0 = 2.0f * (t4 - t6);
-            const float t7 = 0.5f * t4 + t6;
-            const float f_3 = t3 + t7;
-            const float f_4 = t7 - t3;
-            const float t8 = 0.75f * (t1 * uy_);
-            const float t9 = 0.5f * t6 - t5;
-            const float t10 = 0.25f * (t5 + t6);
-            const float f_1 = t1 - t9;
-            const float f_2 = -t1 - t9;
-            const float t11 = 0.25f * (t1 + t3);
-            const float t12 = 0.25f * (t1 - t3);
-            const float t13 = t10 + t8;
-            const float t14 = t8 - t10;
-            const float f_5 = t11 + t13;
-            const float f_6 = t13 - t11;
-            const float f_7 = t12 - t14;
-            const float f_8 = -t12 - t14;
+            const float f_0 = -t7 * 4.0f - 2.0f * t4;
+            const float t9 = t4 - t7;
+            const float f_1 = t3 + t9;
+            const float f_2 = t9 - t3;
+            const float t10 = 0.25f * t3;
+            const float t11 = 0.5f * t4 - t8;
+            const float t12 = t8 + t4;
+            const float f_3 = t2 - t11;
+            const float f_4 = -t2 - t11;
+            const float t13 = 0.25f * (t2 + t12);
+            const float t14 = 0.25f * (t2 - t12);
+            const float t15 = t6 + t10;
+            const float t16 = t10 - t6;
+            const float f_5 = t13 + t15;
+            const float f_8 = t13 - t15;
+            const float f_6 = -t14 - t16;
+            const float f_7 = t16 - t14;
 
             after[0 * CELLS + cell] = f_0;
             after[1 * CELLS + cell] = f_1;
@@ -513,11 +529,14 @@ void d2q9_trt_macroscopic(
             // ---- j   (d2q9_trt.lbm:14)
             const float jx_ = f_7 + t0 - f_8 - t1;
 
-            // ---- rho   (d2q9_trt.lbm:13)
-            const float rho_ = f_0 + t0 + t1 + t2 + t3;
+            // ---- d_rho   (d2q9_trt.lbm:13)
+            const float d_rho = f_0 + t0 + t1 + t2 + t3;
 
             // ---- j   (d2q9_trt.lbm:14)
             const float jy_ = f_5 + t2 - f_6 - t3;
+
+            // ---- rho   (d2q9_trt.lbm:13)
+            const float rho_ = 1.0f + d_rho;
             const float t4 = 1.0f / rho_;
 
             // ---- u   (d2q9_trt.lbm:15)
@@ -554,7 +573,7 @@ static inline void merge(Sum *sum, const Sum *other)
     add(sum, other->carried);
 }
 
-// A thread's part of the sum of a population over the listed blocks from `begin` to `end`.
+// A thread's part of the sum of what is stored of a population over the listed blocks from `begin` to `end`.
 static Sum sum_of(
     const int32_t *ids, const int begin, const int end, const int direction, const int thread, const int threads,
     const float *src)
@@ -567,10 +586,12 @@ static Sum sum_of(
     return sum;
 }
 
-// Adds the sum of a population to mass and momentum.
-static inline void add_moments(const int direction, const Sum *sum, Sum *of)
+// Adds a population to mass and momentum: the sum of what is stored of it in so many cells, and its part at rest, which has no
+// momentum.
+static inline void add_moments(const int direction, const Sum *sum, const double cells, Sum *of)
 {
     merge(&of[0], sum);
+    add(&of[0], cells * REST[direction]);
     for (int axis = 0; axis < DIM; ++axis) {
         const double c = VELOCITY[direction][axis];
         const Sum along = {c * sum->total, c * sum->carried};
@@ -649,7 +670,7 @@ void d2q9_trt_sums(
         Sum of[SETS][1 + DIM] = { { {0, 0} } };
         for (int i = 0; i < Q; ++i) {
             const Sum own = sum_of(ids, begin, end, i, 0, 1, src);
-            add_moments(i, &own, of[SET[i]]);
+            add_moments(i, &own, (double)(end - begin) * CELLS, of[SET[i]]);
         }
         memcpy(sums + (size_t)share * (sizeof(of) / sizeof(double)), of, sizeof(of));
     }

@@ -5,15 +5,15 @@
 // The rate of the odd moments is bounded from below in fast flow (docs/couplings.md); where it is not, this is the published method.
 //
 // options: cuda f32 block=8x8
-// cost:    init                 33 flop (as written 63): 14 add, 11 mul, 4 fma
+// cost:    init                 34 flop (as written 63): 15 add, 11 mul, 4 fma
 //                               3 loads, 9 stores, 48 B per cell
-//          stream_collide       91 flop (as written 222): 33 add, 23 mul, 16 fma, 3 div
+//          stream_collide       92 flop (as written 222): 33 add, 22 mul, 17 fma, 3 div
 //                               9 loads, 9 stores, 72 B per cell
-//          stream_collide_walls 91 flop (as written 222): 33 add, 23 mul, 16 fma, 3 div
+//          stream_collide_walls 92 flop (as written 222): 33 add, 22 mul, 17 fma, 3 div
 //                               9 loads, 9 stores, 72 B per cell
-//          macroscopic          17 flop (as written 20): 14 add, 2 mul, 1 div
+//          macroscopic          18 flop (as written 20): 15 add, 2 mul, 1 div
 //                               9 loads, 3 stores, 48 B per cell
-//          collide              91 flop (as written 222): 33 add, 23 mul, 16 fma, 3 div
+//          collide              92 flop (as written 222): 33 add, 22 mul, 17 fma, 3 div
 //                               9 loads, 9 stores, 72 B per cell
 
 static constexpr int Q = 9;  // directions
@@ -45,79 +45,82 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float f_8 = f[8];
 
     // ---- shared
-    const float t0 = f_7 + f_8;
-    const float t1 = f_7 - f_8;
-    const float t2 = f_1 + f_2;
-    const float t3 = f_1 - f_2;
+    const float t0 = -0.5f;
+    const float t1 = omega_ * t0 + 0.5f;
+    const float t2 = f_7 + f_8;
+    const float t3 = f_7 - f_8;
     const float t4 = f_5 + f_6;
     const float t5 = f_5 - f_6;
     const float t6 = f_3 + f_4;
     const float t7 = f_3 - f_4;
+    const float t8 = f_1 + f_2;
+    const float t9 = f_1 - f_2;
+
+    // ---- d_rho   (d2q9_trt_bounded.lbm:15)
+    const float d_rho = f_0 + t2 + t4 + t6 + t8;
+    const float t10 = 0.33333334f * omega_;
+    const float t11 = 0.22222222f * omega_ * d_rho;
 
     // ---- rho   (d2q9_trt_bounded.lbm:15)
-    const float rho_ = f_0 + t0 + t2 + t4 + t6;
-    const float t8 = 0.33333334f * omega_;
-    const float t9 = 0.11111111f * omega_ * rho_;
-    const float t10 = 1.0f / rho_;
-    const float t11 = -0.5f;
-    const float t12 = omega_ * t11 + 0.5f;
+    const float rho_ = 1.0f + d_rho;
+    const float t12 = 1.0f / rho_;
     const float t13 = 0.16666667f - omega_ * 0.083333336f;
-    const float t14 = 2.0f * (t13 / (t8 * magic_ + t13));
-    const float t15 = t10 * t8;
+    const float t14 = 2.0f * (t13 / (t10 * magic_ + t13));
+    const float t15 = t12 * t10;
 
     // ---- j   (d2q9_trt_bounded.lbm:16)
-    const float jx_ = t1 + t5 + t3;
+    const float jx_ = t3 + t5 + t9;
     const float t16 = jx_ * jx_;
-    const float jy_ = t5 + t7 - t1;
+    const float jy_ = t5 + t7 - t3;
     const float t17 = jy_ * jy_;
-    const float t18 = (t16 + t17) * t15;
+    const float t18 = 2.0f * ((t16 + t17) * t15);
 
-    // ---- even_post   (d2q9_trt_bounded.lbm:35)
-    const float even_post_0_ = 4.0f * t9 - 2.0f * (t18 - f_0 * t12);
+    // ---- d_even_post   (d2q9_trt_bounded.lbm:35)
+    const float d_even_post_0 = 2.0f * (f_0 * t1 + t11) - t18;
     const float t19 = t15 * t17;
     const float t20 = t15 * t16;
-    const float even_post_1_ = t9 + t20 + t2 * t12 + t19 * t11;
-    const float even_post_3_ = t9 + t19 + t6 * t12 + t20 * t11;
-    const float t21 = t10 * t18;
-    const float t22 = 2.0f * (t21 / (t13 + t21));
+    const float d_even_post_1 = 0.5f * (t11 - t19) + t20 + t8 * t1;
+    const float d_even_post_3 = 0.5f * (t11 - t20) + t19 + t6 * t1;
+    const float t21 = t12 * t18;
+    const float t22 = t21 / (0.5f * t21 + t13);
 
     // ---- omega_odd   (d2q9_trt_bounded.lbm:25)
     const float omega_odd_ = t14 < t22 ? t22 : t14;
-    const float t23 = 0.25f * (t18 + t9);
-    const float t24 = omega_odd_ * t11 + 0.5f;
+    const float t23 = 0.125f * (t18 + t11);
+    const float t24 = omega_odd_ * t0 + 0.5f;
     const float t25 = 0.75f * (jx_ * jy_ * t15);
-    const float t26 = jx_ * omega_odd_;
-    const float t27 = jy_ * omega_odd_;
+    const float t26 = 0.083333336f * (jx_ * omega_odd_);
+    const float t27 = 0.083333336f * (jy_ * omega_odd_);
 
     // ---- odd_post   (d2q9_trt_bounded.lbm:36)
-    const float odd_post_1_ = t3 * t24 + 0.33333334f * t26;
+    const float odd_post_1_ = t9 * t24 + 4.0f * t26;
 
     // ---- post
-    const float post_1 = even_post_1_ + odd_post_1_;
-    const float post_2 = even_post_1_ - odd_post_1_;
+    const float post_1 = d_even_post_1 + odd_post_1_;
+    const float post_2 = d_even_post_1 - odd_post_1_;
 
     // ---- odd_post   (d2q9_trt_bounded.lbm:36)
-    const float odd_post_3_ = t7 * t24 + 0.33333334f * t27;
+    const float odd_post_3_ = t7 * t24 + 4.0f * t27;
 
     // ---- post
-    const float post_3 = even_post_3_ + odd_post_3_;
-    const float post_4 = even_post_3_ - odd_post_3_;
+    const float post_3 = d_even_post_3 + odd_post_3_;
+    const float post_4 = d_even_post_3 - odd_post_3_;
 
-    // ---- even_post   (d2q9_trt_bounded.lbm:35)
-    const float even_post_5_ = t23 + t25 + t4 * t12;
-    const float even_post_7_ = t23 - t25 + t0 * t12;
+    // ---- d_even_post   (d2q9_trt_bounded.lbm:35)
+    const float d_even_post_5 = t23 + t25 + t4 * t1;
+    const float d_even_post_7 = t23 - t25 + t2 * t1;
 
     // ---- odd_post   (d2q9_trt_bounded.lbm:36)
-    const float odd_post_5_ = t5 * t24 + 0.083333336f * (t26 + t27);
-    const float odd_post_7_ = t1 * t24 + 0.083333336f * (t26 - t27);
+    const float odd_post_5_ = t26 + t27 + t5 * t24;
+    const float odd_post_7_ = t26 - t27 + t3 * t24;
 
     // ---- post
-    const float post_5 = even_post_5_ + odd_post_5_;
-    const float post_6 = even_post_5_ - odd_post_5_;
-    const float post_7 = even_post_7_ + odd_post_7_;
-    const float post_8 = even_post_7_ - odd_post_7_;
+    const float post_5 = d_even_post_5 + odd_post_5_;
+    const float post_6 = d_even_post_5 - odd_post_5_;
+    const float post_7 = d_even_post_7 + odd_post_7_;
+    const float post_8 = d_even_post_7 - odd_post_7_;
 
-    f[0] = even_post_0_;
+    f[0] = d_even_post_0;
     f[1] = post_1;
     f[2] = post_2;
     f[3] = post_3;
@@ -126,27 +129,6 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     f[6] = post_6;
     f[7] = post_7;
     f[8] = post_8;
-}
-
-// The collision alone, on plain arrays of states.
-extern "C" __global__ void __launch_bounds__(256)
-d2q9_trt_bounded_collide(
-    const int count,                // how many states there are
-    const float *__restrict__ src,  // populations before the collision [9][count], lattice units
-    float *__restrict__ dst,        // populations after the collision [9][count], lattice units
-    const float omega_,             // relaxation rate of the even moments, which sets the viscosity in (0, 2),
-                                    //   lattice units
-    const float magic_)             // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow
-                                    //   is half-way in (0, 1), lattice units
-{
-    const int state = blockIdx.x * 256 + threadIdx.x;
-    if (state >= count) return;
-    float f[Q];
-#pragma unroll
-    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state];
-    collide(f, omega_, magic_);
-#pragma unroll
-    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i];
 }
 
 // ==== streaming =====================================================================================================
@@ -201,9 +183,33 @@ static __device__ const signed char VELOCITY[Q][2] = {
     {0, 0}, {1, 0}, {-1, 0}, {0, 1}, {0, -1}, {1, 1}, {-1, -1}, {1, -1}, {-1, 1},
 };
 
+// What populations are stored without: their values at rest.
+static __device__ const double REST[Q] = {4.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0};
+
 // The set of populations that each direction belongs to.
 static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
 
+
+// The collision alone, on plain arrays of states.
+extern "C" __global__ void __launch_bounds__(256)
+d2q9_trt_bounded_collide(
+    const int count,                // how many states there are
+    const float *__restrict__ src,  // populations before the collision [9][count], lattice units
+    float *__restrict__ dst,        // populations after the collision [9][count], lattice units
+    const float omega_,             // relaxation rate of the even moments, which sets the viscosity in (0, 2),
+                                    //   lattice units
+    const float magic_)             // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow
+                                    //   is half-way in (0, 1), lattice units
+{
+    const int state = blockIdx.x * 256 + threadIdx.x;
+    if (state >= count) return;
+    float f[Q];
+#pragma unroll
+    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state] - (float)REST[i];
+    collide(f, omega_, magic_);
+#pragma unroll
+    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i] + (float)REST[i];
+}
 
 // ==== walls =========================================================================================================
 
@@ -353,31 +359,33 @@ d2q9_trt_bounded_init(
 
     // ---- shared
     const float t0 = 0.33333334f * rho_;
-    const float t1 = t0 * ux_;
-    const float t2 = t1 * ux_;
-    const float t3 = t0 * uy_;
-    const float t4 = 0.22222222f * rho_ - t2;
-    const float t5 = 0.11111111f * rho_ + t2;
-    const float t6 = t3 * uy_;
+    const float t1 = 0.11111111f - rho_ * 0.11111111f;
+    const float t2 = t0 * uy_;
+    const float t3 = t0 * ux_;
+    const float t4 = t3 * ux_;
+    const float t5 = t2 * uy_;
+    const float t6 = 0.75f * (t3 * uy_);
+    const float t7 = 0.5f * t5 + t1;
+    const float t8 = t5 - t1;
 
     // ---- f
-    const float f_0 = 2.0f * (t4 - t6);
-    const float t7 = 0.5f * t4 + t6;
-    const float f_3 = t3 + t7;
-    const float f_4 = t7 - t3;
-    const float t8 = 0.75f * (t1 * uy_);
-    const float t9 = 0.5f * t6 - t5;
-    const float t10 = 0.25f * (t5 + t6);
-    const float f_1 = t1 - t9;
-    const float f_2 = -t1 - t9;
-    const float t11 = 0.25f * (t1 + t3);
-    const float t12 = 0.25f * (t1 - t3);
-    const float t13 = t10 + t8;
-    const float t14 = t8 - t10;
-    const float f_5 = t11 + t13;
-    const float f_6 = t13 - t11;
-    const float f_7 = t12 - t14;
-    const float f_8 = -t12 - t14;
+    const float f_0 = -t7 * 4.0f - 2.0f * t4;
+    const float t9 = t4 - t7;
+    const float f_1 = t3 + t9;
+    const float f_2 = t9 - t3;
+    const float t10 = 0.25f * t3;
+    const float t11 = 0.5f * t4 - t8;
+    const float t12 = t8 + t4;
+    const float f_3 = t2 - t11;
+    const float f_4 = -t2 - t11;
+    const float t13 = 0.25f * (t2 + t12);
+    const float t14 = 0.25f * (t2 - t12);
+    const float t15 = t6 + t10;
+    const float t16 = t10 - t6;
+    const float f_5 = t13 + t15;
+    const float f_8 = t13 - t15;
+    const float f_6 = -t14 - t16;
+    const float f_7 = t16 - t14;
 
     dst[at(slot, 0, cell)] = f_0;
     dst[at(slot, 1, cell)] = f_1;
@@ -421,11 +429,14 @@ d2q9_trt_bounded_macroscopic(
     // ---- j   (d2q9_trt_bounded.lbm:16)
     const float jx_ = f_7 + t0 - f_8 - t1;
 
-    // ---- rho   (d2q9_trt_bounded.lbm:15)
-    const float rho_ = f_0 + t0 + t1 + t2 + t3;
+    // ---- d_rho   (d2q9_trt_bounded.lbm:15)
+    const float d_rho = f_0 + t0 + t1 + t2 + t3;
 
     // ---- j   (d2q9_trt_bounded.lbm:16)
     const float jy_ = f_5 + t2 - f_6 - t3;
+
+    // ---- rho   (d2q9_trt_bounded.lbm:15)
+    const float rho_ = 1.0f + d_rho;
     const float t4 = 1.0f / rho_;
 
     // ---- u   (d2q9_trt_bounded.lbm:17)
@@ -462,7 +473,7 @@ static __device__ __forceinline__ void merge(Sum *sum, const Sum *other)
     add(sum, other->carried);
 }
 
-// A thread's part of the sum of a population over the listed blocks from `begin` to `end`.
+// A thread's part of the sum of what is stored of a population over the listed blocks from `begin` to `end`.
 static __device__ __noinline__ Sum sum_of(
     const int *ids, const int begin, const int end, const int direction, const int thread, const int threads,
     const float *src)
@@ -475,10 +486,12 @@ static __device__ __noinline__ Sum sum_of(
     return sum;
 }
 
-// Adds the sum of a population to mass and momentum.
-static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, Sum *of)
+// Adds a population to mass and momentum: the sum of what is stored of it in so many cells, and its part at rest, which has no
+// momentum.
+static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, const double cells, Sum *of)
 {
     merge(&of[0], sum);
+    add(&of[0], cells * REST[direction]);
     for (int axis = 0; axis < DIM; ++axis) {
         const double c = VELOCITY[direction][axis];
         const Sum along = {c * sum->total, c * sum->carried};
@@ -572,7 +585,7 @@ d2q9_trt_bounded_sums(
             __syncthreads();
             if (thread < half) merge(&parts[thread], &parts[thread + half]);
         }
-        if (thread == 0) add_moments(i, &parts[0], of[SET[i]]);
+        if (thread == 0) add_moments(i, &parts[0], (double)(end - begin) * CELLS, of[SET[i]]);
         __syncthreads();
     }
     for (int at = thread; at < SETS * (1 + DIM); at += 256) {

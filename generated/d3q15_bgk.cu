@@ -4,16 +4,23 @@
 // Qian, d'Humieres & Lallemand, Europhys. Lett. 17 (1992) 479.
 //
 // options: cuda f32 block=4x4x4
-// cost:    init                 56 flop (as written 116): 28 add, 16 mul, 6 fma
+// cost:    init                 56 flop (as written 116): 30 add, 16 mul, 5 fma
 //                               4 loads, 15 stores, 76 B per cell
-//          stream_collide       124 flop (as written 205): 61 add, 22 mul, 20 fma, 1 div
+//          stream_collide       123 flop (as written 205): 60 add, 22 mul, 20 fma, 1 div
 //                               15 loads, 15 stores, 120 B per cell
-//          stream_collide_walls 124 flop (as written 205): 61 add, 22 mul, 20 fma, 1 div
+//          stream_collide_walls 123 flop (as written 205): 60 add, 22 mul, 20 fma, 1 div
 //                               15 loads, 15 stores, 120 B per cell
-//          macroscopic          33 flop (as written 44): 29 add, 3 mul, 1 div
+//          macroscopic          34 flop (as written 44): 30 add, 3 mul, 1 div
 //                               15 loads, 4 stores, 76 B per cell
-//          collide              124 flop (as written 205): 61 add, 22 mul, 20 fma, 1 div
+//          collide              123 flop (as written 205): 60 add, 22 mul, 20 fma, 1 div
 //                               15 loads, 15 stores, 120 B per cell
+
+// Thread blocks that a processor shall hold at the same time: on sm_75, no more than its 1024 threads.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
+#define RESIDENT(blocks) ((blocks) < 4 ? (blocks) : 4)
+#else
+#define RESIDENT(blocks) (blocks)
+#endif
 
 static constexpr int Q = 15;  // directions
 static constexpr int CELLS = 4 * 4 * 4;  // of a block
@@ -50,75 +57,83 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float f_14 = f[14];
 
     // ---- shared
-    const float t0 = f_7 - f_8;
-    const float t1 = f_9 - f_10;
-    const float t2 = t0 + t1;
-    const float t3 = f_11 - f_12;
-    const float t4 = f_13 - f_14;
+    const float t0 = f_7 + f_9;
+    const float t1 = f_12 + f_14;
+    const float t2 = f_3 + t1;
+    const float t3 = f_8 + f_10;
+    const float t4 = f_11 + f_13;
+    const float t5 = f_4 + t4;
 
     // ---- j   (d3q15_bgk.lbm:13)
-    const float jz_ = f_5 + t0 + t3 - f_6 - t1 - t4;
-    const float t5 = t3 + t4;
-    const float jy_ = f_3 + t2 - f_4 - t5;
-    const float jx_ = f_1 + t2 + t5 - f_2;
-    const float t6 = 0.33333334f * omega_;
-    const float t7 = f_0 + f_1 + f_2 + f_3 + f_4 + f_5 + f_6 + f_7 + f_8 + f_9 + f_10 + f_11;
+    const float jy_ = t0 + t2 - t3 - t5;
+    const float t6 = f_1 + t0;
+    const float t7 = f_2 + t3;
+
+    // ---- d_rho   (d3q15_bgk.lbm:12)
+    const float d_rho = f_0 + f_5 + t5 + (f_6 + t6 + (t7 + t2));
+
+    // ---- j   (d3q15_bgk.lbm:13)
+    const float jx_ = t4 + t6 - t1 - t7;
+    const float t8 = 0.33333334f * omega_;
 
     // ---- rho   (d3q15_bgk.lbm:12)
-    const float rho_ = t7 + f_12 + f_13 + f_14;
-    const float t8 = t6 / rho_;
-    const float t9 = 0.11111111f * omega_ * rho_;
-    const float t10 = jy_ * t8;
-    const float t11 = jy_ * t10;
-    const float t12 = 0.375f * (jz_ * t10);
+    const float rho_ = 1.0f + d_rho;
+    const float t9 = t8 / rho_;
+    const float t10 = 0.11111111f * omega_ * d_rho;
+    const float t11 = jy_ * t9;
+    const float t12 = jy_ * t11;
     const float t13 = -0.5f;
-    const float t14 = t11 * t13 + t9;
-    const float t15 = t9 + t11;
+    const float t14 = t12 * t13 + t10;
+    const float t15 = t10 + t12;
     const float t16 = 1.0f - omega_;
     const float t17 = 0.041666668f * omega_;
-    const float t18 = jz_ * jz_ * t8;
-    const float t19 = jx_ * t8;
-    const float t20 = jx_ * t19;
-    const float t21 = jx_ * t6;
-    const float t22 = t20 * t13 + t18 + t14;
-    const float t23 = 0.375f * t19;
-    const float t24 = t18 + t20;
+
+    // ---- j   (d3q15_bgk.lbm:13)
+    const float jz_ = f_5 + f_7 + f_10 + f_11 + f_14 - f_6 - f_8 - f_9 - f_12 - f_13;
+    const float t18 = 0.375f * (jz_ * t11);
+    const float t19 = jz_ * jz_ * t9;
+    const float t20 = jx_ * t9;
+    const float t21 = jx_ * t20;
+    const float t22 = jx_ * t8;
+    const float t23 = t21 * t13 + t19 + t14;
+    const float t24 = 0.375f * t20;
+    const float t25 = t19 + t21;
 
     // ---- post
-    const float post_0 = f_0 * t16 - t24 + 2.0f * t14;
-    const float t25 = t14 - (0.5f * t18 - t20);
-    const float post_1 = t25 + t21 + f_1 * t16;
-    const float post_2 = t25 - t21 + f_2 * t16;
-    const float t26 = jy_ * t6;
-    const float t27 = jz_ * t6;
-    const float post_5 = t22 + t27 + f_5 * t16;
-    const float post_6 = t22 - t27 + f_6 * t16;
-    const float t28 = 0.5f * t24 - t15;
-    const float post_3 = t26 - t28 + f_3 * t16;
-    const float post_4 = -t28 - t26 + f_4 * t16;
-    const float t29 = t24 + t15;
-    const float t30 = 0.125f * (t29 + t21);
-    const float t31 = -0.125f * (t29 - t21);
-    const float t32 = t30 + t12;
-    const float t33 = t12 - t30;
-    const float t34 = jy_ + jz_;
-    const float t35 = jy_ - jz_;
-    const float t36 = t17 + t23;
-    const float t37 = t17 - t23;
-    const float t38 = t34 * t36;
-    const float post_7 = t32 + t38 + f_7 * t16;
-    const float post_13 = t32 - t38 + f_13 * t16;
-    const float t39 = t34 * t37;
-    const float t40 = t35 * t36;
-    const float post_9 = t40 - t33 + f_9 * t16;
-    const float post_11 = -t33 - t40 + f_11 * t16;
-    const float t41 = t35 * t37;
-    const float t42 = t12 - t31;
-    const float post_8 = t42 - t39 + f_8 * t16;
-    const float post_14 = t42 + t39 + f_14 * t16;
-    const float t43 = t31 + t12;
-    const float post_10 = -t43 - t41 + f_10 * t16;
-    const float post_12 = t41 - t43 + f_12 * t16;
+    const float post_0 = f_0 * t16 - t25 + 2.0f * t14;
+    const float t26 = t14 - (0.5f * t19 - t21);
+    const float post_1 = t26 + t22 + f_1 * t16;
+    const float post_2 = t26 - t22 + f_2 * t16;
+    const float t27 = jy_ * t8;
+    const float t28 = jz_ * t8;
+    const float post_5 = t23 + t28 + f_5 * t16;
+    const float post_6 = t23 - t28 + f_6 * t16;
+    const float t29 = 0.5f * t25 - t15;
+    const float post_3 = t27 - t29 + f_3 * t16;
+    const float post_4 = -t29 - t27 + f_4 * t16;
+    const float t30 = t25 + t15;
+    const float t31 = 0.125f * (t30 + t22);
+    const float t32 = -0.125f * (t30 - t22);
+    const float t33 = t31 + t18;
+    const float t34 = t18 - t31;
+    const float t35 = jy_ + jz_;
+    const float t36 = jy_ - jz_;
+    const float t37 = t17 + t24;
+    const float t38 = t17 - t24;
+    const float t39 = t35 * t37;
+    const float post_7 = t33 + t39 + f_7 * t16;
+    const float post_13 = t33 - t39 + f_13 * t16;
+    const float t40 = t35 * t38;
+    const float t41 = t36 * t37;
+    const float post_9 = t41 - t34 + f_9 * t16;
+    const float post_11 = -t34 - t41 + f_11 * t16;
+    const float t42 = t36 * t38;
+    const float t43 = t18 - t32;
+    const float post_8 = t43 - t40 + f_8 * t16;
+    const float post_14 = t43 + t40 + f_14 * t16;
+    const float t44 = t32 + t18;
+    const float post_10 = -t44 - t42 + f_10 * t16;
+    const float post_12 = t42 - t44 + f_12 * t16;
 
     f[0] = post_0;
     f[1] = post_1;
@@ -137,28 +152,10 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     f[14] = post_14;
 }
 
-// The collision alone, on plain arrays of states.
-extern "C" __global__ void __launch_bounds__(256)
-d3q15_bgk_collide(
-    const int count,                // how many states there are
-    const float *__restrict__ src,  // populations before the collision [15][count], lattice units
-    float *__restrict__ dst,        // populations after the collision [15][count], lattice units
-    const float omega_)             // relaxation rate of every moment in (0, 2), lattice units
-{
-    const int state = blockIdx.x * 256 + threadIdx.x;
-    if (state >= count) return;
-    float f[Q];
-#pragma unroll
-    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state];
-    collide(f, omega_);
-#pragma unroll
-    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i];
-}
-
 // ==== streaming =====================================================================================================
 
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, RESIDENT(5))
 d3q15_bgk_stream_collide(
     const int *__restrict__ ids,         // slots to work on [count]
     const int count,                     // how many slots `ids` lists
@@ -214,9 +211,30 @@ static __device__ const signed char VELOCITY[Q][3] = {
     {1, 1, -1}, {-1, -1, 1}, {1, -1, 1}, {-1, 1, -1}, {1, -1, -1}, {-1, 1, 1},
 };
 
+// What populations are stored without: their values at rest.
+static __device__ const double REST[Q] = {2.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 72.0, 1.0 / 72.0, 1.0 / 72.0, 1.0 / 72.0, 1.0 / 72.0, 1.0 / 72.0, 1.0 / 72.0, 1.0 / 72.0};
+
 // The set of populations that each direction belongs to.
 static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 
+
+// The collision alone, on plain arrays of states.
+extern "C" __global__ void __launch_bounds__(256)
+d3q15_bgk_collide(
+    const int count,                // how many states there are
+    const float *__restrict__ src,  // populations before the collision [15][count], lattice units
+    float *__restrict__ dst,        // populations after the collision [15][count], lattice units
+    const float omega_)             // relaxation rate of every moment in (0, 2), lattice units
+{
+    const int state = blockIdx.x * 256 + threadIdx.x;
+    if (state >= count) return;
+    float f[Q];
+#pragma unroll
+    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state] - (float)REST[i];
+    collide(f, omega_);
+#pragma unroll
+    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i] + (float)REST[i];
+}
 
 // ==== walls =========================================================================================================
 
@@ -394,52 +412,53 @@ d3q15_bgk_init(
 
     // ---- shared
     const float t0 = 0.33333334f * rho_;
-    const float t1 = t0 * uy_;
-    const float t2 = t1 * uy_;
-    const float t3 = 0.22222222f * rho_ - t2;
-    const float t4 = 0.11111111f * rho_ + t2;
-    const float t5 = t0 * ux_;
-    const float t6 = t5 * ux_;
-    const float t7 = t0 * uz_;
-    const float t8 = 0.375f * (t5 * uy_);
-    const float t9 = t7 * uz_;
-    const float t10 = 0.375f * uz_;
-    const float t11 = t6 + t9;
+    const float t1 = 1.0f - rho_;
+    const float t2 = t0 * ux_;
+    const float t3 = t2 * ux_;
+    const float t4 = t0 * uz_;
+    const float t5 = t0 * uy_;
+    const float t6 = t4 * uz_;
+    const float t7 = 0.375f * uz_;
+    const float t8 = t3 + t6;
+    const float t9 = t5 * uy_;
+    const float t10 = 0.375f * (t2 * uy_);
+    const float t11 = 0.22222222f * t1 + t9;
+    const float t12 = t9 - t1 * 0.11111111f;
 
     // ---- f
-    const float f_0 = t3 - t11;
-    const float t12 = t6 - (t9 - t3) * 0.5f;
-    const float t13 = 0.5f * t3 - (0.5f * t6 - t9);
-    const float f_1 = t5 + t12;
-    const float f_2 = t12 - t5;
-    const float f_5 = t7 + t13;
-    const float f_6 = t13 - t7;
-    const float t14 = 0.5f * t11 - t4;
-    const float t15 = t11 + t4;
-    const float f_3 = t1 - t14;
-    const float f_4 = -t1 - t14;
-    const float t16 = 0.125f * (t7 + t15);
-    const float t17 = 0.125f * (t7 - t15);
-    const float t18 = t16 + t8;
-    const float t19 = t8 - t16;
-    const float t20 = t5 + t1;
-    const float t21 = t5 - t1;
-    const float t22 = 0.125f + t10;
-    const float t23 = 0.125f - t10;
-    const float t24 = t20 * t22;
-    const float f_7 = t18 + t24;
-    const float f_10 = t18 - t24;
-    const float t25 = t20 * t23;
-    const float t26 = t21 * t22;
-    const float t27 = t21 * t23;
-    const float f_11 = t26 - t19;
-    const float f_14 = -t19 - t26;
-    const float t28 = t8 - t17;
-    const float t29 = t17 + t8;
-    const float f_8 = t28 - t25;
-    const float f_9 = t28 + t25;
-    const float f_12 = -t29 - t27;
-    const float f_13 = t27 - t29;
+    const float f_0 = -t8 - t11;
+    const float t13 = t3 - (t11 + t6) * 0.5f;
+    const float t14 = t6 - 0.5f * (t11 + t3);
+    const float f_1 = t2 + t13;
+    const float f_2 = t13 - t2;
+    const float f_5 = t4 + t14;
+    const float f_6 = t14 - t4;
+    const float t15 = 0.5f * t8 - t12;
+    const float t16 = t8 + t12;
+    const float f_3 = t5 - t15;
+    const float f_4 = -t5 - t15;
+    const float t17 = 0.125f * (t4 + t16);
+    const float t18 = 0.125f * (t4 - t16);
+    const float t19 = t17 + t10;
+    const float t20 = t10 - t17;
+    const float t21 = t2 + t5;
+    const float t22 = t2 - t5;
+    const float t23 = 0.125f + t7;
+    const float t24 = 0.125f - t7;
+    const float t25 = t21 * t23;
+    const float f_7 = t19 + t25;
+    const float f_10 = t19 - t25;
+    const float t26 = t21 * t24;
+    const float t27 = t22 * t23;
+    const float t28 = t22 * t24;
+    const float f_11 = t27 - t20;
+    const float f_14 = -t20 - t27;
+    const float t29 = t10 - t18;
+    const float t30 = t18 + t10;
+    const float f_8 = t29 - t26;
+    const float f_9 = t29 + t26;
+    const float f_12 = -t30 - t28;
+    const float f_13 = t28 - t30;
 
     dst[at(slot, 0, cell)] = f_0;
     dst[at(slot, 1, cell)] = f_1;
@@ -487,30 +506,31 @@ d3q15_bgk_macroscopic(
     const float f_14 = src[at(slot, 14, cell)];
 
     // ---- shared
-    const float t0 = f_10 + f_14;
-    const float t1 = f_2 + t0;
-    const float t2 = f_7 + f_11;
-    const float t3 = f_5 + t2;
+    const float t0 = f_8 + f_13;
+    const float t1 = f_9 + f_12;
+    const float t2 = f_6 + t1 + t0;
 
     // ---- j   (d3q15_bgk.lbm:13)
-    const float jx_ = f_1 + f_9 + f_13 + t2 - f_8 - f_12 - t1;
-    const float t4 = f_8 + f_13;
-    const float t5 = f_9 + f_12;
-    const float t6 = f_4 + t4;
-    const float jz_ = t0 + t3 - f_6 - t4 - t5;
-    const float t7 = f_3 + t5;
+    const float jy_ = f_3 + f_7 + f_14 + t1 - f_4 - f_10 - f_11 - t0;
+    const float t3 = f_10 + f_14;
+    const float t4 = f_7 + f_11;
+    const float jx_ = f_1 + f_9 + f_13 + t4 - f_2 - f_8 - f_12 - t3;
+    const float t5 = t3 + t4 + f_5;
+
+    // ---- d_rho   (d3q15_bgk.lbm:12)
+    const float d_rho = f_0 + f_1 + f_2 + f_3 + f_4 + t2 + t5;
+
+    // ---- j   (d3q15_bgk.lbm:13)
+    const float jz_ = t5 - t2;
 
     // ---- rho   (d3q15_bgk.lbm:12)
-    const float rho_ = f_0 + f_1 + f_6 + t1 + t3 + t6 + t7;
-
-    // ---- j   (d3q15_bgk.lbm:13)
-    const float jy_ = f_7 + f_14 + t7 - f_10 - f_11 - t6;
-    const float t8 = 1.0f / rho_;
+    const float rho_ = 1.0f + d_rho;
+    const float t6 = 1.0f / rho_;
 
     // ---- u   (d3q15_bgk.lbm:14)
-    const float ux_ = t8 * jx_;
-    const float uy_ = t8 * jy_;
-    const float uz_ = t8 * jz_;
+    const float ux_ = t6 * jx_;
+    const float uy_ = t6 * jy_;
+    const float uz_ = t6 * jz_;
 
 
     float *after = fields + (size_t)slot * (FIELDS * CELLS) + cell;
@@ -543,7 +563,7 @@ static __device__ __forceinline__ void merge(Sum *sum, const Sum *other)
     add(sum, other->carried);
 }
 
-// A thread's part of the sum of a population over the listed blocks from `begin` to `end`.
+// A thread's part of the sum of what is stored of a population over the listed blocks from `begin` to `end`.
 static __device__ __noinline__ Sum sum_of(
     const int *ids, const int begin, const int end, const int direction, const int thread, const int threads,
     const float *src)
@@ -556,10 +576,12 @@ static __device__ __noinline__ Sum sum_of(
     return sum;
 }
 
-// Adds the sum of a population to mass and momentum.
-static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, Sum *of)
+// Adds a population to mass and momentum: the sum of what is stored of it in so many cells, and its part at rest, which has no
+// momentum.
+static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, const double cells, Sum *of)
 {
     merge(&of[0], sum);
+    add(&of[0], cells * REST[direction]);
     for (int axis = 0; axis < DIM; ++axis) {
         const double c = VELOCITY[direction][axis];
         const Sum along = {c * sum->total, c * sum->carried};
@@ -653,7 +675,7 @@ d3q15_bgk_sums(
             __syncthreads();
             if (thread < half) merge(&parts[thread], &parts[thread + half]);
         }
-        if (thread == 0) add_moments(i, &parts[0], of[SET[i]]);
+        if (thread == 0) add_moments(i, &parts[0], (double)(end - begin) * CELLS, of[SET[i]]);
         __syncthreads();
     }
     for (int at = thread; at < SETS * (1 + DIM); at += 256) {

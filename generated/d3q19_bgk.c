@@ -4,15 +4,15 @@
 // Qian, d'Humieres & Lallemand, Europhys. Lett. 17 (1992) 479.
 //
 // options: c f32 block=4x4x4
-// cost:    init                 68 flop (as written 141): 32 add, 14 mul, 11 fma
+// cost:    init                 69 flop (as written 141): 33 add, 14 mul, 11 fma
 //                               4 loads, 19 stores, 92 B per cell
-//          stream_collide       145 flop (as written 246): 66 add, 18 mul, 30 fma, 1 div
+//          stream_collide       146 flop (as written 246): 67 add, 18 mul, 30 fma, 1 div
 //                               19 loads, 19 stores, 152 B per cell
-//          stream_collide_walls 145 flop (as written 246): 66 add, 18 mul, 30 fma, 1 div
+//          stream_collide_walls 146 flop (as written 246): 67 add, 18 mul, 30 fma, 1 div
 //                               19 loads, 19 stores, 152 B per cell
-//          macroscopic          37 flop (as written 48): 33 add, 3 mul, 1 div
+//          macroscopic          38 flop (as written 48): 34 add, 3 mul, 1 div
 //                               19 loads, 4 stores, 92 B per cell
-//          collide              145 flop (as written 246): 66 add, 18 mul, 30 fma, 1 div
+//          collide              146 flop (as written 246): 67 add, 18 mul, 30 fma, 1 div
 //                               19 loads, 19 stores, 152 B per cell
 
 #include <math.h>
@@ -67,69 +67,74 @@ static inline __attribute__((always_inline)) void collide_cells(
         // ---- shared
         const float t0 = 1.0f - omega_;
         const float t1 = 0.083333336f * omega_;
-        const float t2 = f_1 + f_11 + f_9;
-        const float t3 = f_16 + f_18 + (f_4 + f_13);
-        const float t4 = f_2 + f_12 + (f_8 + f_10);
-        const float t5 = f_3 + f_17 + f_14 + (f_7 + f_15);
+        const float t2 = f_16 + f_18 + f_4;
+        const float t3 = f_2 + f_12 + f_8 + f_10;
+        const float t4 = f_3 + f_17 + (f_7 + f_15 + f_14);
+        const float t5 = f_1 + f_11 + (f_9 + f_13);
 
-        // ---- rho   (d3q19_bgk.lbm:12)
-        const float rho_ = f_0 + f_5 + f_6 + t2 + t3 + t4 + t5;
+        // ---- d_rho   (d3q19_bgk.lbm:12)
+        const float d_rho = f_5 + t3 + t2 + (f_0 + t5 + t4) + f_6;
 
         // ---- j   (d3q19_bgk.lbm:13)
-        const float jx_ = f_7 + f_13 + t2 - f_14 - t4;
-        const float jy_ = t5 - f_8 - t3;
-        const float t6 = rho_ * t1;
+        const float jy_ = t4 - f_8 - f_13 - t2;
+        const float jx_ = f_7 + t5 - f_14 - t3;
+        const float t6 = d_rho * t1;
+
+        // ---- rho   (d3q19_bgk.lbm:12)
+        const float rho_ = 1.0f + d_rho;
         const float t7 = t1 / rho_;
-        const float t8 = 3.0f * (jx_ * t7);
-        const float t9 = 0.33333334f * (jx_ * t8);
-        const float t10 = jx_ * t1;
-        const float t11 = 0.6666667f * t6 - t9;
-        const float t12 = 0.33333334f * t6 + t9;
+        const float t8 = jy_ * t7;
+        const float t9 = jy_ * t8;
+        const float t10 = 0.6666667f * t6 - t9;
+        const float t11 = 0.33333334f * t6 + t9;
+
+        // ---- j   (d3q19_bgk.lbm:13)
         const float jz_ = f_5 + f_9 + f_12 + f_15 + f_18 - f_6 - f_10 - f_11 - f_16 - f_17;
+        const float t12 = 3.0f * (jz_ * t8);
         const float t13 = jz_ * jz_ * t7;
-        const float t14 = jy_ * t7;
-        const float t15 = jy_ * t14;
-        const float t16 = 3.0f * (jz_ * t14);
+        const float t14 = jx_ * t7;
+        const float t15 = jx_ * t14;
+        const float t16 = jx_ * t1;
         const float t17 = t13 + t15;
 
         // ---- post
-        const float post_0 = f_0 * t0 + 6.0f * (t11 - t17);
-        const float t18 = t12 + t10;
-        const float t19 = t10 - t12;
-        const float t20 = -t17;
-        const float post_1 = f_1 * t0 + t20 + 2.0f * t18;
-        const float post_2 = f_2 * t0 + t20 - 2.0f * t19;
-        const float t21 = 0.5f * t11 + t17;
+        const float post_0 = f_0 * t0 + 6.0f * (t10 - t17);
+        const float t18 = 0.5f * t13 - t15;
+        const float t19 = t13 - t15 * 0.5f;
+        const float t20 = t16 - t18;
+        const float post_1 = f_1 * t0 + t10 + 2.0f * t20;
+        const float t21 = t18 + t16;
+        const float post_2 = f_2 * t0 + t10 - t21 * 2.0f;
         const float t22 = jy_ * t1;
         const float t23 = jz_ * t1;
-        const float t24 = jy_ * t8;
-        const float t25 = jz_ * t8;
-        const float t26 = 0.5f * t13 - t15;
-        const float t27 = t13 - t15 * 0.5f;
-        const float t28 = t22 - t26;
-        const float post_3 = f_3 * t0 + t11 + 2.0f * t28;
-        const float post_7 = t18 + t28 + t24 + f_7 * t0;
-        const float post_14 = t28 - t19 - t24 + f_14 * t0;
-        const float t29 = t26 + t22;
-        const float post_4 = f_4 * t0 + t11 - t29 * 2.0f;
-        const float post_8 = t24 - t19 - t29 + f_8 * t0;
-        const float post_13 = t18 - t29 - t24 + f_13 * t0;
-        const float t30 = t27 + t23;
-        const float post_5 = f_5 * t0 + t11 + 2.0f * t30;
-        const float post_9 = t18 + t30 + t25 + f_9 * t0;
-        const float post_12 = t30 - t19 - t25 + f_12 * t0;
-        const float t31 = t23 - t27;
-        const float post_6 = f_6 * t0 + t11 - 2.0f * t31;
-        const float post_10 = t25 - t19 - t31 + f_10 * t0;
-        const float post_11 = t18 - t31 - t25 + f_11 * t0;
-        const float t32 = t22 + t23;
-        const float t33 = t22 - t23;
-        const float t34 = t21 + t16;
-        const float post_15 = t32 + t34 + f_15 * t0;
-        const float post_16 = t34 - t32 + f_16 * t0;
-        const float t35 = t16 - t21;
-        const float post_17 = t33 - t35 + f_17 * t0;
-        const float post_18 = -t33 - t35 + f_18 * t0;
+        const float t24 = 3.0f * (jy_ * t14);
+        const float t25 = 3.0f * (jz_ * t14);
+        const float t26 = t11 + t22;
+        const float t27 = t22 - t11;
+        const float post_7 = t26 + t20 + t24 + f_7 * t0;
+        const float post_13 = t20 - t27 - t24 + f_13 * t0;
+        const float post_8 = t24 - t27 - t21 + f_8 * t0;
+        const float post_14 = t26 - t21 - t24 + f_14 * t0;
+        const float t28 = -t17;
+        const float post_3 = f_3 * t0 + t28 + 2.0f * t26;
+        const float post_4 = f_4 * t0 + t28 - 2.0f * t27;
+        const float t29 = 0.5f * t10 + t17;
+        const float t30 = t19 + t23;
+        const float post_5 = f_5 * t0 + t10 + 2.0f * t30;
+        const float post_15 = t26 + t30 + t12 + f_15 * t0;
+        const float post_18 = t30 - t27 - t12 + f_18 * t0;
+        const float t31 = t23 - t19;
+        const float post_6 = f_6 * t0 + t10 - 2.0f * t31;
+        const float post_16 = t12 - t27 - t31 + f_16 * t0;
+        const float post_17 = t26 - t31 - t12 + f_17 * t0;
+        const float t32 = t16 + t23;
+        const float t33 = t16 - t23;
+        const float t34 = t29 + t25;
+        const float post_9 = t32 + t34 + f_9 * t0;
+        const float post_10 = t34 - t32 + f_10 * t0;
+        const float t35 = t25 - t29;
+        const float post_11 = t33 - t35 + f_11 * t0;
+        const float post_12 = -t33 - t35 + f_12 * t0;
 
         after[0 * stride_after + cell] = post_0;
         after[1 * stride_after + cell] = post_1;
@@ -151,16 +156,6 @@ static inline __attribute__((always_inline)) void collide_cells(
         after[17 * stride_after + cell] = post_17;
         after[18 * stride_after + cell] = post_18;
     }  // cells
-}
-
-// The collision alone, on plain arrays of states.
-void d3q19_bgk_collide(
-    const int32_t count,        // how many states there are
-    const float *restrict src,  // populations before the collision [19][count], lattice units
-    float *restrict dst,        // populations after the collision [19][count], lattice units
-    const float omega_)         // relaxation rate of every moment in (0, 2), lattice units
-{
-    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega_);
 }
 
 // ==== storing =======================================================================================================
@@ -320,9 +315,27 @@ static const signed char VELOCITY[Q][3] = {
     {0, -1, 1},
 };
 
+// What populations are stored without: their values at rest.
+static const double REST[Q] = {1.0 / 3.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0};
+
 // The set of populations that each direction belongs to.
 static const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 
+
+// The collision alone, on plain arrays of states.
+void d3q19_bgk_collide(
+    const int32_t count,        // how many states there are
+    const float *restrict src,  // populations before the collision [19][count], lattice units
+    float *restrict dst,        // populations after the collision [19][count], lattice units
+    const float omega_)         // relaxation rate of every moment in (0, 2), lattice units
+{
+    for (size_t state = 0; state < (size_t)count; ++state) {
+        float before[Q], after[Q];
+        for (int i = 0; i < Q; ++i) before[i] = src[(size_t)i * (size_t)count + state] - (float)REST[i];
+        collide_cells(1, 1, before, 1, after, omega_);
+        for (int i = 0; i < Q; ++i) dst[(size_t)i * (size_t)count + state] = after[i] + (float)REST[i];
+    }
+}
 
 // ==== walls =========================================================================================================
 
@@ -528,54 +541,56 @@ void d3q19_bgk_init(
             const float uz_ = before[3 * CELLS + cell];
 
             // ---- shared
-            const float t0 = 0.083333336f * rho_;
-            const float t1 = t0 * ux_;
+            const float t0 = 0.027777778f - rho_ * 0.027777778f;
+            const float t1 = 0.083333336f * rho_;
             const float t2 = t1 * ux_;
-            const float t3 = 0.055555556f * rho_ - t2;
-            const float t4 = 0.027777778f * rho_ + t2;
-            const float t5 = t0 * uy_;
-            const float t6 = t0 * uz_;
-            const float t7 = t5 * uy_;
-            const float t8 = 3.0f * (t1 * uy_);
-            const float t9 = t6 * uz_;
-            const float t10 = t7 + t9;
+            const float t3 = t2 * ux_;
+            const float t4 = 2.0f * t0 + t3;
+            const float t5 = t3 - t0;
+            const float t6 = t1 * uy_;
+            const float t7 = t1 * uz_;
+            const float t8 = t6 * uy_;
+            const float t9 = 3.0f * (t2 * uy_);
+            const float t10 = t7 * uz_;
+            const float t11 = t8 + t10;
 
             // ---- f
-            const float f_0 = 6.0f * (t3 - t10);
-            const float t11 = t1 + t4;
-            const float t12 = t1 - t4;
-            const float t13 = 3.0f * (t1 * uz_);
-            const float t14 = 3.0f * (t5 * uz_);
-            const float t15 = -t10;
-            const float f_1 = 2.0f * t11 + t15;
-            const float f_2 = t15 - 2.0f * t12;
-            const float t16 = 0.5f * t3 + t10;
-            const float t17 = t7 - t9 * 0.5f;
-            const float t18 = 0.5f * t7 - t9;
-            const float t19 = t5 + t17;
-            const float f_3 = 2.0f * t19 + t3;
-            const float t20 = t5 - t17;
-            const float f_4 = t3 - 2.0f * t20;
-            const float f_7 = t11 + t19 + t8;
-            const float f_14 = t19 - t12 - t8;
-            const float f_8 = t8 - t12 - t20;
-            const float f_13 = t11 - t20 - t8;
-            const float t21 = t6 - t18;
-            const float f_5 = 2.0f * t21 + t3;
-            const float t22 = t6 + t18;
-            const float f_6 = t3 - t22 * 2.0f;
-            const float f_9 = t11 + t21 + t13;
-            const float f_11 = t11 - t22 - t13;
-            const float f_10 = t13 - t12 - t22;
-            const float f_12 = t21 - t12 - t13;
-            const float t23 = t5 + t6;
-            const float t24 = t5 - t6;
-            const float t25 = t16 + t14;
-            const float t26 = t14 - t16;
-            const float f_15 = t23 + t25;
-            const float f_16 = t25 - t23;
-            const float f_17 = t24 - t26;
-            const float f_18 = -t24 - t26;
+            const float f_0 = -6.0f * (t4 + t11);
+            const float t12 = -t11;
+            const float t13 = t5 + t2;
+            const float f_1 = 2.0f * t13 + t12;
+            const float t14 = t2 - t5;
+            const float f_2 = t12 - 2.0f * t14;
+            const float t15 = 3.0f * (t2 * uz_);
+            const float t16 = 3.0f * (t6 * uz_);
+            const float t17 = 0.5f * t4 + t12;
+            const float t18 = -t4;
+            const float t19 = t8 - t10 * 0.5f;
+            const float t20 = 0.5f * t8 - t10;
+            const float t21 = t19 + t6;
+            const float f_3 = 2.0f * t21 + t18;
+            const float t22 = t6 - t19;
+            const float f_4 = t18 - 2.0f * t22;
+            const float f_7 = t13 + t21 + t9;
+            const float f_14 = t21 - t14 - t9;
+            const float f_8 = t9 - t14 - t22;
+            const float f_13 = t13 - t22 - t9;
+            const float t23 = t7 - t20;
+            const float f_5 = 2.0f * t23 + t18;
+            const float t24 = t20 + t7;
+            const float f_6 = t18 - t24 * 2.0f;
+            const float f_9 = t13 + t23 + t15;
+            const float f_11 = t13 - t24 - t15;
+            const float f_10 = t15 - t14 - t24;
+            const float f_12 = t23 - t14 - t15;
+            const float t25 = t6 + t7;
+            const float t26 = t6 - t7;
+            const float t27 = t16 - t17;
+            const float t28 = t17 + t16;
+            const float f_15 = t25 + t27;
+            const float f_16 = t27 - t25;
+            const float f_17 = t26 - t28;
+            const float f_18 = -t26 - t28;
 
             after[0 * CELLS + cell] = f_0;
             after[1 * CELLS + cell] = f_1;
@@ -633,26 +648,30 @@ void d3q19_bgk_macroscopic(
 
             // ---- shared
             const float t0 = f_5 + f_15;
-            const float t1 = f_9 + f_11 + f_1 + f_7;
-            const float t2 = f_4 + f_18 + (f_8 + f_13);
+            const float t1 = f_16 + f_17 + f_10 + f_6;
+            const float t2 = f_2 + f_12 + f_14;
+            const float t3 = f_3 + f_7;
+            const float t4 = f_4 + f_18 + (f_8 + f_13);
 
             // ---- j   (d3q19_bgk.lbm:13)
-            const float jy_ = f_3 + f_7 + f_14 + f_15 + f_17 - f_16 - t2;
-            const float t3 = f_16 + f_17 + f_10 + f_6;
-            const float jz_ = f_9 + f_12 + f_18 + t0 - f_11 - t3;
-            const float t4 = f_2 + f_12 + f_14;
+            const float jy_ = f_14 + f_15 + f_17 + t3 - f_16 - t4;
+            const float jz_ = f_9 + f_12 + f_18 + t0 - f_11 - t1;
+            const float t5 = f_9 + f_11 + f_1;
+
+            // ---- d_rho   (d3q19_bgk.lbm:12)
+            const float d_rho = f_0 + t0 + t1 + t2 + t3 + t4 + t5;
+
+            // ---- j   (d3q19_bgk.lbm:13)
+            const float jx_ = f_7 + f_13 + t5 - f_8 - f_10 - t2;
 
             // ---- rho   (d3q19_bgk.lbm:12)
-            const float rho_ = f_0 + f_3 + t0 + t1 + t2 + t4 + t3;
-
-            // ---- j   (d3q19_bgk.lbm:13)
-            const float jx_ = f_13 + t1 - f_8 - f_10 - t4;
-            const float t5 = 1.0f / rho_;
+            const float rho_ = 1.0f + d_rho;
+            const float t6 = 1.0f / rho_;
 
             // ---- u   (d3q19_bgk.lbm:14)
-            const float ux_ = t5 * jx_;
-            const float uy_ = t5 * jy_;
-            const float uz_ = t5 * jz_;
+            const float ux_ = t6 * jx_;
+            const float uy_ = t6 * jy_;
+            const float uz_ = t6 * jz_;
 
             after[0 * CELLS + cell] = rho_;
             after[1 * CELLS + cell] = ux_;
@@ -685,7 +704,7 @@ static inline void merge(Sum *sum, const Sum *other)
     add(sum, other->carried);
 }
 
-// A thread's part of the sum of a population over the listed blocks from `begin` to `end`.
+// A thread's part of the sum of what is stored of a population over the listed blocks from `begin` to `end`.
 static Sum sum_of(
     const int32_t *ids, const int begin, const int end, const int direction, const int thread, const int threads,
     const float *src)
@@ -698,10 +717,12 @@ static Sum sum_of(
     return sum;
 }
 
-// Adds the sum of a population to mass and momentum.
-static inline void add_moments(const int direction, const Sum *sum, Sum *of)
+// Adds a population to mass and momentum: the sum of what is stored of it in so many cells, and its part at rest, which has no
+// momentum.
+static inline void add_moments(const int direction, const Sum *sum, const double cells, Sum *of)
 {
     merge(&of[0], sum);
+    add(&of[0], cells * REST[direction]);
     for (int axis = 0; axis < DIM; ++axis) {
         const double c = VELOCITY[direction][axis];
         const Sum along = {c * sum->total, c * sum->carried};
@@ -780,7 +801,7 @@ void d3q19_bgk_sums(
         Sum of[SETS][1 + DIM] = { { {0, 0} } };
         for (int i = 0; i < Q; ++i) {
             const Sum own = sum_of(ids, begin, end, i, 0, 1, src);
-            add_moments(i, &own, of[SET[i]]);
+            add_moments(i, &own, (double)(end - begin) * CELLS, of[SET[i]]);
         }
         memcpy(sums + (size_t)share * (sizeof(of) / sizeof(double)), of, sizeof(of));
     }

@@ -4,16 +4,23 @@
 // Guo, Zheng & Shi, Phys. Rev. E 65 (2002) 046308.
 //
 // options: cuda f32 block=4x4x4
-// cost:    init                 90 flop (as written 305): 32 add, 14 mul, 22 fma
+// cost:    init                 91 flop (as written 305): 33 add, 14 mul, 22 fma
 //                               4 loads, 19 stores, 92 B per cell
-//          stream_collide       169 flop (as written 394): 70 add, 18 mul, 40 fma, 1 div
+//          stream_collide       170 flop (as written 394): 71 add, 20 mul, 39 fma, 1 div
 //                               19 loads, 19 stores, 152 B per cell
-//          stream_collide_walls 169 flop (as written 394): 70 add, 18 mul, 40 fma, 1 div
+//          stream_collide_walls 170 flop (as written 394): 71 add, 20 mul, 39 fma, 1 div
 //                               19 loads, 19 stores, 152 B per cell
-//          macroscopic          46 flop (as written 96): 36 add, 3 mul, 3 fma, 1 div
+//          macroscopic          47 flop (as written 96): 37 add, 3 mul, 3 fma, 1 div
 //                               19 loads, 4 stores, 92 B per cell
-//          collide              169 flop (as written 394): 70 add, 18 mul, 40 fma, 1 div
+//          collide              170 flop (as written 394): 71 add, 20 mul, 39 fma, 1 div
 //                               19 loads, 19 stores, 152 B per cell
+
+// Thread blocks that a processor shall hold at the same time: on sm_75, no more than its 1024 threads.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
+#define RESIDENT(blocks) ((blocks) < 4 ? (blocks) : 4)
+#else
+#define RESIDENT(blocks) (blocks)
+#endif
 
 static constexpr int Q = 19;  // directions
 static constexpr int CELLS = 4 * 4 * 4;  // of a block
@@ -55,82 +62,83 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
 
     // ---- shared
     const float t0 = 1.0f - omega_;
-    const float t1 = f_15 + f_18 + f_5;
-    const float t2 = f_8 + f_12 + f_10 + f_2;
-    const float t3 = f_11 + f_17 + f_16 + f_6;
-    const float t4 = f_7 + f_9 + f_1;
+    const float t1 = f_1 + f_13;
+    const float t2 = f_2 + f_14;
+    const float t3 = f_9 + f_12 + (f_5 + f_15);
+    const float t4 = f_10 + f_11 + f_6;
+    const float t5 = f_7 + f_17 + f_3;
+    const float t6 = f_16 + f_18 + f_4 + f_8;
+
+    // ---- d_rho   (d3q19_guo.lbm:14)
+    const float d_rho = t3 + t4 + t2 + (t5 + t6 + f_0) + t1;
+
+    // ---- j   (d3q19_guo.lbm:15)
+    const float jx_ = f_7 + f_9 + f_11 + t1 - f_8 - f_10 - f_12 - t2;
+    const float jy_ = f_14 + f_15 + t5 - f_13 - t6;
+    const float jz_ = f_18 + t3 - f_16 - f_17 - t4;
+    const float t7 = 0.055555556f * (d_rho * omega_);
 
     // ---- rho   (d3q19_guo.lbm:14)
-    const float rho_ = f_0 + f_3 + f_4 + f_13 + f_14 + t1 + t2 + t3 + t4;
-
-    // ---- j   (d3q19_guo.lbm:15)
-    const float jz_ = f_9 + f_12 + t1 - f_10 - t3;
-    const float t5 = 0.083333336f * (rho_ * omega_);
-    const float t6 = 1.0f / rho_;
+    const float rho_ = 1.0f + d_rho;
+    const float t8 = 1.0f / rho_;
 
     // ---- u   (d3q19_guo.lbm:16)
-    const float uz_ = t6 * (0.5f * forcez_ + jz_);
-    const float t7 = 0.083333336f - omega_ * 0.041666668f;
-    const float t8 = t7 * forcez_;
-    const float t9 = t5 * uz_ + t8;
-    const float t10 = uz_ * (t8 + t9);
-    const float t11 = 0.6666667f * t5 - t10;
-    const float t12 = 0.33333334f * t5 + t10;
-    const float t13 = f_13 - f_14;
-
-    // ---- j   (d3q19_guo.lbm:15)
-    const float jx_ = f_11 + t13 + t4 - t2;
-    const float jy_ = f_3 + f_7 + f_15 + f_17 - f_4 - f_8 - f_16 - f_18 - t13;
-
-    // ---- u   (d3q19_guo.lbm:16)
-    const float uy_ = t6 * (0.5f * forcey_ + jy_);
-    const float ux_ = t6 * (0.5f * forcex_ + jx_);
-    const float t14 = t7 * forcey_;
-    const float t15 = t7 * forcex_;
-    const float t16 = t5 * uy_ + t14;
-    const float t17 = t5 * ux_ + t15;
-    const float t18 = ux_ * (t15 + t17);
-    const float t19 = uy_ * (t14 + t16);
-    const float t20 = 3.0f * (uy_ * t17 + ux_ * t14);
-    const float t21 = 3.0f * (uz_ * t17 + ux_ * t8);
-    const float t22 = 3.0f * (uz_ * t16 + uy_ * t8);
-    const float t23 = t19 + t18;
+    const float ux_ = t8 * (0.5f * forcex_ + jx_);
+    const float t9 = 0.083333336f * (rho_ * omega_);
+    const float t10 = 0.083333336f - omega_ * 0.041666668f;
+    const float t11 = t10 * forcex_;
+    const float uy_ = t8 * (0.5f * forcey_ + jy_);
+    const float uz_ = t8 * (0.5f * forcez_ + jz_);
+    const float t12 = t10 * forcey_;
+    const float t13 = t10 * forcez_;
+    const float t14 = ux_ * t9 + t11;
+    const float t15 = ux_ * (t11 + t14);
+    const float t16 = t7 - t15;
+    const float t17 = 0.5f * t7 + t15;
+    const float t18 = t9 * uy_ + t12;
+    const float t19 = t9 * uz_ + t13;
+    const float t20 = uy_ * (t12 + t18);
+    const float t21 = 3.0f * (ux_ * t12 + uy_ * t14);
+    const float t22 = 3.0f * (ux_ * t13 + uz_ * t14);
+    const float t23 = 3.0f * (uy_ * t13 + uz_ * t18);
+    const float t24 = uz_ * (t13 + t19);
+    const float t25 = t20 + t24;
 
     // ---- post
-    const float post_0 = f_0 * t0 + 6.0f * (t11 - t23);
-    const float t24 = -t18;
-    const float t25 = 0.5f * t19 + t24;
-    const float t26 = 0.5f * t24 + t19;
-    const float t27 = t17 - t25;
-    const float post_1 = f_1 * t0 + t11 + 2.0f * t27;
-    const float t28 = t17 + t25;
-    const float post_2 = f_2 * t0 + t11 - t28 * 2.0f;
-    const float t29 = t16 + t26;
-    const float post_3 = f_3 * t0 + t11 + 2.0f * t29;
-    const float t30 = t16 - t26;
-    const float post_4 = f_4 * t0 + t11 - 2.0f * t30;
-    const float t31 = 0.5f * t11 + t23;
-    const float t32 = -t23;
-    const float t33 = t9 + t12;
-    const float post_5 = f_5 * t0 + t32 + 2.0f * t33;
-    const float t34 = t9 - t12;
-    const float post_6 = f_6 * t0 + t32 - 2.0f * t34;
-    const float post_9 = t33 + t21 + t27 + f_9 * t0;
-    const float post_11 = t27 - t34 - t21 + f_11 * t0;
-    const float post_10 = t21 - t34 - t28 + f_10 * t0;
-    const float post_12 = t33 - t21 - t28 + f_12 * t0;
-    const float post_15 = t33 + t22 + t29 + f_15 * t0;
-    const float post_17 = t29 - t34 - t22 + f_17 * t0;
-    const float post_16 = t22 - t34 - t30 + f_16 * t0;
-    const float post_18 = t33 - t22 - t30 + f_18 * t0;
-    const float t35 = t17 + t16;
-    const float t36 = t17 - t16;
-    const float t37 = t20 + t31;
-    const float post_7 = t35 + t37 + f_7 * t0;
-    const float post_8 = t37 - t35 + f_8 * t0;
-    const float t38 = t20 - t31;
-    const float post_13 = t36 - t38 + f_13 * t0;
-    const float post_14 = -t36 - t38 + f_14 * t0;
+    const float post_0 = f_0 * t0 + 6.0f * (t16 - t25);
+    const float t26 = -t24;
+    const float t27 = t14 + t17;
+    const float t28 = t14 - t17;
+    const float t29 = -t25;
+    const float post_1 = f_1 * t0 + t29 + 2.0f * t27;
+    const float post_2 = f_2 * t0 + t29 - 2.0f * t28;
+    const float t30 = 0.5f * t16 + t25;
+    const float t31 = 0.5f * t26 + t20;
+    const float t32 = 0.5f * t20 + t26;
+    const float t33 = t18 + t31;
+    const float post_3 = f_3 * t0 + t16 + 2.0f * t33;
+    const float post_7 = t27 + t21 + t33 + f_7 * t0;
+    const float post_14 = t33 - t28 - t21 + f_14 * t0;
+    const float t34 = t18 - t31;
+    const float post_4 = f_4 * t0 + t16 - 2.0f * t34;
+    const float post_8 = t21 - t28 - t34 + f_8 * t0;
+    const float post_13 = t27 - t21 - t34 + f_13 * t0;
+    const float t35 = t19 - t32;
+    const float post_5 = f_5 * t0 + t16 + 2.0f * t35;
+    const float post_9 = t27 + t22 + t35 + f_9 * t0;
+    const float post_12 = t35 - t28 - t22 + f_12 * t0;
+    const float t36 = t19 + t32;
+    const float post_6 = f_6 * t0 + t16 - t36 * 2.0f;
+    const float post_10 = t22 - t28 - t36 + f_10 * t0;
+    const float post_11 = t27 - t22 - t36 + f_11 * t0;
+    const float t37 = t18 + t19;
+    const float t38 = t18 - t19;
+    const float t39 = t23 + t30;
+    const float post_15 = t37 + t39 + f_15 * t0;
+    const float post_16 = t39 - t37 + f_16 * t0;
+    const float t40 = t23 - t30;
+    const float post_17 = t38 - t40 + f_17 * t0;
+    const float post_18 = -t38 - t40 + f_18 * t0;
 
     f[0] = post_0;
     f[1] = post_1;
@@ -153,31 +161,10 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     f[18] = post_18;
 }
 
-// The collision alone, on plain arrays of states.
-extern "C" __global__ void __launch_bounds__(256)
-d3q19_guo_collide(
-    const int count,                // how many states there are
-    const float *__restrict__ src,  // populations before the collision [19][count], lattice units
-    float *__restrict__ dst,        // populations after the collision [19][count], lattice units
-    const float omega_,             // relaxation rate of every moment in (0, 2), lattice units
-    const float forcex_,            // force on a cell, x, lattice units
-    const float forcey_,            // force on a cell, y, lattice units
-    const float forcez_)            // force on a cell, z, lattice units
-{
-    const int state = blockIdx.x * 256 + threadIdx.x;
-    if (state >= count) return;
-    float f[Q];
-#pragma unroll
-    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state];
-    collide(f, omega_, forcex_, forcey_, forcez_);
-#pragma unroll
-    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i];
-}
-
 // ==== streaming =====================================================================================================
 
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, RESIDENT(5))
 d3q19_guo_stream_collide(
     const int *__restrict__ ids,         // slots to work on [count]
     const int count,                     // how many slots `ids` lists
@@ -241,9 +228,33 @@ static __device__ const signed char VELOCITY[Q][3] = {
     {0, -1, 1},
 };
 
+// What populations are stored without: their values at rest.
+static __device__ const double REST[Q] = {1.0 / 3.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0};
+
 // The set of populations that each direction belongs to.
 static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 
+
+// The collision alone, on plain arrays of states.
+extern "C" __global__ void __launch_bounds__(256)
+d3q19_guo_collide(
+    const int count,                // how many states there are
+    const float *__restrict__ src,  // populations before the collision [19][count], lattice units
+    float *__restrict__ dst,        // populations after the collision [19][count], lattice units
+    const float omega_,             // relaxation rate of every moment in (0, 2), lattice units
+    const float forcex_,            // force on a cell, x, lattice units
+    const float forcey_,            // force on a cell, y, lattice units
+    const float forcez_)            // force on a cell, z, lattice units
+{
+    const int state = blockIdx.x * 256 + threadIdx.x;
+    if (state >= count) return;
+    float f[Q];
+#pragma unroll
+    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state] - (float)REST[i];
+    collide(f, omega_, forcex_, forcey_, forcez_);
+#pragma unroll
+    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i] + (float)REST[i];
+}
 
 // ==== walls =========================================================================================================
 
@@ -446,58 +457,61 @@ d3q19_guo_init(
     const float uz_ = before[3 * CELLS];
 
     // ---- shared
-    const float t0 = 0.083333336f * rho_;
-    const float t1 = t0 * ux_;
-    const float t2 = (0.083333336f * forcex_ - t1) * ux_;
-    const float t3 = 0.055555556f * rho_ + t2;
-    const float t4 = 0.027777778f * rho_ - t2;
-    const float t5 = t0 * uy_;
-    const float t6 = t0 * uz_;
-    const float t7 = (0.083333336f * forcey_ - t5) * uy_;
-    const float t8 = (0.083333336f * forcez_ - t6) * uz_;
-    const float t9 = 0.041666668f * forcez_ + t6;
-    const float t10 = t7 + t8;
+    const float t0 = 0.027777778f - rho_ * 0.027777778f;
+    const float t1 = 0.083333336f * rho_;
+    const float t2 = -2.0f;
+    const float t3 = t1 * ux_;
+    const float t4 = (0.083333336f * forcex_ - t3) * ux_;
+    const float t5 = t0 * t2 + t4;
+    const float t6 = t0 + t4;
+    const float t7 = t1 * uz_;
+    const float t8 = t1 * uy_;
+    const float t9 = (0.083333336f * forcez_ - t7) * uz_;
+    const float t10 = 0.041666668f * forcez_ + t7;
+    const float t11 = (0.083333336f * forcey_ - t8) * uy_;
+    const float t12 = t9 + t11;
 
     // ---- f
-    const float f_0 = 6.0f * (t3 + t10);
-    const float t11 = 0.041666668f * forcex_ + t1;
-    const float t12 = t4 + t11;
-    const float t13 = t4 - t11;
-    const float f_1 = 2.0f * t12 + t10;
-    const float f_2 = 2.0f * t13 + t10;
-    const float t14 = 0.5f * t3 - t10;
-    const float t15 = 0.041666668f * forcey_ + t5;
-    const float t16 = t7 - t8 * 0.5f;
-    const float t17 = 0.5f * t7 - t8;
-    const float t18 = t15 - t16;
-    const float f_3 = 2.0f * t18 + t3;
-    const float t19 = t15 + t16;
-    const float f_4 = t3 - t19 * 2.0f;
-    const float t20 = t9 + t17;
-    const float f_5 = 2.0f * t20 + t3;
-    const float t21 = t9 - t17;
-    const float f_6 = t3 - 2.0f * t21;
-    const float t22 = -24.0f;
-    const float t23 = t1 * t22 + forcex_;
-    const float t24 = 0.125f * (uy_ * forcez_ + (t5 * t22 + forcey_) * uz_);
-    const float t25 = 0.125f * (ux_ * forcey_ + t23 * uy_);
-    const float t26 = 0.125f * (ux_ * forcez_ + t23 * uz_);
-    const float f_7 = t12 + t18 - t25;
-    const float f_14 = t13 + t25 + t18;
-    const float f_8 = t13 - t25 - t19;
-    const float f_13 = t12 + t25 - t19;
-    const float f_9 = t12 + t20 - t26;
-    const float f_11 = t12 + t26 - t21;
-    const float f_10 = t13 - t26 - t21;
-    const float f_12 = t13 + t26 + t20;
-    const float t27 = t15 + t9;
-    const float t28 = t15 - t9;
-    const float t29 = t24 - t14;
-    const float t30 = t24 + t14;
-    const float f_15 = t27 - t29;
-    const float f_16 = -t27 - t29;
-    const float f_17 = t28 + t30;
-    const float f_18 = t30 - t28;
+    const float f_0 = 6.0f * (t5 + t12);
+    const float t13 = 0.041666668f * forcex_ + t3;
+    const float t14 = t13 - t6;
+    const float t15 = t13 + t6;
+    const float f_1 = 2.0f * t14 + t12;
+    const float f_2 = t15 * t2 + t12;
+    const float t16 = 0.5f * t5 - t12;
+    const float t17 = 0.041666668f * forcey_ + t8;
+    const float t18 = 0.5f * t9 - t11;
+    const float t19 = t9 - t11 * 0.5f;
+    const float t20 = t17 + t18;
+    const float f_3 = 2.0f * t20 + t5;
+    const float t21 = t17 - t18;
+    const float f_4 = t5 - 2.0f * t21;
+    const float t22 = t10 - t19;
+    const float f_5 = 2.0f * t22 + t5;
+    const float t23 = t10 + t19;
+    const float f_6 = t23 * t2 + t5;
+    const float t24 = -24.0f;
+    const float t25 = t3 * t24 + forcex_;
+    const float t26 = 0.125f * (forcez_ * uy_ + (t8 * t24 + forcey_) * uz_);
+    const float t27 = 0.125f * (ux_ * forcey_ + t25 * uy_);
+    const float t28 = 0.125f * (ux_ * forcez_ + t25 * uz_);
+    const float f_7 = t14 + t20 - t27;
+    const float f_14 = t27 + t20 - t15;
+    const float f_9 = t14 + t22 - t28;
+    const float f_12 = t28 + t22 - t15;
+    const float t29 = -t15;
+    const float f_8 = t29 - t27 - t21;
+    const float f_13 = t14 + t27 - t21;
+    const float f_10 = t29 - t28 - t23;
+    const float f_11 = t14 + t28 - t23;
+    const float t30 = t10 + t16;
+    const float t31 = t10 - t16;
+    const float t32 = t17 - t26;
+    const float t33 = t17 + t26;
+    const float f_15 = t30 + t32;
+    const float f_18 = t30 - t32;
+    const float f_16 = -t31 - t33;
+    const float f_17 = t33 - t31;
 
     dst[at(slot, 0, cell)] = f_0;
     dst[at(slot, 1, cell)] = f_1;
@@ -556,21 +570,24 @@ d3q19_guo_macroscopic(
     const float f_18 = src[at(slot, 18, cell)];
 
     // ---- shared
-    const float t0 = f_2 + f_10;
-    const float t1 = f_5 + f_12 + f_18;
-    const float t2 = f_8 + f_16 + f_13 + f_4;
+    const float t0 = f_2 + f_10 + f_8;
+    const float t1 = f_5 + f_12 + f_9;
+    const float t2 = f_1 + f_11;
 
     // ---- j   (d3q19_guo.lbm:15)
-    const float jz_ = f_9 + f_15 + t1 - forcez_ - f_6 - f_10 - f_11 - f_16 - f_17;
-    const float t3 = f_1 + f_11 + f_9;
-    const float t4 = f_3 + f_15 + (f_7 + f_17) + f_14;
-    const float jx_ = f_7 + f_13 + t3 - forcex_ - f_8 - f_12 - f_14 - t0;
+    const float jx_ = f_7 + f_9 + f_13 + t2 - forcex_ - f_12 - f_14 - t0;
+    const float t3 = f_3 + f_15 + (f_7 + f_17) + f_14;
+    const float jz_ = f_15 + f_18 + t1 - forcez_ - f_6 - f_10 - f_11 - f_16 - f_17;
+    const float t4 = f_13 + f_18 + f_16 + f_4;
+
+    // ---- d_rho   (d3q19_guo.lbm:14)
+    const float d_rho = f_0 + f_6 + t0 + t1 + t2 + t4 + t3;
+
+    // ---- j   (d3q19_guo.lbm:15)
+    const float jy_ = t3 - forcey_ - f_8 - t4;
 
     // ---- rho   (d3q19_guo.lbm:14)
-    const float rho_ = f_0 + f_6 + t0 + t1 + t2 + t3 + t4;
-
-    // ---- j   (d3q19_guo.lbm:15)
-    const float jy_ = t4 - forcey_ - f_18 - t2;
+    const float rho_ = 1.0f + d_rho;
     const float t5 = 1.0f / rho_;
 
     // ---- u   (d3q19_guo.lbm:16)
@@ -609,7 +626,7 @@ static __device__ __forceinline__ void merge(Sum *sum, const Sum *other)
     add(sum, other->carried);
 }
 
-// A thread's part of the sum of a population over the listed blocks from `begin` to `end`.
+// A thread's part of the sum of what is stored of a population over the listed blocks from `begin` to `end`.
 static __device__ __noinline__ Sum sum_of(
     const int *ids, const int begin, const int end, const int direction, const int thread, const int threads,
     const float *src)
@@ -622,10 +639,12 @@ static __device__ __noinline__ Sum sum_of(
     return sum;
 }
 
-// Adds the sum of a population to mass and momentum.
-static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, Sum *of)
+// Adds a population to mass and momentum: the sum of what is stored of it in so many cells, and its part at rest, which has no
+// momentum.
+static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, const double cells, Sum *of)
 {
     merge(&of[0], sum);
+    add(&of[0], cells * REST[direction]);
     for (int axis = 0; axis < DIM; ++axis) {
         const double c = VELOCITY[direction][axis];
         const Sum along = {c * sum->total, c * sum->carried};
@@ -719,7 +738,7 @@ d3q19_guo_sums(
             __syncthreads();
             if (thread < half) merge(&parts[thread], &parts[thread + half]);
         }
-        if (thread == 0) add_moments(i, &parts[0], of[SET[i]]);
+        if (thread == 0) add_moments(i, &parts[0], (double)(end - begin) * CELLS, of[SET[i]]);
         __syncthreads();
     }
     for (int at = thread; at < SETS * (1 + DIM); at += 256) {

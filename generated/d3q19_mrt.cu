@@ -4,16 +4,23 @@
 // d'Humieres et al., Phil. Trans. R. Soc. A 360 (2002) 437; basis: Duenweg, Schiller & Ladd, Phys. Rev. E 76 (2007) 036704.
 //
 // options: cuda f32 block=4x4x4
-// cost:    init                 68 flop (as written 141): 32 add, 14 mul, 11 fma
+// cost:    init                 69 flop (as written 141): 33 add, 14 mul, 11 fma
 //                               4 loads, 19 stores, 92 B per cell
-//          stream_collide       192 flop (as written 754): 109 add, 40 mul, 21 fma, 1 div
+//          stream_collide       195 flop (as written 754): 104 add, 36 mul, 27 fma, 1 div
 //                               19 loads, 19 stores, 152 B per cell
-//          stream_collide_walls 192 flop (as written 754): 109 add, 40 mul, 21 fma, 1 div
+//          stream_collide_walls 195 flop (as written 754): 104 add, 36 mul, 27 fma, 1 div
 //                               19 loads, 19 stores, 152 B per cell
-//          macroscopic          37 flop (as written 48): 33 add, 3 mul, 1 div
+//          macroscopic          38 flop (as written 48): 34 add, 3 mul, 1 div
 //                               19 loads, 4 stores, 92 B per cell
-//          collide              192 flop (as written 754): 109 add, 40 mul, 21 fma, 1 div
+//          collide              195 flop (as written 754): 104 add, 36 mul, 27 fma, 1 div
 //                               19 loads, 19 stores, 152 B per cell
+
+// Thread blocks that a processor shall hold at the same time: on sm_75, no more than its 1024 threads.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
+#define RESIDENT(blocks) ((blocks) < 4 ? (blocks) : 4)
+#else
+#define RESIDENT(blocks) (blocks)
+#endif
 
 static constexpr int Q = 19;  // directions
 static constexpr int CELLS = 4 * 4 * 4;  // of a block
@@ -55,221 +62,199 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
 
     // ---- shared
     const float t0 = 1.0f - omega_fourth_;
-    const float t1 = 1.0f - omega_third_;
-    const float t2 = f_16 + f_17;
-    const float t3 = f_16 - f_17;
-    const float t4 = f_15 + f_18;
-    const float t5 = f_15 - f_18;
+    const float t1 = 0.125f - omega_third_ * 0.125f;
+    const float t2 = f_15 + f_18;
+    const float t3 = f_15 - f_18;
+    const float t4 = f_16 + f_17;
+    const float t5 = f_16 - f_17;
     const float t6 = t2 + t4;
     const float t7 = t2 - t4;
-    const float t8 = f_7 + f_13;
-    const float t9 = f_7 - f_13;
+    const float t8 = f_10 + f_12;
+    const float t9 = f_10 - f_12;
     const float t10 = f_9 + f_11;
     const float t11 = f_9 - f_11;
     const float t12 = t8 + t10;
     const float t13 = t8 - t10;
-    const float t14 = f_10 + f_12;
-    const float t15 = f_10 - f_12;
-    const float t16 = f_8 + f_14;
-    const float t17 = f_8 - f_14;
+    const float t14 = f_8 + f_14;
+    const float t15 = f_8 - f_14;
+    const float t16 = f_7 + f_13;
+    const float t17 = f_7 - f_13;
     const float t18 = t14 + t16;
     const float t19 = t14 - t16;
     const float t20 = t12 + t18;
     const float t21 = t12 - t18;
     const float t22 = t6 + t20;
-    const float t23 = 2.0f * t6 - t20;
 
     // ---- m   (d3q19_mrt.lbm:47)
     const float m_4_ = t22 - f_0;
-    const float t24 = f_0 + t22;
-    const float t25 = f_1 + f_2;
-    const float t26 = f_1 - f_2;
-    const float t27 = f_5 + f_6;
-    const float t28 = f_5 - f_6;
-    const float t29 = f_3 + f_4;
-    const float t30 = f_3 - f_4;
-    const float t31 = t27 + t29;
-    const float t32 = t27 - t29;
-    const float t33 = t25 + t31;
-    const float t34 = 2.0f * t25 - t31;
+    const float t23 = f_0 + t22;
+    const float t24 = f_1 + f_2;
+    const float t25 = f_1 - f_2;
+    const float t26 = f_3 + f_4;
+    const float t27 = f_3 - f_4;
+    const float t28 = f_5 + f_6;
+    const float t29 = f_5 - f_6;
+    const float t30 = t26 + t28;
+    const float t31 = t26 - t28;
+    const float t32 = t24 + t30;
+
+    // ---- d_rho   (d3q19_mrt.lbm:15)
+    const float d_rho = t32 + t23;
+    const float t33 = (0.5f * t23 - t32) * t0;
 
     // ---- rho   (d3q19_mrt.lbm:15)
-    const float rho_ = t33 + t24;
-    const float t35 = 1.0f / rho_;
-    const float t36 = t15 - t11;
+    const float rho_ = 1.0f + d_rho;
+    const float t34 = 1.0f / rho_;
+    const float t35 = t11 - t9;
 
     // ---- m   (d3q19_mrt.lbm:47)
-    const float m_8_ = t15 + t11;
-    const float t37 = t36 + t7;
-    const float m_15_ = t7 - t36;
-
-    // ---- post   (d3q19_mrt.lbm:50)
-    const float post_15_ = m_15_ * t1;
-    const float t38 = 0.125f * post_15_;
+    const float m_8_ = t11 + t9;
+    const float t36 = t35 + t7;
+    const float m_15_ = t35 - t7;
+    const float t37 = m_15_ * t1;
 
     // ---- j   (d3q19_mrt.lbm:16)
-    const float jz_ = t28 - t37;
-    const float t39 = (-t37 * 0.5f - t28) * t1;
-
-    // ---- u   (d3q19_mrt.lbm:17)
-    const float uz_ = t35 * jz_;
-    const float t40 = uz_ * jz_;
-    const float t41 = t3 - t5;
+    const float jz_ = t29 + t36;
 
     // ---- m   (d3q19_mrt.lbm:47)
-    const float m_9_ = t3 + t5;
-    const float t42 = t17 - t9;
-    const float m_7_ = t17 + t9;
-    const float t43 = t41 + t42;
-    const float m_14_ = t42 - t41;
-
-    // ---- post   (d3q19_mrt.lbm:50)
-    const float post_14_ = m_14_ * t1;
-    const float t44 = 0.125f * post_14_;
-
-    // ---- j   (d3q19_mrt.lbm:16)
-    const float jy_ = t30 - t43;
+    const float m_12_ = t36 - t29 * 2.0f;
+    const float t38 = 1.3333334f * (m_12_ * t1);
 
     // ---- u   (d3q19_mrt.lbm:17)
-    const float uy_ = t35 * jy_;
+    const float uz_ = t34 * jz_;
+    const float t39 = uz_ * jz_;
+    const float t40 = t17 - t15;
+
+    // ---- m   (d3q19_mrt.lbm:47)
+    const float m_7_ = t17 + t15;
+    const float t41 = t5 - t3;
+    const float m_9_ = t5 + t3;
+    const float t42 = t40 - t41;
+    const float m_14_ = -t40 - t41;
+    const float t43 = m_14_ * t1;
+
+    // ---- j   (d3q19_mrt.lbm:16)
+    const float jy_ = t27 + t42;
+    const float t44 = (1.3333334f * t42 - t27 * 2.6666667f) * t1;
+
+    // ---- u   (d3q19_mrt.lbm:17)
+    const float uy_ = t34 * jy_;
     const float t45 = jy_ * uy_;
-    const float t46 = t40 + t45;
+    const float t46 = t39 + t45;
 
     // ---- meq   (d3q19_mrt.lbm:48)
-    const float meq_6_ = t45 - t40;
+    const float meq_6_ = t45 - t39;
+    const float t47 = t13 + t19;
+
+    // ---- m   (d3q19_mrt.lbm:47)
+    const float m_13_ = t13 - t19;
+    const float t48 = m_13_ * t1;
 
     // ---- j   (d3q19_mrt.lbm:16)
-    const float jx_ = t26 + t21;
+    const float jx_ = t25 - t47;
 
     // ---- u   (d3q19_mrt.lbm:17)
-    const float ux_ = t35 * jx_;
-    const float t47 = jx_ * ux_;
+    const float ux_ = t34 * jx_;
+    const float t49 = jx_ * ux_;
 
     // ---- meq   (d3q19_mrt.lbm:48)
-    const float meq_4_ = t46 + t47;
+    const float meq_4_ = t46 + t49;
 
     // ---- post   (d3q19_mrt.lbm:50)
     const float post_4_ = omega_bulk_ * (meq_4_ - m_4_) + m_4_;
-
-    // ---- meq   (d3q19_mrt.lbm:48)
-    const float meq_5_ = 2.0f * t47 - t46;
-    const float t48 = 0.041666668f * post_4_;
-    const float t49 = -2.0f;
-
-    // ---- m   (d3q19_mrt.lbm:47)
-    const float m_16_ = t33 * t49 + t24;
-    const float m_10_ = t26 * t49 + t21;
-    const float m_11_ = t30 * t49 - t43;
-
-    // ---- post   (d3q19_mrt.lbm:50)
-    const float post_16_ = m_16_ * t0;
-    const float post_10_ = m_10_ * t1;
-    const float post_11_ = m_11_ * t1;
-    const float t50 = 0.027777778f * rho_ + 0.013888889f * post_16_;
-    const float t51 = 0.055555556f * (rho_ - post_16_);
+    const float t50 = -0.5f;
+    const float t51 = (t47 * t50 - t25) * t1;
+    const float t52 = t30 * t50 + t24;
+    const float t53 = t20 * t50 + t6;
+    const float t54 = 0.33333334f * (d_rho + t33);
+    const float t55 = 0.055555556f * d_rho - 0.11111111f * t33;
 
     // ---- post
-    const float post_0 = -12.0f * (t48 - t50);
-    const float t52 = t48 + t50;
-    const float t53 = 0.16666667f * (jx_ - post_10_);
-    const float t54 = 0.083333336f * jx_ + 0.041666668f * post_10_;
-
-    // ---- m   (d3q19_mrt.lbm:47)
-    const float m_5_ = t34 - t23;
-    const float m_17_ = -t34 - t23;
-
-    // ---- post   (d3q19_mrt.lbm:50)
-    const float post_17_ = m_17_ * t0;
-    const float t55 = 1.0f - omega_;
-    const float post_5_ = m_5_ * t55 + meq_5_ * omega_;
-    const float t56 = post_5_ - post_17_;
-    const float t57 = post_5_ + post_17_;
-    const float t58 = 0.083333336f * t56 + t51;
-    const float t59 = t51 - 0.041666668f * t56;
-
-    // ---- post
-    const float post_1 = t53 + t58;
-    const float post_2 = t58 - t53;
-    const float t60 = 0.16666667f * (jy_ - post_11_);
-    const float t61 = 0.083333336f * jy_ + 0.041666668f * post_11_;
+    const float post_0 = post_4_ * t50 + t54;
+    const float t56 = 0.041666668f * post_4_ + 0.083333336f * t54;
+    const float t57 = 0.16666667f * jx_ - 2.6666667f * t51;
+    const float t58 = 0.083333336f * jx_ + 0.6666667f * t51;
+    const float t59 = 1.0f - omega_;
+    const float t60 = (t52 - t53) * t59 + (t46 * t50 + t49) * omega_;
+    const float t61 = (-t53 - t52) * t0;
+    const float t62 = t60 - t61;
+    const float t63 = t60 + t61;
+    const float t64 = 0.16666667f * t62 + t55;
+    const float t65 = 0.083333336f * t62 - t55;
+    const float post_1 = t57 + t64;
+    const float post_2 = t64 - t57;
+    const float t66 = 0.16666667f * jy_ - t44;
+    const float t67 = 0.083333336f * jy_ + 0.25f * t44;
 
     // ---- meq   (d3q19_mrt.lbm:48)
     const float meq_7_ = jy_ * ux_;
 
     // ---- post   (d3q19_mrt.lbm:50)
-    const float post_7_ = omega_ * meq_7_ + m_7_ * t55;
-    const float t62 = 0.25f * post_7_;
-    const float t63 = t19 - t13;
+    const float post_7_ = omega_ * meq_7_ + m_7_ * t59;
+    const float t68 = 0.25f * post_7_;
 
     // ---- m   (d3q19_mrt.lbm:47)
-    const float m_13_ = t19 + t13;
+    const float m_6_ = t31 - t21;
 
     // ---- post   (d3q19_mrt.lbm:50)
-    const float post_13_ = m_13_ * t1;
-    const float t64 = 0.125f * post_13_;
+    const float post_6_ = omega_ * meq_6_ + m_6_ * t59;
 
     // ---- m   (d3q19_mrt.lbm:47)
-    const float m_6_ = -t32 - t63;
-
-    // ---- post   (d3q19_mrt.lbm:50)
-    const float post_6_ = omega_ * meq_6_ + m_6_ * t55;
-
-    // ---- m   (d3q19_mrt.lbm:47)
-    const float m_18_ = t32 - t63;
+    const float m_18_ = -t21 - t31;
 
     // ---- post   (d3q19_mrt.lbm:50)
     const float post_18_ = m_18_ * t0;
-    const float t65 = jz_ * omega_;
-    const float post_8_ = ux_ * t65 + m_8_ * t55;
-    const float post_9_ = uy_ * t65 + m_9_ * t55;
-    const float t66 = 0.25f * post_8_;
-    const float t67 = 0.25f * post_9_;
-    const float t68 = 0.125f * (post_6_ - post_18_);
-    const float t69 = 0.0625f * (post_6_ + post_18_);
-    const float t70 = t68 + t59;
-    const float t71 = t68 - t59;
+    const float t69 = jz_ * omega_;
+    const float post_8_ = ux_ * t69 + m_8_ * t59;
+    const float post_9_ = uy_ * t69 + m_9_ * t59;
+    const float t70 = 0.25f * post_8_;
+    const float t71 = 0.25f * post_9_;
+    const float t72 = 0.125f * (post_6_ - post_18_);
+    const float t73 = 0.0625f * (post_6_ + post_18_);
+    const float t74 = t72 - t65;
+    const float t75 = t72 + t65;
 
     // ---- post
-    const float post_3 = t60 + t70;
-    const float post_4 = t70 - t60;
-    const float t72 = 0.16666667f * jz_ - 0.33333334f * t39;
-    const float t73 = 0.083333336f * (jz_ + t39);
-    const float post_5 = t72 - t71;
-    const float post_6 = -t72 - t71;
-    const float t74 = t64 + t54;
-    const float t75 = t64 - t54;
-    const float t76 = t44 - t61;
-    const float t77 = t44 + t61;
-    const float t78 = t74 - t76;
-    const float t79 = t74 + t76;
-    const float t80 = 0.020833334f * t57 + t52;
-    const float t81 = 0.041666668f * t57 - t52;
-    const float t82 = t69 + t80;
-    const float t83 = t69 - t80;
-    const float t84 = t62 + t82;
-    const float t85 = t62 - t82;
-    const float post_7 = t78 + t84;
-    const float post_8 = t84 - t78;
-    const float post_13 = t79 - t85;
-    const float post_14 = -t79 - t85;
-    const float t86 = t66 - t83;
-    const float t87 = t66 + t83;
-    const float t88 = t38 + t73;
-    const float t89 = t38 - t73;
-    const float t90 = t75 - t88;
-    const float t91 = t75 + t88;
-    const float post_9 = t86 - t90;
-    const float post_10 = t90 + t86;
-    const float post_11 = -t91 - t87;
-    const float post_12 = t91 - t87;
-    const float t92 = t77 - t89;
-    const float t93 = t77 + t89;
-    const float t94 = t67 - t81;
-    const float t95 = t67 + t81;
-    const float post_15 = t92 + t94;
-    const float post_16 = t94 - t92;
-    const float post_17 = t93 - t95;
-    const float post_18 = -t93 - t95;
+    const float post_3 = t66 + t74;
+    const float post_4 = t74 - t66;
+    const float t76 = 0.16666667f * jz_ - t38;
+    const float t77 = 0.083333336f * jz_ + 0.25f * t38;
+    const float post_5 = t76 - t75;
+    const float post_6 = -t76 - t75;
+    const float t78 = 0.041666668f * t63 + t56;
+    const float t79 = 0.083333336f * t63 - t56;
+    const float t80 = t58 + t78;
+    const float t81 = t58 - t78;
+    const float t82 = t48 + t73;
+    const float t83 = t48 - t73;
+    const float t84 = t80 + t82;
+    const float t85 = t80 - t82;
+    const float t86 = t43 - t67;
+    const float t87 = t43 + t67;
+    const float t88 = t68 - t86;
+    const float t89 = t68 + t86;
+    const float post_7 = t84 + t88;
+    const float post_13 = t84 - t88;
+    const float t90 = t83 + t81;
+    const float t91 = t83 - t81;
+    const float post_8 = t89 - t90;
+    const float post_14 = -t90 - t89;
+    const float t92 = t37 + t77;
+    const float t93 = t37 - t77;
+    const float t94 = t70 + t92;
+    const float t95 = t70 - t92;
+    const float post_9 = t85 + t94;
+    const float post_11 = t85 - t94;
+    const float post_10 = t95 + t91;
+    const float post_12 = t91 - t95;
+    const float t96 = t71 - t79;
+    const float t97 = t71 + t79;
+    const float t98 = t93 - t87;
+    const float t99 = t93 + t87;
+    const float post_15 = t96 - t98;
+    const float post_16 = t98 + t96;
+    const float post_17 = t99 - t97;
+    const float post_18 = -t99 - t97;
 
     f[0] = post_0;
     f[1] = post_1;
@@ -292,32 +277,10 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     f[18] = post_18;
 }
 
-// The collision alone, on plain arrays of states.
-extern "C" __global__ void __launch_bounds__(256)
-d3q19_mrt_collide(
-    const int count,                // how many states there are
-    const float *__restrict__ src,  // populations before the collision [19][count], lattice units
-    float *__restrict__ dst,        // populations after the collision [19][count], lattice units
-    const float omega_,             // relaxation rate of the shear stress, which sets the viscosity in (0, 2),
-                                    //   lattice units
-    const float omega_bulk_,        // of the trace of the stress in (0, 2), lattice units
-    const float omega_third_,       // of the third-order moments in (0, 2), lattice units
-    const float omega_fourth_)      // of the fourth-order moments in (0, 2), lattice units
-{
-    const int state = blockIdx.x * 256 + threadIdx.x;
-    if (state >= count) return;
-    float f[Q];
-#pragma unroll
-    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state];
-    collide(f, omega_, omega_bulk_, omega_third_, omega_fourth_);
-#pragma unroll
-    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i];
-}
-
 // ==== streaming =====================================================================================================
 
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, RESIDENT(5))
 d3q19_mrt_stream_collide(
     const int *__restrict__ ids,         // slots to work on [count]
     const int count,                     // how many slots `ids` lists
@@ -382,9 +345,34 @@ static __device__ const signed char VELOCITY[Q][3] = {
     {0, -1, 1},
 };
 
+// What populations are stored without: their values at rest.
+static __device__ const double REST[Q] = {1.0 / 3.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0};
+
 // The set of populations that each direction belongs to.
 static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 
+
+// The collision alone, on plain arrays of states.
+extern "C" __global__ void __launch_bounds__(256)
+d3q19_mrt_collide(
+    const int count,                // how many states there are
+    const float *__restrict__ src,  // populations before the collision [19][count], lattice units
+    float *__restrict__ dst,        // populations after the collision [19][count], lattice units
+    const float omega_,             // relaxation rate of the shear stress, which sets the viscosity in (0, 2),
+                                    //   lattice units
+    const float omega_bulk_,        // of the trace of the stress in (0, 2), lattice units
+    const float omega_third_,       // of the third-order moments in (0, 2), lattice units
+    const float omega_fourth_)      // of the fourth-order moments in (0, 2), lattice units
+{
+    const int state = blockIdx.x * 256 + threadIdx.x;
+    if (state >= count) return;
+    float f[Q];
+#pragma unroll
+    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state] - (float)REST[i];
+    collide(f, omega_, omega_bulk_, omega_third_, omega_fourth_);
+#pragma unroll
+    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i] + (float)REST[i];
+}
 
 // ==== walls =========================================================================================================
 
@@ -592,54 +580,56 @@ d3q19_mrt_init(
     const float uz_ = before[3 * CELLS];
 
     // ---- shared
-    const float t0 = 0.083333336f * rho_;
-    const float t1 = t0 * ux_;
+    const float t0 = 0.027777778f - rho_ * 0.027777778f;
+    const float t1 = 0.083333336f * rho_;
     const float t2 = t1 * ux_;
-    const float t3 = 0.055555556f * rho_ - t2;
-    const float t4 = 0.027777778f * rho_ + t2;
-    const float t5 = t0 * uy_;
-    const float t6 = t0 * uz_;
-    const float t7 = t5 * uy_;
-    const float t8 = 3.0f * (t1 * uy_);
-    const float t9 = t6 * uz_;
-    const float t10 = t7 + t9;
+    const float t3 = t2 * ux_;
+    const float t4 = 2.0f * t0 + t3;
+    const float t5 = t3 - t0;
+    const float t6 = t1 * uy_;
+    const float t7 = t1 * uz_;
+    const float t8 = t6 * uy_;
+    const float t9 = 3.0f * (t2 * uy_);
+    const float t10 = t7 * uz_;
+    const float t11 = t8 + t10;
 
     // ---- f
-    const float f_0 = 6.0f * (t3 - t10);
-    const float t11 = t1 + t4;
-    const float t12 = t1 - t4;
-    const float t13 = 3.0f * (t1 * uz_);
-    const float t14 = 3.0f * (t5 * uz_);
-    const float t15 = -t10;
-    const float f_1 = 2.0f * t11 + t15;
-    const float f_2 = t15 - 2.0f * t12;
-    const float t16 = 0.5f * t3 + t10;
-    const float t17 = t7 - t9 * 0.5f;
-    const float t18 = 0.5f * t7 - t9;
-    const float t19 = t5 + t17;
-    const float f_3 = 2.0f * t19 + t3;
-    const float t20 = t5 - t17;
-    const float f_4 = t3 - 2.0f * t20;
-    const float f_7 = t11 + t19 + t8;
-    const float f_14 = t19 - t12 - t8;
-    const float f_8 = t8 - t12 - t20;
-    const float f_13 = t11 - t20 - t8;
-    const float t21 = t6 - t18;
-    const float f_5 = 2.0f * t21 + t3;
-    const float t22 = t6 + t18;
-    const float f_6 = t3 - t22 * 2.0f;
-    const float f_9 = t11 + t21 + t13;
-    const float f_11 = t11 - t22 - t13;
-    const float f_10 = t13 - t12 - t22;
-    const float f_12 = t21 - t12 - t13;
-    const float t23 = t5 + t6;
-    const float t24 = t5 - t6;
-    const float t25 = t16 + t14;
-    const float t26 = t14 - t16;
-    const float f_15 = t23 + t25;
-    const float f_16 = t25 - t23;
-    const float f_17 = t24 - t26;
-    const float f_18 = -t24 - t26;
+    const float f_0 = -6.0f * (t4 + t11);
+    const float t12 = -t11;
+    const float t13 = t5 + t2;
+    const float f_1 = 2.0f * t13 + t12;
+    const float t14 = t2 - t5;
+    const float f_2 = t12 - 2.0f * t14;
+    const float t15 = 3.0f * (t2 * uz_);
+    const float t16 = 3.0f * (t6 * uz_);
+    const float t17 = 0.5f * t4 + t12;
+    const float t18 = -t4;
+    const float t19 = t8 - t10 * 0.5f;
+    const float t20 = 0.5f * t8 - t10;
+    const float t21 = t19 + t6;
+    const float f_3 = 2.0f * t21 + t18;
+    const float t22 = t6 - t19;
+    const float f_4 = t18 - 2.0f * t22;
+    const float f_7 = t13 + t21 + t9;
+    const float f_14 = t21 - t14 - t9;
+    const float f_8 = t9 - t14 - t22;
+    const float f_13 = t13 - t22 - t9;
+    const float t23 = t7 - t20;
+    const float f_5 = 2.0f * t23 + t18;
+    const float t24 = t20 + t7;
+    const float f_6 = t18 - t24 * 2.0f;
+    const float f_9 = t13 + t23 + t15;
+    const float f_11 = t13 - t24 - t15;
+    const float f_10 = t15 - t14 - t24;
+    const float f_12 = t23 - t14 - t15;
+    const float t25 = t6 + t7;
+    const float t26 = t6 - t7;
+    const float t27 = t16 - t17;
+    const float t28 = t17 + t16;
+    const float f_15 = t25 + t27;
+    const float f_16 = t27 - t25;
+    const float f_17 = t26 - t28;
+    const float f_18 = -t26 - t28;
 
     dst[at(slot, 0, cell)] = f_0;
     dst[at(slot, 1, cell)] = f_1;
@@ -696,26 +686,30 @@ d3q19_mrt_macroscopic(
 
     // ---- shared
     const float t0 = f_5 + f_15;
-    const float t1 = f_9 + f_11 + f_1 + f_7;
-    const float t2 = f_4 + f_18 + (f_8 + f_13);
+    const float t1 = f_16 + f_17 + f_10 + f_6;
+    const float t2 = f_2 + f_12 + f_14;
+    const float t3 = f_3 + f_7;
+    const float t4 = f_4 + f_18 + (f_8 + f_13);
 
     // ---- j   (d3q19_mrt.lbm:16)
-    const float jy_ = f_3 + f_7 + f_14 + f_15 + f_17 - f_16 - t2;
-    const float t3 = f_16 + f_17 + f_10 + f_6;
-    const float jz_ = f_9 + f_12 + f_18 + t0 - f_11 - t3;
-    const float t4 = f_2 + f_12 + f_14;
+    const float jy_ = f_14 + f_15 + f_17 + t3 - f_16 - t4;
+    const float jz_ = f_9 + f_12 + f_18 + t0 - f_11 - t1;
+    const float t5 = f_9 + f_11 + f_1;
+
+    // ---- d_rho   (d3q19_mrt.lbm:15)
+    const float d_rho = f_0 + t0 + t1 + t2 + t3 + t4 + t5;
+
+    // ---- j   (d3q19_mrt.lbm:16)
+    const float jx_ = f_7 + f_13 + t5 - f_8 - f_10 - t2;
 
     // ---- rho   (d3q19_mrt.lbm:15)
-    const float rho_ = f_0 + f_3 + t0 + t1 + t2 + t4 + t3;
-
-    // ---- j   (d3q19_mrt.lbm:16)
-    const float jx_ = f_13 + t1 - f_8 - f_10 - t4;
-    const float t5 = 1.0f / rho_;
+    const float rho_ = 1.0f + d_rho;
+    const float t6 = 1.0f / rho_;
 
     // ---- u   (d3q19_mrt.lbm:17)
-    const float ux_ = t5 * jx_;
-    const float uy_ = t5 * jy_;
-    const float uz_ = t5 * jz_;
+    const float ux_ = t6 * jx_;
+    const float uy_ = t6 * jy_;
+    const float uz_ = t6 * jz_;
 
 
     float *after = fields + (size_t)slot * (FIELDS * CELLS) + cell;
@@ -748,7 +742,7 @@ static __device__ __forceinline__ void merge(Sum *sum, const Sum *other)
     add(sum, other->carried);
 }
 
-// A thread's part of the sum of a population over the listed blocks from `begin` to `end`.
+// A thread's part of the sum of what is stored of a population over the listed blocks from `begin` to `end`.
 static __device__ __noinline__ Sum sum_of(
     const int *ids, const int begin, const int end, const int direction, const int thread, const int threads,
     const float *src)
@@ -761,10 +755,12 @@ static __device__ __noinline__ Sum sum_of(
     return sum;
 }
 
-// Adds the sum of a population to mass and momentum.
-static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, Sum *of)
+// Adds a population to mass and momentum: the sum of what is stored of it in so many cells, and its part at rest, which has no
+// momentum.
+static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, const double cells, Sum *of)
 {
     merge(&of[0], sum);
+    add(&of[0], cells * REST[direction]);
     for (int axis = 0; axis < DIM; ++axis) {
         const double c = VELOCITY[direction][axis];
         const Sum along = {c * sum->total, c * sum->carried};
@@ -858,7 +854,7 @@ d3q19_mrt_sums(
             __syncthreads();
             if (thread < half) merge(&parts[thread], &parts[thread + half]);
         }
-        if (thread == 0) add_moments(i, &parts[0], of[SET[i]]);
+        if (thread == 0) add_moments(i, &parts[0], (double)(end - begin) * CELLS, of[SET[i]]);
         __syncthreads();
     }
     for (int at = thread; at < SETS * (1 + DIM); at += 256) {

@@ -4,15 +4,15 @@
 // d'Humieres, Prog. Astronaut. Aeronaut. 159 (1992) 450; Dubois & Lallemand, J. Stat. Mech. (2009) P06006.
 //
 // options: c f32 block=4x4x4
-// cost:    init                 68 flop (as written 141): 32 add, 14 mul, 11 fma
+// cost:    init                 69 flop (as written 141): 33 add, 14 mul, 11 fma
 //                               4 loads, 19 stores, 92 B per cell
-//          stream_collide       175 flop (as written 294): 88 add, 26 mul, 30 fma, 1 div
+//          stream_collide       179 flop (as written 294): 93 add, 33 mul, 26 fma, 1 div
 //                               19 loads, 19 stores, 152 B per cell
-//          stream_collide_walls 175 flop (as written 294): 88 add, 26 mul, 30 fma, 1 div
+//          stream_collide_walls 179 flop (as written 294): 93 add, 33 mul, 26 fma, 1 div
 //                               19 loads, 19 stores, 152 B per cell
-//          macroscopic          37 flop (as written 48): 33 add, 3 mul, 1 div
+//          macroscopic          38 flop (as written 48): 34 add, 3 mul, 1 div
 //                               19 loads, 4 stores, 92 B per cell
-//          collide              175 flop (as written 294): 88 add, 26 mul, 30 fma, 1 div
+//          collide              179 flop (as written 294): 93 add, 33 mul, 26 fma, 1 div
 //                               19 loads, 19 stores, 152 B per cell
 
 #include <math.h>
@@ -65,164 +65,180 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_18 = before[18 * stride_before + cell];
 
         // ---- shared
-        const float t0 = 0.125f * omega_fourth_;
-        const float t1 = 0.25f - omega_fourth_ * 0.25f;
-        const float t2 = f_7 - f_8;
-        const float t3 = f_7 + f_8;
-        const float t4 = f_13 - f_14;
-        const float t5 = f_13 + f_14;
-        const float t6 = f_1 - f_2;
-        const float t7 = f_9 - f_10;
-        const float t8 = f_9 + f_10;
-        const float t9 = f_11 - f_12;
-        const float t10 = f_11 + f_12;
+        const float t0 = f_7 + f_8;
+        const float t1 = f_7 - f_8;
+        const float t2 = f_13 + f_14;
+        const float t3 = f_13 - f_14;
 
-        // ---- j   (d3q19_mrt_raw.lbm:17)
-        const float jx_ = t2 + t4 + (t7 + t9 + t6);
-        const float t11 = f_15 + f_16;
-        const float t12 = f_15 - f_16;
-        const float t13 = f_17 + f_18;
-        const float t14 = f_17 - f_18;
-
-        // ---- m4   (d3q19_mrt_raw.lbm:28)
-        const float m4x_ = t11 + t13;
+        // ---- d_m4   (d3q19_mrt_raw.lbm:28)
+        const float d_m4z = t0 + t2;
 
         // ---- m2   (d3q19_mrt_raw.lbm:27)
-        const float m2_yz_ = t11 - t13;
+        const float m2_xy_ = t0 - t2;
+        const float t4 = f_15 + f_16;
+        const float t5 = f_15 - f_16;
+        const float t6 = f_17 + f_18;
+        const float t7 = f_17 - f_18;
 
-        // ---- m4   (d3q19_mrt_raw.lbm:28)
-        const float m4y_ = t8 + t10;
+        // ---- d_m4   (d3q19_mrt_raw.lbm:28)
+        const float d_m4x = t4 + t6;
+
+        // ---- m2   (d3q19_mrt_raw.lbm:27)
+        const float m2_yz_ = t4 - t6;
+        const float t8 = f_9 + f_10;
+        const float t9 = f_9 - f_10;
+        const float t10 = f_11 + f_12;
+        const float t11 = f_11 - f_12;
+
+        // ---- d_m4   (d3q19_mrt_raw.lbm:28)
+        const float d_m4y = t8 + t10;
 
         // ---- m2   (d3q19_mrt_raw.lbm:27)
         const float m2_xz_ = t8 - t10;
-        const float t15 = m4x_ + m4y_;
-        const float m2_zz_ = f_5 + f_6 + t15;
-        const float t16 = f_5 - f_6;
-
-        // ---- m4   (d3q19_mrt_raw.lbm:28)
-        const float m4z_ = t3 + t5;
-        const float t17 = m4z_ + f_1 + f_2;
-
-        // ---- m2   (d3q19_mrt_raw.lbm:27)
-        const float m2_xy_ = t3 - t5;
+        const float t12 = d_m4x + d_m4y;
 
         // ---- lack   (d3q19_mrt_raw.lbm:34)
-        const float lack_ = f_0 - m4z_ - t15;
-        const float t18 = f_3 + f_4;
-        const float t19 = f_3 - f_4;
+        const float lack_ = f_0 - d_m4z - t12;
+
+        // ---- d_m2   (d3q19_mrt_raw.lbm:27)
+        const float d_m2_zz = f_5 + f_6 + t12;
+        const float t13 = f_5 - f_6;
+        const float t14 = d_m4z + f_1 + f_2;
+        const float t15 = f_1 - f_2;
+        const float t16 = f_3 + f_4;
+        const float t17 = f_3 - f_4;
+
+        // ---- d_rho   (d3q19_mrt_raw.lbm:16)
+        const float d_rho = f_0 + d_m2_zz + t14 + t16;
+
+        // ---- d_m2   (d3q19_mrt_raw.lbm:27)
+        const float d_m2_xx = d_m4y + t14;
+        const float d_m2_yy = d_m4x + d_m4z + t16;
 
         // ---- rho   (d3q19_mrt_raw.lbm:16)
-        const float rho_ = f_0 + m2_zz_ + t17 + t18;
-
-        // ---- m2   (d3q19_mrt_raw.lbm:27)
-        const float m2_xx_ = m4y_ + t17;
-        const float m2_yy_ = m4x_ + m4z_ + t18;
-        const float t20 = 1.0f / rho_;
-
-        // ---- u   (d3q19_mrt_raw.lbm:18)
-        const float ux_ = jx_ * t20;
-
-        // ---- uu   (d3q19_mrt_raw.lbm:32)
-        const float uux_ = jx_ * ux_;
+        const float rho_ = 1.0f + d_rho;
+        const float t18 = 1.0f / rho_;
+        const float t19 = 0.5f * omega_fourth_;
+        const float t20 = 1.0f - omega_fourth_;
+        const float t21 = t18 * t19;
 
         // ---- j   (d3q19_mrt_raw.lbm:17)
-        const float jy_ = t2 - t4 + (t12 + t14 + t19);
-
-        // ---- u   (d3q19_mrt_raw.lbm:18)
-        const float uy_ = t20 * jy_;
-
-        // ---- uu   (d3q19_mrt_raw.lbm:32)
-        const float uuy_ = jy_ * uy_;
-
-        // ---- j   (d3q19_mrt_raw.lbm:17)
-        const float jz_ = t7 - t9 + (t12 - t14 + t16);
-
-        // ---- u   (d3q19_mrt_raw.lbm:18)
-        const float uz_ = t20 * jz_;
-
-        // ---- uu   (d3q19_mrt_raw.lbm:32)
-        const float uuz_ = jz_ * uz_;
+        const float jx_ = t9 + t11 + t1 + t3 + t15;
+        const float t22 = jx_ * jx_;
+        const float jz_ = t5 + t9 + t13 - t7 - t11;
+        const float t23 = jz_ * jz_;
+        const float jy_ = t5 + t7 + t1 + t17 - t3;
+        const float t24 = jy_ * jy_;
 
         // ---- all   (d3q19_mrt_raw.lbm:33)
-        const float all_ = uux_ + uuy_ + uuz_;
-        const float t21 = 0.6666667f * ((0.33333334f * rho_ + all_) * t0);
-        const float t22 = m4x_ * t1 + t21 - t0 * uux_;
-        const float t23 = m4y_ * t1 + t21 - t0 * uuy_;
-        const float t24 = m4z_ * t1 + t21 - t0 * uuz_;
+        const float all_ = t18 * (t22 + t24 + t23);
+        const float t25 = (0.22222222f * d_rho + 0.6666667f * all_) * t19;
+
+        // ---- d_fourth   (d3q19_mrt_raw.lbm:40)
+        const float d_fourthx = d_m4x * t20 + t25 - t21 * t22;
+        const float t26 = -t21;
+        const float d_fourthy = d_m4y * t20 + t25 + t24 * t26;
+        const float d_fourthz = d_m4z * t20 + t25 + t23 * t26;
 
         // ---- excess   (d3q19_mrt_raw.lbm:35)
         const float excess_ = lack_ + all_;
 
         // ---- bulk   (d3q19_mrt_raw.lbm:36)
         const float bulk_ = excess_ * omega_bulk_;
-        const float t25 = t22 + t23 + t24;
+
+        // ---- d_isotropic   (d3q19_mrt_raw.lbm:37)
+        const float d_isotropic = 0.33333334f * ((d_rho - excess_) * omega_ + bulk_);
+        const float t27 = t18 * omega_;
+
+        // ---- keep   (d3q19_mrt_raw.lbm:31)
+        const float keep_ = 1.0f - omega_;
+
+        // ---- shear   (d3q19_mrt_raw.lbm:39)
+        const float shearx_ = keep_ * m2_yz_ + jy_ * jz_ * t27;
+        const float t28 = d_fourthy + d_fourthz;
+
+        // ---- d_even   (d3q19_mrt_raw.lbm:47)
+        const float d_evenx = d_isotropic - (t28 - (t22 * t27 + keep_ * d_m2_xx));
+
+        // ---- d_fourths   (d3q19_mrt_raw.lbm:41)
+        const float d_fourths = d_fourthx + t28;
 
         // ---- post
-        const float post_0 = lack_ - bulk_ + 4.0f * t25;
-        const float t26 = t25 - (omega_ * (rho_ - excess_) + bulk_) * 0.083333336f;
-        const float t27 = 0.25f * omega_;
-        const float t28 = 0.5f - omega_third_ * 0.5f;
-        const float t29 = 0.083333336f * omega_third_;
-        const float t30 = jx_ * t29;
+        const float post_0 = lack_ + d_fourths - bulk_;
+        const float t29 = 0.5f * d_evenx;
+        const float t30 = d_isotropic - d_fourthx;
+        const float t31 = 0.5f - omega_third_ * 0.5f;
+        const float t32 = 0.083333336f * omega_third_;
+        const float t33 = jx_ * t32;
 
         // ---- odd   (d3q19_mrt_raw.lbm:44)
-        const float odd_1_ = t6 * t28 + 2.0f * t30;
-        const float t31 = 0.25f - t27;
-        const float t32 = 2.0f * (t22 - t26 + t31 * m2_xx_ + uux_ * t27);
-        const float t33 = 2.0f * (t23 - t26 + t31 * m2_yy_ + uuy_ * t27);
-        const float t34 = 2.0f * (t24 - t26 + m2_zz_ * t31 + uuz_ * t27);
+        const float odd_1_ = t15 * t31 + 2.0f * t33;
 
         // ---- post
-        const float post_1 = odd_1_ + t32;
-        const float post_2 = t32 - odd_1_;
-        const float t35 = jy_ * ux_ * t27 + t31 * m2_xy_;
-        const float t36 = jy_ * t29;
+        const float post_1 = odd_1_ + t29;
+        const float post_2 = t29 - odd_1_;
+        const float t34 = jx_ * t27;
+
+        // ---- shear   (d3q19_mrt_raw.lbm:39)
+        const float shearz_ = jy_ * t34 + keep_ * m2_xy_;
+        const float sheary_ = jz_ * t34 + keep_ * m2_xz_;
+        const float t35 = jy_ * t32;
+        const float t36 = jz_ * t32;
 
         // ---- odd   (d3q19_mrt_raw.lbm:44)
-        const float odd_3_ = t19 * t28 + 2.0f * t36;
+        const float odd_3_ = t17 * t31 + 2.0f * t35;
+        const float t37 = -keep_;
+        const float t38 = 0.5f * (d_m2_yy * t37 + d_fourthz - (t24 * t27 + t30));
+        const float t39 = 0.5f * (d_m2_zz * t37 + d_fourthy - (t23 * t27 + t30));
 
         // ---- post
-        const float post_3 = odd_3_ + t33;
-        const float post_4 = t33 - odd_3_;
-        const float t37 = jz_ * t29;
-        const float t38 = jz_ * t27;
-        const float t39 = ux_ * t38 + t31 * m2_xz_;
-        const float t40 = uy_ * t38 + t31 * m2_yz_;
+        const float post_3 = odd_3_ - t38;
 
         // ---- odd   (d3q19_mrt_raw.lbm:44)
-        const float odd_5_ = t16 * t28 + 2.0f * t37;
+        const float odd_4_ = -odd_3_;
 
         // ---- post
-        const float post_5 = odd_5_ + t34;
-        const float post_6 = t34 - odd_5_;
+        const float post_4 = odd_4_ - t38;
 
         // ---- odd   (d3q19_mrt_raw.lbm:44)
-        const float odd_7_ = t30 + t36 + t2 * t28;
-        const float odd_9_ = t30 + t37 + t7 * t28;
-        const float odd_11_ = t30 - t37 + t9 * t28;
-        const float odd_13_ = t30 - t36 + t4 * t28;
-        const float odd_15_ = t36 + t37 + t12 * t28;
-        const float odd_17_ = t36 - t37 + t14 * t28;
-        const float t41 = t24 + t35;
-        const float t42 = t24 - t35;
+        const float odd_5_ = t13 * t31 + 2.0f * t36;
 
         // ---- post
-        const float post_7 = odd_7_ + t41;
-        const float post_8 = t41 - odd_7_;
-        const float post_13 = odd_13_ + t42;
-        const float post_14 = t42 - odd_13_;
-        const float t43 = t23 + t39;
-        const float t44 = t23 - t39;
-        const float post_9 = odd_9_ + t43;
-        const float post_10 = t43 - odd_9_;
-        const float post_11 = odd_11_ + t44;
-        const float post_12 = t44 - odd_11_;
-        const float t45 = t22 + t40;
-        const float t46 = t22 - t40;
-        const float post_15 = odd_15_ + t45;
-        const float post_16 = t45 - odd_15_;
-        const float post_17 = odd_17_ + t46;
-        const float post_18 = t46 - odd_17_;
+        const float post_5 = odd_5_ - t39;
+
+        // ---- odd   (d3q19_mrt_raw.lbm:44)
+        const float odd_6_ = -odd_5_;
+
+        // ---- post
+        const float post_6 = odd_6_ - t39;
+
+        // ---- odd   (d3q19_mrt_raw.lbm:44)
+        const float odd_7_ = t33 + t35 + t1 * t31;
+        const float odd_9_ = t33 + t36 + t9 * t31;
+        const float odd_11_ = t33 - t36 + t11 * t31;
+        const float odd_13_ = t33 - t35 + t3 * t31;
+        const float odd_15_ = t35 + t36 + t5 * t31;
+        const float odd_17_ = t35 - t36 + t7 * t31;
+        const float t40 = 0.25f * (d_fourthz + shearz_);
+        const float t41 = 0.25f * (d_fourthz - shearz_);
+
+        // ---- post
+        const float post_7 = odd_7_ + t40;
+        const float post_8 = t40 - odd_7_;
+        const float post_13 = odd_13_ + t41;
+        const float post_14 = t41 - odd_13_;
+        const float t42 = 0.25f * (d_fourthy + sheary_);
+        const float t43 = 0.25f * (d_fourthy - sheary_);
+        const float post_9 = odd_9_ + t42;
+        const float post_10 = t42 - odd_9_;
+        const float post_11 = odd_11_ + t43;
+        const float post_12 = t43 - odd_11_;
+        const float t44 = 0.25f * (d_fourthx + shearx_);
+        const float t45 = 0.25f * (d_fourthx - shearx_);
+        const float post_15 = odd_15_ + t44;
+        const float post_16 = t44 - odd_15_;
+        const float post_17 = odd_17_ + t45;
+        const float post_18 = t45 - odd_17_;
 
         after[0 * stride_after + cell] = post_0;
         after[1 * stride_after + cell] = post_1;
@@ -244,20 +260,6 @@ static inline __attribute__((always_inline)) void collide_cells(
         after[17 * stride_after + cell] = post_17;
         after[18 * stride_after + cell] = post_18;
     }  // cells
-}
-
-// The collision alone, on plain arrays of states.
-void d3q19_mrt_raw_collide(
-    const int32_t count,        // how many states there are
-    const float *restrict src,  // populations before the collision [19][count], lattice units
-    float *restrict dst,        // populations after the collision [19][count], lattice units
-    const float omega_,         // relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice
-                                //   units
-    const float omega_bulk_,    // of the trace of the stress in (0, 2), lattice units
-    const float omega_third_,   // of the third-order moments in (0, 2), lattice units
-    const float omega_fourth_)  // of the fourth-order moments in (0, 2), lattice units
-{
-    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega_, omega_bulk_, omega_third_, omega_fourth_);
 }
 
 // ==== storing =======================================================================================================
@@ -421,9 +423,31 @@ static const signed char VELOCITY[Q][3] = {
     {0, -1, 1},
 };
 
+// What populations are stored without: their values at rest.
+static const double REST[Q] = {1.0 / 3.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0};
+
 // The set of populations that each direction belongs to.
 static const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 
+
+// The collision alone, on plain arrays of states.
+void d3q19_mrt_raw_collide(
+    const int32_t count,        // how many states there are
+    const float *restrict src,  // populations before the collision [19][count], lattice units
+    float *restrict dst,        // populations after the collision [19][count], lattice units
+    const float omega_,         // relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice
+                                //   units
+    const float omega_bulk_,    // of the trace of the stress in (0, 2), lattice units
+    const float omega_third_,   // of the third-order moments in (0, 2), lattice units
+    const float omega_fourth_)  // of the fourth-order moments in (0, 2), lattice units
+{
+    for (size_t state = 0; state < (size_t)count; ++state) {
+        float before[Q], after[Q];
+        for (int i = 0; i < Q; ++i) before[i] = src[(size_t)i * (size_t)count + state] - (float)REST[i];
+        collide_cells(1, 1, before, 1, after, omega_, omega_bulk_, omega_third_, omega_fourth_);
+        for (int i = 0; i < Q; ++i) dst[(size_t)i * (size_t)count + state] = after[i] + (float)REST[i];
+    }
+}
 
 // ==== walls =========================================================================================================
 
@@ -640,54 +664,56 @@ void d3q19_mrt_raw_init(
             const float uz_ = before[3 * CELLS + cell];
 
             // ---- shared
-            const float t0 = 0.083333336f * rho_;
-            const float t1 = t0 * ux_;
+            const float t0 = 0.027777778f - rho_ * 0.027777778f;
+            const float t1 = 0.083333336f * rho_;
             const float t2 = t1 * ux_;
-            const float t3 = 0.055555556f * rho_ - t2;
-            const float t4 = 0.027777778f * rho_ + t2;
-            const float t5 = t0 * uy_;
-            const float t6 = t0 * uz_;
-            const float t7 = t5 * uy_;
-            const float t8 = 3.0f * (t1 * uy_);
-            const float t9 = t6 * uz_;
-            const float t10 = t7 + t9;
+            const float t3 = t2 * ux_;
+            const float t4 = 2.0f * t0 + t3;
+            const float t5 = t3 - t0;
+            const float t6 = t1 * uy_;
+            const float t7 = t1 * uz_;
+            const float t8 = t6 * uy_;
+            const float t9 = 3.0f * (t2 * uy_);
+            const float t10 = t7 * uz_;
+            const float t11 = t8 + t10;
 
             // ---- f
-            const float f_0 = 6.0f * (t3 - t10);
-            const float t11 = t1 + t4;
-            const float t12 = t1 - t4;
-            const float t13 = 3.0f * (t1 * uz_);
-            const float t14 = 3.0f * (t5 * uz_);
-            const float t15 = -t10;
-            const float f_1 = 2.0f * t11 + t15;
-            const float f_2 = t15 - 2.0f * t12;
-            const float t16 = 0.5f * t3 + t10;
-            const float t17 = t7 - t9 * 0.5f;
-            const float t18 = 0.5f * t7 - t9;
-            const float t19 = t5 + t17;
-            const float f_3 = 2.0f * t19 + t3;
-            const float t20 = t5 - t17;
-            const float f_4 = t3 - 2.0f * t20;
-            const float f_7 = t11 + t19 + t8;
-            const float f_14 = t19 - t12 - t8;
-            const float f_8 = t8 - t12 - t20;
-            const float f_13 = t11 - t20 - t8;
-            const float t21 = t6 - t18;
-            const float f_5 = 2.0f * t21 + t3;
-            const float t22 = t6 + t18;
-            const float f_6 = t3 - t22 * 2.0f;
-            const float f_9 = t11 + t21 + t13;
-            const float f_11 = t11 - t22 - t13;
-            const float f_10 = t13 - t12 - t22;
-            const float f_12 = t21 - t12 - t13;
-            const float t23 = t5 + t6;
-            const float t24 = t5 - t6;
-            const float t25 = t16 + t14;
-            const float t26 = t14 - t16;
-            const float f_15 = t23 + t25;
-            const float f_16 = t25 - t23;
-            const float f_17 = t24 - t26;
-            const float f_18 = -t24 - t26;
+            const float f_0 = -6.0f * (t4 + t11);
+            const float t12 = -t11;
+            const float t13 = t5 + t2;
+            const float f_1 = 2.0f * t13 + t12;
+            const float t14 = t2 - t5;
+            const float f_2 = t12 - 2.0f * t14;
+            const float t15 = 3.0f * (t2 * uz_);
+            const float t16 = 3.0f * (t6 * uz_);
+            const float t17 = 0.5f * t4 + t12;
+            const float t18 = -t4;
+            const float t19 = t8 - t10 * 0.5f;
+            const float t20 = 0.5f * t8 - t10;
+            const float t21 = t19 + t6;
+            const float f_3 = 2.0f * t21 + t18;
+            const float t22 = t6 - t19;
+            const float f_4 = t18 - 2.0f * t22;
+            const float f_7 = t13 + t21 + t9;
+            const float f_14 = t21 - t14 - t9;
+            const float f_8 = t9 - t14 - t22;
+            const float f_13 = t13 - t22 - t9;
+            const float t23 = t7 - t20;
+            const float f_5 = 2.0f * t23 + t18;
+            const float t24 = t20 + t7;
+            const float f_6 = t18 - t24 * 2.0f;
+            const float f_9 = t13 + t23 + t15;
+            const float f_11 = t13 - t24 - t15;
+            const float f_10 = t15 - t14 - t24;
+            const float f_12 = t23 - t14 - t15;
+            const float t25 = t6 + t7;
+            const float t26 = t6 - t7;
+            const float t27 = t16 - t17;
+            const float t28 = t17 + t16;
+            const float f_15 = t25 + t27;
+            const float f_16 = t27 - t25;
+            const float f_17 = t26 - t28;
+            const float f_18 = -t26 - t28;
 
             after[0 * CELLS + cell] = f_0;
             after[1 * CELLS + cell] = f_1;
@@ -745,26 +771,30 @@ void d3q19_mrt_raw_macroscopic(
 
             // ---- shared
             const float t0 = f_5 + f_15;
-            const float t1 = f_9 + f_11 + f_1 + f_7;
-            const float t2 = f_4 + f_18 + (f_8 + f_13);
+            const float t1 = f_16 + f_17 + f_10 + f_6;
+            const float t2 = f_2 + f_12 + f_14;
+            const float t3 = f_3 + f_7;
+            const float t4 = f_4 + f_18 + (f_8 + f_13);
 
             // ---- j   (d3q19_mrt_raw.lbm:17)
-            const float jy_ = f_3 + f_7 + f_14 + f_15 + f_17 - f_16 - t2;
-            const float t3 = f_16 + f_17 + f_10 + f_6;
-            const float jz_ = f_9 + f_12 + f_18 + t0 - f_11 - t3;
-            const float t4 = f_2 + f_12 + f_14;
+            const float jy_ = f_14 + f_15 + f_17 + t3 - f_16 - t4;
+            const float jz_ = f_9 + f_12 + f_18 + t0 - f_11 - t1;
+            const float t5 = f_9 + f_11 + f_1;
+
+            // ---- d_rho   (d3q19_mrt_raw.lbm:16)
+            const float d_rho = f_0 + t0 + t1 + t2 + t3 + t4 + t5;
+
+            // ---- j   (d3q19_mrt_raw.lbm:17)
+            const float jx_ = f_7 + f_13 + t5 - f_8 - f_10 - t2;
 
             // ---- rho   (d3q19_mrt_raw.lbm:16)
-            const float rho_ = f_0 + f_3 + t0 + t1 + t2 + t4 + t3;
-
-            // ---- j   (d3q19_mrt_raw.lbm:17)
-            const float jx_ = f_13 + t1 - f_8 - f_10 - t4;
-            const float t5 = 1.0f / rho_;
+            const float rho_ = 1.0f + d_rho;
+            const float t6 = 1.0f / rho_;
 
             // ---- u   (d3q19_mrt_raw.lbm:18)
-            const float ux_ = t5 * jx_;
-            const float uy_ = t5 * jy_;
-            const float uz_ = t5 * jz_;
+            const float ux_ = t6 * jx_;
+            const float uy_ = t6 * jy_;
+            const float uz_ = t6 * jz_;
 
             after[0 * CELLS + cell] = rho_;
             after[1 * CELLS + cell] = ux_;
@@ -797,7 +827,7 @@ static inline void merge(Sum *sum, const Sum *other)
     add(sum, other->carried);
 }
 
-// A thread's part of the sum of a population over the listed blocks from `begin` to `end`.
+// A thread's part of the sum of what is stored of a population over the listed blocks from `begin` to `end`.
 static Sum sum_of(
     const int32_t *ids, const int begin, const int end, const int direction, const int thread, const int threads,
     const float *src)
@@ -810,10 +840,12 @@ static Sum sum_of(
     return sum;
 }
 
-// Adds the sum of a population to mass and momentum.
-static inline void add_moments(const int direction, const Sum *sum, Sum *of)
+// Adds a population to mass and momentum: the sum of what is stored of it in so many cells, and its part at rest, which has no
+// momentum.
+static inline void add_moments(const int direction, const Sum *sum, const double cells, Sum *of)
 {
     merge(&of[0], sum);
+    add(&of[0], cells * REST[direction]);
     for (int axis = 0; axis < DIM; ++axis) {
         const double c = VELOCITY[direction][axis];
         const Sum along = {c * sum->total, c * sum->carried};
@@ -892,7 +924,7 @@ void d3q19_mrt_raw_sums(
         Sum of[SETS][1 + DIM] = { { {0, 0} } };
         for (int i = 0; i < Q; ++i) {
             const Sum own = sum_of(ids, begin, end, i, 0, 1, src);
-            add_moments(i, &own, of[SET[i]]);
+            add_moments(i, &own, (double)(end - begin) * CELLS, of[SET[i]]);
         }
         memcpy(sums + (size_t)share * (sizeof(of) / sizeof(double)), of, sizeof(of));
     }

@@ -4,16 +4,23 @@
 // Latt & Chopard, Math. Comput. Simul. 72 (2006) 165.
 //
 // options: cuda f32 block=4x4x4
-// cost:    init                 68 flop (as written 141): 32 add, 14 mul, 11 fma
+// cost:    init                 69 flop (as written 141): 33 add, 14 mul, 11 fma
 //                               4 loads, 19 stores, 92 B per cell
-//          stream_collide       142 flop (as written 317): 85 add, 22 mul, 17 fma, 1 div
+//          stream_collide       144 flop (as written 317): 86 add, 23 mul, 17 fma, 1 div
 //                               19 loads, 19 stores, 152 B per cell
-//          stream_collide_walls 142 flop (as written 317): 85 add, 22 mul, 17 fma, 1 div
+//          stream_collide_walls 144 flop (as written 317): 86 add, 23 mul, 17 fma, 1 div
 //                               19 loads, 19 stores, 152 B per cell
-//          macroscopic          37 flop (as written 48): 33 add, 3 mul, 1 div
+//          macroscopic          38 flop (as written 48): 34 add, 3 mul, 1 div
 //                               19 loads, 4 stores, 92 B per cell
-//          collide              142 flop (as written 317): 85 add, 22 mul, 17 fma, 1 div
+//          collide              144 flop (as written 317): 86 add, 23 mul, 17 fma, 1 div
 //                               19 loads, 19 stores, 152 B per cell
+
+// Thread blocks that a processor shall hold at the same time: on sm_75, no more than its 1024 threads.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
+#define RESIDENT(blocks) ((blocks) < 4 ? (blocks) : 4)
+#else
+#define RESIDENT(blocks) (blocks)
+#endif
 
 static constexpr int Q = 19;  // directions
 static constexpr int CELLS = 4 * 4 * 4;  // of a block
@@ -55,109 +62,121 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
 
     // ---- shared
     const float t0 = 1.0f - omega_;
-    const float t1 = f_15 + f_17;
-    const float t2 = f_15 - f_17;
-    const float t3 = f_7 + f_14;
-    const float t4 = f_7 - f_14;
-    const float t5 = t1 + t3 + f_3;
-    const float t6 = f_16 + f_18;
-    const float t7 = f_16 - f_18;
-    const float t8 = f_8 + f_13;
-    const float t9 = f_8 - f_13;
-    const float t10 = f_4 + t8 + t6;
-    const float t11 = t5 + t10;
+    const float t1 = f_1 + f_2;
+    const float t2 = f_7 + f_14;
+    const float t3 = f_7 - f_14;
+    const float t4 = f_3 + t2;
+    const float t5 = f_15 + f_17;
+    const float t6 = f_15 - f_17;
+    const float t7 = f_16 + f_18;
+    const float t8 = f_16 - f_18;
+    const float t9 = t5 + t7;
+    const float t10 = f_8 + f_13;
+    const float t11 = f_8 - f_13;
+    const float t12 = f_4 + t10;
 
     // ---- j   (d3q19_regularized.lbm:13)
-    const float jy_ = t5 - t10;
-    const float t12 = f_1 + f_2;
-    const float t13 = f_9 + f_12;
-    const float t14 = f_9 - f_12;
-    const float t15 = f_10 + f_11;
-    const float t16 = f_10 - f_11;
-    const float jx_ = f_1 + t4 + t14 - f_2 - t9 - t16;
-    const float t17 = t13 + t15;
-    const float jz_ = f_5 + t13 + t2 - f_6 - t15 - t7;
-    const float t18 = f_5 + t17 + f_6;
+    const float jy_ = t5 + t4 - t7 - t12;
+    const float t13 = t9 + t12 + t4;
+    const float t14 = f_10 + f_11;
+    const float t15 = f_10 - f_11;
+    const float t16 = f_6 + t14;
+    const float t17 = f_9 + f_12;
+    const float t18 = f_9 - f_12;
+    const float jx_ = f_1 + t3 + t18 - f_2 - t11 - t15;
+    const float t19 = f_5 + t17;
+    const float t20 = t16 + t19;
+    const float jz_ = t19 + t6 - t16 - t8;
+
+    // ---- d_rho   (d3q19_regularized.lbm:12)
+    const float d_rho = f_0 + t20 + t13 + t1;
+    const float t21 = 0.33333334f * d_rho;
 
     // ---- rho   (d3q19_regularized.lbm:12)
-    const float rho_ = f_0 + t11 + t12 + t18;
-    const float t19 = 1.0f / rho_;
+    const float rho_ = 3.0f * t21 + 1.0f;
+    const float t22 = 1.0f / rho_;
 
     // ---- u   (d3q19_regularized.lbm:14)
-    const float uy_ = t19 * jy_;
-    const float t20 = jy_ * uy_;
-    const float t21 = jz_ * uy_;
+    const float uy_ = t22 * jy_;
+    const float t23 = jy_ * uy_;
 
     // ---- pi   (d3q19_regularized.lbm:23)
-    const float pi_yz_ = t2 + t7 - t21;
-    const float t22 = 0.25f * (t0 * pi_yz_ + t21);
-    const float t23 = 0.33333334f * rho_;
-    const float pi_yy_ = t11 - t20 - t23;
-    const float t24 = 0.083333336f * (pi_yy_ * t0 + t20);
-    const float t25 = 0.055555556f * rho_ - t24;
-    const float t26 = 0.027777778f * rho_ + t24;
+    const float pi_yy_ = t13 - t21 - t23;
+    const float t24 = pi_yy_ * t0 + t23;
+    const float t25 = jz_ * uy_;
+    const float pi_yz_ = t6 + t8 - t25;
+    const float t26 = 0.25f * (t0 * pi_yz_ + t25);
+    const float t27 = 0.16666667f * t21 - 0.083333336f * t24;
+    const float t28 = t21 + t24;
 
     // ---- u   (d3q19_regularized.lbm:14)
-    const float ux_ = t19 * jx_;
-    const float uz_ = t19 * jz_;
-    const float t27 = uz_ * jz_;
+    const float uz_ = t22 * jz_;
+    const float t29 = uz_ * jz_;
 
     // ---- pi   (d3q19_regularized.lbm:23)
-    const float pi_zz_ = t1 + t6 + t18 - t27 - t23;
-    const float t28 = 0.083333336f * (t0 * pi_zz_ + t27);
-    const float t29 = jx_ * ux_;
-    const float pi_xx_ = t8 + t3 + t17 + t12 - t29 - t23;
-    const float t30 = 0.083333336f * (t0 * pi_xx_ + t29);
-    const float t31 = t30 + t28;
+    const float pi_zz_ = t9 + t20 - t21 - t29;
+    const float t30 = 0.083333336f * (t0 * pi_zz_ + t29);
 
-    // ---- post
-    const float post_0 = 6.0f * (t25 - t31);
-    const float t32 = t30 - t28 * 0.5f;
-    const float t33 = 0.5f * t30 - t28;
-    const float t34 = 0.083333336f * jx_;
-    const float t35 = t32 + t34;
-    const float t36 = t34 - t32;
-    const float post_1 = 2.0f * t35 + t25;
-    const float t37 = -2.0f;
-    const float post_2 = t36 * t37 + t25;
-    const float t38 = 0.083333336f * jy_;
-    const float t39 = jy_ * ux_;
+    // ---- u   (d3q19_regularized.lbm:14)
+    const float ux_ = t22 * jx_;
+    const float t31 = jx_ * ux_;
 
     // ---- pi   (d3q19_regularized.lbm:23)
-    const float pi_xy_ = t4 + t9 - t39;
-    const float t40 = 0.25f * (t0 * pi_xy_ + t39);
-    const float t41 = jz_ * ux_;
-    const float pi_xz_ = t14 + t16 - t41;
-    const float t42 = 0.25f * (t0 * pi_xz_ + t41);
-    const float t43 = t26 + t38;
-    const float t44 = t38 - t26;
+    const float pi_xx_ = t17 + t10 + t2 + t14 + t1 - t21 - t31;
+    const float t32 = 0.083333336f * (t0 * pi_xx_ + t31);
+    const float t33 = t30 + t32;
 
     // ---- post
-    const float post_7 = t43 + t40 + t35;
-    const float post_13 = t35 - t44 - t40;
-    const float post_8 = t40 - t44 - t36;
-    const float post_14 = t43 - t40 - t36;
-    const float t45 = -t31;
-    const float post_3 = 2.0f * t43 + t45;
-    const float post_4 = t44 * t37 + t45;
-    const float t46 = 0.5f * t25 + t31;
-    const float t47 = 0.083333336f * jz_;
-    const float t48 = t47 - t33;
-    const float t49 = t33 + t47;
-    const float post_6 = t49 * t37 + t25;
-    const float post_5 = 2.0f * t48 + t25;
-    const float post_15 = t43 + t22 + t48;
-    const float post_17 = t43 - t22 - t49;
-    const float post_16 = t22 - t44 - t49;
-    const float post_18 = t48 - t44 - t22;
-    const float t50 = 0.083333336f * (jx_ + jz_);
-    const float t51 = 0.083333336f * (jx_ - jz_);
-    const float t52 = t42 + t46;
-    const float t53 = t42 - t46;
-    const float post_9 = t50 + t52;
-    const float post_10 = t52 - t50;
-    const float post_11 = t51 - t53;
-    const float post_12 = -t51 - t53;
+    const float post_0 = 6.0f * (t27 - t33);
+    const float t34 = 0.5f * t30 - t32;
+    const float t35 = t30 - t32 * 0.5f;
+    const float t36 = 0.083333336f * jx_;
+    const float t37 = t36 - t34;
+    const float t38 = t34 + t36;
+    const float post_1 = 2.0f * t37 + t27;
+    const float t39 = -2.0f;
+    const float post_2 = t38 * t39 + t27;
+    const float t40 = 0.083333336f * (jy_ + t28);
+    const float t41 = 0.083333336f * (jy_ - t28);
+    const float t42 = jy_ * ux_;
+
+    // ---- pi   (d3q19_regularized.lbm:23)
+    const float pi_xy_ = t3 + t11 - t42;
+    const float t43 = 0.25f * (t0 * pi_xy_ + t42);
+
+    // ---- post
+    const float post_7 = t40 + t43 + t37;
+    const float post_13 = t37 - t41 - t43;
+    const float post_8 = t43 - t41 - t38;
+    const float post_14 = t40 - t43 - t38;
+    const float t44 = jz_ * ux_;
+
+    // ---- pi   (d3q19_regularized.lbm:23)
+    const float pi_xz_ = t18 + t15 - t44;
+    const float t45 = 0.25f * (t0 * pi_xz_ + t44);
+    const float t46 = -t33;
+
+    // ---- post
+    const float post_3 = 2.0f * t40 + t46;
+    const float post_4 = t41 * t39 + t46;
+    const float t47 = 0.5f * t27 + t33;
+    const float t48 = 0.083333336f * jz_;
+    const float t49 = t35 + t48;
+    const float t50 = t48 - t35;
+    const float post_6 = t50 * t39 + t27;
+    const float post_5 = 2.0f * t49 + t27;
+    const float post_15 = t40 + t26 + t49;
+    const float post_17 = t40 - t26 - t50;
+    const float post_16 = t26 - t41 - t50;
+    const float post_18 = t49 - t41 - t26;
+    const float t51 = 0.083333336f * (jx_ + jz_);
+    const float t52 = 0.083333336f * (jx_ - jz_);
+    const float t53 = t45 + t47;
+    const float t54 = t45 - t47;
+    const float post_9 = t51 + t53;
+    const float post_10 = t53 - t51;
+    const float post_11 = t52 - t54;
+    const float post_12 = -t52 - t54;
 
     f[0] = post_0;
     f[1] = post_1;
@@ -180,28 +199,10 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     f[18] = post_18;
 }
 
-// The collision alone, on plain arrays of states.
-extern "C" __global__ void __launch_bounds__(256)
-d3q19_regularized_collide(
-    const int count,                // how many states there are
-    const float *__restrict__ src,  // populations before the collision [19][count], lattice units
-    float *__restrict__ dst,        // populations after the collision [19][count], lattice units
-    const float omega_)             // relaxation rate of the stress in (0, 2), lattice units
-{
-    const int state = blockIdx.x * 256 + threadIdx.x;
-    if (state >= count) return;
-    float f[Q];
-#pragma unroll
-    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state];
-    collide(f, omega_);
-#pragma unroll
-    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i];
-}
-
 // ==== streaming =====================================================================================================
 
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, RESIDENT(5))
 d3q19_regularized_stream_collide(
     const int *__restrict__ ids,         // slots to work on [count]
     const int count,                     // how many slots `ids` lists
@@ -262,9 +263,30 @@ static __device__ const signed char VELOCITY[Q][3] = {
     {0, -1, 1},
 };
 
+// What populations are stored without: their values at rest.
+static __device__ const double REST[Q] = {1.0 / 3.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0};
+
 // The set of populations that each direction belongs to.
 static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 
+
+// The collision alone, on plain arrays of states.
+extern "C" __global__ void __launch_bounds__(256)
+d3q19_regularized_collide(
+    const int count,                // how many states there are
+    const float *__restrict__ src,  // populations before the collision [19][count], lattice units
+    float *__restrict__ dst,        // populations after the collision [19][count], lattice units
+    const float omega_)             // relaxation rate of the stress in (0, 2), lattice units
+{
+    const int state = blockIdx.x * 256 + threadIdx.x;
+    if (state >= count) return;
+    float f[Q];
+#pragma unroll
+    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state] - (float)REST[i];
+    collide(f, omega_);
+#pragma unroll
+    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i] + (float)REST[i];
+}
 
 // ==== walls =========================================================================================================
 
@@ -461,54 +483,56 @@ d3q19_regularized_init(
     const float uz_ = before[3 * CELLS];
 
     // ---- shared
-    const float t0 = 0.083333336f * rho_;
-    const float t1 = t0 * ux_;
+    const float t0 = 0.027777778f - rho_ * 0.027777778f;
+    const float t1 = 0.083333336f * rho_;
     const float t2 = t1 * ux_;
-    const float t3 = 0.055555556f * rho_ - t2;
-    const float t4 = 0.027777778f * rho_ + t2;
-    const float t5 = t0 * uy_;
-    const float t6 = t0 * uz_;
-    const float t7 = t5 * uy_;
-    const float t8 = 3.0f * (t1 * uy_);
-    const float t9 = t6 * uz_;
-    const float t10 = t7 + t9;
+    const float t3 = t2 * ux_;
+    const float t4 = 2.0f * t0 + t3;
+    const float t5 = t3 - t0;
+    const float t6 = t1 * uy_;
+    const float t7 = t1 * uz_;
+    const float t8 = t6 * uy_;
+    const float t9 = 3.0f * (t2 * uy_);
+    const float t10 = t7 * uz_;
+    const float t11 = t8 + t10;
 
     // ---- f
-    const float f_0 = 6.0f * (t3 - t10);
-    const float t11 = t1 + t4;
-    const float t12 = t1 - t4;
-    const float t13 = 3.0f * (t1 * uz_);
-    const float t14 = 3.0f * (t5 * uz_);
-    const float t15 = -t10;
-    const float f_1 = 2.0f * t11 + t15;
-    const float f_2 = t15 - 2.0f * t12;
-    const float t16 = 0.5f * t3 + t10;
-    const float t17 = t7 - t9 * 0.5f;
-    const float t18 = 0.5f * t7 - t9;
-    const float t19 = t5 + t17;
-    const float f_3 = 2.0f * t19 + t3;
-    const float t20 = t5 - t17;
-    const float f_4 = t3 - 2.0f * t20;
-    const float f_7 = t11 + t19 + t8;
-    const float f_14 = t19 - t12 - t8;
-    const float f_8 = t8 - t12 - t20;
-    const float f_13 = t11 - t20 - t8;
-    const float t21 = t6 - t18;
-    const float f_5 = 2.0f * t21 + t3;
-    const float t22 = t6 + t18;
-    const float f_6 = t3 - t22 * 2.0f;
-    const float f_9 = t11 + t21 + t13;
-    const float f_11 = t11 - t22 - t13;
-    const float f_10 = t13 - t12 - t22;
-    const float f_12 = t21 - t12 - t13;
-    const float t23 = t5 + t6;
-    const float t24 = t5 - t6;
-    const float t25 = t16 + t14;
-    const float t26 = t14 - t16;
-    const float f_15 = t23 + t25;
-    const float f_16 = t25 - t23;
-    const float f_17 = t24 - t26;
-    const float f_18 = -t24 - t26;
+    const float f_0 = -6.0f * (t4 + t11);
+    const float t12 = -t11;
+    const float t13 = t5 + t2;
+    const float f_1 = 2.0f * t13 + t12;
+    const float t14 = t2 - t5;
+    const float f_2 = t12 - 2.0f * t14;
+    const float t15 = 3.0f * (t2 * uz_);
+    const float t16 = 3.0f * (t6 * uz_);
+    const float t17 = 0.5f * t4 + t12;
+    const float t18 = -t4;
+    const float t19 = t8 - t10 * 0.5f;
+    const float t20 = 0.5f * t8 - t10;
+    const float t21 = t19 + t6;
+    const float f_3 = 2.0f * t21 + t18;
+    const float t22 = t6 - t19;
+    const float f_4 = t18 - 2.0f * t22;
+    const float f_7 = t13 + t21 + t9;
+    const float f_14 = t21 - t14 - t9;
+    const float f_8 = t9 - t14 - t22;
+    const float f_13 = t13 - t22 - t9;
+    const float t23 = t7 - t20;
+    const float f_5 = 2.0f * t23 + t18;
+    const float t24 = t20 + t7;
+    const float f_6 = t18 - t24 * 2.0f;
+    const float f_9 = t13 + t23 + t15;
+    const float f_11 = t13 - t24 - t15;
+    const float f_10 = t15 - t14 - t24;
+    const float f_12 = t23 - t14 - t15;
+    const float t25 = t6 + t7;
+    const float t26 = t6 - t7;
+    const float t27 = t16 - t17;
+    const float t28 = t17 + t16;
+    const float f_15 = t25 + t27;
+    const float f_16 = t27 - t25;
+    const float f_17 = t26 - t28;
+    const float f_18 = -t26 - t28;
 
     dst[at(slot, 0, cell)] = f_0;
     dst[at(slot, 1, cell)] = f_1;
@@ -565,26 +589,30 @@ d3q19_regularized_macroscopic(
 
     // ---- shared
     const float t0 = f_5 + f_15;
-    const float t1 = f_9 + f_11 + f_1 + f_7;
-    const float t2 = f_4 + f_18 + (f_8 + f_13);
+    const float t1 = f_16 + f_17 + f_10 + f_6;
+    const float t2 = f_2 + f_12 + f_14;
+    const float t3 = f_3 + f_7;
+    const float t4 = f_4 + f_18 + (f_8 + f_13);
 
     // ---- j   (d3q19_regularized.lbm:13)
-    const float jy_ = f_3 + f_7 + f_14 + f_15 + f_17 - f_16 - t2;
-    const float t3 = f_16 + f_17 + f_10 + f_6;
-    const float jz_ = f_9 + f_12 + f_18 + t0 - f_11 - t3;
-    const float t4 = f_2 + f_12 + f_14;
+    const float jy_ = f_14 + f_15 + f_17 + t3 - f_16 - t4;
+    const float jz_ = f_9 + f_12 + f_18 + t0 - f_11 - t1;
+    const float t5 = f_9 + f_11 + f_1;
+
+    // ---- d_rho   (d3q19_regularized.lbm:12)
+    const float d_rho = f_0 + t0 + t1 + t2 + t3 + t4 + t5;
+
+    // ---- j   (d3q19_regularized.lbm:13)
+    const float jx_ = f_7 + f_13 + t5 - f_8 - f_10 - t2;
 
     // ---- rho   (d3q19_regularized.lbm:12)
-    const float rho_ = f_0 + f_3 + t0 + t1 + t2 + t4 + t3;
-
-    // ---- j   (d3q19_regularized.lbm:13)
-    const float jx_ = f_13 + t1 - f_8 - f_10 - t4;
-    const float t5 = 1.0f / rho_;
+    const float rho_ = 1.0f + d_rho;
+    const float t6 = 1.0f / rho_;
 
     // ---- u   (d3q19_regularized.lbm:14)
-    const float ux_ = t5 * jx_;
-    const float uy_ = t5 * jy_;
-    const float uz_ = t5 * jz_;
+    const float ux_ = t6 * jx_;
+    const float uy_ = t6 * jy_;
+    const float uz_ = t6 * jz_;
 
 
     float *after = fields + (size_t)slot * (FIELDS * CELLS) + cell;
@@ -617,7 +645,7 @@ static __device__ __forceinline__ void merge(Sum *sum, const Sum *other)
     add(sum, other->carried);
 }
 
-// A thread's part of the sum of a population over the listed blocks from `begin` to `end`.
+// A thread's part of the sum of what is stored of a population over the listed blocks from `begin` to `end`.
 static __device__ __noinline__ Sum sum_of(
     const int *ids, const int begin, const int end, const int direction, const int thread, const int threads,
     const float *src)
@@ -630,10 +658,12 @@ static __device__ __noinline__ Sum sum_of(
     return sum;
 }
 
-// Adds the sum of a population to mass and momentum.
-static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, Sum *of)
+// Adds a population to mass and momentum: the sum of what is stored of it in so many cells, and its part at rest, which has no
+// momentum.
+static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, const double cells, Sum *of)
 {
     merge(&of[0], sum);
+    add(&of[0], cells * REST[direction]);
     for (int axis = 0; axis < DIM; ++axis) {
         const double c = VELOCITY[direction][axis];
         const Sum along = {c * sum->total, c * sum->carried};
@@ -727,7 +757,7 @@ d3q19_regularized_sums(
             __syncthreads();
             if (thread < half) merge(&parts[thread], &parts[thread + half]);
         }
-        if (thread == 0) add_moments(i, &parts[0], of[SET[i]]);
+        if (thread == 0) add_moments(i, &parts[0], (double)(end - begin) * CELLS, of[SET[i]]);
         __syncthreads();
     }
     for (int at = thread; at < SETS * (1 + DIM); at += 256) {

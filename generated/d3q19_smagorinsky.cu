@@ -4,16 +4,23 @@
 // Hou, Sterling, Chen & Doolen, Fields Inst. Commun. 6 (1996) 151.
 //
 // options: cuda f32 block=4x4x4
-// cost:    init                 68 flop (as written 141): 32 add, 14 mul, 11 fma
+// cost:    init                 69 flop (as written 141): 33 add, 14 mul, 11 fma
 //                               4 loads, 19 stores, 92 B per cell
-//          stream_collide       194 flop (as written 344): 80 add, 27 mul, 41 fma, 3 div, 2 sqrt
+//          stream_collide       197 flop (as written 344): 80 add, 26 mul, 43 fma, 3 div, 2 sqrt
 //                               19 loads, 19 stores, 152 B per cell
-//          stream_collide_walls 194 flop (as written 344): 80 add, 27 mul, 41 fma, 3 div, 2 sqrt
+//          stream_collide_walls 197 flop (as written 344): 80 add, 26 mul, 43 fma, 3 div, 2 sqrt
 //                               19 loads, 19 stores, 152 B per cell
-//          macroscopic          37 flop (as written 48): 33 add, 3 mul, 1 div
+//          macroscopic          38 flop (as written 48): 34 add, 3 mul, 1 div
 //                               19 loads, 4 stores, 92 B per cell
-//          collide              194 flop (as written 344): 80 add, 27 mul, 41 fma, 3 div, 2 sqrt
+//          collide              197 flop (as written 344): 80 add, 26 mul, 43 fma, 3 div, 2 sqrt
 //                               19 loads, 19 stores, 152 B per cell
+
+// Thread blocks that a processor shall hold at the same time: on sm_75, no more than its 1024 threads.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
+#define RESIDENT(blocks) ((blocks) < 4 ? (blocks) : 4)
+#else
+#define RESIDENT(blocks) (blocks)
+#endif
 
 static constexpr int Q = 19;  // directions
 static constexpr int CELLS = 4 * 4 * 4;  // of a block
@@ -55,118 +62,119 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
 
     // ---- rest   (d3q19_smagorinsky.lbm:29)
     const float rest_ = 1.0f / omega_;
-    const float t0 = f_16 + f_17;
-    const float t1 = f_6 + t0;
-    const float t2 = f_9 + f_10;
-    const float t3 = f_11 + f_12;
-    const float t4 = t2 + t3;
-    const float t5 = f_15 + f_18;
-    const float t6 = f_5 + t5;
-    const float t7 = t4 + t6 + t1;
-    const float t8 = f_1 + f_2;
-    const float t9 = f_7 + f_14;
-    const float t10 = f_3 + t9;
-    const float t11 = f_8 + f_13;
-    const float t12 = f_4 + t11;
-    const float t13 = t10 + t12;
+    const float t0 = f_8 + f_14;
+    const float t1 = f_10 + f_12;
+    const float t2 = f_2 + t1 + t0;
+    const float t3 = f_9 + f_11;
+    const float t4 = f_7 + f_13;
+    const float t5 = f_1 + t4 + t3;
+    const float t6 = t2 + t5;
+
+    // ---- j   (d3q19_smagorinsky.lbm:14)
+    const float jx_ = t5 - t2;
+    const float t7 = f_3 + f_4;
+    const float t8 = f_17 + f_18;
+    const float t9 = f_15 + f_16;
+    const float t10 = t8 + t9;
+    const float t11 = f_6 + t10 + f_5;
+
+    // ---- d_rho   (d3q19_smagorinsky.lbm:13)
+    const float d_rho = f_0 + t6 + t7 + t11;
+    const float t12 = 0.33333334f * d_rho;
 
     // ---- rho   (d3q19_smagorinsky.lbm:13)
-    const float rho_ = f_0 + t7 + t8 + t13;
-    const float t14 = 1.0f / rho_;
-    const float t15 = f_9 - f_10;
-    const float t16 = f_11 - f_12;
+    const float rho_ = 3.0f * t12 + 1.0f;
+    const float t13 = 1.0f / rho_;
+    const float t14 = f_9 - f_11;
+    const float t15 = f_15 - f_16;
+    const float t16 = f_10 - f_12;
+    const float t17 = f_17 - f_18;
 
     // ---- j   (d3q19_smagorinsky.lbm:14)
-    const float jz_ = t6 + t15 - t1 - t16;
+    const float jz_ = f_5 + t14 + t15 - f_6 - t16 - t17;
 
     // ---- u   (d3q19_smagorinsky.lbm:15)
-    const float uz_ = t14 * jz_;
-    const float t17 = -jz_;
-    const float t18 = 0.33333334f * rho_;
+    const float uz_ = t13 * jz_;
+    const float t18 = -jz_;
 
     // ---- pi   (d3q19_smagorinsky.lbm:24)
-    const float pi_zz_ = t7 - t18 + uz_ * t17;
-    const float t19 = f_7 - f_14;
-    const float t20 = f_8 - f_13;
+    const float pi_zz_ = t1 + t3 + t11 - t12 + uz_ * t18;
+
+    // ---- u   (d3q19_smagorinsky.lbm:15)
+    const float ux_ = t13 * jx_;
+
+    // ---- pi   (d3q19_smagorinsky.lbm:24)
+    const float pi_xz_ = t14 + t16 + ux_ * t18;
+    const float pi_xx_ = t6 - t12 - ux_ * jx_;
+    const float t19 = f_7 - f_13;
+    const float t20 = f_8 - f_14;
 
     // ---- j   (d3q19_smagorinsky.lbm:14)
-    const float jx_ = f_1 + t16 + t19 + t15 - f_2 - t20;
+    const float jy_ = f_3 + t19 + t17 + t15 - f_4 - t20;
 
     // ---- u   (d3q19_smagorinsky.lbm:15)
-    const float ux_ = t14 * jx_;
-    const float t21 = ux_ * jx_;
-    const float t22 = t21 + t18;
+    const float uy_ = t13 * jy_;
 
     // ---- pi   (d3q19_smagorinsky.lbm:24)
-    const float pi_xx_ = t11 + t9 + t4 + t8 - t22;
-    const float t23 = f_15 - f_18;
-    const float t24 = f_16 - f_17;
-
-    // ---- j   (d3q19_smagorinsky.lbm:14)
-    const float jy_ = t10 + t23 - t12 - t24;
-
-    // ---- u   (d3q19_smagorinsky.lbm:15)
-    const float uy_ = t14 * jy_;
-
-    // ---- pi   (d3q19_smagorinsky.lbm:24)
-    const float pi_yy_ = t5 + t0 + t13 - t18 - uy_ * jy_;
-    const float pi_yz_ = t23 + t24 + uy_ * t17;
-    const float t25 = -jx_;
-    const float pi_xy_ = t20 + t19 + uy_ * t25;
-    const float pi_xz_ = t2 - t3 + uz_ * t25;
+    const float pi_yz_ = t9 - t8 + uy_ * t18;
+    const float t21 = -jy_;
+    const float pi_yy_ = t0 + t4 + t10 + t7 - t12 + uy_ * t21;
+    const float pi_xy_ = t19 + t20 + ux_ * t21;
 
     // ---- stress   (d3q19_smagorinsky.lbm:28)
     const float stress_ = sqrtf(2.0f * (pi_xx_ * pi_xx_ + pi_yy_ * pi_yy_ + pi_zz_ * pi_zz_)
         + 4.0f * (pi_xy_ * pi_xy_ + pi_xz_ * pi_xz_ + pi_yz_ * pi_yz_));
-    const float t26 = 1.0f / (6.0f * (rest_ + sqrtf(rest_ * rest_
-        + 18.0f * (t14 * stress_ * smagorinsky_ * smagorinsky_))));
-    const float t27 = t26 * (0.6666667f * rho_ - t21);
-    const float t28 = jz_ * t26;
-    const float t29 = jy_ * t26;
-    const float t30 = jx_ * t26;
-    const float t31 = t26 * t22;
-    const float t32 = 1.0f - t26 * 12.0f;
-    const float t33 = uz_ * t28;
-    const float t34 = 3.0f * (uz_ * t30);
-    const float t35 = uy_ * t29;
-    const float t36 = t33 + t35;
+    const float t22 = 1.0f / (6.0f * (rest_ + sqrtf(rest_ * rest_
+        + 18.0f * (t13 * stress_ * smagorinsky_ * smagorinsky_))));
+    const float t23 = t12 * t22;
+    const float t24 = jx_ * t22;
+    const float t25 = jy_ * t22;
+    const float t26 = jz_ * t22;
+    const float t27 = 1.0f - t22 * 12.0f;
+    const float t28 = t26 * uz_;
+    const float t29 = ux_ * t24;
+    const float t30 = 2.0f * t23 - t29;
+    const float t31 = t23 + t29;
+    const float t32 = uy_ * t25;
+    const float t33 = 3.0f * (uy_ * t26);
+    const float t34 = t32 + t28;
 
     // ---- post
-    const float post_0 = f_0 * t32 + 6.0f * (t27 - t36);
-    const float t37 = t30 + t31;
-    const float t38 = t30 - t31;
-    const float t39 = 3.0f * (uy_ * t30);
-    const float t40 = 3.0f * (uy_ * t28);
-    const float t41 = -t36;
-    const float post_1 = f_1 * t32 + t41 + 2.0f * t37;
-    const float post_2 = f_2 * t32 + t41 - 2.0f * t38;
-    const float t42 = 0.5f * t27 + t36;
-    const float t43 = t35 - t33 * 0.5f;
-    const float t44 = 0.5f * t35 - t33;
-    const float t45 = t43 + t29;
-    const float post_3 = f_3 * t32 + t27 + 2.0f * t45;
-    const float post_7 = t37 + t45 + t39 + f_7 * t32;
-    const float post_14 = t45 - t38 - t39 + f_14 * t32;
-    const float t46 = t29 - t43;
-    const float post_4 = f_4 * t32 + t27 - 2.0f * t46;
-    const float post_8 = t39 - t38 - t46 + f_8 * t32;
-    const float post_13 = t37 - t46 - t39 + f_13 * t32;
-    const float t47 = t28 - t44;
-    const float post_5 = f_5 * t32 + t27 + 2.0f * t47;
-    const float post_9 = t37 + t47 + t34 + f_9 * t32;
-    const float post_12 = t47 - t38 - t34 + f_12 * t32;
-    const float t48 = t44 + t28;
-    const float post_6 = f_6 * t32 + t27 - t48 * 2.0f;
-    const float post_10 = t34 - t38 - t48 + f_10 * t32;
-    const float post_11 = t37 - t48 - t34 + f_11 * t32;
-    const float t49 = t28 + t29;
-    const float t50 = t29 - t28;
-    const float t51 = t42 + t40;
-    const float post_15 = t49 + t51 + f_15 * t32;
-    const float post_16 = t51 - t49 + f_16 * t32;
-    const float t52 = t40 - t42;
-    const float post_17 = t50 - t52 + f_17 * t32;
-    const float post_18 = -t50 - t52 + f_18 * t32;
+    const float post_0 = f_0 * t27 + 6.0f * (t30 - t34);
+    const float t35 = t24 + t31;
+    const float t36 = t24 - t31;
+    const float t37 = -t34;
+    const float post_1 = f_1 * t27 + t37 + 2.0f * t35;
+    const float post_2 = f_2 * t27 + t37 - 2.0f * t36;
+    const float t38 = 0.5f * t30 + t34;
+    const float t39 = t32 - t28 * 0.5f;
+    const float t40 = 0.5f * t32 - t28;
+    const float t41 = t25 + t39;
+    const float post_3 = f_3 * t27 + t30 + 2.0f * t41;
+    const float t42 = t25 - t39;
+    const float post_4 = f_4 * t27 + t30 - 2.0f * t42;
+    const float t43 = t26 - t40;
+    const float post_5 = f_5 * t27 + t30 + 2.0f * t43;
+    const float t44 = t26 + t40;
+    const float post_6 = f_6 * t27 + t30 - t44 * 2.0f;
+    const float t45 = 3.0f * (ux_ * t25);
+    const float post_7 = t35 + t41 + t45 + f_7 * t27;
+    const float post_14 = t41 - t36 - t45 + f_14 * t27;
+    const float post_8 = t45 - t36 - t42 + f_8 * t27;
+    const float post_13 = t35 - t42 - t45 + f_13 * t27;
+    const float t46 = 3.0f * (ux_ * t26);
+    const float post_9 = t35 + t43 + t46 + f_9 * t27;
+    const float post_11 = t35 - t44 - t46 + f_11 * t27;
+    const float post_10 = t46 - t36 - t44 + f_10 * t27;
+    const float post_12 = t43 - t36 - t46 + f_12 * t27;
+    const float t47 = t26 + t25;
+    const float t48 = t26 - t25;
+    const float t49 = t38 + t33;
+    const float post_15 = t47 + t49 + f_15 * t27;
+    const float post_16 = t49 - t47 + f_16 * t27;
+    const float t50 = t33 - t38;
+    const float post_17 = -t48 - t50 + f_17 * t27;
+    const float post_18 = t48 - t50 + f_18 * t27;
 
     f[0] = post_0;
     f[1] = post_1;
@@ -189,31 +197,10 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     f[18] = post_18;
 }
 
-// The collision alone, on plain arrays of states.
-extern "C" __global__ void __launch_bounds__(256)
-d3q19_smagorinsky_collide(
-    const int count,                // how many states there are
-    const float *__restrict__ src,  // populations before the collision [19][count], lattice units
-    float *__restrict__ dst,        // populations after the collision [19][count], lattice units
-    const float omega_,             // relaxation rate of every moment in the absence of eddies in (0, 2), lattice
-                                    //   units
-    const float smagorinsky_)       // constant of the model, times the width of the filter in cells; 0.1 to 0.2 in
-                                    //   (0, 1), lattice units
-{
-    const int state = blockIdx.x * 256 + threadIdx.x;
-    if (state >= count) return;
-    float f[Q];
-#pragma unroll
-    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state];
-    collide(f, omega_, smagorinsky_);
-#pragma unroll
-    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i];
-}
-
 // ==== streaming =====================================================================================================
 
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, RESIDENT(4))
 d3q19_smagorinsky_stream_collide(
     const int *__restrict__ ids,         // slots to work on [count]
     const int count,                     // how many slots `ids` lists
@@ -277,9 +264,33 @@ static __device__ const signed char VELOCITY[Q][3] = {
     {0, -1, 1},
 };
 
+// What populations are stored without: their values at rest.
+static __device__ const double REST[Q] = {1.0 / 3.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0};
+
 // The set of populations that each direction belongs to.
 static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 
+
+// The collision alone, on plain arrays of states.
+extern "C" __global__ void __launch_bounds__(256)
+d3q19_smagorinsky_collide(
+    const int count,                // how many states there are
+    const float *__restrict__ src,  // populations before the collision [19][count], lattice units
+    float *__restrict__ dst,        // populations after the collision [19][count], lattice units
+    const float omega_,             // relaxation rate of every moment in the absence of eddies in (0, 2), lattice
+                                    //   units
+    const float smagorinsky_)       // constant of the model, times the width of the filter in cells; 0.1 to 0.2 in
+                                    //   (0, 1), lattice units
+{
+    const int state = blockIdx.x * 256 + threadIdx.x;
+    if (state >= count) return;
+    float f[Q];
+#pragma unroll
+    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state] - (float)REST[i];
+    collide(f, omega_, smagorinsky_);
+#pragma unroll
+    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i] + (float)REST[i];
+}
 
 // ==== walls =========================================================================================================
 
@@ -483,54 +494,56 @@ d3q19_smagorinsky_init(
     const float uz_ = before[3 * CELLS];
 
     // ---- shared
-    const float t0 = 0.083333336f * rho_;
-    const float t1 = t0 * ux_;
+    const float t0 = 0.027777778f - rho_ * 0.027777778f;
+    const float t1 = 0.083333336f * rho_;
     const float t2 = t1 * ux_;
-    const float t3 = 0.055555556f * rho_ - t2;
-    const float t4 = 0.027777778f * rho_ + t2;
-    const float t5 = t0 * uy_;
-    const float t6 = t0 * uz_;
-    const float t7 = t5 * uy_;
-    const float t8 = 3.0f * (t1 * uy_);
-    const float t9 = t6 * uz_;
-    const float t10 = t7 + t9;
+    const float t3 = t2 * ux_;
+    const float t4 = 2.0f * t0 + t3;
+    const float t5 = t3 - t0;
+    const float t6 = t1 * uy_;
+    const float t7 = t1 * uz_;
+    const float t8 = t6 * uy_;
+    const float t9 = 3.0f * (t2 * uy_);
+    const float t10 = t7 * uz_;
+    const float t11 = t8 + t10;
 
     // ---- f
-    const float f_0 = 6.0f * (t3 - t10);
-    const float t11 = t1 + t4;
-    const float t12 = t1 - t4;
-    const float t13 = 3.0f * (t1 * uz_);
-    const float t14 = 3.0f * (t5 * uz_);
-    const float t15 = -t10;
-    const float f_1 = 2.0f * t11 + t15;
-    const float f_2 = t15 - 2.0f * t12;
-    const float t16 = 0.5f * t3 + t10;
-    const float t17 = t7 - t9 * 0.5f;
-    const float t18 = 0.5f * t7 - t9;
-    const float t19 = t5 + t17;
-    const float f_3 = 2.0f * t19 + t3;
-    const float t20 = t5 - t17;
-    const float f_4 = t3 - 2.0f * t20;
-    const float f_7 = t11 + t19 + t8;
-    const float f_14 = t19 - t12 - t8;
-    const float f_8 = t8 - t12 - t20;
-    const float f_13 = t11 - t20 - t8;
-    const float t21 = t6 - t18;
-    const float f_5 = 2.0f * t21 + t3;
-    const float t22 = t6 + t18;
-    const float f_6 = t3 - t22 * 2.0f;
-    const float f_9 = t11 + t21 + t13;
-    const float f_11 = t11 - t22 - t13;
-    const float f_10 = t13 - t12 - t22;
-    const float f_12 = t21 - t12 - t13;
-    const float t23 = t5 + t6;
-    const float t24 = t5 - t6;
-    const float t25 = t16 + t14;
-    const float t26 = t14 - t16;
-    const float f_15 = t23 + t25;
-    const float f_16 = t25 - t23;
-    const float f_17 = t24 - t26;
-    const float f_18 = -t24 - t26;
+    const float f_0 = -6.0f * (t4 + t11);
+    const float t12 = -t11;
+    const float t13 = t5 + t2;
+    const float f_1 = 2.0f * t13 + t12;
+    const float t14 = t2 - t5;
+    const float f_2 = t12 - 2.0f * t14;
+    const float t15 = 3.0f * (t2 * uz_);
+    const float t16 = 3.0f * (t6 * uz_);
+    const float t17 = 0.5f * t4 + t12;
+    const float t18 = -t4;
+    const float t19 = t8 - t10 * 0.5f;
+    const float t20 = 0.5f * t8 - t10;
+    const float t21 = t19 + t6;
+    const float f_3 = 2.0f * t21 + t18;
+    const float t22 = t6 - t19;
+    const float f_4 = t18 - 2.0f * t22;
+    const float f_7 = t13 + t21 + t9;
+    const float f_14 = t21 - t14 - t9;
+    const float f_8 = t9 - t14 - t22;
+    const float f_13 = t13 - t22 - t9;
+    const float t23 = t7 - t20;
+    const float f_5 = 2.0f * t23 + t18;
+    const float t24 = t20 + t7;
+    const float f_6 = t18 - t24 * 2.0f;
+    const float f_9 = t13 + t23 + t15;
+    const float f_11 = t13 - t24 - t15;
+    const float f_10 = t15 - t14 - t24;
+    const float f_12 = t23 - t14 - t15;
+    const float t25 = t6 + t7;
+    const float t26 = t6 - t7;
+    const float t27 = t16 - t17;
+    const float t28 = t17 + t16;
+    const float f_15 = t25 + t27;
+    const float f_16 = t27 - t25;
+    const float f_17 = t26 - t28;
+    const float f_18 = -t26 - t28;
 
     dst[at(slot, 0, cell)] = f_0;
     dst[at(slot, 1, cell)] = f_1;
@@ -587,26 +600,30 @@ d3q19_smagorinsky_macroscopic(
 
     // ---- shared
     const float t0 = f_5 + f_15;
-    const float t1 = f_9 + f_11 + f_1 + f_7;
-    const float t2 = f_4 + f_18 + (f_8 + f_13);
+    const float t1 = f_16 + f_17 + f_10 + f_6;
+    const float t2 = f_2 + f_12 + f_14;
+    const float t3 = f_3 + f_7;
+    const float t4 = f_4 + f_18 + (f_8 + f_13);
 
     // ---- j   (d3q19_smagorinsky.lbm:14)
-    const float jy_ = f_3 + f_7 + f_14 + f_15 + f_17 - f_16 - t2;
-    const float t3 = f_16 + f_17 + f_10 + f_6;
-    const float jz_ = f_9 + f_12 + f_18 + t0 - f_11 - t3;
-    const float t4 = f_2 + f_12 + f_14;
+    const float jy_ = f_14 + f_15 + f_17 + t3 - f_16 - t4;
+    const float jz_ = f_9 + f_12 + f_18 + t0 - f_11 - t1;
+    const float t5 = f_9 + f_11 + f_1;
+
+    // ---- d_rho   (d3q19_smagorinsky.lbm:13)
+    const float d_rho = f_0 + t0 + t1 + t2 + t3 + t4 + t5;
+
+    // ---- j   (d3q19_smagorinsky.lbm:14)
+    const float jx_ = f_7 + f_13 + t5 - f_8 - f_10 - t2;
 
     // ---- rho   (d3q19_smagorinsky.lbm:13)
-    const float rho_ = f_0 + f_3 + t0 + t1 + t2 + t4 + t3;
-
-    // ---- j   (d3q19_smagorinsky.lbm:14)
-    const float jx_ = f_13 + t1 - f_8 - f_10 - t4;
-    const float t5 = 1.0f / rho_;
+    const float rho_ = 1.0f + d_rho;
+    const float t6 = 1.0f / rho_;
 
     // ---- u   (d3q19_smagorinsky.lbm:15)
-    const float ux_ = t5 * jx_;
-    const float uy_ = t5 * jy_;
-    const float uz_ = t5 * jz_;
+    const float ux_ = t6 * jx_;
+    const float uy_ = t6 * jy_;
+    const float uz_ = t6 * jz_;
 
 
     float *after = fields + (size_t)slot * (FIELDS * CELLS) + cell;
@@ -639,7 +656,7 @@ static __device__ __forceinline__ void merge(Sum *sum, const Sum *other)
     add(sum, other->carried);
 }
 
-// A thread's part of the sum of a population over the listed blocks from `begin` to `end`.
+// A thread's part of the sum of what is stored of a population over the listed blocks from `begin` to `end`.
 static __device__ __noinline__ Sum sum_of(
     const int *ids, const int begin, const int end, const int direction, const int thread, const int threads,
     const float *src)
@@ -652,10 +669,12 @@ static __device__ __noinline__ Sum sum_of(
     return sum;
 }
 
-// Adds the sum of a population to mass and momentum.
-static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, Sum *of)
+// Adds a population to mass and momentum: the sum of what is stored of it in so many cells, and its part at rest, which has no
+// momentum.
+static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, const double cells, Sum *of)
 {
     merge(&of[0], sum);
+    add(&of[0], cells * REST[direction]);
     for (int axis = 0; axis < DIM; ++axis) {
         const double c = VELOCITY[direction][axis];
         const Sum along = {c * sum->total, c * sum->carried};
@@ -749,7 +768,7 @@ d3q19_smagorinsky_sums(
             __syncthreads();
             if (thread < half) merge(&parts[thread], &parts[thread + half]);
         }
-        if (thread == 0) add_moments(i, &parts[0], of[SET[i]]);
+        if (thread == 0) add_moments(i, &parts[0], (double)(end - begin) * CELLS, of[SET[i]]);
         __syncthreads();
     }
     for (int at = thread; at < SETS * (1 + DIM); at += 256) {

@@ -5,16 +5,23 @@
 // The rate of the odd moments is bounded from below in fast flow (docs/couplings.md); where it is not, this is the published method.
 //
 // options: cuda f32 block=4x4x4
-// cost:    init                 68 flop (as written 141): 32 add, 14 mul, 11 fma
+// cost:    init                 69 flop (as written 141): 33 add, 14 mul, 11 fma
 //                               4 loads, 19 stores, 92 B per cell
-//          stream_collide       172 flop (as written 477): 75 add, 32 mul, 31 fma, 3 div
+//          stream_collide       173 flop (as written 477): 79 add, 35 mul, 28 fma, 3 div
 //                               19 loads, 19 stores, 152 B per cell
-//          stream_collide_walls 172 flop (as written 477): 75 add, 32 mul, 31 fma, 3 div
+//          stream_collide_walls 173 flop (as written 477): 79 add, 35 mul, 28 fma, 3 div
 //                               19 loads, 19 stores, 152 B per cell
-//          macroscopic          37 flop (as written 48): 33 add, 3 mul, 1 div
+//          macroscopic          38 flop (as written 48): 34 add, 3 mul, 1 div
 //                               19 loads, 4 stores, 92 B per cell
-//          collide              172 flop (as written 477): 75 add, 32 mul, 31 fma, 3 div
+//          collide              173 flop (as written 477): 79 add, 35 mul, 28 fma, 3 div
 //                               19 loads, 19 stores, 152 B per cell
+
+// Thread blocks that a processor shall hold at the same time: on sm_75, no more than its 1024 threads.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
+#define RESIDENT(blocks) ((blocks) < 4 ? (blocks) : 4)
+#else
+#define RESIDENT(blocks) (blocks)
+#endif
 
 static constexpr int Q = 19;  // directions
 static constexpr int CELLS = 4 * 4 * 4;  // of a block
@@ -57,145 +64,145 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     // ---- shared
     const float t0 = -0.5f;
     const float t1 = omega_ * t0 + 0.5f;
-    const float t2 = f_11 - f_12;
-    const float t3 = f_11 + f_12;
-    const float t4 = f_9 - f_10;
-    const float t5 = f_9 + f_10;
-    const float t6 = f_13 - f_14;
-    const float t7 = f_13 + f_14;
-    const float t8 = f_7 - f_8;
-    const float t9 = f_7 + f_8;
-    const float t10 = f_1 - f_2;
-    const float t11 = f_1 + f_2;
+    const float t2 = f_7 + f_8;
+    const float t3 = f_7 - f_8;
+    const float t4 = f_9 + f_10;
+    const float t5 = f_9 - f_10;
+    const float t6 = f_11 + f_12;
+    const float t7 = f_11 - f_12;
+    const float t8 = f_13 + f_14;
+    const float t9 = f_13 - f_14;
+    const float t10 = f_15 + f_16;
+    const float t11 = f_15 - f_16;
+    const float t12 = f_17 + f_18;
+    const float t13 = f_17 - f_18;
+    const float t14 = f_1 + f_2;
+    const float t15 = f_1 - f_2;
+    const float t16 = f_3 + f_4;
+    const float t17 = f_3 - f_4;
+    const float t18 = f_5 + f_6;
+    const float t19 = f_5 - f_6;
 
-    // ---- j   (d3q19_trt_bounded.lbm:16)
-    const float jx_ = t2 + t4 + t6 + t8 + t10;
-    const float t12 = f_15 - f_16;
-    const float t13 = f_15 + f_16;
-    const float t14 = f_5 - f_6;
-    const float t15 = f_5 + f_6;
-    const float t16 = f_17 - f_18;
-    const float t17 = f_17 + f_18;
-    const float jz_ = t4 + t12 + t14 - t2 - t16;
-    const float t18 = jz_ * jz_;
-    const float t19 = jx_ * jx_ + t18;
-    const float t20 = f_3 - f_4;
-    const float t21 = f_3 + f_4;
-    const float jy_ = t16 + t12 + t8 + t20 - t6;
-    const float t22 = jy_ * jy_;
+    // ---- d_rho   (d3q19_trt_bounded.lbm:15)
+    const float d_rho = t2 + t4 + (t6 + t8) + (t10 + t12 + (f_0 + t14 + (t16 + t18)));
+    const float t20 = 0.083333336f * omega_;
+    const float t21 = 0.055555556f * omega_ * d_rho;
 
     // ---- rho   (d3q19_trt_bounded.lbm:15)
-    const float rho_ = f_0 + t9 + t11 + t3 + t15 + t17 + t7 + t5 + t13 + t21;
-    const float t23 = 1.0f / rho_;
-    const float t24 = 0.055555556f * omega_ * rho_;
-    const float t25 = 0.083333336f * omega_;
-    const float t26 = 0.041666668f - omega_ * 0.020833334f;
-    const float t27 = 2.0f * (t26 / (t25 * magic_ + t26));
-    const float t28 = t23 * t25;
-    const float t29 = -t28 * t18;
-    const float t30 = (t19 + t22) * t28;
+    const float rho_ = 1.0f + d_rho;
+    const float t22 = 1.0f / rho_;
+    const float t23 = 0.041666668f - omega_ * 0.020833334f;
+    const float t24 = 2.0f * (t23 / (t20 * magic_ + t23));
+    const float t25 = t22 * t20;
+    const float t26 = t22 * t25;
 
-    // ---- even_post   (d3q19_trt_bounded.lbm:35)
-    const float even_post_0_ = 2.0f * (t1 * f_0) - 6.0f * (t30 - t24);
-    const float t31 = t23 * t30;
-    const float t32 = 2.0f * (t31 / (t26 + t31));
+    // ---- j   (d3q19_trt_bounded.lbm:16)
+    const float jz_ = t5 + t11 + t19 - t7 - t13;
+    const float t27 = jz_ * jz_;
+    const float t28 = t25 * t27;
+    const float t29 = t21 - t28;
+    const float t30 = 2.0f * t28 + t21;
+    const float jx_ = t3 + t5 + t7 + t9 + t15;
+    const float t31 = jx_ * jx_;
+    const float jy_ = t3 + t11 + t13 + t17 - t9;
+    const float t32 = jy_ * jy_;
+    const float t33 = t31 + t32;
+    const float t34 = t25 * t31;
+    const float t35 = -t25 * t32;
+    const float t36 = t27 + t33;
+    const float t37 = 2.0f * (t26 / (t26 * t36 + t23)) * t36;
 
     // ---- omega_odd   (d3q19_trt_bounded.lbm:25)
-    const float omega_odd_ = t27 < t32 ? t32 : t27;
-    const float t33 = t28 * t22;
-    const float t34 = omega_odd_ * t0 + 0.5f;
-    const float t35 = t19 * t28;
-    const float t36 = t24 - t33;
-    const float t37 = 0.5f * t24 + t33;
+    const float omega_odd_ = t24 < t37 ? t37 : t24;
+    const float t38 = t25 * t33;
 
-    // ---- even_post   (d3q19_trt_bounded.lbm:35)
-    const float even_post_3_ = t21 * t1 - t35 + 2.0f * t37;
-    const float t38 = 0.5f * t36 + t35;
-    const float t39 = 3.0f * (jx_ * t28);
-    const float t40 = 3.0f * (jy_ * jz_ * t28);
-    const float t41 = jx_ * t39;
-    const float t42 = 0.083333336f * (jx_ * omega_odd_);
-
-    // ---- odd_post   (d3q19_trt_bounded.lbm:36)
-    const float odd_post_1_ = t10 * t34 + 2.0f * t42;
-    const float t43 = 0.6666667f * t41 + t29;
-    const float t44 = 0.16666667f * t41 + t29;
-
-    // ---- even_post   (d3q19_trt_bounded.lbm:35)
-    const float even_post_1_ = t36 + t43 + t11 * t1;
-    const float even_post_5_ = t15 * t1 + t36 - t44 * 2.0f;
-
-    // ---- post
-    const float post_1 = even_post_1_ + odd_post_1_;
-    const float post_2 = even_post_1_ - odd_post_1_;
-    const float t45 = 0.5f * t43 + t37;
-    const float t46 = t37 - t44;
-
-    // ---- even_post   (d3q19_trt_bounded.lbm:35)
-    const float even_post_15_ = t46 + t40 + t13 * t1;
-    const float even_post_17_ = t46 - t40 + t17 * t1;
-    const float t47 = 0.083333336f * (jy_ * omega_odd_);
+    // ---- d_even_post   (d3q19_trt_bounded.lbm:35)
+    const float d_even_post_0 = 2.0f * (t1 * f_0) + 6.0f * (t29 - t38);
+    const float t39 = omega_odd_ * t0 + 0.5f;
+    const float d_even_post_5 = t30 - t38 + t18 * t1;
+    const float t40 = 0.5f * t29 + t38;
+    const float t41 = 2.0f * t34 + t35;
+    const float t42 = 2.0f * t35 + t34;
+    const float d_even_post_1 = t29 + t41 + t14 * t1;
+    const float d_even_post_3 = t29 - t42 + t16 * t1;
+    const float t43 = 0.5f * (t30 + t41);
+    const float t44 = 0.5f * (t30 - t42);
+    const float t45 = 0.083333336f * (jx_ * omega_odd_);
 
     // ---- odd_post   (d3q19_trt_bounded.lbm:36)
-    const float odd_post_3_ = t20 * t34 + 2.0f * t47;
+    const float odd_post_1_ = t15 * t39 + 2.0f * t45;
 
     // ---- post
-    const float post_3 = even_post_3_ + odd_post_3_;
-    const float post_4 = even_post_3_ - odd_post_3_;
-    const float t48 = 0.083333336f * (jz_ * omega_odd_);
+    const float post_1 = d_even_post_1 + odd_post_1_;
+    const float post_2 = d_even_post_1 - odd_post_1_;
+    const float t46 = 3.0f * (jx_ * t25);
+    const float t47 = 3.0f * (jy_ * jz_ * t25);
+
+    // ---- d_even_post   (d3q19_trt_bounded.lbm:35)
+    const float d_even_post_15 = t44 + t47 + t10 * t1;
+    const float d_even_post_17 = t44 - t47 + t12 * t1;
+    const float t48 = 0.083333336f * (jy_ * omega_odd_);
 
     // ---- odd_post   (d3q19_trt_bounded.lbm:36)
-    const float odd_post_5_ = t14 * t34 + 2.0f * t48;
+    const float odd_post_3_ = t17 * t39 + 2.0f * t48;
 
     // ---- post
-    const float post_5 = even_post_5_ + odd_post_5_;
-    const float post_6 = even_post_5_ - odd_post_5_;
-    const float t49 = jy_ * t39;
-    const float t50 = jz_ * t39;
-
-    // ---- even_post   (d3q19_trt_bounded.lbm:35)
-    const float even_post_7_ = t45 + t49 + t9 * t1;
-    const float even_post_13_ = t45 - t49 + t7 * t1;
+    const float post_3 = d_even_post_3 + odd_post_3_;
+    const float post_4 = d_even_post_3 - odd_post_3_;
+    const float t49 = 0.083333336f * (jz_ * omega_odd_);
 
     // ---- odd_post   (d3q19_trt_bounded.lbm:36)
-    const float odd_post_7_ = t42 + t47 + t8 * t34;
+    const float odd_post_5_ = t19 * t39 + 2.0f * t49;
 
     // ---- post
-    const float post_7 = even_post_7_ + odd_post_7_;
-    const float post_8 = even_post_7_ - odd_post_7_;
+    const float post_5 = d_even_post_5 + odd_post_5_;
+    const float post_6 = d_even_post_5 - odd_post_5_;
+    const float t50 = jy_ * t46;
+    const float t51 = jz_ * t46;
 
-    // ---- even_post   (d3q19_trt_bounded.lbm:35)
-    const float even_post_9_ = t38 + t50 + t5 * t1;
-    const float even_post_11_ = t38 - t50 + t3 * t1;
+    // ---- d_even_post   (d3q19_trt_bounded.lbm:35)
+    const float d_even_post_7 = t40 + t50 + t2 * t1;
+    const float d_even_post_13 = t40 - t50 + t8 * t1;
 
     // ---- odd_post   (d3q19_trt_bounded.lbm:36)
-    const float odd_post_9_ = t42 + t48 + t4 * t34;
+    const float odd_post_7_ = t45 + t48 + t3 * t39;
 
     // ---- post
-    const float post_9 = even_post_9_ + odd_post_9_;
-    const float post_10 = even_post_9_ - odd_post_9_;
+    const float post_7 = d_even_post_7 + odd_post_7_;
+    const float post_8 = d_even_post_7 - odd_post_7_;
+
+    // ---- d_even_post   (d3q19_trt_bounded.lbm:35)
+    const float d_even_post_9 = t43 + t51 + t4 * t1;
+    const float d_even_post_11 = t43 - t51 + t6 * t1;
 
     // ---- odd_post   (d3q19_trt_bounded.lbm:36)
-    const float odd_post_11_ = t42 - t48 + t2 * t34;
-    const float odd_post_13_ = t42 - t47 + t6 * t34;
+    const float odd_post_9_ = t45 + t49 + t5 * t39;
 
     // ---- post
-    const float post_11 = even_post_11_ + odd_post_11_;
-    const float post_12 = even_post_11_ - odd_post_11_;
-    const float post_13 = even_post_13_ + odd_post_13_;
-    const float post_14 = even_post_13_ - odd_post_13_;
+    const float post_9 = d_even_post_9 + odd_post_9_;
+    const float post_10 = d_even_post_9 - odd_post_9_;
 
     // ---- odd_post   (d3q19_trt_bounded.lbm:36)
-    const float odd_post_15_ = t47 + t48 + t12 * t34;
-    const float odd_post_17_ = t47 - t48 + t16 * t34;
+    const float odd_post_11_ = t45 - t49 + t7 * t39;
+    const float odd_post_13_ = t45 - t48 + t9 * t39;
 
     // ---- post
-    const float post_15 = even_post_15_ + odd_post_15_;
-    const float post_16 = even_post_15_ - odd_post_15_;
-    const float post_17 = even_post_17_ + odd_post_17_;
-    const float post_18 = even_post_17_ - odd_post_17_;
+    const float post_11 = d_even_post_11 + odd_post_11_;
+    const float post_12 = d_even_post_11 - odd_post_11_;
+    const float post_13 = d_even_post_13 + odd_post_13_;
+    const float post_14 = d_even_post_13 - odd_post_13_;
 
-    f[0] = even_post_0_;
+    // ---- odd_post   (d3q19_trt_bounded.lbm:36)
+    const float odd_post_15_ = t48 + t49 + t11 * t39;
+    const float odd_post_17_ = t48 - t49 + t13 * t39;
+
+    // ---- post
+    const float post_15 = d_even_post_15 + odd_post_15_;
+    const float post_16 = d_even_post_15 - odd_post_15_;
+    const float post_17 = d_even_post_17 + odd_post_17_;
+    const float post_18 = d_even_post_17 - odd_post_17_;
+
+    f[0] = d_even_post_0;
     f[1] = post_1;
     f[2] = post_2;
     f[3] = post_3;
@@ -216,31 +223,10 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     f[18] = post_18;
 }
 
-// The collision alone, on plain arrays of states.
-extern "C" __global__ void __launch_bounds__(256)
-d3q19_trt_bounded_collide(
-    const int count,                // how many states there are
-    const float *__restrict__ src,  // populations before the collision [19][count], lattice units
-    float *__restrict__ dst,        // populations after the collision [19][count], lattice units
-    const float omega_,             // relaxation rate of the even moments, which sets the viscosity in (0, 2),
-                                    //   lattice units
-    const float magic_)             // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow
-                                    //   is half-way in (0, 1), lattice units
-{
-    const int state = blockIdx.x * 256 + threadIdx.x;
-    if (state >= count) return;
-    float f[Q];
-#pragma unroll
-    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state];
-    collide(f, omega_, magic_);
-#pragma unroll
-    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i];
-}
-
 // ==== streaming =====================================================================================================
 
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, RESIDENT(5))
 d3q19_trt_bounded_stream_collide(
     const int *__restrict__ ids,         // slots to work on [count]
     const int count,                     // how many slots `ids` lists
@@ -304,9 +290,33 @@ static __device__ const signed char VELOCITY[Q][3] = {
     {0, -1, 1},
 };
 
+// What populations are stored without: their values at rest.
+static __device__ const double REST[Q] = {1.0 / 3.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0};
+
 // The set of populations that each direction belongs to.
 static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 
+
+// The collision alone, on plain arrays of states.
+extern "C" __global__ void __launch_bounds__(256)
+d3q19_trt_bounded_collide(
+    const int count,                // how many states there are
+    const float *__restrict__ src,  // populations before the collision [19][count], lattice units
+    float *__restrict__ dst,        // populations after the collision [19][count], lattice units
+    const float omega_,             // relaxation rate of the even moments, which sets the viscosity in (0, 2),
+                                    //   lattice units
+    const float magic_)             // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow
+                                    //   is half-way in (0, 1), lattice units
+{
+    const int state = blockIdx.x * 256 + threadIdx.x;
+    if (state >= count) return;
+    float f[Q];
+#pragma unroll
+    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state] - (float)REST[i];
+    collide(f, omega_, magic_);
+#pragma unroll
+    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i] + (float)REST[i];
+}
 
 // ==== walls =========================================================================================================
 
@@ -510,54 +520,56 @@ d3q19_trt_bounded_init(
     const float uz_ = before[3 * CELLS];
 
     // ---- shared
-    const float t0 = 0.083333336f * rho_;
-    const float t1 = t0 * ux_;
+    const float t0 = 0.027777778f - rho_ * 0.027777778f;
+    const float t1 = 0.083333336f * rho_;
     const float t2 = t1 * ux_;
-    const float t3 = 0.055555556f * rho_ - t2;
-    const float t4 = 0.027777778f * rho_ + t2;
-    const float t5 = t0 * uy_;
-    const float t6 = t0 * uz_;
-    const float t7 = t5 * uy_;
-    const float t8 = 3.0f * (t1 * uy_);
-    const float t9 = t6 * uz_;
-    const float t10 = t7 + t9;
+    const float t3 = t2 * ux_;
+    const float t4 = 2.0f * t0 + t3;
+    const float t5 = t3 - t0;
+    const float t6 = t1 * uy_;
+    const float t7 = t1 * uz_;
+    const float t8 = t6 * uy_;
+    const float t9 = 3.0f * (t2 * uy_);
+    const float t10 = t7 * uz_;
+    const float t11 = t8 + t10;
 
     // ---- f
-    const float f_0 = 6.0f * (t3 - t10);
-    const float t11 = t1 + t4;
-    const float t12 = t1 - t4;
-    const float t13 = 3.0f * (t1 * uz_);
-    const float t14 = 3.0f * (t5 * uz_);
-    const float t15 = -t10;
-    const float f_1 = 2.0f * t11 + t15;
-    const float f_2 = t15 - 2.0f * t12;
-    const float t16 = 0.5f * t3 + t10;
-    const float t17 = t7 - t9 * 0.5f;
-    const float t18 = 0.5f * t7 - t9;
-    const float t19 = t5 + t17;
-    const float f_3 = 2.0f * t19 + t3;
-    const float t20 = t5 - t17;
-    const float f_4 = t3 - 2.0f * t20;
-    const float f_7 = t11 + t19 + t8;
-    const float f_14 = t19 - t12 - t8;
-    const float f_8 = t8 - t12 - t20;
-    const float f_13 = t11 - t20 - t8;
-    const float t21 = t6 - t18;
-    const float f_5 = 2.0f * t21 + t3;
-    const float t22 = t6 + t18;
-    const float f_6 = t3 - t22 * 2.0f;
-    const float f_9 = t11 + t21 + t13;
-    const float f_11 = t11 - t22 - t13;
-    const float f_10 = t13 - t12 - t22;
-    const float f_12 = t21 - t12 - t13;
-    const float t23 = t5 + t6;
-    const float t24 = t5 - t6;
-    const float t25 = t16 + t14;
-    const float t26 = t14 - t16;
-    const float f_15 = t23 + t25;
-    const float f_16 = t25 - t23;
-    const float f_17 = t24 - t26;
-    const float f_18 = -t24 - t26;
+    const float f_0 = -6.0f * (t4 + t11);
+    const float t12 = -t11;
+    const float t13 = t5 + t2;
+    const float f_1 = 2.0f * t13 + t12;
+    const float t14 = t2 - t5;
+    const float f_2 = t12 - 2.0f * t14;
+    const float t15 = 3.0f * (t2 * uz_);
+    const float t16 = 3.0f * (t6 * uz_);
+    const float t17 = 0.5f * t4 + t12;
+    const float t18 = -t4;
+    const float t19 = t8 - t10 * 0.5f;
+    const float t20 = 0.5f * t8 - t10;
+    const float t21 = t19 + t6;
+    const float f_3 = 2.0f * t21 + t18;
+    const float t22 = t6 - t19;
+    const float f_4 = t18 - 2.0f * t22;
+    const float f_7 = t13 + t21 + t9;
+    const float f_14 = t21 - t14 - t9;
+    const float f_8 = t9 - t14 - t22;
+    const float f_13 = t13 - t22 - t9;
+    const float t23 = t7 - t20;
+    const float f_5 = 2.0f * t23 + t18;
+    const float t24 = t20 + t7;
+    const float f_6 = t18 - t24 * 2.0f;
+    const float f_9 = t13 + t23 + t15;
+    const float f_11 = t13 - t24 - t15;
+    const float f_10 = t15 - t14 - t24;
+    const float f_12 = t23 - t14 - t15;
+    const float t25 = t6 + t7;
+    const float t26 = t6 - t7;
+    const float t27 = t16 - t17;
+    const float t28 = t17 + t16;
+    const float f_15 = t25 + t27;
+    const float f_16 = t27 - t25;
+    const float f_17 = t26 - t28;
+    const float f_18 = -t26 - t28;
 
     dst[at(slot, 0, cell)] = f_0;
     dst[at(slot, 1, cell)] = f_1;
@@ -614,26 +626,30 @@ d3q19_trt_bounded_macroscopic(
 
     // ---- shared
     const float t0 = f_5 + f_15;
-    const float t1 = f_9 + f_11 + f_1 + f_7;
-    const float t2 = f_4 + f_18 + (f_8 + f_13);
+    const float t1 = f_16 + f_17 + f_10 + f_6;
+    const float t2 = f_2 + f_12 + f_14;
+    const float t3 = f_3 + f_7;
+    const float t4 = f_4 + f_18 + (f_8 + f_13);
 
     // ---- j   (d3q19_trt_bounded.lbm:16)
-    const float jy_ = f_3 + f_7 + f_14 + f_15 + f_17 - f_16 - t2;
-    const float t3 = f_16 + f_17 + f_10 + f_6;
-    const float jz_ = f_9 + f_12 + f_18 + t0 - f_11 - t3;
-    const float t4 = f_2 + f_12 + f_14;
+    const float jy_ = f_14 + f_15 + f_17 + t3 - f_16 - t4;
+    const float jz_ = f_9 + f_12 + f_18 + t0 - f_11 - t1;
+    const float t5 = f_9 + f_11 + f_1;
+
+    // ---- d_rho   (d3q19_trt_bounded.lbm:15)
+    const float d_rho = f_0 + t0 + t1 + t2 + t3 + t4 + t5;
+
+    // ---- j   (d3q19_trt_bounded.lbm:16)
+    const float jx_ = f_7 + f_13 + t5 - f_8 - f_10 - t2;
 
     // ---- rho   (d3q19_trt_bounded.lbm:15)
-    const float rho_ = f_0 + f_3 + t0 + t1 + t2 + t4 + t3;
-
-    // ---- j   (d3q19_trt_bounded.lbm:16)
-    const float jx_ = f_13 + t1 - f_8 - f_10 - t4;
-    const float t5 = 1.0f / rho_;
+    const float rho_ = 1.0f + d_rho;
+    const float t6 = 1.0f / rho_;
 
     // ---- u   (d3q19_trt_bounded.lbm:17)
-    const float ux_ = t5 * jx_;
-    const float uy_ = t5 * jy_;
-    const float uz_ = t5 * jz_;
+    const float ux_ = t6 * jx_;
+    const float uy_ = t6 * jy_;
+    const float uz_ = t6 * jz_;
 
 
     float *after = fields + (size_t)slot * (FIELDS * CELLS) + cell;
@@ -666,7 +682,7 @@ static __device__ __forceinline__ void merge(Sum *sum, const Sum *other)
     add(sum, other->carried);
 }
 
-// A thread's part of the sum of a population over the listed blocks from `begin` to `end`.
+// A thread's part of the sum of what is stored of a population over the listed blocks from `begin` to `end`.
 static __device__ __noinline__ Sum sum_of(
     const int *ids, const int begin, const int end, const int direction, const int thread, const int threads,
     const float *src)
@@ -679,10 +695,12 @@ static __device__ __noinline__ Sum sum_of(
     return sum;
 }
 
-// Adds the sum of a population to mass and momentum.
-static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, Sum *of)
+// Adds a population to mass and momentum: the sum of what is stored of it in so many cells, and its part at rest, which has no
+// momentum.
+static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, const double cells, Sum *of)
 {
     merge(&of[0], sum);
+    add(&of[0], cells * REST[direction]);
     for (int axis = 0; axis < DIM; ++axis) {
         const double c = VELOCITY[direction][axis];
         const Sum along = {c * sum->total, c * sum->carried};
@@ -776,7 +794,7 @@ d3q19_trt_bounded_sums(
             __syncthreads();
             if (thread < half) merge(&parts[thread], &parts[thread + half]);
         }
-        if (thread == 0) add_moments(i, &parts[0], of[SET[i]]);
+        if (thread == 0) add_moments(i, &parts[0], (double)(end - begin) * CELLS, of[SET[i]]);
         __syncthreads();
     }
     for (int at = thread; at < SETS * (1 + DIM); at += 256) {

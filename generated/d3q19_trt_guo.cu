@@ -4,16 +4,23 @@
 // Ginzburg, Verhaeghe & d'Humieres, Commun. Comput. Phys. 3 (2008) 427; Guo, Zheng & Shi, Phys. Rev. E 65 (2002) 046308.
 //
 // options: cuda f32 block=4x4x4
-// cost:    init                 90 flop (as written 305): 32 add, 14 mul, 22 fma
+// cost:    init                 91 flop (as written 305): 33 add, 14 mul, 22 fma
 //                               4 loads, 19 stores, 92 B per cell
-//          stream_collide       193 flop (as written 712): 78 add, 31 mul, 41 fma, 2 div
+//          stream_collide       194 flop (as written 712): 78 add, 30 mul, 42 fma, 2 div
 //                               19 loads, 19 stores, 152 B per cell
-//          stream_collide_walls 193 flop (as written 712): 78 add, 31 mul, 41 fma, 2 div
+//          stream_collide_walls 194 flop (as written 712): 78 add, 30 mul, 42 fma, 2 div
 //                               19 loads, 19 stores, 152 B per cell
-//          macroscopic          46 flop (as written 96): 36 add, 3 mul, 3 fma, 1 div
+//          macroscopic          47 flop (as written 96): 37 add, 3 mul, 3 fma, 1 div
 //                               19 loads, 4 stores, 92 B per cell
-//          collide              193 flop (as written 712): 78 add, 31 mul, 41 fma, 2 div
+//          collide              194 flop (as written 712): 78 add, 30 mul, 42 fma, 2 div
 //                               19 loads, 19 stores, 152 B per cell
+
+// Thread blocks that a processor shall hold at the same time: on sm_75, no more than its 1024 threads.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
+#define RESIDENT(blocks) ((blocks) < 4 ? (blocks) : 4)
+#else
+#define RESIDENT(blocks) (blocks)
+#endif
 
 static constexpr int Q = 19;  // directions
 static constexpr int CELLS = 4 * 4 * 4;  // of a block
@@ -55,138 +62,142 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
 
     // ---- shared
     const float t0 = 0.5f - omega_ * 0.5f;
-    const float t1 = f_1 + f_2;
-    const float t2 = f_1 - f_2;
-    const float t3 = f_3 + f_4;
-    const float t4 = f_3 - f_4;
-    const float t5 = f_5 + f_6;
-    const float t6 = f_5 - f_6;
-    const float t7 = f_7 + f_8;
-    const float t8 = f_7 - f_8;
-    const float t9 = f_9 + f_10;
-    const float t10 = f_9 - f_10;
-    const float t11 = f_11 + f_12;
-    const float t12 = f_11 - f_12;
-    const float t13 = f_13 + f_14;
-    const float t14 = f_13 - f_14;
-    const float t15 = f_15 + f_16;
-    const float t16 = f_15 - f_16;
-    const float t17 = f_17 + f_18;
-    const float t18 = f_17 - f_18;
+    const float t1 = f_13 + f_14;
+    const float t2 = f_13 - f_14;
+    const float t3 = f_1 + f_2;
+    const float t4 = f_1 - f_2;
+    const float t5 = f_17 + f_18;
+    const float t6 = f_17 - f_18;
+    const float t7 = f_5 + f_6;
+    const float t8 = f_5 - f_6;
+    const float t9 = f_11 + f_12;
+    const float t10 = f_11 - f_12;
+    const float t11 = f_3 + f_4;
+    const float t12 = f_3 - f_4;
+    const float t13 = f_15 + f_16;
+    const float t14 = f_15 - f_16;
+    const float t15 = f_7 + f_8;
+    const float t16 = f_7 - f_8;
+    const float t17 = f_9 + f_10;
+    const float t18 = f_9 - f_10;
+
+    // ---- d_rho   (d3q19_trt_guo.lbm:15)
+    const float d_rho = f_0 + t1 + t3 + t5 + t7 + t9 + t11 + t13 + t15 + t17;
+    const float t19 = 0.027777778f * (d_rho * omega_);
 
     // ---- rho   (d3q19_trt_guo.lbm:15)
-    const float rho_ = f_0 + t1 + t3 + t5 + t7 + t9 + t11 + t13 + t15 + t17;
-    const float t19 = rho_ * omega_;
+    const float rho_ = 1.0f + d_rho;
     const float t20 = 1.0f / rho_;
 
     // ---- j   (d3q19_trt_guo.lbm:16)
-    const float jx_ = t8 + t10 + t12 + t14 + t2;
+    const float jx_ = t10 + t18 + t2 + t16 + t4;
 
     // ---- u   (d3q19_trt_guo.lbm:17)
     const float ux_ = t20 * (0.5f * forcex_ + jx_);
-    const float t21 = 2.0f - omega_;
-    const float t22 = t21 / (4.0f * magic_ * omega_ + t21);
-    const float t23 = 0.16666667f * (rho_ * t22);
-    const float t24 = ux_ * t19;
-    const float t25 = forcex_ * t21 + t24;
-    const float t26 = t24 + t25;
-    const float t27 = 0.083333336f * (ux_ * t25);
-    const float t28 = 0.055555556f * t19 - t27;
-    const float t29 = 0.027777778f * t19 + t27;
+    const float t21 = 0.125f * (rho_ * omega_);
+    const float t22 = 0.25f - omega_ * 0.125f;
+    const float t23 = t22 / (0.5f * (omega_ * magic_) + t22);
+    const float t24 = 0.16666667f * (rho_ * t23);
+    const float t25 = t22 * forcex_;
+    const float t26 = 0.6666667f * (ux_ * (ux_ * t21 + t25));
+    const float t27 = 2.0f * t19 - t26;
+    const float t28 = t19 + t26;
 
     // ---- j   (d3q19_trt_guo.lbm:16)
-    const float jy_ = t8 + t16 + t18 + t4 - t14;
+    const float jy_ = t6 + t14 + t16 + t12 - t2;
 
     // ---- u   (d3q19_trt_guo.lbm:17)
     const float uy_ = t20 * (0.5f * forcey_ + jy_);
-    const float t30 = t21 * forcey_;
-    const float t31 = t21 * forcez_;
-    const float t32 = uy_ * t19;
-    const float t33 = t30 + t32;
-    const float t34 = 0.125f * (ux_ * t30 + uy_ * t26);
-    const float t35 = 0.083333336f * (uy_ * t33);
+    const float t29 = uy_ * t21;
+    const float t30 = t22 * forcey_ + t29;
+    const float t31 = t22 * forcez_;
+    const float t32 = t29 + t30;
+    const float t33 = uy_ * t30;
 
     // ---- j   (d3q19_trt_guo.lbm:16)
-    const float jz_ = t10 + t16 + t6 - t12 - t18;
+    const float jz_ = t18 + t14 + t8 - t6 - t10;
 
     // ---- u   (d3q19_trt_guo.lbm:17)
     const float uz_ = t20 * (0.5f * forcez_ + jz_);
-    const float t36 = 0.125f * (uy_ * t31 + uz_ * (t32 + t33));
-    const float t37 = 0.083333336f * (uz_ * (t19 * uz_ + t31));
-    const float t38 = 0.125f * (ux_ * t31 + uz_ * t26);
-    const float t39 = t35 + t37;
+    const float t34 = uz_ * t21;
+    const float t35 = t31 + t34;
+    const float t36 = ux_ * (t34 + t35) + uz_ * t25;
+    const float t37 = 0.6666667f * (uz_ * t35);
+    const float t38 = ux_ * t32 + uy_ * t25;
+    const float t39 = uy_ * t31 + uz_ * t32;
+    const float t40 = 0.6666667f * t33 + t37;
 
-    // ---- even_post   (d3q19_trt_guo.lbm:38)
-    const float even_post_0_ = 2.0f * f_0 * t0 + 6.0f * (t28 - t39);
-    const float even_post_1_ = t1 * t0 - t39 + 2.0f * t29;
-    const float t40 = -t37;
-    const float t41 = 0.5f * t28 + t39;
-    const float even_post_15_ = t36 + t41 + t15 * t0;
-    const float even_post_17_ = t41 - t36 + t17 * t0;
-    const float t42 = 0.5f - t22;
-    const float t43 = 0.083333336f - t22 * 0.083333336f;
-    const float t44 = forcex_ * t43 + ux_ * t23;
-    const float t45 = forcey_ * t43 + uy_ * t23;
-    const float t46 = forcez_ * t43 + uz_ * t23;
-
-    // ---- odd_post   (d3q19_trt_guo.lbm:39)
-    const float odd_post_1_ = t2 * t42 + 2.0f * t44;
-
-    // ---- post
-    const float post_1 = even_post_1_ + odd_post_1_;
-    const float post_2 = even_post_1_ - odd_post_1_;
+    // ---- d_even_post   (d3q19_trt_guo.lbm:38)
+    const float d_even_post_0 = 2.0f * (t0 * f_0) + 6.0f * (t27 - t40);
+    const float d_even_post_1 = t3 * t0 - t40 + 2.0f * t28;
+    const float t41 = -t37;
+    const float t42 = 0.5f * t27 + t40;
+    const float d_even_post_15 = t39 + t42 + t13 * t0;
+    const float d_even_post_17 = t42 - t39 + t5 * t0;
+    const float t43 = 0.5f - t23;
+    const float t44 = 0.083333336f - t23 * 0.083333336f;
+    const float t45 = forcex_ * t44 + ux_ * t24;
+    const float t46 = forcey_ * t44 + uy_ * t24;
+    const float t47 = forcez_ * t44 + uz_ * t24;
 
     // ---- odd_post   (d3q19_trt_guo.lbm:39)
-    const float odd_post_3_ = 2.0f * t45 + t42 * t4;
-    const float odd_post_5_ = 2.0f * t46 + t42 * t6;
-    const float odd_post_7_ = t44 + t45 + t8 * t42;
-    const float odd_post_9_ = t44 + t46 + t10 * t42;
-    const float odd_post_11_ = t44 - t46 + t12 * t42;
-    const float odd_post_13_ = t44 - t45 + t14 * t42;
-    const float odd_post_15_ = t45 + t46 + t16 * t42;
-    const float odd_post_17_ = t45 - t46 + t18 * t42;
+    const float odd_post_1_ = t4 * t43 + 2.0f * t45;
 
     // ---- post
-    const float post_15 = even_post_15_ + odd_post_15_;
-    const float post_16 = even_post_15_ - odd_post_15_;
-    const float post_17 = even_post_17_ + odd_post_17_;
-    const float post_18 = even_post_17_ - odd_post_17_;
-    const float t47 = 0.5f * t40 + t35;
-    const float t48 = 2.0f * t40 + t35;
+    const float post_1 = d_even_post_1 + odd_post_1_;
+    const float post_2 = d_even_post_1 - odd_post_1_;
 
-    // ---- even_post   (d3q19_trt_guo.lbm:38)
-    const float even_post_3_ = t3 * t0 + t28 + 2.0f * t47;
-    const float even_post_5_ = t28 - t48 + t5 * t0;
-
-    // ---- post
-    const float post_3 = even_post_3_ + odd_post_3_;
-    const float post_4 = even_post_3_ - odd_post_3_;
-    const float post_5 = even_post_5_ + odd_post_5_;
-    const float post_6 = even_post_5_ - odd_post_5_;
-    const float t49 = t29 + t47;
-    const float t50 = t29 - 0.5f * t48;
-
-    // ---- even_post   (d3q19_trt_guo.lbm:38)
-    const float even_post_7_ = t34 + t49 + t7 * t0;
-    const float even_post_13_ = t49 - t34 + t13 * t0;
+    // ---- odd_post   (d3q19_trt_guo.lbm:39)
+    const float odd_post_3_ = 2.0f * t46 + t43 * t12;
+    const float odd_post_5_ = 2.0f * t47 + t43 * t8;
+    const float odd_post_7_ = t46 + t45 + t16 * t43;
+    const float odd_post_9_ = t45 + t47 + t18 * t43;
+    const float odd_post_11_ = t45 - t47 + t10 * t43;
+    const float odd_post_13_ = t45 - t46 + t2 * t43;
+    const float odd_post_15_ = t46 + t47 + t14 * t43;
+    const float odd_post_17_ = t46 - t47 + t6 * t43;
 
     // ---- post
-    const float post_7 = even_post_7_ + odd_post_7_;
-    const float post_8 = even_post_7_ - odd_post_7_;
+    const float post_15 = d_even_post_15 + odd_post_15_;
+    const float post_16 = d_even_post_15 - odd_post_15_;
+    const float post_17 = d_even_post_17 + odd_post_17_;
+    const float post_18 = d_even_post_17 - odd_post_17_;
+    const float t48 = 1.3333334f * t33 + t41;
+    const float t49 = 0.33333334f * t33 + t41;
 
-    // ---- even_post   (d3q19_trt_guo.lbm:38)
-    const float even_post_9_ = t38 + t50 + t9 * t0;
-    const float even_post_11_ = t50 - t38 + t11 * t0;
+    // ---- d_even_post   (d3q19_trt_guo.lbm:38)
+    const float d_even_post_3 = t27 + t48 + t11 * t0;
+    const float d_even_post_5 = t7 * t0 + t27 - t49 * 2.0f;
 
     // ---- post
-    const float post_9 = even_post_9_ + odd_post_9_;
-    const float post_10 = even_post_9_ - odd_post_9_;
-    const float post_11 = even_post_11_ + odd_post_11_;
-    const float post_12 = even_post_11_ - odd_post_11_;
-    const float post_13 = even_post_13_ + odd_post_13_;
-    const float post_14 = even_post_13_ - odd_post_13_;
+    const float post_3 = d_even_post_3 + odd_post_3_;
+    const float post_4 = d_even_post_3 - odd_post_3_;
+    const float post_5 = d_even_post_5 + odd_post_5_;
+    const float post_6 = d_even_post_5 - odd_post_5_;
+    const float t50 = 0.5f * t48 + t28;
+    const float t51 = t28 - t49;
 
-    f[0] = even_post_0_;
+    // ---- d_even_post   (d3q19_trt_guo.lbm:38)
+    const float d_even_post_7 = t38 + t50 + t15 * t0;
+    const float d_even_post_13 = t50 - t38 + t1 * t0;
+
+    // ---- post
+    const float post_7 = d_even_post_7 + odd_post_7_;
+    const float post_8 = d_even_post_7 - odd_post_7_;
+
+    // ---- d_even_post   (d3q19_trt_guo.lbm:38)
+    const float d_even_post_9 = t36 + t51 + t17 * t0;
+    const float d_even_post_11 = t51 - t36 + t9 * t0;
+
+    // ---- post
+    const float post_9 = d_even_post_9 + odd_post_9_;
+    const float post_10 = d_even_post_9 - odd_post_9_;
+    const float post_11 = d_even_post_11 + odd_post_11_;
+    const float post_12 = d_even_post_11 - odd_post_11_;
+    const float post_13 = d_even_post_13 + odd_post_13_;
+    const float post_14 = d_even_post_13 - odd_post_13_;
+
+    f[0] = d_even_post_0;
     f[1] = post_1;
     f[2] = post_2;
     f[3] = post_3;
@@ -207,34 +218,10 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     f[18] = post_18;
 }
 
-// The collision alone, on plain arrays of states.
-extern "C" __global__ void __launch_bounds__(256)
-d3q19_trt_guo_collide(
-    const int count,                // how many states there are
-    const float *__restrict__ src,  // populations before the collision [19][count], lattice units
-    float *__restrict__ dst,        // populations after the collision [19][count], lattice units
-    const float omega_,             // relaxation rate of the even moments, which sets the viscosity in (0, 2),
-                                    //   lattice units
-    const float magic_,             // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is
-                                    //   half-way, 1/4 is most stable in (0, 1), lattice units
-    const float forcex_,            // force on a cell, x, lattice units
-    const float forcey_,            // force on a cell, y, lattice units
-    const float forcez_)            // force on a cell, z, lattice units
-{
-    const int state = blockIdx.x * 256 + threadIdx.x;
-    if (state >= count) return;
-    float f[Q];
-#pragma unroll
-    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state];
-    collide(f, omega_, magic_, forcex_, forcey_, forcez_);
-#pragma unroll
-    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i];
-}
-
 // ==== streaming =====================================================================================================
 
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, RESIDENT(4))
 d3q19_trt_guo_stream_collide(
     const int *__restrict__ ids,         // slots to work on [count]
     const int count,                     // how many slots `ids` lists
@@ -301,9 +288,36 @@ static __device__ const signed char VELOCITY[Q][3] = {
     {0, -1, 1},
 };
 
+// What populations are stored without: their values at rest.
+static __device__ const double REST[Q] = {1.0 / 3.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0};
+
 // The set of populations that each direction belongs to.
 static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 
+
+// The collision alone, on plain arrays of states.
+extern "C" __global__ void __launch_bounds__(256)
+d3q19_trt_guo_collide(
+    const int count,                // how many states there are
+    const float *__restrict__ src,  // populations before the collision [19][count], lattice units
+    float *__restrict__ dst,        // populations after the collision [19][count], lattice units
+    const float omega_,             // relaxation rate of the even moments, which sets the viscosity in (0, 2),
+                                    //   lattice units
+    const float magic_,             // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is
+                                    //   half-way, 1/4 is most stable in (0, 1), lattice units
+    const float forcex_,            // force on a cell, x, lattice units
+    const float forcey_,            // force on a cell, y, lattice units
+    const float forcez_)            // force on a cell, z, lattice units
+{
+    const int state = blockIdx.x * 256 + threadIdx.x;
+    if (state >= count) return;
+    float f[Q];
+#pragma unroll
+    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state] - (float)REST[i];
+    collide(f, omega_, magic_, forcex_, forcey_, forcez_);
+#pragma unroll
+    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i] + (float)REST[i];
+}
 
 // ==== walls =========================================================================================================
 
@@ -513,58 +527,61 @@ d3q19_trt_guo_init(
     const float uz_ = before[3 * CELLS];
 
     // ---- shared
-    const float t0 = 0.083333336f * rho_;
-    const float t1 = t0 * ux_;
-    const float t2 = (0.083333336f * forcex_ - t1) * ux_;
-    const float t3 = 0.055555556f * rho_ + t2;
-    const float t4 = 0.027777778f * rho_ - t2;
-    const float t5 = t0 * uy_;
-    const float t6 = t0 * uz_;
-    const float t7 = (0.083333336f * forcey_ - t5) * uy_;
-    const float t8 = (0.083333336f * forcez_ - t6) * uz_;
-    const float t9 = 0.041666668f * forcez_ + t6;
-    const float t10 = t7 + t8;
+    const float t0 = 0.027777778f - rho_ * 0.027777778f;
+    const float t1 = 0.083333336f * rho_;
+    const float t2 = -2.0f;
+    const float t3 = t1 * ux_;
+    const float t4 = (0.083333336f * forcex_ - t3) * ux_;
+    const float t5 = t0 * t2 + t4;
+    const float t6 = t0 + t4;
+    const float t7 = t1 * uz_;
+    const float t8 = t1 * uy_;
+    const float t9 = (0.083333336f * forcez_ - t7) * uz_;
+    const float t10 = 0.041666668f * forcez_ + t7;
+    const float t11 = (0.083333336f * forcey_ - t8) * uy_;
+    const float t12 = t9 + t11;
 
     // ---- f
-    const float f_0 = 6.0f * (t3 + t10);
-    const float t11 = 0.041666668f * forcex_ + t1;
-    const float t12 = t4 + t11;
-    const float t13 = t4 - t11;
-    const float f_1 = 2.0f * t12 + t10;
-    const float f_2 = 2.0f * t13 + t10;
-    const float t14 = 0.5f * t3 - t10;
-    const float t15 = 0.041666668f * forcey_ + t5;
-    const float t16 = t7 - t8 * 0.5f;
-    const float t17 = 0.5f * t7 - t8;
-    const float t18 = t15 - t16;
-    const float f_3 = 2.0f * t18 + t3;
-    const float t19 = t15 + t16;
-    const float f_4 = t3 - t19 * 2.0f;
-    const float t20 = t9 + t17;
-    const float f_5 = 2.0f * t20 + t3;
-    const float t21 = t9 - t17;
-    const float f_6 = t3 - 2.0f * t21;
-    const float t22 = -24.0f;
-    const float t23 = t1 * t22 + forcex_;
-    const float t24 = 0.125f * (uy_ * forcez_ + (t5 * t22 + forcey_) * uz_);
-    const float t25 = 0.125f * (ux_ * forcey_ + t23 * uy_);
-    const float t26 = 0.125f * (ux_ * forcez_ + t23 * uz_);
-    const float f_7 = t12 + t18 - t25;
-    const float f_14 = t13 + t25 + t18;
-    const float f_8 = t13 - t25 - t19;
-    const float f_13 = t12 + t25 - t19;
-    const float f_9 = t12 + t20 - t26;
-    const float f_11 = t12 + t26 - t21;
-    const float f_10 = t13 - t26 - t21;
-    const float f_12 = t13 + t26 + t20;
-    const float t27 = t15 + t9;
-    const float t28 = t15 - t9;
-    const float t29 = t24 - t14;
-    const float t30 = t24 + t14;
-    const float f_15 = t27 - t29;
-    const float f_16 = -t27 - t29;
-    const float f_17 = t28 + t30;
-    const float f_18 = t30 - t28;
+    const float f_0 = 6.0f * (t5 + t12);
+    const float t13 = 0.041666668f * forcex_ + t3;
+    const float t14 = t13 - t6;
+    const float t15 = t13 + t6;
+    const float f_1 = 2.0f * t14 + t12;
+    const float f_2 = t15 * t2 + t12;
+    const float t16 = 0.5f * t5 - t12;
+    const float t17 = 0.041666668f * forcey_ + t8;
+    const float t18 = 0.5f * t9 - t11;
+    const float t19 = t9 - t11 * 0.5f;
+    const float t20 = t17 + t18;
+    const float f_3 = 2.0f * t20 + t5;
+    const float t21 = t17 - t18;
+    const float f_4 = t5 - 2.0f * t21;
+    const float t22 = t10 - t19;
+    const float f_5 = 2.0f * t22 + t5;
+    const float t23 = t10 + t19;
+    const float f_6 = t23 * t2 + t5;
+    const float t24 = -24.0f;
+    const float t25 = t3 * t24 + forcex_;
+    const float t26 = 0.125f * (forcez_ * uy_ + (t8 * t24 + forcey_) * uz_);
+    const float t27 = 0.125f * (ux_ * forcey_ + t25 * uy_);
+    const float t28 = 0.125f * (ux_ * forcez_ + t25 * uz_);
+    const float f_7 = t14 + t20 - t27;
+    const float f_14 = t27 + t20 - t15;
+    const float f_9 = t14 + t22 - t28;
+    const float f_12 = t28 + t22 - t15;
+    const float t29 = -t15;
+    const float f_8 = t29 - t27 - t21;
+    const float f_13 = t14 + t27 - t21;
+    const float f_10 = t29 - t28 - t23;
+    const float f_11 = t14 + t28 - t23;
+    const float t30 = t10 + t16;
+    const float t31 = t10 - t16;
+    const float t32 = t17 - t26;
+    const float t33 = t17 + t26;
+    const float f_15 = t30 + t32;
+    const float f_18 = t30 - t32;
+    const float f_16 = -t31 - t33;
+    const float f_17 = t33 - t31;
 
     dst[at(slot, 0, cell)] = f_0;
     dst[at(slot, 1, cell)] = f_1;
@@ -623,21 +640,24 @@ d3q19_trt_guo_macroscopic(
     const float f_18 = src[at(slot, 18, cell)];
 
     // ---- shared
-    const float t0 = f_2 + f_10;
-    const float t1 = f_5 + f_12 + f_18;
-    const float t2 = f_8 + f_16 + f_13 + f_4;
+    const float t0 = f_2 + f_10 + f_8;
+    const float t1 = f_5 + f_12 + f_9;
+    const float t2 = f_1 + f_11;
 
     // ---- j   (d3q19_trt_guo.lbm:16)
-    const float jz_ = f_9 + f_15 + t1 - forcez_ - f_6 - f_10 - f_11 - f_16 - f_17;
-    const float t3 = f_1 + f_11 + f_9;
-    const float t4 = f_3 + f_15 + (f_7 + f_17) + f_14;
-    const float jx_ = f_7 + f_13 + t3 - forcex_ - f_8 - f_12 - f_14 - t0;
+    const float jx_ = f_7 + f_9 + f_13 + t2 - forcex_ - f_12 - f_14 - t0;
+    const float t3 = f_3 + f_15 + (f_7 + f_17) + f_14;
+    const float jz_ = f_15 + f_18 + t1 - forcez_ - f_6 - f_10 - f_11 - f_16 - f_17;
+    const float t4 = f_13 + f_18 + f_16 + f_4;
+
+    // ---- d_rho   (d3q19_trt_guo.lbm:15)
+    const float d_rho = f_0 + f_6 + t0 + t1 + t2 + t4 + t3;
+
+    // ---- j   (d3q19_trt_guo.lbm:16)
+    const float jy_ = t3 - forcey_ - f_8 - t4;
 
     // ---- rho   (d3q19_trt_guo.lbm:15)
-    const float rho_ = f_0 + f_6 + t0 + t1 + t2 + t3 + t4;
-
-    // ---- j   (d3q19_trt_guo.lbm:16)
-    const float jy_ = t4 - forcey_ - f_18 - t2;
+    const float rho_ = 1.0f + d_rho;
     const float t5 = 1.0f / rho_;
 
     // ---- u   (d3q19_trt_guo.lbm:17)
@@ -676,7 +696,7 @@ static __device__ __forceinline__ void merge(Sum *sum, const Sum *other)
     add(sum, other->carried);
 }
 
-// A thread's part of the sum of a population over the listed blocks from `begin` to `end`.
+// A thread's part of the sum of what is stored of a population over the listed blocks from `begin` to `end`.
 static __device__ __noinline__ Sum sum_of(
     const int *ids, const int begin, const int end, const int direction, const int thread, const int threads,
     const float *src)
@@ -689,10 +709,12 @@ static __device__ __noinline__ Sum sum_of(
     return sum;
 }
 
-// Adds the sum of a population to mass and momentum.
-static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, Sum *of)
+// Adds a population to mass and momentum: the sum of what is stored of it in so many cells, and its part at rest, which has no
+// momentum.
+static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, const double cells, Sum *of)
 {
     merge(&of[0], sum);
+    add(&of[0], cells * REST[direction]);
     for (int axis = 0; axis < DIM; ++axis) {
         const double c = VELOCITY[direction][axis];
         const Sum along = {c * sum->total, c * sum->carried};
@@ -786,7 +808,7 @@ d3q19_trt_guo_sums(
             __syncthreads();
             if (thread < half) merge(&parts[thread], &parts[thread + half]);
         }
-        if (thread == 0) add_moments(i, &parts[0], of[SET[i]]);
+        if (thread == 0) add_moments(i, &parts[0], (double)(end - begin) * CELLS, of[SET[i]]);
         __syncthreads();
     }
     for (int at = thread; at < SETS * (1 + DIM); at += 256) {

@@ -10,7 +10,7 @@
 use core::ffi::c_void;
 
 /// Version of the interface: kernels, their arguments and their memory.
-pub const ABI: u32 = 5;
+pub const ABI: u32 = 6;
 
 /// Number of axes.
 pub const DIM: usize = 3;
@@ -72,6 +72,29 @@ pub const OPPOSITES: [usize; Q] = [
 /// Components of the macroscopic fields: rho, ux, uy, uz.
 pub const FIELDS: usize = 4;
 
+/// The population of each direction at rest: what is stored is the difference from it.
+pub const REST: [f64; Q] = [
+    1.0 / 3.0,
+    1.0 / 18.0,
+    1.0 / 18.0,
+    1.0 / 18.0,
+    1.0 / 18.0,
+    1.0 / 18.0,
+    1.0 / 18.0,
+    1.0 / 36.0,
+    1.0 / 36.0,
+    1.0 / 36.0,
+    1.0 / 36.0,
+    1.0 / 36.0,
+    1.0 / 36.0,
+    1.0 / 36.0,
+    1.0 / 36.0,
+    1.0 / 36.0,
+    1.0 / 36.0,
+    1.0 / 36.0,
+    1.0 / 36.0,
+];
+
 /// Cells of a block along each axis.
 pub const BLOCK: [usize; 3] = [4, 4, 4];
 
@@ -95,7 +118,7 @@ pub const fn cell(x: usize, y: usize, z: usize) -> usize {
     x + BLOCK[0] * (y + BLOCK[1] * z)
 }
 
-/// Where the population of a direction at a cell of the block in `slot` is.
+/// Where the population of a direction is stored, at a cell of the block in `slot`.
 pub const fn population(slot: usize, direction: usize, cell: usize) -> usize {
     (slot * Q + direction) * CELLS + cell
 }

@@ -5,15 +5,15 @@
 // The rate of the odd moments is bounded from below in fast flow (docs/couplings.md); where it is not, this is the published method.
 //
 // options: c f32 block=4x4x4
-// cost:    init                 90 flop (as written 305): 32 add, 14 mul, 22 fma
+// cost:    init                 91 flop (as written 305): 33 add, 14 mul, 22 fma
 //                               4 loads, 19 stores, 92 B per cell
-//          stream_collide       205 flop (as written 737): 73 add, 31 mul, 49 fma, 3 div
+//          stream_collide       206 flop (as written 737): 78 add, 35 mul, 45 fma, 3 div
 //                               19 loads, 19 stores, 152 B per cell
-//          stream_collide_walls 205 flop (as written 737): 73 add, 31 mul, 49 fma, 3 div
+//          stream_collide_walls 206 flop (as written 737): 78 add, 35 mul, 45 fma, 3 div
 //                               19 loads, 19 stores, 152 B per cell
-//          macroscopic          46 flop (as written 96): 36 add, 3 mul, 3 fma, 1 div
+//          macroscopic          47 flop (as written 96): 37 add, 3 mul, 3 fma, 1 div
 //                               19 loads, 4 stores, 92 B per cell
-//          collide              205 flop (as written 737): 73 add, 31 mul, 49 fma, 3 div
+//          collide              206 flop (as written 737): 78 add, 35 mul, 45 fma, 3 div
 //                               19 loads, 19 stores, 152 B per cell
 
 #include <math.h>
@@ -70,139 +70,143 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float t1 = omega_ * t0 + 0.5f;
         const float t2 = f_13 + f_14;
         const float t3 = f_13 - f_14;
-        const float t4 = f_1 + f_2;
-        const float t5 = f_1 - f_2;
-        const float t6 = f_17 + f_18;
-        const float t7 = f_17 - f_18;
-        const float t8 = f_5 + f_6;
-        const float t9 = f_5 - f_6;
-        const float t10 = f_11 + f_12;
-        const float t11 = f_11 - f_12;
-        const float t12 = f_3 + f_4;
-        const float t13 = f_3 - f_4;
-        const float t14 = f_15 + f_16;
-        const float t15 = f_15 - f_16;
-        const float t16 = f_7 + f_8;
-        const float t17 = f_7 - f_8;
-        const float t18 = f_9 + f_10;
-        const float t19 = f_9 - f_10;
+        const float t4 = f_17 + f_18;
+        const float t5 = f_17 - f_18;
+        const float t6 = f_5 + f_6;
+        const float t7 = f_5 - f_6;
+        const float t8 = f_3 + f_4;
+        const float t9 = f_3 - f_4;
+        const float t10 = f_15 + f_16;
+        const float t11 = f_15 - f_16;
+        const float t12 = f_11 + f_12;
+        const float t13 = f_11 - f_12;
+        const float t14 = f_7 + f_8;
+        const float t15 = f_7 - f_8;
+        const float t16 = f_9 + f_10;
+        const float t17 = f_9 - f_10;
+        const float t18 = f_1 + f_2;
+        const float t19 = f_1 - f_2;
+
+        // ---- d_rho   (d3q19_trt_guo_bounded.lbm:17)
+        const float d_rho = f_0 + t2 + t4 + t6 + t8 + t10 + t12 + t14 + t16 + t18;
+        const float t20 = 0.055555556f * (d_rho * omega_);
 
         // ---- rho   (d3q19_trt_guo_bounded.lbm:17)
-        const float rho_ = f_0 + t2 + t4 + t6 + t8 + t10 + t12 + t14 + t16 + t18;
-        const float t20 = 0.083333336f * (rho_ * omega_);
+        const float rho_ = 1.0f + d_rho;
         const float t21 = 1.0f / rho_;
 
         // ---- j   (d3q19_trt_guo_bounded.lbm:18)
-        const float jy_ = t7 + t15 + t17 + t13 - t3;
-
-        // ---- u   (d3q19_trt_guo_bounded.lbm:19)
-        const float uy_ = t21 * (0.5f * forcey_ + jy_);
-        const float t22 = 0.25f - omega_ * 0.125f;
-        const float t23 = t22 / (0.25f * magic_ * omega_ + 0.5f * t22);
-        const float t24 = t22 * forcey_;
-        const float t25 = uy_ * t20;
-        const float t26 = uy_ * (0.6666667f * t24 + t25);
-        const float t27 = 0.6666667f * t20 - t26;
-        const float t28 = 0.33333334f * t20 + t26;
-
-        // ---- j   (d3q19_trt_guo_bounded.lbm:18)
-        const float jz_ = t19 + t15 + t9 - t7 - t11;
+        const float jz_ = t17 + t11 + t7 - t13 - t5;
 
         // ---- u   (d3q19_trt_guo_bounded.lbm:19)
         const float uz_ = t21 * (0.5f * forcez_ + jz_);
-        const float t29 = t22 * forcez_;
-        const float t30 = uz_ * t20;
-        const float t31 = uz_ * (0.6666667f * t29 + t30);
-        const float t32 = 3.0f * t30 + t29;
+        const float t22 = 0.25f - omega_ * 0.125f;
+        const float t23 = 2.0f * (t22 / (0.5f * (omega_ * magic_) + t22));
+        const float t24 = t22 * forcez_;
+        const float t25 = 0.083333336f * (rho_ * omega_);
+        const float t26 = uz_ * t25;
+        const float t27 = uz_ * (0.6666667f * t24 + t26);
+        const float t28 = 3.0f * t26 + t24;
+        const float t29 = t20 - t27;
+        const float t30 = 2.0f * t27 + t20;
 
         // ---- j   (d3q19_trt_guo_bounded.lbm:18)
-        const float jx_ = t11 + t19 + t3 + t17 + t5;
+        const float jx_ = t17 + t13 + t15 + t3 + t19;
 
         // ---- u   (d3q19_trt_guo_bounded.lbm:19)
         const float ux_ = t21 * (0.5f * forcex_ + jx_);
-        const float t33 = (uz_ * uz_ + ux_ * ux_ + uy_ * uy_) * omega_;
-        const float t34 = t33 / (0.5f * t33 + t22);
+        const float t31 = t22 * forcex_;
+        const float t32 = ux_ * t25;
+        const float t33 = ux_ * (0.6666667f * t31 + t32);
+
+        // ---- j   (d3q19_trt_guo_bounded.lbm:18)
+        const float jy_ = t11 + t15 + t5 + t9 - t3;
+
+        // ---- u   (d3q19_trt_guo_bounded.lbm:19)
+        const float uy_ = t21 * (0.5f * forcey_ + jy_);
+        const float t34 = (uz_ * uz_ + uy_ * uy_ + ux_ * ux_) * omega_;
+        const float t35 = t34 / (0.5f * t34 + t22);
 
         // ---- omega_odd   (d3q19_trt_guo_bounded.lbm:27)
-        const float omega_odd_ = t23 < t34 ? t34 : t23;
-        const float t35 = t22 * forcex_;
-        const float t36 = ux_ * (t20 * ux_ + 0.6666667f * t35);
-        const float t37 = omega_odd_ * t0 + 0.5f;
-        const float t38 = 0.083333336f * (rho_ * omega_odd_);
-        const float t39 = 0.083333336f - omega_odd_ * 0.041666668f;
-        const float t40 = forcex_ * t39 + ux_ * t38;
+        const float omega_odd_ = t23 < t35 ? t35 : t23;
+        const float t36 = t22 * forcey_;
+        const float t37 = uy_ * (t25 * uy_ + 0.6666667f * t36);
+        const float t38 = omega_odd_ * t0 + 0.5f;
+        const float t39 = 0.083333336f * (rho_ * omega_odd_);
+        const float t40 = 0.083333336f - omega_odd_ * 0.041666668f;
+        const float t41 = forcex_ * t40 + ux_ * t39;
 
         // ---- odd_post   (d3q19_trt_guo_bounded.lbm:41)
-        const float odd_post_1_ = t5 * t37 + 2.0f * t40;
-        const float t41 = forcey_ * t39 + uy_ * t38;
-        const float t42 = forcez_ * t39 + uz_ * t38;
-        const float odd_post_3_ = t13 * t37 + 2.0f * t41;
-        const float odd_post_5_ = t9 * t37 + 2.0f * t42;
-        const float t43 = uy_ * t35 + ux_ * (3.0f * t25 + t24);
-        const float t44 = uz_ * t35 + ux_ * t32;
-        const float t45 = uy_ * t32 + uz_ * t24;
-        const float odd_post_7_ = t40 + t41 + t17 * t37;
-        const float odd_post_9_ = t40 + t42 + t19 * t37;
-        const float odd_post_11_ = t40 - t42 + t11 * t37;
-        const float odd_post_13_ = t40 - t41 + t3 * t37;
-        const float odd_post_15_ = t41 + t42 + t15 * t37;
-        const float odd_post_17_ = t41 - t42 + t7 * t37;
-        const float t46 = t31 + t36;
+        const float odd_post_1_ = t19 * t38 + 2.0f * t41;
+        const float t42 = forcey_ * t40 + uy_ * t39;
+        const float t43 = forcez_ * t40 + uz_ * t39;
+        const float odd_post_3_ = t9 * t38 + 2.0f * t42;
+        const float odd_post_5_ = t7 * t38 + 2.0f * t43;
+        const float t44 = ux_ * t36 + uy_ * (3.0f * t32 + t31);
+        const float t45 = uz_ * t31 + ux_ * t28;
+        const float t46 = uz_ * t36 + uy_ * t28;
+        const float odd_post_7_ = t42 + t41 + t15 * t38;
+        const float odd_post_9_ = t43 + t41 + t17 * t38;
+        const float odd_post_11_ = t41 - t43 + t13 * t38;
+        const float odd_post_13_ = t41 - t42 + t3 * t38;
+        const float odd_post_15_ = t42 + t43 + t11 * t38;
+        const float odd_post_17_ = t42 - t43 + t5 * t38;
+        const float t47 = t33 + t37;
 
-        // ---- even_post   (d3q19_trt_guo_bounded.lbm:40)
-        const float even_post_0_ = 2.0f * f_0 * t1 + 6.0f * (t27 - t46);
-        const float even_post_3_ = t12 * t1 - t46 + 2.0f * t28;
-
-        // ---- post
-        const float post_3 = even_post_3_ + odd_post_3_;
-        const float post_4 = even_post_3_ - odd_post_3_;
-        const float t47 = 0.5f * t27 + t46;
-
-        // ---- even_post   (d3q19_trt_guo_bounded.lbm:40)
-        const float even_post_9_ = t44 + t47 + t18 * t1;
-        const float even_post_11_ = t47 - t44 + t10 * t1;
+        // ---- d_even_post   (d3q19_trt_guo_bounded.lbm:40)
+        const float d_even_post_0 = 2.0f * f_0 * t1 + 6.0f * (t29 - t47);
+        const float d_even_post_5 = t30 - t47 + t6 * t1;
 
         // ---- post
-        const float post_9 = even_post_9_ + odd_post_9_;
-        const float post_10 = even_post_9_ - odd_post_9_;
-        const float post_11 = even_post_11_ + odd_post_11_;
-        const float post_12 = even_post_11_ - odd_post_11_;
-        const float t48 = t31 - t36 * 2.0f;
-        const float t49 = 2.0f * t31 - t36;
+        const float post_5 = d_even_post_5 + odd_post_5_;
+        const float post_6 = d_even_post_5 - odd_post_5_;
+        const float t48 = 0.5f * t29 + t47;
 
-        // ---- even_post   (d3q19_trt_guo_bounded.lbm:40)
-        const float even_post_1_ = t27 - t48 + t4 * t1;
-        const float even_post_5_ = t27 + t49 + t8 * t1;
+        // ---- d_even_post   (d3q19_trt_guo_bounded.lbm:40)
+        const float d_even_post_7 = t44 + t48 + t14 * t1;
+        const float d_even_post_13 = t48 - t44 + t2 * t1;
 
         // ---- post
-        const float post_1 = even_post_1_ + odd_post_1_;
-        const float post_2 = even_post_1_ - odd_post_1_;
-        const float post_5 = even_post_5_ + odd_post_5_;
-        const float post_6 = even_post_5_ - odd_post_5_;
-        const float t50 = t28 - 0.5f * t48;
-        const float t51 = 0.5f * t49 + t28;
+        const float post_7 = d_even_post_7 + odd_post_7_;
+        const float post_8 = d_even_post_7 - odd_post_7_;
+        const float post_13 = d_even_post_13 + odd_post_13_;
+        const float post_14 = d_even_post_13 - odd_post_13_;
+        const float t49 = 2.0f * t33 - t37;
+        const float t50 = t33 - t37 * 2.0f;
 
-        // ---- even_post   (d3q19_trt_guo_bounded.lbm:40)
-        const float even_post_7_ = t43 + t50 + t16 * t1;
-        const float even_post_13_ = t50 - t43 + t2 * t1;
-
-        // ---- post
-        const float post_7 = even_post_7_ + odd_post_7_;
-        const float post_8 = even_post_7_ - odd_post_7_;
-        const float post_13 = even_post_13_ + odd_post_13_;
-        const float post_14 = even_post_13_ - odd_post_13_;
-
-        // ---- even_post   (d3q19_trt_guo_bounded.lbm:40)
-        const float even_post_15_ = t45 + t51 + t14 * t1;
-        const float even_post_17_ = t51 - t45 + t6 * t1;
+        // ---- d_even_post   (d3q19_trt_guo_bounded.lbm:40)
+        const float d_even_post_1 = t29 + t49 + t18 * t1;
+        const float d_even_post_3 = t29 - t50 + t8 * t1;
 
         // ---- post
-        const float post_15 = even_post_15_ + odd_post_15_;
-        const float post_16 = even_post_15_ - odd_post_15_;
-        const float post_17 = even_post_17_ + odd_post_17_;
-        const float post_18 = even_post_17_ - odd_post_17_;
+        const float post_1 = d_even_post_1 + odd_post_1_;
+        const float post_2 = d_even_post_1 - odd_post_1_;
+        const float post_3 = d_even_post_3 + odd_post_3_;
+        const float post_4 = d_even_post_3 - odd_post_3_;
+        const float t51 = 0.5f * (t30 + t49);
+        const float t52 = 0.5f * (t30 - t50);
 
-        after[0 * stride_after + cell] = even_post_0_;
+        // ---- d_even_post   (d3q19_trt_guo_bounded.lbm:40)
+        const float d_even_post_9 = t45 + t51 + t16 * t1;
+        const float d_even_post_11 = t51 - t45 + t12 * t1;
+
+        // ---- post
+        const float post_9 = d_even_post_9 + odd_post_9_;
+        const float post_10 = d_even_post_9 - odd_post_9_;
+        const float post_11 = d_even_post_11 + odd_post_11_;
+        const float post_12 = d_even_post_11 - odd_post_11_;
+
+        // ---- d_even_post   (d3q19_trt_guo_bounded.lbm:40)
+        const float d_even_post_15 = t46 + t52 + t10 * t1;
+        const float d_even_post_17 = t52 - t46 + t4 * t1;
+
+        // ---- post
+        const float post_15 = d_even_post_15 + odd_post_15_;
+        const float post_16 = d_even_post_15 - odd_post_15_;
+        const float post_17 = d_even_post_17 + odd_post_17_;
+        const float post_18 = d_even_post_17 - odd_post_17_;
+
+        after[0 * stride_after + cell] = d_even_post_0;
         after[1 * stride_after + cell] = post_1;
         after[2 * stride_after + cell] = post_2;
         after[3 * stride_after + cell] = post_3;
@@ -222,22 +226,6 @@ static inline __attribute__((always_inline)) void collide_cells(
         after[17 * stride_after + cell] = post_17;
         after[18 * stride_after + cell] = post_18;
     }  // cells
-}
-
-// The collision alone, on plain arrays of states.
-void d3q19_trt_guo_bounded_collide(
-    const int32_t count,        // how many states there are
-    const float *restrict src,  // populations before the collision [19][count], lattice units
-    float *restrict dst,        // populations after the collision [19][count], lattice units
-    const float omega_,         // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice
-                                //   units
-    const float magic_,         // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow is
-                                //   half-way in (0, 1), lattice units
-    const float forcex_,        // force on a cell, x, lattice units
-    const float forcey_,        // force on a cell, y, lattice units
-    const float forcez_)        // force on a cell, z, lattice units
-{
-    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega_, magic_, forcex_, forcey_, forcez_);
 }
 
 // ==== storing =======================================================================================================
@@ -403,9 +391,33 @@ static const signed char VELOCITY[Q][3] = {
     {0, -1, 1},
 };
 
+// What populations are stored without: their values at rest.
+static const double REST[Q] = {1.0 / 3.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0};
+
 // The set of populations that each direction belongs to.
 static const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 
+
+// The collision alone, on plain arrays of states.
+void d3q19_trt_guo_bounded_collide(
+    const int32_t count,        // how many states there are
+    const float *restrict src,  // populations before the collision [19][count], lattice units
+    float *restrict dst,        // populations after the collision [19][count], lattice units
+    const float omega_,         // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice
+                                //   units
+    const float magic_,         // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow is
+                                //   half-way in (0, 1), lattice units
+    const float forcex_,        // force on a cell, x, lattice units
+    const float forcey_,        // force on a cell, y, lattice units
+    const float forcez_)        // force on a cell, z, lattice units
+{
+    for (size_t state = 0; state < (size_t)count; ++state) {
+        float before[Q], after[Q];
+        for (int i = 0; i < Q; ++i) before[i] = src[(size_t)i * (size_t)count + state] - (float)REST[i];
+        collide_cells(1, 1, before, 1, after, omega_, magic_, forcex_, forcey_, forcez_);
+        for (int i = 0; i < Q; ++i) dst[(size_t)i * (size_t)count + state] = after[i] + (float)REST[i];
+    }
+}
 
 // ==== walls =========================================================================================================
 
@@ -624,58 +636,61 @@ void d3q19_trt_guo_bounded_init(
             const float uz_ = before[3 * CELLS + cell];
 
             // ---- shared
-            const float t0 = 0.083333336f * rho_;
-            const float t1 = t0 * ux_;
-            const float t2 = (0.083333336f * forcex_ - t1) * ux_;
-            const float t3 = 0.055555556f * rho_ + t2;
-            const float t4 = 0.027777778f * rho_ - t2;
-            const float t5 = t0 * uy_;
-            const float t6 = t0 * uz_;
-            const float t7 = (0.083333336f * forcey_ - t5) * uy_;
-            const float t8 = (0.083333336f * forcez_ - t6) * uz_;
-            const float t9 = 0.041666668f * forcez_ + t6;
-            const float t10 = t7 + t8;
+            const float t0 = 0.027777778f - rho_ * 0.027777778f;
+            const float t1 = 0.083333336f * rho_;
+            const float t2 = -2.0f;
+            const float t3 = t1 * ux_;
+            const float t4 = (0.083333336f * forcex_ - t3) * ux_;
+            const float t5 = t0 * t2 + t4;
+            const float t6 = t0 + t4;
+            const float t7 = t1 * uz_;
+            const float t8 = t1 * uy_;
+            const float t9 = (0.083333336f * forcez_ - t7) * uz_;
+            const float t10 = 0.041666668f * forcez_ + t7;
+            const float t11 = (0.083333336f * forcey_ - t8) * uy_;
+            const float t12 = t9 + t11;
 
             // ---- f
-            const float f_0 = 6.0f * (t3 + t10);
-            const float t11 = 0.041666668f * forcex_ + t1;
-            const float t12 = t4 + t11;
-            const float t13 = t4 - t11;
-            const float f_1 = 2.0f * t12 + t10;
-            const float f_2 = 2.0f * t13 + t10;
-            const float t14 = 0.5f * t3 - t10;
-            const float t15 = 0.041666668f * forcey_ + t5;
-            const float t16 = t7 - t8 * 0.5f;
-            const float t17 = 0.5f * t7 - t8;
-            const float t18 = t15 - t16;
-            const float f_3 = 2.0f * t18 + t3;
-            const float t19 = t15 + t16;
-            const float f_4 = t3 - t19 * 2.0f;
-            const float t20 = t9 + t17;
-            const float f_5 = 2.0f * t20 + t3;
-            const float t21 = t9 - t17;
-            const float f_6 = t3 - 2.0f * t21;
-            const float t22 = -24.0f;
-            const float t23 = t1 * t22 + forcex_;
-            const float t24 = 0.125f * (uy_ * forcez_ + (t5 * t22 + forcey_) * uz_);
-            const float t25 = 0.125f * (ux_ * forcey_ + t23 * uy_);
-            const float t26 = 0.125f * (ux_ * forcez_ + t23 * uz_);
-            const float f_7 = t12 + t18 - t25;
-            const float f_14 = t13 + t25 + t18;
-            const float f_8 = t13 - t25 - t19;
-            const float f_13 = t12 + t25 - t19;
-            const float f_9 = t12 + t20 - t26;
-            const float f_11 = t12 + t26 - t21;
-            const float f_10 = t13 - t26 - t21;
-            const float f_12 = t13 + t26 + t20;
-            const float t27 = t15 + t9;
-            const float t28 = t15 - t9;
-            const float t29 = t24 - t14;
-            const float t30 = t24 + t14;
-            const float f_15 = t27 - t29;
-            const float f_16 = -t27 - t29;
-            const float f_17 = t28 + t30;
-            const float f_18 = t30 - t28;
+            const float f_0 = 6.0f * (t5 + t12);
+            const float t13 = 0.041666668f * forcex_ + t3;
+            const float t14 = t13 - t6;
+            const float t15 = t13 + t6;
+            const float f_1 = 2.0f * t14 + t12;
+            const float f_2 = t15 * t2 + t12;
+            const float t16 = 0.5f * t5 - t12;
+            const float t17 = 0.041666668f * forcey_ + t8;
+            const float t18 = 0.5f * t9 - t11;
+            const float t19 = t9 - t11 * 0.5f;
+            const float t20 = t17 + t18;
+            const float f_3 = 2.0f * t20 + t5;
+            const float t21 = t17 - t18;
+            const float f_4 = t5 - 2.0f * t21;
+            const float t22 = t10 - t19;
+            const float f_5 = 2.0f * t22 + t5;
+            const float t23 = t10 + t19;
+            const float f_6 = t23 * t2 + t5;
+            const float t24 = -24.0f;
+            const float t25 = t3 * t24 + forcex_;
+            const float t26 = 0.125f * (forcez_ * uy_ + (t8 * t24 + forcey_) * uz_);
+            const float t27 = 0.125f * (ux_ * forcey_ + t25 * uy_);
+            const float t28 = 0.125f * (ux_ * forcez_ + t25 * uz_);
+            const float f_7 = t14 + t20 - t27;
+            const float f_14 = t27 + t20 - t15;
+            const float f_9 = t14 + t22 - t28;
+            const float f_12 = t28 + t22 - t15;
+            const float t29 = -t15;
+            const float f_8 = t29 - t27 - t21;
+            const float f_13 = t14 + t27 - t21;
+            const float f_10 = t29 - t28 - t23;
+            const float f_11 = t14 + t28 - t23;
+            const float t30 = t10 + t16;
+            const float t31 = t10 - t16;
+            const float t32 = t17 - t26;
+            const float t33 = t17 + t26;
+            const float f_15 = t30 + t32;
+            const float f_18 = t30 - t32;
+            const float f_16 = -t31 - t33;
+            const float f_17 = t33 - t31;
 
             after[0 * CELLS + cell] = f_0;
             after[1 * CELLS + cell] = f_1;
@@ -735,21 +750,24 @@ void d3q19_trt_guo_bounded_macroscopic(
             const float f_18 = before[18 * CELLS + cell];
 
             // ---- shared
-            const float t0 = f_2 + f_10;
-            const float t1 = f_5 + f_12 + f_18;
-            const float t2 = f_8 + f_16 + f_13 + f_4;
+            const float t0 = f_2 + f_10 + f_8;
+            const float t1 = f_5 + f_12 + f_9;
+            const float t2 = f_1 + f_11;
 
             // ---- j   (d3q19_trt_guo_bounded.lbm:18)
-            const float jz_ = f_9 + f_15 + t1 - forcez_ - f_6 - f_10 - f_11 - f_16 - f_17;
-            const float t3 = f_1 + f_11 + f_9;
-            const float t4 = f_3 + f_15 + (f_7 + f_17) + f_14;
-            const float jx_ = f_7 + f_13 + t3 - forcex_ - f_8 - f_12 - f_14 - t0;
+            const float jx_ = f_7 + f_9 + f_13 + t2 - forcex_ - f_12 - f_14 - t0;
+            const float t3 = f_3 + f_15 + (f_7 + f_17) + f_14;
+            const float jz_ = f_15 + f_18 + t1 - forcez_ - f_6 - f_10 - f_11 - f_16 - f_17;
+            const float t4 = f_13 + f_18 + f_16 + f_4;
+
+            // ---- d_rho   (d3q19_trt_guo_bounded.lbm:17)
+            const float d_rho = f_0 + f_6 + t0 + t1 + t2 + t4 + t3;
+
+            // ---- j   (d3q19_trt_guo_bounded.lbm:18)
+            const float jy_ = t3 - forcey_ - f_8 - t4;
 
             // ---- rho   (d3q19_trt_guo_bounded.lbm:17)
-            const float rho_ = f_0 + f_6 + t0 + t1 + t2 + t3 + t4;
-
-            // ---- j   (d3q19_trt_guo_bounded.lbm:18)
-            const float jy_ = t4 - forcey_ - f_18 - t2;
+            const float rho_ = 1.0f + d_rho;
             const float t5 = 1.0f / rho_;
 
             // ---- u   (d3q19_trt_guo_bounded.lbm:19)
@@ -788,7 +806,7 @@ static inline void merge(Sum *sum, const Sum *other)
     add(sum, other->carried);
 }
 
-// A thread's part of the sum of a population over the listed blocks from `begin` to `end`.
+// A thread's part of the sum of what is stored of a population over the listed blocks from `begin` to `end`.
 static Sum sum_of(
     const int32_t *ids, const int begin, const int end, const int direction, const int thread, const int threads,
     const float *src)
@@ -801,10 +819,12 @@ static Sum sum_of(
     return sum;
 }
 
-// Adds the sum of a population to mass and momentum.
-static inline void add_moments(const int direction, const Sum *sum, Sum *of)
+// Adds a population to mass and momentum: the sum of what is stored of it in so many cells, and its part at rest, which has no
+// momentum.
+static inline void add_moments(const int direction, const Sum *sum, const double cells, Sum *of)
 {
     merge(&of[0], sum);
+    add(&of[0], cells * REST[direction]);
     for (int axis = 0; axis < DIM; ++axis) {
         const double c = VELOCITY[direction][axis];
         const Sum along = {c * sum->total, c * sum->carried};
@@ -883,7 +903,7 @@ void d3q19_trt_guo_bounded_sums(
         Sum of[SETS][1 + DIM] = { { {0, 0} } };
         for (int i = 0; i < Q; ++i) {
             const Sum own = sum_of(ids, begin, end, i, 0, 1, src);
-            add_moments(i, &own, of[SET[i]]);
+            add_moments(i, &own, (double)(end - begin) * CELLS, of[SET[i]]);
         }
         memcpy(sums + (size_t)share * (sizeof(of) / sizeof(double)), of, sizeof(of));
     }

@@ -4,16 +4,23 @@
 // Qian, d'Humieres & Lallemand, Europhys. Lett. 17 (1992) 479.
 //
 // options: cuda f32 block=4x4x4
-// cost:    init                 92 flop (as written 209): 49 add, 31 mul, 6 fma
+// cost:    init                 91 flop (as written 209): 46 add, 31 mul, 7 fma
 //                               4 loads, 27 stores, 124 B per cell
-//          stream_collide       202 flop (as written 370): 100 add, 37 mul, 32 fma, 1 div
+//          stream_collide       202 flop (as written 370): 97 add, 38 mul, 33 fma, 1 div
 //                               27 loads, 27 stores, 216 B per cell
-//          stream_collide_walls 202 flop (as written 370): 100 add, 37 mul, 32 fma, 1 div
+//          stream_collide_walls 202 flop (as written 370): 97 add, 38 mul, 33 fma, 1 div
 //                               27 loads, 27 stores, 216 B per cell
-//          macroscopic          54 flop (as written 80): 50 add, 3 mul, 1 div
+//          macroscopic          55 flop (as written 80): 51 add, 3 mul, 1 div
 //                               27 loads, 4 stores, 124 B per cell
-//          collide              202 flop (as written 370): 100 add, 37 mul, 32 fma, 1 div
+//          collide              202 flop (as written 370): 97 add, 38 mul, 33 fma, 1 div
 //                               27 loads, 27 stores, 216 B per cell
+
+// Thread blocks that a processor shall hold at the same time: on sm_75, no more than its 1024 threads.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
+#define RESIDENT(blocks) ((blocks) < 4 ? (blocks) : 4)
+#else
+#define RESIDENT(blocks) (blocks)
+#endif
 
 static constexpr int Q = 27;  // directions
 static constexpr int CELLS = 4 * 4 * 4;  // of a block
@@ -63,111 +70,108 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
 
     // ---- shared
     const float t0 = f_15 + f_26;
-    const float t1 = f_7 + f_21 + f_19;
-    const float t2 = t0 + t1 + f_3;
-    const float t3 = f_8 + f_20 + f_22;
-    const float t4 = f_16 + f_18 + f_4 + f_13;
+    const float t1 = f_9 + f_23;
+    const float t2 = f_5 + t1;
+    const float t3 = f_10 + f_24;
+    const float t4 = f_12 + f_18 + f_19 + f_22 + t0 + t2 - f_6 - f_16 - f_17 - f_20 - f_21 - t3;
+    const float t5 = f_17 + t0 + f_3;
+    const float t6 = f_2 + f_14 + (f_12 + t3);
+    const float t7 = f_11 + f_25;
 
     // ---- j   (d3q27_bgk.lbm:13)
-    const float jy_ = f_14 + f_17 + f_24 + t2 - f_23 - f_25 - t3 - t4;
-    const float t5 = 0.055555556f * omega_;
-    const float t6 = jy_ * t5;
-    const float t7 = f_9 + f_23;
-    const float t8 = f_5 + t7;
-    const float t9 = f_11 + f_25;
-    const float t10 = f_17 + t9 + f_6;
-    const float t11 = f_10 + f_24;
-    const float t12 = f_2 + t11 + (f_14 + t3) + f_12;
-    const float jx_ = f_1 + f_13 + t1 + t7 + t9 - f_26 - t12;
+    const float jz_ = t4 - t7;
+    const float t8 = 0.22222222f * omega_;
+    const float t9 = f_7 + f_21 + f_19;
+    const float t10 = t9 + t7 + f_1 + f_13;
+    const float t11 = f_8 + f_20 + f_22;
+    const float jx_ = t1 + t10 - f_26 - t11 - t6;
+    const float t12 = f_16 + f_18 + t11 + f_4;
 
-    // ---- rho   (d3q27_bgk.lbm:12)
-    const float rho_ = f_0 + f_1 + t4 + t2 + t8 + t10 + t12;
+    // ---- d_rho   (d3q27_bgk.lbm:12)
+    const float d_rho = t10 + t2 + (f_0 + f_6 + t5 + (t6 + t12));
 
     // ---- j   (d3q27_bgk.lbm:13)
-    const float jz_ = f_12 + f_18 + f_19 + f_22 + t0 + t8 - f_16 - f_20 - f_21 - t11 - t10;
-    const float t13 = 1.0f / rho_;
-
-    // ---- u   (d3q27_bgk.lbm:14)
-    const float uy_ = t13 * jy_;
-    const float t14 = 0.018518519f * omega_ * rho_;
-    const float t15 = 1.0f - omega_;
-    const float t16 = t6 * uy_;
-    const float t17 = 0.75f * uy_;
-    const float t18 = 4.0f * (jz_ * t5);
-    const float uz_ = t13 * jz_;
-    const float t19 = 0.25f * uz_;
-    const float ux_ = t13 * jx_;
-    const float t20 = t18 * t19;
-    const float t21 = t16 + t20;
-    const float t22 = 4.0f * (jx_ * t5);
-    const float t23 = 0.25f * (ux_ * t22);
-    const float t24 = 0.75f * (t22 * t19);
-    const float t25 = -0.5f;
-    const float t26 = t23 * t25 + t14;
+    const float jy_ = f_14 + f_24 + t9 + t5 - f_13 - f_23 - f_25 - t12;
+    const float t13 = t8 / (4.0f * d_rho + 4.0f);
+    const float t14 = 0.018518519f * omega_ * d_rho;
+    const float t15 = jz_ * jz_ * t13;
+    const float t16 = jy_ * t13;
+    const float t17 = jx_ * t13;
+    const float t18 = jy_ * t16;
+    const float t19 = 3.0f * (jz_ * t16);
+    const float t20 = t15 + t18;
+    const float t21 = 1.0f - omega_;
+    const float t22 = 0.055555556f * omega_;
+    const float t23 = jx_ * t17;
+    const float t24 = 0.25f * (jx_ * t8);
+    const float t25 = 3.0f * t17;
+    const float t26 = -0.5f;
+    const float t27 = t23 * t26 + t14;
 
     // ---- post
-    const float post_0 = f_0 * t15 + 16.0f * t26 - t21 * 8.0f;
-    const float t27 = t14 + t23;
-    const float t28 = t20 * t25 + t16;
-    const float t29 = 0.5f * t16 - t20;
-    const float t30 = 4.0f * t27 - 2.0f * t21;
-    const float post_1 = t30 + t22 + f_1 * t15;
-    const float post_2 = t30 - t22 + f_2 * t15;
-    const float t31 = t26 + t28;
-    const float post_3 = f_3 * t15 + 4.0f * (t31 + t6);
-    const float post_4 = f_4 * t15 + 4.0f * (t31 - t6);
-    const float t32 = t27 + t28;
-    const float t33 = 4.0f * (t26 - t29);
-    const float post_5 = t33 + t18 + f_5 * t15;
-    const float post_6 = t33 - t18 + f_6 * t15;
-    const float t34 = t27 - t29;
-    const float t35 = t21 + t26;
-    const float t36 = t27 + t21;
-    const float t37 = t32 + t6;
-    const float t38 = t6 - t32;
-    const float t39 = 0.25f + t17;
-    const float t40 = 0.25f - t17;
-    const float t41 = t39 * t22;
-    const float post_7 = t37 + t41 + f_7 * t15;
-    const float post_14 = t37 - t41 + f_14 * t15;
-    const float t42 = t40 * t22;
-    const float post_8 = -t38 - t42 + f_8 * t15;
-    const float post_13 = t42 - t38 + f_13 * t15;
-    const float t43 = 4.0f * t24;
-    const float t44 = t34 + t43;
-    const float t45 = t43 - t34;
-    const float t46 = (jx_ + jz_) * t5;
-    const float t47 = (jx_ - jz_) * t5;
-    const float post_9 = t44 + t46 + f_9 * t15;
-    const float post_10 = t44 - t46 + f_10 * t15;
-    const float post_11 = t47 - t45 + f_11 * t15;
-    const float post_12 = -t45 - t47 + f_12 * t15;
-    const float t48 = t35 + t6;
-    const float t49 = t6 - t35;
-    const float t50 = t39 * t18;
-    const float post_15 = t48 + t50 + f_15 * t15;
-    const float post_17 = t48 - t50 + f_17 * t15;
-    const float t51 = t40 * t18;
-    const float post_16 = -t49 - t51 + f_16 * t15;
-    const float post_18 = t51 - t49 + f_18 * t15;
-    const float t52 = 0.25f * (t36 + t6);
-    const float t53 = -0.25f * (t36 - t6);
-    const float t54 = t52 + t24;
-    const float t55 = t24 - t52;
-    const float t56 = t39 * t46;
-    const float post_19 = t54 + t56 + f_19 * t15;
-    const float post_24 = t54 - t56 + f_24 * t15;
-    const float t57 = t40 * t46;
-    const float t58 = t39 * t47;
-    const float post_21 = t58 - t55 + f_21 * t15;
-    const float post_26 = -t55 - t58 + f_26 * t15;
-    const float t59 = t40 * t47;
-    const float t60 = t24 - t53;
-    const float post_20 = t60 - t57 + f_20 * t15;
-    const float post_23 = t60 + t57 + f_23 * t15;
-    const float t61 = t53 + t24;
-    const float post_22 = -t61 - t59 + f_22 * t15;
-    const float post_25 = t59 - t61 + f_25 * t15;
+    const float post_0 = f_0 * t21 + 16.0f * t27 - t20 * 8.0f;
+    const float t28 = t14 + t23;
+    const float t29 = t18 * t26 + t15;
+    const float t30 = 0.5f * t15 - t18;
+    const float t31 = t28 + t24;
+    const float t32 = t24 - t28;
+    const float t33 = 2.0f * t20;
+    const float post_1 = f_1 * t21 + 4.0f * t31 - t33;
+    const float post_2 = f_2 * t21 - t33 - 4.0f * t32;
+    const float t34 = 4.0f * (t27 - t30);
+    const float t35 = jy_ * t8;
+    const float post_3 = t34 + t35 + f_3 * t21;
+    const float post_4 = t34 - t35 + f_4 * t21;
+    const float t36 = 4.0f * (t27 + t29);
+    const float t37 = jz_ * t8;
+    const float post_5 = t36 + t37 + f_5 * t21;
+    const float post_6 = t36 - t37 + f_6 * t21;
+    const float t38 = t31 - t30;
+    const float t39 = t32 + t30;
+    const float t40 = t22 + t25;
+    const float t41 = t22 - t25;
+    const float t42 = jy_ * t40;
+    const float post_7 = t38 + t42 + f_7 * t21;
+    const float post_13 = t38 - t42 + f_13 * t21;
+    const float t43 = jy_ * t41;
+    const float post_8 = -t39 - t43 + f_8 * t21;
+    const float post_14 = t43 - t39 + f_14 * t21;
+    const float t44 = t31 + t29;
+    const float t45 = t32 - t29;
+    const float t46 = jz_ * t40;
+    const float post_9 = t44 + t46 + f_9 * t21;
+    const float post_11 = t44 - t46 + f_11 * t21;
+    const float t47 = jz_ * t41;
+    const float post_10 = -t45 - t47 + f_10 * t21;
+    const float post_12 = t47 - t45 + f_12 * t21;
+    const float t48 = t20 + t19;
+    const float t49 = t19 - t20;
+    const float t50 = t27 + t48;
+    const float t51 = t27 - t49;
+    const float t52 = 0.25f * (jy_ + jz_);
+    const float t53 = 0.25f * (jy_ - jz_);
+    const float t54 = t52 * t8;
+    const float post_15 = t50 + t54 + f_15 * t21;
+    const float post_16 = t50 - t54 + f_16 * t21;
+    const float t55 = t53 * t8;
+    const float post_17 = t51 + t55 + f_17 * t21;
+    const float post_18 = t51 - t55 + f_18 * t21;
+    const float t56 = 0.25f * (t31 + t48);
+    const float t57 = 0.25f * (t32 - t48);
+    const float t58 = 0.25f * (t31 - t49);
+    const float t59 = 0.25f * (t32 + t49);
+    const float t60 = t40 * t52;
+    const float post_19 = t56 + t60 + f_19 * t21;
+    const float post_25 = t56 - t60 + f_25 * t21;
+    const float t61 = t41 * t52;
+    const float post_20 = -t57 - t61 + f_20 * t21;
+    const float post_26 = t61 - t57 + f_26 * t21;
+    const float t62 = t40 * t53;
+    const float post_21 = t58 + t62 + f_21 * t21;
+    const float post_23 = t58 - t62 + f_23 * t21;
+    const float t63 = t41 * t53;
+    const float post_22 = -t59 - t63 + f_22 * t21;
+    const float post_24 = t63 - t59 + f_24 * t21;
 
     f[0] = post_0;
     f[1] = post_1;
@@ -198,28 +202,10 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     f[26] = post_26;
 }
 
-// The collision alone, on plain arrays of states.
-extern "C" __global__ void __launch_bounds__(256)
-d3q27_bgk_collide(
-    const int count,                // how many states there are
-    const float *__restrict__ src,  // populations before the collision [27][count], lattice units
-    float *__restrict__ dst,        // populations after the collision [27][count], lattice units
-    const float omega_)             // relaxation rate of every moment in (0, 2), lattice units
-{
-    const int state = blockIdx.x * 256 + threadIdx.x;
-    if (state >= count) return;
-    float f[Q];
-#pragma unroll
-    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state];
-    collide(f, omega_);
-#pragma unroll
-    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i];
-}
-
 // ==== streaming =====================================================================================================
 
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, RESIDENT(4))
 d3q27_bgk_stream_collide(
     const int *__restrict__ ids,         // slots to work on [count]
     const int count,                     // how many slots `ids` lists
@@ -288,9 +274,30 @@ static __device__ const signed char VELOCITY[Q][3] = {
     {0, -1, 1}, {1, 1, 1}, {-1, -1, -1}, {1, 1, -1}, {-1, -1, 1}, {1, -1, 1}, {-1, 1, -1}, {1, -1, -1}, {-1, 1, 1},
 };
 
+// What populations are stored without: their values at rest.
+static __device__ const double REST[Q] = {8.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0};
+
 // The set of populations that each direction belongs to.
 static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 
+
+// The collision alone, on plain arrays of states.
+extern "C" __global__ void __launch_bounds__(256)
+d3q27_bgk_collide(
+    const int count,                // how many states there are
+    const float *__restrict__ src,  // populations before the collision [27][count], lattice units
+    float *__restrict__ dst,        // populations after the collision [27][count], lattice units
+    const float omega_)             // relaxation rate of every moment in (0, 2), lattice units
+{
+    const int state = blockIdx.x * 256 + threadIdx.x;
+    if (state >= count) return;
+    float f[Q];
+#pragma unroll
+    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state] - (float)REST[i];
+    collide(f, omega_);
+#pragma unroll
+    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i] + (float)REST[i];
+}
 
 // ==== walls =========================================================================================================
 
@@ -527,81 +534,81 @@ d3q27_bgk_init(
     const float uz_ = before[3 * CELLS];
 
     // ---- shared
-    const float t0 = 0.22222222f * rho_;
-    const float t1 = 0.018518519f * rho_;
-    const float t2 = t0 * uy_;
-    const float t3 = 0.25f * (t2 * uy_);
-    const float t4 = 0.25f * (t0 * uz_);
-    const float t5 = t0 * ux_;
-    const float t6 = t5 * ux_;
-    const float t7 = 0.75f * (t5 * uy_);
-    const float t8 = t4 * uz_;
-    const float t9 = 0.75f * uz_;
-    const float t10 = t3 + t8;
-    const float t11 = t1 - t6 * 0.125f;
-    const float t12 = 0.25f * t6 + t1;
+    const float t0 = 0.25f * ux_;
+    const float t1 = 0.25f * uy_;
+    const float t2 = 0.8888889f * rho_;
+    const float t3 = 0.018518519f - rho_ * 0.018518519f;
+    const float t4 = t2 * t0;
+    const float t5 = t4 * t0;
+    const float t6 = t2 * t1;
+    const float t7 = 0.0625f * (t2 * uz_);
+    const float t8 = t6 * t1;
+    const float t9 = 3.0f * (t4 * t1);
+    const float t10 = t5 + t8;
+    const float t11 = t7 * uz_;
+    const float t12 = 0.75f * uz_;
+    const float t13 = 0.5f * t11 + t3;
+    const float t14 = t11 - t3;
 
     // ---- f
-    const float f_0 = 16.0f * t11 - t10 * 8.0f;
-    const float t13 = 4.0f * t12 - t10 * 2.0f;
-    const float f_1 = t5 + t13;
-    const float f_2 = t13 - t5;
-    const float t14 = t3 - t8 * 0.5f;
-    const float t15 = 0.5f * t3 - t8;
-    const float t16 = 4.0f * (t11 + t14);
-    const float f_3 = t2 + t16;
-    const float f_4 = t16 - t2;
-    const float t17 = t12 + t14;
-    const float t18 = t11 - t15;
-    const float f_5 = 4.0f * (t4 + t18);
-    const float f_6 = -4.0f * (t4 - t18);
-    const float t19 = t12 - t15;
-    const float t20 = t10 + t11;
-    const float t21 = 0.25f * (t12 + t10);
-    const float t22 = 0.25f * (t5 + t2);
-    const float t23 = t17 + t7;
-    const float f_7 = t22 + t23;
-    const float f_8 = t23 - t22;
-    const float t24 = t7 - t17;
-    const float t25 = t4 + t19;
-    const float t26 = t4 - t19;
-    const float t27 = 0.25f + t9;
-    const float t28 = 0.25f - t9;
-    const float t29 = t5 * t27;
-    const float f_9 = t25 + t29;
-    const float f_12 = t25 - t29;
-    const float t30 = t5 * t28;
-    const float f_10 = -t26 - t30;
-    const float f_11 = t30 - t26;
-    const float t31 = 0.25f * (t5 - t2);
-    const float f_13 = t31 - t24;
-    const float f_14 = -t31 - t24;
-    const float t32 = t4 + t20;
-    const float t33 = t4 - t20;
-    const float t34 = t2 * t27;
-    const float f_15 = t32 + t34;
-    const float f_18 = t32 - t34;
-    const float t35 = t2 * t28;
-    const float f_16 = -t33 - t35;
-    const float f_17 = t35 - t33;
-    const float t36 = 0.25f * (t4 + t7);
-    const float t37 = -0.25f * (t4 - t7);
-    const float t38 = t21 + t36;
-    const float t39 = t21 - t36;
-    const float t40 = t27 * t22;
-    const float f_19 = t38 + t40;
-    const float f_22 = t38 - t40;
-    const float t41 = t28 * t22;
-    const float t42 = t27 * t31;
-    const float t43 = t28 * t31;
-    const float f_24 = t39 - t43;
-    const float f_25 = t39 + t43;
-    const float t44 = t21 + t37;
-    const float t45 = t21 - t37;
-    const float f_20 = t44 - t41;
-    const float f_21 = t44 + t41;
-    const float f_23 = t45 + t42;
-    const float f_26 = t45 - t42;
+    const float f_0 = -8.0f * t10 - 16.0f * t13;
+    const float t15 = t5 - t8 * 0.5f;
+    const float t16 = 0.5f * t5 - t8;
+    const float t17 = 4.0f * (t13 - t15);
+    const float f_1 = t4 - t17;
+    const float f_2 = -t4 - t17;
+    const float t18 = 4.0f * (t13 + t16);
+    const float f_3 = t6 - t18;
+    const float f_4 = -t6 - t18;
+    const float t19 = t7 + t14;
+    const float t20 = t7 - t14;
+    const float t21 = -2.0f * t10;
+    const float f_5 = 4.0f * t19 + t21;
+    const float f_6 = t21 - 4.0f * t20;
+    const float t22 = 0.25f * (t4 + t6);
+    const float t23 = t10 + t9;
+    const float t24 = t9 - t10;
+    const float t25 = t13 - t23;
+    const float f_7 = t22 - t25;
+    const float f_8 = -t22 - t25;
+    const float t26 = t13 + t24;
+    const float t27 = t19 + t15;
+    const float t28 = t20 - t15;
+    const float t29 = 0.25f + t12;
+    const float t30 = 0.25f - t12;
+    const float t31 = t4 * t29;
+    const float f_9 = t27 + t31;
+    const float f_12 = t27 - t31;
+    const float t32 = t4 * t30;
+    const float f_10 = -t28 - t32;
+    const float f_11 = t32 - t28;
+    const float t33 = 0.25f * (t4 - t6);
+    const float f_13 = t33 - t26;
+    const float f_14 = -t33 - t26;
+    const float t34 = t19 - t16;
+    const float t35 = t20 + t16;
+    const float t36 = t6 * t29;
+    const float f_15 = t34 + t36;
+    const float f_18 = t34 - t36;
+    const float t37 = t6 * t30;
+    const float f_16 = -t35 - t37;
+    const float f_17 = t37 - t35;
+    const float t38 = 0.25f * (t19 + t23);
+    const float t39 = 0.25f * (t20 - t23);
+    const float t40 = 0.25f * (t19 - t24);
+    const float t41 = 0.25f * (t20 + t24);
+    const float t42 = t29 * t22;
+    const float f_19 = t38 + t42;
+    const float f_22 = t38 - t42;
+    const float t43 = t30 * t22;
+    const float f_20 = -t39 - t43;
+    const float f_21 = t43 - t39;
+    const float t44 = t29 * t33;
+    const float t45 = t30 * t33;
+    const float f_23 = t40 + t44;
+    const float f_26 = t40 - t44;
+    const float f_24 = -t41 - t45;
+    const float f_25 = t45 - t41;
 
     dst[at(slot, 0, cell)] = f_0;
     dst[at(slot, 1, cell)] = f_1;
@@ -674,33 +681,35 @@ d3q27_bgk_macroscopic(
 
     // ---- shared
     const float t0 = f_13 + f_23;
-    const float t1 = f_14 + f_26;
-    const float t2 = f_17 + f_21 + f_24;
-    const float t3 = f_16 + f_20;
-    const float t4 = f_11 + f_25;
-    const float t5 = t2 + t3 + (f_6 + t4 + f_10);
-    const float t6 = f_4 + f_8;
-    const float t7 = f_1 + f_7;
-    const float t8 = f_9 + f_19;
-    const float t9 = f_12 + f_22;
-    const float t10 = f_15 + t8 + (f_18 + t9 + f_5);
+    const float t1 = f_11 + f_25;
+    const float t2 = f_16 + f_20;
+    const float t3 = t1 + t2 + f_6 + f_10;
+    const float t4 = f_9 + f_19;
+    const float t5 = f_12 + f_22 + f_26;
+    const float t6 = f_15 + t4 + (f_5 + t5);
+    const float t7 = f_17 + f_21 + f_24;
+    const float t8 = f_7 + t7 + f_3;
 
     // ---- j   (d3q27_bgk.lbm:13)
-    const float jz_ = f_23 + f_26 + t10 - t5;
+    const float jz_ = f_18 + f_23 + t6 - t7 - t3;
+    const float t9 = f_4 + f_8 + f_18;
+
+    // ---- d_rho   (d3q27_bgk.lbm:12)
+    const float d_rho = f_0 + f_1 + f_2 + f_14 + t0 + t3 + t6 + t8 + t9;
+    const float t10 = f_14 - t0;
+
+    // ---- j   (d3q27_bgk.lbm:13)
+    const float jx_ = f_1 + f_7 + f_21 + t4 + t1 - f_2 - f_8 - f_10 - f_20 - f_24 - t5 - t10;
+    const float jy_ = f_15 + f_19 + f_26 + t10 + t8 - f_22 - f_25 - t2 - t9;
 
     // ---- rho   (d3q27_bgk.lbm:12)
-    const float rho_ = f_0 + f_2 + f_3 + t0 + t1 + t5 + t6 + t7 + t10;
-    const float t11 = t0 - t1;
-
-    // ---- j   (d3q27_bgk.lbm:13)
-    const float jx_ = f_21 + t8 + t4 + t11 + t7 - f_2 - f_8 - f_10 - f_20 - f_24 - t9;
-    const float jy_ = f_3 + f_7 + f_15 + f_19 + t2 - f_18 - f_22 - f_25 - t3 - t11 - t6;
-    const float t12 = 1.0f / rho_;
+    const float rho_ = 1.0f + d_rho;
+    const float t11 = 1.0f / rho_;
 
     // ---- u   (d3q27_bgk.lbm:14)
-    const float ux_ = t12 * jx_;
-    const float uy_ = t12 * jy_;
-    const float uz_ = t12 * jz_;
+    const float ux_ = t11 * jx_;
+    const float uy_ = t11 * jy_;
+    const float uz_ = t11 * jz_;
 
 
     float *after = fields + (size_t)slot * (FIELDS * CELLS) + cell;
@@ -733,7 +742,7 @@ static __device__ __forceinline__ void merge(Sum *sum, const Sum *other)
     add(sum, other->carried);
 }
 
-// A thread's part of the sum of a population over the listed blocks from `begin` to `end`.
+// A thread's part of the sum of what is stored of a population over the listed blocks from `begin` to `end`.
 static __device__ __noinline__ Sum sum_of(
     const int *ids, const int begin, const int end, const int direction, const int thread, const int threads,
     const float *src)
@@ -746,10 +755,12 @@ static __device__ __noinline__ Sum sum_of(
     return sum;
 }
 
-// Adds the sum of a population to mass and momentum.
-static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, Sum *of)
+// Adds a population to mass and momentum: the sum of what is stored of it in so many cells, and its part at rest, which has no
+// momentum.
+static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, const double cells, Sum *of)
 {
     merge(&of[0], sum);
+    add(&of[0], cells * REST[direction]);
     for (int axis = 0; axis < DIM; ++axis) {
         const double c = VELOCITY[direction][axis];
         const Sum along = {c * sum->total, c * sum->carried};
@@ -843,7 +854,7 @@ d3q27_bgk_sums(
             __syncthreads();
             if (thread < half) merge(&parts[thread], &parts[thread + half]);
         }
-        if (thread == 0) add_moments(i, &parts[0], of[SET[i]]);
+        if (thread == 0) add_moments(i, &parts[0], (double)(end - begin) * CELLS, of[SET[i]]);
         __syncthreads();
     }
     for (int at = thread; at < SETS * (1 + DIM); at += 256) {

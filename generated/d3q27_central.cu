@@ -4,16 +4,23 @@
 // Geier, Greiner & Korvink, Phys. Rev. E 73 (2006) 066705; De Rosis, Phys. Rev. E 95 (2017) 013310.
 //
 // options: cuda f32 block=4x4x4
-// cost:    init                 91 flop (as written 104): 40 add, 43 mul, 4 fma
+// cost:    init                 102 flop (as written 104): 41 add, 31 mul, 15 fma
 //                               4 loads, 27 stores, 124 B per cell
-//          stream_collide       292 flop (as written 372): 165 add, 52 mul, 37 fma, 1 div
+//          stream_collide       329 flop (as written 372): 156 add, 62 mul, 55 fma, 1 div
 //                               27 loads, 27 stores, 216 B per cell
-//          stream_collide_walls 292 flop (as written 372): 165 add, 52 mul, 37 fma, 1 div
+//          stream_collide_walls 329 flop (as written 372): 156 add, 62 mul, 55 fma, 1 div
 //                               27 loads, 27 stores, 216 B per cell
-//          macroscopic          53 flop (as written 52): 49 add, 3 mul, 1 div
+//          macroscopic          54 flop (as written 52): 50 add, 3 mul, 1 div
 //                               27 loads, 4 stores, 124 B per cell
-//          collide              292 flop (as written 372): 165 add, 52 mul, 37 fma, 1 div
+//          collide              329 flop (as written 372): 156 add, 62 mul, 55 fma, 1 div
 //                               27 loads, 27 stores, 216 B per cell
+
+// Thread blocks that a processor shall hold at the same time: on sm_75, no more than its 1024 threads.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
+#define RESIDENT(blocks) ((blocks) < 4 ? (blocks) : 4)
+#else
+#define RESIDENT(blocks) (blocks)
+#endif
 
 static constexpr int Q = 27;  // directions
 static constexpr int CELLS = 4 * 4 * 4;  // of a block
@@ -61,73 +68,115 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float f_25 = f[25];
     const float f_26 = f[26];
 
-    // ---- shared
-    const float t0 = 0.25f - omega_ * 0.25f;
+    // ---- keep   (d3q27_central.lbm:31)
+    const float keep_ = 1.0f - omega_;
+
+    // ---- d_mz   (d3q27_central.lbm:14)
+    const float d_mz_0_0_2 = f_6 + f_5;
 
     // ---- mz   (d3q27_central.lbm:14)
-    const float mz_0_0_2_ = f_6 + f_5;
     const float mz_0_0_1_ = f_5 - f_6;
-    const float mz_0_0_0_ = f_0 + mz_0_0_2_;
-    const float mz_0_n1_2_ = f_16 + f_18;
-    const float mz_0_n1_1_ = f_18 - f_16;
-    const float mz_0_n1_0_ = f_4 + mz_0_n1_2_;
-    const float mz_0_1_2_ = f_17 + f_15;
-    const float mz_0_1_1_ = f_15 - f_17;
 
-    // ---- my   (d3q27_central.lbm:15)
-    const float my_0_0_2_ = mz_0_n1_2_ + mz_0_0_2_ + mz_0_1_2_;
+    // ---- d_mz   (d3q27_central.lbm:14)
+    const float d_mz_0_0_0 = f_0 + d_mz_0_0_2;
+    const float d_mz_0_n1_2 = f_16 + f_18;
 
     // ---- mz   (d3q27_central.lbm:14)
-    const float mz_0_1_0_ = f_3 + mz_0_1_2_;
+    const float mz_0_n1_1_ = f_18 - f_16;
+
+    // ---- d_mz   (d3q27_central.lbm:14)
+    const float d_mz_0_n1_0 = f_4 + d_mz_0_n1_2;
+    const float d_mz_0_1_2 = f_17 + f_15;
+
+    // ---- d_my   (d3q27_central.lbm:15)
+    const float d_my_0_0_2 = d_mz_0_n1_2 + d_mz_0_0_2 + d_mz_0_1_2;
+
+    // ---- d_mz   (d3q27_central.lbm:14)
+    const float d_mz_0_1_0 = f_3 + d_mz_0_1_2;
+
+    // ---- mz   (d3q27_central.lbm:14)
+    const float mz_0_1_1_ = f_15 - f_17;
 
     // ---- my   (d3q27_central.lbm:15)
     const float my_0_0_1_ = mz_0_n1_1_ + mz_0_0_1_ + mz_0_1_1_;
     const float my_0_1_1_ = mz_0_1_1_ - mz_0_n1_1_;
-    const float my_0_2_0_ = mz_0_n1_0_ + mz_0_1_0_;
-    const float my_0_1_0_ = mz_0_1_0_ - mz_0_n1_0_;
-    const float my_0_0_0_ = mz_0_0_0_ + my_0_2_0_;
 
-    // ---- mz   (d3q27_central.lbm:14)
-    const float mz_n1_0_2_ = f_10 + f_12;
-    const float mz_n1_0_1_ = f_12 - f_10;
-    const float mz_n1_0_0_ = f_2 + mz_n1_0_2_;
-    const float mz_n1_n1_2_ = f_20 + f_22;
-    const float mz_n1_n1_1_ = f_22 - f_20;
-    const float mz_n1_n1_0_ = f_8 + mz_n1_n1_2_;
-    const float mz_n1_1_2_ = f_24 + f_26;
-    const float mz_n1_1_1_ = f_26 - f_24;
+    // ---- d_my   (d3q27_central.lbm:15)
+    const float d_my_0_2_0 = d_mz_0_n1_0 + d_mz_0_1_0;
 
     // ---- my   (d3q27_central.lbm:15)
-    const float my_n1_0_2_ = mz_n1_n1_2_ + mz_n1_0_2_ + mz_n1_1_2_;
+    const float my_0_1_0_ = d_mz_0_1_0 - d_mz_0_n1_0;
+
+    // ---- d_my   (d3q27_central.lbm:15)
+    const float d_my_0_0_0 = d_mz_0_0_0 + d_my_0_2_0;
+
+    // ---- d_mz   (d3q27_central.lbm:14)
+    const float d_mz_n1_0_2 = f_10 + f_12;
 
     // ---- mz   (d3q27_central.lbm:14)
-    const float mz_n1_1_0_ = f_14 + mz_n1_1_2_;
+    const float mz_n1_0_1_ = f_12 - f_10;
+
+    // ---- d_mz   (d3q27_central.lbm:14)
+    const float d_mz_n1_0_0 = f_2 + d_mz_n1_0_2;
+    const float d_mz_n1_n1_2 = f_20 + f_22;
+
+    // ---- mz   (d3q27_central.lbm:14)
+    const float mz_n1_n1_1_ = f_22 - f_20;
+
+    // ---- d_mz   (d3q27_central.lbm:14)
+    const float d_mz_n1_n1_0 = f_8 + d_mz_n1_n1_2;
+    const float d_mz_n1_1_2 = f_24 + f_26;
+
+    // ---- d_my   (d3q27_central.lbm:15)
+    const float d_my_n1_0_2 = d_mz_n1_n1_2 + d_mz_n1_0_2 + d_mz_n1_1_2;
+
+    // ---- d_mz   (d3q27_central.lbm:14)
+    const float d_mz_n1_1_0 = f_14 + d_mz_n1_1_2;
+
+    // ---- mz   (d3q27_central.lbm:14)
+    const float mz_n1_1_1_ = f_26 - f_24;
 
     // ---- my   (d3q27_central.lbm:15)
     const float my_n1_0_1_ = mz_n1_n1_1_ + mz_n1_0_1_ + mz_n1_1_1_;
     const float my_n1_1_1_ = mz_n1_1_1_ - mz_n1_n1_1_;
-    const float my_n1_2_0_ = mz_n1_n1_0_ + mz_n1_1_0_;
-    const float my_n1_1_0_ = mz_n1_1_0_ - mz_n1_n1_0_;
-    const float my_n1_0_0_ = mz_n1_0_0_ + my_n1_2_0_;
 
-    // ---- mz   (d3q27_central.lbm:14)
-    const float mz_1_0_2_ = f_11 + f_9;
-    const float mz_1_0_1_ = f_9 - f_11;
-    const float mz_1_0_0_ = f_1 + mz_1_0_2_;
-    const float mz_1_n1_2_ = f_25 + f_23;
-    const float mz_1_n1_1_ = f_23 - f_25;
-    const float mz_1_n1_0_ = f_13 + mz_1_n1_2_;
-    const float mz_1_1_2_ = f_21 + f_19;
-    const float mz_1_1_1_ = f_19 - f_21;
+    // ---- d_my   (d3q27_central.lbm:15)
+    const float d_my_n1_2_0 = d_mz_n1_n1_0 + d_mz_n1_1_0;
 
     // ---- my   (d3q27_central.lbm:15)
-    const float my_1_0_2_ = mz_1_n1_2_ + mz_1_0_2_ + mz_1_1_2_;
+    const float my_n1_1_0_ = d_mz_n1_1_0 - d_mz_n1_n1_0;
 
-    // ---- m   (d3q27_central.lbm:16)
-    const float m_0_0_2_ = my_n1_0_2_ + my_0_0_2_ + my_1_0_2_;
+    // ---- d_my   (d3q27_central.lbm:15)
+    const float d_my_n1_0_0 = d_mz_n1_0_0 + d_my_n1_2_0;
+
+    // ---- d_mz   (d3q27_central.lbm:14)
+    const float d_mz_1_0_2 = f_11 + f_9;
 
     // ---- mz   (d3q27_central.lbm:14)
-    const float mz_1_1_0_ = f_7 + mz_1_1_2_;
+    const float mz_1_0_1_ = f_9 - f_11;
+
+    // ---- d_mz   (d3q27_central.lbm:14)
+    const float d_mz_1_0_0 = f_1 + d_mz_1_0_2;
+    const float d_mz_1_n1_2 = f_25 + f_23;
+
+    // ---- mz   (d3q27_central.lbm:14)
+    const float mz_1_n1_1_ = f_23 - f_25;
+
+    // ---- d_mz   (d3q27_central.lbm:14)
+    const float d_mz_1_n1_0 = f_13 + d_mz_1_n1_2;
+    const float d_mz_1_1_2 = f_21 + f_19;
+
+    // ---- d_my   (d3q27_central.lbm:15)
+    const float d_my_1_0_2 = d_mz_1_n1_2 + d_mz_1_0_2 + d_mz_1_1_2;
+
+    // ---- d_m   (d3q27_central.lbm:16)
+    const float d_m_0_0_2 = d_my_n1_0_2 + d_my_0_0_2 + d_my_1_0_2;
+
+    // ---- d_mz   (d3q27_central.lbm:14)
+    const float d_mz_1_1_0 = f_7 + d_mz_1_1_2;
+
+    // ---- mz   (d3q27_central.lbm:14)
+    const float mz_1_1_1_ = f_19 - f_21;
 
     // ---- my   (d3q27_central.lbm:15)
     const float my_1_0_1_ = mz_1_n1_1_ + mz_1_0_1_ + mz_1_1_1_;
@@ -138,154 +187,300 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float jz_ = my_n1_0_1_ + my_0_0_1_ + my_1_0_1_;
     const float m_1_0_1_ = my_1_0_1_ - my_n1_0_1_;
 
+    // ---- d_my   (d3q27_central.lbm:15)
+    const float d_my_1_2_0 = d_mz_1_n1_0 + d_mz_1_1_0;
+
+    // ---- d_m   (d3q27_central.lbm:16)
+    const float d_m_0_2_0 = d_my_n1_2_0 + d_my_0_2_0 + d_my_1_2_0;
+
+    // ---- d_my   (d3q27_central.lbm:15)
+    const float d_my_1_0_0 = d_mz_1_0_0 + d_my_1_2_0;
+
     // ---- my   (d3q27_central.lbm:15)
-    const float my_1_2_0_ = mz_1_n1_0_ + mz_1_1_0_;
-    const float my_1_1_0_ = mz_1_1_0_ - mz_1_n1_0_;
+    const float my_1_1_0_ = d_mz_1_1_0 - d_mz_1_n1_0;
 
     // ---- m   (d3q27_central.lbm:16)
-    const float m_0_2_0_ = my_n1_2_0_ + my_0_2_0_ + my_1_2_0_;
-
-    // ---- my   (d3q27_central.lbm:15)
-    const float my_1_0_0_ = mz_1_0_0_ + my_1_2_0_;
-
-    // ---- m   (d3q27_central.lbm:16)
-    const float jy_ = my_0_1_0_ + my_1_1_0_ + my_n1_1_0_;
+    const float jy_ = my_n1_1_0_ + my_0_1_0_ + my_1_1_0_;
     const float m_1_1_0_ = my_1_1_0_ - my_n1_1_0_;
-    const float m_2_0_0_ = my_n1_0_0_ + my_1_0_0_;
-    const float jx_ = my_1_0_0_ - my_n1_0_0_;
-    const float rho_ = my_0_0_0_ + m_2_0_0_;
-    const float t1 = 0.25f * rho_;
-    const float t2 = 1.0f / t1;
+
+    // ---- d_m   (d3q27_central.lbm:16)
+    const float d_m_2_0_0 = d_my_n1_0_0 + d_my_1_0_0;
+
+    // ---- m   (d3q27_central.lbm:16)
+    const float jx_ = d_my_1_0_0 - d_my_n1_0_0;
+
+    // ---- d_m   (d3q27_central.lbm:16)
+    const float d_rho = d_my_0_0_0 + d_m_2_0_0;
+
+    // ---- m   (d3q27_central.lbm:16)
+    const float rho_ = 1.0f + d_rho;
+    const float t0 = 1.0f / rho_;
 
     // ---- u   (d3q27_central.lbm:20)
-    const float ux_ = 0.25f * (t2 * jx_);
-    const float uy_ = 0.25f * (t2 * jy_);
+    const float ux_ = t0 * jx_;
+    const float t1 = jx_ * ux_;
+
+    // ---- d_second   (d3q27_central.lbm:29)
+    const float d_second_xx = d_m_2_0_0 - t1;
 
     // ---- second   (d3q27_central.lbm:29)
-    const float second_yy_ = m_0_2_0_ - uy_ * jy_;
+    const float second_xy_ = m_1_1_0_ - ux_ * jy_;
+
+    // ---- s   (d3q27_central.lbm:35)
+    const float s_xy_ = keep_ * second_xy_;
 
     // ---- u   (d3q27_central.lbm:20)
-    const float uz_ = 0.25f * (t2 * jz_);
-    const float t3 = -jx_;
+    const float uz_ = t0 * jz_;
+    const float uy_ = t0 * jy_;
+    const float t2 = jy_ * uy_;
+
+    // ---- d_second   (d3q27_central.lbm:29)
+    const float d_second_yy = d_m_0_2_0 - t2;
+
+    // ---- dxy   (d3q27_central.lbm:32)
+    const float dxy_ = keep_ * (d_second_xx - d_second_yy);
+    const float t3 = jz_ * uz_;
+
+    // ---- d_second   (d3q27_central.lbm:29)
+    const float d_second_zz = d_m_0_0_2 - t3;
+
+    // ---- dxz   (d3q27_central.lbm:33)
+    const float dxz_ = keep_ * (d_second_xx - d_second_zz);
+    const float t4 = -jz_;
 
     // ---- second   (d3q27_central.lbm:29)
-    const float second_xy_ = uy_ * t3 + m_1_1_0_;
-    const float second_xx_ = ux_ * t3 + m_2_0_0_;
-    const float t4 = t0 * (second_xx_ - second_yy_);
-    const float t5 = t0 * second_xy_;
-    const float t6 = 4.0f * (uy_ * t5);
-    const float t7 = uy_ * uy_;
-    const float t8 = -uz_;
-    const float second_zz_ = jz_ * t8 + m_0_0_2_;
-    const float t9 = t0 * (second_xx_ - second_zz_);
-    const float second_xz_ = jx_ * t8 + m_1_0_1_;
-    const float second_yz_ = jy_ * t8 + m_0_1_1_;
-    const float t10 = 0.33333334f * (t4 + t9 + t1);
-    const float t11 = t10 - t4;
-    const float t12 = t1 * t7 + t11;
-    const float t13 = uz_ * t11;
-    const float t14 = ux_ * t12;
-    const float t15 = 0.11111111f * t1;
-    const float t16 = t10 * t7 + t15;
-    const float t17 = 2.0f * (uz_ * t0);
-    const float t18 = 0.5f * (second_xy_ * t17);
-    const float t19 = uz_ * t18;
-    const float t20 = second_xz_ * t17;
-    const float t21 = second_yz_ * t17;
-    const float t22 = t0 * second_yz_;
-    const float t23 = t0 * second_xz_;
-    const float t24 = uy_ * t20 + t19;
-    const float t25 = uy_ * (t19 + t24);
-    const float t26 = t1 * uz_;
-    const float t27 = uz_ * t26;
-    const float t28 = t10 + t27 - t9;
-    const float t29 = uy_ * t28 + t21;
-    const float t30 = uz_ * t13 + t15 + uy_ * (t21 + t29);
-    const float t31 = t12 - t30;
-    const float t32 = ux_ * t30 + t25;
-    const float t33 = uz_ * t10;
-    const float t34 = uz_ * t33 + t15;
-    const float t35 = t7 * t34 + 0.11111111f * (0.33333334f * t1 + t27) + ux_ * (t25 + t32);
-    const float t36 = ux_ * (t6 + t14) + t16 - t35;
-    const float t37 = 0.5f * t6 + t14 - t32;
-    const float t38 = t1 * ux_;
-    const float t39 = ux_ * t28 + t20;
-    const float t40 = ux_ * (t20 + t39) + t34;
-    const float t41 = t36 - (ux_ * t38 + t10 - t40);
+    const float second_xz_ = ux_ * t4 + m_1_0_1_;
+    const float second_yz_ = uy_ * t4 + m_0_1_1_;
+
+    // ---- s   (d3q27_central.lbm:35)
+    const float s_xz_ = keep_ * second_xz_;
+    const float s_yz_ = keep_ * second_yz_;
+
+    // ---- d_sxx   (d3q27_central.lbm:34)
+    const float d_sxx = 0.33333334f * (d_rho + dxz_ + dxy_);
+
+    // ---- d_kx   (d3q27_central.lbm:49)
+    const float d_kx_2_0_0 = d_sxx + t1;
+
+    // ---- d_kz   (d3q27_central.lbm:47)
+    const float d_kz_0_0_2 = d_sxx + t3 - dxz_;
+
+    // ---- kz   (d3q27_central.lbm:47)
+    const float kz_0_0_2_ = 0.33333334f + d_kz_0_0_2;
+    const float t5 = 0.5f * (ux_ * ux_);
+    const float t6 = 0.5f * d_sxx + 0.16666667f;
+
+    // ---- d_s   (d3q27_central.lbm:35)
+    const float d_s_yy = d_sxx - dxy_;
+
+    // ---- d_ky   (d3q27_central.lbm:48)
+    const float d_ky_0_2_0 = d_s_yy + t2;
+
+    // ---- s   (d3q27_central.lbm:35)
+    const float s_yy_ = 2.0f * t6 - dxy_;
+    const float t7 = uz_ * uz_;
+    const float t8 = 0.055555556f * d_rho;
+    const float t9 = t6 * t7 + t8;
+
+    // ---- kz   (d3q27_central.lbm:47)
+    const float kz_1_0_2_ = 2.0f * (s_xz_ * uz_);
+    const float t10 = ux_ * kz_1_0_2_;
+    const float t11 = t9 + t10 + kz_0_0_2_ * t5;
+    const float t12 = 0.055555556f + t9;
+
+    // ---- ky   (d3q27_central.lbm:48)
+    const float ky_0_2_0_ = 0.33333334f + d_ky_0_2_0;
+    const float t13 = uy_ * uy_;
+    const float ky_1_2_0_ = 2.0f * (s_xy_ * uy_);
+    const float t14 = ux_ * ky_1_2_0_;
+    const float t15 = s_yz_ * uy_;
+
+    // ---- d_kz   (d3q27_central.lbm:47)
+    const float d_kz_0_2_2 = 0.11111111f * d_rho + s_yy_ * t7;
+
+    // ---- d_ky   (d3q27_central.lbm:48)
+    const float d_ky_0_2_2 = kz_0_0_2_ * t13 + d_kz_0_2_2 + 4.0f * (uz_ * t15);
+
+    // ---- d_fz   (d3q27_central.lbm:52)
+    const float d_fz_0_2_0 = d_ky_0_2_0 - d_ky_0_2_2;
+
+    // ---- ky   (d3q27_central.lbm:48)
+    const float ky_0_2_2_ = 0.11111111f + d_ky_0_2_2;
+    const float t16 = t13 * t12 + 0.018518519f * (3.0f * t3 + d_rho) + t13 * t10 + t7 * t14 + t5 * ky_0_2_2_;
+    const float t17 = t6 * t13 + t8 + t14 + t5 * ky_0_2_0_ - t16;
+    const float t18 = 0.5f * d_kx_2_0_0 - t11 - t17;
+
+    // ---- d_fz   (d3q27_central.lbm:52)
+    const float d_fz_0_0_0 = d_rho - d_kz_0_0_2;
+
+    // ---- d_fy   (d3q27_central.lbm:53)
+    const float d_fy_0_0_0 = d_fz_0_0_0 - d_fz_0_2_0;
 
     // ---- post
-    const float post_0 = 4.0f * (t1 + t41 - t28 - t31);
-    const float t42 = t1 * uy_ - t29;
-    const float t43 = t37 - (t38 - t39);
-    const float post_1 = -2.0f * (t41 + t43);
-    const float post_2 = -2.0f * (t41 - t43);
-    const float t44 = uy_ * t38 + t5;
-    const float t45 = ux_ * t29 + t24;
-    const float t46 = ux_ * (t24 + t45) + uy_ * t34;
-    const float t47 = ux_ * (t5 + t44) + uy_ * t10 - t46;
-    const float t48 = t44 - t45;
-    const float t49 = t36 + t47;
-    const float t50 = t36 - t47;
-    const float post_3 = -2.0f * (t49 - t31 - t42);
-    const float post_4 = -2.0f * (t50 + t42 - t31);
-    const float t51 = uy_ * t26 + t22;
-    const float t52 = uy_ * (t22 + t51) + t13;
-    const float t53 = uy_ * t23 + t18;
-    const float t54 = uy_ * (t18 + t53);
-    const float t55 = ux_ * t52 + t54;
-    const float t56 = ux_ * (t54 + t55) + uz_ * t16;
-    const float t57 = t35 + t56;
-    const float t58 = t35 - t56;
-    const float t59 = t52 - t57 + t30;
-    const float t60 = t52 - (t30 - t58);
-    const float t61 = ux_ * t26 + t23;
-    const float t62 = ux_ * (t23 + t61) + t33;
-    const float t63 = t40 + t62;
-    const float t64 = t40 - t62;
-    const float post_5 = 2.0f * (t28 + t26 - t59 - t63);
-    const float post_6 = 2.0f * (t28 + t60 - t64 - t26);
-    const float t65 = t37 + t48;
-    const float t66 = t37 - t48;
-    const float post_7 = t49 + t65;
-    const float post_14 = t49 - t65;
-    const float post_8 = t50 - t66;
-    const float post_13 = t50 + t66;
-    const float t67 = t39 + t61;
-    const float t68 = t39 - t61;
-    const float t69 = t32 + t55;
-    const float t70 = t32 - t55;
-    const float t71 = t57 + t69;
-    const float t72 = t57 - t69;
-    const float post_9 = t63 + t67 - t71;
-    const float post_12 = t63 - t72 - t67;
-    const float t73 = t58 - t70;
-    const float t74 = t58 + t70;
-    const float post_10 = t64 - t73 - t68;
-    const float post_11 = t64 + t68 - t74;
-    const float t75 = ux_ * t51 + t53;
-    const float t76 = ux_ * (t53 + t75) + uy_ * t33;
-    const float t77 = t46 + t76;
-    const float t78 = t46 - t76;
-    const float t79 = t77 - (t29 + t51);
-    const float t80 = t29 - (t51 + t78);
-    const float post_15 = t59 - t79;
-    const float post_18 = t59 + t79;
-    const float post_16 = -t60 - t80;
-    const float post_17 = t80 - t60;
-    const float t81 = t45 + t75;
-    const float t82 = t45 - t75;
-    const float t83 = t77 + t81;
-    const float t84 = t77 - t81;
-    const float post_19 = 0.5f * (t71 + t83);
-    const float post_23 = 0.5f * (t71 - t83);
-    const float post_22 = 0.5f * (t72 - t84);
-    const float post_26 = 0.5f * (t72 + t84);
-    const float t85 = t78 - t82;
-    const float t86 = t78 + t82;
-    const float post_20 = 0.5f * (t73 - t85);
-    const float post_24 = 0.5f * (t73 + t85);
-    const float post_21 = 0.5f * (t74 + t86);
-    const float post_25 = 0.5f * (t74 - t86);
+    const float post_0 = d_fy_0_0_0 - 2.0f * t18;
+
+    // ---- kx   (d3q27_central.lbm:49)
+    const float kx_1_2_0_ = ux_ * ky_0_2_0_ + ky_1_2_0_;
+    const float kx_1_0_2_ = ux_ * kz_0_0_2_ + kz_1_0_2_;
+
+    // ---- fz   (d3q27_central.lbm:52)
+    const float fz_1_0_0_ = rho_ * ux_ - kx_1_0_2_;
+
+    // ---- ky   (d3q27_central.lbm:48)
+    const float ky_1_2_2_ = t7 * ky_1_2_0_ + t13 * kz_1_0_2_;
+
+    // ---- kx   (d3q27_central.lbm:49)
+    const float kx_1_2_2_ = ux_ * ky_0_2_2_ + ky_1_2_2_;
+
+    // ---- fz   (d3q27_central.lbm:52)
+    const float fz_1_2_0_ = kx_1_2_0_ - kx_1_2_2_;
+
+    // ---- fy   (d3q27_central.lbm:53)
+    const float fy_1_0_0_ = fz_1_0_0_ - fz_1_2_0_;
+    const float t19 = 0.5f * fy_1_0_0_;
+
+    // ---- post
+    const float post_1 = t18 + t19;
+    const float post_2 = t18 - t19;
+
+    // ---- kz   (d3q27_central.lbm:47)
+    const float kz_1_1_2_ = s_xy_ * t7;
+
+    // ---- ky   (d3q27_central.lbm:48)
+    const float ky_1_1_2_ = uy_ * kz_1_0_2_ + kz_1_1_2_;
+    const float ky_1_2_1_ = uz_ * ky_1_2_0_ + s_xz_ * t13;
+    const float t20 = rho_ * uy_;
+    const float t21 = rho_ * uz_;
+    const float ky_0_2_1_ = uz_ * s_yy_ + t21 * t13 + 2.0f * t15;
+
+    // ---- kz   (d3q27_central.lbm:47)
+    const float kz_0_1_2_ = 2.0f * (s_yz_ * uz_);
+
+    // ---- ky   (d3q27_central.lbm:48)
+    const float ky_0_1_2_ = uy_ * kz_0_0_2_ + kz_0_1_2_;
+    const float t22 = ux_ * ky_1_1_2_ + t12 * uy_ + t5 * ky_0_1_2_;
+
+    // ---- kx   (d3q27_central.lbm:49)
+    const float kx_1_1_2_ = ux_ * ky_0_1_2_ + ky_1_1_2_;
+
+    // ---- ky   (d3q27_central.lbm:48)
+    const float ky_0_1_1_ = uy_ * t21 + s_yz_;
+
+    // ---- fz   (d3q27_central.lbm:52)
+    const float fz_0_1_0_ = t20 - ky_0_1_2_;
+    const float t23 = ux_ * s_xy_ + uy_ * t6 + t5 * t20 - t22;
+    const float t24 = uz_ * t6;
+    const float t25 = t13 * t24 + 0.055555556f * t21 + ux_ * ky_1_2_1_ + t5 * ky_0_2_1_;
+
+    // ---- kx   (d3q27_central.lbm:49)
+    const float kx_1_1_0_ = ux_ * t20 + s_xy_;
+
+    // ---- ky   (d3q27_central.lbm:48)
+    const float ky_1_1_1_ = uz_ * s_xy_ + s_xz_ * uy_;
+
+    // ---- fz   (d3q27_central.lbm:52)
+    const float fz_1_1_0_ = kx_1_1_0_ - kx_1_1_2_;
+
+    // ---- kx   (d3q27_central.lbm:49)
+    const float kx_1_2_1_ = ux_ * ky_0_2_1_ + ky_1_2_1_;
+    const float t26 = ux_ * ky_1_1_1_ + t24 * uy_ + t5 * ky_0_1_1_;
+    const float t27 = ux_ * s_xz_ + t24 + t5 * t21;
+    const float kx_1_0_1_ = ux_ * t21 + s_xz_;
+    const float kx_1_1_1_ = ux_ * ky_0_1_1_ + ky_1_1_1_;
+
+    // ---- d_fy   (d3q27_central.lbm:53)
+    const float d_fy_2_1_0 = t17 + t23;
+    const float d_fy_2_n1_0 = t17 - t23;
+
+    // ---- post
+    const float post_3 = 0.5f * (d_fz_0_2_0 + fz_0_1_0_) - d_fy_2_1_0;
+    const float post_4 = 0.5f * (d_fz_0_2_0 - fz_0_1_0_) - d_fy_2_n1_0;
+    const float t28 = 0.5f * d_fy_2_1_0;
+    const float t29 = 0.5f * d_fy_2_n1_0;
+    const float t30 = d_ky_0_2_2 + ky_0_2_1_;
+    const float t31 = d_ky_0_2_2 - ky_0_2_1_;
+
+    // ---- d_fz   (d3q27_central.lbm:52)
+    const float d_fz_2_0_1 = t11 + t27;
+    const float d_fz_2_0_n1 = t11 - t27;
+    const float d_fz_2_2_1 = t16 + t25;
+    const float d_fz_2_2_n1 = t16 - t25;
+
+    // ---- d_fy   (d3q27_central.lbm:53)
+    const float d_fy_2_0_1 = d_fz_2_0_1 - d_fz_2_2_1;
+
+    // ---- post
+    const float post_5 = 0.5f * (d_kz_0_0_2 + t21 - t30) - d_fy_2_0_1;
+
+    // ---- d_fy   (d3q27_central.lbm:53)
+    const float d_fy_2_0_n1 = d_fz_2_0_n1 - d_fz_2_2_n1;
+
+    // ---- post
+    const float post_6 = 0.5f * (d_kz_0_0_2 - t21 - t31) - d_fy_2_0_n1;
+    const float t32 = 0.5f * d_fy_2_0_1;
+    const float t33 = 0.5f * d_fy_2_0_n1;
+    const float t34 = 0.25f * (fz_1_2_0_ + fz_1_1_0_);
+    const float t35 = 0.25f * (fz_1_2_0_ - fz_1_1_0_);
+    const float post_7 = t34 + t28;
+    const float post_14 = t28 - t34;
+    const float post_8 = t29 - t35;
+    const float post_13 = t35 + t29;
+    const float t36 = kx_1_2_2_ + kx_1_2_1_;
+    const float t37 = kx_1_2_2_ - kx_1_2_1_;
+    const float t38 = 0.25f * (kx_1_0_2_ + kx_1_0_1_ - t36);
+    const float t39 = 0.25f * (kx_1_0_2_ - kx_1_0_1_ - t37);
+    const float post_9 = t38 + t32;
+    const float post_12 = t32 - t38;
+    const float post_10 = t33 - t39;
+    const float post_11 = t39 + t33;
+
+    // ---- fz   (d3q27_central.lbm:52)
+    const float fz_2_1_1_ = t22 + t26;
+    const float fz_2_1_n1_ = t22 - t26;
+    const float t40 = 0.25f * (d_fz_2_2_1 + fz_2_1_1_);
+    const float t41 = 0.25f * (d_fz_2_2_1 - fz_2_1_1_);
+    const float t42 = ky_0_1_2_ + ky_0_1_1_;
+    const float t43 = ky_0_1_2_ - ky_0_1_1_;
+
+    // ---- d_fy   (d3q27_central.lbm:53)
+    const float d_fy_0_1_1 = 0.25f * (t30 + t42);
+
+    // ---- post
+    const float post_15 = d_fy_0_1_1 - 2.0f * t40;
+
+    // ---- d_fy   (d3q27_central.lbm:53)
+    const float d_fy_0_n1_1 = 0.25f * (t30 - t42);
+
+    // ---- post
+    const float post_18 = d_fy_0_n1_1 - 2.0f * t41;
+    const float t44 = 0.25f * (d_fz_2_2_n1 - fz_2_1_n1_);
+    const float t45 = 0.25f * (d_fz_2_2_n1 + fz_2_1_n1_);
+
+    // ---- d_fy   (d3q27_central.lbm:53)
+    const float d_fy_0_n1_n1 = 0.25f * (t31 - t43);
+
+    // ---- post
+    const float post_16 = d_fy_0_n1_n1 - 2.0f * t44;
+
+    // ---- d_fy   (d3q27_central.lbm:53)
+    const float d_fy_0_1_n1 = 0.25f * (t31 + t43);
+
+    // ---- post
+    const float post_17 = d_fy_0_1_n1 - 2.0f * t45;
+    const float t46 = kx_1_1_2_ + kx_1_1_1_;
+    const float t47 = kx_1_1_2_ - kx_1_1_1_;
+    const float t48 = 0.125f * (t36 + t46);
+    const float t49 = 0.125f * (t36 - t46);
+    const float post_19 = t40 + t48;
+    const float post_26 = t40 - t48;
+    const float post_22 = t41 - t49;
+    const float post_23 = t41 + t49;
+    const float t50 = 0.125f * (t37 - t47);
+    const float t51 = 0.125f * (t37 + t47);
+    const float post_20 = t44 - t50;
+    const float post_25 = t44 + t50;
+    const float post_21 = t45 + t51;
+    const float post_24 = t45 - t51;
 
     f[0] = post_0;
     f[1] = post_1;
@@ -316,28 +511,10 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     f[26] = post_26;
 }
 
-// The collision alone, on plain arrays of states.
-extern "C" __global__ void __launch_bounds__(256)
-d3q27_central_collide(
-    const int count,                // how many states there are
-    const float *__restrict__ src,  // populations before the collision [27][count], lattice units
-    float *__restrict__ dst,        // populations after the collision [27][count], lattice units
-    const float omega_)             // relaxation rate of the second-order shear moments in (0, 2), lattice units
-{
-    const int state = blockIdx.x * 256 + threadIdx.x;
-    if (state >= count) return;
-    float f[Q];
-#pragma unroll
-    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state];
-    collide(f, omega_);
-#pragma unroll
-    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i];
-}
-
 // ==== streaming =====================================================================================================
 
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, RESIDENT(4))
 d3q27_central_stream_collide(
     const int *__restrict__ ids,         // slots to work on [count]
     const int count,                     // how many slots `ids` lists
@@ -406,9 +583,30 @@ static __device__ const signed char VELOCITY[Q][3] = {
     {0, -1, 1}, {1, 1, 1}, {-1, -1, -1}, {1, 1, -1}, {-1, -1, 1}, {1, -1, 1}, {-1, 1, -1}, {1, -1, -1}, {-1, 1, 1},
 };
 
+// What populations are stored without: their values at rest.
+static __device__ const double REST[Q] = {8.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0};
+
 // The set of populations that each direction belongs to.
 static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 
+
+// The collision alone, on plain arrays of states.
+extern "C" __global__ void __launch_bounds__(256)
+d3q27_central_collide(
+    const int count,                // how many states there are
+    const float *__restrict__ src,  // populations before the collision [27][count], lattice units
+    float *__restrict__ dst,        // populations after the collision [27][count], lattice units
+    const float omega_)             // relaxation rate of the second-order shear moments in (0, 2), lattice units
+{
+    const int state = blockIdx.x * 256 + threadIdx.x;
+    if (state >= count) return;
+    float f[Q];
+#pragma unroll
+    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state] - (float)REST[i];
+    collide(f, omega_);
+#pragma unroll
+    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i] + (float)REST[i];
+}
 
 // ==== walls =========================================================================================================
 
@@ -646,94 +844,96 @@ d3q27_central_init(
     const float uz_ = before[3 * CELLS];
 
     // ---- shared
-    const float t0 = 0.125f * uy_;
+    const float t0 = 0.125f * rho_;
     const float t1 = ux_ * ux_;
-    const float t2 = ux_ * rho_;
+    const float t2 = ux_ * t0;
     const float t3 = -2.0f;
-    const float t4 = (t1 * t3 + 1.3333334f) * rho_;
-    const float t5 = (0.33333334f + t1) * rho_;
-    const float t6 = t0 * t0;
-    const float t7 = 0.16666667f - t6 * 16.0f;
-    const float t8 = 8.0f * t6 + 0.041666668f;
-    const float t9 = uz_ * uz_;
+    const float t4 = (t1 * t3 + 1.3333334f) * t0;
+    const float t5 = (0.33333334f + t1) * t0;
+    const float t6 = uz_ * uz_;
+    const float t7 = t6 * t3 + 1.3333334f;
+    const float t8 = 0.33333334f + t6;
+    const float t9 = uy_ * uy_;
     const float t10 = t9 * t3 + 1.3333334f;
     const float t11 = 0.33333334f + t9;
     const float t12 = t7 * t10;
 
     // ---- f
-    const float f_0 = t4 * t12;
+    const float f_0 = t4 * t12 - 0.2962963f;
     const float t13 = t2 * t12;
-    const float t14 = t5 * t12;
-    const float f_1 = t13 + t14;
-    const float f_2 = t14 - t13;
-    const float t15 = t10 * t0;
-    const float t16 = t8 * t10;
-    const float t17 = t4 * t15;
-    const float t18 = t4 * t16;
-    const float f_3 = t17 + t18;
-    const float f_4 = t18 - t17;
-    const float t19 = uz_ + t11;
-    const float t20 = uz_ - t11;
-    const float t21 = t7 * t19;
-    const float f_5 = t4 * t21;
-    const float t22 = t7 * t20;
-    const float f_6 = -t4 * t22;
-    const float t23 = t5 * t15;
-    const float t24 = t2 * t15;
-    const float t25 = t2 * t16;
-    const float t26 = t5 * t16;
-    const float t27 = t23 + t25;
-    const float t28 = t23 - t25;
-    const float t29 = t24 + t26;
-    const float t30 = t24 - t26;
-    const float f_7 = t27 + t29;
-    const float f_8 = t29 - t27;
-    const float f_13 = -t28 - t30;
-    const float f_14 = t28 - t30;
-    const float t31 = t2 * t21;
-    const float t32 = t5 * t21;
-    const float f_9 = t31 + t32;
-    const float f_12 = t32 - t31;
-    const float t33 = t2 * t22;
-    const float t34 = t5 * t22;
-    const float f_10 = t33 - t34;
-    const float f_11 = -t33 - t34;
-    const float t35 = t19 * t0;
-    const float t36 = t8 * t19;
-    const float t37 = t20 * t0;
-    const float t38 = t8 * t20;
-    const float t39 = t4 * t35;
-    const float t40 = t4 * t36;
-    const float f_15 = t39 + t40;
-    const float f_18 = t40 - t39;
-    const float t41 = t4 * t37;
-    const float t42 = t4 * t38;
-    const float f_16 = t41 - t42;
-    const float f_17 = -t41 - t42;
-    const float t43 = t5 * t35;
-    const float t44 = t2 * t35;
-    const float t45 = t2 * t36;
-    const float t46 = t5 * t36;
-    const float t47 = t43 + t45;
-    const float t48 = t43 - t45;
-    const float t49 = t44 + t46;
-    const float t50 = t44 - t46;
-    const float f_19 = t47 + t49;
-    const float f_22 = t49 - t47;
-    const float f_23 = -t48 - t50;
-    const float f_26 = t48 - t50;
-    const float t51 = t5 * t37;
-    const float t52 = t2 * t37;
-    const float t53 = t2 * t38;
-    const float t54 = t5 * t38;
-    const float t55 = t51 + t53;
-    const float t56 = t51 - t53;
-    const float t57 = t52 + t54;
-    const float t58 = t52 - t54;
-    const float f_20 = t55 - t57;
-    const float f_21 = -t55 - t57;
-    const float f_24 = t58 - t56;
-    const float f_25 = t56 + t58;
+    const float t14 = -t5;
+    const float t15 = t12 * t14 + 0.074074075f;
+    const float f_1 = t13 - t15;
+    const float f_2 = -t15 - t13;
+    const float t16 = uy_ + t11;
+    const float t17 = uy_ - t11;
+    const float t18 = t7 * t16;
+    const float f_3 = t4 * t18 - 0.074074075f;
+    const float t19 = t7 * t17;
+    const float t20 = -t4;
+    const float f_4 = t19 * t20 - 0.074074075f;
+    const float t21 = t10 * uz_;
+    const float t22 = t8 * t10;
+    const float t23 = t4 * t21;
+    const float t24 = t22 * t20 + 0.074074075f;
+    const float f_5 = t23 - t24;
+    const float f_6 = -t24 - t23;
+    const float t25 = t2 * t18;
+    const float t26 = t18 * t14 + 0.018518519f;
+    const float f_7 = t25 - t26;
+    const float f_14 = -t26 - t25;
+    const float t27 = t2 * t19;
+    const float t28 = t5 * t19 + 0.018518519f;
+    const float f_8 = t27 - t28;
+    const float f_13 = -t28 - t27;
+    const float t29 = t5 * t21;
+    const float t30 = t2 * t21;
+    const float t31 = t2 * t22;
+    const float t32 = t22 * t14 + 0.018518519f;
+    const float t33 = t29 + t31;
+    const float t34 = t29 - t31;
+    const float t35 = t30 - t32;
+    const float t36 = t32 + t30;
+    const float f_9 = t33 + t35;
+    const float f_10 = t35 - t33;
+    const float f_11 = -t34 - t36;
+    const float f_12 = t34 - t36;
+    const float t37 = t16 * uz_;
+    const float t38 = t8 * t16;
+    const float t39 = t38 * t20 + 0.018518519f;
+    const float t40 = t17 * uz_;
+    const float t41 = t8 * t17;
+    const float t42 = t38 * t14 + 0.0046296297f;
+    const float t43 = t2 * t38;
+    const float t44 = t4 * t37;
+    const float f_15 = t44 - t39;
+    const float f_17 = -t39 - t44;
+    const float t45 = t4 * t40;
+    const float t46 = t4 * t41 + 0.018518519f;
+    const float f_16 = t45 - t46;
+    const float f_18 = -t46 - t45;
+    const float t47 = t5 * t37;
+    const float t48 = t2 * t37;
+    const float t49 = t47 + t43;
+    const float t50 = t47 - t43;
+    const float t51 = t48 - t42;
+    const float t52 = t42 + t48;
+    const float f_19 = t49 + t51;
+    const float f_24 = t51 - t49;
+    const float f_21 = -t50 - t52;
+    const float f_26 = t50 - t52;
+    const float t53 = t5 * t40;
+    const float t54 = t5 * t41 + 0.0046296297f;
+    const float t55 = t2 * t41;
+    const float t56 = t2 * t40;
+    const float t57 = t53 + t55;
+    const float t58 = t53 - t55;
+    const float t59 = t54 + t56;
+    const float t60 = t56 - t54;
+    const float f_20 = t57 - t59;
+    const float f_23 = -t57 - t59;
+    const float f_22 = t60 - t58;
+    const float f_25 = t58 + t60;
 
     dst[at(slot, 0, cell)] = f_0;
     dst[at(slot, 1, cell)] = f_1;
@@ -804,38 +1004,76 @@ d3q27_central_macroscopic(
     const float f_25 = src[at(slot, 25, cell)];
     const float f_26 = src[at(slot, 26, cell)];
 
+    // ---- d_mz   (d3q27_central.lbm:14)
+    const float d_mz_n1_n1_0 = f_20 + f_8 + f_22;
+
     // ---- mz   (d3q27_central.lbm:14)
-    const float mz_n1_n1_0_ = f_20 + f_8 + f_22;
     const float mz_n1_n1_1_ = f_22 - f_20;
-    const float mz_n1_0_0_ = f_10 + f_2 + f_12;
+
+    // ---- d_mz   (d3q27_central.lbm:14)
+    const float d_mz_n1_0_0 = f_10 + f_2 + f_12;
+
+    // ---- mz   (d3q27_central.lbm:14)
     const float mz_n1_0_1_ = f_12 - f_10;
-    const float mz_n1_1_0_ = f_24 + f_14 + f_26;
+
+    // ---- d_mz   (d3q27_central.lbm:14)
+    const float d_mz_n1_1_0 = f_24 + f_14 + f_26;
+
+    // ---- mz   (d3q27_central.lbm:14)
     const float mz_n1_1_1_ = f_26 - f_24;
 
     // ---- my   (d3q27_central.lbm:15)
     const float my_n1_0_1_ = mz_n1_n1_1_ + mz_n1_0_1_ + mz_n1_1_1_;
-    const float my_n1_0_0_ = mz_n1_n1_0_ + mz_n1_0_0_ + mz_n1_1_0_;
-    const float my_n1_1_0_ = mz_n1_1_0_ - mz_n1_n1_0_;
+
+    // ---- d_my   (d3q27_central.lbm:15)
+    const float d_my_n1_0_0 = d_mz_n1_n1_0 + d_mz_n1_0_0 + d_mz_n1_1_0;
+
+    // ---- my   (d3q27_central.lbm:15)
+    const float my_n1_1_0_ = d_mz_n1_1_0 - d_mz_n1_n1_0;
+
+    // ---- d_mz   (d3q27_central.lbm:14)
+    const float d_mz_0_n1_0 = f_16 + f_4 + f_18;
 
     // ---- mz   (d3q27_central.lbm:14)
-    const float mz_0_n1_0_ = f_16 + f_4 + f_18;
     const float mz_0_n1_1_ = f_18 - f_16;
-    const float mz_0_0_0_ = f_6 + f_0 + f_5;
+
+    // ---- d_mz   (d3q27_central.lbm:14)
+    const float d_mz_0_0_0 = f_6 + f_0 + f_5;
+
+    // ---- mz   (d3q27_central.lbm:14)
     const float mz_0_0_1_ = f_5 - f_6;
-    const float mz_0_1_0_ = f_17 + f_3 + f_15;
+
+    // ---- d_mz   (d3q27_central.lbm:14)
+    const float d_mz_0_1_0 = f_17 + f_3 + f_15;
+
+    // ---- mz   (d3q27_central.lbm:14)
     const float mz_0_1_1_ = f_15 - f_17;
 
     // ---- my   (d3q27_central.lbm:15)
     const float my_0_0_1_ = mz_0_n1_1_ + mz_0_0_1_ + mz_0_1_1_;
-    const float my_0_0_0_ = mz_0_n1_0_ + mz_0_0_0_ + mz_0_1_0_;
-    const float my_0_1_0_ = mz_0_1_0_ - mz_0_n1_0_;
+
+    // ---- d_my   (d3q27_central.lbm:15)
+    const float d_my_0_0_0 = d_mz_0_n1_0 + d_mz_0_0_0 + d_mz_0_1_0;
+
+    // ---- my   (d3q27_central.lbm:15)
+    const float my_0_1_0_ = d_mz_0_1_0 - d_mz_0_n1_0;
+
+    // ---- d_mz   (d3q27_central.lbm:14)
+    const float d_mz_1_n1_0 = f_25 + f_13 + f_23;
 
     // ---- mz   (d3q27_central.lbm:14)
-    const float mz_1_n1_0_ = f_25 + f_13 + f_23;
     const float mz_1_n1_1_ = f_23 - f_25;
-    const float mz_1_0_0_ = f_11 + f_1 + f_9;
+
+    // ---- d_mz   (d3q27_central.lbm:14)
+    const float d_mz_1_0_0 = f_11 + f_1 + f_9;
+
+    // ---- mz   (d3q27_central.lbm:14)
     const float mz_1_0_1_ = f_9 - f_11;
-    const float mz_1_1_0_ = f_21 + f_7 + f_19;
+
+    // ---- d_mz   (d3q27_central.lbm:14)
+    const float d_mz_1_1_0 = f_21 + f_7 + f_19;
+
+    // ---- mz   (d3q27_central.lbm:14)
     const float mz_1_1_1_ = f_19 - f_21;
 
     // ---- my   (d3q27_central.lbm:15)
@@ -844,14 +1082,21 @@ d3q27_central_macroscopic(
     // ---- m   (d3q27_central.lbm:16)
     const float jz_ = my_n1_0_1_ + my_0_0_1_ + my_1_0_1_;
 
+    // ---- d_my   (d3q27_central.lbm:15)
+    const float d_my_1_0_0 = d_mz_1_n1_0 + d_mz_1_0_0 + d_mz_1_1_0;
+
     // ---- my   (d3q27_central.lbm:15)
-    const float my_1_0_0_ = mz_1_n1_0_ + mz_1_0_0_ + mz_1_1_0_;
-    const float my_1_1_0_ = mz_1_1_0_ - mz_1_n1_0_;
+    const float my_1_1_0_ = d_mz_1_1_0 - d_mz_1_n1_0;
 
     // ---- m   (d3q27_central.lbm:16)
     const float jy_ = my_n1_1_0_ + my_0_1_0_ + my_1_1_0_;
-    const float rho_ = my_n1_0_0_ + my_0_0_0_ + my_1_0_0_;
-    const float jx_ = my_1_0_0_ - my_n1_0_0_;
+
+    // ---- d_m   (d3q27_central.lbm:16)
+    const float d_rho = d_my_n1_0_0 + d_my_0_0_0 + d_my_1_0_0;
+
+    // ---- m   (d3q27_central.lbm:16)
+    const float jx_ = d_my_1_0_0 - d_my_n1_0_0;
+    const float rho_ = 1.0f + d_rho;
     const float t0 = 1.0f / rho_;
 
     // ---- u   (d3q27_central.lbm:20)
@@ -890,7 +1135,7 @@ static __device__ __forceinline__ void merge(Sum *sum, const Sum *other)
     add(sum, other->carried);
 }
 
-// A thread's part of the sum of a population over the listed blocks from `begin` to `end`.
+// A thread's part of the sum of what is stored of a population over the listed blocks from `begin` to `end`.
 static __device__ __noinline__ Sum sum_of(
     const int *ids, const int begin, const int end, const int direction, const int thread, const int threads,
     const float *src)
@@ -903,10 +1148,12 @@ static __device__ __noinline__ Sum sum_of(
     return sum;
 }
 
-// Adds the sum of a population to mass and momentum.
-static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, Sum *of)
+// Adds a population to mass and momentum: the sum of what is stored of it in so many cells, and its part at rest, which has no
+// momentum.
+static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, const double cells, Sum *of)
 {
     merge(&of[0], sum);
+    add(&of[0], cells * REST[direction]);
     for (int axis = 0; axis < DIM; ++axis) {
         const double c = VELOCITY[direction][axis];
         const Sum along = {c * sum->total, c * sum->carried};
@@ -1000,7 +1247,7 @@ d3q27_central_sums(
             __syncthreads();
             if (thread < half) merge(&parts[thread], &parts[thread + half]);
         }
-        if (thread == 0) add_moments(i, &parts[0], of[SET[i]]);
+        if (thread == 0) add_moments(i, &parts[0], (double)(end - begin) * CELLS, of[SET[i]]);
         __syncthreads();
     }
     for (int at = thread; at < SETS * (1 + DIM); at += 256) {

@@ -4,16 +4,23 @@
 // De Rosis, Phys. Rev. E 95 (2017) 013310; Hou, Sterling, Chen & Doolen, Fields Inst. Commun. 6 (1996) 151.
 //
 // options: cuda f32 block=4x4x4
-// cost:    init                 91 flop (as written 104): 40 add, 43 mul, 4 fma
+// cost:    init                 102 flop (as written 104): 41 add, 31 mul, 15 fma
 //                               4 loads, 27 stores, 124 B per cell
-//          stream_collide       342 flop (as written 504): 164 add, 73 mul, 50 fma, 3 div, 2 sqrt
+//          stream_collide       365 flop (as written 504): 179 add, 75 mul, 53 fma, 3 div, 2 sqrt
 //                               27 loads, 27 stores, 216 B per cell
-//          stream_collide_walls 342 flop (as written 504): 164 add, 73 mul, 50 fma, 3 div, 2 sqrt
+//          stream_collide_walls 365 flop (as written 504): 179 add, 75 mul, 53 fma, 3 div, 2 sqrt
 //                               27 loads, 27 stores, 216 B per cell
-//          macroscopic          53 flop (as written 52): 49 add, 3 mul, 1 div
+//          macroscopic          54 flop (as written 52): 50 add, 3 mul, 1 div
 //                               27 loads, 4 stores, 124 B per cell
-//          collide              342 flop (as written 504): 164 add, 73 mul, 50 fma, 3 div, 2 sqrt
+//          collide              365 flop (as written 504): 179 add, 75 mul, 53 fma, 3 div, 2 sqrt
 //                               27 loads, 27 stores, 216 B per cell
+
+// Thread blocks that a processor shall hold at the same time: on sm_75, no more than its 1024 threads.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
+#define RESIDENT(blocks) ((blocks) < 4 ? (blocks) : 4)
+#else
+#define RESIDENT(blocks) (blocks)
+#endif
 
 static constexpr int Q = 27;  // directions
 static constexpr int CELLS = 4 * 4 * 4;  // of a block
@@ -64,70 +71,112 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     // ---- rest   (d3q27_central_smagorinsky.lbm:37)
     const float rest_ = 1.0f / omega_;
 
+    // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+    const float d_mz_0_0_2 = f_6 + f_5;
+
     // ---- mz   (d3q27_central_smagorinsky.lbm:15)
-    const float mz_0_0_2_ = f_6 + f_5;
     const float mz_0_0_1_ = f_5 - f_6;
-    const float mz_0_0_0_ = f_0 + mz_0_0_2_;
-    const float mz_0_n1_2_ = f_16 + f_18;
+
+    // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+    const float d_mz_0_0_0 = f_0 + d_mz_0_0_2;
+    const float d_mz_0_n1_2 = f_16 + f_18;
+
+    // ---- mz   (d3q27_central_smagorinsky.lbm:15)
     const float mz_0_n1_1_ = f_18 - f_16;
-    const float mz_0_n1_0_ = f_4 + mz_0_n1_2_;
-    const float mz_0_1_2_ = f_17 + f_15;
+
+    // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+    const float d_mz_0_n1_0 = f_4 + d_mz_0_n1_2;
+    const float d_mz_0_1_2 = f_17 + f_15;
+
+    // ---- mz   (d3q27_central_smagorinsky.lbm:15)
     const float mz_0_1_1_ = f_15 - f_17;
 
-    // ---- my   (d3q27_central_smagorinsky.lbm:16)
-    const float my_0_0_2_ = mz_0_n1_2_ + mz_0_0_2_ + mz_0_1_2_;
+    // ---- d_my   (d3q27_central_smagorinsky.lbm:16)
+    const float d_my_0_0_2 = d_mz_0_n1_2 + d_mz_0_0_2 + d_mz_0_1_2;
 
-    // ---- mz   (d3q27_central_smagorinsky.lbm:15)
-    const float mz_0_1_0_ = f_3 + mz_0_1_2_;
+    // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+    const float d_mz_0_1_0 = f_3 + d_mz_0_1_2;
 
     // ---- my   (d3q27_central_smagorinsky.lbm:16)
     const float my_0_0_1_ = mz_0_n1_1_ + mz_0_0_1_ + mz_0_1_1_;
     const float my_0_1_1_ = mz_0_1_1_ - mz_0_n1_1_;
-    const float my_0_2_0_ = mz_0_n1_0_ + mz_0_1_0_;
-    const float my_0_1_0_ = mz_0_1_0_ - mz_0_n1_0_;
-    const float my_0_0_0_ = mz_0_0_0_ + my_0_2_0_;
 
-    // ---- mz   (d3q27_central_smagorinsky.lbm:15)
-    const float mz_n1_0_2_ = f_10 + f_12;
-    const float mz_n1_0_1_ = f_12 - f_10;
-    const float mz_n1_0_0_ = f_2 + mz_n1_0_2_;
-    const float mz_n1_n1_2_ = f_20 + f_22;
-    const float mz_n1_n1_1_ = f_22 - f_20;
-    const float mz_n1_n1_0_ = f_8 + mz_n1_n1_2_;
-    const float mz_n1_1_2_ = f_24 + f_26;
-    const float mz_n1_1_1_ = f_26 - f_24;
+    // ---- d_my   (d3q27_central_smagorinsky.lbm:16)
+    const float d_my_0_2_0 = d_mz_0_n1_0 + d_mz_0_1_0;
 
     // ---- my   (d3q27_central_smagorinsky.lbm:16)
-    const float my_n1_0_2_ = mz_n1_n1_2_ + mz_n1_0_2_ + mz_n1_1_2_;
+    const float my_0_1_0_ = d_mz_0_1_0 - d_mz_0_n1_0;
+
+    // ---- d_my   (d3q27_central_smagorinsky.lbm:16)
+    const float d_my_0_0_0 = d_mz_0_0_0 + d_my_0_2_0;
+
+    // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+    const float d_mz_n1_0_2 = f_10 + f_12;
 
     // ---- mz   (d3q27_central_smagorinsky.lbm:15)
-    const float mz_n1_1_0_ = f_14 + mz_n1_1_2_;
+    const float mz_n1_0_1_ = f_12 - f_10;
+
+    // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+    const float d_mz_n1_0_0 = f_2 + d_mz_n1_0_2;
+    const float d_mz_n1_n1_2 = f_20 + f_22;
+
+    // ---- mz   (d3q27_central_smagorinsky.lbm:15)
+    const float mz_n1_n1_1_ = f_22 - f_20;
+
+    // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+    const float d_mz_n1_n1_0 = f_8 + d_mz_n1_n1_2;
+    const float d_mz_n1_1_2 = f_24 + f_26;
+
+    // ---- mz   (d3q27_central_smagorinsky.lbm:15)
+    const float mz_n1_1_1_ = f_26 - f_24;
+
+    // ---- d_my   (d3q27_central_smagorinsky.lbm:16)
+    const float d_my_n1_0_2 = d_mz_n1_n1_2 + d_mz_n1_0_2 + d_mz_n1_1_2;
+
+    // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+    const float d_mz_n1_1_0 = f_14 + d_mz_n1_1_2;
 
     // ---- my   (d3q27_central_smagorinsky.lbm:16)
     const float my_n1_0_1_ = mz_n1_n1_1_ + mz_n1_0_1_ + mz_n1_1_1_;
     const float my_n1_1_1_ = mz_n1_1_1_ - mz_n1_n1_1_;
-    const float my_n1_2_0_ = mz_n1_n1_0_ + mz_n1_1_0_;
-    const float my_n1_1_0_ = mz_n1_1_0_ - mz_n1_n1_0_;
-    const float my_n1_0_0_ = mz_n1_0_0_ + my_n1_2_0_;
 
-    // ---- mz   (d3q27_central_smagorinsky.lbm:15)
-    const float mz_1_0_2_ = f_11 + f_9;
-    const float mz_1_0_1_ = f_9 - f_11;
-    const float mz_1_0_0_ = f_1 + mz_1_0_2_;
-    const float mz_1_n1_2_ = f_25 + f_23;
-    const float mz_1_n1_1_ = f_23 - f_25;
-    const float mz_1_n1_0_ = f_13 + mz_1_n1_2_;
-    const float mz_1_1_2_ = f_21 + f_19;
-    const float mz_1_1_1_ = f_19 - f_21;
+    // ---- d_my   (d3q27_central_smagorinsky.lbm:16)
+    const float d_my_n1_2_0 = d_mz_n1_n1_0 + d_mz_n1_1_0;
 
     // ---- my   (d3q27_central_smagorinsky.lbm:16)
-    const float my_1_0_2_ = mz_1_n1_2_ + mz_1_0_2_ + mz_1_1_2_;
+    const float my_n1_1_0_ = d_mz_n1_1_0 - d_mz_n1_n1_0;
 
-    // ---- m   (d3q27_central_smagorinsky.lbm:17)
-    const float m_0_0_2_ = my_n1_0_2_ + my_0_0_2_ + my_1_0_2_;
+    // ---- d_my   (d3q27_central_smagorinsky.lbm:16)
+    const float d_my_n1_0_0 = d_mz_n1_0_0 + d_my_n1_2_0;
+
+    // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+    const float d_mz_1_0_2 = f_11 + f_9;
 
     // ---- mz   (d3q27_central_smagorinsky.lbm:15)
-    const float mz_1_1_0_ = f_7 + mz_1_1_2_;
+    const float mz_1_0_1_ = f_9 - f_11;
+
+    // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+    const float d_mz_1_0_0 = f_1 + d_mz_1_0_2;
+    const float d_mz_1_n1_2 = f_25 + f_23;
+
+    // ---- mz   (d3q27_central_smagorinsky.lbm:15)
+    const float mz_1_n1_1_ = f_23 - f_25;
+
+    // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+    const float d_mz_1_n1_0 = f_13 + d_mz_1_n1_2;
+    const float d_mz_1_1_2 = f_21 + f_19;
+
+    // ---- mz   (d3q27_central_smagorinsky.lbm:15)
+    const float mz_1_1_1_ = f_19 - f_21;
+
+    // ---- d_my   (d3q27_central_smagorinsky.lbm:16)
+    const float d_my_1_0_2 = d_mz_1_n1_2 + d_mz_1_0_2 + d_mz_1_1_2;
+
+    // ---- d_m   (d3q27_central_smagorinsky.lbm:17)
+    const float d_m_0_0_2 = d_my_n1_0_2 + d_my_0_0_2 + d_my_1_0_2;
+
+    // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+    const float d_mz_1_1_0 = f_7 + d_mz_1_1_2;
 
     // ---- my   (d3q27_central_smagorinsky.lbm:16)
     const float my_1_0_1_ = mz_1_n1_1_ + mz_1_0_1_ + mz_1_1_1_;
@@ -138,38 +187,51 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float jz_ = my_n1_0_1_ + my_0_0_1_ + my_1_0_1_;
     const float m_1_0_1_ = my_1_0_1_ - my_n1_0_1_;
 
-    // ---- my   (d3q27_central_smagorinsky.lbm:16)
-    const float my_1_2_0_ = mz_1_n1_0_ + mz_1_1_0_;
-    const float my_1_1_0_ = mz_1_1_0_ - mz_1_n1_0_;
-
-    // ---- m   (d3q27_central_smagorinsky.lbm:17)
-    const float m_0_2_0_ = my_n1_2_0_ + my_0_2_0_ + my_1_2_0_;
+    // ---- d_my   (d3q27_central_smagorinsky.lbm:16)
+    const float d_my_1_2_0 = d_mz_1_n1_0 + d_mz_1_1_0;
 
     // ---- my   (d3q27_central_smagorinsky.lbm:16)
-    const float my_1_0_0_ = mz_1_0_0_ + my_1_2_0_;
+    const float my_1_1_0_ = d_mz_1_1_0 - d_mz_1_n1_0;
+
+    // ---- d_m   (d3q27_central_smagorinsky.lbm:17)
+    const float d_m_0_2_0 = d_my_n1_2_0 + d_my_0_2_0 + d_my_1_2_0;
+
+    // ---- d_my   (d3q27_central_smagorinsky.lbm:16)
+    const float d_my_1_0_0 = d_mz_1_0_0 + d_my_1_2_0;
 
     // ---- m   (d3q27_central_smagorinsky.lbm:17)
     const float jy_ = my_n1_1_0_ + my_0_1_0_ + my_1_1_0_;
     const float m_1_1_0_ = my_1_1_0_ - my_n1_1_0_;
-    const float m_2_0_0_ = my_n1_0_0_ + my_1_0_0_;
-    const float jx_ = my_1_0_0_ - my_n1_0_0_;
-    const float rho_ = my_0_0_0_ + m_2_0_0_;
+
+    // ---- d_m   (d3q27_central_smagorinsky.lbm:17)
+    const float d_m_2_0_0 = d_my_n1_0_0 + d_my_1_0_0;
+
+    // ---- m   (d3q27_central_smagorinsky.lbm:17)
+    const float jx_ = d_my_1_0_0 - d_my_n1_0_0;
+
+    // ---- d_m   (d3q27_central_smagorinsky.lbm:17)
+    const float d_rho = d_my_0_0_0 + d_m_2_0_0;
+
+    // ---- m   (d3q27_central_smagorinsky.lbm:17)
+    const float rho_ = 1.0f + d_rho;
     const float t0 = 1.0f / rho_;
 
     // ---- u   (d3q27_central_smagorinsky.lbm:21)
     const float uz_ = t0 * jz_;
 
-    // ---- second   (d3q27_central_smagorinsky.lbm:30)
-    const float second_zz_ = m_0_0_2_ - uz_ * jz_;
+    // ---- d_second   (d3q27_central_smagorinsky.lbm:30)
+    const float d_second_zz = d_m_0_0_2 - uz_ * jz_;
     const float t1 = -jx_;
+
+    // ---- second   (d3q27_central_smagorinsky.lbm:30)
     const float second_xz_ = uz_ * t1 + m_1_0_1_;
 
     // ---- u   (d3q27_central_smagorinsky.lbm:21)
     const float ux_ = t0 * jx_;
     const float t2 = jx_ * ux_;
 
-    // ---- second   (d3q27_central_smagorinsky.lbm:30)
-    const float second_xx_ = m_2_0_0_ - t2;
+    // ---- d_second   (d3q27_central_smagorinsky.lbm:30)
+    const float d_second_xx = d_m_2_0_0 - t2;
 
     // ---- u   (d3q27_central_smagorinsky.lbm:21)
     const float uy_ = t0 * jy_;
@@ -177,14 +239,18 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     // ---- second   (d3q27_central_smagorinsky.lbm:30)
     const float second_xy_ = uy_ * t1 + m_1_1_0_;
     const float t3 = -jy_;
-    const float second_yy_ = uy_ * t3 + m_0_2_0_;
+
+    // ---- d_second   (d3q27_central_smagorinsky.lbm:30)
+    const float d_second_yy = uy_ * t3 + d_m_0_2_0;
+
+    // ---- second   (d3q27_central_smagorinsky.lbm:30)
     const float second_yz_ = uz_ * t3 + m_0_1_1_;
 
-    // ---- mean   (d3q27_central_smagorinsky.lbm:35)
-    const float mean_ = 0.33333334f * (second_xx_ + second_yy_ + second_zz_);
-    const float t4 = second_zz_ - mean_;
-    const float t5 = second_xx_ - mean_;
-    const float t6 = second_yy_ - mean_;
+    // ---- d_mean   (d3q27_central_smagorinsky.lbm:35)
+    const float d_mean = 0.33333334f * (d_second_xx + d_second_yy + d_second_zz);
+    const float t4 = d_second_zz - d_mean;
+    const float t5 = d_second_xx - d_mean;
+    const float t6 = d_second_yy - d_mean;
 
     // ---- stress   (d3q27_central_smagorinsky.lbm:36)
     const float stress_ = sqrtf(2.0f * (t5 * t5 + t6 * t6 + t4 * t4) + 4.0f * (second_xy_ * second_xy_
@@ -193,173 +259,186 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     // ---- keep   (d3q27_central_smagorinsky.lbm:41)
     const float keep_ = 1.0f - 2.0f / (rest_ + sqrtf(rest_ * rest_
         + 18.0f * (t0 * stress_ * smagorinsky_ * smagorinsky_)));
-    const float t7 = second_xx_ * keep_;
-    const float t8 = second_yy_ * keep_;
-    const float t9 = second_zz_ * keep_;
-    const float t10 = keep_ * ux_;
-    const float t11 = second_xz_ * t10;
+    const float t7 = d_second_xx * keep_;
+    const float t8 = keep_ * ux_;
+    const float t9 = second_xz_ * t8;
 
     // ---- s   (d3q27_central_smagorinsky.lbm:45)
     const float s_xz_ = second_xz_ * keep_;
-    const float t12 = 0.25f * s_xz_;
-    const float t13 = second_yz_ * t10;
-    const float t14 = 0.5f * (second_xy_ * t10);
+    const float t10 = 0.5f * s_xz_;
+    const float t11 = second_yz_ * t8;
+    const float t12 = 2.0f * (second_xy_ * t8);
     const float s_xy_ = second_xy_ * keep_;
-    const float t15 = 0.25f * s_xy_;
-    const float t16 = ux_ * t13;
+    const float t13 = ux_ * t11;
 
     // ---- kx   (d3q27_central_smagorinsky.lbm:57)
-    const float kx_0_1_1_ = second_yz_ * keep_ - t16;
-    const float t17 = uy_ * t11;
-    const float t18 = (kx_0_1_1_ - t17) * uy_;
-    const float t19 = 0.5f * kx_0_1_1_ - t17;
+    const float kx_0_1_1_ = second_yz_ * keep_ - t13;
+    const float t14 = -keep_;
 
     // ---- dxy   (d3q27_central_smagorinsky.lbm:42)
-    const float dxy_ = t7 - t8;
+    const float dxy_ = d_second_yy * t14 + t7;
 
     // ---- dxz   (d3q27_central_smagorinsky.lbm:43)
-    const float dxz_ = t7 - t9;
+    const float dxz_ = d_second_zz * t14 + t7;
+    const float t15 = uy_ * t9;
+    const float t16 = (kx_0_1_1_ - t15) * uy_;
+    const float t17 = 0.5f * kx_0_1_1_ - t15;
+    const float t18 = -t9 - t16;
 
-    // ---- sxx   (d3q27_central_smagorinsky.lbm:44)
-    const float sxx_ = 0.33333334f * (rho_ + dxy_ + dxz_);
-    const float t20 = t7 - sxx_;
-    const float t21 = sxx_ + t2;
-    const float t22 = -9.0f * (t20 - t8);
-    const float t23 = -0.25f * (t20 - t9);
+    // ---- d_sxx   (d3q27_central_smagorinsky.lbm:44)
+    const float d_sxx = 0.33333334f * (d_rho + dxy_ + dxz_);
+
+    // ---- d_s   (d3q27_central_smagorinsky.lbm:45)
+    const float d_s_yy = d_sxx - dxy_;
+    const float t19 = -9.0f * (dxz_ - d_sxx);
+    const float t20 = d_sxx + t2;
+
+    // ---- d_kx   (d3q27_central_smagorinsky.lbm:57)
+    const float d_kx_0_0_0 = d_rho - t20;
+    const float t21 = 0.5f * d_kx_0_0_0;
+    const float t22 = jy_ * (0.33333334f + t21);
+    const float t23 = jx_ * s_xy_;
+
+    // ---- s   (d3q27_central_smagorinsky.lbm:45)
+    const float s_yy_ = 0.33333334f + d_s_yy;
+    const float t24 = s_yy_ * ux_;
+    const float t25 = 0.11111111f * d_rho + ux_ * t24;
+
+    // ---- d_kx   (d3q27_central_smagorinsky.lbm:57)
+    const float d_kx_0_2_0 = d_s_yy - t25;
+    const float t26 = t0 * (t22 - 2.0f * t23) * uy_ + 0.5f * d_kx_0_2_0;
+    const float t27 = -t0 * (t22 - t23);
+    const float t28 = t21 - t26;
+    const float t29 = uz_ * (0.22222222f + t28) + t18;
+    const float t30 = (3.0f + t19) * ux_;
+    const float t31 = ux_ * t30 + d_rho;
+    const float t32 = 0.027777778f * (t19 - t31);
+    const float t33 = 0.055555556f + t32;
+    const float t34 = uy_ * uy_;
+    const float t35 = 0.018518519f * (d_rho - t2 * 1.5f) + t33 * t34;
+    const float t36 = uz_ * (t18 + t29) + 2.0f * (t32 - t35);
+
+    // ---- post
+    const float post_0 = -2.0f * (t36 - t28);
+    const float t37 = 0.33333334f * d_rho + t2;
+    const float t38 = t33 * uy_;
+    const float post_5 = t36 + t29;
+    const float post_6 = t36 - t29;
 
     // ---- kx   (d3q27_central_smagorinsky.lbm:57)
-    const float kx_0_0_0_ = rho_ - t21;
-    const float t24 = 0.25f * kx_0_0_0_;
-    const float t25 = jy_ * t24;
-    const float t26 = -jx_ * t15;
-    const float t27 = t22 * ux_;
-    const float t28 = ux_ * t27 + rho_;
-    const float t29 = t0 * (4.0f * t26 + t25) * uy_ + 0.027777778f * (t22 - t28);
-    const float t30 = -t0 * (2.0f * t26 + t25);
-    const float t31 = t24 - t29;
-    const float t32 = t31 * uz_;
+    const float kx_1_0_1_ = t9 + t10;
+    const float kx_n1_0_1_ = t9 - t10;
+    const float t39 = 0.5f * kx_n1_0_1_;
+    const float t40 = t11 + t13;
+    const float t41 = t13 - t11;
+    const float t42 = kx_1_0_1_ * uy_;
+    const float t43 = (t40 + t42) * uy_;
+    const float t44 = 0.5f * t40 + t42;
 
     // ---- ky   (d3q27_central_smagorinsky.lbm:59)
-    const float ky_0_0_0_ = 4.0f * t31;
-    const float t33 = -t11 - t18 + t32;
-    const float t34 = 0.5f * t11;
-    const float t35 = t32 + t33;
-    const float t36 = t23 * ux_;
-    const float t37 = 0.027777778f * rho_ + ux_ * t36;
-    const float t38 = t23 - t37;
-    const float t39 = uy_ * uy_;
-    const float t40 = 0.018518519f * rho_ - 0.027777778f * t2 + t38 * t39;
-    const float t41 = 0.33333334f * rho_ + t2;
-    const float t42 = 2.0f * (t38 - t40 + uz_ * t33);
+    const float ky_1_0_1_ = kx_1_0_1_ - t43;
+    const float t45 = jx_ + t20;
+    const float t46 = t20 - jx_;
+    const float t47 = s_xy_ + t12;
+    const float t48 = t12 - s_xy_;
+    const float t49 = uy_ * (0.33333334f + t45) + t47;
+    const float t50 = t25 + t24 + uy_ * (t47 + t49);
+    const float t51 = 0.25f * (t45 - t50);
+    const float t52 = (0.055555556f + t51) * uz_;
+    const float t53 = t31 + t30;
+    const float t54 = 0.013888889f * (t31 - t30);
+    const float t55 = 1.0f + t53;
+    const float t56 = jx_ + t37 + t34 * t55;
+    const float t57 = uz_ * (ky_1_0_1_ + t52) + 0.027777778f * (t53 - t56);
 
     // ---- post
-    const float post_0 = ky_0_0_0_ - 2.0f * t42;
-    const float t43 = t38 * uy_;
-    const float post_5 = t35 + t42;
-    const float post_6 = t42 - t35;
-    const float t44 = 0.25f * (jx_ + t21);
-    const float t45 = -0.25f * (jx_ - t21);
-    const float t46 = t15 + t14;
-    const float t47 = t14 - t15;
-    const float t48 = uy_ * t44 + t46;
-    const float t49 = uy_ * (t46 + t48) + 0.027777778f * (t28 + t27);
-    const float t50 = t44 - t49;
-    const float t51 = t12 + t34;
-    const float t52 = t34 - t12;
-    const float t53 = t13 + t16;
-    const float t54 = t16 - t13;
-    const float t55 = t51 * uy_;
-    const float t56 = (0.5f * t53 + t55) * uy_;
-    const float t57 = 0.25f * t53 + t55;
-    const float t58 = t51 - t56;
-    const float t59 = uz_ * t50 + t58;
-    const float t60 = t37 + t36;
-    const float t61 = t37 - t36;
-    const float t62 = 0.027777778f * (jx_ + t41) + t60 * t39;
-    const float t63 = 0.027777778f * (t41 - jx_) + t61 * t39;
-    const float t64 = t60 - t62 + uz_ * (t58 + t59);
-    const float post_1 = 2.0f * (t50 - t64);
-    const float t65 = t60 * uy_;
-    const float post_9 = t59 + t64;
-    const float post_11 = t64 - t59;
-    const float t66 = uy_ * t45 + t47;
-    const float t67 = uy_ * (t47 + t66) + 0.027777778f * (t28 - t27);
-    const float t68 = t45 - t67;
-    const float t69 = t52 * uy_;
-    const float t70 = (0.5f * t54 + t69) * uy_;
-    const float t71 = 0.25f * t54 + t69;
-    const float t72 = t52 - t70;
-    const float t73 = t61 * uy_;
-    const float t74 = uz_ * t68 + t72;
-    const float t75 = t61 - t63 + uz_ * (t72 + t74);
-    const float post_2 = 2.0f * (t68 - t75);
-    const float post_10 = t75 - t74;
-    const float post_12 = t74 + t75;
-    const float t76 = t29 - t30;
-    const float t77 = t29 + t30;
+    const float post_1 = -2.0f * (t57 - t51);
+    const float t58 = 0.5f * ky_1_0_1_ + t52;
+    const float t59 = t55 * uy_;
+    const float post_9 = t57 + t58;
+    const float post_11 = t57 - t58;
+    const float t60 = t39 * uy_;
+    const float t61 = (0.5f * t41 + t60) * uy_;
+    const float t62 = 0.25f * t41 + t60;
+    const float t63 = t39 - t61;
+    const float t64 = uy_ * (0.33333334f + t46) + t48;
+    const float t65 = t25 - t24 + uy_ * (t48 + t64);
+    const float t66 = 0.25f * (t46 - t65);
+    const float t67 = uz_ * (0.055555556f + t66) + t63;
+    const float t68 = 0.013888889f + t54;
+    const float t69 = t34 * t68 + 0.013888889f * (t37 - jx_);
+    const float t70 = uz_ * (t63 + t67) + 2.0f * (t54 - t69);
+    const float post_2 = -2.0f * (t70 - t66);
+    const float t71 = t68 * uy_;
+    const float post_10 = t70 - t67;
+    const float post_12 = t70 + t67;
 
     // ---- ky   (d3q27_central_smagorinsky.lbm:59)
-    const float ky_0_1_1_ = t19 + t18;
-    const float ky_0_n1_1_ = t18 - t19;
-    const float t78 = t76 * uz_;
-    const float t79 = t40 + t43 + uz_ * (ky_0_1_1_ + t78);
+    const float ky_0_1_1_ = t17 + t16;
+    const float ky_0_n1_1_ = t16 - t17;
+    const float t72 = 0.11111111f + t26;
+    const float ky_0_1_0_ = t72 - t27;
+    const float t73 = 0.5f * (ky_0_1_0_ * uz_);
+    const float ky_0_n1_0_ = t27 + t72;
+    const float t74 = 0.5f * (ky_0_n1_0_ * uz_);
+    const float t75 = t35 + t38 + uz_ * (ky_0_1_1_ + t73);
+    const float t76 = t35 - t38 + uz_ * (ky_0_n1_1_ + t74);
+    const float t77 = 0.5f * ky_0_1_1_ + t73;
+    const float t78 = 0.5f * ky_0_n1_1_ + t74;
 
     // ---- post
-    const float post_3 = 2.0f * (t76 - t79);
-    const float t80 = 0.5f * ky_0_1_1_ + t78;
-    const float post_15 = t80 + t79;
-    const float post_17 = t79 - t80;
-    const float t81 = t77 * uz_;
-    const float t82 = t40 - t43 + uz_ * (ky_0_n1_1_ + t81);
-    const float post_4 = 2.0f * (t77 - t82);
-    const float t83 = 0.5f * ky_0_n1_1_ + t81;
-    const float post_16 = t82 - t83;
-    const float post_18 = t83 + t82;
+    const float post_15 = t75 + t77;
+    const float post_17 = t75 - t77;
+    const float post_16 = t76 - t78;
+    const float post_18 = t76 + t78;
+
+    // ---- d_ky   (d3q27_central_smagorinsky.lbm:59)
+    const float d_ky_0_1_0 = t26 - t27;
+
+    // ---- post
+    const float post_3 = d_ky_0_1_0 - 2.0f * t75;
+
+    // ---- d_ky   (d3q27_central_smagorinsky.lbm:59)
+    const float d_ky_0_n1_0 = t26 + t27;
+
+    // ---- post
+    const float post_4 = d_ky_0_n1_0 - 2.0f * t76;
+    const float t79 = t44 + t43;
+    const float t80 = t43 - t44;
+    const float t81 = 0.125f * (t49 + t50);
+    const float t82 = 0.125f * (t49 - t50);
+    const float t83 = (0.013888889f + t81) * uz_;
+    const float t84 = uz_ * (0.5f * t79 + t83) + 0.013888889f * (t56 + t59);
+    const float post_7 = -2.0f * (t84 - t81);
+    const float t85 = 0.25f * t79 + t83;
+    const float post_19 = t84 + t85;
+    const float post_21 = t84 - t85;
 
     // ---- ky   (d3q27_central_smagorinsky.lbm:59)
-    const float ky_1_1_0_ = t48 + t49;
-    const float ky_1_n1_0_ = t49 - t48;
-    const float ky_1_1_1_ = t57 + t56;
-    const float ky_1_n1_1_ = t56 - t57;
-    const float t84 = uz_ * ky_1_1_0_ + ky_1_1_1_;
-    const float ky_1_1_2_ = t62 + t65;
-    const float t85 = uz_ * (ky_1_1_1_ + t84) + ky_1_1_2_;
+    const float ky_n1_n1_1_ = t61 - t62;
+    const float ky_n1_1_1_ = t62 + t61;
+    const float t86 = 0.125f * (t64 - t65);
+    const float t87 = 0.125f * (t64 + t65);
+    const float t88 = (0.013888889f - t86) * uz_;
+    const float t89 = t69 - t71 + uz_ * (ky_n1_n1_1_ + t88);
 
     // ---- post
-    const float post_7 = ky_1_1_0_ - t85;
-
-    // ---- ky   (d3q27_central_smagorinsky.lbm:59)
-    const float ky_1_n1_2_ = t62 - t65;
-
-    // ---- post
-    const float post_19 = 0.5f * (t84 + t85);
-    const float post_21 = -0.5f * (t84 - t85);
-
-    // ---- ky   (d3q27_central_smagorinsky.lbm:59)
-    const float ky_n1_n1_1_ = t70 - t71;
-    const float ky_n1_1_1_ = t71 + t70;
-    const float ky_n1_n1_0_ = t67 - t66;
-    const float ky_n1_1_0_ = t66 + t67;
-    const float t86 = 0.5f * (ky_n1_n1_0_ * uz_);
-    const float ky_n1_n1_2_ = t63 - t73;
-    const float ky_n1_1_2_ = t63 + t73;
-    const float t87 = uz_ * (ky_n1_n1_1_ + t86) + 0.5f * ky_n1_n1_2_;
-
-    // ---- post
-    const float post_8 = ky_n1_n1_0_ - t87 * 2.0f;
-    const float t88 = 0.5f * ky_n1_n1_1_ + t86;
-    const float post_20 = t87 - t88;
-    const float post_22 = t88 + t87;
-    const float t89 = uz_ * ky_1_n1_0_ + ky_1_n1_1_;
-    const float t90 = uz_ * (ky_1_n1_1_ + t89) + ky_1_n1_2_;
-    const float post_13 = ky_1_n1_0_ - t90;
-    const float post_23 = 0.5f * (t89 + t90);
-    const float post_25 = -0.5f * (t89 - t90);
-    const float t91 = uz_ * ky_n1_1_0_ + ky_n1_1_1_;
-    const float t92 = uz_ * (ky_n1_1_1_ + t91) + ky_n1_1_2_;
-    const float post_14 = ky_n1_1_0_ - t92;
-    const float post_24 = -0.5f * (t91 - t92);
-    const float post_26 = 0.5f * (t91 + t92);
+    const float post_8 = -2.0f * (t89 + t86);
+    const float t90 = 0.5f * ky_n1_n1_1_ + t88;
+    const float post_20 = t89 - t90;
+    const float post_22 = t89 + t90;
+    const float t91 = (0.013888889f - t82) * uz_;
+    const float t92 = uz_ * (0.5f * t80 + t91) - 0.013888889f * (t59 - t56);
+    const float post_13 = -2.0f * (t92 + t82);
+    const float t93 = 0.25f * t80 + t91;
+    const float post_23 = t92 + t93;
+    const float post_25 = t92 - t93;
+    const float t94 = (0.013888889f + t87) * uz_;
+    const float t95 = t69 + t71 + uz_ * (ky_n1_1_1_ + t94);
+    const float post_14 = -2.0f * (t95 - t87);
+    const float t96 = 0.5f * ky_n1_1_1_ + t94;
+    const float post_24 = t95 - t96;
+    const float post_26 = t95 + t96;
 
     f[0] = post_0;
     f[1] = post_1;
@@ -390,31 +469,10 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     f[26] = post_26;
 }
 
-// The collision alone, on plain arrays of states.
-extern "C" __global__ void __launch_bounds__(256)
-d3q27_central_smagorinsky_collide(
-    const int count,                // how many states there are
-    const float *__restrict__ src,  // populations before the collision [27][count], lattice units
-    float *__restrict__ dst,        // populations after the collision [27][count], lattice units
-    const float omega_,             // relaxation rate of the second-order shear moments in the absence of eddies in
-                                    //   (0, 2), lattice units
-    const float smagorinsky_)       // constant of the model, times the width of the filter in cells; 0.1 to 0.2 in
-                                    //   (0, 1), lattice units
-{
-    const int state = blockIdx.x * 256 + threadIdx.x;
-    if (state >= count) return;
-    float f[Q];
-#pragma unroll
-    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state];
-    collide(f, omega_, smagorinsky_);
-#pragma unroll
-    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i];
-}
-
 // ==== streaming =====================================================================================================
 
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, RESIDENT(4))
 d3q27_central_smagorinsky_stream_collide(
     const int *__restrict__ ids,         // slots to work on [count]
     const int count,                     // how many slots `ids` lists
@@ -486,9 +544,33 @@ static __device__ const signed char VELOCITY[Q][3] = {
     {0, -1, 1}, {1, 1, 1}, {-1, -1, -1}, {1, 1, -1}, {-1, -1, 1}, {1, -1, 1}, {-1, 1, -1}, {1, -1, -1}, {-1, 1, 1},
 };
 
+// What populations are stored without: their values at rest.
+static __device__ const double REST[Q] = {8.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0};
+
 // The set of populations that each direction belongs to.
 static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 
+
+// The collision alone, on plain arrays of states.
+extern "C" __global__ void __launch_bounds__(256)
+d3q27_central_smagorinsky_collide(
+    const int count,                // how many states there are
+    const float *__restrict__ src,  // populations before the collision [27][count], lattice units
+    float *__restrict__ dst,        // populations after the collision [27][count], lattice units
+    const float omega_,             // relaxation rate of the second-order shear moments in the absence of eddies in
+                                    //   (0, 2), lattice units
+    const float smagorinsky_)       // constant of the model, times the width of the filter in cells; 0.1 to 0.2 in
+                                    //   (0, 1), lattice units
+{
+    const int state = blockIdx.x * 256 + threadIdx.x;
+    if (state >= count) return;
+    float f[Q];
+#pragma unroll
+    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state] - (float)REST[i];
+    collide(f, omega_, smagorinsky_);
+#pragma unroll
+    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i] + (float)REST[i];
+}
 
 // ==== walls =========================================================================================================
 
@@ -732,94 +814,96 @@ d3q27_central_smagorinsky_init(
     const float uz_ = before[3 * CELLS];
 
     // ---- shared
-    const float t0 = 0.125f * uy_;
+    const float t0 = 0.125f * rho_;
     const float t1 = ux_ * ux_;
-    const float t2 = ux_ * rho_;
+    const float t2 = ux_ * t0;
     const float t3 = -2.0f;
-    const float t4 = (t1 * t3 + 1.3333334f) * rho_;
-    const float t5 = (0.33333334f + t1) * rho_;
-    const float t6 = t0 * t0;
-    const float t7 = 0.16666667f - t6 * 16.0f;
-    const float t8 = 8.0f * t6 + 0.041666668f;
-    const float t9 = uz_ * uz_;
+    const float t4 = (t1 * t3 + 1.3333334f) * t0;
+    const float t5 = (0.33333334f + t1) * t0;
+    const float t6 = uz_ * uz_;
+    const float t7 = t6 * t3 + 1.3333334f;
+    const float t8 = 0.33333334f + t6;
+    const float t9 = uy_ * uy_;
     const float t10 = t9 * t3 + 1.3333334f;
     const float t11 = 0.33333334f + t9;
     const float t12 = t7 * t10;
 
     // ---- f
-    const float f_0 = t4 * t12;
+    const float f_0 = t4 * t12 - 0.2962963f;
     const float t13 = t2 * t12;
-    const float t14 = t5 * t12;
-    const float f_1 = t13 + t14;
-    const float f_2 = t14 - t13;
-    const float t15 = t10 * t0;
-    const float t16 = t8 * t10;
-    const float t17 = t4 * t15;
-    const float t18 = t4 * t16;
-    const float f_3 = t17 + t18;
-    const float f_4 = t18 - t17;
-    const float t19 = uz_ + t11;
-    const float t20 = uz_ - t11;
-    const float t21 = t7 * t19;
-    const float f_5 = t4 * t21;
-    const float t22 = t7 * t20;
-    const float f_6 = -t4 * t22;
-    const float t23 = t5 * t15;
-    const float t24 = t2 * t15;
-    const float t25 = t2 * t16;
-    const float t26 = t5 * t16;
-    const float t27 = t23 + t25;
-    const float t28 = t23 - t25;
-    const float t29 = t24 + t26;
-    const float t30 = t24 - t26;
-    const float f_7 = t27 + t29;
-    const float f_8 = t29 - t27;
-    const float f_13 = -t28 - t30;
-    const float f_14 = t28 - t30;
-    const float t31 = t2 * t21;
-    const float t32 = t5 * t21;
-    const float f_9 = t31 + t32;
-    const float f_12 = t32 - t31;
-    const float t33 = t2 * t22;
-    const float t34 = t5 * t22;
-    const float f_10 = t33 - t34;
-    const float f_11 = -t33 - t34;
-    const float t35 = t19 * t0;
-    const float t36 = t8 * t19;
-    const float t37 = t20 * t0;
-    const float t38 = t8 * t20;
-    const float t39 = t4 * t35;
-    const float t40 = t4 * t36;
-    const float f_15 = t39 + t40;
-    const float f_18 = t40 - t39;
-    const float t41 = t4 * t37;
-    const float t42 = t4 * t38;
-    const float f_16 = t41 - t42;
-    const float f_17 = -t41 - t42;
-    const float t43 = t5 * t35;
-    const float t44 = t2 * t35;
-    const float t45 = t2 * t36;
-    const float t46 = t5 * t36;
-    const float t47 = t43 + t45;
-    const float t48 = t43 - t45;
-    const float t49 = t44 + t46;
-    const float t50 = t44 - t46;
-    const float f_19 = t47 + t49;
-    const float f_22 = t49 - t47;
-    const float f_23 = -t48 - t50;
-    const float f_26 = t48 - t50;
-    const float t51 = t5 * t37;
-    const float t52 = t2 * t37;
-    const float t53 = t2 * t38;
-    const float t54 = t5 * t38;
-    const float t55 = t51 + t53;
-    const float t56 = t51 - t53;
-    const float t57 = t52 + t54;
-    const float t58 = t52 - t54;
-    const float f_20 = t55 - t57;
-    const float f_21 = -t55 - t57;
-    const float f_24 = t58 - t56;
-    const float f_25 = t56 + t58;
+    const float t14 = -t5;
+    const float t15 = t12 * t14 + 0.074074075f;
+    const float f_1 = t13 - t15;
+    const float f_2 = -t15 - t13;
+    const float t16 = uy_ + t11;
+    const float t17 = uy_ - t11;
+    const float t18 = t7 * t16;
+    const float f_3 = t4 * t18 - 0.074074075f;
+    const float t19 = t7 * t17;
+    const float t20 = -t4;
+    const float f_4 = t19 * t20 - 0.074074075f;
+    const float t21 = t10 * uz_;
+    const float t22 = t8 * t10;
+    const float t23 = t4 * t21;
+    const float t24 = t22 * t20 + 0.074074075f;
+    const float f_5 = t23 - t24;
+    const float f_6 = -t24 - t23;
+    const float t25 = t2 * t18;
+    const float t26 = t18 * t14 + 0.018518519f;
+    const float f_7 = t25 - t26;
+    const float f_14 = -t26 - t25;
+    const float t27 = t2 * t19;
+    const float t28 = t5 * t19 + 0.018518519f;
+    const float f_8 = t27 - t28;
+    const float f_13 = -t28 - t27;
+    const float t29 = t5 * t21;
+    const float t30 = t2 * t21;
+    const float t31 = t2 * t22;
+    const float t32 = t22 * t14 + 0.018518519f;
+    const float t33 = t29 + t31;
+    const float t34 = t29 - t31;
+    const float t35 = t30 - t32;
+    const float t36 = t32 + t30;
+    const float f_9 = t33 + t35;
+    const float f_10 = t35 - t33;
+    const float f_11 = -t34 - t36;
+    const float f_12 = t34 - t36;
+    const float t37 = t16 * uz_;
+    const float t38 = t8 * t16;
+    const float t39 = t38 * t20 + 0.018518519f;
+    const float t40 = t17 * uz_;
+    const float t41 = t8 * t17;
+    const float t42 = t38 * t14 + 0.0046296297f;
+    const float t43 = t2 * t38;
+    const float t44 = t4 * t37;
+    const float f_15 = t44 - t39;
+    const float f_17 = -t39 - t44;
+    const float t45 = t4 * t40;
+    const float t46 = t4 * t41 + 0.018518519f;
+    const float f_16 = t45 - t46;
+    const float f_18 = -t46 - t45;
+    const float t47 = t5 * t37;
+    const float t48 = t2 * t37;
+    const float t49 = t47 + t43;
+    const float t50 = t47 - t43;
+    const float t51 = t48 - t42;
+    const float t52 = t42 + t48;
+    const float f_19 = t49 + t51;
+    const float f_24 = t51 - t49;
+    const float f_21 = -t50 - t52;
+    const float f_26 = t50 - t52;
+    const float t53 = t5 * t40;
+    const float t54 = t5 * t41 + 0.0046296297f;
+    const float t55 = t2 * t41;
+    const float t56 = t2 * t40;
+    const float t57 = t53 + t55;
+    const float t58 = t53 - t55;
+    const float t59 = t54 + t56;
+    const float t60 = t56 - t54;
+    const float f_20 = t57 - t59;
+    const float f_23 = -t57 - t59;
+    const float f_22 = t60 - t58;
+    const float f_25 = t58 + t60;
 
     dst[at(slot, 0, cell)] = f_0;
     dst[at(slot, 1, cell)] = f_1;
@@ -890,38 +974,76 @@ d3q27_central_smagorinsky_macroscopic(
     const float f_25 = src[at(slot, 25, cell)];
     const float f_26 = src[at(slot, 26, cell)];
 
+    // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+    const float d_mz_n1_n1_0 = f_20 + f_8 + f_22;
+
     // ---- mz   (d3q27_central_smagorinsky.lbm:15)
-    const float mz_n1_n1_0_ = f_20 + f_8 + f_22;
     const float mz_n1_n1_1_ = f_22 - f_20;
-    const float mz_n1_0_0_ = f_10 + f_2 + f_12;
+
+    // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+    const float d_mz_n1_0_0 = f_10 + f_2 + f_12;
+
+    // ---- mz   (d3q27_central_smagorinsky.lbm:15)
     const float mz_n1_0_1_ = f_12 - f_10;
-    const float mz_n1_1_0_ = f_24 + f_14 + f_26;
+
+    // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+    const float d_mz_n1_1_0 = f_24 + f_14 + f_26;
+
+    // ---- mz   (d3q27_central_smagorinsky.lbm:15)
     const float mz_n1_1_1_ = f_26 - f_24;
 
     // ---- my   (d3q27_central_smagorinsky.lbm:16)
     const float my_n1_0_1_ = mz_n1_n1_1_ + mz_n1_0_1_ + mz_n1_1_1_;
-    const float my_n1_0_0_ = mz_n1_n1_0_ + mz_n1_0_0_ + mz_n1_1_0_;
-    const float my_n1_1_0_ = mz_n1_1_0_ - mz_n1_n1_0_;
+
+    // ---- d_my   (d3q27_central_smagorinsky.lbm:16)
+    const float d_my_n1_0_0 = d_mz_n1_n1_0 + d_mz_n1_0_0 + d_mz_n1_1_0;
+
+    // ---- my   (d3q27_central_smagorinsky.lbm:16)
+    const float my_n1_1_0_ = d_mz_n1_1_0 - d_mz_n1_n1_0;
+
+    // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+    const float d_mz_0_n1_0 = f_16 + f_4 + f_18;
 
     // ---- mz   (d3q27_central_smagorinsky.lbm:15)
-    const float mz_0_n1_0_ = f_16 + f_4 + f_18;
     const float mz_0_n1_1_ = f_18 - f_16;
-    const float mz_0_0_0_ = f_6 + f_0 + f_5;
+
+    // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+    const float d_mz_0_0_0 = f_6 + f_0 + f_5;
+
+    // ---- mz   (d3q27_central_smagorinsky.lbm:15)
     const float mz_0_0_1_ = f_5 - f_6;
-    const float mz_0_1_0_ = f_17 + f_3 + f_15;
+
+    // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+    const float d_mz_0_1_0 = f_17 + f_3 + f_15;
+
+    // ---- mz   (d3q27_central_smagorinsky.lbm:15)
     const float mz_0_1_1_ = f_15 - f_17;
 
     // ---- my   (d3q27_central_smagorinsky.lbm:16)
     const float my_0_0_1_ = mz_0_n1_1_ + mz_0_0_1_ + mz_0_1_1_;
-    const float my_0_0_0_ = mz_0_n1_0_ + mz_0_0_0_ + mz_0_1_0_;
-    const float my_0_1_0_ = mz_0_1_0_ - mz_0_n1_0_;
+
+    // ---- d_my   (d3q27_central_smagorinsky.lbm:16)
+    const float d_my_0_0_0 = d_mz_0_n1_0 + d_mz_0_0_0 + d_mz_0_1_0;
+
+    // ---- my   (d3q27_central_smagorinsky.lbm:16)
+    const float my_0_1_0_ = d_mz_0_1_0 - d_mz_0_n1_0;
+
+    // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+    const float d_mz_1_n1_0 = f_25 + f_13 + f_23;
 
     // ---- mz   (d3q27_central_smagorinsky.lbm:15)
-    const float mz_1_n1_0_ = f_25 + f_13 + f_23;
     const float mz_1_n1_1_ = f_23 - f_25;
-    const float mz_1_0_0_ = f_11 + f_1 + f_9;
+
+    // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+    const float d_mz_1_0_0 = f_11 + f_1 + f_9;
+
+    // ---- mz   (d3q27_central_smagorinsky.lbm:15)
     const float mz_1_0_1_ = f_9 - f_11;
-    const float mz_1_1_0_ = f_21 + f_7 + f_19;
+
+    // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+    const float d_mz_1_1_0 = f_21 + f_7 + f_19;
+
+    // ---- mz   (d3q27_central_smagorinsky.lbm:15)
     const float mz_1_1_1_ = f_19 - f_21;
 
     // ---- my   (d3q27_central_smagorinsky.lbm:16)
@@ -930,14 +1052,21 @@ d3q27_central_smagorinsky_macroscopic(
     // ---- m   (d3q27_central_smagorinsky.lbm:17)
     const float jz_ = my_n1_0_1_ + my_0_0_1_ + my_1_0_1_;
 
+    // ---- d_my   (d3q27_central_smagorinsky.lbm:16)
+    const float d_my_1_0_0 = d_mz_1_n1_0 + d_mz_1_0_0 + d_mz_1_1_0;
+
     // ---- my   (d3q27_central_smagorinsky.lbm:16)
-    const float my_1_0_0_ = mz_1_n1_0_ + mz_1_0_0_ + mz_1_1_0_;
-    const float my_1_1_0_ = mz_1_1_0_ - mz_1_n1_0_;
+    const float my_1_1_0_ = d_mz_1_1_0 - d_mz_1_n1_0;
 
     // ---- m   (d3q27_central_smagorinsky.lbm:17)
     const float jy_ = my_n1_1_0_ + my_0_1_0_ + my_1_1_0_;
-    const float rho_ = my_n1_0_0_ + my_0_0_0_ + my_1_0_0_;
-    const float jx_ = my_1_0_0_ - my_n1_0_0_;
+
+    // ---- d_m   (d3q27_central_smagorinsky.lbm:17)
+    const float d_rho = d_my_n1_0_0 + d_my_0_0_0 + d_my_1_0_0;
+
+    // ---- m   (d3q27_central_smagorinsky.lbm:17)
+    const float jx_ = d_my_1_0_0 - d_my_n1_0_0;
+    const float rho_ = 1.0f + d_rho;
     const float t0 = 1.0f / rho_;
 
     // ---- u   (d3q27_central_smagorinsky.lbm:21)
@@ -976,7 +1105,7 @@ static __device__ __forceinline__ void merge(Sum *sum, const Sum *other)
     add(sum, other->carried);
 }
 
-// A thread's part of the sum of a population over the listed blocks from `begin` to `end`.
+// A thread's part of the sum of what is stored of a population over the listed blocks from `begin` to `end`.
 static __device__ __noinline__ Sum sum_of(
     const int *ids, const int begin, const int end, const int direction, const int thread, const int threads,
     const float *src)
@@ -989,10 +1118,12 @@ static __device__ __noinline__ Sum sum_of(
     return sum;
 }
 
-// Adds the sum of a population to mass and momentum.
-static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, Sum *of)
+// Adds a population to mass and momentum: the sum of what is stored of it in so many cells, and its part at rest, which has no
+// momentum.
+static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, const double cells, Sum *of)
 {
     merge(&of[0], sum);
+    add(&of[0], cells * REST[direction]);
     for (int axis = 0; axis < DIM; ++axis) {
         const double c = VELOCITY[direction][axis];
         const Sum along = {c * sum->total, c * sum->carried};
@@ -1086,7 +1217,7 @@ d3q27_central_smagorinsky_sums(
             __syncthreads();
             if (thread < half) merge(&parts[thread], &parts[thread + half]);
         }
-        if (thread == 0) add_moments(i, &parts[0], of[SET[i]]);
+        if (thread == 0) add_moments(i, &parts[0], (double)(end - begin) * CELLS, of[SET[i]]);
         __syncthreads();
     }
     for (int at = thread; at < SETS * (1 + DIM); at += 256) {

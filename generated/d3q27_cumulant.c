@@ -4,15 +4,15 @@
 // Geier, Schoenherr, Pasquali & Krafczyk, Comput. Math. Appl. 70 (2015) 507.
 //
 // options: c f32 block=4x4x4
-// cost:    init                 92 flop (as written 209): 49 add, 31 mul, 6 fma
+// cost:    init                 91 flop (as written 209): 46 add, 31 mul, 7 fma
 //                               4 loads, 27 stores, 124 B per cell
-//          stream_collide       295 flop (as written 360): 161 add, 65 mul, 34 fma, 1 div
+//          stream_collide       315 flop (as written 360): 170 add, 64 mul, 40 fma, 1 div
 //                               27 loads, 27 stores, 216 B per cell
-//          stream_collide_walls 295 flop (as written 360): 161 add, 65 mul, 34 fma, 1 div
+//          stream_collide_walls 315 flop (as written 360): 170 add, 64 mul, 40 fma, 1 div
 //                               27 loads, 27 stores, 216 B per cell
-//          macroscopic          53 flop (as written 52): 49 add, 3 mul, 1 div
+//          macroscopic          54 flop (as written 52): 50 add, 3 mul, 1 div
 //                               27 loads, 4 stores, 124 B per cell
-//          collide              295 flop (as written 360): 161 add, 65 mul, 34 fma, 1 div
+//          collide              315 flop (as written 360): 170 add, 64 mul, 40 fma, 1 div
 //                               27 loads, 27 stores, 216 B per cell
 
 #include <math.h>
@@ -75,69 +75,111 @@ static inline __attribute__((always_inline)) void collide_cells(
         // ---- keep   (d3q27_cumulant.lbm:33)
         const float keep_ = 1.0f - omega_;
 
+        // ---- d_mz   (d3q27_cumulant.lbm:14)
+        const float d_mz_0_0_2 = f_6 + f_5;
+
         // ---- mz   (d3q27_cumulant.lbm:14)
-        const float mz_0_0_2_ = f_6 + f_5;
         const float mz_0_0_1_ = f_5 - f_6;
-        const float mz_0_0_0_ = f_0 + mz_0_0_2_;
-        const float mz_0_n1_2_ = f_16 + f_18;
-        const float mz_0_n1_1_ = f_18 - f_16;
-        const float mz_0_n1_0_ = f_4 + mz_0_n1_2_;
-        const float mz_0_1_2_ = f_17 + f_15;
 
-        // ---- my   (d3q27_cumulant.lbm:15)
-        const float my_0_0_2_ = mz_0_n1_2_ + mz_0_0_2_ + mz_0_1_2_;
+        // ---- d_mz   (d3q27_cumulant.lbm:14)
+        const float d_mz_0_0_0 = f_0 + d_mz_0_0_2;
+        const float d_mz_0_n1_2 = f_16 + f_18;
 
         // ---- mz   (d3q27_cumulant.lbm:14)
-        const float mz_0_1_0_ = f_3 + mz_0_1_2_;
+        const float mz_0_n1_1_ = f_18 - f_16;
+
+        // ---- d_mz   (d3q27_cumulant.lbm:14)
+        const float d_mz_0_n1_0 = f_4 + d_mz_0_n1_2;
+        const float d_mz_0_1_2 = f_17 + f_15;
+
+        // ---- d_my   (d3q27_cumulant.lbm:15)
+        const float d_my_0_0_2 = d_mz_0_n1_2 + d_mz_0_0_2 + d_mz_0_1_2;
+
+        // ---- d_mz   (d3q27_cumulant.lbm:14)
+        const float d_mz_0_1_0 = f_3 + d_mz_0_1_2;
+
+        // ---- mz   (d3q27_cumulant.lbm:14)
         const float mz_0_1_1_ = f_15 - f_17;
 
         // ---- my   (d3q27_cumulant.lbm:15)
         const float my_0_0_1_ = mz_0_n1_1_ + mz_0_0_1_ + mz_0_1_1_;
         const float my_0_1_1_ = mz_0_1_1_ - mz_0_n1_1_;
-        const float my_0_2_0_ = mz_0_n1_0_ + mz_0_1_0_;
-        const float my_0_1_0_ = mz_0_1_0_ - mz_0_n1_0_;
-        const float my_0_0_0_ = mz_0_0_0_ + my_0_2_0_;
 
-        // ---- mz   (d3q27_cumulant.lbm:14)
-        const float mz_n1_0_2_ = f_10 + f_12;
-        const float mz_n1_0_1_ = f_12 - f_10;
-        const float mz_n1_0_0_ = f_2 + mz_n1_0_2_;
-        const float mz_n1_n1_2_ = f_20 + f_22;
-        const float mz_n1_n1_1_ = f_22 - f_20;
-        const float mz_n1_n1_0_ = f_8 + mz_n1_n1_2_;
-        const float mz_n1_1_2_ = f_24 + f_26;
+        // ---- d_my   (d3q27_cumulant.lbm:15)
+        const float d_my_0_2_0 = d_mz_0_n1_0 + d_mz_0_1_0;
 
         // ---- my   (d3q27_cumulant.lbm:15)
-        const float my_n1_0_2_ = mz_n1_n1_2_ + mz_n1_0_2_ + mz_n1_1_2_;
+        const float my_0_1_0_ = d_mz_0_1_0 - d_mz_0_n1_0;
+
+        // ---- d_my   (d3q27_cumulant.lbm:15)
+        const float d_my_0_0_0 = d_mz_0_0_0 + d_my_0_2_0;
+
+        // ---- d_mz   (d3q27_cumulant.lbm:14)
+        const float d_mz_n1_0_2 = f_10 + f_12;
 
         // ---- mz   (d3q27_cumulant.lbm:14)
-        const float mz_n1_1_0_ = f_14 + mz_n1_1_2_;
+        const float mz_n1_0_1_ = f_12 - f_10;
+
+        // ---- d_mz   (d3q27_cumulant.lbm:14)
+        const float d_mz_n1_0_0 = f_2 + d_mz_n1_0_2;
+        const float d_mz_n1_n1_2 = f_20 + f_22;
+
+        // ---- mz   (d3q27_cumulant.lbm:14)
+        const float mz_n1_n1_1_ = f_22 - f_20;
+
+        // ---- d_mz   (d3q27_cumulant.lbm:14)
+        const float d_mz_n1_n1_0 = f_8 + d_mz_n1_n1_2;
+        const float d_mz_n1_1_2 = f_24 + f_26;
+
+        // ---- d_my   (d3q27_cumulant.lbm:15)
+        const float d_my_n1_0_2 = d_mz_n1_n1_2 + d_mz_n1_0_2 + d_mz_n1_1_2;
+
+        // ---- d_mz   (d3q27_cumulant.lbm:14)
+        const float d_mz_n1_1_0 = f_14 + d_mz_n1_1_2;
+
+        // ---- mz   (d3q27_cumulant.lbm:14)
         const float mz_n1_1_1_ = f_26 - f_24;
 
         // ---- my   (d3q27_cumulant.lbm:15)
         const float my_n1_0_1_ = mz_n1_n1_1_ + mz_n1_0_1_ + mz_n1_1_1_;
         const float my_n1_1_1_ = mz_n1_1_1_ - mz_n1_n1_1_;
-        const float my_n1_2_0_ = mz_n1_n1_0_ + mz_n1_1_0_;
-        const float my_n1_1_0_ = mz_n1_1_0_ - mz_n1_n1_0_;
-        const float my_n1_0_0_ = mz_n1_0_0_ + my_n1_2_0_;
 
-        // ---- mz   (d3q27_cumulant.lbm:14)
-        const float mz_1_0_2_ = f_11 + f_9;
-        const float mz_1_0_1_ = f_9 - f_11;
-        const float mz_1_0_0_ = f_1 + mz_1_0_2_;
-        const float mz_1_n1_2_ = f_25 + f_23;
-        const float mz_1_n1_1_ = f_23 - f_25;
-        const float mz_1_n1_0_ = f_13 + mz_1_n1_2_;
-        const float mz_1_1_2_ = f_21 + f_19;
+        // ---- d_my   (d3q27_cumulant.lbm:15)
+        const float d_my_n1_2_0 = d_mz_n1_n1_0 + d_mz_n1_1_0;
 
         // ---- my   (d3q27_cumulant.lbm:15)
-        const float my_1_0_2_ = mz_1_n1_2_ + mz_1_0_2_ + mz_1_1_2_;
+        const float my_n1_1_0_ = d_mz_n1_1_0 - d_mz_n1_n1_0;
 
-        // ---- m   (d3q27_cumulant.lbm:16)
-        const float m_0_0_2_ = my_n1_0_2_ + my_0_0_2_ + my_1_0_2_;
+        // ---- d_my   (d3q27_cumulant.lbm:15)
+        const float d_my_n1_0_0 = d_mz_n1_0_0 + d_my_n1_2_0;
+
+        // ---- d_mz   (d3q27_cumulant.lbm:14)
+        const float d_mz_1_0_2 = f_11 + f_9;
 
         // ---- mz   (d3q27_cumulant.lbm:14)
-        const float mz_1_1_0_ = f_7 + mz_1_1_2_;
+        const float mz_1_0_1_ = f_9 - f_11;
+
+        // ---- d_mz   (d3q27_cumulant.lbm:14)
+        const float d_mz_1_0_0 = f_1 + d_mz_1_0_2;
+        const float d_mz_1_n1_2 = f_25 + f_23;
+
+        // ---- mz   (d3q27_cumulant.lbm:14)
+        const float mz_1_n1_1_ = f_23 - f_25;
+
+        // ---- d_mz   (d3q27_cumulant.lbm:14)
+        const float d_mz_1_n1_0 = f_13 + d_mz_1_n1_2;
+        const float d_mz_1_1_2 = f_21 + f_19;
+
+        // ---- d_my   (d3q27_cumulant.lbm:15)
+        const float d_my_1_0_2 = d_mz_1_n1_2 + d_mz_1_0_2 + d_mz_1_1_2;
+
+        // ---- d_m   (d3q27_cumulant.lbm:16)
+        const float d_m_0_0_2 = d_my_n1_0_2 + d_my_0_0_2 + d_my_1_0_2;
+
+        // ---- d_mz   (d3q27_cumulant.lbm:14)
+        const float d_mz_1_1_0 = f_7 + d_mz_1_1_2;
+
+        // ---- mz   (d3q27_cumulant.lbm:14)
         const float mz_1_1_1_ = f_19 - f_21;
 
         // ---- my   (d3q27_cumulant.lbm:15)
@@ -149,168 +191,201 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float jz_ = my_n1_0_1_ + my_0_0_1_ + my_1_0_1_;
         const float m_1_0_1_ = my_1_0_1_ - my_n1_0_1_;
 
-        // ---- my   (d3q27_cumulant.lbm:15)
-        const float my_1_2_0_ = mz_1_n1_0_ + mz_1_1_0_;
+        // ---- d_my   (d3q27_cumulant.lbm:15)
+        const float d_my_1_2_0 = d_mz_1_n1_0 + d_mz_1_1_0;
 
-        // ---- m   (d3q27_cumulant.lbm:16)
-        const float m_0_2_0_ = my_n1_2_0_ + my_0_2_0_ + my_1_2_0_;
+        // ---- d_m   (d3q27_cumulant.lbm:16)
+        const float d_m_0_2_0 = d_my_n1_2_0 + d_my_0_2_0 + d_my_1_2_0;
+
+        // ---- d_my   (d3q27_cumulant.lbm:15)
+        const float d_my_1_0_0 = d_mz_1_0_0 + d_my_1_2_0;
 
         // ---- my   (d3q27_cumulant.lbm:15)
-        const float my_1_0_0_ = mz_1_0_0_ + my_1_2_0_;
-        const float my_1_1_0_ = mz_1_1_0_ - mz_1_n1_0_;
+        const float my_1_1_0_ = d_mz_1_1_0 - d_mz_1_n1_0;
 
         // ---- m   (d3q27_cumulant.lbm:16)
         const float jy_ = my_n1_1_0_ + my_0_1_0_ + my_1_1_0_;
         const float m_1_1_0_ = my_1_1_0_ - my_n1_1_0_;
-        const float m_2_0_0_ = my_n1_0_0_ + my_1_0_0_;
-        const float jx_ = my_1_0_0_ - my_n1_0_0_;
-        const float rho_ = my_0_0_0_ + m_2_0_0_;
+
+        // ---- d_m   (d3q27_cumulant.lbm:16)
+        const float d_m_2_0_0 = d_my_n1_0_0 + d_my_1_0_0;
+
+        // ---- m   (d3q27_cumulant.lbm:16)
+        const float jx_ = d_my_1_0_0 - d_my_n1_0_0;
+
+        // ---- d_m   (d3q27_cumulant.lbm:16)
+        const float d_rho = d_my_0_0_0 + d_m_2_0_0;
+
+        // ---- m   (d3q27_cumulant.lbm:16)
+        const float rho_ = 1.0f + d_rho;
         const float t0 = 1.0f / rho_;
 
         // ---- u   (d3q27_cumulant.lbm:20)
         const float uy_ = t0 * jy_;
         const float t1 = jy_ * uy_;
 
-        // ---- second   (d3q27_cumulant.lbm:29)
-        const float second_yy_ = m_0_2_0_ - t1;
+        // ---- d_second   (d3q27_cumulant.lbm:29)
+        const float d_second_yy = d_m_0_2_0 - t1;
 
         // ---- u   (d3q27_cumulant.lbm:20)
-        const float ux_ = t0 * jx_;
+        const float ux_ = jx_ * t0;
         const float t2 = jx_ * ux_;
 
-        // ---- second   (d3q27_cumulant.lbm:29)
-        const float second_xx_ = m_2_0_0_ - t2;
-        const float t3 = keep_ * second_xx_;
+        // ---- d_second   (d3q27_cumulant.lbm:29)
+        const float d_second_xx = d_m_2_0_0 - t2;
+        const float t3 = keep_ * d_second_xx;
 
         // ---- dxy   (d3q27_cumulant.lbm:34)
-        const float dxy_ = t3 - keep_ * second_yy_;
+        const float dxy_ = t3 - keep_ * d_second_yy;
 
         // ---- u   (d3q27_cumulant.lbm:20)
         const float uz_ = t0 * jz_;
         const float t4 = jz_ * uz_;
 
-        // ---- second   (d3q27_cumulant.lbm:29)
-        const float second_zz_ = m_0_0_2_ - t4;
+        // ---- d_second   (d3q27_cumulant.lbm:29)
+        const float d_second_zz = d_m_0_0_2 - t4;
 
         // ---- dxz   (d3q27_cumulant.lbm:35)
-        const float dxz_ = t3 - keep_ * second_zz_;
+        const float dxz_ = t3 - keep_ * d_second_zz;
 
-        // ---- sxx   (d3q27_cumulant.lbm:36)
-        const float sxx_ = 0.33333334f * (rho_ + dxy_ + dxz_);
+        // ---- d_sxx   (d3q27_cumulant.lbm:36)
+        const float d_sxx = 0.33333334f * (d_rho + dxy_ + dxz_);
 
-        // ---- s   (d3q27_cumulant.lbm:37)
-        const float s_zz_ = sxx_ - dxz_;
+        // ---- d_s   (d3q27_cumulant.lbm:37)
+        const float d_s_zz = d_sxx - dxz_;
+
+        // ---- d_g2   (d3q27_cumulant.lbm:46)
+        const float d_g2_zz = d_s_zz + t4;
+
+        // ---- d_s   (d3q27_cumulant.lbm:37)
+        const float d_s_yy = d_sxx - dxy_;
+
+        // ---- d_g2   (d3q27_cumulant.lbm:46)
+        const float d_g2_xx = d_sxx + t2;
+        const float d_g2_yy = d_s_yy + t1;
+
+        // ---- d_fz   (d3q27_cumulant.lbm:88)
+        const float d_fz_0_0_0 = d_rho - d_g2_zz;
+        const float t5 = -0.33333334f * (d_rho * t0);
+
+        // ---- d_n   (d3q27_cumulant.lbm:45)
+        const float d_n_zz = t0 * d_s_zz + t5;
+        const float d_n_yy = t0 * d_s_yy + t5;
+        const float t6 = 2.0f * (keep_ * t0);
+        const float t7 = jy_ * uz_;
+
+        // ---- second   (d3q27_cumulant.lbm:29)
+        const float second_yz_ = m_0_1_1_ - t7;
 
         // ---- g2   (d3q27_cumulant.lbm:46)
-        const float g2_zz_ = s_zz_ + t4;
+        const float g2_yz_ = keep_ * second_yz_ + t7;
+        const float t8 = second_yz_ * t6;
+        const float g2_yy_ = 0.33333334f + d_g2_yy;
 
-        // ---- fz   (d3q27_cumulant.lbm:88)
-        const float fz_0_0_0_ = rho_ - g2_zz_;
-
-        // ---- s   (d3q27_cumulant.lbm:37)
-        const float s_yy_ = sxx_ - dxy_;
-
-        // ---- g2   (d3q27_cumulant.lbm:46)
-        const float g2_xx_ = sxx_ + t2;
-        const float g2_yy_ = s_yy_ + t1;
+        // ---- g3   (d3q27_cumulant.lbm:47)
+        const float g3_yz_ = uz_ * g2_yy_ + jy_ * t8;
 
         // ---- n   (d3q27_cumulant.lbm:45)
-        const float n_zz_ = t0 * s_zz_;
-        const float n_yy_ = t0 * s_yy_;
-        const float t5 = 2.0f * (t0 * keep_);
-        const float t6 = jy_ * uz_;
+        const float n_zz_ = 0.33333334f + d_n_zz;
+        const float t9 = 0.33333334f * d_n_zz;
+
+        // ---- d_g4   (d3q27_cumulant.lbm:49)
+        const float d_g4_yz = d_g2_yy * n_zz_ + t9 + uz_ * g3_yz_ + t8 * g2_yz_;
+
+        // ---- d_fz   (d3q27_cumulant.lbm:88)
+        const float d_fz_0_2_0 = d_g2_yy - d_g4_yz;
+
+        // ---- d_fy   (d3q27_cumulant.lbm:89)
+        const float d_fy_0_0_0 = d_fz_0_0_0 - d_fz_0_2_0;
+        const float t10 = jx_ * uz_;
 
         // ---- second   (d3q27_cumulant.lbm:29)
-        const float second_yz_ = m_0_1_1_ - t6;
+        const float second_xz_ = m_1_0_1_ - t10;
 
         // ---- g2   (d3q27_cumulant.lbm:46)
-        const float g2_yz_ = keep_ * second_yz_ + t6;
-        const float t7 = second_yz_ * t5;
+        const float g2_xz_ = keep_ * second_xz_ + t10;
+        const float t11 = second_xz_ * t6;
+        const float g2_xx_ = 0.33333334f + d_g2_xx;
 
         // ---- g3   (d3q27_cumulant.lbm:47)
-        const float g3_yz_ = uz_ * g2_yy_ + jy_ * t7;
+        const float g3_xz_ = uz_ * g2_xx_ + jx_ * t11;
 
-        // ---- g4   (d3q27_cumulant.lbm:49)
-        const float g4_yz_ = uz_ * g3_yz_ + g2_yz_ * t7 + g2_yy_ * n_zz_;
+        // ---- d_g4   (d3q27_cumulant.lbm:49)
+        const float d_g4_xz = n_zz_ * d_g2_xx + t9 + uz_ * g3_xz_ + t11 * g2_xz_;
 
-        // ---- fz   (d3q27_cumulant.lbm:88)
-        const float fz_0_2_0_ = g2_yy_ - g4_yz_;
-
-        // ---- fy   (d3q27_cumulant.lbm:89)
-        const float fy_0_0_0_ = fz_0_0_0_ - fz_0_2_0_;
-        const float t8 = jx_ * uz_;
+        // ---- d_fz   (d3q27_cumulant.lbm:88)
+        const float d_fz_2_0_0 = d_g2_xx - d_g4_xz;
+        const float t12 = jy_ * ux_;
 
         // ---- second   (d3q27_cumulant.lbm:29)
-        const float second_xz_ = m_1_0_1_ - t8;
+        const float second_xy_ = m_1_1_0_ - t12;
 
         // ---- g2   (d3q27_cumulant.lbm:46)
-        const float g2_xz_ = keep_ * second_xz_ + t8;
-        const float t9 = second_xz_ * t5;
+        const float g2_xy_ = keep_ * second_xy_ + t12;
+        const float t13 = second_xy_ * t6;
 
         // ---- g3   (d3q27_cumulant.lbm:47)
-        const float g3_xz_ = uz_ * g2_xx_ + jx_ * t9;
-
-        // ---- g4   (d3q27_cumulant.lbm:49)
-        const float g4_xz_ = uz_ * g3_xz_ + g2_xz_ * t9 + n_zz_ * g2_xx_;
-
-        // ---- fz   (d3q27_cumulant.lbm:88)
-        const float fz_2_0_0_ = g2_xx_ - g4_xz_;
-        const float t10 = jy_ * ux_;
-
-        // ---- second   (d3q27_cumulant.lbm:29)
-        const float second_xy_ = m_1_1_0_ - t10;
-
-        // ---- g2   (d3q27_cumulant.lbm:46)
-        const float g2_xy_ = keep_ * second_xy_ + t10;
-        const float t11 = second_xy_ * t5;
-
-        // ---- g3   (d3q27_cumulant.lbm:47)
-        const float g3_xy_ = jx_ * t11 + g2_xx_ * uy_;
-
-        // ---- g4   (d3q27_cumulant.lbm:49)
-        const float g4_xy_ = g2_xx_ * n_yy_ + g2_xy_ * t11 + uy_ * g3_xy_;
+        const float g3_xy_ = jx_ * t13 + g2_xx_ * uy_;
 
         // ---- g211   (d3q27_cumulant.lbm:50)
-        const float g211_ = uz_ * g3_xy_ + 0.5f * (g2_xx_ * t7) + t9 * g2_xy_;
+        const float g211_ = uz_ * g3_xy_ + 0.5f * (g2_xx_ * t8) + t11 * g2_xy_;
 
-        // ---- g3   (d3q27_cumulant.lbm:47)
-        const float g3_yx_ = ux_ * g2_yy_ + jy_ * t11;
+        // ---- n   (d3q27_cumulant.lbm:45)
+        const float n_yy_ = 0.33333334f + d_n_yy;
+
+        // ---- d_g4   (d3q27_cumulant.lbm:49)
+        const float d_g4_xy = 0.33333334f * d_n_yy + d_g2_xx * n_yy_ + g2_xy_ * t13 + uy_ * g3_xy_;
 
         // ---- g121   (d3q27_cumulant.lbm:51)
-        const float g121_ = ux_ * g3_yz_ + 0.5f * (g2_yy_ * t9) + g2_yz_ * t11;
-
-        // ---- g221   (d3q27_cumulant.lbm:53)
-        const float g221_ = uz_ * g4_xy_ + g3_yx_ * t9 + t7 * g3_xy_;
-
-        // ---- g222   (d3q27_cumulant.lbm:56)
-        const float g222_ = uz_ * g221_ + g121_ * t9 + t7 * g211_ + n_zz_ * g4_xy_;
-
-        // ---- fz   (d3q27_cumulant.lbm:88)
-        const float fz_2_2_0_ = g4_xy_ - g222_;
-
-        // ---- fy   (d3q27_cumulant.lbm:89)
-        const float fy_2_0_0_ = fz_2_0_0_ - fz_2_2_0_;
-
-        // ---- post
-        const float post_0 = fy_0_0_0_ - fy_2_0_0_;
+        const float g121_ = ux_ * g3_yz_ + 0.5f * (g2_yy_ * t11) + g2_yz_ * t13;
 
         // ---- g3   (d3q27_cumulant.lbm:47)
-        const float g3_zx_ = jz_ * t9 + g2_zz_ * ux_;
+        const float g3_yx_ = ux_ * g2_yy_ + jy_ * t13;
+
+        // ---- g4   (d3q27_cumulant.lbm:49)
+        const float g4_xy_ = 0.11111111f + d_g4_xy;
+
+        // ---- g221   (d3q27_cumulant.lbm:53)
+        const float g221_ = uz_ * g4_xy_ + g3_yx_ * t11 + t8 * g3_xy_;
+
+        // ---- d_g222   (d3q27_cumulant.lbm:56)
+        const float d_g222 = 0.11111111f * d_n_zz + n_zz_ * d_g4_xy + uz_ * g221_ + t11 * g121_ + t8 * g211_;
+
+        // ---- d_fz   (d3q27_cumulant.lbm:88)
+        const float d_fz_2_2_0 = d_g4_xy - d_g222;
+
+        // ---- d_fy   (d3q27_cumulant.lbm:89)
+        const float d_fy_2_0_0 = d_fz_2_0_0 - d_fz_2_2_0;
+
+        // ---- post
+        const float post_0 = d_fy_0_0_0 - d_fy_2_0_0;
+
+        // ---- g2   (d3q27_cumulant.lbm:46)
+        const float g2_zz_ = 0.33333334f + d_g2_zz;
+
+        // ---- g3   (d3q27_cumulant.lbm:47)
+        const float g3_zx_ = jz_ * t11 + g2_zz_ * ux_;
 
         // ---- fz   (d3q27_cumulant.lbm:88)
         const float fz_1_0_0_ = jx_ - g3_zx_;
 
         // ---- g3   (d3q27_cumulant.lbm:47)
-        const float g3_zy_ = jz_ * t7 + g2_zz_ * uy_;
+        const float g3_zy_ = jz_ * t8 + g2_zz_ * uy_;
 
-        // ---- g212   (d3q27_cumulant.lbm:54)
-        const float g212_ = t7 * g3_xz_ + g3_zx_ * t11 + uy_ * g4_xz_;
+        // ---- g112   (d3q27_cumulant.lbm:52)
+        const float g112_ = g2_yz_ * t11 + 0.5f * (g2_zz_ * t13) + ux_ * g3_zy_;
 
         // ---- fz   (d3q27_cumulant.lbm:88)
-        const float fz_2_1_0_ = g3_xy_ - g212_;
+        const float fz_1_1_0_ = g2_xy_ - g112_;
+
+        // ---- g4   (d3q27_cumulant.lbm:49)
+        const float g4_yz_ = 0.11111111f + d_g4_yz;
 
         // ---- g122   (d3q27_cumulant.lbm:55)
-        const float g122_ = ux_ * g4_yz_ + g3_yz_ * t9 + t11 * g3_zy_;
+        const float g122_ = ux_ * g4_yz_ + g3_yz_ * t11 + t13 * g3_zy_;
+
+        // ---- g111   (d3q27_cumulant.lbm:48)
+        const float g111_ = ux_ * g2_yz_ + 0.5f * (jz_ * t13 + jy_ * t11);
 
         // ---- fz   (d3q27_cumulant.lbm:88)
         const float fz_1_2_0_ = g3_yx_ - g122_;
@@ -319,74 +394,74 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float fy_1_0_0_ = fz_1_0_0_ - fz_1_2_0_;
 
         // ---- post
-        const float post_1 = 0.5f * (fy_2_0_0_ + fy_1_0_0_);
-        const float post_2 = 0.5f * (fy_2_0_0_ - fy_1_0_0_);
+        const float post_1 = 0.5f * (d_fy_2_0_0 + fy_1_0_0_);
+        const float post_2 = 0.5f * (d_fy_2_0_0 - fy_1_0_0_);
 
         // ---- fz   (d3q27_cumulant.lbm:88)
         const float fz_0_1_0_ = jy_ - g3_zy_;
 
-        // ---- g111   (d3q27_cumulant.lbm:48)
-        const float g111_ = ux_ * g2_yz_ + 0.5f * (jz_ * t11 + jy_ * t9);
+        // ---- g4   (d3q27_cumulant.lbm:49)
+        const float g4_xz_ = 0.11111111f + d_g4_xz;
 
-        // ---- g112   (d3q27_cumulant.lbm:52)
-        const float g112_ = g2_yz_ * t9 + 0.5f * (g2_zz_ * t11) + ux_ * g3_zy_;
+        // ---- g212   (d3q27_cumulant.lbm:54)
+        const float g212_ = t8 * g3_xz_ + g3_zx_ * t13 + uy_ * g4_xz_;
 
         // ---- fz   (d3q27_cumulant.lbm:88)
-        const float fz_1_1_0_ = g2_xy_ - g112_;
-        const float t12 = fz_2_2_0_ + fz_2_1_0_;
-        const float t13 = fz_2_2_0_ - fz_2_1_0_;
+        const float fz_2_1_0_ = g3_xy_ - g212_;
+        const float t14 = d_fz_2_2_0 + fz_2_1_0_;
+        const float t15 = d_fz_2_2_0 - fz_2_1_0_;
 
         // ---- post
-        const float post_3 = 0.5f * (fz_0_2_0_ + fz_0_1_0_ - t12);
-        const float post_4 = 0.5f * (fz_0_2_0_ - fz_0_1_0_ - t13);
-        const float t14 = g3_yz_ + g4_yz_;
-        const float t15 = g4_yz_ - g3_yz_;
-        const float t16 = g221_ + g222_;
-        const float t17 = g222_ - g221_;
-        const float t18 = g3_xz_ + g4_xz_ - t16;
-        const float t19 = g4_xz_ - g3_xz_ - t17;
-        const float post_5 = 0.5f * (jz_ + g2_zz_ - t14 - t18);
-        const float post_6 = 0.5f * (g2_zz_ - jz_ - t15 - t19);
-        const float t20 = fz_1_2_0_ + fz_1_1_0_;
-        const float t21 = fz_1_2_0_ - fz_1_1_0_;
-        const float post_7 = 0.25f * (t12 + t20);
-        const float post_14 = 0.25f * (t12 - t20);
-        const float post_8 = 0.25f * (t13 - t21);
-        const float post_13 = 0.25f * (t13 + t21);
-        const float t22 = g121_ + g122_;
-        const float t23 = g122_ - g121_;
-        const float t24 = g2_xz_ + g3_zx_ - t22;
-        const float t25 = g3_zx_ - g2_xz_ - t23;
-        const float post_9 = 0.25f * (t18 + t24);
-        const float post_12 = 0.25f * (t18 - t24);
-        const float post_10 = 0.25f * (t19 - t25);
-        const float post_11 = 0.25f * (t19 + t25);
-        const float t26 = g2_yz_ + g3_zy_;
-        const float t27 = g3_zy_ - g2_yz_;
-        const float t28 = g211_ + g212_;
-        const float t29 = g212_ - g211_;
-        const float t30 = t16 + t28;
-        const float t31 = t16 - t28;
-        const float post_15 = 0.25f * (t14 + t26 - t30);
-        const float post_18 = 0.25f * (t14 - t26 - t31);
-        const float t32 = t17 - t29;
-        const float t33 = t17 + t29;
-        const float post_16 = 0.25f * (t15 - t27 - t32);
-        const float post_17 = 0.25f * (t15 + t27 - t33);
-        const float t34 = g112_ + g111_;
-        const float t35 = g112_ - g111_;
-        const float t36 = t22 + t34;
-        const float t37 = t22 - t34;
-        const float post_19 = 0.125f * (t30 + t36);
-        const float post_26 = 0.125f * (t30 - t36);
-        const float post_22 = 0.125f * (t31 - t37);
-        const float post_23 = 0.125f * (t31 + t37);
-        const float t38 = t23 - t35;
-        const float t39 = t23 + t35;
-        const float post_20 = 0.125f * (t32 - t38);
-        const float post_25 = 0.125f * (t32 + t38);
-        const float post_21 = 0.125f * (t33 + t39);
-        const float post_24 = 0.125f * (t33 - t39);
+        const float post_3 = 0.5f * (d_fz_0_2_0 + fz_0_1_0_ - t14);
+        const float post_4 = 0.5f * (d_fz_0_2_0 - fz_0_1_0_ - t15);
+        const float t16 = g3_yz_ + d_g4_yz;
+        const float t17 = d_g4_yz - g3_yz_;
+        const float t18 = g221_ + d_g222;
+        const float t19 = d_g222 - g221_;
+        const float t20 = g3_xz_ + d_g4_xz - t18;
+        const float t21 = d_g4_xz - g3_xz_ - t19;
+        const float post_5 = 0.5f * (jz_ + d_g2_zz - t16 - t20);
+        const float post_6 = 0.5f * (d_g2_zz - jz_ - t17 - t21);
+        const float t22 = fz_1_2_0_ + fz_1_1_0_;
+        const float t23 = fz_1_2_0_ - fz_1_1_0_;
+        const float post_7 = 0.25f * (t14 + t22);
+        const float post_14 = 0.25f * (t14 - t22);
+        const float post_8 = 0.25f * (t15 - t23);
+        const float post_13 = 0.25f * (t15 + t23);
+        const float t24 = g121_ + g122_;
+        const float t25 = g122_ - g121_;
+        const float t26 = g2_xz_ + g3_zx_ - t24;
+        const float t27 = g3_zx_ - g2_xz_ - t25;
+        const float post_9 = 0.25f * (t20 + t26);
+        const float post_12 = 0.25f * (t20 - t26);
+        const float post_10 = 0.25f * (t21 - t27);
+        const float post_11 = 0.25f * (t21 + t27);
+        const float t28 = g2_yz_ + g3_zy_;
+        const float t29 = g3_zy_ - g2_yz_;
+        const float t30 = g211_ + g212_;
+        const float t31 = g212_ - g211_;
+        const float t32 = t18 + t30;
+        const float t33 = t18 - t30;
+        const float post_15 = 0.25f * (t16 + t28 - t32);
+        const float post_18 = 0.25f * (t16 - t28 - t33);
+        const float t34 = t19 - t31;
+        const float t35 = t19 + t31;
+        const float post_16 = 0.25f * (t17 - t29 - t34);
+        const float post_17 = 0.25f * (t17 + t29 - t35);
+        const float t36 = g112_ + g111_;
+        const float t37 = g112_ - g111_;
+        const float t38 = t24 + t36;
+        const float t39 = t24 - t36;
+        const float post_19 = 0.125f * (t32 + t38);
+        const float post_26 = 0.125f * (t32 - t38);
+        const float post_22 = 0.125f * (t33 - t39);
+        const float post_23 = 0.125f * (t33 + t39);
+        const float t40 = t25 - t37;
+        const float t41 = t25 + t37;
+        const float post_20 = 0.125f * (t34 - t40);
+        const float post_25 = 0.125f * (t34 + t40);
+        const float post_21 = 0.125f * (t35 + t41);
+        const float post_24 = 0.125f * (t35 - t41);
 
         after[0 * stride_after + cell] = post_0;
         after[1 * stride_after + cell] = post_1;
@@ -416,16 +491,6 @@ static inline __attribute__((always_inline)) void collide_cells(
         after[25 * stride_after + cell] = post_25;
         after[26 * stride_after + cell] = post_26;
     }  // cells
-}
-
-// The collision alone, on plain arrays of states.
-void d3q27_cumulant_collide(
-    const int32_t count,        // how many states there are
-    const float *restrict src,  // populations before the collision [27][count], lattice units
-    float *restrict dst,        // populations after the collision [27][count], lattice units
-    const float omega_)         // relaxation rate of the second-order shear cumulants in (0, 2), lattice units
-{
-    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega_);
 }
 
 // ==== storing =======================================================================================================
@@ -602,9 +667,27 @@ static const signed char VELOCITY[Q][3] = {
     {0, -1, 1}, {1, 1, 1}, {-1, -1, -1}, {1, 1, -1}, {-1, -1, 1}, {1, -1, 1}, {-1, 1, -1}, {1, -1, -1}, {-1, 1, 1},
 };
 
+// What populations are stored without: their values at rest.
+static const double REST[Q] = {8.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0};
+
 // The set of populations that each direction belongs to.
 static const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 
+
+// The collision alone, on plain arrays of states.
+void d3q27_cumulant_collide(
+    const int32_t count,        // how many states there are
+    const float *restrict src,  // populations before the collision [27][count], lattice units
+    float *restrict dst,        // populations after the collision [27][count], lattice units
+    const float omega_)         // relaxation rate of the second-order shear cumulants in (0, 2), lattice units
+{
+    for (size_t state = 0; state < (size_t)count; ++state) {
+        float before[Q], after[Q];
+        for (int i = 0; i < Q; ++i) before[i] = src[(size_t)i * (size_t)count + state] - (float)REST[i];
+        collide_cells(1, 1, before, 1, after, omega_);
+        for (int i = 0; i < Q; ++i) dst[(size_t)i * (size_t)count + state] = after[i] + (float)REST[i];
+    }
+}
 
 // ==== walls =========================================================================================================
 
@@ -851,81 +934,81 @@ void d3q27_cumulant_init(
             const float uz_ = before[3 * CELLS + cell];
 
             // ---- shared
-            const float t0 = 0.22222222f * rho_;
-            const float t1 = 0.018518519f * rho_;
-            const float t2 = t0 * uy_;
-            const float t3 = 0.25f * (t2 * uy_);
-            const float t4 = 0.25f * (t0 * uz_);
-            const float t5 = t0 * ux_;
-            const float t6 = t5 * ux_;
-            const float t7 = 0.75f * (t5 * uy_);
-            const float t8 = t4 * uz_;
-            const float t9 = 0.75f * uz_;
-            const float t10 = t3 + t8;
-            const float t11 = t1 - t6 * 0.125f;
-            const float t12 = 0.25f * t6 + t1;
+            const float t0 = 0.25f * ux_;
+            const float t1 = 0.25f * uy_;
+            const float t2 = 0.8888889f * rho_;
+            const float t3 = 0.018518519f - rho_ * 0.018518519f;
+            const float t4 = t2 * t0;
+            const float t5 = t4 * t0;
+            const float t6 = t2 * t1;
+            const float t7 = 0.0625f * (t2 * uz_);
+            const float t8 = t6 * t1;
+            const float t9 = 3.0f * (t4 * t1);
+            const float t10 = t5 + t8;
+            const float t11 = t7 * uz_;
+            const float t12 = 0.75f * uz_;
+            const float t13 = 0.5f * t11 + t3;
+            const float t14 = t11 - t3;
 
             // ---- f
-            const float f_0 = 16.0f * t11 - t10 * 8.0f;
-            const float t13 = 4.0f * t12 - t10 * 2.0f;
-            const float f_1 = t5 + t13;
-            const float f_2 = t13 - t5;
-            const float t14 = t3 - t8 * 0.5f;
-            const float t15 = 0.5f * t3 - t8;
-            const float t16 = 4.0f * (t11 + t14);
-            const float f_3 = t2 + t16;
-            const float f_4 = t16 - t2;
-            const float t17 = t12 + t14;
-            const float t18 = t11 - t15;
-            const float f_5 = 4.0f * (t4 + t18);
-            const float f_6 = -4.0f * (t4 - t18);
-            const float t19 = t12 - t15;
-            const float t20 = t10 + t11;
-            const float t21 = 0.25f * (t12 + t10);
-            const float t22 = 0.25f * (t5 + t2);
-            const float t23 = t17 + t7;
-            const float f_7 = t22 + t23;
-            const float f_8 = t23 - t22;
-            const float t24 = t7 - t17;
-            const float t25 = t4 + t19;
-            const float t26 = t4 - t19;
-            const float t27 = 0.25f + t9;
-            const float t28 = 0.25f - t9;
-            const float t29 = t5 * t27;
-            const float f_9 = t25 + t29;
-            const float f_12 = t25 - t29;
-            const float t30 = t5 * t28;
-            const float f_10 = -t26 - t30;
-            const float f_11 = t30 - t26;
-            const float t31 = 0.25f * (t5 - t2);
-            const float f_13 = t31 - t24;
-            const float f_14 = -t31 - t24;
-            const float t32 = t4 + t20;
-            const float t33 = t4 - t20;
-            const float t34 = t2 * t27;
-            const float f_15 = t32 + t34;
-            const float f_18 = t32 - t34;
-            const float t35 = t2 * t28;
-            const float f_16 = -t33 - t35;
-            const float f_17 = t35 - t33;
-            const float t36 = 0.25f * (t4 + t7);
-            const float t37 = -0.25f * (t4 - t7);
-            const float t38 = t21 + t36;
-            const float t39 = t21 - t36;
-            const float t40 = t27 * t22;
-            const float f_19 = t38 + t40;
-            const float f_22 = t38 - t40;
-            const float t41 = t28 * t22;
-            const float t42 = t27 * t31;
-            const float t43 = t28 * t31;
-            const float f_24 = t39 - t43;
-            const float f_25 = t39 + t43;
-            const float t44 = t21 + t37;
-            const float t45 = t21 - t37;
-            const float f_20 = t44 - t41;
-            const float f_21 = t44 + t41;
-            const float f_23 = t45 + t42;
-            const float f_26 = t45 - t42;
+            const float f_0 = -8.0f * t10 - 16.0f * t13;
+            const float t15 = t5 - t8 * 0.5f;
+            const float t16 = 0.5f * t5 - t8;
+            const float t17 = 4.0f * (t13 - t15);
+            const float f_1 = t4 - t17;
+            const float f_2 = -t4 - t17;
+            const float t18 = 4.0f * (t13 + t16);
+            const float f_3 = t6 - t18;
+            const float f_4 = -t6 - t18;
+            const float t19 = t7 + t14;
+            const float t20 = t7 - t14;
+            const float t21 = -2.0f * t10;
+            const float f_5 = 4.0f * t19 + t21;
+            const float f_6 = t21 - 4.0f * t20;
+            const float t22 = 0.25f * (t4 + t6);
+            const float t23 = t10 + t9;
+            const float t24 = t9 - t10;
+            const float t25 = t13 - t23;
+            const float f_7 = t22 - t25;
+            const float f_8 = -t22 - t25;
+            const float t26 = t13 + t24;
+            const float t27 = t19 + t15;
+            const float t28 = t20 - t15;
+            const float t29 = 0.25f + t12;
+            const float t30 = 0.25f - t12;
+            const float t31 = t4 * t29;
+            const float f_9 = t27 + t31;
+            const float f_12 = t27 - t31;
+            const float t32 = t4 * t30;
+            const float f_10 = -t28 - t32;
+            const float f_11 = t32 - t28;
+            const float t33 = 0.25f * (t4 - t6);
+            const float f_13 = t33 - t26;
+            const float f_14 = -t33 - t26;
+            const float t34 = t19 - t16;
+            const float t35 = t20 + t16;
+            const float t36 = t6 * t29;
+            const float f_15 = t34 + t36;
+            const float f_18 = t34 - t36;
+            const float t37 = t6 * t30;
+            const float f_16 = -t35 - t37;
+            const float f_17 = t37 - t35;
+            const float t38 = 0.25f * (t19 + t23);
+            const float t39 = 0.25f * (t20 - t23);
+            const float t40 = 0.25f * (t19 - t24);
+            const float t41 = 0.25f * (t20 + t24);
+            const float t42 = t29 * t22;
+            const float f_19 = t38 + t42;
+            const float f_22 = t38 - t42;
+            const float t43 = t30 * t22;
+            const float f_20 = -t39 - t43;
+            const float f_21 = t43 - t39;
+            const float t44 = t29 * t33;
+            const float t45 = t30 * t33;
+            const float f_23 = t40 + t44;
+            const float f_26 = t40 - t44;
+            const float f_24 = -t41 - t45;
+            const float f_25 = t45 - t41;
 
             after[0 * CELLS + cell] = f_0;
             after[1 * CELLS + cell] = f_1;
@@ -997,38 +1080,76 @@ void d3q27_cumulant_macroscopic(
             const float f_25 = before[25 * CELLS + cell];
             const float f_26 = before[26 * CELLS + cell];
 
+            // ---- d_mz   (d3q27_cumulant.lbm:14)
+            const float d_mz_n1_n1_0 = f_20 + f_8 + f_22;
+
             // ---- mz   (d3q27_cumulant.lbm:14)
-            const float mz_n1_n1_0_ = f_20 + f_8 + f_22;
             const float mz_n1_n1_1_ = f_22 - f_20;
-            const float mz_n1_0_0_ = f_10 + f_2 + f_12;
+
+            // ---- d_mz   (d3q27_cumulant.lbm:14)
+            const float d_mz_n1_0_0 = f_10 + f_2 + f_12;
+
+            // ---- mz   (d3q27_cumulant.lbm:14)
             const float mz_n1_0_1_ = f_12 - f_10;
-            const float mz_n1_1_0_ = f_24 + f_14 + f_26;
+
+            // ---- d_mz   (d3q27_cumulant.lbm:14)
+            const float d_mz_n1_1_0 = f_24 + f_14 + f_26;
+
+            // ---- mz   (d3q27_cumulant.lbm:14)
             const float mz_n1_1_1_ = f_26 - f_24;
 
             // ---- my   (d3q27_cumulant.lbm:15)
             const float my_n1_0_1_ = mz_n1_n1_1_ + mz_n1_0_1_ + mz_n1_1_1_;
-            const float my_n1_0_0_ = mz_n1_n1_0_ + mz_n1_0_0_ + mz_n1_1_0_;
-            const float my_n1_1_0_ = mz_n1_1_0_ - mz_n1_n1_0_;
+
+            // ---- d_my   (d3q27_cumulant.lbm:15)
+            const float d_my_n1_0_0 = d_mz_n1_n1_0 + d_mz_n1_0_0 + d_mz_n1_1_0;
+
+            // ---- my   (d3q27_cumulant.lbm:15)
+            const float my_n1_1_0_ = d_mz_n1_1_0 - d_mz_n1_n1_0;
+
+            // ---- d_mz   (d3q27_cumulant.lbm:14)
+            const float d_mz_0_n1_0 = f_16 + f_4 + f_18;
 
             // ---- mz   (d3q27_cumulant.lbm:14)
-            const float mz_0_n1_0_ = f_16 + f_4 + f_18;
             const float mz_0_n1_1_ = f_18 - f_16;
-            const float mz_0_0_0_ = f_6 + f_0 + f_5;
+
+            // ---- d_mz   (d3q27_cumulant.lbm:14)
+            const float d_mz_0_0_0 = f_6 + f_0 + f_5;
+
+            // ---- mz   (d3q27_cumulant.lbm:14)
             const float mz_0_0_1_ = f_5 - f_6;
-            const float mz_0_1_0_ = f_17 + f_3 + f_15;
+
+            // ---- d_mz   (d3q27_cumulant.lbm:14)
+            const float d_mz_0_1_0 = f_17 + f_3 + f_15;
+
+            // ---- mz   (d3q27_cumulant.lbm:14)
             const float mz_0_1_1_ = f_15 - f_17;
 
             // ---- my   (d3q27_cumulant.lbm:15)
             const float my_0_0_1_ = mz_0_n1_1_ + mz_0_0_1_ + mz_0_1_1_;
-            const float my_0_0_0_ = mz_0_n1_0_ + mz_0_0_0_ + mz_0_1_0_;
-            const float my_0_1_0_ = mz_0_1_0_ - mz_0_n1_0_;
+
+            // ---- d_my   (d3q27_cumulant.lbm:15)
+            const float d_my_0_0_0 = d_mz_0_n1_0 + d_mz_0_0_0 + d_mz_0_1_0;
+
+            // ---- my   (d3q27_cumulant.lbm:15)
+            const float my_0_1_0_ = d_mz_0_1_0 - d_mz_0_n1_0;
+
+            // ---- d_mz   (d3q27_cumulant.lbm:14)
+            const float d_mz_1_n1_0 = f_25 + f_13 + f_23;
 
             // ---- mz   (d3q27_cumulant.lbm:14)
-            const float mz_1_n1_0_ = f_25 + f_13 + f_23;
             const float mz_1_n1_1_ = f_23 - f_25;
-            const float mz_1_0_0_ = f_11 + f_1 + f_9;
+
+            // ---- d_mz   (d3q27_cumulant.lbm:14)
+            const float d_mz_1_0_0 = f_11 + f_1 + f_9;
+
+            // ---- mz   (d3q27_cumulant.lbm:14)
             const float mz_1_0_1_ = f_9 - f_11;
-            const float mz_1_1_0_ = f_21 + f_7 + f_19;
+
+            // ---- d_mz   (d3q27_cumulant.lbm:14)
+            const float d_mz_1_1_0 = f_21 + f_7 + f_19;
+
+            // ---- mz   (d3q27_cumulant.lbm:14)
             const float mz_1_1_1_ = f_19 - f_21;
 
             // ---- my   (d3q27_cumulant.lbm:15)
@@ -1037,14 +1158,21 @@ void d3q27_cumulant_macroscopic(
             // ---- m   (d3q27_cumulant.lbm:16)
             const float jz_ = my_n1_0_1_ + my_0_0_1_ + my_1_0_1_;
 
+            // ---- d_my   (d3q27_cumulant.lbm:15)
+            const float d_my_1_0_0 = d_mz_1_n1_0 + d_mz_1_0_0 + d_mz_1_1_0;
+
             // ---- my   (d3q27_cumulant.lbm:15)
-            const float my_1_0_0_ = mz_1_n1_0_ + mz_1_0_0_ + mz_1_1_0_;
-            const float my_1_1_0_ = mz_1_1_0_ - mz_1_n1_0_;
+            const float my_1_1_0_ = d_mz_1_1_0 - d_mz_1_n1_0;
 
             // ---- m   (d3q27_cumulant.lbm:16)
             const float jy_ = my_n1_1_0_ + my_0_1_0_ + my_1_1_0_;
-            const float rho_ = my_n1_0_0_ + my_0_0_0_ + my_1_0_0_;
-            const float jx_ = my_1_0_0_ - my_n1_0_0_;
+
+            // ---- d_m   (d3q27_cumulant.lbm:16)
+            const float d_rho = d_my_n1_0_0 + d_my_0_0_0 + d_my_1_0_0;
+
+            // ---- m   (d3q27_cumulant.lbm:16)
+            const float jx_ = d_my_1_0_0 - d_my_n1_0_0;
+            const float rho_ = 1.0f + d_rho;
             const float t0 = 1.0f / rho_;
 
             // ---- u   (d3q27_cumulant.lbm:20)
@@ -1083,7 +1211,7 @@ static inline void merge(Sum *sum, const Sum *other)
     add(sum, other->carried);
 }
 
-// A thread's part of the sum of a population over the listed blocks from `begin` to `end`.
+// A thread's part of the sum of what is stored of a population over the listed blocks from `begin` to `end`.
 static Sum sum_of(
     const int32_t *ids, const int begin, const int end, const int direction, const int thread, const int threads,
     const float *src)
@@ -1096,10 +1224,12 @@ static Sum sum_of(
     return sum;
 }
 
-// Adds the sum of a population to mass and momentum.
-static inline void add_moments(const int direction, const Sum *sum, Sum *of)
+// Adds a population to mass and momentum: the sum of what is stored of it in so many cells, and its part at rest, which has no
+// momentum.
+static inline void add_moments(const int direction, const Sum *sum, const double cells, Sum *of)
 {
     merge(&of[0], sum);
+    add(&of[0], cells * REST[direction]);
     for (int axis = 0; axis < DIM; ++axis) {
         const double c = VELOCITY[direction][axis];
         const Sum along = {c * sum->total, c * sum->carried};
@@ -1178,7 +1308,7 @@ void d3q27_cumulant_sums(
         Sum of[SETS][1 + DIM] = { { {0, 0} } };
         for (int i = 0; i < Q; ++i) {
             const Sum own = sum_of(ids, begin, end, i, 0, 1, src);
-            add_moments(i, &own, of[SET[i]]);
+            add_moments(i, &own, (double)(end - begin) * CELLS, of[SET[i]]);
         }
         memcpy(sums + (size_t)share * (sizeof(of) / sizeof(double)), of, sizeof(of));
     }

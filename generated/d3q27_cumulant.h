@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 // Version of this interface: kernels, their arguments and their memory. It changes when any of these does.
-#define D3Q27_CUMULANT_ABI 5
+#define D3Q27_CUMULANT_ABI 6
 
 #ifdef __cplusplus
 extern "C" {
@@ -107,13 +107,16 @@ static const double d3q27_cumulant_weights[D3Q27_CUMULANT_Q] = { 8.0 / 27.0, 2.0
 // The direction with the reversed velocity.
 static const int d3q27_cumulant_opposites[D3Q27_CUMULANT_Q] = { 0, 2, 1, 4, 3, 6, 5, 8, 7, 10, 9, 12, 11, 14, 13, 16, 15, 18, 17, 20, 19, 22, 21, 24, 23, 26, 25 };
 
+// The population of each direction at rest: what is stored is the difference from it.
+static const double d3q27_cumulant_rest[D3Q27_CUMULANT_Q] = { 8.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0 };
+
 // Index of cell (x, y, z) in its block.
 static inline size_t d3q27_cumulant_cell(const size_t x, const size_t y, const size_t z)
 {
     return x + 4 * (y + 4 * z);
 }
 
-// Where population `direction` at `cell` of the block in `slot` is.
+// Where population `direction` is stored, at `cell` of the block in `slot`.
 static inline size_t d3q27_cumulant_population(const size_t slot, const size_t direction, const size_t cell)
 {
     return (slot * 27 + direction) * 64 + cell;

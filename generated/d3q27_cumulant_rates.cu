@@ -4,15 +4,15 @@
 // Geier, Schoenherr, Pasquali & Krafczyk, Comput. Math. Appl. 70 (2015) 507.
 //
 // options: cuda f32 block=4x4x4
-// cost:    init                 92 flop (as written 209): 49 add, 31 mul, 6 fma
+// cost:    init                 91 flop (as written 209): 46 add, 31 mul, 7 fma
 //                               4 loads, 27 stores, 124 B per cell
-//          stream_collide       739 flop (as written 1067): 218 add, 134 mul, 193 fma, 1 div
+//          stream_collide       820 flop (as written 1067): 288 add, 142 mul, 194 fma, 2 div
 //                               27 loads, 27 stores, 216 B per cell
-//          stream_collide_walls 739 flop (as written 1067): 218 add, 134 mul, 193 fma, 1 div
+//          stream_collide_walls 820 flop (as written 1067): 288 add, 142 mul, 194 fma, 2 div
 //                               27 loads, 27 stores, 216 B per cell
-//          macroscopic          53 flop (as written 52): 49 add, 3 mul, 1 div
+//          macroscopic          54 flop (as written 52): 50 add, 3 mul, 1 div
 //                               27 loads, 4 stores, 124 B per cell
-//          collide              739 flop (as written 1067): 218 add, 134 mul, 193 fma, 1 div
+//          collide              820 flop (as written 1067): 288 add, 142 mul, 194 fma, 2 div
 //                               27 loads, 27 stores, 216 B per cell
 
 static constexpr int Q = 27;  // directions
@@ -65,69 +65,128 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float t0 = 1.0f - omega_8_;
     const float t1 = 1.0f - omega_9_;
 
+    // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
+    const float d_mz_0_0_2 = f_6 + f_5;
+
     // ---- mz   (d3q27_cumulant_rates.lbm:24)
-    const float mz_0_0_2_ = f_6 + f_5;
     const float mz_0_0_1_ = f_5 - f_6;
-    const float mz_0_0_0_ = f_0 + mz_0_0_2_;
-    const float mz_0_n1_2_ = f_16 + f_18;
+
+    // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
+    const float d_mz_0_0_0 = f_0 + d_mz_0_0_2;
+    const float d_mz_0_n1_2 = f_16 + f_18;
+
+    // ---- mz   (d3q27_cumulant_rates.lbm:24)
     const float mz_0_n1_1_ = f_18 - f_16;
-    const float mz_0_n1_0_ = f_4 + mz_0_n1_2_;
-    const float mz_0_1_2_ = f_17 + f_15;
+
+    // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
+    const float d_mz_0_n1_0 = f_4 + d_mz_0_n1_2;
+    const float d_mz_0_1_2 = f_17 + f_15;
+
+    // ---- mz   (d3q27_cumulant_rates.lbm:24)
     const float mz_0_1_1_ = f_15 - f_17;
-    const float mz_0_1_0_ = f_3 + mz_0_1_2_;
+
+    // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
+    const float d_mz_0_1_0 = f_3 + d_mz_0_1_2;
+
+    // ---- d_my   (d3q27_cumulant_rates.lbm:25)
+    const float d_my_0_2_0 = d_mz_0_n1_0 + d_mz_0_1_0;
 
     // ---- my   (d3q27_cumulant_rates.lbm:25)
-    const float my_0_2_0_ = mz_0_n1_0_ + mz_0_1_0_;
-    const float my_0_1_0_ = mz_0_1_0_ - mz_0_n1_0_;
-    const float my_0_0_0_ = mz_0_0_0_ + my_0_2_0_;
+    const float my_0_1_0_ = d_mz_0_1_0 - d_mz_0_n1_0;
+
+    // ---- d_my   (d3q27_cumulant_rates.lbm:25)
+    const float d_my_0_0_0 = d_mz_0_0_0 + d_my_0_2_0;
+
+    // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
+    const float d_mz_n1_0_2 = f_10 + f_12;
 
     // ---- mz   (d3q27_cumulant_rates.lbm:24)
-    const float mz_n1_0_2_ = f_10 + f_12;
     const float mz_n1_0_1_ = f_12 - f_10;
-    const float mz_n1_0_0_ = f_2 + mz_n1_0_2_;
-    const float mz_n1_n1_2_ = f_20 + f_22;
-    const float mz_n1_n1_1_ = f_22 - f_20;
-    const float mz_n1_n1_0_ = f_8 + mz_n1_n1_2_;
-    const float mz_n1_1_2_ = f_24 + f_26;
-    const float mz_n1_1_1_ = f_26 - f_24;
-    const float mz_n1_1_0_ = f_14 + mz_n1_1_2_;
 
-    // ---- my   (d3q27_cumulant_rates.lbm:25)
-    const float my_n1_2_0_ = mz_n1_n1_0_ + mz_n1_1_0_;
-    const float my_n1_1_0_ = mz_n1_1_0_ - mz_n1_n1_0_;
-    const float my_n1_0_0_ = mz_n1_0_0_ + my_n1_2_0_;
+    // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
+    const float d_mz_n1_0_0 = f_2 + d_mz_n1_0_2;
+    const float d_mz_n1_n1_2 = f_20 + f_22;
 
     // ---- mz   (d3q27_cumulant_rates.lbm:24)
-    const float mz_1_0_2_ = f_11 + f_9;
-    const float mz_1_0_1_ = f_9 - f_11;
-    const float mz_1_0_0_ = f_1 + mz_1_0_2_;
-    const float mz_1_n1_2_ = f_25 + f_23;
-    const float mz_1_n1_1_ = f_23 - f_25;
-    const float mz_1_n1_0_ = f_13 + mz_1_n1_2_;
-    const float mz_1_1_2_ = f_21 + f_19;
-    const float mz_1_1_1_ = f_19 - f_21;
-    const float mz_1_1_0_ = f_7 + mz_1_1_2_;
+    const float mz_n1_n1_1_ = f_22 - f_20;
+
+    // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
+    const float d_mz_n1_n1_0 = f_8 + d_mz_n1_n1_2;
+    const float d_mz_n1_1_2 = f_24 + f_26;
+
+    // ---- mz   (d3q27_cumulant_rates.lbm:24)
+    const float mz_n1_1_1_ = f_26 - f_24;
+
+    // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
+    const float d_mz_n1_1_0 = f_14 + d_mz_n1_1_2;
+
+    // ---- d_my   (d3q27_cumulant_rates.lbm:25)
+    const float d_my_n1_2_0 = d_mz_n1_n1_0 + d_mz_n1_1_0;
 
     // ---- my   (d3q27_cumulant_rates.lbm:25)
-    const float my_1_2_0_ = mz_1_n1_0_ + mz_1_1_0_;
-    const float my_1_1_0_ = mz_1_1_0_ - mz_1_n1_0_;
-    const float my_1_0_0_ = mz_1_0_0_ + my_1_2_0_;
+    const float my_n1_1_0_ = d_mz_n1_1_0 - d_mz_n1_n1_0;
+
+    // ---- d_my   (d3q27_cumulant_rates.lbm:25)
+    const float d_my_n1_0_0 = d_mz_n1_0_0 + d_my_n1_2_0;
+
+    // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
+    const float d_mz_1_0_2 = f_11 + f_9;
+
+    // ---- mz   (d3q27_cumulant_rates.lbm:24)
+    const float mz_1_0_1_ = f_9 - f_11;
+
+    // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
+    const float d_mz_1_0_0 = f_1 + d_mz_1_0_2;
+    const float d_mz_1_n1_2 = f_25 + f_23;
+
+    // ---- mz   (d3q27_cumulant_rates.lbm:24)
+    const float mz_1_n1_1_ = f_23 - f_25;
+
+    // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
+    const float d_mz_1_n1_0 = f_13 + d_mz_1_n1_2;
+    const float d_mz_1_1_2 = f_21 + f_19;
+
+    // ---- mz   (d3q27_cumulant_rates.lbm:24)
+    const float mz_1_1_1_ = f_19 - f_21;
+
+    // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
+    const float d_mz_1_1_0 = f_7 + d_mz_1_1_2;
+
+    // ---- d_my   (d3q27_cumulant_rates.lbm:25)
+    const float d_my_1_2_0 = d_mz_1_n1_0 + d_mz_1_1_0;
+
+    // ---- my   (d3q27_cumulant_rates.lbm:25)
+    const float my_1_1_0_ = d_mz_1_1_0 - d_mz_1_n1_0;
+
+    // ---- d_my   (d3q27_cumulant_rates.lbm:25)
+    const float d_my_1_0_0 = d_mz_1_0_0 + d_my_1_2_0;
+
+    // ---- d_m   (d3q27_cumulant_rates.lbm:26)
+    const float d_m_2_0_0 = d_my_n1_0_0 + d_my_1_0_0;
 
     // ---- m   (d3q27_cumulant_rates.lbm:26)
-    const float m_2_0_0_ = my_n1_0_0_ + my_1_0_0_;
-    const float jx_ = my_1_0_0_ - my_n1_0_0_;
-    const float rho_ = my_0_0_0_ + m_2_0_0_;
+    const float jx_ = d_my_1_0_0 - d_my_n1_0_0;
+
+    // ---- d_m   (d3q27_cumulant_rates.lbm:26)
+    const float d_rho = d_my_0_0_0 + d_m_2_0_0;
+
+    // ---- m   (d3q27_cumulant_rates.lbm:26)
+    const float rho_ = 1.0f + d_rho;
     const float t2 = 1.0f / rho_;
 
     // ---- u   (d3q27_cumulant_rates.lbm:30)
     const float ux_ = t2 * jx_;
     const float t3 = jx_ * ux_;
 
-    // ---- k   (d3q27_cumulant_rates.lbm:41)
-    const float k2_xx_ = m_2_0_0_ - t3;
-    const float t4 = 1.0f - omega_;
+    // ---- d_k   (d3q27_cumulant_rates.lbm:41)
+    const float d_k2_xx = d_m_2_0_0 - t3;
 
     // ---- m   (d3q27_cumulant_rates.lbm:26)
+    const float m_2_0_0_ = 0.33333334f + d_m_2_0_0;
+    const float t4 = -m_2_0_0_;
+    const float t5 = 1.0f - omega_;
+    const float t6 = 0.33333334f * (omega_ - omega_bulk_);
+    const float t7 = 0.33333334f * omega_bulk_;
     const float m_2_1_0_ = my_n1_1_0_ + my_1_1_0_;
     const float m_1_1_0_ = my_1_1_0_ - my_n1_1_0_;
     const float jy_ = my_0_1_0_ + m_2_1_0_;
@@ -135,13 +194,20 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     // ---- u   (d3q27_cumulant_rates.lbm:30)
     const float uy_ = t2 * jy_;
 
-    // ---- m   (d3q27_cumulant_rates.lbm:26)
-    const float m_2_2_0_ = my_n1_2_0_ + my_1_2_0_;
-    const float m_1_2_0_ = my_1_2_0_ - my_n1_2_0_;
-    const float m_0_2_0_ = my_0_2_0_ + m_2_2_0_;
+    // ---- d_m   (d3q27_cumulant_rates.lbm:26)
+    const float d_m_2_2_0 = d_my_n1_2_0 + d_my_1_2_0;
 
-    // ---- ky   (d3q27_cumulant_rates.lbm:40)
-    const float k2_yy_ = m_0_2_0_ - jy_ * uy_;
+    // ---- m   (d3q27_cumulant_rates.lbm:26)
+    const float m_1_2_0_ = d_my_1_2_0 - d_my_n1_2_0;
+
+    // ---- d_m   (d3q27_cumulant_rates.lbm:26)
+    const float d_m_0_2_0 = d_my_0_2_0 + d_m_2_2_0;
+
+    // ---- d_ky   (d3q27_cumulant_rates.lbm:40)
+    const float d_k2_yy = d_m_0_2_0 - jy_ * uy_;
+
+    // ---- m   (d3q27_cumulant_rates.lbm:26)
+    const float m_0_2_0_ = 0.33333334f + d_m_0_2_0;
 
     // ---- my   (d3q27_cumulant_rates.lbm:25)
     const float my_0_2_1_ = mz_0_n1_1_ + mz_0_1_1_;
@@ -158,75 +224,133 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float m_2_0_1_ = my_n1_0_1_ + my_1_0_1_;
     const float m_1_0_1_ = my_1_0_1_ - my_n1_0_1_;
     const float jz_ = my_0_0_1_ + m_2_0_1_;
-    const float t5 = -jz_;
+    const float t8 = -jz_;
 
     // ---- u   (d3q27_cumulant_rates.lbm:30)
     const float uz_ = t2 * jz_;
 
+    // ---- d_my   (d3q27_cumulant_rates.lbm:25)
+    const float d_my_0_2_2 = d_mz_0_n1_2 + d_mz_0_1_2;
+
     // ---- my   (d3q27_cumulant_rates.lbm:25)
-    const float my_0_2_2_ = mz_0_n1_2_ + mz_0_1_2_;
-    const float my_0_1_2_ = mz_0_1_2_ - mz_0_n1_2_;
-    const float my_0_0_2_ = mz_0_0_2_ + my_0_2_2_;
-    const float my_n1_2_2_ = mz_n1_n1_2_ + mz_n1_1_2_;
-    const float my_n1_1_2_ = mz_n1_1_2_ - mz_n1_n1_2_;
-    const float my_n1_0_2_ = mz_n1_0_2_ + my_n1_2_2_;
-    const float my_1_2_2_ = mz_1_n1_2_ + mz_1_1_2_;
-    const float my_1_1_2_ = mz_1_1_2_ - mz_1_n1_2_;
-    const float my_1_0_2_ = mz_1_0_2_ + my_1_2_2_;
+    const float my_0_1_2_ = d_mz_0_1_2 - d_mz_0_n1_2;
+
+    // ---- d_my   (d3q27_cumulant_rates.lbm:25)
+    const float d_my_0_0_2 = d_mz_0_0_2 + d_my_0_2_2;
+    const float d_my_n1_2_2 = d_mz_n1_n1_2 + d_mz_n1_1_2;
+
+    // ---- my   (d3q27_cumulant_rates.lbm:25)
+    const float my_n1_1_2_ = d_mz_n1_1_2 - d_mz_n1_n1_2;
+
+    // ---- d_my   (d3q27_cumulant_rates.lbm:25)
+    const float d_my_n1_0_2 = d_mz_n1_0_2 + d_my_n1_2_2;
+    const float d_my_1_2_2 = d_mz_1_n1_2 + d_mz_1_1_2;
+
+    // ---- my   (d3q27_cumulant_rates.lbm:25)
+    const float my_1_1_2_ = d_mz_1_1_2 - d_mz_1_n1_2;
+
+    // ---- d_my   (d3q27_cumulant_rates.lbm:25)
+    const float d_my_1_0_2 = d_mz_1_0_2 + d_my_1_2_2;
+
+    // ---- d_m   (d3q27_cumulant_rates.lbm:26)
+    const float d_m_2_0_2 = d_my_n1_0_2 + d_my_1_0_2;
 
     // ---- m   (d3q27_cumulant_rates.lbm:26)
-    const float m_2_0_2_ = my_n1_0_2_ + my_1_0_2_;
-    const float m_1_0_2_ = my_1_0_2_ - my_n1_0_2_;
-    const float m_0_0_2_ = my_0_0_2_ + m_2_0_2_;
+    const float m_1_0_2_ = d_my_1_0_2 - d_my_n1_0_2;
 
-    // ---- kz   (d3q27_cumulant_rates.lbm:39)
-    const float k2_zz_ = t5 * uz_ + m_0_0_2_;
+    // ---- d_m   (d3q27_cumulant_rates.lbm:26)
+    const float d_m_0_0_2 = d_my_0_0_2 + d_m_2_0_2;
 
-    // ---- trace   (d3q27_cumulant_rates.lbm:58)
-    const float trace_ = k2_xx_ + k2_yy_ + k2_zz_;
-    const float t6 = 0.33333334f * (omega_ * trace_ + (rho_ - trace_) * omega_bulk_);
+    // ---- d_kz   (d3q27_cumulant_rates.lbm:39)
+    const float d_k2_zz = t8 * uz_ + d_m_0_0_2;
 
-    // ---- s2   (d3q27_cumulant_rates.lbm:59)
-    const float s2_xx_ = k2_xx_ * t4 + t6;
-    const float t7 = s2_xx_ + t3;
+    // ---- d_trace   (d3q27_cumulant_rates.lbm:58)
+    const float d_trace = d_k2_xx + d_k2_zz + d_k2_yy;
+    const float t9 = d_rho * t7 + d_trace * t6;
 
-    // ---- gx   (d3q27_cumulant_rates.lbm:72)
-    const float gx_0_0_0_ = rho_ - t7;
-    const float t8 = 0.5f * gx_0_0_0_;
-    const float t9 = t3 - 0.5f * m_2_0_0_;
-    const float t10 = -m_2_0_0_;
-    const float t11 = -jx_;
+    // ---- d_s2   (d3q27_cumulant_rates.lbm:59)
+    const float d_s2_xx = d_k2_xx * t5 + t9;
+    const float t10 = d_s2_xx + t3;
 
-    // ---- ky   (d3q27_cumulant_rates.lbm:40)
-    const float ky_1_1_0_ = uy_ * t11 + m_1_1_0_;
+    // ---- d_gx   (d3q27_cumulant_rates.lbm:72)
+    const float d_gx_0_0_0 = d_rho - t10;
 
-    // ---- kz   (d3q27_cumulant_rates.lbm:39)
-    const float kz_1_0_1_ = uz_ * t11 + m_1_0_1_;
-    const float kz_1_0_2_ = m_1_0_2_ - (m_1_0_1_ + kz_1_0_1_) * uz_;
-
-    // ---- s2   (d3q27_cumulant_rates.lbm:59)
-    const float s2_xy_ = ky_1_1_0_ * t4;
-    const float t12 = 1.0f - 0.5f * (omega_3_ + omega_4_);
-    const float t13 = 0.5f * (omega_3_ - omega_4_);
-    const float t14 = -2.0f;
-
-    // ---- ky   (d3q27_cumulant_rates.lbm:40)
-    const float ky_2_1_0_ = uy_ * t10 + m_2_1_0_;
-
-    // ---- kz   (d3q27_cumulant_rates.lbm:39)
-    const float kz_2_0_1_ = uz_ * t10 + m_2_0_1_;
-    const float kz_2_0_2_ = m_2_0_2_ - (m_2_0_1_ + kz_2_0_1_) * uz_;
+    // ---- d_s2   (d3q27_cumulant_rates.lbm:59)
+    const float d_s2_yy = t5 * d_k2_yy + t9;
+    const float d_s2_zz = t5 * d_k2_zz + t9;
+    const float t11 = -t2;
 
     // ---- k   (d3q27_cumulant_rates.lbm:41)
-    const float k3_xy_ = ky_1_1_0_ * ux_ * t14 + ky_2_1_0_;
+    const float k2_xx_ = 0.33333334f + d_k2_xx;
+    const float t12 = -jx_;
+
+    // ---- ky   (d3q27_cumulant_rates.lbm:40)
+    const float ky_1_1_0_ = uy_ * t12 + m_1_1_0_;
+
+    // ---- kz   (d3q27_cumulant_rates.lbm:39)
+    const float kz_1_0_1_ = uz_ * t12 + m_1_0_1_;
+    const float kz_1_0_2_ = m_1_0_2_ - (m_1_0_1_ + kz_1_0_1_) * uz_;
+    const float t13 = d_k2_yy * k2_xx_ + 2.0f * (ky_1_1_0_ * ky_1_1_0_) + 0.33333334f * d_k2_xx;
+
+    // ---- ky   (d3q27_cumulant_rates.lbm:40)
+    const float ky_1_2_0_ = m_1_2_0_ - (m_1_1_0_ + ky_1_1_0_) * uy_;
+    const float t14 = m_1_1_0_ * uz_;
+    const float k2_yy_ = 0.33333334f + d_k2_yy;
+
+    // ---- k   (d3q27_cumulant_rates.lbm:41)
+    const float k3_yx_ = ky_1_2_0_ - ux_ * k2_yy_;
+
+    // ---- ky   (d3q27_cumulant_rates.lbm:40)
+    const float ky_2_1_0_ = uy_ * t4 + m_2_1_0_;
+
+    // ---- kz   (d3q27_cumulant_rates.lbm:39)
+    const float kz_2_0_1_ = uz_ * t4 + m_2_0_1_;
+
+    // ---- d_kz   (d3q27_cumulant_rates.lbm:39)
+    const float d_kz_2_0_2 = d_m_2_0_2 - (m_2_0_1_ + kz_2_0_1_) * uz_;
+
+    // ---- d_ky   (d3q27_cumulant_rates.lbm:40)
+    const float d_ky_2_2_0 = d_m_2_2_0 - (m_2_1_0_ + ky_2_1_0_) * uy_;
+
+    // ---- d_k   (d3q27_cumulant_rates.lbm:41)
+    const float d_k4z = d_ky_2_2_0 - (ky_1_2_0_ + k3_yx_) * ux_;
+
+    // ---- k   (d3q27_cumulant_rates.lbm:41)
+    const float k3_xy_ = ky_2_1_0_ - 2.0f * (ky_1_1_0_ * ux_);
+
+    // ---- m   (d3q27_cumulant_rates.lbm:26)
+    const float m_2_2_0_ = 0.11111111f + d_m_2_2_0;
+    const float t15 = 0.11111111f * (d_rho * t2);
+
+    // ---- c4   (d3q27_cumulant_rates.lbm:52)
+    const float c4z_ = d_k4z + t15 + t11 * t13;
+    const float t16 = 1.0f - omega_6_;
+
+    // ---- s2   (d3q27_cumulant_rates.lbm:59)
+    const float s2_xy_ = ky_1_1_0_ * t5;
+    const float t17 = 2.0f * (t2 * s2_xy_);
+    const float t18 = c4z_ * t16 + s2_xy_ * t17;
+
+    // ---- trace   (d3q27_cumulant_rates.lbm:58)
+    const float trace_ = 1.0f + d_trace;
+    const float t19 = rho_ * t7 + trace_ * t6;
+
+    // ---- s2   (d3q27_cumulant_rates.lbm:59)
+    const float s2_xx_ = t5 * k2_xx_ + t19;
+    const float t20 = s2_xx_ + t3;
+
+    // ---- gx   (d3q27_cumulant_rates.lbm:72)
+    const float gx_0_0_0_ = rho_ - t20;
+    const float t21 = t2 * (0.33333334f * d_s2_xx + s2_xx_ * d_s2_yy);
 
     // ---- m   (d3q27_cumulant_rates.lbm:26)
     const float m_2_1_1_ = my_n1_1_1_ + my_1_1_1_;
-    const float m_1_1_1_ = my_1_1_1_ - my_n1_1_1_;
+    const float t22 = -2.0f * (my_n1_1_1_ - my_1_1_1_);
     const float m_0_1_1_ = my_0_1_1_ + m_2_1_1_;
 
     // ---- kz   (d3q27_cumulant_rates.lbm:39)
-    const float kz_0_1_1_ = uy_ * t5 + m_0_1_1_;
+    const float kz_0_1_1_ = uy_ * t8 + m_0_1_1_;
+    const float kz_2_1_1_ = m_2_1_1_ - uz_ * m_2_1_0_;
 
     // ---- m   (d3q27_cumulant_rates.lbm:26)
     const float m_2_1_2_ = my_n1_1_2_ + my_1_1_2_;
@@ -235,50 +359,17 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
 
     // ---- kz   (d3q27_cumulant_rates.lbm:39)
     const float kz_0_1_2_ = m_0_1_2_ - (m_0_1_1_ + kz_0_1_1_) * uz_;
-
-    // ---- ky   (d3q27_cumulant_rates.lbm:40)
-    const float k3_zy_ = kz_0_1_2_ - uy_ * k2_zz_;
-
-    // ---- s3   (d3q27_cumulant_rates.lbm:60)
-    const float s3_xy_ = t12 * k3_xy_ - k3_zy_ * t13;
-    const float t15 = ux_ * s2_xy_ + 0.5f * s3_xy_;
-    const float t16 = t8 * uy_;
-
-    // ---- s2   (d3q27_cumulant_rates.lbm:59)
-    const float s2_yy_ = t4 * k2_yy_ + t6;
-    const float s2_zz_ = t4 * k2_zz_ + t6;
-
-    // ---- ky   (d3q27_cumulant_rates.lbm:40)
-    const float ky_1_2_0_ = m_1_2_0_ - (m_1_1_0_ + ky_1_1_0_) * uy_;
-
-    // ---- kz   (d3q27_cumulant_rates.lbm:39)
-    const float kz_1_1_1_ = m_1_1_1_ - uz_ * m_1_1_0_;
-    const float kz_1_1_2_ = m_1_1_2_ - (m_1_1_1_ + kz_1_1_1_) * uz_;
-    const float t17 = k2_yy_ * ux_;
-
-    // ---- k   (d3q27_cumulant_rates.lbm:41)
-    const float k3_yx_ = ky_1_2_0_ - t17;
-    const float t18 = k2_zz_ * ux_;
-    const float k3_zx_ = kz_1_0_2_ - t18;
-
-    // ---- s3   (d3q27_cumulant_rates.lbm:60)
-    const float s3_yx_ = k3_yx_ * t12 - k3_zx_ * t13;
-    const float t19 = ux_ * s2_yy_ + s3_yx_;
-    const float t20 = -t2;
-
-    // ---- ky   (d3q27_cumulant_rates.lbm:40)
-    const float ky_2_2_0_ = m_2_2_0_ - (m_2_1_0_ + ky_2_1_0_) * uy_;
-
-    // ---- k   (d3q27_cumulant_rates.lbm:41)
-    const float k4z_ = ky_2_2_0_ - (ky_1_2_0_ + k3_yx_) * ux_;
-
-    // ---- kz   (d3q27_cumulant_rates.lbm:39)
-    const float kz_2_1_1_ = m_2_1_1_ - uz_ * m_2_1_0_;
     const float kz_2_1_2_ = m_2_1_2_ - (m_2_1_1_ + kz_2_1_1_) * uz_;
+    const float kz_1_1_2_ = (t14 - t22) * uz_ + m_1_1_2_;
+    const float t23 = t22 - 2.0f * t14;
+    const float k2_zz_ = 0.33333334f + d_k2_zz;
+    const float t24 = -k2_zz_;
 
-    // ---- c4   (d3q27_cumulant_rates.lbm:52)
-    const float c4z_ = t20 * (k2_xx_ * k2_yy_ + 2.0f * (ky_1_1_0_ * ky_1_1_0_)) + k4z_;
-    const float t21 = 1.0f - omega_6_;
+    // ---- ky   (d3q27_cumulant_rates.lbm:40)
+    const float k3_zy_ = uy_ * t24 + kz_0_1_2_;
+
+    // ---- k   (d3q27_cumulant_rates.lbm:41)
+    const float k3_zx_ = ux_ * t24 + kz_1_0_2_;
 
     // ---- m   (d3q27_cumulant_rates.lbm:26)
     const float m_2_2_1_ = my_n1_2_1_ + my_1_2_1_;
@@ -290,336 +381,344 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float kz_1_2_1_ = m_1_2_1_ - uz_ * m_1_2_0_;
     const float kz_2_2_1_ = m_2_2_1_ - uz_ * m_2_2_0_;
 
+    // ---- d_m   (d3q27_cumulant_rates.lbm:26)
+    const float d_m_2_2_2 = d_my_n1_2_2 + d_my_1_2_2;
+
     // ---- m   (d3q27_cumulant_rates.lbm:26)
-    const float m_2_2_2_ = my_n1_2_2_ + my_1_2_2_;
-    const float m_1_2_2_ = my_1_2_2_ - my_n1_2_2_;
+    const float m_1_2_2_ = d_my_1_2_2 - d_my_n1_2_2;
 
     // ---- kz   (d3q27_cumulant_rates.lbm:39)
     const float kz_1_2_2_ = m_1_2_2_ - (m_1_2_1_ + kz_1_2_1_) * uz_;
 
-    // ---- m   (d3q27_cumulant_rates.lbm:26)
-    const float m_0_2_2_ = my_0_2_2_ + m_2_2_2_;
+    // ---- d_m   (d3q27_cumulant_rates.lbm:26)
+    const float d_m_0_2_2 = d_my_0_2_2 + d_m_2_2_2;
 
-    // ---- kz   (d3q27_cumulant_rates.lbm:39)
-    const float kz_0_2_2_ = m_0_2_2_ - (m_0_2_1_ + kz_0_2_1_) * uz_;
+    // ---- d_kz   (d3q27_cumulant_rates.lbm:39)
+    const float d_kz_0_2_2 = d_m_0_2_2 - (m_0_2_1_ + kz_0_2_1_) * uz_;
 
-    // ---- ky   (d3q27_cumulant_rates.lbm:40)
-    const float k4x_ = kz_0_2_2_ - (kz_0_1_2_ + k3_zy_) * uy_;
+    // ---- d_ky   (d3q27_cumulant_rates.lbm:40)
+    const float d_k4x = d_kz_0_2_2 - (kz_0_1_2_ + k3_zy_) * uy_;
 
-    // ---- kz   (d3q27_cumulant_rates.lbm:39)
-    const float kz_2_2_2_ = m_2_2_2_ - (m_2_2_1_ + kz_2_2_1_) * uz_;
-
-    // ---- ky   (d3q27_cumulant_rates.lbm:40)
-    const float k3_yz_ = kz_0_1_1_ * uy_ * t14 + kz_0_2_1_;
-    const float t22 = t2 * (k2_yy_ * k2_zz_ + 2.0f * (kz_0_1_1_ * kz_0_1_1_));
+    // ---- d_kz   (d3q27_cumulant_rates.lbm:39)
+    const float d_kz_2_2_2 = d_m_2_2_2 - (m_2_2_1_ + kz_2_2_1_) * uz_;
 
     // ---- c4   (d3q27_cumulant_rates.lbm:52)
-    const float c4x_ = k4x_ - t22;
-    const float t23 = t14 * t22 + k4x_;
-
-    // ---- k   (d3q27_cumulant_rates.lbm:41)
-    const float k4y_ = kz_2_0_2_ - (kz_1_0_2_ + k3_zx_) * ux_;
+    const float c4x_ = d_k4x + t15 + t11 * (d_k2_zz * k2_yy_ + 2.0f * (kz_0_1_1_ * kz_0_1_1_)
+        + 0.33333334f * d_k2_yy);
 
     // ---- ky   (d3q27_cumulant_rates.lbm:40)
-    const float ky_2_1_2_ = kz_2_1_2_ - uy_ * kz_2_0_2_;
-    const float ky_2_2_2_ = kz_2_2_2_ - (kz_2_1_2_ + ky_2_1_2_) * uy_;
+    const float k3_yz_ = kz_0_2_1_ - 2.0f * (kz_0_1_1_ * uy_);
+
+    // ---- d_k   (d3q27_cumulant_rates.lbm:41)
+    const float d_k4y = d_kz_2_0_2 - (kz_1_0_2_ + k3_zx_) * ux_;
 
     // ---- c4   (d3q27_cumulant_rates.lbm:52)
-    const float c4y_ = t20 * (k2_xx_ * k2_zz_ + 2.0f * (kz_1_0_1_ * kz_1_0_1_)) + k4y_;
+    const float c4y_ = d_k4y + t15 + t11 * (d_k2_xx * k2_zz_ + 2.0f * (kz_1_0_1_ * kz_1_0_1_)
+        + 0.33333334f * d_k2_zz);
 
     // ---- sum4   (d3q27_cumulant_rates.lbm:63)
     const float sum4_ = c4z_ + c4x_ + c4y_;
-    const float t24 = 0.33333334f * (sum4_ * (omega_6_ - omega_7_));
-
-    // ---- s4   (d3q27_cumulant_rates.lbm:64)
-    const float s4z_ = c4z_ * t21 + t24 + t2 * (s2_xx_ * s2_yy_ + 2.0f * (s2_xy_ * s2_xy_));
-    const float t25 = ux_ * (s3_yx_ + t19) + s4z_;
-
-    // ---- gx   (d3q27_cumulant_rates.lbm:72)
-    const float gx_0_2_0_ = s2_yy_ - t25;
-    const float t26 = uy_ * (t16 - 2.0f * t15) + 0.5f * gx_0_2_0_;
-    const float t27 = t8 - t26;
-    const float t28 = t16 - t15;
-
-    // ---- s2   (d3q27_cumulant_rates.lbm:59)
-    const float s2_xz_ = kz_1_0_1_ * t4;
-    const float s2_yz_ = kz_0_1_1_ * t4;
-
-    // ---- s4   (d3q27_cumulant_rates.lbm:64)
-    const float s4y_ = t21 * c4y_ + t24 + t2 * (s2_xx_ * s2_zz_ + 2.0f * (s2_xz_ * s2_xz_));
-
-    // ---- k   (d3q27_cumulant_rates.lbm:41)
-    const float k3_xz_ = kz_1_0_1_ * ux_ * t14 + kz_2_0_1_;
-
-    // ---- s3   (d3q27_cumulant_rates.lbm:60)
-    const float s3_xz_ = t12 * k3_xz_ - k3_yz_ * t13;
-    const float t29 = 2.0f * (s2_xz_ * ux_) + s3_xz_;
-    const float t30 = -t29;
-    const float t31 = -kz_1_0_1_;
+    const float t25 = 0.33333334f * (sum4_ * (omega_6_ - omega_7_));
+    const float t26 = t15 - t25;
 
     // ---- ky   (d3q27_cumulant_rates.lbm:40)
-    const float ky_1_1_1_ = uy_ * t31 + kz_1_1_1_;
-    const float ky_1_2_1_ = kz_1_2_1_ - (kz_1_1_1_ + ky_1_1_1_) * uy_;
-    const float t32 = kz_0_1_1_ * ux_;
+    const float ky_1_1_2_ = kz_1_1_2_ - uy_ * kz_1_0_2_;
+    const float ky_1_2_2_ = kz_1_2_2_ - (kz_1_1_2_ + ky_1_1_2_) * uy_;
+
+    // ---- kz   (d3q27_cumulant_rates.lbm:39)
+    const float kz_2_0_2_ = 0.11111111f + d_kz_2_0_2;
+
+    // ---- ky   (d3q27_cumulant_rates.lbm:40)
+    const float ky_2_1_2_ = kz_2_1_2_ - uy_ * kz_2_0_2_;
+
+    // ---- d_ky   (d3q27_cumulant_rates.lbm:40)
+    const float d_ky_2_2_2 = d_kz_2_2_2 - (kz_2_1_2_ + ky_2_1_2_) * uy_;
+
+    // ---- d_s4   (d3q27_cumulant_rates.lbm:64)
+    const float d_s4z = t18 + t21 - t26;
+    const float t27 = (k3_yx_ + k3_zx_) * omega_3_;
+    const float t28 = (k3_yx_ - k3_zx_) * omega_4_;
+
+    // ---- s3   (d3q27_cumulant_rates.lbm:60)
+    const float s3_yx_ = k3_yx_ - 0.5f * (t27 + t28);
+    const float s3_zx_ = k3_zx_ - 0.5f * (t27 - t28);
+
+    // ---- s2   (d3q27_cumulant_rates.lbm:59)
+    const float s2_yy_ = t5 * k2_yy_ + t19;
+    const float s2_zz_ = t5 * k2_zz_ + t19;
+    const float t29 = ux_ * s2_yy_ + s3_yx_;
+    const float t30 = (s3_yx_ + t29) * ux_;
+    const float t31 = d_s4z + t30;
+
+    // ---- d_gx   (d3q27_cumulant_rates.lbm:72)
+    const float d_gx_0_2_0 = d_s2_yy - t31;
+    const float t32 = 0.33333334f * (t2 * d_s2_yy);
+    const float t33 = 0.5f * ((k3_xy_ + k3_zy_) * omega_3_);
+    const float t34 = 0.5f * ((k3_xy_ - k3_zy_) * omega_4_);
+
+    // ---- s3   (d3q27_cumulant_rates.lbm:60)
+    const float s3_xy_ = k3_xy_ - t33 - t34;
+    const float s3_zy_ = k3_zy_ + t34 - t33;
+    const float t35 = 2.0f * (s2_xy_ * ux_) + s3_xy_;
+    const float t36 = gx_0_0_0_ * uy_;
+    const float t37 = (t36 - 2.0f * t35) * uy_;
+    const float t38 = d_gx_0_2_0 + t37;
+
+    // ---- d_gy   (d3q27_cumulant_rates.lbm:74)
+    const float d_gy_0_0_0 = d_gx_0_0_0 - t38;
+    const float t39 = t36 - t35;
+
+    // ---- s2   (d3q27_cumulant_rates.lbm:59)
+    const float s2_xz_ = kz_1_0_1_ * t5;
+    const float s2_yz_ = kz_0_1_1_ * t5;
+    const float t40 = 2.0f * (t2 * s2_xz_ * s2_xz_) + t25 + c4y_ * t16;
+    const float t41 = 2.0f * (t2 * s2_yz_ * s2_yz_) + c4x_ * t16;
 
     // ---- k   (d3q27_cumulant_rates.lbm:41)
-    const float k_1_1_1_ = ky_1_1_1_ - t32;
-
-    // ---- s111   (d3q27_cumulant_rates.lbm:62)
-    const float s111_ = k_1_1_1_ * (1.0f - omega_5_);
-    const float t33 = ux_ * s2_yz_ + s111_;
-    const float t34 = t2 * ky_1_1_0_;
-    const float t35 = 4.0f * (kz_1_0_1_ * t34);
-    const float t36 = 2.0f * (t2 * kz_0_1_1_);
+    const float k3_xz_ = kz_2_0_1_ - 2.0f * (kz_1_0_1_ * ux_);
+    const float t42 = (k3_xz_ + k3_yz_) * omega_3_;
+    const float t43 = (k3_xz_ - k3_yz_) * omega_4_;
 
     // ---- ky   (d3q27_cumulant_rates.lbm:40)
     const float ky_2_1_1_ = kz_2_1_1_ - uy_ * kz_2_0_1_;
     const float ky_2_2_1_ = kz_2_2_1_ - (kz_2_1_1_ + ky_2_1_1_) * uy_;
-    const float t37 = -(2.0f * (ky_1_1_1_ * ux_) - ky_2_1_1_);
-
-    // ---- c211   (d3q27_cumulant_rates.lbm:53)
-    const float c211x_ = t9 * t36 + t37 - 0.5f * t35;
-
-    // ---- k   (d3q27_cumulant_rates.lbm:41)
-    const float k211x_ = ux_ * t32 + t37;
-    const float t38 = 4.0f * ky_1_1_1_ - 8.0f * t32;
-    const float t39 = 2.0f * (kz_1_0_1_ * (ky_1_2_0_ - 2.0f * t17) - (k3_yz_ * t9 - (jx_ * ky_1_2_1_
-        + ky_2_1_0_ * kz_0_1_1_))) + ky_1_1_0_ * t38 + k2_yy_ * kz_2_0_1_;
-
-    // ---- c5   (d3q27_cumulant_rates.lbm:54)
-    const float c5z_ = t20 * t39 + ky_2_2_1_;
-
-    // ---- k   (d3q27_cumulant_rates.lbm:41)
-    const float k211y_ = ky_1_2_1_ - k3_yz_ * ux_;
-    const float t40 = t2 * k2_yy_ * kz_1_0_1_ - k211y_;
-
-    // ---- s211   (d3q27_cumulant_rates.lbm:65)
-    const float s211x_ = t2 * (s2_xx_ * s2_yz_ + 2.0f * (s2_xy_ * s2_xz_)) + c211x_ * t0;
-    const float t41 = ux_ * (s111_ + t33) + s211x_;
-    const float t42 = 4.0f * s111_;
-
-    // ---- gx   (d3q27_cumulant_rates.lbm:72)
-    const float gx_0_1_1_ = s2_yz_ - t41;
-    const float t43 = uy_ * t30 + gx_0_1_1_;
 
     // ---- s3   (d3q27_cumulant_rates.lbm:60)
-    const float s3_yz_ = t12 * k3_yz_ - k3_xz_ * t13;
+    const float s3_xz_ = k3_xz_ - 0.5f * (t42 + t43);
+    const float s3_yz_ = k3_yz_ - 0.5f * (t42 - t43);
+    const float t44 = 2.0f * (s2_xz_ * ux_) + s3_xz_;
+    const float t45 = -t44;
+    const float t46 = kz_0_1_1_ * ux_;
+    const float t47 = kz_1_0_1_ * uy_;
 
-    // ---- s5   (d3q27_cumulant_rates.lbm:66)
-    const float s5z_ = t2 * (s2_xx_ * s3_yz_ + 2.0f * (s3_yx_ * s2_xz_ + s3_xy_ * s2_yz_) + s2_yy_ * s3_xz_
-        + s2_xy_ * t42) + c5z_ * t1;
-    const float t44 = t2 * s2_yz_;
-    const float t45 = s2_xy_ * t44 + (-0.5f * t40 - kz_0_1_1_ * t34) * t0;
-    const float t46 = t2 * s2_yy_;
+    // ---- ky   (d3q27_cumulant_rates.lbm:40)
+    const float ky_1_2_1_ = (t47 - t23) * uy_ + kz_1_2_1_;
+    const float t48 = t23 - 2.0f * t47;
 
-    // ---- s211   (d3q27_cumulant_rates.lbm:65)
-    const float s211y_ = 2.0f * t45 + s2_xz_ * t46;
-    const float t47 = s2_zz_ * t46;
+    // ---- k   (d3q27_cumulant_rates.lbm:41)
+    const float k211x_ = (t46 - t48) * ux_ + ky_2_1_1_;
+    const float t49 = t48 - 2.0f * t46;
+    const float t50 = t49 - t49 * omega_5_;
+    const float t51 = s2_yz_ * ux_;
+    const float t52 = t2 * s2_xx_;
 
     // ---- s4   (d3q27_cumulant_rates.lbm:64)
-    const float s4x_ = t24 + t47 + t21 * c4x_ + 2.0f * (s2_yz_ * t44);
-    const float t48 = ux_ * s3_yz_ + s211y_;
-    const float t49 = ux_ * (s211y_ + t48) + s5z_;
-
-    // ---- gx   (d3q27_cumulant_rates.lbm:72)
-    const float gx_0_2_1_ = s3_yz_ - t49;
-    const float t50 = uy_ * (gx_0_1_1_ + t43) + gx_0_2_1_;
-
-    // ---- gy   (d3q27_cumulant_rates.lbm:74)
-    const float gy_0_0_1_ = t30 - t50;
-    const float t51 = t27 * uz_;
-
-    // ---- s3   (d3q27_cumulant_rates.lbm:60)
-    const float s3_zx_ = t12 * k3_zx_ - k3_yx_ * t13;
-    const float s3_zy_ = t12 * k3_zy_ - k3_xy_ * t13;
-    const float t52 = 2.0f * (s3_yx_ * s3_zx_ - s2_xx_ * (t47 - 0.5f * s4x_) + s3_xy_ * s3_zy_ + s3_xz_ * s3_yz_
-        + 4.0f * (s2_xz_ * t45)) + s4z_ * s2_zz_ + s2_yy_ * s4y_;
-    const float t53 = ux_ * s2_zz_ + s3_zx_;
-    const float t54 = ux_ * (s3_zx_ + t53) + s4y_;
-
-    // ---- gx   (d3q27_cumulant_rates.lbm:72)
-    const float gx_0_0_2_ = s2_zz_ - t54;
-
-    // ---- ky   (d3q27_cumulant_rates.lbm:40)
-    const float ky_1_1_2_ = kz_1_1_2_ - uy_ * kz_1_0_2_;
-    const float t55 = k2_zz_ * ky_2_1_0_ + 2.0f * (jx_ * ky_1_1_2_ - (k3_zy_ * t9 - ky_1_1_0_ * (kz_1_0_2_
-        - 2.0f * t18)) + kz_0_1_1_ * kz_2_0_1_) + kz_1_0_1_ * t38;
-
-    // ---- c5   (d3q27_cumulant_rates.lbm:54)
-    const float c5y_ = t20 * t55 + ky_2_1_2_;
-
-    // ---- s5   (d3q27_cumulant_rates.lbm:66)
-    const float s5y_ = t2 * (s3_xy_ * s2_zz_ + s2_xz_ * t42 + s2_xx_ * s3_zy_ + 2.0f * (s2_xy_ * s3_zx_
-        + s3_xz_ * s2_yz_)) + c5y_ * t1;
-
-    // ---- ky   (d3q27_cumulant_rates.lbm:40)
-    const float ky_1_2_2_ = kz_1_2_2_ - (kz_1_1_2_ + ky_1_1_2_) * uy_;
-
-    // ---- c5   (d3q27_cumulant_rates.lbm:54)
-    const float c5x_ = t20 * (k2_yy_ * kz_1_0_2_ + 2.0f * (ky_1_1_0_ * k3_zy_ + kz_1_0_1_ * k3_yz_)
-        + k2_zz_ * ky_1_2_0_ + jx_ * t23 + 4.0f * (kz_0_1_1_ * ky_1_1_1_)) + ky_1_2_2_;
-
-    // ---- s5   (d3q27_cumulant_rates.lbm:66)
-    const float s5x_ = t2 * (2.0f * (s2_xy_ * s3_zy_ + s2_xz_ * s3_yz_) + s3_yx_ * s2_zz_ + (s2_yy_ * s3_zx_
-        + s2_yz_ * t42)) + c5x_ * t1;
-
-    // ---- k   (d3q27_cumulant_rates.lbm:41)
-    const float k_2_2_2_ = ky_2_2_2_ - (2.0f * ky_1_2_2_ - k4x_ * ux_) * ux_;
-    const float k211z_ = ky_1_1_2_ - k3_zy_ * ux_;
-    const float t56 = k2_zz_ * t34 - k211z_;
-    const float t57 = 2.0f * (2.0f * (ky_1_1_0_ * t56 - (k_1_1_1_ * k_1_1_1_ - kz_1_0_1_ * t40))
-        - (k3_xy_ * k3_zy_ + k3_yz_ * k3_xz_ + k3_yx_ * k3_zx_)) - (k2_xx_ * t23 + k2_yy_ * k4y_ + (k2_zz_ * k4z_
-        - 4.0f * (kz_0_1_1_ * (t35 - k211x_))));
+    const float s4z_ = t18 + t25 + s2_yy_ * t52;
+    const float t53 = s4z_ + t30;
+    const float t54 = 2.0f * (ky_1_1_0_ * kz_1_0_1_);
+    const float t55 = k2_xx_ * kz_0_1_1_;
 
     // ---- c211   (d3q27_cumulant_rates.lbm:53)
-    const float c211z_ = t31 * t36 - t56;
+    const float c211x_ = t11 * (t54 + t55) + k211x_;
+    const float t56 = t17 * s2_xz_ + c211x_ * t0;
 
-    // ---- c6   (d3q27_cumulant_rates.lbm:55)
-    const float c6_ = t2 * t57 + k_2_2_2_;
+    // ---- s211   (d3q27_cumulant_rates.lbm:65)
+    const float s211x_ = s2_yz_ * t52 + t56;
+    const float t57 = ux_ * (t50 + t51) + s211x_;
 
-    // ---- s6   (d3q27_cumulant_rates.lbm:67)
-    const float s6_ = t2 * (4.0f * (t0 * (s2_xy_ * c211z_ + s2_yz_ * c211x_) + 0.0625f * (t42 * t42)) + t52) + c6_
-        - c6_ * omega_10_;
+    // ---- s4   (d3q27_cumulant_rates.lbm:64)
+    const float s4y_ = s2_zz_ * t52 + t40;
+    const float t58 = 0.5f * t50 + t51;
+
+    // ---- gx   (d3q27_cumulant_rates.lbm:72)
+    const float gx_0_1_1_ = s2_yz_ - t57;
+    const float t59 = uy_ * t45 + gx_0_1_1_;
+    const float t60 = k2_yy_ * kz_1_0_1_;
+
+    // ---- k   (d3q27_cumulant_rates.lbm:41)
+    const float k211y_ = ky_1_2_1_ - ux_ * k3_yz_;
+    const float k5z_ = ky_2_2_1_ - (ky_1_2_1_ + k211y_) * ux_;
+
+    // ---- c5   (d3q27_cumulant_rates.lbm:54)
+    const float c5z_ = t11 * (k2_yy_ * k3_xz_ + k2_xx_ * k3_yz_ + 2.0f * (kz_0_1_1_ * k3_xy_ + k3_yx_ * kz_1_0_1_
+        + ky_1_1_0_ * t49)) + k5z_;
+
+    // ---- c211   (d3q27_cumulant_rates.lbm:53)
+    const float c211y_ = t11 * (2.0f * (ky_1_1_0_ * kz_0_1_1_) + t60) + k211y_;
+
+    // ---- s211   (d3q27_cumulant_rates.lbm:65)
+    const float s211y_ = t2 * (2.0f * (s2_xy_ * s2_yz_) + s2_yy_ * s2_xz_) + c211y_ * t0;
+    const float t61 = 2.0f * (t2 * (s3_yx_ * s2_xz_ + s3_xy_ * s2_yz_ + (s2_xy_ * t50 + 0.5f * (s2_yy_ * s3_xz_)
+        + 0.5f * (s3_yz_ * t20) + jx_ * s211y_))) + c5z_ * t1;
+    const float t62 = ux_ * s3_yz_ + s211y_;
+
+    // ---- gx   (d3q27_cumulant_rates.lbm:72)
+    const float gx_0_2_1_ = s3_yz_ - t61;
+    const float t63 = uy_ * (gx_0_1_1_ + t59) + gx_0_2_1_;
+
+    // ---- gy   (d3q27_cumulant_rates.lbm:74)
+    const float gy_0_0_1_ = t45 - t63;
+
+    // ---- gx   (d3q27_cumulant_rates.lbm:72)
+    const float gx_0_2_0_ = s2_yy_ - t53;
+    const float t64 = gx_0_2_0_ + t37;
+
+    // ---- gy   (d3q27_cumulant_rates.lbm:74)
+    const float gy_0_0_0_ = gx_0_0_0_ - t64;
+    const float t65 = uz_ * gy_0_0_0_ + gy_0_0_1_;
+    const float t66 = 0.11111111f * (t2 * (d_rho - 3.0f * d_s2_zz));
+
+    // ---- d_s4   (d3q27_cumulant_rates.lbm:64)
+    const float d_s4y = t40 - t66 + t2 * d_s2_xx * s2_zz_;
+    const float t67 = ux_ * s2_zz_ + s3_zx_;
+    const float t68 = (s3_zx_ + t67) * ux_;
+    const float t69 = s4y_ + t68;
+    const float t70 = d_s4y + t68;
+
+    // ---- d_gx   (d3q27_cumulant_rates.lbm:72)
+    const float d_gx_0_0_2 = d_s2_zz - t70;
+
+    // ---- k   (d3q27_cumulant_rates.lbm:41)
+    const float k211z_ = ky_1_1_2_ - ux_ * k3_zy_;
+    const float t71 = k2_yy_ * d_k4y + k2_xx_ * d_k4x + (d_k4z * k2_zz_ + 4.0f * (kz_0_1_1_ * k211x_
+        + 0.25f * (t49 * t49) + (ky_1_1_0_ * k211z_ + kz_1_0_1_ * k211y_)));
+    const float k5y_ = ky_2_1_2_ - (ky_1_1_2_ + k211z_) * ux_;
+
+    // ---- c5   (d3q27_cumulant_rates.lbm:54)
+    const float c5y_ = t11 * (k2_xx_ * k3_zy_ + k3_xy_ * k2_zz_ + 2.0f * (ky_1_1_0_ * k3_zx_ + kz_0_1_1_ * k3_xz_
+        + kz_1_0_1_ * t49)) + k5y_;
+
+    // ---- c211   (d3q27_cumulant_rates.lbm:53)
+    const float c211z_ = t11 * (2.0f * (kz_0_1_1_ * kz_1_0_1_) + ky_1_1_0_ * k2_zz_) + k211z_;
+
+    // ---- ky   (d3q27_cumulant_rates.lbm:40)
+    const float k4x_ = 0.11111111f + d_k4x;
+
+    // ---- k   (d3q27_cumulant_rates.lbm:41)
+    const float k5x_ = ky_1_2_2_ - ux_ * k4x_;
+
+    // ---- c5   (d3q27_cumulant_rates.lbm:54)
+    const float c5x_ = t11 * (k2_yy_ * k3_zx_ + k2_zz_ * k3_yx_ + 2.0f * (ky_1_1_0_ * k3_zy_ + kz_1_0_1_ * k3_yz_
+        + kz_0_1_1_ * t49)) + k5x_;
+
+    // ---- d_k   (d3q27_cumulant_rates.lbm:41)
+    const float d_k_2_2_2 = d_ky_2_2_2 - (ky_1_2_2_ + k5x_) * ux_;
+
+    // ---- s5   (d3q27_cumulant_rates.lbm:66)
+    const float s5x_ = t2 * (s3_yx_ * s2_zz_ + s2_yy_ * s3_zx_ + 2.0f * (s2_xy_ * s3_zy_ + s2_xz_ * s3_yz_
+        + s2_yz_ * t50)) + c5x_ * t1;
 
     // ---- s211   (d3q27_cumulant_rates.lbm:65)
     const float s211z_ = t2 * (2.0f * (s2_xz_ * s2_yz_) + s2_xy_ * s2_zz_) + c211z_ * t0;
-    const float t58 = 0.5f * s2_xy_;
-    const float t59 = ux_ * s3_zy_ + s211z_;
-    const float t60 = ux_ * (s211z_ + t59) + s5y_;
+    const float t72 = 2.0f * (t2 * (s2_xy_ * s3_zx_ + s3_xz_ * s2_yz_ + (0.5f * (s3_xy_ * s2_zz_) + s2_xz_ * t50
+        + 0.5f * (s3_zy_ * t20) + jx_ * s211z_))) + c5y_ * t1;
+    const float t73 = ux_ * s3_zy_ + s211z_;
 
     // ---- gx   (d3q27_cumulant_rates.lbm:72)
-    const float gx_0_1_2_ = s3_zy_ - t60;
-    const float t61 = uy_ * gx_0_0_2_ + gx_0_1_2_;
-    const float t62 = ux_ * s4x_ + s5x_;
-    const float t63 = ux_ * (s5x_ + t62) + s6_;
-    const float gx_0_2_2_ = s4x_ - t63;
-    const float t64 = uy_ * (gx_0_1_2_ + t61) + gx_0_2_2_;
+    const float gx_0_1_2_ = s3_zy_ - t72;
+    const float gx_0_0_2_ = s2_zz_ - t69;
+    const float t74 = uy_ * gx_0_0_2_ + gx_0_1_2_;
+    const float t75 = t2 * s2_yy_;
 
-    // ---- gy   (d3q27_cumulant_rates.lbm:74)
-    const float gy_0_0_2_ = gx_0_0_2_ - t64;
-    const float t65 = uz_ * (gy_0_0_1_ + t51) + 0.5f * gy_0_0_2_;
+    // ---- d_s4   (d3q27_cumulant_rates.lbm:64)
+    const float d_s4x = t41 + t32 - t26 + d_s2_zz * t75;
+    const float t76 = 0.6666667f * (0.16666667f * d_s2_xx + t66) + 4.0f * (s2_yz_ * t56) + 2.0f * (s3_yx_ * s3_zx_
+        + s3_xy_ * s3_zy_ + s3_xz_ * s3_yz_) + (s2_xx_ * d_s4x + s2_yy_ * d_s4y + (4.0f * (t0 * (s2_xy_ * c211z_
+        + s2_xz_ * c211y_)) + t50 * t50 + s2_zz_ * (d_s4z - 2.0f * t21)));
 
-    // ---- post
-    const float post_0 = 2.0f * (t27 - t65);
-    const float t66 = 0.5f * gy_0_0_1_ + t51;
-    const float post_5 = t66 + t65;
-    const float post_6 = t65 - t66;
-    const float t67 = 0.25f * (jx_ + t7);
-    const float t68 = -0.25f * (jx_ - t7);
+    // ---- s4   (d3q27_cumulant_rates.lbm:64)
+    const float s4x_ = t41 + t25 + s2_zz_ * t75;
+    const float t77 = ux_ * s4x_ + s5x_;
+    const float t78 = d_rho * (0.33333334f * d_rho + 0.6666667f);
+    const float t79 = 0.074074075f * ((d_k2_zz - t78 + 36.0f * (kz_0_1_1_ * (0.5f * t55 + t54))
+        + 9.0f * (2.0f * (kz_1_0_1_ * t60) + k2_zz_ * t13)) / (0.33333334f + t78)) + d_k_2_2_2;
 
-    // ---- gx   (d3q27_cumulant_rates.lbm:72)
-    const float gx_1_1_0_ = t15 + t58;
-    const float gx_n1_1_0_ = t15 - t58;
-    const float t69 = t67 * uy_;
-    const float t70 = uy_ * (gx_1_1_0_ + t69) + 0.25f * (t19 + t25);
-    const float t71 = 0.5f * gx_1_1_0_ + t69;
+    // ---- c6   (d3q27_cumulant_rates.lbm:55)
+    const float c6_ = t79 - (0.11111111f * (18.0f * (k3_yx_ * k3_zx_ + k3_xy_ * k3_zy_ + k3_yz_ * k3_xz_)
+        + d_trace - d_rho) + t71) * t2;
 
-    // ---- gy   (d3q27_cumulant_rates.lbm:74)
-    const float gy_1_0_0_ = 2.0f * (t67 - t70);
+    // ---- d_s6   (d3q27_cumulant_rates.lbm:67)
+    const float d_s6 = 0.33333334f * (t32 - t66) + c6_ * (1.0f - omega_10_) + t2 * t76;
+    const float t80 = ux_ * (s5x_ + t77) + d_s6;
 
-    // ---- gx   (d3q27_cumulant_rates.lbm:72)
-    const float gx_1_0_1_ = 0.5f * (s2_xz_ + t29);
-    const float t72 = -0.125f * (s2_xz_ - t29);
-    const float t73 = t41 + t33;
-    const float t74 = t41 - t33;
-    const float t75 = gx_1_0_1_ * uy_;
-    const float gx_1_2_1_ = 0.5f * (t48 + t49);
-    const float t76 = uy_ * (t73 + t75) + gx_1_2_1_;
-    const float t77 = 0.5f * t73 + t75;
+    // ---- d_gx   (d3q27_cumulant_rates.lbm:72)
+    const float d_gx_0_2_2 = d_s4x - t80;
+    const float t81 = uy_ * (gx_0_1_2_ + t74) + d_gx_0_2_2;
 
-    // ---- gy   (d3q27_cumulant_rates.lbm:74)
-    const float gy_1_0_1_ = gx_1_0_1_ - t76;
-    const float t78 = uz_ * gy_1_0_0_ + gy_1_0_1_;
-    const float t79 = t53 + t54;
-    const float t80 = t54 - t53;
-    const float t81 = t59 + t60;
-    const float t82 = t60 - t59;
-    const float t83 = uy_ * t79 + t81;
-    const float t84 = t62 + t63 + uy_ * (t81 + t83);
-    const float gy_1_0_2_ = 0.5f * (t79 - t84);
-    const float t85 = uz_ * (gy_1_0_1_ + t78) + gy_1_0_2_;
+    // ---- d_gy   (d3q27_cumulant_rates.lbm:74)
+    const float d_gy_0_0_2 = d_gx_0_0_2 - t81;
+    const float t82 = uz_ * (gy_0_0_1_ + t65) + d_gy_0_0_2;
 
     // ---- post
-    const float post_1 = gy_1_0_0_ - t85;
-    const float post_9 = 0.5f * (t78 + t85);
-    const float post_11 = -0.5f * (t78 - t85);
-    const float t86 = t68 * uy_;
-    const float t87 = uy_ * (gx_n1_1_0_ + t86) + 0.25f * (t25 - t19);
-    const float t88 = 0.5f * gx_n1_1_0_ + t86;
-    const float t89 = t68 - t87;
-    const float t90 = t72 * uy_;
-    const float t91 = uy_ * (0.25f * t74 + t90) + 0.125f * (t49 - t48);
-    const float t92 = 0.125f * t74 + t90;
-    const float t93 = t72 - t91;
-    const float t94 = t89 * uz_;
-    const float t95 = uy_ * t80 + t82;
-    const float t96 = t63 - t62 + uy_ * (t82 + t95);
-    const float t97 = uz_ * (4.0f * t93 + t94) + 0.25f * (t80 - t96);
-    const float post_2 = 2.0f * (t89 - t97);
-    const float t98 = 2.0f * t93 + t94;
-    const float post_10 = t97 - t98;
-    const float post_12 = t98 + t97;
-
-    // ---- gy   (d3q27_cumulant_rates.lbm:74)
-    const float gy_0_1_0_ = t26 + t28;
-    const float gy_0_n1_0_ = t26 - t28;
-    const float t99 = t50 + t43;
-    const float t100 = t50 - t43;
-    const float t101 = gy_0_1_0_ * uz_;
-    const float gy_0_1_2_ = 0.5f * (t61 + t64);
-    const float t102 = uz_ * (t99 + t101) + gy_0_1_2_;
-
-    // ---- post
-    const float post_3 = gy_0_1_0_ - t102;
-    const float t103 = 0.5f * t99 + t101;
-    const float post_15 = 0.5f * (t103 + t102);
-    const float post_17 = -0.5f * (t103 - t102);
-    const float t104 = 0.5f * (gy_0_n1_0_ * uz_);
-    const float t105 = uz_ * (0.5f * t100 + t104) + 0.25f * (t64 - t61);
-    const float post_4 = t14 * t105 + gy_0_n1_0_;
-    const float t106 = 0.25f * t100 + t104;
-    const float post_16 = t105 - t106;
-    const float post_18 = t106 + t105;
-
-    // ---- gy   (d3q27_cumulant_rates.lbm:74)
-    const float gy_1_1_0_ = t71 + t70;
-    const float gy_1_n1_0_ = t70 - t71;
-    const float t107 = t77 + t76;
-    const float t108 = t76 - t77;
-    const float t109 = gy_1_1_0_ * uz_;
-    const float gy_1_1_2_ = 0.25f * (t83 + t84);
-    const float gy_1_n1_2_ = 0.25f * (t84 - t83);
-    const float t110 = uz_ * (t107 + t109) + gy_1_1_2_;
-
-    // ---- post
-    const float post_7 = gy_1_1_0_ - t110;
-    const float t111 = 0.5f * t107 + t109;
-    const float post_19 = 0.5f * (t111 + t110);
-    const float post_21 = -0.5f * (t111 - t110);
-    const float t112 = t91 - t92;
-    const float t113 = t92 + t91;
-
-    // ---- gy   (d3q27_cumulant_rates.lbm:74)
-    const float gy_n1_n1_0_ = t87 - t88;
-    const float gy_n1_1_0_ = t88 + t87;
-    const float t114 = 0.5f * (gy_n1_n1_0_ * uz_) + t112;
-    const float t115 = uz_ * (t112 + t114) + 0.125f * (t96 - t95);
-
-    // ---- post
-    const float post_8 = t14 * t115 + gy_n1_n1_0_;
-    const float post_20 = t115 - t114;
-    const float post_22 = t114 + t115;
-    const float t116 = gy_1_n1_0_ * uz_;
-    const float t117 = uz_ * (t108 + t116) + gy_1_n1_2_;
-    const float post_13 = gy_1_n1_0_ - t117;
-    const float t118 = 0.5f * t108 + t116;
-    const float post_23 = 0.5f * (t118 + t117);
-    const float post_25 = -0.5f * (t118 - t117);
-    const float t119 = 0.5f * (gy_n1_1_0_ * uz_) + t113;
-    const float t120 = uz_ * (t113 + t119) + 0.125f * (t95 + t96);
-    const float post_14 = t14 * t120 + gy_n1_1_0_;
-    const float post_24 = t120 - t119;
-    const float post_26 = t119 + t120;
+    const float post_0 = d_gy_0_0_0 - t82;
+    const float post_5 = 0.5f * (t65 + t82);
+    const float post_6 = -0.5f * (t65 - t82);
+    const float t83 = s2_xy_ + t35;
+    const float t84 = t35 - s2_xy_;
+    const float t85 = jx_ + t20;
+    const float t86 = t20 - jx_;
+    const float t87 = uy_ * t85 + t83;
+    const float t88 = (t83 + t87) * uy_;
+    const float t89 = t29 + t31 + t88;
+    const float t90 = t29 + t53 + t88;
+    const float t91 = 0.25f * ((t85 - t90) * uz_);
+    const float t92 = s2_xz_ + t44;
+    const float t93 = t44 - s2_xz_;
+    const float t94 = t58 + t57;
+    const float t95 = t57 - t58;
+    const float t96 = uy_ * t92 + t94;
+    const float t97 = t62 + t61 + uy_ * (t94 + t96);
+    const float t98 = t92 - t97;
+    const float t99 = t73 + t72;
+    const float t100 = t72 - t73;
+    const float t101 = uy_ * (t67 + t69) + t99;
+    const float t102 = t77 + t80 + uy_ * (t99 + t101);
+    const float t103 = uy_ * (t69 - t67) + t100;
+    const float t104 = t80 - t77 + uy_ * (t100 + t103);
+    const float t105 = uz_ * (0.5f * t98 + t91) + 0.25f * (t67 + t70 - t102);
+    const float t106 = 0.25f * t98 + t91;
+    const float post_1 = 0.5f * (jx_ + t10 - t89) - 2.0f * t105;
+    const float post_9 = t106 + t105;
+    const float post_11 = t105 - t106;
+    const float t107 = uy_ * t86 + t84;
+    const float t108 = (t84 + t107) * uy_;
+    const float t109 = t31 - t29 + t108;
+    const float t110 = t53 - t29 + t108;
+    const float t111 = uy_ * t93 + t95;
+    const float t112 = t61 - t62 + uy_ * (t95 + t111);
+    const float t113 = t93 - t112;
+    const float t114 = uz_ * (t86 - t110) + t113;
+    const float t115 = t70 - t67 - t104 + uz_ * (t113 + t114);
+    const float post_2 = 0.5f * (t10 - jx_ - t109 - t115);
+    const float post_10 = -0.25f * (t114 - t115);
+    const float post_12 = 0.25f * (t114 + t115);
+    const float t116 = t63 + t59;
+    const float t117 = t63 - t59;
+    const float t118 = uz_ * (t64 + t39) + t116;
+    const float t119 = 0.25f * (t74 + t81 + uz_ * (t116 + t118));
+    const float post_3 = 0.5f * (t38 + t39) - 2.0f * t119;
+    const float t120 = uz_ * (t64 - t39) + t117;
+    const float t121 = t81 - t74 + uz_ * (t117 + t120);
+    const float post_4 = 0.5f * (t38 - t39 - t121);
+    const float t122 = 0.25f * t118;
+    const float post_15 = t122 + t119;
+    const float post_17 = t119 - t122;
+    const float post_16 = -0.25f * (t120 - t121);
+    const float post_18 = 0.25f * (t120 + t121);
+    const float t123 = t96 + t97;
+    const float t124 = t97 - t96;
+    const float t125 = uz_ * (t87 + t90) + t123;
+    const float t126 = t101 + t102 + uz_ * (t123 + t125);
+    const float post_7 = 0.25f * (t87 + t89 - t126);
+    const float t127 = uz_ * (t90 - t87) + t124;
+    const float t128 = t102 - t101 + uz_ * (t124 + t127);
+    const float post_13 = 0.25f * (t89 - t87 - t128);
+    const float post_19 = 0.125f * (t125 + t126);
+    const float post_21 = -0.125f * (t125 - t126);
+    const float post_23 = 0.125f * (t127 + t128);
+    const float post_25 = -0.125f * (t127 - t128);
+    const float t129 = t112 - t111;
+    const float t130 = t111 + t112;
+    const float t131 = uz_ * (t110 - t107) + t129;
+    const float t132 = t104 - t103 + uz_ * (t129 + t131);
+    const float post_8 = 0.25f * (t109 - t107 - t132);
+    const float t133 = uz_ * (t107 + t110) + t130;
+    const float t134 = t103 + t104 + uz_ * (t130 + t133);
+    const float post_14 = 0.25f * (t107 + t109 - t134);
+    const float post_20 = -0.125f * (t131 - t132);
+    const float post_22 = 0.125f * (t131 + t132);
+    const float post_24 = -0.125f * (t133 - t134);
+    const float post_26 = 0.125f * (t133 + t134);
 
     f[0] = post_0;
     f[1] = post_1;
@@ -650,38 +749,10 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     f[26] = post_26;
 }
 
-// The collision alone, on plain arrays of states.
-extern "C" __global__ void __launch_bounds__(256)
-d3q27_cumulant_rates_collide(
-    const int count,                // how many states there are
-    const float *__restrict__ src,  // populations before the collision [27][count], lattice units
-    float *__restrict__ dst,        // populations after the collision [27][count], lattice units
-    const float omega_,             // relaxation rate of the second-order shear cumulants, omega_1 of the paper in
-                                    //   (0, 2), lattice units
-    const float omega_bulk_,        // of the trace of the second order, omega_2 in (0, 2), lattice units
-    const float omega_3_,           // of C_abb + C_acc in (0, 2), lattice units
-    const float omega_4_,           // of C_abb - C_acc in (0, 2), lattice units
-    const float omega_5_,           // of C_xyz in (0, 2), lattice units
-    const float omega_6_,           // of the differences of C_aabb in (0, 2), lattice units
-    const float omega_7_,           // of their sum in (0, 2), lattice units
-    const float omega_8_,           // of C_aabc in (0, 2), lattice units
-    const float omega_9_,           // of the fifth order in (0, 2), lattice units
-    const float omega_10_)          // of the sixth order in (0, 2), lattice units
-{
-    const int state = blockIdx.x * 256 + threadIdx.x;
-    if (state >= count) return;
-    float f[Q];
-#pragma unroll
-    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state];
-    collide(f, omega_, omega_bulk_, omega_3_, omega_4_, omega_5_, omega_6_, omega_7_, omega_8_, omega_9_, omega_10_);
-#pragma unroll
-    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i];
-}
-
 // ==== streaming =====================================================================================================
 
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(128)
 d3q27_cumulant_rates_stream_collide(
     const int *__restrict__ ids,         // slots to work on [count]
     const int count,                     // how many slots `ids` lists
@@ -701,7 +772,7 @@ d3q27_cumulant_rates_stream_collide(
     const float omega_9_,                // of the fifth order in (0, 2), lattice units
     const float omega_10_)               // of the sixth order in (0, 2), lattice units
 {
-    const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
+    const int item = blockIdx.x * 2 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
@@ -760,9 +831,40 @@ static __device__ const signed char VELOCITY[Q][3] = {
     {0, -1, 1}, {1, 1, 1}, {-1, -1, -1}, {1, 1, -1}, {-1, -1, 1}, {1, -1, 1}, {-1, 1, -1}, {1, -1, -1}, {-1, 1, 1},
 };
 
+// What populations are stored without: their values at rest.
+static __device__ const double REST[Q] = {8.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0};
+
 // The set of populations that each direction belongs to.
 static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 
+
+// The collision alone, on plain arrays of states.
+extern "C" __global__ void __launch_bounds__(256)
+d3q27_cumulant_rates_collide(
+    const int count,                // how many states there are
+    const float *__restrict__ src,  // populations before the collision [27][count], lattice units
+    float *__restrict__ dst,        // populations after the collision [27][count], lattice units
+    const float omega_,             // relaxation rate of the second-order shear cumulants, omega_1 of the paper in
+                                    //   (0, 2), lattice units
+    const float omega_bulk_,        // of the trace of the second order, omega_2 in (0, 2), lattice units
+    const float omega_3_,           // of C_abb + C_acc in (0, 2), lattice units
+    const float omega_4_,           // of C_abb - C_acc in (0, 2), lattice units
+    const float omega_5_,           // of C_xyz in (0, 2), lattice units
+    const float omega_6_,           // of the differences of C_aabb in (0, 2), lattice units
+    const float omega_7_,           // of their sum in (0, 2), lattice units
+    const float omega_8_,           // of C_aabc in (0, 2), lattice units
+    const float omega_9_,           // of the fifth order in (0, 2), lattice units
+    const float omega_10_)          // of the sixth order in (0, 2), lattice units
+{
+    const int state = blockIdx.x * 256 + threadIdx.x;
+    if (state >= count) return;
+    float f[Q];
+#pragma unroll
+    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state] - (float)REST[i];
+    collide(f, omega_, omega_bulk_, omega_3_, omega_4_, omega_5_, omega_6_, omega_7_, omega_8_, omega_9_, omega_10_);
+#pragma unroll
+    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i] + (float)REST[i];
+}
 
 // ==== walls =========================================================================================================
 
@@ -911,7 +1013,7 @@ static __device__ __forceinline__ float pull(
 }
 
 // Pulls, collides and stores the listed blocks; neighbours may be walls.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(128)
 d3q27_cumulant_rates_stream_collide_walls(
     const int *__restrict__ ids,            // slots to work on [count]
     const int count,                        // how many slots `ids` lists
@@ -933,7 +1035,7 @@ d3q27_cumulant_rates_stream_collide_walls(
     const float omega_9_,                   // of the fifth order in (0, 2), lattice units
     const float omega_10_)                  // of the sixth order in (0, 2), lattice units
 {
-    const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
+    const int item = blockIdx.x * 2 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
@@ -1028,81 +1130,81 @@ d3q27_cumulant_rates_init(
     const float uz_ = before[3 * CELLS];
 
     // ---- shared
-    const float t0 = 0.22222222f * rho_;
-    const float t1 = 0.018518519f * rho_;
-    const float t2 = t0 * uy_;
-    const float t3 = 0.25f * (t2 * uy_);
-    const float t4 = 0.25f * (t0 * uz_);
-    const float t5 = t0 * ux_;
-    const float t6 = t5 * ux_;
-    const float t7 = 0.75f * (t5 * uy_);
-    const float t8 = t4 * uz_;
-    const float t9 = 0.75f * uz_;
-    const float t10 = t3 + t8;
-    const float t11 = t1 - t6 * 0.125f;
-    const float t12 = 0.25f * t6 + t1;
+    const float t0 = 0.25f * ux_;
+    const float t1 = 0.25f * uy_;
+    const float t2 = 0.8888889f * rho_;
+    const float t3 = 0.018518519f - rho_ * 0.018518519f;
+    const float t4 = t2 * t0;
+    const float t5 = t4 * t0;
+    const float t6 = t2 * t1;
+    const float t7 = 0.0625f * (t2 * uz_);
+    const float t8 = t6 * t1;
+    const float t9 = 3.0f * (t4 * t1);
+    const float t10 = t5 + t8;
+    const float t11 = t7 * uz_;
+    const float t12 = 0.75f * uz_;
+    const float t13 = 0.5f * t11 + t3;
+    const float t14 = t11 - t3;
 
     // ---- f
-    const float f_0 = 16.0f * t11 - t10 * 8.0f;
-    const float t13 = 4.0f * t12 - t10 * 2.0f;
-    const float f_1 = t5 + t13;
-    const float f_2 = t13 - t5;
-    const float t14 = t3 - t8 * 0.5f;
-    const float t15 = 0.5f * t3 - t8;
-    const float t16 = 4.0f * (t11 + t14);
-    const float f_3 = t2 + t16;
-    const float f_4 = t16 - t2;
-    const float t17 = t12 + t14;
-    const float t18 = t11 - t15;
-    const float f_5 = 4.0f * (t4 + t18);
-    const float f_6 = -4.0f * (t4 - t18);
-    const float t19 = t12 - t15;
-    const float t20 = t10 + t11;
-    const float t21 = 0.25f * (t12 + t10);
-    const float t22 = 0.25f * (t5 + t2);
-    const float t23 = t17 + t7;
-    const float f_7 = t22 + t23;
-    const float f_8 = t23 - t22;
-    const float t24 = t7 - t17;
-    const float t25 = t4 + t19;
-    const float t26 = t4 - t19;
-    const float t27 = 0.25f + t9;
-    const float t28 = 0.25f - t9;
-    const float t29 = t5 * t27;
-    const float f_9 = t25 + t29;
-    const float f_12 = t25 - t29;
-    const float t30 = t5 * t28;
-    const float f_10 = -t26 - t30;
-    const float f_11 = t30 - t26;
-    const float t31 = 0.25f * (t5 - t2);
-    const float f_13 = t31 - t24;
-    const float f_14 = -t31 - t24;
-    const float t32 = t4 + t20;
-    const float t33 = t4 - t20;
-    const float t34 = t2 * t27;
-    const float f_15 = t32 + t34;
-    const float f_18 = t32 - t34;
-    const float t35 = t2 * t28;
-    const float f_16 = -t33 - t35;
-    const float f_17 = t35 - t33;
-    const float t36 = 0.25f * (t4 + t7);
-    const float t37 = -0.25f * (t4 - t7);
-    const float t38 = t21 + t36;
-    const float t39 = t21 - t36;
-    const float t40 = t27 * t22;
-    const float f_19 = t38 + t40;
-    const float f_22 = t38 - t40;
-    const float t41 = t28 * t22;
-    const float t42 = t27 * t31;
-    const float t43 = t28 * t31;
-    const float f_24 = t39 - t43;
-    const float f_25 = t39 + t43;
-    const float t44 = t21 + t37;
-    const float t45 = t21 - t37;
-    const float f_20 = t44 - t41;
-    const float f_21 = t44 + t41;
-    const float f_23 = t45 + t42;
-    const float f_26 = t45 - t42;
+    const float f_0 = -8.0f * t10 - 16.0f * t13;
+    const float t15 = t5 - t8 * 0.5f;
+    const float t16 = 0.5f * t5 - t8;
+    const float t17 = 4.0f * (t13 - t15);
+    const float f_1 = t4 - t17;
+    const float f_2 = -t4 - t17;
+    const float t18 = 4.0f * (t13 + t16);
+    const float f_3 = t6 - t18;
+    const float f_4 = -t6 - t18;
+    const float t19 = t7 + t14;
+    const float t20 = t7 - t14;
+    const float t21 = -2.0f * t10;
+    const float f_5 = 4.0f * t19 + t21;
+    const float f_6 = t21 - 4.0f * t20;
+    const float t22 = 0.25f * (t4 + t6);
+    const float t23 = t10 + t9;
+    const float t24 = t9 - t10;
+    const float t25 = t13 - t23;
+    const float f_7 = t22 - t25;
+    const float f_8 = -t22 - t25;
+    const float t26 = t13 + t24;
+    const float t27 = t19 + t15;
+    const float t28 = t20 - t15;
+    const float t29 = 0.25f + t12;
+    const float t30 = 0.25f - t12;
+    const float t31 = t4 * t29;
+    const float f_9 = t27 + t31;
+    const float f_12 = t27 - t31;
+    const float t32 = t4 * t30;
+    const float f_10 = -t28 - t32;
+    const float f_11 = t32 - t28;
+    const float t33 = 0.25f * (t4 - t6);
+    const float f_13 = t33 - t26;
+    const float f_14 = -t33 - t26;
+    const float t34 = t19 - t16;
+    const float t35 = t20 + t16;
+    const float t36 = t6 * t29;
+    const float f_15 = t34 + t36;
+    const float f_18 = t34 - t36;
+    const float t37 = t6 * t30;
+    const float f_16 = -t35 - t37;
+    const float f_17 = t37 - t35;
+    const float t38 = 0.25f * (t19 + t23);
+    const float t39 = 0.25f * (t20 - t23);
+    const float t40 = 0.25f * (t19 - t24);
+    const float t41 = 0.25f * (t20 + t24);
+    const float t42 = t29 * t22;
+    const float f_19 = t38 + t42;
+    const float f_22 = t38 - t42;
+    const float t43 = t30 * t22;
+    const float f_20 = -t39 - t43;
+    const float f_21 = t43 - t39;
+    const float t44 = t29 * t33;
+    const float t45 = t30 * t33;
+    const float f_23 = t40 + t44;
+    const float f_26 = t40 - t44;
+    const float f_24 = -t41 - t45;
+    const float f_25 = t45 - t41;
 
     dst[at(slot, 0, cell)] = f_0;
     dst[at(slot, 1, cell)] = f_1;
@@ -1173,38 +1275,76 @@ d3q27_cumulant_rates_macroscopic(
     const float f_25 = src[at(slot, 25, cell)];
     const float f_26 = src[at(slot, 26, cell)];
 
+    // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
+    const float d_mz_n1_n1_0 = f_20 + f_8 + f_22;
+
     // ---- mz   (d3q27_cumulant_rates.lbm:24)
-    const float mz_n1_n1_0_ = f_20 + f_8 + f_22;
     const float mz_n1_n1_1_ = f_22 - f_20;
-    const float mz_n1_0_0_ = f_10 + f_2 + f_12;
+
+    // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
+    const float d_mz_n1_0_0 = f_10 + f_2 + f_12;
+
+    // ---- mz   (d3q27_cumulant_rates.lbm:24)
     const float mz_n1_0_1_ = f_12 - f_10;
-    const float mz_n1_1_0_ = f_24 + f_14 + f_26;
+
+    // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
+    const float d_mz_n1_1_0 = f_24 + f_14 + f_26;
+
+    // ---- mz   (d3q27_cumulant_rates.lbm:24)
     const float mz_n1_1_1_ = f_26 - f_24;
 
     // ---- my   (d3q27_cumulant_rates.lbm:25)
     const float my_n1_0_1_ = mz_n1_n1_1_ + mz_n1_0_1_ + mz_n1_1_1_;
-    const float my_n1_0_0_ = mz_n1_n1_0_ + mz_n1_0_0_ + mz_n1_1_0_;
-    const float my_n1_1_0_ = mz_n1_1_0_ - mz_n1_n1_0_;
+
+    // ---- d_my   (d3q27_cumulant_rates.lbm:25)
+    const float d_my_n1_0_0 = d_mz_n1_n1_0 + d_mz_n1_0_0 + d_mz_n1_1_0;
+
+    // ---- my   (d3q27_cumulant_rates.lbm:25)
+    const float my_n1_1_0_ = d_mz_n1_1_0 - d_mz_n1_n1_0;
+
+    // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
+    const float d_mz_0_n1_0 = f_16 + f_4 + f_18;
 
     // ---- mz   (d3q27_cumulant_rates.lbm:24)
-    const float mz_0_n1_0_ = f_16 + f_4 + f_18;
     const float mz_0_n1_1_ = f_18 - f_16;
-    const float mz_0_0_0_ = f_6 + f_0 + f_5;
+
+    // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
+    const float d_mz_0_0_0 = f_6 + f_0 + f_5;
+
+    // ---- mz   (d3q27_cumulant_rates.lbm:24)
     const float mz_0_0_1_ = f_5 - f_6;
-    const float mz_0_1_0_ = f_17 + f_3 + f_15;
+
+    // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
+    const float d_mz_0_1_0 = f_17 + f_3 + f_15;
+
+    // ---- mz   (d3q27_cumulant_rates.lbm:24)
     const float mz_0_1_1_ = f_15 - f_17;
 
     // ---- my   (d3q27_cumulant_rates.lbm:25)
     const float my_0_0_1_ = mz_0_n1_1_ + mz_0_0_1_ + mz_0_1_1_;
-    const float my_0_0_0_ = mz_0_n1_0_ + mz_0_0_0_ + mz_0_1_0_;
-    const float my_0_1_0_ = mz_0_1_0_ - mz_0_n1_0_;
+
+    // ---- d_my   (d3q27_cumulant_rates.lbm:25)
+    const float d_my_0_0_0 = d_mz_0_n1_0 + d_mz_0_0_0 + d_mz_0_1_0;
+
+    // ---- my   (d3q27_cumulant_rates.lbm:25)
+    const float my_0_1_0_ = d_mz_0_1_0 - d_mz_0_n1_0;
+
+    // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
+    const float d_mz_1_n1_0 = f_25 + f_13 + f_23;
 
     // ---- mz   (d3q27_cumulant_rates.lbm:24)
-    const float mz_1_n1_0_ = f_25 + f_13 + f_23;
     const float mz_1_n1_1_ = f_23 - f_25;
-    const float mz_1_0_0_ = f_11 + f_1 + f_9;
+
+    // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
+    const float d_mz_1_0_0 = f_11 + f_1 + f_9;
+
+    // ---- mz   (d3q27_cumulant_rates.lbm:24)
     const float mz_1_0_1_ = f_9 - f_11;
-    const float mz_1_1_0_ = f_21 + f_7 + f_19;
+
+    // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
+    const float d_mz_1_1_0 = f_21 + f_7 + f_19;
+
+    // ---- mz   (d3q27_cumulant_rates.lbm:24)
     const float mz_1_1_1_ = f_19 - f_21;
 
     // ---- my   (d3q27_cumulant_rates.lbm:25)
@@ -1213,14 +1353,21 @@ d3q27_cumulant_rates_macroscopic(
     // ---- m   (d3q27_cumulant_rates.lbm:26)
     const float jz_ = my_n1_0_1_ + my_0_0_1_ + my_1_0_1_;
 
+    // ---- d_my   (d3q27_cumulant_rates.lbm:25)
+    const float d_my_1_0_0 = d_mz_1_n1_0 + d_mz_1_0_0 + d_mz_1_1_0;
+
     // ---- my   (d3q27_cumulant_rates.lbm:25)
-    const float my_1_0_0_ = mz_1_n1_0_ + mz_1_0_0_ + mz_1_1_0_;
-    const float my_1_1_0_ = mz_1_1_0_ - mz_1_n1_0_;
+    const float my_1_1_0_ = d_mz_1_1_0 - d_mz_1_n1_0;
 
     // ---- m   (d3q27_cumulant_rates.lbm:26)
     const float jy_ = my_n1_1_0_ + my_0_1_0_ + my_1_1_0_;
-    const float rho_ = my_n1_0_0_ + my_0_0_0_ + my_1_0_0_;
-    const float jx_ = my_1_0_0_ - my_n1_0_0_;
+
+    // ---- d_m   (d3q27_cumulant_rates.lbm:26)
+    const float d_rho = d_my_n1_0_0 + d_my_0_0_0 + d_my_1_0_0;
+
+    // ---- m   (d3q27_cumulant_rates.lbm:26)
+    const float jx_ = d_my_1_0_0 - d_my_n1_0_0;
+    const float rho_ = 1.0f + d_rho;
     const float t0 = 1.0f / rho_;
 
     // ---- u   (d3q27_cumulant_rates.lbm:30)
@@ -1259,7 +1406,7 @@ static __device__ __forceinline__ void merge(Sum *sum, const Sum *other)
     add(sum, other->carried);
 }
 
-// A thread's part of the sum of a population over the listed blocks from `begin` to `end`.
+// A thread's part of the sum of what is stored of a population over the listed blocks from `begin` to `end`.
 static __device__ __noinline__ Sum sum_of(
     const int *ids, const int begin, const int end, const int direction, const int thread, const int threads,
     const float *src)
@@ -1272,10 +1419,12 @@ static __device__ __noinline__ Sum sum_of(
     return sum;
 }
 
-// Adds the sum of a population to mass and momentum.
-static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, Sum *of)
+// Adds a population to mass and momentum: the sum of what is stored of it in so many cells, and its part at rest, which has no
+// momentum.
+static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, const double cells, Sum *of)
 {
     merge(&of[0], sum);
+    add(&of[0], cells * REST[direction]);
     for (int axis = 0; axis < DIM; ++axis) {
         const double c = VELOCITY[direction][axis];
         const Sum along = {c * sum->total, c * sum->carried};
@@ -1369,7 +1518,7 @@ d3q27_cumulant_rates_sums(
             __syncthreads();
             if (thread < half) merge(&parts[thread], &parts[thread + half]);
         }
-        if (thread == 0) add_moments(i, &parts[0], of[SET[i]]);
+        if (thread == 0) add_moments(i, &parts[0], (double)(end - begin) * CELLS, of[SET[i]]);
         __syncthreads();
     }
     for (int at = thread; at < SETS * (1 + DIM); at += 256) {

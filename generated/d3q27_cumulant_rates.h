@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 // Version of this interface: kernels, their arguments and their memory. It changes when any of these does.
-#define D3Q27_CUMULANT_RATES_ABI 5
+#define D3Q27_CUMULANT_RATES_ABI 6
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,8 +36,8 @@ enum {
     D3Q27_CUMULANT_RATES_CELLS = 64,  // cells of a block
     D3Q27_CUMULANT_RATES_NEAR = 27,  // neighbours of a block, itself included
     D3Q27_CUMULANT_RATES_WALL_VALUES = 3,  // values of a wall
-    D3Q27_CUMULANT_RATES_THREADS = 256,  // CUDA: threads of a thread block
-    D3Q27_CUMULANT_RATES_SLOTS = 4,  // CUDA: slots that a thread block works on
+    D3Q27_CUMULANT_RATES_THREADS = 128,  // CUDA: threads of a thread block
+    D3Q27_CUMULANT_RATES_SLOTS = 2,  // CUDA: slots that a thread block works on
     D3Q27_CUMULANT_RATES_COLLIDE_THREADS = 256,  // CUDA: threads of a thread block of collide, a state each
     D3Q27_CUMULANT_RATES_RULE_BOUNCE_BACK = 0,  // in wall_rules
     D3Q27_CUMULANT_RATES_RULE_MOVING_WALL = 1,  // in wall_rules
@@ -107,13 +107,16 @@ static const double d3q27_cumulant_rates_weights[D3Q27_CUMULANT_RATES_Q] = { 8.0
 // The direction with the reversed velocity.
 static const int d3q27_cumulant_rates_opposites[D3Q27_CUMULANT_RATES_Q] = { 0, 2, 1, 4, 3, 6, 5, 8, 7, 10, 9, 12, 11, 14, 13, 16, 15, 18, 17, 20, 19, 22, 21, 24, 23, 26, 25 };
 
+// The population of each direction at rest: what is stored is the difference from it.
+static const double d3q27_cumulant_rates_rest[D3Q27_CUMULANT_RATES_Q] = { 8.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0 };
+
 // Index of cell (x, y, z) in its block.
 static inline size_t d3q27_cumulant_rates_cell(const size_t x, const size_t y, const size_t z)
 {
     return x + 4 * (y + 4 * z);
 }
 
-// Where population `direction` at `cell` of the block in `slot` is.
+// Where population `direction` is stored, at `cell` of the block in `slot`.
 static inline size_t d3q27_cumulant_rates_population(const size_t slot, const size_t direction, const size_t cell)
 {
     return (slot * 27 + direction) * 64 + cell;
@@ -133,7 +136,7 @@ static inline size_t d3q27_cumulant_rates_field(const size_t slot, const size_t 
 #define D3Q27_CUMULANT_RATES_KERNEL void  // defined in d3q27_cumulant_rates.c
 #endif
 
-// Populations of the listed blocks from their macroscopic fields.
+// Populations of the listed blocks from their macroscopic fields. CUDA: thread blocks of 256, each for 4 of `ids`.
 D3Q27_CUMULANT_RATES_KERNEL d3q27_cumulant_rates_init(
     const int32_t *ids,       // slots to work on [count]
     const int32_t count,      // how many slots `ids` lists
@@ -193,7 +196,7 @@ D3Q27_CUMULANT_RATES_KERNEL d3q27_cumulant_rates_stream_collide_walls(
     const float omega_9_,       // of the fifth order in (0, 2), lattice units
     const float omega_10_);     // of the sixth order in (0, 2), lattice units
 
-// Macroscopic fields of the listed blocks from their populations.
+// Macroscopic fields of the listed blocks from their populations. CUDA: thread blocks of 256, each for 4 of `ids`.
 D3Q27_CUMULANT_RATES_KERNEL d3q27_cumulant_rates_macroscopic(
     const int32_t *ids,   // slots to work on [count]
     const int32_t count,  // how many slots `ids` lists

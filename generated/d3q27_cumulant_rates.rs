@@ -10,7 +10,7 @@
 use core::ffi::c_void;
 
 /// Version of the interface: kernels, their arguments and their memory.
-pub const ABI: u32 = 5;
+pub const ABI: u32 = 6;
 
 /// Number of axes.
 pub const DIM: usize = 3;
@@ -89,6 +89,37 @@ pub const OPPOSITES: [usize; Q] = [
 /// Components of the macroscopic fields: rho, ux, uy, uz.
 pub const FIELDS: usize = 4;
 
+/// The population of each direction at rest: what is stored is the difference from it.
+pub const REST: [f64; Q] = [
+    8.0 / 27.0,
+    2.0 / 27.0,
+    2.0 / 27.0,
+    2.0 / 27.0,
+    2.0 / 27.0,
+    2.0 / 27.0,
+    2.0 / 27.0,
+    1.0 / 54.0,
+    1.0 / 54.0,
+    1.0 / 54.0,
+    1.0 / 54.0,
+    1.0 / 54.0,
+    1.0 / 54.0,
+    1.0 / 54.0,
+    1.0 / 54.0,
+    1.0 / 54.0,
+    1.0 / 54.0,
+    1.0 / 54.0,
+    1.0 / 54.0,
+    1.0 / 216.0,
+    1.0 / 216.0,
+    1.0 / 216.0,
+    1.0 / 216.0,
+    1.0 / 216.0,
+    1.0 / 216.0,
+    1.0 / 216.0,
+    1.0 / 216.0,
+];
+
 /// Cells of a block along each axis.
 pub const BLOCK: [usize; 3] = [4, 4, 4];
 
@@ -112,7 +143,7 @@ pub const fn cell(x: usize, y: usize, z: usize) -> usize {
     x + BLOCK[0] * (y + BLOCK[1] * z)
 }
 
-/// Where the population of a direction at a cell of the block in `slot` is.
+/// Where the population of a direction is stored, at a cell of the block in `slot`.
 pub const fn population(slot: usize, direction: usize, cell: usize) -> usize {
     (slot * Q + direction) * CELLS + cell
 }
@@ -228,9 +259,9 @@ impl StreamCollide {
     /// Symbol of the kernel; on the host, `_packed` behind it takes `arguments()`.
     pub const SYMBOL: &'static str = "d3q27_cumulant_rates_stream_collide";
     /// CUDA: threads of a thread block.
-    pub const THREADS: u32 = 256;
+    pub const THREADS: u32 = 128;
     /// CUDA: list entries that a thread block works on.
-    pub const ITEMS_PER_GROUP: u32 = 4;
+    pub const ITEMS_PER_GROUP: u32 = 2;
     /// CUDA: thread blocks of the grid.
     pub const fn groups(&self) -> u32 {
         (self.count as u32).div_ceil(Self::ITEMS_PER_GROUP)
@@ -301,9 +332,9 @@ impl StreamCollideWalls {
     /// Symbol of the kernel; on the host, `_packed` behind it takes `arguments()`.
     pub const SYMBOL: &'static str = "d3q27_cumulant_rates_stream_collide_walls";
     /// CUDA: threads of a thread block.
-    pub const THREADS: u32 = 256;
+    pub const THREADS: u32 = 128;
     /// CUDA: list entries that a thread block works on.
-    pub const ITEMS_PER_GROUP: u32 = 4;
+    pub const ITEMS_PER_GROUP: u32 = 2;
     /// CUDA: thread blocks of the grid.
     pub const fn groups(&self) -> u32 {
         (self.count as u32).div_ceil(Self::ITEMS_PER_GROUP)

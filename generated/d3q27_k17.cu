@@ -4,16 +4,23 @@
 // Geier, Pasquali & Schoenherr, J. Comput. Phys. 348 (2017) 862 and 889.
 //
 // options: cuda f32 block=4x4x4
-// cost:    init                 92 flop (as written 209): 49 add, 31 mul, 6 fma
+// cost:    init                 91 flop (as written 209): 46 add, 31 mul, 7 fma
 //                               4 loads, 27 stores, 124 B per cell
-//          stream_collide       674 flop (as written 932): 217 add, 175 mul, 139 fma, 4 div
+//          stream_collide       716 flop (as written 932): 267 add, 175 mul, 135 fma, 4 div
 //                               27 loads, 27 stores, 216 B per cell
-//          stream_collide_walls 674 flop (as written 932): 217 add, 175 mul, 139 fma, 4 div
+//          stream_collide_walls 716 flop (as written 932): 267 add, 175 mul, 135 fma, 4 div
 //                               27 loads, 27 stores, 216 B per cell
-//          macroscopic          53 flop (as written 52): 49 add, 3 mul, 1 div
+//          macroscopic          54 flop (as written 52): 50 add, 3 mul, 1 div
 //                               27 loads, 4 stores, 124 B per cell
-//          collide              674 flop (as written 932): 217 add, 175 mul, 139 fma, 4 div
+//          collide              716 flop (as written 932): 267 add, 175 mul, 135 fma, 4 div
 //                               27 loads, 27 stores, 216 B per cell
+
+// Thread blocks that a processor shall hold at the same time: on sm_75, no more than its 1024 threads.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
+#define RESIDENT(blocks) ((blocks) < 4 ? (blocks) : 4)
+#else
+#define RESIDENT(blocks) (blocks)
+#endif
 
 static constexpr int Q = 27;  // directions
 static constexpr int CELLS = 4 * 4 * 4;  // of a block
@@ -61,75 +68,154 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float f_25 = f[25];
     const float f_26 = f[26];
 
+    // ---- d_mz   (d3q27_k17.lbm:16)
+    const float d_mz_0_0_2 = f_6 + f_5;
+
     // ---- mz   (d3q27_k17.lbm:16)
-    const float mz_0_0_2_ = f_6 + f_5;
     const float mz_0_0_1_ = f_5 - f_6;
-    const float mz_0_0_0_ = f_0 + mz_0_0_2_;
-    const float mz_0_n1_2_ = f_16 + f_18;
+
+    // ---- d_mz   (d3q27_k17.lbm:16)
+    const float d_mz_0_0_0 = f_0 + d_mz_0_0_2;
+    const float d_mz_0_n1_2 = f_16 + f_18;
+
+    // ---- mz   (d3q27_k17.lbm:16)
     const float mz_0_n1_1_ = f_18 - f_16;
-    const float mz_0_n1_0_ = f_4 + mz_0_n1_2_;
-    const float mz_0_1_2_ = f_17 + f_15;
+
+    // ---- d_mz   (d3q27_k17.lbm:16)
+    const float d_mz_0_n1_0 = f_4 + d_mz_0_n1_2;
+    const float d_mz_0_1_2 = f_17 + f_15;
+
+    // ---- mz   (d3q27_k17.lbm:16)
     const float mz_0_1_1_ = f_15 - f_17;
-    const float mz_0_1_0_ = f_3 + mz_0_1_2_;
+
+    // ---- d_mz   (d3q27_k17.lbm:16)
+    const float d_mz_0_1_0 = f_3 + d_mz_0_1_2;
+
+    // ---- d_my   (d3q27_k17.lbm:17)
+    const float d_my_0_0_2 = d_mz_0_n1_2 + d_mz_0_0_2 + d_mz_0_1_2;
 
     // ---- my   (d3q27_k17.lbm:17)
-    const float my_0_0_2_ = mz_0_n1_2_ + mz_0_0_2_ + mz_0_1_2_;
-    const float my_0_1_2_ = mz_0_1_2_ - mz_0_n1_2_;
-    const float my_0_2_0_ = mz_0_n1_0_ + mz_0_1_0_;
-    const float my_0_1_0_ = mz_0_1_0_ - mz_0_n1_0_;
-    const float my_0_0_0_ = mz_0_0_0_ + my_0_2_0_;
+    const float my_0_1_2_ = d_mz_0_1_2 - d_mz_0_n1_2;
+
+    // ---- d_my   (d3q27_k17.lbm:17)
+    const float d_my_0_2_0 = d_mz_0_n1_0 + d_mz_0_1_0;
+
+    // ---- my   (d3q27_k17.lbm:17)
+    const float my_0_1_0_ = d_mz_0_1_0 - d_mz_0_n1_0;
+
+    // ---- d_my   (d3q27_k17.lbm:17)
+    const float d_my_0_0_0 = d_mz_0_0_0 + d_my_0_2_0;
+
+    // ---- d_mz   (d3q27_k17.lbm:16)
+    const float d_mz_n1_0_2 = f_10 + f_12;
 
     // ---- mz   (d3q27_k17.lbm:16)
-    const float mz_n1_0_2_ = f_10 + f_12;
     const float mz_n1_0_1_ = f_12 - f_10;
-    const float mz_n1_0_0_ = f_2 + mz_n1_0_2_;
-    const float mz_n1_n1_2_ = f_20 + f_22;
-    const float mz_n1_n1_1_ = f_22 - f_20;
-    const float mz_n1_n1_0_ = f_8 + mz_n1_n1_2_;
-    const float mz_n1_1_2_ = f_24 + f_26;
-    const float mz_n1_1_1_ = f_26 - f_24;
-    const float mz_n1_1_0_ = f_14 + mz_n1_1_2_;
 
-    // ---- my   (d3q27_k17.lbm:17)
-    const float my_n1_0_2_ = mz_n1_n1_2_ + mz_n1_0_2_ + mz_n1_1_2_;
-    const float my_n1_1_2_ = mz_n1_1_2_ - mz_n1_n1_2_;
-    const float my_n1_2_0_ = mz_n1_n1_0_ + mz_n1_1_0_;
-    const float my_n1_1_0_ = mz_n1_1_0_ - mz_n1_n1_0_;
-    const float my_n1_0_0_ = mz_n1_0_0_ + my_n1_2_0_;
+    // ---- d_mz   (d3q27_k17.lbm:16)
+    const float d_mz_n1_0_0 = f_2 + d_mz_n1_0_2;
+    const float d_mz_n1_n1_2 = f_20 + f_22;
 
     // ---- mz   (d3q27_k17.lbm:16)
-    const float mz_1_0_2_ = f_11 + f_9;
-    const float mz_1_0_1_ = f_9 - f_11;
-    const float mz_1_0_0_ = f_1 + mz_1_0_2_;
-    const float mz_1_n1_2_ = f_25 + f_23;
-    const float mz_1_n1_1_ = f_23 - f_25;
-    const float mz_1_n1_0_ = f_13 + mz_1_n1_2_;
-    const float mz_1_1_2_ = f_21 + f_19;
-    const float mz_1_1_1_ = f_19 - f_21;
-    const float mz_1_1_0_ = f_7 + mz_1_1_2_;
+    const float mz_n1_n1_1_ = f_22 - f_20;
+
+    // ---- d_mz   (d3q27_k17.lbm:16)
+    const float d_mz_n1_n1_0 = f_8 + d_mz_n1_n1_2;
+    const float d_mz_n1_1_2 = f_24 + f_26;
+
+    // ---- mz   (d3q27_k17.lbm:16)
+    const float mz_n1_1_1_ = f_26 - f_24;
+
+    // ---- d_mz   (d3q27_k17.lbm:16)
+    const float d_mz_n1_1_0 = f_14 + d_mz_n1_1_2;
+
+    // ---- d_my   (d3q27_k17.lbm:17)
+    const float d_my_n1_0_2 = d_mz_n1_n1_2 + d_mz_n1_0_2 + d_mz_n1_1_2;
 
     // ---- my   (d3q27_k17.lbm:17)
-    const float my_1_0_2_ = mz_1_n1_2_ + mz_1_0_2_ + mz_1_1_2_;
-    const float my_1_1_2_ = mz_1_1_2_ - mz_1_n1_2_;
+    const float my_n1_1_2_ = d_mz_n1_1_2 - d_mz_n1_n1_2;
+
+    // ---- d_my   (d3q27_k17.lbm:17)
+    const float d_my_n1_2_0 = d_mz_n1_n1_0 + d_mz_n1_1_0;
+
+    // ---- my   (d3q27_k17.lbm:17)
+    const float my_n1_1_0_ = d_mz_n1_1_0 - d_mz_n1_n1_0;
+
+    // ---- d_my   (d3q27_k17.lbm:17)
+    const float d_my_n1_0_0 = d_mz_n1_0_0 + d_my_n1_2_0;
+
+    // ---- d_mz   (d3q27_k17.lbm:16)
+    const float d_mz_1_0_2 = f_11 + f_9;
+
+    // ---- mz   (d3q27_k17.lbm:16)
+    const float mz_1_0_1_ = f_9 - f_11;
+
+    // ---- d_mz   (d3q27_k17.lbm:16)
+    const float d_mz_1_0_0 = f_1 + d_mz_1_0_2;
+    const float d_mz_1_n1_2 = f_25 + f_23;
+
+    // ---- mz   (d3q27_k17.lbm:16)
+    const float mz_1_n1_1_ = f_23 - f_25;
+
+    // ---- d_mz   (d3q27_k17.lbm:16)
+    const float d_mz_1_n1_0 = f_13 + d_mz_1_n1_2;
+    const float d_mz_1_1_2 = f_21 + f_19;
+
+    // ---- mz   (d3q27_k17.lbm:16)
+    const float mz_1_1_1_ = f_19 - f_21;
+
+    // ---- d_mz   (d3q27_k17.lbm:16)
+    const float d_mz_1_1_0 = f_7 + d_mz_1_1_2;
+
+    // ---- d_my   (d3q27_k17.lbm:17)
+    const float d_my_1_0_2 = d_mz_1_n1_2 + d_mz_1_0_2 + d_mz_1_1_2;
+
+    // ---- my   (d3q27_k17.lbm:17)
+    const float my_1_1_2_ = d_mz_1_1_2 - d_mz_1_n1_2;
 
     // ---- m   (d3q27_k17.lbm:18)
     const float m_0_1_2_ = my_n1_1_2_ + my_0_1_2_ + my_1_1_2_;
-    const float m_0_0_2_ = my_n1_0_2_ + my_0_0_2_ + my_1_0_2_;
-    const float m_1_0_2_ = my_1_0_2_ - my_n1_0_2_;
 
-    // ---- my   (d3q27_k17.lbm:17)
-    const float my_1_2_0_ = mz_1_n1_0_ + mz_1_1_0_;
-    const float my_1_1_0_ = mz_1_1_0_ - mz_1_n1_0_;
-    const float my_1_0_0_ = mz_1_0_0_ + my_1_2_0_;
+    // ---- d_m   (d3q27_k17.lbm:18)
+    const float d_m_0_0_2 = d_my_n1_0_2 + d_my_0_0_2 + d_my_1_0_2;
 
     // ---- m   (d3q27_k17.lbm:18)
-    const float m_0_2_0_ = my_n1_2_0_ + my_0_2_0_ + my_1_2_0_;
-    const float m_1_2_0_ = my_1_2_0_ - my_n1_2_0_;
-    const float m_2_0_0_ = my_n1_0_0_ + my_1_0_0_;
-    const float jx_ = my_1_0_0_ - my_n1_0_0_;
-    const float rho_ = my_0_0_0_ + m_2_0_0_;
+    const float m_1_0_2_ = d_my_1_0_2 - d_my_n1_0_2;
+
+    // ---- d_my   (d3q27_k17.lbm:17)
+    const float d_my_1_2_0 = d_mz_1_n1_0 + d_mz_1_1_0;
+
+    // ---- my   (d3q27_k17.lbm:17)
+    const float my_1_1_0_ = d_mz_1_1_0 - d_mz_1_n1_0;
+
+    // ---- d_my   (d3q27_k17.lbm:17)
+    const float d_my_1_0_0 = d_mz_1_0_0 + d_my_1_2_0;
+
+    // ---- d_m   (d3q27_k17.lbm:18)
+    const float d_m_0_2_0 = d_my_n1_2_0 + d_my_0_2_0 + d_my_1_2_0;
+
+    // ---- m   (d3q27_k17.lbm:18)
+    const float m_1_2_0_ = d_my_1_2_0 - d_my_n1_2_0;
+
+    // ---- d_m   (d3q27_k17.lbm:18)
+    const float d_m_2_0_0 = d_my_n1_0_0 + d_my_1_0_0;
+
+    // ---- m   (d3q27_k17.lbm:18)
+    const float jx_ = d_my_1_0_0 - d_my_n1_0_0;
+
+    // ---- d_m   (d3q27_k17.lbm:18)
+    const float d_rho = d_my_0_0_0 + d_m_2_0_0;
+
+    // ---- keep   (d3q27_k17.lbm:42)
+    const float keep_ = 1.0f - omega_;
+
+    // ---- m   (d3q27_k17.lbm:18)
+    const float m_2_1_0_ = my_n1_1_0_ + my_1_1_0_;
+    const float m_1_1_0_ = my_1_1_0_ - my_n1_1_0_;
+    const float jy_ = my_0_1_0_ + m_2_1_0_;
     const float t0 = omega_ * omega_;
     const float t1 = 5.0f * t0 + 2.0f - omega_ * 7.0f;
+    const float rho_ = 1.0f + d_rho;
     const float t2 = rho_ * omega_;
     const float t3 = 1.0f / (t1 * t2);
     const float t4 = t1 * t3;
@@ -139,23 +225,18 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float t5 = t4 * omega_;
 
     // ---- u   (d3q27_k17.lbm:22)
-    const float ux_ = jx_ * t5;
-    const float t6 = jx_ * ux_;
-
-    // ---- k2   (d3q27_k17.lbm:31)
-    const float k2_xx_ = m_2_0_0_ - t6;
-    const float t7 = -3.0f;
-
-    // ---- m   (d3q27_k17.lbm:18)
-    const float m_2_1_0_ = my_n1_1_0_ + my_1_1_0_;
-    const float m_1_1_0_ = my_1_1_0_ - my_n1_1_0_;
-    const float jy_ = my_0_1_0_ + m_2_1_0_;
-
-    // ---- u   (d3q27_k17.lbm:22)
     const float uy_ = jy_ * t5;
 
-    // ---- k2   (d3q27_k17.lbm:31)
-    const float k2_yy_ = m_0_2_0_ - uy_ * jy_;
+    // ---- d_k2   (d3q27_k17.lbm:31)
+    const float d_k2_yy = d_m_0_2_0 - uy_ * jy_;
+    const float t6 = -3.0f;
+
+    // ---- u   (d3q27_k17.lbm:22)
+    const float ux_ = jx_ * t5;
+    const float t7 = jx_ * ux_;
+
+    // ---- d_k2   (d3q27_k17.lbm:31)
+    const float d_k2_xx = d_m_2_0_0 - t7;
 
     // ---- my   (d3q27_k17.lbm:17)
     const float my_0_2_1_ = mz_0_n1_1_ + mz_0_1_1_;
@@ -183,352 +264,383 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     // ---- u   (d3q27_k17.lbm:22)
     const float uz_ = jz_ * t5;
 
+    // ---- d_k2   (d3q27_k17.lbm:31)
+    const float d_k2_zz = d_m_0_0_2 - uz_ * jz_;
+
+    // ---- d_trace   (d3q27_k17.lbm:38)
+    const float d_trace = d_k2_xx + d_k2_yy + d_k2_zz;
+    const float t8 = omega_ * d_trace + d_rho - d_trace;
+    const float t9 = d_k2_yy * omega_ * t6 + t8;
+    const float t10 = t9 * uy_ * uy_;
+    const float t11 = d_k2_xx * omega_ * t6 + t8;
+    const float t12 = d_k2_zz * omega_ * t6 + t8;
+    const float t13 = t11 * ux_ * ux_;
+    const float t14 = t12 * uz_ * uz_;
+    const float t15 = -0.75f;
+    const float t16 = keep_ * ((t13 + t14 + t10) * t15 + d_trace);
+    const float t17 = omega_ * t15 + 1.5f;
+    const float t18 = keep_ * d_k2_xx - t13 * t17;
+    const float t19 = keep_ * d_k2_yy - t10 * t17;
+
     // ---- k2   (d3q27_k17.lbm:31)
-    const float k2_xz_ = m_1_0_1_ - uz_ * jx_;
+    const float k2_yy_ = 0.33333334f + d_k2_yy;
+    const float k2_xx_ = 0.33333334f + d_k2_xx;
+    const float t20 = keep_ * d_k2_zz - t14 * t17;
+    const float k2_zz_ = 0.33333334f + d_k2_zz;
+    const float t21 = t17 * omega_;
+    const float t22 = 0.33333334f * (d_rho - t16);
+    const float t23 = 0.33333334f * (rho_ - t16);
 
-    // ---- k3   (d3q27_k17.lbm:32)
-    const float k3_zx_ = m_1_0_2_ - t5 * (jx_ * m_0_0_2_ + 2.0f * (jz_ * k2_xz_));
-    const float k3_xz_ = m_2_0_1_ - t5 * (m_2_0_0_ * jz_ + 2.0f * (jx_ * k2_xz_));
-    const float t8 = -jz_;
-
-    // ---- k2   (d3q27_k17.lbm:31)
-    const float k2_yz_ = uy_ * t8 + m_0_1_1_;
-    const float k2_zz_ = uz_ * t8 + m_0_0_2_;
-
-    // ---- k3   (d3q27_k17.lbm:32)
-    const float k3_zy_ = m_0_1_2_ - t5 * (2.0f * (jz_ * k2_yz_) + jy_ * m_0_0_2_);
-    const float k3_yz_ = m_0_2_1_ - t5 * (2.0f * (jy_ * k2_yz_) + m_0_2_0_ * jz_);
-
-    // ---- trace   (d3q27_k17.lbm:38)
-    const float trace_ = k2_xx_ + k2_yy_ + k2_zz_;
-
-    // ---- keep   (d3q27_k17.lbm:42)
-    const float keep_ = 1.0f - omega_;
-    const float t9 = rho_ - trace_ * keep_;
-    const float t10 = k2_xx_ * omega_ * t7 + t9;
-    const float t11 = ux_ * ux_;
-    const float t12 = t10 * t11;
-    const float t13 = -0.75f;
-    const float t14 = omega_ * t13 + 1.5f;
-    const float t15 = -t14;
-    const float t16 = t14 * omega_;
-    const float t17 = k2_yy_ * omega_ * t7 + t9;
-    const float t18 = k2_zz_ * omega_ * t7 + t9;
-    const float t19 = t17 * uy_ * uy_;
-    const float t20 = t18 * uz_ * uz_;
-    const float t21 = 0.33333334f * (rho_ - keep_ * ((t12 + t19 + t20) * t13 + trace_));
+    // ---- d_s2   (d3q27_k17.lbm:45)
+    const float d_s2_xx = t22 + t18;
 
     // ---- s2   (d3q27_k17.lbm:45)
-    const float s2_xx_ = keep_ * k2_xx_ + t21 + t12 * t15;
-    const float s2_yy_ = keep_ * k2_yy_ + t21 + t19 * t15;
-    const float s2_zz_ = keep_ * k2_zz_ + t21 + t20 * t15;
-    const float t22 = s2_xx_ + t6;
+    const float s2_xx_ = t23 + t18;
+    const float t24 = d_s2_xx + t7;
+    const float t25 = s2_xx_ + t7;
 
-    // ---- gx   (d3q27_k17.lbm:73)
-    const float gx_0_0_0_ = rho_ - t22;
+    // ---- d_gx   (d3q27_k17.lbm:73)
+    const float d_gx_0_0_0 = d_rho - t24;
 
-    // ---- bound   (d3q27_k17.lbm:53)
-    const float bound_ = rho_ * limiter_;
-    const float t23 = jx_ * uy_;
+    // ---- d_s2   (d3q27_k17.lbm:45)
+    const float d_s2_yy = t22 + t19;
+
+    // ---- s2   (d3q27_k17.lbm:45)
+    const float s2_yy_ = t23 + t19;
+
+    // ---- d_s2   (d3q27_k17.lbm:45)
+    const float d_s2_zz = t22 + t20;
+
+    // ---- s2   (d3q27_k17.lbm:45)
+    const float s2_zz_ = t23 + t20;
+    const float t26 = d_s2_xx * t5;
+    const float t27 = factor_ * (t0 - (0.6666667f * omega_ + 1.3333334f));
+    const float t28 = t11 * t27;
+    const float t29 = t9 * t27;
+    const float t30 = t12 * t27;
+    const float t31 = 6.2222223f * ((0.21428572f + t21) * (factor_ * omega_));
+    const float t32 = -0.85714287f - t21;
+    const float t33 = t28 + t29;
+    const float t34 = jx_ * uy_;
 
     // ---- k2   (d3q27_k17.lbm:31)
-    const float k2_xy_ = m_1_1_0_ - t23;
-
-    // ---- k111   (d3q27_k17.lbm:35)
-    const float k111_ = m_1_1_1_ - t5 * (jx_ * k2_yz_ + jy_ * k2_xz_ + jz_ * (k2_xy_ + t23));
+    const float k2_xy_ = m_1_1_0_ - t34;
+    const float t35 = 2.0f * k2_xy_ + t34;
 
     // ---- k3   (d3q27_k17.lbm:32)
-    const float k3_xy_ = m_2_1_0_ - t5 * (m_2_0_0_ * jy_ + 2.0f * (jx_ * k2_xy_));
-    const float k3_yx_ = m_1_2_0_ - t5 * (jx_ * m_0_2_0_ + 2.0f * (jy_ * k2_xy_));
-    const float t24 = k3_zy_ - k3_xy_;
-    const float t25 = k3_zy_ + k3_xy_;
-    const float t26 = -t16 * 65.333336f - 56.0f;
-    const float t27 = (0.21428572f + t16) * (6.2222223f * (factor_ * omega_));
-    const float t28 = factor_ * (t0 - (0.6666667f * omega_ + 1.3333334f));
-    const float t29 = t10 * t28;
-    const float t30 = t17 * t28;
-    const float t31 = t18 * t28;
-    const float t32 = omega_ * (16.916666f * t0 + 88.666664f) + 28.0f - t0 * 75.833336f;
-    const float t33 = 9.0f * t0 + 56.0f - omega_ * 50.0f;
-    const float t34 = t26 * t33;
-    const float t35 = 112.0f / (t32 * t34);
-    const float t36 = t32 * t35;
-
-    // ---- keep_sum   (d3q27_k17.lbm:49)
-    const float keep_sum_ = (1.0f - t0 + 1.5f * omega_) * (t33 * t36) + 1.0f;
-    const float t37 = t26 * t36;
-    const float t38 = t34 * t35;
-
-    // ---- keep_difference   (d3q27_k17.lbm:50)
-    const float keep_difference_ = 1.0f - t37 + 0.2857143f * ((3.75f - omega_) * t37 * omega_);
-    const float t39 = keep_difference_ * bound_;
-    const float t40 = keep_sum_ * bound_;
-    const float t41 = k3_yx_ + k3_zx_;
-    const float t42 = k3_yx_ - k3_zx_;
-    const float t43 = (t41 < 0.0f ? -t41 : t41) + bound_;
-    const float t44 = (t42 < 0.0f ? -t42 : t42) + bound_;
-    const float t45 = t43 * t44;
-    const float t46 = (t25 < 0.0f ? -t25 : t25) + bound_;
-    const float t47 = (t24 < 0.0f ? -t24 : t24) + bound_;
-    const float t48 = t47 * t45;
-    const float t49 = 1.0f / (t46 * t48);
-
-    // ---- sum3   (d3q27_k17.lbm:54)
-    const float sum3y_ = t25 * t40 * (t48 * t49);
-    const float t50 = t46 * t49;
-
-    // ---- difference3   (d3q27_k17.lbm:55)
-    const float difference3y_ = t24 * t39 * (t45 * t50);
-    const float t51 = t47 * t50;
-
-    // ---- sum3   (d3q27_k17.lbm:54)
-    const float sum3x_ = t41 * t40 * (t44 * t51);
-
-    // ---- difference3   (d3q27_k17.lbm:55)
-    const float difference3x_ = t42 * t39 * (t43 * t51);
+    const float k3_yx_ = m_1_2_0_ - t5 * (jx_ * k2_yy_ + jy_ * t35);
+    const float k3_xy_ = m_2_1_0_ - t5 * (jx_ * t35 + jy_ * k2_xx_);
 
     // ---- s2   (d3q27_k17.lbm:45)
     const float s2_xy_ = keep_ * k2_xy_;
-    const float t52 = 4.0f * (ux_ * s2_xy_);
-    const float t53 = difference3y_ - (sum3y_ + t52);
-    const float t54 = gx_0_0_0_ * uy_;
-    const float t55 = sum3x_ + difference3x_;
-    const float t56 = s2_yy_ * ux_;
+    const float t36 = (2.0f * (s2_xy_ * s2_xy_) + s2_xx_ * d_s2_yy) * t5;
+    const float t37 = 0.11111111f * (d_rho * t5);
+    const float t38 = 0.037037037f * d_rho - 0.11111111f * d_s2_zz;
+    const float t39 = (d_s2_xx * s2_zz_ - 3.0f * t38) * t5;
 
-    // ---- s4   (d3q27_k17.lbm:65)
-    const float s4z_ = t29 + t30 + t5 * (2.0f * (s2_xy_ * s2_xy_) + s2_xx_ * s2_yy_);
-    const float t57 = ux_ * (t55 + t56) + s4z_;
-    const float t58 = 0.5f * t55 + t56;
+    // ---- d_s4   (d3q27_k17.lbm:65)
+    const float d_s4z = t33 + t36 - t37 + 0.33333334f * t26;
+    const float t40 = jx_ * uz_;
+
+    // ---- k2   (d3q27_k17.lbm:31)
+    const float k2_xz_ = m_1_0_1_ - t40;
+    const float t41 = k2_xz_ + t40;
+    const float t42 = k2_xz_ + t41;
+
+    // ---- k3   (d3q27_k17.lbm:32)
+    const float k3_xz_ = m_2_0_1_ - t5 * (jx_ * t42 + jz_ * k2_xx_);
+    const float k3_zx_ = m_1_0_2_ - t5 * (jx_ * k2_zz_ + jz_ * t42);
+    const float t43 = k3_yx_ + k3_zx_;
+    const float t44 = k3_yx_ - k3_zx_;
+    const float t45 = 84.0f * t0 + 522.6667f - omega_ * 466.66666f;
+    const float t46 = 29.0f * ((5.2413793f + t0) * omega_) + 48.0f - t0 * 130.0f;
+    const float t47 = t32 * t45;
+    const float t48 = 1.0f / (t46 * t47);
+    const float t49 = t46 * t48;
+    const float t50 = t47 * t48;
+
+    // ---- keep_sum   (d3q27_k17.lbm:49)
+    const float keep_sum_ = (1.7142857f - t0 * 1.7142857f + 2.5714285f * omega_) * (t45 * t49) + 1.0f;
+
+    // ---- bound   (d3q27_k17.lbm:53)
+    const float bound_ = rho_ * limiter_;
+    const float t51 = 298.66666f * (((3.75f * omega_ - (3.5f + t0)) * (t32 * t49) + 0.0033482143f) * bound_);
+    const float t52 = keep_sum_ * bound_;
 
     // ---- gx   (d3q27_k17.lbm:73)
-    const float gx_0_2_0_ = s2_yy_ - t57;
-    const float t59 = uy_ * (t53 + t54) + gx_0_2_0_;
-    const float t60 = 0.5f * t53 + t54;
+    const float gx_0_0_0_ = rho_ - t25;
+    const float t53 = (t44 < 0.0f ? -t44 : t44) + bound_;
+    const float t54 = jz_ * uy_;
 
-    // ---- gy   (d3q27_k17.lbm:75)
-    const float gy_0_0_0_ = gx_0_0_0_ - t59;
-    const float t61 = k3_xz_ + k3_yz_;
-    const float t62 = k3_xz_ - k3_yz_;
-    const float t63 = (t62 < 0.0f ? -t62 : t62) + bound_;
-    const float t64 = (k111_ < 0.0f ? -k111_ : k111_) + bound_;
-    const float t65 = (t61 < 0.0f ? -t61 : t61) + bound_;
-    const float t66 = t65 * t63;
-    const float t67 = 0.5f / (t64 * t66);
-    const float t68 = (2.0f - t38 + (omega_ * (omega_ - 4.3333335f)
-        + 4.0f) * t38 * omega_ * t13) * k111_ * (t66 * t67);
-    const float t69 = t64 * t67;
-    const float t70 = t61 * t40 * (t63 * t69);
-    const float t71 = t62 * t39 * (t65 * t69);
-    const float t72 = 4.0f * (t68 * limiter_);
+    // ---- k2   (d3q27_k17.lbm:31)
+    const float k2_yz_ = m_0_1_1_ - t54;
 
-    // ---- s111   (d3q27_k17.lbm:59)
-    const float s111_ = bound_ * t68;
+    // ---- k111   (d3q27_k17.lbm:35)
+    const float k111_ = m_1_1_1_ - t5 * (jx_ * k2_yz_ + jz_ * k2_xy_ + jy_ * t41);
+    const float t55 = 2.0f * k2_yz_ + t54;
+
+    // ---- k3   (d3q27_k17.lbm:32)
+    const float k3_zy_ = m_0_1_2_ - t5 * (jy_ * k2_zz_ + jz_ * t55);
+    const float k3_yz_ = m_0_2_1_ - t5 * (jy_ * t55 + jz_ * k2_yy_);
+    const float t56 = k3_zy_ + k3_xy_;
+    const float t57 = k3_zy_ - k3_xy_;
+    const float t58 = (t56 < 0.0f ? -t56 : t56) + bound_;
+    const float t59 = (t57 < 0.0f ? -t57 : t57) + bound_;
+    const float t60 = (t43 < 0.0f ? -t43 : t43) + bound_;
+    const float t61 = t60 * t53;
+    const float t62 = t58 * t61;
+    const float t63 = 1.0f / (t59 * t62);
+
+    // ---- difference3   (d3q27_k17.lbm:55)
+    const float difference3y_ = t57 * t51 * (t62 * t63);
+    const float t64 = t59 * t63;
+
+    // ---- sum3   (d3q27_k17.lbm:54)
+    const float sum3y_ = t56 * t52 * (t61 * t64);
+    const float t65 = t58 * t64;
+    const float sum3x_ = t43 * t52 * (t53 * t65);
+
+    // ---- difference3   (d3q27_k17.lbm:55)
+    const float difference3x_ = t44 * t51 * (t60 * t65);
+    const float t66 = sum3x_ + difference3x_;
+    const float t67 = s2_yy_ * ux_;
+    const float t68 = (t66 + t67) * ux_;
+    const float t69 = 0.5f * t66 + t67;
+    const float t70 = d_s4z + t68;
+
+    // ---- d_gx   (d3q27_k17.lbm:73)
+    const float d_gx_0_2_0 = d_s2_yy - t70;
+    const float t71 = d_s2_yy * t5;
+    const float t72 = sum3y_ - difference3y_;
+    const float t73 = sum3y_ + difference3y_;
+
+    // ---- s3   (d3q27_k17.lbm:56)
+    const float s3_xy_ = 0.5f * t72;
+    const float t74 = 2.0f * (s2_xy_ * ux_) + s3_xy_;
+    const float t75 = gx_0_0_0_ * uy_;
+    const float t76 = (t75 - 2.0f * t74) * uy_;
+    const float t77 = d_gx_0_2_0 + t76;
+
+    // ---- d_gy   (d3q27_k17.lbm:75)
+    const float d_gy_0_0_0 = d_gx_0_0_0 - t77;
+    const float t78 = t75 - t74;
 
     // ---- s2   (d3q27_k17.lbm:45)
     const float s2_xz_ = keep_ * k2_xz_;
-
-    // ---- s4   (d3q27_k17.lbm:65)
-    const float s4y_ = t29 + t31 + t5 * (2.0f * (s2_xz_ * s2_xz_) + s2_xx_ * s2_zz_);
-    const float t73 = 2.0f * (ux_ * s2_xz_);
-    const float t74 = -(t71 + t73 + t70);
-
-    // ---- s2   (d3q27_k17.lbm:45)
     const float s2_yz_ = keep_ * k2_yz_;
-    const float t75 = s2_xy_ * t5;
-    const float t76 = s2_xz_ * t75;
+    const float t79 = t28 + t30 + 2.0f * (s2_xz_ * s2_xz_ * t5);
+    const float t80 = t29 + t30 + 2.0f * (s2_yz_ * s2_yz_ * t5);
 
     // ---- s211   (d3q27_k17.lbm:66)
-    const float s211x_ = 2.0f * t76 + k2_yz_ * (keep_ * s2_xx_ * t5 + t27);
-    const float t77 = t11 * s2_yz_ + s211x_ + 0.5f * (jx_ * t72);
+    const float s211z_ = t5 * (2.0f * (s2_xz_ * s2_yz_) + s2_xy_ * s2_zz_) + k2_xy_ * t31;
+    const float t81 = k3_xz_ + k3_yz_;
+    const float t82 = k3_xz_ - k3_yz_;
+    const float t83 = (t82 < 0.0f ? -t82 : t82) + bound_;
+    const float t84 = (k111_ < 0.0f ? -k111_ : k111_) + bound_;
+    const float t85 = (t81 < 0.0f ? -t81 : t81) + bound_;
+    const float t86 = t85 * t83;
+    const float t87 = 312.0f / (t84 * t86);
+    const float t88 = ((omega_ - (4.0f + t0) * 0.23076923f) * t50 * omega_ + 0.0032051282f
+        - t50 * 0.30769232f) * k111_ * (t86 * t87);
+    const float t89 = 0.0032051282f * (t84 * t87);
 
-    // ---- gx   (d3q27_k17.lbm:73)
-    const float gx_0_1_1_ = s2_yz_ - t77;
-    const float t78 = uy_ * t74 + gx_0_1_1_;
+    // ---- sum3   (d3q27_k17.lbm:54)
+    const float sum3z_ = t81 * t52 * (t83 * t89);
+
+    // ---- difference3   (d3q27_k17.lbm:55)
+    const float difference3z_ = t82 * t51 * (t85 * t89);
+    const float t90 = 4.0f * (t88 * limiter_);
+
+    // ---- s111   (d3q27_k17.lbm:59)
+    const float s111_ = bound_ * t88;
+    const float t91 = sum3z_ + difference3z_;
+    const float t92 = sum3z_ - difference3z_;
 
     // ---- s3   (d3q27_k17.lbm:56)
-    const float s3_yz_ = t70 - t71;
-    const float s3_xz_ = t70 + t71;
-    const float t79 = s3_xz_ + t73;
-    const float t80 = s2_xz_ * t5;
-    const float t81 = s2_yy_ * t80;
+    const float s3_xz_ = 0.5f * t91;
+    const float t93 = 2.0f * (s2_xz_ * ux_) + s3_xz_;
+    const float t94 = -t93;
+    const float t95 = s2_yz_ * ux_;
+    const float t96 = 2.0f * (s2_xy_ * t5);
+    const float t97 = s2_xx_ * t5;
+    const float t98 = s2_yz_ * t97;
 
     // ---- s211   (d3q27_k17.lbm:66)
-    const float s211y_ = k2_xz_ * t27 + t81 + 2.0f * (s2_yz_ * t75);
-    const float t82 = s2_zz_ * t75;
-    const float s211z_ = k2_xy_ * t27 + t82 + 2.0f * (s2_yz_ * t80);
-    const float t83 = s2_yy_ * s4y_ - 4.0f * (keep_ * (k2_xy_ * (t82 - s211z_) + k2_xz_ * (t81 - s211y_)
-        + k2_yz_ * (4.0f * t76 - s211x_)));
-    const float t84 = ux_ * s3_yz_ + s211y_;
-    const float t85 = sum3y_ - difference3y_;
-    const float t86 = sum3y_ + difference3y_;
-    const float t87 = 0.5f * (t85 + t52);
-
-    // ---- s5   (d3q27_k17.lbm:67)
-    const float s5z_ = t5 * (s2_xx_ * s3_yz_ + s2_yy_ * s3_xz_ + keep_ * (k2_xz_ * t55 + k2_yz_ * t85))
-        + s2_xy_ * t72;
-    const float t88 = ux_ * (s211y_ + t84) + s5z_;
-
-    // ---- gx   (d3q27_k17.lbm:73)
-    const float gx_0_2_1_ = s3_yz_ - t88;
-    const float t89 = uy_ * (gx_0_1_1_ + t78) + gx_0_2_1_;
-
-    // ---- gy   (d3q27_k17.lbm:75)
-    const float gy_0_0_1_ = t74 - t89;
-    const float t90 = uz_ * gy_0_0_0_ + gy_0_0_1_;
-    const float t91 = sum3x_ - difference3x_;
-
-    // ---- s5   (d3q27_k17.lbm:67)
-    const float s5x_ = t5 * (keep_ * (2.0f * (k2_xz_ * s3_yz_) + k2_xy_ * t86) + 0.5f * (s2_yy_ * t91
-        + s2_zz_ * t55)) + s2_yz_ * t72;
-    const float s5y_ = t5 * (keep_ * (2.0f * (k2_yz_ * s3_xz_) + k2_xy_ * t91) + 0.5f * (s2_xx_ * t86
-        + t85 * s2_zz_)) + s2_xz_ * t72;
-    const float t92 = (2.0f * (s2_yz_ * s2_yz_) + s2_yy_ * s2_zz_) * t5;
+    const float s211x_ = s2_xz_ * t96 + t98 + k2_yz_ * t31;
 
     // ---- s4   (d3q27_k17.lbm:65)
-    const float s4x_ = t30 + t31 + t92;
-    const float t93 = 0.5f * (difference3x_ * difference3x_ - (sum3x_ * sum3x_ + 4.0f * (s3_yz_ * s3_xz_)
-        + t85 * t86)) - (s4z_ * s2_zz_ + t83 + s2_xx_ * (s4x_ - t92 * 2.0f));
+    const float s4y_ = s2_zz_ * t97 + t79;
 
-    // ---- s6   (d3q27_k17.lbm:68)
-    const float s6_ = t72 * s111_ - t5 * t93;
-    const float t94 = ux_ * s2_yz_ + s111_;
-    const float t95 = s2_zz_ * ux_;
-    const float t96 = ux_ * (t91 + t95) + s4y_;
-    const float t97 = 0.5f * t91 + t95;
+    // ---- d_s4   (d3q27_k17.lbm:65)
+    const float d_s4y = t79 + t39;
+    const float t99 = ux_ * t95 + s211x_ + 0.5f * (jx_ * t90);
+    const float t100 = t95 + s111_;
 
     // ---- gx   (d3q27_k17.lbm:73)
-    const float gx_0_0_2_ = s2_zz_ - t96;
-    const float t98 = 0.25f * (t86 * ux_);
-    const float t99 = ux_ * (s211z_ + t98) + 0.5f * s5y_;
-    const float t100 = 0.5f * s211z_ + t98;
-    const float t101 = t86 - t99 * 4.0f;
-    const float t102 = gx_0_0_2_ * uy_;
-    const float t103 = ux_ * s4x_ + s5x_;
-    const float t104 = ux_ * (s5x_ + t103) + s6_;
-    const float gx_0_2_2_ = s4x_ - t104;
-    const float t105 = uy_ * (t101 + t102) + gx_0_2_2_;
-    const float t106 = 0.5f * t101 + t102;
+    const float gx_0_1_1_ = s2_yz_ - t99;
+    const float t101 = uy_ * t94 + gx_0_1_1_;
+    const float t102 = s2_yy_ * t5;
 
-    // ---- gy   (d3q27_k17.lbm:75)
-    const float gy_0_0_2_ = gx_0_0_2_ - t105;
-    const float t107 = uz_ * (gy_0_0_1_ + t90) + gy_0_0_2_;
+    // ---- s4   (d3q27_k17.lbm:65)
+    const float s4z_ = s2_xx_ * t102 + t33 + s2_xy_ * t96;
+    const float t103 = s4z_ + t68;
+    const float t104 = s2_yz_ * t96;
 
-    // ---- post
-    const float post_0 = gy_0_0_0_ - t107;
-    const float post_5 = 0.5f * (t90 + t107);
-    const float post_6 = -0.5f * (t90 - t107);
-    const float t108 = jx_ + t22;
-    const float t109 = t22 - jx_;
-    const float t110 = t87 + s2_xy_;
-    const float t111 = t87 - s2_xy_;
-    const float t112 = uy_ * t108 + t110;
-    const float t113 = t57 + t58 + uy_ * (t110 + t112);
-    const float t114 = t108 - t113;
-    const float t115 = t114 * uz_;
-    const float t116 = t79 + s2_xz_;
-    const float t117 = t79 - s2_xz_;
-    const float t118 = t77 + t94;
-    const float t119 = t77 - t94;
-    const float t120 = uy_ * t116 + t118;
-    const float t121 = t88 + t84 + uy_ * (t118 + t120);
-    const float t122 = t116 - t121;
+    // ---- d_s4   (d3q27_k17.lbm:65)
+    const float d_s4x = t80 - t37 + 0.33333334f * t71 + d_s2_zz * t102;
+
+    // ---- s4   (d3q27_k17.lbm:65)
+    const float s4x_ = s2_zz_ * t102 + t80;
+    const float t105 = s2_xz_ * t102;
+
+    // ---- s211   (d3q27_k17.lbm:66)
+    const float s211y_ = t105 + t104 + k2_xz_ * t31;
+    const float t106 = 0.5f * (t92 * ux_) + s211y_;
+
+    // ---- s5   (d3q27_k17.lbm:67)
+    const float s5z_ = t5 * (0.5f * (s2_xx_ * t92 + s2_yy_ * t91) + s2_xz_ * t66 + t72 * s2_yz_) + s2_xy_ * t90;
+    const float t107 = ux_ * (s211y_ + t106) + s5z_;
 
     // ---- gx   (d3q27_k17.lbm:73)
-    const float gx_1_0_2_ = 0.5f * (t96 + t97);
-    const float t123 = t96 - t97;
-    const float gx_1_1_2_ = t99 + t100;
-    const float gx_n1_1_2_ = t99 - t100;
-    const float t124 = uy_ * gx_1_0_2_ + gx_1_1_2_;
-    const float gx_1_2_2_ = 0.5f * (t103 + t104);
-    const float t125 = uy_ * (gx_1_1_2_ + t124) + gx_1_2_2_;
+    const float gx_0_2_1_ = 0.5f * t92 - t107;
+    const float t108 = uy_ * (gx_0_1_1_ + t101) + gx_0_2_1_;
 
     // ---- gy   (d3q27_k17.lbm:75)
-    const float gy_1_0_2_ = gx_1_0_2_ - t125;
-    const float t126 = uz_ * (0.5f * t115 + t122) + gy_1_0_2_;
+    const float gy_0_0_1_ = t94 - t108;
 
-    // ---- post
-    const float post_1 = 0.5f * t114 - t126;
-    const float t127 = 0.25f * (t122 + t115);
-    const float t128 = 0.5f * t126;
-    const float post_9 = t127 + t128;
-    const float post_11 = t128 - t127;
-    const float t129 = uy_ * t109 + t111;
-    const float t130 = t57 - t58 + uy_ * (t111 + t129);
-    const float t131 = t109 - t130;
-    const float t132 = uy_ * t117 + t119;
-    const float t133 = t88 - t84 + uy_ * (t119 + t132);
-    const float t134 = t117 - t133;
-    const float t135 = uz_ * t131 + t134;
-    const float t136 = t123 * uy_;
-    const float t137 = t104 - t103 + uy_ * (4.0f * gx_n1_1_2_ + t136);
-    const float t138 = t123 - t137 + uz_ * (t134 + t135);
-    const float post_2 = 0.5f * (t131 - t138);
-    const float t139 = 2.0f * gx_n1_1_2_ + t136;
-    const float post_10 = -0.25f * (t135 - t138);
-    const float post_12 = 0.25f * (t135 + t138);
+    // ---- gx   (d3q27_k17.lbm:73)
+    const float gx_0_2_0_ = s2_yy_ - t103;
+    const float t109 = gx_0_2_0_ + t76;
 
     // ---- gy   (d3q27_k17.lbm:75)
-    const float gy_0_1_0_ = 0.5f * (t59 + t60);
-    const float t140 = 0.25f * (t59 - t60);
-    const float t141 = t89 + t78;
-    const float t142 = t89 - t78;
-    const float t143 = gy_0_1_0_ * uz_;
-    const float gy_0_1_2_ = 0.5f * (t106 + t105);
-    const float t144 = uz_ * (t141 + t143) + gy_0_1_2_;
+    const float gy_0_0_0_ = gx_0_0_0_ - t109;
+    const float t110 = uz_ * gy_0_0_0_ + gy_0_0_1_;
+    const float t111 = sum3x_ - difference3x_;
+
+    // ---- s5   (d3q27_k17.lbm:67)
+    const float s5x_ = t5 * (s2_xy_ * t73 + s2_xz_ * t92 + 0.5f * (t66 * s2_zz_ + s2_yy_ * t111)) + s2_yz_ * t90;
+    const float t112 = ux_ * s4x_ + s5x_;
+    const float t113 = s2_zz_ * ux_;
+    const float t114 = (t111 + t113) * ux_;
+    const float t115 = s4y_ + t114;
+    const float t116 = d_s4y + t114;
+
+    // ---- d_gx   (d3q27_k17.lbm:73)
+    const float d_gx_0_0_2 = d_s2_zz - t116;
+    const float t117 = 0.5f * t111 + t113;
+
+    // ---- s5   (d3q27_k17.lbm:67)
+    const float s5y_ = t5 * (0.5f * (s2_xx_ * t73 + t72 * s2_zz_) + t91 * s2_yz_ + s2_xy_ * t111) + s2_xz_ * t90;
+    const float t118 = 0.5f * (t73 * ux_) + s211z_;
+    const float t119 = ux_ * (s211z_ + t118) + s5y_;
+    const float t120 = -2.0f;
+    const float t121 = 0.5f * (sum3x_ * sum3x_ - (difference3x_ * difference3x_ - t91 * t92) + t72 * t73)
+        + s2_zz_ * (t36 * t120 + d_s4z) + s2_yy_ * d_s4y - (8.0f * (s2_xz_ * (0.5f * (t105 - s211y_) + t104))
+        + t38);
+
+    // ---- d_s6   (d3q27_k17.lbm:68)
+    const float d_s6 = 0.11111111f * (t26 + t71) + t90 * s111_ + t5 * (s2_xx_ * d_s4x + 4.0f * (s2_xy_ * s211z_
+        - (0.16666667f * t39 + s2_yz_ * (t98 - s211x_))) + t121);
+    const float t122 = ux_ * (s5x_ + t112) + d_s6;
+    const float t123 = t119 * t120 + t73;
+
+    // ---- gx   (d3q27_k17.lbm:73)
+    const float gx_0_0_2_ = s2_zz_ - t115;
+    const float t124 = gx_0_0_2_ * uy_;
+
+    // ---- d_gx   (d3q27_k17.lbm:73)
+    const float d_gx_0_2_2 = d_s4x - t122;
+    const float t125 = uy_ * (t123 + t124) + d_gx_0_2_2;
+    const float t126 = 0.5f * t123 + t124;
+
+    // ---- d_gy   (d3q27_k17.lbm:75)
+    const float d_gy_0_0_2 = d_gx_0_0_2 - t125;
+    const float t127 = uz_ * (gy_0_0_1_ + t110) + d_gy_0_0_2;
 
     // ---- post
-    const float post_3 = gy_0_1_0_ - t144;
-    const float t145 = 0.5f * t141 + t143;
-    const float post_15 = 0.5f * (t145 + t144);
-    const float post_17 = -0.5f * (t145 - t144);
-    const float t146 = t140 * uz_;
-    const float t147 = uz_ * (0.5f * t142 + t146) + 0.25f * (t105 - t106);
-    const float post_4 = 2.0f * (t140 - t147);
-    const float t148 = 0.25f * t142 + t146;
-    const float post_16 = t147 - t148;
-    const float post_18 = t148 + t147;
-    const float t149 = t112 + t113;
-    const float t150 = t113 - t112;
-    const float t151 = t149 * uz_;
+    const float post_0 = d_gy_0_0_0 - t127;
+    const float post_5 = 0.5f * (t110 + t127);
+    const float post_6 = -0.5f * (t110 - t127);
+    const float t128 = s2_xz_ + t93;
+    const float t129 = t93 - s2_xz_;
+    const float t130 = t99 + t100;
+    const float t131 = t99 - t100;
+    const float t132 = uy_ * t128 + t130;
+    const float t133 = t107 + t106 + uy_ * (t130 + t132);
+    const float t134 = t128 - t133;
+    const float t135 = jx_ + t25;
+    const float t136 = t25 - jx_;
+    const float t137 = s2_xy_ + t74;
+    const float t138 = t74 - s2_xy_;
+    const float t139 = uy_ * t135 + t137;
+    const float t140 = (t137 + t139) * uy_;
+    const float t141 = t69 + t103 + t140;
+    const float t142 = 0.25f * ((t135 - t141) * uz_);
+    const float t143 = t69 + t70 + t140;
+    const float t144 = t119 + t118;
+    const float t145 = t119 - t118;
+    const float t146 = uy_ * (t117 + t115) + t144;
+    const float t147 = t112 + t122 + uy_ * (t144 + t146);
+    const float t148 = uy_ * (t115 - t117) + t145;
+    const float t149 = t122 - t112 + uy_ * (t145 + t148);
+    const float t150 = uz_ * (0.5f * t134 + t142) + 0.25f * (t117 + t116 - t147);
+    const float t151 = 0.25f * t134 + t142;
+    const float post_9 = t151 + t150;
+    const float post_11 = t150 - t151;
 
-    // ---- gy   (d3q27_k17.lbm:75)
-    const float gy_1_1_0_ = 0.25f * t149;
-    const float t152 = t120 + t121;
-    const float t153 = t121 - t120;
-    const float t154 = 0.25f * (t124 + t125 + uz_ * (0.5f * t151 + t152));
-
-    // ---- post
-    const float post_7 = gy_1_1_0_ - 2.0f * t154;
-    const float t155 = 0.125f * (t152 + t151);
-    const float post_19 = t155 + t154;
-    const float post_21 = t154 - t155;
-    const float t156 = -0.125f * (t129 - t130);
-    const float t157 = 0.125f * (t129 + t130);
-    const float t158 = t133 - t132;
-    const float t159 = t132 + t133;
-    const float t160 = t156 * uz_;
-    const float t161 = uz_ * (0.25f * t158 + t160) + 0.125f * (t137 - t139);
-    const float post_8 = 2.0f * (t156 - t161);
-    const float t162 = 0.125f * t158 + t160;
-    const float post_20 = t161 - t162;
-    const float post_22 = t162 + t161;
-    const float t163 = t150 * uz_;
-    const float t164 = 0.25f * (t125 - t124 + uz_ * (0.5f * t163 + t153));
-    const float t165 = 0.125f * (t153 + t163);
-
-    // ---- gy   (d3q27_k17.lbm:75)
-    const float gy_1_n1_0_ = 0.25f * t150;
+    // ---- d_gy   (d3q27_k17.lbm:75)
+    const float d_gy_1_0_0 = 0.5f * (jx_ + t24 - t143);
 
     // ---- post
-    const float post_13 = gy_1_n1_0_ - 2.0f * t164;
-    const float post_23 = t165 + t164;
-    const float post_25 = t164 - t165;
-    const float t166 = t157 * uz_;
-    const float t167 = uz_ * (0.25f * t159 + t166) + 0.125f * (t139 + t137);
-    const float post_14 = 2.0f * (t157 - t167);
-    const float t168 = 0.125f * t159 + t166;
-    const float post_24 = t167 - t168;
-    const float post_26 = t168 + t167;
+    const float post_1 = d_gy_1_0_0 - 2.0f * t150;
+    const float t152 = uy_ * t136 + t138;
+    const float t153 = (t138 + t152) * uy_;
+    const float t154 = t70 - t69 + t153;
+    const float t155 = t103 - t69 + t153;
+    const float t156 = uy_ * t129 + t131;
+    const float t157 = t107 - t106 + uy_ * (t131 + t156);
+    const float t158 = t129 - t157;
+    const float t159 = uz_ * (t136 - t155) + t158;
+    const float t160 = t116 - t117 - t149 + uz_ * (t158 + t159);
+    const float post_2 = 0.5f * (t24 - jx_ - t154 - t160);
+    const float post_10 = -0.25f * (t159 - t160);
+    const float post_12 = 0.25f * (t159 + t160);
+    const float t161 = t108 + t101;
+    const float t162 = t108 - t101;
+    const float t163 = uz_ * (t109 + t78) + t161;
+    const float t164 = t126 + t125 + uz_ * (t161 + t163);
+    const float post_3 = 0.5f * (t77 + t78 - t164);
+    const float t165 = uz_ * (t109 - t78) + t162;
+    const float t166 = t125 - t126 + uz_ * (t162 + t165);
+    const float post_4 = 0.5f * (t77 - t78 - t166);
+    const float post_15 = 0.25f * (t163 + t164);
+    const float post_17 = -0.25f * (t163 - t164);
+    const float post_16 = -0.25f * (t165 - t166);
+    const float post_18 = 0.25f * (t165 + t166);
+    const float t167 = t132 + t133;
+    const float t168 = t133 - t132;
+    const float t169 = uz_ * (t139 + t141) + t167;
+    const float t170 = t146 + t147 + uz_ * (t167 + t169);
+    const float post_7 = 0.25f * (t139 + t143 - t170);
+    const float t171 = uz_ * (t141 - t139) + t168;
+    const float t172 = t147 - t146 + uz_ * (t168 + t171);
+    const float post_13 = 0.25f * (t143 - t139 - t172);
+    const float post_19 = 0.125f * (t169 + t170);
+    const float post_21 = -0.125f * (t169 - t170);
+    const float post_23 = 0.125f * (t171 + t172);
+    const float post_25 = -0.125f * (t171 - t172);
+    const float t173 = t157 - t156;
+    const float t174 = t156 + t157;
+    const float t175 = uz_ * (t155 - t152) + t173;
+    const float t176 = t149 - t148 + uz_ * (t173 + t175);
+    const float post_8 = 0.25f * (t154 - t152 - t176);
+    const float t177 = uz_ * (t152 + t155) + t174;
+    const float t178 = t148 + t149 + uz_ * (t174 + t177);
+    const float post_14 = 0.25f * (t152 + t154 - t178);
+    const float post_20 = -0.125f * (t175 - t176);
+    const float post_22 = 0.125f * (t175 + t176);
+    const float post_24 = -0.125f * (t177 - t178);
+    const float post_26 = 0.125f * (t177 + t178);
 
     f[0] = post_0;
     f[1] = post_1;
@@ -559,31 +671,10 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     f[26] = post_26;
 }
 
-// The collision alone, on plain arrays of states.
-extern "C" __global__ void __launch_bounds__(256)
-d3q27_k17_collide(
-    const int count,                // how many states there are
-    const float *__restrict__ src,  // populations before the collision [27][count], lattice units
-    float *__restrict__ dst,        // populations after the collision [27][count], lattice units
-    const float omega_,             // relaxation rate of the second-order shear cumulants; below 7/4 other rates
-                                    //   leave (0, 2) in (7/4, 2), lattice units
-    const float limiter_)           // size of third-order cumulants, as a fraction of the density, at which their
-                                    //   rates are half-way to 1 in (0, 1), lattice units
-{
-    const int state = blockIdx.x * 256 + threadIdx.x;
-    if (state >= count) return;
-    float f[Q];
-#pragma unroll
-    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state];
-    collide(f, omega_, limiter_);
-#pragma unroll
-    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i];
-}
-
 // ==== streaming =====================================================================================================
 
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, RESIDENT(3))
 d3q27_k17_stream_collide(
     const int *__restrict__ ids,         // slots to work on [count]
     const int count,                     // how many slots `ids` lists
@@ -655,9 +746,33 @@ static __device__ const signed char VELOCITY[Q][3] = {
     {0, -1, 1}, {1, 1, 1}, {-1, -1, -1}, {1, 1, -1}, {-1, -1, 1}, {1, -1, 1}, {-1, 1, -1}, {1, -1, -1}, {-1, 1, 1},
 };
 
+// What populations are stored without: their values at rest.
+static __device__ const double REST[Q] = {8.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0};
+
 // The set of populations that each direction belongs to.
 static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 
+
+// The collision alone, on plain arrays of states.
+extern "C" __global__ void __launch_bounds__(256)
+d3q27_k17_collide(
+    const int count,                // how many states there are
+    const float *__restrict__ src,  // populations before the collision [27][count], lattice units
+    float *__restrict__ dst,        // populations after the collision [27][count], lattice units
+    const float omega_,             // relaxation rate of the second-order shear cumulants; below 7/4 other rates
+                                    //   leave (0, 2) in (7/4, 2), lattice units
+    const float limiter_)           // size of third-order cumulants, as a fraction of the density, at which their
+                                    //   rates are half-way to 1 in (0, 1), lattice units
+{
+    const int state = blockIdx.x * 256 + threadIdx.x;
+    if (state >= count) return;
+    float f[Q];
+#pragma unroll
+    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state] - (float)REST[i];
+    collide(f, omega_, limiter_);
+#pragma unroll
+    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i] + (float)REST[i];
+}
 
 // ==== walls =========================================================================================================
 
@@ -901,81 +1016,81 @@ d3q27_k17_init(
     const float uz_ = before[3 * CELLS];
 
     // ---- shared
-    const float t0 = 0.22222222f * rho_;
-    const float t1 = 0.018518519f * rho_;
-    const float t2 = t0 * uy_;
-    const float t3 = 0.25f * (t2 * uy_);
-    const float t4 = 0.25f * (t0 * uz_);
-    const float t5 = t0 * ux_;
-    const float t6 = t5 * ux_;
-    const float t7 = 0.75f * (t5 * uy_);
-    const float t8 = t4 * uz_;
-    const float t9 = 0.75f * uz_;
-    const float t10 = t3 + t8;
-    const float t11 = t1 - t6 * 0.125f;
-    const float t12 = 0.25f * t6 + t1;
+    const float t0 = 0.25f * ux_;
+    const float t1 = 0.25f * uy_;
+    const float t2 = 0.8888889f * rho_;
+    const float t3 = 0.018518519f - rho_ * 0.018518519f;
+    const float t4 = t2 * t0;
+    const float t5 = t4 * t0;
+    const float t6 = t2 * t1;
+    const float t7 = 0.0625f * (t2 * uz_);
+    const float t8 = t6 * t1;
+    const float t9 = 3.0f * (t4 * t1);
+    const float t10 = t5 + t8;
+    const float t11 = t7 * uz_;
+    const float t12 = 0.75f * uz_;
+    const float t13 = 0.5f * t11 + t3;
+    const float t14 = t11 - t3;
 
     // ---- f
-    const float f_0 = 16.0f * t11 - t10 * 8.0f;
-    const float t13 = 4.0f * t12 - t10 * 2.0f;
-    const float f_1 = t5 + t13;
-    const float f_2 = t13 - t5;
-    const float t14 = t3 - t8 * 0.5f;
-    const float t15 = 0.5f * t3 - t8;
-    const float t16 = 4.0f * (t11 + t14);
-    const float f_3 = t2 + t16;
-    const float f_4 = t16 - t2;
-    const float t17 = t12 + t14;
-    const float t18 = t11 - t15;
-    const float f_5 = 4.0f * (t4 + t18);
-    const float f_6 = -4.0f * (t4 - t18);
-    const float t19 = t12 - t15;
-    const float t20 = t10 + t11;
-    const float t21 = 0.25f * (t12 + t10);
-    const float t22 = 0.25f * (t5 + t2);
-    const float t23 = t17 + t7;
-    const float f_7 = t22 + t23;
-    const float f_8 = t23 - t22;
-    const float t24 = t7 - t17;
-    const float t25 = t4 + t19;
-    const float t26 = t4 - t19;
-    const float t27 = 0.25f + t9;
-    const float t28 = 0.25f - t9;
-    const float t29 = t5 * t27;
-    const float f_9 = t25 + t29;
-    const float f_12 = t25 - t29;
-    const float t30 = t5 * t28;
-    const float f_10 = -t26 - t30;
-    const float f_11 = t30 - t26;
-    const float t31 = 0.25f * (t5 - t2);
-    const float f_13 = t31 - t24;
-    const float f_14 = -t31 - t24;
-    const float t32 = t4 + t20;
-    const float t33 = t4 - t20;
-    const float t34 = t2 * t27;
-    const float f_15 = t32 + t34;
-    const float f_18 = t32 - t34;
-    const float t35 = t2 * t28;
-    const float f_16 = -t33 - t35;
-    const float f_17 = t35 - t33;
-    const float t36 = 0.25f * (t4 + t7);
-    const float t37 = -0.25f * (t4 - t7);
-    const float t38 = t21 + t36;
-    const float t39 = t21 - t36;
-    const float t40 = t27 * t22;
-    const float f_19 = t38 + t40;
-    const float f_22 = t38 - t40;
-    const float t41 = t28 * t22;
-    const float t42 = t27 * t31;
-    const float t43 = t28 * t31;
-    const float f_24 = t39 - t43;
-    const float f_25 = t39 + t43;
-    const float t44 = t21 + t37;
-    const float t45 = t21 - t37;
-    const float f_20 = t44 - t41;
-    const float f_21 = t44 + t41;
-    const float f_23 = t45 + t42;
-    const float f_26 = t45 - t42;
+    const float f_0 = -8.0f * t10 - 16.0f * t13;
+    const float t15 = t5 - t8 * 0.5f;
+    const float t16 = 0.5f * t5 - t8;
+    const float t17 = 4.0f * (t13 - t15);
+    const float f_1 = t4 - t17;
+    const float f_2 = -t4 - t17;
+    const float t18 = 4.0f * (t13 + t16);
+    const float f_3 = t6 - t18;
+    const float f_4 = -t6 - t18;
+    const float t19 = t7 + t14;
+    const float t20 = t7 - t14;
+    const float t21 = -2.0f * t10;
+    const float f_5 = 4.0f * t19 + t21;
+    const float f_6 = t21 - 4.0f * t20;
+    const float t22 = 0.25f * (t4 + t6);
+    const float t23 = t10 + t9;
+    const float t24 = t9 - t10;
+    const float t25 = t13 - t23;
+    const float f_7 = t22 - t25;
+    const float f_8 = -t22 - t25;
+    const float t26 = t13 + t24;
+    const float t27 = t19 + t15;
+    const float t28 = t20 - t15;
+    const float t29 = 0.25f + t12;
+    const float t30 = 0.25f - t12;
+    const float t31 = t4 * t29;
+    const float f_9 = t27 + t31;
+    const float f_12 = t27 - t31;
+    const float t32 = t4 * t30;
+    const float f_10 = -t28 - t32;
+    const float f_11 = t32 - t28;
+    const float t33 = 0.25f * (t4 - t6);
+    const float f_13 = t33 - t26;
+    const float f_14 = -t33 - t26;
+    const float t34 = t19 - t16;
+    const float t35 = t20 + t16;
+    const float t36 = t6 * t29;
+    const float f_15 = t34 + t36;
+    const float f_18 = t34 - t36;
+    const float t37 = t6 * t30;
+    const float f_16 = -t35 - t37;
+    const float f_17 = t37 - t35;
+    const float t38 = 0.25f * (t19 + t23);
+    const float t39 = 0.25f * (t20 - t23);
+    const float t40 = 0.25f * (t19 - t24);
+    const float t41 = 0.25f * (t20 + t24);
+    const float t42 = t29 * t22;
+    const float f_19 = t38 + t42;
+    const float f_22 = t38 - t42;
+    const float t43 = t30 * t22;
+    const float f_20 = -t39 - t43;
+    const float f_21 = t43 - t39;
+    const float t44 = t29 * t33;
+    const float t45 = t30 * t33;
+    const float f_23 = t40 + t44;
+    const float f_26 = t40 - t44;
+    const float f_24 = -t41 - t45;
+    const float f_25 = t45 - t41;
 
     dst[at(slot, 0, cell)] = f_0;
     dst[at(slot, 1, cell)] = f_1;
@@ -1046,38 +1161,76 @@ d3q27_k17_macroscopic(
     const float f_25 = src[at(slot, 25, cell)];
     const float f_26 = src[at(slot, 26, cell)];
 
+    // ---- d_mz   (d3q27_k17.lbm:16)
+    const float d_mz_n1_n1_0 = f_20 + f_8 + f_22;
+
     // ---- mz   (d3q27_k17.lbm:16)
-    const float mz_n1_n1_0_ = f_20 + f_8 + f_22;
     const float mz_n1_n1_1_ = f_22 - f_20;
-    const float mz_n1_0_0_ = f_10 + f_2 + f_12;
+
+    // ---- d_mz   (d3q27_k17.lbm:16)
+    const float d_mz_n1_0_0 = f_10 + f_2 + f_12;
+
+    // ---- mz   (d3q27_k17.lbm:16)
     const float mz_n1_0_1_ = f_12 - f_10;
-    const float mz_n1_1_0_ = f_24 + f_14 + f_26;
+
+    // ---- d_mz   (d3q27_k17.lbm:16)
+    const float d_mz_n1_1_0 = f_24 + f_14 + f_26;
+
+    // ---- mz   (d3q27_k17.lbm:16)
     const float mz_n1_1_1_ = f_26 - f_24;
 
     // ---- my   (d3q27_k17.lbm:17)
     const float my_n1_0_1_ = mz_n1_n1_1_ + mz_n1_0_1_ + mz_n1_1_1_;
-    const float my_n1_0_0_ = mz_n1_n1_0_ + mz_n1_0_0_ + mz_n1_1_0_;
-    const float my_n1_1_0_ = mz_n1_1_0_ - mz_n1_n1_0_;
+
+    // ---- d_my   (d3q27_k17.lbm:17)
+    const float d_my_n1_0_0 = d_mz_n1_n1_0 + d_mz_n1_0_0 + d_mz_n1_1_0;
+
+    // ---- my   (d3q27_k17.lbm:17)
+    const float my_n1_1_0_ = d_mz_n1_1_0 - d_mz_n1_n1_0;
+
+    // ---- d_mz   (d3q27_k17.lbm:16)
+    const float d_mz_0_n1_0 = f_16 + f_4 + f_18;
 
     // ---- mz   (d3q27_k17.lbm:16)
-    const float mz_0_n1_0_ = f_16 + f_4 + f_18;
     const float mz_0_n1_1_ = f_18 - f_16;
-    const float mz_0_0_0_ = f_6 + f_0 + f_5;
+
+    // ---- d_mz   (d3q27_k17.lbm:16)
+    const float d_mz_0_0_0 = f_6 + f_0 + f_5;
+
+    // ---- mz   (d3q27_k17.lbm:16)
     const float mz_0_0_1_ = f_5 - f_6;
-    const float mz_0_1_0_ = f_17 + f_3 + f_15;
+
+    // ---- d_mz   (d3q27_k17.lbm:16)
+    const float d_mz_0_1_0 = f_17 + f_3 + f_15;
+
+    // ---- mz   (d3q27_k17.lbm:16)
     const float mz_0_1_1_ = f_15 - f_17;
 
     // ---- my   (d3q27_k17.lbm:17)
     const float my_0_0_1_ = mz_0_n1_1_ + mz_0_0_1_ + mz_0_1_1_;
-    const float my_0_0_0_ = mz_0_n1_0_ + mz_0_0_0_ + mz_0_1_0_;
-    const float my_0_1_0_ = mz_0_1_0_ - mz_0_n1_0_;
+
+    // ---- d_my   (d3q27_k17.lbm:17)
+    const float d_my_0_0_0 = d_mz_0_n1_0 + d_mz_0_0_0 + d_mz_0_1_0;
+
+    // ---- my   (d3q27_k17.lbm:17)
+    const float my_0_1_0_ = d_mz_0_1_0 - d_mz_0_n1_0;
+
+    // ---- d_mz   (d3q27_k17.lbm:16)
+    const float d_mz_1_n1_0 = f_25 + f_13 + f_23;
 
     // ---- mz   (d3q27_k17.lbm:16)
-    const float mz_1_n1_0_ = f_25 + f_13 + f_23;
     const float mz_1_n1_1_ = f_23 - f_25;
-    const float mz_1_0_0_ = f_11 + f_1 + f_9;
+
+    // ---- d_mz   (d3q27_k17.lbm:16)
+    const float d_mz_1_0_0 = f_11 + f_1 + f_9;
+
+    // ---- mz   (d3q27_k17.lbm:16)
     const float mz_1_0_1_ = f_9 - f_11;
-    const float mz_1_1_0_ = f_21 + f_7 + f_19;
+
+    // ---- d_mz   (d3q27_k17.lbm:16)
+    const float d_mz_1_1_0 = f_21 + f_7 + f_19;
+
+    // ---- mz   (d3q27_k17.lbm:16)
     const float mz_1_1_1_ = f_19 - f_21;
 
     // ---- my   (d3q27_k17.lbm:17)
@@ -1086,14 +1239,21 @@ d3q27_k17_macroscopic(
     // ---- m   (d3q27_k17.lbm:18)
     const float jz_ = my_n1_0_1_ + my_0_0_1_ + my_1_0_1_;
 
+    // ---- d_my   (d3q27_k17.lbm:17)
+    const float d_my_1_0_0 = d_mz_1_n1_0 + d_mz_1_0_0 + d_mz_1_1_0;
+
     // ---- my   (d3q27_k17.lbm:17)
-    const float my_1_0_0_ = mz_1_n1_0_ + mz_1_0_0_ + mz_1_1_0_;
-    const float my_1_1_0_ = mz_1_1_0_ - mz_1_n1_0_;
+    const float my_1_1_0_ = d_mz_1_1_0 - d_mz_1_n1_0;
 
     // ---- m   (d3q27_k17.lbm:18)
     const float jy_ = my_n1_1_0_ + my_0_1_0_ + my_1_1_0_;
-    const float rho_ = my_n1_0_0_ + my_0_0_0_ + my_1_0_0_;
-    const float jx_ = my_1_0_0_ - my_n1_0_0_;
+
+    // ---- d_m   (d3q27_k17.lbm:18)
+    const float d_rho = d_my_n1_0_0 + d_my_0_0_0 + d_my_1_0_0;
+
+    // ---- m   (d3q27_k17.lbm:18)
+    const float jx_ = d_my_1_0_0 - d_my_n1_0_0;
+    const float rho_ = 1.0f + d_rho;
     const float t0 = 1.0f / rho_;
 
     // ---- u   (d3q27_k17.lbm:22)
@@ -1132,7 +1292,7 @@ static __device__ __forceinline__ void merge(Sum *sum, const Sum *other)
     add(sum, other->carried);
 }
 
-// A thread's part of the sum of a population over the listed blocks from `begin` to `end`.
+// A thread's part of the sum of what is stored of a population over the listed blocks from `begin` to `end`.
 static __device__ __noinline__ Sum sum_of(
     const int *ids, const int begin, const int end, const int direction, const int thread, const int threads,
     const float *src)
@@ -1145,10 +1305,12 @@ static __device__ __noinline__ Sum sum_of(
     return sum;
 }
 
-// Adds the sum of a population to mass and momentum.
-static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, Sum *of)
+// Adds a population to mass and momentum: the sum of what is stored of it in so many cells, and its part at rest, which has no
+// momentum.
+static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, const double cells, Sum *of)
 {
     merge(&of[0], sum);
+    add(&of[0], cells * REST[direction]);
     for (int axis = 0; axis < DIM; ++axis) {
         const double c = VELOCITY[direction][axis];
         const Sum along = {c * sum->total, c * sum->carried};
@@ -1242,7 +1404,7 @@ d3q27_k17_sums(
             __syncthreads();
             if (thread < half) merge(&parts[thread], &parts[thread + half]);
         }
-        if (thread == 0) add_moments(i, &parts[0], of[SET[i]]);
+        if (thread == 0) add_moments(i, &parts[0], (double)(end - begin) * CELLS, of[SET[i]]);
         __syncthreads();
     }
     for (int at = thread; at < SETS * (1 + DIM); at += 256) {

@@ -5,15 +5,15 @@
 // Karlin, Boesch & Chikatamarla, Phys. Rev. E 90 (2014) 031302(R); Boesch, Chikatamarla & Karlin, Phys. Rev. E 92 (2015) 043309.
 //
 // options: cuda f32 block=4x4x4
-// cost:    init                 92 flop (as written 209): 49 add, 31 mul, 6 fma
+// cost:    init                 91 flop (as written 209): 46 add, 31 mul, 7 fma
 //                               4 loads, 27 stores, 124 B per cell
-//          stream_collide       522 flop (as written 752): 196 add, 127 mul, 95 fma, 9 div
+//          stream_collide       548 flop (as written 752): 220 add, 129 mul, 95 fma, 9 div
 //                               27 loads, 27 stores, 216 B per cell
-//          stream_collide_walls 522 flop (as written 752): 196 add, 127 mul, 95 fma, 9 div
+//          stream_collide_walls 548 flop (as written 752): 220 add, 129 mul, 95 fma, 9 div
 //                               27 loads, 27 stores, 216 B per cell
-//          macroscopic          54 flop (as written 80): 50 add, 3 mul, 1 div
+//          macroscopic          55 flop (as written 80): 51 add, 3 mul, 1 div
 //                               27 loads, 4 stores, 124 B per cell
-//          collide              522 flop (as written 752): 196 add, 127 mul, 95 fma, 9 div
+//          collide              548 flop (as written 752): 220 add, 129 mul, 95 fma, 9 div
 //                               27 loads, 27 stores, 216 B per cell
 
 static constexpr int Q = 27;  // directions
@@ -63,319 +63,344 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float f_26 = f[26];
 
     // ---- shared
-    const float t0 = f_9 + f_23;
-    const float t1 = f_10 + f_24;
-    const float t2 = f_11 + f_21;
-    const float t3 = f_12 + f_22;
-    const float t4 = f_13 + f_25;
-    const float t5 = f_14 + f_26;
-    const float t6 = f_7 + f_19;
-    const float t7 = f_1 + t6;
-    const float t8 = f_8 + f_20;
-    const float t9 = f_2 + t8;
-    const float t10 = f_3 + f_15;
-    const float t11 = f_4 + f_16;
-    const float t12 = f_5 + f_18;
-    const float t13 = f_0 + t0 + t1 + t2 + t3 + t4 + t5 + t7 + t9 + t10 + t11 + t12;
-    const float t14 = t0 - t1;
-    const float t15 = t2 - t3;
-    const float t16 = t4 - t5;
+    const float t0 = f_17 + f_21 + f_24;
+    const float t1 = f_3 + t0;
+    const float t2 = f_6 + f_10;
+    const float t3 = f_7 + f_11 + f_1;
+    const float t4 = f_16 + f_20;
+    const float t5 = f_23 + f_25 + f_13;
+    const float t6 = t4 + t5 + f_4 + f_18;
+    const float t7 = f_15 + f_19;
+    const float t8 = f_22 + f_26 + f_12;
+    const float t9 = f_5 + t7 + (f_9 + t8);
 
     // ---- j   (d3q27_kbc.lbm:15)
-    const float jy_ = f_17 + f_21 + f_24 + t6 + t10 - f_18 - f_22 - f_23 - t8 - t11 - t16;
-    const float jx_ = t7 + t14 + t15 + t16 - t9;
-    const float t17 = 3.0f * jx_;
-    const float t18 = 3.0f * jy_;
-    const float t19 = f_6 + f_17;
-    const float jz_ = f_15 + f_19 + f_26 + t12 + t14 - f_16 - f_20 - f_25 - t19 - t15;
+    const float jz_ = f_18 + f_23 + t9 - f_11 - f_25 - t4 - t0 - t2;
+    const float jy_ = f_7 + f_14 + f_26 + t7 + t1 - f_8 - f_22 - t6;
+    const float t10 = f_8 + f_14 + f_2;
 
-    // ---- rho   (d3q27_kbc.lbm:14)
-    const float rho_ = t13 + t19;
-    const float t20 = 3.0f * jz_;
-    const float t21 = 1.0f / rho_;
-    const float t22 = t21 * t20 * t20;
-    const float t23 = 0.33333334f * t22 + rho_;
-    const float t24 = rho_ - t22 * 0.16666667f;
-    const float t25 = t21 * t17;
-    const float t26 = t21 * t18;
-    const float t27 = 0.33333334f * (t17 * t25);
-    const float t28 = 0.33333334f * (t18 * t26);
-    const float t29 = t20 * t26;
-    const float t30 = t27 + t28;
-    const float t31 = t23 + t30;
-    const float t32 = t17 + t29;
-    const float t33 = t31 + t32;
-    const float t34 = t31 - t32;
-    const float t35 = 1.0f + t25;
-    const float t36 = 1.0f - t25;
-    const float t37 = t18 + t20;
-    const float t38 = t35 * t37;
-    const float t39 = t33 - t38;
-    const float t40 = t33 + t38;
-    const float t41 = 0.5f * t30;
-    const float t42 = t23 - t41;
-    const float t43 = t24 - t41;
-    const float t44 = t20 + t42;
-    const float t45 = t42 - t20;
-    const float t46 = t27 - t28 * 0.5f;
-    const float t47 = 0.5f * t27 - t28;
-    const float t48 = t24 + t46;
-    const float t49 = t23 + t46;
-    const float t50 = t23 - t47;
-    const float t51 = t24 - t47;
-    const float t52 = t17 + t48;
-    const float t53 = t48 - t17;
-    const float t54 = t17 - t29;
-    const float t55 = t31 - t54;
-    const float t56 = t31 + t54;
-    const float t57 = t36 * t37;
-    const float t58 = t55 + t57;
-    const float t59 = t55 - t57;
-    const float t60 = t39 * t58;
-    const float t61 = t44 * t60;
-    const float t62 = 1.0f / (t52 * t61);
-    const float t63 = t52 * t62;
-    const float t64 = t44 * t63;
-    const float t65 = -0.0046296297f;
+    // ---- d_rho   (d3q27_kbc.lbm:14)
+    const float d_rho = f_0 + t1 + t2 + t3 + t6 + t9 + t10;
+
+    // ---- j   (d3q27_kbc.lbm:15)
+    const float jx_ = f_9 + f_19 + f_21 + t5 + t3 - f_10 - f_20 - f_24 - t8 - t10;
+    const float t11 = 3.0f * jx_;
+    const float t12 = 1.0f / (0.33333334f * d_rho + 0.33333334f);
+    const float t13 = t12 * jy_;
+    const float t14 = jy_ * t13;
+    const float t15 = 3.0f * (jz_ * t13);
+    const float t16 = d_rho + t14;
+    const float t17 = t12 * jz_ * jz_;
+    const float t18 = t12 * t11;
+    const float t19 = 0.11111111f * (t11 * t18);
+    const float t20 = t17 + t19;
+    const float t21 = t16 + t20;
+    const float t22 = t11 + t15;
+    const float t23 = t21 + t22;
+    const float t24 = t21 - t22;
+    const float t25 = 3.0f + t18;
+    const float t26 = 3.0f - t18;
+    const float t27 = jy_ + jz_;
+    const float t28 = t25 * t27;
+    const float t29 = t23 - t28;
+    const float t30 = t23 + t28;
+    const float t31 = 1.0f + t29;
+    const float t32 = t11 - t15;
+    const float t33 = t21 + t32;
+    const float t34 = t21 - t32;
+    const float t35 = jy_ - jz_;
+    const float t36 = t25 * t35;
+    const float t37 = t33 - t36;
+    const float t38 = t33 + t36;
+    const float t39 = 1.0f + t37;
 
     // ---- dh   (d3q27_kbc.lbm:34)
-    const float dh_26_ = t58 * t65 + f_26;
-    const float dh_25_ = f_25 - 0.0046296297f * t39;
-    const float t66 = t18 - t20;
-    const float t67 = t35 * t66;
-    const float t68 = t56 - t67;
-    const float t69 = t56 + t67;
-    const float t70 = t36 * t66;
-    const float t71 = t34 - t70;
-    const float t72 = t34 + t70;
-    const float t73 = t69 * t71;
-    const float t74 = t68 * t73;
-    const float t75 = 1.0f / (t72 * t74);
-    const float dh_24_ = t72 * t65 + f_24;
-    const float t76 = t72 * t75;
-    const float dh_23_ = f_23 - 0.0046296297f * t68;
-    const float t77 = t68 * t76;
-    const float dh_22_ = f_22 - 0.0046296297f * t71;
-    const float dh_21_ = t69 * t65 + f_21;
-    const float dh_19_ = t40 * t65 + f_19;
-    const float t78 = t29 - t50;
-    const float t79 = t50 + t29;
-    const float t80 = t66 - t78;
-    const float t81 = -t66 - t78;
-    const float t82 = t80 * t81;
-    const float t83 = t40 * t82;
-    const float t84 = 1.0f / (t59 * t83);
-    const float t85 = t59 * t84;
-    const float dh_20_ = f_20 - 0.0046296297f * t59;
-    const float t86 = t82 * t85 * (dh_19_ * dh_19_) + dh_20_ * dh_20_ * (t83 * t84)
-        + t71 * t77 * (dh_21_ * dh_21_) + t69 * t77 * (dh_22_ * dh_22_);
-    const float t87 = t73 * t76 * (dh_23_ * dh_23_) + t86 + t74 * t75 * (dh_24_ * dh_24_)
-        + t58 * t64 * (dh_25_ * dh_25_) + t39 * t64 * (dh_26_ * dh_26_);
-    const float t88 = t40 * t85;
-    const float t89 = t37 + t79;
-    const float t90 = t79 - t37;
-    const float t91 = -0.018518519f;
-    const float t92 = t89 * t91 + f_15;
-    const float t93 = f_16 - 0.018518519f * t90;
-    const float t94 = t92 + t93;
-    const float t95 = dh_19_ + dh_20_;
+    const float dh_23_ = f_23 - 0.0046296297f * t37;
+    const float t40 = t26 * t35;
+    const float t41 = 3.0f * t35;
+    const float t42 = t24 + t40;
+    const float t43 = t24 - t40;
+    const float t44 = 1.0f + t42;
+    const float t45 = t39 * t44;
+    const float t46 = t31 * t45;
+    const float t47 = t26 * t27;
+    const float t48 = 3.0f * t27;
+    const float t49 = t34 + t47;
+    const float t50 = t34 - t47;
+    const float t51 = 1.0f + t49;
+    const float t52 = 1.0f / (t51 * t46);
+    const float t53 = t51 * t52;
+    const float t54 = t31 * t53;
+    const float t55 = -0.0046296297f;
+    const float dh_26_ = t49 * t55 + f_26;
+    const float dh_25_ = t29 * t55 + f_25;
+    const float dh_24_ = t42 * t55 + f_24;
+    const float t56 = 1.0f + t38;
+    const float dh_21_ = t38 * t55 + f_21;
+    const float dh_19_ = t30 * t55 + f_19;
+    const float t57 = 1.0f + t30;
+    const float t58 = 1.0f + t50;
+    const float dh_20_ = f_20 - 0.0046296297f * t50;
+    const float t59 = t57 * t58;
+    const float t60 = t56 * t59;
+    const float t61 = 1.0f + t43;
+    const float dh_22_ = f_22 - 0.0046296297f * t43;
+    const float t62 = 1.0f / (t61 * t60);
+    const float t63 = t61 * t62;
+    const float t64 = t56 * t63;
+    const float t65 = t58 * t64 * (dh_19_ * dh_19_) + dh_20_ * dh_20_ * (t57 * t64)
+        + t59 * t63 * (dh_21_ * dh_21_) + t60 * t62 * (dh_22_ * dh_22_);
+    const float t66 = t44 * t54 * (dh_23_ * dh_23_) + t65 + t39 * t54 * (dh_24_ * dh_24_)
+        + t45 * t53 * (dh_25_ * dh_25_) + t46 * t52 * (dh_26_ * dh_26_);
+    const float t67 = -0.5f;
+    const float t68 = t14 * t67 + d_rho;
+    const float t69 = t17 * t67 + t19;
+    const float t70 = 0.5f * t19 - t17;
+    const float t71 = t68 - t70;
+    const float t72 = t16 - t70;
+    const float t73 = 3.0f * jz_;
+    const float t74 = t71 - t73;
+    const float t75 = t71 + t73;
+    const float t76 = -0.074074075f;
+    const float t77 = t74 * t76 + f_6;
+    const float t78 = 1.0f + t74;
+    const float t79 = t75 * t76 + f_5;
+    const float t80 = 1.0f + t75;
+    const float t81 = t72 + t15;
+    const float t82 = t72 - t15;
+    const float t83 = t81 + t48;
+    const float t84 = t81 - t48;
+    const float t85 = -0.018518519f;
+    const float t86 = t83 * t85 + f_15;
+    const float t87 = 1.0f + t83;
+    const float t88 = f_16 - 0.018518519f * t84;
+    const float t89 = 1.0f + t84;
+    const float t90 = dh_25_ + dh_26_;
+    const float t91 = dh_19_ + dh_20_;
+    const float t92 = t90 + t91;
+    const float t93 = t90 - t91;
+    const float t94 = t88 + t92 + t86;
+    const float t95 = dh_23_ + dh_24_;
     const float t96 = dh_21_ + dh_22_;
-    const float t97 = t95 - t96;
-    const float t98 = t95 + t96;
-    const float t99 = f_17 - 0.018518519f * t80;
-    const float t100 = f_18 - 0.018518519f * t81;
-    const float t101 = t99 + t100;
-    const float t102 = dh_23_ + dh_24_;
-    const float t103 = dh_25_ + dh_26_;
-    const float t104 = t102 - t103;
-    const float t105 = t102 + t103;
+    const float t97 = t95 + t96;
+    const float t98 = t95 - t96;
+    const float t99 = t82 - t41;
+    const float t100 = t82 + t41;
+    const float t101 = f_18 - 0.018518519f * t99;
+    const float t102 = 1.0f + t99;
+    const float t103 = t100 * t85 + f_17;
+    const float t104 = 1.0f + t100;
+    const float t105 = t101 + t103 + t97;
+    const float t106 = t94 + t105;
 
     // ---- pi   (d3q27_kbc.lbm:28)
-    const float pi_yz_ = t94 + t97 - t101 - t104;
-    const float t106 = t94 + t101;
+    const float pi_yz_ = t94 - t105;
 
     // ---- ds   (d3q27_kbc.lbm:31)
     const float ds_15_ = 0.25f * pi_yz_;
 
     // ---- dh   (d3q27_kbc.lbm:34)
-    const float dh_18_ = ds_15_ + t100;
-    const float t107 = t80 * t88 * dh_18_;
-    const float dh_17_ = ds_15_ + t99;
-    const float t108 = t81 * t88 * dh_17_;
-    const float dh_16_ = t93 - ds_15_;
-    const float dh_15_ = t92 - ds_15_;
-    const float t109 = t17 + t49;
-    const float t110 = t17 - t49;
-    const float t111 = t20 * t35;
-    const float t112 = t20 * t36;
-    const float t113 = t18 * t35;
-    const float t114 = t18 * t36;
-    const float t115 = t109 - t111;
-    const float t116 = t109 + t111;
-    const float t117 = t112 - t110;
-    const float t118 = -t110 - t112;
-    const float t119 = t115 * t117;
-    const float t120 = t89 * t119;
-    const float t121 = 1.0f / (t90 * t120);
-    const float t122 = t120 * t121 * dh_16_;
-    const float t123 = t90 * t121;
-    const float t124 = t119 * t123 * dh_15_;
-    const float t125 = t89 * t123;
-    const float t126 = t17 + t30 + t24;
-    const float t127 = t24 - (t17 - t30);
-    const float t128 = t126 + t113;
-    const float t129 = t126 - t113;
-    const float t130 = t128 * t91 + f_7;
-    const float t131 = t127 - t114;
-    const float t132 = t127 + t114;
-    const float t133 = f_8 - 0.018518519f * t131;
-    const float t134 = t130 + t133;
-    const float t135 = f_13 - 0.018518519f * t129;
-    const float t136 = t132 * t91 + f_14;
-    const float t137 = t116 * t91 + f_9;
-    const float t138 = t135 + t136;
+    const float dh_18_ = ds_15_ + t101;
+    const float dh_17_ = ds_15_ + t103;
+    const float dh_16_ = t88 - ds_15_;
+    const float dh_15_ = t86 - ds_15_;
+    const float t107 = t68 - (t11 - t20);
+    const float t108 = jz_ * t26;
+    const float t109 = jz_ * t25;
+    const float t110 = jy_ * t26;
+    const float t111 = jy_ * t25;
+    const float t112 = 3.0f * jy_;
+    const float t113 = t107 + t108;
+    const float t114 = t107 - t108;
+    const float t115 = t113 * t85 + f_12;
+    const float t116 = 1.0f + t113;
+    const float t117 = t11 + t20 + t68;
+    const float t118 = 0.5f * t20;
+    const float t119 = t117 - t109;
+    const float t120 = t117 + t109;
+    const float t121 = f_11 - 0.018518519f * t119;
+    const float t122 = 1.0f + t119;
+    const float t123 = t115 + t121;
+    const float t124 = t120 * t85 + f_9;
+    const float t125 = 1.0f + t120;
+    const float t126 = f_10 - 0.018518519f * t114;
+    const float t127 = 1.0f + t114;
+    const float t128 = t124 + t126;
+    const float t129 = t123 + t128;
 
     // ---- pi   (d3q27_kbc.lbm:28)
-    const float pi_xy_ = t98 + t134 - t105 - t138;
-    const float t139 = t98 + t105;
-    const float t140 = t139 + t134 + t138;
-
-    // ---- ds   (d3q27_kbc.lbm:31)
-    const float ds_7_ = 0.25f * pi_xy_;
-
-    // ---- dh   (d3q27_kbc.lbm:34)
-    const float dh_14_ = ds_7_ + t136;
-    const float dh_13_ = ds_7_ + t135;
-    const float dh_7_ = t130 - ds_7_;
-    const float dh_8_ = t133 - ds_7_;
-    const float t141 = t53 * t129;
-    const float t142 = t132 * t141;
-    const float t143 = 1.0f / (t128 * t142);
-    const float t144 = t128 * t143;
-    const float t145 = t142 * t143 * dh_7_;
-    const float t146 = t141 * t144 * dh_14_;
-    const float t147 = t132 * t144;
-    const float t148 = t53 * t147 * dh_13_;
-    const float t149 = f_2 - 0.074074075f * t53;
-    const float t150 = f_10 - 0.018518519f * t118;
-    const float t151 = t137 + t150;
-    const float t152 = f_11 - 0.018518519f * t115;
-    const float t153 = f_12 - 0.018518519f * t117;
-    const float t154 = t152 + t153;
-
-    // ---- pi   (d3q27_kbc.lbm:28)
-    const float pi_xz_ = t151 + t97 + t104 - t154;
-    const float t155 = t151 + t154;
+    const float pi_xz_ = t128 - (t93 + t123) + t98;
 
     // ---- ds   (d3q27_kbc.lbm:31)
     const float ds_9_ = 0.25f * pi_xz_;
 
     // ---- dh   (d3q27_kbc.lbm:34)
-    const float dh_12_ = ds_9_ + t153;
-    const float t156 = t115 * t125 * dh_12_;
-    const float dh_11_ = ds_9_ + t152;
-    const float t157 = t117 * t125 * dh_11_;
-    const float dh_10_ = t150 - ds_9_;
-    const float dh_9_ = t137 - ds_9_;
-    const float t158 = t43 * t45;
-    const float t159 = t116 * t158;
-    const float t160 = 1.0f / (t118 * t159);
-    const float t161 = t159 * t160 * dh_10_;
-    const float t162 = t118 * t160;
-    const float t163 = t158 * t162 * dh_9_;
-    const float t164 = t116 * t162;
-    const float t165 = t18 + t51;
-    const float t166 = t51 - t18;
-    const float t167 = t131 * t165;
-    const float t168 = 1.0f / (t166 * t167);
-    const float t169 = t166 * t168;
-    const float t170 = f_4 - 0.074074075f * t166;
-    const float t171 = t165 * t169 * dh_8_;
-    const float t172 = dh_7_ * t145 + dh_8_ * t171 + dh_9_ * t163 + dh_10_ * t161 + dh_11_ * t157 + dh_12_ * t156
-        + dh_13_ * t148 + dh_14_ * t146 + dh_15_ * t124 + dh_16_ * t122 + dh_17_ * t108;
-    const float t173 = ds_7_ * (t145 + t171 - (t148 + t146)) + ds_9_ * (t163 + t161 - (t157 + t156))
-        + ds_15_ * (t124 + t122 - (t108 + t107));
-    const float t174 = ds_7_ * omega_;
-    const float t175 = ds_9_ * omega_;
-    const float t176 = ds_15_ * omega_;
-    const float t177 = -0.074074075f;
-    const float t178 = t44 * t177 + f_5;
-    const float t179 = t52 * t177 + f_1;
-    const float t180 = t165 * t177 + f_3;
-    const float t181 = t45 * t177 + f_6;
+    const float dh_12_ = ds_9_ + t115;
+    const float dh_11_ = ds_9_ + t121;
+    const float dh_10_ = t126 - ds_9_;
+    const float dh_9_ = t124 - ds_9_;
 
     // ---- pi   (d3q27_kbc.lbm:28)
-    const float pi_zz_ = t181 + t155 + (t139 + t178 + t106);
-    const float pi_xx_ = t179 + t149 + (t155 + t140);
-    const float pi_yy_ = t180 + t170 + (t140 + t106);
+    const float pi_zz_ = t77 + t79 + t106 + t129;
+    const float t130 = t68 + t69;
+    const float t131 = t16 + t69;
+    const float t132 = t16 - t118;
+    const float t133 = t68 - t118;
+    const float t134 = t11 + t130;
+    const float t135 = t130 - t11;
+    const float t136 = t134 * t76 + f_1;
+    const float t137 = 1.0f + t134;
+    const float t138 = f_2 - 0.074074075f * t135;
+    const float t139 = 1.0f + t135;
+    const float t140 = t11 - t131;
+    const float t141 = t11 + t131;
+    const float t142 = t110 - t140;
+    const float t143 = -t140 - t110;
+    const float t144 = f_14 - 0.018518519f * t142;
+    const float t145 = 1.0f + t142;
+    const float t146 = t141 - t111;
+    const float t147 = t141 + t111;
+    const float t148 = t147 * t85 + f_7;
+    const float t149 = 1.0f + t147;
+    const float t150 = f_13 - 0.018518519f * t146;
+    const float t151 = 1.0f + t146;
+    const float t152 = t144 + t150;
+    const float t153 = f_8 - 0.018518519f * t143;
+    const float t154 = 1.0f + t143;
+    const float t155 = t153 + t148;
+    const float pi_xy_ = t155 - (t98 + t93 + t152);
+    const float t156 = t152 + t155;
+    const float pi_xx_ = t92 + t97 + t136 + t138 + t156 + t129;
+
+    // ---- ds   (d3q27_kbc.lbm:31)
+    const float ds_7_ = 0.25f * pi_xy_;
+
+    // ---- dh   (d3q27_kbc.lbm:34)
+    const float dh_14_ = ds_7_ + t144;
+    const float dh_13_ = ds_7_ + t150;
+    const float dh_8_ = t153 - ds_7_;
+    const float dh_7_ = t148 - ds_7_;
+    const float t157 = t132 - t112;
+    const float t158 = t132 + t112;
+    const float t159 = t158 * t76 + f_3;
+    const float t160 = 1.0f + t158;
+    const float t161 = f_4 - 0.074074075f * t157;
+
+    // ---- pi   (d3q27_kbc.lbm:28)
+    const float pi_yy_ = t161 + t159 + t156 + t106;
+    const float t162 = 1.0f + t157;
 
     // ---- trace   (d3q27_kbc.lbm:29)
     const float trace_ = pi_xx_ + pi_yy_ + pi_zz_;
-    const float t182 = -0.16666667f * trace_;
+    const float t163 = -0.16666667f * trace_;
 
     // ---- ds   (d3q27_kbc.lbm:31)
-    const float ds_5_ = 0.5f * pi_zz_ + t182;
-    const float ds_1_ = 0.5f * pi_xx_ + t182;
-    const float ds_3_ = 0.5f * pi_yy_ + t182;
+    const float ds_5_ = 0.5f * pi_zz_ + t163;
 
     // ---- dh   (d3q27_kbc.lbm:34)
-    const float dh_6_ = t181 - ds_5_;
-    const float dh_5_ = t178 - ds_5_;
-    const float t183 = t60 * t63 * dh_5_;
-    const float dh_4_ = t170 - ds_3_;
-    const float t184 = t167 * t168 * dh_4_;
-    const float dh_3_ = t180 - ds_3_;
-    const float t185 = t131 * t169 * dh_3_;
-    const float dh_1_ = t179 - ds_1_;
-    const float t186 = t61 * t62 * dh_1_;
-    const float dh_2_ = t149 - ds_1_;
-    const float t187 = t129 * t147 * dh_2_;
-    const float t188 = 2.0f * (ds_1_ + ds_3_ + ds_5_);
-    const float dh_0_ = f_0 + t188 - t43 * 0.2962963f;
-    const float t189 = 3.375f * (t45 * t164) * dh_0_;
-    const float t190 = t43 * t164 * dh_6_;
+    const float dh_6_ = t77 - ds_5_;
+    const float dh_5_ = t79 - ds_5_;
+
+    // ---- ds   (d3q27_kbc.lbm:31)
+    const float ds_3_ = 0.5f * pi_yy_ + t163;
+    const float ds_1_ = 0.5f * pi_xx_ + t163;
+
+    // ---- dh   (d3q27_kbc.lbm:34)
+    const float dh_4_ = t161 - ds_3_;
+    const float dh_3_ = t159 - ds_3_;
+    const float dh_1_ = t136 - ds_1_;
+    const float dh_2_ = t138 - ds_1_;
+    const float t164 = t162 * t80;
+    const float t165 = t78 * t164;
+    const float t166 = 1.0f / (t149 * t165);
+    const float t167 = t149 * t166;
+    const float t168 = t165 * t166 * dh_7_;
+    const float t169 = t164 * t167 * dh_6_;
+    const float t170 = t78 * t167;
+    const float t171 = t162 * t170 * dh_5_;
+    const float t172 = t80 * t170 * dh_4_;
+    const float t173 = 1.0f + t133;
+    const float t174 = t173 * t137;
+    const float t175 = t139 * t174;
+    const float t176 = 1.0f / (t160 * t175);
+    const float t177 = t175 * t176 * dh_3_;
+    const float t178 = t160 * t176;
+    const float t179 = t139 * t178;
+    const float t180 = t174 * t178 * dh_2_;
+    const float t181 = t173 * t179 * dh_1_;
+    const float t182 = t89 * t104;
+    const float t183 = 1.0f / (t102 * t182);
+    const float t184 = t182 * t183 * dh_18_;
+    const float t185 = t102 * t183;
+    const float t186 = t89 * t185 * dh_17_;
+    const float t187 = t104 * t185 * dh_16_;
+    const float t188 = t116 * t151;
+    const float t189 = t145 * t188;
+    const float t190 = 1.0f / (t87 * t189);
+    const float t191 = t189 * t190 * dh_15_;
+    const float t192 = t87 * t190;
+    const float t193 = t188 * t192 * dh_14_;
+    const float t194 = t145 * t192;
+    const float t195 = t116 * t194 * dh_13_;
+    const float t196 = t151 * t194 * dh_12_;
+    const float t197 = t154 * t125;
+    const float t198 = t127 * t197;
+    const float t199 = 1.0f / (t122 * t198);
+    const float t200 = t198 * t199 * dh_11_;
+    const float t201 = t122 * t199;
+    const float t202 = t197 * t201 * dh_10_;
+    const float t203 = t127 * t201;
+    const float t204 = t154 * t203 * dh_9_;
+    const float t205 = t125 * t203 * dh_8_;
+    const float t206 = 2.0f * (ds_1_ + ds_3_ + ds_5_);
+    const float dh_0_ = f_0 + t206 - t133 * 0.2962963f;
+    const float t207 = 0.0625f * (t137 * t179) * dh_0_;
+    const float t208 = dh_0_ * t207 + dh_7_ * t168 + dh_8_ * t205 + dh_9_ * t204 + dh_10_ * t202 + dh_11_ * t200
+        + dh_12_ * t196 + dh_13_ * t195 + dh_14_ * t193 + dh_15_ * t191 + dh_16_ * t187;
+    const float t209 = 0.25f * (ds_5_ * (t171 + t169) + ds_3_ * (t177 + t172) + ds_1_ * (t181 + t180))
+        + ds_9_ * (t204 - t196 + (t202 - t200));
 
     // ---- hh   (d3q27_kbc.lbm:36)
-    const float hh_ = dh_0_ * t189 + 13.5f * (dh_1_ * t186 + dh_2_ * t187 + dh_3_ * t185 + dh_4_ * t184
-        + dh_5_ * t183 + dh_6_ * t190) + 54.0f * (dh_18_ * t107 + t172) + 216.0f * t87;
-
-    // ---- sh   (d3q27_kbc.lbm:35)
-    const float sh_ = 13.5f * (ds_1_ * (t186 + t187) + ds_3_ * (t185 + t184) + ds_5_ * (t183 + t190))
-        + 54.0f * t173;
-    const float t191 = 0.0f < hh_ ? (sh_ - t188 * t189) / hh_ : 0.0f;
-    const float t192 = t191 - omega_ * t191 + 1.0f;
+    const float hh_ = 13.5f * (dh_1_ * t181 + dh_2_ * t180 + dh_3_ * t177 + dh_4_ * t172 + dh_5_ * t171
+        + dh_6_ * t169) + 54.0f * (dh_17_ * t186 + t208 + dh_18_ * t184) + 216.0f * t66;
+    const float t210 = (ds_7_ * (t205 - t193 + (t168 - t195)) + t209 + ds_15_ * (t191 - t184 + (t187 - t186))
+        - t207 * t206) / hh_;
+    const float t211 = (0.0f < hh_ ? 54.0f * t210 : 0.0f) * (1.0f - omega_) + 1.0f;
 
     // ---- post
-    const float post_0 = t188 * omega_ + f_0 - t192 * dh_0_;
-    const float post_7 = f_7 - t174 - t192 * dh_7_;
-    const float post_8 = f_8 - t174 - t192 * dh_8_;
-    const float post_9 = f_9 - t175 - t192 * dh_9_;
-    const float post_10 = f_10 - t175 - t192 * dh_10_;
-    const float post_11 = f_11 + t175 - t192 * dh_11_;
-    const float post_12 = f_12 + t175 - t192 * dh_12_;
-    const float post_13 = f_13 + t174 - t192 * dh_13_;
-    const float post_14 = f_14 + t174 - t192 * dh_14_;
-    const float post_15 = f_15 - t176 - t192 * dh_15_;
-    const float post_16 = f_16 - t176 - t192 * dh_16_;
-    const float post_17 = f_17 + t176 - t192 * dh_17_;
-    const float post_18 = f_18 + t176 - t192 * dh_18_;
-    const float post_19 = f_19 - t192 * dh_19_;
-    const float post_20 = f_20 - t192 * dh_20_;
-    const float post_21 = f_21 - t192 * dh_21_;
-    const float post_22 = f_22 - t192 * dh_22_;
-    const float post_23 = f_23 - t192 * dh_23_;
-    const float post_24 = f_24 - t192 * dh_24_;
-    const float post_25 = f_25 - t192 * dh_25_;
-    const float post_26 = f_26 - t192 * dh_26_;
-    const float t193 = ds_1_ * omega_;
-    const float post_1 = f_1 - t193 - t192 * dh_1_;
-    const float post_2 = f_2 - t193 - t192 * dh_2_;
-    const float t194 = ds_3_ * omega_;
-    const float post_3 = f_3 - t194 - t192 * dh_3_;
-    const float post_4 = f_4 - t194 - t192 * dh_4_;
-    const float t195 = ds_5_ * omega_;
-    const float post_5 = f_5 - t195 - t192 * dh_5_;
-    const float post_6 = f_6 - t195 - t192 * dh_6_;
+    const float post_0 = t206 * omega_ + f_0 - t211 * dh_0_;
+    const float post_19 = f_19 - t211 * dh_19_;
+    const float post_20 = f_20 - t211 * dh_20_;
+    const float post_21 = f_21 - t211 * dh_21_;
+    const float post_22 = f_22 - t211 * dh_22_;
+    const float post_23 = f_23 - t211 * dh_23_;
+    const float post_24 = f_24 - t211 * dh_24_;
+    const float post_25 = f_25 - t211 * dh_25_;
+    const float post_26 = f_26 - t211 * dh_26_;
+    const float t212 = ds_1_ * omega_;
+    const float post_1 = f_1 - t212 - t211 * dh_1_;
+    const float post_2 = f_2 - t212 - t211 * dh_2_;
+    const float t213 = ds_3_ * omega_;
+    const float post_3 = f_3 - t213 - t211 * dh_3_;
+    const float post_4 = f_4 - t213 - t211 * dh_4_;
+    const float t214 = ds_5_ * omega_;
+    const float post_5 = f_5 - t214 - t211 * dh_5_;
+    const float post_6 = f_6 - t214 - t211 * dh_6_;
+    const float t215 = ds_7_ * omega_;
+    const float post_7 = f_7 - t215 - t211 * dh_7_;
+    const float post_8 = f_8 - t215 - t211 * dh_8_;
+    const float post_13 = f_13 + t215 - t211 * dh_13_;
+    const float post_14 = f_14 + t215 - t211 * dh_14_;
+    const float t216 = ds_9_ * omega_;
+    const float post_9 = f_9 - t216 - t211 * dh_9_;
+    const float post_10 = f_10 - t216 - t211 * dh_10_;
+    const float post_11 = f_11 + t216 - t211 * dh_11_;
+    const float post_12 = f_12 + t216 - t211 * dh_12_;
+    const float t217 = ds_15_ * omega_;
+    const float post_15 = f_15 - t217 - t211 * dh_15_;
+    const float post_16 = f_16 - t217 - t211 * dh_16_;
+    const float post_17 = f_17 + t217 - t211 * dh_17_;
+    const float post_18 = f_18 + t217 - t211 * dh_18_;
 
     f[0] = post_0;
     f[1] = post_1;
@@ -406,29 +431,10 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     f[26] = post_26;
 }
 
-// The collision alone, on plain arrays of states.
-extern "C" __global__ void __launch_bounds__(256)
-d3q27_kbc_collide(
-    const int count,                // how many states there are
-    const float *__restrict__ src,  // populations before the collision [27][count], lattice units
-    float *__restrict__ dst,        // populations after the collision [27][count], lattice units
-    const float omega_)             // relaxation rate of the deviatoric stress, twice the beta of the papers in (0,
-                                    //   2), lattice units
-{
-    const int state = blockIdx.x * 256 + threadIdx.x;
-    if (state >= count) return;
-    float f[Q];
-#pragma unroll
-    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state];
-    collide(f, omega_);
-#pragma unroll
-    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i];
-}
-
 // ==== streaming =====================================================================================================
 
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(128)
 d3q27_kbc_stream_collide(
     const int *__restrict__ ids,         // slots to work on [count]
     const int count,                     // how many slots `ids` lists
@@ -439,7 +445,7 @@ d3q27_kbc_stream_collide(
     const float omega_)                  // relaxation rate of the deviatoric stress, twice the beta of the papers in
                                          //   (0, 2), lattice units
 {
-    const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
+    const int item = blockIdx.x * 2 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
@@ -498,9 +504,31 @@ static __device__ const signed char VELOCITY[Q][3] = {
     {0, -1, 1}, {1, 1, 1}, {-1, -1, -1}, {1, 1, -1}, {-1, -1, 1}, {1, -1, 1}, {-1, 1, -1}, {1, -1, -1}, {-1, 1, 1},
 };
 
+// What populations are stored without: their values at rest.
+static __device__ const double REST[Q] = {8.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0};
+
 // The set of populations that each direction belongs to.
 static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 
+
+// The collision alone, on plain arrays of states.
+extern "C" __global__ void __launch_bounds__(256)
+d3q27_kbc_collide(
+    const int count,                // how many states there are
+    const float *__restrict__ src,  // populations before the collision [27][count], lattice units
+    float *__restrict__ dst,        // populations after the collision [27][count], lattice units
+    const float omega_)             // relaxation rate of the deviatoric stress, twice the beta of the papers in (0,
+                                    //   2), lattice units
+{
+    const int state = blockIdx.x * 256 + threadIdx.x;
+    if (state >= count) return;
+    float f[Q];
+#pragma unroll
+    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state] - (float)REST[i];
+    collide(f, omega_);
+#pragma unroll
+    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i] + (float)REST[i];
+}
 
 // ==== walls =========================================================================================================
 
@@ -649,7 +677,7 @@ static __device__ __forceinline__ float pull(
 }
 
 // Pulls, collides and stores the listed blocks; neighbours may be walls.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(128)
 d3q27_kbc_stream_collide_walls(
     const int *__restrict__ ids,            // slots to work on [count]
     const int count,                        // how many slots `ids` lists
@@ -662,7 +690,7 @@ d3q27_kbc_stream_collide_walls(
     const float omega_)                     // relaxation rate of the deviatoric stress, twice the beta of the papers
                                             //   in (0, 2), lattice units
 {
-    const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
+    const int item = blockIdx.x * 2 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
@@ -739,81 +767,81 @@ d3q27_kbc_init(
     const float uz_ = before[3 * CELLS];
 
     // ---- shared
-    const float t0 = 0.22222222f * rho_;
-    const float t1 = 0.018518519f * rho_;
-    const float t2 = t0 * uy_;
-    const float t3 = 0.25f * (t2 * uy_);
-    const float t4 = 0.25f * (t0 * uz_);
-    const float t5 = t0 * ux_;
-    const float t6 = t5 * ux_;
-    const float t7 = 0.75f * (t5 * uy_);
-    const float t8 = t4 * uz_;
-    const float t9 = 0.75f * uz_;
-    const float t10 = t3 + t8;
-    const float t11 = t1 - t6 * 0.125f;
-    const float t12 = 0.25f * t6 + t1;
+    const float t0 = 0.25f * ux_;
+    const float t1 = 0.25f * uy_;
+    const float t2 = 0.8888889f * rho_;
+    const float t3 = 0.018518519f - rho_ * 0.018518519f;
+    const float t4 = t2 * t0;
+    const float t5 = t4 * t0;
+    const float t6 = t2 * t1;
+    const float t7 = 0.0625f * (t2 * uz_);
+    const float t8 = t6 * t1;
+    const float t9 = 3.0f * (t4 * t1);
+    const float t10 = t5 + t8;
+    const float t11 = t7 * uz_;
+    const float t12 = 0.75f * uz_;
+    const float t13 = 0.5f * t11 + t3;
+    const float t14 = t11 - t3;
 
     // ---- f
-    const float f_0 = 16.0f * t11 - t10 * 8.0f;
-    const float t13 = 4.0f * t12 - t10 * 2.0f;
-    const float f_1 = t5 + t13;
-    const float f_2 = t13 - t5;
-    const float t14 = t3 - t8 * 0.5f;
-    const float t15 = 0.5f * t3 - t8;
-    const float t16 = 4.0f * (t11 + t14);
-    const float f_3 = t2 + t16;
-    const float f_4 = t16 - t2;
-    const float t17 = t12 + t14;
-    const float t18 = t11 - t15;
-    const float f_5 = 4.0f * (t4 + t18);
-    const float f_6 = -4.0f * (t4 - t18);
-    const float t19 = t12 - t15;
-    const float t20 = t10 + t11;
-    const float t21 = 0.25f * (t12 + t10);
-    const float t22 = 0.25f * (t5 + t2);
-    const float t23 = t17 + t7;
-    const float f_7 = t22 + t23;
-    const float f_8 = t23 - t22;
-    const float t24 = t7 - t17;
-    const float t25 = t4 + t19;
-    const float t26 = t4 - t19;
-    const float t27 = 0.25f + t9;
-    const float t28 = 0.25f - t9;
-    const float t29 = t5 * t27;
-    const float f_9 = t25 + t29;
-    const float f_12 = t25 - t29;
-    const float t30 = t5 * t28;
-    const float f_10 = -t26 - t30;
-    const float f_11 = t30 - t26;
-    const float t31 = 0.25f * (t5 - t2);
-    const float f_13 = t31 - t24;
-    const float f_14 = -t31 - t24;
-    const float t32 = t4 + t20;
-    const float t33 = t4 - t20;
-    const float t34 = t2 * t27;
-    const float f_15 = t32 + t34;
-    const float f_18 = t32 - t34;
-    const float t35 = t2 * t28;
-    const float f_16 = -t33 - t35;
-    const float f_17 = t35 - t33;
-    const float t36 = 0.25f * (t4 + t7);
-    const float t37 = -0.25f * (t4 - t7);
-    const float t38 = t21 + t36;
-    const float t39 = t21 - t36;
-    const float t40 = t27 * t22;
-    const float f_19 = t38 + t40;
-    const float f_22 = t38 - t40;
-    const float t41 = t28 * t22;
-    const float t42 = t27 * t31;
-    const float t43 = t28 * t31;
-    const float f_24 = t39 - t43;
-    const float f_25 = t39 + t43;
-    const float t44 = t21 + t37;
-    const float t45 = t21 - t37;
-    const float f_20 = t44 - t41;
-    const float f_21 = t44 + t41;
-    const float f_23 = t45 + t42;
-    const float f_26 = t45 - t42;
+    const float f_0 = -8.0f * t10 - 16.0f * t13;
+    const float t15 = t5 - t8 * 0.5f;
+    const float t16 = 0.5f * t5 - t8;
+    const float t17 = 4.0f * (t13 - t15);
+    const float f_1 = t4 - t17;
+    const float f_2 = -t4 - t17;
+    const float t18 = 4.0f * (t13 + t16);
+    const float f_3 = t6 - t18;
+    const float f_4 = -t6 - t18;
+    const float t19 = t7 + t14;
+    const float t20 = t7 - t14;
+    const float t21 = -2.0f * t10;
+    const float f_5 = 4.0f * t19 + t21;
+    const float f_6 = t21 - 4.0f * t20;
+    const float t22 = 0.25f * (t4 + t6);
+    const float t23 = t10 + t9;
+    const float t24 = t9 - t10;
+    const float t25 = t13 - t23;
+    const float f_7 = t22 - t25;
+    const float f_8 = -t22 - t25;
+    const float t26 = t13 + t24;
+    const float t27 = t19 + t15;
+    const float t28 = t20 - t15;
+    const float t29 = 0.25f + t12;
+    const float t30 = 0.25f - t12;
+    const float t31 = t4 * t29;
+    const float f_9 = t27 + t31;
+    const float f_12 = t27 - t31;
+    const float t32 = t4 * t30;
+    const float f_10 = -t28 - t32;
+    const float f_11 = t32 - t28;
+    const float t33 = 0.25f * (t4 - t6);
+    const float f_13 = t33 - t26;
+    const float f_14 = -t33 - t26;
+    const float t34 = t19 - t16;
+    const float t35 = t20 + t16;
+    const float t36 = t6 * t29;
+    const float f_15 = t34 + t36;
+    const float f_18 = t34 - t36;
+    const float t37 = t6 * t30;
+    const float f_16 = -t35 - t37;
+    const float f_17 = t37 - t35;
+    const float t38 = 0.25f * (t19 + t23);
+    const float t39 = 0.25f * (t20 - t23);
+    const float t40 = 0.25f * (t19 - t24);
+    const float t41 = 0.25f * (t20 + t24);
+    const float t42 = t29 * t22;
+    const float f_19 = t38 + t42;
+    const float f_22 = t38 - t42;
+    const float t43 = t30 * t22;
+    const float f_20 = -t39 - t43;
+    const float f_21 = t43 - t39;
+    const float t44 = t29 * t33;
+    const float t45 = t30 * t33;
+    const float f_23 = t40 + t44;
+    const float f_26 = t40 - t44;
+    const float f_24 = -t41 - t45;
+    const float f_25 = t45 - t41;
 
     dst[at(slot, 0, cell)] = f_0;
     dst[at(slot, 1, cell)] = f_1;
@@ -886,33 +914,35 @@ d3q27_kbc_macroscopic(
 
     // ---- shared
     const float t0 = f_13 + f_23;
-    const float t1 = f_14 + f_26;
-    const float t2 = f_17 + f_21 + f_24;
-    const float t3 = f_16 + f_20;
-    const float t4 = f_11 + f_25;
-    const float t5 = t2 + t3 + (f_6 + t4 + f_10);
-    const float t6 = f_4 + f_8;
-    const float t7 = f_1 + f_7;
-    const float t8 = f_9 + f_19;
-    const float t9 = f_12 + f_22;
-    const float t10 = f_15 + t8 + (f_18 + t9 + f_5);
+    const float t1 = f_11 + f_25;
+    const float t2 = f_16 + f_20;
+    const float t3 = t1 + t2 + f_6 + f_10;
+    const float t4 = f_9 + f_19;
+    const float t5 = f_12 + f_22 + f_26;
+    const float t6 = f_15 + t4 + (f_5 + t5);
+    const float t7 = f_17 + f_21 + f_24;
+    const float t8 = f_7 + t7 + f_3;
 
     // ---- j   (d3q27_kbc.lbm:15)
-    const float jz_ = f_23 + f_26 + t10 - t5;
+    const float jz_ = f_18 + f_23 + t6 - t7 - t3;
+    const float t9 = f_4 + f_8 + f_18;
+
+    // ---- d_rho   (d3q27_kbc.lbm:14)
+    const float d_rho = f_0 + f_1 + f_2 + f_14 + t0 + t3 + t6 + t8 + t9;
+    const float t10 = f_14 - t0;
+
+    // ---- j   (d3q27_kbc.lbm:15)
+    const float jx_ = f_1 + f_7 + f_21 + t4 + t1 - f_2 - f_8 - f_10 - f_20 - f_24 - t5 - t10;
+    const float jy_ = f_15 + f_19 + f_26 + t10 + t8 - f_22 - f_25 - t2 - t9;
 
     // ---- rho   (d3q27_kbc.lbm:14)
-    const float rho_ = f_0 + f_2 + f_3 + t0 + t1 + t5 + t6 + t7 + t10;
-    const float t11 = t0 - t1;
-
-    // ---- j   (d3q27_kbc.lbm:15)
-    const float jx_ = f_21 + t8 + t4 + t11 + t7 - f_2 - f_8 - f_10 - f_20 - f_24 - t9;
-    const float jy_ = f_3 + f_7 + f_15 + f_19 + t2 - f_18 - f_22 - f_25 - t3 - t11 - t6;
-    const float t12 = 1.0f / rho_;
+    const float rho_ = 1.0f + d_rho;
+    const float t11 = 1.0f / rho_;
 
     // ---- u   (d3q27_kbc.lbm:16)
-    const float ux_ = t12 * jx_;
-    const float uy_ = t12 * jy_;
-    const float uz_ = t12 * jz_;
+    const float ux_ = t11 * jx_;
+    const float uy_ = t11 * jy_;
+    const float uz_ = t11 * jz_;
 
 
     float *after = fields + (size_t)slot * (FIELDS * CELLS) + cell;
@@ -945,7 +975,7 @@ static __device__ __forceinline__ void merge(Sum *sum, const Sum *other)
     add(sum, other->carried);
 }
 
-// A thread's part of the sum of a population over the listed blocks from `begin` to `end`.
+// A thread's part of the sum of what is stored of a population over the listed blocks from `begin` to `end`.
 static __device__ __noinline__ Sum sum_of(
     const int *ids, const int begin, const int end, const int direction, const int thread, const int threads,
     const float *src)
@@ -958,10 +988,12 @@ static __device__ __noinline__ Sum sum_of(
     return sum;
 }
 
-// Adds the sum of a population to mass and momentum.
-static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, Sum *of)
+// Adds a population to mass and momentum: the sum of what is stored of it in so many cells, and its part at rest, which has no
+// momentum.
+static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, const double cells, Sum *of)
 {
     merge(&of[0], sum);
+    add(&of[0], cells * REST[direction]);
     for (int axis = 0; axis < DIM; ++axis) {
         const double c = VELOCITY[direction][axis];
         const Sum along = {c * sum->total, c * sum->carried};
@@ -1055,7 +1087,7 @@ d3q27_kbc_sums(
             __syncthreads();
             if (thread < half) merge(&parts[thread], &parts[thread + half]);
         }
-        if (thread == 0) add_moments(i, &parts[0], of[SET[i]]);
+        if (thread == 0) add_moments(i, &parts[0], (double)(end - begin) * CELLS, of[SET[i]]);
         __syncthreads();
     }
     for (int at = thread; at < SETS * (1 + DIM); at += 256) {

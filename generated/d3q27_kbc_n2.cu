@@ -5,15 +5,15 @@
 // Karlin, Boesch & Chikatamarla, Phys. Rev. E 90 (2014) 031302(R); Boesch, Chikatamarla & Karlin, Phys. Rev. E 92 (2015) 043309.
 //
 // options: cuda f32 block=4x4x4
-// cost:    init                 92 flop (as written 209): 49 add, 31 mul, 6 fma
+// cost:    init                 91 flop (as written 209): 46 add, 31 mul, 7 fma
 //                               4 loads, 27 stores, 124 B per cell
-//          stream_collide       516 flop (as written 746): 190 add, 133 mul, 92 fma, 9 div
+//          stream_collide       544 flop (as written 746): 220 add, 131 mul, 92 fma, 9 div
 //                               27 loads, 27 stores, 216 B per cell
-//          stream_collide_walls 516 flop (as written 746): 190 add, 133 mul, 92 fma, 9 div
+//          stream_collide_walls 544 flop (as written 746): 220 add, 131 mul, 92 fma, 9 div
 //                               27 loads, 27 stores, 216 B per cell
-//          macroscopic          54 flop (as written 80): 50 add, 3 mul, 1 div
+//          macroscopic          55 flop (as written 80): 51 add, 3 mul, 1 div
 //                               27 loads, 4 stores, 124 B per cell
-//          collide              516 flop (as written 746): 190 add, 133 mul, 92 fma, 9 div
+//          collide              544 flop (as written 746): 220 add, 131 mul, 92 fma, 9 div
 //                               27 loads, 27 stores, 216 B per cell
 
 static constexpr int Q = 27;  // directions
@@ -63,317 +63,341 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float f_26 = f[26];
 
     // ---- shared
-    const float t0 = f_16 + f_20;
-    const float t1 = f_10 + t0 + f_6;
-    const float t2 = f_15 + f_19;
-    const float t3 = f_17 + f_21 + f_24;
-    const float t4 = f_3 + t2 + (f_14 + t3);
-    const float t5 = f_23 + f_25 + f_13;
+    const float t0 = f_4 + f_18;
+    const float t1 = f_7 + f_19;
+    const float t2 = f_11 + f_21 + f_25;
+    const float t3 = f_1 + t2 + t1 + f_9 + f_13;
+    const float t4 = f_22 + f_26 + f_12;
+    const float t5 = f_8 + f_20;
+    const float t6 = f_14 + t4 + (f_2 + t5);
+    const float t7 = f_16 + f_17 + f_10 + f_6;
+    const float t8 = f_3 + f_15;
+
+    // ---- d_rho   (d3q27_kbc_n2.lbm:14)
+    const float d_rho = f_0 + f_5 + f_23 + f_24 + t0 + t3 + t6 + t7 + t8;
+    const float t9 = 1.0f / (0.33333334f * d_rho + 0.33333334f);
+    const float t10 = f_23 - f_24;
 
     // ---- j   (d3q27_kbc_n2.lbm:15)
-    const float jy_ = f_7 + f_26 + t4 - f_4 - f_8 - f_18 - f_22 - t0 - t5;
-    const float t6 = f_7 + f_11 + (f_1 + t5);
-    const float t7 = f_22 + f_26 + f_12;
-    const float t8 = f_5 + f_18 + f_9 + t7;
-    const float jz_ = f_23 + t2 + t8 - f_11 - f_25 - t3 - t1;
-    const float t9 = f_2 + f_8;
-
-    // ---- rho   (d3q27_kbc_n2.lbm:14)
-    const float rho_ = f_0 + f_4 + t1 + t4 + t6 + t8 + t9;
-
-    // ---- j   (d3q27_kbc_n2.lbm:15)
-    const float jx_ = f_9 + f_19 + f_21 + t6 - f_10 - f_14 - f_20 - f_24 - t7 - t9;
-    const float t10 = 3.0f * jx_;
-    const float t11 = 1.0f / rho_;
-
-    // ---- u   (d3q27_kbc_n2.lbm:16)
-    const float uz_ = t11 * jz_;
-    const float t12 = uz_ * jz_;
-    const float t13 = 3.0f * t12 + rho_;
-    const float t14 = rho_ - t12 * 1.5f;
-    const float t15 = 3.0f * (t11 * t10);
-    const float uy_ = t11 * jy_;
-    const float t16 = 9.0f * uy_;
-    const float t17 = 0.11111111f * (t10 * t15);
-    const float t18 = 0.33333334f * (jy_ * t16);
-    const float t19 = jz_ * t16;
+    const float jz_ = f_5 + f_9 + f_15 + f_18 + f_19 + t10 + t4 - f_20 - t2 - t7;
+    const float t11 = f_14 + f_17 + f_21 + f_26 + t1 + t8 - f_13 - f_16 - f_22 - f_25 - t10 - t5;
+    const float t12 = -3.0f * (f_10 + t6 - t10 - t3);
+    const float jy_ = t11 - t0;
+    const float t13 = t9 * jz_ * jz_;
+    const float t14 = d_rho + t13;
+    const float t15 = t9 * t12;
+    const float t16 = t9 * jy_;
+    const float t17 = 0.11111111f * (t12 * t15);
+    const float t18 = jy_ * t16;
+    const float t19 = 3.0f * (jz_ * t16);
     const float t20 = t17 + t18;
-    const float t21 = t13 + t20;
-    const float t22 = t10 - t19;
+    const float t21 = t14 + t20;
+    const float t22 = t12 + t19;
     const float t23 = t21 + t22;
     const float t24 = t21 - t22;
     const float t25 = 3.0f + t15;
     const float t26 = 3.0f - t15;
-    const float t27 = jy_ - jz_;
+    const float t27 = jy_ + jz_;
     const float t28 = t25 * t27;
     const float t29 = t23 - t28;
     const float t30 = t23 + t28;
-    const float t31 = t10 + t19;
-    const float t32 = t21 - t31;
-    const float t33 = t21 + t31;
-    const float t34 = t26 * t27;
-    const float t35 = 3.0f * t27;
-    const float t36 = t32 + t34;
-    const float t37 = t32 - t34;
-    const float t38 = t17 - t18 * 0.5f;
-    const float t39 = 0.5f * t17 - t18;
-    const float t40 = t14 + t38;
-    const float t41 = t13 + t38;
-    const float t42 = t40 - t10;
-    const float t43 = t10 + t40;
-    const float t44 = jy_ + jz_;
-    const float t45 = t26 * t44;
-    const float t46 = t24 + t45;
-    const float t47 = t24 - t45;
-    const float t48 = t29 * t46;
-    const float t49 = t36 * t48;
-    const float t50 = 1.0f / (t42 * t49);
-    const float t51 = t42 * t50;
-    const float t52 = f_2 - 0.074074075f * t42;
-    const float t53 = t36 * t51;
-    const float t54 = -0.0046296297f;
+    const float t31 = 1.0f + t29;
+    const float t32 = t12 - t19;
+    const float t33 = t21 + t32;
+    const float t34 = t21 - t32;
+    const float t35 = jy_ - jz_;
+    const float t36 = t25 * t35;
+    const float t37 = t33 - t36;
+    const float t38 = t33 + t36;
+    const float t39 = 1.0f + t37;
 
     // ---- dh   (d3q27_kbc_n2.lbm:32)
-    const float dh_24_ = t36 * t54 + f_24;
-    const float dh_26_ = t46 * t54 + f_26;
-    const float dh_23_ = f_23 - 0.0046296297f * t29;
-    const float t55 = t10 + t20 + t14;
-    const float t56 = jy_ * t25;
-    const float t57 = t55 - t56;
-    const float t58 = t55 + t56;
-    const float t59 = t14 - (t10 - t20);
-    const float t60 = 0.5f * t20;
-    const float t61 = jy_ * t26;
-    const float t62 = jz_ * t26;
-    const float t63 = 3.0f * jy_;
-    const float t64 = t59 - t61;
-    const float t65 = t59 + t61;
-    const float t66 = t64 * t65;
-    const float t67 = t57 * t66;
-    const float t68 = t25 * t44;
-    const float t69 = 3.0f * t44;
-    const float t70 = jz_ * t25;
-    const float t71 = 3.0f * jz_;
-    const float t72 = t33 - t68;
-    const float t73 = t33 + t68;
-    const float t74 = 1.0f / (t72 * t67);
-    const float dh_25_ = f_25 - 0.0046296297f * t72;
-    const float t75 = t72 * t74;
-    const float t76 = t73 * t37;
-    const float t77 = t47 * t76;
-    const float t78 = 1.0f / (t58 * t77);
-    const float t79 = t58 * t78;
-    const float t80 = t47 * t79;
-    const float dh_20_ = f_20 - 0.0046296297f * t47;
-    const float dh_22_ = f_22 - 0.0046296297f * t37;
-    const float t81 = t13 - t39;
-    const float t82 = t13 - t60;
-    const float t83 = t14 - t39;
-    const float t84 = t14 - t60;
-    const float t85 = t81 + t19;
-    const float t86 = t81 - t19;
-    const float t87 = t85 + t69;
-    const float t88 = t85 - t69;
-    const float t89 = t86 + t35;
-    const float t90 = t86 - t35;
-    const float t91 = t88 * t89;
-    const float t92 = t87 * t91;
-    const float t93 = 1.0f / (t30 * t92);
-    const float dh_21_ = t30 * t54 + f_21;
-    const float dh_19_ = t73 * t54 + f_19;
-    const float t94 = t92 * t93 * (dh_21_ * dh_21_) + dh_19_ * dh_19_ * (t37 * t80)
-        + t76 * t79 * (dh_20_ * dh_20_) + t73 * t80 * (dh_22_ * dh_22_);
-    const float t95 = t67 * t74 * (dh_25_ * dh_25_) + t94 + t46 * t53 * (dh_23_ * dh_23_)
-        + t48 * t51 * (dh_24_ * dh_24_) + t29 * t53 * (dh_26_ * dh_26_);
-    const float t96 = t30 * t93;
-    const float t97 = t82 - t71;
-    const float t98 = t82 + t71;
-    const float t99 = f_6 - 0.074074075f * t97;
-    const float t100 = dh_25_ + dh_26_;
-    const float t101 = dh_23_ + dh_24_;
-    const float t102 = t100 + t101;
-    const float t103 = t100 - t101;
-    const float t104 = dh_21_ + dh_22_;
-    const float t105 = dh_19_ + dh_20_;
-    const float t106 = t104 + t105;
-    const float t107 = t104 - t105;
-    const float t108 = -0.074074075f;
-    const float t109 = t98 * t108 + f_5;
-    const float t110 = -0.018518519f;
-    const float t111 = t58 * t110 + f_7;
-    const float t112 = t90 * t110 + f_18;
-    const float t113 = t89 * t110 + f_17;
-    const float t114 = t112 + t113;
-    const float t115 = f_16 - 0.018518519f * t88;
-    const float t116 = t87 * t110 + f_15;
-    const float t117 = t87 * t96;
-    const float t118 = t115 + t116;
-    const float t119 = t114 + t118;
+    const float dh_23_ = f_23 - 0.0046296297f * t37;
+    const float t40 = t26 * t35;
+    const float t41 = 3.0f * t35;
+    const float t42 = t24 + t40;
+    const float t43 = t24 - t40;
+    const float t44 = 1.0f + t42;
+    const float t45 = t39 * t44;
+    const float t46 = t31 * t45;
+    const float t47 = t26 * t27;
+    const float t48 = 3.0f * t27;
+    const float t49 = t34 + t47;
+    const float t50 = t34 - t47;
+    const float t51 = 1.0f + t49;
+    const float t52 = 1.0f / (t51 * t46);
+    const float t53 = t51 * t52;
+    const float t54 = t31 * t53;
+    const float t55 = -0.0046296297f;
+    const float dh_26_ = t49 * t55 + f_26;
+    const float dh_25_ = t29 * t55 + f_25;
+    const float dh_24_ = t42 * t55 + f_24;
+    const float t56 = 1.0f + t38;
+    const float dh_21_ = t38 * t55 + f_21;
+    const float dh_19_ = t30 * t55 + f_19;
+    const float t57 = 1.0f + t30;
+    const float t58 = 1.0f + t50;
+    const float dh_20_ = f_20 - 0.0046296297f * t50;
+    const float t59 = t57 * t58;
+    const float t60 = t56 * t59;
+    const float t61 = 1.0f + t43;
+    const float dh_22_ = f_22 - 0.0046296297f * t43;
+    const float t62 = 1.0f / (t61 * t60);
+    const float t63 = t61 * t62;
+    const float t64 = t56 * t63;
+    const float t65 = t58 * t64 * (dh_19_ * dh_19_) + dh_20_ * dh_20_ * (t57 * t64)
+        + t59 * t63 * (dh_21_ * dh_21_) + t60 * t62 * (dh_22_ * dh_22_);
+    const float t66 = t44 * t54 * (dh_23_ * dh_23_) + t65 + t39 * t54 * (dh_24_ * dh_24_)
+        + t45 * t53 * (dh_25_ * dh_25_) + t46 * t52 * (dh_26_ * dh_26_);
+    const float t67 = 0.5f * t20;
+    const float t68 = t14 - t67;
+    const float t69 = 3.0f * jz_;
+    const float t70 = t68 - t69;
+    const float t71 = t68 + t69;
+    const float t72 = f_6 - 0.074074075f * t70;
+    const float t73 = 1.0f + t70;
+    const float t74 = -0.074074075f;
+    const float t75 = t71 * t74 + f_5;
+    const float t76 = 1.0f + t71;
+    const float t77 = 0.5f * t17 - t18;
+    const float t78 = t14 - t77;
+    const float t79 = t78 - t19;
+    const float t80 = t78 + t19;
+    const float t81 = t79 - t41;
+    const float t82 = t79 + t41;
+    const float t83 = -0.018518519f;
+    const float t84 = t81 * t83 + f_18;
+    const float t85 = 1.0f + t81;
+    const float t86 = t82 * t83 + f_17;
+    const float t87 = 1.0f + t82;
+    const float t88 = t84 + t86;
+    const float t89 = t80 - t48;
+    const float t90 = t80 + t48;
+    const float t91 = f_16 - 0.018518519f * t89;
+    const float t92 = 1.0f + t89;
+    const float t93 = t90 * t83 + f_15;
+    const float t94 = 1.0f + t90;
+    const float t95 = t91 + t93;
+    const float t96 = t88 + t95;
+    const float t97 = -0.5f;
+    const float t98 = t18 * t97 + t17;
+    const float t99 = t13 * t97 + d_rho;
+    const float t100 = t14 + t98;
+    const float t101 = t99 - t77;
+    const float t102 = t99 + t98;
+    const float t103 = t99 - t67;
+    const float t104 = t12 - t100;
+    const float t105 = t12 + t100;
+    const float t106 = jz_ * t26;
+    const float t107 = jz_ * t25;
+    const float t108 = jy_ * t25;
+    const float t109 = jy_ * t26;
+    const float t110 = 3.0f * jy_;
+    const float t111 = -t104 - t106;
+    const float t112 = t106 - t104;
+    const float t113 = f_10 - 0.018518519f * t111;
+    const float t114 = 1.0f + t111;
+    const float t115 = t105 + t107;
+    const float t116 = t105 - t107;
+    const float t117 = t115 * t83 + f_9;
+    const float t118 = 1.0f + t115;
+    const float t119 = dh_19_ + dh_20_;
+    const float t120 = dh_23_ + dh_24_;
+    const float t121 = t119 + t120;
+    const float t122 = t119 - t120;
+    const float t123 = t117 + t121 + t113;
+    const float t124 = f_11 - 0.018518519f * t116;
+    const float t125 = 1.0f + t116;
+    const float t126 = f_12 - 0.018518519f * t112;
+    const float t127 = 1.0f + t112;
+    const float t128 = dh_25_ + dh_26_;
+    const float t129 = dh_21_ + dh_22_;
+    const float t130 = t128 + t129;
+    const float t131 = t128 - t129;
 
     // ---- ds   (d3q27_kbc_n2.lbm:29)
-    const float ds_15_ = -0.25f * (t114 + t107 - t118 - t103);
+    const float ds_15_ = -0.25f * (t88 - t95 - t122 - t131);
 
     // ---- dh   (d3q27_kbc_n2.lbm:32)
-    const float dh_18_ = ds_15_ + t112;
-    const float dh_17_ = ds_15_ + t113;
-    const float t120 = t88 * t117 * dh_17_;
-    const float dh_16_ = t115 - ds_15_;
-    const float t121 = t89 * t117 * dh_16_;
-    const float dh_15_ = t116 - ds_15_;
-    const float t122 = t91 * t96 * dh_15_;
-    const float t123 = t10 - t41;
-    const float t124 = t10 + t41;
-    const float t125 = -t123 - t62;
-    const float t126 = t62 - t123;
-    const float t127 = f_10 - 0.018518519f * t125;
-    const float t128 = t124 + t70;
-    const float t129 = t124 - t70;
-    const float t130 = t128 * t110 + f_9;
-    const float t131 = t65 * t110 + f_14;
-    const float t132 = t127 + t130;
-    const float t133 = f_11 - 0.018518519f * t129;
-    const float t134 = f_12 - 0.018518519f * t126;
-    const float t135 = t133 + t134;
+    const float dh_18_ = ds_15_ + t84;
+    const float dh_17_ = ds_15_ + t86;
+    const float dh_16_ = t91 - ds_15_;
+    const float dh_15_ = t93 - ds_15_;
+    const float t132 = t126 + t130 + t124;
+    const float t133 = t123 + t132;
 
     // ---- pi   (d3q27_kbc_n2.lbm:28)
-    const float pi_xz_ = t132 - t135 - t107 - t103;
-    const float t136 = t132 + t135;
+    const float pi_xz_ = t123 - t132;
 
     // ---- ds   (d3q27_kbc_n2.lbm:29)
     const float ds_9_ = 0.25f * pi_xz_;
 
     // ---- dh   (d3q27_kbc_n2.lbm:32)
-    const float dh_12_ = ds_9_ + t134;
-    const float dh_11_ = ds_9_ + t133;
-    const float dh_10_ = t127 - ds_9_;
-    const float dh_9_ = t130 - ds_9_;
+    const float dh_12_ = ds_9_ + t126;
+    const float dh_11_ = ds_9_ + t124;
+    const float dh_10_ = t113 - ds_9_;
+    const float dh_9_ = t117 - ds_9_;
 
     // ---- pi   (d3q27_kbc_n2.lbm:28)
-    const float pi_zz_ = t102 + t106 + t109 + t99 + t119 + t136;
+    const float pi_zz_ = t75 + t72 + t96 + t133;
 
     // ---- ds   (d3q27_kbc_n2.lbm:29)
     const float ds_5_ = 0.5f * pi_zz_;
 
     // ---- dh   (d3q27_kbc_n2.lbm:32)
-    const float dh_6_ = t99 - ds_5_;
-    const float dh_5_ = t109 - ds_5_;
-    const float t137 = t126 * t98;
-    const float t138 = 1.0f / (t97 * t137);
-    const float t139 = t137 * t138 * dh_6_;
-    const float t140 = t97 * t138;
-    const float t141 = t126 * t140 * dh_5_;
-    const float t142 = t98 * t140 * dh_12_;
-    const float t143 = t83 - t63;
-    const float t144 = t83 + t63;
-    const float t145 = f_4 - 0.074074075f * t143;
-    const float t146 = t144 * t108 + f_3;
-    const float t147 = t43 * t108 + f_1;
-    const float t148 = f_8 - 0.018518519f * t64;
-    const float t149 = t111 + t148 + t106;
-    const float t150 = f_13 - 0.018518519f * t57;
-    const float t151 = t150 + t102 + t131;
-    const float t152 = t57 * t75;
-    const float t153 = t149 + t151;
+    const float dh_6_ = t72 - ds_5_;
+    const float dh_5_ = t75 - ds_5_;
+    const float t134 = t101 - t110;
+    const float t135 = t101 + t110;
+    const float t136 = 1.0f + t134;
+    const float t137 = f_4 - 0.074074075f * t134;
+    const float t138 = t136 * t76;
+    const float t139 = t12 + t20 + t99;
+    const float t140 = t99 - (t12 - t20);
+    const float t141 = t139 + t108;
+    const float t142 = t139 - t108;
+    const float t143 = 1.0f + t141;
+    const float t144 = t141 * t83 + f_7;
+    const float t145 = t73 * t138;
+    const float t146 = 1.0f / (t143 * t145);
+    const float t147 = t143 * t146;
+    const float t148 = t138 * t147 * dh_6_;
+    const float t149 = t73 * t147;
+    const float t150 = t136 * t149 * dh_5_;
+    const float t151 = t135 * t74 + f_3;
+    const float t152 = 1.0f + t135;
+    const float t153 = t140 - t109;
+    const float t154 = t140 + t109;
+    const float t155 = t154 * t83 + f_14;
+    const float t156 = 1.0f + t154;
+    const float t157 = f_8 - 0.018518519f * t153;
+    const float t158 = 1.0f + t153;
+    const float t159 = t157 + t144;
+    const float t160 = f_13 - 0.018518519f * t142;
+    const float t161 = 1.0f + t142;
+    const float t162 = t155 + t160;
 
     // ---- pi   (d3q27_kbc_n2.lbm:28)
-    const float pi_xy_ = t149 - t151;
-    const float pi_yy_ = t146 + t145 + t119 + t153;
-    const float pi_xx_ = t52 + t147 + t136 + t153;
+    const float pi_xy_ = t159 + t122 - t162 - t131;
+    const float t163 = t159 + t162;
+    const float pi_yy_ = t130 + t121 + t151 + t137 + t96 + t163;
 
     // ---- ds   (d3q27_kbc_n2.lbm:29)
     const float ds_3_ = 0.5f * pi_yy_;
 
     // ---- dh   (d3q27_kbc_n2.lbm:32)
-    const float dh_4_ = t145 - ds_3_;
-    const float dh_3_ = t146 - ds_3_;
-
-    // ---- ds   (d3q27_kbc_n2.lbm:29)
-    const float ds_1_ = 0.5f * pi_xx_;
-
-    // ---- dh   (d3q27_kbc_n2.lbm:32)
-    const float dh_2_ = t52 - ds_1_;
-    const float t154 = t49 * t50 * dh_2_;
-    const float dh_1_ = t147 - ds_1_;
+    const float dh_4_ = t137 - ds_3_;
+    const float t164 = t76 * t149 * dh_4_;
+    const float dh_3_ = t151 - ds_3_;
 
     // ---- ds   (d3q27_kbc_n2.lbm:29)
     const float ds_7_ = 0.25f * pi_xy_;
 
     // ---- dh   (d3q27_kbc_n2.lbm:32)
-    const float dh_14_ = ds_7_ + t131;
-    const float t155 = t64 * t152 * dh_14_;
-    const float dh_13_ = ds_7_ + t150;
-    const float t156 = t66 * t75 * dh_13_;
-    const float dh_7_ = t111 - ds_7_;
-    const float t157 = t77 * t78 * dh_7_;
-    const float dh_8_ = t148 - ds_7_;
-    const float t158 = t65 * t152 * dh_8_;
-    const float t159 = t84 * t144;
-    const float t160 = t143 * t159;
-    const float t161 = 1.0f / (t90 * t160);
-    const float t162 = t90 * t161;
-    const float t163 = t160 * t161 * dh_18_;
-    const float t164 = t159 * t162 * dh_4_;
-    const float t165 = t143 * t162;
-    const float t166 = t84 * t165 * dh_3_;
-    const float t167 = 2.0f * (ds_1_ + ds_5_ + ds_3_);
-    const float dh_0_ = f_0 + t167 - t84 * 0.2962963f;
-    const float t168 = 0.25f * (t144 * t165 * dh_0_);
-    const float t169 = t43 * t125;
-    const float t170 = t128 * t169;
-    const float t171 = 1.0f / (t129 * t170);
-    const float t172 = t129 * t171;
-    const float t173 = t170 * t171 * dh_11_;
-    const float t174 = t128 * t172;
-    const float t175 = t169 * t172 * dh_9_;
-    const float t176 = t125 * t174 * dh_1_;
-    const float t177 = t43 * t174 * dh_10_;
-    const float t178 = dh_7_ * t157 + dh_8_ * t158 + dh_9_ * t175 + dh_10_ * t177 + dh_11_ * t173 + dh_12_ * t142
-        + dh_13_ * t156 + dh_14_ * t155 + dh_15_ * t122 + dh_16_ * t121 + dh_17_ * t120;
-    const float t179 = ds_7_ * (t157 - (t155 - (t158 - t156))) + ds_9_ * (t177 - (t173 - (t175 - t142))) - (t163
-        - (t122 + t121) + t120) * ds_15_;
+    const float dh_14_ = ds_7_ + t155;
+    const float dh_13_ = ds_7_ + t160;
+    const float dh_8_ = t157 - ds_7_;
+    const float dh_7_ = t144 - ds_7_;
+    const float t165 = t145 * t146 * dh_7_;
+    const float t166 = t102 - t12;
+    const float t167 = t12 + t102;
+    const float t168 = t167 * t74 + f_1;
+    const float t169 = 1.0f + t167;
+    const float t170 = 1.0f + t166;
+    const float t171 = f_2 - 0.074074075f * t166;
+
+    // ---- pi   (d3q27_kbc_n2.lbm:28)
+    const float pi_xx_ = t171 + t168 + t133 + t163;
+
+    // ---- ds   (d3q27_kbc_n2.lbm:29)
+    const float ds_1_ = 0.5f * pi_xx_;
+
+    // ---- dh   (d3q27_kbc_n2.lbm:32)
+    const float dh_1_ = t168 - ds_1_;
+    const float dh_2_ = t171 - ds_1_;
+    const float t172 = 1.0f + t103;
+    const float t173 = t172 * t169;
+    const float t174 = t170 * t173;
+    const float t175 = 1.0f / (t152 * t174);
+    const float t176 = t174 * t175 * dh_3_;
+    const float t177 = t152 * t175;
+    const float t178 = t170 * t177;
+    const float t179 = t173 * t177 * dh_2_;
+    const float t180 = t172 * t178 * dh_1_;
+    const float t181 = t92 * t87;
+    const float t182 = 1.0f / (t85 * t181);
+    const float t183 = t181 * t182 * dh_18_;
+    const float t184 = t85 * t182;
+    const float t185 = t92 * t184 * dh_17_;
+    const float t186 = t87 * t184 * dh_16_;
+    const float t187 = t127 * t161;
+    const float t188 = t156 * t187;
+    const float t189 = 1.0f / (t94 * t188);
+    const float t190 = t188 * t189 * dh_15_;
+    const float t191 = t94 * t189;
+    const float t192 = t187 * t191 * dh_14_;
+    const float t193 = t156 * t191;
+    const float t194 = t127 * t193 * dh_13_;
+    const float t195 = t161 * t193 * dh_12_;
+    const float t196 = t158 * t118;
+    const float t197 = t114 * t196;
+    const float t198 = 1.0f / (t125 * t197);
+    const float t199 = t197 * t198 * dh_11_;
+    const float t200 = t125 * t198;
+    const float t201 = t196 * t200 * dh_10_;
+    const float t202 = t114 * t200;
+    const float t203 = t158 * t202 * dh_9_;
+    const float t204 = t118 * t202 * dh_8_;
+    const float t205 = 2.0f * (ds_1_ + ds_5_ + ds_3_);
+    const float dh_0_ = f_0 + t205 - t103 * 0.2962963f;
+    const float t206 = 0.0625f * (t169 * t178 * dh_0_);
+    const float t207 = dh_0_ * t206 + dh_7_ * t165 + dh_8_ * t204 + dh_9_ * t203 + dh_10_ * t201 + dh_11_ * t199
+        + dh_12_ * t195 + dh_13_ * t194 + dh_14_ * t192 + dh_15_ * t190 + dh_16_ * t186;
 
     // ---- hh   (d3q27_kbc_n2.lbm:34)
-    const float hh_ = 13.5f * (dh_0_ * t168 + dh_1_ * t176 + dh_2_ * t154 + dh_3_ * t166 + dh_4_ * t164
-        + dh_5_ * t141 + dh_6_ * t139) + 54.0f * (dh_18_ * t163 + t178) + 216.0f * t95;
-    const float t180 = 13.5f * ((ds_3_ * (t166 + t164) + ds_1_ * (t176 + t154) + ds_5_ * (t141 + t139)
-        + 4.0f * t179 - t167 * t168) / hh_);
-    const float t181 = 0.0f < hh_ ? t180 : 0.0f;
-    const float t182 = t181 - omega_ * t181 + 1.0f;
+    const float hh_ = 13.5f * (dh_1_ * t180 + dh_2_ * t179 + dh_3_ * t176 + dh_4_ * t164 + dh_5_ * t150
+        + dh_6_ * t148) + 54.0f * (dh_17_ * t185 + t207 + dh_18_ * t183) + 216.0f * t66;
+    const float t208 = 0.25f * (ds_3_ * (t176 + t164) + ds_5_ * (t150 + t148) + ds_1_ * (t180 + t179))
+        + ds_15_ * (t186 - t185 + (t190 - t183));
+    const float t209 = t208 - t205 * t206 - (t192 - (t165 + t204) + t194) * ds_7_ - (t195 - (t203 + t201)
+        + t199) * ds_9_;
+    const float t210 = 0.0f < hh_ ? 54.0f * (t209 / hh_) : 0.0f;
+    const float t211 = t210 - omega_ * t210 + 1.0f;
 
     // ---- post
-    const float post_0 = t167 * omega_ + f_0 - t182 * dh_0_;
-    const float post_19 = f_19 - t182 * dh_19_;
-    const float post_20 = f_20 - t182 * dh_20_;
-    const float post_21 = f_21 - t182 * dh_21_;
-    const float post_22 = f_22 - t182 * dh_22_;
-    const float post_23 = f_23 - t182 * dh_23_;
-    const float post_24 = f_24 - t182 * dh_24_;
-    const float post_25 = f_25 - t182 * dh_25_;
-    const float post_26 = f_26 - t182 * dh_26_;
-    const float t183 = ds_1_ * omega_;
-    const float post_1 = f_1 - t183 - t182 * dh_1_;
-    const float post_2 = f_2 - t183 - t182 * dh_2_;
-    const float t184 = ds_3_ * omega_;
-    const float post_3 = f_3 - t184 - t182 * dh_3_;
-    const float post_4 = f_4 - t184 - t182 * dh_4_;
-    const float t185 = ds_5_ * omega_;
-    const float post_5 = f_5 - t185 - t182 * dh_5_;
-    const float post_6 = f_6 - t185 - t182 * dh_6_;
-    const float t186 = ds_7_ * omega_;
-    const float post_7 = f_7 - t186 - t182 * dh_7_;
-    const float post_8 = f_8 - t186 - t182 * dh_8_;
-    const float post_13 = f_13 + t186 - t182 * dh_13_;
-    const float post_14 = f_14 + t186 - t182 * dh_14_;
-    const float t187 = ds_9_ * omega_;
-    const float post_9 = f_9 - t187 - t182 * dh_9_;
-    const float post_10 = f_10 - t187 - t182 * dh_10_;
-    const float post_11 = f_11 + t187 - t182 * dh_11_;
-    const float post_12 = f_12 + t187 - t182 * dh_12_;
-    const float t188 = ds_15_ * omega_;
-    const float post_15 = f_15 - t188 - t182 * dh_15_;
-    const float post_16 = f_16 - t188 - t182 * dh_16_;
-    const float post_17 = f_17 + t188 - t182 * dh_17_;
-    const float post_18 = f_18 + t188 - t182 * dh_18_;
+    const float post_0 = t205 * omega_ + f_0 - t211 * dh_0_;
+    const float post_19 = f_19 - t211 * dh_19_;
+    const float post_20 = f_20 - t211 * dh_20_;
+    const float post_21 = f_21 - t211 * dh_21_;
+    const float post_22 = f_22 - t211 * dh_22_;
+    const float post_23 = f_23 - t211 * dh_23_;
+    const float post_24 = f_24 - t211 * dh_24_;
+    const float post_25 = f_25 - t211 * dh_25_;
+    const float post_26 = f_26 - t211 * dh_26_;
+    const float t212 = ds_1_ * omega_;
+    const float post_1 = f_1 - t212 - t211 * dh_1_;
+    const float post_2 = f_2 - t212 - t211 * dh_2_;
+    const float t213 = ds_3_ * omega_;
+    const float post_3 = f_3 - t213 - t211 * dh_3_;
+    const float post_4 = f_4 - t213 - t211 * dh_4_;
+    const float t214 = ds_5_ * omega_;
+    const float post_5 = f_5 - t214 - t211 * dh_5_;
+    const float post_6 = f_6 - t214 - t211 * dh_6_;
+    const float t215 = ds_7_ * omega_;
+    const float post_7 = f_7 - t215 - t211 * dh_7_;
+    const float post_8 = f_8 - t215 - t211 * dh_8_;
+    const float post_13 = f_13 + t215 - t211 * dh_13_;
+    const float post_14 = f_14 + t215 - t211 * dh_14_;
+    const float t216 = ds_9_ * omega_;
+    const float post_9 = f_9 - t216 - t211 * dh_9_;
+    const float post_10 = f_10 - t216 - t211 * dh_10_;
+    const float post_11 = f_11 + t216 - t211 * dh_11_;
+    const float post_12 = f_12 + t216 - t211 * dh_12_;
+    const float t217 = ds_15_ * omega_;
+    const float post_15 = f_15 - t217 - t211 * dh_15_;
+    const float post_16 = f_16 - t217 - t211 * dh_16_;
+    const float post_17 = f_17 + t217 - t211 * dh_17_;
+    const float post_18 = f_18 + t217 - t211 * dh_18_;
 
     f[0] = post_0;
     f[1] = post_1;
@@ -404,29 +428,10 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     f[26] = post_26;
 }
 
-// The collision alone, on plain arrays of states.
-extern "C" __global__ void __launch_bounds__(256)
-d3q27_kbc_n2_collide(
-    const int count,                // how many states there are
-    const float *__restrict__ src,  // populations before the collision [27][count], lattice units
-    float *__restrict__ dst,        // populations after the collision [27][count], lattice units
-    const float omega_)             // relaxation rate of the stress, twice the beta of the papers in (0, 2), lattice
-                                    //   units
-{
-    const int state = blockIdx.x * 256 + threadIdx.x;
-    if (state >= count) return;
-    float f[Q];
-#pragma unroll
-    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state];
-    collide(f, omega_);
-#pragma unroll
-    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i];
-}
-
 // ==== streaming =====================================================================================================
 
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(128)
 d3q27_kbc_n2_stream_collide(
     const int *__restrict__ ids,         // slots to work on [count]
     const int count,                     // how many slots `ids` lists
@@ -437,7 +442,7 @@ d3q27_kbc_n2_stream_collide(
     const float omega_)                  // relaxation rate of the stress, twice the beta of the papers in (0, 2),
                                          //   lattice units
 {
-    const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
+    const int item = blockIdx.x * 2 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
@@ -496,9 +501,31 @@ static __device__ const signed char VELOCITY[Q][3] = {
     {0, -1, 1}, {1, 1, 1}, {-1, -1, -1}, {1, 1, -1}, {-1, -1, 1}, {1, -1, 1}, {-1, 1, -1}, {1, -1, -1}, {-1, 1, 1},
 };
 
+// What populations are stored without: their values at rest.
+static __device__ const double REST[Q] = {8.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0};
+
 // The set of populations that each direction belongs to.
 static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 
+
+// The collision alone, on plain arrays of states.
+extern "C" __global__ void __launch_bounds__(256)
+d3q27_kbc_n2_collide(
+    const int count,                // how many states there are
+    const float *__restrict__ src,  // populations before the collision [27][count], lattice units
+    float *__restrict__ dst,        // populations after the collision [27][count], lattice units
+    const float omega_)             // relaxation rate of the stress, twice the beta of the papers in (0, 2), lattice
+                                    //   units
+{
+    const int state = blockIdx.x * 256 + threadIdx.x;
+    if (state >= count) return;
+    float f[Q];
+#pragma unroll
+    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state] - (float)REST[i];
+    collide(f, omega_);
+#pragma unroll
+    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i] + (float)REST[i];
+}
 
 // ==== walls =========================================================================================================
 
@@ -647,7 +674,7 @@ static __device__ __forceinline__ float pull(
 }
 
 // Pulls, collides and stores the listed blocks; neighbours may be walls.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(128)
 d3q27_kbc_n2_stream_collide_walls(
     const int *__restrict__ ids,            // slots to work on [count]
     const int count,                        // how many slots `ids` lists
@@ -660,7 +687,7 @@ d3q27_kbc_n2_stream_collide_walls(
     const float omega_)                     // relaxation rate of the stress, twice the beta of the papers in (0, 2),
                                             //   lattice units
 {
-    const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
+    const int item = blockIdx.x * 2 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
@@ -737,81 +764,81 @@ d3q27_kbc_n2_init(
     const float uz_ = before[3 * CELLS];
 
     // ---- shared
-    const float t0 = 0.22222222f * rho_;
-    const float t1 = 0.018518519f * rho_;
-    const float t2 = t0 * uy_;
-    const float t3 = 0.25f * (t2 * uy_);
-    const float t4 = 0.25f * (t0 * uz_);
-    const float t5 = t0 * ux_;
-    const float t6 = t5 * ux_;
-    const float t7 = 0.75f * (t5 * uy_);
-    const float t8 = t4 * uz_;
-    const float t9 = 0.75f * uz_;
-    const float t10 = t3 + t8;
-    const float t11 = t1 - t6 * 0.125f;
-    const float t12 = 0.25f * t6 + t1;
+    const float t0 = 0.25f * ux_;
+    const float t1 = 0.25f * uy_;
+    const float t2 = 0.8888889f * rho_;
+    const float t3 = 0.018518519f - rho_ * 0.018518519f;
+    const float t4 = t2 * t0;
+    const float t5 = t4 * t0;
+    const float t6 = t2 * t1;
+    const float t7 = 0.0625f * (t2 * uz_);
+    const float t8 = t6 * t1;
+    const float t9 = 3.0f * (t4 * t1);
+    const float t10 = t5 + t8;
+    const float t11 = t7 * uz_;
+    const float t12 = 0.75f * uz_;
+    const float t13 = 0.5f * t11 + t3;
+    const float t14 = t11 - t3;
 
     // ---- f
-    const float f_0 = 16.0f * t11 - t10 * 8.0f;
-    const float t13 = 4.0f * t12 - t10 * 2.0f;
-    const float f_1 = t5 + t13;
-    const float f_2 = t13 - t5;
-    const float t14 = t3 - t8 * 0.5f;
-    const float t15 = 0.5f * t3 - t8;
-    const float t16 = 4.0f * (t11 + t14);
-    const float f_3 = t2 + t16;
-    const float f_4 = t16 - t2;
-    const float t17 = t12 + t14;
-    const float t18 = t11 - t15;
-    const float f_5 = 4.0f * (t4 + t18);
-    const float f_6 = -4.0f * (t4 - t18);
-    const float t19 = t12 - t15;
-    const float t20 = t10 + t11;
-    const float t21 = 0.25f * (t12 + t10);
-    const float t22 = 0.25f * (t5 + t2);
-    const float t23 = t17 + t7;
-    const float f_7 = t22 + t23;
-    const float f_8 = t23 - t22;
-    const float t24 = t7 - t17;
-    const float t25 = t4 + t19;
-    const float t26 = t4 - t19;
-    const float t27 = 0.25f + t9;
-    const float t28 = 0.25f - t9;
-    const float t29 = t5 * t27;
-    const float f_9 = t25 + t29;
-    const float f_12 = t25 - t29;
-    const float t30 = t5 * t28;
-    const float f_10 = -t26 - t30;
-    const float f_11 = t30 - t26;
-    const float t31 = 0.25f * (t5 - t2);
-    const float f_13 = t31 - t24;
-    const float f_14 = -t31 - t24;
-    const float t32 = t4 + t20;
-    const float t33 = t4 - t20;
-    const float t34 = t2 * t27;
-    const float f_15 = t32 + t34;
-    const float f_18 = t32 - t34;
-    const float t35 = t2 * t28;
-    const float f_16 = -t33 - t35;
-    const float f_17 = t35 - t33;
-    const float t36 = 0.25f * (t4 + t7);
-    const float t37 = -0.25f * (t4 - t7);
-    const float t38 = t21 + t36;
-    const float t39 = t21 - t36;
-    const float t40 = t27 * t22;
-    const float f_19 = t38 + t40;
-    const float f_22 = t38 - t40;
-    const float t41 = t28 * t22;
-    const float t42 = t27 * t31;
-    const float t43 = t28 * t31;
-    const float f_24 = t39 - t43;
-    const float f_25 = t39 + t43;
-    const float t44 = t21 + t37;
-    const float t45 = t21 - t37;
-    const float f_20 = t44 - t41;
-    const float f_21 = t44 + t41;
-    const float f_23 = t45 + t42;
-    const float f_26 = t45 - t42;
+    const float f_0 = -8.0f * t10 - 16.0f * t13;
+    const float t15 = t5 - t8 * 0.5f;
+    const float t16 = 0.5f * t5 - t8;
+    const float t17 = 4.0f * (t13 - t15);
+    const float f_1 = t4 - t17;
+    const float f_2 = -t4 - t17;
+    const float t18 = 4.0f * (t13 + t16);
+    const float f_3 = t6 - t18;
+    const float f_4 = -t6 - t18;
+    const float t19 = t7 + t14;
+    const float t20 = t7 - t14;
+    const float t21 = -2.0f * t10;
+    const float f_5 = 4.0f * t19 + t21;
+    const float f_6 = t21 - 4.0f * t20;
+    const float t22 = 0.25f * (t4 + t6);
+    const float t23 = t10 + t9;
+    const float t24 = t9 - t10;
+    const float t25 = t13 - t23;
+    const float f_7 = t22 - t25;
+    const float f_8 = -t22 - t25;
+    const float t26 = t13 + t24;
+    const float t27 = t19 + t15;
+    const float t28 = t20 - t15;
+    const float t29 = 0.25f + t12;
+    const float t30 = 0.25f - t12;
+    const float t31 = t4 * t29;
+    const float f_9 = t27 + t31;
+    const float f_12 = t27 - t31;
+    const float t32 = t4 * t30;
+    const float f_10 = -t28 - t32;
+    const float f_11 = t32 - t28;
+    const float t33 = 0.25f * (t4 - t6);
+    const float f_13 = t33 - t26;
+    const float f_14 = -t33 - t26;
+    const float t34 = t19 - t16;
+    const float t35 = t20 + t16;
+    const float t36 = t6 * t29;
+    const float f_15 = t34 + t36;
+    const float f_18 = t34 - t36;
+    const float t37 = t6 * t30;
+    const float f_16 = -t35 - t37;
+    const float f_17 = t37 - t35;
+    const float t38 = 0.25f * (t19 + t23);
+    const float t39 = 0.25f * (t20 - t23);
+    const float t40 = 0.25f * (t19 - t24);
+    const float t41 = 0.25f * (t20 + t24);
+    const float t42 = t29 * t22;
+    const float f_19 = t38 + t42;
+    const float f_22 = t38 - t42;
+    const float t43 = t30 * t22;
+    const float f_20 = -t39 - t43;
+    const float f_21 = t43 - t39;
+    const float t44 = t29 * t33;
+    const float t45 = t30 * t33;
+    const float f_23 = t40 + t44;
+    const float f_26 = t40 - t44;
+    const float f_24 = -t41 - t45;
+    const float f_25 = t45 - t41;
 
     dst[at(slot, 0, cell)] = f_0;
     dst[at(slot, 1, cell)] = f_1;
@@ -884,33 +911,35 @@ d3q27_kbc_n2_macroscopic(
 
     // ---- shared
     const float t0 = f_13 + f_23;
-    const float t1 = f_14 + f_26;
-    const float t2 = f_17 + f_21 + f_24;
-    const float t3 = f_16 + f_20;
-    const float t4 = f_11 + f_25;
-    const float t5 = t2 + t3 + (f_6 + t4 + f_10);
-    const float t6 = f_4 + f_8;
-    const float t7 = f_1 + f_7;
-    const float t8 = f_9 + f_19;
-    const float t9 = f_12 + f_22;
-    const float t10 = f_15 + t8 + (f_18 + t9 + f_5);
+    const float t1 = f_11 + f_25;
+    const float t2 = f_16 + f_20;
+    const float t3 = t1 + t2 + f_6 + f_10;
+    const float t4 = f_9 + f_19;
+    const float t5 = f_12 + f_22 + f_26;
+    const float t6 = f_15 + t4 + (f_5 + t5);
+    const float t7 = f_17 + f_21 + f_24;
+    const float t8 = f_7 + t7 + f_3;
 
     // ---- j   (d3q27_kbc_n2.lbm:15)
-    const float jz_ = f_23 + f_26 + t10 - t5;
+    const float jz_ = f_18 + f_23 + t6 - t7 - t3;
+    const float t9 = f_4 + f_8 + f_18;
+
+    // ---- d_rho   (d3q27_kbc_n2.lbm:14)
+    const float d_rho = f_0 + f_1 + f_2 + f_14 + t0 + t3 + t6 + t8 + t9;
+    const float t10 = f_14 - t0;
+
+    // ---- j   (d3q27_kbc_n2.lbm:15)
+    const float jx_ = f_1 + f_7 + f_21 + t4 + t1 - f_2 - f_8 - f_10 - f_20 - f_24 - t5 - t10;
+    const float jy_ = f_15 + f_19 + f_26 + t10 + t8 - f_22 - f_25 - t2 - t9;
 
     // ---- rho   (d3q27_kbc_n2.lbm:14)
-    const float rho_ = f_0 + f_2 + f_3 + t0 + t1 + t5 + t6 + t7 + t10;
-    const float t11 = t0 - t1;
-
-    // ---- j   (d3q27_kbc_n2.lbm:15)
-    const float jx_ = f_21 + t8 + t4 + t11 + t7 - f_2 - f_8 - f_10 - f_20 - f_24 - t9;
-    const float jy_ = f_3 + f_7 + f_15 + f_19 + t2 - f_18 - f_22 - f_25 - t3 - t11 - t6;
-    const float t12 = 1.0f / rho_;
+    const float rho_ = 1.0f + d_rho;
+    const float t11 = 1.0f / rho_;
 
     // ---- u   (d3q27_kbc_n2.lbm:16)
-    const float ux_ = t12 * jx_;
-    const float uy_ = t12 * jy_;
-    const float uz_ = t12 * jz_;
+    const float ux_ = t11 * jx_;
+    const float uy_ = t11 * jy_;
+    const float uz_ = t11 * jz_;
 
 
     float *after = fields + (size_t)slot * (FIELDS * CELLS) + cell;
@@ -943,7 +972,7 @@ static __device__ __forceinline__ void merge(Sum *sum, const Sum *other)
     add(sum, other->carried);
 }
 
-// A thread's part of the sum of a population over the listed blocks from `begin` to `end`.
+// A thread's part of the sum of what is stored of a population over the listed blocks from `begin` to `end`.
 static __device__ __noinline__ Sum sum_of(
     const int *ids, const int begin, const int end, const int direction, const int thread, const int threads,
     const float *src)
@@ -956,10 +985,12 @@ static __device__ __noinline__ Sum sum_of(
     return sum;
 }
 
-// Adds the sum of a population to mass and momentum.
-static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, Sum *of)
+// Adds a population to mass and momentum: the sum of what is stored of it in so many cells, and its part at rest, which has no
+// momentum.
+static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, const double cells, Sum *of)
 {
     merge(&of[0], sum);
+    add(&of[0], cells * REST[direction]);
     for (int axis = 0; axis < DIM; ++axis) {
         const double c = VELOCITY[direction][axis];
         const Sum along = {c * sum->total, c * sum->carried};
@@ -1053,7 +1084,7 @@ d3q27_kbc_n2_sums(
             __syncthreads();
             if (thread < half) merge(&parts[thread], &parts[thread + half]);
         }
-        if (thread == 0) add_moments(i, &parts[0], of[SET[i]]);
+        if (thread == 0) add_moments(i, &parts[0], (double)(end - begin) * CELLS, of[SET[i]]);
         __syncthreads();
     }
     for (int at = thread; at < SETS * (1 + DIM); at += 256) {

@@ -5,15 +5,15 @@
 // Karlin, Boesch & Chikatamarla, Phys. Rev. E 90 (2014) 031302(R); Boesch, Chikatamarla & Karlin, Phys. Rev. E 92 (2015) 043309.
 //
 // options: cuda f32 block=4x4x4
-// cost:    init                 92 flop (as written 209): 49 add, 31 mul, 6 fma
+// cost:    init                 91 flop (as written 209): 46 add, 31 mul, 7 fma
 //                               4 loads, 27 stores, 124 B per cell
-//          stream_collide       616 flop (as written 925): 206 add, 139 mul, 131 fma, 9 div
+//          stream_collide       644 flop (as written 925): 237 add, 142 mul, 128 fma, 9 div
 //                               27 loads, 27 stores, 216 B per cell
-//          stream_collide_walls 616 flop (as written 925): 206 add, 139 mul, 131 fma, 9 div
+//          stream_collide_walls 644 flop (as written 925): 237 add, 142 mul, 128 fma, 9 div
 //                               27 loads, 27 stores, 216 B per cell
-//          macroscopic          54 flop (as written 80): 50 add, 3 mul, 1 div
+//          macroscopic          55 flop (as written 80): 51 add, 3 mul, 1 div
 //                               27 loads, 4 stores, 124 B per cell
-//          collide              616 flop (as written 925): 206 add, 139 mul, 131 fma, 9 div
+//          collide              644 flop (as written 925): 237 add, 142 mul, 128 fma, 9 div
 //                               27 loads, 27 stores, 216 B per cell
 
 static constexpr int Q = 27;  // directions
@@ -63,362 +63,400 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float f_26 = f[26];
 
     // ---- shared
-    const float t0 = f_16 + f_17;
-    const float t1 = f_6 + t0;
-    const float t2 = f_15 + f_18;
-    const float t3 = f_5 + t2;
-    const float t4 = t1 + t3;
-    const float t5 = f_7 + f_13;
-    const float t6 = f_8 + f_14;
-    const float t7 = t5 + t6;
-    const float t8 = t5 - t6;
-    const float t9 = f_19 + f_23;
-    const float t10 = f_9 + t9;
-    const float t11 = f_21 + f_25;
-    const float t12 = f_11 + t11;
-    const float t13 = t10 + t12;
-    const float t14 = t10 - t12;
-    const float t15 = f_1 + t13;
-    const float t16 = f_20 + f_24;
-    const float t17 = t16 + t0 + t11;
-    const float t18 = f_10 + t16;
-    const float t19 = f_22 + f_26;
-    const float t20 = t19 + t9 + t2;
-    const float t21 = f_12 + t19;
-    const float t22 = t18 + t21;
-    const float t23 = t18 - t21;
-    const float t24 = f_2 + t22;
-    const float t25 = t15 + t24 + t7;
+    const float t0 = f_1 + f_2;
+    const float t1 = f_15 + f_17;
+    const float t2 = f_19 + f_21;
+    const float t3 = f_7 + t2;
+    const float t4 = f_24 + f_26;
+    const float t5 = f_14 + t4;
+    const float t6 = t3 + t5;
+    const float t7 = t3 - t5;
+    const float t8 = f_3 + t6 + t1;
+    const float t9 = t2 + t1 + t4;
+    const float t10 = f_8 + f_13;
+    const float t11 = f_20 + f_25;
+    const float t12 = f_16 + t11;
+    const float t13 = f_22 + f_23;
+    const float t14 = f_18 + t13;
+    const float t15 = t12 + t14;
+    const float t16 = t12 - t14;
+    const float t17 = f_4 + t15 + t10;
+    const float t18 = t11 + t10 + t13;
+    const float t19 = t8 + t17;
 
     // ---- j   (d3q27_kbc_n4.lbm:15)
-    const float jx_ = t15 + t8 - t24;
-    const float t26 = 3.0f * jx_;
-    const float t27 = f_3 + f_4;
+    const float jy_ = t8 - t17;
+    const float t20 = 3.0f * jy_;
+    const float t21 = f_9 + f_12;
+    const float t22 = f_5 + t21;
+    const float t23 = f_10 + f_11;
+    const float t24 = f_6 + t23;
+    const float t25 = t22 + t24;
+
+    // ---- d_rho   (d3q27_kbc_n4.lbm:14)
+    const float d_rho = f_0 + t0 + t19 + t25;
 
     // ---- rho   (d3q27_kbc_n4.lbm:14)
-    const float rho_ = f_0 + t4 + t25 + t27;
-    const float t28 = 1.0f / rho_;
-    const float t29 = t23 - t14;
-    const float t30 = -3.0f * (t1 + t29 - t3);
-    const float t31 = 0.16666667f * (t28 * t30 * t30);
-    const float t32 = 2.0f * t31 + rho_;
-    const float t33 = rho_ - t31;
-    const float t34 = t28 * t26;
-    const float t35 = 0.33333334f * (t26 * t34);
-    const float t36 = 0.5f * t25 - 0.16666667f * (rho_ + t35);
-    const float t37 = f_15 - f_18;
-    const float t38 = f_16 - f_17;
-    const float t39 = t37 - t38;
-    const float t40 = f_20 - f_24;
-    const float t41 = f_22 - f_26;
-    const float t42 = t40 + t41;
-    const float t43 = t40 - t41;
-    const float t44 = f_8 - f_14 + t42;
-    const float t45 = f_19 - f_23;
-    const float t46 = f_21 - f_25;
-    const float t47 = t45 + t46;
-    const float t48 = t45 - t46;
-    const float t49 = f_7 - (f_13 - t47);
-    const float t50 = t44 - t49;
+    const float rho_ = 1.0f + d_rho;
+    const float t26 = 1.0f / rho_;
+    const float t27 = f_24 - f_26;
+    const float t28 = f_19 - f_21;
+    const float t29 = t27 - t28;
+    const float t30 = t27 + t28;
+    const float t31 = f_15 - (f_17 + t29);
+    const float t32 = t16 - t31;
 
     // ---- j   (d3q27_kbc_n4.lbm:15)
-    const float jy_ = f_3 + t39 - f_4 - t50;
-    const float t51 = 3.0f * jy_;
-    const float t52 = t28 * t51;
-    const float t53 = 0.33333334f * (t51 * t52);
-    const float t54 = t30 * t52;
-    const float t55 = 0.25f * (t37 + t38 + t48 + t43) - 0.027777778f * t54;
+    const float jz_ = t22 - t24 - t32;
+    const float t33 = 3.0f * jz_;
+    const float t34 = 0.33333334f * (t26 * t33 * t33);
+    const float t35 = d_rho - 0.5f * t34;
+    const float t36 = d_rho + t34;
+    const float t37 = f_22 - f_23;
+    const float t38 = f_20 - f_25;
+    const float t39 = t37 + t38;
+    const float t40 = t37 - t38;
+    const float t41 = f_8 - (f_13 - t39);
+    const float t42 = t7 - t41;
+    const float t43 = f_10 - f_11;
+    const float t44 = f_9 - f_12;
+    const float t45 = t43 - t44;
+    const float jx_ = f_1 + t42 - f_2 - t45;
+    const float t46 = 3.0f * jx_;
+    const float t47 = t26 * t46;
+    const float t48 = 0.25f * (t7 + t41) - 0.027777778f * (t20 * t47);
 
     // ---- m   (d3q27_kbc_n4.lbm:28)
-    const float m_1_1_1_ = t48 - t43;
+    const float m_1_0_1_ = t43 + t44 + t30 - t40 - t33 * t47 * 0.11111111f;
+    const float m_1_1_1_ = t40 + t30;
+    const float t49 = t26 * t20;
 
     // ---- ds   (d3q27_kbc_n4.lbm:29)
     const float ds_19_ = 0.125f * m_1_1_1_;
-    const float t56 = t35 + t53;
-    const float t57 = t32 + t56;
-    const float t58 = t26 - t54;
-    const float t59 = t57 - t58;
-    const float t60 = t57 + t58;
-    const float t61 = 1.0f - t34;
-    const float t62 = t51 + t30;
-    const float t63 = t61 * t62;
-    const float t64 = t59 + t63;
-    const float t65 = t59 - t63;
-    const float t66 = -0.0046296297f;
-
-    // ---- dh   (d3q27_kbc_n4.lbm:33)
-    const float dh_26_ = f_26 + ds_19_ + t64 * t66;
-    const float t67 = t26 + t54;
-    const float t68 = t57 - t67;
-    const float t69 = t57 + t67;
-    const float t70 = t51 - t30;
-    const float t71 = t61 * t70;
-    const float t72 = t68 + t71;
-    const float t73 = t68 - t71;
-    const float t74 = 1.0f + t34;
-    const float t75 = t74 * t62;
-    const float t76 = t69 - t75;
-    const float t77 = t69 + t75;
-    const float t78 = t72 * t76;
-    const float t79 = 1.0f / (t64 * t78);
-    const float t80 = t78 * t79 * dh_26_;
-    const float t81 = t64 * t79;
-    const float dh_25_ = f_25 - ds_19_ - 0.0046296297f * t76;
-    const float t82 = t72 * t81 * dh_25_;
-    const float dh_24_ = f_24 - ds_19_ + t72 * t66;
-    const float t83 = t76 * t81 * dh_24_;
-    const float t84 = t74 * t70;
-    const float t85 = t60 - t84;
-    const float t86 = t60 + t84;
-    const float dh_23_ = f_23 + ds_19_ - 0.0046296297f * t85;
-    const float t87 = t65 * t86;
-    const float t88 = t73 * t87;
-    const float t89 = 1.0f / (t85 * t88);
-    const float t90 = t88 * t89 * dh_23_;
-    const float t91 = t85 * t89;
-    const float dh_22_ = f_22 - ds_19_ - 0.0046296297f * t73;
-    const float t92 = t87 * t91 * dh_22_;
-    const float t93 = t73 * t91;
-    const float dh_21_ = f_21 + ds_19_ + t86 * t66;
-    const float dh_19_ = f_19 - ds_19_ + t77 * t66;
-    const float t94 = t65 * t93 * dh_21_;
-    const float dh_20_ = f_20 + ds_19_ - 0.0046296297f * t65;
-    const float t95 = t86 * t93 * dh_20_;
-    const float t96 = 0.5f * t35 - t53;
-    const float t97 = t35 - t53 * 0.5f;
-    const float t98 = t32 - t96;
-    const float t99 = t33 - t96;
-    const float t100 = t54 - t98;
-    const float t101 = t98 + t54;
-    const float t102 = -t70 - t100;
-    const float t103 = t70 - t100;
-    const float t104 = t101 - t62;
-    const float t105 = t62 + t101;
-    const float t106 = t104 * t103;
-    const float t107 = t102 * t106;
-    const float t108 = 1.0f / (t77 * t107);
-    const float t109 = t107 * t108 * dh_19_;
-    const float t110 = t77 * t108;
-    const float t111 = 0.11111111f * t51;
+    const float t50 = 0.33333334f * (t46 * t47);
+    const float t51 = 0.33333334f * (t20 * t49);
+    const float t52 = t33 * t49;
 
     // ---- m   (d3q27_kbc_n4.lbm:28)
-    const float m_0_1_2_ = t47 + t39 - t42 - t111;
-    const float m_2_1_0_ = -t50 - t111;
-    const float t112 = 0.11111111f * t30;
-    const float m_2_0_1_ = -t29 - t112;
-    const float m_0_2_1_ = t20 - t17 - t112;
-    const float t113 = 0.25f * (m_0_1_2_ - m_0_2_1_);
-
-    // ---- ds   (d3q27_kbc_n4.lbm:29)
-    const float ds_18_ = -t55 - t113;
-    const float ds_17_ = t113 - t55;
-
-    // ---- dh   (d3q27_kbc_n4.lbm:33)
-    const float dh_18_ = f_18 - ds_18_ - 0.018518519f * t102;
-    const float t114 = t106 * t110 * dh_18_;
-    const float t115 = t102 * t110;
-    const float dh_17_ = f_17 - ds_17_ - 0.018518519f * t103;
-    const float t116 = t104 * t115 * dh_17_;
-    const float t117 = 0.25f * (m_0_1_2_ + m_0_2_1_);
-    const float t118 = m_0_2_1_ + m_2_0_1_;
-    const float t119 = m_0_1_2_ + m_2_1_0_;
-
-    // ---- ds   (d3q27_kbc_n4.lbm:29)
-    const float ds_16_ = t55 - t117;
-    const float ds_15_ = t55 + t117;
+    const float m_0_1_1_ = t16 + t31 - 0.11111111f * t52;
+    const float t53 = t50 + t51;
+    const float t54 = 0.5f * t53;
+    const float t55 = t35 - t54;
+    const float t56 = t36 - t54;
+    const float t57 = -0.33333334f;
+    const float m_2_0_0_ = t6 + t21 + t23 + t18 + t0 + t57 * (d_rho + t50);
+    const float m_0_2_0_ = t57 * (d_rho + t51) + t19;
+    const float m_0_0_2_ = t15 + t25 + t9 + t57 * t36;
+    const float t58 = -t51;
+    const float t59 = m_0_0_2_ + m_0_2_0_ + m_2_0_0_;
 
     // ---- dh   (d3q27_kbc_n4.lbm:33)
-    const float dh_16_ = f_16 - ds_16_ - 0.018518519f * t104;
-    const float t120 = t103 * t115 * dh_16_;
-    const float t121 = -0.018518519f;
-    const float dh_15_ = f_15 - ds_15_ + t105 * t121;
-    const float t122 = t33 - (t26 - t56);
-    const float t123 = t51 * t61;
-    const float t124 = t30 * t61;
-    const float t125 = t122 + t123;
-    const float t126 = t122 - t123;
-    const float t127 = t32 + t97;
-    const float t128 = t33 + t97;
-    const float t129 = t26 - t127;
-    const float t130 = t26 + t127;
-    const float t131 = t124 - t129;
-    const float t132 = -t129 - t124;
-    const float t133 = t26 + t56 + t33;
-    const float t134 = 0.5f * t56;
-    const float t135 = t33 - t134;
-    const float t136 = t32 - t134;
-    const float t137 = t51 * t74;
-    const float t138 = t30 * t74;
-    const float t139 = t133 - t137;
-    const float t140 = t133 + t137;
-    const float t141 = t131 * t139;
-    const float t142 = t125 * t141;
-    const float t143 = 1.0f / (t105 * t142);
-    const float t144 = t142 * t143 * dh_15_;
-    const float t145 = t105 * t143;
-    const float t146 = -0.11111111f;
+    const float dh_0_ = f_0 + t59 - 0.2962963f * t55;
+    const float t60 = 1.0f + t55;
+    const float t61 = -0.0046296297f;
+    const float t62 = t36 + t53;
+    const float t63 = t46 - t52;
+    const float t64 = t62 - t63;
+    const float t65 = t62 + t63;
+    const float t66 = 1.0f - t47;
+    const float t67 = 1.0f + t47;
+    const float t68 = t20 + t33;
+    const float t69 = t66 * t68;
+    const float t70 = t64 + t69;
+    const float t71 = t64 - t69;
+    const float dh_26_ = f_26 + ds_19_ + t61 * t70;
+    const float t72 = 1.0f + t70;
+    const float t73 = t46 + t52;
+    const float t74 = t62 - t73;
+    const float t75 = t62 + t73;
+    const float t76 = t20 - t33;
+    const float t77 = t66 * t76;
+    const float t78 = t74 + t77;
+    const float t79 = t74 - t77;
+    const float t80 = 1.0f + t78;
+    const float dh_24_ = f_24 - ds_19_ + t78 * t61;
+    const float t81 = t67 * t68;
+    const float t82 = t75 - t81;
+    const float t83 = t75 + t81;
+    const float t84 = 1.0f + t82;
+    const float dh_25_ = f_25 - ds_19_ - 0.0046296297f * t82;
+    const float t85 = t80 * t84;
+    const float t86 = 1.0f / (t72 * t85);
+    const float t87 = t85 * t86 * dh_26_;
+    const float t88 = t72 * t86;
+    const float t89 = t80 * t88 * dh_25_;
+    const float t90 = t84 * t88 * dh_24_;
+    const float t91 = t67 * t76;
+    const float t92 = t65 - t91;
+    const float t93 = t65 + t91;
+    const float dh_23_ = f_23 + ds_19_ - 0.0046296297f * t92;
+    const float t94 = 1.0f + t92;
+    const float t95 = 1.0f + t79;
+    const float dh_22_ = f_22 - ds_19_ - 0.0046296297f * t79;
+    const float t96 = 1.0f + t71;
+    const float dh_20_ = f_20 + ds_19_ - 0.0046296297f * t71;
+    const float t97 = 1.0f + t93;
+    const float dh_21_ = f_21 + ds_19_ + t61 * t93;
+    const float dh_19_ = f_19 - ds_19_ + t83 * t61;
+    const float t98 = 1.0f + t83;
+    const float t99 = t96 * t97;
+    const float t100 = t95 * t99;
+    const float t101 = 1.0f / (t94 * t100);
+    const float t102 = t100 * t101 * dh_23_;
+    const float t103 = t94 * t101;
+    const float t104 = t99 * t103 * dh_22_;
+    const float t105 = t95 * t103;
+    const float t106 = t96 * t105 * dh_21_;
+    const float t107 = t97 * t105 * dh_20_;
+    const float t108 = 0.5f * t50 + t58;
+    const float t109 = 0.5f * t58 + t50;
+    const float t110 = t36 - t108;
+    const float t111 = t35 - t108;
+    const float t112 = t36 + t109;
+    const float t113 = t35 + t109;
+    const float t114 = t52 - t110;
+    const float t115 = t110 + t52;
+    const float t116 = -t76 - t114;
+    const float t117 = t76 - t114;
+    const float t118 = 1.0f + t116;
+    const float t119 = t115 - t68;
+    const float t120 = t68 + t115;
+    const float t121 = 1.0f + t119;
+    const float t122 = 1.0f + t117;
+    const float t123 = t121 * t122;
+    const float t124 = t118 * t123;
+    const float t125 = 1.0f / (t98 * t124);
+    const float t126 = t124 * t125 * dh_19_;
+    const float t127 = t98 * t125;
+    const float t128 = t118 * t127;
+    const float t129 = t56 - t33;
+    const float t130 = t33 + t56;
+    const float t131 = 0.11111111f * t33;
 
     // ---- m   (d3q27_kbc_n4.lbm:28)
-    const float m_1_1_0_ = t44 + t49 + t51 * t34 * t146;
-    const float m_1_0_1_ = t23 + t14 + t30 * t34 * t146;
-    const float t147 = 0.25f * (m_2_1_0_ - m_1_1_0_);
-    const float t148 = 0.25f * (m_2_1_0_ + m_1_1_0_);
-    const float t149 = -0.027777778f * t26;
-    const float t150 = 0.25f * (t8 - (t19 + t16 - t11 - t9)) + t149;
-    const float t151 = t149 - (t22 - t13) * 0.25f;
+    const float m_2_0_1_ = t13 + t21 - t11 - t23 - t29 - t131;
+    const float m_0_2_1_ = -t32 - t131;
+    const float t132 = m_0_2_1_ + m_2_0_1_;
 
     // ---- ds   (d3q27_kbc_n4.lbm:29)
-    const float ds_14_ = t147 - t150;
-    const float ds_8_ = -t150 - t147;
+    const float ds_6_ = 0.5f * (m_0_0_2_ + t132);
+    const float ds_5_ = 0.5f * (m_0_0_2_ - t132);
 
     // ---- dh   (d3q27_kbc_n4.lbm:33)
-    const float dh_14_ = f_14 - ds_14_ + t125 * t121;
-    const float t152 = t141 * t145 * dh_14_;
-    const float t153 = t125 * t145;
-
-    // ---- ds   (d3q27_kbc_n4.lbm:29)
-    const float ds_13_ = t150 - t148;
-    const float ds_7_ = t150 + t148;
-    const float t154 = 2.0f * (t151 + t150);
-
-    // ---- dh   (d3q27_kbc_n4.lbm:33)
-    const float dh_13_ = f_13 - ds_13_ - 0.018518519f * t139;
-    const float t155 = t131 * t153 * dh_13_;
-    const float t156 = 0.25f * (m_2_0_1_ - m_1_0_1_);
-    const float t157 = 0.25f * (m_2_0_1_ + m_1_0_1_);
-
-    // ---- ds   (d3q27_kbc_n4.lbm:29)
-    const float ds_12_ = t156 - t151;
-
-    // ---- dh   (d3q27_kbc_n4.lbm:33)
-    const float dh_12_ = f_12 - ds_12_ - 0.018518519f * t131;
-    const float t158 = t139 * t153 * dh_12_;
-
-    // ---- ds   (d3q27_kbc_n4.lbm:29)
-    const float ds_10_ = -t151 - t156;
-    const float t159 = t130 - t138;
-    const float t160 = t130 + t138;
-    const float ds_11_ = t151 - t157;
-    const float ds_9_ = t151 + t157;
-
-    // ---- dh   (d3q27_kbc_n4.lbm:33)
-    const float dh_11_ = f_11 - ds_11_ - 0.018518519f * t159;
-    const float t161 = t126 * t160;
-    const float t162 = t132 * t161;
-    const float t163 = 1.0f / (t159 * t162);
-    const float t164 = t162 * t163 * dh_11_;
-    const float t165 = t159 * t163;
-    const float dh_10_ = f_10 - ds_10_ - 0.018518519f * t132;
-    const float t166 = t161 * t165 * dh_10_;
-    const float t167 = t132 * t165;
-    const float dh_9_ = f_9 - ds_9_ + t160 * t121;
-    const float dh_7_ = f_7 - ds_7_ + t140 * t121;
-    const float t168 = t126 * t167 * dh_9_;
-    const float dh_8_ = f_8 - ds_8_ - 0.018518519f * t126;
-    const float t169 = t160 * t167 * dh_8_;
-    const float t170 = t136 - t30;
-    const float t171 = t30 + t136;
-    const float t172 = t99 - t51;
-    const float t173 = t51 + t99;
-    const float t174 = t172 * t171;
-    const float t175 = t170 * t174;
-    const float t176 = 1.0f / (t140 * t175);
-    const float t177 = t175 * t176 * dh_7_;
-    const float t178 = t140 * t176;
-    const float t179 = dh_7_ * t177 + dh_8_ * t169 + dh_9_ * t168 + dh_10_ * t166 + dh_11_ * t164 + dh_12_ * t158
-        + dh_13_ * t155 + dh_14_ * t152 + dh_15_ * t144 + dh_16_ * t120 + dh_17_ * t116;
-    const float t180 = -0.33333334f;
+    const float dh_6_ = f_6 - ds_6_ - 0.074074075f * t129;
+    const float t133 = 1.0f + t129;
+    const float t134 = t111 - t20;
+    const float t135 = t20 + t111;
+    const float t136 = 1.0f + t134;
+    const float t137 = 1.0f + t130;
+    const float t138 = t136 * t137;
+    const float t139 = t46 + t53 + t35;
+    const float t140 = t35 - (t46 - t53);
+    const float t141 = t20 * t67;
+    const float t142 = t33 * t67;
+    const float t143 = t33 * t66;
+    const float t144 = t20 * t66;
+    const float t145 = 0.11111111f * t20;
 
     // ---- m   (d3q27_kbc_n4.lbm:28)
-    const float m_0_2_0_ = t7 + t20 + t17 + t27 + (rho_ + t53) * t180;
-    const float m_0_0_2_ = t22 + t13 + t4 + t32 * t180;
-    const float t181 = m_0_0_2_ + m_0_2_0_ + 2.0f * t36;
+    const float m_0_1_2_ = t9 - t15 - t145;
+    const float m_2_1_0_ = t6 - t18 - t145;
+    const float t146 = t139 + t141;
+    const float t147 = t139 - t141;
+    const float t148 = 1.0f + t146;
+    const float t149 = t133 * t138;
+    const float t150 = 1.0f / (t148 * t149);
+    const float t151 = t148 * t150;
+    const float t152 = t138 * t151 * dh_6_;
+    const float t153 = t133 * t151;
+    const float t154 = -0.074074075f;
 
     // ---- dh   (d3q27_kbc_n4.lbm:33)
-    const float dh_0_ = f_0 + t181 - t135 * 0.2962963f;
-    const float t182 = t26 + t128;
-    const float t183 = t128 - t26;
-    const float t184 = t135 * t182;
-    const float t185 = t183 * t184;
-    const float t186 = 1.0f / (t173 * t185);
-    const float t187 = t173 * t186;
-    const float t188 = t183 * t187;
-    const float t189 = t182 * t188 * dh_0_;
+    const float dh_5_ = f_5 - ds_5_ + t130 * t154;
+    const float t155 = t136 * t153 * dh_5_;
+    const float t156 = m_0_1_2_ + m_2_1_0_;
 
     // ---- ds   (d3q27_kbc_n4.lbm:29)
-    const float ds_6_ = 0.5f * (m_0_0_2_ + t118);
-    const float ds_5_ = 0.5f * (m_0_0_2_ - t118);
+    const float ds_4_ = 0.5f * (m_0_2_0_ + t156);
+    const float ds_3_ = 0.5f * (m_0_2_0_ - t156);
 
     // ---- dh   (d3q27_kbc_n4.lbm:33)
-    const float dh_6_ = f_6 - ds_6_ - 0.074074075f * t170;
-    const float t190 = t174 * t178 * dh_6_;
-    const float t191 = t170 * t178;
-    const float t192 = -0.074074075f;
-    const float dh_5_ = f_5 - ds_5_ + t171 * t192;
-    const float t193 = t172 * t191 * dh_5_;
+    const float dh_4_ = f_4 - ds_4_ - 0.074074075f * t134;
+    const float t157 = t137 * t153 * dh_4_;
+    const float dh_3_ = f_3 - ds_3_ + t135 * t154;
+    const float t158 = 1.0f + t135;
+    const float t159 = t113 - t46;
+    const float t160 = t46 + t113;
+    const float t161 = 1.0f + t159;
+    const float t162 = 1.0f + t160;
+    const float t163 = t60 * t162;
+    const float t164 = t161 * t163;
+    const float t165 = 1.0f / (t158 * t164);
+    const float t166 = t164 * t165 * dh_3_;
+    const float t167 = t158 * t165;
+    const float t168 = t161 * t167;
+    const float t169 = 0.0625f * (t162 * t168 * dh_0_);
+    const float t170 = 0.11111111f * t46;
+
+    // ---- m   (d3q27_kbc_n4.lbm:28)
+    const float m_1_0_2_ = t2 - t4 - t39 - t45 - t170;
+    const float m_1_2_0_ = t42 - t170;
+    const float t171 = m_1_0_2_ + m_1_2_0_;
 
     // ---- ds   (d3q27_kbc_n4.lbm:29)
-    const float ds_4_ = 0.5f * (m_0_2_0_ + t119);
-    const float ds_3_ = 0.5f * (m_0_2_0_ - t119);
+    const float ds_1_ = 0.5f * (m_2_0_0_ - t171);
+    const float ds_2_ = 0.5f * (m_2_0_0_ + t171);
 
     // ---- dh   (d3q27_kbc_n4.lbm:33)
-    const float dh_4_ = f_4 - ds_4_ - 0.074074075f * t172;
-    const float t194 = t171 * t191 * dh_4_;
-    const float dh_3_ = f_3 - ds_3_ + t173 * t192;
-    const float t195 = t185 * t186 * dh_3_;
+    const float dh_1_ = f_1 - ds_1_ + t160 * t154;
+    const float t172 = t60 * t168 * dh_1_;
+    const float dh_2_ = f_2 - ds_2_ + t159 * t154;
+    const float t173 = t163 * t167 * dh_2_;
+    const float t174 = m_0_2_1_ - m_0_1_1_;
+    const float t175 = m_0_2_1_ + m_0_1_1_;
 
     // ---- ds   (d3q27_kbc_n4.lbm:29)
-    const float ds_1_ = t36 - t154;
-    const float ds_2_ = t36 + t154;
+    const float ds_18_ = -0.25f * (m_0_1_2_ - t174);
 
     // ---- dh   (d3q27_kbc_n4.lbm:33)
-    const float dh_1_ = f_1 - ds_1_ + t182 * t192;
-    const float t196 = t135 * t188 * dh_1_;
-    const float dh_2_ = f_2 - ds_2_ + t183 * t192;
-    const float t197 = t184 * t187 * dh_2_;
-    const float t198 = 0.25f * (ds_1_ * t196 + ds_2_ * t197 + ds_3_ * t195 + ds_4_ * t194 + ds_5_ * t193
-        + ds_6_ * t190) + ds_7_ * t177 + ds_8_ * t169 + ds_9_ * t168 + ds_10_ * t166;
-    const float t199 = ds_11_ * t164 + t198 + ds_12_ * t158 + ds_13_ * t155 + ds_14_ * t152 + ds_15_ * t144
-        + ds_16_ * t120 + ds_17_ * t116 + ds_18_ * t114 + 4.0f * (ds_19_ * (t92 - (t94 - t83 + (t90 - (t109
-        - t95))) + (t82 - t80)));
-    const float t200 = 3.375f * (dh_0_ * t189) + 13.5f * (dh_1_ * t196 + dh_2_ * t197 + dh_3_ * t195
-        + dh_4_ * t194 + dh_5_ * t193 + dh_6_ * t190) + 54.0f * (dh_18_ * t114 + t179);
+    const float dh_18_ = f_18 - ds_18_ - 0.018518519f * t116;
+    const float t176 = t123 * t127 * dh_18_;
+
+    // ---- ds   (d3q27_kbc_n4.lbm:29)
+    const float ds_16_ = -0.25f * (m_0_1_2_ + t174);
+
+    // ---- dh   (d3q27_kbc_n4.lbm:33)
+    const float dh_16_ = f_16 - ds_16_ - 0.018518519f * t119;
+    const float t177 = t122 * t128 * dh_16_;
+
+    // ---- ds   (d3q27_kbc_n4.lbm:29)
+    const float ds_17_ = 0.25f * (m_0_1_2_ - t175);
+    const float ds_15_ = 0.25f * (m_0_1_2_ + t175);
+
+    // ---- dh   (d3q27_kbc_n4.lbm:33)
+    const float dh_17_ = f_17 - ds_17_ - 0.018518519f * t117;
+    const float t178 = t121 * t128 * dh_17_;
+    const float t179 = -0.018518519f;
+    const float dh_15_ = f_15 - ds_15_ + t120 * t179;
+    const float t180 = 1.0f + t120;
+    const float t181 = t140 + t144;
+    const float t182 = t140 - t144;
+    const float t183 = 1.0f + t181;
+    const float t184 = t46 - t112;
+    const float t185 = t46 + t112;
+    const float t186 = t143 - t184;
+    const float t187 = -t184 - t143;
+    const float t188 = 1.0f + t186;
+    const float t189 = 1.0f + t147;
+    const float t190 = t188 * t189;
+    const float t191 = t183 * t190;
+    const float t192 = 1.0f / (t180 * t191);
+    const float t193 = t191 * t192 * dh_15_;
+    const float t194 = t180 * t192;
+    const float t195 = t183 * t194;
+    const float t196 = 0.25f * (m_1_2_0_ - m_2_1_0_);
+    const float t197 = 0.25f * (m_1_2_0_ + m_2_1_0_);
+
+    // ---- ds   (d3q27_kbc_n4.lbm:29)
+    const float ds_14_ = -t48 - t196;
+
+    // ---- dh   (d3q27_kbc_n4.lbm:33)
+    const float dh_14_ = f_14 - ds_14_ + t181 * t179;
+    const float t198 = t190 * t194 * dh_14_;
+
+    // ---- ds   (d3q27_kbc_n4.lbm:29)
+    const float ds_13_ = t196 - t48;
+
+    // ---- dh   (d3q27_kbc_n4.lbm:33)
+    const float dh_13_ = f_13 - ds_13_ - 0.018518519f * t147;
+    const float t199 = t188 * t195 * dh_13_;
+    const float t200 = m_1_0_2_ + m_1_0_1_;
+    const float t201 = m_1_0_2_ - m_1_0_1_;
+
+    // ---- ds   (d3q27_kbc_n4.lbm:29)
+    const float ds_12_ = 0.25f * (m_2_0_1_ - t200);
+
+    // ---- dh   (d3q27_kbc_n4.lbm:33)
+    const float dh_12_ = f_12 - ds_12_ - 0.018518519f * t186;
+    const float t202 = t189 * t195 * dh_12_;
+
+    // ---- ds   (d3q27_kbc_n4.lbm:29)
+    const float ds_9_ = 0.25f * (m_2_0_1_ + t200);
+    const float t203 = t185 - t142;
+    const float t204 = t185 + t142;
+    const float ds_11_ = -0.25f * (m_2_0_1_ - t201);
+    const float ds_10_ = -0.25f * (m_2_0_1_ + t201);
+
+    // ---- dh   (d3q27_kbc_n4.lbm:33)
+    const float dh_11_ = f_11 - ds_11_ - 0.018518519f * t203;
+    const float t205 = 1.0f + t203;
+    const float t206 = 1.0f + t187;
+    const float dh_10_ = f_10 - ds_10_ - 0.018518519f * t187;
+    const float t207 = 1.0f + t182;
+    const float t208 = 1.0f + t204;
+    const float dh_9_ = f_9 - ds_9_ + t204 * t179;
+    const float t209 = t207 * t208;
+    const float t210 = t206 * t209;
+    const float t211 = 1.0f / (t205 * t210);
+    const float t212 = t210 * t211 * dh_11_;
+    const float t213 = t205 * t211;
+    const float t214 = t209 * t213 * dh_10_;
+    const float t215 = t206 * t213;
+    const float t216 = t207 * t215 * dh_9_;
+
+    // ---- ds   (d3q27_kbc_n4.lbm:29)
+    const float ds_8_ = t48 - t197;
+    const float ds_7_ = t48 + t197;
+
+    // ---- dh   (d3q27_kbc_n4.lbm:33)
+    const float dh_7_ = f_7 - ds_7_ + t146 * t179;
+    const float t217 = t149 * t150 * dh_7_;
+    const float dh_8_ = f_8 - ds_8_ - 0.018518519f * t182;
+    const float t218 = t208 * t215 * dh_8_;
+    const float t219 = dh_0_ * t169 + dh_7_ * t217 + dh_8_ * t218 + dh_9_ * t216 + dh_10_ * t214 + dh_11_ * t212
+        + dh_12_ * t202 + dh_13_ * t199 + dh_14_ * t198 + dh_15_ * t193 + dh_16_ * t177;
+    const float t220 = 0.25f * (ds_1_ * t172 + ds_2_ * t173 + ds_3_ * t166 + ds_4_ * t157 + ds_5_ * t155
+        + ds_6_ * t152) + ds_7_ * t217 + ds_8_ * t218 + ds_9_ * t216 + ds_10_ * t214;
 
     // ---- hh   (d3q27_kbc_n4.lbm:35)
-    const float hh_ = 216.0f * (dh_19_ * t109 + dh_20_ * t95 + dh_21_ * t94 + dh_22_ * t92 + dh_23_ * t90
-        + dh_24_ * t83 + dh_25_ * t82 + dh_26_ * t80) + t200;
-    const float t201 = 0.0f < hh_ ? 54.0f * ((t199 - t189 * t181 * 0.0625f) / hh_) : 0.0f;
-    const float t202 = t201 - omega_ * t201 + 1.0f;
+    const float hh_ = 13.5f * (dh_1_ * t172 + dh_2_ * t173 + dh_3_ * t166 + dh_4_ * t157 + dh_5_ * t155
+        + dh_6_ * t152) + 54.0f * (dh_17_ * t178 + t219 + dh_18_ * t176) + 216.0f * (dh_19_ * t126 + dh_20_ * t107
+        + dh_21_ * t106 + dh_22_ * t104 + dh_23_ * t102 + dh_24_ * t90 + dh_25_ * t89 + dh_26_ * t87);
+    const float t221 = ds_11_ * t212 + t220 + ds_12_ * t202 + ds_13_ * t199 + ds_14_ * t198 + ds_15_ * t193
+        + ds_16_ * t177 + ds_17_ * t178 + ds_18_ * t176 + 4.0f * (ds_19_ * (t89 - (t107 - t90 - (t126 - (t106
+        + t87))) + (t104 - t102)));
+    const float t222 = 0.0f < hh_ ? 54.0f * ((t221 - t169 * t59) / hh_) : 0.0f;
+    const float t223 = t222 - t222 * omega_ + 1.0f;
 
     // ---- post
-    const float post_0 = t181 * omega_ + f_0 - t202 * dh_0_;
-    const float post_1 = f_1 - t202 * dh_1_ - omega_ * ds_1_;
-    const float post_2 = f_2 - t202 * dh_2_ - omega_ * ds_2_;
-    const float post_3 = f_3 - t202 * dh_3_ - omega_ * ds_3_;
-    const float post_4 = f_4 - t202 * dh_4_ - omega_ * ds_4_;
-    const float post_5 = f_5 - t202 * dh_5_ - omega_ * ds_5_;
-    const float post_6 = f_6 - t202 * dh_6_ - omega_ * ds_6_;
-    const float post_7 = f_7 - t202 * dh_7_ - omega_ * ds_7_;
-    const float post_8 = f_8 - t202 * dh_8_ - omega_ * ds_8_;
-    const float post_9 = f_9 - t202 * dh_9_ - omega_ * ds_9_;
-    const float post_10 = f_10 - t202 * dh_10_ - omega_ * ds_10_;
-    const float post_11 = f_11 - t202 * dh_11_ - omega_ * ds_11_;
-    const float post_12 = f_12 - t202 * dh_12_ - omega_ * ds_12_;
-    const float post_13 = f_13 - t202 * dh_13_ - omega_ * ds_13_;
-    const float post_14 = f_14 - t202 * dh_14_ - omega_ * ds_14_;
-    const float post_15 = f_15 - t202 * dh_15_ - omega_ * ds_15_;
-    const float post_16 = f_16 - t202 * dh_16_ - omega_ * ds_16_;
-    const float post_17 = f_17 - t202 * dh_17_ - omega_ * ds_17_;
-    const float post_18 = f_18 - t202 * dh_18_ - omega_ * ds_18_;
-    const float t203 = ds_19_ * omega_;
-    const float post_19 = f_19 - t203 - t202 * dh_19_;
-    const float post_20 = f_20 + t203 - t202 * dh_20_;
-    const float post_21 = f_21 + t203 - t202 * dh_21_;
-    const float post_22 = f_22 - t203 - t202 * dh_22_;
-    const float post_23 = f_23 + t203 - t202 * dh_23_;
-    const float post_24 = f_24 - t203 - t202 * dh_24_;
-    const float post_25 = f_25 - t203 - t202 * dh_25_;
-    const float post_26 = f_26 + t203 - t202 * dh_26_;
+    const float post_0 = t59 * omega_ + f_0 - dh_0_ * t223;
+    const float post_1 = f_1 - dh_1_ * t223 - omega_ * ds_1_;
+    const float post_2 = f_2 - dh_2_ * t223 - omega_ * ds_2_;
+    const float post_3 = f_3 - dh_3_ * t223 - omega_ * ds_3_;
+    const float post_4 = f_4 - dh_4_ * t223 - omega_ * ds_4_;
+    const float post_5 = f_5 - dh_5_ * t223 - omega_ * ds_5_;
+    const float post_6 = f_6 - dh_6_ * t223 - omega_ * ds_6_;
+    const float post_7 = f_7 - dh_7_ * t223 - omega_ * ds_7_;
+    const float post_8 = f_8 - dh_8_ * t223 - omega_ * ds_8_;
+    const float post_9 = f_9 - dh_9_ * t223 - omega_ * ds_9_;
+    const float post_10 = f_10 - dh_10_ * t223 - omega_ * ds_10_;
+    const float post_11 = f_11 - dh_11_ * t223 - omega_ * ds_11_;
+    const float post_12 = f_12 - dh_12_ * t223 - omega_ * ds_12_;
+    const float post_13 = f_13 - dh_13_ * t223 - omega_ * ds_13_;
+    const float post_14 = f_14 - dh_14_ * t223 - omega_ * ds_14_;
+    const float post_15 = f_15 - dh_15_ * t223 - omega_ * ds_15_;
+    const float post_16 = f_16 - dh_16_ * t223 - omega_ * ds_16_;
+    const float post_17 = f_17 - dh_17_ * t223 - omega_ * ds_17_;
+    const float post_18 = f_18 - dh_18_ * t223 - omega_ * ds_18_;
+    const float t224 = ds_19_ * omega_;
+    const float post_19 = f_19 - t224 - t223 * dh_19_;
+    const float post_20 = f_20 + t224 - dh_20_ * t223;
+    const float post_21 = f_21 + t224 - dh_21_ * t223;
+    const float post_22 = f_22 - t224 - t223 * dh_22_;
+    const float post_23 = f_23 + t224 - dh_23_ * t223;
+    const float post_24 = f_24 - t224 - t223 * dh_24_;
+    const float post_25 = f_25 - t224 - t223 * dh_25_;
+    const float post_26 = f_26 + t224 - dh_26_ * t223;
 
     f[0] = post_0;
     f[1] = post_1;
@@ -449,29 +487,10 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     f[26] = post_26;
 }
 
-// The collision alone, on plain arrays of states.
-extern "C" __global__ void __launch_bounds__(256)
-d3q27_kbc_n4_collide(
-    const int count,                // how many states there are
-    const float *__restrict__ src,  // populations before the collision [27][count], lattice units
-    float *__restrict__ dst,        // populations after the collision [27][count], lattice units
-    const float omega_)             // relaxation rate of second and third moments, twice the beta of the papers in
-                                    //   (0, 2), lattice units
-{
-    const int state = blockIdx.x * 256 + threadIdx.x;
-    if (state >= count) return;
-    float f[Q];
-#pragma unroll
-    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state];
-    collide(f, omega_);
-#pragma unroll
-    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i];
-}
-
 // ==== streaming =====================================================================================================
 
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(128)
 d3q27_kbc_n4_stream_collide(
     const int *__restrict__ ids,         // slots to work on [count]
     const int count,                     // how many slots `ids` lists
@@ -482,7 +501,7 @@ d3q27_kbc_n4_stream_collide(
     const float omega_)                  // relaxation rate of second and third moments, twice the beta of the papers
                                          //   in (0, 2), lattice units
 {
-    const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
+    const int item = blockIdx.x * 2 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
@@ -541,9 +560,31 @@ static __device__ const signed char VELOCITY[Q][3] = {
     {0, -1, 1}, {1, 1, 1}, {-1, -1, -1}, {1, 1, -1}, {-1, -1, 1}, {1, -1, 1}, {-1, 1, -1}, {1, -1, -1}, {-1, 1, 1},
 };
 
+// What populations are stored without: their values at rest.
+static __device__ const double REST[Q] = {8.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0};
+
 // The set of populations that each direction belongs to.
 static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 
+
+// The collision alone, on plain arrays of states.
+extern "C" __global__ void __launch_bounds__(256)
+d3q27_kbc_n4_collide(
+    const int count,                // how many states there are
+    const float *__restrict__ src,  // populations before the collision [27][count], lattice units
+    float *__restrict__ dst,        // populations after the collision [27][count], lattice units
+    const float omega_)             // relaxation rate of second and third moments, twice the beta of the papers in
+                                    //   (0, 2), lattice units
+{
+    const int state = blockIdx.x * 256 + threadIdx.x;
+    if (state >= count) return;
+    float f[Q];
+#pragma unroll
+    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state] - (float)REST[i];
+    collide(f, omega_);
+#pragma unroll
+    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i] + (float)REST[i];
+}
 
 // ==== walls =========================================================================================================
 
@@ -692,7 +733,7 @@ static __device__ __forceinline__ float pull(
 }
 
 // Pulls, collides and stores the listed blocks; neighbours may be walls.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(128)
 d3q27_kbc_n4_stream_collide_walls(
     const int *__restrict__ ids,            // slots to work on [count]
     const int count,                        // how many slots `ids` lists
@@ -705,7 +746,7 @@ d3q27_kbc_n4_stream_collide_walls(
     const float omega_)                     // relaxation rate of second and third moments, twice the beta of the
                                             //   papers in (0, 2), lattice units
 {
-    const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
+    const int item = blockIdx.x * 2 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
@@ -782,81 +823,81 @@ d3q27_kbc_n4_init(
     const float uz_ = before[3 * CELLS];
 
     // ---- shared
-    const float t0 = 0.22222222f * rho_;
-    const float t1 = 0.018518519f * rho_;
-    const float t2 = t0 * uy_;
-    const float t3 = 0.25f * (t2 * uy_);
-    const float t4 = 0.25f * (t0 * uz_);
-    const float t5 = t0 * ux_;
-    const float t6 = t5 * ux_;
-    const float t7 = 0.75f * (t5 * uy_);
-    const float t8 = t4 * uz_;
-    const float t9 = 0.75f * uz_;
-    const float t10 = t3 + t8;
-    const float t11 = t1 - t6 * 0.125f;
-    const float t12 = 0.25f * t6 + t1;
+    const float t0 = 0.25f * ux_;
+    const float t1 = 0.25f * uy_;
+    const float t2 = 0.8888889f * rho_;
+    const float t3 = 0.018518519f - rho_ * 0.018518519f;
+    const float t4 = t2 * t0;
+    const float t5 = t4 * t0;
+    const float t6 = t2 * t1;
+    const float t7 = 0.0625f * (t2 * uz_);
+    const float t8 = t6 * t1;
+    const float t9 = 3.0f * (t4 * t1);
+    const float t10 = t5 + t8;
+    const float t11 = t7 * uz_;
+    const float t12 = 0.75f * uz_;
+    const float t13 = 0.5f * t11 + t3;
+    const float t14 = t11 - t3;
 
     // ---- f
-    const float f_0 = 16.0f * t11 - t10 * 8.0f;
-    const float t13 = 4.0f * t12 - t10 * 2.0f;
-    const float f_1 = t5 + t13;
-    const float f_2 = t13 - t5;
-    const float t14 = t3 - t8 * 0.5f;
-    const float t15 = 0.5f * t3 - t8;
-    const float t16 = 4.0f * (t11 + t14);
-    const float f_3 = t2 + t16;
-    const float f_4 = t16 - t2;
-    const float t17 = t12 + t14;
-    const float t18 = t11 - t15;
-    const float f_5 = 4.0f * (t4 + t18);
-    const float f_6 = -4.0f * (t4 - t18);
-    const float t19 = t12 - t15;
-    const float t20 = t10 + t11;
-    const float t21 = 0.25f * (t12 + t10);
-    const float t22 = 0.25f * (t5 + t2);
-    const float t23 = t17 + t7;
-    const float f_7 = t22 + t23;
-    const float f_8 = t23 - t22;
-    const float t24 = t7 - t17;
-    const float t25 = t4 + t19;
-    const float t26 = t4 - t19;
-    const float t27 = 0.25f + t9;
-    const float t28 = 0.25f - t9;
-    const float t29 = t5 * t27;
-    const float f_9 = t25 + t29;
-    const float f_12 = t25 - t29;
-    const float t30 = t5 * t28;
-    const float f_10 = -t26 - t30;
-    const float f_11 = t30 - t26;
-    const float t31 = 0.25f * (t5 - t2);
-    const float f_13 = t31 - t24;
-    const float f_14 = -t31 - t24;
-    const float t32 = t4 + t20;
-    const float t33 = t4 - t20;
-    const float t34 = t2 * t27;
-    const float f_15 = t32 + t34;
-    const float f_18 = t32 - t34;
-    const float t35 = t2 * t28;
-    const float f_16 = -t33 - t35;
-    const float f_17 = t35 - t33;
-    const float t36 = 0.25f * (t4 + t7);
-    const float t37 = -0.25f * (t4 - t7);
-    const float t38 = t21 + t36;
-    const float t39 = t21 - t36;
-    const float t40 = t27 * t22;
-    const float f_19 = t38 + t40;
-    const float f_22 = t38 - t40;
-    const float t41 = t28 * t22;
-    const float t42 = t27 * t31;
-    const float t43 = t28 * t31;
-    const float f_24 = t39 - t43;
-    const float f_25 = t39 + t43;
-    const float t44 = t21 + t37;
-    const float t45 = t21 - t37;
-    const float f_20 = t44 - t41;
-    const float f_21 = t44 + t41;
-    const float f_23 = t45 + t42;
-    const float f_26 = t45 - t42;
+    const float f_0 = -8.0f * t10 - 16.0f * t13;
+    const float t15 = t5 - t8 * 0.5f;
+    const float t16 = 0.5f * t5 - t8;
+    const float t17 = 4.0f * (t13 - t15);
+    const float f_1 = t4 - t17;
+    const float f_2 = -t4 - t17;
+    const float t18 = 4.0f * (t13 + t16);
+    const float f_3 = t6 - t18;
+    const float f_4 = -t6 - t18;
+    const float t19 = t7 + t14;
+    const float t20 = t7 - t14;
+    const float t21 = -2.0f * t10;
+    const float f_5 = 4.0f * t19 + t21;
+    const float f_6 = t21 - 4.0f * t20;
+    const float t22 = 0.25f * (t4 + t6);
+    const float t23 = t10 + t9;
+    const float t24 = t9 - t10;
+    const float t25 = t13 - t23;
+    const float f_7 = t22 - t25;
+    const float f_8 = -t22 - t25;
+    const float t26 = t13 + t24;
+    const float t27 = t19 + t15;
+    const float t28 = t20 - t15;
+    const float t29 = 0.25f + t12;
+    const float t30 = 0.25f - t12;
+    const float t31 = t4 * t29;
+    const float f_9 = t27 + t31;
+    const float f_12 = t27 - t31;
+    const float t32 = t4 * t30;
+    const float f_10 = -t28 - t32;
+    const float f_11 = t32 - t28;
+    const float t33 = 0.25f * (t4 - t6);
+    const float f_13 = t33 - t26;
+    const float f_14 = -t33 - t26;
+    const float t34 = t19 - t16;
+    const float t35 = t20 + t16;
+    const float t36 = t6 * t29;
+    const float f_15 = t34 + t36;
+    const float f_18 = t34 - t36;
+    const float t37 = t6 * t30;
+    const float f_16 = -t35 - t37;
+    const float f_17 = t37 - t35;
+    const float t38 = 0.25f * (t19 + t23);
+    const float t39 = 0.25f * (t20 - t23);
+    const float t40 = 0.25f * (t19 - t24);
+    const float t41 = 0.25f * (t20 + t24);
+    const float t42 = t29 * t22;
+    const float f_19 = t38 + t42;
+    const float f_22 = t38 - t42;
+    const float t43 = t30 * t22;
+    const float f_20 = -t39 - t43;
+    const float f_21 = t43 - t39;
+    const float t44 = t29 * t33;
+    const float t45 = t30 * t33;
+    const float f_23 = t40 + t44;
+    const float f_26 = t40 - t44;
+    const float f_24 = -t41 - t45;
+    const float f_25 = t45 - t41;
 
     dst[at(slot, 0, cell)] = f_0;
     dst[at(slot, 1, cell)] = f_1;
@@ -929,33 +970,35 @@ d3q27_kbc_n4_macroscopic(
 
     // ---- shared
     const float t0 = f_13 + f_23;
-    const float t1 = f_14 + f_26;
-    const float t2 = f_17 + f_21 + f_24;
-    const float t3 = f_16 + f_20;
-    const float t4 = f_11 + f_25;
-    const float t5 = t2 + t3 + (f_6 + t4 + f_10);
-    const float t6 = f_4 + f_8;
-    const float t7 = f_1 + f_7;
-    const float t8 = f_9 + f_19;
-    const float t9 = f_12 + f_22;
-    const float t10 = f_15 + t8 + (f_18 + t9 + f_5);
+    const float t1 = f_11 + f_25;
+    const float t2 = f_16 + f_20;
+    const float t3 = t1 + t2 + f_6 + f_10;
+    const float t4 = f_9 + f_19;
+    const float t5 = f_12 + f_22 + f_26;
+    const float t6 = f_15 + t4 + (f_5 + t5);
+    const float t7 = f_17 + f_21 + f_24;
+    const float t8 = f_7 + t7 + f_3;
 
     // ---- j   (d3q27_kbc_n4.lbm:15)
-    const float jz_ = f_23 + f_26 + t10 - t5;
+    const float jz_ = f_18 + f_23 + t6 - t7 - t3;
+    const float t9 = f_4 + f_8 + f_18;
+
+    // ---- d_rho   (d3q27_kbc_n4.lbm:14)
+    const float d_rho = f_0 + f_1 + f_2 + f_14 + t0 + t3 + t6 + t8 + t9;
+    const float t10 = f_14 - t0;
+
+    // ---- j   (d3q27_kbc_n4.lbm:15)
+    const float jx_ = f_1 + f_7 + f_21 + t4 + t1 - f_2 - f_8 - f_10 - f_20 - f_24 - t5 - t10;
+    const float jy_ = f_15 + f_19 + f_26 + t10 + t8 - f_22 - f_25 - t2 - t9;
 
     // ---- rho   (d3q27_kbc_n4.lbm:14)
-    const float rho_ = f_0 + f_2 + f_3 + t0 + t1 + t5 + t6 + t7 + t10;
-    const float t11 = t0 - t1;
-
-    // ---- j   (d3q27_kbc_n4.lbm:15)
-    const float jx_ = f_21 + t8 + t4 + t11 + t7 - f_2 - f_8 - f_10 - f_20 - f_24 - t9;
-    const float jy_ = f_3 + f_7 + f_15 + f_19 + t2 - f_18 - f_22 - f_25 - t3 - t11 - t6;
-    const float t12 = 1.0f / rho_;
+    const float rho_ = 1.0f + d_rho;
+    const float t11 = 1.0f / rho_;
 
     // ---- u   (d3q27_kbc_n4.lbm:16)
-    const float ux_ = t12 * jx_;
-    const float uy_ = t12 * jy_;
-    const float uz_ = t12 * jz_;
+    const float ux_ = t11 * jx_;
+    const float uy_ = t11 * jy_;
+    const float uz_ = t11 * jz_;
 
 
     float *after = fields + (size_t)slot * (FIELDS * CELLS) + cell;
@@ -988,7 +1031,7 @@ static __device__ __forceinline__ void merge(Sum *sum, const Sum *other)
     add(sum, other->carried);
 }
 
-// A thread's part of the sum of a population over the listed blocks from `begin` to `end`.
+// A thread's part of the sum of what is stored of a population over the listed blocks from `begin` to `end`.
 static __device__ __noinline__ Sum sum_of(
     const int *ids, const int begin, const int end, const int direction, const int thread, const int threads,
     const float *src)
@@ -1001,10 +1044,12 @@ static __device__ __noinline__ Sum sum_of(
     return sum;
 }
 
-// Adds the sum of a population to mass and momentum.
-static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, Sum *of)
+// Adds a population to mass and momentum: the sum of what is stored of it in so many cells, and its part at rest, which has no
+// momentum.
+static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, const double cells, Sum *of)
 {
     merge(&of[0], sum);
+    add(&of[0], cells * REST[direction]);
     for (int axis = 0; axis < DIM; ++axis) {
         const double c = VELOCITY[direction][axis];
         const Sum along = {c * sum->total, c * sum->carried};
@@ -1098,7 +1143,7 @@ d3q27_kbc_n4_sums(
             __syncthreads();
             if (thread < half) merge(&parts[thread], &parts[thread + half]);
         }
-        if (thread == 0) add_moments(i, &parts[0], of[SET[i]]);
+        if (thread == 0) add_moments(i, &parts[0], (double)(end - begin) * CELLS, of[SET[i]]);
         __syncthreads();
     }
     for (int at = thread; at < SETS * (1 + DIM); at += 256) {

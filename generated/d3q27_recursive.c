@@ -4,15 +4,15 @@
 // Malaspinas, arXiv:1505.06900 (2015); Coreixas et al., Phys. Rev. E 96 (2017) 033306.
 //
 // options: c f32 block=4x4x4
-// cost:    init                 132 flop (as written 377): 54 add, 42 mul, 18 fma
+// cost:    init                 129 flop (as written 377): 40 add, 31 mul, 29 fma
 //                               4 loads, 27 stores, 124 B per cell
-//          stream_collide       284 flop (as written 873): 148 add, 57 mul, 39 fma, 1 div
+//          stream_collide       290 flop (as written 873): 151 add, 54 mul, 42 fma, 1 div
 //                               27 loads, 27 stores, 216 B per cell
-//          stream_collide_walls 284 flop (as written 873): 148 add, 57 mul, 39 fma, 1 div
+//          stream_collide_walls 290 flop (as written 873): 151 add, 54 mul, 42 fma, 1 div
 //                               27 loads, 27 stores, 216 B per cell
-//          macroscopic          54 flop (as written 80): 50 add, 3 mul, 1 div
+//          macroscopic          55 flop (as written 80): 51 add, 3 mul, 1 div
 //                               27 loads, 4 stores, 124 B per cell
-//          collide              284 flop (as written 873): 148 add, 57 mul, 39 fma, 1 div
+//          collide              290 flop (as written 873): 151 add, 54 mul, 42 fma, 1 div
 //                               27 loads, 27 stores, 216 B per cell
 
 #include <math.h>
@@ -73,206 +73,208 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_26 = before[26 * stride_before + cell];
 
         // ---- shared
-        const float t0 = f_1 + f_11;
-        const float t1 = 1.0f - omega_;
-        const float t2 = f_19 + f_20;
-        const float t3 = f_19 - f_20;
-        const float t4 = f_22 + f_26;
-        const float t5 = f_22 - f_26;
-        const float t6 = f_12 + t4;
-        const float t7 = f_21 + f_24;
-        const float t8 = f_21 - f_24;
-        const float t9 = f_17 + t7;
-        const float t10 = f_16 + t9;
-        const float t11 = f_16 - t9;
-        const float t12 = f_6 + t10;
-        const float t13 = f_15 + f_18;
-        const float t14 = f_18 - (f_15 - t5);
-        const float t15 = f_7 + f_14;
-        const float t16 = f_14 - (f_7 + t8);
-        const float t17 = f_3 + t15;
-        const float t18 = f_23 + f_25;
-        const float t19 = f_23 - f_25;
-        const float t20 = f_13 + t18;
-        const float t21 = f_8 + t20;
-        const float t22 = f_8 - t20;
-        const float t23 = f_4 + t21;
-        const float t24 = t17 + t23;
+        const float t0 = 1.0f - omega_;
+        const float t1 = f_1 + f_2;
+        const float t2 = f_5 + f_6;
+        const float t3 = f_9 + f_10;
+        const float t4 = f_9 - f_10;
+        const float t5 = f_11 + f_12;
+        const float t6 = f_11 - f_12;
+        const float t7 = t3 + t5;
+        const float t8 = f_19 + f_20;
+        const float t9 = f_19 - f_20;
+        const float t10 = f_21 + f_22;
+        const float t11 = f_21 - f_22;
+        const float t12 = t8 + t10;
+        const float t13 = t8 - t10;
+        const float t14 = f_7 + f_8 + t12;
+        const float t15 = f_7 - f_8 + (t9 + t11);
+        const float t16 = f_23 + f_24;
+        const float t17 = f_23 - f_24;
+        const float t18 = f_25 + f_26;
+        const float t19 = f_25 - f_26;
+        const float t20 = t16 + t18;
+        const float t21 = t16 - t18;
+        const float t22 = t5 - (t13 + t21 + t3);
+        const float t23 = f_13 + f_14 + t20;
+        const float t24 = f_13 - f_14 + (t17 + t19);
 
         // ---- j   (d3q27_recursive.lbm:13)
-        const float jy_ = t17 + t3 - t23 - t11 - t14;
-        const float t25 = f_10 - t3;
-        const float t26 = f_10 + t2;
-        const float t27 = f_2 + t0;
-        const float t28 = f_9 + t6;
-        const float t29 = f_9 - t6;
-        const float jx_ = t0 + t29 - f_2 - t25 - t22 - t16;
-        const float t30 = f_5 + t28 + t13;
-        const float t31 = t26 + t12 + t30;
+        const float jx_ = f_1 + t4 + t6 + t15 + t24 - f_2;
+        const float t25 = t14 + t23;
+        const float t26 = t14 - t23;
+        const float t27 = f_15 + f_16;
+        const float t28 = f_15 - f_16;
+        const float t29 = f_17 + f_18;
+        const float t30 = f_17 - f_18;
+        const float jz_ = f_5 + t9 + t17 + t4 + t28 - f_6 - t11 - t19 - t6 - t30;
+        const float jy_ = f_3 + t28 + t30 + t15 - f_4 - t24;
+        const float t31 = t29 - (t13 - t21 + t27);
+        const float t32 = t27 + t29;
+        const float t33 = f_3 + f_4 + t32 + t25;
+
+        // ---- d_rho   (d3q27_recursive.lbm:12)
+        const float d_rho = f_0 + t1 + t2 + t7 + t33;
+        const float t34 = 0.33333334f * d_rho;
+        const float t35 = t34 - t33;
+        const float t36 = t34 - t7;
+        const float t37 = t12 - t36 + (t20 + t2) + t32;
+        const float t38 = t1 - t36 + t25;
 
         // ---- rho   (d3q27_recursive.lbm:12)
-        const float rho_ = f_0 + t24 + t27 + t31;
-        const float t32 = 1.0f / rho_;
+        const float rho_ = 3.0f * t34 + 1.0f;
+        const float t39 = 1.0f / rho_;
 
         // ---- u   (d3q27_recursive.lbm:14)
-        const float uy_ = t32 * jy_;
-        const float t33 = jy_ * uy_;
-        const float t34 = 0.33333334f * rho_;
+        const float uy_ = t39 * jy_;
+        const float t40 = jy_ * uy_;
 
         // ---- pi   (d3q27_recursive.lbm:23)
-        const float pi_yy_ = t2 + t4 + t10 + t13 + t24 - t33 - t34;
-        const float t35 = 0.055555556f * (pi_yy_ * t1 + t33);
-        const float t36 = 0.018518519f * rho_;
+        const float pi_yy_ = -t35 - t40;
+        const float t41 = pi_yy_ * t0 + t40;
 
         // ---- u   (d3q27_recursive.lbm:14)
-        const float ux_ = t32 * jx_;
-        const float t37 = jx_ * ux_;
+        const float uz_ = t39 * jz_;
+        const float ux_ = t39 * jx_;
+        const float t42 = jz_ * uz_;
 
         // ---- pi   (d3q27_recursive.lbm:23)
-        const float pi_xx_ = t7 + t28 + t15 + t21 + t26 + t27 - t37 - t34;
-        const float t38 = 0.055555556f * (t1 * pi_xx_ + t37);
-        const float t39 = t35 + t38;
-        const float t40 = f_11 - t19;
-
-        // ---- j   (d3q27_recursive.lbm:13)
-        const float jz_ = t30 - t12 - t40 - t25;
-
-        // ---- u   (d3q27_recursive.lbm:14)
-        const float uz_ = t32 * jz_;
-        const float t41 = jz_ * uz_;
-
-        // ---- pi   (d3q27_recursive.lbm:23)
-        const float pi_zz_ = f_11 + t18 + t31 - t41 - t34;
-        const float t42 = t1 * pi_zz_ + t41;
-        const float t43 = t36 - t42 * 0.027777778f;
-        const float t44 = 0.055555556f * t42 + t36;
+        const float pi_zz_ = t37 - t42;
+        const float t43 = t0 * pi_zz_ + t42;
+        const float t44 = t41 + t43;
+        const float t45 = jx_ * ux_;
+        const float pi_xx_ = t38 - t45;
+        const float t46 = t0 * pi_xx_ + t45;
+        const float t47 = -0.5f;
+        const float t48 = t46 * t47 + t34;
+        const float t49 = t34 + t46;
 
         // ---- post
-        const float post_0 = 16.0f * t43 - t39 * 8.0f;
-        const float t45 = 0.5f * t35 - t38;
-        const float t46 = t35 - t38 * 0.5f;
-        const float t47 = 4.0f * (t43 - t45);
-        const float t48 = t44 - t45;
-        const float t49 = jz_ * ux_;
+        const float post_0 = 0.8888889f * t48 - t44 * 0.44444445f;
+        const float t50 = t43 * t47 + t41;
+        const float t51 = 0.5f * t41 - t43;
+        const float t52 = 0.22222222f * t49 - t44 * 0.11111111f;
+        const float t53 = jy_ * ux_;
+        const float t54 = 3.0f * t53 - 2.0f * t26;
 
         // ---- pi   (d3q27_recursive.lbm:23)
-        const float pi_xz_ = t26 + t29 - t49 - t8 - t40;
+        const float pi_xy_ = t26 - t53;
 
         // ---- pi3   (d3q27_recursive.lbm:24)
-        const float pi3_zx_ = ux_ * pi_zz_ + 2.0f * (pi_xz_ * uz_);
-        const float t50 = t1 * pi3_zx_ + uz_ * t49;
-        const float t51 = jy_ * ux_;
+        const float pi3_yx_ = -t35 * ux_ - uy_ * t54;
+        const float t55 = uy_ * t53 + pi3_yx_ * t0;
+        const float pi3_xy_ = uy_ * t38 - ux_ * t54;
+        const float t56 = t0 * pi3_xy_ + ux_ * t53;
+        const float t57 = t0 * pi_xy_ + t53;
+        const float t58 = jz_ * ux_;
+        const float t59 = 3.0f * t58 + 2.0f * t22;
+        const float pi3_xz_ = uz_ * t38 - ux_ * t59;
+        const float pi3_zx_ = t37 * ux_ - uz_ * t59;
+        const float t60 = t0 * pi3_zx_ + uz_ * t58;
+        const float t61 = t0 * pi3_xz_ + ux_ * t58;
 
         // ---- pi   (d3q27_recursive.lbm:23)
-        const float pi_xy_ = t2 + t5 + t22 - t51 - t16;
-
-        // ---- pi3   (d3q27_recursive.lbm:24)
-        const float pi3_yx_ = pi_yy_ * ux_ + 2.0f * (pi_xy_ * uy_);
-        const float t52 = uy_ * t51 + pi3_yx_ * t1;
-        const float t53 = 0.6666667f * jx_ - t52;
-        const float t54 = 0.33333334f * jx_ + t52;
-        const float t55 = 0.33333334f * (t50 - t53);
+        const float pi_xz_ = -t58 - t22;
+        const float t62 = 0.6666667f * jx_ - t60;
+        const float t63 = 0.33333334f * jx_ + t60;
+        const float t64 = 0.33333334f * (t55 - t62);
 
         // ---- post
-        const float post_1 = t47 - t55;
-        const float post_2 = t47 + t55;
-        const float t56 = 0.5f * t53 + t50;
-        const float t57 = 4.0f * (t43 + t46);
-        const float t58 = t39 + t43;
-        const float t59 = t44 + t46;
+        const float post_1 = t52 - t64;
+        const float post_2 = t64 + t52;
+        const float t65 = 0.5f * t62 + t55;
+        const float t66 = 0.22222222f * (t48 + t50);
+        const float t67 = 0.055555556f * (t49 + t50);
+        const float t68 = jz_ * uy_;
+        const float t69 = 3.0f * t68 + 2.0f * t31;
 
         // ---- pi3   (d3q27_recursive.lbm:24)
-        const float pi3_xy_ = uy_ * pi_xx_ + 2.0f * (pi_xy_ * ux_);
-        const float t60 = t1 * pi3_xy_ + ux_ * t51;
-        const float pi3_xz_ = pi_xx_ * uz_ + 2.0f * (pi_xz_ * ux_);
-        const float t61 = t1 * pi3_xz_ + ux_ * t49;
-        const float t62 = t1 * pi_xy_ + t51;
-        const float t63 = jz_ * uy_;
+        const float pi3_zy_ = uy_ * t37 - uz_ * t69;
+        const float pi3_yz_ = -t35 * uz_ - uy_ * t69;
+        const float t70 = t0 * pi3_zy_ + uz_ * t68;
+        const float t71 = uy_ * t68 + pi3_yz_ * t0;
 
         // ---- pi   (d3q27_recursive.lbm:23)
-        const float pi_yz_ = t2 + t11 - t63 - t19 - t14;
+        const float pi_yz_ = -t68 - t31;
 
         // ---- pi_xyz   (d3q27_recursive.lbm:25)
         const float pi_xyz_ = uy_ * pi_xz_ + pi_yz_ * ux_ + uz_ * pi_xy_;
-
-        // ---- pi3   (d3q27_recursive.lbm:24)
-        const float pi3_zy_ = uy_ * pi_zz_ + 2.0f * (pi_yz_ * uz_);
-        const float t64 = t1 * pi3_zy_ + uz_ * t63;
-        const float pi3_yz_ = pi_yy_ * uz_ + 2.0f * (pi_yz_ * uy_);
-        const float t65 = uy_ * t63 + pi3_yz_ * t1;
-        const float t66 = t1 * pi_yz_ + t63;
-        const float t67 = 0.125f * (uy_ * t49 + pi_xyz_ * t1);
-        const float t68 = t1 * pi_xz_ + t49;
-        const float t69 = 0.6666667f * jy_ - t64;
-        const float t70 = 0.33333334f * jy_ + t64;
-        const float t71 = 0.33333334f * (t60 - t69);
+        const float t72 = t0 * pi_yz_ + t68;
+        const float t73 = 0.125f * (uy_ * t58 + pi_xyz_ * t0);
+        const float t74 = t0 * pi_xz_ + t58;
+        const float t75 = 0.6666667f * jy_ - t56;
+        const float t76 = 0.33333334f * jy_ + t56;
+        const float t77 = 0.33333334f * (t70 - t75);
 
         // ---- post
-        const float post_3 = t57 - t71;
-        const float post_4 = t57 + t71;
-        const float t72 = 0.5f * t69 + t60;
-        const float t73 = 4.0f * t44 - t39 * 2.0f;
-        const float t74 = 0.25f * (t44 + t39);
-        const float t75 = 0.6666667f * jz_ - t61;
-        const float t76 = 0.33333334f * jz_ + t61;
-        const float t77 = 0.33333334f * (t65 - t75);
-        const float post_5 = t73 - t77;
-        const float post_6 = t77 + t73;
-        const float t78 = 0.5f * t75 + t65;
-        const float t79 = 0.16666667f * (t62 + t72);
-        const float t80 = 0.16666667f * (t62 - t72);
-        const float t81 = 0.083333336f * t50 - 0.16666667f * t54;
-        const float t82 = t50 + t54;
-        const float t83 = t58 - t81;
-        const float t84 = t58 + t81;
-        const float post_7 = t79 + t83;
-        const float post_13 = t83 - t79;
-        const float post_8 = t80 + t84;
-        const float post_14 = t84 - t80;
-        const float t85 = 0.16666667f * (t68 + t56);
-        const float t86 = 0.16666667f * (t68 - t56);
-        const float t87 = 0.083333336f * t65 - 0.16666667f * t76;
-        const float t88 = t65 + t76;
-        const float t89 = t87 - t48;
-        const float t90 = t87 + t48;
-        const float post_9 = t85 - t89;
-        const float post_12 = -t85 - t89;
-        const float post_10 = t86 + t90;
-        const float post_11 = t90 - t86;
-        const float t91 = 0.16666667f * (t66 + t78);
-        const float t92 = 0.16666667f * (t66 - t78);
-        const float t93 = 0.083333336f * t60 - 0.16666667f * t70;
-        const float t94 = t60 + t70;
-        const float t95 = t93 - t59;
-        const float t96 = t93 + t59;
-        const float post_15 = t91 - t95;
-        const float post_17 = -t91 - t95;
-        const float post_16 = t92 + t96;
-        const float post_18 = t96 - t92;
-        const float t97 = 0.041666668f * (t68 + t66);
-        const float t98 = t68 - t66;
-        const float t99 = 0.041666668f * (t82 + t94);
-        const float t100 = t82 - t94;
-        const float t101 = t97 + t99;
-        const float t102 = t97 - t99;
-        const float t103 = 0.041666668f * (t62 + t88);
-        const float t104 = 0.041666668f * (t62 - t88);
-        const float t105 = t67 + t74;
-        const float t106 = t67 - t74;
-        const float t107 = t103 + t105;
-        const float t108 = t103 - t105;
-        const float post_19 = t101 + t107;
-        const float post_22 = t107 - t101;
-        const float t109 = t104 - t106;
-        const float t110 = t104 + t106;
-        const float post_20 = t102 + t109;
-        const float post_21 = t109 - t102;
-        const float t111 = 0.041666668f * (t100 + t98);
-        const float t112 = 0.041666668f * (t100 - t98);
-        const float post_23 = t111 - t110;
-        const float post_26 = -t111 - t110;
-        const float post_24 = -t112 - t108;
-        const float post_25 = t112 - t108;
+        const float post_3 = t66 - t77;
+        const float post_4 = t77 + t66;
+        const float t78 = 0.5f * t75 + t70;
+        const float t79 = 0.22222222f * (t48 - t51);
+        const float t80 = 0.055555556f * (t49 - t51);
+        const float t81 = 0.055555556f * (t44 + t48);
+        const float t82 = 0.013888889f * (t49 + t44);
+        const float t83 = 0.6666667f * jz_ - t61;
+        const float t84 = 0.33333334f * jz_ + t61;
+        const float t85 = 0.33333334f * (t71 - t83);
+        const float post_5 = t79 - t85;
+        const float post_6 = t85 + t79;
+        const float t86 = 0.16666667f * t71 + 0.083333336f * t83;
+        const float t87 = 0.16666667f * (t57 + t65);
+        const float t88 = 0.16666667f * (t57 - t65);
+        const float t89 = 0.083333336f * t70 - 0.16666667f * t76;
+        const float t90 = t70 + t76;
+        const float t91 = t89 - t67;
+        const float t92 = t89 + t67;
+        const float post_7 = t87 - t91;
+        const float post_14 = -t87 - t91;
+        const float post_8 = t88 + t92;
+        const float post_13 = t92 - t88;
+        const float t93 = 0.16666667f * t74;
+        const float t94 = t80 + t93;
+        const float t95 = t93 - t80;
+        const float t96 = 0.083333336f * t55 - 0.16666667f * t63;
+        const float t97 = t55 + t63;
+        const float t98 = 0.083333336f * t71 - 0.16666667f * t84;
+        const float t99 = t71 + t84;
+        const float t100 = t96 + t98;
+        const float t101 = t96 - t98;
+        const float post_9 = t94 - t100;
+        const float post_10 = t100 + t94;
+        const float post_11 = -t101 - t95;
+        const float post_12 = t101 - t95;
+        const float t102 = 0.16666667f * (t72 + t78);
+        const float t103 = 0.16666667f * (t72 - t78);
+        const float t104 = t86 + t81;
+        const float t105 = t86 - t81;
+        const float post_15 = t102 + t104;
+        const float post_18 = t104 - t102;
+        const float post_16 = t103 - t105;
+        const float post_17 = -t103 - t105;
+        const float t106 = t74 + t57;
+        const float t107 = t74 - t57;
+        const float t108 = t90 + t99;
+        const float t109 = t90 - t99;
+        const float t110 = 0.041666668f * (t106 + t108);
+        const float t111 = 0.041666668f * (t106 - t108);
+        const float t112 = 0.041666668f * (t72 + t97);
+        const float t113 = 0.041666668f * (t72 - t97);
+        const float t114 = t73 + t82;
+        const float t115 = t73 - t82;
+        const float t116 = t112 + t114;
+        const float t117 = t112 - t114;
+        const float post_19 = t110 + t116;
+        const float post_25 = t116 - t110;
+        const float t118 = t113 - t115;
+        const float t119 = t113 + t115;
+        const float post_20 = t111 + t118;
+        const float post_26 = t118 - t111;
+        const float t120 = 0.041666668f * (t107 - t109);
+        const float t121 = 0.041666668f * (t107 + t109);
+        const float post_21 = -t120 - t119;
+        const float post_23 = t120 - t119;
+        const float post_22 = -t121 - t117;
+        const float post_24 = t121 - t117;
 
         after[0 * stride_after + cell] = post_0;
         after[1 * stride_after + cell] = post_1;
@@ -302,16 +304,6 @@ static inline __attribute__((always_inline)) void collide_cells(
         after[25 * stride_after + cell] = post_25;
         after[26 * stride_after + cell] = post_26;
     }  // cells
-}
-
-// The collision alone, on plain arrays of states.
-void d3q27_recursive_collide(
-    const int32_t count,        // how many states there are
-    const float *restrict src,  // populations before the collision [27][count], lattice units
-    float *restrict dst,        // populations after the collision [27][count], lattice units
-    const float omega_)         // relaxation rate of the stress in (0, 2), lattice units
-{
-    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst, omega_);
 }
 
 // ==== storing =======================================================================================================
@@ -487,9 +479,27 @@ static const signed char VELOCITY[Q][3] = {
     {0, -1, 1}, {1, 1, 1}, {-1, -1, -1}, {1, 1, -1}, {-1, -1, 1}, {1, -1, 1}, {-1, 1, -1}, {1, -1, -1}, {-1, 1, 1},
 };
 
+// What populations are stored without: their values at rest.
+static const double REST[Q] = {8.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0};
+
 // The set of populations that each direction belongs to.
 static const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 
+
+// The collision alone, on plain arrays of states.
+void d3q27_recursive_collide(
+    const int32_t count,        // how many states there are
+    const float *restrict src,  // populations before the collision [27][count], lattice units
+    float *restrict dst,        // populations after the collision [27][count], lattice units
+    const float omega_)         // relaxation rate of the stress in (0, 2), lattice units
+{
+    for (size_t state = 0; state < (size_t)count; ++state) {
+        float before[Q], after[Q];
+        for (int i = 0; i < Q; ++i) before[i] = src[(size_t)i * (size_t)count + state] - (float)REST[i];
+        collide_cells(1, 1, before, 1, after, omega_);
+        for (int i = 0; i < Q; ++i) dst[(size_t)i * (size_t)count + state] = after[i] + (float)REST[i];
+    }
+}
 
 // ==== walls =========================================================================================================
 
@@ -735,95 +745,92 @@ void d3q27_recursive_init(
             const float uz_ = before[3 * CELLS + cell];
 
             // ---- shared
-            const float t0 = uz_ * uz_;
-            const float t1 = 1.3333334f - t0 * 2.0f;
-            const float t2 = 0.33333334f + t0;
-            const float t3 = 0.055555556f * rho_;
-            const float t4 = 0.013888889f * rho_;
-            const float t5 = t1 * t3;
-            const float t6 = 0.75f * (t3 * ux_);
-            const float t7 = 5.3333335f * (t6 * ux_);
-            const float t8 = 0.75f * (t3 * uy_);
-            const float t9 = 10.666667f * (t8 * uy_);
-            const float t10 = 2.0f * t7 + t9;
+            const float t0 = 0.083333336f * rho_;
+            const float t1 = t0 * ux_;
+            const float t2 = t1 * ux_;
+            const float t3 = t0 * uy_;
+            const float t4 = t3 * uy_;
+            const float t5 = t2 + t4;
+            const float t6 = uz_ * uz_;
+            const float t7 = 0.6666667f - t6;
+            const float t8 = 0.33333334f + t6;
+            const float t9 = 0.055555556f - t0 * t7;
 
             // ---- f
-            const float f_0 = 4.0f * t5 - t10;
-            const float t11 = 2.0f * (t6 * uy_);
-            const float t12 = t11 * uy_;
-            const float t13 = t11 * ux_;
-            const float t14 = 2.0f * t11;
-            const float t15 = t6 + t4;
-            const float t16 = t4 - t6;
-            const float t17 = t1 * t15;
-            const float t18 = t7 - t9 * 0.25f;
-            const float t19 = 0.5f * (t7 - t9);
-            const float f_1 = 4.0f * (t17 - t12) + t18;
-            const float t20 = t5 - t19;
-            const float t21 = t1 * t16;
-            const float f_2 = 4.0f * (t12 + t21) + t18;
-            const float t22 = t8 * t1;
-            const float t23 = 4.0f * (t13 - t22);
-            const float f_3 = t20 - t23;
-            const float f_4 = t23 + t20;
-            const float t24 = 0.75f * uz_;
-            const float t25 = 0.25f + t24;
-            const float t26 = 0.25f - t24;
-            const float t27 = -t25;
-            const float t28 = uz_ + t2;
-            const float t29 = uz_ - t2;
-            const float t30 = t28 * t3;
-            const float f_5 = t10 * t27 + 4.0f * t30;
-            const float t31 = t19 * t27 + t30;
-            const float t32 = t29 * t3;
-            const float f_6 = -t10 * t26 - 4.0f * t32;
-            const float t33 = t19 * t26 + t32;
-            const float t34 = 0.125f * t10;
-            const float t35 = t34 + t14;
-            const float t36 = t14 - t34;
-            const float t37 = 0.5f * (t12 + t13);
-            const float t38 = 4.0f * t37 + t22;
-            const float f_7 = t35 + t38 + t17;
-            const float f_8 = t35 + t21 - t38;
-            const float t39 = t28 * t15;
-            const float t40 = t29 * t15;
-            const float t41 = t25 * t18;
-            const float f_9 = t41 - t12 + 4.0f * t39;
-            const float t42 = t26 * t18;
-            const float t43 = t29 * t16;
-            const float t44 = t28 * t16;
-            const float f_12 = t12 + t41 + 4.0f * t44;
-            const float t45 = t8 * t28;
-            const float t46 = t8 * t29;
-            const float t47 = -4.0f;
-            const float f_10 = t12 + t42 + t43 * t47;
-            const float f_11 = t42 - t12 + t40 * t47;
-            const float t48 = 0.5f * (t12 - t13);
-            const float t49 = t22 - 4.0f * t48;
-            const float f_13 = t17 - t36 - t49;
-            const float f_14 = t49 + t21 - t36;
-            const float t50 = t13 - 4.0f * t45;
-            const float f_15 = t31 - t50;
-            const float f_18 = t50 + t31;
-            const float t51 = 4.0f * t46 + t13;
-            const float f_16 = t51 - t33;
-            const float f_17 = -t51 - t33;
-            const float t52 = t37 + t45;
-            const float t53 = t46 - t37;
-            const float t54 = t45 - t48;
-            const float t55 = t48 + t46;
-            const float t56 = t25 * t35;
-            const float f_19 = t52 + t39 + t56;
-            const float f_22 = t44 + t56 - t52;
-            const float t57 = t26 * t35;
-            const float f_20 = t53 + t57 - t43;
-            const float f_21 = t57 - t53 - t40;
-            const float t58 = t25 * t36;
-            const float f_23 = t39 - t54 - t58;
-            const float f_26 = t54 + t44 - t58;
-            const float t59 = t26 * t36;
-            const float f_24 = -t55 - t43 - t59;
-            const float f_25 = t55 - t40 - t59;
+            const float f_0 = -5.3333335f * (t5 + t9);
+            const float t10 = t1 * uy_;
+            const float t11 = t10 * uy_;
+            const float t12 = t10 * ux_;
+            const float t13 = 1.5f * t10;
+            const float t14 = -4.0f * (t1 * t7 - t11);
+            const float t15 = 2.0f * t2 - t4;
+            const float t16 = t2 - t4 * 2.0f;
+            const float t17 = 1.3333334f * (t9 - t15);
+            const float f_1 = -t14 - t17;
+            const float f_2 = t14 - t17;
+            const float t18 = -4.0f * (t3 * t7 - t12);
+            const float t19 = 1.3333334f * (t9 + t16);
+            const float f_3 = -t18 - t19;
+            const float f_4 = t18 - t19;
+            const float t20 = 0.33333334f * t9;
+            const float t21 = 0.33333334f + uz_;
+            const float t22 = 2.0f * (uz_ + t8);
+            const float t23 = 0.018518519f - t22 * t0 * 0.33333334f;
+            const float f_5 = -4.0f * (t5 * t21 + t23);
+            const float t24 = 2.0f * (uz_ - t8);
+            const float t25 = 0.33333334f - uz_;
+            const float t26 = 0.027777778f * rho_ * t24 + 0.018518519f;
+            const float f_6 = -4.0f * (t5 * t25 + t26);
+            const float t27 = 0.5f * t5;
+            const float t28 = 0.25f * (t1 + t3);
+            const float t29 = 0.5f * (t11 + t12);
+            const float t30 = 4.0f * (t7 * t28 + t29);
+            const float t31 = -(t27 + t13);
+            const float t32 = t13 - t27;
+            const float t33 = 1.3333334f * t31 + t20;
+            const float f_7 = t30 - t33;
+            const float f_8 = -t33 - t30;
+            const float t34 = 1.3333334f * t32 + t20;
+            const float t35 = -t22;
+            const float t36 = t1 * t35 + t11;
+            const float t37 = t3 * t35 + t12;
+            const float t38 = t23 - t15 * t21;
+            const float f_9 = -t36 - t38;
+            const float f_12 = t36 - t38;
+            const float t39 = t26 - t15 * t25;
+            const float t40 = t1 * t24 + t11;
+            const float f_10 = t40 - t39;
+            const float f_11 = -t40 - t39;
+            const float t41 = 0.25f * (t1 - t3);
+            const float t42 = 0.5f * (t11 - t12);
+            const float t43 = t3 * t24 + t12;
+            const float t44 = 4.0f * (t7 * t41 + t42);
+            const float f_13 = t44 - t34;
+            const float f_14 = -t34 - t44;
+            const float t45 = t16 * t21 + t23;
+            const float f_15 = -t37 - t45;
+            const float f_18 = t37 - t45;
+            const float t46 = t16 * t25 + t26;
+            const float f_16 = t43 - t46;
+            const float f_17 = -t43 - t46;
+            const float t47 = 0.25f * t23;
+            const float t48 = 0.25f * t26;
+            const float t49 = t22 * t28 + t29;
+            const float t50 = t29 - t24 * t28;
+            const float t51 = t22 * t41 + t42;
+            const float t52 = t42 - t24 * t41;
+            const float t53 = t21 * t31 + t47;
+            const float t54 = t21 * t32 + t47;
+            const float f_19 = t49 - t53;
+            const float f_22 = -t49 - t53;
+            const float t55 = t25 * t31 + t48;
+            const float t56 = t25 * t32 + t48;
+            const float f_20 = -t50 - t55;
+            const float f_21 = t50 - t55;
+            const float f_23 = t51 - t54;
+            const float f_26 = -t51 - t54;
+            const float f_24 = -t52 - t56;
+            const float f_25 = t52 - t56;
 
             after[0 * CELLS + cell] = f_0;
             after[1 * CELLS + cell] = f_1;
@@ -897,33 +904,35 @@ void d3q27_recursive_macroscopic(
 
             // ---- shared
             const float t0 = f_13 + f_23;
-            const float t1 = f_14 + f_26;
-            const float t2 = f_17 + f_21 + f_24;
-            const float t3 = f_16 + f_20;
-            const float t4 = f_11 + f_25;
-            const float t5 = t2 + t3 + (f_6 + t4 + f_10);
-            const float t6 = f_4 + f_8;
-            const float t7 = f_1 + f_7;
-            const float t8 = f_9 + f_19;
-            const float t9 = f_12 + f_22;
-            const float t10 = f_15 + t8 + (f_18 + t9 + f_5);
+            const float t1 = f_11 + f_25;
+            const float t2 = f_16 + f_20;
+            const float t3 = t1 + t2 + f_6 + f_10;
+            const float t4 = f_9 + f_19;
+            const float t5 = f_12 + f_22 + f_26;
+            const float t6 = f_15 + t4 + (f_5 + t5);
+            const float t7 = f_17 + f_21 + f_24;
+            const float t8 = f_7 + t7 + f_3;
 
             // ---- j   (d3q27_recursive.lbm:13)
-            const float jz_ = f_23 + f_26 + t10 - t5;
+            const float jz_ = f_18 + f_23 + t6 - t7 - t3;
+            const float t9 = f_4 + f_8 + f_18;
+
+            // ---- d_rho   (d3q27_recursive.lbm:12)
+            const float d_rho = f_0 + f_1 + f_2 + f_14 + t0 + t3 + t6 + t8 + t9;
+            const float t10 = f_14 - t0;
+
+            // ---- j   (d3q27_recursive.lbm:13)
+            const float jx_ = f_1 + f_7 + f_21 + t4 + t1 - f_2 - f_8 - f_10 - f_20 - f_24 - t5 - t10;
+            const float jy_ = f_15 + f_19 + f_26 + t10 + t8 - f_22 - f_25 - t2 - t9;
 
             // ---- rho   (d3q27_recursive.lbm:12)
-            const float rho_ = f_0 + f_2 + f_3 + t0 + t1 + t5 + t6 + t7 + t10;
-            const float t11 = t0 - t1;
-
-            // ---- j   (d3q27_recursive.lbm:13)
-            const float jx_ = f_21 + t8 + t4 + t11 + t7 - f_2 - f_8 - f_10 - f_20 - f_24 - t9;
-            const float jy_ = f_3 + f_7 + f_15 + f_19 + t2 - f_18 - f_22 - f_25 - t3 - t11 - t6;
-            const float t12 = 1.0f / rho_;
+            const float rho_ = 1.0f + d_rho;
+            const float t11 = 1.0f / rho_;
 
             // ---- u   (d3q27_recursive.lbm:14)
-            const float ux_ = t12 * jx_;
-            const float uy_ = t12 * jy_;
-            const float uz_ = t12 * jz_;
+            const float ux_ = t11 * jx_;
+            const float uy_ = t11 * jy_;
+            const float uz_ = t11 * jz_;
 
             after[0 * CELLS + cell] = rho_;
             after[1 * CELLS + cell] = ux_;
@@ -956,7 +965,7 @@ static inline void merge(Sum *sum, const Sum *other)
     add(sum, other->carried);
 }
 
-// A thread's part of the sum of a population over the listed blocks from `begin` to `end`.
+// A thread's part of the sum of what is stored of a population over the listed blocks from `begin` to `end`.
 static Sum sum_of(
     const int32_t *ids, const int begin, const int end, const int direction, const int thread, const int threads,
     const float *src)
@@ -969,10 +978,12 @@ static Sum sum_of(
     return sum;
 }
 
-// Adds the sum of a population to mass and momentum.
-static inline void add_moments(const int direction, const Sum *sum, Sum *of)
+// Adds a population to mass and momentum: the sum of what is stored of it in so many cells, and its part at rest, which has no
+// momentum.
+static inline void add_moments(const int direction, const Sum *sum, const double cells, Sum *of)
 {
     merge(&of[0], sum);
+    add(&of[0], cells * REST[direction]);
     for (int axis = 0; axis < DIM; ++axis) {
         const double c = VELOCITY[direction][axis];
         const Sum along = {c * sum->total, c * sum->carried};
@@ -1051,7 +1062,7 @@ void d3q27_recursive_sums(
         Sum of[SETS][1 + DIM] = { { {0, 0} } };
         for (int i = 0; i < Q; ++i) {
             const Sum own = sum_of(ids, begin, end, i, 0, 1, src);
-            add_moments(i, &own, of[SET[i]]);
+            add_moments(i, &own, (double)(end - begin) * CELLS, of[SET[i]]);
         }
         memcpy(sums + (size_t)share * (sizeof(of) / sizeof(double)), of, sizeof(of));
     }

@@ -4,16 +4,23 @@
 // Krueger et al., The Lattice Boltzmann Method, 2017, section 8.3.
 //
 // options: cuda f32 block=4x4x4
-// cost:    init                 12 flop (as written 22): 6 add, 6 mul
+// cost:    init                 13 flop (as written 22): 6 add, 5 mul, 1 fma
 //                               1 loads, 7 stores, 32 B per cell
-//          stream_collide       36 flop (as written 49): 13 add, 9 mul, 7 fma
+//          stream_collide       36 flop (as written 49): 13 add, 7 mul, 8 fma
 //                               7 loads, 7 stores, 56 B per cell
-//          stream_collide_walls 36 flop (as written 49): 13 add, 9 mul, 7 fma
+//          stream_collide_walls 36 flop (as written 49): 13 add, 7 mul, 8 fma
 //                               7 loads, 7 stores, 56 B per cell
-//          macroscopic          6 flop (as written 6): 6 add
+//          macroscopic          7 flop (as written 6): 7 add
 //                               7 loads, 1 stores, 32 B per cell
-//          collide              36 flop (as written 49): 13 add, 9 mul, 7 fma
+//          collide              36 flop (as written 49): 13 add, 7 mul, 8 fma
 //                               7 loads, 7 stores, 56 B per cell
+
+// Thread blocks that a processor shall hold at the same time: on sm_75, no more than its 1024 threads.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
+#define RESIDENT(blocks) ((blocks) < 4 ? (blocks) : 4)
+#else
+#define RESIDENT(blocks) (blocks)
+#endif
 
 static constexpr int Q = 7;  // directions
 static constexpr int CELLS = 4 * 4 * 4;  // of a block
@@ -44,21 +51,22 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float veloci
     // ---- shared
     const float t0 = 1.0f - omega_;
 
-    // ---- phi   (d3q7_advection.lbm:13)
-    const float phi_ = f_0 + f_1 + f_2 + f_3 + f_4 + f_5 + f_6;
-    const float t1 = 0.125f * (phi_ * omega_);
+    // ---- d_phi   (d3q7_advection.lbm:13)
+    const float d_phi = f_0 + f_1 + f_2 + f_3 + f_4 + f_5 + f_6;
+    const float t1 = 0.125f * (d_phi * omega_);
 
     // ---- post
     const float post_0 = f_0 * t0 + 2.0f * t1;
-    const float t2 = 4.0f * velocityx_ * t1;
-    const float post_1 = t1 + t2 + f_1 * t0;
-    const float post_2 = t1 - t2 + f_2 * t0;
-    const float t3 = 4.0f * velocityy_ * t1;
-    const float post_3 = t1 + t3 + f_3 * t0;
-    const float post_4 = t1 - t3 + f_4 * t0;
-    const float t4 = 4.0f * (t1 * velocityz_);
-    const float post_5 = t1 + t4 + f_5 * t0;
-    const float post_6 = t1 - t4 + f_6 * t0;
+    const float t2 = (0.5f * d_phi + 0.5f) * omega_;
+    const float t3 = t2 * velocityx_;
+    const float post_1 = t1 + t3 + f_1 * t0;
+    const float post_2 = t1 - t3 + f_2 * t0;
+    const float t4 = t2 * velocityy_;
+    const float post_3 = t1 + t4 + f_3 * t0;
+    const float post_4 = t1 - t4 + f_4 * t0;
+    const float t5 = t2 * velocityz_;
+    const float post_5 = t1 + t5 + f_5 * t0;
+    const float post_6 = t1 - t5 + f_6 * t0;
 
     f[0] = post_0;
     f[1] = post_1;
@@ -69,31 +77,10 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float veloci
     f[6] = post_6;
 }
 
-// The collision alone, on plain arrays of states.
-extern "C" __global__ void __launch_bounds__(256)
-d3q7_advection_collide(
-    const int count,                // how many states there are
-    const float *__restrict__ src,  // populations before the collision [7][count], lattice units
-    float *__restrict__ dst,        // populations after the collision [7][count], lattice units
-    const float velocityx_,         // of the medium, in cells per time step, x, lattice units
-    const float velocityy_,         // of the medium, in cells per time step, y, lattice units
-    const float velocityz_,         // of the medium, in cells per time step, z, lattice units
-    const float omega_)             // relaxation rate of the scalar's flux in (0, 2), lattice units
-{
-    const int state = blockIdx.x * 256 + threadIdx.x;
-    if (state >= count) return;
-    float f[Q];
-#pragma unroll
-    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state];
-    collide(f, velocityx_, velocityy_, velocityz_, omega_);
-#pragma unroll
-    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i];
-}
-
 // ==== streaming =====================================================================================================
 
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, RESIDENT(5))
 d3q7_advection_stream_collide(
     const int *__restrict__ ids,         // slots to work on [count]
     const int count,                     // how many slots `ids` lists
@@ -143,9 +130,33 @@ static __device__ const signed char VELOCITY[Q][3] = {
     {0, 0, 0}, {1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, -1},
 };
 
+// What populations are stored without: their values at rest.
+static __device__ const double REST[Q] = {1.0 / 4.0, 1.0 / 8.0, 1.0 / 8.0, 1.0 / 8.0, 1.0 / 8.0, 1.0 / 8.0, 1.0 / 8.0};
+
 // The set of populations that each direction belongs to.
 static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0};
 
+
+// The collision alone, on plain arrays of states.
+extern "C" __global__ void __launch_bounds__(256)
+d3q7_advection_collide(
+    const int count,                // how many states there are
+    const float *__restrict__ src,  // populations before the collision [7][count], lattice units
+    float *__restrict__ dst,        // populations after the collision [7][count], lattice units
+    const float velocityx_,         // of the medium, in cells per time step, x, lattice units
+    const float velocityy_,         // of the medium, in cells per time step, y, lattice units
+    const float velocityz_,         // of the medium, in cells per time step, z, lattice units
+    const float omega_)             // relaxation rate of the scalar's flux in (0, 2), lattice units
+{
+    const int state = blockIdx.x * 256 + threadIdx.x;
+    if (state >= count) return;
+    float f[Q];
+#pragma unroll
+    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state] - (float)REST[i];
+    collide(f, velocityx_, velocityy_, velocityz_, omega_);
+#pragma unroll
+    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i] + (float)REST[i];
+}
 
 // ==== walls =========================================================================================================
 
@@ -258,10 +269,10 @@ d3q7_advection_init(
     const float phi_ = before[0 * CELLS];
 
     // ---- f
-    const float f_0 = 0.25f * phi_;
+    const float f_0 = 0.25f * phi_ - 0.25f;
     const float t0 = 0.5f * phi_;
     const float t1 = t0 * velocityx_;
-    const float t2 = 0.125f * phi_;
+    const float t2 = 0.5f * f_0;
     const float f_1 = t1 + t2;
     const float f_2 = t2 - t1;
     const float t3 = t0 * velocityy_;
@@ -300,8 +311,11 @@ d3q7_advection_macroscopic(
     const float f_5 = src[at(slot, 5, cell)];
     const float f_6 = src[at(slot, 6, cell)];
 
+    // ---- d_phi   (d3q7_advection.lbm:13)
+    const float d_phi = f_0 + f_1 + f_2 + f_3 + f_4 + f_5 + f_6;
+
     // ---- phi   (d3q7_advection.lbm:13)
-    const float phi_ = f_0 + f_1 + f_2 + f_3 + f_4 + f_5 + f_6;
+    const float phi_ = 1.0f + d_phi;
 
 
     float *after = fields + (size_t)slot * (FIELDS * CELLS) + cell;
@@ -331,7 +345,7 @@ static __device__ __forceinline__ void merge(Sum *sum, const Sum *other)
     add(sum, other->carried);
 }
 
-// A thread's part of the sum of a population over the listed blocks from `begin` to `end`.
+// A thread's part of the sum of what is stored of a population over the listed blocks from `begin` to `end`.
 static __device__ __noinline__ Sum sum_of(
     const int *ids, const int begin, const int end, const int direction, const int thread, const int threads,
     const float *src)
@@ -344,10 +358,12 @@ static __device__ __noinline__ Sum sum_of(
     return sum;
 }
 
-// Adds the sum of a population to mass and momentum.
-static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, Sum *of)
+// Adds a population to mass and momentum: the sum of what is stored of it in so many cells, and its part at rest, which has no
+// momentum.
+static __device__ __forceinline__ void add_moments(const int direction, const Sum *sum, const double cells, Sum *of)
 {
     merge(&of[0], sum);
+    add(&of[0], cells * REST[direction]);
     for (int axis = 0; axis < DIM; ++axis) {
         const double c = VELOCITY[direction][axis];
         const Sum along = {c * sum->total, c * sum->carried};
@@ -437,7 +453,7 @@ d3q7_advection_sums(
             __syncthreads();
             if (thread < half) merge(&parts[thread], &parts[thread + half]);
         }
-        if (thread == 0) add_moments(i, &parts[0], of[SET[i]]);
+        if (thread == 0) add_moments(i, &parts[0], (double)(end - begin) * CELLS, of[SET[i]]);
         __syncthreads();
     }
     for (int at = thread; at < SETS * (1 + DIM); at += 256) {

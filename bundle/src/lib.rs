@@ -14,7 +14,8 @@
 //! block, cell `(x, y, z)` has index `x + block[0] * (y + block[1] * z)`.
 //!
 //! - populations: `f[(slot * q + direction) * cells + cell]`, post-collision, two buffers; `direction` counts those of all
-//!   sets, one set after the other, and `q` is their number
+//!   sets, one set after the other, and `q` is their number. What is stored is the difference from [`Direction::rest`], so that
+//!   it keeps the digits that matter: a population is `rest + f[..]`
 //! - fields: `fields[(slot * field_components + component) * cells + cell]`
 //! - neighbours: `neighbours[slot * 3^dim + (dx+1) + 3*(dy+1) + 9*(dz+1)]`, `dx, dy, dz` in -1, 0, 1: the slot of that
 //!   neighbour, `-(w + 1)` where the wall instance `w` is, or [`mesh::NONE`] where blocks of another level are (no `dz`
@@ -48,7 +49,7 @@
 //! dimensions) and takes the extents and three strides first, all counted in values; every array is given by the address
 //! of its first value at cell `(0, 0, 0)` of that box:
 //!
-//! - populations: `f[direction * stride_i + z * stride_z + y * stride_y + x]`, post-collision, two buffers
+//! - populations: `f[direction * stride_i + z * stride_z + y * stride_y + x]`, post-collision, two buffers, whole
 //! - fields: the same with components in the place of directions
 //!
 //! `stream_collide` reads cells from -1 to `nx`, `ny`, `nz`: one layer of ghost cells around the box, which the caller
@@ -77,7 +78,7 @@ pub const SHARES: usize = 128;
 
 /// Version of this contract: of the kernels' arguments, the layouts and the manifest. A runtime refuses a bundle of
 /// another version.
-pub const ABI: u32 = 5;
+pub const ABI: u32 = 6;
 
 /// What the kernels are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -205,7 +206,8 @@ pub enum Role {
     /// The level that each block wishes to have, by a program of [`wishes`]:
     /// `wish(ids, count, neighbours, nodes, levels, places, fields, ops, length, constants, finest, want)`.
     Wish,
-    /// The collision alone on plain arrays `[direction][state]` of `count` states: `collide(count, src, dst, params..)`.
+    /// The collision alone on plain arrays `[direction][state]` of `count` states, whole populations:
+    /// `collide(count, src, dst, params..)`.
     Collide,
 }
 
@@ -441,6 +443,8 @@ pub struct Direction {
     pub c: [i32; 3],
     /// Exact weight, as `1/36`.
     pub weight: String,
+    /// Exact value at rest, as `1/36`: populations are stored without it.
+    pub rest: String,
     /// Position of the opposite direction of the same set.
     pub opposite: u32,
 }
@@ -448,10 +452,20 @@ pub struct Direction {
 impl Direction {
     /// The weight as a number; no number where the text is none, which no manifest of ours has.
     pub fn weight_value(&self) -> f64 {
-        let (above, below) = self.weight.split_once('/').unwrap_or((&self.weight, "1"));
-        let number = |text: &str| text.trim().parse().unwrap_or(f64::NAN);
-        number(above) / number(below)
+        value(&self.weight)
     }
+
+    /// The value at rest as a number, as [`Self::weight_value`].
+    pub fn rest_value(&self) -> f64 {
+        value(&self.rest)
+    }
+}
+
+/// A quotient of whole numbers as a number.
+fn value(quotient: &str) -> f64 {
+    let (above, below) = quotient.split_once('/').unwrap_or((quotient, "1"));
+    let number = |text: &str| text.trim().parse().unwrap_or(f64::NAN);
+    number(above) / number(below)
 }
 
 /// A transport coefficient in lattice units, found by linearising the collision about rest.

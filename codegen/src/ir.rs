@@ -4,13 +4,14 @@
 //! [`Exprs`], some of them carry the names of the spec's `let`s, and each output has a name. There are no loops, no
 //! memory and no indices: gathering the inputs and storing the outputs belongs to the target's template.
 //!
-//! - [`KernelIr`]: as the spec says it, every index expanded. Sums are left-associated chains of `Add` and `Sub`.
+//! - [`KernelIr`]: as the spec says it, every index expanded, of whole populations or of stored ones. Sums are left-associated
+//!   chains of `Add` and `Sub`.
 //! - [`Dag`]: the same values after simplification: shared, factored, with [`Expr::Fma`]. Made by `simplify` only.
 //! - [`Plan`]: the `Dag` in an order, every temporary named. Made by `schedule` only.
 //!
 //! [`Expr::Fma`]: lbm_dsl::expr::Expr::Fma
 
-use lbm_dsl::expr::{ExprId, Exprs, Symbol};
+use lbm_dsl::expr::{ExprId, Exprs, Pop, Symbol};
 
 /// A name that the spec gives to a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +35,8 @@ pub struct Output {
     pub name: String,
     /// Its value.
     pub value: ExprId,
+    /// The population that it is, if it is one.
+    pub population: Option<Pop>,
 }
 
 /// Arithmetic as the spec says it.
@@ -110,9 +113,15 @@ pub struct Section {
 pub struct Plan {
     pub(crate) dag: Dag,
     pub(crate) sections: Vec<Section>,
+    pub(crate) live: usize,
 }
 
 impl Plan {
+    /// Most values alive at once, inputs included: about the registers that it needs.
+    pub fn live(&self) -> usize {
+        self.live
+    }
+
     /// The expressions.
     pub fn dag(&self) -> &Dag {
         &self.dag

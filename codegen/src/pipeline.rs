@@ -1,6 +1,6 @@
 //! In: a [`Model`] and [`Options`]. Out: a [`Bundle`] and a [`Report`] of what its kernels cost.
 //!
-//! Model ──[`plan`]──▶ [`Plans`] ──[`Plans::emit`]──▶ [`Compiled`]: the expensive half knows no options.
+//! Model ──[`plan`]──▶ [`Plans`] ──[`Plans::emit`]──▶ [`Compiled`]: the expensive half knows no options but the layout.
 //!
 //! After: the bundle is complete. Pure: files and clocks belong to the caller, who may watch the stages go by.
 
@@ -9,7 +9,7 @@ use std::fmt;
 use lbm_bundle::{Bundle, Cost, File, Layout, Manifest, Real, Role};
 use lbm_dsl::expr::{Expr, ExprId, Rational};
 use lbm_dsl::model::levels::{Coupling, Exchange, Stencil};
-use lbm_dsl::model::{Boundary, Model, Rule};
+use lbm_dsl::model::{Boundary, Model, Param, Rule};
 use lbm_dsl::prove::{self, Findings};
 use num_traits::{ToPrimitive, Zero};
 use rayon::prelude::*;
@@ -18,7 +18,7 @@ use serde::Serialize;
 use crate::count::count;
 use crate::emit::{self, Method, Wall};
 use crate::ir::{KernelIr, Output, Plan};
-use crate::lower::{self, signature};
+use crate::lower::{self, signature, stored};
 use crate::options::Options;
 use crate::schedule::schedule;
 use crate::simplify::{SimplifyError, simplify};
@@ -157,10 +157,13 @@ struct Kernel {
     plan: Plan,
 }
 
-/// What no option changes: the arithmetic of every kernel in its final order, and what is known of it. One is enough for all
-/// targets, real types and blocks.
+/// What no option changes but the layout: the arithmetic of every kernel in its final order, and what is known of it. One is
+/// enough for all targets, real types and blocks.
 pub struct Plans<'m> {
     model: &'m Model,
+    layout: Layout,
+    /// What the populations are stored without, one after the other.
+    rest: Vec<Rational>,
     findings: Findings,
     kernels: Vec<Kernel>,
     levels: Levels,
@@ -180,52 +183,80 @@ struct Levels {
 
 /// Compiles a model.
 pub fn compile(model: &Model, options: &Options) -> Result<Compiled, CompileError> {
-    plan(model, &mut |_| ())?.emit(options)
+    plan(model, options.layout, &mut |_| ())?.emit(options)
 }
 
-/// Plans the kernels of a model, and says when a stage is done, so that the caller can time it.
-pub fn plan<'m>(model: &'m Model, done: &mut dyn FnMut(Stage)) -> Result<Plans<'m>, CompileError> {
+/// Plans the kernels of a model for a layout, and says when a stage is done, so that the caller can time it. In blocks,
+/// populations are stored as differences from rest; arrays of others hold them whole.
+pub fn plan<'m>(model: &'m Model, layout: Layout, done: &mut dyn FnMut(Stage)) -> Result<Plans<'m>, CompileError> {
     check_speeds(model)?;
     let findings = prove::findings(model);
     done(Stage::Prove);
 
-    let kernels = lower::kernels(model);
+    let rest = match layout {
+        Layout::Blocks => stored::rest(model),
+        Layout::Soa => vec![Rational::zero(); model.q()],
+    };
+    let form = Form { model, rest: &rest };
+    let walls =
+        (0..model.boundaries().len()).map(|rule| (lower::wall(model, rule), &model.boundaries()[rule].params[..]));
+    let walls = walls.flat_map(|(kernels, params)| kernels.into_iter().map(move |kernel| (kernel, params)));
+    let cells = [lower::collide(model), lower::init(model), lower::macroscopic(model)].map(|kernel| (kernel, &[][..]));
+    let kernels: Vec<_> = cells.into_iter().chain(walls).collect();
+    let kernels: Vec<_> = kernels.into_iter().map(|(kernel, params)| form.lowered(kernel, params)).collect();
     done(Stage::Lower);
 
-    let dags = kernels.par_iter().map(simplify).collect::<Result<Vec<_>, _>>()?;
+    let dags = kernels.par_iter().map(|(_, ir)| simplify(ir)).collect::<Result<Vec<_>, _>>()?;
     done(Stage::Simplify);
 
-    let kernels: Vec<Kernel> = kernels.iter().zip(dags).map(|(ir, dag)| kernel(ir, dag)).collect();
-    let levels = levels(model)?;
-    let solids = (0..model.boundaries().len()).map(|rule| lower::solids::turned(model, rule).map(finished).transpose());
+    let kernels: Vec<Kernel> = kernels.iter().zip(dags).map(|((naive, _), dag)| scheduled(*naive, dag)).collect();
+    let levels = levels(&form)?;
+    let solids = (0..model.boundaries().len()).map(|rule| {
+        let turned = lower::solids::turned(model, rule);
+        turned.map(|kernel| form.finished(kernel, &model.boundaries()[rule].params)).transpose()
+    });
     let solids = solids.collect::<Result<_, _>>()?;
     done(Stage::Schedule);
-    Ok(Plans { model, findings, kernels, levels, solids })
+    Ok(Plans { model, layout, findings, kernels, levels, solids, rest })
 }
 
-fn kernel(ir: &KernelIr, dag: crate::ir::Dag) -> Kernel {
-    Kernel {
-        naive: count(&ir.exprs, &values(&ir.outputs)),
-        simplified: count(dag.exprs(), &values(dag.outputs())),
-        plan: schedule(dag),
+/// What kernels are stated in.
+struct Form<'a> {
+    model: &'a Model,
+    rest: &'a [Rational],
+}
+
+impl Form<'_> {
+    /// A kernel of whole populations: what it costs, and the same of stored ones.
+    fn lowered(&self, kernel: KernelIr, wall_params: &[Param]) -> (Cost, KernelIr) {
+        let naive = count(&kernel.exprs, &values(&kernel.outputs));
+        let whole = self.rest.iter().all(Zero::is_zero);
+        (naive, if whole { kernel } else { stored::stored(kernel, self.model, self.rest, wall_params) })
+    }
+
+    fn finished(&self, kernel: KernelIr, wall_params: &[Param]) -> Result<Kernel, CompileError> {
+        let (naive, ir) = self.lowered(kernel, wall_params);
+        Ok(scheduled(naive, simplify(&ir)?))
     }
 }
 
-fn finished(ir: KernelIr) -> Result<Kernel, CompileError> {
-    Ok(kernel(&ir, simplify(&ir)?))
+fn scheduled(naive: Cost, dag: crate::ir::Dag) -> Kernel {
+    Kernel { naive, simplified: count(dag.exprs(), &values(dag.outputs())), plan: schedule(dag) }
 }
 
-fn levels(model: &Model) -> Result<Levels, CompileError> {
+fn levels(form: &Form<'_>) -> Result<Levels, CompileError> {
+    let model = form.model;
     let of_coupling = |coupling: &Coupling| {
         let packets = (0..model.q()).filter_map(|pop| lower::levels::packets(model, coupling, pop));
-        packets.map(finished).collect::<Result<Vec<_>, _>>()
+        packets.map(|kernel| form.finished(kernel, &[])).collect::<Result<Vec<_>, _>>()
     };
+    // Weights of samples sum to one, or to zero for slopes: a stencil makes of stored values what it makes of whole ones, stored.
     let of_stencil = |stencil: &Stencil| {
         let sets = (0..stencil.sets().len()).map(|set| lower::levels::pass(stencil, set));
-        sets.map(finished).collect::<Result<Vec<_>, _>>()
+        sets.map(|kernel| form.finished(kernel, &[])).collect::<Result<Vec<_>, _>>()
     };
     let rescaled = |coupling: &Coupling| match lower::levels::rescaled(model, coupling) {
-        Some([fine, coarse]) => Ok(Some([finished(fine)?, finished(coarse)?])),
+        Some([fine, coarse]) => Ok(Some([form.finished(fine, &[])?, form.finished(coarse, &[])?])),
         None => Ok::<_, CompileError>(None),
     };
     Ok(Levels {
@@ -237,7 +268,11 @@ fn levels(model: &Model) -> Result<Levels, CompileError> {
 
 impl Plans<'_> {
     /// Text and signatures for one set of options.
+    ///
+    /// # Panics
+    /// If these options have another layout than the plans.
     pub fn emit(&self, options: &Options) -> Result<Compiled, CompileError> {
+        assert_eq!(options.layout, self.layout, "kernels of one layout");
         check_block(self.model, options)?;
         check_coupling(self.model, options)?;
         check_solids(self.model, options)?;
@@ -251,7 +286,8 @@ impl Plans<'_> {
             _ => collide,
         };
         let as_emitted = |role: Role| if role.is_arithmetic() { of_role(role).simplified } else { Cost::default() };
-        let manifest = signature::manifest(self.model, options, &self.findings, as_emitted);
+        let manifest =
+            signature::manifest(self.model, options, &self.findings, &self.rest, collide.plan.live(), as_emitted);
         let method = Method {
             manifest: &manifest,
             name: self.model.name(),

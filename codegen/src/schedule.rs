@@ -21,9 +21,10 @@ const INLINE: usize = 10;
 pub fn schedule(dag: Dag) -> Plan {
     let graph = Graph::new(&dag);
     let (given, greedy) = (graph.statements.clone(), graph.greedy());
-    let order = if graph.peak(&greedy) <= graph.peak(&given) { greedy } else { given };
+    let [peak, of_given] = [&greedy, &given].map(|order| graph.peak(order));
+    let (order, live) = if peak <= of_given { (greedy, peak) } else { (given, of_given) };
     let sections = sections(&dag, order);
-    Plan { dag, sections }
+    Plan { dag, sections, live }
 }
 
 /// Statements and what they read.

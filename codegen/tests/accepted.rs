@@ -46,14 +46,16 @@ fn options(model: &Model) -> Vec<Options> {
 fn goes_to_the_end(text: &str) -> bool {
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         let Ok(model) = lbm_dsl::compile(&Source::new("fuzz.lbm", text), &Prelude) else { return false };
-        let plans = match pipeline::plan(&model, &mut |_| ()) {
-            Ok(plans) => plans,
-            Err(reason) => {
+        let plan = |layout| pipeline::plan(&model, layout, &mut |_| ());
+        let (on_blocks, on_arrays) = match (plan(Layout::Blocks), plan(Layout::Soa)) {
+            (Ok(on_blocks), Ok(on_arrays)) => (on_blocks, on_arrays),
+            (Err(reason), _) | (_, Err(reason)) => {
                 assert!(!reason.to_string().is_empty());
                 return true;
             }
         };
         for options in options(&model) {
+            let plans = if options.layout == Layout::Blocks { &on_blocks } else { &on_arrays };
             match plans.emit(&options) {
                 Ok(compiled) => {
                     let files = pipeline::files(&[compiled.bundle]);
@@ -149,7 +151,9 @@ fn expression_bombs_are_refused_with_their_size() {
     };
     let size = |text: &str| match lbm_dsl::compile(&Source::new("bomb.lbm", text), &Prelude) {
         Err(report) => report.diagnostics().iter().map(|fault| fault.code().code().to_string()).collect(),
-        Ok(model) => pipeline::plan(&model, &mut |_| ()).err().map_or(String::new(), |error| error.to_string()),
+        Ok(model) => {
+            pipeline::plan(&model, Layout::Blocks, &mut |_| ()).err().map_or(String::new(), |error| error.to_string())
+        }
     };
     assert_eq!(size(&doubling(40)), "E0411");
     let choices = |count: usize| {

@@ -338,7 +338,7 @@ fn a_file_that_does_not_fit_is_refused_with_a_reason() {
     changed(&|bytes| bytes[30] ^= 1);
     refused(here.path(), &["--resume"], &["C0605", "checksum of its head"]);
     changed(&|bytes| bytes[8] += 1);
-    refused(here.path(), &["--resume"], &["C0604", "version 3", "version 2"]);
+    refused(here.path(), &["--resume"], &["C0604", "version 4", "version 3"]);
 }
 
 #[test]

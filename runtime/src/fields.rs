@@ -85,6 +85,11 @@ fn saved_for(device: &Device, manifest: &Manifest, interfaces: usize) -> Result<
     Ok(saved)
 }
 
+/// What each population is at rest: it is stored without that.
+pub fn rest(manifest: &Manifest) -> Vec<f64> {
+    manifest.directions.iter().map(lbm_bundle::Direction::rest_value).collect()
+}
+
 /// Names of the field components in the order of their values: `rho`, `ux`, `uy`.
 pub fn component_names(manifest: &Manifest) -> Vec<String> {
     let expand = |name: &str, components: u32| match components {

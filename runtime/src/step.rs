@@ -234,16 +234,19 @@ impl Simulation {
         self.hold_all()
     }
 
-    /// Changes the current populations cell by cell: `change(cell, populations)`.
+    /// Changes the current populations cell by cell: `change(cell, populations)`, whole ones.
     pub fn update_cells(&mut self, change: impl Fn(Cell, &mut [f64]) + Sync) -> Result<(), StepError> {
         let layout = Layout::populations(self.program.manifest());
+        let rest = fields::rest(self.program.manifest());
         let [first, second] = &mut self.fields.populations;
         for (at, set) in [first, second].into_iter().enumerate() {
             let current: Vec<bool> = self.levels.iter().map(|level| level.current == at).collect();
             if current.contains(&true) {
                 fields::update(set, layout, &self.grid, |cell, populations| {
                     if current[cell.level] {
+                        populations.iter_mut().zip(&rest).for_each(|(population, rest)| *population += rest);
                         change(cell, populations);
+                        populations.iter_mut().zip(&rest).for_each(|(population, rest)| *population -= rest);
                     }
                 })?;
             }
@@ -251,15 +254,19 @@ impl Simulation {
         Ok(())
     }
 
-    /// The current populations of every cell: `each(cell, populations)`.
+    /// The current populations of every cell: `each(cell, populations)`, whole ones.
     pub fn visit_populations(&self, mut each: impl FnMut(Cell, &[f64])) -> Result<(), StepError> {
         let layout = Layout::populations(self.manifest());
+        let rest = fields::rest(self.manifest());
+        let mut whole = vec![0.0; rest.len()];
         for (at, set) in self.fields.populations.iter().enumerate() {
             let current: Vec<bool> = self.levels.iter().map(|level| level.current == at).collect();
             if current.contains(&true) {
                 fields::visit(set, layout, &self.grid, |cell, populations| {
                     if current[cell.level] {
-                        each(cell, populations);
+                        let parts = rest.iter().zip(populations);
+                        whole.iter_mut().zip(parts).for_each(|(whole, (rest, population))| *whole = rest + population);
+                        each(cell, &whole);
                     }
                 })?;
             }
@@ -550,7 +557,14 @@ fn blocks<'a>(
     let finer = levels.get(level + 1);
     let of_finer = |group: Group| finer.map_or(0..0, |finer| finer.group(group));
     let holds = grid.forest().holds();
+    let general = if walls { Phase::StreamCollideInterfaceWalls } else { Phase::StreamCollideInterface };
+    let together = inbox.is_some_and(|inbox| inbox.together(level));
     let (range, role) = match phase {
+        _ if together && phase == general => (
+            listed.leaves.clone(),
+            if walls { Role::StreamCollideInterfaceWalls } else { Role::StreamCollideInterface },
+        ),
+        _ if together && Phase::STREAMING.contains(&phase) => (0..0, Role::StreamCollide),
         Phase::StreamCollide => (listed.group(Group::Interior), Role::StreamCollide),
         Phase::StreamCollideWalls => (listed.group(Group::Walls), Role::StreamCollideWalls),
         Phase::StreamCollideInterface => (listed.group(Group::Jump), Role::StreamCollideInterface),

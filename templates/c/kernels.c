@@ -47,10 +47,6 @@ static inline __attribute__((always_inline)) void collide_cells(
     }  // cells
 }
 
-{% <kernel of={collide}> %}
-    collide_cells((size_t)count, (size_t)count, src, (size_t)count, dst{{ param_names }});
-{%- </kernel> %}
-
 // ==== storing =======================================================================================================
 
 // Whether to store past the caches: they would not keep what a call writes until it is read. Such a store need not load
@@ -186,6 +182,15 @@ static inline __attribute__((always_inline)) void gather(
 {%- </kernel> %}
 
 {% include "tables" %}
+{% <kernel of={collide}> %}
+    for (size_t state = 0; state < (size_t)count; ++state) {
+        {{ real }} before[Q], after[Q];
+        for (int i = 0; i < Q; ++i) before[i] = src[(size_t)i * (size_t)count + state] - ({{ real }})REST[i];
+        collide_cells(1, 1, before, 1, after{{ param_names }});
+        for (int i = 0; i < Q; ++i) dst[(size_t)i * (size_t)count + state] = after[i] + ({{ real }})REST[i];
+    }
+{%- </kernel> %}
+
 {% if walls -%}
 // ==== walls =========================================================================================================
 
@@ -405,8 +410,9 @@ static inline __attribute__((always_inline)) void gather_inbox(
     for (int32_t item = 0; item < count; ++item) {
         const size_t slot = (size_t)ids[item];
         const int32_t *const near = neighbours + slot * NEAR;
-        const int mask = masks[rows[slot]];
-        const {{ real }} *const in = inbox + (size_t)rows[slot] * ROW;
+        const int32_t own_row = rows[slot];
+        const int mask = own_row < 0 ? 0 : masks[own_row];
+        const {{ real }} *const in = inbox + (size_t)(own_row < 0 ? 0 : own_row) * ROW;
         for (int row = 0; row < BY * BZ; row += ROWS) {
 {%- for pull in pulls %}
 {%- if kernel.walls %}
@@ -719,7 +725,7 @@ static inline __attribute__((always_inline)) void gather_inbox(
         Sum of[SETS][1 + DIM] = { { {0, 0} } };
         for (int i = 0; i < Q; ++i) {
             const Sum own = sum_of(ids, begin, end, i, 0, 1, src);
-            add_moments(i, &own, of[SET[i]]);
+            add_moments(i, &own, (double)(end - begin) * CELLS, of[SET[i]]);
         }
         memcpy(sums + (size_t)share * (sizeof(of) / sizeof(double)), of, sizeof(of));
     }

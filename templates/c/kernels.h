@@ -44,13 +44,16 @@ static const double {{ spec }}_weights[{{ upper }}_Q] = { {{ weights }} };
 // The direction with the reversed velocity.
 static const int {{ spec }}_opposites[{{ upper }}_Q] = { {{ opposites }} };
 {% if blocks %}
+// The population of each direction at rest: what is stored is the difference from it.
+static const double {{ spec }}_rest[{{ upper }}_Q] = { {{ blocks.rests }} };
+
 // Index of cell (x, y, z) in its block.
 static inline size_t {{ spec }}_cell(const size_t x, const size_t y, const size_t z)
 {
     return x + {{ blocks.bx }} * (y + {{ blocks.by }} * z);
 }
 
-// Where population `direction` at `cell` of the block in `slot` is.
+// Where population `direction` is stored, at `cell` of the block in `slot`.
 static inline size_t {{ spec }}_population(const size_t slot, const size_t direction, const size_t cell)
 {
     return (slot * {{ blocks.q }} + direction) * {{ blocks.cells }} + cell;

@@ -3,6 +3,15 @@
 {% for line in banner -%}
 // {{ line }}
 {% endfor %}
+{% if stream_collide.resident -%}
+// Thread blocks that a processor shall hold at the same time: on sm_75, no more than its 1024 threads.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
+#define RESIDENT(blocks) ((blocks) < 4 ? (blocks) : 4)
+#else
+#define RESIDENT(blocks) (blocks)
+#endif
+
+{% endif -%}
 static constexpr int Q = {{ q }};  // directions
 static constexpr int CELLS = {{ bx }} * {{ by }} * {{ bz }};  // of a block
 static constexpr int NEAR = {{ near }};  // neighbours of a block, itself included
@@ -36,15 +45,6 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
 {%- endfor %}
 }
 
-{% <kernel of={collide}> %}
-    {{ real }} f[Q];
-#pragma unroll
-    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state];
-    collide(f{{ param_names }});
-#pragma unroll
-    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i];
-{%- </kernel> %}
-
 // ==== streaming =====================================================================================================
 
 {% <kernel of={stream_collide}> %}
@@ -64,6 +64,15 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
 {%- </kernel> %}
 
 {% include "tables" %}
+{% <kernel of={collide}> %}
+    {{ real }} f[Q];
+#pragma unroll
+    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state] - ({{ real }})REST[i];
+    collide(f{{ param_names }});
+#pragma unroll
+    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i] + ({{ real }})REST[i];
+{%- </kernel> %}
+
 {% if walls -%}
 // ==== walls =========================================================================================================
 
@@ -217,8 +226,8 @@ static __device__ __forceinline__ {{ real }} pull(
 {%- for line in upwind %}
     {{ line }}
 {%- endfor %}
-    const int row = rows[slot], mask = masks[row];
-    const {{ real }} *in = inbox + (size_t)row * ROW;
+    const int row = rows[slot], mask = row < 0 ? 0 : masks[row];
+    const {{ real }} *in = inbox + (size_t)(row < 0 ? 0 : row) * ROW;
     const Spot here = { {x, y{% if deep %}, z{% endif %}} };
 {%- if kernel.walls %}
     const {{ real }} *own = src + at(slot, 0, cell);
@@ -497,7 +506,7 @@ static __device__ __forceinline__ {{ real }} pull(
             __syncthreads();
             if (thread < half) merge(&parts[thread], &parts[thread + half]);
         }
-        if (thread == 0) add_moments(i, &parts[0], of[SET[i]]);
+        if (thread == 0) add_moments(i, &parts[0], (double)(end - begin) * CELLS, of[SET[i]]);
         __syncthreads();
     }
     for (int at = thread; at < SETS * (1 + DIM); at += {{ reduce.sums.threads }}) {

@@ -3,7 +3,7 @@
 // {{ line }}
 {% endfor -%}
 {% if cuda -%}
-extern "C" __global__ void __launch_bounds__({{ of.threads }})
+extern "C" __global__ void __launch_bounds__({{ of.threads }}{% if of.resident %}, RESIDENT({{ of.resident }}){% endif %})
 {{ of.symbol }}(
 {%- else -%}
 void {{ of.symbol }}(

@@ -21,7 +21,7 @@ typedef struct {
     add(sum, other->carried);
 }
 
-// A thread's part of the sum of a population over the listed blocks from `begin` to `end`.
+// A thread's part of the sum of what is stored of a population over the listed blocks from `begin` to `end`.
 {{ function }} Sum sum_of(
     const {{ int }} *ids, const int begin, const int end, const int direction, const int thread, const int threads,
     const {{ real }} *src)
@@ -34,10 +34,12 @@ typedef struct {
     return sum;
 }
 
-// Adds the sum of a population to mass and momentum.
-{{ inline }} void add_moments(const int direction, const Sum *sum, Sum *of)
+// Adds a population to mass and momentum: the sum of what is stored of it in so many cells, and its part at rest, which has no
+// momentum.
+{{ inline }} void add_moments(const int direction, const Sum *sum, const double cells, Sum *of)
 {
     merge(&of[0], sum);
+    add(&of[0], cells * REST[direction]);
     for (int axis = 0; axis < DIM; ++axis) {
         const double c = VELOCITY[direction][axis];
         const Sum along = {c * sum->total, c * sum->carried};

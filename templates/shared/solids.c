@@ -68,8 +68,8 @@
     }
 }
 
-// Adds to `sum` what the links of a cell give to the wall w: the momentum of what goes and of what comes back, beyond that of a
-// fluid at rest, of density 1, whose pressure is the same from all sides.
+// Adds to `sum` what the links of a cell give to the wall w: the momentum of what goes and of what comes back, as stored: beyond
+// that of a fluid at rest, whose pressure is the same from all sides.
 {{ function }} void push(
     const {{ int }} w, const int cell, const {{ real }} *src, const {{ int }} *near, const {{ int }} *of_row, const {{ real }} *distances,
     const {{ int }} *wall_rules, const {{ real }} *wall_values, double *sum)
@@ -78,7 +78,7 @@
     for (int i = 0; i < {{ solids.carriers }}; ++i) {
         if (of_row[i * CELLS + cell] != w + 1) continue;
         const {{ real }} back = off_solid(w, i, cell, src, near, of_row, distances, wall_rules, wall_values);
-        const double through = ((double)own[OPPOSITE[i] * CELLS] - (double)WEIGHT[i]) + ((double)back - (double)WEIGHT[i]);
+        const double through = (double)own[OPPOSITE[i] * CELLS] + (double)back;
         for (int axis = 0; axis < DIM; ++axis) sum[axis] -= through * VELOCITY[i][axis];
     }
 }

@@ -5,6 +5,9 @@
 {%- endfor %}
 };
 
+// What populations are stored without: their values at rest.
+{{ table }} double REST[Q] = { {{- rests -}} };
+
 // The set of populations that each direction belongs to.
 {{ table }} signed char SET[Q] = { {{- reduce.set_of -}} };
 
@@ -13,7 +16,7 @@
 {{ table }} signed char OPPOSITE[Q] = { {{- opposites -}} };
 
 {% endif -%}
-{% if jump or solids -%}
+{% if jump -%}
 // Weight of each direction.
 {{ table }} {{ real }} WEIGHT[Q] = { {{- weights -}} };
 

@@ -97,7 +97,7 @@ pub fn compile_solids(model: &Model, target: Target, real: Real, block: [u32; 3]
 pub fn files(spec: &str, real: Real) -> Vec<File> {
     let model = model(spec);
     let block = Options::default_block(model.lattice().dim());
-    let plans = pipeline::plan(&model, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"));
+    let plans = pipeline::plan(&model, Layout::Blocks, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"));
     let emit =
         |target| plans.emit(&Options { target, real, layout: Layout::Blocks, block, coupling: None, solids: false });
     pipeline::files(

@@ -57,7 +57,8 @@ fn all_executions_of_a_collision_agree() {
         assert!(difference(&ir, &exact) < 1e-13, "{spec}, as written: {}", difference(&ir, &exact));
         assert!(difference(&simple, &exact) < 1e-13, "{spec}, simplified: {}", difference(&simple, &exact));
 
-        let plans = pipeline::plan(&model, &mut |_| ()).unwrap_or_else(|error| panic!("{spec}: {error}"));
+        let plans =
+            pipeline::plan(&model, Layout::Blocks, &mut |_| ()).unwrap_or_else(|error| panic!("{spec}: {error}"));
         for (real, bound) in [(Real::F64, 1e-12), (Real::F32, 2e-6)] {
             let block = Options::default_block(model.lattice().dim());
             let options =

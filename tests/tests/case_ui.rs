@@ -187,7 +187,7 @@ fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
         params.push(param("omega_g", 1, Some((0.0, 2.0)), "relaxation rate of the scalar's flux"));
         fields.push(field("phi", 1));
     }
-    let direction = Direction { c: [0; 3], weight: "1".into(), opposite: 0 };
+    let direction = Direction { c: [0; 3], weight: "1".into(), rest: "0".into(), opposite: 0 };
     Manifest {
         abi: ABI,
         spec: spec.into(),

@@ -72,7 +72,7 @@ fn plain_arrays_compile_for_both_targets_as_their_header_says() {
     let temporary = tempfile::tempdir().expect("a temporary folder");
     for spec in compiled::specs() {
         let model = compiled::model(spec);
-        let plans = pipeline::plan(&model, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"));
+        let plans = pipeline::plan(&model, Layout::Soa, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"));
         for target in [Target::C, Target::Cuda] {
             let options = Options {
                 target,

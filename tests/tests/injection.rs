@@ -167,11 +167,10 @@ coupling packets {
 fn emitted(file: &str, text: &str) -> Vec<lbm_bundle::File> {
     let model =
         lbm_dsl::compile(&Source::new(file, text), &Prelude).unwrap_or_else(|report| panic!("{}", report.render(120)));
-    let plans = pipeline::plan(&model, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"));
     let layouts = [(Layout::Blocks, [8, 8, 1], Some(0), true), (Layout::Soa, Options::TILE, None, false)];
     let bundle = |(target, (layout, block, coupling, solids))| {
         let options = Options { target, real: Real::F32, layout, block, coupling, solids };
-        plans.emit(&options).unwrap_or_else(|error| panic!("{error}")).bundle
+        pipeline::compile(&model, &options).unwrap_or_else(|error| panic!("{error}")).bundle
     };
     let all = layouts.into_iter().flat_map(|layout| [Target::C, Target::Cuda].map(|target| bundle((target, layout))));
     all.flat_map(|bundle| [bundle.source.clone()].into_iter().chain(bundle.extras)).collect()

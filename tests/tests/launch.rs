@@ -8,8 +8,12 @@ use lbm_tests::{compiled, root};
 /// Whether a kernel's launch bound is this number of threads, and its thread blocks begin with this item times their number. Gives the
 /// text of the kernel.
 fn check<'a>(text: &'a str, symbol: &str, threads: u32, items: Option<u32>) -> &'a str {
-    let bound = format!("__launch_bounds__({threads})\n{symbol}(\n");
-    let at = text.find(&bound).unwrap_or_else(|| panic!("{symbol} is not bounded by {threads} threads"));
+    let at = text.find(&format!(")\n{symbol}(\n")).unwrap_or_else(|| panic!("there is no {symbol}"));
+    let at = text[..at].rfind("__launch_bounds__(").expect("it has bounds");
+    let bound = format!("__launch_bounds__({threads}");
+    let behind =
+        text[at..].strip_prefix(&bound).unwrap_or_else(|| panic!("{symbol} is not bounded by {threads} threads"));
+    assert!(behind.starts_with(')') || behind.starts_with(", RESIDENT("), "bounds of {symbol}");
     let kernel = &text[at..];
     let kernel = &kernel[..kernel.find("\n}\n").expect("it ends")];
     let factor = |(at, found): (usize, &str)| {
@@ -43,7 +47,7 @@ fn checked_in_kernels_expect_the_launches_of_their_manifests() {
 fn kernels_of_level_jumps_and_solids_expect_the_launches_of_their_manifests() {
     for coupling in ["volumetric_shifted", "interpolated_means"] {
         let model = compiled::model_with_all("d2q9_bgk", &["free_slip", "zou_he_pressure"], Some(coupling));
-        let plans = pipeline::plan(&model, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"));
+        let plans = pipeline::plan(&model, Layout::Blocks, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"));
         for (real, side) in [(Real::F32, 4), (Real::F64, 8), (Real::F32, 16), (Real::F64, 32)] {
             let (target, layout, block) = (Target::Cuda, Layout::Blocks, [side, side, 1]);
             let options = Options { target, real, layout, block, coupling: Some(0), solids: true };

@@ -225,7 +225,8 @@ fn hostile<'a>(text: &'a str, pools: &[Vec<String>], random: &mut Random) -> BTr
 
 /// All kernels of a model, for both targets: on blocks, with each of its couplings, and on plain arrays.
 fn bundles(model: &Model) -> Vec<Bundle> {
-    let plans = pipeline::plan(model, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"));
+    let plan = |layout| pipeline::plan(model, layout, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"));
+    let [on_blocks, on_arrays] = [Layout::Blocks, Layout::Soa].map(plan);
     let couplings =
         if model.couplings().is_empty() { vec![None] } else { (0..model.couplings().len()).map(Some).collect() };
     let blocks = couplings.into_iter().map(|coupling| (Layout::Blocks, [8, 8, 1], coupling, true));
@@ -233,6 +234,7 @@ fn bundles(model: &Model) -> Vec<Bundle> {
     let all = all.flat_map(|options| [Target::C, Target::Cuda].map(|target| (target, options)));
     let emit = |(target, (layout, block, coupling, solids))| {
         let options = Options { target, real: Real::F32, layout, block, coupling, solids };
+        let plans = if layout == Layout::Blocks { &on_blocks } else { &on_arrays };
         plans.emit(&options).unwrap_or_else(|error| panic!("{error}")).bundle
     };
     all.map(emit).collect()

@@ -100,7 +100,7 @@ impl Flow {
 
     fn sealed_text(&self, head: &[u8], sections: &[u8]) -> PathBuf {
         let mut bytes = b"lbmc\r\n\x1a\n".to_vec();
-        bytes.extend(2u32.to_le_bytes());
+        bytes.extend(3u32.to_le_bytes());
         bytes.extend((head.len() as u64).to_le_bytes());
         bytes.extend(head);
         bytes.extend(blake3::hash(&bytes).as_bytes());

@@ -126,7 +126,9 @@ impl Subject {
         let program = Program::load(&device, &bundle).unwrap_or_else(|error| panic!("{error}"));
         let (q, cells) = (input.len(), size.cells());
         let mut src = device.alloc(Scalar::F64, q * cells).expect("memory");
-        let slots: Vec<f64> = (0..cells).flat_map(|cell| input.iter().map(move |component| component[cell])).collect();
+        let rest: Vec<f64> = bundle.manifest.directions.iter().map(|direction| direction.rest_value()).collect();
+        let stored = |cell: usize| input.iter().zip(&rest).map(move |(component, rest)| component[cell] - rest);
+        let slots: Vec<f64> = (0..cells).flat_map(stored).collect();
         src.write_reals(0, &slots).expect("in range");
         let mut dst = device.alloc(Scalar::F64, q * cells).expect("memory");
         let ids: Vec<i32> = (0..cells as i32).collect();
@@ -148,7 +150,7 @@ impl Subject {
         ];
         program.launch(Role::StreamCollide, cells, given).unwrap_or_else(|error| panic!("{error}"));
         let found = dst.read_reals(0..q * cells).expect("in range");
-        (0..q).map(|dir| (0..cells).map(|cell| found[cell * q + dir]).collect()).collect()
+        (0..q).map(|dir| (0..cells).map(|cell| rest[dir] + found[cell * q + dir]).collect()).collect()
     }
 }
 

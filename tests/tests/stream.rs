@@ -246,7 +246,7 @@ fn kernel(bundle: &Bundle, grid: &Grid, f: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let mut values = vec![0.0; grid.slots() * q * cells];
     for (at, state) in grid.positions().zip(f) {
         for (dir, value) in state.iter().enumerate() {
-            values[offset(at, dir)] = *value;
+            values[offset(at, dir)] = value - bundle.manifest.directions[dir].rest_value();
         }
     }
     let mut src = device.alloc(scalar(Real::F64), values.len()).expect("memory");
@@ -282,7 +282,8 @@ fn kernel(bundle: &Bundle, grid: &Grid, f: &[Vec<f64>]) -> Vec<Vec<f64>> {
     }
     program.launch(role, grid.slots(), given).unwrap_or_else(|error| panic!("{error}"));
     let found = dst.read_reals(0..values.len()).expect("in range");
-    grid.positions().map(|at| (0..q).map(|dir| found[offset(at, dir)]).collect()).collect()
+    let rest = |dir: usize| bundle.manifest.directions[dir].rest_value();
+    grid.positions().map(|at| (0..q).map(|dir| rest(dir) + found[offset(at, dir)]).collect()).collect()
 }
 
 /// One step of both from a state that looks random.

@@ -4,7 +4,7 @@ use lbm_bundle::{ArgType, File, Kernel, Layout, Manifest, Real, Role};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
-use super::layout::{doc, rule_constants, weight};
+use super::layout::{doc, rest, rule_constants, weight};
 use super::text::Comment;
 use super::{Method, banner, rust};
 use crate::lower::signature::{names_of_fields, role_name};
@@ -103,7 +103,13 @@ fn blocks(manifest: &Manifest) -> TokenStream {
         let doc = spoken(&if rule.doc.is_empty() { format!("Rule `{}`.", rule.name) } else { rule.doc.clone() });
         quote! { #[doc = #doc] pub const #name: i32 = #code; }
     });
+    let rests = manifest.directions.iter().map(|direction| {
+        let quotient: syn::Expr = syn::parse_str(&rest(direction)).expect("a quotient of numbers");
+        quote!(#quotient)
+    });
     quote! {
+        /// The population of each direction at rest: what is stored is the difference from it.
+        pub const REST: [f64; Q] = [#(#rests),*];
         /// Cells of a block along each axis.
         pub const BLOCK: [usize; 3] = [#bx, #by, #bz];
         /// Cells of a block.
@@ -117,7 +123,7 @@ fn blocks(manifest: &Manifest) -> TokenStream {
         pub const fn cell(x: usize, y: usize, z: usize) -> usize {
             x + BLOCK[0] * (y + BLOCK[1] * z)
         }
-        /// Where the population of a direction at a cell of the block in `slot` is.
+        /// Where the population of a direction is stored, at a cell of the block in `slot`.
         pub const fn population(slot: usize, direction: usize, cell: usize) -> usize {
             (slot * Q + direction) * CELLS + cell
         }

@@ -3,7 +3,7 @@
 use lbm_bundle::{File, Kernel, Layout, Manifest, Role};
 use serde::Serialize;
 
-use super::layout::{Dialect, declarations, doc, rule_constants, view, weight};
+use super::layout::{Dialect, declarations, doc, rest, rule_constants, view, weight};
 use super::text::Comment;
 use super::{Method, banner, render};
 use crate::lower::signature::names_of_fields;
@@ -40,6 +40,7 @@ struct Header {
 #[derive(Serialize)]
 struct Blocks {
     field_names: Comment,
+    rests: String,
     bx: u32,
     by: u32,
     q: usize,
@@ -137,6 +138,7 @@ fn other_shape(manifest: &Manifest, kernel: &Kernel) -> String {
 fn blocks(manifest: &Manifest) -> Blocks {
     let [bx, by, _] = manifest.block;
     Blocks {
+        rests: manifest.directions.iter().map(rest).collect::<Vec<_>>().join(", "),
         field_names: Comment::new(&names_of_fields(manifest).join(", ")),
         bx,
         by,

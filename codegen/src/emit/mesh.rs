@@ -210,6 +210,7 @@ fn head(kernel: &MeshKernel, dialect: &Dialect) -> view::Head {
         args: declarations(&kernel.args, "", dialect, ")"),
         unused: Vec::new(),
         threads: kernel.threads,
+        resident: None,
         work: view::Work::default(),
     }
 }

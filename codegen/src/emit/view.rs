@@ -53,6 +53,8 @@ pub struct View {
     pub opposites: String,
     /// The weight of each direction.
     pub weights: String,
+    /// What each population is stored without.
+    pub rests: String,
     /// What a forest that changes needs, if there are kernels for level jumps.
     pub carry: Option<Carry>,
     /// Fields of blocks.
@@ -97,6 +99,8 @@ pub struct Head {
     pub unused: Vec<String>,
     /// CUDA: threads of a thread block.
     pub threads: u32,
+    /// CUDA: how many of its thread blocks a processor shall hold at the same time, if that is said.
+    pub resident: Option<u32>,
     /// How a thread finds its work.
     #[serde(flatten)]
     pub work: Work,

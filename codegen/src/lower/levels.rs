@@ -49,7 +49,8 @@ pub fn packets(model: &Model, coupling: &Coupling, pop: usize) -> Option<KernelI
     let (exprs, outputs) = shared_kinds(model.exprs(), &values[pop * children..(pop + 1) * children], velocity);
     let name = format!("packet_{}_{}", coupling.name(), model.pop_names()[pop]);
     let formulas = Formulas { lets: Vec::new(), outputs };
-    Some(lower_in(model, &exprs, &name, &formulas, numbered("packet", children), &[]))
+    let kernel = lower_in(model, &exprs, &name, &formulas, numbered("packet", children), &[]);
+    Some(kernel.giving(std::iter::repeat(set.pop(dir))))
 }
 
 /// The same values with fewer kinds: packets that enter the same coarse cell in their first step are of one kind, for which that of
@@ -85,7 +86,8 @@ pub fn sampled(model: &Model, values: &[ExprId]) -> Vec<usize> {
 
 /// `fine_<coupling>` or `coarse_<coupling>`: the populations of one cell that are interpolated to ghosts, or averaged.
 fn sent(model: &Model, coupling: &Coupling, way: &str, formulas: &Formulas) -> KernelIr {
-    lower(model, &format!("{way}_{}", coupling.name()), formulas, numbered("sent", model.q()), &[])
+    let kernel = lower(model, &format!("{way}_{}", coupling.name()), formulas, numbered("sent", model.q()), &[]);
+    kernel.giving(model.pops().map(|(pop, ..)| pop))
 }
 
 /// `fine_<coupling>` and `coarse_<coupling>` of a coupling of ghosts.
@@ -196,7 +198,7 @@ impl Kernel {
     }
 
     fn finish(self, outputs: Vec<(String, ExprId)>) -> KernelIr {
-        let outputs = outputs.into_iter().map(|(name, value)| Output { name, value }).collect();
+        let outputs = outputs.into_iter().map(|(name, value)| Output { name, value, population: None }).collect();
         KernelIr { name: self.name, exprs: self.exprs, lets: self.lets, outputs, symbols: self.symbols }
     }
 }

@@ -1,6 +1,8 @@
 //! In: a [`Model`]. Out: a [`KernelIr`] for each kernel of its bundle; those at level jumps are in [`levels`], what
 //! surfaces of solids need beyond them in [`solids`].
 //!
+//! The kernels are of whole populations; [`stored`] makes those of what is stored of them.
+//!
 //! After: a kernel holds what its outputs need and nothing else; every name (inputs, `let`s, outputs) is an identifier of
 //! C, C++, CUDA and Rust and differs from every other name of the kernel and from what the templates use: `names` says how.
 
@@ -8,6 +10,7 @@ pub mod levels;
 mod names;
 pub mod signature;
 pub mod solids;
+pub mod stored;
 
 use std::collections::BTreeMap;
 
@@ -29,12 +32,12 @@ pub fn kernels(model: &Model) -> Vec<KernelIr> {
 /// Post-collision populations `post_p` of a cell from its populations `f_i`; `p` counts those of all sets.
 pub fn collide(model: &Model) -> KernelIr {
     let outputs = numbered("post", model.q());
-    lower(model, "collide", model.collide(), outputs, &[])
+    lower(model, "collide", model.collide(), outputs, &[]).giving(model.pops().map(|(pop, ..)| pop))
 }
 
 /// Post-collision populations `f_i` of a cell from its macroscopic fields.
 pub fn init(model: &Model) -> KernelIr {
-    lower(model, "init", model.started(), populations(model), &[])
+    lower(model, "init", model.started(), populations(model), &[]).giving(model.pops().map(|(pop, ..)| pop))
 }
 
 /// Macroscopic fields of a cell, component by component, from its post-collision populations `f_i`.
@@ -55,13 +58,14 @@ pub fn wall(model: &Model, rule: usize) -> Vec<KernelIr> {
         Rule::Link(links) => {
             let formulas = Formulas { lets: Vec::new(), outputs: links.clone() };
             let outputs = numbered("in", model.q());
-            vec![lower(model, &name, &formulas, outputs, &boundary.params)]
+            vec![lower(model, &name, &formulas, outputs, &boundary.params).giving(model.pops().map(|(pop, ..)| pop))]
         }
         Rule::Node(forms) => {
             let kernel = |form: &NodeForm| {
                 let name = format!("{name}_{}", form.name(model.lattice().dim()));
                 let outputs = form.dirs.iter().map(|dir| Wanted::Own(format!("in_{}", dir.index()))).collect();
-                lower(model, &name, &form.formulas, outputs, &boundary.params)
+                let pops = form.dirs.iter().map(|dir| model.populations()[0].pop(*dir));
+                lower(model, &name, &form.formulas, outputs, &boundary.params).giving(pops)
             };
             forms.iter().map(kernel).collect()
         }
@@ -163,10 +167,20 @@ fn lower_in(
                 _ => namer.claim(&name),
             },
         };
-        Output { name, value }
+        Output { name, value, population: None }
     };
     let outputs = outputs.into_iter().zip(values).map(output).collect();
     KernelIr { name: name.into(), exprs, lets: named, outputs, symbols }
+}
+
+impl KernelIr {
+    /// The same kernel, its outputs said to be these populations.
+    fn giving(mut self, populations: impl Iterator<Item = Pop>) -> Self {
+        for (output, population) in self.outputs.iter_mut().zip(populations) {
+            output.population = Some(population);
+        }
+        self
+    }
 }
 
 /// Names for every component of the parameters, by parameter and component.

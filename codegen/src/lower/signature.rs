@@ -19,15 +19,29 @@ use crate::options::Options;
 /// Threads of a CUDA thread block, where whole blocks of cells fit.
 const THREADS: u32 = 256;
 
+/// The same where a collision has more values alive at once than [`MOST_LIVE`] of 32 bits: registers of a processor are given to
+/// whole thread blocks, and to large ones fewer of them.
+const FEW_THREADS: u32 = 128;
+const MOST_LIVE: usize = 80;
+
 /// Threads that share what crosses an interface at a block, or at as many cells.
 const INTERFACE_THREADS: u32 = 128;
 
-/// Signatures and layout; `cost` gives each kernel's arithmetic (its loads, stores and bytes are counted here).
-pub fn manifest(model: &Model, options: &Options, findings: &Findings, cost: impl Fn(Role) -> Cost) -> Manifest {
+/// Signatures and layout; `rest` is what populations are stored without, `live` how many values the
+/// collision has alive at once, and `cost` gives each kernel's arithmetic (its loads, stores and bytes are counted here).
+pub fn manifest(
+    model: &Model,
+    options: &Options,
+    findings: &Findings,
+    rest: &[Rational],
+    live: usize,
+    cost: impl Fn(Role) -> Cost,
+) -> Manifest {
     let velocity = |c: &[i32]| std::array::from_fn(|axis| c.get(axis).copied().unwrap_or(0));
-    let directions = model.pops().map(|(_, set, dir)| Direction {
+    let directions = model.pops().map(|(pop, set, dir)| Direction {
         c: velocity(set.lattice.velocity(dir)),
         weight: set.lattice.weight(dir).to_string(),
+        rest: rest[pop.index()].to_string(),
         opposite: set.pop(set.lattice.opposite(dir)).index() as u32,
     });
     let populations = model.populations().iter().zip(&findings.diffusivities).map(|(set, found)| bundle::Populations {
@@ -108,7 +122,10 @@ pub fn manifest(model: &Model, options: &Options, findings: &Findings, cost: imp
         roles.extend([Role::StreamCollideSolid, Role::Force]);
     }
     roles.extend([Role::Macroscopic, Role::Look, Role::Sums, Role::Collide]);
-    manifest.kernels = roles.into_iter().map(|role| kernel(model, &manifest, role, cost(role))).collect();
+    let few = live * options.real.bytes() / 4 > MOST_LIVE;
+    let threads = |role| if few && collides(role) { FEW_THREADS } else { THREADS };
+    let kernel = |role| kernel(model, &manifest, role, threads(role), cost(role));
+    manifest.kernels = roles.into_iter().map(kernel).collect();
     match options.layout {
         Layout::Blocks => manifest,
         Layout::Soa => soa::manifest(manifest),
@@ -218,7 +235,16 @@ pub fn role_name(role: Role) -> &'static str {
     }
 }
 
-fn kernel(model: &Model, manifest: &Manifest, role: Role, arithmetic: Cost) -> Kernel {
+/// Whether a kernel streams and collides cells.
+fn collides(role: Role) -> bool {
+    use Role::{
+        StreamCollide, StreamCollideInterface, StreamCollideInterfaceWalls, StreamCollideSolid, StreamCollideWalls,
+    };
+    let at_interfaces = matches!(role, StreamCollideInterface | StreamCollideInterfaceWalls);
+    at_interfaces || matches!(role, StreamCollide | StreamCollideWalls | StreamCollideSolid)
+}
+
+fn kernel(model: &Model, manifest: &Manifest, role: Role, threads: u32, arithmetic: Cost) -> Kernel {
     let (q, components) = (manifest.q() as u32, manifest.field_components() as u32);
     let (loads, stores) = match role {
         Role::Init => (components, q),
@@ -229,7 +255,7 @@ fn kernel(model: &Model, manifest: &Manifest, role: Role, arithmetic: Cost) -> K
         _ => (q, q),
     };
     let bytes = (loads + stores) * manifest.real.bytes() as u32;
-    let (threads, items_per_group) = shape(manifest, role);
+    let (threads, items_per_group) = shape(manifest, role, threads);
     Kernel {
         role,
         symbol: format!("{}_{}", manifest.spec, role_name(role)),
@@ -242,10 +268,10 @@ fn kernel(model: &Model, manifest: &Manifest, role: Role, arithmetic: Cost) -> K
     }
 }
 
-/// CUDA: threads of a thread block, and items that it works on.
-fn shape(manifest: &Manifest, role: Role) -> (u32, u32) {
+/// CUDA: threads of a thread block, and items that it works on; `threads` where whole blocks of cells fit.
+fn shape(manifest: &Manifest, role: Role, threads: u32) -> (u32, u32) {
     let cells = manifest.cells() as u32;
-    let items = (THREADS / cells).max(1);
+    let items = (threads / cells).max(1);
     match role {
         Role::Collide => (THREADS, THREADS),
         Role::Force | Role::Look | Role::Sums => (THREADS, 1),
@@ -253,7 +279,7 @@ fn shape(manifest: &Manifest, role: Role) -> (u32, u32) {
         Role::ToFine | Role::ToCoarse => (INTERFACE_THREADS, INTERFACE_THREADS),
         Role::ToFineWalls | Role::ToCoarseWalls => (INTERFACE_THREADS, 1),
         Role::Wish => (cells.min(THREADS), 1),
-        _ if cells > THREADS => (THREADS, 1),
+        _ if cells > threads => (threads, 1),
         _ => (items * cells, items),
     }
 }

@@ -67,7 +67,8 @@ pub fn turned(model: &Model, rule: usize) -> Option<KernelIr> {
     }
     let outputs = Formulas { lets: Vec::new(), outputs };
     let name = format!("solid_{}", boundary.name);
-    Some(lower_in(model, &exprs, &name, &outputs, numbered("in", model.q()), &boundary.params))
+    let kernel = lower_in(model, &exprs, &name, &outputs, numbered("in", model.q()), &boundary.params);
+    Some(kernel.giving(model.pops().map(|(pop, ..)| pop)))
 }
 
 /// What a form says of its direction with that position, said of the direction `dir`; nothing if it reads more than a link.

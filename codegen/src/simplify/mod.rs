@@ -129,7 +129,7 @@ fn name(kernel: &KernelIr, exprs: &Exprs, values: &[ExprId]) -> Dag {
     Dag {
         name: kernel.name.clone(),
         lets: lets.collect(),
-        outputs: outputs.map(|(output, value)| Output { name: output.name.clone(), value }).collect(),
+        outputs: outputs.map(|(output, value)| Output { value, ..output.clone() }).collect(),
         symbols: kernel.symbols.clone(),
         exprs,
     }

@@ -218,7 +218,7 @@ mod tests {
             name: "root".into(),
             exprs,
             lets: Vec::new(),
-            outputs: vec![Output { name: "x".into(), value }],
+            outputs: vec![Output { name: "x".into(), value, population: None }],
             symbols: [0, 1].map(|at| (Symbol::Population(Pop(at)), format!("f_{at}"))).into(),
         };
         let dag = simplify(&kernel).unwrap();

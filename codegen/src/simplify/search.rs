@@ -25,7 +25,7 @@ use crate::ir::KernelIr;
 const SEEDS: u64 = 6;
 
 /// Operations as written above which everything is tried half as often: trials take longer there.
-const LARGE: u32 = 600;
+const LARGE: u32 = 720;
 
 /// Inlining that makes more terms than this, in per cent of what there was, is not tried.
 const GROWTH: usize = 150;

@@ -34,12 +34,18 @@ pub(crate) fn collision(name: &'static str, flops: u32, divs: u32) -> Kernel {
         file: own.file.clone(),
         line: own.line,
     });
-    let outputs = model.collide().outputs.iter().enumerate();
+    let outputs = model.collide().outputs.iter().zip(model.pops());
     let ir = KernelIr {
         name: "collide".into(),
         exprs: model.exprs().clone(),
         lets: lets.collect(),
-        outputs: outputs.map(|(at, value)| Output { name: format!("post_{at}"), value: *value }).collect(),
+        outputs: outputs
+            .map(|(value, (pop, ..))| Output {
+                name: format!("post_{}", pop.index()),
+                value: *value,
+                population: Some(pop),
+            })
+            .collect(),
         symbols,
     };
     Kernel { name, ir, weights: model.weights(), flops, divs }

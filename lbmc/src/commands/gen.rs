@@ -78,7 +78,7 @@ pub fn generate(args: &Gen) -> Result<()> {
     };
 
     let failed = |error: CompileError| miette!(code = "lbmc::compile", "{error}");
-    let plans = pipeline::plan(&model, &mut |stage| clock.lap(stage_name(stage))).map_err(failed)?;
+    let plans = pipeline::plan(&model, layout, &mut |stage| clock.lap(stage_name(stage))).map_err(failed)?;
     let mut bundles: Vec<Bundle> = vec![];
     let mut kernels = vec![];
     for &target in targets {

@@ -198,6 +198,14 @@ impl Device {
         }
     }
 
+    /// Threads of a kernel that are under way at the same time: on a GPU all that it holds; 1 on the host, where none waits.
+    pub fn concurrency(&self) -> usize {
+        match &self.backend {
+            Backend::Host(_) => 1,
+            Backend::Cuda(cuda) => cuda.concurrency(),
+        }
+    }
+
     /// Bytes that can still be allocated, if the device says so; on the host within the limits of control groups.
     pub fn memory_available(&self) -> Option<usize> {
         match &self.backend {

@@ -35,7 +35,7 @@ pub(super) fn manifest() -> Manifest {
             count: 9,
             diffusivity: None,
         }],
-        directions: vec![Direction { c: [0; 3], weight: "1".into(), opposite: 0 }; 9],
+        directions: vec![Direction { c: [0; 3], weight: "1".into(), rest: "0".into(), opposite: 0 }; 9],
         block: [8, 8, 1],
         wall_stride: 2,
         params: vec![Param {

@@ -47,7 +47,7 @@ use crate::step::Adaptations;
 pub const NAME: &str = "restart.lbmc";
 
 const MAGIC: [u8; 8] = *b"lbmc\r\n\x1a\n";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 const LEAVES: &str = "leaves";
 const POPULATIONS: &str = "populations";
 const CHECKED: &str = "checked";

@@ -37,6 +37,8 @@ pub(super) struct Inbox {
     cells: Buffer,
     /// Where those of each level are listed.
     of_levels: Vec<Range<usize>>,
+    /// Whether all blocks of a level stream in one launch: where there are few, launches cost more than what they do.
+    together: Vec<bool>,
 }
 
 impl Inbox {
@@ -55,6 +57,7 @@ impl Inbox {
             cell_masks: none()?,
             cells: none()?,
             of_levels: vec![],
+            together: vec![],
         };
         inbox.follow(program, grid, walls)?;
         Ok(Some(inbox))
@@ -65,6 +68,10 @@ impl Inbox {
         let (device, manifest) = (program.device(), program.manifest());
         let at_interfaces = |level: &Level| level.group(Group::Jump).start..level.group(Group::Both).end;
         let levels: Vec<Range<usize>> = grid.levels().iter().map(at_interfaces).collect();
+        let few = device.concurrency() / manifest.cells();
+        let together =
+            |level: &Level| level.leaves.len() < few && level.group(Group::Interior).len() < level.leaves.len();
+        self.together = grid.levels().iter().map(together).collect();
         let before: Vec<usize> = levels
             .iter()
             .scan(0, |next, level| {
@@ -147,6 +154,11 @@ impl Inbox {
             ("cells", Given::Write(&mut self.cells)),
         ];
         program.launch(Role::InterfaceCells, listed.len(), given)
+    }
+
+    /// Whether all blocks of a level stream in one launch.
+    pub(super) fn together(&self, level: usize) -> bool {
+        self.together[level]
     }
 
     /// Where cells of a level beside refined ones are listed.

@@ -110,6 +110,14 @@ impl Cuda {
         format!("{} (sm_{})", self.name, self.architecture)
     }
 
+    pub(super) fn concurrency(&self) -> usize {
+        use sys::CUdevice_attribute::{
+            CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
+        };
+        let asked = [CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR];
+        asked.map(|what| self.context.attribute(what).map_or(1, |found| found.max(1) as usize)).iter().product()
+    }
+
     pub(super) fn memory_available(&self) -> Option<usize> {
         self.context.mem_get_info().ok().map(|(free, _)| free)
     }
