@@ -96,20 +96,28 @@ pub const fn field(slot: usize, component: usize, cell: usize) -> usize {
     (slot * FIELDS + component) * CELLS + cell
 }
 
+/// Parameters of the method, as kernels take them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
+pub struct Params {
+    /// relaxation rate of every moment in (0, 2), lattice units
+    pub omega_: f32,
+}
+
 /// Populations of the listed blocks from their macroscopic fields.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Init {
     /// slots to work on [count]
     pub ids: *const i32,
-    /// how many slots `ids` lists
+    /// entries of `ids`
     pub count: i32,
-    /// rho, ux, uy [slot][3][64], lattice units
+    /// macroscopic fields: rho, ux, uy [slot][3][64], lattice units
     pub fields: *const f32,
     /// initial populations [slot][9][64], lattice units
     pub dst: *mut f32,
-    /// relaxation rate of every moment in (0, 2), lattice units
-    pub omega_: f32,
+    /// parameters of the method
+    pub params: Params,
 }
 
 impl Init {
@@ -130,7 +138,7 @@ impl Init {
             (&raw mut self.count).cast(),
             (&raw mut self.fields).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega_).cast(),
+            (&raw mut self.params).cast(),
         ]
     }
 }
@@ -141,16 +149,16 @@ impl Init {
 pub struct StreamCollide {
     /// slots to work on [count]
     pub ids: *const i32,
-    /// how many slots `ids` lists
+    /// entries of `ids`
     pub count: i32,
-    /// slots of the neighbours [slot][9] at (dx+1) + 3 (dy+1), or -(w + 1) for wall w
+    /// slots of the neighbours at (dx+1) + 3 (dy+1) [slot][9]
     pub neighbours: *const i32,
     /// post-collision populations [slot][9][64], lattice units
     pub src: *const f32,
     /// new post-collision populations [slot][9][64], lattice units
     pub dst: *mut f32,
-    /// relaxation rate of every moment in (0, 2), lattice units
-    pub omega_: f32,
+    /// parameters of the method
+    pub params: Params,
 }
 
 impl StreamCollide {
@@ -172,7 +180,7 @@ impl StreamCollide {
             (&raw mut self.neighbours).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega_).cast(),
+            (&raw mut self.params).cast(),
         ]
     }
 }
@@ -183,11 +191,11 @@ impl StreamCollide {
 pub struct StreamCollideWalls {
     /// slots to work on [count]
     pub ids: *const i32,
-    /// how many slots `ids` lists
+    /// entries of `ids`
     pub count: i32,
-    /// slots of the neighbours [slot][9] at (dx+1) + 3 (dy+1), or -(w + 1) for wall w
+    /// slots of the neighbours at (dx+1) + 3 (dy+1), or -(w + 1) for wall w [slot][9]
     pub neighbours: *const i32,
-    /// rule of each wall [wall]: 0 bounce_back, 1 moving_wall
+    /// rule of each wall: 0 bounce_back, 1 moving_wall [wall]
     pub wall_rules: *const i32,
     /// parameters of each wall [wall][2], lattice units
     pub wall_values: *const f32,
@@ -195,8 +203,8 @@ pub struct StreamCollideWalls {
     pub src: *const f32,
     /// new post-collision populations [slot][9][64], lattice units
     pub dst: *mut f32,
-    /// relaxation rate of every moment in (0, 2), lattice units
-    pub omega_: f32,
+    /// parameters of the method
+    pub params: Params,
 }
 
 impl StreamCollideWalls {
@@ -220,7 +228,7 @@ impl StreamCollideWalls {
             (&raw mut self.wall_values).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega_).cast(),
+            (&raw mut self.params).cast(),
         ]
     }
 }
@@ -231,12 +239,14 @@ impl StreamCollideWalls {
 pub struct Macroscopic {
     /// slots to work on [count]
     pub ids: *const i32,
-    /// how many slots `ids` lists
+    /// entries of `ids`
     pub count: i32,
     /// post-collision populations [slot][9][64], lattice units
     pub src: *const f32,
-    /// rho, ux, uy [slot][3][64], lattice units
+    /// macroscopic fields: rho, ux, uy [slot][3][64], lattice units
     pub fields: *mut f32,
+    /// parameters of the method
+    pub params: Params,
 }
 
 impl Macroscopic {
@@ -251,12 +261,13 @@ impl Macroscopic {
         (self.count as u32).div_ceil(Self::ITEMS_PER_GROUP)
     }
     /// Pointers to the arguments in order, as a launch takes them. They live as long as `self` stays in place.
-    pub fn arguments(&mut self) -> [*mut c_void; 4] {
+    pub fn arguments(&mut self) -> [*mut c_void; 5] {
         [
             (&raw mut self.ids).cast(),
             (&raw mut self.count).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.fields).cast(),
+            (&raw mut self.params).cast(),
         ]
     }
 }
@@ -267,17 +278,17 @@ impl Macroscopic {
 pub struct Look {
     /// shares of the list to work on [count]
     pub shares: *const i32,
-    /// how many shares `shares` lists
+    /// entries of `shares`
     pub count: i32,
     /// the list: slots [size]
     pub ids: *const i32,
-    /// how many slots `ids` lists
+    /// entries of `ids`
     pub size: i32,
     /// slots of a share; the last may have less
     pub per: i32,
-    /// rho, ux, uy [slot][3][64], lattice units
+    /// macroscopic fields: rho, ux, uy [slot][3][64], lattice units
     pub fields: *const f32,
-    /// the same at another time, if `compare` is 1 [slot][3][64]
+    /// the same at another time, if `compare` is 1 [slot][3][64], lattice units
     pub before: *const f32,
     /// 1 to compare velocities, else 0
     pub compare: i32,
@@ -318,11 +329,11 @@ impl Look {
 pub struct Sums {
     /// shares of the list to work on [count]
     pub shares: *const i32,
-    /// how many shares `shares` lists
+    /// entries of `shares`
     pub count: i32,
     /// the list: slots [size]
     pub ids: *const i32,
-    /// how many slots `ids` lists
+    /// entries of `ids`
     pub size: i32,
     /// slots of a share; the last may have less
     pub per: i32,
@@ -367,8 +378,8 @@ pub struct Collide {
     pub src: *const f32,
     /// populations after the collision [9][count], lattice units
     pub dst: *mut f32,
-    /// relaxation rate of every moment in (0, 2), lattice units
-    pub omega_: f32,
+    /// parameters of the method
+    pub params: Params,
 }
 
 impl Collide {
@@ -388,7 +399,7 @@ impl Collide {
             (&raw mut self.count).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega_).cast(),
+            (&raw mut self.params).cast(),
         ]
     }
 }

@@ -97,20 +97,28 @@ pub const fn field(slot: usize, component: usize, cell: usize) -> usize {
     (slot * FIELDS + component) * CELLS + cell
 }
 
+/// Parameters of the method, as kernels take them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
+pub struct Params {
+    /// relaxation rate of the deviatoric stress, twice the beta of the papers in (0, 2), lattice units
+    pub omega_: f32,
+}
+
 /// Populations of the listed blocks from their macroscopic fields.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Init {
     /// slots to work on [count]
     pub ids: *const i32,
-    /// how many slots `ids` lists
+    /// entries of `ids`
     pub count: i32,
-    /// rho, ux, uy [slot][3][64], lattice units
+    /// macroscopic fields: rho, ux, uy [slot][3][64], lattice units
     pub fields: *const f32,
     /// initial populations [slot][9][64], lattice units
     pub dst: *mut f32,
-    /// relaxation rate of the deviatoric stress, twice the beta of the papers in (0, 2), lattice units
-    pub omega_: f32,
+    /// parameters of the method
+    pub params: Params,
 }
 
 impl Init {
@@ -131,7 +139,7 @@ impl Init {
             (&raw mut self.count).cast(),
             (&raw mut self.fields).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega_).cast(),
+            (&raw mut self.params).cast(),
         ]
     }
 }
@@ -142,16 +150,16 @@ impl Init {
 pub struct StreamCollide {
     /// slots to work on [count]
     pub ids: *const i32,
-    /// how many slots `ids` lists
+    /// entries of `ids`
     pub count: i32,
-    /// slots of the neighbours [slot][9] at (dx+1) + 3 (dy+1), or -(w + 1) for wall w
+    /// slots of the neighbours at (dx+1) + 3 (dy+1) [slot][9]
     pub neighbours: *const i32,
     /// post-collision populations [slot][9][64], lattice units
     pub src: *const f32,
     /// new post-collision populations [slot][9][64], lattice units
     pub dst: *mut f32,
-    /// relaxation rate of the deviatoric stress, twice the beta of the papers in (0, 2), lattice units
-    pub omega_: f32,
+    /// parameters of the method
+    pub params: Params,
 }
 
 impl StreamCollide {
@@ -173,7 +181,7 @@ impl StreamCollide {
             (&raw mut self.neighbours).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega_).cast(),
+            (&raw mut self.params).cast(),
         ]
     }
 }
@@ -184,11 +192,11 @@ impl StreamCollide {
 pub struct StreamCollideWalls {
     /// slots to work on [count]
     pub ids: *const i32,
-    /// how many slots `ids` lists
+    /// entries of `ids`
     pub count: i32,
-    /// slots of the neighbours [slot][9] at (dx+1) + 3 (dy+1), or -(w + 1) for wall w
+    /// slots of the neighbours at (dx+1) + 3 (dy+1), or -(w + 1) for wall w [slot][9]
     pub neighbours: *const i32,
-    /// rule of each wall [wall]: 0 bounce_back, 1 moving_wall
+    /// rule of each wall: 0 bounce_back, 1 moving_wall [wall]
     pub wall_rules: *const i32,
     /// parameters of each wall [wall][2], lattice units
     pub wall_values: *const f32,
@@ -196,8 +204,8 @@ pub struct StreamCollideWalls {
     pub src: *const f32,
     /// new post-collision populations [slot][9][64], lattice units
     pub dst: *mut f32,
-    /// relaxation rate of the deviatoric stress, twice the beta of the papers in (0, 2), lattice units
-    pub omega_: f32,
+    /// parameters of the method
+    pub params: Params,
 }
 
 impl StreamCollideWalls {
@@ -221,7 +229,7 @@ impl StreamCollideWalls {
             (&raw mut self.wall_values).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega_).cast(),
+            (&raw mut self.params).cast(),
         ]
     }
 }
@@ -232,12 +240,14 @@ impl StreamCollideWalls {
 pub struct Macroscopic {
     /// slots to work on [count]
     pub ids: *const i32,
-    /// how many slots `ids` lists
+    /// entries of `ids`
     pub count: i32,
     /// post-collision populations [slot][9][64], lattice units
     pub src: *const f32,
-    /// rho, ux, uy [slot][3][64], lattice units
+    /// macroscopic fields: rho, ux, uy [slot][3][64], lattice units
     pub fields: *mut f32,
+    /// parameters of the method
+    pub params: Params,
 }
 
 impl Macroscopic {
@@ -252,12 +262,13 @@ impl Macroscopic {
         (self.count as u32).div_ceil(Self::ITEMS_PER_GROUP)
     }
     /// Pointers to the arguments in order, as a launch takes them. They live as long as `self` stays in place.
-    pub fn arguments(&mut self) -> [*mut c_void; 4] {
+    pub fn arguments(&mut self) -> [*mut c_void; 5] {
         [
             (&raw mut self.ids).cast(),
             (&raw mut self.count).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.fields).cast(),
+            (&raw mut self.params).cast(),
         ]
     }
 }
@@ -268,17 +279,17 @@ impl Macroscopic {
 pub struct Look {
     /// shares of the list to work on [count]
     pub shares: *const i32,
-    /// how many shares `shares` lists
+    /// entries of `shares`
     pub count: i32,
     /// the list: slots [size]
     pub ids: *const i32,
-    /// how many slots `ids` lists
+    /// entries of `ids`
     pub size: i32,
     /// slots of a share; the last may have less
     pub per: i32,
-    /// rho, ux, uy [slot][3][64], lattice units
+    /// macroscopic fields: rho, ux, uy [slot][3][64], lattice units
     pub fields: *const f32,
-    /// the same at another time, if `compare` is 1 [slot][3][64]
+    /// the same at another time, if `compare` is 1 [slot][3][64], lattice units
     pub before: *const f32,
     /// 1 to compare velocities, else 0
     pub compare: i32,
@@ -319,11 +330,11 @@ impl Look {
 pub struct Sums {
     /// shares of the list to work on [count]
     pub shares: *const i32,
-    /// how many shares `shares` lists
+    /// entries of `shares`
     pub count: i32,
     /// the list: slots [size]
     pub ids: *const i32,
-    /// how many slots `ids` lists
+    /// entries of `ids`
     pub size: i32,
     /// slots of a share; the last may have less
     pub per: i32,
@@ -368,8 +379,8 @@ pub struct Collide {
     pub src: *const f32,
     /// populations after the collision [9][count], lattice units
     pub dst: *mut f32,
-    /// relaxation rate of the deviatoric stress, twice the beta of the papers in (0, 2), lattice units
-    pub omega_: f32,
+    /// parameters of the method
+    pub params: Params,
 }
 
 impl Collide {
@@ -389,7 +400,7 @@ impl Collide {
             (&raw mut self.count).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega_).cast(),
+            (&raw mut self.params).cast(),
         ]
     }
 }

@@ -36,6 +36,17 @@ enum {
     LINE = 64 / sizeof(float),  // values of a cache line
 };
 
+// Parameters of the method; the header and the sources declare them alike.
+#ifndef LBMC_D2Q9_MRT_PARAMS
+#define LBMC_D2Q9_MRT_PARAMS
+typedef struct d2q9_mrt_params {
+    float omega_;         // relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice units
+    float omega_energy_;  // of the energy, which sets the bulk viscosity in (0, 2), lattice units
+    float omega_flux_;    // of the energy flux in (0, 2), lattice units
+    float omega_square_;  // of the energy squared in (0, 2), lattice units
+} d2q9_mrt_params;
+#endif
+
 // ==== collision =====================================================================================================
 
 // Collides cells 0 to n: direction i of a cell is before[i * stride_before + cell], then after[i * stride_after + cell].
@@ -280,17 +291,16 @@ static inline __attribute__((always_inline)) void gather(
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
 void d2q9_mrt_stream_collide(
     const int32_t *restrict ids,         // slots to work on [count]
-    const int32_t count,                 // how many slots `ids` lists
-    const int32_t *restrict neighbours,  // slots of the neighbours [slot][9] at (dx+1) + 3 (dy+1), or -(w + 1) for
-                                         //   wall w
+    const int32_t count,                 // entries of `ids`
+    const int32_t *restrict neighbours,  // slots of the neighbours at (dx+1) + 3 (dy+1) [slot][9]
     const float *restrict src,           // post-collision populations [slot][9][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][9][64], lattice units
-    const float omega_,                  // relaxation rate of the shear stress, which sets the viscosity in (0, 2),
-                                         //   lattice units
-    const float omega_energy_,           // of the energy, which sets the bulk viscosity in (0, 2), lattice units
-    const float omega_flux_,             // of the energy flux in (0, 2), lattice units
-    const float omega_square_)           // of the energy squared in (0, 2), lattice units
+    const d2q9_mrt_params params)        // parameters of the method
 {
+    const float omega_ = params.omega_;
+    const float omega_energy_ = params.omega_energy_;
+    const float omega_flux_ = params.omega_flux_;
+    const float omega_square_ = params.omega_square_;
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
     for (int32_t item = 0; item < count; ++item) {
@@ -326,15 +336,15 @@ static const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
 
 // The collision alone, on plain arrays of states.
 void d2q9_mrt_collide(
-    const int32_t count,        // how many states there are
-    const float *restrict src,  // populations before the collision [9][count], lattice units
-    float *restrict dst,        // populations after the collision [9][count], lattice units
-    const float omega_,         // relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice
-                                //   units
-    const float omega_energy_,  // of the energy, which sets the bulk viscosity in (0, 2), lattice units
-    const float omega_flux_,    // of the energy flux in (0, 2), lattice units
-    const float omega_square_)  // of the energy squared in (0, 2), lattice units
+    const int32_t count,           // how many states there are
+    const float *restrict src,     // populations before the collision [9][count], lattice units
+    float *restrict dst,           // populations after the collision [9][count], lattice units
+    const d2q9_mrt_params params)  // parameters of the method
 {
+    const float omega_ = params.omega_;
+    const float omega_energy_ = params.omega_energy_;
+    const float omega_flux_ = params.omega_flux_;
+    const float omega_square_ = params.omega_square_;
     for (size_t state = 0; state < (size_t)count; ++state) {
         float before[Q], after[Q];
         for (int i = 0; i < Q; ++i) before[i] = src[(size_t)i * (size_t)count + state] - (float)REST[i];
@@ -445,19 +455,19 @@ static inline __attribute__((always_inline)) void gather_walls(
 // Pulls, collides and stores the listed blocks; neighbours may be walls.
 void d2q9_mrt_stream_collide_walls(
     const int32_t *restrict ids,         // slots to work on [count]
-    const int32_t count,                 // how many slots `ids` lists
-    const int32_t *restrict neighbours,  // slots of the neighbours [slot][9] at (dx+1) + 3 (dy+1), or -(w + 1) for
-                                         //   wall w
-    const int32_t *restrict wall_rules,  // rule of each wall [wall]: 0 bounce_back, 1 moving_wall
+    const int32_t count,                 // entries of `ids`
+    const int32_t *restrict neighbours,  // slots of the neighbours at (dx+1) + 3 (dy+1), or -(w + 1) for wall w
+                                         //   [slot][9]
+    const int32_t *restrict wall_rules,  // rule of each wall: 0 bounce_back, 1 moving_wall [wall]
     const float *restrict wall_values,   // parameters of each wall [wall][2], lattice units
     const float *restrict src,           // post-collision populations [slot][9][64], lattice units
     float *restrict dst,                 // new post-collision populations [slot][9][64], lattice units
-    const float omega_,                  // relaxation rate of the shear stress, which sets the viscosity in (0, 2),
-                                         //   lattice units
-    const float omega_energy_,           // of the energy, which sets the bulk viscosity in (0, 2), lattice units
-    const float omega_flux_,             // of the energy flux in (0, 2), lattice units
-    const float omega_square_)           // of the energy squared in (0, 2), lattice units
+    const d2q9_mrt_params params)        // parameters of the method
 {
+    const float omega_ = params.omega_;
+    const float omega_energy_ = params.omega_energy_;
+    const float omega_flux_ = params.omega_flux_;
+    const float omega_square_ = params.omega_square_;
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
     for (int32_t item = 0; item < count; ++item) {
@@ -484,19 +494,12 @@ void d2q9_mrt_stream_collide_walls(
 // Populations of the listed blocks from their macroscopic fields.
 void d2q9_mrt_init(
     const int32_t *restrict ids,   // slots to work on [count]
-    const int32_t count,           // how many slots `ids` lists
-    const float *restrict fields,  // rho, ux, uy [slot][3][64], lattice units
+    const int32_t count,           // entries of `ids`
+    const float *restrict fields,  // macroscopic fields: rho, ux, uy [slot][3][64], lattice units
     float *restrict dst,           // initial populations [slot][9][64], lattice units
-    const float omega_,            // relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice
-                                   //   units
-    const float omega_energy_,     // of the energy, which sets the bulk viscosity in (0, 2), lattice units
-    const float omega_flux_,       // of the energy flux in (0, 2), lattice units
-    const float omega_square_)     // of the energy squared in (0, 2), lattice units
+    const d2q9_mrt_params params)  // parameters of the method
 {
-    (void)omega_;
-    (void)omega_energy_;
-    (void)omega_flux_;
-    (void)omega_square_;
+    (void)params;
     for (int32_t item = 0; item < count; ++item) {
         const float *restrict before = fields + (size_t)ids[item] * (FIELDS * CELLS);
         float *restrict after = dst + (size_t)ids[item] * (Q * CELLS);
@@ -550,11 +553,13 @@ void d2q9_mrt_init(
 
 // Macroscopic fields of the listed blocks from their populations.
 void d2q9_mrt_macroscopic(
-    const int32_t *restrict ids,  // slots to work on [count]
-    const int32_t count,          // how many slots `ids` lists
-    const float *restrict src,    // post-collision populations [slot][9][64], lattice units
-    float *restrict fields)       // rho, ux, uy [slot][3][64], lattice units
+    const int32_t *restrict ids,   // slots to work on [count]
+    const int32_t count,           // entries of `ids`
+    const float *restrict src,     // post-collision populations [slot][9][64], lattice units
+    float *restrict fields,        // macroscopic fields: rho, ux, uy [slot][3][64], lattice units
+    const d2q9_mrt_params params)  // parameters of the method
 {
+    (void)params;
     for (int32_t item = 0; item < count; ++item) {
         const float *restrict before = src + (size_t)ids[item] * (Q * CELLS);
         float *restrict after = fields + (size_t)ids[item] * (FIELDS * CELLS);
@@ -685,12 +690,12 @@ static Found found_in(
 // What each share of the listed blocks tells: a value that is not finite, a change of velocity.
 void d2q9_mrt_look(
     const int32_t *restrict shares,  // shares of the list to work on [count]
-    const int32_t count,             // how many shares `shares` lists
+    const int32_t count,             // entries of `shares`
     const int32_t *restrict ids,     // the list: slots [size]
-    const int32_t size,              // how many slots `ids` lists
+    const int32_t size,              // entries of `ids`
     const int32_t per,               // slots of a share; the last may have less
-    const float *restrict fields,    // rho, ux, uy [slot][3][64], lattice units
-    const float *restrict before,    // the same at another time, if `compare` is 1 [slot][3][64]
+    const float *restrict fields,    // macroscopic fields: rho, ux, uy [slot][3][64], lattice units
+    const float *restrict before,    // the same at another time, if `compare` is 1 [slot][3][64], lattice units
     const int32_t compare,           // 1 to compare velocities, else 0
     double *restrict found)          // of each share: the place (entry * cells + cell) * components + component of
                                      //   the first value that is not finite, or a place behind all; the square of the
@@ -706,9 +711,9 @@ void d2q9_mrt_look(
 // Mass and momentum in each share of the listed blocks.
 void d2q9_mrt_sums(
     const int32_t *restrict shares,  // shares of the list to work on [count]
-    const int32_t count,             // how many shares `shares` lists
+    const int32_t count,             // entries of `shares`
     const int32_t *restrict ids,     // the list: slots [size]
-    const int32_t size,              // how many slots `ids` lists
+    const int32_t size,              // entries of `ids`
     const int32_t per,               // slots of a share; the last may have less
     const float *restrict src,       // post-collision populations [slot][9][64], lattice units
     double *restrict sums)           // mass and momentum of each set, each a sum and what rounding took from it
@@ -734,10 +739,7 @@ void d2q9_mrt_init_packed(void *const *args)
         *(const int32_t *)args[1],
         *(const float *const *)args[2],
         *(float *const *)args[3],
-        *(const float *)args[4],
-        *(const float *)args[5],
-        *(const float *)args[6],
-        *(const float *)args[7]);
+        *(const d2q9_mrt_params *)args[4]);
 }
 
 void d2q9_mrt_stream_collide_packed(void *const *args)
@@ -748,10 +750,7 @@ void d2q9_mrt_stream_collide_packed(void *const *args)
         *(const int32_t *const *)args[2],
         *(const float *const *)args[3],
         *(float *const *)args[4],
-        *(const float *)args[5],
-        *(const float *)args[6],
-        *(const float *)args[7],
-        *(const float *)args[8]);
+        *(const d2q9_mrt_params *)args[5]);
 }
 
 void d2q9_mrt_stream_collide_walls_packed(void *const *args)
@@ -764,10 +763,7 @@ void d2q9_mrt_stream_collide_walls_packed(void *const *args)
         *(const float *const *)args[4],
         *(const float *const *)args[5],
         *(float *const *)args[6],
-        *(const float *)args[7],
-        *(const float *)args[8],
-        *(const float *)args[9],
-        *(const float *)args[10]);
+        *(const d2q9_mrt_params *)args[7]);
 }
 
 void d2q9_mrt_macroscopic_packed(void *const *args)
@@ -776,7 +772,8 @@ void d2q9_mrt_macroscopic_packed(void *const *args)
         *(const int32_t *const *)args[0],
         *(const int32_t *)args[1],
         *(const float *const *)args[2],
-        *(float *const *)args[3]);
+        *(float *const *)args[3],
+        *(const d2q9_mrt_params *)args[4]);
 }
 
 void d2q9_mrt_look_packed(void *const *args)
@@ -811,8 +808,5 @@ void d2q9_mrt_collide_packed(void *const *args)
         *(const int32_t *)args[0],
         *(const float *const *)args[1],
         *(float *const *)args[2],
-        *(const float *)args[3],
-        *(const float *)args[4],
-        *(const float *)args[5],
-        *(const float *)args[6]);
+        *(const d2q9_mrt_params *)args[3]);
 }

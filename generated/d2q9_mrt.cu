@@ -28,6 +28,17 @@ static __device__ __forceinline__ size_t at(const int slot, const int direction,
     return (size_t)slot * (Q * CELLS) + (direction * CELLS + cell);
 }
 
+// Parameters of the method; the header and the sources declare them alike.
+#ifndef LBMC_D2Q9_MRT_PARAMS
+#define LBMC_D2Q9_MRT_PARAMS
+typedef struct d2q9_mrt_params {
+    float omega_;         // relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice units
+    float omega_energy_;  // of the energy, which sets the bulk viscosity in (0, 2), lattice units
+    float omega_flux_;    // of the energy flux in (0, 2), lattice units
+    float omega_square_;  // of the energy squared in (0, 2), lattice units
+} d2q9_mrt_params;
+#endif
+
 // ==== collision =====================================================================================================
 
 // Collides one cell: f holds its populations before and after.
@@ -172,17 +183,16 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
 extern "C" __global__ void __launch_bounds__(256)
 d2q9_mrt_stream_collide(
     const int *__restrict__ ids,         // slots to work on [count]
-    const int count,                     // how many slots `ids` lists
-    const int *__restrict__ neighbours,  // slots of the neighbours [slot][9] at (dx+1) + 3 (dy+1), or -(w + 1) for
-                                         //   wall w
+    const int count,                     // entries of `ids`
+    const int *__restrict__ neighbours,  // slots of the neighbours at (dx+1) + 3 (dy+1) [slot][9]
     const float *__restrict__ src,       // post-collision populations [slot][9][64], lattice units
     float *__restrict__ dst,             // new post-collision populations [slot][9][64], lattice units
-    const float omega_,                  // relaxation rate of the shear stress, which sets the viscosity in (0, 2),
-                                         //   lattice units
-    const float omega_energy_,           // of the energy, which sets the bulk viscosity in (0, 2), lattice units
-    const float omega_flux_,             // of the energy flux in (0, 2), lattice units
-    const float omega_square_)           // of the energy squared in (0, 2), lattice units
+    const d2q9_mrt_params params)        // parameters of the method
 {
+    const float omega_ = params.omega_;
+    const float omega_energy_ = params.omega_energy_;
+    const float omega_flux_ = params.omega_flux_;
+    const float omega_square_ = params.omega_square_;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
@@ -232,12 +242,12 @@ d2q9_mrt_collide(
     const int count,                // how many states there are
     const float *__restrict__ src,  // populations before the collision [9][count], lattice units
     float *__restrict__ dst,        // populations after the collision [9][count], lattice units
-    const float omega_,             // relaxation rate of the shear stress, which sets the viscosity in (0, 2),
-                                    //   lattice units
-    const float omega_energy_,      // of the energy, which sets the bulk viscosity in (0, 2), lattice units
-    const float omega_flux_,        // of the energy flux in (0, 2), lattice units
-    const float omega_square_)      // of the energy squared in (0, 2), lattice units
+    const d2q9_mrt_params params)   // parameters of the method
 {
+    const float omega_ = params.omega_;
+    const float omega_energy_ = params.omega_energy_;
+    const float omega_flux_ = params.omega_flux_;
+    const float omega_square_ = params.omega_square_;
     const int state = blockIdx.x * 256 + threadIdx.x;
     if (state >= count) return;
     float f[Q];
@@ -325,19 +335,19 @@ static __device__ __forceinline__ float pull(
 extern "C" __global__ void __launch_bounds__(256)
 d2q9_mrt_stream_collide_walls(
     const int *__restrict__ ids,            // slots to work on [count]
-    const int count,                        // how many slots `ids` lists
-    const int *__restrict__ neighbours,     // slots of the neighbours [slot][9] at (dx+1) + 3 (dy+1), or -(w + 1) for
-                                            //   wall w
-    const int *__restrict__ wall_rules,     // rule of each wall [wall]: 0 bounce_back, 1 moving_wall
+    const int count,                        // entries of `ids`
+    const int *__restrict__ neighbours,     // slots of the neighbours at (dx+1) + 3 (dy+1), or -(w + 1) for wall w
+                                            //   [slot][9]
+    const int *__restrict__ wall_rules,     // rule of each wall: 0 bounce_back, 1 moving_wall [wall]
     const float *__restrict__ wall_values,  // parameters of each wall [wall][2], lattice units
     const float *__restrict__ src,          // post-collision populations [slot][9][64], lattice units
     float *__restrict__ dst,                // new post-collision populations [slot][9][64], lattice units
-    const float omega_,                     // relaxation rate of the shear stress, which sets the viscosity in (0,
-                                            //   2), lattice units
-    const float omega_energy_,              // of the energy, which sets the bulk viscosity in (0, 2), lattice units
-    const float omega_flux_,                // of the energy flux in (0, 2), lattice units
-    const float omega_square_)              // of the energy squared in (0, 2), lattice units
+    const d2q9_mrt_params params)           // parameters of the method
 {
+    const float omega_ = params.omega_;
+    const float omega_energy_ = params.omega_energy_;
+    const float omega_flux_ = params.omega_flux_;
+    const float omega_square_ = params.omega_square_;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
@@ -376,19 +386,12 @@ d2q9_mrt_stream_collide_walls(
 extern "C" __global__ void __launch_bounds__(256)
 d2q9_mrt_init(
     const int *__restrict__ ids,       // slots to work on [count]
-    const int count,                   // how many slots `ids` lists
-    const float *__restrict__ fields,  // rho, ux, uy [slot][3][64], lattice units
+    const int count,                   // entries of `ids`
+    const float *__restrict__ fields,  // macroscopic fields: rho, ux, uy [slot][3][64], lattice units
     float *__restrict__ dst,           // initial populations [slot][9][64], lattice units
-    const float omega_,                // relaxation rate of the shear stress, which sets the viscosity in (0, 2),
-                                       //   lattice units
-    const float omega_energy_,         // of the energy, which sets the bulk viscosity in (0, 2), lattice units
-    const float omega_flux_,           // of the energy flux in (0, 2), lattice units
-    const float omega_square_)         // of the energy squared in (0, 2), lattice units
+    const d2q9_mrt_params params)      // parameters of the method
 {
-    (void)omega_;
-    (void)omega_energy_;
-    (void)omega_flux_;
-    (void)omega_square_;
+    (void)params;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
@@ -443,10 +446,12 @@ d2q9_mrt_init(
 extern "C" __global__ void __launch_bounds__(256)
 d2q9_mrt_macroscopic(
     const int *__restrict__ ids,    // slots to work on [count]
-    const int count,                // how many slots `ids` lists
+    const int count,                // entries of `ids`
     const float *__restrict__ src,  // post-collision populations [slot][9][64], lattice units
-    float *__restrict__ fields)     // rho, ux, uy [slot][3][64], lattice units
+    float *__restrict__ fields,     // macroscopic fields: rho, ux, uy [slot][3][64], lattice units
+    const d2q9_mrt_params params)   // parameters of the method
 {
+    (void)params;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
@@ -578,12 +583,12 @@ static __device__ __noinline__ Found found_in(
 extern "C" __global__ void __launch_bounds__(256)
 d2q9_mrt_look(
     const int *__restrict__ shares,    // shares of the list to work on [count]
-    const int count,                   // how many shares `shares` lists
+    const int count,                   // entries of `shares`
     const int *__restrict__ ids,       // the list: slots [size]
-    const int size,                    // how many slots `ids` lists
+    const int size,                    // entries of `ids`
     const int per,                     // slots of a share; the last may have less
-    const float *__restrict__ fields,  // rho, ux, uy [slot][3][64], lattice units
-    const float *__restrict__ before,  // the same at another time, if `compare` is 1 [slot][3][64]
+    const float *__restrict__ fields,  // macroscopic fields: rho, ux, uy [slot][3][64], lattice units
+    const float *__restrict__ before,  // the same at another time, if `compare` is 1 [slot][3][64], lattice units
     const int compare,                 // 1 to compare velocities, else 0
     double *__restrict__ found)        // of each share: the place (entry * cells + cell) * components + component of
                                        //   the first value that is not finite, or a place behind all; the square of
@@ -606,9 +611,9 @@ d2q9_mrt_look(
 extern "C" __global__ void __launch_bounds__(256)
 d2q9_mrt_sums(
     const int *__restrict__ shares,  // shares of the list to work on [count]
-    const int count,                 // how many shares `shares` lists
+    const int count,                 // entries of `shares`
     const int *__restrict__ ids,     // the list: slots [size]
-    const int size,                  // how many slots `ids` lists
+    const int size,                  // entries of `ids`
     const int per,                   // slots of a share; the last may have less
     const float *__restrict__ src,   // post-collision populations [slot][9][64], lattice units
     double *__restrict__ sums)       // mass and momentum of each set, each a sum and what rounding took from it

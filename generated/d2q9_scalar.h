@@ -103,6 +103,15 @@ static inline size_t d2q9_scalar_field(const size_t slot, const size_t component
     return (slot * 4 + component) * 64 + cell;
 }
 
+// Parameters of the method; the header and the sources declare them alike.
+#ifndef LBMC_D2Q9_SCALAR_PARAMS
+#define LBMC_D2Q9_SCALAR_PARAMS
+typedef struct d2q9_scalar_params {
+    float omega_;    // relaxation rate of the flow in (0, 2), lattice units
+    float omega_g_;  // relaxation rate of the scalar's flux in (0, 2), lattice units
+} d2q9_scalar_params;
+#endif
+
 // ---- kernels. Arrays that are read must not overlap the one that is written.
 
 #ifdef __CUDACC__
@@ -113,51 +122,50 @@ static inline size_t d2q9_scalar_field(const size_t slot, const size_t component
 
 // Populations of the listed blocks from their macroscopic fields.
 D2Q9_SCALAR_KERNEL d2q9_scalar_init(
-    const int32_t *ids,     // slots to work on [count]
-    const int32_t count,    // how many slots `ids` lists
-    const float *fields,    // rho, ux, uy, phi [slot][4][64], lattice units
-    float *dst,             // initial populations [slot][14][64], lattice units
-    const float omega_,     // relaxation rate of the flow in (0, 2), lattice units
-    const float omega_g_);  // relaxation rate of the scalar's flux in (0, 2), lattice units
+    const int32_t *ids,                // slots to work on [count]
+    const int32_t count,               // entries of `ids`
+    const float *fields,               // macroscopic fields: rho, ux, uy, phi [slot][4][64], lattice units
+    float *dst,                        // initial populations [slot][14][64], lattice units
+    const d2q9_scalar_params params);  // parameters of the method
 
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
 D2Q9_SCALAR_KERNEL d2q9_scalar_stream_collide(
-    const int32_t *ids,         // slots to work on [count]
-    const int32_t count,        // how many slots `ids` lists
-    const int32_t *neighbours,  // slots of the neighbours [slot][9] at (dx+1) + 3 (dy+1), or -(w + 1) for wall w
-    const float *src,           // post-collision populations [slot][14][64], lattice units
-    float *dst,                 // new post-collision populations [slot][14][64], lattice units
-    const float omega_,         // relaxation rate of the flow in (0, 2), lattice units
-    const float omega_g_);      // relaxation rate of the scalar's flux in (0, 2), lattice units
+    const int32_t *ids,                // slots to work on [count]
+    const int32_t count,               // entries of `ids`
+    const int32_t *neighbours,         // slots of the neighbours at (dx+1) + 3 (dy+1) [slot][9]
+    const float *src,                  // post-collision populations [slot][14][64], lattice units
+    float *dst,                        // new post-collision populations [slot][14][64], lattice units
+    const d2q9_scalar_params params);  // parameters of the method
 
 // Pulls, collides and stores the listed blocks; neighbours may be walls.
 D2Q9_SCALAR_KERNEL d2q9_scalar_stream_collide_walls(
-    const int32_t *ids,         // slots to work on [count]
-    const int32_t count,        // how many slots `ids` lists
-    const int32_t *neighbours,  // slots of the neighbours [slot][9] at (dx+1) + 3 (dy+1), or -(w + 1) for wall w
-    const int32_t *wall_rules,  // rule of each wall [wall]: 0 bounce_back, 1 moving_wall, 2 fixed_value
-    const float *wall_values,   // parameters of each wall [wall][2], lattice units
-    const float *src,           // post-collision populations [slot][14][64], lattice units
-    float *dst,                 // new post-collision populations [slot][14][64], lattice units
-    const float omega_,         // relaxation rate of the flow in (0, 2), lattice units
-    const float omega_g_);      // relaxation rate of the scalar's flux in (0, 2), lattice units
+    const int32_t *ids,                // slots to work on [count]
+    const int32_t count,               // entries of `ids`
+    const int32_t *neighbours,         // slots of the neighbours at (dx+1) + 3 (dy+1), or -(w + 1) for wall w
+                                       //   [slot][9]
+    const int32_t *wall_rules,         // rule of each wall: 0 bounce_back, 1 moving_wall, 2 fixed_value [wall]
+    const float *wall_values,          // parameters of each wall [wall][2], lattice units
+    const float *src,                  // post-collision populations [slot][14][64], lattice units
+    float *dst,                        // new post-collision populations [slot][14][64], lattice units
+    const d2q9_scalar_params params);  // parameters of the method
 
 // Macroscopic fields of the listed blocks from their populations.
 D2Q9_SCALAR_KERNEL d2q9_scalar_macroscopic(
-    const int32_t *ids,   // slots to work on [count]
-    const int32_t count,  // how many slots `ids` lists
-    const float *src,     // post-collision populations [slot][14][64], lattice units
-    float *fields);       // rho, ux, uy, phi [slot][4][64], lattice units
+    const int32_t *ids,                // slots to work on [count]
+    const int32_t count,               // entries of `ids`
+    const float *src,                  // post-collision populations [slot][14][64], lattice units
+    float *fields,                     // macroscopic fields: rho, ux, uy, phi [slot][4][64], lattice units
+    const d2q9_scalar_params params);  // parameters of the method
 
 // What each share of the listed blocks tells: a value that is not finite, a change of velocity. CUDA: thread blocks of 256, each for 1 of `shares`.
 D2Q9_SCALAR_KERNEL d2q9_scalar_look(
     const int32_t *shares,  // shares of the list to work on [count]
-    const int32_t count,    // how many shares `shares` lists
+    const int32_t count,    // entries of `shares`
     const int32_t *ids,     // the list: slots [size]
-    const int32_t size,     // how many slots `ids` lists
+    const int32_t size,     // entries of `ids`
     const int32_t per,      // slots of a share; the last may have less
-    const float *fields,    // rho, ux, uy, phi [slot][4][64], lattice units
-    const float *before,    // the same at another time, if `compare` is 1 [slot][4][64]
+    const float *fields,    // macroscopic fields: rho, ux, uy, phi [slot][4][64], lattice units
+    const float *before,    // the same at another time, if `compare` is 1 [slot][4][64], lattice units
     const int32_t compare,  // 1 to compare velocities, else 0
     double *found);         // of each share: the place (entry * cells + cell) * components + component of the first
                             //   value that is not finite, or a place behind all; the square of the largest change of
@@ -166,9 +174,9 @@ D2Q9_SCALAR_KERNEL d2q9_scalar_look(
 // Mass and momentum in each share of the listed blocks. CUDA: thread blocks of 256, each for 1 of `shares`.
 D2Q9_SCALAR_KERNEL d2q9_scalar_sums(
     const int32_t *shares,  // shares of the list to work on [count]
-    const int32_t count,    // how many shares `shares` lists
+    const int32_t count,    // entries of `shares`
     const int32_t *ids,     // the list: slots [size]
-    const int32_t size,     // how many slots `ids` lists
+    const int32_t size,     // entries of `ids`
     const int32_t per,      // slots of a share; the last may have less
     const float *src,       // post-collision populations [slot][14][64], lattice units
     double *sums);          // mass and momentum of each set, each a sum and what rounding took from it
@@ -176,11 +184,10 @@ D2Q9_SCALAR_KERNEL d2q9_scalar_sums(
 
 // The collision alone, on plain arrays of states.
 D2Q9_SCALAR_KERNEL d2q9_scalar_collide(
-    const int32_t count,    // how many states there are
-    const float *src,       // populations before the collision [14][count], lattice units
-    float *dst,             // populations after the collision [14][count], lattice units
-    const float omega_,     // relaxation rate of the flow in (0, 2), lattice units
-    const float omega_g_);  // relaxation rate of the scalar's flux in (0, 2), lattice units
+    const int32_t count,               // how many states there are
+    const float *src,                  // populations before the collision [14][count], lattice units
+    float *dst,                        // populations after the collision [14][count], lattice units
+    const d2q9_scalar_params params);  // parameters of the method
 
 #ifndef __CUDACC__
 // The same, with pointers to the arguments in their order, as cuLaunchKernel takes them.

@@ -128,18 +128,10 @@ pub const fn field(slot: usize, component: usize, cell: usize) -> usize {
     (slot * FIELDS + component) * CELLS + cell
 }
 
-/// Populations of the listed blocks from their macroscopic fields.
-#[derive(Clone, Copy, Debug)]
+/// Parameters of the method, as kernels take them.
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
-pub struct Init {
-    /// slots to work on [count]
-    pub ids: *const i32,
-    /// how many slots `ids` lists
-    pub count: i32,
-    /// rho, ux, uy, uz [slot][4][64], lattice units
-    pub fields: *const f32,
-    /// initial populations [slot][19][64], lattice units
-    pub dst: *mut f32,
+pub struct Params {
     /// relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice units
     pub omega_: f32,
     /// of the trace of the stress in (0, 2), lattice units
@@ -148,6 +140,22 @@ pub struct Init {
     pub omega_third_: f32,
     /// of the fourth-order moments in (0, 2), lattice units
     pub omega_fourth_: f32,
+}
+
+/// Populations of the listed blocks from their macroscopic fields.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Init {
+    /// slots to work on [count]
+    pub ids: *const i32,
+    /// entries of `ids`
+    pub count: i32,
+    /// macroscopic fields: rho, ux, uy, uz [slot][4][64], lattice units
+    pub fields: *const f32,
+    /// initial populations [slot][19][64], lattice units
+    pub dst: *mut f32,
+    /// parameters of the method
+    pub params: Params,
 }
 
 impl Init {
@@ -162,16 +170,13 @@ impl Init {
         (self.count as u32).div_ceil(Self::ITEMS_PER_GROUP)
     }
     /// Pointers to the arguments in order, as a launch takes them. They live as long as `self` stays in place.
-    pub fn arguments(&mut self) -> [*mut c_void; 8] {
+    pub fn arguments(&mut self) -> [*mut c_void; 5] {
         [
             (&raw mut self.ids).cast(),
             (&raw mut self.count).cast(),
             (&raw mut self.fields).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega_).cast(),
-            (&raw mut self.omega_bulk_).cast(),
-            (&raw mut self.omega_third_).cast(),
-            (&raw mut self.omega_fourth_).cast(),
+            (&raw mut self.params).cast(),
         ]
     }
 }
@@ -182,22 +187,16 @@ impl Init {
 pub struct StreamCollide {
     /// slots to work on [count]
     pub ids: *const i32,
-    /// how many slots `ids` lists
+    /// entries of `ids`
     pub count: i32,
-    /// slots of the neighbours [slot][27] at (dx+1) + 3 (dy+1) + 9 (dz+1), or -(w + 1) for wall w
+    /// slots of the neighbours at (dx+1) + 3 (dy+1) + 9 (dz+1) [slot][27]
     pub neighbours: *const i32,
     /// post-collision populations [slot][19][64], lattice units
     pub src: *const f32,
     /// new post-collision populations [slot][19][64], lattice units
     pub dst: *mut f32,
-    /// relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice units
-    pub omega_: f32,
-    /// of the trace of the stress in (0, 2), lattice units
-    pub omega_bulk_: f32,
-    /// of the third-order moments in (0, 2), lattice units
-    pub omega_third_: f32,
-    /// of the fourth-order moments in (0, 2), lattice units
-    pub omega_fourth_: f32,
+    /// parameters of the method
+    pub params: Params,
 }
 
 impl StreamCollide {
@@ -212,17 +211,14 @@ impl StreamCollide {
         (self.count as u32).div_ceil(Self::ITEMS_PER_GROUP)
     }
     /// Pointers to the arguments in order, as a launch takes them. They live as long as `self` stays in place.
-    pub fn arguments(&mut self) -> [*mut c_void; 9] {
+    pub fn arguments(&mut self) -> [*mut c_void; 6] {
         [
             (&raw mut self.ids).cast(),
             (&raw mut self.count).cast(),
             (&raw mut self.neighbours).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega_).cast(),
-            (&raw mut self.omega_bulk_).cast(),
-            (&raw mut self.omega_third_).cast(),
-            (&raw mut self.omega_fourth_).cast(),
+            (&raw mut self.params).cast(),
         ]
     }
 }
@@ -233,11 +229,11 @@ impl StreamCollide {
 pub struct StreamCollideWalls {
     /// slots to work on [count]
     pub ids: *const i32,
-    /// how many slots `ids` lists
+    /// entries of `ids`
     pub count: i32,
-    /// slots of the neighbours [slot][27] at (dx+1) + 3 (dy+1) + 9 (dz+1), or -(w + 1) for wall w
+    /// slots of the neighbours at (dx+1) + 3 (dy+1) + 9 (dz+1), or -(w + 1) for wall w [slot][27]
     pub neighbours: *const i32,
-    /// rule of each wall [wall]: 0 bounce_back, 1 moving_wall
+    /// rule of each wall: 0 bounce_back, 1 moving_wall [wall]
     pub wall_rules: *const i32,
     /// parameters of each wall [wall][3], lattice units
     pub wall_values: *const f32,
@@ -245,14 +241,8 @@ pub struct StreamCollideWalls {
     pub src: *const f32,
     /// new post-collision populations [slot][19][64], lattice units
     pub dst: *mut f32,
-    /// relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice units
-    pub omega_: f32,
-    /// of the trace of the stress in (0, 2), lattice units
-    pub omega_bulk_: f32,
-    /// of the third-order moments in (0, 2), lattice units
-    pub omega_third_: f32,
-    /// of the fourth-order moments in (0, 2), lattice units
-    pub omega_fourth_: f32,
+    /// parameters of the method
+    pub params: Params,
 }
 
 impl StreamCollideWalls {
@@ -267,7 +257,7 @@ impl StreamCollideWalls {
         (self.count as u32).div_ceil(Self::ITEMS_PER_GROUP)
     }
     /// Pointers to the arguments in order, as a launch takes them. They live as long as `self` stays in place.
-    pub fn arguments(&mut self) -> [*mut c_void; 11] {
+    pub fn arguments(&mut self) -> [*mut c_void; 8] {
         [
             (&raw mut self.ids).cast(),
             (&raw mut self.count).cast(),
@@ -276,10 +266,7 @@ impl StreamCollideWalls {
             (&raw mut self.wall_values).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega_).cast(),
-            (&raw mut self.omega_bulk_).cast(),
-            (&raw mut self.omega_third_).cast(),
-            (&raw mut self.omega_fourth_).cast(),
+            (&raw mut self.params).cast(),
         ]
     }
 }
@@ -290,12 +277,14 @@ impl StreamCollideWalls {
 pub struct Macroscopic {
     /// slots to work on [count]
     pub ids: *const i32,
-    /// how many slots `ids` lists
+    /// entries of `ids`
     pub count: i32,
     /// post-collision populations [slot][19][64], lattice units
     pub src: *const f32,
-    /// rho, ux, uy, uz [slot][4][64], lattice units
+    /// macroscopic fields: rho, ux, uy, uz [slot][4][64], lattice units
     pub fields: *mut f32,
+    /// parameters of the method
+    pub params: Params,
 }
 
 impl Macroscopic {
@@ -310,12 +299,13 @@ impl Macroscopic {
         (self.count as u32).div_ceil(Self::ITEMS_PER_GROUP)
     }
     /// Pointers to the arguments in order, as a launch takes them. They live as long as `self` stays in place.
-    pub fn arguments(&mut self) -> [*mut c_void; 4] {
+    pub fn arguments(&mut self) -> [*mut c_void; 5] {
         [
             (&raw mut self.ids).cast(),
             (&raw mut self.count).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.fields).cast(),
+            (&raw mut self.params).cast(),
         ]
     }
 }
@@ -326,17 +316,17 @@ impl Macroscopic {
 pub struct Look {
     /// shares of the list to work on [count]
     pub shares: *const i32,
-    /// how many shares `shares` lists
+    /// entries of `shares`
     pub count: i32,
     /// the list: slots [size]
     pub ids: *const i32,
-    /// how many slots `ids` lists
+    /// entries of `ids`
     pub size: i32,
     /// slots of a share; the last may have less
     pub per: i32,
-    /// rho, ux, uy, uz [slot][4][64], lattice units
+    /// macroscopic fields: rho, ux, uy, uz [slot][4][64], lattice units
     pub fields: *const f32,
-    /// the same at another time, if `compare` is 1 [slot][4][64]
+    /// the same at another time, if `compare` is 1 [slot][4][64], lattice units
     pub before: *const f32,
     /// 1 to compare velocities, else 0
     pub compare: i32,
@@ -377,11 +367,11 @@ impl Look {
 pub struct Sums {
     /// shares of the list to work on [count]
     pub shares: *const i32,
-    /// how many shares `shares` lists
+    /// entries of `shares`
     pub count: i32,
     /// the list: slots [size]
     pub ids: *const i32,
-    /// how many slots `ids` lists
+    /// entries of `ids`
     pub size: i32,
     /// slots of a share; the last may have less
     pub per: i32,
@@ -426,14 +416,8 @@ pub struct Collide {
     pub src: *const f32,
     /// populations after the collision [19][count], lattice units
     pub dst: *mut f32,
-    /// relaxation rate of the shear stress, which sets the viscosity in (0, 2), lattice units
-    pub omega_: f32,
-    /// of the trace of the stress in (0, 2), lattice units
-    pub omega_bulk_: f32,
-    /// of the third-order moments in (0, 2), lattice units
-    pub omega_third_: f32,
-    /// of the fourth-order moments in (0, 2), lattice units
-    pub omega_fourth_: f32,
+    /// parameters of the method
+    pub params: Params,
 }
 
 impl Collide {
@@ -448,15 +432,12 @@ impl Collide {
         (self.count as u32).div_ceil(Self::ITEMS_PER_GROUP)
     }
     /// Pointers to the arguments in order, as a launch takes them. They live as long as `self` stays in place.
-    pub fn arguments(&mut self) -> [*mut c_void; 7] {
+    pub fn arguments(&mut self) -> [*mut c_void; 4] {
         [
             (&raw mut self.count).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega_).cast(),
-            (&raw mut self.omega_bulk_).cast(),
-            (&raw mut self.omega_third_).cast(),
-            (&raw mut self.omega_fourth_).cast(),
+            (&raw mut self.params).cast(),
         ]
     }
 }

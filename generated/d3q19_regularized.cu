@@ -35,6 +35,14 @@ static __device__ __forceinline__ size_t at(const int slot, const int direction,
     return (size_t)slot * (Q * CELLS) + (direction * CELLS + cell);
 }
 
+// Parameters of the method; the header and the sources declare them alike.
+#ifndef LBMC_D3Q19_REGULARIZED_PARAMS
+#define LBMC_D3Q19_REGULARIZED_PARAMS
+typedef struct d3q19_regularized_params {
+    float omega_;  // relaxation rate of the stress in (0, 2), lattice units
+} d3q19_regularized_params;
+#endif
+
 // ==== collision =====================================================================================================
 
 // Collides one cell: f holds its populations before and after.
@@ -204,14 +212,14 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
 extern "C" __global__ void __launch_bounds__(256, RESIDENT(5))
 d3q19_regularized_stream_collide(
-    const int *__restrict__ ids,         // slots to work on [count]
-    const int count,                     // how many slots `ids` lists
-    const int *__restrict__ neighbours,  // slots of the neighbours [slot][27] at (dx+1) + 3 (dy+1) + 9 (dz+1), or -(w
-                                         //   + 1) for wall w
-    const float *__restrict__ src,       // post-collision populations [slot][19][64], lattice units
-    float *__restrict__ dst,             // new post-collision populations [slot][19][64], lattice units
-    const float omega_)                  // relaxation rate of the stress in (0, 2), lattice units
+    const int *__restrict__ ids,            // slots to work on [count]
+    const int count,                        // entries of `ids`
+    const int *__restrict__ neighbours,     // slots of the neighbours at (dx+1) + 3 (dy+1) + 9 (dz+1) [slot][27]
+    const float *__restrict__ src,          // post-collision populations [slot][19][64], lattice units
+    float *__restrict__ dst,                // new post-collision populations [slot][19][64], lattice units
+    const d3q19_regularized_params params)  // parameters of the method
 {
+    const float omega_ = params.omega_;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
@@ -273,11 +281,12 @@ static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
 // The collision alone, on plain arrays of states.
 extern "C" __global__ void __launch_bounds__(256)
 d3q19_regularized_collide(
-    const int count,                // how many states there are
-    const float *__restrict__ src,  // populations before the collision [19][count], lattice units
-    float *__restrict__ dst,        // populations after the collision [19][count], lattice units
-    const float omega_)             // relaxation rate of the stress in (0, 2), lattice units
+    const int count,                        // how many states there are
+    const float *__restrict__ src,          // populations before the collision [19][count], lattice units
+    float *__restrict__ dst,                // populations after the collision [19][count], lattice units
+    const d3q19_regularized_params params)  // parameters of the method
 {
+    const float omega_ = params.omega_;
     const int state = blockIdx.x * 256 + threadIdx.x;
     if (state >= count) return;
     float f[Q];
@@ -406,15 +415,16 @@ static __device__ __forceinline__ float pull(
 extern "C" __global__ void __launch_bounds__(256)
 d3q19_regularized_stream_collide_walls(
     const int *__restrict__ ids,            // slots to work on [count]
-    const int count,                        // how many slots `ids` lists
-    const int *__restrict__ neighbours,     // slots of the neighbours [slot][27] at (dx+1) + 3 (dy+1) + 9 (dz+1), or
-                                            //   -(w + 1) for wall w
-    const int *__restrict__ wall_rules,     // rule of each wall [wall]: 0 bounce_back, 1 moving_wall
+    const int count,                        // entries of `ids`
+    const int *__restrict__ neighbours,     // slots of the neighbours at (dx+1) + 3 (dy+1) + 9 (dz+1), or -(w + 1)
+                                            //   for wall w [slot][27]
+    const int *__restrict__ wall_rules,     // rule of each wall: 0 bounce_back, 1 moving_wall [wall]
     const float *__restrict__ wall_values,  // parameters of each wall [wall][3], lattice units
     const float *__restrict__ src,          // post-collision populations [slot][19][64], lattice units
     float *__restrict__ dst,                // new post-collision populations [slot][19][64], lattice units
-    const float omega_)                     // relaxation rate of the stress in (0, 2), lattice units
+    const d3q19_regularized_params params)  // parameters of the method
 {
+    const float omega_ = params.omega_;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
@@ -465,13 +475,13 @@ d3q19_regularized_stream_collide_walls(
 // Populations of the listed blocks from their macroscopic fields.
 extern "C" __global__ void __launch_bounds__(256)
 d3q19_regularized_init(
-    const int *__restrict__ ids,       // slots to work on [count]
-    const int count,                   // how many slots `ids` lists
-    const float *__restrict__ fields,  // rho, ux, uy, uz [slot][4][64], lattice units
-    float *__restrict__ dst,           // initial populations [slot][19][64], lattice units
-    const float omega_)                // relaxation rate of the stress in (0, 2), lattice units
+    const int *__restrict__ ids,            // slots to work on [count]
+    const int count,                        // entries of `ids`
+    const float *__restrict__ fields,       // macroscopic fields: rho, ux, uy, uz [slot][4][64], lattice units
+    float *__restrict__ dst,                // initial populations [slot][19][64], lattice units
+    const d3q19_regularized_params params)  // parameters of the method
 {
-    (void)omega_;
+    (void)params;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
@@ -558,11 +568,13 @@ d3q19_regularized_init(
 // Macroscopic fields of the listed blocks from their populations.
 extern "C" __global__ void __launch_bounds__(256)
 d3q19_regularized_macroscopic(
-    const int *__restrict__ ids,    // slots to work on [count]
-    const int count,                // how many slots `ids` lists
-    const float *__restrict__ src,  // post-collision populations [slot][19][64], lattice units
-    float *__restrict__ fields)     // rho, ux, uy, uz [slot][4][64], lattice units
+    const int *__restrict__ ids,            // slots to work on [count]
+    const int count,                        // entries of `ids`
+    const float *__restrict__ src,          // post-collision populations [slot][19][64], lattice units
+    float *__restrict__ fields,             // macroscopic fields: rho, ux, uy, uz [slot][4][64], lattice units
+    const d3q19_regularized_params params)  // parameters of the method
 {
+    (void)params;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
@@ -709,12 +721,12 @@ static __device__ __noinline__ Found found_in(
 extern "C" __global__ void __launch_bounds__(256)
 d3q19_regularized_look(
     const int *__restrict__ shares,    // shares of the list to work on [count]
-    const int count,                   // how many shares `shares` lists
+    const int count,                   // entries of `shares`
     const int *__restrict__ ids,       // the list: slots [size]
-    const int size,                    // how many slots `ids` lists
+    const int size,                    // entries of `ids`
     const int per,                     // slots of a share; the last may have less
-    const float *__restrict__ fields,  // rho, ux, uy, uz [slot][4][64], lattice units
-    const float *__restrict__ before,  // the same at another time, if `compare` is 1 [slot][4][64]
+    const float *__restrict__ fields,  // macroscopic fields: rho, ux, uy, uz [slot][4][64], lattice units
+    const float *__restrict__ before,  // the same at another time, if `compare` is 1 [slot][4][64], lattice units
     const int compare,                 // 1 to compare velocities, else 0
     double *__restrict__ found)        // of each share: the place (entry * cells + cell) * components + component of
                                        //   the first value that is not finite, or a place behind all; the square of
@@ -737,9 +749,9 @@ d3q19_regularized_look(
 extern "C" __global__ void __launch_bounds__(256)
 d3q19_regularized_sums(
     const int *__restrict__ shares,  // shares of the list to work on [count]
-    const int count,                 // how many shares `shares` lists
+    const int count,                 // entries of `shares`
     const int *__restrict__ ids,     // the list: slots [size]
-    const int size,                  // how many slots `ids` lists
+    const int size,                  // entries of `ids`
     const int per,                   // slots of a share; the last may have less
     const float *__restrict__ src,   // post-collision populations [slot][19][64], lattice units
     double *__restrict__ sums)       // mass and momentum of each set, each a sum and what rounding took from it

@@ -153,18 +153,10 @@ pub const fn field(slot: usize, component: usize, cell: usize) -> usize {
     (slot * FIELDS + component) * CELLS + cell
 }
 
-/// Populations of the listed blocks from their macroscopic fields.
-#[derive(Clone, Copy, Debug)]
+/// Parameters of the method, as kernels take them.
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
-pub struct Init {
-    /// slots to work on [count]
-    pub ids: *const i32,
-    /// how many slots `ids` lists
-    pub count: i32,
-    /// rho, ux, uy, uz [slot][4][64], lattice units
-    pub fields: *const f32,
-    /// initial populations [slot][27][64], lattice units
-    pub dst: *mut f32,
+pub struct Params {
     /// relaxation rate of the second-order shear cumulants, omega_1 of the paper in (0, 2), lattice units
     pub omega_: f32,
     /// of the trace of the second order, omega_2 in (0, 2), lattice units
@@ -185,6 +177,22 @@ pub struct Init {
     pub omega_9_: f32,
     /// of the sixth order in (0, 2), lattice units
     pub omega_10_: f32,
+}
+
+/// Populations of the listed blocks from their macroscopic fields.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Init {
+    /// slots to work on [count]
+    pub ids: *const i32,
+    /// entries of `ids`
+    pub count: i32,
+    /// macroscopic fields: rho, ux, uy, uz [slot][4][64], lattice units
+    pub fields: *const f32,
+    /// initial populations [slot][27][64], lattice units
+    pub dst: *mut f32,
+    /// parameters of the method
+    pub params: Params,
 }
 
 impl Init {
@@ -199,22 +207,13 @@ impl Init {
         (self.count as u32).div_ceil(Self::ITEMS_PER_GROUP)
     }
     /// Pointers to the arguments in order, as a launch takes them. They live as long as `self` stays in place.
-    pub fn arguments(&mut self) -> [*mut c_void; 14] {
+    pub fn arguments(&mut self) -> [*mut c_void; 5] {
         [
             (&raw mut self.ids).cast(),
             (&raw mut self.count).cast(),
             (&raw mut self.fields).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega_).cast(),
-            (&raw mut self.omega_bulk_).cast(),
-            (&raw mut self.omega_3_).cast(),
-            (&raw mut self.omega_4_).cast(),
-            (&raw mut self.omega_5_).cast(),
-            (&raw mut self.omega_6_).cast(),
-            (&raw mut self.omega_7_).cast(),
-            (&raw mut self.omega_8_).cast(),
-            (&raw mut self.omega_9_).cast(),
-            (&raw mut self.omega_10_).cast(),
+            (&raw mut self.params).cast(),
         ]
     }
 }
@@ -225,34 +224,16 @@ impl Init {
 pub struct StreamCollide {
     /// slots to work on [count]
     pub ids: *const i32,
-    /// how many slots `ids` lists
+    /// entries of `ids`
     pub count: i32,
-    /// slots of the neighbours [slot][27] at (dx+1) + 3 (dy+1) + 9 (dz+1), or -(w + 1) for wall w
+    /// slots of the neighbours at (dx+1) + 3 (dy+1) + 9 (dz+1) [slot][27]
     pub neighbours: *const i32,
     /// post-collision populations [slot][27][64], lattice units
     pub src: *const f32,
     /// new post-collision populations [slot][27][64], lattice units
     pub dst: *mut f32,
-    /// relaxation rate of the second-order shear cumulants, omega_1 of the paper in (0, 2), lattice units
-    pub omega_: f32,
-    /// of the trace of the second order, omega_2 in (0, 2), lattice units
-    pub omega_bulk_: f32,
-    /// of C_abb + C_acc in (0, 2), lattice units
-    pub omega_3_: f32,
-    /// of C_abb - C_acc in (0, 2), lattice units
-    pub omega_4_: f32,
-    /// of C_xyz in (0, 2), lattice units
-    pub omega_5_: f32,
-    /// of the differences of C_aabb in (0, 2), lattice units
-    pub omega_6_: f32,
-    /// of their sum in (0, 2), lattice units
-    pub omega_7_: f32,
-    /// of C_aabc in (0, 2), lattice units
-    pub omega_8_: f32,
-    /// of the fifth order in (0, 2), lattice units
-    pub omega_9_: f32,
-    /// of the sixth order in (0, 2), lattice units
-    pub omega_10_: f32,
+    /// parameters of the method
+    pub params: Params,
 }
 
 impl StreamCollide {
@@ -267,23 +248,14 @@ impl StreamCollide {
         (self.count as u32).div_ceil(Self::ITEMS_PER_GROUP)
     }
     /// Pointers to the arguments in order, as a launch takes them. They live as long as `self` stays in place.
-    pub fn arguments(&mut self) -> [*mut c_void; 15] {
+    pub fn arguments(&mut self) -> [*mut c_void; 6] {
         [
             (&raw mut self.ids).cast(),
             (&raw mut self.count).cast(),
             (&raw mut self.neighbours).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega_).cast(),
-            (&raw mut self.omega_bulk_).cast(),
-            (&raw mut self.omega_3_).cast(),
-            (&raw mut self.omega_4_).cast(),
-            (&raw mut self.omega_5_).cast(),
-            (&raw mut self.omega_6_).cast(),
-            (&raw mut self.omega_7_).cast(),
-            (&raw mut self.omega_8_).cast(),
-            (&raw mut self.omega_9_).cast(),
-            (&raw mut self.omega_10_).cast(),
+            (&raw mut self.params).cast(),
         ]
     }
 }
@@ -294,11 +266,11 @@ impl StreamCollide {
 pub struct StreamCollideWalls {
     /// slots to work on [count]
     pub ids: *const i32,
-    /// how many slots `ids` lists
+    /// entries of `ids`
     pub count: i32,
-    /// slots of the neighbours [slot][27] at (dx+1) + 3 (dy+1) + 9 (dz+1), or -(w + 1) for wall w
+    /// slots of the neighbours at (dx+1) + 3 (dy+1) + 9 (dz+1), or -(w + 1) for wall w [slot][27]
     pub neighbours: *const i32,
-    /// rule of each wall [wall]: 0 bounce_back, 1 moving_wall
+    /// rule of each wall: 0 bounce_back, 1 moving_wall [wall]
     pub wall_rules: *const i32,
     /// parameters of each wall [wall][3], lattice units
     pub wall_values: *const f32,
@@ -306,26 +278,8 @@ pub struct StreamCollideWalls {
     pub src: *const f32,
     /// new post-collision populations [slot][27][64], lattice units
     pub dst: *mut f32,
-    /// relaxation rate of the second-order shear cumulants, omega_1 of the paper in (0, 2), lattice units
-    pub omega_: f32,
-    /// of the trace of the second order, omega_2 in (0, 2), lattice units
-    pub omega_bulk_: f32,
-    /// of C_abb + C_acc in (0, 2), lattice units
-    pub omega_3_: f32,
-    /// of C_abb - C_acc in (0, 2), lattice units
-    pub omega_4_: f32,
-    /// of C_xyz in (0, 2), lattice units
-    pub omega_5_: f32,
-    /// of the differences of C_aabb in (0, 2), lattice units
-    pub omega_6_: f32,
-    /// of their sum in (0, 2), lattice units
-    pub omega_7_: f32,
-    /// of C_aabc in (0, 2), lattice units
-    pub omega_8_: f32,
-    /// of the fifth order in (0, 2), lattice units
-    pub omega_9_: f32,
-    /// of the sixth order in (0, 2), lattice units
-    pub omega_10_: f32,
+    /// parameters of the method
+    pub params: Params,
 }
 
 impl StreamCollideWalls {
@@ -340,7 +294,7 @@ impl StreamCollideWalls {
         (self.count as u32).div_ceil(Self::ITEMS_PER_GROUP)
     }
     /// Pointers to the arguments in order, as a launch takes them. They live as long as `self` stays in place.
-    pub fn arguments(&mut self) -> [*mut c_void; 17] {
+    pub fn arguments(&mut self) -> [*mut c_void; 8] {
         [
             (&raw mut self.ids).cast(),
             (&raw mut self.count).cast(),
@@ -349,16 +303,7 @@ impl StreamCollideWalls {
             (&raw mut self.wall_values).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega_).cast(),
-            (&raw mut self.omega_bulk_).cast(),
-            (&raw mut self.omega_3_).cast(),
-            (&raw mut self.omega_4_).cast(),
-            (&raw mut self.omega_5_).cast(),
-            (&raw mut self.omega_6_).cast(),
-            (&raw mut self.omega_7_).cast(),
-            (&raw mut self.omega_8_).cast(),
-            (&raw mut self.omega_9_).cast(),
-            (&raw mut self.omega_10_).cast(),
+            (&raw mut self.params).cast(),
         ]
     }
 }
@@ -369,12 +314,14 @@ impl StreamCollideWalls {
 pub struct Macroscopic {
     /// slots to work on [count]
     pub ids: *const i32,
-    /// how many slots `ids` lists
+    /// entries of `ids`
     pub count: i32,
     /// post-collision populations [slot][27][64], lattice units
     pub src: *const f32,
-    /// rho, ux, uy, uz [slot][4][64], lattice units
+    /// macroscopic fields: rho, ux, uy, uz [slot][4][64], lattice units
     pub fields: *mut f32,
+    /// parameters of the method
+    pub params: Params,
 }
 
 impl Macroscopic {
@@ -389,12 +336,13 @@ impl Macroscopic {
         (self.count as u32).div_ceil(Self::ITEMS_PER_GROUP)
     }
     /// Pointers to the arguments in order, as a launch takes them. They live as long as `self` stays in place.
-    pub fn arguments(&mut self) -> [*mut c_void; 4] {
+    pub fn arguments(&mut self) -> [*mut c_void; 5] {
         [
             (&raw mut self.ids).cast(),
             (&raw mut self.count).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.fields).cast(),
+            (&raw mut self.params).cast(),
         ]
     }
 }
@@ -405,17 +353,17 @@ impl Macroscopic {
 pub struct Look {
     /// shares of the list to work on [count]
     pub shares: *const i32,
-    /// how many shares `shares` lists
+    /// entries of `shares`
     pub count: i32,
     /// the list: slots [size]
     pub ids: *const i32,
-    /// how many slots `ids` lists
+    /// entries of `ids`
     pub size: i32,
     /// slots of a share; the last may have less
     pub per: i32,
-    /// rho, ux, uy, uz [slot][4][64], lattice units
+    /// macroscopic fields: rho, ux, uy, uz [slot][4][64], lattice units
     pub fields: *const f32,
-    /// the same at another time, if `compare` is 1 [slot][4][64]
+    /// the same at another time, if `compare` is 1 [slot][4][64], lattice units
     pub before: *const f32,
     /// 1 to compare velocities, else 0
     pub compare: i32,
@@ -456,11 +404,11 @@ impl Look {
 pub struct Sums {
     /// shares of the list to work on [count]
     pub shares: *const i32,
-    /// how many shares `shares` lists
+    /// entries of `shares`
     pub count: i32,
     /// the list: slots [size]
     pub ids: *const i32,
-    /// how many slots `ids` lists
+    /// entries of `ids`
     pub size: i32,
     /// slots of a share; the last may have less
     pub per: i32,
@@ -505,26 +453,8 @@ pub struct Collide {
     pub src: *const f32,
     /// populations after the collision [27][count], lattice units
     pub dst: *mut f32,
-    /// relaxation rate of the second-order shear cumulants, omega_1 of the paper in (0, 2), lattice units
-    pub omega_: f32,
-    /// of the trace of the second order, omega_2 in (0, 2), lattice units
-    pub omega_bulk_: f32,
-    /// of C_abb + C_acc in (0, 2), lattice units
-    pub omega_3_: f32,
-    /// of C_abb - C_acc in (0, 2), lattice units
-    pub omega_4_: f32,
-    /// of C_xyz in (0, 2), lattice units
-    pub omega_5_: f32,
-    /// of the differences of C_aabb in (0, 2), lattice units
-    pub omega_6_: f32,
-    /// of their sum in (0, 2), lattice units
-    pub omega_7_: f32,
-    /// of C_aabc in (0, 2), lattice units
-    pub omega_8_: f32,
-    /// of the fifth order in (0, 2), lattice units
-    pub omega_9_: f32,
-    /// of the sixth order in (0, 2), lattice units
-    pub omega_10_: f32,
+    /// parameters of the method
+    pub params: Params,
 }
 
 impl Collide {
@@ -539,21 +469,12 @@ impl Collide {
         (self.count as u32).div_ceil(Self::ITEMS_PER_GROUP)
     }
     /// Pointers to the arguments in order, as a launch takes them. They live as long as `self` stays in place.
-    pub fn arguments(&mut self) -> [*mut c_void; 13] {
+    pub fn arguments(&mut self) -> [*mut c_void; 4] {
         [
             (&raw mut self.count).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega_).cast(),
-            (&raw mut self.omega_bulk_).cast(),
-            (&raw mut self.omega_3_).cast(),
-            (&raw mut self.omega_4_).cast(),
-            (&raw mut self.omega_5_).cast(),
-            (&raw mut self.omega_6_).cast(),
-            (&raw mut self.omega_7_).cast(),
-            (&raw mut self.omega_8_).cast(),
-            (&raw mut self.omega_9_).cast(),
-            (&raw mut self.omega_10_).cast(),
+            (&raw mut self.params).cast(),
         ]
     }
 }

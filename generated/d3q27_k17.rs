@@ -153,22 +153,30 @@ pub const fn field(slot: usize, component: usize, cell: usize) -> usize {
     (slot * FIELDS + component) * CELLS + cell
 }
 
+/// Parameters of the method, as kernels take them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
+pub struct Params {
+    /// relaxation rate of the second-order shear cumulants; below 7/4 other rates leave (0, 2) in (7/4, 2), lattice units
+    pub omega_: f32,
+    /// size of third-order cumulants, as a fraction of the density, at which their rates are half-way to 1 in (0, 1), lattice units
+    pub limiter_: f32,
+}
+
 /// Populations of the listed blocks from their macroscopic fields.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Init {
     /// slots to work on [count]
     pub ids: *const i32,
-    /// how many slots `ids` lists
+    /// entries of `ids`
     pub count: i32,
-    /// rho, ux, uy, uz [slot][4][64], lattice units
+    /// macroscopic fields: rho, ux, uy, uz [slot][4][64], lattice units
     pub fields: *const f32,
     /// initial populations [slot][27][64], lattice units
     pub dst: *mut f32,
-    /// relaxation rate of the second-order shear cumulants; below 7/4 other rates leave (0, 2) in (7/4, 2), lattice units
-    pub omega_: f32,
-    /// size of third-order cumulants, as a fraction of the density, at which their rates are half-way to 1 in (0, 1), lattice units
-    pub limiter_: f32,
+    /// parameters of the method
+    pub params: Params,
 }
 
 impl Init {
@@ -183,14 +191,13 @@ impl Init {
         (self.count as u32).div_ceil(Self::ITEMS_PER_GROUP)
     }
     /// Pointers to the arguments in order, as a launch takes them. They live as long as `self` stays in place.
-    pub fn arguments(&mut self) -> [*mut c_void; 6] {
+    pub fn arguments(&mut self) -> [*mut c_void; 5] {
         [
             (&raw mut self.ids).cast(),
             (&raw mut self.count).cast(),
             (&raw mut self.fields).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega_).cast(),
-            (&raw mut self.limiter_).cast(),
+            (&raw mut self.params).cast(),
         ]
     }
 }
@@ -201,18 +208,16 @@ impl Init {
 pub struct StreamCollide {
     /// slots to work on [count]
     pub ids: *const i32,
-    /// how many slots `ids` lists
+    /// entries of `ids`
     pub count: i32,
-    /// slots of the neighbours [slot][27] at (dx+1) + 3 (dy+1) + 9 (dz+1), or -(w + 1) for wall w
+    /// slots of the neighbours at (dx+1) + 3 (dy+1) + 9 (dz+1) [slot][27]
     pub neighbours: *const i32,
     /// post-collision populations [slot][27][64], lattice units
     pub src: *const f32,
     /// new post-collision populations [slot][27][64], lattice units
     pub dst: *mut f32,
-    /// relaxation rate of the second-order shear cumulants; below 7/4 other rates leave (0, 2) in (7/4, 2), lattice units
-    pub omega_: f32,
-    /// size of third-order cumulants, as a fraction of the density, at which their rates are half-way to 1 in (0, 1), lattice units
-    pub limiter_: f32,
+    /// parameters of the method
+    pub params: Params,
 }
 
 impl StreamCollide {
@@ -227,15 +232,14 @@ impl StreamCollide {
         (self.count as u32).div_ceil(Self::ITEMS_PER_GROUP)
     }
     /// Pointers to the arguments in order, as a launch takes them. They live as long as `self` stays in place.
-    pub fn arguments(&mut self) -> [*mut c_void; 7] {
+    pub fn arguments(&mut self) -> [*mut c_void; 6] {
         [
             (&raw mut self.ids).cast(),
             (&raw mut self.count).cast(),
             (&raw mut self.neighbours).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega_).cast(),
-            (&raw mut self.limiter_).cast(),
+            (&raw mut self.params).cast(),
         ]
     }
 }
@@ -246,11 +250,11 @@ impl StreamCollide {
 pub struct StreamCollideWalls {
     /// slots to work on [count]
     pub ids: *const i32,
-    /// how many slots `ids` lists
+    /// entries of `ids`
     pub count: i32,
-    /// slots of the neighbours [slot][27] at (dx+1) + 3 (dy+1) + 9 (dz+1), or -(w + 1) for wall w
+    /// slots of the neighbours at (dx+1) + 3 (dy+1) + 9 (dz+1), or -(w + 1) for wall w [slot][27]
     pub neighbours: *const i32,
-    /// rule of each wall [wall]: 0 bounce_back, 1 moving_wall
+    /// rule of each wall: 0 bounce_back, 1 moving_wall [wall]
     pub wall_rules: *const i32,
     /// parameters of each wall [wall][3], lattice units
     pub wall_values: *const f32,
@@ -258,10 +262,8 @@ pub struct StreamCollideWalls {
     pub src: *const f32,
     /// new post-collision populations [slot][27][64], lattice units
     pub dst: *mut f32,
-    /// relaxation rate of the second-order shear cumulants; below 7/4 other rates leave (0, 2) in (7/4, 2), lattice units
-    pub omega_: f32,
-    /// size of third-order cumulants, as a fraction of the density, at which their rates are half-way to 1 in (0, 1), lattice units
-    pub limiter_: f32,
+    /// parameters of the method
+    pub params: Params,
 }
 
 impl StreamCollideWalls {
@@ -276,7 +278,7 @@ impl StreamCollideWalls {
         (self.count as u32).div_ceil(Self::ITEMS_PER_GROUP)
     }
     /// Pointers to the arguments in order, as a launch takes them. They live as long as `self` stays in place.
-    pub fn arguments(&mut self) -> [*mut c_void; 9] {
+    pub fn arguments(&mut self) -> [*mut c_void; 8] {
         [
             (&raw mut self.ids).cast(),
             (&raw mut self.count).cast(),
@@ -285,8 +287,7 @@ impl StreamCollideWalls {
             (&raw mut self.wall_values).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega_).cast(),
-            (&raw mut self.limiter_).cast(),
+            (&raw mut self.params).cast(),
         ]
     }
 }
@@ -297,12 +298,14 @@ impl StreamCollideWalls {
 pub struct Macroscopic {
     /// slots to work on [count]
     pub ids: *const i32,
-    /// how many slots `ids` lists
+    /// entries of `ids`
     pub count: i32,
     /// post-collision populations [slot][27][64], lattice units
     pub src: *const f32,
-    /// rho, ux, uy, uz [slot][4][64], lattice units
+    /// macroscopic fields: rho, ux, uy, uz [slot][4][64], lattice units
     pub fields: *mut f32,
+    /// parameters of the method
+    pub params: Params,
 }
 
 impl Macroscopic {
@@ -317,12 +320,13 @@ impl Macroscopic {
         (self.count as u32).div_ceil(Self::ITEMS_PER_GROUP)
     }
     /// Pointers to the arguments in order, as a launch takes them. They live as long as `self` stays in place.
-    pub fn arguments(&mut self) -> [*mut c_void; 4] {
+    pub fn arguments(&mut self) -> [*mut c_void; 5] {
         [
             (&raw mut self.ids).cast(),
             (&raw mut self.count).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.fields).cast(),
+            (&raw mut self.params).cast(),
         ]
     }
 }
@@ -333,17 +337,17 @@ impl Macroscopic {
 pub struct Look {
     /// shares of the list to work on [count]
     pub shares: *const i32,
-    /// how many shares `shares` lists
+    /// entries of `shares`
     pub count: i32,
     /// the list: slots [size]
     pub ids: *const i32,
-    /// how many slots `ids` lists
+    /// entries of `ids`
     pub size: i32,
     /// slots of a share; the last may have less
     pub per: i32,
-    /// rho, ux, uy, uz [slot][4][64], lattice units
+    /// macroscopic fields: rho, ux, uy, uz [slot][4][64], lattice units
     pub fields: *const f32,
-    /// the same at another time, if `compare` is 1 [slot][4][64]
+    /// the same at another time, if `compare` is 1 [slot][4][64], lattice units
     pub before: *const f32,
     /// 1 to compare velocities, else 0
     pub compare: i32,
@@ -384,11 +388,11 @@ impl Look {
 pub struct Sums {
     /// shares of the list to work on [count]
     pub shares: *const i32,
-    /// how many shares `shares` lists
+    /// entries of `shares`
     pub count: i32,
     /// the list: slots [size]
     pub ids: *const i32,
-    /// how many slots `ids` lists
+    /// entries of `ids`
     pub size: i32,
     /// slots of a share; the last may have less
     pub per: i32,
@@ -433,10 +437,8 @@ pub struct Collide {
     pub src: *const f32,
     /// populations after the collision [27][count], lattice units
     pub dst: *mut f32,
-    /// relaxation rate of the second-order shear cumulants; below 7/4 other rates leave (0, 2) in (7/4, 2), lattice units
-    pub omega_: f32,
-    /// size of third-order cumulants, as a fraction of the density, at which their rates are half-way to 1 in (0, 1), lattice units
-    pub limiter_: f32,
+    /// parameters of the method
+    pub params: Params,
 }
 
 impl Collide {
@@ -451,13 +453,12 @@ impl Collide {
         (self.count as u32).div_ceil(Self::ITEMS_PER_GROUP)
     }
     /// Pointers to the arguments in order, as a launch takes them. They live as long as `self` stays in place.
-    pub fn arguments(&mut self) -> [*mut c_void; 5] {
+    pub fn arguments(&mut self) -> [*mut c_void; 4] {
         [
             (&raw mut self.count).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega_).cast(),
-            (&raw mut self.limiter_).cast(),
+            (&raw mut self.params).cast(),
         ]
     }
 }

@@ -237,7 +237,7 @@ extern "C" __global__ void __launch_bounds__(1024)
 mesh_2d_scan(
     int *counts,      // becomes the sum of all entries before each [size]
     const int size,   // number of entries
-    int *begins,      // where the sum of all goes
+    int *begins,      // where the sum of all goes [entry]
     const int total)  // position of it
 {
     // Each thread sums a run of the array; then the sums of all threads are summed.
@@ -530,7 +530,7 @@ static __device__ __forceinline__ void follow_item(
 extern "C" __global__ void __launch_bounds__(128)
 mesh_2d_mark(
     const int *nodes,    // nodes of all levels [count]
-    const int count,     // how many `nodes` lists
+    const int count,     // entries of `nodes`
     const int *level,    // level of each node [node]
     const int *child,    // first child of each node, or -1 [node]
     const int *want,     // level that each leaf wishes [node]
@@ -548,8 +548,8 @@ mesh_2d_mark(
 extern "C" __global__ void __launch_bounds__(128)
 mesh_2d_yield(
     const int *nodes,  // nodes of a level [count]
-    const int count,   // how many `nodes` lists
-    const int *near,   // nodes around each node [node][3^dim]
+    const int count,   // entries of `nodes`
+    const int *near,   // nodes around each node [node][9]
     const int *child,  // first child of each node, or -1 [node]
     int *mark)         // what becomes of each node [node]
 {
@@ -562,8 +562,8 @@ mesh_2d_yield(
 extern "C" __global__ void __launch_bounds__(128)
 mesh_2d_spread(
     const int *nodes,  // nodes of a level [count]
-    const int count,   // how many `nodes` lists
-    const int *near,   // nodes around each node [node][3^dim]
+    const int count,   // entries of `nodes`
+    const int *near,   // nodes around each node [node][9]
     const int *child,  // first child of each node, or -1 [node]
     int *mark)         // what becomes of each node [node]
 {
@@ -576,8 +576,8 @@ mesh_2d_spread(
 extern "C" __global__ void __launch_bounds__(128)
 mesh_2d_dissolve(
     const int *nodes,  // nodes of a level [count]
-    const int count,   // how many `nodes` lists
-    const int *near,   // nodes around each node [node][3^dim]
+    const int count,   // entries of `nodes`
+    const int *near,   // nodes around each node [node][9]
     const int *child,  // first child of each node, or -1 [node]
     int *mark)         // what becomes of each node [node]
 {
@@ -590,8 +590,8 @@ mesh_2d_dissolve(
 extern "C" __global__ void __launch_bounds__(128)
 mesh_2d_tally(
     const int *chunks,  // chunks of the list [count]
-    const int count,    // how many `chunks` lists
-    const int *order,   // nodes, level by level in space-filling-curve order
+    const int count,    // entries of `chunks`
+    const int *order,   // nodes, level by level in space-filling-curve order [position]
     const int first,    // position in `order` of the list
     const int size,     // how many nodes there are from `first` on
     const int *code,    // class of each node, negative if none; what is above the last class is in it [node]
@@ -607,8 +607,8 @@ mesh_2d_tally(
 extern "C" __global__ void __launch_bounds__(128)
 mesh_2d_rank(
     const int *chunks,  // chunks of the list [count]
-    const int count,    // how many `chunks` lists
-    const int *order,   // nodes, level by level in space-filling-curve order
+    const int count,    // entries of `chunks`
+    const int *order,   // nodes, level by level in space-filling-curve order [position]
     const int first,    // position in `order` of the list
     const int size,     // how many nodes there are from `first` on
     const int *code,    // class of each node, negative if none; what is above the last class is in it [node]
@@ -627,10 +627,10 @@ mesh_2d_rank(
 extern "C" __global__ void __launch_bounds__(128)
 mesh_2d_pick(
     const int *nodes,  // nodes of all levels [count]
-    const int count,   // how many `nodes` lists
+    const int count,   // entries of `nodes`
     const int *mark,   // what becomes of each node [node]
     const int *rank,   // position of each node that has a class [node]
-    int *picked)       // nodes by their rank
+    int *picked)       // nodes by their rank [rank]
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
     if (at < count) pick_item(
@@ -641,16 +641,16 @@ mesh_2d_pick(
 extern "C" __global__ void __launch_bounds__(128)
 mesh_2d_merge(
     const int *ids,         // nodes that will lose their children [count]
-    const int count,        // how many `ids` lists
+    const int count,        // entries of `ids`
     const int *rank,        // position of each node that has a class [node]
     const int first,        // rank of the first node of the list
     const int *child,       // first child of each node, or -1 [node]
     const int slots,        // how many free slots there are
-    const int *free_slots,  // free slots, the next one last
+    const int *free_slots,  // free slots, the next one last [free]
     int *slot,              // data slot of each node, or -1 [node]
     int *node,              // node of each slot, or -1 [slot]
     int *coarse,            // slots of the listed nodes [count]
-    int *parts)             // slots of the children of what has each slot [slot][2^dim]
+    int *parts)             // slots of the children of what has each slot [slot][4]
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
     if (at < count) merge_item(
@@ -661,7 +661,7 @@ mesh_2d_merge(
 extern "C" __global__ void __launch_bounds__(128)
 mesh_2d_drop(
     const int *ids,      // nodes that lose their children [count]
-    const int count,     // how many `ids` lists
+    const int count,     // entries of `ids`
     const int *rank,     // position of each node that has a class [node]
     const int first,     // rank of the first node of the list
     const int roots,     // number of roots
@@ -671,8 +671,8 @@ mesh_2d_drop(
     int *parent,         // parent of each node, or -1 [node]
     int *slot,           // data slot of each node, or -1 [node]
     int *node,           // node of each slot, or -1 [slot]
-    int *free_families,  // free families, the next one last
-    int *free_slots)     // free slots, the next one last
+    int *free_families,  // free families, the next one last [free]
+    int *free_slots)     // free slots, the next one last [free]
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
     if (at < count) drop_item(
@@ -683,13 +683,13 @@ mesh_2d_drop(
 extern "C" __global__ void __launch_bounds__(128)
 mesh_2d_split(
     const int *ids,            // leaves that get children [count]
-    const int count,           // how many `ids` lists
+    const int count,           // entries of `ids`
     const int *rank,           // position of each node that has a class [node]
     const int roots,           // number of roots
     const int families,        // how many free families there are
     const int slots,           // how many free slots there are
-    const int *free_families,  // free families, the next one last
-    const int *free_slots,     // free slots, the next one last
+    const int *free_families,  // free families, the next one last [free]
+    const int *free_slots,     // free slots, the next one last [free]
     int *child,                // first child of each node, or -1 [node]
     int *parent,               // parent of each node, or -1 [node]
     int *level,                // level of each node [node]
@@ -698,7 +698,7 @@ mesh_2d_split(
     int *node,                 // node of each slot, or -1 [slot]
     int *bound,                // 1 where a leaf keeps its level, 2 where a node does not become coarser [node]
     int *coarse,               // slots of the listed nodes [count]
-    int *parts)                // slots of the children of what has each slot [slot][2^dim]
+    int *parts)                // slots of the children of what has each slot [slot][4]
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
     if (at < count) split_item(
@@ -710,12 +710,12 @@ mesh_2d_split(
 extern "C" __global__ void __launch_bounds__(128)
 mesh_2d_vacate(
     const int *ids,   // former leaves [count]
-    const int count,  // how many `ids` lists
+    const int count,  // entries of `ids`
     const int *rank,  // position of each node that has a class [node]
     const int slots,  // how many free slots there are
     int *slot,        // data slot of each node, or -1 [node]
     int *node,        // node of each slot, or -1 [slot]
-    int *free_slots)  // free slots, the next one last
+    int *free_slots)  // free slots, the next one last [free]
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
     if (at < count) vacate_item(
@@ -726,8 +726,8 @@ mesh_2d_vacate(
 extern "C" __global__ void __launch_bounds__(128)
 mesh_2d_link(
     const int *nodes,  // nodes of a level [count]
-    const int count,   // how many `nodes` lists
-    int *near,         // nodes around each node [node][3^dim]
+    const int count,   // entries of `nodes`
+    int *near,         // nodes around each node [node][9]
     const int *child)  // first child of each node, or -1 [node]
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
@@ -739,7 +739,7 @@ mesh_2d_link(
 extern "C" __global__ void __launch_bounds__(128)
 mesh_2d_follow(
     const int *positions,  // positions in `found` [count]
-    const int count,       // how many `positions` lists
+    const int count,       // entries of `positions`
     const int *found,      // leaves with rows [position]
     const int *row,        // the row of each [position]
     const int *slot,       // data slot of each node, or -1 [node]
@@ -755,11 +755,11 @@ mesh_2d_follow(
 extern "C" __global__ void __launch_bounds__(128)
 mesh_2d_classify(
     const int *nodes,  // nodes [count]
-    const int count,   // how many `nodes` lists
-    const int *near,   // nodes around each node [node][3^dim]
+    const int count,   // entries of `nodes`
+    const int *near,   // nodes around each node [node][9]
     const int *child,  // first child of each node, or -1 [node]
     const int *slot,   // data slot of each node, or -1 [node]
-    int *neighbours,   // slots around each slot [slot][3^dim]
+    int *neighbours,   // slots around each slot [slot][9]
     int *kind,         // kind of each node [node]
     int *interface)    // 0 for nodes at refinement interfaces, else -1 [node]
 {
@@ -772,7 +772,7 @@ mesh_2d_classify(
 extern "C" __global__ void __launch_bounds__(128)
 mesh_2d_number(
     const int *nodes,      // nodes of all levels [count]
-    const int count,       // how many `nodes` lists
+    const int count,       // entries of `nodes`
     const int *slot,       // data slot of each node, or -1 [node]
     const int *interface,  // 0 for nodes at refinement interfaces, else -1 [node]
     const int *rank,       // position of each node that has a class [node]
@@ -787,7 +787,7 @@ mesh_2d_number(
 extern "C" __global__ void __launch_bounds__(128)
 mesh_2d_expand(
     const int *positions,  // positions in `order` of the nodes of a level [count]
-    const int count,       // how many `positions` lists
+    const int count,       // entries of `positions`
     const int *kind,       // kind of each node [node]
     const int *rank,       // position of each node that has a class [node]
     const int *child,      // first child of each node, or -1 [node]
@@ -798,9 +798,9 @@ mesh_2d_expand(
     const int first_next,  // position in `order` of the next level
     const int roots,       // number of roots
     const int slots,       // how many slots there are for leaves
-    int *leaves,           // slots of leaves, by level, group and space-filling curve
-    int *held,             // slots that refined nodes would have, by level and space-filling curve
-    int *order)            // nodes, level by level in space-filling-curve order
+    int *leaves,           // slots of leaves, by level, group and space-filling curve [leaf]
+    int *held,             // slots that refined nodes would have, by level and space-filling curve [refined]
+    int *order)            // nodes, level by level in space-filling-curve order [position]
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
     if (at < count) expand_item(
@@ -812,18 +812,18 @@ mesh_2d_expand(
 extern "C" __global__ void __launch_bounds__(128)
 mesh_2d_hold(
     const int *nodes,   // nodes of all levels [count]
-    const int count,    // how many `nodes` lists
-    const int *near,    // nodes around each node [node][3^dim]
+    const int count,    // entries of `nodes`
+    const int *near,    // nodes around each node [node][9]
     const int *child,   // first child of each node, or -1 [node]
     const int *parent,  // parent of each node, or -1 [node]
     const int *slot,    // data slot of each node, or -1 [node]
     const int roots,    // number of roots
     const int slots,    // how many slots there are for leaves
     int *data,          // slot of each node, refined or not [node]
-    int *neighbours,    // slots around each slot [slot][3^dim]
+    int *neighbours,    // slots around each slot [slot][9]
     int *sides,         // bit p: the level changes at place p around each slot [slot]
     int *interface,     // 0 for nodes at refinement interfaces, else -1 [node]
-    int *parts,         // slots of the children of each refined node [family][2^dim]
+    int *parts,         // slots of the children of each refined node [family][4]
     int *uppers)        // slot of the parent, times 2^dim, and the octant, or -1 [slot]
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
@@ -835,7 +835,7 @@ mesh_2d_hold(
 extern "C" __global__ void __launch_bounds__(128)
 mesh_2d_arrange(
     const int *ids,   // nodes of all levels [count]
-    const int count,  // how many `ids` lists
+    const int count,  // entries of `ids`
     const int *rank,  // position of each node that has a class [node]
     int *slot,        // data slot of each node, or -1 [node]
     int *node,        // node of each slot, or -1 [slot]
@@ -850,10 +850,10 @@ mesh_2d_arrange(
 extern "C" __global__ void __launch_bounds__(128)
 mesh_2d_clear(
     const int *unused,  // slots that no leaf has [count]
-    const int count,    // how many `unused` lists
+    const int count,    // entries of `unused`
     const int all,      // number of slots
     int *node,          // node of each slot, or -1 [slot]
-    int *free_slots)    // free slots, the next one last
+    int *free_slots)    // free slots, the next one last [free]
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
     if (at < count) clear_item(

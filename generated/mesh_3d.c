@@ -467,7 +467,7 @@ static inline void pick_item(
 void mesh_3d_scan(
     int32_t *counts,      // becomes the sum of all entries before each [size]
     const int32_t size,   // number of entries
-    int32_t *begins,      // where the sum of all goes
+    int32_t *begins,      // where the sum of all goes [entry]
     const int32_t total)  // position of it
 {
     const int begin = 0, end = size;
@@ -966,7 +966,7 @@ static inline void follow_item(
 // What a leaf wishes, within the range of levels.
 void mesh_3d_mark(
     const int32_t *nodes,    // nodes of all levels [count]
-    const int32_t count,     // how many `nodes` lists
+    const int32_t count,     // entries of `nodes`
     const int32_t *level,    // level of each node [node]
     const int32_t *child,    // first child of each node, or -1 [node]
     const int32_t *want,     // level that each leaf wishes [node]
@@ -982,8 +982,8 @@ void mesh_3d_mark(
 // A child of a node is not refined where that would refine what stays.
 void mesh_3d_yield(
     const int32_t *nodes,  // nodes of a level [count]
-    const int32_t count,   // how many `nodes` lists
-    const int32_t *near,   // nodes around each node [node][3^dim]
+    const int32_t count,   // entries of `nodes`
+    const int32_t *near,   // nodes around each node [node][27]
     const int32_t *child,  // first child of each node, or -1 [node]
     int32_t *mark)         // what becomes of each node [node]
 {
@@ -994,8 +994,8 @@ void mesh_3d_yield(
 // Where a child of a node is going to be refined, refines the leaves around the node that touch it.
 void mesh_3d_spread(
     const int32_t *nodes,  // nodes of a level [count]
-    const int32_t count,   // how many `nodes` lists
-    const int32_t *near,   // nodes around each node [node][3^dim]
+    const int32_t count,   // entries of `nodes`
+    const int32_t *near,   // nodes around each node [node][27]
     const int32_t *child,  // first child of each node, or -1 [node]
     int32_t *mark)         // what becomes of each node [node]
 {
@@ -1006,8 +1006,8 @@ void mesh_3d_spread(
 // Takes a node's children away if all are leaves that wish so and nothing finer is or will be around.
 void mesh_3d_dissolve(
     const int32_t *nodes,  // nodes of a level [count]
-    const int32_t count,   // how many `nodes` lists
-    const int32_t *near,   // nodes around each node [node][3^dim]
+    const int32_t count,   // entries of `nodes`
+    const int32_t *near,   // nodes around each node [node][27]
     const int32_t *child,  // first child of each node, or -1 [node]
     int32_t *mark)         // what becomes of each node [node]
 {
@@ -1018,8 +1018,8 @@ void mesh_3d_dissolve(
 // Counts a chunk of a list by class.
 void mesh_3d_tally(
     const int32_t *chunks,  // chunks of the list [count]
-    const int32_t count,    // how many `chunks` lists
-    const int32_t *order,   // nodes, level by level in space-filling-curve order
+    const int32_t count,    // entries of `chunks`
+    const int32_t *order,   // nodes, level by level in space-filling-curve order [position]
     const int32_t first,    // position in `order` of the list
     const int32_t size,     // how many nodes there are from `first` on
     const int32_t *code,    // class of each node, negative if none; what is above the last class is in it [node]
@@ -1033,8 +1033,8 @@ void mesh_3d_tally(
 // Positions of the nodes in a chunk of a list: behind all of the classes before, then those before it.
 void mesh_3d_rank(
     const int32_t *chunks,  // chunks of the list [count]
-    const int32_t count,    // how many `chunks` lists
-    const int32_t *order,   // nodes, level by level in space-filling-curve order
+    const int32_t count,    // entries of `chunks`
+    const int32_t *order,   // nodes, level by level in space-filling-curve order [position]
     const int32_t first,    // position in `order` of the list
     const int32_t size,     // how many nodes there are from `first` on
     const int32_t *code,    // class of each node, negative if none; what is above the last class is in it [node]
@@ -1051,10 +1051,10 @@ void mesh_3d_rank(
 // Lists a node by its rank.
 void mesh_3d_pick(
     const int32_t *nodes,  // nodes of all levels [count]
-    const int32_t count,   // how many `nodes` lists
+    const int32_t count,   // entries of `nodes`
     const int32_t *mark,   // what becomes of each node [node]
     const int32_t *rank,   // position of each node that has a class [node]
-    int32_t *picked)       // nodes by their rank
+    int32_t *picked)       // nodes by their rank [rank]
 {
     for (int32_t at = 0; at < count; ++at) pick_item(
         nodes[at], mark, rank, picked);
@@ -1063,16 +1063,16 @@ void mesh_3d_pick(
 // Gives a slot to a node that will lose its children, and tells theirs.
 void mesh_3d_merge(
     const int32_t *ids,         // nodes that will lose their children [count]
-    const int32_t count,        // how many `ids` lists
+    const int32_t count,        // entries of `ids`
     const int32_t *rank,        // position of each node that has a class [node]
     const int32_t first,        // rank of the first node of the list
     const int32_t *child,       // first child of each node, or -1 [node]
     const int32_t slots,        // how many free slots there are
-    const int32_t *free_slots,  // free slots, the next one last
+    const int32_t *free_slots,  // free slots, the next one last [free]
     int32_t *slot,              // data slot of each node, or -1 [node]
     int32_t *node,              // node of each slot, or -1 [slot]
     int32_t *coarse,            // slots of the listed nodes [count]
-    int32_t *parts)             // slots of the children of what has each slot [slot][2^dim]
+    int32_t *parts)             // slots of the children of what has each slot [slot][8]
 {
     for (int32_t at = 0; at < count; ++at) merge_item(
         ids[at], rank, first, child, slots, free_slots, slot, node, coarse, parts);
@@ -1081,7 +1081,7 @@ void mesh_3d_merge(
 // Takes a node's children away, with their slots.
 void mesh_3d_drop(
     const int32_t *ids,      // nodes that lose their children [count]
-    const int32_t count,     // how many `ids` lists
+    const int32_t count,     // entries of `ids`
     const int32_t *rank,     // position of each node that has a class [node]
     const int32_t first,     // rank of the first node of the list
     const int32_t roots,     // number of roots
@@ -1091,8 +1091,8 @@ void mesh_3d_drop(
     int32_t *parent,         // parent of each node, or -1 [node]
     int32_t *slot,           // data slot of each node, or -1 [node]
     int32_t *node,           // node of each slot, or -1 [slot]
-    int32_t *free_families,  // free families, the next one last
-    int32_t *free_slots)     // free slots, the next one last
+    int32_t *free_families,  // free families, the next one last [free]
+    int32_t *free_slots)     // free slots, the next one last [free]
 {
     for (int32_t at = 0; at < count; ++at) drop_item(
         ids[at], rank, first, roots, families, slots, child, parent, slot, node, free_families, free_slots);
@@ -1101,13 +1101,13 @@ void mesh_3d_drop(
 // Gives children to a leaf, with slots.
 void mesh_3d_split(
     const int32_t *ids,            // leaves that get children [count]
-    const int32_t count,           // how many `ids` lists
+    const int32_t count,           // entries of `ids`
     const int32_t *rank,           // position of each node that has a class [node]
     const int32_t roots,           // number of roots
     const int32_t families,        // how many free families there are
     const int32_t slots,           // how many free slots there are
-    const int32_t *free_families,  // free families, the next one last
-    const int32_t *free_slots,     // free slots, the next one last
+    const int32_t *free_families,  // free families, the next one last [free]
+    const int32_t *free_slots,     // free slots, the next one last [free]
     int32_t *child,                // first child of each node, or -1 [node]
     int32_t *parent,               // parent of each node, or -1 [node]
     int32_t *level,                // level of each node [node]
@@ -1116,7 +1116,7 @@ void mesh_3d_split(
     int32_t *node,                 // node of each slot, or -1 [slot]
     int32_t *bound,                // 1 where a leaf keeps its level, 2 where a node does not become coarser [node]
     int32_t *coarse,               // slots of the listed nodes [count]
-    int32_t *parts)                // slots of the children of what has each slot [slot][2^dim]
+    int32_t *parts)                // slots of the children of what has each slot [slot][8]
 {
     for (int32_t at = 0; at < count; ++at) split_item(
         ids[at], rank, roots, families, slots, free_families, free_slots, child, parent, level, place, slot, node,
@@ -1126,12 +1126,12 @@ void mesh_3d_split(
 // Takes the slot of a former leaf away.
 void mesh_3d_vacate(
     const int32_t *ids,   // former leaves [count]
-    const int32_t count,  // how many `ids` lists
+    const int32_t count,  // entries of `ids`
     const int32_t *rank,  // position of each node that has a class [node]
     const int32_t slots,  // how many free slots there are
     int32_t *slot,        // data slot of each node, or -1 [node]
     int32_t *node,        // node of each slot, or -1 [slot]
-    int32_t *free_slots)  // free slots, the next one last
+    int32_t *free_slots)  // free slots, the next one last [free]
 {
     for (int32_t at = 0; at < count; ++at) vacate_item(
         ids[at], rank, slots, slot, node, free_slots);
@@ -1140,8 +1140,8 @@ void mesh_3d_vacate(
 // What the children of a node have near.
 void mesh_3d_link(
     const int32_t *nodes,  // nodes of a level [count]
-    const int32_t count,   // how many `nodes` lists
-    int32_t *near,         // nodes around each node [node][3^dim]
+    const int32_t count,   // entries of `nodes`
+    int32_t *near,         // nodes around each node [node][27]
     const int32_t *child)  // first child of each node, or -1 [node]
 {
     for (int32_t at = 0; at < count; ++at) link_item(
@@ -1151,7 +1151,7 @@ void mesh_3d_link(
 // Lists the slot of a leaf that has a row, and tells its row.
 void mesh_3d_follow(
     const int32_t *positions,  // positions in `found` [count]
-    const int32_t count,       // how many `positions` lists
+    const int32_t count,       // entries of `positions`
     const int32_t *found,      // leaves with rows [position]
     const int32_t *row,        // the row of each [position]
     const int32_t *slot,       // data slot of each node, or -1 [node]
@@ -1165,11 +1165,11 @@ void mesh_3d_follow(
 // Neighbours of a leaf, and the kind of a node.
 void mesh_3d_classify(
     const int32_t *nodes,  // nodes [count]
-    const int32_t count,   // how many `nodes` lists
-    const int32_t *near,   // nodes around each node [node][3^dim]
+    const int32_t count,   // entries of `nodes`
+    const int32_t *near,   // nodes around each node [node][27]
     const int32_t *child,  // first child of each node, or -1 [node]
     const int32_t *slot,   // data slot of each node, or -1 [node]
-    int32_t *neighbours,   // slots around each slot [slot][3^dim]
+    int32_t *neighbours,   // slots around each slot [slot][27]
     int32_t *kind,         // kind of each node [node]
     int32_t *interface)    // 0 for nodes at refinement interfaces, else -1 [node]
 {
@@ -1180,7 +1180,7 @@ void mesh_3d_classify(
 // The place of a leaf among those at refinement interfaces.
 void mesh_3d_number(
     const int32_t *nodes,      // nodes of all levels [count]
-    const int32_t count,       // how many `nodes` lists
+    const int32_t count,       // entries of `nodes`
     const int32_t *slot,       // data slot of each node, or -1 [node]
     const int32_t *interface,  // 0 for nodes at refinement interfaces, else -1 [node]
     const int32_t *rank,       // position of each node that has a class [node]
@@ -1193,7 +1193,7 @@ void mesh_3d_number(
 // Lists a leaf among those of its level, or the children of a node among the nodes of the next.
 void mesh_3d_expand(
     const int32_t *positions,  // positions in `order` of the nodes of a level [count]
-    const int32_t count,       // how many `positions` lists
+    const int32_t count,       // entries of `positions`
     const int32_t *kind,       // kind of each node [node]
     const int32_t *rank,       // position of each node that has a class [node]
     const int32_t *child,      // first child of each node, or -1 [node]
@@ -1204,9 +1204,9 @@ void mesh_3d_expand(
     const int32_t first_next,  // position in `order` of the next level
     const int32_t roots,       // number of roots
     const int32_t slots,       // how many slots there are for leaves
-    int32_t *leaves,           // slots of leaves, by level, group and space-filling curve
-    int32_t *held,             // slots that refined nodes would have, by level and space-filling curve
-    int32_t *order)            // nodes, level by level in space-filling-curve order
+    int32_t *leaves,           // slots of leaves, by level, group and space-filling curve [leaf]
+    int32_t *held,             // slots that refined nodes would have, by level and space-filling curve [refined]
+    int32_t *order)            // nodes, level by level in space-filling-curve order [position]
 {
     for (int32_t at = 0; at < count; ++at) expand_item(
         positions[at], kind, rank, child, slot, first_leaf, leaf_count, first_held, first_next, roots, slots, leaves,
@@ -1216,18 +1216,18 @@ void mesh_3d_expand(
 // Neighbours of what has data, refined or not, and where the level changes around it; children and parents by slot.
 void mesh_3d_hold(
     const int32_t *nodes,   // nodes of all levels [count]
-    const int32_t count,    // how many `nodes` lists
-    const int32_t *near,    // nodes around each node [node][3^dim]
+    const int32_t count,    // entries of `nodes`
+    const int32_t *near,    // nodes around each node [node][27]
     const int32_t *child,   // first child of each node, or -1 [node]
     const int32_t *parent,  // parent of each node, or -1 [node]
     const int32_t *slot,    // data slot of each node, or -1 [node]
     const int32_t roots,    // number of roots
     const int32_t slots,    // how many slots there are for leaves
     int32_t *data,          // slot of each node, refined or not [node]
-    int32_t *neighbours,    // slots around each slot [slot][3^dim]
+    int32_t *neighbours,    // slots around each slot [slot][27]
     int32_t *sides,         // bit p: the level changes at place p around each slot [slot]
     int32_t *interface,     // 0 for nodes at refinement interfaces, else -1 [node]
-    int32_t *parts,         // slots of the children of each refined node [family][2^dim]
+    int32_t *parts,         // slots of the children of each refined node [family][8]
     int32_t *uppers)        // slot of the parent, times 2^dim, and the octant, or -1 [slot]
 {
     for (int32_t at = 0; at < count; ++at) hold_item(
@@ -1237,7 +1237,7 @@ void mesh_3d_hold(
 // Gives a leaf the slot of its rank.
 void mesh_3d_arrange(
     const int32_t *ids,   // nodes of all levels [count]
-    const int32_t count,  // how many `ids` lists
+    const int32_t count,  // entries of `ids`
     const int32_t *rank,  // position of each node that has a class [node]
     int32_t *slot,        // data slot of each node, or -1 [node]
     int32_t *node,        // node of each slot, or -1 [slot]
@@ -1250,10 +1250,10 @@ void mesh_3d_arrange(
 // Frees a slot; the lowest of those that are free comes next.
 void mesh_3d_clear(
     const int32_t *unused,  // slots that no leaf has [count]
-    const int32_t count,    // how many `unused` lists
+    const int32_t count,    // entries of `unused`
     const int32_t all,      // number of slots
     int32_t *node,          // node of each slot, or -1 [slot]
-    int32_t *free_slots)    // free slots, the next one last
+    int32_t *free_slots)    // free slots, the next one last [free]
 {
     for (int32_t at = 0; at < count; ++at) clear_item(
         unused[at], all, node, free_slots);

@@ -41,7 +41,8 @@
 //! along the link, over the length of the link; it is what a rule's parameter [`DISTANCE`] is there.
 //!
 //! Every kernel that works on blocks takes `ids` and `count` first: the slots to work on, in that order. One that sums something
-//! up takes `shares` and `count` first, the numbers of the [shares](SHARES) to work on, then `ids`, `size`, and `per`.
+//! up takes `shares` and `count` first, the numbers of the [shares](SHARES) to work on, then `ids`, `size`, and `per`. What else each
+//! takes is said once, in the table [`method_kernels!`].
 //!
 //! # Memory, soa
 //!
@@ -59,12 +60,17 @@
 
 use serde::{Deserialize, Serialize};
 
+mod args;
 pub mod input;
+mod kernels;
 pub mod mesh;
 mod postfix;
 mod read;
+mod soa;
 pub mod wishes;
 
+pub use args::{Arg, ArgType};
+pub use kernels::Role;
 pub use postfix::Postfix;
 pub use read::ManifestError;
 
@@ -120,163 +126,17 @@ pub enum Layout {
     Soa,
 }
 
-/// What a kernel does. The arguments are those of [`Layout::Blocks`]; for [`Layout::Soa`], `(ids, count, neighbours)` are
-/// `(nx, ny, nz, stride_y, stride_z, stride_i)`, and there is no `stream_collide_walls`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Role {
-    /// Populations of the listed blocks from macroscopic fields: `init(ids, count, fields, dst, params..)`.
-    Init,
-    /// Pull, collide, store, for blocks without walls: `stream_collide(ids, count, neighbours, src, dst, params..)`.
-    StreamCollide,
-    /// The same for blocks that touch walls:
-    /// `stream_collide_walls(ids, count, neighbours, wall_rules, wall_values, src, dst, params..)`.
-    StreamCollideWalls,
-    /// The same for blocks at refinement interfaces, away from walls, if the bundle has a [`Coupling`]. For one of packets, what
-    /// comes from another level is read from the block's row of the inbox:
-    /// `stream_collide_interface(ids, count, neighbours, rows, masks, inbox, src, dst, params..)`. For a coupling of ghosts:
-    /// `stream_collide_interface(ids, count, neighbours, sides, rows, held, saved, src, dst, params..)`. Refined blocks hold data
-    /// then, in the slots from `held` on, and may be listed; `saved` gets what has streamed in, before it collides.
-    StreamCollideInterface,
-    /// The same beside walls, with `wall_rules, wall_values` before `src` (before `saved` for ghosts).
-    StreamCollideInterfaceWalls,
-    /// Of a coupling of packets: from which neighbours a block at an interface reads its inbox, and how many of its cells are beside
-    /// refined ones: `interface_masks(ids, count, nodes, near, children, rows, wall_rules, masks, counts)`, without `wall_rules` where no
-    /// rule is that of a symmetry plane.
-    InterfaceMasks,
-    /// Of a coupling of packets: these cells, and what is around the listed blocks:
-    /// `interface_cells(ids, count, nodes, near, children, slots, rows, masks, begins, tables, cell_masks, cells)`.
-    InterfaceCells,
-    /// Of a coupling of packets, once a step of the coarse level, before the first of the two steps of the fine level: what the listed
-    /// coarse cells send into the inboxes of both fine steps, and among each other past fine cells:
-    /// `to_fine(cells, count, tables, cell_masks, coarse, fine, inbox_0, inbox_1, start, params..)`.
-    ToFine,
-    /// The same for listed fine blocks that touch walls, which make all of their own:
-    /// `to_fine_walls(ids, count, nodes, near, children, parents, slots, rows, wall_rules, wall_values, coarse, fine, inbox_0,
-    /// inbox_1, params..)`.
-    ToFineWalls,
-    /// Of a coupling of packets, after the first of the two fine steps: what comes out of fine cells into the inbox, for the listed
-    /// coarse cells: `to_coarse(cells, count, tables, cell_masks, before, after, inbox)`.
-    ToCoarse,
-    /// The same for listed coarse blocks that touch walls: `to_coarse_walls(ids, count, nodes, near, children, slots, rows,
-    /// wall_rules, wall_values, coarse, before, after, inbox, params..)`.
-    ToCoarseWalls,
-    /// The same for blocks with solids in them, away from level jumps, if the bundle has [`Manifest::solid_rules`]:
-    /// `stream_collide_solid(ids, count, neighbours, wall_rules, wall_values, rows, links, distances, src, dst, params..)`.
-    StreamCollideSolid,
-    /// Of a coupling of ghosts, with the parameters of the coarse level: what refined blocks hold beside coarse cells, from what
-    /// has streamed in on the level above: `restrict(ids, count, sides, parts, rows, held, saved, dst, params..)`; `ids` are
-    /// slots of refined blocks, and `dst` gets what has collided.
-    Restrict,
-    /// The same: turns `saved` of the listed blocks, leaves or refined, into what is interpolated:
-    /// `send(ids, count, neighbours, sides, rows, held, saved, params..)`.
-    Send,
-    /// The same with the parameters of the fine level: ghosts of the listed leaves, from what their parents and those around
-    /// have sent: `prolong(ids, count, neighbours, sides, uppers, rows, held, saved, dst, params..)`.
-    Prolong,
-    /// Of a coupling of ghosts: what the listed refined blocks hold, from the blocks that refine them; all of it, or what no
-    /// step gives: `hold(ids, count, sides, parts, held, whole, sets, populations_0, populations_1)`.
-    Hold,
-    /// Of a coupling of ghosts: what a block has that is being refined stays there for it to hold:
-    /// `keep(ids, count, nodes, levels, children, roots, held, sets, populations_0, populations_1)`.
-    Keep,
-    /// Force of the fluid on solids by the exchange of momentum along the links of the listed blocks:
-    /// `force(shares, count, ids, size, per, neighbours, wall_rules, wall_values, rows, links, distances, src, forces, first,
-    /// bodies)`.
-    Force,
-    /// What a share of the listed blocks tells of the flow, the first value that is not finite and the largest change of the
-    /// velocity: `look(shares, count, ids, size, per, fields, before, compare, found)`.
-    Look,
-    /// Mass and momentum in a share of the listed blocks, summed with their rounding errors:
-    /// `sums(shares, count, ids, size, per, src, sums)`.
-    Sums,
-    /// Macroscopic fields of the listed blocks: `macroscopic(ids, count, src, fields)`.
-    Macroscopic,
-    /// While a forest changes, populations of coarse blocks from those of the blocks that refine them, if the bundle has a
-    /// [`Coupling`]: `average(ids, count, parts, nodes, levels, sets, populations_0, populations_1)`. Mass and momentum stay.
-    Average,
-    /// The reverse: `fill(ids, count, neighbours, parts, nodes, levels, sets, populations_0, populations_1)`.
-    Fill,
-    /// The mean of some fields over the blocks that refined coarse ones: `average_fields(ids, count, parts, fields)`.
-    AverageFields,
-    /// The reverse, on a plane through each coarse cell: `fill_fields(ids, count, neighbours, held, parts, fields)`.
-    FillFields,
-    /// Populations or fields from other slots: `relocate(ids, count, from, components, src, dst)`.
-    Relocate,
-    /// The level that each block wishes to have, by a program of [`wishes`]:
-    /// `wish(ids, count, neighbours, nodes, levels, places, fields, ops, length, constants, finest, want)`.
-    Wish,
-    /// The collision alone on plain arrays `[direction][state]` of `count` states, whole populations:
-    /// `collide(count, src, dst, params..)`.
-    Collide,
-}
-
-impl Role {
-    /// Whether its kernel is a formula of the spec for every cell, whose cost is counted; others move data, look at them, or work
-    /// on a few cells beside level jumps.
-    pub fn is_arithmetic(self) -> bool {
-        use Role::{Average, AverageFields, Fill, FillFields, Relocate, Wish};
-        use Role::{Hold, Keep, Look, Prolong, Restrict, Send, Sums};
-        use Role::{InterfaceCells, InterfaceMasks, ToCoarse, ToCoarseWalls, ToFine, ToFineWalls};
-        let moves = matches!(self, Average | Fill | AverageFields | FillFields | Relocate | Wish);
-        let crosses = matches!(self, InterfaceMasks | InterfaceCells | ToFine | ToFineWalls | ToCoarse | ToCoarseWalls);
-        !moves && !crosses && !matches!(self, Look | Sums | Restrict | Send | Prolong | Hold | Keep)
-    }
-}
-
-/// Type of a kernel argument.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ArgType {
-    /// `int32_t` by value.
-    Int,
-    /// `long long` by value, 64 bits.
-    Long,
-    /// The bundle's real type by value.
-    Real,
-    /// `const int32_t *`.
-    Ints,
-    /// `int32_t *`, written by the kernel.
-    IntsOut,
-    /// `const real *`.
-    Reals,
-    /// `real *`, written by the kernel.
-    RealsOut,
-    /// `const double *`, whatever the bundle's real type.
-    Doubles,
-    /// `double *`, written by the kernel.
-    DoublesOut,
-}
-
-/// One kernel argument.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Arg {
-    /// Name: `ids`, `count`, `neighbours`, `src`. That of a parameter ends with an underscore, `omega_`, and may have other
-    /// letters than in the spec: `param` says which it is.
-    pub name: String,
-    /// Type.
-    pub ty: ArgType,
-    /// What it is, its shape and unit.
-    pub doc: String,
-    /// The parameter of the method that it is, if it is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub param: Option<ParamComponent>,
-}
-
-impl Arg {
-    /// An argument that is no parameter of the method.
-    pub fn new(name: &str, ty: ArgType, doc: impl Into<String>) -> Arg {
-        Arg { name: name.into(), ty, doc: doc.into(), param: None }
-    }
-}
-
-/// A component of a parameter of the method.
+/// A member of the struct of the method's parameters: a component of one of them, of the bundle's real type.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ParamComponent {
-    /// [`Param::name`] of the parameter.
+pub struct Member {
+    /// Its name. It ends with an underscore, `omega_`, and may have other letters than the parameter in the spec.
     pub name: String,
+    /// [`Param::name`] of the parameter.
+    pub param: String,
     /// Axis of the component; 0 for a scalar.
     pub component: u32,
+    /// What it is.
+    pub doc: String,
 }
 
 /// Operation counts per cell (per state for `collide`). A fused multiply-add is one `fma` and two `flops`.
@@ -544,6 +404,10 @@ pub struct Manifest {
     pub wall_stride: u32,
     /// Parameters of the method.
     pub params: Vec<Param>,
+    /// The struct `<spec>_params` that kernels take them in, by value as their last argument: its members in order, one behind the
+    /// other. There is no such struct, and no such argument, where the method has no parameters.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<Member>,
     /// Macroscopic fields in the order of their components in `fields`.
     pub fields: Vec<Field>,
     /// Boundary rules.
@@ -618,11 +482,22 @@ impl Manifest {
     pub fn field_components(&self) -> usize {
         self.fields.iter().map(|field| field.components as usize).sum()
     }
-    /// The parameter that an argument is, by its position in `params`, and the component.
-    pub fn param_of(&self, arg: &Arg) -> Option<(usize, usize)> {
-        let of = arg.param.as_ref()?;
-        let at = self.params.iter().position(|param| param.name == of.name)?;
-        (of.component < self.params[at].components).then_some((at, of.component as usize))
+    /// Names of the components of all fields, in order: `rho`, `ux`, `uy`.
+    pub fn component_names(&self) -> Vec<String> {
+        let of = |field: &Field| match field.components {
+            1 => vec![field.name.clone()],
+            count => (0..count as usize).map(|axis| format!("{}{}", field.name, ["x", "y", "z"][axis])).collect(),
+        };
+        self.fields.iter().flat_map(of).collect()
+    }
+    /// Name of the struct of the method's parameters.
+    pub fn params_struct(&self) -> String {
+        format!("{}_params", self.spec)
+    }
+    /// The parameter that a member is a component of, by its position in `params`, and the component.
+    pub fn param_of(&self, member: &Member) -> Option<(usize, usize)> {
+        let at = self.params.iter().position(|param| param.name == member.param)?;
+        (member.component < self.params[at].components).then_some((at, member.component as usize))
     }
     /// The kernel with that role.
     pub fn kernel(&self, role: Role) -> Option<&Kernel> {

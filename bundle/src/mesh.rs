@@ -25,9 +25,14 @@
 //!
 //! Lists are in space-filling-curve order: Morton order of the positions.
 //!
-//! A launch works on a list of items, its first argument, and their number, its second.
+//! A launch works on a list of items, its first argument, and their number, its second. The table [`mesh_kernels!`](crate::mesh_kernels)
+//! says what each kernel takes.
+
+mod kernels;
 
 use serde::{Deserialize, Serialize};
+
+pub use kernels::MeshRole;
 
 use crate::{Arg, File, Target};
 
@@ -69,52 +74,6 @@ pub const CHANGES: usize = 2;
 
 /// List entries that one item of `tally` and of `rank` works on.
 pub const CHUNK: usize = 64;
-
-/// What a mesh kernel does. The arguments are in its signature.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum MeshRole {
-    /// From the levels that leaves wish to a mark for each node.
-    Mark,
-    /// From the refined nodes of a level: children around which a leaf stays, which they would need refined, are not refined.
-    Yield,
-    /// From the refined nodes of a level: where a child will be refined, so will the coarser leaves around it.
-    Spread,
-    /// Refined nodes of a level lose their children where all of them wish that and nothing finer is near.
-    Dissolve,
-    /// Counts the nodes of each class in each chunk of a list.
-    Tally,
-    /// The sums of all entries before each, in place.
-    Scan,
-    /// The position of each node of a list among those of its class, behind all of the classes before.
-    Rank,
-    /// A list from positions.
-    Pick,
-    /// Gives slots to nodes that will lose their children.
-    Merge,
-    /// Takes the children of these nodes away, with their slots.
-    Drop,
-    /// Gives children with slots to leaves.
-    Split,
-    /// Takes the slots of these former leaves away.
-    Vacate,
-    /// Near nodes of the children of listed nodes.
-    Link,
-    /// Neighbours of the leaves among listed nodes, and the kind of each node.
-    Classify,
-    /// The place of each leaf among those at refinement interfaces.
-    Number,
-    /// The list of leaves of a level, and the list of nodes of the next.
-    Expand,
-    /// Slots and neighbours of refined nodes that hold data.
-    Hold,
-    /// Gives leaves the slots that their ranks say.
-    Arrange,
-    /// The slots that no leaf has then.
-    Clear,
-    /// The slots of leaves that have rows in tables of their own, and the row of each of these slots.
-    Follow,
-}
 
 /// One mesh kernel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -456,7 +456,7 @@ fn report(manifest: &Manifest, naive: impl Fn(Role) -> Cost, walls: &[Kernel]) -
     let of_role = |kernel: &lbm_bundle::Kernel| {
         let Cost { loads, stores, bytes, .. } = kernel.cost;
         KernelReport {
-            name: signature::role_name(kernel.role).into(),
+            name: kernel.role.name().into(),
             naive: Cost { loads, stores, bytes, ..naive(kernel.role) },
             simplified: kernel.cost,
         }

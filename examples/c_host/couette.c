@@ -14,7 +14,8 @@
 #endif
 
 enum { NX = 6, NY = 12, STEPS = 2000 };
-static const double OMEGA = 0.8, U = 0.05;
+static const double U = 0.05;
+static const d2q9_bgk_params PARAMS = {.omega_ = 0.8};
 
 // Rows of NX + 2 values, the first and last of which are ghost cells; one more row below and above.
 static const long long STRIDE_Y = NX + 2, STRIDE_I = (NX + 2) * (NY + 2);
@@ -60,20 +61,20 @@ int main(void)
         for (int x = 0; x < NX; ++x) fields[at(0, x, y)] = 1;  // density 1, velocity 0
 
     const long long origin = at(0, 0, 0);
-    d2q9_bgk_init(NX, NY, STRIDE_Y, STRIDE_I, fields + origin, src + origin, OMEGA);
+    d2q9_bgk_init(NX, NY, STRIDE_Y, STRIDE_I, fields + origin, src + origin, PARAMS);
     for (int step = 0; step < STEPS; ++step) {
         fill_ghosts(src);
         // A box of one row is a thread's share.
 #pragma omp parallel for
         for (int y = 0; y < NY; ++y) {
             const long long row = at(0, 0, y);
-            d2q9_bgk_stream_collide(NX, 1, STRIDE_Y, STRIDE_I, src + row, dst + row, OMEGA);
+            d2q9_bgk_stream_collide(NX, 1, STRIDE_Y, STRIDE_I, src + row, dst + row, PARAMS);
         }
         double *const newer = dst;
         dst = src;
         src = newer;
     }
-    d2q9_bgk_macroscopic(NX, NY, STRIDE_Y, STRIDE_I, src + origin, fields + origin);
+    d2q9_bgk_macroscopic(NX, NY, STRIDE_Y, STRIDE_I, src + origin, fields + origin, PARAMS);
 
     double error = 0;
     for (int y = 0; y < NY; ++y)

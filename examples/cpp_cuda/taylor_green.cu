@@ -107,6 +107,7 @@ static std::pair<double, double> run(const Box &box, const int steps, const real
 {
     const double k = 2 * 3.14159265358979323846 / box.n[0], viscosity = (1 / double(omega) - 0.5) / 3;
     const long long origin = box.at(0, 0, 0, 0);
+    const d3q19_bgk_params params = {omega};
     std::vector<real> host(size_t(D3Q19_BGK_FIELDS) * size_t(box.stride_i));
     const auto each_cell = [&](auto &&visit) {
         for (int z = 0; z < box.n[2]; ++z)
@@ -122,7 +123,7 @@ static std::pair<double, double> run(const Box &box, const int steps, const real
     real *src = allocate(box, D3Q19_BGK_Q), *dst = allocate(box, D3Q19_BGK_Q);
     CHECK(cudaMemcpy(fields, host.data(), host.size() * sizeof(real), cudaMemcpyHostToDevice));
     d3q19_bgk_init<<<box.grid(), BLOCK>>>(
-        box.n[0], box.n[1], box.n[2], box.stride[1], box.stride[2], box.stride_i, fields + origin, src + origin, omega);
+        box.n[0], box.n[1], box.n[2], box.stride[1], box.stride[2], box.stride_i, fields + origin, src + origin, params);
 
     cudaEvent_t start, stop;
     CHECK(cudaEventCreate(&start));
@@ -131,7 +132,7 @@ static std::pair<double, double> run(const Box &box, const int steps, const real
     for (int step = 0; step < steps; ++step) {
         fill_ghosts(box, src);
         d3q19_bgk_stream_collide<<<box.grid(), BLOCK>>>(
-            box.n[0], box.n[1], box.n[2], box.stride[1], box.stride[2], box.stride_i, src + origin, dst + origin, omega);
+            box.n[0], box.n[1], box.n[2], box.stride[1], box.stride[2], box.stride_i, src + origin, dst + origin, params);
         std::swap(src, dst);
     }
     CHECK(cudaEventRecord(stop));
@@ -140,7 +141,7 @@ static std::pair<double, double> run(const Box &box, const int steps, const real
     CHECK(cudaEventElapsedTime(&milliseconds, start, stop));
 
     d3q19_bgk_macroscopic<<<box.grid(), BLOCK>>>(
-        box.n[0], box.n[1], box.n[2], box.stride[1], box.stride[2], box.stride_i, src + origin, fields + origin);
+        box.n[0], box.n[1], box.n[2], box.stride[1], box.stride[2], box.stride_i, src + origin, fields + origin, params);
     CHECK(cudaMemcpy(host.data(), fields, host.size() * sizeof(real), cudaMemcpyDeviceToHost));
     double difference = 0, norm = 0;
     const double u = u0 * std::exp(-2 * viscosity * k * k * steps);

@@ -26,17 +26,26 @@
 #define EACH_CELL
 #endif
 
+// Parameters of the method; the header and the sources declare them alike.
+#ifndef LBMC_D2Q9_BGK_PARAMS
+#define LBMC_D2Q9_BGK_PARAMS
+typedef struct d2q9_bgk_params {
+    double omega_;  // relaxation rate of every moment in (0, 2), lattice units
+} d2q9_bgk_params;
+#endif
+
+
 // Populations of a box of cells from its macroscopic fields.
 void d2q9_bgk_init(
     const int32_t nx,               // cells along x
     const int32_t ny,               // cells along y
     const long long stride_y,       // values from a cell to the next along y (along x it is 1)
     const long long stride_i,       // values from a direction (or component of the fields) to the next
-    const double *restrict fields,  // rho, ux, uy [3][ny][nx], lattice units
+    const double *restrict fields,  // macroscopic fields: rho, ux, uy [3][ny][nx], lattice units
     double *restrict dst,           // initial populations [9][ny][nx], lattice units
-    const double omega_)            // relaxation rate of every moment in (0, 2), lattice units
+    const d2q9_bgk_params params)   // parameters of the method
 {
-    (void)omega_;
+    (void)params;
     for (int32_t y = 0; y < ny; ++y) {
         const long long row = y * stride_y;
         EACH_CELL
@@ -88,14 +97,15 @@ void d2q9_bgk_init(
 
 // Pulls, collides and stores a box of cells.
 void d2q9_bgk_stream_collide(
-    const int32_t nx,            // cells along x
-    const int32_t ny,            // cells along y
-    const long long stride_y,    // values from a cell to the next along y (along x it is 1)
-    const long long stride_i,    // values from a direction (or component of the fields) to the next
-    const double *restrict src,  // post-collision populations [9][ny][nx] and a layer of ghost cells, lattice units
-    double *restrict dst,        // new post-collision populations [9][ny][nx], lattice units
-    const double omega_)         // relaxation rate of every moment in (0, 2), lattice units
+    const int32_t nx,              // cells along x
+    const int32_t ny,              // cells along y
+    const long long stride_y,      // values from a cell to the next along y (along x it is 1)
+    const long long stride_i,      // values from a direction (or component of the fields) to the next
+    const double *restrict src,    // post-collision populations and a layer of ghost cells [9][ny][nx], lattice units
+    double *restrict dst,          // new post-collision populations [9][ny][nx], lattice units
+    const d2q9_bgk_params params)  // parameters of the method
 {
+    const double omega_ = params.omega_;
     for (int32_t y = 0; y < ny; ++y) {
         const long long row = y * stride_y;
         EACH_CELL
@@ -168,13 +178,15 @@ void d2q9_bgk_stream_collide(
 
 // Macroscopic fields of a box of cells from its populations.
 void d2q9_bgk_macroscopic(
-    const int32_t nx,            // cells along x
-    const int32_t ny,            // cells along y
-    const long long stride_y,    // values from a cell to the next along y (along x it is 1)
-    const long long stride_i,    // values from a direction (or component of the fields) to the next
-    const double *restrict src,  // post-collision populations [9][ny][nx], lattice units
-    double *restrict fields)     // rho, ux, uy [3][ny][nx], lattice units
+    const int32_t nx,              // cells along x
+    const int32_t ny,              // cells along y
+    const long long stride_y,      // values from a cell to the next along y (along x it is 1)
+    const long long stride_i,      // values from a direction (or component of the fields) to the next
+    const double *restrict src,    // post-collision populations [9][ny][nx], lattice units
+    double *restrict fields,       // macroscopic fields: rho, ux, uy [3][ny][nx], lattice units
+    const d2q9_bgk_params params)  // parameters of the method
 {
+    (void)params;
     for (int32_t y = 0; y < ny; ++y) {
         const long long row = y * stride_y;
         EACH_CELL
@@ -218,11 +230,12 @@ void d2q9_bgk_macroscopic(
 
 // The collision alone, on plain arrays of states.
 void d2q9_bgk_collide(
-    const int32_t count,         // how many states there are
-    const double *restrict src,  // populations before the collision [9][count], lattice units
-    double *restrict dst,        // populations after the collision [9][count], lattice units
-    const double omega_)         // relaxation rate of every moment in (0, 2), lattice units
+    const int32_t count,           // how many states there are
+    const double *restrict src,    // populations before the collision [9][count], lattice units
+    double *restrict dst,          // populations after the collision [9][count], lattice units
+    const d2q9_bgk_params params)  // parameters of the method
 {
+    const double omega_ = params.omega_;
     EACH_CELL
     for (size_t state = 0; state < (size_t)count; ++state) {
         const double f_0 = src[state];
@@ -301,7 +314,7 @@ void d2q9_bgk_init_packed(void *const *args)
         *(const long long *)args[3],
         *(const double *const *)args[4],
         *(double *const *)args[5],
-        *(const double *)args[6]);
+        *(const d2q9_bgk_params *)args[6]);
 }
 
 void d2q9_bgk_stream_collide_packed(void *const *args)
@@ -313,7 +326,7 @@ void d2q9_bgk_stream_collide_packed(void *const *args)
         *(const long long *)args[3],
         *(const double *const *)args[4],
         *(double *const *)args[5],
-        *(const double *)args[6]);
+        *(const d2q9_bgk_params *)args[6]);
 }
 
 void d2q9_bgk_macroscopic_packed(void *const *args)
@@ -324,7 +337,8 @@ void d2q9_bgk_macroscopic_packed(void *const *args)
         *(const long long *)args[2],
         *(const long long *)args[3],
         *(const double *const *)args[4],
-        *(double *const *)args[5]);
+        *(double *const *)args[5],
+        *(const d2q9_bgk_params *)args[6]);
 }
 
 void d2q9_bgk_collide_packed(void *const *args)
@@ -333,5 +347,5 @@ void d2q9_bgk_collide_packed(void *const *args)
         *(const int32_t *)args[0],
         *(const double *const *)args[1],
         *(double *const *)args[2],
-        *(const double *)args[3]);
+        *(const d2q9_bgk_params *)args[3]);
 }

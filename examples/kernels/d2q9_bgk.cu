@@ -14,6 +14,15 @@
 //                               9 loads, 9 stores, 144 B per cell
 
 
+// Parameters of the method; the header and the sources declare them alike.
+#ifndef LBMC_D2Q9_BGK_PARAMS
+#define LBMC_D2Q9_BGK_PARAMS
+typedef struct d2q9_bgk_params {
+    double omega_;  // relaxation rate of every moment in (0, 2), lattice units
+} d2q9_bgk_params;
+#endif
+
+
 // Populations of a box of cells from its macroscopic fields.
 extern "C" __global__ void __launch_bounds__(256)
 d2q9_bgk_init(
@@ -21,11 +30,11 @@ d2q9_bgk_init(
     const int ny,                       // cells along y
     const long long stride_y,           // values from a cell to the next along y (along x it is 1)
     const long long stride_i,           // values from a direction (or component of the fields) to the next
-    const double *__restrict__ fields,  // rho, ux, uy [3][ny][nx], lattice units
+    const double *__restrict__ fields,  // macroscopic fields: rho, ux, uy [3][ny][nx], lattice units
     double *__restrict__ dst,           // initial populations [9][ny][nx], lattice units
-    const double omega_)                // relaxation rate of every moment in (0, 2), lattice units
+    const d2q9_bgk_params params)       // parameters of the method
 {
-    (void)omega_;
+    (void)params;
     const int x = blockIdx.x * blockDim.x + threadIdx.x;
     const int y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x >= nx || y >= ny) return;
@@ -81,11 +90,12 @@ d2q9_bgk_stream_collide(
     const int ny,                    // cells along y
     const long long stride_y,        // values from a cell to the next along y (along x it is 1)
     const long long stride_i,        // values from a direction (or component of the fields) to the next
-    const double *__restrict__ src,  // post-collision populations [9][ny][nx] and a layer of ghost cells, lattice
+    const double *__restrict__ src,  // post-collision populations and a layer of ghost cells [9][ny][nx], lattice
                                      //   units
     double *__restrict__ dst,        // new post-collision populations [9][ny][nx], lattice units
-    const double omega_)             // relaxation rate of every moment in (0, 2), lattice units
+    const d2q9_bgk_params params)    // parameters of the method
 {
+    const double omega_ = params.omega_;
     const int x = blockIdx.x * blockDim.x + threadIdx.x;
     const int y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x >= nx || y >= ny) return;
@@ -163,8 +173,10 @@ d2q9_bgk_macroscopic(
     const long long stride_y,        // values from a cell to the next along y (along x it is 1)
     const long long stride_i,        // values from a direction (or component of the fields) to the next
     const double *__restrict__ src,  // post-collision populations [9][ny][nx], lattice units
-    double *__restrict__ fields)     // rho, ux, uy [3][ny][nx], lattice units
+    double *__restrict__ fields,     // macroscopic fields: rho, ux, uy [3][ny][nx], lattice units
+    const d2q9_bgk_params params)    // parameters of the method
 {
+    (void)params;
     const int x = blockIdx.x * blockDim.x + threadIdx.x;
     const int y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x >= nx || y >= ny) return;
@@ -211,8 +223,9 @@ d2q9_bgk_collide(
     const int count,                 // how many states there are
     const double *__restrict__ src,  // populations before the collision [9][count], lattice units
     double *__restrict__ dst,        // populations after the collision [9][count], lattice units
-    const double omega_)             // relaxation rate of every moment in (0, 2), lattice units
+    const d2q9_bgk_params params)    // parameters of the method
 {
+    const double omega_ = params.omega_;
     const int state = blockIdx.x * blockDim.x + threadIdx.x;
     if (state >= count) return;
 

@@ -71,6 +71,14 @@ static const double d2q9_bgk_weights[D2Q9_BGK_Q] = { 4.0 / 9.0, 1.0 / 9.0, 1.0 /
 // The direction with the reversed velocity.
 static const int d2q9_bgk_opposites[D2Q9_BGK_Q] = { 0, 2, 1, 4, 3, 6, 5, 8, 7 };
 
+// Parameters of the method; the header and the sources declare them alike.
+#ifndef LBMC_D2Q9_BGK_PARAMS
+#define LBMC_D2Q9_BGK_PARAMS
+typedef struct d2q9_bgk_params {
+    double omega_;  // relaxation rate of every moment in (0, 2), lattice units
+} d2q9_bgk_params;
+#endif
+
 // ---- kernels. Arrays that are read must not overlap the one that is written.
 
 #ifdef __CUDACC__
@@ -81,39 +89,41 @@ static const int d2q9_bgk_opposites[D2Q9_BGK_Q] = { 0, 2, 1, 4, 3, 6, 5, 8, 7 };
 
 // Populations of a box of cells from its macroscopic fields.
 D2Q9_BGK_KERNEL d2q9_bgk_init(
-    const int32_t nx,          // cells along x
-    const int32_t ny,          // cells along y
-    const long long stride_y,  // values from a cell to the next along y (along x it is 1)
-    const long long stride_i,  // values from a direction (or component of the fields) to the next
-    const double *fields,      // rho, ux, uy [3][ny][nx], lattice units
-    double *dst,               // initial populations [9][ny][nx], lattice units
-    const double omega_);      // relaxation rate of every moment in (0, 2), lattice units
+    const int32_t nx,               // cells along x
+    const int32_t ny,               // cells along y
+    const long long stride_y,       // values from a cell to the next along y (along x it is 1)
+    const long long stride_i,       // values from a direction (or component of the fields) to the next
+    const double *fields,           // macroscopic fields: rho, ux, uy [3][ny][nx], lattice units
+    double *dst,                    // initial populations [9][ny][nx], lattice units
+    const d2q9_bgk_params params);  // parameters of the method
 
 // Pulls, collides and stores a box of cells.
 D2Q9_BGK_KERNEL d2q9_bgk_stream_collide(
-    const int32_t nx,          // cells along x
-    const int32_t ny,          // cells along y
-    const long long stride_y,  // values from a cell to the next along y (along x it is 1)
-    const long long stride_i,  // values from a direction (or component of the fields) to the next
-    const double *src,         // post-collision populations [9][ny][nx] and a layer of ghost cells, lattice units
-    double *dst,               // new post-collision populations [9][ny][nx], lattice units
-    const double omega_);      // relaxation rate of every moment in (0, 2), lattice units
+    const int32_t nx,               // cells along x
+    const int32_t ny,               // cells along y
+    const long long stride_y,       // values from a cell to the next along y (along x it is 1)
+    const long long stride_i,       // values from a direction (or component of the fields) to the next
+    const double *src,              // post-collision populations and a layer of ghost cells [9][ny][nx], lattice
+                                    //   units
+    double *dst,                    // new post-collision populations [9][ny][nx], lattice units
+    const d2q9_bgk_params params);  // parameters of the method
 
 // Macroscopic fields of a box of cells from its populations.
 D2Q9_BGK_KERNEL d2q9_bgk_macroscopic(
-    const int32_t nx,          // cells along x
-    const int32_t ny,          // cells along y
-    const long long stride_y,  // values from a cell to the next along y (along x it is 1)
-    const long long stride_i,  // values from a direction (or component of the fields) to the next
-    const double *src,         // post-collision populations [9][ny][nx], lattice units
-    double *fields);           // rho, ux, uy [3][ny][nx], lattice units
+    const int32_t nx,               // cells along x
+    const int32_t ny,               // cells along y
+    const long long stride_y,       // values from a cell to the next along y (along x it is 1)
+    const long long stride_i,       // values from a direction (or component of the fields) to the next
+    const double *src,              // post-collision populations [9][ny][nx], lattice units
+    double *fields,                 // macroscopic fields: rho, ux, uy [3][ny][nx], lattice units
+    const d2q9_bgk_params params);  // parameters of the method
 
 // The collision alone, on plain arrays of states.
 D2Q9_BGK_KERNEL d2q9_bgk_collide(
-    const int32_t count,   // how many states there are
-    const double *src,     // populations before the collision [9][count], lattice units
-    double *dst,           // populations after the collision [9][count], lattice units
-    const double omega_);  // relaxation rate of every moment in (0, 2), lattice units
+    const int32_t count,            // how many states there are
+    const double *src,              // populations before the collision [9][count], lattice units
+    double *dst,                    // populations after the collision [9][count], lattice units
+    const d2q9_bgk_params params);  // parameters of the method
 
 #ifndef __CUDACC__
 // The same, with pointers to the arguments in their order, as cuLaunchKernel takes them.

@@ -50,6 +50,14 @@ pub const OPPOSITES: [usize; Q] = [0, 2, 1, 4, 3, 6, 5, 8, 7];
 /// Components of the macroscopic fields: rho, ux, uy.
 pub const FIELDS: usize = 3;
 
+/// Parameters of the method, as kernels take them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
+pub struct Params {
+    /// relaxation rate of every moment in (0, 2), lattice units
+    pub omega_: f64,
+}
+
 /// Populations of a box of cells from its macroscopic fields.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -62,12 +70,12 @@ pub struct Init {
     pub stride_y: i64,
     /// values from a direction (or component of the fields) to the next
     pub stride_i: i64,
-    /// rho, ux, uy [3][ny][nx], lattice units
+    /// macroscopic fields: rho, ux, uy [3][ny][nx], lattice units
     pub fields: *const f64,
     /// initial populations [9][ny][nx], lattice units
     pub dst: *mut f64,
-    /// relaxation rate of every moment in (0, 2), lattice units
-    pub omega_: f64,
+    /// parameters of the method
+    pub params: Params,
 }
 
 impl Init {
@@ -92,7 +100,7 @@ impl Init {
             (&raw mut self.stride_i).cast(),
             (&raw mut self.fields).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega_).cast(),
+            (&raw mut self.params).cast(),
         ]
     }
 }
@@ -109,12 +117,12 @@ pub struct StreamCollide {
     pub stride_y: i64,
     /// values from a direction (or component of the fields) to the next
     pub stride_i: i64,
-    /// post-collision populations [9][ny][nx] and a layer of ghost cells, lattice units
+    /// post-collision populations and a layer of ghost cells [9][ny][nx], lattice units
     pub src: *const f64,
     /// new post-collision populations [9][ny][nx], lattice units
     pub dst: *mut f64,
-    /// relaxation rate of every moment in (0, 2), lattice units
-    pub omega_: f64,
+    /// parameters of the method
+    pub params: Params,
 }
 
 impl StreamCollide {
@@ -139,7 +147,7 @@ impl StreamCollide {
             (&raw mut self.stride_i).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega_).cast(),
+            (&raw mut self.params).cast(),
         ]
     }
 }
@@ -158,8 +166,10 @@ pub struct Macroscopic {
     pub stride_i: i64,
     /// post-collision populations [9][ny][nx], lattice units
     pub src: *const f64,
-    /// rho, ux, uy [3][ny][nx], lattice units
+    /// macroscopic fields: rho, ux, uy [3][ny][nx], lattice units
     pub fields: *mut f64,
+    /// parameters of the method
+    pub params: Params,
 }
 
 impl Macroscopic {
@@ -176,7 +186,7 @@ impl Macroscopic {
         ]
     }
     /// Pointers to the arguments in order, as a launch takes them. They live as long as `self` stays in place.
-    pub fn arguments(&mut self) -> [*mut c_void; 6] {
+    pub fn arguments(&mut self) -> [*mut c_void; 7] {
         [
             (&raw mut self.nx).cast(),
             (&raw mut self.ny).cast(),
@@ -184,6 +194,7 @@ impl Macroscopic {
             (&raw mut self.stride_i).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.fields).cast(),
+            (&raw mut self.params).cast(),
         ]
     }
 }
@@ -198,8 +209,8 @@ pub struct Collide {
     pub src: *const f64,
     /// populations after the collision [9][count], lattice units
     pub dst: *mut f64,
-    /// relaxation rate of every moment in (0, 2), lattice units
-    pub omega_: f64,
+    /// parameters of the method
+    pub params: Params,
 }
 
 impl Collide {
@@ -219,7 +230,7 @@ impl Collide {
             (&raw mut self.count).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega_).cast(),
+            (&raw mut self.params).cast(),
         ]
     }
 }
@@ -295,9 +306,9 @@ fn for_each_run<const I: usize, const O: usize>(
 pub fn init_lanes<const N: usize>(
     fields: &[[f64; N]; FIELDS],
     dst: &mut [[f64; N]; Q],
-    omega_: f64,
+    params: Params,
 ) {
-    let _ = omega_;
+    let _ = params;
     for lane in 0..N {
         let rho_ = fields[0][lane];
         let ux_ = fields[1][lane];
@@ -348,16 +359,15 @@ pub fn init_lanes<const N: usize>(
 /// # Panics
 ///
 /// Where an array ends before the box does.
-#[allow(non_snake_case)]
 pub fn init(
     cells: &Cells,
     fields: &[f64],
     dst: &mut [f64],
-    omega_: f64,
+    params: Params,
 ) {
     let upwind = [0; FIELDS];
     for_each_run(cells, upwind, fields, dst, |before, after| {
-        init_lanes(before, after, omega_)
+        init_lanes(before, after, params)
     });
 }
 
@@ -366,8 +376,9 @@ pub fn init(
 pub fn collide_lanes<const N: usize>(
     src: &[[f64; N]; Q],
     dst: &mut [[f64; N]; Q],
-    omega_: f64,
+    params: Params,
 ) {
+    let omega_ = params.omega_;
     for lane in 0..N {
         let f_0 = src[0][lane];
         let f_1 = src[1][lane];
@@ -439,17 +450,16 @@ pub fn collide_lanes<const N: usize>(
 /// # Panics
 ///
 /// Where an array ends before the box does.
-#[allow(non_snake_case)]
 pub fn stream_collide(
     cells: &Cells,
     src: &[f64],
     dst: &mut [f64],
-    omega_: f64,
+    params: Params,
 ) {
     let (sy, sz) = (cells.stride_y as isize, cells.stride_z as isize);
     let upwind = VELOCITIES.map(|[x, y, z]| x as isize + y as isize * sy + z as isize * sz);
     for_each_run(cells, upwind, src, dst, |before, after| {
-        collide_lanes(before, after, omega_)
+        collide_lanes(before, after, params)
     });
 }
 
@@ -458,7 +468,9 @@ pub fn stream_collide(
 pub fn macroscopic_lanes<const N: usize>(
     src: &[[f64; N]; Q],
     fields: &mut [[f64; N]; FIELDS],
+    params: Params,
 ) {
+    let _ = params;
     for lane in 0..N {
         let f_0 = src[0][lane];
         let f_1 = src[1][lane];
@@ -501,14 +513,14 @@ pub fn macroscopic_lanes<const N: usize>(
 /// # Panics
 ///
 /// Where an array ends before the box does.
-#[allow(non_snake_case)]
 pub fn macroscopic(
     cells: &Cells,
     src: &[f64],
     fields: &mut [f64],
+    params: Params,
 ) {
     let upwind = [0; Q];
     for_each_run(cells, upwind, src, fields, |before, after| {
-        macroscopic_lanes(before, after)
+        macroscopic_lanes(before, after, params)
     });
 }

@@ -26,19 +26,28 @@
 #define EACH_CELL
 #endif
 
+// Parameters of the method; the header and the sources declare them alike.
+#ifndef LBMC_D3Q19_BGK_PARAMS
+#define LBMC_D3Q19_BGK_PARAMS
+typedef struct d3q19_bgk_params {
+    float omega_;  // relaxation rate of every moment in (0, 2), lattice units
+} d3q19_bgk_params;
+#endif
+
+
 // Populations of a box of cells from its macroscopic fields.
 void d3q19_bgk_init(
-    const int32_t nx,              // cells along x
-    const int32_t ny,              // cells along y
-    const int32_t nz,              // cells along z
-    const long long stride_y,      // values from a cell to the next along y (along x it is 1)
-    const long long stride_z,      // values from a cell to the next along z
-    const long long stride_i,      // values from a direction (or component of the fields) to the next
-    const float *restrict fields,  // rho, ux, uy, uz [4][nz][ny][nx], lattice units
-    float *restrict dst,           // initial populations [19][nz][ny][nx], lattice units
-    const float omega_)            // relaxation rate of every moment in (0, 2), lattice units
+    const int32_t nx,               // cells along x
+    const int32_t ny,               // cells along y
+    const int32_t nz,               // cells along z
+    const long long stride_y,       // values from a cell to the next along y (along x it is 1)
+    const long long stride_z,       // values from a cell to the next along z
+    const long long stride_i,       // values from a direction (or component of the fields) to the next
+    const float *restrict fields,   // macroscopic fields: rho, ux, uy, uz [4][nz][ny][nx], lattice units
+    float *restrict dst,            // initial populations [19][nz][ny][nx], lattice units
+    const d3q19_bgk_params params)  // parameters of the method
 {
-    (void)omega_;
+    (void)params;
     for (int32_t z = 0; z < nz; ++z)
     for (int32_t y = 0; y < ny; ++y) {
         const long long row = z * stride_z + y * stride_y;
@@ -124,17 +133,18 @@ void d3q19_bgk_init(
 
 // Pulls, collides and stores a box of cells.
 void d3q19_bgk_stream_collide(
-    const int32_t nx,           // cells along x
-    const int32_t ny,           // cells along y
-    const int32_t nz,           // cells along z
-    const long long stride_y,   // values from a cell to the next along y (along x it is 1)
-    const long long stride_z,   // values from a cell to the next along z
-    const long long stride_i,   // values from a direction (or component of the fields) to the next
-    const float *restrict src,  // post-collision populations [19][nz][ny][nx] and a layer of ghost cells, lattice
-                                //   units
-    float *restrict dst,        // new post-collision populations [19][nz][ny][nx], lattice units
-    const float omega_)         // relaxation rate of every moment in (0, 2), lattice units
+    const int32_t nx,               // cells along x
+    const int32_t ny,               // cells along y
+    const int32_t nz,               // cells along z
+    const long long stride_y,       // values from a cell to the next along y (along x it is 1)
+    const long long stride_z,       // values from a cell to the next along z
+    const long long stride_i,       // values from a direction (or component of the fields) to the next
+    const float *restrict src,      // post-collision populations and a layer of ghost cells [19][nz][ny][nx], lattice
+                                    //   units
+    float *restrict dst,            // new post-collision populations [19][nz][ny][nx], lattice units
+    const d3q19_bgk_params params)  // parameters of the method
 {
+    const float omega_ = params.omega_;
     for (int32_t z = 0; z < nz; ++z)
     for (int32_t y = 0; y < ny; ++y) {
         const long long row = z * stride_z + y * stride_y;
@@ -252,15 +262,17 @@ void d3q19_bgk_stream_collide(
 
 // Macroscopic fields of a box of cells from its populations.
 void d3q19_bgk_macroscopic(
-    const int32_t nx,           // cells along x
-    const int32_t ny,           // cells along y
-    const int32_t nz,           // cells along z
-    const long long stride_y,   // values from a cell to the next along y (along x it is 1)
-    const long long stride_z,   // values from a cell to the next along z
-    const long long stride_i,   // values from a direction (or component of the fields) to the next
-    const float *restrict src,  // post-collision populations [19][nz][ny][nx], lattice units
-    float *restrict fields)     // rho, ux, uy, uz [4][nz][ny][nx], lattice units
+    const int32_t nx,               // cells along x
+    const int32_t ny,               // cells along y
+    const int32_t nz,               // cells along z
+    const long long stride_y,       // values from a cell to the next along y (along x it is 1)
+    const long long stride_z,       // values from a cell to the next along z
+    const long long stride_i,       // values from a direction (or component of the fields) to the next
+    const float *restrict src,      // post-collision populations [19][nz][ny][nx], lattice units
+    float *restrict fields,         // macroscopic fields: rho, ux, uy, uz [4][nz][ny][nx], lattice units
+    const d3q19_bgk_params params)  // parameters of the method
 {
+    (void)params;
     for (int32_t z = 0; z < nz; ++z)
     for (int32_t y = 0; y < ny; ++y) {
         const long long row = z * stride_z + y * stride_y;
@@ -319,11 +331,12 @@ void d3q19_bgk_macroscopic(
 
 // The collision alone, on plain arrays of states.
 void d3q19_bgk_collide(
-    const int32_t count,        // how many states there are
-    const float *restrict src,  // populations before the collision [19][count], lattice units
-    float *restrict dst,        // populations after the collision [19][count], lattice units
-    const float omega_)         // relaxation rate of every moment in (0, 2), lattice units
+    const int32_t count,            // how many states there are
+    const float *restrict src,      // populations before the collision [19][count], lattice units
+    float *restrict dst,            // populations after the collision [19][count], lattice units
+    const d3q19_bgk_params params)  // parameters of the method
 {
+    const float omega_ = params.omega_;
     EACH_CELL
     for (size_t state = 0; state < (size_t)count; ++state) {
         const float f_0 = src[state];
@@ -448,7 +461,7 @@ void d3q19_bgk_init_packed(void *const *args)
         *(const long long *)args[5],
         *(const float *const *)args[6],
         *(float *const *)args[7],
-        *(const float *)args[8]);
+        *(const d3q19_bgk_params *)args[8]);
 }
 
 void d3q19_bgk_stream_collide_packed(void *const *args)
@@ -462,7 +475,7 @@ void d3q19_bgk_stream_collide_packed(void *const *args)
         *(const long long *)args[5],
         *(const float *const *)args[6],
         *(float *const *)args[7],
-        *(const float *)args[8]);
+        *(const d3q19_bgk_params *)args[8]);
 }
 
 void d3q19_bgk_macroscopic_packed(void *const *args)
@@ -475,7 +488,8 @@ void d3q19_bgk_macroscopic_packed(void *const *args)
         *(const long long *)args[4],
         *(const long long *)args[5],
         *(const float *const *)args[6],
-        *(float *const *)args[7]);
+        *(float *const *)args[7],
+        *(const d3q19_bgk_params *)args[8]);
 }
 
 void d3q19_bgk_collide_packed(void *const *args)
@@ -484,5 +498,5 @@ void d3q19_bgk_collide_packed(void *const *args)
         *(const int32_t *)args[0],
         *(const float *const *)args[1],
         *(float *const *)args[2],
-        *(const float *)args[3]);
+        *(const d3q19_bgk_params *)args[3]);
 }

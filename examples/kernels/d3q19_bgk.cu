@@ -14,6 +14,15 @@
 //                               19 loads, 19 stores, 152 B per cell
 
 
+// Parameters of the method; the header and the sources declare them alike.
+#ifndef LBMC_D3Q19_BGK_PARAMS
+#define LBMC_D3Q19_BGK_PARAMS
+typedef struct d3q19_bgk_params {
+    float omega_;  // relaxation rate of every moment in (0, 2), lattice units
+} d3q19_bgk_params;
+#endif
+
+
 // Populations of a box of cells from its macroscopic fields.
 extern "C" __global__ void __launch_bounds__(256)
 d3q19_bgk_init(
@@ -23,11 +32,11 @@ d3q19_bgk_init(
     const long long stride_y,          // values from a cell to the next along y (along x it is 1)
     const long long stride_z,          // values from a cell to the next along z
     const long long stride_i,          // values from a direction (or component of the fields) to the next
-    const float *__restrict__ fields,  // rho, ux, uy, uz [4][nz][ny][nx], lattice units
+    const float *__restrict__ fields,  // macroscopic fields: rho, ux, uy, uz [4][nz][ny][nx], lattice units
     float *__restrict__ dst,           // initial populations [19][nz][ny][nx], lattice units
-    const float omega_)                // relaxation rate of every moment in (0, 2), lattice units
+    const d3q19_bgk_params params)     // parameters of the method
 {
-    (void)omega_;
+    (void)params;
     const int x = blockIdx.x * blockDim.x + threadIdx.x;
     const int y = blockIdx.y * blockDim.y + threadIdx.y;
     const int z = blockIdx.z * blockDim.z + threadIdx.z;
@@ -119,11 +128,12 @@ d3q19_bgk_stream_collide(
     const long long stride_y,       // values from a cell to the next along y (along x it is 1)
     const long long stride_z,       // values from a cell to the next along z
     const long long stride_i,       // values from a direction (or component of the fields) to the next
-    const float *__restrict__ src,  // post-collision populations [19][nz][ny][nx] and a layer of ghost cells, lattice
+    const float *__restrict__ src,  // post-collision populations and a layer of ghost cells [19][nz][ny][nx], lattice
                                     //   units
     float *__restrict__ dst,        // new post-collision populations [19][nz][ny][nx], lattice units
-    const float omega_)             // relaxation rate of every moment in (0, 2), lattice units
+    const d3q19_bgk_params params)  // parameters of the method
 {
+    const float omega_ = params.omega_;
     const int x = blockIdx.x * blockDim.x + threadIdx.x;
     const int y = blockIdx.y * blockDim.y + threadIdx.y;
     const int z = blockIdx.z * blockDim.z + threadIdx.z;
@@ -248,8 +258,10 @@ d3q19_bgk_macroscopic(
     const long long stride_z,       // values from a cell to the next along z
     const long long stride_i,       // values from a direction (or component of the fields) to the next
     const float *__restrict__ src,  // post-collision populations [19][nz][ny][nx], lattice units
-    float *__restrict__ fields)     // rho, ux, uy, uz [4][nz][ny][nx], lattice units
+    float *__restrict__ fields,     // macroscopic fields: rho, ux, uy, uz [4][nz][ny][nx], lattice units
+    const d3q19_bgk_params params)  // parameters of the method
 {
+    (void)params;
     const int x = blockIdx.x * blockDim.x + threadIdx.x;
     const int y = blockIdx.y * blockDim.y + threadIdx.y;
     const int z = blockIdx.z * blockDim.z + threadIdx.z;
@@ -311,8 +323,9 @@ d3q19_bgk_collide(
     const int count,                // how many states there are
     const float *__restrict__ src,  // populations before the collision [19][count], lattice units
     float *__restrict__ dst,        // populations after the collision [19][count], lattice units
-    const float omega_)             // relaxation rate of every moment in (0, 2), lattice units
+    const d3q19_bgk_params params)  // parameters of the method
 {
+    const float omega_ = params.omega_;
     const int state = blockIdx.x * blockDim.x + threadIdx.x;
     if (state >= count) return;
 

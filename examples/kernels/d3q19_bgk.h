@@ -91,6 +91,14 @@ static const double d3q19_bgk_weights[D3Q19_BGK_Q] = { 1.0 / 3.0, 1.0 / 18.0, 1.
 // The direction with the reversed velocity.
 static const int d3q19_bgk_opposites[D3Q19_BGK_Q] = { 0, 2, 1, 4, 3, 6, 5, 8, 7, 10, 9, 12, 11, 14, 13, 16, 15, 18, 17 };
 
+// Parameters of the method; the header and the sources declare them alike.
+#ifndef LBMC_D3Q19_BGK_PARAMS
+#define LBMC_D3Q19_BGK_PARAMS
+typedef struct d3q19_bgk_params {
+    float omega_;  // relaxation rate of every moment in (0, 2), lattice units
+} d3q19_bgk_params;
+#endif
+
 // ---- kernels. Arrays that are read must not overlap the one that is written.
 
 #ifdef __CUDACC__
@@ -101,46 +109,47 @@ static const int d3q19_bgk_opposites[D3Q19_BGK_Q] = { 0, 2, 1, 4, 3, 6, 5, 8, 7,
 
 // Populations of a box of cells from its macroscopic fields.
 D3Q19_BGK_KERNEL d3q19_bgk_init(
-    const int32_t nx,          // cells along x
-    const int32_t ny,          // cells along y
-    const int32_t nz,          // cells along z
-    const long long stride_y,  // values from a cell to the next along y (along x it is 1)
-    const long long stride_z,  // values from a cell to the next along z
-    const long long stride_i,  // values from a direction (or component of the fields) to the next
-    const float *fields,       // rho, ux, uy, uz [4][nz][ny][nx], lattice units
-    float *dst,                // initial populations [19][nz][ny][nx], lattice units
-    const float omega_);       // relaxation rate of every moment in (0, 2), lattice units
+    const int32_t nx,                // cells along x
+    const int32_t ny,                // cells along y
+    const int32_t nz,                // cells along z
+    const long long stride_y,        // values from a cell to the next along y (along x it is 1)
+    const long long stride_z,        // values from a cell to the next along z
+    const long long stride_i,        // values from a direction (or component of the fields) to the next
+    const float *fields,             // macroscopic fields: rho, ux, uy, uz [4][nz][ny][nx], lattice units
+    float *dst,                      // initial populations [19][nz][ny][nx], lattice units
+    const d3q19_bgk_params params);  // parameters of the method
 
 // Pulls, collides and stores a box of cells.
 D3Q19_BGK_KERNEL d3q19_bgk_stream_collide(
-    const int32_t nx,          // cells along x
-    const int32_t ny,          // cells along y
-    const int32_t nz,          // cells along z
-    const long long stride_y,  // values from a cell to the next along y (along x it is 1)
-    const long long stride_z,  // values from a cell to the next along z
-    const long long stride_i,  // values from a direction (or component of the fields) to the next
-    const float *src,          // post-collision populations [19][nz][ny][nx] and a layer of ghost cells, lattice
-                               //   units
-    float *dst,                // new post-collision populations [19][nz][ny][nx], lattice units
-    const float omega_);       // relaxation rate of every moment in (0, 2), lattice units
+    const int32_t nx,                // cells along x
+    const int32_t ny,                // cells along y
+    const int32_t nz,                // cells along z
+    const long long stride_y,        // values from a cell to the next along y (along x it is 1)
+    const long long stride_z,        // values from a cell to the next along z
+    const long long stride_i,        // values from a direction (or component of the fields) to the next
+    const float *src,                // post-collision populations and a layer of ghost cells [19][nz][ny][nx],
+                                     //   lattice units
+    float *dst,                      // new post-collision populations [19][nz][ny][nx], lattice units
+    const d3q19_bgk_params params);  // parameters of the method
 
 // Macroscopic fields of a box of cells from its populations.
 D3Q19_BGK_KERNEL d3q19_bgk_macroscopic(
-    const int32_t nx,          // cells along x
-    const int32_t ny,          // cells along y
-    const int32_t nz,          // cells along z
-    const long long stride_y,  // values from a cell to the next along y (along x it is 1)
-    const long long stride_z,  // values from a cell to the next along z
-    const long long stride_i,  // values from a direction (or component of the fields) to the next
-    const float *src,          // post-collision populations [19][nz][ny][nx], lattice units
-    float *fields);            // rho, ux, uy, uz [4][nz][ny][nx], lattice units
+    const int32_t nx,                // cells along x
+    const int32_t ny,                // cells along y
+    const int32_t nz,                // cells along z
+    const long long stride_y,        // values from a cell to the next along y (along x it is 1)
+    const long long stride_z,        // values from a cell to the next along z
+    const long long stride_i,        // values from a direction (or component of the fields) to the next
+    const float *src,                // post-collision populations [19][nz][ny][nx], lattice units
+    float *fields,                   // macroscopic fields: rho, ux, uy, uz [4][nz][ny][nx], lattice units
+    const d3q19_bgk_params params);  // parameters of the method
 
 // The collision alone, on plain arrays of states.
 D3Q19_BGK_KERNEL d3q19_bgk_collide(
-    const int32_t count,  // how many states there are
-    const float *src,     // populations before the collision [19][count], lattice units
-    float *dst,           // populations after the collision [19][count], lattice units
-    const float omega_);  // relaxation rate of every moment in (0, 2), lattice units
+    const int32_t count,             // how many states there are
+    const float *src,                // populations before the collision [19][count], lattice units
+    float *dst,                      // populations after the collision [19][count], lattice units
+    const d3q19_bgk_params params);  // parameters of the method
 
 #ifndef __CUDACC__
 // The same, with pointers to the arguments in their order, as cuLaunchKernel takes them.

@@ -72,6 +72,14 @@ pub const OPPOSITES: [usize; Q] = [
 /// Components of the macroscopic fields: rho, ux, uy, uz.
 pub const FIELDS: usize = 4;
 
+/// Parameters of the method, as kernels take them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
+pub struct Params {
+    /// relaxation rate of every moment in (0, 2), lattice units
+    pub omega_: f32,
+}
+
 /// Populations of a box of cells from its macroscopic fields.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -88,12 +96,12 @@ pub struct Init {
     pub stride_z: i64,
     /// values from a direction (or component of the fields) to the next
     pub stride_i: i64,
-    /// rho, ux, uy, uz [4][nz][ny][nx], lattice units
+    /// macroscopic fields: rho, ux, uy, uz [4][nz][ny][nx], lattice units
     pub fields: *const f32,
     /// initial populations [19][nz][ny][nx], lattice units
     pub dst: *mut f32,
-    /// relaxation rate of every moment in (0, 2), lattice units
-    pub omega_: f32,
+    /// parameters of the method
+    pub params: Params,
 }
 
 impl Init {
@@ -120,7 +128,7 @@ impl Init {
             (&raw mut self.stride_i).cast(),
             (&raw mut self.fields).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega_).cast(),
+            (&raw mut self.params).cast(),
         ]
     }
 }
@@ -141,12 +149,12 @@ pub struct StreamCollide {
     pub stride_z: i64,
     /// values from a direction (or component of the fields) to the next
     pub stride_i: i64,
-    /// post-collision populations [19][nz][ny][nx] and a layer of ghost cells, lattice units
+    /// post-collision populations and a layer of ghost cells [19][nz][ny][nx], lattice units
     pub src: *const f32,
     /// new post-collision populations [19][nz][ny][nx], lattice units
     pub dst: *mut f32,
-    /// relaxation rate of every moment in (0, 2), lattice units
-    pub omega_: f32,
+    /// parameters of the method
+    pub params: Params,
 }
 
 impl StreamCollide {
@@ -173,7 +181,7 @@ impl StreamCollide {
             (&raw mut self.stride_i).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega_).cast(),
+            (&raw mut self.params).cast(),
         ]
     }
 }
@@ -196,8 +204,10 @@ pub struct Macroscopic {
     pub stride_i: i64,
     /// post-collision populations [19][nz][ny][nx], lattice units
     pub src: *const f32,
-    /// rho, ux, uy, uz [4][nz][ny][nx], lattice units
+    /// macroscopic fields: rho, ux, uy, uz [4][nz][ny][nx], lattice units
     pub fields: *mut f32,
+    /// parameters of the method
+    pub params: Params,
 }
 
 impl Macroscopic {
@@ -214,7 +224,7 @@ impl Macroscopic {
         ]
     }
     /// Pointers to the arguments in order, as a launch takes them. They live as long as `self` stays in place.
-    pub fn arguments(&mut self) -> [*mut c_void; 8] {
+    pub fn arguments(&mut self) -> [*mut c_void; 9] {
         [
             (&raw mut self.nx).cast(),
             (&raw mut self.ny).cast(),
@@ -224,6 +234,7 @@ impl Macroscopic {
             (&raw mut self.stride_i).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.fields).cast(),
+            (&raw mut self.params).cast(),
         ]
     }
 }
@@ -238,8 +249,8 @@ pub struct Collide {
     pub src: *const f32,
     /// populations after the collision [19][count], lattice units
     pub dst: *mut f32,
-    /// relaxation rate of every moment in (0, 2), lattice units
-    pub omega_: f32,
+    /// parameters of the method
+    pub params: Params,
 }
 
 impl Collide {
@@ -259,7 +270,7 @@ impl Collide {
             (&raw mut self.count).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.dst).cast(),
-            (&raw mut self.omega_).cast(),
+            (&raw mut self.params).cast(),
         ]
     }
 }
@@ -335,9 +346,9 @@ fn for_each_run<const I: usize, const O: usize>(
 pub fn init_lanes<const N: usize>(
     fields: &[[f32; N]; FIELDS],
     dst: &mut [[f32; N]; Q],
-    omega_: f32,
+    params: Params,
 ) {
-    let _ = omega_;
+    let _ = params;
     for lane in 0..N {
         let rho_ = fields[0][lane];
         let ux_ = fields[1][lane];
@@ -421,16 +432,15 @@ pub fn init_lanes<const N: usize>(
 /// # Panics
 ///
 /// Where an array ends before the box does.
-#[allow(non_snake_case)]
 pub fn init(
     cells: &Cells,
     fields: &[f32],
     dst: &mut [f32],
-    omega_: f32,
+    params: Params,
 ) {
     let upwind = [0; FIELDS];
     for_each_run(cells, upwind, fields, dst, |before, after| {
-        init_lanes(before, after, omega_)
+        init_lanes(before, after, params)
     });
 }
 
@@ -439,8 +449,9 @@ pub fn init(
 pub fn collide_lanes<const N: usize>(
     src: &[[f32; N]; Q],
     dst: &mut [[f32; N]; Q],
-    omega_: f32,
+    params: Params,
 ) {
+    let omega_ = params.omega_;
     for lane in 0..N {
         let f_0 = src[0][lane];
         let f_1 = src[1][lane];
@@ -556,17 +567,16 @@ pub fn collide_lanes<const N: usize>(
 /// # Panics
 ///
 /// Where an array ends before the box does.
-#[allow(non_snake_case)]
 pub fn stream_collide(
     cells: &Cells,
     src: &[f32],
     dst: &mut [f32],
-    omega_: f32,
+    params: Params,
 ) {
     let (sy, sz) = (cells.stride_y as isize, cells.stride_z as isize);
     let upwind = VELOCITIES.map(|[x, y, z]| x as isize + y as isize * sy + z as isize * sz);
     for_each_run(cells, upwind, src, dst, |before, after| {
-        collide_lanes(before, after, omega_)
+        collide_lanes(before, after, params)
     });
 }
 
@@ -575,7 +585,9 @@ pub fn stream_collide(
 pub fn macroscopic_lanes<const N: usize>(
     src: &[[f32; N]; Q],
     fields: &mut [[f32; N]; FIELDS],
+    params: Params,
 ) {
+    let _ = params;
     for lane in 0..N {
         let f_0 = src[0][lane];
         let f_1 = src[1][lane];
@@ -632,14 +644,14 @@ pub fn macroscopic_lanes<const N: usize>(
 /// # Panics
 ///
 /// Where an array ends before the box does.
-#[allow(non_snake_case)]
 pub fn macroscopic(
     cells: &Cells,
     src: &[f32],
     fields: &mut [f32],
+    params: Params,
 ) {
     let upwind = [0; Q];
     for_each_run(cells, upwind, src, fields, |before, after| {
-        macroscopic_lanes(before, after)
+        macroscopic_lanes(before, after, params)
     });
 }

@@ -28,12 +28,13 @@ def array(components, n):
     return values, values[:, 1:-1, 1:-1]
 
 
-def launch(name, source, target, *params):
-    """Launches a kernel: extents, strides counted in values, then arrays and parameters."""
+def launch(name, source, target):
+    """Launches a kernel: extents, strides counted in values, then arrays and the parameters, whose struct is one double."""
     _, ny, nx = source.shape
     strides = [cp.int64(source.strides[axis] // source.itemsize) for axis in (1, 0)]
     grid = tuple(-(-extent // side) for extent, side in zip((nx, ny), BLOCK))
-    module.get_function("d2q9_bgk_" + name)(grid, BLOCK, (cp.int32(nx), cp.int32(ny), *strides, source, target, *params))
+    args = (cp.int32(nx), cp.int32(ny), *strides, source, target, cp.float64(OMEGA))
+    module.get_function("d2q9_bgk_" + name)(grid, BLOCK, args)
 
 
 def fill_ghosts(f):
@@ -56,12 +57,12 @@ def run(n, steps):
     """Velocity after so many steps, and seconds that they took."""
     (_, fields), (src, src_box), (dst, dst_box) = array(FIELDS, n), array(Q, n), array(Q, n)
     fields[:] = exact(n, 0)
-    launch("init", fields, src_box, cp.float64(OMEGA))
+    launch("init", fields, src_box)
     cp.cuda.Device().synchronize()
     start = time.perf_counter()
     for _ in range(steps):
         fill_ghosts(src)
-        launch("stream_collide", src_box, dst_box, cp.float64(OMEGA))
+        launch("stream_collide", src_box, dst_box)
         (src, src_box), (dst, dst_box) = (dst, dst_box), (src, src_box)
     cp.cuda.Device().synchronize()
     seconds = time.perf_counter() - start

@@ -21,6 +21,12 @@ N, STEPS, OMEGA, U = 64, 400, 1.6, 0.02
 VISCOSITY = (1 / OMEGA - 1 / 2) / 3
 
 
+class Params(ctypes.Structure):
+    """Parameters of the method, as the header declares them."""
+
+    _fields_ = [("omega", ctypes.c_double)]
+
+
 def build(folder):
     library = folder / "d2q9_bgk.so"
     command = ["cc", "-std=c11", "-O3", "-march=native", "-shared", "-fPIC", "-o", library, KERNELS / "d2q9_bgk.c", "-lm"]
@@ -35,11 +41,11 @@ def array(components):
 
 
 def launch(kernel, source, target):
-    """Calls a kernel: extents, strides counted in values, then arrays and parameters."""
+    """Calls a kernel: extents, strides counted in values, then arrays and the parameters."""
     _, ny, nx = source.shape
     strides = [ctypes.c_longlong(source.strides[axis] // source.itemsize) for axis in (1, 0)]
     pointers = [ctypes.c_void_p(view.ctypes.data) for view in (source, target)]
-    kernel(ctypes.c_int32(nx), ctypes.c_int32(ny), *strides, *pointers, ctypes.c_double(OMEGA))
+    kernel(ctypes.c_int32(nx), ctypes.c_int32(ny), *strides, *pointers, Params(OMEGA))
 
 
 def fill_ghosts(f):

@@ -35,9 +35,10 @@ use proc_macro::TokenStream;
 ///
 /// // Two cells at rest stay at rest.
 /// let mut f = [[0.0; 2]; bgk::Q];
-/// bgk::init_lanes(&[[1.0; 2], [0.0; 2], [0.0; 2]], &mut f, 1.2);
+/// let params = bgk::Params { omega_: 1.2 };
+/// bgk::init_lanes(&[[1.0; 2], [0.0; 2], [0.0; 2]], &mut f, params);
 /// let mut after = f;
-/// bgk::collide_lanes(&f, &mut after, 1.2);
+/// bgk::collide_lanes(&f, &mut after, params);
 /// assert!(f.iter().flatten().zip(after.iter().flatten()).all(|(a, b)| (a - b).abs() < 1e-15));
 /// ```
 ///
@@ -55,6 +56,7 @@ use proc_macro::TokenStream;
 /// The kernels are for arrays of your own, `[direction][z][y][x]`; their documentation says the details.
 ///
 /// - `Q`, `FIELDS`, `VELOCITIES`, `WEIGHTS`, `OPPOSITES`: the velocity set
+/// - `Params`: the parameters, their names with an underscore behind them; a method without parameters has none
 /// - `init_lanes`, `collide_lanes`, `macroscopic_lanes`: a few cells at a time, for a loop of your own
 /// - `init`, `stream_collide`, `macroscopic`: whole arrays, with `Cells`, their extents and strides
 /// - `CUDA`: the same kernels as CUDA C++, for NVRTC; `Init`, `StreamCollide`, `Macroscopic`, `Collide` are their launches

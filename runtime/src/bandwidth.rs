@@ -2,7 +2,7 @@
 
 use lbm_bundle::Target;
 
-use crate::device::{Device, DeviceError, Scalar};
+use crate::device::{Device, DeviceError};
 
 /// Seconds that the copies should take together.
 const BUDGET: f64 = 0.2;
@@ -23,8 +23,8 @@ fn array_bytes(target: Target) -> usize {
 pub fn copy_bandwidth(device: &Device) -> Result<f64, DeviceError> {
     let largest = array_bytes(device.target());
     let bytes = device.memory_available().map_or(largest, |available| largest.min(available / 8)).max(1 << 20);
-    let mut from = device.alloc(Scalar::F64, bytes / 8)?;
-    let mut to = device.alloc(Scalar::F64, bytes / 8)?;
+    let mut from = device.alloc_doubles(bytes / 8)?;
+    let mut to = device.alloc_doubles(bytes / 8)?;
     // Pages must exist before they are timed, and pages of zeros may all be one.
     from.poison()?;
     device.copy(&from, &mut to)?;

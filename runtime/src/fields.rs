@@ -5,7 +5,7 @@ use std::ops::Range;
 use lbm_bundle::Manifest;
 use rayon::prelude::*;
 
-use crate::device::{Buffer, Device, DeviceError, Scalar};
+use crate::device::{Buffer, Device, DeviceError, Real};
 use crate::layout::{Layout, SlotId};
 use crate::mesh::forest::Leaf;
 use crate::mesh::{self, Cell, Grid};
@@ -18,30 +18,29 @@ const SLOTS_AT_ONCE: usize = 4096;
 /// The per-block arrays of a grid.
 pub struct Fields {
     /// Two sets of post-collision populations; which one is current on a level is known to `step`.
-    pub populations: [Buffer; 2],
+    pub populations: [Buffer<Real>; 2],
     /// For a coupling of ghosts, what blocks at refinement interfaces keep for other levels, `[row][direction][cell]`.
-    pub saved: Buffer,
+    pub saved: Buffer<Real>,
     /// Macroscopic fields.
-    pub macroscopic: Buffer,
+    pub macroscopic: Buffer<Real>,
 }
 
 impl Fields {
     /// Arrays for a grid, populations full of NaN. Says what is missing before it allocates.
     pub fn new(device: &Device, manifest: &Manifest, grid: &Grid) -> Result<Self, DeviceError> {
-        let scalar = Scalar::from(manifest.real);
         let length = grid.slots() * Layout::populations(manifest).slot_len();
         let field_length = grid.slots() * Layout::fields(manifest).slot_len();
         let at_interfaces = at_interfaces(manifest, grid.interfaces());
-        let bytes = (2 * length + field_length) * scalar.bytes() + at_interfaces;
+        let bytes = (2 * length + field_length) * manifest.real.bytes() + at_interfaces;
         if device.memory_available().is_some_and(|available| bytes > available) {
             return Err(device.out_of_memory(bytes));
         }
-        let mut populations = [device.alloc(scalar, length)?, device.alloc(scalar, length)?];
+        let mut populations = [device.alloc_reals(manifest.real, length)?, device.alloc_reals(manifest.real, length)?];
         for buffer in &mut populations {
             buffer.poison()?;
         }
         let saved = saved_for(device, manifest, grid.interfaces())?;
-        Ok(Fields { populations, saved, macroscopic: device.alloc(scalar, field_length)? })
+        Ok(Fields { populations, saved, macroscopic: device.alloc_reals(manifest.real, field_length)? })
     }
 
     /// Bytes for the data of a slot, with its part of what blocks at refinement interfaces have: that may be all blocks where they
@@ -56,7 +55,7 @@ impl Fields {
     pub fn make_room(&mut self, device: &Device, manifest: &Manifest, grid: &Grid) -> Result<(), DeviceError> {
         let interfaces = grid.interfaces();
         if mesh::holds(manifest) && interfaces * Layout::populations(manifest).slot_len() > self.saved.len() {
-            self.saved = device.alloc(Scalar::from(manifest.real), 0)?;
+            self.saved = device.alloc_reals(manifest.real, 0)?;
             self.saved = saved_for(device, manifest, interfaces + interfaces / 4)?;
         }
         Ok(())
@@ -78,9 +77,9 @@ pub(crate) fn at_interfaces(manifest: &Manifest, interfaces: usize) -> usize {
     interfaces.saturating_mul(of_block)
 }
 
-fn saved_for(device: &Device, manifest: &Manifest, interfaces: usize) -> Result<Buffer, DeviceError> {
+fn saved_for(device: &Device, manifest: &Manifest, interfaces: usize) -> Result<Buffer<Real>, DeviceError> {
     let kept = if mesh::holds(manifest) { interfaces * Layout::populations(manifest).slot_len() } else { 0 };
-    let mut saved = device.alloc(Scalar::from(manifest.real), kept)?;
+    let mut saved = device.alloc_reals(manifest.real, kept)?;
     saved.poison()?;
     Ok(saved)
 }
@@ -113,7 +112,7 @@ pub(crate) fn range(run: &[Leaf], layout: Layout) -> Range<usize> {
 /// Fills an array `[slot][component][cell]` from the values of cells: `value(cell, out)` writes one value per component
 /// for the cell; what it does not write is 0. Blocks are filled in parallel.
 pub fn scatter(
-    to: &mut Buffer,
+    to: &mut Buffer<Real>,
     layout: Layout,
     grid: &Grid,
     value: impl Fn(Cell, &mut [f64]) + Sync,
@@ -130,7 +129,7 @@ pub fn scatter(
 /// Changes an array `[slot][component][cell]` cell by cell: `change(cell, values)` has the components of the cell.
 /// Blocks are changed in parallel.
 pub fn update(
-    array: &mut Buffer,
+    array: &mut Buffer<Real>,
     layout: Layout,
     grid: &Grid,
     change: impl Fn(Cell, &mut [f64]) + Sync,
@@ -171,7 +170,7 @@ fn change_cells(
 
 /// Every cell of an array `[slot][component][cell]`, block by block: `each(cell, values)`.
 pub fn visit(
-    from: &Buffer,
+    from: &Buffer<Real>,
     layout: Layout,
     grid: &Grid,
     mut each: impl FnMut(Cell, &[f64]),
@@ -195,7 +194,7 @@ pub fn visit(
 
 /// The macroscopic array of the leaves that cover a domain. One level becomes a single block.
 pub fn gather(
-    from: &Buffer,
+    from: &Buffer<Real>,
     manifest: &Manifest,
     domain: Domain,
     leaves: &[Leaf],
@@ -316,7 +315,7 @@ mod tests {
             leaf.slot = SlotId(if at == 0 { SLOTS_AT_ONCE as u32 + 9 } else { (last - at) as u32 });
         }
         let slots = leaves[0].slot.index() + 1;
-        let mut array = device.alloc(Scalar::F64, slots * layout.slot_len()).unwrap();
+        let mut array = device.alloc_reals(manifest.real, slots * layout.slot_len()).unwrap();
         let value = |cell: Cell| 100.0 * cell.centre()[0] + cell.centre()[1];
         for leaf in &leaves {
             for cell in layout.all_cells() {

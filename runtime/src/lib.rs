@@ -10,7 +10,7 @@
 //! | --- | --- |
 //! | `criterion` | what says how finely a place should be resolved |
 //! | `device` | buffers, modules, launches, timing, on the host or a GPU |
-//! | `kernels` | loads a bundle, checks signatures, launches by role |
+//! | `kernels` | loads a bundle, checks signatures; a struct for each kernel, to launch it |
 //! | `layout` | (slot, component, cell) to offset |
 //! | `mesh` | blocks, neighbours, walls; the forest of blocks that refines itself |
 //! | `fields` | populations and macroscopic arrays |

@@ -29,13 +29,13 @@ mod look;
 mod prepare;
 mod restore;
 mod setup;
+mod stream;
 mod stress;
 mod timing;
 
-use std::ops::{Range, RangeInclusive};
+use std::ops::RangeInclusive;
 
-use lbm_bundle::mesh::Group;
-use lbm_bundle::{Bundle, Manifest, Role};
+use lbm_bundle::{Bundle, Manifest};
 
 pub use adapt::{Adaptations, Adaptivity};
 pub use error::StepError;
@@ -43,9 +43,9 @@ pub use prepare::Prepared;
 pub use setup::{FaceSpec, GridSpec, WallSpec};
 pub use timing::{Phase, Timings};
 
-use crate::device::{Buffer, Device, Graph};
+use crate::device::{Buffer, Device, Graph, Real};
 use crate::fields::{self, Fields};
-use crate::kernels::{Given, Program};
+use crate::kernels::{self, Program};
 use crate::layout::Layout;
 use crate::mesh::forest::{Bound, Outcome};
 use crate::mesh::{Behind, Block, Cell, Grid};
@@ -54,6 +54,7 @@ use crate::solid::Cutters;
 use bodies::Bodies;
 use inbox::Inbox;
 use setup::Params;
+use stream::blocks;
 
 /// Pairs of steps in a recording: enough that launching it costs little per step.
 const PAIRS_RECORDED: u64 = 8;
@@ -81,7 +82,7 @@ struct Recording {
 
 /// Fields of an earlier step, to compare with.
 struct Kept {
-    fields: Buffer,
+    fields: Buffer<Real>,
     step: u64,
 }
 
@@ -222,14 +223,12 @@ impl Simulation {
         fields::scatter(&mut self.fields.macroscopic, layout, &self.grid, value)?;
         for (level, listed) in self.levels.iter_mut().zip(self.grid.levels()) {
             level.current = 0;
-            let count = listed.leaves.len();
-            let given = vec![
-                ("ids", Given::ReadFrom(&self.grid.tables().leaves, listed.leaves.start)),
-                ("count", Given::Int(count as i32)),
-                ("fields", Given::Read(&self.fields.macroscopic)),
-                ("dst", Given::Write(&mut self.fields.populations[0])),
-            ];
-            launch(&self.program, Role::Init, count, given, &level.params)?;
+            self.program.launch(kernels::Init {
+                ids: self.grid.tables().leaves.part(listed.leaves.clone()),
+                fields: &self.fields.macroscopic,
+                dst: &mut self.fields.populations[0],
+                params: level.params.packed(),
+            })?;
         }
         self.hold_all()
     }
@@ -394,10 +393,10 @@ impl Simulation {
 
     /// Phases of a step of a level that do not depend on each other.
     fn phases(&mut self, phases: &[Phase], level: usize, start: bool, timed: Option<&Device>) -> Result<(), StepError> {
-        let (device, walls) = (self.program.device().clone(), !self.program.manifest().boundaries.is_empty());
+        let device = self.program.device().clone();
         let parts = (&self.grid, self.bodies.as_ref(), self.inbox.as_ref());
         let with_blocks: Vec<Phase> =
-            phases.iter().copied().filter(|phase| !blocks(parts, walls, *phase, level).1.is_empty()).collect();
+            phases.iter().copied().filter(|phase| !blocks(parts, *phase, level).is_empty()).collect();
         device.side_by_side(&with_blocks, |phase| {
             let from = timed.map(Device::mark).transpose()?;
             match phase {
@@ -433,49 +432,6 @@ impl Simulation {
             Some(error) => Err(error),
             None => Ok(recorded?),
         }
-    }
-
-    /// Streams and collides the blocks of a phase on a level.
-    fn stream_collide(&mut self, phase: Phase, level: usize, start: bool) -> Result<(), StepError> {
-        let Level { params, current } = &self.levels[level];
-        let tables = self.grid.tables();
-        let walls = !self.program.manifest().boundaries.is_empty();
-        let parts = (&self.grid, self.bodies.as_ref(), self.inbox.as_ref());
-        let (ids, range, role) = blocks(parts, walls, phase, level);
-        let count = range.len();
-        let mut given = vec![
-            ("ids", Given::ReadFrom(ids, range.start)),
-            ("count", Given::Int(count as i32)),
-            ("neighbours", Given::Read(&tables.neighbours)),
-        ];
-        let Fields { populations: [first, second], saved, .. } = &mut self.fields;
-        let (src, dst) = if *current == 0 { (first, second) } else { (second, first) };
-        given.extend([("src", Given::Read(src)), ("dst", Given::Write(dst))]);
-        if matches!(role, Role::StreamCollideInterface | Role::StreamCollideInterfaceWalls) {
-            given.push(("rows", Given::Read(&tables.rows)));
-            match &self.inbox {
-                Some(inbox) => given.extend(inbox.read(start)),
-                None => given.extend([
-                    ("sides", Given::Read(&tables.sides)),
-                    ("held", Given::Int(self.grid.forest().pool().slots as i32)),
-                    ("saved", Given::Write(saved)),
-                ]),
-            }
-        }
-        if let (Phase::StreamCollideSolid, Some(bodies)) = (phase, &self.bodies) {
-            given.extend([
-                ("rows", Given::Read(&bodies.rows)),
-                ("links", Given::Read(&bodies.links)),
-                ("distances", Given::Read(&bodies.distances)),
-            ]);
-        }
-        if !matches!(role, Role::StreamCollide | Role::StreamCollideInterface) {
-            given.extend([
-                ("wall_rules", Given::Read(&self.walls.rules)),
-                ("wall_values", Given::Read(&self.walls.values)),
-            ]);
-        }
-        launch(&self.program, role, count, given, params)
     }
 
     /// Computes the macroscopic fields of the current step.
@@ -544,87 +500,21 @@ impl Simulation {
     }
 }
 
-/// The blocks, or cells, of a phase of a step of a level: where they are listed, and the kernel for them; `walls`: whether
-/// the method has boundary rules.
-fn blocks<'a>(
-    (grid, bodies, inbox): (&'a Grid, Option<&'a Bodies>, Option<&'a Inbox>),
-    walls: bool,
-    phase: Phase,
-    level: usize,
-) -> (&'a Buffer, Range<usize>, Role) {
-    let (tables, levels) = (grid.tables(), grid.levels());
-    let listed = &levels[level];
-    let finer = levels.get(level + 1);
-    let of_finer = |group: Group| finer.map_or(0..0, |finer| finer.group(group));
-    let holds = grid.forest().holds();
-    let general = if walls { Phase::StreamCollideInterfaceWalls } else { Phase::StreamCollideInterface };
-    let together = inbox.is_some_and(|inbox| inbox.together(level));
-    let (range, role) = match phase {
-        _ if together && phase == general => (
-            listed.leaves.clone(),
-            if walls { Role::StreamCollideInterfaceWalls } else { Role::StreamCollideInterface },
-        ),
-        _ if together && Phase::STREAMING.contains(&phase) => (0..0, Role::StreamCollide),
-        Phase::StreamCollide => (listed.group(Group::Interior), Role::StreamCollide),
-        Phase::StreamCollideWalls => (listed.group(Group::Walls), Role::StreamCollideWalls),
-        Phase::StreamCollideInterface => (listed.group(Group::Jump), Role::StreamCollideInterface),
-        Phase::StreamCollideInterfaceWalls => (listed.group(Group::Both), Role::StreamCollideInterfaceWalls),
-        Phase::StreamCollideSolid => match bodies {
-            Some(bodies) => return (&bodies.list, bodies.levels[level].clone(), Role::StreamCollideSolid),
-            None => (0..0, Role::StreamCollideSolid),
-        },
-        Phase::StreamCollideHeld => {
-            let role = if walls { Role::StreamCollideInterfaceWalls } else { Role::StreamCollideInterface };
-            return (&tables.held, if holds { listed.held.clone() } else { 0..0 }, role);
-        }
-        Phase::ToFine | Phase::ToCoarse => {
-            let role = if phase == Phase::ToFine { Role::ToFine } else { Role::ToCoarse };
-            let (cells, range) = inbox.map_or((&tables.leaves, 0..0), |inbox| inbox.cells_of(level));
-            return (cells, range, role);
-        }
-        Phase::ToFineWalls if !holds => (of_finer(Group::Both), Role::ToFineWalls),
-        Phase::ToCoarseWalls if !holds => (listed.group(Group::Both), Role::ToCoarseWalls),
-        Phase::ToFineWalls => (0..0, Role::ToFineWalls),
-        Phase::ToCoarseWalls => (0..0, Role::ToCoarseWalls),
-        Phase::Restrict | Phase::Send | Phase::Prolong => unreachable!("ghosts have lists of their own"),
-    };
-    (&tables.leaves, range, role)
-}
-
 /// Computes the macroscopic fields of the current sets of populations.
 fn sample(program: &Program, fields: &mut Fields, grid: &Grid, levels: &[Level]) -> Result<(), StepError> {
     for (level, listed) in levels.iter().zip(grid.levels()) {
         let tables = grid.tables();
         let held = if grid.forest().holds() { listed.held.clone() } else { 0..0 };
-        for (ids, range) in [(&tables.leaves, listed.leaves.clone()), (&tables.held, held)] {
-            let count = range.len();
-            let given = vec![
-                ("ids", Given::ReadFrom(ids, range.start)),
-                ("count", Given::Int(count as i32)),
-                ("src", Given::Read(&fields.populations[level.current])),
-                ("fields", Given::Write(&mut fields.macroscopic)),
-            ];
-            launch(program, Role::Macroscopic, count, given, &level.params)?;
+        for ids in [tables.leaves.part(listed.leaves.clone()), tables.held.part(held)] {
+            program.launch(kernels::Macroscopic {
+                ids,
+                src: &fields.populations[level.current],
+                fields: &mut fields.macroscopic,
+                params: level.params.packed(),
+            })?;
         }
     }
     Ok(())
-}
-
-/// Launches with the parameters that the kernel takes.
-fn launch<'a>(
-    program: &'a Program,
-    role: Role,
-    count: usize,
-    mut given: Vec<(&'a str, Given<'_>)>,
-    params: &Params,
-) -> Result<(), StepError> {
-    if count == 0 {
-        return Ok(());
-    }
-    let manifest = program.manifest();
-    let args = manifest.kernel(role).map_or(&[][..], |kernel| &kernel.args[..]);
-    given.extend(params.given(manifest, args).into_iter().map(|(name, value)| (name, Given::Real(value))));
-    Ok(program.launch(role, count, given)?)
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ enum {
     LINE = 64 / sizeof({{ real }}),  // values of a cache line
 };
 
+{% include "params" -%}
 // ==== collision =====================================================================================================
 
 // Collides cells 0 to n: direction i of a cell is before[i * stride_before + cell], then after[i * stride_after + cell].
@@ -435,6 +436,9 @@ static inline __attribute__((always_inline)) void gather_inbox(
 
 {% endfor -%}
 {% <kernel of={inbox.masks}> %}
+{%- if not jump.mirrors %}
+    (void)wall_rules;  // none is a mirror
+{%- endif %}
     for (int32_t item = 0; item < count; ++item) {
         const Side side = side_of(0, nodes[ids[item]], near, children{% if jump.mirrors %}, wall_rules{% endif %});
         int mask = side.solid != 0 ? WALLED : 0, beside = 0;

@@ -65,6 +65,7 @@ static inline size_t {{ spec }}_field(const size_t slot, const size_t component,
     return (slot * {{ blocks.fields }} + component) * {{ blocks.cells }} + cell;
 }
 {% endif %}
+{% include "params" -%}
 // ---- kernels. Arrays that are read must not overlap the one that is written.
 
 #ifdef __CUDACC__

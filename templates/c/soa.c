@@ -14,6 +14,8 @@
 #else
 #define EACH_CELL
 #endif
+
+{% include "params" -%}
 {% for kernel in kernels %}
 {% <kernel of={kernel}> %}
 {%- for line in kernel.loops %}

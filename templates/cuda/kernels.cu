@@ -28,6 +28,7 @@ static __device__ __forceinline__ size_t at(const int slot, const int direction,
     return (size_t)slot * (Q * CELLS) + (direction * CELLS + cell);
 }
 
+{% include "params" -%}
 // ==== collision =====================================================================================================
 
 // Collides one cell: f holds its populations before and after.

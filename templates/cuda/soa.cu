@@ -2,6 +2,8 @@
 {% for line in banner -%}
 // {{ line }}
 {% endfor %}
+
+{% include "params" -%}
 {% for kernel in kernels %}
 {% <kernel of={kernel}> %}
 {%- for line in kernel.loops %}

@@ -72,11 +72,11 @@ fn for_each_run<const I: usize, const O: usize>(
 pub fn {{ kernel.name }}_lanes<const N: usize>(
     {{ kernel.from }}: &[[{{ real }}; N]; {{ kernel.ins }}],
     {{ kernel.to }}: &mut [[{{ real }}; N]; {{ kernel.outs }}],
-{%- for param in kernel.params %}
-    {{ param }}: {{ real }},
-{%- endfor %}
+{%- if kernel.params %}
+    params: Params,
+{%- endif %}
 ) {
-{%- for line in kernel.unused %}
+{%- for line in kernel.unpack %}
     {{ line }}
 {%- endfor %}
     for lane in 0..N {
@@ -98,14 +98,13 @@ pub fn {{ kernel.name }}_lanes<const N: usize>(
 /// # Panics
 ///
 /// Where an array ends before the box does.
-#[allow(non_snake_case)]
 pub fn {{ kernel.arrays }}(
     cells: &Cells,
     {{ kernel.from }}: &[{{ real }}],
     {{ kernel.to }}: &mut [{{ real }}],
-{%- for param in kernel.params %}
-    {{ param }}: {{ real }},
-{%- endfor %}
+{%- if kernel.params %}
+    params: Params,
+{%- endif %}
 ) {
 {%- if kernel.streams %}
     let (sy, sz) = (cells.stride_y as isize, cells.stride_z as isize);
@@ -114,7 +113,7 @@ pub fn {{ kernel.arrays }}(
     let upwind = [0; {{ kernel.ins }}];
 {%- endif %}
     for_each_run(cells, upwind, {{ kernel.from }}, {{ kernel.to }}, |before, after| {
-        {{ kernel.name }}_lanes(before, after{% for param in kernel.params %}, {{ param }}{% endfor %})
+        {{ kernel.name }}_lanes(before, after{% if kernel.params %}, params{% endif %})
     });
 }
 {% endfor -%}

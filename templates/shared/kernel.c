@@ -12,7 +12,7 @@ void {{ of.symbol }}(
     {{ arg }}
 {%- endfor %}
 {
-{%- for line in of.unused %}
+{%- for line in of.unpack %}
     {{ line }}
 {%- endfor %}
 {%- if cuda %}

@@ -41,7 +41,7 @@ static void share(void (*kernel)(void *const *), double *from, double *to, doubl
     args[next++] = &stride_i;
     args[next++] = (void *)&source;
     args[next++] = (void *)&target;
-    for (int param = 0; param < 32; ++param) args[next++] = &params[param];
+    args[next++] = params;  // the members of their struct
     kernel(args);
 }
 

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use lbm_bundle::{Bundle, File, Layout, Real, Role, Target};
+use lbm_bundle::{Bundle, File, Layout, Real, Target};
 use lbm_codegen::options::Options;
 use lbm_codegen::pipeline::{self, Compiled};
 use lbm_dsl::expr::Pop;
@@ -10,8 +10,8 @@ use lbm_dsl::lattice::Dir;
 use lbm_dsl::model::{Law, Model, Param, Populations};
 use lbm_dsl::shipped::{self, Prelude};
 use lbm_dsl::source::Source;
-use lbm_runtime::device::{Device, Scalar};
-use lbm_runtime::kernels::{Given, Program};
+use lbm_runtime::device::Device;
+use lbm_runtime::kernels::{self, Program};
 use num_traits::ToPrimitive;
 
 /// Names of the shipped specs.
@@ -105,14 +105,6 @@ pub fn files(spec: &str, real: Real) -> Vec<File> {
     )
 }
 
-/// The real type as the runtime calls it.
-pub fn scalar(real: Real) -> Scalar {
-    match real {
-        Real::F32 => Scalar::F32,
-        Real::F64 => Scalar::F64,
-    }
-}
-
 /// Random numbers that are the same everywhere, in -1 to 1.
 pub struct Random(pub u64);
 
@@ -146,8 +138,6 @@ pub fn states(model: &Model, count: usize) -> Vec<Vec<f64>> {
 pub struct Collision {
     program: Rc<Program>,
     device: Device,
-    scalar: Scalar,
-    q: usize,
 }
 
 impl Collision {
@@ -155,25 +145,21 @@ impl Collision {
     pub fn new(bundle: &Bundle) -> Self {
         let device = Device::host(1).expect("a host");
         let program = Program::load(&device, bundle).unwrap_or_else(|error| panic!("{error}"));
-        Self { program: program.into(), device, scalar: scalar(bundle.manifest.real), q: bundle.manifest.q() }
+        Self { program: program.into(), device }
     }
 
     /// Populations after collision; of both, `populations[pop * states + state]`.
     pub fn run(&self, params: &[(String, Vec<f64>)], populations: &[f64]) -> Vec<f64> {
-        let count = populations.len() / self.q;
-        let mut src = self.device.alloc(self.scalar, populations.len()).expect("memory");
-        let mut dst = self.device.alloc(self.scalar, populations.len()).expect("memory");
-        src.write_reals(0, populations).expect("in range");
-        let mut given =
-            vec![("count", Given::Int(count as i32)), ("src", Given::Read(&src)), ("dst", Given::Write(&mut dst))];
         let manifest = self.program.manifest();
-        let args = &manifest.kernel(Role::Collide).expect("every bundle collides").args;
-        given.extend(args.iter().filter_map(|arg| {
-            let of = arg.param.as_ref()?;
-            let (_, values) = params.iter().find(|(name, _)| *name == of.name)?;
-            Some((arg.name.as_str(), Given::Real(values[of.component as usize])))
-        }));
-        self.program.launch(Role::Collide, count, given).unwrap_or_else(|error| panic!("{error}"));
+        let count = populations.len() / manifest.q();
+        let mut src = self.device.alloc_reals(manifest.real, populations.len()).expect("memory");
+        let mut dst = self.device.alloc_reals(manifest.real, populations.len()).expect("memory");
+        src.write_reals(0, populations).expect("in range");
+        let value = |name: &str| params.iter().find(|(given, _)| given == name).expect("a value for each").1.clone();
+        let values: Vec<Vec<f64>> = manifest.params.iter().map(|param| value(&param.name)).collect();
+        let params = kernels::Params::new(manifest, &values);
+        let kernel = kernels::Collide { count, src: &src, dst: &mut dst, params: &params };
+        self.program.launch(kernel).unwrap_or_else(|error| panic!("{error}"));
         dst.read_reals(0..populations.len()).expect("in range")
     }
 }

@@ -242,6 +242,7 @@ fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
                 doc: String::new(),
             },
         ],
+        members: vec![],
         solid_rules: vec![0, 1, 2],
         mirror_rules: vec![],
         one_level_rules: vec![],

@@ -37,7 +37,8 @@ fn key(centre: [f64; 3], dim: usize) -> [i64; 3] {
 fn places(flow: &Simulation) -> BTreeMap<usize, (usize, [usize; 3])> {
     let tables = flow.grid().forest().tables();
     let nodes = flow.grid().levels().last().unwrap().nodes.end;
-    let read = |buffer: &lbm_runtime::device::Buffer| buffer.read_ints(0..buffer.len()).unwrap();
+    let read =
+        |buffer: &lbm_runtime::device::Buffer<lbm_runtime::device::Int>| buffer.read_ints(0..buffer.len()).unwrap();
     let (order, data, level, place) =
         (read(&tables.order), read(&tables.data), read(&tables.level), read(&tables.place));
     let of = |node: &i32| {

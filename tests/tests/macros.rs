@@ -32,7 +32,7 @@ fn a_collision_in_f64_is_that_of_the_shipped_kernel() {
     let states = compiled::states(&compiled::model("d2q9_bgk"), STATES);
     let before = std::array::from_fn(|i| std::array::from_fn(|at| states[at][i]));
     let mut after = [[0.0; STATES]; d2q9_bgk::Q];
-    d2q9_bgk::collide_lanes(&before, &mut after, OMEGA);
+    d2q9_bgk::collide_lanes(&before, &mut after, d2q9_bgk::Params { omega_: OMEGA });
     let error = difference(after, &shipped("d2q9_bgk", Real::F64, &states));
     assert!(error < 1e-15, "{error:e}");
 }
@@ -42,7 +42,7 @@ fn a_collision_with_choices_in_f32_is_that_of_the_shipped_kernel() {
     let states = compiled::states(&compiled::model("d3q27_kbc"), STATES);
     let before = std::array::from_fn(|i| std::array::from_fn(|at| states[at][i] as f32));
     let mut after = [[0.0; STATES]; d3q27_kbc::Q];
-    d3q27_kbc::collide_lanes(&before, &mut after, OMEGA as f32);
+    d3q27_kbc::collide_lanes(&before, &mut after, d3q27_kbc::Params { omega_: OMEGA as f32 });
     let error = difference(after.map(|lanes| lanes.map(f64::from)), &shipped("d3q27_kbc", Real::F32, &states));
     assert!(error < 1e-6, "{error:e}");
 }
@@ -56,7 +56,7 @@ fn arrays_pull_from_upwind_and_leave_ghost_cells_alone() {
     let length = d2q9_bgk::Q * cells.stride_i;
     let src: Vec<f64> = (0..length).map(|_| 0.1 + 0.01 * random.draw()).collect();
     let mut dst = vec![f64::NAN; length];
-    d2q9_bgk::stream_collide(&cells, &src, &mut dst, OMEGA);
+    d2q9_bgk::stream_collide(&cells, &src, &mut dst, d2q9_bgk::Params { omega_: OMEGA });
     for y in 0..ny as isize {
         for x in 0..nx as isize {
             let pulled = std::array::from_fn(|i| {
@@ -64,7 +64,7 @@ fn arrays_pull_from_upwind_and_leave_ghost_cells_alone() {
                 [src[cells.at(i, x - cx, y - cy, 0)]]
             });
             let mut expected = [[0.0]; d2q9_bgk::Q];
-            d2q9_bgk::collide_lanes(&pulled, &mut expected, OMEGA);
+            d2q9_bgk::collide_lanes(&pulled, &mut expected, d2q9_bgk::Params { omega_: OMEGA });
             for (i, [expected]) in expected.into_iter().enumerate() {
                 assert!((dst[cells.at(i, x, y, 0)] - expected).abs() < 1e-15, "direction {i} at ({x}, {y})");
             }

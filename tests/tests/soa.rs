@@ -6,14 +6,14 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use lbm_bundle::{Layout, Real, Role, Target};
+use lbm_bundle::{Layout, Real, Target};
 use lbm_codegen::options::Options;
 use lbm_codegen::pipeline;
 use lbm_codegen::{eval::eval_ir, ir::KernelIr, lower};
 use lbm_dsl::expr::Symbol;
 use lbm_dsl::model::Model;
-use lbm_runtime::device::{Device, Scalar};
-use lbm_runtime::kernels::{Given, Program};
+use lbm_runtime::device::Device;
+use lbm_runtime::kernels::{self, Program};
 use lbm_tests::compiled::{self, Random};
 use lbm_tests::{root, toolchain};
 use num_traits::ToPrimitive;
@@ -125,12 +125,12 @@ impl Subject {
         let device = Device::host(2).expect("a host");
         let program = Program::load(&device, &bundle).unwrap_or_else(|error| panic!("{error}"));
         let (q, cells) = (input.len(), size.cells());
-        let mut src = device.alloc(Scalar::F64, q * cells).expect("memory");
+        let mut src = device.alloc_reals(Real::F64, q * cells).expect("memory");
         let rest: Vec<f64> = bundle.manifest.directions.iter().map(|direction| direction.rest_value()).collect();
         let stored = |cell: usize| input.iter().zip(&rest).map(move |(component, rest)| component[cell] - rest);
         let slots: Vec<f64> = (0..cells).flat_map(stored).collect();
         src.write_reals(0, &slots).expect("in range");
-        let mut dst = device.alloc(Scalar::F64, q * cells).expect("memory");
+        let mut dst = device.alloc_reals(Real::F64, q * cells).expect("memory");
         let ids: Vec<i32> = (0..cells as i32).collect();
         let deep = bundle.manifest.dim == 3;
         let near = |cell| {
@@ -140,15 +140,14 @@ impl Subject {
         };
         let neighbours: Vec<i32> = (0..cells).flat_map(near).collect();
         let (ids, neighbours) = (device.ints(&ids).expect("memory"), device.ints(&neighbours).expect("memory"));
-        let given = vec![
-            ("ids", Given::Read(&ids)),
-            ("count", Given::Int(cells as i32)),
-            ("neighbours", Given::Read(&neighbours)),
-            ("src", Given::Read(&src)),
-            ("dst", Given::Write(&mut dst)),
-            ("omega_", Given::Real(OMEGA)),
-        ];
-        program.launch(Role::StreamCollide, cells, given).unwrap_or_else(|error| panic!("{error}"));
+        let kernel = kernels::StreamCollide {
+            ids: ids.part(0..cells),
+            neighbours: &neighbours,
+            src: &src,
+            dst: &mut dst,
+            params: &kernels::Params::new(&bundle.manifest, &[vec![OMEGA]]),
+        };
+        program.launch(kernel).unwrap_or_else(|error| panic!("{error}"));
         let found = dst.read_reals(0..q * cells).expect("in range");
         (0..q).map(|dir| (0..cells).map(|cell| rest[dir] + found[cell * q + dir]).collect()).collect()
     }

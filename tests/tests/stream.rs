@@ -4,7 +4,7 @@
 //! The reference knows cells only: it pulls `f_i` from `x - c_i`, periodic or off walls, and evaluates the collision and the
 //! rules by the interpreter of the spec. Where it needs a population that has not arrived, it stops.
 
-use lbm_bundle::{Bundle, Real, Role, Target};
+use lbm_bundle::{Bundle, Real, Target};
 use lbm_codegen::eval::eval_ir;
 use lbm_codegen::ir::KernelIr;
 use lbm_codegen::lower;
@@ -13,8 +13,8 @@ use lbm_dsl::lattice::Dir;
 use lbm_dsl::model::{Model, Rule};
 use lbm_dsl::shipped;
 use lbm_runtime::device::Device;
-use lbm_runtime::kernels::{Given, Program};
-use lbm_tests::compiled::{self, Random, scalar};
+use lbm_runtime::kernels::{self, Program};
+use lbm_tests::compiled::{self, Random};
 
 const OMEGA: f64 = 1.25;
 const LID: [f64; 3] = [0.03, -0.01, 0.02];
@@ -249,9 +249,9 @@ fn kernel(bundle: &Bundle, grid: &Grid, f: &[Vec<f64>]) -> Vec<Vec<f64>> {
             values[offset(at, dir)] = value - bundle.manifest.directions[dir].rest_value();
         }
     }
-    let mut src = device.alloc(scalar(Real::F64), values.len()).expect("memory");
+    let mut src = device.alloc_reals(Real::F64, values.len()).expect("memory");
     src.write_reals(0, &values).expect("in range");
-    let mut dst = device.alloc(scalar(Real::F64), values.len()).expect("memory");
+    let mut dst = device.alloc_reals(Real::F64, values.len()).expect("memory");
     dst.poison().expect("writable");
     let ids: Vec<i32> = (0..grid.slots() as i32).collect();
     let ids = device.ints(&ids).expect("memory");
@@ -262,25 +262,27 @@ fn kernel(bundle: &Bundle, grid: &Grid, f: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let rules: Vec<i32> = grid.faces.iter().map(|wall| wall.as_ref().map_or(-1, code)).collect();
     let rules = device.ints(&rules).expect("memory");
     let stride = bundle.manifest.wall_stride as usize;
-    let mut walls = device.alloc(scalar(Real::F64), 6 * stride).expect("memory");
+    let mut walls = device.alloc_reals(Real::F64, 6 * stride).expect("memory");
     for (face, wall) in grid.faces.iter().enumerate() {
         let values = wall.as_ref().map_or(&[][..], |wall| &wall.values);
         walls.write_reals(face * stride, values).expect("in range");
     }
-    let mut given = vec![
-        ("ids", Given::Read(&ids)),
-        ("count", Given::Int(grid.slots() as i32)),
-        ("neighbours", Given::Read(&neighbours)),
-        ("src", Given::Read(&src)),
-        ("dst", Given::Write(&mut dst)),
-        ("omega_", Given::Real(OMEGA)),
-    ];
-    let mut role = Role::StreamCollide;
-    if grid.faces.iter().any(Option::is_some) {
-        role = Role::StreamCollideWalls;
-        given.extend([("wall_rules", Given::Read(&rules)), ("wall_values", Given::Read(&walls))]);
-    }
-    program.launch(role, grid.slots(), given).unwrap_or_else(|error| panic!("{error}"));
+    let (ids, neighbours) = (ids.part(0..grid.slots()), &neighbours);
+    let params = &kernels::Params::new(&bundle.manifest, &[vec![OMEGA]]);
+    let launched = if grid.faces.iter().any(Option::is_some) {
+        program.launch(kernels::StreamCollideWalls {
+            ids,
+            neighbours,
+            wall_rules: &rules,
+            wall_values: &walls,
+            src: &src,
+            dst: &mut dst,
+            params,
+        })
+    } else {
+        program.launch(kernels::StreamCollide { ids, neighbours, src: &src, dst: &mut dst, params })
+    };
+    launched.unwrap_or_else(|error| panic!("{error}"));
     let found = dst.read_reals(0..values.len()).expect("in range");
     let rest = |dir: usize| bundle.manifest.directions[dir].rest_value();
     grid.positions().map(|at| (0..q).map(|dir| rest(dir) + found[offset(at, dir)]).collect()).collect()

@@ -4,7 +4,6 @@ use lbm_bundle::{Kernel, Layout, Manifest, Real};
 
 use super::Method;
 use super::text::Comment;
-use crate::lower::signature::role_name;
 
 /// Origin and cost, lines without `//`.
 pub fn banner(method: &Method, target: &str) -> Vec<Comment> {
@@ -64,7 +63,7 @@ fn cost(method: &Method, kernel: &Kernel, head: &str) -> [String; 2] {
     let naive = (method.as_written)(kernel.role).flops;
     let (loads, stores, bytes) = (cost.loads, cost.stores, cost.bytes);
     [
-        format!("{head} {:<20} {} flop (as written {naive}){parts}", role_name(kernel.role), cost.flops),
+        format!("{head} {:<20} {} flop (as written {naive}){parts}", kernel.role.name(), cost.flops),
         format!("         {:<20} {loads} loads, {stores} stores, {bytes} B per cell", ""),
     ]
 }

@@ -4,19 +4,20 @@ use lbm_bundle::{ArgType, File, Kernel, Layout, Manifest, Real, Role};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
-use super::layout::{doc, rest, rule_constants, weight};
+use super::layout::{self, doc, rest, rule_constants, weight};
 use super::text::Comment;
 use super::{Method, banner, rust};
-use crate::lower::signature::{names_of_fields, role_name};
 
 /// `<spec>.rs`: no dependencies, no `unsafe`.
 pub fn bindings(method: &Method) -> File {
     let manifest = method.manifest;
-    let layout = layout(manifest);
+    let layout = constants(manifest);
+    let params = (!manifest.members.is_empty()).then(|| params(manifest));
     let launches = manifest.kernels.iter().map(|kernel| launch(manifest, kernel));
     let tokens = quote! {
         use core::ffi::c_void;
         #layout
+        #params
         #(#launches)*
     };
     let file = syn::parse2(tokens).unwrap_or_else(|error| panic!("bindings of {}: {error}", manifest.spec));
@@ -51,7 +52,7 @@ fn ident(name: &str) -> Ident {
 }
 
 /// Constants of the method, then those of its layout.
-fn layout(manifest: &Manifest) -> TokenStream {
+fn constants(manifest: &Manifest) -> TokenStream {
     let velocities = manifest.directions.iter().map(|direction| {
         let [x, y, z] = direction.c.map(|c| proc_macro2::Literal::i32_unsuffixed(c.abs())).map(|c| quote!(#c));
         let [x, y, z] = [(x, 0), (y, 1), (z, 2)].map(|(c, at)| if direction.c[at] < 0 { quote!(-#c) } else { c });
@@ -64,7 +65,8 @@ fn layout(manifest: &Manifest) -> TokenStream {
     });
     let (q, dim, fields) = (number(manifest.q()), number(manifest.dim as usize), number(manifest.field_components()));
     let abi = proc_macro2::Literal::u32_unsuffixed(manifest.abi);
-    let field_doc = spoken(&format!("Components of the macroscopic fields: {}.", names_of_fields(manifest).join(", ")));
+    let field_doc =
+        spoken(&format!("Components of the macroscopic fields: {}.", manifest.component_names().join(", ")));
     let own = match manifest.layout {
         Layout::Blocks => blocks(manifest),
         Layout::Soa => TokenStream::new(),
@@ -170,15 +172,37 @@ fn shape(manifest: &Manifest, kernel: &Kernel) -> TokenStream {
     }
 }
 
+fn real(manifest: &Manifest) -> Ident {
+    ident(if manifest.real == Real::F32 { "f32" } else { "f64" })
+}
+
+/// The struct of the method's parameters.
+fn params(manifest: &Manifest) -> TokenStream {
+    let real = real(manifest);
+    let names = manifest.members.iter().map(|member| ident(&member.name));
+    let docs = manifest.members.iter().map(|member| spoken(&member.doc));
+    let capitals = manifest.members.iter().any(|member| member.name.contains(|letter: char| letter.is_uppercase()));
+    let allow = capitals.then(|| quote!(#[allow(non_snake_case)]));
+    quote! {
+        /// Parameters of the method, as kernels take them.
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        #[repr(C)]
+        #allow
+        pub struct Params {
+            #(#[doc = #docs] pub #names: #real,)*
+        }
+    }
+}
+
 fn launch(manifest: &Manifest, kernel: &Kernel) -> TokenStream {
-    let name: String = role_name(kernel.role).split('_').map(capital).collect();
+    let name: String = kernel.role.name().split('_').map(capital).collect();
     let name = ident(&name);
-    let real = ident(if manifest.real == Real::F32 { "f32" } else { "f64" });
+    let real = real(manifest);
     let fields: Vec<Ident> = kernel.args.iter().map(|arg| ident(&arg.name)).collect();
     let types = kernel.args.iter().map(|arg| match arg.ty {
         ArgType::Int => quote!(i32),
         ArgType::Long => quote!(i64),
-        ArgType::Real => quote!(#real),
+        ArgType::Params => quote!(Params),
         ArgType::Ints => quote!(*const i32),
         ArgType::IntsOut => quote!(*mut i32),
         ArgType::Reals => quote!(*const #real),
@@ -186,18 +210,15 @@ fn launch(manifest: &Manifest, kernel: &Kernel) -> TokenStream {
         ArgType::Doubles => quote!(*const f64),
         ArgType::DoublesOut => quote!(*mut f64),
     });
-    let docs = kernel.args.iter().map(|arg| spoken(&arg.doc));
+    let docs = kernel.args.iter().map(|arg| spoken(&layout::spoken(arg)));
     let about = spoken(doc(manifest.layout, kernel.role));
     let symbol = &kernel.symbol;
     let arity = proc_macro2::Literal::usize_unsuffixed(kernel.args.len());
     let shape = shape(manifest, kernel);
-    let capitals = kernel.args.iter().any(|arg| arg.name.contains(|letter: char| letter.is_uppercase()));
-    let allow = capitals.then(|| quote!(#[allow(non_snake_case)]));
     quote! {
         #[doc = #about]
         #[derive(Clone, Copy, Debug)]
         #[repr(C)]
-        #allow
         pub struct #name {
             #(#[doc = #docs] pub #fields: #types,)*
         }

@@ -3,10 +3,10 @@
 use lbm_bundle::{File, Kernel, Layout, Manifest, Role};
 use serde::Serialize;
 
-use super::layout::{Dialect, declarations, doc, rest, rule_constants, view, weight};
+use super::layout::{Dialect, Types, declarations, doc, rest, rule_constants, view, weight};
 use super::text::Comment;
+use super::view::Params;
 use super::{Method, banner, render};
-use crate::lower::signature::names_of_fields;
 
 const KERNELS: &str = include_str!("../../../templates/c/kernels.c");
 const HEADER: &str = include_str!("../../../templates/c/kernels.h");
@@ -33,6 +33,8 @@ struct Header {
     dim: u32,
     /// Layout of blocks, if that is the layout.
     blocks: Option<Blocks>,
+    /// The struct of the method's parameters, if it has any.
+    params: Option<Params>,
     kernels: Vec<Declared>,
 }
 
@@ -95,7 +97,7 @@ pub fn header(method: &Method) -> File {
     let kernels = manifest.kernels.iter().map(|kernel| Declared {
         symbol: kernel.symbol.clone(),
         doc: format!("{}{}", doc(manifest.layout, kernel.role), other_shape(manifest, kernel)),
-        args: declarations(&kernel.args, super::formula::real_name(manifest.real), &dialect, ");"),
+        args: declarations(&kernel.args, &Types::new(manifest), &dialect, ");"),
     });
     let view = Header {
         banner: banner::origin(method, &banner::options(manifest)),
@@ -112,6 +114,7 @@ pub fn header(method: &Method) -> File {
         opposites: list(&opposites),
         dim: manifest.dim,
         blocks: (manifest.layout == Layout::Blocks).then(|| blocks(manifest)),
+        params: Params::new(manifest),
         kernels: kernels.collect(),
         upper,
     };
@@ -139,7 +142,7 @@ fn blocks(manifest: &Manifest) -> Blocks {
     let [bx, by, _] = manifest.block;
     Blocks {
         rests: manifest.directions.iter().map(rest).collect::<Vec<_>>().join(", "),
-        field_names: Comment::new(&names_of_fields(manifest).join(", ")),
+        field_names: Comment::new(&manifest.component_names().join(", ")),
         bx,
         by,
         q: manifest.q(),

@@ -20,7 +20,6 @@ pub fn view(method: &Method, jump: &Jump, kernel: impl Fn(Role, Option<&Plan>) -
     let most = sets.iter().map(|set| set.points().len()).max().unwrap_or(1);
     let pass = |at: usize| Pass { at, number: at + 1, below: function(at) };
     let of_role = |role| kernel(role, None);
-    let signature = manifest.kernel(Role::Send).expect("the manifest lists every kernel");
     Some(Ghosts {
         layers: *layers as u32,
         reach: reach(*layers as u32),
@@ -31,8 +30,8 @@ pub fn view(method: &Method, jump: &Jump, kernel: impl Fn(Role, Option<&Plan>) -
         keep: of_role(Role::Keep),
         fine: formulas(manifest, fine),
         coarse: formulas(manifest, coarse),
-        unused_fine: idle(signature, fine),
-        unused_coarse: idle(signature, coarse),
+        unused_fine: idle(manifest, fine),
+        unused_coarse: idle(manifest, coarse),
         stencil: Comment::new(jump.stencils[*stencil].0.name()),
         sets: sets.iter().map(|set| points(manifest, set, most)).collect(),
         most,

@@ -8,13 +8,22 @@ use lbm_bundle::{Manifest, Role};
 use lbm_dsl::expr::{LevelSymbol, Symbol};
 
 use super::formula::{Language, Printer, real_name};
-use super::jump::{of_stencil, sampled, slope};
-use super::view::{Inbox, Kernel, NearCell, Slope, Way, WayPacket};
+use super::jump::{of_stencil, params, sampled, slope};
+use super::layout::unpack;
+use super::view::{Head, Inbox, Kernel, NearCell, Slope, Way, WayPacket};
 use crate::ir::Plan;
 
 /// The kernels that fill the inbox, and where things are in it; `kernel` gives the signature of a role.
 pub fn view(manifest: &Manifest, jump: &super::Jump, kernel: impl Fn(Role, Option<&Plan>) -> Kernel) -> Inbox {
-    let beside_walls = |role| manifest.kernel(role).is_some().then(|| kernel(role, None));
+    let of_role = |role| kernel(role, None);
+    let params = params(jump);
+    let with_packets = |role| {
+        let Kernel { head, formulas } = of_role(role);
+        let unpack =
+            if manifest.members.is_empty() { Vec::new() } else { unpack(manifest, |name| params.contains(name)) };
+        Kernel { head: Head { unpack, ..head }, formulas }
+    };
+    let beside_walls = |role| manifest.kernel(role).is_some().then(|| with_packets(role));
     let (mut places, mut length) = (Vec::new(), 0);
     for (at, direction) in manifest.directions.iter().enumerate() {
         let (text, end) = place(manifest, direction.c, length);
@@ -33,10 +42,10 @@ pub fn view(manifest: &Manifest, jump: &super::Jump, kernel: impl Fn(Role, Optio
         ahead: bits(manifest, 1),
         behind: bits(manifest, -1),
         ways: (0..manifest.q()).filter(moving).map(|at| way(manifest, jump, at)).collect(),
-        masks: kernel(Role::InterfaceMasks, None),
-        cells: kernel(Role::InterfaceCells, None),
-        to_fine: kernel(Role::ToFine, None),
-        to_coarse: kernel(Role::ToCoarse, None),
+        masks: of_role(Role::InterfaceMasks),
+        cells: of_role(Role::InterfaceCells),
+        to_fine: with_packets(Role::ToFine),
+        to_coarse: of_role(Role::ToCoarse),
         to_fine_walls: beside_walls(Role::ToFineWalls),
         to_coarse_walls: beside_walls(Role::ToCoarseWalls),
     }

@@ -17,16 +17,14 @@ use crate::lower::word;
 pub fn view(method: &Method, jump: &super::Jump, kernel: impl Fn(Role, Option<&Plan>) -> Kernel) -> Jump {
     let manifest = method.manifest;
     let real = real_name(manifest.real);
-    let roles = [(Role::StreamCollideInterface, false), (Role::StreamCollideInterfaceWalls, true)];
+    let [interior, walls] = match &jump.rescaled {
+        None => [Role::StreamCollideInterface, Role::StreamCollideInterfaceWalls],
+        Some(_) => [Role::StreamCollideGhosts, Role::StreamCollideGhostsWalls],
+    };
+    let roles = [(interior, false), (walls, true)];
     let present = roles.into_iter().filter(|(role, _)| manifest.kernel(*role).is_some());
     let any_reads = |is: &dyn Fn(&Symbol) -> bool| jump.packets.iter().any(|plan| reads(plan, is));
-    let params: BTreeSet<&str> = jump
-        .packets
-        .iter()
-        .flat_map(|plan| plan.dag().symbols())
-        .filter(|(symbol, _)| matches!(symbol, Symbol::Param { .. }))
-        .map(|(_, name)| name.as_str())
-        .collect();
+    let params = params(jump);
     let packets: Vec<Packet> =
         jump.packets.iter().enumerate().filter_map(|(at, plan)| packet(manifest, jump, at, plan)).collect();
     let children = 1usize << manifest.dim;
@@ -45,6 +43,13 @@ pub fn view(method: &Method, jump: &super::Jump, kernel: impl Fn(Role, Option<&P
         decl: params.iter().map(|name| format!(", const {real} {name}")).collect(),
         pass: params.iter().map(|name| format!(", {name}")).collect(),
     }
+}
+
+/// Names of the parameters of the method that packets read.
+pub fn params<'a>(jump: &super::Jump<'a>) -> BTreeSet<&'a str> {
+    let symbols = jump.packets.iter().flat_map(|plan| plan.dag().symbols());
+    let of_method = symbols.filter(|(symbol, _)| matches!(symbol, Symbol::Param { .. }));
+    of_method.map(|(_, name)| name.as_str()).collect()
 }
 
 /// Positions of the stencils whose slopes packets read.

@@ -1,11 +1,11 @@
 //! Fills a [`View`]: the parts that both targets share.
 
-use lbm_bundle::{Arg, ArgType, Kernel as Signature, Layout, Manifest, Real, Role, wishes};
+use lbm_bundle::{Arg, ArgType, Kernel as Signature, Layout, Manifest, Member, Real, Role, wishes};
 use lbm_dsl::expr::Symbol;
 
 use super::formula::{Language, Printer, real_name};
 use super::text::Comment;
-use super::view::{Carry, Formulas, Head, Kernel, Op, Packed, Pull, Reduce, Value, View};
+use super::view::{Carry, Formulas, Head, Kernel, Op, Packed, Params, Pull, Reduce, Value, View};
 use super::walls::walls;
 use super::{Method, banner, ghosts, inbox, jump, work};
 use crate::ir::{Output, Plan};
@@ -27,7 +27,8 @@ const SLAB_BYTES: u32 = 8 * 1024;
 /// Everything a template prints.
 pub fn view(method: &Method, dialect: &Dialect) -> View {
     let manifest = method.manifest;
-    let real = real_name(manifest.real);
+    let types = Types::new(manifest);
+    let real = types.real;
     let [bx, by, bz] = manifest.block;
     let dim = manifest.dim as usize;
     let near = 3usize.pow(manifest.dim);
@@ -42,14 +43,14 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
         found.map_or("-1".to_string(), |at| at.to_string())
     };
     let opposites: Vec<String> = manifest.directions.iter().map(|direction| direction.opposite.to_string()).collect();
-    let given = &manifest.kernel(Role::StreamCollide).expect("every bundle streams").args;
-    let params: Vec<&Arg> = given.iter().filter(|arg| arg.ty == ArgType::Real).collect();
     let kernel = |role, plan: Option<&Plan>| {
         let signature = manifest.kernel(role).expect("the manifest lists every kernel");
         let formulas = plan.map(|plan| formulas(manifest, plan)).unwrap_or_default();
         let resident = resident(manifest, signature, method.collide);
         Kernel { head: Head { resident, ..head(manifest, signature, plan, dialect) }, formulas }
     };
+    // The function that collides takes all parameters.
+    let collide = Kernel { formulas: formulas(manifest, method.collide), ..kernel(Role::Collide, None) };
     let walls = (!method.walls.is_empty()).then(|| walls(method, kernel(Role::StreamCollideWalls, None)));
     View {
         banner: banner::banner(method, dialect.target),
@@ -83,10 +84,11 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
         reduce: reduce(manifest, kernel),
         walls,
         macroscopic: kernel(Role::Macroscopic, Some(method.macroscopic)),
-        collide: kernel(Role::Collide, Some(method.collide)),
-        packed: manifest.kernels.iter().map(|kernel| packed(&kernel.symbol, &kernel.args, real)).collect(),
-        param_decls: params.iter().map(|arg| format!(", const {real} {}", arg.name)).collect(),
-        param_names: params.iter().map(|arg| format!(", {}", arg.name)).collect(),
+        collide,
+        params: Params::new(manifest),
+        packed: manifest.kernels.iter().map(|kernel| packed(&kernel.symbol, &kernel.args, &types)).collect(),
+        param_decls: manifest.members.iter().map(|member| format!(", const {real} {}", member.name)).collect(),
+        param_names: manifest.members.iter().map(|member| format!(", {}", member.name)).collect(),
         upwind: upwind(manifest),
         pulls: (0..manifest.q()).map(|at| pull(manifest, at)).collect(),
     }
@@ -149,13 +151,16 @@ fn rows(manifest: &Manifest) -> u32 {
     by * (1..=bz).rev().find(|planes| bz.is_multiple_of(*planes) && planes * plane <= SLAB_BYTES).unwrap_or(1)
 }
 
-/// What is around the text of a kernel, with its arithmetic if that is all it does.
+/// What is around the text of a kernel, with its arithmetic if that is all it does; one that does something else reads all parameters
+/// that it is given.
 pub fn head(manifest: &Manifest, signature: &Signature, plan: Option<&Plan>, dialect: &Dialect) -> Head {
+    let takes = signature.args.iter().any(|arg| arg.ty == ArgType::Params);
+    let reads = |name: &str| plan.is_none_or(|plan| is_read(plan, name));
     Head {
         symbol: signature.symbol.clone(),
         doc: vec![doc(manifest.layout, signature.role)],
-        args: declarations(&signature.args, real_name(manifest.real), dialect, ")"),
-        unused: plan.map(|plan| idle(signature, plan)).unwrap_or_default(),
+        args: declarations(&signature.args, &Types::new(manifest), dialect, ")"),
+        unpack: if takes { unpack(manifest, reads) } else { Vec::new() },
         threads: signature.threads,
         resident: None,
         work: work::work(manifest, signature),
@@ -218,51 +223,10 @@ fn quotient(text: &str) -> String {
 /// What a kernel of that role does.
 pub fn doc(layout: Layout, role: Role) -> &'static str {
     match (layout, role) {
-        (_, Role::Collide) => "The collision alone, on plain arrays of states.",
+        (Layout::Blocks, _) | (_, Role::Collide) => role.doc(),
         (Layout::Soa, Role::Init) => "Populations of a box of cells from its macroscopic fields.",
         (Layout::Soa, Role::Macroscopic) => "Macroscopic fields of a box of cells from its populations.",
         (Layout::Soa, _) => "Pulls, collides and stores a box of cells.",
-        (_, Role::Init) => "Populations of the listed blocks from their macroscopic fields.",
-        (_, Role::StreamCollide) => "Pulls, collides and stores the listed blocks, none of which touches a wall.",
-        (_, Role::StreamCollideWalls) => "Pulls, collides and stores the listed blocks; neighbours may be walls.",
-        (_, Role::StreamCollideInterface) => {
-            "Pulls, collides and stores the listed blocks, of whose neighbours some are coarser or refined."
-        }
-        (_, Role::StreamCollideInterfaceWalls) => {
-            "Pulls, collides and stores the listed blocks; neighbours may be coarser or refined, or walls."
-        }
-        (_, Role::InterfaceMasks) => "From which neighbours the listed blocks read the inbox.",
-        (_, Role::InterfaceCells) => "Cells of the listed blocks beside refined ones, and what is around these blocks.",
-        (_, Role::ToFine) => {
-            "What the listed coarse cells send into the inboxes of finer blocks, for both of their steps."
-        }
-        (_, Role::ToFineWalls) => {
-            "What enters the listed fine blocks, which touch walls, from coarser ones, for both of their steps."
-        }
-        (_, Role::ToCoarse) => "What comes out of fine cells into the inbox, for the listed coarse cells.",
-        (_, Role::ToCoarseWalls) => "What enters the listed coarse blocks, which touch walls, beside finer ones.",
-        (_, Role::StreamCollideSolid) => {
-            "Pulls, collides and stores the listed blocks, which have solids in them; neighbours may be walls."
-        }
-        (_, Role::Restrict) => {
-            "What the listed refined blocks hold beside coarse cells, from what has streamed in on the finer level."
-        }
-        (_, Role::Send) => "From what has streamed in to what is interpolated, for the listed blocks.",
-        (_, Role::Prolong) => "Ghosts of the listed blocks, from what coarser blocks have sent.",
-        (_, Role::Hold) => "What the listed refined blocks hold, from the blocks that refine them.",
-        (_, Role::Keep) => "What the listed blocks have stays there for them to hold, now that they are refined.",
-        (_, Role::Force) => "Force on solids along the links of the listed blocks, in the step that begins.",
-        (_, Role::Look) => {
-            "What each share of the listed blocks tells: a value that is not finite, a change of velocity."
-        }
-        (_, Role::Sums) => "Mass and momentum in each share of the listed blocks.",
-        (_, Role::AverageFields) => "Fields of the listed blocks from those of the blocks that refined them.",
-        (_, Role::FillFields) => "Fields of the blocks that refine the listed ones from theirs.",
-        (_, Role::Average) => "Populations of the listed blocks from those of the blocks that refined them.",
-        (_, Role::Fill) => "Populations of the blocks that refine the listed ones from theirs.",
-        (_, Role::Relocate) => "Populations or fields of the listed slots from other slots.",
-        (_, Role::Wish) => "The level that each of the listed blocks wishes to have.",
-        (_, Role::Macroscopic) => "Macroscopic fields of the listed blocks from their populations.",
     }
 }
 
@@ -270,8 +234,8 @@ pub fn doc(layout: Layout, role: Role) -> &'static str {
 const WIDTH: usize = 118;
 
 /// One argument a line, the comments aligned and wrapped; `end` closes the list.
-pub fn declarations(args: &[Arg], real: &str, dialect: &Dialect, end: &str) -> Vec<String> {
-    let mut texts: Vec<String> = args.iter().map(|arg| declaration(arg, real, dialect) + ",").collect();
+pub fn declarations(args: &[Arg], types: &Types, dialect: &Dialect, end: &str) -> Vec<String> {
+    let mut texts: Vec<String> = args.iter().map(|arg| declaration(arg, types, dialect) + ",").collect();
     if let Some(last) = texts.last_mut() {
         last.pop();
         *last += end;
@@ -280,7 +244,7 @@ pub fn declarations(args: &[Arg], real: &str, dialect: &Dialect, end: &str) -> V
     let mut lines = Vec::new();
     for (text, arg) in texts.iter().zip(args) {
         let (mut code, mut said) = (text.as_str(), String::new());
-        for word in arg.doc.split(' ') {
+        for word in spoken(arg).split(' ') {
             if width + "  //".len() + said.len() + word.len() >= WIDTH - 4 {
                 lines.push(format!("{code:<width$}  //{}", Comment::new(&said)));
                 (code, said) = ("", "  ".into());
@@ -292,14 +256,37 @@ pub fn declarations(args: &[Arg], real: &str, dialect: &Dialect, end: &str) -> V
     lines
 }
 
+/// What an argument is, with its index space and unit.
+pub fn spoken(arg: &Arg) -> String {
+    let shape = if arg.shape.is_empty() { String::new() } else { format!(" {}", arg.shape) };
+    let unit = if arg.unit.is_empty() { String::new() } else { format!(", {}", arg.unit) };
+    format!("{}{shape}{unit}", arg.doc)
+}
+
+/// What a bundle calls its own types.
+#[derive(Default)]
+pub struct Types {
+    /// `float` or `double`.
+    pub real: &'static str,
+    /// The struct of the method's parameters.
+    pub params: String,
+}
+
+impl Types {
+    /// Those of a method's bundle.
+    pub fn new(manifest: &Manifest) -> Self {
+        Types { real: real_name(manifest.real), params: manifest.params_struct() }
+    }
+}
+
 /// One argument.
-pub fn declaration(arg: &Arg, real: &str, dialect: &Dialect) -> String {
+pub fn declaration(arg: &Arg, types: &Types, dialect: &Dialect) -> String {
     let Dialect { int, restrict, .. } = dialect;
-    let name = &arg.name;
+    let (name, Types { real, params }) = (&arg.name, types);
     match arg.ty {
         ArgType::Int => format!("const {int} {name}"),
         ArgType::Long => format!("const long long {name}"),
-        ArgType::Real => format!("const {real} {name}"),
+        ArgType::Params => format!("const {params} {name}"),
         ArgType::Ints => format!("const {int} *{restrict}{name}"),
         ArgType::IntsOut => format!("{int} *{restrict}{name}"),
         ArgType::Reals => format!("const {real} *{restrict}{name}"),
@@ -310,12 +297,13 @@ pub fn declaration(arg: &Arg, real: &str, dialect: &Dialect) -> String {
 }
 
 /// The arguments of a host kernel, each read through the pointer to it.
-pub fn packed(symbol: &str, args: &[Arg], real: &str) -> Packed {
+pub fn packed(symbol: &str, args: &[Arg], types: &Types) -> Packed {
+    let Types { real, params } = types;
     let arg = |(at, arg): (usize, &Arg)| {
         let ty = match arg.ty {
             ArgType::Int => "const int32_t *".to_string(),
             ArgType::Long => "const long long *".to_string(),
-            ArgType::Real => format!("const {real} *"),
+            ArgType::Params => format!("const {params} *"),
             ArgType::Ints => "const int32_t *const *".to_string(),
             ArgType::IntsOut => "int32_t *const *".to_string(),
             ArgType::Reals => format!("const {real} *const *"),
@@ -329,16 +317,38 @@ pub fn packed(symbol: &str, args: &[Arg], real: &str) -> Packed {
     Packed { symbol: symbol.into(), args: args.iter().enumerate().map(arg).collect() }
 }
 
-/// Parameters of the method that a kernel is given and does not need.
-pub fn unused<'a>(signature: &'a Signature, plan: &'a Plan) -> impl Iterator<Item = &'a str> {
-    let used = |name: &str| plan.dag().symbols().iter().any(|(_, symbol)| symbol == name);
-    let params = signature.args.iter().filter(|arg| arg.ty == ArgType::Real).map(|arg| arg.name.as_str());
-    params.filter(move |name| !used(name))
+/// Whether arithmetic reads a parameter of the method.
+pub fn is_read(plan: &Plan, member: &str) -> bool {
+    plan.dag().symbols().iter().any(|(_, symbol)| symbol == member)
 }
 
-/// Statements that keep compilers from complaining of them.
-pub fn idle(signature: &Signature, plan: &Plan) -> Vec<String> {
-    unused(signature, plan).map(|name| format!("(void){name};")).collect()
+/// Statements that take the parameters that a kernel reads out of their struct.
+pub fn unpack(manifest: &Manifest, reads: impl Fn(&str) -> bool) -> Vec<String> {
+    let real = real_name(manifest.real);
+    let names = manifest.members.iter().map(|member| &member.name).filter(|name| reads(name));
+    let lines: Vec<String> = names.map(|name| format!("const {real} {name} = params.{name};")).collect();
+    if lines.is_empty() { vec!["(void)params;".into()] } else { lines }
+}
+
+/// Statements that keep compilers from complaining of parameters that a function is given and does not need.
+pub fn idle(manifest: &Manifest, plan: &Plan) -> Vec<String> {
+    let names = manifest.members.iter().map(|member| &member.name).filter(|name| !is_read(plan, name));
+    names.map(|name| format!("(void){name};")).collect()
+}
+
+impl Params {
+    /// That of a method; none if it has no parameters.
+    pub fn new(manifest: &Manifest) -> Option<Params> {
+        let real = real_name(manifest.real);
+        let texts: Vec<String> = manifest.members.iter().map(|member| format!("{real} {};", member.name)).collect();
+        let width = texts.iter().map(String::len).max()?;
+        let line = |(text, member): (&String, &Member)| format!("{text:<width$}  // {}", Comment::new(&member.doc));
+        Some(Params {
+            guard: format!("LBMC_{}", manifest.params_struct().to_uppercase()),
+            name: manifest.params_struct(),
+            members: texts.iter().zip(&manifest.members).map(line).collect(),
+        })
+    }
 }
 
 /// Populations or fields that a kernel reads, with their positions in memory.

@@ -6,9 +6,9 @@ use lbm_bundle::mesh::{CHUNK, KINDS, MeshKernel, MeshManifest, MeshRole, REFINED
 use lbm_bundle::{File, Target};
 use serde::Serialize;
 
-use super::layout::{Dialect, declarations, packed};
+use super::layout::{Dialect, Types, declarations, packed};
 use super::{render, view};
-use crate::mesh::{Relations, offsets, role_name};
+use crate::mesh::{Relations, offsets};
 
 const TEMPLATE: &str = include_str!("../../../templates/shared/mesh.c");
 
@@ -125,49 +125,13 @@ pub fn mesh(manifest: &MeshManifest, relations: &Relations) -> File {
         octants: (0..relations.parts()).map(octant).collect(),
         outside: around().map(|at| Outside { place: place(at), octants: relations.touching_from(at) }).collect(),
         links: (0..relations.near()).map(links).collect(),
-        item: divisible.iter().map(|kernel| (role_name(kernel.role), item(kernel, &dialect, function))).collect(),
+        item: divisible.iter().map(|kernel| (kernel.role.name(), item(kernel, &dialect, function))).collect(),
         scan: head(scan, &dialect),
         kernels: (divisible.iter()).map(|kernel| Kernel { head: head(kernel, &dialect), call: call(kernel) }).collect(),
-        packed: manifest.kernels.iter().map(|kernel| packed(&kernel.symbol, &kernel.args, "")).collect(),
+        packed: manifest.kernels.iter().map(|kernel| packed(&kernel.symbol, &kernel.args, &Types::default())).collect(),
     };
     let ending = if cuda { "cu" } else { "c" };
     File { name: format!("{}.{ending}", manifest.name), text: render("mesh", TEMPLATE, &view) }
-}
-
-/// What a kernel does.
-fn doc(role: MeshRole) -> &'static str {
-    match role {
-        MeshRole::Mark => "What a leaf wishes, within the range of levels.",
-        MeshRole::Yield => "A child of a node is not refined where that would refine what stays.",
-        MeshRole::Spread => {
-            "Where a child of a node is going to be refined, refines the leaves around the node that touch it."
-        }
-        MeshRole::Dissolve => {
-            "Takes a node's children away if all are leaves that wish so and nothing finer is or will be around."
-        }
-        MeshRole::Tally => "Counts a chunk of a list by class.",
-        MeshRole::Scan => "Sums all entries before each, in place.",
-        MeshRole::Rank => {
-            "Positions of the nodes in a chunk of a list: behind all of the classes before, then those before it."
-        }
-        MeshRole::Pick => "Lists a node by its rank.",
-        MeshRole::Merge => "Gives a slot to a node that will lose its children, and tells theirs.",
-        MeshRole::Drop => "Takes a node's children away, with their slots.",
-        MeshRole::Split => "Gives children to a leaf, with slots.",
-        MeshRole::Vacate => "Takes the slot of a former leaf away.",
-        MeshRole::Arrange => "Gives a leaf the slot of its rank.",
-        MeshRole::Clear => "Frees a slot; the lowest of those that are free comes next.",
-        MeshRole::Follow => "Lists the slot of a leaf that has a row, and tells its row.",
-        MeshRole::Link => "What the children of a node have near.",
-        MeshRole::Classify => "Neighbours of a leaf, and the kind of a node.",
-        MeshRole::Number => "The place of a leaf among those at refinement interfaces.",
-        MeshRole::Hold => {
-            "Neighbours of what has data, refined or not, and where the level changes around it; children and parents by slot."
-        }
-        MeshRole::Expand => {
-            "Lists a leaf among those of its level, or the children of a node among the nodes of the next."
-        }
-    }
 }
 
 /// What an item is called.
@@ -184,9 +148,9 @@ fn item_name(role: MeshRole) -> &'static str {
 /// Head of the function that works on an item.
 fn item(kernel: &MeshKernel, dialect: &Dialect, function: &str) -> String {
     let mut args = vec![format!("const int {}", item_name(kernel.role))];
-    args.extend(kernel.args[2..].iter().map(|arg| super::layout::declaration(arg, "", dialect)));
-    let name = role_name(kernel.role);
-    format!("// {}\n{function} void {name}_item(\n{})", doc(kernel.role), wrapped(&args, "    "))
+    args.extend(kernel.args[2..].iter().map(|arg| super::layout::declaration(arg, &Types::default(), dialect)));
+    let name = kernel.role.name();
+    format!("// {}\n{function} void {name}_item(\n{})", kernel.role.doc(), wrapped(&args, "    "))
 }
 
 /// Arguments in lines with this indentation.
@@ -206,9 +170,9 @@ fn wrapped(args: &[String], indent: &str) -> String {
 fn head(kernel: &MeshKernel, dialect: &Dialect) -> view::Head {
     view::Head {
         symbol: kernel.symbol.clone(),
-        doc: vec![doc(kernel.role)],
-        args: declarations(&kernel.args, "", dialect, ")"),
-        unused: Vec::new(),
+        doc: vec![kernel.role.doc()],
+        args: declarations(&kernel.args, &Types::default(), dialect, ")"),
+        unpack: Vec::new(),
         threads: kernel.threads,
         resident: None,
         work: view::Work::default(),
@@ -219,5 +183,5 @@ fn head(kernel: &MeshKernel, dialect: &Dialect) -> view::Head {
 fn call(kernel: &MeshKernel) -> String {
     let mut args = vec![format!("{}[at]", kernel.args[0].name)];
     args.extend(kernel.args[2..].iter().map(|arg| arg.name.clone()));
-    format!("{}_item(\n{});", role_name(kernel.role), wrapped(&args, "        "))
+    format!("{}_item(\n{});", kernel.role.name(), wrapped(&args, "        "))
 }

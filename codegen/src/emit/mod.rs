@@ -107,9 +107,10 @@ pub fn extras(method: &Method) -> Vec<File> {
 }
 
 /// What the kernel templates of both targets include.
-const SHARED: [(&str, &str); 10] = [
+const SHARED: [(&str, &str); 11] = [
     ("kernel", include_str!("../../../templates/shared/kernel.c")),
     ("packed", include_str!("../../../templates/shared/packed.c")),
+    ("params", include_str!("../../../templates/shared/params.c")),
     ("carry", include_str!("../../../templates/shared/carry.c")),
     ("reduce", include_str!("../../../templates/shared/reduce.c")),
     ("ghosts", include_str!("../../../templates/shared/ghosts.c")),

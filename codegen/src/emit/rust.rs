@@ -1,7 +1,7 @@
 //! Kernels on plain arrays in Rust: safe functions, on runs of cells and on whole arrays. They end `<spec>.rs` of
 //! [`Layout::Soa`](lbm_bundle::Layout).
 
-use lbm_bundle::{ArgType, Role};
+use lbm_bundle::Role;
 use serde::Serialize;
 
 use super::formula::{Language, Printer};
@@ -30,8 +30,9 @@ struct Kernel {
     to: &'static str,
     ins: &'static str,
     outs: &'static str,
-    params: Vec<String>,
-    unused: Vec<String>,
+    /// Whether the method has parameters.
+    params: bool,
+    unpack: Vec<String>,
     inputs: Vec<Value>,
     body: Vec<String>,
     outputs: Vec<Value>,
@@ -54,8 +55,12 @@ pub fn functions(method: &Method) -> String {
 fn kernel(method: &Method, role: Role) -> Kernel {
     let (manifest, plan) = (method.manifest, method.plan(role));
     let printer = Printer::new(plan, manifest.real, Language::Rust);
-    let signature = manifest.kernel(role).expect("every bundle has these kernels");
-    let params = signature.args.iter().filter(|arg| arg.ty == ArgType::Real).map(|arg| arg.name.clone());
+    let members = manifest.members.iter().map(|member| &member.name);
+    let read = members.filter(|name| layout::is_read(plan, name));
+    let mut unpack: Vec<String> = read.map(|name| format!("let {name} = params.{name};")).collect();
+    if unpack.is_empty() && !manifest.members.is_empty() {
+        unpack.push("let _ = params;".into());
+    }
     let inputs = layout::inputs(manifest, plan).into_iter().map(|input| (input.text, input.at));
     let outputs = plan.dag().outputs().iter().enumerate().map(|(at, output)| (printer.operand(output.value), at));
     let value = |(name, at): (String, usize)| Value { name, text: at.to_string() };
@@ -69,8 +74,8 @@ fn kernel(method: &Method, role: Role) -> Kernel {
         to: "dst",
         ins: "Q",
         outs: "Q",
-        params: params.collect(),
-        unused: layout::unused(signature, plan).map(|name| format!("let _ = {name};")).collect(),
+        params: !manifest.members.is_empty(),
+        unpack,
         inputs: inputs.map(value).collect(),
         body: body(plan, &printer),
         outputs: outputs.map(value).collect(),

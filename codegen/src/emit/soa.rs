@@ -3,7 +3,7 @@
 use lbm_bundle::{File, Kernel as Signature, Manifest, Role};
 use serde::Serialize;
 
-use super::formula::{Language, Printer, real_name};
+use super::formula::{Language, Printer};
 use super::layout::{self, Dialect, body};
 use super::text::Comment;
 use super::view;
@@ -17,6 +17,7 @@ const CUDA: &str = include_str!("../../../templates/cuda/soa.cu");
 struct View {
     banner: Vec<Comment>,
     real: &'static str,
+    params: Option<view::Params>,
     kernels: Vec<Kernel>,
     packed: Vec<view::Packed>,
 }
@@ -67,16 +68,17 @@ pub fn cuda(method: &Method) -> File {
 
 fn view(method: &Method, dialect: &Dialect, cells: fn(&Manifest, Role) -> Cells) -> View {
     let manifest = method.manifest;
-    let real = real_name(manifest.real);
+    let types = layout::Types::new(manifest);
     View {
         banner: banner::banner(method, dialect.target),
-        real,
+        real: types.real,
         kernels: manifest
             .kernels
             .iter()
             .map(|signature| kernel(method, signature, dialect, cells(manifest, signature.role)))
             .collect(),
-        packed: manifest.kernels.iter().map(|kernel| layout::packed(&kernel.symbol, &kernel.args, real)).collect(),
+        params: view::Params::new(manifest),
+        packed: manifest.kernels.iter().map(|kernel| layout::packed(&kernel.symbol, &kernel.args, &types)).collect(),
     }
 }
 

@@ -65,6 +65,8 @@ pub struct View {
     pub collide: Kernel,
     /// The host kernels again, their arguments as read through an array of pointers.
     pub packed: Vec<Packed>,
+    /// The struct of the method's parameters, if it has any.
+    pub params: Option<Params>,
     /// Parameters of the method, with a leading comma where there are any: `, const float omega`.
     pub param_decls: String,
     /// The same as they are passed on: `, omega`.
@@ -73,6 +75,17 @@ pub struct View {
     pub upwind: Vec<String>,
     /// Each direction's way through the block and its neighbours.
     pub pulls: Vec<Pull>,
+}
+
+/// The struct of a method's parameters.
+#[derive(Debug, Serialize)]
+pub struct Params {
+    /// Macro that says that it is declared: a header and a source that are compiled together both declare it.
+    pub guard: String,
+    /// Its name.
+    pub name: String,
+    /// Its members, a line each.
+    pub members: Vec<String>,
 }
 
 /// One kernel.
@@ -95,8 +108,8 @@ pub struct Head {
     pub doc: Vec<&'static str>,
     /// Declarations of its arguments.
     pub args: Vec<String>,
-    /// Statements that keep compilers from complaining of parameters that it does not use.
-    pub unused: Vec<String>,
+    /// Statements that take the parameters which it reads out of their struct.
+    pub unpack: Vec<String>,
     /// CUDA: threads of a thread block.
     pub threads: u32,
     /// CUDA: how many of its thread blocks a processor shall hold at the same time, if that is said.

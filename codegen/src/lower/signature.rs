@@ -2,18 +2,18 @@
 //!
 //! After: everything but the arithmetic is decided; the costs of the kernels are those handed in.
 
-mod args;
 mod soa;
 
 use lbm_bundle as bundle;
-use lbm_bundle::{ABI, AtFace, Cost, Direction, Kernel, Layout, Manifest, Postfix, Role};
+use lbm_bundle::{ABI, AtFace, Cost, Direction, Kernel, Layout, Manifest, Member, Postfix, Role};
 use lbm_dsl::expr::{Compare, Expr, ExprId, Rational, Symbol};
 use lbm_dsl::model::levels::{Coupling, Exchange, Rate};
 use lbm_dsl::model::{Model, Param, Rule};
 use lbm_dsl::prove::{Findings, Transport, faces};
 use num_traits::ToPrimitive;
 
-use super::{component, solids, word};
+use super::names::Namer;
+use super::{claim_params, solids, word};
 use crate::options::Options;
 
 /// Threads of a CUDA thread block, where whole blocks of cells fit.
@@ -83,6 +83,7 @@ pub fn manifest(
         block: options.block,
         wall_stride: model.boundaries().iter().map(components).max().unwrap_or(0),
         params: model.params().iter().map(param).collect(),
+        members: members(model.params()),
         fields: fields
             .map(|field| bundle::Field { name: field.name.clone(), components: field.components.len() as u32 })
             .collect(),
@@ -104,9 +105,13 @@ pub fn manifest(
         roles.push(Role::StreamCollideWalls);
     }
     if let Some(coupling) = &manifest.coupling {
-        roles.push(Role::StreamCollideInterface);
+        let [interior, walls] = match coupling.ghosts {
+            0 => [Role::StreamCollideInterface, Role::StreamCollideInterfaceWalls],
+            _ => [Role::StreamCollideGhosts, Role::StreamCollideGhostsWalls],
+        };
+        roles.push(interior);
         if !manifest.boundaries.is_empty() {
-            roles.push(Role::StreamCollideInterfaceWalls);
+            roles.push(walls);
         }
         if coupling.ghosts > 0 {
             roles.extend([Role::Restrict, Role::Send, Role::Prolong, Role::Hold, Role::Keep]);
@@ -124,7 +129,7 @@ pub fn manifest(
     roles.extend([Role::Macroscopic, Role::Look, Role::Sums, Role::Collide]);
     let few = live * options.real.bytes() / 4 > MOST_LIVE;
     let threads = |role| if few && collides(role) { FEW_THREADS } else { THREADS };
-    let kernel = |role| kernel(model, &manifest, role, threads(role), cost(role));
+    let kernel = |role| kernel(&manifest, role, threads(role), cost(role));
     manifest.kernels = roles.into_iter().map(kernel).collect();
     match options.layout {
         Layout::Blocks => manifest,
@@ -201,50 +206,16 @@ fn param(param: &Param) -> bundle::Param {
     }
 }
 
-/// Name of a role as it stands in a symbol.
-pub fn role_name(role: Role) -> &'static str {
-    match role {
-        Role::Init => "init",
-        Role::StreamCollide => "stream_collide",
-        Role::StreamCollideWalls => "stream_collide_walls",
-        Role::StreamCollideInterface => "stream_collide_interface",
-        Role::StreamCollideInterfaceWalls => "stream_collide_interface_walls",
-        Role::InterfaceMasks => "interface_masks",
-        Role::InterfaceCells => "interface_cells",
-        Role::ToFine => "to_fine",
-        Role::ToFineWalls => "to_fine_walls",
-        Role::ToCoarse => "to_coarse",
-        Role::ToCoarseWalls => "to_coarse_walls",
-        Role::StreamCollideSolid => "stream_collide_solid",
-        Role::Restrict => "restrict",
-        Role::Send => "send",
-        Role::Prolong => "prolong",
-        Role::Hold => "hold",
-        Role::Keep => "keep",
-        Role::Force => "force",
-        Role::Look => "look",
-        Role::Sums => "sums",
-        Role::Average => "average",
-        Role::Fill => "fill",
-        Role::AverageFields => "average_fields",
-        Role::FillFields => "fill_fields",
-        Role::Relocate => "relocate",
-        Role::Wish => "wish",
-        Role::Macroscopic => "macroscopic",
-        Role::Collide => "collide",
-    }
-}
-
 /// Whether a kernel streams and collides cells.
 fn collides(role: Role) -> bool {
-    use Role::{
-        StreamCollide, StreamCollideInterface, StreamCollideInterfaceWalls, StreamCollideSolid, StreamCollideWalls,
-    };
-    let at_interfaces = matches!(role, StreamCollideInterface | StreamCollideInterfaceWalls);
-    at_interfaces || matches!(role, StreamCollide | StreamCollideWalls | StreamCollideSolid)
+    use Role::{StreamCollide, StreamCollideSolid, StreamCollideWalls};
+    use Role::{StreamCollideGhosts, StreamCollideGhostsWalls, StreamCollideInterface, StreamCollideInterfaceWalls};
+    let packets = matches!(role, StreamCollideInterface | StreamCollideInterfaceWalls);
+    let ghosts = matches!(role, StreamCollideGhosts | StreamCollideGhostsWalls);
+    packets || ghosts || matches!(role, StreamCollide | StreamCollideWalls | StreamCollideSolid)
 }
 
-fn kernel(model: &Model, manifest: &Manifest, role: Role, threads: u32, arithmetic: Cost) -> Kernel {
+fn kernel(manifest: &Manifest, role: Role, threads: u32, arithmetic: Cost) -> Kernel {
     let (q, components) = (manifest.q() as u32, manifest.field_components() as u32);
     let (loads, stores) = match role {
         Role::Init => (components, q),
@@ -258,14 +229,27 @@ fn kernel(model: &Model, manifest: &Manifest, role: Role, threads: u32, arithmet
     let (threads, items_per_group) = shape(manifest, role, threads);
     Kernel {
         role,
-        symbol: format!("{}_{}", manifest.spec, role_name(role)),
-        args: args::args(model, manifest, role),
+        symbol: format!("{}_{}", manifest.spec, role.name()),
+        args: role.args(manifest),
         cost: Cost { loads, stores, bytes, ..arithmetic },
         threads,
         items_per_group,
         // A direction at a time: its code is what all threads run, and it is long.
         passes: if matches!(role, Role::ToFine | Role::ToCoarse) { q } else { 1 },
     }
+}
+
+/// The method's parameters as members of their struct, one per component.
+fn members(params: &[Param]) -> Vec<Member> {
+    let member = |((param, component), name): ((u16, u8), String)| {
+        let param = &params[usize::from(param)];
+        let axis = if param.components == 1 { "" } else { [", x", ", y", ", z"][usize::from(component)] };
+        let range = param.range.as_ref().map_or(String::new(), |(low, high)| format!(" in ({low}, {high})"));
+        let doc = if param.doc.is_empty() { "parameter of the method" } else { &param.doc };
+        let doc = format!("{doc}{axis}{range}, lattice units");
+        Member { name, param: param.name.clone(), component: component.into(), doc }
+    };
+    claim_params(&mut Namer::default(), params).into_iter().map(member).collect()
 }
 
 /// CUDA: threads of a thread block, and items that it works on; `threads` where whole blocks of cells fit.
@@ -282,13 +266,4 @@ fn shape(manifest: &Manifest, role: Role, threads: u32) -> (u32, u32) {
         _ if cells > threads => (threads, 1),
         _ => (items * cells, items),
     }
-}
-
-/// Names of the components of all fields in order.
-pub fn names_of_fields(manifest: &Manifest) -> Vec<String> {
-    let of = |field: &bundle::Field| {
-        let count = field.components as usize;
-        (0..count).map(|at| component(&field.name, at, count)).collect::<Vec<_>>()
-    };
-    manifest.fields.iter().flat_map(of).collect()
 }

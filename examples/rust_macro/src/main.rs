@@ -76,13 +76,14 @@ fn main() -> ExitCode {
 
     // The product of 1/omega - 1/2 of both rates, the "magic" parameter, is 1/4.
     let odd = 1.0 / (0.5 + 0.25 / (1.0 / OMEGA - 0.5));
-    trt::init(&cells, &fields, &mut src, OMEGA, odd);
+    let params = trt::Params { omega_even_: OMEGA, omega_odd_: odd };
+    trt::init(&cells, &fields, &mut src, params);
     for _ in 0..STEPS {
         fill_ghosts(&cells, &mut src);
-        trt::stream_collide(&cells, &src, &mut dst, OMEGA, odd);
+        trt::stream_collide(&cells, &src, &mut dst, params);
         std::mem::swap(&mut src, &mut dst);
     }
-    trt::macroscopic(&cells, &src, &mut fields);
+    trt::macroscopic(&cells, &src, &mut fields, params);
 
     let (mut difference, mut norm) = (0.0, 0.0);
     for (x, y) in positions() {

@@ -1,13 +1,13 @@
 //! `lbmc eval`: a collision applied to given populations, by the execution the user names.
 
-use lbm_bundle::{Layout, Real, Role, Target};
+use lbm_bundle::{Layout, Real, Target};
 use lbm_codegen::ir::KernelIr;
 use lbm_codegen::options::Options;
 use lbm_codegen::{lower, simplify};
 use lbm_dsl::expr::{Exact, ExprId, Exprs, Number, Rational, Symbol};
 use lbm_dsl::model::Model;
-use lbm_runtime::device::{Device, Scalar};
-use lbm_runtime::kernels::{Given, Program};
+use lbm_runtime::device::Device;
+use lbm_runtime::kernels::{self, Program};
 use miette::{Result, miette};
 use num_traits::ToPrimitive;
 
@@ -97,27 +97,22 @@ fn compiled(model: &Model, params: &Params, before: &[Vec<f64>], target: Target,
         Target::Cuda => Device::cuda(0)?,
     };
     let program = Program::load(&device, &bundle)?;
-    let scalar = match real {
-        Real::F32 => Scalar::F32,
-        Real::F64 => Scalar::F64,
-    };
     let (q, count) = (model.q(), before.len());
-    let mut src = device.alloc(scalar, q * count)?;
-    let mut dst = device.alloc(scalar, q * count)?;
+    let mut src = device.alloc_reals(real, q * count)?;
+    let mut dst = device.alloc_reals(real, q * count)?;
     dst.poison()?;
     for direction in 0..q {
         let values: Vec<f64> = before.iter().map(|state| state[direction]).collect();
         src.write_reals(direction * count, &values)?;
     }
-    let mut given =
-        vec![("count", Given::Int(count as i32)), ("src", Given::Read(&src)), ("dst", Given::Write(&mut dst))];
-    let manifest = &bundle.manifest;
-    let args = manifest.kernel(Role::Collide).map_or(&[][..], |kernel| &kernel.args[..]);
-    given.extend(args.iter().filter_map(|arg| {
-        let (param, component) = manifest.param_of(arg)?;
-        Some((arg.name.as_str(), Given::Real(params.value(param as u16, component as u8))))
-    }));
-    program.launch(Role::Collide, count, given)?;
+    let values: Vec<Vec<f64>> = model
+        .params()
+        .iter()
+        .zip(0..)
+        .map(|(of, param)| (0..of.components).map(|component| params.value(param, component as u8)).collect())
+        .collect();
+    let params = kernels::Params::new(&bundle.manifest, &values);
+    program.launch(kernels::Collide { count, src: &src, dst: &mut dst, params: &params })?;
     let after = dst.read_reals(0..q * count)?;
     Ok((0..count).map(|state| (0..q).map(|direction| after[direction * count + state]).collect()).collect())
 }

@@ -1,265 +1,202 @@
 //! Arrays on a device.
 //!
-//! A [`Buffer`] knows its type and length; values cross as `i32` or `f64` and are rounded to `f32` where the buffer is.
-//! What a buffer holds before it is written is zero.
+//! A [`Buffer`] has elements of one kind: integers, the real type of a bundle, or doubles. Values cross as `i32` or `f64` and are
+//! rounded to `f32` where the buffer is. What a buffer holds before it is written is zero. Beneath it is an [`Array`], which knows
+//! its type at run time.
 
+use std::marker::PhantomData;
 use std::ops::Range;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use lbm_bundle::Real;
-
+use super::array::{Array, Scalar, bytes_of, bytes_of_mut};
 use super::error::DeviceError;
-use super::{cuda, host};
 
-/// Type of the values of a buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Scalar {
-    /// 32-bit integers.
-    I32,
-    /// 32-bit floating point.
-    F32,
-    /// 64-bit floating point.
-    F64,
+/// A kind of elements.
+pub trait Element {
+    /// Whether their type is that of a bundle.
+    const OF_BUNDLE: bool;
 }
 
-impl Scalar {
-    /// Bytes per value.
-    pub fn bytes(self) -> usize {
-        match self {
-            Scalar::I32 | Scalar::F32 => 4,
-            Scalar::F64 => 8,
-        }
-    }
+/// Elements that are real numbers.
+pub trait Floating: Element {}
 
-    /// Name as in Rust.
-    pub fn name(self) -> &'static str {
-        match self {
-            Scalar::I32 => "i32",
-            Scalar::F32 => "f32",
-            Scalar::F64 => "f64",
-        }
-    }
+/// Elements of 32-bit integers.
+#[derive(Debug)]
+pub enum Int {}
+
+/// Elements of a bundle's real type, which is known at run time.
+#[derive(Debug)]
+pub enum Real {}
+
+/// Elements of 64-bit floating point, whatever a bundle's real type is.
+#[derive(Debug)]
+pub enum Double {}
+
+impl Element for Int {
+    const OF_BUNDLE: bool = false;
 }
 
-impl From<Real> for Scalar {
-    fn from(real: Real) -> Self {
-        match real {
-            Real::F32 => Scalar::F32,
-            Real::F64 => Scalar::F64,
-        }
-    }
+impl Element for Real {
+    const OF_BUNDLE: bool = true;
 }
 
-/// Bytes that cross between buffers and the program, counted together for all buffers of a device.
-#[derive(Clone, Default)]
-pub(super) struct Traffic(Arc<AtomicU64>);
-
-impl Traffic {
-    fn add(&self, bytes: usize) {
-        self.0.fetch_add(bytes as u64, Ordering::Relaxed);
-    }
-
-    pub(super) fn bytes(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
+impl Element for Double {
+    const OF_BUNDLE: bool = false;
 }
 
-/// An array on a device.
-pub struct Buffer {
-    pub(super) scalar: Scalar,
-    pub(super) len: usize,
-    pub(super) storage: Storage,
-    pub(super) traffic: Traffic,
+impl Floating for Real {}
+impl Floating for Double {}
+
+/// An array on a device, of elements of one kind.
+pub struct Buffer<E> {
+    array: Array,
+    element: PhantomData<E>,
 }
 
-pub(super) enum Storage {
-    Host(host::Memory),
-    Cuda(cuda::Memory),
-}
-
-impl std::fmt::Debug for Buffer {
+impl<E> std::fmt::Debug for Buffer<E> {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(out, "Buffer({} x {})", self.len, self.scalar.name())
+        self.array.fmt(out)
     }
 }
 
-impl Buffer {
-    /// Type of the values.
-    pub fn scalar(&self) -> Scalar {
-        self.scalar
+impl<E: Element> Buffer<E> {
+    /// An array of the element's type.
+    pub(super) fn new(array: Array) -> Self {
+        Buffer { array, element: PhantomData }
     }
 
     /// Number of values.
     pub fn len(&self) -> usize {
-        self.len
+        self.array.len
     }
 
     /// Whether there are no values.
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.array.len == 0
     }
 
     /// Size in bytes.
     pub fn bytes(&self) -> usize {
-        self.len * self.scalar.bytes()
+        self.array.bytes()
     }
 
-    /// Bytes before a value.
-    pub(super) fn offset(&self, at: usize) -> u64 {
-        (at * self.scalar.bytes()) as u64
+    /// Bytes of a value.
+    pub fn value_bytes(&self) -> usize {
+        self.array.scalar.bytes()
     }
 
-    pub(super) fn wrong(&self, wrong: impl Into<String>) -> DeviceError {
-        DeviceError::Buffer { len: self.len, scalar: self.scalar.name(), wrong: wrong.into() }
+    /// The bytes of values from position `start` on as they are on the device, after all launches so far.
+    pub fn read_raw(&self, start: usize, bytes: &mut [u8]) -> Result<(), DeviceError> {
+        self.array.check_range(start, bytes.len().div_ceil(self.array.scalar.bytes()))?;
+        self.array.read_bytes(start, bytes)
     }
 
-    fn check_range(&self, start: usize, count: usize) -> Result<(), DeviceError> {
-        match start.checked_add(count) {
-            Some(end) if end <= self.len => Ok(()),
-            _ => Err(self.wrong(format!("at {start} .. {start} + {count}"))),
-        }
+    /// Writes the bytes of values from position `start` on.
+    pub fn write_raw(&mut self, start: usize, bytes: &[u8]) -> Result<(), DeviceError> {
+        self.array.check_range(start, bytes.len().div_ceil(self.array.scalar.bytes()))?;
+        self.array.write_bytes(start, bytes)
     }
 
+    /// Sets every byte to `0xff`: reals become NaN, integers -1. What is read before it is written then shows.
+    pub fn poison(&mut self) -> Result<(), DeviceError> {
+        self.array.poison()
+    }
+
+    /// Entries of the array, for a kernel.
+    pub fn part(&self, range: Range<usize>) -> Part<'_, E> {
+        Part { buffer: self, range }
+    }
+
+    /// What is beneath.
+    pub(crate) fn array(&self) -> &Array {
+        &self.array
+    }
+
+    /// What is beneath, to be written.
+    pub(crate) fn array_mut(&mut self) -> &mut Array {
+        &mut self.array
+    }
+}
+
+impl Buffer<Int> {
     /// Writes integers from position `start` on.
     pub fn write_ints(&mut self, start: usize, values: &[i32]) -> Result<(), DeviceError> {
-        self.check_range(start, values.len())?;
-        match self.scalar {
-            Scalar::I32 => self.write_bytes(start, bytes_of(values)),
-            _ => Err(self.wrong("as integers")),
-        }
-    }
-
-    /// Writes reals from position `start` on, rounded to the buffer's type.
-    pub fn write_reals(&mut self, start: usize, values: &[f64]) -> Result<(), DeviceError> {
-        self.check_range(start, values.len())?;
-        match self.scalar {
-            Scalar::F64 => self.write_bytes(start, bytes_of(values)),
-            Scalar::F32 => {
-                let rounded: Vec<f32> = values.iter().map(|value| *value as f32).collect();
-                self.write_bytes(start, bytes_of(&rounded))
-            }
-            Scalar::I32 => Err(self.wrong("as reals")),
-        }
+        self.array.check_range(start, values.len())?;
+        self.array.write_bytes(start, bytes_of(values))
     }
 
     /// The integers in `range`, after all launches so far.
     pub fn read_ints(&self, range: Range<usize>) -> Result<Vec<i32>, DeviceError> {
-        self.check_range(range.start, range.len())?;
-        match self.scalar {
-            Scalar::I32 => {
-                let mut values = vec![0i32; range.len()];
-                self.read_bytes(range.start, bytes_of_mut(&mut values))?;
-                Ok(values)
+        self.array.check_range(range.start, range.len())?;
+        let mut values = vec![0i32; range.len()];
+        self.array.read_bytes(range.start, bytes_of_mut(&mut values))?;
+        Ok(values)
+    }
+}
+
+impl<E: Floating> Buffer<E> {
+    /// Writes reals from position `start` on, rounded to the buffer's type.
+    pub fn write_reals(&mut self, start: usize, values: &[f64]) -> Result<(), DeviceError> {
+        self.array.check_range(start, values.len())?;
+        match self.array.scalar {
+            Scalar::F32 => {
+                let rounded: Vec<f32> = values.iter().map(|value| *value as f32).collect();
+                self.array.write_bytes(start, bytes_of(&rounded))
             }
-            _ => Err(self.wrong("as integers")),
+            _ => self.array.write_bytes(start, bytes_of(values)),
         }
     }
 
     /// The reals in `range`, after all launches so far.
     pub fn read_reals(&self, range: Range<usize>) -> Result<Vec<f64>, DeviceError> {
-        self.check_range(range.start, range.len())?;
-        match self.scalar {
-            Scalar::F64 => {
-                let mut values = vec![0f64; range.len()];
-                self.read_bytes(range.start, bytes_of_mut(&mut values))?;
-                Ok(values)
-            }
+        self.array.check_range(range.start, range.len())?;
+        match self.array.scalar {
             Scalar::F32 => {
                 let mut values = vec![0f32; range.len()];
-                self.read_bytes(range.start, bytes_of_mut(&mut values))?;
+                self.array.read_bytes(range.start, bytes_of_mut(&mut values))?;
                 Ok(values.into_iter().map(f64::from).collect())
             }
-            Scalar::I32 => Err(self.wrong("as reals")),
-        }
-    }
-
-    /// The bytes of values from position `start` on as they are on the device, after all launches so far.
-    pub fn read_raw(&self, start: usize, bytes: &mut [u8]) -> Result<(), DeviceError> {
-        self.check_range(start, bytes.len().div_ceil(self.scalar.bytes()))?;
-        self.read_bytes(start, bytes)
-    }
-
-    /// Writes the bytes of values from position `start` on.
-    pub fn write_raw(&mut self, start: usize, bytes: &[u8]) -> Result<(), DeviceError> {
-        self.check_range(start, bytes.len().div_ceil(self.scalar.bytes()))?;
-        self.write_bytes(start, bytes)
-    }
-
-    /// Sets every byte to `0xff`: reals become NaN, integers -1. What is read before it is written then shows.
-    pub fn poison(&mut self) -> Result<(), DeviceError> {
-        match &mut self.storage {
-            Storage::Host(memory) => {
-                memory.fill(0xff);
-                Ok(())
+            _ => {
+                let mut values = vec![0f64; range.len()];
+                self.array.read_bytes(range.start, bytes_of_mut(&mut values))?;
+                Ok(values)
             }
-            Storage::Cuda(memory) => memory.fill(0xff),
-        }
-    }
-
-    pub(super) fn check_same(&self, from: &Buffer) -> Result<(), DeviceError> {
-        if (self.scalar, self.len) == (from.scalar, from.len) {
-            Ok(())
-        } else {
-            Err(self.wrong(format!("as a copy of {} values of {}", from.len, from.scalar.name())))
-        }
-    }
-
-    fn write_bytes(&mut self, start: usize, bytes: &[u8]) -> Result<(), DeviceError> {
-        let at = start * self.scalar.bytes();
-        self.traffic.add(bytes.len());
-        match &mut self.storage {
-            Storage::Host(memory) => {
-                memory.as_mut_slice()[at..at + bytes.len()].copy_from_slice(bytes);
-                Ok(())
-            }
-            Storage::Cuda(memory) => memory.write(at, bytes),
-        }
-    }
-
-    fn read_bytes(&self, start: usize, bytes: &mut [u8]) -> Result<(), DeviceError> {
-        let at = start * self.scalar.bytes();
-        self.traffic.add(bytes.len());
-        match &self.storage {
-            Storage::Host(memory) => {
-                bytes.copy_from_slice(&memory.as_slice()[at..at + bytes.len()]);
-                Ok(())
-            }
-            Storage::Cuda(memory) => memory.read(at, bytes),
         }
     }
 }
 
-/// Numbers of which every bit pattern is a value and which have no padding.
-trait Plain: Copy {}
-impl Plain for i32 {}
-impl Plain for f32 {}
-impl Plain for f64 {}
-
-#[allow(unsafe_code)]
-fn bytes_of<T: Plain>(values: &[T]) -> &[u8] {
-    // SAFETY: `T` has no padding, so all of the slice's bytes are initialised; `u8` has no alignment; same lifetime.
-    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
+/// Some entries of an array, one behind the other.
+#[derive(Debug)]
+pub struct Part<'a, E> {
+    pub(crate) buffer: &'a Buffer<E>,
+    pub(crate) range: Range<usize>,
 }
 
-#[allow(unsafe_code)]
-fn bytes_of_mut<T: Plain>(values: &mut [T]) -> &mut [u8] {
-    // SAFETY: as in `bytes_of`; any bytes written are valid values of `T`; the borrow is exclusive.
-    unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), size_of_val(values)) }
+impl<E> Part<'_, E> {
+    /// How many they are.
+    pub fn len(&self) -> usize {
+        self.range.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.range.is_empty()
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::device::{Device, Scalar};
+    use lbm_bundle::Real;
+
+    use crate::device::Device;
 
     #[test]
     fn reals_round_trip_in_both_precisions_and_are_rounded_to_f32() {
         let device = Device::host(1).unwrap();
-        for scalar in [Scalar::F32, Scalar::F64] {
-            let mut buffer = device.alloc(scalar, 5).unwrap();
+        for real in [Real::F32, Real::F64] {
+            let mut buffer = device.alloc_reals(real, 5).unwrap();
             buffer.write_reals(1, &[0.1, -2.5]).unwrap();
             let values = buffer.read_reals(0..5).unwrap();
-            let tenth = if scalar == Scalar::F32 { f64::from(0.1f32) } else { 0.1 };
+            let tenth = if real == Real::F32 { f64::from(0.1f32) } else { 0.1 };
             assert_eq!(values, [0.0, tenth, -2.5, 0.0, 0.0]);
         }
     }
@@ -267,7 +204,7 @@ mod tests {
     #[test]
     fn bytes_cross_as_they_are() {
         let device = Device::host(1).unwrap();
-        let mut buffer = device.alloc(Scalar::F32, 3).unwrap();
+        let mut buffer = device.alloc_reals(Real::F32, 3).unwrap();
         buffer.write_raw(1, &[1.5f32.to_le_bytes(), 0.1f32.to_le_bytes()].concat()).unwrap();
         assert_eq!(buffer.read_reals(0..3).unwrap(), [0.0, 1.5, f64::from(0.1f32)]);
         let mut bytes = [0; 4];
@@ -279,12 +216,12 @@ mod tests {
     #[test]
     fn poison_is_nan_for_reals_and_negative_for_integers() {
         let device = Device::host(1).unwrap();
-        for scalar in [Scalar::F32, Scalar::F64] {
-            let mut buffer = device.alloc(scalar, 3).unwrap();
+        for real in [Real::F32, Real::F64] {
+            let mut buffer = device.alloc_reals(real, 3).unwrap();
             buffer.poison().unwrap();
             assert!(buffer.read_reals(0..3).unwrap().iter().all(|value| value.is_nan()));
         }
-        let mut ints = device.alloc(Scalar::I32, 2).unwrap();
+        let mut ints = device.alloc_ints(2).unwrap();
         ints.poison().unwrap();
         assert_eq!(ints.read_ints(0..2).unwrap(), [-1, -1]);
     }
@@ -292,22 +229,21 @@ mod tests {
     #[test]
     fn bytes_that_cross_are_counted_for_each_device() {
         let (device, other) = (Device::host(1).unwrap(), Device::host(1).unwrap());
-        let mut buffer = device.alloc(Scalar::F32, 10).unwrap();
+        let mut buffer = device.alloc_reals(Real::F32, 10).unwrap();
         assert_eq!(device.traffic(), 0);
         buffer.write_reals(2, &[1.0; 5]).unwrap();
         buffer.read_reals(0..3).unwrap();
-        device.copy(&device.alloc(Scalar::F32, 10).unwrap(), &mut buffer).unwrap();
+        device.copy(&device.alloc_reals(Real::F32, 10).unwrap(), &mut buffer).unwrap();
         assert_eq!((device.clone().traffic(), other.traffic()), (4 * (5 + 3), 0));
     }
 
     #[test]
-    fn a_range_beyond_the_end_or_a_wrong_type_is_an_error() {
+    fn a_range_beyond_the_end_or_a_copy_of_another_precision_is_an_error() {
         let device = Device::host(1).unwrap();
-        let mut buffer = device.alloc(Scalar::F32, 4).unwrap();
+        let mut buffer = device.alloc_reals(Real::F32, 4).unwrap();
         assert!(buffer.write_reals(3, &[1.0, 2.0]).is_err());
         assert!(buffer.read_reals(0..5).is_err());
-        assert!(buffer.write_ints(0, &[1]).is_err());
-        let other = device.alloc(Scalar::F64, 4).unwrap();
+        let other = device.alloc_reals(Real::F64, 4).unwrap();
         assert!(device.copy(&other, &mut buffer).is_err());
     }
 }

@@ -6,17 +6,19 @@
 //! | module | job |
 //! | --- | --- |
 //! | `error` | what can go wrong, with advice |
-//! | `buffer` | typed arrays |
+//! | `array` | arrays, their type known at run time |
+//! | `buffer` | the same, their elements known to the compiler |
 //! | `cache` | compiled kernels on disk, sealed |
 //! | `host` | C compiler, shared objects, threads |
 //! | `cuda` | driver, NVRTC, stream |
 //!
 //! A [`Module`] is machine code made from a bundle's source. Like any compiled code it is trusted to keep to its
-//! signature: the types of arguments are checked here and in `kernels`, what a kernel does with them is not.
+//! signature: `kernels` checks the arguments that its bundle says it has, what a kernel does with them is not checked.
 //!
 //! Work on a GPU is queued on one stream, in order: [`Device::launch`] returns before the kernel has run, reading a
 //! buffer waits for it. On the host a launch is done when it returns.
 
+mod array;
 mod buffer;
 mod cache;
 mod cuda;
@@ -24,12 +26,14 @@ mod error;
 mod host;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
-use lbm_bundle::Target;
+use lbm_bundle::{Real as Precision, Target};
 
-pub use buffer::{Buffer, Scalar};
+pub use array::{Array, Scalar};
+pub use buffer::{Buffer, Double, Element, Floating, Int, Part, Real};
 pub use cuda::Graph;
 pub use error::DeviceError;
 
@@ -42,7 +46,7 @@ pub fn host_memory() -> Option<usize> {
 #[derive(Clone)]
 pub struct Device {
     backend: Backend,
-    traffic: buffer::Traffic,
+    traffic: array::Traffic,
 }
 
 #[derive(Clone)]
@@ -107,16 +111,14 @@ enum Entry {
 pub enum Value<'a> {
     /// `int32_t`
     Int(i32),
-    /// `float`
-    F32(f32),
-    /// `double`
-    F64(f64),
+    /// A struct, or another number: its bytes.
+    Struct(&'a [u64]),
     /// Pointer to what the kernel reads.
-    Read(&'a Buffer),
-    /// Pointer to what the kernel reads from that value of the buffer on.
-    ReadFrom(&'a Buffer, usize),
+    Read(&'a Array),
+    /// Pointer to the part of an array that the kernel reads.
+    Part(&'a Array, Range<usize>),
     /// Pointer to what the kernel writes.
-    Write(&'a mut Buffer),
+    Write(&'a mut Array),
 }
 
 /// How the items of a launch are spread.
@@ -147,7 +149,7 @@ impl Device {
     }
 
     fn new(backend: Backend) -> Self {
-        Device { backend, traffic: buffer::Traffic::default() }
+        Device { backend, traffic: array::Traffic::default() }
     }
 
     /// The first GPU if one can be used, else the host on all its cores; with a sentence that says which and why.
@@ -220,21 +222,40 @@ impl Device {
         self.traffic.bytes()
     }
 
-    /// A buffer of zeros.
-    pub fn alloc(&self, scalar: Scalar, len: usize) -> Result<Buffer, DeviceError> {
+    /// A buffer of so many integers, zeros.
+    pub fn alloc_ints(&self, len: usize) -> Result<Buffer<Int>, DeviceError> {
+        Ok(Buffer::new(self.alloc(Scalar::I32, len)?))
+    }
+
+    /// A buffer of so many reals, zeros, in the precision of a bundle.
+    pub fn alloc_reals(&self, precision: Precision, len: usize) -> Result<Buffer<Real>, DeviceError> {
+        Ok(Buffer::new(self.alloc(Scalar::from(precision), len)?))
+    }
+
+    /// A buffer of so many doubles, zeros.
+    pub fn alloc_doubles(&self, len: usize) -> Result<Buffer<Double>, DeviceError> {
+        Ok(Buffer::new(self.alloc(Scalar::F64, len)?))
+    }
+
+    /// A buffer of so many values as another has, of their type, zeros.
+    pub fn alloc_like<E: Element>(&self, other: &Buffer<E>) -> Result<Buffer<E>, DeviceError> {
+        Ok(Buffer::new(self.alloc(other.array().scalar, other.len())?))
+    }
+
+    fn alloc(&self, scalar: Scalar, len: usize) -> Result<Array, DeviceError> {
         let bytes = len.checked_mul(scalar.bytes()).ok_or_else(|| self.out_of_memory(usize::MAX))?;
         let storage = match &self.backend {
             Backend::Host(_) => {
-                buffer::Storage::Host(host::Memory::new(bytes).ok_or_else(|| self.out_of_memory(bytes))?)
+                array::Storage::Host(host::Memory::new(bytes).ok_or_else(|| self.out_of_memory(bytes))?)
             }
-            Backend::Cuda(cuda) => buffer::Storage::Cuda(cuda.alloc(bytes)?),
+            Backend::Cuda(cuda) => array::Storage::Cuda(cuda.alloc(bytes)?),
         };
-        Ok(Buffer { scalar, len, storage, traffic: self.traffic.clone() })
+        Ok(Array { scalar, len, storage, traffic: self.traffic.clone() })
     }
 
     /// A buffer that holds these integers.
-    pub fn ints(&self, values: &[i32]) -> Result<Buffer, DeviceError> {
-        let mut buffer = self.alloc(Scalar::I32, values.len())?;
+    pub fn ints(&self, values: &[i32]) -> Result<Buffer<Int>, DeviceError> {
+        let mut buffer = self.alloc_ints(values.len())?;
         buffer.write_ints(0, values)?;
         Ok(buffer)
     }
@@ -267,7 +288,7 @@ impl Device {
     }
 
     /// Runs a kernel over `shape.items` items. The arguments must be those of the kernel, in order.
-    pub fn launch(&self, kernel: &Kernel, shape: Shape, args: &mut [Value<'_>]) -> Result<(), DeviceError> {
+    pub fn launch(&self, kernel: &Kernel, shape: Shape, args: &[Value<'_>]) -> Result<(), DeviceError> {
         if shape.items == 0 {
             return Ok(());
         }
@@ -275,8 +296,8 @@ impl Device {
         if shape.items > i32::MAX as usize {
             return Err(failed("more items than an int32 can count"));
         }
-        if args.iter().any(|arg| matches!(arg, Value::ReadFrom(buffer, start) if *start > buffer.len())) {
-            return Err(failed("a part of a buffer begins behind its end"));
+        if args.iter().any(|arg| matches!(arg, Value::Part(array, range) if range.end > array.len)) {
+            return Err(failed("a part of an array ends behind its end"));
         }
         match (&self.backend, &kernel.entry) {
             (Backend::Host(host), Entry::Host(entry)) => host.launch(entry, shape, args).map_err(failed),
@@ -353,14 +374,15 @@ impl Device {
     }
 
     /// Copies all values of `from` into `to`, a buffer of the same type and length; on the host with all threads.
-    pub fn copy(&self, from: &Buffer, to: &mut Buffer) -> Result<(), DeviceError> {
+    pub fn copy<E: Element>(&self, from: &Buffer<E>, to: &mut Buffer<E>) -> Result<(), DeviceError> {
+        let (from, to) = (from.array(), to.array_mut());
         to.check_same(from)?;
         match (&self.backend, &from.storage, &mut to.storage) {
-            (Backend::Host(host), buffer::Storage::Host(from), buffer::Storage::Host(to)) => {
+            (Backend::Host(host), array::Storage::Host(from), array::Storage::Host(to)) => {
                 host.copy(from.as_slice(), to.as_mut_slice());
                 Ok(())
             }
-            (Backend::Cuda(_), buffer::Storage::Cuda(from), buffer::Storage::Cuda(to)) => to.copy_from(from),
+            (Backend::Cuda(_), array::Storage::Cuda(from), array::Storage::Cuda(to)) => to.copy_from(from),
             _ => Err(to.wrong("as a copy from another device")),
         }
     }

@@ -1,10 +1,17 @@
-//! The mesh kernels, loaded and launched by role.
+//! The mesh kernels, loaded, and their launches: a struct for each row of [`lbm_bundle::mesh_kernels!`].
 
 use lbm_bundle::mesh::{MeshBundle, MeshManifest, MeshRole};
-use lbm_bundle::{ArgType, File, Target};
+use lbm_bundle::{File, Target, mesh_kernels};
 
-use super::{Entry, Given, KernelError, check_versions};
-use crate::device::{Device, Source};
+use super::launch::{Arguments, Launch, field, launches, put};
+use super::{Entry, KernelError, check_versions};
+use crate::device::{Buffer, Device, Int, Part, Source};
+
+macro_rules! of_mesh {
+    ($($rows:tt)*) => { launches! { MeshRole: $($rows)* } };
+}
+
+mesh_kernels!(of_mesh);
 
 /// The mesh kernels of a dimension, as they are checked in.
 pub fn mesh_bundle(dim: usize, target: Target) -> Result<MeshBundle, KernelError> {
@@ -45,15 +52,15 @@ impl MeshProgram {
         let module = device.load(Source { name: &bundle.source.name, text: &bundle.source.text })?;
         let mut entries = vec![];
         for kernel in &manifest.kernels {
-            let list =
-                matches!(&kernel.args[..], [list, count, ..] if list.ty == ArgType::Ints && count.name == "count");
-            if (kernel.divisible && !list) || kernel.threads == 0 {
-                return Err(wrong(format!("`{}` has no list of items, or an empty launch shape", kernel.symbol)));
+            if !kernel.is_as_declared(manifest.dim) {
+                return Err(wrong(format!("the arguments of `{}` are not those of its role", kernel.symbol)));
+            }
+            if kernel.threads == 0 {
+                return Err(wrong(format!("`{}` has an empty launch shape", kernel.symbol)));
             }
             entries.push(Entry {
                 kernel: module.kernel(&kernel.symbol)?,
                 symbol: kernel.symbol.clone(),
-                args: kernel.args.clone(),
                 divisible: kernel.divisible,
                 threads: kernel.threads,
                 items_per_group: if kernel.divisible { kernel.threads } else { 1 },
@@ -78,11 +85,12 @@ impl MeshProgram {
         &self.notices
     }
 
-    /// Runs the kernel for `role` over `items` items; one that is not divisible, once, if `items` is 1.
-    pub fn launch(&self, role: MeshRole, items: usize, given: Vec<(&str, Given<'_>)>) -> Result<(), KernelError> {
-        let at = self.manifest.kernels.iter().position(|kernel| kernel.role == role);
-        let at =
-            at.ok_or_else(|| KernelError::MissingRole { spec: self.manifest.name.clone(), role: format!("{role:?}") })?;
-        self.entries[at].launch(&self.device, None, items, given)
+    /// Runs a kernel over the items that it lists; one that lists none, once.
+    pub fn launch<'a>(&self, kernel: impl Launch<'a, Role = MeshRole>) -> Result<(), KernelError> {
+        let role = kernel.role();
+        let entry = self.manifest.kernels.iter().zip(&self.entries).find(|(kernel, _)| kernel.role == role);
+        let (_, entry) = entry
+            .ok_or_else(|| KernelError::MissingRole { spec: self.manifest.name.clone(), role: role.name().into() })?;
+        Ok(entry.launch(&self.device, &Arguments::of(kernel))?)
     }
 }

@@ -51,6 +51,7 @@ pub(super) fn manifest() -> Manifest {
             rule("moving_wall", 1, vec![velocity]),
             rule("free_slip", 2, vec![]),
         ],
+        members: vec![],
         solid_rules: vec![0, 1],
         mirror_rules: vec![],
         one_level_rules: vec![],

@@ -2,14 +2,13 @@
 
 use std::ops::RangeInclusive;
 
-use lbm_bundle::Role;
 use serde::{Deserialize, Serialize};
 
 use super::carry::Populations;
 use super::{Around, Simulation, StepError};
 use crate::criterion::Criterion;
-use crate::device::{Buffer, Device, DeviceError, Scalar};
-use crate::kernels::{Given, KernelError, Program};
+use crate::device::{Buffer, Device, DeviceError, Double, Int, Real};
+use crate::kernels::{self, KernelError, Program};
 use crate::mesh::Block;
 use crate::mesh::forest::{Forest, ForestError, Outcome};
 
@@ -65,15 +64,15 @@ impl Adaptations {
 
 /// A criterion on the device.
 pub(super) struct Loaded {
-    ops: Buffer,
-    constants: Buffer,
+    ops: Buffer<Int>,
+    constants: Buffer<Double>,
     length: usize,
 }
 
 impl Loaded {
     pub(super) fn new(device: &Device, criterion: &Criterion) -> Result<Loaded, DeviceError> {
         let values = criterion.constants();
-        let mut constants = device.alloc(Scalar::F64, values.len())?;
+        let mut constants = device.alloc_doubles(values.len())?;
         constants.write_reals(0, &values)?;
         let length = criterion.ops().len() / 2;
         let ops = if length == 0 { vec![0, 0] } else { criterion.ops().to_vec() };
@@ -85,26 +84,24 @@ impl Loaded {
         &self,
         program: &Program,
         forest: &mut Forest,
-        fields: &Buffer,
+        fields: &Buffer<Real>,
         finest: usize,
     ) -> Result<(), KernelError> {
         let leaves = forest.leaves();
         let (tables, wishes) = forest.wishes();
-        let given = vec![
-            ("ids", Given::Read(&tables.leaves)),
-            ("count", Given::Int(leaves as i32)),
-            ("neighbours", Given::Read(&tables.neighbours)),
-            ("nodes", Given::Read(&tables.node)),
-            ("levels", Given::Read(&tables.level)),
-            ("places", Given::Read(&tables.place)),
-            ("fields", Given::Read(fields)),
-            ("ops", Given::Read(&self.ops)),
-            ("length", Given::Int(self.length as i32)),
-            ("constants", Given::Read(&self.constants)),
-            ("finest", Given::Int(finest as i32)),
-            ("want", Given::Write(&mut wishes.want)),
-        ];
-        program.launch(Role::Wish, leaves, given)
+        program.launch(kernels::Wish {
+            ids: tables.leaves.part(0..leaves),
+            neighbours: &tables.neighbours,
+            nodes: &tables.node,
+            levels: &tables.level,
+            places: &tables.place,
+            fields,
+            ops: &self.ops,
+            length: self.length as i32,
+            constants: &self.constants,
+            finest: finest as i32,
+            want: &mut wishes.want,
+        })
     }
 }
 
@@ -134,7 +131,7 @@ pub(super) fn set_up(
     around: &Around,
 ) -> Result<Outcome, ForestError> {
     let criterion = Loaded::new(device, &adaptivity.start)?;
-    let no_fields = device.alloc(Scalar::from(program.manifest().real), 1)?;
+    let no_fields = device.alloc_reals(program.manifest().real, 1)?;
     let mut outcome = Outcome::default();
     for _ in first_looks(&adaptivity.levels) {
         criterion.wish(program, forest, &no_fields, *adaptivity.levels.end())?;
@@ -215,8 +212,7 @@ impl Simulation {
             let (tables, listed) = (self.grid.tables(), &self.grid.levels()[0]);
             let held = if data.held.is_some() { listed.held.clone() } else { 0..0 };
             for (ids, range) in [(&tables.leaves, listed.leaves.clone()), (&tables.held, held)] {
-                let ids = Given::ReadFrom(ids, range.start);
-                data.relocate(ids, range.len(), self.grid.forest().every(), data.current[0])?;
+                data.relocate(ids.part(range), self.grid.forest().every(), data.current[0])?;
             }
             data.current[0] = set;
         }

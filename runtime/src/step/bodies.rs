@@ -4,32 +4,32 @@ use std::ops::Range;
 
 use lbm_bundle::{DISTANCE, Manifest, Role};
 
+use super::Simulation;
 use super::error::StepError;
-use super::look::{self, shares};
+use super::look::shares;
 use super::setup::{FaceSpec, GridSpec, Instance, Walls, list, resolve};
-use super::{Simulation, launch};
-use crate::device::{Buffer, Device, Scalar};
-use crate::kernels::Given;
+use crate::device::{Buffer, Device, Double, Int, Real};
+use crate::kernels;
 use crate::mesh::{Block, Face, Grid};
 use crate::solid::{Cutters, Solid, Solids, Tables};
 
 /// Blocks with links that are cut one by one.
 pub(super) struct Bodies {
     /// `rows[slot]` of the slots in `list`.
-    pub(super) rows: Buffer,
+    pub(super) rows: Buffer<Int>,
     /// `links[row][direction][cell]`
-    pub(super) links: Buffer,
+    pub(super) links: Buffer<Int>,
     /// `distances[row][direction][cell]`
-    pub(super) distances: Buffer,
+    pub(super) distances: Buffer<Real>,
     /// The slots that have a row, level by level, each level along the curve.
-    pub(super) list: Buffer,
+    pub(super) list: Buffer<Int>,
     /// Where those of each level are.
     pub(super) levels: Vec<Range<usize>>,
     /// The nodes of these blocks, which do not change, in the same order.
-    nodes: Buffer,
+    nodes: Buffer<Int>,
     /// Their rows.
-    row: Buffer,
-    forces: Buffer,
+    row: Buffer<Int>,
+    forces: Buffer<Double>,
     first: usize,
     count: usize,
 }
@@ -114,8 +114,7 @@ impl Bodies {
         let (nodes, row): (Vec<i32>, Vec<i32>) = found.clone().map(|((node, _), row)| (*node as i32, *row)).unzip();
         let before = |level: usize| found.clone().filter(|((_, leaf), _)| leaf.block.level < level).count();
         let levels: Vec<Range<usize>> = (0..levels).map(|level| before(level)..before(level + 1)).collect();
-        let real = Scalar::from(manifest.real);
-        let mut distances = device.alloc(real, tables.distances.len())?;
+        let mut distances = device.alloc_reals(manifest.real, tables.distances.len())?;
         distances.write_reals(0, &tables.distances)?;
         let sums = levels.iter().map(|level| shares(level.len()).0).max().unwrap_or(0);
         let count = spec.solids.len();
@@ -123,11 +122,11 @@ impl Bodies {
             rows: device.ints(&vec![-1; grid.slots()])?,
             links: device.ints(&tables.links)?,
             distances,
-            list: device.alloc(Scalar::I32, nodes.len())?,
+            list: device.alloc_ints(nodes.len())?,
             levels,
             nodes: device.ints(&nodes)?,
             row: device.ints(&row)?,
-            forces: device.alloc(Scalar::F64, sums * count * manifest.dim as usize)?,
+            forces: device.alloc_doubles(sums * count * manifest.dim as usize)?,
             first: cutters.first,
             count,
         };
@@ -152,21 +151,22 @@ impl Simulation {
         let mut total = vec![[0.0; 3]; bodies.count];
         for (at, level) in self.levels.iter().enumerate() {
             let listed = bodies.levels[at].clone();
-            let (count, _) = shares(listed.len());
-            let mut given = look::listed(self.grid.forest().every(), &bodies.list, listed.start, listed.len());
-            given.extend([
-                ("neighbours", Given::Read(&self.grid.tables().neighbours)),
-                ("wall_rules", Given::Read(&self.walls.rules)),
-                ("wall_values", Given::Read(&self.walls.values)),
-                ("rows", Given::Read(&bodies.rows)),
-                ("links", Given::Read(&bodies.links)),
-                ("distances", Given::Read(&bodies.distances)),
-                ("src", Given::Read(&self.fields.populations[level.current])),
-                ("forces", Given::Write(&mut bodies.forces)),
-                ("first", Given::Int(bodies.first as i32)),
-                ("bodies", Given::Int(bodies.count as i32)),
-            ]);
-            launch(&self.program, Role::Force, count, given, &level.params)?;
+            let (count, per) = shares(listed.len());
+            self.program.launch(kernels::Force {
+                shares: self.grid.forest().every().part(0..count),
+                ids: bodies.list.part(listed),
+                per: per as i32,
+                neighbours: &self.grid.tables().neighbours,
+                wall_rules: &self.walls.rules,
+                wall_values: &self.walls.values,
+                rows: &bodies.rows,
+                links: &bodies.links,
+                distances: &bodies.distances,
+                src: &self.fields.populations[level.current],
+                forces: &mut bodies.forces,
+                first: bodies.first as i32,
+                bodies: bodies.count as i32,
+            })?;
             let sums = bodies.forces.read_reals(0..count * bodies.count * dim)?;
             // A cell of a finer level has 2^-dim of the mass, and gives it away in half the time.
             let scale = 0.5f64.powi((at * (dim - 1)) as i32);

@@ -1,86 +1,43 @@
 //! The populations, and fields that are kept, follow when the forest changes.
 
-use lbm_bundle::Role;
-
 use super::ghosts::hold;
-use crate::device::Buffer;
-use crate::kernels::{Given, KernelError, Program};
+use crate::device::{Buffer, Int, Part, Real};
+use crate::kernels::{self, KernelError, Program};
 use crate::layout::Layout;
-use crate::mesh::forest::{Carry, Change, Held, Moves, Tables};
+use crate::mesh::forest::{Carry, Change, Held, Moves};
 
 /// The two sets of populations of a forest that changes, and fields that are kept.
 pub(super) struct Populations<'a> {
     pub(super) program: &'a Program,
-    pub(super) sets: &'a mut [Buffer; 2],
+    pub(super) sets: &'a mut [Buffer<Real>; 2],
     /// Which set is current on each level.
     pub(super) current: Vec<usize>,
     /// Fields that are kept.
-    pub(super) kept: Option<&'a mut Buffer>,
+    pub(super) kept: Option<&'a mut Buffer<Real>>,
     /// An array of their shape whose content is no longer needed.
-    pub(super) spare: &'a mut Buffer,
+    pub(super) spare: &'a mut Buffer<Real>,
     /// The first slot that refined blocks hold and the number of roots, if they hold any.
     pub(super) held: Option<[usize; 2]>,
 }
 
 impl Populations<'_> {
-    fn between_levels<'a>(
-        &'a mut self,
-        slots: &'a Buffer,
-        parts: &'a Buffer,
-        count: usize,
-        tables: &'a Tables,
-    ) -> (&'a Program, Vec<(&'a str, Given<'a>)>) {
-        let sets = self.current.iter().enumerate().map(|(level, set)| (*set as i32) << level).sum();
-        let [first, second] = &mut *self.sets;
-        let given = vec![
-            ("ids", Given::Read(slots)),
-            ("count", Given::Int(count as i32)),
-            ("parts", Given::Read(parts)),
-            ("nodes", Given::Read(&tables.node)),
-            ("levels", Given::Read(&tables.level)),
-            ("sets", Given::Int(sets)),
-            ("populations_0", Given::Write(first)),
-            ("populations_1", Given::Write(second)),
-        ];
-        (self.program, given)
+    /// Which set is current on each level, a bit each.
+    fn current_sets(&self) -> i32 {
+        self.current.iter().enumerate().map(|(level, set)| (*set as i32) << level).sum()
     }
 
     /// Copies what some slots have in one set from slots of the other: `from[slot]`.
     pub(super) fn relocate(
         &mut self,
-        slots: Given<'_>,
-        count: usize,
-        from: &Buffer,
+        ids: Part<'_, Int>,
+        from: &Buffer<Int>,
         source: usize,
     ) -> Result<(), KernelError> {
-        if count == 0 {
-            return Ok(());
-        }
         let [first, second] = &mut *self.sets;
-        let (src, dst) = if source == 0 { (first, second) } else { (second, first) };
-        let components = Layout::populations(self.program.manifest()).components();
-        relocate(self.program, (slots, count), from, components, src, dst)
+        let (src, dst) = if source == 0 { (&*first, second) } else { (&*second, first) };
+        let components = Layout::populations(self.program.manifest()).components() as i32;
+        self.program.launch(kernels::Relocate { ids, from, components, src, dst })
     }
-}
-
-/// Copies values to some slots from other slots, `from[slot]`, of another array.
-fn relocate(
-    program: &Program,
-    (slots, count): (Given<'_>, usize),
-    from: &Buffer,
-    components: usize,
-    src: &Buffer,
-    dst: &mut Buffer,
-) -> Result<(), KernelError> {
-    let given = vec![
-        ("ids", slots),
-        ("count", Given::Int(count as i32)),
-        ("from", Given::Read(from)),
-        ("components", Given::Int(components as i32)),
-        ("src", Given::Read(src)),
-        ("dst", Given::Write(dst)),
-    ];
-    program.launch(Role::Relocate, count, given)
 }
 
 impl Carry for Populations<'_> {
@@ -93,55 +50,65 @@ impl Carry for Populations<'_> {
 
     fn average(&mut self, Change { slots, count, parts, tables }: Change<'_>) -> Result<(), KernelError> {
         if let Some(kept) = &mut self.kept {
-            let given = vec![
-                ("ids", Given::Read(slots)),
-                ("count", Given::Int(count as i32)),
-                ("parts", Given::Read(parts)),
-                ("fields", Given::Write(kept)),
-            ];
-            self.program.launch(Role::AverageFields, count, given)?;
+            self.program.launch(kernels::AverageFields { ids: slots.part(0..count), parts, fields: kept })?;
         }
-        let (program, given) = self.between_levels(slots, parts, count, tables);
-        program.launch(Role::Average, count, given)
+        let sets = self.current_sets();
+        let [populations_0, populations_1] = &mut *self.sets;
+        self.program.launch(kernels::Average {
+            ids: slots.part(0..count),
+            parts,
+            nodes: &tables.node,
+            levels: &tables.level,
+            sets,
+            populations_0,
+            populations_1,
+        })
     }
 
     fn fill(&mut self, Change { slots, count, parts, tables }: Change<'_>) -> Result<(), KernelError> {
+        let neighbours = &tables.neighbours;
         if let Some(kept) = &mut self.kept {
-            let given = vec![
-                ("ids", Given::Read(slots)),
-                ("count", Given::Int(count as i32)),
-                ("neighbours", Given::Read(&tables.neighbours)),
-                // What refined blocks hold of these fields is of another step or another place.
-                ("held", Given::Int(self.held.map_or(i32::MAX, |[first, _]| first as i32))),
-                ("parts", Given::Read(parts)),
-                ("fields", Given::Write(kept)),
-            ];
-            self.program.launch(Role::FillFields, count, given)?;
+            // What refined blocks hold of these fields is of another step or another place.
+            let held = self.held.map_or(i32::MAX, |[first, _]| first as i32);
+            let ids = slots.part(0..count);
+            self.program.launch(kernels::FillFields { ids, neighbours, held, parts, fields: kept })?;
         }
-        let (program, mut given) = self.between_levels(slots, parts, count, tables);
-        given.push(("neighbours", Given::Read(&tables.neighbours)));
-        program.launch(Role::Fill, count, given)?;
+        let sets = self.current_sets();
+        let [populations_0, populations_1] = &mut *self.sets;
+        self.program.launch(kernels::Fill {
+            ids: slots.part(0..count),
+            neighbours,
+            parts,
+            nodes: &tables.node,
+            levels: &tables.level,
+            sets,
+            populations_0,
+            populations_1,
+        })?;
         let Some([first, roots]) = self.held else { return Ok(()) };
-        let (program, mut given) = self.between_levels(slots, parts, count, tables);
-        given.retain(|(name, _)| *name != "parts");
-        given.extend([
-            ("children", Given::Read(&tables.child)),
-            ("roots", Given::Int(roots as i32)),
-            ("held", Given::Int(first as i32)),
-        ]);
-        program.launch(Role::Keep, count, given)
+        self.program.launch(kernels::Keep {
+            ids: slots.part(0..count),
+            nodes: &tables.node,
+            levels: &tables.level,
+            children: &tables.child,
+            roots: roots as i32,
+            held: first as i32,
+            sets,
+            populations_0,
+            populations_1,
+        })
     }
 
     /// All levels must have the same current set; afterwards it is the other one.
     fn reorder(&mut self, moves: Moves<'_>) -> Result<(), KernelError> {
         if let Some(kept) = &mut self.kept {
-            let components = Layout::fields(self.program.manifest()).components();
-            let slots = (Given::Read(moves.slots), moves.count);
-            relocate(self.program, slots, moves.from, components, kept, self.spare)?;
+            let components = Layout::fields(self.program.manifest()).components() as i32;
+            let ids = moves.slots.part(0..moves.count);
+            self.program.launch(kernels::Relocate { ids, from: moves.from, components, src: kept, dst: self.spare })?;
             std::mem::swap(&mut **kept, self.spare);
         }
         let source = self.current.first().copied().unwrap_or(0);
-        self.relocate(Given::Read(moves.slots), moves.count, moves.from, source)?;
-        self.relocate(Given::Read(moves.held), moves.held_count, moves.every, source)
+        self.relocate(moves.slots.part(0..moves.count), moves.from, source)?;
+        self.relocate(moves.held.part(0..moves.held_count), moves.every, source)
     }
 }

@@ -10,14 +10,13 @@
 //! 4. *send*: what is to be interpolated, in place
 //! 5. *prolong*: ghosts of level `l + 1`, which collide like all others
 
-use lbm_bundle::Role;
 use lbm_bundle::mesh::Group;
 
 use super::timing::Phase;
-use super::{Level, Simulation, StepError, launch};
-use crate::device::{Buffer, Device};
+use super::{Level, Simulation, StepError};
+use crate::device::{Buffer, Device, Real};
 use crate::fields::Fields;
-use crate::kernels::{Given, KernelError, Program};
+use crate::kernels::{self, KernelError, Program};
 use crate::mesh::forest::{Level as Listed, Tables};
 
 impl Simulation {
@@ -57,18 +56,17 @@ impl Simulation {
         let Level { params, current } = &self.levels[level];
         let (tables, listed) = (self.grid.tables(), &self.grid.levels()[level]);
         let Fields { populations, saved, .. } = &mut self.fields;
-        let count = listed.held.len();
-        let given = vec![
-            ("ids", Given::ReadFrom(&tables.held, listed.held.start)),
-            ("count", Given::Int(count as i32)),
-            ("sides", Given::Read(&tables.sides)),
-            ("parts", Given::Read(&tables.parts)),
-            ("rows", Given::Read(&tables.rows)),
-            ("held", Given::Int(self.grid.forest().pool().slots as i32)),
-            ("saved", Given::Write(saved)),
-            ("dst", Given::Write(&mut populations[1 - current])),
-        ];
-        launch(&self.program, Role::Restrict, count, given, params)
+        self.program.launch(kernels::Restrict {
+            ids: tables.held.part(listed.held.clone()),
+            sides: &tables.sides,
+            parts: &tables.parts,
+            rows: &tables.rows,
+            held: self.grid.forest().pool().slots as i32,
+            saved,
+            dst: &mut populations[1 - current],
+            params: params.packed(),
+        })?;
+        Ok(())
     }
 
     /// From what has streamed in on a level to what is interpolated.
@@ -76,22 +74,20 @@ impl Simulation {
         let params = &self.levels[level].params;
         let (tables, listed) = (self.grid.tables(), &self.grid.levels()[level]);
         let lists = [
-            (&tables.leaves, listed.group(Group::Jump)),
-            (&tables.leaves, listed.group(Group::Both)),
-            (&tables.held, listed.held.clone()),
+            tables.leaves.part(listed.group(Group::Jump)),
+            tables.leaves.part(listed.group(Group::Both)),
+            tables.held.part(listed.held.clone()),
         ];
-        for (ids, range) in lists {
-            let count = range.len();
-            let given = vec![
-                ("ids", Given::ReadFrom(ids, range.start)),
-                ("count", Given::Int(count as i32)),
-                ("neighbours", Given::Read(&tables.neighbours)),
-                ("sides", Given::Read(&tables.sides)),
-                ("rows", Given::Read(&tables.rows)),
-                ("held", Given::Int(self.grid.forest().pool().slots as i32)),
-                ("saved", Given::Write(&mut self.fields.saved)),
-            ];
-            launch(&self.program, Role::Send, count, given, params)?;
+        for ids in lists {
+            self.program.launch(kernels::Send {
+                ids,
+                neighbours: &tables.neighbours,
+                sides: &tables.sides,
+                rows: &tables.rows,
+                held: self.grid.forest().pool().slots as i32,
+                saved: &mut self.fields.saved,
+                params: params.packed(),
+            })?;
         }
         Ok(())
     }
@@ -102,20 +98,17 @@ impl Simulation {
         let (tables, listed) = (self.grid.tables(), &self.grid.levels()[level]);
         let Fields { populations, saved, .. } = &mut self.fields;
         for group in [Group::Jump, Group::Both] {
-            let range = listed.group(group);
-            let count = range.len();
-            let given = vec![
-                ("ids", Given::ReadFrom(&tables.leaves, range.start)),
-                ("count", Given::Int(count as i32)),
-                ("neighbours", Given::Read(&tables.neighbours)),
-                ("sides", Given::Read(&tables.sides)),
-                ("uppers", Given::Read(&tables.uppers)),
-                ("rows", Given::Read(&tables.rows)),
-                ("held", Given::Int(self.grid.forest().pool().slots as i32)),
-                ("saved", Given::Read(saved)),
-                ("dst", Given::Write(&mut populations[*current])),
-            ];
-            launch(&self.program, Role::Prolong, count, given, params)?;
+            self.program.launch(kernels::Prolong {
+                ids: tables.leaves.part(listed.group(group)),
+                neighbours: &tables.neighbours,
+                sides: &tables.sides,
+                uppers: &tables.uppers,
+                rows: &tables.rows,
+                held: self.grid.forest().pool().slots as i32,
+                saved,
+                dst: &mut populations[*current],
+                params: params.packed(),
+            })?;
         }
         Ok(())
     }
@@ -136,7 +129,7 @@ impl Simulation {
 /// at `first`.
 pub(super) fn hold(
     program: &Program,
-    sets: &mut [Buffer; 2],
+    sets: &mut [Buffer<Real>; 2],
     current: &[usize],
     tables: &Tables,
     levels: &[Listed],
@@ -144,23 +137,21 @@ pub(super) fn hold(
     whole: bool,
 ) -> Result<(), KernelError> {
     for (level, listed) in levels.iter().enumerate().rev() {
-        let count = listed.held.len();
-        if count == 0 {
+        // Nothing is finer than the finest level.
+        if listed.held.is_empty() {
             continue;
         }
         let [zero, one] = &mut *sets;
-        let given = vec![
-            ("ids", Given::ReadFrom(&tables.held, listed.held.start)),
-            ("count", Given::Int(count as i32)),
-            ("sides", Given::Read(&tables.sides)),
-            ("parts", Given::Read(&tables.parts)),
-            ("held", Given::Int(first as i32)),
-            ("whole", Given::Int(i32::from(whole))),
-            ("sets", Given::Int((current[level] | current[level + 1] << 1) as i32)),
-            ("populations_0", Given::Write(zero)),
-            ("populations_1", Given::Write(one)),
-        ];
-        program.launch(Role::Hold, count, given)?;
+        program.launch(kernels::Hold {
+            ids: tables.held.part(listed.held.clone()),
+            sides: &tables.sides,
+            parts: &tables.parts,
+            held: first as i32,
+            whole: i32::from(whole),
+            sets: (current[level] | current[level + 1] << 1) as i32,
+            populations_0: zero,
+            populations_1: one,
+        })?;
     }
     Ok(())
 }

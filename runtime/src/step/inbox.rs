@@ -11,34 +11,35 @@
 
 use std::ops::Range;
 
+use lbm_bundle::Manifest;
 use lbm_bundle::mesh::Group;
-use lbm_bundle::{Manifest, Role};
 
+use super::stream::blocks;
 use super::timing::Phase;
-use super::{Simulation, StepError, blocks, launch, setup};
-use crate::device::{Buffer, Device, DeviceError, Scalar};
-use crate::kernels::{Given, KernelError, Program};
+use super::{Simulation, StepError, setup};
+use crate::device::{Buffer, Device, DeviceError, Int, Part, Real};
+use crate::kernels::{self, KernelError, Program};
 use crate::mesh::forest::Level;
 use crate::mesh::{self, Grid};
 
 /// What blocks at interfaces read, and what it is made from.
 pub(super) struct Inbox {
     /// What enters, for a first step and for a second one `[row][value]`.
-    rows: [Buffer; 2],
+    rows: [Buffer<Real>; 2],
     /// From which neighbours each block reads its row `[row]`.
-    masks: Buffer,
+    masks: Buffer<Int>,
     /// Where the cells of each block begin in `cells` `[row]`.
-    begins: Buffer,
+    begins: Buffer<Int>,
     /// What is around blocks of all levels but the finest `[row][value]`.
-    tables: Buffer,
+    tables: Buffer<Int>,
     /// Which coarse cells are refined around each cell of these blocks `[row][cell]`.
-    cell_masks: Buffer,
+    cell_masks: Buffer<Int>,
     /// Cells beside refined ones, level by level, each as `row * cells of a block + cell`.
-    cells: Buffer,
+    cells: Buffer<Int>,
     /// Where those of each level are listed.
     of_levels: Vec<Range<usize>>,
-    /// Whether all blocks of a level stream in one launch: where there are few, launches cost more than what they do.
-    together: Vec<bool>,
+    /// The phase in which all blocks of a level stream, in one launch: where there are few, launches cost more than what they do.
+    together: Vec<Option<Phase>>,
 }
 
 impl Inbox {
@@ -48,7 +49,7 @@ impl Inbox {
         if manifest.coupling.is_none() || mesh::holds(manifest) {
             return Ok(None);
         }
-        let none = || device.alloc(Scalar::I32, 0);
+        let none = || device.alloc_ints(0);
         let mut inbox = Inbox {
             rows: rows(device, manifest, 0)?,
             masks: none()?,
@@ -71,7 +72,9 @@ impl Inbox {
         let few = device.concurrency() / manifest.cells();
         let together =
             |level: &Level| level.leaves.len() < few && level.group(Group::Interior).len() < level.leaves.len();
-        self.together = grid.levels().iter().map(together).collect();
+        let with_walls = !manifest.boundaries.is_empty();
+        let general = if with_walls { Phase::StreamCollideInterfaceWalls } else { Phase::StreamCollideInterface };
+        self.together = grid.levels().iter().map(|level| together(level).then_some(general)).collect();
         let before: Vec<usize> = levels
             .iter()
             .scan(0, |next, level| {
@@ -85,7 +88,7 @@ impl Inbox {
             let room = room(self.masks.len(), all);
             self.rows = rows(device, manifest, 0)?;
             self.rows = rows(device, manifest, room)?;
-            (self.masks, self.begins) = (device.alloc(Scalar::I32, room)?, device.alloc(Scalar::I32, room)?);
+            (self.masks, self.begins) = (device.alloc_ints(room)?, device.alloc_ints(room)?);
         }
         grow(device, &mut self.tables, senders * manifest.around())?;
         grow(device, &mut self.cell_masks, senders * manifest.cells())?;
@@ -113,69 +116,57 @@ impl Inbox {
         walls: &setup::Walls,
         listed: Range<usize>,
     ) -> Result<(), KernelError> {
-        if listed.is_empty() {
-            return Ok(());
-        }
         let tables = grid.tables();
-        let mut given = vec![
-            ("ids", Given::ReadFrom(&tables.leaves, listed.start)),
-            ("count", Given::Int(listed.len() as i32)),
-            ("nodes", Given::Read(&tables.node)),
-            ("near", Given::Read(&tables.near)),
-            ("children", Given::Read(&tables.child)),
-            ("rows", Given::Read(&tables.rows)),
-            ("masks", Given::Write(&mut self.masks)),
-            ("counts", Given::Write(&mut self.begins)),
-        ];
-        if !program.manifest().mirror_rules.is_empty() {
-            given.push(("wall_rules", Given::Read(&walls.rules)));
-        }
-        program.launch(Role::InterfaceMasks, listed.len(), given)
+        program.launch(kernels::InterfaceMasks {
+            ids: tables.leaves.part(listed),
+            nodes: &tables.node,
+            near: &tables.near,
+            children: &tables.child,
+            rows: &tables.rows,
+            wall_rules: &walls.rules,
+            masks: &mut self.masks,
+            counts: &mut self.begins,
+        })
     }
 
     /// These cells, and what is around the listed blocks.
     fn set_cells(&mut self, program: &Program, grid: &Grid, listed: Range<usize>) -> Result<(), KernelError> {
-        if listed.is_empty() {
-            return Ok(());
-        }
         let tables = grid.tables();
-        let given = vec![
-            ("ids", Given::ReadFrom(&tables.leaves, listed.start)),
-            ("count", Given::Int(listed.len() as i32)),
-            ("nodes", Given::Read(&tables.node)),
-            ("near", Given::Read(&tables.near)),
-            ("children", Given::Read(&tables.child)),
-            ("slots", Given::Read(&tables.slot)),
-            ("rows", Given::Read(&tables.rows)),
-            ("masks", Given::Read(&self.masks)),
-            ("begins", Given::Read(&self.begins)),
-            ("tables", Given::Write(&mut self.tables)),
-            ("cell_masks", Given::Write(&mut self.cell_masks)),
-            ("cells", Given::Write(&mut self.cells)),
-        ];
-        program.launch(Role::InterfaceCells, listed.len(), given)
+        program.launch(kernels::InterfaceCells {
+            ids: tables.leaves.part(listed),
+            nodes: &tables.node,
+            near: &tables.near,
+            children: &tables.child,
+            slots: &tables.slot,
+            rows: &tables.rows,
+            masks: &self.masks,
+            begins: &self.begins,
+            tables: &mut self.tables,
+            cell_masks: &mut self.cell_masks,
+            cells: &mut self.cells,
+        })
     }
 
-    /// Whether all blocks of a level stream in one launch.
-    pub(super) fn together(&self, level: usize) -> bool {
+    /// The phase in which all blocks of a level stream, in one launch, if they do.
+    pub(super) fn together(&self, level: usize) -> Option<Phase> {
         self.together[level]
     }
 
-    /// Where cells of a level beside refined ones are listed.
-    pub(super) fn cells_of(&self, level: usize) -> (&Buffer, Range<usize>) {
-        (&self.cells, self.of_levels[level].clone())
+    /// The cells of a level beside refined ones.
+    pub(super) fn cells_of(&self, level: usize) -> Part<'_, Int> {
+        self.cells.part(self.of_levels[level].clone())
     }
 
-    /// What a kernel takes that reads the rows of blocks in a step; `start`: the first of two.
-    pub(super) fn read(&self, start: bool) -> [(&'static str, Given<'_>); 2] {
-        [("masks", Given::Read(&self.masks)), ("inbox", Given::Read(&self.rows[usize::from(!start)]))]
+    /// Masks and rows that blocks read in a step; `start`: the first of two.
+    pub(super) fn read(&self, start: bool) -> (&Buffer<Int>, &Buffer<Real>) {
+        (&self.masks, &self.rows[usize::from(!start)])
     }
 }
 
 /// Two sets of rows, full of NaN.
-fn rows(device: &Device, manifest: &Manifest, interfaces: usize) -> Result<[Buffer; 2], DeviceError> {
+fn rows(device: &Device, manifest: &Manifest, interfaces: usize) -> Result<[Buffer<Real>; 2], DeviceError> {
     let set = || {
-        let mut rows = device.alloc(Scalar::from(manifest.real), interfaces * manifest.inbox_row())?;
+        let mut rows = device.alloc_reals(manifest.real, interfaces * manifest.inbox_row())?;
         rows.poison()?;
         Ok::<_, DeviceError>(rows)
     };
@@ -188,11 +179,11 @@ fn room(before: usize, needed: usize) -> usize {
 }
 
 /// Room for so many integers.
-fn grow(device: &Device, buffer: &mut Buffer, length: usize) -> Result<(), DeviceError> {
+fn grow(device: &Device, buffer: &mut Buffer<Int>, length: usize) -> Result<(), DeviceError> {
     if length > buffer.len() {
         let room = room(buffer.len(), length);
-        *buffer = device.alloc(Scalar::I32, 0)?;
-        *buffer = device.alloc(Scalar::I32, room)?;
+        *buffer = device.alloc_ints(0)?;
+        *buffer = device.alloc_ints(room)?;
     }
     Ok(())
 }
@@ -201,52 +192,72 @@ impl Simulation {
     /// What a level sends to the next finer one for both of its steps, or gets from it after the first; `start`: whether the step of the
     /// level is itself the first of two.
     pub(super) fn exchange_inbox(&mut self, phase: Phase, level: usize, start: bool) -> Result<(), StepError> {
-        let walls = !self.program.manifest().boundaries.is_empty();
-        let parts = (&self.grid, self.bodies.as_ref(), self.inbox.as_ref());
-        let (_, listed, role) = blocks(parts, walls, phase, level);
-        let tables = self.grid.tables();
+        let (program, params, tables) = (&self.program, self.levels[level].params.packed(), self.grid.tables());
+        // The cells that others list are in the inbox.
+        let ids = blocks((&self.grid, None, None), phase, level);
         let [on_coarse, on_fine] = [level, level + 1].map(|level| self.levels[level].current);
         let populations = &self.fields.populations;
-        let Some(Inbox { rows: [first, second], tables: around, cell_masks, cells, .. }) = &mut self.inbox else {
-            unreachable!("packets cross through the inbox")
-        };
-        let mut given = match role {
-            Role::ToFine | Role::ToCoarse => vec![
-                ("cells", Given::ReadFrom(cells, listed.start)),
-                ("count", Given::Int(listed.len() as i32)),
-                ("tables", Given::Read(around)),
-                ("cell_masks", Given::Read(cell_masks)),
-            ],
-            _ => vec![
-                ("ids", Given::ReadFrom(&tables.leaves, listed.start)),
-                ("count", Given::Int(listed.len() as i32)),
-                ("nodes", Given::Read(&tables.node)),
-                ("near", Given::Read(&tables.near)),
-                ("children", Given::Read(&tables.child)),
-                ("slots", Given::Read(&tables.slot)),
-                ("rows", Given::Read(&tables.rows)),
-                ("wall_rules", Given::Read(&self.walls.rules)),
-                ("wall_values", Given::Read(&self.walls.values)),
-            ],
-        };
-        if role != Role::ToCoarse {
-            given.push(("coarse", Given::Read(&populations[on_coarse])));
+        // After its first step, what the finer level had before is in the other set.
+        let (coarse, fine, before) = (&populations[on_coarse], &populations[on_fine], &populations[1 - on_fine]);
+        let setup::Walls { rules: wall_rules, values: wall_values } = &self.walls;
+        let (nodes, near, children, slots, rows) =
+            (&tables.node, &tables.near, &tables.child, &tables.slot, &tables.rows);
+        let Some(inbox) = &mut self.inbox else { unreachable!("packets cross through the inbox") };
+        let Inbox { rows: [first, second], tables: around, cell_masks, cells, of_levels, .. } = inbox;
+        let cells = cells.part(of_levels[level].clone());
+        match phase {
+            Phase::ToFine => program.launch(kernels::ToFine {
+                cells,
+                tables: around,
+                cell_masks,
+                coarse,
+                fine,
+                inbox_0: first,
+                inbox_1: second,
+                start: i32::from(start),
+                params,
+            })?,
+            Phase::ToCoarse => program.launch(kernels::ToCoarse {
+                cells,
+                tables: around,
+                cell_masks,
+                before,
+                after: fine,
+                inbox: if start { first } else { second },
+            })?,
+            Phase::ToFineWalls => program.launch(kernels::ToFineWalls {
+                ids,
+                nodes,
+                near,
+                children,
+                parents: &tables.parent,
+                slots,
+                rows,
+                wall_rules,
+                wall_values,
+                coarse,
+                fine,
+                inbox_0: first,
+                inbox_1: second,
+                params,
+            })?,
+            Phase::ToCoarseWalls => program.launch(kernels::ToCoarseWalls {
+                ids,
+                nodes,
+                near,
+                children,
+                slots,
+                rows,
+                wall_rules,
+                wall_values,
+                coarse,
+                before,
+                after: fine,
+                inbox: if start { first } else { second },
+                params,
+            })?,
+            _ => unreachable!("{phase:?} does not cross an interface"),
         }
-        if matches!(role, Role::ToFine | Role::ToFineWalls) {
-            given.push(("fine", Given::Read(&populations[on_fine])));
-            given.push(("inbox_0", Given::Write(first)));
-            given.push(("inbox_1", Given::Write(second)));
-        } else {
-            // The finer level has taken its first step.
-            given.push(("before", Given::Read(&populations[1 - on_fine])));
-            given.push(("after", Given::Read(&populations[on_fine])));
-            given.push(("inbox", Given::Write(if start { first } else { second })));
-        }
-        match role {
-            Role::ToFine => given.push(("start", Given::Int(i32::from(start)))),
-            Role::ToFineWalls => given.push(("parents", Given::Read(&tables.parent))),
-            _ => {}
-        }
-        launch(&self.program, role, listed.len(), given, &self.levels[level].params)
+        Ok(())
     }
 }

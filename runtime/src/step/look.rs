@@ -1,11 +1,11 @@
 //! Looks at a flow: kernels sum it up where it is, and a few numbers visit the host.
 
-use lbm_bundle::{Populations, Role, SHARES};
+use lbm_bundle::{Populations, SHARES};
 
 use super::{Kept, Simulation, StepError};
-use crate::device::{Buffer, Device, Scalar};
+use crate::device::{Buffer, Device, Int, Real};
 use crate::fields;
-use crate::kernels::Given;
+use crate::kernels;
 use crate::layout::{CellId, Layout, SlotId};
 use crate::mesh::Cell;
 use crate::observe::{Conserved, Look, NotFinite, Sum};
@@ -16,34 +16,23 @@ pub(super) fn shares(entries: usize) -> (usize, usize) {
     (entries.div_ceil(per), per)
 }
 
-/// What a kernel takes first that sums up the slots of a list from `start` on; `every` has every number from 0 on.
-pub(super) fn listed<'a>(every: &'a Buffer, list: &'a Buffer, start: usize, size: usize) -> Vec<(&'a str, Given<'a>)> {
-    let (count, per) = shares(size);
-    vec![
-        ("shares", Given::Read(every)),
-        ("count", Given::Int(count as i32)),
-        ("ids", Given::ReadFrom(list, start)),
-        ("size", Given::Int(size as i32)),
-        ("per", Given::Int(per as i32)),
-    ]
-}
-
 impl Simulation {
     /// Looks at the fields of the current step.
     pub fn look(&mut self) -> Result<Look, StepError> {
         self.sample()?;
         let (leaves, leaf_count) = (&self.grid.tables().leaves, self.grid.leaf_count());
-        let (count, _) = shares(leaf_count);
-        let mut found = self.program.device().alloc(Scalar::F64, 2 * count)?;
+        let (count, per) = shares(leaf_count);
+        let mut found = self.program.device().alloc_doubles(2 * count)?;
         let fields = &self.fields.macroscopic;
-        let mut given = listed(self.grid.forest().every(), leaves, 0, leaf_count);
-        given.extend([
-            ("fields", Given::Read(fields)),
-            ("before", Given::Read(self.kept.as_ref().map_or(fields, |kept| &kept.fields))),
-            ("compare", Given::Int(i32::from(self.kept.is_some()))),
-            ("found", Given::Write(&mut found)),
-        ]);
-        self.program.launch(Role::Look, count, given)?;
+        self.program.launch(kernels::Look {
+            shares: self.grid.forest().every().part(0..count),
+            ids: leaves.part(0..leaf_count),
+            per: per as i32,
+            fields,
+            before: self.kept.as_ref().map_or(fields, |kept| &kept.fields),
+            compare: i32::from(self.kept.is_some()),
+            found: &mut found,
+        })?;
         let found = found.read_reals(0..2 * count)?;
         let (first, square) = found
             .chunks(2)
@@ -64,7 +53,7 @@ impl Simulation {
         let (layout, tables) = (Layout::fields(self.manifest()), self.grid.tables());
         let (cell, component) = (place / layout.components(), place % layout.components());
         let (entry, cell) = (cell / layout.cells(), cell % layout.cells());
-        let int = |table: &Buffer, at: i32| Ok::<_, StepError>(table.read_ints(at as usize..at as usize + 1)?[0]);
+        let int = |table: &Buffer<Int>, at: i32| Ok::<_, StepError>(table.read_ints(at as usize..at as usize + 1)?[0]);
         let slot = SlotId(int(&tables.leaves, entry as i32)? as u32);
         let origin = self.grid.origin(self.grid.forest().block(slot)?);
         let inside = layout.position(CellId(cell as u32));
@@ -101,14 +90,15 @@ impl Simulation {
         let mut totals = vec![Sum::default(); length];
         for (at, (level, listed_level)) in self.levels.iter().zip(self.grid.levels()).enumerate() {
             let leaves = &listed_level.leaves;
-            let (count, _) = shares(leaves.len());
-            let mut sums = self.program.device().alloc(Scalar::F64, 2 * length * count)?;
-            let mut given = listed(self.grid.forest().every(), &self.grid.tables().leaves, leaves.start, leaves.len());
-            given.extend([
-                ("src", Given::Read(&self.fields.populations[level.current])),
-                ("sums", Given::Write(&mut sums)),
-            ]);
-            self.program.launch(Role::Sums, count, given)?;
+            let (count, per) = shares(leaves.len());
+            let mut sums = self.program.device().alloc_doubles(2 * length * count)?;
+            self.program.launch(kernels::Sums {
+                shares: self.grid.forest().every().part(0..count),
+                ids: self.grid.tables().leaves.part(leaves.clone()),
+                per: per as i32,
+                src: &self.fields.populations[level.current],
+                sums: &mut sums,
+            })?;
             let volume = 0.5f64.powi((at * dim) as i32);
             for (entry, sum) in sums.read_reals(0..2 * length * count)?.chunks(2).enumerate() {
                 totals[entry % length].merge(Sum::new(volume * sum[0], volume * sum[1]));
@@ -134,9 +124,9 @@ impl Simulation {
 }
 
 /// Another array of fields.
-pub(super) fn room_to_keep(device: &Device, fields: &Buffer) -> Result<Buffer, StepError> {
+pub(super) fn room_to_keep(device: &Device, fields: &Buffer<Real>) -> Result<Buffer<Real>, StepError> {
     if device.memory_available().is_some_and(|available| fields.bytes() > available) {
         return Err(device.out_of_memory(fields.bytes()).into());
     }
-    Ok(device.alloc(fields.scalar(), fields.len())?)
+    Ok(device.alloc_like(fields)?)
 }

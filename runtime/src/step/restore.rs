@@ -4,7 +4,7 @@ use std::io;
 
 use super::look::room_to_keep;
 use super::{Kept, Simulation, StepError};
-use crate::device::Buffer;
+use crate::device::{Buffer, Real};
 use crate::fields::{range, runs};
 use crate::layout::Layout;
 use crate::mesh::Grid;
@@ -14,7 +14,7 @@ use crate::mesh::Grid;
 fn read<'a>(
     flow: &Simulation,
     layout: Layout,
-    of_level: impl Fn(usize) -> &'a Buffer,
+    of_level: impl Fn(usize) -> &'a Buffer<Real>,
     mut each: impl FnMut(&[u8]) -> io::Result<()>,
 ) -> io::Result<()> {
     let real = flow.manifest().real.bytes();
@@ -36,13 +36,13 @@ fn read<'a>(
 fn write<E: From<StepError>>(
     grid: &Grid,
     layout: Layout,
-    to: &mut Buffer,
+    to: &mut Buffer<Real>,
     mut next: impl FnMut(&mut [u8]) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut bytes = vec![];
     for run in runs(grid.leaves().map_err(StepError::from)?) {
         let range = range(run, layout);
-        bytes.resize(range.len() * to.scalar().bytes(), 0);
+        bytes.resize(range.len() * to.value_bytes(), 0);
         next(&mut bytes)?;
         to.write_raw(range.start, &bytes).map_err(StepError::from)?;
     }

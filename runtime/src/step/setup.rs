@@ -1,12 +1,13 @@
 //! From what a user says (sizes, rules and parameters by name) to what kernels take.
 
-use lbm_bundle::{Arg, Boundary, Manifest, Param};
+use lbm_bundle::{Boundary, Manifest, Param};
 
 use super::Adaptivity;
 use super::error::StepError;
 use crate::case::Formula;
-use crate::device::{Buffer, Device, DeviceError, Scalar};
+use crate::device::{Buffer, Device, DeviceError, Int, Real};
 use crate::fields::Fields;
+use crate::kernels;
 use crate::layout::Layout;
 use crate::mesh::forest::{ForestError, Pool};
 use crate::mesh::{self, Behind, Face, Room, WallId};
@@ -187,11 +188,21 @@ const SHARE_OF_MEMORY: f64 = 0.8;
 #[derive(Clone)]
 pub(super) struct Params {
     values: Vec<Vec<f64>>,
+    packed: kernels::Params,
 }
 
 impl Params {
     pub(super) fn new(manifest: &Manifest, given: &[(String, Vec<f64>)]) -> Result<Self, StepError> {
-        Ok(Params { values: resolve(&format!("`{}`", manifest.spec), &manifest.params, given)? })
+        Ok(Params::of(manifest, resolve(&format!("`{}`", manifest.spec), &manifest.params, given)?))
+    }
+
+    fn of(manifest: &Manifest, values: Vec<Vec<f64>>) -> Self {
+        Params { packed: kernels::Params::new(manifest, &values), values }
+    }
+
+    /// As kernels take them.
+    pub(super) fn packed(&self) -> &kernels::Params {
+        &self.packed
     }
 
     pub(super) fn set(&mut self, manifest: &Manifest, name: &str, values: &[f64]) -> Result<(), StepError> {
@@ -204,6 +215,7 @@ impl Params {
         })?;
         valid(&owner, &manifest.params[at], values)?;
         self.values[at] = values.to_vec();
+        self.packed = kernels::Params::new(manifest, &self.values);
         Ok(())
     }
 
@@ -218,32 +230,23 @@ impl Params {
             for (param, values) in manifest.params.iter().zip(&values) {
                 valid(&format!("`{}`", manifest.spec), param, values).map_err(|error| error.on_level(all.len()))?;
             }
-            all.push(Params { values });
+            all.push(Params::of(manifest, values));
         }
         Ok(all)
-    }
-
-    /// The arguments among these that are parameters of the method, by their names, with their values.
-    pub(super) fn given<'a>(&self, manifest: &Manifest, args: &'a [Arg]) -> Vec<(&'a str, f64)> {
-        let given = |arg: &'a Arg| {
-            let (param, component) = manifest.param_of(arg)?;
-            Some((arg.name.as_str(), self.values[param][component]))
-        };
-        args.iter().filter_map(given).collect()
     }
 }
 
 /// Wall instances on the device.
 pub(super) struct Walls {
-    pub(super) rules: Buffer,
-    pub(super) values: Buffer,
+    pub(super) rules: Buffer<Int>,
+    pub(super) values: Buffer<Real>,
 }
 
 impl Walls {
     pub(super) fn new(device: &Device, manifest: &Manifest, instances: &[Instance]) -> Result<Self, DeviceError> {
         let stride = manifest.wall_stride as usize;
         let rules: Vec<i32> = instances.iter().map(|instance| instance.rule).collect();
-        let mut values = device.alloc(Scalar::from(manifest.real), instances.len() * stride)?;
+        let mut values = device.alloc_reals(manifest.real, instances.len() * stride)?;
         for (at, instance) in instances.iter().enumerate() {
             values.write_reals(at * stride, &instance.values)?;
         }
@@ -253,7 +256,6 @@ impl Walls {
 
 #[cfg(test)]
 mod tests {
-    use lbm_bundle::Role;
     use miette::Diagnostic;
 
     use super::*;
@@ -291,8 +293,7 @@ mod tests {
     fn parameters_of_the_method_are_checked_against_their_range() {
         let omega = |value: f64| Params::new(&manifest(), &[("omega".into(), vec![value])]);
         let manifest = manifest();
-        let args = &manifest.kernel(Role::StreamCollide).unwrap().args;
-        assert_eq!(omega(1.5).unwrap().given(&manifest, args), [("omega_", 1.5)]);
+        assert_eq!(*omega(1.5).unwrap().packed(), kernels::Params::new(&manifest, &[vec![1.5]]));
         for wrong in [0.0, 2.0, f64::NAN] {
             let error = omega(wrong).err().expect("outside (0, 2)");
             assert_eq!(help(&error), "it must be between 0 and 2");

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use lbm_bundle::mesh::{Group, NONE, REFINED};
 use lbm_codegen::mesh;
-use lbm_runtime::device::{Buffer, Device};
+use lbm_runtime::device::{Buffer, Device, Int};
 use lbm_runtime::mesh::forest::{Forest, ForestError, Pool};
 use lbm_runtime::mesh::{Behind, WallId};
 use lbm_tests::forest::{Block, Domain, Forest as Oracle};
@@ -36,7 +36,7 @@ pub fn holding(device: &Device, domain: &Domain, pool: Pool) -> Result<Forest, F
 }
 
 /// What an array of integers holds.
-pub fn ints(buffer: &Buffer) -> Vec<i32> {
+pub fn ints(buffer: &Buffer<Int>) -> Vec<i32> {
     buffer.read_ints(0..buffer.len()).expect("an array of integers")
 }
 

@@ -153,37 +153,28 @@ impl Cuda {
         symbol: &str,
         entry: &Entry,
         shape: Shape,
-        args: &mut [Value<'_>],
+        args: &[Value<'_>],
     ) -> Result<(), DeviceError> {
         let failed = |reason: String| DeviceError::Launch { kernel: symbol.to_string(), reason };
         let groups = shape.items.div_ceil(shape.items_per_group.max(1) as usize);
-        let mut cells = Vec::with_capacity(args.len());
         let mut used = vec![Kept::Kernel { _function: entry.0.clone() }];
-        for arg in args {
-            let (buffer, start) = match arg {
-                Value::Int(value) => {
-                    cells.push(cell(&value.to_ne_bytes()));
-                    continue;
-                }
-                Value::F32(value) => {
-                    cells.push(cell(&value.to_ne_bytes()));
-                    continue;
-                }
-                Value::F64(value) => {
-                    cells.push(cell(&value.to_ne_bytes()));
-                    continue;
-                }
-                Value::Read(buffer) => (&**buffer, 0),
-                Value::ReadFrom(buffer, start) => (&**buffer, *start),
-                Value::Write(buffer) => (&**buffer, 0),
-            };
-            match &buffer.storage {
-                super::buffer::Storage::Cuda(memory) if memory.cuda == self.stream => {
-                    cells.push(memory.address + buffer.offset(start));
-                    used.push(Kept::Memory { _slice: memory.slice.clone() });
-                }
-                _ => return Err(failed("a buffer belongs to another device".into())),
+        let mut address = |array: &super::Array, start: usize| match &array.storage {
+            super::array::Storage::Cuda(memory) if memory.cuda == self.stream => {
+                used.push(Kept::Memory { _slice: memory.slice.clone() });
+                Ok(memory.address + array.offset(start))
             }
+            _ => Err(failed("an array belongs to another device".into())),
+        };
+        // The bytes of a struct lie where they are, those of other arguments in a cell.
+        let mut cells = Vec::with_capacity(args.len());
+        for arg in args {
+            cells.push(match arg {
+                Value::Int(value) => Some(cell(&value.to_ne_bytes())),
+                Value::Struct(_) => None,
+                Value::Read(array) => Some(address(array, 0)?),
+                Value::Part(array, range) => Some(address(array, range.start)?),
+                Value::Write(array) => Some(address(array, 0)?),
+            });
         }
         let config = LaunchConfig {
             grid_dim: (groups as u32, shape.passes.max(1), 1),
@@ -195,11 +186,15 @@ impl Cuda {
             branch => &self.branches[branch - 1],
         };
         let mut launch = stream.launch_builder(&entry.0);
-        for cell in &cells {
-            launch.arg(cell);
+        for (arg, cell) in args.iter().zip(&cells) {
+            match (arg, cell) {
+                (Value::Struct(words), _) => launch.arg(&words[0]),
+                (_, Some(cell)) => launch.arg(cell),
+                (_, None) => unreachable!("what is no struct has a cell"),
+            };
         }
-        // SAFETY: `kernels` checked number and types of the arguments against the manifest that came with the source;
-        // each lies at the start of its cell, of which the driver copies as many bytes as the kernel's parameter has.
+        // SAFETY: the arguments are those of the table that the manifest was checked against when its source was loaded;
+        // each lies where its pointer leads to, from where the driver copies as many bytes as the kernel's parameter has.
         // Buffers are freed in the stream's order, after the kernel. That the code keeps to its signature is the trust
         // put in a bundle.
         unsafe { launch.launch(config) }.map_err(|error| failed(error.to_string()))?;
@@ -331,7 +326,9 @@ impl Module {
 
 #[cfg(all(test, feature = "cuda"))]
 mod tests {
-    use crate::device::{Device, DeviceError, Scalar, Shape, Source, Value};
+    use lbm_bundle::Real;
+
+    use crate::device::{Device, DeviceError, Shape, Source, Value};
 
     const TRIPLE: &str = r#"
         extern "C" __global__ void triple(const int *ids, int count, const double *src, double *dst, float factor) {
@@ -353,14 +350,19 @@ mod tests {
         let kernel = load(&device).kernel("triple").unwrap();
         let count = 1001;
         let ids = device.ints(&(0..count).map(|at| (at * 5 % count) as i32).collect::<Vec<_>>()).unwrap();
-        let mut src = device.alloc(Scalar::F64, count).unwrap();
+        let mut src = device.alloc_doubles(count).unwrap();
         src.write_reals(0, &(0..count).map(|at| at as f64).collect::<Vec<_>>()).unwrap();
-        let mut dst = device.alloc(Scalar::F64, count).unwrap();
+        let mut dst = device.alloc_doubles(count).unwrap();
         dst.poison().unwrap();
         let shape = Shape { items: count, divisible: true, threads: 128, items_per_group: 128, passes: 1 };
-        let mut args =
-            [Value::Read(&ids), Value::Int(count as i32), Value::Read(&src), Value::Write(&mut dst), Value::F32(3.0)];
-        device.launch(&kernel, shape, &mut args).unwrap();
+        let args = [
+            Value::Part(ids.array(), 0..count),
+            Value::Int(count as i32),
+            Value::Read(src.array()),
+            Value::Write(dst.array_mut()),
+            Value::Struct(&[u64::from(3f32.to_bits())]),
+        ];
+        device.launch(&kernel, shape, &args).unwrap();
         let expected: Vec<f64> = (0..count).map(|at| 3.0 * at as f64).collect();
         assert_eq!(dst.read_reals(0..count).unwrap(), expected);
     }
@@ -369,10 +371,10 @@ mod tests {
     fn recorded_launches_run_only_when_repeated_and_outlive_their_buffers() {
         let device = Device::cuda(0).unwrap();
         let kernel = load(&device).kernel("increment").unwrap();
-        let mut dst = device.alloc(Scalar::F64, 10).unwrap();
+        let mut dst = device.alloc_doubles(10).unwrap();
         let shape = Shape { items: 10, divisible: false, threads: 32, items_per_group: 32, passes: 1 };
         let graph = device
-            .record(|| device.launch(&kernel, shape, &mut [Value::Write(&mut dst), Value::Int(10)]))
+            .record(|| device.launch(&kernel, shape, &[Value::Write(dst.array_mut()), Value::Int(10)]))
             .unwrap()
             .expect("one launch was recorded");
         assert_eq!(dst.read_reals(0..10).unwrap(), [0.0; 10]);
@@ -395,9 +397,9 @@ mod tests {
     #[test]
     fn copies_and_poison_reach_the_gpu() {
         let device = Device::cuda(0).unwrap();
-        let mut from = device.alloc(Scalar::F32, 1000).unwrap();
+        let mut from = device.alloc_reals(Real::F32, 1000).unwrap();
         from.write_reals(10, &[0.5; 20]).unwrap();
-        let mut to = device.alloc(Scalar::F32, 1000).unwrap();
+        let mut to = device.alloc_reals(Real::F32, 1000).unwrap();
         to.poison().unwrap();
         assert!(to.read_reals(0..1000).unwrap().iter().all(|value| value.is_nan()));
         device.copy(&from, &mut to).unwrap();
@@ -411,15 +413,15 @@ mod tests {
         assert!(refused.to_string().contains("broken.cu"), "{refused}");
         let missing = load(&device).kernel("quadruple").err().expect("no such kernel");
         assert!(matches!(missing, DeviceError::MissingKernel { symbol } if symbol == "quadruple"));
-        let large = device.alloc(Scalar::F64, 1 << 44).expect_err("128 TiB");
+        let large = device.alloc_doubles(1 << 44).expect_err("128 TiB");
         assert!(matches!(large, DeviceError::Memory { .. }), "{large}");
     }
 
     #[test]
     fn marks_measure_the_time_between_them() {
         let device = Device::cuda(0).unwrap();
-        let from = device.alloc(Scalar::F64, 1 << 24).unwrap();
-        let mut to = device.alloc(Scalar::F64, 1 << 24).unwrap();
+        let from = device.alloc_doubles(1 << 24).unwrap();
+        let mut to = device.alloc_doubles(1 << 24).unwrap();
         let start = device.mark().unwrap();
         device.copy(&from, &mut to).unwrap();
         let end = device.mark().unwrap();

@@ -35,7 +35,7 @@ pub(super) struct Memory {
 // SAFETY: `Memory` owns its bytes alone, as a `Vec<u8>` does.
 #[allow(unsafe_code)]
 unsafe impl Send for Memory {}
-// SAFETY: shared access only reads; kernels write through `&mut Buffer` arguments.
+// SAFETY: shared access only reads; kernels write through `&mut Array` arguments.
 #[allow(unsafe_code)]
 unsafe impl Sync for Memory {}
 
@@ -91,14 +91,14 @@ impl Drop for Memory {
 }
 
 /// `<symbol>_packed`: takes pointers to the arguments.
-type Packed = unsafe extern "C" fn(*const *mut c_void);
+type Function = unsafe extern "C" fn(*const *mut c_void);
 
 /// A loaded shared object.
 pub(super) struct Library(Arc<libloading::Library>);
 
 /// A kernel of a shared object, which it keeps loaded.
 pub(super) struct Entry {
-    packed: Packed,
+    packed: Function,
     _library: Arc<libloading::Library>,
 }
 
@@ -106,8 +106,8 @@ impl Library {
     #[allow(unsafe_code)]
     pub(super) fn kernel(&self, symbol: &str) -> Result<Entry, DeviceError> {
         let name = format!("{symbol}_packed");
-        // SAFETY: the contract of bundles gives every symbol of that form the type `Packed`.
-        let packed = unsafe { self.0.get::<Packed>(name.as_bytes()) }
+        // SAFETY: the contract of bundles gives every symbol of that form the type `Function`.
+        let packed = unsafe { self.0.get::<Function>(name.as_bytes()) }
             .map(|found| *found)
             .map_err(|_| DeviceError::MissingKernel { symbol: name })?;
         Ok(Entry { packed, _library: self.0.clone() })
@@ -142,16 +142,17 @@ impl Host {
     }
 
     /// Runs the kernel on all threads; says what is wrong with the arguments if something is.
-    pub(super) fn launch(&self, entry: &Entry, shape: Shape, args: &mut [Value<'_>]) -> Result<(), &'static str> {
+    pub(super) fn launch(&self, entry: &Entry, shape: Shape, args: &[Value<'_>]) -> Result<(), &'static str> {
         let cells = pack(args)?;
         let threads = self.pool.current_num_threads();
         if !shape.divisible || threads == 1 || shape.items == 1 {
-            call(entry, cells);
+            call(entry, &cells);
             return Ok(());
         }
-        let first = match args {
-            [Value::Read(ids), Value::Int(_), ..] if ids.len() >= shape.items => cells[0],
-            [Value::ReadFrom(ids, start), Value::Int(_), ..] if ids.len() - *start >= shape.items => cells[0],
+        let first = match (args, cells.first()) {
+            ([Value::Part(_, range), Value::Int(_), ..], Some(Packed::Cell(first))) if range.len() == shape.items => {
+                *first
+            }
             _ => return Err("a launch that can be cut starts with a list and its length"),
         };
         let pieces = (threads * PIECES_PER_THREAD).min(shape.items);
@@ -160,9 +161,9 @@ impl Host {
             (0..pieces).into_par_iter().with_max_len(1).for_each(|piece| {
                 let (from, to) = (bound(piece), bound(piece + 1));
                 let mut cells = cells.clone();
-                cells[0] = first + (from * size_of::<i32>()) as u64;
-                cells[1] = cell(&((to - from) as i32).to_ne_bytes());
-                call(entry, cells);
+                cells[0] = Packed::Cell(first + (from * size_of::<i32>()) as u64);
+                cells[1] = Packed::Cell(cell(&((to - from) as i32).to_ne_bytes()));
+                call(entry, &cells);
             });
         });
         Ok(())
@@ -192,29 +193,41 @@ pub(super) fn cell(bytes: &[u8]) -> u64 {
     u64::from_ne_bytes(cell)
 }
 
-fn pack(args: &[Value<'_>]) -> Result<Vec<u64>, &'static str> {
-    let address = |buffer: &super::Buffer| match &buffer.storage {
-        super::buffer::Storage::Host(memory) => Ok(memory.address()),
-        super::buffer::Storage::Cuda(_) => Err("a buffer belongs to another device"),
+/// An argument: a value, which the kernel reads through a pointer to it, or the bytes of a struct.
+#[derive(Clone, Copy)]
+enum Packed<'a> {
+    Cell(u64),
+    Struct(&'a [u64]),
+}
+
+fn pack<'a>(args: &'a [Value<'_>]) -> Result<Vec<Packed<'a>>, &'static str> {
+    let address = |array: &super::Array| match &array.storage {
+        super::array::Storage::Host(memory) => Ok(memory.address()),
+        super::array::Storage::Cuda(_) => Err("an array belongs to another device"),
     };
     args.iter()
-        .map(|arg| match arg {
-            Value::Int(value) => Ok(cell(&value.to_ne_bytes())),
-            Value::F32(value) => Ok(cell(&value.to_ne_bytes())),
-            Value::F64(value) => Ok(cell(&value.to_ne_bytes())),
-            Value::Read(buffer) => address(buffer),
-            Value::ReadFrom(buffer, start) => Ok(address(buffer)? + buffer.offset(*start)),
-            Value::Write(buffer) => address(buffer),
+        .map(|arg| {
+            Ok(Packed::Cell(match arg {
+                Value::Struct(words) => return Ok(Packed::Struct(words)),
+                Value::Int(value) => cell(&value.to_ne_bytes()),
+                Value::Read(array) => address(array)?,
+                Value::Part(array, range) => address(array)? + array.offset(range.start),
+                Value::Write(array) => address(array)?,
+            }))
         })
         .collect()
 }
 
-/// Calls a kernel with arguments that lie in `cells`.
+/// Calls a kernel with these arguments.
 #[allow(unsafe_code)]
-fn call(entry: &Entry, mut cells: Vec<u64>) {
-    let pointers: Vec<*mut c_void> = cells.iter_mut().map(|cell| std::ptr::from_mut(cell).cast()).collect();
-    // SAFETY: `kernels` checked number and types of the arguments against the manifest that came with the source, and
-    // every pointer among them is to a buffer borrowed for the launch, exclusively if it is written. Pieces of one launch
+fn call(entry: &Entry, args: &[Packed<'_>]) {
+    let pointer = |arg: &Packed<'_>| match arg {
+        Packed::Cell(cell) => std::ptr::from_ref(cell).cast_mut().cast(),
+        Packed::Struct(words) => words.as_ptr().cast_mut().cast(),
+    };
+    let pointers: Vec<*mut c_void> = args.iter().map(pointer).collect();
+    // SAFETY: the arguments are those of the table that the manifest was checked against when its source was loaded, and
+    // every pointer among them is to an array borrowed for the launch, exclusively if it is written. Pieces of one launch
     // work on different items. That the code keeps to its signature is the trust put in a bundle.
     unsafe { (entry.packed)(pointers.as_ptr()) }
 }
@@ -223,7 +236,7 @@ const _: () = assert!(size_of::<*const u8>() == 8, "kernels take 64-bit pointers
 
 #[cfg(test)]
 mod tests {
-    use crate::device::{Device, DeviceError, Scalar, Shape, Source, Value};
+    use crate::device::{Device, DeviceError, Shape, Source, Value};
 
     const TRIPLE: &str = "
         #include <stdint.h>
@@ -243,19 +256,19 @@ mod tests {
             let kernel = module.kernel("triple").unwrap();
             let count = 101;
             let ids = device.ints(&(0..count).map(|at| (at * 7 % 101) as i32).collect::<Vec<_>>()).unwrap();
-            let mut src = device.alloc(Scalar::F64, count).unwrap();
+            let mut src = device.alloc_doubles(count).unwrap();
             src.write_reals(0, &(0..count).map(|at| at as f64).collect::<Vec<_>>()).unwrap();
-            let mut dst = device.alloc(Scalar::F64, count).unwrap();
+            let mut dst = device.alloc_doubles(count).unwrap();
             dst.poison().unwrap();
             let shape = Shape { items: count, divisible: true, threads: 1, items_per_group: 1, passes: 1 };
-            let mut args = [
-                Value::Read(&ids),
+            let args = [
+                Value::Part(ids.array(), 0..count),
                 Value::Int(count as i32),
-                Value::Read(&src),
-                Value::Write(&mut dst),
-                Value::F64(3.0),
+                Value::Read(src.array()),
+                Value::Write(dst.array_mut()),
+                Value::Struct(&[3f64.to_bits()]),
             ];
-            device.launch(&kernel, shape, &mut args).unwrap();
+            device.launch(&kernel, shape, &args).unwrap();
             let expected: Vec<f64> = (0..count).map(|at| 3.0 * at as f64).collect();
             assert_eq!(dst.read_reals(0..count).unwrap(), expected);
         }
@@ -266,14 +279,15 @@ mod tests {
         let device = Device::host(3).unwrap();
         let kernel = device.load(Source { name: "triple.c", text: TRIPLE }).unwrap().kernel("triple").unwrap();
         let ids = device.ints(&(0..100).collect::<Vec<_>>()).unwrap();
-        let mut src = device.alloc(Scalar::F64, 100).unwrap();
+        let mut src = device.alloc_doubles(100).unwrap();
         src.write_reals(0, &[1.0; 100]).unwrap();
-        let mut dst = device.alloc(Scalar::F64, 100).unwrap();
+        let mut dst = device.alloc_doubles(100).unwrap();
         let mut launch = |start: usize, items: usize| {
             let shape = Shape { items, divisible: true, threads: 1, items_per_group: 1, passes: 1 };
-            let (ids, count) = (Value::ReadFrom(&ids, start), Value::Int(items as i32));
-            let mut args = [ids, count, Value::Read(&src), Value::Write(&mut dst), Value::F64(3.0)];
-            device.launch(&kernel, shape, &mut args)
+            let (ids, count) = (Value::Part(ids.array(), start..start + items), Value::Int(items as i32));
+            let args =
+                [ids, count, Value::Read(src.array()), Value::Write(dst.array_mut()), Value::Struct(&[3f64.to_bits()])];
+            device.launch(&kernel, shape, &args)
         };
         launch(20, 50).unwrap();
         for (start, items) in [(60, 41), (101, 1)] {
@@ -294,7 +308,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_into_memory_is_an_error_with_the_size() {
         let device = Device::host(1).unwrap();
-        let error = device.alloc(Scalar::F64, usize::MAX / 16).expect_err("nobody has that");
+        let error = device.alloc_doubles(usize::MAX / 16).expect_err("nobody has that");
         assert!(matches!(error, DeviceError::Memory { asked, .. } if asked == usize::MAX / 16 * 8));
     }
 
@@ -302,9 +316,9 @@ mod tests {
     fn copy_moves_all_pieces() {
         let device = Device::host(2).unwrap();
         let len = 100_003;
-        let mut from = device.alloc(Scalar::F64, len).unwrap();
+        let mut from = device.alloc_doubles(len).unwrap();
         from.write_reals(0, &(0..len).map(|at| at as f64).collect::<Vec<_>>()).unwrap();
-        let mut to = device.alloc(Scalar::F64, len).unwrap();
+        let mut to = device.alloc_doubles(len).unwrap();
         device.copy(&from, &mut to).unwrap();
         assert_eq!(to.read_reals(0..len).unwrap(), from.read_reals(0..len).unwrap());
     }

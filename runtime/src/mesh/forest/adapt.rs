@@ -2,11 +2,12 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use lbm_bundle::mesh::{CHANGES, CHUNK, KINDS, MeshRole, REFINED};
+use lbm_bundle::mesh::{CHANGES, CHUNK, KINDS, REFINED};
 
 use super::{Forest, ForestError, LEVELS, Level, Tables};
-use crate::device::Buffer;
-use crate::kernels::{Given, KernelError, MeshProgram};
+use crate::device::{Buffer, Int};
+use crate::kernels::mesh as kernels;
+use crate::kernels::{KernelError, MeshProgram};
 
 /// Length of what `rank` tells of classes: their begins on each level, and how many nodes have one.
 pub(super) const BEGINS: usize = TOTAL + 1;
@@ -17,11 +18,11 @@ const TOTAL: usize = LEVELS * KINDS;
 /// Blocks whose data must follow a change of the forest.
 pub struct Change<'a> {
     /// Slots of the coarse blocks, `count` of them.
-    pub slots: &'a Buffer,
+    pub slots: &'a Buffer<Int>,
     /// How many.
     pub count: usize,
     /// `parts[slot * 2^dim + octant]`: slots of their children.
-    pub parts: &'a Buffer,
+    pub parts: &'a Buffer<Int>,
     /// The forest at this moment.
     pub tables: &'a Tables,
 }
@@ -37,17 +38,17 @@ pub struct Held<'a> {
 /// Blocks whose data move to other slots.
 pub struct Moves<'a> {
     /// The slots that are filled: 0 to `count`.
-    pub slots: &'a Buffer,
+    pub slots: &'a Buffer<Int>,
     /// How many: one for each leaf.
     pub count: usize,
     /// `from[slot]`: the slot where the data were.
-    pub from: &'a Buffer,
+    pub from: &'a Buffer<Int>,
     /// The slots of refined nodes that hold data, which stay where they are.
-    pub held: &'a Buffer,
+    pub held: &'a Buffer<Int>,
     /// How many: none where refined nodes hold no data.
     pub held_count: usize,
     /// `every[slot]` is that slot.
-    pub every: &'a Buffer,
+    pub every: &'a Buffer<Int>,
 }
 
 /// What moves data when a forest changes. `()` moves none.
@@ -164,23 +165,19 @@ impl Forest {
     pub fn reorder(&mut self, carry: &mut impl Carry) -> Result<(), ForestError> {
         let (all, leaves) = (self.nodes(), self.leaves());
         self.rank(0..all, Class::Slot)?;
-        let given = vec![
-            ("ids", Given::Read(&self.tables.order)),
-            ("count", Given::Int(all as i32)),
-            ("rank", Given::Read(&self.work.rank)),
-            ("slot", Given::Write(&mut self.tables.slot)),
-            ("node", Given::Write(&mut self.tables.node)),
-            ("from", Given::Write(&mut self.work.coarse)),
-        ];
-        self.program.launch(MeshRole::Arrange, all, given)?;
-        let given = vec![
-            ("unused", Given::ReadFrom(&self.work.every, leaves)),
-            ("count", Given::Int(self.free.slots as i32)),
-            ("all", Given::Int(self.pool.slots as i32)),
-            ("node", Given::Write(&mut self.tables.node)),
-            ("free_slots", Given::Write(&mut self.tables.free_slots)),
-        ];
-        self.program.launch(MeshRole::Clear, self.free.slots, given)?;
+        self.program.launch(kernels::Arrange {
+            ids: self.tables.order.part(0..all),
+            rank: &self.work.rank,
+            slot: &mut self.tables.slot,
+            node: &mut self.tables.node,
+            from: &mut self.work.coarse,
+        })?;
+        self.program.launch(kernels::Clear {
+            unused: self.work.every.part(leaves..leaves + self.free.slots),
+            all: self.pool.slots as i32,
+            node: &mut self.tables.node,
+            free_slots: &mut self.tables.free_slots,
+        })?;
         carry.reorder(Moves {
             slots: &self.work.every,
             count: leaves,
@@ -201,47 +198,35 @@ impl Forest {
     /// Marks nodes, ranks those that change and lists them.
     fn decide(&mut self, coarsest: usize, finest: usize) -> Result<Decision, ForestError> {
         let all = self.nodes();
-        let given = vec![
-            ("nodes", Given::Read(&self.tables.order)),
-            ("count", Given::Int(all as i32)),
-            ("level", Given::Read(&self.tables.level)),
-            ("child", Given::Read(&self.tables.child)),
-            ("want", Given::Read(&self.wishes.want)),
-            ("bound", Given::Read(&self.wishes.bound)),
-            ("coarsest", Given::Int(coarsest as i32)),
-            ("finest", Given::Int(finest as i32)),
-            ("mark", Given::Write(&mut self.work.mark)),
-        ];
-        self.program.launch(MeshRole::Mark, all, given)?;
+        self.program.launch(kernels::Mark {
+            nodes: self.tables.order.part(0..all),
+            level: &self.tables.level,
+            child: &self.tables.child,
+            want: &self.wishes.want,
+            bound: &self.wishes.bound,
+            coarsest: coarsest as i32,
+            finest: finest as i32,
+            mark: &mut self.work.mark,
+        })?;
         // A level yields to the next coarser one; what spreads or dissolves has consequences on that one.
-        let parents = self.levels.len().saturating_sub(1);
-        let upward = || (0..parents).rev();
-        let levels = [
-            (MeshRole::Yield, (0..parents).collect()),
-            (MeshRole::Spread, upward().collect()),
-            (MeshRole::Dissolve, upward().collect::<Vec<_>>()),
-        ];
-        for (role, levels) in levels {
-            for level in levels.into_iter().map(|level| &self.levels[level]) {
-                let given = vec![
-                    ("nodes", Given::ReadFrom(&self.tables.order, level.nodes.start)),
-                    ("count", Given::Int(level.nodes.len() as i32)),
-                    ("near", Given::Read(&self.tables.near)),
-                    ("child", Given::Read(&self.tables.child)),
-                    ("mark", Given::Write(&mut self.work.mark)),
-                ];
-                self.program.launch(role, level.nodes.len(), given)?;
-            }
+        let parents = &self.levels[..self.levels.len().saturating_sub(1)];
+        let (Tables { order, near, child, .. }, mark) = (&self.tables, &mut self.work.mark);
+        for level in parents {
+            self.program.launch(kernels::Yield { nodes: order.part(level.nodes.clone()), near, child, mark })?;
+        }
+        for level in parents.iter().rev() {
+            self.program.launch(kernels::Spread { nodes: order.part(level.nodes.clone()), near, child, mark })?;
+        }
+        for level in parents.iter().rev() {
+            self.program.launch(kernels::Dissolve { nodes: order.part(level.nodes.clone()), near, child, mark })?;
         }
         self.rank(0..all, Class::Mark)?;
-        let given = vec![
-            ("nodes", Given::Read(&self.tables.order)),
-            ("count", Given::Int(all as i32)),
-            ("mark", Given::Read(&self.work.mark)),
-            ("rank", Given::Read(&self.work.rank)),
-            ("picked", Given::Write(&mut self.work.picked)),
-        ];
-        self.program.launch(MeshRole::Pick, all, given)?;
+        self.program.launch(kernels::Pick {
+            nodes: self.tables.order.part(0..all),
+            mark: &self.work.mark,
+            rank: &self.work.rank,
+            picked: &mut self.work.picked,
+        })?;
 
         let begins = self.begins()?;
         let counts = |class: usize| -> Vec<usize> {
@@ -272,38 +257,34 @@ impl Forest {
     fn coarsen(&mut self, mut ranks: Range<usize>, carry: &mut impl Carry) -> Result<(), ForestError> {
         while !ranks.is_empty() {
             let count = ranks.len().min(self.free.slots);
-            let given = vec![
-                ("ids", Given::ReadFrom(&self.work.picked, ranks.start)),
-                ("count", Given::Int(count as i32)),
-                ("rank", Given::Read(&self.work.rank)),
-                ("first", Given::Int(ranks.start as i32)),
-                ("child", Given::Read(&self.tables.child)),
-                ("slots", Given::Int(self.free.slots as i32)),
-                ("free_slots", Given::Read(&self.tables.free_slots)),
-                ("slot", Given::Write(&mut self.tables.slot)),
-                ("node", Given::Write(&mut self.tables.node)),
-                ("coarse", Given::Write(&mut self.work.coarse)),
-                ("parts", Given::Write(&mut self.work.parts)),
-            ];
-            self.program.launch(MeshRole::Merge, count, given)?;
+            self.program.launch(kernels::Merge {
+                ids: self.work.picked.part(ranks.start..ranks.start + count),
+                rank: &self.work.rank,
+                first: ranks.start as i32,
+                child: &self.tables.child,
+                slots: self.free.slots as i32,
+                free_slots: &self.tables.free_slots,
+                slot: &mut self.tables.slot,
+                node: &mut self.tables.node,
+                coarse: &mut self.work.coarse,
+                parts: &mut self.work.parts,
+            })?;
             self.free.slots -= count;
             carry.average(Change { slots: &self.work.coarse, count, parts: &self.work.parts, tables: &self.tables })?;
-            let given = vec![
-                ("ids", Given::ReadFrom(&self.work.picked, ranks.start)),
-                ("count", Given::Int(count as i32)),
-                ("rank", Given::Read(&self.work.rank)),
-                ("first", Given::Int(ranks.start as i32)),
-                ("roots", Given::Int(self.roots as i32)),
-                ("families", Given::Int(self.free.families as i32)),
-                ("slots", Given::Int(self.free.slots as i32)),
-                ("child", Given::Write(&mut self.tables.child)),
-                ("parent", Given::Write(&mut self.tables.parent)),
-                ("slot", Given::Write(&mut self.tables.slot)),
-                ("node", Given::Write(&mut self.tables.node)),
-                ("free_families", Given::Write(&mut self.tables.free_families)),
-                ("free_slots", Given::Write(&mut self.tables.free_slots)),
-            ];
-            self.program.launch(MeshRole::Drop, count, given)?;
+            self.program.launch(kernels::Drop {
+                ids: self.work.picked.part(ranks.start..ranks.start + count),
+                rank: &self.work.rank,
+                first: ranks.start as i32,
+                roots: self.roots as i32,
+                families: self.free.families as i32,
+                slots: self.free.slots as i32,
+                child: &mut self.tables.child,
+                parent: &mut self.tables.parent,
+                slot: &mut self.tables.slot,
+                node: &mut self.tables.node,
+                free_families: &mut self.tables.free_families,
+                free_slots: &mut self.tables.free_slots,
+            })?;
             self.free.families += count;
             self.free.slots += count * self.parts();
             ranks.start += count;
@@ -316,40 +297,36 @@ impl Forest {
         if count == 0 {
             return Ok(());
         }
-        let given = vec![
-            ("ids", Given::Read(&self.work.picked)),
-            ("count", Given::Int(count as i32)),
-            ("rank", Given::Read(&self.work.rank)),
-            ("roots", Given::Int(self.roots as i32)),
-            ("families", Given::Int(self.free.families as i32)),
-            ("slots", Given::Int(self.free.slots as i32)),
-            ("free_families", Given::Read(&self.tables.free_families)),
-            ("free_slots", Given::Read(&self.tables.free_slots)),
-            ("child", Given::Write(&mut self.tables.child)),
-            ("parent", Given::Write(&mut self.tables.parent)),
-            ("level", Given::Write(&mut self.tables.level)),
-            ("place", Given::Write(&mut self.tables.place)),
-            ("slot", Given::Write(&mut self.tables.slot)),
-            ("node", Given::Write(&mut self.tables.node)),
-            ("bound", Given::Write(&mut self.wishes.bound)),
-            ("coarse", Given::Write(&mut self.work.coarse)),
-            ("parts", Given::Write(&mut self.work.parts)),
-        ];
-        self.program.launch(MeshRole::Split, count, given)?;
+        self.program.launch(kernels::Split {
+            ids: self.work.picked.part(0..count),
+            rank: &self.work.rank,
+            roots: self.roots as i32,
+            families: self.free.families as i32,
+            slots: self.free.slots as i32,
+            free_families: &self.tables.free_families,
+            free_slots: &self.tables.free_slots,
+            child: &mut self.tables.child,
+            parent: &mut self.tables.parent,
+            level: &mut self.tables.level,
+            place: &mut self.tables.place,
+            slot: &mut self.tables.slot,
+            node: &mut self.tables.node,
+            bound: &mut self.wishes.bound,
+            coarse: &mut self.work.coarse,
+            parts: &mut self.work.parts,
+        })?;
         self.free.families -= count;
         self.free.slots -= count * self.parts();
         self.least_free = self.least_free.min(self.free.slots);
         carry.fill(Change { slots: &self.work.coarse, count, parts: &self.work.parts, tables: &self.tables })?;
-        let given = vec![
-            ("ids", Given::Read(&self.work.picked)),
-            ("count", Given::Int(count as i32)),
-            ("rank", Given::Read(&self.work.rank)),
-            ("slots", Given::Int(self.free.slots as i32)),
-            ("slot", Given::Write(&mut self.tables.slot)),
-            ("node", Given::Write(&mut self.tables.node)),
-            ("free_slots", Given::Write(&mut self.tables.free_slots)),
-        ];
-        self.program.launch(MeshRole::Vacate, count, given)?;
+        self.program.launch(kernels::Vacate {
+            ids: self.work.picked.part(0..count),
+            rank: &self.work.rank,
+            slots: self.free.slots as i32,
+            slot: &mut self.tables.slot,
+            node: &mut self.tables.node,
+            free_slots: &mut self.tables.free_slots,
+        })?;
         self.free.slots += count;
         Ok(())
     }
@@ -363,24 +340,22 @@ impl Forest {
             let (listed, leaf_count) = (first..first + count, count - next / self.parts());
             self.classify(listed.clone())?;
             self.rank(listed.clone(), Class::Kind)?;
-            let given = vec![
-                ("positions", Given::ReadFrom(&self.work.every, first)),
-                ("count", Given::Int(count as i32)),
-                ("kind", Given::Read(&self.tables.kind)),
-                ("rank", Given::Read(&self.work.rank)),
-                ("child", Given::Read(&self.tables.child)),
-                ("slot", Given::Read(&self.tables.slot)),
-                ("first_leaf", Given::Int(first_leaf as i32)),
-                ("leaf_count", Given::Int(leaf_count as i32)),
-                ("first_held", Given::Int(first_held as i32)),
-                ("first_next", Given::Int(listed.end as i32)),
-                ("roots", Given::Int(self.roots as i32)),
-                ("slots", Given::Int(self.pool.slots as i32)),
-                ("leaves", Given::Write(&mut self.tables.leaves)),
-                ("held", Given::Write(&mut self.tables.held)),
-                ("order", Given::Write(&mut self.tables.order)),
-            ];
-            self.program.launch(MeshRole::Expand, count, given)?;
+            self.program.launch(kernels::Expand {
+                positions: self.work.every.part(first..first + count),
+                kind: &self.tables.kind,
+                rank: &self.work.rank,
+                child: &self.tables.child,
+                slot: &self.tables.slot,
+                first_leaf: first_leaf as i32,
+                leaf_count: leaf_count as i32,
+                first_held: first_held as i32,
+                first_next: listed.end as i32,
+                roots: self.roots as i32,
+                slots: self.pool.slots as i32,
+                leaves: &mut self.tables.leaves,
+                held: &mut self.tables.held,
+                order: &mut self.tables.order,
+            })?;
             self.link(listed.clone())?;
             let leaves = first_leaf..first_leaf + leaf_count;
             let held = first_held..first_held + count - leaf_count;
@@ -402,66 +377,58 @@ impl Forest {
     /// Slots and neighbours of what has data, where refined nodes have.
     fn hold(&mut self) -> Result<(), KernelError> {
         let all = self.nodes();
-        let given = vec![
-            ("nodes", Given::Read(&self.tables.order)),
-            ("count", Given::Int(all as i32)),
-            ("near", Given::Read(&self.tables.near)),
-            ("child", Given::Read(&self.tables.child)),
-            ("parent", Given::Read(&self.tables.parent)),
-            ("slot", Given::Read(&self.tables.slot)),
-            ("roots", Given::Int(self.roots as i32)),
-            ("slots", Given::Int(self.pool.slots as i32)),
-            ("data", Given::Write(&mut self.tables.data)),
-            ("neighbours", Given::Write(&mut self.tables.neighbours)),
-            ("sides", Given::Write(&mut self.tables.sides)),
-            ("interface", Given::Write(&mut self.work.interface)),
-            ("parts", Given::Write(&mut self.tables.parts)),
-            ("uppers", Given::Write(&mut self.tables.uppers)),
-        ];
-        self.program.launch(MeshRole::Hold, all, given)
+        self.program.launch(kernels::Hold {
+            nodes: self.tables.order.part(0..all),
+            near: &self.tables.near,
+            child: &self.tables.child,
+            parent: &self.tables.parent,
+            slot: &self.tables.slot,
+            roots: self.roots as i32,
+            slots: self.pool.slots as i32,
+            data: &mut self.tables.data,
+            neighbours: &mut self.tables.neighbours,
+            sides: &mut self.tables.sides,
+            interface: &mut self.work.interface,
+            parts: &mut self.tables.parts,
+            uppers: &mut self.tables.uppers,
+        })
     }
 
     /// The places of slots among those at refinement interfaces.
     fn number_interfaces(&mut self) -> Result<(), ForestError> {
         let all = self.nodes();
         self.rank(0..all, Class::Interface)?;
-        let given = vec![
-            ("nodes", Given::Read(&self.tables.order)),
-            ("count", Given::Int(all as i32)),
-            ("slot", Given::Read(if self.holds { &self.tables.data } else { &self.tables.slot })),
-            ("interface", Given::Read(&self.work.interface)),
-            ("rank", Given::Read(&self.work.rank)),
-            ("rows", Given::Write(&mut self.tables.rows)),
-        ];
-        self.program.launch(MeshRole::Number, all, given)?;
+        self.program.launch(kernels::Number {
+            nodes: self.tables.order.part(0..all),
+            slot: if self.holds { &self.tables.data } else { &self.tables.slot },
+            interface: &self.work.interface,
+            rank: &self.work.rank,
+            rows: &mut self.tables.rows,
+        })?;
         self.interfaces = self.begins()?[TOTAL];
         Ok(())
     }
 
     /// What the children of listed nodes have near.
     fn link(&mut self, listed: Range<usize>) -> Result<(), KernelError> {
-        let given = vec![
-            ("nodes", Given::ReadFrom(&self.tables.order, listed.start)),
-            ("count", Given::Int(listed.len() as i32)),
-            ("near", Given::Write(&mut self.tables.near)),
-            ("child", Given::Read(&self.tables.child)),
-        ];
-        self.program.launch(MeshRole::Link, listed.len(), given)
+        self.program.launch(kernels::Link {
+            nodes: self.tables.order.part(listed.clone()),
+            near: &mut self.tables.near,
+            child: &self.tables.child,
+        })
     }
 
     /// Neighbours of listed leaves, and kinds.
     fn classify(&mut self, listed: Range<usize>) -> Result<(), KernelError> {
-        let given = vec![
-            ("nodes", Given::ReadFrom(&self.tables.order, listed.start)),
-            ("count", Given::Int(listed.len() as i32)),
-            ("near", Given::Read(&self.tables.near)),
-            ("child", Given::Read(&self.tables.child)),
-            ("slot", Given::Read(&self.tables.slot)),
-            ("neighbours", Given::Write(&mut self.tables.neighbours)),
-            ("kind", Given::Write(&mut self.tables.kind)),
-            ("interface", Given::Write(&mut self.work.interface)),
-        ];
-        self.program.launch(MeshRole::Classify, listed.len(), given)
+        self.program.launch(kernels::Classify {
+            nodes: self.tables.order.part(listed.clone()),
+            near: &self.tables.near,
+            child: &self.tables.child,
+            slot: &self.tables.slot,
+            neighbours: &mut self.tables.neighbours,
+            kind: &mut self.tables.kind,
+            interface: &mut self.work.interface,
+        })
     }
 
     /// The rank of each of the listed nodes that has a class, and where classes begin on each level.
@@ -473,36 +440,32 @@ impl Forest {
             Class::Interface => (&self.work.interface, 1),
         };
         let chunks = listed.len().div_ceil(CHUNK);
-        let given = vec![
-            ("chunks", Given::Read(&self.work.every)),
-            ("count", Given::Int(chunks as i32)),
-            ("order", Given::Read(&self.tables.order)),
-            ("first", Given::Int(listed.start as i32)),
-            ("size", Given::Int(listed.len() as i32)),
-            ("code", Given::Read(code)),
-            ("classes", Given::Int(classes as i32)),
-            ("counts", Given::Write(&mut self.work.counts)),
-        ];
-        self.program.launch(MeshRole::Tally, chunks, given)?;
+        self.program.launch(kernels::Tally {
+            chunks: self.work.every.part(0..chunks),
+            order: &self.tables.order,
+            first: listed.start as i32,
+            size: listed.len() as i32,
+            code,
+            classes: classes as i32,
+            counts: &mut self.work.counts,
+        })?;
         scan(&self.program, &mut self.work.counts, chunks * classes, &mut self.work.begins, TOTAL)?;
-        let given = vec![
-            ("chunks", Given::Read(&self.work.every)),
-            ("count", Given::Int(chunks as i32)),
-            ("order", Given::Read(&self.tables.order)),
-            ("first", Given::Int(listed.start as i32)),
-            ("size", Given::Int(listed.len() as i32)),
-            ("code", Given::Read(code)),
-            ("classes", Given::Int(classes as i32)),
-            ("counts", Given::Read(&self.work.counts)),
-            ("level", Given::Read(&self.tables.level)),
-            ("begins", Given::Write(&mut self.work.begins)),
-            ("rank", Given::Write(&mut self.work.rank)),
-        ];
-        self.program.launch(MeshRole::Rank, chunks, given)
+        self.program.launch(kernels::Rank {
+            chunks: self.work.every.part(0..chunks),
+            order: &self.tables.order,
+            first: listed.start as i32,
+            size: listed.len() as i32,
+            code,
+            classes: classes as i32,
+            counts: &self.work.counts,
+            level: &self.tables.level,
+            begins: &mut self.work.begins,
+            rank: &mut self.work.rank,
+        })
     }
 
     /// The sum of all before each of the first numbers of an array, in place; that of all is given back.
-    pub fn scan(&mut self, counts: &mut Buffer, size: usize) -> Result<usize, ForestError> {
+    pub fn scan(&mut self, counts: &mut Buffer<Int>, size: usize) -> Result<usize, ForestError> {
         scan(&self.program, counts, size, &mut self.work.begins, TOTAL)?;
         Ok(self.begins()?[TOTAL])
     }
@@ -517,18 +480,12 @@ impl Forest {
 /// Of an array of so many numbers, the sum of all before each, in place; that of all at a place of another array.
 fn scan(
     program: &MeshProgram,
-    counts: &mut Buffer,
+    counts: &mut Buffer<Int>,
     size: usize,
-    begins: &mut Buffer,
+    begins: &mut Buffer<Int>,
     total: usize,
 ) -> Result<(), KernelError> {
-    let given = vec![
-        ("counts", Given::Write(counts)),
-        ("size", Given::Int(size as i32)),
-        ("begins", Given::Write(begins)),
-        ("total", Given::Int(total as i32)),
-    ];
-    program.launch(MeshRole::Scan, 1, given)
+    program.launch(kernels::Scan { counts, size: size as i32, begins, total: total as i32 })
 }
 
 const _: () = assert!(REFINED + 1 == KINDS && CHANGES <= KINDS);

@@ -12,7 +12,7 @@
 //!
 //! [`Tables::leaves`] holds the slots of all leaves: first those of level 0, and of these first the ones of the group
 //! `Interior`, along the curve. [`Forest::levels`] tells where each level and each group begins and ends, to launch
-//! with `Given::ReadFrom`. It is all that the host knows of a forest.
+//! with a part of the list. It is all that the host knows of a forest.
 //!
 //! # A change, step by step
 //!
@@ -44,7 +44,7 @@ mod tables;
 
 use std::ops::Range;
 
-use lbm_bundle::mesh::{Group, MeshBundle, MeshRole};
+use lbm_bundle::mesh::{Group, MeshBundle};
 use rayon::prelude::*;
 
 pub use adapt::{Carry, Change, Held, Moves, Outcome};
@@ -52,8 +52,9 @@ pub use error::ForestError;
 pub use pool::Pool;
 pub use tables::{Tables, Wishes};
 
-use crate::device::{Buffer, Device, DeviceError};
-use crate::kernels::{Given, KernelError, MeshProgram};
+use crate::device::{Buffer, Device, DeviceError, Int};
+use crate::kernels::mesh as kernels;
+use crate::kernels::{KernelError, MeshProgram};
 use crate::layout::SlotId;
 use crate::mesh::roots::Roots;
 use crate::mesh::{Behind, Block, GridError};
@@ -223,22 +224,19 @@ impl Forest {
     /// node as long as it does not change, wherever its data are.
     pub fn follow(
         &self,
-        nodes: &Buffer,
-        row: &Buffer,
-        list: &mut Buffer,
-        rows: &mut Buffer,
+        nodes: &Buffer<Int>,
+        row: &Buffer<Int>,
+        list: &mut Buffer<Int>,
+        rows: &mut Buffer<Int>,
     ) -> Result<(), KernelError> {
-        let count = nodes.len();
-        let given = vec![
-            ("positions", Given::Read(&self.work.every)),
-            ("count", Given::Int(count as i32)),
-            ("found", Given::Read(nodes)),
-            ("row", Given::Read(row)),
-            ("slot", Given::Read(&self.tables.slot)),
-            ("list", Given::Write(list)),
-            ("rows", Given::Write(rows)),
-        ];
-        self.program.launch(MeshRole::Follow, count, given)
+        self.program.launch(kernels::Follow {
+            positions: self.work.every.part(0..nodes.len()),
+            found: nodes,
+            row,
+            slot: &self.tables.slot,
+            list,
+            rows,
+        })
     }
 
     /// Replaces the wishes of leaves from the host by what `level` makes of them: to set a forest up.
@@ -327,7 +325,7 @@ impl Forest {
     }
 
     /// Every number from 0 on: a table that lists all slots, or leads from each slot to itself.
-    pub fn every(&self) -> &Buffer {
+    pub fn every(&self) -> &Buffer<Int> {
         &self.work.every
     }
 

@@ -2,79 +2,79 @@
 
 use super::Pool;
 use super::adapt::BEGINS;
-use crate::device::{Buffer, Device, DeviceError, Scalar};
+use crate::device::{Buffer, Device, DeviceError, Int};
 use crate::mesh::roots::Roots;
 
 /// What kernels read of a forest. Contents as [`lbm_bundle::mesh`] says; `dim` is the number of axes.
 pub struct Tables {
     /// Nodes around each node `[node][3^dim]`.
-    pub near: Buffer,
+    pub near: Buffer<Int>,
     /// First child of each node `[node]`.
-    pub child: Buffer,
+    pub child: Buffer<Int>,
     /// Parent of each node `[node]`.
-    pub parent: Buffer,
+    pub parent: Buffer<Int>,
     /// Level of each node `[node]`.
-    pub level: Buffer,
+    pub level: Buffer<Int>,
     /// Position of each node `[node][3]`.
-    pub place: Buffer,
+    pub place: Buffer<Int>,
     /// Data slot of each node `[node]`.
-    pub slot: Buffer,
+    pub slot: Buffer<Int>,
     /// Node of each data slot `[slot]`.
-    pub node: Buffer,
+    pub node: Buffer<Int>,
     /// Kind of each node `[node]`.
-    pub kind: Buffer,
+    pub kind: Buffer<Int>,
     /// Slots around each slot `[slot][3^dim]`.
-    pub neighbours: Buffer,
+    pub neighbours: Buffer<Int>,
     /// Place of each slot among those at refinement interfaces `[slot]`.
-    pub rows: Buffer,
+    pub rows: Buffer<Int>,
     /// Where refined nodes hold data: slot of each node, refined or not `[node]`.
-    pub data: Buffer,
+    pub data: Buffer<Int>,
     /// Where refined nodes hold data: at which places around each slot the level changes `[slot]`.
-    pub sides: Buffer,
+    pub sides: Buffer<Int>,
     /// Where refined nodes hold data: slots of their children `[family][2^dim]`.
-    pub parts: Buffer,
+    pub parts: Buffer<Int>,
     /// Where refined nodes hold data: slot of the parent and octant of each slot `[slot]`.
-    pub uppers: Buffer,
+    pub uppers: Buffer<Int>,
     /// Slots of all refined nodes, if they hold data, level by level, each level along the curve.
-    pub held: Buffer,
+    pub held: Buffer<Int>,
     /// All nodes, level by level, each level along the curve.
-    pub order: Buffer,
+    pub order: Buffer<Int>,
     /// Slots of all leaves, level by level, each level group by group, each group along the curve.
-    pub leaves: Buffer,
+    pub leaves: Buffer<Int>,
     /// Families without nodes, as many as are free, the next one last.
-    pub free_families: Buffer,
+    pub free_families: Buffer<Int>,
     /// Slots without nodes, as many as are free, the next one last.
-    pub free_slots: Buffer,
+    pub free_slots: Buffer<Int>,
 }
 
 /// What the next change of a forest is made from. Whoever adapts writes it, on the device.
 pub struct Wishes {
     /// Level that each leaf wishes to have `[node]`.
-    pub want: Buffer,
+    pub want: Buffer<Int>,
     /// What a node may not do, whatever `want` says `[node]`: bits of [`Bound`](super::Bound), none for new children.
-    pub bound: Buffer,
+    pub bound: Buffer<Int>,
 }
 
 /// What changes need beside the tables.
 pub(super) struct Work {
     /// Every number from 0 on, to list positions.
-    pub(super) every: Buffer,
+    pub(super) every: Buffer<Int>,
     /// What becomes of each node `[node]`.
-    pub(super) mark: Buffer,
+    pub(super) mark: Buffer<Int>,
     /// Whether each node is at a refinement interface `[node]`.
-    pub(super) interface: Buffer,
+    pub(super) interface: Buffer<Int>,
     /// Position of each node that has a class `[node]`.
-    pub(super) rank: Buffer,
+    pub(super) rank: Buffer<Int>,
     /// Nodes of each class in each chunk of a list.
-    pub(super) counts: Buffer,
+    pub(super) counts: Buffer<Int>,
     /// Position of the first of each class and level, and at the end how many there are in all.
-    pub(super) begins: Buffer,
+    pub(super) begins: Buffer<Int>,
     /// Nodes that change, by rank.
-    pub(super) picked: Buffer,
+    pub(super) picked: Buffer<Int>,
     /// Slots that are averaged into, filled from, or moved from.
-    pub(super) coarse: Buffer,
+    pub(super) coarse: Buffer<Int>,
     /// Slots of the children of what has each slot `[slot][2^dim]`.
-    pub(super) parts: Buffer,
+    pub(super) parts: Buffer<Int>,
 }
 
 /// All arrays of a forest of nothing but roots, each with a slot, without links and lists.
@@ -89,7 +89,7 @@ pub(super) fn new(
     let nodes = pool.nodes(dim, first);
     let data = pool.data_slots(holds);
     let if_held = |len| if holds { len } else { 0 };
-    let ints = |len| device.alloc(Scalar::I32, len);
+    let ints = |len| device.alloc_ints(len);
     let starting = |len, values: &[i32]| {
         let mut buffer = ints(len)?;
         buffer.write_ints(0, values)?;

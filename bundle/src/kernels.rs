@@ -1,0 +1,516 @@
+//! The kernels of a method: what each does and takes, in one table.
+//!
+//! [`method_kernels!`](crate::method_kernels) hands the table to a macro of the caller's. Here it becomes [`Role`] and the arguments
+//! that a manifest must list ([`Role::args`]); the runtime makes a struct of each row, its fields the arguments, to launch the
+//! kernel with. To add a kernel is to add a row and what it computes; to add an argument, a line of a row: what does not follow
+//! fails to compile, or is refused when a manifest is loaded.
+//!
+//! The module `args` says how a row is read. Indices are named by what they count (`slot`, `row`, `wall`) or by their extent: `q`, `cells`,
+//! `near` (3^dim), `parts` (2^dim), `fields` (components of all fields), `axes`, `sets` (of populations), `moments` (1 + axes), `around`
+//! ([`Manifest::around`]), `stride` ([`Manifest::wall_stride`]).
+
+use serde::{Deserialize, Serialize};
+
+use crate::args::{Declared, roles, same_args};
+use crate::{Arg, ArgType, Kernel, Layout, Manifest, soa};
+
+/// The table of a method's kernels, for [`Layout::Blocks`].
+#[macro_export]
+macro_rules! method_kernels {
+    ($with:ident) => {
+        $with! {
+            /// Populations of the listed blocks from their macroscopic fields.
+            Init = "init" {
+                ids: list Int [count] "slots to work on",
+                fields: read Real [slot][fields][cells] in lattice "macroscopic fields: {fields}",
+                dst: write Real [slot][q][cells] in lattice "initial populations",
+                params: value Params "parameters of the method",
+            }
+            /// Pulls, collides and stores the listed blocks, none of which touches a wall.
+            StreamCollide = "stream_collide" {
+                ids: list Int [count] "slots to work on",
+                neighbours: read Int [slot][near] "slots of the neighbours at {place}",
+                src: read Real [slot][q][cells] in lattice "post-collision populations",
+                dst: write Real [slot][q][cells] in lattice "new post-collision populations",
+                params: value Params "parameters of the method",
+            }
+            /// Pulls, collides and stores the listed blocks; neighbours may be walls.
+            StreamCollideWalls = "stream_collide_walls" {
+                ids: list Int [count] "slots to work on",
+                neighbours: read Int [slot][near] "slots of the neighbours at {place}, or -(w + 1) for wall w",
+                wall_rules: read Int [wall] "rule of each wall: {rules}",
+                wall_values: read Real [wall][stride] in lattice "parameters of each wall",
+                src: read Real [slot][q][cells] in lattice "post-collision populations",
+                dst: write Real [slot][q][cells] in lattice "new post-collision populations",
+                params: value Params "parameters of the method",
+            }
+            /// Pulls, collides and stores the listed blocks, of whose neighbours some are coarser or refined.
+            ///
+            /// Of a coupling of packets: what comes from another level is read from the block's row of the inbox.
+            StreamCollideInterface = "stream_collide_interface" {
+                ids: list Int [count] "slots to work on",
+                neighbours: read Int [slot][near] "slots of the neighbours at {place}, or the least integer",
+                rows: read Int [slot] "row of the inbox of each slot at an interface, or -1",
+                masks: read Int [row] "bit p: what comes from the neighbour p is in the inbox",
+                inbox: read Real [row][ROW] in lattice "what enters blocks from other levels in this step",
+                src: read Real [slot][q][cells] in lattice "post-collision populations",
+                dst: write Real [slot][q][cells] in lattice "new post-collision populations",
+                params: value Params "parameters of the method",
+            }
+            /// Pulls, collides and stores the listed blocks; neighbours may be coarser or refined, or walls.
+            ///
+            /// Of a coupling of packets.
+            StreamCollideInterfaceWalls = "stream_collide_interface_walls" {
+                ids: list Int [count] "slots to work on",
+                neighbours: read Int [slot][near]
+                    "slots of the neighbours at {place}, -(w + 1) for wall w, or the least integer",
+                rows: read Int [slot] "row of the inbox of each slot at an interface, or -1",
+                masks: read Int [row] "bit p: what comes from the neighbour p is in the inbox",
+                inbox: read Real [row][ROW] in lattice "what enters blocks from other levels in this step",
+                wall_rules: read Int [wall] "rule of each wall: {rules}",
+                wall_values: read Real [wall][stride] in lattice "parameters of each wall",
+                src: read Real [slot][q][cells] in lattice "post-collision populations",
+                dst: write Real [slot][q][cells] in lattice "new post-collision populations",
+                params: value Params "parameters of the method",
+            }
+            /// Pulls, collides and stores the listed blocks at refinement interfaces, leaves or refined; what has streamed in is saved.
+            ///
+            /// Of a coupling of ghosts.
+            StreamCollideGhosts = "stream_collide_ghosts" {
+                ids: list Int [count] "slots to work on",
+                neighbours: read Int [slot][near] "slots of the neighbours at {place}, or the least integer",
+                sides: read Int [slot] "bit p: the level changes at place p around each slot",
+                rows: read Int [slot] "row in `saved` of each slot with another level near, or -1",
+                held: value Int "the first of the slots that refined blocks hold",
+                saved: write Real [row][q][cells] in lattice "what is kept for other levels",
+                src: read Real [slot][q][cells] in lattice "post-collision populations",
+                dst: write Real [slot][q][cells] in lattice "new post-collision populations",
+                params: value Params "parameters of the method",
+            }
+            /// Pulls, collides and stores the listed blocks at refinement interfaces and walls; what has streamed in is saved.
+            ///
+            /// Of a coupling of ghosts.
+            StreamCollideGhostsWalls = "stream_collide_ghosts_walls" {
+                ids: list Int [count] "slots to work on",
+                neighbours: read Int [slot][near]
+                    "slots of the neighbours at {place}, -(w + 1) for wall w, or the least integer",
+                sides: read Int [slot] "bit p: the level changes at place p around each slot",
+                rows: read Int [slot] "row in `saved` of each slot with another level near, or -1",
+                held: value Int "the first of the slots that refined blocks hold",
+                wall_rules: read Int [wall] "rule of each wall: {rules}",
+                wall_values: read Real [wall][stride] in lattice "parameters of each wall",
+                saved: write Real [row][q][cells] in lattice "what is kept for other levels",
+                src: read Real [slot][q][cells] in lattice "post-collision populations",
+                dst: write Real [slot][q][cells] in lattice "new post-collision populations",
+                params: value Params "parameters of the method",
+            }
+            /// From which neighbours the listed blocks read the inbox.
+            ///
+            /// Of a coupling of packets, when the grid has changed.
+            InterfaceMasks = "interface_masks" {
+                ids: list Int [count] "slots to work on",
+                nodes: read Int [slot] "node of each slot",
+                near: read Int [node][near]
+                    "nodes of the same level around each node, -(w + 1) for wall w, or the least integer",
+                children: read Int [node] "first of the nodes that refine each node, or -1",
+                rows: read Int [slot] "row of the inbox of each slot at an interface, or -1",
+                wall_rules: read Int [wall] "rule of each wall: {rules}",
+                masks: write Int [row] "bit p: what comes from the neighbour p is in the inbox",
+                counts: write Int [row] "cells of each block beside refined ones",
+            }
+            /// Cells of the listed blocks beside refined ones, and what is around these blocks.
+            ///
+            /// Of a coupling of packets, when the grid has changed.
+            InterfaceCells = "interface_cells" {
+                ids: list Int [count] "slots to work on",
+                nodes: read Int [slot] "node of each slot",
+                near: read Int [node][near]
+                    "nodes of the same level around each node, -(w + 1) for wall w, or the least integer",
+                children: read Int [node] "first of the nodes that refine each node, or -1",
+                slots: read Int [node] "slot of each node, or -1",
+                rows: read Int [slot] "row of the inbox of each slot at an interface, or -1",
+                masks: read Int [row] "bit p: what comes from the neighbour p is in the inbox",
+                begins: read Int [row] "place in `cells` of the first of each block",
+                tables: write Int [row][around] "what is around each block",
+                cell_masks: write Int [row][cells] "bit p: the coarse cell at the place p around each cell is refined",
+                cells: write Int [place] "cells beside refined ones, row * CELLS + cell",
+            }
+            /// What the listed coarse cells send into the inboxes of finer blocks, for both of their steps.
+            ///
+            /// Of a coupling of packets, once a step of the coarse level, before the first of the two steps of the fine one; with what these
+            /// cells send among each other past fine cells.
+            ToFine = "to_fine" {
+                cells: list Int [count] "cells beside refined ones, row * CELLS + cell",
+                tables: read Int [row][around] "what is around each block",
+                cell_masks: read Int [row][cells] "bit p: the coarse cell at the place p around each cell is refined",
+                coarse: read Real [slot][q][cells] in lattice "current populations of the coarse level",
+                fine: read Real [slot][q][cells] in lattice
+                    "populations of the fine level before the first of its two steps",
+                inbox_0: write Real [row][ROW] in lattice
+                    "what enters blocks in the first of two steps in one of a coarser level",
+                inbox_1: write Real [row][ROW] in lattice
+                    "what enters blocks in the second of two steps in one of a coarser level",
+                start: value Int "1 if the step of the coarse level is itself the first of two, 0 if not",
+                params: value Params "parameters of the method, on the coarse level",
+            }
+            /// What enters the listed fine blocks, which touch walls, from coarser ones, for both of their steps.
+            ///
+            /// Of a coupling of packets.
+            ToFineWalls = "to_fine_walls" {
+                ids: list Int [count] "slots to work on",
+                nodes: read Int [slot] "node of each slot",
+                near: read Int [node][near]
+                    "nodes of the same level around each node, -(w + 1) for wall w, or the least integer",
+                children: read Int [node] "first of the nodes that refine each node, or -1",
+                parents: read Int [node] "node that each node refines, or -1",
+                slots: read Int [node] "slot of each node, or -1",
+                rows: read Int [slot] "row of the inbox of each slot at an interface, or -1",
+                wall_rules: read Int [wall] "rule of each wall: {rules}",
+                wall_values: read Real [wall][stride] in lattice "parameters of each wall",
+                coarse: read Real [slot][q][cells] in lattice "current populations of the coarse level",
+                fine: read Real [slot][q][cells] in lattice
+                    "populations of the fine level before the first of its two steps",
+                inbox_0: write Real [row][ROW] in lattice
+                    "what enters blocks in the first of two steps in one of a coarser level",
+                inbox_1: write Real [row][ROW] in lattice
+                    "what enters blocks in the second of two steps in one of a coarser level",
+                params: value Params "parameters of the method, on the coarse level",
+            }
+            /// What comes out of fine cells into the inbox, for the listed coarse cells.
+            ///
+            /// Of a coupling of packets, after the first of the two fine steps.
+            ToCoarse = "to_coarse" {
+                cells: list Int [count] "cells beside refined ones, row * CELLS + cell",
+                tables: read Int [row][around] "what is around each block",
+                cell_masks: read Int [row][cells] "bit p: the coarse cell at the place p around each cell is refined",
+                before: read Real [slot][q][cells] in lattice
+                    "populations of the fine level before the first of its two steps",
+                after: read Real [slot][q][cells] in lattice "populations of the fine level after it",
+                inbox: write Real [row][ROW] in lattice "what enters blocks from other levels in this step",
+            }
+            /// What enters the listed coarse blocks, which touch walls, beside finer ones.
+            ///
+            /// Of a coupling of packets.
+            ToCoarseWalls = "to_coarse_walls" {
+                ids: list Int [count] "slots to work on",
+                nodes: read Int [slot] "node of each slot",
+                near: read Int [node][near]
+                    "nodes of the same level around each node, -(w + 1) for wall w, or the least integer",
+                children: read Int [node] "first of the nodes that refine each node, or -1",
+                slots: read Int [node] "slot of each node, or -1",
+                rows: read Int [slot] "row of the inbox of each slot at an interface, or -1",
+                wall_rules: read Int [wall] "rule of each wall: {rules}",
+                wall_values: read Real [wall][stride] in lattice "parameters of each wall",
+                coarse: read Real [slot][q][cells] in lattice "current populations of the coarse level",
+                before: read Real [slot][q][cells] in lattice
+                    "populations of the fine level before the first of its two steps",
+                after: read Real [slot][q][cells] in lattice "populations of the fine level after it",
+                inbox: write Real [row][ROW] in lattice "what enters blocks from other levels in this step",
+                params: value Params "parameters of the method, on the coarse level",
+            }
+            /// Pulls, collides and stores the listed blocks, which have solids in them; neighbours may be walls.
+            ///
+            /// Away from refinement interfaces, if the bundle has rules for surfaces of solids.
+            StreamCollideSolid = "stream_collide_solid" {
+                ids: list Int [count] "slots to work on",
+                neighbours: read Int [slot][near] "slots of the neighbours at {place}, or -(w + 1) for wall w",
+                wall_rules: read Int [wall] "rule of each wall: {rules}",
+                wall_values: read Real [wall][stride] in lattice "parameters of each wall",
+                rows: read Int [slot] "row of each slot in the next two, -1 for none",
+                links: read Int [row][q][cells]
+                    "where directions come from: 0 from where they always do, w + 1 off wall w, -1 the cell is solid",
+                distances: read Real [row][q][cells]
+                    "distance of the surface on the way to it, over the length of the link",
+                src: read Real [slot][q][cells] in lattice "post-collision populations",
+                dst: write Real [slot][q][cells] in lattice "new post-collision populations",
+                params: value Params "parameters of the method",
+            }
+            /// What the listed refined blocks hold beside coarse cells, from what has streamed in on the finer level.
+            ///
+            /// Of a coupling of ghosts.
+            Restrict = "restrict" {
+                ids: list Int [count] "slots of refined blocks to work on",
+                sides: read Int [slot] "bit p: the level changes at place p around each slot",
+                parts: read Int [slot - held][parts] "slots of the blocks that refine each refined one",
+                rows: read Int [slot] "row in `saved` of each slot with another level near, or -1",
+                held: value Int "the first of the slots that refined blocks hold",
+                saved: write Real [row][q][cells] in lattice "what is kept for other levels",
+                dst: write Real [slot][q][cells] in lattice "new post-collision populations",
+                params: value Params "parameters of the method, on the level of the refined blocks",
+            }
+            /// From what has streamed in to what is interpolated, for the listed blocks.
+            ///
+            /// Of a coupling of ghosts.
+            Send = "send" {
+                ids: list Int [count] "slots of leaves or refined blocks to work on",
+                neighbours: read Int [slot][near]
+                    "slots of the neighbours at {place}, -(w + 1) for wall w, or the least integer",
+                sides: read Int [slot] "bit p: the level changes at place p around each slot",
+                rows: read Int [slot] "row in `saved` of each slot with another level near, or -1",
+                held: value Int "the first of the slots that refined blocks hold",
+                saved: write Real [row][q][cells] in lattice "what is kept for other levels",
+                params: value Params "parameters of the method, on the coarse level",
+            }
+            /// Ghosts of the listed blocks, from what coarser blocks have sent.
+            ///
+            /// Of a coupling of ghosts.
+            Prolong = "prolong" {
+                ids: list Int [count] "slots of leaves to work on",
+                neighbours: read Int [slot][near]
+                    "slots of the neighbours at {place}, -(w + 1) for wall w, or the least integer",
+                sides: read Int [slot] "bit p: the level changes at place p around each slot",
+                uppers: read Int [slot] "slot of the block that each slot refines, times 2^dim, and its octant",
+                rows: read Int [slot] "row in `saved` of each slot with another level near, or -1",
+                held: value Int "the first of the slots that refined blocks hold",
+                saved: read Real [row][q][cells] in lattice "what is kept for other levels",
+                dst: write Real [slot][q][cells] in lattice "new post-collision populations",
+                params: value Params "parameters of the method, on the fine level",
+            }
+            /// What the listed refined blocks hold, from the blocks that refine them.
+            ///
+            /// Of a coupling of ghosts.
+            Hold = "hold" {
+                ids: list Int [count] "slots of refined blocks to work on",
+                sides: read Int [slot] "bit p: the level changes at place p around each slot",
+                parts: read Int [slot - held][parts] "slots of the blocks that refine each refined one",
+                held: value Int "the first of the slots that refined blocks hold",
+                whole: value Int "1 for all cells, 0 for those that no step gives",
+                sets: value Int "bit 0: which set is current on the level of the blocks; bit 1: on the next finer one",
+                populations_0: write Real [slot][q][cells] in lattice "set 0 of post-collision populations",
+                populations_1: write Real [slot][q][cells] in lattice "set 1 of post-collision populations",
+            }
+            /// What the listed blocks have stays there for them to hold, now that they are refined.
+            ///
+            /// Of a coupling of ghosts.
+            Keep = "keep" {
+                ids: list Int [count] "slots to work on",
+                nodes: read Int [slot] "node of each slot",
+                levels: read Int [node] "level of each node",
+                children: read Int [node] "first of the nodes that refine each node, or -1",
+                roots: value Int "number of roots",
+                held: value Int "the first of the slots that refined blocks hold",
+                sets: value Int "bit l: which set is current on level l",
+                populations_0: write Real [slot][q][cells] in lattice "set 0 of post-collision populations",
+                populations_1: write Real [slot][q][cells] in lattice "set 1 of post-collision populations",
+            }
+            /// Force on solids along the links of the listed blocks, in the step that begins.
+            ///
+            /// By the exchange of momentum.
+            Force = "force" {
+                shares: list Int [count] "shares of the list to work on",
+                ids: slice Int [size] "the list: slots",
+                per: value Int "slots of a share; the last may have less",
+                neighbours: read Int [slot][near] "slots of the neighbours at {place}, or -(w + 1) for wall w",
+                wall_rules: read Int [wall] "rule of each wall: {rules}",
+                wall_values: read Real [wall][stride] in lattice "parameters of each wall",
+                rows: read Int [slot] "row of each slot in the next two, -1 for none",
+                links: read Int [row][q][cells]
+                    "where directions come from: 0 from where they always do, w + 1 off wall w, -1 the cell is solid",
+                distances: read Real [row][q][cells]
+                    "distance of the surface on the way to it, over the length of the link",
+                src: read Real [slot][q][cells] in lattice "post-collision populations",
+                forces: write Double [share][bodies][axes] in lattice
+                    "force of each share on each solid, on the level at hand",
+                first: value Int "the wall that is the surface of the first solid",
+                bodies: value Int "how many solids there are, on walls that follow each other",
+            }
+            /// What each share of the listed blocks tells: a value that is not finite, a change of velocity.
+            Look = "look" {
+                shares: list Int [count] "shares of the list to work on",
+                ids: slice Int [size] "the list: slots",
+                per: value Int "slots of a share; the last may have less",
+                fields: read Real [slot][fields][cells] in lattice "macroscopic fields: {fields}",
+                before: read Real [slot][fields][cells] in lattice "the same at another time, if `compare` is 1",
+                compare: value Int "1 to compare velocities, else 0",
+                found: write Double [share][2]
+                    "of each share: the place (entry * cells + cell) * components + component of the first value that \
+is not finite, or a place behind all; the square of the largest change of velocity",
+            }
+            /// Mass and momentum in each share of the listed blocks.
+            Sums = "sums" {
+                shares: list Int [count] "shares of the list to work on",
+                ids: slice Int [size] "the list: slots",
+                per: value Int "slots of a share; the last may have less",
+                src: read Real [slot][q][cells] in lattice "post-collision populations",
+                sums: write Double [share][sets][moments][2] in lattice
+                    "mass and momentum of each set, each a sum and what rounding took from it",
+            }
+            /// Macroscopic fields of the listed blocks from their populations.
+            Macroscopic = "macroscopic" {
+                ids: list Int [count] "slots to work on",
+                src: read Real [slot][q][cells] in lattice "post-collision populations",
+                fields: write Real [slot][fields][cells] in lattice "macroscopic fields: {fields}",
+                params: value Params "parameters of the method",
+            }
+            /// Populations of the listed blocks from those of the blocks that refined them.
+            ///
+            /// While a forest changes; mass and momentum stay.
+            Average = "average" {
+                ids: list Int [count] "slots to work on",
+                parts: read Int [slot][parts] "slots of the blocks that refine each slot's",
+                nodes: read Int [slot] "node of each slot",
+                levels: read Int [node] "level of each node",
+                sets: value Int "bit l: which set is current on level l",
+                populations_0: write Real [slot][q][cells] in lattice "set 0 of post-collision populations",
+                populations_1: write Real [slot][q][cells] in lattice "set 1 of post-collision populations",
+            }
+            /// Populations of the blocks that refine the listed ones from theirs.
+            ///
+            /// While a forest changes; mass and momentum stay.
+            Fill = "fill" {
+                ids: list Int [count] "slots to work on",
+                neighbours: read Int [slot][near]
+                    "slots of the neighbours at {place}, -(w + 1) for wall w, or the least integer",
+                parts: read Int [slot][parts] "slots of the blocks that refine each slot's",
+                nodes: read Int [slot] "node of each slot",
+                levels: read Int [node] "level of each node",
+                sets: value Int "bit l: which set is current on level l",
+                populations_0: write Real [slot][q][cells] in lattice "set 0 of post-collision populations",
+                populations_1: write Real [slot][q][cells] in lattice "set 1 of post-collision populations",
+            }
+            /// Fields of the listed blocks from those of the blocks that refined them.
+            ///
+            /// Their means.
+            AverageFields = "average_fields" {
+                ids: list Int [count] "slots to work on",
+                parts: read Int [slot][parts] "slots of the blocks that refine each slot's",
+                fields: write Real [slot][fields][cells] in lattice "macroscopic fields: {fields}",
+            }
+            /// Fields of the blocks that refine the listed ones from theirs.
+            ///
+            /// On a plane through each coarse cell.
+            FillFields = "fill_fields" {
+                ids: list Int [count] "slots to work on",
+                neighbours: read Int [slot][near]
+                    "slots of the neighbours at {place}, -(w + 1) for wall w, or the least integer",
+                held: value Int "the first of the slots that refined blocks hold",
+                parts: read Int [slot][parts] "slots of the blocks that refine each slot's",
+                fields: write Real [slot][fields][cells] in lattice "macroscopic fields: {fields}",
+            }
+            /// Populations or fields of the listed slots from other slots.
+            Relocate = "relocate" {
+                ids: list Int [count] "slots to work on",
+                from: read Int [slot] "the slot that each slot is filled from",
+                components: value Int "values of a cell",
+                src: read Real [slot][components][cells] "values as they lie",
+                dst: write Real [slot][components][cells] "values in their new slots",
+            }
+            /// The level that each of the listed blocks wishes to have.
+            ///
+            /// By a program of `lbm_bundle::wishes`.
+            Wish = "wish" {
+                ids: list Int [count] "slots to work on",
+                neighbours: read Int [slot][near]
+                    "slots of the neighbours at {place}, -(w + 1) for wall w, or the least integer",
+                nodes: read Int [slot] "node of each slot",
+                levels: read Int [node] "level of each node",
+                places: read Int [node][3] "position of each node in blocks of its level",
+                fields: read Real [slot][fields][cells] in lattice "macroscopic fields: {fields}",
+                ops: read Int [length][2] "the program: what to do, and an argument",
+                length: value Int "how many ops it has",
+                constants: read Double [constant] "constants of the program",
+                finest: value Int "the finest level",
+                want: write Int [node] "level that each leaf wishes",
+            }
+            /// The collision alone, on plain arrays of states.
+            Collide = "collide" {
+                count: count Int "how many states there are",
+                src: read Real [q][count] in lattice "populations before the collision",
+                dst: write Real [q][count] in lattice "populations after the collision",
+                params: value Params "parameters of the method",
+            }
+        }
+    };
+}
+
+macro_rules! role {
+    ($($rows:tt)*) => {
+        roles! {
+            /// What a kernel does. Rows of [`method_kernels!`](crate::method_kernels) say what each takes.
+            Role: $($rows)*
+        }
+    };
+}
+
+method_kernels!(role);
+
+impl Role {
+    /// Whether its kernel is a formula of the spec for every cell, whose cost is counted; others move data, look at them, or work
+    /// on a few cells beside level jumps.
+    pub fn is_arithmetic(self) -> bool {
+        use Role::{Average, AverageFields, Fill, FillFields, Relocate, Wish};
+        use Role::{Hold, Keep, Look, Prolong, Restrict, Send, Sums};
+        use Role::{InterfaceCells, InterfaceMasks, ToCoarse, ToCoarseWalls, ToFine, ToFineWalls};
+        let moves = matches!(self, Average | Fill | AverageFields | FillFields | Relocate | Wish);
+        let crosses = matches!(self, InterfaceMasks | InterfaceCells | ToFine | ToFineWalls | ToCoarse | ToCoarseWalls);
+        !moves && !crosses && !matches!(self, Look | Sums | Restrict | Send | Prolong | Hold | Keep)
+    }
+
+    /// The arguments of its kernel in a bundle with that layout, method and form of blocks; none where the layout has no such kernel.
+    pub fn args(self, manifest: &Manifest) -> Vec<Arg> {
+        let declared = match manifest.layout {
+            Layout::Blocks => self.declared(),
+            Layout::Soa => soa::declared(self),
+        };
+        let dim = manifest.dim;
+        let index = |index: &str| match index {
+            "q" => format!("[{}]", manifest.q()),
+            "cells" => format!("[{}]", manifest.cells()),
+            "near" => format!("[{}]", 3u32.pow(dim)),
+            "parts" => format!("[{}]", 1 << dim),
+            "fields" => format!("[{}]", manifest.field_components()),
+            "axes" => format!("[{dim}]"),
+            "sets" => format!("[{}]", manifest.populations.len()),
+            "moments" => format!("[{}]", 1 + dim),
+            "around" => format!("[{}]", manifest.around()),
+            "stride" => format!("[{}]", manifest.wall_stride),
+            beyond if dim == 2 && soa::BEYOND_TWO_AXES.contains(&beyond) => String::new(),
+            count => format!("[{count}]"),
+        };
+        let text = |text: &str| {
+            let rules = || manifest.boundaries.iter().map(|rule| format!("{} {}", rule.code, rule.name));
+            let place = if dim == 2 { "(dx+1) + 3 (dy+1)" } else { "(dx+1) + 3 (dy+1) + 9 (dz+1)" };
+            text.replace("{fields}", &manifest.component_names().join(", "))
+                .replace("{rules}", &rules().collect::<Vec<_>>().join(", "))
+                .replace("{place}", place)
+        };
+        let there = |arg: &&Declared| match arg.ty {
+            ArgType::Params => !manifest.members.is_empty(),
+            _ => dim == 3 || !soa::BEYOND_TWO_AXES.contains(&arg.name),
+        };
+        declared.iter().filter(there).flat_map(|arg| arg.args(index, text)).collect()
+    }
+}
+
+impl Kernel {
+    /// Whether its arguments are those that its role has in that bundle; what is said of them may differ.
+    pub fn is_as_declared(&self, manifest: &Manifest) -> bool {
+        same_args(&self.args, &self.role.args(manifest))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn parameters_come_last_and_names_are_unique() {
+        let names: BTreeSet<&str> = Role::ALL.iter().map(|role| role.name()).collect();
+        assert_eq!(names.len(), Role::ALL.len());
+        for role in Role::ALL {
+            let declared = role.declared();
+            let params = declared.iter().position(|arg| arg.ty == ArgType::Params);
+            assert!(params.is_none_or(|at| at + 1 == declared.len()), "{role:?}");
+            let args: BTreeSet<&str> = declared.iter().map(|arg| arg.name).collect();
+            assert_eq!(args.len(), declared.len(), "{role:?}");
+        }
+    }
+
+    #[test]
+    fn every_kernel_but_the_bare_collision_works_on_a_list() {
+        let others: Vec<&Role> = Role::ALL.iter().filter(|role| !role.is_divisible()).collect();
+        assert_eq!(others, [&Role::Collide]);
+    }
+}

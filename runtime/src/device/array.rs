@@ -1,0 +1,177 @@
+//! Arrays on a device, whose type is known at run time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use lbm_bundle::Real as Precision;
+
+use super::error::DeviceError;
+use super::{cuda, host};
+
+/// Type of the values of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scalar {
+    /// 32-bit integers.
+    I32,
+    /// 32-bit floating point.
+    F32,
+    /// 64-bit floating point.
+    F64,
+}
+
+impl Scalar {
+    /// Bytes per value.
+    pub fn bytes(self) -> usize {
+        match self {
+            Scalar::I32 | Scalar::F32 => 4,
+            Scalar::F64 => 8,
+        }
+    }
+
+    /// Name as in Rust.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scalar::I32 => "i32",
+            Scalar::F32 => "f32",
+            Scalar::F64 => "f64",
+        }
+    }
+}
+
+impl From<Precision> for Scalar {
+    fn from(precision: Precision) -> Self {
+        match precision {
+            Precision::F32 => Scalar::F32,
+            Precision::F64 => Scalar::F64,
+        }
+    }
+}
+
+/// Bytes that cross between buffers and the program, counted together for all buffers of a device.
+#[derive(Clone, Default)]
+pub(super) struct Traffic(Arc<AtomicU64>);
+
+impl Traffic {
+    fn add(&self, bytes: usize) {
+        self.0.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// An array on a device, of values of a type that is known at run time.
+pub struct Array {
+    pub(super) scalar: Scalar,
+    /// Number of values.
+    pub(super) len: usize,
+    pub(super) storage: Storage,
+    pub(super) traffic: Traffic,
+}
+
+pub(super) enum Storage {
+    Host(host::Memory),
+    Cuda(cuda::Memory),
+}
+
+impl std::fmt::Debug for Array {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{} x {}", self.len, self.scalar.name())
+    }
+}
+
+impl Array {
+    /// Type of the values.
+    pub fn scalar(&self) -> Scalar {
+        self.scalar
+    }
+
+    /// Size in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.len * self.scalar.bytes()
+    }
+
+    /// Bytes before a value.
+    pub(super) fn offset(&self, at: usize) -> u64 {
+        (at * self.scalar.bytes()) as u64
+    }
+
+    pub(super) fn wrong(&self, wrong: impl Into<String>) -> DeviceError {
+        DeviceError::Buffer { len: self.len, scalar: self.scalar.name(), wrong: wrong.into() }
+    }
+
+    /// An error where so many values from `start` on end behind the array.
+    pub(super) fn check_range(&self, start: usize, count: usize) -> Result<(), DeviceError> {
+        match start.checked_add(count) {
+            Some(end) if end <= self.len => Ok(()),
+            _ => Err(self.wrong(format!("at {start} .. {start} + {count}"))),
+        }
+    }
+
+    /// Sets every byte to `0xff`.
+    pub(super) fn poison(&mut self) -> Result<(), DeviceError> {
+        match &mut self.storage {
+            Storage::Host(memory) => {
+                memory.fill(0xff);
+                Ok(())
+            }
+            Storage::Cuda(memory) => memory.fill(0xff),
+        }
+    }
+
+    /// An error where another array has another type or length.
+    pub(super) fn check_same(&self, from: &Array) -> Result<(), DeviceError> {
+        if (self.scalar, self.len) == (from.scalar, from.len) {
+            Ok(())
+        } else {
+            Err(self.wrong(format!("as a copy of {} values of {}", from.len, from.scalar.name())))
+        }
+    }
+
+    /// Writes values from position `start` on, which there must be.
+    pub(super) fn write_bytes(&mut self, start: usize, bytes: &[u8]) -> Result<(), DeviceError> {
+        let at = start * self.scalar.bytes();
+        self.traffic.add(bytes.len());
+        match &mut self.storage {
+            Storage::Host(memory) => {
+                memory.as_mut_slice()[at..at + bytes.len()].copy_from_slice(bytes);
+                Ok(())
+            }
+            Storage::Cuda(memory) => memory.write(at, bytes),
+        }
+    }
+
+    /// Reads values from position `start` on, which there must be, after all launches so far.
+    pub(super) fn read_bytes(&self, start: usize, bytes: &mut [u8]) -> Result<(), DeviceError> {
+        let at = start * self.scalar.bytes();
+        self.traffic.add(bytes.len());
+        match &self.storage {
+            Storage::Host(memory) => {
+                bytes.copy_from_slice(&memory.as_slice()[at..at + bytes.len()]);
+                Ok(())
+            }
+            Storage::Cuda(memory) => memory.read(at, bytes),
+        }
+    }
+}
+
+/// Numbers of which every bit pattern is a value and which have no padding.
+pub(super) trait Plain: Copy {}
+impl Plain for i32 {}
+impl Plain for f32 {}
+impl Plain for f64 {}
+
+/// The bytes of numbers.
+#[allow(unsafe_code)]
+pub(super) fn bytes_of<T: Plain>(values: &[T]) -> &[u8] {
+    // SAFETY: `T` has no padding, so all of the slice's bytes are initialised; `u8` has no alignment; same lifetime.
+    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
+}
+
+/// The same, to be written.
+#[allow(unsafe_code)]
+pub(super) fn bytes_of_mut<T: Plain>(values: &mut [T]) -> &mut [u8] {
+    // SAFETY: as in `bytes_of`; any bytes written are valid values of `T`; the borrow is exclusive.
+    unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), size_of_val(values)) }
+}

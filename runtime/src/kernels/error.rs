@@ -1,0 +1,78 @@
+//! What can go wrong with kernels, with advice.
+
+use lbm_bundle::{ABI, Target};
+use miette::Diagnostic;
+use thiserror::Error;
+
+use crate::device::DeviceError;
+
+/// Why a bundle cannot be used or a kernel not be launched.
+#[derive(Debug, Error, Diagnostic)]
+pub enum KernelError {
+    /// The bundle follows another version of the contract.
+    #[error("the bundle of `{spec}` follows version {found} of the kernel interface, this program version {ABI}")]
+    #[diagnostic(code(lbmc::kernels::abi), help("generate the bundle again with this version of lbmc"))]
+    Abi {
+        /// The spec.
+        spec: String,
+        /// Version of the bundle.
+        found: u32,
+    },
+
+    /// The bundle is for another kind of device.
+    #[error("the bundle of `{spec}` is for {found:?}, the device ({device}) runs {wanted:?}")]
+    #[diagnostic(code(lbmc::kernels::target), help("generate the bundle with `--target {}`", match wanted { Target::Cuda => "cuda", Target::C => "c" }))]
+    WrongTarget {
+        /// The spec.
+        spec: String,
+        /// Target of the bundle.
+        found: Target,
+        /// Target of the device.
+        wanted: Target,
+        /// The device.
+        device: String,
+    },
+
+    /// The bundle's kernels work on plain arrays.
+    #[error("the kernels of `{spec}` work on plain arrays (layout soa), this runtime on blocks")]
+    #[diagnostic(code(lbmc::kernels::layout), help("generate the bundle with `--layout blocks`, the default"))]
+    WrongLayout {
+        /// The spec.
+        spec: String,
+    },
+
+    /// The manifest contradicts itself or the contract.
+    #[error("the manifest of `{spec}` is wrong: {reason}")]
+    #[diagnostic(code(lbmc::kernels::manifest), help("generate the bundle again"))]
+    Manifest {
+        /// The spec.
+        spec: String,
+        /// What is wrong.
+        reason: String,
+    },
+
+    /// The bundle has no kernel for a job.
+    #[error("the bundle of `{spec}` has no {role} kernel")]
+    #[diagnostic(code(lbmc::kernels::missing_role), help("generate the bundle again"))]
+    MissingRole {
+        /// The spec.
+        spec: String,
+        /// The job.
+        role: String,
+    },
+
+    /// Arrays or parameters of another bundle were given.
+    #[error("kernel `{kernel}` of `{spec}` was given arrays or parameters of another bundle")]
+    #[diagnostic(code(lbmc::kernels::other_bundle))]
+    OtherBundle {
+        /// The spec.
+        spec: String,
+        /// Symbol of the kernel.
+        kernel: String,
+    },
+
+    /// The device failed.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Device(#[from] DeviceError),
+}
