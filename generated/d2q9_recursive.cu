@@ -22,10 +22,83 @@ static constexpr int DIM = 2;  // axes
 static constexpr int SETS = 1;  // of populations
 static constexpr int FIELDS = 3;  // components of the macroscopic fields
 
-// Where the population of a direction at a cell of a slot is.
+// ==== populations in memory =========================================================================================
+
+// The populations of a cell lie apart, those of a direction in a block side by side. `load` and `store` alone know, and what moves
+// whole rows of them.
 static __device__ __forceinline__ size_t at(const int slot, const int direction, const int cell)
 {
-    return (size_t)slot * (Q * CELLS) + (direction * CELLS + cell);
+    return (size_t)slot * (Q * CELLS) + (size_t)(direction * CELLS + cell);
+}
+
+// A population as it is computed with.
+static __device__ __forceinline__ float load(const float *populations, const int slot, const int direction, const int cell)
+{
+    return populations[at(slot, direction, cell)];
+}
+
+static __device__ __forceinline__ void store(float *populations, const int slot, const int direction, const int cell, const float value)
+{
+    populations[at(slot, direction, cell)] = value;
+}
+
+// Where a component of the macroscopic fields is.
+static __device__ __forceinline__ size_t field_at(const int slot, const int component, const int cell)
+{
+    return (size_t)slot * (FIELDS * CELLS) + (size_t)(component * CELLS + cell);
+}
+
+// Velocity of each direction.
+static __device__ const signed char VELOCITY[Q][DIM] = {
+    {0, 0}, {1, 0}, {-1, 0}, {0, 1}, {0, -1}, {1, 1}, {-1, -1}, {1, -1}, {-1, 1},
+};
+
+// What populations are stored without: their values at rest.
+static __device__ const double REST[Q] = {4.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0};
+
+// The set of populations that each direction belongs to.
+static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
+
+// A cell, counted from the lower corner of a block along each axis; it may lie in a neighbour of the block.
+typedef struct {
+    int at[DIM];
+} Spot;
+
+// A cell of a block, by its index there.
+static __device__ __forceinline__ Spot spot_of(const int cell)
+{
+    const Spot spot = { {cell % 8, cell / 8 % 8} };
+    return spot;
+}
+
+// Which of a block's neighbours a cell lies in.
+static __device__ __forceinline__ int neighbour_of(const Spot spot)
+{
+    const int width[3] = {8, 8, 1};
+    int entry = 4;
+    for (int axis = 0, step = 1; axis < DIM; step *= 3, ++axis) {
+        entry += spot.at[axis] < 0 ? -step : spot.at[axis] >= width[axis] ? step : 0;
+    }
+    return entry;
+}
+
+// Its index there.
+static __device__ __forceinline__ int index_of(const Spot spot)
+{
+    const int width[3] = {8, 8, 1};
+    int index = 0;
+    for (int axis = 0, stride = 1; axis < DIM; stride *= width[axis], ++axis) {
+        const int place = spot.at[axis];
+        index += stride * (place < 0 ? place + width[axis] : place >= width[axis] ? place - width[axis] : place);
+    }
+    return index;
+}
+
+// The cell some steps along a direction.
+static __device__ __forceinline__ Spot beyond(Spot spot, const int direction, const int steps)
+{
+    for (int axis = 0; axis < DIM; ++axis) spot.at[axis] += steps * VELOCITY[direction][axis];
+    return spot;
 }
 
 // Parameters of the method; the header and the sources declare them alike.
@@ -168,32 +241,20 @@ d2q9_recursive_stream_collide(
 
     // ---- pull
     float f[Q];
-    f[0] = src[at(slot, 0, cell)];
-    f[1] = src[at(near[4 + bxm], 1, xm + 8 * y)];
-    f[2] = src[at(near[4 + bxp], 2, xp + 8 * y)];
-    f[3] = src[at(near[4 + 3 * bym], 3, x + 8 * ym)];
-    f[4] = src[at(near[4 + 3 * byp], 4, x + 8 * yp)];
-    f[5] = src[at(near[4 + bxm + 3 * bym], 5, xm + 8 * ym)];
-    f[6] = src[at(near[4 + bxp + 3 * byp], 6, xp + 8 * yp)];
-    f[7] = src[at(near[4 + bxm + 3 * byp], 7, xm + 8 * yp)];
-    f[8] = src[at(near[4 + bxp + 3 * bym], 8, xp + 8 * ym)];
+    f[0] = load(src, slot, 0, cell);
+    f[1] = load(src, near[4 + bxm], 1, xm + 8 * y);
+    f[2] = load(src, near[4 + bxp], 2, xp + 8 * y);
+    f[3] = load(src, near[4 + 3 * bym], 3, x + 8 * ym);
+    f[4] = load(src, near[4 + 3 * byp], 4, x + 8 * yp);
+    f[5] = load(src, near[4 + bxm + 3 * bym], 5, xm + 8 * ym);
+    f[6] = load(src, near[4 + bxp + 3 * byp], 6, xp + 8 * yp);
+    f[7] = load(src, near[4 + bxm + 3 * byp], 7, xm + 8 * yp);
+    f[8] = load(src, near[4 + bxp + 3 * bym], 8, xp + 8 * ym);
 
     collide(f, omega_);
 #pragma unroll
-    for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
+    for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
 }
-
-// Velocity of each direction.
-static __device__ const signed char VELOCITY[Q][2] = {
-    {0, 0}, {1, 0}, {-1, 0}, {0, 1}, {0, -1}, {1, 1}, {-1, -1}, {1, -1}, {-1, 1},
-};
-
-// What populations are stored without: their values at rest.
-static __device__ const double REST[Q] = {4.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0};
-
-// The set of populations that each direction belongs to.
-static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
-
 
 // The collision alone, on plain arrays of states.
 extern "C" __global__ void __launch_bounds__(256)
@@ -217,75 +278,77 @@ d2q9_recursive_collide(
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
-static __device__ __forceinline__ float bounce_back_link_0(const int direction, const float *own)
+static __device__ __forceinline__ float bounce_back_link_0(const int direction, const float *src, const int slot, const int cell)
 {
     switch (direction) {
     case 1:
-        return own[2 * CELLS];
+        return load(src, slot, 2, cell);
     case 2:
-        return own[1 * CELLS];
+        return load(src, slot, 1, cell);
     case 3:
-        return own[4 * CELLS];
+        return load(src, slot, 4, cell);
     case 4:
-        return own[3 * CELLS];
+        return load(src, slot, 3, cell);
     case 5:
-        return own[6 * CELLS];
+        return load(src, slot, 6, cell);
     case 6:
-        return own[5 * CELLS];
+        return load(src, slot, 5, cell);
     case 7:
-        return own[8 * CELLS];
+        return load(src, slot, 8, cell);
     case 8:
-        return own[7 * CELLS];
+        return load(src, slot, 7, cell);
     default:
-        return own[direction * CELLS];
+        return load(src, slot, direction, cell);
     }
 }
 
 // Rule 1, moving_wall: Wall that moves with the velocity `velocity`, for a fluid of mean density 1. Ladd (1994).
 //   velocityx, velocityy: of the wall, in cells per time step
-static __device__ __forceinline__ float moving_wall_link_1(const int direction, const float *own, const float *value)
+static __device__ __forceinline__ float moving_wall_link_1(const int direction, const float *src, const int slot, const int cell, const float *value)
 {
     const float velocityx_ = value[0];
     const float velocityy_ = value[1];
     switch (direction) {
     case 1:
-        return own[2 * CELLS] + 0.6666667f * velocityx_;
+        return load(src, slot, 2, cell) + 0.6666667f * velocityx_;
     case 2:
-        return own[1 * CELLS] - 0.6666667f * velocityx_;
+        return load(src, slot, 1, cell) - 0.6666667f * velocityx_;
     case 3:
-        return own[4 * CELLS] + 0.6666667f * velocityy_;
+        return load(src, slot, 4, cell) + 0.6666667f * velocityy_;
     case 4:
-        return own[3 * CELLS] - 0.6666667f * velocityy_;
+        return load(src, slot, 3, cell) - 0.6666667f * velocityy_;
     case 5:
-        return own[6 * CELLS] + 0.16666667f * (velocityx_ + velocityy_);
+        return load(src, slot, 6, cell) + 0.16666667f * (velocityx_ + velocityy_);
     case 6:
-        return own[5 * CELLS] - 0.16666667f * (velocityx_ + velocityy_);
+        return load(src, slot, 5, cell) - 0.16666667f * (velocityx_ + velocityy_);
     case 7:
-        return own[8 * CELLS] + 0.16666667f * (velocityx_ - velocityy_);
+        return load(src, slot, 8, cell) + 0.16666667f * (velocityx_ - velocityy_);
     case 8:
-        return own[7 * CELLS] - 0.16666667f * (velocityx_ - velocityy_);
+        return load(src, slot, 7, cell) - 0.16666667f * (velocityx_ - velocityy_);
     default:
-        return own[direction * CELLS];
+        return load(src, slot, direction, cell);
     }
 }
 
-// What a direction brings: from the cell of the slot `from`, or from the wall that is there instead.
-static __device__ __forceinline__ float pull(
-    const int from, const int direction, const int cell, const float *__restrict__ src, const float *own,
-    const int *__restrict__ wall_rules, const float *__restrict__ wall_values)
+// What the wall `across` a direction returns along it to a cell of the block.
+static __device__ __forceinline__ float from_wall(
+    const int across, const int direction, const Spot here, const float *src, const int *near,
+    const int *wall_rules, const float *wall_values)
 {
-    if (from >= 0) return src[at(from, direction, cell)];
-    const int w = -1 - from;
+    const int slot = near[4];
+    const int cell = index_of(here);
+    const int w = across;
     const float *value = wall_values + (size_t)w * 2;
     switch (wall_rules[w]) {
     case 0:
-        return bounce_back_link_0(direction, own);
+        return bounce_back_link_0(direction, src, slot, cell);
     case 1:
-        return moving_wall_link_1(direction, own, value);
+        return moving_wall_link_1(direction, src, slot, cell, value);
     default:
         return __int_as_float(0x7fffffff);  // no such rule: NaN stops the run
     }
 }
+
 
 // Pulls, collides and stores the listed blocks; neighbours may be walls.
 extern "C" __global__ void __launch_bounds__(256)
@@ -314,23 +377,83 @@ d2q9_recursive_stream_collide_walls(
     const int y = cell / 8;
     const int ym = y > 0 ? y - 1 : 7, bym = y > 0 ? 0 : -1;
     const int yp = y < 7 ? y + 1 : 0, byp = y < 7 ? 0 : 1;
-    const float *own = src + at(slot, 0, cell);
+    const Spot here = { {x, y} };
 
     // ---- pull
     float f[Q];
-    f[0] = own[0 * CELLS];
-    f[1] = pull(near[4 + bxm], 1, xm + 8 * y, src, own, wall_rules, wall_values);
-    f[2] = pull(near[4 + bxp], 2, xp + 8 * y, src, own, wall_rules, wall_values);
-    f[3] = pull(near[4 + 3 * bym], 3, x + 8 * ym, src, own, wall_rules, wall_values);
-    f[4] = pull(near[4 + 3 * byp], 4, x + 8 * yp, src, own, wall_rules, wall_values);
-    f[5] = pull(near[4 + bxm + 3 * bym], 5, xm + 8 * ym, src, own, wall_rules, wall_values);
-    f[6] = pull(near[4 + bxp + 3 * byp], 6, xp + 8 * yp, src, own, wall_rules, wall_values);
-    f[7] = pull(near[4 + bxm + 3 * byp], 7, xm + 8 * yp, src, own, wall_rules, wall_values);
-    f[8] = pull(near[4 + bxp + 3 * bym], 8, xp + 8 * ym, src, own, wall_rules, wall_values);
+    int walled = 0;
+    f[0] = load(src, slot, 0, cell);
+    {
+        const int from = near[4 + bxm];
+        walled |= from < 0;
+        f[1] = from < 0 ? 0 : load(src, from, 1, xm + 8 * y);
+    }
+    {
+        const int from = near[4 + bxp];
+        walled |= from < 0;
+        f[2] = from < 0 ? 0 : load(src, from, 2, xp + 8 * y);
+    }
+    {
+        const int from = near[4 + 3 * bym];
+        walled |= from < 0;
+        f[3] = from < 0 ? 0 : load(src, from, 3, x + 8 * ym);
+    }
+    {
+        const int from = near[4 + 3 * byp];
+        walled |= from < 0;
+        f[4] = from < 0 ? 0 : load(src, from, 4, x + 8 * yp);
+    }
+    {
+        const int from = near[4 + bxm + 3 * bym];
+        walled |= from < 0;
+        f[5] = from < 0 ? 0 : load(src, from, 5, xm + 8 * ym);
+    }
+    {
+        const int from = near[4 + bxp + 3 * byp];
+        walled |= from < 0;
+        f[6] = from < 0 ? 0 : load(src, from, 6, xp + 8 * yp);
+    }
+    {
+        const int from = near[4 + bxm + 3 * byp];
+        walled |= from < 0;
+        f[7] = from < 0 ? 0 : load(src, from, 7, xm + 8 * yp);
+    }
+    {
+        const int from = near[4 + bxp + 3 * bym];
+        walled |= from < 0;
+        f[8] = from < 0 ? 0 : load(src, from, 8, xp + 8 * ym);
+    }
+    // What comes off walls, once all loads are on their way.
+    if (walled) {
+        if (near[4 + bxm] < 0) {
+            f[1] = from_wall(-1 - near[4 + bxm], 1, here, src, near, wall_rules, wall_values);
+        }
+        if (near[4 + bxp] < 0) {
+            f[2] = from_wall(-1 - near[4 + bxp], 2, here, src, near, wall_rules, wall_values);
+        }
+        if (near[4 + 3 * bym] < 0) {
+            f[3] = from_wall(-1 - near[4 + 3 * bym], 3, here, src, near, wall_rules, wall_values);
+        }
+        if (near[4 + 3 * byp] < 0) {
+            f[4] = from_wall(-1 - near[4 + 3 * byp], 4, here, src, near, wall_rules, wall_values);
+        }
+        if (near[4 + bxm + 3 * bym] < 0) {
+            f[5] = from_wall(-1 - near[4 + bxm + 3 * bym], 5, here, src, near, wall_rules, wall_values);
+        }
+        if (near[4 + bxp + 3 * byp] < 0) {
+            f[6] = from_wall(-1 - near[4 + bxp + 3 * byp], 6, here, src, near, wall_rules, wall_values);
+        }
+        if (near[4 + bxm + 3 * byp] < 0) {
+            f[7] = from_wall(-1 - near[4 + bxm + 3 * byp], 7, here, src, near, wall_rules, wall_values);
+        }
+        if (near[4 + bxp + 3 * bym] < 0) {
+            f[8] = from_wall(-1 - near[4 + bxp + 3 * bym], 8, here, src, near, wall_rules, wall_values);
+        }
+    }
 
     collide(f, omega_);
 #pragma unroll
-    for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
+    for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
 }
 
 // ==== macroscopic fields ============================================================================================
@@ -349,10 +472,9 @@ d2q9_recursive_init(
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
-    const float *before = fields + (size_t)slot * (FIELDS * CELLS) + cell;
-    const float rho_ = before[0 * CELLS];
-    const float ux_ = before[1 * CELLS];
-    const float uy_ = before[2 * CELLS];
+    const float rho_ = fields[field_at(slot, 0, cell)];
+    const float ux_ = fields[field_at(slot, 1, cell)];
+    const float uy_ = fields[field_at(slot, 2, cell)];
 
     // ---- shared
     const float t0 = 0.25f * rho_;
@@ -389,15 +511,15 @@ d2q9_recursive_init(
     const float f_7 = -t19 - t21;
     const float f_8 = t19 - t21;
 
-    dst[at(slot, 0, cell)] = f_0;
-    dst[at(slot, 1, cell)] = f_1;
-    dst[at(slot, 2, cell)] = f_2;
-    dst[at(slot, 3, cell)] = f_3;
-    dst[at(slot, 4, cell)] = f_4;
-    dst[at(slot, 5, cell)] = f_5;
-    dst[at(slot, 6, cell)] = f_6;
-    dst[at(slot, 7, cell)] = f_7;
-    dst[at(slot, 8, cell)] = f_8;
+    store(dst, slot, 0, cell, f_0);
+    store(dst, slot, 1, cell, f_1);
+    store(dst, slot, 2, cell, f_2);
+    store(dst, slot, 3, cell, f_3);
+    store(dst, slot, 4, cell, f_4);
+    store(dst, slot, 5, cell, f_5);
+    store(dst, slot, 6, cell, f_6);
+    store(dst, slot, 7, cell, f_7);
+    store(dst, slot, 8, cell, f_8);
 }
 
 // Macroscopic fields of the listed blocks from their populations.
@@ -414,15 +536,15 @@ d2q9_recursive_macroscopic(
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
-    const float f_0 = src[at(slot, 0, cell)];
-    const float f_1 = src[at(slot, 1, cell)];
-    const float f_2 = src[at(slot, 2, cell)];
-    const float f_3 = src[at(slot, 3, cell)];
-    const float f_4 = src[at(slot, 4, cell)];
-    const float f_5 = src[at(slot, 5, cell)];
-    const float f_6 = src[at(slot, 6, cell)];
-    const float f_7 = src[at(slot, 7, cell)];
-    const float f_8 = src[at(slot, 8, cell)];
+    const float f_0 = load(src, slot, 0, cell);
+    const float f_1 = load(src, slot, 1, cell);
+    const float f_2 = load(src, slot, 2, cell);
+    const float f_3 = load(src, slot, 3, cell);
+    const float f_4 = load(src, slot, 4, cell);
+    const float f_5 = load(src, slot, 5, cell);
+    const float f_6 = load(src, slot, 6, cell);
+    const float f_7 = load(src, slot, 7, cell);
+    const float f_8 = load(src, slot, 8, cell);
 
     // ---- shared
     const float t0 = f_1 + f_5;
@@ -447,11 +569,9 @@ d2q9_recursive_macroscopic(
     const float ux_ = t4 * jx_;
     const float uy_ = t4 * jy_;
 
-
-    float *after = fields + (size_t)slot * (FIELDS * CELLS) + cell;
-    after[0 * CELLS] = rho_;
-    after[1 * CELLS] = ux_;
-    after[2 * CELLS] = uy_;
+    fields[field_at(slot, 0, cell)] = rho_;
+    fields[field_at(slot, 1, cell)] = ux_;
+    fields[field_at(slot, 2, cell)] = uy_;
 }
 
 // ==== sums, checks and residuals ====================================================================================
@@ -483,9 +603,8 @@ static __device__ __noinline__ Sum sum_of(
     const float *src)
 {
     Sum sum = {0, 0};
-    for (size_t at = (size_t)thread; at < (size_t)(end - begin) * CELLS; at += (size_t)threads) {
-        const size_t slot = (size_t)ids[begin + (int)(at / CELLS)];
-        add(&sum, src[(slot * Q + direction) * CELLS + at % CELLS]);
+    for (size_t place = (size_t)thread; place < (size_t)(end - begin) * CELLS; place += (size_t)threads) {
+        add(&sum, load(src, ids[begin + (int)(place / CELLS)], direction, (int)(place % CELLS)));
     }
     return sum;
 }
@@ -520,15 +639,16 @@ static __device__ __noinline__ Found found_in(
     const float *before, const int compare)
 {
     Found found = {9007199254740992.0, 0};  // 2^53, behind all places
-    for (size_t at = (size_t)thread; at < (size_t)(end - begin) * CELLS; at += (size_t)threads) {
-        const size_t cell = (size_t)ids[begin + (int)(at / CELLS)] * (FIELDS * CELLS) + at % CELLS;
+    for (size_t place = (size_t)thread; place < (size_t)(end - begin) * CELLS; place += (size_t)threads) {
+        const int slot = ids[begin + (int)(place / CELLS)];
+        const int cell = (int)(place % CELLS);
         Found here = {found.first, 0};
         for (int component = FIELDS - 1; component >= 0; --component) {
-            const float value = fields[cell + (size_t)component * CELLS];
-            if (!(value - value == 0)) here.first = (double)(((size_t)begin * CELLS + at) * FIELDS + (size_t)component);
+            const float value = fields[field_at(slot, component, cell)];
+            if (!(value - value == 0)) here.first = (double)(((size_t)begin * CELLS + place) * FIELDS + (size_t)component);
         }
         for (int axis = 0; axis < DIM && compare; ++axis) {
-            const size_t u = cell + (size_t)(1 + axis) * CELLS;
+            const size_t u = field_at(slot, 1 + axis, cell);
             const double change = (double)fields[u] - (double)before[u];
             here.change += change * change;
         }

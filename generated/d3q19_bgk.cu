@@ -29,10 +29,85 @@ static constexpr int DIM = 3;  // axes
 static constexpr int SETS = 1;  // of populations
 static constexpr int FIELDS = 4;  // components of the macroscopic fields
 
-// Where the population of a direction at a cell of a slot is.
+// ==== populations in memory =========================================================================================
+
+// The populations of a cell lie apart, those of a direction in a block side by side. `load` and `store` alone know, and what moves
+// whole rows of them.
 static __device__ __forceinline__ size_t at(const int slot, const int direction, const int cell)
 {
-    return (size_t)slot * (Q * CELLS) + (direction * CELLS + cell);
+    return (size_t)slot * (Q * CELLS) + (size_t)(direction * CELLS + cell);
+}
+
+// A population as it is computed with.
+static __device__ __forceinline__ float load(const float *populations, const int slot, const int direction, const int cell)
+{
+    return populations[at(slot, direction, cell)];
+}
+
+static __device__ __forceinline__ void store(float *populations, const int slot, const int direction, const int cell, const float value)
+{
+    populations[at(slot, direction, cell)] = value;
+}
+
+// Where a component of the macroscopic fields is.
+static __device__ __forceinline__ size_t field_at(const int slot, const int component, const int cell)
+{
+    return (size_t)slot * (FIELDS * CELLS) + (size_t)(component * CELLS + cell);
+}
+
+// Velocity of each direction.
+static __device__ const signed char VELOCITY[Q][DIM] = {
+    {0, 0, 0}, {1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, -1}, {1, 1, 0}, {-1, -1, 0},
+    {1, 0, 1}, {-1, 0, -1}, {1, 0, -1}, {-1, 0, 1}, {1, -1, 0}, {-1, 1, 0}, {0, 1, 1}, {0, -1, -1}, {0, 1, -1},
+    {0, -1, 1},
+};
+
+// What populations are stored without: their values at rest.
+static __device__ const double REST[Q] = {1.0 / 3.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0};
+
+// The set of populations that each direction belongs to.
+static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+
+// A cell, counted from the lower corner of a block along each axis; it may lie in a neighbour of the block.
+typedef struct {
+    int at[DIM];
+} Spot;
+
+// A cell of a block, by its index there.
+static __device__ __forceinline__ Spot spot_of(const int cell)
+{
+    const Spot spot = { {cell % 4, cell / 4 % 4, cell / (4 * 4)} };
+    return spot;
+}
+
+// Which of a block's neighbours a cell lies in.
+static __device__ __forceinline__ int neighbour_of(const Spot spot)
+{
+    const int width[3] = {4, 4, 4};
+    int entry = 13;
+    for (int axis = 0, step = 1; axis < DIM; step *= 3, ++axis) {
+        entry += spot.at[axis] < 0 ? -step : spot.at[axis] >= width[axis] ? step : 0;
+    }
+    return entry;
+}
+
+// Its index there.
+static __device__ __forceinline__ int index_of(const Spot spot)
+{
+    const int width[3] = {4, 4, 4};
+    int index = 0;
+    for (int axis = 0, stride = 1; axis < DIM; stride *= width[axis], ++axis) {
+        const int place = spot.at[axis];
+        index += stride * (place < 0 ? place + width[axis] : place >= width[axis] ? place - width[axis] : place);
+    }
+    return index;
+}
+
+// The cell some steps along a direction.
+static __device__ __forceinline__ Spot beyond(Spot spot, const int direction, const int steps)
+{
+    for (int axis = 0; axis < DIM; ++axis) spot.at[axis] += steps * VELOCITY[direction][axis];
+    return spot;
 }
 
 // Parameters of the method; the header and the sources declare them alike.
@@ -193,44 +268,30 @@ d3q19_bgk_stream_collide(
 
     // ---- pull
     float f[Q];
-    f[0] = src[at(slot, 0, cell)];
-    f[1] = src[at(near[13 + bxm], 1, xm + 4 * (y + 4 * z))];
-    f[2] = src[at(near[13 + bxp], 2, xp + 4 * (y + 4 * z))];
-    f[3] = src[at(near[13 + 3 * bym], 3, x + 4 * (ym + 4 * z))];
-    f[4] = src[at(near[13 + 3 * byp], 4, x + 4 * (yp + 4 * z))];
-    f[5] = src[at(near[13 + 9 * bzm], 5, x + 4 * (y + 4 * zm))];
-    f[6] = src[at(near[13 + 9 * bzp], 6, x + 4 * (y + 4 * zp))];
-    f[7] = src[at(near[13 + bxm + 3 * bym], 7, xm + 4 * (ym + 4 * z))];
-    f[8] = src[at(near[13 + bxp + 3 * byp], 8, xp + 4 * (yp + 4 * z))];
-    f[9] = src[at(near[13 + bxm + 9 * bzm], 9, xm + 4 * (y + 4 * zm))];
-    f[10] = src[at(near[13 + bxp + 9 * bzp], 10, xp + 4 * (y + 4 * zp))];
-    f[11] = src[at(near[13 + bxm + 9 * bzp], 11, xm + 4 * (y + 4 * zp))];
-    f[12] = src[at(near[13 + bxp + 9 * bzm], 12, xp + 4 * (y + 4 * zm))];
-    f[13] = src[at(near[13 + bxm + 3 * byp], 13, xm + 4 * (yp + 4 * z))];
-    f[14] = src[at(near[13 + bxp + 3 * bym], 14, xp + 4 * (ym + 4 * z))];
-    f[15] = src[at(near[13 + 3 * bym + 9 * bzm], 15, x + 4 * (ym + 4 * zm))];
-    f[16] = src[at(near[13 + 3 * byp + 9 * bzp], 16, x + 4 * (yp + 4 * zp))];
-    f[17] = src[at(near[13 + 3 * bym + 9 * bzp], 17, x + 4 * (ym + 4 * zp))];
-    f[18] = src[at(near[13 + 3 * byp + 9 * bzm], 18, x + 4 * (yp + 4 * zm))];
+    f[0] = load(src, slot, 0, cell);
+    f[1] = load(src, near[13 + bxm], 1, xm + 4 * (y + 4 * z));
+    f[2] = load(src, near[13 + bxp], 2, xp + 4 * (y + 4 * z));
+    f[3] = load(src, near[13 + 3 * bym], 3, x + 4 * (ym + 4 * z));
+    f[4] = load(src, near[13 + 3 * byp], 4, x + 4 * (yp + 4 * z));
+    f[5] = load(src, near[13 + 9 * bzm], 5, x + 4 * (y + 4 * zm));
+    f[6] = load(src, near[13 + 9 * bzp], 6, x + 4 * (y + 4 * zp));
+    f[7] = load(src, near[13 + bxm + 3 * bym], 7, xm + 4 * (ym + 4 * z));
+    f[8] = load(src, near[13 + bxp + 3 * byp], 8, xp + 4 * (yp + 4 * z));
+    f[9] = load(src, near[13 + bxm + 9 * bzm], 9, xm + 4 * (y + 4 * zm));
+    f[10] = load(src, near[13 + bxp + 9 * bzp], 10, xp + 4 * (y + 4 * zp));
+    f[11] = load(src, near[13 + bxm + 9 * bzp], 11, xm + 4 * (y + 4 * zp));
+    f[12] = load(src, near[13 + bxp + 9 * bzm], 12, xp + 4 * (y + 4 * zm));
+    f[13] = load(src, near[13 + bxm + 3 * byp], 13, xm + 4 * (yp + 4 * z));
+    f[14] = load(src, near[13 + bxp + 3 * bym], 14, xp + 4 * (ym + 4 * z));
+    f[15] = load(src, near[13 + 3 * bym + 9 * bzm], 15, x + 4 * (ym + 4 * zm));
+    f[16] = load(src, near[13 + 3 * byp + 9 * bzp], 16, x + 4 * (yp + 4 * zp));
+    f[17] = load(src, near[13 + 3 * bym + 9 * bzp], 17, x + 4 * (ym + 4 * zp));
+    f[18] = load(src, near[13 + 3 * byp + 9 * bzm], 18, x + 4 * (yp + 4 * zm));
 
     collide(f, omega_);
 #pragma unroll
-    for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
+    for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
 }
-
-// Velocity of each direction.
-static __device__ const signed char VELOCITY[Q][3] = {
-    {0, 0, 0}, {1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, -1}, {1, 1, 0}, {-1, -1, 0},
-    {1, 0, 1}, {-1, 0, -1}, {1, 0, -1}, {-1, 0, 1}, {1, -1, 0}, {-1, 1, 0}, {0, 1, 1}, {0, -1, -1}, {0, 1, -1},
-    {0, -1, 1},
-};
-
-// What populations are stored without: their values at rest.
-static __device__ const double REST[Q] = {1.0 / 3.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 18.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0};
-
-// The set of populations that each direction belongs to.
-static __device__ const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-
 
 // The collision alone, on plain arrays of states.
 extern "C" __global__ void __launch_bounds__(256)
@@ -254,116 +315,118 @@ d3q19_bgk_collide(
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
-static __device__ __forceinline__ float bounce_back_link_0(const int direction, const float *own)
+static __device__ __forceinline__ float bounce_back_link_0(const int direction, const float *src, const int slot, const int cell)
 {
     switch (direction) {
     case 1:
-        return own[2 * CELLS];
+        return load(src, slot, 2, cell);
     case 2:
-        return own[1 * CELLS];
+        return load(src, slot, 1, cell);
     case 3:
-        return own[4 * CELLS];
+        return load(src, slot, 4, cell);
     case 4:
-        return own[3 * CELLS];
+        return load(src, slot, 3, cell);
     case 5:
-        return own[6 * CELLS];
+        return load(src, slot, 6, cell);
     case 6:
-        return own[5 * CELLS];
+        return load(src, slot, 5, cell);
     case 7:
-        return own[8 * CELLS];
+        return load(src, slot, 8, cell);
     case 8:
-        return own[7 * CELLS];
+        return load(src, slot, 7, cell);
     case 9:
-        return own[10 * CELLS];
+        return load(src, slot, 10, cell);
     case 10:
-        return own[9 * CELLS];
+        return load(src, slot, 9, cell);
     case 11:
-        return own[12 * CELLS];
+        return load(src, slot, 12, cell);
     case 12:
-        return own[11 * CELLS];
+        return load(src, slot, 11, cell);
     case 13:
-        return own[14 * CELLS];
+        return load(src, slot, 14, cell);
     case 14:
-        return own[13 * CELLS];
+        return load(src, slot, 13, cell);
     case 15:
-        return own[16 * CELLS];
+        return load(src, slot, 16, cell);
     case 16:
-        return own[15 * CELLS];
+        return load(src, slot, 15, cell);
     case 17:
-        return own[18 * CELLS];
+        return load(src, slot, 18, cell);
     case 18:
-        return own[17 * CELLS];
+        return load(src, slot, 17, cell);
     default:
-        return own[direction * CELLS];
+        return load(src, slot, direction, cell);
     }
 }
 
 // Rule 1, moving_wall: Wall that moves with the velocity `velocity`, for a fluid of mean density 1. Ladd (1994).
 //   velocityx, velocityy, velocityz: of the wall, in cells per time step
-static __device__ __forceinline__ float moving_wall_link_1(const int direction, const float *own, const float *value)
+static __device__ __forceinline__ float moving_wall_link_1(const int direction, const float *src, const int slot, const int cell, const float *value)
 {
     const float velocityx_ = value[0];
     const float velocityy_ = value[1];
     const float velocityz_ = value[2];
     switch (direction) {
     case 1:
-        return own[2 * CELLS] + 0.33333334f * velocityx_;
+        return load(src, slot, 2, cell) + 0.33333334f * velocityx_;
     case 2:
-        return own[1 * CELLS] - 0.33333334f * velocityx_;
+        return load(src, slot, 1, cell) - 0.33333334f * velocityx_;
     case 3:
-        return own[4 * CELLS] + 0.33333334f * velocityy_;
+        return load(src, slot, 4, cell) + 0.33333334f * velocityy_;
     case 4:
-        return own[3 * CELLS] - 0.33333334f * velocityy_;
+        return load(src, slot, 3, cell) - 0.33333334f * velocityy_;
     case 5:
-        return own[6 * CELLS] + 0.33333334f * velocityz_;
+        return load(src, slot, 6, cell) + 0.33333334f * velocityz_;
     case 6:
-        return own[5 * CELLS] - 0.33333334f * velocityz_;
+        return load(src, slot, 5, cell) - 0.33333334f * velocityz_;
     case 7:
-        return own[8 * CELLS] + 0.16666667f * (velocityx_ + velocityy_);
+        return load(src, slot, 8, cell) + 0.16666667f * (velocityx_ + velocityy_);
     case 8:
-        return own[7 * CELLS] - 0.16666667f * (velocityx_ + velocityy_);
+        return load(src, slot, 7, cell) - 0.16666667f * (velocityx_ + velocityy_);
     case 9:
-        return own[10 * CELLS] + 0.16666667f * (velocityx_ + velocityz_);
+        return load(src, slot, 10, cell) + 0.16666667f * (velocityx_ + velocityz_);
     case 10:
-        return own[9 * CELLS] - 0.16666667f * (velocityx_ + velocityz_);
+        return load(src, slot, 9, cell) - 0.16666667f * (velocityx_ + velocityz_);
     case 11:
-        return own[12 * CELLS] + 0.16666667f * (velocityx_ - velocityz_);
+        return load(src, slot, 12, cell) + 0.16666667f * (velocityx_ - velocityz_);
     case 12:
-        return own[11 * CELLS] - 0.16666667f * (velocityx_ - velocityz_);
+        return load(src, slot, 11, cell) - 0.16666667f * (velocityx_ - velocityz_);
     case 13:
-        return own[14 * CELLS] + 0.16666667f * (velocityx_ - velocityy_);
+        return load(src, slot, 14, cell) + 0.16666667f * (velocityx_ - velocityy_);
     case 14:
-        return own[13 * CELLS] - 0.16666667f * (velocityx_ - velocityy_);
+        return load(src, slot, 13, cell) - 0.16666667f * (velocityx_ - velocityy_);
     case 15:
-        return own[16 * CELLS] + 0.16666667f * (velocityy_ + velocityz_);
+        return load(src, slot, 16, cell) + 0.16666667f * (velocityy_ + velocityz_);
     case 16:
-        return own[15 * CELLS] - 0.16666667f * (velocityy_ + velocityz_);
+        return load(src, slot, 15, cell) - 0.16666667f * (velocityy_ + velocityz_);
     case 17:
-        return own[18 * CELLS] + 0.16666667f * (velocityy_ - velocityz_);
+        return load(src, slot, 18, cell) + 0.16666667f * (velocityy_ - velocityz_);
     case 18:
-        return own[17 * CELLS] - 0.16666667f * (velocityy_ - velocityz_);
+        return load(src, slot, 17, cell) - 0.16666667f * (velocityy_ - velocityz_);
     default:
-        return own[direction * CELLS];
+        return load(src, slot, direction, cell);
     }
 }
 
-// What a direction brings: from the cell of the slot `from`, or from the wall that is there instead.
-static __device__ __forceinline__ float pull(
-    const int from, const int direction, const int cell, const float *__restrict__ src, const float *own,
-    const int *__restrict__ wall_rules, const float *__restrict__ wall_values)
+// What the wall `across` a direction returns along it to a cell of the block.
+static __device__ __forceinline__ float from_wall(
+    const int across, const int direction, const Spot here, const float *src, const int *near,
+    const int *wall_rules, const float *wall_values)
 {
-    if (from >= 0) return src[at(from, direction, cell)];
-    const int w = -1 - from;
+    const int slot = near[13];
+    const int cell = index_of(here);
+    const int w = across;
     const float *value = wall_values + (size_t)w * 3;
     switch (wall_rules[w]) {
     case 0:
-        return bounce_back_link_0(direction, own);
+        return bounce_back_link_0(direction, src, slot, cell);
     case 1:
-        return moving_wall_link_1(direction, own, value);
+        return moving_wall_link_1(direction, src, slot, cell, value);
     default:
         return __int_as_float(0x7fffffff);  // no such rule: NaN stops the run
     }
 }
+
 
 // Pulls, collides and stores the listed blocks; neighbours may be walls.
 extern "C" __global__ void __launch_bounds__(256)
@@ -395,33 +458,163 @@ d3q19_bgk_stream_collide_walls(
     const int z = cell / 16;
     const int zm = z > 0 ? z - 1 : 3, bzm = z > 0 ? 0 : -1;
     const int zp = z < 3 ? z + 1 : 0, bzp = z < 3 ? 0 : 1;
-    const float *own = src + at(slot, 0, cell);
+    const Spot here = { {x, y, z} };
 
     // ---- pull
     float f[Q];
-    f[0] = own[0 * CELLS];
-    f[1] = pull(near[13 + bxm], 1, xm + 4 * (y + 4 * z), src, own, wall_rules, wall_values);
-    f[2] = pull(near[13 + bxp], 2, xp + 4 * (y + 4 * z), src, own, wall_rules, wall_values);
-    f[3] = pull(near[13 + 3 * bym], 3, x + 4 * (ym + 4 * z), src, own, wall_rules, wall_values);
-    f[4] = pull(near[13 + 3 * byp], 4, x + 4 * (yp + 4 * z), src, own, wall_rules, wall_values);
-    f[5] = pull(near[13 + 9 * bzm], 5, x + 4 * (y + 4 * zm), src, own, wall_rules, wall_values);
-    f[6] = pull(near[13 + 9 * bzp], 6, x + 4 * (y + 4 * zp), src, own, wall_rules, wall_values);
-    f[7] = pull(near[13 + bxm + 3 * bym], 7, xm + 4 * (ym + 4 * z), src, own, wall_rules, wall_values);
-    f[8] = pull(near[13 + bxp + 3 * byp], 8, xp + 4 * (yp + 4 * z), src, own, wall_rules, wall_values);
-    f[9] = pull(near[13 + bxm + 9 * bzm], 9, xm + 4 * (y + 4 * zm), src, own, wall_rules, wall_values);
-    f[10] = pull(near[13 + bxp + 9 * bzp], 10, xp + 4 * (y + 4 * zp), src, own, wall_rules, wall_values);
-    f[11] = pull(near[13 + bxm + 9 * bzp], 11, xm + 4 * (y + 4 * zp), src, own, wall_rules, wall_values);
-    f[12] = pull(near[13 + bxp + 9 * bzm], 12, xp + 4 * (y + 4 * zm), src, own, wall_rules, wall_values);
-    f[13] = pull(near[13 + bxm + 3 * byp], 13, xm + 4 * (yp + 4 * z), src, own, wall_rules, wall_values);
-    f[14] = pull(near[13 + bxp + 3 * bym], 14, xp + 4 * (ym + 4 * z), src, own, wall_rules, wall_values);
-    f[15] = pull(near[13 + 3 * bym + 9 * bzm], 15, x + 4 * (ym + 4 * zm), src, own, wall_rules, wall_values);
-    f[16] = pull(near[13 + 3 * byp + 9 * bzp], 16, x + 4 * (yp + 4 * zp), src, own, wall_rules, wall_values);
-    f[17] = pull(near[13 + 3 * bym + 9 * bzp], 17, x + 4 * (ym + 4 * zp), src, own, wall_rules, wall_values);
-    f[18] = pull(near[13 + 3 * byp + 9 * bzm], 18, x + 4 * (yp + 4 * zm), src, own, wall_rules, wall_values);
+    int walled = 0;
+    f[0] = load(src, slot, 0, cell);
+    {
+        const int from = near[13 + bxm];
+        walled |= from < 0;
+        f[1] = from < 0 ? 0 : load(src, from, 1, xm + 4 * (y + 4 * z));
+    }
+    {
+        const int from = near[13 + bxp];
+        walled |= from < 0;
+        f[2] = from < 0 ? 0 : load(src, from, 2, xp + 4 * (y + 4 * z));
+    }
+    {
+        const int from = near[13 + 3 * bym];
+        walled |= from < 0;
+        f[3] = from < 0 ? 0 : load(src, from, 3, x + 4 * (ym + 4 * z));
+    }
+    {
+        const int from = near[13 + 3 * byp];
+        walled |= from < 0;
+        f[4] = from < 0 ? 0 : load(src, from, 4, x + 4 * (yp + 4 * z));
+    }
+    {
+        const int from = near[13 + 9 * bzm];
+        walled |= from < 0;
+        f[5] = from < 0 ? 0 : load(src, from, 5, x + 4 * (y + 4 * zm));
+    }
+    {
+        const int from = near[13 + 9 * bzp];
+        walled |= from < 0;
+        f[6] = from < 0 ? 0 : load(src, from, 6, x + 4 * (y + 4 * zp));
+    }
+    {
+        const int from = near[13 + bxm + 3 * bym];
+        walled |= from < 0;
+        f[7] = from < 0 ? 0 : load(src, from, 7, xm + 4 * (ym + 4 * z));
+    }
+    {
+        const int from = near[13 + bxp + 3 * byp];
+        walled |= from < 0;
+        f[8] = from < 0 ? 0 : load(src, from, 8, xp + 4 * (yp + 4 * z));
+    }
+    {
+        const int from = near[13 + bxm + 9 * bzm];
+        walled |= from < 0;
+        f[9] = from < 0 ? 0 : load(src, from, 9, xm + 4 * (y + 4 * zm));
+    }
+    {
+        const int from = near[13 + bxp + 9 * bzp];
+        walled |= from < 0;
+        f[10] = from < 0 ? 0 : load(src, from, 10, xp + 4 * (y + 4 * zp));
+    }
+    {
+        const int from = near[13 + bxm + 9 * bzp];
+        walled |= from < 0;
+        f[11] = from < 0 ? 0 : load(src, from, 11, xm + 4 * (y + 4 * zp));
+    }
+    {
+        const int from = near[13 + bxp + 9 * bzm];
+        walled |= from < 0;
+        f[12] = from < 0 ? 0 : load(src, from, 12, xp + 4 * (y + 4 * zm));
+    }
+    {
+        const int from = near[13 + bxm + 3 * byp];
+        walled |= from < 0;
+        f[13] = from < 0 ? 0 : load(src, from, 13, xm + 4 * (yp + 4 * z));
+    }
+    {
+        const int from = near[13 + bxp + 3 * bym];
+        walled |= from < 0;
+        f[14] = from < 0 ? 0 : load(src, from, 14, xp + 4 * (ym + 4 * z));
+    }
+    {
+        const int from = near[13 + 3 * bym + 9 * bzm];
+        walled |= from < 0;
+        f[15] = from < 0 ? 0 : load(src, from, 15, x + 4 * (ym + 4 * zm));
+    }
+    {
+        const int from = near[13 + 3 * byp + 9 * bzp];
+        walled |= from < 0;
+        f[16] = from < 0 ? 0 : load(src, from, 16, x + 4 * (yp + 4 * zp));
+    }
+    {
+        const int from = near[13 + 3 * bym + 9 * bzp];
+        walled |= from < 0;
+        f[17] = from < 0 ? 0 : load(src, from, 17, x + 4 * (ym + 4 * zp));
+    }
+    {
+        const int from = near[13 + 3 * byp + 9 * bzm];
+        walled |= from < 0;
+        f[18] = from < 0 ? 0 : load(src, from, 18, x + 4 * (yp + 4 * zm));
+    }
+    // What comes off walls, once all loads are on their way.
+    if (walled) {
+        if (near[13 + bxm] < 0) {
+            f[1] = from_wall(-1 - near[13 + bxm], 1, here, src, near, wall_rules, wall_values);
+        }
+        if (near[13 + bxp] < 0) {
+            f[2] = from_wall(-1 - near[13 + bxp], 2, here, src, near, wall_rules, wall_values);
+        }
+        if (near[13 + 3 * bym] < 0) {
+            f[3] = from_wall(-1 - near[13 + 3 * bym], 3, here, src, near, wall_rules, wall_values);
+        }
+        if (near[13 + 3 * byp] < 0) {
+            f[4] = from_wall(-1 - near[13 + 3 * byp], 4, here, src, near, wall_rules, wall_values);
+        }
+        if (near[13 + 9 * bzm] < 0) {
+            f[5] = from_wall(-1 - near[13 + 9 * bzm], 5, here, src, near, wall_rules, wall_values);
+        }
+        if (near[13 + 9 * bzp] < 0) {
+            f[6] = from_wall(-1 - near[13 + 9 * bzp], 6, here, src, near, wall_rules, wall_values);
+        }
+        if (near[13 + bxm + 3 * bym] < 0) {
+            f[7] = from_wall(-1 - near[13 + bxm + 3 * bym], 7, here, src, near, wall_rules, wall_values);
+        }
+        if (near[13 + bxp + 3 * byp] < 0) {
+            f[8] = from_wall(-1 - near[13 + bxp + 3 * byp], 8, here, src, near, wall_rules, wall_values);
+        }
+        if (near[13 + bxm + 9 * bzm] < 0) {
+            f[9] = from_wall(-1 - near[13 + bxm + 9 * bzm], 9, here, src, near, wall_rules, wall_values);
+        }
+        if (near[13 + bxp + 9 * bzp] < 0) {
+            f[10] = from_wall(-1 - near[13 + bxp + 9 * bzp], 10, here, src, near, wall_rules, wall_values);
+        }
+        if (near[13 + bxm + 9 * bzp] < 0) {
+            f[11] = from_wall(-1 - near[13 + bxm + 9 * bzp], 11, here, src, near, wall_rules, wall_values);
+        }
+        if (near[13 + bxp + 9 * bzm] < 0) {
+            f[12] = from_wall(-1 - near[13 + bxp + 9 * bzm], 12, here, src, near, wall_rules, wall_values);
+        }
+        if (near[13 + bxm + 3 * byp] < 0) {
+            f[13] = from_wall(-1 - near[13 + bxm + 3 * byp], 13, here, src, near, wall_rules, wall_values);
+        }
+        if (near[13 + bxp + 3 * bym] < 0) {
+            f[14] = from_wall(-1 - near[13 + bxp + 3 * bym], 14, here, src, near, wall_rules, wall_values);
+        }
+        if (near[13 + 3 * bym + 9 * bzm] < 0) {
+            f[15] = from_wall(-1 - near[13 + 3 * bym + 9 * bzm], 15, here, src, near, wall_rules, wall_values);
+        }
+        if (near[13 + 3 * byp + 9 * bzp] < 0) {
+            f[16] = from_wall(-1 - near[13 + 3 * byp + 9 * bzp], 16, here, src, near, wall_rules, wall_values);
+        }
+        if (near[13 + 3 * bym + 9 * bzp] < 0) {
+            f[17] = from_wall(-1 - near[13 + 3 * bym + 9 * bzp], 17, here, src, near, wall_rules, wall_values);
+        }
+        if (near[13 + 3 * byp + 9 * bzm] < 0) {
+            f[18] = from_wall(-1 - near[13 + 3 * byp + 9 * bzm], 18, here, src, near, wall_rules, wall_values);
+        }
+    }
 
     collide(f, omega_);
 #pragma unroll
-    for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
+    for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
 }
 
 // ==== macroscopic fields ============================================================================================
@@ -440,11 +633,10 @@ d3q19_bgk_init(
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
-    const float *before = fields + (size_t)slot * (FIELDS * CELLS) + cell;
-    const float rho_ = before[0 * CELLS];
-    const float ux_ = before[1 * CELLS];
-    const float uy_ = before[2 * CELLS];
-    const float uz_ = before[3 * CELLS];
+    const float rho_ = fields[field_at(slot, 0, cell)];
+    const float ux_ = fields[field_at(slot, 1, cell)];
+    const float uy_ = fields[field_at(slot, 2, cell)];
+    const float uz_ = fields[field_at(slot, 3, cell)];
 
     // ---- shared
     const float t0 = 0.027777778f - rho_ * 0.027777778f;
@@ -498,25 +690,25 @@ d3q19_bgk_init(
     const float f_17 = t26 - t28;
     const float f_18 = -t26 - t28;
 
-    dst[at(slot, 0, cell)] = f_0;
-    dst[at(slot, 1, cell)] = f_1;
-    dst[at(slot, 2, cell)] = f_2;
-    dst[at(slot, 3, cell)] = f_3;
-    dst[at(slot, 4, cell)] = f_4;
-    dst[at(slot, 5, cell)] = f_5;
-    dst[at(slot, 6, cell)] = f_6;
-    dst[at(slot, 7, cell)] = f_7;
-    dst[at(slot, 8, cell)] = f_8;
-    dst[at(slot, 9, cell)] = f_9;
-    dst[at(slot, 10, cell)] = f_10;
-    dst[at(slot, 11, cell)] = f_11;
-    dst[at(slot, 12, cell)] = f_12;
-    dst[at(slot, 13, cell)] = f_13;
-    dst[at(slot, 14, cell)] = f_14;
-    dst[at(slot, 15, cell)] = f_15;
-    dst[at(slot, 16, cell)] = f_16;
-    dst[at(slot, 17, cell)] = f_17;
-    dst[at(slot, 18, cell)] = f_18;
+    store(dst, slot, 0, cell, f_0);
+    store(dst, slot, 1, cell, f_1);
+    store(dst, slot, 2, cell, f_2);
+    store(dst, slot, 3, cell, f_3);
+    store(dst, slot, 4, cell, f_4);
+    store(dst, slot, 5, cell, f_5);
+    store(dst, slot, 6, cell, f_6);
+    store(dst, slot, 7, cell, f_7);
+    store(dst, slot, 8, cell, f_8);
+    store(dst, slot, 9, cell, f_9);
+    store(dst, slot, 10, cell, f_10);
+    store(dst, slot, 11, cell, f_11);
+    store(dst, slot, 12, cell, f_12);
+    store(dst, slot, 13, cell, f_13);
+    store(dst, slot, 14, cell, f_14);
+    store(dst, slot, 15, cell, f_15);
+    store(dst, slot, 16, cell, f_16);
+    store(dst, slot, 17, cell, f_17);
+    store(dst, slot, 18, cell, f_18);
 }
 
 // Macroscopic fields of the listed blocks from their populations.
@@ -533,25 +725,25 @@ d3q19_bgk_macroscopic(
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
-    const float f_0 = src[at(slot, 0, cell)];
-    const float f_1 = src[at(slot, 1, cell)];
-    const float f_2 = src[at(slot, 2, cell)];
-    const float f_3 = src[at(slot, 3, cell)];
-    const float f_4 = src[at(slot, 4, cell)];
-    const float f_5 = src[at(slot, 5, cell)];
-    const float f_6 = src[at(slot, 6, cell)];
-    const float f_7 = src[at(slot, 7, cell)];
-    const float f_8 = src[at(slot, 8, cell)];
-    const float f_9 = src[at(slot, 9, cell)];
-    const float f_10 = src[at(slot, 10, cell)];
-    const float f_11 = src[at(slot, 11, cell)];
-    const float f_12 = src[at(slot, 12, cell)];
-    const float f_13 = src[at(slot, 13, cell)];
-    const float f_14 = src[at(slot, 14, cell)];
-    const float f_15 = src[at(slot, 15, cell)];
-    const float f_16 = src[at(slot, 16, cell)];
-    const float f_17 = src[at(slot, 17, cell)];
-    const float f_18 = src[at(slot, 18, cell)];
+    const float f_0 = load(src, slot, 0, cell);
+    const float f_1 = load(src, slot, 1, cell);
+    const float f_2 = load(src, slot, 2, cell);
+    const float f_3 = load(src, slot, 3, cell);
+    const float f_4 = load(src, slot, 4, cell);
+    const float f_5 = load(src, slot, 5, cell);
+    const float f_6 = load(src, slot, 6, cell);
+    const float f_7 = load(src, slot, 7, cell);
+    const float f_8 = load(src, slot, 8, cell);
+    const float f_9 = load(src, slot, 9, cell);
+    const float f_10 = load(src, slot, 10, cell);
+    const float f_11 = load(src, slot, 11, cell);
+    const float f_12 = load(src, slot, 12, cell);
+    const float f_13 = load(src, slot, 13, cell);
+    const float f_14 = load(src, slot, 14, cell);
+    const float f_15 = load(src, slot, 15, cell);
+    const float f_16 = load(src, slot, 16, cell);
+    const float f_17 = load(src, slot, 17, cell);
+    const float f_18 = load(src, slot, 18, cell);
 
     // ---- shared
     const float t0 = f_5 + f_15;
@@ -580,12 +772,10 @@ d3q19_bgk_macroscopic(
     const float uy_ = t6 * jy_;
     const float uz_ = t6 * jz_;
 
-
-    float *after = fields + (size_t)slot * (FIELDS * CELLS) + cell;
-    after[0 * CELLS] = rho_;
-    after[1 * CELLS] = ux_;
-    after[2 * CELLS] = uy_;
-    after[3 * CELLS] = uz_;
+    fields[field_at(slot, 0, cell)] = rho_;
+    fields[field_at(slot, 1, cell)] = ux_;
+    fields[field_at(slot, 2, cell)] = uy_;
+    fields[field_at(slot, 3, cell)] = uz_;
 }
 
 // ==== sums, checks and residuals ====================================================================================
@@ -617,9 +807,8 @@ static __device__ __noinline__ Sum sum_of(
     const float *src)
 {
     Sum sum = {0, 0};
-    for (size_t at = (size_t)thread; at < (size_t)(end - begin) * CELLS; at += (size_t)threads) {
-        const size_t slot = (size_t)ids[begin + (int)(at / CELLS)];
-        add(&sum, src[(slot * Q + direction) * CELLS + at % CELLS]);
+    for (size_t place = (size_t)thread; place < (size_t)(end - begin) * CELLS; place += (size_t)threads) {
+        add(&sum, load(src, ids[begin + (int)(place / CELLS)], direction, (int)(place % CELLS)));
     }
     return sum;
 }
@@ -654,15 +843,16 @@ static __device__ __noinline__ Found found_in(
     const float *before, const int compare)
 {
     Found found = {9007199254740992.0, 0};  // 2^53, behind all places
-    for (size_t at = (size_t)thread; at < (size_t)(end - begin) * CELLS; at += (size_t)threads) {
-        const size_t cell = (size_t)ids[begin + (int)(at / CELLS)] * (FIELDS * CELLS) + at % CELLS;
+    for (size_t place = (size_t)thread; place < (size_t)(end - begin) * CELLS; place += (size_t)threads) {
+        const int slot = ids[begin + (int)(place / CELLS)];
+        const int cell = (int)(place % CELLS);
         Found here = {found.first, 0};
         for (int component = FIELDS - 1; component >= 0; --component) {
-            const float value = fields[cell + (size_t)component * CELLS];
-            if (!(value - value == 0)) here.first = (double)(((size_t)begin * CELLS + at) * FIELDS + (size_t)component);
+            const float value = fields[field_at(slot, component, cell)];
+            if (!(value - value == 0)) here.first = (double)(((size_t)begin * CELLS + place) * FIELDS + (size_t)component);
         }
         for (int axis = 0; axis < DIM && compare; ++axis) {
-            const size_t u = cell + (size_t)(1 + axis) * CELLS;
+            const size_t u = field_at(slot, 1 + axis, cell);
             const double change = (double)fields[u] - (double)before[u];
             here.change += change * change;
         }

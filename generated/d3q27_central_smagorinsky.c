@@ -36,6 +36,94 @@ enum {
     LINE = 64 / sizeof(float),  // values of a cache line
 };
 
+// ==== populations in memory =========================================================================================
+
+// The populations of a cell lie apart, those of a direction in a block side by side. `load` and `store` alone know, and what moves
+// whole rows of them.
+static inline size_t at(const int32_t slot, const int direction, const int cell)
+{
+    return (size_t)slot * (Q * CELLS) + (size_t)(direction * CELLS + cell);
+}
+
+// A population as it is computed with.
+static inline float load(const float *populations, const int32_t slot, const int direction, const int cell)
+{
+    return populations[at(slot, direction, cell)];
+}
+
+static inline void store(float *populations, const int32_t slot, const int direction, const int cell, const float value)
+{
+    populations[at(slot, direction, cell)] = value;
+}
+
+// Where a component of the macroscopic fields is.
+static inline size_t field_at(const int32_t slot, const int component, const int cell)
+{
+    return (size_t)slot * (FIELDS * CELLS) + (size_t)(component * CELLS + cell);
+}
+
+// Velocity of each direction.
+static const signed char VELOCITY[Q][DIM] = {
+    {0, 0, 0}, {1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, -1}, {1, 1, 0}, {-1, -1, 0},
+    {1, 0, 1}, {-1, 0, -1}, {1, 0, -1}, {-1, 0, 1}, {1, -1, 0}, {-1, 1, 0}, {0, 1, 1}, {0, -1, -1}, {0, 1, -1},
+    {0, -1, 1}, {1, 1, 1}, {-1, -1, -1}, {1, 1, -1}, {-1, -1, 1}, {1, -1, 1}, {-1, 1, -1}, {1, -1, -1}, {-1, 1, 1},
+};
+
+// What populations are stored without: their values at rest.
+static const double REST[Q] = {8.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0};
+
+// The set of populations that each direction belongs to.
+static const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+
+// A cell, counted from the lower corner of a block along each axis; it may lie in a neighbour of the block.
+typedef struct {
+    int at[DIM];
+} Spot;
+
+// A cell of a block, by its index there.
+static inline Spot spot_of(const int cell)
+{
+    const Spot spot = { {cell % 4, cell / 4 % 4, cell / (4 * 4)} };
+    return spot;
+}
+
+// Which of a block's neighbours a cell lies in.
+static inline int neighbour_of(const Spot spot)
+{
+    const int width[3] = {4, 4, 4};
+    int entry = 13;
+    for (int axis = 0, step = 1; axis < DIM; step *= 3, ++axis) {
+        entry += spot.at[axis] < 0 ? -step : spot.at[axis] >= width[axis] ? step : 0;
+    }
+    return entry;
+}
+
+// Its index there.
+static inline int index_of(const Spot spot)
+{
+    const int width[3] = {4, 4, 4};
+    int index = 0;
+    for (int axis = 0, stride = 1; axis < DIM; stride *= width[axis], ++axis) {
+        const int place = spot.at[axis];
+        index += stride * (place < 0 ? place + width[axis] : place >= width[axis] ? place - width[axis] : place);
+    }
+    return index;
+}
+
+// The cell some steps along a direction.
+static inline Spot beyond(Spot spot, const int direction, const int steps)
+{
+    for (int axis = 0; axis < DIM; ++axis) spot.at[axis] += steps * VELOCITY[direction][axis];
+    return spot;
+}
+
+// A part of a row of cells.
+static inline __attribute__((always_inline)) void load_row(
+    float *restrict to, const float *restrict populations, const int32_t slot, const int direction, const int cell, const int count)
+{
+    memcpy(to, populations + at(slot, direction, cell), sizeof(float) * (size_t)count);
+}
+
 // Parameters of the method; the header and the sources declare them alike.
 #ifndef LBMC_D3Q27_CENTRAL_SMAGORINSKY_PARAMS
 #define LBMC_D3Q27_CENTRAL_SMAGORINSKY_PARAMS
@@ -520,44 +608,44 @@ static inline void settle(void)
 #endif
 }
 
-// Collides a gathered slab and stores it at to[i * CELLS + cell], a cache line of each direction at a time.
+// Collides a gathered slab and stores it in a slot from a cell on, a cache line of each direction at a time.
 static inline __attribute__((always_inline)) void collide_slab(
-    const float *restrict before, float *restrict to, const int past, const float omega_, const float smagorinsky_)
+    const float *restrict before, float *restrict dst, const int32_t slot, const int begin, const int past, const float omega_, const float smagorinsky_)
 {
     if (SLAB % LINE != 0) {
-        collide_cells(SLAB, SLAB, before, CELLS, to, omega_, smagorinsky_);
+        collide_cells(SLAB, SLAB, before, CELLS, dst + at(slot, 0, begin), omega_, smagorinsky_);
         return;
     }
-    for (size_t cell = 0; cell < SLAB; cell += LINE) {
+    for (int cell = 0; cell < SLAB; cell += LINE) {
         _Alignas(64) float after[Q * LINE];
         collide_cells(LINE, SLAB, before + cell, LINE, after, omega_, smagorinsky_);
-        store_line(to + 0 * CELLS + cell, after + 0 * LINE, past);
-        store_line(to + 1 * CELLS + cell, after + 1 * LINE, past);
-        store_line(to + 2 * CELLS + cell, after + 2 * LINE, past);
-        store_line(to + 3 * CELLS + cell, after + 3 * LINE, past);
-        store_line(to + 4 * CELLS + cell, after + 4 * LINE, past);
-        store_line(to + 5 * CELLS + cell, after + 5 * LINE, past);
-        store_line(to + 6 * CELLS + cell, after + 6 * LINE, past);
-        store_line(to + 7 * CELLS + cell, after + 7 * LINE, past);
-        store_line(to + 8 * CELLS + cell, after + 8 * LINE, past);
-        store_line(to + 9 * CELLS + cell, after + 9 * LINE, past);
-        store_line(to + 10 * CELLS + cell, after + 10 * LINE, past);
-        store_line(to + 11 * CELLS + cell, after + 11 * LINE, past);
-        store_line(to + 12 * CELLS + cell, after + 12 * LINE, past);
-        store_line(to + 13 * CELLS + cell, after + 13 * LINE, past);
-        store_line(to + 14 * CELLS + cell, after + 14 * LINE, past);
-        store_line(to + 15 * CELLS + cell, after + 15 * LINE, past);
-        store_line(to + 16 * CELLS + cell, after + 16 * LINE, past);
-        store_line(to + 17 * CELLS + cell, after + 17 * LINE, past);
-        store_line(to + 18 * CELLS + cell, after + 18 * LINE, past);
-        store_line(to + 19 * CELLS + cell, after + 19 * LINE, past);
-        store_line(to + 20 * CELLS + cell, after + 20 * LINE, past);
-        store_line(to + 21 * CELLS + cell, after + 21 * LINE, past);
-        store_line(to + 22 * CELLS + cell, after + 22 * LINE, past);
-        store_line(to + 23 * CELLS + cell, after + 23 * LINE, past);
-        store_line(to + 24 * CELLS + cell, after + 24 * LINE, past);
-        store_line(to + 25 * CELLS + cell, after + 25 * LINE, past);
-        store_line(to + 26 * CELLS + cell, after + 26 * LINE, past);
+        store_line(dst + at(slot, 0, begin + cell), after + 0 * LINE, past);
+        store_line(dst + at(slot, 1, begin + cell), after + 1 * LINE, past);
+        store_line(dst + at(slot, 2, begin + cell), after + 2 * LINE, past);
+        store_line(dst + at(slot, 3, begin + cell), after + 3 * LINE, past);
+        store_line(dst + at(slot, 4, begin + cell), after + 4 * LINE, past);
+        store_line(dst + at(slot, 5, begin + cell), after + 5 * LINE, past);
+        store_line(dst + at(slot, 6, begin + cell), after + 6 * LINE, past);
+        store_line(dst + at(slot, 7, begin + cell), after + 7 * LINE, past);
+        store_line(dst + at(slot, 8, begin + cell), after + 8 * LINE, past);
+        store_line(dst + at(slot, 9, begin + cell), after + 9 * LINE, past);
+        store_line(dst + at(slot, 10, begin + cell), after + 10 * LINE, past);
+        store_line(dst + at(slot, 11, begin + cell), after + 11 * LINE, past);
+        store_line(dst + at(slot, 12, begin + cell), after + 12 * LINE, past);
+        store_line(dst + at(slot, 13, begin + cell), after + 13 * LINE, past);
+        store_line(dst + at(slot, 14, begin + cell), after + 14 * LINE, past);
+        store_line(dst + at(slot, 15, begin + cell), after + 15 * LINE, past);
+        store_line(dst + at(slot, 16, begin + cell), after + 16 * LINE, past);
+        store_line(dst + at(slot, 17, begin + cell), after + 17 * LINE, past);
+        store_line(dst + at(slot, 18, begin + cell), after + 18 * LINE, past);
+        store_line(dst + at(slot, 19, begin + cell), after + 19 * LINE, past);
+        store_line(dst + at(slot, 20, begin + cell), after + 20 * LINE, past);
+        store_line(dst + at(slot, 21, begin + cell), after + 21 * LINE, past);
+        store_line(dst + at(slot, 22, begin + cell), after + 22 * LINE, past);
+        store_line(dst + at(slot, 23, begin + cell), after + 23 * LINE, past);
+        store_line(dst + at(slot, 24, begin + cell), after + 24 * LINE, past);
+        store_line(dst + at(slot, 25, begin + cell), after + 25 * LINE, past);
+        store_line(dst + at(slot, 26, begin + cell), after + 26 * LINE, past);
     }
 }
 
@@ -571,31 +659,24 @@ static inline __attribute__((always_inline)) void gather(
 {
     for (int z = begin / BY; z < (begin + ROWS) / BY; ++z, to += BX * BY) {
         const int dz = z - cz < 0 ? -1 : z - cz >= BZ ? 1 : 0;
-        const int plane = i * CELLS + (z - cz - dz * BZ) * (BX * BY);
+        const int plane = (z - cz - dz * BZ) * (BX * BY);
         const int32_t *const level = near + 13 + 9 * dz;
-        const float *const own = src + (size_t)level[0] * (Q * CELLS) + plane;
-        const float *const side = src + (size_t)level[-cx] * (Q * CELLS) + plane;
         const int first = cy > 0 ? 1 : 0, last = cy < 0 ? BY - 1 : BY;
 
         // rows from the same plane, then their first or last column from the neighbour along x
         if (first < last) {
-            memcpy(to + first * BX + (cx > 0), own + (first - cy) * BX + (cx < 0),
-                sizeof(float) * (size_t)((last - first) * BX - (cx != 0)));
+            load_row(to + first * BX + (cx > 0), src, level[0], i, plane + (first - cy) * BX + (cx < 0), (last - first) * BX - (cx != 0));
         }
         for (int y = first; y < last && cx != 0; ++y) {
-            to[y * BX + (cx > 0 ? 0 : BX - 1)] = side[(y - cy) * BX + (cx > 0 ? BX - 1 : 0)];
+            to[y * BX + (cx > 0 ? 0 : BX - 1)] = load(src, level[-cx], i, plane + (y - cy) * BX + (cx > 0 ? BX - 1 : 0));
         }
 
         // the row from the neighbour along y, then its corner
         if (cy != 0) {
-            const int far = cy > 0 ? (BY - 1) * BX : 0;
-            const float *const row = src + (size_t)level[-3 * cy] * (Q * CELLS) + plane + far;
+            const int far = plane + (cy > 0 ? (BY - 1) * BX : 0);
             float *const edge = to + (cy > 0 ? 0 : (BY - 1) * BX);
-            memcpy(edge + (cx > 0), row + (cx < 0), sizeof(float) * (size_t)(BX - (cx != 0)));
-            if (cx != 0) {
-                const float *const corner = src + (size_t)level[-cx - 3 * cy] * (Q * CELLS) + plane + far;
-                edge[cx > 0 ? 0 : BX - 1] = corner[cx > 0 ? BX - 1 : 0];
-            }
+            load_row(edge + (cx > 0), src, level[-3 * cy], i, far + (cx < 0), BX - (cx != 0));
+            if (cx != 0) edge[cx > 0 ? 0 : BX - 1] = load(src, level[-cx - 3 * cy], i, far + (cx > 0 ? BX - 1 : 0));
         }
     }  // planes
 }
@@ -615,8 +696,8 @@ void d3q27_central_smagorinsky_stream_collide(
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
     for (int32_t item = 0; item < count; ++item) {
-        const size_t slot = (size_t)ids[item];
-        const int32_t *const near = neighbours + slot * NEAR;
+        const int32_t slot = ids[item];
+        const int32_t *const near = neighbours + (size_t)slot * NEAR;
         for (int row = 0; row < BY * BZ; row += ROWS) {
             gather(before + 0 * SLAB, src, near, row, 0, 0, 0, 0);
             gather(before + 1 * SLAB, src, near, row, 1, 1, 0, 0);
@@ -645,25 +726,11 @@ void d3q27_central_smagorinsky_stream_collide(
             gather(before + 24 * SLAB, src, near, row, 24, -1, 1, -1);
             gather(before + 25 * SLAB, src, near, row, 25, 1, -1, -1);
             gather(before + 26 * SLAB, src, near, row, 26, -1, 1, 1);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_, smagorinsky_);
+            collide_slab(before, dst, slot, row * BX, past, omega_, smagorinsky_);
         }
     }  // blocks
     settle();
 }
-
-// Velocity of each direction.
-static const signed char VELOCITY[Q][3] = {
-    {0, 0, 0}, {1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, -1}, {1, 1, 0}, {-1, -1, 0},
-    {1, 0, 1}, {-1, 0, -1}, {1, 0, -1}, {-1, 0, 1}, {1, -1, 0}, {-1, 1, 0}, {0, 1, 1}, {0, -1, -1}, {0, 1, -1},
-    {0, -1, 1}, {1, 1, 1}, {-1, -1, -1}, {1, 1, -1}, {-1, -1, 1}, {1, -1, 1}, {-1, 1, -1}, {1, -1, -1}, {-1, 1, 1},
-};
-
-// What populations are stored without: their values at rest.
-static const double REST[Q] = {8.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 2.0 / 27.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 54.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0, 1.0 / 216.0};
-
-// The set of populations that each direction belongs to.
-static const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-
 
 // The collision alone, on plain arrays of states.
 void d3q27_central_smagorinsky_collide(
@@ -685,145 +752,150 @@ void d3q27_central_smagorinsky_collide(
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
-static float bounce_back_link_0(const int direction, const float *own)
+static inline float bounce_back_link_0(const int direction, const float *src, const int32_t slot, const int cell)
 {
     switch (direction) {
     case 1:
-        return own[2 * CELLS];
+        return load(src, slot, 2, cell);
     case 2:
-        return own[1 * CELLS];
+        return load(src, slot, 1, cell);
     case 3:
-        return own[4 * CELLS];
+        return load(src, slot, 4, cell);
     case 4:
-        return own[3 * CELLS];
+        return load(src, slot, 3, cell);
     case 5:
-        return own[6 * CELLS];
+        return load(src, slot, 6, cell);
     case 6:
-        return own[5 * CELLS];
+        return load(src, slot, 5, cell);
     case 7:
-        return own[8 * CELLS];
+        return load(src, slot, 8, cell);
     case 8:
-        return own[7 * CELLS];
+        return load(src, slot, 7, cell);
     case 9:
-        return own[10 * CELLS];
+        return load(src, slot, 10, cell);
     case 10:
-        return own[9 * CELLS];
+        return load(src, slot, 9, cell);
     case 11:
-        return own[12 * CELLS];
+        return load(src, slot, 12, cell);
     case 12:
-        return own[11 * CELLS];
+        return load(src, slot, 11, cell);
     case 13:
-        return own[14 * CELLS];
+        return load(src, slot, 14, cell);
     case 14:
-        return own[13 * CELLS];
+        return load(src, slot, 13, cell);
     case 15:
-        return own[16 * CELLS];
+        return load(src, slot, 16, cell);
     case 16:
-        return own[15 * CELLS];
+        return load(src, slot, 15, cell);
     case 17:
-        return own[18 * CELLS];
+        return load(src, slot, 18, cell);
     case 18:
-        return own[17 * CELLS];
+        return load(src, slot, 17, cell);
     case 19:
-        return own[20 * CELLS];
+        return load(src, slot, 20, cell);
     case 20:
-        return own[19 * CELLS];
+        return load(src, slot, 19, cell);
     case 21:
-        return own[22 * CELLS];
+        return load(src, slot, 22, cell);
     case 22:
-        return own[21 * CELLS];
+        return load(src, slot, 21, cell);
     case 23:
-        return own[24 * CELLS];
+        return load(src, slot, 24, cell);
     case 24:
-        return own[23 * CELLS];
+        return load(src, slot, 23, cell);
     case 25:
-        return own[26 * CELLS];
+        return load(src, slot, 26, cell);
     case 26:
-        return own[25 * CELLS];
+        return load(src, slot, 25, cell);
     default:
-        return own[direction * CELLS];
+        return load(src, slot, direction, cell);
     }
 }
 
 // Rule 1, moving_wall: Wall that moves with the velocity `velocity`, for a fluid of mean density 1. Ladd (1994).
 //   velocityx, velocityy, velocityz: of the wall, in cells per time step
-static float moving_wall_link_1(const int direction, const float *own, const float *value)
+static inline float moving_wall_link_1(const int direction, const float *src, const int32_t slot, const int cell, const float *value)
 {
     const float velocityx_ = value[0];
     const float velocityy_ = value[1];
     const float velocityz_ = value[2];
     switch (direction) {
     case 1:
-        return own[2 * CELLS] + 0.44444445f * velocityx_;
+        return load(src, slot, 2, cell) + 0.44444445f * velocityx_;
     case 2:
-        return own[1 * CELLS] - 0.44444445f * velocityx_;
+        return load(src, slot, 1, cell) - 0.44444445f * velocityx_;
     case 3:
-        return own[4 * CELLS] + 0.44444445f * velocityy_;
+        return load(src, slot, 4, cell) + 0.44444445f * velocityy_;
     case 4:
-        return own[3 * CELLS] - 0.44444445f * velocityy_;
+        return load(src, slot, 3, cell) - 0.44444445f * velocityy_;
     case 5:
-        return own[6 * CELLS] + 0.44444445f * velocityz_;
+        return load(src, slot, 6, cell) + 0.44444445f * velocityz_;
     case 6:
-        return own[5 * CELLS] - 0.44444445f * velocityz_;
+        return load(src, slot, 5, cell) - 0.44444445f * velocityz_;
     case 7:
-        return own[8 * CELLS] + 0.11111111f * (velocityx_ + velocityy_);
+        return load(src, slot, 8, cell) + 0.11111111f * (velocityx_ + velocityy_);
     case 8:
-        return own[7 * CELLS] - 0.11111111f * (velocityx_ + velocityy_);
+        return load(src, slot, 7, cell) - 0.11111111f * (velocityx_ + velocityy_);
     case 9:
-        return own[10 * CELLS] + 0.11111111f * (velocityx_ + velocityz_);
+        return load(src, slot, 10, cell) + 0.11111111f * (velocityx_ + velocityz_);
     case 10:
-        return own[9 * CELLS] - 0.11111111f * (velocityx_ + velocityz_);
+        return load(src, slot, 9, cell) - 0.11111111f * (velocityx_ + velocityz_);
     case 11:
-        return own[12 * CELLS] + 0.11111111f * (velocityx_ - velocityz_);
+        return load(src, slot, 12, cell) + 0.11111111f * (velocityx_ - velocityz_);
     case 12:
-        return own[11 * CELLS] - 0.11111111f * (velocityx_ - velocityz_);
+        return load(src, slot, 11, cell) - 0.11111111f * (velocityx_ - velocityz_);
     case 13:
-        return own[14 * CELLS] + 0.11111111f * (velocityx_ - velocityy_);
+        return load(src, slot, 14, cell) + 0.11111111f * (velocityx_ - velocityy_);
     case 14:
-        return own[13 * CELLS] - 0.11111111f * (velocityx_ - velocityy_);
+        return load(src, slot, 13, cell) - 0.11111111f * (velocityx_ - velocityy_);
     case 15:
-        return own[16 * CELLS] + 0.11111111f * (velocityy_ + velocityz_);
+        return load(src, slot, 16, cell) + 0.11111111f * (velocityy_ + velocityz_);
     case 16:
-        return own[15 * CELLS] - 0.11111111f * (velocityy_ + velocityz_);
+        return load(src, slot, 15, cell) - 0.11111111f * (velocityy_ + velocityz_);
     case 17:
-        return own[18 * CELLS] + 0.11111111f * (velocityy_ - velocityz_);
+        return load(src, slot, 18, cell) + 0.11111111f * (velocityy_ - velocityz_);
     case 18:
-        return own[17 * CELLS] - 0.11111111f * (velocityy_ - velocityz_);
+        return load(src, slot, 17, cell) - 0.11111111f * (velocityy_ - velocityz_);
     case 19:
-        return own[20 * CELLS] + 0.027777778f * (velocityx_ + velocityy_ + velocityz_);
+        return load(src, slot, 20, cell) + 0.027777778f * (velocityx_ + velocityy_ + velocityz_);
     case 20:
-        return own[19 * CELLS] - 0.027777778f * (velocityx_ + velocityy_ + velocityz_);
+        return load(src, slot, 19, cell) - 0.027777778f * (velocityx_ + velocityy_ + velocityz_);
     case 21:
-        return own[22 * CELLS] - 0.027777778f * (velocityz_ - (velocityx_ + velocityy_));
+        return load(src, slot, 22, cell) - 0.027777778f * (velocityz_ - (velocityx_ + velocityy_));
     case 22:
-        return own[21 * CELLS] + 0.027777778f * (velocityz_ - (velocityx_ + velocityy_));
+        return load(src, slot, 21, cell) + 0.027777778f * (velocityz_ - (velocityx_ + velocityy_));
     case 23:
-        return own[24 * CELLS] + 0.027777778f * (velocityx_ - velocityy_ + velocityz_);
+        return load(src, slot, 24, cell) + 0.027777778f * (velocityx_ - velocityy_ + velocityz_);
     case 24:
-        return own[23 * CELLS] - 0.027777778f * (velocityx_ - velocityy_ + velocityz_);
+        return load(src, slot, 23, cell) - 0.027777778f * (velocityx_ - velocityy_ + velocityz_);
     case 25:
-        return own[26 * CELLS] - 0.027777778f * (velocityz_ - (velocityx_ - velocityy_));
+        return load(src, slot, 26, cell) - 0.027777778f * (velocityz_ - (velocityx_ - velocityy_));
     case 26:
-        return own[25 * CELLS] + 0.027777778f * (velocityz_ - (velocityx_ - velocityy_));
+        return load(src, slot, 25, cell) + 0.027777778f * (velocityz_ - (velocityx_ - velocityy_));
     default:
-        return own[direction * CELLS];
+        return load(src, slot, direction, cell);
     }
 }
 
-// What the wall w returns in the given direction to the cell with the populations own[i * CELLS].
-static float from_wall(
-    const int32_t w, const int direction, const float *own, const int32_t *wall_rules, const float *wall_values)
+// What the wall `across` a direction returns along it to a cell of the block.
+static inline float from_wall(
+    const int32_t across, const int direction, const Spot here, const float *src, const int32_t *near,
+    const int32_t *wall_rules, const float *wall_values)
 {
+    const int32_t slot = near[13];
+    const int cell = index_of(here);
+    const int32_t w = across;
     const float *value = wall_values + (size_t)w * 3;
     switch (wall_rules[w]) {
     case 0:
-        return bounce_back_link_0(direction, own);
+        return bounce_back_link_0(direction, src, slot, cell);
     case 1:
-        return moving_wall_link_1(direction, own, value);
+        return moving_wall_link_1(direction, src, slot, cell, value);
     default:
         return NAN;  // no such rule: NaN stops the run
     }
 }
+
 
 // As gather, with walls in the place of some neighbours.
 static inline __attribute__((always_inline)) void gather_walls(
@@ -831,25 +903,22 @@ static inline __attribute__((always_inline)) void gather_walls(
     const int32_t *restrict wall_rules, const float *restrict wall_values,
     const int begin, const int i, const int cx, const int cy, const int cz)
 {
-    const float *const own = src + (size_t)near[13] * (Q * CELLS);
-    for (int at = begin; at < begin + ROWS; ++at, to += BX) {
-        const int y = at % BY, z = at / BY;
+    for (int line = begin; line < begin + ROWS; ++line, to += BX) {
+        const int y = line % BY, z = line / BY;
         const int dy = y - cy < 0 ? -1 : y - cy >= BY ? 1 : 0, dz = z - cz < 0 ? -1 : z - cz >= BZ ? 1 : 0;
         const int entry = 13 + 3 * dy + 9 * dz;
-        const int row = i * CELLS + BX * (y - cy - dy * BY + BY * (z - cz - dz * BZ));
-        const float *const here = own + BX * (y + BY * z);
-        if (near[entry] >= 0) {
-            memcpy(to + (cx > 0), src + (size_t)near[entry] * (Q * CELLS) + row + (cx < 0),
-                sizeof(float) * (size_t)(BX - (cx != 0)));
-        } else {
-            for (int x = cx > 0; x < BX - (cx < 0); ++x) {
-                to[x] = from_wall(-1 - near[entry], i, here + x, wall_rules, wall_values);
+        const int row = BX * (y - cy - dy * BY + BY * (z - cz - dz * BZ));
+        // The cells of the row but for the one that is reached through its end, then that one.
+        for (int part = 0; part < (cx != 0 ? 2 : 1); ++part) {
+            const int first = part ? (cx > 0 ? 0 : BX - 1) : cx > 0, last = part ? first + 1 : BX - (cx < 0);
+            const int from = part ? entry - cx : entry, shift = part ? (cx > 0 ? 1 - BX : BX - 1) : cx;
+            if (near[from] < 0) {
+                for (int x = first; x < last; ++x) {
+                    to[x] = from_wall(-1 - near[from], i, (Spot){ {x, y, z} }, src, near, wall_rules, wall_values);
+                }
+                continue;
             }
-        }
-        if (cx != 0) {
-            const int x = cx > 0 ? 0 : BX - 1, beside = entry - cx;
-            to[x] = near[beside] >= 0 ? src[(size_t)near[beside] * (Q * CELLS) + (size_t)(row + BX - 1 - x)]
-                                      : from_wall(-1 - near[beside], i, here + x, wall_rules, wall_values);
+            load_row(to + first, src, near[from], i, row + first - shift, last - first);
         }
     }  // rows
 }
@@ -871,8 +940,8 @@ void d3q27_central_smagorinsky_stream_collide_walls(
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
     for (int32_t item = 0; item < count; ++item) {
-        const size_t slot = (size_t)ids[item];
-        const int32_t *const near = neighbours + slot * NEAR;
+        const int32_t slot = ids[item];
+        const int32_t *const near = neighbours + (size_t)slot * NEAR;
         for (int row = 0; row < BY * BZ; row += ROWS) {
             gather_walls(before + 0 * SLAB, src, near, wall_rules, wall_values, row, 0, 0, 0, 0);
             gather_walls(before + 1 * SLAB, src, near, wall_rules, wall_values, row, 1, 1, 0, 0);
@@ -901,7 +970,7 @@ void d3q27_central_smagorinsky_stream_collide_walls(
             gather_walls(before + 24 * SLAB, src, near, wall_rules, wall_values, row, 24, -1, 1, -1);
             gather_walls(before + 25 * SLAB, src, near, wall_rules, wall_values, row, 25, 1, -1, -1);
             gather_walls(before + 26 * SLAB, src, near, wall_rules, wall_values, row, 26, -1, 1, 1);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, omega_, smagorinsky_);
+            collide_slab(before, dst, slot, row * BX, past, omega_, smagorinsky_);
         }
     }  // blocks
     settle();
@@ -920,13 +989,11 @@ void d3q27_central_smagorinsky_init(
 {
     (void)params;
     for (int32_t item = 0; item < count; ++item) {
-        const float *restrict before = fields + (size_t)ids[item] * (FIELDS * CELLS);
-        float *restrict after = dst + (size_t)ids[item] * (Q * CELLS);
         for (int cell = 0; cell < CELLS; ++cell) {
-            const float rho_ = before[0 * CELLS + cell];
-            const float ux_ = before[1 * CELLS + cell];
-            const float uy_ = before[2 * CELLS + cell];
-            const float uz_ = before[3 * CELLS + cell];
+            const float rho_ = fields[field_at(ids[item], 0, cell)];
+            const float ux_ = fields[field_at(ids[item], 1, cell)];
+            const float uy_ = fields[field_at(ids[item], 2, cell)];
+            const float uz_ = fields[field_at(ids[item], 3, cell)];
 
             // ---- shared
             const float t0 = 0.125f * rho_;
@@ -1020,33 +1087,33 @@ void d3q27_central_smagorinsky_init(
             const float f_22 = t60 - t58;
             const float f_25 = t58 + t60;
 
-            after[0 * CELLS + cell] = f_0;
-            after[1 * CELLS + cell] = f_1;
-            after[2 * CELLS + cell] = f_2;
-            after[3 * CELLS + cell] = f_3;
-            after[4 * CELLS + cell] = f_4;
-            after[5 * CELLS + cell] = f_5;
-            after[6 * CELLS + cell] = f_6;
-            after[7 * CELLS + cell] = f_7;
-            after[8 * CELLS + cell] = f_8;
-            after[9 * CELLS + cell] = f_9;
-            after[10 * CELLS + cell] = f_10;
-            after[11 * CELLS + cell] = f_11;
-            after[12 * CELLS + cell] = f_12;
-            after[13 * CELLS + cell] = f_13;
-            after[14 * CELLS + cell] = f_14;
-            after[15 * CELLS + cell] = f_15;
-            after[16 * CELLS + cell] = f_16;
-            after[17 * CELLS + cell] = f_17;
-            after[18 * CELLS + cell] = f_18;
-            after[19 * CELLS + cell] = f_19;
-            after[20 * CELLS + cell] = f_20;
-            after[21 * CELLS + cell] = f_21;
-            after[22 * CELLS + cell] = f_22;
-            after[23 * CELLS + cell] = f_23;
-            after[24 * CELLS + cell] = f_24;
-            after[25 * CELLS + cell] = f_25;
-            after[26 * CELLS + cell] = f_26;
+            store(dst, ids[item], 0, cell, f_0);
+            store(dst, ids[item], 1, cell, f_1);
+            store(dst, ids[item], 2, cell, f_2);
+            store(dst, ids[item], 3, cell, f_3);
+            store(dst, ids[item], 4, cell, f_4);
+            store(dst, ids[item], 5, cell, f_5);
+            store(dst, ids[item], 6, cell, f_6);
+            store(dst, ids[item], 7, cell, f_7);
+            store(dst, ids[item], 8, cell, f_8);
+            store(dst, ids[item], 9, cell, f_9);
+            store(dst, ids[item], 10, cell, f_10);
+            store(dst, ids[item], 11, cell, f_11);
+            store(dst, ids[item], 12, cell, f_12);
+            store(dst, ids[item], 13, cell, f_13);
+            store(dst, ids[item], 14, cell, f_14);
+            store(dst, ids[item], 15, cell, f_15);
+            store(dst, ids[item], 16, cell, f_16);
+            store(dst, ids[item], 17, cell, f_17);
+            store(dst, ids[item], 18, cell, f_18);
+            store(dst, ids[item], 19, cell, f_19);
+            store(dst, ids[item], 20, cell, f_20);
+            store(dst, ids[item], 21, cell, f_21);
+            store(dst, ids[item], 22, cell, f_22);
+            store(dst, ids[item], 23, cell, f_23);
+            store(dst, ids[item], 24, cell, f_24);
+            store(dst, ids[item], 25, cell, f_25);
+            store(dst, ids[item], 26, cell, f_26);
         }  // cells
     }  // blocks
 }
@@ -1062,36 +1129,34 @@ void d3q27_central_smagorinsky_macroscopic(
 {
     (void)params;
     for (int32_t item = 0; item < count; ++item) {
-        const float *restrict before = src + (size_t)ids[item] * (Q * CELLS);
-        float *restrict after = fields + (size_t)ids[item] * (FIELDS * CELLS);
         for (int cell = 0; cell < CELLS; ++cell) {
-            const float f_0 = before[0 * CELLS + cell];
-            const float f_1 = before[1 * CELLS + cell];
-            const float f_2 = before[2 * CELLS + cell];
-            const float f_3 = before[3 * CELLS + cell];
-            const float f_4 = before[4 * CELLS + cell];
-            const float f_5 = before[5 * CELLS + cell];
-            const float f_6 = before[6 * CELLS + cell];
-            const float f_7 = before[7 * CELLS + cell];
-            const float f_8 = before[8 * CELLS + cell];
-            const float f_9 = before[9 * CELLS + cell];
-            const float f_10 = before[10 * CELLS + cell];
-            const float f_11 = before[11 * CELLS + cell];
-            const float f_12 = before[12 * CELLS + cell];
-            const float f_13 = before[13 * CELLS + cell];
-            const float f_14 = before[14 * CELLS + cell];
-            const float f_15 = before[15 * CELLS + cell];
-            const float f_16 = before[16 * CELLS + cell];
-            const float f_17 = before[17 * CELLS + cell];
-            const float f_18 = before[18 * CELLS + cell];
-            const float f_19 = before[19 * CELLS + cell];
-            const float f_20 = before[20 * CELLS + cell];
-            const float f_21 = before[21 * CELLS + cell];
-            const float f_22 = before[22 * CELLS + cell];
-            const float f_23 = before[23 * CELLS + cell];
-            const float f_24 = before[24 * CELLS + cell];
-            const float f_25 = before[25 * CELLS + cell];
-            const float f_26 = before[26 * CELLS + cell];
+            const float f_0 = load(src, ids[item], 0, cell);
+            const float f_1 = load(src, ids[item], 1, cell);
+            const float f_2 = load(src, ids[item], 2, cell);
+            const float f_3 = load(src, ids[item], 3, cell);
+            const float f_4 = load(src, ids[item], 4, cell);
+            const float f_5 = load(src, ids[item], 5, cell);
+            const float f_6 = load(src, ids[item], 6, cell);
+            const float f_7 = load(src, ids[item], 7, cell);
+            const float f_8 = load(src, ids[item], 8, cell);
+            const float f_9 = load(src, ids[item], 9, cell);
+            const float f_10 = load(src, ids[item], 10, cell);
+            const float f_11 = load(src, ids[item], 11, cell);
+            const float f_12 = load(src, ids[item], 12, cell);
+            const float f_13 = load(src, ids[item], 13, cell);
+            const float f_14 = load(src, ids[item], 14, cell);
+            const float f_15 = load(src, ids[item], 15, cell);
+            const float f_16 = load(src, ids[item], 16, cell);
+            const float f_17 = load(src, ids[item], 17, cell);
+            const float f_18 = load(src, ids[item], 18, cell);
+            const float f_19 = load(src, ids[item], 19, cell);
+            const float f_20 = load(src, ids[item], 20, cell);
+            const float f_21 = load(src, ids[item], 21, cell);
+            const float f_22 = load(src, ids[item], 22, cell);
+            const float f_23 = load(src, ids[item], 23, cell);
+            const float f_24 = load(src, ids[item], 24, cell);
+            const float f_25 = load(src, ids[item], 25, cell);
+            const float f_26 = load(src, ids[item], 26, cell);
 
             // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
             const float d_mz_n1_n1_0 = f_20 + f_8 + f_22;
@@ -1193,10 +1258,10 @@ void d3q27_central_smagorinsky_macroscopic(
             const float uy_ = t0 * jy_;
             const float uz_ = t0 * jz_;
 
-            after[0 * CELLS + cell] = rho_;
-            after[1 * CELLS + cell] = ux_;
-            after[2 * CELLS + cell] = uy_;
-            after[3 * CELLS + cell] = uz_;
+            fields[field_at(ids[item], 0, cell)] = rho_;
+            fields[field_at(ids[item], 1, cell)] = ux_;
+            fields[field_at(ids[item], 2, cell)] = uy_;
+            fields[field_at(ids[item], 3, cell)] = uz_;
         }  // cells
     }  // blocks
 }
@@ -1230,9 +1295,8 @@ static Sum sum_of(
     const float *src)
 {
     Sum sum = {0, 0};
-    for (size_t at = (size_t)thread; at < (size_t)(end - begin) * CELLS; at += (size_t)threads) {
-        const size_t slot = (size_t)ids[begin + (int)(at / CELLS)];
-        add(&sum, src[(slot * Q + direction) * CELLS + at % CELLS]);
+    for (size_t place = (size_t)thread; place < (size_t)(end - begin) * CELLS; place += (size_t)threads) {
+        add(&sum, load(src, ids[begin + (int)(place / CELLS)], direction, (int)(place % CELLS)));
     }
     return sum;
 }
@@ -1267,15 +1331,16 @@ static Found found_in(
     const float *before, const int compare)
 {
     Found found = {9007199254740992.0, 0};  // 2^53, behind all places
-    for (size_t at = (size_t)thread; at < (size_t)(end - begin) * CELLS; at += (size_t)threads) {
-        const size_t cell = (size_t)ids[begin + (int)(at / CELLS)] * (FIELDS * CELLS) + at % CELLS;
+    for (size_t place = (size_t)thread; place < (size_t)(end - begin) * CELLS; place += (size_t)threads) {
+        const int32_t slot = ids[begin + (int)(place / CELLS)];
+        const int cell = (int)(place % CELLS);
         Found here = {found.first, 0};
         for (int component = FIELDS - 1; component >= 0; --component) {
-            const float value = fields[cell + (size_t)component * CELLS];
-            if (!(value - value == 0)) here.first = (double)(((size_t)begin * CELLS + at) * FIELDS + (size_t)component);
+            const float value = fields[field_at(slot, component, cell)];
+            if (!(value - value == 0)) here.first = (double)(((size_t)begin * CELLS + place) * FIELDS + (size_t)component);
         }
         for (int axis = 0; axis < DIM && compare; ++axis) {
-            const size_t u = cell + (size_t)(1 + axis) * CELLS;
+            const size_t u = field_at(slot, 1 + axis, cell);
             const double change = (double)fields[u] - (double)before[u];
             here.change += change * change;
         }

@@ -36,6 +36,92 @@ enum {
     LINE = 64 / sizeof(float),  // values of a cache line
 };
 
+// ==== populations in memory =========================================================================================
+
+// The populations of a cell lie apart, those of a direction in a block side by side. `load` and `store` alone know, and what moves
+// whole rows of them.
+static inline size_t at(const int32_t slot, const int direction, const int cell)
+{
+    return (size_t)slot * (Q * CELLS) + (size_t)(direction * CELLS + cell);
+}
+
+// A population as it is computed with.
+static inline float load(const float *populations, const int32_t slot, const int direction, const int cell)
+{
+    return populations[at(slot, direction, cell)];
+}
+
+static inline void store(float *populations, const int32_t slot, const int direction, const int cell, const float value)
+{
+    populations[at(slot, direction, cell)] = value;
+}
+
+// Where a component of the macroscopic fields is.
+static inline size_t field_at(const int32_t slot, const int component, const int cell)
+{
+    return (size_t)slot * (FIELDS * CELLS) + (size_t)(component * CELLS + cell);
+}
+
+// Velocity of each direction.
+static const signed char VELOCITY[Q][DIM] = {
+    {0, 0, 0}, {1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, -1},
+};
+
+// What populations are stored without: their values at rest.
+static const double REST[Q] = {1.0 / 4.0, 1.0 / 8.0, 1.0 / 8.0, 1.0 / 8.0, 1.0 / 8.0, 1.0 / 8.0, 1.0 / 8.0};
+
+// The set of populations that each direction belongs to.
+static const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0};
+
+// A cell, counted from the lower corner of a block along each axis; it may lie in a neighbour of the block.
+typedef struct {
+    int at[DIM];
+} Spot;
+
+// A cell of a block, by its index there.
+static inline Spot spot_of(const int cell)
+{
+    const Spot spot = { {cell % 4, cell / 4 % 4, cell / (4 * 4)} };
+    return spot;
+}
+
+// Which of a block's neighbours a cell lies in.
+static inline int neighbour_of(const Spot spot)
+{
+    const int width[3] = {4, 4, 4};
+    int entry = 13;
+    for (int axis = 0, step = 1; axis < DIM; step *= 3, ++axis) {
+        entry += spot.at[axis] < 0 ? -step : spot.at[axis] >= width[axis] ? step : 0;
+    }
+    return entry;
+}
+
+// Its index there.
+static inline int index_of(const Spot spot)
+{
+    const int width[3] = {4, 4, 4};
+    int index = 0;
+    for (int axis = 0, stride = 1; axis < DIM; stride *= width[axis], ++axis) {
+        const int place = spot.at[axis];
+        index += stride * (place < 0 ? place + width[axis] : place >= width[axis] ? place - width[axis] : place);
+    }
+    return index;
+}
+
+// The cell some steps along a direction.
+static inline Spot beyond(Spot spot, const int direction, const int steps)
+{
+    for (int axis = 0; axis < DIM; ++axis) spot.at[axis] += steps * VELOCITY[direction][axis];
+    return spot;
+}
+
+// A part of a row of cells.
+static inline __attribute__((always_inline)) void load_row(
+    float *restrict to, const float *restrict populations, const int32_t slot, const int direction, const int cell, const int count)
+{
+    memcpy(to, populations + at(slot, direction, cell), sizeof(float) * (size_t)count);
+}
+
 // Parameters of the method; the header and the sources declare them alike.
 #ifndef LBMC_D3Q7_ADVECTION_PARAMS
 #define LBMC_D3Q7_ADVECTION_PARAMS
@@ -130,24 +216,24 @@ static inline void settle(void)
 #endif
 }
 
-// Collides a gathered slab and stores it at to[i * CELLS + cell], a cache line of each direction at a time.
+// Collides a gathered slab and stores it in a slot from a cell on, a cache line of each direction at a time.
 static inline __attribute__((always_inline)) void collide_slab(
-    const float *restrict before, float *restrict to, const int past, const float velocityx_, const float velocityy_, const float velocityz_, const float omega_)
+    const float *restrict before, float *restrict dst, const int32_t slot, const int begin, const int past, const float velocityx_, const float velocityy_, const float velocityz_, const float omega_)
 {
     if (SLAB % LINE != 0) {
-        collide_cells(SLAB, SLAB, before, CELLS, to, velocityx_, velocityy_, velocityz_, omega_);
+        collide_cells(SLAB, SLAB, before, CELLS, dst + at(slot, 0, begin), velocityx_, velocityy_, velocityz_, omega_);
         return;
     }
-    for (size_t cell = 0; cell < SLAB; cell += LINE) {
+    for (int cell = 0; cell < SLAB; cell += LINE) {
         _Alignas(64) float after[Q * LINE];
         collide_cells(LINE, SLAB, before + cell, LINE, after, velocityx_, velocityy_, velocityz_, omega_);
-        store_line(to + 0 * CELLS + cell, after + 0 * LINE, past);
-        store_line(to + 1 * CELLS + cell, after + 1 * LINE, past);
-        store_line(to + 2 * CELLS + cell, after + 2 * LINE, past);
-        store_line(to + 3 * CELLS + cell, after + 3 * LINE, past);
-        store_line(to + 4 * CELLS + cell, after + 4 * LINE, past);
-        store_line(to + 5 * CELLS + cell, after + 5 * LINE, past);
-        store_line(to + 6 * CELLS + cell, after + 6 * LINE, past);
+        store_line(dst + at(slot, 0, begin + cell), after + 0 * LINE, past);
+        store_line(dst + at(slot, 1, begin + cell), after + 1 * LINE, past);
+        store_line(dst + at(slot, 2, begin + cell), after + 2 * LINE, past);
+        store_line(dst + at(slot, 3, begin + cell), after + 3 * LINE, past);
+        store_line(dst + at(slot, 4, begin + cell), after + 4 * LINE, past);
+        store_line(dst + at(slot, 5, begin + cell), after + 5 * LINE, past);
+        store_line(dst + at(slot, 6, begin + cell), after + 6 * LINE, past);
     }
 }
 
@@ -161,31 +247,24 @@ static inline __attribute__((always_inline)) void gather(
 {
     for (int z = begin / BY; z < (begin + ROWS) / BY; ++z, to += BX * BY) {
         const int dz = z - cz < 0 ? -1 : z - cz >= BZ ? 1 : 0;
-        const int plane = i * CELLS + (z - cz - dz * BZ) * (BX * BY);
+        const int plane = (z - cz - dz * BZ) * (BX * BY);
         const int32_t *const level = near + 13 + 9 * dz;
-        const float *const own = src + (size_t)level[0] * (Q * CELLS) + plane;
-        const float *const side = src + (size_t)level[-cx] * (Q * CELLS) + plane;
         const int first = cy > 0 ? 1 : 0, last = cy < 0 ? BY - 1 : BY;
 
         // rows from the same plane, then their first or last column from the neighbour along x
         if (first < last) {
-            memcpy(to + first * BX + (cx > 0), own + (first - cy) * BX + (cx < 0),
-                sizeof(float) * (size_t)((last - first) * BX - (cx != 0)));
+            load_row(to + first * BX + (cx > 0), src, level[0], i, plane + (first - cy) * BX + (cx < 0), (last - first) * BX - (cx != 0));
         }
         for (int y = first; y < last && cx != 0; ++y) {
-            to[y * BX + (cx > 0 ? 0 : BX - 1)] = side[(y - cy) * BX + (cx > 0 ? BX - 1 : 0)];
+            to[y * BX + (cx > 0 ? 0 : BX - 1)] = load(src, level[-cx], i, plane + (y - cy) * BX + (cx > 0 ? BX - 1 : 0));
         }
 
         // the row from the neighbour along y, then its corner
         if (cy != 0) {
-            const int far = cy > 0 ? (BY - 1) * BX : 0;
-            const float *const row = src + (size_t)level[-3 * cy] * (Q * CELLS) + plane + far;
+            const int far = plane + (cy > 0 ? (BY - 1) * BX : 0);
             float *const edge = to + (cy > 0 ? 0 : (BY - 1) * BX);
-            memcpy(edge + (cx > 0), row + (cx < 0), sizeof(float) * (size_t)(BX - (cx != 0)));
-            if (cx != 0) {
-                const float *const corner = src + (size_t)level[-cx - 3 * cy] * (Q * CELLS) + plane + far;
-                edge[cx > 0 ? 0 : BX - 1] = corner[cx > 0 ? BX - 1 : 0];
-            }
+            load_row(edge + (cx > 0), src, level[-3 * cy], i, far + (cx < 0), BX - (cx != 0));
+            if (cx != 0) edge[cx > 0 ? 0 : BX - 1] = load(src, level[-cx - 3 * cy], i, far + (cx > 0 ? BX - 1 : 0));
         }
     }  // planes
 }
@@ -206,8 +285,8 @@ void d3q7_advection_stream_collide(
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
     for (int32_t item = 0; item < count; ++item) {
-        const size_t slot = (size_t)ids[item];
-        const int32_t *const near = neighbours + slot * NEAR;
+        const int32_t slot = ids[item];
+        const int32_t *const near = neighbours + (size_t)slot * NEAR;
         for (int row = 0; row < BY * BZ; row += ROWS) {
             gather(before + 0 * SLAB, src, near, row, 0, 0, 0, 0);
             gather(before + 1 * SLAB, src, near, row, 1, 1, 0, 0);
@@ -216,23 +295,11 @@ void d3q7_advection_stream_collide(
             gather(before + 4 * SLAB, src, near, row, 4, 0, -1, 0);
             gather(before + 5 * SLAB, src, near, row, 5, 0, 0, 1);
             gather(before + 6 * SLAB, src, near, row, 6, 0, 0, -1);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, velocityx_, velocityy_, velocityz_, omega_);
+            collide_slab(before, dst, slot, row * BX, past, velocityx_, velocityy_, velocityz_, omega_);
         }
     }  // blocks
     settle();
 }
-
-// Velocity of each direction.
-static const signed char VELOCITY[Q][3] = {
-    {0, 0, 0}, {1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, -1},
-};
-
-// What populations are stored without: their values at rest.
-static const double REST[Q] = {1.0 / 4.0, 1.0 / 8.0, 1.0 / 8.0, 1.0 / 8.0, 1.0 / 8.0, 1.0 / 8.0, 1.0 / 8.0};
-
-// The set of populations that each direction belongs to.
-static const signed char SET[Q] = {0, 0, 0, 0, 0, 0, 0};
-
 
 // The collision alone, on plain arrays of states.
 void d3q7_advection_collide(
@@ -256,38 +323,43 @@ void d3q7_advection_collide(
 // ==== walls =========================================================================================================
 
 // Rule 0, bounce_back: Wall at rest. Ladd, J. Fluid Mech. 271 (1994) 285.
-static float bounce_back_link_0(const int direction, const float *own)
+static inline float bounce_back_link_0(const int direction, const float *src, const int32_t slot, const int cell)
 {
     switch (direction) {
     case 1:
-        return own[2 * CELLS];
+        return load(src, slot, 2, cell);
     case 2:
-        return own[1 * CELLS];
+        return load(src, slot, 1, cell);
     case 3:
-        return own[4 * CELLS];
+        return load(src, slot, 4, cell);
     case 4:
-        return own[3 * CELLS];
+        return load(src, slot, 3, cell);
     case 5:
-        return own[6 * CELLS];
+        return load(src, slot, 6, cell);
     case 6:
-        return own[5 * CELLS];
+        return load(src, slot, 5, cell);
     default:
-        return own[direction * CELLS];
+        return load(src, slot, direction, cell);
     }
 }
 
-// What the wall w returns in the given direction to the cell with the populations own[i * CELLS].
-static float from_wall(
-    const int32_t w, const int direction, const float *own, const int32_t *wall_rules, const float *wall_values)
+// What the wall `across` a direction returns along it to a cell of the block.
+static inline float from_wall(
+    const int32_t across, const int direction, const Spot here, const float *src, const int32_t *near,
+    const int32_t *wall_rules, const float *wall_values)
 {
+    const int32_t slot = near[13];
+    const int cell = index_of(here);
+    const int32_t w = across;
     (void)wall_values;  // no rule has parameters
     switch (wall_rules[w]) {
     case 0:
-        return bounce_back_link_0(direction, own);
+        return bounce_back_link_0(direction, src, slot, cell);
     default:
         return NAN;  // no such rule: NaN stops the run
     }
 }
+
 
 // As gather, with walls in the place of some neighbours.
 static inline __attribute__((always_inline)) void gather_walls(
@@ -295,25 +367,22 @@ static inline __attribute__((always_inline)) void gather_walls(
     const int32_t *restrict wall_rules, const float *restrict wall_values,
     const int begin, const int i, const int cx, const int cy, const int cz)
 {
-    const float *const own = src + (size_t)near[13] * (Q * CELLS);
-    for (int at = begin; at < begin + ROWS; ++at, to += BX) {
-        const int y = at % BY, z = at / BY;
+    for (int line = begin; line < begin + ROWS; ++line, to += BX) {
+        const int y = line % BY, z = line / BY;
         const int dy = y - cy < 0 ? -1 : y - cy >= BY ? 1 : 0, dz = z - cz < 0 ? -1 : z - cz >= BZ ? 1 : 0;
         const int entry = 13 + 3 * dy + 9 * dz;
-        const int row = i * CELLS + BX * (y - cy - dy * BY + BY * (z - cz - dz * BZ));
-        const float *const here = own + BX * (y + BY * z);
-        if (near[entry] >= 0) {
-            memcpy(to + (cx > 0), src + (size_t)near[entry] * (Q * CELLS) + row + (cx < 0),
-                sizeof(float) * (size_t)(BX - (cx != 0)));
-        } else {
-            for (int x = cx > 0; x < BX - (cx < 0); ++x) {
-                to[x] = from_wall(-1 - near[entry], i, here + x, wall_rules, wall_values);
+        const int row = BX * (y - cy - dy * BY + BY * (z - cz - dz * BZ));
+        // The cells of the row but for the one that is reached through its end, then that one.
+        for (int part = 0; part < (cx != 0 ? 2 : 1); ++part) {
+            const int first = part ? (cx > 0 ? 0 : BX - 1) : cx > 0, last = part ? first + 1 : BX - (cx < 0);
+            const int from = part ? entry - cx : entry, shift = part ? (cx > 0 ? 1 - BX : BX - 1) : cx;
+            if (near[from] < 0) {
+                for (int x = first; x < last; ++x) {
+                    to[x] = from_wall(-1 - near[from], i, (Spot){ {x, y, z} }, src, near, wall_rules, wall_values);
+                }
+                continue;
             }
-        }
-        if (cx != 0) {
-            const int x = cx > 0 ? 0 : BX - 1, beside = entry - cx;
-            to[x] = near[beside] >= 0 ? src[(size_t)near[beside] * (Q * CELLS) + (size_t)(row + BX - 1 - x)]
-                                      : from_wall(-1 - near[beside], i, here + x, wall_rules, wall_values);
+            load_row(to + first, src, near[from], i, row + first - shift, last - first);
         }
     }  // rows
 }
@@ -337,8 +406,8 @@ void d3q7_advection_stream_collide_walls(
     _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
     for (int32_t item = 0; item < count; ++item) {
-        const size_t slot = (size_t)ids[item];
-        const int32_t *const near = neighbours + slot * NEAR;
+        const int32_t slot = ids[item];
+        const int32_t *const near = neighbours + (size_t)slot * NEAR;
         for (int row = 0; row < BY * BZ; row += ROWS) {
             gather_walls(before + 0 * SLAB, src, near, wall_rules, wall_values, row, 0, 0, 0, 0);
             gather_walls(before + 1 * SLAB, src, near, wall_rules, wall_values, row, 1, 1, 0, 0);
@@ -347,7 +416,7 @@ void d3q7_advection_stream_collide_walls(
             gather_walls(before + 4 * SLAB, src, near, wall_rules, wall_values, row, 4, 0, -1, 0);
             gather_walls(before + 5 * SLAB, src, near, wall_rules, wall_values, row, 5, 0, 0, 1);
             gather_walls(before + 6 * SLAB, src, near, wall_rules, wall_values, row, 6, 0, 0, -1);
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past, velocityx_, velocityy_, velocityz_, omega_);
+            collide_slab(before, dst, slot, row * BX, past, velocityx_, velocityy_, velocityz_, omega_);
         }
     }  // blocks
     settle();
@@ -367,10 +436,8 @@ void d3q7_advection_init(
     const float velocityy_ = params.velocityy_;
     const float velocityz_ = params.velocityz_;
     for (int32_t item = 0; item < count; ++item) {
-        const float *restrict before = fields + (size_t)ids[item] * (FIELDS * CELLS);
-        float *restrict after = dst + (size_t)ids[item] * (Q * CELLS);
         for (int cell = 0; cell < CELLS; ++cell) {
-            const float phi_ = before[0 * CELLS + cell];
+            const float phi_ = fields[field_at(ids[item], 0, cell)];
 
             // ---- f
             const float f_0 = 0.25f * phi_ - 0.25f;
@@ -386,13 +453,13 @@ void d3q7_advection_init(
             const float f_5 = t4 + t2;
             const float f_6 = t2 - t4;
 
-            after[0 * CELLS + cell] = f_0;
-            after[1 * CELLS + cell] = f_1;
-            after[2 * CELLS + cell] = f_2;
-            after[3 * CELLS + cell] = f_3;
-            after[4 * CELLS + cell] = f_4;
-            after[5 * CELLS + cell] = f_5;
-            after[6 * CELLS + cell] = f_6;
+            store(dst, ids[item], 0, cell, f_0);
+            store(dst, ids[item], 1, cell, f_1);
+            store(dst, ids[item], 2, cell, f_2);
+            store(dst, ids[item], 3, cell, f_3);
+            store(dst, ids[item], 4, cell, f_4);
+            store(dst, ids[item], 5, cell, f_5);
+            store(dst, ids[item], 6, cell, f_6);
         }  // cells
     }  // blocks
 }
@@ -407,16 +474,14 @@ void d3q7_advection_macroscopic(
 {
     (void)params;
     for (int32_t item = 0; item < count; ++item) {
-        const float *restrict before = src + (size_t)ids[item] * (Q * CELLS);
-        float *restrict after = fields + (size_t)ids[item] * (FIELDS * CELLS);
         for (int cell = 0; cell < CELLS; ++cell) {
-            const float f_0 = before[0 * CELLS + cell];
-            const float f_1 = before[1 * CELLS + cell];
-            const float f_2 = before[2 * CELLS + cell];
-            const float f_3 = before[3 * CELLS + cell];
-            const float f_4 = before[4 * CELLS + cell];
-            const float f_5 = before[5 * CELLS + cell];
-            const float f_6 = before[6 * CELLS + cell];
+            const float f_0 = load(src, ids[item], 0, cell);
+            const float f_1 = load(src, ids[item], 1, cell);
+            const float f_2 = load(src, ids[item], 2, cell);
+            const float f_3 = load(src, ids[item], 3, cell);
+            const float f_4 = load(src, ids[item], 4, cell);
+            const float f_5 = load(src, ids[item], 5, cell);
+            const float f_6 = load(src, ids[item], 6, cell);
 
             // ---- d_phi   (d3q7_advection.lbm:13)
             const float d_phi = f_0 + f_1 + f_2 + f_3 + f_4 + f_5 + f_6;
@@ -424,7 +489,7 @@ void d3q7_advection_macroscopic(
             // ---- phi   (d3q7_advection.lbm:13)
             const float phi_ = 1.0f + d_phi;
 
-            after[0 * CELLS + cell] = phi_;
+            fields[field_at(ids[item], 0, cell)] = phi_;
         }  // cells
     }  // blocks
 }
@@ -458,9 +523,8 @@ static Sum sum_of(
     const float *src)
 {
     Sum sum = {0, 0};
-    for (size_t at = (size_t)thread; at < (size_t)(end - begin) * CELLS; at += (size_t)threads) {
-        const size_t slot = (size_t)ids[begin + (int)(at / CELLS)];
-        add(&sum, src[(slot * Q + direction) * CELLS + at % CELLS]);
+    for (size_t place = (size_t)thread; place < (size_t)(end - begin) * CELLS; place += (size_t)threads) {
+        add(&sum, load(src, ids[begin + (int)(place / CELLS)], direction, (int)(place % CELLS)));
     }
     return sum;
 }
@@ -495,12 +559,13 @@ static Found found_in(
     const float *before, const int compare)
 {
     Found found = {9007199254740992.0, 0};  // 2^53, behind all places
-    for (size_t at = (size_t)thread; at < (size_t)(end - begin) * CELLS; at += (size_t)threads) {
-        const size_t cell = (size_t)ids[begin + (int)(at / CELLS)] * (FIELDS * CELLS) + at % CELLS;
+    for (size_t place = (size_t)thread; place < (size_t)(end - begin) * CELLS; place += (size_t)threads) {
+        const int32_t slot = ids[begin + (int)(place / CELLS)];
+        const int cell = (int)(place % CELLS);
         Found here = {found.first, 0};
         for (int component = FIELDS - 1; component >= 0; --component) {
-            const float value = fields[cell + (size_t)component * CELLS];
-            if (!(value - value == 0)) here.first = (double)(((size_t)begin * CELLS + at) * FIELDS + (size_t)component);
+            const float value = fields[field_at(slot, component, cell)];
+            if (!(value - value == 0)) here.first = (double)(((size_t)begin * CELLS + place) * FIELDS + (size_t)component);
         }
         (void)before, (void)compare;  // no velocity
         join(&found, &here);

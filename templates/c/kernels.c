@@ -1,4 +1,4 @@
-{% set cuda = false %}{% set function = "static" %}{% set inline = "static inline" %}{% set table = "static const" %}{% set int = "int32_t" %}{% set packets = jump and not ghosts -%}
+{% set cuda = false %}{% set function = "static" %}{% set inline = "static inline" %}{% set table = "static const" %}{% set int = "int32_t" %}{% set nan = "NAN" %}{% set packets = jump and not ghosts -%}
 {% for line in banner -%}
 // {{ line }}
 {% endfor %}
@@ -26,6 +26,14 @@ enum {
     LINE = 64 / sizeof({{ real }}),  // values of a cache line
 };
 
+{% include "cells" -%}
+// A part of a row of cells.
+static inline __attribute__((always_inline)) void load_row(
+    {{ real }} *restrict to, const {{ stored }} *restrict populations, const int32_t slot, const int direction, const int cell, const int count)
+{
+    memcpy(to, populations + at(slot, direction, cell), sizeof({{ real }}) * (size_t)count);
+}
+
 {% include "params" -%}
 // ==== collision =====================================================================================================
 
@@ -52,14 +60,14 @@ static inline __attribute__((always_inline)) void collide_cells(
 
 // Whether to store past the caches: they would not keep what a call writes until it is read. Such a store need not load
 // the line first.
-static inline int past_cache(const int32_t count, const {{ real }} *dst)
+static inline int past_cache(const int32_t count, const {{ stored }} *dst)
 {
-    return (size_t)count * (Q * CELLS * sizeof({{ real }})) > (size_t)1 << 20 && (uintptr_t)dst % 64 == 0;
+    return (size_t)count * (Q * CELLS * sizeof({{ stored }})) > (size_t)1 << 20 && (uintptr_t)dst % 64 == 0;
 }
 
 // Stores one cache line.
 static inline __attribute__((always_inline)) void store_line(
-    {{ real }} *restrict to, const {{ real }} *restrict from, const int past)
+    {{ stored }} *restrict to, const {{ real }} *restrict from, const int past)
 {
 #if defined(__AVX512F__)
     if (past) {
@@ -85,19 +93,19 @@ static inline void settle(void)
 #endif
 }
 
-// Collides a gathered slab and stores it at to[i * CELLS + cell], a cache line of each direction at a time.
+// Collides a gathered slab and stores it in a slot from a cell on, a cache line of each direction at a time.
 static inline __attribute__((always_inline)) void collide_slab(
-    const {{ real }} *restrict before, {{ real }} *restrict to, const int past{{ param_decls }})
+    const {{ real }} *restrict before, {{ stored }} *restrict dst, const int32_t slot, const int begin, const int past{{ param_decls }})
 {
     if (SLAB % LINE != 0) {
-        collide_cells(SLAB, SLAB, before, CELLS, to{{ param_names }});
+        collide_cells(SLAB, SLAB, before, CELLS, dst + at(slot, 0, begin){{ param_names }});
         return;
     }
-    for (size_t cell = 0; cell < SLAB; cell += LINE) {
+    for (int cell = 0; cell < SLAB; cell += LINE) {
         _Alignas(64) {{ real }} after[Q * LINE];
         collide_cells(LINE, SLAB, before + cell, LINE, after{{ param_names }});
 {%- for output in collide.outputs %}
-        store_line(to + {{ output.at }} * CELLS + cell, after + {{ output.at }} * LINE, past);
+        store_line(dst + at(slot, {{ output.at }}, begin + cell), after + {{ output.at }} * LINE, past);
 {%- endfor %}
     }
 }
@@ -108,57 +116,47 @@ static inline __attribute__((always_inline)) void collide_slab(
 // Fills to[x] with what direction i, of velocity (cx, cy, cz), brings to the cells of the row `begin`. A block later the
 // same row will be asked of the neighbours `next`: its lines are called for now, so that nothing waits for memory then.
 static inline __attribute__((always_inline)) void gather(
-    {{ real }} *restrict to, const {{ real }} *restrict src, const int32_t *restrict near, const int32_t *restrict next,
+    {{ real }} *restrict to, const {{ stored }} *restrict src, const int32_t *restrict near, const int32_t *restrict next,
     const int begin, const int i, const int cx, const int cy, const int cz)
 {
     const int y = begin % BY - cy, z = begin / BY - cz;
     const int dy = y < 0 ? -1 : y >= BY ? 1 : 0, dz = z < 0 ? -1 : z >= BZ ? 1 : 0;
     const int up = {{ middle }} + 3 * dy{% if deep %} + 9 * dz{% endif %};
-    const size_t row = (size_t)(i * CELLS + BX * (y - dy * BY + BY * (z - dz * BZ)));
-    const {{ real }} *const own = src + (size_t)near[up] * (Q * CELLS) + row;
-    memcpy(to + (cx > 0), own + (cx < 0), sizeof({{ real }}) * (size_t)(BX - (cx != 0)));
+    const int row = BX * (y - dy * BY + BY * (z - dz * BZ));
+    load_row(to + (cx > 0), src, near[up], i, row + (cx < 0), BX - (cx != 0));
     if (cx != 0) {
         const int x = cx > 0 ? 0 : BX - 1;
-        to[x] = src[(size_t)near[up - cx] * (Q * CELLS) + row + (size_t)(BX - 1 - x)];
+        to[x] = load(src, near[up - cx], i, row + BX - 1 - x);
     }
-    for (size_t x = 0; x < BX; x += LINE) {
-        __builtin_prefetch(src + (size_t)next[up] * (Q * CELLS) + row + x, 0, 2);
-    }
+    for (int x = 0; x < BX; x += LINE) __builtin_prefetch(src + at(next[up], i, row + x), 0, 2);
 }
 {% else -%}
 // Fills to[cell] with what direction i, of velocity (cx, cy, cz), brings to the SLAB cells from the row `begin` on, whole planes.
 // Each plane is one flat copy; then the row and the column that come from neighbours are put right.
 static inline __attribute__((always_inline)) void gather(
-    {{ real }} *restrict to, const {{ real }} *restrict src, const int32_t *restrict near,
+    {{ real }} *restrict to, const {{ stored }} *restrict src, const int32_t *restrict near,
     const int begin, const int i, const int cx, const int cy, const int cz)
 {
     for (int z = begin / BY; z < (begin + ROWS) / BY; ++z, to += BX * BY) {
         const int dz = z - cz < 0 ? -1 : z - cz >= BZ ? 1 : 0;
-        const int plane = i * CELLS + (z - cz - dz * BZ) * (BX * BY);
+        const int plane = (z - cz - dz * BZ) * (BX * BY);
         const int32_t *const level = near + {{ middle }}{% if deep %} + 9 * dz{% endif %};
-        const {{ real }} *const own = src + (size_t)level[0] * (Q * CELLS) + plane;
-        const {{ real }} *const side = src + (size_t)level[-cx] * (Q * CELLS) + plane;
         const int first = cy > 0 ? 1 : 0, last = cy < 0 ? BY - 1 : BY;
 
         // rows from the same plane, then their first or last column from the neighbour along x
         if (first < last) {
-            memcpy(to + first * BX + (cx > 0), own + (first - cy) * BX + (cx < 0),
-                sizeof({{ real }}) * (size_t)((last - first) * BX - (cx != 0)));
+            load_row(to + first * BX + (cx > 0), src, level[0], i, plane + (first - cy) * BX + (cx < 0), (last - first) * BX - (cx != 0));
         }
         for (int y = first; y < last && cx != 0; ++y) {
-            to[y * BX + (cx > 0 ? 0 : BX - 1)] = side[(y - cy) * BX + (cx > 0 ? BX - 1 : 0)];
+            to[y * BX + (cx > 0 ? 0 : BX - 1)] = load(src, level[-cx], i, plane + (y - cy) * BX + (cx > 0 ? BX - 1 : 0));
         }
 
         // the row from the neighbour along y, then its corner
         if (cy != 0) {
-            const int far = cy > 0 ? (BY - 1) * BX : 0;
-            const {{ real }} *const row = src + (size_t)level[-3 * cy] * (Q * CELLS) + plane + far;
+            const int far = plane + (cy > 0 ? (BY - 1) * BX : 0);
             {{ real }} *const edge = to + (cy > 0 ? 0 : (BY - 1) * BX);
-            memcpy(edge + (cx > 0), row + (cx < 0), sizeof({{ real }}) * (size_t)(BX - (cx != 0)));
-            if (cx != 0) {
-                const {{ real }} *const corner = src + (size_t)level[-cx - 3 * cy] * (Q * CELLS) + plane + far;
-                edge[cx > 0 ? 0 : BX - 1] = corner[cx > 0 ? BX - 1 : 0];
-            }
+            load_row(edge + (cx > 0), src, level[-3 * cy], i, far + (cx < 0), BX - (cx != 0));
+            if (cx != 0) edge[cx > 0 ? 0 : BX - 1] = load(src, level[-cx - 3 * cy], i, far + (cx > 0 ? BX - 1 : 0));
         }
     }  // planes
 }
@@ -167,8 +165,8 @@ static inline __attribute__((always_inline)) void gather(
     _Alignas(64) {{ real }} before[Q * SLAB];
     const int past = past_cache(count, dst);
     for (int32_t item = 0; item < count; ++item) {
-        const size_t slot = (size_t)ids[item];
-        const int32_t *const near = neighbours + slot * NEAR;
+        const int32_t slot = ids[item];
+        const int32_t *const near = neighbours + (size_t)slot * NEAR;
 {%- if rows == 1 %}
         const int32_t *const next = neighbours + (size_t)ids[item + 1 < count ? item + 1 : item] * NEAR;
 {%- endif %}
@@ -176,13 +174,12 @@ static inline __attribute__((always_inline)) void gather(
 {%- for pull in pulls %}
             gather(before + {{ pull.at }} * SLAB, src, near, {% if rows == 1 %}next, {% endif %}row, {{ pull.at }}, {{ pull.velocity }});
 {%- endfor %}
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past{{ param_names }});
+            collide_slab(before, dst, slot, row * BX, past{{ param_names }});
         }
     }  // blocks
     settle();
 {%- </kernel> %}
 
-{% include "tables" %}
 {% <kernel of={collide}> %}
     for (size_t state = 0; state < (size_t)count; ++state) {
         {{ real }} before[Q], after[Q];
@@ -193,56 +190,10 @@ static inline __attribute__((always_inline)) void gather(
 {%- </kernel> %}
 
 {% if walls -%}
-// ==== walls =========================================================================================================
-
-{% for rule in walls.rules -%}
-{% for line in rule.doc -%}
-// {{ line }}
-{% endfor -%}
-static {{ real }} {{ rule.function }}(const int direction, const {{ real }} *own{{ rule.decl }})
-{
-{%- for line in rule.values %}
-    {{ line }}
-{%- endfor %}
-    switch (direction) {
-{%- for link in rule.links %}
-    case {{ link.at }}:{% if link.block %} { {%- endif %}
-{%- for line in link.lines %}
-        {{ line }}
-{%- endfor %}
-{%- if link.block %}
-    }
-{%- endif %}
-{%- endfor %}
-    default:
-        return own[direction * CELLS];
-    }
-}
-
-{% endfor -%}
-// What the wall w returns in the given direction to the cell with the populations own[i * CELLS].
-static {{ real }} from_wall(
-{%- if walls.mirrors %}
-    const int32_t across, const int direction, const {{ real }} *own, const int32_t *wall_rules, const {{ real }} *wall_values,
-    const {{ real }} *src, const int32_t *near, const int x, const int y, const int z)
-{
-    {{ real }} mirrored = NAN;
-    const int32_t w = meets(across, direction, x, y, z, src, near, wall_rules, &mirrored);
-{%- else %}
-    const int32_t w, const int direction, const {{ real }} *own, const int32_t *wall_rules, const {{ real }} *wall_values)
-{
-{%- endif %}
-    {{ walls.values }}
-    switch (wall_rules[w]) {
-{%- for rule in walls.rules %}
-    case {{ rule.code }}:
-        return {{ rule.function }}(direction, own{{ rule.pass }});
-{%- endfor %}
-    default:
-        return NAN;  // {% if walls.nodes %}of nodes: not yet, or {% endif %}no such rule: NaN stops the run
-    }
-}
-
+{% include "walls" %}
+{% if walls.inside or ghosts -%}
+{% include "arrives" %}
+{% endif -%}
 {% if jump -%}
 {% if ghosts %}{% include "ghosts" %}{% else %}{% include "inbox" %}{% endif %}
 {% endif -%}
@@ -250,66 +201,25 @@ static {{ real }} from_wall(
 {% include "nodes" %}
 {% endif -%}
 
-// As gather, with walls in the place of some neighbours{% if packets %}; what comes from neighbours in the mask is in the inbox{% endif %}.
-static inline __attribute__((always_inline)) void gather_walls(
-    {{ real }} *restrict to, const {{ real }} *restrict src, const int32_t *restrict near,
-    const int32_t *restrict wall_rules, const {{ real }} *restrict wall_values,
-{%- if packets %}
-    const int mask, const {{ real }} *restrict in,
-{%- endif %}
-    const int begin, const int i, const int cx, const int cy, const int cz)
-{
-    const {{ real }} *const own = src + (size_t)near[{{ middle }}] * (Q * CELLS);
-    for (int at = begin; at < begin + ROWS; ++at, to += BX) {
-        const int y = at % BY, z = at / BY;
-        const int dy = y - cy < 0 ? -1 : y - cy >= BY ? 1 : 0, dz = z - cz < 0 ? -1 : z - cz >= BZ ? 1 : 0;
-        const int entry = {{ middle }} + 3 * dy{% if deep %} + 9 * dz{% endif %};
-        const int row = i * CELLS + BX * (y - cy - dy * BY + BY * (z - cz - dz * BZ));
-        const {{ real }} *const here = own + BX * (y + BY * z);
-{%- if packets %}
-        if (mask >> entry & 1) {
-            for (int x = cx > 0; x < BX - (cx < 0); ++x) to[x] = in[inbox_at(i, (Spot){ {x, y{% if deep %}, z{% endif %}} })];
-        } else
-{%- endif %}
-        if (near[entry] >= 0) {
-            memcpy(to + (cx > 0), src + (size_t)near[entry] * (Q * CELLS) + row + (cx < 0),
-                sizeof({{ real }}) * (size_t)(BX - (cx != 0)));
-        } else {
-            for (int x = cx > 0; x < BX - (cx < 0); ++x) {
-                to[x] = from_wall(-1 - near[entry], i, here + x, wall_rules, wall_values{% if walls.mirrors %}, src, near, x, y, z{% endif %});
-            }
-        }
-        if (cx != 0) {
-            const int x = cx > 0 ? 0 : BX - 1, beside = entry - cx;
-{%- if packets %}
-            if (mask >> beside & 1) {
-                to[x] = in[inbox_at(i, (Spot){ {x, y{% if deep %}, z{% endif %}} })];
-                continue;
-            }
-{%- endif %}
-            to[x] = near[beside] >= 0 ? src[(size_t)near[beside] * (Q * CELLS) + (size_t)(row + BX - 1 - x)]
-                                      : from_wall(-1 - near[beside], i, here + x, wall_rules, wall_values{% if walls.mirrors %}, src, near, x, y, z{% endif %});
-        }
-    }  // rows
-}
+// As gather, with walls in the place of some neighbours.
+{{<gather name="gather_walls" walls={true} inbox={false} />}}
 
 {% <kernel of={walls.kernel}> %}
     _Alignas(64) {{ real }} before[Q * SLAB];
     const int past = past_cache(count, dst);
     for (int32_t item = 0; item < count; ++item) {
-        const size_t slot = (size_t)ids[item];
-        const int32_t *const near = neighbours + slot * NEAR;
+        const int32_t slot = ids[item];
+        const int32_t *const near = neighbours + (size_t)slot * NEAR;
         for (int row = 0; row < BY * BZ; row += ROWS) {
 {%- for pull in pulls %}
-            gather_walls(before + {{ pull.at }} * SLAB, src, near, wall_rules, wall_values, {% if packets %}0, 0, {% endif %}row, {{ pull.at }}, {{ pull.velocity }});
+            gather_walls(before + {{ pull.at }} * SLAB, src, near, wall_rules, wall_values, row, {{ pull.at }}, {{ pull.velocity }});
 {%- endfor %}
 {%- if walls.nodes %}
             for (int cell = 0; cell < SLAB; ++cell) {
-                const int y = (row + cell / BX) % BY, z = (row + cell / BX) / BY;
-                node(before + cell, SLAB, cell % BX, y, z, src, near, wall_rules, wall_values{% if packets %}, 0, 0{% endif %});
+                node(before + cell, SLAB, spot_of(row * BX + cell), src, near, wall_rules, wall_values{% if packets %}, 0, 0{% endif %});
             }
 {%- endif %}
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past{{ param_names }});
+            collide_slab(before, dst, slot, row * BX, past{{ param_names }});
         }
     }  // blocks
     settle();
@@ -320,39 +230,37 @@ static inline __attribute__((always_inline)) void gather_walls(
 {% <kernel of={solids.kernel}> %}
     _Alignas(64) {{ real }} before[Q * SLAB];
     for (int32_t item = 0; item < count; ++item) {
-        const size_t slot = (size_t)ids[item];
-        const int32_t *const near = neighbours + slot * NEAR;
-        const {{ real }} *const own = src + slot * (Q * CELLS);
-        {{ real }} *const to = dst + slot * (Q * CELLS);
+        const int32_t slot = ids[item];
+        const int32_t *const near = neighbours + (size_t)slot * NEAR;
         if (rows[slot] == 0) {
-            memcpy(to, own, sizeof({{ real }}) * (Q * CELLS));
+            memcpy(dst + at(slot, 0, 0), src + at(slot, 0, 0), sizeof({{ stored }}) * (Q * CELLS));
             continue;
         }
         const size_t row_at = (size_t)rows[slot] * (Q * CELLS);
         const int32_t *const of_row = links + row_at;
         for (int row = 0; row < BY * BZ; row += ROWS) {
 {%- for pull in pulls %}
-            gather_walls(before + {{ pull.at }} * SLAB, src, near, wall_rules, wall_values, {% if packets %}0, 0, {% endif %}row, {{ pull.at }}, {{ pull.velocity }});
+            gather_walls(before + {{ pull.at }} * SLAB, src, near, wall_rules, wall_values, row, {{ pull.at }}, {{ pull.velocity }});
 {%- endfor %}
-            for (int at = 0; at < SLAB; ++at) {
-                const int cell = row * BX + at;
+            for (int cell = row * BX; cell < row * BX + SLAB; ++cell) {
                 if (of_row[cell] < 0) continue;
+                const Spot here = spot_of(cell);
+                {{ real }} *const arrived = before + (cell - row * BX);
                 for (int i = 0; i < Q; ++i) {
                     const int32_t link = of_row[i * CELLS + cell];
                     if (link > 0) {
-                        before[i * SLAB + at] = off_solid(
-                            link - 1, i, cell, src, near, of_row, distances + row_at, wall_rules, wall_values);
+                        arrived[i * SLAB] = off_solid(
+                            link - 1, i, here, src, near, of_row, distances + row_at, wall_rules, wall_values);
                     }
                 }
 {%- if walls.nodes %}
-                const int y = (row + at / BX) % BY, z = (row + at / BX) / BY;
-                node(before + at, SLAB, at % BX, y, z, src, near, wall_rules, wall_values{% if packets %}, 0, 0{% endif %});
+                node(arrived, SLAB, here, src, near, wall_rules, wall_values{% if packets %}, 0, 0{% endif %});
 {%- endif %}
             }
-            collide_slab(before, to + row * BX, 0{{ param_names }});
+            collide_slab(before, dst, slot, row * BX, 0{{ param_names }});
             for (int cell = row * BX; cell < row * BX + SLAB; ++cell) {
                 if (of_row[cell] >= 0) continue;
-                for (int i = 0; i < Q; ++i) to[i * CELLS + cell] = own[i * CELLS + cell];
+                for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, load(src, slot, i, cell));
             }
         }
     }  // blocks
@@ -364,8 +272,9 @@ static inline __attribute__((always_inline)) void gather_walls(
         for (int32_t body = 0; body < bodies; ++body) {
             double sum[DIM] = {0};
             for (int32_t entry = begin; entry < end; ++entry) {
-                const size_t slot = (size_t)ids[entry], row_at = (size_t)rows[slot] * (Q * CELLS);
-                const int32_t *const near = neighbours + slot * NEAR;
+                const int32_t slot = ids[entry];
+                const size_t row_at = (size_t)rows[slot] * (Q * CELLS);
+                const int32_t *const near = neighbours + (size_t)slot * NEAR;
                 for (int cell = 0; cell < CELLS; ++cell) {
                     push(first + body, cell, src, near, links + row_at, distances + row_at, wall_rules, wall_values, sum);
                 }
@@ -377,58 +286,33 @@ static inline __attribute__((always_inline)) void gather_walls(
 
 {% endif -%}
 {% elif jump -%}
+{% if ghosts %}{% include "arrives" %}{% endif -%}
 {% if ghosts %}{% include "ghosts" %}{% else %}{% include "inbox" %}{% endif %}
 {% endif -%}
 {% if packets -%}
-// As gather, where what comes from neighbours in the mask is in the inbox.
-static inline __attribute__((always_inline)) void gather_inbox(
-    {{ real }} *restrict to, const {{ real }} *restrict src, const int32_t *restrict near, const int mask,
-    const {{ real }} *restrict in, const int begin, const int i, const int cx, const int cy, const int cz)
-{
-    for (int at = begin; at < begin + ROWS; ++at, to += BX) {
-        const int y = at % BY, z = at / BY;
-        const int dy = y - cy < 0 ? -1 : y - cy >= BY ? 1 : 0, dz = z - cz < 0 ? -1 : z - cz >= BZ ? 1 : 0;
-        const int entry = {{ middle }} + 3 * dy{% if deep %} + 9 * dz{% endif %};
-        const int row = i * CELLS + BX * (y - cy - dy * BY + BY * (z - cz - dz * BZ));
-        if (mask >> entry & 1) {
-            for (int x = cx > 0; x < BX - (cx < 0); ++x) to[x] = in[inbox_at(i, (Spot){ {x, y{% if deep %}, z{% endif %}} })];
-        } else {
-            memcpy(to + (cx > 0), src + (size_t)near[entry] * (Q * CELLS) + row + (cx < 0),
-                sizeof({{ real }}) * (size_t)(BX - (cx != 0)));
-        }
-        if (cx != 0) {
-            const int x = cx > 0 ? 0 : BX - 1, beside = entry - cx;
-            to[x] = mask >> beside & 1 ? in[inbox_at(i, (Spot){ {x, y{% if deep %}, z{% endif %}} })]
-                                       : src[(size_t)near[beside] * (Q * CELLS) + (size_t)(row + BX - 1 - x)];
-        }
-    }  // rows
-}
-
 {% for kernel in jump.kernels -%}
+// As gather{% if kernel.walls %}_walls{% endif %}, where what comes from neighbours in the mask is in the inbox.
+{{<gather name={kernel.gather} walls={kernel.walls} inbox={true} />}}
+
 {% <kernel of={kernel.signature}> %}
     _Alignas(64) {{ real }} before[Q * SLAB];
     const int past = past_cache(count, dst);
     for (int32_t item = 0; item < count; ++item) {
-        const size_t slot = (size_t)ids[item];
-        const int32_t *const near = neighbours + slot * NEAR;
+        const int32_t slot = ids[item];
+        const int32_t *const near = neighbours + (size_t)slot * NEAR;
         const int32_t own_row = rows[slot];
         const int mask = own_row < 0 ? 0 : masks[own_row];
         const {{ real }} *const in = inbox + (size_t)(own_row < 0 ? 0 : own_row) * ROW;
         for (int row = 0; row < BY * BZ; row += ROWS) {
 {%- for pull in pulls %}
-{%- if kernel.walls %}
-            gather_walls(before + {{ pull.at }} * SLAB, src, near, wall_rules, wall_values, mask, in, row, {{ pull.at }}, {{ pull.velocity }});
-{%- else %}
-            gather_inbox(before + {{ pull.at }} * SLAB, src, near, mask, in, row, {{ pull.at }}, {{ pull.velocity }});
-{%- endif %}
+            {{ kernel.gather }}(before + {{ pull.at }} * SLAB, src, near, {% if kernel.walls %}wall_rules, wall_values, {% endif %}mask, in, row, {{ pull.at }}, {{ pull.velocity }});
 {%- endfor %}
 {%- if kernel.walls and walls.nodes %}
             for (int cell = 0; cell < SLAB; ++cell) {
-                const int y = (row + cell / BX) % BY, z = (row + cell / BX) / BY;
-                node(before + cell, SLAB, cell % BX, y, z, src, near, wall_rules, wall_values, mask, in);
+                node(before + cell, SLAB, spot_of(row * BX + cell), src, near, wall_rules, wall_values, mask, in);
             }
 {%- endif %}
-            collide_slab(before, dst + slot * (Q * CELLS) + row * BX, past{{ param_names }});
+            collide_slab(before, dst, slot, row * BX, past{{ param_names }});
         }
     }  // blocks
     settle();
@@ -537,8 +421,8 @@ static inline __attribute__((always_inline)) void gather_inbox(
 {% <kernel of={carry.average}> %}
     for (int32_t item = 0; item < count; ++item) {
         const int level = levels[nodes[ids[item]]];
-        const {{ real }} *const src = sets >> (level + 1) & 1 ? populations_1 : populations_0;
-        {{ real }} *const dst = sets >> level & 1 ? populations_1 : populations_0;
+        const {{ stored }} *const src = sets >> (level + 1) & 1 ? populations_1 : populations_0;
+        {{ stored }} *const dst = sets >> level & 1 ? populations_1 : populations_0;
         const int32_t *const under = parts + (size_t)ids[item] * PARTS;
         for (int cell = 0; cell < CELLS; ++cell) average_cell(ids[item], cell, under, src, dst);
     }
@@ -547,8 +431,8 @@ static inline __attribute__((always_inline)) void gather_inbox(
 {% <kernel of={carry.fill}> %}
     for (int32_t item = 0; item < count; ++item) {
         const int level = levels[nodes[ids[item]]];
-        const {{ real }} *const src = sets >> level & 1 ? populations_1 : populations_0;
-        {{ real }} *const dst = sets >> (level + 1) & 1 ? populations_1 : populations_0;
+        const {{ stored }} *const src = sets >> level & 1 ? populations_1 : populations_0;
+        {{ stored }} *const dst = sets >> (level + 1) & 1 ? populations_1 : populations_0;
         const int32_t *const around = neighbours + (size_t)ids[item] * NEAR;
         for (int cell = 0; cell < CELLS; ++cell) fill_cell(ids[item], cell, around, parts, src, dst);
     }
@@ -592,21 +476,20 @@ static inline __attribute__((always_inline)) void gather_inbox(
     for (int32_t item = 0; item < count; ++item) {
         const int32_t slot = ids[item];
         const int32_t *const around = neighbours + (size_t)slot * NEAR;
-        {{ real }} *const to = dst + (size_t)slot * (Q * CELLS);
         for (int cell = 0; cell < CELLS; ++cell) {
             if (!streams(sides, slot, held, cell)) continue;
+            const Spot here = spot_of(cell);
             {{ real }} before[Q], after[Q];
-            for (int i = 0; i < Q; ++i) before[i] = streamed(i, cell, src, slot, around{% if walls %}{% if kernel.walls %}, wall_rules, wall_values{% else %}, 0, 0{% endif %}{% endif %});
+            for (int i = 0; i < Q; ++i) before[i] = arrives(i, here, src, around{% if walls %}{% if kernel.walls %}, wall_rules, wall_values{% else %}, 0, 0{% endif %}{% endif %});
 {%- if kernel.walls and walls.nodes %}
-            const Spot spot = spot_of(cell);
-            node(before, 1, spot.at[0], spot.at[1], {% if deep %}spot.at[2]{% else %}0{% endif %}, src, around, wall_rules, wall_values);
+            node(before, 1, here, src, around, wall_rules, wall_values);
 {%- endif %}
             if (rows[slot] >= 0) {
                 {{ real }} *const keep = saved + kept_at(rows, slot, cell);
                 for (int i = 0; i < Q; ++i) keep[i * CELLS] = before[i];
             }
             collide_cells(1, 1, before, 1, after{{ param_names }});
-            for (int i = 0; i < Q; ++i) to[i * CELLS + cell] = after[i];
+            for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, after[i]);
         }
     }  // blocks
 {%- </kernel> %}
@@ -621,7 +504,7 @@ static inline __attribute__((always_inline)) void gather_inbox(
             {{ real }} *const keep = saved + kept_at(rows, slot, cell);
             for (int i = 0; i < Q; ++i) keep[i * CELLS] = mean[i];
             collide_cells(1, 1, mean, 1, after{{ param_names }});
-            for (int i = 0; i < Q; ++i) dst[(size_t)slot * (Q * CELLS) + (size_t)(i * CELLS + cell)] = after[i];
+            for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, after[i]);
         }
     }  // blocks
 {%- </kernel> %}
@@ -648,7 +531,7 @@ static inline __attribute__((always_inline)) void gather_inbox(
             {{ real }} before[Q], after[Q];
             if (!ghost(slot, cell, neighbours, sides, uppers, rows, held, saved, before)) continue;
             collide_cells(1, 1, before, 1, after{{ param_names }});
-            for (int i = 0; i < Q; ++i) dst[(size_t)slot * (Q * CELLS) + (size_t)(i * CELLS + cell)] = after[i];
+            for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, after[i]);
         }
     }  // blocks
 {%- </kernel> %}
@@ -657,8 +540,8 @@ static inline __attribute__((always_inline)) void gather_inbox(
     for (int32_t item = 0; item < count; ++item) {
         const int32_t slot = ids[item];
         const int32_t *const under = parts + (size_t)(slot - held) * PARTS;
-        const {{ real }} *const src = sets >> 1 & 1 ? populations_1 : populations_0;
-        {{ real }} *const dst = sets & 1 ? populations_1 : populations_0;
+        const {{ stored }} *const src = sets >> 1 & 1 ? populations_1 : populations_0;
+        {{ stored }} *const dst = sets & 1 ? populations_1 : populations_0;
         for (int cell = 0; cell < CELLS; ++cell) {
             if (whole || !has_values(sides, slot, held, spot_of(cell))) average_cell(slot, cell, under, src, dst);
         }
@@ -667,9 +550,9 @@ static inline __attribute__((always_inline)) void gather_inbox(
 
 {% <kernel of={ghosts.keep}> %}
     for (int32_t item = 0; item < count; ++item) {
-        {{ real }} *const set = sets >> levels[nodes[ids[item]]] & 1 ? populations_1 : populations_0;
-        const size_t to = (size_t)held_slot(nodes[ids[item]], children, roots, held) * (Q * CELLS);
-        memcpy(set + to, set + (size_t)ids[item] * (Q * CELLS), sizeof({{ real }}) * Q * CELLS);
+        {{ stored }} *const set = sets >> levels[nodes[ids[item]]] & 1 ? populations_1 : populations_0;
+        const int32_t to = held_slot(nodes[ids[item]], children, roots, held);
+        memcpy(set + at(to, 0, 0), set + at(ids[item], 0, 0), sizeof({{ stored }}) * (Q * CELLS));
     }
 {%- </kernel> %}
 
@@ -678,18 +561,16 @@ static inline __attribute__((always_inline)) void gather_inbox(
 
 {% <kernel of={init}> %}
     for (int32_t item = 0; item < count; ++item) {
-        const {{ real }} *restrict before = fields + (size_t)ids[item] * (FIELDS * CELLS);
-        {{ real }} *restrict after = dst + (size_t)ids[item] * (Q * CELLS);
         for (int cell = 0; cell < CELLS; ++cell) {
 {%- for input in init.inputs %}
-            const {{ real }} {{ input.text }} = before[{{ input.at }} * CELLS + cell];
+            const {{ real }} {{ input.text }} = fields[field_at(ids[item], {{ input.at }}, cell)];
 {%- endfor %}
 {%- for line in init.body %}
             {{ line }}
 {%- endfor %}
 
 {%- for output in init.outputs %}
-            after[{{ output.at }} * CELLS + cell] = {{ output.text }};
+            store(dst, ids[item], {{ output.at }}, cell, {{ output.text }});
 {%- endfor %}
         }  // cells
     }  // blocks
@@ -697,18 +578,16 @@ static inline __attribute__((always_inline)) void gather_inbox(
 
 {% <kernel of={macroscopic}> %}
     for (int32_t item = 0; item < count; ++item) {
-        const {{ real }} *restrict before = src + (size_t)ids[item] * (Q * CELLS);
-        {{ real }} *restrict after = fields + (size_t)ids[item] * (FIELDS * CELLS);
         for (int cell = 0; cell < CELLS; ++cell) {
 {%- for input in macroscopic.inputs %}
-            const {{ real }} {{ input.text }} = before[{{ input.at }} * CELLS + cell];
+            const {{ real }} {{ input.text }} = load(src, ids[item], {{ input.at }}, cell);
 {%- endfor %}
 {%- for line in macroscopic.body %}
             {{ line }}
 {%- endfor %}
 
 {%- for output in macroscopic.outputs %}
-            after[{{ output.at }} * CELLS + cell] = {{ output.text }};
+            fields[field_at(ids[item], {{ output.at }}, cell)] = {{ output.text }};
 {%- endfor %}
         }  // cells
     }  // blocks

@@ -1,5 +1,5 @@
 {% set cuda = true %}{% set function = "static __device__ __noinline__" %}{% set inline = "static __device__ __forceinline__" -%}
-{% set table = "static __device__ const" %}{% set int = "int" %}{% set packets = jump and not ghosts -%}
+{% set table = "static __device__ const" %}{% set int = "int" %}{% set nan = "__int_as_float(0x7fffffff)" %}{% set packets = jump and not ghosts -%}
 {% for line in banner -%}
 // {{ line }}
 {% endfor %}
@@ -22,12 +22,7 @@ static constexpr int COARSER = -2147483647 - 1;  // in the place of a neighbour:
 {%- endif %}
 static constexpr int FIELDS = {{ fields }};  // components of the macroscopic fields
 
-// Where the population of a direction at a cell of a slot is.
-static __device__ __forceinline__ size_t at(const int slot, const int direction, const int cell)
-{
-    return (size_t)slot * (Q * CELLS) + (direction * CELLS + cell);
-}
-
+{% include "cells" -%}
 {% include "params" -%}
 // ==== collision =====================================================================================================
 
@@ -53,18 +48,11 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
     {{ line }}
 {%- endfor %}
 
-    // ---- pull
-    {{ real }} f[Q];
-{%- for pull in pulls %}
-    f[{{ pull.at }}] = src[at({{ pull.near }}, {{ pull.at }}, {{ pull.cell }})];
-{%- endfor %}
+    {{<gather walls={false} inbox={false} />}}
 
-    collide(f{{ param_names }});
-#pragma unroll
-    for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
+    {{<finish />}}
 {%- </kernel> %}
 
-{% include "tables" %}
 {% <kernel of={collide}> %}
     {{ real }} f[Q];
 #pragma unroll
@@ -75,59 +63,10 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
 {%- </kernel> %}
 
 {% if walls -%}
-// ==== walls =========================================================================================================
-
-{% for rule in walls.rules -%}
-{% for line in rule.doc -%}
-// {{ line }}
-{% endfor -%}
-static __device__ __forceinline__ {{ real }} {{ rule.function }}(const int direction, const {{ real }} *own{{ rule.decl }})
-{
-{%- for line in rule.values %}
-    {{ line }}
-{%- endfor %}
-    switch (direction) {
-{%- for link in rule.links %}
-    case {{ link.at }}:{% if link.block %} { {%- endif %}
-{%- for line in link.lines %}
-        {{ line }}
-{%- endfor %}
-{%- if link.block %}
-    }
-{%- endif %}
-{%- endfor %}
-    default:
-        return own[direction * CELLS];
-    }
-}
-
-{% endfor -%}
-// What a direction brings: from the cell of the slot `from`, or from the wall that is there instead.
-static __device__ __forceinline__ {{ real }} pull(
-    const int from, const int direction, const int cell, const {{ real }} *__restrict__ src, const {{ real }} *own,
-    const int *__restrict__ wall_rules, const {{ real }} *__restrict__ wall_values
-{%- if walls.mirrors %},
-    const int *near, const int x, const int y, const int z
-{%- endif %})
-{
-    if (from >= 0) return src[at(from, direction, cell)];
-{%- if walls.mirrors %}
-    {{ real }} mirrored = __int_as_float(0x7fffffff);
-    const int w = meets(-1 - from, direction, x, y, z, src, near, wall_rules, &mirrored);
-{%- else %}
-    const int w = -1 - from;
-{%- endif %}
-    {{ walls.values }}
-    switch (wall_rules[w]) {
-{%- for rule in walls.rules %}
-    case {{ rule.code }}:
-        return {{ rule.function }}(direction, own{{ rule.pass }});
-{%- endfor %}
-    default:
-        return __int_as_float(0x7fffffff);  // {% if walls.nodes %}of nodes: not yet, or {% endif %}no such rule: NaN stops the run
-    }
-}
-
+{% include "walls" %}
+{% if walls.inside or ghosts -%}
+{% include "arrives" %}
+{% endif -%}
 {% if jump -%}
 {% if ghosts %}{% include "ghosts" %}{% else %}{% include "inbox" %}{% endif %}
 {% endif -%}
@@ -139,24 +78,14 @@ static __device__ __forceinline__ {{ real }} pull(
 {%- for line in upwind %}
     {{ line }}
 {%- endfor %}
-    const {{ real }} *own = src + at(slot, 0, cell);
+    const Spot here = { {x, y{% if deep %}, z{% endif %}} };
 
-    // ---- pull
-    {{ real }} f[Q];
-{%- for pull in pulls %}
-{%- if pull.rest %}
-    f[{{ pull.at }}] = own[{{ pull.at }} * CELLS];
-{%- else %}
-    f[{{ pull.at }}] = pull({{ pull.near }}, {{ pull.at }}, {{ pull.cell }}, src, own, wall_rules, wall_values{% if walls.mirrors %}, near, x, y, {% if deep %}z{% else %}0{% endif %}{% endif %});
-{%- endif %}
-{%- endfor %}
+    {{<gather walls={true} inbox={false} />}}
 {%- if walls.nodes %}
-    node(f, 1, x, y, {% if deep %}z{% else %}0{% endif %}, src, near, wall_rules, wall_values{% if packets %}, 0, 0{% endif %});
+    node(f, 1, here, src, near, wall_rules, wall_values{% if packets %}, 0, 0{% endif %});
 {%- endif %}
 
-    collide(f{{ param_names }});
-#pragma unroll
-    for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
+    {{<finish />}}
 {%- </kernel> %}
 
 {% if solids -%}
@@ -165,34 +94,26 @@ static __device__ __forceinline__ {{ real }} pull(
 {%- for line in upwind %}
     {{ line }}
 {%- endfor %}
-    const {{ real }} *own = src + at(slot, 0, cell);
+    const Spot here = { {x, y{% if deep %}, z{% endif %}} };
     const size_t row_at = (size_t)rows[slot] * (Q * CELLS);
     const int *of_row = links + row_at;
-    {{ real }} f[Q];
     if (of_row[cell] < 0) {
 #pragma unroll
-        for (int i = 0; i < Q; ++i) f[i] = own[i * CELLS];
-    } else {
-        // ---- pull
-{%- for pull in pulls %}
-{%- if pull.rest %}
-        f[{{ pull.at }}] = own[{{ pull.at }} * CELLS];
-{%- else %}
-        f[{{ pull.at }}] = pull({{ pull.near }}, {{ pull.at }}, {{ pull.cell }}, src, own, wall_rules, wall_values{% if walls.mirrors %}, near, x, y, {% if deep %}z{% else %}0{% endif %}{% endif %});
-{%- endif %}
-{%- endfor %}
-#pragma unroll
-        for (int i = 0; i < Q; ++i) {
-            const int link = of_row[i * CELLS + cell];
-            if (link > 0) f[i] = off_solid(link - 1, i, cell, src, near, of_row, distances + row_at, wall_rules, wall_values);
-        }
-{%- if walls.nodes %}
-        node(f, 1, x, y, {% if deep %}z{% else %}0{% endif %}, src, near, wall_rules, wall_values{% if packets %}, 0, 0{% endif %});
-{%- endif %}
-        collide(f{{ param_names }});
+        for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, load(src, slot, i, cell));
+        {{ solids.kernel.skip }};
     }
+
+    {{<gather walls={true} inbox={false} />}}
 #pragma unroll
-    for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
+    for (int i = 0; i < Q; ++i) {
+        const int link = of_row[i * CELLS + cell];
+        if (link > 0) f[i] = off_solid(link - 1, i, here, src, near, of_row, distances + row_at, wall_rules, wall_values);
+    }
+{%- if walls.nodes %}
+    node(f, 1, here, src, near, wall_rules, wall_values{% if packets %}, 0, 0{% endif %});
+{%- endif %}
+
+    {{<finish />}}
 {%- </kernel> %}
 
 {% <kernel of={solids.force}> %}
@@ -219,6 +140,7 @@ static __device__ __forceinline__ {{ real }} pull(
 
 {% endif -%}
 {% elif jump -%}
+{% if ghosts %}{% include "arrives" %}{% endif -%}
 {% if ghosts %}{% include "ghosts" %}{% else %}{% include "inbox" %}{% endif %}
 {% endif -%}
 {% if packets -%}
@@ -230,29 +152,13 @@ static __device__ __forceinline__ {{ real }} pull(
     const int row = rows[slot], mask = row < 0 ? 0 : masks[row];
     const {{ real }} *in = inbox + (size_t)(row < 0 ? 0 : row) * ROW;
     const Spot here = { {x, y{% if deep %}, z{% endif %}} };
-{%- if kernel.walls %}
-    const {{ real }} *own = src + at(slot, 0, cell);
-{%- endif %}
 
-    // ---- pull
-    {{ real }} f[Q];
-{%- for pull in pulls %}
-{%- if pull.rest %}
-    f[{{ pull.at }}] = src[at(slot, {{ pull.at }}, cell)];
-{%- elif kernel.walls %}
-    f[{{ pull.at }}] = mask >> ({{ pull.entry }}) & 1 ? in[inbox_at({{ pull.at }}, here)]
-        : pull({{ pull.near }}, {{ pull.at }}, {{ pull.cell }}, src, own, wall_rules, wall_values{% if walls.mirrors %}, near, x, y, {% if deep %}z{% else %}0{% endif %}{% endif %});
-{%- else %}
-    f[{{ pull.at }}] = mask >> ({{ pull.entry }}) & 1 ? in[inbox_at({{ pull.at }}, here)] : src[at({{ pull.near }}, {{ pull.at }}, {{ pull.cell }})];
-{%- endif %}
-{%- endfor %}
+    {{<gather walls={kernel.walls} inbox={true} />}}
 {%- if kernel.walls and walls.nodes %}
-    node(f, 1, x, y, {% if deep %}z{% else %}0{% endif %}, src, near, wall_rules, wall_values, mask, in);
+    node(f, 1, here, src, near, wall_rules, wall_values, mask, in);
 {%- endif %}
 
-    collide(f{{ param_names }});
-#pragma unroll
-    for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
+    {{<finish />}}
 {%- </kernel> %}
 
 {% endfor -%}
@@ -396,21 +302,19 @@ static __device__ __forceinline__ {{ real }} pull(
 {% <kernel of={kernel.signature}> %}
     if (!streams(sides, slot, held, cell)) {{ kernel.signature.skip }};
     const int *const around = neighbours + (size_t)slot * NEAR;
+    const Spot here = spot_of(cell);
     {{ real }} f[Q];
 #pragma unroll
-    for (int i = 0; i < Q; ++i) f[i] = streamed(i, cell, src, slot, around{% if walls %}{% if kernel.walls %}, wall_rules, wall_values{% else %}, 0, 0{% endif %}{% endif %});
+    for (int i = 0; i < Q; ++i) f[i] = arrives(i, here, src, around{% if walls %}{% if kernel.walls %}, wall_rules, wall_values{% else %}, 0, 0{% endif %}{% endif %});
 {%- if kernel.walls and walls.nodes %}
-    const Spot spot = spot_of(cell);
-    node(f, 1, spot.at[0], spot.at[1], {% if deep %}spot.at[2]{% else %}0{% endif %}, src, around, wall_rules, wall_values);
+    node(f, 1, here, src, around, wall_rules, wall_values);
 {%- endif %}
     if (rows[slot] >= 0) {
         {{ real }} *const keep = saved + kept_at(rows, slot, cell);
 #pragma unroll
         for (int i = 0; i < Q; ++i) keep[i * CELLS] = f[i];
     }
-    collide(f{{ param_names }});
-#pragma unroll
-    for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
+    {{<finish />}}
 {%- </kernel> %}
 
 {% endfor -%}
@@ -420,9 +324,7 @@ static __device__ __forceinline__ {{ real }} pull(
     {{ real }} *const keep = saved + kept_at(rows, slot, cell);
 #pragma unroll
     for (int i = 0; i < Q; ++i) keep[i * CELLS] = f[i];
-    collide(f{{ param_names }});
-#pragma unroll
-    for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
+    {{<finish />}}
 {%- </kernel> %}
 
 {% <kernel of={ghosts.send}> %}
@@ -439,9 +341,7 @@ static __device__ __forceinline__ {{ real }} pull(
 {% <kernel of={ghosts.prolong}> %}
     {{ real }} f[Q];
     if (!ghost(slot, cell, neighbours, sides, uppers, rows, held, saved, f)) {{ ghosts.prolong.skip }};
-    collide(f{{ param_names }});
-#pragma unroll
-    for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = f[i];
+    {{<finish />}}
 {%- </kernel> %}
 
 {% <kernel of={ghosts.hold}> %}
@@ -451,39 +351,37 @@ static __device__ __forceinline__ {{ real }} pull(
 {%- </kernel> %}
 
 {% <kernel of={ghosts.keep}> %}
-    {{ real }} *const set = sets >> levels[nodes[slot]] & 1 ? populations_1 : populations_0;
+    {{ stored }} *const set = sets >> levels[nodes[slot]] & 1 ? populations_1 : populations_0;
     const int to = held_slot(nodes[slot], children, roots, held);
-    for (int i = 0; i < Q; ++i) set[at(to, i, cell)] = set[at(slot, i, cell)];
+    for (int i = 0; i < Q; ++i) store(set, to, i, cell, load(set, slot, i, cell));
 {%- </kernel> %}
 
 {% endif -%}
 // ==== macroscopic fields ============================================================================================
 
 {% <kernel of={init}> %}
-    const {{ real }} *before = fields + (size_t)slot * (FIELDS * CELLS) + cell;
 {%- for input in init.inputs %}
-    const {{ real }} {{ input.text }} = before[{{ input.at }} * CELLS];
+    const {{ real }} {{ input.text }} = fields[field_at(slot, {{ input.at }}, cell)];
 {%- endfor %}
 {%- for line in init.body %}
     {{ line }}
 {%- endfor %}
 
 {%- for output in init.outputs %}
-    dst[at(slot, {{ output.at }}, cell)] = {{ output.text }};
+    store(dst, slot, {{ output.at }}, cell, {{ output.text }});
 {%- endfor %}
 {%- </kernel> %}
 
 {% <kernel of={macroscopic}> %}
 {%- for input in macroscopic.inputs %}
-    const {{ real }} {{ input.text }} = src[at(slot, {{ input.at }}, cell)];
+    const {{ real }} {{ input.text }} = load(src, slot, {{ input.at }}, cell);
 {%- endfor %}
 {%- for line in macroscopic.body %}
     {{ line }}
 {%- endfor %}
 
-    {{ real }} *after = fields + (size_t)slot * (FIELDS * CELLS) + cell;
 {%- for output in macroscopic.outputs %}
-    after[{{ output.at }} * CELLS] = {{ output.text }};
+    fields[field_at(slot, {{ output.at }}, cell)] = {{ output.text }};
 {%- endfor %}
 {%- </kernel> %}
 

@@ -35,64 +35,46 @@ typedef struct {
     return WEIGHT[direction] * (of[0] + STIFFNESS[SET[direction]] * along);
 }
 
-// Slope along an axis, per cell, in an array [slot][components][cell]: central; one-sided where a neighbour of the block is of
+// Slope along an axis, per cell, of what `value` gives at a cell of a slot: central; one-sided where a neighbour of the block is of
 // another level or a wall, and 0 where both are.
-{{ inline }} {{ real }} slope_at(
-    const {{ real }} *values, const int components, const int component, const {{ int }} *around, const {{ int }} slot, const int cell,
-    const int axis)
-{
-    const int width[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
-    int step = 1, stride = 1;
-    for (int before = 0; before < axis; ++before) step *= 3, stride *= width[before];
-    const int at = cell / stride % width[axis];
-    const {{ real }} own = values[((size_t)slot * components + component) * CELLS + cell];
-    {{ real }} side[2] = {own, own};
-    int found = 0;
-    for (int upper = 0; upper < 2; ++upper) {
-        const int place = at + 2 * upper - 1, block = place < 0 ? -1 : place >= width[axis] ? 1 : 0;
-        const {{ int }} from = block == 0 ? slot : around[{{ middle }} + block * step];
-        if (from < 0) continue;
-        const int other = cell + (place - block * width[axis] - at) * stride;
-        side[upper] = values[((size_t)from * components + component) * CELLS + other];
-        ++found;
-    }
-    return found == 2 ? (side[1] - side[0]) / 2 : side[1] - side[0];
-}
+{{<slope name="slope_of_population" array={stored} value="load(values, of, component, place)" />}}
+
+{{<slope name="slope_of_field" array={real} value="values[field_at(of, component, place)]" />}}
 
 // Fills the children of a coarse cell.
 {{ function }} void fill_cell(
-    const {{ int }} slot, const int cell, const {{ int }} *around, const {{ int }} *parts, const {{ real }} *src, {{ real }} *dst)
+    const {{ int }} slot, const int cell, const {{ int }} *around, const {{ int }} *parts, const {{ stored }} *src, {{ stored }} *dst)
 {
     Kept kept = { { {0} } };
     {{ real }} slopes[DIM];
     for (int i = 0; i < Q; ++i) {
-        for (int axis = 0; axis < DIM; ++axis) slopes[axis] = slope_at(src, Q, i, around, slot, cell, axis);
+        for (int axis = 0; axis < DIM; ++axis) slopes[axis] = slope_of_population(src, i, around, slot, cell, axis);
         quarter(i, slopes, &kept);
     }
     for (int i = 0; i < Q; ++i) {
-        for (int axis = 0; axis < DIM; ++axis) slopes[axis] = slope_at(src, Q, i, around, slot, cell, axis);
-        const {{ real }} own = src[((size_t)slot * Q + i) * CELLS + cell];
+        for (int axis = 0; axis < DIM; ++axis) slopes[axis] = slope_of_population(src, i, around, slot, cell, axis);
+        const {{ real }} own = load(src, slot, i, cell);
         const {{ real }} back = quarter(i, slopes, 0) - share(i, &kept);
         for (int child = 0; child < PARTS; ++child) {
             {{ real }} away = 0;
             for (int axis = 0; axis < DIM; ++axis) away += child >> axis & 1 ? slopes[axis] : -slopes[axis];
             int octant;
             const int fine = part_of(cell, child, &octant);
-            dst[((size_t)parts[(size_t)slot * PARTS + octant] * Q + i) * CELLS + fine] = own + (({{ real }})0.25 * away - back);
+            store(dst, parts[(size_t)slot * PARTS + octant], i, fine, own + (({{ real }})0.25 * away - back));
         }
     }
 }
 
 // The mean of a population over the children of a coarse cell, in the slots `parts`, and its slopes there.
 {{ inline }} {{ real }} mean_of(
-    const int cell, const int direction, const {{ int }} *parts, const {{ real }} *src, {{ real }} *slopes)
+    const int cell, const int direction, const {{ int }} *parts, const {{ stored }} *src, {{ real }} *slopes)
 {
     {{ real }} sum = 0;
     for (int axis = 0; axis < DIM; ++axis) slopes[axis] = 0;
     for (int child = 0; child < PARTS; ++child) {
         int octant;
         const int fine = part_of(cell, child, &octant);
-        const {{ real }} value = src[((size_t)parts[octant] * Q + direction) * CELLS + fine];
+        const {{ real }} value = load(src, parts[octant], direction, fine);
         sum += value;
         for (int axis = 0; axis < DIM; ++axis) slopes[axis] += child >> axis & 1 ? value : -value;
     }
@@ -102,7 +84,7 @@ typedef struct {
 
 // Fills a coarse cell from its children.
 {{ function }} void average_cell(
-    const {{ int }} slot, const int cell, const {{ int }} *parts, const {{ real }} *src, {{ real }} *dst)
+    const {{ int }} slot, const int cell, const {{ int }} *parts, const {{ stored }} *src, {{ stored }} *dst)
 {
     Kept kept = { { {0} } };
     {{ real }} slopes[DIM];
@@ -112,7 +94,7 @@ typedef struct {
     }
     for (int i = 0; i < Q; ++i) {
         const {{ real }} mean = mean_of(cell, i, parts, src, slopes);
-        dst[((size_t)slot * Q + i) * CELLS + cell] = mean + (quarter(i, slopes, 0) - share(i, &kept));
+        store(dst, slot, i, cell, mean + (quarter(i, slopes, 0) - share(i, &kept)));
     }
 }
 
@@ -124,14 +106,14 @@ typedef struct {
     {{ int }} leaves[NEAR];
     for (int place = 0; place < NEAR; ++place) leaves[place] = around[place] < held ? around[place] : -1;
     {{ real }} slopes[DIM];
-    for (int axis = 0; axis < DIM; ++axis) slopes[axis] = slope_at(fields, FIELDS, component, leaves, slot, cell, axis);
-    const {{ real }} own = fields[((size_t)slot * FIELDS + component) * CELLS + cell];
+    for (int axis = 0; axis < DIM; ++axis) slopes[axis] = slope_of_field(fields, component, leaves, slot, cell, axis);
+    const {{ real }} own = fields[field_at(slot, component, cell)];
     for (int child = 0; child < PARTS; ++child) {
         {{ real }} away = 0;
         for (int axis = 0; axis < DIM; ++axis) away += child >> axis & 1 ? slopes[axis] : -slopes[axis];
         int octant;
         const int fine = part_of(cell, child, &octant);
-        fields[((size_t)parts[(size_t)slot * PARTS + octant] * FIELDS + component) * CELLS + fine] = own + ({{ real }})0.25 * away;
+        fields[field_at(parts[(size_t)slot * PARTS + octant], component, fine)] = own + ({{ real }})0.25 * away;
     }
 }
 
@@ -142,9 +124,9 @@ typedef struct {
     for (int child = 0; child < PARTS; ++child) {
         int octant;
         const int fine = part_of(cell, child, &octant);
-        sum += fields[((size_t)parts[(size_t)slot * PARTS + octant] * FIELDS + component) * CELLS + fine];
+        sum += fields[field_at(parts[(size_t)slot * PARTS + octant], component, fine)];
     }
-    fields[((size_t)slot * FIELDS + component) * CELLS + cell] = sum / PARTS;
+    fields[field_at(slot, component, cell)] = sum / PARTS;
 }
 
 // ==== indicators ====================================================================================================
@@ -163,8 +145,8 @@ typedef struct {
     if (which < 3) return sight->place[which];
     if (which == 3) return sight->width;
     const int component = (which - 4) / (1 + DIM), axis = (which - 4) % (1 + DIM) - 1;
-    if (axis < 0) return sight->fields[((size_t)sight->slot * FIELDS + component) * CELLS + sight->cell];
-    return slope_at(sight->fields, FIELDS, component, sight->around, sight->slot, sight->cell, axis) / sight->width;
+    if (axis < 0) return sight->fields[field_at(sight->slot, component, sight->cell)];
+    return slope_of_field(sight->fields, component, sight->around, sight->slot, sight->cell, axis) / sight->width;
 }
 
 // Target levels by a program at a cell: bit l for level l or finer, bit 16 + l for level l at least if it is there.

@@ -47,39 +47,6 @@
     return (size_t)rows[slot] * (Q * CELLS) + (size_t)cell;
 }
 
-// The population that arrives along a direction: from the same level, or off a wall. One from a coarser cell is not needed.
-{{ inline }} {{ real }} streamed(
-    const int direction, const int cell, const {{ real }} *src, const {{ int }} slot, const {{ int }} *around
-    {%- if walls %}, const {{ int }} *wall_rules, const {{ real }} *wall_values{% endif %})
-{
-    const int width[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
-    const Spot spot = spot_of(cell);
-    int entry = {{ middle }}, upwind = 0;
-    for (int axis = 0, step = 1, stride = 1; axis < DIM; stride *= width[axis], step *= 3, ++axis) {
-        const int place = spot.at[axis] - VELOCITY[direction][axis];
-        const int block = place < 0 ? -1 : place >= width[axis] ? 1 : 0;
-        entry += block * step;
-        upwind += stride * (place - block * width[axis]);
-    }
-    const {{ int }} from = around[entry];
-    const {{ real }} *const own = src + (size_t)slot * (Q * CELLS) + (size_t)cell;
-    if (from == COARSER) return own[direction * CELLS];
-{%- if walls %}
-{%- if cuda %}
-    return pull(from, direction, upwind, src, own, wall_rules, wall_values
-        {%- if walls.mirrors %}, around, spot.at[0], spot.at[1], {% if deep %}spot.at[2]{% else %}0{% endif %}{% endif %});
-{%- else %}
-    if (from < 0) {
-        return from_wall(-1 - from, direction, own, wall_rules, wall_values
-            {%- if walls.mirrors %}, src, around, spot.at[0], spot.at[1], {% if deep %}spot.at[2]{% else %}0{% endif %}{% endif %});
-    }
-{%- endif %}
-{%- endif %}
-{%- if not cuda or not walls %}
-    return src[(size_t)from * (Q * CELLS) + (size_t)(direction * CELLS + upwind)];
-{%- endif %}
-}
-
 // From the populations of a coarse cell those that are interpolated.
 {{ function }} void to_fine({{ real }} *f{{ param_decls }})
 {
@@ -169,17 +136,9 @@ typedef struct {
 // Adds the value of a cell with a weight, if it has one.
 {{ function }} int sample(const Sampled *sampled, const Spot spot, const {{ real }} weight, Samples *samples)
 {
-    const int width[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
-    int entry = {{ middle }}, cell = 0;
-    Spot inside = spot;
-    for (int axis = 0, step = 1, stride = 1; axis < DIM; stride *= width[axis], step *= 3, ++axis) {
-        const int block = spot.at[axis] < 0 ? -1 : spot.at[axis] >= width[axis] ? 1 : 0;
-        entry += block * step;
-        inside.at[axis] -= block * width[axis];
-        cell += stride * inside.at[axis];
-    }
-    const {{ int }} slot = sampled->around[entry];
-    if (slot < 0 || !has_values(sampled->sides, slot, sampled->held, inside)) return 0;
+    const int cell = index_of(spot);
+    const {{ int }} slot = sampled->around[neighbour_of(spot)];
+    if (slot < 0 || !has_values(sampled->sides, slot, sampled->held, spot_of(cell))) return 0;
     samples->at[samples->count] = kept_at(sampled->rows, slot, cell);
     samples->weight[samples->count++] = weight;
     return 1;

@@ -31,36 +31,6 @@ enum {
     }
 }
 
-// Which of a block's neighbours a cell lies in that is counted from the block's lower corner.
-{{ inline }} int neighbour_of(const Spot cell)
-{
-    const int width[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
-    int entry = {{ middle }};
-    for (int axis = 0, step = 1; axis < DIM; step *= 3, ++axis) {
-        entry += cell.at[axis] < 0 ? -step : cell.at[axis] >= width[axis] ? step : 0;
-    }
-    return entry;
-}
-
-// Its index there.
-{{ inline }} int index_of(const Spot cell)
-{
-    const int width[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
-    int index = 0;
-    for (int axis = 0, stride = 1; axis < DIM; stride *= width[axis], ++axis) {
-        const int at = cell.at[axis];
-        index += stride * (at < 0 ? at + width[axis] : at >= width[axis] ? at - width[axis] : at);
-    }
-    return index;
-}
-
-// The cell so many cells from another.
-{{ inline }} Spot moved(const Spot cell, const int x, const int y{% if deep %}, const int z{% endif %})
-{
-    const Spot spot = { {cell.at[0] + x, cell.at[1] + y{% if deep %}, cell.at[2] + z{% endif %}} };
-    return spot;
-}
-
 // Where the fine cell at one side of a coarse cell is, along axis a the upper one if bit a of `child` is set: `fine` in a block, of
 // which the number among those that refine the neighbours is given back.
 {{ inline }} int child_of(const Spot coarse, const int child, Spot *fine)
@@ -137,17 +107,17 @@ enum { AROUND = 2 * NEAR + 2 * NEAR * PARTS };  // values of what is around a bl
 
 // A population of a fine cell.
 {{ inline }} {{ real }} fine_value(
-    const Around *around, const Spot coarse, const int child, const int direction, const {{ real }} *level)
+    const Around *around, const Spot coarse, const int child, const int direction, const {{ stored }} *level)
 {
     Spot fine;
     const {{ int }} slot = around->fine_slots[child_of(coarse, child, &fine)];
-    return level[(size_t)slot * (Q * CELLS) + (size_t)(direction * CELLS + index_of(fine))];
+    return load(level, slot, direction, index_of(fine));
 }
 
 {% for slope in inbox.slopes -%}
 // Stencil {{ slope.name }} at a coarse cell, from the coarse cells of its samples that there are.
 {{ inline }} {{ real }} {{ slope.function }}(
-    const Around *around, const {{ real }} *level, const Spot cell, const int direction, const int axis)
+    const Around *around, const {{ stored }} *level, const Spot cell, const int direction, const int axis)
 {
     const int point[] = { {{- slope.points -}} };
     {{ real }} v[{{ slope.count }}];
@@ -157,7 +127,7 @@ enum { AROUND = 2 * NEAR + 2 * NEAR * PARTS };  // values of what is around a bl
         spot.at[axis] += point[at];
         const {{ int }} slot = around->slots[neighbour_of(spot)];
         has[at] = slot >= 0;
-        v[at] = has[at] ? level[(size_t)slot * (Q * CELLS) + (size_t)(direction * CELLS + index_of(spot))] : 0;
+        v[at] = has[at] ? load(level, slot, direction, index_of(spot)) : 0;
     }
 {%- for set in slope.sets %}
     if ({{ set.condition }}) {
@@ -174,10 +144,11 @@ enum { AROUND = 2 * NEAR + 2 * NEAR * PARTS };  // values of what is around a bl
 // cells for both of their steps, and to the coarse cell where they all end that meet no fine one. `fine` is the finer level before its
 // first step.
 {{ inline }} void send_to_fine(
-    const Around *around, const Spot cell, const int mask, const int direction, const {{ real }} *coarse, const {{ real }} *fine,
+    const Around *around, const Spot here, const int mask, const int direction, const {{ stored }} *coarse, const {{ stored }} *fine,
     {{ real }} *first, {{ real }} *second, {{ real }} *inbox{{ jump.decl }})
 {
-    const {{ real }} *const own = coarse + (size_t)around->slots[{{ middle }}] * (Q * CELLS) + (size_t)index_of(cell);
+    const {{ int }} slot = around->slots[{{ middle }}];
+    const int cell = index_of(here);
     switch (direction) {
 {%- for way in inbox.ways %}
     case {{ way.at }}: {
@@ -189,24 +160,24 @@ enum { AROUND = 2 * NEAR + 2 * NEAR * PARTS };  // values of what is around a bl
 {%- for packet in way.packets %}
 {%- if packet.near %}
         if (mask >> {{ packet.near.entry }} & 1) {
-            deliver(around, moved(cell, {{ packet.near.offset }}), {{ packet.near.child }}, {{ way.at }}, {{ packet.value }}, first);
+            deliver(around, moved(here, {{ packet.near.offset }}), {{ packet.near.child }}, {{ way.at }}, {{ packet.value }}, first);
 {%- if packet.behind %}
             if (mask >> {{ packet.behind.entry }} & 1) {  // a path that cuts a corner of this cell
-                deliver(around, moved(cell, {{ packet.near.offset }}), {{ packet.near.child }}, {{ way.at }},
-                    fine_value(around, moved(cell, {{ packet.behind.offset }}), {{ packet.behind.child }}, {{ way.at }}, fine), second);
+                deliver(around, moved(here, {{ packet.near.offset }}), {{ packet.near.child }}, {{ way.at }},
+                    fine_value(around, moved(here, {{ packet.behind.offset }}), {{ packet.behind.child }}, {{ way.at }}, fine), second);
             }
 {%- endif %}
         } else if (far) {
 {%- else %}
         if (far) {
 {%- endif %}
-            deliver(around, moved(cell, {{ way.velocity }}), {{ packet.child }}, {{ way.at }}, {{ packet.value }}, second);
+            deliver(around, moved(here, {{ way.velocity }}), {{ packet.child }}, {{ way.at }}, {{ packet.value }}, second);
         } else {
             rest += {{ packet.value }};
         }
 {%- endfor %}
         if (!far) {
-            const Spot last = moved(cell, {{ way.velocity }});
+            const Spot last = moved(here, {{ way.velocity }});
             const {{ int }} row = around->rows[neighbour_of(last)];
             const Spot there = spot_of(index_of(last));
             if (row >= 0) inbox[(size_t)row * ROW + (size_t)inbox_at({{ way.at }}, there)] = {{ jump.share }} * rest;
@@ -220,7 +191,7 @@ enum { AROUND = 2 * NEAR + 2 * NEAR * PARTS };  // values of what is around a bl
 // Adds to what a direction brings to a coarse cell what has come out of the fine cells behind it, `before` and `after` their first
 // step.
 {{ inline }} void send_to_coarse(
-    const Around *around, const Spot cell, const int mask, const int direction, const {{ real }} *before, const {{ real }} *after,
+    const Around *around, const Spot cell, const int mask, const int direction, const {{ stored }} *before, const {{ stored }} *after,
     {{ real }} *inbox)
 {
     switch (direction) {
@@ -249,7 +220,7 @@ enum { AROUND = 2 * NEAR + 2 * NEAR * PARTS };  // values of what is around a bl
 
 // Which of a node's neighbours are refined, and which are walls: a bit for each.
 typedef struct {
-    const {{ real }} *level;  // populations of its level
+    const {{ stored }} *level;  // populations of its level
     {{ int }} node;
     int refined, solid;
 {%- if jump.mirrors %}
@@ -259,7 +230,7 @@ typedef struct {
 
 // A node and what is around it.
 {{ inline }} Side side_of(
-    const {{ real }} *level, const {{ int }} node, const {{ int }} *near, const {{ int }} *children
+    const {{ stored }} *level, const {{ int }} node, const {{ int }} *near, const {{ int }} *children
     {%- if jump.mirrors %}, const {{ int }} *wall_rules{% endif %})
 {
     Side side = {level, node, 0, 0{% if jump.mirrors %}, 0{% endif %}};

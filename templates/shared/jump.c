@@ -10,7 +10,7 @@ typedef struct {
     const {{ int }} *near, *children, *slots;
     const {{ int }} *wall_rules;
     const {{ real }} *wall_values;
-    const {{ real }} *before, *after;  // populations of the finer level, at the beginning of its two steps and half-way
+    const {{ stored }} *before, *after;  // populations of the finer level, at the beginning of its two steps and half-way
 } Jump;
 
 enum { COARSE, FINE, WALL };  // what is at a place; a level coarser than both counts as coarse
@@ -73,13 +73,6 @@ typedef struct {
     return side->refined >> entry & 1 ? FINE : side->solid >> entry & 1 ? WALL : COARSE;
 }
 
-// The place some steps along a direction.
-{{ inline }} Spot beyond(Spot spot, const int direction, const int steps)
-{
-    for (int axis = 0; axis < DIM; ++axis) spot.at[axis] += steps * VELOCITY[direction][axis];
-    return spot;
-}
-
 // The cell at a place where there is one; no slot where there is none on these two levels.
 {{ inline }} Cell find(const Jump *jump, const Side *side, {% if not jump.mirrors %}const {% endif %}Spot spot)
 {
@@ -104,9 +97,9 @@ typedef struct {
     return found;
 }
 
-{{ inline }} {{ real }} value(const {{ real }} *level, const Cell cell, const int direction)
+{{ inline }} {{ real }} value(const {{ stored }} *level, const Cell cell, const int direction)
 {
-    return level[(size_t)cell.slot * (Q * CELLS) + (size_t)({% if jump.mirrors %}reflect(direction, cell.turned){% else %}direction{% endif %} * CELLS + cell.cell)];
+    return load(level, cell.slot, {% if jump.mirrors %}reflect(direction, cell.turned){% else %}direction{% endif %}, cell.cell);
 }
 
 // The wall at a place where there is one.
@@ -137,15 +130,16 @@ typedef struct {
 
 {% endif -%}
 // What the wall w adds to what a coarse cell sends to it, when it sends it back along a direction.
-{{ function }} {{ real }} wall_adds(const Jump *jump, const {{ int }} w, const int direction, const {{ real }} *own)
+{{ function }} {{ real }} wall_adds(
+    const Jump *jump, const {{ int }} w, const int direction, const {{ stored }} *src, const {{ int }} slot, const int cell)
 {
-    const {{ real }} sent = own[OPPOSITE[direction] * CELLS];
+    const {{ real }} sent = load(src, slot, OPPOSITE[direction], cell);
     const {{ real }} *wall_values = jump->wall_values;
     {{ walls.values }}
     switch (jump->wall_rules[w]) {
 {%- for rule in jump.links %}
     case {{ rule.code }}:
-        return {{ rule.function }}(direction, own{{ rule.pass }}) - sent;
+        return {{ rule.function }}(direction, src, slot, cell{{ rule.pass }}) - sent;
 {%- endfor %}
     default:
         return -sent;  // nothing comes back: a rule of nodes says later what does
@@ -208,8 +202,10 @@ typedef struct {
         corner.at[axis] -= upper;
         child |= upper << axis;
     }
-    const Cell cell = find(jump, side, corner);
-    const {{ real }} *own = side->level + (size_t)cell.slot * (Q * CELLS) + (size_t)cell.cell;
+    const Cell found = find(jump, side, corner);
+    const {{ stored }} *const src = side->level;
+    const {{ int }} slot = found.slot;
+    const int cell = found.cell;
 {%- if jump.kinds %}
     int kinds[{{ jump.children }}];
     for (int other = 0; other < {{ jump.children }}; ++other) {
@@ -242,7 +238,7 @@ typedef struct {
     }
 {%- endif %}
     (void)child;
-    return own[direction * CELLS];
+    return load(src, slot, direction, cell);
 }
 
 // What a direction brings to a cell of a fine block from coarser ones, in the first of its two steps or in the second; `side` is about the
@@ -262,8 +258,8 @@ typedef struct {
     const {{ real }} carried = packet(jump, side, onward ? far : near, returns ? OPPOSITE[direction] : direction{{ jump.pass }});
     if (!returns) return carried;
     const Cell last = find(jump, side, near);
-    const {{ real }} *own = side->level + (size_t)last.slot * (Q * CELLS) + (size_t)last.cell;
-    return carried + wall_adds(jump, wall_at(jump, side, far), {% if jump.mirrors %}reflect(direction, last.turned){% else %}direction{% endif %}, own);
+    const int back = {% if jump.mirrors %}reflect(direction, last.turned){% else %}direction{% endif %};
+    return carried + wall_adds(jump, wall_at(jump, side, far), back, side->level, last.slot, last.cell);
 }
 
 // What a direction brings to a place in a cell of a coarse block, where finer cells may be on the way; `side` is about the block.
@@ -279,9 +275,8 @@ typedef struct {
     // Back the way that it came, off the wall that the link of the whole cell meets: it has left a fine cell, or this one.
     const int sent = OPPOSITE[direction];
     const Cell cell = find(jump, side, spot);
-    const {{ real }} *own = side->level + (size_t)cell.slot * (Q * CELLS) + (size_t)cell.cell;
     const Spot next = beyond(spot, direction, 1);
     const {{ real }} back = last == WALL && look(side, next) == FINE ? value(jump->before, find(jump, side, next), sent)
                                                                : packet(jump, side, spot, sent{{ jump.pass }});
-    return back + wall_adds(jump, wall_at(jump, side, far), direction, own);
+    return back + wall_adds(jump, wall_at(jump, side, far), direction, side->level, cell.slot, cell.cell);
 }

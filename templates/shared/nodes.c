@@ -26,46 +26,19 @@
 {% endfor -%}
 {% endfor -%}
 {% if walls.inside -%}
-// What arrives at a cell along a direction: from another cell, or off a wall of links.
+// What arrives at a cell along a direction{% if packets %}, from the inbox too{% endif %}{% if walls.thin %}; the cell is in the next block where this one is thin{% endif %}.
 {{ function }} {{ real }} arrival(
-    const int direction, const int x, const int y, const int z, const {{ real }} *src, const {{ int }} *near,
+    const int direction, {% if not walls.thin %}const {% endif %}Spot here, const {{ stored }} *src, const {{ int }} *near,
     const {{ int }} *wall_rules, const {{ real }} *wall_values{% if packets %}, const int mask, const {{ real }} *in{% endif %})
 {
-    const int side[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
 {%- if walls.thin %}
-    // The cell is in the next block where this one is thin.
-    int at[3] = {x, y, z}, inner = {{ middle }};
-    for (int axis = 0, step = 1; axis < {{ dim }}; step *= 3, ++axis) {
-        const int block = at[axis] < 0 ? -1 : at[axis] >= side[axis] ? 1 : 0;
-        inner += block * step;
-        at[axis] -= block * side[axis];
-    }
-    near += (long long)(near[inner] - near[{{ middle }}]) * NEAR;
-{%- else %}
-    const int at[3] = {x, y, z};
+    near += (long long)(near[neighbour_of(here)] - near[{{ middle }}]) * NEAR;
+    here = spot_of(index_of(here));
 {%- endif %}
-    int entry = {{ middle }}, cell = 0;
-    for (int axis = 0, step = 1, stride = 1; axis < {{ dim }}; stride *= side[axis], step *= 3, ++axis) {
-        const int upwind = at[axis] - VELOCITY[direction][axis];
-        const int block = upwind < 0 ? -1 : upwind >= side[axis] ? 1 : 0;
-        entry += block * step;
-        cell += stride * (upwind - block * side[axis]);
-    }
 {%- if packets %}
-    const Spot here = { {at[0], at[1]{% if deep %}, at[2]{% endif %}} };
-    if (mask >> entry & 1) return in[inbox_at(direction, here)];
+    if (mask >> neighbour_of(beyond(here, direction, -1)) & 1) return in[inbox_at(direction, here)];
 {%- endif %}
-    const {{ int }} from = near[entry];
-    const {{ real }} *own = src + (size_t)near[{{ middle }}] * (Q * CELLS) + (size_t)(at[0] + {{ bx }} * (at[1] + {{ by }} * at[2]));
-{%- if ghosts %}
-    if (from == COARSER) return own[direction * CELLS];  // of a ghost: nobody needs it
-{%- endif %}
-{%- if cuda %}
-    return pull(from, direction, cell, src, own, wall_rules, wall_values{% if walls.mirrors %}, near, at[0], at[1], at[2]{% endif %});
-{%- else %}
-    return from >= 0 ? src[(size_t)from * (Q * CELLS) + (size_t)(direction * CELLS + cell)]
-                     : from_wall(-1 - from, direction, own, wall_rules, wall_values{% if walls.mirrors %}, src, near, at[0], at[1], at[2]{% endif %});
-{%- endif %}
+    return arrives(direction, here, src, near, wall_rules, wall_values);
 }
 
 {% endif -%}
@@ -107,25 +80,22 @@
 // Gives a cell that touches walls of nodes the populations that their rule defines. arrived[i * stride] is what direction i
 // has brought; what nothing has brought is of no meaning yet. Where several walls meet, the rule is that of the first axis.
 {{ function }} void node(
-    {{ real }} *arrived, const int stride, const int x, const int y, const int z, const {{ real }} *src,
-    const {{ int }} *near, const {{ int }} *wall_rules, const {{ real }} *wall_values{% if packets %},
+    {{ real }} *arrived, const int stride, const Spot here, const {{ stored }} *src, const {{ int }} *near,
+    const {{ int }} *wall_rules, const {{ real }} *wall_values{% if packets %},
     const int mask, const {{ real }} *in{% endif %})
 {
 {%- if not walls.own and not walls.inside %}
     (void)src;  // no rule reads what other cells hold
-{%- if not deep %}
-    (void)z;
-{%- endif %}
 {%- endif %}
 {%- if packets and not walls.inside %}
     (void)mask, (void)in;
 {%- endif %}
     {{ int }} w = -1;
     const int normal[{{ dim }}] = {
-        inward(x, {{ bx }}, 1, near, wall_rules, &w),
-        inward(y, {{ by }}, 3, near, wall_rules, &w),
+        inward(here.at[0], {{ bx }}, 1, near, wall_rules, &w),
+        inward(here.at[1], {{ by }}, 3, near, wall_rules, &w),
 {%- if deep %}
-        inward(z, {{ bz }}, 9, near, wall_rules, &w),
+        inward(here.at[2], {{ bz }}, 9, near, wall_rules, &w),
 {%- endif %}
     };
     if (w < 0) return;
@@ -145,7 +115,7 @@
     {{ real }} streamed[Q];
 {%- if walls.own %}
     {{ real }} own[Q];
-    const {{ real }} *cell = src + (size_t)near[{{ middle }}] * (Q * CELLS) + (size_t)(x + {{ bx }} * (y + {{ by }} * z));
+    const int cell = index_of(here);
 {%- endif %}
     for (int i = 0; i < Q; ++i) {
         const int power[3] = {1, 3, 9};
@@ -155,7 +125,7 @@
         }
         turn[i] = NUMBER[code];
 {%- if walls.own %}
-        own[i] = cell[turn[i] * CELLS];
+        own[i] = load(src, near[{{ middle }}], turn[i], cell);
 {%- endif %}
         streamed[i] = arrived[turn[i] * stride];
     }
@@ -178,7 +148,7 @@
         if (walls == {{ form.walls }}) {
 {%- if form.inside %}
             for (int i = 0; i < Q; ++i) {
-                inside[i] = arrival(turn[i], x + normal[0], y + normal[1], z{% if deep %} + normal[2]{% endif %}, src, near,
+                inside[i] = arrival(turn[i], moved(here, normal[0], normal[1]{% if deep %}, normal[2]{% endif %}), src, near,
                     wall_rules, wall_values{% if packets %}, mask, in{% endif %});
             }
 {%- endif %}

@@ -24,12 +24,11 @@ typedef struct {
 // A thread's part of the sum of what is stored of a population over the listed blocks from `begin` to `end`.
 {{ function }} Sum sum_of(
     const {{ int }} *ids, const int begin, const int end, const int direction, const int thread, const int threads,
-    const {{ real }} *src)
+    const {{ stored }} *src)
 {
     Sum sum = {0, 0};
-    for (size_t at = (size_t)thread; at < (size_t)(end - begin) * CELLS; at += (size_t)threads) {
-        const size_t slot = (size_t)ids[begin + (int)(at / CELLS)];
-        add(&sum, src[(slot * Q + direction) * CELLS + at % CELLS]);
+    for (size_t place = (size_t)thread; place < (size_t)(end - begin) * CELLS; place += (size_t)threads) {
+        add(&sum, load(src, ids[begin + (int)(place / CELLS)], direction, (int)(place % CELLS)));
     }
     return sum;
 }
@@ -64,16 +63,17 @@ typedef struct {
     const {{ real }} *before, const int compare)
 {
     Found found = {9007199254740992.0, 0};  // 2^53, behind all places
-    for (size_t at = (size_t)thread; at < (size_t)(end - begin) * CELLS; at += (size_t)threads) {
-        const size_t cell = (size_t)ids[begin + (int)(at / CELLS)] * (FIELDS * CELLS) + at % CELLS;
+    for (size_t place = (size_t)thread; place < (size_t)(end - begin) * CELLS; place += (size_t)threads) {
+        const {{ int }} slot = ids[begin + (int)(place / CELLS)];
+        const int cell = (int)(place % CELLS);
         Found here = {found.first, 0};
         for (int component = FIELDS - 1; component >= 0; --component) {
-            const {{ real }} value = fields[cell + (size_t)component * CELLS];
-            if (!(value - value == 0)) here.first = (double)(((size_t)begin * CELLS + at) * FIELDS + (size_t)component);
+            const {{ real }} value = fields[field_at(slot, component, cell)];
+            if (!(value - value == 0)) here.first = (double)(((size_t)begin * CELLS + place) * FIELDS + (size_t)component);
         }
 {%- if reduce.velocity is number %}
         for (int axis = 0; axis < DIM && compare; ++axis) {
-            const size_t u = cell + (size_t)({{ reduce.velocity }} + axis) * CELLS;
+            const size_t u = field_at(slot, {{ reduce.velocity }} + axis, cell);
             const double change = (double)fields[u] - (double)before[u];
             here.change += change * change;
         }

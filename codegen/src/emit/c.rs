@@ -9,12 +9,16 @@ use super::view::Params;
 use super::{Method, banner, render};
 
 const KERNELS: &str = include_str!("../../../templates/c/kernels.c");
+const GATHER: &str = include_str!("../../../templates/c/gather.c");
 const HEADER: &str = include_str!("../../../templates/c/kernels.h");
 
 /// `<spec>.c`
 pub fn kernels(method: &Method) -> File {
     let dialect = Dialect { target: "c", int: "int32_t", restrict: "restrict " };
-    File { name: format!("{}.c", method.manifest.spec), text: render("kernels.c", KERNELS, &view(method, &dialect)) }
+    File {
+        name: format!("{}.c", method.manifest.spec),
+        text: render(&[("gather", GATHER), ("kernels.c", KERNELS)], &view(method, &dialect)),
+    }
 }
 
 /// What the header's template prints.
@@ -118,7 +122,7 @@ pub fn header(method: &Method) -> File {
         kernels: kernels.collect(),
         upper,
     };
-    File { name: format!("{spec}.h"), text: render("kernels.h", HEADER, &view) }
+    File { name: format!("{spec}.h"), text: render(&[("kernels.h", HEADER)], &view) }
 }
 
 /// The launch shape of a kernel that has not the one which the constants tell.

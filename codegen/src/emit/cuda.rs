@@ -5,10 +5,14 @@ use lbm_bundle::File;
 use super::layout::{Dialect, view};
 use super::{Method, render};
 
-const TEMPLATE: &str = include_str!("../../../templates/cuda/kernels.cu");
+const KERNELS: &str = include_str!("../../../templates/cuda/kernels.cu");
+const GATHER: &str = include_str!("../../../templates/cuda/gather.cu");
 
 /// `<spec>.cu`
 pub fn kernels(method: &Method) -> File {
     let dialect = Dialect { target: "cuda", int: "int", restrict: "__restrict__ " };
-    File { name: format!("{}.cu", method.manifest.spec), text: render("kernels.cu", TEMPLATE, &view(method, &dialect)) }
+    File {
+        name: format!("{}.cu", method.manifest.spec),
+        text: render(&[("gather", GATHER), ("kernels.cu", KERNELS)], &view(method, &dialect)),
+    }
 }

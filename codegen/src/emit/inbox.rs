@@ -156,7 +156,7 @@ fn packets(
     for (symbol, name) in plan.dag().symbols() {
         match *symbol {
             Symbol::Population(pop) => {
-                lines.push(format!("const {real} {name} = own[{} * CELLS];", pop.index()));
+                lines.push(format!("const {real} {name} = load(coarse, slot, {}, cell);", pop.index()));
             }
             Symbol::Level(LevelSymbol::Kind { child }) => {
                 let far = "far ? 2 : 0";
@@ -169,7 +169,7 @@ fn packets(
                 );
             }
             Symbol::Level(LevelSymbol::Slope { stencil, axis, pop }) => {
-                let call = format!("{}(around, coarse, cell, {}, {axis})", around(jump, stencil.into()), pop.index());
+                let call = format!("{}(around, coarse, here, {}, {axis})", around(jump, stencil.into()), pop.index());
                 lines.push(format!("const {real} {name} = {call};"));
             }
             _ => {}

@@ -30,7 +30,13 @@ pub fn view(method: &Method, jump: &super::Jump, kernel: impl Fn(Role, Option<&P
     let children = 1usize << manifest.dim;
     Jump {
         name: Comment::new(jump.coupling.name()),
-        kernels: present.map(|(role, walls)| JumpKernel { signature: kernel(role, None), walls }).collect(),
+        kernels: present
+            .map(|(role, walls)| JumpKernel {
+                signature: kernel(role, None),
+                walls,
+                gather: if walls { "gather_inbox_walls" } else { "gather_inbox" },
+            })
+            .collect(),
         walls: !method.walls.is_empty(),
         links: links(method),
         mirrors: mirrors(method),
@@ -86,7 +92,7 @@ fn packet(manifest: &Manifest, jump: &super::Jump, at: usize, plan: &Plan) -> Op
     let mut lines = Vec::new();
     for (symbol, name) in plan.dag().symbols() {
         match *symbol {
-            Symbol::Population(pop) => printer.spell(*symbol, format!("own[{} * CELLS]", pop.index())),
+            Symbol::Population(pop) => printer.spell(*symbol, format!("load(src, slot, {}, cell)", pop.index())),
             Symbol::Level(LevelSymbol::Kind { child }) => printer.spell(*symbol, format!("kinds[{child}]")),
             // Slopes of the population itself are there for all directions.
             Symbol::Level(LevelSymbol::Slope { stencil, axis, pop }) if pop.index() == at => {

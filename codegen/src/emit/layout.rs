@@ -55,6 +55,7 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
     View {
         banner: banner::banner(method, dialect.target),
         real: real.into(),
+        stored: real.into(),
         q: manifest.q(),
         bx,
         by,

@@ -131,7 +131,7 @@ pub fn mesh(manifest: &MeshManifest, relations: &Relations) -> File {
         packed: manifest.kernels.iter().map(|kernel| packed(&kernel.symbol, &kernel.args, &Types::default())).collect(),
     };
     let ending = if cuda { "cu" } else { "c" };
-    File { name: format!("{}.{ending}", manifest.name), text: render("mesh", TEMPLATE, &view) }
+    File { name: format!("{}.{ending}", manifest.name), text: render(&[("mesh", TEMPLATE)], &view) }
 }
 
 /// What an item is called.

@@ -49,7 +49,7 @@ struct Value {
 pub fn functions(method: &Method) -> String {
     let kernels = [Role::Init, Role::StreamCollide, Role::Macroscopic].map(|role| kernel(method, role));
     let real = banner::real(method.manifest.real);
-    format!("\n{}", render("soa.rs", TEMPLATE, &View { real, kernels: kernels.into() }))
+    format!("\n{}", render(&[("soa.rs", TEMPLATE)], &View { real, kernels: kernels.into() }))
 }
 
 fn kernel(method: &Method, role: Role) -> Kernel {

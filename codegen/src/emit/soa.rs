@@ -55,14 +55,14 @@ struct Value {
 /// `<spec>.c`
 pub fn c(method: &Method) -> File {
     let dialect = Dialect { target: "c", int: "int32_t", restrict: "restrict " };
-    let text = render("soa.c", C, &view(method, &dialect, c_loops));
+    let text = render(&[("soa.c", C)], &view(method, &dialect, c_loops));
     File { name: format!("{}.c", method.manifest.spec), text }
 }
 
 /// `<spec>.cu`
 pub fn cuda(method: &Method) -> File {
     let dialect = Dialect { target: "cuda", int: "int", restrict: "__restrict__ " };
-    let text = render("soa.cu", CUDA, &view(method, &dialect, cuda_cell));
+    let text = render(&[("soa.cu", CUDA)], &view(method, &dialect, cuda_cell));
     File { name: format!("{}.cu", method.manifest.spec), text }
 }
 

@@ -48,7 +48,7 @@ fn of_code<'a>(method: &'a Method, code: i32) -> (&'a Boundary, &'a Plan) {
 
 /// What is passed to a rule, each value found only where it is read.
 fn called(rule: &Rule) -> String {
-    let streamed = "against(direction, cell, src, near, of_row)";
+    let streamed = "against(direction, here, src, near, of_row)";
     let distance = "distances[direction * CELLS + cell]";
     rule.pass.replace("streamed", streamed).replace("distance", distance)
 }

@@ -11,6 +11,8 @@ pub struct View {
     pub banner: Vec<Comment>,
     /// `float` or `double`.
     pub real: String,
+    /// What a population is stored as.
+    pub stored: String,
     /// Number of directions.
     pub q: usize,
     /// Cells of a block along x.
@@ -514,6 +516,8 @@ pub struct JumpKernel {
     pub signature: Kernel,
     /// Whether it is that beside walls.
     pub walls: bool,
+    /// C: name of the function that gathers its populations.
+    pub gather: &'static str,
 }
 
 /// A boundary rule as a level jump calls it.

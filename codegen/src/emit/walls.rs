@@ -79,7 +79,7 @@ pub fn rule(manifest: &Manifest, plan: &Plan, boundary: &Boundary, of_solids: bo
     let offsets = offsets(boundary);
     for (symbol, name) in plan.dag().symbols() {
         match *symbol {
-            Symbol::Population(pop) => printer.spell(*symbol, format!("own[{} * CELLS]", pop.index())),
+            Symbol::Population(pop) => printer.spell(*symbol, format!("load(src, slot, {}, cell)", pop.index())),
             Symbol::Mirrored(_) => printer.spell(*symbol, "mirrored".into()),
             Symbol::Streamed(_) => {
                 printer.spell(*symbol, "streamed".into());

@@ -263,7 +263,8 @@ fn shape(manifest: &Manifest, role: Role, threads: u32) -> (u32, u32) {
         Role::ToFine | Role::ToCoarse => (INTERFACE_THREADS, INTERFACE_THREADS),
         Role::ToFineWalls | Role::ToCoarseWalls => (INTERFACE_THREADS, 1),
         Role::Wish => (cells.min(THREADS), 1),
-        _ if cells > threads => (threads, 1),
+        _ if cells > THREADS => (threads, 1),
+        _ if cells > threads => (cells, 1),
         _ => (items * cells, items),
     }
 }

@@ -1,0 +1,126 @@
+// ==== populations in memory =========================================================================================
+
+// The populations of a cell lie apart, those of a direction in a block side by side. `load` and `store` alone know, and what moves
+// whole rows of them.
+{{ inline }} size_t at(const {{ int }} slot, const int direction, const int cell)
+{
+    return (size_t)slot * (Q * CELLS) + (size_t)(direction * CELLS + cell);
+}
+
+// A population as it is computed with.
+{{ inline }} {{ real }} load(const {{ stored }} *populations, const {{ int }} slot, const int direction, const int cell)
+{
+    return populations[at(slot, direction, cell)];
+}
+
+{{ inline }} void store({{ stored }} *populations, const {{ int }} slot, const int direction, const int cell, const {{ real }} value)
+{
+    populations[at(slot, direction, cell)] = value;
+}
+
+// Where a component of the macroscopic fields is.
+{{ inline }} size_t field_at(const {{ int }} slot, const int component, const int cell)
+{
+    return (size_t)slot * (FIELDS * CELLS) + (size_t)(component * CELLS + cell);
+}
+
+// Velocity of each direction.
+{{ table }} signed char VELOCITY[Q][DIM] = {
+{%- for line in velocities %}
+    {{ line }}
+{%- endfor %}
+};
+
+// What populations are stored without: their values at rest.
+{{ table }} double REST[Q] = { {{- rests -}} };
+
+// The set of populations that each direction belongs to.
+{{ table }} signed char SET[Q] = { {{- reduce.set_of -}} };
+
+{% if (packets and walls) or solids -%}
+// The opposite of each direction.
+{{ table }} signed char OPPOSITE[Q] = { {{- opposites -}} };
+
+{% endif -%}
+{% if jump -%}
+// Weight of each direction.
+{{ table }} {{ real }} WEIGHT[Q] = { {{- weights -}} };
+
+{% endif -%}
+{% if walls and walls.tables -%}
+// Direction of each velocity, by (cx+1) + 3 (cy+1){% if deep %} + 9 (cz+1){% endif %}.
+{{ table }} signed char NUMBER[NEAR] = { {{- numbers -}} };
+
+{% endif -%}
+{% if walls or jump -%}
+// A cell, counted from the lower corner of a block along each axis; it may lie in a neighbour of the block.
+typedef struct {
+    int at[DIM];
+} Spot;
+
+// A cell of a block, by its index there.
+{{ inline }} Spot spot_of(const int cell)
+{
+    const Spot spot = { {cell % {{ bx }}, cell / {{ bx }} % {{ by }}{% if deep %}, cell / ({{ bx }} * {{ by }}){% endif %}} };
+    return spot;
+}
+
+// Which of a block's neighbours a cell lies in.
+{{ inline }} int neighbour_of(const Spot spot)
+{
+    const int width[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
+    int entry = {{ middle }};
+    for (int axis = 0, step = 1; axis < DIM; step *= 3, ++axis) {
+        entry += spot.at[axis] < 0 ? -step : spot.at[axis] >= width[axis] ? step : 0;
+    }
+    return entry;
+}
+
+// Its index there.
+{{ inline }} int index_of(const Spot spot)
+{
+    const int width[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
+    int index = 0;
+    for (int axis = 0, stride = 1; axis < DIM; stride *= width[axis], ++axis) {
+        const int place = spot.at[axis];
+        index += stride * (place < 0 ? place + width[axis] : place >= width[axis] ? place - width[axis] : place);
+    }
+    return index;
+}
+
+{% if packets or walls and walls.inside -%}
+// The cell so many cells from another.
+{{ inline }} Spot moved(const Spot spot, const int x, const int y{% if deep %}, const int z{% endif %})
+{
+    const Spot to = { {spot.at[0] + x, spot.at[1] + y{% if deep %}, spot.at[2] + z{% endif %}} };
+    return to;
+}
+
+{% endif -%}
+// The cell some steps along a direction.
+{{ inline }} Spot beyond(Spot spot, const int direction, const int steps)
+{
+    for (int axis = 0; axis < DIM; ++axis) spot.at[axis] += steps * VELOCITY[direction][axis];
+    return spot;
+}
+
+{% endif -%}
+{% if jump -%}
+enum { PARTS = {{ jump.children }} };  // children of a refined block
+
+// Where the part of a coarse cell is in the children of its block: the octant and the cell there.
+{{ inline }} int part_of(const int cell, const int child, int *octant)
+{
+    const int width[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
+    const Spot spot = spot_of(cell);
+    int fine = 0;
+    *octant = 0;
+    for (int axis = 0, stride = 1; axis < DIM; stride *= width[axis], ++axis) {
+        const int place = 2 * spot.at[axis] + (child >> axis & 1), upper = place >= width[axis];
+        *octant |= upper << axis;
+        fine += stride * (place - upper * width[axis]);
+    }
+    return fine;
+}
+
+{% endif -%}
