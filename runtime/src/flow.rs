@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -16,21 +17,22 @@ mod plan;
 
 pub use plan::{Plan, PlannedLevel, header};
 
-use crate::bandwidth::copy_bandwidth;
-use crate::case::{Case, Dimension, InputFile, Refinement};
-use crate::device::{self, Device, DeviceError};
-use crate::fields::component_names;
-use crate::memory::{Available, Bytes, Lack, Memory};
-use crate::mesh::{self, Block};
-use crate::observe::{Look, NotFinite};
-use crate::output::Recorder;
+use crate::case::{Case, Dimension, Formula, InputFile, Refinement};
+use crate::device::{self, Available, Bytes, Device, DeviceError, copy_bandwidth};
+use crate::geometry::{self, Block};
 use crate::output::progress::{Facts, Progress, Show};
 use crate::output::series::Decay;
-use crate::output::sink::OutputError;
+use crate::output::sink::{self, OutputError};
 use crate::output::summary::{About, Carried, Measured, StopReason, Summary, bytes_per_update};
-use crate::restart::{self, Bits, Course, Identity, Restart, RestartError};
-use crate::snapshot::Snapshot;
-use crate::step::{Adaptations, FaceSpec, GridSpec, Phase, Prepared, Simulation, StepError, Timings, WallSpec};
+use crate::output::{Bits, Recorder};
+use crate::restart::{self, Course, Identity, Restart, RestartError};
+use crate::solver::fields::component_names;
+use crate::solver::memory::{Lack, Memory};
+use crate::solver::observe::{Look, NotFinite};
+use crate::solver::snapshot::Snapshot;
+use crate::solver::{
+    Adaptations, FaceSpec, GridSpec, Phase, Prepared, Profile, Simulation, StepError, Timings, WallSpec,
+};
 
 /// Longest stretch between two looks at the progress line, in seconds.
 const STRETCH: f64 = 0.25;
@@ -484,7 +486,7 @@ pub fn describe(summary: &Summary, folder: &Path) -> String {
     for force in &summary.forces {
         text += &force.describe();
     }
-    let restart = (summary.stop == StopReason::Interrupted).then_some(restart::NAME);
+    let restart = (summary.stop == StopReason::Interrupted).then_some(sink::RESTART);
     let files: Vec<&str> = summary.files.iter().map(String::as_str).chain(restart).chain(["summary.json"]).collect();
     text + &format!("{}: {}\n", folder.display(), files.join(", "))
 }
@@ -493,9 +495,15 @@ pub fn describe(summary: &Summary, folder: &Path) -> String {
 fn grid_of(case: &Case) -> GridSpec {
     let mut grid = GridSpec::periodic(case.size);
     for wall in &case.walls {
-        let face = mesh::Face::of_axis(wall.face.axis)[usize::from(wall.face.high)];
-        let rule = WallSpec { rule: wall.rule.clone(), values: wall.values.clone(), formulas: wall.formulas.clone() };
-        grid.faces[face.index()] = FaceSpec::Wall(rule);
+        let face = geometry::Face::of_axis(wall.face.axis)[usize::from(wall.face.high)];
+        let profile = |formula: Formula| -> Profile { Arc::new(move |at| formula.at(at)) };
+        let profiles =
+            |(name, formulas): &(String, Vec<Formula>)| (name.clone(), formulas.iter().cloned().map(profile).collect());
+        grid.faces[face.index()] = FaceSpec::Wall(WallSpec {
+            rule: wall.rule.clone(),
+            values: wall.values.clone(),
+            profiles: wall.formulas.iter().map(profiles).collect(),
+        });
     }
     grid.solids = case.solids.iter().map(|body| body.solid.clone()).collect();
     grid

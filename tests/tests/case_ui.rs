@@ -13,7 +13,7 @@ use lbm_bundle::{
     Unit,
 };
 use lbm_runtime::case::{CODES, Case, CaseError, Code, Diagnostic, RawCase};
-use lbm_runtime::memory::Available;
+use lbm_runtime::device::Available;
 use lbm_tests::compiled;
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use num_traits::ToPrimitive;

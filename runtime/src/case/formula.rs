@@ -18,7 +18,7 @@ use winnow::stream::{LocatingSlice, Location};
 use winnow::token::{any, one_of, take_while};
 
 use super::schema;
-use crate::criterion::Criterion;
+use crate::kernels::criterion::Criterion;
 
 /// Longest text of a formula, in bytes: what nests deeper cannot be meant.
 const LONGEST: usize = 1000;

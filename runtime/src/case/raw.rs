@@ -12,7 +12,7 @@ use super::formula::Formula;
 use super::refinement::COUPLING;
 use super::tree::Table;
 use super::units::Dimension;
-use crate::solid::Surface;
+use crate::geometry::solid::Surface;
 
 /// A case file that makes sense by itself: the method it asks for can now be compiled, then see `RawCase::resolve`.
 #[derive(Clone, Debug)]

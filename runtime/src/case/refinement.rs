@@ -2,9 +2,9 @@
 
 use super::Face;
 use super::formula::Formula;
-use crate::criterion::{self, Criterion};
-use crate::mesh::Block;
-use crate::step::Adaptivity;
+use crate::geometry::Block;
+use crate::kernels::criterion::{self, Criterion};
+use crate::solver::Adaptivity;
 
 /// Coupling of levels, if the case names none.
 pub const COUPLING: &str = "volumetric_shifted";

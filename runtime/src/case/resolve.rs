@@ -16,7 +16,7 @@ use super::Case;
 use super::diag::{self, CaseError, Diagnostic, Report, Span};
 use super::raw::RawCase;
 use super::units::Dimension;
-use crate::memory::Available;
+use crate::device::Available;
 
 impl RawCase {
     /// The case for the method that the manifest describes, and advice. `others` are boundary rules that the manifest does

@@ -1,6 +1,6 @@
 //! Solids of a case.
 
-use crate::solid::Solid;
+use crate::geometry::solid::Solid;
 
 /// A solid, and what its coefficients refer to.
 #[derive(Clone, Debug, PartialEq)]

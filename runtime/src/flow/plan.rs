@@ -4,11 +4,11 @@ use lbm_bundle::{Bundle, Manifest, Real};
 
 use super::{Control, FlowError, grid_of, prepare};
 use crate::case::Case;
-use crate::device::Device;
-use crate::memory::{Available, Bytes, Memory};
+use crate::device::{Available, Bytes, Device};
 use crate::output::progress::duration;
 use crate::output::summary::bytes_per_update;
 use crate::restart::{Identity, Restart};
+use crate::solver::memory::Memory;
 
 /// Fraction of the memory bandwidth that a run is assumed to reach, by figures of shipped methods on both kinds of device.
 const ASSUMED_FRACTION: f64 = 0.6;

@@ -4,10 +4,10 @@ use lbm_bundle::{ABI, AtFace, Boundary, Direction, Layout, Manifest, Param, Popu
 
 use super::summary::About;
 use crate::case::{Case, RawCase, SolidBody};
-use crate::device::Device;
-use crate::memory::Available;
-use crate::snapshot::{Component, Domain, Snapshot};
-use crate::solid::{Shape, Solid};
+use crate::device::{Available, Device};
+use crate::geometry::Domain;
+use crate::geometry::solid::{Shape, Solid};
+use crate::solver::snapshot::{Component, Snapshot};
 
 /// D2Q9 BGK as far as a case needs it.
 pub(super) fn manifest() -> Manifest {

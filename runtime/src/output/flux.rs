@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::case::{Case, Face, Wall};
-use crate::snapshot::Snapshot;
+use crate::solver::snapshot::Snapshot;
 
 /// How much the mean velocity of an inlet may differ from what the case says, and all fluxes together from zero, over the flow
 /// through the domain.
@@ -139,8 +139,9 @@ fn flux(case: &Case, snapshot: &Snapshot, wall: &Wall, rho: &[f64], u: &[&[f64]]
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::snapshots;
+    use crate::geometry::Domain;
     use crate::output::example;
-    use crate::snapshot::{Domain, tests};
     use lbm_bundle::AtFace;
 
     /// A channel of 16 x 16 cells, refined at the outlet, with an inlet of a profile.
@@ -162,8 +163,8 @@ mod tests {
         }
         let domain = Domain { dim: 2, size: [16, 16, 1], periodic: [false, false, true] };
         let velocity = |[x, y, _]: [f64; 3]| (1.0 - (1.0 - outflow) * x / 16.0) * 0.01 * y;
-        let refines = |block: crate::mesh::Block| block.level == 0 && block.place[0] == 3 && block.place[1] < 2;
-        (case, tests::refined(domain, refines, &[("rho", &|_| 1.5), ("ux", &velocity), ("uy", &|_| 0.2)]))
+        let refines = |block: crate::geometry::Block| block.level == 0 && block.place[0] == 3 && block.place[1] < 2;
+        (case, snapshots::refined(domain, refines, &[("rho", &|_| 1.5), ("ux", &velocity), ("uy", &|_| 0.2)]))
     }
 
     #[test]

@@ -13,12 +13,12 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use super::Bits;
 use super::canvas::Canvas;
 use super::chart::{COLOURS, Chart, Curve, Panel, Style};
 use super::profile::real_name;
 use super::series::scales;
 use crate::case::Case;
-use crate::restart::Bits;
 
 /// Names of coefficients, along x, y and z.
 fn names(dim: usize) -> &'static [&'static str] {

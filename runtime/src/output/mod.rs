@@ -14,6 +14,7 @@
 //! | [`series`] | `series.csv`, `series.png`: energy, dissipation and the like over time, and how far from published ones |
 //! | [`forces`] | `forces.csv`, `forces.png`: forces on solids over time, and what they are like in the end |
 //! | [`flux`] | nothing of its own: what flows through open faces |
+//! | `recorded` | nothing: what has been written so far, for a run that goes on |
 //! | [`summary`] | `summary.json` |
 //! | [`progress`] | the terminal |
 
@@ -31,6 +32,7 @@ mod plane;
 pub mod plot;
 pub mod profile;
 pub mod progress;
+mod recorded;
 pub mod series;
 pub mod sink;
 mod streamlines;
@@ -41,16 +43,17 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use lbm_bundle::Manifest;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use crate::case::{Case, Dimension, InputFile, Reference, Vtk, is_plain};
-use crate::restart::{self, Bits};
-use crate::snapshot::Snapshot;
+pub use recorded::{Bits, Recorded};
+
+use crate::case::{Case, Dimension, InputFile, Reference, Vtk};
+use crate::solver::snapshot::Snapshot;
 use flux::Fluxes;
 use forces::Forces;
 use profile::Profile;
 use series::Series;
-use sink::{OutputError, SUMMARY, Sink};
+use sink::{OutputError, RESTART, SUMMARY, Sink};
 use summary::{About, Failed, Failure, Measured, Status, Summary};
 
 /// Writes what a case asks for.
@@ -65,43 +68,6 @@ pub struct Recorder<'a> {
     frames: Vec<(u64, String)>,
     series: Series,
     forces: Forces,
-}
-
-/// What a recorder has written so far.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Recorded {
-    files: Vec<String>,
-    frames: Vec<(u64, String)>,
-    series: Vec<[Bits; 6]>,
-    forces: Vec<(u64, Vec<[Bits; 3]>)>,
-}
-
-impl Recorded {
-    /// What no run of this case can have written until a step, if there is something.
-    pub(crate) fn wrong(&self, case: &Case, until: u64) -> Option<&'static str> {
-        if !self.files.iter().all(|name| is_plain(name) && name.len() < 256) {
-            return Some("it lists files that no run writes");
-        }
-        let frame = |(step, name): &(u64, String)| Vtk::ALL.iter().any(|format| *name == frame_name(*step, *format));
-        if !self.frames.iter().all(frame) || !rises(self.frames.iter().map(|(step, _)| *step), until) {
-            return Some("it lists fields that no run writes");
-        }
-        if !rises(self.series.iter().map(|row| u64::from(row[0])), until) || !Series::of_saved(&self.series).fits(case)
-        {
-            return Some("its series is not one of this flow");
-        }
-        let complete = self.forces.iter().all(|(_, forces)| forces.len() == case.solids.len());
-        if !complete || !rises(self.forces.iter().map(|(step, _)| *step), until) {
-            return Some("its forces are not those of this flow's solids");
-        }
-        None
-    }
-}
-
-/// Whether steps follow each other, up to one that may be reached.
-fn rises(steps: impl Iterator<Item = u64> + Clone, until: u64) -> bool {
-    steps.clone().zip(steps.clone().skip(1)).all(|(one, next)| one < next)
-        && steps.last().is_none_or(|last| last <= until)
 }
 
 /// Name of the fields of a step.
@@ -160,7 +126,7 @@ impl<'a> Recorder<'a> {
 
     /// Writes the restart file in the place of the last one.
     pub fn restart(&self, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), OutputError> {
-        self.sink.put(restart::NAME, content)
+        self.sink.put(RESTART, content)
     }
 
     /// The folder.

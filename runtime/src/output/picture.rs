@@ -10,7 +10,7 @@ use super::plane::{Plane, Section, length, outlines};
 use super::profile::{cells, real_name};
 use super::streamlines::streamlines;
 use crate::case::{Case, Dimension};
-use crate::snapshot::Snapshot;
+use crate::solver::snapshot::Snapshot;
 
 /// Longer side of the field, in pixels.
 const FIELD: f64 = 1000.0;

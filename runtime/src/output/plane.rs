@@ -9,10 +9,10 @@
 use rayon::prelude::*;
 
 use crate::case::{Case, Face};
-use crate::mesh::{Block, Cell};
-use crate::snapshot::Snapshot;
-use crate::solid::{Solid, Solids};
-use crate::velocity::Velocity;
+use crate::geometry::solid::{Solid, Solids};
+use crate::geometry::{Block, Cell};
+use crate::solver::snapshot::Snapshot;
+use crate::solver::velocity::Velocity;
 
 /// Cells along the longer side of the plane of a refined grid, at most, where the coarsest level has not more.
 const WIDEST: usize = 1024;
@@ -289,8 +289,9 @@ pub(super) fn length(vector: [f64; 3]) -> f64 {
 mod tests {
     use super::*;
     use crate::case::Slice;
+    use crate::fixture::snapshots;
+    use crate::geometry::Domain;
     use crate::output::example;
-    use crate::snapshot::{Domain, tests};
     use lbm_bundle::AtFace;
 
     #[test]
@@ -345,7 +346,7 @@ mod tests {
         let domain = Domain { dim: 2, size: [16, 16, 1], periodic: [false, false, true] };
         let refines = |block: Block| block.level < 2 && (0..2).all(|axis| block.place[axis] >> block.level == 1);
         let linear = |[x, y, _]: [f64; 3]| 0.01 * x - 0.002 * y;
-        let snapshot = tests::refined(domain, refines, &[("ux", &linear), ("uy", &|_| 0.0)]);
+        let snapshot = snapshots::refined(domain, refines, &[("ux", &linear), ("uy", &|_| 0.0)]);
         let plane = Plane::velocity(&case, &snapshot).unwrap();
         assert_eq!(plane.nodes, [66, 66]);
         for (x, y) in [(1.0, 1.0), (4.0, 5.5), (6.1, 6.2), (8.0, 8.0), (12.3, 15.0)] {
@@ -359,8 +360,8 @@ mod tests {
         (case.dim, case.size, case.periodic) = (3, [16, 12, 8], [true; 3]);
         case.walls.clear();
         let domain = Domain { dim: 3, size: case.size, periodic: case.periodic };
-        let parts: [tests::Field<'_>; 3] = [("ux", &|[x, _, _]| x), ("uy", &|[_, y, _]| y), ("uz", &|[_, _, z]| z)];
-        let snapshot = tests::refined(domain, |block| block.level == 0 && block.place[1] == 1, &parts);
+        let parts: [snapshots::Field<'_>; 3] = [("ux", &|[x, _, _]| x), ("uy", &|[_, y, _]| y), ("uz", &|[_, _, z]| z)];
+        let snapshot = snapshots::refined(domain, |block| block.level == 0 && block.place[1] == 1, &parts);
         for (normal, at, axes) in [(0, 8.0, [1, 2]), (1, 5.3, [0, 2]), (2, 6.25, [0, 1])] {
             case.output.slice = Some(Slice { normal, at });
             let plane = Plane::velocity(&case, &snapshot).unwrap();
@@ -375,7 +376,7 @@ mod tests {
     fn blocks_are_outlined_and_where_they_are_narrow_only_jumps_are() {
         let (case, _) = example::cavity(16);
         let domain = Domain { dim: 2, size: [16, 16, 1], periodic: [false, false, true] };
-        let snapshot = tests::refined(domain, |block| block.level == 0 && block.place == [1, 1, 0], &[]);
+        let snapshot = snapshots::refined(domain, |block| block.level == 0 && block.place == [1, 1, 0], &[]);
         // Inside the domain: 20 edges between coarse blocks and 4 between fine ones, met from both sides; at the jump 4 coarse
         // and 8 fine ones.
         assert_eq!(outlines(&case, &snapshot, 0.0).len(), 2 * 20 + 4 + 2 * 4 + 8);
@@ -392,7 +393,7 @@ mod tests {
         example::put_cylinder(&mut case, [16.0, 16.0], 4.0);
         snapshot.components[1].data[16 + 32 * 16] = 9.0;
         let scalar = snapshot.components[0].data.iter().map(|_| 2.0).collect();
-        snapshot.components.push(crate::snapshot::Component { name: "phi".into(), data: scalar });
+        snapshot.components.push(crate::solver::snapshot::Component { name: "phi".into(), data: scalar });
         snapshot.components[3].data[16 + 32 * 16] = -5.0;
         assert!((Plane::velocity(&case, &snapshot).unwrap().longest() - 0.1).abs() < 1e-12);
         assert_eq!(Plane::scalar(&case, &snapshot, "phi").unwrap().1, 2.0);

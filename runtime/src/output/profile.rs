@@ -6,8 +6,8 @@ use lbm_bundle::AtFace;
 use serde::{Deserialize, Serialize};
 
 use crate::case::{Case, Curve, Face, Reference};
-use crate::mesh::Cell;
-use crate::snapshot::Snapshot;
+use crate::geometry::Cell;
+use crate::solver::snapshot::Snapshot;
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 const COMPONENTS: [&str; 3] = ["u", "v", "w"];
@@ -180,9 +180,9 @@ pub(super) fn real_name(case: &Case) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mesh::Block;
+    use crate::fixture::snapshots;
+    use crate::geometry::{Block, Domain};
     use crate::output::example;
-    use crate::snapshot::{Domain, tests};
 
     #[test]
     fn a_profile_runs_from_wall_to_wall_through_the_middle() {
@@ -218,7 +218,7 @@ mod tests {
         let domain = Domain { dim: 2, size: [16, 16, 1], periodic: [false, false, true] };
         let refines = |block: Block| block.level == 0 && block.place == [1, 1, 0];
         let linear = |[x, y, _]: [f64; 3]| 0.1 * (x + y);
-        let snapshot = tests::refined(domain, refines, &[("ux", &linear), ("uy", &|_| 0.0)]);
+        let snapshot = snapshots::refined(domain, refines, &[("ux", &linear), ("uy", &|_| 0.0)]);
         let profile = Profile::new(&case, &snapshot, 0).unwrap();
         // Walls, 12 cells of level 0, and 8 of level 1 from x = 4 to 8, where the block below the line is refined.
         assert_eq!(profile.points.len(), 2 + 12 + 8);

@@ -8,14 +8,14 @@ use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
 
+use super::Bits;
 use super::axes::INK;
 use super::canvas::Canvas;
 use super::chart::{COLOURS, Chart, Curve, Panel, Style};
 use super::profile::{cells, real_name};
 use crate::case::{Case, Moment};
-use crate::restart::Bits;
-use crate::snapshot::Snapshot;
-use crate::velocity::Velocity;
+use crate::solver::snapshot::Snapshot;
+use crate::solver::velocity::Velocity;
 
 /// A series in time.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -18,15 +18,17 @@ use miette::Diagnostic;
 use super::lock::Lock;
 use crate::case::{CASE, InputFile, is_plain, listed_inputs};
 use crate::file;
-use crate::restart;
 
 /// Name of the summary.
 pub const SUMMARY: &str = "summary.json";
 
+/// Name of the restart file.
+pub const RESTART: &str = "restart.lbmc";
+
 /// Results whose names are always the same.
 const RESULTS: [&str; 14] = [
     SUMMARY,
-    restart::NAME,
+    RESTART,
     "fields.pvd",
     "fields.vtkhdf.series",
     "profile_x.csv",

@@ -11,7 +11,7 @@ use super::profile::Comparison;
 use super::series::Decay;
 use crate::case::Case;
 use crate::device::Device;
-use crate::step::Adaptations;
+use crate::solver::Adaptations;
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

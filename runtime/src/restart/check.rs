@@ -6,7 +6,8 @@ use lbm_bundle::Manifest;
 
 use super::{CHECKED, Course, Head, LEAVES, POPULATIONS};
 use crate::case::Case;
-use crate::mesh::{self, Block};
+use crate::geometry::Block;
+use crate::mesh;
 
 /// Beyond every count of steps, updates and the like.
 const MOST: u64 = 1 << 53;

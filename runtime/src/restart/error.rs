@@ -6,7 +6,7 @@ use lbm_bundle::input::ReadError;
 use miette::Diagnostic;
 use thiserror::Error;
 
-use crate::step::StepError;
+use crate::solver::StepError;
 
 /// Why a run cannot go on from a file.
 #[derive(Debug, Error, Diagnostic)]

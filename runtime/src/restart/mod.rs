@@ -40,11 +40,8 @@ pub use write::write;
 
 use crate::case::Case;
 use crate::device::Toolchain;
-use crate::output::Recorded;
-use crate::step::Adaptations;
-
-/// Name of the file in the folder of a run.
-pub const NAME: &str = "restart.lbmc";
+use crate::output::{Bits, Recorded};
+use crate::solver::Adaptations;
 
 const MAGIC: [u8; 8] = *b"lbmc\r\n\x1a\n";
 const VERSION: u32 = 3;
@@ -55,23 +52,6 @@ const CHECKED: &str = "checked";
 const LONGEST_HEAD: u64 = 256 << 20;
 /// Differences that are listed one by one.
 const LISTED: usize = 8;
-
-/// A number that JSON keeps to the last bit.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(from = "u64", into = "u64")]
-pub struct Bits(pub f64);
-
-impl From<u64> for Bits {
-    fn from(bits: u64) -> Bits {
-        Bits(f64::from_bits(bits))
-    }
-}
-
-impl From<Bits> for u64 {
-    fn from(bits: Bits) -> u64 {
-        bits.0.to_bits()
-    }
-}
 
 /// Which flow it is: what must be the same when a run goes on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -10,9 +10,9 @@ use lbm_bundle::input::{self, Limit, ReadError};
 use super::check::Expected;
 use super::{CHECKED, Course, Head, Identity, LONGEST_HEAD, MAGIC, POPULATIONS, RestartError, VERSION, shown};
 use crate::case::Case;
-use crate::layout::Layout;
-use crate::mesh::Block;
-use crate::step::Simulation;
+use crate::geometry::Block;
+use crate::kernels::layout::Layout;
+use crate::solver::Simulation;
 
 /// Bytes of magic, version and length of the head.
 const FRONT: usize = 20;

@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 
 use super::{CHECKED, Course, Head, Identity, LEAVES, LONGEST_HEAD, MAGIC, POPULATIONS, Section, VERSION};
-use crate::layout::Layout;
-use crate::mesh::Block;
-use crate::step::Simulation;
+use crate::geometry::Block;
+use crate::kernels::layout::Layout;
+use crate::solver::Simulation;
 
 /// Hashes what passes.
 struct Hashed<'a> {

@@ -2,9 +2,8 @@
 
 use lbm_bundle::Target;
 use lbm_runtime::case::RawCase;
-use lbm_runtime::device::Device;
+use lbm_runtime::device::{Available, Device};
 use lbm_runtime::flow::{self, Control, FlowError};
-use lbm_runtime::memory::Available;
 use lbm_runtime::output::series::Peak;
 use lbm_runtime::output::summary::Summary;
 use lbm_tests::flows::{bundle, dim, flows, params};

@@ -4,8 +4,10 @@ use lbm_bundle::Real;
 
 use super::{Resolver, axis_name, short};
 use crate::case::diag;
-use crate::memory::{Blocks, Bytes, Memory};
+use crate::device::Bytes;
+use crate::mesh::Blocks;
 use crate::mesh::forest::MOST_ROOTS;
+use crate::solver::memory::Memory;
 
 /// How far, in cells, a length may be from a whole number of them.
 const CELL_TOLERANCE: f64 = 1e-6;

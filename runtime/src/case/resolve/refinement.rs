@@ -8,7 +8,7 @@ use crate::case::formula::Formula;
 use crate::case::raw::{RawBox, RawFace, RawFollow};
 use crate::case::refinement::{COUPLING, Follow, RefinedBox, Refinement};
 use crate::case::{Face, Scales, schema};
-use crate::criterion::{self, Criterion};
+use crate::kernels::criterion::{self, Criterion};
 
 /// Levels beyond the coarsest that a case may have: a block of the finest is then still numbered with 32 bits.
 const MOST_LEVELS: f64 = (crate::mesh::forest::LEVELS - 1) as f64;
@@ -59,7 +59,7 @@ impl Resolver<'_> {
         let count: [usize; 3] = std::array::from_fn(|axis| size[axis] / block[axis].max(1));
         let refines = |at: usize| {
             let place = [at % count[0], at / count[0] % count[1], at / (count[0] * count[1])];
-            refinement.refines(crate::mesh::Block { level: 0, place }, block)
+            refinement.refines(crate::geometry::Block { level: 0, place }, block)
         };
         let told = !follows && refinement.coarsest == 0 && self.raw.solids.is_empty();
         if told && !(0..count.iter().product()).any(refines) {
@@ -156,7 +156,7 @@ impl Resolver<'_> {
         cell: f64,
         scales: &Scales,
     ) -> Option<Follow> {
-        let components = crate::fields::component_names(self.manifest);
+        let components = crate::solver::fields::component_names(self.manifest);
         let variables = criterion::variables(self.dim, &components);
         let named = self.manifest.criteria.iter().find(|criterion| criterion.name == raw.criterion.value);
         let (formula, unit) = match named {

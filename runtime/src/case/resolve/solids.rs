@@ -7,7 +7,7 @@ use crate::case::diag::{self, Span, Spanned};
 use crate::case::raw::{RawShape, RawSolid};
 use crate::case::units::{Dimension, Units};
 use crate::case::{SolidBody, Wall, schema};
-use crate::solid::{Open, Shape, Shell, Solid, Surface, Thickness, Vector};
+use crate::geometry::solid::{Open, Shape, Shell, Solid, Surface, Thickness, Vector};
 
 /// Beyond every domain, for extents that have no end.
 const FAR: f64 = f64::INFINITY;

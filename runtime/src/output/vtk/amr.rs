@@ -15,8 +15,8 @@ use rayon::prelude::*;
 use super::hdf5::{self, Attribute, Group, Node, Type};
 use super::{HIDDEN, Kind, kinds};
 use crate::case::{Dimension, Units};
-use crate::mesh::{Block, Cell};
-use crate::snapshot::Snapshot;
+use crate::geometry::{Block, Cell};
+use crate::solver::snapshot::Snapshot;
 
 /// Rows of cells that are written at a time.
 const ROWS_AT_ONCE: usize = 1024;
@@ -206,7 +206,8 @@ fn merged(boxes: Vec<Corners>, axis: usize) -> Vec<Corners> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::snapshot::{Domain, tests};
+    use crate::fixture::snapshots;
+    use crate::geometry::Domain;
 
     fn covered(regions: &[Region], cell: [usize; 3]) -> usize {
         regions
@@ -253,9 +254,9 @@ mod tests {
     fn what_is_written_is_read_back_on_every_level() {
         let domain = Domain { dim: 3, size: [12, 8, 8], periodic: [true; 3] };
         let linear = |[x, y, z]: [f64; 3]| x + 100.0 * y + 1e4 * z;
-        let fields: [tests::Field<'_>; 4] =
+        let fields: [snapshots::Field<'_>; 4] =
             [("rho", &linear), ("ux", &|_| 1.0), ("uy", &|[_, y, _]| y), ("uz", &|_| -1.0)];
-        let snapshot = tests::refined(domain, |block| block.level == 0 && block.place[0] == 1, &fields);
+        let snapshot = snapshots::refined(domain, |block| block.level == 0 && block.place[0] == 1, &fields);
         let units = Units { si: true, cell: 0.5, step: 0.25, density: Some(2.0) };
         let mut file = vec![];
         write_amr(&mut file, &snapshot, &units, Real::F64).unwrap();
@@ -290,7 +291,7 @@ mod tests {
             (1, place) => place == [5, 5, 0],
             _ => false,
         };
-        let snapshot = tests::refined(domain, refines, &[]);
+        let snapshot = snapshots::refined(domain, refines, &[]);
         let levels: Vec<Vec<Region>> = (0..3).map(|level| regions(&snapshot, level)).collect();
         assert_eq!(levels.iter().map(Vec::len).collect::<Vec<_>>(), [1, 2, 1], "{levels:?}");
         for (level, regions) in levels.iter().enumerate() {

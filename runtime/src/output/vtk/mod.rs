@@ -21,8 +21,8 @@ pub use amr::write_amr;
 pub use unstructured::write_unstructured;
 
 use crate::case::{Dimension, Units};
-use crate::mesh::Block;
-use crate::snapshot::Snapshot;
+use crate::geometry::Block;
+use crate::solver::snapshot::Snapshot;
 
 /// Size of a piece before compression, in bytes.
 const PIECE: usize = 1 << 16;
@@ -228,7 +228,8 @@ pub(super) mod tests {
     use std::io::Read;
 
     use super::*;
-    use crate::snapshot::{Component, Domain};
+    use crate::geometry::Domain;
+    use crate::solver::snapshot::Component;
 
     fn snapshot(dim: usize) -> Snapshot {
         let size = [70, 50, if dim == 3 { 8 } else { 1 }];

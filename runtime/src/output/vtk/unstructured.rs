@@ -9,8 +9,8 @@ use rayon::prelude::*;
 
 use super::{Appended, Array, time};
 use crate::case::{Dimension, Units};
-use crate::mesh::Block;
-use crate::snapshot::Snapshot;
+use crate::geometry::Block;
+use crate::solver::snapshot::Snapshot;
 
 /// Cell types of VTK; their points follow x, then y, then z.
 const PIXEL: u8 = 8;
@@ -92,9 +92,9 @@ fn connectivity(snapshot: &Snapshot, points: &[Point]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mesh::Cell;
+    use crate::fixture::snapshots;
+    use crate::geometry::{Cell, Domain};
     use crate::output::vtk::tests::read;
-    use crate::snapshot::{Domain, tests};
 
     fn numbers<T>(bytes: &[u8], number: impl Fn([u8; 8]) -> T) -> Vec<T> {
         bytes.chunks(8).map(|bytes| number(bytes.try_into().unwrap())).collect()
@@ -102,9 +102,9 @@ mod tests {
 
     #[test]
     fn every_cell_stands_where_it_is_and_shares_its_points() {
-        let two = tests::levels(false, &[("rho", &|[x, y, _]| x + 100.0 * y)]);
+        let two = snapshots::levels(false, &[("rho", &|[x, y, _]| x + 100.0 * y)]);
         let domain = Domain { dim: 3, size: [8, 4, 4], periodic: [true; 3] };
-        let three = tests::refined(
+        let three = snapshots::refined(
             domain,
             |block| block.level + block.place[0] == 0,
             &[("rho", &|[x, y, z]| x + 10.0 * (y + 10.0 * z))],

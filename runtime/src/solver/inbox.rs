@@ -14,9 +14,11 @@ use std::ops::Range;
 use lbm_bundle::Manifest;
 use lbm_bundle::mesh::Group;
 
+use super::step::Level as Time;
 use super::stream::blocks;
+use super::subdomain::Subdomain;
 use super::timing::Phase;
-use super::{Simulation, StepError, setup};
+use super::{StepError, setup};
 use crate::device::{Buffer, Device, DeviceError, Int, Part, Real};
 use crate::kernels::{self, KernelError, Program};
 use crate::mesh::forest::Level;
@@ -188,14 +190,20 @@ fn grow(device: &Device, buffer: &mut Buffer<Int>, length: usize) -> Result<(), 
     Ok(())
 }
 
-impl Simulation {
+impl Subdomain {
     /// What a level sends to the next finer one for both of its steps, or gets from it after the first; `start`: whether the step of the
     /// level is itself the first of two.
-    pub(super) fn exchange_inbox(&mut self, phase: Phase, level: usize, start: bool) -> Result<(), StepError> {
-        let (program, params, tables) = (&self.program, self.levels[level].params.packed(), self.grid.tables());
+    pub(super) fn exchange_inbox(
+        &mut self,
+        phase: Phase,
+        levels: &[Time],
+        level: usize,
+        start: bool,
+    ) -> Result<(), StepError> {
+        let (program, params, tables) = (&self.program, levels[level].params.packed(), self.grid.tables());
         // The cells that others list are in the inbox.
         let ids = blocks((&self.grid, None, None), phase, level);
-        let [on_coarse, on_fine] = [level, level + 1].map(|level| self.levels[level].current);
+        let [on_coarse, on_fine] = [level, level + 1].map(|level| levels[level].current);
         let populations = &self.fields.populations;
         // After its first step, what the finer level had before is in the other set.
         let (coarse, fine, before) = (&populations[on_coarse], &populations[on_fine], &populations[1 - on_fine]);

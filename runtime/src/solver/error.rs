@@ -78,7 +78,7 @@ pub enum StepError {
     /// Links cannot be cut.
     #[error(transparent)]
     #[diagnostic(transparent)]
-    Solid(#[from] crate::solid::SolidError),
+    Solid(#[from] crate::geometry::solid::SolidError),
 
     /// There is no such boundary condition.
     #[error("{face}: the method has no boundary condition `{rule}`")]

@@ -1,9 +1,11 @@
 //! The populations, and fields that are kept, follow when the forest changes.
 
+use super::fields::Fields;
 use super::ghosts::hold;
 use crate::device::{Buffer, Int, Part, Real};
+use crate::kernels::layout::Layout;
 use crate::kernels::{self, KernelError, Program};
-use crate::layout::Layout;
+use crate::mesh::Grid;
 use crate::mesh::forest::{Carry, Change, Held, Moves};
 
 /// The two sets of populations of a forest that changes, and fields that are kept.
@@ -20,7 +22,19 @@ pub(super) struct Populations<'a> {
     pub(super) held: Option<[usize; 2]>,
 }
 
-impl Populations<'_> {
+impl<'a> Populations<'a> {
+    /// Those of a grid, with these sets current on its levels.
+    pub(super) fn new(
+        program: &'a Program,
+        grid: &Grid,
+        fields: &'a mut Fields,
+        kept: Option<&'a mut Buffer<Real>>,
+        current: Vec<usize>,
+    ) -> Self {
+        let Fields { populations: sets, macroscopic: spare, .. } = fields;
+        Populations { program, sets, current, kept, spare, held: grid.held() }
+    }
+
     /// Which set is current on each level, a bit each.
     fn current_sets(&self) -> i32 {
         self.current.iter().enumerate().map(|(level, set)| (*set as i32) << level).sum()

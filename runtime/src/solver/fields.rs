@@ -5,19 +5,20 @@ use std::ops::Range;
 use lbm_bundle::Manifest;
 use rayon::prelude::*;
 
+use super::snapshot::{Component, Snapshot};
 use crate::device::{Buffer, Device, DeviceError, Real};
-use crate::layout::{Layout, SlotId};
+use crate::geometry::solid::Solids;
+use crate::geometry::{Cell, Domain};
+use crate::kernels::layout::{Layout, SlotId};
 use crate::mesh::forest::Leaf;
-use crate::mesh::{self, Cell, Grid};
-use crate::snapshot::{Component, Domain, Snapshot};
-use crate::solid::Solids;
+use crate::mesh::{self, Grid};
 
 /// Slots that cross between device and host at a time.
 const SLOTS_AT_ONCE: usize = 4096;
 
 /// The per-block arrays of a grid.
 pub struct Fields {
-    /// Two sets of post-collision populations; which one is current on a level is known to `step`.
+    /// Two sets of post-collision populations; which one is current on a level is known to the stepper.
     pub populations: [Buffer<Real>; 2],
     /// For a coupling of ghosts, what blocks at refinement interfaces keep for other levels, `[row][direction][cell]`.
     pub saved: Buffer<Real>,

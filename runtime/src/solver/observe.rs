@@ -1,6 +1,6 @@
 //! What a flow is judged by: conserved sums, change towards steady state, the first value that is no number.
 
-use crate::mesh::Cell;
+use crate::geometry::Cell;
 
 /// Sums over all cells of one set of populations, in lattice units.
 #[derive(Clone, Debug, PartialEq)]

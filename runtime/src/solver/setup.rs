@@ -2,19 +2,21 @@
 
 use lbm_bundle::{Boundary, Manifest, Param};
 
+use std::sync::Arc;
+
 use super::Adaptivity;
 use super::error::StepError;
-use crate::case::Formula;
+use super::fields::Fields;
 use crate::device::{Buffer, Device, DeviceError, Int, Real};
-use crate::fields::Fields;
+use crate::geometry::Face;
+use crate::geometry::solid::Solid;
 use crate::kernels;
-use crate::layout::Layout;
+use crate::kernels::layout::Layout;
 use crate::mesh::forest::{ForestError, Pool};
-use crate::mesh::{self, Behind, Face, Room, WallId};
-use crate::solid::Solid;
+use crate::mesh::{self, Behind, Room, WallId};
 
 /// A grid and what lies behind its faces.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone)]
 pub struct GridSpec {
     /// Cells along each axis, multiples of the block; 1 beyond the dimension.
     pub size: [usize; 3],
@@ -33,7 +35,7 @@ impl GridSpec {
     /// The same with a wall at a face.
     pub fn with_wall(mut self, face: Face, rule: &str, values: &[(&str, &[f64])]) -> Self {
         let values = values.iter().map(|(name, values)| (name.to_string(), values.to_vec())).collect();
-        self.faces[face.index()] = FaceSpec::Wall(WallSpec { rule: rule.to_string(), values, formulas: Vec::new() });
+        self.faces[face.index()] = FaceSpec::Wall(WallSpec { rule: rule.to_string(), values, profiles: Vec::new() });
         self
     }
 
@@ -45,7 +47,7 @@ impl GridSpec {
 }
 
 /// What lies behind a face.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone)]
 pub enum FaceSpec {
     /// The opposite end of the box.
     Periodic,
@@ -53,15 +55,18 @@ pub enum FaceSpec {
     Wall(WallSpec),
 }
 
+/// A number at each place of a face, `[x, y, z]` in cells of the coarsest level.
+pub type Profile = Arc<dyn Fn([f64; 3]) -> f64 + Send + Sync>;
+
 /// A boundary rule with its parameters.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone)]
 pub struct WallSpec {
     /// Name of the rule.
     pub rule: String,
     /// Its parameters by name, each with all its components.
     pub values: Vec<(String, Vec<f64>)>,
-    /// Those that vary along the face, whatever `values` has for them: formulas of the place, in cells of the coarsest level.
-    pub formulas: Vec<(String, Vec<Formula>)>,
+    /// Those that vary along the face, whatever `values` has for them.
+    pub profiles: Vec<(String, Vec<Profile>)>,
 }
 
 /// A wall instance as kernels see it.
@@ -94,7 +99,7 @@ pub(super) fn faces(
             }
             let owner = format!("`{}` at {}", rule.name, face.name());
             // Where values vary, those of the face itself are of no use.
-            let varying = wall.formulas.iter().map(|(name, formulas)| (name.clone(), vec![0.0; formulas.len()]));
+            let varying = wall.profiles.iter().map(|(name, profiles)| (name.clone(), vec![0.0; profiles.len()]));
             let values: Vec<_> = wall.values.iter().cloned().chain(varying).collect();
             let values = resolve(&owner, &rule.params, &values)?.into_iter().flatten().collect();
             behind[face.index()] = Behind::Wall(WallId(instances.len() as u32));

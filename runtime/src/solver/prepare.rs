@@ -4,18 +4,22 @@ use std::ops::RangeInclusive;
 
 use lbm_bundle::Bundle;
 
-use super::adapt::{self, Adaptations, Adaptivity};
+use super::adapt::{self, Adaptations, Adapter, Adaptivity};
+use super::around::Around;
 use super::bodies::Bodies;
+use super::fields::Fields;
 use super::inbox::Inbox;
+use super::memory::Memory;
+use super::monitor::Monitor;
 use super::setup::{self, GridSpec, Params, Walls};
-use super::timing::Timings;
-use super::{Around, Level, Simulation, StepError};
+use super::step::{Level, Stepper};
+use super::subdomain::Subdomain;
+use super::{Simulation, StepError};
 use crate::device::Device;
-use crate::fields::Fields;
+use crate::geometry::Block;
 use crate::kernels::Program;
-use crate::memory::Memory;
 use crate::mesh::forest::{Bound, Outcome};
-use crate::mesh::{self, Block, Grid};
+use crate::mesh::{self, Grid};
 
 /// A grid with the kernels for it, before it has data.
 pub struct Prepared<'a> {
@@ -144,29 +148,28 @@ impl<'a> Prepared<'a> {
         let fields = Fields::new(&device, manifest, &grid)?;
         let inbox = Inbox::new(&program, &mut grid, &walls)?;
         let (criterion, every, range) = match follows {
-            None => (None, 0, 0..=0),
-            Some((criterion, every, range)) => (Some(criterion), every, range),
+            None => (None, None, 0..=0),
+            Some((criterion, every, range)) => (Some(criterion), Some(every).filter(|every| *every > 0), range),
         };
         Ok(Simulation {
-            program,
-            grid,
-            walls,
+            subdomain: Subdomain {
+                program,
+                grid,
+                walls,
+                bodies,
+                fields,
+                inbox,
+                reference: None,
+                criterion,
+                recording: None,
+            },
+            stepper: Stepper {
+                levels: params.into_iter().map(|params| Level { params, current: 0 }).collect(),
+                step: 0,
+            },
+            adapter: Adapter::new(every, range, adaptations),
+            monitor: Monitor { notices, ..Monitor::default() },
             cutters,
-            bodies,
-            fields,
-            inbox,
-            kept: None,
-            levels: params.into_iter().map(|params| Level { params, current: 0 }).collect(),
-            step: 0,
-            recording: None,
-            timings: Timings::default(),
-            notices,
-            criterion,
-            every,
-            range,
-            adaptations,
-            settled: true,
-            scattered: 0,
         })
     }
 }

@@ -7,8 +7,8 @@
 
 use rayon::prelude::*;
 
-use crate::mesh::Block;
-use crate::snapshot::Snapshot;
+use super::snapshot::Snapshot;
+use crate::geometry::Block;
 
 /// In the place of a neighbour: there is a wall, or no block of the same level.
 const NO_BLOCK: u32 = u32::MAX;
@@ -170,7 +170,9 @@ fn total(parts: Vec<Means>, volume: f64) -> Means {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::snapshot::{Component, Domain, tests};
+    use crate::fixture::snapshots;
+    use crate::geometry::Domain;
+    use crate::solver::snapshot::Component;
     use std::f64::consts::TAU;
 
     fn snapshot(size: [usize; 3], periodic: [bool; 3], velocity: impl Fn([f64; 3]) -> [f64; 3]) -> Snapshot {
@@ -204,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_rigid_rotation_has_the_same_vorticity_on_every_level() {
-        let snapshot = tests::levels(false, &[("ux", &|[_, y, _]| 3.0 - 0.2 * y), ("uy", &|[x, _, _]| 0.1 * x)]);
+        let snapshot = snapshots::levels(false, &[("ux", &|[_, y, _]| 3.0 - 0.2 * y), ("uy", &|[x, _, _]| 0.1 * x)]);
         let velocity = Velocity::new(&snapshot).unwrap();
         for at in 0..snapshot.components[0].data.len() {
             let [_, _, found] = velocity.vorticity(at);
@@ -219,7 +221,7 @@ mod tests {
             let k = TAU / n as f64;
             let domain = Domain { dim: 2, size: [n, n, 1], periodic: [true; 3] };
             let inside = |[x, y, _]: [usize; 3]| (x < n / 8 || y < n / 8) && x >= n / 16 && y >= n / 16;
-            let snapshot = tests::refined(
+            let snapshot = snapshots::refined(
                 domain,
                 |block| block.level == 0 && inside(block.place),
                 &[

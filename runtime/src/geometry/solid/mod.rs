@@ -21,7 +21,7 @@ pub use shape::{Shape, Vector};
 pub use surface::{Open, Surface, Thickness};
 pub use tables::{Crossing, Cutters, SolidError, Tables};
 
-use crate::mesh::Block;
+use crate::geometry::Block;
 
 /// A solid.
 #[derive(Clone, Debug, PartialEq)]

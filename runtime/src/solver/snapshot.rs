@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::mesh::{Block, Cell};
+use crate::geometry::{Block, Cell, Domain};
 
 /// One scalar on every cell of the domain.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,17 +11,6 @@ pub struct Component {
     pub name: String,
     /// Values in lattice units, index `[block][cell]` with the cell `x + block[0] * (y + block[1] * z)`.
     pub data: Vec<f64>,
-}
-
-/// The box that a snapshot fills.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Domain {
-    /// Number of axes.
-    pub dim: usize,
-    /// Cells of the coarsest level along each axis; 1 beyond the dimension.
-    pub size: [usize; 3],
-    /// Whether an axis is periodic; true beyond the dimension.
-    pub periodic: [bool; 3],
 }
 
 /// Fields of the whole domain at one time.
@@ -221,46 +210,9 @@ impl Snapshot {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
-
-    /// A field by its name, as a formula of position.
-    pub(crate) type Field<'a> = (&'a str, &'a dyn Fn([f64; 3]) -> f64);
-
-    /// Blocks of 4 cells along each axis, refined where `refines` says so, with fields.
-    pub(crate) fn refined(domain: Domain, refines: impl Fn(Block) -> bool, fields: &[Field<'_>]) -> Snapshot {
-        let dim = domain.dim;
-        let side: [usize; 3] = std::array::from_fn(|axis| if axis < dim { 4 } else { 1 });
-        let roots: [usize; 3] = std::array::from_fn(|axis| domain.size[axis] / side[axis]);
-        let places = (0..roots.iter().product()).map(|at: usize| Block {
-            level: 0,
-            place: [at % roots[0], at / roots[0] % roots[1], at / (roots[0] * roots[1])],
-        });
-        let (mut level, mut blocks): (Vec<Block>, _) = (places.collect(), vec![]);
-        while !level.is_empty() {
-            let (parents, leaves): (Vec<Block>, Vec<Block>) = level.into_iter().partition(|block| refines(*block));
-            blocks.extend(leaves);
-            let child = |block: Block, part: usize| Block {
-                level: block.level + 1,
-                place: std::array::from_fn(
-                    |axis| if axis < dim { 2 * block.place[axis] + (part >> axis & 1) } else { 0 },
-                ),
-            };
-            level = parents.into_iter().flat_map(|block| (0..1 << dim).map(move |part| child(block, part))).collect();
-        }
-        let cells = blocks.len() * side.iter().product::<usize>();
-        let mut snapshot = Snapshot::new(0, domain, side, blocks, vec![]);
-        let values = |of: &dyn Fn([f64; 3]) -> f64| (0..cells).map(|at| of(snapshot.cell(at).centre())).collect();
-        snapshot.components =
-            fields.iter().map(|(name, of)| Component { name: name.to_string(), data: values(of) }).collect();
-        snapshot
-    }
-
-    /// Two dimensions, three levels: 16x8 cells, refined twice towards the lower left corner.
-    pub(crate) fn levels(periodic: bool, fields: &[Field<'_>]) -> Snapshot {
-        let domain = Domain { dim: 2, size: [16, 8, 1], periodic: [periodic, periodic, true] };
-        refined(domain, |block| block.level < 2 && block.place == [0; 3], fields)
-    }
+    use crate::fixture::snapshots::levels;
 
     fn read(snapshot: &Snapshot, level: usize, x: usize, y: usize) -> f64 {
         let values = snapshot.get("a").unwrap();

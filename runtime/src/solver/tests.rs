@@ -1,6 +1,6 @@
 use super::*;
 use crate::fixture::bundle;
-use crate::mesh::Face;
+use crate::geometry::Face;
 
 fn omega(value: f64) -> Vec<(String, Vec<f64>)> {
     vec![("omega".into(), vec![value])]

@@ -4,14 +4,16 @@ use std::ops::Range;
 
 use lbm_bundle::{DISTANCE, Manifest, Role};
 
-use super::Simulation;
 use super::error::StepError;
-use super::look::shares;
+use super::monitor::shares;
 use super::setup::{FaceSpec, GridSpec, Instance, Walls, list, resolve};
+use super::step::Level;
+use super::subdomain::Subdomain;
 use crate::device::{Buffer, Device, Double, Int, Real};
+use crate::geometry::solid::{Cutters, Solid, Solids, Tables};
+use crate::geometry::{Block, Face};
 use crate::kernels;
-use crate::mesh::{Block, Face, Grid};
-use crate::solid::{Cutters, Solid, Solids, Tables};
+use crate::mesh::Grid;
 
 /// Blocks with links that are cut one by one.
 pub(super) struct Bodies {
@@ -36,14 +38,14 @@ pub(super) struct Bodies {
 
 /// The solids of a grid, and the faces along which values vary.
 pub(super) fn cutters(manifest: &Manifest, spec: &GridSpec, first: usize) -> Option<Cutters> {
-    let varies = |face: &FaceSpec| matches!(face, FaceSpec::Wall(wall) if !wall.formulas.is_empty());
+    let varies = |face: &FaceSpec| matches!(face, FaceSpec::Wall(wall) if !wall.profiles.is_empty());
     let varying: [bool; 6] = std::array::from_fn(|face| face < 2 * manifest.dim as usize && varies(&spec.faces[face]));
     if spec.solids.is_empty() && varying == [false; 6] {
         return None;
     }
     let dim = manifest.dim as usize;
     let periodic = std::array::from_fn(|axis| {
-        axis >= dim || Face::of_axis(axis).iter().all(|face| spec.faces[face.index()] == FaceSpec::Periodic)
+        axis >= dim || Face::of_axis(axis).iter().all(|face| matches!(spec.faces[face.index()], FaceSpec::Periodic))
     });
     let block = manifest.block.map(|side| side as usize);
     let is_mirror = |face: &FaceSpec| {
@@ -75,7 +77,7 @@ pub(super) fn surfaces(manifest: &Manifest, solids: &[Solid]) -> Result<Vec<Inst
 
 /// The walls at the links that cross faces along which values vary.
 fn crossings(manifest: &Manifest, spec: &GridSpec, tables: &Tables) -> Result<Vec<Instance>, StepError> {
-    let instance = |crossing: &crate::solid::Crossing| {
+    let instance = |crossing: &crate::geometry::solid::Crossing| {
         let face = Face::ALL[crossing.face];
         let FaceSpec::Wall(wall) = &spec.faces[crossing.face] else { unreachable!("a face that varies is a wall") };
         let rule = super::setup::find_rule(manifest, face, &wall.rule)?;
@@ -83,8 +85,8 @@ fn crossings(manifest: &Manifest, spec: &GridSpec, tables: &Tables) -> Result<Ve
             return Err(StepError::VaryingRule { face: face.name(), rule: rule.name.clone() });
         }
         let mut values = wall.values.clone();
-        for (name, formulas) in &wall.formulas {
-            values.push((name.clone(), formulas.iter().map(|formula| formula.at(crossing.at)).collect()));
+        for (name, profiles) in &wall.profiles {
+            values.push((name.clone(), profiles.iter().map(|profile| profile(crossing.at)).collect()));
         }
         let values = resolve(&format!("`{}` at {}", rule.name, face.name()), &rule.params, &values)?;
         Ok(Instance { rule: rule.code, values: values.into_iter().flatten().collect() })
@@ -140,16 +142,12 @@ impl Bodies {
     }
 }
 
-impl Simulation {
-    /// The force of the fluid on each solid in the step that comes next, in lattice units of the coarsest level, by the exchange of
-    /// momentum along cut links (Ladd, J. Fluid Mech. 271 (1994) 285). The pressure counts from that of a fluid at rest of
-    /// density 1.
-    pub fn forces(&mut self) -> Result<Vec<[f64; 3]>, StepError> {
-        let Some(bodies) = &mut self.bodies else { return Ok(Vec::new()) };
-        let manifest = self.program.manifest();
-        let dim = manifest.dim as usize;
-        let mut total = vec![[0.0; 3]; bodies.count];
-        for (at, level) in self.levels.iter().enumerate() {
+impl Subdomain {
+    /// Adds to the force on each solid what its links here give.
+    pub(super) fn add_forces(&mut self, levels: &[Level], total: &mut [[f64; 3]]) -> Result<(), StepError> {
+        let Some(bodies) = &mut self.bodies else { return Ok(()) };
+        let dim = self.grid.dim();
+        for (at, level) in levels.iter().enumerate() {
             let listed = bodies.levels[at].clone();
             let (count, per) = shares(listed.len());
             self.program.launch(kernels::Force {
@@ -174,11 +172,6 @@ impl Simulation {
                 total[entry / dim % bodies.count][entry % dim] += scale * value;
             }
         }
-        Ok(total)
-    }
-
-    /// Number of solids.
-    pub fn solids(&self) -> usize {
-        self.bodies.as_ref().map_or(0, |bodies| bodies.count)
+        Ok(())
     }
 }

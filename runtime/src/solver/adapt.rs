@@ -4,12 +4,15 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
+use super::around::Around;
 use super::carry::Populations;
-use super::{Around, Simulation, StepError};
-use crate::criterion::Criterion;
+use super::step::Level;
+use super::subdomain::Subdomain;
+use super::{Simulation, StepError};
 use crate::device::{Buffer, Device, DeviceError, Double, Int, Real};
+use crate::geometry::Block;
+use crate::kernels::criterion::Criterion;
 use crate::kernels::{self, KernelError, Program};
-use crate::mesh::Block;
 use crate::mesh::forest::{Forest, ForestError, Outcome};
 
 /// How a grid is refined.
@@ -149,96 +152,128 @@ pub(super) fn set_up(
 /// Share of the leaves that must have changed before the data are put into order again.
 const SCATTERED: f64 = 0.25;
 
+/// How often the grid follows the flow, and what that has brought: the same on all devices.
+pub(super) struct Adapter {
+    /// Steps of the coarsest level between two changes, if the grid changes.
+    pub(super) every: Option<u64>,
+    /// Levels that leaves may have.
+    pub(super) range: RangeInclusive<usize>,
+    pub(super) adaptations: Adaptations,
+    /// Whether the last look at the flow has changed nothing.
+    pub(super) settled: bool,
+    /// Blocks that have changed since the data were put into order.
+    scattered: usize,
+}
+
+impl Adapter {
+    pub(super) fn new(every: Option<u64>, range: RangeInclusive<usize>, adaptations: Adaptations) -> Self {
+        Adapter { every, range, adaptations, settled: true, scattered: 0 }
+    }
+
+    /// Steps from one until the grid changes, if it does.
+    pub(super) fn steps_until_change(&self, step: u64) -> Option<u64> {
+        self.every.map(|every| every - step % every)
+    }
+}
+
 impl Simulation {
     /// Looks at the flow and lets the grid follow; the next step starts on the new one.
     pub(super) fn adapt(&mut self) -> Result<Outcome, StepError> {
-        let Some(criterion) = self.criterion.take() else { return Ok(Outcome::default()) };
+        let Some(criterion) = self.subdomain.criterion.take() else { return Ok(Outcome::default()) };
         let outcome = self.change(&criterion);
-        self.criterion = Some(criterion);
+        self.subdomain.criterion = Some(criterion);
         outcome
     }
 
     /// The same with a criterion of the caller's, once; between levels that the simulation was made for. Refused where
     /// [`Adaptivity::during`] has made no room.
     pub fn adapt_to(&mut self, criterion: &Criterion) -> Result<Outcome, StepError> {
-        if self.criterion.is_none() {
+        if self.subdomain.criterion.is_none() {
             return Err(StepError::StaysAsItIs);
         }
-        let criterion = Loaded::new(self.program.device(), criterion)?;
+        let criterion = Loaded::new(self.device(), criterion)?;
         self.change(&criterion)
     }
 
     fn change(&mut self, criterion: &Loaded) -> Result<Outcome, StepError> {
-        super::sample(&self.program, &mut self.fields, &self.grid, &self.levels)?;
-        let levels = self.range.clone();
-        criterion.wish(&self.program, self.grid.forest_mut(), &self.fields.macroscopic, *levels.end())?;
-        let mut data = Populations {
-            program: &self.program,
-            sets: &mut self.fields.populations,
-            current: self.levels.iter().map(|level| level.current).collect(),
-            kept: self.kept.as_mut().map(|kept| &mut kept.fields),
-            spare: &mut self.fields.macroscopic,
-            held: self.grid.held(),
-        };
-        let outcome = self.grid.forest_mut().adapt(levels, &mut data)?;
-        self.adaptations.add(outcome);
-        self.recording = None;
-        self.settled = !outcome.changed();
-        self.scattered += outcome.refined + outcome.coarsened;
-        let parts = 1 << self.grid.dim();
-        if (self.scattered * parts) as f64 > SCATTERED * self.grid.leaf_count() as f64 {
-            self.reorder()?;
+        let Simulation { subdomain, stepper, adapter, .. } = self;
+        let outcome = subdomain.change(criterion, &adapter.range, &stepper.levels)?;
+        adapter.adaptations.add(outcome);
+        adapter.settled = !outcome.changed();
+        adapter.scattered += outcome.refined + outcome.coarsened;
+        let parts = 1 << subdomain.grid.dim();
+        if (adapter.scattered * parts) as f64 > SCATTERED * subdomain.grid.leaf_count() as f64 {
+            let current = subdomain.reorder(stepper.current())?;
+            stepper.levels.iter_mut().for_each(|level| level.current = current);
+            adapter.scattered = 0;
+            adapter.adaptations.reorderings += 1;
         }
-        self.fields.make_room(self.program.device(), self.program.manifest(), &self.grid)?;
-        if let Some(inbox) = &mut self.inbox {
-            inbox.follow(&self.program, &mut self.grid, &self.walls)?;
-        }
+        subdomain.follow()?;
         Ok(outcome)
-    }
-
-    /// Puts the data of all blocks into the order of the curve.
-    fn reorder(&mut self) -> Result<(), StepError> {
-        let mut data = Populations {
-            program: &self.program,
-            sets: &mut self.fields.populations,
-            current: self.levels.iter().map(|level| level.current).collect(),
-            kept: self.kept.as_mut().map(|kept| &mut kept.fields),
-            spare: &mut self.fields.macroscopic,
-            held: self.grid.held(),
-        };
-        // Finer levels have the same set current after every step; the coarsest may have the other.
-        let set = data.current.get(1).copied().unwrap_or(data.current[0]);
-        if data.current[0] != set {
-            let (tables, listed) = (self.grid.tables(), &self.grid.levels()[0]);
-            let held = if data.held.is_some() { listed.held.clone() } else { 0..0 };
-            for (ids, range) in [(&tables.leaves, listed.leaves.clone()), (&tables.held, held)] {
-                data.relocate(ids.part(range), self.grid.forest().every(), data.current[0])?;
-            }
-            data.current[0] = set;
-        }
-        self.grid.forest_mut().reorder(&mut data)?;
-        self.levels.iter_mut().for_each(|level| level.current = 1 - set);
-        self.scattered = 0;
-        self.adaptations.reorderings += 1;
-        if let Some(bodies) = &mut self.bodies {
-            bodies.follow(&self.grid)?;
-        }
-        Ok(())
     }
 
     /// Goes on counting from what an earlier run has counted.
     pub fn restore_adaptations(&mut self, before: Adaptations, scattered: usize) {
-        self.adaptations = Adaptations { room: self.adaptations.room, ..before };
-        self.scattered = scattered;
+        self.adapter.adaptations = Adaptations { room: self.adapter.adaptations.room, ..before };
+        self.adapter.scattered = scattered;
     }
 
     /// Blocks that have changed since the data were put into order the last time.
     pub fn scattered(&self) -> usize {
-        self.scattered
+        self.adapter.scattered
     }
 
     /// What changes of the grid have brought so far.
     pub fn adaptations(&self) -> Adaptations {
-        self.adaptations
+        self.adapter.adaptations
+    }
+}
+
+impl Subdomain {
+    /// Changes the forest as a criterion says of the fields of the current step; populations and the reference go with it.
+    fn change(
+        &mut self,
+        criterion: &Loaded,
+        range: &RangeInclusive<usize>,
+        levels: &[Level],
+    ) -> Result<Outcome, StepError> {
+        self.sample(levels)?;
+        let Subdomain { program, grid, fields, reference, .. } = self;
+        criterion.wish(program, grid.forest_mut(), &fields.macroscopic, *range.end())?;
+        let current = levels.iter().map(|level| level.current).collect();
+        let mut data = Populations::new(program, grid, fields, reference.as_mut(), current);
+        let outcome = grid.forest_mut().adapt(range.clone(), &mut data)?;
+        self.recording = None;
+        Ok(outcome)
+    }
+
+    /// Puts the data of all blocks into the order of the curve; says which set is then current on all levels.
+    fn reorder(&mut self, current: Vec<usize>) -> Result<usize, StepError> {
+        let Subdomain { program, grid, fields, reference, .. } = self;
+        let mut data = Populations::new(program, grid, fields, reference.as_mut(), current);
+        // Finer levels have the same set current after every step; the coarsest may have the other.
+        let set = data.current.get(1).copied().unwrap_or(data.current[0]);
+        if data.current[0] != set {
+            let (tables, listed) = (grid.tables(), &grid.levels()[0]);
+            let held = if data.held.is_some() { listed.held.clone() } else { 0..0 };
+            for (ids, range) in [(&tables.leaves, listed.leaves.clone()), (&tables.held, held)] {
+                data.relocate(ids.part(range), grid.forest().every(), data.current[0])?;
+            }
+            data.current[0] = set;
+        }
+        grid.forest_mut().reorder(&mut data)?;
+        if let Some(bodies) = &mut self.bodies {
+            bodies.follow(&self.grid)?;
+        }
+        Ok(1 - set)
+    }
+
+    /// After the grid has changed: room for what lies at refinement interfaces, and the lists of it.
+    fn follow(&mut self) -> Result<(), StepError> {
+        self.fields.make_room(self.program.device(), self.program.manifest(), &self.grid)?;
+        if let Some(inbox) = &mut self.inbox {
+            inbox.follow(&self.program, &mut self.grid, &self.walls)?;
+        }
+        Ok(())
     }
 }

@@ -2,11 +2,12 @@
 
 use std::io;
 
-use super::look::room_to_keep;
-use super::{Kept, Simulation, StepError};
+use super::fields::{range, runs};
+use super::monitor::room_to_keep;
+use super::subdomain::Subdomain;
+use super::{Simulation, StepError};
 use crate::device::{Buffer, Real};
-use crate::fields::{range, runs};
-use crate::layout::Layout;
+use crate::kernels::layout::Layout;
 use crate::mesh::Grid;
 
 /// The bytes of leaves, in the order of [`crate::mesh::Grid::leaves`], each `[component][cell]`; `of_level` gives the array of a
@@ -20,7 +21,7 @@ fn read<'a>(
     let real = flow.manifest().real.bytes();
     let mut bytes = vec![];
     for leaves in
-        flow.grid.leaves().map_err(io::Error::other)?.chunk_by(|one, next| one.block.level == next.block.level)
+        flow.grid().leaves().map_err(io::Error::other)?.chunk_by(|one, next| one.block.level == next.block.level)
     {
         for run in runs(leaves) {
             let range = range(run, layout);
@@ -52,18 +53,19 @@ fn write<E: From<StepError>>(
 impl Simulation {
     /// How many blocks [`Self::read_populations`] gives.
     pub fn stored_blocks(&self) -> usize {
-        let held = |level: &crate::mesh::forest::Level| if self.grid.forest().holds() { level.held.len() } else { 0 };
-        self.grid.leaf_count() + self.grid.levels().iter().map(held).sum::<usize>()
+        let grid = self.grid();
+        let held = |level: &crate::mesh::forest::Level| if grid.forest().holds() { level.held.len() } else { 0 };
+        grid.leaf_count() + grid.levels().iter().map(held).sum::<usize>()
     }
 
     /// The bytes of the current populations, leaf by leaf in the order of [`crate::mesh::Grid::leaves`], each
     /// `[direction][cell]`; then of what refined blocks hold, if they do, level by level along the curve.
     pub fn read_populations(&self, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         let layout = Layout::populations(self.manifest());
-        let current = |level: usize| &self.fields.populations[self.levels[level].current];
+        let current = |level: usize| &self.subdomain.fields.populations[self.stepper.levels[level].current];
         read(self, layout, current, &mut each)?;
         let mut bytes = vec![0; layout.slot_len() * self.manifest().real.bytes()];
-        for (level, slot) in self.grid.forest().read_held().map_err(io::Error::other)? {
+        for (level, slot) in self.grid().forest().read_held().map_err(io::Error::other)? {
             current(level).read_raw(slot.index() * layout.slot_len(), &mut bytes).map_err(io::Error::other)?;
             each(&bytes)?;
         }
@@ -76,24 +78,25 @@ impl Simulation {
         step: u64,
         mut next: impl FnMut(&mut [u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let layout = Layout::populations(self.program.manifest());
-        let mut bytes = vec![0; layout.slot_len() * self.program.manifest().real.bytes()];
-        let to = &mut self.fields.populations[0];
-        write(&self.grid, layout, to, &mut next)?;
-        for (_, slot) in self.grid.forest().read_held().map_err(StepError::from)? {
+        let layout = Layout::populations(self.manifest());
+        let mut bytes = vec![0; layout.slot_len() * self.manifest().real.bytes()];
+        let Subdomain { grid, fields, .. } = &mut self.subdomain;
+        let to = &mut fields.populations[0];
+        write(grid, layout, to, &mut next)?;
+        for (_, slot) in grid.forest().read_held().map_err(StepError::from)? {
             next(&mut bytes)?;
             to.write_raw(slot.index() * layout.slot_len(), &bytes).map_err(StepError::from)?;
         }
-        self.levels.iter_mut().for_each(|level| level.current = 0);
-        self.step = step;
+        self.stepper.levels.iter_mut().for_each(|level| level.current = 0);
+        self.stepper.step = step;
         Ok(())
     }
 
     /// The bytes of the fields that are kept, leaf by leaf in the order of [`crate::mesh::Grid::leaves`], each
     /// `[component][cell]`; nothing where none are.
     pub fn read_kept(&self, each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
-        let Some(kept) = &self.kept else { return Ok(()) };
-        read(self, Layout::fields(self.manifest()), |_| &kept.fields, each)
+        let Some(kept) = &self.subdomain.reference else { return Ok(()) };
+        read(self, Layout::fields(self.manifest()), |_| kept, each)
     }
 
     /// Keeps fields of an earlier step, in the order and form of [`Self::read_kept`].
@@ -102,9 +105,10 @@ impl Simulation {
         step: u64,
         next: impl FnMut(&mut [u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut fields = room_to_keep(self.program.device(), &self.fields.macroscopic)?;
-        write(&self.grid, Layout::fields(self.program.manifest()), &mut fields, next)?;
-        self.kept = Some(Kept { fields, step });
+        let mut fields = room_to_keep(self.device(), &self.subdomain.fields.macroscopic)?;
+        write(self.grid(), Layout::fields(self.manifest()), &mut fields, next)?;
+        self.subdomain.reference = Some(fields);
+        self.monitor.reference = Some(step);
         Ok(())
     }
 }

@@ -4,69 +4,10 @@ use std::fmt;
 
 use lbm_bundle::{Manifest, Target};
 
-use crate::device::{self, Device};
-use crate::fields;
-use crate::layout::Layout;
-use crate::mesh;
-use crate::mesh::forest::Pool;
-
-/// An amount of memory for people: `1.5 GiB`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bytes(pub usize);
-
-impl fmt::Display for Bytes {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-        let (mut amount, mut unit) = (self.0 as f64 / 1024.0, 0);
-        // What rounds to 1024 is one of the next unit.
-        while amount >= 1023.95 && unit + 1 < UNITS.len() {
-            (amount, unit) = (amount / 1024.0, unit + 1);
-        }
-        write!(out, "{amount:.1} {}", UNITS[unit])
-    }
-}
-
-/// What can be allocated, in bytes; none where nobody knows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Available {
-    /// On the device that runs the kernels.
-    pub device: Option<usize>,
-    /// On the host, where fields go to be written.
-    pub host: Option<usize>,
-}
-
-impl Available {
-    /// At this moment.
-    pub fn on(device: &Device) -> Available {
-        Available { device: device.memory_available(), host: device::host_memory() }
-    }
-}
-
-/// Blocks and what is kept for them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Blocks {
-    /// Blocks of the coarsest level.
-    pub roots: usize,
-    /// Leaves of all levels.
-    pub leaves: usize,
-    /// Slots for data.
-    pub slots: usize,
-    /// Families and slots that tables have room for.
-    pub pool: Pool,
-    /// Slots that keep something for other levels.
-    pub interfaces: usize,
-    /// Blocks with links that are cut one by one.
-    pub cut: usize,
-}
-
-impl Blocks {
-    /// Blocks of one level.
-    pub fn uniform(dim: usize, roots: usize) -> Blocks {
-        let pool = Pool::with_slots(dim, roots, roots.saturating_add(1));
-        Blocks { roots, leaves: roots, slots: roots, pool, interfaces: 0, cut: 0 }
-    }
-}
-
+use super::fields;
+use crate::device::{Available, Bytes};
+use crate::kernels::layout::Layout;
+use crate::mesh::{self, Blocks};
 /// What a grid takes, in bytes; beyond what can be counted it is `usize::MAX`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
@@ -164,15 +105,9 @@ impl fmt::Display for Lack {
 mod tests {
     use super::*;
     use crate::device::Device;
-    use crate::fields::Fields;
     use crate::fixture::manifest;
     use crate::mesh::{Behind, Grid};
-
-    #[test]
-    fn an_amount_has_one_digit_and_the_unit_that_fits() {
-        let texts = [0, 1536, 1 << 20, (1 << 30) - 1, 5 << 39, usize::MAX].map(|bytes| Bytes(bytes).to_string());
-        assert_eq!(texts, ["0.0 KiB", "1.5 KiB", "1.0 MiB", "1.0 GiB", "2.5 TiB", "16.0 EiB"]);
-    }
+    use crate::solver::fields::Fields;
 
     #[test]
     fn the_estimate_of_a_grid_is_what_its_arrays_have() {

@@ -2,7 +2,7 @@
 //!
 //! Blocks that have a coarser one beside them end in layers of ghosts, which stand for coarse cells; a refined block beside a
 //! leaf holds data on its own level: cells that stream and collide where the ghosts are, and one more layer of means. A step of
-//! level `l`, in the order of [`Simulation::advance_level`]:
+//! level `l`, in the order of [`step`](super::step):
 //!
 //! 1. stream and collide its blocks, and what refined blocks hold of it; those at level jumps keep what has streamed in
 //! 2. in the second of two steps: *restrict*, the means of level `l - 1`, which has streamed by then
@@ -12,48 +12,18 @@
 
 use lbm_bundle::mesh::Group;
 
-use super::timing::Phase;
-use super::{Level, Simulation, StepError};
-use crate::device::{Buffer, Device, Real};
-use crate::fields::Fields;
+use super::StepError;
+use super::fields::Fields;
+use super::step::Level;
+use super::subdomain::Subdomain;
+use crate::device::{Buffer, Real};
 use crate::kernels::{self, KernelError, Program};
 use crate::mesh::forest::{Level as Listed, Tables};
 
-impl Simulation {
-    /// The phases of a step of a level between the two steps of the next finer one and after them; `between`: before the second.
-    pub(super) fn exchange_ghosts(
-        &mut self,
-        level: usize,
-        between: bool,
-        start: bool,
-        timed: Option<&Device>,
-    ) -> Result<(), StepError> {
-        if !self.grid.forest().holds() {
-            return Ok(());
-        }
-        let finer = level + 1 < self.grid.levels().len();
-        let phases: &[Phase] = match between {
-            true if level > 0 && !start => &[Phase::Restrict],
-            false if finer => &[Phase::Send, Phase::Prolong],
-            _ => &[],
-        };
-        for phase in phases {
-            let from = timed.map(Device::mark).transpose()?;
-            match phase {
-                Phase::Restrict => self.restrict(level - 1)?,
-                Phase::Send => self.send(level)?,
-                _ => self.prolong(level + 1)?,
-            }
-            if let (Some(from), Some(device)) = (from, timed) {
-                self.timings.sample(*phase, from, device.mark()?);
-            }
-        }
-        Ok(())
-    }
-
+impl Subdomain {
     /// Means of a level that has streamed, over cells of the next finer one.
-    fn restrict(&mut self, level: usize) -> Result<(), StepError> {
-        let Level { params, current } = &self.levels[level];
+    pub(super) fn restrict(&mut self, levels: &[Level], level: usize) -> Result<(), StepError> {
+        let Level { params, current } = &levels[level];
         let (tables, listed) = (self.grid.tables(), &self.grid.levels()[level]);
         let Fields { populations, saved, .. } = &mut self.fields;
         self.program.launch(kernels::Restrict {
@@ -70,8 +40,8 @@ impl Simulation {
     }
 
     /// From what has streamed in on a level to what is interpolated.
-    fn send(&mut self, level: usize) -> Result<(), StepError> {
-        let params = &self.levels[level].params;
+    pub(super) fn send(&mut self, levels: &[Level], level: usize) -> Result<(), StepError> {
+        let params = &levels[level].params;
         let (tables, listed) = (self.grid.tables(), &self.grid.levels()[level]);
         let lists = [
             tables.leaves.part(listed.group(Group::Jump)),
@@ -93,8 +63,8 @@ impl Simulation {
     }
 
     /// Ghosts of a level.
-    fn prolong(&mut self, level: usize) -> Result<(), StepError> {
-        let Level { params, current } = &self.levels[level];
+    pub(super) fn prolong(&mut self, levels: &[Level], level: usize) -> Result<(), StepError> {
+        let Level { params, current } = &levels[level];
         let (tables, listed) = (self.grid.tables(), &self.grid.levels()[level]);
         let Fields { populations, saved, .. } = &mut self.fields;
         for group in [Group::Jump, Group::Both] {
@@ -114,11 +84,11 @@ impl Simulation {
     }
 
     /// All that refined blocks hold, from the leaves, after these have been set.
-    pub(super) fn hold_all(&mut self) -> Result<(), StepError> {
+    pub(super) fn hold_all(&mut self, levels: &[Level]) -> Result<(), StepError> {
         if !self.grid.forest().holds() {
             return Ok(());
         }
-        let current: Vec<usize> = self.levels.iter().map(|level| level.current).collect();
+        let current: Vec<usize> = levels.iter().map(|level| level.current).collect();
         let first = self.grid.forest().pool().slots;
         let (tables, listed) = (self.grid.tables(), self.grid.levels());
         Ok(hold(&self.program, &mut self.fields.populations, &current, tables, listed, first, true)?)

@@ -44,8 +44,10 @@
 //!
 //! The real type of a bundle is known at run time only: that arrays and parameters have it is checked there.
 
+pub mod criterion;
 mod error;
 mod launch;
+pub mod layout;
 pub mod mesh;
 mod method;
 

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use thiserror::Error;
 
 use super::{Shape, Solids, Vector};
-use crate::mesh::{Block, Face};
+use crate::geometry::{Block, Face};
 
 /// Distances are at least this: rules may divide by twice the distance.
 const LEAST_DISTANCE: f64 = 1e-6;
@@ -298,7 +298,7 @@ fn first(near: &[&(usize, Shape)], from: Vector, to: Vector, seen: impl Fn(Vecto
 mod tests {
     use super::*;
     use crate::fixture::manifest;
-    use crate::solid::Solid;
+    use crate::geometry::solid::Solid;
 
     /// A circle in a channel of 32 x 16 cells in blocks of 8 x 8.
     fn channel(varying: [bool; 6]) -> Cutters {

@@ -2,8 +2,8 @@
 
 use lbm_bundle::Manifest;
 
+use super::velocity::Velocity;
 use super::{Simulation, StepError};
-use crate::velocity::Velocity;
 
 /// What a population gets of the stress: `-w (tau - 1) / cs2 * (c_a c_b - delta_ab c^2 / dim)`, to be multiplied with the
 /// density and summed with the slopes `du_b/dx_a`.
@@ -33,11 +33,11 @@ impl Simulation {
         let snapshot = self.snapshot()?;
         let Some(velocity) = Velocity::new(&snapshot) else { return Ok(()) };
         let density = snapshot.get("rho");
-        let manifest = self.program.manifest();
+        let manifest = self.subdomain.program.manifest();
         let first = manifest.main().first as usize;
         // On a finer level slopes are smaller and the viscosity larger by the same factor.
         let of_level = |level: usize| shares(manifest, viscosity * 2f64.powi(level as i32));
-        let shares: Vec<_> = (0..self.levels.len()).map(of_level).collect();
+        let shares: Vec<_> = (0..self.stepper.levels.len()).map(of_level).collect();
         self.update_cells(|cell, populations| {
             let Some((position, _)) = snapshot.cover(cell) else { return };
             let rho = density.map_or(1.0, |rho| rho[position]) * cell.width();

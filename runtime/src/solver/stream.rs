@@ -3,18 +3,25 @@
 use lbm_bundle::mesh::Group;
 
 use super::bodies::Bodies;
+use super::fields::Fields;
 use super::inbox::Inbox;
+use super::step::Level;
+use super::subdomain::Subdomain;
 use super::timing::Phase;
-use super::{Level, Simulation, StepError, setup};
+use super::{StepError, setup};
 use crate::device::{Int, Part};
-use crate::fields::Fields;
 use crate::kernels;
 use crate::mesh::Grid;
 
-impl Simulation {
-    /// Streams and collides the blocks of a phase on a level.
-    pub(super) fn stream_collide(&mut self, phase: Phase, level: usize, start: bool) -> Result<(), StepError> {
-        let Level { params, current } = &self.levels[level];
+impl Subdomain {
+    /// Streams and collides the blocks of a phase on a level; `start`: whether its step is the first of two.
+    pub(super) fn stream_collide(
+        &mut self,
+        phase: Phase,
+        Level { params, current }: &Level,
+        level: usize,
+        start: bool,
+    ) -> Result<(), StepError> {
         let (program, params, tables) = (&self.program, params.packed(), self.grid.tables());
         let ids = blocks((&self.grid, self.bodies.as_ref(), self.inbox.as_ref()), phase, level);
         let (neighbours, rows) = (&tables.neighbours, &tables.rows);
