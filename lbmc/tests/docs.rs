@@ -261,7 +261,7 @@ fn written_by_the_program(page: &str, fresh: &str) {
 #[test]
 fn the_reference_of_case_files_is_that_of_the_program() {
     let mut table = String::from("| key | what it is |\n| --- | --- |\n");
-    for (key, doc) in lbm_runtime::case::keys() {
+    for (key, doc) in lbm_flows::case::keys() {
         table += &format!("| `{key}` | {doc} |\n");
     }
     written_by_the_program("case.md", &table);

@@ -1,7 +1,7 @@
 //! Kernels to flows: a bundle's kernels, loaded on a device, advance populations on a grid of blocks.
 //!
 //! ```text
-//! geometry ◀── device ◀── kernels ◀── mesh ◀── solver ◀── case ◀── output ◀── restart ◀── flow
+//! geometry ◀── device ◀── kernels ◀── mesh ◀── solver
 //! ```
 //!
 //! Layers, each of which knows only those above it in this table:
@@ -14,10 +14,6 @@
 //! | `kernels` | loads a bundle, checks signatures; a struct for each kernel, to launch it; layouts of arrays and programs that kernels read |
 //! | `mesh` | the grid: neighbours, walls; the forest of blocks that refines itself |
 //! | `solver` | a simulation: fields on a grid, the recipe of a time step, changes of the grid, what is measured |
-//! | `case` | a case file: units, walls, stop |
-//! | `output` | what a run leaves behind: VTK, profiles, pictures, summary; the progress line |
-//! | `restart` | files from which a run goes on with the same bits |
-//! | `flow` | a case run to its end |
 //!
 //! Invariant: no layer imports one below it in the table (`tests/tests/layers.rs`).
 //!
@@ -30,15 +26,11 @@
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
-pub mod case;
 pub mod device;
 pub mod file;
-#[cfg(test)]
-mod fixture;
-pub mod flow;
+#[cfg(any(test, feature = "fixture"))]
+pub mod fixture;
 pub mod geometry;
 pub mod kernels;
 pub mod mesh;
-pub mod output;
-pub mod restart;
 pub mod solver;

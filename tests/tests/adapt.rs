@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 
 use lbm_bundle::{Bundle, Real, wishes};
-use lbm_runtime::case::{Formula, RefinedBox, Refinement};
+use lbm_flows::case::{Formula, RefinedBox, Refinement};
 use lbm_runtime::device::Device;
 use lbm_runtime::geometry::solid::{Shape, Solid};
 use lbm_runtime::geometry::{Block, Cell};

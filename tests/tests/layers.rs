@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 
 /// Top-level modules of crates, each of which may import those before it.
-const LAYERS: [(&str, &[&str]); 1] =
-    [("runtime", &["file", "geometry", "device", "kernels", "mesh", "solver", "case", "output", "restart", "flow"])];
+const LAYERS: [(&str, &[&str]); 2] = [
+    ("runtime", &["file", "geometry", "device", "kernels", "mesh", "solver"]),
+    ("flows", &["case", "output", "restart", "flow"]),
+];
 
 /// Modules that only tests import, and may import all.
 const FIXTURE: &str = "fixture";

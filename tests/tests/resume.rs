@@ -5,11 +5,11 @@ use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 
 use lbm_bundle::{Bundle, Real, Target};
-use lbm_runtime::case::{Case, RawCase};
+use lbm_flows::case::{Case, RawCase};
+use lbm_flows::flow::{self, Control};
+use lbm_flows::output::sink::RESTART;
+use lbm_flows::restart::{Identity, Restart};
 use lbm_runtime::device::{Available, Device};
-use lbm_runtime::flow::{self, Control};
-use lbm_runtime::output::sink::RESTART;
-use lbm_runtime::restart::{Identity, Restart};
 use lbm_tests::compiled;
 use serde_json::{Value, json};
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use lbm_bundle::{Bundle, Real};
 use lbm_codegen::options::Options;
-use lbm_runtime::case::{Formula, RawCase};
+use lbm_flows::case::{Formula, RawCase};
+use lbm_flows::flow;
 use lbm_runtime::device::{Available, Device};
-use lbm_runtime::flow;
 use lbm_runtime::geometry::solid::{Shape, Shell, Solid, Solids};
 use lbm_runtime::geometry::{Block, Face};
 use lbm_runtime::kernels::criterion::Criterion;

@@ -10,13 +10,13 @@ use lbm_codegen::pipeline::sides_on_levels;
 use lbm_dsl::model::{Model, Param};
 use lbm_dsl::prove::edge;
 use lbm_dsl::shipped;
-use lbm_runtime::case::{Case, Diagnostic, RawCase, TargetChoice};
+use lbm_flows::case::{Case, Diagnostic, RawCase, TargetChoice};
+use lbm_flows::flow::{self, Control, Plan};
+use lbm_flows::output::progress::{Show, Status};
+use lbm_flows::output::sink::RESTART;
+use lbm_flows::output::summary::{self, StopReason};
 use lbm_runtime::device::{Available, Device, copy_bandwidth};
-use lbm_runtime::flow::{self, Control, Plan};
 use lbm_runtime::mesh::{Filled, preferred_block};
-use lbm_runtime::output::progress::{Show, Status};
-use lbm_runtime::output::sink::RESTART;
-use lbm_runtime::output::summary::{self, StopReason};
 use miette::{Report, Result, miette};
 use serde::Serialize;
 

@@ -136,12 +136,12 @@ impl Snapshot {
     }
 
     /// Position of a block in the order of the values, if there is such a block.
-    pub(crate) fn find(&self, block: Block) -> Option<usize> {
+    pub fn find(&self, block: Block) -> Option<usize> {
         self.places.get(&block).map(|at| *at as usize)
     }
 
     /// Cells of a level along each axis.
-    pub(crate) fn size_of(&self, level: usize) -> [usize; 3] {
+    pub fn size_of(&self, level: usize) -> [usize; 3] {
         std::array::from_fn(|axis| if axis < self.dim() { self.size()[axis] << level } else { 1 })
     }
 

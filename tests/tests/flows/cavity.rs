@@ -1,7 +1,7 @@
 //! Lid-driven cavities with every flow that is shipped.
 
 use lbm_bundle::Real;
-use lbm_runtime::case::{self, Reference};
+use lbm_flows::case::{self, Reference};
 use lbm_runtime::device::Device;
 use lbm_runtime::geometry::Face;
 use lbm_runtime::solver::GridSpec;
