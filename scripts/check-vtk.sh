@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Opens what `lbmc run` writes for ParaView with VTK's own readers (`scripts/check_vtk.py` says what is compared). Run by hand after
-# a change of runtime/src/output/vtk: VTK comes as a pinned Python wheel of 140 MB.
+# a change of flows/src/output/vtk: VTK comes as a pinned Python wheel of 140 MB.
 # usage: check-vtk.sh [LBMC]      by default target/release/lbmc; wheels go into $LBMC_VTK_WHEELS, by default target/vtk-wheels
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -9,26 +9,15 @@ use lbm_dsl::expr::{Expr, ExprId, Exprs};
 
 /// Operations that the `roots` need. Loads, stores and bytes are left at zero: they belong to the whole kernel.
 pub fn count(exprs: &Exprs, roots: &[ExprId]) -> Cost {
-    let mut needed = vec![false; exprs.len()];
-    for root in roots {
-        needed[root.index()] = true;
-    }
-    let nodes: Vec<&Expr> = exprs.iter().map(|(_, node)| node).collect();
-    for at in (0..nodes.len()).rev() {
-        if needed[at] {
-            for operand in nodes[at].operands() {
-                needed[operand.index()] = true;
-            }
-        }
-    }
-    let mut constant = vec![false; nodes.len()];
+    let needed = exprs.needed(roots);
+    let mut constant = vec![false; exprs.len()];
     let mut cost = Cost::default();
-    for (at, node) in nodes.iter().enumerate() {
-        let operands = node.operands();
+    for (id, node) in exprs.iter() {
+        let at = id.index();
         constant[at] = match node {
             Expr::Const(_) => true,
             Expr::Symbol(_) => false,
-            _ => operands.iter().all(|operand| constant[operand.index()]),
+            _ => node.operands().iter().all(|operand| constant[operand.index()]),
         };
         if !needed[at] || constant[at] {
             continue;

@@ -40,18 +40,14 @@ struct Graph {
 impl Graph {
     fn new(dag: &Dag) -> Self {
         let size = dag.exprs.len();
-        let mut uses = vec![0usize; size];
-        for (_, node) in dag.exprs.iter() {
-            for operand in node.operands() {
-                uses[operand.index()] += 1;
-            }
-        }
+        let outputs: Vec<ExprId> = dag.outputs.iter().map(|output| output.value).collect();
+        let uses = dag.exprs.uses(&outputs);
         let mut named = vec![false; size];
         for own in &dag.lets {
             named[own.value.index()] = true;
         }
-        for output in &dag.outputs {
-            named[output.value.index()] = true;
+        for output in &outputs {
+            named[output.index()] = true;
         }
         let mut graph = Self { statements: Vec::new(), reads: vec![BTreeSet::new(); size], readers: vec![0; size] };
         let mut operations = vec![0usize; size];

@@ -10,6 +10,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Index;
 
 use num_rational::BigRational;
 use num_traits::{One, Zero};
@@ -361,6 +362,63 @@ impl Exprs {
         needed
     }
 
+    /// For every node, how many operands it is of what `roots` need; a root is needed once more.
+    pub fn uses(&self, roots: &[ExprId]) -> Vec<usize> {
+        let needed = self.needed(roots);
+        let mut uses = vec![0; self.len()];
+        roots.iter().for_each(|root| uses[root.index()] += 1);
+        for (_, node) in self.iter().filter(|(id, _)| needed[id.index()]) {
+            node.operands().iter().for_each(|operand| uses[operand.index()] += 1);
+        }
+        uses
+    }
+
+    /// The symbols that `roots` need, each once.
+    pub fn symbols(&self, roots: &[ExprId]) -> impl Iterator<Item = Symbol> {
+        let needed = self.needed(roots);
+        self.iter().filter(move |(id, _)| needed[id.index()]).filter_map(|(_, node)| match node {
+            Expr::Symbol(symbol) => Some(*symbol),
+            _ => None,
+        })
+    }
+
+    /// Makes in `to` what `roots` need here, operands first. For each node, `make` is given `to`, its id here and the node as
+    /// it stands in `to`, with operands that are made already; what it returns takes the node's place.
+    pub fn rewrite(
+        &self,
+        roots: &[ExprId],
+        to: &mut Exprs,
+        mut make: impl FnMut(&mut Exprs, ExprId, Expr) -> ExprId,
+    ) -> Rewritten {
+        let needed = self.needed(roots);
+        let mut new = Rewritten(vec![None; self.len()]);
+        for (id, node) in self.iter().filter(|(id, _)| needed[id.index()]) {
+            let node = node.map(|operand| new[operand]);
+            new.0[id.index()] = Some(make(to, id, node));
+        }
+        new
+    }
+
+    /// Makes in `to` what `roots` need here, with other values for some symbols.
+    pub fn substitute(
+        &self,
+        roots: &[ExprId],
+        to: &mut Exprs,
+        mut value: impl FnMut(&mut Exprs, Symbol) -> Option<ExprId>,
+    ) -> Rewritten {
+        self.rewrite(roots, to, |to, _, node| match node {
+            Expr::Symbol(symbol) => value(to, symbol).unwrap_or_else(|| to.symbol(symbol)),
+            _ => to.add(node),
+        })
+    }
+
+    /// A set of what `roots` need and nothing else, in the same order.
+    pub fn subgraph(&self, roots: &[ExprId]) -> (Exprs, Rewritten) {
+        let mut to = Exprs::new();
+        let new = self.rewrite(roots, &mut to, |to, _, node| to.add(node));
+        (to, new)
+    }
+
     /// Values of `roots`, given the values of symbols. Computes only what the roots need.
     pub fn eval<N: Number>(&self, roots: &[ExprId], symbol: impl Fn(Symbol) -> N) -> Vec<N> {
         let mut values: Vec<Option<N>> = vec![None; self.len()];
@@ -387,6 +445,26 @@ impl Exprs {
             values[at] = Some(value);
         }
         roots.iter().map(|root| values[root.index()].clone().expect("roots are computed")).collect()
+    }
+}
+
+/// Where the nodes of one [`Exprs`] went in another: those that the roots of [`Exprs::rewrite`] need.
+#[derive(Clone, Debug)]
+pub struct Rewritten(Vec<Option<ExprId>>);
+
+impl Rewritten {
+    /// What stands for a node, if the roots need it.
+    pub fn get(&self, old: ExprId) -> Option<ExprId> {
+        self.0[old.index()]
+    }
+}
+
+impl Index<ExprId> for Rewritten {
+    type Output = ExprId;
+
+    /// What stands for a node that the roots need.
+    fn index(&self, old: ExprId) -> &ExprId {
+        self.0[old.index()].as_ref().expect("the roots need it")
     }
 }
 

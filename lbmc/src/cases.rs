@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use lbm_bundle::input::Limit;
 use lbm_dsl::shipped as specs;
-use lbm_runtime::case;
+use lbm_flows::case;
 use miette::{Result, miette};
 
 use crate::files;

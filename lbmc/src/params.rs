@@ -1,7 +1,7 @@
 //! Parameters of a method from `--set NAME=VALUE`.
 
 use lbm_dsl::model::{Model, Param};
-use lbm_runtime::case::{Parameter, nearest, parameter};
+use lbm_flows::case::{Parameter, nearest, parameter};
 use miette::{Report, Result, miette};
 
 /// A value for every component of every parameter of a method.

@@ -12,7 +12,7 @@ use lbm_dsl::model::Model;
 use lbm_dsl::model::levels::Coupling;
 use lbm_dsl::shipped::{self, Beside, Library, Prelude};
 use lbm_dsl::source::{Source, shown_line};
-use lbm_runtime::case::{InputFile, Parameter, nearest};
+use lbm_flows::case::{InputFile, Parameter, nearest};
 use miette::{Report, Result, miette};
 
 use crate::cases::Shipped;

@@ -218,6 +218,52 @@ fn every_folder_that_the_readme_names_exists() {
     assert!(seen >= 8, "the map of folders has {seen} entries");
 }
 
+/// Code of a page: what stands between backticks outside of blocks.
+fn code(page: &str) -> BTreeSet<String> {
+    let mut fenced = false;
+    let lines = page.lines().filter(|line| {
+        fenced ^= line.starts_with("```");
+        !fenced
+    });
+    lines.flat_map(|line| line.split('`').skip(1).step_by(2)).map(String::from).collect()
+}
+
+/// Names of the modules at the top of a crate.
+fn modules(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let stem = |path: PathBuf| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    entries
+        .map(|entry| stem(entry.expect("a readable entry").path()))
+        .filter(|name| name != "lib" && name != "main")
+        .collect()
+}
+
+/// It names every crate of the workspace, and their modules at the top; and the files that it names exist.
+#[test]
+fn the_page_on_architecture_is_a_map_of_the_project() {
+    let code = code(&read(&root().join("docs/architecture.md")));
+    let is_path = |name: &&String| name.contains('/') && !name.contains(['*', ' ', '<']);
+    let paths: Vec<&String> = code.iter().filter(is_path).collect();
+    assert!(paths.len() >= 60, "the page names {} files and folders", paths.len());
+    for path in paths {
+        assert!(root().join(path).exists(), "docs/architecture.md: there is no {path}");
+    }
+    let workspace = read(&root().join("Cargo.toml"));
+    let members = workspace.lines().find_map(|line| line.strip_prefix("members = [")).expect("a workspace");
+    for member in members.split('"').skip(1).step_by(2) {
+        assert!(code.contains(&format!("{member}/")), "docs/architecture.md does not name the crate in {member}/");
+        // A program that shows how, and kernels, a module for each method.
+        if !["examples/rust_macro", "generated"].contains(&member) {
+            for module in modules(&root().join(member).join("src")) {
+                assert!(
+                    code.contains(&module),
+                    "docs/architecture.md does not name the module `{module}` of {member}/"
+                );
+            }
+        }
+    }
+}
+
 /// Rows of its tables name files and tests in them: `| what | `lbmc/tests/cli.rs` `a_test`, `another` |`.
 #[test]
 fn every_promise_about_security_names_tests_that_exist() {
@@ -261,7 +307,7 @@ fn written_by_the_program(page: &str, fresh: &str) {
 #[test]
 fn the_reference_of_case_files_is_that_of_the_program() {
     let mut table = String::from("| key | what it is |\n| --- | --- |\n");
-    for (key, doc) in lbm_runtime::case::keys() {
+    for (key, doc) in lbm_flows::case::keys() {
         table += &format!("| `{key}` | {doc} |\n");
     }
     written_by_the_program("case.md", &table);

@@ -11,9 +11,9 @@ use lbm_codegen::options::Options;
 use lbm_dsl::model::{Model, Param};
 use lbm_dsl::prove::{self, Findings, Transport};
 use lbm_runtime::device::Device;
-use lbm_runtime::mesh::Face;
-use lbm_runtime::snapshot::Snapshot;
-use lbm_runtime::step::{GridSpec, Simulation};
+use lbm_runtime::geometry::Face;
+use lbm_runtime::solver::snapshot::Snapshot;
+use lbm_runtime::solver::{GridSpec, Simulation};
 use num_traits::ToPrimitive;
 
 use crate::compiled;

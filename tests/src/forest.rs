@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use lbm_bundle::mesh::NONE;
-use lbm_runtime::mesh::{Behind, Face};
+use lbm_runtime::geometry::Face;
+use lbm_runtime::mesh::Behind;
 
 /// A block: its level, and its position in blocks of that level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 
 use lbm_bundle::{Bundle, Real, wishes};
-use lbm_runtime::case::{Formula, RefinedBox, Refinement};
-use lbm_runtime::criterion::Criterion;
+use lbm_flows::case::{Formula, RefinedBox, Refinement};
 use lbm_runtime::device::Device;
-use lbm_runtime::mesh::{Block, Cell};
-use lbm_runtime::observe::{Look, NotFinite, Sum};
-use lbm_runtime::solid::{Shape, Solid};
-use lbm_runtime::step::{Adaptivity, GridSpec, Simulation};
+use lbm_runtime::geometry::solid::{Shape, Solid};
+use lbm_runtime::geometry::{Block, Cell};
+use lbm_runtime::kernels::criterion::Criterion;
+use lbm_runtime::solver::observe::{Look, NotFinite, Sum};
+use lbm_runtime::solver::{Adaptivity, GridSpec, Simulation};
 use lbm_tests::compiled::{self, Random};
 use lbm_tests::flows::devices;
 

@@ -5,9 +5,9 @@ use lbm_bundle::{Bundle, Layout, Real, Target};
 use lbm_codegen::options::Options;
 use lbm_codegen::pipeline;
 use lbm_dsl::model::Model;
-use lbm_runtime::layout::Filled;
-use lbm_runtime::mesh::Face;
-use lbm_runtime::step::{GridSpec, Simulation};
+use lbm_runtime::geometry::Face;
+use lbm_runtime::mesh::Filled;
+use lbm_runtime::solver::{GridSpec, Simulation};
 use lbm_tests::compiled::model_with_all;
 use lbm_tests::flows::{devices, params};
 
@@ -132,7 +132,7 @@ fn blocks_of_odd_sides_refine_to_the_same_flow() {
             let run = |block: [u32; 3]| {
                 let bundle = compile(&model, device.target(), block);
                 let of = |cells: u32| (15 / cells) as usize;
-                let refine = |at: lbm_runtime::mesh::Block| {
+                let refine = |at: lbm_runtime::geometry::Block| {
                     let [x, y, _] = at.place;
                     at.level == 0 && (x < of(block[0]) && y < of(block[1]) || x >= 2 * of(block[0]))
                 };
@@ -155,7 +155,7 @@ fn blocks_of_odd_sides_conserve_mass_and_momentum() {
     let model = model_with_all("d3q19_bgk", &[], Some("volumetric_shifted"));
     let bundle = compile(&model, Target::C, [5, 7, 5]);
     let grid = GridSpec::periodic([15, 21, 15]);
-    let refine = |block: lbm_runtime::mesh::Block| block.place.iter().all(|at| *at >> block.level == 1);
+    let refine = |block: lbm_runtime::geometry::Block| block.place.iter().all(|at| *at >> block.level == 1);
     let device = &devices()[0];
     let mut flow = Simulation::refined(device, &bundle, &grid, &params("d3q19_bgk", 1.8), 2, refine).unwrap();
     flow.init_cells(|cell, out| {

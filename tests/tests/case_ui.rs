@@ -12,8 +12,8 @@ use lbm_bundle::{
     ABI, AtFace, Boundary, Criterion, Direction, Field, Layout, Manifest, Param, Populations, Real, Target, Transport,
     Unit,
 };
-use lbm_runtime::case::{CODES, Case, CaseError, Code, Diagnostic, RawCase};
-use lbm_runtime::memory::Available;
+use lbm_flows::case::{CODES, Case, CaseError, Code, Diagnostic, RawCase};
+use lbm_runtime::device::Available;
 use lbm_tests::compiled;
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use num_traits::ToPrimitive;

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use lbm_bundle::{Bundle, Real, Target, wishes};
 use lbm_dsl::model::Model;
-use lbm_runtime::criterion::Criterion;
 use lbm_runtime::device::Device;
-use lbm_runtime::mesh::{Block, Cell};
-use lbm_runtime::step::{Adaptivity, GridSpec, Simulation, StepError};
+use lbm_runtime::geometry::{Block, Cell};
+use lbm_runtime::kernels::criterion::Criterion;
+use lbm_runtime::solver::{Adaptivity, GridSpec, Simulation, StepError};
 use lbm_tests::compiled::{self, Collision, Random};
 use lbm_tests::flows::devices;
 use lbm_tests::levels::{Patch, TwoLevels};

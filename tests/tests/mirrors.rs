@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use lbm_bundle::{Bundle, Real, Target};
 use lbm_runtime::device::Device;
-use lbm_runtime::mesh::{Block, Cell, Face};
-use lbm_runtime::step::{GridSpec, Simulation};
+use lbm_runtime::geometry::{Block, Cell, Face};
+use lbm_runtime::solver::{GridSpec, Simulation};
 use lbm_tests::compiled::{self, Random};
 
 /// Blocks along each axis of the part between the mirrors.

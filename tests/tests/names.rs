@@ -11,8 +11,8 @@ use lbm_dsl::model::Model;
 use lbm_dsl::shipped::Prelude;
 use lbm_dsl::source::Source;
 use lbm_runtime::device::Device;
-use lbm_runtime::mesh::{Block, Face};
-use lbm_runtime::step::{GridSpec, Simulation};
+use lbm_runtime::geometry::{Block, Face};
+use lbm_runtime::solver::{GridSpec, Simulation};
 use lbm_tests::{root, toolchain};
 
 /// A flow with every kind of name and of kernel: `<what>` is the name of something.

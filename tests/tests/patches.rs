@@ -8,8 +8,8 @@ use std::f64::consts::TAU;
 
 use lbm_bundle::{Bundle, Real, Target};
 use lbm_runtime::device::Device;
-use lbm_runtime::mesh::{Block, Cell, Face};
-use lbm_runtime::step::{GridSpec, Simulation};
+use lbm_runtime::geometry::{Block, Cell, Face};
+use lbm_runtime::solver::{GridSpec, Simulation};
 use lbm_tests::compiled;
 
 /// Kernels in 64 bits for blocks of 8x8 or 4x4x4.

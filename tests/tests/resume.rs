@@ -5,11 +5,11 @@ use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 
 use lbm_bundle::{Bundle, Real, Target};
-use lbm_runtime::case::{Case, RawCase};
-use lbm_runtime::device::Device;
-use lbm_runtime::flow::{self, Control};
-use lbm_runtime::memory::Available;
-use lbm_runtime::restart::{Identity, NAME, Restart};
+use lbm_flows::case::{Case, RawCase};
+use lbm_flows::flow::{self, Control};
+use lbm_flows::output::sink::RESTART;
+use lbm_flows::restart::{Identity, Restart};
+use lbm_runtime::device::{Available, Device};
 use lbm_tests::compiled;
 use serde_json::{Value, json};
 
@@ -72,7 +72,7 @@ impl Flow {
         let identity = Identity::new(&case, &bundle, toolchain);
         let mut flow = Flow { case, bundle, identity, folder, head: Value::Null, sections: vec![] };
         flow.run(None).expect("it runs");
-        let whole = std::fs::read(flow.out().join(NAME)).expect("a restart file");
+        let whole = std::fs::read(flow.out().join(RESTART)).expect("a restart file");
         let head = 20 + u64::from_le_bytes(std::array::from_fn(|at| whole[12 + at])) as usize;
         flow.head = serde_json::from_slice(&whole[20..head]).expect("JSON");
         flow.sections = whole[head + 32..whole.len() - 32].to_vec();

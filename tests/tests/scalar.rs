@@ -11,9 +11,9 @@ use lbm_dsl::model::Model;
 use lbm_dsl::shipped::{self, Prelude};
 use lbm_dsl::source::Source;
 use lbm_runtime::device::Device;
-use lbm_runtime::mesh::Face;
-use lbm_runtime::snapshot::Snapshot;
-use lbm_runtime::step::{GridSpec, Simulation};
+use lbm_runtime::geometry::Face;
+use lbm_runtime::solver::snapshot::Snapshot;
+use lbm_runtime::solver::{GridSpec, Simulation};
 use lbm_tests::compiled;
 
 type Params<'a> = &'a [(&'a str, &'a [f64])];

@@ -1,15 +1,16 @@
 //! Flows around solids: what leaves the fluid is the force on them, and known drags.
 
+use std::sync::Arc;
+
 use lbm_bundle::{Bundle, Real};
 use lbm_codegen::options::Options;
-use lbm_runtime::case::{Formula, RawCase};
-use lbm_runtime::criterion::Criterion;
-use lbm_runtime::device::Device;
-use lbm_runtime::flow;
-use lbm_runtime::memory::Available;
-use lbm_runtime::mesh::{Block, Face};
-use lbm_runtime::solid::{Shape, Shell, Solid, Solids};
-use lbm_runtime::step::{Adaptivity, FaceSpec, GridSpec, Simulation};
+use lbm_flows::case::{Formula, RawCase};
+use lbm_flows::flow;
+use lbm_runtime::device::{Available, Device};
+use lbm_runtime::geometry::solid::{Shape, Shell, Solid, Solids};
+use lbm_runtime::geometry::{Block, Face};
+use lbm_runtime::kernels::criterion::Criterion;
+use lbm_runtime::solver::{Adaptivity, FaceSpec, GridSpec, Simulation};
 use lbm_tests::compiled;
 use lbm_tests::flows::{at_rest, devices, params, viscosity};
 
@@ -112,8 +113,9 @@ fn half_a_body_at_a_mirror_is_in_half_of_the_flow_around_the_whole() {
         let half = GridSpec::periodic([48, 16, 1]).with_solid(solid(circle(20.3, 0.0, 5.3), rule));
         let ((drag, all), (of_half, part)) = (run(walls(whole), 0), run(walls(half), 16));
         assert!((2.0 * of_half / drag - 1.0).abs() < 1e-11, "{rule}: {of_half:e} {drag:e}");
-        let value =
-            |snapshot: &lbm_runtime::snapshot::Snapshot, x, y| snapshot.get("ux").unwrap()[snapshot.index(x, y, 0)];
+        let value = |snapshot: &lbm_runtime::solver::snapshot::Snapshot, x, y| {
+            snapshot.get("ux").unwrap()[snapshot.index(x, y, 0)]
+        };
         for (x, y) in (0..48).flat_map(|x| (0..16).map(move |y| (x, y))) {
             let (one, other) = (value(&all, x, y + 16), value(&part, x, y));
             assert!((one - other).abs() < 1e-12, "{rule} at {x} {y}: {one:e} {other:e}");
@@ -251,7 +253,7 @@ fn a_grid_that_changes_leaves_surfaces_and_inlets_alone() {
         .with_wall(Face::YMax, "bounce_back", &[])
         .with_solid(Solid { level: 1, ..solid(circle(40.2, 15.7, 4.1), "interpolated_bounce_back") });
     if let FaceSpec::Wall(inlet) = &mut grid.faces[Face::XMin.index()] {
-        inlet.formulas.push(("velocity".into(), vec![profile, Formula::number(0.0)]));
+        inlet.profiles.push(("velocity".into(), vec![Arc::new(move |at| profile.at(at)), Arc::new(|_| 0.0)]));
     }
     let everywhere = |level: usize| {
         let mut criterion = Criterion::new();

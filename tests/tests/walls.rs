@@ -10,9 +10,9 @@ use lbm_bundle::{Bundle, Real, Target};
 use lbm_codegen::options::Options;
 use lbm_dsl::shipped;
 use lbm_runtime::device::Device;
-use lbm_runtime::mesh::Face;
-use lbm_runtime::snapshot::Snapshot;
-use lbm_runtime::step::{GridSpec, Simulation};
+use lbm_runtime::geometry::Face;
+use lbm_runtime::solver::snapshot::Snapshot;
+use lbm_runtime::solver::{GridSpec, Simulation};
 use lbm_tests::compiled;
 
 const SPECS: [&str; 2] = ["d2q9_bgk", "d3q19_bgk"];

@@ -3,12 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use lbm_dsl::expr::{Expr, ExprId, Exprs, LevelSymbol, Rational, Symbol};
+use lbm_dsl::expr::{ExprId, Exprs, LevelSymbol, Rational, Symbol};
 use lbm_dsl::model::levels::{Coupling, Exchange, Stencil, Target};
 use lbm_dsl::model::{Formulas, Model};
 use num_traits::Signed;
 
-use super::{Wanted, lower, lower_in, numbered, renumbered};
+use super::{Wanted, lower, lower_in, numbered};
 use crate::ir::{KernelIr, Named, Output};
 
 /// Every kernel of the stencils and couplings that the model chooses, and `average`.
@@ -57,30 +57,23 @@ pub fn packets(model: &Model, coupling: &Coupling, pop: usize) -> Option<KernelI
 /// the first child stands.
 fn shared_kinds(exprs: &Exprs, values: &[ExprId], velocity: &[i32]) -> (Exprs, Vec<ExprId>) {
     let crossed = velocity.iter().enumerate().fold(0u8, |bits, (axis, c)| bits | u8::from(*c != 0) << axis);
-    let needed = exprs.needed(values);
     let mut to = Exprs::new();
-    let mut new: Vec<Option<ExprId>> = vec![None; exprs.len()];
-    for (id, node) in exprs.iter().filter(|(id, _)| needed[id.index()]) {
-        let node = match *node {
-            Expr::Symbol(Symbol::Level(LevelSymbol::Kind { child })) => {
-                Expr::Symbol(Symbol::Level(LevelSymbol::Kind { child: child & crossed }))
-            }
-            _ => renumbered(node, |old| new[old.index()].expect("operands precede users")),
-        };
-        new[id.index()] = Some(to.add(node));
-    }
-    let values = values.iter().map(|value| new[value.index()].expect("values are copied")).collect();
-    (to, values)
+    let new = exprs.substitute(values, &mut to, |to, symbol| match symbol {
+        Symbol::Level(LevelSymbol::Kind { child }) => {
+            Some(to.symbol(Symbol::Level(LevelSymbol::Kind { child: child & crossed })))
+        }
+        _ => None,
+    });
+    (to, values.iter().map(|value| new[*value]).collect())
 }
 
 /// Positions of the stencils whose slopes such values read, ascending.
 pub fn sampled(model: &Model, values: &[ExprId]) -> Vec<usize> {
-    let needed = model.exprs().needed(values);
-    let stencil = |(id, node): (ExprId, &Expr)| match *node {
-        Expr::Symbol(Symbol::Level(LevelSymbol::Slope { stencil, .. })) if needed[id.index()] => Some(stencil.into()),
+    let stencil = |symbol| match symbol {
+        Symbol::Level(LevelSymbol::Slope { stencil, .. }) => Some(stencil.into()),
         _ => None,
     };
-    let all: BTreeSet<usize> = model.exprs().iter().filter_map(stencil).collect();
+    let all: BTreeSet<usize> = model.exprs().symbols(values).filter_map(stencil).collect();
     all.into_iter().collect()
 }
 

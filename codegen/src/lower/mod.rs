@@ -111,8 +111,8 @@ fn lower_in(
     let params = claim_params(&mut namer, model.params());
     let wall_params = claim_params(&mut namer, wall_params);
 
-    let (exprs, new) = subgraph(exprs, &formulas.outputs);
-    let values = formulas.outputs.iter().map(|output| new[output.index()].expect("outputs are copied"));
+    let (exprs, new) = exprs.subgraph(&formulas.outputs);
+    let values = formulas.outputs.iter().map(|output| new[*output]);
 
     let populations = populations(model);
     let mut symbols = Vec::new();
@@ -147,7 +147,7 @@ fn lower_in(
     let (mut named, mut written): (Vec<Named>, BTreeMap<&str, usize>) = Default::default();
     for each in &formulas.lets {
         // A `let` that no output needs, or that only renames an input or a constant, gives no value a name.
-        let Some(value) = new[each.value.index()] else { continue };
+        let Some(value) = new.get(each.value) else { continue };
         if !matches!(exprs.get(value), Expr::Const(_) | Expr::Symbol(_)) {
             written.insert(&each.name, named.len());
             named.push(Named {
@@ -193,45 +193,4 @@ fn claim_params(namer: &mut Namer, params: &[Param]) -> BTreeMap<(u16, u8), Stri
         }
     }
     names
-}
-
-/// Copies what `roots` need, in order. Returns the graph and where each old node went.
-fn subgraph(from: &Exprs, roots: &[ExprId]) -> (Exprs, Vec<Option<ExprId>>) {
-    let mut needed = vec![false; from.len()];
-    for root in roots {
-        needed[root.index()] = true;
-    }
-    let nodes: Vec<(ExprId, &Expr)> = from.iter().collect();
-    for (id, node) in nodes.iter().rev() {
-        if needed[id.index()] {
-            for operand in node.operands() {
-                needed[operand.index()] = true;
-            }
-        }
-    }
-    let mut to = Exprs::new();
-    let mut new: Vec<Option<ExprId>> = vec![None; from.len()];
-    for (id, node) in nodes {
-        if needed[id.index()] {
-            let copy = renumbered(node, |old| new[old.index()].expect("operands precede users"));
-            new[id.index()] = Some(to.add(copy));
-        }
-    }
-    (to, new)
-}
-
-fn renumbered(node: &Expr, new: impl Fn(ExprId) -> ExprId) -> Expr {
-    match *node {
-        Expr::Const(_) | Expr::Symbol(_) => node.clone(),
-        Expr::Neg(a) => Expr::Neg(new(a)),
-        Expr::Sqrt(a) => Expr::Sqrt(new(a)),
-        Expr::Add(a, b) => Expr::Add(new(a), new(b)),
-        Expr::Sub(a, b) => Expr::Sub(new(a), new(b)),
-        Expr::Mul(a, b) => Expr::Mul(new(a), new(b)),
-        Expr::Div(a, b) => Expr::Div(new(a), new(b)),
-        Expr::Fma(a, b, c) => Expr::Fma(new(a), new(b), new(c)),
-        Expr::Select { compare, left, right, then, otherwise } => {
-            Expr::Select { compare, left: new(left), right: new(right), then: new(then), otherwise: new(otherwise) }
-        }
-    }
 }

@@ -34,9 +34,7 @@ pub fn is_mirror(model: &Model, rule: usize) -> bool {
 /// Whether the rule with that position knows what a mirror would send back.
 pub fn reads_mirror(model: &Model, rule: usize) -> bool {
     let Rule::Link(links) = &model.boundaries()[rule].rule else { return false };
-    let needed = model.exprs().needed(links);
-    let mirrored = |node: &Expr| matches!(node, Expr::Symbol(Symbol::Mirrored(_)));
-    model.exprs().iter().any(|(id, node)| needed[id.index()] && mirrored(node))
+    model.exprs().symbols(links).any(|symbol| matches!(symbol, Symbol::Mirrored(_)))
 }
 
 /// A rule of nodes that fits as one of links, `solid_<rule>`: what enters along each direction.
@@ -88,20 +86,15 @@ fn turn(
         _ => None,
     };
     let of_pop = |old: Pop| lattice.dirs().find(|dir| pop(*dir) == old).and_then(of_link);
+    let of_symbol = |symbol: Symbol| match symbol {
+        Symbol::Population(old) => of_pop(old).map(|dir| Symbol::Population(pop(dir))),
+        Symbol::Streamed(old) => of_link(old).map(Symbol::Streamed),
+        Symbol::Inside(_) => None,
+        Symbol::WallParam { param, .. } if boundary.params[usize::from(param)].components > 1 => None,
+        _ => Some(symbol),
+    };
     let root = form.formulas.outputs[like];
-    let needed = model.exprs().needed(&[root]);
-    let mut new: Vec<Option<ExprId>> = vec![None; model.exprs().len()];
-    for (id, node) in model.exprs().iter().filter(|(id, _)| needed[id.index()]) {
-        let node = match *node {
-            Expr::Symbol(Symbol::Population(old)) => Expr::Symbol(Symbol::Population(pop(of_pop(old)?))),
-            Expr::Symbol(Symbol::Streamed(old)) => Expr::Symbol(Symbol::Streamed(of_link(old)?)),
-            Expr::Symbol(Symbol::Inside(_)) => return None,
-            Expr::Symbol(Symbol::WallParam { param, .. }) if boundary.params[usize::from(param)].components > 1 => {
-                return None;
-            }
-            _ => node.map(|old| new[old.index()].expect("operands precede users")),
-        };
-        new[id.index()] = Some(exprs.add(node));
-    }
-    new[root.index()]
+    let turns = model.exprs().symbols(&[root]).all(|symbol| of_symbol(symbol).is_some());
+    let turned = |to: &mut Exprs, symbol| of_symbol(symbol).map(|symbol| to.symbol(symbol));
+    turns.then(|| model.exprs().substitute(&[root], exprs, turned)[root])
 }

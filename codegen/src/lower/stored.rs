@@ -19,7 +19,6 @@ use lbm_dsl::expr::{Exact, Expr, ExprId, Exprs, Number, Pop, Rational, Symbol};
 use lbm_dsl::model::{Model, Param, Populations};
 use num_traits::{One, Zero};
 
-use super::subgraph;
 use crate::ir::{KernelIr, Named, Output};
 
 /// Each population at rest, all sets one after the other: what `init` gives where scalar fields are 1, vectors zero. Where that
@@ -70,7 +69,7 @@ pub fn stored(kernel: KernelIr, model: &Model, rest: &[Rational], wall_params: &
     work.both = values.iter().enumerate().map(|(at, value)| work.named[at] && is_needed(value)).collect();
     let (to, values, outputs) = work.differences();
 
-    let (exprs, new) = subgraph(&to, &outputs);
+    let (exprs, new) = to.subgraph(&outputs);
     let mut lets = Vec::new();
     for own in &kernel.lets {
         let value = &values[own.value.index()];
@@ -81,11 +80,10 @@ pub fn stored(kernel: KernelIr, model: &Model, rest: &[Rational], wall_params: &
             ..own.clone()
         });
         let both = apart.into_iter().chain([Named { value: value.whole, ..own.clone() }]);
-        let kept = both.filter_map(|own| Some(Named { value: new[own.value.index()]?, ..own }));
+        let kept = both.filter_map(|own| Some(Named { value: new.get(own.value)?, ..own }));
         lets.extend(kept.filter(|own| !matches!(exprs.get(own.value), Expr::Const(_) | Expr::Symbol(_))));
     }
-    let value = |at: usize| new[outputs[at].index()].expect("outputs are copied");
-    let outputs = kernel.outputs.iter().enumerate().map(|(at, output)| Output { value: value(at), ..output.clone() });
+    let outputs = kernel.outputs.iter().zip(outputs).map(|(own, value)| Output { value: new[value], ..own.clone() });
     KernelIr { lets, outputs: outputs.collect(), exprs, ..kernel }
 }
 

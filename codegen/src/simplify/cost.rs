@@ -16,15 +16,7 @@ const SLOW: u32 = 16;
 pub(super) fn price(exprs: &Exprs, roots: &[ExprId]) -> u32 {
     let cost = count(exprs, roots);
     let needed = exprs.needed(roots);
-    let mut uses = vec![0u32; exprs.len()];
-    for root in roots {
-        uses[root.index()] += 1;
-    }
-    for (_, node) in exprs.iter().filter(|(id, _)| needed[id.index()]) {
-        for operand in node.operands() {
-            uses[operand.index()] += 1;
-        }
-    }
+    let uses = exprs.uses(roots);
     let product = |id: ExprId| matches!(exprs.get(id), Expr::Mul(..)) && uses[id.index()] == 1;
     let fusable = exprs.iter().filter(|(id, node)| match node {
         Expr::Add(a, b) | Expr::Sub(a, b) => needed[id.index()] && (product(*a) || product(*b)),

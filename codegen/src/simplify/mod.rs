@@ -39,7 +39,7 @@ pub(crate) mod testing;
 
 use std::fmt;
 
-use lbm_dsl::expr::{Expr, ExprId, Exprs};
+use lbm_dsl::expr::{ExprId, Exprs};
 use rayon::prelude::*;
 
 use crate::count::count;
@@ -119,7 +119,7 @@ pub fn simplify(kernel: &KernelIr) -> Result<Dag, SimplifyError> {
 
 /// The graph without what no output needs, with the names of the spec.
 fn name(kernel: &KernelIr, exprs: &Exprs, values: &[ExprId]) -> Dag {
-    let (exprs, values) = needed(exprs, values);
+    let (exprs, new) = exprs.subgraph(values);
     let counterparts = names::counterparts(&kernel.exprs, &exprs);
     let lets = kernel.lets.iter().filter_map(|named| {
         let value = counterparts[named.value.index()]?;
@@ -129,35 +129,10 @@ fn name(kernel: &KernelIr, exprs: &Exprs, values: &[ExprId]) -> Dag {
     Dag {
         name: kernel.name.clone(),
         lets: lets.collect(),
-        outputs: outputs.map(|(output, value)| Output { value, ..output.clone() }).collect(),
+        outputs: outputs.map(|(output, value)| Output { value: new[*value], ..output.clone() }).collect(),
         symbols: kernel.symbols.clone(),
         exprs,
     }
-}
-
-/// Only the expressions that the roots need.
-fn needed(exprs: &Exprs, roots: &[ExprId]) -> (Exprs, Vec<ExprId>) {
-    let nodes: Vec<(ExprId, &Expr)> = exprs.iter().collect();
-    let mut needed = vec![false; nodes.len()];
-    for root in roots {
-        needed[root.index()] = true;
-    }
-    for (id, node) in nodes.iter().rev() {
-        if needed[id.index()] {
-            for operand in node.operands() {
-                needed[operand.index()] = true;
-            }
-        }
-    }
-    let mut kept = Exprs::new();
-    let mut new: Vec<Option<ExprId>> = vec![None; nodes.len()];
-    for (id, node) in nodes {
-        if needed[id.index()] {
-            let node = node.map(|old| new[old.index()].expect("operands precede users"));
-            new[id.index()] = Some(kept.add(node));
-        }
-    }
-    (kept, roots.iter().map(|root| new[root.index()].expect("roots are needed")).collect())
 }
 
 #[cfg(test)]

@@ -9,30 +9,23 @@ use lbm_dsl::expr::{Expr, ExprId, Exprs, Rational};
 
 /// Rebuilds the expressions that the roots need.
 pub(super) fn round_once(exprs: &Exprs, roots: &[ExprId]) -> (Exprs, Vec<ExprId>) {
-    let mut uses = vec![0; exprs.len()];
-    roots.iter().for_each(|root| uses[root.index()] += 1);
-    for (_, node) in exprs.iter() {
-        node.operands().iter().for_each(|operand| uses[operand.index()] += 1);
-    }
+    let uses = exprs.uses(roots);
+    let once = |id: ExprId| uses[id.index()] == 1;
     let mut out = Exprs::new();
-    let mut new: Vec<ExprId> = Vec::with_capacity(exprs.len());
-    for (_, node) in exprs.iter() {
-        let joined = match *node {
-            Expr::Mul(a, b) | Expr::Fma(a, b, _) => {
-                let once = |id: ExprId| uses[id.index()] == 1;
-                let pair = (new[a.index()], new[b.index()]);
-                join(&mut out, pair, once(b)).or_else(|| join(&mut out, (pair.1, pair.0), once(a)))
+    let new = exprs.rewrite(roots, &mut out, |out, old, node| {
+        let joined = match (exprs.get(old), &node) {
+            (Expr::Mul(a, b), Expr::Mul(x, y)) | (Expr::Fma(a, b, _), Expr::Fma(x, y, _)) => {
+                join(out, (*x, *y), once(*b)).or_else(|| join(out, (*y, *x), once(*a)))
             }
             _ => None,
         };
-        let id = match (joined, node) {
-            (Some((x, scaled)), Expr::Fma(_, _, c)) => out.add(Expr::Fma(x, scaled, new[c.index()])),
-            (Some((x, scaled)), _) => out.add(Expr::Mul(x, scaled)),
-            (None, node) => out.add(node.map(|old| new[old.index()])),
-        };
-        new.push(id);
-    }
-    (out, roots.iter().map(|root| new[root.index()]).collect())
+        out.add(match (joined, node) {
+            (Some((x, scaled)), Expr::Fma(_, _, c)) => Expr::Fma(x, scaled, c),
+            (Some((x, scaled)), _) => Expr::Mul(x, scaled),
+            (None, node) => node,
+        })
+    });
+    (out, roots.iter().map(|root| new[*root]).collect())
 }
 
 /// For `c` and `x (d y)`: `x` and `(c d) y`.

@@ -15,7 +15,7 @@ use crate::check::program::{ModuleId, Program};
 use crate::check::stencils;
 use crate::check::value::{Dim, LatticeId, Tensor, Value};
 use crate::diag::{Code, Report};
-use crate::expr::{Expr, ExprId, Symbol};
+use crate::expr::{ExprId, Symbol};
 use crate::lattice::Dir;
 use crate::model::{Conserved, Field, Formulas, Law, Model, Param, Populations};
 use crate::source::Span;
@@ -268,11 +268,8 @@ impl Builder<'_> {
         let formulas = self.block(block);
         self.work.scope = outer;
         let formulas = formulas?;
-        let reads = self.work.exprs.needed(&formulas.outputs);
-        let exprs = &self.work.exprs;
-        let population =
-            exprs.iter().any(|(id, node)| reads[id.index()] && matches!(node, Expr::Symbol(Symbol::Population(_))));
-        if population {
+        let population = |symbol| matches!(symbol, Symbol::Population(_));
+        if self.work.exprs.symbols(&formulas.outputs).any(population) {
             let hint = "only fields and parameters are given here: write the formula in terms of them";
             let span = block.assigns.first().map_or(block.span, |assign| assign.value.span);
             return self.work.hinted(Code::InitReads, span, "this reads values made from populations", hint);

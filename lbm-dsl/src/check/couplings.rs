@@ -104,20 +104,12 @@ impl Builder<'_> {
     /// What `init` gives for the fields of the populations at hand: those of the first set.
     fn equilibrium(&mut self, fields: &[Field], init: &Formulas) -> Value {
         let exprs = &mut self.work.exprs;
-        let needed = exprs.needed(&init.outputs);
-        let nodes: Vec<(ExprId, Node)> =
-            exprs.iter().filter(|(id, _)| needed[id.index()]).map(|(id, node)| (id, node.clone())).collect();
-        let mut new: Vec<Option<ExprId>> = vec![None; exprs.len()];
-        for (id, node) in nodes {
-            new[id.index()] = Some(match node {
-                Node::Symbol(Symbol::Field { field, component }) => {
-                    fields[usize::from(field)].components[usize::from(component)]
-                }
-                node => exprs.add(node.map(|old| new[old.index()].expect("operands precede users"))),
-            });
-        }
+        let new = exprs.clone().substitute(&init.outputs, exprs, |_, symbol| match symbol {
+            Symbol::Field { field, component } => Some(fields[usize::from(field)].components[usize::from(component)]),
+            _ => None,
+        });
         let set = &self.work.populations[0];
-        let data = init.outputs[set.range()].iter().map(|id| new[id.index()].expect("outputs are needed")).collect();
+        let data = init.outputs[set.range()].iter().map(|id| new[*id]).collect();
         Value::Tensor(Tensor { dims: vec![self.work.dirs(self.work.lattice_of(set))], data })
     }
 

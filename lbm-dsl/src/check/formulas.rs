@@ -73,27 +73,8 @@ pub fn compact(model: &mut Model) {
         roots.extend(formulas.lets.iter().map(|item| item.value));
     }
     roots.extend(model.couplings.iter_mut().flat_map(Coupling::roots_mut).map(|root| *root));
-    let needed = model.exprs.needed(&roots);
-    let mut kept = Exprs::new();
-    let mut new: Vec<Option<ExprId>> = vec![None; model.exprs.len()];
-    for (id, node) in model.exprs.iter().filter(|(id, _)| needed[id.index()]) {
-        let to = |old: ExprId| new[old.index()].unwrap_or(old);
-        let node = match node.clone() {
-            Expr::Neg(a) => Expr::Neg(to(a)),
-            Expr::Sqrt(a) => Expr::Sqrt(to(a)),
-            Expr::Add(a, b) => Expr::Add(to(a), to(b)),
-            Expr::Sub(a, b) => Expr::Sub(to(a), to(b)),
-            Expr::Mul(a, b) => Expr::Mul(to(a), to(b)),
-            Expr::Div(a, b) => Expr::Div(to(a), to(b)),
-            Expr::Fma(a, b, c) => Expr::Fma(to(a), to(b), to(c)),
-            Expr::Select { compare, left, right, then, otherwise } => {
-                Expr::Select { compare, left: to(left), right: to(right), then: to(then), otherwise: to(otherwise) }
-            }
-            leaf => leaf,
-        };
-        new[id.index()] = Some(kept.add(node));
-    }
-    let to = |id: &mut ExprId| *id = new[id.index()].unwrap_or(*id);
+    let (kept, new) = model.exprs.subgraph(&roots);
+    let to = |id: &mut ExprId| *id = new[*id];
     model.fields.iter_mut().flat_map(|field| &mut field.components).for_each(to);
     model.conserved.iter_mut().flat_map(|quantity| &mut quantity.components).for_each(to);
     let mut blocks = vec![&mut model.macroscopic, &mut model.init, &mut model.collide];

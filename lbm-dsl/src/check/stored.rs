@@ -7,7 +7,7 @@
 //! be those after it less `w c.F / cs2`; fields made of conserved quantities are then exact. Without forces both are the
 //! same.
 
-use crate::expr::{Expr, ExprId, Exprs, Pop, Rational, Symbol};
+use crate::expr::{ExprId, Exprs, Pop, Rational, Symbol};
 use crate::model::{Formulas, Model};
 use crate::prove::laws::Push;
 
@@ -60,16 +60,11 @@ fn gains(model: &mut Model, pushes: &[(usize, Option<Push>)], populations: &[Exp
 
 /// Formulas with other values for the populations.
 fn replaced(exprs: &mut Exprs, formulas: &Formulas, populations: &[ExprId]) -> Formulas {
-    let nodes: Vec<Expr> = exprs.iter().map(|(_, node)| node.clone()).collect();
-    let needed = exprs.needed(&formulas.outputs);
-    let mut new: Vec<Option<ExprId>> = vec![None; nodes.len()];
-    for (at, node) in nodes.iter().enumerate().filter(|(at, _)| needed[*at]) {
-        new[at] = Some(match node {
-            Expr::Symbol(Symbol::Population(pop)) => populations[pop.index()],
-            _ => exprs.add(node.map(|old| new[old.index()].expect("operands precede users"))),
-        });
-    }
-    let to = |old: ExprId| new[old.index()].unwrap_or(old);
+    let new = exprs.clone().substitute(&formulas.outputs, exprs, |_, symbol| match symbol {
+        Symbol::Population(pop) => Some(populations[pop.index()]),
+        _ => None,
+    });
+    let to = |old: ExprId| new.get(old).unwrap_or(old);
     let mut formulas = formulas.clone();
     formulas.outputs.iter_mut().for_each(|output| *output = to(*output));
     formulas.lets.iter_mut().for_each(|item| item.value = to(item.value));

@@ -14,7 +14,7 @@ use crate::check::formulas::formulas;
 use crate::check::program::{Def, ModuleId};
 use crate::check::value::{Dim, LatticeId, Tensor, Value};
 use crate::diag::{Code, suggest};
-use crate::expr::{Expr, ExprId, Symbol};
+use crate::expr::{ExprId, Symbol};
 use crate::lattice::{Dir, Lattice};
 use crate::model::{Boundary, NodeForm, Rule};
 use crate::source::Span;
@@ -214,11 +214,7 @@ impl Builder<'_> {
     }
 
     pub(super) fn reads(&self, roots: &[ExprId], is: impl Fn(Symbol) -> bool) -> bool {
-        let needed = self.work.exprs.needed(roots);
-        self.work
-            .exprs
-            .iter()
-            .any(|(id, node)| needed[id.index()] && matches!(node, Expr::Symbol(symbol) if is(*symbol)))
+        self.work.exprs.symbols(roots).any(is)
     }
 }
 

@@ -15,7 +15,7 @@
 use nalgebra::{DMatrix, DVector};
 use num_traits::ToPrimitive;
 
-use crate::expr::{Expr, ExprId, Rational, Symbol};
+use crate::expr::{ExprId, Rational, Symbol};
 use crate::lattice::{Dir, Lattice};
 use crate::model::{Boundary, Model, Param, Rule};
 use crate::prove::linear::{self, Dual, NotLinear};
@@ -95,9 +95,7 @@ pub fn wall(model: &Model, rule: &Boundary, params: &[Vec<f64>], own: &[Option<f
         return Err(NoWall::LongVelocities);
     }
     if let Rule::Link(links) = &rule.rule {
-        let needed = model.exprs.needed(links);
-        let mirrors = |node: &Expr| matches!(node, Expr::Symbol(Symbol::Mirrored(_)));
-        if model.exprs.iter().any(|(id, node)| needed[id.index()] && mirrors(node)) {
+        if model.exprs.symbols(links).any(|symbol| matches!(symbol, Symbol::Mirrored(_))) {
             return Err(NoWall::Slips);
         }
     }

@@ -18,7 +18,7 @@ struct Line {
 pub fn cases(args: &Cases) -> Result<()> {
     if let Some(name) = &args.name {
         let case = Shipped::find(name).ok_or_else(|| {
-            let near = lbm_runtime::case::nearest(name, SHIPPED.iter().map(|case| case.name));
+            let near = lbm_flows::case::nearest(name, SHIPPED.iter().map(|case| case.name));
             let help = near.map_or("`lbmc cases` lists them".to_string(), |near| format!("did you mean `{near}`?"));
             miette!(code = "lbmc::no_case", help = help, "no case `{name}` is shipped")
         })?;

@@ -2,7 +2,7 @@
 
 use lbm_dsl::diag;
 use lbm_dsl::source::shown;
-use lbm_runtime::case;
+use lbm_flows::case;
 use miette::{Result, miette};
 
 use crate::cli::Explain;

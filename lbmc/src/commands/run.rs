@@ -10,15 +10,13 @@ use lbm_codegen::pipeline::sides_on_levels;
 use lbm_dsl::model::{Model, Param};
 use lbm_dsl::prove::edge;
 use lbm_dsl::shipped;
-use lbm_runtime::bandwidth::copy_bandwidth;
-use lbm_runtime::case::{Case, Diagnostic, RawCase, TargetChoice};
-use lbm_runtime::device::Device;
-use lbm_runtime::flow::{self, Control, Plan};
-use lbm_runtime::layout::{Filled, preferred_block};
-use lbm_runtime::memory::Available;
-use lbm_runtime::output::progress::{Show, Status};
-use lbm_runtime::output::summary::{self, StopReason};
-use lbm_runtime::restart;
+use lbm_flows::case::{Case, Diagnostic, RawCase, TargetChoice};
+use lbm_flows::flow::{self, Control, Plan};
+use lbm_flows::output::progress::{Show, Status};
+use lbm_flows::output::sink::RESTART;
+use lbm_flows::output::summary::{self, StopReason};
+use lbm_runtime::device::{Available, Device, copy_bandwidth};
+use lbm_runtime::mesh::{Filled, preferred_block};
 use miette::{Report, Result, miette};
 use serde::Serialize;
 
@@ -123,7 +121,7 @@ fn perform(args: &Run) -> Result<ExitCode> {
     notes::note(&flow::header(&case, &bundle.manifest, &device));
 
     let folder = args.out.clone().unwrap_or_else(|| PathBuf::from(&case.output.directory));
-    let resume = args.resume.as_ref().map(|file| file.clone().unwrap_or_else(|| folder.join(restart::NAME)));
+    let resume = args.resume.as_ref().map(|file| file.clone().unwrap_or_else(|| folder.join(RESTART)));
     let interrupted = interrupt::watch()?;
     let inputs = spec.files();
     let inputs = raw.inputs(&inputs[0].name.clone(), inputs);

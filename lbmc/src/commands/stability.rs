@@ -6,7 +6,7 @@ use std::path::Path;
 use lbm_dsl::model::Model;
 use lbm_dsl::prove::stability::{self, Limit, Mode};
 use lbm_dsl::prove::{NotLinear, edge};
-use lbm_runtime::output::chart;
+use lbm_flows::output::chart;
 use miette::{Result, miette};
 use rayon::prelude::*;
 use serde::Serialize;

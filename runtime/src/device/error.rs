@@ -3,7 +3,7 @@
 use miette::Diagnostic;
 use thiserror::Error;
 
-use crate::memory::Bytes;
+use super::Bytes;
 
 /// A failure of a device or of the compiler that serves it.
 #[derive(Debug, Error, Diagnostic)]

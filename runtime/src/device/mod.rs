@@ -8,6 +8,8 @@
 //! | `error` | what can go wrong, with advice |
 //! | `array` | arrays, their type known at run time |
 //! | `buffer` | the same, their elements known to the compiler |
+//! | `memory` | amounts of memory, and how much there is |
+//! | `bandwidth` | how fast memory can be copied: what speed is measured against |
 //! | `cache` | compiled kernels on disk, sealed |
 //! | `host` | C compiler, shared objects, threads |
 //! | `cuda` | driver, NVRTC, stream |
@@ -19,11 +21,13 @@
 //! buffer waits for it. On the host a launch is done when it returns.
 
 mod array;
+mod bandwidth;
 mod buffer;
 mod cache;
 mod cuda;
 mod error;
 mod host;
+mod memory;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -33,9 +37,11 @@ use std::time::Instant;
 use lbm_bundle::{Real as Precision, Target};
 
 pub use array::{Array, Scalar};
+pub use bandwidth::copy_bandwidth;
 pub use buffer::{Buffer, Double, Element, Floating, Int, Part, Real};
 pub use cuda::Graph;
 pub use error::DeviceError;
+pub use memory::{Available, Bytes};
 
 /// Bytes of the host's memory that can still be allocated, within the limits of control groups, if the system says so.
 pub fn host_memory() -> Option<usize> {

@@ -1,6 +1,7 @@
 //! Blocks of one level that fill a box.
 
-use super::{Behind, Face, GridError, WallId, morton};
+use super::{Behind, GridError, WallId, morton};
+use crate::geometry::Face;
 
 /// Blocks of one level that fill a box, in Morton order.
 pub(super) struct Roots {

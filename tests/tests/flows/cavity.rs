@@ -1,11 +1,11 @@
 //! Lid-driven cavities with every flow that is shipped.
 
 use lbm_bundle::Real;
-use lbm_runtime::case::{self, Reference};
+use lbm_flows::case::{self, Reference};
 use lbm_runtime::device::Device;
-use lbm_runtime::mesh::Face;
-use lbm_runtime::snapshot::Snapshot;
-use lbm_runtime::step::GridSpec;
+use lbm_runtime::geometry::Face;
+use lbm_runtime::solver::GridSpec;
+use lbm_runtime::solver::snapshot::Snapshot;
 use lbm_tests::flows::{at_rest, cavity, dim, flows, simulation, size, viscosity};
 
 /// Slow enough for the rates that every method takes.

@@ -6,8 +6,8 @@
 
 use lbm_bundle::Real;
 use lbm_runtime::device::Device;
-use lbm_runtime::mesh::Face;
-use lbm_runtime::step::GridSpec;
+use lbm_runtime::geometry::Face;
+use lbm_runtime::solver::GridSpec;
 use lbm_tests::flows::{at_rest, devices, flows, method, params, simulation_with, size, viscosity};
 
 /// Largest velocity, in cells per step.

@@ -7,8 +7,8 @@ use std::f64::consts::{PI, TAU};
 
 use lbm_bundle::Real;
 use lbm_runtime::device::Device;
-use lbm_runtime::mesh::Face;
-use lbm_runtime::step::GridSpec;
+use lbm_runtime::geometry::Face;
+use lbm_runtime::solver::GridSpec;
 use lbm_tests::flows::{at_rest, cavity, devices, dim, flows, simulation, size, velocity_change, viscosity};
 
 /// Waves along every axis: density 1 +- 0.01, velocity components up to 0.04.

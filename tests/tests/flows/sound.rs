@@ -7,8 +7,8 @@ use std::f64::consts::TAU;
 
 use lbm_bundle::Real;
 use lbm_runtime::device::Device;
-use lbm_runtime::snapshot::Snapshot;
-use lbm_runtime::step::GridSpec;
+use lbm_runtime::solver::GridSpec;
+use lbm_runtime::solver::snapshot::Snapshot;
 use lbm_tests::flows::{bulk_viscosity, devices, dim, flows, simulation, size, viscosity};
 
 const OMEGA: f64 = 1.25;

@@ -1,12 +1,11 @@
 //! Shipped cases whose vortices are smaller than the grid can hold, run to their end as a user would.
 
 use lbm_bundle::Target;
-use lbm_runtime::case::RawCase;
-use lbm_runtime::device::Device;
-use lbm_runtime::flow::{self, Control, FlowError};
-use lbm_runtime::memory::Available;
-use lbm_runtime::output::series::Peak;
-use lbm_runtime::output::summary::Summary;
+use lbm_flows::case::RawCase;
+use lbm_flows::flow::{self, Control, FlowError};
+use lbm_flows::output::series::Peak;
+use lbm_flows::output::summary::Summary;
+use lbm_runtime::device::{Available, Device};
 use lbm_tests::flows::{bundle, dim, flows, params};
 
 /// Runs a shipped case on the host with other values for some keys.

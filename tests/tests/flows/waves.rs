@@ -4,8 +4,8 @@ use std::f64::consts::TAU;
 
 use lbm_bundle::Real;
 use lbm_runtime::device::Device;
-use lbm_runtime::snapshot::Snapshot;
-use lbm_runtime::step::GridSpec;
+use lbm_runtime::solver::GridSpec;
+use lbm_runtime::solver::snapshot::Snapshot;
 use lbm_tests::flows::{devices, flows, params, simulation, simulation_with, size, viscosity};
 
 const OMEGA: f64 = 1.25;

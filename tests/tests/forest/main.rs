@@ -8,8 +8,9 @@ use std::ops::RangeInclusive;
 
 use contents::Contents;
 use lbm_runtime::device::Device;
+use lbm_runtime::geometry::Face;
 use lbm_runtime::mesh::forest::{Bound, Forest, ForestError, LEVELS, Outcome, Pool};
-use lbm_runtime::mesh::{Behind, Face, WallId};
+use lbm_runtime::mesh::{Behind, WallId};
 use lbm_tests::compiled::Random;
 use lbm_tests::flows::devices;
 use lbm_tests::forest::{Block, Domain, Expected, Forest as Oracle, Room};
@@ -226,7 +227,7 @@ fn a_block_with_a_least_level_is_refined_and_becomes_that_coarse_again() {
         forest.adapt(0..=3, &mut ()).expect("a change");
     };
     (0..2).for_each(|_| all(&mut forest, 2));
-    let kept = |block: lbm_runtime::mesh::Block| block.level < 2 && block.place[0] == 0;
+    let kept = |block: lbm_runtime::geometry::Block| block.level < 2 && block.place[0] == 0;
     // Said of what is refined, it holds for its parts when they go.
     forest.bind(|block| kept(block).then_some(Bound::LeastLevel)).expect("bounds");
     let mut last = Vec::new();
@@ -235,7 +236,7 @@ fn a_block_with_a_least_level_is_refined_and_becomes_that_coarse_again() {
         last = leaves(&forest);
     }
     let expected = [(0, [1, 0, 0]), (1, [0, 0, 0]), (1, [0, 1, 0]), (1, [1, 0, 0]), (1, [1, 1, 0])];
-    let expected: Vec<_> = expected.map(|(level, place)| lbm_runtime::mesh::Block { level, place }).to_vec();
+    let expected: Vec<_> = expected.map(|(level, place)| lbm_runtime::geometry::Block { level, place }).to_vec();
     assert_eq!(last, expected);
 }
 

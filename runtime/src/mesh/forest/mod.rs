@@ -53,11 +53,12 @@ pub use pool::Pool;
 pub use tables::{Tables, Wishes};
 
 use crate::device::{Buffer, Device, DeviceError, Int};
+use crate::geometry::Block;
+use crate::kernels::layout::SlotId;
 use crate::kernels::mesh as kernels;
 use crate::kernels::{KernelError, MeshProgram};
-use crate::layout::SlotId;
 use crate::mesh::roots::Roots;
-use crate::mesh::{Behind, Block, GridError};
+use crate::mesh::{Behind, GridError};
 
 use tables::Work;
 

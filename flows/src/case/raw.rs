@@ -1,0 +1,379 @@
+//! A case file as written: every value has the right type and a unit of the right kind. What depends on the method is
+//! left to `resolve`.
+
+use std::collections::BTreeMap;
+use std::path::{Component, Path};
+
+use lbm_bundle::Real;
+use lbm_runtime::geometry::solid::Surface;
+
+use super::TargetChoice;
+use super::diag::{self, CaseError, Diagnostic, Report, Span, Spanned};
+use super::formula::Formula;
+use super::refinement::COUPLING;
+use super::tree::Table;
+use super::units::Dimension;
+
+/// A case file that makes sense by itself: the method it asks for can now be compiled, then see `RawCase::resolve`.
+#[derive(Clone, Debug)]
+pub struct RawCase {
+    /// Where it was read.
+    pub(super) name: String,
+    pub(super) title: Option<String>,
+    /// All that is written in it, overrides applied.
+    pub(super) root: Table,
+    pub(super) spec: Spanned<String>,
+    pub(super) target: TargetChoice,
+    pub(super) real: Real,
+    pub(super) block: Option<Spanned<Vec<u32>>>,
+    pub(super) si: Option<RawUnits>,
+    pub(super) size: Spanned<Vec<Spanned<f64>>>,
+    pub(super) resolution: Option<Spanned<f64>>,
+    pub(super) fluid: RawFluid,
+    pub(super) params: Vec<RawParam>,
+    pub(super) faces: RawFaces,
+    pub(super) start: Vec<RawStart>,
+    pub(super) solids: Vec<Spanned<RawSolid>>,
+    pub(super) refinement: Option<RawRefinement>,
+    pub(super) stop: RawStop,
+    pub(super) output: RawOutput,
+    /// What tells this flow from others, by key.
+    pub(super) keys: BTreeMap<String, String>,
+    pub(super) warnings: Vec<Diagnostic>,
+}
+
+/// A field at the start, in m, kg, s or in lattice units.
+#[derive(Clone, Debug)]
+pub(super) struct RawStart {
+    /// Its name in the file: `density`.
+    pub(super) key: Spanned<String>,
+    pub(super) components: Spanned<Vec<Spanned<Formula>>>,
+}
+
+/// `[units]` of a case in SI units.
+#[derive(Clone, Debug)]
+pub(super) struct RawUnits {
+    pub(super) step: Option<Spanned<f64>>,
+    pub(super) mach: Option<Spanned<f64>>,
+    pub(super) density: Option<Spanned<f64>>,
+}
+
+/// `[fluid]`.
+#[derive(Clone, Debug)]
+pub(super) struct RawFluid {
+    pub(super) span: Span,
+    pub(super) re: Option<Spanned<f64>>,
+    pub(super) viscosity: Option<Spanned<f64>>,
+    pub(super) omega: Option<Spanned<f64>>,
+    pub(super) velocity: Option<Spanned<f64>>,
+    pub(super) length: Option<Spanned<f64>>,
+}
+
+/// A parameter of the method or of a boundary rule: a number or a list of them, each with the dimension of its unit. Along
+/// faces they may be formulas of the place, all but constants of which have a unit that fits the parameter's name.
+#[derive(Clone, Debug)]
+pub(super) struct RawParam {
+    pub(super) name: Spanned<String>,
+    pub(super) span: Span,
+    pub(super) values: Vec<(Formula, Dimension)>,
+}
+
+/// What a face is.
+#[derive(Clone, Debug)]
+pub(super) struct RawFace {
+    pub(super) rule: Spanned<String>,
+    pub(super) params: Vec<RawParam>,
+}
+
+/// `[faces]`.
+#[derive(Clone, Debug)]
+pub(super) struct RawFaces {
+    pub(super) span: Span,
+    /// In the order of `schema::FACES`, with the place of the name.
+    pub(super) named: [Option<Spanned<RawFace>>; 6],
+    pub(super) others: Option<Spanned<RawFace>>,
+}
+
+/// A solid.
+#[derive(Clone, Debug)]
+pub(super) struct RawSolid {
+    pub(super) shape: RawShape,
+    pub(super) surface: RawFace,
+    pub(super) level: Option<Spanned<f64>>,
+    /// With the dimension of its unit.
+    pub(super) area: Option<Spanned<(f64, Dimension)>>,
+    pub(super) shells: Vec<RawShell>,
+}
+
+/// What lies within a distance of a surface, in m or in cells.
+#[derive(Clone, Debug)]
+pub(super) struct RawShell {
+    pub(super) level: Spanned<f64>,
+    pub(super) within: f64,
+}
+
+/// A point or a vector, in m or in cells.
+type RawVector = Spanned<Vec<Spanned<f64>>>;
+
+/// The shape of a solid, in m or in cells.
+#[derive(Clone, Debug)]
+pub(super) enum RawShape {
+    Sphere {
+        centre: RawVector,
+        radius: Spanned<f64>,
+    },
+    Box {
+        from: RawVector,
+        to: RawVector,
+    },
+    Cylinder {
+        centre: RawVector,
+        radius: Spanned<f64>,
+        axis: Option<RawVector>,
+        length: Option<Spanned<f64>>,
+    },
+    Stl {
+        file: Spanned<String>,
+        /// What the file holds, once it is read.
+        bytes: Vec<u8>,
+        surface: Option<Surface>,
+        scale: Option<Spanned<f64>>,
+        centre: Option<RawVector>,
+        rotate: Option<RawVector>,
+    },
+}
+
+/// `[refinement]`.
+#[derive(Clone, Debug)]
+pub(super) struct RawRefinement {
+    pub(super) span: Span,
+    pub(super) finest: Spanned<f64>,
+    pub(super) coarsest: Option<Spanned<f64>>,
+    pub(super) level: Option<Spanned<Formula>>,
+    pub(super) boxes: Vec<Spanned<RawBox>>,
+    pub(super) coupling: Option<Spanned<String>>,
+    pub(super) memory: Option<usize>,
+    pub(super) follow: Option<RawFollow>,
+}
+
+/// What the grid of `[refinement]` follows.
+#[derive(Clone, Debug)]
+pub(super) struct RawFollow {
+    pub(super) criterion: Spanned<String>,
+    /// The same as a formula, which it is unless the method has a criterion of that name.
+    pub(super) formula: Formula,
+    pub(super) threshold: f64,
+    pub(super) ratio: f64,
+    pub(super) hysteresis: f64,
+    pub(super) every: u64,
+    pub(super) pinned: Vec<Spanned<RawBox>>,
+}
+
+/// A box of `[refinement]`, in m or in cells.
+#[derive(Clone, Debug)]
+pub(super) struct RawBox {
+    /// None for a box of pinned blocks.
+    pub(super) level: Option<Spanned<f64>>,
+    pub(super) from: Spanned<Vec<Spanned<f64>>>,
+    pub(super) to: Spanned<Vec<Spanned<f64>>>,
+}
+
+/// `[stop]`.
+#[derive(Clone, Debug)]
+pub(super) struct RawStop {
+    pub(super) steps: Option<Spanned<f64>>,
+    pub(super) time: Option<Spanned<f64>>,
+    pub(super) steady: Option<f64>,
+    pub(super) check_every: Option<Spanned<f64>>,
+}
+
+/// A plane for pictures, in m or in cells.
+#[derive(Clone, Debug)]
+pub(super) struct RawSlice {
+    pub(super) normal: usize,
+    pub(super) at: Spanned<f64>,
+}
+
+/// Whether and how fields are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RawVtk {
+    /// As suits the grid.
+    Default,
+    Amr,
+    Unstructured,
+}
+
+/// `[output]`.
+#[derive(Clone, Debug)]
+pub(super) struct RawOutput {
+    pub(super) directory: Option<Spanned<String>>,
+    pub(super) profiles: bool,
+    pub(super) picture: bool,
+    pub(super) slice: Option<Spanned<RawSlice>>,
+    pub(super) vtk: Option<Spanned<RawVtk>>,
+    pub(super) every: Option<Spanned<f64>>,
+    pub(super) series: Option<Spanned<f64>>,
+    pub(super) restart: Option<Spanned<f64>>,
+    pub(super) forces: Option<Spanned<f64>>,
+    pub(super) compare: Option<Spanned<String>>,
+}
+
+impl RawCase {
+    /// The method: the name of a shipped spec, or a path.
+    pub fn spec(&self) -> &str {
+        &self.spec.value
+    }
+
+    /// What it is called: by itself, else its file without folder and ending.
+    pub(super) fn title(&self) -> &str {
+        self.title.as_deref().unwrap_or_else(|| super::resolve::stem(&self.name))
+    }
+
+    /// Where to run.
+    pub fn target(&self) -> TargetChoice {
+        self.target
+    }
+
+    /// Precision.
+    pub fn real(&self) -> Real {
+        self.real
+    }
+
+    /// The boundary rules that its faces and solids name, each once; `periodic` is none.
+    pub fn rules(&self) -> Vec<&str> {
+        let surfaces = self.solids.iter().map(|solid| &solid.value.surface);
+        let mut rules: Vec<&str> = self.faces().chain(surfaces).map(|face| face.rule.value.as_str()).collect();
+        rules.retain(|rule| *rule != "periodic");
+        rules.sort_unstable();
+        rules.dedup();
+        rules
+    }
+
+    /// Reads the files that it names. `read` gives the bytes of a file, or says why it has none.
+    pub fn load(&mut self, read: impl Fn(&str) -> Result<Vec<u8>, String>) -> Result<(), CaseError> {
+        let mut report = Report::default();
+        for solid in &mut self.solids {
+            let RawShape::Stl { file, bytes: content, surface, .. } = &mut solid.value.shape else { continue };
+            let bytes = read(&file.value);
+            if let Ok(bytes) = &bytes {
+                // A flow that goes on must be around the same surface, whatever its file is called.
+                let content = blake3::hash(bytes).to_hex().to_string();
+                self.keys.insert(format!("content of {}", file.value), content);
+            }
+            match bytes.and_then(|bytes| Ok((Surface::from_stl(&bytes)?, bytes))) {
+                Ok((found, bytes)) => (*surface, *content) = (Some(found), bytes),
+                Err(error) => {
+                    let message = format!("`{}` is no surface: {error}", file.value);
+                    let help = "an STL file, text or binary, beside the case or relative to where the command runs"
+                        .to_string();
+                    report.add::<()>(diag::NO_SURFACE, &file.span, message, "cannot be read", help);
+                }
+            }
+        }
+        report.finish(&self.name, Some(())).map(|_| ())
+    }
+
+    fn faces(&self) -> impl Iterator<Item = &RawFace> {
+        self.faces.named.iter().flatten().chain(&self.faces.others).map(|face| &face.value)
+    }
+
+    /// Whether it needs kernels for links that are cut one by one: it has solids, or faces along which values vary.
+    pub fn cuts_links(&self) -> bool {
+        let varies = |param: &RawParam| param.values.iter().any(|(value, _)| value.constant().is_none());
+        !self.solids.is_empty() || self.faces().any(|face| face.params.iter().any(varies))
+    }
+
+    /// The coupling that level jumps take, if the case is refined.
+    pub fn coupling(&self) -> Option<&str> {
+        let refinement = self.refinement.as_ref()?;
+        Some(refinement.coupling.as_ref().map_or(COUPLING, |name| &name.value))
+    }
+
+    /// What the grid follows, if it changes: the name of a criterion, or a formula.
+    pub fn criterion(&self) -> Option<&str> {
+        Some(&self.refinement.as_ref()?.follow.as_ref()?.criterion.value)
+    }
+
+    /// The error that the coupling cannot be had, pointing at its name in the file.
+    pub fn reject_coupling(&self, message: &str, help: Option<String>) -> CaseError {
+        let mut report = Report::default();
+        let named = self.refinement.as_ref().and_then(|refinement| refinement.coupling.as_ref());
+        report.add::<()>(diag::UNKNOWN_WORD, &named.unwrap_or(&self.spec).span, message, "asked for here", help);
+        report.finish::<()>(&self.name, None).expect_err("there is no value")
+    }
+
+    /// Cells of a block, if the case states them: 1 beyond the axes given.
+    pub fn block(&self) -> Option<[u32; 3]> {
+        self.block.as_ref().map(|block| std::array::from_fn(|axis| block.value.get(axis).copied().unwrap_or(1)))
+    }
+
+    /// Cells along each axis, 1 beyond those given, rounded where they are no whole number, which [`Self::resolve`] refuses.
+    pub fn cells(&self) -> [usize; 3] {
+        let size = &self.size.value;
+        let along_x = size.first().map_or(1.0, |size| size.value);
+        let cell = self.resolution.as_ref().filter(|_| self.si.is_some()).map_or(1.0, |cells| along_x / cells.value);
+        std::array::from_fn(|axis| size.get(axis).map_or(1, |extent| (extent.value / cell).round().max(1.0) as usize))
+    }
+
+    /// Whether each axis is periodic, by what its faces say.
+    pub fn periodic(&self) -> [bool; 3] {
+        let is_periodic = |face: &Option<Spanned<RawFace>>| {
+            let face = face.as_ref().or(self.faces.others.as_ref());
+            face.is_none_or(|face| face.value.rule.value == "periodic")
+        };
+        std::array::from_fn(|axis| {
+            is_periodic(&self.faces.named[2 * axis]) && is_periodic(&self.faces.named[2 * axis + 1])
+        })
+    }
+
+    /// Refuses a folder for the results that the file, and not the user, puts elsewhere than below the one that the command runs in:
+    /// whoever runs a case of somebody else decides where it writes.
+    pub fn writes_below(&self) -> Result<(), CaseError> {
+        let Some(directory) = &self.output.directory else { return Ok(()) };
+        let mut parts = Path::new(&directory.value).components();
+        let below = parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+        if below || directory.span.source.name() != self.name {
+            return Ok(());
+        }
+        let mut report = Report::default();
+        let message = format!("`{}` leads out of the folder that the command runs in", directory.value);
+        let help = format!("take a path below it, or give this one on the command line: `--out {}`", directory.value);
+        report.add::<()>(diag::BAD_VALUE, &directory.span, message, "not below", help);
+        report.finish::<()>(&self.name, None).map(|_| ())
+    }
+
+    /// The error that the method cannot be had, pointing at `spec` in the file.
+    pub fn reject_spec(&self, message: &str, help: Option<String>) -> CaseError {
+        let mut report = Report::default();
+        report.add::<()>(diag::NO_SPEC, &self.spec.span, message, "asked for here", help);
+        report.finish::<()>(&self.name, None).expect_err("there is no value")
+    }
+
+    /// The warning that disturbances at refinement interfaces grow by `exp(growth)` in a step of level 0, in a stream with that
+    /// many cells per step, pointing at `spec` in the file. `bounded` is a shipped spec of the method with its rates bounded.
+    pub fn unstable_levels(&self, growth: f64, speed: f64, bounded: Option<&str>) -> Diagnostic {
+        let percent = 100.0 * growth.exp_m1();
+        let message = format!(
+            "with these rates, disturbances at refinement interfaces grow by {percent:.1} % a step of level 0 in a stream of \
+             {speed:.3} cells per step"
+        );
+        let closer = match bounded {
+            Some(spec) => format!("take `{spec}`, which bounds the rate of the odd moments"),
+            None => "bring the relaxation rates closer to each other (`bounded_odd` of the module `rates` bounds that of the odd \
+                     moments)"
+                .to_string(),
+        };
+        let help =
+            format!("{closer}, lower the velocity in cells per step, or take smaller cells; see docs/couplings.md");
+        let mut report = Report::default();
+        report.add::<()>(
+            diag::UNSTABLE_LEVELS,
+            &self.spec.span,
+            message,
+            "its linearised collision amplifies them",
+            help,
+        );
+        let ((), mut warnings) = report.finish(&self.name, Some(())).expect("a warning is no error");
+        warnings.remove(0)
+    }
+}

@@ -1,0 +1,156 @@
+//! A case file meets its method: a file for each part of the case. Data flows from sizes and faces over the units to
+//! rates and parameters; what is wrong is collected on the way.
+
+mod domain;
+mod faces;
+mod fluid;
+mod output;
+mod refinement;
+mod solids;
+mod start;
+mod values;
+
+use lbm_bundle::Manifest;
+use lbm_runtime::device::Available;
+
+use super::Case;
+use super::diag::{self, CaseError, Diagnostic, Report, Span};
+use super::raw::RawCase;
+use super::units::Dimension;
+
+impl RawCase {
+    /// The case for the method that the manifest describes, and advice. `others` are boundary rules that the manifest does
+    /// not list but would if the case had named them; they are suggested where a name is unknown. A grid that needs more
+    /// memory than is available is refused before anything looks at its cells.
+    pub fn resolve(
+        &self,
+        manifest: &Manifest,
+        others: &[String],
+        available: Available,
+    ) -> Result<(Case, Vec<Diagnostic>), CaseError> {
+        let dim = manifest.dim as usize;
+        let mut resolver = Resolver { raw: self, manifest, others, available, dim, report: Report::default() };
+        let case = resolver.case();
+        let (case, warnings) = resolver.report.finish(&self.name, case)?;
+        Ok((case, self.warnings.iter().cloned().chain(warnings).collect()))
+    }
+}
+
+/// Parameters by name, each with all its components.
+type Values = Vec<(String, Vec<f64>)>;
+
+/// A velocity that the case states, in its own units, with the place to point at.
+struct Speed {
+    value: f64,
+    span: Span,
+}
+
+/// A case on the way to its method, and what was found wrong with it.
+struct Resolver<'a> {
+    raw: &'a RawCase,
+    manifest: &'a Manifest,
+    others: &'a [String],
+    available: Available,
+    dim: usize,
+    report: Report,
+}
+
+impl<'a> Resolver<'a> {
+    fn case(&mut self) -> Option<Case> {
+        let raw = self.raw;
+        self.block();
+        let domain = self.domain();
+        let faces = self.faces();
+        let (size, cell) = domain?;
+        let start = self.start(size, cell);
+        let speeds = self.speeds(&faces, start.as_ref().map_or(0.0, |(_, fastest)| *fastest), (size, cell));
+        let reference = match &raw.fluid.velocity {
+            Some(given) => Some(Speed { value: given.value, span: given.span.clone() }),
+            None => fluid::fastest(&speeds),
+        };
+        let units = self.units(cell, reference.as_ref());
+        let (periodic, walls) = self.walls(&faces, units.as_ref(), (size, cell));
+        let units = units?;
+
+        let velocity = reference.as_ref().map_or(0.0, |speed| speed.value) / units.scale(Dimension::VELOCITY);
+        let length = match &raw.fluid.length {
+            Some(given) => given.value / units.scale(Dimension::LENGTH),
+            None => size[0] as f64,
+        };
+        let (params, scales) = self.params(&units, velocity, length);
+        let solids = self.solids(size, cell, &units, length, &walls);
+        let refinement = self.refinement(size, cell, params.as_ref(), &scales);
+        self.mach(&speeds, reference, &units);
+        let start = self.start_in_lattice(start.map(|(start, _)| start), &units);
+        self.drive(&walls, solids.as_deref(), start.as_ref(), params.as_ref());
+        self.outlet(&walls, size);
+        self.nodes_of_levels(&faces, refinement.as_ref(), size);
+        Some(Case {
+            name: raw.title().to_string(),
+            spec: self.manifest.spec.clone(),
+            target: raw.target(),
+            real: raw.real(),
+            dim: self.dim,
+            size,
+            block: self.manifest.block,
+            periodic,
+            walls,
+            params: params?,
+            start: start?,
+            solids: solids?,
+            refinement,
+            stop: self.stop(&units),
+            output: self.output(size, &units, scales.re),
+            units,
+            scales,
+            keys: raw.keys.clone(),
+        })
+    }
+
+    fn wrong_dimension(&mut self, span: &Span, what: &str, found: usize) {
+        let message =
+            format!("{what} has {found} components, but {} has {} axes", self.manifest.main().lattice, self.dim);
+        let label = format!("{} expected", self.dim);
+        self.report.add::<()>(diag::WRONG_DIMENSION, span, message, label, None);
+    }
+}
+
+fn norm(components: impl Iterator<Item = f64>) -> f64 {
+    components.map(|component| component * component).sum::<f64>().sqrt()
+}
+
+fn axis_name(axis: usize) -> &'static str {
+    ["x", "y", "z"][axis]
+}
+
+/// A number with six digits, without trailing zeros.
+fn short(value: f64) -> String {
+    let rounded: f64 = format!("{value:.5e}").parse().unwrap_or(value);
+    if (1e-4..1e6).contains(&rounded.abs()) || rounded == 0.0 { format!("{rounded}") } else { format!("{rounded:e}") }
+}
+
+pub(super) fn stem(name: &str) -> &str {
+    let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    file.strip_suffix(".toml").unwrap_or(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        for (value, text) in
+            [(100.00000000000004, "100"), (7.96875e-3, "0.00796875"), (1e-9, "1e-9"), (1.999999994, "2"), (0.0, "0")]
+        {
+            assert_eq!(short(value), text);
+        }
+    }
+
+    #[test]
+    fn the_name_of_a_case_is_its_file_s_stem() {
+        assert_eq!(stem("cases/cavity2d.toml"), "cavity2d");
+        assert_eq!(stem("a\\b.toml"), "b");
+        assert_eq!(stem("plain"), "plain");
+    }
+}

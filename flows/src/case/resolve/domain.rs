@@ -1,0 +1,148 @@
+//! Sizes against blocks and memory.
+
+use lbm_bundle::Real;
+use lbm_runtime::device::Bytes;
+use lbm_runtime::mesh::Blocks;
+use lbm_runtime::mesh::forest::MOST_ROOTS;
+use lbm_runtime::solver::memory::Memory;
+
+use super::{Resolver, axis_name, short};
+use crate::case::diag;
+
+/// How far, in cells, a length may be from a whole number of them.
+const CELL_TOLERANCE: f64 = 1e-6;
+
+impl Resolver<'_> {
+    pub(super) fn block(&mut self) {
+        let Some(block) = self.raw.block.as_ref().filter(|block| block.value.len() != self.dim) else { return };
+        self.wrong_dimension(&block.span, "a block", block.value.len());
+    }
+
+    /// Cells along each axis, and the size of a cell in the units of the case.
+    pub(super) fn domain(&mut self) -> Option<([usize; 3], f64)> {
+        let raw = self.raw;
+        let given = &raw.size.value;
+        if given.len() != self.dim {
+            self.wrong_dimension(&raw.size.span, "`domain.size`", given.len());
+            return None;
+        }
+        let cell = raw.resolution.as_ref().filter(|_| raw.si.is_some()).map_or(1.0, |n| given[0].value / n.value);
+        let mut size = [1; 3];
+        let mut sound = true;
+        for (axis, extent) in given.iter().enumerate() {
+            let cells = extent.value / cell;
+            let whole = cells.round();
+            if whole < 1.0 {
+                let message = "a domain has at least one cell along each axis";
+                self.report.add::<()>(diag::BAD_VALUE, &extent.span, message, "too small", None);
+                sound = false;
+            } else if (cells - whole).abs() > CELL_TOLERANCE {
+                let help = match raw.si {
+                    None => "in lattice units a size is a number of cells".to_string(),
+                    Some(_) => format!("{} m is {whole} cells; or change `resolution`", short(whole * cell)),
+                };
+                let message = format!("{cells:.3} cells along {} is no whole number", axis_name(axis));
+                self.report.add::<()>(diag::PARTIAL_CELL, &extent.span, message, "not a whole number of cells", help);
+                sound = false;
+            }
+            size[axis] = whole.max(1.0) as usize;
+        }
+        sound &= self.whole_blocks(&size, sound);
+        // Nothing else may look at cells one by one before.
+        sound = sound && self.fits(size);
+        (sound && cell > 0.0).then_some((size, cell))
+    }
+
+    /// Refuses a grid of which the coarsest level alone has too many blocks, or takes more memory than there is.
+    fn fits(&mut self, size: [usize; 3]) -> bool {
+        let manifest = self.manifest;
+        let block = manifest.block.map(|side| side as usize);
+        let roots: [usize; 3] = std::array::from_fn(|axis| size[axis] / block[axis].max(1));
+        let blocks = roots.iter().fold(1usize, |all, along| all.saturating_mul(*along));
+        let memory = Memory::new(manifest, Blocks::uniform(self.dim, blocks), self.raw.stop.steady.is_some());
+        let too_many = blocks >= i32::MAX as usize || roots.iter().any(|along| *along > MOST_ROOTS);
+        let lack = memory.lack(self.available);
+        let (message, most) = match lack {
+            Some(lack) => (format!("the grid needs {lack}"), lack.available as f64 / lack.needed as f64),
+            None if !too_many => return true,
+            None => {
+                let message = format!(
+                    "the grid has more blocks than can be numbered: at most {MOST_ROOTS} along an axis, {} in all",
+                    i32::MAX
+                );
+                (message, f64::from(i32::MAX) / blocks as f64)
+            }
+        };
+        let share = most.min(1.0).powf(1.0 / self.dim as f64);
+        let largest = |axis: usize| match axis < self.dim {
+            true => ((roots[axis] as f64 * share) as usize).min(MOST_ROOTS) * block[axis],
+            false => 1,
+        };
+        let largest: Vec<String> = (0..self.dim).map(|axis| largest(axis).to_string()).collect();
+        let parts: Vec<String> =
+            memory.parts().into_iter().map(|(name, bytes)| format!("{} {name}", Bytes(bytes))).collect();
+        let mut help = format!("about {} cells fit", largest.join(" x "));
+        if manifest.real == Real::F64 {
+            help += ", and more in f32";
+        }
+        if lack.is_some() {
+            help += &format!("; needed are {}", parts.join(", "));
+        }
+        let span = match &self.raw.resolution {
+            Some(resolution) if self.raw.si.is_some() => &resolution.span,
+            _ => &self.raw.size.span,
+        };
+        self.report.add::<()>(diag::TOO_LARGE, span, message, "too large", help);
+        false
+    }
+
+    fn whole_blocks(&mut self, size: &[usize; 3], sound: bool) -> bool {
+        let mut whole = true;
+        for axis in (0..self.dim).filter(|_| sound) {
+            let (cells, block) = (size[axis], self.manifest.block[axis] as usize);
+            if cells.is_multiple_of(block) {
+                continue;
+            }
+            whole = false;
+            let below = cells / block * block;
+            let mut help = match below {
+                0 => format!("take {block} cells"),
+                _ => format!("take {below} or {} cells", below + block),
+            };
+            let blocks: Vec<usize> = (0..self.dim).map(|axis| divisor(size[axis], self.manifest.block[axis])).collect();
+            if blocks.iter().all(|cells| *cells > 2) {
+                help += &format!(", or `block = {blocks:?}`");
+            }
+            if self.raw.block.is_some() {
+                help += "; without `block`, one that divides is chosen";
+            }
+            let span = match &self.raw.resolution {
+                Some(resolution) if axis == 0 && self.raw.si.is_some() => &resolution.span,
+                _ => &self.raw.size.value[axis].span,
+            };
+            let message =
+                format!("{cells} cells along {} are not a multiple of the block size {block}", axis_name(axis));
+            let label = format!("not a multiple of {block}");
+            self.report.add::<()>(diag::PARTIAL_BLOCK, span, message, label, help);
+        }
+        whole
+    }
+}
+
+/// The divisor of `cells` that is nearest to the block at hand, the smaller of two.
+fn divisor(cells: usize, block: u32) -> usize {
+    let block = block as usize;
+    (1..=2 * block).filter(|n| cells.is_multiple_of(*n)).min_by_key(|n| n.abs_diff(block)).unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_divisor_nearest_to_the_block_is_found() {
+        assert_eq!(divisor(100, 8), 10);
+        assert_eq!(divisor(60, 8), 6);
+        assert_eq!(divisor(31, 4), 1);
+    }
+}

@@ -1,0 +1,370 @@
+//! Solids against the domain and the rules of the method.
+
+use lbm_bundle::DISTANCE;
+use lbm_runtime::geometry::solid::{Open, Shape, Shell, Solid, Surface, Thickness, Vector};
+
+use super::{Resolver, axis_name, short};
+use crate::case::diag::{self, Span, Spanned};
+use crate::case::raw::{RawShape, RawSolid};
+use crate::case::units::{Dimension, Units};
+use crate::case::{SolidBody, Wall, schema};
+
+/// Beyond every domain, for extents that have no end.
+const FAR: f64 = f64::INFINITY;
+
+impl Resolver<'_> {
+    /// The solids; `cell` is the size of a cell in the units of the case, `length` the reference length in cells.
+    pub(super) fn solids(
+        &mut self,
+        size: [usize; 3],
+        cell: f64,
+        units: &Units,
+        length: f64,
+        walls: &[Wall],
+    ) -> Option<Vec<SolidBody>> {
+        let raw = self.raw;
+        let bodies: Vec<Option<SolidBody>> =
+            raw.solids.iter().map(|given| self.solid(given, size, cell, units, length)).collect();
+        let bodies = bodies.into_iter().collect::<Option<Vec<_>>>()?;
+        for (given, body) in raw.solids.iter().zip(&bodies) {
+            self.covered_face(&given.span, &body.solid.shape, size, walls);
+        }
+        Some(bodies)
+    }
+
+    fn solid(
+        &mut self,
+        given: &Spanned<RawSolid>,
+        size: [usize; 3],
+        cell: f64,
+        units: &Units,
+        length: f64,
+    ) -> Option<SolidBody> {
+        let raw = &given.value;
+        let shape = self.shape(given, cell)?;
+        let level = match &raw.level {
+            Some(level) => self.level(level)?,
+            None => self.finest().unwrap_or(0),
+        };
+        let shells = raw
+            .shells
+            .iter()
+            .map(|shell| Some(Shell { level: self.level(&shell.level)?, within: shell.within / cell }));
+        let shells = shells.collect::<Option<Vec<_>>>()?;
+        self.inside_domain(&given.span, &shape, size)?;
+        self.thick_enough(&given.span, &shape, level, size)?;
+        let values = self.surface(raw, units)?;
+        let area = match &raw.area {
+            Some(area) => self.area(area, cell)?,
+            None => match &shape {
+                Shape::Sphere { radius, .. } => std::f64::consts::PI * radius * radius,
+                _ => length.powi(self.dim as i32 - 1),
+            },
+        };
+        Some(SolidBody { solid: Solid { shape, rule: raw.surface.rule.value.clone(), values, level, shells }, area })
+    }
+
+    /// In cells of the coarsest level.
+    fn shape(&mut self, given: &Spanned<RawSolid>, cell: f64) -> Option<Shape> {
+        let flat = self.dim == 2;
+        let place = |resolver: &mut Self, what: &str, point: &Spanned<Vec<Spanned<f64>>>, rest: f64| {
+            if point.value.len() != resolver.dim {
+                resolver.wrong_dimension(&point.span, what, point.value.len());
+                return None;
+            }
+            Some([0, 1, 2].map(|axis| point.value.get(axis).map_or(rest, |at| at.value / cell)))
+        };
+        match &given.value.shape {
+            RawShape::Sphere { .. } | RawShape::Stl { .. } if flat => {
+                let message = format!("{} has two axes: a solid is a `cylinder`, which is a circle, or a `box`", {
+                    &self.manifest.main().lattice
+                });
+                self.report.add(diag::WRONG_DIMENSION, &given.span, message, "has three axes", None)
+            }
+            RawShape::Sphere { centre, radius } => {
+                let centre = place(self, "`centre`", centre, 0.0)?;
+                Some(Shape::Sphere { centre, radius: radius.value / cell })
+            }
+            RawShape::Box { from, to } => {
+                let (low, high) = (place(self, "`from`", from, -FAR)?, place(self, "`to`", to, FAR)?);
+                if let Some(axis) = (0..self.dim).find(|axis| low[*axis] >= high[*axis]) {
+                    let message = format!("along {} the box ends where it begins, or before", axis_name(axis));
+                    return self.report.add(diag::BAD_VALUE, &to.span, message, "not beyond `from`", None);
+                }
+                Some(Shape::Box { from: low, to: high })
+            }
+            RawShape::Cylinder { centre, radius, axis, length } => {
+                let centre = place(self, "`centre`", centre, 0.0)?;
+                let extra = [axis.as_ref().map(|axis| &axis.span), length.as_ref().map(|length| &length.span)];
+                if let (true, Some(span)) = (flat, extra.into_iter().flatten().next()) {
+                    let message = "in two dimensions a cylinder is a circle";
+                    return self.report.add(diag::WRONG_DIMENSION, span, message, "has no effect on a circle", None);
+                }
+                let axis = match axis {
+                    None if flat => [0.0, 0.0, 1.0],
+                    None => {
+                        let message = "`axis` is missing: the direction of the cylinder";
+                        let help = "for example `axis = [0, 0, 1]`".to_string();
+                        return self.report.add(diag::MISSING_KEY, &given.span, message, "not given here", help);
+                    }
+                    Some(axis) => self.direction(axis)?,
+                };
+                let length = length.as_ref().map(|length| length.value / cell);
+                Some(Shape::Cylinder { centre, axis, radius: radius.value / cell, length })
+            }
+            RawShape::Stl { file, surface, scale, centre, rotate, .. } => {
+                let Some(surface) = surface else {
+                    let message = format!("`{}` has not been read", file.value);
+                    return self.report.add(diag::NO_SURFACE, &file.span, message, "cannot be read", None);
+                };
+                if let Some(open) = surface.open() {
+                    return self.open(&file.span, &open);
+                }
+                let scale = scale.as_ref().map_or(1.0, |scale| scale.value) / cell;
+                let turns = match rotate {
+                    Some(turns) if turns.value.len() != 3 => {
+                        self.wrong_dimension(&turns.span, "`rotate`", turns.value.len());
+                        return None;
+                    }
+                    Some(turns) => [0, 1, 2].map(|axis| turns.value[axis].value.to_radians()),
+                    None => [0.0; 3],
+                };
+                let turned = surface.map(|at| rotated(at.map(|at| at * scale), turns));
+                let (from, to) = turned.bounds();
+                if turned.triangles() == 0 || from.iter().chain(&to).any(|at| !at.is_finite()) {
+                    let extent =
+                        if turned.triangles() == 0 { "smaller than any cell" } else { "larger than any domain" };
+                    let message = format!("in the units of the domain the surface is {extent}");
+                    let help = "`scale` is what a unit of the file is: cells, or a length in SI units".to_string();
+                    return self.report.add(diag::NO_SURFACE, &file.span, message, "of no size", help);
+                }
+                let Some(centre) = centre else { return Some(Shape::Surface(turned)) };
+                let centre = place(self, "`centre`", centre, 0.0)?;
+                let (from, to) = Shape::Surface(turned.clone()).bounds();
+                let by = [0, 1, 2].map(|axis| centre[axis] - 0.5 * (from[axis] + to[axis]));
+                Some(Shape::Surface(turned).shifted(by))
+            }
+        }
+    }
+
+    fn open<T>(&mut self, span: &Span, open: &Open) -> Option<T> {
+        let at = open.at.map(short).join(", ");
+        let edges = if open.edges == 1 { "1 edge has".to_string() } else { format!("{} edges have", open.edges) };
+        let message = format!(
+            "the surface is not closed: {edges} no triangle on one side, or one turned over; one is at ({at}) of the file"
+        );
+        let help = "close its holes and give all triangles outward normals; mesh editors call that making it manifold"
+            .to_string();
+        self.report.add(diag::OPEN_SURFACE, span, message, "not watertight", help)
+    }
+
+    /// A vector of length 1.
+    fn direction(&mut self, axis: &Spanned<Vec<Spanned<f64>>>) -> Option<Vector> {
+        if axis.value.len() != 3 {
+            self.wrong_dimension(&axis.span, "`axis`", axis.value.len());
+            return None;
+        }
+        let norm = super::norm(axis.value.iter().map(|along| along.value));
+        if norm == 0.0 {
+            return self.report.add(diag::BAD_VALUE, &axis.span, "`axis` has no direction", "all zero", None);
+        }
+        Some([0, 1, 2].map(|at| axis.value[at].value / norm))
+    }
+
+    fn finest(&self) -> Option<usize> {
+        self.raw.refinement.as_ref().map(|refinement| refinement.finest.value as usize)
+    }
+
+    /// A level that the case has.
+    fn level(&mut self, level: &Spanned<f64>) -> Option<usize> {
+        if level.value <= self.finest().unwrap_or(0) as f64 {
+            return Some(level.value as usize);
+        }
+        let (message, help) = match self.finest() {
+            Some(finest) => {
+                let help = format!("raise `refinement.finest` to {}", level.value);
+                (format!("level {} is finer than the finest, {finest}", level.value), help)
+            }
+            None => {
+                let help = format!("add `[refinement] finest = {}`", level.value);
+                ("the case has one level, 0".to_string(), help)
+            }
+        };
+        self.report.add(diag::BAD_VALUE, &level.span, message, "too fine", help)
+    }
+
+    fn inside_domain(&mut self, span: &Span, shape: &Shape, size: [usize; 3]) -> Option<()> {
+        let (from, to) = shape.bounds();
+        let outside = (0..self.dim).find(|axis| to[*axis] <= 0.0 || from[*axis] >= size[*axis] as f64);
+        let Some(axis) = outside else { return Some(()) };
+        let message = format!(
+            "no part of the solid is in the domain: along {} it goes from {} to {} cells, the domain from 0 to {}",
+            axis_name(axis),
+            short(from[axis]),
+            short(to[axis]),
+            size[axis]
+        );
+        self.report.add(diag::OUTSIDE, span, message, "outside", None)
+    }
+
+    /// Refuses what has no cell's centre inside, or none across its thinnest part.
+    fn thick_enough(&mut self, span: &Span, shape: &Shape, level: usize, size: [usize; 3]) -> Option<()> {
+        let width = 0.5f64.powi(level as i32);
+        if let Shape::Surface(surface) = shape {
+            return self.thick_surface(span, surface, level, width, size);
+        }
+        let thickness = shape.thickness().unwrap_or(FAR);
+        if thickness >= width {
+            return Some(());
+        }
+        let enough = (1.0 / thickness).log2().ceil();
+        let message = format!("the solid is {} cells thick on level {level}, less than one", short(thickness / width));
+        let help = format!("cells of level {enough} are thin enough: `[refinement] finest = {enough}`");
+        self.report.add(diag::TOO_THIN, span, message, "too thin for the grid", help)
+    }
+
+    /// Refuses a surface without a cell's centre inside; where parts are that thin, or shells overlap, says where.
+    fn thick_surface(
+        &mut self,
+        span: &Span,
+        surface: &Surface,
+        level: usize,
+        width: f64,
+        size: [usize; 3],
+    ) -> Option<()> {
+        let found = surface.thickness(width, size.map(|cells| cells as f64));
+        let Thickness { cells, thin, thinnest, .. } = found;
+        let doubled = surface.doubled();
+        if cells == 0 && doubled > 0 {
+            let message = format!(
+                "nothing is inside of the surface: {doubled} of its {} triangles are there twice and cancel each other",
+                surface.triangles()
+            );
+            let help = "remove the copies: a sheet with two sides and nothing between them is no body".to_string();
+            return self.report.add(diag::OPEN_SURFACE, span, message, "encloses nothing", help);
+        }
+        self.overlaps(span, &found, doubled, level);
+        let (place, thickness) = match thinnest {
+            Some((place, thickness)) => (place.map(short).join(", "), thickness),
+            None if cells > 0 => return Some(()),
+            None => {
+                let message = format!("no cell of level {level} has its centre inside the solid");
+                return self.report.add(diag::TOO_THIN, span, message, "too small for the grid", None);
+            }
+        };
+        let (parts, enough) = (short(thickness / width), (1.0 / thickness).log2().ceil());
+        if cells == 0 {
+            let message = format!(
+                "no cell of level {level} has its centre inside the solid: at ({place}) it is {parts} cells thick"
+            );
+            let help = format!("`[refinement] finest = {enough}` has cells that fit in there; or make it thicker");
+            return self.report.add(diag::TOO_THIN, span, message, "too thin for the grid", help);
+        }
+        let message = format!(
+            "parts of the solid are thinner than a cell: along {thin} lines of cells of level {level} no centre is inside; the \
+             thinnest is at ({place}), {parts} cells thick"
+        );
+        let help =
+            "the flow does not see these parts, which may be right for a sharp edge; else refine, or make them thicker"
+                .to_string();
+        self.report.add::<()>(diag::THIN_PARTS, span, message, "thin in parts", help);
+        Some(())
+    }
+
+    /// Says how it is decided what is inside, where shells overlap.
+    fn overlaps(&mut self, span: &Span, found: &Thickness, doubled: usize, level: usize) {
+        let (message, help) = match (found.overlaps, found.turned) {
+            ((cells, Some(place)), _) => {
+                let place = place.map(short).join(", ");
+                let twice = if doubled > 0 { format!("; {doubled} triangles are there twice") } else { String::new() };
+                let message = format!(
+                    "shells of the surface overlap: {cells} cells of level {level} are inside of more than one, such as that at \
+                     ({place}){twice}; what is inside of any is solid"
+                );
+                (message, "that is right for parts that were put together; normals of a cavity must point into it")
+            }
+            (_, [true, true]) => {
+                let message =
+                    "some shells of the surface have normals that point outwards, and others inwards; what is inside \
+                               of any is solid, but not where one of each overlap"
+                        .to_string();
+                (message, "give all bodies outward normals; only those of a cavity point into it")
+            }
+            _ => return,
+        };
+        self.report.add::<()>(diag::OVERLAPS, span, message, "has several shells", help.to_string());
+    }
+
+    /// Parameters of the surface in lattice units, without the distance that the geometry gives.
+    fn surface(&mut self, raw: &RawSolid, units: &Units) -> Option<Vec<(String, Vec<f64>)>> {
+        let rule = &raw.surface.rule;
+        let manifest = self.manifest;
+        let Some(boundary) = manifest.boundaries.iter().find(|boundary| boundary.name == rule.value) else {
+            let fitting = manifest.boundaries.iter().filter(|boundary| manifest.solid_rules.contains(&boundary.code));
+            let known: Vec<&str> = fitting.map(|boundary| &boundary.name[..]).collect();
+            let message = format!("{} has no boundary condition `{}`", manifest.spec, rule.value);
+            let help = schema::suggest(&rule.value, &known);
+            return self.report.add(diag::UNKNOWN_RULE, &rule.span, message, "unknown boundary condition", help);
+        };
+        if !manifest.solid_rules.contains(&boundary.code) {
+            let message = format!("`{}` cannot be the boundary condition of a solid", boundary.name);
+            let help =
+                "take a link-wise boundary condition, such as `bounce_back`, or `interpolated_bounce_back`".to_string();
+            return self.report.add(diag::NOT_FOR_SOLIDS, &rule.span, message, "needs a face of the domain", help);
+        }
+        let wanted: Vec<_> = boundary.params.iter().filter(|param| param.name != DISTANCE).collect();
+        let known: Vec<&str> = wanted.iter().map(|param| &param.name[..]).collect();
+        for param in raw.surface.params.iter().filter(|param| !known.contains(&&param.name.value[..])) {
+            if param.name.value == DISTANCE && boundary.params.iter().any(|param| param.name == DISTANCE) {
+                let message = "the distance of a solid's surface is that of its shape";
+                return self.report.add(diag::RULE_PARAMETER, &param.name.span, message, "not to be given", None);
+            }
+            self.surplus(param, &boundary.name, &known);
+        }
+        let mut values = Vec::new();
+        for wanted in wanted {
+            let Some(param) = raw.surface.params.iter().find(|param| param.name.value == wanted.name) else {
+                let message = format!("`{}` needs `{}`", boundary.name, wanted.name);
+                let help = format!("write `{} = ...` below `rule`: {}", wanted.name, wanted.doc);
+                let help = help.trim_end_matches(": ").to_string();
+                return self.report.add(diag::RULE_PARAMETER, &rule.span, message, "parameter missing", help);
+            };
+            values.push((wanted.name.clone(), self.values(param, wanted, units)?));
+        }
+        Some(values)
+    }
+
+    fn area(&mut self, area: &Spanned<(f64, Dimension)>, cell: f64) -> Option<f64> {
+        let (value, dimension) = area.value;
+        let wanted = Dimension { m: self.dim as i32 - 1, ..Dimension::NUMBER };
+        if self.raw.si.is_some() && dimension != wanted {
+            let message = if self.dim == 2 { "in two dimensions `area` is a length" } else { "`area` is no area" };
+            let help = format!("for example \"{}\"", if self.dim == 2 { "10 mm" } else { "100 mm^2" });
+            return self.report.add(diag::WRONG_UNIT, &area.span, message, "of another kind", help);
+        }
+        Some(value / cell.powi(self.dim as i32 - 1))
+    }
+
+    /// Refuses a solid that fills all cells at a face through which something flows.
+    fn covered_face(&mut self, span: &Span, shape: &Shape, size: [usize; 3], walls: &[Wall]) {
+        for wall in walls.iter().filter(|wall| wall.velocity != Some([0.0; 3])) {
+            if super::faces::points(size, self.dim, wall.face, 0.5).all(|point| shape.contains(point)) {
+                let name = wall.face.name();
+                let message = format!("the solid covers the face `{name}`");
+                let help = format!("nothing gets through `{}` there: move the solid or make it smaller", wall.rule);
+                return self.report.add::<()>(diag::COVERED, span, message, "covers a face", help).unwrap_or_default();
+            }
+        }
+    }
+}
+
+/// A point turned about x, then y, then z, by angles in radians.
+fn rotated(at: Vector, turns: Vector) -> Vector {
+    (0..3).fold(at, |at, axis| {
+        let (one, other, (sine, cosine)) = ((axis + 1) % 3, (axis + 2) % 3, turns[axis].sin_cos());
+        let mut turned = at;
+        turned[one] = cosine * at[one] - sine * at[other];
+        turned[other] = sine * at[one] + cosine * at[other];
+        turned
+    })
+}

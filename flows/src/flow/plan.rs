@@ -1,0 +1,122 @@
+//! What a run would do and take, from its grid alone: `lbmc run --dry-run`.
+
+use lbm_bundle::{Bundle, Manifest, Real};
+use lbm_runtime::device::{Available, Bytes, Device};
+use lbm_runtime::solver::memory::Memory;
+
+use super::{Control, FlowError, grid_of, prepare};
+use crate::case::Case;
+use crate::output::progress::duration;
+use crate::output::summary::bytes_per_update;
+use crate::restart::{Identity, Restart};
+
+/// Fraction of the memory bandwidth that a run is assumed to reach, by figures of shipped methods on both kinds of device.
+const ASSUMED_FRACTION: f64 = 0.6;
+
+/// A run before its first step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// Each level, the coarsest first.
+    pub levels: Vec<PlannedLevel>,
+    /// Cell updates of a step of the coarsest level.
+    pub updates: usize,
+    /// What the grid takes.
+    pub memory: Memory,
+    /// What there is.
+    pub available: Available,
+    /// Steps of the coarsest level that are left.
+    pub steps: u64,
+    /// Whether the grid changes with the flow.
+    pub follows: bool,
+}
+
+/// A level of a grid.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PlannedLevel {
+    /// Its cells.
+    pub cells: usize,
+    /// The rate that sets the viscosity there, if there is one.
+    pub omega: Option<f64>,
+}
+
+impl Plan {
+    /// Sets the grid up, or refuses it, as a run does.
+    pub fn new(case: &Case, bundle: &Bundle, device: &Device, control: &Control<'_>) -> Result<Plan, FlowError> {
+        let identity = Identity::new(case, bundle, device.toolchain()?);
+        let open = |path| Restart::open(path, &identity, case, &bundle.manifest, control.resume_anyway);
+        let restart = control.resume.map(open).transpose()?;
+        let available = Available::on(device);
+        let grid = grid_of(case);
+        let (prepared, memory) = prepare(case, bundle, device, &grid, restart.as_ref(), available)?;
+        let cells = prepared.grid().cells_of_levels();
+        let rates = rates(case, &bundle.manifest, cells.len());
+        let done = restart.map_or(0, |restart| restart.course().step);
+        Ok(Plan {
+            levels: cells.into_iter().zip(rates).map(|(cells, omega)| PlannedLevel { cells, omega }).collect(),
+            updates: prepared.grid().updates(),
+            memory,
+            available,
+            steps: case.stop.steps.saturating_sub(done),
+            follows: case.refinement.as_ref().is_some_and(|refinement| refinement.follow.is_some()),
+        })
+    }
+
+    /// Seconds that the steps take where they reach the assumed fraction of a memory bandwidth (bytes per second).
+    pub fn seconds(&self, manifest: &Manifest, bandwidth: f64) -> f64 {
+        let updates = self.updates as f64 * self.steps as f64;
+        updates * bytes_per_update(manifest) / (ASSUMED_FRACTION * bandwidth)
+    }
+
+    /// The plan for people, with the memory bandwidth of the device (bytes per second).
+    pub fn describe(&self, case: &Case, manifest: &Manifest, bandwidth: f64) -> String {
+        let mut text = String::new();
+        let total: usize = self.levels.iter().map(|level| level.cells).sum();
+        text += &format!("{:>6} {:>14} {:>9} {:>10} {:>12}\n", "level", "cells", "cell", "omega", "time step");
+        let units = &case.units;
+        let of = |value: f64, unit: &str| if units.si { format!("{value:.3e} {unit}") } else { value.to_string() };
+        for (at, level) in self.levels.iter().enumerate() {
+            let share = 0.5f64.powi(at as i32);
+            text += &format!(
+                "{at:>6} {:>14} {:>9} {:>10} {:>12}\n",
+                level.cells,
+                of(units.cell * share, "m"),
+                level.omega.map_or("-".to_string(), |omega| format!("{omega:.5}")),
+                of(units.step * share, "s"),
+            );
+        }
+        text += &format!("{total} cells, {} cell updates in a step of level 0", self.updates);
+        text += if self.follows { "; the grid will change with the flow\n" } else { "\n" };
+        let re = case.scales.re.map_or(String::new(), |re| format!("Reynolds number {re:.5}, "));
+        text += &format!("{re}Mach number {:.4}\n", case.scales.mach);
+        let parts: Vec<String> =
+            self.memory.parts().into_iter().map(|(name, bytes)| format!("{} {name}", Bytes(bytes))).collect();
+        let available = self.available.device.map_or(String::new(), |bytes| format!(" of {} available", Bytes(bytes)));
+        text += &format!("memory {}{available}: {}\n", Bytes(self.memory.total()), parts.join(", "));
+        let earlier = if case.stop.steady.is_some() { "; earlier if the flow becomes steady" } else { "" };
+        text += &format!(
+            "{} steps take about {}, at {ASSUMED_FRACTION} of the memory bandwidth of {:.1} GB/s that was measured now{earlier}\n",
+            self.steps,
+            duration(self.seconds(manifest, bandwidth)),
+            bandwidth / 1e9
+        );
+        text
+    }
+}
+
+/// What runs, on what, in a line for people: `cavity2d: d2q9_bgk in f32, 128x128 cells in blocks of 16x16, CPU, 2 threads`.
+pub fn header(case: &Case, manifest: &Manifest, device: &Device) -> String {
+    let join = |sides: &mut dyn Iterator<Item = String>| sides.collect::<Vec<_>>().join("x");
+    let size = join(&mut case.size[..case.dim].iter().map(usize::to_string));
+    let block = join(&mut case.block[..case.dim].iter().map(u32::to_string));
+    let real = if manifest.real == Real::F32 { "f32" } else { "f64" };
+    let (name, spec, device) = (&case.name, &manifest.spec, device.describe());
+    format!("{name}: {spec} in {real}, {size} cells in blocks of {block}, {device}")
+}
+
+/// The rate that sets the viscosity, on so many levels.
+fn rates(case: &Case, manifest: &Manifest, levels: usize) -> Vec<Option<f64>> {
+    let at = manifest.viscosity.rate.as_ref().and_then(|rate| case.params.iter().position(|(name, _)| name == rate));
+    let first: Vec<Vec<f64>> = case.params.iter().map(|(_, values)| values.clone()).collect();
+    let all = std::iter::successors(Some(first), |values| Some(manifest.finer(values)));
+    all.take(levels).map(|values| at.map(|at| values[at][0])).collect()
+}

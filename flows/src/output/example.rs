@@ -1,0 +1,110 @@
+//! A case and a flow for the tests of this folder: a cavity, and a vortex whose formula is known.
+
+use lbm_bundle::{ABI, AtFace, Boundary, Direction, Layout, Manifest, Param, Populations, Real, Target, Transport};
+use lbm_runtime::device::{Available, Device};
+use lbm_runtime::geometry::Domain;
+use lbm_runtime::geometry::solid::{Shape, Solid};
+use lbm_runtime::solver::snapshot::{Component, Snapshot};
+
+use super::summary::About;
+use crate::case::{Case, RawCase, SolidBody};
+
+/// D2Q9 BGK as far as a case needs it.
+pub(super) fn manifest() -> Manifest {
+    let velocity = Param { name: "velocity".into(), components: 2, range: None, unit: None, doc: String::new() };
+    let rule = |name: &str, code: i32, params: Vec<Param>| Boundary {
+        name: name.into(),
+        code,
+        nodes: false,
+        at_face: if name == "free_slip" { AtFace::Slip } else { AtFace::Prescribed },
+        params,
+        doc: String::new(),
+    };
+    Manifest {
+        abi: ABI,
+        spec: "d2q9_bgk".into(),
+        target: Target::C,
+        real: Real::F32,
+        layout: Layout::Blocks,
+        dim: 2,
+        populations: vec![Populations {
+            name: "f".into(),
+            lattice: "D2Q9".into(),
+            cs2: 1.0 / 3.0,
+            first: 0,
+            count: 9,
+            diffusivity: None,
+        }],
+        directions: vec![Direction { c: [0; 3], weight: "1".into(), rest: "0".into(), opposite: 0 }; 9],
+        block: [8, 8, 1],
+        wall_stride: 2,
+        params: vec![Param {
+            name: "omega".into(),
+            components: 1,
+            range: Some((0.0, 2.0)),
+            unit: None,
+            doc: String::new(),
+        }],
+        fields: vec![],
+        boundaries: vec![
+            rule("bounce_back", 0, vec![]),
+            rule("moving_wall", 1, vec![velocity]),
+            rule("free_slip", 2, vec![]),
+        ],
+        members: vec![],
+        solid_rules: vec![0, 1],
+        mirror_rules: vec![],
+        one_level_rules: vec![],
+        coupling: None,
+        criteria: vec![],
+        kernels: vec![],
+        viscosity: Transport { formula: "1/3*(1/omega - 1/2)".into(), rate: Some("omega".into()) },
+    }
+}
+
+/// Puts a cylinder into a case.
+pub(super) fn put_cylinder(case: &mut Case, [x, y]: [f64; 2], radius: f64) {
+    let shape = Shape::Cylinder { centre: [x, y, 0.0], axis: [0.0, 0.0, 1.0], radius, length: None };
+    let solid = Solid { shape, rule: "bounce_back".into(), values: vec![], level: 0, shells: vec![] };
+    case.solids.push(SolidBody { solid, area: 2.0 * radius });
+}
+
+/// What ran.
+pub(super) fn about(case: &Case) -> About {
+    About::new(case, &manifest(), &Device::host(1).expect("a host"))
+}
+
+/// Velocity of the vortex at a position over the cavity's side, in units of the lid's: zero at the walls at rest.
+pub(super) fn velocity(x: f64, y: f64) -> (f64, f64) {
+    let (p, dp) = (x * x * (1.0 - x).powi(2), 2.0 * x * (1.0 - x) * (1.0 - 2.0 * x));
+    let (q, dq) = (y * y * (y - 1.0), 3.0 * y * y - 2.0 * y);
+    (16.0 * p * dq, -16.0 * dp * q)
+}
+
+/// A cavity of `n` by `n` cells.
+pub(super) fn cavity(n: usize) -> (Case, Snapshot) {
+    cavity_under(n, "[0.1, 0]")
+}
+
+/// The same under a lid of another velocity.
+pub(super) fn cavity_under(n: usize, lid: &str) -> (Case, Snapshot) {
+    let text = format!(
+        "spec = \"d2q9_bgk\"\n[domain]\nsize = [{n}, {n}]\n[fluid]\nre = 100\n[stop]\nsteps = 10\n[faces]\n\
+         others = \"bounce_back\"\ntop = {{ rule = \"moving_wall\", velocity = {lid} }}\n\
+         [output]\nprofiles = true\npicture = true\nvtk = true\ncompare = \"ghia1982\"\n"
+    );
+    let raw = RawCase::parse("cavity.toml", &text, &[]).expect("valid");
+    let (case, _) = raw.resolve(&manifest(), &[], Available::default()).expect("valid");
+    let at = |cell: usize| velocity(((cell % n) as f64 + 0.5) / n as f64, ((cell / n) as f64 + 0.5) / n as f64);
+    let component = |name: &str, value: &dyn Fn(usize) -> f64| Component {
+        name: name.into(),
+        data: (0..n * n).map(value).collect(),
+    };
+    let components = vec![
+        component("rho", &|_| 1.0),
+        component("ux", &|cell| 0.1 * at(cell).0),
+        component("uy", &|cell| 0.1 * at(cell).1),
+    ];
+    let domain = Domain { dim: 2, size: [n, n, 1], periodic: case.periodic };
+    (case, Snapshot::uniform(10, domain, components))
+}

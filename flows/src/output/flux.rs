@@ -1,0 +1,216 @@
+//! What flows through the open faces of the domain, and whether it is what the case says.
+//!
+//! Fluxes are sums over the outermost cells, `rho u.n` times the area of a cell's face, inwards positive; solid cells have none. A
+//! face is open unless its rule lets nothing through.
+
+use lbm_runtime::solver::snapshot::Snapshot;
+use serde::{Deserialize, Serialize};
+
+use crate::case::{Case, Face, Wall};
+
+/// How much the mean velocity of an inlet may differ from what the case says, and all fluxes together from zero, over the flow
+/// through the domain.
+const BOUND: f64 = 0.02;
+/// Below this part of a cell a step, on the average over a face, nothing flows.
+const STILL: f64 = 1e-9;
+
+/// What flows through the open faces of a domain in the end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Fluxes {
+    /// The open faces.
+    pub faces: Vec<Flux>,
+    /// Sum of all, over what comes in or goes out, whichever is more; none where nothing flows.
+    pub imbalance: Option<f64>,
+}
+
+/// What flows through a face, in cells and steps of the coarsest level.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Flux {
+    /// The face: `left`.
+    pub face: String,
+    /// Its rule.
+    pub rule: String,
+    /// Area through which fluid may pass, in cells^(dimension - 1).
+    pub area: f64,
+    /// Mass per step; positive if it comes in.
+    pub mass: f64,
+    /// Mean velocity along the inward normal.
+    pub velocity: f64,
+    /// What the case gives as the mean of that, if the rule has a parameter `velocity`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub given: Option<f64>,
+}
+
+impl Fluxes {
+    /// Of a snapshot; `None` where no face is open, or there are no density and velocity.
+    pub fn new(case: &Case, snapshot: &Snapshot) -> Option<Fluxes> {
+        let (rho, u) = (snapshot.get("rho")?, snapshot.vector("u")?);
+        let faces: Vec<Flux> = case.walls.iter().filter_map(|wall| flux(case, snapshot, wall, rho, &u)).collect();
+        let part = |sign: f64| faces.iter().map(|face| (sign * face.mass).max(0.0)).sum::<f64>();
+        let (gained, lost) = (part(1.0), part(-1.0));
+        let through = gained.max(lost);
+        let area: f64 = faces.iter().map(|face| face.area).sum();
+        let imbalance = (through > STILL * area).then(|| (gained - lost) / through);
+        (!faces.is_empty()).then_some(Fluxes { faces, imbalance })
+    }
+
+    /// What the user should know, a sentence each.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = vec![];
+        for Flux { face, rule, velocity, given, .. } in &self.faces {
+            let Some(given) = given.filter(|given| given.abs() > STILL) else { continue };
+            let off = velocity / given - 1.0;
+            if off.abs() > BOUND {
+                warnings.push(format!(
+                    "the mean velocity through `{face}` is {velocity:.5} cells per step, {:+.1} % from the {given:.5} \
+                     that the case prescribes by `{rule}`: coefficients and the Reynolds number refer to the prescribed \
+                     value",
+                    100.0 * off
+                ));
+            }
+        }
+        if let Some(imbalance) = self.imbalance.filter(|imbalance| imbalance.abs() > BOUND) {
+            let way = if imbalance > 0.0 { "comes in than goes out" } else { "goes out than comes in" };
+            warnings.push(format!(
+                "{:.1} % more mass {way}: the flow has not developed, or the boundary conditions of the open faces do \
+                 not go together",
+                100.0 * imbalance.abs()
+            ));
+        }
+        warnings
+    }
+
+    /// A few lines for people.
+    pub fn describe(&self) -> String {
+        let mut text = String::new();
+        for Flux { face, rule, mass, velocity, .. } in &self.faces {
+            let way = if *mass < 0.0 { "out of" } else { "into" };
+            text += &format!(
+                "`{face}` ({rule}): {:.6} mass per step {way} the domain, mean normal velocity {:.6}\n",
+                mass.abs(),
+                velocity.abs()
+            );
+        }
+        self.warnings().iter().for_each(|warning| text += &format!("warning: {warning}\n"));
+        text
+    }
+}
+
+/// What flows through a face; `None` where its rule lets nothing through.
+fn flux(case: &Case, snapshot: &Snapshot, wall: &Wall, rho: &[f64], u: &[&[f64]]) -> Option<Flux> {
+    let Face { axis, high } = wall.face;
+    let (side, inwards) = (snapshot.block(), if high { -1.0 } else { 1.0 });
+    let (mut area, mut mass, mut velocity, mut given) = (0.0, 0.0, 0.0, Some(0.0));
+    let mut closed = true;
+    for (at, block) in snapshot.blocks().iter().enumerate() {
+        let last = snapshot.size_of(block.level)[axis] - 1;
+        let (layer, outermost) = if high { (last % side[axis], last / side[axis]) } else { (0, 0) };
+        if block.place[axis] != outermost {
+            continue;
+        }
+        let of_cell = 0.5f64.powi((block.level * (case.dim - 1)) as i32);
+        for inside in 0..snapshot.block_cells() {
+            let position = at * snapshot.block_cells() + inside;
+            let stride: usize = side[..axis].iter().product();
+            let is_solid = snapshot.solid.get(position).is_some_and(|solid| *solid);
+            if inside / stride % side[axis] != layer || is_solid {
+                continue;
+            }
+            let mut point = snapshot.cell(position).centre();
+            point[axis] = if high { case.size[axis] as f64 } else { 0.0 };
+            let stated = wall.stated_velocity(point).map(|velocity| inwards * velocity[axis]);
+            closed &= wall.is_closed_at(point);
+            area += of_cell;
+            mass += of_cell * inwards * rho[position] * u[axis][position];
+            velocity += of_cell * inwards * u[axis][position];
+            given = given.and_then(|given: f64| Some(given + of_cell * stated?));
+        }
+    }
+    (!closed).then(|| Flux {
+        face: wall.face.name().to_string(),
+        rule: wall.rule.clone(),
+        area,
+        mass,
+        velocity: velocity / area,
+        given: given.map(|given| given / area),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use lbm_runtime::fixture::snapshots;
+    use lbm_runtime::geometry::Domain;
+
+    use super::*;
+    use crate::output::example;
+    use lbm_bundle::AtFace;
+
+    /// A channel of 16 x 16 cells, refined at the outlet, with an inlet of a profile.
+    fn channel(outflow: f64) -> (Case, Snapshot) {
+        let (mut case, _) = example::cavity(16);
+        let (inlet, _) = example::cavity_under(16, "[\"0.01 * x\", 0]");
+        let lid = &inlet.walls[3];
+        for wall in &mut case.walls {
+            match (wall.face.axis, wall.face.high) {
+                (0, false) => {
+                    (wall.rule, wall.velocity) = ("moving_wall".into(), None);
+                    wall.formulas = lid.formulas.clone();
+                    wall.formulas[0].1[0] = "0.01 * y".parse().unwrap();
+                }
+                (0, true) => (wall.rule, wall.at_face) = ("anti_bounce_back".into(), AtFace::Unknown),
+                (_, false) => wall.at_face = AtFace::Slip,
+                _ => {}
+            }
+        }
+        let domain = Domain { dim: 2, size: [16, 16, 1], periodic: [false, false, true] };
+        let velocity = |[x, y, _]: [f64; 3]| (1.0 - (1.0 - outflow) * x / 16.0) * 0.01 * y;
+        let refines =
+            |block: lbm_runtime::geometry::Block| block.level == 0 && block.place[0] == 3 && block.place[1] < 2;
+        (case, snapshots::refined(domain, refines, &[("rho", &|_| 1.5), ("ux", &velocity), ("uy", &|_| 0.2)]))
+    }
+
+    #[test]
+    fn open_faces_have_a_flux_and_walls_and_symmetry_planes_have_none() {
+        let (case, snapshot) = channel(1.0);
+        let fluxes = Fluxes::new(&case, &snapshot).unwrap();
+        let names: Vec<&str> = fluxes.faces.iter().map(|face| &face.face[..]).collect();
+        assert_eq!(names, ["left", "right"]);
+        let near = |found: f64, expected: f64| assert!((found / expected - 1.0).abs() < 1e-12, "{found} {expected}");
+        for (face, sign) in fluxes.faces.iter().zip([1.0, -1.0]) {
+            near(face.area, 16.0);
+            near(face.velocity, sign * 0.08);
+            near(face.mass, sign * 1.5 * 16.0 * 0.08);
+        }
+        near(fluxes.faces[0].given.unwrap(), 0.08);
+        assert!(fluxes.faces[1].given.is_none() && fluxes.imbalance.unwrap().abs() < 1e-12);
+        assert_eq!(fluxes.warnings(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn inflow_that_does_not_arrive_is_reported() {
+        let (case, mut snapshot) = channel(0.9);
+        let fluxes = Fluxes::new(&case, &snapshot).unwrap();
+        assert!(fluxes.imbalance.is_some_and(|part| (0.05..0.15).contains(&part)), "{fluxes:?}");
+        assert!(fluxes.describe().contains("more mass comes in than goes out"), "{}", fluxes.describe());
+        snapshot.components[1].data.iter_mut().for_each(|u| *u *= 0.7);
+        let warnings = Fluxes::new(&case, &snapshot).unwrap().warnings();
+        assert_eq!(warnings.len(), 2);
+        assert!(warnings[0].contains("`left`") && warnings[0].contains("0.08000"), "{warnings:?}");
+    }
+
+    #[test]
+    fn solid_cells_let_nothing_through() {
+        let (case, mut snapshot) = channel(1.0);
+        let cells = snapshot.components[0].data.len();
+        snapshot.solid = (0..cells).map(|at| snapshot.cell(at).centre()[1] > 8.0).collect();
+        let fluxes = Fluxes::new(&case, &snapshot).unwrap();
+        assert!((fluxes.faces[0].area - 8.0).abs() < 1e-12 && (fluxes.faces[0].velocity - 0.04).abs() < 1e-12);
+        assert!((fluxes.faces[0].given.unwrap() - 0.04).abs() < 1e-12, "{fluxes:?}");
+    }
+
+    #[test]
+    fn a_closed_box_has_none() {
+        let (case, snapshot) = example::cavity(16);
+        assert_eq!(Fluxes::new(&case, &snapshot), None);
+    }
+}

@@ -1,0 +1,496 @@
+//! Forces on solids over time, as CSV and as a picture, and what they converge to: means, extremes and the Strouhal number.
+//!
+//! Means are those of the samples in a window, which is stated. Where the force across the flow is periodic, the window is the last
+//! periods that are alike. Elsewhere it is the longest of the last half, quarter, eighth, ... of the samples whose two halves have
+//! the same means; if there is none, it is the last half, and the force has not converged.
+//!
+//! The coefficient of a force along an axis is `2 F / (rho U^2 A)` with the density 1, the reference velocity U of the case and
+//! the reference area A of the solid. Drag is the force along x; across that, in two dimensions lift is the force along y. In three
+//! dimensions it depends on the body which of the others is lift and which the side force, so they go by their axes.
+
+use std::io::{self, Write};
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use super::Bits;
+use super::canvas::Canvas;
+use super::chart::{COLOURS, Chart, Curve, Panel, Style};
+use super::profile::real_name;
+use super::series::scales;
+use crate::case::Case;
+
+/// Names of coefficients, along x, y and z.
+fn names(dim: usize) -> &'static [&'static str] {
+    if dim == 2 { &["cd", "cl"] } else { &["cd", "cy", "cz"] }
+}
+
+/// How much the lengths and the heights of periods may differ from those of the last for the flow to count as periodic.
+const ALIKE: f64 = 0.02;
+/// Periods that a periodic flow must have shown.
+const PERIODS: usize = 3;
+/// Samples of the shortest window.
+const FEWEST: usize = 8;
+/// How much the means of the halves of a window may differ where the force has converged, over the mean.
+const CONVERGED: f64 = 1e-4;
+/// A coefficient whose mean is smaller than this part of the drag's is measured by that.
+const SMALL: f64 = 1e-2;
+/// Swings of the force across the flow below this part of its mean and of the drag are noise, not periods.
+const NOISE: f64 = 1e-4;
+
+/// Forces in time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Forces {
+    rows: Vec<Row>,
+}
+
+/// The forces of one time.
+#[derive(Clone, Debug, PartialEq)]
+struct Row {
+    step: u64,
+    /// Of each solid, in lattice units.
+    forces: Vec<[f64; 3]>,
+}
+
+/// A coefficient in the end: over the samples in [`Settled::window`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Settling {
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Least.
+    pub min: f64,
+    /// Greatest.
+    pub max: f64,
+    /// Root mean square of what differs from the mean.
+    pub rms: f64,
+    /// At the last step.
+    pub last: f64,
+}
+
+/// The samples that means are taken over.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Window {
+    /// Step of the first.
+    pub from_step: u64,
+    /// Step of the last.
+    pub to_step: u64,
+    /// Time of the first, in L/U.
+    pub from_time: f64,
+    /// Time of the last, in L/U.
+    pub to_time: f64,
+    /// How many.
+    pub samples: usize,
+}
+
+/// The force on a solid in the end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Settled {
+    /// Number of the solid, in the order of the case, from 1.
+    pub solid: usize,
+    /// Reference area in units of cells of the coarsest level, in two dimensions a length.
+    pub area: f64,
+    /// What the coefficients are means over; none where nothing sets a velocity.
+    pub window: Option<Window>,
+    /// Whether the force has converged: it is periodic, or the means over both halves of the window are the same.
+    pub converged: bool,
+    /// Largest difference of the means over both halves of the window, over the mean, where the force is not periodic; over a
+    /// hundredth of the drag's where the mean is smaller. None for a single sample.
+    pub drift: Option<f64>,
+    /// Coefficient of the force along x; none where nothing sets a velocity.
+    pub drag: Option<Settling>,
+    /// In two dimensions, coefficient of the force along y.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub lift: Option<Settling>,
+    /// In three dimensions, coefficient of the force along y.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cy: Option<Settling>,
+    /// In three dimensions, coefficient of the force along z.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cz: Option<Settling>,
+    /// Periods of the force across the flow, along the axis on which it swings most, all alike, that these means and the Strouhal
+    /// number rest on; 0 where it is not periodic.
+    pub periods: usize,
+    /// Frequency of that force times the reference length over the reference velocity, if it is periodic.
+    pub strouhal: Option<f64>,
+}
+
+impl Settled {
+    /// A line for people.
+    pub fn describe(&self) -> String {
+        let Some(drag) = &self.drag else {
+            return format!("solid {}: no coefficients without a reference velocity\n", self.solid);
+        };
+        let across = [("lift", &self.lift), ("along y", &self.cy), ("along z", &self.cz)];
+        let across = |value: &dyn Fn(&Settling) -> String| -> String {
+            let each = across.iter().filter_map(|(name, of)| Some(format!(", {name} {}", value(of.as_ref()?))));
+            each.collect()
+        };
+        let name = format!("solid {}", self.solid);
+        let window = self.window.as_ref().map_or(String::new(), |window| match window.samples {
+            1 => format!("a single sample, of step {}", window.to_step),
+            many => format!("mean of {many} samples, steps {} to {}", window.from_step, window.to_step),
+        });
+        let state = match self.drift {
+            _ if self.converged => String::new(),
+            Some(drift) => format!("; not converged: the means of its halves differ by {:.2} %", 100.0 * drift),
+            None => "; not converged".to_string(),
+        };
+        match self.strouhal {
+            Some(strouhal) => format!(
+                "{name}: drag coefficient {:.5} ({:.5} to {:.5}){}, Strouhal number {strouhal:.5}, over {} periods, {window}\n",
+                drag.mean,
+                drag.min,
+                drag.max,
+                across(&|of| format!("{:.5} to {:.5}", of.min, of.max)),
+                self.periods
+            ),
+            None => format!(
+                "{name}: drag coefficient {:.6}{}, {window}{state}\n",
+                drag.mean,
+                across(&|of| format!("{:.6}", of.mean))
+            ),
+        }
+    }
+}
+
+impl Forces {
+    /// Adds the forces at a step, unless they are there.
+    pub fn add(&mut self, step: u64, forces: Vec<[f64; 3]>) {
+        if self.rows.last().is_none_or(|last| last.step < step) {
+            self.rows.push(Row { step, forces });
+        }
+    }
+
+    /// What a restart file keeps.
+    pub fn saved(&self) -> Vec<(u64, Vec<[Bits; 3]>)> {
+        let of_row = |row: &Row| (row.step, row.forces.iter().map(|force| force.map(Bits)).collect());
+        self.rows.iter().map(of_row).collect()
+    }
+
+    /// What a restart file has kept.
+    pub fn of_saved(rows: &[(u64, Vec<[Bits; 3]>)]) -> Forces {
+        let of_row = |(step, forces): &(u64, Vec<[Bits; 3]>)| Row {
+            step: *step,
+            forces: forces.iter().map(|force| force.map(|value| value.0)).collect(),
+        };
+        Forces { rows: rows.iter().map(of_row).collect() }
+    }
+
+    /// What a force in lattice units is divided by for its coefficient; none where nothing sets a velocity.
+    fn unit(case: &Case, solid: usize) -> Option<f64> {
+        let unit = 0.5 * case.scales.velocity.powi(2) * case.solids.get(solid)?.area;
+        (unit > 0.0).then_some(unit)
+    }
+
+    /// A coefficient of a solid over time, over L/U.
+    fn curve(&self, case: &Case, solid: usize, axis: usize) -> Vec<(f64, f64)> {
+        let Some(unit) = Self::unit(case, solid) else { return Vec::new() };
+        let (u, l) = scales(case);
+        self.rows.iter().map(|row| (row.step as f64 * u / l, row.forces[solid][axis] / unit)).collect()
+    }
+
+    /// Writes them as CSV, with comments that say what they are.
+    pub fn write(&self, case: &Case, out: &mut dyn Write) -> io::Result<()> {
+        let (u, l) = scales(case);
+        let axes = ["x", "y", "z"];
+        writeln!(out, "# {}: {}, {}", case.name, case.spec, real_name(case))?;
+        writeln!(out, "# L = {l} cells, U = {u} cells per step; time: over L/U; solids in the order of the case")?;
+        writeln!(
+            out,
+            "# force: lattice units of the coarsest level; coefficients: force over U^2 area / 2, with these areas:"
+        )?;
+        for (at, body) in case.solids.iter().enumerate() {
+            writeln!(out, "# solid {}: {} cells{}", at + 1, body.area, if case.dim == 3 { "^2" } else { "" })?;
+        }
+        let forces = axes[..case.dim].iter().map(|axis| format!("f{axis}")).collect::<Vec<_>>().join(",");
+        writeln!(out, "step,time,solid,{forces},{}", names(case.dim).join(","))?;
+        for row in &self.rows {
+            for (solid, force) in row.forces.iter().enumerate() {
+                write!(out, "{},{:.8},{}", row.step, row.step as f64 * u / l, solid + 1)?;
+                for value in &force[..case.dim] {
+                    write!(out, ",{value:.10e}")?;
+                }
+                for value in &force[..case.dim] {
+                    match Self::unit(case, solid) {
+                        Some(unit) => write!(out, ",{:.10e}", value / unit)?,
+                        None => write!(out, ",")?,
+                    }
+                }
+                writeln!(out)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Draws the coefficients over time. The first tenth, in which a flow that starts with a jolt has forces that hide all others,
+    /// is left out where it has the greatest.
+    pub fn draw(&self, case: &Case) -> Canvas {
+        let panel = |axis: usize, y: &str| {
+            let curves = (0..case.solids.len()).map(|solid| Curve {
+                name: format!("solid {}", solid + 1),
+                colour: COLOURS[solid % COLOURS.len()],
+                style: Style::Line,
+                points: self.curve(case, solid, axis),
+            });
+            let mut curves: Vec<Curve> = curves.collect();
+            let last = self.rows.last().map_or(0.0, |row| row.step as f64) * scales(case).0 / scales(case).1;
+            let largest = |curves: &[Curve], from: f64| {
+                let points = curves.iter().flat_map(|curve| curve.points.iter().filter(|point| point.0 >= from));
+                points.map(|point| point.1.abs()).fold(0.0, f64::max)
+            };
+            if largest(&curves, 0.1 * last) < 0.5 * largest(&curves, 0.0) {
+                curves.iter_mut().for_each(|curve| curve.points.retain(|point| point.0 >= 0.1 * last));
+            }
+            Panel { x: "t U / L".into(), y: y.into(), range: (0.0, last.max(f64::MIN_POSITIVE)), curves }
+        };
+        let across: &[&str] = match case.dim {
+            2 => &["lift coefficient"],
+            _ => &["force coefficient along y", "force coefficient along z"],
+        };
+        let across = across.iter().enumerate().map(|(at, name)| panel(1 + at, name));
+        let panels = [panel(0, "drag coefficient")].into_iter().chain(across).collect();
+        let re = case.scales.re.map_or(String::new(), |re| format!(" at Re {re:.0}"));
+        Chart { title: format!("{}{re}: forces", case.name), panels }.draw()
+    }
+
+    /// What the force on each solid converges to.
+    pub fn settled(&self, case: &Case) -> Vec<Settled> {
+        let of_solid = |solid: usize| {
+            let curves: Vec<_> = (0..case.dim).map(|axis| self.curve(case, solid, axis)).collect();
+            let height = |curve: &&Vec<(f64, f64)>| {
+                let (low, high) = swing(curve);
+                high - low
+            };
+            let swings = curves[1..].iter().max_by(|one, other| height(one).total_cmp(&height(other)));
+            let scale = curves[0].last().map_or(0.0, |point| point.1.abs());
+            let periods = swings.map(|curve| periods(curve, scale)).unwrap_or_default();
+            let length = match (periods.first(), periods.last()) {
+                (Some(first), Some(last)) => Some((first.begin, last.end)),
+                _ => None,
+            };
+            let inside = |time: f64| curves[0].partition_point(|point| point.0 < time);
+            let (rows, drift) = match length {
+                Some((begin, end)) => (inside(begin)..inside(end), None),
+                None => converged(&curves),
+            };
+            let of = |axis: usize| settling(curves.get(axis)?, &rows);
+            let window = rows.clone().next_back().map(|last| Window {
+                from_step: self.rows[rows.start].step,
+                to_step: self.rows[last].step,
+                from_time: curves[0][rows.start].0,
+                to_time: curves[0][last].0,
+                samples: rows.len(),
+            });
+            let (lift, cy) = if case.dim == 2 { (of(1), None) } else { (None, of(1)) };
+            Settled {
+                solid: solid + 1,
+                area: case.solids[solid].area,
+                window,
+                converged: length.is_some() || drift.is_some_and(|drift| drift < CONVERGED),
+                drift,
+                drag: of(0),
+                lift,
+                cy,
+                cz: of(2),
+                periods: periods.len(),
+                // Times are over L/U already.
+                strouhal: length.map(|(begin, end)| periods.len() as f64 / (end - begin)),
+            }
+        };
+        (0..case.solids.len()).map(of_solid).collect()
+    }
+}
+
+/// The samples that curves of the same times are averaged over where nothing is periodic, and how much the means of both halves
+/// differ, if there are two. The first curve is the drag.
+fn converged(curves: &[Vec<(f64, f64)>]) -> (Range<usize>, Option<f64>) {
+    let count = curves[0].len();
+    let mean = |curve: &[(f64, f64)]| curve.iter().map(|point| point.1).sum::<f64>() / curve.len() as f64;
+    let drift = |rows: &Range<usize>| {
+        let middle = rows.start + rows.len() / 2;
+        let of = |curve: &Vec<(f64, f64)>| {
+            let scale = mean(&curve[rows.clone()]).abs().max(SMALL * mean(&curves[0][rows.clone()]).abs());
+            let difference = (mean(&curve[middle..rows.end]) - mean(&curve[rows.start..middle])).abs();
+            if difference > 0.0 { difference / scale } else { 0.0 }
+        };
+        (rows.len() > 1).then(|| curves.iter().map(of).fold(0.0, f64::max))
+    };
+    let half = count / 2..count;
+    let windows = (1..).map(|power| count - (count >> power)..count).take_while(|rows| rows.len() >= FEWEST);
+    let found =
+        windows.map(|rows| (drift(&rows), rows)).find(|(drift, _)| drift.is_some_and(|drift| drift < CONVERGED));
+    let (drift, rows) = found.unwrap_or_else(|| (drift(&half), half));
+    (rows, drift)
+}
+
+/// A curve over some of its samples.
+fn settling(curve: &[(f64, f64)], rows: &Range<usize>) -> Option<Settling> {
+    let last = curve.last()?.1;
+    let inside: Vec<f64> = curve.get(rows.clone())?.iter().map(|point| point.1).collect();
+    let mean = inside.iter().sum::<f64>() / inside.len() as f64;
+    let square = inside.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / inside.len() as f64;
+    let (min, max) = inside.iter().fold((f64::MAX, f64::MIN), |(min, max), value| (min.min(*value), max.max(*value)));
+    Some(Settling { mean, min, max, rms: square.sqrt(), last })
+}
+
+/// From one rise of a curve through its middle to the next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Period {
+    begin: f64,
+    end: f64,
+    /// From the least value to the greatest.
+    height: f64,
+}
+
+/// The least and the greatest value of a curve in its later half, which a transient at the start does not move.
+fn swing(curve: &[(f64, f64)]) -> (f64, f64) {
+    let later = &curve[curve.len() / 2..];
+    later.iter().fold((f64::MAX, f64::MIN), |(low, high), at| (low.min(at.1), high.max(at.1)))
+}
+
+/// The last periods of a curve that are all alike, if they are enough; `scale` is what noise is small against.
+fn periods(curve: &[(f64, f64)], scale: f64) -> Vec<Period> {
+    let (low, high) = swing(curve);
+    let middle = 0.5 * (low + high);
+    if !(high - low).is_finite() || high - low <= NOISE * scale.max(middle.abs()) {
+        return Vec::new();
+    }
+    // A rise begins in the lower quarter and ends in the upper one, so that wiggles about the middle count once.
+    let quarter = 0.25 * (high - low);
+    let (mut armed, mut crossed, mut rises): (bool, Option<f64>, Vec<f64>) = (false, None, Vec::new());
+    for pair in curve.windows(2) {
+        let ((t0, v0), (t1, v1)) = (pair[0], pair[1]);
+        armed |= v0 < middle - quarter;
+        if armed && v0 < middle && v1 >= middle {
+            crossed = Some(t0 + (middle - v0) / (v1 - v0) * (t1 - t0));
+        }
+        if let (true, Some(time), true) = (armed, crossed, v1 > middle + quarter) {
+            rises.push(time);
+            (armed, crossed) = (false, None);
+        }
+    }
+    let height = |begin: f64, end: f64| {
+        let inside = curve.iter().filter(|point| begin <= point.0 && point.0 < end);
+        let (low, high) = inside.fold((f64::MAX, f64::MIN), |(low, high), at| (low.min(at.1), high.max(at.1)));
+        high - low
+    };
+    let all: Vec<Period> =
+        rises.windows(2).map(|at| Period { begin: at[0], end: at[1], height: height(at[0], at[1]) }).collect();
+    let Some(last) = all.last().copied() else { return Vec::new() };
+    let alike = |period: &&Period| {
+        let (length, of_last) = (period.end - period.begin, last.end - last.begin);
+        (length / of_last - 1.0).abs() < ALIKE && (period.height / last.height - 1.0).abs() < ALIKE
+    };
+    let count = all.iter().rev().take_while(alike).count();
+    if count < PERIODS { Vec::new() } else { all[all.len() - count..].to_vec() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::example;
+
+    fn forces(lift: impl Fn(f64) -> f64) -> (Case, Forces) {
+        let (mut case, _) = example::cavity(32);
+        example::put_cylinder(&mut case, [16.0, 16.0], 4.0);
+        let unit = Forces::unit(&case, 0).unwrap();
+        let (u, l) = scales(&case);
+        let mut forces = Forces::default();
+        for step in (0..40_000).step_by(20) {
+            let time = step as f64 * u / l;
+            forces.add(step, vec![[1.5 * unit, lift(time) * unit, 0.0]]);
+        }
+        (case, forces)
+    }
+
+    #[test]
+    fn a_periodic_lift_has_its_strouhal_number() {
+        // It grows at first, about a mean, with a third harmonic.
+        let wave = |phase: f64| phase.sin() + 0.3 * (3.0 * phase).sin();
+        let (case, forces) =
+            forces(|time| 0.1 + 0.4 * (1.0 - (-time / 6.0).exp()) * wave(2.0 * std::f64::consts::PI * 0.17 * time));
+        let settled = &forces.settled(&case)[0];
+        assert!((settled.strouhal.unwrap() / 0.17 - 1.0).abs() < 1e-4, "{settled:?}");
+        assert!(settled.periods >= 10, "{settled:?}");
+        let (drag, lift) = (settled.drag.as_ref().unwrap(), settled.lift.as_ref().unwrap());
+        assert!((drag.mean - 1.5).abs() < 1e-9 && drag.rms < 1e-9, "{drag:?}");
+        assert!((lift.mean - 0.1).abs() < 2e-3 && (lift.max - 0.1 + (lift.min - 0.1)).abs() < 2e-3, "{lift:?}");
+    }
+
+    #[test]
+    fn in_three_dimensions_each_axis_has_its_coefficient_and_any_may_be_periodic() {
+        let (mut case, plane) = forces(|time| 0.1 + 0.4 * (2.0 * std::f64::consts::PI * 0.17 * time).sin());
+        case.dim = 3;
+        let mut forces = Forces::default();
+        // What swings along y in the plane does so along z.
+        plane
+            .rows
+            .iter()
+            .for_each(|row| forces.add(row.step, row.forces.iter().map(|[x, y, _]| [*x, -y / 8.0, *y]).collect()));
+        let settled = &forces.settled(&case)[0];
+        assert!((settled.strouhal.unwrap() / 0.17 - 1.0).abs() < 1e-4, "{settled:?}");
+        let mean = |of: &Option<Settling>| of.as_ref().unwrap().mean;
+        assert!((mean(&settled.drag) - 1.5).abs() < 1e-9 && settled.lift.is_none(), "{settled:?}");
+        assert!((mean(&settled.cy) + 0.0125).abs() < 1e-3 && (mean(&settled.cz) - 0.1).abs() < 2e-3, "{settled:?}");
+        let mut text = vec![];
+        forces.write(&case, &mut text).unwrap();
+        assert!(String::from_utf8(text).unwrap().contains("\nstep,time,solid,fx,fy,fz,cd,cy,cz\n"));
+        assert!(settled.describe().contains(", along y -0.0") && settled.describe().contains(", along z -0."));
+        forces.draw(&case);
+    }
+
+    #[test]
+    fn what_is_not_periodic_has_none() {
+        let decays = |time: f64| 0.2 + (-0.2 * time).exp() * (3.0 * time).sin();
+        let constant = |_: f64| 0.2;
+        let rises = |time: f64| 0.01 * time;
+        for settled in [forces(decays), forces(constant), forces(rises)].map(|(case, forces)| forces.settled(&case)) {
+            assert_eq!((settled[0].strouhal, settled[0].periods), (None, 0), "{settled:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_periodic_is_averaged_over_a_window_that_is_stated() {
+        // Towards a value: the longest window in which it has converged.
+        let (case, forces_in_time) = forces(|time| 0.2 - 0.3 * (-0.1 * time).exp());
+        let settled = &forces_in_time.settled(&case)[0];
+        let (window, lift) = (settled.window.as_ref().unwrap(), settled.lift.as_ref().unwrap());
+        assert!(settled.converged && settled.drift.is_some_and(|drift| drift < 1e-4), "{settled:?}");
+        assert!((lift.mean - 0.2).abs() < 2e-5 && lift.rms > 0.0 && lift.min < lift.max, "{settled:?}");
+        assert_eq!((window.to_step, window.samples), (39_980, ((39_980 - window.from_step) / 20 + 1) as usize));
+        assert!((window.to_time - 39_980.0 * 0.1 / 32.0).abs() < 1e-9, "{window:?}");
+        // A rise without end: the last half, and its halves differ.
+        let (case, forces_in_time) = forces(|time| 0.01 * time);
+        let settled = &forces_in_time.settled(&case)[0];
+        let (window, lift) = (settled.window.as_ref().unwrap(), settled.lift.as_ref().unwrap());
+        assert_eq!((settled.converged, window.from_step, window.samples), (false, 20_000, 1000));
+        let halves = 0.01 * 10_000.0 * 0.1 / 32.0;
+        assert!((settled.drift.unwrap() - halves / lift.mean).abs() < 1e-9, "{settled:?}");
+        assert!(settled.describe().contains("not converged: the means of its halves differ by 33"), "{settled:?}");
+    }
+
+    #[test]
+    fn a_single_sample_is_no_mean() {
+        let (case, mut forces) = forces(|_| 0.25);
+        forces.rows.truncate(1);
+        let settled = &forces.settled(&case)[0];
+        assert_eq!((settled.converged, settled.drift), (false, None), "{settled:?}");
+        assert_eq!(settled.window.as_ref().unwrap().samples, 1);
+        assert!(settled.describe().contains("a single sample, of step 0; not converged"), "{}", settled.describe());
+        forces.rows.clear();
+        assert_eq!(forces.settled(&case)[0].window, None);
+    }
+
+    #[test]
+    fn rows_have_forces_and_coefficients() {
+        let (case, forces) = forces(|_| 0.25);
+        let mut text = vec![];
+        forces.write(&case, &mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        let rows: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+        assert_eq!(rows[0], "step,time,solid,fx,fy,cd,cl");
+        let last: Vec<f64> = rows[2000].split(',').map(|value| value.parse().unwrap()).collect();
+        assert_eq!((last[0], last[2], last[5], last[6]), (39_980.0, 1.0, 1.5, 0.25));
+        forces.draw(&case);
+    }
+}

@@ -1,0 +1,357 @@
+//! What a run leaves behind: fields for ParaView, profiles, pictures, a summary, and a line that says how it goes.
+//!
+//! In: a case and snapshots. After: every file in the folder is whole; the summary names them. A folder has the results of one
+//! run: `case.toml` and what it reads, from which they can be made again, and a summary if the run has ended, well or not.
+//!
+//! | module | writes |
+//! | --- | --- |
+//! | `lock` | nothing: one run at a time in a folder |
+//! | [`sink`] | nothing of its own: the folder, without what earlier runs have left, and files that appear only when they are whole |
+//! | [`vtk`] | `fields_*.vti` and `fields.pvd`; refined, `fields_*.vtkhdf` and `fields.vtkhdf.series`, or `fields_*.vtu` |
+//! | [`profile`] | `profile_x.csv`, ... and how far they are from published ones |
+//! | [`picture`] | `velocity.png`: speed and streamlines; `vorticity.png`; `phi.png` and the like |
+//! | [`plot`] | `profiles.png`: profiles and published points |
+//! | [`series`] | `series.csv`, `series.png`: energy, dissipation and the like over time, and how far from published ones |
+//! | [`forces`] | `forces.csv`, `forces.png`: forces on solids over time, and what they are like in the end |
+//! | [`flux`] | nothing of its own: what flows through open faces |
+//! | `recorded` | nothing: what has been written so far, for a run that goes on |
+//! | [`summary`] | `summary.json` |
+//! | [`progress`] | the terminal |
+
+mod axes;
+mod canvas;
+pub mod chart;
+mod colours;
+#[cfg(test)]
+mod example;
+pub mod flux;
+pub mod forces;
+mod lock;
+pub mod picture;
+mod plane;
+pub mod plot;
+pub mod profile;
+pub mod progress;
+mod recorded;
+pub mod series;
+pub mod sink;
+mod streamlines;
+pub mod summary;
+pub mod vtk;
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use lbm_bundle::Manifest;
+use serde::Serialize;
+
+pub use recorded::{Bits, Recorded};
+
+use lbm_runtime::solver::snapshot::Snapshot;
+
+use crate::case::{Case, Dimension, InputFile, Reference, Vtk};
+use flux::Fluxes;
+use forces::Forces;
+use profile::Profile;
+use series::Series;
+use sink::{OutputError, RESTART, SUMMARY, Sink};
+use summary::{About, Failed, Failure, Measured, Status, Summary};
+
+/// Writes what a case asks for.
+#[derive(Debug)]
+pub struct Recorder<'a> {
+    case: &'a Case,
+    about: About,
+    sink: Sink,
+    /// The last step that it was told of.
+    reached: u64,
+    /// Steps and names of the VTK files so far.
+    frames: Vec<(u64, String)>,
+    series: Series,
+    forces: Forces,
+}
+
+/// Name of the fields of a step.
+fn frame_name(step: u64, format: Vtk) -> String {
+    format!("fields_{step:08}.{}", format.ending())
+}
+
+impl<'a> Recorder<'a> {
+    /// Makes sure, before anything runs, that the folder takes files. It is as it was.
+    pub fn create(case: &'a Case, about: About, folder: &Path) -> Result<Recorder<'a>, OutputError> {
+        Ok(Recorder {
+            case,
+            about,
+            sink: Sink::create(folder)?,
+            reached: 0,
+            frames: vec![],
+            series: Series::default(),
+            forces: Forces::default(),
+        })
+    }
+
+    /// Begins a run: takes the results of earlier ones away, and writes what this one is made from.
+    pub fn begin(&mut self, inputs: &[InputFile]) -> Result<(), OutputError> {
+        self.sink.begin(inputs, &[])
+    }
+
+    /// Begins the next part of a run that goes on from `file`, with what the parts before have written. What is not in the folder
+    /// of that file is not there.
+    pub fn resume(&mut self, inputs: &[InputFile], file: &Path, recorded: &Recorded) -> Result<(), OutputError> {
+        let real = |path: &Path| path.canonicalize().ok();
+        let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let is_here = real(file).is_some_and(|file| real(&self.sink.folder().join(&name)) == Some(file));
+        let stay = if is_here { [&recorded.files[..], &[name]].concat() } else { vec![] };
+        self.sink.begin(inputs, &stay)?;
+        self.sink.list(&recorded.files);
+        self.frames = recorded.frames.iter().filter(|(_, name)| self.sink.has(name)).cloned().collect();
+        self.series = Series::of_saved(&recorded.series);
+        self.forces = Forces::of_saved(&recorded.forces);
+        Ok(())
+    }
+
+    /// Notes that a step was reached.
+    pub fn reach(&mut self, step: u64) {
+        self.reached = step;
+    }
+
+    /// What has been written so far.
+    pub fn recorded(&self) -> Recorded {
+        Recorded {
+            files: self.sink.files().to_vec(),
+            frames: self.frames.clone(),
+            series: self.series.saved(),
+            forces: self.forces.saved(),
+        }
+    }
+
+    /// Writes the restart file in the place of the last one.
+    pub fn restart(&self, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), OutputError> {
+        self.sink.put(RESTART, content)
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        self.sink.folder()
+    }
+
+    /// Whether a snapshot of this step is to be passed to `during`.
+    pub fn wants(&self, step: u64) -> bool {
+        self.wants_fields(step) || self.wants_row(step)
+    }
+
+    fn wants_fields(&self, step: u64) -> bool {
+        self.case.output.vtk.is_some()
+            && step > 0
+            && self.case.output.every.is_some_and(|every| step.is_multiple_of(every))
+    }
+
+    fn wants_row(&self, step: u64) -> bool {
+        self.case.output.series.is_some_and(|every| step.is_multiple_of(every))
+    }
+
+    /// Whether the forces at this step are to be passed to `forces`.
+    pub fn wants_forces(&self, step: u64) -> bool {
+        self.case.output.forces.is_some_and(|every| step.is_multiple_of(every))
+    }
+
+    /// Records the force on each solid, in lattice units.
+    pub fn forces(&mut self, step: u64, forces: Vec<[f64; 3]>) {
+        self.forces.add(step, forces);
+    }
+
+    /// Records a snapshot on the way.
+    pub fn during(&mut self, snapshot: &Snapshot) -> Result<(), OutputError> {
+        if self.wants_row(snapshot.step) {
+            self.series.add(self.case, snapshot);
+        }
+        if self.wants_fields(snapshot.step) { self.fields(snapshot) } else { Ok(()) }
+    }
+
+    /// Writes the fields of a snapshot that is not finite, those of the last one that was, and the series until then.
+    pub fn broken(&mut self, snapshot: &Snapshot, good: Option<&Snapshot>) -> Result<(), OutputError> {
+        if self.case.output.series.is_some() {
+            self.series()?;
+        }
+        if self.case.output.forces.is_some() {
+            self.write_forces()?;
+        }
+        // Frames are in the order of time, and those on the way may be later than the one that was kept.
+        let later = |good: &&Snapshot| self.frames.last().is_none_or(|(step, _)| *step < good.step);
+        if let Some(good) = good.filter(later) {
+            self.fields(good)?;
+        }
+        self.fields(snapshot)
+    }
+
+    /// Writes everything that belongs to the end, the summary last.
+    pub fn finish(
+        &mut self,
+        snapshot: &Snapshot,
+        manifest: &Manifest,
+        measured: &Measured,
+    ) -> Result<Summary, OutputError> {
+        let (case, output) = (self.case, &self.case.output);
+        let mut summary = Summary::new(self.about.clone(), manifest, measured);
+        if output.vtk.is_some() {
+            self.fields(snapshot)?;
+        }
+        if output.profiles {
+            let profiles: Vec<Profile> = (0..case.dim).filter_map(|axis| Profile::new(case, snapshot, axis)).collect();
+            for profile in &profiles {
+                let name = format!("profile_{}.csv", ["x", "y", "z"][profile.axis]);
+                self.sink.write(&name, |out| profile.write(case, snapshot.step, out))?;
+            }
+            if let Some(reference) = &output.compare {
+                summary.compared = profile::compare(&profiles, reference);
+            }
+            let image = plot::draw(case, &profiles).png();
+            self.sink.write("profiles.png", |out| out.write_all(&image))?;
+        }
+        if output.series.is_some() {
+            self.series.add(case, snapshot);
+            self.series()?;
+            if let Some(Reference::Series { title, moments }) = &output.compare {
+                summary.decay = self.series.compare(title, moments);
+            }
+        }
+        if output.forces.is_some() {
+            self.write_forces()?;
+            summary.forces = self.forces.settled(case);
+        }
+        summary.fluxes = Fluxes::new(case, snapshot);
+        if output.picture {
+            let mut pictures = vec![
+                ("velocity".to_string(), picture::draw_velocity(case, snapshot)),
+                ("vorticity".to_string(), picture::draw_vorticity(case, snapshot)),
+            ];
+            // The density says little that the velocity does not; any other scalar is there to be seen.
+            let scalars = manifest.fields.iter().filter(|field| field.components == 1 && field.name != "rho");
+            pictures
+                .extend(scalars.map(|field| (field.name.clone(), picture::draw_scalar(case, snapshot, &field.name))));
+            for (name, picture) in pictures {
+                let Some(picture) = picture else { continue };
+                let image = picture.png();
+                self.sink.write(&format!("{name}.png"), |out| out.write_all(&image))?;
+            }
+        }
+        (summary.inputs, summary.files) = (self.sink.inputs().to_vec(), self.sink.files().to_vec());
+        self.write_summary(&summary)?;
+        Ok(summary)
+    }
+
+    /// Writes the summary of a run that failed.
+    pub fn fail(&self, error: &dyn miette::Diagnostic) -> Result<(), OutputError> {
+        let text = |part: Option<Box<dyn std::fmt::Display + '_>>| part.map(|part| part.to_string());
+        self.write_summary(&Failed {
+            about: self.about.clone(),
+            status: Status::Failed,
+            error: Failure { code: text(error.code()), message: error.to_string(), help: text(error.help()) },
+            steps: self.reached,
+            inputs: self.sink.inputs().to_vec(),
+            files: self.sink.files().to_vec(),
+        })
+    }
+
+    fn write_summary(&self, summary: &impl Serialize) -> Result<(), OutputError> {
+        self.sink.put(SUMMARY, |out| {
+            serde_json::to_writer_pretty(&mut *out, summary)?;
+            writeln!(out)
+        })
+    }
+
+    fn fields(&mut self, snapshot: &Snapshot) -> Result<(), OutputError> {
+        let case = self.case;
+        // Fields that are not finite are written even where none are asked for.
+        let format = case.output.vtk.unwrap_or_else(|| Vtk::default_for(case.refinement.is_some(), case.dim));
+        let name = frame_name(snapshot.step, format);
+        if self.frames.last().is_some_and(|(_, last)| *last == name) {
+            return Ok(());
+        }
+        self.sink.write(&name, |out| match format {
+            Vtk::Image => vtk::write_image(out, snapshot, &case.units, case.real),
+            Vtk::Amr => vtk::write_amr(out, snapshot, &case.units, case.real),
+            Vtk::Unstructured => vtk::write_unstructured(out, snapshot, &case.units, case.real),
+        })?;
+        self.frames.push((snapshot.step, name));
+        let time = |step: u64| step as f64 * case.units.scale(Dimension::TIME);
+        let frames: Vec<(f64, &str)> = self.frames.iter().map(|(step, name)| (time(*step), &name[..])).collect();
+        match format {
+            Vtk::Amr => self.sink.write("fields.vtkhdf.series", |out| vtk::write_file_series(out, &frames)),
+            _ => self.sink.write("fields.pvd", |out| vtk::write_series(out, &frames)),
+        }
+    }
+
+    fn write_forces(&mut self) -> Result<(), OutputError> {
+        let (case, forces) = (self.case, &self.forces);
+        self.sink.write("forces.csv", |out| forces.write(case, out))?;
+        let image = forces.draw(case).png();
+        self.sink.write("forces.png", |out| out.write_all(&image))
+    }
+
+    fn series(&mut self) -> Result<(), OutputError> {
+        let (case, series) = (self.case, &self.series);
+        self.sink.write("series.csv", |out| series.write(case, out))?;
+        let published = match &case.output.compare {
+            Some(Reference::Series { title, moments }) => Some((*title, &moments[..])),
+            _ => None,
+        };
+        let image = series.draw(case, published).png();
+        self.sink.write("series.png", |out| out.write_all(&image))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use summary::StopReason;
+
+    #[test]
+    fn a_run_leaves_what_the_case_asks_for() {
+        let (mut case, mut snapshot) = example::cavity(32);
+        case.output.every = Some(5);
+        case.output.series = Some(10);
+        let folder = tempfile::tempdir().unwrap();
+        let mut recorder = Recorder::create(&case, example::about(&case), folder.path()).unwrap();
+        recorder.begin(&[]).unwrap();
+        assert!(recorder.wants(5) && !recorder.wants(6));
+        snapshot.step = 5;
+        recorder.during(&snapshot).unwrap();
+        snapshot.step = 10;
+        recorder.during(&snapshot).unwrap();
+        let measured = Measured {
+            levels: vec![1024],
+            updates: 1024,
+            adaptations: None,
+            phases: Default::default(),
+            steps: 10,
+            seconds: 0.5,
+            memory_bandwidth: None,
+            mass_start: 1024.0,
+            mass_end: 1024.0,
+            scalars: vec![],
+            residual: None,
+            stop: StopReason::Steps,
+        };
+        let summary = recorder.finish(&snapshot, &example::manifest(), &measured).unwrap();
+        let expected = [
+            "fields_00000005.vti",
+            "fields.pvd",
+            "fields_00000010.vti",
+            "profile_x.csv",
+            "profile_y.csv",
+            "profiles.png",
+            "series.csv",
+            "series.png",
+            "velocity.png",
+            "vorticity.png",
+        ];
+        assert_eq!(summary.files, expected);
+        assert_eq!(summary.compared.len(), 2);
+        let text = std::fs::read_to_string(folder.path().join("summary.json")).unwrap();
+        assert_eq!(serde_json::from_str::<Summary>(&text).unwrap().files, expected);
+        for file in expected {
+            assert!(folder.path().join(file).metadata().unwrap().len() > 0, "{file}");
+        }
+    }
+}

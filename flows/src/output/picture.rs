@@ -1,0 +1,360 @@
+//! Pictures of the velocity, its magnitude in colour with evenly spaced streamlines on top, of the vorticity's magnitude,
+//! and of scalars. On a refined grid the edges of its blocks are drawn over them.
+
+use lbm_runtime::solver::snapshot::Snapshot;
+use rayon::prelude::*;
+
+use super::axes::{Area, FAINT, INK, PAPER};
+use super::canvas::{Align, Canvas, Pixel};
+use super::colours::{Colour, Map};
+use super::plane::{Plane, Section, length, outlines};
+use super::profile::{cells, real_name};
+use super::streamlines::streamlines;
+use crate::case::{Case, Dimension};
+
+/// Longer side of the field, in pixels.
+const FIELD: f64 = 1000.0;
+const MARGIN: Margins = Margins { left: 130.0, right: 215.0, top: 120.0, bottom: 105.0 };
+/// Distance between streamlines, in pixels.
+const SEPARATION: f64 = 30.0;
+/// Distance between arrows along a streamline, in pixels.
+const ARROWS: f64 = 420.0;
+/// Share of the largest speed below which streamlines end: where an eddy is slower than round-off, they mean nothing.
+const STILL: f64 = 2e-5;
+
+/// Solids: a grey that no value has, and their outlines.
+const SOLID: Colour = [0.72, 0.72, 0.72];
+/// Points along a side of a pixel at which solids are looked for, and along a side of a tile in which they are at once.
+const POINTS: usize = 2;
+const TILE: usize = 16;
+
+/// Lines between blocks: seen on dark and on light colours.
+const OUTLINE: Colour = [0.62, 0.64, 0.68];
+/// Width in pixels of the narrowest blocks that are outlined one by one.
+const NARROWEST: f64 = 6.0;
+
+struct Margins {
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+}
+
+/// Share of the plane whose vorticity the colours tell apart: where walls meet, it has no bound.
+const TOLD_APART: f64 = 0.995;
+
+/// Draws the velocity of a snapshot; in three dimensions, on a plane through it. `None` if it has none.
+pub fn draw_velocity(case: &Case, snapshot: &Snapshot) -> Option<Canvas> {
+    let plane = Plane::velocity(case, snapshot)?;
+    let fastest = plane.longest();
+    let (mut canvas, cells) = paint(case, snapshot, &plane, fastest);
+    let from = cells.from;
+    let (width, height) = (cells.to.0 - from.0, cells.to.1 - from.1);
+    let lines = streamlines([width, height], |x, y| on_pixels(&plane, &cells, x, y), SEPARATION, STILL * fastest);
+    let lines: Vec<Vec<Pixel>> =
+        lines.iter().map(|line| line.iter().map(|(x, y)| (from.0 + x, from.1 + height - y)).collect()).collect();
+    canvas.lines(&lines, 3.6, [0.0, 0.0, 0.1], 0.22);
+    canvas.lines(&lines, 1.7, PAPER, 0.85);
+    for (tip, heading) in lines.iter().flat_map(|line| arrows(line)) {
+        canvas.polygon(&arrow(tip, heading), PAPER, 0.95);
+    }
+    solids(&mut canvas, case, &cells);
+    frame(&mut canvas, case, &plane, &cells);
+    let (most, label) = if case.units.si {
+        let most = fastest * case.units.scale(Dimension::VELOCITY);
+        let (size, prefix) = prefix(most);
+        (most / size, format!("speed / ({prefix}m/s)"))
+    } else if case.scales.velocity > 0.0 {
+        (fastest / case.scales.velocity, "speed / U".to_string())
+    } else {
+        (fastest, "speed / (cells per step)".to_string())
+    };
+    colour_bar(&mut canvas, cells, (0.0, most), &label);
+    Some(canvas)
+}
+
+/// Draws the magnitude of the vorticity, on the same plane.
+pub fn draw_vorticity(case: &Case, snapshot: &Snapshot) -> Option<Canvas> {
+    let plane = Plane::vorticity(case, snapshot)?;
+    let most = plane.quantile(TOLD_APART);
+    let (mut canvas, cells) = paint(case, snapshot, &plane, most);
+    solids(&mut canvas, case, &cells);
+    frame(&mut canvas, case, &plane, &cells);
+    let (most, label) = if case.units.si {
+        (most / case.units.step, "vorticity / (1/s)")
+    } else if case.scales.velocity > 0.0 {
+        (most * case.scales.length / case.scales.velocity, "vorticity / (U/L)")
+    } else {
+        (most, "vorticity / (1/step)")
+    };
+    colour_bar(&mut canvas, cells, (0.0, most), label);
+    Some(canvas)
+}
+
+/// Draws a scalar, from its least value to its largest on the same plane.
+pub fn draw_scalar(case: &Case, snapshot: &Snapshot, name: &str) -> Option<Canvas> {
+    let (plane, least) = Plane::scalar(case, snapshot, name)?;
+    let range = plane.longest();
+    let (mut canvas, cells) = paint(case, snapshot, &plane, range);
+    solids(&mut canvas, case, &cells);
+    frame(&mut canvas, case, &plane, &cells);
+    colour_bar(&mut canvas, cells, (least, least + range), name);
+    Some(canvas)
+}
+
+/// A titled canvas with the length of the vectors in colour, up to `most`, and the area where they are.
+fn paint(case: &Case, snapshot: &Snapshot, plane: &Plane, most: f64) -> (Canvas, Area) {
+    let pixels = FIELD / plane.extent[0].max(plane.extent[1]);
+    let (width, height) =
+        ((plane.extent[0] * pixels).max(300.0).round(), (plane.extent[1] * pixels).max(300.0).round());
+    let mut canvas = Canvas::new(
+        (MARGIN.left + width + MARGIN.right) as usize,
+        (MARGIN.top + height + MARGIN.bottom) as usize,
+        PAPER,
+    );
+    let from = (MARGIN.left, MARGIN.top);
+    let cells =
+        Area { from, to: (from.0 + width, from.1 + height), x: (0.0, plane.extent[0]), y: (0.0, plane.extent[1]) };
+    let map = Map::new();
+    canvas.paint(cells.from, cells.to, |x, y| {
+        let (x, y) = cells.point((x, y));
+        map.at(length(plane.at(x, y)) / most.max(f64::MIN_POSITIVE))
+    });
+    if !snapshot.is_uniform() {
+        let edges = outlines(case, snapshot, NARROWEST / pixels);
+        let line = |edge: [[f64; 2]; 2]| edge.map(|[x, y]| cells.pixel(x, y)).to_vec();
+        let lines: Vec<Vec<Pixel>> = edges.into_iter().map(line).collect();
+        canvas.lines(&lines, 1.0, OUTLINE, 0.5);
+    }
+    title(&mut canvas, case, snapshot);
+    (canvas, cells)
+}
+
+/// Fills the solids in the plane and outlines them.
+fn solids(canvas: &mut Canvas, case: &Case, area: &Area) {
+    let Some(section) = Section::new(case) else { return };
+    let [width, height] = [area.to.0 - area.from.0, area.to.1 - area.from.1].map(|side| side.round() as usize * POINTS);
+    let spacing = 1.0 / POINTS as f64;
+    let pixel = |x: f64, y: f64| (area.from.0 + x * spacing, area.from.1 + y * spacing);
+    let place = |x: f64, y: f64| area.point(pixel(x, y));
+    // Rows of tiles; where no surface is near, all points of a tile are alike.
+    let tiles = |band: usize| {
+        let rows = band * TILE..((band + 1) * TILE).min(height);
+        let mut inside = vec![false; rows.len() * width];
+        for first in (0..width).step_by(TILE) {
+            let columns = first..(first + TILE).min(width);
+            let (one, other) =
+                (place(columns.start as f64, rows.start as f64), place(columns.end as f64, rows.end as f64));
+            let filled =
+                section.fills([one.0.min(other.0), one.1.min(other.1)], [one.0.max(other.0), one.1.max(other.1)]);
+            for (y, x) in rows.clone().flat_map(|y| columns.clone().map(move |x| (y, x))) {
+                let (at_x, at_y) = place(x as f64 + 0.5, y as f64 + 0.5);
+                inside[(y - rows.start) * width + x] = filled.unwrap_or_else(|| section.contains(at_x, at_y));
+            }
+        }
+        inside
+    };
+    let inside: Vec<bool> = (0..height.div_ceil(TILE)).into_par_iter().flat_map_iter(tiles).collect();
+    let is_solid = |x: usize, y: usize| x < width && y < height && inside[x + width * y];
+    canvas.shade(area.from, area.to, SOLID, |x, y| {
+        let (x, y) = (((x - area.from.0) as usize) * POINTS, ((y - area.from.1) as usize) * POINTS);
+        let points = (0..POINTS * POINTS).filter(|at| is_solid(x + at % POINTS, y + at / POINTS)).count();
+        points as f32 / (POINTS * POINTS) as f32
+    });
+    let mut edges: Vec<Vec<Pixel>> = vec![];
+    for (y, x) in (0..height).flat_map(|y| (0..width).map(move |x| (y, x))) {
+        let (left, top) = (x as f64, y as f64);
+        if x + 1 < width && is_solid(x, y) != is_solid(x + 1, y) {
+            edges.push(vec![pixel(left + 1.0, top), pixel(left + 1.0, top + 1.0)]);
+        }
+        if y + 1 < height && is_solid(x, y) != is_solid(x, y + 1) {
+            edges.push(vec![pixel(left, top + 1.0), pixel(left + 1.0, top + 1.0)]);
+        }
+    }
+    canvas.lines(&edges, 2.0, INK, 1.0);
+}
+
+/// Velocity in the plane at a position in pixels from the lower left corner.
+fn on_pixels(plane: &Plane, cells: &Area, x: f64, y: f64) -> (f64, f64) {
+    let (x, y) = cells.point((cells.from.0 + x, cells.to.1 - y));
+    let velocity = plane.at(x, y);
+    (velocity[plane.axes[0]], velocity[plane.axes[1]])
+}
+
+/// Places along a line for arrows, each with the direction there.
+fn arrows(line: &[Pixel]) -> Vec<(Pixel, Pixel)> {
+    let length: f64 = line.windows(2).map(|pair| (pair[1].0 - pair[0].0).hypot(pair[1].1 - pair[0].1)).sum();
+    let count = (length / ARROWS).round().max(if length > 60.0 { 1.0 } else { 0.0 });
+    let mut places = vec![];
+    let mut next = 0.5 * length / count;
+    let mut travelled = 0.0;
+    for pair in line.windows(2) {
+        let (dx, dy) = (pair[1].0 - pair[0].0, pair[1].1 - pair[0].1);
+        travelled += dx.hypot(dy);
+        if count > 0.0 && travelled >= next {
+            places.push((pair[1], (dx / dx.hypot(dy), dy / dx.hypot(dy))));
+            next += length / count;
+        }
+    }
+    places
+}
+
+/// Corners of an arrow head around a place.
+fn arrow((x, y): Pixel, (dx, dy): Pixel) -> [Pixel; 3] {
+    let (front, back, side) = (8.5, 6.0, 6.0);
+    [
+        (x + front * dx, y + front * dy),
+        (x - back * dx - side * dy, y - back * dy + side * dx),
+        (x - back * dx + side * dy, y - back * dy - side * dx),
+    ]
+}
+
+fn frame(canvas: &mut Canvas, case: &Case, plane: &Plane, cells: &Area) {
+    let (unit, name) = match case.units.si {
+        false => (case.scales.length, "L".to_string()),
+        true => {
+            let (size, prefix) = prefix(cells.x.1.max(cells.y.1) * case.units.cell);
+            (size / case.units.cell, format!("{prefix}m"))
+        }
+    };
+    let area = Area { x: (0.0, cells.x.1 / unit), y: (0.0, cells.y.1 / unit), ..*cells };
+    area.frame(canvas);
+    let [right, up] = plane.axes.map(axis);
+    area.label(canvas, &format!("{right} / {name}"), &format!("{up} / {name}"));
+}
+
+fn axis(axis: usize) -> &'static str {
+    ["x", "y", "z"][axis]
+}
+
+/// What the colours mean, from the least value to the largest.
+fn colour_bar(canvas: &mut Canvas, cells: Area, (least, most): (f64, f64), label: &str) {
+    let map = Map::new();
+    let left = cells.to.0 + 40.0;
+    let bar = Area { from: (left, cells.from.1), to: (left + 34.0, cells.to.1), x: (0.0, 1.0), y: (least, most) };
+    let range = (most - least).max(f64::MIN_POSITIVE);
+    canvas.paint(bar.from, bar.to, |x, y| map.at((bar.point((x, y)).1 - least) / range));
+    bar.frame(canvas);
+    bar.label_right(canvas, label);
+}
+
+fn title(canvas: &mut Canvas, case: &Case, snapshot: &Snapshot) {
+    let re = case.scales.re.map_or(String::new(), |re| format!(" at Re {:.0}", re));
+    let plane = match &case.output.slice {
+        Some(slice) if case.units.si => {
+            let (size, prefix) = prefix(slice.at * case.units.cell);
+            format!(", {} = {:.4} {prefix}m", axis(slice.normal), slice.at * case.units.cell / size)
+        }
+        Some(slice) => format!(", {} = {:.4} L", axis(slice.normal), slice.at / case.scales.length),
+        None if case.dim == 3 => ", middle plane".to_string(),
+        None => String::new(),
+    };
+    canvas.text((MARGIN.left, 52.0), &format!("{}{re}{plane}", case.name), 36.0, Align::Left, INK, false);
+    let time = match case.units.si {
+        true => format!("{:.4} s", snapshot.step as f64 * case.units.step),
+        false => format!("step {}", thousands(snapshot.step)),
+    };
+    let omega = case.scales.omega.map_or(String::new(), |omega| format!("  ·  ω = {omega:.4}"));
+    let facts = format!(
+        "{}  ·  {}  ·  {}{omega}  ·  Ma = {:.2}  ·  {time}",
+        case.spec,
+        cells(case, " × "),
+        real_name(case),
+        case.scales.mach,
+    );
+    canvas.text((MARGIN.left, 92.0), &facts, 22.0, Align::Left, FAINT, false);
+}
+
+/// Digits in groups of three.
+fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
+    groups.join("\u{2009}")
+}
+
+/// The SI prefix in which a value is between 1 and 1000, if there is one at hand.
+fn prefix(value: f64) -> (f64, &'static str) {
+    [(1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ")]
+        .into_iter()
+        .find(|(size, _)| value >= 0.999 * size)
+        .unwrap_or((1.0, ""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::example;
+
+    #[test]
+    fn a_picture_has_the_size_of_its_field() {
+        let (case, snapshot) = example::cavity(32);
+        for draw in [draw_velocity, draw_vorticity] {
+            let image = draw(&case, &snapshot).unwrap().png();
+            let reader = png::Decoder::new(std::io::Cursor::new(image)).read_info().unwrap();
+            let size = (reader.info().width, reader.info().height);
+            let margins = (MARGIN.left + MARGIN.right, MARGIN.top + MARGIN.bottom);
+            assert_eq!(size, ((1000.0 + margins.0) as u32, (1000.0 + margins.1) as u32));
+        }
+    }
+
+    #[test]
+    fn a_scalar_is_drawn_where_there_is_one() {
+        let (case, snapshot) = example::cavity(16);
+        assert!(draw_scalar(&case, &snapshot, "rho").is_some());
+        assert!(draw_scalar(&case, &snapshot, "phi").is_none());
+    }
+
+    #[test]
+    fn solids_are_filled_in_every_picture() {
+        let (mut case, snapshot) = example::cavity(32);
+        example::put_cylinder(&mut case, [16.0, 20.0], 5.0);
+        let scalar = |case: &Case, snapshot: &Snapshot| draw_scalar(case, snapshot, "rho");
+        for draw in [draw_velocity, draw_vorticity, scalar] {
+            let canvas = draw(&case, &snapshot).unwrap();
+            let pixel = |x: f64, y: f64| {
+                let scale = FIELD / 32.0;
+                canvas.pixel((MARGIN.left + x * scale) as usize, (MARGIN.top + (32.0 - y) * scale) as usize)
+            };
+            let is = |x: f64, y: f64, colour: Colour| pixel(x, y).iter().zip(colour).all(|(a, b)| (a - b).abs() < 1e-3);
+            for (x, y) in [(16.0, 20.0), (12.0, 21.0), (16.0, 24.5)] {
+                assert!(is(x, y, SOLID), "({x}, {y})");
+            }
+            assert!(is(21.0, 20.0, INK), "the outline");
+            assert!(!is(22.0, 20.0, SOLID));
+        }
+    }
+
+    #[test]
+    fn a_fluid_at_rest_is_drawn_without_lines() {
+        let (mut case, mut snapshot) = example::cavity(16);
+        snapshot.components[1].data.fill(0.0);
+        snapshot.components[2].data.fill(0.0);
+        case.walls.clear();
+        assert!(draw_velocity(&case, &snapshot).is_some() && draw_vorticity(&case, &snapshot).is_some());
+    }
+
+    #[test]
+    fn without_velocity_there_is_no_picture() {
+        let (case, mut snapshot) = example::cavity(16);
+        snapshot.components.truncate(1);
+        assert!(draw_velocity(&case, &snapshot).is_none() && draw_vorticity(&case, &snapshot).is_none());
+    }
+
+    #[test]
+    fn arrows_stand_along_the_line() {
+        let line: Vec<Pixel> = (0..=900).map(|x| (f64::from(x), 3.0)).collect();
+        let places = arrows(&line);
+        assert_eq!(places.len(), 2);
+        assert!((places[0].0.0 - 225.0).abs() < 2.0 && places[0].1 == (1.0, 0.0), "{places:?}");
+        assert!(arrows(&line[..30]).is_empty());
+    }
+
+    #[test]
+    fn digits_are_grouped_and_prefixes_fit() {
+        assert_eq!(thousands(1234567), "1\u{2009}234\u{2009}567");
+        assert_eq!(thousands(12), "12");
+        assert_eq!(prefix(0.01), (1e-3, "m"));
+        assert_eq!(prefix(2.0), (1.0, ""));
+    }
+}

@@ -1,0 +1,432 @@
+//! Velocity, vorticity or a scalar on a plane through the domain, continuous up to its edges.
+//!
+//! In two dimensions the plane is the domain; in three it is the slice of the case, or the middle plane normal to z. On a
+//! refined grid the plane has the cells of the finest level at which it is not finer than a picture shows; what is coarser
+//! or finer is read as [`Snapshot::read`] says. Between cell centres the vector is bilinear; beyond the outermost ones it
+//! runs to what the rule of the face says there (the velocity that it prescribes; along a symmetry plane that of the cell), to
+//! the cell on the other side of a periodic axis, or stays as it is.
+
+use lbm_runtime::geometry::solid::{Solid, Solids};
+use lbm_runtime::geometry::{Block, Cell};
+use lbm_runtime::solver::snapshot::Snapshot;
+use lbm_runtime::solver::velocity::Velocity;
+use rayon::prelude::*;
+
+use crate::case::{Case, Face};
+
+/// Cells along the longer side of the plane of a refined grid, at most, where the coarsest level has not more.
+const WIDEST: usize = 1024;
+
+/// Where a plane lies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Cut {
+    /// The axes in the plane: rightwards and upwards.
+    axes: [usize; 2],
+    /// The axis normal to it.
+    normal: usize,
+    /// Its position along the normal, in cells of the coarsest level.
+    at: f64,
+}
+
+impl Cut {
+    fn new(case: &Case) -> Cut {
+        let (normal, at) = match &case.output.slice {
+            Some(slice) => (slice.normal, slice.at),
+            None => (2, 0.5 * case.size[2] as f64),
+        };
+        Cut { axes: [[1, 2], [0, 2], [0, 1]][normal], normal, at }
+    }
+}
+
+/// A vector at the nodes of a grid: the cell centres and one row of nodes on each edge.
+pub(super) struct Plane {
+    /// The axes along its sides.
+    pub(super) axes: [usize; 2],
+    /// Extent in cells of the coarsest level along both.
+    pub(super) extent: [f64; 2],
+    /// Cells of the plane in one of the coarsest level.
+    scale: f64,
+    /// Nodes along both: cells plus two.
+    nodes: [usize; 2],
+    /// The vectors, index `x + nodes[0] * y`.
+    vectors: Vec<[f64; 3]>,
+    /// Whether each node is in a solid, whose vector says nothing; empty where none is.
+    solid: Vec<bool>,
+}
+
+impl Plane {
+    /// The velocity in the units of the snapshot; `None` where it has none. What is no number counts as zero.
+    pub(super) fn velocity(case: &Case, snapshot: &Snapshot) -> Option<Plane> {
+        let parts = snapshot.vector("u")?;
+        let of = |at: usize| std::array::from_fn(|axis| parts.get(axis).map_or(0.0, |part| part[at]));
+        Some(Plane::new(case, snapshot, of, |face, point, beside| case.wall(face)?.velocity_at(point, beside)))
+    }
+
+    /// The vorticity, per time step; `None` where there is no velocity. What is no number counts as zero.
+    pub(super) fn vorticity(case: &Case, snapshot: &Snapshot) -> Option<Plane> {
+        let velocity = Velocity::new(snapshot)?;
+        Some(Plane::new(case, snapshot, |at| velocity.vorticity(at), |_, _, _| None))
+    }
+
+    /// How far a scalar lies above its least value, along the first axis, and that value; `None` where there is no such
+    /// field. What is no number counts as the least.
+    pub(super) fn scalar(case: &Case, snapshot: &Snapshot, name: &str) -> Option<(Plane, f64)> {
+        let values = snapshot.get(name)?;
+        let plane = |least: f64| Plane::new(case, snapshot, |at| [values[at] - least, 0.0, 0.0], |_, _, _| None);
+        let raw = plane(0.0);
+        let [width, height] = raw.nodes.map(|nodes| nodes - 2);
+        let centres = (0..width * height).map(|at| at % width + 1 + raw.nodes[0] * (at / width + 1));
+        let fluid = centres.filter(|at| raw.is_fluid(*at)).map(|at| raw.vectors[at][0]);
+        let least = fluid.reduce(f64::min).unwrap_or(0.0);
+        Some((plane(least), least))
+    }
+
+    /// From the vector of each cell, by its position in the snapshot's values, and that at a point of a face beside a cell, where
+    /// that is known.
+    fn new(
+        case: &Case,
+        snapshot: &Snapshot,
+        of: impl Fn(usize) -> [f64; 3] + Sync,
+        wall: impl Fn(Face, [f64; 3], [f64; 3]) -> Option<[f64; 3]>,
+    ) -> Plane {
+        let cut = Cut::new(case);
+        let shown = |level: &usize| cut.axes.iter().all(|axis| snapshot.size_of(*level)[*axis] <= WIDEST);
+        let level = (0..=snapshot.finest()).rev().find(shown).unwrap_or(0);
+        let (size, scale) = (snapshot.size_of(level), (1u64 << level) as f64);
+        let [width, height] = cut.axes.map(|axis| size[axis]);
+        let nodes = [width + 2, height + 2];
+        // The plane lies between two layers of cells, or in one.
+        let last = size[cut.normal] - 1;
+        let layer = (cut.at * scale - 0.5).clamp(0.0, last as f64);
+        let (below, share) = (layer as usize, layer.fract());
+        let node = |x: usize, y: usize| -> [f64; 3] {
+            let read = |layer: usize| {
+                let mut at = [0; 3];
+                (at[cut.axes[0]], at[cut.axes[1]], at[cut.normal]) = (x, y, layer);
+                snapshot.read(Cell { level, at }, &of)
+            };
+            let mut vector = read(below);
+            if share > 0.0 {
+                let above = read(below + 1);
+                vector = std::array::from_fn(|axis| (1.0 - share) * vector[axis] + share * above[axis]);
+            }
+            vector.map(|value| if value.is_finite() { value } else { 0.0 })
+        };
+        // `along` is the number of the node along the edge.
+        let edge = |side: usize, high: bool, along: usize, inner: [f64; 3], opposite: [f64; 3]| {
+            let (axis, other) = (cut.axes[side], cut.axes[1 - side]);
+            if case.periodic[axis] {
+                return std::array::from_fn(|component| 0.5 * (inner[component] + opposite[component]));
+            }
+            let mut point = [cut.at; 3];
+            point[axis] = if high { case.size[axis] as f64 } else { 0.0 };
+            point[other] = ((along as f64 - 0.5) / scale).clamp(0.0, case.size[other] as f64);
+            wall(Face { axis, high }, point, inner).unwrap_or(inner)
+        };
+        let mut vectors = vec![[0.0; 3]; nodes[0] * nodes[1]];
+        vectors[nodes[0]..nodes[0] * (height + 1)].par_chunks_mut(nodes[0]).enumerate().for_each(|(y, row)| {
+            row[1..=width].iter_mut().enumerate().for_each(|(x, vector)| *vector = node(x, y));
+        });
+        for y in 0..height {
+            let row = nodes[0] * (y + 1);
+            let (first, last) = (vectors[row + 1], vectors[row + width]);
+            vectors[row] = edge(0, false, y + 1, first, last);
+            vectors[row + width + 1] = edge(0, true, y + 1, last, first);
+        }
+        for x in 0..nodes[0] {
+            let (first, last) = (vectors[x + nodes[0]], vectors[x + nodes[0] * height]);
+            vectors[x] = edge(1, false, x, first, last);
+            vectors[x + nodes[0] * (height + 1)] = edge(1, true, x, last, first);
+        }
+        let mut plane = Plane {
+            axes: cut.axes,
+            extent: cut.axes.map(|axis| case.size[axis] as f64),
+            scale,
+            nodes,
+            vectors,
+            solid: vec![],
+        };
+        if let Some(section) = Section::new(case) {
+            let centre = |at: usize| (at as f64 - 0.5) / scale;
+            let node = |at: usize| section.contains(centre(at % nodes[0]), centre(at / nodes[0]));
+            plane.solid = (0..plane.vectors.len()).into_par_iter().map(node).collect();
+        }
+        plane
+    }
+
+    fn is_fluid(&self, node: usize) -> bool {
+        self.solid.is_empty() || !self.solid[node]
+    }
+
+    /// Lengths of the vectors in the fluid.
+    fn lengths(&self) -> impl Iterator<Item = f64> {
+        (0..self.vectors.len()).filter(|at| self.is_fluid(*at)).map(|at| length(self.vectors[at]))
+    }
+
+    /// The vector at a point, in cells of the coarsest level from the lower left corner; outside, that of the nearest edge.
+    pub(super) fn at(&self, x: f64, y: f64) -> [f64; 3] {
+        let (column, right) = self.place(0, self.scale * x);
+        let (row, up) = self.place(1, self.scale * y);
+        let node = |column: usize, row: usize| self.vectors[column + self.nodes[0] * row];
+        let corners = [
+            (node(column, row), (1.0 - right) * (1.0 - up)),
+            (node(column + 1, row), right * (1.0 - up)),
+            (node(column, row + 1), (1.0 - right) * up),
+            (node(column + 1, row + 1), right * up),
+        ];
+        std::array::from_fn(|axis| corners.iter().map(|(vector, weight)| weight * vector[axis]).sum())
+    }
+
+    /// The length of the longest vector at a node.
+    pub(super) fn longest(&self) -> f64 {
+        self.lengths().fold(0.0, f64::max)
+    }
+
+    /// The length that a share of the vectors does not exceed.
+    pub(super) fn quantile(&self, share: f64) -> f64 {
+        let mut lengths: Vec<f64> = self.lengths().collect();
+        if lengths.is_empty() {
+            return 0.0;
+        }
+        let at = (share * (lengths.len() - 1) as f64).ceil() as usize;
+        *lengths.select_nth_unstable_by(at, f64::total_cmp).1
+    }
+
+    /// The node below a coordinate and the way from there to the next, 0 to 1. The outermost gaps are half a cell.
+    fn place(&self, axis: usize, at: f64) -> (usize, f64) {
+        let cells = self.nodes[axis] - 2;
+        let at = at.clamp(0.0, cells as f64);
+        if at < 0.5 {
+            (0, 2.0 * at)
+        } else if at >= cells as f64 - 0.5 {
+            (cells, 2.0 * (at + 0.5 - cells as f64))
+        } else {
+            let below = ((at - 0.5) as usize).min(cells - 1);
+            (below + 1, at - 0.5 - below as f64)
+        }
+    }
+}
+
+/// The solids of a case where the plane cuts them.
+pub(super) struct Section {
+    cut: Cut,
+    dim: usize,
+    solids: Solids,
+}
+
+impl Section {
+    /// `None` where the case has no solids.
+    pub(super) fn new(case: &Case) -> Option<Section> {
+        let solids: Vec<Solid> = case.solids.iter().map(|body| body.solid.clone()).collect();
+        let block = case.block.map(|side| side as usize);
+        let all = || Solids::new(&solids, case.dim, case.size, block, case.periodic);
+        (!solids.is_empty()).then(|| Section { cut: Cut::new(case), dim: case.dim, solids: all() })
+    }
+
+    fn point(&self, x: f64, y: f64) -> [f64; 3] {
+        let mut point = [self.cut.at; 3];
+        (point[self.cut.axes[0]], point[self.cut.axes[1]]) = (x, y);
+        std::array::from_fn(|axis| if axis < self.dim { point[axis] } else { 0.0 })
+    }
+
+    /// Whether a point of the plane, in cells of the coarsest level, is inside a solid.
+    pub(super) fn contains(&self, x: f64, y: f64) -> bool {
+        self.solids.at(self.point(x, y)).is_some()
+    }
+
+    /// Whether a rectangle is inside solids or outside of all, if it is not both.
+    pub(super) fn fills(&self, low: [f64; 2], high: [f64; 2]) -> Option<bool> {
+        self.solids.fills(self.point(low[0], low[1]), self.point(high[0], high[1]))
+    }
+}
+
+/// The edges of the blocks in the plane of a refined grid, in cells of the coarsest level: those of blocks that are at least
+/// so wide, and all between levels.
+pub(super) fn outlines(case: &Case, snapshot: &Snapshot, narrowest: f64) -> Vec<[[f64; 2]; 2]> {
+    let cut = Cut::new(case);
+    let side = snapshot.block();
+    let crosses = |block: &&Block| {
+        let width = 0.5f64.powi(block.level as i32) * side[cut.normal] as f64;
+        let low = block.place[cut.normal] as f64 * width;
+        let behind = block.place[cut.normal] + 1 == snapshot.size_of(block.level)[cut.normal] / side[cut.normal];
+        (low..low + width).contains(&cut.at) || (behind && cut.at >= low + width)
+    };
+    let mut edges = vec![];
+    for block in snapshot.blocks().iter().filter(crosses) {
+        let cell = 0.5f64.powi(block.level as i32);
+        let width = cut.axes.map(|axis| side[axis] as f64 * cell);
+        let low: [f64; 2] = std::array::from_fn(|at| block.place[cut.axes[at]] as f64 * width[at]);
+        for (along, across) in [(0, 1), (1, 0)] {
+            for high in [false, true] {
+                let mut next = *block;
+                let count = snapshot.size_of(block.level)[cut.axes[across]] / side[cut.axes[across]];
+                let place = &mut next.place[cut.axes[across]];
+                let inside = if high { *place + 1 < count } else { *place > 0 };
+                if !inside {
+                    continue;
+                }
+                *place = if high { *place + 1 } else { *place - 1 };
+                if width[along].min(width[across]) < narrowest && snapshot.find(next).is_some() {
+                    continue;
+                }
+                let mut from = low;
+                from[across] += if high { width[across] } else { 0.0 };
+                let mut to = from;
+                to[along] += width[along];
+                edges.push([from, to]);
+            }
+        }
+    }
+    edges
+}
+
+/// Length of a vector.
+pub(super) fn length(vector: [f64; 3]) -> f64 {
+    vector.iter().map(|component| component * component).sum::<f64>().sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use lbm_runtime::fixture::snapshots;
+    use lbm_runtime::geometry::Domain;
+
+    use super::*;
+    use crate::case::Slice;
+    use crate::output::example;
+    use lbm_bundle::AtFace;
+
+    #[test]
+    fn the_plane_reaches_the_walls() {
+        let (case, snapshot) = example::cavity(32);
+        let plane = Plane::velocity(&case, &snapshot).unwrap();
+        assert_eq!(plane.at(16.0, 32.0), [0.1, 0.0, 0.0]);
+        assert_eq!(plane.at(16.0, 0.0), [0.0; 3]);
+        assert_eq!(plane.at(0.0, 10.0), [0.0; 3]);
+        assert_eq!(plane.at(16.0, 99.0), [0.1, 0.0, 0.0]);
+        let cell = snapshot.index(7, 20, 0);
+        assert_eq!(plane.at(7.5, 20.5)[0], snapshot.get("ux").unwrap()[cell]);
+        assert!((plane.longest() - 0.1).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_uniform_flow_is_uniform_up_to_symmetry_planes_and_openings() {
+        let (mut case, mut snapshot) = example::cavity(16);
+        snapshot.components[1].data.fill(0.05);
+        snapshot.components[2].data.fill(0.0);
+        for wall in &mut case.walls {
+            wall.at_face = if wall.face.axis == 1 { AtFace::Slip } else { AtFace::Unknown };
+            wall.velocity = Some([0.0; 3]);
+        }
+        let plane = Plane::velocity(&case, &snapshot).unwrap();
+        assert!(plane.vectors.iter().all(|vector| *vector == [0.05, 0.0, 0.0]));
+    }
+
+    #[test]
+    fn what_varies_along_a_face_is_drawn_as_it_varies() {
+        let (case, snapshot) = example::cavity_under(16, "[\"0.01 * x\", 0]");
+        let plane = Plane::velocity(&case, &snapshot).unwrap();
+        for x in [0.0, 3.25, 8.0, 16.0] {
+            assert!((plane.at(x, 16.0)[0] - 0.01 * x).abs() < 1e-15, "{x}: {:?}", plane.at(x, 16.0));
+        }
+    }
+
+    #[test]
+    fn between_cells_it_follows_the_flow() {
+        let (case, snapshot) = example::cavity(64);
+        let plane = Plane::velocity(&case, &snapshot).unwrap();
+        for (x, y) in [(0.31, 0.77), (0.5, 0.5), (0.9, 0.2)] {
+            let (u, v) = example::velocity(x, y);
+            let found = plane.at(64.0 * x, 64.0 * y);
+            assert!((found[0] - 0.1 * u).abs() < 2e-4 && (found[1] - 0.1 * v).abs() < 2e-4, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn on_several_levels_the_plane_has_their_finest_cells() {
+        let (case, _) = example::cavity(16);
+        let domain = Domain { dim: 2, size: [16, 16, 1], periodic: [false, false, true] };
+        let refines = |block: Block| block.level < 2 && (0..2).all(|axis| block.place[axis] >> block.level == 1);
+        let linear = |[x, y, _]: [f64; 3]| 0.01 * x - 0.002 * y;
+        let snapshot = snapshots::refined(domain, refines, &[("ux", &linear), ("uy", &|_| 0.0)]);
+        let plane = Plane::velocity(&case, &snapshot).unwrap();
+        assert_eq!(plane.nodes, [66, 66]);
+        for (x, y) in [(1.0, 1.0), (4.0, 5.5), (6.1, 6.2), (8.0, 8.0), (12.3, 15.0)] {
+            assert!((plane.at(x, y)[0] - linear([x, y, 0.0])).abs() < 1e-14, "({x}, {y})");
+        }
+    }
+
+    #[test]
+    fn a_slice_lies_where_it_is_asked_for() {
+        let (mut case, _) = example::cavity(16);
+        (case.dim, case.size, case.periodic) = (3, [16, 12, 8], [true; 3]);
+        case.walls.clear();
+        let domain = Domain { dim: 3, size: case.size, periodic: case.periodic };
+        let parts: [snapshots::Field<'_>; 3] = [("ux", &|[x, _, _]| x), ("uy", &|[_, y, _]| y), ("uz", &|[_, _, z]| z)];
+        let snapshot = snapshots::refined(domain, |block| block.level == 0 && block.place[1] == 1, &parts);
+        for (normal, at, axes) in [(0, 8.0, [1, 2]), (1, 5.3, [0, 2]), (2, 6.25, [0, 1])] {
+            case.output.slice = Some(Slice { normal, at });
+            let plane = Plane::velocity(&case, &snapshot).unwrap();
+            assert_eq!((plane.axes, plane.extent), (axes, axes.map(|axis| case.size[axis] as f64)));
+            let found = plane.at(3.7, 5.1);
+            let expected = [(normal, at), (axes[0], 3.7), (axes[1], 5.1)];
+            assert!(expected.iter().all(|(axis, at)| (found[*axis] - at).abs() < 1e-12), "{normal}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn blocks_are_outlined_and_where_they_are_narrow_only_jumps_are() {
+        let (case, _) = example::cavity(16);
+        let domain = Domain { dim: 2, size: [16, 16, 1], periodic: [false, false, true] };
+        let snapshot = snapshots::refined(domain, |block| block.level == 0 && block.place == [1, 1, 0], &[]);
+        // Inside the domain: 20 edges between coarse blocks and 4 between fine ones, met from both sides; at the jump 4 coarse
+        // and 8 fine ones.
+        assert_eq!(outlines(&case, &snapshot, 0.0).len(), 2 * 20 + 4 + 2 * 4 + 8);
+        let jumps = outlines(&case, &snapshot, 100.0);
+        assert_eq!(jumps.len(), 4 + 8);
+        let on_it =
+            |[x, y]: [f64; 2]| (x == 4.0 || x == 8.0 || y == 4.0 || y == 8.0) && x.min(y) >= 4.0 && x.max(y) <= 8.0;
+        assert!(jumps.into_iter().flatten().all(on_it));
+    }
+
+    #[test]
+    fn what_solids_hold_does_not_count() {
+        let (mut case, mut snapshot) = example::cavity(32);
+        example::put_cylinder(&mut case, [16.0, 16.0], 4.0);
+        snapshot.components[1].data[16 + 32 * 16] = 9.0;
+        let scalar = snapshot.components[0].data.iter().map(|_| 2.0).collect();
+        snapshot.components.push(lbm_runtime::solver::snapshot::Component { name: "phi".into(), data: scalar });
+        snapshot.components[3].data[16 + 32 * 16] = -5.0;
+        assert!((Plane::velocity(&case, &snapshot).unwrap().longest() - 0.1).abs() < 1e-12);
+        assert_eq!(Plane::scalar(&case, &snapshot, "phi").unwrap().1, 2.0);
+        let section = Section::new(&case).unwrap();
+        assert!(section.contains(13.0, 17.0) && !section.contains(12.0, 12.0));
+        assert_eq!(section.fills([15.0, 15.0], [17.0, 17.0]), Some(true));
+        assert_eq!(section.fills([1.0, 1.0], [2.0, 30.0]), Some(false));
+        assert_eq!(section.fills([1.0, 1.0], [16.0, 16.0]), None);
+    }
+
+    #[test]
+    fn periodic_edges_join() {
+        let (mut case, snapshot) = example::cavity(16);
+        case.periodic[0] = true;
+        let plane = Plane::velocity(&case, &snapshot).unwrap();
+        assert_eq!(plane.at(0.0, 9.3), plane.at(16.0, 9.3));
+    }
+
+    #[test]
+    fn what_is_no_number_counts_as_zero() {
+        let (case, mut snapshot) = example::cavity(16);
+        snapshot.components[1].data[40] = f64::NAN;
+        assert!(Plane::velocity(&case, &snapshot).unwrap().longest().is_finite());
+    }
+
+    #[test]
+    fn few_vectors_are_longer_than_a_high_quantile() {
+        let (case, snapshot) = example::cavity(32);
+        let plane = Plane::vorticity(&case, &snapshot).unwrap();
+        let top = plane.quantile(0.99);
+        let longer = plane.vectors.iter().filter(|vector| length(**vector) > top).count();
+        assert!(longer > 0 && longer <= plane.vectors.len() / 100, "{longer}");
+        assert_eq!(plane.quantile(1.0), plane.longest());
+    }
+}

@@ -1,0 +1,61 @@
+//! What a run has written so far: from a restart file, a run that goes on knows it.
+
+use serde::{Deserialize, Serialize};
+
+use super::frame_name;
+use super::series::Series;
+use crate::case::{Case, Vtk, is_plain};
+
+/// A number that JSON keeps to the last bit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "u64", into = "u64")]
+pub struct Bits(pub f64);
+
+impl From<u64> for Bits {
+    fn from(bits: u64) -> Bits {
+        Bits(f64::from_bits(bits))
+    }
+}
+
+impl From<Bits> for u64 {
+    fn from(bits: Bits) -> u64 {
+        bits.0.to_bits()
+    }
+}
+
+/// What a recorder has written so far.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Recorded {
+    pub(super) files: Vec<String>,
+    pub(super) frames: Vec<(u64, String)>,
+    pub(super) series: Vec<[Bits; 6]>,
+    pub(super) forces: Vec<(u64, Vec<[Bits; 3]>)>,
+}
+
+impl Recorded {
+    /// What no run of this case can have written until a step, if there is something.
+    pub(crate) fn wrong(&self, case: &Case, until: u64) -> Option<&'static str> {
+        if !self.files.iter().all(|name| is_plain(name) && name.len() < 256) {
+            return Some("it lists files that no run writes");
+        }
+        let frame = |(step, name): &(u64, String)| Vtk::ALL.iter().any(|format| *name == frame_name(*step, *format));
+        if !self.frames.iter().all(frame) || !rises(self.frames.iter().map(|(step, _)| *step), until) {
+            return Some("it lists fields that no run writes");
+        }
+        if !rises(self.series.iter().map(|row| u64::from(row[0])), until) || !Series::of_saved(&self.series).fits(case)
+        {
+            return Some("its series is not one of this flow");
+        }
+        let complete = self.forces.iter().all(|(_, forces)| forces.len() == case.solids.len());
+        if !complete || !rises(self.forces.iter().map(|(step, _)| *step), until) {
+            return Some("its forces are not those of this flow's solids");
+        }
+        None
+    }
+}
+
+/// Whether steps follow each other, up to one that may be reached.
+fn rises(steps: impl Iterator<Item = u64> + Clone, until: u64) -> bool {
+    steps.clone().zip(steps.clone().skip(1)).all(|(one, next)| one < next)
+        && steps.last().is_none_or(|last| last <= until)
+}

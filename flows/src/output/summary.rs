@@ -1,0 +1,310 @@
+//! `summary.json`: what ran, how fast, and why it ended.
+
+use std::collections::BTreeMap;
+
+use lbm_bundle::{Manifest, Real, Target};
+use lbm_runtime::device::Device;
+use lbm_runtime::solver::Adaptations;
+use serde::{Deserialize, Serialize};
+
+use super::flux::Fluxes;
+use super::forces::Settled;
+use super::profile::Comparison;
+use super::series::Decay;
+use crate::case::Case;
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// As the case says.
+    Completed,
+    /// It was asked to end: the results are those of the step that it had reached.
+    Interrupted,
+    /// With an error.
+    Failed,
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopReason {
+    /// The flow was steady.
+    Steady,
+    /// All steps were done.
+    Steps,
+    /// It was asked to end.
+    Interrupted,
+}
+
+/// What a run measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// Number of cells of each level, the coarsest first.
+    pub levels: Vec<usize>,
+    /// Cell updates of all steps.
+    pub updates: u64,
+    /// What changes of the grid have brought, where there are levels.
+    pub adaptations: Option<Adaptations>,
+    /// Mean seconds of each phase in a step, by name; those that take any.
+    pub phases: BTreeMap<String, f64>,
+    /// Steps done.
+    pub steps: u64,
+    /// Wall time of these steps, without set-up and output, in seconds.
+    pub seconds: f64,
+    /// Memory bandwidth of the device (device-to-device copy), bytes read and written per second, if measured.
+    pub memory_bandwidth: Option<f64>,
+    /// Mass at the start: sum of the density over the cells, in lattice units.
+    pub mass_start: f64,
+    /// Mass at the end.
+    pub mass_end: f64,
+    /// Sums of further populations.
+    pub scalars: Vec<Carried>,
+    /// Change of velocity at the last check, over the reference velocity.
+    pub residual: Option<f64>,
+    /// Why the run ended.
+    pub stop: StopReason,
+}
+
+/// Sum of a further set of populations over the cells, in lattice units.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Carried {
+    /// Name of the populations.
+    pub name: String,
+    /// At the start.
+    pub start: f64,
+    /// At the end.
+    pub end: f64,
+}
+
+/// What ran: the part of a summary that is known when a run begins.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct About {
+    /// Version of lbmc.
+    pub version: String,
+    /// Name of the case.
+    pub case: String,
+    /// The method.
+    pub spec: String,
+    /// Its lattice.
+    pub lattice: String,
+    /// Target of the kernels.
+    pub target: Target,
+    /// Device that runs them.
+    pub device: String,
+    /// What compiled them: compiler, version and flags.
+    pub compiler: String,
+    /// Precision.
+    pub precision: Real,
+    /// Cells of a block.
+    pub block: Vec<u32>,
+    /// Cells along each axis.
+    pub size: Vec<usize>,
+    /// Reynolds number.
+    pub re: Option<f64>,
+    /// Rate that sets the viscosity.
+    pub omega: Option<f64>,
+    /// Kinematic viscosity, in lattice units.
+    pub viscosity: Option<f64>,
+    /// Mach number.
+    pub mach: f64,
+    /// Size of a cell in metres, for a case in SI units.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cell: Option<f64>,
+    /// Time step in seconds, for a case in SI units.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub time_step: Option<f64>,
+}
+
+impl About {
+    /// Of a case, the kernels of its method, and the device.
+    pub fn new(case: &Case, manifest: &Manifest, device: &Device) -> About {
+        About {
+            version: env!("CARGO_PKG_VERSION").to_string(),
+            case: case.name.clone(),
+            spec: manifest.spec.clone(),
+            lattice: manifest.main().lattice.clone(),
+            target: manifest.target,
+            device: device.describe(),
+            compiler: device.compiler(),
+            precision: manifest.real,
+            block: manifest.block[..case.dim].to_vec(),
+            size: case.size[..case.dim].to_vec(),
+            re: case.scales.re,
+            omega: case.scales.omega,
+            viscosity: case.scales.viscosity,
+            mach: case.scales.mach,
+            cell: case.units.si.then_some(case.units.cell),
+            time_step: case.units.si.then_some(case.units.step),
+        }
+    }
+}
+
+/// Why a run failed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Failure {
+    /// The code of the error, for `lbmc explain`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub code: Option<String>,
+    /// What happened.
+    pub message: String,
+    /// What can be done.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub help: Option<String>,
+}
+
+/// The content of `summary.json` after a run that failed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Failed {
+    /// What ran.
+    #[serde(flatten)]
+    pub about: About,
+    /// [`Status::Failed`].
+    pub status: Status,
+    /// Why.
+    pub error: Failure,
+    /// The last step that the run is known to have reached.
+    pub steps: u64,
+    /// Files that make the run again.
+    pub inputs: Vec<String>,
+    /// Files written besides this one.
+    pub files: Vec<String>,
+}
+
+/// The content of `summary.json` after a run that ended as it should.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// What ran.
+    #[serde(flatten)]
+    pub about: About,
+    /// How it ended.
+    pub status: Status,
+    /// Number of cells of all levels.
+    pub cells: usize,
+    /// Number of cells of each level, the coarsest first.
+    #[serde(default)]
+    pub levels: Vec<usize>,
+    /// Mean seconds of each phase in a step of the coarsest level, from a sample of steps.
+    #[serde(default)]
+    pub phases: BTreeMap<String, f64>,
+    /// What changes of the grid have brought.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub adaptations: Option<Adaptations>,
+    /// Steps done.
+    pub steps: u64,
+    /// Wall time of the steps, in seconds.
+    pub seconds: f64,
+    /// Million cell updates a second.
+    pub mlups: f64,
+    /// Memory bandwidth of the device (device-to-device copy) in GB/s, bytes read and written.
+    pub memory_bandwidth_gb_per_s: Option<f64>,
+    /// Bandwidth of the populations alone (each read and written once a step) over the memory bandwidth.
+    pub fraction_of_bandwidth: Option<f64>,
+    /// Mass at the start: sum of the density over the cells, in lattice units.
+    pub mass_start: f64,
+    /// Mass at the end.
+    pub mass_end: f64,
+    /// Sums of further populations.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub scalars: Vec<Carried>,
+    /// Why the run ended.
+    pub stop: StopReason,
+    /// Change of velocity at the last check, over the reference velocity.
+    pub residual: Option<f64>,
+    /// Differences from published profiles.
+    pub compared: Vec<Comparison>,
+    /// Difference from a published series.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub decay: Option<Decay>,
+    /// What flows through open faces in the end.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub fluxes: Option<Fluxes>,
+    /// The force on each solid in the end.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub forces: Vec<Settled>,
+    /// Files that make the run again: `lbmc run case.toml`.
+    pub inputs: Vec<String>,
+    /// Files written besides these and this one.
+    pub files: Vec<String>,
+}
+
+/// Million cell updates a second; zero before any time has passed.
+pub fn mlups(updates: u64, seconds: f64) -> f64 {
+    if seconds > 0.0 { updates as f64 / seconds / 1e6 } else { 0.0 }
+}
+
+/// Bytes that an update of one cell must move: every population read and written once.
+pub fn bytes_per_update(manifest: &Manifest) -> f64 {
+    (2 * manifest.q() * manifest.real.bytes()) as f64
+}
+
+impl Summary {
+    /// From what was asked and what was measured.
+    pub fn new(about: About, manifest: &Manifest, measured: &Measured) -> Summary {
+        let mlups = mlups(measured.updates, measured.seconds);
+        let interrupted = measured.stop == StopReason::Interrupted;
+        Summary {
+            about,
+            status: if interrupted { Status::Interrupted } else { Status::Completed },
+            cells: measured.levels.iter().sum(),
+            levels: measured.levels.clone(),
+            phases: measured.phases.clone(),
+            adaptations: measured.adaptations,
+            steps: measured.steps,
+            seconds: measured.seconds,
+            mlups,
+            memory_bandwidth_gb_per_s: measured.memory_bandwidth.map(|bandwidth| bandwidth / 1e9),
+            fraction_of_bandwidth: measured
+                .memory_bandwidth
+                .map(|bandwidth| mlups * 1e6 * bytes_per_update(manifest) / bandwidth),
+            mass_start: measured.mass_start,
+            mass_end: measured.mass_end,
+            scalars: measured.scalars.clone(),
+            stop: measured.stop,
+            residual: measured.residual,
+            compared: vec![],
+            decay: None,
+            fluxes: None,
+            forces: vec![],
+            inputs: vec![],
+            files: vec![],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::example;
+
+    #[test]
+    fn a_summary_counts_updates_and_bytes_and_survives_json() {
+        let (case, _) = example::cavity(16);
+        let measured = Measured {
+            levels: vec![256],
+            updates: 256 * 1000,
+            adaptations: None,
+            phases: BTreeMap::new(),
+            steps: 1000,
+            seconds: 0.5,
+            memory_bandwidth: Some(1e9),
+            mass_start: 256.0,
+            mass_end: 256.5,
+            scalars: vec![Carried { name: "g".into(), start: 2.0, end: 3.0 }],
+            residual: Some(1e-5),
+            stop: StopReason::Steady,
+        };
+        let summary = Summary::new(example::about(&case), &example::manifest(), &measured);
+        assert!((summary.mlups - 256.0 * 1000.0 / 0.5 / 1e6).abs() < 1e-12);
+        let bytes = 2.0 * 9.0 * 4.0;
+        assert!((summary.fraction_of_bandwidth.unwrap() - summary.mlups * 1e6 * bytes / 1e9).abs() < 1e-12);
+        let text = serde_json::to_string(&summary).unwrap();
+        assert!(text.contains(r#""stop":"steady""#), "{text}");
+        assert_eq!(serde_json::from_str::<Summary>(&text).unwrap(), summary);
+    }
+
+    #[test]
+    fn no_time_is_no_speed() {
+        assert_eq!(mlups(0, 0.0), 0.0);
+    }
+}

@@ -1,0 +1,329 @@
+//! Fields for ParaView: image data (`.vti`) of a grid of one level, overlapping AMR (`.vtkhdf`) or an unstructured grid
+//! (`.vtu`) of a refined one, and time series (`.pvd`, `.series`).
+//!
+//! Image data and unstructured grids are XML followed by raw data, little-endian. Each array is cut into pieces that are compressed with zlib; before
+//! them stand, as 64-bit integers, the number of pieces, the size of a piece, the size of the last one if it is smaller
+//! (else 0), and the compressed size of each.
+
+mod amr;
+mod hdf5;
+mod unstructured;
+
+use std::io::{self, Write};
+
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+use lbm_bundle::Real;
+use rayon::prelude::*;
+use serde_json::{Value, json};
+
+pub use amr::write_amr;
+pub use unstructured::write_unstructured;
+
+use lbm_runtime::geometry::Block;
+use lbm_runtime::solver::snapshot::Snapshot;
+
+use crate::case::{Dimension, Units};
+
+/// Size of a piece before compression, in bytes.
+const PIECE: usize = 1 << 16;
+
+/// An array: its values with the component running fastest.
+struct Array {
+    name: String,
+    components: usize,
+    /// Type of the values as VTK calls it.
+    ty: &'static str,
+    bytes: Vec<u8>,
+}
+
+/// Arrays behind the XML.
+#[derive(Default)]
+struct Appended {
+    data: Vec<u8>,
+}
+
+impl Appended {
+    /// Adds an array; returns its XML.
+    fn add(&mut self, array: &Array) -> io::Result<String> {
+        let (Array { name, components, ty, bytes }, offset) = (array, self.data.len());
+        self.data.extend(compressed(bytes)?);
+        Ok(format!(
+            r#"<DataArray type="{ty}" Name="{name}" NumberOfComponents="{components}" format="appended" offset="{offset}"/>"#
+        ))
+    }
+
+    /// The XML of the fields on the cells.
+    fn cells(&mut self, snapshot: &Snapshot, units: &Units, real: Real) -> io::Result<String> {
+        let arrays = arrays(snapshot, units, real);
+        let first = |components| arrays.iter().find(|array| array.components == components).map(|array| &array.name);
+        let mut active = String::new();
+        for (kind, name) in [("Scalars", first(1)), ("Vectors", first(3))] {
+            if let Some(name) = name {
+                active += &format!(r#" {kind}="{name}""#);
+            }
+        }
+        let mut xml = format!("      <CellData{active}>\n");
+        for array in &arrays {
+            xml += &format!("        {}\n", self.add(array)?);
+        }
+        Ok(xml + "      </CellData>\n")
+    }
+
+    /// Writes a file of a type: the time, the XML of its content with its opening and closing tag, the arrays.
+    fn write(self, out: &mut dyn Write, ty: &str, time: f64, opening: &str, content: &str) -> io::Result<()> {
+        writeln!(out, r#"<?xml version="1.0"?>"#)?;
+        writeln!(
+            out,
+            r#"<VTKFile type="{ty}" version="1.0" byte_order="LittleEndian" header_type="UInt64" compressor="vtkZLibDataCompressor">"#
+        )?;
+        writeln!(out, "  {opening}")?;
+        writeln!(out, r#"    <FieldData>"#)?;
+        writeln!(
+            out,
+            r#"      <DataArray type="Float64" Name="TimeValue" NumberOfTuples="1" format="ascii">{time}</DataArray>"#
+        )?;
+        writeln!(out, r#"    </FieldData>"#)?;
+        write!(out, "{content}")?;
+        writeln!(out, "  </{ty}>")?;
+        write!(out, r#"  <AppendedData encoding="raw">_"#)?;
+        out.write_all(&self.data)?;
+        writeln!(out)?;
+        writeln!(out, r#"  </AppendedData>"#)?;
+        writeln!(out, r#"</VTKFile>"#)
+    }
+}
+
+fn time(snapshot: &Snapshot, units: &Units) -> f64 {
+    snapshot.step as f64 * units.scale(Dimension::TIME)
+}
+
+/// Writes the fields of a snapshot of one level in the units of the case: scalars, and vectors with three components. `rho`
+/// is called `density` and `u` is called `velocity`.
+pub fn write_image(out: &mut dyn Write, snapshot: &Snapshot, units: &Units, real: Real) -> io::Result<()> {
+    // In two dimensions the extent along z is 0: the cells are pixels, not voxels.
+    let extent: Vec<String> =
+        (0..3).map(|axis| format!("0 {}", if axis < snapshot.dim() { snapshot.size()[axis] } else { 0 })).collect();
+    let (extent, cell) = (extent.join(" "), units.scale(Dimension::LENGTH));
+    let opening = format!(r#"<ImageData WholeExtent="{extent}" Origin="0 0 0" Spacing="{cell} {cell} {cell}">"#);
+    let mut appended = Appended::default();
+    let cells = appended.cells(snapshot, units, real)?;
+    let content = format!("    <Piece Extent=\"{extent}\">\n{cells}    </Piece>\n");
+    appended.write(out, "ImageData", time(snapshot, units), &opening, &content)
+}
+
+/// Writes a time series of XML files (`.pvd`): pairs of a time and the name of a file in the same folder.
+pub fn write_series(out: &mut dyn Write, entries: &[(f64, &str)]) -> io::Result<()> {
+    writeln!(out, r#"<?xml version="1.0"?>"#)?;
+    writeln!(out, r#"<VTKFile type="Collection" version="1.0" byte_order="LittleEndian">"#)?;
+    writeln!(out, r#"  <Collection>"#)?;
+    for (time, file) in entries {
+        writeln!(out, r#"    <DataSet timestep="{time}" part="0" file="{file}"/>"#)?;
+    }
+    writeln!(out, r#"  </Collection>"#)?;
+    writeln!(out, r#"</VTKFile>"#)
+}
+
+/// Writes a time series of files of any format (`.series`), likewise.
+pub fn write_file_series(out: &mut dyn Write, entries: &[(f64, &str)]) -> io::Result<()> {
+    let files: Vec<Value> = entries.iter().map(|(time, name)| json!({ "name": name, "time": time })).collect();
+    serde_json::to_writer_pretty(&mut *out, &json!({ "file-series-version": "1.0", "files": files }))?;
+    writeln!(out)
+}
+
+/// A field as it is written: a scalar, or a vector with three components.
+struct Kind<'a> {
+    name: String,
+    components: usize,
+    /// Factor to the units of the case.
+    scale: f64,
+    /// Values for each axis that there is.
+    parts: Vec<&'a [f64]>,
+}
+
+/// The fields of a snapshot: components `ax`, `ay` (and `az`) make a vector `a`.
+fn kinds<'a>(snapshot: &'a Snapshot, units: &Units) -> Vec<Kind<'a>> {
+    let mut kinds = vec![];
+    for component in &snapshot.components {
+        let vector = component.name.strip_suffix('x').and_then(|stem| Some((stem, snapshot.vector(stem)?)));
+        if let Some((stem, parts)) = vector {
+            let (name, scale) = match stem {
+                "u" => ("velocity", units.scale(Dimension::VELOCITY)),
+                _ => (stem, 1.0),
+            };
+            kinds.push(Kind { name: name.to_string(), components: 3, scale, parts });
+        } else if !is_later_component(snapshot, &component.name) {
+            let (name, scale) = match &component.name[..] {
+                "rho" => ("density", units.scale(Dimension::DENSITY)),
+                name => (name, 1.0),
+            };
+            kinds.push(Kind { name: name.to_string(), components: 1, scale, parts: vec![&component.data] });
+        }
+    }
+    kinds
+}
+
+/// Set in `vtkGhostType` for a cell that readers hide (vtkDataSetAttributes).
+const HIDDEN: u8 = 32;
+
+/// The fields on all cells. On a refined grid each cell also tells its level; where there are solids, whether it is one, and
+/// those that are are hidden.
+fn arrays(snapshot: &Snapshot, units: &Units, real: Real) -> Vec<Array> {
+    let array = |Kind { name, components, scale, parts }: Kind<'_>| {
+        let value = |at: usize| parts.get(at % components).map_or(0.0, |part| part[at / components] * scale);
+        let bytes = bytes(components * parts[0].len(), value, real);
+        Array { name, components, ty: real_name(real), bytes }
+    };
+    let mut arrays: Vec<Array> = kinds(snapshot, units).into_iter().map(array).collect();
+    if !snapshot.is_uniform() {
+        let of_block = |block: &Block| std::iter::repeat_n(block.level as u8, snapshot.block_cells());
+        let bytes = snapshot.blocks().iter().flat_map(of_block).collect();
+        arrays.push(Array { name: "level".into(), components: 1, ty: "UInt8", bytes });
+    }
+    if !snapshot.solid.is_empty() {
+        for (name, value) in [("solid", 1), ("vtkGhostType", HIDDEN)] {
+            let bytes = snapshot.solid.iter().map(|solid| if *solid { value } else { 0 }).collect();
+            arrays.push(Array { name: name.into(), components: 1, ty: "UInt8", bytes });
+        }
+    }
+    arrays
+}
+
+/// Whether a component is the y or z part of a vector.
+fn is_later_component(snapshot: &Snapshot, name: &str) -> bool {
+    name.strip_suffix(['y', 'z']).is_some_and(|stem| snapshot.vector(stem).is_some())
+}
+
+fn real_name(real: Real) -> &'static str {
+    match real {
+        Real::F32 => "Float32",
+        Real::F64 => "Float64",
+    }
+}
+
+/// So many values, little-endian.
+fn bytes(count: usize, value: impl Fn(usize) -> f64, real: Real) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(count * real.bytes());
+    match real {
+        Real::F32 => (0..count).for_each(|at| bytes.extend((value(at) as f32).to_le_bytes())),
+        Real::F64 => (0..count).for_each(|at| bytes.extend(value(at).to_le_bytes())),
+    }
+    bytes
+}
+
+fn compressed(bytes: &[u8]) -> io::Result<Vec<u8>> {
+    let compress = |piece: &[u8]| {
+        let mut encoder = ZlibEncoder::new(vec![], Compression::fast());
+        encoder.write_all(piece)?;
+        encoder.finish()
+    };
+    let pieces: Vec<Vec<u8>> = bytes.par_chunks(PIECE).map(compress).collect::<io::Result<_>>()?;
+    let header = [pieces.len(), PIECE, bytes.len() % PIECE].into_iter().chain(pieces.iter().map(Vec::len));
+    let mut data: Vec<u8> = header.flat_map(|number| (number as u64).to_le_bytes()).collect();
+    data.extend(pieces.into_iter().flatten());
+    Ok(data)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use lbm_runtime::geometry::Domain;
+    use lbm_runtime::solver::snapshot::Component;
+
+    use std::io::Read;
+
+    use super::*;
+
+    fn snapshot(dim: usize) -> Snapshot {
+        let size = [70, 50, if dim == 3 { 8 } else { 1 }];
+        let cells = size.iter().product::<usize>();
+        let names = ["rho", "ux", "uy", "uz"].into_iter().take(dim + 1);
+        let components = names
+            .enumerate()
+            .map(|(at, name)| Component {
+                name: name.to_string(),
+                data: (0..cells).map(|cell| (cell * 10 + at) as f64).collect(),
+            })
+            .collect();
+        Snapshot::uniform(20, Domain { dim, size, periodic: [true; 3] }, components)
+    }
+
+    /// Reads an array back, knowing nothing of the writer but the format.
+    pub(crate) fn read(file: &[u8], name: &str) -> (usize, Vec<u8>) {
+        let marker = b"<AppendedData encoding=\"raw\">_";
+        let start = file.windows(marker.len()).position(|window| window == marker).unwrap() + marker.len();
+        let xml = String::from_utf8_lossy(&file[..start]).into_owned();
+        let tag = xml.lines().find(|line| line.contains(&format!("Name=\"{name}\""))).unwrap();
+        let attribute = |key: &str| -> usize {
+            let from = tag.find(&format!("{key}=\"")).unwrap() + key.len() + 2;
+            tag[from..].split('"').next().unwrap().parse().unwrap()
+        };
+        let data = &file[start + attribute("offset")..];
+        let word = |at: usize| u64::from_le_bytes(data[8 * at..8 * at + 8].try_into().unwrap()) as usize;
+        let (count, size, last) = (word(0), word(1), word(2));
+        let mut at = 8 * (3 + count);
+        let mut values = vec![];
+        for piece in 0..count {
+            let mut plain = vec![];
+            flate2::read::ZlibDecoder::new(&data[at..at + word(3 + piece)]).read_to_end(&mut plain).unwrap();
+            assert_eq!(plain.len(), if piece + 1 == count && last > 0 { last } else { size });
+            values.extend(plain);
+            at += word(3 + piece);
+        }
+        (attribute("NumberOfComponents"), values)
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        for (dim, real) in [(2, Real::F32), (3, Real::F64)] {
+            let snapshot = snapshot(dim);
+            let units = Units { si: true, cell: 0.5, step: 0.25, density: Some(2.0) };
+            let mut file = vec![];
+            write_image(&mut file, &snapshot, &units, real).unwrap();
+            let number = |bytes: &[u8], at: usize| match real {
+                Real::F32 => f64::from(f32::from_le_bytes(bytes[4 * at..4 * at + 4].try_into().unwrap())),
+                Real::F64 => f64::from_le_bytes(bytes[8 * at..8 * at + 8].try_into().unwrap()),
+            };
+            let (components, density) = read(&file, "density");
+            assert_eq!((components, density.len()), (1, 70 * 50 * snapshot.size()[2] * real.bytes()));
+            let (components, velocity) = read(&file, "velocity");
+            assert_eq!((components, velocity.len()), (3, 3 * density.len()));
+            for cell in [0, 1, 3499] {
+                assert_eq!(number(&density, cell), 2.0 * (10 * cell) as f64);
+                for axis in 0..3 {
+                    let expected = if axis < dim { 2.0 * (10 * cell + axis + 1) as f64 } else { 0.0 };
+                    assert_eq!(number(&velocity, 3 * cell + axis), expected);
+                }
+            }
+            let text = String::from_utf8_lossy(&file);
+            let extent = if dim == 2 { "0 70 0 50 0 0" } else { "0 70 0 50 0 8" };
+            assert!(text.contains(&format!(r#"WholeExtent="{extent}" Origin="0 0 0" Spacing="0.5 0.5 0.5""#)));
+            assert!(text.contains(r#"format="ascii">5</DataArray>"#), "20 steps of 0.25 s");
+            assert!(text.contains(r#"<CellData Scalars="density" Vectors="velocity">"#));
+        }
+    }
+
+    #[test]
+    fn solid_cells_are_marked_and_hidden() {
+        let mut snapshot = snapshot(2);
+        let written = |snapshot: &Snapshot| {
+            let mut file = vec![];
+            write_image(&mut file, snapshot, &Units::LATTICE, Real::F32).unwrap();
+            file
+        };
+        assert!(!String::from_utf8_lossy(&written(&snapshot)).contains("vtkGhostType"));
+        snapshot.solid = (0..70 * 50).map(|cell| cell % 7 == 3).collect();
+        let file = written(&snapshot);
+        for (name, value) in [("solid", 1), ("vtkGhostType", 32)] {
+            let expected: Vec<u8> = snapshot.solid.iter().map(|solid| if *solid { value } else { 0 }).collect();
+            assert_eq!(read(&file, name), (1, expected), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_series_lists_times_and_files() {
+        let mut file = vec![];
+        write_series(&mut file, &[(0.0, "a.vti"), (0.5, "b.vti")]).unwrap();
+        let text = String::from_utf8(file).unwrap();
+        assert!(text.contains(r#"<DataSet timestep="0.5" part="0" file="b.vti"/>"#));
+    }
+}

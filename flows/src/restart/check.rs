@@ -1,0 +1,136 @@
+//! Whether what a restart file says can be true of a flow. Its hashes show that it is whole, not that a run has written it.
+
+use std::collections::HashSet;
+
+use lbm_bundle::Manifest;
+use lbm_runtime::geometry::Block;
+use lbm_runtime::mesh;
+
+use super::{CHECKED, Course, Head, LEAVES, POPULATIONS};
+use crate::case::Case;
+
+/// Beyond every count of steps, updates and the like.
+const MOST: u64 = 1 << 53;
+
+/// What a flow lets be true.
+pub(super) struct Expected<'a> {
+    pub(super) case: &'a Case,
+    pub(super) manifest: &'a Manifest,
+}
+
+impl Expected<'_> {
+    /// What cannot be true of a head, if anything.
+    pub(super) fn wrong_head(&self, head: &Head) -> Option<&'static str> {
+        let names: Vec<&str> = head.sections.iter().map(|section| &section.name[..]).collect();
+        let expected = [LEAVES, POPULATIONS, CHECKED];
+        let expected = &expected[..if head.checked.is_some() { 3 } else { 2 }];
+        let rest = names.get(expected.len()..).unwrap_or_default();
+        if !names.starts_with(expected) || rest.iter().any(|name| [LEAVES, POPULATIONS, CHECKED].contains(name)) {
+            return Some("a section is missing, or there is one too many");
+        }
+        if !head.sections[0].bytes.is_multiple_of(16) {
+            return Some("its list of blocks is cut off");
+        }
+        if head.checked.is_some_and(|checked| checked >= head.course.step) {
+            return Some("its last check for steady flow is later than its step");
+        }
+        self.wrong_course(&head.course)
+    }
+
+    fn wrong_course(&self, course: &Course) -> Option<&'static str> {
+        let Course { step, seconds, updates, adaptations, scattered, start, residual, recorded } = course;
+        let counts = [*step, *updates, adaptations.looks, adaptations.changes, adaptations.refusals];
+        let more =
+            [adaptations.reorderings, adaptations.most_refused as u64, adaptations.room as u64, *scattered as u64];
+        if counts.iter().chain(&more).any(|count| *count >= MOST) {
+            return Some("it has a count that no run reaches");
+        }
+        if !(seconds.0 >= 0.0 && seconds.0.is_finite()) || residual.is_some_and(|change| change.0 < 0.0) {
+            return Some("it has a time or a change of velocity that is no such thing");
+        }
+        let sums = start.iter().map(|(name, _)| name).eq(self.manifest.populations.iter().map(|set| &set.name));
+        if !sums {
+            return Some("its sums at the start are not those of the method's populations");
+        }
+        recorded.wrong(self.case, *step)
+    }
+
+    /// The blocks that can be leaves of this flow's grid.
+    pub(super) fn leaves(&self) -> Option<Leaves> {
+        let block = self.manifest.block.map(|cells| cells as usize);
+        let roots = mesh::roots(self.case.size, block).ok()?;
+        let finest = self.case.refinement.as_ref().map_or(0, |refinement| refinement.finest);
+        let dim = self.case.dim;
+        let parts = |level: usize| 1u128.checked_shl((dim * (finest - level)) as u32);
+        let all = roots.iter().try_fold(parts(0)?, |all, count| all.checked_mul(*count as u128))?;
+        Some(Leaves { roots, finest, dim, missing: all, found: HashSet::new() })
+    }
+}
+
+/// Blocks that are to fill a box, taken one by one. They need no more memory than that takes, however many are offered.
+pub(super) struct Leaves {
+    roots: [usize; 3],
+    finest: usize,
+    dim: usize,
+    /// What is not yet filled, in blocks of the finest level.
+    missing: u128,
+    found: HashSet<Block>,
+}
+
+impl Leaves {
+    /// Takes a block that lies in the box, was not there before and still has room; says whether it does.
+    pub(super) fn take(&mut self, block: Block) -> bool {
+        let Block { level, place } = block;
+        let inside = |axis: usize| match axis < self.dim {
+            true => place[axis] >> level < self.roots[axis],
+            false => place[axis] == 0,
+        };
+        if level > self.finest || !(0..3).all(inside) {
+            return false;
+        }
+        let volume = 1u128 << (self.dim * (self.finest - level));
+        match self.missing.checked_sub(volume) {
+            Some(missing) if self.found.insert(block) => {
+                self.missing = missing;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether nothing is left to fill.
+    pub(super) fn fill(&self) -> bool {
+        self.missing == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn leaves() -> Leaves {
+        Leaves { roots: [2, 1, 1], finest: 2, dim: 2, missing: 32, found: HashSet::new() }
+    }
+
+    fn block(level: usize, x: usize, y: usize) -> Block {
+        Block { level, place: [x, y, 0] }
+    }
+
+    #[test]
+    fn blocks_fill_a_box_once() {
+        let mut leaves = leaves();
+        let quarters = [(2, 0), (3, 0), (2, 1), (3, 1)].map(|(x, y)| block(1, x, y));
+        assert!(leaves.take(block(0, 0, 0)) && !leaves.fill());
+        assert!(!leaves.take(block(0, 0, 0)), "it is there");
+        assert!(quarters.into_iter().all(|quarter| leaves.take(quarter)) && leaves.fill());
+        assert!(!leaves.take(block(2, 4, 0)), "nothing is left");
+    }
+
+    #[test]
+    fn blocks_outside_are_refused() {
+        for wrong in [block(0, 2, 0), block(0, 0, 1), block(1, 4, 0), block(3, 0, 0), block(u32::MAX as usize, 0, 0)] {
+            assert!(!leaves().take(wrong), "{wrong:?}");
+        }
+        assert!(!leaves().take(Block { level: 0, place: [0, 0, 1] }));
+    }
+}

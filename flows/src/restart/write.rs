@@ -1,0 +1,74 @@
+//! Writing.
+
+use std::io::{self, Write};
+
+use lbm_runtime::geometry::Block;
+use lbm_runtime::kernels::layout::Layout;
+use lbm_runtime::solver::Simulation;
+
+use super::{CHECKED, Course, Head, Identity, LEAVES, LONGEST_HEAD, MAGIC, POPULATIONS, Section, VERSION};
+
+/// Hashes what passes.
+struct Hashed<'a> {
+    out: &'a mut dyn Write,
+    hash: blake3::Hasher,
+}
+
+impl<'a> Hashed<'a> {
+    fn new(out: &'a mut dyn Write) -> Hashed<'a> {
+        Hashed { out, hash: blake3::Hasher::new() }
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.hash.update(bytes);
+        self.out.write_all(bytes)
+    }
+
+    /// Writes the hash of what was written since the start, or since the last time.
+    fn seal(&mut self) -> io::Result<()> {
+        let hash = std::mem::take(&mut self.hash).finalize();
+        self.out.write_all(hash.as_bytes())
+    }
+
+    fn blocks(&mut self, blocks: impl Iterator<Item = Block>) -> io::Result<()> {
+        for Block { level, place: [x, y, z] } in blocks {
+            let numbers = [level, x, y, z].map(|number| (number as u32).to_le_bytes());
+            self.write(numbers.as_flattened())?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes the state of a flow.
+pub fn write(out: &mut dyn Write, identity: &Identity, flow: &Simulation, course: Course) -> io::Result<()> {
+    let manifest = flow.manifest();
+    let leaves = flow.grid().leaves().map_err(io::Error::other)?;
+    let checked = flow.kept().filter(|kept| *kept != flow.step());
+    let bytes = |layout: Layout, blocks: usize| layout.slot_len() * manifest.real.bytes() * blocks;
+    let section = |name: &str, bytes: usize| Section { name: name.to_string(), bytes: bytes as u64 };
+    let populations = bytes(Layout::populations(manifest), flow.stored_blocks());
+    let mut sections = vec![section(LEAVES, 16 * leaves.len()), section(POPULATIONS, populations)];
+    if checked.is_some() {
+        sections.push(section(CHECKED, bytes(Layout::fields(manifest), leaves.len())));
+    }
+    let head =
+        Head { program: env!("CARGO_PKG_VERSION").to_string(), identity: identity.clone(), course, checked, sections };
+    let head = serde_json::to_vec(&head)?;
+    if head.len() as u64 > LONGEST_HEAD {
+        let words =
+            "there are too many rows of series and forces to go on from: raise `output.series` or `output.forces`";
+        return Err(io::Error::other(words));
+    }
+    let mut out = Hashed::new(out);
+    out.write(&MAGIC)?;
+    out.write(&VERSION.to_le_bytes())?;
+    out.write(&(head.len() as u64).to_le_bytes())?;
+    out.write(&head)?;
+    out.seal()?;
+    out.blocks(leaves.iter().map(|leaf| leaf.block))?;
+    flow.read_populations(|bytes| out.write(bytes))?;
+    if checked.is_some() {
+        flow.read_kept(|bytes| out.write(bytes))?;
+    }
+    out.seal()
+}

@@ -1,0 +1,386 @@
+//! Links that are cut one by one, in rows of blocks: what [`lbm_bundle`] says of solids, made on the host.
+//!
+//! Besides the surfaces of solids these are the faces along which values vary: there, each link has a wall of its own.
+
+use std::collections::BTreeSet;
+
+use lbm_bundle::Direction;
+use miette::Diagnostic;
+use rayon::prelude::*;
+use thiserror::Error;
+
+use super::{Shape, Solids, Vector};
+use crate::geometry::{Block, Face};
+
+/// Distances are at least this: rules may divide by twice the distance.
+const LEAST_DISTANCE: f64 = 1e-6;
+
+/// Why links cannot be cut.
+#[derive(Debug, Error, Diagnostic)]
+pub enum SolidError {
+    /// A refinement interface beside a block with cut links.
+    #[error(
+        "the block of level {level} at ({}, {}, {}), in blocks of its level, is cut by a solid or by a face along which \
+         values vary, and lies at a refinement interface",
+        place[0], place[1], place[2]
+    )]
+    #[diagnostic(
+        code(lbmc::solid::interface),
+        help(
+            "solids near each other need the same `level`; refinement interfaces must be a block away from faces along \
+             which values vary"
+        )
+    )]
+    Jump {
+        /// Level of the block.
+        level: usize,
+        /// Its position, in blocks of its level.
+        place: [usize; 3],
+    },
+}
+
+/// What links are cut by.
+#[derive(Clone, Debug)]
+pub struct Cutters {
+    /// Solids.
+    pub solids: Solids,
+    /// Number of the wall that is the surface of the first solid; the others follow.
+    pub first: usize,
+    /// Whether values vary along each face, in the order of [`Face::ALL`].
+    pub varying: [bool; 6],
+    /// Whether each face is a mirror.
+    pub mirrors: [bool; 6],
+}
+
+/// The point of a face at which a link crosses it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Crossing {
+    /// The face.
+    pub face: usize,
+    /// In cells of the coarsest level.
+    pub at: Vector,
+}
+
+/// A row for each block that has solid cells or cut links.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tables {
+    /// The row of each block, -1 for none; 0 for all that are solid throughout.
+    pub rows: Vec<i32>,
+    /// `links[(row * q + direction) * cells + cell]`: 0, the number of a wall plus 1, or -1 where the cell is solid.
+    pub links: Vec<i32>,
+    /// The distances of the surfaces, in the same order; 1/2 where there are none.
+    pub distances: Vec<f64>,
+    /// The walls after those of solids: one for each link that crosses a face along which values vary.
+    pub crossings: Vec<Crossing>,
+}
+
+/// One row; entries of links that cross varying faces are made when all rows are.
+#[derive(Default)]
+struct Row {
+    links: Vec<i32>,
+    distances: Vec<f64>,
+    crossings: Vec<(usize, Crossing)>,
+}
+
+/// What a block has of cut links.
+enum Found {
+    Nothing,
+    All,
+    Some(Row),
+}
+
+/// What reaches into a block.
+enum Reach<'a> {
+    Nothing,
+    /// A solid, which has all of it inside.
+    All,
+    /// Surfaces, with the numbers of their solids, or a face along which values vary.
+    Near(Vec<&'a (usize, Shape)>),
+}
+
+impl Cutters {
+    /// The tables of all blocks of a grid.
+    pub fn tables(&self, blocks: &[Block], directions: &[Direction]) -> Result<Tables, SolidError> {
+        let cells: usize = self.solids.block.iter().product();
+        let length = directions.len() * cells;
+        let found: Vec<Found> = blocks.par_iter().map(|block| self.row(*block, directions)).collect();
+        let known: BTreeSet<Block> = blocks.iter().copied().collect();
+        let first_crossing = self.first + self.solids.count;
+        let mut tables =
+            Tables { rows: Vec::new(), links: vec![-1; length], distances: vec![0.5; length], crossings: Vec::new() };
+        for (block, found) in blocks.iter().zip(found) {
+            tables.rows.push(match found {
+                Found::Nothing => -1,
+                Found::All => 0,
+                Found::Some(mut row) => {
+                    if !self.around(*block).all(|near| known.contains(&near)) {
+                        return Err(SolidError::Jump { level: block.level, place: block.place });
+                    }
+                    for (link, crossing) in row.crossings {
+                        row.links[link] = (first_crossing + tables.crossings.len()) as i32 + 1;
+                        tables.crossings.push(crossing);
+                    }
+                    tables.links.extend(row.links);
+                    tables.distances.extend(row.distances);
+                    (tables.links.len() / length - 1) as i32
+                }
+            });
+        }
+        Ok(tables)
+    }
+
+    /// Whether a block must stay as it is, because links of it, or of one that touches it, are cut one by one.
+    pub fn holds(&self, block: Block) -> bool {
+        let Solids { dim, size, block: sides, .. } = &self.solids;
+        let near_face = |face: usize| {
+            let (axis, count) = (face / 2, (size[face / 2] / sides[face / 2]) << block.level);
+            let depth = if face.is_multiple_of(2) { block.place[axis] } else { count - 1 - block.place[axis] };
+            self.varying[face] && depth < 2
+        };
+        self.solids.level(block).is_some() || (0..2 * dim).any(near_face)
+    }
+
+    /// The blocks of the same level that touch a block, where no wall is.
+    fn around(&self, block: Block) -> impl Iterator<Item = Block> {
+        let Solids { dim, size, block: sides, periodic, .. } = &self.solids;
+        let counts = [0, 1, 2].map(|axis| ((size[axis] / sides[axis]) << block.level) as i64);
+        let (dim, periodic) = (*dim, *periodic);
+        (0..3usize.pow(dim as u32)).filter_map(move |code| {
+            let mut place = [0; 3];
+            for axis in 0..dim {
+                let at = block.place[axis] as i64 + (code / 3usize.pow(axis as u32) % 3) as i64 - 1;
+                if !periodic[axis] && !(0..counts[axis]).contains(&at) {
+                    return None;
+                }
+                place[axis] = at.rem_euclid(counts[axis]) as usize;
+            }
+            Some(Block { level: block.level, place })
+        })
+    }
+
+    /// How many blocks have rows of their own, at most.
+    pub fn rows_at_most(&self, blocks: &[Block]) -> usize {
+        blocks.par_iter().filter(|block| matches!(self.reach(**block), Reach::Near(_))).count()
+    }
+
+    /// Centre of a cell by its position from a block's lowest.
+    fn centre(&self, block: Block, at: [i32; 3]) -> Vector {
+        let Solids { dim, block: sides, .. } = &self.solids;
+        let width = 0.5f64.powi(block.level as i32);
+        let place = |axis: usize| ((block.place[axis] * sides[axis]) as f64 + f64::from(at[axis]) + 0.5) * width;
+        [0, 1, 2].map(|axis| if axis < *dim { place(axis) } else { 0.0 })
+    }
+
+    /// What reaches into a block or the layer of cells around it.
+    fn reach(&self, block: Block) -> Reach<'_> {
+        let Solids { dim, size, block: sides, images, .. } = &self.solids;
+        let centre = |at: [i32; 3]| self.centre(block, at);
+        let (low, high) = (centre([-1; 3]), centre(sides.map(|side| side as i32)));
+        let touches = |(_, shape): &&(usize, Shape)| {
+            let (from, to) = shape.bounds();
+            (0..*dim).all(|axis| from[axis] <= high[axis] && to[axis] >= low[axis])
+        };
+        let near: Vec<&(usize, Shape)> = images.iter().filter(touches).collect();
+        // Where no surface is near, all of the block is inside or outside.
+        let (near, far): (Vec<_>, Vec<_>) = near.into_iter().partition(|(_, shape)| shape.near(low, high));
+        if far.iter().any(|(_, shape)| shape.contains(centre([0; 3]))) {
+            return Reach::All;
+        }
+        let at_varying_face = (0..2 * dim).any(|face| {
+            let blocks = (size[face / 2] / sides[face / 2]) << block.level;
+            self.varying[face] && block.place[face / 2] == if face % 2 == 0 { 0 } else { blocks - 1 }
+        });
+        if near.is_empty() && !at_varying_face { Reach::Nothing } else { Reach::Near(near) }
+    }
+
+    fn row(&self, block: Block, directions: &[Direction]) -> Found {
+        let near = match self.reach(block) {
+            Reach::Nothing => return Found::Nothing,
+            Reach::All => return Found::All,
+            Reach::Near(near) => near,
+        };
+        let Solids { dim, size, block: sides, periodic, .. } = &self.solids;
+        let dim = *dim;
+        let cells: usize = sides.iter().product();
+        let lowest = |axis: usize| block.place[axis] * sides[axis];
+        let centre = |at: [i32; 3]| self.centre(block, at);
+        // The wall through which a way to a cell leaves the domain; where there are several, that of the first axis. Mirrors let
+        // it go on, inside.
+        let left = |at: [i32; 3]| {
+            (0..dim).find_map(|axis| {
+                let place = lowest(axis) as i64 + i64::from(at[axis]);
+                let beyond = !(0..(size[axis] << block.level) as i64).contains(&place);
+                let face = Face::of_axis(axis)[usize::from(place >= 0)].index();
+                (beyond && !periodic[axis] && !self.mirrors[face]).then_some(face)
+            })
+        };
+        let seen = |point: Vector| -> Vector {
+            let image = |axis: usize| match (point[axis], size[axis] as f64) {
+                (at, _) if at < 0.0 && self.mirrors[2 * axis] => -at,
+                (at, end) if at > end && self.mirrors[2 * axis + 1] => 2.0 * end - at,
+                (at, _) => at,
+            };
+            [0, 1, 2].map(|axis| if axis < dim { image(axis) } else { point[axis] })
+        };
+        // Which cells of the block and of one layer around it are solid.
+        let border = [0, 1, 2].map(|axis| i32::from(axis < dim));
+        let around = [0, 1, 2].map(|axis| sides[axis] + 2 * border[axis] as usize);
+        let is_solid: Vec<bool> = (0..around.iter().product::<usize>())
+            .map(|at| {
+                let at = [at % around[0], at / around[0] % around[1], at / (around[0] * around[1])];
+                let point = seen(centre([0, 1, 2].map(|axis| at[axis] as i32 - border[axis])));
+                near.iter().any(|(_, shape)| shape.contains(point))
+            })
+            .collect();
+        let solid = |at: [i32; 3]| {
+            let at = [0, 1, 2].map(|axis| (at[axis] + border[axis]) as usize);
+            is_solid[at[0] + around[0] * (at[1] + around[1] * at[2])]
+        };
+        let length = directions.len() * cells;
+        let mut row = Row { links: vec![0; length], distances: vec![0.5; length], crossings: Vec::new() };
+        let (mut any, mut all) = (false, true);
+        for cell in 0..cells {
+            let at = [cell % sides[0], cell / sides[0] % sides[1], cell / (sides[0] * sides[1])].map(|at| at as i32);
+            if solid(at) {
+                any = true;
+                (0..directions.len()).for_each(|dir| row.links[dir * cells + cell] = -1);
+                continue;
+            }
+            all = false;
+            for (dir, direction) in directions.iter().enumerate() {
+                let upwind = [0, 1, 2].map(|axis| at[axis] - direction.c[axis]);
+                let link = dir * cells + cell;
+                match left(upwind) {
+                    Some(face) if self.varying[face] => {
+                        let (one, other) = (centre(at), centre(upwind));
+                        let at = [0, 1, 2].map(|axis| 0.5 * (one[axis] + other[axis]));
+                        row.crossings.push((link, Crossing { face, at }));
+                        any = true;
+                    }
+                    None if solid(upwind) => {
+                        let (solid, distance) = first(&near, centre(at), centre(upwind), seen);
+                        row.links[link] = (self.first + solid) as i32 + 1;
+                        row.distances[link] = distance;
+                        any = true;
+                    }
+                    _ => {}
+                }
+            }
+        }
+        match (any, all) {
+            (false, _) => Found::Nothing,
+            (true, true) => Found::All,
+            (true, false) => Found::Some(row),
+        }
+    }
+}
+
+/// The solid whose surface is first on the way from a fluid's cell to a solid one, and its distance over that of the cells. `seen` is
+/// where mirrors, half-way, have a point that is beyond them.
+fn first(near: &[&(usize, Shape)], from: Vector, to: Vector, seen: impl Fn(Vector) -> Vector) -> (usize, f64) {
+    let last = seen(to);
+    let cut = |(solid, shape): &&(usize, Shape)| {
+        if last == to {
+            return Some((*solid, shape.crossing(from, to)?));
+        }
+        let turn = [0, 1, 2].map(|axis| 0.5 * (from[axis] + to[axis]));
+        let before = shape.crossing(from, turn).map(|part| 0.5 * part);
+        Some((*solid, before.or_else(|| shape.crossing(turn, last).map(|part| 0.5 + 0.5 * part))?))
+    };
+    let inside = || near.iter().find(|(_, shape)| shape.contains(last)).map_or(0, |(solid, _)| *solid);
+    // A centre that lies on a surface to the last digit may be counted as inside without a crossing.
+    let cut = near.iter().filter_map(cut).min_by(|one, other| one.1.total_cmp(&other.1));
+    let (solid, distance) = cut.unwrap_or_else(|| (inside(), 1.0));
+    (solid, distance.max(LEAST_DISTANCE))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::manifest;
+    use crate::geometry::solid::Solid;
+
+    /// A circle in a channel of 32 x 16 cells in blocks of 8 x 8.
+    fn channel(varying: [bool; 6]) -> Cutters {
+        let shape = Shape::Cylinder { centre: [13.0, 8.5, 0.0], axis: [0.0, 0.0, 1.0], radius: 3.2, length: None };
+        let solid = Solid { shape, rule: "bounce_back".into(), values: vec![], level: 0, shells: vec![] };
+        let solids = Solids::new(&[solid], 2, [32, 16, 1], [8, 8, 1], [false, true, true]);
+        Cutters { solids, first: 2, varying, mirrors: [false; 6] }
+    }
+
+    fn blocks(count: [usize; 2]) -> Vec<Block> {
+        (0..count[0] * count[1]).map(|at| Block { level: 0, place: [at % count[0], at / count[0], 0] }).collect()
+    }
+
+    #[test]
+    fn links_are_cut_from_both_of_their_ends_or_none() {
+        let (cutters, manifest) = (channel([false; 6]), manifest());
+        let tables = cutters.tables(&blocks([4, 2]), &manifest.directions).unwrap();
+        assert_eq!(tables.rows[3], -1);
+        let (cells, q) = (64, manifest.directions.len());
+        let entry = |x: usize, y: usize, dir: usize| {
+            let row = tables.rows[x / 8 + 4 * (y / 8)];
+            let at = |row: usize| (row * q + dir) * cells + x % 8 + 8 * (y % 8);
+            usize::try_from(row).map_or((0, 0.5), |row| (tables.links[at(row)], tables.distances[at(row)]))
+        };
+        let (mut cut, mut solid) = (0, 0);
+        for (x, y) in (1..31).flat_map(|x| (0..16).map(move |y| (x, y))) {
+            let inside = (x as f64 + 0.5 - 13.0).hypot(y as f64 + 0.5 - 8.5) < 3.2;
+            for (dir, direction) in manifest.directions.iter().enumerate() {
+                let [cx, cy, _] = direction.c;
+                let up = (x as i32 - cx, (y as i32 - cy).rem_euclid(16));
+                let up_inside = (f64::from(up.0) + 0.5 - 13.0).hypot(f64::from(up.1) + 0.5 - 8.5) < 3.2;
+                let (found, distance) = entry(x, y, dir);
+                assert_eq!(
+                    found,
+                    if inside {
+                        -1
+                    } else if up_inside {
+                        3
+                    } else {
+                        0
+                    },
+                    "{x} {y} {dir}"
+                );
+                if found > 0 {
+                    let at = |along: f64, c: i32| along + 0.5 - distance * f64::from(c);
+                    let radius = (at(x as f64, cx) - 13.0).hypot(at(y as f64, cy) - 8.5);
+                    assert!((radius - 3.2).abs() < 1e-12, "{radius}");
+                    cut += 1;
+                }
+                solid += usize::from(inside && dir == 0);
+            }
+        }
+        assert!(cut > 50 && solid > 25, "{cut} {solid}");
+    }
+
+    #[test]
+    fn links_across_a_varying_face_have_walls_of_their_own() {
+        let mut varying = [false; 6];
+        varying[0] = true;
+        let (cutters, manifest) = (channel(varying), manifest());
+        let tables = cutters.tables(&blocks([4, 2]), &manifest.directions).unwrap();
+        assert_eq!(tables.crossings.len(), 3 * 16);
+        assert!(tables.crossings.iter().all(|crossing| crossing.face == 0 && crossing.at[0] == 0.0));
+        let largest = tables.links.iter().max().copied();
+        assert_eq!(largest, Some(3 + 3 * 16));
+    }
+
+    #[test]
+    fn a_block_within_a_solid_is_in_row_0() {
+        let shape = Shape::Box { from: [-1.0, -1.0, -1.0], to: [9.0, 9.0, 1.0] };
+        let solid = Solid { shape, rule: "bounce_back".into(), values: vec![], level: 0, shells: vec![] };
+        let solids = Solids::new(&[solid], 2, [32, 16, 1], [8, 8, 1], [false; 3]);
+        let cutters = Cutters { solids, first: 4, varying: [false; 6], mirrors: [false; 6] };
+        let tables = cutters.tables(&blocks([4, 2]), &manifest().directions).unwrap();
+        assert_eq!(tables.rows, [0, 1, -1, -1, 2, 3, -1, -1]);
+    }
+
+    #[test]
+    fn a_jump_beside_a_cut_block_is_refused() {
+        let mut blocks = blocks([4, 2]);
+        blocks[0].level = 1;
+        let error = channel([false; 6]).tables(&blocks, &manifest().directions).expect_err("a neighbour is missing");
+        assert!(matches!(error, SolidError::Jump { level: 0, place: [1, 0, 0] }), "{error}");
+    }
+}

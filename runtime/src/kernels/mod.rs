@@ -1,0 +1,258 @@
+//! A bundle's kernels, loaded and launched by role: those of a method ([`Program`]) and those of the mesh
+//! ([`MeshProgram`]).
+//!
+//! In: a bundle and a device. After loading: the bundle follows this runtime's contract, every kernel takes what the table
+//! of its role says, and every symbol exists. A launch is a struct of that table, its fields the arguments:
+//!
+//! ```no_run
+//! # use lbm_runtime::device::{Buffer, Int, Real};
+//! # use lbm_runtime::kernels::{self, KernelError, Params, Program};
+//! # fn f(program: &Program, ids: &Buffer<Int>, src: &Buffer<Real>, fields: &mut Buffer<Real>, params: &Params) -> Result<(), KernelError> {
+//! program.launch(kernels::Macroscopic { ids: ids.part(0..8), src, fields, params })
+//! # }
+//! ```
+//!
+//! An argument that is missing, unknown or of another kind does not compile: here populations would be integers,
+//!
+//! ```compile_fail
+//! # use lbm_runtime::device::{Buffer, Int, Real};
+//! # use lbm_runtime::kernels::{self, KernelError, Params, Program};
+//! # fn f(program: &Program, ids: &Buffer<Int>, src: &Buffer<Real>, fields: &mut Buffer<Real>, params: &Params) -> Result<(), KernelError> {
+//! program.launch(kernels::Macroscopic { ids: ids.part(0..8), src: ids, fields, params })
+//! # }
+//! ```
+//!
+//! here the fields are only lent for reading,
+//!
+//! ```compile_fail
+//! # use lbm_runtime::device::{Buffer, Int, Real};
+//! # use lbm_runtime::kernels::{self, KernelError, Params, Program};
+//! # fn f(program: &Program, ids: &Buffer<Int>, src: &Buffer<Real>, fields: &mut Buffer<Real>, params: &Params) -> Result<(), KernelError> {
+//! program.launch(kernels::Macroscopic { ids: ids.part(0..8), src, fields: &*fields, params })
+//! # }
+//! ```
+//!
+//! and here the parameters are missing.
+//!
+//! ```compile_fail
+//! # use lbm_runtime::device::{Buffer, Int, Real};
+//! # use lbm_runtime::kernels::{self, KernelError, Params, Program};
+//! # fn f(program: &Program, ids: &Buffer<Int>, src: &Buffer<Real>, fields: &mut Buffer<Real>, params: &Params) -> Result<(), KernelError> {
+//! program.launch(kernels::Macroscopic { ids: ids.part(0..8), src, fields })
+//! # }
+//! ```
+//!
+//! The real type of a bundle is known at run time only: that arrays and parameters have it is checked there.
+
+pub mod criterion;
+mod error;
+mod launch;
+pub mod layout;
+pub mod mesh;
+mod method;
+
+use lbm_bundle::{ABI, Bundle, Layout, Manifest, Role, Target};
+
+pub use error::KernelError;
+pub use launch::{Launch, Params};
+pub use mesh::{MeshProgram, mesh_bundle};
+pub use method::*;
+
+use crate::device::{self, Device, DeviceError, Shape, Source};
+use launch::Arguments;
+
+/// A kernel on the device, with what its launches have in common.
+struct Entry {
+    kernel: device::Kernel,
+    symbol: String,
+    divisible: bool,
+    threads: u32,
+    items_per_group: u32,
+    passes: u32,
+}
+
+impl Entry {
+    fn launch(&self, device: &Device, arguments: &Arguments<'_>) -> Result<(), DeviceError> {
+        let Entry { divisible, threads, items_per_group, passes, .. } = *self;
+        let shape = Shape { items: arguments.items(), divisible, threads, items_per_group, passes };
+        device.launch(&self.kernel, shape, arguments.values())
+    }
+}
+
+/// A method's kernels on a device.
+pub struct Program {
+    device: Device,
+    manifest: Manifest,
+    entries: Vec<Entry>,
+    notices: Vec<String>,
+}
+
+impl Program {
+    /// Compiles and loads the bundle's source and checks that the runtime can serve it.
+    pub fn load(device: &Device, bundle: &Bundle) -> Result<Self, KernelError> {
+        let manifest = bundle.manifest.clone();
+        check(device, &manifest)?;
+        let module = device.load(Source { name: &bundle.source.name, text: &bundle.source.text })?;
+        let entry = |kernel: &lbm_bundle::Kernel| {
+            Ok(Entry {
+                kernel: module.kernel(&kernel.symbol)?,
+                symbol: kernel.symbol.clone(),
+                divisible: kernel.role.is_divisible(),
+                threads: kernel.threads,
+                items_per_group: kernel.items_per_group,
+                passes: kernel.passes,
+            })
+        };
+        let entries = manifest.kernels.iter().map(entry).collect::<Result<_, DeviceError>>()?;
+        Ok(Program { device: device.clone(), manifest, entries, notices: module.notices().to_vec() })
+    }
+
+    /// The device it runs on.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Signatures and layout.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// What the user should know about loading, a sentence each.
+    pub fn notices(&self) -> &[String] {
+        &self.notices
+    }
+
+    /// Runs a kernel over the items that it lists; nothing where it lists none.
+    pub fn launch<'a>(&self, kernel: impl Launch<'a, Role = Role>) -> Result<(), KernelError> {
+        let (role, arguments) = (kernel.role(), Arguments::of(kernel));
+        if arguments.items() == 0 {
+            return Ok(());
+        }
+        let entry = self.manifest.kernels.iter().zip(&self.entries).find(|(kernel, _)| kernel.role == role);
+        let (_, entry) = entry
+            .ok_or_else(|| KernelError::MissingRole { spec: self.manifest.spec.clone(), role: role.name().into() })?;
+        if !arguments.are_of(&self.manifest) {
+            return Err(KernelError::OtherBundle { spec: self.manifest.spec.clone(), kernel: entry.symbol.clone() });
+        }
+        Ok(entry.launch(&self.device, &arguments)?)
+    }
+}
+
+/// Refuses a bundle of another version or for another device.
+fn check_versions(device: &Device, spec: &str, abi: u32, target: Target) -> Result<(), KernelError> {
+    let spec = spec.to_string();
+    if abi != ABI {
+        return Err(KernelError::Abi { spec, found: abi });
+    }
+    if target != device.target() {
+        let (found, wanted) = (target, device.target());
+        return Err(KernelError::WrongTarget { spec, found, wanted, device: device.describe() });
+    }
+    Ok(())
+}
+
+/// Refuses a manifest that this runtime cannot serve.
+fn check(device: &Device, manifest: &Manifest) -> Result<(), KernelError> {
+    check_versions(device, &manifest.spec, manifest.abi, manifest.target)?;
+    if manifest.layout != Layout::Blocks {
+        return Err(KernelError::WrongLayout { spec: manifest.spec.clone() });
+    }
+    let wrong = |reason: String| Err(KernelError::Manifest { spec: manifest.spec.clone(), reason });
+    if !(2..=3).contains(&manifest.dim) {
+        return wrong(format!("{} axes", manifest.dim));
+    }
+    let counted: u32 = manifest.populations.iter().map(|set| set.count).sum();
+    if manifest.directions.is_empty() || counted as usize != manifest.q() || manifest.block.contains(&0) {
+        return wrong("no directions, some that belong to no populations, or an empty block".into());
+    }
+    if manifest.dim == 2 && manifest.block[2] != 1 {
+        return wrong(format!("a block of {} cells along z in two dimensions", manifest.block[2]));
+    }
+    if let Some(member) = manifest.members.iter().find(|member| manifest.param_of(member).is_none()) {
+        return wrong(format!("`{}` is a parameter that the method has not", member.name));
+    }
+    for kernel in &manifest.kernels {
+        if !kernel.is_as_declared(manifest) {
+            return wrong(format!("the arguments of `{}` are not those of its role", kernel.symbol));
+        }
+        if kernel.threads == 0 || kernel.items_per_group == 0 {
+            return wrong(format!("`{}` has an empty launch shape", kernel.symbol));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use lbm_bundle::Real;
+
+    use super::*;
+    use crate::fixture::{bundle, manifest};
+
+    fn refusal(change: impl Fn(&mut Manifest)) -> String {
+        let mut changed = manifest();
+        change(&mut changed);
+        let device = Device::host(1).unwrap();
+        check(&device, &changed).expect_err("it is not what its roles say").to_string()
+    }
+
+    #[test]
+    fn a_manifest_is_refused_whose_arguments_are_not_those_of_its_roles() {
+        check(&Device::host(1).unwrap(), &manifest()).unwrap();
+        let (ids, dst) = (0, 3);
+        let changes: [&dyn Fn(&mut Manifest); 6] = [
+            &|manifest| drop(manifest.kernels[0].args.pop()),
+            &|manifest| manifest.kernels[0].args = Role::Macroscopic.args(manifest),
+            &|manifest| manifest.kernels[0].args.swap(ids, dst),
+            &|manifest| manifest.kernels[0].args[ids].name = "slots".into(),
+            &|manifest| manifest.kernels[0].args[dst].ty = lbm_bundle::ArgType::Reals,
+            &|manifest| manifest.kernels[0].args[dst].shape = "[slot][q]".into(),
+        ];
+        for change in changes {
+            let text = refusal(change);
+            assert!(text.contains("fixture_init") && text.contains("its role"), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_said_of_arguments_may_differ() {
+        let mut manifest = manifest();
+        manifest.kernels[0].args[0].doc = "in other words".into();
+        check(&Device::host(1).unwrap(), &manifest).unwrap();
+    }
+
+    #[test]
+    fn a_member_of_no_parameter_is_refused() {
+        let text = refusal(|manifest| manifest.members[0].param = "tau".into());
+        assert!(text.contains("`omega_`"), "{text}");
+    }
+
+    #[test]
+    fn arrays_and_parameters_of_another_precision_are_refused() {
+        let device = Device::host(1).unwrap();
+        let program = Program::load(&device, &bundle()).unwrap();
+        let other = Manifest { real: Real::F32, ..manifest() };
+        let ids = device.ints(&[0]).unwrap();
+        let launch = |fields: Real, params: &Manifest| {
+            let fields = device.alloc_reals(fields, 3 * 64).unwrap();
+            let mut dst = device.alloc_reals(Real::F64, 9 * 64).unwrap();
+            let params = Params::new(params, &[vec![1.0]]);
+            program.launch(Init { ids: ids.part(0..1), fields: &fields, dst: &mut dst, params: &params })
+        };
+        launch(Real::F64, &manifest()).unwrap();
+        for (fields, params) in [(Real::F32, &manifest()), (Real::F64, &other)] {
+            assert!(matches!(launch(fields, params), Err(KernelError::OtherBundle { .. })), "{fields:?}");
+        }
+    }
+
+    #[test]
+    fn a_kernel_that_the_bundle_has_not_is_named() {
+        let device = Device::host(1).unwrap();
+        let program = Program::load(&device, &bundle()).unwrap();
+        let (ids, parts) = (device.ints(&[0]).unwrap(), device.ints(&[0; 4]).unwrap());
+        let mut fields = device.alloc_reals(Real::F64, 3 * 64).unwrap();
+        let kernel = AverageFields { ids: ids.part(0..1), parts: &parts, fields: &mut fields };
+        let error = program.launch(kernel).expect_err("the fixture has one level");
+        assert!(error.to_string().contains("average_fields"), "{error}");
+    }
+}

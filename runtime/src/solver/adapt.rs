@@ -1,0 +1,279 @@
+//! The grid follows the flow: wishes, changes of the forest, and the data in them.
+
+use std::ops::RangeInclusive;
+
+use serde::{Deserialize, Serialize};
+
+use super::around::Around;
+use super::carry::Populations;
+use super::step::Level;
+use super::subdomain::Subdomain;
+use super::{Simulation, StepError};
+use crate::device::{Buffer, Device, DeviceError, Double, Int, Real};
+use crate::geometry::Block;
+use crate::kernels::criterion::Criterion;
+use crate::kernels::{self, KernelError, Program};
+use crate::mesh::forest::{Forest, ForestError, Outcome};
+
+/// How a grid is refined.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Adaptivity {
+    /// Levels that leaves may have.
+    pub levels: RangeInclusive<usize>,
+    /// What refines before the first step; it reads positions only.
+    pub start: Criterion,
+    /// Steps of the coarsest level between two changes of the grid, and what they follow; none for a grid that stays.
+    pub during: Option<(u64, Criterion)>,
+    /// Boxes, in cells of the coarsest level, whose blocks stay as they are at the start: lower and upper corners.
+    pub frozen: Vec<([f64; 3], [f64; 3])>,
+    /// Bytes that the grid may take, with all its data; none for as much as the device has.
+    pub memory: Option<usize>,
+    /// Whether there is to be room for [`Simulation::keep`] among these.
+    pub keeps: bool,
+}
+
+impl Adaptivity {
+    /// Whether a block of so many cells along each axis (1 beyond the dimension) overlaps a box whose blocks stay.
+    pub(super) fn freezes(&self, block: Block, cells: [usize; 3]) -> bool {
+        self.frozen.iter().any(|(from, to)| block.overlaps(cells, from, to))
+    }
+}
+
+/// What changes of the grid have brought so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Adaptations {
+    /// How often the grid was looked at.
+    pub looks: u64,
+    /// How often it changed.
+    pub changes: u64,
+    /// How often there was no room for all refinements.
+    pub refusals: u64,
+    /// Most refinements that there was no room for at a time.
+    pub most_refused: usize,
+    /// Blocks that there is room for.
+    pub room: usize,
+    /// How often the data were put into order again.
+    pub reorderings: u64,
+}
+
+impl Adaptations {
+    pub(super) fn add(&mut self, outcome: Outcome) {
+        self.looks += 1;
+        self.changes += u64::from(outcome.changed());
+        self.refusals += u64::from(outcome.refused() > 0);
+        self.most_refused = self.most_refused.max(outcome.refused());
+    }
+}
+
+/// A criterion on the device.
+pub(super) struct Loaded {
+    ops: Buffer<Int>,
+    constants: Buffer<Double>,
+    length: usize,
+}
+
+impl Loaded {
+    pub(super) fn new(device: &Device, criterion: &Criterion) -> Result<Loaded, DeviceError> {
+        let values = criterion.constants();
+        let mut constants = device.alloc_doubles(values.len())?;
+        constants.write_reals(0, &values)?;
+        let length = criterion.ops().len() / 2;
+        let ops = if length == 0 { vec![0, 0] } else { criterion.ops().to_vec() };
+        Ok(Loaded { ops: device.ints(&ops)?, constants, length })
+    }
+
+    /// Writes what the leaves of a forest wish.
+    pub(super) fn wish(
+        &self,
+        program: &Program,
+        forest: &mut Forest,
+        fields: &Buffer<Real>,
+        finest: usize,
+    ) -> Result<(), KernelError> {
+        let leaves = forest.leaves();
+        let (tables, wishes) = forest.wishes();
+        program.launch(kernels::Wish {
+            ids: tables.leaves.part(0..leaves),
+            neighbours: &tables.neighbours,
+            nodes: &tables.node,
+            levels: &tables.level,
+            places: &tables.place,
+            fields,
+            ops: &self.ops,
+            length: self.length as i32,
+            constants: &self.constants,
+            finest: finest as i32,
+            want: &mut wishes.want,
+        })
+    }
+}
+
+/// Passes that set a grid up, each of which refines by one level. One that goes on changing, because it is wished to be
+/// refined where it is coarse and coarse where it is refined, stays as the last has left it, with a [`warning`](unsettled).
+pub(super) fn first_looks(levels: &RangeInclusive<usize>) -> std::ops::Range<usize> {
+    0..2 * (levels.end() + 1)
+}
+
+/// What the user is told of a grid that still changed in the last of the passes that set it up.
+pub(super) fn unsettled(levels: &RangeInclusive<usize>, outcome: Outcome) -> String {
+    format!(
+        "the grid that the flow starts with is not settled: after {} passes {} blocks are still refined or coarsened in turn, and it is \
+         taken as it is; `refinement.level` or the criterion has features narrower than a cell, which only finer cells see: make them \
+         wider, or use `refinement.boxes`",
+        first_looks(levels).len(),
+        outcome.refined + outcome.coarsened
+    )
+}
+
+/// Refines a forest without data as a criterion of positions says, until nothing changes; says what the last pass changed.
+pub(super) fn set_up(
+    device: &Device,
+    program: &Program,
+    forest: &mut Forest,
+    adaptivity: &Adaptivity,
+    around: &Around,
+) -> Result<Outcome, ForestError> {
+    let criterion = Loaded::new(device, &adaptivity.start)?;
+    let no_fields = device.alloc_reals(program.manifest().real, 1)?;
+    let mut outcome = Outcome::default();
+    for _ in first_looks(&adaptivity.levels) {
+        criterion.wish(program, forest, &no_fields, *adaptivity.levels.end())?;
+        if around.cutters.is_some() {
+            forest.overrule(|block, wished| around.level(block, wished))?;
+        }
+        outcome = forest.adapt(adaptivity.levels.clone(), &mut ())?;
+        if !outcome.changed() || outcome.refused() > 0 {
+            break;
+        }
+    }
+    Ok(outcome)
+}
+
+/// Share of the leaves that must have changed before the data are put into order again.
+const SCATTERED: f64 = 0.25;
+
+/// How often the grid follows the flow, and what that has brought: the same on all devices.
+pub(super) struct Adapter {
+    /// Steps of the coarsest level between two changes, if the grid changes.
+    pub(super) every: Option<u64>,
+    /// Levels that leaves may have.
+    pub(super) range: RangeInclusive<usize>,
+    pub(super) adaptations: Adaptations,
+    /// Whether the last look at the flow has changed nothing.
+    pub(super) settled: bool,
+    /// Blocks that have changed since the data were put into order.
+    scattered: usize,
+}
+
+impl Adapter {
+    pub(super) fn new(every: Option<u64>, range: RangeInclusive<usize>, adaptations: Adaptations) -> Self {
+        Adapter { every, range, adaptations, settled: true, scattered: 0 }
+    }
+
+    /// Steps from one until the grid changes, if it does.
+    pub(super) fn steps_until_change(&self, step: u64) -> Option<u64> {
+        self.every.map(|every| every - step % every)
+    }
+}
+
+impl Simulation {
+    /// Looks at the flow and lets the grid follow; the next step starts on the new one.
+    pub(super) fn adapt(&mut self) -> Result<Outcome, StepError> {
+        let Some(criterion) = self.subdomain.criterion.take() else { return Ok(Outcome::default()) };
+        let outcome = self.change(&criterion);
+        self.subdomain.criterion = Some(criterion);
+        outcome
+    }
+
+    /// The same with a criterion of the caller's, once; between levels that the simulation was made for. Refused where
+    /// [`Adaptivity::during`] has made no room.
+    pub fn adapt_to(&mut self, criterion: &Criterion) -> Result<Outcome, StepError> {
+        if self.subdomain.criterion.is_none() {
+            return Err(StepError::StaysAsItIs);
+        }
+        let criterion = Loaded::new(self.device(), criterion)?;
+        self.change(&criterion)
+    }
+
+    fn change(&mut self, criterion: &Loaded) -> Result<Outcome, StepError> {
+        let Simulation { subdomain, stepper, adapter, .. } = self;
+        let outcome = subdomain.change(criterion, &adapter.range, &stepper.levels)?;
+        adapter.adaptations.add(outcome);
+        adapter.settled = !outcome.changed();
+        adapter.scattered += outcome.refined + outcome.coarsened;
+        let parts = 1 << subdomain.grid.dim();
+        if (adapter.scattered * parts) as f64 > SCATTERED * subdomain.grid.leaf_count() as f64 {
+            let current = subdomain.reorder(stepper.current())?;
+            stepper.levels.iter_mut().for_each(|level| level.current = current);
+            adapter.scattered = 0;
+            adapter.adaptations.reorderings += 1;
+        }
+        subdomain.follow()?;
+        Ok(outcome)
+    }
+
+    /// Goes on counting from what an earlier run has counted.
+    pub fn restore_adaptations(&mut self, before: Adaptations, scattered: usize) {
+        self.adapter.adaptations = Adaptations { room: self.adapter.adaptations.room, ..before };
+        self.adapter.scattered = scattered;
+    }
+
+    /// Blocks that have changed since the data were put into order the last time.
+    pub fn scattered(&self) -> usize {
+        self.adapter.scattered
+    }
+
+    /// What changes of the grid have brought so far.
+    pub fn adaptations(&self) -> Adaptations {
+        self.adapter.adaptations
+    }
+}
+
+impl Subdomain {
+    /// Changes the forest as a criterion says of the fields of the current step; populations and the reference go with it.
+    fn change(
+        &mut self,
+        criterion: &Loaded,
+        range: &RangeInclusive<usize>,
+        levels: &[Level],
+    ) -> Result<Outcome, StepError> {
+        self.sample(levels)?;
+        let Subdomain { program, grid, fields, reference, .. } = self;
+        criterion.wish(program, grid.forest_mut(), &fields.macroscopic, *range.end())?;
+        let current = levels.iter().map(|level| level.current).collect();
+        let mut data = Populations::new(program, grid, fields, reference.as_mut(), current);
+        let outcome = grid.forest_mut().adapt(range.clone(), &mut data)?;
+        self.recording = None;
+        Ok(outcome)
+    }
+
+    /// Puts the data of all blocks into the order of the curve; says which set is then current on all levels.
+    fn reorder(&mut self, current: Vec<usize>) -> Result<usize, StepError> {
+        let Subdomain { program, grid, fields, reference, .. } = self;
+        let mut data = Populations::new(program, grid, fields, reference.as_mut(), current);
+        // Finer levels have the same set current after every step; the coarsest may have the other.
+        let set = data.current.get(1).copied().unwrap_or(data.current[0]);
+        if data.current[0] != set {
+            let (tables, listed) = (grid.tables(), &grid.levels()[0]);
+            let held = if data.held.is_some() { listed.held.clone() } else { 0..0 };
+            for (ids, range) in [(&tables.leaves, listed.leaves.clone()), (&tables.held, held)] {
+                data.relocate(ids.part(range), grid.forest().every(), data.current[0])?;
+            }
+            data.current[0] = set;
+        }
+        grid.forest_mut().reorder(&mut data)?;
+        if let Some(bodies) = &mut self.bodies {
+            bodies.follow(&self.grid)?;
+        }
+        Ok(1 - set)
+    }
+
+    /// After the grid has changed: room for what lies at refinement interfaces, and the lists of it.
+    fn follow(&mut self) -> Result<(), StepError> {
+        self.fields.make_room(self.program.device(), self.program.manifest(), &self.grid)?;
+        if let Some(inbox) = &mut self.inbox {
+            inbox.follow(&self.program, &mut self.grid, &self.walls)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,48 @@
+//! What is around the cells of a grid, on the host.
+
+use lbm_bundle::Manifest;
+
+use super::setup::{self, GridSpec, Instance};
+use super::{StepError, bodies};
+use crate::geometry::Block;
+use crate::geometry::solid::Cutters;
+use crate::mesh::Behind;
+use crate::mesh::forest::Bound;
+
+/// What is around the cells: walls behind the faces, and solids.
+pub(super) struct Around {
+    pub(super) faces: [Behind; 6],
+    pub(super) instances: Vec<Instance>,
+    pub(super) cutters: Option<Cutters>,
+}
+
+impl Around {
+    pub(super) fn new(manifest: &Manifest, spec: &GridSpec, levels: usize) -> Result<Self, StepError> {
+        let (faces, mut instances) = setup::faces(manifest, spec, levels)?;
+        let cutters = bodies::cutters(manifest, spec, instances.len());
+        instances.extend(bodies::surfaces(manifest, &spec.solids)?);
+        Ok(Around { faces, instances, cutters })
+    }
+
+    /// Whether a block must stay as it is.
+    fn holds(&self, block: Block) -> bool {
+        self.cutters.as_ref().is_some_and(|cutters| cutters.holds(block))
+    }
+
+    /// What a block may not do. Where a shell wants a level, what is finer may still become that coarse.
+    pub(super) fn bound(&self, block: Block) -> Option<Bound> {
+        let shells = || self.cutters.as_ref()?.solids.level_of_shells(block);
+        if self.holds(block) {
+            Some(Bound::Level)
+        } else {
+            shells().filter(|level| *level >= block.level).map(|_| Bound::LeastLevel)
+        }
+    }
+
+    /// The level of a block that wishes one: that of a surface which cuts it, else at least that of shells.
+    pub(super) fn level(&self, block: Block, wished: usize) -> usize {
+        let Some(cutters) = &self.cutters else { return wished };
+        let shells = || cutters.solids.level_of_shells(block).map_or(wished, |level| wished.max(level));
+        cutters.solids.level(block).unwrap_or_else(shells)
+    }
+}

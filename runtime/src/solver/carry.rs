@@ -1,0 +1,128 @@
+//! The populations, and fields that are kept, follow when the forest changes.
+
+use super::fields::Fields;
+use super::ghosts::hold;
+use crate::device::{Buffer, Int, Part, Real};
+use crate::kernels::layout::Layout;
+use crate::kernels::{self, KernelError, Program};
+use crate::mesh::Grid;
+use crate::mesh::forest::{Carry, Change, Held, Moves};
+
+/// The two sets of populations of a forest that changes, and fields that are kept.
+pub(super) struct Populations<'a> {
+    pub(super) program: &'a Program,
+    pub(super) sets: &'a mut [Buffer<Real>; 2],
+    /// Which set is current on each level.
+    pub(super) current: Vec<usize>,
+    /// Fields that are kept.
+    pub(super) kept: Option<&'a mut Buffer<Real>>,
+    /// An array of their shape whose content is no longer needed.
+    pub(super) spare: &'a mut Buffer<Real>,
+    /// The first slot that refined blocks hold and the number of roots, if they hold any.
+    pub(super) held: Option<[usize; 2]>,
+}
+
+impl<'a> Populations<'a> {
+    /// Those of a grid, with these sets current on its levels.
+    pub(super) fn new(
+        program: &'a Program,
+        grid: &Grid,
+        fields: &'a mut Fields,
+        kept: Option<&'a mut Buffer<Real>>,
+        current: Vec<usize>,
+    ) -> Self {
+        let Fields { populations: sets, macroscopic: spare, .. } = fields;
+        Populations { program, sets, current, kept, spare, held: grid.held() }
+    }
+
+    /// Which set is current on each level, a bit each.
+    fn current_sets(&self) -> i32 {
+        self.current.iter().enumerate().map(|(level, set)| (*set as i32) << level).sum()
+    }
+
+    /// Copies what some slots have in one set from slots of the other: `from[slot]`.
+    pub(super) fn relocate(
+        &mut self,
+        ids: Part<'_, Int>,
+        from: &Buffer<Int>,
+        source: usize,
+    ) -> Result<(), KernelError> {
+        let [first, second] = &mut *self.sets;
+        let (src, dst) = if source == 0 { (&*first, second) } else { (&*second, first) };
+        let components = Layout::populations(self.program.manifest()).components() as i32;
+        self.program.launch(kernels::Relocate { ids, from, components, src, dst })
+    }
+}
+
+impl Carry for Populations<'_> {
+    fn prepare(&mut self, Held { levels, tables }: Held<'_>) -> Result<(), KernelError> {
+        match self.held {
+            Some([first, _]) => hold(self.program, self.sets, &self.current, tables, levels, first, false),
+            None => Ok(()),
+        }
+    }
+
+    fn average(&mut self, Change { slots, count, parts, tables }: Change<'_>) -> Result<(), KernelError> {
+        if let Some(kept) = &mut self.kept {
+            self.program.launch(kernels::AverageFields { ids: slots.part(0..count), parts, fields: kept })?;
+        }
+        let sets = self.current_sets();
+        let [populations_0, populations_1] = &mut *self.sets;
+        self.program.launch(kernels::Average {
+            ids: slots.part(0..count),
+            parts,
+            nodes: &tables.node,
+            levels: &tables.level,
+            sets,
+            populations_0,
+            populations_1,
+        })
+    }
+
+    fn fill(&mut self, Change { slots, count, parts, tables }: Change<'_>) -> Result<(), KernelError> {
+        let neighbours = &tables.neighbours;
+        if let Some(kept) = &mut self.kept {
+            // What refined blocks hold of these fields is of another step or another place.
+            let held = self.held.map_or(i32::MAX, |[first, _]| first as i32);
+            let ids = slots.part(0..count);
+            self.program.launch(kernels::FillFields { ids, neighbours, held, parts, fields: kept })?;
+        }
+        let sets = self.current_sets();
+        let [populations_0, populations_1] = &mut *self.sets;
+        self.program.launch(kernels::Fill {
+            ids: slots.part(0..count),
+            neighbours,
+            parts,
+            nodes: &tables.node,
+            levels: &tables.level,
+            sets,
+            populations_0,
+            populations_1,
+        })?;
+        let Some([first, roots]) = self.held else { return Ok(()) };
+        self.program.launch(kernels::Keep {
+            ids: slots.part(0..count),
+            nodes: &tables.node,
+            levels: &tables.level,
+            children: &tables.child,
+            roots: roots as i32,
+            held: first as i32,
+            sets,
+            populations_0,
+            populations_1,
+        })
+    }
+
+    /// All levels must have the same current set; afterwards it is the other one.
+    fn reorder(&mut self, moves: Moves<'_>) -> Result<(), KernelError> {
+        if let Some(kept) = &mut self.kept {
+            let components = Layout::fields(self.program.manifest()).components() as i32;
+            let ids = moves.slots.part(0..moves.count);
+            self.program.launch(kernels::Relocate { ids, from: moves.from, components, src: kept, dst: self.spare })?;
+            std::mem::swap(&mut **kept, self.spare);
+        }
+        let source = self.current.first().copied().unwrap_or(0);
+        self.relocate(moves.slots.part(0..moves.count), moves.from, source)?;
+        self.relocate(moves.held.part(0..moves.held_count), moves.every, source)
+    }
+}

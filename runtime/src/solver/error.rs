@@ -1,0 +1,211 @@
+//! Why a simulation cannot be set up or go on.
+
+use miette::Diagnostic;
+use thiserror::Error;
+
+use crate::device::DeviceError;
+use crate::kernels::KernelError;
+use crate::mesh::forest::ForestError;
+
+/// Why a simulation cannot be set up or go on.
+#[derive(Debug, Error, Diagnostic)]
+pub enum StepError {
+    /// A solid has a rule that its surface cannot have.
+    #[error("the method has no boundary condition `{rule}` for solids")]
+    #[diagnostic(code(lbmc::setup::solid_rule), help("it has: {known}"))]
+    SolidRule {
+        /// The rule asked for.
+        rule: String,
+        /// The rules there are.
+        known: String,
+    },
+
+    /// Values vary along a face whose rule takes one value for all of it.
+    #[error("{face}: the parameters of `{rule}` cannot vary along a face")]
+    #[diagnostic(
+        code(lbmc::setup::varying_rule),
+        help(
+            "only those of link-wise boundary conditions can, such as \
+                                                        `moving_wall`"
+        )
+    )]
+    VaryingRule {
+        /// Name of the face.
+        face: &'static str,
+        /// The rule.
+        rule: String,
+    },
+
+    /// A wet-node boundary condition where there are too few cells between two faces.
+    #[error("`{rule}` at {face} needs three cells along its axis, and the domain has {cells}")]
+    #[diagnostic(
+        code(lbmc::step::thin),
+        help("take more cells, or a link-wise boundary condition such as `bounce_back`")
+    )]
+    Thin {
+        /// Name of the face.
+        face: &'static str,
+        /// Name of the rule.
+        rule: String,
+        /// Cells along the axis.
+        cells: usize,
+    },
+    /// A rule that works on one level only, and several levels.
+    #[error("{face}: `{rule}` works on one level only, and the grid has several")]
+    #[diagnostic(
+        code(lbmc::setup::one_level_rule),
+        help(
+            "a boundary condition on several levels is a symmetry plane, `f[i] <- mirrored[i]`, and nothing else, or \
+             does not read `mirrored`; and its parameters are the same in the cells and steps of all levels, as \
+             velocities are"
+        )
+    )]
+    OneLevelRule {
+        /// Name of the face.
+        face: &'static str,
+        /// The rule.
+        rule: String,
+    },
+
+    /// The bundle has no kernels for solids.
+    #[error("the bundle of `{spec}` has no kernels for solids, or for values that vary along a face")]
+    #[diagnostic(code(lbmc::setup::no_solids), help("generate it with `--solids`"))]
+    NoSolids {
+        /// The method.
+        spec: String,
+    },
+
+    /// Links cannot be cut.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Solid(#[from] crate::geometry::solid::SolidError),
+
+    /// There is no such boundary condition.
+    #[error("{face}: the method has no boundary condition `{rule}`")]
+    #[diagnostic(code(lbmc::setup::rule), help("it has: {known}, and `periodic`"))]
+    Rule {
+        /// Name of the face.
+        face: &'static str,
+        /// The rule asked for.
+        rule: String,
+        /// The rules there are.
+        known: String,
+    },
+
+    /// A parameter was given that does not exist.
+    #[error("{owner} has no parameter `{name}`")]
+    #[diagnostic(code(lbmc::setup::surplus_param), help("it has: {known}"))]
+    SurplusParam {
+        /// The method, or the face and its rule.
+        owner: String,
+        /// The parameter.
+        name: String,
+        /// The parameters there are.
+        known: String,
+    },
+
+    /// A parameter was not given.
+    #[error("{owner} needs the parameter `{name}`{}", if .doc.is_empty() { String::new() } else { format!(" ({doc})") })]
+    #[diagnostic(code(lbmc::setup::missing_param), help("its parameters are: {known}"))]
+    MissingParam {
+        /// The method, or the face and its rule.
+        owner: String,
+        /// The parameter.
+        name: String,
+        /// What it is.
+        doc: String,
+        /// The parameters there are.
+        known: String,
+    },
+
+    /// A parameter has another number of components.
+    #[error("`{name}` of {owner} has {wanted} component(s), given: {found}")]
+    #[diagnostic(code(lbmc::setup::components))]
+    Components {
+        /// The method, or the face and its rule.
+        owner: String,
+        /// The parameter.
+        name: String,
+        /// Components it has.
+        wanted: usize,
+        /// Components given.
+        found: usize,
+    },
+
+    /// A parameter is outside its range or no finite number.
+    #[error("`{name}` of {owner} is {value}")]
+    #[diagnostic(code(lbmc::setup::range), help("it must be {allowed}"))]
+    Range {
+        /// The method, or the face and its rule.
+        owner: String,
+        /// The parameter.
+        name: String,
+        /// Value given.
+        value: f64,
+        /// What is allowed.
+        allowed: String,
+    },
+
+    /// The grid has several levels, and the bundle no kernels for the jumps between them.
+    #[error("the kernels of `{spec}` are for one level, the grid has several")]
+    #[diagnostic(
+        code(lbmc::setup::no_coupling),
+        help("generate the bundle with a coupling: `--coupling volumetric_shifted`")
+    )]
+    NoCoupling {
+        /// The spec.
+        spec: String,
+    },
+
+    /// A snapshot is of another grid.
+    #[error("the snapshot has {found:?} cells, the grid {wanted:?}")]
+    #[diagnostic(code(lbmc::setup::snapshot_size))]
+    SnapshotSize {
+        /// Size of the snapshot.
+        found: [usize; 3],
+        /// Size of the grid.
+        wanted: [usize; 3],
+    },
+
+    /// A snapshot lacks a field.
+    #[error("the snapshot has no component `{name}`")]
+    #[diagnostic(code(lbmc::setup::snapshot_component), help("the method starts from: {known}"))]
+    SnapshotComponent {
+        /// The component.
+        name: String,
+        /// Components that are needed.
+        known: String,
+    },
+
+    /// A fixed grid is to change.
+    #[error("the grid of this simulation cannot change: there is no room for other blocks")]
+    #[diagnostic(code(lbmc::setup::fixed_grid), help("make the simulation with `Adaptivity::during`"))]
+    StaysAsItIs,
+
+    /// There is no such grid.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Grid(#[from] ForestError),
+
+    /// The bundle cannot be used.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Kernel(#[from] KernelError),
+
+    /// The device failed.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Device(#[from] DeviceError),
+}
+
+impl StepError {
+    /// Says on which level a parameter is wrong.
+    pub(super) fn on_level(self, level: usize) -> StepError {
+        match self {
+            StepError::Range { owner, name, value, allowed } => {
+                StepError::Range { owner: format!("{owner} on level {level}"), name, value, allowed }
+            }
+            other => other,
+        }
+    }
+}

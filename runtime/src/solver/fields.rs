@@ -1,0 +1,359 @@
+//! Populations and macroscopic arrays of a grid, and their way to dense arrays on the host.
+
+use std::ops::Range;
+
+use lbm_bundle::Manifest;
+use rayon::prelude::*;
+
+use super::snapshot::{Component, Snapshot};
+use crate::device::{Buffer, Device, DeviceError, Real};
+use crate::geometry::solid::Solids;
+use crate::geometry::{Cell, Domain};
+use crate::kernels::layout::{Layout, SlotId};
+use crate::mesh::forest::Leaf;
+use crate::mesh::{self, Grid};
+
+/// Slots that cross between device and host at a time.
+const SLOTS_AT_ONCE: usize = 4096;
+
+/// The per-block arrays of a grid.
+pub struct Fields {
+    /// Two sets of post-collision populations; which one is current on a level is known to the stepper.
+    pub populations: [Buffer<Real>; 2],
+    /// For a coupling of ghosts, what blocks at refinement interfaces keep for other levels, `[row][direction][cell]`.
+    pub saved: Buffer<Real>,
+    /// Macroscopic fields.
+    pub macroscopic: Buffer<Real>,
+}
+
+impl Fields {
+    /// Arrays for a grid, populations full of NaN. Says what is missing before it allocates.
+    pub fn new(device: &Device, manifest: &Manifest, grid: &Grid) -> Result<Self, DeviceError> {
+        let length = grid.slots() * Layout::populations(manifest).slot_len();
+        let field_length = grid.slots() * Layout::fields(manifest).slot_len();
+        let at_interfaces = at_interfaces(manifest, grid.interfaces());
+        let bytes = (2 * length + field_length) * manifest.real.bytes() + at_interfaces;
+        if device.memory_available().is_some_and(|available| bytes > available) {
+            return Err(device.out_of_memory(bytes));
+        }
+        let mut populations = [device.alloc_reals(manifest.real, length)?, device.alloc_reals(manifest.real, length)?];
+        for buffer in &mut populations {
+            buffer.poison()?;
+        }
+        let saved = saved_for(device, manifest, grid.interfaces())?;
+        Ok(Fields { populations, saved, macroscopic: device.alloc_reals(manifest.real, field_length)? })
+    }
+
+    /// Bytes for the data of a slot, with its part of what blocks at refinement interfaces have: that may be all blocks where they
+    /// have ghosts; of others about half.
+    pub fn bytes_of_slot(manifest: &Manifest) -> usize {
+        let (populations, fields) = (Layout::populations(manifest).slot_len(), Layout::fields(manifest).slot_len());
+        let share = if mesh::holds(manifest) { 1 } else { 2 };
+        (2 * populations + fields) * manifest.real.bytes() + at_interfaces(manifest, 1) / share
+    }
+
+    /// After the grid has changed: room for what is kept at interfaces. Nothing is kept between steps.
+    pub fn make_room(&mut self, device: &Device, manifest: &Manifest, grid: &Grid) -> Result<(), DeviceError> {
+        let interfaces = grid.interfaces();
+        if mesh::holds(manifest) && interfaces * Layout::populations(manifest).slot_len() > self.saved.len() {
+            self.saved = device.alloc_reals(manifest.real, 0)?;
+            self.saved = saved_for(device, manifest, interfaces + interfaces / 4)?;
+        }
+        Ok(())
+    }
+}
+
+/// Bytes of what so many blocks at refinement interfaces have: populations that they keep for ghosts, or two rows of the inbox
+/// and what these are made from.
+pub(crate) fn at_interfaces(manifest: &Manifest, interfaces: usize) -> usize {
+    let of_block = match (mesh::holds(manifest), &manifest.coupling) {
+        (true, _) => Layout::populations(manifest).slot_len() * manifest.real.bytes(),
+        (false, Some(_)) => {
+            // Rows, a mask and a place; and, but on the finest level, what is around, masks of cells, and a list of them.
+            let ints = 2 + manifest.around() + 2 * manifest.cells();
+            2 * manifest.inbox_row() * manifest.real.bytes() + ints * size_of::<i32>()
+        }
+        (false, None) => 0,
+    };
+    interfaces.saturating_mul(of_block)
+}
+
+fn saved_for(device: &Device, manifest: &Manifest, interfaces: usize) -> Result<Buffer<Real>, DeviceError> {
+    let kept = if mesh::holds(manifest) { interfaces * Layout::populations(manifest).slot_len() } else { 0 };
+    let mut saved = device.alloc_reals(manifest.real, kept)?;
+    saved.poison()?;
+    Ok(saved)
+}
+
+/// What each population is at rest: it is stored without that.
+pub fn rest(manifest: &Manifest) -> Vec<f64> {
+    manifest.directions.iter().map(lbm_bundle::Direction::rest_value).collect()
+}
+
+/// Names of the field components in the order of their values: `rho`, `ux`, `uy`.
+pub fn component_names(manifest: &Manifest) -> Vec<String> {
+    let expand = |name: &str, components: u32| match components {
+        1 => vec![name.to_string()],
+        _ => (0..components as usize).map(|axis| format!("{name}{}", ["x", "y", "z"][axis])).collect(),
+    };
+    manifest.fields.iter().flat_map(|field| expand(&field.name, field.components)).collect()
+}
+
+/// Leaves whose slots follow each other, as many as cross between device and host at a time.
+pub(crate) fn runs(leaves: &[Leaf]) -> impl Iterator<Item = &[Leaf]> {
+    leaves.chunk_by(|one, next| one.slot.0 + 1 == next.slot.0).flat_map(|run| run.chunks(SLOTS_AT_ONCE))
+}
+
+/// Where the values of these leaves are.
+pub(crate) fn range(run: &[Leaf], layout: Layout) -> Range<usize> {
+    let first = run.first().map_or(0, |leaf| leaf.slot.index() * layout.slot_len());
+    first..first + run.len() * layout.slot_len()
+}
+
+/// Fills an array `[slot][component][cell]` from the values of cells: `value(cell, out)` writes one value per component
+/// for the cell; what it does not write is 0. Blocks are filled in parallel.
+pub fn scatter(
+    to: &mut Buffer<Real>,
+    layout: Layout,
+    grid: &Grid,
+    value: impl Fn(Cell, &mut [f64]) + Sync,
+) -> Result<(), DeviceError> {
+    for run in runs(grid.leaves()?) {
+        let range = range(run, layout);
+        let mut values = vec![0.0; range.len()];
+        change_cells(&mut values, run, layout, grid, &value);
+        to.write_reals(range.start, &values)?;
+    }
+    Ok(())
+}
+
+/// Changes an array `[slot][component][cell]` cell by cell: `change(cell, values)` has the components of the cell.
+/// Blocks are changed in parallel.
+pub fn update(
+    array: &mut Buffer<Real>,
+    layout: Layout,
+    grid: &Grid,
+    change: impl Fn(Cell, &mut [f64]) + Sync,
+) -> Result<(), DeviceError> {
+    for run in runs(grid.leaves()?) {
+        let range = range(run, layout);
+        let mut values = array.read_reals(range.clone())?;
+        change_cells(&mut values, run, layout, grid, &change);
+        array.write_reals(range.start, &values)?;
+    }
+    Ok(())
+}
+
+/// Changes the values of some leaves whose slots follow each other.
+fn change_cells(
+    values: &mut [f64],
+    run: &[Leaf],
+    layout: Layout,
+    grid: &Grid,
+    change: &(impl Fn(Cell, &mut [f64]) + Sync),
+) {
+    values.par_chunks_mut(layout.slot_len()).zip(run).for_each(|(values, leaf)| {
+        let mut of_cell = vec![0.0; layout.components()];
+        let origin = grid.origin(leaf.block);
+        for cell in layout.all_cells() {
+            let inside = layout.position(cell);
+            let place = |component: usize| layout.offset(SlotId(0), component, cell);
+            for (component, value) in of_cell.iter_mut().enumerate() {
+                *value = values[place(component)];
+            }
+            change(Cell { at: std::array::from_fn(|axis| origin.at[axis] + inside[axis]), ..origin }, &mut of_cell);
+            for (component, value) in of_cell.iter().enumerate() {
+                values[place(component)] = *value;
+            }
+        }
+    });
+}
+
+/// Every cell of an array `[slot][component][cell]`, block by block: `each(cell, values)`.
+pub fn visit(
+    from: &Buffer<Real>,
+    layout: Layout,
+    grid: &Grid,
+    mut each: impl FnMut(Cell, &[f64]),
+) -> Result<(), DeviceError> {
+    let mut of_cell = vec![0.0; layout.components()];
+    for run in runs(grid.leaves()?) {
+        let values = from.read_reals(range(run, layout))?;
+        for (slot, leaf) in run.iter().enumerate() {
+            let origin = grid.origin(leaf.block);
+            for cell in layout.all_cells() {
+                let inside = layout.position(cell);
+                for (component, value) in of_cell.iter_mut().enumerate() {
+                    *value = values[layout.offset(SlotId(slot as u32), component, cell)];
+                }
+                each(Cell { at: std::array::from_fn(|axis| origin.at[axis] + inside[axis]), ..origin }, &of_cell);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The macroscopic array of the leaves that cover a domain. One level becomes a single block.
+pub fn gather(
+    from: &Buffer<Real>,
+    manifest: &Manifest,
+    domain: Domain,
+    leaves: &[Leaf],
+    step: u64,
+) -> Result<Snapshot, DeviceError> {
+    let layout = Layout::fields(manifest);
+    let (side, cells) = (manifest.block.map(|n| n as usize), layout.cells());
+    let empty =
+        component_names(manifest).into_iter().map(|name| Component { name, data: vec![0.0; leaves.len() * cells] });
+    let uniform = leaves.iter().all(|leaf| leaf.block.level == 0);
+    let mut snapshot = match uniform {
+        true => Snapshot::uniform(step, domain, empty.collect()),
+        false => {
+            let blocks = leaves.iter().map(|leaf| leaf.block).collect();
+            Snapshot::new(step, domain, side, blocks, empty.collect())
+        }
+    };
+    let width = domain.size[0];
+    let first_cell = |leaf: &Leaf| {
+        let [x, y, z]: [usize; 3] = std::array::from_fn(|axis| leaf.block.place[axis] * side[axis]);
+        x + width * (y + domain.size[1] * z)
+    };
+    // Memory is read in its order, whatever that of the leaves is.
+    let mut order: Vec<usize> = (0..leaves.len()).collect();
+    order.sort_by_key(|at| leaves[*at].slot);
+    let mut rest = &order[..];
+    while let Some(first) = rest.first().map(|at| leaves[*at].slot.index()) {
+        let near = rest.partition_point(|at| leaves[*at].slot.index() < first + SLOTS_AT_ONCE);
+        let (run, later) = rest.split_at(near);
+        let last = leaves[run[run.len() - 1]].slot.index();
+        let values = from.read_reals(first * layout.slot_len()..(last + 1) * layout.slot_len())?;
+        snapshot.components.par_iter_mut().enumerate().for_each(|(component, to)| {
+            for at in run {
+                let leaf = &leaves[*at];
+                let values =
+                    &values[((leaf.slot.index() - first) * layout.components() + component) * cells..][..cells];
+                if !uniform {
+                    to.data[at * cells..][..cells].copy_from_slice(values);
+                    continue;
+                }
+                for (row, values) in values.chunks(side[0]).enumerate() {
+                    let row = width * (row % side[1] + domain.size[1] * (row / side[1]));
+                    to.data[first_cell(leaf) + row..][..side[0]].copy_from_slice(values);
+                }
+            }
+        });
+        rest = later;
+    }
+    Ok(snapshot)
+}
+
+/// Which cells of a snapshot of these leaves are solid, in the order of its values; nothing if none is.
+pub fn solid_cells(snapshot: &Snapshot, side: [usize; 3], leaves: &[Leaf], solids: &Solids) -> Vec<bool> {
+    let masks: Vec<Option<Vec<bool>>> = leaves.par_iter().map(|leaf| solids.mask(leaf.block)).collect();
+    if masks.iter().all(Option::is_none) {
+        return vec![];
+    }
+    let cells: usize = side.iter().product();
+    let (size, uniform) = (snapshot.size(), snapshot.is_uniform());
+    let mut solid = vec![false; snapshot.blocks().len() * snapshot.block_cells()];
+    for (at, (leaf, mask)) in leaves.iter().zip(masks).enumerate() {
+        let Some(mask) = mask else { continue };
+        if !uniform {
+            solid[at * cells..][..cells].copy_from_slice(&mask);
+            continue;
+        }
+        for (cell, is_solid) in mask.into_iter().enumerate() {
+            let inside = [cell % side[0], cell / side[0] % side[1], cell / (side[0] * side[1])];
+            let place: [usize; 3] = std::array::from_fn(|axis| leaf.block.place[axis] * side[axis] + inside[axis]);
+            if (0..3).all(|axis| place[axis] < size[axis]) {
+                solid[snapshot.index(place[0], place[1], place[2])] = is_solid;
+            }
+        }
+    }
+    solid
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::manifest;
+    use crate::mesh::Behind;
+
+    #[test]
+    fn gather_inverts_scatter() {
+        let device = Device::host(1).unwrap();
+        let manifest = manifest();
+        let grid = Grid::new(&device, &manifest, [24, 16, 1], [Behind::Periodic; 6]).unwrap();
+        let mut fields = Fields::new(&device, &manifest, &grid).unwrap();
+        let layout = Layout::fields(&manifest);
+        scatter(&mut fields.macroscopic, layout, &grid, |Cell { at, .. }, out| {
+            out.copy_from_slice(&[at[0] as f64, at[1] as f64, 0.5]);
+        })
+        .unwrap();
+        let snapshot = gather(&fields.macroscopic, &manifest, grid.domain(), grid.leaves().unwrap(), 3).unwrap();
+        assert_eq!((snapshot.step, snapshot.size()), (3, [24, 16, 1]));
+        for (x, y) in (0..24).flat_map(|x| (0..16).map(move |y| (x, y))) {
+            let at = snapshot.index(x, y, 0);
+            let values: Vec<f64> =
+                ["rho", "ux", "uy"].iter().map(|name| snapshot.get(name).expect("a component")[at]).collect();
+            assert_eq!(values, [x as f64, y as f64, 0.5]);
+        }
+    }
+
+    #[test]
+    fn cells_of_every_level_are_gathered_wherever_their_blocks_lie() {
+        let device = Device::host(1).unwrap();
+        let manifest = manifest();
+        let grid =
+            Grid::refined(&device, &manifest, [24, 16, 1], [Behind::Periodic; 6], 2, |block| block.place[0] == 1)
+                .unwrap();
+        let layout = Layout::fields(&manifest);
+        let mut leaves = grid.leaves().unwrap().to_vec();
+        let last = leaves.len() - 1;
+        // Slots in another order than the leaves, one of them far away.
+        leaves.reverse();
+        for (at, leaf) in leaves.iter_mut().enumerate() {
+            leaf.slot = SlotId(if at == 0 { SLOTS_AT_ONCE as u32 + 9 } else { (last - at) as u32 });
+        }
+        let slots = leaves[0].slot.index() + 1;
+        let mut array = device.alloc_reals(manifest.real, slots * layout.slot_len()).unwrap();
+        let value = |cell: Cell| 100.0 * cell.centre()[0] + cell.centre()[1];
+        for leaf in &leaves {
+            for cell in layout.all_cells() {
+                let inside = layout.position(cell);
+                let at = std::array::from_fn(|axis| leaf.block.place[axis] * [8, 8, 1][axis] + inside[axis]);
+                array
+                    .write_reals(layout.offset(leaf.slot, 2, cell), &[value(Cell { level: leaf.block.level, at })])
+                    .unwrap();
+            }
+        }
+        let snapshot = gather(&array, &manifest, grid.domain(), &leaves, 0).unwrap();
+        let uy = snapshot.get("uy").unwrap();
+        assert_eq!(uy.len(), grid.cells());
+        assert!((0..uy.len()).all(|at| uy[at] == value(snapshot.cell(at))));
+    }
+
+    #[test]
+    fn an_update_sees_and_changes_its_own_cell() {
+        let device = Device::host(1).unwrap();
+        let manifest = manifest();
+        let grid = Grid::new(&device, &manifest, [24, 16, 1], [Behind::Periodic; 6]).unwrap();
+        let mut fields = Fields::new(&device, &manifest, &grid).unwrap();
+        let layout = Layout::fields(&manifest);
+        scatter(&mut fields.macroscopic, layout, &grid, |cell, out| out[1] = cell.at[0] as f64).unwrap();
+        update(&mut fields.macroscopic, layout, &grid, |cell, values| values[1] -= 2.0 * cell.at[0] as f64).unwrap();
+        let snapshot = gather(&fields.macroscopic, &manifest, grid.domain(), grid.leaves().unwrap(), 0).unwrap();
+        let expected: Vec<f64> = (0..24 * 16).map(|at| -((at % 24) as f64)).collect();
+        assert_eq!(snapshot.get("ux").unwrap(), expected);
+        assert!(snapshot.get("uy").unwrap().iter().all(|uy| *uy == 0.0));
+    }
+
+    #[test]
+    fn populations_start_as_nan() {
+        let device = Device::host(1).unwrap();
+        let manifest = manifest();
+        let grid = Grid::new(&device, &manifest, [8, 8, 1], [Behind::Periodic; 6]).unwrap();
+        let fields = Fields::new(&device, &manifest, &grid).unwrap();
+        assert!(fields.populations[1].read_reals(0..9).unwrap().iter().all(|value| value.is_nan()));
+    }
+}

@@ -1,0 +1,271 @@
+//! The inbox: what enters blocks at refinement interfaces from other levels, for couplings of packets.
+//!
+//! A block at an interface has a row in each of two arrays: a step that is the first of two in one of the coarser level reads the first,
+//! the second step, and every step of the coarsest level, the second. Each value of a row that is read has been written by one thread
+//! before the block streams:
+//!
+//! 1. *to fine*, when a step of level `l` begins, before the first of level `l + 1`: all that level `l` sends there in both
+//! 2. *to coarse*, after that first step: what comes out of level `l + 1` into level `l`
+//!
+//! Blocks that touch walls as well are served by kernels of their own: there things come back, and there are few of them.
+
+use std::ops::Range;
+
+use lbm_bundle::Manifest;
+use lbm_bundle::mesh::Group;
+
+use super::step::Level as Time;
+use super::stream::blocks;
+use super::subdomain::Subdomain;
+use super::timing::Phase;
+use super::{StepError, setup};
+use crate::device::{Buffer, Device, DeviceError, Int, Part, Real};
+use crate::kernels::{self, KernelError, Program};
+use crate::mesh::forest::Level;
+use crate::mesh::{self, Grid};
+
+/// What blocks at interfaces read, and what it is made from.
+pub(super) struct Inbox {
+    /// What enters, for a first step and for a second one `[row][value]`.
+    rows: [Buffer<Real>; 2],
+    /// From which neighbours each block reads its row `[row]`.
+    masks: Buffer<Int>,
+    /// Where the cells of each block begin in `cells` `[row]`.
+    begins: Buffer<Int>,
+    /// What is around blocks of all levels but the finest `[row][value]`.
+    tables: Buffer<Int>,
+    /// Which coarse cells are refined around each cell of these blocks `[row][cell]`.
+    cell_masks: Buffer<Int>,
+    /// Cells beside refined ones, level by level, each as `row * cells of a block + cell`.
+    cells: Buffer<Int>,
+    /// Where those of each level are listed.
+    of_levels: Vec<Range<usize>>,
+    /// The phase in which all blocks of a level stream, in one launch: where there are few, launches cost more than what they do.
+    together: Vec<Option<Phase>>,
+}
+
+impl Inbox {
+    /// That of a grid, full of NaN; none for a coupling of ghosts, or without levels.
+    pub(super) fn new(program: &Program, grid: &mut Grid, walls: &setup::Walls) -> Result<Option<Inbox>, StepError> {
+        let (device, manifest) = (program.device(), program.manifest());
+        if manifest.coupling.is_none() || mesh::holds(manifest) {
+            return Ok(None);
+        }
+        let none = || device.alloc_ints(0);
+        let mut inbox = Inbox {
+            rows: rows(device, manifest, 0)?,
+            masks: none()?,
+            begins: none()?,
+            tables: none()?,
+            cell_masks: none()?,
+            cells: none()?,
+            of_levels: vec![],
+            together: vec![],
+        };
+        inbox.follow(program, grid, walls)?;
+        Ok(Some(inbox))
+    }
+
+    /// After the grid has changed. Nothing is kept between steps.
+    pub(super) fn follow(&mut self, program: &Program, grid: &mut Grid, walls: &setup::Walls) -> Result<(), StepError> {
+        let (device, manifest) = (program.device(), program.manifest());
+        let at_interfaces = |level: &Level| level.group(Group::Jump).start..level.group(Group::Both).end;
+        let levels: Vec<Range<usize>> = grid.levels().iter().map(at_interfaces).collect();
+        let few = device.concurrency() / manifest.cells();
+        let together =
+            |level: &Level| level.leaves.len() < few && level.group(Group::Interior).len() < level.leaves.len();
+        let with_walls = !manifest.boundaries.is_empty();
+        let general = if with_walls { Phase::StreamCollideInterfaceWalls } else { Phase::StreamCollideInterface };
+        self.together = grid.levels().iter().map(|level| together(level).then_some(general)).collect();
+        let before: Vec<usize> = levels
+            .iter()
+            .scan(0, |next, level| {
+                *next += level.len();
+                Some(*next - level.len())
+            })
+            .collect();
+        // Nothing is finer than the finest level.
+        let (all, senders) = (grid.interfaces(), before.last().copied().unwrap_or(0));
+        if all > self.masks.len() {
+            let room = room(self.masks.len(), all);
+            self.rows = rows(device, manifest, 0)?;
+            self.rows = rows(device, manifest, room)?;
+            (self.masks, self.begins) = (device.alloc_ints(room)?, device.alloc_ints(room)?);
+        }
+        grow(device, &mut self.tables, senders * manifest.around())?;
+        grow(device, &mut self.cell_masks, senders * manifest.cells())?;
+        for listed in &levels {
+            self.set_masks(program, grid, walls, listed.clone())?;
+        }
+        let count = grid.forest_mut().scan(&mut self.begins, all)?;
+        grow(device, &mut self.cells, count)?;
+        let begin =
+            |row: &usize| Ok(if *row < all { self.begins.read_ints(*row..*row + 1)?[0] as usize } else { count });
+        let mut begins = before.iter().map(begin).collect::<Result<Vec<_>, DeviceError>>()?;
+        begins.push(count);
+        self.of_levels = begins.windows(2).map(|pair| pair[0]..pair[1]).collect();
+        for listed in levels.iter().take(levels.len().saturating_sub(1)) {
+            self.set_cells(program, grid, listed.clone())?;
+        }
+        Ok(())
+    }
+
+    /// Masks of the listed blocks, and how many of their cells are beside refined ones.
+    fn set_masks(
+        &mut self,
+        program: &Program,
+        grid: &Grid,
+        walls: &setup::Walls,
+        listed: Range<usize>,
+    ) -> Result<(), KernelError> {
+        let tables = grid.tables();
+        program.launch(kernels::InterfaceMasks {
+            ids: tables.leaves.part(listed),
+            nodes: &tables.node,
+            near: &tables.near,
+            children: &tables.child,
+            rows: &tables.rows,
+            wall_rules: &walls.rules,
+            masks: &mut self.masks,
+            counts: &mut self.begins,
+        })
+    }
+
+    /// These cells, and what is around the listed blocks.
+    fn set_cells(&mut self, program: &Program, grid: &Grid, listed: Range<usize>) -> Result<(), KernelError> {
+        let tables = grid.tables();
+        program.launch(kernels::InterfaceCells {
+            ids: tables.leaves.part(listed),
+            nodes: &tables.node,
+            near: &tables.near,
+            children: &tables.child,
+            slots: &tables.slot,
+            rows: &tables.rows,
+            masks: &self.masks,
+            begins: &self.begins,
+            tables: &mut self.tables,
+            cell_masks: &mut self.cell_masks,
+            cells: &mut self.cells,
+        })
+    }
+
+    /// The phase in which all blocks of a level stream, in one launch, if they do.
+    pub(super) fn together(&self, level: usize) -> Option<Phase> {
+        self.together[level]
+    }
+
+    /// The cells of a level beside refined ones.
+    pub(super) fn cells_of(&self, level: usize) -> Part<'_, Int> {
+        self.cells.part(self.of_levels[level].clone())
+    }
+
+    /// Masks and rows that blocks read in a step; `start`: the first of two.
+    pub(super) fn read(&self, start: bool) -> (&Buffer<Int>, &Buffer<Real>) {
+        (&self.masks, &self.rows[usize::from(!start)])
+    }
+}
+
+/// Two sets of rows, full of NaN.
+fn rows(device: &Device, manifest: &Manifest, interfaces: usize) -> Result<[Buffer<Real>; 2], DeviceError> {
+    let set = || {
+        let mut rows = device.alloc_reals(manifest.real, interfaces * manifest.inbox_row())?;
+        rows.poison()?;
+        Ok::<_, DeviceError>(rows)
+    };
+    Ok([set()?, set()?])
+}
+
+/// Room for more than there was, with some to spare: where it has grown it may grow again.
+fn room(before: usize, needed: usize) -> usize {
+    if before == 0 { needed } else { needed + needed / 4 }
+}
+
+/// Room for so many integers.
+fn grow(device: &Device, buffer: &mut Buffer<Int>, length: usize) -> Result<(), DeviceError> {
+    if length > buffer.len() {
+        let room = room(buffer.len(), length);
+        *buffer = device.alloc_ints(0)?;
+        *buffer = device.alloc_ints(room)?;
+    }
+    Ok(())
+}
+
+impl Subdomain {
+    /// What a level sends to the next finer one for both of its steps, or gets from it after the first; `start`: whether the step of the
+    /// level is itself the first of two.
+    pub(super) fn exchange_inbox(
+        &mut self,
+        phase: Phase,
+        levels: &[Time],
+        level: usize,
+        start: bool,
+    ) -> Result<(), StepError> {
+        let (program, params, tables) = (&self.program, levels[level].params.packed(), self.grid.tables());
+        // The cells that others list are in the inbox.
+        let ids = blocks((&self.grid, None, None), phase, level);
+        let [on_coarse, on_fine] = [level, level + 1].map(|level| levels[level].current);
+        let populations = &self.fields.populations;
+        // After its first step, what the finer level had before is in the other set.
+        let (coarse, fine, before) = (&populations[on_coarse], &populations[on_fine], &populations[1 - on_fine]);
+        let setup::Walls { rules: wall_rules, values: wall_values } = &self.walls;
+        let (nodes, near, children, slots, rows) =
+            (&tables.node, &tables.near, &tables.child, &tables.slot, &tables.rows);
+        let Some(inbox) = &mut self.inbox else { unreachable!("packets cross through the inbox") };
+        let Inbox { rows: [first, second], tables: around, cell_masks, cells, of_levels, .. } = inbox;
+        let cells = cells.part(of_levels[level].clone());
+        match phase {
+            Phase::ToFine => program.launch(kernels::ToFine {
+                cells,
+                tables: around,
+                cell_masks,
+                coarse,
+                fine,
+                inbox_0: first,
+                inbox_1: second,
+                start: i32::from(start),
+                params,
+            })?,
+            Phase::ToCoarse => program.launch(kernels::ToCoarse {
+                cells,
+                tables: around,
+                cell_masks,
+                before,
+                after: fine,
+                inbox: if start { first } else { second },
+            })?,
+            Phase::ToFineWalls => program.launch(kernels::ToFineWalls {
+                ids,
+                nodes,
+                near,
+                children,
+                parents: &tables.parent,
+                slots,
+                rows,
+                wall_rules,
+                wall_values,
+                coarse,
+                fine,
+                inbox_0: first,
+                inbox_1: second,
+                params,
+            })?,
+            Phase::ToCoarseWalls => program.launch(kernels::ToCoarseWalls {
+                ids,
+                nodes,
+                near,
+                children,
+                slots,
+                rows,
+                wall_rules,
+                wall_values,
+                coarse,
+                before,
+                after: fine,
+                inbox: if start { first } else { second },
+                params,
+            })?,
+            _ => unreachable!("{phase:?} does not cross an interface"),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,131 @@
+//! What a grid takes in memory, counted before its arrays are there.
+
+use std::fmt;
+
+use lbm_bundle::{Manifest, Target};
+
+use super::fields;
+use crate::device::{Available, Bytes};
+use crate::kernels::layout::Layout;
+use crate::mesh::{self, Blocks};
+/// What a grid takes, in bytes; beyond what can be counted it is `usize::MAX`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory {
+    target: Target,
+    /// Two sets of populations.
+    pub populations: usize,
+    /// The inbox of blocks at refinement interfaces, or what they keep for ghosts.
+    pub interfaces: usize,
+    /// Macroscopic fields, and those of an earlier step to compare with.
+    pub fields: usize,
+    /// Neighbours and all other tables of blocks.
+    pub tables: usize,
+    /// Links that solids and faces along which values vary cut, and their distances.
+    pub solids: usize,
+    /// Fields on the host, in double precision, from which files are written.
+    pub outputs: usize,
+}
+
+impl Memory {
+    /// Of a grid. `reference` is whether fields of an earlier step are kept.
+    pub fn new(manifest: &Manifest, blocks: Blocks, reference: bool) -> Memory {
+        let (dim, real) = (manifest.dim as usize, manifest.real.bytes());
+        let holds = mesh::holds(manifest);
+        let product = |factors: &[usize]| factors.iter().fold(1usize, |all, factor| all.saturating_mul(*factor));
+        let (populations, of_fields) = (Layout::populations(manifest).slot_len(), Layout::fields(manifest).slot_len());
+        Memory {
+            target: manifest.target,
+            populations: product(&[2, blocks.slots, populations, real]),
+            interfaces: fields::at_interfaces(manifest, blocks.interfaces),
+            fields: product(&[1 + usize::from(reference), blocks.slots, of_fields, real]),
+            tables: blocks.pool.bytes(dim, blocks.roots, holds),
+            solids: product(&[blocks.cut, populations, size_of::<i32>() + real]),
+            outputs: product(&[blocks.leaves, of_fields, size_of::<f64>()]),
+        }
+    }
+
+    /// Each part by its name, none of nothing.
+    pub fn parts(&self) -> Vec<(&'static str, usize)> {
+        let parts = [
+            ("populations", self.populations),
+            ("at refinement interfaces", self.interfaces),
+            ("fields", self.fields),
+            ("tables of blocks", self.tables),
+            ("links cut by solids", self.solids),
+            ("fields for output", self.outputs),
+        ];
+        parts.into_iter().filter(|(_, bytes)| *bytes > 0).collect()
+    }
+
+    /// All that the device holds. On the host that is all.
+    pub fn on_device(&self) -> usize {
+        let parts = [self.populations, self.interfaces, self.fields, self.tables, self.solids];
+        let outputs = if self.target == Target::C { self.outputs } else { 0 };
+        parts.into_iter().fold(outputs, usize::saturating_add)
+    }
+
+    /// All together, on the device and on the host.
+    pub fn total(&self) -> usize {
+        match self.target {
+            Target::C => self.on_device(),
+            Target::Cuda => self.on_device().saturating_add(self.outputs),
+        }
+    }
+
+    /// What there is not enough of, if so: where, how much is needed there, and how much there is.
+    pub fn lack(&self, available: Available) -> Option<Lack> {
+        let lack = |device: bool, needed: usize, available: Option<usize>| {
+            let available = available.filter(|available| needed > *available)?;
+            Some(Lack { device, needed, available })
+        };
+        let on_host = if self.target == Target::Cuda { self.outputs } else { 0 };
+        lack(true, self.on_device(), available.device).or_else(|| lack(false, on_host, available.host))
+    }
+}
+
+/// Too little memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lack {
+    /// Whether on the device that runs the kernels, else on the host beside it.
+    pub device: bool,
+    /// Bytes needed there.
+    pub needed: usize,
+    /// Bytes available there.
+    pub available: usize,
+}
+
+impl fmt::Display for Lack {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = if self.device { "" } else { " of the host's memory, for output," };
+        write!(out, "{}{place} where {} are available", Bytes(self.needed), Bytes(self.available))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::Device;
+    use crate::fixture::manifest;
+    use crate::mesh::{Behind, Grid};
+    use crate::solver::fields::Fields;
+
+    #[test]
+    fn the_estimate_of_a_grid_is_what_its_arrays_have() {
+        let (device, manifest) = (Device::host(1).unwrap(), manifest());
+        let grid = Grid::new(&device, &manifest, [24, 16, 1], [Behind::Periodic; 6]).unwrap();
+        let fields = Fields::new(&device, &manifest, &grid).unwrap();
+        let memory = Memory::new(&manifest, Blocks::uniform(2, 6), true);
+        assert_eq!(memory.populations, fields.populations.iter().map(|set| set.bytes()).sum::<usize>());
+        assert_eq!(memory.fields, 2 * fields.macroscopic.bytes());
+        assert_eq!(memory.tables, grid.forest().bytes());
+    }
+
+    #[test]
+    fn what_cannot_be_counted_does_not_fit() {
+        let memory = Memory::new(&manifest(), Blocks::uniform(2, usize::MAX / 8), false);
+        assert_eq!(memory.total(), usize::MAX);
+        let available = Available { device: Some(1 << 40), host: None };
+        assert_eq!(memory.lack(available).map(|lack| lack.available), Some(1 << 40));
+        assert_eq!(memory.lack(Available::default()), None);
+    }
+}

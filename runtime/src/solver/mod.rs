@@ -1,0 +1,148 @@
+//! A simulation: a method's kernels on a grid, advanced step by step.
+//!
+//! A step of a level reads one set of post-collision populations and writes the other; what enters from other levels it reads from
+//! the inbox, or from ghosts. Fields are moments of the current set: collision conserves them, so before and after are the same.
+//!
+//! ```text
+//! Prepared ──▶ Simulation { subdomain   all that lies on the device
+//!                           stepper     steps done, parameters and current set of each level
+//!                           adapter     how often the grid follows the flow, and what that has brought
+//!                           monitor     what is known from outside: times, the reference, notices
+//!                           cutters     solids, on the host }
+//! ```
+//!
+//! | module | job |
+//! | --- | --- |
+//! | `step` | the time step: its phases, and in which order levels take them |
+//! | `run` | many steps: where the grid changes between them, and which are recorded |
+//! | `subdomain` | what a device has: kernels, blocks, populations |
+//! | `stream`, `bodies` | streaming and collision, by kind of block; solids |
+//! | `inbox`, `ghosts` | what crosses between levels, for couplings of packets and of ghosts |
+//! | `timing` | phases, and where the time goes |
+//! | `adapt`, `carry` | the grid follows the flow; populations follow the grid |
+//! | `monitor`, `observe` | what is measured: conserved sums, forces, change, the first value that is not finite |
+//! | `setup`, `around`, `prepare` | from what a user says to a simulation with memory for its data |
+//! | `fields`, `memory` | per-block arrays, and what they take |
+//! | `state`, `stress`, `restore` | what is in the cells: set, changed and read; the stress at the start; bytes for restart files |
+//! | `snapshot`, `velocity` | macroscopic fields on the host; vorticity, energy and enstrophy |
+
+mod adapt;
+mod around;
+mod bodies;
+mod carry;
+mod error;
+pub mod fields;
+mod ghosts;
+mod inbox;
+pub mod memory;
+mod monitor;
+pub mod observe;
+mod prepare;
+mod restore;
+mod run;
+mod setup;
+pub mod snapshot;
+mod state;
+mod step;
+mod stream;
+mod stress;
+mod subdomain;
+mod timing;
+pub mod velocity;
+
+use lbm_bundle::{Bundle, Manifest};
+
+pub use adapt::{Adaptations, Adaptivity};
+pub use error::StepError;
+pub use prepare::Prepared;
+pub use setup::{FaceSpec, GridSpec, Profile, WallSpec};
+pub use timing::{Phase, Timings};
+
+use crate::device::Device;
+use crate::geometry::Block;
+use crate::geometry::solid::Cutters;
+use crate::mesh::Grid;
+use adapt::Adapter;
+use monitor::Monitor;
+use step::Stepper;
+use subdomain::Subdomain;
+
+/// A method on a grid.
+pub struct Simulation {
+    subdomain: Subdomain,
+    stepper: Stepper,
+    adapter: Adapter,
+    monitor: Monitor,
+    cutters: Option<Cutters>,
+}
+
+impl Simulation {
+    /// Loads the kernels and allocates the grid. `params` gives each parameter of the method all its components.
+    pub fn new(
+        device: &Device,
+        bundle: &Bundle,
+        spec: &GridSpec,
+        params: &[(String, Vec<f64>)],
+    ) -> Result<Self, StepError> {
+        Self::refined(device, bundle, spec, params, 1, |_| false)
+    }
+
+    /// The same on so many levels, refined as [`Grid::refined`] says; the size of `spec` is that of the coarsest level, and
+    /// `params` are its parameters.
+    pub fn refined(
+        device: &Device,
+        bundle: &Bundle,
+        spec: &GridSpec,
+        params: &[(String, Vec<f64>)],
+        levels: usize,
+        refine: impl Fn(Block) -> bool + Sync,
+    ) -> Result<Self, StepError> {
+        Prepared::refined(device, bundle, spec, levels, refine)?.simulation(params)
+    }
+
+    /// The same on a grid that is refined as [`Prepared::adaptive`] says, and may change with the flow.
+    pub fn adaptive(
+        device: &Device,
+        bundle: &Bundle,
+        spec: &GridSpec,
+        params: &[(String, Vec<f64>)],
+        adaptivity: &Adaptivity,
+        refined: Option<&(dyn Fn(Block) -> bool + Sync)>,
+    ) -> Result<Self, StepError> {
+        Prepared::adaptive(device, bundle, spec, adaptivity, refined)?.simulation(params)
+    }
+
+    /// Changes a parameter of the method from the next step on; finer levels follow.
+    pub fn set_param(&mut self, name: &str, values: &[f64]) -> Result<(), StepError> {
+        let manifest = self.subdomain.program.manifest();
+        let levels = &mut self.stepper.levels;
+        let mut coarsest = levels[0].params.clone();
+        coarsest.set(manifest, name, values)?;
+        let params = coarsest.of_levels(manifest, levels.len())?;
+        levels.iter_mut().zip(params).for_each(|(level, params)| level.params = params);
+        self.subdomain.recording = None;
+        Ok(())
+    }
+
+    /// Steps done.
+    pub fn step(&self) -> u64 {
+        self.stepper.step
+    }
+
+    /// The grid.
+    pub fn grid(&self) -> &Grid {
+        &self.subdomain.grid
+    }
+
+    /// Signatures and layout of the method's kernels.
+    pub fn manifest(&self) -> &Manifest {
+        self.subdomain.program.manifest()
+    }
+
+    fn device(&self) -> &Device {
+        self.subdomain.program.device()
+    }
+}
+
+#[cfg(test)]
+mod tests;

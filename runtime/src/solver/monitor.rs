@@ -1,0 +1,200 @@
+//! What is measured in a flow: kernels sum it up where it is, and a few numbers visit the host.
+
+use lbm_bundle::{Populations, SHARES};
+
+use super::observe::{Conserved, Look, NotFinite, Sum};
+use super::step::Level;
+use super::subdomain::Subdomain;
+use super::timing::Timings;
+use super::{Simulation, StepError, fields};
+use crate::device::{Buffer, Device, Int, Real};
+use crate::geometry::Cell;
+use crate::kernels;
+use crate::kernels::layout::{CellId, Layout, SlotId};
+
+/// What is known of a simulation from outside.
+#[derive(Default)]
+pub(super) struct Monitor {
+    pub(super) timings: Timings,
+    /// The step whose fields later ones are compared with.
+    pub(super) reference: Option<u64>,
+    /// What the user should know, a sentence each.
+    pub(super) notices: Vec<String>,
+}
+
+/// How a list of so many entries is cut: the number of shares, and the entries of each.
+pub(super) fn shares(entries: usize) -> (usize, usize) {
+    let per = entries.div_ceil(SHARES).max(1);
+    (entries.div_ceil(per), per)
+}
+
+impl Simulation {
+    /// Looks at the fields of the current step.
+    pub fn look(&mut self) -> Result<Look, StepError> {
+        self.sample()?;
+        let (not_finite, change) = self.subdomain.look()?;
+        let dim = self.grid().dim() as u32;
+        let has_velocity = self.manifest().fields.iter().any(|field| field.name == "u" && field.components == dim);
+        let compares = self.monitor.reference.is_some() && has_velocity && not_finite.is_none();
+        Ok(Look { not_finite, change: compares.then_some(change) })
+    }
+
+    /// Keeps the fields of the current step, on the device, for looks to come to compare with. Where the grid changes they follow: what is
+    /// coarsened has the mean of its parts, what is refined lies on the plane through the coarser cell and those leaves of its level that
+    /// are beside it. What refined blocks hold does not follow, and nothing reads it.
+    pub fn keep(&mut self) -> Result<(), StepError> {
+        self.sample()?;
+        self.subdomain.keep()?;
+        self.monitor.reference = Some(self.step());
+        Ok(())
+    }
+
+    /// The step whose fields are kept.
+    pub fn kept(&self) -> Option<u64> {
+        self.monitor.reference
+    }
+
+    /// Mass and momentum of each set of populations, in the order of the manifest; volumes are counted in cells of the coarsest
+    /// level. Sums are in double precision and carry their rounding errors along (Neumaier, Z. Angew. Math. Mech. 54 (1974) 39), so
+    /// they are as good as those in twice that precision, rounded once; the same bits on any number of threads.
+    pub fn sums(&self) -> Result<Vec<Conserved>, StepError> {
+        let (manifest, dim) = (self.manifest(), self.grid().dim());
+        let mut totals = vec![Sum::default(); manifest.populations.len() * (1 + dim)];
+        self.subdomain.add_sums(&self.stepper.levels, &mut totals)?;
+        let of = |(set, totals): (&Populations, &[Sum])| Conserved {
+            name: set.name.clone(),
+            mass: totals[0].value(),
+            momentum: std::array::from_fn(|axis| totals.get(1 + axis).map_or(0.0, |sum| sum.value())),
+        };
+        Ok(manifest.populations.iter().zip(totals.chunks(1 + dim)).map(of).collect())
+    }
+
+    /// Mass and momentum of the first populations, as [`Self::sums`].
+    pub fn conserved(&self) -> Result<Conserved, StepError> {
+        Ok(self.sums()?.swap_remove(0))
+    }
+
+    /// Mass of the first populations, as [`Self::sums`].
+    pub fn mass(&self) -> Result<f64, StepError> {
+        Ok(self.conserved()?.mass)
+    }
+
+    /// The force of the fluid on each solid in the step that comes next, in lattice units of the coarsest level, by the exchange of
+    /// momentum along cut links (Ladd, J. Fluid Mech. 271 (1994) 285). The pressure counts from that of a fluid at rest of
+    /// density 1.
+    pub fn forces(&mut self) -> Result<Vec<[f64; 3]>, StepError> {
+        let mut total = vec![[0.0; 3]; self.solids()];
+        self.subdomain.add_forces(&self.stepper.levels, &mut total)?;
+        Ok(total)
+    }
+
+    /// Number of solids.
+    pub fn solids(&self) -> usize {
+        self.cutters.as_ref().map_or(0, |cutters| cutters.solids.count())
+    }
+
+    /// Time spent so far.
+    pub fn timings(&self) -> &Timings {
+        &self.monitor.timings
+    }
+
+    /// Million cell updates per second, over all of [`run`](Self::run) so far; 0 before.
+    pub fn mlups(&self) -> f64 {
+        self.timings().updates_per_second() / 1e6
+    }
+
+    /// Share of a copy bandwidth (bytes per second) that `mlups` million cell updates per second are, counting every
+    /// population read and written once.
+    pub fn share_of_copy(&self, mlups: f64, bandwidth: f64) -> f64 {
+        let bytes = 2 * self.manifest().q() * self.manifest().real.bytes();
+        mlups * 1e6 * bytes as f64 / bandwidth
+    }
+
+    /// What the user should know about loading, a sentence each.
+    pub fn notices(&self) -> &[String] {
+        &self.monitor.notices
+    }
+}
+
+impl Subdomain {
+    /// The first value of the sampled fields that is not finite, and the largest change since the reference.
+    fn look(&self) -> Result<(Option<NotFinite>, f64), StepError> {
+        let (leaves, leaf_count) = (&self.grid.tables().leaves, self.grid.leaf_count());
+        let (count, per) = shares(leaf_count);
+        let mut found = self.program.device().alloc_doubles(2 * count)?;
+        let fields = &self.fields.macroscopic;
+        self.program.launch(kernels::Look {
+            shares: self.grid.forest().every().part(0..count),
+            ids: leaves.part(0..leaf_count),
+            per: per as i32,
+            fields,
+            before: self.reference.as_ref().unwrap_or(fields),
+            compare: i32::from(self.reference.is_some()),
+            found: &mut found,
+        })?;
+        let found = found.read_reals(0..2 * count)?;
+        let (first, square) = found
+            .chunks(2)
+            .fold((f64::INFINITY, 0.0), |(first, square): (f64, f64), of| (first.min(of[0]), square.max(of[1])));
+        let layout = Layout::fields(self.program.manifest());
+        let not_finite = match first as usize {
+            first if first < leaf_count * layout.slot_len() => Some(self.place(first)?),
+            _ => None,
+        };
+        Ok((not_finite, square.sqrt()))
+    }
+
+    /// The value at a place in the order of the leaves that kernels know.
+    fn place(&self, place: usize) -> Result<NotFinite, StepError> {
+        let (layout, tables) = (Layout::fields(self.program.manifest()), self.grid.tables());
+        let (cell, component) = (place / layout.components(), place % layout.components());
+        let (entry, cell) = (cell / layout.cells(), cell % layout.cells());
+        let int = |table: &Buffer<Int>, at: i32| Ok::<_, StepError>(table.read_ints(at as usize..at as usize + 1)?[0]);
+        let slot = SlotId(int(&tables.leaves, entry as i32)? as u32);
+        let origin = self.grid.origin(self.grid.forest().block(slot)?);
+        let inside = layout.position(CellId(cell as u32));
+        let at = std::array::from_fn(|axis| origin.at[axis] + inside[axis]);
+        let component = fields::component_names(self.program.manifest()).swap_remove(component);
+        Ok(NotFinite { component, cell: Cell { at, ..origin } })
+    }
+
+    /// Makes the sampled fields the reference.
+    fn keep(&mut self) -> Result<(), StepError> {
+        let room = match self.reference.take() {
+            Some(fields) => fields,
+            None => room_to_keep(self.program.device(), &self.fields.macroscopic)?,
+        };
+        self.reference = Some(std::mem::replace(&mut self.fields.macroscopic, room));
+        Ok(())
+    }
+
+    /// Adds mass and momentum of each set of populations to `totals`.
+    fn add_sums(&self, levels: &[Level], totals: &mut [Sum]) -> Result<(), StepError> {
+        let length = totals.len();
+        for (at, (level, listed_level)) in levels.iter().zip(self.grid.levels()).enumerate() {
+            let leaves = &listed_level.leaves;
+            let (count, per) = shares(leaves.len());
+            let mut sums = self.program.device().alloc_doubles(2 * length * count)?;
+            self.program.launch(kernels::Sums {
+                shares: self.grid.forest().every().part(0..count),
+                ids: self.grid.tables().leaves.part(leaves.clone()),
+                per: per as i32,
+                src: &self.fields.populations[level.current],
+                sums: &mut sums,
+            })?;
+            let volume = 0.5f64.powi((at * self.grid.dim()) as i32);
+            for (entry, sum) in sums.read_reals(0..2 * length * count)?.chunks(2).enumerate() {
+                totals[entry % length].merge(Sum::new(volume * sum[0], volume * sum[1]));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Another array of fields.
+pub(super) fn room_to_keep(device: &Device, fields: &Buffer<Real>) -> Result<Buffer<Real>, StepError> {
+    if device.memory_available().is_some_and(|available| fields.bytes() > available) {
+        return Err(device.out_of_memory(fields.bytes()).into());
+    }
+    Ok(device.alloc_like(fields)?)
+}

@@ -1,0 +1,175 @@
+//! A grid that is set up and has no data yet: what it will take in memory is known before it does.
+
+use std::ops::RangeInclusive;
+
+use lbm_bundle::Bundle;
+
+use super::adapt::{self, Adaptations, Adapter, Adaptivity};
+use super::around::Around;
+use super::bodies::Bodies;
+use super::fields::Fields;
+use super::inbox::Inbox;
+use super::memory::Memory;
+use super::monitor::Monitor;
+use super::setup::{self, GridSpec, Params, Walls};
+use super::step::{Level, Stepper};
+use super::subdomain::Subdomain;
+use super::{Simulation, StepError};
+use crate::device::Device;
+use crate::geometry::Block;
+use crate::kernels::Program;
+use crate::mesh::forest::{Bound, Outcome};
+use crate::mesh::{self, Grid};
+
+/// A grid with the kernels for it, before it has data.
+pub struct Prepared<'a> {
+    device: Device,
+    program: Program,
+    grid: Grid,
+    spec: &'a GridSpec,
+    around: Around,
+    /// Levels that there may be.
+    levels: usize,
+    /// What the grid will follow, how often, and between which levels.
+    follows: Option<(adapt::Loaded, u64, RangeInclusive<usize>)>,
+    adaptations: Adaptations,
+    notices: Vec<String>,
+}
+
+impl<'a> Prepared<'a> {
+    /// On so many levels, refined as [`Grid::refined`] says; the size of `spec` is that of the coarsest level.
+    pub fn refined(
+        device: &Device,
+        bundle: &Bundle,
+        spec: &'a GridSpec,
+        levels: usize,
+        refine: impl Fn(Block) -> bool + Sync,
+    ) -> Result<Self, StepError> {
+        let around = Around::new(&bundle.manifest, spec, levels)?;
+        let refine = |block: Block| around.level(block, block.level + usize::from(refine(block))) > block.level;
+        let grid = Grid::refined(device, &bundle.manifest, spec.size, around.faces, levels, refine)?;
+        let program = Program::load(device, bundle)?;
+        let adaptations = Adaptations::default();
+        let (device, notices) = (device.clone(), vec![]);
+        Ok(Prepared { device, program, grid, spec, around, levels, follows: None, adaptations, notices })
+    }
+
+    /// Refined as `adaptivity` says; it may change with the flow. The kernels must be those of a coupling. Where `refined` is
+    /// given, those blocks are refined that it says, as they were in an earlier run, and not those that `adaptivity` starts with.
+    pub fn adaptive(
+        device: &Device,
+        bundle: &Bundle,
+        spec: &'a GridSpec,
+        adaptivity: &Adaptivity,
+        refined: Option<&(dyn Fn(Block) -> bool + Sync)>,
+    ) -> Result<Self, StepError> {
+        let manifest = &bundle.manifest;
+        let levels = adaptivity.levels.end() + 1;
+        let around = Around::new(manifest, spec, levels)?;
+        let program = Program::load(device, bundle)?;
+        let room = setup::room(device, manifest, spec.size, adaptivity)?;
+        let mut last = Outcome::default();
+        let (mut grid, refused) =
+            Grid::with_room(device, manifest, spec.size, around.faces, room, |forest| match refined {
+                Some(refined) => mesh::refine_all(forest, levels, &refined),
+                None => {
+                    last = adapt::set_up(device, &program, forest, adaptivity, &around)?;
+                    Ok(last.refused())
+                }
+            })?;
+        let unsettled = last.changed() && refused == 0;
+        if around.cutters.is_some() || !adaptivity.frozen.is_empty() {
+            let cells = manifest.block.map(|side| side as usize);
+            let freezes = |block| adaptivity.freezes(block, cells).then_some(Bound::Level);
+            grid.forest_mut().bind(|block| freezes(block).or_else(|| around.bound(block)))?;
+        }
+        let follows = match &adaptivity.during {
+            None => None,
+            Some((every, criterion)) => {
+                Some((adapt::Loaded::new(device, criterion)?, *every, adaptivity.levels.clone()))
+            }
+        };
+        let adaptations = Adaptations {
+            room: room.most,
+            refusals: u64::from(refused > 0),
+            most_refused: refused,
+            ..Adaptations::default()
+        };
+        let notices = unsettled.then(|| adapt::unsettled(&adaptivity.levels, last)).into_iter().collect();
+        Ok(Prepared { device: device.clone(), program, grid, spec, around, levels, follows, adaptations, notices })
+    }
+
+    /// The grid.
+    pub fn grid(&self) -> &Grid {
+        &self.grid
+    }
+
+    /// The refinements that there was no room for, and how many blocks there is room for.
+    pub fn adaptations(&self) -> Adaptations {
+        self.adaptations
+    }
+
+    /// What the user should know about it and about loading the kernels, a sentence each.
+    pub fn notices(&self) -> Vec<String> {
+        let (program, grid) = (self.program.notices(), self.grid.notices());
+        let grid = grid.iter().filter(|notice| !program.contains(notice));
+        program.iter().chain(grid).chain(&self.notices).cloned().collect()
+    }
+
+    /// What it will take, with fields of an earlier step if they are to be kept.
+    pub fn memory(&self, reference: bool) -> Result<Memory, StepError> {
+        let cut = match &self.around.cutters {
+            None => 0,
+            Some(cutters) => {
+                let blocks: Vec<Block> = self.grid.leaves()?.iter().map(|leaf| leaf.block).collect();
+                // Row 0 is for blocks that are solid throughout.
+                1 + cutters.rows_at_most(&blocks)
+            }
+        };
+        Ok(Memory::new(self.program.manifest(), self.grid.blocks(cut), reference))
+    }
+
+    /// The simulation, with memory for its data. `params` gives each parameter of the method all its components, on the coarsest
+    /// level.
+    pub fn simulation(self, params: &[(String, Vec<f64>)]) -> Result<Simulation, StepError> {
+        let notices = self.notices();
+        let Prepared { device, program, mut grid, spec, around, levels, follows, adaptations, .. } = self;
+        let manifest = program.manifest();
+        let params = Params::new(manifest, params)?.of_levels(manifest, levels)?;
+        let Around { instances, cutters, .. } = around;
+        // Before the populations are there: cutting links takes more memory than the cut ones.
+        let (bodies, walls) = match &cutters {
+            None => (None, Walls::new(&device, manifest, &instances)?),
+            Some(cutters) => {
+                let (bodies, walls) = Bodies::new(&device, manifest, &grid, spec, levels, cutters, instances)?;
+                (Some(bodies), walls)
+            }
+        };
+        let fields = Fields::new(&device, manifest, &grid)?;
+        let inbox = Inbox::new(&program, &mut grid, &walls)?;
+        let (criterion, every, range) = match follows {
+            None => (None, None, 0..=0),
+            Some((criterion, every, range)) => (Some(criterion), Some(every).filter(|every| *every > 0), range),
+        };
+        Ok(Simulation {
+            subdomain: Subdomain {
+                program,
+                grid,
+                walls,
+                bodies,
+                fields,
+                inbox,
+                reference: None,
+                criterion,
+                recording: None,
+            },
+            stepper: Stepper {
+                levels: params.into_iter().map(|params| Level { params, current: 0 }).collect(),
+                step: 0,
+            },
+            adapter: Adapter::new(every, range, adaptations),
+            monitor: Monitor { notices, ..Monitor::default() },
+            cutters,
+        })
+    }
+}

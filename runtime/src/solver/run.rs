@@ -1,0 +1,104 @@
+//! Runs of many steps: how they are cut where the grid changes, which are timed phase by phase, and which are recorded.
+//!
+//! On a GPU pairs of steps are recorded once and repeated, which spares small grids the cost of launching.
+
+use super::step::Stepper;
+use super::subdomain::{Recording, Subdomain};
+use super::timing::Timings;
+use super::{Simulation, StepError};
+use crate::device::{Device, Graph};
+
+/// Pairs of steps in a recording: enough that launching it costs little per step.
+const PAIRS_RECORDED: u64 = 8;
+
+/// Pairs of steps in a recording of a grid that changes, which will not be repeated often.
+const PAIRS_OF_A_CHANGING_GRID: u64 = 1;
+
+/// How often a recording must be repeated to be worth its making.
+const LEAST_REPEATED: u64 = 4;
+
+impl Simulation {
+    /// Advances by `steps` steps and waits for them.
+    pub fn run(&mut self, steps: u64) -> Result<(), StepError> {
+        let device = self.device().clone();
+        device.scope(|| self.run_inside(&device, steps))
+    }
+
+    fn run_inside(&mut self, device: &Device, steps: u64) -> Result<(), StepError> {
+        let mut left = steps;
+        let mut sampled = Timings::SAMPLED_STEPS;
+        while left > 0 {
+            let until_change = self.adapter.steps_until_change(self.stepper.step);
+            let interval = until_change.map_or(left, |until| left.min(until));
+            let start = device.mark()?;
+            self.run_interval(device, interval, &mut sampled)?;
+            let updates = interval * self.grid().updates() as u64;
+            let end = device.mark()?;
+            if until_change == Some(interval) {
+                self.adapt()?;
+            }
+            let done = device.mark()?;
+            let (seconds, adapting) = (device.seconds(&start, &done)?, device.seconds(&end, &done)?);
+            self.monitor.timings.ran(interval, updates, seconds, adapting);
+            left -= interval;
+        }
+        self.monitor.timings.settle(device)?;
+        Ok(())
+    }
+
+    /// Steps between which the grid stays.
+    fn run_interval(&mut self, device: &Device, steps: u64, sampled: &mut u64) -> Result<(), StepError> {
+        let Simulation { subdomain, stepper, adapter, monitor, .. } = self;
+        let mut left = steps;
+        // The phases of these are timed one by one.
+        while left > 0 && (stepper.levels[0].current == 1 || *sampled > 0) {
+            stepper.advance(subdomain, Some(&mut monitor.timings))?;
+            *sampled = sampled.saturating_sub(1);
+            left -= 1;
+        }
+        let pairs = if adapter.settled { PAIRS_RECORDED } else { PAIRS_OF_A_CHANGING_GRID };
+        let least = if adapter.settled { 1 } else { LEAST_REPEATED };
+        if left >= 2 * pairs * least && subdomain.recording.is_none() {
+            let graph = record(device, subdomain, stepper, pairs)?;
+            subdomain.recording = graph.map(|graph| Recording { graph, steps: 2 * pairs });
+        }
+        if let Some(recording) = &subdomain.recording {
+            while left >= recording.steps {
+                recording.graph.launch()?;
+                stepper.step += recording.steps;
+                left -= recording.steps;
+            }
+        }
+        for _ in 0..left {
+            stepper.advance(subdomain, None)?;
+        }
+        Ok(())
+    }
+}
+
+/// Pairs of steps as one recording; the current set of populations of the coarsest level must be the first. Finer levels
+/// take an even number of steps in each.
+fn record(
+    device: &Device,
+    subdomain: &mut Subdomain,
+    stepper: &mut Stepper,
+    pairs: u64,
+) -> Result<Option<Graph>, StepError> {
+    let (step, current) = (stepper.step, stepper.current());
+    let mut failed = None;
+    let recorded = device.record(|| {
+        for _ in 0..2 * pairs {
+            if let Err(error) = stepper.advance(subdomain, None) {
+                failed = Some(error);
+                break;
+            }
+        }
+        Ok(())
+    });
+    stepper.step = step;
+    stepper.levels.iter_mut().zip(current).for_each(|(level, current)| level.current = current);
+    match failed {
+        Some(error) => Err(error),
+        None => Ok(recorded?),
+    }
+}

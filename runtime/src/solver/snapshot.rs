@@ -1,0 +1,263 @@
+//! Macroscopic fields on the host, for output and for tests: every cell of every level, and how to read them on any level.
+
+use std::collections::HashMap;
+
+use crate::geometry::{Block, Cell, Domain};
+
+/// One scalar on every cell of the domain.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Component {
+    /// Name: `rho`, `ux`.
+    pub name: String,
+    /// Values in lattice units, index `[block][cell]` with the cell `x + block[0] * (y + block[1] * z)`.
+    pub data: Vec<f64>,
+}
+
+/// Fields of the whole domain at one time.
+///
+/// Blocks cover the domain, each place once. A grid of one level is a single block of the size of the domain, so that its
+/// cells have the index `x + size[0] * (y + size[1] * z)`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Snapshot {
+    /// Time step, 0 before the first.
+    pub step: u64,
+    /// The domain.
+    pub domain: Domain,
+    /// Fields, a component each. Solid cells have density 1 and are at rest, which says nothing.
+    pub components: Vec<Component>,
+    /// Which cells are solid, in the order of the values; empty where none is.
+    pub solid: Vec<bool>,
+    block: [usize; 3],
+    blocks: Vec<Block>,
+    /// Position of a block in `blocks`.
+    places: HashMap<Block, u32>,
+}
+
+impl Snapshot {
+    /// Of a grid of one level: values have the index `x + size[0] * (y + size[1] * z)`.
+    pub fn uniform(step: u64, domain: Domain, components: Vec<Component>) -> Snapshot {
+        Snapshot::new(step, domain, domain.size, vec![Block { level: 0, place: [0; 3] }], components)
+    }
+
+    /// Of blocks of so many cells along each axis, which cover the domain.
+    pub fn new(
+        step: u64,
+        domain: Domain,
+        block: [usize; 3],
+        blocks: Vec<Block>,
+        components: Vec<Component>,
+    ) -> Snapshot {
+        let places = blocks.iter().zip(0..).map(|(block, at)| (*block, at)).collect();
+        Snapshot { step, domain, components, solid: vec![], block, blocks, places }
+    }
+
+    /// Bytes that its values take.
+    pub fn bytes(&self) -> usize {
+        self.components.iter().map(|component| size_of_val(&component.data[..])).sum::<usize>() + self.solid.len()
+    }
+
+    /// Number of axes.
+    pub fn dim(&self) -> usize {
+        self.domain.dim
+    }
+
+    /// Cells of the coarsest level along each axis.
+    pub fn size(&self) -> [usize; 3] {
+        self.domain.size
+    }
+
+    /// Cells of a block along each axis.
+    pub fn block(&self) -> [usize; 3] {
+        self.block
+    }
+
+    /// The blocks in the order of the values.
+    pub fn blocks(&self) -> &[Block] {
+        &self.blocks
+    }
+
+    /// Number of cells of a block.
+    pub fn block_cells(&self) -> usize {
+        self.block.iter().product()
+    }
+
+    /// The finest level that there is.
+    pub fn finest(&self) -> usize {
+        self.blocks.iter().map(|block| block.level).max().unwrap_or(0)
+    }
+
+    /// Whether the whole domain is one block of the coarsest level.
+    pub fn is_uniform(&self) -> bool {
+        self.blocks.len() == 1
+    }
+
+    /// Volume of a cell of a block, in cells of the coarsest level.
+    pub fn volume(&self, block: usize) -> f64 {
+        0.5f64.powi((self.blocks[block].level * self.dim()) as i32)
+    }
+
+    /// Values of the component with that name.
+    pub fn get(&self, name: &str) -> Option<&[f64]> {
+        self.components.iter().find(|component| component.name == name).map(|component| &component.data[..])
+    }
+
+    /// Values of the vector with that name, a slice for each axis: of `ux`, `uy` (and `uz`) for `u`.
+    pub fn vector(&self, name: &str) -> Option<Vec<&[f64]>> {
+        ["x", "y", "z"][..self.dim()].iter().map(|axis| self.get(&format!("{name}{axis}"))).collect()
+    }
+
+    /// Sum of the component with that name over the cells, each times its volume in cells of the coarsest level.
+    pub fn integral(&self, name: &str) -> Option<f64> {
+        let mut sum = 0.0;
+        for (at, values) in self.get(name)?.chunks(self.block_cells()).enumerate() {
+            let volume = self.volume(at);
+            values.iter().for_each(|value| sum += volume * value);
+        }
+        Some(sum)
+    }
+
+    /// Position of a cell of a grid of one level in `Component::data`.
+    pub fn index(&self, x: usize, y: usize, z: usize) -> usize {
+        self.inside([x, y, z])
+    }
+
+    /// The cell at a position in `Component::data`.
+    pub fn cell(&self, position: usize) -> Cell {
+        let Block { level, place } = self.blocks[position / self.block_cells()];
+        let [width, height, _] = self.block;
+        let inside = position % self.block_cells();
+        let inside = [inside % width, inside / width % height, inside / (width * height)];
+        Cell { level, at: std::array::from_fn(|axis| place[axis] * self.block[axis] + inside[axis]) }
+    }
+
+    /// Position in a block of a cell from its position along each axis.
+    pub(crate) fn inside(&self, [x, y, z]: [usize; 3]) -> usize {
+        x + self.block[0] * (y + self.block[1] * z)
+    }
+
+    /// Position of a block in the order of the values, if there is such a block.
+    pub fn find(&self, block: Block) -> Option<usize> {
+        self.places.get(&block).map(|at| *at as usize)
+    }
+
+    /// Cells of a level along each axis.
+    pub fn size_of(&self, level: usize) -> [usize; 3] {
+        std::array::from_fn(|axis| if axis < self.dim() { self.size()[axis] << level } else { 1 })
+    }
+
+    /// The cell that covers a cell, itself or a coarser one, with its position in `Component::data`; `None` where the cell
+    /// is refined.
+    pub fn cover(&self, cell: Cell) -> Option<(usize, Cell)> {
+        (0..=cell.level).rev().find_map(|level| {
+            let at = self.coarsened(cell, level).at;
+            let place = std::array::from_fn(|axis| at[axis] / self.block[axis]);
+            let block = self.find(Block { level, place })?;
+            let inside = std::array::from_fn(|axis| at[axis] % self.block[axis]);
+            Some((block * self.block_cells() + self.inside(inside), Cell { level, at }))
+        })
+    }
+
+    fn coarsened(&self, cell: Cell, level: usize) -> Cell {
+        Cell { level, at: cell.at.map(|at| at >> (cell.level - level)) }
+    }
+
+    /// Values at a cell of any level, from `of` the positions in `Component::data` of the cells that there are: their mean
+    /// where the cell is refined; on the plane through the coarser cell that covers it, with slopes from that one's
+    /// neighbours (central; one-sided beside a wall).
+    pub fn read<const N: usize>(&self, cell: Cell, of: &impl Fn(usize) -> [f64; N]) -> [f64; N] {
+        let Some((position, around)) = self.cover(cell) else { return self.mean(cell, of) };
+        let mut values = of(position);
+        if around.level < cell.level {
+            for axis in 0..self.dim() {
+                let (low, high) = (self.beside(around, axis, false), self.beside(around, axis, true));
+                let apart = f64::from(u8::from(low.is_some()) + u8::from(high.is_some())).max(1.0);
+                let (low, high) = (self.read(low.unwrap_or(around), of), self.read(high.unwrap_or(around), of));
+                let offset = (cell.centre()[axis] - around.centre()[axis]) / around.width();
+                for (at, value) in values.iter_mut().enumerate() {
+                    *value += offset * (high[at] - low[at]) / apart;
+                }
+            }
+        }
+        values
+    }
+
+    /// The mean over what refines a cell.
+    fn mean<const N: usize>(&self, cell: Cell, of: &impl Fn(usize) -> [f64; N]) -> [f64; N] {
+        let (mut sum, parts) = ([0.0; N], 1usize << self.dim());
+        for part in 0..parts {
+            let at =
+                std::array::from_fn(|axis| if axis < self.dim() { 2 * cell.at[axis] + (part >> axis & 1) } else { 0 });
+            let values = self.read(Cell { level: cell.level + 1, at }, of);
+            sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+        }
+        sum.map(|sum| sum / parts as f64)
+    }
+
+    /// The cell of the same level next to a cell along an axis; `None` behind a wall.
+    pub(crate) fn beside(&self, cell: Cell, axis: usize, high: bool) -> Option<Cell> {
+        let (size, at) = (self.size_of(cell.level)[axis], cell.at[axis]);
+        let next = match (high, self.domain.periodic[axis]) {
+            (true, _) if at + 1 < size => at + 1,
+            (false, _) if at > 0 => at - 1,
+            (true, true) => 0,
+            (false, true) => size - 1,
+            (_, false) => return None,
+        };
+        let mut cell = cell;
+        cell.at[axis] = next;
+        Some(cell)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::snapshots::levels;
+
+    fn read(snapshot: &Snapshot, level: usize, x: usize, y: usize) -> f64 {
+        let values = snapshot.get("a").unwrap();
+        snapshot.read(Cell { level, at: [x, y, 0] }, &|at| [values[at]])[0]
+    }
+
+    #[test]
+    fn a_vector_has_a_slice_for_each_axis() {
+        let component = |name: &str, value: f64| Component { name: name.to_string(), data: vec![value] };
+        let components = vec![component("rho", 1.0), component("ux", 2.0), component("uy", 3.0)];
+        let domain = Domain { dim: 2, size: [1; 3], periodic: [true; 3] };
+        let mut snapshot = Snapshot::uniform(0, domain, components);
+        assert_eq!(snapshot.vector("u"), Some(vec![&[2.0][..], &[3.0][..]]));
+        snapshot.domain.dim = 3;
+        assert_eq!(snapshot.vector("u"), None);
+    }
+
+    #[test]
+    fn what_is_linear_is_read_exactly_on_every_level() {
+        let linear = |[x, y, _]: [f64; 3]| 3.0 + 0.25 * x - 2.0 * y;
+        let snapshot = levels(false, &[("a", &linear)]);
+        for level in 0..4 {
+            let width = 0.5f64.powi(level as i32);
+            for (x, y) in (0..16 << level).flat_map(|x| (0..8 << level).map(move |y| (x, y))) {
+                let expected = linear([(x as f64 + 0.5) * width, (y as f64 + 0.5) * width, 0.0]);
+                let found = read(&snapshot, level, x, y);
+                assert!((found - expected).abs() < 1e-12, "level {level}, ({x}, {y}): {found} {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_cell_that_there_is_is_read_as_it_is() {
+        let snapshot = levels(true, &[("a", &|[x, y, _]| (17.0 * x).sin() + y * y)]);
+        for (at, value) in snapshot.get("a").unwrap().iter().enumerate() {
+            let Cell { level, at: [x, y, _] } = snapshot.cell(at);
+            assert_eq!(snapshot.cover(snapshot.cell(at)), Some((at, snapshot.cell(at))));
+            assert_eq!(read(&snapshot, level, x, y), *value);
+        }
+    }
+
+    #[test]
+    fn an_integral_counts_cells_by_their_volume() {
+        let snapshot = levels(false, &[("one", &|_| 1.0), ("half", &|[_, y, _]| f64::from(u8::from(y < 4.0)))]);
+        assert_eq!((snapshot.integral("one"), snapshot.integral("half")), (Some(128.0), Some(64.0)));
+        assert_eq!(snapshot.integral("other"), None);
+    }
+}

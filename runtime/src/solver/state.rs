@@ -1,0 +1,154 @@
+//! What is in the cells: set from fields, changed, and read.
+
+use super::fields;
+use super::snapshot::Snapshot;
+use super::step::Level;
+use super::subdomain::Subdomain;
+use super::{Simulation, StepError, adapt};
+use crate::geometry::Cell;
+use crate::kernels;
+use crate::kernels::layout::Layout;
+use crate::mesh::forest::Outcome;
+
+impl Simulation {
+    /// Sets the fields of every cell and starts at step 0. `value(cell, out)` writes the components of all fields, in the
+    /// order of the manifest (`rho, ux, uy, uz`), for the cell with its centre at `cell + 1/2` of its level.
+    pub fn init(&mut self, value: impl Fn([usize; 3], &mut [f64]) + Sync) -> Result<(), StepError> {
+        self.init_cells(|cell, out| value(cell.at, out))
+    }
+
+    /// The same for a grid of several levels.
+    pub fn init_cells(&mut self, value: impl Fn(Cell, &mut [f64]) + Sync) -> Result<(), StepError> {
+        self.fill_cells(&value)?;
+        let mut outcome = Outcome::default();
+        for _ in adapt::first_looks(&self.adapter.range) {
+            outcome = self.adapt()?;
+            if !outcome.changed() {
+                break;
+            }
+            self.fill_cells(&value)?;
+        }
+        if outcome.changed() {
+            self.monitor.notices.push(adapt::unsettled(&self.adapter.range, outcome));
+        }
+        self.stepper.step = 0;
+        Ok(())
+    }
+
+    fn fill_cells(&mut self, value: &(impl Fn(Cell, &mut [f64]) + Sync)) -> Result<(), StepError> {
+        // Solid cells are at rest and stay as they are.
+        let rest: Vec<f64> =
+            fields::component_names(self.manifest()).iter().map(|name| f64::from(name == "rho")).collect();
+        let Simulation { subdomain, stepper, cutters, .. } = self;
+        let value =
+            |cell: Cell, out: &mut [f64]| match cutters.as_ref().and_then(|cutters| cutters.solids.at(cell.centre())) {
+                Some(_) => out.copy_from_slice(&rest),
+                None => value(cell, out),
+            };
+        stepper.levels.iter_mut().for_each(|level| level.current = 0);
+        subdomain.fill(&stepper.levels, value)
+    }
+
+    /// Changes the current populations cell by cell: `change(cell, populations)`, whole ones.
+    pub fn update_cells(&mut self, change: impl Fn(Cell, &mut [f64]) + Sync) -> Result<(), StepError> {
+        let Simulation { subdomain: Subdomain { program, grid, fields, .. }, stepper, .. } = self;
+        let layout = Layout::populations(program.manifest());
+        let rest = fields::rest(program.manifest());
+        let [first, second] = &mut fields.populations;
+        for (at, set) in [first, second].into_iter().enumerate() {
+            let current: Vec<bool> = stepper.levels.iter().map(|level| level.current == at).collect();
+            if current.contains(&true) {
+                fields::update(set, layout, grid, |cell, populations| {
+                    if current[cell.level] {
+                        populations.iter_mut().zip(&rest).for_each(|(population, rest)| *population += rest);
+                        change(cell, populations);
+                        populations.iter_mut().zip(&rest).for_each(|(population, rest)| *population -= rest);
+                    }
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The current populations of every cell: `each(cell, populations)`, whole ones.
+    pub fn visit_populations(&self, mut each: impl FnMut(Cell, &[f64])) -> Result<(), StepError> {
+        let layout = Layout::populations(self.manifest());
+        let rest = fields::rest(self.manifest());
+        let mut whole = vec![0.0; rest.len()];
+        for (at, set) in self.subdomain.fields.populations.iter().enumerate() {
+            let current: Vec<bool> = self.stepper.levels.iter().map(|level| level.current == at).collect();
+            if current.contains(&true) {
+                fields::visit(set, layout, self.grid(), |cell, populations| {
+                    if current[cell.level] {
+                        let parts = rest.iter().zip(populations);
+                        whole.iter_mut().zip(parts).for_each(|(whole, (rest, population))| *whole = rest + population);
+                        each(cell, &whole);
+                    }
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Macroscopic fields of every cell of the current step: `each(cell, values)`, in the order of the manifest.
+    pub fn visit_cells(&mut self, each: impl FnMut(Cell, &[f64])) -> Result<(), StepError> {
+        self.sample()?;
+        Ok(fields::visit(&self.subdomain.fields.macroscopic, Layout::fields(self.manifest()), self.grid(), each)?)
+    }
+
+    /// Sets the fields from a snapshot of the same domain, whatever its levels, and starts at its step.
+    pub fn init_fields(&mut self, snapshot: &Snapshot) -> Result<(), StepError> {
+        let names = fields::component_names(self.manifest());
+        if snapshot.size() != self.grid().size() {
+            return Err(StepError::SnapshotSize { found: snapshot.size(), wanted: self.grid().size() });
+        }
+        let data = names
+            .iter()
+            .map(|name| {
+                let found = snapshot.get(name);
+                found.ok_or_else(|| StepError::SnapshotComponent { name: name.clone(), known: names.join(", ") })
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        self.init_cells(|cell, out| {
+            for (out, data) in out.iter_mut().zip(&data) {
+                [*out] = snapshot.read(cell, &|at| [data[at]]);
+            }
+        })?;
+        self.stepper.step = snapshot.step;
+        Ok(())
+    }
+
+    /// Computes the macroscopic fields of the current step.
+    pub(super) fn sample(&mut self) -> Result<(), StepError> {
+        self.subdomain.sample(&self.stepper.levels)
+    }
+
+    /// Macroscopic fields of the current step.
+    pub fn snapshot(&mut self) -> Result<Snapshot, StepError> {
+        self.sample()?;
+        let (domain, leaves) = (self.grid().domain(), self.grid().leaves()?);
+        let mut snapshot =
+            fields::gather(&self.subdomain.fields.macroscopic, self.manifest(), domain, leaves, self.step())?;
+        if let Some(cutters) = &self.cutters {
+            let side = self.manifest().block.map(|side| side as usize);
+            snapshot.solid = fields::solid_cells(&snapshot, side, leaves, &cutters.solids);
+        }
+        Ok(snapshot)
+    }
+}
+
+impl Subdomain {
+    /// Sets the fields of every cell, and the first set of populations from them.
+    fn fill(&mut self, levels: &[Level], value: impl Fn(Cell, &mut [f64]) + Sync) -> Result<(), StepError> {
+        fields::scatter(&mut self.fields.macroscopic, Layout::fields(self.program.manifest()), &self.grid, value)?;
+        for (level, listed) in levels.iter().zip(self.grid.levels()) {
+            self.program.launch(kernels::Init {
+                ids: self.grid.tables().leaves.part(listed.leaves.clone()),
+                fields: &self.fields.macroscopic,
+                dst: &mut self.fields.populations[0],
+                params: level.params.packed(),
+            })?;
+        }
+        self.hold_all(levels)
+    }
+}
