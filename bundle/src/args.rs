@@ -17,7 +17,8 @@
 //! | `read`, `write` | an array |
 //! | `value` | a number, or all parameters of the method in a struct |
 //!
-//! Elements are `Int`, `Real` (the bundle's type), `Double` whatever that is, `Long`, and `Params`, the struct of the method's parameters.
+//! Elements are `Int`, `Real` (the bundle's type), `Stored` (populations as they are stored), `Double` whatever those are, `Long`, and
+//! `Params`, the struct of the method's parameters.
 
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +40,10 @@ pub enum ArgType {
     Reals,
     /// `real *`, written by the kernel.
     RealsOut,
+    /// Populations as they are stored: `const real *`, or `const uint16_t *` where they are in 16 bits.
+    Stored,
+    /// The same, written by the kernel.
+    StoredOut,
     /// `const double *`, whatever the bundle's real type.
     Doubles,
     /// `double *`, written by the kernel.
@@ -108,6 +113,8 @@ macro_rules! arg_type {
     (write Int) => { $crate::ArgType::IntsOut };
     (read Real) => { $crate::ArgType::Reals };
     (write Real) => { $crate::ArgType::RealsOut };
+    (read Stored) => { $crate::ArgType::Stored };
+    (write Stored) => { $crate::ArgType::StoredOut };
     (read Double) => { $crate::ArgType::Doubles };
     (write Double) => { $crate::ArgType::DoublesOut };
 }

@@ -23,15 +23,15 @@ macro_rules! method_kernels {
             Init = "init" {
                 ids: list Int [count] "slots to work on",
                 fields: read Real [slot][fields][cells] in lattice "macroscopic fields: {fields}",
-                dst: write Real [slot][q][cells] in lattice "initial populations",
+                dst: write Stored [slot][q][cells] in lattice "initial populations",
                 params: value Params "parameters of the method",
             }
             /// Pulls, collides and stores the listed blocks, none of which touches a wall.
             StreamCollide = "stream_collide" {
                 ids: list Int [count] "slots to work on",
                 neighbours: read Int [slot][near] "slots of the neighbours at {place}",
-                src: read Real [slot][q][cells] in lattice "post-collision populations",
-                dst: write Real [slot][q][cells] in lattice "new post-collision populations",
+                src: read Stored [slot][q][cells] in lattice "post-collision populations",
+                dst: write Stored [slot][q][cells] in lattice "new post-collision populations",
                 params: value Params "parameters of the method",
             }
             /// Pulls, collides and stores the listed blocks; neighbours may be walls.
@@ -40,8 +40,8 @@ macro_rules! method_kernels {
                 neighbours: read Int [slot][near] "slots of the neighbours at {place}, or -(w + 1) for wall w",
                 wall_rules: read Int [wall] "rule of each wall: {rules}",
                 wall_values: read Real [wall][stride] in lattice "parameters of each wall",
-                src: read Real [slot][q][cells] in lattice "post-collision populations",
-                dst: write Real [slot][q][cells] in lattice "new post-collision populations",
+                src: read Stored [slot][q][cells] in lattice "post-collision populations",
+                dst: write Stored [slot][q][cells] in lattice "new post-collision populations",
                 params: value Params "parameters of the method",
             }
             /// Pulls, collides and stores the listed blocks, of whose neighbours some are coarser or refined.
@@ -53,8 +53,8 @@ macro_rules! method_kernels {
                 rows: read Int [slot] "row of the inbox of each slot at an interface, or -1",
                 masks: read Int [row] "bit p: what comes from the neighbour p is in the inbox",
                 inbox: read Real [row][ROW] in lattice "what enters blocks from other levels in this step",
-                src: read Real [slot][q][cells] in lattice "post-collision populations",
-                dst: write Real [slot][q][cells] in lattice "new post-collision populations",
+                src: read Stored [slot][q][cells] in lattice "post-collision populations",
+                dst: write Stored [slot][q][cells] in lattice "new post-collision populations",
                 params: value Params "parameters of the method",
             }
             /// Pulls, collides and stores the listed blocks; neighbours may be coarser or refined, or walls.
@@ -69,8 +69,8 @@ macro_rules! method_kernels {
                 inbox: read Real [row][ROW] in lattice "what enters blocks from other levels in this step",
                 wall_rules: read Int [wall] "rule of each wall: {rules}",
                 wall_values: read Real [wall][stride] in lattice "parameters of each wall",
-                src: read Real [slot][q][cells] in lattice "post-collision populations",
-                dst: write Real [slot][q][cells] in lattice "new post-collision populations",
+                src: read Stored [slot][q][cells] in lattice "post-collision populations",
+                dst: write Stored [slot][q][cells] in lattice "new post-collision populations",
                 params: value Params "parameters of the method",
             }
             /// Pulls, collides and stores the listed blocks at refinement interfaces, leaves or refined; what has streamed in is saved.
@@ -83,8 +83,8 @@ macro_rules! method_kernels {
                 rows: read Int [slot] "row in `saved` of each slot with another level near, or -1",
                 held: value Int "the first of the slots that refined blocks hold",
                 saved: write Real [row][q][cells] in lattice "what is kept for other levels",
-                src: read Real [slot][q][cells] in lattice "post-collision populations",
-                dst: write Real [slot][q][cells] in lattice "new post-collision populations",
+                src: read Stored [slot][q][cells] in lattice "post-collision populations",
+                dst: write Stored [slot][q][cells] in lattice "new post-collision populations",
                 params: value Params "parameters of the method",
             }
             /// Pulls, collides and stores the listed blocks at refinement interfaces and walls; what has streamed in is saved.
@@ -100,8 +100,8 @@ macro_rules! method_kernels {
                 wall_rules: read Int [wall] "rule of each wall: {rules}",
                 wall_values: read Real [wall][stride] in lattice "parameters of each wall",
                 saved: write Real [row][q][cells] in lattice "what is kept for other levels",
-                src: read Real [slot][q][cells] in lattice "post-collision populations",
-                dst: write Real [slot][q][cells] in lattice "new post-collision populations",
+                src: read Stored [slot][q][cells] in lattice "post-collision populations",
+                dst: write Stored [slot][q][cells] in lattice "new post-collision populations",
                 params: value Params "parameters of the method",
             }
             /// From which neighbours the listed blocks read the inbox.
@@ -143,8 +143,8 @@ macro_rules! method_kernels {
                 cells: list Int [count] "cells beside refined ones, row * CELLS + cell",
                 tables: read Int [row][around] "what is around each block",
                 cell_masks: read Int [row][cells] "bit p: the coarse cell at the place p around each cell is refined",
-                coarse: read Real [slot][q][cells] in lattice "current populations of the coarse level",
-                fine: read Real [slot][q][cells] in lattice
+                coarse: read Stored [slot][q][cells] in lattice "current populations of the coarse level",
+                fine: read Stored [slot][q][cells] in lattice
                     "populations of the fine level before the first of its two steps",
                 inbox_0: write Real [row][ROW] in lattice
                     "what enters blocks in the first of two steps in one of a coarser level",
@@ -167,8 +167,8 @@ macro_rules! method_kernels {
                 rows: read Int [slot] "row of the inbox of each slot at an interface, or -1",
                 wall_rules: read Int [wall] "rule of each wall: {rules}",
                 wall_values: read Real [wall][stride] in lattice "parameters of each wall",
-                coarse: read Real [slot][q][cells] in lattice "current populations of the coarse level",
-                fine: read Real [slot][q][cells] in lattice
+                coarse: read Stored [slot][q][cells] in lattice "current populations of the coarse level",
+                fine: read Stored [slot][q][cells] in lattice
                     "populations of the fine level before the first of its two steps",
                 inbox_0: write Real [row][ROW] in lattice
                     "what enters blocks in the first of two steps in one of a coarser level",
@@ -183,9 +183,9 @@ macro_rules! method_kernels {
                 cells: list Int [count] "cells beside refined ones, row * CELLS + cell",
                 tables: read Int [row][around] "what is around each block",
                 cell_masks: read Int [row][cells] "bit p: the coarse cell at the place p around each cell is refined",
-                before: read Real [slot][q][cells] in lattice
+                before: read Stored [slot][q][cells] in lattice
                     "populations of the fine level before the first of its two steps",
-                after: read Real [slot][q][cells] in lattice "populations of the fine level after it",
+                after: read Stored [slot][q][cells] in lattice "populations of the fine level after it",
                 inbox: write Real [row][ROW] in lattice "what enters blocks from other levels in this step",
             }
             /// What enters the listed coarse blocks, which touch walls, beside finer ones.
@@ -201,10 +201,10 @@ macro_rules! method_kernels {
                 rows: read Int [slot] "row of the inbox of each slot at an interface, or -1",
                 wall_rules: read Int [wall] "rule of each wall: {rules}",
                 wall_values: read Real [wall][stride] in lattice "parameters of each wall",
-                coarse: read Real [slot][q][cells] in lattice "current populations of the coarse level",
-                before: read Real [slot][q][cells] in lattice
+                coarse: read Stored [slot][q][cells] in lattice "current populations of the coarse level",
+                before: read Stored [slot][q][cells] in lattice
                     "populations of the fine level before the first of its two steps",
-                after: read Real [slot][q][cells] in lattice "populations of the fine level after it",
+                after: read Stored [slot][q][cells] in lattice "populations of the fine level after it",
                 inbox: write Real [row][ROW] in lattice "what enters blocks from other levels in this step",
                 params: value Params "parameters of the method, on the coarse level",
             }
@@ -221,8 +221,8 @@ macro_rules! method_kernels {
                     "where directions come from: 0 from where they always do, w + 1 off wall w, -1 the cell is solid",
                 distances: read Real [row][q][cells]
                     "distance of the surface on the way to it, over the length of the link",
-                src: read Real [slot][q][cells] in lattice "post-collision populations",
-                dst: write Real [slot][q][cells] in lattice "new post-collision populations",
+                src: read Stored [slot][q][cells] in lattice "post-collision populations",
+                dst: write Stored [slot][q][cells] in lattice "new post-collision populations",
                 params: value Params "parameters of the method",
             }
             /// What the listed refined blocks hold beside coarse cells, from what has streamed in on the finer level.
@@ -235,7 +235,7 @@ macro_rules! method_kernels {
                 rows: read Int [slot] "row in `saved` of each slot with another level near, or -1",
                 held: value Int "the first of the slots that refined blocks hold",
                 saved: write Real [row][q][cells] in lattice "what is kept for other levels",
-                dst: write Real [slot][q][cells] in lattice "new post-collision populations",
+                dst: write Stored [slot][q][cells] in lattice "new post-collision populations",
                 params: value Params "parameters of the method, on the level of the refined blocks",
             }
             /// From what has streamed in to what is interpolated, for the listed blocks.
@@ -263,7 +263,7 @@ macro_rules! method_kernels {
                 rows: read Int [slot] "row in `saved` of each slot with another level near, or -1",
                 held: value Int "the first of the slots that refined blocks hold",
                 saved: read Real [row][q][cells] in lattice "what is kept for other levels",
-                dst: write Real [slot][q][cells] in lattice "new post-collision populations",
+                dst: write Stored [slot][q][cells] in lattice "new post-collision populations",
                 params: value Params "parameters of the method, on the fine level",
             }
             /// What the listed refined blocks hold, from the blocks that refine them.
@@ -276,8 +276,8 @@ macro_rules! method_kernels {
                 held: value Int "the first of the slots that refined blocks hold",
                 whole: value Int "1 for all cells, 0 for those that no step gives",
                 sets: value Int "bit 0: which set is current on the level of the blocks; bit 1: on the next finer one",
-                populations_0: write Real [slot][q][cells] in lattice "set 0 of post-collision populations",
-                populations_1: write Real [slot][q][cells] in lattice "set 1 of post-collision populations",
+                populations_0: write Stored [slot][q][cells] in lattice "set 0 of post-collision populations",
+                populations_1: write Stored [slot][q][cells] in lattice "set 1 of post-collision populations",
             }
             /// What the listed blocks have stays there for them to hold, now that they are refined.
             ///
@@ -290,8 +290,8 @@ macro_rules! method_kernels {
                 roots: value Int "number of roots",
                 held: value Int "the first of the slots that refined blocks hold",
                 sets: value Int "bit l: which set is current on level l",
-                populations_0: write Real [slot][q][cells] in lattice "set 0 of post-collision populations",
-                populations_1: write Real [slot][q][cells] in lattice "set 1 of post-collision populations",
+                populations_0: write Stored [slot][q][cells] in lattice "set 0 of post-collision populations",
+                populations_1: write Stored [slot][q][cells] in lattice "set 1 of post-collision populations",
             }
             /// Force on solids along the links of the listed blocks, in the step that begins.
             ///
@@ -308,7 +308,7 @@ macro_rules! method_kernels {
                     "where directions come from: 0 from where they always do, w + 1 off wall w, -1 the cell is solid",
                 distances: read Real [row][q][cells]
                     "distance of the surface on the way to it, over the length of the link",
-                src: read Real [slot][q][cells] in lattice "post-collision populations",
+                src: read Stored [slot][q][cells] in lattice "post-collision populations",
                 forces: write Double [share][bodies][axes] in lattice
                     "force of each share on each solid, on the level at hand",
                 first: value Int "the wall that is the surface of the first solid",
@@ -331,14 +331,14 @@ is not finite, or a place behind all; the square of the largest change of veloci
                 shares: list Int [count] "shares of the list to work on",
                 ids: slice Int [size] "the list: slots",
                 per: value Int "slots of a share; the last may have less",
-                src: read Real [slot][q][cells] in lattice "post-collision populations",
+                src: read Stored [slot][q][cells] in lattice "post-collision populations",
                 sums: write Double [share][sets][moments][2] in lattice
                     "mass and momentum of each set, each a sum and what rounding took from it",
             }
             /// Macroscopic fields of the listed blocks from their populations.
             Macroscopic = "macroscopic" {
                 ids: list Int [count] "slots to work on",
-                src: read Real [slot][q][cells] in lattice "post-collision populations",
+                src: read Stored [slot][q][cells] in lattice "post-collision populations",
                 fields: write Real [slot][fields][cells] in lattice "macroscopic fields: {fields}",
                 params: value Params "parameters of the method",
             }
@@ -351,8 +351,8 @@ is not finite, or a place behind all; the square of the largest change of veloci
                 nodes: read Int [slot] "node of each slot",
                 levels: read Int [node] "level of each node",
                 sets: value Int "bit l: which set is current on level l",
-                populations_0: write Real [slot][q][cells] in lattice "set 0 of post-collision populations",
-                populations_1: write Real [slot][q][cells] in lattice "set 1 of post-collision populations",
+                populations_0: write Stored [slot][q][cells] in lattice "set 0 of post-collision populations",
+                populations_1: write Stored [slot][q][cells] in lattice "set 1 of post-collision populations",
             }
             /// Populations of the blocks that refine the listed ones from theirs.
             ///
@@ -365,8 +365,8 @@ is not finite, or a place behind all; the square of the largest change of veloci
                 nodes: read Int [slot] "node of each slot",
                 levels: read Int [node] "level of each node",
                 sets: value Int "bit l: which set is current on level l",
-                populations_0: write Real [slot][q][cells] in lattice "set 0 of post-collision populations",
-                populations_1: write Real [slot][q][cells] in lattice "set 1 of post-collision populations",
+                populations_0: write Stored [slot][q][cells] in lattice "set 0 of post-collision populations",
+                populations_1: write Stored [slot][q][cells] in lattice "set 1 of post-collision populations",
             }
             /// Fields of the listed blocks from those of the blocks that refined them.
             ///
@@ -387,13 +387,19 @@ is not finite, or a place behind all; the square of the largest change of veloci
                 parts: read Int [slot][parts] "slots of the blocks that refine each slot's",
                 fields: write Real [slot][fields][cells] in lattice "macroscopic fields: {fields}",
             }
-            /// Populations or fields of the listed slots from other slots.
+            /// Populations of the listed slots from other slots.
             Relocate = "relocate" {
                 ids: list Int [count] "slots to work on",
                 from: read Int [slot] "the slot that each slot is filled from",
-                components: value Int "values of a cell",
-                src: read Real [slot][components][cells] "values as they lie",
-                dst: write Real [slot][components][cells] "values in their new slots",
+                src: read Stored [slot][q][cells] in lattice "post-collision populations",
+                dst: write Stored [slot][q][cells] in lattice "the same in their new slots",
+            }
+            /// Fields of the listed slots from other slots.
+            RelocateFields = "relocate_fields" {
+                ids: list Int [count] "slots to work on",
+                from: read Int [slot] "the slot that each slot is filled from",
+                src: read Real [slot][fields][cells] in lattice "macroscopic fields: {fields}",
+                dst: write Real [slot][fields][cells] in lattice "the same in their new slots",
             }
             /// The level that each of the listed blocks wishes to have.
             ///
@@ -438,10 +444,10 @@ impl Role {
     /// Whether its kernel is a formula of the spec for every cell, whose cost is counted; others move data, look at them, or work
     /// on a few cells beside level jumps.
     pub fn is_arithmetic(self) -> bool {
-        use Role::{Average, AverageFields, Fill, FillFields, Relocate, Wish};
+        use Role::{Average, AverageFields, Fill, FillFields, Relocate, RelocateFields, Wish};
         use Role::{Hold, Keep, Look, Prolong, Restrict, Send, Sums};
         use Role::{InterfaceCells, InterfaceMasks, ToCoarse, ToCoarseWalls, ToFine, ToFineWalls};
-        let moves = matches!(self, Average | Fill | AverageFields | FillFields | Relocate | Wish);
+        let moves = matches!(self, Average | Fill | AverageFields | FillFields | Relocate | RelocateFields | Wish);
         let crosses = matches!(self, InterfaceMasks | InterfaceCells | ToFine | ToFineWalls | ToCoarse | ToCoarseWalls);
         !moves && !crosses && !matches!(self, Look | Sums | Restrict | Send | Prolong | Hold | Keep)
     }

@@ -96,7 +96,7 @@ pub enum Target {
     C,
 }
 
-/// Floating-point type of populations, fields and parameters.
+/// Floating-point types: what is computed with, of which fields and parameters are, and what populations are stored as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Real {
@@ -104,14 +104,49 @@ pub enum Real {
     F32,
     /// 64 bits.
     F64,
+    /// 32 bits, populations stored in 16: differences from rest times [`HALF_SCALE`], IEEE 754 binary16.
+    #[serde(rename = "f16/f32")]
+    F16F32,
 }
 
+/// What populations that are stored in 16 bits are multiplied with: 2^15, as in Lehmann et al., Phys. Rev. E 106 (2022) 015308. The
+/// largest that fits is 2, the smallest with all 11 bits 2^-29.
+pub const HALF_SCALE: f32 = 32768.0;
+
 impl Real {
-    /// Bytes per value.
+    /// All of them.
+    pub const ALL: [Real; 3] = [Real::F32, Real::F64, Real::F16F32];
+
+    /// Bytes of a value that is computed with.
     pub fn bytes(self) -> usize {
         match self {
-            Real::F32 => 4,
+            Real::F32 | Real::F16F32 => 4,
             Real::F64 => 8,
+        }
+    }
+
+    /// Bytes of a stored population.
+    pub fn stored_bytes(self) -> usize {
+        match self {
+            Real::F16F32 => 2,
+            Real::F32 | Real::F64 => self.bytes(),
+        }
+    }
+
+    /// Name, what is stored before what is computed with: `f32`, `f64`, `f16/f32`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Real::F32 => "f32",
+            Real::F64 => "f64",
+            Real::F16F32 => "f16/f32",
+        }
+    }
+
+    /// What is computed with, stored as it is.
+    pub fn computed(self) -> Real {
+        match self {
+            Real::F32 | Real::F16F32 => Real::F32,
+            Real::F64 => Real::F64,
         }
     }
 }

@@ -88,6 +88,8 @@ pub enum CompileError {
     NoSolidRule(String),
     /// The kernel of this name has this constant, which the floating-point type does not hold.
     Constant(String, String, Real),
+    /// Plain arrays hold whole populations, which are not stored in 16 bits.
+    Whole,
     /// Simplification gave up.
     Simplify(SimplifyError),
 }
@@ -129,11 +131,15 @@ impl fmt::Display for CompileError {
             }
             Self::Constant(kernel, value, real) => {
                 let [name, least, most] = match real {
-                    Real::F32 => ["f32", "1.2e-38", "3.4e38"],
+                    Real::F32 | Real::F16F32 => ["f32", "1.2e-38", "3.4e38"],
                     Real::F64 => ["f64", "2.2e-308", "1.8e308"],
                 };
                 write!(out, "`{kernel}` has the constant {value}; sizes of numbers in {name} go from {least} to {most}")
             }
+            Self::Whole => write!(
+                out,
+                "plain arrays hold whole populations, and f16/f32 stores differences: take f32 or f64, or blocks"
+            ),
             Self::Simplify(error) => error.fmt(out),
         }
     }
@@ -277,6 +283,9 @@ impl Plans<'_> {
         check_coupling(self.model, options)?;
         check_solids(self.model, options)?;
         self.check_constants(options.real)?;
+        if options.layout == Layout::Soa && options.real == Real::F16F32 {
+            return Err(CompileError::Whole);
+        }
         let [collide, init, macroscopic, walls @ ..] = &self.kernels[..] else {
             unreachable!("lower gives these kernels")
         };
@@ -374,7 +383,7 @@ impl Plans<'_> {
 /// Whether a number is zero, or its size in the range of normal numbers of a type.
 fn holds(real: Real, value: &Rational) -> bool {
     let (least, most) = match real {
-        Real::F32 => (f64::from(f32::MIN_POSITIVE), f64::from(f32::MAX)),
+        Real::F32 | Real::F16F32 => (f64::from(f32::MIN_POSITIVE), f64::from(f32::MAX)),
         Real::F64 => (f64::MIN_POSITIVE, f64::MAX),
     };
     value.is_zero() || value.to_f64().is_some_and(|near| (least..=most).contains(&near.abs()))

@@ -321,6 +321,9 @@ pub enum RealArg {
     F32,
     /// 64 bits.
     F64,
+    /// Populations stored in 16 bits, computed with in 32.
+    #[value(name = "f16/f32")]
+    F16F32,
 }
 
 impl From<RealArg> for Real {
@@ -328,6 +331,7 @@ impl From<RealArg> for Real {
         match real {
             RealArg::F32 => Real::F32,
             RealArg::F64 => Real::F64,
+            RealArg::F16F32 => Real::F16F32,
         }
     }
 }

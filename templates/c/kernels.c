@@ -31,7 +31,11 @@ enum {
 static inline __attribute__((always_inline)) void load_row(
     {{ real }} *restrict to, const {{ stored }} *restrict populations, const int32_t slot, const int direction, const int cell, const int count)
 {
+{%- if half %}
+    for (int next = 0; next < count; ++next) to[next] = load(populations, slot, direction, cell + next);
+{%- else %}
     memcpy(to, populations + at(slot, direction, cell), sizeof({{ real }}) * (size_t)count);
+{%- endif %}
 }
 
 {% include "params" -%}
@@ -65,10 +69,14 @@ static inline int past_cache(const int32_t count, const {{ stored }} *dst)
     return (size_t)count * (Q * CELLS * sizeof({{ stored }})) > (size_t)1 << 20 && (uintptr_t)dst % 64 == 0;
 }
 
-// Stores one cache line.
+// Stores as many values as a cache line has.
 static inline __attribute__((always_inline)) void store_line(
     {{ stored }} *restrict to, const {{ real }} *restrict from, const int past)
 {
+{%- if half %}
+    (void)past;
+    for (size_t cell = 0; cell < LINE; ++cell) to[cell] = narrowed(from[cell]);
+{%- else %}
 #if defined(__AVX512F__)
     if (past) {
         _mm512_stream_si512((void *)to, _mm512_load_si512(from));
@@ -83,6 +91,7 @@ static inline __attribute__((always_inline)) void store_line(
 #endif
     (void)past;
     memcpy(to, from, sizeof({{ real }}) * LINE);
+{%- endif %}
 }
 
 // Makes what was stored past the caches visible to other threads in order.
@@ -98,7 +107,15 @@ static inline __attribute__((always_inline)) void collide_slab(
     const {{ real }} *restrict before, {{ stored }} *restrict dst, const int32_t slot, const int begin, const int past{{ param_decls }})
 {
     if (SLAB % LINE != 0) {
+{%- if half %}
+        {{ real }} after[Q * SLAB];
+        collide_cells(SLAB, SLAB, before, SLAB, after{{ param_names }});
+        for (int i = 0; i < Q; ++i) {
+            for (int cell = 0; cell < SLAB; ++cell) store(dst, slot, i, begin + cell, after[i * SLAB + cell]);
+        }
+{%- else %}
         collide_cells(SLAB, SLAB, before, CELLS, dst + at(slot, 0, begin){{ param_names }});
+{%- endif %}
         return;
     }
     for (int cell = 0; cell < SLAB; cell += LINE) {
@@ -183,9 +200,9 @@ static inline __attribute__((always_inline)) void gather(
 {% <kernel of={collide}> %}
     for (size_t state = 0; state < (size_t)count; ++state) {
         {{ real }} before[Q], after[Q];
-        for (int i = 0; i < Q; ++i) before[i] = src[(size_t)i * (size_t)count + state] - ({{ real }})REST[i];
+        for (int i = 0; i < Q; ++i) before[i] = {% if half %}as_stored(src[(size_t)i * (size_t)count + state] - ({{ real }})REST[i]){% else %}src[(size_t)i * (size_t)count + state] - ({{ real }})REST[i]{% endif %};
         collide_cells(1, 1, before, 1, after{{ param_names }});
-        for (int i = 0; i < Q; ++i) dst[(size_t)i * (size_t)count + state] = after[i] + ({{ real }})REST[i];
+        for (int i = 0; i < Q; ++i) dst[(size_t)i * (size_t)count + state] = {% if half %}as_stored(after[i]){% else %}after[i]{% endif %} + ({{ real }})REST[i];
     }
 {%- </kernel> %}
 
@@ -453,8 +470,15 @@ static inline __attribute__((always_inline)) void gather(
 
 {% <kernel of={carry.relocate}> %}
     for (int32_t item = 0; item < count; ++item) {
-        const size_t length = (size_t)components * CELLS;
-        memcpy(dst + (size_t)ids[item] * length, src + (size_t)from[ids[item]] * length, sizeof({{ real }}) * length);
+        const int32_t slot = ids[item];
+        memcpy(dst + at(slot, 0, 0), src + at(from[slot], 0, 0), sizeof({{ stored }}) * (Q * CELLS));
+    }
+{%- </kernel> %}
+
+{% <kernel of={carry.relocate_fields}> %}
+    for (int32_t item = 0; item < count; ++item) {
+        const int32_t slot = ids[item];
+        memcpy(dst + field_at(slot, 0, 0), src + field_at(from[slot], 0, 0), sizeof({{ real }}) * (FIELDS * CELLS));
     }
 {%- </kernel> %}
 

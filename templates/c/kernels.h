@@ -46,6 +46,11 @@ static const int {{ spec }}_opposites[{{ upper }}_Q] = { {{ opposites }} };
 {% if blocks %}
 // The population of each direction at rest: what is stored is the difference from it.
 static const double {{ spec }}_rest[{{ upper }}_Q] = { {{ blocks.rests }} };
+{%- if blocks.half_scale %}
+
+// It is stored in 16 bits, as an IEEE 754 binary16 number, times this.
+static const float {{ spec }}_half_scale = {{ blocks.half_scale }};
+{%- endif %}
 
 // Index of cell (x, y, z) in its block.
 static inline size_t {{ spec }}_cell(const size_t x, const size_t y, const size_t z)

@@ -56,10 +56,10 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
 {% <kernel of={collide}> %}
     {{ real }} f[Q];
 #pragma unroll
-    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state] - ({{ real }})REST[i];
+    for (int i = 0; i < Q; ++i) f[i] = {% if half %}as_stored(src[(size_t)i * count + state] - ({{ real }})REST[i]){% else %}src[(size_t)i * count + state] - ({{ real }})REST[i]{% endif %};
     collide(f{{ param_names }});
 #pragma unroll
-    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i] + ({{ real }})REST[i];
+    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = {% if half %}as_stored(f[i]){% else %}f[i]{% endif %} + ({{ real }})REST[i];
 {%- </kernel> %}
 
 {% if walls -%}
@@ -280,8 +280,13 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
 {%- </kernel> %}
 
 {% <kernel of={carry.relocate}> %}
-    const size_t own = (size_t)slot * components, other = (size_t)from[slot] * components;
-    for (int i = 0; i < components; ++i) dst[(own + i) * CELLS + cell] = src[(other + i) * CELLS + cell];
+    for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = src[at(from[slot], i, cell)];
+{%- </kernel> %}
+
+{% <kernel of={carry.relocate_fields}> %}
+    for (int component = 0; component < FIELDS; ++component) {
+        dst[field_at(slot, component, cell)] = src[field_at(from[slot], component, cell)];
+    }
 {%- </kernel> %}
 
 {% <kernel of={carry.wish}> %}

@@ -7,15 +7,56 @@
     return (size_t)slot * (Q * CELLS) + (size_t)(direction * CELLS + cell);
 }
 
+{% if half -%}
+// Numbers of 16 bits (IEEE 754 binary16) that stand for populations times a power of two, so that most of their range is used.
+{% if cuda -%}
+typedef unsigned short uint16_t;
+{{ inline }} {{ real }} widened(const uint16_t value)
+{
+    {{ real }} wide;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(wide) : "h"(value));
+    return wide * (1 / {{ half_scale }});
+}
+
+{{ inline }} uint16_t narrowed(const {{ real }} value)
+{
+    uint16_t narrow;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(narrow) : "f"(value * {{ half_scale }}));
+    return narrow;
+}
+{%- else -%}
+{{ inline }} {{ real }} widened(const uint16_t value)
+{
+    _Float16 half;
+    memcpy(&half, &value, sizeof half);
+    return ({{ real }})half * (1 / {{ half_scale }});
+}
+
+{{ inline }} uint16_t narrowed(const {{ real }} value)
+{
+    const _Float16 half = (_Float16)(value * {{ half_scale }});
+    uint16_t narrow;
+    memcpy(&narrow, &half, sizeof half);
+    return narrow;
+}
+{%- endif %}
+
+// What is left of a value that is stored and loaded.
+{{ inline }} {{ real }} as_stored(const {{ real }} value)
+{
+    return widened(narrowed(value));
+}
+
+{% endif -%}
 // A population as it is computed with.
 {{ inline }} {{ real }} load(const {{ stored }} *populations, const {{ int }} slot, const int direction, const int cell)
 {
-    return populations[at(slot, direction, cell)];
+    return {% if half %}widened(populations[at(slot, direction, cell)]){% else %}populations[at(slot, direction, cell)]{% endif %};
 }
 
 {{ inline }} void store({{ stored }} *populations, const {{ int }} slot, const int direction, const int cell, const {{ real }} value)
 {
-    populations[at(slot, direction, cell)] = value;
+    populations[at(slot, direction, cell)] = {% if half %}narrowed(value){% else %}value{% endif %};
 }
 
 // Where a component of the macroscopic fields is.

@@ -1,6 +1,6 @@
 //! The comment that opens a file: where it came from, options, cost.
 
-use lbm_bundle::{Kernel, Layout, Manifest, Real};
+use lbm_bundle::{Kernel, Layout, Manifest};
 
 use super::Method;
 use super::text::Comment;
@@ -37,15 +37,7 @@ pub fn options(manifest: &Manifest) -> String {
         Layout::Blocks => "",
         Layout::Soa => "soa ",
     };
-    format!("{} {layout}block={}", real(manifest.real), block(manifest))
-}
-
-/// Name of a real type as the options call it.
-pub fn real(real: Real) -> &'static str {
-    match real {
-        Real::F32 => "f32",
-        Real::F64 => "f64",
-    }
+    format!("{} {layout}block={}", manifest.real.name(), block(manifest))
 }
 
 /// Extents of a block, `8x8` or `4x4x4`.

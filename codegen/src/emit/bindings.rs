@@ -1,6 +1,6 @@
 //! Typed launches in Rust: a struct for each kernel, its fields the arguments.
 
-use lbm_bundle::{ArgType, File, Kernel, Layout, Manifest, Real, Role};
+use lbm_bundle::{ArgType, File, HALF_SCALE, Kernel, Layout, Manifest, Real, Role};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
@@ -109,9 +109,16 @@ fn blocks(manifest: &Manifest) -> TokenStream {
         let quotient: syn::Expr = syn::parse_str(&rest(direction)).expect("a quotient of numbers");
         quote!(#quotient)
     });
+    let half_scale = (manifest.real == Real::F16F32).then(|| {
+        quote! {
+            /// It is stored in 16 bits, as an IEEE 754 binary16 number, times this.
+            pub const HALF_SCALE: f32 = #HALF_SCALE;
+        }
+    });
     quote! {
         /// The population of each direction at rest: what is stored is the difference from it.
         pub const REST: [f64; Q] = [#(#rests),*];
+        #half_scale
         /// Cells of a block along each axis.
         pub const BLOCK: [usize; 3] = [#bx, #by, #bz];
         /// Cells of a block.
@@ -173,7 +180,12 @@ fn shape(manifest: &Manifest, kernel: &Kernel) -> TokenStream {
 }
 
 fn real(manifest: &Manifest) -> Ident {
-    ident(if manifest.real == Real::F32 { "f32" } else { "f64" })
+    ident(manifest.real.computed().name())
+}
+
+/// What a population is stored as; 16 bits as an integer, for want of a type in the standard library.
+fn stored(manifest: &Manifest) -> Ident {
+    if manifest.real == Real::F16F32 { ident("u16") } else { real(manifest) }
 }
 
 /// The struct of the method's parameters.
@@ -197,7 +209,7 @@ fn params(manifest: &Manifest) -> TokenStream {
 fn launch(manifest: &Manifest, kernel: &Kernel) -> TokenStream {
     let name: String = kernel.role.name().split('_').map(capital).collect();
     let name = ident(&name);
-    let real = real(manifest);
+    let (real, stored) = (real(manifest), stored(manifest));
     let fields: Vec<Ident> = kernel.args.iter().map(|arg| ident(&arg.name)).collect();
     let types = kernel.args.iter().map(|arg| match arg.ty {
         ArgType::Int => quote!(i32),
@@ -207,6 +219,8 @@ fn launch(manifest: &Manifest, kernel: &Kernel) -> TokenStream {
         ArgType::IntsOut => quote!(*mut i32),
         ArgType::Reals => quote!(*const #real),
         ArgType::RealsOut => quote!(*mut #real),
+        ArgType::Stored => quote!(*const #stored),
+        ArgType::StoredOut => quote!(*mut #stored),
         ArgType::Doubles => quote!(*const f64),
         ArgType::DoublesOut => quote!(*mut f64),
     });

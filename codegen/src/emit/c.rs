@@ -1,6 +1,6 @@
 //! Kernels in C for the host, and the header that declares them.
 
-use lbm_bundle::{File, Kernel, Layout, Manifest, Role};
+use lbm_bundle::{File, HALF_SCALE, Kernel, Layout, Manifest, Real, Role};
 use serde::Serialize;
 
 use super::layout::{Dialect, Types, declarations, doc, rest, rule_constants, view, weight};
@@ -45,6 +45,8 @@ struct Header {
 /// What index functions of blocks need.
 #[derive(Serialize)]
 struct Blocks {
+    /// What populations in 16 bits are multiplied with.
+    half_scale: Option<String>,
     field_names: Comment,
     rests: String,
     bx: u32,
@@ -145,6 +147,7 @@ fn other_shape(manifest: &Manifest, kernel: &Kernel) -> String {
 fn blocks(manifest: &Manifest) -> Blocks {
     let [bx, by, _] = manifest.block;
     Blocks {
+        half_scale: (manifest.real == Real::F16F32).then(|| format!("{HALF_SCALE:?}f")),
         rests: manifest.directions.iter().map(rest).collect::<Vec<_>>().join(", "),
         field_names: Comment::new(&manifest.component_names().join(", ")),
         bx,

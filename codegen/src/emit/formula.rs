@@ -165,7 +165,7 @@ impl<'a> Printer<'a> {
                 let text = match (self.language, self.real) {
                     (Language::Rust, _) if self.term(a).negative => format!("({}).sqrt()", self.operand(a)),
                     (Language::Rust, _) => format!("{}.sqrt()", self.term(a).magnitude(Binding::Atom)),
-                    (Language::C, Real::F32) => format!("sqrtf({})", self.operand(a)),
+                    (Language::C, Real::F32 | Real::F16F32) => format!("sqrtf({})", self.operand(a)),
                     (Language::C, Real::F64) => format!("sqrt({})", self.operand(a)),
                 };
                 Term::new(Binding::Atom, text)
@@ -191,7 +191,7 @@ impl<'a> Printer<'a> {
         let mut text = literal(&value.abs(), self.real);
         if self.language == Language::Rust {
             // The type of a constant follows from what it meets, except where it meets nothing but constants.
-            text = format!("{}_{}", text.trim_end_matches('f'), if self.real == Real::F32 { "f32" } else { "f64" });
+            text = format!("{}_{}", text.trim_end_matches('f'), self.real.computed().name());
         }
         Term { negative: value.is_negative(), binding: Binding::Atom, text }
     }
@@ -236,9 +236,9 @@ fn sum(a: Term, mut b: Term, minus: bool) -> Term {
 
 /// `float` or `double`.
 pub fn real_name(real: Real) -> &'static str {
-    match real {
-        Real::F32 => "float",
+    match real.computed() {
         Real::F64 => "double",
+        _ => "float",
     }
 }
 

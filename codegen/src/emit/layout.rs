@@ -1,6 +1,6 @@
 //! Fills a [`View`]: the parts that both targets share.
 
-use lbm_bundle::{Arg, ArgType, Kernel as Signature, Layout, Manifest, Member, Real, Role, wishes};
+use lbm_bundle::{Arg, ArgType, HALF_SCALE, Kernel as Signature, Layout, Manifest, Member, Real, Role, wishes};
 use lbm_dsl::expr::Symbol;
 
 use super::formula::{Language, Printer, real_name};
@@ -55,7 +55,9 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
     View {
         banner: banner::banner(method, dialect.target),
         real: real.into(),
-        stored: real.into(),
+        stored: types.stored.into(),
+        half: manifest.real == Real::F16F32,
+        half_scale: format!("{HALF_SCALE:?}f"),
         q: manifest.q(),
         bx,
         by,
@@ -122,6 +124,7 @@ fn carry(manifest: &Manifest, kernel: impl Fn(Role, Option<&Plan>) -> Kernel) ->
         average_fields: kernel(Role::AverageFields, None),
         fill_fields: kernel(Role::FillFields, None),
         relocate: kernel(Role::Relocate, None),
+        relocate_fields: kernel(Role::RelocateFields, None),
         wish: kernel(Role::Wish, None),
         stiffness: list(manifest.populations.iter().map(stiffness).collect()),
         stack: wishes::STACK,
@@ -269,6 +272,8 @@ pub fn spoken(arg: &Arg) -> String {
 pub struct Types {
     /// `float` or `double`.
     pub real: &'static str,
+    /// What a population is stored as.
+    pub stored: &'static str,
     /// The struct of the method's parameters.
     pub params: String,
 }
@@ -276,14 +281,16 @@ pub struct Types {
 impl Types {
     /// Those of a method's bundle.
     pub fn new(manifest: &Manifest) -> Self {
-        Types { real: real_name(manifest.real), params: manifest.params_struct() }
+        let real = real_name(manifest.real);
+        let stored = if manifest.real == Real::F16F32 { "uint16_t" } else { real };
+        Types { real, stored, params: manifest.params_struct() }
     }
 }
 
 /// One argument.
 pub fn declaration(arg: &Arg, types: &Types, dialect: &Dialect) -> String {
     let Dialect { int, restrict, .. } = dialect;
-    let (name, Types { real, params }) = (&arg.name, types);
+    let (name, Types { real, stored, params }) = (&arg.name, types);
     match arg.ty {
         ArgType::Int => format!("const {int} {name}"),
         ArgType::Long => format!("const long long {name}"),
@@ -292,6 +299,8 @@ pub fn declaration(arg: &Arg, types: &Types, dialect: &Dialect) -> String {
         ArgType::IntsOut => format!("{int} *{restrict}{name}"),
         ArgType::Reals => format!("const {real} *{restrict}{name}"),
         ArgType::RealsOut => format!("{real} *{restrict}{name}"),
+        ArgType::Stored => format!("const {stored} *{restrict}{name}"),
+        ArgType::StoredOut => format!("{stored} *{restrict}{name}"),
         ArgType::Doubles => format!("const double *{restrict}{name}"),
         ArgType::DoublesOut => format!("double *{restrict}{name}"),
     }
@@ -299,7 +308,7 @@ pub fn declaration(arg: &Arg, types: &Types, dialect: &Dialect) -> String {
 
 /// The arguments of a host kernel, each read through the pointer to it.
 pub fn packed(symbol: &str, args: &[Arg], types: &Types) -> Packed {
-    let Types { real, params } = types;
+    let Types { real, stored, params } = types;
     let arg = |(at, arg): (usize, &Arg)| {
         let ty = match arg.ty {
             ArgType::Int => "const int32_t *".to_string(),
@@ -309,6 +318,8 @@ pub fn packed(symbol: &str, args: &[Arg], types: &Types) -> Packed {
             ArgType::IntsOut => "int32_t *const *".to_string(),
             ArgType::Reals => format!("const {real} *const *"),
             ArgType::RealsOut => format!("{real} *const *"),
+            ArgType::Stored => format!("const {stored} *const *"),
+            ArgType::StoredOut => format!("{stored} *const *"),
             ArgType::Doubles => "const double *const *".to_string(),
             ArgType::DoublesOut => "double *const *".to_string(),
         };

@@ -9,7 +9,7 @@ use num_traits::{Signed, ToPrimitive};
 /// The shortest decimal literal that reads back as the number of type `real` nearest to `value` (ties to even).
 pub fn literal(value: &Rational, real: Real) -> String {
     match real {
-        Real::F32 => format!("{:?}f", nearest_f32(value)),
+        Real::F32 | Real::F16F32 => format!("{:?}f", nearest_f32(value)),
         Real::F64 => format!("{:?}", nearest_f64(value)),
     }
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::formula::{Language, Printer};
 use super::layout::{self, body, doc};
-use super::{Method, banner, render};
+use super::{Method, render};
 
 const TEMPLATE: &str = include_str!("../../../templates/rust/soa.rs");
 
@@ -48,7 +48,7 @@ struct Value {
 /// The functions, as text.
 pub fn functions(method: &Method) -> String {
     let kernels = [Role::Init, Role::StreamCollide, Role::Macroscopic].map(|role| kernel(method, role));
-    let real = banner::real(method.manifest.real);
+    let real = method.manifest.real.computed().name();
     format!("\n{}", render(&[("soa.rs", TEMPLATE)], &View { real, kernels: kernels.into() }))
 }
 

@@ -13,6 +13,10 @@ pub struct View {
     pub real: String,
     /// What a population is stored as.
     pub stored: String,
+    /// Whether that is a number of 16 bits.
+    pub half: bool,
+    /// What it is multiplied with then.
+    pub half_scale: String,
     /// Number of directions.
     pub q: usize,
     /// Cells of a block along x.
@@ -480,6 +484,8 @@ pub struct Carry {
     pub fill_fields: Kernel,
     /// From slot to slot.
     pub relocate: Kernel,
+    /// The same for fields.
+    pub relocate_fields: Kernel,
     /// Wished levels.
     pub wish: Kernel,
     /// Of each set, one over the squared speed of sound, or 0 if it carries no momentum.

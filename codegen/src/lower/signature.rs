@@ -121,7 +121,8 @@ pub fn manifest(
                 roles.extend([Role::ToFineWalls, Role::ToCoarseWalls]);
             }
         }
-        roles.extend([Role::Average, Role::Fill, Role::AverageFields, Role::FillFields, Role::Relocate, Role::Wish]);
+        roles.extend([Role::Average, Role::Fill, Role::AverageFields, Role::FillFields]);
+        roles.extend([Role::Relocate, Role::RelocateFields, Role::Wish]);
     }
     if !manifest.solid_rules.is_empty() {
         roles.extend([Role::StreamCollideSolid, Role::Force]);
@@ -222,10 +223,19 @@ fn kernel(manifest: &Manifest, role: Role, threads: u32, arithmetic: Cost) -> Ke
         Role::Macroscopic => (q, components),
         Role::Force | Role::Sums => (q, 0),
         Role::Wish | Role::Look => (components, 0),
-        Role::AverageFields | Role::FillFields => (components, components),
+        Role::AverageFields | Role::FillFields | Role::RelocateFields => (components, components),
         _ => (q, q),
     };
-    let bytes = (loads + stores) * manifest.real.bytes() as u32;
+    let [computed, stored] = [manifest.real.bytes(), manifest.real.stored_bytes()].map(|bytes| bytes as u32);
+    let [loaded, written] = match role {
+        Role::Init => [computed, stored],
+        Role::Macroscopic => [stored, computed],
+        Role::Wish | Role::Look | Role::AverageFields | Role::FillFields | Role::RelocateFields | Role::Collide => {
+            [computed; 2]
+        }
+        _ => [stored; 2],
+    };
+    let bytes = loads * loaded + stores * written;
     let (threads, items_per_group) = shape(manifest, role, threads);
     Kernel {
         role,

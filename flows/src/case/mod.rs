@@ -12,7 +12,7 @@
 //! name = "cavity"               # in titles; the file's stem, if not given
 //! spec = "d2q9_bgk"             # a shipped spec, or a path to a .lbm file
 //! target = "auto"               # auto, cuda or cpu
-//! precision = "f32"             # f32 or f64
+//! precision = "f32"             # f32, f64 or f16/f32
 //! block = [8, 8]                # cells of a block; has a good default
 //!
 //! [domain]

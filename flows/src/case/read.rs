@@ -81,7 +81,7 @@ impl Reader {
             self.missing::<()>(&root.span, "spec", "the method to run", help);
         }
         let target = self.word(root, "target", &["auto", "cuda", "cpu"]);
-        let precision = self.word(root, "precision", &["f32", "f64"]);
+        let precision = self.word(root, "precision", &Real::ALL.map(Real::name));
         let block = self.block(root);
         let si = self.units(&units);
         let length = if self.si { Dimension::LENGTH } else { Dimension::NUMBER };
@@ -122,7 +122,9 @@ impl Reader {
                 Some("cpu") => TargetChoice::Cpu,
                 _ => TargetChoice::Auto,
             },
-            real: if precision.is_some_and(|word| word.value == "f64") { Real::F64 } else { Real::F32 },
+            real: precision
+                .and_then(|word| Real::ALL.into_iter().find(|real| real.name() == word.value))
+                .unwrap_or(Real::F32),
             block,
             si,
             size: size?,

@@ -19,7 +19,7 @@ pub(super) const KEYS: &[Key] = &[
     key("name", "what the case is called, in titles; else the name of its file"),
     key("spec", "the method: a shipped spec's name, or a path to a .lbm file"),
     key("target", "auto, cuda or cpu"),
-    key("precision", "f32 or f64"),
+    key("precision", "f32, f64, or f16/f32: stored in 16 bits, computed in 32"),
     key("block", "cells of a block along each axis, which divide the domain; chosen if not given"),
     key("units.system", "lattice or si"),
     key("units.step", "length of a time step (SI)"),

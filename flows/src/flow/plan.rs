@@ -1,6 +1,6 @@
 //! What a run would do and take, from its grid alone: `lbmc run --dry-run`.
 
-use lbm_bundle::{Bundle, Manifest, Real};
+use lbm_bundle::{Bundle, Manifest};
 use lbm_runtime::device::{Available, Bytes, Device};
 use lbm_runtime::solver::memory::Memory;
 
@@ -108,7 +108,7 @@ pub fn header(case: &Case, manifest: &Manifest, device: &Device) -> String {
     let join = |sides: &mut dyn Iterator<Item = String>| sides.collect::<Vec<_>>().join("x");
     let size = join(&mut case.size[..case.dim].iter().map(usize::to_string));
     let block = join(&mut case.block[..case.dim].iter().map(u32::to_string));
-    let real = if manifest.real == Real::F32 { "f32" } else { "f64" };
+    let real = manifest.real.name();
     let (name, spec, device) = (&case.name, &manifest.spec, device.describe());
     format!("{name}: {spec} in {real}, {size} cells in blocks of {block}, {device}")
 }

@@ -171,10 +171,7 @@ pub(super) fn cells(case: &Case, times: &str) -> String {
 }
 
 pub(super) fn real_name(case: &Case) -> &'static str {
-    match case.real {
-        lbm_bundle::Real::F32 => "f32",
-        lbm_bundle::Real::F64 => "f64",
-    }
+    case.real.name()
 }
 
 #[cfg(test)]

@@ -100,7 +100,7 @@ impl Identity {
         let target = |target: Target| if target == Target::C { "the CPU" } else { "the GPU" };
         let given = |value: Option<&String>| value.map_or("not given".to_string(), String::clone);
         compare("the method", format!("`{}`", self.spec), format!("`{}`", now.spec));
-        compare("`precision`", format!("{:?}", self.precision), format!("{:?}", now.precision));
+        compare("`precision`", self.precision.name().into(), now.precision.name().into());
         compare("`target`", target(self.target).into(), target(now.target).into());
         compare("`block`", format!("{:?}", self.block), format!("{:?}", now.block));
         for key in self.keys.keys().chain(now.keys.keys()).collect::<BTreeSet<_>>() {

@@ -116,9 +116,9 @@ impl Restart {
         if !own.iter().map(|leaf| &leaf.block).eq(&self.leaves) {
             return Err(self.broken("its blocks do not cover the domain"));
         }
-        let bytes = |layout: Layout, blocks: usize| (layout.slot_len() * manifest.real.bytes() * blocks) as u64;
-        let populations = bytes(Layout::populations(&manifest), flow.stored_blocks());
-        let fields = bytes(Layout::fields(&manifest), own.len());
+        let bytes = |layout: Layout, value: usize, blocks: usize| (layout.slot_len() * value * blocks) as u64;
+        let populations = bytes(Layout::populations(&manifest), manifest.real.stored_bytes(), flow.stored_blocks());
+        let fields = bytes(Layout::fields(&manifest), manifest.real.bytes(), own.len());
         for section in self.head.sections.clone().iter().skip(1) {
             match section.name.as_str() {
                 POPULATIONS => {

@@ -44,12 +44,12 @@ pub fn write(out: &mut dyn Write, identity: &Identity, flow: &Simulation, course
     let manifest = flow.manifest();
     let leaves = flow.grid().leaves().map_err(io::Error::other)?;
     let checked = flow.kept().filter(|kept| *kept != flow.step());
-    let bytes = |layout: Layout, blocks: usize| layout.slot_len() * manifest.real.bytes() * blocks;
+    let bytes = |layout: Layout, value: usize, blocks: usize| layout.slot_len() * value * blocks;
     let section = |name: &str, bytes: usize| Section { name: name.to_string(), bytes: bytes as u64 };
-    let populations = bytes(Layout::populations(manifest), flow.stored_blocks());
+    let populations = bytes(Layout::populations(manifest), manifest.real.stored_bytes(), flow.stored_blocks());
     let mut sections = vec![section(LEAVES, 16 * leaves.len()), section(POPULATIONS, populations)];
     if checked.is_some() {
-        sections.push(section(CHECKED, bytes(Layout::fields(manifest), leaves.len())));
+        sections.push(section(CHECKED, bytes(Layout::fields(manifest), manifest.real.bytes(), leaves.len())));
     }
     let head =
         Head { program: env!("CARGO_PKG_VERSION").to_string(), identity: identity.clone(), course, checked, sections };

@@ -70,7 +70,7 @@ pub fn bench(args: &Bench) -> Result<()> {
             println!(
                 "{:<16} {:>4} {:>10} {:>14} {:>9.1} {:>14.1} {:>21.3}",
                 row.spec,
-                format!("{:?}", row.real).to_lowercase(),
+                row.real.name().to_string(),
                 row.block[..dim].iter().map(u32::to_string).collect::<Vec<_>>().join("x"),
                 row.size[..dim].iter().map(usize::to_string).collect::<Vec<_>>().join("x"),
                 row.mlups,
@@ -123,7 +123,7 @@ fn measure(args: &Bench, device: &Device, model: &Model, real: Real) -> Result<R
     mlups.sort_by(f64::total_cmp);
     let mass_drift = (flow.mass()? / mass - 1.0).abs();
     if !mass_drift.is_finite() {
-        return Err(miette!("{} at {real:?}: the flow is not finite after the run", model.name()));
+        return Err(miette!("{} at {}: the flow is not finite after the run", model.name(), real.name()));
     }
     let median = mlups[REPEATS / 2];
     Ok(Row {
@@ -145,7 +145,7 @@ fn measure(args: &Bench, device: &Device, model: &Model, real: Real) -> Result<R
 fn size(bundle: &Bundle, gib: f64) -> [usize; 3] {
     let manifest = &bundle.manifest;
     let dim = manifest.dim as usize;
-    let cells = gib * f64::from(1u32 << 30) / (2 * manifest.q() * manifest.real.bytes()) as f64;
+    let cells = gib * f64::from(1u32 << 30) / (2 * manifest.q() * manifest.real.stored_bytes()) as f64;
     let side = cells.powf(1.0 / dim as f64);
     let mut size = [1; 3];
     for (size, block) in size.iter_mut().zip(manifest.block).take(dim) {

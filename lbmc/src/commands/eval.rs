@@ -33,6 +33,12 @@ pub fn eval(args: &Eval) -> Result<()> {
         (Via::Ir, Real::F64) => ir::<f64>(&model, &params, &before),
         (Via::Dag, Real::F32) => dag::<f32>(&model, &params, &before)?,
         (Via::Dag, Real::F64) => dag::<f64>(&model, &params, &before)?,
+        (Via::Ir | Via::Dag, Real::F16F32) => {
+            return Err(miette!(
+                help = "take --via c or --via cuda, or --real f32",
+                "f16/f32 is how kernels store populations: --via ir and --via dag store none"
+            ));
+        }
         (Via::C, _) => compiled(&model, &params, &before, Target::C, real)?,
         (Via::Cuda, _) => compiled(&model, &params, &before, Target::Cuda, real)?,
     };

@@ -13,6 +13,8 @@ use super::{cuda, host};
 pub enum Scalar {
     /// 32-bit integers.
     I32,
+    /// 16-bit floating point, populations times [`lbm_bundle::HALF_SCALE`].
+    F16,
     /// 32-bit floating point.
     F32,
     /// 64-bit floating point.
@@ -23,6 +25,7 @@ impl Scalar {
     /// Bytes per value.
     pub fn bytes(self) -> usize {
         match self {
+            Scalar::F16 => 2,
             Scalar::I32 | Scalar::F32 => 4,
             Scalar::F64 => 8,
         }
@@ -32,17 +35,27 @@ impl Scalar {
     pub fn name(self) -> &'static str {
         match self {
             Scalar::I32 => "i32",
+            Scalar::F16 => "f16",
             Scalar::F32 => "f32",
             Scalar::F64 => "f64",
         }
     }
 }
 
-impl From<Precision> for Scalar {
-    fn from(precision: Precision) -> Self {
+impl Scalar {
+    /// What a bundle computes with.
+    pub fn computed(precision: Precision) -> Self {
         match precision {
-            Precision::F32 => Scalar::F32,
+            Precision::F32 | Precision::F16F32 => Scalar::F32,
             Precision::F64 => Scalar::F64,
+        }
+    }
+
+    /// What a bundle stores populations as.
+    pub fn stored(precision: Precision) -> Self {
+        match precision {
+            Precision::F16F32 => Scalar::F16,
+            Precision::F32 | Precision::F64 => Scalar::computed(precision),
         }
     }
 }
@@ -159,6 +172,7 @@ impl Array {
 /// Numbers of which every bit pattern is a value and which have no padding.
 pub(super) trait Plain: Copy {}
 impl Plain for i32 {}
+impl Plain for u16 {}
 impl Plain for f32 {}
 impl Plain for f64 {}
 

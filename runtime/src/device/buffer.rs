@@ -1,19 +1,24 @@
 //! Arrays on a device.
 //!
-//! A [`Buffer`] has elements of one kind: integers, the real type of a bundle, or doubles. Values cross as `i32` or `f64` and are
-//! rounded to `f32` where the buffer is. What a buffer holds before it is written is zero. Beneath it is an [`Array`], which knows
+//! A [`Buffer`] has elements of one kind: integers, the real type of a bundle, populations as it stores them, or doubles. Values cross as
+//! `i32` or `f64` and are rounded to what the buffer has. What a buffer holds before it is written is zero. Beneath it is an [`Array`], which knows
 //! its type at run time.
 
 use std::marker::PhantomData;
 use std::ops::Range;
+
+use half::f16;
+use lbm_bundle::{HALF_SCALE, Real as Precision};
 
 use super::array::{Array, Scalar, bytes_of, bytes_of_mut};
 use super::error::DeviceError;
 
 /// A kind of elements.
 pub trait Element {
-    /// Whether their type is that of a bundle.
-    const OF_BUNDLE: bool;
+    /// Their type in a bundle of some precision, where it depends on that.
+    fn of_bundle(_precision: Precision) -> Option<Scalar> {
+        None
+    }
 }
 
 /// Elements that are real numbers.
@@ -27,23 +32,32 @@ pub enum Int {}
 #[derive(Debug)]
 pub enum Real {}
 
+/// Populations as a bundle stores them.
+#[derive(Debug)]
+pub enum Stored {}
+
 /// Elements of 64-bit floating point, whatever a bundle's real type is.
 #[derive(Debug)]
 pub enum Double {}
 
-impl Element for Int {
-    const OF_BUNDLE: bool = false;
-}
+impl Element for Int {}
 
 impl Element for Real {
-    const OF_BUNDLE: bool = true;
+    fn of_bundle(precision: Precision) -> Option<Scalar> {
+        Some(Scalar::computed(precision))
+    }
 }
 
-impl Element for Double {
-    const OF_BUNDLE: bool = false;
+impl Element for Stored {
+    fn of_bundle(precision: Precision) -> Option<Scalar> {
+        Some(Scalar::stored(precision))
+    }
 }
+
+impl Element for Double {}
 
 impl Floating for Real {}
+impl Floating for Stored {}
 impl Floating for Double {}
 
 /// An array on a device, of elements of one kind.
@@ -138,6 +152,11 @@ impl<E: Floating> Buffer<E> {
     pub fn write_reals(&mut self, start: usize, values: &[f64]) -> Result<(), DeviceError> {
         self.array.check_range(start, values.len())?;
         match self.array.scalar {
+            Scalar::F16 => {
+                let half = |value: &f64| f16::from_f64(value * f64::from(HALF_SCALE)).to_bits();
+                let rounded: Vec<u16> = values.iter().map(half).collect();
+                self.array.write_bytes(start, bytes_of(&rounded))
+            }
             Scalar::F32 => {
                 let rounded: Vec<f32> = values.iter().map(|value| *value as f32).collect();
                 self.array.write_bytes(start, bytes_of(&rounded))
@@ -150,6 +169,11 @@ impl<E: Floating> Buffer<E> {
     pub fn read_reals(&self, range: Range<usize>) -> Result<Vec<f64>, DeviceError> {
         self.array.check_range(range.start, range.len())?;
         match self.array.scalar {
+            Scalar::F16 => {
+                let mut values = vec![0u16; range.len()];
+                self.array.read_bytes(range.start, bytes_of_mut(&mut values))?;
+                Ok(values.into_iter().map(|bits| f16::from_bits(bits).to_f64() / f64::from(HALF_SCALE)).collect())
+            }
             Scalar::F32 => {
                 let mut values = vec![0f32; range.len()];
                 self.array.read_bytes(range.start, bytes_of_mut(&mut values))?;

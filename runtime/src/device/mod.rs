@@ -38,7 +38,7 @@ use lbm_bundle::{Real as Precision, Target};
 
 pub use array::{Array, Scalar};
 pub use bandwidth::copy_bandwidth;
-pub use buffer::{Buffer, Double, Element, Floating, Int, Part, Real};
+pub use buffer::{Buffer, Double, Element, Floating, Int, Part, Real, Stored};
 pub use cuda::Graph;
 pub use error::DeviceError;
 pub use memory::{Available, Bytes};
@@ -235,7 +235,12 @@ impl Device {
 
     /// A buffer of so many reals, zeros, in the precision of a bundle.
     pub fn alloc_reals(&self, precision: Precision, len: usize) -> Result<Buffer<Real>, DeviceError> {
-        Ok(Buffer::new(self.alloc(Scalar::from(precision), len)?))
+        Ok(Buffer::new(self.alloc(Scalar::computed(precision), len)?))
+    }
+
+    /// A buffer of so many populations, zeros, as a bundle of that precision stores them.
+    pub fn alloc_stored(&self, precision: Precision, len: usize) -> Result<Buffer<Stored>, DeviceError> {
+        Ok(Buffer::new(self.alloc(Scalar::stored(precision), len)?))
     }
 
     /// A buffer of so many doubles, zeros.

@@ -23,8 +23,8 @@ pub struct Arguments<'a> {
     /// How many items the launch works on.
     items: Option<usize>,
     params: Option<&'a Params>,
-    /// Types of the arrays that have the real type of a bundle.
-    reals: Vec<Scalar>,
+    /// Whether the arrays of a bundle's types have those of a bundle of some precision.
+    typed: Vec<(fn(Precision) -> Option<Scalar>, Scalar)>,
 }
 
 impl<'a> Arguments<'a> {
@@ -43,11 +43,13 @@ impl<'a> Arguments<'a> {
         self.items.unwrap_or(1)
     }
 
-    /// Whether the arrays and parameters have the real type of a bundle, and the parameters are as many as it has.
+    /// Whether the arrays and parameters have the types of a bundle, and the parameters are as many as it has.
     pub(super) fn are_of(&self, manifest: &Manifest) -> bool {
-        let real = Scalar::from(manifest.real);
         let fits = |params: &Params| (params.real, params.members) == (manifest.real, manifest.members.len());
-        self.reals.iter().all(|scalar| *scalar == real) && self.params.is_none_or(fits)
+        let same = |(of_bundle, scalar): &(fn(Precision) -> Option<Scalar>, Scalar)| {
+            of_bundle(manifest.real).is_none_or(|wanted| wanted == *scalar)
+        };
+        self.typed.iter().all(same) && self.params.is_none_or(fits)
     }
 
     /// What the launch works on.
@@ -89,9 +91,7 @@ impl<'a> Arguments<'a> {
     }
 
     fn note<E: Element>(&mut self, array: &Array) {
-        if E::OF_BUNDLE {
-            self.reals.push(array.scalar());
-        }
+        self.typed.push((E::of_bundle, array.scalar()));
     }
 }
 
@@ -113,7 +113,7 @@ impl Params {
         let value = |member| manifest.param_of(member).map(|(param, component)| values[param][component]);
         let values: Vec<f64> = manifest.members.iter().filter_map(value).collect();
         let bytes = |value: &f64| match manifest.real {
-            Precision::F32 => (*value as f32).to_ne_bytes().to_vec(),
+            Precision::F32 | Precision::F16F32 => (*value as f32).to_ne_bytes().to_vec(),
             Precision::F64 => value.to_ne_bytes().to_vec(),
         };
         let bytes: Vec<u8> = values.iter().flat_map(bytes).collect();

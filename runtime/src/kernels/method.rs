@@ -3,7 +3,7 @@
 use lbm_bundle::{Role, method_kernels};
 
 use super::launch::{Arguments, Launch, Params, field, launches, put};
-use crate::device::{Buffer, Double, Int, Part, Real};
+use crate::device::{Buffer, Double, Int, Part, Real, Stored};
 
 macro_rules! of_method {
     ($($rows:tt)*) => { launches! { Role: $($rows)* } };

@@ -14,7 +14,7 @@ const ROW_BYTES: [usize; 3] = [256, 128, 64];
 /// Lake Xeon D3Q19 BGK in f32 reaches .51 of the copy in blocks of 16x4x4, .65 in 32x4x4 and .70 in 64x4x4. A domain gets
 /// the longest rows of which three or more fill it exactly, so that not every block touches a wall; else the shortest.
 pub fn preferred_block(target: Target, dim: usize, real: Real, cells: Option<usize>) -> [u32; 3] {
-    let rows = ROW_BYTES.map(|bytes| bytes / real.bytes());
+    let rows = ROW_BYTES.map(|bytes| bytes / real.stored_bytes());
     let fits = |row: &usize| cells.is_none_or(|cells| cells.is_multiple_of(*row) && cells >= 3 * row);
     let row = rows.into_iter().find(fits).unwrap_or(rows[2]) as u32;
     match (target, dim) {

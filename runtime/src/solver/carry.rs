@@ -2,8 +2,7 @@
 
 use super::fields::Fields;
 use super::ghosts::hold;
-use crate::device::{Buffer, Int, Part, Real};
-use crate::kernels::layout::Layout;
+use crate::device::{Buffer, Int, Part, Real, Stored};
 use crate::kernels::{self, KernelError, Program};
 use crate::mesh::Grid;
 use crate::mesh::forest::{Carry, Change, Held, Moves};
@@ -11,7 +10,7 @@ use crate::mesh::forest::{Carry, Change, Held, Moves};
 /// The two sets of populations of a forest that changes, and fields that are kept.
 pub(super) struct Populations<'a> {
     pub(super) program: &'a Program,
-    pub(super) sets: &'a mut [Buffer<Real>; 2],
+    pub(super) sets: &'a mut [Buffer<Stored>; 2],
     /// Which set is current on each level.
     pub(super) current: Vec<usize>,
     /// Fields that are kept.
@@ -49,8 +48,7 @@ impl<'a> Populations<'a> {
     ) -> Result<(), KernelError> {
         let [first, second] = &mut *self.sets;
         let (src, dst) = if source == 0 { (&*first, second) } else { (&*second, first) };
-        let components = Layout::populations(self.program.manifest()).components() as i32;
-        self.program.launch(kernels::Relocate { ids, from, components, src, dst })
+        self.program.launch(kernels::Relocate { ids, from, src, dst })
     }
 }
 
@@ -116,9 +114,8 @@ impl Carry for Populations<'_> {
     /// All levels must have the same current set; afterwards it is the other one.
     fn reorder(&mut self, moves: Moves<'_>) -> Result<(), KernelError> {
         if let Some(kept) = &mut self.kept {
-            let components = Layout::fields(self.program.manifest()).components() as i32;
             let ids = moves.slots.part(0..moves.count);
-            self.program.launch(kernels::Relocate { ids, from: moves.from, components, src: kept, dst: self.spare })?;
+            self.program.launch(kernels::RelocateFields { ids, from: moves.from, src: kept, dst: self.spare })?;
             std::mem::swap(&mut **kept, self.spare);
         }
         let source = self.current.first().copied().unwrap_or(0);

@@ -6,7 +6,7 @@ use lbm_bundle::Manifest;
 use rayon::prelude::*;
 
 use super::snapshot::{Component, Snapshot};
-use crate::device::{Buffer, Device, DeviceError, Real};
+use crate::device::{Buffer, Device, DeviceError, Floating, Real, Stored};
 use crate::geometry::solid::Solids;
 use crate::geometry::{Cell, Domain};
 use crate::kernels::layout::{Layout, SlotId};
@@ -19,7 +19,7 @@ const SLOTS_AT_ONCE: usize = 4096;
 /// The per-block arrays of a grid.
 pub struct Fields {
     /// Two sets of post-collision populations; which one is current on a level is known to the stepper.
-    pub populations: [Buffer<Real>; 2],
+    pub populations: [Buffer<Stored>; 2],
     /// For a coupling of ghosts, what blocks at refinement interfaces keep for other levels, `[row][direction][cell]`.
     pub saved: Buffer<Real>,
     /// Macroscopic fields.
@@ -32,11 +32,12 @@ impl Fields {
         let length = grid.slots() * Layout::populations(manifest).slot_len();
         let field_length = grid.slots() * Layout::fields(manifest).slot_len();
         let at_interfaces = at_interfaces(manifest, grid.interfaces());
-        let bytes = (2 * length + field_length) * manifest.real.bytes() + at_interfaces;
+        let bytes = 2 * length * manifest.real.stored_bytes() + field_length * manifest.real.bytes() + at_interfaces;
         if device.memory_available().is_some_and(|available| bytes > available) {
             return Err(device.out_of_memory(bytes));
         }
-        let mut populations = [device.alloc_reals(manifest.real, length)?, device.alloc_reals(manifest.real, length)?];
+        let mut populations =
+            [device.alloc_stored(manifest.real, length)?, device.alloc_stored(manifest.real, length)?];
         for buffer in &mut populations {
             buffer.poison()?;
         }
@@ -49,7 +50,8 @@ impl Fields {
     pub fn bytes_of_slot(manifest: &Manifest) -> usize {
         let (populations, fields) = (Layout::populations(manifest).slot_len(), Layout::fields(manifest).slot_len());
         let share = if mesh::holds(manifest) { 1 } else { 2 };
-        (2 * populations + fields) * manifest.real.bytes() + at_interfaces(manifest, 1) / share
+        let own = 2 * populations * manifest.real.stored_bytes() + fields * manifest.real.bytes();
+        own + at_interfaces(manifest, 1) / share
     }
 
     /// After the grid has changed: room for what is kept at interfaces. Nothing is kept between steps.
@@ -112,8 +114,8 @@ pub(crate) fn range(run: &[Leaf], layout: Layout) -> Range<usize> {
 
 /// Fills an array `[slot][component][cell]` from the values of cells: `value(cell, out)` writes one value per component
 /// for the cell; what it does not write is 0. Blocks are filled in parallel.
-pub fn scatter(
-    to: &mut Buffer<Real>,
+pub fn scatter<E: Floating>(
+    to: &mut Buffer<E>,
     layout: Layout,
     grid: &Grid,
     value: impl Fn(Cell, &mut [f64]) + Sync,
@@ -129,8 +131,8 @@ pub fn scatter(
 
 /// Changes an array `[slot][component][cell]` cell by cell: `change(cell, values)` has the components of the cell.
 /// Blocks are changed in parallel.
-pub fn update(
-    array: &mut Buffer<Real>,
+pub fn update<E: Floating>(
+    array: &mut Buffer<E>,
     layout: Layout,
     grid: &Grid,
     change: impl Fn(Cell, &mut [f64]) + Sync,
@@ -170,8 +172,8 @@ fn change_cells(
 }
 
 /// Every cell of an array `[slot][component][cell]`, block by block: `each(cell, values)`.
-pub fn visit(
-    from: &Buffer<Real>,
+pub fn visit<E: Floating>(
+    from: &Buffer<E>,
     layout: Layout,
     grid: &Grid,
     mut each: impl FnMut(Cell, &[f64]),

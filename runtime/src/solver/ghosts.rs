@@ -16,7 +16,7 @@ use super::StepError;
 use super::fields::Fields;
 use super::step::Level;
 use super::subdomain::Subdomain;
-use crate::device::{Buffer, Real};
+use crate::device::{Buffer, Stored};
 use crate::kernels::{self, KernelError, Program};
 use crate::mesh::forest::{Level as Listed, Tables};
 
@@ -99,7 +99,7 @@ impl Subdomain {
 /// at `first`.
 pub(super) fn hold(
     program: &Program,
-    sets: &mut [Buffer<Real>; 2],
+    sets: &mut [Buffer<Stored>; 2],
     current: &[usize],
     tables: &Tables,
     levels: &[Listed],

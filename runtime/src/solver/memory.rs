@@ -29,13 +29,13 @@ pub struct Memory {
 impl Memory {
     /// Of a grid. `reference` is whether fields of an earlier step are kept.
     pub fn new(manifest: &Manifest, blocks: Blocks, reference: bool) -> Memory {
-        let (dim, real) = (manifest.dim as usize, manifest.real.bytes());
+        let (dim, real, stored) = (manifest.dim as usize, manifest.real.bytes(), manifest.real.stored_bytes());
         let holds = mesh::holds(manifest);
         let product = |factors: &[usize]| factors.iter().fold(1usize, |all, factor| all.saturating_mul(*factor));
         let (populations, of_fields) = (Layout::populations(manifest).slot_len(), Layout::fields(manifest).slot_len());
         Memory {
             target: manifest.target,
-            populations: product(&[2, blocks.slots, populations, real]),
+            populations: product(&[2, blocks.slots, populations, stored]),
             interfaces: fields::at_interfaces(manifest, blocks.interfaces),
             fields: product(&[1 + usize::from(reference), blocks.slots, of_fields, real]),
             tables: blocks.pool.bytes(dim, blocks.roots, holds),

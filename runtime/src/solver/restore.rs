@@ -6,27 +6,27 @@ use super::fields::{range, runs};
 use super::monitor::room_to_keep;
 use super::subdomain::Subdomain;
 use super::{Simulation, StepError};
-use crate::device::{Buffer, Real};
+use crate::device::{Buffer, Element};
 use crate::kernels::layout::Layout;
 use crate::mesh::Grid;
 
 /// The bytes of leaves, in the order of [`crate::mesh::Grid::leaves`], each `[component][cell]`; `of_level` gives the array of a
 /// level.
-fn read<'a>(
+fn read<'a, E: Element + 'a>(
     flow: &Simulation,
     layout: Layout,
-    of_level: impl Fn(usize) -> &'a Buffer<Real>,
+    of_level: impl Fn(usize) -> &'a Buffer<E>,
     mut each: impl FnMut(&[u8]) -> io::Result<()>,
 ) -> io::Result<()> {
-    let real = flow.manifest().real.bytes();
     let mut bytes = vec![];
     for leaves in
         flow.grid().leaves().map_err(io::Error::other)?.chunk_by(|one, next| one.block.level == next.block.level)
     {
         for run in runs(leaves) {
             let range = range(run, layout);
-            bytes.resize(range.len() * real, 0);
-            of_level(leaves[0].block.level).read_raw(range.start, &mut bytes).map_err(io::Error::other)?;
+            let array = of_level(leaves[0].block.level);
+            bytes.resize(range.len() * array.value_bytes(), 0);
+            array.read_raw(range.start, &mut bytes).map_err(io::Error::other)?;
             each(&bytes)?;
         }
     }
@@ -37,7 +37,7 @@ fn read<'a>(
 fn write<E: From<StepError>>(
     grid: &Grid,
     layout: Layout,
-    to: &mut Buffer<Real>,
+    to: &mut Buffer<impl Element>,
     mut next: impl FnMut(&mut [u8]) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut bytes = vec![];
@@ -64,7 +64,7 @@ impl Simulation {
         let layout = Layout::populations(self.manifest());
         let current = |level: usize| &self.subdomain.fields.populations[self.stepper.levels[level].current];
         read(self, layout, current, &mut each)?;
-        let mut bytes = vec![0; layout.slot_len() * self.manifest().real.bytes()];
+        let mut bytes = vec![0; layout.slot_len() * self.manifest().real.stored_bytes()];
         for (level, slot) in self.grid().forest().read_held().map_err(io::Error::other)? {
             current(level).read_raw(slot.index() * layout.slot_len(), &mut bytes).map_err(io::Error::other)?;
             each(&bytes)?;
@@ -79,7 +79,7 @@ impl Simulation {
         mut next: impl FnMut(&mut [u8]) -> Result<(), E>,
     ) -> Result<(), E> {
         let layout = Layout::populations(self.manifest());
-        let mut bytes = vec![0; layout.slot_len() * self.manifest().real.bytes()];
+        let mut bytes = vec![0; layout.slot_len() * self.manifest().real.stored_bytes()];
         let Subdomain { grid, fields, .. } = &mut self.subdomain;
         let to = &mut fields.populations[0];
         write(grid, layout, to, &mut next)?;

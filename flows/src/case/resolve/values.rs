@@ -89,7 +89,7 @@ impl Resolver<'_> {
     /// Checks a parameter against the open interval that the method states, in the precision of the run.
     pub(super) fn in_range(&mut self, value: f64, param: &Param, span: &Span) -> Option<()> {
         let Some((low, high)) = param.range else { return Some(()) };
-        let single = self.raw.real() == Real::F32;
+        let single = self.raw.real().computed() == Real::F32;
         let rounded = if single { f64::from(value as f32) } else { value };
         if rounded > low && rounded < high {
             return Some(());

@@ -57,7 +57,7 @@ pub fn write_amr(out: &mut dyn Write, snapshot: &Snapshot, units: &Units, real: 
     main.attributes.push(text("Type", "OverlappingAMR"));
     main.attributes.push(text("GridDescription", "XYZ"));
     main.attributes.push(reals("Origin", [0.0; 3]));
-    let ty = if real == Real::F32 { Type::F32 } else { Type::F64 };
+    let ty = if real.computed() == Real::F32 { Type::F32 } else { Type::F64 };
     for (level, regions) in regions.iter().enumerate() {
         let cells: usize = regions.iter().map(Region::cells).sum();
         let mut fields = Group::default();
@@ -112,7 +112,7 @@ fn write_field(
                 let at = [x, from[1] + row % height, if snapshot.dim() == 2 { 0 } else { from[2] + row / height }];
                 for value in &snapshot.read(Cell { level, at }, &of)[..kind.components] {
                     match real {
-                        Real::F32 => bytes.extend(((value * kind.scale) as f32).to_le_bytes()),
+                        Real::F32 | Real::F16F32 => bytes.extend(((value * kind.scale) as f32).to_le_bytes()),
                         Real::F64 => bytes.extend((value * kind.scale).to_le_bytes()),
                     }
                 }

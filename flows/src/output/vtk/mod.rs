@@ -196,7 +196,7 @@ fn is_later_component(snapshot: &Snapshot, name: &str) -> bool {
 
 fn real_name(real: Real) -> &'static str {
     match real {
-        Real::F32 => "Float32",
+        Real::F32 | Real::F16F32 => "Float32",
         Real::F64 => "Float64",
     }
 }
@@ -205,7 +205,7 @@ fn real_name(real: Real) -> &'static str {
 fn bytes(count: usize, value: impl Fn(usize) -> f64, real: Real) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(count * real.bytes());
     match real {
-        Real::F32 => (0..count).for_each(|at| bytes.extend((value(at) as f32).to_le_bytes())),
+        Real::F32 | Real::F16F32 => (0..count).for_each(|at| bytes.extend((value(at) as f32).to_le_bytes())),
         Real::F64 => (0..count).for_each(|at| bytes.extend(value(at).to_le_bytes())),
     }
     bytes
