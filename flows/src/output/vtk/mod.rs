@@ -280,7 +280,9 @@ pub(super) mod tests {
             let mut file = vec![];
             write_image(&mut file, &snapshot, &units, real).unwrap();
             let number = |bytes: &[u8], at: usize| match real {
-                Real::F32 => f64::from(f32::from_le_bytes(bytes[4 * at..4 * at + 4].try_into().unwrap())),
+                Real::F32 | Real::F16F32 => {
+                    f64::from(f32::from_le_bytes(bytes[4 * at..4 * at + 4].try_into().unwrap()))
+                }
                 Real::F64 => f64::from_le_bytes(bytes[8 * at..8 * at + 8].try_into().unwrap()),
             };
             let (components, density) = read(&file, "density");
