@@ -11,6 +11,7 @@
 //!
 //! [`Expr::Fma`]: lbm_dsl::expr::Expr::Fma
 
+use lbm_bundle::Cost;
 use lbm_dsl::expr::{ExprId, Exprs, Pop, Symbol};
 
 /// A name that the spec gives to a value.
@@ -62,6 +63,7 @@ pub struct Dag {
     pub(crate) lets: Vec<Named>,
     pub(crate) outputs: Vec<Output>,
     pub(crate) symbols: Vec<(Symbol, String)>,
+    pub(crate) algebra: Cost,
 }
 
 impl Dag {
@@ -84,6 +86,10 @@ impl Dag {
     /// How the inputs are called.
     pub fn symbols(&self) -> &[(Symbol, String)] {
         &self.symbols
+    }
+    /// What the kernel cost after exact linear algebra, before the e-graph.
+    pub fn algebra(&self) -> Cost {
+        self.algebra
     }
 }
 

@@ -43,7 +43,9 @@ pub struct KernelReport {
     pub name: String,
     /// As the spec says it.
     pub naive: Cost,
-    /// As emitted.
+    /// After exact linear algebra, before the e-graph.
+    pub algebra: Cost,
+    /// After the e-graph, as emitted.
     pub simplified: Cost,
 }
 
@@ -310,7 +312,7 @@ impl Plans<'_> {
             turned: self.solids.iter().map(|rule| rule.as_ref().map(|kernel| &kernel.plan)).collect(),
         };
         let (source, extras) = (emit::source(&method), emit::extras(&method));
-        let report = report(&manifest, |role| of_role(role).naive, walls);
+        let report = report(&manifest, of_role, walls);
         Ok(Compiled { bundle: Bundle { manifest, source, extras }, report })
     }
 }
@@ -461,18 +463,21 @@ fn check_solids(model: &Model, options: &Options) -> Result<(), CompileError> {
     if options.solids && !fits { Err(CompileError::NoSolidRule(model.name().into())) } else { Ok(()) }
 }
 
-fn report(manifest: &Manifest, naive: impl Fn(Role) -> Cost, walls: &[Kernel]) -> Report {
-    let of_role = |kernel: &lbm_bundle::Kernel| {
+fn report<'a>(manifest: &Manifest, of_role: impl Fn(Role) -> &'a Kernel, walls: &[Kernel]) -> Report {
+    let of_cells = |kernel: &lbm_bundle::Kernel| {
         let Cost { loads, stores, bytes, .. } = kernel.cost;
+        let own = of_role(kernel.role);
         KernelReport {
             name: kernel.role.name().into(),
-            naive: Cost { loads, stores, bytes, ..naive(kernel.role) },
+            naive: Cost { loads, stores, bytes, ..own.naive },
+            algebra: Cost { loads, stores, bytes, ..own.plan.dag().algebra() },
             simplified: kernel.cost,
         }
     };
     let of_wall = |wall: &Kernel| KernelReport {
         name: wall.plan.dag().name().into(),
         naive: wall.naive,
+        algebra: wall.plan.dag().algebra(),
         simplified: wall.simplified,
     };
     Report {
@@ -480,7 +485,7 @@ fn report(manifest: &Manifest, naive: impl Fn(Role) -> Cost, walls: &[Kernel]) -
         target: manifest.target,
         real: manifest.real,
         block: manifest.block,
-        kernels: (manifest.kernels.iter().filter(|kernel| kernel.role.is_arithmetic()).map(of_role))
+        kernels: (manifest.kernels.iter().filter(|kernel| kernel.role.is_arithmetic()).map(of_cells))
             .chain(walls.iter().map(of_wall))
             .collect(),
     }

@@ -45,15 +45,16 @@ fn story(spec: &str) -> Result<String, std::fmt::Error> {
 
     let block = Options::default_block(lattice.dim());
     let report = compiled::compile(&model, Target::C, Real::F32, block).report;
-    writeln!(out, "\noperations              flop   add   mul   fma   div")?;
+    writeln!(out, "\noperations                    flop   add   mul   fma   div")?;
     for kernel in &report.kernels {
         let row = |stage: &str, cost: &Cost| {
             let Cost { flops, adds, muls, fmas, divs, .. } = cost;
-            format!("  {stage:<20} {flops:>5} {adds:>5} {muls:>5} {fmas:>5} {divs:>5}")
+            format!("  {stage:<26} {flops:>5} {adds:>5} {muls:>5} {fmas:>5} {divs:>5}")
         };
         writeln!(out, "{}", kernel.name)?;
         writeln!(out, "{}", row("as written", &kernel.naive))?;
-        writeln!(out, "{}", row("simplified", &kernel.simplified))?;
+        writeln!(out, "{}", row("after exact linear algebra", &kernel.algebra))?;
+        writeln!(out, "{}", row("after the e-graph", &kernel.simplified))?;
     }
 
     let findings = prove::findings(&model);

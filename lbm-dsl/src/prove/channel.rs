@@ -94,10 +94,10 @@ pub fn wall(model: &Model, rule: &Boundary, params: &[Vec<f64>], own: &[Option<f
     if lattice.dirs().any(|dir| lattice.velocity(dir).iter().any(|c| c.abs() > 1)) {
         return Err(NoWall::LongVelocities);
     }
-    if let Rule::Link(links) = &rule.rule {
-        if model.exprs.symbols(links).any(|symbol| matches!(symbol, Symbol::Mirrored(_))) {
-            return Err(NoWall::Slips);
-        }
+    if let Rule::Link(links) = &rule.rule
+        && model.exprs.symbols(links).any(|symbol| matches!(symbol, Symbol::Mirrored(_)))
+    {
+        return Err(NoWall::Slips);
     }
     let column = Column::new(model, rule, params, own).map_err(NoWall::NotLinear)?;
     let linear = if moves { column.couette(HEIGHTS[2]) } else { column.driven_in_the_middle(HEIGHTS[2]) };
