@@ -185,25 +185,34 @@ mod tests {
         }
     }
 
-    /// Largest relative difference to the exact outputs over some states: of the kernel as written, simplified.
+    /// States that rounding errors are measured in.
+    const STATES: usize = 50;
+
+    /// How much larger the error may be after simplification. Fewer operations round less often, and multiply-adds once instead
+    /// of twice: most ratios are .83 to 1.05. But constants are rounded as well, the same way in every cell, and others than the
+    /// spec has may be rounded further in one of the types: D3Q19 BGK has 1.37 in 32 bits, .87 in 64.
+    const RATIO: f64 = 1.5;
+
+    /// Relative difference to the exact outputs, root mean square over outputs and states: as written, simplified.
     fn errors<N: Number>(kernel: &Kernel, dag: &Dag, value: impl Fn(&N) -> f64) -> [f64; 2] {
         let mut random = Random::new(3);
-        let mut errors = [0.0f64; 2];
-        for _ in 0..20 {
+        let mut squares = [0.0f64; 2];
+        for _ in 0..STATES {
             let state = state(kernel, &mut random);
             // The rounded inputs are what is exact.
             let rounded = |symbol: Symbol| N::constant(&state(symbol).unwrap());
             let exact_input = |symbol: Symbol| Some(Rational::from_float(value(&rounded(symbol))).unwrap());
             let exact = eval_ir::<Exact>(&kernel.ir, exact_input);
             let runs = [eval_ir(&kernel.ir, rounded), eval_dag(dag, rounded)];
-            for (error, run) in errors.iter_mut().zip(runs) {
-                for (run, exact) in run.iter().zip(&exact) {
-                    let exact = f64::constant(exact.as_ref().unwrap());
-                    *error = error.max(((value(run) - exact) / exact).abs());
+            for (square, run) in squares.iter_mut().zip(runs) {
+                for (run, exact) in run.iter().zip(exact.iter().flatten()) {
+                    let apart = Rational::from_float(value(run)).unwrap() - exact;
+                    *square += f64::constant(&(apart / exact)).powi(2);
                 }
             }
         }
-        errors
+        let count = STATES * kernel.ir.outputs.len();
+        squares.map(|square| (square / count as f64).sqrt())
     }
 
     #[test]
@@ -212,8 +221,10 @@ mod tests {
             let dag = simplify(&kernel.ir).unwrap();
             let single = errors::<f32>(&kernel, &dag, |value| f64::from(*value));
             let double = errors::<f64>(&kernel, &dag, |value| *value);
-            println!("{} {single:?} {double:?}", kernel.name);
-            assert!(single[1] < 2e-6 && double[1] < 1e-13, "{} {single:?} {double:?}", kernel.name);
+            for [written, simplified] in [single, double] {
+                println!("{} {written:e} {simplified:e} {}", kernel.name, simplified / written);
+                assert!(simplified < RATIO * written, "{} {written:e} {simplified:e}", kernel.name);
+            }
         }
     }
 }
