@@ -124,50 +124,52 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float f_7 = f[7];
     const float f_8 = f[8];
 
-    // ---- j   (d2q9_bgk.lbm:13)
-    const float jy_ = f_3 + f_5 + f_8 - f_4 - f_6 - f_7;
-    const float t0 = 0.33333334f * omega_;
+    // ---- shared
+    const float t0 = f_6 + f_8 + f_2;
     const float t1 = f_5 + f_7 + f_1;
-    const float t2 = f_6 + f_8 + f_2;
+
+    // ---- j   (d2q9_bgk.lbm:13)
+    const float jx_ = t1 - t0;
 
     // ---- d_rho   (d2q9_bgk.lbm:12)
-    const float d_rho = f_0 + f_3 + (f_4 + t2) + t1;
-
-    // ---- j   (d2q9_bgk.lbm:13)
-    const float jx_ = t1 - t2;
+    const float d_rho = f_0 + f_3 + (f_4 + t0) + t1;
+    const float t2 = 0.11111111f * omega_ * d_rho;
 
     // ---- rho   (d2q9_bgk.lbm:12)
     const float rho_ = 1.0f + d_rho;
-    const float t3 = t0 / rho_;
-    const float t4 = 0.11111111f * omega_ * d_rho;
+    const float t3 = 0.33333334f * omega_;
+    const float t4 = t3 / rho_;
     const float t5 = 1.0f - omega_;
-    const float t6 = jy_ * jy_ * t3;
+
+    // ---- j   (d2q9_bgk.lbm:13)
+    const float jy_ = f_3 + f_5 + f_8 - f_4 - f_6 - f_7;
+    const float t6 = jy_ * t3;
     const float t7 = jx_ * t3;
-    const float t8 = jx_ * t7;
-    const float t9 = jx_ * t0;
-    const float t10 = jy_ * t0;
-    const float t11 = 0.75f * (jy_ * t7);
-    const float t12 = t4 - t8 * 0.5f;
+    const float t8 = jy_ * jy_ * t4;
+    const float t9 = jx_ * t4;
+    const float t10 = jx_ * t9;
+    const float t11 = 0.75f * (jy_ * t9);
+    const float t12 = t2 + t10;
+    const float t13 = t2 - 0.5f * t10;
 
     // ---- post
-    const float post_0 = f_0 * t5 + 4.0f * t12 - t6 * 2.0f;
-    const float t13 = t4 + t8;
-    const float t14 = t12 + t6;
-    const float post_3 = t14 + t10 + f_3 * t5;
-    const float post_4 = t14 - t10 + f_4 * t5;
-    const float t15 = 0.25f * t10;
-    const float t16 = 0.5f * t6 - t13;
-    const float post_1 = t9 - t16 + f_1 * t5;
-    const float post_2 = -t16 - t9 + f_2 * t5;
-    const float t17 = t13 + t6;
-    const float t18 = 0.25f * (t17 + t9);
-    const float t19 = -0.25f * (t17 - t9);
-    const float t20 = t11 + t15;
-    const float post_5 = t18 + t20 + f_5 * t5;
-    const float post_7 = t18 - t20 + f_7 * t5;
-    const float t21 = t15 - t11;
-    const float post_6 = -t19 - t21 + f_6 * t5;
-    const float post_8 = t21 - t19 + f_8 * t5;
+    const float post_0 = f_0 * t5 + 4.0f * t13 - 2.0f * t8;
+    const float t14 = t13 + t8;
+    const float post_3 = t14 + t6 + f_3 * t5;
+    const float post_4 = t14 - t6 + f_4 * t5;
+    const float t15 = 0.5f * t8 - t12;
+    const float post_1 = t7 - t15 + f_1 * t5;
+    const float post_2 = -t15 - t7 + f_2 * t5;
+    const float t16 = t12 + t8;
+    const float t17 = -0.25f * (t16 - t7);
+    const float t18 = 0.25f * (t16 + t7);
+    const float t19 = 0.25f * t6;
+    const float t20 = t19 - t11;
+    const float post_6 = -t17 - t20 + f_6 * t5;
+    const float post_8 = t20 - t17 + f_8 * t5;
+    const float t21 = t11 + t19;
+    const float post_7 = t18 - t21 + f_7 * t5;
+    const float post_5 = t18 + t21 + f_5 * t5;
 
     f[0] = post_0;
     f[1] = post_1;
@@ -446,33 +448,33 @@ d2q9_bgk_init(
 
     // ---- shared
     const float t0 = 0.33333334f * rho_;
-    const float t1 = 0.11111111f - rho_ * 0.11111111f;
-    const float t2 = t0 * uy_;
-    const float t3 = t0 * ux_;
-    const float t4 = t3 * ux_;
-    const float t5 = t2 * uy_;
-    const float t6 = 0.75f * (t3 * uy_);
-    const float t7 = 0.5f * t5 + t1;
-    const float t8 = t5 - t1;
+    const float t1 = 0.11111111f - 0.11111111f * rho_;
+    const float t2 = t0 * ux_;
+    const float t3 = t2 * ux_;
+    const float t4 = t0 * uy_;
+    const float t5 = t4 * uy_;
+    const float t6 = 0.5f * t5 + t1;
+    const float t7 = t5 - t1;
 
     // ---- f
-    const float f_0 = -t7 * 4.0f - 2.0f * t4;
-    const float t9 = t4 - t7;
-    const float f_1 = t3 + t9;
-    const float f_2 = t9 - t3;
-    const float t10 = 0.25f * t3;
-    const float t11 = 0.5f * t4 - t8;
-    const float t12 = t8 + t4;
-    const float f_3 = t2 - t11;
-    const float f_4 = -t2 - t11;
-    const float t13 = 0.25f * (t2 + t12);
-    const float t14 = 0.25f * (t2 - t12);
-    const float t15 = t6 + t10;
-    const float t16 = t10 - t6;
-    const float f_5 = t13 + t15;
-    const float f_8 = t13 - t15;
-    const float f_6 = -t14 - t16;
-    const float f_7 = t16 - t14;
+    const float f_0 = -4.0f * t6 - 2.0f * t3;
+    const float t8 = t3 - t6;
+    const float f_1 = t2 + t8;
+    const float f_2 = t8 - t2;
+    const float t9 = 0.5f * t3 - t7;
+    const float t10 = t7 + t3;
+    const float f_4 = -t4 - t9;
+    const float f_3 = t4 - t9;
+    const float t11 = 0.75f * (t2 * uy_);
+    const float t12 = 0.25f * t2;
+    const float t13 = 0.25f * (t4 + t10);
+    const float t14 = 0.25f * (t4 - t10);
+    const float t15 = t12 - t11;
+    const float t16 = t11 + t12;
+    const float f_5 = t13 + t16;
+    const float f_8 = t13 - t16;
+    const float f_6 = -t14 - t15;
+    const float f_7 = t15 - t14;
 
     store(dst, slot, 0, cell, f_0);
     store(dst, slot, 1, cell, f_1);
@@ -510,19 +512,19 @@ d2q9_bgk_macroscopic(
     const float f_8 = load(src, slot, 8, cell);
 
     // ---- shared
-    const float t0 = f_1 + f_5;
-    const float t1 = f_2 + f_6;
+    const float t0 = f_4 + f_7;
+    const float t1 = f_1 + f_5;
     const float t2 = f_3 + f_8;
-    const float t3 = f_4 + f_7;
 
     // ---- j   (d2q9_bgk.lbm:13)
-    const float jx_ = f_7 + t0 - f_8 - t1;
+    const float jy_ = f_5 + t2 - f_6 - t0;
+    const float t3 = f_2 + f_6;
 
     // ---- d_rho   (d2q9_bgk.lbm:12)
-    const float d_rho = f_0 + t0 + t1 + t2 + t3;
+    const float d_rho = f_0 + t1 + t3 + t2 + t0;
 
     // ---- j   (d2q9_bgk.lbm:13)
-    const float jy_ = f_5 + t2 - f_6 - t3;
+    const float jx_ = f_7 + t1 - f_8 - t3;
 
     // ---- rho   (d2q9_bgk.lbm:12)
     const float rho_ = 1.0f + d_rho;

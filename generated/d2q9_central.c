@@ -148,47 +148,41 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_7 = before[7 * stride_before + cell];
         const float f_8 = before[8 * stride_before + cell];
 
-        // ---- shared
-        const float t0 = 1.0f - omega_;
-
         // ---- d_my   (d2q9_central.lbm:14)
-        const float d_my_0_2 = f_4 + f_3;
-
-        // ---- my   (d2q9_central.lbm:14)
-        const float my_0_1_ = f_3 - f_4;
-
-        // ---- d_my   (d2q9_central.lbm:14)
-        const float d_my_0_0 = f_0 + d_my_0_2;
         const float d_my_n1_2 = f_6 + f_8;
 
         // ---- my   (d2q9_central.lbm:14)
         const float my_n1_1_ = f_8 - f_6;
+        const float my_0_1_ = f_3 - f_4;
 
         // ---- d_my   (d2q9_central.lbm:14)
-        const float d_my_n1_0 = f_2 + d_my_n1_2;
+        const float d_my_0_2 = f_4 + f_3;
         const float d_my_1_2 = f_7 + f_5;
 
         // ---- my   (d2q9_central.lbm:14)
         const float my_1_1_ = f_5 - f_7;
 
-        // ---- d_m   (d2q9_central.lbm:15)
-        const float d_m_0_2 = d_my_n1_2 + d_my_0_2 + d_my_1_2;
-
-        // ---- d_my   (d2q9_central.lbm:14)
-        const float d_my_1_0 = f_1 + d_my_1_2;
-
         // ---- m   (d2q9_central.lbm:15)
         const float jy_ = my_n1_1_ + my_0_1_ + my_1_1_;
         const float m_1_1_ = my_1_1_ - my_n1_1_;
 
+        // ---- d_my   (d2q9_central.lbm:14)
+        const float d_my_1_0 = f_1 + d_my_1_2;
+        const float d_my_n1_0 = f_2 + d_my_n1_2;
+
         // ---- d_m   (d2q9_central.lbm:15)
-        const float d_m_2_0 = d_my_n1_0 + d_my_1_0;
+        const float d_m_0_2 = d_my_n1_2 + d_my_0_2 + d_my_1_2;
+
+        // ---- d_my   (d2q9_central.lbm:14)
+        const float d_my_0_0 = f_0 + d_my_0_2;
 
         // ---- m   (d2q9_central.lbm:15)
         const float jx_ = d_my_1_0 - d_my_n1_0;
 
         // ---- d_m   (d2q9_central.lbm:15)
+        const float d_m_2_0 = d_my_n1_0 + d_my_1_0;
         const float d_rho = d_my_0_0 + d_m_2_0;
+        const float t0 = 1.0f - omega_;
 
         // ---- m   (d2q9_central.lbm:15)
         const float rho_ = 1.0f + d_rho;
@@ -204,45 +198,45 @@ static inline __attribute__((always_inline)) void collide_cells(
         // ---- xy   (d2q9_central.lbm:28)
         const float xy_ = t0 * (m_1_1_ - uy_ * jx_);
         const float t2 = 0.125f * difference_;
-        const float t3 = 0.25f * (rho_ * ux_);
-        const float t4 = ux_ * t3 + t2;
-        const float t5 = -t2;
-        const float t6 = ux_ * (0.083333336f * rho_ + t5);
-        const float t7 = 0.16666667f * d_rho - t4;
-        const float t8 = 0.083333336f * d_rho + t4;
-        const float t9 = ux_ * xy_;
-        const float t10 = ux_ * t6;
-        const float t11 = 0.5f * xy_;
-        const float t12 = uy_ * (0.16666667f + t7);
-        const float t13 = t5 - t10 + 0.055555556f * d_rho + uy_ * (t12 - t9);
+        const float t3 = -t2;
+        const float t4 = 0.25f * (rho_ * ux_);
+        const float t5 = ux_ * (0.083333336f * rho_ + t3);
+        const float t6 = ux_ * t4 + t2;
+        const float t7 = ux_ * t5;
+        const float t8 = ux_ * xy_;
+        const float t9 = 0.083333336f * d_rho + t6;
+        const float t10 = 0.16666667f * d_rho - t6;
+        const float t11 = uy_ * (0.16666667f + t10);
+        const float t12 = t3 - t7 + 0.055555556f * d_rho + uy_ * (t11 - t8);
 
         // ---- post
-        const float post_0 = 4.0f * (t7 - t13);
-        const float t14 = 0.027777778f * d_rho + t10;
-        const float t15 = t9 - t12 * 2.0f;
-        const float t16 = 2.0f * t13;
-        const float post_3 = t16 - t15;
-        const float post_4 = t15 + t16;
-        const float t17 = t8 + t3;
-        const float t18 = t8 - t3;
+        const float post_0 = 4.0f * (t10 - t12);
+        const float t13 = 0.027777778f * d_rho + t7;
+        const float t14 = 2.0f * t12;
+        const float t15 = t8 - 2.0f * t11;
+        const float post_3 = t14 - t15;
+        const float post_4 = t15 + t14;
+        const float t16 = 0.5f * xy_;
 
         // ---- kx   (d2q9_central.lbm:41)
-        const float kx_1_1_ = t9 + t11;
-        const float kx_n1_1_ = t9 - t11;
+        const float kx_1_1_ = t8 + t16;
+        const float kx_n1_1_ = t8 - t16;
+        const float t17 = t9 - t4;
+        const float t18 = t9 + t4;
         const float t19 = uy_ * (0.083333336f + t17);
-        const float t20 = t14 + t6 + uy_ * (kx_1_1_ + t19);
+        const float t20 = 0.5f * kx_n1_1_ + t19;
+        const float t21 = t13 - t5 + uy_ * (kx_n1_1_ + t19);
 
         // ---- post
-        const float post_1 = 2.0f * (t17 - t20);
-        const float t21 = 0.5f * kx_1_1_ + t19;
-        const float post_5 = t21 + t20;
-        const float post_7 = t20 - t21;
+        const float post_2 = 2.0f * (t17 - t21);
+        const float post_8 = t20 + t21;
+        const float post_6 = t21 - t20;
         const float t22 = uy_ * (0.083333336f + t18);
-        const float t23 = t14 - t6 + uy_ * (kx_n1_1_ + t22);
-        const float post_2 = 2.0f * (t18 - t23);
-        const float t24 = 0.5f * kx_n1_1_ + t22;
-        const float post_6 = t23 - t24;
-        const float post_8 = t24 + t23;
+        const float t23 = t13 + t5 + uy_ * (kx_1_1_ + t22);
+        const float post_1 = 2.0f * (t18 - t23);
+        const float t24 = 0.5f * kx_1_1_ + t22;
+        const float post_5 = t24 + t23;
+        const float post_7 = t23 - t24;
 
         after[0 * stride_after + cell] = post_0;
         after[1 * stride_after + cell] = post_1;
@@ -549,38 +543,37 @@ void d2q9_central_init(
 
             // ---- shared
             const float t0 = 0.25f * rho_;
-            const float t1 = uy_ * uy_;
-            const float t2 = -2.0f;
-            const float t3 = t1 * t2 + 1.3333334f;
-            const float t4 = 0.33333334f + t1;
-            const float t5 = ux_ * ux_;
-            const float t6 = (t5 * t2 + 1.3333334f) * t0;
+            const float t1 = ux_ * t0;
+            const float t2 = ux_ * ux_;
+            const float t3 = (0.33333334f + t2) * t0;
+            const float t4 = (1.3333334f - 2.0f * t2) * t0;
+            const float t5 = uy_ * uy_;
+            const float t6 = 1.3333334f - 2.0f * t5;
 
             // ---- f
-            const float f_0 = t3 * t6 - 0.44444445f;
-            const float t7 = ux_ * t0;
-            const float t8 = (0.33333334f + t5) * t0;
-            const float t9 = t3 * t7;
-            const float t10 = 0.11111111f - t8 * t3;
-            const float f_1 = t9 - t10;
-            const float f_2 = -t10 - t9;
-            const float t11 = t6 * uy_;
-            const float t12 = -t4;
-            const float t13 = t6 * t12 + 0.11111111f;
-            const float f_3 = t11 - t13;
-            const float f_4 = -t13 - t11;
-            const float t14 = t4 * t7;
-            const float t15 = t7 * uy_;
-            const float t16 = t8 * uy_;
-            const float t17 = t8 * t12 + 0.027777778f;
-            const float t18 = t14 + t16;
-            const float t19 = t16 - t14;
-            const float t20 = t15 - t17;
-            const float t21 = t17 + t15;
-            const float f_5 = t18 + t20;
-            const float f_6 = t20 - t18;
-            const float f_7 = -t19 - t21;
-            const float f_8 = t19 - t21;
+            const float f_0 = t6 * t4 - 0.44444445f;
+            const float t7 = t6 * t1;
+            const float t8 = 0.11111111f - t3 * t6;
+            const float f_2 = -t8 - t7;
+            const float f_1 = t7 - t8;
+            const float t9 = 0.33333334f + t5;
+            const float t10 = -t9;
+            const float t11 = t4 * uy_;
+            const float t12 = t4 * t10 + 0.11111111f;
+            const float f_4 = -t12 - t11;
+            const float f_3 = t11 - t12;
+            const float t13 = t9 * t1;
+            const float t14 = t3 * t10 + 0.027777778f;
+            const float t15 = t1 * uy_;
+            const float t16 = t3 * uy_;
+            const float t17 = t14 + t15;
+            const float t18 = t15 - t14;
+            const float t19 = t16 - t13;
+            const float t20 = t13 + t16;
+            const float f_6 = t18 - t20;
+            const float f_5 = t20 + t18;
+            const float f_7 = -t19 - t17;
+            const float f_8 = t19 - t17;
 
             store(dst, ids[item], 0, cell, f_0);
             store(dst, ids[item], 1, cell, f_1);
@@ -617,16 +610,16 @@ void d2q9_central_macroscopic(
             const float f_8 = load(src, ids[item], 8, cell);
 
             // ---- d_my   (d2q9_central.lbm:14)
-            const float d_my_n1_0 = f_6 + f_2 + f_8;
-
-            // ---- my   (d2q9_central.lbm:14)
-            const float my_n1_1_ = f_8 - f_6;
-
-            // ---- d_my   (d2q9_central.lbm:14)
             const float d_my_0_0 = f_4 + f_0 + f_3;
 
             // ---- my   (d2q9_central.lbm:14)
             const float my_0_1_ = f_3 - f_4;
+
+            // ---- d_my   (d2q9_central.lbm:14)
+            const float d_my_n1_0 = f_6 + f_2 + f_8;
+
+            // ---- my   (d2q9_central.lbm:14)
+            const float my_n1_1_ = f_8 - f_6;
 
             // ---- d_my   (d2q9_central.lbm:14)
             const float d_my_1_0 = f_7 + f_1 + f_5;
@@ -646,8 +639,8 @@ void d2q9_central_macroscopic(
             const float t0 = 1.0f / rho_;
 
             // ---- u   (d2q9_central.lbm:19)
-            const float ux_ = t0 * jx_;
             const float uy_ = t0 * jy_;
+            const float ux_ = t0 * jx_;
 
             fields[field_at(ids[item], 0, cell)] = rho_;
             fields[field_at(ids[item], 1, cell)] = ux_;

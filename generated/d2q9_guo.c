@@ -154,56 +154,56 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float t0 = f_6 + f_8 + f_2;
         const float t1 = f_5 + f_7 + f_1;
 
-        // ---- d_rho   (d2q9_guo.lbm:14)
-        const float d_rho = f_0 + f_3 + f_4 + t0 + t1;
-
         // ---- j   (d2q9_guo.lbm:15)
         const float jx_ = t1 - t0;
 
+        // ---- d_rho   (d2q9_guo.lbm:14)
+        const float d_rho = f_0 + f_3 + f_4 + t0 + t1;
+        const float t2 = 0.11111111f * omega_;
+        const float t3 = d_rho * t2;
+
         // ---- rho   (d2q9_guo.lbm:14)
         const float rho_ = 1.0f + d_rho;
-        const float t2 = 1.0f / rho_;
+        const float t4 = 3.0f * (rho_ * t2);
+        const float t5 = 1.0f / rho_;
 
         // ---- u   (d2q9_guo.lbm:16)
-        const float ux_ = t2 * (0.5f * forcex_ + jx_);
-        const float t3 = 0.33333334f - omega_ * 0.16666667f;
-        const float t4 = t3 * forcex_;
-        const float t5 = t3 * forcey_;
-        const float t6 = 0.11111111f * omega_;
-        const float t7 = 3.0f * (rho_ * t6);
-        const float t8 = d_rho * t6;
-        const float t9 = 1.0f - omega_;
-        const float t10 = t7 * ux_ + t4;
-        const float t11 = ux_ * (t4 + t10);
+        const float ux_ = t5 * (0.5f * forcex_ + jx_);
 
         // ---- j   (d2q9_guo.lbm:15)
         const float jy_ = f_3 + f_5 + f_8 - f_4 - f_6 - f_7;
 
         // ---- u   (d2q9_guo.lbm:16)
-        const float uy_ = t2 * (0.5f * forcey_ + jy_);
-        const float t12 = uy_ * t7 + t5;
-        const float t13 = 0.75f * (uy_ * t4 + ux_ * t12);
-        const float t14 = uy_ * (t5 + t12);
-        const float t15 = t8 - 0.5f * t14;
+        const float uy_ = t5 * (0.5f * forcey_ + jy_);
+        const float t6 = 0.33333334f - 0.16666667f * omega_;
+        const float t7 = t6 * forcex_;
+        const float t8 = t6 * forcey_;
+        const float t9 = 1.0f - omega_;
+        const float t10 = uy_ * t4 + t8;
+        const float t11 = uy_ * (t8 + t10);
+        const float t12 = 0.75f * (uy_ * t7 + ux_ * t10);
+        const float t13 = t4 * ux_ + t7;
+        const float t14 = ux_ * (t7 + t13);
+        const float t15 = t3 - 0.5f * t11;
 
         // ---- post
-        const float post_0 = f_0 * t9 + 4.0f * t15 - t11 * 2.0f;
-        const float t16 = t8 + t14;
-        const float t17 = t15 + t11;
-        const float post_1 = t10 + t17 + f_1 * t9;
-        const float post_2 = t17 - t10 + f_2 * t9;
-        const float t18 = 0.5f * t11 - t16;
-        const float post_3 = t12 - t18 + f_3 * t9;
-        const float post_4 = -t12 - t18 + f_4 * t9;
-        const float t19 = 0.25f * (t16 + t11);
-        const float t20 = 0.25f * (t12 + t10);
-        const float t21 = 0.25f * (t12 - t10);
-        const float t22 = t13 + t19;
-        const float post_5 = t20 + t22 + f_5 * t9;
-        const float post_6 = t22 - t20 + f_6 * t9;
-        const float t23 = t13 - t19;
-        const float post_7 = -t21 - t23 + f_7 * t9;
-        const float post_8 = t21 - t23 + f_8 * t9;
+        const float post_0 = f_0 * t9 + 4.0f * t15 - 2.0f * t14;
+        const float t16 = t3 + t11;
+        const float t17 = t15 + t14;
+        const float post_1 = t13 + t17 + f_1 * t9;
+        const float post_2 = t17 - t13 + f_2 * t9;
+        const float t18 = 0.5f * t14 - t16;
+        const float post_4 = -t10 - t18 + f_4 * t9;
+        const float post_3 = t10 - t18 + f_3 * t9;
+        const float t19 = 0.25f * (t16 + t14);
+        const float t20 = t12 - t19;
+        const float t21 = t12 + t19;
+        const float t22 = 0.25f * (t10 + t13);
+        const float post_5 = t22 + t21 + f_5 * t9;
+        const float post_6 = t21 - t22 + f_6 * t9;
+        const float t23 = 0.25f * (t10 - t13);
+        const float post_8 = t23 - t20 + f_8 * t9;
+        const float post_7 = -t23 - t20 + f_7 * t9;
 
         after[0 * stride_after + cell] = post_0;
         after[1 * stride_after + cell] = post_1;
@@ -516,17 +516,17 @@ void d2q9_guo_init(
             const float uy_ = fields[field_at(ids[item], 2, cell)];
 
             // ---- shared
-            const float t0 = 0.33333334f * rho_;
-            const float t1 = 0.11111111f - rho_ * 0.11111111f;
-            const float t2 = t0 * uy_;
-            const float t3 = t0 * ux_;
-            const float t4 = (0.33333334f * forcey_ - t2) * uy_;
-            const float t5 = 0.16666667f * forcey_ + t2;
-            const float t6 = 0.125f * (forcey_ * ux_ + (forcex_ - t3 * 6.0f) * uy_);
+            const float t0 = 0.11111111f - 0.11111111f * rho_;
+            const float t1 = 0.33333334f * rho_;
+            const float t2 = t1 * uy_;
+            const float t3 = t1 * ux_;
+            const float t4 = 0.16666667f * forcey_ + t2;
+            const float t5 = (0.33333334f * forcey_ - t2) * uy_;
+            const float t6 = 0.125f * (forcey_ * ux_ + (forcex_ - 6.0f * t3) * uy_);
             const float t7 = (0.33333334f * forcex_ - t3) * ux_;
             const float t8 = 0.16666667f * forcex_ + t3;
-            const float t9 = 0.5f * t4 - t1;
-            const float t10 = t1 + t4;
+            const float t9 = 0.5f * t5 - t0;
+            const float t10 = t0 + t5;
 
             // ---- f
             const float f_0 = 4.0f * t9 + 2.0f * t7;
@@ -535,16 +535,16 @@ void d2q9_guo_init(
             const float f_2 = -t8 - t11;
             const float t12 = 0.5f * t7 - t10;
             const float t13 = 0.25f * (t10 + t7);
-            const float f_3 = t5 + t12;
-            const float f_4 = t12 - t5;
-            const float t14 = 0.25f * (t5 + t8);
-            const float t15 = 0.25f * (t5 - t8);
-            const float t16 = t13 + t6;
-            const float t17 = t13 - t6;
-            const float f_5 = t14 - t16;
-            const float f_6 = -t14 - t16;
-            const float f_7 = -t15 - t17;
-            const float f_8 = t15 - t17;
+            const float f_4 = t12 - t4;
+            const float f_3 = t4 + t12;
+            const float t14 = t13 - t6;
+            const float t15 = t13 + t6;
+            const float t16 = 0.25f * (t4 + t8);
+            const float t17 = 0.25f * (t4 - t8);
+            const float f_8 = t17 - t14;
+            const float f_7 = -t17 - t14;
+            const float f_6 = -t16 - t15;
+            const float f_5 = t16 - t15;
 
             store(dst, ids[item], 0, cell, f_0);
             store(dst, ids[item], 1, cell, f_1);
@@ -582,19 +582,19 @@ void d2q9_guo_macroscopic(
             const float f_8 = load(src, ids[item], 8, cell);
 
             // ---- shared
-            const float t0 = f_1 + f_5;
-            const float t1 = f_2 + f_6;
+            const float t0 = f_4 + f_7;
+            const float t1 = f_1 + f_5;
             const float t2 = f_3 + f_8;
-            const float t3 = f_4 + f_7;
 
             // ---- j   (d2q9_guo.lbm:15)
-            const float jx_ = f_7 + t0 - forcex_ - f_8 - t1;
+            const float jy_ = f_5 + t2 - forcey_ - f_6 - t0;
+            const float t3 = f_2 + f_6;
 
             // ---- d_rho   (d2q9_guo.lbm:14)
-            const float d_rho = f_0 + t0 + t1 + t2 + t3;
+            const float d_rho = f_0 + t1 + t3 + t2 + t0;
 
             // ---- j   (d2q9_guo.lbm:15)
-            const float jy_ = f_5 + t2 - forcey_ - f_6 - t3;
+            const float jx_ = f_7 + t1 - forcex_ - f_8 - t3;
 
             // ---- rho   (d2q9_guo.lbm:14)
             const float rho_ = 1.0f + d_rho;

@@ -150,138 +150,135 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_8 = before[8 * stride_before + cell];
 
         // ---- shared
-        const float t0 = f_1 + f_5;
-        const float t1 = f_2 + f_6;
+        const float t0 = f_2 + f_6;
+        const float t1 = f_1 + f_5;
+        const float t2 = f_4 + f_7;
 
         // ---- j   (d2q9_kbc.lbm:15)
-        const float jx_ = f_7 + t0 - f_8 - t1;
-        const float t2 = 3.0f * jx_;
+        const float jx_ = f_7 + t1 - f_8 - t0;
         const float t3 = f_3 + f_8;
-        const float t4 = f_4 + f_7;
 
         // ---- d_rho   (d2q9_kbc.lbm:14)
-        const float d_rho = f_0 + t0 + t1 + t3 + t4;
+        const float d_rho = f_0 + t1 + t0 + t3 + t2;
 
         // ---- j   (d2q9_kbc.lbm:15)
-        const float jy_ = f_5 + t3 - f_6 - t4;
+        const float jy_ = f_5 + t3 - f_6 - t2;
+        const float t4 = 3.0f * jx_;
         const float t5 = 3.0f * jy_;
 
         // ---- rho   (d2q9_kbc.lbm:14)
         const float rho_ = 1.0f + d_rho;
         const float t6 = 1.0f / rho_;
-        const float t7 = t6 * t2;
-        const float t8 = t6 * t5 * t5;
-        const float t9 = 0.16666667f * (t2 * t7);
-        const float t10 = t5 * t7;
-        const float t11 = 2.0f * t9;
-        const float t12 = t2 + t11;
-        const float t13 = t2 - t11;
-        const float t14 = d_rho - t8 * 0.16666667f;
-        const float t15 = 0.33333334f * t8 + d_rho;
-        const float t16 = t12 + t14;
-        const float t17 = t15 + t12;
-        const float t18 = 1.0f + t16;
-        const float t19 = f_1 - 0.11111111f * t16;
-        const float t20 = t14 - t13;
-        const float t21 = t14 - t9;
-        const float t22 = t15 - t13;
-        const float t23 = t9 - t15;
-        const float t24 = 1.0f + t20;
-        const float t25 = f_2 - 0.11111111f * t20;
-        const float t26 = 1.0f + t21;
+        const float t7 = t6 * t5 * t5;
+        const float t8 = t6 * t4;
+        const float t9 = 0.33333334f * t7 + d_rho;
+        const float t10 = d_rho - 0.16666667f * t7;
+        const float t11 = t5 * t8;
+        const float t12 = 0.16666667f * (t4 * t8);
+        const float t13 = 2.0f * t12;
+        const float t14 = t4 + t13;
+        const float t15 = t4 - t13;
+        const float t16 = t12 - t9;
+        const float t17 = t10 - t12;
+        const float t18 = t10 - t15;
+        const float t19 = t14 + t10;
+        const float t20 = t9 + t14;
+        const float t21 = t9 - t15;
+        const float t22 = t5 + t11;
+        const float t23 = t20 - t22;
+        const float t24 = t22 + t20;
+        const float t25 = t5 - t11;
+        const float t26 = t21 - t25;
+        const float t27 = t25 + t21;
 
-        // ---- dh   (d2q9_kbc.lbm:34)
-        const float dh_0_ = f_0 - t21 * 0.44444445f;
-        const float t27 = t26 * t18;
-        const float t28 = 9.0f / (t24 * t27);
-        const float t29 = t24 * t28;
-        const float t30 = t5 + t10;
-        const float t31 = t5 - t10;
-        const float t32 = t30 + t17;
-        const float t33 = t17 - t30;
-        const float t34 = -0.027777778f;
-        const float t35 = t32 * t34 + f_5;
-        const float t36 = 1.0f + t32;
-        const float t37 = t22 - t31;
-        const float t38 = t31 + t22;
-        const float t39 = t38 * t34 + f_8;
-        const float t40 = 1.0f + t38;
-        const float t41 = f_6 - 0.027777778f * t37;
-        const float t42 = 1.0f + t37;
-        const float t43 = t35 + t41;
-        const float t44 = f_7 - 0.027777778f * t33;
-        const float t45 = 1.0f + t33;
-        const float t46 = t44 + t39;
+        // ---- d_feq   (d2q9_kbc.lbm:25)
+        const float d_feq_3 = 0.11111111f * (t5 - t16);
+        const float d_feq_4 = -0.11111111f * (t5 + t16);
+        const float t28 = f_6 - 0.027777778f * t26;
+        const float t29 = 1.0f + t26;
+        const float t30 = 1.0f + t27;
+        const float t31 = f_8 - 0.027777778f * t27;
+        const float t32 = 1.0f + t24;
+        const float t33 = f_5 - 0.027777778f * t24;
+        const float t34 = f_7 - 0.027777778f * t23;
+        const float t35 = 1.0f + t23;
+        const float t36 = t34 + t31;
+        const float t37 = t33 + t28;
+        const float t38 = t37 + t36;
 
         // ---- pi   (d2q9_kbc.lbm:28)
-        const float pi_xy_ = t43 - t46;
-        const float t47 = t43 + t46;
+        const float pi_xy_ = t37 - t36;
 
         // ---- ds   (d2q9_kbc.lbm:31)
         const float ds_5_ = 0.25f * pi_xy_;
 
         // ---- dh   (d2q9_kbc.lbm:34)
-        const float dh_8_ = ds_5_ + t39;
-        const float dh_7_ = ds_5_ + t44;
-        const float dh_6_ = t41 - ds_5_;
-        const float dh_5_ = t35 - ds_5_;
-        const float t48 = t42 * t45;
-        const float t49 = 36.0f / (t40 * t48);
-        const float t50 = t48 * t49 * dh_8_;
-        const float t51 = t40 * t49;
-        const float t52 = t42 * t51 * dh_7_;
-        const float t53 = t45 * t51 * dh_6_;
-
-        // ---- d_feq   (d2q9_kbc.lbm:25)
-        const float d_feq_3 = 0.11111111f * (t5 - t23);
-        const float d_feq_4 = -0.11111111f * (t5 + t23);
-        const float t54 = 0.11111111f + d_feq_3;
-        const float t55 = f_3 - d_feq_3;
-        const float t56 = 0.11111111f + d_feq_4;
-        const float t57 = f_4 - d_feq_4;
-        const float t58 = t54 * t56;
-        const float t59 = 1.0f / (t36 * t58);
-        const float t60 = 36.0f * (t58 * t59 * dh_5_);
-        const float t61 = t36 * t59;
+        const float dh_6_ = t28 - ds_5_;
+        const float dh_8_ = ds_5_ + t31;
+        const float dh_7_ = ds_5_ + t34;
+        const float dh_5_ = t33 - ds_5_;
+        const float t39 = t29 * t35;
+        const float t40 = 36.0f / (t30 * t39);
+        const float t41 = t30 * t40;
+        const float t42 = t39 * t40 * dh_8_;
+        const float t43 = t35 * t41 * dh_6_;
+        const float t44 = t29 * t41 * dh_7_;
+        const float t45 = 1.0f + t18;
+        const float t46 = f_2 - 0.11111111f * t18;
+        const float t47 = f_4 - d_feq_4;
+        const float t48 = 0.11111111f + d_feq_4;
+        const float t49 = f_1 - 0.11111111f * t19;
+        const float t50 = 1.0f + t19;
+        const float t51 = f_3 - d_feq_3;
 
         // ---- pi   (d2q9_kbc.lbm:28)
-        const float pi_xx_ = t19 + t25 + t47;
-        const float pi_yy_ = t55 + t57 + t47;
+        const float pi_yy_ = t51 + t47 + t38;
+        const float pi_xx_ = t49 + t46 + t38;
 
         // ---- ds   (d2q9_kbc.lbm:31)
         const float ds_1_ = 0.25f * (pi_xx_ - pi_yy_);
+        const float t52 = 0.11111111f + d_feq_3;
 
         // ---- dh   (d2q9_kbc.lbm:34)
-        const float dh_4_ = ds_1_ + t57;
-        const float t62 = t54 * t61 * dh_4_;
-        const float dh_3_ = ds_1_ + t55;
-        const float t63 = t56 * t61 * dh_3_;
-        const float dh_1_ = t19 - ds_1_;
-        const float t64 = t26 * t29 * dh_1_;
-        const float dh_2_ = t25 - ds_1_;
-        const float t65 = t27 * t28 * dh_2_;
+        const float dh_2_ = t46 - ds_1_;
+        const float dh_3_ = ds_1_ + t51;
+        const float dh_4_ = ds_1_ + t47;
+        const float t53 = t52 * t48;
+        const float t54 = 1.0f / (t32 * t53);
+        const float t55 = t32 * t54;
+        const float t56 = 36.0f * (t53 * t54 * dh_5_);
+        const float t57 = t48 * t55 * dh_3_;
+        const float t58 = t52 * t55 * dh_4_;
+        const float dh_1_ = t49 - ds_1_;
+        const float t59 = 1.0f + t17;
+        const float dh_0_ = f_0 - 0.44444445f * t17;
+        const float t60 = t59 * t50;
+        const float t61 = 9.0f / (t45 * t60);
+        const float t62 = t60 * t61 * dh_2_;
+        const float t63 = t45 * t61;
+        const float t64 = t59 * t63 * dh_1_;
 
         // ---- hh   (d2q9_kbc.lbm:36)
-        const float hh_ = dh_1_ * t64 + dh_2_ * t65 + dh_3_ * t63 + dh_4_ * t62 + dh_5_ * t60 + dh_6_ * t53
-            + dh_7_ * t52 + dh_8_ * t50 + 0.25f * (t18 * t29) * (dh_0_ * dh_0_);
+        const float hh_ = dh_1_ * t64 + dh_2_ * t62 + dh_3_ * t57 + dh_4_ * t58 + dh_5_ * t56 + dh_6_ * t43
+            + dh_7_ * t44 + dh_8_ * t42 + 0.25f * (t50 * t63) * (dh_0_ * dh_0_);
 
         // ---- sh   (d2q9_kbc.lbm:35)
-        const float sh_ = ds_1_ * (t64 + t65 - (t63 + t62)) + ds_5_ * (t60 + t53 - (t52 + t50));
-        const float t66 = 0.0f < hh_ ? sh_ / hh_ : 0.0f;
-        const float t67 = t66 - omega_ * t66 + 1.0f;
+        const float sh_ = ds_1_ * (t64 + t62 - (t57 + t58)) + ds_5_ * (t56 + t43 - (t44 + t42));
+        const float t65 = 0.0f < hh_ ? sh_ / hh_ : 0.0f;
+        const float t66 = t65 - omega_ * t65 + 1.0f;
 
         // ---- post
-        const float post_0 = f_0 - t67 * dh_0_;
-        const float t68 = ds_1_ * omega_;
-        const float post_1 = f_1 - t68 - t67 * dh_1_;
-        const float post_2 = f_2 - t68 - t67 * dh_2_;
-        const float post_3 = f_3 + t68 - t67 * dh_3_;
-        const float post_4 = f_4 + t68 - t67 * dh_4_;
-        const float t69 = ds_5_ * omega_;
-        const float post_5 = f_5 - t69 - t67 * dh_5_;
-        const float post_6 = f_6 - t69 - t67 * dh_6_;
-        const float post_7 = f_7 + t69 - t67 * dh_7_;
-        const float post_8 = f_8 + t69 - t67 * dh_8_;
+        const float post_0 = f_0 - t66 * dh_0_;
+        const float t67 = ds_1_ * omega_;
+        const float post_2 = f_2 - t67 - t66 * dh_2_;
+        const float post_4 = f_4 + t67 - t66 * dh_4_;
+        const float post_1 = f_1 - t67 - t66 * dh_1_;
+        const float post_3 = f_3 + t67 - t66 * dh_3_;
+        const float t68 = ds_5_ * omega_;
+        const float post_7 = f_7 + t68 - t66 * dh_7_;
+        const float post_8 = f_8 + t68 - t66 * dh_8_;
+        const float post_5 = f_5 - t68 - t66 * dh_5_;
+        const float post_6 = f_6 - t68 - t66 * dh_6_;
 
         after[0 * stride_after + cell] = post_0;
         after[1 * stride_after + cell] = post_1;
@@ -588,33 +585,33 @@ void d2q9_kbc_init(
 
             // ---- shared
             const float t0 = 0.33333334f * rho_;
-            const float t1 = 0.11111111f - rho_ * 0.11111111f;
-            const float t2 = t0 * uy_;
-            const float t3 = t0 * ux_;
-            const float t4 = t3 * ux_;
-            const float t5 = t2 * uy_;
-            const float t6 = 0.75f * (t3 * uy_);
-            const float t7 = 0.5f * t5 + t1;
-            const float t8 = t5 - t1;
+            const float t1 = 0.11111111f - 0.11111111f * rho_;
+            const float t2 = t0 * ux_;
+            const float t3 = t2 * ux_;
+            const float t4 = t0 * uy_;
+            const float t5 = t4 * uy_;
+            const float t6 = 0.5f * t5 + t1;
+            const float t7 = t5 - t1;
 
             // ---- f
-            const float f_0 = -t7 * 4.0f - 2.0f * t4;
-            const float t9 = t4 - t7;
-            const float f_1 = t3 + t9;
-            const float f_2 = t9 - t3;
-            const float t10 = 0.25f * t3;
-            const float t11 = 0.5f * t4 - t8;
-            const float t12 = t8 + t4;
-            const float f_3 = t2 - t11;
-            const float f_4 = -t2 - t11;
-            const float t13 = 0.25f * (t2 + t12);
-            const float t14 = 0.25f * (t2 - t12);
-            const float t15 = t6 + t10;
-            const float t16 = t10 - t6;
-            const float f_5 = t13 + t15;
-            const float f_8 = t13 - t15;
-            const float f_6 = -t14 - t16;
-            const float f_7 = t16 - t14;
+            const float f_0 = -4.0f * t6 - 2.0f * t3;
+            const float t8 = t3 - t6;
+            const float f_1 = t2 + t8;
+            const float f_2 = t8 - t2;
+            const float t9 = 0.5f * t3 - t7;
+            const float t10 = t7 + t3;
+            const float f_4 = -t4 - t9;
+            const float f_3 = t4 - t9;
+            const float t11 = 0.75f * (t2 * uy_);
+            const float t12 = 0.25f * t2;
+            const float t13 = 0.25f * (t4 + t10);
+            const float t14 = 0.25f * (t4 - t10);
+            const float t15 = t12 - t11;
+            const float t16 = t11 + t12;
+            const float f_5 = t13 + t16;
+            const float f_8 = t13 - t16;
+            const float f_6 = -t14 - t15;
+            const float f_7 = t15 - t14;
 
             store(dst, ids[item], 0, cell, f_0);
             store(dst, ids[item], 1, cell, f_1);
@@ -651,19 +648,19 @@ void d2q9_kbc_macroscopic(
             const float f_8 = load(src, ids[item], 8, cell);
 
             // ---- shared
-            const float t0 = f_1 + f_5;
-            const float t1 = f_2 + f_6;
+            const float t0 = f_4 + f_7;
+            const float t1 = f_1 + f_5;
             const float t2 = f_3 + f_8;
-            const float t3 = f_4 + f_7;
 
             // ---- j   (d2q9_kbc.lbm:15)
-            const float jx_ = f_7 + t0 - f_8 - t1;
+            const float jy_ = f_5 + t2 - f_6 - t0;
+            const float t3 = f_2 + f_6;
 
             // ---- d_rho   (d2q9_kbc.lbm:14)
-            const float d_rho = f_0 + t0 + t1 + t2 + t3;
+            const float d_rho = f_0 + t1 + t3 + t2 + t0;
 
             // ---- j   (d2q9_kbc.lbm:15)
-            const float jy_ = f_5 + t2 - f_6 - t3;
+            const float jx_ = f_7 + t1 - f_8 - t3;
 
             // ---- rho   (d2q9_kbc.lbm:14)
             const float rho_ = 1.0f + d_rho;

@@ -128,116 +128,109 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float f_8 = f[8];
 
     // ---- shared
-    const float t0 = f_5 + f_8;
-    const float t1 = f_5 - f_8;
-    const float t2 = f_6 + f_7;
-    const float t3 = f_6 - f_7;
-    const float t4 = t0 + t2;
-    const float t5 = t0 - t2;
-    const float t6 = f_1 + f_2;
-    const float t7 = f_1 - f_2;
-    const float t8 = f_3 + f_4;
-    const float t9 = f_3 - f_4;
-    const float t10 = t6 + t8;
+    const float t0 = f_6 + f_7;
+    const float t1 = f_6 - f_7;
+    const float t2 = f_3 + f_4;
+    const float t3 = f_3 - f_4;
+    const float t4 = f_5 + f_8;
+    const float t5 = f_5 - f_8;
+    const float t6 = t4 - t0;
+    const float t7 = t4 + t0;
 
     // ---- m   (d2q9_mrt.lbm:39)
-    const float m_3_ = t6 - t8;
+    const float m_4_ = t5 + t1;
+    const float t8 = t5 - t1;
+    const float t9 = f_1 - f_2;
+    const float t10 = f_1 + f_2;
+    const float t11 = t10 + t2;
+    const float m_3_ = t10 - t2;
 
     // ---- d_rho   (d2q9_mrt.lbm:15)
-    const float d_rho = f_0 + t4 + t10;
-    const float t11 = 4.0f * f_0;
-    const float t12 = -2.0f;
+    const float d_rho = f_0 + t7 + t11;
+    const float t12 = 4.0f * f_0;
 
     // ---- d_m   (d2q9_mrt.lbm:39)
-    const float d_m_8 = t4 + t11 + t10 * t12;
-    const float d_m_5 = 2.0f * t4 - t10 - t11;
+    const float d_m_8 = t7 + t12 - 2.0f * t11;
+    const float d_m_5 = 2.0f * t7 - t11 - t12;
+
+    // ---- m   (d2q9_mrt.lbm:39)
+    const float m_6_ = t8 - 2.0f * t9;
+
+    // ---- j   (d2q9_mrt.lbm:16)
+    const float jx_ = t9 + t8;
+
+    // ---- post   (d2q9_mrt.lbm:42)
+    const float post_6_ = m_6_ - omega_flux_ * (jx_ + m_6_);
+
+    // ---- j   (d2q9_mrt.lbm:16)
+    const float jy_ = t3 + t6;
+
+    // ---- m   (d2q9_mrt.lbm:39)
+    const float m_7_ = t6 - 2.0f * t3;
+
+    // ---- post   (d2q9_mrt.lbm:42)
+    const float post_7_ = m_7_ - omega_flux_ * (jy_ + m_7_);
 
     // ---- rho   (d2q9_mrt.lbm:15)
     const float rho_ = 1.0f + d_rho;
     const float t13 = 1.0f / rho_;
 
-    // ---- j   (d2q9_mrt.lbm:16)
-    const float jy_ = t9 + t5;
-
-    // ---- m   (d2q9_mrt.lbm:39)
-    const float m_7_ = t5 - 2.0f * t9;
-
-    // ---- post   (d2q9_mrt.lbm:42)
-    const float post_7_ = m_7_ - omega_flux_ * (jy_ + m_7_);
-
     // ---- u   (d2q9_mrt.lbm:17)
     const float uy_ = t13 * jy_;
-    const float t14 = uy_ * jy_;
-    const float t15 = t1 - t3;
-
-    // ---- m   (d2q9_mrt.lbm:39)
-    const float m_4_ = t1 + t3;
-
-    // ---- j   (d2q9_mrt.lbm:16)
-    const float jx_ = t7 + t15;
-
-    // ---- m   (d2q9_mrt.lbm:39)
-    const float m_6_ = t15 - 2.0f * t7;
-
-    // ---- post   (d2q9_mrt.lbm:42)
-    const float post_6_ = m_6_ - omega_flux_ * (jx_ + m_6_);
-
-    // ---- u   (d2q9_mrt.lbm:17)
     const float ux_ = t13 * jx_;
-    const float t16 = jx_ * ux_;
-    const float t17 = 3.0f * (t14 + t16);
-
-    // ---- meq   (d2q9_mrt.lbm:40)
-    const float meq_3_ = t16 - t14;
-
-    // ---- post   (d2q9_mrt.lbm:42)
-    const float post_3_ = omega_ * (meq_3_ - m_3_) + m_3_;
-
-    // ---- d_meq   (d2q9_mrt.lbm:40)
-    const float d_meq_5 = d_rho * t12 + t17;
-
-    // ---- d_post   (d2q9_mrt.lbm:42)
-    const float d_post_5 = omega_energy_ * (d_meq_5 - d_m_5) + d_m_5;
-
-    // ---- d_meq   (d2q9_mrt.lbm:40)
-    const float d_meq_8 = d_rho - t17;
-
-    // ---- d_post   (d2q9_mrt.lbm:42)
-    const float d_post_8 = omega_square_ * (d_meq_8 - d_m_8) + d_m_8;
-
-    // ---- post
-    const float post_0 = 0.11111111f * (d_rho + d_post_8 - d_post_5);
-    const float t18 = 0.25f * post_3_;
-    const float t19 = 0.11111111f * d_rho;
-    const float t20 = 0.16666667f * (jx_ - post_6_);
-    const float t21 = 0.16666667f * jx_ + 0.083333336f * post_6_;
-    const float t22 = t19 - (0.5f * d_post_5 + d_post_8) * 0.055555556f;
-    const float t23 = 0.055555556f * d_post_5 + t19 + 0.027777778f * d_post_8;
-    const float t24 = t18 + t22;
-    const float t25 = t18 - t22;
-    const float post_1 = t20 + t24;
-    const float post_2 = t24 - t20;
-    const float t26 = 0.16666667f * (jy_ - post_7_);
-    const float post_3 = t26 - t25;
-    const float post_4 = -t26 - t25;
-    const float t27 = 0.16666667f * jy_ + 0.083333336f * post_7_;
+    const float t14 = uy_ * jy_;
 
     // ---- meq   (d2q9_mrt.lbm:40)
     const float meq_7_ = -jy_;
 
     // ---- post   (d2q9_mrt.lbm:42)
     const float post_4_ = m_4_ - omega_ * (ux_ * meq_7_ + m_4_);
-    const float t28 = 0.25f * post_4_;
-    const float t29 = t21 + t27;
-    const float t30 = t21 - t27;
-    const float t31 = t28 + t23;
-    const float t32 = t28 - t23;
+    const float t15 = jx_ * ux_;
+
+    // ---- meq   (d2q9_mrt.lbm:40)
+    const float meq_3_ = t15 - t14;
+
+    // ---- post   (d2q9_mrt.lbm:42)
+    const float post_3_ = omega_ * (meq_3_ - m_3_) + m_3_;
+    const float t16 = 3.0f * (t14 + t15);
+
+    // ---- d_meq   (d2q9_mrt.lbm:40)
+    const float d_meq_8 = d_rho - t16;
+
+    // ---- d_post   (d2q9_mrt.lbm:42)
+    const float d_post_8 = omega_square_ * (d_meq_8 - d_m_8) + d_m_8;
+
+    // ---- d_meq   (d2q9_mrt.lbm:40)
+    const float d_meq_5 = t16 - 2.0f * d_rho;
+
+    // ---- d_post   (d2q9_mrt.lbm:42)
+    const float d_post_5 = omega_energy_ * (d_meq_5 - d_m_5) + d_m_5;
 
     // ---- post
-    const float post_5 = t29 + t31;
-    const float post_6 = t31 - t29;
-    const float post_7 = t30 - t32;
-    const float post_8 = -t30 - t32;
+    const float post_0 = 0.11111111f * (d_rho + d_post_8 - d_post_5);
+    const float t17 = 0.11111111f * d_rho;
+    const float t18 = t17 - 0.055555556f * (0.5f * d_post_5 + d_post_8);
+    const float t19 = 0.055555556f * d_post_5 + t17 + 0.027777778f * d_post_8;
+    const float t20 = 0.16666667f * (jx_ - post_6_);
+    const float t21 = 0.16666667f * jx_ + 0.083333336f * post_6_;
+    const float t22 = 0.25f * post_3_;
+    const float t23 = t22 - t18;
+    const float t24 = t22 + t18;
+    const float post_1 = t20 + t24;
+    const float post_2 = t24 - t20;
+    const float t25 = 0.16666667f * jy_ + 0.083333336f * post_7_;
+    const float t26 = 0.16666667f * (jy_ - post_7_);
+    const float post_4 = -t26 - t23;
+    const float post_3 = t26 - t23;
+    const float t27 = t21 + t25;
+    const float t28 = t21 - t25;
+    const float t29 = 0.25f * post_4_;
+    const float t30 = t29 - t19;
+    const float t31 = t29 + t19;
+    const float post_5 = t27 + t31;
+    const float post_6 = t31 - t27;
+    const float post_7 = t28 - t30;
+    const float post_8 = -t28 - t30;
 
     f[0] = post_0;
     f[1] = post_1;
@@ -525,33 +518,33 @@ d2q9_mrt_init(
 
     // ---- shared
     const float t0 = 0.33333334f * rho_;
-    const float t1 = 0.11111111f - rho_ * 0.11111111f;
-    const float t2 = t0 * uy_;
-    const float t3 = t0 * ux_;
-    const float t4 = t3 * ux_;
-    const float t5 = t2 * uy_;
-    const float t6 = 0.75f * (t3 * uy_);
-    const float t7 = 0.5f * t5 + t1;
-    const float t8 = t5 - t1;
+    const float t1 = 0.11111111f - 0.11111111f * rho_;
+    const float t2 = t0 * ux_;
+    const float t3 = t2 * ux_;
+    const float t4 = t0 * uy_;
+    const float t5 = t4 * uy_;
+    const float t6 = 0.5f * t5 + t1;
+    const float t7 = t5 - t1;
 
     // ---- f
-    const float f_0 = -t7 * 4.0f - 2.0f * t4;
-    const float t9 = t4 - t7;
-    const float f_1 = t3 + t9;
-    const float f_2 = t9 - t3;
-    const float t10 = 0.25f * t3;
-    const float t11 = 0.5f * t4 - t8;
-    const float t12 = t8 + t4;
-    const float f_3 = t2 - t11;
-    const float f_4 = -t2 - t11;
-    const float t13 = 0.25f * (t2 + t12);
-    const float t14 = 0.25f * (t2 - t12);
-    const float t15 = t6 + t10;
-    const float t16 = t10 - t6;
-    const float f_5 = t13 + t15;
-    const float f_8 = t13 - t15;
-    const float f_6 = -t14 - t16;
-    const float f_7 = t16 - t14;
+    const float f_0 = -4.0f * t6 - 2.0f * t3;
+    const float t8 = t3 - t6;
+    const float f_1 = t2 + t8;
+    const float f_2 = t8 - t2;
+    const float t9 = 0.5f * t3 - t7;
+    const float t10 = t7 + t3;
+    const float f_4 = -t4 - t9;
+    const float f_3 = t4 - t9;
+    const float t11 = 0.75f * (t2 * uy_);
+    const float t12 = 0.25f * t2;
+    const float t13 = 0.25f * (t4 + t10);
+    const float t14 = 0.25f * (t4 - t10);
+    const float t15 = t12 - t11;
+    const float t16 = t11 + t12;
+    const float f_5 = t13 + t16;
+    const float f_8 = t13 - t16;
+    const float f_6 = -t14 - t15;
+    const float f_7 = t15 - t14;
 
     store(dst, slot, 0, cell, f_0);
     store(dst, slot, 1, cell, f_1);
@@ -589,19 +582,19 @@ d2q9_mrt_macroscopic(
     const float f_8 = load(src, slot, 8, cell);
 
     // ---- shared
-    const float t0 = f_1 + f_5;
-    const float t1 = f_2 + f_6;
+    const float t0 = f_4 + f_7;
+    const float t1 = f_1 + f_5;
     const float t2 = f_3 + f_8;
-    const float t3 = f_4 + f_7;
 
     // ---- j   (d2q9_mrt.lbm:16)
-    const float jx_ = f_7 + t0 - f_8 - t1;
+    const float jy_ = f_5 + t2 - f_6 - t0;
+    const float t3 = f_2 + f_6;
 
     // ---- d_rho   (d2q9_mrt.lbm:15)
-    const float d_rho = f_0 + t0 + t1 + t2 + t3;
+    const float d_rho = f_0 + t1 + t3 + t2 + t0;
 
     // ---- j   (d2q9_mrt.lbm:16)
-    const float jy_ = f_5 + t2 - f_6 - t3;
+    const float jx_ = f_7 + t1 - f_8 - t3;
 
     // ---- rho   (d2q9_mrt.lbm:15)
     const float rho_ = 1.0f + d_rho;

@@ -125,22 +125,22 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float f_8 = f[8];
 
     // ---- shared
-    const float t0 = 1.0f - omega_;
-    const float t1 = f_1 + f_2;
-    const float t2 = f_6 + f_7;
+    const float t0 = f_5 - f_8;
+    const float t1 = f_5 + f_8;
+    const float t2 = 1.0f - omega_;
     const float t3 = f_6 - f_7;
-    const float t4 = f_4 + t2;
-    const float t5 = f_5 + f_8;
-    const float t6 = f_5 - f_8;
+    const float t4 = f_6 + f_7;
 
     // ---- j   (d2q9_recursive.lbm:13)
-    const float jx_ = f_1 + t6 - f_2 - t3;
-    const float t7 = f_3 + t5;
-    const float t8 = t4 + t7;
-    const float jy_ = t7 - t4;
+    const float jx_ = f_1 + t0 - f_2 - t3;
+    const float t5 = f_1 + f_2;
+    const float t6 = f_4 + t4;
+    const float t7 = f_3 + t1;
+    const float jy_ = t7 - t6;
+    const float t8 = t6 + t7;
 
     // ---- d_rho   (d2q9_recursive.lbm:12)
-    const float d_rho = f_0 + t8 + t1;
+    const float d_rho = f_0 + t8 + t5;
 
     // ---- rho   (d2q9_recursive.lbm:12)
     const float rho_ = 1.0f + d_rho;
@@ -148,58 +148,62 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
 
     // ---- u   (d2q9_recursive.lbm:14)
     const float ux_ = t9 * jx_;
-    const float uy_ = t9 * jy_;
     const float t10 = jx_ * ux_;
     const float t11 = 0.33333334f * d_rho;
 
     // ---- pi   (d2q9_recursive.lbm:23)
-    const float pi_xx_ = t5 + t2 + t1 - t10 - t11;
-    const float t12 = 0.33333334f * (pi_xx_ * t0 + t10);
-    const float t13 = 0.22222222f * d_rho - t12;
-    const float t14 = 0.11111111f * d_rho + t12;
-    const float t15 = jy_ * uy_;
-    const float pi_yy_ = t8 - t15 - t11;
-    const float t16 = t0 * pi_yy_ + t15;
-    const float t17 = jy_ * ux_;
-    const float pi_xy_ = t6 + t3 - t17;
+    const float pi_xx_ = t1 + t4 + t5 - t10 - t11;
+
+    // ---- u   (d2q9_recursive.lbm:14)
+    const float uy_ = t9 * jy_;
+    const float t12 = jy_ * uy_;
+
+    // ---- pi   (d2q9_recursive.lbm:23)
+    const float pi_yy_ = t8 - t12 - t11;
+    const float t13 = t2 * pi_yy_ + t12;
+    const float t14 = jy_ * ux_;
+    const float pi_xy_ = t0 + t3 - t14;
 
     // ---- pi_xyy   (d2q9_recursive.lbm:25)
     const float pi_xyy_ = ux_ * pi_yy_ + 2.0f * (pi_xy_ * uy_);
+    const float t15 = 0.33333334f * (pi_xx_ * t2 + t10);
 
     // ---- pi_xxy   (d2q9_recursive.lbm:24)
     const float pi_xxy_ = pi_xx_ * uy_ + 2.0f * (pi_xy_ * ux_);
-    const float t18 = 0.25f * (t0 * pi_xy_ + t17);
+    const float t16 = 0.25f * (t2 * pi_xy_ + t14);
+    const float t17 = t2 * pi_xyy_ + uy_ * t14;
+    const float t18 = ux_ * t14;
 
     // ---- pi_xxyy   (d2q9_recursive.lbm:26)
     const float pi_xxyy_ = ux_ * pi_xyy_ + pi_xxy_ * uy_;
-    const float t19 = ux_ * t17;
-    const float t20 = t0 * pi_xyy_ + uy_ * t17;
-    const float t21 = t0 * pi_xxyy_ + uy_ * t19;
-    const float t22 = t0 * pi_xxy_ + t19;
-    const float t23 = 0.6666667f * t16 - t21;
-    const float t24 = 0.33333334f * t16 + t21;
+    const float t19 = t2 * pi_xxyy_ + uy_ * t18;
+    const float t20 = t2 * pi_xxy_ + t18;
+    const float t21 = 0.33333334f * t13 + t19;
+    const float t22 = 0.6666667f * t13 - t19;
+    const float t23 = 0.11111111f * d_rho + t15;
+    const float t24 = 0.22222222f * d_rho - t15;
 
     // ---- post
-    const float post_0 = 2.0f * t13 - t23;
-    const float t25 = 0.5f * (t13 + t23);
-    const float t26 = 0.33333334f * jx_ - 0.5f * t20;
-    const float t27 = 0.083333336f * jx_ + 0.25f * t20;
-    const float t28 = 0.5f * t24 - t14;
-    const float t29 = 0.25f * (t24 + t14);
-    const float post_1 = t26 - t28;
-    const float post_2 = -t28 - t26;
-    const float t30 = 0.33333334f * jy_ - 0.5f * t22;
-    const float t31 = 0.083333336f * jy_ + 0.25f * t22;
-    const float post_3 = t30 + t25;
-    const float post_4 = t25 - t30;
-    const float t32 = t27 + t31;
-    const float t33 = t27 - t31;
-    const float t34 = t18 + t29;
-    const float t35 = t18 - t29;
-    const float post_5 = t32 + t34;
-    const float post_6 = t34 - t32;
-    const float post_7 = t33 - t35;
-    const float post_8 = -t33 - t35;
+    const float post_0 = 2.0f * t24 - t22;
+    const float t25 = 0.5f * (t24 + t22);
+    const float t26 = 0.083333336f * jy_ + 0.25f * t20;
+    const float t27 = 0.33333334f * jy_ - 0.5f * t20;
+    const float post_4 = t25 - t27;
+    const float post_3 = t27 + t25;
+    const float t28 = 0.25f * (t21 + t23);
+    const float t29 = 0.5f * t21 - t23;
+    const float t30 = 0.33333334f * jx_ - 0.5f * t17;
+    const float t31 = 0.083333336f * jx_ + 0.25f * t17;
+    const float post_1 = t30 - t29;
+    const float post_2 = -t29 - t30;
+    const float t32 = t16 - t28;
+    const float t33 = t16 + t28;
+    const float t34 = t31 - t26;
+    const float t35 = t31 + t26;
+    const float post_6 = t33 - t35;
+    const float post_5 = t35 + t33;
+    const float post_8 = -t34 - t32;
+    const float post_7 = t34 - t32;
 
     f[0] = post_0;
     f[1] = post_1;
@@ -478,38 +482,37 @@ d2q9_recursive_init(
 
     // ---- shared
     const float t0 = 0.25f * rho_;
-    const float t1 = uy_ * uy_;
-    const float t2 = -2.0f;
-    const float t3 = t1 * t2 + 1.3333334f;
-    const float t4 = 0.33333334f + t1;
-    const float t5 = ux_ * ux_;
-    const float t6 = (t5 * t2 + 1.3333334f) * t0;
+    const float t1 = ux_ * t0;
+    const float t2 = ux_ * ux_;
+    const float t3 = (0.33333334f + t2) * t0;
+    const float t4 = (1.3333334f - 2.0f * t2) * t0;
+    const float t5 = uy_ * uy_;
+    const float t6 = 1.3333334f - 2.0f * t5;
 
     // ---- f
-    const float f_0 = t3 * t6 - 0.44444445f;
-    const float t7 = ux_ * t0;
-    const float t8 = (0.33333334f + t5) * t0;
-    const float t9 = t3 * t7;
-    const float t10 = 0.11111111f - t8 * t3;
-    const float f_1 = t9 - t10;
-    const float f_2 = -t10 - t9;
-    const float t11 = t6 * uy_;
-    const float t12 = -t4;
-    const float t13 = t6 * t12 + 0.11111111f;
-    const float f_3 = t11 - t13;
-    const float f_4 = -t13 - t11;
-    const float t14 = t4 * t7;
-    const float t15 = t7 * uy_;
-    const float t16 = t8 * uy_;
-    const float t17 = t8 * t12 + 0.027777778f;
-    const float t18 = t14 + t16;
-    const float t19 = t16 - t14;
-    const float t20 = t15 - t17;
-    const float t21 = t17 + t15;
-    const float f_5 = t18 + t20;
-    const float f_6 = t20 - t18;
-    const float f_7 = -t19 - t21;
-    const float f_8 = t19 - t21;
+    const float f_0 = t6 * t4 - 0.44444445f;
+    const float t7 = t6 * t1;
+    const float t8 = 0.11111111f - t3 * t6;
+    const float f_2 = -t8 - t7;
+    const float f_1 = t7 - t8;
+    const float t9 = 0.33333334f + t5;
+    const float t10 = -t9;
+    const float t11 = t4 * uy_;
+    const float t12 = t4 * t10 + 0.11111111f;
+    const float f_4 = -t12 - t11;
+    const float f_3 = t11 - t12;
+    const float t13 = t9 * t1;
+    const float t14 = t3 * t10 + 0.027777778f;
+    const float t15 = t1 * uy_;
+    const float t16 = t3 * uy_;
+    const float t17 = t14 + t15;
+    const float t18 = t15 - t14;
+    const float t19 = t16 - t13;
+    const float t20 = t13 + t16;
+    const float f_6 = t18 - t20;
+    const float f_5 = t20 + t18;
+    const float f_7 = -t19 - t17;
+    const float f_8 = t19 - t17;
 
     store(dst, slot, 0, cell, f_0);
     store(dst, slot, 1, cell, f_1);
@@ -547,19 +550,19 @@ d2q9_recursive_macroscopic(
     const float f_8 = load(src, slot, 8, cell);
 
     // ---- shared
-    const float t0 = f_1 + f_5;
-    const float t1 = f_2 + f_6;
+    const float t0 = f_4 + f_7;
+    const float t1 = f_1 + f_5;
     const float t2 = f_3 + f_8;
-    const float t3 = f_4 + f_7;
 
     // ---- j   (d2q9_recursive.lbm:13)
-    const float jx_ = f_7 + t0 - f_8 - t1;
+    const float jy_ = f_5 + t2 - f_6 - t0;
+    const float t3 = f_2 + f_6;
 
     // ---- d_rho   (d2q9_recursive.lbm:12)
-    const float d_rho = f_0 + t0 + t1 + t2 + t3;
+    const float d_rho = f_0 + t1 + t3 + t2 + t0;
 
     // ---- j   (d2q9_recursive.lbm:13)
-    const float jy_ = f_5 + t2 - f_6 - t3;
+    const float jx_ = f_7 + t1 - f_8 - t3;
 
     // ---- rho   (d2q9_recursive.lbm:12)
     const float rho_ = 1.0f + d_rho;

@@ -132,53 +132,55 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float g_4_ = f[13];
 
     // ---- shared
-    const float t0 = 1.0f - omega_;
-    const float t1 = 0.33333334f * omega_;
-    const float t2 = f_4 + f_7;
-    const float t3 = f_1 + f_5;
-    const float t4 = f_6 + f_8 + f_2;
-
-    // ---- d_rho   (d2q9_scalar.lbm:13)
-    const float d_rho = f_3 + t4 + t3 + t2 + f_0;
+    const float t0 = f_4 + f_7;
+    const float t1 = f_1 + f_5;
+    const float t2 = f_6 + f_8 + f_2;
 
     // ---- j   (d2q9_scalar.lbm:14)
-    const float jx_ = f_7 + t3 - t4;
-    const float jy_ = f_3 + f_5 + f_8 - f_6 - t2;
-    const float t5 = d_rho * t1;
+    const float jx_ = f_7 + t1 - t2;
+
+    // ---- d_rho   (d2q9_scalar.lbm:13)
+    const float d_rho = f_3 + t2 + t1 + t0 + f_0;
+
+    // ---- j   (d2q9_scalar.lbm:14)
+    const float jy_ = f_3 + f_5 + f_8 - f_6 - t0;
 
     // ---- rho   (d2q9_scalar.lbm:13)
     const float rho_ = 1.0f + d_rho;
-    const float t6 = 1.0f / rho_;
+    const float t3 = 1.0f / rho_;
+    const float t4 = 0.33333334f * omega_;
+    const float t5 = d_rho * t4;
+    const float t6 = 1.0f - omega_;
 
     // ---- u   (d2q9_scalar.lbm:15)
-    const float ux_ = t6 * jx_;
-    const float t7 = jx_ * t1;
-    const float t8 = jy_ * t1;
-    const float uy_ = t6 * jy_;
-    const float t9 = ux_ * t7;
-    const float t10 = 0.6666667f * t5 - t9;
-    const float t11 = 0.33333334f * t5 + t9;
-    const float t12 = t8 * uy_;
+    const float uy_ = t3 * jy_;
+    const float t7 = jy_ * t4;
+    const float t8 = jx_ * t4;
+    const float ux_ = t3 * jx_;
+    const float t9 = ux_ * t8;
+    const float t10 = 0.33333334f * t5 + t9;
+    const float t11 = 0.6666667f * t5 - t9;
+    const float t12 = t7 * uy_;
 
     // ---- post
-    const float post_0 = f_0 * t0 + 2.0f * (t10 - t12);
-    const float t13 = 0.5f * t10 + t12;
-    const float post_3 = t8 + t13 + f_3 * t0;
-    const float post_4 = t13 - t8 + f_4 * t0;
-    const float t14 = 0.5f * t12 - t11;
-    const float post_1 = t7 - t14 + f_1 * t0;
-    const float post_2 = -t7 - t14 + f_2 * t0;
-    const float t15 = t11 + t12;
-    const float t16 = 0.25f * t7;
-    const float t17 = 0.25f * (t8 + t15);
-    const float t18 = 0.25f * (t8 - t15);
-    const float t19 = 0.75f * (ux_ * t8);
-    const float t20 = t19 + t16;
-    const float post_5 = t17 + t20 + f_5 * t0;
-    const float post_8 = t17 - t20 + f_8 * t0;
-    const float t21 = t19 - t16;
-    const float post_6 = t21 - t18 + f_6 * t0;
-    const float post_7 = -t18 - t21 + f_7 * t0;
+    const float post_0 = f_0 * t6 + 2.0f * (t11 - t12);
+    const float t13 = 0.5f * t11 + t12;
+    const float post_3 = t7 + t13 + f_3 * t6;
+    const float post_4 = t13 - t7 + f_4 * t6;
+    const float t14 = 0.5f * t12 - t10;
+    const float post_2 = -t8 - t14 + f_2 * t6;
+    const float post_1 = t8 - t14 + f_1 * t6;
+    const float t15 = t10 + t12;
+    const float t16 = 0.25f * t8;
+    const float t17 = 0.25f * (t7 + t15);
+    const float t18 = 0.25f * (t7 - t15);
+    const float t19 = 0.75f * (ux_ * t7);
+    const float t20 = t19 - t16;
+    const float post_6 = t20 - t18 + f_6 * t6;
+    const float post_7 = -t18 - t20 + f_7 * t6;
+    const float t21 = t19 + t16;
+    const float post_5 = t17 + t21 + f_5 * t6;
+    const float post_8 = t17 - t21 + f_8 * t6;
 
     // ---- d_phi   (d2q9_scalar.lbm:16)
     const float d_phi = g_0_ + g_1_ + g_2_ + g_3_ + g_4_;
@@ -189,8 +191,8 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float post_9 = 2.0f * t22 + t23 * g_0_;
     const float t24 = 0.5f * omega_g_ + 3.0f * t22;
     const float t25 = ux_ * t24;
-    const float post_10 = t22 + t25 + g_1_ * t23;
     const float post_11 = t22 - t25 + g_2_ * t23;
+    const float post_10 = t22 + t25 + g_1_ * t23;
     const float t26 = uy_ * t24;
     const float post_12 = t22 + t26 + g_3_ * t23;
     const float post_13 = t22 - t26 + g_4_ * t23;
@@ -375,13 +377,13 @@ static __device__ __forceinline__ float fixed_value_link_2(const int direction, 
     case 8:
         return load(src, slot, 7, cell);
     case 10:
-        return -load(src, slot, 11, cell) - (0.33333334f - value_ * 0.33333334f);
+        return -load(src, slot, 11, cell) - (0.33333334f - 0.33333334f * value_);
     case 11:
-        return -load(src, slot, 10, cell) - (0.33333334f - value_ * 0.33333334f);
+        return -load(src, slot, 10, cell) - (0.33333334f - 0.33333334f * value_);
     case 12:
-        return -load(src, slot, 13, cell) - (0.33333334f - value_ * 0.33333334f);
+        return -load(src, slot, 13, cell) - (0.33333334f - 0.33333334f * value_);
     case 13:
-        return -load(src, slot, 12, cell) - (0.33333334f - value_ * 0.33333334f);
+        return -load(src, slot, 12, cell) - (0.33333334f - 0.33333334f * value_);
     default:
         return load(src, slot, direction, cell);
     }
@@ -571,44 +573,44 @@ d2q9_scalar_init(
     const float phi_ = fields[field_at(slot, 3, cell)];
 
     // ---- shared
-    const float t0 = 0.33333334f * rho_;
-    const float t1 = 0.11111111f - rho_ * 0.11111111f;
-    const float t2 = t0 * ux_;
-    const float t3 = t0 * uy_;
-    const float t4 = t2 * ux_;
-    const float t5 = 0.5f * t4 + t1;
-    const float t6 = t4 - t1;
-    const float t7 = t3 * uy_;
+    const float t0 = 0.11111111f - 0.11111111f * rho_;
+    const float t1 = 0.33333334f * rho_;
+    const float t2 = t1 * uy_;
+    const float t3 = t1 * ux_;
+    const float t4 = t3 * ux_;
+    const float t5 = t4 - t0;
+    const float t6 = 0.5f * t4 + t0;
+    const float t7 = t2 * uy_;
 
     // ---- f
-    const float f_0 = -t5 * 4.0f - 2.0f * t7;
-    const float t8 = t7 - t5;
-    const float f_3 = t3 + t8;
-    const float f_4 = t8 - t3;
-    const float t9 = 0.5f * t7 - t6;
-    const float t10 = 0.25f * (t6 + t7);
-    const float f_1 = t2 - t9;
-    const float f_2 = -t2 - t9;
-    const float t11 = 0.25f * (t2 + t3);
-    const float t12 = 0.25f * (t2 - t3);
-    const float t13 = 0.75f * (t2 * uy_);
+    const float f_0 = -4.0f * t6 - 2.0f * t7;
+    const float t8 = t7 - t6;
+    const float f_4 = t8 - t2;
+    const float f_3 = t2 + t8;
+    const float t9 = 0.5f * t7 - t5;
+    const float t10 = 0.25f * (t5 + t7);
+    const float f_2 = -t3 - t9;
+    const float f_1 = t3 - t9;
+    const float t11 = 0.25f * (t3 + t2);
+    const float t12 = 0.25f * (t3 - t2);
+    const float t13 = 0.75f * (t3 * uy_);
     const float t14 = t10 + t13;
     const float t15 = t13 - t10;
-    const float f_5 = t11 + t14;
     const float f_6 = t14 - t11;
+    const float f_5 = t11 + t14;
     const float f_7 = t12 - t15;
     const float f_8 = -t12 - t15;
-
-    // ---- g
-    const float g_0_ = 0.33333334f * phi_ - 0.33333334f;
     const float t16 = 0.5f * phi_;
     const float t17 = ux_ * t16;
     const float t18 = uy_ * t16;
+
+    // ---- g
+    const float g_0_ = 0.33333334f * phi_ - 0.33333334f;
     const float t19 = 0.5f * g_0_;
-    const float g_1_ = t17 + t19;
     const float g_2_ = t19 - t17;
-    const float g_3_ = t18 + t19;
+    const float g_1_ = t17 + t19;
     const float g_4_ = t19 - t18;
+    const float g_3_ = t18 + t19;
 
     store(dst, slot, 0, cell, f_0);
     store(dst, slot, 1, cell, f_1);
@@ -660,27 +662,27 @@ d2q9_scalar_macroscopic(
 
     // ---- phi   (d2q9_scalar.lbm:16)
     const float phi_ = 1.0f + d_phi;
-    const float t0 = f_1 + f_5;
-    const float t1 = f_2 + f_6;
-    const float t2 = f_3 + f_8;
-    const float t3 = f_4 + f_7;
+    const float t0 = f_4 + f_7;
+    const float t1 = f_3 + f_8;
+    const float t2 = f_2 + f_6;
 
     // ---- j   (d2q9_scalar.lbm:14)
-    const float jx_ = f_7 + t0 - f_8 - t1;
+    const float jy_ = f_5 + t1 - f_6 - t0;
+    const float t3 = f_1 + f_5;
 
     // ---- d_rho   (d2q9_scalar.lbm:13)
-    const float d_rho = f_0 + t0 + t1 + t2 + t3;
+    const float d_rho = f_0 + t3 + t2 + t1 + t0;
 
     // ---- j   (d2q9_scalar.lbm:14)
-    const float jy_ = f_5 + t2 - f_6 - t3;
+    const float jx_ = f_7 + t3 - f_8 - t2;
 
     // ---- rho   (d2q9_scalar.lbm:13)
     const float rho_ = 1.0f + d_rho;
     const float t4 = 1.0f / rho_;
 
     // ---- u   (d2q9_scalar.lbm:15)
-    const float ux_ = t4 * jx_;
     const float uy_ = t4 * jy_;
+    const float ux_ = t4 * jx_;
 
     fields[field_at(slot, 0, cell)] = rho_;
     fields[field_at(slot, 1, cell)] = ux_;

@@ -150,69 +150,62 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_8 = before[8 * stride_before + cell];
 
         // ---- shared
-        const float t0 = f_3 + f_4;
-        const float t1 = f_3 - f_4;
-        const float t2 = f_5 + f_6;
-        const float t3 = f_5 - f_6;
-        const float t4 = f_7 + f_8;
-        const float t5 = f_7 - f_8;
-        const float t6 = f_1 + f_2;
-        const float t7 = f_1 - f_2;
+        const float t0 = f_1 - f_2;
+        const float t1 = f_1 + f_2;
+        const float t2 = f_7 - f_8;
+        const float t3 = f_7 + f_8;
+        const float t4 = f_3 - f_4;
+        const float t5 = f_3 + f_4;
+        const float t6 = f_5 - f_6;
+        const float t7 = f_5 + f_6;
+        const float t8 = 0.11111111f * omega_;
+        const float t9 = 0.009259259f - 0.0046296297f * omega_;
+        const float t10 = t9 / (t8 * magic_ + 6.0f * t9);
+        const float t11 = 0.5f - 0.5f * omega_;
 
         // ---- d_rho   (d2q9_trt.lbm:13)
-        const float d_rho = t0 + t2 + (f_0 + t6 + t4);
-        const float t8 = 0.11111111f * omega_;
-        const float t9 = d_rho * t8;
+        const float d_rho = t5 + t7 + (f_0 + t1 + t3);
 
         // ---- rho   (d2q9_trt.lbm:13)
         const float rho_ = 1.0f + d_rho;
-        const float t10 = 3.0f * (t8 / rho_);
-        const float t11 = -0.5f;
-        const float t12 = omega_ * t11 + 0.5f;
-        const float t13 = 0.009259259f - omega_ * 0.0046296297f;
-        const float t14 = t13 / (t8 * magic_ + 6.0f * t13);
+        const float t12 = 3.0f * (t8 / rho_);
+        const float t13 = d_rho * t8;
 
         // ---- j   (d2q9_trt.lbm:14)
-        const float jy_ = t3 + t1 - t5;
-        const float t15 = jy_ * jy_ * t10;
-        const float jx_ = t3 + t5 + t7;
-        const float t16 = jx_ * t10;
-        const float t17 = jx_ * t16;
+        const float jy_ = t6 + t4 - t2;
+        const float t14 = jy_ * jy_ * t12;
+        const float jx_ = t6 + t2 + t0;
+        const float t15 = jx_ * t12;
+        const float t16 = jx_ * t15;
 
         // ---- d_even_post   (d2q9_trt.lbm:33)
-        const float d_even_post_1 = t9 + t17 + t6 * t12 + t15 * t11;
-        const float d_even_post_3 = t9 + t15 + t0 * t12 + t17 * t11;
-        const float t18 = t15 + t17;
-        const float d_even_post_0 = 4.0f * t9 - 2.0f * (t18 - f_0 * t12);
-        const float t19 = 0.25f * (t18 + t9);
-        const float t20 = jx_ * t14;
-        const float t21 = 0.75f * (jy_ * t16);
-        const float t22 = jy_ * t14;
-        const float t23 = 0.5f - t14 * 6.0f;
+        const float d_even_post_3 = t13 + t14 + t5 * t11 - 0.5f * t16;
+        const float d_even_post_1 = t13 + t16 + t1 * t11 - 0.5f * t14;
+        const float t17 = t14 + t16;
+        const float d_even_post_0 = 4.0f * t13 - 2.0f * (t17 - f_0 * t11);
+        const float t18 = 0.25f * (t17 + t13);
+        const float t19 = 0.75f * (jy_ * t15);
+        const float d_even_post_5 = t18 + t19 + t7 * t11;
+        const float d_even_post_7 = t18 - t19 + t3 * t11;
+        const float t20 = jx_ * t10;
+        const float t21 = jy_ * t10;
+        const float t22 = 0.5f - 6.0f * t10;
 
         // ---- odd_post   (d2q9_trt.lbm:34)
-        const float odd_post_1_ = t7 * t23 + 4.0f * t20;
+        const float odd_post_1_ = t0 * t22 + 4.0f * t20;
 
         // ---- post
-        const float post_1 = d_even_post_1 + odd_post_1_;
         const float post_2 = d_even_post_1 - odd_post_1_;
+        const float post_1 = d_even_post_1 + odd_post_1_;
 
         // ---- odd_post   (d2q9_trt.lbm:34)
-        const float odd_post_3_ = t1 * t23 + 4.0f * t22;
+        const float odd_post_5_ = t20 + t21 + t6 * t22;
+        const float odd_post_7_ = t20 - t21 + t2 * t22;
+        const float odd_post_3_ = t4 * t22 + 4.0f * t21;
 
         // ---- post
-        const float post_3 = d_even_post_3 + odd_post_3_;
         const float post_4 = d_even_post_3 - odd_post_3_;
-
-        // ---- d_even_post   (d2q9_trt.lbm:33)
-        const float d_even_post_5 = t19 + t21 + t2 * t12;
-        const float d_even_post_7 = t19 - t21 + t4 * t12;
-
-        // ---- odd_post   (d2q9_trt.lbm:34)
-        const float odd_post_5_ = t20 + t22 + t3 * t23;
-        const float odd_post_7_ = t20 - t22 + t5 * t23;
-
-        // ---- post
+        const float post_3 = d_even_post_3 + odd_post_3_;
         const float post_5 = d_even_post_5 + odd_post_5_;
         const float post_6 = d_even_post_5 - odd_post_5_;
         const float post_7 = d_even_post_7 + odd_post_7_;
@@ -526,33 +519,33 @@ void d2q9_trt_init(
 
             // ---- shared
             const float t0 = 0.33333334f * rho_;
-            const float t1 = 0.11111111f - rho_ * 0.11111111f;
-            const float t2 = t0 * uy_;
-            const float t3 = t0 * ux_;
-            const float t4 = t3 * ux_;
-            const float t5 = t2 * uy_;
-            const float t6 = 0.75f * (t3 * uy_);
-            const float t7 = 0.5f * t5 + t1;
-            const float t8 = t5 - t1;
+            const float t1 = 0.11111111f - 0.11111111f * rho_;
+            const float t2 = t0 * ux_;
+            const float t3 = t2 * ux_;
+            const float t4 = t0 * uy_;
+            const float t5 = t4 * uy_;
+            const float t6 = 0.5f * t5 + t1;
+            const float t7 = t5 - t1;
 
             // ---- f
-            const float f_0 = -t7 * 4.0f - 2.0f * t4;
-            const float t9 = t4 - t7;
-            const float f_1 = t3 + t9;
-            const float f_2 = t9 - t3;
-            const float t10 = 0.25f * t3;
-            const float t11 = 0.5f * t4 - t8;
-            const float t12 = t8 + t4;
-            const float f_3 = t2 - t11;
-            const float f_4 = -t2 - t11;
-            const float t13 = 0.25f * (t2 + t12);
-            const float t14 = 0.25f * (t2 - t12);
-            const float t15 = t6 + t10;
-            const float t16 = t10 - t6;
-            const float f_5 = t13 + t15;
-            const float f_8 = t13 - t15;
-            const float f_6 = -t14 - t16;
-            const float f_7 = t16 - t14;
+            const float f_0 = -4.0f * t6 - 2.0f * t3;
+            const float t8 = t3 - t6;
+            const float f_1 = t2 + t8;
+            const float f_2 = t8 - t2;
+            const float t9 = 0.5f * t3 - t7;
+            const float t10 = t7 + t3;
+            const float f_4 = -t4 - t9;
+            const float f_3 = t4 - t9;
+            const float t11 = 0.75f * (t2 * uy_);
+            const float t12 = 0.25f * t2;
+            const float t13 = 0.25f * (t4 + t10);
+            const float t14 = 0.25f * (t4 - t10);
+            const float t15 = t12 - t11;
+            const float t16 = t11 + t12;
+            const float f_5 = t13 + t16;
+            const float f_8 = t13 - t16;
+            const float f_6 = -t14 - t15;
+            const float f_7 = t15 - t14;
 
             store(dst, ids[item], 0, cell, f_0);
             store(dst, ids[item], 1, cell, f_1);
@@ -589,19 +582,19 @@ void d2q9_trt_macroscopic(
             const float f_8 = load(src, ids[item], 8, cell);
 
             // ---- shared
-            const float t0 = f_1 + f_5;
-            const float t1 = f_2 + f_6;
+            const float t0 = f_4 + f_7;
+            const float t1 = f_1 + f_5;
             const float t2 = f_3 + f_8;
-            const float t3 = f_4 + f_7;
 
             // ---- j   (d2q9_trt.lbm:14)
-            const float jx_ = f_7 + t0 - f_8 - t1;
+            const float jy_ = f_5 + t2 - f_6 - t0;
+            const float t3 = f_2 + f_6;
 
             // ---- d_rho   (d2q9_trt.lbm:13)
-            const float d_rho = f_0 + t0 + t1 + t2 + t3;
+            const float d_rho = f_0 + t1 + t3 + t2 + t0;
 
             // ---- j   (d2q9_trt.lbm:14)
-            const float jy_ = f_5 + t2 - f_6 - t3;
+            const float jx_ = f_7 + t1 - f_8 - t3;
 
             // ---- rho   (d2q9_trt.lbm:13)
             const float rho_ = 1.0f + d_rho;

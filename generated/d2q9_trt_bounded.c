@@ -151,80 +151,75 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_8 = before[8 * stride_before + cell];
 
         // ---- shared
-        const float t0 = -0.5f;
-        const float t1 = omega_ * t0 + 0.5f;
-        const float t2 = f_7 + f_8;
-        const float t3 = f_7 - f_8;
-        const float t4 = f_5 + f_6;
-        const float t5 = f_5 - f_6;
-        const float t6 = f_3 + f_4;
-        const float t7 = f_3 - f_4;
-        const float t8 = f_1 + f_2;
-        const float t9 = f_1 - f_2;
+        const float t0 = f_5 + f_6;
+        const float t1 = f_5 - f_6;
+        const float t2 = f_1 - f_2;
+        const float t3 = f_1 + f_2;
+        const float t4 = f_3 + f_4;
+        const float t5 = f_3 - f_4;
+        const float t6 = f_7 + f_8;
+        const float t7 = f_7 - f_8;
 
         // ---- d_rho   (d2q9_trt_bounded.lbm:15)
-        const float d_rho = f_0 + t2 + t4 + t6 + t8;
-        const float t10 = 0.33333334f * omega_;
-        const float t11 = 0.22222222f * omega_ * d_rho;
+        const float d_rho = f_0 + t6 + t0 + t4 + t3;
 
         // ---- rho   (d2q9_trt_bounded.lbm:15)
         const float rho_ = 1.0f + d_rho;
-        const float t12 = 1.0f / rho_;
-        const float t13 = 0.16666667f - omega_ * 0.083333336f;
-        const float t14 = 2.0f * (t13 / (t10 * magic_ + t13));
-        const float t15 = t12 * t10;
+        const float t8 = 1.0f / rho_;
+        const float t9 = 0.22222222f * omega_ * d_rho;
+        const float t10 = 0.16666667f - 0.083333336f * omega_;
+        const float t11 = 0.33333334f * omega_;
+        const float t12 = 0.5f - 0.5f * omega_;
+        const float t13 = 2.0f * (t10 / (t11 * magic_ + t10));
+        const float t14 = t8 * t11;
 
         // ---- j   (d2q9_trt_bounded.lbm:16)
-        const float jx_ = t3 + t5 + t9;
-        const float t16 = jx_ * jx_;
-        const float jy_ = t5 + t7 - t3;
-        const float t17 = jy_ * jy_;
-        const float t18 = 2.0f * ((t16 + t17) * t15);
+        const float jx_ = t7 + t1 + t2;
+        const float t15 = jx_ * jx_;
+        const float jy_ = t1 + t5 - t7;
+        const float t16 = jy_ * jy_;
+        const float t17 = 2.0f * ((t15 + t16) * t14);
 
         // ---- d_even_post   (d2q9_trt_bounded.lbm:35)
-        const float d_even_post_0 = 2.0f * (f_0 * t1 + t11) - t18;
-        const float t19 = t15 * t17;
-        const float t20 = t15 * t16;
-        const float d_even_post_1 = 0.5f * (t11 - t19) + t20 + t8 * t1;
-        const float d_even_post_3 = 0.5f * (t11 - t20) + t19 + t6 * t1;
-        const float t21 = t12 * t18;
-        const float t22 = t21 / (0.5f * t21 + t13);
+        const float d_even_post_0 = 2.0f * (f_0 * t12 + t9) - t17;
+        const float t18 = t14 * t16;
+        const float t19 = t14 * t15;
+        const float d_even_post_1 = 0.5f * (t9 - t18) + t19 + t3 * t12;
+        const float d_even_post_3 = 0.5f * (t9 - t19) + t18 + t4 * t12;
+        const float t20 = t8 * t17;
+        const float t21 = 0.125f * (t17 + t9);
+        const float t22 = t20 / (0.5f * t20 + t10);
 
         // ---- omega_odd   (d2q9_trt_bounded.lbm:25)
-        const float omega_odd_ = t14 < t22 ? t22 : t14;
-        const float t23 = 0.125f * (t18 + t11);
-        const float t24 = omega_odd_ * t0 + 0.5f;
-        const float t25 = 0.75f * (jx_ * jy_ * t15);
-        const float t26 = 0.083333336f * (jx_ * omega_odd_);
-        const float t27 = 0.083333336f * (jy_ * omega_odd_);
+        const float omega_odd_ = t13 < t22 ? t22 : t13;
+        const float t23 = 0.75f * (jx_ * jy_ * t14);
+
+        // ---- d_even_post   (d2q9_trt_bounded.lbm:35)
+        const float d_even_post_5 = t21 + t23 + t0 * t12;
+        const float d_even_post_7 = t21 - t23 + t6 * t12;
+        const float t24 = 0.083333336f * (jx_ * omega_odd_);
+        const float t25 = 0.083333336f * (jy_ * omega_odd_);
+        const float t26 = 0.5f - 0.5f * omega_odd_;
 
         // ---- odd_post   (d2q9_trt_bounded.lbm:36)
-        const float odd_post_1_ = t9 * t24 + 4.0f * t26;
-
-        // ---- post
-        const float post_1 = d_even_post_1 + odd_post_1_;
-        const float post_2 = d_even_post_1 - odd_post_1_;
-
-        // ---- odd_post   (d2q9_trt_bounded.lbm:36)
-        const float odd_post_3_ = t7 * t24 + 4.0f * t27;
+        const float odd_post_3_ = t5 * t26 + 4.0f * t25;
 
         // ---- post
         const float post_3 = d_even_post_3 + odd_post_3_;
         const float post_4 = d_even_post_3 - odd_post_3_;
 
-        // ---- d_even_post   (d2q9_trt_bounded.lbm:35)
-        const float d_even_post_5 = t23 + t25 + t4 * t1;
-        const float d_even_post_7 = t23 - t25 + t2 * t1;
-
         // ---- odd_post   (d2q9_trt_bounded.lbm:36)
-        const float odd_post_5_ = t26 + t27 + t5 * t24;
-        const float odd_post_7_ = t26 - t27 + t3 * t24;
+        const float odd_post_7_ = t24 - t25 + t7 * t26;
+        const float odd_post_5_ = t24 + t25 + t1 * t26;
+        const float odd_post_1_ = t2 * t26 + 4.0f * t24;
 
         // ---- post
+        const float post_1 = d_even_post_1 + odd_post_1_;
+        const float post_2 = d_even_post_1 - odd_post_1_;
         const float post_5 = d_even_post_5 + odd_post_5_;
         const float post_6 = d_even_post_5 - odd_post_5_;
-        const float post_7 = d_even_post_7 + odd_post_7_;
         const float post_8 = d_even_post_7 - odd_post_7_;
+        const float post_7 = d_even_post_7 + odd_post_7_;
 
         after[0 * stride_after + cell] = d_even_post_0;
         after[1 * stride_after + cell] = post_1;
@@ -534,33 +529,33 @@ void d2q9_trt_bounded_init(
 
             // ---- shared
             const float t0 = 0.33333334f * rho_;
-            const float t1 = 0.11111111f - rho_ * 0.11111111f;
-            const float t2 = t0 * uy_;
-            const float t3 = t0 * ux_;
-            const float t4 = t3 * ux_;
-            const float t5 = t2 * uy_;
-            const float t6 = 0.75f * (t3 * uy_);
-            const float t7 = 0.5f * t5 + t1;
-            const float t8 = t5 - t1;
+            const float t1 = 0.11111111f - 0.11111111f * rho_;
+            const float t2 = t0 * ux_;
+            const float t3 = t2 * ux_;
+            const float t4 = t0 * uy_;
+            const float t5 = t4 * uy_;
+            const float t6 = 0.5f * t5 + t1;
+            const float t7 = t5 - t1;
 
             // ---- f
-            const float f_0 = -t7 * 4.0f - 2.0f * t4;
-            const float t9 = t4 - t7;
-            const float f_1 = t3 + t9;
-            const float f_2 = t9 - t3;
-            const float t10 = 0.25f * t3;
-            const float t11 = 0.5f * t4 - t8;
-            const float t12 = t8 + t4;
-            const float f_3 = t2 - t11;
-            const float f_4 = -t2 - t11;
-            const float t13 = 0.25f * (t2 + t12);
-            const float t14 = 0.25f * (t2 - t12);
-            const float t15 = t6 + t10;
-            const float t16 = t10 - t6;
-            const float f_5 = t13 + t15;
-            const float f_8 = t13 - t15;
-            const float f_6 = -t14 - t16;
-            const float f_7 = t16 - t14;
+            const float f_0 = -4.0f * t6 - 2.0f * t3;
+            const float t8 = t3 - t6;
+            const float f_1 = t2 + t8;
+            const float f_2 = t8 - t2;
+            const float t9 = 0.5f * t3 - t7;
+            const float t10 = t7 + t3;
+            const float f_4 = -t4 - t9;
+            const float f_3 = t4 - t9;
+            const float t11 = 0.75f * (t2 * uy_);
+            const float t12 = 0.25f * t2;
+            const float t13 = 0.25f * (t4 + t10);
+            const float t14 = 0.25f * (t4 - t10);
+            const float t15 = t12 - t11;
+            const float t16 = t11 + t12;
+            const float f_5 = t13 + t16;
+            const float f_8 = t13 - t16;
+            const float f_6 = -t14 - t15;
+            const float f_7 = t15 - t14;
 
             store(dst, ids[item], 0, cell, f_0);
             store(dst, ids[item], 1, cell, f_1);
@@ -597,19 +592,19 @@ void d2q9_trt_bounded_macroscopic(
             const float f_8 = load(src, ids[item], 8, cell);
 
             // ---- shared
-            const float t0 = f_1 + f_5;
-            const float t1 = f_2 + f_6;
+            const float t0 = f_4 + f_7;
+            const float t1 = f_1 + f_5;
             const float t2 = f_3 + f_8;
-            const float t3 = f_4 + f_7;
 
             // ---- j   (d2q9_trt_bounded.lbm:16)
-            const float jx_ = f_7 + t0 - f_8 - t1;
+            const float jy_ = f_5 + t2 - f_6 - t0;
+            const float t3 = f_2 + f_6;
 
             // ---- d_rho   (d2q9_trt_bounded.lbm:15)
-            const float d_rho = f_0 + t0 + t1 + t2 + t3;
+            const float d_rho = f_0 + t1 + t3 + t2 + t0;
 
             // ---- j   (d2q9_trt_bounded.lbm:16)
-            const float jy_ = f_5 + t2 - f_6 - t3;
+            const float jx_ = f_7 + t1 - f_8 - t3;
 
             // ---- rho   (d2q9_trt_bounded.lbm:15)
             const float rho_ = 1.0f + d_rho;

@@ -156,83 +156,80 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_14 = before[14 * stride_before + cell];
 
         // ---- shared
-        const float t0 = f_7 + f_9;
-        const float t1 = f_12 + f_14;
-        const float t2 = f_3 + t1;
+        const float t0 = f_11 + f_13;
+        const float t1 = f_7 + f_9;
+        const float t2 = f_12 + f_14;
         const float t3 = f_8 + f_10;
-        const float t4 = f_11 + f_13;
-        const float t5 = f_4 + t4;
+        const float t4 = f_1 + t1;
+        const float t5 = f_3 + t2;
+        const float t6 = f_4 + t0;
 
         // ---- j   (d3q15_bgk.lbm:13)
-        const float jy_ = t0 + t2 - t3 - t5;
-        const float t6 = f_1 + t0;
+        const float jy_ = t1 + t5 - t3 - t6;
         const float t7 = f_2 + t3;
+        const float jx_ = t0 + t4 - t2 - t7;
 
         // ---- d_rho   (d3q15_bgk.lbm:12)
-        const float d_rho = f_0 + f_5 + t5 + (f_6 + t6 + (t7 + t2));
-
-        // ---- j   (d3q15_bgk.lbm:13)
-        const float jx_ = t4 + t6 - t1 - t7;
-        const float t8 = 0.33333334f * omega_;
+        const float d_rho = f_0 + f_5 + t6 + (f_6 + t4 + (t7 + t5));
+        const float t8 = 0.11111111f * omega_ * d_rho;
 
         // ---- rho   (d3q15_bgk.lbm:12)
         const float rho_ = 1.0f + d_rho;
-        const float t9 = t8 / rho_;
-        const float t10 = 0.11111111f * omega_ * d_rho;
-        const float t11 = jy_ * t9;
+        const float t9 = 0.33333334f * omega_;
+        const float t10 = t9 / rho_;
+        const float t11 = jy_ * t10;
         const float t12 = jy_ * t11;
-        const float t13 = -0.5f;
-        const float t14 = t12 * t13 + t10;
-        const float t15 = t10 + t12;
-        const float t16 = 1.0f - omega_;
-        const float t17 = 0.041666668f * omega_;
+        const float t13 = t8 - 0.5f * t12;
+        const float t14 = t8 + t12;
+        const float t15 = jx_ * t10;
 
         // ---- j   (d3q15_bgk.lbm:13)
         const float jz_ = f_5 + f_7 + f_10 + f_11 + f_14 - f_6 - f_8 - f_9 - f_12 - f_13;
-        const float t18 = 0.375f * (jz_ * t11);
-        const float t19 = jz_ * jz_ * t9;
-        const float t20 = jx_ * t9;
-        const float t21 = jx_ * t20;
-        const float t22 = jx_ * t8;
-        const float t23 = t21 * t13 + t19 + t14;
-        const float t24 = 0.375f * t20;
-        const float t25 = t19 + t21;
+        const float t16 = jz_ * jz_ * t10;
+        const float t17 = jx_ * t15;
+        const float t18 = jx_ * t9;
+        const float t19 = t13 - (0.5f * t16 - t17);
+        const float t20 = 1.0f - omega_;
 
         // ---- post
-        const float post_0 = f_0 * t16 - t25 + 2.0f * t14;
-        const float t26 = t14 - (0.5f * t19 - t21);
-        const float post_1 = t26 + t22 + f_1 * t16;
-        const float post_2 = t26 - t22 + f_2 * t16;
-        const float t27 = jy_ * t8;
-        const float t28 = jz_ * t8;
-        const float post_5 = t23 + t28 + f_5 * t16;
-        const float post_6 = t23 - t28 + f_6 * t16;
-        const float t29 = 0.5f * t25 - t15;
-        const float post_3 = t27 - t29 + f_3 * t16;
-        const float post_4 = -t29 - t27 + f_4 * t16;
-        const float t30 = t25 + t15;
-        const float t31 = 0.125f * (t30 + t22);
-        const float t32 = -0.125f * (t30 - t22);
-        const float t33 = t31 + t18;
-        const float t34 = t18 - t31;
+        const float post_2 = t19 - t18 + f_2 * t20;
+        const float post_1 = t19 + t18 + f_1 * t20;
+        const float t21 = t16 + t17;
+        const float post_0 = f_0 * t20 - t21 + 2.0f * t13;
+        const float t22 = t16 - 0.5f * t17 + t13;
+        const float t23 = jz_ * t9;
+        const float post_6 = t22 - t23 + f_6 * t20;
+        const float post_5 = t22 + t23 + f_5 * t20;
+        const float t24 = jy_ * t9;
+        const float t25 = 0.5f * t21 - t14;
+        const float post_4 = -t25 - t24 + f_4 * t20;
+        const float post_3 = t24 - t25 + f_3 * t20;
+        const float t26 = t21 + t14;
+        const float t27 = 0.041666668f * omega_;
+        const float t28 = 0.375f * (jz_ * t11);
+        const float t29 = 0.375f * t15;
+        const float t30 = t27 + t29;
+        const float t31 = t27 - t29;
+        const float t32 = 0.125f * (t26 + t18);
+        const float t33 = -0.125f * (t26 - t18);
+        const float t34 = jy_ - jz_;
         const float t35 = jy_ + jz_;
-        const float t36 = jy_ - jz_;
-        const float t37 = t17 + t24;
-        const float t38 = t17 - t24;
-        const float t39 = t35 * t37;
-        const float post_7 = t33 + t39 + f_7 * t16;
-        const float post_13 = t33 - t39 + f_13 * t16;
-        const float t40 = t35 * t38;
-        const float t41 = t36 * t37;
-        const float post_9 = t41 - t34 + f_9 * t16;
-        const float post_11 = -t34 - t41 + f_11 * t16;
-        const float t42 = t36 * t38;
-        const float t43 = t18 - t32;
-        const float post_8 = t43 - t40 + f_8 * t16;
-        const float post_14 = t43 + t40 + f_14 * t16;
-        const float t44 = t32 + t18;
-        const float post_10 = -t44 - t42 + f_10 * t16;
-        const float post_12 = t42 - t44 + f_12 * t16;
+        const float t36 = t35 * t30;
+        const float t37 = t32 + t28;
+        const float post_7 = t37 + t36 + f_7 * t20;
+        const float post_13 = t37 - t36 + f_13 * t20;
+        const float t38 = t34 * t30;
+        const float t39 = t28 - t32;
+        const float post_11 = -t39 - t38 + f_11 * t20;
+        const float post_9 = t38 - t39 + f_9 * t20;
+        const float t40 = t35 * t31;
+        const float t41 = t34 * t31;
+        const float t42 = t33 + t28;
+        const float post_12 = t41 - t42 + f_12 * t20;
+        const float post_10 = -t42 - t41 + f_10 * t20;
+        const float t43 = t28 - t33;
+        const float post_14 = t43 + t40 + f_14 * t20;
+        const float post_8 = t43 - t40 + f_8 * t20;
 
         after[0 * stride_after + cell] = post_0;
         after[1 * stride_after + cell] = post_1;
@@ -588,54 +585,54 @@ void d3q15_bgk_init(
             const float uz_ = fields[field_at(ids[item], 3, cell)];
 
             // ---- shared
-            const float t0 = 0.33333334f * rho_;
-            const float t1 = 1.0f - rho_;
-            const float t2 = t0 * ux_;
+            const float t0 = 1.0f - rho_;
+            const float t1 = 0.33333334f * rho_;
+            const float t2 = t1 * ux_;
             const float t3 = t2 * ux_;
-            const float t4 = t0 * uz_;
-            const float t5 = t0 * uy_;
-            const float t6 = t4 * uz_;
-            const float t7 = 0.375f * uz_;
-            const float t8 = t3 + t6;
-            const float t9 = t5 * uy_;
-            const float t10 = 0.375f * (t2 * uy_);
-            const float t11 = 0.22222222f * t1 + t9;
-            const float t12 = t9 - t1 * 0.11111111f;
+            const float t4 = t1 * uy_;
+            const float t5 = t1 * uz_;
+            const float t6 = t4 * uy_;
+            const float t7 = 0.22222222f * t0 + t6;
+            const float t8 = t6 - 0.11111111f * t0;
+            const float t9 = t5 * uz_;
+            const float t10 = t3 - 0.5f * (t7 + t9);
 
             // ---- f
-            const float f_0 = -t8 - t11;
-            const float t13 = t3 - (t11 + t6) * 0.5f;
-            const float t14 = t6 - 0.5f * (t11 + t3);
-            const float f_1 = t2 + t13;
-            const float f_2 = t13 - t2;
-            const float f_5 = t4 + t14;
-            const float f_6 = t14 - t4;
-            const float t15 = 0.5f * t8 - t12;
-            const float t16 = t8 + t12;
-            const float f_3 = t5 - t15;
-            const float f_4 = -t5 - t15;
-            const float t17 = 0.125f * (t4 + t16);
-            const float t18 = 0.125f * (t4 - t16);
-            const float t19 = t17 + t10;
-            const float t20 = t10 - t17;
-            const float t21 = t2 + t5;
-            const float t22 = t2 - t5;
-            const float t23 = 0.125f + t7;
-            const float t24 = 0.125f - t7;
-            const float t25 = t21 * t23;
-            const float f_7 = t19 + t25;
-            const float f_10 = t19 - t25;
-            const float t26 = t21 * t24;
-            const float t27 = t22 * t23;
-            const float t28 = t22 * t24;
-            const float f_11 = t27 - t20;
-            const float f_14 = -t20 - t27;
-            const float t29 = t10 - t18;
-            const float t30 = t18 + t10;
-            const float f_8 = t29 - t26;
-            const float f_9 = t29 + t26;
-            const float f_12 = -t30 - t28;
-            const float f_13 = t28 - t30;
+            const float f_1 = t2 + t10;
+            const float f_2 = t10 - t2;
+            const float t11 = t3 + t9;
+            const float t12 = t9 - 0.5f * (t7 + t3);
+            const float f_0 = -t11 - t7;
+            const float f_5 = t5 + t12;
+            const float f_6 = t12 - t5;
+            const float t13 = 0.5f * t11 - t8;
+            const float t14 = t11 + t8;
+            const float f_3 = t4 - t13;
+            const float f_4 = -t4 - t13;
+            const float t15 = 0.375f * uz_;
+            const float t16 = 0.375f * (t2 * uy_);
+            const float t17 = 0.125f * (t5 + t14);
+            const float t18 = 0.125f * (t5 - t14);
+            const float t19 = t2 + t4;
+            const float t20 = t2 - t4;
+            const float t21 = t17 + t16;
+            const float t22 = 0.125f + t15;
+            const float t23 = t19 * t22;
+            const float f_10 = t21 - t23;
+            const float f_7 = t21 + t23;
+            const float t24 = t20 * t22;
+            const float t25 = t16 - t17;
+            const float f_11 = t24 - t25;
+            const float f_14 = -t25 - t24;
+            const float t26 = 0.125f - t15;
+            const float t27 = t20 * t26;
+            const float t28 = t19 * t26;
+            const float t29 = t16 - t18;
+            const float t30 = t18 + t16;
+            const float f_8 = t29 - t28;
+            const float f_9 = t29 + t28;
+            const float f_13 = t27 - t30;
+            const float f_12 = -t30 - t27;
 
             store(dst, ids[item], 0, cell, f_0);
             store(dst, ids[item], 1, cell, f_1);
@@ -684,31 +681,31 @@ void d3q15_bgk_macroscopic(
             const float f_14 = load(src, ids[item], 14, cell);
 
             // ---- shared
-            const float t0 = f_8 + f_13;
-            const float t1 = f_9 + f_12;
-            const float t2 = f_6 + t1 + t0;
+            const float t0 = f_7 + f_11;
+            const float t1 = f_10 + f_14;
+            const float t2 = t1 + t0 + f_5;
 
             // ---- j   (d3q15_bgk.lbm:13)
-            const float jy_ = f_3 + f_7 + f_14 + t1 - f_4 - f_10 - f_11 - t0;
-            const float t3 = f_10 + f_14;
-            const float t4 = f_7 + f_11;
-            const float jx_ = f_1 + f_9 + f_13 + t4 - f_2 - f_8 - f_12 - t3;
-            const float t5 = t3 + t4 + f_5;
+            const float jx_ = f_1 + f_9 + f_13 + t0 - f_2 - f_8 - f_12 - t1;
+            const float t3 = f_9 + f_12;
+            const float t4 = f_8 + f_13;
+            const float jy_ = f_3 + f_7 + f_14 + t3 - f_4 - f_10 - f_11 - t4;
+            const float t5 = f_6 + t3 + t4;
 
             // ---- d_rho   (d3q15_bgk.lbm:12)
-            const float d_rho = f_0 + f_1 + f_2 + f_3 + f_4 + t2 + t5;
+            const float d_rho = f_0 + f_1 + f_2 + f_3 + f_4 + t5 + t2;
 
             // ---- j   (d3q15_bgk.lbm:13)
-            const float jz_ = t5 - t2;
+            const float jz_ = t2 - t5;
 
             // ---- rho   (d3q15_bgk.lbm:12)
             const float rho_ = 1.0f + d_rho;
             const float t6 = 1.0f / rho_;
 
             // ---- u   (d3q15_bgk.lbm:14)
+            const float uz_ = t6 * jz_;
             const float ux_ = t6 * jx_;
             const float uy_ = t6 * jy_;
-            const float uz_ = t6 * jz_;
 
             fields[field_at(ids[item], 0, cell)] = rho_;
             fields[field_at(ids[item], 1, cell)] = ux_;

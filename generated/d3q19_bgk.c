@@ -161,76 +161,76 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_18 = before[18 * stride_before + cell];
 
         // ---- shared
-        const float t0 = 1.0f - omega_;
-        const float t1 = 0.083333336f * omega_;
-        const float t2 = f_16 + f_18 + f_4;
-        const float t3 = f_2 + f_12 + f_8 + f_10;
-        const float t4 = f_3 + f_17 + (f_7 + f_15 + f_14);
-        const float t5 = f_1 + f_11 + (f_9 + f_13);
+        const float t0 = f_3 + f_17 + (f_7 + f_15 + f_14);
+        const float t1 = f_1 + f_11 + (f_9 + f_13);
+        const float t2 = f_2 + f_12 + f_8 + f_10;
+        const float t3 = f_16 + f_18 + f_4;
 
         // ---- d_rho   (d3q19_bgk.lbm:12)
-        const float d_rho = f_5 + t3 + t2 + (f_0 + t5 + t4) + f_6;
+        const float d_rho = f_5 + t2 + t3 + (f_0 + t1 + t0) + f_6;
 
         // ---- j   (d3q19_bgk.lbm:13)
-        const float jy_ = t4 - f_8 - f_13 - t2;
-        const float jx_ = f_7 + t5 - f_14 - t3;
-        const float t6 = d_rho * t1;
+        const float jy_ = t0 - f_8 - f_13 - t3;
+        const float jx_ = f_7 + t1 - f_14 - t2;
+        const float t4 = 0.083333336f * omega_;
+        const float t5 = 1.0f - omega_;
+        const float t6 = d_rho * t4;
 
         // ---- rho   (d3q19_bgk.lbm:12)
         const float rho_ = 1.0f + d_rho;
-        const float t7 = t1 / rho_;
+        const float t7 = t4 / rho_;
         const float t8 = jy_ * t7;
         const float t9 = jy_ * t8;
-        const float t10 = 0.6666667f * t6 - t9;
-        const float t11 = 0.33333334f * t6 + t9;
+        const float t10 = 0.33333334f * t6 + t9;
+        const float t11 = 0.6666667f * t6 - t9;
 
         // ---- j   (d3q19_bgk.lbm:13)
         const float jz_ = f_5 + f_9 + f_12 + f_15 + f_18 - f_6 - f_10 - f_11 - f_16 - f_17;
-        const float t12 = 3.0f * (jz_ * t8);
+        const float t12 = jx_ * t7;
         const float t13 = jz_ * jz_ * t7;
-        const float t14 = jx_ * t7;
-        const float t15 = jx_ * t14;
-        const float t16 = jx_ * t1;
-        const float t17 = t13 + t15;
+        const float t14 = jx_ * t12;
+        const float t15 = jx_ * t4;
+        const float t16 = t13 + t14;
 
         // ---- post
-        const float post_0 = f_0 * t0 + 6.0f * (t10 - t17);
-        const float t18 = 0.5f * t13 - t15;
-        const float t19 = t13 - t15 * 0.5f;
-        const float t20 = t16 - t18;
-        const float post_1 = f_1 * t0 + t10 + 2.0f * t20;
-        const float t21 = t18 + t16;
-        const float post_2 = f_2 * t0 + t10 - t21 * 2.0f;
-        const float t22 = jy_ * t1;
-        const float t23 = jz_ * t1;
-        const float t24 = 3.0f * (jy_ * t14);
-        const float t25 = 3.0f * (jz_ * t14);
-        const float t26 = t11 + t22;
-        const float t27 = t22 - t11;
-        const float post_7 = t26 + t20 + t24 + f_7 * t0;
-        const float post_13 = t20 - t27 - t24 + f_13 * t0;
-        const float post_8 = t24 - t27 - t21 + f_8 * t0;
-        const float post_14 = t26 - t21 - t24 + f_14 * t0;
-        const float t28 = -t17;
-        const float post_3 = f_3 * t0 + t28 + 2.0f * t26;
-        const float post_4 = f_4 * t0 + t28 - 2.0f * t27;
-        const float t29 = 0.5f * t10 + t17;
-        const float t30 = t19 + t23;
-        const float post_5 = f_5 * t0 + t10 + 2.0f * t30;
-        const float post_15 = t26 + t30 + t12 + f_15 * t0;
-        const float post_18 = t30 - t27 - t12 + f_18 * t0;
-        const float t31 = t23 - t19;
-        const float post_6 = f_6 * t0 + t10 - 2.0f * t31;
-        const float post_16 = t12 - t27 - t31 + f_16 * t0;
-        const float post_17 = t26 - t31 - t12 + f_17 * t0;
-        const float t32 = t16 + t23;
-        const float t33 = t16 - t23;
-        const float t34 = t29 + t25;
-        const float post_9 = t32 + t34 + f_9 * t0;
-        const float post_10 = t34 - t32 + f_10 * t0;
-        const float t35 = t25 - t29;
-        const float post_11 = t33 - t35 + f_11 * t0;
-        const float post_12 = -t33 - t35 + f_12 * t0;
+        const float post_0 = f_0 * t5 + 6.0f * (t11 - t16);
+        const float t17 = 0.5f * t13 - t14;
+        const float t18 = t13 - 0.5f * t14;
+        const float t19 = t17 + t15;
+        const float post_2 = f_2 * t5 + t11 - 2.0f * t19;
+        const float t20 = t15 - t17;
+        const float post_1 = f_1 * t5 + t11 + 2.0f * t20;
+        const float t21 = jy_ * t4;
+        const float t22 = 3.0f * (jy_ * t12);
+        const float t23 = t21 - t10;
+        const float t24 = t10 + t21;
+        const float post_14 = t24 - t19 - t22 + f_14 * t5;
+        const float post_8 = t22 - t23 - t19 + f_8 * t5;
+        const float post_13 = t20 - t23 - t22 + f_13 * t5;
+        const float post_7 = t24 + t20 + t22 + f_7 * t5;
+        const float t25 = -t16;
+        const float post_3 = f_3 * t5 + t25 + 2.0f * t24;
+        const float post_4 = f_4 * t5 + t25 - 2.0f * t23;
+        const float t26 = 3.0f * (jz_ * t8);
+        const float t27 = jz_ * t4;
+        const float t28 = t27 - t18;
+        const float post_17 = t24 - t28 - t26 + f_17 * t5;
+        const float post_6 = f_6 * t5 + t11 - 2.0f * t28;
+        const float post_16 = t26 - t23 - t28 + f_16 * t5;
+        const float t29 = t18 + t27;
+        const float post_15 = t24 + t29 + t26 + f_15 * t5;
+        const float post_18 = t29 - t23 - t26 + f_18 * t5;
+        const float post_5 = f_5 * t5 + t11 + 2.0f * t29;
+        const float t30 = 3.0f * (jz_ * t12);
+        const float t31 = 0.5f * t11 + t16;
+        const float t32 = t31 + t30;
+        const float t33 = t30 - t31;
+        const float t34 = t15 + t27;
+        const float post_9 = t34 + t32 + f_9 * t5;
+        const float post_10 = t32 - t34 + f_10 * t5;
+        const float t35 = t15 - t27;
+        const float post_11 = t35 - t33 + f_11 * t5;
+        const float post_12 = -t35 - t33 + f_12 * t5;
 
         after[0 * stride_after + cell] = post_0;
         after[1 * stride_after + cell] = post_1;
@@ -618,56 +618,56 @@ void d3q19_bgk_init(
             const float uz_ = fields[field_at(ids[item], 3, cell)];
 
             // ---- shared
-            const float t0 = 0.027777778f - rho_ * 0.027777778f;
+            const float t0 = 0.027777778f - 0.027777778f * rho_;
             const float t1 = 0.083333336f * rho_;
             const float t2 = t1 * ux_;
             const float t3 = t2 * ux_;
             const float t4 = 2.0f * t0 + t3;
             const float t5 = t3 - t0;
-            const float t6 = t1 * uy_;
-            const float t7 = t1 * uz_;
-            const float t8 = t6 * uy_;
-            const float t9 = 3.0f * (t2 * uy_);
-            const float t10 = t7 * uz_;
-            const float t11 = t8 + t10;
+            const float t6 = t2 - t5;
+            const float t7 = t5 + t2;
+            const float t8 = 3.0f * (t2 * uy_);
+            const float t9 = 3.0f * (t2 * uz_);
+            const float t10 = t1 * uz_;
+            const float t11 = t1 * uy_;
+            const float t12 = t11 * uy_;
+            const float t13 = t10 * uz_;
+            const float t14 = 0.5f * t12 - t13;
+            const float t15 = t12 - 0.5f * t13;
+            const float t16 = t12 + t13;
+            const float t17 = t11 - t15;
 
             // ---- f
-            const float f_0 = -6.0f * (t4 + t11);
-            const float t12 = -t11;
-            const float t13 = t5 + t2;
-            const float f_1 = 2.0f * t13 + t12;
-            const float t14 = t2 - t5;
-            const float f_2 = t12 - 2.0f * t14;
-            const float t15 = 3.0f * (t2 * uz_);
-            const float t16 = 3.0f * (t6 * uz_);
-            const float t17 = 0.5f * t4 + t12;
-            const float t18 = -t4;
-            const float t19 = t8 - t10 * 0.5f;
-            const float t20 = 0.5f * t8 - t10;
-            const float t21 = t19 + t6;
-            const float f_3 = 2.0f * t21 + t18;
-            const float t22 = t6 - t19;
-            const float f_4 = t18 - 2.0f * t22;
-            const float f_7 = t13 + t21 + t9;
-            const float f_14 = t21 - t14 - t9;
-            const float f_8 = t9 - t14 - t22;
-            const float f_13 = t13 - t22 - t9;
-            const float t23 = t7 - t20;
-            const float f_5 = 2.0f * t23 + t18;
-            const float t24 = t20 + t7;
-            const float f_6 = t18 - t24 * 2.0f;
-            const float f_9 = t13 + t23 + t15;
-            const float f_11 = t13 - t24 - t15;
-            const float f_10 = t15 - t14 - t24;
-            const float f_12 = t23 - t14 - t15;
-            const float t25 = t6 + t7;
-            const float t26 = t6 - t7;
-            const float t27 = t16 - t17;
-            const float t28 = t17 + t16;
-            const float f_15 = t25 + t27;
-            const float f_16 = t27 - t25;
-            const float f_17 = t26 - t28;
-            const float f_18 = -t26 - t28;
+            const float f_13 = t7 - t17 - t8;
+            const float t18 = t15 + t11;
+            const float f_14 = t18 - t6 - t8;
+            const float f_8 = t8 - t6 - t17;
+            const float f_7 = t7 + t18 + t8;
+            const float t19 = -t4;
+            const float f_4 = t19 - 2.0f * t17;
+            const float f_3 = 2.0f * t18 + t19;
+            const float t20 = t10 - t14;
+            const float f_5 = 2.0f * t20 + t19;
+            const float f_12 = t20 - t6 - t9;
+            const float f_9 = t7 + t20 + t9;
+            const float t21 = t14 + t10;
+            const float f_6 = t19 - 2.0f * t21;
+            const float f_10 = t9 - t6 - t21;
+            const float f_11 = t7 - t21 - t9;
+            const float f_0 = -6.0f * (t4 + t16);
+            const float t22 = -t16;
+            const float f_2 = t22 - 2.0f * t6;
+            const float f_1 = 2.0f * t7 + t22;
+            const float t23 = 0.5f * t4 + t22;
+            const float t24 = 3.0f * (t11 * uz_);
+            const float t25 = t24 - t23;
+            const float t26 = t23 + t24;
+            const float t27 = t11 - t10;
+            const float t28 = t11 + t10;
+            const float f_16 = t25 - t28;
+            const float f_15 = t28 + t25;
+            const float f_17 = t27 - t26;
+            const float f_18 = -t27 - t26;
 
             store(dst, ids[item], 0, cell, f_0);
             store(dst, ids[item], 1, cell, f_1);
@@ -724,31 +724,31 @@ void d3q19_bgk_macroscopic(
             const float f_18 = load(src, ids[item], 18, cell);
 
             // ---- shared
-            const float t0 = f_5 + f_15;
-            const float t1 = f_16 + f_17 + f_10 + f_6;
-            const float t2 = f_2 + f_12 + f_14;
-            const float t3 = f_3 + f_7;
-            const float t4 = f_4 + f_18 + (f_8 + f_13);
+            const float t0 = f_16 + f_17 + f_10 + f_6;
+            const float t1 = f_5 + f_15;
+            const float t2 = f_9 + f_11 + f_1;
 
             // ---- j   (d3q19_bgk.lbm:13)
-            const float jy_ = f_14 + f_15 + f_17 + t3 - f_16 - t4;
-            const float jz_ = f_9 + f_12 + f_18 + t0 - f_11 - t1;
-            const float t5 = f_9 + f_11 + f_1;
+            const float jz_ = f_9 + f_12 + f_18 + t1 - f_11 - t0;
+            const float t3 = f_2 + f_12 + f_14;
+            const float t4 = f_4 + f_18 + (f_8 + f_13);
+            const float jx_ = f_7 + f_13 + t2 - f_8 - f_10 - t3;
+            const float t5 = f_3 + f_7;
 
             // ---- d_rho   (d3q19_bgk.lbm:12)
-            const float d_rho = f_0 + t0 + t1 + t2 + t3 + t4 + t5;
+            const float d_rho = f_0 + t1 + t0 + t3 + t5 + t4 + t2;
 
             // ---- j   (d3q19_bgk.lbm:13)
-            const float jx_ = f_7 + f_13 + t5 - f_8 - f_10 - t2;
+            const float jy_ = f_14 + f_15 + f_17 + t5 - f_16 - t4;
 
             // ---- rho   (d3q19_bgk.lbm:12)
             const float rho_ = 1.0f + d_rho;
             const float t6 = 1.0f / rho_;
 
             // ---- u   (d3q19_bgk.lbm:14)
-            const float ux_ = t6 * jx_;
             const float uy_ = t6 * jy_;
             const float uz_ = t6 * jz_;
+            const float ux_ = t6 * jx_;
 
             fields[field_at(ids[item], 0, cell)] = rho_;
             fields[field_at(ids[item], 1, cell)] = ux_;

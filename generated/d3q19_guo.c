@@ -164,84 +164,86 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_18 = before[18 * stride_before + cell];
 
         // ---- shared
-        const float t0 = 1.0f - omega_;
-        const float t1 = f_1 + f_13;
-        const float t2 = f_2 + f_14;
-        const float t3 = f_9 + f_12 + (f_5 + f_15);
-        const float t4 = f_10 + f_11 + f_6;
-        const float t5 = f_7 + f_17 + f_3;
-        const float t6 = f_16 + f_18 + f_4 + f_8;
-
-        // ---- d_rho   (d3q19_guo.lbm:14)
-        const float d_rho = t3 + t4 + t2 + (t5 + t6 + f_0) + t1;
+        const float t0 = f_10 + f_11 + f_6;
+        const float t1 = f_2 + f_14;
+        const float t2 = f_16 + f_18 + f_4 + f_8;
+        const float t3 = f_7 + f_17 + f_3;
+        const float t4 = f_9 + f_12 + (f_5 + f_15);
 
         // ---- j   (d3q19_guo.lbm:15)
-        const float jx_ = f_7 + f_9 + f_11 + t1 - f_8 - f_10 - f_12 - t2;
-        const float jy_ = f_14 + f_15 + t5 - f_13 - t6;
-        const float jz_ = f_18 + t3 - f_16 - f_17 - t4;
-        const float t7 = 0.055555556f * (d_rho * omega_);
+        const float jy_ = f_14 + f_15 + t3 - f_13 - t2;
+        const float t5 = f_1 + f_13;
+
+        // ---- d_rho   (d3q19_guo.lbm:14)
+        const float d_rho = t4 + t0 + t1 + (t3 + t2 + f_0) + t5;
+
+        // ---- j   (d3q19_guo.lbm:15)
+        const float jz_ = f_18 + t4 - f_16 - f_17 - t0;
+        const float jx_ = f_7 + f_9 + f_11 + t5 - f_8 - f_10 - f_12 - t1;
 
         // ---- rho   (d3q19_guo.lbm:14)
         const float rho_ = 1.0f + d_rho;
-        const float t8 = 1.0f / rho_;
+        const float t6 = 1.0f / rho_;
 
         // ---- u   (d3q19_guo.lbm:16)
-        const float ux_ = t8 * (0.5f * forcex_ + jx_);
-        const float t9 = 0.083333336f * (rho_ * omega_);
-        const float t10 = 0.083333336f - omega_ * 0.041666668f;
-        const float t11 = t10 * forcex_;
-        const float uy_ = t8 * (0.5f * forcey_ + jy_);
-        const float uz_ = t8 * (0.5f * forcez_ + jz_);
-        const float t12 = t10 * forcey_;
-        const float t13 = t10 * forcez_;
-        const float t14 = ux_ * t9 + t11;
-        const float t15 = ux_ * (t11 + t14);
-        const float t16 = t7 - t15;
-        const float t17 = 0.5f * t7 + t15;
-        const float t18 = t9 * uy_ + t12;
-        const float t19 = t9 * uz_ + t13;
-        const float t20 = uy_ * (t12 + t18);
-        const float t21 = 3.0f * (ux_ * t12 + uy_ * t14);
-        const float t22 = 3.0f * (ux_ * t13 + uz_ * t14);
-        const float t23 = 3.0f * (uy_ * t13 + uz_ * t18);
-        const float t24 = uz_ * (t13 + t19);
-        const float t25 = t20 + t24;
+        const float ux_ = t6 * (0.5f * forcex_ + jx_);
+        const float uz_ = t6 * (0.5f * forcez_ + jz_);
+        const float uy_ = t6 * (0.5f * forcey_ + jy_);
+        const float t7 = 0.083333336f * (rho_ * omega_);
+        const float t8 = 0.055555556f * (d_rho * omega_);
+        const float t9 = 0.083333336f - 0.041666668f * omega_;
+        const float t10 = t9 * forcez_;
+        const float t11 = t9 * forcey_;
+        const float t12 = t9 * forcex_;
+        const float t13 = 1.0f - omega_;
+        const float t14 = ux_ * t7 + t12;
+        const float t15 = ux_ * (t12 + t14);
+        const float t16 = 0.5f * t8 + t15;
+        const float t17 = t8 - t15;
+        const float t18 = t7 * uy_ + t11;
+        const float t19 = t7 * uz_ + t10;
+        const float t20 = 3.0f * (ux_ * t10 + uz_ * t14);
+        const float t21 = 3.0f * (ux_ * t11 + uy_ * t14);
+        const float t22 = uy_ * (t11 + t18);
+        const float t23 = 3.0f * (uy_ * t10 + uz_ * t18);
+        const float t24 = uz_ * (t10 + t19);
+        const float t25 = t14 - t16;
+        const float t26 = t14 + t16;
+        const float t27 = t22 + t24;
 
         // ---- post
-        const float post_0 = f_0 * t0 + 6.0f * (t16 - t25);
-        const float t26 = -t24;
-        const float t27 = t14 + t17;
-        const float t28 = t14 - t17;
-        const float t29 = -t25;
-        const float post_1 = f_1 * t0 + t29 + 2.0f * t27;
-        const float post_2 = f_2 * t0 + t29 - 2.0f * t28;
-        const float t30 = 0.5f * t16 + t25;
-        const float t31 = 0.5f * t26 + t20;
-        const float t32 = 0.5f * t20 + t26;
-        const float t33 = t18 + t31;
-        const float post_3 = f_3 * t0 + t16 + 2.0f * t33;
-        const float post_7 = t27 + t21 + t33 + f_7 * t0;
-        const float post_14 = t33 - t28 - t21 + f_14 * t0;
-        const float t34 = t18 - t31;
-        const float post_4 = f_4 * t0 + t16 - 2.0f * t34;
-        const float post_8 = t21 - t28 - t34 + f_8 * t0;
-        const float post_13 = t27 - t21 - t34 + f_13 * t0;
-        const float t35 = t19 - t32;
-        const float post_5 = f_5 * t0 + t16 + 2.0f * t35;
-        const float post_9 = t27 + t22 + t35 + f_9 * t0;
-        const float post_12 = t35 - t28 - t22 + f_12 * t0;
-        const float t36 = t19 + t32;
-        const float post_6 = f_6 * t0 + t16 - t36 * 2.0f;
-        const float post_10 = t22 - t28 - t36 + f_10 * t0;
-        const float post_11 = t27 - t22 - t36 + f_11 * t0;
-        const float t37 = t18 + t19;
-        const float t38 = t18 - t19;
-        const float t39 = t23 + t30;
-        const float post_15 = t37 + t39 + f_15 * t0;
-        const float post_16 = t39 - t37 + f_16 * t0;
-        const float t40 = t23 - t30;
-        const float post_17 = t38 - t40 + f_17 * t0;
-        const float post_18 = -t38 - t40 + f_18 * t0;
+        const float post_0 = f_0 * t13 + 6.0f * (t17 - t27);
+        const float t28 = -t27;
+        const float post_1 = f_1 * t13 + t28 + 2.0f * t26;
+        const float post_2 = f_2 * t13 + t28 - 2.0f * t25;
+        const float t29 = -t24;
+        const float t30 = 0.5f * t22 + t29;
+        const float t31 = 0.5f * t29 + t22;
+        const float t32 = t18 + t31;
+        const float post_3 = f_3 * t13 + t17 + 2.0f * t32;
+        const float post_7 = t26 + t21 + t32 + f_7 * t13;
+        const float post_14 = t32 - t25 - t21 + f_14 * t13;
+        const float t33 = t18 - t31;
+        const float post_8 = t21 - t25 - t33 + f_8 * t13;
+        const float post_13 = t26 - t21 - t33 + f_13 * t13;
+        const float post_4 = f_4 * t13 + t17 - 2.0f * t33;
+        const float t34 = t19 - t30;
+        const float post_12 = t34 - t25 - t20 + f_12 * t13;
+        const float post_5 = f_5 * t13 + t17 + 2.0f * t34;
+        const float post_9 = t26 + t20 + t34 + f_9 * t13;
+        const float t35 = t19 + t30;
+        const float post_11 = t26 - t20 - t35 + f_11 * t13;
+        const float post_10 = t20 - t25 - t35 + f_10 * t13;
+        const float post_6 = f_6 * t13 + t17 - 2.0f * t35;
+        const float t36 = 0.5f * t17 + t27;
+        const float t37 = t23 + t36;
+        const float t38 = t23 - t36;
+        const float t39 = t18 + t19;
+        const float post_16 = t37 - t39 + f_16 * t13;
+        const float post_15 = t39 + t37 + f_15 * t13;
+        const float t40 = t18 - t19;
+        const float post_17 = t40 - t38 + f_17 * t13;
+        const float post_18 = -t40 - t38 + f_18 * t13;
 
         after[0 * stride_after + cell] = post_0;
         after[1 * stride_after + cell] = post_1;
@@ -640,61 +642,59 @@ void d3q19_guo_init(
             const float uz_ = fields[field_at(ids[item], 3, cell)];
 
             // ---- shared
-            const float t0 = 0.027777778f - rho_ * 0.027777778f;
+            const float t0 = 0.027777778f - 0.027777778f * rho_;
             const float t1 = 0.083333336f * rho_;
-            const float t2 = -2.0f;
-            const float t3 = t1 * ux_;
-            const float t4 = (0.083333336f * forcex_ - t3) * ux_;
-            const float t5 = t0 * t2 + t4;
-            const float t6 = t0 + t4;
-            const float t7 = t1 * uz_;
-            const float t8 = t1 * uy_;
-            const float t9 = (0.083333336f * forcez_ - t7) * uz_;
-            const float t10 = 0.041666668f * forcez_ + t7;
-            const float t11 = (0.083333336f * forcey_ - t8) * uy_;
-            const float t12 = t9 + t11;
+            const float t2 = t1 * ux_;
+            const float t3 = (0.083333336f * forcex_ - t2) * ux_;
+            const float t4 = t0 + t3;
+            const float t5 = t3 - 2.0f * t0;
+            const float t6 = forcex_ - 24.0f * t2;
+            const float t7 = 0.041666668f * forcex_ + t2;
+            const float t8 = 0.125f * (ux_ * forcez_ + t6 * uz_);
+            const float t9 = 0.125f * (ux_ * forcey_ + t6 * uy_);
+            const float t10 = t7 - t4;
+            const float t11 = t7 + t4;
+            const float t12 = t1 * uy_;
+            const float t13 = (0.083333336f * forcey_ - t12) * uy_;
+            const float t14 = 0.125f * (forcez_ * uy_ + (forcey_ - 24.0f * t12) * uz_);
+            const float t15 = 0.041666668f * forcey_ + t12;
+            const float t16 = t1 * uz_;
+            const float t17 = (0.083333336f * forcez_ - t16) * uz_;
+            const float t18 = 0.041666668f * forcez_ + t16;
+            const float t19 = t17 - 0.5f * t13;
+            const float t20 = t18 - t19;
 
             // ---- f
-            const float f_0 = 6.0f * (t5 + t12);
-            const float t13 = 0.041666668f * forcex_ + t3;
-            const float t14 = t13 - t6;
-            const float t15 = t13 + t6;
-            const float f_1 = 2.0f * t14 + t12;
-            const float f_2 = t15 * t2 + t12;
-            const float t16 = 0.5f * t5 - t12;
-            const float t17 = 0.041666668f * forcey_ + t8;
-            const float t18 = 0.5f * t9 - t11;
-            const float t19 = t9 - t11 * 0.5f;
-            const float t20 = t17 + t18;
-            const float f_3 = 2.0f * t20 + t5;
-            const float t21 = t17 - t18;
-            const float f_4 = t5 - 2.0f * t21;
-            const float t22 = t10 - t19;
-            const float f_5 = 2.0f * t22 + t5;
-            const float t23 = t10 + t19;
-            const float f_6 = t23 * t2 + t5;
-            const float t24 = -24.0f;
-            const float t25 = t3 * t24 + forcex_;
-            const float t26 = 0.125f * (forcez_ * uy_ + (t8 * t24 + forcey_) * uz_);
-            const float t27 = 0.125f * (ux_ * forcey_ + t25 * uy_);
-            const float t28 = 0.125f * (ux_ * forcez_ + t25 * uz_);
-            const float f_7 = t14 + t20 - t27;
-            const float f_14 = t27 + t20 - t15;
-            const float f_9 = t14 + t22 - t28;
-            const float f_12 = t28 + t22 - t15;
-            const float t29 = -t15;
-            const float f_8 = t29 - t27 - t21;
-            const float f_13 = t14 + t27 - t21;
-            const float f_10 = t29 - t28 - t23;
-            const float f_11 = t14 + t28 - t23;
-            const float t30 = t10 + t16;
-            const float t31 = t10 - t16;
-            const float t32 = t17 - t26;
-            const float t33 = t17 + t26;
-            const float f_15 = t30 + t32;
-            const float f_18 = t30 - t32;
-            const float f_16 = -t31 - t33;
-            const float f_17 = t33 - t31;
+            const float f_5 = 2.0f * t20 + t5;
+            const float f_9 = t10 + t20 - t8;
+            const float f_12 = t8 + t20 - t11;
+            const float t21 = t18 + t19;
+            const float f_11 = t10 + t8 - t21;
+            const float t22 = -t11;
+            const float f_10 = t22 - t8 - t21;
+            const float f_6 = t5 - 2.0f * t21;
+            const float t23 = 0.5f * t17 - t13;
+            const float t24 = t17 + t13;
+            const float t25 = t15 - t23;
+            const float f_8 = t22 - t9 - t25;
+            const float f_13 = t10 + t9 - t25;
+            const float f_4 = t5 - 2.0f * t25;
+            const float t26 = t15 + t23;
+            const float f_14 = t9 + t26 - t11;
+            const float f_7 = t10 + t26 - t9;
+            const float f_2 = t24 - 2.0f * t11;
+            const float f_1 = 2.0f * t10 + t24;
+            const float f_3 = 2.0f * t26 + t5;
+            const float f_0 = 6.0f * (t5 + t24);
+            const float t27 = 0.5f * t5 - t24;
+            const float t28 = t18 + t27;
+            const float t29 = t18 - t27;
+            const float t30 = t15 + t14;
+            const float t31 = t15 - t14;
+            const float f_15 = t28 + t31;
+            const float f_18 = t28 - t31;
+            const float f_16 = -t29 - t30;
+            const float f_17 = t30 - t29;
 
             store(dst, ids[item], 0, cell, f_0);
             store(dst, ids[item], 1, cell, f_1);
@@ -753,30 +753,30 @@ void d3q19_guo_macroscopic(
             const float f_18 = load(src, ids[item], 18, cell);
 
             // ---- shared
-            const float t0 = f_2 + f_10 + f_8;
-            const float t1 = f_5 + f_12 + f_9;
-            const float t2 = f_1 + f_11;
+            const float t0 = f_5 + f_12 + f_9;
+            const float t1 = f_13 + f_18 + f_16 + f_4;
 
             // ---- j   (d3q19_guo.lbm:15)
-            const float jx_ = f_7 + f_9 + f_13 + t2 - forcex_ - f_12 - f_14 - t0;
-            const float t3 = f_3 + f_15 + (f_7 + f_17) + f_14;
-            const float jz_ = f_15 + f_18 + t1 - forcez_ - f_6 - f_10 - f_11 - f_16 - f_17;
-            const float t4 = f_13 + f_18 + f_16 + f_4;
+            const float jz_ = f_15 + f_18 + t0 - forcez_ - f_6 - f_10 - f_11 - f_16 - f_17;
+            const float t2 = f_3 + f_15 + (f_7 + f_17) + f_14;
+            const float t3 = f_1 + f_11;
+            const float t4 = f_2 + f_10 + f_8;
+            const float jx_ = f_7 + f_9 + f_13 + t3 - forcex_ - f_12 - f_14 - t4;
 
             // ---- d_rho   (d3q19_guo.lbm:14)
-            const float d_rho = f_0 + f_6 + t0 + t1 + t2 + t4 + t3;
+            const float d_rho = f_0 + f_6 + t4 + t0 + t3 + t1 + t2;
 
             // ---- j   (d3q19_guo.lbm:15)
-            const float jy_ = t3 - forcey_ - f_8 - t4;
+            const float jy_ = t2 - forcey_ - f_8 - t1;
 
             // ---- rho   (d3q19_guo.lbm:14)
             const float rho_ = 1.0f + d_rho;
             const float t5 = 1.0f / rho_;
 
             // ---- u   (d3q19_guo.lbm:16)
-            const float ux_ = t5 * (0.5f * forcex_ + jx_);
-            const float uy_ = t5 * (0.5f * forcey_ + jy_);
             const float uz_ = t5 * (0.5f * forcez_ + jz_);
+            const float uy_ = t5 * (0.5f * forcey_ + jy_);
+            const float ux_ = t5 * (0.5f * forcex_ + jx_);
 
             fields[field_at(ids[item], 0, cell)] = rho_;
             fields[field_at(ids[item], 1, cell)] = ux_;

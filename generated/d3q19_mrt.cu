@@ -147,200 +147,185 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float f_18 = f[18];
 
     // ---- shared
-    const float t0 = 1.0f - omega_fourth_;
-    const float t1 = 0.125f - omega_third_ * 0.125f;
-    const float t2 = f_15 + f_18;
-    const float t3 = f_15 - f_18;
-    const float t4 = f_16 + f_17;
-    const float t5 = f_16 - f_17;
-    const float t6 = t2 + t4;
-    const float t7 = t2 - t4;
-    const float t8 = f_10 + f_12;
-    const float t9 = f_10 - f_12;
-    const float t10 = f_9 + f_11;
-    const float t11 = f_9 - f_11;
-    const float t12 = t8 + t10;
-    const float t13 = t8 - t10;
-    const float t14 = f_8 + f_14;
-    const float t15 = f_8 - f_14;
-    const float t16 = f_7 + f_13;
-    const float t17 = f_7 - f_13;
-    const float t18 = t14 + t16;
-    const float t19 = t14 - t16;
-    const float t20 = t12 + t18;
-    const float t21 = t12 - t18;
-    const float t22 = t6 + t20;
+    const float t0 = f_8 + f_14;
+    const float t1 = f_8 - f_14;
+    const float t2 = f_7 - f_13;
+    const float t3 = f_7 + f_13;
+    const float t4 = f_1 - f_2;
+    const float t5 = f_1 + f_2;
+    const float t6 = t0 - t3;
+    const float t7 = t0 + t3;
+    const float t8 = f_5 - f_6;
+    const float t9 = f_5 + f_6;
+    const float t10 = f_10 + f_12;
+    const float t11 = f_10 - f_12;
+    const float t12 = f_9 - f_11;
+    const float t13 = f_9 + f_11;
+    const float t14 = f_3 + f_4;
+    const float t15 = f_3 - f_4;
+    const float t16 = f_16 - f_17;
+    const float t17 = f_16 + f_17;
+    const float t18 = t14 - t9;
+    const float t19 = t14 + t9;
+    const float t20 = t10 + t13;
+    const float t21 = t10 - t13;
+    const float t22 = t12 - t11;
 
     // ---- m   (d3q19_mrt.lbm:47)
-    const float m_4_ = t22 - f_0;
-    const float t23 = f_0 + t22;
-    const float t24 = f_1 + f_2;
-    const float t25 = f_1 - f_2;
-    const float t26 = f_3 + f_4;
-    const float t27 = f_3 - f_4;
-    const float t28 = f_5 + f_6;
-    const float t29 = f_5 - f_6;
-    const float t30 = t26 + t28;
-    const float t31 = t26 - t28;
-    const float t32 = t24 + t30;
+    const float m_8_ = t12 + t11;
+    const float t23 = f_15 + f_18;
+    const float t24 = f_15 - f_18;
+    const float m_13_ = t21 - t6;
+    const float t25 = t21 + t6;
+    const float t26 = t20 + t7;
+    const float t27 = t20 - t7;
+    const float t28 = t23 - t17;
+    const float t29 = t23 + t17;
+    const float t30 = t2 - t1;
+    const float m_7_ = t2 + t1;
+    const float t31 = t5 + t19;
+    const float t32 = t5 - 0.5f * t19;
+    const float m_18_ = -t27 - t18;
+    const float m_6_ = t18 - t27;
+    const float t33 = 0.125f - 0.125f * omega_third_;
+    const float m_15_ = t22 - t28;
+    const float t34 = t22 + t28;
+    const float t35 = t29 - 0.5f * t26;
+    const float t36 = t29 + t26;
+    const float t37 = m_13_ * t33;
+    const float t38 = m_15_ * t33;
+    const float t39 = t16 - t24;
+    const float m_9_ = t16 + t24;
+    const float t40 = 1.0f - omega_fourth_;
+    const float t41 = f_0 + t36;
+    const float m_4_ = t36 - f_0;
+    const float t42 = t30 - t39;
+    const float m_14_ = -t30 - t39;
+
+    // ---- j   (d3q19_mrt.lbm:16)
+    const float jx_ = t4 - t25;
+    const float t43 = (-0.5f * t25 - t4) * t33;
+    const float jz_ = t8 + t34;
+
+    // ---- m   (d3q19_mrt.lbm:47)
+    const float m_12_ = t34 - 2.0f * t8;
+    const float t44 = m_14_ * t33;
+    const float t45 = (0.5f * t41 - t31) * t40;
 
     // ---- d_rho   (d3q19_mrt.lbm:15)
-    const float d_rho = t32 + t23;
-    const float t33 = (0.5f * t23 - t32) * t0;
+    const float d_rho = t31 + t41;
+    const float t46 = 1.3333334f * (m_12_ * t33);
+    const float t47 = (1.3333334f * t42 - 2.6666667f * t15) * t33;
+
+    // ---- j   (d3q19_mrt.lbm:16)
+    const float jy_ = t15 + t42;
+
+    // ---- post   (d3q19_mrt.lbm:50)
+    const float post_18_ = m_18_ * t40;
+    const float t48 = (-t35 - t32) * t40;
 
     // ---- rho   (d3q19_mrt.lbm:15)
     const float rho_ = 1.0f + d_rho;
-    const float t34 = 1.0f / rho_;
-    const float t35 = t11 - t9;
-
-    // ---- m   (d3q19_mrt.lbm:47)
-    const float m_8_ = t11 + t9;
-    const float t36 = t35 + t7;
-    const float m_15_ = t35 - t7;
-    const float t37 = m_15_ * t1;
-
-    // ---- j   (d3q19_mrt.lbm:16)
-    const float jz_ = t29 + t36;
-
-    // ---- m   (d3q19_mrt.lbm:47)
-    const float m_12_ = t36 - t29 * 2.0f;
-    const float t38 = 1.3333334f * (m_12_ * t1);
+    const float t49 = 1.0f / rho_;
 
     // ---- u   (d3q19_mrt.lbm:17)
-    const float uz_ = t34 * jz_;
-    const float t39 = uz_ * jz_;
-    const float t40 = t17 - t15;
-
-    // ---- m   (d3q19_mrt.lbm:47)
-    const float m_7_ = t17 + t15;
-    const float t41 = t5 - t3;
-    const float m_9_ = t5 + t3;
-    const float t42 = t40 - t41;
-    const float m_14_ = -t40 - t41;
-    const float t43 = m_14_ * t1;
-
-    // ---- j   (d3q19_mrt.lbm:16)
-    const float jy_ = t27 + t42;
-    const float t44 = (1.3333334f * t42 - t27 * 2.6666667f) * t1;
-
-    // ---- u   (d3q19_mrt.lbm:17)
-    const float uy_ = t34 * jy_;
-    const float t45 = jy_ * uy_;
-    const float t46 = t39 + t45;
-
-    // ---- meq   (d3q19_mrt.lbm:48)
-    const float meq_6_ = t45 - t39;
-    const float t47 = t13 + t19;
-
-    // ---- m   (d3q19_mrt.lbm:47)
-    const float m_13_ = t13 - t19;
-    const float t48 = m_13_ * t1;
-
-    // ---- j   (d3q19_mrt.lbm:16)
-    const float jx_ = t25 - t47;
-
-    // ---- u   (d3q19_mrt.lbm:17)
-    const float ux_ = t34 * jx_;
-    const float t49 = jx_ * ux_;
-
-    // ---- meq   (d3q19_mrt.lbm:48)
-    const float meq_4_ = t46 + t49;
-
-    // ---- post   (d3q19_mrt.lbm:50)
-    const float post_4_ = omega_bulk_ * (meq_4_ - m_4_) + m_4_;
-    const float t50 = -0.5f;
-    const float t51 = (t47 * t50 - t25) * t1;
-    const float t52 = t30 * t50 + t24;
-    const float t53 = t20 * t50 + t6;
-    const float t54 = 0.33333334f * (d_rho + t33);
-    const float t55 = 0.055555556f * d_rho - 0.11111111f * t33;
-
-    // ---- post
-    const float post_0 = post_4_ * t50 + t54;
-    const float t56 = 0.041666668f * post_4_ + 0.083333336f * t54;
-    const float t57 = 0.16666667f * jx_ - 2.6666667f * t51;
-    const float t58 = 0.083333336f * jx_ + 0.6666667f * t51;
-    const float t59 = 1.0f - omega_;
-    const float t60 = (t52 - t53) * t59 + (t46 * t50 + t49) * omega_;
-    const float t61 = (-t53 - t52) * t0;
-    const float t62 = t60 - t61;
-    const float t63 = t60 + t61;
-    const float t64 = 0.16666667f * t62 + t55;
-    const float t65 = 0.083333336f * t62 - t55;
-    const float post_1 = t57 + t64;
-    const float post_2 = t64 - t57;
-    const float t66 = 0.16666667f * jy_ - t44;
-    const float t67 = 0.083333336f * jy_ + 0.25f * t44;
+    const float ux_ = t49 * jx_;
 
     // ---- meq   (d3q19_mrt.lbm:48)
     const float meq_7_ = jy_ * ux_;
+    const float t50 = 1.0f - omega_;
 
     // ---- post   (d3q19_mrt.lbm:50)
-    const float post_7_ = omega_ * meq_7_ + m_7_ * t59;
-    const float t68 = 0.25f * post_7_;
+    const float post_7_ = omega_ * meq_7_ + m_7_ * t50;
 
-    // ---- m   (d3q19_mrt.lbm:47)
-    const float m_6_ = t31 - t21;
-
-    // ---- post   (d3q19_mrt.lbm:50)
-    const float post_6_ = omega_ * meq_6_ + m_6_ * t59;
-
-    // ---- m   (d3q19_mrt.lbm:47)
-    const float m_18_ = -t21 - t31;
+    // ---- u   (d3q19_mrt.lbm:17)
+    const float uy_ = t49 * jy_;
+    const float uz_ = t49 * jz_;
+    const float t51 = uz_ * jz_;
+    const float t52 = jz_ * omega_;
 
     // ---- post   (d3q19_mrt.lbm:50)
-    const float post_18_ = m_18_ * t0;
-    const float t69 = jz_ * omega_;
-    const float post_8_ = ux_ * t69 + m_8_ * t59;
-    const float post_9_ = uy_ * t69 + m_9_ * t59;
-    const float t70 = 0.25f * post_8_;
-    const float t71 = 0.25f * post_9_;
-    const float t72 = 0.125f * (post_6_ - post_18_);
-    const float t73 = 0.0625f * (post_6_ + post_18_);
-    const float t74 = t72 - t65;
-    const float t75 = t72 + t65;
+    const float post_8_ = ux_ * t52 + m_8_ * t50;
+    const float post_9_ = uy_ * t52 + m_9_ * t50;
+    const float t53 = jy_ * uy_;
+
+    // ---- meq   (d3q19_mrt.lbm:48)
+    const float meq_6_ = t53 - t51;
+    const float t54 = t51 + t53;
+
+    // ---- post   (d3q19_mrt.lbm:50)
+    const float post_6_ = omega_ * meq_6_ + m_6_ * t50;
+    const float t55 = jx_ * ux_;
+    const float t56 = (t32 - t35) * t50 + (t55 - 0.5f * t54) * omega_;
+
+    // ---- meq   (d3q19_mrt.lbm:48)
+    const float meq_4_ = t54 + t55;
+
+    // ---- post   (d3q19_mrt.lbm:50)
+    const float post_4_ = omega_bulk_ * (meq_4_ - m_4_) + m_4_;
+    const float t57 = 0.055555556f * d_rho - 0.11111111f * t45;
+    const float t58 = 0.33333334f * (d_rho + t45);
 
     // ---- post
-    const float post_3 = t66 + t74;
-    const float post_4 = t74 - t66;
-    const float t76 = 0.16666667f * jz_ - t38;
-    const float t77 = 0.083333336f * jz_ + 0.25f * t38;
-    const float post_5 = t76 - t75;
-    const float post_6 = -t76 - t75;
-    const float t78 = 0.041666668f * t63 + t56;
-    const float t79 = 0.083333336f * t63 - t56;
-    const float t80 = t58 + t78;
-    const float t81 = t58 - t78;
-    const float t82 = t48 + t73;
-    const float t83 = t48 - t73;
-    const float t84 = t80 + t82;
-    const float t85 = t80 - t82;
-    const float t86 = t43 - t67;
-    const float t87 = t43 + t67;
-    const float t88 = t68 - t86;
-    const float t89 = t68 + t86;
-    const float post_7 = t84 + t88;
-    const float post_13 = t84 - t88;
-    const float t90 = t83 + t81;
-    const float t91 = t83 - t81;
-    const float post_8 = t89 - t90;
-    const float post_14 = -t90 - t89;
-    const float t92 = t37 + t77;
-    const float t93 = t37 - t77;
-    const float t94 = t70 + t92;
-    const float t95 = t70 - t92;
-    const float post_9 = t85 + t94;
-    const float post_11 = t85 - t94;
-    const float post_10 = t95 + t91;
-    const float post_12 = t91 - t95;
-    const float t96 = t71 - t79;
-    const float t97 = t71 + t79;
-    const float t98 = t93 - t87;
-    const float t99 = t93 + t87;
-    const float post_15 = t96 - t98;
-    const float post_16 = t98 + t96;
-    const float post_17 = t99 - t97;
-    const float post_18 = -t99 - t97;
+    const float post_0 = t58 - 0.5f * post_4_;
+    const float t59 = 0.041666668f * post_4_ + 0.083333336f * t58;
+    const float t60 = 0.16666667f * jx_ - 2.6666667f * t43;
+    const float t61 = 0.083333336f * jx_ + 0.6666667f * t43;
+    const float t62 = t56 + t48;
+    const float t63 = t56 - t48;
+    const float t64 = 0.083333336f * t63 - t57;
+    const float t65 = 0.16666667f * t63 + t57;
+    const float post_1 = t60 + t65;
+    const float post_2 = t65 - t60;
+    const float t66 = 0.0625f * (post_6_ + post_18_);
+    const float t67 = 0.125f * (post_6_ - post_18_);
+    const float t68 = t67 + t64;
+    const float t69 = t67 - t64;
+    const float t70 = 0.083333336f * jz_ + 0.25f * t46;
+    const float t71 = 0.16666667f * jz_ - t46;
+    const float post_6 = -t71 - t68;
+    const float post_5 = t71 - t68;
+    const float t72 = 0.16666667f * jy_ - t47;
+    const float t73 = 0.083333336f * jy_ + 0.25f * t47;
+    const float post_4 = t69 - t72;
+    const float post_3 = t72 + t69;
+    const float t74 = t38 - t70;
+    const float t75 = t38 + t70;
+    const float t76 = 0.25f * post_9_;
+    const float t77 = 0.041666668f * t62 + t59;
+    const float t78 = 0.083333336f * t62 - t59;
+    const float t79 = t44 + t73;
+    const float t80 = t44 - t73;
+    const float t81 = t74 + t79;
+    const float t82 = t74 - t79;
+    const float t83 = t76 - t78;
+    const float post_16 = t82 + t83;
+    const float post_15 = t83 - t82;
+    const float t84 = t76 + t78;
+    const float post_18 = -t81 - t84;
+    const float post_17 = t81 - t84;
+    const float t85 = t37 - t66;
+    const float t86 = t37 + t66;
+    const float t87 = 0.25f * post_8_;
+    const float t88 = t61 - t77;
+    const float t89 = t61 + t77;
+    const float t90 = t87 - t75;
+    const float t91 = t87 + t75;
+    const float t92 = t89 + t86;
+    const float t93 = t89 - t86;
+    const float post_11 = t93 - t91;
+    const float post_9 = t93 + t91;
+    const float t94 = t85 + t88;
+    const float t95 = t85 - t88;
+    const float post_12 = t95 - t90;
+    const float post_10 = t90 + t95;
+    const float t96 = 0.25f * post_7_;
+    const float t97 = t96 - t80;
+    const float t98 = t96 + t80;
+    const float post_8 = t98 - t94;
+    const float post_14 = -t94 - t98;
+    const float post_7 = t92 + t97;
+    const float post_13 = t92 - t97;
 
     f[0] = post_0;
     f[1] = post_1;
@@ -775,56 +760,56 @@ d3q19_mrt_init(
     const float uz_ = fields[field_at(slot, 3, cell)];
 
     // ---- shared
-    const float t0 = 0.027777778f - rho_ * 0.027777778f;
+    const float t0 = 0.027777778f - 0.027777778f * rho_;
     const float t1 = 0.083333336f * rho_;
     const float t2 = t1 * ux_;
     const float t3 = t2 * ux_;
     const float t4 = 2.0f * t0 + t3;
     const float t5 = t3 - t0;
-    const float t6 = t1 * uy_;
-    const float t7 = t1 * uz_;
-    const float t8 = t6 * uy_;
-    const float t9 = 3.0f * (t2 * uy_);
-    const float t10 = t7 * uz_;
-    const float t11 = t8 + t10;
+    const float t6 = t2 - t5;
+    const float t7 = t5 + t2;
+    const float t8 = 3.0f * (t2 * uy_);
+    const float t9 = 3.0f * (t2 * uz_);
+    const float t10 = t1 * uz_;
+    const float t11 = t1 * uy_;
+    const float t12 = t11 * uy_;
+    const float t13 = t10 * uz_;
+    const float t14 = 0.5f * t12 - t13;
+    const float t15 = t12 - 0.5f * t13;
+    const float t16 = t12 + t13;
+    const float t17 = t11 - t15;
 
     // ---- f
-    const float f_0 = -6.0f * (t4 + t11);
-    const float t12 = -t11;
-    const float t13 = t5 + t2;
-    const float f_1 = 2.0f * t13 + t12;
-    const float t14 = t2 - t5;
-    const float f_2 = t12 - 2.0f * t14;
-    const float t15 = 3.0f * (t2 * uz_);
-    const float t16 = 3.0f * (t6 * uz_);
-    const float t17 = 0.5f * t4 + t12;
-    const float t18 = -t4;
-    const float t19 = t8 - t10 * 0.5f;
-    const float t20 = 0.5f * t8 - t10;
-    const float t21 = t19 + t6;
-    const float f_3 = 2.0f * t21 + t18;
-    const float t22 = t6 - t19;
-    const float f_4 = t18 - 2.0f * t22;
-    const float f_7 = t13 + t21 + t9;
-    const float f_14 = t21 - t14 - t9;
-    const float f_8 = t9 - t14 - t22;
-    const float f_13 = t13 - t22 - t9;
-    const float t23 = t7 - t20;
-    const float f_5 = 2.0f * t23 + t18;
-    const float t24 = t20 + t7;
-    const float f_6 = t18 - t24 * 2.0f;
-    const float f_9 = t13 + t23 + t15;
-    const float f_11 = t13 - t24 - t15;
-    const float f_10 = t15 - t14 - t24;
-    const float f_12 = t23 - t14 - t15;
-    const float t25 = t6 + t7;
-    const float t26 = t6 - t7;
-    const float t27 = t16 - t17;
-    const float t28 = t17 + t16;
-    const float f_15 = t25 + t27;
-    const float f_16 = t27 - t25;
-    const float f_17 = t26 - t28;
-    const float f_18 = -t26 - t28;
+    const float f_13 = t7 - t17 - t8;
+    const float t18 = t15 + t11;
+    const float f_14 = t18 - t6 - t8;
+    const float f_8 = t8 - t6 - t17;
+    const float f_7 = t7 + t18 + t8;
+    const float t19 = -t4;
+    const float f_4 = t19 - 2.0f * t17;
+    const float f_3 = 2.0f * t18 + t19;
+    const float t20 = t10 - t14;
+    const float f_5 = 2.0f * t20 + t19;
+    const float f_12 = t20 - t6 - t9;
+    const float f_9 = t7 + t20 + t9;
+    const float t21 = t14 + t10;
+    const float f_6 = t19 - 2.0f * t21;
+    const float f_10 = t9 - t6 - t21;
+    const float f_11 = t7 - t21 - t9;
+    const float f_0 = -6.0f * (t4 + t16);
+    const float t22 = -t16;
+    const float f_2 = t22 - 2.0f * t6;
+    const float f_1 = 2.0f * t7 + t22;
+    const float t23 = 0.5f * t4 + t22;
+    const float t24 = 3.0f * (t11 * uz_);
+    const float t25 = t24 - t23;
+    const float t26 = t23 + t24;
+    const float t27 = t11 - t10;
+    const float t28 = t11 + t10;
+    const float f_16 = t25 - t28;
+    const float f_15 = t28 + t25;
+    const float f_17 = t27 - t26;
+    const float f_18 = -t27 - t26;
 
     store(dst, slot, 0, cell, f_0);
     store(dst, slot, 1, cell, f_1);
@@ -882,31 +867,31 @@ d3q19_mrt_macroscopic(
     const float f_18 = load(src, slot, 18, cell);
 
     // ---- shared
-    const float t0 = f_5 + f_15;
-    const float t1 = f_16 + f_17 + f_10 + f_6;
-    const float t2 = f_2 + f_12 + f_14;
-    const float t3 = f_3 + f_7;
-    const float t4 = f_4 + f_18 + (f_8 + f_13);
+    const float t0 = f_16 + f_17 + f_10 + f_6;
+    const float t1 = f_5 + f_15;
+    const float t2 = f_9 + f_11 + f_1;
 
     // ---- j   (d3q19_mrt.lbm:16)
-    const float jy_ = f_14 + f_15 + f_17 + t3 - f_16 - t4;
-    const float jz_ = f_9 + f_12 + f_18 + t0 - f_11 - t1;
-    const float t5 = f_9 + f_11 + f_1;
+    const float jz_ = f_9 + f_12 + f_18 + t1 - f_11 - t0;
+    const float t3 = f_2 + f_12 + f_14;
+    const float t4 = f_4 + f_18 + (f_8 + f_13);
+    const float jx_ = f_7 + f_13 + t2 - f_8 - f_10 - t3;
+    const float t5 = f_3 + f_7;
 
     // ---- d_rho   (d3q19_mrt.lbm:15)
-    const float d_rho = f_0 + t0 + t1 + t2 + t3 + t4 + t5;
+    const float d_rho = f_0 + t1 + t0 + t3 + t5 + t4 + t2;
 
     // ---- j   (d3q19_mrt.lbm:16)
-    const float jx_ = f_7 + f_13 + t5 - f_8 - f_10 - t2;
+    const float jy_ = f_14 + f_15 + f_17 + t5 - f_16 - t4;
 
     // ---- rho   (d3q19_mrt.lbm:15)
     const float rho_ = 1.0f + d_rho;
     const float t6 = 1.0f / rho_;
 
     // ---- u   (d3q19_mrt.lbm:17)
-    const float ux_ = t6 * jx_;
     const float uy_ = t6 * jy_;
     const float uz_ = t6 * jz_;
+    const float ux_ = t6 * jx_;
 
     fields[field_at(slot, 0, cell)] = rho_;
     fields[field_at(slot, 1, cell)] = ux_;

@@ -147,80 +147,80 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float f_18 = f[18];
 
     // ---- shared
-    const float t0 = f_7 + f_8;
-    const float t1 = f_7 - f_8;
-    const float t2 = f_13 + f_14;
-    const float t3 = f_13 - f_14;
-
-    // ---- d_m4   (d3q19_mrt_raw.lbm:28)
-    const float d_m4z = t0 + t2;
-
-    // ---- m2   (d3q19_mrt_raw.lbm:27)
-    const float m2_xy_ = t0 - t2;
-    const float t4 = f_15 + f_16;
-    const float t5 = f_15 - f_16;
-    const float t6 = f_17 + f_18;
-    const float t7 = f_17 - f_18;
-
-    // ---- d_m4   (d3q19_mrt_raw.lbm:28)
-    const float d_m4x = t4 + t6;
+    const float t0 = f_13 + f_14;
+    const float t1 = f_13 - f_14;
+    const float t2 = f_11 - f_12;
+    const float t3 = f_11 + f_12;
+    const float t4 = f_7 + f_8;
+    const float t5 = f_7 - f_8;
 
     // ---- m2   (d3q19_mrt_raw.lbm:27)
-    const float m2_yz_ = t4 - t6;
-    const float t8 = f_9 + f_10;
-    const float t9 = f_9 - f_10;
-    const float t10 = f_11 + f_12;
-    const float t11 = f_11 - f_12;
+    const float m2_xy_ = t4 - t0;
 
     // ---- d_m4   (d3q19_mrt_raw.lbm:28)
-    const float d_m4y = t8 + t10;
+    const float d_m4z = t4 + t0;
+    const float t6 = f_9 - f_10;
+    const float t7 = f_9 + f_10;
+    const float t8 = f_17 + f_18;
+    const float t9 = f_17 - f_18;
 
     // ---- m2   (d3q19_mrt_raw.lbm:27)
-    const float m2_xz_ = t8 - t10;
-    const float t12 = d_m4x + d_m4y;
+    const float m2_xz_ = t7 - t3;
+
+    // ---- d_m4   (d3q19_mrt_raw.lbm:28)
+    const float d_m4y = t7 + t3;
+    const float t10 = f_1 - f_2;
+    const float t11 = d_m4z + f_1 + f_2;
+    const float t12 = f_3 + f_4;
+    const float t13 = f_3 - f_4;
+    const float t14 = f_15 + f_16;
+    const float t15 = f_15 - f_16;
+
+    // ---- m2   (d3q19_mrt_raw.lbm:27)
+    const float m2_yz_ = t14 - t8;
+
+    // ---- d_m4   (d3q19_mrt_raw.lbm:28)
+    const float d_m4x = t14 + t8;
+    const float t16 = d_m4x + d_m4y;
+    const float t17 = f_5 - f_6;
+
+    // ---- d_m2   (d3q19_mrt_raw.lbm:27)
+    const float d_m2_zz = f_5 + f_6 + t16;
 
     // ---- lack   (d3q19_mrt_raw.lbm:34)
-    const float lack_ = f_0 - d_m4z - t12;
-
-    // ---- d_m2   (d3q19_mrt_raw.lbm:27)
-    const float d_m2_zz = f_5 + f_6 + t12;
-    const float t13 = f_5 - f_6;
-    const float t14 = d_m4z + f_1 + f_2;
-    const float t15 = f_1 - f_2;
-    const float t16 = f_3 + f_4;
-    const float t17 = f_3 - f_4;
+    const float lack_ = f_0 - d_m4z - t16;
 
     // ---- d_rho   (d3q19_mrt_raw.lbm:16)
-    const float d_rho = f_0 + d_m2_zz + t14 + t16;
+    const float d_rho = f_0 + d_m2_zz + t11 + t12;
 
     // ---- d_m2   (d3q19_mrt_raw.lbm:27)
-    const float d_m2_xx = d_m4y + t14;
-    const float d_m2_yy = d_m4x + d_m4z + t16;
+    const float d_m2_xx = d_m4y + t11;
+    const float d_m2_yy = d_m4x + d_m4z + t12;
+    const float t18 = 0.5f * omega_fourth_;
+    const float t19 = 1.0f - omega_fourth_;
 
     // ---- rho   (d3q19_mrt_raw.lbm:16)
     const float rho_ = 1.0f + d_rho;
-    const float t18 = 1.0f / rho_;
-    const float t19 = 0.5f * omega_fourth_;
-    const float t20 = 1.0f - omega_fourth_;
-    const float t21 = t18 * t19;
+    const float t20 = 1.0f / rho_;
 
     // ---- j   (d3q19_mrt_raw.lbm:17)
-    const float jx_ = t9 + t11 + t1 + t3 + t15;
-    const float t22 = jx_ * jx_;
-    const float jz_ = t5 + t9 + t13 - t7 - t11;
-    const float t23 = jz_ * jz_;
-    const float jy_ = t5 + t7 + t1 + t17 - t3;
-    const float t24 = jy_ * jy_;
+    const float jz_ = t15 + t6 + t17 - t9 - t2;
+    const float jy_ = t15 + t9 + t5 + t13 - t1;
+    const float t21 = jy_ * jy_;
+    const float jx_ = t6 + t2 + t5 + t1 + t10;
+    const float t22 = jz_ * jz_;
+    const float t23 = jx_ * jx_;
 
     // ---- all   (d3q19_mrt_raw.lbm:33)
-    const float all_ = t18 * (t22 + t24 + t23);
-    const float t25 = (0.22222222f * d_rho + 0.6666667f * all_) * t19;
+    const float all_ = t20 * (t23 + t21 + t22);
+    const float t24 = t20 * t18;
+    const float t25 = (0.22222222f * d_rho + 0.6666667f * all_) * t18;
 
     // ---- d_fourth   (d3q19_mrt_raw.lbm:40)
-    const float d_fourthx = d_m4x * t20 + t25 - t21 * t22;
-    const float t26 = -t21;
-    const float d_fourthy = d_m4y * t20 + t25 + t24 * t26;
-    const float d_fourthz = d_m4z * t20 + t25 + t23 * t26;
+    const float d_fourthx = d_m4x * t19 + t25 - t24 * t23;
+    const float t26 = -t24;
+    const float d_fourthz = d_m4z * t19 + t25 + t22 * t26;
+    const float d_fourthy = d_m4y * t19 + t25 + t21 * t26;
 
     // ---- excess   (d3q19_mrt_raw.lbm:35)
     const float excess_ = lack_ + all_;
@@ -230,97 +230,95 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
 
     // ---- d_isotropic   (d3q19_mrt_raw.lbm:37)
     const float d_isotropic = 0.33333334f * ((d_rho - excess_) * omega_ + bulk_);
-    const float t27 = t18 * omega_;
+    const float t27 = d_fourthy + d_fourthz;
+
+    // ---- d_fourths   (d3q19_mrt_raw.lbm:41)
+    const float d_fourths = d_fourthx + t27;
+
+    // ---- post
+    const float post_0 = lack_ + d_fourths - bulk_;
+    const float t28 = t20 * omega_;
 
     // ---- keep   (d3q19_mrt_raw.lbm:31)
     const float keep_ = 1.0f - omega_;
 
-    // ---- shear   (d3q19_mrt_raw.lbm:39)
-    const float shearx_ = keep_ * m2_yz_ + jy_ * jz_ * t27;
-    const float t28 = d_fourthy + d_fourthz;
-
     // ---- d_even   (d3q19_mrt_raw.lbm:47)
-    const float d_evenx = d_isotropic - (t28 - (t22 * t27 + keep_ * d_m2_xx));
-
-    // ---- d_fourths   (d3q19_mrt_raw.lbm:41)
-    const float d_fourths = d_fourthx + t28;
-
-    // ---- post
-    const float post_0 = lack_ + d_fourths - bulk_;
-    const float t29 = 0.5f * d_evenx;
-    const float t30 = d_isotropic - d_fourthx;
-    const float t31 = 0.5f - omega_third_ * 0.5f;
-    const float t32 = 0.083333336f * omega_third_;
-    const float t33 = jx_ * t32;
-
-    // ---- odd   (d3q19_mrt_raw.lbm:44)
-    const float odd_1_ = t15 * t31 + 2.0f * t33;
-
-    // ---- post
-    const float post_1 = odd_1_ + t29;
-    const float post_2 = t29 - odd_1_;
-    const float t34 = jx_ * t27;
+    const float d_evenx = d_isotropic - (t27 - (t23 * t28 + keep_ * d_m2_xx));
+    const float t29 = d_isotropic - d_fourthx;
+    const float t30 = -keep_;
+    const float t31 = 0.5f * (d_m2_zz * t30 + d_fourthy - (t22 * t28 + t29));
+    const float t32 = 0.5f * (d_m2_yy * t30 + d_fourthz - (t21 * t28 + t29));
 
     // ---- shear   (d3q19_mrt_raw.lbm:39)
-    const float shearz_ = jy_ * t34 + keep_ * m2_xy_;
-    const float sheary_ = jz_ * t34 + keep_ * m2_xz_;
-    const float t35 = jy_ * t32;
-    const float t36 = jz_ * t32;
+    const float shearx_ = keep_ * m2_yz_ + jy_ * jz_ * t28;
+    const float t33 = jx_ * t28;
+    const float sheary_ = jz_ * t33 + keep_ * m2_xz_;
+    const float shearz_ = jy_ * t33 + keep_ * m2_xy_;
+    const float t34 = 0.083333336f * omega_third_;
+    const float t35 = jz_ * t34;
+    const float t36 = jx_ * t34;
+    const float t37 = jy_ * t34;
+    const float t38 = 0.5f * d_evenx;
+    const float t39 = 0.5f - 0.5f * omega_third_;
 
     // ---- odd   (d3q19_mrt_raw.lbm:44)
-    const float odd_3_ = t17 * t31 + 2.0f * t35;
-    const float t37 = -keep_;
-    const float t38 = 0.5f * (d_m2_yy * t37 + d_fourthz - (t24 * t27 + t30));
-    const float t39 = 0.5f * (d_m2_zz * t37 + d_fourthy - (t23 * t27 + t30));
+    const float odd_1_ = t10 * t39 + 2.0f * t36;
 
     // ---- post
-    const float post_3 = odd_3_ - t38;
+    const float post_1 = odd_1_ + t38;
+    const float post_2 = t38 - odd_1_;
 
     // ---- odd   (d3q19_mrt_raw.lbm:44)
-    const float odd_4_ = -odd_3_;
+    const float odd_11_ = t36 - t35 + t2 * t39;
+    const float t40 = 0.25f * (d_fourthy - sheary_);
+    const float t41 = 0.25f * (d_fourthy + sheary_);
 
     // ---- post
-    const float post_4 = odd_4_ - t38;
+    const float post_12 = t40 - odd_11_;
+    const float post_11 = odd_11_ + t40;
 
     // ---- odd   (d3q19_mrt_raw.lbm:44)
-    const float odd_5_ = t13 * t31 + 2.0f * t36;
+    const float odd_9_ = t36 + t35 + t6 * t39;
 
     // ---- post
-    const float post_5 = odd_5_ - t39;
+    const float post_9 = odd_9_ + t41;
+    const float post_10 = t41 - odd_9_;
+
+    // ---- odd   (d3q19_mrt_raw.lbm:44)
+    const float odd_13_ = t36 - t37 + t1 * t39;
+    const float odd_7_ = t36 + t37 + t5 * t39;
+    const float odd_17_ = t37 - t35 + t9 * t39;
+    const float odd_15_ = t37 + t35 + t15 * t39;
+    const float odd_3_ = t13 * t39 + 2.0f * t37;
+    const float odd_5_ = t17 * t39 + 2.0f * t35;
+    const float t42 = 0.25f * (d_fourthz - shearz_);
+    const float t43 = 0.25f * (d_fourthz + shearz_);
+
+    // ---- post
+    const float post_7 = odd_7_ + t43;
+    const float post_8 = t43 - odd_7_;
+    const float post_14 = t42 - odd_13_;
+    const float post_13 = odd_13_ + t42;
+    const float post_5 = odd_5_ - t31;
 
     // ---- odd   (d3q19_mrt_raw.lbm:44)
     const float odd_6_ = -odd_5_;
 
     // ---- post
-    const float post_6 = odd_6_ - t39;
-
-    // ---- odd   (d3q19_mrt_raw.lbm:44)
-    const float odd_7_ = t33 + t35 + t1 * t31;
-    const float odd_9_ = t33 + t36 + t9 * t31;
-    const float odd_11_ = t33 - t36 + t11 * t31;
-    const float odd_13_ = t33 - t35 + t3 * t31;
-    const float odd_15_ = t35 + t36 + t5 * t31;
-    const float odd_17_ = t35 - t36 + t7 * t31;
-    const float t40 = 0.25f * (d_fourthz + shearz_);
-    const float t41 = 0.25f * (d_fourthz - shearz_);
-
-    // ---- post
-    const float post_7 = odd_7_ + t40;
-    const float post_8 = t40 - odd_7_;
-    const float post_13 = odd_13_ + t41;
-    const float post_14 = t41 - odd_13_;
-    const float t42 = 0.25f * (d_fourthy + sheary_);
-    const float t43 = 0.25f * (d_fourthy - sheary_);
-    const float post_9 = odd_9_ + t42;
-    const float post_10 = t42 - odd_9_;
-    const float post_11 = odd_11_ + t43;
-    const float post_12 = t43 - odd_11_;
+    const float post_6 = odd_6_ - t31;
     const float t44 = 0.25f * (d_fourthx + shearx_);
     const float t45 = 0.25f * (d_fourthx - shearx_);
-    const float post_15 = odd_15_ + t44;
     const float post_16 = t44 - odd_15_;
-    const float post_17 = odd_17_ + t45;
+    const float post_15 = odd_15_ + t44;
     const float post_18 = t45 - odd_17_;
+    const float post_17 = odd_17_ + t45;
+
+    // ---- odd   (d3q19_mrt_raw.lbm:44)
+    const float odd_4_ = -odd_3_;
+
+    // ---- post
+    const float post_4 = odd_4_ - t32;
+    const float post_3 = odd_3_ - t32;
 
     f[0] = post_0;
     f[1] = post_1;
@@ -755,56 +753,56 @@ d3q19_mrt_raw_init(
     const float uz_ = fields[field_at(slot, 3, cell)];
 
     // ---- shared
-    const float t0 = 0.027777778f - rho_ * 0.027777778f;
+    const float t0 = 0.027777778f - 0.027777778f * rho_;
     const float t1 = 0.083333336f * rho_;
     const float t2 = t1 * ux_;
     const float t3 = t2 * ux_;
     const float t4 = 2.0f * t0 + t3;
     const float t5 = t3 - t0;
-    const float t6 = t1 * uy_;
-    const float t7 = t1 * uz_;
-    const float t8 = t6 * uy_;
-    const float t9 = 3.0f * (t2 * uy_);
-    const float t10 = t7 * uz_;
-    const float t11 = t8 + t10;
+    const float t6 = t2 - t5;
+    const float t7 = t5 + t2;
+    const float t8 = 3.0f * (t2 * uy_);
+    const float t9 = 3.0f * (t2 * uz_);
+    const float t10 = t1 * uz_;
+    const float t11 = t1 * uy_;
+    const float t12 = t11 * uy_;
+    const float t13 = t10 * uz_;
+    const float t14 = 0.5f * t12 - t13;
+    const float t15 = t12 - 0.5f * t13;
+    const float t16 = t12 + t13;
+    const float t17 = t11 - t15;
 
     // ---- f
-    const float f_0 = -6.0f * (t4 + t11);
-    const float t12 = -t11;
-    const float t13 = t5 + t2;
-    const float f_1 = 2.0f * t13 + t12;
-    const float t14 = t2 - t5;
-    const float f_2 = t12 - 2.0f * t14;
-    const float t15 = 3.0f * (t2 * uz_);
-    const float t16 = 3.0f * (t6 * uz_);
-    const float t17 = 0.5f * t4 + t12;
-    const float t18 = -t4;
-    const float t19 = t8 - t10 * 0.5f;
-    const float t20 = 0.5f * t8 - t10;
-    const float t21 = t19 + t6;
-    const float f_3 = 2.0f * t21 + t18;
-    const float t22 = t6 - t19;
-    const float f_4 = t18 - 2.0f * t22;
-    const float f_7 = t13 + t21 + t9;
-    const float f_14 = t21 - t14 - t9;
-    const float f_8 = t9 - t14 - t22;
-    const float f_13 = t13 - t22 - t9;
-    const float t23 = t7 - t20;
-    const float f_5 = 2.0f * t23 + t18;
-    const float t24 = t20 + t7;
-    const float f_6 = t18 - t24 * 2.0f;
-    const float f_9 = t13 + t23 + t15;
-    const float f_11 = t13 - t24 - t15;
-    const float f_10 = t15 - t14 - t24;
-    const float f_12 = t23 - t14 - t15;
-    const float t25 = t6 + t7;
-    const float t26 = t6 - t7;
-    const float t27 = t16 - t17;
-    const float t28 = t17 + t16;
-    const float f_15 = t25 + t27;
-    const float f_16 = t27 - t25;
-    const float f_17 = t26 - t28;
-    const float f_18 = -t26 - t28;
+    const float f_13 = t7 - t17 - t8;
+    const float t18 = t15 + t11;
+    const float f_14 = t18 - t6 - t8;
+    const float f_8 = t8 - t6 - t17;
+    const float f_7 = t7 + t18 + t8;
+    const float t19 = -t4;
+    const float f_4 = t19 - 2.0f * t17;
+    const float f_3 = 2.0f * t18 + t19;
+    const float t20 = t10 - t14;
+    const float f_5 = 2.0f * t20 + t19;
+    const float f_12 = t20 - t6 - t9;
+    const float f_9 = t7 + t20 + t9;
+    const float t21 = t14 + t10;
+    const float f_6 = t19 - 2.0f * t21;
+    const float f_10 = t9 - t6 - t21;
+    const float f_11 = t7 - t21 - t9;
+    const float f_0 = -6.0f * (t4 + t16);
+    const float t22 = -t16;
+    const float f_2 = t22 - 2.0f * t6;
+    const float f_1 = 2.0f * t7 + t22;
+    const float t23 = 0.5f * t4 + t22;
+    const float t24 = 3.0f * (t11 * uz_);
+    const float t25 = t24 - t23;
+    const float t26 = t23 + t24;
+    const float t27 = t11 - t10;
+    const float t28 = t11 + t10;
+    const float f_16 = t25 - t28;
+    const float f_15 = t28 + t25;
+    const float f_17 = t27 - t26;
+    const float f_18 = -t27 - t26;
 
     store(dst, slot, 0, cell, f_0);
     store(dst, slot, 1, cell, f_1);
@@ -862,31 +860,31 @@ d3q19_mrt_raw_macroscopic(
     const float f_18 = load(src, slot, 18, cell);
 
     // ---- shared
-    const float t0 = f_5 + f_15;
-    const float t1 = f_16 + f_17 + f_10 + f_6;
-    const float t2 = f_2 + f_12 + f_14;
-    const float t3 = f_3 + f_7;
-    const float t4 = f_4 + f_18 + (f_8 + f_13);
+    const float t0 = f_16 + f_17 + f_10 + f_6;
+    const float t1 = f_5 + f_15;
+    const float t2 = f_9 + f_11 + f_1;
 
     // ---- j   (d3q19_mrt_raw.lbm:17)
-    const float jy_ = f_14 + f_15 + f_17 + t3 - f_16 - t4;
-    const float jz_ = f_9 + f_12 + f_18 + t0 - f_11 - t1;
-    const float t5 = f_9 + f_11 + f_1;
+    const float jz_ = f_9 + f_12 + f_18 + t1 - f_11 - t0;
+    const float t3 = f_2 + f_12 + f_14;
+    const float t4 = f_4 + f_18 + (f_8 + f_13);
+    const float jx_ = f_7 + f_13 + t2 - f_8 - f_10 - t3;
+    const float t5 = f_3 + f_7;
 
     // ---- d_rho   (d3q19_mrt_raw.lbm:16)
-    const float d_rho = f_0 + t0 + t1 + t2 + t3 + t4 + t5;
+    const float d_rho = f_0 + t1 + t0 + t3 + t5 + t4 + t2;
 
     // ---- j   (d3q19_mrt_raw.lbm:17)
-    const float jx_ = f_7 + f_13 + t5 - f_8 - f_10 - t2;
+    const float jy_ = f_14 + f_15 + f_17 + t5 - f_16 - t4;
 
     // ---- rho   (d3q19_mrt_raw.lbm:16)
     const float rho_ = 1.0f + d_rho;
     const float t6 = 1.0f / rho_;
 
     // ---- u   (d3q19_mrt_raw.lbm:18)
-    const float ux_ = t6 * jx_;
     const float uy_ = t6 * jy_;
     const float uz_ = t6 * jz_;
+    const float ux_ = t6 * jx_;
 
     fields[field_at(slot, 0, cell)] = rho_;
     fields[field_at(slot, 1, cell)] = ux_;

@@ -144,122 +144,113 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float f_18 = f[18];
 
     // ---- shared
-    const float t0 = 1.0f - omega_;
-    const float t1 = f_1 + f_2;
-    const float t2 = f_7 + f_14;
-    const float t3 = f_7 - f_14;
-    const float t4 = f_3 + t2;
-    const float t5 = f_15 + f_17;
-    const float t6 = f_15 - f_17;
-    const float t7 = f_16 + f_18;
-    const float t8 = f_16 - f_18;
-    const float t9 = t5 + t7;
-    const float t10 = f_8 + f_13;
-    const float t11 = f_8 - f_13;
-    const float t12 = f_4 + t10;
+    const float t0 = f_15 + f_17;
+    const float t1 = f_15 - f_17;
+    const float t2 = f_16 - f_18;
+    const float t3 = f_16 + f_18;
+    const float t4 = f_7 - f_14;
+    const float t5 = f_7 + f_14;
+    const float t6 = f_8 - f_13;
+    const float t7 = f_8 + f_13;
+    const float t8 = f_4 + t7;
+    const float t9 = f_3 + t5;
+    const float t10 = t0 + t3;
 
     // ---- j   (d3q19_regularized.lbm:13)
-    const float jy_ = t5 + t4 - t7 - t12;
-    const float t13 = t9 + t12 + t4;
-    const float t14 = f_10 + f_11;
+    const float jy_ = t0 + t9 - t3 - t8;
+    const float t11 = t10 + t8 + t9;
+    const float t12 = f_9 - f_12;
+    const float t13 = f_9 + f_12;
+    const float t14 = f_5 + t13;
     const float t15 = f_10 - f_11;
-    const float t16 = f_6 + t14;
-    const float t17 = f_9 + f_12;
-    const float t18 = f_9 - f_12;
-    const float jx_ = f_1 + t3 + t18 - f_2 - t11 - t15;
-    const float t19 = f_5 + t17;
-    const float t20 = t16 + t19;
-    const float jz_ = t19 + t6 - t16 - t8;
+    const float t16 = f_10 + f_11;
+    const float t17 = f_6 + t16;
+    const float t18 = t17 + t14;
+    const float jz_ = t14 + t1 - t17 - t2;
+    const float jx_ = f_1 + t4 + t12 - f_2 - t6 - t15;
+    const float t19 = f_1 + f_2;
 
     // ---- d_rho   (d3q19_regularized.lbm:12)
-    const float d_rho = f_0 + t20 + t13 + t1;
-    const float t21 = 0.33333334f * d_rho;
+    const float d_rho = f_0 + t18 + t11 + t19;
+    const float t20 = 0.33333334f * d_rho;
 
     // ---- rho   (d3q19_regularized.lbm:12)
-    const float rho_ = 3.0f * t21 + 1.0f;
-    const float t22 = 1.0f / rho_;
+    const float rho_ = 3.0f * t20 + 1.0f;
+    const float t21 = 1.0f / rho_;
 
     // ---- u   (d3q19_regularized.lbm:14)
-    const float uy_ = t22 * jy_;
-    const float t23 = jy_ * uy_;
+    const float ux_ = t21 * jx_;
+    const float t22 = jx_ * ux_;
 
     // ---- pi   (d3q19_regularized.lbm:23)
-    const float pi_yy_ = t13 - t21 - t23;
-    const float t24 = pi_yy_ * t0 + t23;
-    const float t25 = jz_ * uy_;
-    const float pi_yz_ = t6 + t8 - t25;
-    const float t26 = 0.25f * (t0 * pi_yz_ + t25);
-    const float t27 = 0.16666667f * t21 - 0.083333336f * t24;
-    const float t28 = t21 + t24;
+    const float pi_xx_ = t13 + t7 + t5 + t16 + t19 - t20 - t22;
+    const float t23 = 1.0f - omega_;
+    const float t24 = 0.083333336f * (t23 * pi_xx_ + t22);
+    const float t25 = jz_ * ux_;
+    const float pi_xz_ = t12 + t15 - t25;
+    const float t26 = 0.25f * (t23 * pi_xz_ + t25);
+    const float t27 = jy_ * ux_;
+    const float pi_xy_ = t4 + t6 - t27;
+    const float t28 = 0.25f * (t23 * pi_xy_ + t27);
 
     // ---- u   (d3q19_regularized.lbm:14)
-    const float uz_ = t22 * jz_;
+    const float uz_ = t21 * jz_;
     const float t29 = uz_ * jz_;
 
     // ---- pi   (d3q19_regularized.lbm:23)
-    const float pi_zz_ = t9 + t20 - t21 - t29;
-    const float t30 = 0.083333336f * (t0 * pi_zz_ + t29);
+    const float pi_zz_ = t10 + t18 - t20 - t29;
+    const float t30 = 0.083333336f * (t23 * pi_zz_ + t29);
 
     // ---- u   (d3q19_regularized.lbm:14)
-    const float ux_ = t22 * jx_;
-    const float t31 = jx_ * ux_;
+    const float uy_ = t21 * jy_;
+    const float t31 = jz_ * uy_;
 
     // ---- pi   (d3q19_regularized.lbm:23)
-    const float pi_xx_ = t17 + t10 + t2 + t14 + t1 - t21 - t31;
-    const float t32 = 0.083333336f * (t0 * pi_xx_ + t31);
-    const float t33 = t30 + t32;
+    const float pi_yz_ = t1 + t2 - t31;
+    const float t32 = 0.25f * (t23 * pi_yz_ + t31);
+    const float t33 = jy_ * uy_;
+    const float pi_yy_ = t11 - t20 - t33;
+    const float t34 = pi_yy_ * t23 + t33;
+    const float t35 = 0.16666667f * t20 - 0.083333336f * t34;
+    const float t36 = t20 + t34;
+    const float t37 = t30 + t24;
+    const float t38 = 0.5f * t30 - t24;
+    const float t39 = t30 - 0.5f * t24;
+    const float t40 = 0.083333336f * (jy_ + t36);
+    const float t41 = 0.083333336f * (jy_ - t36);
+    const float t42 = 0.083333336f * jx_;
+    const float t43 = t38 + t42;
+    const float t44 = t42 - t38;
 
     // ---- post
-    const float post_0 = 6.0f * (t27 - t33);
-    const float t34 = 0.5f * t30 - t32;
-    const float t35 = t30 - t32 * 0.5f;
-    const float t36 = 0.083333336f * jx_;
-    const float t37 = t36 - t34;
-    const float t38 = t34 + t36;
-    const float post_1 = 2.0f * t37 + t27;
-    const float t39 = -2.0f;
-    const float post_2 = t38 * t39 + t27;
-    const float t40 = 0.083333336f * (jy_ + t28);
-    const float t41 = 0.083333336f * (jy_ - t28);
-    const float t42 = jy_ * ux_;
-
-    // ---- pi   (d3q19_regularized.lbm:23)
-    const float pi_xy_ = t3 + t11 - t42;
-    const float t43 = 0.25f * (t0 * pi_xy_ + t42);
-
-    // ---- post
-    const float post_7 = t40 + t43 + t37;
-    const float post_13 = t37 - t41 - t43;
-    const float post_8 = t43 - t41 - t38;
-    const float post_14 = t40 - t43 - t38;
-    const float t44 = jz_ * ux_;
-
-    // ---- pi   (d3q19_regularized.lbm:23)
-    const float pi_xz_ = t18 + t15 - t44;
-    const float t45 = 0.25f * (t0 * pi_xz_ + t44);
-    const float t46 = -t33;
-
-    // ---- post
-    const float post_3 = 2.0f * t40 + t46;
-    const float post_4 = t41 * t39 + t46;
-    const float t47 = 0.5f * t27 + t33;
-    const float t48 = 0.083333336f * jz_;
-    const float t49 = t35 + t48;
-    const float t50 = t48 - t35;
-    const float post_6 = t50 * t39 + t27;
-    const float post_5 = 2.0f * t49 + t27;
-    const float post_15 = t40 + t26 + t49;
-    const float post_17 = t40 - t26 - t50;
-    const float post_16 = t26 - t41 - t50;
-    const float post_18 = t49 - t41 - t26;
-    const float t51 = 0.083333336f * (jx_ + jz_);
-    const float t52 = 0.083333336f * (jx_ - jz_);
-    const float t53 = t45 + t47;
-    const float t54 = t45 - t47;
-    const float post_9 = t51 + t53;
-    const float post_10 = t53 - t51;
-    const float post_11 = t52 - t54;
-    const float post_12 = -t52 - t54;
+    const float post_1 = 2.0f * t44 + t35;
+    const float post_7 = t40 + t28 + t44;
+    const float post_13 = t44 - t41 - t28;
+    const float post_8 = t28 - t41 - t43;
+    const float post_14 = t40 - t28 - t43;
+    const float t45 = -t37;
+    const float post_3 = 2.0f * t40 + t45;
+    const float post_4 = t45 - 2.0f * t41;
+    const float post_2 = t35 - 2.0f * t43;
+    const float t46 = 0.083333336f * jz_;
+    const float t47 = t46 - t39;
+    const float t48 = t39 + t46;
+    const float post_16 = t32 - t41 - t47;
+    const float post_18 = t48 - t41 - t32;
+    const float post_17 = t40 - t32 - t47;
+    const float post_15 = t40 + t32 + t48;
+    const float post_5 = 2.0f * t48 + t35;
+    const float post_6 = t35 - 2.0f * t47;
+    const float t49 = 0.083333336f * (jx_ + jz_);
+    const float t50 = 0.083333336f * (jx_ - jz_);
+    const float post_0 = 6.0f * (t35 - t37);
+    const float t51 = 0.5f * t35 + t37;
+    const float t52 = t26 - t51;
+    const float t53 = t26 + t51;
+    const float post_9 = t49 + t53;
+    const float post_10 = t53 - t49;
+    const float post_12 = -t50 - t52;
+    const float post_11 = t50 - t52;
 
     f[0] = post_0;
     f[1] = post_1;
@@ -685,56 +676,56 @@ d3q19_regularized_init(
     const float uz_ = fields[field_at(slot, 3, cell)];
 
     // ---- shared
-    const float t0 = 0.027777778f - rho_ * 0.027777778f;
+    const float t0 = 0.027777778f - 0.027777778f * rho_;
     const float t1 = 0.083333336f * rho_;
     const float t2 = t1 * ux_;
     const float t3 = t2 * ux_;
     const float t4 = 2.0f * t0 + t3;
     const float t5 = t3 - t0;
-    const float t6 = t1 * uy_;
-    const float t7 = t1 * uz_;
-    const float t8 = t6 * uy_;
-    const float t9 = 3.0f * (t2 * uy_);
-    const float t10 = t7 * uz_;
-    const float t11 = t8 + t10;
+    const float t6 = t2 - t5;
+    const float t7 = t5 + t2;
+    const float t8 = 3.0f * (t2 * uy_);
+    const float t9 = 3.0f * (t2 * uz_);
+    const float t10 = t1 * uz_;
+    const float t11 = t1 * uy_;
+    const float t12 = t11 * uy_;
+    const float t13 = t10 * uz_;
+    const float t14 = 0.5f * t12 - t13;
+    const float t15 = t12 - 0.5f * t13;
+    const float t16 = t12 + t13;
+    const float t17 = t11 - t15;
 
     // ---- f
-    const float f_0 = -6.0f * (t4 + t11);
-    const float t12 = -t11;
-    const float t13 = t5 + t2;
-    const float f_1 = 2.0f * t13 + t12;
-    const float t14 = t2 - t5;
-    const float f_2 = t12 - 2.0f * t14;
-    const float t15 = 3.0f * (t2 * uz_);
-    const float t16 = 3.0f * (t6 * uz_);
-    const float t17 = 0.5f * t4 + t12;
-    const float t18 = -t4;
-    const float t19 = t8 - t10 * 0.5f;
-    const float t20 = 0.5f * t8 - t10;
-    const float t21 = t19 + t6;
-    const float f_3 = 2.0f * t21 + t18;
-    const float t22 = t6 - t19;
-    const float f_4 = t18 - 2.0f * t22;
-    const float f_7 = t13 + t21 + t9;
-    const float f_14 = t21 - t14 - t9;
-    const float f_8 = t9 - t14 - t22;
-    const float f_13 = t13 - t22 - t9;
-    const float t23 = t7 - t20;
-    const float f_5 = 2.0f * t23 + t18;
-    const float t24 = t20 + t7;
-    const float f_6 = t18 - t24 * 2.0f;
-    const float f_9 = t13 + t23 + t15;
-    const float f_11 = t13 - t24 - t15;
-    const float f_10 = t15 - t14 - t24;
-    const float f_12 = t23 - t14 - t15;
-    const float t25 = t6 + t7;
-    const float t26 = t6 - t7;
-    const float t27 = t16 - t17;
-    const float t28 = t17 + t16;
-    const float f_15 = t25 + t27;
-    const float f_16 = t27 - t25;
-    const float f_17 = t26 - t28;
-    const float f_18 = -t26 - t28;
+    const float f_13 = t7 - t17 - t8;
+    const float t18 = t15 + t11;
+    const float f_14 = t18 - t6 - t8;
+    const float f_8 = t8 - t6 - t17;
+    const float f_7 = t7 + t18 + t8;
+    const float t19 = -t4;
+    const float f_4 = t19 - 2.0f * t17;
+    const float f_3 = 2.0f * t18 + t19;
+    const float t20 = t10 - t14;
+    const float f_5 = 2.0f * t20 + t19;
+    const float f_12 = t20 - t6 - t9;
+    const float f_9 = t7 + t20 + t9;
+    const float t21 = t14 + t10;
+    const float f_6 = t19 - 2.0f * t21;
+    const float f_10 = t9 - t6 - t21;
+    const float f_11 = t7 - t21 - t9;
+    const float f_0 = -6.0f * (t4 + t16);
+    const float t22 = -t16;
+    const float f_2 = t22 - 2.0f * t6;
+    const float f_1 = 2.0f * t7 + t22;
+    const float t23 = 0.5f * t4 + t22;
+    const float t24 = 3.0f * (t11 * uz_);
+    const float t25 = t24 - t23;
+    const float t26 = t23 + t24;
+    const float t27 = t11 - t10;
+    const float t28 = t11 + t10;
+    const float f_16 = t25 - t28;
+    const float f_15 = t28 + t25;
+    const float f_17 = t27 - t26;
+    const float f_18 = -t27 - t26;
 
     store(dst, slot, 0, cell, f_0);
     store(dst, slot, 1, cell, f_1);
@@ -792,31 +783,31 @@ d3q19_regularized_macroscopic(
     const float f_18 = load(src, slot, 18, cell);
 
     // ---- shared
-    const float t0 = f_5 + f_15;
-    const float t1 = f_16 + f_17 + f_10 + f_6;
-    const float t2 = f_2 + f_12 + f_14;
-    const float t3 = f_3 + f_7;
-    const float t4 = f_4 + f_18 + (f_8 + f_13);
+    const float t0 = f_16 + f_17 + f_10 + f_6;
+    const float t1 = f_5 + f_15;
+    const float t2 = f_9 + f_11 + f_1;
 
     // ---- j   (d3q19_regularized.lbm:13)
-    const float jy_ = f_14 + f_15 + f_17 + t3 - f_16 - t4;
-    const float jz_ = f_9 + f_12 + f_18 + t0 - f_11 - t1;
-    const float t5 = f_9 + f_11 + f_1;
+    const float jz_ = f_9 + f_12 + f_18 + t1 - f_11 - t0;
+    const float t3 = f_2 + f_12 + f_14;
+    const float t4 = f_4 + f_18 + (f_8 + f_13);
+    const float jx_ = f_7 + f_13 + t2 - f_8 - f_10 - t3;
+    const float t5 = f_3 + f_7;
 
     // ---- d_rho   (d3q19_regularized.lbm:12)
-    const float d_rho = f_0 + t0 + t1 + t2 + t3 + t4 + t5;
+    const float d_rho = f_0 + t1 + t0 + t3 + t5 + t4 + t2;
 
     // ---- j   (d3q19_regularized.lbm:13)
-    const float jx_ = f_7 + f_13 + t5 - f_8 - f_10 - t2;
+    const float jy_ = f_14 + f_15 + f_17 + t5 - f_16 - t4;
 
     // ---- rho   (d3q19_regularized.lbm:12)
     const float rho_ = 1.0f + d_rho;
     const float t6 = 1.0f / rho_;
 
     // ---- u   (d3q19_regularized.lbm:14)
-    const float ux_ = t6 * jx_;
     const float uy_ = t6 * jy_;
     const float uz_ = t6 * jz_;
+    const float ux_ = t6 * jx_;
 
     fields[field_at(slot, 0, cell)] = rho_;
     fields[field_at(slot, 1, cell)] = ux_;

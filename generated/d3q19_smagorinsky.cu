@@ -146,64 +146,64 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
 
     // ---- rest   (d3q19_smagorinsky.lbm:29)
     const float rest_ = 1.0f / omega_;
-    const float t0 = f_8 + f_14;
-    const float t1 = f_10 + f_12;
-    const float t2 = f_2 + t1 + t0;
-    const float t3 = f_9 + f_11;
-    const float t4 = f_7 + f_13;
-    const float t5 = f_1 + t4 + t3;
-    const float t6 = t2 + t5;
+    const float t0 = f_10 + f_12;
+    const float t1 = f_9 + f_11;
+    const float t2 = f_7 + f_13;
+    const float t3 = f_8 + f_14;
+    const float t4 = f_1 + t2 + t1;
+    const float t5 = f_2 + t0 + t3;
 
     // ---- j   (d3q19_smagorinsky.lbm:14)
-    const float jx_ = t5 - t2;
-    const float t7 = f_3 + f_4;
+    const float jx_ = t4 - t5;
+    const float t6 = t5 + t4;
+    const float t7 = f_15 + f_16;
     const float t8 = f_17 + f_18;
-    const float t9 = f_15 + f_16;
-    const float t10 = t8 + t9;
-    const float t11 = f_6 + t10 + f_5;
+    const float t9 = t8 + t7;
+    const float t10 = f_3 + f_4;
+    const float t11 = f_6 + t9 + f_5;
 
     // ---- d_rho   (d3q19_smagorinsky.lbm:13)
-    const float d_rho = f_0 + t6 + t7 + t11;
+    const float d_rho = f_0 + t6 + t10 + t11;
     const float t12 = 0.33333334f * d_rho;
 
     // ---- rho   (d3q19_smagorinsky.lbm:13)
     const float rho_ = 3.0f * t12 + 1.0f;
     const float t13 = 1.0f / rho_;
-    const float t14 = f_9 - f_11;
-    const float t15 = f_15 - f_16;
-    const float t16 = f_10 - f_12;
+    const float t14 = f_10 - f_12;
+    const float t15 = f_9 - f_11;
+    const float t16 = f_15 - f_16;
     const float t17 = f_17 - f_18;
 
     // ---- j   (d3q19_smagorinsky.lbm:14)
-    const float jz_ = f_5 + t14 + t15 - f_6 - t16 - t17;
+    const float jz_ = f_5 + t15 + t16 - f_6 - t14 - t17;
 
     // ---- u   (d3q19_smagorinsky.lbm:15)
     const float uz_ = t13 * jz_;
     const float t18 = -jz_;
 
     // ---- pi   (d3q19_smagorinsky.lbm:24)
-    const float pi_zz_ = t1 + t3 + t11 - t12 + uz_ * t18;
-
-    // ---- u   (d3q19_smagorinsky.lbm:15)
-    const float ux_ = t13 * jx_;
-
-    // ---- pi   (d3q19_smagorinsky.lbm:24)
-    const float pi_xz_ = t14 + t16 + ux_ * t18;
-    const float pi_xx_ = t6 - t12 - ux_ * jx_;
-    const float t19 = f_7 - f_13;
-    const float t20 = f_8 - f_14;
+    const float pi_zz_ = t0 + t1 + t11 - t12 + uz_ * t18;
+    const float t19 = f_8 - f_14;
+    const float t20 = f_7 - f_13;
 
     // ---- j   (d3q19_smagorinsky.lbm:14)
-    const float jy_ = f_3 + t19 + t17 + t15 - f_4 - t20;
+    const float jy_ = f_3 + t20 + t17 + t16 - f_4 - t19;
 
     // ---- u   (d3q19_smagorinsky.lbm:15)
     const float uy_ = t13 * jy_;
 
     // ---- pi   (d3q19_smagorinsky.lbm:24)
-    const float pi_yz_ = t9 - t8 + uy_ * t18;
+    const float pi_yz_ = t7 - t8 + uy_ * t18;
     const float t21 = -jy_;
-    const float pi_yy_ = t0 + t4 + t10 + t7 - t12 + uy_ * t21;
-    const float pi_xy_ = t19 + t20 + ux_ * t21;
+    const float pi_yy_ = t3 + t2 + t9 + t10 - t12 + uy_ * t21;
+
+    // ---- u   (d3q19_smagorinsky.lbm:15)
+    const float ux_ = t13 * jx_;
+
+    // ---- pi   (d3q19_smagorinsky.lbm:24)
+    const float pi_xz_ = t15 + t14 + ux_ * t18;
+    const float pi_xy_ = t20 + t19 + ux_ * t21;
+    const float pi_xx_ = t6 - t12 - ux_ * jx_;
 
     // ---- stress   (d3q19_smagorinsky.lbm:28)
     const float stress_ = sqrtf(2.0f * (pi_xx_ * pi_xx_ + pi_yy_ * pi_yy_ + pi_zz_ * pi_zz_)
@@ -211,54 +211,54 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float t22 = 1.0f / (6.0f * (rest_ + sqrtf(rest_ * rest_
         + 18.0f * (t13 * stress_ * smagorinsky_ * smagorinsky_))));
     const float t23 = t12 * t22;
-    const float t24 = jx_ * t22;
+    const float t24 = jz_ * t22;
     const float t25 = jy_ * t22;
-    const float t26 = jz_ * t22;
-    const float t27 = 1.0f - t22 * 12.0f;
-    const float t28 = t26 * uz_;
-    const float t29 = ux_ * t24;
+    const float t26 = t24 * uz_;
+    const float t27 = jx_ * t22;
+    const float t28 = 1.0f - 12.0f * t22;
+    const float t29 = ux_ * t27;
     const float t30 = 2.0f * t23 - t29;
     const float t31 = t23 + t29;
-    const float t32 = uy_ * t25;
-    const float t33 = 3.0f * (uy_ * t26);
-    const float t34 = t32 + t28;
+    const float t32 = t27 + t31;
+    const float t33 = t27 - t31;
+    const float t34 = uy_ * t25;
+    const float t35 = t34 - 0.5f * t26;
+    const float t36 = t25 + t35;
 
     // ---- post
-    const float post_0 = f_0 * t27 + 6.0f * (t30 - t34);
-    const float t35 = t24 + t31;
-    const float t36 = t24 - t31;
-    const float t37 = -t34;
-    const float post_1 = f_1 * t27 + t37 + 2.0f * t35;
-    const float post_2 = f_2 * t27 + t37 - 2.0f * t36;
-    const float t38 = 0.5f * t30 + t34;
-    const float t39 = t32 - t28 * 0.5f;
-    const float t40 = 0.5f * t32 - t28;
-    const float t41 = t25 + t39;
-    const float post_3 = f_3 * t27 + t30 + 2.0f * t41;
-    const float t42 = t25 - t39;
-    const float post_4 = f_4 * t27 + t30 - 2.0f * t42;
-    const float t43 = t26 - t40;
-    const float post_5 = f_5 * t27 + t30 + 2.0f * t43;
-    const float t44 = t26 + t40;
-    const float post_6 = f_6 * t27 + t30 - t44 * 2.0f;
-    const float t45 = 3.0f * (ux_ * t25);
-    const float post_7 = t35 + t41 + t45 + f_7 * t27;
-    const float post_14 = t41 - t36 - t45 + f_14 * t27;
-    const float post_8 = t45 - t36 - t42 + f_8 * t27;
-    const float post_13 = t35 - t42 - t45 + f_13 * t27;
-    const float t46 = 3.0f * (ux_ * t26);
-    const float post_9 = t35 + t43 + t46 + f_9 * t27;
-    const float post_11 = t35 - t44 - t46 + f_11 * t27;
-    const float post_10 = t46 - t36 - t44 + f_10 * t27;
-    const float post_12 = t43 - t36 - t46 + f_12 * t27;
-    const float t47 = t26 + t25;
-    const float t48 = t26 - t25;
-    const float t49 = t38 + t33;
-    const float post_15 = t47 + t49 + f_15 * t27;
-    const float post_16 = t49 - t47 + f_16 * t27;
-    const float t50 = t33 - t38;
-    const float post_17 = -t48 - t50 + f_17 * t27;
-    const float post_18 = t48 - t50 + f_18 * t27;
+    const float post_3 = f_3 * t28 + t30 + 2.0f * t36;
+    const float t37 = t25 - t35;
+    const float post_4 = f_4 * t28 + t30 - 2.0f * t37;
+    const float t38 = 3.0f * (ux_ * t25);
+    const float post_13 = t32 - t37 - t38 + f_13 * t28;
+    const float post_8 = t38 - t33 - t37 + f_8 * t28;
+    const float post_14 = t36 - t33 - t38 + f_14 * t28;
+    const float post_7 = t32 + t36 + t38 + f_7 * t28;
+    const float t39 = 0.5f * t34 - t26;
+    const float t40 = t24 + t39;
+    const float post_6 = f_6 * t28 + t30 - 2.0f * t40;
+    const float t41 = t34 + t26;
+    const float t42 = 3.0f * (ux_ * t24);
+    const float post_11 = t32 - t40 - t42 + f_11 * t28;
+    const float post_10 = t42 - t33 - t40 + f_10 * t28;
+    const float t43 = t24 - t39;
+    const float post_5 = f_5 * t28 + t30 + 2.0f * t43;
+    const float post_12 = t43 - t33 - t42 + f_12 * t28;
+    const float post_9 = t32 + t43 + t42 + f_9 * t28;
+    const float t44 = -t41;
+    const float post_1 = f_1 * t28 + t44 + 2.0f * t32;
+    const float post_2 = f_2 * t28 + t44 - 2.0f * t33;
+    const float post_0 = f_0 * t28 + 6.0f * (t30 - t41);
+    const float t45 = 0.5f * t30 + t41;
+    const float t46 = 3.0f * (uy_ * t24);
+    const float t47 = t24 + t25;
+    const float t48 = t24 - t25;
+    const float t49 = t45 + t46;
+    const float post_16 = t49 - t47 + f_16 * t28;
+    const float post_15 = t47 + t49 + f_15 * t28;
+    const float t50 = t46 - t45;
+    const float post_18 = t48 - t50 + f_18 * t28;
+    const float post_17 = -t48 - t50 + f_17 * t28;
 
     f[0] = post_0;
     f[1] = post_1;
@@ -687,56 +687,56 @@ d3q19_smagorinsky_init(
     const float uz_ = fields[field_at(slot, 3, cell)];
 
     // ---- shared
-    const float t0 = 0.027777778f - rho_ * 0.027777778f;
+    const float t0 = 0.027777778f - 0.027777778f * rho_;
     const float t1 = 0.083333336f * rho_;
     const float t2 = t1 * ux_;
     const float t3 = t2 * ux_;
     const float t4 = 2.0f * t0 + t3;
     const float t5 = t3 - t0;
-    const float t6 = t1 * uy_;
-    const float t7 = t1 * uz_;
-    const float t8 = t6 * uy_;
-    const float t9 = 3.0f * (t2 * uy_);
-    const float t10 = t7 * uz_;
-    const float t11 = t8 + t10;
+    const float t6 = t2 - t5;
+    const float t7 = t5 + t2;
+    const float t8 = 3.0f * (t2 * uy_);
+    const float t9 = 3.0f * (t2 * uz_);
+    const float t10 = t1 * uz_;
+    const float t11 = t1 * uy_;
+    const float t12 = t11 * uy_;
+    const float t13 = t10 * uz_;
+    const float t14 = 0.5f * t12 - t13;
+    const float t15 = t12 - 0.5f * t13;
+    const float t16 = t12 + t13;
+    const float t17 = t11 - t15;
 
     // ---- f
-    const float f_0 = -6.0f * (t4 + t11);
-    const float t12 = -t11;
-    const float t13 = t5 + t2;
-    const float f_1 = 2.0f * t13 + t12;
-    const float t14 = t2 - t5;
-    const float f_2 = t12 - 2.0f * t14;
-    const float t15 = 3.0f * (t2 * uz_);
-    const float t16 = 3.0f * (t6 * uz_);
-    const float t17 = 0.5f * t4 + t12;
-    const float t18 = -t4;
-    const float t19 = t8 - t10 * 0.5f;
-    const float t20 = 0.5f * t8 - t10;
-    const float t21 = t19 + t6;
-    const float f_3 = 2.0f * t21 + t18;
-    const float t22 = t6 - t19;
-    const float f_4 = t18 - 2.0f * t22;
-    const float f_7 = t13 + t21 + t9;
-    const float f_14 = t21 - t14 - t9;
-    const float f_8 = t9 - t14 - t22;
-    const float f_13 = t13 - t22 - t9;
-    const float t23 = t7 - t20;
-    const float f_5 = 2.0f * t23 + t18;
-    const float t24 = t20 + t7;
-    const float f_6 = t18 - t24 * 2.0f;
-    const float f_9 = t13 + t23 + t15;
-    const float f_11 = t13 - t24 - t15;
-    const float f_10 = t15 - t14 - t24;
-    const float f_12 = t23 - t14 - t15;
-    const float t25 = t6 + t7;
-    const float t26 = t6 - t7;
-    const float t27 = t16 - t17;
-    const float t28 = t17 + t16;
-    const float f_15 = t25 + t27;
-    const float f_16 = t27 - t25;
-    const float f_17 = t26 - t28;
-    const float f_18 = -t26 - t28;
+    const float f_13 = t7 - t17 - t8;
+    const float t18 = t15 + t11;
+    const float f_14 = t18 - t6 - t8;
+    const float f_8 = t8 - t6 - t17;
+    const float f_7 = t7 + t18 + t8;
+    const float t19 = -t4;
+    const float f_4 = t19 - 2.0f * t17;
+    const float f_3 = 2.0f * t18 + t19;
+    const float t20 = t10 - t14;
+    const float f_5 = 2.0f * t20 + t19;
+    const float f_12 = t20 - t6 - t9;
+    const float f_9 = t7 + t20 + t9;
+    const float t21 = t14 + t10;
+    const float f_6 = t19 - 2.0f * t21;
+    const float f_10 = t9 - t6 - t21;
+    const float f_11 = t7 - t21 - t9;
+    const float f_0 = -6.0f * (t4 + t16);
+    const float t22 = -t16;
+    const float f_2 = t22 - 2.0f * t6;
+    const float f_1 = 2.0f * t7 + t22;
+    const float t23 = 0.5f * t4 + t22;
+    const float t24 = 3.0f * (t11 * uz_);
+    const float t25 = t24 - t23;
+    const float t26 = t23 + t24;
+    const float t27 = t11 - t10;
+    const float t28 = t11 + t10;
+    const float f_16 = t25 - t28;
+    const float f_15 = t28 + t25;
+    const float f_17 = t27 - t26;
+    const float f_18 = -t27 - t26;
 
     store(dst, slot, 0, cell, f_0);
     store(dst, slot, 1, cell, f_1);
@@ -794,31 +794,31 @@ d3q19_smagorinsky_macroscopic(
     const float f_18 = load(src, slot, 18, cell);
 
     // ---- shared
-    const float t0 = f_5 + f_15;
-    const float t1 = f_16 + f_17 + f_10 + f_6;
-    const float t2 = f_2 + f_12 + f_14;
-    const float t3 = f_3 + f_7;
-    const float t4 = f_4 + f_18 + (f_8 + f_13);
+    const float t0 = f_16 + f_17 + f_10 + f_6;
+    const float t1 = f_5 + f_15;
+    const float t2 = f_9 + f_11 + f_1;
 
     // ---- j   (d3q19_smagorinsky.lbm:14)
-    const float jy_ = f_14 + f_15 + f_17 + t3 - f_16 - t4;
-    const float jz_ = f_9 + f_12 + f_18 + t0 - f_11 - t1;
-    const float t5 = f_9 + f_11 + f_1;
+    const float jz_ = f_9 + f_12 + f_18 + t1 - f_11 - t0;
+    const float t3 = f_2 + f_12 + f_14;
+    const float t4 = f_4 + f_18 + (f_8 + f_13);
+    const float jx_ = f_7 + f_13 + t2 - f_8 - f_10 - t3;
+    const float t5 = f_3 + f_7;
 
     // ---- d_rho   (d3q19_smagorinsky.lbm:13)
-    const float d_rho = f_0 + t0 + t1 + t2 + t3 + t4 + t5;
+    const float d_rho = f_0 + t1 + t0 + t3 + t5 + t4 + t2;
 
     // ---- j   (d3q19_smagorinsky.lbm:14)
-    const float jx_ = f_7 + f_13 + t5 - f_8 - f_10 - t2;
+    const float jy_ = f_14 + f_15 + f_17 + t5 - f_16 - t4;
 
     // ---- rho   (d3q19_smagorinsky.lbm:13)
     const float rho_ = 1.0f + d_rho;
     const float t6 = 1.0f / rho_;
 
     // ---- u   (d3q19_smagorinsky.lbm:15)
-    const float ux_ = t6 * jx_;
     const float uy_ = t6 * jy_;
     const float uz_ = t6 * jz_;
+    const float ux_ = t6 * jx_;
 
     fields[field_at(slot, 0, cell)] = rho_;
     fields[field_at(slot, 1, cell)] = ux_;

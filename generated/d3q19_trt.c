@@ -162,130 +162,120 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_18 = before[18 * stride_before + cell];
 
         // ---- shared
-        const float t0 = 0.5f - omega_ * 0.5f;
-        const float t1 = f_9 - f_10;
-        const float t2 = f_9 + f_10;
-        const float t3 = f_15 - f_16;
-        const float t4 = f_15 + f_16;
-        const float t5 = f_5 - f_6;
-        const float t6 = f_5 + f_6;
-        const float t7 = f_11 - f_12;
-        const float t8 = f_11 + f_12;
-        const float t9 = f_17 - f_18;
-        const float t10 = f_17 + f_18;
-
-        // ---- j   (d3q19_trt.lbm:14)
-        const float jz_ = t1 + t3 + t5 - t7 - t9;
+        const float t0 = f_5 - f_6;
+        const float t1 = f_5 + f_6;
+        const float t2 = f_9 - f_10;
+        const float t3 = f_9 + f_10;
+        const float t4 = f_13 + f_14;
+        const float t5 = f_13 - f_14;
+        const float t6 = f_17 + f_18;
+        const float t7 = f_17 - f_18;
+        const float t8 = f_1 + f_2;
+        const float t9 = f_1 - f_2;
+        const float t10 = f_7 - f_8;
         const float t11 = f_7 + f_8;
-        const float t12 = f_7 - f_8;
-        const float t13 = f_13 + f_14;
-        const float t14 = f_13 - f_14;
-        const float t15 = f_1 + f_2;
-        const float t16 = f_1 - f_2;
-        const float t17 = f_3 + f_4;
-        const float t18 = f_3 - f_4;
+        const float t12 = f_3 + f_4;
+        const float t13 = f_3 - f_4;
+        const float t14 = f_11 + f_12;
+        const float t15 = f_11 - f_12;
+        const float t16 = f_15 - f_16;
+        const float t17 = f_15 + f_16;
+        const float t18 = 0.083333336f - 0.041666668f * omega_;
+        const float t19 = t18 / (omega_ * magic_ + 6.0f * t18);
 
         // ---- d_rho   (d3q19_trt.lbm:13)
-        const float d_rho = t11 + t2 + (t8 + t13) + (t4 + t10 + (f_0 + t15 + (t17 + t6)));
-        const float t19 = omega_ / (4.0f * d_rho + 4.0f);
+        const float d_rho = t11 + t3 + (t14 + t4) + (t17 + t6 + (f_0 + t8 + (t12 + t1)));
         const float t20 = 0.055555556f * (d_rho * omega_);
-        const float t21 = jz_ * jz_ * t19;
-        const float t22 = t20 - t21 * 0.33333334f;
-        const float t23 = 0.6666667f * t21 + t20;
+        const float t21 = omega_ / (4.0f * d_rho + 4.0f);
+        const float t22 = 0.5f - 0.5f * omega_;
 
         // ---- j   (d3q19_trt.lbm:14)
-        const float jx_ = t12 + t1 + t7 + t14 + t16;
-        const float t24 = jx_ * t19;
-        const float t25 = 0.33333334f * (jx_ * t24);
-        const float jy_ = t12 + t3 + t9 + t18 - t14;
-        const float t26 = jy_ * t19;
-        const float t27 = 0.33333334f * (jy_ * t26);
-        const float t28 = jz_ * t26;
-        const float t29 = t25 + t27;
+        const float jz_ = t2 + t16 + t0 - t15 - t7;
+        const float t23 = jz_ * jz_ * t21;
+        const float t24 = t20 - 0.33333334f * t23;
+        const float t25 = 0.6666667f * t23 + t20;
+        const float jy_ = t10 + t16 + t7 + t13 - t5;
+        const float jx_ = t10 + t2 + t15 + t5 + t9;
+        const float t26 = jx_ * t21;
+        const float t27 = jy_ * t21;
+        const float t28 = jz_ * t27;
+        const float t29 = 0.33333334f * (jy_ * t27);
+        const float t30 = 0.33333334f * (jx_ * t26);
+        const float t31 = t30 + t29;
 
         // ---- d_even_post   (d3q19_trt.lbm:33)
-        const float d_even_post_0 = 2.0f * (t0 * f_0) + 6.0f * (t22 - t29);
-        const float d_even_post_5 = t23 - t29 + t6 * t0;
-        const float t30 = 0.5f * t22 + t29;
-        const float t31 = 2.0f * t25 - t27;
-        const float t32 = t25 - t27 * 2.0f;
-        const float d_even_post_1 = t22 + t31 + t15 * t0;
-        const float d_even_post_3 = t22 - t32 + t17 * t0;
-        const float t33 = 0.5f * (t23 + t31);
-        const float t34 = 0.5f * (t23 - t32);
-        const float d_even_post_15 = t34 + t28 + t4 * t0;
-        const float d_even_post_17 = t34 - t28 + t10 * t0;
-        const float t35 = 0.083333336f - omega_ * 0.041666668f;
-        const float t36 = t35 / (omega_ * magic_ + 6.0f * t35);
-        const float t37 = jx_ * t36;
-        const float t38 = 0.5f - t36 * 6.0f;
+        const float d_even_post_0 = 2.0f * (t22 * f_0) + 6.0f * (t24 - t31);
+        const float t32 = t30 - 2.0f * t29;
+        const float t33 = 2.0f * t30 - t29;
+        const float d_even_post_3 = t24 - t32 + t12 * t22;
+        const float t34 = 0.5f * (t25 - t32);
+        const float d_even_post_17 = t34 - t28 + t6 * t22;
+        const float d_even_post_15 = t34 + t28 + t17 * t22;
+        const float d_even_post_1 = t24 + t33 + t8 * t22;
+        const float d_even_post_5 = t25 - t31 + t1 * t22;
+        const float t35 = 0.5f * t24 + t31;
+        const float t36 = 0.5f * (t25 + t33);
+        const float t37 = jy_ * t26;
+        const float d_even_post_7 = t35 + t37 + t11 * t22;
+        const float d_even_post_13 = t35 - t37 + t4 * t22;
+        const float t38 = jz_ * t26;
+        const float d_even_post_9 = t36 + t38 + t3 * t22;
+        const float d_even_post_11 = t36 - t38 + t14 * t22;
+        const float t39 = jx_ * t19;
+        const float t40 = jy_ * t19;
+        const float t41 = jz_ * t19;
+        const float t42 = 0.5f - 6.0f * t19;
 
         // ---- odd_post   (d3q19_trt.lbm:34)
-        const float odd_post_1_ = t16 * t38 + 2.0f * t37;
+        const float odd_post_1_ = t9 * t42 + 2.0f * t39;
 
         // ---- post
         const float post_1 = d_even_post_1 + odd_post_1_;
         const float post_2 = d_even_post_1 - odd_post_1_;
-        const float t39 = jy_ * t36;
 
         // ---- odd_post   (d3q19_trt.lbm:34)
-        const float odd_post_3_ = t18 * t38 + 2.0f * t39;
+        const float odd_post_3_ = t13 * t42 + 2.0f * t40;
 
         // ---- post
-        const float post_3 = d_even_post_3 + odd_post_3_;
         const float post_4 = d_even_post_3 - odd_post_3_;
-        const float t40 = jz_ * t36;
+        const float post_3 = d_even_post_3 + odd_post_3_;
 
         // ---- odd_post   (d3q19_trt.lbm:34)
-        const float odd_post_5_ = t5 * t38 + 2.0f * t40;
-
-        // ---- post
-        const float post_5 = d_even_post_5 + odd_post_5_;
-        const float post_6 = d_even_post_5 - odd_post_5_;
-        const float t41 = jy_ * t24;
-        const float t42 = jz_ * t24;
-
-        // ---- d_even_post   (d3q19_trt.lbm:33)
-        const float d_even_post_7 = t30 + t41 + t11 * t0;
-        const float d_even_post_13 = t30 - t41 + t13 * t0;
-
-        // ---- odd_post   (d3q19_trt.lbm:34)
-        const float odd_post_7_ = t37 + t39 + t12 * t38;
+        const float odd_post_7_ = t39 + t40 + t10 * t42;
 
         // ---- post
         const float post_7 = d_even_post_7 + odd_post_7_;
         const float post_8 = d_even_post_7 - odd_post_7_;
 
-        // ---- d_even_post   (d3q19_trt.lbm:33)
-        const float d_even_post_9 = t33 + t42 + t2 * t0;
-        const float d_even_post_11 = t33 - t42 + t8 * t0;
+        // ---- odd_post   (d3q19_trt.lbm:34)
+        const float odd_post_13_ = t39 - t40 + t5 * t42;
+
+        // ---- post
+        const float post_14 = d_even_post_13 - odd_post_13_;
+        const float post_13 = d_even_post_13 + odd_post_13_;
 
         // ---- odd_post   (d3q19_trt.lbm:34)
-        const float odd_post_9_ = t37 + t40 + t1 * t38;
+        const float odd_post_15_ = t40 + t41 + t16 * t42;
+        const float odd_post_17_ = t40 - t41 + t7 * t42;
+
+        // ---- post
+        const float post_18 = d_even_post_17 - odd_post_17_;
+        const float post_17 = d_even_post_17 + odd_post_17_;
+
+        // ---- odd_post   (d3q19_trt.lbm:34)
+        const float odd_post_11_ = t39 - t41 + t15 * t42;
+        const float odd_post_9_ = t39 + t41 + t2 * t42;
+        const float odd_post_5_ = t0 * t42 + 2.0f * t41;
 
         // ---- post
         const float post_9 = d_even_post_9 + odd_post_9_;
         const float post_10 = d_even_post_9 - odd_post_9_;
-
-        // ---- odd_post   (d3q19_trt.lbm:34)
-        const float odd_post_11_ = t37 - t40 + t7 * t38;
-        const float odd_post_13_ = t37 - t39 + t14 * t38;
-
-        // ---- post
-        const float post_11 = d_even_post_11 + odd_post_11_;
-        const float post_12 = d_even_post_11 - odd_post_11_;
-        const float post_13 = d_even_post_13 + odd_post_13_;
-        const float post_14 = d_even_post_13 - odd_post_13_;
-
-        // ---- odd_post   (d3q19_trt.lbm:34)
-        const float odd_post_15_ = t39 + t40 + t3 * t38;
-        const float odd_post_17_ = t39 - t40 + t9 * t38;
-
-        // ---- post
         const float post_15 = d_even_post_15 + odd_post_15_;
         const float post_16 = d_even_post_15 - odd_post_15_;
-        const float post_17 = d_even_post_17 + odd_post_17_;
-        const float post_18 = d_even_post_17 - odd_post_17_;
+        const float post_11 = d_even_post_11 + odd_post_11_;
+        const float post_12 = d_even_post_11 - odd_post_11_;
+        const float post_6 = d_even_post_5 - odd_post_5_;
+        const float post_5 = d_even_post_5 + odd_post_5_;
 
         after[0 * stride_after + cell] = d_even_post_0;
         after[1 * stride_after + cell] = post_1;
@@ -676,56 +666,56 @@ void d3q19_trt_init(
             const float uz_ = fields[field_at(ids[item], 3, cell)];
 
             // ---- shared
-            const float t0 = 0.027777778f - rho_ * 0.027777778f;
+            const float t0 = 0.027777778f - 0.027777778f * rho_;
             const float t1 = 0.083333336f * rho_;
             const float t2 = t1 * ux_;
             const float t3 = t2 * ux_;
             const float t4 = 2.0f * t0 + t3;
             const float t5 = t3 - t0;
-            const float t6 = t1 * uy_;
-            const float t7 = t1 * uz_;
-            const float t8 = t6 * uy_;
-            const float t9 = 3.0f * (t2 * uy_);
-            const float t10 = t7 * uz_;
-            const float t11 = t8 + t10;
+            const float t6 = t2 - t5;
+            const float t7 = t5 + t2;
+            const float t8 = 3.0f * (t2 * uy_);
+            const float t9 = 3.0f * (t2 * uz_);
+            const float t10 = t1 * uz_;
+            const float t11 = t1 * uy_;
+            const float t12 = t11 * uy_;
+            const float t13 = t10 * uz_;
+            const float t14 = 0.5f * t12 - t13;
+            const float t15 = t12 - 0.5f * t13;
+            const float t16 = t12 + t13;
+            const float t17 = t11 - t15;
 
             // ---- f
-            const float f_0 = -6.0f * (t4 + t11);
-            const float t12 = -t11;
-            const float t13 = t5 + t2;
-            const float f_1 = 2.0f * t13 + t12;
-            const float t14 = t2 - t5;
-            const float f_2 = t12 - 2.0f * t14;
-            const float t15 = 3.0f * (t2 * uz_);
-            const float t16 = 3.0f * (t6 * uz_);
-            const float t17 = 0.5f * t4 + t12;
-            const float t18 = -t4;
-            const float t19 = t8 - t10 * 0.5f;
-            const float t20 = 0.5f * t8 - t10;
-            const float t21 = t19 + t6;
-            const float f_3 = 2.0f * t21 + t18;
-            const float t22 = t6 - t19;
-            const float f_4 = t18 - 2.0f * t22;
-            const float f_7 = t13 + t21 + t9;
-            const float f_14 = t21 - t14 - t9;
-            const float f_8 = t9 - t14 - t22;
-            const float f_13 = t13 - t22 - t9;
-            const float t23 = t7 - t20;
-            const float f_5 = 2.0f * t23 + t18;
-            const float t24 = t20 + t7;
-            const float f_6 = t18 - t24 * 2.0f;
-            const float f_9 = t13 + t23 + t15;
-            const float f_11 = t13 - t24 - t15;
-            const float f_10 = t15 - t14 - t24;
-            const float f_12 = t23 - t14 - t15;
-            const float t25 = t6 + t7;
-            const float t26 = t6 - t7;
-            const float t27 = t16 - t17;
-            const float t28 = t17 + t16;
-            const float f_15 = t25 + t27;
-            const float f_16 = t27 - t25;
-            const float f_17 = t26 - t28;
-            const float f_18 = -t26 - t28;
+            const float f_13 = t7 - t17 - t8;
+            const float t18 = t15 + t11;
+            const float f_14 = t18 - t6 - t8;
+            const float f_8 = t8 - t6 - t17;
+            const float f_7 = t7 + t18 + t8;
+            const float t19 = -t4;
+            const float f_4 = t19 - 2.0f * t17;
+            const float f_3 = 2.0f * t18 + t19;
+            const float t20 = t10 - t14;
+            const float f_5 = 2.0f * t20 + t19;
+            const float f_12 = t20 - t6 - t9;
+            const float f_9 = t7 + t20 + t9;
+            const float t21 = t14 + t10;
+            const float f_6 = t19 - 2.0f * t21;
+            const float f_10 = t9 - t6 - t21;
+            const float f_11 = t7 - t21 - t9;
+            const float f_0 = -6.0f * (t4 + t16);
+            const float t22 = -t16;
+            const float f_2 = t22 - 2.0f * t6;
+            const float f_1 = 2.0f * t7 + t22;
+            const float t23 = 0.5f * t4 + t22;
+            const float t24 = 3.0f * (t11 * uz_);
+            const float t25 = t24 - t23;
+            const float t26 = t23 + t24;
+            const float t27 = t11 - t10;
+            const float t28 = t11 + t10;
+            const float f_16 = t25 - t28;
+            const float f_15 = t28 + t25;
+            const float f_17 = t27 - t26;
+            const float f_18 = -t27 - t26;
 
             store(dst, ids[item], 0, cell, f_0);
             store(dst, ids[item], 1, cell, f_1);
@@ -782,31 +772,31 @@ void d3q19_trt_macroscopic(
             const float f_18 = load(src, ids[item], 18, cell);
 
             // ---- shared
-            const float t0 = f_5 + f_15;
-            const float t1 = f_16 + f_17 + f_10 + f_6;
-            const float t2 = f_2 + f_12 + f_14;
-            const float t3 = f_3 + f_7;
-            const float t4 = f_4 + f_18 + (f_8 + f_13);
+            const float t0 = f_16 + f_17 + f_10 + f_6;
+            const float t1 = f_5 + f_15;
+            const float t2 = f_9 + f_11 + f_1;
 
             // ---- j   (d3q19_trt.lbm:14)
-            const float jy_ = f_14 + f_15 + f_17 + t3 - f_16 - t4;
-            const float jz_ = f_9 + f_12 + f_18 + t0 - f_11 - t1;
-            const float t5 = f_9 + f_11 + f_1;
+            const float jz_ = f_9 + f_12 + f_18 + t1 - f_11 - t0;
+            const float t3 = f_2 + f_12 + f_14;
+            const float t4 = f_4 + f_18 + (f_8 + f_13);
+            const float jx_ = f_7 + f_13 + t2 - f_8 - f_10 - t3;
+            const float t5 = f_3 + f_7;
 
             // ---- d_rho   (d3q19_trt.lbm:13)
-            const float d_rho = f_0 + t0 + t1 + t2 + t3 + t4 + t5;
+            const float d_rho = f_0 + t1 + t0 + t3 + t5 + t4 + t2;
 
             // ---- j   (d3q19_trt.lbm:14)
-            const float jx_ = f_7 + f_13 + t5 - f_8 - f_10 - t2;
+            const float jy_ = f_14 + f_15 + f_17 + t5 - f_16 - t4;
 
             // ---- rho   (d3q19_trt.lbm:13)
             const float rho_ = 1.0f + d_rho;
             const float t6 = 1.0f / rho_;
 
             // ---- u   (d3q19_trt.lbm:15)
-            const float ux_ = t6 * jx_;
             const float uy_ = t6 * jy_;
             const float uz_ = t6 * jz_;
+            const float ux_ = t6 * jx_;
 
             fields[field_at(ids[item], 0, cell)] = rho_;
             fields[field_at(ids[item], 1, cell)] = ux_;

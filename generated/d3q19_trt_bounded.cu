@@ -146,145 +146,134 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float f_18 = f[18];
 
     // ---- shared
-    const float t0 = -0.5f;
-    const float t1 = omega_ * t0 + 0.5f;
-    const float t2 = f_7 + f_8;
-    const float t3 = f_7 - f_8;
+    const float t0 = f_3 - f_4;
+    const float t1 = f_3 + f_4;
+    const float t2 = f_17 - f_18;
+    const float t3 = f_17 + f_18;
     const float t4 = f_9 + f_10;
     const float t5 = f_9 - f_10;
-    const float t6 = f_11 + f_12;
-    const float t7 = f_11 - f_12;
-    const float t8 = f_13 + f_14;
-    const float t9 = f_13 - f_14;
-    const float t10 = f_15 + f_16;
-    const float t11 = f_15 - f_16;
-    const float t12 = f_17 + f_18;
-    const float t13 = f_17 - f_18;
-    const float t14 = f_1 + f_2;
-    const float t15 = f_1 - f_2;
-    const float t16 = f_3 + f_4;
-    const float t17 = f_3 - f_4;
-    const float t18 = f_5 + f_6;
-    const float t19 = f_5 - f_6;
+    const float t6 = f_15 + f_16;
+    const float t7 = f_15 - f_16;
+    const float t8 = f_7 + f_8;
+    const float t9 = f_7 - f_8;
+    const float t10 = f_1 + f_2;
+    const float t11 = f_1 - f_2;
+    const float t12 = f_13 + f_14;
+    const float t13 = f_13 - f_14;
+    const float t14 = f_11 + f_12;
+    const float t15 = f_11 - f_12;
+    const float t16 = f_5 + f_6;
+    const float t17 = f_5 - f_6;
 
     // ---- d_rho   (d3q19_trt_bounded.lbm:15)
-    const float d_rho = t2 + t4 + (t6 + t8) + (t10 + t12 + (f_0 + t14 + (t16 + t18)));
-    const float t20 = 0.083333336f * omega_;
-    const float t21 = 0.055555556f * omega_ * d_rho;
+    const float d_rho = t8 + t4 + (t14 + t12) + (t6 + t3 + (f_0 + t10 + (t1 + t16)));
 
     // ---- rho   (d3q19_trt_bounded.lbm:15)
     const float rho_ = 1.0f + d_rho;
-    const float t22 = 1.0f / rho_;
-    const float t23 = 0.041666668f - omega_ * 0.020833334f;
-    const float t24 = 2.0f * (t23 / (t20 * magic_ + t23));
-    const float t25 = t22 * t20;
-    const float t26 = t22 * t25;
+    const float t18 = 0.055555556f * omega_ * d_rho;
+    const float t19 = 1.0f / rho_;
+    const float t20 = 0.041666668f - 0.020833334f * omega_;
+    const float t21 = 0.083333336f * omega_;
+    const float t22 = 2.0f * (t20 / (t21 * magic_ + t20));
+    const float t23 = t19 * t21;
+    const float t24 = 0.5f - 0.5f * omega_;
+    const float t25 = t19 * t23;
 
     // ---- j   (d3q19_trt_bounded.lbm:16)
-    const float jz_ = t5 + t11 + t19 - t7 - t13;
+    const float jx_ = t9 + t5 + t15 + t13 + t11;
+    const float jz_ = t5 + t7 + t17 - t15 - t2;
+    const float t26 = jx_ * jx_;
     const float t27 = jz_ * jz_;
-    const float t28 = t25 * t27;
-    const float t29 = t21 - t28;
-    const float t30 = 2.0f * t28 + t21;
-    const float jx_ = t3 + t5 + t7 + t9 + t15;
-    const float t31 = jx_ * jx_;
-    const float jy_ = t3 + t11 + t13 + t17 - t9;
-    const float t32 = jy_ * jy_;
-    const float t33 = t31 + t32;
-    const float t34 = t25 * t31;
-    const float t35 = -t25 * t32;
-    const float t36 = t27 + t33;
-    const float t37 = 2.0f * (t26 / (t26 * t36 + t23)) * t36;
+    const float jy_ = t9 + t7 + t2 + t0 - t13;
+    const float t28 = jy_ * jy_;
+    const float t29 = t26 + t28;
+    const float t30 = t27 + t29;
+    const float t31 = 2.0f * (t25 / (t25 * t30 + t20)) * t30;
 
     // ---- omega_odd   (d3q19_trt_bounded.lbm:25)
-    const float omega_odd_ = t24 < t37 ? t37 : t24;
-    const float t38 = t25 * t33;
+    const float omega_odd_ = t22 < t31 ? t31 : t22;
+    const float t32 = t23 * t27;
+    const float t33 = t23 * t29;
+    const float t34 = t18 - t32;
 
     // ---- d_even_post   (d3q19_trt_bounded.lbm:35)
-    const float d_even_post_0 = 2.0f * (t1 * f_0) + 6.0f * (t29 - t38);
-    const float t39 = omega_odd_ * t0 + 0.5f;
-    const float d_even_post_5 = t30 - t38 + t18 * t1;
-    const float t40 = 0.5f * t29 + t38;
-    const float t41 = 2.0f * t34 + t35;
-    const float t42 = 2.0f * t35 + t34;
-    const float d_even_post_1 = t29 + t41 + t14 * t1;
-    const float d_even_post_3 = t29 - t42 + t16 * t1;
-    const float t43 = 0.5f * (t30 + t41);
-    const float t44 = 0.5f * (t30 - t42);
-    const float t45 = 0.083333336f * (jx_ * omega_odd_);
-
-    // ---- odd_post   (d3q19_trt_bounded.lbm:36)
-    const float odd_post_1_ = t15 * t39 + 2.0f * t45;
-
-    // ---- post
-    const float post_1 = d_even_post_1 + odd_post_1_;
-    const float post_2 = d_even_post_1 - odd_post_1_;
-    const float t46 = 3.0f * (jx_ * t25);
-    const float t47 = 3.0f * (jy_ * jz_ * t25);
-
-    // ---- d_even_post   (d3q19_trt_bounded.lbm:35)
-    const float d_even_post_15 = t44 + t47 + t10 * t1;
-    const float d_even_post_17 = t44 - t47 + t12 * t1;
-    const float t48 = 0.083333336f * (jy_ * omega_odd_);
-
-    // ---- odd_post   (d3q19_trt_bounded.lbm:36)
-    const float odd_post_3_ = t17 * t39 + 2.0f * t48;
-
-    // ---- post
-    const float post_3 = d_even_post_3 + odd_post_3_;
-    const float post_4 = d_even_post_3 - odd_post_3_;
+    const float d_even_post_0 = 2.0f * (t24 * f_0) + 6.0f * (t34 - t33);
+    const float t35 = 2.0f * t32 + t18;
+    const float t36 = t23 * t26;
+    const float t37 = -t23 * t28;
+    const float t38 = 2.0f * t36 + t37;
+    const float t39 = 2.0f * t37 + t36;
+    const float d_even_post_3 = t34 - t39 + t1 * t24;
+    const float d_even_post_1 = t34 + t38 + t10 * t24;
+    const float d_even_post_5 = t35 - t33 + t16 * t24;
+    const float t40 = 0.5f * t34 + t33;
+    const float t41 = 0.5f * (t35 + t38);
+    const float t42 = 0.5f * (t35 - t39);
+    const float t43 = 3.0f * (jy_ * jz_ * t23);
+    const float d_even_post_15 = t42 + t43 + t6 * t24;
+    const float d_even_post_17 = t42 - t43 + t3 * t24;
+    const float t44 = 3.0f * (jx_ * t23);
+    const float t45 = jy_ * t44;
+    const float d_even_post_13 = t40 - t45 + t12 * t24;
+    const float d_even_post_7 = t40 + t45 + t8 * t24;
+    const float t46 = jz_ * t44;
+    const float d_even_post_11 = t41 - t46 + t14 * t24;
+    const float d_even_post_9 = t41 + t46 + t4 * t24;
+    const float t47 = 0.083333336f * (jy_ * omega_odd_);
+    const float t48 = 0.083333336f * (jx_ * omega_odd_);
     const float t49 = 0.083333336f * (jz_ * omega_odd_);
+    const float t50 = 0.5f - 0.5f * omega_odd_;
 
     // ---- odd_post   (d3q19_trt_bounded.lbm:36)
-    const float odd_post_5_ = t19 * t39 + 2.0f * t49;
+    const float odd_post_5_ = t17 * t50 + 2.0f * t49;
 
     // ---- post
     const float post_5 = d_even_post_5 + odd_post_5_;
     const float post_6 = d_even_post_5 - odd_post_5_;
-    const float t50 = jy_ * t46;
-    const float t51 = jz_ * t46;
-
-    // ---- d_even_post   (d3q19_trt_bounded.lbm:35)
-    const float d_even_post_7 = t40 + t50 + t2 * t1;
-    const float d_even_post_13 = t40 - t50 + t8 * t1;
 
     // ---- odd_post   (d3q19_trt_bounded.lbm:36)
-    const float odd_post_7_ = t45 + t48 + t3 * t39;
-
-    // ---- post
-    const float post_7 = d_even_post_7 + odd_post_7_;
-    const float post_8 = d_even_post_7 - odd_post_7_;
-
-    // ---- d_even_post   (d3q19_trt_bounded.lbm:35)
-    const float d_even_post_9 = t43 + t51 + t4 * t1;
-    const float d_even_post_11 = t43 - t51 + t6 * t1;
-
-    // ---- odd_post   (d3q19_trt_bounded.lbm:36)
-    const float odd_post_9_ = t45 + t49 + t5 * t39;
-
-    // ---- post
-    const float post_9 = d_even_post_9 + odd_post_9_;
-    const float post_10 = d_even_post_9 - odd_post_9_;
-
-    // ---- odd_post   (d3q19_trt_bounded.lbm:36)
-    const float odd_post_11_ = t45 - t49 + t7 * t39;
-    const float odd_post_13_ = t45 - t48 + t9 * t39;
+    const float odd_post_11_ = t48 - t49 + t15 * t50;
 
     // ---- post
     const float post_11 = d_even_post_11 + odd_post_11_;
     const float post_12 = d_even_post_11 - odd_post_11_;
-    const float post_13 = d_even_post_13 + odd_post_13_;
-    const float post_14 = d_even_post_13 - odd_post_13_;
 
     // ---- odd_post   (d3q19_trt_bounded.lbm:36)
-    const float odd_post_15_ = t48 + t49 + t11 * t39;
-    const float odd_post_17_ = t48 - t49 + t13 * t39;
+    const float odd_post_15_ = t47 + t49 + t7 * t50;
 
     // ---- post
     const float post_15 = d_even_post_15 + odd_post_15_;
     const float post_16 = d_even_post_15 - odd_post_15_;
+
+    // ---- odd_post   (d3q19_trt_bounded.lbm:36)
+    const float odd_post_9_ = t48 + t49 + t5 * t50;
+    const float odd_post_17_ = t47 - t49 + t2 * t50;
+
+    // ---- post
     const float post_17 = d_even_post_17 + odd_post_17_;
     const float post_18 = d_even_post_17 - odd_post_17_;
+
+    // ---- odd_post   (d3q19_trt_bounded.lbm:36)
+    const float odd_post_7_ = t48 + t47 + t9 * t50;
+
+    // ---- post
+    const float post_8 = d_even_post_7 - odd_post_7_;
+    const float post_7 = d_even_post_7 + odd_post_7_;
+
+    // ---- odd_post   (d3q19_trt_bounded.lbm:36)
+    const float odd_post_13_ = t48 - t47 + t13 * t50;
+    const float odd_post_1_ = t11 * t50 + 2.0f * t48;
+    const float odd_post_3_ = t0 * t50 + 2.0f * t47;
+
+    // ---- post
+    const float post_2 = d_even_post_1 - odd_post_1_;
+    const float post_1 = d_even_post_1 + odd_post_1_;
+    const float post_4 = d_even_post_3 - odd_post_3_;
+    const float post_3 = d_even_post_3 + odd_post_3_;
+    const float post_9 = d_even_post_9 + odd_post_9_;
+    const float post_10 = d_even_post_9 - odd_post_9_;
+    const float post_13 = d_even_post_13 + odd_post_13_;
+    const float post_14 = d_even_post_13 - odd_post_13_;
 
     f[0] = d_even_post_0;
     f[1] = post_1;
@@ -713,56 +702,56 @@ d3q19_trt_bounded_init(
     const float uz_ = fields[field_at(slot, 3, cell)];
 
     // ---- shared
-    const float t0 = 0.027777778f - rho_ * 0.027777778f;
+    const float t0 = 0.027777778f - 0.027777778f * rho_;
     const float t1 = 0.083333336f * rho_;
     const float t2 = t1 * ux_;
     const float t3 = t2 * ux_;
     const float t4 = 2.0f * t0 + t3;
     const float t5 = t3 - t0;
-    const float t6 = t1 * uy_;
-    const float t7 = t1 * uz_;
-    const float t8 = t6 * uy_;
-    const float t9 = 3.0f * (t2 * uy_);
-    const float t10 = t7 * uz_;
-    const float t11 = t8 + t10;
+    const float t6 = t2 - t5;
+    const float t7 = t5 + t2;
+    const float t8 = 3.0f * (t2 * uy_);
+    const float t9 = 3.0f * (t2 * uz_);
+    const float t10 = t1 * uz_;
+    const float t11 = t1 * uy_;
+    const float t12 = t11 * uy_;
+    const float t13 = t10 * uz_;
+    const float t14 = 0.5f * t12 - t13;
+    const float t15 = t12 - 0.5f * t13;
+    const float t16 = t12 + t13;
+    const float t17 = t11 - t15;
 
     // ---- f
-    const float f_0 = -6.0f * (t4 + t11);
-    const float t12 = -t11;
-    const float t13 = t5 + t2;
-    const float f_1 = 2.0f * t13 + t12;
-    const float t14 = t2 - t5;
-    const float f_2 = t12 - 2.0f * t14;
-    const float t15 = 3.0f * (t2 * uz_);
-    const float t16 = 3.0f * (t6 * uz_);
-    const float t17 = 0.5f * t4 + t12;
-    const float t18 = -t4;
-    const float t19 = t8 - t10 * 0.5f;
-    const float t20 = 0.5f * t8 - t10;
-    const float t21 = t19 + t6;
-    const float f_3 = 2.0f * t21 + t18;
-    const float t22 = t6 - t19;
-    const float f_4 = t18 - 2.0f * t22;
-    const float f_7 = t13 + t21 + t9;
-    const float f_14 = t21 - t14 - t9;
-    const float f_8 = t9 - t14 - t22;
-    const float f_13 = t13 - t22 - t9;
-    const float t23 = t7 - t20;
-    const float f_5 = 2.0f * t23 + t18;
-    const float t24 = t20 + t7;
-    const float f_6 = t18 - t24 * 2.0f;
-    const float f_9 = t13 + t23 + t15;
-    const float f_11 = t13 - t24 - t15;
-    const float f_10 = t15 - t14 - t24;
-    const float f_12 = t23 - t14 - t15;
-    const float t25 = t6 + t7;
-    const float t26 = t6 - t7;
-    const float t27 = t16 - t17;
-    const float t28 = t17 + t16;
-    const float f_15 = t25 + t27;
-    const float f_16 = t27 - t25;
-    const float f_17 = t26 - t28;
-    const float f_18 = -t26 - t28;
+    const float f_13 = t7 - t17 - t8;
+    const float t18 = t15 + t11;
+    const float f_14 = t18 - t6 - t8;
+    const float f_8 = t8 - t6 - t17;
+    const float f_7 = t7 + t18 + t8;
+    const float t19 = -t4;
+    const float f_4 = t19 - 2.0f * t17;
+    const float f_3 = 2.0f * t18 + t19;
+    const float t20 = t10 - t14;
+    const float f_5 = 2.0f * t20 + t19;
+    const float f_12 = t20 - t6 - t9;
+    const float f_9 = t7 + t20 + t9;
+    const float t21 = t14 + t10;
+    const float f_6 = t19 - 2.0f * t21;
+    const float f_10 = t9 - t6 - t21;
+    const float f_11 = t7 - t21 - t9;
+    const float f_0 = -6.0f * (t4 + t16);
+    const float t22 = -t16;
+    const float f_2 = t22 - 2.0f * t6;
+    const float f_1 = 2.0f * t7 + t22;
+    const float t23 = 0.5f * t4 + t22;
+    const float t24 = 3.0f * (t11 * uz_);
+    const float t25 = t24 - t23;
+    const float t26 = t23 + t24;
+    const float t27 = t11 - t10;
+    const float t28 = t11 + t10;
+    const float f_16 = t25 - t28;
+    const float f_15 = t28 + t25;
+    const float f_17 = t27 - t26;
+    const float f_18 = -t27 - t26;
 
     store(dst, slot, 0, cell, f_0);
     store(dst, slot, 1, cell, f_1);
@@ -820,31 +809,31 @@ d3q19_trt_bounded_macroscopic(
     const float f_18 = load(src, slot, 18, cell);
 
     // ---- shared
-    const float t0 = f_5 + f_15;
-    const float t1 = f_16 + f_17 + f_10 + f_6;
-    const float t2 = f_2 + f_12 + f_14;
-    const float t3 = f_3 + f_7;
-    const float t4 = f_4 + f_18 + (f_8 + f_13);
+    const float t0 = f_16 + f_17 + f_10 + f_6;
+    const float t1 = f_5 + f_15;
+    const float t2 = f_9 + f_11 + f_1;
 
     // ---- j   (d3q19_trt_bounded.lbm:16)
-    const float jy_ = f_14 + f_15 + f_17 + t3 - f_16 - t4;
-    const float jz_ = f_9 + f_12 + f_18 + t0 - f_11 - t1;
-    const float t5 = f_9 + f_11 + f_1;
+    const float jz_ = f_9 + f_12 + f_18 + t1 - f_11 - t0;
+    const float t3 = f_2 + f_12 + f_14;
+    const float t4 = f_4 + f_18 + (f_8 + f_13);
+    const float jx_ = f_7 + f_13 + t2 - f_8 - f_10 - t3;
+    const float t5 = f_3 + f_7;
 
     // ---- d_rho   (d3q19_trt_bounded.lbm:15)
-    const float d_rho = f_0 + t0 + t1 + t2 + t3 + t4 + t5;
+    const float d_rho = f_0 + t1 + t0 + t3 + t5 + t4 + t2;
 
     // ---- j   (d3q19_trt_bounded.lbm:16)
-    const float jx_ = f_7 + f_13 + t5 - f_8 - f_10 - t2;
+    const float jy_ = f_14 + f_15 + f_17 + t5 - f_16 - t4;
 
     // ---- rho   (d3q19_trt_bounded.lbm:15)
     const float rho_ = 1.0f + d_rho;
     const float t6 = 1.0f / rho_;
 
     // ---- u   (d3q19_trt_bounded.lbm:17)
-    const float ux_ = t6 * jx_;
     const float uy_ = t6 * jy_;
     const float uz_ = t6 * jz_;
+    const float ux_ = t6 * jx_;
 
     fields[field_at(slot, 0, cell)] = rho_;
     fields[field_at(slot, 1, cell)] = ux_;

@@ -148,141 +148,133 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float f_18 = f[18];
 
     // ---- shared
-    const float t0 = 0.5f - omega_ * 0.5f;
-    const float t1 = f_13 + f_14;
-    const float t2 = f_13 - f_14;
-    const float t3 = f_1 + f_2;
-    const float t4 = f_1 - f_2;
-    const float t5 = f_17 + f_18;
-    const float t6 = f_17 - f_18;
-    const float t7 = f_5 + f_6;
-    const float t8 = f_5 - f_6;
-    const float t9 = f_11 + f_12;
-    const float t10 = f_11 - f_12;
-    const float t11 = f_3 + f_4;
-    const float t12 = f_3 - f_4;
-    const float t13 = f_15 + f_16;
-    const float t14 = f_15 - f_16;
-    const float t15 = f_7 + f_8;
-    const float t16 = f_7 - f_8;
-    const float t17 = f_9 + f_10;
-    const float t18 = f_9 - f_10;
+    const float t0 = f_17 - f_18;
+    const float t1 = f_17 + f_18;
+    const float t2 = f_11 + f_12;
+    const float t3 = f_11 - f_12;
+    const float t4 = f_15 - f_16;
+    const float t5 = f_15 + f_16;
+    const float t6 = f_7 + f_8;
+    const float t7 = f_7 - f_8;
+    const float t8 = f_9 - f_10;
+    const float t9 = f_9 + f_10;
+    const float t10 = f_5 - f_6;
+    const float t11 = f_5 + f_6;
+    const float t12 = f_1 - f_2;
+    const float t13 = f_1 + f_2;
+    const float t14 = f_13 - f_14;
+    const float t15 = f_13 + f_14;
+    const float t16 = f_3 - f_4;
+    const float t17 = f_3 + f_4;
+    const float t18 = 0.25f - 0.125f * omega_;
+    const float t19 = t18 / (0.5f * (omega_ * magic_) + t18);
 
     // ---- d_rho   (d3q19_trt_guo.lbm:15)
-    const float d_rho = f_0 + t1 + t3 + t5 + t7 + t9 + t11 + t13 + t15 + t17;
-    const float t19 = 0.027777778f * (d_rho * omega_);
+    const float d_rho = f_0 + t15 + t13 + t1 + t11 + t2 + t17 + t5 + t6 + t9;
 
     // ---- rho   (d3q19_trt_guo.lbm:15)
     const float rho_ = 1.0f + d_rho;
+
+    // ---- j   (d3q19_trt_guo.lbm:16)
+    const float jz_ = t8 + t4 + t10 - t0 - t3;
     const float t20 = 1.0f / rho_;
-
-    // ---- j   (d3q19_trt_guo.lbm:16)
-    const float jx_ = t10 + t18 + t2 + t16 + t4;
-
-    // ---- u   (d3q19_trt_guo.lbm:17)
-    const float ux_ = t20 * (0.5f * forcex_ + jx_);
-    const float t21 = 0.125f * (rho_ * omega_);
-    const float t22 = 0.25f - omega_ * 0.125f;
-    const float t23 = t22 / (0.5f * (omega_ * magic_) + t22);
-    const float t24 = 0.16666667f * (rho_ * t23);
-    const float t25 = t22 * forcex_;
-    const float t26 = 0.6666667f * (ux_ * (ux_ * t21 + t25));
-    const float t27 = 2.0f * t19 - t26;
-    const float t28 = t19 + t26;
-
-    // ---- j   (d3q19_trt_guo.lbm:16)
-    const float jy_ = t6 + t14 + t16 + t12 - t2;
-
-    // ---- u   (d3q19_trt_guo.lbm:17)
-    const float uy_ = t20 * (0.5f * forcey_ + jy_);
-    const float t29 = uy_ * t21;
-    const float t30 = t22 * forcey_ + t29;
-    const float t31 = t22 * forcez_;
-    const float t32 = t29 + t30;
-    const float t33 = uy_ * t30;
-
-    // ---- j   (d3q19_trt_guo.lbm:16)
-    const float jz_ = t18 + t14 + t8 - t6 - t10;
 
     // ---- u   (d3q19_trt_guo.lbm:17)
     const float uz_ = t20 * (0.5f * forcez_ + jz_);
-    const float t34 = uz_ * t21;
-    const float t35 = t31 + t34;
-    const float t36 = ux_ * (t34 + t35) + uz_ * t25;
-    const float t37 = 0.6666667f * (uz_ * t35);
-    const float t38 = ux_ * t32 + uy_ * t25;
-    const float t39 = uy_ * t31 + uz_ * t32;
-    const float t40 = 0.6666667f * t33 + t37;
+
+    // ---- j   (d3q19_trt_guo.lbm:16)
+    const float jy_ = t0 + t4 + t7 + t16 - t14;
+
+    // ---- u   (d3q19_trt_guo.lbm:17)
+    const float uy_ = t20 * (0.5f * forcey_ + jy_);
+
+    // ---- j   (d3q19_trt_guo.lbm:16)
+    const float jx_ = t3 + t8 + t14 + t7 + t12;
+
+    // ---- u   (d3q19_trt_guo.lbm:17)
+    const float ux_ = t20 * (0.5f * forcex_ + jx_);
+    const float t21 = 0.16666667f * (rho_ * t19);
+    const float t22 = 0.083333336f - 0.083333336f * t19;
+    const float t23 = 0.5f - t19;
+    const float t24 = forcex_ * t22 + ux_ * t21;
+    const float t25 = forcez_ * t22 + uz_ * t21;
+    const float t26 = forcey_ * t22 + uy_ * t21;
+
+    // ---- odd_post   (d3q19_trt_guo.lbm:39)
+    const float odd_post_17_ = t26 - t25 + t0 * t23;
+    const float odd_post_15_ = t26 + t25 + t4 * t23;
+    const float odd_post_5_ = 2.0f * t25 + t23 * t10;
+    const float odd_post_9_ = t24 + t25 + t8 * t23;
+    const float odd_post_11_ = t24 - t25 + t3 * t23;
+    const float odd_post_13_ = t24 - t26 + t14 * t23;
+    const float odd_post_7_ = t26 + t24 + t7 * t23;
+    const float odd_post_1_ = t12 * t23 + 2.0f * t24;
+    const float odd_post_3_ = 2.0f * t26 + t23 * t16;
+    const float t27 = t18 * forcex_;
+    const float t28 = 0.125f * (rho_ * omega_);
+    const float t29 = t18 * forcez_;
+    const float t30 = uy_ * t28;
+    const float t31 = t18 * forcey_ + t30;
+    const float t32 = t30 + t31;
+    const float t33 = uy_ * t31;
+    const float t34 = uy_ * t29 + uz_ * t32;
+    const float t35 = ux_ * t32 + uy_ * t27;
+    const float t36 = uz_ * t28;
+    const float t37 = t29 + t36;
+    const float t38 = 0.6666667f * (ux_ * (ux_ * t28 + t27));
+    const float t39 = ux_ * (t36 + t37) + uz_ * t27;
+    const float t40 = 0.6666667f * (uz_ * t37);
+    const float t41 = 0.027777778f * (d_rho * omega_);
+    const float t42 = 2.0f * t41 - t38;
+    const float t43 = t41 + t38;
+    const float t44 = 0.5f - 0.5f * omega_;
+    const float t45 = 0.6666667f * t33 + t40;
 
     // ---- d_even_post   (d3q19_trt_guo.lbm:38)
-    const float d_even_post_0 = 2.0f * (t0 * f_0) + 6.0f * (t27 - t40);
-    const float d_even_post_1 = t3 * t0 - t40 + 2.0f * t28;
-    const float t41 = -t37;
-    const float t42 = 0.5f * t27 + t40;
-    const float d_even_post_15 = t39 + t42 + t13 * t0;
-    const float d_even_post_17 = t42 - t39 + t5 * t0;
-    const float t43 = 0.5f - t23;
-    const float t44 = 0.083333336f - t23 * 0.083333336f;
-    const float t45 = forcex_ * t44 + ux_ * t24;
-    const float t46 = forcey_ * t44 + uy_ * t24;
-    const float t47 = forcez_ * t44 + uz_ * t24;
-
-    // ---- odd_post   (d3q19_trt_guo.lbm:39)
-    const float odd_post_1_ = t4 * t43 + 2.0f * t45;
-
-    // ---- post
-    const float post_1 = d_even_post_1 + odd_post_1_;
-    const float post_2 = d_even_post_1 - odd_post_1_;
-
-    // ---- odd_post   (d3q19_trt_guo.lbm:39)
-    const float odd_post_3_ = 2.0f * t46 + t43 * t12;
-    const float odd_post_5_ = 2.0f * t47 + t43 * t8;
-    const float odd_post_7_ = t46 + t45 + t16 * t43;
-    const float odd_post_9_ = t45 + t47 + t18 * t43;
-    const float odd_post_11_ = t45 - t47 + t10 * t43;
-    const float odd_post_13_ = t45 - t46 + t2 * t43;
-    const float odd_post_15_ = t46 + t47 + t14 * t43;
-    const float odd_post_17_ = t46 - t47 + t6 * t43;
+    const float d_even_post_0 = 2.0f * (t44 * f_0) + 6.0f * (t42 - t45);
+    const float d_even_post_1 = t13 * t44 - t45 + 2.0f * t43;
+    const float t46 = 0.5f * t42 + t45;
+    const float d_even_post_15 = t34 + t46 + t5 * t44;
+    const float d_even_post_17 = t46 - t34 + t1 * t44;
 
     // ---- post
     const float post_15 = d_even_post_15 + odd_post_15_;
     const float post_16 = d_even_post_15 - odd_post_15_;
-    const float post_17 = d_even_post_17 + odd_post_17_;
+    const float post_1 = d_even_post_1 + odd_post_1_;
+    const float post_2 = d_even_post_1 - odd_post_1_;
     const float post_18 = d_even_post_17 - odd_post_17_;
-    const float t48 = 1.3333334f * t33 + t41;
-    const float t49 = 0.33333334f * t33 + t41;
+    const float post_17 = d_even_post_17 + odd_post_17_;
+    const float t47 = -t40;
+    const float t48 = 1.3333334f * t33 + t47;
+    const float t49 = 0.33333334f * t33 + t47;
 
     // ---- d_even_post   (d3q19_trt_guo.lbm:38)
-    const float d_even_post_3 = t27 + t48 + t11 * t0;
-    const float d_even_post_5 = t7 * t0 + t27 - t49 * 2.0f;
+    const float d_even_post_3 = t42 + t48 + t17 * t44;
+    const float d_even_post_5 = t11 * t44 + t42 - 2.0f * t49;
+    const float t50 = t43 - t49;
+    const float t51 = 0.5f * t48 + t43;
+    const float d_even_post_11 = t50 - t39 + t2 * t44;
+    const float d_even_post_9 = t39 + t50 + t9 * t44;
 
     // ---- post
-    const float post_3 = d_even_post_3 + odd_post_3_;
-    const float post_4 = d_even_post_3 - odd_post_3_;
-    const float post_5 = d_even_post_5 + odd_post_5_;
-    const float post_6 = d_even_post_5 - odd_post_5_;
-    const float t50 = 0.5f * t48 + t28;
-    const float t51 = t28 - t49;
-
-    // ---- d_even_post   (d3q19_trt_guo.lbm:38)
-    const float d_even_post_7 = t38 + t50 + t15 * t0;
-    const float d_even_post_13 = t50 - t38 + t1 * t0;
-
-    // ---- post
-    const float post_7 = d_even_post_7 + odd_post_7_;
-    const float post_8 = d_even_post_7 - odd_post_7_;
-
-    // ---- d_even_post   (d3q19_trt_guo.lbm:38)
-    const float d_even_post_9 = t36 + t51 + t17 * t0;
-    const float d_even_post_11 = t51 - t36 + t9 * t0;
-
-    // ---- post
-    const float post_9 = d_even_post_9 + odd_post_9_;
     const float post_10 = d_even_post_9 - odd_post_9_;
-    const float post_11 = d_even_post_11 + odd_post_11_;
-    const float post_12 = d_even_post_11 - odd_post_11_;
-    const float post_13 = d_even_post_13 + odd_post_13_;
+    const float post_9 = d_even_post_9 + odd_post_9_;
+
+    // ---- d_even_post   (d3q19_trt_guo.lbm:38)
+    const float d_even_post_13 = t51 - t35 + t15 * t44;
+    const float d_even_post_7 = t35 + t51 + t6 * t44;
+
+    // ---- post
     const float post_14 = d_even_post_13 - odd_post_13_;
+    const float post_13 = d_even_post_13 + odd_post_13_;
+    const float post_8 = d_even_post_7 - odd_post_7_;
+    const float post_7 = d_even_post_7 + odd_post_7_;
+    const float post_12 = d_even_post_11 - odd_post_11_;
+    const float post_11 = d_even_post_11 + odd_post_11_;
+    const float post_6 = d_even_post_5 - odd_post_5_;
+    const float post_5 = d_even_post_5 + odd_post_5_;
+    const float post_4 = d_even_post_3 - odd_post_3_;
+    const float post_3 = d_even_post_3 + odd_post_3_;
 
     f[0] = d_even_post_0;
     f[1] = post_1;
@@ -308,7 +300,7 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
 // ==== streaming =====================================================================================================
 
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
-extern "C" __global__ void __launch_bounds__(256, RESIDENT(4))
+extern "C" __global__ void __launch_bounds__(256, RESIDENT(5))
 d3q19_trt_guo_stream_collide(
     const int *__restrict__ ids,         // slots to work on [count]
     const int count,                     // entries of `ids`
@@ -722,61 +714,59 @@ d3q19_trt_guo_init(
     const float uz_ = fields[field_at(slot, 3, cell)];
 
     // ---- shared
-    const float t0 = 0.027777778f - rho_ * 0.027777778f;
+    const float t0 = 0.027777778f - 0.027777778f * rho_;
     const float t1 = 0.083333336f * rho_;
-    const float t2 = -2.0f;
-    const float t3 = t1 * ux_;
-    const float t4 = (0.083333336f * forcex_ - t3) * ux_;
-    const float t5 = t0 * t2 + t4;
-    const float t6 = t0 + t4;
-    const float t7 = t1 * uz_;
-    const float t8 = t1 * uy_;
-    const float t9 = (0.083333336f * forcez_ - t7) * uz_;
-    const float t10 = 0.041666668f * forcez_ + t7;
-    const float t11 = (0.083333336f * forcey_ - t8) * uy_;
-    const float t12 = t9 + t11;
+    const float t2 = t1 * ux_;
+    const float t3 = (0.083333336f * forcex_ - t2) * ux_;
+    const float t4 = t0 + t3;
+    const float t5 = t3 - 2.0f * t0;
+    const float t6 = forcex_ - 24.0f * t2;
+    const float t7 = 0.041666668f * forcex_ + t2;
+    const float t8 = 0.125f * (ux_ * forcez_ + t6 * uz_);
+    const float t9 = 0.125f * (ux_ * forcey_ + t6 * uy_);
+    const float t10 = t7 - t4;
+    const float t11 = t7 + t4;
+    const float t12 = t1 * uy_;
+    const float t13 = (0.083333336f * forcey_ - t12) * uy_;
+    const float t14 = 0.125f * (forcez_ * uy_ + (forcey_ - 24.0f * t12) * uz_);
+    const float t15 = 0.041666668f * forcey_ + t12;
+    const float t16 = t1 * uz_;
+    const float t17 = (0.083333336f * forcez_ - t16) * uz_;
+    const float t18 = 0.041666668f * forcez_ + t16;
+    const float t19 = t17 - 0.5f * t13;
+    const float t20 = t18 - t19;
 
     // ---- f
-    const float f_0 = 6.0f * (t5 + t12);
-    const float t13 = 0.041666668f * forcex_ + t3;
-    const float t14 = t13 - t6;
-    const float t15 = t13 + t6;
-    const float f_1 = 2.0f * t14 + t12;
-    const float f_2 = t15 * t2 + t12;
-    const float t16 = 0.5f * t5 - t12;
-    const float t17 = 0.041666668f * forcey_ + t8;
-    const float t18 = 0.5f * t9 - t11;
-    const float t19 = t9 - t11 * 0.5f;
-    const float t20 = t17 + t18;
-    const float f_3 = 2.0f * t20 + t5;
-    const float t21 = t17 - t18;
-    const float f_4 = t5 - 2.0f * t21;
-    const float t22 = t10 - t19;
-    const float f_5 = 2.0f * t22 + t5;
-    const float t23 = t10 + t19;
-    const float f_6 = t23 * t2 + t5;
-    const float t24 = -24.0f;
-    const float t25 = t3 * t24 + forcex_;
-    const float t26 = 0.125f * (forcez_ * uy_ + (t8 * t24 + forcey_) * uz_);
-    const float t27 = 0.125f * (ux_ * forcey_ + t25 * uy_);
-    const float t28 = 0.125f * (ux_ * forcez_ + t25 * uz_);
-    const float f_7 = t14 + t20 - t27;
-    const float f_14 = t27 + t20 - t15;
-    const float f_9 = t14 + t22 - t28;
-    const float f_12 = t28 + t22 - t15;
-    const float t29 = -t15;
-    const float f_8 = t29 - t27 - t21;
-    const float f_13 = t14 + t27 - t21;
-    const float f_10 = t29 - t28 - t23;
-    const float f_11 = t14 + t28 - t23;
-    const float t30 = t10 + t16;
-    const float t31 = t10 - t16;
-    const float t32 = t17 - t26;
-    const float t33 = t17 + t26;
-    const float f_15 = t30 + t32;
-    const float f_18 = t30 - t32;
-    const float f_16 = -t31 - t33;
-    const float f_17 = t33 - t31;
+    const float f_5 = 2.0f * t20 + t5;
+    const float f_9 = t10 + t20 - t8;
+    const float f_12 = t8 + t20 - t11;
+    const float t21 = t18 + t19;
+    const float f_11 = t10 + t8 - t21;
+    const float t22 = -t11;
+    const float f_10 = t22 - t8 - t21;
+    const float f_6 = t5 - 2.0f * t21;
+    const float t23 = 0.5f * t17 - t13;
+    const float t24 = t17 + t13;
+    const float t25 = t15 - t23;
+    const float f_8 = t22 - t9 - t25;
+    const float f_13 = t10 + t9 - t25;
+    const float f_4 = t5 - 2.0f * t25;
+    const float t26 = t15 + t23;
+    const float f_14 = t9 + t26 - t11;
+    const float f_7 = t10 + t26 - t9;
+    const float f_2 = t24 - 2.0f * t11;
+    const float f_1 = 2.0f * t10 + t24;
+    const float f_3 = 2.0f * t26 + t5;
+    const float f_0 = 6.0f * (t5 + t24);
+    const float t27 = 0.5f * t5 - t24;
+    const float t28 = t18 + t27;
+    const float t29 = t18 - t27;
+    const float t30 = t15 + t14;
+    const float t31 = t15 - t14;
+    const float f_15 = t28 + t31;
+    const float f_18 = t28 - t31;
+    const float f_16 = -t29 - t30;
+    const float f_17 = t30 - t29;
 
     store(dst, slot, 0, cell, f_0);
     store(dst, slot, 1, cell, f_1);
@@ -836,30 +826,30 @@ d3q19_trt_guo_macroscopic(
     const float f_18 = load(src, slot, 18, cell);
 
     // ---- shared
-    const float t0 = f_2 + f_10 + f_8;
-    const float t1 = f_5 + f_12 + f_9;
-    const float t2 = f_1 + f_11;
+    const float t0 = f_5 + f_12 + f_9;
+    const float t1 = f_13 + f_18 + f_16 + f_4;
 
     // ---- j   (d3q19_trt_guo.lbm:16)
-    const float jx_ = f_7 + f_9 + f_13 + t2 - forcex_ - f_12 - f_14 - t0;
-    const float t3 = f_3 + f_15 + (f_7 + f_17) + f_14;
-    const float jz_ = f_15 + f_18 + t1 - forcez_ - f_6 - f_10 - f_11 - f_16 - f_17;
-    const float t4 = f_13 + f_18 + f_16 + f_4;
+    const float jz_ = f_15 + f_18 + t0 - forcez_ - f_6 - f_10 - f_11 - f_16 - f_17;
+    const float t2 = f_3 + f_15 + (f_7 + f_17) + f_14;
+    const float t3 = f_1 + f_11;
+    const float t4 = f_2 + f_10 + f_8;
+    const float jx_ = f_7 + f_9 + f_13 + t3 - forcex_ - f_12 - f_14 - t4;
 
     // ---- d_rho   (d3q19_trt_guo.lbm:15)
-    const float d_rho = f_0 + f_6 + t0 + t1 + t2 + t4 + t3;
+    const float d_rho = f_0 + f_6 + t4 + t0 + t3 + t1 + t2;
 
     // ---- j   (d3q19_trt_guo.lbm:16)
-    const float jy_ = t3 - forcey_ - f_8 - t4;
+    const float jy_ = t2 - forcey_ - f_8 - t1;
 
     // ---- rho   (d3q19_trt_guo.lbm:15)
     const float rho_ = 1.0f + d_rho;
     const float t5 = 1.0f / rho_;
 
     // ---- u   (d3q19_trt_guo.lbm:17)
-    const float ux_ = t5 * (0.5f * forcex_ + jx_);
-    const float uy_ = t5 * (0.5f * forcey_ + jy_);
     const float uz_ = t5 * (0.5f * forcez_ + jz_);
+    const float uy_ = t5 * (0.5f * forcey_ + jy_);
+    const float ux_ = t5 * (0.5f * forcex_ + jx_);
 
     fields[field_at(slot, 0, cell)] = rho_;
     fields[field_at(slot, 1, cell)] = ux_;

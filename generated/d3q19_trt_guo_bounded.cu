@@ -149,145 +149,148 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float f_18 = f[18];
 
     // ---- shared
-    const float t0 = -0.5f;
-    const float t1 = omega_ * t0 + 0.5f;
-    const float t2 = f_13 + f_14;
-    const float t3 = f_13 - f_14;
-    const float t4 = f_17 + f_18;
-    const float t5 = f_17 - f_18;
-    const float t6 = f_5 + f_6;
-    const float t7 = f_5 - f_6;
-    const float t8 = f_3 + f_4;
-    const float t9 = f_3 - f_4;
-    const float t10 = f_15 + f_16;
-    const float t11 = f_15 - f_16;
-    const float t12 = f_11 + f_12;
-    const float t13 = f_11 - f_12;
-    const float t14 = f_7 + f_8;
-    const float t15 = f_7 - f_8;
-    const float t16 = f_9 + f_10;
-    const float t17 = f_9 - f_10;
-    const float t18 = f_1 + f_2;
-    const float t19 = f_1 - f_2;
+    const float t0 = f_3 - f_4;
+    const float t1 = f_3 + f_4;
+    const float t2 = f_5 - f_6;
+    const float t3 = f_5 + f_6;
+    const float t4 = f_1 + f_2;
+    const float t5 = f_1 - f_2;
+    const float t6 = f_11 - f_12;
+    const float t7 = f_11 + f_12;
+    const float t8 = f_15 - f_16;
+    const float t9 = f_15 + f_16;
+    const float t10 = f_7 + f_8;
+    const float t11 = f_7 - f_8;
+    const float t12 = f_13 + f_14;
+    const float t13 = f_13 - f_14;
+    const float t14 = f_9 + f_10;
+    const float t15 = f_9 - f_10;
+    const float t16 = f_17 + f_18;
+    const float t17 = f_17 - f_18;
 
     // ---- d_rho   (d3q19_trt_guo_bounded.lbm:17)
-    const float d_rho = f_0 + t2 + t4 + t6 + t8 + t10 + t12 + t14 + t16 + t18;
-    const float t20 = 0.055555556f * (d_rho * omega_);
+    const float d_rho = f_0 + t12 + t16 + t3 + t1 + t9 + t7 + t10 + t14 + t4;
 
     // ---- rho   (d3q19_trt_guo_bounded.lbm:17)
     const float rho_ = 1.0f + d_rho;
-    const float t21 = 1.0f / rho_;
+    const float t18 = 0.055555556f * (d_rho * omega_);
+    const float t19 = 1.0f / rho_;
 
     // ---- j   (d3q19_trt_guo_bounded.lbm:18)
-    const float jz_ = t17 + t11 + t7 - t13 - t5;
+    const float jx_ = t15 + t6 + t11 + t13 + t5;
 
     // ---- u   (d3q19_trt_guo_bounded.lbm:19)
-    const float uz_ = t21 * (0.5f * forcez_ + jz_);
-    const float t22 = 0.25f - omega_ * 0.125f;
-    const float t23 = 2.0f * (t22 / (0.5f * (omega_ * magic_) + t22));
-    const float t24 = t22 * forcez_;
-    const float t25 = 0.083333336f * (rho_ * omega_);
-    const float t26 = uz_ * t25;
-    const float t27 = uz_ * (0.6666667f * t24 + t26);
-    const float t28 = 3.0f * t26 + t24;
-    const float t29 = t20 - t27;
-    const float t30 = 2.0f * t27 + t20;
+    const float ux_ = t19 * (0.5f * forcex_ + jx_);
 
     // ---- j   (d3q19_trt_guo_bounded.lbm:18)
-    const float jx_ = t17 + t13 + t15 + t3 + t19;
+    const float jy_ = t8 + t11 + t17 + t0 - t13;
 
     // ---- u   (d3q19_trt_guo_bounded.lbm:19)
-    const float ux_ = t21 * (0.5f * forcex_ + jx_);
-    const float t31 = t22 * forcex_;
-    const float t32 = ux_ * t25;
-    const float t33 = ux_ * (0.6666667f * t31 + t32);
+    const float uy_ = t19 * (0.5f * forcey_ + jy_);
 
     // ---- j   (d3q19_trt_guo_bounded.lbm:18)
-    const float jy_ = t11 + t15 + t5 + t9 - t3;
+    const float jz_ = t15 + t8 + t2 - t6 - t17;
 
     // ---- u   (d3q19_trt_guo_bounded.lbm:19)
-    const float uy_ = t21 * (0.5f * forcey_ + jy_);
-    const float t34 = (uz_ * uz_ + uy_ * uy_ + ux_ * ux_) * omega_;
-    const float t35 = t34 / (0.5f * t34 + t22);
+    const float uz_ = t19 * (0.5f * forcez_ + jz_);
+    const float t20 = 0.25f - 0.125f * omega_;
+    const float t21 = 2.0f * (t20 / (0.5f * (omega_ * magic_) + t20));
+    const float t22 = (uz_ * uz_ + uy_ * uy_ + ux_ * ux_) * omega_;
+    const float t23 = t22 / (0.5f * t22 + t20);
 
     // ---- omega_odd   (d3q19_trt_guo_bounded.lbm:27)
-    const float omega_odd_ = t23 < t35 ? t35 : t23;
-    const float t36 = t22 * forcey_;
-    const float t37 = uy_ * (t25 * uy_ + 0.6666667f * t36);
-    const float t38 = omega_odd_ * t0 + 0.5f;
-    const float t39 = 0.083333336f * (rho_ * omega_odd_);
-    const float t40 = 0.083333336f - omega_odd_ * 0.041666668f;
-    const float t41 = forcex_ * t40 + ux_ * t39;
-
-    // ---- odd_post   (d3q19_trt_guo_bounded.lbm:41)
-    const float odd_post_1_ = t19 * t38 + 2.0f * t41;
-    const float t42 = forcey_ * t40 + uy_ * t39;
-    const float t43 = forcez_ * t40 + uz_ * t39;
-    const float odd_post_3_ = t9 * t38 + 2.0f * t42;
-    const float odd_post_5_ = t7 * t38 + 2.0f * t43;
-    const float t44 = ux_ * t36 + uy_ * (3.0f * t32 + t31);
-    const float t45 = uz_ * t31 + ux_ * t28;
-    const float t46 = uz_ * t36 + uy_ * t28;
-    const float odd_post_7_ = t42 + t41 + t15 * t38;
-    const float odd_post_9_ = t43 + t41 + t17 * t38;
-    const float odd_post_11_ = t41 - t43 + t13 * t38;
-    const float odd_post_13_ = t41 - t42 + t3 * t38;
-    const float odd_post_15_ = t42 + t43 + t11 * t38;
-    const float odd_post_17_ = t42 - t43 + t5 * t38;
-    const float t47 = t33 + t37;
+    const float omega_odd_ = t21 < t23 ? t23 : t21;
+    const float t24 = 0.083333336f * (rho_ * omega_);
+    const float t25 = 0.083333336f * (rho_ * omega_odd_);
+    const float t26 = 0.083333336f - 0.041666668f * omega_odd_;
+    const float t27 = forcez_ * t26 + uz_ * t25;
+    const float t28 = forcey_ * t26 + uy_ * t25;
+    const float t29 = forcex_ * t26 + ux_ * t25;
+    const float t30 = t20 * forcez_;
+    const float t31 = t20 * forcey_;
+    const float t32 = t20 * forcex_;
+    const float t33 = uz_ * t24;
+    const float t34 = 3.0f * t33 + t30;
+    const float t35 = uz_ * (0.6666667f * t30 + t33);
+    const float t36 = uz_ * t31 + uy_ * t34;
+    const float t37 = uz_ * t32 + ux_ * t34;
+    const float t38 = ux_ * t24;
+    const float t39 = uy_ * (t24 * uy_ + 0.6666667f * t31);
+    const float t40 = ux_ * t31 + uy_ * (3.0f * t38 + t32);
+    const float t41 = ux_ * (0.6666667f * t32 + t38);
+    const float t42 = 2.0f * t35 + t18;
+    const float t43 = t18 - t35;
+    const float t44 = 0.5f - 0.5f * omega_;
+    const float t45 = t41 + t39;
 
     // ---- d_even_post   (d3q19_trt_guo_bounded.lbm:40)
-    const float d_even_post_0 = 2.0f * f_0 * t1 + 6.0f * (t29 - t47);
-    const float d_even_post_5 = t30 - t47 + t6 * t1;
+    const float d_even_post_0 = 2.0f * f_0 * t44 + 6.0f * (t43 - t45);
+    const float t46 = 2.0f * t41 - t39;
+    const float t47 = t41 - 2.0f * t39;
+    const float d_even_post_5 = t42 - t45 + t3 * t44;
+    const float t48 = 0.5f * t43 + t45;
+    const float d_even_post_13 = t48 - t40 + t12 * t44;
+    const float d_even_post_7 = t40 + t48 + t10 * t44;
+    const float d_even_post_1 = t43 + t46 + t4 * t44;
+    const float d_even_post_3 = t43 - t47 + t1 * t44;
+    const float t49 = 0.5f * (t42 - t47);
+    const float t50 = 0.5f * (t42 + t46);
+    const float d_even_post_15 = t36 + t49 + t9 * t44;
+    const float d_even_post_17 = t49 - t36 + t16 * t44;
+    const float d_even_post_11 = t50 - t37 + t7 * t44;
+    const float d_even_post_9 = t37 + t50 + t14 * t44;
+    const float t51 = 0.5f - 0.5f * omega_odd_;
+
+    // ---- odd_post   (d3q19_trt_guo_bounded.lbm:41)
+    const float odd_post_13_ = t29 - t28 + t13 * t51;
+
+    // ---- post
+    const float post_14 = d_even_post_13 - odd_post_13_;
+    const float post_13 = d_even_post_13 + odd_post_13_;
+
+    // ---- odd_post   (d3q19_trt_guo_bounded.lbm:41)
+    const float odd_post_5_ = t2 * t51 + 2.0f * t27;
 
     // ---- post
     const float post_5 = d_even_post_5 + odd_post_5_;
     const float post_6 = d_even_post_5 - odd_post_5_;
-    const float t48 = 0.5f * t29 + t47;
 
-    // ---- d_even_post   (d3q19_trt_guo_bounded.lbm:40)
-    const float d_even_post_7 = t44 + t48 + t14 * t1;
-    const float d_even_post_13 = t48 - t44 + t2 * t1;
+    // ---- odd_post   (d3q19_trt_guo_bounded.lbm:41)
+    const float odd_post_9_ = t27 + t29 + t15 * t51;
 
     // ---- post
-    const float post_7 = d_even_post_7 + odd_post_7_;
-    const float post_8 = d_even_post_7 - odd_post_7_;
-    const float post_13 = d_even_post_13 + odd_post_13_;
-    const float post_14 = d_even_post_13 - odd_post_13_;
-    const float t49 = 2.0f * t33 - t37;
-    const float t50 = t33 - t37 * 2.0f;
-
-    // ---- d_even_post   (d3q19_trt_guo_bounded.lbm:40)
-    const float d_even_post_1 = t29 + t49 + t18 * t1;
-    const float d_even_post_3 = t29 - t50 + t8 * t1;
-
-    // ---- post
-    const float post_1 = d_even_post_1 + odd_post_1_;
-    const float post_2 = d_even_post_1 - odd_post_1_;
-    const float post_3 = d_even_post_3 + odd_post_3_;
-    const float post_4 = d_even_post_3 - odd_post_3_;
-    const float t51 = 0.5f * (t30 + t49);
-    const float t52 = 0.5f * (t30 - t50);
-
-    // ---- d_even_post   (d3q19_trt_guo_bounded.lbm:40)
-    const float d_even_post_9 = t45 + t51 + t16 * t1;
-    const float d_even_post_11 = t51 - t45 + t12 * t1;
-
-    // ---- post
-    const float post_9 = d_even_post_9 + odd_post_9_;
     const float post_10 = d_even_post_9 - odd_post_9_;
-    const float post_11 = d_even_post_11 + odd_post_11_;
-    const float post_12 = d_even_post_11 - odd_post_11_;
+    const float post_9 = d_even_post_9 + odd_post_9_;
 
-    // ---- d_even_post   (d3q19_trt_guo_bounded.lbm:40)
-    const float d_even_post_15 = t46 + t52 + t10 * t1;
-    const float d_even_post_17 = t52 - t46 + t4 * t1;
+    // ---- odd_post   (d3q19_trt_guo_bounded.lbm:41)
+    const float odd_post_1_ = t5 * t51 + 2.0f * t29;
+
+    // ---- post
+    const float post_2 = d_even_post_1 - odd_post_1_;
+    const float post_1 = d_even_post_1 + odd_post_1_;
+
+    // ---- odd_post   (d3q19_trt_guo_bounded.lbm:41)
+    const float odd_post_15_ = t28 + t27 + t8 * t51;
 
     // ---- post
     const float post_15 = d_even_post_15 + odd_post_15_;
     const float post_16 = d_even_post_15 - odd_post_15_;
-    const float post_17 = d_even_post_17 + odd_post_17_;
+
+    // ---- odd_post   (d3q19_trt_guo_bounded.lbm:41)
+    const float odd_post_7_ = t28 + t29 + t11 * t51;
+    const float odd_post_11_ = t29 - t27 + t6 * t51;
+    const float odd_post_17_ = t28 - t27 + t17 * t51;
+    const float odd_post_3_ = t0 * t51 + 2.0f * t28;
+
+    // ---- post
+    const float post_11 = d_even_post_11 + odd_post_11_;
+    const float post_12 = d_even_post_11 - odd_post_11_;
+    const float post_3 = d_even_post_3 + odd_post_3_;
+    const float post_4 = d_even_post_3 - odd_post_3_;
+    const float post_7 = d_even_post_7 + odd_post_7_;
+    const float post_8 = d_even_post_7 - odd_post_7_;
     const float post_18 = d_even_post_17 - odd_post_17_;
+    const float post_17 = d_even_post_17 + odd_post_17_;
 
     f[0] = d_even_post_0;
     f[1] = post_1;
@@ -313,7 +316,7 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
 // ==== streaming =====================================================================================================
 
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
-extern "C" __global__ void __launch_bounds__(256, RESIDENT(4))
+extern "C" __global__ void __launch_bounds__(256, RESIDENT(5))
 d3q19_trt_guo_bounded_stream_collide(
     const int *__restrict__ ids,                // slots to work on [count]
     const int count,                            // entries of `ids`
@@ -727,61 +730,59 @@ d3q19_trt_guo_bounded_init(
     const float uz_ = fields[field_at(slot, 3, cell)];
 
     // ---- shared
-    const float t0 = 0.027777778f - rho_ * 0.027777778f;
+    const float t0 = 0.027777778f - 0.027777778f * rho_;
     const float t1 = 0.083333336f * rho_;
-    const float t2 = -2.0f;
-    const float t3 = t1 * ux_;
-    const float t4 = (0.083333336f * forcex_ - t3) * ux_;
-    const float t5 = t0 * t2 + t4;
-    const float t6 = t0 + t4;
-    const float t7 = t1 * uz_;
-    const float t8 = t1 * uy_;
-    const float t9 = (0.083333336f * forcez_ - t7) * uz_;
-    const float t10 = 0.041666668f * forcez_ + t7;
-    const float t11 = (0.083333336f * forcey_ - t8) * uy_;
-    const float t12 = t9 + t11;
+    const float t2 = t1 * ux_;
+    const float t3 = (0.083333336f * forcex_ - t2) * ux_;
+    const float t4 = t0 + t3;
+    const float t5 = t3 - 2.0f * t0;
+    const float t6 = forcex_ - 24.0f * t2;
+    const float t7 = 0.041666668f * forcex_ + t2;
+    const float t8 = 0.125f * (ux_ * forcez_ + t6 * uz_);
+    const float t9 = 0.125f * (ux_ * forcey_ + t6 * uy_);
+    const float t10 = t7 - t4;
+    const float t11 = t7 + t4;
+    const float t12 = t1 * uy_;
+    const float t13 = (0.083333336f * forcey_ - t12) * uy_;
+    const float t14 = 0.125f * (forcez_ * uy_ + (forcey_ - 24.0f * t12) * uz_);
+    const float t15 = 0.041666668f * forcey_ + t12;
+    const float t16 = t1 * uz_;
+    const float t17 = (0.083333336f * forcez_ - t16) * uz_;
+    const float t18 = 0.041666668f * forcez_ + t16;
+    const float t19 = t17 - 0.5f * t13;
+    const float t20 = t18 - t19;
 
     // ---- f
-    const float f_0 = 6.0f * (t5 + t12);
-    const float t13 = 0.041666668f * forcex_ + t3;
-    const float t14 = t13 - t6;
-    const float t15 = t13 + t6;
-    const float f_1 = 2.0f * t14 + t12;
-    const float f_2 = t15 * t2 + t12;
-    const float t16 = 0.5f * t5 - t12;
-    const float t17 = 0.041666668f * forcey_ + t8;
-    const float t18 = 0.5f * t9 - t11;
-    const float t19 = t9 - t11 * 0.5f;
-    const float t20 = t17 + t18;
-    const float f_3 = 2.0f * t20 + t5;
-    const float t21 = t17 - t18;
-    const float f_4 = t5 - 2.0f * t21;
-    const float t22 = t10 - t19;
-    const float f_5 = 2.0f * t22 + t5;
-    const float t23 = t10 + t19;
-    const float f_6 = t23 * t2 + t5;
-    const float t24 = -24.0f;
-    const float t25 = t3 * t24 + forcex_;
-    const float t26 = 0.125f * (forcez_ * uy_ + (t8 * t24 + forcey_) * uz_);
-    const float t27 = 0.125f * (ux_ * forcey_ + t25 * uy_);
-    const float t28 = 0.125f * (ux_ * forcez_ + t25 * uz_);
-    const float f_7 = t14 + t20 - t27;
-    const float f_14 = t27 + t20 - t15;
-    const float f_9 = t14 + t22 - t28;
-    const float f_12 = t28 + t22 - t15;
-    const float t29 = -t15;
-    const float f_8 = t29 - t27 - t21;
-    const float f_13 = t14 + t27 - t21;
-    const float f_10 = t29 - t28 - t23;
-    const float f_11 = t14 + t28 - t23;
-    const float t30 = t10 + t16;
-    const float t31 = t10 - t16;
-    const float t32 = t17 - t26;
-    const float t33 = t17 + t26;
-    const float f_15 = t30 + t32;
-    const float f_18 = t30 - t32;
-    const float f_16 = -t31 - t33;
-    const float f_17 = t33 - t31;
+    const float f_5 = 2.0f * t20 + t5;
+    const float f_9 = t10 + t20 - t8;
+    const float f_12 = t8 + t20 - t11;
+    const float t21 = t18 + t19;
+    const float f_11 = t10 + t8 - t21;
+    const float t22 = -t11;
+    const float f_10 = t22 - t8 - t21;
+    const float f_6 = t5 - 2.0f * t21;
+    const float t23 = 0.5f * t17 - t13;
+    const float t24 = t17 + t13;
+    const float t25 = t15 - t23;
+    const float f_8 = t22 - t9 - t25;
+    const float f_13 = t10 + t9 - t25;
+    const float f_4 = t5 - 2.0f * t25;
+    const float t26 = t15 + t23;
+    const float f_14 = t9 + t26 - t11;
+    const float f_7 = t10 + t26 - t9;
+    const float f_2 = t24 - 2.0f * t11;
+    const float f_1 = 2.0f * t10 + t24;
+    const float f_3 = 2.0f * t26 + t5;
+    const float f_0 = 6.0f * (t5 + t24);
+    const float t27 = 0.5f * t5 - t24;
+    const float t28 = t18 + t27;
+    const float t29 = t18 - t27;
+    const float t30 = t15 + t14;
+    const float t31 = t15 - t14;
+    const float f_15 = t28 + t31;
+    const float f_18 = t28 - t31;
+    const float f_16 = -t29 - t30;
+    const float f_17 = t30 - t29;
 
     store(dst, slot, 0, cell, f_0);
     store(dst, slot, 1, cell, f_1);
@@ -841,30 +842,30 @@ d3q19_trt_guo_bounded_macroscopic(
     const float f_18 = load(src, slot, 18, cell);
 
     // ---- shared
-    const float t0 = f_2 + f_10 + f_8;
-    const float t1 = f_5 + f_12 + f_9;
-    const float t2 = f_1 + f_11;
+    const float t0 = f_5 + f_12 + f_9;
+    const float t1 = f_13 + f_18 + f_16 + f_4;
 
     // ---- j   (d3q19_trt_guo_bounded.lbm:18)
-    const float jx_ = f_7 + f_9 + f_13 + t2 - forcex_ - f_12 - f_14 - t0;
-    const float t3 = f_3 + f_15 + (f_7 + f_17) + f_14;
-    const float jz_ = f_15 + f_18 + t1 - forcez_ - f_6 - f_10 - f_11 - f_16 - f_17;
-    const float t4 = f_13 + f_18 + f_16 + f_4;
+    const float jz_ = f_15 + f_18 + t0 - forcez_ - f_6 - f_10 - f_11 - f_16 - f_17;
+    const float t2 = f_3 + f_15 + (f_7 + f_17) + f_14;
+    const float t3 = f_1 + f_11;
+    const float t4 = f_2 + f_10 + f_8;
+    const float jx_ = f_7 + f_9 + f_13 + t3 - forcex_ - f_12 - f_14 - t4;
 
     // ---- d_rho   (d3q19_trt_guo_bounded.lbm:17)
-    const float d_rho = f_0 + f_6 + t0 + t1 + t2 + t4 + t3;
+    const float d_rho = f_0 + f_6 + t4 + t0 + t3 + t1 + t2;
 
     // ---- j   (d3q19_trt_guo_bounded.lbm:18)
-    const float jy_ = t3 - forcey_ - f_8 - t4;
+    const float jy_ = t2 - forcey_ - f_8 - t1;
 
     // ---- rho   (d3q19_trt_guo_bounded.lbm:17)
     const float rho_ = 1.0f + d_rho;
     const float t5 = 1.0f / rho_;
 
     // ---- u   (d3q19_trt_guo_bounded.lbm:19)
-    const float ux_ = t5 * (0.5f * forcex_ + jx_);
-    const float uy_ = t5 * (0.5f * forcey_ + jy_);
     const float uz_ = t5 * (0.5f * forcez_ + jz_);
+    const float uy_ = t5 * (0.5f * forcey_ + jy_);
+    const float ux_ = t5 * (0.5f * forcex_ + jx_);
 
     fields[field_at(slot, 0, cell)] = rho_;
     fields[field_at(slot, 1, cell)] = ux_;

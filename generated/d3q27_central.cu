@@ -151,9 +151,6 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float f_25 = f[25];
     const float f_26 = f[26];
 
-    // ---- keep   (d3q27_central.lbm:31)
-    const float keep_ = 1.0f - omega_;
-
     // ---- d_mz   (d3q27_central.lbm:14)
     const float d_mz_0_0_2 = f_6 + f_5;
 
@@ -168,14 +165,7 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float mz_0_n1_1_ = f_18 - f_16;
 
     // ---- d_mz   (d3q27_central.lbm:14)
-    const float d_mz_0_n1_0 = f_4 + d_mz_0_n1_2;
     const float d_mz_0_1_2 = f_17 + f_15;
-
-    // ---- d_my   (d3q27_central.lbm:15)
-    const float d_my_0_0_2 = d_mz_0_n1_2 + d_mz_0_0_2 + d_mz_0_1_2;
-
-    // ---- d_mz   (d3q27_central.lbm:14)
-    const float d_mz_0_1_0 = f_3 + d_mz_0_1_2;
 
     // ---- mz   (d3q27_central.lbm:14)
     const float mz_0_1_1_ = f_15 - f_17;
@@ -185,69 +175,65 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float my_0_1_1_ = mz_0_1_1_ - mz_0_n1_1_;
 
     // ---- d_my   (d3q27_central.lbm:15)
-    const float d_my_0_2_0 = d_mz_0_n1_0 + d_mz_0_1_0;
-
-    // ---- my   (d3q27_central.lbm:15)
-    const float my_0_1_0_ = d_mz_0_1_0 - d_mz_0_n1_0;
-
-    // ---- d_my   (d3q27_central.lbm:15)
-    const float d_my_0_0_0 = d_mz_0_0_0 + d_my_0_2_0;
+    const float d_my_0_0_2 = d_mz_0_n1_2 + d_mz_0_0_2 + d_mz_0_1_2;
 
     // ---- d_mz   (d3q27_central.lbm:14)
-    const float d_mz_n1_0_2 = f_10 + f_12;
+    const float d_mz_0_n1_0 = f_4 + d_mz_0_n1_2;
+    const float d_mz_0_1_0 = f_3 + d_mz_0_1_2;
 
     // ---- mz   (d3q27_central.lbm:14)
     const float mz_n1_0_1_ = f_12 - f_10;
 
     // ---- d_mz   (d3q27_central.lbm:14)
-    const float d_mz_n1_0_0 = f_2 + d_mz_n1_0_2;
-    const float d_mz_n1_n1_2 = f_20 + f_22;
+    const float d_mz_n1_0_2 = f_10 + f_12;
+
+    // ---- mz   (d3q27_central.lbm:14)
+    const float mz_n1_1_1_ = f_26 - f_24;
+
+    // ---- d_mz   (d3q27_central.lbm:14)
+    const float d_mz_n1_1_2 = f_24 + f_26;
+
+    // ---- mz   (d3q27_central.lbm:14)
+    const float mz_1_1_1_ = f_19 - f_21;
+
+    // ---- d_mz   (d3q27_central.lbm:14)
+    const float d_mz_1_1_2 = f_21 + f_19;
+    const float d_mz_n1_1_0 = f_14 + d_mz_n1_1_2;
 
     // ---- mz   (d3q27_central.lbm:14)
     const float mz_n1_n1_1_ = f_22 - f_20;
 
     // ---- d_mz   (d3q27_central.lbm:14)
+    const float d_mz_n1_n1_2 = f_20 + f_22;
     const float d_mz_n1_n1_0 = f_8 + d_mz_n1_n1_2;
-    const float d_mz_n1_1_2 = f_24 + f_26;
 
     // ---- d_my   (d3q27_central.lbm:15)
     const float d_my_n1_0_2 = d_mz_n1_n1_2 + d_mz_n1_0_2 + d_mz_n1_1_2;
 
     // ---- d_mz   (d3q27_central.lbm:14)
-    const float d_mz_n1_1_0 = f_14 + d_mz_n1_1_2;
-
-    // ---- mz   (d3q27_central.lbm:14)
-    const float mz_n1_1_1_ = f_26 - f_24;
+    const float d_mz_n1_0_0 = f_2 + d_mz_n1_0_2;
 
     // ---- my   (d3q27_central.lbm:15)
     const float my_n1_0_1_ = mz_n1_n1_1_ + mz_n1_0_1_ + mz_n1_1_1_;
     const float my_n1_1_1_ = mz_n1_1_1_ - mz_n1_n1_1_;
 
-    // ---- d_my   (d3q27_central.lbm:15)
-    const float d_my_n1_2_0 = d_mz_n1_n1_0 + d_mz_n1_1_0;
-
-    // ---- my   (d3q27_central.lbm:15)
-    const float my_n1_1_0_ = d_mz_n1_1_0 - d_mz_n1_n1_0;
-
-    // ---- d_my   (d3q27_central.lbm:15)
-    const float d_my_n1_0_0 = d_mz_n1_0_0 + d_my_n1_2_0;
-
     // ---- d_mz   (d3q27_central.lbm:14)
-    const float d_mz_1_0_2 = f_11 + f_9;
-
-    // ---- mz   (d3q27_central.lbm:14)
-    const float mz_1_0_1_ = f_9 - f_11;
-
-    // ---- d_mz   (d3q27_central.lbm:14)
-    const float d_mz_1_0_0 = f_1 + d_mz_1_0_2;
     const float d_mz_1_n1_2 = f_25 + f_23;
 
     // ---- mz   (d3q27_central.lbm:14)
     const float mz_1_n1_1_ = f_23 - f_25;
+    const float mz_1_0_1_ = f_9 - f_11;
+
+    // ---- my   (d3q27_central.lbm:15)
+    const float my_1_0_1_ = mz_1_n1_1_ + mz_1_0_1_ + mz_1_1_1_;
+    const float my_1_1_1_ = mz_1_1_1_ - mz_1_n1_1_;
+
+    // ---- m   (d3q27_central.lbm:16)
+    const float m_0_1_1_ = my_n1_1_1_ + my_0_1_1_ + my_1_1_1_;
 
     // ---- d_mz   (d3q27_central.lbm:14)
+    const float d_mz_1_0_2 = f_11 + f_9;
     const float d_mz_1_n1_0 = f_13 + d_mz_1_n1_2;
-    const float d_mz_1_1_2 = f_21 + f_19;
 
     // ---- d_my   (d3q27_central.lbm:15)
     const float d_my_1_0_2 = d_mz_1_n1_2 + d_mz_1_0_2 + d_mz_1_1_2;
@@ -258,42 +244,50 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     // ---- d_mz   (d3q27_central.lbm:14)
     const float d_mz_1_1_0 = f_7 + d_mz_1_1_2;
 
-    // ---- mz   (d3q27_central.lbm:14)
-    const float mz_1_1_1_ = f_19 - f_21;
-
-    // ---- my   (d3q27_central.lbm:15)
-    const float my_1_0_1_ = mz_1_n1_1_ + mz_1_0_1_ + mz_1_1_1_;
-    const float my_1_1_1_ = mz_1_1_1_ - mz_1_n1_1_;
-
     // ---- m   (d3q27_central.lbm:16)
-    const float m_0_1_1_ = my_n1_1_1_ + my_0_1_1_ + my_1_1_1_;
     const float jz_ = my_n1_0_1_ + my_0_0_1_ + my_1_0_1_;
     const float m_1_0_1_ = my_1_0_1_ - my_n1_0_1_;
 
+    // ---- d_mz   (d3q27_central.lbm:14)
+    const float d_mz_1_0_0 = f_1 + d_mz_1_0_2;
+
     // ---- d_my   (d3q27_central.lbm:15)
+    const float d_my_0_2_0 = d_mz_0_n1_0 + d_mz_0_1_0;
+
+    // ---- my   (d3q27_central.lbm:15)
+    const float my_0_1_0_ = d_mz_0_1_0 - d_mz_0_n1_0;
+
+    // ---- d_my   (d3q27_central.lbm:15)
+    const float d_my_0_0_0 = d_mz_0_0_0 + d_my_0_2_0;
     const float d_my_1_2_0 = d_mz_1_n1_0 + d_mz_1_1_0;
-
-    // ---- d_m   (d3q27_central.lbm:16)
-    const float d_m_0_2_0 = d_my_n1_2_0 + d_my_0_2_0 + d_my_1_2_0;
-
-    // ---- d_my   (d3q27_central.lbm:15)
-    const float d_my_1_0_0 = d_mz_1_0_0 + d_my_1_2_0;
 
     // ---- my   (d3q27_central.lbm:15)
     const float my_1_1_0_ = d_mz_1_1_0 - d_mz_1_n1_0;
 
+    // ---- d_my   (d3q27_central.lbm:15)
+    const float d_my_1_0_0 = d_mz_1_0_0 + d_my_1_2_0;
+    const float d_my_n1_2_0 = d_mz_n1_n1_0 + d_mz_n1_1_0;
+
+    // ---- d_m   (d3q27_central.lbm:16)
+    const float d_m_0_2_0 = d_my_n1_2_0 + d_my_0_2_0 + d_my_1_2_0;
+
+    // ---- my   (d3q27_central.lbm:15)
+    const float my_n1_1_0_ = d_mz_n1_1_0 - d_mz_n1_n1_0;
+
+    // ---- d_my   (d3q27_central.lbm:15)
+    const float d_my_n1_0_0 = d_mz_n1_0_0 + d_my_n1_2_0;
+
     // ---- m   (d3q27_central.lbm:16)
     const float jy_ = my_n1_1_0_ + my_0_1_0_ + my_1_1_0_;
     const float m_1_1_0_ = my_1_1_0_ - my_n1_1_0_;
-
-    // ---- d_m   (d3q27_central.lbm:16)
-    const float d_m_2_0_0 = d_my_n1_0_0 + d_my_1_0_0;
-
-    // ---- m   (d3q27_central.lbm:16)
     const float jx_ = d_my_1_0_0 - d_my_n1_0_0;
 
     // ---- d_m   (d3q27_central.lbm:16)
+    const float d_m_2_0_0 = d_my_n1_0_0 + d_my_1_0_0;
     const float d_rho = d_my_0_0_0 + d_m_2_0_0;
+
+    // ---- keep   (d3q27_central.lbm:31)
+    const float keep_ = 1.0f - omega_;
 
     // ---- m   (d3q27_central.lbm:16)
     const float rho_ = 1.0f + d_rho;
@@ -309,9 +303,6 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     // ---- second   (d3q27_central.lbm:29)
     const float second_xy_ = m_1_1_0_ - ux_ * jy_;
 
-    // ---- s   (d3q27_central.lbm:35)
-    const float s_xy_ = keep_ * second_xy_;
-
     // ---- u   (d3q27_central.lbm:20)
     const float uz_ = t0 * jz_;
     const float uy_ = t0 * jy_;
@@ -319,39 +310,32 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
 
     // ---- d_second   (d3q27_central.lbm:29)
     const float d_second_yy = d_m_0_2_0 - t2;
+    const float t3 = -jz_;
+
+    // ---- second   (d3q27_central.lbm:29)
+    const float second_xz_ = ux_ * t3 + m_1_0_1_;
+    const float second_yz_ = uy_ * t3 + m_0_1_1_;
 
     // ---- dxy   (d3q27_central.lbm:32)
     const float dxy_ = keep_ * (d_second_xx - d_second_yy);
-    const float t3 = jz_ * uz_;
+    const float t4 = jz_ * uz_;
 
     // ---- d_second   (d3q27_central.lbm:29)
-    const float d_second_zz = d_m_0_0_2 - t3;
+    const float d_second_zz = d_m_0_0_2 - t4;
 
     // ---- dxz   (d3q27_central.lbm:33)
     const float dxz_ = keep_ * (d_second_xx - d_second_zz);
-    const float t4 = -jz_;
-
-    // ---- second   (d3q27_central.lbm:29)
-    const float second_xz_ = ux_ * t4 + m_1_0_1_;
-    const float second_yz_ = uy_ * t4 + m_0_1_1_;
 
     // ---- s   (d3q27_central.lbm:35)
-    const float s_xz_ = keep_ * second_xz_;
     const float s_yz_ = keep_ * second_yz_;
+    const float s_xy_ = keep_ * second_xy_;
+    const float s_xz_ = keep_ * second_xz_;
 
     // ---- d_sxx   (d3q27_central.lbm:34)
     const float d_sxx = 0.33333334f * (d_rho + dxz_ + dxy_);
 
-    // ---- d_kx   (d3q27_central.lbm:49)
-    const float d_kx_2_0_0 = d_sxx + t1;
-
     // ---- d_kz   (d3q27_central.lbm:47)
-    const float d_kz_0_0_2 = d_sxx + t3 - dxz_;
-
-    // ---- kz   (d3q27_central.lbm:47)
-    const float kz_0_0_2_ = 0.33333334f + d_kz_0_0_2;
-    const float t5 = 0.5f * (ux_ * ux_);
-    const float t6 = 0.5f * d_sxx + 0.16666667f;
+    const float d_kz_0_0_2 = d_sxx + t4 - dxz_;
 
     // ---- d_s   (d3q27_central.lbm:35)
     const float d_s_yy = d_sxx - dxy_;
@@ -359,211 +343,217 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     // ---- d_ky   (d3q27_central.lbm:48)
     const float d_ky_0_2_0 = d_s_yy + t2;
 
+    // ---- d_kx   (d3q27_central.lbm:49)
+    const float d_kx_2_0_0 = d_sxx + t1;
+    const float t5 = 0.5f * d_sxx + 0.16666667f;
+
     // ---- s   (d3q27_central.lbm:35)
-    const float s_yy_ = 2.0f * t6 - dxy_;
+    const float s_yy_ = 2.0f * t5 - dxy_;
+    const float t6 = s_yz_ * uy_;
     const float t7 = uz_ * uz_;
-    const float t8 = 0.055555556f * d_rho;
-    const float t9 = t6 * t7 + t8;
 
     // ---- kz   (d3q27_central.lbm:47)
-    const float kz_1_0_2_ = 2.0f * (s_xz_ * uz_);
-    const float t10 = ux_ * kz_1_0_2_;
-    const float t11 = t9 + t10 + kz_0_0_2_ * t5;
-    const float t12 = 0.055555556f + t9;
-
-    // ---- ky   (d3q27_central.lbm:48)
-    const float ky_0_2_0_ = 0.33333334f + d_ky_0_2_0;
-    const float t13 = uy_ * uy_;
-    const float ky_1_2_0_ = 2.0f * (s_xy_ * uy_);
-    const float t14 = ux_ * ky_1_2_0_;
-    const float t15 = s_yz_ * uy_;
+    const float kz_0_0_2_ = 0.33333334f + d_kz_0_0_2;
 
     // ---- d_kz   (d3q27_central.lbm:47)
     const float d_kz_0_2_2 = 0.11111111f * d_rho + s_yy_ * t7;
+    const float t8 = uy_ * uy_;
 
     // ---- d_ky   (d3q27_central.lbm:48)
-    const float d_ky_0_2_2 = kz_0_0_2_ * t13 + d_kz_0_2_2 + 4.0f * (uz_ * t15);
+    const float d_ky_0_2_2 = kz_0_0_2_ * t8 + d_kz_0_2_2 + 4.0f * (uz_ * t6);
+
+    // ---- ky   (d3q27_central.lbm:48)
+    const float ky_0_2_0_ = 0.33333334f + d_ky_0_2_0;
 
     // ---- d_fz   (d3q27_central.lbm:52)
     const float d_fz_0_2_0 = d_ky_0_2_0 - d_ky_0_2_2;
+    const float t9 = 0.055555556f * d_rho;
+    const float t10 = t5 * t7 + t9;
+    const float t11 = 0.5f * (ux_ * ux_);
+
+    // ---- kz   (d3q27_central.lbm:47)
+    const float kz_1_0_2_ = 2.0f * (s_xz_ * uz_);
+    const float t12 = ux_ * kz_1_0_2_;
+    const float t13 = t10 + t12 + kz_0_0_2_ * t11;
+    const float t14 = 0.055555556f + t10;
 
     // ---- ky   (d3q27_central.lbm:48)
     const float ky_0_2_2_ = 0.11111111f + d_ky_0_2_2;
-    const float t16 = t13 * t12 + 0.018518519f * (3.0f * t3 + d_rho) + t13 * t10 + t7 * t14 + t5 * ky_0_2_2_;
-    const float t17 = t6 * t13 + t8 + t14 + t5 * ky_0_2_0_ - t16;
-    const float t18 = 0.5f * d_kx_2_0_0 - t11 - t17;
+    const float ky_1_2_0_ = 2.0f * (s_xy_ * uy_);
+    const float t15 = ux_ * ky_1_2_0_;
+    const float t16 = t8 * t14 + 0.018518519f * (3.0f * t4 + d_rho) + t8 * t12 + t7 * t15 + t11 * ky_0_2_2_;
+    const float t17 = t5 * t8 + t9 + t15 + t11 * ky_0_2_0_ - t16;
 
     // ---- d_fz   (d3q27_central.lbm:52)
     const float d_fz_0_0_0 = d_rho - d_kz_0_0_2;
+    const float t18 = 0.5f * d_kx_2_0_0 - t13 - t17;
 
     // ---- d_fy   (d3q27_central.lbm:53)
     const float d_fy_0_0_0 = d_fz_0_0_0 - d_fz_0_2_0;
 
-    // ---- post
-    const float post_0 = d_fy_0_0_0 - 2.0f * t18;
-
-    // ---- kx   (d3q27_central.lbm:49)
-    const float kx_1_2_0_ = ux_ * ky_0_2_0_ + ky_1_2_0_;
-    const float kx_1_0_2_ = ux_ * kz_0_0_2_ + kz_1_0_2_;
-
-    // ---- fz   (d3q27_central.lbm:52)
-    const float fz_1_0_0_ = rho_ * ux_ - kx_1_0_2_;
-
     // ---- ky   (d3q27_central.lbm:48)
-    const float ky_1_2_2_ = t7 * ky_1_2_0_ + t13 * kz_1_0_2_;
+    const float ky_1_2_2_ = t7 * ky_1_2_0_ + t8 * kz_1_0_2_;
 
     // ---- kx   (d3q27_central.lbm:49)
     const float kx_1_2_2_ = ux_ * ky_0_2_2_ + ky_1_2_2_;
 
-    // ---- fz   (d3q27_central.lbm:52)
-    const float fz_1_2_0_ = kx_1_2_0_ - kx_1_2_2_;
-
-    // ---- fy   (d3q27_central.lbm:53)
-    const float fy_1_0_0_ = fz_1_0_0_ - fz_1_2_0_;
-    const float t19 = 0.5f * fy_1_0_0_;
-
     // ---- post
-    const float post_1 = t18 + t19;
-    const float post_2 = t18 - t19;
+    const float post_0 = d_fy_0_0_0 - 2.0f * t18;
 
     // ---- kz   (d3q27_central.lbm:47)
     const float kz_1_1_2_ = s_xy_ * t7;
 
+    // ---- kx   (d3q27_central.lbm:49)
+    const float kx_1_2_0_ = ux_ * ky_0_2_0_ + ky_1_2_0_;
+
     // ---- ky   (d3q27_central.lbm:48)
     const float ky_1_1_2_ = uy_ * kz_1_0_2_ + kz_1_1_2_;
-    const float ky_1_2_1_ = uz_ * ky_1_2_0_ + s_xz_ * t13;
-    const float t20 = rho_ * uy_;
-    const float t21 = rho_ * uz_;
-    const float ky_0_2_1_ = uz_ * s_yy_ + t21 * t13 + 2.0f * t15;
+
+    // ---- kx   (d3q27_central.lbm:49)
+    const float kx_1_0_2_ = ux_ * kz_0_0_2_ + kz_1_0_2_;
 
     // ---- kz   (d3q27_central.lbm:47)
     const float kz_0_1_2_ = 2.0f * (s_yz_ * uz_);
 
     // ---- ky   (d3q27_central.lbm:48)
     const float ky_0_1_2_ = uy_ * kz_0_0_2_ + kz_0_1_2_;
-    const float t22 = ux_ * ky_1_1_2_ + t12 * uy_ + t5 * ky_0_1_2_;
 
-    // ---- kx   (d3q27_central.lbm:49)
-    const float kx_1_1_2_ = ux_ * ky_0_1_2_ + ky_1_1_2_;
+    // ---- fz   (d3q27_central.lbm:52)
+    const float fz_1_2_0_ = kx_1_2_0_ - kx_1_2_2_;
+    const float fz_1_0_0_ = rho_ * ux_ - kx_1_0_2_;
+
+    // ---- fy   (d3q27_central.lbm:53)
+    const float fy_1_0_0_ = fz_1_0_0_ - fz_1_2_0_;
+    const float t19 = 0.5f * fy_1_0_0_;
+
+    // ---- post
+    const float post_2 = t18 - t19;
+    const float post_1 = t18 + t19;
+    const float t20 = rho_ * uy_;
+    const float t21 = rho_ * uz_;
 
     // ---- ky   (d3q27_central.lbm:48)
-    const float ky_0_1_1_ = uy_ * t21 + s_yz_;
+    const float ky_0_2_1_ = uz_ * s_yy_ + t21 * t8 + 2.0f * t6;
+    const float ky_1_2_1_ = uz_ * ky_1_2_0_ + s_xz_ * t8;
+    const float t22 = ux_ * ky_1_1_2_ + t14 * uy_ + t11 * ky_0_1_2_;
+    const float t23 = ux_ * s_xy_ + uy_ * t5 + t11 * t20 - t22;
+
+    // ---- d_fy   (d3q27_central.lbm:53)
+    const float d_fy_2_n1_0 = t17 - t23;
+    const float d_fy_2_1_0 = t17 + t23;
 
     // ---- fz   (d3q27_central.lbm:52)
     const float fz_0_1_0_ = t20 - ky_0_1_2_;
-    const float t23 = ux_ * s_xy_ + uy_ * t6 + t5 * t20 - t22;
-    const float t24 = uz_ * t6;
-    const float t25 = t13 * t24 + 0.055555556f * t21 + ux_ * ky_1_2_1_ + t5 * ky_0_2_1_;
+
+    // ---- post
+    const float post_3 = 0.5f * (d_fz_0_2_0 + fz_0_1_0_) - d_fy_2_1_0;
+    const float post_4 = 0.5f * (d_fz_0_2_0 - fz_0_1_0_) - d_fy_2_n1_0;
 
     // ---- kx   (d3q27_central.lbm:49)
     const float kx_1_1_0_ = ux_ * t20 + s_xy_;
 
     // ---- ky   (d3q27_central.lbm:48)
     const float ky_1_1_1_ = uz_ * s_xy_ + s_xz_ * uy_;
+    const float t24 = uz_ * t5;
+
+    // ---- kx   (d3q27_central.lbm:49)
+    const float kx_1_1_2_ = ux_ * ky_0_1_2_ + ky_1_1_2_;
+    const float t25 = 0.5f * d_fy_2_n1_0;
 
     // ---- fz   (d3q27_central.lbm:52)
     const float fz_1_1_0_ = kx_1_1_0_ - kx_1_1_2_;
+    const float t26 = 0.25f * (fz_1_2_0_ - fz_1_1_0_);
+    const float t27 = 0.25f * (fz_1_2_0_ + fz_1_1_0_);
+
+    // ---- post
+    const float post_13 = t26 + t25;
+    const float post_8 = t25 - t26;
+    const float t28 = 0.5f * d_fy_2_1_0;
+    const float post_14 = t28 - t27;
+    const float post_7 = t27 + t28;
+
+    // ---- ky   (d3q27_central.lbm:48)
+    const float ky_0_1_1_ = uy_ * t21 + s_yz_;
+    const float t29 = ux_ * ky_1_1_1_ + t24 * uy_ + t11 * ky_0_1_1_;
+    const float t30 = t8 * t24 + 0.055555556f * t21 + ux_ * ky_1_2_1_ + t11 * ky_0_2_1_;
+    const float t31 = ux_ * s_xz_ + t24 + t11 * t21;
 
     // ---- kx   (d3q27_central.lbm:49)
     const float kx_1_2_1_ = ux_ * ky_0_2_1_ + ky_1_2_1_;
-    const float t26 = ux_ * ky_1_1_1_ + t24 * uy_ + t5 * ky_0_1_1_;
-    const float t27 = ux_ * s_xz_ + t24 + t5 * t21;
-    const float kx_1_0_1_ = ux_ * t21 + s_xz_;
     const float kx_1_1_1_ = ux_ * ky_0_1_1_ + ky_1_1_1_;
-
-    // ---- d_fy   (d3q27_central.lbm:53)
-    const float d_fy_2_1_0 = t17 + t23;
-    const float d_fy_2_n1_0 = t17 - t23;
-
-    // ---- post
-    const float post_3 = 0.5f * (d_fz_0_2_0 + fz_0_1_0_) - d_fy_2_1_0;
-    const float post_4 = 0.5f * (d_fz_0_2_0 - fz_0_1_0_) - d_fy_2_n1_0;
-    const float t28 = 0.5f * d_fy_2_1_0;
-    const float t29 = 0.5f * d_fy_2_n1_0;
-    const float t30 = d_ky_0_2_2 + ky_0_2_1_;
-    const float t31 = d_ky_0_2_2 - ky_0_2_1_;
+    const float kx_1_0_1_ = ux_ * t21 + s_xz_;
 
     // ---- d_fz   (d3q27_central.lbm:52)
-    const float d_fz_2_0_1 = t11 + t27;
-    const float d_fz_2_0_n1 = t11 - t27;
-    const float d_fz_2_2_1 = t16 + t25;
-    const float d_fz_2_2_n1 = t16 - t25;
+    const float d_fz_2_2_1 = t16 + t30;
+    const float d_fz_2_2_n1 = t16 - t30;
+    const float t32 = kx_1_2_2_ - kx_1_2_1_;
+    const float t33 = kx_1_2_2_ + kx_1_2_1_;
+    const float d_fz_2_0_n1 = t13 - t31;
+    const float d_fz_2_0_1 = t13 + t31;
 
     // ---- d_fy   (d3q27_central.lbm:53)
     const float d_fy_2_0_1 = d_fz_2_0_1 - d_fz_2_2_1;
+    const float t34 = d_ky_0_2_2 + ky_0_2_1_;
+    const float t35 = d_ky_0_2_2 - ky_0_2_1_;
 
     // ---- post
-    const float post_5 = 0.5f * (d_kz_0_0_2 + t21 - t30) - d_fy_2_0_1;
+    const float post_5 = 0.5f * (d_kz_0_0_2 + t21 - t34) - d_fy_2_0_1;
 
     // ---- d_fy   (d3q27_central.lbm:53)
     const float d_fy_2_0_n1 = d_fz_2_0_n1 - d_fz_2_2_n1;
 
     // ---- post
-    const float post_6 = 0.5f * (d_kz_0_0_2 - t21 - t31) - d_fy_2_0_n1;
-    const float t32 = 0.5f * d_fy_2_0_1;
-    const float t33 = 0.5f * d_fy_2_0_n1;
-    const float t34 = 0.25f * (fz_1_2_0_ + fz_1_1_0_);
-    const float t35 = 0.25f * (fz_1_2_0_ - fz_1_1_0_);
-    const float post_7 = t34 + t28;
-    const float post_14 = t28 - t34;
-    const float post_8 = t29 - t35;
-    const float post_13 = t35 + t29;
-    const float t36 = kx_1_2_2_ + kx_1_2_1_;
-    const float t37 = kx_1_2_2_ - kx_1_2_1_;
-    const float t38 = 0.25f * (kx_1_0_2_ + kx_1_0_1_ - t36);
-    const float t39 = 0.25f * (kx_1_0_2_ - kx_1_0_1_ - t37);
-    const float post_9 = t38 + t32;
-    const float post_12 = t32 - t38;
-    const float post_10 = t33 - t39;
-    const float post_11 = t39 + t33;
+    const float post_6 = 0.5f * (d_kz_0_0_2 - t21 - t35) - d_fy_2_0_n1;
+    const float t36 = 0.5f * d_fy_2_0_n1;
+    const float t37 = 0.25f * (kx_1_0_2_ - kx_1_0_1_ - t32);
+    const float t38 = 0.25f * (kx_1_0_2_ + kx_1_0_1_ - t33);
+    const float post_10 = t36 - t37;
+    const float post_11 = t37 + t36;
+    const float t39 = ky_0_1_2_ + ky_0_1_1_;
+    const float t40 = ky_0_1_2_ - ky_0_1_1_;
+    const float t41 = 0.5f * d_fy_2_0_1;
+    const float post_12 = t41 - t38;
+    const float post_9 = t38 + t41;
 
     // ---- fz   (d3q27_central.lbm:52)
-    const float fz_2_1_1_ = t22 + t26;
-    const float fz_2_1_n1_ = t22 - t26;
-    const float t40 = 0.25f * (d_fz_2_2_1 + fz_2_1_1_);
-    const float t41 = 0.25f * (d_fz_2_2_1 - fz_2_1_1_);
-    const float t42 = ky_0_1_2_ + ky_0_1_1_;
-    const float t43 = ky_0_1_2_ - ky_0_1_1_;
-
-    // ---- d_fy   (d3q27_central.lbm:53)
-    const float d_fy_0_1_1 = 0.25f * (t30 + t42);
-
-    // ---- post
-    const float post_15 = d_fy_0_1_1 - 2.0f * t40;
-
-    // ---- d_fy   (d3q27_central.lbm:53)
-    const float d_fy_0_n1_1 = 0.25f * (t30 - t42);
+    const float fz_2_1_n1_ = t22 - t29;
+    const float fz_2_1_1_ = t22 + t29;
+    const float t42 = 0.25f * (d_fz_2_2_n1 + fz_2_1_n1_);
+    const float t43 = 0.25f * (d_fz_2_2_n1 - fz_2_1_n1_);
+    const float t44 = kx_1_1_2_ - kx_1_1_1_;
+    const float t45 = kx_1_1_2_ + kx_1_1_1_;
+    const float t46 = 0.125f * (t32 + t44);
+    const float t47 = 0.125f * (t32 - t44);
 
     // ---- post
-    const float post_18 = d_fy_0_n1_1 - 2.0f * t41;
-    const float t44 = 0.25f * (d_fz_2_2_n1 - fz_2_1_n1_);
-    const float t45 = 0.25f * (d_fz_2_2_n1 + fz_2_1_n1_);
+    const float post_21 = t42 + t46;
+    const float post_24 = t42 - t46;
 
     // ---- d_fy   (d3q27_central.lbm:53)
-    const float d_fy_0_n1_n1 = 0.25f * (t31 - t43);
+    const float d_fy_0_n1_n1 = 0.25f * (t35 - t40);
+    const float d_fy_0_1_n1 = 0.25f * (t35 + t40);
 
     // ---- post
-    const float post_16 = d_fy_0_n1_n1 - 2.0f * t44;
+    const float post_17 = d_fy_0_1_n1 - 2.0f * t42;
+    const float post_16 = d_fy_0_n1_n1 - 2.0f * t43;
+    const float post_25 = t43 + t47;
+    const float post_20 = t43 - t47;
 
     // ---- d_fy   (d3q27_central.lbm:53)
-    const float d_fy_0_1_n1 = 0.25f * (t31 + t43);
+    const float d_fy_0_n1_1 = 0.25f * (t34 - t39);
+    const float d_fy_0_1_1 = 0.25f * (t34 + t39);
+    const float t48 = 0.25f * (d_fz_2_2_1 - fz_2_1_1_);
 
     // ---- post
-    const float post_17 = d_fy_0_1_n1 - 2.0f * t45;
-    const float t46 = kx_1_1_2_ + kx_1_1_1_;
-    const float t47 = kx_1_1_2_ - kx_1_1_1_;
-    const float t48 = 0.125f * (t36 + t46);
-    const float t49 = 0.125f * (t36 - t46);
-    const float post_19 = t40 + t48;
-    const float post_26 = t40 - t48;
-    const float post_22 = t41 - t49;
-    const float post_23 = t41 + t49;
-    const float t50 = 0.125f * (t37 - t47);
-    const float t51 = 0.125f * (t37 + t47);
-    const float post_20 = t44 - t50;
-    const float post_25 = t44 + t50;
-    const float post_21 = t45 + t51;
-    const float post_24 = t45 - t51;
+    const float post_18 = d_fy_0_n1_1 - 2.0f * t48;
+    const float t49 = 0.25f * (d_fz_2_2_1 + fz_2_1_1_);
+    const float post_15 = d_fy_0_1_1 - 2.0f * t49;
+    const float t50 = 0.125f * (t33 - t45);
+    const float t51 = 0.125f * (t33 + t45);
+    const float post_23 = t48 + t50;
+    const float post_22 = t48 - t50;
+    const float post_26 = t49 - t51;
+    const float post_19 = t49 + t51;
 
     f[0] = post_0;
     f[1] = post_1;
@@ -1102,95 +1092,94 @@ d3q27_central_init(
 
     // ---- shared
     const float t0 = 0.125f * rho_;
-    const float t1 = ux_ * ux_;
-    const float t2 = ux_ * t0;
-    const float t3 = -2.0f;
-    const float t4 = (t1 * t3 + 1.3333334f) * t0;
-    const float t5 = (0.33333334f + t1) * t0;
-    const float t6 = uz_ * uz_;
-    const float t7 = t6 * t3 + 1.3333334f;
-    const float t8 = 0.33333334f + t6;
-    const float t9 = uy_ * uy_;
-    const float t10 = t9 * t3 + 1.3333334f;
-    const float t11 = 0.33333334f + t9;
-    const float t12 = t7 * t10;
+    const float t1 = uy_ * uy_;
+    const float t2 = 0.33333334f + t1;
+    const float t3 = 1.3333334f - 2.0f * t1;
+    const float t4 = uy_ - t2;
+    const float t5 = uy_ + t2;
+    const float t6 = ux_ * ux_;
+    const float t7 = ux_ * t0;
+    const float t8 = (0.33333334f + t6) * t0;
+    const float t9 = (1.3333334f - 2.0f * t6) * t0;
+    const float t10 = uz_ * uz_;
+    const float t11 = 0.33333334f + t10;
+    const float t12 = 1.3333334f - 2.0f * t10;
+    const float t13 = t12 * t3;
 
     // ---- f
-    const float f_0 = t4 * t12 - 0.2962963f;
-    const float t13 = t2 * t12;
-    const float t14 = -t5;
-    const float t15 = t12 * t14 + 0.074074075f;
-    const float f_1 = t13 - t15;
-    const float f_2 = -t15 - t13;
-    const float t16 = uy_ + t11;
-    const float t17 = uy_ - t11;
-    const float t18 = t7 * t16;
-    const float f_3 = t4 * t18 - 0.074074075f;
-    const float t19 = t7 * t17;
-    const float t20 = -t4;
-    const float f_4 = t19 * t20 - 0.074074075f;
-    const float t21 = t10 * uz_;
-    const float t22 = t8 * t10;
-    const float t23 = t4 * t21;
-    const float t24 = t22 * t20 + 0.074074075f;
-    const float f_5 = t23 - t24;
-    const float f_6 = -t24 - t23;
-    const float t25 = t2 * t18;
-    const float t26 = t18 * t14 + 0.018518519f;
-    const float f_7 = t25 - t26;
-    const float f_14 = -t26 - t25;
-    const float t27 = t2 * t19;
-    const float t28 = t5 * t19 + 0.018518519f;
-    const float f_8 = t27 - t28;
-    const float f_13 = -t28 - t27;
-    const float t29 = t5 * t21;
-    const float t30 = t2 * t21;
-    const float t31 = t2 * t22;
-    const float t32 = t22 * t14 + 0.018518519f;
+    const float f_0 = t9 * t13 - 0.2962963f;
+    const float t14 = -t8;
+    const float t15 = t13 * t14 + 0.074074075f;
+    const float t16 = t7 * t13;
+    const float f_1 = t16 - t15;
+    const float f_2 = -t15 - t16;
+    const float t17 = t11 * t3;
+    const float t18 = t3 * uz_;
+    const float t19 = -t9;
+    const float t20 = t9 * t18;
+    const float t21 = t17 * t19 + 0.074074075f;
+    const float f_5 = t20 - t21;
+    const float f_6 = -t21 - t20;
+    const float t22 = t12 * t5;
+    const float f_3 = t9 * t22 - 0.074074075f;
+    const float t23 = t7 * t22;
+    const float t24 = t22 * t14 + 0.018518519f;
+    const float f_7 = t23 - t24;
+    const float f_14 = -t24 - t23;
+    const float t25 = t12 * t4;
+    const float f_4 = t25 * t19 - 0.074074075f;
+    const float t26 = t7 * t25;
+    const float t27 = t8 * t25 + 0.018518519f;
+    const float f_13 = -t27 - t26;
+    const float f_8 = t26 - t27;
+    const float t28 = t7 * t18;
+    const float t29 = t8 * t18;
+    const float t30 = t17 * t14 + 0.018518519f;
+    const float t31 = t7 * t17;
+    const float t32 = t29 - t31;
     const float t33 = t29 + t31;
-    const float t34 = t29 - t31;
-    const float t35 = t30 - t32;
-    const float t36 = t32 + t30;
+    const float t34 = t30 + t28;
+    const float t35 = t28 - t30;
     const float f_9 = t33 + t35;
     const float f_10 = t35 - t33;
-    const float f_11 = -t34 - t36;
-    const float f_12 = t34 - t36;
-    const float t37 = t16 * uz_;
-    const float t38 = t8 * t16;
-    const float t39 = t38 * t20 + 0.018518519f;
-    const float t40 = t17 * uz_;
-    const float t41 = t8 * t17;
-    const float t42 = t38 * t14 + 0.0046296297f;
-    const float t43 = t2 * t38;
-    const float t44 = t4 * t37;
-    const float f_15 = t44 - t39;
-    const float f_17 = -t39 - t44;
-    const float t45 = t4 * t40;
-    const float t46 = t4 * t41 + 0.018518519f;
-    const float f_16 = t45 - t46;
-    const float f_18 = -t46 - t45;
-    const float t47 = t5 * t37;
-    const float t48 = t2 * t37;
-    const float t49 = t47 + t43;
-    const float t50 = t47 - t43;
-    const float t51 = t48 - t42;
-    const float t52 = t42 + t48;
-    const float f_19 = t49 + t51;
-    const float f_24 = t51 - t49;
-    const float f_21 = -t50 - t52;
-    const float f_26 = t50 - t52;
-    const float t53 = t5 * t40;
-    const float t54 = t5 * t41 + 0.0046296297f;
-    const float t55 = t2 * t41;
-    const float t56 = t2 * t40;
-    const float t57 = t53 + t55;
-    const float t58 = t53 - t55;
-    const float t59 = t54 + t56;
-    const float t60 = t56 - t54;
-    const float f_20 = t57 - t59;
-    const float f_23 = -t57 - t59;
-    const float f_22 = t60 - t58;
-    const float f_25 = t58 + t60;
+    const float f_12 = t32 - t34;
+    const float f_11 = -t32 - t34;
+    const float t36 = t11 * t5;
+    const float t37 = t11 * t4;
+    const float t38 = t4 * uz_;
+    const float t39 = t5 * uz_;
+    const float t40 = t9 * t38;
+    const float t41 = t9 * t37 + 0.018518519f;
+    const float f_16 = t40 - t41;
+    const float f_18 = -t41 - t40;
+    const float t42 = t9 * t39;
+    const float t43 = t36 * t19 + 0.018518519f;
+    const float f_15 = t42 - t43;
+    const float f_17 = -t43 - t42;
+    const float t44 = t36 * t14 + 0.0046296297f;
+    const float t45 = t7 * t36;
+    const float t46 = t8 * t39;
+    const float t47 = t7 * t39;
+    const float t48 = t47 - t44;
+    const float t49 = t44 + t47;
+    const float t50 = t46 + t45;
+    const float t51 = t46 - t45;
+    const float f_19 = t50 + t48;
+    const float f_24 = t48 - t50;
+    const float f_21 = -t51 - t49;
+    const float f_26 = t51 - t49;
+    const float t52 = t8 * t37 + 0.0046296297f;
+    const float t53 = t8 * t38;
+    const float t54 = t7 * t38;
+    const float t55 = t7 * t37;
+    const float t56 = t53 + t55;
+    const float t57 = t53 - t55;
+    const float t58 = t52 + t54;
+    const float t59 = t54 - t52;
+    const float f_20 = t56 - t58;
+    const float f_23 = -t56 - t58;
+    const float f_25 = t57 + t59;
+    const float f_22 = t59 - t57;
 
     store(dst, slot, 0, cell, f_0);
     store(dst, slot, 1, cell, f_1);
@@ -1270,25 +1259,19 @@ d3q27_central_macroscopic(
     const float mz_n1_n1_1_ = f_22 - f_20;
 
     // ---- d_mz   (d3q27_central.lbm:14)
-    const float d_mz_n1_0_0 = f_10 + f_2 + f_12;
-
-    // ---- mz   (d3q27_central.lbm:14)
-    const float mz_n1_0_1_ = f_12 - f_10;
-
-    // ---- d_mz   (d3q27_central.lbm:14)
     const float d_mz_n1_1_0 = f_24 + f_14 + f_26;
 
     // ---- mz   (d3q27_central.lbm:14)
     const float mz_n1_1_1_ = f_26 - f_24;
 
+    // ---- d_mz   (d3q27_central.lbm:14)
+    const float d_mz_n1_0_0 = f_10 + f_2 + f_12;
+
+    // ---- mz   (d3q27_central.lbm:14)
+    const float mz_n1_0_1_ = f_12 - f_10;
+
     // ---- my   (d3q27_central.lbm:15)
     const float my_n1_0_1_ = mz_n1_n1_1_ + mz_n1_0_1_ + mz_n1_1_1_;
-
-    // ---- d_my   (d3q27_central.lbm:15)
-    const float d_my_n1_0_0 = d_mz_n1_n1_0 + d_mz_n1_0_0 + d_mz_n1_1_0;
-
-    // ---- my   (d3q27_central.lbm:15)
-    const float my_n1_1_0_ = d_mz_n1_1_0 - d_mz_n1_n1_0;
 
     // ---- d_mz   (d3q27_central.lbm:14)
     const float d_mz_0_n1_0 = f_16 + f_4 + f_18;
@@ -1311,23 +1294,17 @@ d3q27_central_macroscopic(
     // ---- my   (d3q27_central.lbm:15)
     const float my_0_0_1_ = mz_0_n1_1_ + mz_0_0_1_ + mz_0_1_1_;
 
-    // ---- d_my   (d3q27_central.lbm:15)
-    const float d_my_0_0_0 = d_mz_0_n1_0 + d_mz_0_0_0 + d_mz_0_1_0;
+    // ---- d_mz   (d3q27_central.lbm:14)
+    const float d_mz_1_0_0 = f_11 + f_1 + f_9;
 
-    // ---- my   (d3q27_central.lbm:15)
-    const float my_0_1_0_ = d_mz_0_1_0 - d_mz_0_n1_0;
+    // ---- mz   (d3q27_central.lbm:14)
+    const float mz_1_0_1_ = f_9 - f_11;
 
     // ---- d_mz   (d3q27_central.lbm:14)
     const float d_mz_1_n1_0 = f_25 + f_13 + f_23;
 
     // ---- mz   (d3q27_central.lbm:14)
     const float mz_1_n1_1_ = f_23 - f_25;
-
-    // ---- d_mz   (d3q27_central.lbm:14)
-    const float d_mz_1_0_0 = f_11 + f_1 + f_9;
-
-    // ---- mz   (d3q27_central.lbm:14)
-    const float mz_1_0_1_ = f_9 - f_11;
 
     // ---- d_mz   (d3q27_central.lbm:14)
     const float d_mz_1_1_0 = f_21 + f_7 + f_19;
@@ -1340,6 +1317,18 @@ d3q27_central_macroscopic(
 
     // ---- m   (d3q27_central.lbm:16)
     const float jz_ = my_n1_0_1_ + my_0_0_1_ + my_1_0_1_;
+
+    // ---- d_my   (d3q27_central.lbm:15)
+    const float d_my_0_0_0 = d_mz_0_n1_0 + d_mz_0_0_0 + d_mz_0_1_0;
+
+    // ---- my   (d3q27_central.lbm:15)
+    const float my_0_1_0_ = d_mz_0_1_0 - d_mz_0_n1_0;
+
+    // ---- d_my   (d3q27_central.lbm:15)
+    const float d_my_n1_0_0 = d_mz_n1_n1_0 + d_mz_n1_0_0 + d_mz_n1_1_0;
+
+    // ---- my   (d3q27_central.lbm:15)
+    const float my_n1_1_0_ = d_mz_n1_1_0 - d_mz_n1_n1_0;
 
     // ---- d_my   (d3q27_central.lbm:15)
     const float d_my_1_0_0 = d_mz_1_n1_0 + d_mz_1_0_0 + d_mz_1_1_0;
@@ -1359,9 +1348,9 @@ d3q27_central_macroscopic(
     const float t0 = 1.0f / rho_;
 
     // ---- u   (d3q27_central.lbm:20)
+    const float uz_ = t0 * jz_;
     const float ux_ = t0 * jx_;
     const float uy_ = t0 * jy_;
-    const float uz_ = t0 * jz_;
 
     fields[field_at(slot, 0, cell)] = rho_;
     fields[field_at(slot, 1, cell)] = ux_;

@@ -152,8 +152,17 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float f_25 = f[25];
     const float f_26 = f[26];
 
-    // ---- rest   (d3q27_central_smagorinsky.lbm:37)
-    const float rest_ = 1.0f / omega_;
+    // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+    const float d_mz_0_1_2 = f_17 + f_15;
+
+    // ---- mz   (d3q27_central_smagorinsky.lbm:15)
+    const float mz_0_1_1_ = f_15 - f_17;
+
+    // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+    const float d_mz_0_n1_2 = f_16 + f_18;
+
+    // ---- mz   (d3q27_central_smagorinsky.lbm:15)
+    const float mz_0_n1_1_ = f_18 - f_16;
 
     // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
     const float d_mz_0_0_2 = f_6 + f_5;
@@ -162,96 +171,74 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float mz_0_0_1_ = f_5 - f_6;
 
     // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
-    const float d_mz_0_0_0 = f_0 + d_mz_0_0_2;
-    const float d_mz_0_n1_2 = f_16 + f_18;
-
-    // ---- mz   (d3q27_central_smagorinsky.lbm:15)
-    const float mz_0_n1_1_ = f_18 - f_16;
-
-    // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
-    const float d_mz_0_n1_0 = f_4 + d_mz_0_n1_2;
-    const float d_mz_0_1_2 = f_17 + f_15;
-
-    // ---- mz   (d3q27_central_smagorinsky.lbm:15)
-    const float mz_0_1_1_ = f_15 - f_17;
+    const float d_mz_0_1_0 = f_3 + d_mz_0_1_2;
 
     // ---- d_my   (d3q27_central_smagorinsky.lbm:16)
     const float d_my_0_0_2 = d_mz_0_n1_2 + d_mz_0_0_2 + d_mz_0_1_2;
 
     // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
-    const float d_mz_0_1_0 = f_3 + d_mz_0_1_2;
+    const float d_mz_0_n1_0 = f_4 + d_mz_0_n1_2;
+    const float d_mz_0_0_0 = f_0 + d_mz_0_0_2;
 
     // ---- my   (d3q27_central_smagorinsky.lbm:16)
     const float my_0_0_1_ = mz_0_n1_1_ + mz_0_0_1_ + mz_0_1_1_;
     const float my_0_1_1_ = mz_0_1_1_ - mz_0_n1_1_;
 
-    // ---- d_my   (d3q27_central_smagorinsky.lbm:16)
-    const float d_my_0_2_0 = d_mz_0_n1_0 + d_mz_0_1_0;
-
-    // ---- my   (d3q27_central_smagorinsky.lbm:16)
-    const float my_0_1_0_ = d_mz_0_1_0 - d_mz_0_n1_0;
-
-    // ---- d_my   (d3q27_central_smagorinsky.lbm:16)
-    const float d_my_0_0_0 = d_mz_0_0_0 + d_my_0_2_0;
+    // ---- mz   (d3q27_central_smagorinsky.lbm:15)
+    const float mz_n1_n1_1_ = f_22 - f_20;
 
     // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
-    const float d_mz_n1_0_2 = f_10 + f_12;
+    const float d_mz_n1_n1_2 = f_20 + f_22;
 
     // ---- mz   (d3q27_central_smagorinsky.lbm:15)
     const float mz_n1_0_1_ = f_12 - f_10;
 
     // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
-    const float d_mz_n1_0_0 = f_2 + d_mz_n1_0_2;
-    const float d_mz_n1_n1_2 = f_20 + f_22;
-
-    // ---- mz   (d3q27_central_smagorinsky.lbm:15)
-    const float mz_n1_n1_1_ = f_22 - f_20;
-
-    // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
-    const float d_mz_n1_n1_0 = f_8 + d_mz_n1_n1_2;
+    const float d_mz_n1_0_2 = f_10 + f_12;
     const float d_mz_n1_1_2 = f_24 + f_26;
 
     // ---- mz   (d3q27_central_smagorinsky.lbm:15)
     const float mz_n1_1_1_ = f_26 - f_24;
+
+    // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+    const float d_mz_n1_n1_0 = f_8 + d_mz_n1_n1_2;
 
     // ---- d_my   (d3q27_central_smagorinsky.lbm:16)
     const float d_my_n1_0_2 = d_mz_n1_n1_2 + d_mz_n1_0_2 + d_mz_n1_1_2;
 
     // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
     const float d_mz_n1_1_0 = f_14 + d_mz_n1_1_2;
+    const float d_mz_n1_0_0 = f_2 + d_mz_n1_0_2;
 
     // ---- my   (d3q27_central_smagorinsky.lbm:16)
     const float my_n1_0_1_ = mz_n1_n1_1_ + mz_n1_0_1_ + mz_n1_1_1_;
     const float my_n1_1_1_ = mz_n1_1_1_ - mz_n1_n1_1_;
 
-    // ---- d_my   (d3q27_central_smagorinsky.lbm:16)
-    const float d_my_n1_2_0 = d_mz_n1_n1_0 + d_mz_n1_1_0;
-
-    // ---- my   (d3q27_central_smagorinsky.lbm:16)
-    const float my_n1_1_0_ = d_mz_n1_1_0 - d_mz_n1_n1_0;
-
-    // ---- d_my   (d3q27_central_smagorinsky.lbm:16)
-    const float d_my_n1_0_0 = d_mz_n1_0_0 + d_my_n1_2_0;
-
     // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
-    const float d_mz_1_0_2 = f_11 + f_9;
-
-    // ---- mz   (d3q27_central_smagorinsky.lbm:15)
-    const float mz_1_0_1_ = f_9 - f_11;
-
-    // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
-    const float d_mz_1_0_0 = f_1 + d_mz_1_0_2;
-    const float d_mz_1_n1_2 = f_25 + f_23;
-
-    // ---- mz   (d3q27_central_smagorinsky.lbm:15)
-    const float mz_1_n1_1_ = f_23 - f_25;
-
-    // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
-    const float d_mz_1_n1_0 = f_13 + d_mz_1_n1_2;
     const float d_mz_1_1_2 = f_21 + f_19;
 
     // ---- mz   (d3q27_central_smagorinsky.lbm:15)
     const float mz_1_1_1_ = f_19 - f_21;
+
+    // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+    const float d_mz_1_n1_2 = f_25 + f_23;
+
+    // ---- mz   (d3q27_central_smagorinsky.lbm:15)
+    const float mz_1_n1_1_ = f_23 - f_25;
+    const float mz_1_0_1_ = f_9 - f_11;
+
+    // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+    const float d_mz_1_0_2 = f_11 + f_9;
+
+    // ---- my   (d3q27_central_smagorinsky.lbm:16)
+    const float my_1_0_1_ = mz_1_n1_1_ + mz_1_0_1_ + mz_1_1_1_;
+    const float my_1_1_1_ = mz_1_1_1_ - mz_1_n1_1_;
+
+    // ---- m   (d3q27_central_smagorinsky.lbm:17)
+    const float m_0_1_1_ = my_n1_1_1_ + my_0_1_1_ + my_1_1_1_;
+
+    // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+    const float d_mz_1_n1_0 = f_13 + d_mz_1_n1_2;
 
     // ---- d_my   (d3q27_central_smagorinsky.lbm:16)
     const float d_my_1_0_2 = d_mz_1_n1_2 + d_mz_1_0_2 + d_mz_1_1_2;
@@ -260,40 +247,46 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float d_m_0_0_2 = d_my_n1_0_2 + d_my_0_0_2 + d_my_1_0_2;
 
     // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+    const float d_mz_1_0_0 = f_1 + d_mz_1_0_2;
     const float d_mz_1_1_0 = f_7 + d_mz_1_1_2;
 
-    // ---- my   (d3q27_central_smagorinsky.lbm:16)
-    const float my_1_0_1_ = mz_1_n1_1_ + mz_1_0_1_ + mz_1_1_1_;
-    const float my_1_1_1_ = mz_1_1_1_ - mz_1_n1_1_;
-
     // ---- m   (d3q27_central_smagorinsky.lbm:17)
-    const float m_0_1_1_ = my_n1_1_1_ + my_0_1_1_ + my_1_1_1_;
     const float jz_ = my_n1_0_1_ + my_0_0_1_ + my_1_0_1_;
     const float m_1_0_1_ = my_1_0_1_ - my_n1_0_1_;
 
+    // ---- my   (d3q27_central_smagorinsky.lbm:16)
+    const float my_n1_1_0_ = d_mz_n1_1_0 - d_mz_n1_n1_0;
+
     // ---- d_my   (d3q27_central_smagorinsky.lbm:16)
+    const float d_my_n1_2_0 = d_mz_n1_n1_0 + d_mz_n1_1_0;
     const float d_my_1_2_0 = d_mz_1_n1_0 + d_mz_1_1_0;
 
     // ---- my   (d3q27_central_smagorinsky.lbm:16)
     const float my_1_1_0_ = d_mz_1_1_0 - d_mz_1_n1_0;
 
-    // ---- d_m   (d3q27_central_smagorinsky.lbm:17)
-    const float d_m_0_2_0 = d_my_n1_2_0 + d_my_0_2_0 + d_my_1_2_0;
+    // ---- d_my   (d3q27_central_smagorinsky.lbm:16)
+    const float d_my_n1_0_0 = d_mz_n1_0_0 + d_my_n1_2_0;
+    const float d_my_0_2_0 = d_mz_0_n1_0 + d_mz_0_1_0;
+
+    // ---- my   (d3q27_central_smagorinsky.lbm:16)
+    const float my_0_1_0_ = d_mz_0_1_0 - d_mz_0_n1_0;
 
     // ---- d_my   (d3q27_central_smagorinsky.lbm:16)
     const float d_my_1_0_0 = d_mz_1_0_0 + d_my_1_2_0;
 
-    // ---- m   (d3q27_central_smagorinsky.lbm:17)
-    const float jy_ = my_n1_1_0_ + my_0_1_0_ + my_1_1_0_;
-    const float m_1_1_0_ = my_1_1_0_ - my_n1_1_0_;
-
     // ---- d_m   (d3q27_central_smagorinsky.lbm:17)
-    const float d_m_2_0_0 = d_my_n1_0_0 + d_my_1_0_0;
+    const float d_m_0_2_0 = d_my_n1_2_0 + d_my_0_2_0 + d_my_1_2_0;
+
+    // ---- d_my   (d3q27_central_smagorinsky.lbm:16)
+    const float d_my_0_0_0 = d_mz_0_0_0 + d_my_0_2_0;
 
     // ---- m   (d3q27_central_smagorinsky.lbm:17)
+    const float m_1_1_0_ = my_1_1_0_ - my_n1_1_0_;
+    const float jy_ = my_n1_1_0_ + my_0_1_0_ + my_1_1_0_;
     const float jx_ = d_my_1_0_0 - d_my_n1_0_0;
 
     // ---- d_m   (d3q27_central_smagorinsky.lbm:17)
+    const float d_m_2_0_0 = d_my_n1_0_0 + d_my_1_0_0;
     const float d_rho = d_my_0_0_0 + d_m_2_0_0;
 
     // ---- m   (d3q27_central_smagorinsky.lbm:17)
@@ -305,224 +298,219 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
 
     // ---- d_second   (d3q27_central_smagorinsky.lbm:30)
     const float d_second_zz = d_m_0_0_2 - uz_ * jz_;
-    const float t1 = -jx_;
+
+    // ---- rest   (d3q27_central_smagorinsky.lbm:37)
+    const float rest_ = 1.0f / omega_;
+    const float t1 = -jy_;
 
     // ---- second   (d3q27_central_smagorinsky.lbm:30)
-    const float second_xz_ = uz_ * t1 + m_1_0_1_;
-
-    // ---- u   (d3q27_central_smagorinsky.lbm:21)
-    const float ux_ = t0 * jx_;
-    const float t2 = jx_ * ux_;
-
-    // ---- d_second   (d3q27_central_smagorinsky.lbm:30)
-    const float d_second_xx = d_m_2_0_0 - t2;
+    const float second_yz_ = uz_ * t1 + m_0_1_1_;
 
     // ---- u   (d3q27_central_smagorinsky.lbm:21)
     const float uy_ = t0 * jy_;
 
+    // ---- d_second   (d3q27_central_smagorinsky.lbm:30)
+    const float d_second_yy = uy_ * t1 + d_m_0_2_0;
+    const float t2 = -jx_;
+
     // ---- second   (d3q27_central_smagorinsky.lbm:30)
-    const float second_xy_ = uy_ * t1 + m_1_1_0_;
-    const float t3 = -jy_;
+    const float second_xz_ = uz_ * t2 + m_1_0_1_;
+    const float second_xy_ = uy_ * t2 + m_1_1_0_;
+
+    // ---- u   (d3q27_central_smagorinsky.lbm:21)
+    const float ux_ = t0 * jx_;
+    const float t3 = jx_ * ux_;
 
     // ---- d_second   (d3q27_central_smagorinsky.lbm:30)
-    const float d_second_yy = uy_ * t3 + d_m_0_2_0;
-
-    // ---- second   (d3q27_central_smagorinsky.lbm:30)
-    const float second_yz_ = uz_ * t3 + m_0_1_1_;
+    const float d_second_xx = d_m_2_0_0 - t3;
 
     // ---- d_mean   (d3q27_central_smagorinsky.lbm:35)
     const float d_mean = 0.33333334f * (d_second_xx + d_second_yy + d_second_zz);
-    const float t4 = d_second_zz - d_mean;
-    const float t5 = d_second_xx - d_mean;
-    const float t6 = d_second_yy - d_mean;
+    const float t4 = d_second_yy - d_mean;
+    const float t5 = d_second_zz - d_mean;
+    const float t6 = d_second_xx - d_mean;
 
     // ---- stress   (d3q27_central_smagorinsky.lbm:36)
-    const float stress_ = sqrtf(2.0f * (t5 * t5 + t6 * t6 + t4 * t4) + 4.0f * (second_xy_ * second_xy_
+    const float stress_ = sqrtf(2.0f * (t6 * t6 + t4 * t4 + t5 * t5) + 4.0f * (second_xy_ * second_xy_
         + second_xz_ * second_xz_ + second_yz_ * second_yz_));
 
     // ---- keep   (d3q27_central_smagorinsky.lbm:41)
     const float keep_ = 1.0f - 2.0f / (rest_ + sqrtf(rest_ * rest_
         + 18.0f * (t0 * stress_ * smagorinsky_ * smagorinsky_)));
     const float t7 = d_second_xx * keep_;
-    const float t8 = keep_ * ux_;
-    const float t9 = second_xz_ * t8;
-
-    // ---- s   (d3q27_central_smagorinsky.lbm:45)
-    const float s_xz_ = second_xz_ * keep_;
-    const float t10 = 0.5f * s_xz_;
-    const float t11 = second_yz_ * t8;
-    const float t12 = 2.0f * (second_xy_ * t8);
-    const float s_xy_ = second_xy_ * keep_;
-    const float t13 = ux_ * t11;
-
-    // ---- kx   (d3q27_central_smagorinsky.lbm:57)
-    const float kx_0_1_1_ = second_yz_ * keep_ - t13;
-    const float t14 = -keep_;
-
-    // ---- dxy   (d3q27_central_smagorinsky.lbm:42)
-    const float dxy_ = d_second_yy * t14 + t7;
+    const float t8 = -keep_;
 
     // ---- dxz   (d3q27_central_smagorinsky.lbm:43)
-    const float dxz_ = d_second_zz * t14 + t7;
-    const float t15 = uy_ * t9;
-    const float t16 = (kx_0_1_1_ - t15) * uy_;
-    const float t17 = 0.5f * kx_0_1_1_ - t15;
-    const float t18 = -t9 - t16;
+    const float dxz_ = d_second_zz * t8 + t7;
+
+    // ---- dxy   (d3q27_central_smagorinsky.lbm:42)
+    const float dxy_ = d_second_yy * t8 + t7;
 
     // ---- d_sxx   (d3q27_central_smagorinsky.lbm:44)
     const float d_sxx = 0.33333334f * (d_rho + dxy_ + dxz_);
+    const float t9 = -9.0f * (dxz_ - d_sxx);
 
     // ---- d_s   (d3q27_central_smagorinsky.lbm:45)
     const float d_s_yy = d_sxx - dxy_;
-    const float t19 = -9.0f * (dxz_ - d_sxx);
-    const float t20 = d_sxx + t2;
+    const float t10 = d_sxx + t3;
+    const float t11 = keep_ * ux_;
+
+    // ---- s   (d3q27_central_smagorinsky.lbm:45)
+    const float s_xy_ = second_xy_ * keep_;
+    const float t12 = 2.0f * (second_xy_ * t11);
+    const float t13 = second_yz_ * t11;
+    const float t14 = second_xz_ * t11;
+    const float s_xz_ = second_xz_ * keep_;
+    const float t15 = ux_ * t13;
+
+    // ---- kx   (d3q27_central_smagorinsky.lbm:57)
+    const float kx_0_1_1_ = second_yz_ * keep_ - t15;
+    const float t16 = 0.5f * s_xz_;
+    const float t17 = t15 - t13;
+    const float t18 = t13 + t15;
 
     // ---- d_kx   (d3q27_central_smagorinsky.lbm:57)
-    const float d_kx_0_0_0 = d_rho - t20;
-    const float t21 = 0.5f * d_kx_0_0_0;
-    const float t22 = jy_ * (0.33333334f + t21);
-    const float t23 = jx_ * s_xy_;
+    const float d_kx_0_0_0 = d_rho - t10;
+    const float t19 = 0.5f * d_kx_0_0_0;
+    const float t20 = jy_ * (0.33333334f + t19);
 
     // ---- s   (d3q27_central_smagorinsky.lbm:45)
     const float s_yy_ = 0.33333334f + d_s_yy;
-    const float t24 = s_yy_ * ux_;
-    const float t25 = 0.11111111f * d_rho + ux_ * t24;
+    const float t21 = s_yy_ * ux_;
+    const float t22 = 0.11111111f * d_rho + ux_ * t21;
 
     // ---- d_kx   (d3q27_central_smagorinsky.lbm:57)
-    const float d_kx_0_2_0 = d_s_yy - t25;
-    const float t26 = t0 * (t22 - 2.0f * t23) * uy_ + 0.5f * d_kx_0_2_0;
-    const float t27 = -t0 * (t22 - t23);
-    const float t28 = t21 - t26;
-    const float t29 = uz_ * (0.22222222f + t28) + t18;
-    const float t30 = (3.0f + t19) * ux_;
-    const float t31 = ux_ * t30 + d_rho;
-    const float t32 = 0.027777778f * (t19 - t31);
-    const float t33 = 0.055555556f + t32;
-    const float t34 = uy_ * uy_;
-    const float t35 = 0.018518519f * (d_rho - t2 * 1.5f) + t33 * t34;
-    const float t36 = uz_ * (t18 + t29) + 2.0f * (t32 - t35);
-
-    // ---- post
-    const float post_0 = -2.0f * (t36 - t28);
-    const float t37 = 0.33333334f * d_rho + t2;
-    const float t38 = t33 * uy_;
-    const float post_5 = t36 + t29;
-    const float post_6 = t36 - t29;
+    const float d_kx_0_2_0 = d_s_yy - t22;
+    const float t23 = jx_ * s_xy_;
+    const float t24 = t0 * (t20 - 2.0f * t23) * uy_ + 0.5f * d_kx_0_2_0;
+    const float t25 = -t0 * (t20 - t23);
+    const float t26 = s_xy_ + t12;
+    const float t27 = t12 - s_xy_;
+    const float t28 = t19 - t24;
+    const float t29 = (3.0f + t9) * ux_;
+    const float t30 = ux_ * t29 + d_rho;
+    const float t31 = 0.027777778f * (t9 - t30);
+    const float t32 = uy_ * t14;
+    const float t33 = (kx_0_1_1_ - t32) * uy_;
+    const float t34 = 0.5f * kx_0_1_1_ - t32;
+    const float t35 = t30 + t29;
+    const float t36 = 0.013888889f * (t30 - t29);
 
     // ---- kx   (d3q27_central_smagorinsky.lbm:57)
-    const float kx_1_0_1_ = t9 + t10;
-    const float kx_n1_0_1_ = t9 - t10;
-    const float t39 = 0.5f * kx_n1_0_1_;
-    const float t40 = t11 + t13;
-    const float t41 = t13 - t11;
-    const float t42 = kx_1_0_1_ * uy_;
-    const float t43 = (t40 + t42) * uy_;
-    const float t44 = 0.5f * t40 + t42;
+    const float kx_1_0_1_ = t14 + t16;
+    const float kx_n1_0_1_ = t14 - t16;
+    const float t37 = -t14 - t33;
+    const float t38 = 0.055555556f + t31;
+    const float t39 = 0.33333334f * d_rho + t3;
+    const float t40 = uy_ * uy_;
+    const float t41 = 0.018518519f * (d_rho - 1.5f * t3) + t38 * t40;
+    const float t42 = uz_ * (0.22222222f + t28) + t37;
+    const float t43 = uz_ * (t37 + t42) + 2.0f * (t31 - t41);
+
+    // ---- post
+    const float post_6 = t43 - t42;
+    const float post_0 = -2.0f * (t43 - t28);
+    const float post_5 = t43 + t42;
+    const float t44 = t38 * uy_;
+    const float t45 = 0.5f * kx_n1_0_1_;
+    const float t46 = t10 - jx_;
+    const float t47 = jx_ + t10;
+    const float t48 = uy_ * (0.33333334f + t47) + t26;
+    const float t49 = t22 + t21 + uy_ * (t26 + t48);
+    const float t50 = uy_ * (0.33333334f + t46) + t27;
+    const float t51 = t22 - t21 + uy_ * (t27 + t50);
+    const float t52 = 0.25f * (t47 - t49);
+    const float t53 = 0.013888889f + t36;
+    const float t54 = t40 * t53 + 0.013888889f * (t39 - jx_);
+    const float t55 = 1.0f + t35;
+    const float t56 = jx_ + t39 + t40 * t55;
+    const float t57 = kx_1_0_1_ * uy_;
+    const float t58 = (t18 + t57) * uy_;
+    const float t59 = 0.5f * t18 + t57;
 
     // ---- ky   (d3q27_central_smagorinsky.lbm:59)
-    const float ky_1_0_1_ = kx_1_0_1_ - t43;
-    const float t45 = jx_ + t20;
-    const float t46 = t20 - jx_;
-    const float t47 = s_xy_ + t12;
-    const float t48 = t12 - s_xy_;
-    const float t49 = uy_ * (0.33333334f + t45) + t47;
-    const float t50 = t25 + t24 + uy_ * (t47 + t49);
-    const float t51 = 0.25f * (t45 - t50);
-    const float t52 = (0.055555556f + t51) * uz_;
-    const float t53 = t31 + t30;
-    const float t54 = 0.013888889f * (t31 - t30);
-    const float t55 = 1.0f + t53;
-    const float t56 = jx_ + t37 + t34 * t55;
-    const float t57 = uz_ * (ky_1_0_1_ + t52) + 0.027777778f * (t53 - t56);
+    const float ky_1_0_1_ = kx_1_0_1_ - t58;
+    const float t60 = (0.055555556f + t52) * uz_;
+    const float t61 = uz_ * (ky_1_0_1_ + t60) + 0.027777778f * (t35 - t56);
+    const float t62 = 0.5f * ky_1_0_1_ + t60;
 
     // ---- post
-    const float post_1 = -2.0f * (t57 - t51);
-    const float t58 = 0.5f * ky_1_0_1_ + t52;
-    const float t59 = t55 * uy_;
-    const float post_9 = t57 + t58;
-    const float post_11 = t57 - t58;
-    const float t60 = t39 * uy_;
-    const float t61 = (0.5f * t41 + t60) * uy_;
-    const float t62 = 0.25f * t41 + t60;
-    const float t63 = t39 - t61;
-    const float t64 = uy_ * (0.33333334f + t46) + t48;
-    const float t65 = t25 - t24 + uy_ * (t48 + t64);
-    const float t66 = 0.25f * (t46 - t65);
-    const float t67 = uz_ * (0.055555556f + t66) + t63;
-    const float t68 = 0.013888889f + t54;
-    const float t69 = t34 * t68 + 0.013888889f * (t37 - jx_);
-    const float t70 = uz_ * (t63 + t67) + 2.0f * (t54 - t69);
-    const float post_2 = -2.0f * (t70 - t66);
-    const float t71 = t68 * uy_;
-    const float post_10 = t70 - t67;
-    const float post_12 = t70 + t67;
+    const float post_1 = -2.0f * (t61 - t52);
+    const float post_11 = t61 - t62;
+    const float post_9 = t61 + t62;
+    const float t63 = t45 * uy_;
+    const float t64 = t55 * uy_;
+    const float t65 = t53 * uy_;
+    const float t66 = (0.5f * t17 + t63) * uy_;
+    const float t67 = 0.25f * t17 + t63;
+    const float t68 = 0.25f * (t46 - t51);
+    const float t69 = t45 - t66;
+    const float t70 = uz_ * (0.055555556f + t68) + t69;
+    const float t71 = uz_ * (t69 + t70) + 2.0f * (t36 - t54);
+    const float post_12 = t71 + t70;
+    const float post_10 = t71 - t70;
+    const float post_2 = -2.0f * (t71 - t68);
 
     // ---- ky   (d3q27_central_smagorinsky.lbm:59)
-    const float ky_0_1_1_ = t17 + t16;
-    const float ky_0_n1_1_ = t16 - t17;
-    const float t72 = 0.11111111f + t26;
-    const float ky_0_1_0_ = t72 - t27;
-    const float t73 = 0.5f * (ky_0_1_0_ * uz_);
-    const float ky_0_n1_0_ = t27 + t72;
-    const float t74 = 0.5f * (ky_0_n1_0_ * uz_);
-    const float t75 = t35 + t38 + uz_ * (ky_0_1_1_ + t73);
-    const float t76 = t35 - t38 + uz_ * (ky_0_n1_1_ + t74);
-    const float t77 = 0.5f * ky_0_1_1_ + t73;
-    const float t78 = 0.5f * ky_0_n1_1_ + t74;
-
-    // ---- post
-    const float post_15 = t75 + t77;
-    const float post_17 = t75 - t77;
-    const float post_16 = t76 - t78;
-    const float post_18 = t76 + t78;
+    const float ky_0_n1_1_ = t33 - t34;
+    const float ky_0_1_1_ = t34 + t33;
+    const float t72 = 0.11111111f + t24;
+    const float ky_0_1_0_ = t72 - t25;
+    const float ky_0_n1_0_ = t25 + t72;
+    const float t73 = 0.5f * (ky_0_n1_0_ * uz_);
 
     // ---- d_ky   (d3q27_central_smagorinsky.lbm:59)
-    const float d_ky_0_1_0 = t26 - t27;
+    const float d_ky_0_1_0 = t24 - t25;
+    const float d_ky_0_n1_0 = t24 + t25;
+    const float t74 = t41 - t44 + uz_ * (ky_0_n1_1_ + t73);
+    const float t75 = 0.5f * ky_0_n1_1_ + t73;
 
     // ---- post
-    const float post_3 = d_ky_0_1_0 - 2.0f * t75;
-
-    // ---- d_ky   (d3q27_central_smagorinsky.lbm:59)
-    const float d_ky_0_n1_0 = t26 + t27;
-
-    // ---- post
-    const float post_4 = d_ky_0_n1_0 - 2.0f * t76;
-    const float t79 = t44 + t43;
-    const float t80 = t43 - t44;
-    const float t81 = 0.125f * (t49 + t50);
-    const float t82 = 0.125f * (t49 - t50);
-    const float t83 = (0.013888889f + t81) * uz_;
-    const float t84 = uz_ * (0.5f * t79 + t83) + 0.013888889f * (t56 + t59);
-    const float post_7 = -2.0f * (t84 - t81);
+    const float post_4 = d_ky_0_n1_0 - 2.0f * t74;
+    const float t76 = 0.5f * (ky_0_1_0_ * uz_);
+    const float t77 = t41 + t44 + uz_ * (ky_0_1_1_ + t76);
+    const float post_18 = t74 + t75;
+    const float post_16 = t74 - t75;
+    const float t78 = 0.5f * ky_0_1_1_ + t76;
+    const float post_3 = d_ky_0_1_0 - 2.0f * t77;
+    const float post_15 = t77 + t78;
+    const float post_17 = t77 - t78;
+    const float t79 = t59 + t58;
+    const float t80 = t58 - t59;
+    const float t81 = 0.125f * (t48 - t49);
+    const float t82 = 0.125f * (t48 + t49);
+    const float t83 = (0.013888889f + t82) * uz_;
+    const float t84 = uz_ * (0.5f * t79 + t83) + 0.013888889f * (t56 + t64);
+    const float post_7 = -2.0f * (t84 - t82);
     const float t85 = 0.25f * t79 + t83;
-    const float post_19 = t84 + t85;
     const float post_21 = t84 - t85;
+    const float post_19 = t84 + t85;
+    const float t86 = (0.013888889f - t81) * uz_;
+    const float t87 = uz_ * (0.5f * t80 + t86) - 0.013888889f * (t64 - t56);
+    const float t88 = 0.25f * t80 + t86;
+    const float post_13 = -2.0f * (t87 + t81);
+    const float post_23 = t87 + t88;
+    const float post_25 = t87 - t88;
+    const float t89 = 0.125f * (t50 - t51);
+    const float t90 = 0.125f * (t50 + t51);
 
     // ---- ky   (d3q27_central_smagorinsky.lbm:59)
-    const float ky_n1_n1_1_ = t61 - t62;
-    const float ky_n1_1_1_ = t62 + t61;
-    const float t86 = 0.125f * (t64 - t65);
-    const float t87 = 0.125f * (t64 + t65);
-    const float t88 = (0.013888889f - t86) * uz_;
-    const float t89 = t69 - t71 + uz_ * (ky_n1_n1_1_ + t88);
+    const float ky_n1_1_1_ = t67 + t66;
+    const float ky_n1_n1_1_ = t66 - t67;
+    const float t91 = (0.013888889f + t90) * uz_;
+    const float t92 = t54 + t65 + uz_ * (ky_n1_1_1_ + t91);
+    const float t93 = 0.5f * ky_n1_1_1_ + t91;
+    const float t94 = (0.013888889f - t89) * uz_;
+    const float t95 = t54 - t65 + uz_ * (ky_n1_n1_1_ + t94);
+    const float t96 = 0.5f * ky_n1_n1_1_ + t94;
 
     // ---- post
-    const float post_8 = -2.0f * (t89 + t86);
-    const float t90 = 0.5f * ky_n1_n1_1_ + t88;
-    const float post_20 = t89 - t90;
-    const float post_22 = t89 + t90;
-    const float t91 = (0.013888889f - t82) * uz_;
-    const float t92 = uz_ * (0.5f * t80 + t91) - 0.013888889f * (t59 - t56);
-    const float post_13 = -2.0f * (t92 + t82);
-    const float t93 = 0.25f * t80 + t91;
-    const float post_23 = t92 + t93;
-    const float post_25 = t92 - t93;
-    const float t94 = (0.013888889f + t87) * uz_;
-    const float t95 = t69 + t71 + uz_ * (ky_n1_1_1_ + t94);
-    const float post_14 = -2.0f * (t95 - t87);
-    const float t96 = 0.5f * ky_n1_1_1_ + t94;
-    const float post_24 = t95 - t96;
-    const float post_26 = t95 + t96;
+    const float post_8 = -2.0f * (t95 + t89);
+    const float post_14 = -2.0f * (t92 - t90);
+    const float post_24 = t92 - t93;
+    const float post_26 = t92 + t93;
+    const float post_20 = t95 - t96;
+    const float post_22 = t95 + t96;
 
     f[0] = post_0;
     f[1] = post_1;
@@ -1066,95 +1054,94 @@ d3q27_central_smagorinsky_init(
 
     // ---- shared
     const float t0 = 0.125f * rho_;
-    const float t1 = ux_ * ux_;
-    const float t2 = ux_ * t0;
-    const float t3 = -2.0f;
-    const float t4 = (t1 * t3 + 1.3333334f) * t0;
-    const float t5 = (0.33333334f + t1) * t0;
-    const float t6 = uz_ * uz_;
-    const float t7 = t6 * t3 + 1.3333334f;
-    const float t8 = 0.33333334f + t6;
-    const float t9 = uy_ * uy_;
-    const float t10 = t9 * t3 + 1.3333334f;
-    const float t11 = 0.33333334f + t9;
-    const float t12 = t7 * t10;
+    const float t1 = uy_ * uy_;
+    const float t2 = 0.33333334f + t1;
+    const float t3 = 1.3333334f - 2.0f * t1;
+    const float t4 = uy_ - t2;
+    const float t5 = uy_ + t2;
+    const float t6 = ux_ * ux_;
+    const float t7 = ux_ * t0;
+    const float t8 = (0.33333334f + t6) * t0;
+    const float t9 = (1.3333334f - 2.0f * t6) * t0;
+    const float t10 = uz_ * uz_;
+    const float t11 = 0.33333334f + t10;
+    const float t12 = 1.3333334f - 2.0f * t10;
+    const float t13 = t12 * t3;
 
     // ---- f
-    const float f_0 = t4 * t12 - 0.2962963f;
-    const float t13 = t2 * t12;
-    const float t14 = -t5;
-    const float t15 = t12 * t14 + 0.074074075f;
-    const float f_1 = t13 - t15;
-    const float f_2 = -t15 - t13;
-    const float t16 = uy_ + t11;
-    const float t17 = uy_ - t11;
-    const float t18 = t7 * t16;
-    const float f_3 = t4 * t18 - 0.074074075f;
-    const float t19 = t7 * t17;
-    const float t20 = -t4;
-    const float f_4 = t19 * t20 - 0.074074075f;
-    const float t21 = t10 * uz_;
-    const float t22 = t8 * t10;
-    const float t23 = t4 * t21;
-    const float t24 = t22 * t20 + 0.074074075f;
-    const float f_5 = t23 - t24;
-    const float f_6 = -t24 - t23;
-    const float t25 = t2 * t18;
-    const float t26 = t18 * t14 + 0.018518519f;
-    const float f_7 = t25 - t26;
-    const float f_14 = -t26 - t25;
-    const float t27 = t2 * t19;
-    const float t28 = t5 * t19 + 0.018518519f;
-    const float f_8 = t27 - t28;
-    const float f_13 = -t28 - t27;
-    const float t29 = t5 * t21;
-    const float t30 = t2 * t21;
-    const float t31 = t2 * t22;
-    const float t32 = t22 * t14 + 0.018518519f;
+    const float f_0 = t9 * t13 - 0.2962963f;
+    const float t14 = -t8;
+    const float t15 = t13 * t14 + 0.074074075f;
+    const float t16 = t7 * t13;
+    const float f_1 = t16 - t15;
+    const float f_2 = -t15 - t16;
+    const float t17 = t11 * t3;
+    const float t18 = t3 * uz_;
+    const float t19 = -t9;
+    const float t20 = t9 * t18;
+    const float t21 = t17 * t19 + 0.074074075f;
+    const float f_5 = t20 - t21;
+    const float f_6 = -t21 - t20;
+    const float t22 = t12 * t5;
+    const float f_3 = t9 * t22 - 0.074074075f;
+    const float t23 = t7 * t22;
+    const float t24 = t22 * t14 + 0.018518519f;
+    const float f_7 = t23 - t24;
+    const float f_14 = -t24 - t23;
+    const float t25 = t12 * t4;
+    const float f_4 = t25 * t19 - 0.074074075f;
+    const float t26 = t7 * t25;
+    const float t27 = t8 * t25 + 0.018518519f;
+    const float f_13 = -t27 - t26;
+    const float f_8 = t26 - t27;
+    const float t28 = t7 * t18;
+    const float t29 = t8 * t18;
+    const float t30 = t17 * t14 + 0.018518519f;
+    const float t31 = t7 * t17;
+    const float t32 = t29 - t31;
     const float t33 = t29 + t31;
-    const float t34 = t29 - t31;
-    const float t35 = t30 - t32;
-    const float t36 = t32 + t30;
+    const float t34 = t30 + t28;
+    const float t35 = t28 - t30;
     const float f_9 = t33 + t35;
     const float f_10 = t35 - t33;
-    const float f_11 = -t34 - t36;
-    const float f_12 = t34 - t36;
-    const float t37 = t16 * uz_;
-    const float t38 = t8 * t16;
-    const float t39 = t38 * t20 + 0.018518519f;
-    const float t40 = t17 * uz_;
-    const float t41 = t8 * t17;
-    const float t42 = t38 * t14 + 0.0046296297f;
-    const float t43 = t2 * t38;
-    const float t44 = t4 * t37;
-    const float f_15 = t44 - t39;
-    const float f_17 = -t39 - t44;
-    const float t45 = t4 * t40;
-    const float t46 = t4 * t41 + 0.018518519f;
-    const float f_16 = t45 - t46;
-    const float f_18 = -t46 - t45;
-    const float t47 = t5 * t37;
-    const float t48 = t2 * t37;
-    const float t49 = t47 + t43;
-    const float t50 = t47 - t43;
-    const float t51 = t48 - t42;
-    const float t52 = t42 + t48;
-    const float f_19 = t49 + t51;
-    const float f_24 = t51 - t49;
-    const float f_21 = -t50 - t52;
-    const float f_26 = t50 - t52;
-    const float t53 = t5 * t40;
-    const float t54 = t5 * t41 + 0.0046296297f;
-    const float t55 = t2 * t41;
-    const float t56 = t2 * t40;
-    const float t57 = t53 + t55;
-    const float t58 = t53 - t55;
-    const float t59 = t54 + t56;
-    const float t60 = t56 - t54;
-    const float f_20 = t57 - t59;
-    const float f_23 = -t57 - t59;
-    const float f_22 = t60 - t58;
-    const float f_25 = t58 + t60;
+    const float f_12 = t32 - t34;
+    const float f_11 = -t32 - t34;
+    const float t36 = t11 * t5;
+    const float t37 = t11 * t4;
+    const float t38 = t4 * uz_;
+    const float t39 = t5 * uz_;
+    const float t40 = t9 * t38;
+    const float t41 = t9 * t37 + 0.018518519f;
+    const float f_16 = t40 - t41;
+    const float f_18 = -t41 - t40;
+    const float t42 = t9 * t39;
+    const float t43 = t36 * t19 + 0.018518519f;
+    const float f_15 = t42 - t43;
+    const float f_17 = -t43 - t42;
+    const float t44 = t36 * t14 + 0.0046296297f;
+    const float t45 = t7 * t36;
+    const float t46 = t8 * t39;
+    const float t47 = t7 * t39;
+    const float t48 = t47 - t44;
+    const float t49 = t44 + t47;
+    const float t50 = t46 + t45;
+    const float t51 = t46 - t45;
+    const float f_19 = t50 + t48;
+    const float f_24 = t48 - t50;
+    const float f_21 = -t51 - t49;
+    const float f_26 = t51 - t49;
+    const float t52 = t8 * t37 + 0.0046296297f;
+    const float t53 = t8 * t38;
+    const float t54 = t7 * t38;
+    const float t55 = t7 * t37;
+    const float t56 = t53 + t55;
+    const float t57 = t53 - t55;
+    const float t58 = t52 + t54;
+    const float t59 = t54 - t52;
+    const float f_20 = t56 - t58;
+    const float f_23 = -t56 - t58;
+    const float f_25 = t57 + t59;
+    const float f_22 = t59 - t57;
 
     store(dst, slot, 0, cell, f_0);
     store(dst, slot, 1, cell, f_1);
@@ -1235,25 +1222,19 @@ d3q27_central_smagorinsky_macroscopic(
     const float mz_n1_n1_1_ = f_22 - f_20;
 
     // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
-    const float d_mz_n1_0_0 = f_10 + f_2 + f_12;
-
-    // ---- mz   (d3q27_central_smagorinsky.lbm:15)
-    const float mz_n1_0_1_ = f_12 - f_10;
-
-    // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
     const float d_mz_n1_1_0 = f_24 + f_14 + f_26;
 
     // ---- mz   (d3q27_central_smagorinsky.lbm:15)
     const float mz_n1_1_1_ = f_26 - f_24;
 
+    // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+    const float d_mz_n1_0_0 = f_10 + f_2 + f_12;
+
+    // ---- mz   (d3q27_central_smagorinsky.lbm:15)
+    const float mz_n1_0_1_ = f_12 - f_10;
+
     // ---- my   (d3q27_central_smagorinsky.lbm:16)
     const float my_n1_0_1_ = mz_n1_n1_1_ + mz_n1_0_1_ + mz_n1_1_1_;
-
-    // ---- d_my   (d3q27_central_smagorinsky.lbm:16)
-    const float d_my_n1_0_0 = d_mz_n1_n1_0 + d_mz_n1_0_0 + d_mz_n1_1_0;
-
-    // ---- my   (d3q27_central_smagorinsky.lbm:16)
-    const float my_n1_1_0_ = d_mz_n1_1_0 - d_mz_n1_n1_0;
 
     // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
     const float d_mz_0_n1_0 = f_16 + f_4 + f_18;
@@ -1276,23 +1257,17 @@ d3q27_central_smagorinsky_macroscopic(
     // ---- my   (d3q27_central_smagorinsky.lbm:16)
     const float my_0_0_1_ = mz_0_n1_1_ + mz_0_0_1_ + mz_0_1_1_;
 
-    // ---- d_my   (d3q27_central_smagorinsky.lbm:16)
-    const float d_my_0_0_0 = d_mz_0_n1_0 + d_mz_0_0_0 + d_mz_0_1_0;
+    // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+    const float d_mz_1_0_0 = f_11 + f_1 + f_9;
 
-    // ---- my   (d3q27_central_smagorinsky.lbm:16)
-    const float my_0_1_0_ = d_mz_0_1_0 - d_mz_0_n1_0;
+    // ---- mz   (d3q27_central_smagorinsky.lbm:15)
+    const float mz_1_0_1_ = f_9 - f_11;
 
     // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
     const float d_mz_1_n1_0 = f_25 + f_13 + f_23;
 
     // ---- mz   (d3q27_central_smagorinsky.lbm:15)
     const float mz_1_n1_1_ = f_23 - f_25;
-
-    // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
-    const float d_mz_1_0_0 = f_11 + f_1 + f_9;
-
-    // ---- mz   (d3q27_central_smagorinsky.lbm:15)
-    const float mz_1_0_1_ = f_9 - f_11;
 
     // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
     const float d_mz_1_1_0 = f_21 + f_7 + f_19;
@@ -1305,6 +1280,18 @@ d3q27_central_smagorinsky_macroscopic(
 
     // ---- m   (d3q27_central_smagorinsky.lbm:17)
     const float jz_ = my_n1_0_1_ + my_0_0_1_ + my_1_0_1_;
+
+    // ---- d_my   (d3q27_central_smagorinsky.lbm:16)
+    const float d_my_0_0_0 = d_mz_0_n1_0 + d_mz_0_0_0 + d_mz_0_1_0;
+
+    // ---- my   (d3q27_central_smagorinsky.lbm:16)
+    const float my_0_1_0_ = d_mz_0_1_0 - d_mz_0_n1_0;
+
+    // ---- d_my   (d3q27_central_smagorinsky.lbm:16)
+    const float d_my_n1_0_0 = d_mz_n1_n1_0 + d_mz_n1_0_0 + d_mz_n1_1_0;
+
+    // ---- my   (d3q27_central_smagorinsky.lbm:16)
+    const float my_n1_1_0_ = d_mz_n1_1_0 - d_mz_n1_n1_0;
 
     // ---- d_my   (d3q27_central_smagorinsky.lbm:16)
     const float d_my_1_0_0 = d_mz_1_n1_0 + d_mz_1_0_0 + d_mz_1_1_0;
@@ -1324,9 +1311,9 @@ d3q27_central_smagorinsky_macroscopic(
     const float t0 = 1.0f / rho_;
 
     // ---- u   (d3q27_central_smagorinsky.lbm:21)
+    const float uz_ = t0 * jz_;
     const float ux_ = t0 * jx_;
     const float uy_ = t0 * jy_;
-    const float uz_ = t0 * jz_;
 
     fields[field_at(slot, 0, cell)] = rho_;
     fields[field_at(slot, 1, cell)] = ux_;

@@ -168,102 +168,83 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_25 = before[25 * stride_before + cell];
         const float f_26 = before[26 * stride_before + cell];
 
-        // ---- keep   (d3q27_cumulant.lbm:33)
-        const float keep_ = 1.0f - omega_;
+        // ---- mz   (d3q27_cumulant.lbm:14)
+        const float mz_n1_0_1_ = f_12 - f_10;
+
+        // ---- d_mz   (d3q27_cumulant.lbm:14)
+        const float d_mz_n1_0_2 = f_10 + f_12;
+
+        // ---- mz   (d3q27_cumulant.lbm:14)
+        const float mz_n1_n1_1_ = f_22 - f_20;
+
+        // ---- d_mz   (d3q27_cumulant.lbm:14)
+        const float d_mz_n1_n1_2 = f_20 + f_22;
+
+        // ---- mz   (d3q27_cumulant.lbm:14)
+        const float mz_n1_1_1_ = f_26 - f_24;
+
+        // ---- d_mz   (d3q27_cumulant.lbm:14)
+        const float d_mz_n1_1_2 = f_24 + f_26;
+        const float d_mz_n1_1_0 = f_14 + d_mz_n1_1_2;
+
+        // ---- d_my   (d3q27_cumulant.lbm:15)
+        const float d_my_n1_0_2 = d_mz_n1_n1_2 + d_mz_n1_0_2 + d_mz_n1_1_2;
+
+        // ---- d_mz   (d3q27_cumulant.lbm:14)
+        const float d_mz_n1_0_0 = f_2 + d_mz_n1_0_2;
+        const float d_mz_n1_n1_0 = f_8 + d_mz_n1_n1_2;
+
+        // ---- my   (d3q27_cumulant.lbm:15)
+        const float my_n1_0_1_ = mz_n1_n1_1_ + mz_n1_0_1_ + mz_n1_1_1_;
+        const float my_n1_1_1_ = mz_n1_1_1_ - mz_n1_n1_1_;
+
+        // ---- d_mz   (d3q27_cumulant.lbm:14)
+        const float d_mz_0_1_2 = f_17 + f_15;
+
+        // ---- mz   (d3q27_cumulant.lbm:14)
+        const float mz_1_0_1_ = f_9 - f_11;
+
+        // ---- d_mz   (d3q27_cumulant.lbm:14)
+        const float d_mz_1_0_2 = f_11 + f_9;
+
+        // ---- mz   (d3q27_cumulant.lbm:14)
+        const float mz_0_1_1_ = f_15 - f_17;
 
         // ---- d_mz   (d3q27_cumulant.lbm:14)
         const float d_mz_0_0_2 = f_6 + f_5;
 
         // ---- mz   (d3q27_cumulant.lbm:14)
         const float mz_0_0_1_ = f_5 - f_6;
-
-        // ---- d_mz   (d3q27_cumulant.lbm:14)
-        const float d_mz_0_0_0 = f_0 + d_mz_0_0_2;
-        const float d_mz_0_n1_2 = f_16 + f_18;
-
-        // ---- mz   (d3q27_cumulant.lbm:14)
         const float mz_0_n1_1_ = f_18 - f_16;
 
         // ---- d_mz   (d3q27_cumulant.lbm:14)
-        const float d_mz_0_n1_0 = f_4 + d_mz_0_n1_2;
-        const float d_mz_0_1_2 = f_17 + f_15;
-
-        // ---- d_my   (d3q27_cumulant.lbm:15)
-        const float d_my_0_0_2 = d_mz_0_n1_2 + d_mz_0_0_2 + d_mz_0_1_2;
-
-        // ---- d_mz   (d3q27_cumulant.lbm:14)
-        const float d_mz_0_1_0 = f_3 + d_mz_0_1_2;
-
-        // ---- mz   (d3q27_cumulant.lbm:14)
-        const float mz_0_1_1_ = f_15 - f_17;
+        const float d_mz_0_n1_2 = f_16 + f_18;
 
         // ---- my   (d3q27_cumulant.lbm:15)
         const float my_0_0_1_ = mz_0_n1_1_ + mz_0_0_1_ + mz_0_1_1_;
         const float my_0_1_1_ = mz_0_1_1_ - mz_0_n1_1_;
 
-        // ---- d_my   (d3q27_cumulant.lbm:15)
-        const float d_my_0_2_0 = d_mz_0_n1_0 + d_mz_0_1_0;
-
-        // ---- my   (d3q27_cumulant.lbm:15)
-        const float my_0_1_0_ = d_mz_0_1_0 - d_mz_0_n1_0;
+        // ---- d_mz   (d3q27_cumulant.lbm:14)
+        const float d_mz_0_1_0 = f_3 + d_mz_0_1_2;
 
         // ---- d_my   (d3q27_cumulant.lbm:15)
-        const float d_my_0_0_0 = d_mz_0_0_0 + d_my_0_2_0;
+        const float d_my_0_0_2 = d_mz_0_n1_2 + d_mz_0_0_2 + d_mz_0_1_2;
 
         // ---- d_mz   (d3q27_cumulant.lbm:14)
-        const float d_mz_n1_0_2 = f_10 + f_12;
-
-        // ---- mz   (d3q27_cumulant.lbm:14)
-        const float mz_n1_0_1_ = f_12 - f_10;
-
-        // ---- d_mz   (d3q27_cumulant.lbm:14)
-        const float d_mz_n1_0_0 = f_2 + d_mz_n1_0_2;
-        const float d_mz_n1_n1_2 = f_20 + f_22;
-
-        // ---- mz   (d3q27_cumulant.lbm:14)
-        const float mz_n1_n1_1_ = f_22 - f_20;
-
-        // ---- d_mz   (d3q27_cumulant.lbm:14)
-        const float d_mz_n1_n1_0 = f_8 + d_mz_n1_n1_2;
-        const float d_mz_n1_1_2 = f_24 + f_26;
-
-        // ---- d_my   (d3q27_cumulant.lbm:15)
-        const float d_my_n1_0_2 = d_mz_n1_n1_2 + d_mz_n1_0_2 + d_mz_n1_1_2;
-
-        // ---- d_mz   (d3q27_cumulant.lbm:14)
-        const float d_mz_n1_1_0 = f_14 + d_mz_n1_1_2;
-
-        // ---- mz   (d3q27_cumulant.lbm:14)
-        const float mz_n1_1_1_ = f_26 - f_24;
-
-        // ---- my   (d3q27_cumulant.lbm:15)
-        const float my_n1_0_1_ = mz_n1_n1_1_ + mz_n1_0_1_ + mz_n1_1_1_;
-        const float my_n1_1_1_ = mz_n1_1_1_ - mz_n1_n1_1_;
-
-        // ---- d_my   (d3q27_cumulant.lbm:15)
-        const float d_my_n1_2_0 = d_mz_n1_n1_0 + d_mz_n1_1_0;
-
-        // ---- my   (d3q27_cumulant.lbm:15)
-        const float my_n1_1_0_ = d_mz_n1_1_0 - d_mz_n1_n1_0;
-
-        // ---- d_my   (d3q27_cumulant.lbm:15)
-        const float d_my_n1_0_0 = d_mz_n1_0_0 + d_my_n1_2_0;
-
-        // ---- d_mz   (d3q27_cumulant.lbm:14)
-        const float d_mz_1_0_2 = f_11 + f_9;
-
-        // ---- mz   (d3q27_cumulant.lbm:14)
-        const float mz_1_0_1_ = f_9 - f_11;
-
-        // ---- d_mz   (d3q27_cumulant.lbm:14)
-        const float d_mz_1_0_0 = f_1 + d_mz_1_0_2;
+        const float d_mz_0_0_0 = f_0 + d_mz_0_0_2;
+        const float d_mz_0_n1_0 = f_4 + d_mz_0_n1_2;
         const float d_mz_1_n1_2 = f_25 + f_23;
 
         // ---- mz   (d3q27_cumulant.lbm:14)
         const float mz_1_n1_1_ = f_23 - f_25;
 
         // ---- d_mz   (d3q27_cumulant.lbm:14)
-        const float d_mz_1_n1_0 = f_13 + d_mz_1_n1_2;
+        const float d_mz_1_0_0 = f_1 + d_mz_1_0_2;
+
+        // ---- mz   (d3q27_cumulant.lbm:14)
+        const float mz_1_1_1_ = f_19 - f_21;
+
+        // ---- d_mz   (d3q27_cumulant.lbm:14)
         const float d_mz_1_1_2 = f_21 + f_19;
 
         // ---- d_my   (d3q27_cumulant.lbm:15)
@@ -272,23 +253,50 @@ static inline __attribute__((always_inline)) void collide_cells(
         // ---- d_m   (d3q27_cumulant.lbm:16)
         const float d_m_0_0_2 = d_my_n1_0_2 + d_my_0_0_2 + d_my_1_0_2;
 
-        // ---- d_mz   (d3q27_cumulant.lbm:14)
-        const float d_mz_1_1_0 = f_7 + d_mz_1_1_2;
-
-        // ---- mz   (d3q27_cumulant.lbm:14)
-        const float mz_1_1_1_ = f_19 - f_21;
-
         // ---- my   (d3q27_cumulant.lbm:15)
         const float my_1_0_1_ = mz_1_n1_1_ + mz_1_0_1_ + mz_1_1_1_;
         const float my_1_1_1_ = mz_1_1_1_ - mz_1_n1_1_;
 
         // ---- m   (d3q27_cumulant.lbm:16)
         const float m_0_1_1_ = my_n1_1_1_ + my_0_1_1_ + my_1_1_1_;
+
+        // ---- d_mz   (d3q27_cumulant.lbm:14)
+        const float d_mz_1_n1_0 = f_13 + d_mz_1_n1_2;
+        const float d_mz_1_1_0 = f_7 + d_mz_1_1_2;
+
+        // ---- m   (d3q27_cumulant.lbm:16)
         const float jz_ = my_n1_0_1_ + my_0_0_1_ + my_1_0_1_;
+
+        // ---- my   (d3q27_cumulant.lbm:15)
+        const float my_n1_1_0_ = d_mz_n1_1_0 - d_mz_n1_n1_0;
+
+        // ---- d_my   (d3q27_cumulant.lbm:15)
+        const float d_my_n1_2_0 = d_mz_n1_n1_0 + d_mz_n1_1_0;
+
+        // ---- m   (d3q27_cumulant.lbm:16)
         const float m_1_0_1_ = my_1_0_1_ - my_n1_0_1_;
+
+        // ---- my   (d3q27_cumulant.lbm:15)
+        const float my_1_1_0_ = d_mz_1_1_0 - d_mz_1_n1_0;
 
         // ---- d_my   (d3q27_cumulant.lbm:15)
         const float d_my_1_2_0 = d_mz_1_n1_0 + d_mz_1_1_0;
+
+        // ---- my   (d3q27_cumulant.lbm:15)
+        const float my_0_1_0_ = d_mz_0_1_0 - d_mz_0_n1_0;
+
+        // ---- m   (d3q27_cumulant.lbm:16)
+        const float jy_ = my_n1_1_0_ + my_0_1_0_ + my_1_1_0_;
+
+        // ---- d_my   (d3q27_cumulant.lbm:15)
+        const float d_my_0_2_0 = d_mz_0_n1_0 + d_mz_0_1_0;
+
+        // ---- m   (d3q27_cumulant.lbm:16)
+        const float m_1_1_0_ = my_1_1_0_ - my_n1_1_0_;
+
+        // ---- d_my   (d3q27_cumulant.lbm:15)
+        const float d_my_0_0_0 = d_mz_0_0_0 + d_my_0_2_0;
+        const float d_my_n1_0_0 = d_mz_n1_0_0 + d_my_n1_2_0;
 
         // ---- d_m   (d3q27_cumulant.lbm:16)
         const float d_m_0_2_0 = d_my_n1_2_0 + d_my_0_2_0 + d_my_1_2_0;
@@ -296,18 +304,14 @@ static inline __attribute__((always_inline)) void collide_cells(
         // ---- d_my   (d3q27_cumulant.lbm:15)
         const float d_my_1_0_0 = d_mz_1_0_0 + d_my_1_2_0;
 
-        // ---- my   (d3q27_cumulant.lbm:15)
-        const float my_1_1_0_ = d_mz_1_1_0 - d_mz_1_n1_0;
-
-        // ---- m   (d3q27_cumulant.lbm:16)
-        const float jy_ = my_n1_1_0_ + my_0_1_0_ + my_1_1_0_;
-        const float m_1_1_0_ = my_1_1_0_ - my_n1_1_0_;
-
         // ---- d_m   (d3q27_cumulant.lbm:16)
         const float d_m_2_0_0 = d_my_n1_0_0 + d_my_1_0_0;
 
         // ---- m   (d3q27_cumulant.lbm:16)
         const float jx_ = d_my_1_0_0 - d_my_n1_0_0;
+
+        // ---- keep   (d3q27_cumulant.lbm:33)
+        const float keep_ = 1.0f - omega_;
 
         // ---- d_m   (d3q27_cumulant.lbm:16)
         const float d_rho = d_my_0_0_0 + d_m_2_0_0;
@@ -317,22 +321,22 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float t0 = 1.0f / rho_;
 
         // ---- u   (d3q27_cumulant.lbm:20)
-        const float uy_ = t0 * jy_;
-        const float t1 = jy_ * uy_;
+        const float ux_ = jx_ * t0;
+        const float t1 = jx_ * ux_;
 
         // ---- d_second   (d3q27_cumulant.lbm:29)
-        const float d_second_yy = d_m_0_2_0 - t1;
+        const float d_second_xx = d_m_2_0_0 - t1;
+        const float t2 = keep_ * d_second_xx;
 
         // ---- u   (d3q27_cumulant.lbm:20)
-        const float ux_ = jx_ * t0;
-        const float t2 = jx_ * ux_;
+        const float uy_ = t0 * jy_;
+        const float t3 = jy_ * uy_;
 
         // ---- d_second   (d3q27_cumulant.lbm:29)
-        const float d_second_xx = d_m_2_0_0 - t2;
-        const float t3 = keep_ * d_second_xx;
+        const float d_second_yy = d_m_0_2_0 - t3;
 
         // ---- dxy   (d3q27_cumulant.lbm:34)
-        const float dxy_ = t3 - keep_ * d_second_yy;
+        const float dxy_ = t2 - keep_ * d_second_yy;
 
         // ---- u   (d3q27_cumulant.lbm:20)
         const float uz_ = t0 * jz_;
@@ -342,57 +346,43 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float d_second_zz = d_m_0_0_2 - t4;
 
         // ---- dxz   (d3q27_cumulant.lbm:35)
-        const float dxz_ = t3 - keep_ * d_second_zz;
+        const float dxz_ = t2 - keep_ * d_second_zz;
 
         // ---- d_sxx   (d3q27_cumulant.lbm:36)
         const float d_sxx = 0.33333334f * (d_rho + dxy_ + dxz_);
 
         // ---- d_s   (d3q27_cumulant.lbm:37)
+        const float d_s_yy = d_sxx - dxy_;
         const float d_s_zz = d_sxx - dxz_;
 
         // ---- d_g2   (d3q27_cumulant.lbm:46)
+        const float d_g2_xx = d_sxx + t1;
+        const float d_g2_yy = d_s_yy + t3;
         const float d_g2_zz = d_s_zz + t4;
-
-        // ---- d_s   (d3q27_cumulant.lbm:37)
-        const float d_s_yy = d_sxx - dxy_;
-
-        // ---- d_g2   (d3q27_cumulant.lbm:46)
-        const float d_g2_xx = d_sxx + t2;
-        const float d_g2_yy = d_s_yy + t1;
-
-        // ---- d_fz   (d3q27_cumulant.lbm:88)
-        const float d_fz_0_0_0 = d_rho - d_g2_zz;
         const float t5 = -0.33333334f * (d_rho * t0);
 
         // ---- d_n   (d3q27_cumulant.lbm:45)
         const float d_n_zz = t0 * d_s_zz + t5;
         const float d_n_yy = t0 * d_s_yy + t5;
-        const float t6 = 2.0f * (keep_ * t0);
-        const float t7 = jy_ * uz_;
-
-        // ---- second   (d3q27_cumulant.lbm:29)
-        const float second_yz_ = m_0_1_1_ - t7;
-
-        // ---- g2   (d3q27_cumulant.lbm:46)
-        const float g2_yz_ = keep_ * second_yz_ + t7;
-        const float t8 = second_yz_ * t6;
-        const float g2_yy_ = 0.33333334f + d_g2_yy;
-
-        // ---- g3   (d3q27_cumulant.lbm:47)
-        const float g3_yz_ = uz_ * g2_yy_ + jy_ * t8;
-
-        // ---- n   (d3q27_cumulant.lbm:45)
-        const float n_zz_ = 0.33333334f + d_n_zz;
-        const float t9 = 0.33333334f * d_n_zz;
-
-        // ---- d_g4   (d3q27_cumulant.lbm:49)
-        const float d_g4_yz = d_g2_yy * n_zz_ + t9 + uz_ * g3_yz_ + t8 * g2_yz_;
 
         // ---- d_fz   (d3q27_cumulant.lbm:88)
-        const float d_fz_0_2_0 = d_g2_yy - d_g4_yz;
+        const float d_fz_0_0_0 = d_rho - d_g2_zz;
+        const float t6 = 2.0f * (keep_ * t0);
+        const float t7 = jy_ * ux_;
 
-        // ---- d_fy   (d3q27_cumulant.lbm:89)
-        const float d_fy_0_0_0 = d_fz_0_0_0 - d_fz_0_2_0;
+        // ---- second   (d3q27_cumulant.lbm:29)
+        const float second_xy_ = m_1_1_0_ - t7;
+
+        // ---- g2   (d3q27_cumulant.lbm:46)
+        const float g2_xy_ = keep_ * second_xy_ + t7;
+        const float t8 = second_xy_ * t6;
+        const float t9 = jy_ * uz_;
+
+        // ---- second   (d3q27_cumulant.lbm:29)
+        const float second_yz_ = m_0_1_1_ - t9;
+
+        // ---- g2   (d3q27_cumulant.lbm:46)
+        const float g2_yz_ = keep_ * second_yz_ + t9;
         const float t10 = jx_ * uz_;
 
         // ---- second   (d3q27_cumulant.lbm:29)
@@ -401,60 +391,71 @@ static inline __attribute__((always_inline)) void collide_cells(
         // ---- g2   (d3q27_cumulant.lbm:46)
         const float g2_xz_ = keep_ * second_xz_ + t10;
         const float t11 = second_xz_ * t6;
+        const float t12 = second_yz_ * t6;
         const float g2_xx_ = 0.33333334f + d_g2_xx;
 
         // ---- g3   (d3q27_cumulant.lbm:47)
-        const float g3_xz_ = uz_ * g2_xx_ + jx_ * t11;
-
-        // ---- d_g4   (d3q27_cumulant.lbm:49)
-        const float d_g4_xz = n_zz_ * d_g2_xx + t9 + uz_ * g3_xz_ + t11 * g2_xz_;
-
-        // ---- d_fz   (d3q27_cumulant.lbm:88)
-        const float d_fz_2_0_0 = d_g2_xx - d_g4_xz;
-        const float t12 = jy_ * ux_;
-
-        // ---- second   (d3q27_cumulant.lbm:29)
-        const float second_xy_ = m_1_1_0_ - t12;
-
-        // ---- g2   (d3q27_cumulant.lbm:46)
-        const float g2_xy_ = keep_ * second_xy_ + t12;
-        const float t13 = second_xy_ * t6;
-
-        // ---- g3   (d3q27_cumulant.lbm:47)
-        const float g3_xy_ = jx_ * t13 + g2_xx_ * uy_;
-
-        // ---- g211   (d3q27_cumulant.lbm:50)
-        const float g211_ = uz_ * g3_xy_ + 0.5f * (g2_xx_ * t8) + t11 * g2_xy_;
+        const float g3_xy_ = jx_ * t8 + g2_xx_ * uy_;
 
         // ---- n   (d3q27_cumulant.lbm:45)
         const float n_yy_ = 0.33333334f + d_n_yy;
 
         // ---- d_g4   (d3q27_cumulant.lbm:49)
-        const float d_g4_xy = 0.33333334f * d_n_yy + d_g2_xx * n_yy_ + g2_xy_ * t13 + uy_ * g3_xy_;
-
-        // ---- g121   (d3q27_cumulant.lbm:51)
-        const float g121_ = ux_ * g3_yz_ + 0.5f * (g2_yy_ * t11) + g2_yz_ * t13;
+        const float d_g4_xy = 0.33333334f * d_n_yy + d_g2_xx * n_yy_ + g2_xy_ * t8 + uy_ * g3_xy_;
 
         // ---- g3   (d3q27_cumulant.lbm:47)
-        const float g3_yx_ = ux_ * g2_yy_ + jy_ * t13;
+        const float g3_xz_ = uz_ * g2_xx_ + jx_ * t11;
+
+        // ---- g211   (d3q27_cumulant.lbm:50)
+        const float g211_ = uz_ * g3_xy_ + 0.5f * (g2_xx_ * t12) + t11 * g2_xy_;
+
+        // ---- g2   (d3q27_cumulant.lbm:46)
+        const float g2_yy_ = 0.33333334f + d_g2_yy;
+
+        // ---- g3   (d3q27_cumulant.lbm:47)
+        const float g3_yx_ = ux_ * g2_yy_ + jy_ * t8;
 
         // ---- g4   (d3q27_cumulant.lbm:49)
         const float g4_xy_ = 0.11111111f + d_g4_xy;
 
         // ---- g221   (d3q27_cumulant.lbm:53)
-        const float g221_ = uz_ * g4_xy_ + g3_yx_ * t11 + t8 * g3_xy_;
+        const float g221_ = uz_ * g4_xy_ + g3_yx_ * t11 + t12 * g3_xy_;
+
+        // ---- n   (d3q27_cumulant.lbm:45)
+        const float n_zz_ = 0.33333334f + d_n_zz;
+
+        // ---- g3   (d3q27_cumulant.lbm:47)
+        const float g3_yz_ = uz_ * g2_yy_ + jy_ * t12;
+
+        // ---- g121   (d3q27_cumulant.lbm:51)
+        const float g121_ = ux_ * g3_yz_ + 0.5f * (g2_yy_ * t11) + g2_yz_ * t8;
 
         // ---- d_g222   (d3q27_cumulant.lbm:56)
-        const float d_g222 = 0.11111111f * d_n_zz + n_zz_ * d_g4_xy + uz_ * g221_ + t11 * g121_ + t8 * g211_;
+        const float d_g222 = 0.11111111f * d_n_zz + n_zz_ * d_g4_xy + uz_ * g221_ + t11 * g121_ + t12 * g211_;
+        const float t13 = 0.33333334f * d_n_zz;
+
+        // ---- d_g4   (d3q27_cumulant.lbm:49)
+        const float d_g4_yz = d_g2_yy * n_zz_ + t13 + uz_ * g3_yz_ + t12 * g2_yz_;
+        const float d_g4_xz = n_zz_ * d_g2_xx + t13 + uz_ * g3_xz_ + t11 * g2_xz_;
 
         // ---- d_fz   (d3q27_cumulant.lbm:88)
         const float d_fz_2_2_0 = d_g4_xy - d_g222;
+        const float d_fz_2_0_0 = d_g2_xx - d_g4_xz;
 
         // ---- d_fy   (d3q27_cumulant.lbm:89)
         const float d_fy_2_0_0 = d_fz_2_0_0 - d_fz_2_2_0;
 
+        // ---- d_fz   (d3q27_cumulant.lbm:88)
+        const float d_fz_0_2_0 = d_g2_yy - d_g4_yz;
+
+        // ---- d_fy   (d3q27_cumulant.lbm:89)
+        const float d_fy_0_0_0 = d_fz_0_0_0 - d_fz_0_2_0;
+
         // ---- post
         const float post_0 = d_fy_0_0_0 - d_fy_2_0_0;
+
+        // ---- g4   (d3q27_cumulant.lbm:49)
+        const float g4_xz_ = 0.11111111f + d_g4_xz;
 
         // ---- g2   (d3q27_cumulant.lbm:46)
         const float g2_zz_ = 0.33333334f + d_g2_zz;
@@ -462,102 +463,97 @@ static inline __attribute__((always_inline)) void collide_cells(
         // ---- g3   (d3q27_cumulant.lbm:47)
         const float g3_zx_ = jz_ * t11 + g2_zz_ * ux_;
 
-        // ---- fz   (d3q27_cumulant.lbm:88)
-        const float fz_1_0_0_ = jx_ - g3_zx_;
+        // ---- g212   (d3q27_cumulant.lbm:54)
+        const float g212_ = t12 * g3_xz_ + g3_zx_ * t8 + uy_ * g4_xz_;
 
         // ---- g3   (d3q27_cumulant.lbm:47)
-        const float g3_zy_ = jz_ * t8 + g2_zz_ * uy_;
+        const float g3_zy_ = jz_ * t12 + g2_zz_ * uy_;
 
         // ---- g112   (d3q27_cumulant.lbm:52)
-        const float g112_ = g2_yz_ * t11 + 0.5f * (g2_zz_ * t13) + ux_ * g3_zy_;
-
-        // ---- fz   (d3q27_cumulant.lbm:88)
-        const float fz_1_1_0_ = g2_xy_ - g112_;
+        const float g112_ = g2_yz_ * t11 + 0.5f * (g2_zz_ * t8) + ux_ * g3_zy_;
 
         // ---- g4   (d3q27_cumulant.lbm:49)
         const float g4_yz_ = 0.11111111f + d_g4_yz;
 
         // ---- g122   (d3q27_cumulant.lbm:55)
-        const float g122_ = ux_ * g4_yz_ + g3_yz_ * t11 + t13 * g3_zy_;
+        const float g122_ = ux_ * g4_yz_ + g3_yz_ * t11 + t8 * g3_zy_;
 
         // ---- g111   (d3q27_cumulant.lbm:48)
-        const float g111_ = ux_ * g2_yz_ + 0.5f * (jz_ * t13 + jy_ * t11);
+        const float g111_ = ux_ * g2_yz_ + 0.5f * (jz_ * t8 + jy_ * t11);
 
         // ---- fz   (d3q27_cumulant.lbm:88)
+        const float fz_2_1_0_ = g3_xy_ - g212_;
+        const float fz_0_1_0_ = jy_ - g3_zy_;
+        const float t14 = d_fz_2_2_0 + fz_2_1_0_;
+        const float t15 = d_fz_2_2_0 - fz_2_1_0_;
+
+        // ---- post
+        const float post_4 = 0.5f * (d_fz_0_2_0 - fz_0_1_0_ - t15);
+        const float post_3 = 0.5f * (d_fz_0_2_0 + fz_0_1_0_ - t14);
+
+        // ---- fz   (d3q27_cumulant.lbm:88)
+        const float fz_1_0_0_ = jx_ - g3_zx_;
         const float fz_1_2_0_ = g3_yx_ - g122_;
 
         // ---- fy   (d3q27_cumulant.lbm:89)
         const float fy_1_0_0_ = fz_1_0_0_ - fz_1_2_0_;
 
         // ---- post
-        const float post_1 = 0.5f * (d_fy_2_0_0 + fy_1_0_0_);
         const float post_2 = 0.5f * (d_fy_2_0_0 - fy_1_0_0_);
+        const float post_1 = 0.5f * (d_fy_2_0_0 + fy_1_0_0_);
 
         // ---- fz   (d3q27_cumulant.lbm:88)
-        const float fz_0_1_0_ = jy_ - g3_zy_;
-
-        // ---- g4   (d3q27_cumulant.lbm:49)
-        const float g4_xz_ = 0.11111111f + d_g4_xz;
-
-        // ---- g212   (d3q27_cumulant.lbm:54)
-        const float g212_ = t8 * g3_xz_ + g3_zx_ * t13 + uy_ * g4_xz_;
-
-        // ---- fz   (d3q27_cumulant.lbm:88)
-        const float fz_2_1_0_ = g3_xy_ - g212_;
-        const float t14 = d_fz_2_2_0 + fz_2_1_0_;
-        const float t15 = d_fz_2_2_0 - fz_2_1_0_;
+        const float fz_1_1_0_ = g2_xy_ - g112_;
+        const float t16 = fz_1_2_0_ - fz_1_1_0_;
+        const float t17 = fz_1_2_0_ + fz_1_1_0_;
 
         // ---- post
-        const float post_3 = 0.5f * (d_fz_0_2_0 + fz_0_1_0_ - t14);
-        const float post_4 = 0.5f * (d_fz_0_2_0 - fz_0_1_0_ - t15);
-        const float t16 = g3_yz_ + d_g4_yz;
-        const float t17 = d_g4_yz - g3_yz_;
+        const float post_8 = 0.25f * (t15 - t16);
+        const float post_13 = 0.25f * (t15 + t16);
+        const float post_14 = 0.25f * (t14 - t17);
+        const float post_7 = 0.25f * (t14 + t17);
         const float t18 = g221_ + d_g222;
         const float t19 = d_g222 - g221_;
-        const float t20 = g3_xz_ + d_g4_xz - t18;
-        const float t21 = d_g4_xz - g3_xz_ - t19;
-        const float post_5 = 0.5f * (jz_ + d_g2_zz - t16 - t20);
-        const float post_6 = 0.5f * (d_g2_zz - jz_ - t17 - t21);
-        const float t22 = fz_1_2_0_ + fz_1_1_0_;
-        const float t23 = fz_1_2_0_ - fz_1_1_0_;
-        const float post_7 = 0.25f * (t14 + t22);
-        const float post_14 = 0.25f * (t14 - t22);
-        const float post_8 = 0.25f * (t15 - t23);
-        const float post_13 = 0.25f * (t15 + t23);
-        const float t24 = g121_ + g122_;
-        const float t25 = g122_ - g121_;
-        const float t26 = g2_xz_ + g3_zx_ - t24;
-        const float t27 = g3_zx_ - g2_xz_ - t25;
-        const float post_9 = 0.25f * (t20 + t26);
-        const float post_12 = 0.25f * (t20 - t26);
-        const float post_10 = 0.25f * (t21 - t27);
-        const float post_11 = 0.25f * (t21 + t27);
-        const float t28 = g2_yz_ + g3_zy_;
-        const float t29 = g3_zy_ - g2_yz_;
-        const float t30 = g211_ + g212_;
-        const float t31 = g212_ - g211_;
-        const float t32 = t18 + t30;
-        const float t33 = t18 - t30;
-        const float post_15 = 0.25f * (t16 + t28 - t32);
-        const float post_18 = 0.25f * (t16 - t28 - t33);
-        const float t34 = t19 - t31;
-        const float t35 = t19 + t31;
-        const float post_16 = 0.25f * (t17 - t29 - t34);
-        const float post_17 = 0.25f * (t17 + t29 - t35);
-        const float t36 = g112_ + g111_;
-        const float t37 = g112_ - g111_;
+        const float t20 = d_g4_xz - g3_xz_ - t19;
+        const float t21 = g3_xz_ + d_g4_xz - t18;
+        const float t22 = d_g4_yz - g3_yz_;
+        const float t23 = g3_yz_ + d_g4_yz;
+        const float post_5 = 0.5f * (jz_ + d_g2_zz - t23 - t21);
+        const float post_6 = 0.5f * (d_g2_zz - jz_ - t22 - t20);
+        const float t24 = g122_ - g121_;
+        const float t25 = g121_ + g122_;
+        const float t26 = g2_xz_ + g3_zx_ - t25;
+        const float t27 = g3_zx_ - g2_xz_ - t24;
+        const float post_10 = 0.25f * (t20 - t27);
+        const float post_11 = 0.25f * (t20 + t27);
+        const float post_9 = 0.25f * (t21 + t26);
+        const float post_12 = 0.25f * (t21 - t26);
+        const float t28 = g211_ + g212_;
+        const float t29 = g212_ - g211_;
+        const float t30 = t18 - t28;
+        const float t31 = t18 + t28;
+        const float t32 = g3_zy_ - g2_yz_;
+        const float t33 = g2_yz_ + g3_zy_;
+        const float post_18 = 0.25f * (t23 - t33 - t30);
+        const float post_15 = 0.25f * (t23 + t33 - t31);
+        const float t34 = t19 + t29;
+        const float t35 = t19 - t29;
+        const float post_17 = 0.25f * (t22 + t32 - t34);
+        const float post_16 = 0.25f * (t22 - t32 - t35);
+        const float t36 = g112_ - g111_;
+        const float t37 = g112_ + g111_;
         const float t38 = t24 + t36;
         const float t39 = t24 - t36;
-        const float post_19 = 0.125f * (t32 + t38);
-        const float post_26 = 0.125f * (t32 - t38);
-        const float post_22 = 0.125f * (t33 - t39);
-        const float post_23 = 0.125f * (t33 + t39);
-        const float t40 = t25 - t37;
-        const float t41 = t25 + t37;
-        const float post_20 = 0.125f * (t34 - t40);
-        const float post_25 = 0.125f * (t34 + t40);
-        const float post_21 = 0.125f * (t35 + t41);
-        const float post_24 = 0.125f * (t35 - t41);
+        const float post_21 = 0.125f * (t34 + t38);
+        const float post_24 = 0.125f * (t34 - t38);
+        const float post_20 = 0.125f * (t35 - t39);
+        const float post_25 = 0.125f * (t35 + t39);
+        const float t40 = t25 + t37;
+        const float post_26 = 0.125f * (t31 - t40);
+        const float post_19 = 0.125f * (t31 + t40);
+        const float t41 = t25 - t37;
+        const float post_23 = 0.125f * (t30 + t41);
+        const float post_22 = 0.125f * (t30 - t41);
 
         after[0 * stride_after + cell] = post_0;
         after[1 * stride_after + cell] = post_1;
@@ -1012,78 +1008,78 @@ void d3q27_cumulant_init(
             const float t0 = 0.25f * ux_;
             const float t1 = 0.25f * uy_;
             const float t2 = 0.8888889f * rho_;
-            const float t3 = 0.018518519f - rho_ * 0.018518519f;
-            const float t4 = t2 * t0;
-            const float t5 = t4 * t0;
-            const float t6 = t2 * t1;
-            const float t7 = 0.0625f * (t2 * uz_);
-            const float t8 = t6 * t1;
-            const float t9 = 3.0f * (t4 * t1);
+            const float t3 = 0.018518519f - 0.018518519f * rho_;
+            const float t4 = 0.75f * uz_;
+            const float t5 = 0.0625f * (t2 * uz_);
+            const float t6 = t5 * uz_;
+            const float t7 = 0.5f * t6 + t3;
+            const float t8 = t6 - t3;
+            const float t9 = t5 - t8;
             const float t10 = t5 + t8;
-            const float t11 = t7 * uz_;
-            const float t12 = 0.75f * uz_;
-            const float t13 = 0.5f * t11 + t3;
-            const float t14 = t11 - t3;
+            const float t11 = t2 * t0;
+            const float t12 = t11 * t0;
+            const float t13 = t2 * t1;
+            const float t14 = 3.0f * (t11 * t1);
+            const float t15 = t13 * t1;
+            const float t16 = t12 - 0.5f * t15;
+            const float t17 = 0.5f * t12 - t15;
+            const float t18 = t12 + t15;
+            const float t19 = 4.0f * (t7 - t16);
 
             // ---- f
-            const float f_0 = -8.0f * t10 - 16.0f * t13;
-            const float t15 = t5 - t8 * 0.5f;
-            const float t16 = 0.5f * t5 - t8;
-            const float t17 = 4.0f * (t13 - t15);
-            const float f_1 = t4 - t17;
-            const float f_2 = -t4 - t17;
-            const float t18 = 4.0f * (t13 + t16);
-            const float f_3 = t6 - t18;
-            const float f_4 = -t6 - t18;
-            const float t19 = t7 + t14;
-            const float t20 = t7 - t14;
-            const float t21 = -2.0f * t10;
-            const float f_5 = 4.0f * t19 + t21;
-            const float f_6 = t21 - 4.0f * t20;
-            const float t22 = 0.25f * (t4 + t6);
-            const float t23 = t10 + t9;
-            const float t24 = t9 - t10;
-            const float t25 = t13 - t23;
-            const float f_7 = t22 - t25;
-            const float f_8 = -t22 - t25;
-            const float t26 = t13 + t24;
-            const float t27 = t19 + t15;
-            const float t28 = t20 - t15;
-            const float t29 = 0.25f + t12;
-            const float t30 = 0.25f - t12;
-            const float t31 = t4 * t29;
-            const float f_9 = t27 + t31;
-            const float f_12 = t27 - t31;
-            const float t32 = t4 * t30;
-            const float f_10 = -t28 - t32;
-            const float f_11 = t32 - t28;
-            const float t33 = 0.25f * (t4 - t6);
-            const float f_13 = t33 - t26;
-            const float f_14 = -t33 - t26;
-            const float t34 = t19 - t16;
-            const float t35 = t20 + t16;
-            const float t36 = t6 * t29;
-            const float f_15 = t34 + t36;
-            const float f_18 = t34 - t36;
-            const float t37 = t6 * t30;
-            const float f_16 = -t35 - t37;
-            const float f_17 = t37 - t35;
-            const float t38 = 0.25f * (t19 + t23);
-            const float t39 = 0.25f * (t20 - t23);
-            const float t40 = 0.25f * (t19 - t24);
-            const float t41 = 0.25f * (t20 + t24);
-            const float t42 = t29 * t22;
-            const float f_19 = t38 + t42;
-            const float f_22 = t38 - t42;
-            const float t43 = t30 * t22;
-            const float f_20 = -t39 - t43;
-            const float f_21 = t43 - t39;
-            const float t44 = t29 * t33;
-            const float t45 = t30 * t33;
-            const float f_23 = t40 + t44;
-            const float f_26 = t40 - t44;
-            const float f_24 = -t41 - t45;
-            const float f_25 = t45 - t41;
+            const float f_1 = t11 - t19;
+            const float f_2 = -t11 - t19;
+            const float t20 = -2.0f * t18;
+            const float f_5 = 4.0f * t10 + t20;
+            const float f_6 = t20 - 4.0f * t9;
+            const float t21 = 4.0f * (t7 + t17);
+            const float f_4 = -t13 - t21;
+            const float f_3 = t13 - t21;
+            const float f_0 = -8.0f * t18 - 16.0f * t7;
+            const float t22 = t18 + t14;
+            const float t23 = t14 - t18;
+            const float t24 = t7 - t22;
+            const float t25 = 0.25f * (t11 + t13);
+            const float f_7 = t25 - t24;
+            const float f_8 = -t25 - t24;
+            const float t26 = t10 + t16;
+            const float t27 = 0.25f + t4;
+            const float t28 = t11 * t27;
+            const float f_12 = t26 - t28;
+            const float f_9 = t26 + t28;
+            const float t29 = t9 - t16;
+            const float t30 = 0.25f - t4;
+            const float t31 = t11 * t30;
+            const float f_11 = t31 - t29;
+            const float f_10 = -t29 - t31;
+            const float t32 = t7 + t23;
+            const float t33 = 0.25f * (t11 - t13);
+            const float f_14 = -t33 - t32;
+            const float f_13 = t33 - t32;
+            const float t34 = t13 * t27;
+            const float t35 = t10 - t17;
+            const float f_15 = t35 + t34;
+            const float f_18 = t35 - t34;
+            const float t36 = t13 * t30;
+            const float t37 = t9 + t17;
+            const float f_17 = t36 - t37;
+            const float f_16 = -t37 - t36;
+            const float t38 = t27 * t25;
+            const float t39 = t27 * t33;
+            const float t40 = t30 * t33;
+            const float t41 = t30 * t25;
+            const float t42 = 0.25f * (t10 - t23);
+            const float f_23 = t42 + t39;
+            const float f_26 = t42 - t39;
+            const float t43 = 0.25f * (t9 + t23);
+            const float f_25 = t40 - t43;
+            const float f_24 = -t43 - t40;
+            const float t44 = 0.25f * (t10 + t22);
+            const float t45 = 0.25f * (t9 - t22);
+            const float f_20 = -t45 - t41;
+            const float f_21 = t41 - t45;
+            const float f_22 = t44 - t38;
+            const float f_19 = t44 + t38;
 
             store(dst, ids[item], 0, cell, f_0);
             store(dst, ids[item], 1, cell, f_1);
@@ -1162,25 +1158,19 @@ void d3q27_cumulant_macroscopic(
             const float mz_n1_n1_1_ = f_22 - f_20;
 
             // ---- d_mz   (d3q27_cumulant.lbm:14)
-            const float d_mz_n1_0_0 = f_10 + f_2 + f_12;
-
-            // ---- mz   (d3q27_cumulant.lbm:14)
-            const float mz_n1_0_1_ = f_12 - f_10;
-
-            // ---- d_mz   (d3q27_cumulant.lbm:14)
             const float d_mz_n1_1_0 = f_24 + f_14 + f_26;
 
             // ---- mz   (d3q27_cumulant.lbm:14)
             const float mz_n1_1_1_ = f_26 - f_24;
 
+            // ---- d_mz   (d3q27_cumulant.lbm:14)
+            const float d_mz_n1_0_0 = f_10 + f_2 + f_12;
+
+            // ---- mz   (d3q27_cumulant.lbm:14)
+            const float mz_n1_0_1_ = f_12 - f_10;
+
             // ---- my   (d3q27_cumulant.lbm:15)
             const float my_n1_0_1_ = mz_n1_n1_1_ + mz_n1_0_1_ + mz_n1_1_1_;
-
-            // ---- d_my   (d3q27_cumulant.lbm:15)
-            const float d_my_n1_0_0 = d_mz_n1_n1_0 + d_mz_n1_0_0 + d_mz_n1_1_0;
-
-            // ---- my   (d3q27_cumulant.lbm:15)
-            const float my_n1_1_0_ = d_mz_n1_1_0 - d_mz_n1_n1_0;
 
             // ---- d_mz   (d3q27_cumulant.lbm:14)
             const float d_mz_0_n1_0 = f_16 + f_4 + f_18;
@@ -1203,23 +1193,17 @@ void d3q27_cumulant_macroscopic(
             // ---- my   (d3q27_cumulant.lbm:15)
             const float my_0_0_1_ = mz_0_n1_1_ + mz_0_0_1_ + mz_0_1_1_;
 
-            // ---- d_my   (d3q27_cumulant.lbm:15)
-            const float d_my_0_0_0 = d_mz_0_n1_0 + d_mz_0_0_0 + d_mz_0_1_0;
+            // ---- d_mz   (d3q27_cumulant.lbm:14)
+            const float d_mz_1_0_0 = f_11 + f_1 + f_9;
 
-            // ---- my   (d3q27_cumulant.lbm:15)
-            const float my_0_1_0_ = d_mz_0_1_0 - d_mz_0_n1_0;
+            // ---- mz   (d3q27_cumulant.lbm:14)
+            const float mz_1_0_1_ = f_9 - f_11;
 
             // ---- d_mz   (d3q27_cumulant.lbm:14)
             const float d_mz_1_n1_0 = f_25 + f_13 + f_23;
 
             // ---- mz   (d3q27_cumulant.lbm:14)
             const float mz_1_n1_1_ = f_23 - f_25;
-
-            // ---- d_mz   (d3q27_cumulant.lbm:14)
-            const float d_mz_1_0_0 = f_11 + f_1 + f_9;
-
-            // ---- mz   (d3q27_cumulant.lbm:14)
-            const float mz_1_0_1_ = f_9 - f_11;
 
             // ---- d_mz   (d3q27_cumulant.lbm:14)
             const float d_mz_1_1_0 = f_21 + f_7 + f_19;
@@ -1232,6 +1216,18 @@ void d3q27_cumulant_macroscopic(
 
             // ---- m   (d3q27_cumulant.lbm:16)
             const float jz_ = my_n1_0_1_ + my_0_0_1_ + my_1_0_1_;
+
+            // ---- d_my   (d3q27_cumulant.lbm:15)
+            const float d_my_0_0_0 = d_mz_0_n1_0 + d_mz_0_0_0 + d_mz_0_1_0;
+
+            // ---- my   (d3q27_cumulant.lbm:15)
+            const float my_0_1_0_ = d_mz_0_1_0 - d_mz_0_n1_0;
+
+            // ---- d_my   (d3q27_cumulant.lbm:15)
+            const float d_my_n1_0_0 = d_mz_n1_n1_0 + d_mz_n1_0_0 + d_mz_n1_1_0;
+
+            // ---- my   (d3q27_cumulant.lbm:15)
+            const float my_n1_1_0_ = d_mz_n1_1_0 - d_mz_n1_n1_0;
 
             // ---- d_my   (d3q27_cumulant.lbm:15)
             const float d_my_1_0_0 = d_mz_1_n1_0 + d_mz_1_0_0 + d_mz_1_1_0;
@@ -1251,9 +1247,9 @@ void d3q27_cumulant_macroscopic(
             const float t0 = 1.0f / rho_;
 
             // ---- u   (d3q27_cumulant.lbm:20)
+            const float uz_ = t0 * jz_;
             const float ux_ = t0 * jx_;
             const float uy_ = t0 * jy_;
-            const float uz_ = t0 * jz_;
 
             fields[field_at(ids[item], 0, cell)] = rho_;
             fields[field_at(ids[item], 1, cell)] = ux_;

@@ -177,173 +177,127 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_25 = before[25 * stride_before + cell];
         const float f_26 = before[26 * stride_before + cell];
 
-        // ---- shared
-        const float t0 = 1.0f - omega_8_;
-        const float t1 = 1.0f - omega_9_;
-
-        // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
-        const float d_mz_0_0_2 = f_6 + f_5;
-
         // ---- mz   (d3q27_cumulant_rates.lbm:24)
-        const float mz_0_0_1_ = f_5 - f_6;
+        const float mz_n1_1_1_ = f_26 - f_24;
 
         // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
-        const float d_mz_0_0_0 = f_0 + d_mz_0_0_2;
-        const float d_mz_0_n1_2 = f_16 + f_18;
+        const float d_mz_n1_1_2 = f_24 + f_26;
+        const float d_mz_n1_1_0 = f_14 + d_mz_n1_1_2;
 
         // ---- mz   (d3q27_cumulant_rates.lbm:24)
         const float mz_0_n1_1_ = f_18 - f_16;
 
         // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
-        const float d_mz_0_n1_0 = f_4 + d_mz_0_n1_2;
-        const float d_mz_0_1_2 = f_17 + f_15;
-
-        // ---- mz   (d3q27_cumulant_rates.lbm:24)
-        const float mz_0_1_1_ = f_15 - f_17;
-
-        // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
-        const float d_mz_0_1_0 = f_3 + d_mz_0_1_2;
-
-        // ---- d_my   (d3q27_cumulant_rates.lbm:25)
-        const float d_my_0_2_0 = d_mz_0_n1_0 + d_mz_0_1_0;
-
-        // ---- my   (d3q27_cumulant_rates.lbm:25)
-        const float my_0_1_0_ = d_mz_0_1_0 - d_mz_0_n1_0;
-
-        // ---- d_my   (d3q27_cumulant_rates.lbm:25)
-        const float d_my_0_0_0 = d_mz_0_0_0 + d_my_0_2_0;
-
-        // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
-        const float d_mz_n1_0_2 = f_10 + f_12;
+        const float d_mz_0_n1_2 = f_16 + f_18;
 
         // ---- mz   (d3q27_cumulant_rates.lbm:24)
         const float mz_n1_0_1_ = f_12 - f_10;
 
         // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
-        const float d_mz_n1_0_0 = f_2 + d_mz_n1_0_2;
-        const float d_mz_n1_n1_2 = f_20 + f_22;
+        const float d_mz_n1_0_2 = f_10 + f_12;
 
         // ---- mz   (d3q27_cumulant_rates.lbm:24)
-        const float mz_n1_n1_1_ = f_22 - f_20;
+        const float mz_0_1_1_ = f_15 - f_17;
 
         // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
-        const float d_mz_n1_n1_0 = f_8 + d_mz_n1_n1_2;
-        const float d_mz_n1_1_2 = f_24 + f_26;
+        const float d_mz_0_1_2 = f_17 + f_15;
 
         // ---- mz   (d3q27_cumulant_rates.lbm:24)
-        const float mz_n1_1_1_ = f_26 - f_24;
+        const float mz_1_n1_1_ = f_23 - f_25;
 
         // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
-        const float d_mz_n1_1_0 = f_14 + d_mz_n1_1_2;
+        const float d_mz_1_n1_2 = f_25 + f_23;
+        const float d_mz_0_n1_0 = f_4 + d_mz_0_n1_2;
+        const float d_mz_0_0_2 = f_6 + f_5;
 
-        // ---- d_my   (d3q27_cumulant_rates.lbm:25)
-        const float d_my_n1_2_0 = d_mz_n1_n1_0 + d_mz_n1_1_0;
-
-        // ---- my   (d3q27_cumulant_rates.lbm:25)
-        const float my_n1_1_0_ = d_mz_n1_1_0 - d_mz_n1_n1_0;
-
-        // ---- d_my   (d3q27_cumulant_rates.lbm:25)
-        const float d_my_n1_0_0 = d_mz_n1_0_0 + d_my_n1_2_0;
+        // ---- mz   (d3q27_cumulant_rates.lbm:24)
+        const float mz_0_0_1_ = f_5 - f_6;
+        const float mz_1_1_1_ = f_19 - f_21;
 
         // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
+        const float d_mz_1_1_2 = f_21 + f_19;
+        const float t0 = 1.0f - omega_9_;
         const float d_mz_1_0_2 = f_11 + f_9;
 
         // ---- mz   (d3q27_cumulant_rates.lbm:24)
         const float mz_1_0_1_ = f_9 - f_11;
 
         // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
-        const float d_mz_1_0_0 = f_1 + d_mz_1_0_2;
-        const float d_mz_1_n1_2 = f_25 + f_23;
+        const float d_mz_n1_n1_2 = f_20 + f_22;
 
         // ---- mz   (d3q27_cumulant_rates.lbm:24)
-        const float mz_1_n1_1_ = f_23 - f_25;
-
-        // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
-        const float d_mz_1_n1_0 = f_13 + d_mz_1_n1_2;
-        const float d_mz_1_1_2 = f_21 + f_19;
-
-        // ---- mz   (d3q27_cumulant_rates.lbm:24)
-        const float mz_1_1_1_ = f_19 - f_21;
+        const float mz_n1_n1_1_ = f_22 - f_20;
 
         // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
         const float d_mz_1_1_0 = f_7 + d_mz_1_1_2;
+        const float d_mz_1_n1_0 = f_13 + d_mz_1_n1_2;
+        const float d_mz_0_1_0 = f_3 + d_mz_0_1_2;
+        const float d_mz_n1_0_0 = f_2 + d_mz_n1_0_2;
+
+        // ---- my   (d3q27_cumulant_rates.lbm:25)
+        const float my_0_1_1_ = mz_0_1_1_ - mz_0_n1_1_;
+        const float my_0_2_1_ = mz_0_n1_1_ + mz_0_1_1_;
+
+        // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
+        const float d_mz_n1_n1_0 = f_8 + d_mz_n1_n1_2;
+
+        // ---- my   (d3q27_cumulant_rates.lbm:25)
+        const float my_n1_1_1_ = mz_n1_1_1_ - mz_n1_n1_1_;
+        const float my_n1_2_1_ = mz_n1_n1_1_ + mz_n1_1_1_;
+
+        // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
+        const float d_mz_1_0_0 = f_1 + d_mz_1_0_2;
+
+        // ---- my   (d3q27_cumulant_rates.lbm:25)
+        const float my_n1_0_1_ = mz_n1_0_1_ + my_n1_2_1_;
 
         // ---- d_my   (d3q27_cumulant_rates.lbm:25)
-        const float d_my_1_2_0 = d_mz_1_n1_0 + d_mz_1_1_0;
+        const float d_my_1_2_2 = d_mz_1_n1_2 + d_mz_1_1_2;
+
+        // ---- my   (d3q27_cumulant_rates.lbm:25)
+        const float my_1_1_2_ = d_mz_1_1_2 - d_mz_1_n1_2;
+        const float my_n1_1_2_ = d_mz_n1_1_2 - d_mz_n1_n1_2;
+
+        // ---- d_my   (d3q27_cumulant_rates.lbm:25)
+        const float d_my_n1_2_2 = d_mz_n1_n1_2 + d_mz_n1_1_2;
 
         // ---- my   (d3q27_cumulant_rates.lbm:25)
         const float my_1_1_0_ = d_mz_1_1_0 - d_mz_1_n1_0;
 
         // ---- d_my   (d3q27_cumulant_rates.lbm:25)
-        const float d_my_1_0_0 = d_mz_1_0_0 + d_my_1_2_0;
+        const float d_my_1_2_0 = d_mz_1_n1_0 + d_mz_1_1_0;
 
-        // ---- d_m   (d3q27_cumulant_rates.lbm:26)
-        const float d_m_2_0_0 = d_my_n1_0_0 + d_my_1_0_0;
+        // ---- my   (d3q27_cumulant_rates.lbm:25)
+        const float my_1_2_1_ = mz_1_n1_1_ + mz_1_1_1_;
+        const float my_1_1_1_ = mz_1_1_1_ - mz_1_n1_1_;
+        const float my_n1_1_0_ = d_mz_n1_1_0 - d_mz_n1_n1_0;
+
+        // ---- d_my   (d3q27_cumulant_rates.lbm:25)
+        const float d_my_n1_2_0 = d_mz_n1_n1_0 + d_mz_n1_1_0;
 
         // ---- m   (d3q27_cumulant_rates.lbm:26)
+        const float m_2_1_1_ = my_n1_1_1_ + my_1_1_1_;
+        const float t1 = -2.0f * (my_n1_1_1_ - my_1_1_1_);
+
+        // ---- d_my   (d3q27_cumulant_rates.lbm:25)
+        const float d_my_1_0_2 = d_mz_1_0_2 + d_my_1_2_2;
+        const float d_my_n1_0_0 = d_mz_n1_0_0 + d_my_n1_2_0;
+        const float d_my_1_0_0 = d_mz_1_0_0 + d_my_1_2_0;
+
+        // ---- my   (d3q27_cumulant_rates.lbm:25)
+        const float my_0_1_0_ = d_mz_0_1_0 - d_mz_0_n1_0;
+
+        // ---- d_my   (d3q27_cumulant_rates.lbm:25)
+        const float d_my_0_2_0 = d_mz_0_n1_0 + d_mz_0_1_0;
+        const float t2 = 1.0f - omega_8_;
+
+        // ---- m   (d3q27_cumulant_rates.lbm:26)
+        const float m_2_1_0_ = my_n1_1_0_ + my_1_1_0_;
+        const float m_1_1_0_ = my_1_1_0_ - my_n1_1_0_;
         const float jx_ = d_my_1_0_0 - d_my_n1_0_0;
 
         // ---- d_m   (d3q27_cumulant_rates.lbm:26)
-        const float d_rho = d_my_0_0_0 + d_m_2_0_0;
-
-        // ---- m   (d3q27_cumulant_rates.lbm:26)
-        const float rho_ = 1.0f + d_rho;
-        const float t2 = 1.0f / rho_;
-
-        // ---- u   (d3q27_cumulant_rates.lbm:30)
-        const float ux_ = t2 * jx_;
-        const float t3 = jx_ * ux_;
-
-        // ---- d_k   (d3q27_cumulant_rates.lbm:41)
-        const float d_k2_xx = d_m_2_0_0 - t3;
-
-        // ---- m   (d3q27_cumulant_rates.lbm:26)
-        const float m_2_0_0_ = 0.33333334f + d_m_2_0_0;
-        const float t4 = -m_2_0_0_;
-        const float t5 = 1.0f - omega_;
-        const float t6 = 0.33333334f * (omega_ - omega_bulk_);
-        const float t7 = 0.33333334f * omega_bulk_;
-        const float m_2_1_0_ = my_n1_1_0_ + my_1_1_0_;
-        const float m_1_1_0_ = my_1_1_0_ - my_n1_1_0_;
-        const float jy_ = my_0_1_0_ + m_2_1_0_;
-
-        // ---- u   (d3q27_cumulant_rates.lbm:30)
-        const float uy_ = t2 * jy_;
-
-        // ---- d_m   (d3q27_cumulant_rates.lbm:26)
-        const float d_m_2_2_0 = d_my_n1_2_0 + d_my_1_2_0;
-
-        // ---- m   (d3q27_cumulant_rates.lbm:26)
-        const float m_1_2_0_ = d_my_1_2_0 - d_my_n1_2_0;
-
-        // ---- d_m   (d3q27_cumulant_rates.lbm:26)
-        const float d_m_0_2_0 = d_my_0_2_0 + d_m_2_2_0;
-
-        // ---- d_ky   (d3q27_cumulant_rates.lbm:40)
-        const float d_k2_yy = d_m_0_2_0 - jy_ * uy_;
-
-        // ---- m   (d3q27_cumulant_rates.lbm:26)
-        const float m_0_2_0_ = 0.33333334f + d_m_0_2_0;
-
-        // ---- my   (d3q27_cumulant_rates.lbm:25)
-        const float my_0_2_1_ = mz_0_n1_1_ + mz_0_1_1_;
-        const float my_0_1_1_ = mz_0_1_1_ - mz_0_n1_1_;
-        const float my_0_0_1_ = mz_0_0_1_ + my_0_2_1_;
-        const float my_n1_2_1_ = mz_n1_n1_1_ + mz_n1_1_1_;
-        const float my_n1_1_1_ = mz_n1_1_1_ - mz_n1_n1_1_;
-        const float my_n1_0_1_ = mz_n1_0_1_ + my_n1_2_1_;
-        const float my_1_2_1_ = mz_1_n1_1_ + mz_1_1_1_;
-        const float my_1_1_1_ = mz_1_1_1_ - mz_1_n1_1_;
-        const float my_1_0_1_ = mz_1_0_1_ + my_1_2_1_;
-
-        // ---- m   (d3q27_cumulant_rates.lbm:26)
-        const float m_2_0_1_ = my_n1_0_1_ + my_1_0_1_;
-        const float m_1_0_1_ = my_1_0_1_ - my_n1_0_1_;
-        const float jz_ = my_0_0_1_ + m_2_0_1_;
-        const float t8 = -jz_;
-
-        // ---- u   (d3q27_cumulant_rates.lbm:30)
-        const float uz_ = t2 * jz_;
+        const float d_m_2_0_0 = d_my_n1_0_0 + d_my_1_0_0;
 
         // ---- d_my   (d3q27_cumulant_rates.lbm:25)
         const float d_my_0_2_2 = d_mz_0_n1_2 + d_mz_0_1_2;
@@ -351,22 +305,20 @@ static inline __attribute__((always_inline)) void collide_cells(
         // ---- my   (d3q27_cumulant_rates.lbm:25)
         const float my_0_1_2_ = d_mz_0_1_2 - d_mz_0_n1_2;
 
-        // ---- d_my   (d3q27_cumulant_rates.lbm:25)
-        const float d_my_0_0_2 = d_mz_0_0_2 + d_my_0_2_2;
-        const float d_my_n1_2_2 = d_mz_n1_n1_2 + d_mz_n1_1_2;
+        // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
+        const float d_mz_0_0_0 = f_0 + d_mz_0_0_2;
+
+        // ---- m   (d3q27_cumulant_rates.lbm:26)
+        const float m_1_2_0_ = d_my_1_2_0 - d_my_n1_2_0;
+
+        // ---- d_m   (d3q27_cumulant_rates.lbm:26)
+        const float d_m_2_2_0 = d_my_n1_2_0 + d_my_1_2_0;
 
         // ---- my   (d3q27_cumulant_rates.lbm:25)
-        const float my_n1_1_2_ = d_mz_n1_1_2 - d_mz_n1_n1_2;
+        const float my_1_0_1_ = mz_1_0_1_ + my_1_2_1_;
 
         // ---- d_my   (d3q27_cumulant_rates.lbm:25)
         const float d_my_n1_0_2 = d_mz_n1_0_2 + d_my_n1_2_2;
-        const float d_my_1_2_2 = d_mz_1_n1_2 + d_mz_1_1_2;
-
-        // ---- my   (d3q27_cumulant_rates.lbm:25)
-        const float my_1_1_2_ = d_mz_1_1_2 - d_mz_1_n1_2;
-
-        // ---- d_my   (d3q27_cumulant_rates.lbm:25)
-        const float d_my_1_0_2 = d_mz_1_0_2 + d_my_1_2_2;
 
         // ---- d_m   (d3q27_cumulant_rates.lbm:26)
         const float d_m_2_0_2 = d_my_n1_0_2 + d_my_1_0_2;
@@ -374,172 +326,136 @@ static inline __attribute__((always_inline)) void collide_cells(
         // ---- m   (d3q27_cumulant_rates.lbm:26)
         const float m_1_0_2_ = d_my_1_0_2 - d_my_n1_0_2;
 
-        // ---- d_m   (d3q27_cumulant_rates.lbm:26)
-        const float d_m_0_0_2 = d_my_0_0_2 + d_m_2_0_2;
+        // ---- my   (d3q27_cumulant_rates.lbm:25)
+        const float my_0_0_1_ = mz_0_0_1_ + my_0_2_1_;
 
-        // ---- d_kz   (d3q27_cumulant_rates.lbm:39)
-        const float d_k2_zz = t8 * uz_ + d_m_0_0_2;
-
-        // ---- d_trace   (d3q27_cumulant_rates.lbm:58)
-        const float d_trace = d_k2_xx + d_k2_zz + d_k2_yy;
-        const float t9 = d_rho * t7 + d_trace * t6;
-
-        // ---- d_s2   (d3q27_cumulant_rates.lbm:59)
-        const float d_s2_xx = d_k2_xx * t5 + t9;
-        const float t10 = d_s2_xx + t3;
-
-        // ---- d_gx   (d3q27_cumulant_rates.lbm:72)
-        const float d_gx_0_0_0 = d_rho - t10;
-
-        // ---- d_s2   (d3q27_cumulant_rates.lbm:59)
-        const float d_s2_yy = t5 * d_k2_yy + t9;
-        const float d_s2_zz = t5 * d_k2_zz + t9;
-        const float t11 = -t2;
-
-        // ---- k   (d3q27_cumulant_rates.lbm:41)
-        const float k2_xx_ = 0.33333334f + d_k2_xx;
-        const float t12 = -jx_;
-
-        // ---- ky   (d3q27_cumulant_rates.lbm:40)
-        const float ky_1_1_0_ = uy_ * t12 + m_1_1_0_;
-
-        // ---- kz   (d3q27_cumulant_rates.lbm:39)
-        const float kz_1_0_1_ = uz_ * t12 + m_1_0_1_;
-        const float kz_1_0_2_ = m_1_0_2_ - (m_1_0_1_ + kz_1_0_1_) * uz_;
-        const float t13 = d_k2_yy * k2_xx_ + 2.0f * (ky_1_1_0_ * ky_1_1_0_) + 0.33333334f * d_k2_xx;
-
-        // ---- ky   (d3q27_cumulant_rates.lbm:40)
-        const float ky_1_2_0_ = m_1_2_0_ - (m_1_1_0_ + ky_1_1_0_) * uy_;
-        const float t14 = m_1_1_0_ * uz_;
-        const float k2_yy_ = 0.33333334f + d_k2_yy;
-
-        // ---- k   (d3q27_cumulant_rates.lbm:41)
-        const float k3_yx_ = ky_1_2_0_ - ux_ * k2_yy_;
-
-        // ---- ky   (d3q27_cumulant_rates.lbm:40)
-        const float ky_2_1_0_ = uy_ * t4 + m_2_1_0_;
-
-        // ---- kz   (d3q27_cumulant_rates.lbm:39)
-        const float kz_2_0_1_ = uz_ * t4 + m_2_0_1_;
-
-        // ---- d_kz   (d3q27_cumulant_rates.lbm:39)
-        const float d_kz_2_0_2 = d_m_2_0_2 - (m_2_0_1_ + kz_2_0_1_) * uz_;
-
-        // ---- d_ky   (d3q27_cumulant_rates.lbm:40)
-        const float d_ky_2_2_0 = d_m_2_2_0 - (m_2_1_0_ + ky_2_1_0_) * uy_;
-
-        // ---- d_k   (d3q27_cumulant_rates.lbm:41)
-        const float d_k4z = d_ky_2_2_0 - (ky_1_2_0_ + k3_yx_) * ux_;
-
-        // ---- k   (d3q27_cumulant_rates.lbm:41)
-        const float k3_xy_ = ky_2_1_0_ - 2.0f * (ky_1_1_0_ * ux_);
-
-        // ---- m   (d3q27_cumulant_rates.lbm:26)
-        const float m_2_2_0_ = 0.11111111f + d_m_2_2_0;
-        const float t15 = 0.11111111f * (d_rho * t2);
-
-        // ---- c4   (d3q27_cumulant_rates.lbm:52)
-        const float c4z_ = d_k4z + t15 + t11 * t13;
-        const float t16 = 1.0f - omega_6_;
-
-        // ---- s2   (d3q27_cumulant_rates.lbm:59)
-        const float s2_xy_ = ky_1_1_0_ * t5;
-        const float t17 = 2.0f * (t2 * s2_xy_);
-        const float t18 = c4z_ * t16 + s2_xy_ * t17;
-
-        // ---- trace   (d3q27_cumulant_rates.lbm:58)
-        const float trace_ = 1.0f + d_trace;
-        const float t19 = rho_ * t7 + trace_ * t6;
-
-        // ---- s2   (d3q27_cumulant_rates.lbm:59)
-        const float s2_xx_ = t5 * k2_xx_ + t19;
-        const float t20 = s2_xx_ + t3;
-
-        // ---- gx   (d3q27_cumulant_rates.lbm:72)
-        const float gx_0_0_0_ = rho_ - t20;
-        const float t21 = t2 * (0.33333334f * d_s2_xx + s2_xx_ * d_s2_yy);
-
-        // ---- m   (d3q27_cumulant_rates.lbm:26)
-        const float m_2_1_1_ = my_n1_1_1_ + my_1_1_1_;
-        const float t22 = -2.0f * (my_n1_1_1_ - my_1_1_1_);
-        const float m_0_1_1_ = my_0_1_1_ + m_2_1_1_;
-
-        // ---- kz   (d3q27_cumulant_rates.lbm:39)
-        const float kz_0_1_1_ = uy_ * t8 + m_0_1_1_;
-        const float kz_2_1_1_ = m_2_1_1_ - uz_ * m_2_1_0_;
+        // ---- d_my   (d3q27_cumulant_rates.lbm:25)
+        const float d_my_0_0_0 = d_mz_0_0_0 + d_my_0_2_0;
 
         // ---- m   (d3q27_cumulant_rates.lbm:26)
         const float m_2_1_2_ = my_n1_1_2_ + my_1_1_2_;
-        const float m_1_1_2_ = my_1_1_2_ - my_n1_1_2_;
-        const float m_0_1_2_ = my_0_1_2_ + m_2_1_2_;
-
-        // ---- kz   (d3q27_cumulant_rates.lbm:39)
-        const float kz_0_1_2_ = m_0_1_2_ - (m_0_1_1_ + kz_0_1_1_) * uz_;
-        const float kz_2_1_2_ = m_2_1_2_ - (m_2_1_1_ + kz_2_1_1_) * uz_;
-        const float kz_1_1_2_ = (t14 - t22) * uz_ + m_1_1_2_;
-        const float t23 = t22 - 2.0f * t14;
-        const float k2_zz_ = 0.33333334f + d_k2_zz;
-        const float t24 = -k2_zz_;
-
-        // ---- ky   (d3q27_cumulant_rates.lbm:40)
-        const float k3_zy_ = uy_ * t24 + kz_0_1_2_;
-
-        // ---- k   (d3q27_cumulant_rates.lbm:41)
-        const float k3_zx_ = ux_ * t24 + kz_1_0_2_;
-
-        // ---- m   (d3q27_cumulant_rates.lbm:26)
         const float m_2_2_1_ = my_n1_2_1_ + my_1_2_1_;
         const float m_1_2_1_ = my_1_2_1_ - my_n1_2_1_;
-        const float m_0_2_1_ = my_0_2_1_ + m_2_2_1_;
+        const float m_1_1_2_ = my_1_1_2_ - my_n1_1_2_;
 
-        // ---- kz   (d3q27_cumulant_rates.lbm:39)
-        const float kz_0_2_1_ = m_0_2_1_ - uz_ * m_0_2_0_;
-        const float kz_1_2_1_ = m_1_2_1_ - uz_ * m_1_2_0_;
-        const float kz_2_2_1_ = m_2_2_1_ - uz_ * m_2_2_0_;
+        // ---- d_m   (d3q27_cumulant_rates.lbm:26)
+        const float d_m_0_2_0 = d_my_0_2_0 + d_m_2_2_0;
+
+        // ---- m   (d3q27_cumulant_rates.lbm:26)
+        const float m_2_0_1_ = my_n1_0_1_ + my_1_0_1_;
+        const float m_1_0_1_ = my_1_0_1_ - my_n1_0_1_;
 
         // ---- d_m   (d3q27_cumulant_rates.lbm:26)
         const float d_m_2_2_2 = d_my_n1_2_2 + d_my_1_2_2;
 
         // ---- m   (d3q27_cumulant_rates.lbm:26)
         const float m_1_2_2_ = d_my_1_2_2 - d_my_n1_2_2;
+        const float m_0_1_2_ = my_0_1_2_ + m_2_1_2_;
+        const float jz_ = my_0_0_1_ + m_2_0_1_;
+        const float m_0_1_1_ = my_0_1_1_ + m_2_1_1_;
 
-        // ---- kz   (d3q27_cumulant_rates.lbm:39)
-        const float kz_1_2_2_ = m_1_2_2_ - (m_1_2_1_ + kz_1_2_1_) * uz_;
+        // ---- d_my   (d3q27_cumulant_rates.lbm:25)
+        const float d_my_0_0_2 = d_mz_0_0_2 + d_my_0_2_2;
 
         // ---- d_m   (d3q27_cumulant_rates.lbm:26)
         const float d_m_0_2_2 = d_my_0_2_2 + d_m_2_2_2;
 
+        // ---- m   (d3q27_cumulant_rates.lbm:26)
+        const float m_0_2_1_ = my_0_2_1_ + m_2_2_1_;
+
+        // ---- d_m   (d3q27_cumulant_rates.lbm:26)
+        const float d_m_0_0_2 = d_my_0_0_2 + d_m_2_0_2;
+        const float d_rho = d_my_0_0_0 + d_m_2_0_0;
+
+        // ---- m   (d3q27_cumulant_rates.lbm:26)
+        const float jy_ = my_0_1_0_ + m_2_1_0_;
+        const float rho_ = 1.0f + d_rho;
+        const float t3 = 1.0f / rho_;
+
+        // ---- u   (d3q27_cumulant_rates.lbm:30)
+        const float uz_ = t3 * jz_;
+        const float t4 = -jz_;
+        const float t5 = m_1_1_0_ * uz_;
+
+        // ---- kz   (d3q27_cumulant_rates.lbm:39)
+        const float kz_1_1_2_ = (t5 - t1) * uz_ + m_1_1_2_;
+        const float t6 = t1 - 2.0f * t5;
+        const float kz_1_2_1_ = m_1_2_1_ - uz_ * m_1_2_0_;
+        const float kz_1_2_2_ = m_1_2_2_ - (m_1_2_1_ + kz_1_2_1_) * uz_;
+
+        // ---- d_kz   (d3q27_cumulant_rates.lbm:39)
+        const float d_k2_zz = t4 * uz_ + d_m_0_0_2;
+        const float t7 = -jx_;
+
+        // ---- kz   (d3q27_cumulant_rates.lbm:39)
+        const float kz_1_0_1_ = uz_ * t7 + m_1_0_1_;
+        const float kz_1_0_2_ = m_1_0_2_ - (m_1_0_1_ + kz_1_0_1_) * uz_;
+
+        // ---- u   (d3q27_cumulant_rates.lbm:30)
+        const float uy_ = t3 * jy_;
+
+        // ---- ky   (d3q27_cumulant_rates.lbm:40)
+        const float ky_1_1_0_ = uy_ * t7 + m_1_1_0_;
+        const float ky_1_2_0_ = m_1_2_0_ - (m_1_1_0_ + ky_1_1_0_) * uy_;
+
+        // ---- kz   (d3q27_cumulant_rates.lbm:39)
+        const float kz_0_1_1_ = uy_ * t4 + m_0_1_1_;
+
+        // ---- d_ky   (d3q27_cumulant_rates.lbm:40)
+        const float d_k2_yy = d_m_0_2_0 - jy_ * uy_;
+
+        // ---- m   (d3q27_cumulant_rates.lbm:26)
+        const float m_0_2_0_ = 0.33333334f + d_m_0_2_0;
+
+        // ---- kz   (d3q27_cumulant_rates.lbm:39)
+        const float kz_0_2_1_ = m_0_2_1_ - uz_ * m_0_2_0_;
+        const float kz_2_1_1_ = m_2_1_1_ - uz_ * m_2_1_0_;
+        const float kz_2_1_2_ = m_2_1_2_ - (m_2_1_1_ + kz_2_1_1_) * uz_;
+
         // ---- d_kz   (d3q27_cumulant_rates.lbm:39)
         const float d_kz_0_2_2 = d_m_0_2_2 - (m_0_2_1_ + kz_0_2_1_) * uz_;
 
-        // ---- d_ky   (d3q27_cumulant_rates.lbm:40)
-        const float d_k4x = d_kz_0_2_2 - (kz_0_1_2_ + k3_zy_) * uy_;
+        // ---- m   (d3q27_cumulant_rates.lbm:26)
+        const float m_2_0_0_ = 0.33333334f + d_m_2_0_0;
+
+        // ---- kz   (d3q27_cumulant_rates.lbm:39)
+        const float kz_0_1_2_ = m_0_1_2_ - (m_0_1_1_ + kz_0_1_1_) * uz_;
+        const float t8 = -m_2_0_0_;
+        const float kz_2_0_1_ = uz_ * t8 + m_2_0_1_;
 
         // ---- d_kz   (d3q27_cumulant_rates.lbm:39)
-        const float d_kz_2_2_2 = d_m_2_2_2 - (m_2_2_1_ + kz_2_2_1_) * uz_;
+        const float d_kz_2_0_2 = d_m_2_0_2 - (m_2_0_1_ + kz_2_0_1_) * uz_;
 
-        // ---- c4   (d3q27_cumulant_rates.lbm:52)
-        const float c4x_ = d_k4x + t15 + t11 * (d_k2_zz * k2_yy_ + 2.0f * (kz_0_1_1_ * kz_0_1_1_)
-            + 0.33333334f * d_k2_yy);
+        // ---- ky   (d3q27_cumulant_rates.lbm:40)
+        const float ky_2_1_0_ = uy_ * t8 + m_2_1_0_;
+
+        // ---- d_ky   (d3q27_cumulant_rates.lbm:40)
+        const float d_ky_2_2_0 = d_m_2_2_0 - (m_2_1_0_ + ky_2_1_0_) * uy_;
+        const float t9 = kz_1_0_1_ * uy_;
+
+        // ---- ky   (d3q27_cumulant_rates.lbm:40)
+        const float ky_1_2_1_ = (t9 - t6) * uy_ + kz_1_2_1_;
+        const float t10 = t6 - 2.0f * t9;
+        const float ky_1_1_2_ = kz_1_1_2_ - uy_ * kz_1_0_2_;
+
+        // ---- m   (d3q27_cumulant_rates.lbm:26)
+        const float m_2_2_0_ = 0.11111111f + d_m_2_2_0;
+
+        // ---- ky   (d3q27_cumulant_rates.lbm:40)
+        const float ky_1_2_2_ = kz_1_2_2_ - (kz_1_1_2_ + ky_1_1_2_) * uy_;
+
+        // ---- kz   (d3q27_cumulant_rates.lbm:39)
+        const float kz_2_2_1_ = m_2_2_1_ - uz_ * m_2_2_0_;
 
         // ---- ky   (d3q27_cumulant_rates.lbm:40)
         const float k3_yz_ = kz_0_2_1_ - 2.0f * (kz_0_1_1_ * uy_);
 
-        // ---- d_k   (d3q27_cumulant_rates.lbm:41)
-        const float d_k4y = d_kz_2_0_2 - (kz_1_0_2_ + k3_zx_) * ux_;
-
-        // ---- c4   (d3q27_cumulant_rates.lbm:52)
-        const float c4y_ = d_k4y + t15 + t11 * (d_k2_xx * k2_zz_ + 2.0f * (kz_1_0_1_ * kz_1_0_1_)
-            + 0.33333334f * d_k2_zz);
-
-        // ---- sum4   (d3q27_cumulant_rates.lbm:63)
-        const float sum4_ = c4z_ + c4x_ + c4y_;
-        const float t25 = 0.33333334f * (sum4_ * (omega_6_ - omega_7_));
-        const float t26 = t15 - t25;
+        // ---- d_kz   (d3q27_cumulant_rates.lbm:39)
+        const float d_kz_2_2_2 = d_m_2_2_2 - (m_2_2_1_ + kz_2_2_1_) * uz_;
 
         // ---- ky   (d3q27_cumulant_rates.lbm:40)
-        const float ky_1_1_2_ = kz_1_1_2_ - uy_ * kz_1_0_2_;
-        const float ky_1_2_2_ = kz_1_2_2_ - (kz_1_1_2_ + ky_1_1_2_) * uy_;
+        const float ky_2_1_1_ = kz_2_1_1_ - uy_ * kz_2_0_1_;
+        const float ky_2_2_1_ = kz_2_2_1_ - (kz_2_1_1_ + ky_2_1_1_) * uy_;
 
         // ---- kz   (d3q27_cumulant_rates.lbm:39)
         const float kz_2_0_2_ = 0.11111111f + d_kz_2_0_2;
@@ -547,294 +463,356 @@ static inline __attribute__((always_inline)) void collide_cells(
         // ---- ky   (d3q27_cumulant_rates.lbm:40)
         const float ky_2_1_2_ = kz_2_1_2_ - uy_ * kz_2_0_2_;
 
+        // ---- kz   (d3q27_cumulant_rates.lbm:39)
+        const float k2_zz_ = 0.33333334f + d_k2_zz;
+
         // ---- d_ky   (d3q27_cumulant_rates.lbm:40)
         const float d_ky_2_2_2 = d_kz_2_2_2 - (kz_2_1_2_ + ky_2_1_2_) * uy_;
+        const float t11 = -k2_zz_;
 
-        // ---- d_s4   (d3q27_cumulant_rates.lbm:64)
-        const float d_s4z = t18 + t21 - t26;
-        const float t27 = (k3_yx_ + k3_zx_) * omega_3_;
-        const float t28 = (k3_yx_ - k3_zx_) * omega_4_;
+        // ---- ky   (d3q27_cumulant_rates.lbm:40)
+        const float k3_zy_ = uy_ * t11 + kz_0_1_2_;
 
-        // ---- s3   (d3q27_cumulant_rates.lbm:60)
-        const float s3_yx_ = k3_yx_ - 0.5f * (t27 + t28);
-        const float s3_zx_ = k3_zx_ - 0.5f * (t27 - t28);
+        // ---- d_ky   (d3q27_cumulant_rates.lbm:40)
+        const float d_k4x = d_kz_0_2_2 - (kz_0_1_2_ + k3_zy_) * uy_;
 
-        // ---- s2   (d3q27_cumulant_rates.lbm:59)
-        const float s2_yy_ = t5 * k2_yy_ + t19;
-        const float s2_zz_ = t5 * k2_zz_ + t19;
-        const float t29 = ux_ * s2_yy_ + s3_yx_;
-        const float t30 = (s3_yx_ + t29) * ux_;
-        const float t31 = d_s4z + t30;
-
-        // ---- d_gx   (d3q27_cumulant_rates.lbm:72)
-        const float d_gx_0_2_0 = d_s2_yy - t31;
-        const float t32 = 0.33333334f * (t2 * d_s2_yy);
-        const float t33 = 0.5f * ((k3_xy_ + k3_zy_) * omega_3_);
-        const float t34 = 0.5f * ((k3_xy_ - k3_zy_) * omega_4_);
-
-        // ---- s3   (d3q27_cumulant_rates.lbm:60)
-        const float s3_xy_ = k3_xy_ - t33 - t34;
-        const float s3_zy_ = k3_zy_ + t34 - t33;
-        const float t35 = 2.0f * (s2_xy_ * ux_) + s3_xy_;
-        const float t36 = gx_0_0_0_ * uy_;
-        const float t37 = (t36 - 2.0f * t35) * uy_;
-        const float t38 = d_gx_0_2_0 + t37;
-
-        // ---- d_gy   (d3q27_cumulant_rates.lbm:74)
-        const float d_gy_0_0_0 = d_gx_0_0_0 - t38;
-        const float t39 = t36 - t35;
-
-        // ---- s2   (d3q27_cumulant_rates.lbm:59)
-        const float s2_xz_ = kz_1_0_1_ * t5;
-        const float s2_yz_ = kz_0_1_1_ * t5;
-        const float t40 = 2.0f * (t2 * s2_xz_ * s2_xz_) + t25 + c4y_ * t16;
-        const float t41 = 2.0f * (t2 * s2_yz_ * s2_yz_) + c4x_ * t16;
+        // ---- u   (d3q27_cumulant_rates.lbm:30)
+        const float ux_ = t3 * jx_;
+        const float t12 = kz_0_1_1_ * ux_;
 
         // ---- k   (d3q27_cumulant_rates.lbm:41)
+        const float k211x_ = (t12 - t10) * ux_ + ky_2_1_1_;
+        const float t13 = t10 - 2.0f * t12;
+        const float k3_zx_ = ux_ * t11 + kz_1_0_2_;
         const float k3_xz_ = kz_2_0_1_ - 2.0f * (kz_1_0_1_ * ux_);
-        const float t42 = (k3_xz_ + k3_yz_) * omega_3_;
-        const float t43 = (k3_xz_ - k3_yz_) * omega_4_;
 
-        // ---- ky   (d3q27_cumulant_rates.lbm:40)
-        const float ky_2_1_1_ = kz_2_1_1_ - uy_ * kz_2_0_1_;
-        const float ky_2_2_1_ = kz_2_2_1_ - (kz_2_1_1_ + ky_2_1_1_) * uy_;
-
-        // ---- s3   (d3q27_cumulant_rates.lbm:60)
-        const float s3_xz_ = k3_xz_ - 0.5f * (t42 + t43);
-        const float s3_yz_ = k3_yz_ - 0.5f * (t42 - t43);
-        const float t44 = 2.0f * (s2_xz_ * ux_) + s3_xz_;
-        const float t45 = -t44;
-        const float t46 = kz_0_1_1_ * ux_;
-        const float t47 = kz_1_0_1_ * uy_;
-
-        // ---- ky   (d3q27_cumulant_rates.lbm:40)
-        const float ky_1_2_1_ = (t47 - t23) * uy_ + kz_1_2_1_;
-        const float t48 = t23 - 2.0f * t47;
+        // ---- d_k   (d3q27_cumulant_rates.lbm:41)
+        const float d_k4y = d_kz_2_0_2 - (kz_1_0_2_ + k3_zx_) * ux_;
 
         // ---- k   (d3q27_cumulant_rates.lbm:41)
-        const float k211x_ = (t46 - t48) * ux_ + ky_2_1_1_;
-        const float t49 = t48 - 2.0f * t46;
-        const float t50 = t49 - t49 * omega_5_;
-        const float t51 = s2_yz_ * ux_;
-        const float t52 = t2 * s2_xx_;
+        const float k3_xy_ = ky_2_1_0_ - 2.0f * (ky_1_1_0_ * ux_);
+        const float t14 = t13 - t13 * omega_5_;
 
-        // ---- s4   (d3q27_cumulant_rates.lbm:64)
-        const float s4z_ = t18 + t25 + s2_yy_ * t52;
-        const float t53 = s4z_ + t30;
-        const float t54 = 2.0f * (ky_1_1_0_ * kz_1_0_1_);
-        const float t55 = k2_xx_ * kz_0_1_1_;
+        // ---- ky   (d3q27_cumulant_rates.lbm:40)
+        const float k2_yy_ = 0.33333334f + d_k2_yy;
 
-        // ---- c211   (d3q27_cumulant_rates.lbm:53)
-        const float c211x_ = t11 * (t54 + t55) + k211x_;
-        const float t56 = t17 * s2_xz_ + c211x_ * t0;
+        // ---- k   (d3q27_cumulant_rates.lbm:41)
+        const float k3_yx_ = ky_1_2_0_ - ux_ * k2_yy_;
 
-        // ---- s211   (d3q27_cumulant_rates.lbm:65)
-        const float s211x_ = s2_yz_ * t52 + t56;
-        const float t57 = ux_ * (t50 + t51) + s211x_;
-
-        // ---- s4   (d3q27_cumulant_rates.lbm:64)
-        const float s4y_ = s2_zz_ * t52 + t40;
-        const float t58 = 0.5f * t50 + t51;
-
-        // ---- gx   (d3q27_cumulant_rates.lbm:72)
-        const float gx_0_1_1_ = s2_yz_ - t57;
-        const float t59 = uy_ * t45 + gx_0_1_1_;
-        const float t60 = k2_yy_ * kz_1_0_1_;
+        // ---- d_k   (d3q27_cumulant_rates.lbm:41)
+        const float d_k4z = d_ky_2_2_0 - (ky_1_2_0_ + k3_yx_) * ux_;
 
         // ---- k   (d3q27_cumulant_rates.lbm:41)
         const float k211y_ = ky_1_2_1_ - ux_ * k3_yz_;
         const float k5z_ = ky_2_2_1_ - (ky_1_2_1_ + k211y_) * ux_;
-
-        // ---- c5   (d3q27_cumulant_rates.lbm:54)
-        const float c5z_ = t11 * (k2_yy_ * k3_xz_ + k2_xx_ * k3_yz_ + 2.0f * (kz_0_1_1_ * k3_xy_ + k3_yx_ * kz_1_0_1_
-            + ky_1_1_0_ * t49)) + k5z_;
-
-        // ---- c211   (d3q27_cumulant_rates.lbm:53)
-        const float c211y_ = t11 * (2.0f * (ky_1_1_0_ * kz_0_1_1_) + t60) + k211y_;
-
-        // ---- s211   (d3q27_cumulant_rates.lbm:65)
-        const float s211y_ = t2 * (2.0f * (s2_xy_ * s2_yz_) + s2_yy_ * s2_xz_) + c211y_ * t0;
-        const float t61 = 2.0f * (t2 * (s3_yx_ * s2_xz_ + s3_xy_ * s2_yz_ + (s2_xy_ * t50 + 0.5f * (s2_yy_ * s3_xz_)
-            + 0.5f * (s3_yz_ * t20) + jx_ * s211y_))) + c5z_ * t1;
-        const float t62 = ux_ * s3_yz_ + s211y_;
-
-        // ---- gx   (d3q27_cumulant_rates.lbm:72)
-        const float gx_0_2_1_ = s3_yz_ - t61;
-        const float t63 = uy_ * (gx_0_1_1_ + t59) + gx_0_2_1_;
-
-        // ---- gy   (d3q27_cumulant_rates.lbm:74)
-        const float gy_0_0_1_ = t45 - t63;
-
-        // ---- gx   (d3q27_cumulant_rates.lbm:72)
-        const float gx_0_2_0_ = s2_yy_ - t53;
-        const float t64 = gx_0_2_0_ + t37;
-
-        // ---- gy   (d3q27_cumulant_rates.lbm:74)
-        const float gy_0_0_0_ = gx_0_0_0_ - t64;
-        const float t65 = uz_ * gy_0_0_0_ + gy_0_0_1_;
-        const float t66 = 0.11111111f * (t2 * (d_rho - 3.0f * d_s2_zz));
-
-        // ---- d_s4   (d3q27_cumulant_rates.lbm:64)
-        const float d_s4y = t40 - t66 + t2 * d_s2_xx * s2_zz_;
-        const float t67 = ux_ * s2_zz_ + s3_zx_;
-        const float t68 = (s3_zx_ + t67) * ux_;
-        const float t69 = s4y_ + t68;
-        const float t70 = d_s4y + t68;
-
-        // ---- d_gx   (d3q27_cumulant_rates.lbm:72)
-        const float d_gx_0_0_2 = d_s2_zz - t70;
-
-        // ---- k   (d3q27_cumulant_rates.lbm:41)
+        const float t15 = jx_ * ux_;
         const float k211z_ = ky_1_1_2_ - ux_ * k3_zy_;
-        const float t71 = k2_yy_ * d_k4y + k2_xx_ * d_k4x + (d_k4z * k2_zz_ + 4.0f * (kz_0_1_1_ * k211x_
-            + 0.25f * (t49 * t49) + (ky_1_1_0_ * k211z_ + kz_1_0_1_ * k211y_)));
         const float k5y_ = ky_2_1_2_ - (ky_1_1_2_ + k211z_) * ux_;
 
-        // ---- c5   (d3q27_cumulant_rates.lbm:54)
-        const float c5y_ = t11 * (k2_xx_ * k3_zy_ + k3_xy_ * k2_zz_ + 2.0f * (ky_1_1_0_ * k3_zx_ + kz_0_1_1_ * k3_xz_
-            + kz_1_0_1_ * t49)) + k5y_;
-
-        // ---- c211   (d3q27_cumulant_rates.lbm:53)
-        const float c211z_ = t11 * (2.0f * (kz_0_1_1_ * kz_1_0_1_) + ky_1_1_0_ * k2_zz_) + k211z_;
+        // ---- d_k   (d3q27_cumulant_rates.lbm:41)
+        const float d_k2_xx = d_m_2_0_0 - t15;
 
         // ---- ky   (d3q27_cumulant_rates.lbm:40)
         const float k4x_ = 0.11111111f + d_k4x;
 
         // ---- k   (d3q27_cumulant_rates.lbm:41)
         const float k5x_ = ky_1_2_2_ - ux_ * k4x_;
-
-        // ---- c5   (d3q27_cumulant_rates.lbm:54)
-        const float c5x_ = t11 * (k2_yy_ * k3_zx_ + k2_zz_ * k3_yx_ + 2.0f * (ky_1_1_0_ * k3_zy_ + kz_1_0_1_ * k3_yz_
-            + kz_0_1_1_ * t49)) + k5x_;
+        const float t16 = 0.33333334f * omega_bulk_;
 
         // ---- d_k   (d3q27_cumulant_rates.lbm:41)
         const float d_k_2_2_2 = d_ky_2_2_2 - (ky_1_2_2_ + k5x_) * ux_;
+        const float t17 = 0.33333334f * (omega_ - omega_bulk_);
+        const float t18 = 1.0f - omega_;
 
-        // ---- s5   (d3q27_cumulant_rates.lbm:66)
-        const float s5x_ = t2 * (s3_yx_ * s2_zz_ + s2_yy_ * s3_zx_ + 2.0f * (s2_xy_ * s3_zy_ + s2_xz_ * s3_yz_
-            + s2_yz_ * t50)) + c5x_ * t1;
+        // ---- d_trace   (d3q27_cumulant_rates.lbm:58)
+        const float d_trace = d_k2_xx + d_k2_zz + d_k2_yy;
+        const float t19 = d_rho * t16 + d_trace * t17;
 
-        // ---- s211   (d3q27_cumulant_rates.lbm:65)
-        const float s211z_ = t2 * (2.0f * (s2_xz_ * s2_yz_) + s2_xy_ * s2_zz_) + c211z_ * t0;
-        const float t72 = 2.0f * (t2 * (s2_xy_ * s3_zx_ + s3_xz_ * s2_yz_ + (0.5f * (s3_xy_ * s2_zz_) + s2_xz_ * t50
-            + 0.5f * (s3_zy_ * t20) + jx_ * s211z_))) + c5y_ * t1;
-        const float t73 = ux_ * s3_zy_ + s211z_;
+        // ---- trace   (d3q27_cumulant_rates.lbm:58)
+        const float trace_ = 1.0f + d_trace;
+        const float t20 = rho_ * t16 + trace_ * t17;
 
-        // ---- gx   (d3q27_cumulant_rates.lbm:72)
-        const float gx_0_1_2_ = s3_zy_ - t72;
-        const float gx_0_0_2_ = s2_zz_ - t69;
-        const float t74 = uy_ * gx_0_0_2_ + gx_0_1_2_;
-        const float t75 = t2 * s2_yy_;
+        // ---- k   (d3q27_cumulant_rates.lbm:41)
+        const float k2_xx_ = 0.33333334f + d_k2_xx;
+        const float t21 = -t3;
+        const float t22 = k2_yy_ * kz_1_0_1_;
+        const float t23 = d_k2_yy * k2_xx_ + 2.0f * (ky_1_1_0_ * ky_1_1_0_) + 0.33333334f * d_k2_xx;
+        const float t24 = k2_xx_ * kz_0_1_1_;
+        const float t25 = d_rho * (0.33333334f * d_rho + 0.6666667f);
+        const float t26 = 2.0f * (ky_1_1_0_ * kz_1_0_1_);
+        const float t27 = 0.074074075f * ((d_k2_zz - t25 + 36.0f * (kz_0_1_1_ * (0.5f * t24 + t26))
+            + 9.0f * (2.0f * (kz_1_0_1_ * t22) + k2_zz_ * t23)) / (0.33333334f + t25)) + d_k_2_2_2;
+        const float t28 = 0.11111111f * (d_rho * t3);
 
-        // ---- d_s4   (d3q27_cumulant_rates.lbm:64)
-        const float d_s4x = t41 + t32 - t26 + d_s2_zz * t75;
-        const float t76 = 0.6666667f * (0.16666667f * d_s2_xx + t66) + 4.0f * (s2_yz_ * t56) + 2.0f * (s3_yx_ * s3_zx_
-            + s3_xy_ * s3_zy_ + s3_xz_ * s3_yz_) + (s2_xx_ * d_s4x + s2_yy_ * d_s4y + (4.0f * (t0 * (s2_xy_ * c211z_
-            + s2_xz_ * c211y_)) + t50 * t50 + s2_zz_ * (d_s4z - 2.0f * t21)));
-
-        // ---- s4   (d3q27_cumulant_rates.lbm:64)
-        const float s4x_ = t41 + t25 + s2_zz_ * t75;
-        const float t77 = ux_ * s4x_ + s5x_;
-        const float t78 = d_rho * (0.33333334f * d_rho + 0.6666667f);
-        const float t79 = 0.074074075f * ((d_k2_zz - t78 + 36.0f * (kz_0_1_1_ * (0.5f * t55 + t54))
-            + 9.0f * (2.0f * (kz_1_0_1_ * t60) + k2_zz_ * t13)) / (0.33333334f + t78)) + d_k_2_2_2;
+        // ---- c211   (d3q27_cumulant_rates.lbm:53)
+        const float c211x_ = t21 * (t26 + t24) + k211x_;
+        const float t29 = k2_yy_ * d_k4y + k2_xx_ * d_k4x + (d_k4z * k2_zz_ + 4.0f * (kz_0_1_1_ * k211x_
+            + 0.25f * (t13 * t13) + (ky_1_1_0_ * k211z_ + kz_1_0_1_ * k211y_)));
 
         // ---- c6   (d3q27_cumulant_rates.lbm:55)
-        const float c6_ = t79 - (0.11111111f * (18.0f * (k3_yx_ * k3_zx_ + k3_xy_ * k3_zy_ + k3_yz_ * k3_xz_)
-            + d_trace - d_rho) + t71) * t2;
+        const float c6_ = t27 - (0.11111111f * (18.0f * (k3_yx_ * k3_zx_ + k3_xy_ * k3_zy_ + k3_yz_ * k3_xz_)
+            + d_trace - d_rho) + t29) * t3;
+
+        // ---- c4   (d3q27_cumulant_rates.lbm:52)
+        const float c4z_ = d_k4z + t28 + t21 * t23;
+
+        // ---- c5   (d3q27_cumulant_rates.lbm:54)
+        const float c5y_ = t21 * (k2_xx_ * k3_zy_ + k3_xy_ * k2_zz_ + 2.0f * (ky_1_1_0_ * k3_zx_ + kz_0_1_1_ * k3_xz_
+            + kz_1_0_1_ * t13)) + k5y_;
+
+        // ---- c211   (d3q27_cumulant_rates.lbm:53)
+        const float c211y_ = t21 * (2.0f * (ky_1_1_0_ * kz_0_1_1_) + t22) + k211y_;
+
+        // ---- c4   (d3q27_cumulant_rates.lbm:52)
+        const float c4x_ = d_k4x + t28 + t21 * (d_k2_zz * k2_yy_ + 2.0f * (kz_0_1_1_ * kz_0_1_1_)
+            + 0.33333334f * d_k2_yy);
+
+        // ---- c5   (d3q27_cumulant_rates.lbm:54)
+        const float c5x_ = t21 * (k2_yy_ * k3_zx_ + k2_zz_ * k3_yx_ + 2.0f * (ky_1_1_0_ * k3_zy_ + kz_1_0_1_ * k3_yz_
+            + kz_0_1_1_ * t13)) + k5x_;
+        const float c5z_ = t21 * (k2_yy_ * k3_xz_ + k2_xx_ * k3_yz_ + 2.0f * (kz_0_1_1_ * k3_xy_ + k3_yx_ * kz_1_0_1_
+            + ky_1_1_0_ * t13)) + k5z_;
+
+        // ---- c4   (d3q27_cumulant_rates.lbm:52)
+        const float c4y_ = d_k4y + t28 + t21 * (d_k2_xx * k2_zz_ + 2.0f * (kz_1_0_1_ * kz_1_0_1_)
+            + 0.33333334f * d_k2_zz);
+
+        // ---- c211   (d3q27_cumulant_rates.lbm:53)
+        const float c211z_ = t21 * (2.0f * (kz_0_1_1_ * kz_1_0_1_) + ky_1_1_0_ * k2_zz_) + k211z_;
+
+        // ---- d_s2   (d3q27_cumulant_rates.lbm:59)
+        const float d_s2_zz = t18 * d_k2_zz + t19;
+
+        // ---- s2   (d3q27_cumulant_rates.lbm:59)
+        const float s2_xx_ = t18 * k2_xx_ + t20;
+        const float s2_yy_ = t18 * k2_yy_ + t20;
+        const float s2_xz_ = kz_1_0_1_ * t18;
+        const float s2_yz_ = kz_0_1_1_ * t18;
+        const float s2_zz_ = t18 * k2_zz_ + t20;
+
+        // ---- d_s2   (d3q27_cumulant_rates.lbm:59)
+        const float d_s2_xx = d_k2_xx * t18 + t19;
+
+        // ---- s2   (d3q27_cumulant_rates.lbm:59)
+        const float s2_xy_ = ky_1_1_0_ * t18;
+        const float t30 = (k3_yx_ + k3_zx_) * omega_3_;
+
+        // ---- d_s2   (d3q27_cumulant_rates.lbm:59)
+        const float d_s2_yy = t18 * d_k2_yy + t19;
+        const float t31 = (k3_yx_ - k3_zx_) * omega_4_;
+
+        // ---- s3   (d3q27_cumulant_rates.lbm:60)
+        const float s3_yx_ = k3_yx_ - 0.5f * (t30 + t31);
+        const float s3_zx_ = k3_zx_ - 0.5f * (t30 - t31);
+
+        // ---- sum4   (d3q27_cumulant_rates.lbm:63)
+        const float sum4_ = c4z_ + c4x_ + c4y_;
+        const float t32 = 0.33333334f * (sum4_ * (omega_6_ - omega_7_));
+        const float t33 = (k3_xz_ + k3_yz_) * omega_3_;
+        const float t34 = (k3_xz_ - k3_yz_) * omega_4_;
+
+        // ---- s3   (d3q27_cumulant_rates.lbm:60)
+        const float s3_xz_ = k3_xz_ - 0.5f * (t33 + t34);
+        const float s3_yz_ = k3_yz_ - 0.5f * (t33 - t34);
+        const float t35 = 1.0f - omega_6_;
+        const float t36 = 2.0f * (t3 * s2_xy_);
+        const float t37 = c4z_ * t35 + s2_xy_ * t36;
+        const float t38 = t36 * s2_xz_ + c211x_ * t2;
+        const float t39 = 0.5f * ((k3_xy_ + k3_zy_) * omega_3_);
+        const float t40 = 0.5f * ((k3_xy_ - k3_zy_) * omega_4_);
+        const float s3_xy_ = k3_xy_ - t39 - t40;
+        const float s3_zy_ = k3_zy_ + t40 - t39;
+        const float t41 = 2.0f * (t3 * s2_yz_ * s2_yz_) + c4x_ * t35;
+        const float t42 = 2.0f * (t3 * s2_xz_ * s2_xz_) + t32 + c4y_ * t35;
+        const float t43 = t28 - t32;
+
+        // ---- s5   (d3q27_cumulant_rates.lbm:66)
+        const float s5x_ = t3 * (s3_yx_ * s2_zz_ + s2_yy_ * s3_zx_ + 2.0f * (s2_xy_ * s3_zy_ + s2_xz_ * s3_yz_
+            + s2_yz_ * t14)) + c5x_ * t0;
+        const float t44 = t3 * s2_yy_;
+        const float t45 = t3 * (0.33333334f * d_s2_xx + s2_xx_ * d_s2_yy);
+        const float t46 = 0.33333334f * (t3 * d_s2_yy);
+
+        // ---- s4   (d3q27_cumulant_rates.lbm:64)
+        const float s4x_ = t41 + t32 + s2_zz_ * t44;
+
+        // ---- d_s4   (d3q27_cumulant_rates.lbm:64)
+        const float d_s4x = t41 + t46 - t43 + d_s2_zz * t44;
+        const float t47 = 0.11111111f * (t3 * (d_rho - 3.0f * d_s2_zz));
+        const float d_s4y = t42 - t47 + t3 * d_s2_xx * s2_zz_;
+        const float d_s4z = t37 + t45 - t43;
+        const float t48 = 0.6666667f * (0.16666667f * d_s2_xx + t47) + 4.0f * (s2_yz_ * t38) + 2.0f * (s3_yx_ * s3_zx_
+            + s3_xy_ * s3_zy_ + s3_xz_ * s3_yz_) + (s2_xx_ * d_s4x + s2_yy_ * d_s4y + (4.0f * (t2 * (s2_xy_ * c211z_
+            + s2_xz_ * c211y_)) + t14 * t14 + s2_zz_ * (d_s4z - 2.0f * t45)));
 
         // ---- d_s6   (d3q27_cumulant_rates.lbm:67)
-        const float d_s6 = 0.33333334f * (t32 - t66) + c6_ * (1.0f - omega_10_) + t2 * t76;
-        const float t80 = ux_ * (s5x_ + t77) + d_s6;
+        const float d_s6 = 0.33333334f * (t46 - t47) + c6_ * (1.0f - omega_10_) + t3 * t48;
+
+        // ---- s211   (d3q27_cumulant_rates.lbm:65)
+        const float s211z_ = t3 * (2.0f * (s2_xz_ * s2_yz_) + s2_xy_ * s2_zz_) + c211z_ * t2;
+        const float s211y_ = t3 * (2.0f * (s2_xy_ * s2_yz_) + s2_yy_ * s2_xz_) + c211y_ * t2;
+        const float t49 = d_s2_xx + t15;
+        const float t50 = t3 * s2_xx_;
+        const float t51 = s2_xx_ + t15;
+        const float t52 = 2.0f * (t3 * (s2_xy_ * s3_zx_ + s3_xz_ * s2_yz_ + (0.5f * (s3_xy_ * s2_zz_) + s2_xz_ * t14
+            + 0.5f * (s3_zy_ * t51) + jx_ * s211z_))) + c5y_ * t0;
+        const float t53 = 2.0f * (t3 * (s3_yx_ * s2_xz_ + s3_xy_ * s2_yz_ + (s2_xy_ * t14 + 0.5f * (s2_yy_ * s3_xz_)
+            + 0.5f * (s3_yz_ * t51) + jx_ * s211y_))) + c5z_ * t0;
+        const float t54 = ux_ * s4x_ + s5x_;
+        const float t55 = ux_ * (s5x_ + t54) + d_s6;
+
+        // ---- s4   (d3q27_cumulant_rates.lbm:64)
+        const float s4z_ = t37 + t32 + s2_yy_ * t50;
+
+        // ---- s211   (d3q27_cumulant_rates.lbm:65)
+        const float s211x_ = s2_yz_ * t50 + t38;
+        const float t56 = ux_ * s3_yz_ + s211y_;
+        const float t57 = 2.0f * (s2_xy_ * ux_) + s3_xy_;
+        const float t58 = ux_ * s3_zy_ + s211z_;
+
+        // ---- s4   (d3q27_cumulant_rates.lbm:64)
+        const float s4y_ = s2_zz_ * t50 + t42;
+        const float t59 = s2_yz_ * ux_;
+        const float t60 = ux_ * (t14 + t59) + s211x_;
+        const float t61 = 0.5f * t14 + t59;
+        const float t62 = 2.0f * (s2_xz_ * ux_) + s3_xz_;
+
+        // ---- gx   (d3q27_cumulant_rates.lbm:72)
+        const float gx_0_1_2_ = s3_zy_ - t52;
+        const float t63 = ux_ * s2_zz_ + s3_zx_;
+        const float t64 = (s3_zx_ + t63) * ux_;
+        const float t65 = d_s4y + t64;
+        const float t66 = s4y_ + t64;
+        const float t67 = t58 + t52;
+        const float t68 = t52 - t58;
+        const float t69 = ux_ * s2_yy_ + s3_yx_;
+        const float t70 = (s3_yx_ + t69) * ux_;
+        const float t71 = s4z_ + t70;
+        const float t72 = d_s4z + t70;
 
         // ---- d_gx   (d3q27_cumulant_rates.lbm:72)
-        const float d_gx_0_2_2 = d_s4x - t80;
-        const float t81 = uy_ * (gx_0_1_2_ + t74) + d_gx_0_2_2;
+        const float d_gx_0_2_2 = d_s4x - t55;
+
+        // ---- gx   (d3q27_cumulant_rates.lbm:72)
+        const float gx_0_0_2_ = s2_zz_ - t66;
+        const float t73 = uy_ * gx_0_0_2_ + gx_0_1_2_;
+        const float t74 = uy_ * (gx_0_1_2_ + t73) + d_gx_0_2_2;
+        const float gx_0_1_1_ = s2_yz_ - t60;
+        const float t75 = t61 + t60;
+        const float t76 = t60 - t61;
+        const float gx_0_0_0_ = rho_ - t51;
+
+        // ---- d_gx   (d3q27_cumulant_rates.lbm:72)
+        const float d_gx_0_2_0 = d_s2_yy - t72;
+        const float t77 = uy_ * (t66 - t63) + t68;
+        const float t78 = uy_ * (t63 + t66) + t67;
+        const float t79 = t54 + t55 + uy_ * (t67 + t78);
+        const float t80 = t55 - t54 + uy_ * (t68 + t77);
+        const float d_gx_0_0_2 = d_s2_zz - t65;
+
+        // ---- gx   (d3q27_cumulant_rates.lbm:72)
+        const float gx_0_2_0_ = s2_yy_ - t71;
+        const float t81 = gx_0_0_0_ * uy_;
+        const float gx_0_2_1_ = s3_yz_ - t53;
 
         // ---- d_gy   (d3q27_cumulant_rates.lbm:74)
-        const float d_gy_0_0_2 = d_gx_0_0_2 - t81;
-        const float t82 = uz_ * (gy_0_0_1_ + t65) + d_gy_0_0_2;
+        const float d_gy_0_0_2 = d_gx_0_0_2 - t74;
+        const float t82 = (t81 - 2.0f * t57) * uy_;
+        const float t83 = d_gx_0_2_0 + t82;
+        const float t84 = gx_0_2_0_ + t82;
+        const float t85 = t81 - t57;
+
+        // ---- gy   (d3q27_cumulant_rates.lbm:74)
+        const float gy_0_0_0_ = gx_0_0_0_ - t84;
+        const float t86 = t62 - s2_xz_;
+        const float t87 = s2_xz_ + t62;
+        const float t88 = -t62;
+        const float t89 = uy_ * t87 + t75;
+        const float t90 = uy_ * t86 + t76;
+        const float t91 = t56 + t53 + uy_ * (t75 + t89);
+        const float t92 = t53 - t56 + uy_ * (t76 + t90);
+        const float t93 = uy_ * t88 + gx_0_1_1_;
+        const float t94 = uy_ * (gx_0_1_1_ + t93) + gx_0_2_1_;
+        const float gy_0_0_1_ = t88 - t94;
+        const float t95 = t94 + t93;
+        const float t96 = t94 - t93;
+        const float t97 = uz_ * (t84 + t85) + t95;
+        const float t98 = 0.25f * (t73 + t74 + uz_ * (t95 + t97));
+        const float t99 = uz_ * (t84 - t85) + t96;
+        const float t100 = t74 - t73 + uz_ * (t96 + t99);
 
         // ---- post
-        const float post_0 = d_gy_0_0_0 - t82;
-        const float post_5 = 0.5f * (t65 + t82);
-        const float post_6 = -0.5f * (t65 - t82);
-        const float t83 = s2_xy_ + t35;
-        const float t84 = t35 - s2_xy_;
-        const float t85 = jx_ + t20;
-        const float t86 = t20 - jx_;
-        const float t87 = uy_ * t85 + t83;
-        const float t88 = (t83 + t87) * uy_;
-        const float t89 = t29 + t31 + t88;
-        const float t90 = t29 + t53 + t88;
-        const float t91 = 0.25f * ((t85 - t90) * uz_);
-        const float t92 = s2_xz_ + t44;
-        const float t93 = t44 - s2_xz_;
-        const float t94 = t58 + t57;
-        const float t95 = t57 - t58;
-        const float t96 = uy_ * t92 + t94;
-        const float t97 = t62 + t61 + uy_ * (t94 + t96);
-        const float t98 = t92 - t97;
-        const float t99 = t73 + t72;
-        const float t100 = t72 - t73;
-        const float t101 = uy_ * (t67 + t69) + t99;
-        const float t102 = t77 + t80 + uy_ * (t99 + t101);
-        const float t103 = uy_ * (t69 - t67) + t100;
-        const float t104 = t80 - t77 + uy_ * (t100 + t103);
-        const float t105 = uz_ * (0.5f * t98 + t91) + 0.25f * (t67 + t70 - t102);
-        const float t106 = 0.25f * t98 + t91;
-        const float post_1 = 0.5f * (jx_ + t10 - t89) - 2.0f * t105;
-        const float post_9 = t106 + t105;
-        const float post_11 = t105 - t106;
-        const float t107 = uy_ * t86 + t84;
-        const float t108 = (t84 + t107) * uy_;
-        const float t109 = t31 - t29 + t108;
-        const float t110 = t53 - t29 + t108;
-        const float t111 = uy_ * t93 + t95;
-        const float t112 = t61 - t62 + uy_ * (t95 + t111);
-        const float t113 = t93 - t112;
-        const float t114 = uz_ * (t86 - t110) + t113;
-        const float t115 = t70 - t67 - t104 + uz_ * (t113 + t114);
-        const float post_2 = 0.5f * (t10 - jx_ - t109 - t115);
-        const float post_10 = -0.25f * (t114 - t115);
-        const float post_12 = 0.25f * (t114 + t115);
-        const float t116 = t63 + t59;
-        const float t117 = t63 - t59;
-        const float t118 = uz_ * (t64 + t39) + t116;
-        const float t119 = 0.25f * (t74 + t81 + uz_ * (t116 + t118));
-        const float post_3 = 0.5f * (t38 + t39) - 2.0f * t119;
-        const float t120 = uz_ * (t64 - t39) + t117;
-        const float t121 = t81 - t74 + uz_ * (t117 + t120);
-        const float post_4 = 0.5f * (t38 - t39 - t121);
-        const float t122 = 0.25f * t118;
-        const float post_15 = t122 + t119;
-        const float post_17 = t119 - t122;
-        const float post_16 = -0.25f * (t120 - t121);
-        const float post_18 = 0.25f * (t120 + t121);
-        const float t123 = t96 + t97;
-        const float t124 = t97 - t96;
-        const float t125 = uz_ * (t87 + t90) + t123;
-        const float t126 = t101 + t102 + uz_ * (t123 + t125);
-        const float post_7 = 0.25f * (t87 + t89 - t126);
-        const float t127 = uz_ * (t90 - t87) + t124;
-        const float t128 = t102 - t101 + uz_ * (t124 + t127);
-        const float post_13 = 0.25f * (t89 - t87 - t128);
-        const float post_19 = 0.125f * (t125 + t126);
-        const float post_21 = -0.125f * (t125 - t126);
-        const float post_23 = 0.125f * (t127 + t128);
-        const float post_25 = -0.125f * (t127 - t128);
-        const float t129 = t112 - t111;
-        const float t130 = t111 + t112;
-        const float t131 = uz_ * (t110 - t107) + t129;
-        const float t132 = t104 - t103 + uz_ * (t129 + t131);
-        const float post_8 = 0.25f * (t109 - t107 - t132);
-        const float t133 = uz_ * (t107 + t110) + t130;
-        const float t134 = t103 + t104 + uz_ * (t130 + t133);
-        const float post_14 = 0.25f * (t107 + t109 - t134);
-        const float post_20 = -0.125f * (t131 - t132);
-        const float post_22 = 0.125f * (t131 + t132);
-        const float post_24 = -0.125f * (t133 - t134);
-        const float post_26 = 0.125f * (t133 + t134);
+        const float post_16 = -0.25f * (t99 - t100);
+        const float post_4 = 0.5f * (t83 - t85 - t100);
+        const float post_18 = 0.25f * (t99 + t100);
+        const float t101 = uz_ * gy_0_0_0_ + gy_0_0_1_;
+        const float t102 = uz_ * (gy_0_0_1_ + t101) + d_gy_0_0_2;
+
+        // ---- d_gx   (d3q27_cumulant_rates.lbm:72)
+        const float d_gx_0_0_0 = d_rho - t49;
+
+        // ---- post
+        const float post_3 = 0.5f * (t83 + t85) - 2.0f * t98;
+
+        // ---- d_gy   (d3q27_cumulant_rates.lbm:74)
+        const float d_gy_0_0_0 = d_gx_0_0_0 - t83;
+
+        // ---- post
+        const float post_6 = -0.5f * (t101 - t102);
+        const float post_0 = d_gy_0_0_0 - t102;
+        const float post_5 = 0.5f * (t101 + t102);
+        const float t103 = t87 - t91;
+        const float t104 = 0.25f * t97;
+        const float post_15 = t104 + t98;
+        const float t105 = t57 - s2_xy_;
+        const float post_17 = t98 - t104;
+        const float t106 = s2_xy_ + t57;
+        const float t107 = jx_ + t51;
+        const float t108 = t51 - jx_;
+        const float t109 = t86 - t92;
+        const float t110 = uy_ * t108 + t105;
+        const float t111 = (t105 + t110) * uy_;
+        const float t112 = uy_ * t107 + t106;
+        const float t113 = (t106 + t112) * uy_;
+        const float t114 = t69 + t71 + t113;
+        const float t115 = t71 - t69 + t111;
+        const float t116 = t90 + t92;
+        const float t117 = t92 - t90;
+        const float t118 = t72 - t69 + t111;
+        const float t119 = t69 + t72 + t113;
+        const float t120 = 0.25f * ((t107 - t114) * uz_);
+        const float t121 = uz_ * (t108 - t115) + t109;
+        const float t122 = uz_ * (0.5f * t103 + t120) + 0.25f * (t63 + t65 - t79);
+        const float t123 = t65 - t63 - t80 + uz_ * (t109 + t121);
+        const float t124 = uz_ * (t115 - t110) + t117;
+        const float t125 = 0.25f * t103 + t120;
+        const float t126 = t80 - t77 + uz_ * (t117 + t124);
+        const float t127 = uz_ * (t110 + t115) + t116;
+        const float t128 = t77 + t80 + uz_ * (t116 + t127);
+        const float post_1 = 0.5f * (jx_ + t49 - t119) - 2.0f * t122;
+        const float post_24 = -0.125f * (t127 - t128);
+        const float post_2 = 0.5f * (t49 - jx_ - t118 - t123);
+        const float post_14 = 0.25f * (t110 + t118 - t128);
+        const float post_8 = 0.25f * (t118 - t110 - t126);
+        const float post_26 = 0.125f * (t127 + t128);
+        const float post_12 = 0.25f * (t121 + t123);
+        const float t129 = t91 - t89;
+        const float post_10 = -0.25f * (t121 - t123);
+        const float post_9 = t125 + t122;
+        const float post_11 = t122 - t125;
+        const float post_20 = -0.125f * (t124 - t126);
+        const float post_22 = 0.125f * (t124 + t126);
+        const float t130 = t89 + t91;
+        const float t131 = uz_ * (t114 - t112) + t129;
+        const float t132 = uz_ * (t112 + t114) + t130;
+        const float t133 = t78 + t79 + uz_ * (t130 + t132);
+        const float t134 = t79 - t78 + uz_ * (t129 + t131);
+        const float post_21 = -0.125f * (t132 - t133);
+        const float post_19 = 0.125f * (t132 + t133);
+        const float post_7 = 0.25f * (t112 + t119 - t133);
+        const float post_23 = 0.125f * (t131 + t134);
+        const float post_13 = 0.25f * (t119 - t112 - t134);
+        const float post_25 = -0.125f * (t131 - t134);
 
         after[0 * stride_after + cell] = post_0;
         after[1 * stride_after + cell] = post_1;
@@ -1316,78 +1294,78 @@ void d3q27_cumulant_rates_init(
             const float t0 = 0.25f * ux_;
             const float t1 = 0.25f * uy_;
             const float t2 = 0.8888889f * rho_;
-            const float t3 = 0.018518519f - rho_ * 0.018518519f;
-            const float t4 = t2 * t0;
-            const float t5 = t4 * t0;
-            const float t6 = t2 * t1;
-            const float t7 = 0.0625f * (t2 * uz_);
-            const float t8 = t6 * t1;
-            const float t9 = 3.0f * (t4 * t1);
+            const float t3 = 0.018518519f - 0.018518519f * rho_;
+            const float t4 = 0.75f * uz_;
+            const float t5 = 0.0625f * (t2 * uz_);
+            const float t6 = t5 * uz_;
+            const float t7 = 0.5f * t6 + t3;
+            const float t8 = t6 - t3;
+            const float t9 = t5 - t8;
             const float t10 = t5 + t8;
-            const float t11 = t7 * uz_;
-            const float t12 = 0.75f * uz_;
-            const float t13 = 0.5f * t11 + t3;
-            const float t14 = t11 - t3;
+            const float t11 = t2 * t0;
+            const float t12 = t11 * t0;
+            const float t13 = t2 * t1;
+            const float t14 = 3.0f * (t11 * t1);
+            const float t15 = t13 * t1;
+            const float t16 = t12 - 0.5f * t15;
+            const float t17 = 0.5f * t12 - t15;
+            const float t18 = t12 + t15;
+            const float t19 = 4.0f * (t7 - t16);
 
             // ---- f
-            const float f_0 = -8.0f * t10 - 16.0f * t13;
-            const float t15 = t5 - t8 * 0.5f;
-            const float t16 = 0.5f * t5 - t8;
-            const float t17 = 4.0f * (t13 - t15);
-            const float f_1 = t4 - t17;
-            const float f_2 = -t4 - t17;
-            const float t18 = 4.0f * (t13 + t16);
-            const float f_3 = t6 - t18;
-            const float f_4 = -t6 - t18;
-            const float t19 = t7 + t14;
-            const float t20 = t7 - t14;
-            const float t21 = -2.0f * t10;
-            const float f_5 = 4.0f * t19 + t21;
-            const float f_6 = t21 - 4.0f * t20;
-            const float t22 = 0.25f * (t4 + t6);
-            const float t23 = t10 + t9;
-            const float t24 = t9 - t10;
-            const float t25 = t13 - t23;
-            const float f_7 = t22 - t25;
-            const float f_8 = -t22 - t25;
-            const float t26 = t13 + t24;
-            const float t27 = t19 + t15;
-            const float t28 = t20 - t15;
-            const float t29 = 0.25f + t12;
-            const float t30 = 0.25f - t12;
-            const float t31 = t4 * t29;
-            const float f_9 = t27 + t31;
-            const float f_12 = t27 - t31;
-            const float t32 = t4 * t30;
-            const float f_10 = -t28 - t32;
-            const float f_11 = t32 - t28;
-            const float t33 = 0.25f * (t4 - t6);
-            const float f_13 = t33 - t26;
-            const float f_14 = -t33 - t26;
-            const float t34 = t19 - t16;
-            const float t35 = t20 + t16;
-            const float t36 = t6 * t29;
-            const float f_15 = t34 + t36;
-            const float f_18 = t34 - t36;
-            const float t37 = t6 * t30;
-            const float f_16 = -t35 - t37;
-            const float f_17 = t37 - t35;
-            const float t38 = 0.25f * (t19 + t23);
-            const float t39 = 0.25f * (t20 - t23);
-            const float t40 = 0.25f * (t19 - t24);
-            const float t41 = 0.25f * (t20 + t24);
-            const float t42 = t29 * t22;
-            const float f_19 = t38 + t42;
-            const float f_22 = t38 - t42;
-            const float t43 = t30 * t22;
-            const float f_20 = -t39 - t43;
-            const float f_21 = t43 - t39;
-            const float t44 = t29 * t33;
-            const float t45 = t30 * t33;
-            const float f_23 = t40 + t44;
-            const float f_26 = t40 - t44;
-            const float f_24 = -t41 - t45;
-            const float f_25 = t45 - t41;
+            const float f_1 = t11 - t19;
+            const float f_2 = -t11 - t19;
+            const float t20 = -2.0f * t18;
+            const float f_5 = 4.0f * t10 + t20;
+            const float f_6 = t20 - 4.0f * t9;
+            const float t21 = 4.0f * (t7 + t17);
+            const float f_4 = -t13 - t21;
+            const float f_3 = t13 - t21;
+            const float f_0 = -8.0f * t18 - 16.0f * t7;
+            const float t22 = t18 + t14;
+            const float t23 = t14 - t18;
+            const float t24 = t7 - t22;
+            const float t25 = 0.25f * (t11 + t13);
+            const float f_7 = t25 - t24;
+            const float f_8 = -t25 - t24;
+            const float t26 = t10 + t16;
+            const float t27 = 0.25f + t4;
+            const float t28 = t11 * t27;
+            const float f_12 = t26 - t28;
+            const float f_9 = t26 + t28;
+            const float t29 = t9 - t16;
+            const float t30 = 0.25f - t4;
+            const float t31 = t11 * t30;
+            const float f_11 = t31 - t29;
+            const float f_10 = -t29 - t31;
+            const float t32 = t7 + t23;
+            const float t33 = 0.25f * (t11 - t13);
+            const float f_14 = -t33 - t32;
+            const float f_13 = t33 - t32;
+            const float t34 = t13 * t27;
+            const float t35 = t10 - t17;
+            const float f_15 = t35 + t34;
+            const float f_18 = t35 - t34;
+            const float t36 = t13 * t30;
+            const float t37 = t9 + t17;
+            const float f_17 = t36 - t37;
+            const float f_16 = -t37 - t36;
+            const float t38 = t27 * t25;
+            const float t39 = t27 * t33;
+            const float t40 = t30 * t33;
+            const float t41 = t30 * t25;
+            const float t42 = 0.25f * (t10 - t23);
+            const float f_23 = t42 + t39;
+            const float f_26 = t42 - t39;
+            const float t43 = 0.25f * (t9 + t23);
+            const float f_25 = t40 - t43;
+            const float f_24 = -t43 - t40;
+            const float t44 = 0.25f * (t10 + t22);
+            const float t45 = 0.25f * (t9 - t22);
+            const float f_20 = -t45 - t41;
+            const float f_21 = t41 - t45;
+            const float f_22 = t44 - t38;
+            const float f_19 = t44 + t38;
 
             store(dst, ids[item], 0, cell, f_0);
             store(dst, ids[item], 1, cell, f_1);
@@ -1466,25 +1444,19 @@ void d3q27_cumulant_rates_macroscopic(
             const float mz_n1_n1_1_ = f_22 - f_20;
 
             // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
-            const float d_mz_n1_0_0 = f_10 + f_2 + f_12;
-
-            // ---- mz   (d3q27_cumulant_rates.lbm:24)
-            const float mz_n1_0_1_ = f_12 - f_10;
-
-            // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
             const float d_mz_n1_1_0 = f_24 + f_14 + f_26;
 
             // ---- mz   (d3q27_cumulant_rates.lbm:24)
             const float mz_n1_1_1_ = f_26 - f_24;
 
+            // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
+            const float d_mz_n1_0_0 = f_10 + f_2 + f_12;
+
+            // ---- mz   (d3q27_cumulant_rates.lbm:24)
+            const float mz_n1_0_1_ = f_12 - f_10;
+
             // ---- my   (d3q27_cumulant_rates.lbm:25)
             const float my_n1_0_1_ = mz_n1_n1_1_ + mz_n1_0_1_ + mz_n1_1_1_;
-
-            // ---- d_my   (d3q27_cumulant_rates.lbm:25)
-            const float d_my_n1_0_0 = d_mz_n1_n1_0 + d_mz_n1_0_0 + d_mz_n1_1_0;
-
-            // ---- my   (d3q27_cumulant_rates.lbm:25)
-            const float my_n1_1_0_ = d_mz_n1_1_0 - d_mz_n1_n1_0;
 
             // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
             const float d_mz_0_n1_0 = f_16 + f_4 + f_18;
@@ -1507,23 +1479,17 @@ void d3q27_cumulant_rates_macroscopic(
             // ---- my   (d3q27_cumulant_rates.lbm:25)
             const float my_0_0_1_ = mz_0_n1_1_ + mz_0_0_1_ + mz_0_1_1_;
 
-            // ---- d_my   (d3q27_cumulant_rates.lbm:25)
-            const float d_my_0_0_0 = d_mz_0_n1_0 + d_mz_0_0_0 + d_mz_0_1_0;
+            // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
+            const float d_mz_1_0_0 = f_11 + f_1 + f_9;
 
-            // ---- my   (d3q27_cumulant_rates.lbm:25)
-            const float my_0_1_0_ = d_mz_0_1_0 - d_mz_0_n1_0;
+            // ---- mz   (d3q27_cumulant_rates.lbm:24)
+            const float mz_1_0_1_ = f_9 - f_11;
 
             // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
             const float d_mz_1_n1_0 = f_25 + f_13 + f_23;
 
             // ---- mz   (d3q27_cumulant_rates.lbm:24)
             const float mz_1_n1_1_ = f_23 - f_25;
-
-            // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
-            const float d_mz_1_0_0 = f_11 + f_1 + f_9;
-
-            // ---- mz   (d3q27_cumulant_rates.lbm:24)
-            const float mz_1_0_1_ = f_9 - f_11;
 
             // ---- d_mz   (d3q27_cumulant_rates.lbm:24)
             const float d_mz_1_1_0 = f_21 + f_7 + f_19;
@@ -1536,6 +1502,18 @@ void d3q27_cumulant_rates_macroscopic(
 
             // ---- m   (d3q27_cumulant_rates.lbm:26)
             const float jz_ = my_n1_0_1_ + my_0_0_1_ + my_1_0_1_;
+
+            // ---- d_my   (d3q27_cumulant_rates.lbm:25)
+            const float d_my_0_0_0 = d_mz_0_n1_0 + d_mz_0_0_0 + d_mz_0_1_0;
+
+            // ---- my   (d3q27_cumulant_rates.lbm:25)
+            const float my_0_1_0_ = d_mz_0_1_0 - d_mz_0_n1_0;
+
+            // ---- d_my   (d3q27_cumulant_rates.lbm:25)
+            const float d_my_n1_0_0 = d_mz_n1_n1_0 + d_mz_n1_0_0 + d_mz_n1_1_0;
+
+            // ---- my   (d3q27_cumulant_rates.lbm:25)
+            const float my_n1_1_0_ = d_mz_n1_1_0 - d_mz_n1_n1_0;
 
             // ---- d_my   (d3q27_cumulant_rates.lbm:25)
             const float d_my_1_0_0 = d_mz_1_n1_0 + d_mz_1_0_0 + d_mz_1_1_0;
@@ -1555,9 +1533,9 @@ void d3q27_cumulant_rates_macroscopic(
             const float t0 = 1.0f / rho_;
 
             // ---- u   (d3q27_cumulant_rates.lbm:30)
+            const float uz_ = t0 * jz_;
             const float ux_ = t0 * jx_;
             const float uy_ = t0 * jy_;
-            const float uz_ = t0 * jz_;
 
             fields[field_at(ids[item], 0, cell)] = rho_;
             fields[field_at(ids[item], 1, cell)] = ux_;

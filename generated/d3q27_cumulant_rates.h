@@ -36,8 +36,8 @@ enum {
     D3Q27_CUMULANT_RATES_CELLS = 64,  // cells of a block
     D3Q27_CUMULANT_RATES_NEAR = 27,  // neighbours of a block, itself included
     D3Q27_CUMULANT_RATES_WALL_VALUES = 3,  // values of a wall
-    D3Q27_CUMULANT_RATES_THREADS = 128,  // CUDA: threads of a thread block
-    D3Q27_CUMULANT_RATES_SLOTS = 2,  // CUDA: slots that a thread block works on
+    D3Q27_CUMULANT_RATES_THREADS = 256,  // CUDA: threads of a thread block
+    D3Q27_CUMULANT_RATES_SLOTS = 4,  // CUDA: slots that a thread block works on
     D3Q27_CUMULANT_RATES_COLLIDE_THREADS = 256,  // CUDA: threads of a thread block of collide, a state each
     D3Q27_CUMULANT_RATES_RULE_BOUNCE_BACK = 0,  // in wall_rules
     D3Q27_CUMULANT_RATES_RULE_MOVING_WALL = 1,  // in wall_rules
@@ -153,7 +153,7 @@ typedef struct d3q27_cumulant_rates_params {
 #define D3Q27_CUMULANT_RATES_KERNEL void  // defined in d3q27_cumulant_rates.c
 #endif
 
-// Populations of the listed blocks from their macroscopic fields. CUDA: thread blocks of 256, each for 4 of `ids`.
+// Populations of the listed blocks from their macroscopic fields.
 D3Q27_CUMULANT_RATES_KERNEL d3q27_cumulant_rates_init(
     const int32_t *ids,                         // slots to work on [count]
     const int32_t count,                        // entries of `ids`
@@ -182,7 +182,7 @@ D3Q27_CUMULANT_RATES_KERNEL d3q27_cumulant_rates_stream_collide_walls(
     float *dst,                                 // new post-collision populations [slot][27][64], lattice units
     const d3q27_cumulant_rates_params params);  // parameters of the method
 
-// Macroscopic fields of the listed blocks from their populations. CUDA: thread blocks of 256, each for 4 of `ids`.
+// Macroscopic fields of the listed blocks from their populations.
 D3Q27_CUMULANT_RATES_KERNEL d3q27_cumulant_rates_macroscopic(
     const int32_t *ids,                         // slots to work on [count]
     const int32_t count,                        // entries of `ids`

@@ -169,119 +169,117 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_25 = before[25 * stride_before + cell];
         const float f_26 = before[26 * stride_before + cell];
 
+        // ---- mz   (d3q27_k17.lbm:16)
+        const float mz_0_1_1_ = f_15 - f_17;
+
         // ---- d_mz   (d3q27_k17.lbm:16)
-        const float d_mz_0_0_2 = f_6 + f_5;
+        const float d_mz_0_1_2 = f_17 + f_15;
 
         // ---- mz   (d3q27_k17.lbm:16)
-        const float mz_0_0_1_ = f_5 - f_6;
+        const float mz_1_n1_1_ = f_23 - f_25;
 
         // ---- d_mz   (d3q27_k17.lbm:16)
-        const float d_mz_0_0_0 = f_0 + d_mz_0_0_2;
+        const float d_mz_1_n1_2 = f_25 + f_23;
+
+        // ---- mz   (d3q27_k17.lbm:16)
+        const float mz_1_1_1_ = f_19 - f_21;
+
+        // ---- d_mz   (d3q27_k17.lbm:16)
+        const float d_mz_1_1_2 = f_21 + f_19;
+
+        // ---- mz   (d3q27_k17.lbm:16)
+        const float mz_1_0_1_ = f_9 - f_11;
+
+        // ---- d_mz   (d3q27_k17.lbm:16)
+        const float d_mz_1_0_2 = f_11 + f_9;
+
+        // ---- mz   (d3q27_k17.lbm:16)
+        const float mz_n1_0_1_ = f_12 - f_10;
+
+        // ---- d_mz   (d3q27_k17.lbm:16)
+        const float d_mz_n1_0_2 = f_10 + f_12;
+
+        // ---- my   (d3q27_k17.lbm:17)
+        const float my_1_1_1_ = mz_1_1_1_ - mz_1_n1_1_;
+        const float my_1_2_1_ = mz_1_n1_1_ + mz_1_1_1_;
+
+        // ---- d_mz   (d3q27_k17.lbm:16)
         const float d_mz_0_n1_2 = f_16 + f_18;
 
         // ---- mz   (d3q27_k17.lbm:16)
         const float mz_0_n1_1_ = f_18 - f_16;
 
         // ---- d_mz   (d3q27_k17.lbm:16)
-        const float d_mz_0_n1_0 = f_4 + d_mz_0_n1_2;
-        const float d_mz_0_1_2 = f_17 + f_15;
-
-        // ---- mz   (d3q27_k17.lbm:16)
-        const float mz_0_1_1_ = f_15 - f_17;
-
-        // ---- d_mz   (d3q27_k17.lbm:16)
         const float d_mz_0_1_0 = f_3 + d_mz_0_1_2;
-
-        // ---- d_my   (d3q27_k17.lbm:17)
-        const float d_my_0_0_2 = d_mz_0_n1_2 + d_mz_0_0_2 + d_mz_0_1_2;
-
-        // ---- my   (d3q27_k17.lbm:17)
-        const float my_0_1_2_ = d_mz_0_1_2 - d_mz_0_n1_2;
-
-        // ---- d_my   (d3q27_k17.lbm:17)
-        const float d_my_0_2_0 = d_mz_0_n1_0 + d_mz_0_1_0;
-
-        // ---- my   (d3q27_k17.lbm:17)
-        const float my_0_1_0_ = d_mz_0_1_0 - d_mz_0_n1_0;
-
-        // ---- d_my   (d3q27_k17.lbm:17)
-        const float d_my_0_0_0 = d_mz_0_0_0 + d_my_0_2_0;
-
-        // ---- d_mz   (d3q27_k17.lbm:16)
-        const float d_mz_n1_0_2 = f_10 + f_12;
-
-        // ---- mz   (d3q27_k17.lbm:16)
-        const float mz_n1_0_1_ = f_12 - f_10;
-
-        // ---- d_mz   (d3q27_k17.lbm:16)
-        const float d_mz_n1_0_0 = f_2 + d_mz_n1_0_2;
         const float d_mz_n1_n1_2 = f_20 + f_22;
 
         // ---- mz   (d3q27_k17.lbm:16)
         const float mz_n1_n1_1_ = f_22 - f_20;
+        const float mz_0_0_1_ = f_5 - f_6;
 
         // ---- d_mz   (d3q27_k17.lbm:16)
-        const float d_mz_n1_n1_0 = f_8 + d_mz_n1_n1_2;
+        const float d_mz_0_0_2 = f_6 + f_5;
         const float d_mz_n1_1_2 = f_24 + f_26;
 
         // ---- mz   (d3q27_k17.lbm:16)
         const float mz_n1_1_1_ = f_26 - f_24;
 
         // ---- d_mz   (d3q27_k17.lbm:16)
-        const float d_mz_n1_1_0 = f_14 + d_mz_n1_1_2;
-
-        // ---- d_my   (d3q27_k17.lbm:17)
-        const float d_my_n1_0_2 = d_mz_n1_n1_2 + d_mz_n1_0_2 + d_mz_n1_1_2;
+        const float d_mz_0_0_0 = f_0 + d_mz_0_0_2;
 
         // ---- my   (d3q27_k17.lbm:17)
-        const float my_n1_1_2_ = d_mz_n1_1_2 - d_mz_n1_n1_2;
+        const float my_0_1_2_ = d_mz_0_1_2 - d_mz_0_n1_2;
 
         // ---- d_my   (d3q27_k17.lbm:17)
-        const float d_my_n1_2_0 = d_mz_n1_n1_0 + d_mz_n1_1_0;
-
-        // ---- my   (d3q27_k17.lbm:17)
-        const float my_n1_1_0_ = d_mz_n1_1_0 - d_mz_n1_n1_0;
-
-        // ---- d_my   (d3q27_k17.lbm:17)
-        const float d_my_n1_0_0 = d_mz_n1_0_0 + d_my_n1_2_0;
+        const float d_my_0_0_2 = d_mz_0_n1_2 + d_mz_0_0_2 + d_mz_0_1_2;
 
         // ---- d_mz   (d3q27_k17.lbm:16)
-        const float d_mz_1_0_2 = f_11 + f_9;
+        const float d_mz_0_n1_0 = f_4 + d_mz_0_n1_2;
 
-        // ---- mz   (d3q27_k17.lbm:16)
-        const float mz_1_0_1_ = f_9 - f_11;
+        // ---- my   (d3q27_k17.lbm:17)
+        const float my_n1_2_1_ = mz_n1_n1_1_ + mz_n1_1_1_;
+        const float my_n1_1_1_ = mz_n1_1_1_ - mz_n1_n1_1_;
+        const float my_n1_0_1_ = mz_n1_0_1_ + my_n1_2_1_;
+        const float my_0_1_1_ = mz_0_1_1_ - mz_0_n1_1_;
+        const float my_0_2_1_ = mz_0_n1_1_ + mz_0_1_1_;
+        const float my_1_0_1_ = mz_1_0_1_ + my_1_2_1_;
+
+        // ---- m   (d3q27_k17.lbm:18)
+        const float m_0_2_1_ = my_n1_2_1_ + my_0_2_1_ + my_1_2_1_;
+
+        // ---- my   (d3q27_k17.lbm:17)
+        const float my_0_0_1_ = mz_0_0_1_ + my_0_2_1_;
 
         // ---- d_mz   (d3q27_k17.lbm:16)
         const float d_mz_1_0_0 = f_1 + d_mz_1_0_2;
-        const float d_mz_1_n1_2 = f_25 + f_23;
-
-        // ---- mz   (d3q27_k17.lbm:16)
-        const float mz_1_n1_1_ = f_23 - f_25;
-
-        // ---- d_mz   (d3q27_k17.lbm:16)
         const float d_mz_1_n1_0 = f_13 + d_mz_1_n1_2;
-        const float d_mz_1_1_2 = f_21 + f_19;
-
-        // ---- mz   (d3q27_k17.lbm:16)
-        const float mz_1_1_1_ = f_19 - f_21;
-
-        // ---- d_mz   (d3q27_k17.lbm:16)
-        const float d_mz_1_1_0 = f_7 + d_mz_1_1_2;
+        const float d_mz_n1_0_0 = f_2 + d_mz_n1_0_2;
 
         // ---- d_my   (d3q27_k17.lbm:17)
         const float d_my_1_0_2 = d_mz_1_n1_2 + d_mz_1_0_2 + d_mz_1_1_2;
+        const float d_my_n1_0_2 = d_mz_n1_n1_2 + d_mz_n1_0_2 + d_mz_n1_1_2;
 
-        // ---- my   (d3q27_k17.lbm:17)
-        const float my_1_1_2_ = d_mz_1_1_2 - d_mz_1_n1_2;
-
-        // ---- m   (d3q27_k17.lbm:18)
-        const float m_0_1_2_ = my_n1_1_2_ + my_0_1_2_ + my_1_1_2_;
+        // ---- d_mz   (d3q27_k17.lbm:16)
+        const float d_mz_n1_n1_0 = f_8 + d_mz_n1_n1_2;
 
         // ---- d_m   (d3q27_k17.lbm:18)
         const float d_m_0_0_2 = d_my_n1_0_2 + d_my_0_0_2 + d_my_1_0_2;
 
         // ---- m   (d3q27_k17.lbm:18)
         const float m_1_0_2_ = d_my_1_0_2 - d_my_n1_0_2;
+
+        // ---- my   (d3q27_k17.lbm:17)
+        const float my_1_1_2_ = d_mz_1_1_2 - d_mz_1_n1_2;
+        const float my_n1_1_2_ = d_mz_n1_1_2 - d_mz_n1_n1_2;
+
+        // ---- d_mz   (d3q27_k17.lbm:16)
+        const float d_mz_1_1_0 = f_7 + d_mz_1_1_2;
+        const float d_mz_n1_1_0 = f_14 + d_mz_n1_1_2;
+
+        // ---- m   (d3q27_k17.lbm:18)
+        const float m_0_1_2_ = my_n1_1_2_ + my_0_1_2_ + my_1_1_2_;
+        const float m_1_1_1_ = my_1_1_1_ - my_n1_1_1_;
+        const float m_0_1_1_ = my_n1_1_1_ + my_0_1_1_ + my_1_1_1_;
 
         // ---- d_my   (d3q27_k17.lbm:17)
         const float d_my_1_2_0 = d_mz_1_n1_0 + d_mz_1_1_0;
@@ -292,37 +290,55 @@ static inline __attribute__((always_inline)) void collide_cells(
         // ---- d_my   (d3q27_k17.lbm:17)
         const float d_my_1_0_0 = d_mz_1_0_0 + d_my_1_2_0;
 
-        // ---- d_m   (d3q27_k17.lbm:18)
-        const float d_m_0_2_0 = d_my_n1_2_0 + d_my_0_2_0 + d_my_1_2_0;
+        // ---- my   (d3q27_k17.lbm:17)
+        const float my_n1_1_0_ = d_mz_n1_1_0 - d_mz_n1_n1_0;
+
+        // ---- d_my   (d3q27_k17.lbm:17)
+        const float d_my_n1_2_0 = d_mz_n1_n1_0 + d_mz_n1_1_0;
+
+        // ---- my   (d3q27_k17.lbm:17)
+        const float my_0_1_0_ = d_mz_0_1_0 - d_mz_0_n1_0;
+
+        // ---- d_my   (d3q27_k17.lbm:17)
+        const float d_my_0_2_0 = d_mz_0_n1_0 + d_mz_0_1_0;
+        const float d_my_n1_0_0 = d_mz_n1_0_0 + d_my_n1_2_0;
 
         // ---- m   (d3q27_k17.lbm:18)
         const float m_1_2_0_ = d_my_1_2_0 - d_my_n1_2_0;
+
+        // ---- d_m   (d3q27_k17.lbm:18)
+        const float d_m_0_2_0 = d_my_n1_2_0 + d_my_0_2_0 + d_my_1_2_0;
+
+        // ---- d_my   (d3q27_k17.lbm:17)
+        const float d_my_0_0_0 = d_mz_0_0_0 + d_my_0_2_0;
+
+        // ---- m   (d3q27_k17.lbm:18)
+        const float m_1_0_1_ = my_1_0_1_ - my_n1_0_1_;
+        const float m_2_0_1_ = my_n1_0_1_ + my_1_0_1_;
+        const float m_1_1_0_ = my_1_1_0_ - my_n1_1_0_;
+        const float m_2_1_0_ = my_n1_1_0_ + my_1_1_0_;
 
         // ---- d_m   (d3q27_k17.lbm:18)
         const float d_m_2_0_0 = d_my_n1_0_0 + d_my_1_0_0;
 
         // ---- m   (d3q27_k17.lbm:18)
         const float jx_ = d_my_1_0_0 - d_my_n1_0_0;
+        const float jy_ = my_0_1_0_ + m_2_1_0_;
+        const float jz_ = my_0_0_1_ + m_2_0_1_;
 
         // ---- d_m   (d3q27_k17.lbm:18)
         const float d_rho = d_my_0_0_0 + d_m_2_0_0;
-
-        // ---- keep   (d3q27_k17.lbm:42)
-        const float keep_ = 1.0f - omega_;
+        const float t0 = omega_ * omega_;
 
         // ---- m   (d3q27_k17.lbm:18)
-        const float m_2_1_0_ = my_n1_1_0_ + my_1_1_0_;
-        const float m_1_1_0_ = my_1_1_0_ - my_n1_1_0_;
-        const float jy_ = my_0_1_0_ + m_2_1_0_;
-        const float t0 = omega_ * omega_;
-        const float t1 = 5.0f * t0 + 2.0f - omega_ * 7.0f;
         const float rho_ = 1.0f + d_rho;
-        const float t2 = rho_ * omega_;
-        const float t3 = 1.0f / (t1 * t2);
-        const float t4 = t1 * t3;
+        const float t1 = rho_ * omega_;
+        const float t2 = 5.0f * t0 + 2.0f - 7.0f * omega_;
+        const float t3 = 1.0f / (t2 * t1);
+        const float t4 = t2 * t3;
 
         // ---- factor   (d3q27_k17.lbm:62)
-        const float factor_ = t2 * t3 * (rho_ * t4 - 0.5f);
+        const float factor_ = t1 * t3 * (rho_ * t4 - 0.5f);
         const float t5 = t4 * omega_;
 
         // ---- u   (d3q27_k17.lbm:22)
@@ -330,37 +346,19 @@ static inline __attribute__((always_inline)) void collide_cells(
 
         // ---- d_k2   (d3q27_k17.lbm:31)
         const float d_k2_yy = d_m_0_2_0 - uy_ * jy_;
-        const float t6 = -3.0f;
+        const float t6 = jz_ * uy_;
 
-        // ---- u   (d3q27_k17.lbm:22)
-        const float ux_ = jx_ * t5;
-        const float t7 = jx_ * ux_;
+        // ---- k2   (d3q27_k17.lbm:31)
+        const float k2_yz_ = m_0_1_1_ - t6;
+        const float t7 = 2.0f * k2_yz_ + t6;
+        const float t8 = jx_ * uy_;
+        const float k2_xy_ = m_1_1_0_ - t8;
+        const float t9 = 2.0f * k2_xy_ + t8;
+        const float k2_yy_ = 0.33333334f + d_k2_yy;
 
-        // ---- d_k2   (d3q27_k17.lbm:31)
-        const float d_k2_xx = d_m_2_0_0 - t7;
-
-        // ---- my   (d3q27_k17.lbm:17)
-        const float my_0_2_1_ = mz_0_n1_1_ + mz_0_1_1_;
-        const float my_0_1_1_ = mz_0_1_1_ - mz_0_n1_1_;
-        const float my_0_0_1_ = mz_0_0_1_ + my_0_2_1_;
-        const float my_n1_2_1_ = mz_n1_n1_1_ + mz_n1_1_1_;
-        const float my_n1_1_1_ = mz_n1_1_1_ - mz_n1_n1_1_;
-        const float my_n1_0_1_ = mz_n1_0_1_ + my_n1_2_1_;
-        const float my_1_2_1_ = mz_1_n1_1_ + mz_1_1_1_;
-        const float my_1_1_1_ = mz_1_1_1_ - mz_1_n1_1_;
-
-        // ---- m   (d3q27_k17.lbm:18)
-        const float m_0_2_1_ = my_n1_2_1_ + my_0_2_1_ + my_1_2_1_;
-
-        // ---- my   (d3q27_k17.lbm:17)
-        const float my_1_0_1_ = mz_1_0_1_ + my_1_2_1_;
-
-        // ---- m   (d3q27_k17.lbm:18)
-        const float m_0_1_1_ = my_n1_1_1_ + my_0_1_1_ + my_1_1_1_;
-        const float m_1_1_1_ = my_1_1_1_ - my_n1_1_1_;
-        const float m_2_0_1_ = my_n1_0_1_ + my_1_0_1_;
-        const float m_1_0_1_ = my_1_0_1_ - my_n1_0_1_;
-        const float jz_ = my_0_0_1_ + m_2_0_1_;
+        // ---- k3   (d3q27_k17.lbm:32)
+        const float k3_yx_ = m_1_2_0_ - t5 * (jx_ * k2_yy_ + jy_ * t9);
+        const float k3_yz_ = m_0_2_1_ - t5 * (jy_ * t7 + jz_ * k2_yy_);
 
         // ---- u   (d3q27_k17.lbm:22)
         const float uz_ = jz_ * t5;
@@ -368,380 +366,357 @@ static inline __attribute__((always_inline)) void collide_cells(
         // ---- d_k2   (d3q27_k17.lbm:31)
         const float d_k2_zz = d_m_0_0_2 - uz_ * jz_;
 
+        // ---- k2   (d3q27_k17.lbm:31)
+        const float k2_zz_ = 0.33333334f + d_k2_zz;
+
+        // ---- k3   (d3q27_k17.lbm:32)
+        const float k3_zy_ = m_0_1_2_ - t5 * (jy_ * k2_zz_ + jz_ * t7);
+        const float t10 = jx_ * uz_;
+
+        // ---- k2   (d3q27_k17.lbm:31)
+        const float k2_xz_ = m_1_0_1_ - t10;
+        const float t11 = k2_xz_ + t10;
+
+        // ---- k111   (d3q27_k17.lbm:35)
+        const float k111_ = m_1_1_1_ - t5 * (jx_ * k2_yz_ + jz_ * k2_xy_ + jy_ * t11);
+
+        // ---- u   (d3q27_k17.lbm:22)
+        const float ux_ = jx_ * t5;
+        const float t12 = jx_ * ux_;
+
+        // ---- d_k2   (d3q27_k17.lbm:31)
+        const float d_k2_xx = d_m_2_0_0 - t12;
+
+        // ---- k2   (d3q27_k17.lbm:31)
+        const float k2_xx_ = 0.33333334f + d_k2_xx;
+
+        // ---- k3   (d3q27_k17.lbm:32)
+        const float k3_xy_ = m_2_1_0_ - t5 * (jx_ * t9 + jy_ * k2_xx_);
+        const float t13 = k2_xz_ + t11;
+        const float k3_zx_ = m_1_0_2_ - t5 * (jx_ * k2_zz_ + jz_ * t13);
+        const float k3_xz_ = m_2_0_1_ - t5 * (jx_ * t13 + jz_ * k2_xx_);
+        const float t14 = k3_xz_ - k3_yz_;
+        const float t15 = k3_xz_ + k3_yz_;
+
         // ---- d_trace   (d3q27_k17.lbm:38)
         const float d_trace = d_k2_xx + d_k2_yy + d_k2_zz;
-        const float t8 = omega_ * d_trace + d_rho - d_trace;
-        const float t9 = d_k2_yy * omega_ * t6 + t8;
-        const float t10 = t9 * uy_ * uy_;
-        const float t11 = d_k2_xx * omega_ * t6 + t8;
-        const float t12 = d_k2_zz * omega_ * t6 + t8;
-        const float t13 = t11 * ux_ * ux_;
-        const float t14 = t12 * uz_ * uz_;
-        const float t15 = -0.75f;
-        const float t16 = keep_ * ((t13 + t14 + t10) * t15 + d_trace);
-        const float t17 = omega_ * t15 + 1.5f;
-        const float t18 = keep_ * d_k2_xx - t13 * t17;
-        const float t19 = keep_ * d_k2_yy - t10 * t17;
+        const float t16 = omega_ * d_trace + d_rho - d_trace;
+        const float t17 = t16 - 3.0f * (d_k2_xx * omega_);
+        const float t18 = t16 - 3.0f * (d_k2_yy * omega_);
+        const float t19 = 1.5f - 0.75f * omega_;
+        const float t20 = t16 - 3.0f * (d_k2_zz * omega_);
 
-        // ---- k2   (d3q27_k17.lbm:31)
-        const float k2_yy_ = 0.33333334f + d_k2_yy;
-        const float k2_xx_ = 0.33333334f + d_k2_xx;
-        const float t20 = keep_ * d_k2_zz - t14 * t17;
-        const float k2_zz_ = 0.33333334f + d_k2_zz;
-        const float t21 = t17 * omega_;
-        const float t22 = 0.33333334f * (d_rho - t16);
-        const float t23 = 0.33333334f * (rho_ - t16);
-
-        // ---- d_s2   (d3q27_k17.lbm:45)
-        const float d_s2_xx = t22 + t18;
-
-        // ---- s2   (d3q27_k17.lbm:45)
-        const float s2_xx_ = t23 + t18;
-        const float t24 = d_s2_xx + t7;
-        const float t25 = s2_xx_ + t7;
-
-        // ---- d_gx   (d3q27_k17.lbm:73)
-        const float d_gx_0_0_0 = d_rho - t24;
-
-        // ---- d_s2   (d3q27_k17.lbm:45)
-        const float d_s2_yy = t22 + t19;
-
-        // ---- s2   (d3q27_k17.lbm:45)
-        const float s2_yy_ = t23 + t19;
-
-        // ---- d_s2   (d3q27_k17.lbm:45)
-        const float d_s2_zz = t22 + t20;
-
-        // ---- s2   (d3q27_k17.lbm:45)
-        const float s2_zz_ = t23 + t20;
-        const float t26 = d_s2_xx * t5;
-        const float t27 = factor_ * (t0 - (0.6666667f * omega_ + 1.3333334f));
-        const float t28 = t11 * t27;
-        const float t29 = t9 * t27;
-        const float t30 = t12 * t27;
-        const float t31 = 6.2222223f * ((0.21428572f + t21) * (factor_ * omega_));
-        const float t32 = -0.85714287f - t21;
-        const float t33 = t28 + t29;
-        const float t34 = jx_ * uy_;
-
-        // ---- k2   (d3q27_k17.lbm:31)
-        const float k2_xy_ = m_1_1_0_ - t34;
-        const float t35 = 2.0f * k2_xy_ + t34;
-
-        // ---- k3   (d3q27_k17.lbm:32)
-        const float k3_yx_ = m_1_2_0_ - t5 * (jx_ * k2_yy_ + jy_ * t35);
-        const float k3_xy_ = m_2_1_0_ - t5 * (jx_ * t35 + jy_ * k2_xx_);
-
-        // ---- s2   (d3q27_k17.lbm:45)
-        const float s2_xy_ = keep_ * k2_xy_;
-        const float t36 = (2.0f * (s2_xy_ * s2_xy_) + s2_xx_ * d_s2_yy) * t5;
-        const float t37 = 0.11111111f * (d_rho * t5);
-        const float t38 = 0.037037037f * d_rho - 0.11111111f * d_s2_zz;
-        const float t39 = (d_s2_xx * s2_zz_ - 3.0f * t38) * t5;
-
-        // ---- d_s4   (d3q27_k17.lbm:65)
-        const float d_s4z = t33 + t36 - t37 + 0.33333334f * t26;
-        const float t40 = jx_ * uz_;
-
-        // ---- k2   (d3q27_k17.lbm:31)
-        const float k2_xz_ = m_1_0_1_ - t40;
-        const float t41 = k2_xz_ + t40;
-        const float t42 = k2_xz_ + t41;
-
-        // ---- k3   (d3q27_k17.lbm:32)
-        const float k3_xz_ = m_2_0_1_ - t5 * (jx_ * t42 + jz_ * k2_xx_);
-        const float k3_zx_ = m_1_0_2_ - t5 * (jx_ * k2_zz_ + jz_ * t42);
-        const float t43 = k3_yx_ + k3_zx_;
-        const float t44 = k3_yx_ - k3_zx_;
-        const float t45 = 84.0f * t0 + 522.6667f - omega_ * 466.66666f;
-        const float t46 = 29.0f * ((5.2413793f + t0) * omega_) + 48.0f - t0 * 130.0f;
-        const float t47 = t32 * t45;
-        const float t48 = 1.0f / (t46 * t47);
-        const float t49 = t46 * t48;
-        const float t50 = t47 * t48;
+        // ---- keep   (d3q27_k17.lbm:42)
+        const float keep_ = 1.0f - omega_;
+        const float t21 = t18 * uy_ * uy_;
+        const float t22 = keep_ * d_k2_yy - t21 * t19;
+        const float t23 = t17 * ux_ * ux_;
+        const float t24 = t20 * uz_ * uz_;
+        const float t25 = keep_ * (d_trace - 0.75f * (t23 + t24 + t21));
+        const float t26 = keep_ * d_k2_zz - t24 * t19;
+        const float t27 = keep_ * d_k2_xx - t23 * t19;
+        const float t28 = t19 * omega_;
+        const float t29 = factor_ * (t0 - (0.6666667f * omega_ + 1.3333334f));
+        const float t30 = t18 * t29;
+        const float t31 = t17 * t29;
+        const float t32 = t20 * t29;
+        const float t33 = 6.2222223f * ((0.21428572f + t28) * (factor_ * omega_));
+        const float t34 = -0.85714287f - t28;
+        const float t35 = 84.0f * t0 + 522.6667f - 466.66666f * omega_;
+        const float t36 = 29.0f * ((5.2413793f + t0) * omega_) + 48.0f - 130.0f * t0;
+        const float t37 = t34 * t35;
+        const float t38 = 1.0f / (t36 * t37);
+        const float t39 = t37 * t38;
+        const float t40 = t36 * t38;
 
         // ---- keep_sum   (d3q27_k17.lbm:49)
-        const float keep_sum_ = (1.7142857f - t0 * 1.7142857f + 2.5714285f * omega_) * (t45 * t49) + 1.0f;
+        const float keep_sum_ = (1.7142857f - 1.7142857f * t0 + 2.5714285f * omega_) * (t35 * t40) + 1.0f;
 
         // ---- bound   (d3q27_k17.lbm:53)
         const float bound_ = rho_ * limiter_;
-        const float t51 = 298.66666f * (((3.75f * omega_ - (3.5f + t0)) * (t32 * t49) + 0.0033482143f) * bound_);
-        const float t52 = keep_sum_ * bound_;
-
-        // ---- gx   (d3q27_k17.lbm:73)
-        const float gx_0_0_0_ = rho_ - t25;
-        const float t53 = (t44 < 0.0f ? -t44 : t44) + bound_;
-        const float t54 = jz_ * uy_;
-
-        // ---- k2   (d3q27_k17.lbm:31)
-        const float k2_yz_ = m_0_1_1_ - t54;
-
-        // ---- k111   (d3q27_k17.lbm:35)
-        const float k111_ = m_1_1_1_ - t5 * (jx_ * k2_yz_ + jz_ * k2_xy_ + jy_ * t41);
-        const float t55 = 2.0f * k2_yz_ + t54;
-
-        // ---- k3   (d3q27_k17.lbm:32)
-        const float k3_zy_ = m_0_1_2_ - t5 * (jy_ * k2_zz_ + jz_ * t55);
-        const float k3_yz_ = m_0_2_1_ - t5 * (jy_ * t55 + jz_ * k2_yy_);
-        const float t56 = k3_zy_ + k3_xy_;
-        const float t57 = k3_zy_ - k3_xy_;
-        const float t58 = (t56 < 0.0f ? -t56 : t56) + bound_;
-        const float t59 = (t57 < 0.0f ? -t57 : t57) + bound_;
-        const float t60 = (t43 < 0.0f ? -t43 : t43) + bound_;
-        const float t61 = t60 * t53;
-        const float t62 = t58 * t61;
-        const float t63 = 1.0f / (t59 * t62);
-
-        // ---- difference3   (d3q27_k17.lbm:55)
-        const float difference3y_ = t57 * t51 * (t62 * t63);
-        const float t64 = t59 * t63;
+        const float t41 = 298.66666f * (((3.75f * omega_ - (3.5f + t0)) * (t34 * t40) + 0.0033482143f) * bound_);
+        const float t42 = (k111_ < 0.0f ? -k111_ : k111_) + bound_;
+        const float t43 = (t14 < 0.0f ? -t14 : t14) + bound_;
+        const float t44 = (t15 < 0.0f ? -t15 : t15) + bound_;
+        const float t45 = t44 * t43;
+        const float t46 = 312.0f / (t42 * t45);
+        const float t47 = ((omega_ - 0.23076923f * (4.0f + t0)) * t39 * omega_ + 0.0032051282f
+            - 0.30769232f * t39) * k111_ * (t45 * t46);
+        const float t48 = 0.0032051282f * (t42 * t46);
+        const float t49 = keep_sum_ * bound_;
 
         // ---- sum3   (d3q27_k17.lbm:54)
-        const float sum3y_ = t56 * t52 * (t61 * t64);
-        const float t65 = t58 * t64;
-        const float sum3x_ = t43 * t52 * (t53 * t65);
+        const float sum3z_ = t15 * t49 * (t43 * t48);
 
         // ---- difference3   (d3q27_k17.lbm:55)
-        const float difference3x_ = t44 * t51 * (t60 * t65);
-        const float t66 = sum3x_ + difference3x_;
-        const float t67 = s2_yy_ * ux_;
-        const float t68 = (t66 + t67) * ux_;
-        const float t69 = 0.5f * t66 + t67;
-        const float t70 = d_s4z + t68;
-
-        // ---- d_gx   (d3q27_k17.lbm:73)
-        const float d_gx_0_2_0 = d_s2_yy - t70;
-        const float t71 = d_s2_yy * t5;
-        const float t72 = sum3y_ - difference3y_;
-        const float t73 = sum3y_ + difference3y_;
-
-        // ---- s3   (d3q27_k17.lbm:56)
-        const float s3_xy_ = 0.5f * t72;
-        const float t74 = 2.0f * (s2_xy_ * ux_) + s3_xy_;
-        const float t75 = gx_0_0_0_ * uy_;
-        const float t76 = (t75 - 2.0f * t74) * uy_;
-        const float t77 = d_gx_0_2_0 + t76;
-
-        // ---- d_gy   (d3q27_k17.lbm:75)
-        const float d_gy_0_0_0 = d_gx_0_0_0 - t77;
-        const float t78 = t75 - t74;
-
-        // ---- s2   (d3q27_k17.lbm:45)
-        const float s2_xz_ = keep_ * k2_xz_;
-        const float s2_yz_ = keep_ * k2_yz_;
-        const float t79 = t28 + t30 + 2.0f * (s2_xz_ * s2_xz_ * t5);
-        const float t80 = t29 + t30 + 2.0f * (s2_yz_ * s2_yz_ * t5);
-
-        // ---- s211   (d3q27_k17.lbm:66)
-        const float s211z_ = t5 * (2.0f * (s2_xz_ * s2_yz_) + s2_xy_ * s2_zz_) + k2_xy_ * t31;
-        const float t81 = k3_xz_ + k3_yz_;
-        const float t82 = k3_xz_ - k3_yz_;
-        const float t83 = (t82 < 0.0f ? -t82 : t82) + bound_;
-        const float t84 = (k111_ < 0.0f ? -k111_ : k111_) + bound_;
-        const float t85 = (t81 < 0.0f ? -t81 : t81) + bound_;
-        const float t86 = t85 * t83;
-        const float t87 = 312.0f / (t84 * t86);
-        const float t88 = ((omega_ - (4.0f + t0) * 0.23076923f) * t50 * omega_ + 0.0032051282f
-            - t50 * 0.30769232f) * k111_ * (t86 * t87);
-        const float t89 = 0.0032051282f * (t84 * t87);
-
-        // ---- sum3   (d3q27_k17.lbm:54)
-        const float sum3z_ = t81 * t52 * (t83 * t89);
-
-        // ---- difference3   (d3q27_k17.lbm:55)
-        const float difference3z_ = t82 * t51 * (t85 * t89);
-        const float t90 = 4.0f * (t88 * limiter_);
+        const float difference3z_ = t14 * t41 * (t44 * t48);
+        const float t50 = k3_zy_ - k3_xy_;
+        const float t51 = k3_zy_ + k3_xy_;
+        const float t52 = 4.0f * (t47 * limiter_);
+        const float t53 = k3_yx_ - k3_zx_;
+        const float t54 = k3_yx_ + k3_zx_;
 
         // ---- s111   (d3q27_k17.lbm:59)
-        const float s111_ = bound_ * t88;
-        const float t91 = sum3z_ + difference3z_;
-        const float t92 = sum3z_ - difference3z_;
+        const float s111_ = bound_ * t47;
+        const float t55 = (t51 < 0.0f ? -t51 : t51) + bound_;
+        const float t56 = (t54 < 0.0f ? -t54 : t54) + bound_;
+        const float t57 = (t50 < 0.0f ? -t50 : t50) + bound_;
+        const float t58 = (t53 < 0.0f ? -t53 : t53) + bound_;
+        const float t59 = t56 * t58;
+        const float t60 = t55 * t59;
+        const float t61 = 1.0f / (t57 * t60);
 
-        // ---- s3   (d3q27_k17.lbm:56)
-        const float s3_xz_ = 0.5f * t91;
-        const float t93 = 2.0f * (s2_xz_ * ux_) + s3_xz_;
-        const float t94 = -t93;
-        const float t95 = s2_yz_ * ux_;
-        const float t96 = 2.0f * (s2_xy_ * t5);
-        const float t97 = s2_xx_ * t5;
-        const float t98 = s2_yz_ * t97;
+        // ---- difference3   (d3q27_k17.lbm:55)
+        const float difference3y_ = t50 * t41 * (t60 * t61);
+        const float t62 = t57 * t61;
+
+        // ---- sum3   (d3q27_k17.lbm:54)
+        const float sum3y_ = t51 * t49 * (t59 * t62);
+        const float t63 = t55 * t62;
+
+        // ---- difference3   (d3q27_k17.lbm:55)
+        const float difference3x_ = t53 * t41 * (t56 * t63);
+
+        // ---- sum3   (d3q27_k17.lbm:54)
+        const float sum3x_ = t54 * t49 * (t58 * t63);
+        const float t64 = sum3y_ + difference3y_;
+        const float t65 = sum3y_ - difference3y_;
+        const float t66 = sum3z_ - difference3z_;
+        const float t67 = sum3z_ + difference3z_;
+        const float t68 = 0.33333334f * (d_rho - t25);
+        const float t69 = 0.33333334f * (rho_ - t25);
+
+        // ---- s2   (d3q27_k17.lbm:45)
+        const float s2_xx_ = t69 + t27;
+
+        // ---- d_s2   (d3q27_k17.lbm:45)
+        const float d_s2_xx = t68 + t27;
+        const float d_s2_zz = t68 + t26;
+        const float d_s2_yy = t68 + t22;
+
+        // ---- s2   (d3q27_k17.lbm:45)
+        const float s2_yy_ = t69 + t22;
+        const float s2_zz_ = t69 + t26;
+        const float s2_xz_ = keep_ * k2_xz_;
+        const float s2_xy_ = keep_ * k2_xy_;
+        const float s2_yz_ = keep_ * k2_yz_;
+        const float t70 = t31 + t32 + 2.0f * (s2_xz_ * s2_xz_ * t5);
+        const float t71 = t31 + t30;
+        const float t72 = t30 + t32 + 2.0f * (s2_yz_ * s2_yz_ * t5);
 
         // ---- s211   (d3q27_k17.lbm:66)
-        const float s211x_ = s2_xz_ * t96 + t98 + k2_yz_ * t31;
+        const float s211z_ = t5 * (2.0f * (s2_xz_ * s2_yz_) + s2_xy_ * s2_zz_) + k2_xy_ * t33;
+        const float t73 = s2_xx_ * t5;
+        const float t74 = s2_yz_ * t73;
 
         // ---- s4   (d3q27_k17.lbm:65)
-        const float s4y_ = s2_zz_ * t97 + t79;
-
-        // ---- d_s4   (d3q27_k17.lbm:65)
-        const float d_s4y = t79 + t39;
-        const float t99 = ux_ * t95 + s211x_ + 0.5f * (jx_ * t90);
-        const float t100 = t95 + s111_;
-
-        // ---- gx   (d3q27_k17.lbm:73)
-        const float gx_0_1_1_ = s2_yz_ - t99;
-        const float t101 = uy_ * t94 + gx_0_1_1_;
-        const float t102 = s2_yy_ * t5;
-
-        // ---- s4   (d3q27_k17.lbm:65)
-        const float s4z_ = s2_xx_ * t102 + t33 + s2_xy_ * t96;
-        const float t103 = s4z_ + t68;
-        const float t104 = s2_yz_ * t96;
-
-        // ---- d_s4   (d3q27_k17.lbm:65)
-        const float d_s4x = t80 - t37 + 0.33333334f * t71 + d_s2_zz * t102;
-
-        // ---- s4   (d3q27_k17.lbm:65)
-        const float s4x_ = s2_zz_ * t102 + t80;
-        const float t105 = s2_xz_ * t102;
+        const float s4y_ = s2_zz_ * t73 + t70;
+        const float t75 = 2.0f * (s2_xy_ * t5);
 
         // ---- s211   (d3q27_k17.lbm:66)
-        const float s211y_ = t105 + t104 + k2_xz_ * t31;
-        const float t106 = 0.5f * (t92 * ux_) + s211y_;
+        const float s211x_ = s2_xz_ * t75 + t74 + k2_yz_ * t33;
+        const float t76 = s2_yy_ * t5;
 
-        // ---- s5   (d3q27_k17.lbm:67)
-        const float s5z_ = t5 * (0.5f * (s2_xx_ * t92 + s2_yy_ * t91) + s2_xz_ * t66 + t72 * s2_yz_) + s2_xy_ * t90;
-        const float t107 = ux_ * (s211y_ + t106) + s5z_;
+        // ---- s4   (d3q27_k17.lbm:65)
+        const float s4z_ = s2_xx_ * t76 + t71 + s2_xy_ * t75;
+        const float t77 = s2_yz_ * t75;
+        const float t78 = s2_xz_ * t76;
 
-        // ---- gx   (d3q27_k17.lbm:73)
-        const float gx_0_2_1_ = 0.5f * t92 - t107;
-        const float t108 = uy_ * (gx_0_1_1_ + t101) + gx_0_2_1_;
+        // ---- s211   (d3q27_k17.lbm:66)
+        const float s211y_ = t78 + t77 + k2_xz_ * t33;
+        const float t79 = 0.037037037f * d_rho - 0.11111111f * d_s2_zz;
+        const float t80 = (d_s2_xx * s2_zz_ - 3.0f * t79) * t5;
 
-        // ---- gy   (d3q27_k17.lbm:75)
-        const float gy_0_0_1_ = t94 - t108;
-
-        // ---- gx   (d3q27_k17.lbm:73)
-        const float gx_0_2_0_ = s2_yy_ - t103;
-        const float t109 = gx_0_2_0_ + t76;
-
-        // ---- gy   (d3q27_k17.lbm:75)
-        const float gy_0_0_0_ = gx_0_0_0_ - t109;
-        const float t110 = uz_ * gy_0_0_0_ + gy_0_0_1_;
-        const float t111 = sum3x_ - difference3x_;
-
-        // ---- s5   (d3q27_k17.lbm:67)
-        const float s5x_ = t5 * (s2_xy_ * t73 + s2_xz_ * t92 + 0.5f * (t66 * s2_zz_ + s2_yy_ * t111)) + s2_yz_ * t90;
-        const float t112 = ux_ * s4x_ + s5x_;
-        const float t113 = s2_zz_ * ux_;
-        const float t114 = (t111 + t113) * ux_;
-        const float t115 = s4y_ + t114;
-        const float t116 = d_s4y + t114;
-
-        // ---- d_gx   (d3q27_k17.lbm:73)
-        const float d_gx_0_0_2 = d_s2_zz - t116;
-        const float t117 = 0.5f * t111 + t113;
-
-        // ---- s5   (d3q27_k17.lbm:67)
-        const float s5y_ = t5 * (0.5f * (s2_xx_ * t73 + t72 * s2_zz_) + t91 * s2_yz_ + s2_xy_ * t111) + s2_xz_ * t90;
-        const float t118 = 0.5f * (t73 * ux_) + s211z_;
-        const float t119 = ux_ * (s211z_ + t118) + s5y_;
-        const float t120 = -2.0f;
-        const float t121 = 0.5f * (sum3x_ * sum3x_ - (difference3x_ * difference3x_ - t91 * t92) + t72 * t73)
-            + s2_zz_ * (t36 * t120 + d_s4z) + s2_yy_ * d_s4y - (8.0f * (s2_xz_ * (0.5f * (t105 - s211y_) + t104))
-            + t38);
+        // ---- d_s4   (d3q27_k17.lbm:65)
+        const float d_s4y = t70 + t80;
+        const float t81 = (2.0f * (s2_xy_ * s2_xy_) + s2_xx_ * d_s2_yy) * t5;
+        const float t82 = d_s2_xx * t5;
+        const float t83 = 0.11111111f * (d_rho * t5);
+        const float d_s4z = t71 + t81 - t83 + 0.33333334f * t82;
+        const float t84 = 0.5f * (sum3x_ * sum3x_ - (difference3x_ * difference3x_ - t67 * t66) + t65 * t64)
+            + s2_zz_ * (d_s4z - 2.0f * t81) + s2_yy_ * d_s4y - (8.0f * (s2_xz_ * (0.5f * (t78 - s211y_) + t77))
+            + t79);
+        const float t85 = d_s2_yy * t5;
+        const float d_s4x = t72 - t83 + 0.33333334f * t85 + d_s2_zz * t76;
 
         // ---- d_s6   (d3q27_k17.lbm:68)
-        const float d_s6 = 0.11111111f * (t26 + t71) + t90 * s111_ + t5 * (s2_xx_ * d_s4x + 4.0f * (s2_xy_ * s211z_
-            - (0.16666667f * t39 + s2_yz_ * (t98 - s211x_))) + t121);
-        const float t122 = ux_ * (s5x_ + t112) + d_s6;
-        const float t123 = t119 * t120 + t73;
+        const float d_s6 = 0.11111111f * (t82 + t85) + t52 * s111_ + t5 * (s2_xx_ * d_s4x + 4.0f * (s2_xy_ * s211z_
+            - (0.16666667f * t80 + s2_yz_ * (t74 - s211x_))) + t84);
+
+        // ---- s4   (d3q27_k17.lbm:65)
+        const float s4x_ = s2_zz_ * t76 + t72;
+        const float t86 = sum3x_ - difference3x_;
+        const float t87 = sum3x_ + difference3x_;
+        const float t88 = s2_yz_ * ux_;
+        const float t89 = ux_ * t88 + s211x_ + 0.5f * (jx_ * t52);
+        const float t90 = t88 + s111_;
+        const float t91 = d_s2_xx + t12;
+
+        // ---- s5   (d3q27_k17.lbm:67)
+        const float s5x_ = t5 * (s2_xy_ * t64 + s2_xz_ * t66 + 0.5f * (t87 * s2_zz_ + s2_yy_ * t86)) + s2_yz_ * t52;
+        const float t92 = ux_ * s4x_ + s5x_;
+        const float t93 = ux_ * (s5x_ + t92) + d_s6;
+        const float t94 = s2_zz_ * ux_;
+        const float t95 = 0.5f * t86 + t94;
+        const float t96 = (t86 + t94) * ux_;
+        const float s5y_ = t5 * (0.5f * (s2_xx_ * t64 + t65 * s2_zz_) + t67 * s2_yz_ + s2_xy_ * t86) + s2_xz_ * t52;
+        const float s5z_ = t5 * (0.5f * (s2_xx_ * t66 + s2_yy_ * t67) + s2_xz_ * t87 + t65 * s2_yz_) + s2_xy_ * t52;
+        const float t97 = d_s4y + t96;
+        const float t98 = s4y_ + t96;
+
+        // ---- s3   (d3q27_k17.lbm:56)
+        const float s3_xy_ = 0.5f * t65;
+        const float t99 = s2_xx_ + t12;
 
         // ---- gx   (d3q27_k17.lbm:73)
-        const float gx_0_0_2_ = s2_zz_ - t115;
-        const float t124 = gx_0_0_2_ * uy_;
+        const float gx_0_0_2_ = s2_zz_ - t98;
 
         // ---- d_gx   (d3q27_k17.lbm:73)
-        const float d_gx_0_2_2 = d_s4x - t122;
-        const float t125 = uy_ * (t123 + t124) + d_gx_0_2_2;
-        const float t126 = 0.5f * t123 + t124;
+        const float d_gx_0_2_2 = d_s4x - t93;
+        const float t100 = 2.0f * (s2_xy_ * ux_) + s3_xy_;
+        const float t101 = 0.5f * (t64 * ux_) + s211z_;
+        const float t102 = ux_ * (s211z_ + t101) + s5y_;
+        const float t103 = gx_0_0_2_ * uy_;
+        const float t104 = t64 - 2.0f * t102;
+
+        // ---- s3   (d3q27_k17.lbm:56)
+        const float s3_xz_ = 0.5f * t67;
+        const float t105 = uy_ * (t104 + t103) + d_gx_0_2_2;
+        const float t106 = 0.5f * t104 + t103;
+        const float t107 = 0.5f * (t66 * ux_) + s211y_;
+        const float t108 = ux_ * (s211y_ + t107) + s5z_;
+        const float t109 = 2.0f * (s2_xz_ * ux_) + s3_xz_;
+        const float t110 = s2_yy_ * ux_;
+        const float t111 = (t87 + t110) * ux_;
+        const float t112 = 0.5f * t87 + t110;
+        const float t113 = s4z_ + t111;
+        const float t114 = d_s4z + t111;
+        const float t115 = t102 + t101;
+        const float t116 = t102 - t101;
+        const float t117 = uy_ * (t98 - t95) + t116;
+        const float t118 = uy_ * (t95 + t98) + t115;
+        const float t119 = t93 - t92 + uy_ * (t116 + t117);
+        const float t120 = t92 + t93 + uy_ * (t115 + t118);
+
+        // ---- gx   (d3q27_k17.lbm:73)
+        const float gx_0_2_0_ = s2_yy_ - t113;
+
+        // ---- d_gx   (d3q27_k17.lbm:73)
+        const float d_gx_0_0_0 = d_rho - t91;
+
+        // ---- gx   (d3q27_k17.lbm:73)
+        const float gx_0_1_1_ = s2_yz_ - t89;
+
+        // ---- d_gx   (d3q27_k17.lbm:73)
+        const float d_gx_0_0_2 = d_s2_zz - t97;
 
         // ---- d_gy   (d3q27_k17.lbm:75)
-        const float d_gy_0_0_2 = d_gx_0_0_2 - t125;
-        const float t127 = uz_ * (gy_0_0_1_ + t110) + d_gy_0_0_2;
+        const float d_gy_0_0_2 = d_gx_0_0_2 - t105;
 
-        // ---- post
-        const float post_0 = d_gy_0_0_0 - t127;
-        const float post_5 = 0.5f * (t110 + t127);
-        const float post_6 = -0.5f * (t110 - t127);
-        const float t128 = s2_xz_ + t93;
-        const float t129 = t93 - s2_xz_;
-        const float t130 = t99 + t100;
-        const float t131 = t99 - t100;
-        const float t132 = uy_ * t128 + t130;
-        const float t133 = t107 + t106 + uy_ * (t130 + t132);
-        const float t134 = t128 - t133;
-        const float t135 = jx_ + t25;
-        const float t136 = t25 - jx_;
-        const float t137 = s2_xy_ + t74;
-        const float t138 = t74 - s2_xy_;
-        const float t139 = uy_ * t135 + t137;
-        const float t140 = (t137 + t139) * uy_;
-        const float t141 = t69 + t103 + t140;
-        const float t142 = 0.25f * ((t135 - t141) * uz_);
-        const float t143 = t69 + t70 + t140;
-        const float t144 = t119 + t118;
-        const float t145 = t119 - t118;
-        const float t146 = uy_ * (t117 + t115) + t144;
-        const float t147 = t112 + t122 + uy_ * (t144 + t146);
-        const float t148 = uy_ * (t115 - t117) + t145;
-        const float t149 = t122 - t112 + uy_ * (t145 + t148);
-        const float t150 = uz_ * (0.5f * t134 + t142) + 0.25f * (t117 + t116 - t147);
-        const float t151 = 0.25f * t134 + t142;
-        const float post_9 = t151 + t150;
-        const float post_11 = t150 - t151;
+        // ---- gx   (d3q27_k17.lbm:73)
+        const float gx_0_0_0_ = rho_ - t99;
+
+        // ---- d_gx   (d3q27_k17.lbm:73)
+        const float d_gx_0_2_0 = d_s2_yy - t114;
+
+        // ---- gx   (d3q27_k17.lbm:73)
+        const float gx_0_2_1_ = 0.5f * t66 - t108;
+        const float t121 = -t109;
+        const float t122 = uy_ * t121 + gx_0_1_1_;
+        const float t123 = uy_ * (gx_0_1_1_ + t122) + gx_0_2_1_;
+        const float t124 = gx_0_0_0_ * uy_;
+        const float t125 = (t124 - 2.0f * t100) * uy_;
+        const float t126 = gx_0_2_0_ + t125;
+        const float t127 = d_gx_0_2_0 + t125;
+
+        // ---- gy   (d3q27_k17.lbm:75)
+        const float gy_0_0_1_ = t121 - t123;
+        const float gy_0_0_0_ = gx_0_0_0_ - t126;
+        const float t128 = uz_ * gy_0_0_0_ + gy_0_0_1_;
+        const float t129 = uz_ * (gy_0_0_1_ + t128) + d_gy_0_0_2;
 
         // ---- d_gy   (d3q27_k17.lbm:75)
-        const float d_gy_1_0_0 = 0.5f * (jx_ + t24 - t143);
+        const float d_gy_0_0_0 = d_gx_0_0_0 - t127;
 
         // ---- post
-        const float post_1 = d_gy_1_0_0 - 2.0f * t150;
-        const float t152 = uy_ * t136 + t138;
-        const float t153 = (t138 + t152) * uy_;
-        const float t154 = t70 - t69 + t153;
-        const float t155 = t103 - t69 + t153;
-        const float t156 = uy_ * t129 + t131;
-        const float t157 = t107 - t106 + uy_ * (t131 + t156);
-        const float t158 = t129 - t157;
-        const float t159 = uz_ * (t136 - t155) + t158;
-        const float t160 = t116 - t117 - t149 + uz_ * (t158 + t159);
-        const float post_2 = 0.5f * (t24 - jx_ - t154 - t160);
-        const float post_10 = -0.25f * (t159 - t160);
-        const float post_12 = 0.25f * (t159 + t160);
-        const float t161 = t108 + t101;
-        const float t162 = t108 - t101;
-        const float t163 = uz_ * (t109 + t78) + t161;
-        const float t164 = t126 + t125 + uz_ * (t161 + t163);
-        const float post_3 = 0.5f * (t77 + t78 - t164);
-        const float t165 = uz_ * (t109 - t78) + t162;
-        const float t166 = t125 - t126 + uz_ * (t162 + t165);
-        const float post_4 = 0.5f * (t77 - t78 - t166);
-        const float post_15 = 0.25f * (t163 + t164);
-        const float post_17 = -0.25f * (t163 - t164);
-        const float post_16 = -0.25f * (t165 - t166);
-        const float post_18 = 0.25f * (t165 + t166);
-        const float t167 = t132 + t133;
-        const float t168 = t133 - t132;
-        const float t169 = uz_ * (t139 + t141) + t167;
-        const float t170 = t146 + t147 + uz_ * (t167 + t169);
-        const float post_7 = 0.25f * (t139 + t143 - t170);
-        const float t171 = uz_ * (t141 - t139) + t168;
-        const float t172 = t147 - t146 + uz_ * (t168 + t171);
-        const float post_13 = 0.25f * (t143 - t139 - t172);
-        const float post_19 = 0.125f * (t169 + t170);
-        const float post_21 = -0.125f * (t169 - t170);
-        const float post_23 = 0.125f * (t171 + t172);
-        const float post_25 = -0.125f * (t171 - t172);
-        const float t173 = t157 - t156;
-        const float t174 = t156 + t157;
-        const float t175 = uz_ * (t155 - t152) + t173;
-        const float t176 = t149 - t148 + uz_ * (t173 + t175);
-        const float post_8 = 0.25f * (t154 - t152 - t176);
-        const float t177 = uz_ * (t152 + t155) + t174;
-        const float t178 = t148 + t149 + uz_ * (t174 + t177);
-        const float post_14 = 0.25f * (t152 + t154 - t178);
-        const float post_20 = -0.125f * (t175 - t176);
-        const float post_22 = 0.125f * (t175 + t176);
-        const float post_24 = -0.125f * (t177 - t178);
-        const float post_26 = 0.125f * (t177 + t178);
+        const float post_0 = d_gy_0_0_0 - t129;
+        const float t130 = t123 + t122;
+        const float t131 = t123 - t122;
+        const float t132 = t124 - t100;
+        const float t133 = uz_ * (t126 + t132) + t130;
+        const float t134 = uz_ * (t126 - t132) + t131;
+        const float t135 = t105 - t106 + uz_ * (t131 + t134);
+        const float t136 = t106 + t105 + uz_ * (t130 + t133);
+        const float post_15 = 0.25f * (t133 + t136);
+        const float post_17 = -0.25f * (t133 - t136);
+        const float post_3 = 0.5f * (t127 + t132 - t136);
+        const float post_4 = 0.5f * (t127 - t132 - t135);
+        const float post_18 = 0.25f * (t134 + t135);
+        const float post_16 = -0.25f * (t134 - t135);
+        const float post_6 = -0.5f * (t128 - t129);
+        const float post_5 = 0.5f * (t128 + t129);
+        const float t137 = t89 + t90;
+        const float t138 = t89 - t90;
+        const float t139 = t109 - s2_xz_;
+        const float t140 = s2_xz_ + t109;
+        const float t141 = uy_ * t139 + t138;
+        const float t142 = t108 - t107 + uy_ * (t138 + t141);
+        const float t143 = uy_ * t140 + t137;
+        const float t144 = t108 + t107 + uy_ * (t137 + t143);
+        const float t145 = t139 - t142;
+        const float t146 = t100 - s2_xy_;
+        const float t147 = jx_ + t99;
+        const float t148 = s2_xy_ + t100;
+        const float t149 = t99 - jx_;
+        const float t150 = uy_ * t147 + t148;
+        const float t151 = (t148 + t150) * uy_;
+        const float t152 = uy_ * t149 + t146;
+        const float t153 = (t146 + t152) * uy_;
+        const float t154 = t113 - t112 + t153;
+        const float t155 = t114 - t112 + t153;
+        const float t156 = t112 + t114 + t151;
+        const float t157 = t112 + t113 + t151;
+        const float t158 = uz_ * (t149 - t154) + t145;
+        const float t159 = t97 - t95 - t119 + uz_ * (t145 + t158);
+        const float post_12 = 0.25f * (t158 + t159);
+        const float post_10 = -0.25f * (t158 - t159);
+        const float post_2 = 0.5f * (t91 - jx_ - t155 - t159);
+        const float t160 = t140 - t144;
+        const float t161 = 0.25f * ((t147 - t157) * uz_);
+
+        // ---- d_gy   (d3q27_k17.lbm:75)
+        const float d_gy_1_0_0 = 0.5f * (jx_ + t91 - t156);
+        const float t162 = uz_ * (0.5f * t160 + t161) + 0.25f * (t95 + t97 - t120);
+
+        // ---- post
+        const float post_1 = d_gy_1_0_0 - 2.0f * t162;
+        const float t163 = 0.25f * t160 + t161;
+        const float t164 = t143 + t144;
+        const float t165 = t144 - t143;
+        const float post_11 = t162 - t163;
+        const float post_9 = t163 + t162;
+        const float t166 = uz_ * (t157 - t150) + t165;
+        const float t167 = t120 - t118 + uz_ * (t165 + t166);
+        const float t168 = uz_ * (t150 + t157) + t164;
+        const float t169 = t118 + t120 + uz_ * (t164 + t168);
+        const float post_7 = 0.25f * (t150 + t156 - t169);
+        const float post_13 = 0.25f * (t156 - t150 - t167);
+        const float t170 = t141 + t142;
+        const float t171 = t142 - t141;
+        const float post_25 = -0.125f * (t166 - t167);
+        const float post_23 = 0.125f * (t166 + t167);
+        const float post_19 = 0.125f * (t168 + t169);
+        const float post_21 = -0.125f * (t168 - t169);
+        const float t172 = uz_ * (t154 - t152) + t171;
+        const float t173 = uz_ * (t152 + t154) + t170;
+        const float t174 = t117 + t119 + uz_ * (t170 + t173);
+        const float t175 = t119 - t117 + uz_ * (t171 + t172);
+        const float post_24 = -0.125f * (t173 - t174);
+        const float post_26 = 0.125f * (t173 + t174);
+        const float post_20 = -0.125f * (t172 - t175);
+        const float post_22 = 0.125f * (t172 + t175);
+        const float post_14 = 0.25f * (t152 + t155 - t174);
+        const float post_8 = 0.25f * (t155 - t152 - t175);
 
         after[0 * stride_after + cell] = post_0;
         after[1 * stride_after + cell] = post_1;
@@ -1199,78 +1174,78 @@ void d3q27_k17_init(
             const float t0 = 0.25f * ux_;
             const float t1 = 0.25f * uy_;
             const float t2 = 0.8888889f * rho_;
-            const float t3 = 0.018518519f - rho_ * 0.018518519f;
-            const float t4 = t2 * t0;
-            const float t5 = t4 * t0;
-            const float t6 = t2 * t1;
-            const float t7 = 0.0625f * (t2 * uz_);
-            const float t8 = t6 * t1;
-            const float t9 = 3.0f * (t4 * t1);
+            const float t3 = 0.018518519f - 0.018518519f * rho_;
+            const float t4 = 0.75f * uz_;
+            const float t5 = 0.0625f * (t2 * uz_);
+            const float t6 = t5 * uz_;
+            const float t7 = 0.5f * t6 + t3;
+            const float t8 = t6 - t3;
+            const float t9 = t5 - t8;
             const float t10 = t5 + t8;
-            const float t11 = t7 * uz_;
-            const float t12 = 0.75f * uz_;
-            const float t13 = 0.5f * t11 + t3;
-            const float t14 = t11 - t3;
+            const float t11 = t2 * t0;
+            const float t12 = t11 * t0;
+            const float t13 = t2 * t1;
+            const float t14 = 3.0f * (t11 * t1);
+            const float t15 = t13 * t1;
+            const float t16 = t12 - 0.5f * t15;
+            const float t17 = 0.5f * t12 - t15;
+            const float t18 = t12 + t15;
+            const float t19 = 4.0f * (t7 - t16);
 
             // ---- f
-            const float f_0 = -8.0f * t10 - 16.0f * t13;
-            const float t15 = t5 - t8 * 0.5f;
-            const float t16 = 0.5f * t5 - t8;
-            const float t17 = 4.0f * (t13 - t15);
-            const float f_1 = t4 - t17;
-            const float f_2 = -t4 - t17;
-            const float t18 = 4.0f * (t13 + t16);
-            const float f_3 = t6 - t18;
-            const float f_4 = -t6 - t18;
-            const float t19 = t7 + t14;
-            const float t20 = t7 - t14;
-            const float t21 = -2.0f * t10;
-            const float f_5 = 4.0f * t19 + t21;
-            const float f_6 = t21 - 4.0f * t20;
-            const float t22 = 0.25f * (t4 + t6);
-            const float t23 = t10 + t9;
-            const float t24 = t9 - t10;
-            const float t25 = t13 - t23;
-            const float f_7 = t22 - t25;
-            const float f_8 = -t22 - t25;
-            const float t26 = t13 + t24;
-            const float t27 = t19 + t15;
-            const float t28 = t20 - t15;
-            const float t29 = 0.25f + t12;
-            const float t30 = 0.25f - t12;
-            const float t31 = t4 * t29;
-            const float f_9 = t27 + t31;
-            const float f_12 = t27 - t31;
-            const float t32 = t4 * t30;
-            const float f_10 = -t28 - t32;
-            const float f_11 = t32 - t28;
-            const float t33 = 0.25f * (t4 - t6);
-            const float f_13 = t33 - t26;
-            const float f_14 = -t33 - t26;
-            const float t34 = t19 - t16;
-            const float t35 = t20 + t16;
-            const float t36 = t6 * t29;
-            const float f_15 = t34 + t36;
-            const float f_18 = t34 - t36;
-            const float t37 = t6 * t30;
-            const float f_16 = -t35 - t37;
-            const float f_17 = t37 - t35;
-            const float t38 = 0.25f * (t19 + t23);
-            const float t39 = 0.25f * (t20 - t23);
-            const float t40 = 0.25f * (t19 - t24);
-            const float t41 = 0.25f * (t20 + t24);
-            const float t42 = t29 * t22;
-            const float f_19 = t38 + t42;
-            const float f_22 = t38 - t42;
-            const float t43 = t30 * t22;
-            const float f_20 = -t39 - t43;
-            const float f_21 = t43 - t39;
-            const float t44 = t29 * t33;
-            const float t45 = t30 * t33;
-            const float f_23 = t40 + t44;
-            const float f_26 = t40 - t44;
-            const float f_24 = -t41 - t45;
-            const float f_25 = t45 - t41;
+            const float f_1 = t11 - t19;
+            const float f_2 = -t11 - t19;
+            const float t20 = -2.0f * t18;
+            const float f_5 = 4.0f * t10 + t20;
+            const float f_6 = t20 - 4.0f * t9;
+            const float t21 = 4.0f * (t7 + t17);
+            const float f_4 = -t13 - t21;
+            const float f_3 = t13 - t21;
+            const float f_0 = -8.0f * t18 - 16.0f * t7;
+            const float t22 = t18 + t14;
+            const float t23 = t14 - t18;
+            const float t24 = t7 - t22;
+            const float t25 = 0.25f * (t11 + t13);
+            const float f_7 = t25 - t24;
+            const float f_8 = -t25 - t24;
+            const float t26 = t10 + t16;
+            const float t27 = 0.25f + t4;
+            const float t28 = t11 * t27;
+            const float f_12 = t26 - t28;
+            const float f_9 = t26 + t28;
+            const float t29 = t9 - t16;
+            const float t30 = 0.25f - t4;
+            const float t31 = t11 * t30;
+            const float f_11 = t31 - t29;
+            const float f_10 = -t29 - t31;
+            const float t32 = t7 + t23;
+            const float t33 = 0.25f * (t11 - t13);
+            const float f_14 = -t33 - t32;
+            const float f_13 = t33 - t32;
+            const float t34 = t13 * t27;
+            const float t35 = t10 - t17;
+            const float f_15 = t35 + t34;
+            const float f_18 = t35 - t34;
+            const float t36 = t13 * t30;
+            const float t37 = t9 + t17;
+            const float f_17 = t36 - t37;
+            const float f_16 = -t37 - t36;
+            const float t38 = t27 * t25;
+            const float t39 = t27 * t33;
+            const float t40 = t30 * t33;
+            const float t41 = t30 * t25;
+            const float t42 = 0.25f * (t10 - t23);
+            const float f_23 = t42 + t39;
+            const float f_26 = t42 - t39;
+            const float t43 = 0.25f * (t9 + t23);
+            const float f_25 = t40 - t43;
+            const float f_24 = -t43 - t40;
+            const float t44 = 0.25f * (t10 + t22);
+            const float t45 = 0.25f * (t9 - t22);
+            const float f_20 = -t45 - t41;
+            const float f_21 = t41 - t45;
+            const float f_22 = t44 - t38;
+            const float f_19 = t44 + t38;
 
             store(dst, ids[item], 0, cell, f_0);
             store(dst, ids[item], 1, cell, f_1);
@@ -1349,25 +1324,19 @@ void d3q27_k17_macroscopic(
             const float mz_n1_n1_1_ = f_22 - f_20;
 
             // ---- d_mz   (d3q27_k17.lbm:16)
-            const float d_mz_n1_0_0 = f_10 + f_2 + f_12;
-
-            // ---- mz   (d3q27_k17.lbm:16)
-            const float mz_n1_0_1_ = f_12 - f_10;
-
-            // ---- d_mz   (d3q27_k17.lbm:16)
             const float d_mz_n1_1_0 = f_24 + f_14 + f_26;
 
             // ---- mz   (d3q27_k17.lbm:16)
             const float mz_n1_1_1_ = f_26 - f_24;
 
+            // ---- d_mz   (d3q27_k17.lbm:16)
+            const float d_mz_n1_0_0 = f_10 + f_2 + f_12;
+
+            // ---- mz   (d3q27_k17.lbm:16)
+            const float mz_n1_0_1_ = f_12 - f_10;
+
             // ---- my   (d3q27_k17.lbm:17)
             const float my_n1_0_1_ = mz_n1_n1_1_ + mz_n1_0_1_ + mz_n1_1_1_;
-
-            // ---- d_my   (d3q27_k17.lbm:17)
-            const float d_my_n1_0_0 = d_mz_n1_n1_0 + d_mz_n1_0_0 + d_mz_n1_1_0;
-
-            // ---- my   (d3q27_k17.lbm:17)
-            const float my_n1_1_0_ = d_mz_n1_1_0 - d_mz_n1_n1_0;
 
             // ---- d_mz   (d3q27_k17.lbm:16)
             const float d_mz_0_n1_0 = f_16 + f_4 + f_18;
@@ -1390,23 +1359,17 @@ void d3q27_k17_macroscopic(
             // ---- my   (d3q27_k17.lbm:17)
             const float my_0_0_1_ = mz_0_n1_1_ + mz_0_0_1_ + mz_0_1_1_;
 
-            // ---- d_my   (d3q27_k17.lbm:17)
-            const float d_my_0_0_0 = d_mz_0_n1_0 + d_mz_0_0_0 + d_mz_0_1_0;
+            // ---- d_mz   (d3q27_k17.lbm:16)
+            const float d_mz_1_0_0 = f_11 + f_1 + f_9;
 
-            // ---- my   (d3q27_k17.lbm:17)
-            const float my_0_1_0_ = d_mz_0_1_0 - d_mz_0_n1_0;
+            // ---- mz   (d3q27_k17.lbm:16)
+            const float mz_1_0_1_ = f_9 - f_11;
 
             // ---- d_mz   (d3q27_k17.lbm:16)
             const float d_mz_1_n1_0 = f_25 + f_13 + f_23;
 
             // ---- mz   (d3q27_k17.lbm:16)
             const float mz_1_n1_1_ = f_23 - f_25;
-
-            // ---- d_mz   (d3q27_k17.lbm:16)
-            const float d_mz_1_0_0 = f_11 + f_1 + f_9;
-
-            // ---- mz   (d3q27_k17.lbm:16)
-            const float mz_1_0_1_ = f_9 - f_11;
 
             // ---- d_mz   (d3q27_k17.lbm:16)
             const float d_mz_1_1_0 = f_21 + f_7 + f_19;
@@ -1419,6 +1382,18 @@ void d3q27_k17_macroscopic(
 
             // ---- m   (d3q27_k17.lbm:18)
             const float jz_ = my_n1_0_1_ + my_0_0_1_ + my_1_0_1_;
+
+            // ---- d_my   (d3q27_k17.lbm:17)
+            const float d_my_0_0_0 = d_mz_0_n1_0 + d_mz_0_0_0 + d_mz_0_1_0;
+
+            // ---- my   (d3q27_k17.lbm:17)
+            const float my_0_1_0_ = d_mz_0_1_0 - d_mz_0_n1_0;
+
+            // ---- d_my   (d3q27_k17.lbm:17)
+            const float d_my_n1_0_0 = d_mz_n1_n1_0 + d_mz_n1_0_0 + d_mz_n1_1_0;
+
+            // ---- my   (d3q27_k17.lbm:17)
+            const float my_n1_1_0_ = d_mz_n1_1_0 - d_mz_n1_n1_0;
 
             // ---- d_my   (d3q27_k17.lbm:17)
             const float d_my_1_0_0 = d_mz_1_n1_0 + d_mz_1_0_0 + d_mz_1_1_0;
@@ -1438,9 +1413,9 @@ void d3q27_k17_macroscopic(
             const float t0 = 1.0f / rho_;
 
             // ---- u   (d3q27_k17.lbm:22)
+            const float uz_ = t0 * jz_;
             const float ux_ = t0 * jx_;
             const float uy_ = t0 * jy_;
-            const float uz_ = t0 * jz_;
 
             fields[field_at(ids[item], 0, cell)] = rho_;
             fields[field_at(ids[item], 1, cell)] = ux_;

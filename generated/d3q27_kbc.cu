@@ -146,344 +146,336 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float f_26 = f[26];
 
     // ---- shared
-    const float t0 = f_17 + f_21 + f_24;
-    const float t1 = f_3 + t0;
-    const float t2 = f_6 + f_10;
-    const float t3 = f_7 + f_11 + f_1;
-    const float t4 = f_16 + f_20;
-    const float t5 = f_23 + f_25 + f_13;
-    const float t6 = t4 + t5 + f_4 + f_18;
-    const float t7 = f_15 + f_19;
-    const float t8 = f_22 + f_26 + f_12;
-    const float t9 = f_5 + t7 + (f_9 + t8);
+    const float t0 = f_16 + f_20;
+    const float t1 = f_23 + f_25 + f_13;
+    const float t2 = f_8 + f_14 + f_2;
+    const float t3 = f_15 + f_19;
+    const float t4 = f_7 + f_11 + f_1;
+    const float t5 = f_22 + f_26 + f_12;
 
     // ---- j   (d3q27_kbc.lbm:15)
-    const float jz_ = f_18 + f_23 + t9 - f_11 - f_25 - t4 - t0 - t2;
-    const float jy_ = f_7 + f_14 + f_26 + t7 + t1 - f_8 - f_22 - t6;
-    const float t10 = f_8 + f_14 + f_2;
+    const float jx_ = f_9 + f_19 + f_21 + t1 + t4 - f_10 - f_20 - f_24 - t5 - t2;
+    const float t6 = t0 + t1 + f_4 + f_18;
+    const float t7 = f_5 + t3 + (f_9 + t5);
+    const float t8 = f_17 + f_21 + f_24;
+    const float t9 = f_6 + f_10;
+    const float jz_ = f_18 + f_23 + t7 - f_11 - f_25 - t0 - t8 - t9;
+    const float t10 = f_3 + t8;
 
     // ---- d_rho   (d3q27_kbc.lbm:14)
-    const float d_rho = f_0 + t1 + t2 + t3 + t6 + t9 + t10;
+    const float d_rho = f_0 + t10 + t9 + t4 + t6 + t7 + t2;
 
     // ---- j   (d3q27_kbc.lbm:15)
-    const float jx_ = f_9 + f_19 + f_21 + t5 + t3 - f_10 - f_20 - f_24 - t8 - t10;
-    const float t11 = 3.0f * jx_;
-    const float t12 = 1.0f / (0.33333334f * d_rho + 0.33333334f);
-    const float t13 = t12 * jy_;
-    const float t14 = jy_ * t13;
-    const float t15 = 3.0f * (jz_ * t13);
-    const float t16 = d_rho + t14;
-    const float t17 = t12 * jz_ * jz_;
-    const float t18 = t12 * t11;
-    const float t19 = 0.11111111f * (t11 * t18);
-    const float t20 = t17 + t19;
-    const float t21 = t16 + t20;
-    const float t22 = t11 + t15;
-    const float t23 = t21 + t22;
-    const float t24 = t21 - t22;
-    const float t25 = 3.0f + t18;
-    const float t26 = 3.0f - t18;
-    const float t27 = jy_ + jz_;
-    const float t28 = t25 * t27;
-    const float t29 = t23 - t28;
-    const float t30 = t23 + t28;
-    const float t31 = 1.0f + t29;
-    const float t32 = t11 - t15;
-    const float t33 = t21 + t32;
-    const float t34 = t21 - t32;
-    const float t35 = jy_ - jz_;
-    const float t36 = t25 * t35;
-    const float t37 = t33 - t36;
-    const float t38 = t33 + t36;
-    const float t39 = 1.0f + t37;
+    const float jy_ = f_7 + f_14 + f_26 + t3 + t10 - f_8 - f_22 - t6;
+    const float t11 = 1.0f / (0.33333334f * d_rho + 0.33333334f);
+    const float t12 = 3.0f * jx_;
+    const float t13 = t11 * jy_;
+    const float t14 = 3.0f * (jz_ * t13);
+    const float t15 = jy_ * t13;
+    const float t16 = t11 * t12;
+    const float t17 = d_rho + t15;
+    const float t18 = d_rho - 0.5f * t15;
+    const float t19 = t11 * jz_ * jz_;
+    const float t20 = 0.11111111f * (t12 * t16);
+    const float t21 = 0.5f * t20 - t19;
+    const float t22 = t19 + t20;
+    const float t23 = t20 - 0.5f * t19;
+    const float t24 = 3.0f + t16;
+    const float t25 = t12 + t14;
+    const float t26 = 3.0f - t16;
+    const float t27 = t12 - t14;
+    const float t28 = t17 + t22;
+    const float t29 = t28 - t27;
+    const float t30 = t28 + t27;
+    const float t31 = t28 + t25;
+    const float t32 = t28 - t25;
+    const float t33 = jy_ + jz_;
+    const float t34 = t26 * t33;
+    const float t35 = t29 - t34;
+    const float t36 = t29 + t34;
+    const float t37 = jy_ - jz_;
+    const float t38 = t24 * t33;
+    const float t39 = 3.0f * t33;
+    const float t40 = t26 * t37;
+    const float t41 = t32 - t40;
+    const float t42 = t32 + t40;
+    const float t43 = t31 - t38;
+    const float t44 = t31 + t38;
+    const float t45 = t24 * t37;
+    const float t46 = t30 - t45;
+    const float t47 = t30 + t45;
 
     // ---- dh   (d3q27_kbc.lbm:34)
-    const float dh_23_ = f_23 - 0.0046296297f * t37;
-    const float t40 = t26 * t35;
-    const float t41 = 3.0f * t35;
-    const float t42 = t24 + t40;
-    const float t43 = t24 - t40;
-    const float t44 = 1.0f + t42;
-    const float t45 = t39 * t44;
-    const float t46 = t31 * t45;
-    const float t47 = t26 * t27;
-    const float t48 = 3.0f * t27;
-    const float t49 = t34 + t47;
-    const float t50 = t34 - t47;
-    const float t51 = 1.0f + t49;
-    const float t52 = 1.0f / (t51 * t46);
-    const float t53 = t51 * t52;
-    const float t54 = t31 * t53;
-    const float t55 = -0.0046296297f;
-    const float dh_26_ = t49 * t55 + f_26;
-    const float dh_25_ = t29 * t55 + f_25;
-    const float dh_24_ = t42 * t55 + f_24;
-    const float t56 = 1.0f + t38;
-    const float dh_21_ = t38 * t55 + f_21;
-    const float dh_19_ = t30 * t55 + f_19;
-    const float t57 = 1.0f + t30;
-    const float t58 = 1.0f + t50;
-    const float dh_20_ = f_20 - 0.0046296297f * t50;
-    const float t59 = t57 * t58;
-    const float t60 = t56 * t59;
-    const float t61 = 1.0f + t43;
-    const float dh_22_ = f_22 - 0.0046296297f * t43;
-    const float t62 = 1.0f / (t61 * t60);
-    const float t63 = t61 * t62;
-    const float t64 = t56 * t63;
-    const float t65 = t58 * t64 * (dh_19_ * dh_19_) + dh_20_ * dh_20_ * (t57 * t64)
-        + t59 * t63 * (dh_21_ * dh_21_) + t60 * t62 * (dh_22_ * dh_22_);
-    const float t66 = t44 * t54 * (dh_23_ * dh_23_) + t65 + t39 * t54 * (dh_24_ * dh_24_)
-        + t45 * t53 * (dh_25_ * dh_25_) + t46 * t52 * (dh_26_ * dh_26_);
-    const float t67 = -0.5f;
-    const float t68 = t14 * t67 + d_rho;
-    const float t69 = t17 * t67 + t19;
-    const float t70 = 0.5f * t19 - t17;
-    const float t71 = t68 - t70;
-    const float t72 = t16 - t70;
-    const float t73 = 3.0f * jz_;
-    const float t74 = t71 - t73;
-    const float t75 = t71 + t73;
-    const float t76 = -0.074074075f;
-    const float t77 = t74 * t76 + f_6;
-    const float t78 = 1.0f + t74;
-    const float t79 = t75 * t76 + f_5;
-    const float t80 = 1.0f + t75;
-    const float t81 = t72 + t15;
-    const float t82 = t72 - t15;
-    const float t83 = t81 + t48;
-    const float t84 = t81 - t48;
-    const float t85 = -0.018518519f;
-    const float t86 = t83 * t85 + f_15;
-    const float t87 = 1.0f + t83;
-    const float t88 = f_16 - 0.018518519f * t84;
-    const float t89 = 1.0f + t84;
-    const float t90 = dh_25_ + dh_26_;
-    const float t91 = dh_19_ + dh_20_;
-    const float t92 = t90 + t91;
-    const float t93 = t90 - t91;
-    const float t94 = t88 + t92 + t86;
-    const float t95 = dh_23_ + dh_24_;
-    const float t96 = dh_21_ + dh_22_;
-    const float t97 = t95 + t96;
-    const float t98 = t95 - t96;
-    const float t99 = t82 - t41;
-    const float t100 = t82 + t41;
-    const float t101 = f_18 - 0.018518519f * t99;
-    const float t102 = 1.0f + t99;
-    const float t103 = t100 * t85 + f_17;
-    const float t104 = 1.0f + t100;
-    const float t105 = t101 + t103 + t97;
-    const float t106 = t94 + t105;
-
-    // ---- pi   (d3q27_kbc.lbm:28)
-    const float pi_yz_ = t94 - t105;
-
-    // ---- ds   (d3q27_kbc.lbm:31)
-    const float ds_15_ = 0.25f * pi_yz_;
-
-    // ---- dh   (d3q27_kbc.lbm:34)
-    const float dh_18_ = ds_15_ + t101;
-    const float dh_17_ = ds_15_ + t103;
-    const float dh_16_ = t88 - ds_15_;
-    const float dh_15_ = t86 - ds_15_;
-    const float t107 = t68 - (t11 - t20);
-    const float t108 = jz_ * t26;
-    const float t109 = jz_ * t25;
-    const float t110 = jy_ * t26;
-    const float t111 = jy_ * t25;
-    const float t112 = 3.0f * jy_;
-    const float t113 = t107 + t108;
-    const float t114 = t107 - t108;
-    const float t115 = t113 * t85 + f_12;
-    const float t116 = 1.0f + t113;
-    const float t117 = t11 + t20 + t68;
-    const float t118 = 0.5f * t20;
-    const float t119 = t117 - t109;
-    const float t120 = t117 + t109;
-    const float t121 = f_11 - 0.018518519f * t119;
-    const float t122 = 1.0f + t119;
-    const float t123 = t115 + t121;
-    const float t124 = t120 * t85 + f_9;
-    const float t125 = 1.0f + t120;
-    const float t126 = f_10 - 0.018518519f * t114;
-    const float t127 = 1.0f + t114;
+    const float dh_19_ = f_19 - 0.0046296297f * t44;
+    const float t48 = 1.0f + t44;
+    const float t49 = 3.0f * t37;
+    const float dh_21_ = f_21 - 0.0046296297f * t47;
+    const float t50 = 1.0f + t47;
+    const float dh_20_ = f_20 - 0.0046296297f * t35;
+    const float t51 = 1.0f + t35;
+    const float t52 = 1.0f + t41;
+    const float dh_22_ = f_22 - 0.0046296297f * t41;
+    const float t53 = t48 * t51;
+    const float t54 = t50 * t53;
+    const float t55 = 1.0f / (t52 * t54);
+    const float t56 = t52 * t55;
+    const float t57 = t50 * t56;
+    const float t58 = t51 * t57 * (dh_19_ * dh_19_) + dh_20_ * dh_20_ * (t48 * t57)
+        + t53 * t56 * (dh_21_ * dh_21_) + t54 * t55 * (dh_22_ * dh_22_);
+    const float dh_25_ = f_25 - 0.0046296297f * t43;
+    const float t59 = 1.0f + t43;
+    const float dh_23_ = f_23 - 0.0046296297f * t46;
+    const float t60 = 1.0f + t46;
+    const float t61 = 1.0f + t36;
+    const float dh_26_ = f_26 - 0.0046296297f * t36;
+    const float dh_24_ = f_24 - 0.0046296297f * t42;
+    const float t62 = 1.0f + t42;
+    const float t63 = t60 * t62;
+    const float t64 = t59 * t63;
+    const float t65 = 1.0f / (t61 * t64);
+    const float t66 = t61 * t65;
+    const float t67 = t59 * t66;
+    const float t68 = t62 * t67 * (dh_23_ * dh_23_) + t58 + t60 * t67 * (dh_24_ * dh_24_)
+        + t63 * t66 * (dh_25_ * dh_25_) + t64 * t65 * (dh_26_ * dh_26_);
+    const float t69 = t17 - t21;
+    const float t70 = t69 - t14;
+    const float t71 = t69 + t14;
+    const float t72 = t18 + t23;
+    const float t73 = t18 - t21;
+    const float t74 = t71 - t39;
+    const float t75 = t17 + t23;
+    const float t76 = t71 + t39;
+    const float t77 = t12 - t75;
+    const float t78 = t12 + t75;
+    const float t79 = jy_ * t24;
+    const float t80 = t78 - t79;
+    const float t81 = t78 + t79;
+    const float t82 = 0.5f * t22;
+    const float t83 = t17 - t82;
+    const float t84 = t70 + t49;
+    const float t85 = t70 - t49;
+    const float t86 = jz_ * t24;
+    const float t87 = 3.0f * jz_;
+    const float t88 = t73 + t87;
+    const float t89 = t73 - t87;
+    const float t90 = jz_ * t26;
+    const float t91 = 3.0f * jy_;
+    const float t92 = jy_ * t26;
+    const float t93 = t12 + t22 + t18;
+    const float t94 = t18 - t82;
+    const float t95 = t18 - (t12 - t22);
+    const float t96 = t92 - t77;
+    const float t97 = -t77 - t92;
+    const float t98 = t93 - t86;
+    const float t99 = t93 + t86;
+    const float t100 = t72 - t12;
+    const float t101 = t12 + t72;
+    const float t102 = t95 + t90;
+    const float t103 = t95 - t90;
+    const float t104 = 1.0f + t76;
+    const float t105 = f_15 - 0.018518519f * t76;
+    const float t106 = t83 - t91;
+    const float t107 = dh_21_ + dh_22_;
+    const float t108 = t83 + t91;
+    const float t109 = dh_23_ + dh_24_;
+    const float t110 = t109 - t107;
+    const float t111 = t109 + t107;
+    const float t112 = 1.0f + t81;
+    const float t113 = f_7 - 0.018518519f * t81;
+    const float t114 = dh_25_ + dh_26_;
+    const float t115 = f_10 - 0.018518519f * t103;
+    const float t116 = 1.0f + t106;
+    const float t117 = 1.0f + t103;
+    const float t118 = 1.0f + t97;
+    const float t119 = f_4 - 0.074074075f * t106;
+    const float t120 = f_8 - 0.018518519f * t97;
+    const float t121 = dh_19_ + dh_20_;
+    const float t122 = t114 + t121;
+    const float t123 = t114 - t121;
+    const float t124 = f_14 - 0.018518519f * t96;
+    const float t125 = 1.0f + t96;
+    const float t126 = f_13 - 0.018518519f * t80;
+    const float t127 = 1.0f + t80;
     const float t128 = t124 + t126;
-    const float t129 = t123 + t128;
+    const float t129 = t120 + t113;
+    const float t130 = t128 + t129;
 
     // ---- pi   (d3q27_kbc.lbm:28)
-    const float pi_xz_ = t128 - (t93 + t123) + t98;
-
-    // ---- ds   (d3q27_kbc.lbm:31)
-    const float ds_9_ = 0.25f * pi_xz_;
-
-    // ---- dh   (d3q27_kbc.lbm:34)
-    const float dh_12_ = ds_9_ + t115;
-    const float dh_11_ = ds_9_ + t121;
-    const float dh_10_ = t126 - ds_9_;
-    const float dh_9_ = t124 - ds_9_;
-
-    // ---- pi   (d3q27_kbc.lbm:28)
-    const float pi_zz_ = t77 + t79 + t106 + t129;
-    const float t130 = t68 + t69;
-    const float t131 = t16 + t69;
-    const float t132 = t16 - t118;
-    const float t133 = t68 - t118;
-    const float t134 = t11 + t130;
-    const float t135 = t130 - t11;
-    const float t136 = t134 * t76 + f_1;
-    const float t137 = 1.0f + t134;
-    const float t138 = f_2 - 0.074074075f * t135;
-    const float t139 = 1.0f + t135;
-    const float t140 = t11 - t131;
-    const float t141 = t11 + t131;
-    const float t142 = t110 - t140;
-    const float t143 = -t140 - t110;
-    const float t144 = f_14 - 0.018518519f * t142;
-    const float t145 = 1.0f + t142;
-    const float t146 = t141 - t111;
-    const float t147 = t141 + t111;
-    const float t148 = t147 * t85 + f_7;
-    const float t149 = 1.0f + t147;
-    const float t150 = f_13 - 0.018518519f * t146;
-    const float t151 = 1.0f + t146;
-    const float t152 = t144 + t150;
-    const float t153 = f_8 - 0.018518519f * t143;
-    const float t154 = 1.0f + t143;
-    const float t155 = t153 + t148;
-    const float pi_xy_ = t155 - (t98 + t93 + t152);
-    const float t156 = t152 + t155;
-    const float pi_xx_ = t92 + t97 + t136 + t138 + t156 + t129;
+    const float pi_xy_ = t129 - (t110 + t123 + t128);
 
     // ---- ds   (d3q27_kbc.lbm:31)
     const float ds_7_ = 0.25f * pi_xy_;
 
     // ---- dh   (d3q27_kbc.lbm:34)
-    const float dh_14_ = ds_7_ + t144;
-    const float dh_13_ = ds_7_ + t150;
-    const float dh_8_ = t153 - ds_7_;
-    const float dh_7_ = t148 - ds_7_;
-    const float t157 = t132 - t112;
-    const float t158 = t132 + t112;
-    const float t159 = t158 * t76 + f_3;
-    const float t160 = 1.0f + t158;
-    const float t161 = f_4 - 0.074074075f * t157;
+    const float dh_13_ = ds_7_ + t126;
+    const float dh_14_ = ds_7_ + t124;
+    const float dh_8_ = t120 - ds_7_;
+    const float t131 = 1.0f + t99;
+    const float t132 = f_9 - 0.018518519f * t99;
+    const float t133 = f_11 - 0.018518519f * t98;
+    const float dh_7_ = t113 - ds_7_;
+    const float t134 = 1.0f + t98;
+    const float t135 = f_12 - 0.018518519f * t102;
+    const float t136 = t132 + t115;
+    const float t137 = t135 + t133;
 
     // ---- pi   (d3q27_kbc.lbm:28)
-    const float pi_yy_ = t161 + t159 + t156 + t106;
-    const float t162 = 1.0f + t157;
+    const float pi_xz_ = t136 - (t123 + t137) + t110;
+    const float t138 = t137 + t136;
+
+    // ---- ds   (d3q27_kbc.lbm:31)
+    const float ds_9_ = 0.25f * pi_xz_;
+
+    // ---- dh   (d3q27_kbc.lbm:34)
+    const float dh_10_ = t115 - ds_9_;
+    const float dh_9_ = t132 - ds_9_;
+    const float dh_12_ = ds_9_ + t135;
+    const float dh_11_ = ds_9_ + t133;
+    const float t139 = 1.0f + t102;
+    const float t140 = f_16 - 0.018518519f * t74;
+    const float t141 = 1.0f + t74;
+    const float t142 = f_18 - 0.018518519f * t85;
+    const float t143 = 1.0f + t84;
+    const float t144 = 1.0f + t85;
+    const float t145 = f_17 - 0.018518519f * t84;
+    const float t146 = t140 + t122 + t105;
+    const float t147 = t142 + t145 + t111;
+
+    // ---- pi   (d3q27_kbc.lbm:28)
+    const float pi_yz_ = t146 - t147;
+    const float t148 = t146 + t147;
+
+    // ---- ds   (d3q27_kbc.lbm:31)
+    const float ds_15_ = 0.25f * pi_yz_;
+
+    // ---- dh   (d3q27_kbc.lbm:34)
+    const float dh_18_ = ds_15_ + t142;
+    const float dh_16_ = t140 - ds_15_;
+    const float dh_17_ = ds_15_ + t145;
+    const float dh_15_ = t105 - ds_15_;
+    const float t149 = f_1 - 0.074074075f * t101;
+    const float t150 = 1.0f + t101;
+    const float t151 = f_3 - 0.074074075f * t108;
+    const float t152 = f_2 - 0.074074075f * t100;
+
+    // ---- pi   (d3q27_kbc.lbm:28)
+    const float pi_xx_ = t122 + t111 + t149 + t152 + t130 + t138;
+    const float t153 = 1.0f + t100;
+    const float pi_yy_ = t119 + t151 + t130 + t148;
+    const float t154 = f_5 - 0.074074075f * t88;
+    const float t155 = f_6 - 0.074074075f * t89;
+    const float pi_zz_ = t155 + t154 + t148 + t138;
 
     // ---- trace   (d3q27_kbc.lbm:29)
     const float trace_ = pi_xx_ + pi_yy_ + pi_zz_;
-    const float t163 = -0.16666667f * trace_;
+    const float t156 = -0.16666667f * trace_;
 
     // ---- ds   (d3q27_kbc.lbm:31)
-    const float ds_5_ = 0.5f * pi_zz_ + t163;
+    const float ds_3_ = 0.5f * pi_yy_ + t156;
+    const float ds_5_ = 0.5f * pi_zz_ + t156;
+    const float ds_1_ = 0.5f * pi_xx_ + t156;
 
     // ---- dh   (d3q27_kbc.lbm:34)
-    const float dh_6_ = t77 - ds_5_;
-    const float dh_5_ = t79 - ds_5_;
-
-    // ---- ds   (d3q27_kbc.lbm:31)
-    const float ds_3_ = 0.5f * pi_yy_ + t163;
-    const float ds_1_ = 0.5f * pi_xx_ + t163;
-
-    // ---- dh   (d3q27_kbc.lbm:34)
-    const float dh_4_ = t161 - ds_3_;
-    const float dh_3_ = t159 - ds_3_;
-    const float dh_1_ = t136 - ds_1_;
-    const float dh_2_ = t138 - ds_1_;
-    const float t164 = t162 * t80;
-    const float t165 = t78 * t164;
-    const float t166 = 1.0f / (t149 * t165);
-    const float t167 = t149 * t166;
-    const float t168 = t165 * t166 * dh_7_;
-    const float t169 = t164 * t167 * dh_6_;
-    const float t170 = t78 * t167;
-    const float t171 = t162 * t170 * dh_5_;
-    const float t172 = t80 * t170 * dh_4_;
-    const float t173 = 1.0f + t133;
-    const float t174 = t173 * t137;
-    const float t175 = t139 * t174;
-    const float t176 = 1.0f / (t160 * t175);
-    const float t177 = t175 * t176 * dh_3_;
-    const float t178 = t160 * t176;
-    const float t179 = t139 * t178;
-    const float t180 = t174 * t178 * dh_2_;
-    const float t181 = t173 * t179 * dh_1_;
-    const float t182 = t89 * t104;
-    const float t183 = 1.0f / (t102 * t182);
-    const float t184 = t182 * t183 * dh_18_;
-    const float t185 = t102 * t183;
-    const float t186 = t89 * t185 * dh_17_;
-    const float t187 = t104 * t185 * dh_16_;
-    const float t188 = t116 * t151;
-    const float t189 = t145 * t188;
-    const float t190 = 1.0f / (t87 * t189);
-    const float t191 = t189 * t190 * dh_15_;
-    const float t192 = t87 * t190;
-    const float t193 = t188 * t192 * dh_14_;
-    const float t194 = t145 * t192;
-    const float t195 = t116 * t194 * dh_13_;
-    const float t196 = t151 * t194 * dh_12_;
-    const float t197 = t154 * t125;
-    const float t198 = t127 * t197;
-    const float t199 = 1.0f / (t122 * t198);
-    const float t200 = t198 * t199 * dh_11_;
-    const float t201 = t122 * t199;
-    const float t202 = t197 * t201 * dh_10_;
-    const float t203 = t127 * t201;
-    const float t204 = t154 * t203 * dh_9_;
-    const float t205 = t125 * t203 * dh_8_;
-    const float t206 = 2.0f * (ds_1_ + ds_3_ + ds_5_);
-    const float dh_0_ = f_0 + t206 - t133 * 0.2962963f;
-    const float t207 = 0.0625f * (t137 * t179) * dh_0_;
-    const float t208 = dh_0_ * t207 + dh_7_ * t168 + dh_8_ * t205 + dh_9_ * t204 + dh_10_ * t202 + dh_11_ * t200
-        + dh_12_ * t196 + dh_13_ * t195 + dh_14_ * t193 + dh_15_ * t191 + dh_16_ * t187;
-    const float t209 = 0.25f * (ds_5_ * (t171 + t169) + ds_3_ * (t177 + t172) + ds_1_ * (t181 + t180))
-        + ds_9_ * (t204 - t196 + (t202 - t200));
+    const float dh_5_ = t154 - ds_5_;
+    const float t157 = 1.0f + t88;
+    const float dh_3_ = t151 - ds_3_;
+    const float dh_4_ = t119 - ds_3_;
+    const float t158 = t141 * t143;
+    const float t159 = 1.0f / (t144 * t158);
+    const float t160 = t158 * t159 * dh_18_;
+    const float t161 = t144 * t159;
+    const float t162 = t143 * t161 * dh_16_;
+    const float t163 = t141 * t161 * dh_17_;
+    const float dh_1_ = t149 - ds_1_;
+    const float t164 = 1.0f + t89;
+    const float dh_6_ = t155 - ds_5_;
+    const float t165 = t116 * t157;
+    const float t166 = t164 * t165;
+    const float t167 = 1.0f / (t112 * t166);
+    const float t168 = t112 * t167;
+    const float t169 = t165 * t168 * dh_6_;
+    const float t170 = t164 * t168;
+    const float t171 = t166 * t167 * dh_7_;
+    const float t172 = t157 * t170 * dh_4_;
+    const float t173 = t116 * t170 * dh_5_;
+    const float t174 = t139 * t127;
+    const float t175 = t125 * t174;
+    const float t176 = 1.0f / (t104 * t175);
+    const float t177 = t104 * t176;
+    const float t178 = t175 * t176 * dh_15_;
+    const float t179 = t174 * t177 * dh_14_;
+    const float t180 = t125 * t177;
+    const float t181 = t139 * t180 * dh_13_;
+    const float t182 = t127 * t180 * dh_12_;
+    const float t183 = 1.0f + t108;
+    const float dh_2_ = t152 - ds_1_;
+    const float t184 = t118 * t131;
+    const float t185 = t117 * t184;
+    const float t186 = 1.0f / (t134 * t185);
+    const float t187 = t185 * t186 * dh_11_;
+    const float t188 = t134 * t186;
+    const float t189 = t117 * t188;
+    const float t190 = t184 * t188 * dh_10_;
+    const float t191 = t118 * t189 * dh_9_;
+    const float t192 = t131 * t189 * dh_8_;
+    const float t193 = 1.0f + t94;
+    const float t194 = t193 * t150;
+    const float t195 = t153 * t194;
+    const float t196 = 1.0f / (t183 * t195);
+    const float t197 = t195 * t196 * dh_3_;
+    const float t198 = t183 * t196;
+    const float t199 = t153 * t198;
+    const float t200 = t194 * t198 * dh_2_;
+    const float t201 = t193 * t199 * dh_1_;
+    const float t202 = 2.0f * (ds_1_ + ds_3_ + ds_5_);
+    const float dh_0_ = f_0 + t202 - 0.2962963f * t94;
+    const float t203 = 0.0625f * (t150 * t199) * dh_0_;
+    const float t204 = 0.25f * (ds_5_ * (t173 + t169) + ds_3_ * (t197 + t172) + ds_1_ * (t201 + t200))
+        + ds_9_ * (t191 - t182 + (t190 - t187));
+    const float t205 = dh_0_ * t203 + dh_7_ * t171 + dh_8_ * t192 + dh_9_ * t191 + dh_10_ * t190 + dh_11_ * t187
+        + dh_12_ * t182 + dh_13_ * t181 + dh_14_ * t179 + dh_15_ * t178 + dh_16_ * t162;
 
     // ---- hh   (d3q27_kbc.lbm:36)
-    const float hh_ = 13.5f * (dh_1_ * t181 + dh_2_ * t180 + dh_3_ * t177 + dh_4_ * t172 + dh_5_ * t171
-        + dh_6_ * t169) + 54.0f * (dh_17_ * t186 + t208 + dh_18_ * t184) + 216.0f * t66;
-    const float t210 = (ds_7_ * (t205 - t193 + (t168 - t195)) + t209 + ds_15_ * (t191 - t184 + (t187 - t186))
-        - t207 * t206) / hh_;
-    const float t211 = (0.0f < hh_ ? 54.0f * t210 : 0.0f) * (1.0f - omega_) + 1.0f;
+    const float hh_ = 13.5f * (dh_1_ * t201 + dh_2_ * t200 + dh_3_ * t197 + dh_4_ * t172 + dh_5_ * t173
+        + dh_6_ * t169) + 54.0f * (dh_17_ * t163 + t205 + dh_18_ * t160) + 216.0f * t68;
+    const float t206 = (ds_7_ * (t192 - t179 + (t171 - t181)) + t204 + ds_15_ * (t178 - t160 + (t162 - t163))
+        - t203 * t202) / hh_;
+    const float t207 = (0.0f < hh_ ? 54.0f * t206 : 0.0f) * (1.0f - omega_) + 1.0f;
 
     // ---- post
-    const float post_0 = t206 * omega_ + f_0 - t211 * dh_0_;
-    const float post_19 = f_19 - t211 * dh_19_;
-    const float post_20 = f_20 - t211 * dh_20_;
-    const float post_21 = f_21 - t211 * dh_21_;
-    const float post_22 = f_22 - t211 * dh_22_;
-    const float post_23 = f_23 - t211 * dh_23_;
-    const float post_24 = f_24 - t211 * dh_24_;
-    const float post_25 = f_25 - t211 * dh_25_;
-    const float post_26 = f_26 - t211 * dh_26_;
-    const float t212 = ds_1_ * omega_;
-    const float post_1 = f_1 - t212 - t211 * dh_1_;
-    const float post_2 = f_2 - t212 - t211 * dh_2_;
-    const float t213 = ds_3_ * omega_;
-    const float post_3 = f_3 - t213 - t211 * dh_3_;
-    const float post_4 = f_4 - t213 - t211 * dh_4_;
-    const float t214 = ds_5_ * omega_;
-    const float post_5 = f_5 - t214 - t211 * dh_5_;
-    const float post_6 = f_6 - t214 - t211 * dh_6_;
-    const float t215 = ds_7_ * omega_;
-    const float post_7 = f_7 - t215 - t211 * dh_7_;
-    const float post_8 = f_8 - t215 - t211 * dh_8_;
-    const float post_13 = f_13 + t215 - t211 * dh_13_;
-    const float post_14 = f_14 + t215 - t211 * dh_14_;
-    const float t216 = ds_9_ * omega_;
-    const float post_9 = f_9 - t216 - t211 * dh_9_;
-    const float post_10 = f_10 - t216 - t211 * dh_10_;
-    const float post_11 = f_11 + t216 - t211 * dh_11_;
-    const float post_12 = f_12 + t216 - t211 * dh_12_;
-    const float t217 = ds_15_ * omega_;
-    const float post_15 = f_15 - t217 - t211 * dh_15_;
-    const float post_16 = f_16 - t217 - t211 * dh_16_;
-    const float post_17 = f_17 + t217 - t211 * dh_17_;
-    const float post_18 = f_18 + t217 - t211 * dh_18_;
+    const float post_0 = t202 * omega_ + f_0 - t207 * dh_0_;
+    const float post_24 = f_24 - t207 * dh_24_;
+    const float post_23 = f_23 - t207 * dh_23_;
+    const float post_26 = f_26 - t207 * dh_26_;
+    const float post_20 = f_20 - t207 * dh_20_;
+    const float post_21 = f_21 - t207 * dh_21_;
+    const float post_22 = f_22 - t207 * dh_22_;
+    const float post_25 = f_25 - t207 * dh_25_;
+    const float post_19 = f_19 - t207 * dh_19_;
+    const float t208 = ds_15_ * omega_;
+    const float post_18 = f_18 + t208 - t207 * dh_18_;
+    const float post_16 = f_16 - t208 - t207 * dh_16_;
+    const float post_17 = f_17 + t208 - t207 * dh_17_;
+    const float post_15 = f_15 - t208 - t207 * dh_15_;
+    const float t209 = ds_7_ * omega_;
+    const float post_8 = f_8 - t209 - t207 * dh_8_;
+    const float post_14 = f_14 + t209 - t207 * dh_14_;
+    const float post_7 = f_7 - t209 - t207 * dh_7_;
+    const float post_13 = f_13 + t209 - t207 * dh_13_;
+    const float t210 = ds_9_ * omega_;
+    const float post_9 = f_9 - t210 - t207 * dh_9_;
+    const float post_12 = f_12 + t210 - t207 * dh_12_;
+    const float post_11 = f_11 + t210 - t207 * dh_11_;
+    const float t211 = ds_5_ * omega_;
+    const float post_10 = f_10 - t210 - t207 * dh_10_;
+    const float post_5 = f_5 - t211 - t207 * dh_5_;
+    const float post_6 = f_6 - t211 - t207 * dh_6_;
+    const float t212 = ds_3_ * omega_;
+    const float post_4 = f_4 - t212 - t207 * dh_4_;
+    const float t213 = ds_1_ * omega_;
+    const float post_3 = f_3 - t212 - t207 * dh_3_;
+    const float post_2 = f_2 - t213 - t207 * dh_2_;
+    const float post_1 = f_1 - t213 - t207 * dh_1_;
 
     f[0] = post_0;
     f[1] = post_1;
@@ -1024,78 +1016,78 @@ d3q27_kbc_init(
     const float t0 = 0.25f * ux_;
     const float t1 = 0.25f * uy_;
     const float t2 = 0.8888889f * rho_;
-    const float t3 = 0.018518519f - rho_ * 0.018518519f;
-    const float t4 = t2 * t0;
-    const float t5 = t4 * t0;
-    const float t6 = t2 * t1;
-    const float t7 = 0.0625f * (t2 * uz_);
-    const float t8 = t6 * t1;
-    const float t9 = 3.0f * (t4 * t1);
+    const float t3 = 0.018518519f - 0.018518519f * rho_;
+    const float t4 = 0.75f * uz_;
+    const float t5 = 0.0625f * (t2 * uz_);
+    const float t6 = t5 * uz_;
+    const float t7 = 0.5f * t6 + t3;
+    const float t8 = t6 - t3;
+    const float t9 = t5 - t8;
     const float t10 = t5 + t8;
-    const float t11 = t7 * uz_;
-    const float t12 = 0.75f * uz_;
-    const float t13 = 0.5f * t11 + t3;
-    const float t14 = t11 - t3;
+    const float t11 = t2 * t0;
+    const float t12 = t11 * t0;
+    const float t13 = t2 * t1;
+    const float t14 = 3.0f * (t11 * t1);
+    const float t15 = t13 * t1;
+    const float t16 = t12 - 0.5f * t15;
+    const float t17 = 0.5f * t12 - t15;
+    const float t18 = t12 + t15;
+    const float t19 = 4.0f * (t7 - t16);
 
     // ---- f
-    const float f_0 = -8.0f * t10 - 16.0f * t13;
-    const float t15 = t5 - t8 * 0.5f;
-    const float t16 = 0.5f * t5 - t8;
-    const float t17 = 4.0f * (t13 - t15);
-    const float f_1 = t4 - t17;
-    const float f_2 = -t4 - t17;
-    const float t18 = 4.0f * (t13 + t16);
-    const float f_3 = t6 - t18;
-    const float f_4 = -t6 - t18;
-    const float t19 = t7 + t14;
-    const float t20 = t7 - t14;
-    const float t21 = -2.0f * t10;
-    const float f_5 = 4.0f * t19 + t21;
-    const float f_6 = t21 - 4.0f * t20;
-    const float t22 = 0.25f * (t4 + t6);
-    const float t23 = t10 + t9;
-    const float t24 = t9 - t10;
-    const float t25 = t13 - t23;
-    const float f_7 = t22 - t25;
-    const float f_8 = -t22 - t25;
-    const float t26 = t13 + t24;
-    const float t27 = t19 + t15;
-    const float t28 = t20 - t15;
-    const float t29 = 0.25f + t12;
-    const float t30 = 0.25f - t12;
-    const float t31 = t4 * t29;
-    const float f_9 = t27 + t31;
-    const float f_12 = t27 - t31;
-    const float t32 = t4 * t30;
-    const float f_10 = -t28 - t32;
-    const float f_11 = t32 - t28;
-    const float t33 = 0.25f * (t4 - t6);
-    const float f_13 = t33 - t26;
-    const float f_14 = -t33 - t26;
-    const float t34 = t19 - t16;
-    const float t35 = t20 + t16;
-    const float t36 = t6 * t29;
-    const float f_15 = t34 + t36;
-    const float f_18 = t34 - t36;
-    const float t37 = t6 * t30;
-    const float f_16 = -t35 - t37;
-    const float f_17 = t37 - t35;
-    const float t38 = 0.25f * (t19 + t23);
-    const float t39 = 0.25f * (t20 - t23);
-    const float t40 = 0.25f * (t19 - t24);
-    const float t41 = 0.25f * (t20 + t24);
-    const float t42 = t29 * t22;
-    const float f_19 = t38 + t42;
-    const float f_22 = t38 - t42;
-    const float t43 = t30 * t22;
-    const float f_20 = -t39 - t43;
-    const float f_21 = t43 - t39;
-    const float t44 = t29 * t33;
-    const float t45 = t30 * t33;
-    const float f_23 = t40 + t44;
-    const float f_26 = t40 - t44;
-    const float f_24 = -t41 - t45;
-    const float f_25 = t45 - t41;
+    const float f_1 = t11 - t19;
+    const float f_2 = -t11 - t19;
+    const float t20 = -2.0f * t18;
+    const float f_5 = 4.0f * t10 + t20;
+    const float f_6 = t20 - 4.0f * t9;
+    const float t21 = 4.0f * (t7 + t17);
+    const float f_4 = -t13 - t21;
+    const float f_3 = t13 - t21;
+    const float f_0 = -8.0f * t18 - 16.0f * t7;
+    const float t22 = t18 + t14;
+    const float t23 = t14 - t18;
+    const float t24 = t7 - t22;
+    const float t25 = 0.25f * (t11 + t13);
+    const float f_7 = t25 - t24;
+    const float f_8 = -t25 - t24;
+    const float t26 = t10 + t16;
+    const float t27 = 0.25f + t4;
+    const float t28 = t11 * t27;
+    const float f_12 = t26 - t28;
+    const float f_9 = t26 + t28;
+    const float t29 = t9 - t16;
+    const float t30 = 0.25f - t4;
+    const float t31 = t11 * t30;
+    const float f_11 = t31 - t29;
+    const float f_10 = -t29 - t31;
+    const float t32 = t7 + t23;
+    const float t33 = 0.25f * (t11 - t13);
+    const float f_14 = -t33 - t32;
+    const float f_13 = t33 - t32;
+    const float t34 = t13 * t27;
+    const float t35 = t10 - t17;
+    const float f_15 = t35 + t34;
+    const float f_18 = t35 - t34;
+    const float t36 = t13 * t30;
+    const float t37 = t9 + t17;
+    const float f_17 = t36 - t37;
+    const float f_16 = -t37 - t36;
+    const float t38 = t27 * t25;
+    const float t39 = t27 * t33;
+    const float t40 = t30 * t33;
+    const float t41 = t30 * t25;
+    const float t42 = 0.25f * (t10 - t23);
+    const float f_23 = t42 + t39;
+    const float f_26 = t42 - t39;
+    const float t43 = 0.25f * (t9 + t23);
+    const float f_25 = t40 - t43;
+    const float f_24 = -t43 - t40;
+    const float t44 = 0.25f * (t10 + t22);
+    const float t45 = 0.25f * (t9 - t22);
+    const float f_20 = -t45 - t41;
+    const float f_21 = t41 - t45;
+    const float f_22 = t44 - t38;
+    const float f_19 = t44 + t38;
 
     store(dst, slot, 0, cell, f_0);
     store(dst, slot, 1, cell, f_1);
@@ -1169,27 +1161,25 @@ d3q27_kbc_macroscopic(
     const float f_26 = load(src, slot, 26, cell);
 
     // ---- shared
-    const float t0 = f_13 + f_23;
-    const float t1 = f_11 + f_25;
-    const float t2 = f_16 + f_20;
-    const float t3 = t1 + t2 + f_6 + f_10;
-    const float t4 = f_9 + f_19;
-    const float t5 = f_12 + f_22 + f_26;
-    const float t6 = f_15 + t4 + (f_5 + t5);
-    const float t7 = f_17 + f_21 + f_24;
-    const float t8 = f_7 + t7 + f_3;
-
-    // ---- j   (d3q27_kbc.lbm:15)
-    const float jz_ = f_18 + f_23 + t6 - t7 - t3;
+    const float t0 = f_17 + f_21 + f_24;
+    const float t1 = f_12 + f_22 + f_26;
+    const float t2 = f_13 + f_23;
+    const float t3 = f_7 + t0 + f_3;
+    const float t4 = f_16 + f_20;
+    const float t5 = f_9 + f_19;
+    const float t6 = f_11 + f_25;
+    const float t7 = f_15 + t5 + (f_5 + t1);
+    const float t8 = t6 + t4 + f_6 + f_10;
     const float t9 = f_4 + f_8 + f_18;
 
-    // ---- d_rho   (d3q27_kbc.lbm:14)
-    const float d_rho = f_0 + f_1 + f_2 + f_14 + t0 + t3 + t6 + t8 + t9;
-    const float t10 = f_14 - t0;
-
     // ---- j   (d3q27_kbc.lbm:15)
-    const float jx_ = f_1 + f_7 + f_21 + t4 + t1 - f_2 - f_8 - f_10 - f_20 - f_24 - t5 - t10;
-    const float jy_ = f_15 + f_19 + f_26 + t10 + t8 - f_22 - f_25 - t2 - t9;
+    const float jz_ = f_18 + f_23 + t7 - t0 - t8;
+    const float t10 = f_14 - t2;
+    const float jx_ = f_1 + f_7 + f_21 + t5 + t6 - f_2 - f_8 - f_10 - f_20 - f_24 - t1 - t10;
+    const float jy_ = f_15 + f_19 + f_26 + t10 + t3 - f_22 - f_25 - t4 - t9;
+
+    // ---- d_rho   (d3q27_kbc.lbm:14)
+    const float d_rho = f_0 + f_1 + f_2 + f_14 + t2 + t8 + t7 + t3 + t9;
 
     // ---- rho   (d3q27_kbc.lbm:14)
     const float rho_ = 1.0f + d_rho;

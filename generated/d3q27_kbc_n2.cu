@@ -146,341 +146,337 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float f_26 = f[26];
 
     // ---- shared
-    const float t0 = f_4 + f_18;
-    const float t1 = f_7 + f_19;
-    const float t2 = f_11 + f_21 + f_25;
-    const float t3 = f_1 + t2 + t1 + f_9 + f_13;
-    const float t4 = f_22 + f_26 + f_12;
-    const float t5 = f_8 + f_20;
-    const float t6 = f_14 + t4 + (f_2 + t5);
+    const float t0 = f_7 + f_19;
+    const float t1 = f_23 - f_24;
+    const float t2 = f_8 + f_20;
+    const float t3 = f_22 + f_26 + f_12;
+    const float t4 = f_3 + f_15;
+    const float t5 = f_14 + f_17 + f_21 + f_26 + t0 + t4 - f_13 - f_16 - f_22 - f_25 - t1 - t2;
+    const float t6 = f_14 + t3 + (f_2 + t2);
     const float t7 = f_16 + f_17 + f_10 + f_6;
-    const float t8 = f_3 + f_15;
-
-    // ---- d_rho   (d3q27_kbc_n2.lbm:14)
-    const float d_rho = f_0 + f_5 + f_23 + f_24 + t0 + t3 + t6 + t7 + t8;
-    const float t9 = 1.0f / (0.33333334f * d_rho + 0.33333334f);
-    const float t10 = f_23 - f_24;
+    const float t8 = f_11 + f_21 + f_25;
+    const float t9 = f_1 + t8 + t0 + f_9 + f_13;
 
     // ---- j   (d3q27_kbc_n2.lbm:15)
-    const float jz_ = f_5 + f_9 + f_15 + f_18 + f_19 + t10 + t4 - f_20 - t2 - t7;
-    const float t11 = f_14 + f_17 + f_21 + f_26 + t1 + t8 - f_13 - f_16 - f_22 - f_25 - t10 - t5;
-    const float t12 = -3.0f * (f_10 + t6 - t10 - t3);
-    const float jy_ = t11 - t0;
-    const float t13 = t9 * jz_ * jz_;
+    const float jz_ = f_5 + f_9 + f_15 + f_18 + f_19 + t1 + t3 - f_20 - t8 - t7;
+    const float t10 = -3.0f * (f_10 + t6 - t1 - t9);
+    const float t11 = f_4 + f_18;
+
+    // ---- d_rho   (d3q27_kbc_n2.lbm:14)
+    const float d_rho = f_0 + f_5 + f_23 + f_24 + t11 + t9 + t6 + t7 + t4;
+
+    // ---- j   (d3q27_kbc_n2.lbm:15)
+    const float jy_ = t5 - t11;
+    const float t12 = 1.0f / (0.33333334f * d_rho + 0.33333334f);
+    const float t13 = t12 * jz_ * jz_;
     const float t14 = d_rho + t13;
-    const float t15 = t9 * t12;
-    const float t16 = t9 * jy_;
-    const float t17 = 0.11111111f * (t12 * t15);
-    const float t18 = jy_ * t16;
+    const float t15 = d_rho - 0.5f * t13;
+    const float t16 = t12 * jy_;
+    const float t17 = jy_ * t16;
+    const float t18 = t12 * t10;
     const float t19 = 3.0f * (jz_ * t16);
-    const float t20 = t17 + t18;
-    const float t21 = t14 + t20;
-    const float t22 = t12 + t19;
-    const float t23 = t21 + t22;
-    const float t24 = t21 - t22;
-    const float t25 = 3.0f + t15;
-    const float t26 = 3.0f - t15;
-    const float t27 = jy_ + jz_;
-    const float t28 = t25 * t27;
-    const float t29 = t23 - t28;
-    const float t30 = t23 + t28;
-    const float t31 = 1.0f + t29;
-    const float t32 = t12 - t19;
-    const float t33 = t21 + t32;
-    const float t34 = t21 - t32;
-    const float t35 = jy_ - jz_;
-    const float t36 = t25 * t35;
-    const float t37 = t33 - t36;
-    const float t38 = t33 + t36;
-    const float t39 = 1.0f + t37;
+    const float t20 = 0.11111111f * (t10 * t18);
+    const float t21 = 0.5f * t20 - t17;
+    const float t22 = t20 + t17;
+    const float t23 = t20 - 0.5f * t17;
+    const float t24 = t10 + t19;
+    const float t25 = t14 + t22;
+    const float t26 = t25 - t24;
+    const float t27 = t25 + t24;
+    const float t28 = t10 - t19;
+    const float t29 = t25 + t28;
+    const float t30 = t25 - t28;
+    const float t31 = 3.0f + t18;
+    const float t32 = 3.0f - t18;
+    const float t33 = jy_ - jz_;
+    const float t34 = t32 * t33;
+    const float t35 = t26 + t34;
+    const float t36 = t26 - t34;
+    const float t37 = jy_ + jz_;
+    const float t38 = t32 * t37;
+    const float t39 = t30 + t38;
+    const float t40 = t30 - t38;
+    const float t41 = t31 * t33;
+    const float t42 = 3.0f * t33;
+    const float t43 = t29 + t41;
+    const float t44 = t29 - t41;
+    const float t45 = t31 * t37;
+    const float t46 = t27 + t45;
+    const float t47 = 3.0f * t37;
+    const float t48 = t27 - t45;
 
     // ---- dh   (d3q27_kbc_n2.lbm:32)
-    const float dh_23_ = f_23 - 0.0046296297f * t37;
-    const float t40 = t26 * t35;
-    const float t41 = 3.0f * t35;
-    const float t42 = t24 + t40;
-    const float t43 = t24 - t40;
-    const float t44 = 1.0f + t42;
-    const float t45 = t39 * t44;
-    const float t46 = t31 * t45;
-    const float t47 = t26 * t27;
-    const float t48 = 3.0f * t27;
-    const float t49 = t34 + t47;
-    const float t50 = t34 - t47;
-    const float t51 = 1.0f + t49;
-    const float t52 = 1.0f / (t51 * t46);
-    const float t53 = t51 * t52;
-    const float t54 = t31 * t53;
-    const float t55 = -0.0046296297f;
-    const float dh_26_ = t49 * t55 + f_26;
-    const float dh_25_ = t29 * t55 + f_25;
-    const float dh_24_ = t42 * t55 + f_24;
-    const float t56 = 1.0f + t38;
-    const float dh_21_ = t38 * t55 + f_21;
-    const float dh_19_ = t30 * t55 + f_19;
-    const float t57 = 1.0f + t30;
-    const float t58 = 1.0f + t50;
-    const float dh_20_ = f_20 - 0.0046296297f * t50;
-    const float t59 = t57 * t58;
-    const float t60 = t56 * t59;
-    const float t61 = 1.0f + t43;
-    const float dh_22_ = f_22 - 0.0046296297f * t43;
-    const float t62 = 1.0f / (t61 * t60);
-    const float t63 = t61 * t62;
-    const float t64 = t56 * t63;
-    const float t65 = t58 * t64 * (dh_19_ * dh_19_) + dh_20_ * dh_20_ * (t57 * t64)
-        + t59 * t63 * (dh_21_ * dh_21_) + t60 * t62 * (dh_22_ * dh_22_);
-    const float t66 = t44 * t54 * (dh_23_ * dh_23_) + t65 + t39 * t54 * (dh_24_ * dh_24_)
-        + t45 * t53 * (dh_25_ * dh_25_) + t46 * t52 * (dh_26_ * dh_26_);
-    const float t67 = 0.5f * t20;
-    const float t68 = t14 - t67;
-    const float t69 = 3.0f * jz_;
-    const float t70 = t68 - t69;
-    const float t71 = t68 + t69;
-    const float t72 = f_6 - 0.074074075f * t70;
-    const float t73 = 1.0f + t70;
-    const float t74 = -0.074074075f;
-    const float t75 = t71 * t74 + f_5;
-    const float t76 = 1.0f + t71;
-    const float t77 = 0.5f * t17 - t18;
-    const float t78 = t14 - t77;
-    const float t79 = t78 - t19;
-    const float t80 = t78 + t19;
-    const float t81 = t79 - t41;
-    const float t82 = t79 + t41;
-    const float t83 = -0.018518519f;
-    const float t84 = t81 * t83 + f_18;
-    const float t85 = 1.0f + t81;
-    const float t86 = t82 * t83 + f_17;
-    const float t87 = 1.0f + t82;
-    const float t88 = t84 + t86;
-    const float t89 = t80 - t48;
-    const float t90 = t80 + t48;
-    const float t91 = f_16 - 0.018518519f * t89;
-    const float t92 = 1.0f + t89;
-    const float t93 = t90 * t83 + f_15;
-    const float t94 = 1.0f + t90;
-    const float t95 = t91 + t93;
-    const float t96 = t88 + t95;
-    const float t97 = -0.5f;
-    const float t98 = t18 * t97 + t17;
-    const float t99 = t13 * t97 + d_rho;
-    const float t100 = t14 + t98;
-    const float t101 = t99 - t77;
-    const float t102 = t99 + t98;
-    const float t103 = t99 - t67;
-    const float t104 = t12 - t100;
-    const float t105 = t12 + t100;
-    const float t106 = jz_ * t26;
-    const float t107 = jz_ * t25;
-    const float t108 = jy_ * t25;
-    const float t109 = jy_ * t26;
-    const float t110 = 3.0f * jy_;
-    const float t111 = -t104 - t106;
-    const float t112 = t106 - t104;
-    const float t113 = f_10 - 0.018518519f * t111;
-    const float t114 = 1.0f + t111;
-    const float t115 = t105 + t107;
-    const float t116 = t105 - t107;
-    const float t117 = t115 * t83 + f_9;
-    const float t118 = 1.0f + t115;
-    const float t119 = dh_19_ + dh_20_;
-    const float t120 = dh_23_ + dh_24_;
-    const float t121 = t119 + t120;
-    const float t122 = t119 - t120;
-    const float t123 = t117 + t121 + t113;
-    const float t124 = f_11 - 0.018518519f * t116;
-    const float t125 = 1.0f + t116;
-    const float t126 = f_12 - 0.018518519f * t112;
-    const float t127 = 1.0f + t112;
-    const float t128 = dh_25_ + dh_26_;
-    const float t129 = dh_21_ + dh_22_;
-    const float t130 = t128 + t129;
-    const float t131 = t128 - t129;
+    const float dh_21_ = f_21 - 0.0046296297f * t43;
+    const float t49 = 1.0f + t43;
+    const float dh_20_ = f_20 - 0.0046296297f * t40;
+    const float t50 = 1.0f + t40;
+    const float t51 = 1.0f + t36;
+    const float dh_22_ = f_22 - 0.0046296297f * t36;
+    const float dh_19_ = f_19 - 0.0046296297f * t46;
+    const float t52 = 1.0f + t46;
+    const float t53 = t52 * t50;
+    const float t54 = t49 * t53;
+    const float t55 = 1.0f / (t51 * t54);
+    const float t56 = t51 * t55;
+    const float t57 = t49 * t56;
+    const float t58 = t50 * t57 * (dh_19_ * dh_19_) + dh_20_ * dh_20_ * (t52 * t57)
+        + t53 * t56 * (dh_21_ * dh_21_) + t54 * t55 * (dh_22_ * dh_22_);
+    const float dh_23_ = f_23 - 0.0046296297f * t44;
+    const float t59 = 1.0f + t44;
+    const float dh_26_ = f_26 - 0.0046296297f * t39;
+    const float dh_24_ = f_24 - 0.0046296297f * t35;
+    const float t60 = 1.0f + t35;
+    const float t61 = 1.0f + t39;
+    const float dh_25_ = f_25 - 0.0046296297f * t48;
+    const float t62 = 1.0f + t48;
+    const float t63 = t59 * t60;
+    const float t64 = t62 * t63;
+    const float t65 = 1.0f / (t61 * t64);
+    const float t66 = t61 * t65;
+    const float t67 = t62 * t66;
+    const float t68 = t60 * t67 * (dh_23_ * dh_23_) + t58 + t59 * t67 * (dh_24_ * dh_24_)
+        + t63 * t66 * (dh_25_ * dh_25_) + t64 * t65 * (dh_26_ * dh_26_);
+    const float t69 = t15 - t21;
+    const float t70 = t14 - t21;
+    const float t71 = t70 + t19;
+    const float t72 = t70 - t19;
+    const float t73 = t72 + t42;
+    const float t74 = t72 - t42;
+    const float t75 = jz_ * t32;
+    const float t76 = jy_ * t32;
+    const float t77 = 3.0f * jy_;
+    const float t78 = jy_ * t31;
+    const float t79 = 3.0f * jz_;
+    const float t80 = jz_ * t31;
+    const float t81 = t14 + t23;
+    const float t82 = t71 + t47;
+    const float t83 = t71 - t47;
+    const float t84 = t10 - t81;
+    const float t85 = t10 + t81;
+    const float t86 = t85 + t80;
+    const float t87 = t85 - t80;
+    const float t88 = t15 + t23;
+    const float t89 = 0.5f * t22;
+    const float t90 = t14 - t89;
+    const float t91 = t90 - t79;
+    const float t92 = t90 + t79;
+    const float t93 = t15 - t89;
+    const float t94 = t88 - t10;
+    const float t95 = t10 + t88;
+    const float t96 = t75 - t84;
+    const float t97 = -t84 - t75;
+    const float t98 = t15 - (t10 - t22);
+    const float t99 = t10 + t22 + t15;
+    const float t100 = t69 - t77;
+    const float t101 = t69 + t77;
+    const float t102 = t99 - t78;
+    const float t103 = t99 + t78;
+    const float t104 = t98 - t76;
+    const float t105 = t98 + t76;
+    const float t106 = f_14 - 0.018518519f * t105;
+    const float t107 = 1.0f + t105;
+    const float t108 = dh_23_ + dh_24_;
+    const float t109 = dh_19_ + dh_20_;
+    const float t110 = t109 + t108;
+    const float t111 = t109 - t108;
+    const float t112 = f_17 - 0.018518519f * t73;
+    const float t113 = 1.0f + t83;
+    const float t114 = 1.0f + t73;
+    const float t115 = f_16 - 0.018518519f * t83;
+    const float t116 = dh_21_ + dh_22_;
+    const float t117 = f_15 - 0.018518519f * t82;
+    const float t118 = 1.0f + t82;
+    const float t119 = dh_25_ + dh_26_;
+    const float t120 = 1.0f + t74;
+    const float t121 = f_18 - 0.018518519f * t74;
+    const float t122 = t119 - t116;
+    const float t123 = t119 + t116;
+    const float t124 = 1.0f + t104;
+    const float t125 = f_8 - 0.018518519f * t104;
+    const float t126 = 1.0f + t103;
+    const float t127 = f_7 - 0.018518519f * t103;
+    const float t128 = t115 + t117;
+    const float t129 = t121 + t112;
+    const float t130 = t129 + t128;
 
     // ---- ds   (d3q27_kbc_n2.lbm:29)
-    const float ds_15_ = -0.25f * (t88 - t95 - t122 - t131);
-
-    // ---- dh   (d3q27_kbc_n2.lbm:32)
-    const float dh_18_ = ds_15_ + t84;
-    const float dh_17_ = ds_15_ + t86;
-    const float dh_16_ = t91 - ds_15_;
-    const float dh_15_ = t93 - ds_15_;
-    const float t132 = t126 + t130 + t124;
-    const float t133 = t123 + t132;
+    const float ds_15_ = -0.25f * (t129 - t128 - t111 - t122);
+    const float t131 = t125 + t127;
+    const float t132 = f_13 - 0.018518519f * t102;
+    const float t133 = t106 + t132;
 
     // ---- pi   (d3q27_kbc_n2.lbm:28)
-    const float pi_xz_ = t123 - t132;
-
-    // ---- ds   (d3q27_kbc_n2.lbm:29)
-    const float ds_9_ = 0.25f * pi_xz_;
-
-    // ---- dh   (d3q27_kbc_n2.lbm:32)
-    const float dh_12_ = ds_9_ + t126;
-    const float dh_11_ = ds_9_ + t124;
-    const float dh_10_ = t113 - ds_9_;
-    const float dh_9_ = t117 - ds_9_;
-
-    // ---- pi   (d3q27_kbc_n2.lbm:28)
-    const float pi_zz_ = t75 + t72 + t96 + t133;
-
-    // ---- ds   (d3q27_kbc_n2.lbm:29)
-    const float ds_5_ = 0.5f * pi_zz_;
-
-    // ---- dh   (d3q27_kbc_n2.lbm:32)
-    const float dh_6_ = t72 - ds_5_;
-    const float dh_5_ = t75 - ds_5_;
-    const float t134 = t101 - t110;
-    const float t135 = t101 + t110;
-    const float t136 = 1.0f + t134;
-    const float t137 = f_4 - 0.074074075f * t134;
-    const float t138 = t136 * t76;
-    const float t139 = t12 + t20 + t99;
-    const float t140 = t99 - (t12 - t20);
-    const float t141 = t139 + t108;
-    const float t142 = t139 - t108;
-    const float t143 = 1.0f + t141;
-    const float t144 = t141 * t83 + f_7;
-    const float t145 = t73 * t138;
-    const float t146 = 1.0f / (t143 * t145);
-    const float t147 = t143 * t146;
-    const float t148 = t138 * t147 * dh_6_;
-    const float t149 = t73 * t147;
-    const float t150 = t136 * t149 * dh_5_;
-    const float t151 = t135 * t74 + f_3;
-    const float t152 = 1.0f + t135;
-    const float t153 = t140 - t109;
-    const float t154 = t140 + t109;
-    const float t155 = t154 * t83 + f_14;
-    const float t156 = 1.0f + t154;
-    const float t157 = f_8 - 0.018518519f * t153;
-    const float t158 = 1.0f + t153;
-    const float t159 = t157 + t144;
-    const float t160 = f_13 - 0.018518519f * t142;
-    const float t161 = 1.0f + t142;
-    const float t162 = t155 + t160;
-
-    // ---- pi   (d3q27_kbc_n2.lbm:28)
-    const float pi_xy_ = t159 + t122 - t162 - t131;
-    const float t163 = t159 + t162;
-    const float pi_yy_ = t130 + t121 + t151 + t137 + t96 + t163;
-
-    // ---- ds   (d3q27_kbc_n2.lbm:29)
-    const float ds_3_ = 0.5f * pi_yy_;
-
-    // ---- dh   (d3q27_kbc_n2.lbm:32)
-    const float dh_4_ = t137 - ds_3_;
-    const float t164 = t76 * t149 * dh_4_;
-    const float dh_3_ = t151 - ds_3_;
+    const float pi_xy_ = t131 + t111 - t133 - t122;
+    const float t134 = t131 + t133;
 
     // ---- ds   (d3q27_kbc_n2.lbm:29)
     const float ds_7_ = 0.25f * pi_xy_;
 
     // ---- dh   (d3q27_kbc_n2.lbm:32)
-    const float dh_14_ = ds_7_ + t155;
-    const float dh_13_ = ds_7_ + t160;
-    const float dh_8_ = t157 - ds_7_;
-    const float dh_7_ = t144 - ds_7_;
-    const float t165 = t145 * t146 * dh_7_;
-    const float t166 = t102 - t12;
-    const float t167 = t12 + t102;
-    const float t168 = t167 * t74 + f_1;
-    const float t169 = 1.0f + t167;
-    const float t170 = 1.0f + t166;
-    const float t171 = f_2 - 0.074074075f * t166;
+    const float dh_15_ = t117 - ds_15_;
+    const float dh_7_ = t127 - ds_7_;
+    const float dh_13_ = ds_7_ + t132;
+    const float dh_17_ = ds_15_ + t112;
+    const float dh_16_ = t115 - ds_15_;
+    const float dh_14_ = ds_7_ + t106;
+    const float t135 = 1.0f + t102;
+    const float dh_8_ = t125 - ds_7_;
+    const float dh_18_ = ds_15_ + t121;
+    const float t136 = f_10 - 0.018518519f * t97;
+    const float t137 = 1.0f + t97;
+    const float t138 = 1.0f + t86;
+    const float t139 = f_9 - 0.018518519f * t86;
+    const float t140 = f_6 - 0.074074075f * t91;
+    const float t141 = 1.0f + t91;
+    const float t142 = f_5 - 0.074074075f * t92;
+    const float t143 = 1.0f + t92;
+    const float t144 = 1.0f + t101;
+    const float t145 = f_3 - 0.074074075f * t101;
+    const float t146 = t139 + t110 + t136;
+    const float t147 = f_4 - 0.074074075f * t100;
 
     // ---- pi   (d3q27_kbc_n2.lbm:28)
-    const float pi_xx_ = t171 + t168 + t133 + t163;
+    const float pi_yy_ = t123 + t110 + t145 + t147 + t130 + t134;
+
+    // ---- ds   (d3q27_kbc_n2.lbm:29)
+    const float ds_3_ = 0.5f * pi_yy_;
+    const float t148 = f_12 - 0.018518519f * t96;
+    const float t149 = 1.0f + t100;
+    const float t150 = 1.0f + t96;
+
+    // ---- dh   (d3q27_kbc_n2.lbm:32)
+    const float dh_3_ = t145 - ds_3_;
+    const float dh_4_ = t147 - ds_3_;
+    const float t151 = f_11 - 0.018518519f * t87;
+    const float t152 = t148 + t123 + t151;
+    const float t153 = t146 + t152;
+
+    // ---- pi   (d3q27_kbc_n2.lbm:28)
+    const float pi_xz_ = t146 - t152;
+    const float pi_zz_ = t142 + t140 + t130 + t153;
+
+    // ---- ds   (d3q27_kbc_n2.lbm:29)
+    const float ds_9_ = 0.25f * pi_xz_;
+
+    // ---- dh   (d3q27_kbc_n2.lbm:32)
+    const float dh_12_ = ds_9_ + t148;
+    const float dh_11_ = ds_9_ + t151;
+
+    // ---- ds   (d3q27_kbc_n2.lbm:29)
+    const float ds_5_ = 0.5f * pi_zz_;
+
+    // ---- dh   (d3q27_kbc_n2.lbm:32)
+    const float dh_10_ = t136 - ds_9_;
+    const float t154 = 1.0f + t87;
+    const float dh_6_ = t140 - ds_5_;
+    const float dh_5_ = t142 - ds_5_;
+    const float t155 = t149 * t143;
+    const float t156 = t141 * t155;
+    const float t157 = 1.0f / (t126 * t156);
+    const float t158 = t126 * t157;
+    const float t159 = t156 * t157 * dh_7_;
+    const float t160 = t141 * t158;
+    const float t161 = t155 * t158 * dh_6_;
+    const float t162 = t143 * t160 * dh_4_;
+    const float t163 = t149 * t160 * dh_5_;
+    const float dh_9_ = t139 - ds_9_;
+    const float t164 = f_2 - 0.074074075f * t94;
+    const float t165 = 1.0f + t94;
+    const float t166 = f_1 - 0.074074075f * t95;
+
+    // ---- pi   (d3q27_kbc_n2.lbm:28)
+    const float pi_xx_ = t164 + t166 + t153 + t134;
 
     // ---- ds   (d3q27_kbc_n2.lbm:29)
     const float ds_1_ = 0.5f * pi_xx_;
+    const float t167 = 1.0f + t95;
+    const float t168 = t150 * t135;
+    const float t169 = t107 * t168;
+    const float t170 = 1.0f / (t118 * t169);
+    const float t171 = t118 * t170;
+    const float t172 = t168 * t171 * dh_14_;
+    const float t173 = t107 * t171;
+    const float t174 = t169 * t170 * dh_15_;
+    const float t175 = t150 * t173 * dh_13_;
+    const float t176 = t135 * t173 * dh_12_;
 
     // ---- dh   (d3q27_kbc_n2.lbm:32)
-    const float dh_1_ = t168 - ds_1_;
-    const float dh_2_ = t171 - ds_1_;
-    const float t172 = 1.0f + t103;
-    const float t173 = t172 * t169;
-    const float t174 = t170 * t173;
-    const float t175 = 1.0f / (t152 * t174);
-    const float t176 = t174 * t175 * dh_3_;
-    const float t177 = t152 * t175;
-    const float t178 = t170 * t177;
-    const float t179 = t173 * t177 * dh_2_;
-    const float t180 = t172 * t178 * dh_1_;
-    const float t181 = t92 * t87;
-    const float t182 = 1.0f / (t85 * t181);
-    const float t183 = t181 * t182 * dh_18_;
-    const float t184 = t85 * t182;
-    const float t185 = t92 * t184 * dh_17_;
-    const float t186 = t87 * t184 * dh_16_;
-    const float t187 = t127 * t161;
-    const float t188 = t156 * t187;
-    const float t189 = 1.0f / (t94 * t188);
-    const float t190 = t188 * t189 * dh_15_;
-    const float t191 = t94 * t189;
-    const float t192 = t187 * t191 * dh_14_;
-    const float t193 = t156 * t191;
-    const float t194 = t127 * t193 * dh_13_;
-    const float t195 = t161 * t193 * dh_12_;
-    const float t196 = t158 * t118;
-    const float t197 = t114 * t196;
-    const float t198 = 1.0f / (t125 * t197);
-    const float t199 = t197 * t198 * dh_11_;
-    const float t200 = t125 * t198;
-    const float t201 = t196 * t200 * dh_10_;
-    const float t202 = t114 * t200;
-    const float t203 = t158 * t202 * dh_9_;
-    const float t204 = t118 * t202 * dh_8_;
-    const float t205 = 2.0f * (ds_1_ + ds_5_ + ds_3_);
-    const float dh_0_ = f_0 + t205 - t103 * 0.2962963f;
-    const float t206 = 0.0625f * (t169 * t178 * dh_0_);
-    const float t207 = dh_0_ * t206 + dh_7_ * t165 + dh_8_ * t204 + dh_9_ * t203 + dh_10_ * t201 + dh_11_ * t199
-        + dh_12_ * t195 + dh_13_ * t194 + dh_14_ * t192 + dh_15_ * t190 + dh_16_ * t186;
+    const float dh_2_ = t164 - ds_1_;
+    const float t177 = t124 * t138;
+    const float t178 = t137 * t177;
+    const float t179 = 1.0f / (t154 * t178);
+    const float t180 = t178 * t179 * dh_11_;
+    const float t181 = t154 * t179;
+    const float t182 = t177 * t181 * dh_10_;
+    const float t183 = t137 * t181;
+    const float t184 = t124 * t183 * dh_9_;
+    const float t185 = t138 * t183 * dh_8_;
+    const float t186 = t113 * t114;
+    const float t187 = 1.0f / (t120 * t186);
+    const float t188 = t120 * t187;
+    const float t189 = t186 * t187 * dh_18_;
+    const float t190 = t113 * t188 * dh_17_;
+    const float t191 = t114 * t188 * dh_16_;
+    const float dh_1_ = t166 - ds_1_;
+    const float t192 = 1.0f + t93;
+    const float t193 = t192 * t167;
+    const float t194 = t165 * t193;
+    const float t195 = 1.0f / (t144 * t194);
+    const float t196 = t194 * t195 * dh_3_;
+    const float t197 = t144 * t195;
+    const float t198 = t193 * t197 * dh_2_;
+    const float t199 = t165 * t197;
+    const float t200 = t192 * t199 * dh_1_;
+    const float t201 = 2.0f * (ds_1_ + ds_5_ + ds_3_);
+    const float dh_0_ = f_0 + t201 - 0.2962963f * t93;
+    const float t202 = 0.0625f * (t167 * t199 * dh_0_);
+    const float t203 = 0.25f * (ds_3_ * (t196 + t162) + ds_5_ * (t163 + t161) + ds_1_ * (t200 + t198))
+        + ds_15_ * (t191 - t190 + (t174 - t189));
+    const float t204 = dh_0_ * t202 + dh_7_ * t159 + dh_8_ * t185 + dh_9_ * t184 + dh_10_ * t182 + dh_11_ * t180
+        + dh_12_ * t176 + dh_13_ * t175 + dh_14_ * t172 + dh_15_ * t174 + dh_16_ * t191;
 
     // ---- hh   (d3q27_kbc_n2.lbm:34)
-    const float hh_ = 13.5f * (dh_1_ * t180 + dh_2_ * t179 + dh_3_ * t176 + dh_4_ * t164 + dh_5_ * t150
-        + dh_6_ * t148) + 54.0f * (dh_17_ * t185 + t207 + dh_18_ * t183) + 216.0f * t66;
-    const float t208 = 0.25f * (ds_3_ * (t176 + t164) + ds_5_ * (t150 + t148) + ds_1_ * (t180 + t179))
-        + ds_15_ * (t186 - t185 + (t190 - t183));
-    const float t209 = t208 - t205 * t206 - (t192 - (t165 + t204) + t194) * ds_7_ - (t195 - (t203 + t201)
-        + t199) * ds_9_;
-    const float t210 = 0.0f < hh_ ? 54.0f * (t209 / hh_) : 0.0f;
-    const float t211 = t210 - omega_ * t210 + 1.0f;
+    const float hh_ = 13.5f * (dh_1_ * t200 + dh_2_ * t198 + dh_3_ * t196 + dh_4_ * t162 + dh_5_ * t163
+        + dh_6_ * t161) + 54.0f * (dh_17_ * t190 + t204 + dh_18_ * t189) + 216.0f * t68;
+    const float t205 = t203 - t201 * t202 - (t172 - (t159 + t185) + t175) * ds_7_ - (t176 - (t184 + t182)
+        + t180) * ds_9_;
+    const float t206 = 0.0f < hh_ ? 54.0f * (t205 / hh_) : 0.0f;
+    const float t207 = t206 - omega_ * t206 + 1.0f;
 
     // ---- post
-    const float post_0 = t205 * omega_ + f_0 - t211 * dh_0_;
-    const float post_19 = f_19 - t211 * dh_19_;
-    const float post_20 = f_20 - t211 * dh_20_;
-    const float post_21 = f_21 - t211 * dh_21_;
-    const float post_22 = f_22 - t211 * dh_22_;
-    const float post_23 = f_23 - t211 * dh_23_;
-    const float post_24 = f_24 - t211 * dh_24_;
-    const float post_25 = f_25 - t211 * dh_25_;
-    const float post_26 = f_26 - t211 * dh_26_;
-    const float t212 = ds_1_ * omega_;
-    const float post_1 = f_1 - t212 - t211 * dh_1_;
-    const float post_2 = f_2 - t212 - t211 * dh_2_;
-    const float t213 = ds_3_ * omega_;
-    const float post_3 = f_3 - t213 - t211 * dh_3_;
-    const float post_4 = f_4 - t213 - t211 * dh_4_;
-    const float t214 = ds_5_ * omega_;
-    const float post_5 = f_5 - t214 - t211 * dh_5_;
-    const float post_6 = f_6 - t214 - t211 * dh_6_;
-    const float t215 = ds_7_ * omega_;
-    const float post_7 = f_7 - t215 - t211 * dh_7_;
-    const float post_8 = f_8 - t215 - t211 * dh_8_;
-    const float post_13 = f_13 + t215 - t211 * dh_13_;
-    const float post_14 = f_14 + t215 - t211 * dh_14_;
-    const float t216 = ds_9_ * omega_;
-    const float post_9 = f_9 - t216 - t211 * dh_9_;
-    const float post_10 = f_10 - t216 - t211 * dh_10_;
-    const float post_11 = f_11 + t216 - t211 * dh_11_;
-    const float post_12 = f_12 + t216 - t211 * dh_12_;
-    const float t217 = ds_15_ * omega_;
-    const float post_15 = f_15 - t217 - t211 * dh_15_;
-    const float post_16 = f_16 - t217 - t211 * dh_16_;
-    const float post_17 = f_17 + t217 - t211 * dh_17_;
-    const float post_18 = f_18 + t217 - t211 * dh_18_;
+    const float post_0 = t201 * omega_ + f_0 - t207 * dh_0_;
+    const float post_19 = f_19 - t207 * dh_19_;
+    const float post_21 = f_21 - t207 * dh_21_;
+    const float post_24 = f_24 - t207 * dh_24_;
+    const float post_20 = f_20 - t207 * dh_20_;
+    const float post_23 = f_23 - t207 * dh_23_;
+    const float post_25 = f_25 - t207 * dh_25_;
+    const float post_26 = f_26 - t207 * dh_26_;
+    const float t208 = ds_3_ * omega_;
+    const float post_3 = f_3 - t208 - t207 * dh_3_;
+    const float post_4 = f_4 - t208 - t207 * dh_4_;
+    const float post_22 = f_22 - t207 * dh_22_;
+    const float t209 = ds_15_ * omega_;
+    const float post_17 = f_17 + t209 - t207 * dh_17_;
+    const float post_16 = f_16 - t209 - t207 * dh_16_;
+    const float post_15 = f_15 - t209 - t207 * dh_15_;
+    const float post_18 = f_18 + t209 - t207 * dh_18_;
+    const float t210 = ds_9_ * omega_;
+    const float post_11 = f_11 + t210 - t207 * dh_11_;
+    const float post_10 = f_10 - t210 - t207 * dh_10_;
+    const float post_12 = f_12 + t210 - t207 * dh_12_;
+    const float post_9 = f_9 - t210 - t207 * dh_9_;
+    const float t211 = ds_7_ * omega_;
+    const float post_13 = f_13 + t211 - t207 * dh_13_;
+    const float post_8 = f_8 - t211 - t207 * dh_8_;
+    const float post_7 = f_7 - t211 - t207 * dh_7_;
+    const float post_14 = f_14 + t211 - t207 * dh_14_;
+    const float t212 = ds_5_ * omega_;
+    const float post_5 = f_5 - t212 - t207 * dh_5_;
+    const float t213 = ds_1_ * omega_;
+    const float post_2 = f_2 - t213 - t207 * dh_2_;
+    const float post_1 = f_1 - t213 - t207 * dh_1_;
+    const float post_6 = f_6 - t212 - t207 * dh_6_;
 
     f[0] = post_0;
     f[1] = post_1;
@@ -1021,78 +1017,78 @@ d3q27_kbc_n2_init(
     const float t0 = 0.25f * ux_;
     const float t1 = 0.25f * uy_;
     const float t2 = 0.8888889f * rho_;
-    const float t3 = 0.018518519f - rho_ * 0.018518519f;
-    const float t4 = t2 * t0;
-    const float t5 = t4 * t0;
-    const float t6 = t2 * t1;
-    const float t7 = 0.0625f * (t2 * uz_);
-    const float t8 = t6 * t1;
-    const float t9 = 3.0f * (t4 * t1);
+    const float t3 = 0.018518519f - 0.018518519f * rho_;
+    const float t4 = 0.75f * uz_;
+    const float t5 = 0.0625f * (t2 * uz_);
+    const float t6 = t5 * uz_;
+    const float t7 = 0.5f * t6 + t3;
+    const float t8 = t6 - t3;
+    const float t9 = t5 - t8;
     const float t10 = t5 + t8;
-    const float t11 = t7 * uz_;
-    const float t12 = 0.75f * uz_;
-    const float t13 = 0.5f * t11 + t3;
-    const float t14 = t11 - t3;
+    const float t11 = t2 * t0;
+    const float t12 = t11 * t0;
+    const float t13 = t2 * t1;
+    const float t14 = 3.0f * (t11 * t1);
+    const float t15 = t13 * t1;
+    const float t16 = t12 - 0.5f * t15;
+    const float t17 = 0.5f * t12 - t15;
+    const float t18 = t12 + t15;
+    const float t19 = 4.0f * (t7 - t16);
 
     // ---- f
-    const float f_0 = -8.0f * t10 - 16.0f * t13;
-    const float t15 = t5 - t8 * 0.5f;
-    const float t16 = 0.5f * t5 - t8;
-    const float t17 = 4.0f * (t13 - t15);
-    const float f_1 = t4 - t17;
-    const float f_2 = -t4 - t17;
-    const float t18 = 4.0f * (t13 + t16);
-    const float f_3 = t6 - t18;
-    const float f_4 = -t6 - t18;
-    const float t19 = t7 + t14;
-    const float t20 = t7 - t14;
-    const float t21 = -2.0f * t10;
-    const float f_5 = 4.0f * t19 + t21;
-    const float f_6 = t21 - 4.0f * t20;
-    const float t22 = 0.25f * (t4 + t6);
-    const float t23 = t10 + t9;
-    const float t24 = t9 - t10;
-    const float t25 = t13 - t23;
-    const float f_7 = t22 - t25;
-    const float f_8 = -t22 - t25;
-    const float t26 = t13 + t24;
-    const float t27 = t19 + t15;
-    const float t28 = t20 - t15;
-    const float t29 = 0.25f + t12;
-    const float t30 = 0.25f - t12;
-    const float t31 = t4 * t29;
-    const float f_9 = t27 + t31;
-    const float f_12 = t27 - t31;
-    const float t32 = t4 * t30;
-    const float f_10 = -t28 - t32;
-    const float f_11 = t32 - t28;
-    const float t33 = 0.25f * (t4 - t6);
-    const float f_13 = t33 - t26;
-    const float f_14 = -t33 - t26;
-    const float t34 = t19 - t16;
-    const float t35 = t20 + t16;
-    const float t36 = t6 * t29;
-    const float f_15 = t34 + t36;
-    const float f_18 = t34 - t36;
-    const float t37 = t6 * t30;
-    const float f_16 = -t35 - t37;
-    const float f_17 = t37 - t35;
-    const float t38 = 0.25f * (t19 + t23);
-    const float t39 = 0.25f * (t20 - t23);
-    const float t40 = 0.25f * (t19 - t24);
-    const float t41 = 0.25f * (t20 + t24);
-    const float t42 = t29 * t22;
-    const float f_19 = t38 + t42;
-    const float f_22 = t38 - t42;
-    const float t43 = t30 * t22;
-    const float f_20 = -t39 - t43;
-    const float f_21 = t43 - t39;
-    const float t44 = t29 * t33;
-    const float t45 = t30 * t33;
-    const float f_23 = t40 + t44;
-    const float f_26 = t40 - t44;
-    const float f_24 = -t41 - t45;
-    const float f_25 = t45 - t41;
+    const float f_1 = t11 - t19;
+    const float f_2 = -t11 - t19;
+    const float t20 = -2.0f * t18;
+    const float f_5 = 4.0f * t10 + t20;
+    const float f_6 = t20 - 4.0f * t9;
+    const float t21 = 4.0f * (t7 + t17);
+    const float f_4 = -t13 - t21;
+    const float f_3 = t13 - t21;
+    const float f_0 = -8.0f * t18 - 16.0f * t7;
+    const float t22 = t18 + t14;
+    const float t23 = t14 - t18;
+    const float t24 = t7 - t22;
+    const float t25 = 0.25f * (t11 + t13);
+    const float f_7 = t25 - t24;
+    const float f_8 = -t25 - t24;
+    const float t26 = t10 + t16;
+    const float t27 = 0.25f + t4;
+    const float t28 = t11 * t27;
+    const float f_12 = t26 - t28;
+    const float f_9 = t26 + t28;
+    const float t29 = t9 - t16;
+    const float t30 = 0.25f - t4;
+    const float t31 = t11 * t30;
+    const float f_11 = t31 - t29;
+    const float f_10 = -t29 - t31;
+    const float t32 = t7 + t23;
+    const float t33 = 0.25f * (t11 - t13);
+    const float f_14 = -t33 - t32;
+    const float f_13 = t33 - t32;
+    const float t34 = t13 * t27;
+    const float t35 = t10 - t17;
+    const float f_15 = t35 + t34;
+    const float f_18 = t35 - t34;
+    const float t36 = t13 * t30;
+    const float t37 = t9 + t17;
+    const float f_17 = t36 - t37;
+    const float f_16 = -t37 - t36;
+    const float t38 = t27 * t25;
+    const float t39 = t27 * t33;
+    const float t40 = t30 * t33;
+    const float t41 = t30 * t25;
+    const float t42 = 0.25f * (t10 - t23);
+    const float f_23 = t42 + t39;
+    const float f_26 = t42 - t39;
+    const float t43 = 0.25f * (t9 + t23);
+    const float f_25 = t40 - t43;
+    const float f_24 = -t43 - t40;
+    const float t44 = 0.25f * (t10 + t22);
+    const float t45 = 0.25f * (t9 - t22);
+    const float f_20 = -t45 - t41;
+    const float f_21 = t41 - t45;
+    const float f_22 = t44 - t38;
+    const float f_19 = t44 + t38;
 
     store(dst, slot, 0, cell, f_0);
     store(dst, slot, 1, cell, f_1);
@@ -1166,27 +1162,25 @@ d3q27_kbc_n2_macroscopic(
     const float f_26 = load(src, slot, 26, cell);
 
     // ---- shared
-    const float t0 = f_13 + f_23;
-    const float t1 = f_11 + f_25;
-    const float t2 = f_16 + f_20;
-    const float t3 = t1 + t2 + f_6 + f_10;
-    const float t4 = f_9 + f_19;
-    const float t5 = f_12 + f_22 + f_26;
-    const float t6 = f_15 + t4 + (f_5 + t5);
-    const float t7 = f_17 + f_21 + f_24;
-    const float t8 = f_7 + t7 + f_3;
-
-    // ---- j   (d3q27_kbc_n2.lbm:15)
-    const float jz_ = f_18 + f_23 + t6 - t7 - t3;
+    const float t0 = f_17 + f_21 + f_24;
+    const float t1 = f_12 + f_22 + f_26;
+    const float t2 = f_13 + f_23;
+    const float t3 = f_7 + t0 + f_3;
+    const float t4 = f_16 + f_20;
+    const float t5 = f_9 + f_19;
+    const float t6 = f_11 + f_25;
+    const float t7 = f_15 + t5 + (f_5 + t1);
+    const float t8 = t6 + t4 + f_6 + f_10;
     const float t9 = f_4 + f_8 + f_18;
 
-    // ---- d_rho   (d3q27_kbc_n2.lbm:14)
-    const float d_rho = f_0 + f_1 + f_2 + f_14 + t0 + t3 + t6 + t8 + t9;
-    const float t10 = f_14 - t0;
-
     // ---- j   (d3q27_kbc_n2.lbm:15)
-    const float jx_ = f_1 + f_7 + f_21 + t4 + t1 - f_2 - f_8 - f_10 - f_20 - f_24 - t5 - t10;
-    const float jy_ = f_15 + f_19 + f_26 + t10 + t8 - f_22 - f_25 - t2 - t9;
+    const float jz_ = f_18 + f_23 + t7 - t0 - t8;
+    const float t10 = f_14 - t2;
+    const float jx_ = f_1 + f_7 + f_21 + t5 + t6 - f_2 - f_8 - f_10 - f_20 - f_24 - t1 - t10;
+    const float jy_ = f_15 + f_19 + f_26 + t10 + t3 - f_22 - f_25 - t4 - t9;
+
+    // ---- d_rho   (d3q27_kbc_n2.lbm:14)
+    const float d_rho = f_0 + f_1 + f_2 + f_14 + t2 + t8 + t7 + t3 + t9;
 
     // ---- rho   (d3q27_kbc_n2.lbm:14)
     const float rho_ = 1.0f + d_rho;

@@ -170,400 +170,358 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_26 = before[26 * stride_before + cell];
 
         // ---- shared
-        const float t0 = f_1 + f_2;
-        const float t1 = f_15 + f_17;
-        const float t2 = f_19 + f_21;
-        const float t3 = f_7 + t2;
-        const float t4 = f_24 + f_26;
-        const float t5 = f_14 + t4;
-        const float t6 = t3 + t5;
-        const float t7 = t3 - t5;
-        const float t8 = f_3 + t6 + t1;
-        const float t9 = t2 + t1 + t4;
-        const float t10 = f_8 + f_13;
-        const float t11 = f_20 + f_25;
-        const float t12 = f_16 + t11;
-        const float t13 = f_22 + f_23;
-        const float t14 = f_18 + t13;
-        const float t15 = t12 + t14;
-        const float t16 = t12 - t14;
-        const float t17 = f_4 + t15 + t10;
-        const float t18 = t11 + t10 + t13;
-        const float t19 = t8 + t17;
+        const float t0 = f_20 - f_25;
+        const float t1 = f_22 - f_23;
+        const float t2 = t1 - t0;
+        const float t3 = t1 + t0;
+        const float t4 = f_24 - f_26;
+        const float t5 = f_19 - f_21;
+        const float t6 = t4 + t5;
+        const float t7 = t4 - t5;
+        const float t8 = f_22 + f_23;
+        const float t9 = f_20 + f_25;
+        const float t10 = f_24 + f_26;
+        const float t11 = f_18 + t8;
+        const float t12 = f_16 + t9;
+        const float t13 = t12 + t11;
+        const float t14 = t12 - t11;
+        const float t15 = f_19 + f_21;
+        const float t16 = f_14 + t10;
+        const float t17 = f_15 + f_17;
+        const float t18 = f_7 + t15;
+        const float t19 = t18 - t16;
+        const float t20 = t18 + t16;
+        const float t21 = f_3 + t20 + t17;
+        const float t22 = t15 + t17 + t10;
+        const float t23 = f_15 - (f_17 + t7);
+        const float t24 = f_10 + f_11;
+        const float t25 = f_9 + f_12;
+        const float t26 = f_6 + t24;
+        const float t27 = f_5 + t25;
+        const float t28 = t14 - t23;
 
         // ---- j   (d3q27_kbc_n4.lbm:15)
-        const float jy_ = t8 - t17;
-        const float t20 = 3.0f * jy_;
-        const float t21 = f_9 + f_12;
-        const float t22 = f_5 + t21;
-        const float t23 = f_10 + f_11;
-        const float t24 = f_6 + t23;
-        const float t25 = t22 + t24;
+        const float jz_ = t27 - t26 - t28;
+        const float t29 = t27 + t26;
+        const float t30 = 3.0f * jz_;
+        const float t31 = 0.11111111f * t30;
+        const float t32 = f_8 + f_13;
+
+        // ---- m   (d3q27_kbc_n4.lbm:28)
+        const float m_2_0_1_ = t8 + t25 - t9 - t24 - t7 - t31;
+        const float t33 = t9 + t32 + t8;
+        const float m_0_2_1_ = -t28 - t31;
+        const float t34 = f_4 + t13 + t32;
+        const float t35 = t21 + t34;
+
+        // ---- j   (d3q27_kbc_n4.lbm:15)
+        const float jy_ = t21 - t34;
+        const float t36 = f_1 + f_2;
+        const float t37 = f_8 - (f_13 - t3);
+        const float t38 = 3.0f * jy_;
+        const float t39 = f_9 - f_12;
+        const float t40 = f_10 - f_11;
+        const float t41 = t19 - t37;
+        const float t42 = t40 - t39;
+        const float jx_ = f_1 + t41 - f_2 - t42;
+        const float t43 = 3.0f * jx_;
+        const float t44 = 0.11111111f * t43;
+
+        // ---- m   (d3q27_kbc_n4.lbm:28)
+        const float m_1_2_0_ = t41 - t44;
+        const float m_1_0_2_ = t15 - t10 - t3 - t42 - t44;
 
         // ---- d_rho   (d3q27_kbc_n4.lbm:14)
-        const float d_rho = f_0 + t0 + t19 + t25;
+        const float d_rho = f_0 + t36 + t35 + t29;
 
         // ---- rho   (d3q27_kbc_n4.lbm:14)
         const float rho_ = 1.0f + d_rho;
-        const float t26 = 1.0f / rho_;
-        const float t27 = f_24 - f_26;
-        const float t28 = f_19 - f_21;
-        const float t29 = t27 - t28;
-        const float t30 = t27 + t28;
-        const float t31 = f_15 - (f_17 + t29);
-        const float t32 = t16 - t31;
-
-        // ---- j   (d3q27_kbc_n4.lbm:15)
-        const float jz_ = t22 - t24 - t32;
-        const float t33 = 3.0f * jz_;
-        const float t34 = 0.33333334f * (t26 * t33 * t33);
-        const float t35 = d_rho - 0.5f * t34;
-        const float t36 = d_rho + t34;
-        const float t37 = f_22 - f_23;
-        const float t38 = f_20 - f_25;
-        const float t39 = t37 + t38;
-        const float t40 = t37 - t38;
-        const float t41 = f_8 - (f_13 - t39);
-        const float t42 = t7 - t41;
-        const float t43 = f_10 - f_11;
-        const float t44 = f_9 - f_12;
-        const float t45 = t43 - t44;
-        const float jx_ = f_1 + t42 - f_2 - t45;
-        const float t46 = 3.0f * jx_;
-        const float t47 = t26 * t46;
-        const float t48 = 0.25f * (t7 + t41) - 0.027777778f * (t20 * t47);
+        const float t45 = 1.0f / rho_;
+        const float t46 = t45 * t43;
+        const float t47 = 0.25f * (t19 + t37) - 0.027777778f * (t38 * t46);
+        const float t48 = 0.33333334f * (t43 * t46);
 
         // ---- m   (d3q27_kbc_n4.lbm:28)
-        const float m_1_0_1_ = t43 + t44 + t30 - t40 - t33 * t47 * 0.11111111f;
-        const float m_1_1_1_ = t40 + t30;
-        const float t49 = t26 * t20;
+        const float m_2_0_0_ = t20 + t25 + t24 + t33 + t36 - 0.33333334f * (d_rho + t48);
+        const float m_1_0_1_ = t40 + t39 + t6 - t2 - 0.11111111f * (t30 * t46);
+        const float t49 = t45 * t38;
+        const float m_1_1_1_ = t2 + t6;
+        const float t50 = 0.33333334f * (t45 * t30 * t30);
+        const float t51 = 0.33333334f * (t38 * t49);
+        const float t52 = t30 * t49;
+        const float m_0_2_0_ = t35 - 0.33333334f * (d_rho + t51);
+        const float m_0_1_1_ = t14 + t23 - 0.11111111f * t52;
+        const float t53 = d_rho - 0.5f * t50;
+        const float t54 = d_rho + t50;
+        const float t55 = 0.11111111f * t38;
+        const float m_2_1_0_ = t20 - t33 - t55;
+        const float m_0_0_2_ = t13 + t29 + t22 - 0.33333334f * t54;
+        const float m_0_1_2_ = t22 - t13 - t55;
+        const float t56 = t48 + t51;
+        const float t57 = -t51;
+        const float t58 = 0.5f * t57 + t48;
+        const float t59 = 0.5f * t48 + t57;
 
         // ---- ds   (d3q27_kbc_n4.lbm:29)
         const float ds_19_ = 0.125f * m_1_1_1_;
-        const float t50 = 0.33333334f * (t46 * t47);
-        const float t51 = 0.33333334f * (t20 * t49);
-        const float t52 = t33 * t49;
-
-        // ---- m   (d3q27_kbc_n4.lbm:28)
-        const float m_0_1_1_ = t16 + t31 - 0.11111111f * t52;
-        const float t53 = t50 + t51;
-        const float t54 = 0.5f * t53;
-        const float t55 = t35 - t54;
-        const float t56 = t36 - t54;
-        const float t57 = -0.33333334f;
-        const float m_2_0_0_ = t6 + t21 + t23 + t18 + t0 + t57 * (d_rho + t50);
-        const float m_0_2_0_ = t57 * (d_rho + t51) + t19;
-        const float m_0_0_2_ = t15 + t25 + t9 + t57 * t36;
-        const float t58 = -t51;
-        const float t59 = m_0_0_2_ + m_0_2_0_ + m_2_0_0_;
+        const float t60 = t53 - t59;
+        const float t61 = t54 - t59;
+        const float t62 = t54 + t56;
+        const float t63 = t54 + t58;
+        const float t64 = t53 + t58;
+        const float t65 = t43 - t52;
+        const float t66 = t62 - t65;
+        const float t67 = t62 + t65;
+        const float t68 = t43 + t52;
+        const float t69 = t62 - t68;
+        const float t70 = t62 + t68;
+        const float t71 = t61 + t52;
+        const float t72 = t52 - t61;
+        const float t73 = 1.0f + t46;
+        const float t74 = 1.0f - t46;
+        const float t75 = t38 - t30;
+        const float t76 = t73 * t75;
+        const float t77 = t67 + t76;
+        const float t78 = t67 - t76;
+        const float t79 = t74 * t75;
+        const float t80 = t69 + t79;
+        const float t81 = t69 - t79;
+        const float t82 = t38 + t30;
+        const float t83 = t74 * t82;
+        const float t84 = t66 + t83;
+        const float t85 = t66 - t83;
+        const float t86 = 0.5f * t56;
+        const float t87 = t54 - t86;
+        const float t88 = t53 - t86;
+        const float t89 = -t75 - t72;
+        const float t90 = t75 - t72;
+        const float t91 = t82 + t71;
+        const float t92 = t71 - t82;
+        const float t93 = t73 * t82;
+        const float t94 = t70 + t93;
+        const float t95 = t70 - t93;
+        const float t96 = m_0_2_1_ + m_0_1_1_;
+        const float t97 = t53 - (t43 - t56);
+        const float t98 = t60 - t38;
+        const float t99 = t43 + t56 + t53;
+        const float t100 = t38 + t60;
+        const float t101 = m_0_2_1_ - m_0_1_1_;
+        const float t102 = t38 * t73;
+        const float t103 = t38 * t74;
+        const float t104 = t97 - t103;
+        const float t105 = t97 + t103;
+        const float t106 = t30 * t74;
+        const float t107 = t30 * t73;
+        const float t108 = t99 - t102;
+        const float t109 = t99 + t102;
 
         // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_0_ = f_0 + t59 - 0.2962963f * t55;
-        const float t60 = 1.0f + t55;
-        const float t61 = -0.0046296297f;
-        const float t62 = t36 + t53;
-        const float t63 = t46 - t52;
-        const float t64 = t62 - t63;
-        const float t65 = t62 + t63;
-        const float t66 = 1.0f - t47;
-        const float t67 = 1.0f + t47;
-        const float t68 = t20 + t33;
-        const float t69 = t66 * t68;
-        const float t70 = t64 + t69;
-        const float t71 = t64 - t69;
-        const float dh_26_ = f_26 + ds_19_ + t61 * t70;
-        const float t72 = 1.0f + t70;
-        const float t73 = t46 + t52;
-        const float t74 = t62 - t73;
-        const float t75 = t62 + t73;
-        const float t76 = t20 - t33;
-        const float t77 = t66 * t76;
-        const float t78 = t74 + t77;
-        const float t79 = t74 - t77;
-        const float t80 = 1.0f + t78;
-        const float dh_24_ = f_24 - ds_19_ + t78 * t61;
-        const float t81 = t67 * t68;
-        const float t82 = t75 - t81;
-        const float t83 = t75 + t81;
-        const float t84 = 1.0f + t82;
-        const float dh_25_ = f_25 - ds_19_ - 0.0046296297f * t82;
-        const float t85 = t80 * t84;
-        const float t86 = 1.0f / (t72 * t85);
-        const float t87 = t85 * t86 * dh_26_;
-        const float t88 = t72 * t86;
-        const float t89 = t80 * t88 * dh_25_;
-        const float t90 = t84 * t88 * dh_24_;
-        const float t91 = t67 * t76;
-        const float t92 = t65 - t91;
-        const float t93 = t65 + t91;
-        const float dh_23_ = f_23 + ds_19_ - 0.0046296297f * t92;
-        const float t94 = 1.0f + t92;
-        const float t95 = 1.0f + t79;
-        const float dh_22_ = f_22 - ds_19_ - 0.0046296297f * t79;
-        const float t96 = 1.0f + t71;
-        const float dh_20_ = f_20 + ds_19_ - 0.0046296297f * t71;
-        const float t97 = 1.0f + t93;
-        const float dh_21_ = f_21 + ds_19_ + t61 * t93;
-        const float dh_19_ = f_19 - ds_19_ + t83 * t61;
-        const float t98 = 1.0f + t83;
-        const float t99 = t96 * t97;
-        const float t100 = t95 * t99;
-        const float t101 = 1.0f / (t94 * t100);
-        const float t102 = t100 * t101 * dh_23_;
-        const float t103 = t94 * t101;
-        const float t104 = t99 * t103 * dh_22_;
-        const float t105 = t95 * t103;
-        const float t106 = t96 * t105 * dh_21_;
-        const float t107 = t97 * t105 * dh_20_;
-        const float t108 = 0.5f * t50 + t58;
-        const float t109 = 0.5f * t58 + t50;
-        const float t110 = t36 - t108;
-        const float t111 = t35 - t108;
-        const float t112 = t36 + t109;
-        const float t113 = t35 + t109;
-        const float t114 = t52 - t110;
-        const float t115 = t110 + t52;
-        const float t116 = -t76 - t114;
-        const float t117 = t76 - t114;
-        const float t118 = 1.0f + t116;
-        const float t119 = t115 - t68;
-        const float t120 = t68 + t115;
-        const float t121 = 1.0f + t119;
-        const float t122 = 1.0f + t117;
-        const float t123 = t121 * t122;
-        const float t124 = t118 * t123;
-        const float t125 = 1.0f / (t98 * t124);
-        const float t126 = t124 * t125 * dh_19_;
-        const float t127 = t98 * t125;
-        const float t128 = t118 * t127;
-        const float t129 = t56 - t33;
-        const float t130 = t33 + t56;
-        const float t131 = 0.11111111f * t33;
-
-        // ---- m   (d3q27_kbc_n4.lbm:28)
-        const float m_2_0_1_ = t13 + t21 - t11 - t23 - t29 - t131;
-        const float m_0_2_1_ = -t32 - t131;
-        const float t132 = m_0_2_1_ + m_2_0_1_;
+        const float dh_25_ = f_25 - ds_19_ - 0.0046296297f * t95;
+        const float t110 = 1.0f + t95;
+        const float t111 = m_0_2_1_ + m_2_0_1_;
+        const float t112 = 1.0f + t80;
+        const float dh_24_ = f_24 - ds_19_ - 0.0046296297f * t80;
+        const float t113 = 1.0f + t84;
+        const float dh_26_ = f_26 + ds_19_ - 0.0046296297f * t84;
+        const float t114 = t112 * t110;
+        const float t115 = 1.0f / (t113 * t114);
+        const float t116 = t113 * t115;
+        const float t117 = t114 * t115 * dh_26_;
+        const float t118 = t87 - t30;
+        const float t119 = t30 + t87;
+        const float t120 = t110 * t116 * dh_24_;
+        const float t121 = t112 * t116 * dh_25_;
+        const float dh_22_ = f_22 - ds_19_ - 0.0046296297f * t81;
+        const float t122 = 1.0f + t85;
+        const float t123 = 1.0f + t81;
+        const float dh_20_ = f_20 + ds_19_ - 0.0046296297f * t85;
+        const float t124 = 1.0f + t77;
+        const float t125 = 1.0f + t78;
+        const float dh_23_ = f_23 + ds_19_ - 0.0046296297f * t78;
+        const float dh_21_ = f_21 + ds_19_ - 0.0046296297f * t77;
+        const float t126 = t122 * t124;
+        const float t127 = t123 * t126;
+        const float t128 = 1.0f / (t125 * t127);
+        const float t129 = t125 * t128;
+        const float t130 = t126 * t129 * dh_22_;
+        const float t131 = t123 * t129;
+        const float t132 = m_1_0_2_ + m_1_2_0_;
+        const float t133 = t122 * t131 * dh_21_;
+        const float t134 = t124 * t131 * dh_20_;
+        const float t135 = t127 * t128 * dh_23_;
 
         // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_6_ = 0.5f * (m_0_0_2_ + t132);
-        const float ds_5_ = 0.5f * (m_0_0_2_ - t132);
+        const float ds_2_ = 0.5f * (m_2_0_0_ + t132);
+        const float ds_1_ = 0.5f * (m_2_0_0_ - t132);
+        const float ds_6_ = 0.5f * (m_0_0_2_ + t111);
+        const float t136 = m_0_0_2_ + m_0_2_0_ + m_2_0_0_;
+        const float ds_5_ = 0.5f * (m_0_0_2_ - t111);
+        const float t137 = m_1_0_2_ - m_1_0_1_;
+        const float t138 = m_1_0_2_ + m_1_0_1_;
+        const float ds_17_ = 0.25f * (m_0_1_2_ - t96);
+        const float ds_15_ = 0.25f * (m_0_1_2_ + t96);
+        const float t139 = 0.25f * (m_1_2_0_ + m_2_1_0_);
+        const float t140 = m_0_1_2_ + m_2_1_0_;
+        const float t141 = 0.25f * (m_1_2_0_ - m_2_1_0_);
+        const float ds_16_ = -0.25f * (m_0_1_2_ + t101);
+        const float ds_18_ = -0.25f * (m_0_1_2_ - t101);
+        const float ds_4_ = 0.5f * (m_0_2_0_ + t140);
+        const float ds_3_ = 0.5f * (m_0_2_0_ - t140);
+        const float ds_8_ = t47 - t139;
+        const float ds_7_ = t47 + t139;
+        const float ds_14_ = -t47 - t141;
+        const float ds_13_ = t141 - t47;
+        const float t142 = t43 + t63;
+        const float t143 = t142 - t107;
+        const float t144 = t142 + t107;
+        const float t145 = t43 - t63;
+        const float t146 = 1.0f + t119;
+        const float t147 = 1.0f + t118;
 
         // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_6_ = f_6 - ds_6_ - 0.074074075f * t129;
-        const float t133 = 1.0f + t129;
-        const float t134 = t111 - t20;
-        const float t135 = t20 + t111;
-        const float t136 = 1.0f + t134;
-        const float t137 = 1.0f + t130;
-        const float t138 = t136 * t137;
-        const float t139 = t46 + t53 + t35;
-        const float t140 = t35 - (t46 - t53);
-        const float t141 = t20 * t67;
-        const float t142 = t33 * t67;
-        const float t143 = t33 * t66;
-        const float t144 = t20 * t66;
-        const float t145 = 0.11111111f * t20;
-
-        // ---- m   (d3q27_kbc_n4.lbm:28)
-        const float m_0_1_2_ = t9 - t15 - t145;
-        const float m_2_1_0_ = t6 - t18 - t145;
-        const float t146 = t139 + t141;
-        const float t147 = t139 - t141;
-        const float t148 = 1.0f + t146;
-        const float t149 = t133 * t138;
-        const float t150 = 1.0f / (t148 * t149);
-        const float t151 = t148 * t150;
-        const float t152 = t138 * t151 * dh_6_;
-        const float t153 = t133 * t151;
-        const float t154 = -0.074074075f;
-
-        // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_5_ = f_5 - ds_5_ + t130 * t154;
-        const float t155 = t136 * t153 * dh_5_;
-        const float t156 = m_0_1_2_ + m_2_1_0_;
+        const float dh_5_ = f_5 - ds_5_ - 0.074074075f * t119;
+        const float dh_6_ = f_6 - ds_6_ - 0.074074075f * t118;
+        const float dh_4_ = f_4 - ds_4_ - 0.074074075f * t98;
+        const float t148 = 1.0f + t98;
+        const float dh_7_ = f_7 - ds_7_ - 0.018518519f * t109;
+        const float t149 = 1.0f + t109;
+        const float t150 = t148 * t146;
+        const float t151 = t147 * t150;
+        const float t152 = 1.0f / (t149 * t151);
+        const float t153 = t149 * t152;
+        const float t154 = t150 * t153 * dh_6_;
+        const float t155 = t151 * t152 * dh_7_;
+        const float t156 = t147 * t153;
+        const float t157 = t146 * t156 * dh_4_;
+        const float t158 = t148 * t156 * dh_5_;
+        const float t159 = -t145 - t106;
+        const float t160 = t106 - t145;
+        const float t161 = t64 - t43;
+        const float t162 = t43 + t64;
+        const float t163 = 1.0f + t89;
+        const float dh_16_ = f_16 - ds_16_ - 0.018518519f * t92;
+        const float t164 = 1.0f + t92;
+        const float dh_18_ = f_18 - ds_18_ - 0.018518519f * t89;
+        const float dh_17_ = f_17 - ds_17_ - 0.018518519f * t90;
+        const float t165 = 1.0f + t90;
+        const float t166 = 1.0f + t94;
+        const float dh_19_ = f_19 - ds_19_ - 0.0046296297f * t94;
+        const float t167 = t164 * t165;
+        const float t168 = t163 * t167;
+        const float t169 = 1.0f / (t166 * t168);
+        const float t170 = t166 * t169;
+        const float t171 = t168 * t169 * dh_19_;
+        const float t172 = t163 * t170;
+        const float t173 = t167 * t170 * dh_18_;
+        const float t174 = 1.0f + t100;
+        const float t175 = t165 * t172 * dh_16_;
+        const float dh_3_ = f_3 - ds_3_ - 0.074074075f * t100;
+        const float t176 = t164 * t172 * dh_17_;
+        const float t177 = 1.0f + t162;
+        const float dh_1_ = f_1 - ds_1_ - 0.074074075f * t162;
+        const float dh_2_ = f_2 - ds_2_ - 0.074074075f * t161;
+        const float t178 = 1.0f + t161;
+        const float t179 = 1.0f + t88;
+        const float dh_0_ = f_0 + t136 - 0.2962963f * t88;
+        const float t180 = t179 * t177;
+        const float t181 = t178 * t180;
+        const float t182 = 1.0f / (t174 * t181);
+        const float t183 = t174 * t182;
+        const float t184 = t180 * t183 * dh_2_;
+        const float t185 = t181 * t182 * dh_3_;
+        const float t186 = t178 * t183;
+        const float t187 = t179 * t186 * dh_1_;
+        const float t188 = 0.0625f * (t177 * t186 * dh_0_);
+        const float t189 = 1.0f + t91;
 
         // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_4_ = 0.5f * (m_0_2_0_ + t156);
-        const float ds_3_ = 0.5f * (m_0_2_0_ - t156);
+        const float ds_12_ = 0.25f * (m_2_0_1_ - t138);
 
         // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_4_ = f_4 - ds_4_ - 0.074074075f * t134;
-        const float t157 = t137 * t153 * dh_4_;
-        const float dh_3_ = f_3 - ds_3_ + t135 * t154;
-        const float t158 = 1.0f + t135;
-        const float t159 = t113 - t46;
-        const float t160 = t46 + t113;
-        const float t161 = 1.0f + t159;
-        const float t162 = 1.0f + t160;
-        const float t163 = t60 * t162;
-        const float t164 = t161 * t163;
-        const float t165 = 1.0f / (t158 * t164);
-        const float t166 = t164 * t165 * dh_3_;
-        const float t167 = t158 * t165;
-        const float t168 = t161 * t167;
-        const float t169 = 0.0625f * (t162 * t168 * dh_0_);
-        const float t170 = 0.11111111f * t46;
-
-        // ---- m   (d3q27_kbc_n4.lbm:28)
-        const float m_1_0_2_ = t2 - t4 - t39 - t45 - t170;
-        const float m_1_2_0_ = t42 - t170;
-        const float t171 = m_1_0_2_ + m_1_2_0_;
+        const float dh_15_ = f_15 - ds_15_ - 0.018518519f * t91;
 
         // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_1_ = 0.5f * (m_2_0_0_ - t171);
-        const float ds_2_ = 0.5f * (m_2_0_0_ + t171);
+        const float ds_9_ = 0.25f * (m_2_0_1_ + t138);
+        const float ds_10_ = -0.25f * (m_2_0_1_ + t137);
+        const float ds_11_ = -0.25f * (m_2_0_1_ - t137);
+        const float t190 = 1.0f + t105;
 
         // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_1_ = f_1 - ds_1_ + t160 * t154;
-        const float t172 = t60 * t168 * dh_1_;
-        const float dh_2_ = f_2 - ds_2_ + t159 * t154;
-        const float t173 = t163 * t167 * dh_2_;
-        const float t174 = m_0_2_1_ - m_0_1_1_;
-        const float t175 = m_0_2_1_ + m_0_1_1_;
-
-        // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_18_ = -0.25f * (m_0_1_2_ - t174);
-
-        // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_18_ = f_18 - ds_18_ - 0.018518519f * t116;
-        const float t176 = t123 * t127 * dh_18_;
-
-        // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_16_ = -0.25f * (m_0_1_2_ + t174);
-
-        // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_16_ = f_16 - ds_16_ - 0.018518519f * t119;
-        const float t177 = t122 * t128 * dh_16_;
-
-        // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_17_ = 0.25f * (m_0_1_2_ - t175);
-        const float ds_15_ = 0.25f * (m_0_1_2_ + t175);
-
-        // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_17_ = f_17 - ds_17_ - 0.018518519f * t117;
-        const float t178 = t121 * t128 * dh_17_;
-        const float t179 = -0.018518519f;
-        const float dh_15_ = f_15 - ds_15_ + t120 * t179;
-        const float t180 = 1.0f + t120;
-        const float t181 = t140 + t144;
-        const float t182 = t140 - t144;
-        const float t183 = 1.0f + t181;
-        const float t184 = t46 - t112;
-        const float t185 = t46 + t112;
-        const float t186 = t143 - t184;
-        const float t187 = -t184 - t143;
-        const float t188 = 1.0f + t186;
-        const float t189 = 1.0f + t147;
-        const float t190 = t188 * t189;
-        const float t191 = t183 * t190;
-        const float t192 = 1.0f / (t180 * t191);
-        const float t193 = t191 * t192 * dh_15_;
-        const float t194 = t180 * t192;
-        const float t195 = t183 * t194;
-        const float t196 = 0.25f * (m_1_2_0_ - m_2_1_0_);
-        const float t197 = 0.25f * (m_1_2_0_ + m_2_1_0_);
-
-        // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_14_ = -t48 - t196;
-
-        // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_14_ = f_14 - ds_14_ + t181 * t179;
-        const float t198 = t190 * t194 * dh_14_;
-
-        // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_13_ = t196 - t48;
-
-        // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_13_ = f_13 - ds_13_ - 0.018518519f * t147;
-        const float t199 = t188 * t195 * dh_13_;
-        const float t200 = m_1_0_2_ + m_1_0_1_;
-        const float t201 = m_1_0_2_ - m_1_0_1_;
-
-        // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_12_ = 0.25f * (m_2_0_1_ - t200);
-
-        // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_12_ = f_12 - ds_12_ - 0.018518519f * t186;
-        const float t202 = t189 * t195 * dh_12_;
-
-        // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_9_ = 0.25f * (m_2_0_1_ + t200);
-        const float t203 = t185 - t142;
-        const float t204 = t185 + t142;
-        const float ds_11_ = -0.25f * (m_2_0_1_ - t201);
-        const float ds_10_ = -0.25f * (m_2_0_1_ + t201);
-
-        // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_11_ = f_11 - ds_11_ - 0.018518519f * t203;
-        const float t205 = 1.0f + t203;
-        const float t206 = 1.0f + t187;
-        const float dh_10_ = f_10 - ds_10_ - 0.018518519f * t187;
-        const float t207 = 1.0f + t182;
-        const float t208 = 1.0f + t204;
-        const float dh_9_ = f_9 - ds_9_ + t204 * t179;
-        const float t209 = t207 * t208;
-        const float t210 = t206 * t209;
-        const float t211 = 1.0f / (t205 * t210);
-        const float t212 = t210 * t211 * dh_11_;
-        const float t213 = t205 * t211;
-        const float t214 = t209 * t213 * dh_10_;
-        const float t215 = t206 * t213;
-        const float t216 = t207 * t215 * dh_9_;
-
-        // ---- ds   (d3q27_kbc_n4.lbm:29)
-        const float ds_8_ = t48 - t197;
-        const float ds_7_ = t48 + t197;
-
-        // ---- dh   (d3q27_kbc_n4.lbm:33)
-        const float dh_7_ = f_7 - ds_7_ + t146 * t179;
-        const float t217 = t149 * t150 * dh_7_;
-        const float dh_8_ = f_8 - ds_8_ - 0.018518519f * t182;
-        const float t218 = t208 * t215 * dh_8_;
-        const float t219 = dh_0_ * t169 + dh_7_ * t217 + dh_8_ * t218 + dh_9_ * t216 + dh_10_ * t214 + dh_11_ * t212
-            + dh_12_ * t202 + dh_13_ * t199 + dh_14_ * t198 + dh_15_ * t193 + dh_16_ * t177;
-        const float t220 = 0.25f * (ds_1_ * t172 + ds_2_ * t173 + ds_3_ * t166 + ds_4_ * t157 + ds_5_ * t155
-            + ds_6_ * t152) + ds_7_ * t217 + ds_8_ * t218 + ds_9_ * t216 + ds_10_ * t214;
+        const float dh_14_ = f_14 - ds_14_ - 0.018518519f * t105;
+        const float t191 = 1.0f + t160;
+        const float dh_12_ = f_12 - ds_12_ - 0.018518519f * t160;
+        const float t192 = 1.0f + t108;
+        const float t193 = t191 * t192;
+        const float t194 = t190 * t193;
+        const float t195 = 1.0f / (t189 * t194);
+        const float t196 = t194 * t195 * dh_15_;
+        const float t197 = t189 * t195;
+        const float t198 = t193 * t197 * dh_14_;
+        const float t199 = t190 * t197;
+        const float dh_13_ = f_13 - ds_13_ - 0.018518519f * t108;
+        const float t200 = t192 * t199 * dh_12_;
+        const float t201 = t191 * t199 * dh_13_;
+        const float t202 = 1.0f + t144;
+        const float dh_9_ = f_9 - ds_9_ - 0.018518519f * t144;
+        const float dh_10_ = f_10 - ds_10_ - 0.018518519f * t159;
+        const float t203 = 1.0f + t159;
+        const float t204 = 1.0f + t104;
+        const float t205 = 1.0f + t143;
+        const float dh_11_ = f_11 - ds_11_ - 0.018518519f * t143;
+        const float t206 = t204 * t202;
+        const float t207 = t203 * t206;
+        const float t208 = 1.0f / (t205 * t207);
+        const float t209 = t207 * t208 * dh_11_;
+        const float t210 = t205 * t208;
+        const float t211 = t206 * t210 * dh_10_;
+        const float t212 = t203 * t210;
+        const float dh_8_ = f_8 - ds_8_ - 0.018518519f * t104;
+        const float t213 = t202 * t212 * dh_8_;
+        const float t214 = t204 * t212 * dh_9_;
+        const float t215 = dh_0_ * t188 + dh_7_ * t155 + dh_8_ * t213 + dh_9_ * t214 + dh_10_ * t211 + dh_11_ * t209
+            + dh_12_ * t200 + dh_13_ * t201 + dh_14_ * t198 + dh_15_ * t196 + dh_16_ * t175;
+        const float t216 = 0.25f * (ds_1_ * t187 + ds_2_ * t184 + ds_3_ * t185 + ds_4_ * t157 + ds_5_ * t158
+            + ds_6_ * t154) + ds_7_ * t155 + ds_8_ * t213 + ds_9_ * t214 + ds_10_ * t211;
+        const float t217 = ds_11_ * t209 + t216 + ds_12_ * t200 + ds_13_ * t201 + ds_14_ * t198 + ds_15_ * t196
+            + ds_16_ * t175 + ds_17_ * t176 + ds_18_ * t173 + 4.0f * (ds_19_ * (t121 - (t134 - t120 - (t171 - (t133
+            + t117))) + (t130 - t135)));
 
         // ---- hh   (d3q27_kbc_n4.lbm:35)
-        const float hh_ = 13.5f * (dh_1_ * t172 + dh_2_ * t173 + dh_3_ * t166 + dh_4_ * t157 + dh_5_ * t155
-            + dh_6_ * t152) + 54.0f * (dh_17_ * t178 + t219 + dh_18_ * t176) + 216.0f * (dh_19_ * t126 + dh_20_ * t107
-            + dh_21_ * t106 + dh_22_ * t104 + dh_23_ * t102 + dh_24_ * t90 + dh_25_ * t89 + dh_26_ * t87);
-        const float t221 = ds_11_ * t212 + t220 + ds_12_ * t202 + ds_13_ * t199 + ds_14_ * t198 + ds_15_ * t193
-            + ds_16_ * t177 + ds_17_ * t178 + ds_18_ * t176 + 4.0f * (ds_19_ * (t89 - (t107 - t90 - (t126 - (t106
-            + t87))) + (t104 - t102)));
-        const float t222 = 0.0f < hh_ ? 54.0f * ((t221 - t169 * t59) / hh_) : 0.0f;
-        const float t223 = t222 - t222 * omega_ + 1.0f;
+        const float hh_ = 13.5f * (dh_1_ * t187 + dh_2_ * t184 + dh_3_ * t185 + dh_4_ * t157 + dh_5_ * t158
+            + dh_6_ * t154) + 54.0f * (dh_17_ * t176 + t215 + dh_18_ * t173) + 216.0f * (dh_19_ * t171 + dh_20_ * t134
+            + dh_21_ * t133 + dh_22_ * t130 + dh_23_ * t135 + dh_24_ * t120 + dh_25_ * t121 + dh_26_ * t117);
+        const float t218 = 0.0f < hh_ ? 54.0f * ((t217 - t188 * t136) / hh_) : 0.0f;
+        const float t219 = t218 - t218 * omega_ + 1.0f;
 
         // ---- post
-        const float post_0 = t59 * omega_ + f_0 - dh_0_ * t223;
-        const float post_1 = f_1 - dh_1_ * t223 - omega_ * ds_1_;
-        const float post_2 = f_2 - dh_2_ * t223 - omega_ * ds_2_;
-        const float post_3 = f_3 - dh_3_ * t223 - omega_ * ds_3_;
-        const float post_4 = f_4 - dh_4_ * t223 - omega_ * ds_4_;
-        const float post_5 = f_5 - dh_5_ * t223 - omega_ * ds_5_;
-        const float post_6 = f_6 - dh_6_ * t223 - omega_ * ds_6_;
-        const float post_7 = f_7 - dh_7_ * t223 - omega_ * ds_7_;
-        const float post_8 = f_8 - dh_8_ * t223 - omega_ * ds_8_;
-        const float post_9 = f_9 - dh_9_ * t223 - omega_ * ds_9_;
-        const float post_10 = f_10 - dh_10_ * t223 - omega_ * ds_10_;
-        const float post_11 = f_11 - dh_11_ * t223 - omega_ * ds_11_;
-        const float post_12 = f_12 - dh_12_ * t223 - omega_ * ds_12_;
-        const float post_13 = f_13 - dh_13_ * t223 - omega_ * ds_13_;
-        const float post_14 = f_14 - dh_14_ * t223 - omega_ * ds_14_;
-        const float post_15 = f_15 - dh_15_ * t223 - omega_ * ds_15_;
-        const float post_16 = f_16 - dh_16_ * t223 - omega_ * ds_16_;
-        const float post_17 = f_17 - dh_17_ * t223 - omega_ * ds_17_;
-        const float post_18 = f_18 - dh_18_ * t223 - omega_ * ds_18_;
-        const float t224 = ds_19_ * omega_;
-        const float post_19 = f_19 - t224 - t223 * dh_19_;
-        const float post_20 = f_20 + t224 - dh_20_ * t223;
-        const float post_21 = f_21 + t224 - dh_21_ * t223;
-        const float post_22 = f_22 - t224 - t223 * dh_22_;
-        const float post_23 = f_23 + t224 - dh_23_ * t223;
-        const float post_24 = f_24 - t224 - t223 * dh_24_;
-        const float post_25 = f_25 - t224 - t223 * dh_25_;
-        const float post_26 = f_26 + t224 - dh_26_ * t223;
+        const float post_10 = f_10 - dh_10_ * t219 - omega_ * ds_10_;
+        const float post_12 = f_12 - dh_12_ * t219 - omega_ * ds_12_;
+        const float post_1 = f_1 - dh_1_ * t219 - omega_ * ds_1_;
+        const float post_3 = f_3 - dh_3_ * t219 - omega_ * ds_3_;
+        const float post_9 = f_9 - dh_9_ * t219 - omega_ * ds_9_;
+        const float post_4 = f_4 - dh_4_ * t219 - omega_ * ds_4_;
+        const float post_16 = f_16 - dh_16_ * t219 - omega_ * ds_16_;
+        const float post_14 = f_14 - dh_14_ * t219 - omega_ * ds_14_;
+        const float post_0 = t136 * omega_ + f_0 - dh_0_ * t219;
+        const float post_11 = f_11 - dh_11_ * t219 - omega_ * ds_11_;
+        const float post_18 = f_18 - dh_18_ * t219 - omega_ * ds_18_;
+        const float post_6 = f_6 - dh_6_ * t219 - omega_ * ds_6_;
+        const float post_5 = f_5 - dh_5_ * t219 - omega_ * ds_5_;
+        const float post_8 = f_8 - dh_8_ * t219 - omega_ * ds_8_;
+        const float post_13 = f_13 - dh_13_ * t219 - omega_ * ds_13_;
+        const float post_7 = f_7 - dh_7_ * t219 - omega_ * ds_7_;
+        const float post_17 = f_17 - dh_17_ * t219 - omega_ * ds_17_;
+        const float post_2 = f_2 - dh_2_ * t219 - omega_ * ds_2_;
+        const float post_15 = f_15 - dh_15_ * t219 - omega_ * ds_15_;
+        const float t220 = ds_19_ * omega_;
+        const float post_21 = f_21 + t220 - dh_21_ * t219;
+        const float post_24 = f_24 - t220 - t219 * dh_24_;
+        const float post_19 = f_19 - t220 - t219 * dh_19_;
+        const float post_23 = f_23 + t220 - dh_23_ * t219;
+        const float post_25 = f_25 - t220 - t219 * dh_25_;
+        const float post_22 = f_22 - t220 - t219 * dh_22_;
+        const float post_20 = f_20 + t220 - dh_20_ * t219;
+        const float post_26 = f_26 + t220 - dh_26_ * t219;
 
         after[0 * stride_after + cell] = post_0;
         after[1 * stride_after + cell] = post_1;
@@ -1018,78 +976,78 @@ void d3q27_kbc_n4_init(
             const float t0 = 0.25f * ux_;
             const float t1 = 0.25f * uy_;
             const float t2 = 0.8888889f * rho_;
-            const float t3 = 0.018518519f - rho_ * 0.018518519f;
-            const float t4 = t2 * t0;
-            const float t5 = t4 * t0;
-            const float t6 = t2 * t1;
-            const float t7 = 0.0625f * (t2 * uz_);
-            const float t8 = t6 * t1;
-            const float t9 = 3.0f * (t4 * t1);
+            const float t3 = 0.018518519f - 0.018518519f * rho_;
+            const float t4 = 0.75f * uz_;
+            const float t5 = 0.0625f * (t2 * uz_);
+            const float t6 = t5 * uz_;
+            const float t7 = 0.5f * t6 + t3;
+            const float t8 = t6 - t3;
+            const float t9 = t5 - t8;
             const float t10 = t5 + t8;
-            const float t11 = t7 * uz_;
-            const float t12 = 0.75f * uz_;
-            const float t13 = 0.5f * t11 + t3;
-            const float t14 = t11 - t3;
+            const float t11 = t2 * t0;
+            const float t12 = t11 * t0;
+            const float t13 = t2 * t1;
+            const float t14 = 3.0f * (t11 * t1);
+            const float t15 = t13 * t1;
+            const float t16 = t12 - 0.5f * t15;
+            const float t17 = 0.5f * t12 - t15;
+            const float t18 = t12 + t15;
+            const float t19 = 4.0f * (t7 - t16);
 
             // ---- f
-            const float f_0 = -8.0f * t10 - 16.0f * t13;
-            const float t15 = t5 - t8 * 0.5f;
-            const float t16 = 0.5f * t5 - t8;
-            const float t17 = 4.0f * (t13 - t15);
-            const float f_1 = t4 - t17;
-            const float f_2 = -t4 - t17;
-            const float t18 = 4.0f * (t13 + t16);
-            const float f_3 = t6 - t18;
-            const float f_4 = -t6 - t18;
-            const float t19 = t7 + t14;
-            const float t20 = t7 - t14;
-            const float t21 = -2.0f * t10;
-            const float f_5 = 4.0f * t19 + t21;
-            const float f_6 = t21 - 4.0f * t20;
-            const float t22 = 0.25f * (t4 + t6);
-            const float t23 = t10 + t9;
-            const float t24 = t9 - t10;
-            const float t25 = t13 - t23;
-            const float f_7 = t22 - t25;
-            const float f_8 = -t22 - t25;
-            const float t26 = t13 + t24;
-            const float t27 = t19 + t15;
-            const float t28 = t20 - t15;
-            const float t29 = 0.25f + t12;
-            const float t30 = 0.25f - t12;
-            const float t31 = t4 * t29;
-            const float f_9 = t27 + t31;
-            const float f_12 = t27 - t31;
-            const float t32 = t4 * t30;
-            const float f_10 = -t28 - t32;
-            const float f_11 = t32 - t28;
-            const float t33 = 0.25f * (t4 - t6);
-            const float f_13 = t33 - t26;
-            const float f_14 = -t33 - t26;
-            const float t34 = t19 - t16;
-            const float t35 = t20 + t16;
-            const float t36 = t6 * t29;
-            const float f_15 = t34 + t36;
-            const float f_18 = t34 - t36;
-            const float t37 = t6 * t30;
-            const float f_16 = -t35 - t37;
-            const float f_17 = t37 - t35;
-            const float t38 = 0.25f * (t19 + t23);
-            const float t39 = 0.25f * (t20 - t23);
-            const float t40 = 0.25f * (t19 - t24);
-            const float t41 = 0.25f * (t20 + t24);
-            const float t42 = t29 * t22;
-            const float f_19 = t38 + t42;
-            const float f_22 = t38 - t42;
-            const float t43 = t30 * t22;
-            const float f_20 = -t39 - t43;
-            const float f_21 = t43 - t39;
-            const float t44 = t29 * t33;
-            const float t45 = t30 * t33;
-            const float f_23 = t40 + t44;
-            const float f_26 = t40 - t44;
-            const float f_24 = -t41 - t45;
-            const float f_25 = t45 - t41;
+            const float f_1 = t11 - t19;
+            const float f_2 = -t11 - t19;
+            const float t20 = -2.0f * t18;
+            const float f_5 = 4.0f * t10 + t20;
+            const float f_6 = t20 - 4.0f * t9;
+            const float t21 = 4.0f * (t7 + t17);
+            const float f_4 = -t13 - t21;
+            const float f_3 = t13 - t21;
+            const float f_0 = -8.0f * t18 - 16.0f * t7;
+            const float t22 = t18 + t14;
+            const float t23 = t14 - t18;
+            const float t24 = t7 - t22;
+            const float t25 = 0.25f * (t11 + t13);
+            const float f_7 = t25 - t24;
+            const float f_8 = -t25 - t24;
+            const float t26 = t10 + t16;
+            const float t27 = 0.25f + t4;
+            const float t28 = t11 * t27;
+            const float f_12 = t26 - t28;
+            const float f_9 = t26 + t28;
+            const float t29 = t9 - t16;
+            const float t30 = 0.25f - t4;
+            const float t31 = t11 * t30;
+            const float f_11 = t31 - t29;
+            const float f_10 = -t29 - t31;
+            const float t32 = t7 + t23;
+            const float t33 = 0.25f * (t11 - t13);
+            const float f_14 = -t33 - t32;
+            const float f_13 = t33 - t32;
+            const float t34 = t13 * t27;
+            const float t35 = t10 - t17;
+            const float f_15 = t35 + t34;
+            const float f_18 = t35 - t34;
+            const float t36 = t13 * t30;
+            const float t37 = t9 + t17;
+            const float f_17 = t36 - t37;
+            const float f_16 = -t37 - t36;
+            const float t38 = t27 * t25;
+            const float t39 = t27 * t33;
+            const float t40 = t30 * t33;
+            const float t41 = t30 * t25;
+            const float t42 = 0.25f * (t10 - t23);
+            const float f_23 = t42 + t39;
+            const float f_26 = t42 - t39;
+            const float t43 = 0.25f * (t9 + t23);
+            const float f_25 = t40 - t43;
+            const float f_24 = -t43 - t40;
+            const float t44 = 0.25f * (t10 + t22);
+            const float t45 = 0.25f * (t9 - t22);
+            const float f_20 = -t45 - t41;
+            const float f_21 = t41 - t45;
+            const float f_22 = t44 - t38;
+            const float f_19 = t44 + t38;
 
             store(dst, ids[item], 0, cell, f_0);
             store(dst, ids[item], 1, cell, f_1);
@@ -1162,27 +1120,25 @@ void d3q27_kbc_n4_macroscopic(
             const float f_26 = load(src, ids[item], 26, cell);
 
             // ---- shared
-            const float t0 = f_13 + f_23;
-            const float t1 = f_11 + f_25;
-            const float t2 = f_16 + f_20;
-            const float t3 = t1 + t2 + f_6 + f_10;
-            const float t4 = f_9 + f_19;
-            const float t5 = f_12 + f_22 + f_26;
-            const float t6 = f_15 + t4 + (f_5 + t5);
-            const float t7 = f_17 + f_21 + f_24;
-            const float t8 = f_7 + t7 + f_3;
-
-            // ---- j   (d3q27_kbc_n4.lbm:15)
-            const float jz_ = f_18 + f_23 + t6 - t7 - t3;
+            const float t0 = f_17 + f_21 + f_24;
+            const float t1 = f_12 + f_22 + f_26;
+            const float t2 = f_13 + f_23;
+            const float t3 = f_7 + t0 + f_3;
+            const float t4 = f_16 + f_20;
+            const float t5 = f_9 + f_19;
+            const float t6 = f_11 + f_25;
+            const float t7 = f_15 + t5 + (f_5 + t1);
+            const float t8 = t6 + t4 + f_6 + f_10;
             const float t9 = f_4 + f_8 + f_18;
 
-            // ---- d_rho   (d3q27_kbc_n4.lbm:14)
-            const float d_rho = f_0 + f_1 + f_2 + f_14 + t0 + t3 + t6 + t8 + t9;
-            const float t10 = f_14 - t0;
-
             // ---- j   (d3q27_kbc_n4.lbm:15)
-            const float jx_ = f_1 + f_7 + f_21 + t4 + t1 - f_2 - f_8 - f_10 - f_20 - f_24 - t5 - t10;
-            const float jy_ = f_15 + f_19 + f_26 + t10 + t8 - f_22 - f_25 - t2 - t9;
+            const float jz_ = f_18 + f_23 + t7 - t0 - t8;
+            const float t10 = f_14 - t2;
+            const float jx_ = f_1 + f_7 + f_21 + t5 + t6 - f_2 - f_8 - f_10 - f_20 - f_24 - t1 - t10;
+            const float jy_ = f_15 + f_19 + f_26 + t10 + t3 - f_22 - f_25 - t4 - t9;
+
+            // ---- d_rho   (d3q27_kbc_n4.lbm:14)
+            const float d_rho = f_0 + f_1 + f_2 + f_14 + t2 + t8 + t7 + t3 + t9;
 
             // ---- rho   (d3q27_kbc_n4.lbm:14)
             const float rho_ = 1.0f + d_rho;

@@ -152,208 +152,203 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float f_26 = f[26];
 
     // ---- shared
-    const float t0 = 1.0f - omega_;
-    const float t1 = f_1 + f_2;
-    const float t2 = f_5 + f_6;
-    const float t3 = f_9 + f_10;
-    const float t4 = f_9 - f_10;
-    const float t5 = f_11 + f_12;
-    const float t6 = f_11 - f_12;
-    const float t7 = t3 + t5;
-    const float t8 = f_19 + f_20;
-    const float t9 = f_19 - f_20;
-    const float t10 = f_21 + f_22;
-    const float t11 = f_21 - f_22;
-    const float t12 = t8 + t10;
-    const float t13 = t8 - t10;
-    const float t14 = f_7 + f_8 + t12;
-    const float t15 = f_7 - f_8 + (t9 + t11);
-    const float t16 = f_23 + f_24;
-    const float t17 = f_23 - f_24;
-    const float t18 = f_25 + f_26;
-    const float t19 = f_25 - f_26;
-    const float t20 = t16 + t18;
-    const float t21 = t16 - t18;
-    const float t22 = t5 - (t13 + t21 + t3);
-    const float t23 = f_13 + f_14 + t20;
-    const float t24 = f_13 - f_14 + (t17 + t19);
+    const float t0 = f_19 - f_20;
+    const float t1 = f_19 + f_20;
+    const float t2 = f_23 - f_24;
+    const float t3 = f_23 + f_24;
+    const float t4 = f_25 - f_26;
+    const float t5 = f_25 + f_26;
+    const float t6 = f_9 - f_10;
+    const float t7 = f_9 + f_10;
+    const float t8 = f_15 + f_16;
+    const float t9 = f_15 - f_16;
+    const float t10 = f_17 + f_18;
+    const float t11 = f_17 - f_18;
+    const float t12 = f_11 + f_12;
+    const float t13 = f_11 - f_12;
+    const float t14 = f_21 - f_22;
+    const float t15 = f_21 + f_22;
+    const float t16 = f_13 - f_14 + (t2 + t4);
 
     // ---- j   (d3q27_recursive.lbm:13)
-    const float jx_ = f_1 + t4 + t6 + t15 + t24 - f_2;
-    const float t25 = t14 + t23;
-    const float t26 = t14 - t23;
-    const float t27 = f_15 + f_16;
-    const float t28 = f_15 - f_16;
-    const float t29 = f_17 + f_18;
-    const float t30 = f_17 - f_18;
-    const float jz_ = f_5 + t9 + t17 + t4 + t28 - f_6 - t11 - t19 - t6 - t30;
-    const float jy_ = f_3 + t28 + t30 + t15 - f_4 - t24;
-    const float t31 = t29 - (t13 - t21 + t27);
-    const float t32 = t27 + t29;
-    const float t33 = f_3 + f_4 + t32 + t25;
+    const float jz_ = f_5 + t0 + t2 + t6 + t9 - f_6 - t14 - t4 - t13 - t11;
+    const float t17 = f_7 - f_8 + (t0 + t14);
+    const float jy_ = f_3 + t9 + t11 + t17 - f_4 - t16;
+    const float jx_ = f_1 + t6 + t13 + t17 + t16 - f_2;
+    const float t18 = f_1 + f_2;
+    const float t19 = f_5 + f_6;
+    const float t20 = t3 + t5;
+    const float t21 = t3 - t5;
+    const float t22 = f_13 + f_14 + t20;
+    const float t23 = t1 + t15;
+    const float t24 = t1 - t15;
+    const float t25 = f_7 + f_8 + t23;
+    const float t26 = t8 + t10;
+    const float t27 = t10 - (t24 - t21 + t8);
+    const float t28 = t12 - (t24 + t21 + t7);
+    const float t29 = t7 + t12;
+    const float t30 = t25 - t22;
+    const float t31 = t25 + t22;
+    const float t32 = f_3 + f_4 + t26 + t31;
 
     // ---- d_rho   (d3q27_recursive.lbm:12)
-    const float d_rho = f_0 + t1 + t2 + t7 + t33;
-    const float t34 = 0.33333334f * d_rho;
-    const float t35 = t34 - t33;
-    const float t36 = t34 - t7;
-    const float t37 = t12 - t36 + (t20 + t2) + t32;
-    const float t38 = t1 - t36 + t25;
+    const float d_rho = f_0 + t18 + t19 + t29 + t32;
+    const float t33 = 0.33333334f * d_rho;
+    const float t34 = t33 - t29;
+    const float t35 = t23 - t34 + (t20 + t19) + t26;
+    const float t36 = t18 - t34 + t31;
+    const float t37 = 1.0f - omega_;
+    const float t38 = t33 - t32;
 
     // ---- rho   (d3q27_recursive.lbm:12)
-    const float rho_ = 3.0f * t34 + 1.0f;
+    const float rho_ = 3.0f * t33 + 1.0f;
     const float t39 = 1.0f / rho_;
-
-    // ---- u   (d3q27_recursive.lbm:14)
-    const float uy_ = t39 * jy_;
-    const float t40 = jy_ * uy_;
-
-    // ---- pi   (d3q27_recursive.lbm:23)
-    const float pi_yy_ = -t35 - t40;
-    const float t41 = pi_yy_ * t0 + t40;
 
     // ---- u   (d3q27_recursive.lbm:14)
     const float uz_ = t39 * jz_;
     const float ux_ = t39 * jx_;
-    const float t42 = jz_ * uz_;
+    const float uy_ = t39 * jy_;
+    const float t40 = jy_ * ux_;
+    const float t41 = 3.0f * t40 - 2.0f * t30;
 
     // ---- pi   (d3q27_recursive.lbm:23)
-    const float pi_zz_ = t37 - t42;
-    const float t43 = t0 * pi_zz_ + t42;
-    const float t44 = t41 + t43;
-    const float t45 = jx_ * ux_;
-    const float pi_xx_ = t38 - t45;
-    const float t46 = t0 * pi_xx_ + t45;
-    const float t47 = -0.5f;
-    const float t48 = t46 * t47 + t34;
-    const float t49 = t34 + t46;
-
-    // ---- post
-    const float post_0 = 0.8888889f * t48 - t44 * 0.44444445f;
-    const float t50 = t43 * t47 + t41;
-    const float t51 = 0.5f * t41 - t43;
-    const float t52 = 0.22222222f * t49 - t44 * 0.11111111f;
-    const float t53 = jy_ * ux_;
-    const float t54 = 3.0f * t53 - 2.0f * t26;
-
-    // ---- pi   (d3q27_recursive.lbm:23)
-    const float pi_xy_ = t26 - t53;
+    const float pi_xy_ = t30 - t40;
 
     // ---- pi3   (d3q27_recursive.lbm:24)
-    const float pi3_yx_ = -t35 * ux_ - uy_ * t54;
-    const float t55 = uy_ * t53 + pi3_yx_ * t0;
-    const float pi3_xy_ = uy_ * t38 - ux_ * t54;
-    const float t56 = t0 * pi3_xy_ + ux_ * t53;
-    const float t57 = t0 * pi_xy_ + t53;
-    const float t58 = jz_ * ux_;
-    const float t59 = 3.0f * t58 + 2.0f * t22;
-    const float pi3_xz_ = uz_ * t38 - ux_ * t59;
-    const float pi3_zx_ = t37 * ux_ - uz_ * t59;
-    const float t60 = t0 * pi3_zx_ + uz_ * t58;
-    const float t61 = t0 * pi3_xz_ + ux_ * t58;
+    const float pi3_xy_ = uy_ * t36 - ux_ * t41;
+    const float pi3_yx_ = -t38 * ux_ - uy_ * t41;
+    const float t42 = t37 * pi3_xy_ + ux_ * t40;
+    const float t43 = uy_ * t40 + pi3_yx_ * t37;
+    const float t44 = t37 * pi_xy_ + t40;
+    const float t45 = jz_ * uy_;
+    const float t46 = 3.0f * t45 + 2.0f * t27;
 
     // ---- pi   (d3q27_recursive.lbm:23)
-    const float pi_xz_ = -t58 - t22;
-    const float t62 = 0.6666667f * jx_ - t60;
-    const float t63 = 0.33333334f * jx_ + t60;
-    const float t64 = 0.33333334f * (t55 - t62);
-
-    // ---- post
-    const float post_1 = t52 - t64;
-    const float post_2 = t64 + t52;
-    const float t65 = 0.5f * t62 + t55;
-    const float t66 = 0.22222222f * (t48 + t50);
-    const float t67 = 0.055555556f * (t49 + t50);
-    const float t68 = jz_ * uy_;
-    const float t69 = 3.0f * t68 + 2.0f * t31;
+    const float pi_yz_ = -t45 - t27;
 
     // ---- pi3   (d3q27_recursive.lbm:24)
-    const float pi3_zy_ = uy_ * t37 - uz_ * t69;
-    const float pi3_yz_ = -t35 * uz_ - uy_ * t69;
-    const float t70 = t0 * pi3_zy_ + uz_ * t68;
-    const float t71 = uy_ * t68 + pi3_yz_ * t0;
+    const float pi3_zy_ = uy_ * t35 - uz_ * t46;
+    const float pi3_yz_ = -t38 * uz_ - uy_ * t46;
+    const float t47 = uy_ * t45 + pi3_yz_ * t37;
+    const float t48 = t37 * pi3_zy_ + uz_ * t45;
+    const float t49 = jz_ * ux_;
+    const float t50 = t37 * pi_yz_ + t45;
 
     // ---- pi   (d3q27_recursive.lbm:23)
-    const float pi_yz_ = -t68 - t31;
+    const float pi_xz_ = -t49 - t28;
 
     // ---- pi_xyz   (d3q27_recursive.lbm:25)
     const float pi_xyz_ = uy_ * pi_xz_ + pi_yz_ * ux_ + uz_ * pi_xy_;
-    const float t72 = t0 * pi_yz_ + t68;
-    const float t73 = 0.125f * (uy_ * t58 + pi_xyz_ * t0);
-    const float t74 = t0 * pi_xz_ + t58;
-    const float t75 = 0.6666667f * jy_ - t56;
-    const float t76 = 0.33333334f * jy_ + t56;
-    const float t77 = 0.33333334f * (t70 - t75);
+    const float t51 = 0.125f * (uy_ * t49 + pi_xyz_ * t37);
+    const float t52 = jy_ * uy_;
+
+    // ---- pi   (d3q27_recursive.lbm:23)
+    const float pi_yy_ = -t38 - t52;
+    const float t53 = pi_yy_ * t37 + t52;
+    const float t54 = 3.0f * t49 + 2.0f * t28;
+    const float t55 = t37 * pi_xz_ + t49;
+
+    // ---- pi3   (d3q27_recursive.lbm:24)
+    const float pi3_xz_ = uz_ * t36 - ux_ * t54;
+    const float pi3_zx_ = t35 * ux_ - uz_ * t54;
+    const float t56 = t37 * pi3_xz_ + ux_ * t49;
+    const float t57 = t37 * pi3_zx_ + uz_ * t49;
+    const float t58 = jz_ * uz_;
+
+    // ---- pi   (d3q27_recursive.lbm:23)
+    const float pi_zz_ = t35 - t58;
+    const float t59 = t37 * pi_zz_ + t58;
+    const float t60 = jx_ * ux_;
+    const float pi_xx_ = t36 - t60;
+    const float t61 = t37 * pi_xx_ + t60;
+    const float t62 = 0.6666667f * jy_ - t42;
+    const float t63 = 0.33333334f * jy_ + t42;
+    const float t64 = 0.6666667f * jx_ - t57;
+    const float t65 = 0.33333334f * jx_ + t57;
+    const float t66 = t33 + t61;
+    const float t67 = t33 - 0.5f * t61;
+    const float t68 = 0.6666667f * jz_ - t56;
+    const float t69 = 0.33333334f * jz_ + t56;
+    const float t70 = t53 - 0.5f * t59;
+    const float t71 = 0.5f * t53 - t59;
+    const float t72 = t53 + t59;
+    const float t73 = 0.33333334f * (t48 - t62);
+    const float t74 = 0.22222222f * (t67 + t70);
 
     // ---- post
-    const float post_3 = t66 - t77;
-    const float post_4 = t77 + t66;
-    const float t78 = 0.5f * t75 + t70;
-    const float t79 = 0.22222222f * (t48 - t51);
-    const float t80 = 0.055555556f * (t49 - t51);
-    const float t81 = 0.055555556f * (t44 + t48);
-    const float t82 = 0.013888889f * (t49 + t44);
-    const float t83 = 0.6666667f * jz_ - t61;
-    const float t84 = 0.33333334f * jz_ + t61;
-    const float t85 = 0.33333334f * (t71 - t83);
-    const float post_5 = t79 - t85;
-    const float post_6 = t85 + t79;
-    const float t86 = 0.16666667f * t71 + 0.083333336f * t83;
-    const float t87 = 0.16666667f * (t57 + t65);
-    const float t88 = 0.16666667f * (t57 - t65);
-    const float t89 = 0.083333336f * t70 - 0.16666667f * t76;
-    const float t90 = t70 + t76;
-    const float t91 = t89 - t67;
-    const float t92 = t89 + t67;
-    const float post_7 = t87 - t91;
-    const float post_14 = -t87 - t91;
-    const float post_8 = t88 + t92;
-    const float post_13 = t92 - t88;
-    const float t93 = 0.16666667f * t74;
-    const float t94 = t80 + t93;
-    const float t95 = t93 - t80;
-    const float t96 = 0.083333336f * t55 - 0.16666667f * t63;
-    const float t97 = t55 + t63;
-    const float t98 = 0.083333336f * t71 - 0.16666667f * t84;
-    const float t99 = t71 + t84;
-    const float t100 = t96 + t98;
-    const float t101 = t96 - t98;
-    const float post_9 = t94 - t100;
-    const float post_10 = t100 + t94;
-    const float post_11 = -t101 - t95;
-    const float post_12 = t101 - t95;
-    const float t102 = 0.16666667f * (t72 + t78);
-    const float t103 = 0.16666667f * (t72 - t78);
-    const float t104 = t86 + t81;
-    const float t105 = t86 - t81;
-    const float post_15 = t102 + t104;
-    const float post_18 = t104 - t102;
-    const float post_16 = t103 - t105;
-    const float post_17 = -t103 - t105;
-    const float t106 = t74 + t57;
-    const float t107 = t74 - t57;
-    const float t108 = t90 + t99;
-    const float t109 = t90 - t99;
-    const float t110 = 0.041666668f * (t106 + t108);
-    const float t111 = 0.041666668f * (t106 - t108);
-    const float t112 = 0.041666668f * (t72 + t97);
-    const float t113 = 0.041666668f * (t72 - t97);
-    const float t114 = t73 + t82;
-    const float t115 = t73 - t82;
-    const float t116 = t112 + t114;
-    const float t117 = t112 - t114;
-    const float post_19 = t110 + t116;
-    const float post_25 = t116 - t110;
-    const float t118 = t113 - t115;
-    const float t119 = t113 + t115;
-    const float post_20 = t111 + t118;
-    const float post_26 = t118 - t111;
-    const float t120 = 0.041666668f * (t107 - t109);
-    const float t121 = 0.041666668f * (t107 + t109);
-    const float post_21 = -t120 - t119;
-    const float post_23 = t120 - t119;
-    const float post_22 = -t121 - t117;
-    const float post_24 = t121 - t117;
+    const float post_3 = t74 - t73;
+    const float post_4 = t73 + t74;
+    const float post_0 = 0.8888889f * t67 - 0.44444445f * t72;
+    const float t75 = 0.055555556f * (t66 + t70);
+    const float t76 = 0.5f * t62 + t48;
+    const float t77 = 0.22222222f * (t67 - t71);
+    const float t78 = 0.33333334f * (t47 - t68);
+    const float post_5 = t77 - t78;
+    const float post_6 = t78 + t77;
+    const float t79 = 0.055555556f * (t72 + t67);
+    const float t80 = 0.013888889f * (t66 + t72);
+    const float t81 = 0.22222222f * t66 - 0.11111111f * t72;
+    const float t82 = 0.055555556f * (t66 - t71);
+    const float t83 = 0.16666667f * t47 + 0.083333336f * t68;
+    const float t84 = 0.33333334f * (t43 - t64);
+    const float post_1 = t81 - t84;
+    const float post_2 = t84 + t81;
+    const float t85 = t43 + t65;
+    const float t86 = 0.083333336f * t43 - 0.16666667f * t65;
+    const float t87 = 0.5f * t64 + t43;
+    const float t88 = t83 + t79;
+    const float t89 = t83 - t79;
+    const float t90 = 0.16666667f * (t50 - t76);
+    const float t91 = 0.16666667f * (t50 + t76);
+    const float post_17 = -t90 - t89;
+    const float post_18 = t88 - t91;
+    const float post_15 = t91 + t88;
+    const float post_16 = t90 - t89;
+    const float t92 = t47 + t69;
+    const float t93 = 0.083333336f * t47 - 0.16666667f * t69;
+    const float t94 = t86 + t93;
+    const float t95 = t86 - t93;
+    const float t96 = 0.16666667f * t55;
+    const float t97 = t96 - t82;
+    const float post_12 = t95 - t97;
+    const float post_11 = -t95 - t97;
+    const float t98 = t82 + t96;
+    const float post_10 = t94 + t98;
+    const float post_9 = t98 - t94;
+    const float t99 = t48 + t63;
+    const float t100 = 0.083333336f * t48 - 0.16666667f * t63;
+    const float t101 = t100 - t75;
+    const float t102 = t100 + t75;
+    const float t103 = 0.16666667f * (t44 - t87);
+    const float post_8 = t103 + t102;
+    const float post_13 = t102 - t103;
+    const float t104 = 0.16666667f * (t44 + t87);
+    const float t105 = t51 + t80;
+    const float t106 = t51 - t80;
+    const float post_14 = -t104 - t101;
+    const float post_7 = t104 - t101;
+    const float t107 = t99 - t92;
+    const float t108 = t99 + t92;
+    const float t109 = t55 + t44;
+    const float t110 = t55 - t44;
+    const float t111 = 0.041666668f * (t109 + t108);
+    const float t112 = 0.041666668f * (t109 - t108);
+    const float t113 = 0.041666668f * (t50 - t85);
+    const float t114 = 0.041666668f * (t50 + t85);
+    const float t115 = t113 - t106;
+    const float t116 = t113 + t106;
+    const float post_26 = t115 - t112;
+    const float post_20 = t112 + t115;
+    const float t117 = 0.041666668f * (t110 + t107);
+    const float t118 = 0.041666668f * (t110 - t107);
+    const float post_23 = t118 - t116;
+    const float post_21 = -t118 - t116;
+    const float t119 = t114 - t105;
+    const float t120 = t114 + t105;
+    const float post_25 = t120 - t111;
+    const float post_19 = t111 + t120;
+    const float post_24 = t117 - t119;
+    const float post_22 = -t117 - t119;
 
     f[0] = post_0;
     f[1] = post_1;
@@ -893,90 +888,90 @@ d3q27_recursive_init(
     // ---- shared
     const float t0 = 0.083333336f * rho_;
     const float t1 = t0 * ux_;
-    const float t2 = t1 * ux_;
-    const float t3 = t0 * uy_;
-    const float t4 = t3 * uy_;
-    const float t5 = t2 + t4;
-    const float t6 = uz_ * uz_;
-    const float t7 = 0.6666667f - t6;
-    const float t8 = 0.33333334f + t6;
-    const float t9 = 0.055555556f - t0 * t7;
+    const float t2 = t0 * uy_;
+    const float t3 = t2 * uy_;
+    const float t4 = t1 * uy_;
+    const float t5 = t4 * uy_;
+    const float t6 = 1.5f * t4;
+    const float t7 = t4 * ux_;
+    const float t8 = t1 * ux_;
+    const float t9 = 2.0f * t8 - t3;
+    const float t10 = t8 + t3;
+    const float t11 = t8 - 2.0f * t3;
+    const float t12 = uz_ * uz_;
+    const float t13 = 0.6666667f - t12;
+    const float t14 = 0.055555556f - t0 * t13;
 
     // ---- f
-    const float f_0 = -5.3333335f * (t5 + t9);
-    const float t10 = t1 * uy_;
-    const float t11 = t10 * uy_;
-    const float t12 = t10 * ux_;
-    const float t13 = 1.5f * t10;
-    const float t14 = -4.0f * (t1 * t7 - t11);
-    const float t15 = 2.0f * t2 - t4;
-    const float t16 = t2 - t4 * 2.0f;
-    const float t17 = 1.3333334f * (t9 - t15);
-    const float f_1 = -t14 - t17;
-    const float f_2 = t14 - t17;
-    const float t18 = -4.0f * (t3 * t7 - t12);
-    const float t19 = 1.3333334f * (t9 + t16);
-    const float f_3 = -t18 - t19;
-    const float f_4 = t18 - t19;
-    const float t20 = 0.33333334f * t9;
-    const float t21 = 0.33333334f + uz_;
-    const float t22 = 2.0f * (uz_ + t8);
-    const float t23 = 0.018518519f - t22 * t0 * 0.33333334f;
-    const float f_5 = -4.0f * (t5 * t21 + t23);
-    const float t24 = 2.0f * (uz_ - t8);
-    const float t25 = 0.33333334f - uz_;
-    const float t26 = 0.027777778f * rho_ * t24 + 0.018518519f;
-    const float f_6 = -4.0f * (t5 * t25 + t26);
-    const float t27 = 0.5f * t5;
-    const float t28 = 0.25f * (t1 + t3);
-    const float t29 = 0.5f * (t11 + t12);
-    const float t30 = 4.0f * (t7 * t28 + t29);
-    const float t31 = -(t27 + t13);
-    const float t32 = t13 - t27;
-    const float t33 = 1.3333334f * t31 + t20;
-    const float f_7 = t30 - t33;
-    const float f_8 = -t33 - t30;
-    const float t34 = 1.3333334f * t32 + t20;
-    const float t35 = -t22;
-    const float t36 = t1 * t35 + t11;
-    const float t37 = t3 * t35 + t12;
-    const float t38 = t23 - t15 * t21;
-    const float f_9 = -t36 - t38;
-    const float f_12 = t36 - t38;
-    const float t39 = t26 - t15 * t25;
-    const float t40 = t1 * t24 + t11;
-    const float f_10 = t40 - t39;
-    const float f_11 = -t40 - t39;
-    const float t41 = 0.25f * (t1 - t3);
-    const float t42 = 0.5f * (t11 - t12);
-    const float t43 = t3 * t24 + t12;
-    const float t44 = 4.0f * (t7 * t41 + t42);
-    const float f_13 = t44 - t34;
-    const float f_14 = -t34 - t44;
-    const float t45 = t16 * t21 + t23;
-    const float f_15 = -t37 - t45;
-    const float f_18 = t37 - t45;
-    const float t46 = t16 * t25 + t26;
-    const float f_16 = t43 - t46;
-    const float f_17 = -t43 - t46;
-    const float t47 = 0.25f * t23;
-    const float t48 = 0.25f * t26;
-    const float t49 = t22 * t28 + t29;
-    const float t50 = t29 - t24 * t28;
-    const float t51 = t22 * t41 + t42;
-    const float t52 = t42 - t24 * t41;
-    const float t53 = t21 * t31 + t47;
-    const float t54 = t21 * t32 + t47;
-    const float f_19 = t49 - t53;
-    const float f_22 = -t49 - t53;
-    const float t55 = t25 * t31 + t48;
-    const float t56 = t25 * t32 + t48;
-    const float f_20 = -t50 - t55;
-    const float f_21 = t50 - t55;
-    const float f_23 = t51 - t54;
-    const float f_26 = -t51 - t54;
-    const float f_24 = -t52 - t56;
-    const float f_25 = t52 - t56;
+    const float f_0 = -5.3333335f * (t10 + t14);
+    const float t15 = 1.3333334f * (t14 - t9);
+    const float t16 = -4.0f * (t1 * t13 - t5);
+    const float f_1 = -t16 - t15;
+    const float f_2 = t16 - t15;
+    const float t17 = 1.3333334f * (t14 + t11);
+    const float t18 = -4.0f * (t2 * t13 - t7);
+    const float f_3 = -t18 - t17;
+    const float f_4 = t18 - t17;
+    const float t19 = 0.33333334f * t14;
+    const float t20 = 0.33333334f + t12;
+    const float t21 = 2.0f * (uz_ - t20);
+    const float t22 = 2.0f * (uz_ + t20);
+    const float t23 = 0.33333334f + uz_;
+    const float t24 = 0.33333334f - uz_;
+    const float t25 = 0.027777778f * rho_ * t21 + 0.018518519f;
+    const float f_6 = -4.0f * (t10 * t24 + t25);
+    const float t26 = 0.018518519f - 0.027777778f * rho_ * t22;
+    const float f_5 = -4.0f * (t10 * t23 + t26);
+    const float t27 = 0.5f * t10;
+    const float t28 = t6 - t27;
+    const float t29 = -(t27 + t6);
+    const float t30 = 1.3333334f * t29 + t19;
+    const float t31 = 1.3333334f * t28 + t19;
+    const float t32 = 0.5f * (t5 + t7);
+    const float t33 = 0.25f * (t1 + t2);
+    const float t34 = 4.0f * (t13 * t33 + t32);
+    const float f_7 = t34 - t30;
+    const float f_8 = -t30 - t34;
+    const float t35 = t1 * t21 + t5;
+    const float t36 = t25 - t9 * t24;
+    const float f_11 = -t35 - t36;
+    const float f_10 = t35 - t36;
+    const float t37 = t26 - t9 * t23;
+    const float t38 = -t22;
+    const float t39 = t1 * t38 + t5;
+    const float f_9 = -t39 - t37;
+    const float f_12 = t39 - t37;
+    const float t40 = 0.5f * (t5 - t7);
+    const float t41 = 0.25f * (t1 - t2);
+    const float t42 = 4.0f * (t13 * t41 + t40);
+    const float f_14 = -t31 - t42;
+    const float f_13 = t42 - t31;
+    const float t43 = t2 * t38 + t7;
+    const float t44 = t2 * t21 + t7;
+    const float t45 = t11 * t23 + t26;
+    const float f_15 = -t43 - t45;
+    const float f_18 = t43 - t45;
+    const float t46 = t11 * t24 + t25;
+    const float f_17 = -t44 - t46;
+    const float f_16 = t44 - t46;
+    const float t47 = t32 - t21 * t33;
+    const float t48 = t22 * t33 + t32;
+    const float t49 = t22 * t41 + t40;
+    const float t50 = t40 - t21 * t41;
+    const float t51 = 0.25f * t25;
+    const float t52 = t24 * t29 + t51;
+    const float t53 = t24 * t28 + t51;
+    const float f_21 = t47 - t52;
+    const float f_20 = -t47 - t52;
+    const float t54 = 0.25f * t26;
+    const float t55 = t23 * t29 + t54;
+    const float t56 = t23 * t28 + t54;
+    const float f_23 = t49 - t56;
+    const float f_26 = -t49 - t56;
+    const float f_19 = t48 - t55;
+    const float f_22 = -t48 - t55;
+    const float f_25 = t50 - t53;
+    const float f_24 = -t50 - t53;
 
     store(dst, slot, 0, cell, f_0);
     store(dst, slot, 1, cell, f_1);
@@ -1050,27 +1045,25 @@ d3q27_recursive_macroscopic(
     const float f_26 = load(src, slot, 26, cell);
 
     // ---- shared
-    const float t0 = f_13 + f_23;
-    const float t1 = f_11 + f_25;
-    const float t2 = f_16 + f_20;
-    const float t3 = t1 + t2 + f_6 + f_10;
-    const float t4 = f_9 + f_19;
-    const float t5 = f_12 + f_22 + f_26;
-    const float t6 = f_15 + t4 + (f_5 + t5);
-    const float t7 = f_17 + f_21 + f_24;
-    const float t8 = f_7 + t7 + f_3;
-
-    // ---- j   (d3q27_recursive.lbm:13)
-    const float jz_ = f_18 + f_23 + t6 - t7 - t3;
+    const float t0 = f_17 + f_21 + f_24;
+    const float t1 = f_12 + f_22 + f_26;
+    const float t2 = f_13 + f_23;
+    const float t3 = f_7 + t0 + f_3;
+    const float t4 = f_16 + f_20;
+    const float t5 = f_9 + f_19;
+    const float t6 = f_11 + f_25;
+    const float t7 = f_15 + t5 + (f_5 + t1);
+    const float t8 = t6 + t4 + f_6 + f_10;
     const float t9 = f_4 + f_8 + f_18;
 
-    // ---- d_rho   (d3q27_recursive.lbm:12)
-    const float d_rho = f_0 + f_1 + f_2 + f_14 + t0 + t3 + t6 + t8 + t9;
-    const float t10 = f_14 - t0;
-
     // ---- j   (d3q27_recursive.lbm:13)
-    const float jx_ = f_1 + f_7 + f_21 + t4 + t1 - f_2 - f_8 - f_10 - f_20 - f_24 - t5 - t10;
-    const float jy_ = f_15 + f_19 + f_26 + t10 + t8 - f_22 - f_25 - t2 - t9;
+    const float jz_ = f_18 + f_23 + t7 - t0 - t8;
+    const float t10 = f_14 - t2;
+    const float jx_ = f_1 + f_7 + f_21 + t5 + t6 - f_2 - f_8 - f_10 - f_20 - f_24 - t1 - t10;
+    const float jy_ = f_15 + f_19 + f_26 + t10 + t3 - f_22 - f_25 - t4 - t9;
+
+    // ---- d_rho   (d3q27_recursive.lbm:12)
+    const float d_rho = f_0 + f_1 + f_2 + f_14 + t2 + t8 + t7 + t3 + t9;
 
     // ---- rho   (d3q27_recursive.lbm:12)
     const float rho_ = 1.0f + d_rho;

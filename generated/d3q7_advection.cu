@@ -132,25 +132,23 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float veloci
     const float f_5 = f[5];
     const float f_6 = f[6];
 
-    // ---- shared
-    const float t0 = 1.0f - omega_;
-
     // ---- d_phi   (d3q7_advection.lbm:13)
     const float d_phi = f_0 + f_1 + f_2 + f_3 + f_4 + f_5 + f_6;
-    const float t1 = 0.125f * (d_phi * omega_);
+    const float t0 = 0.125f * (d_phi * omega_);
+    const float t1 = (0.5f * d_phi + 0.5f) * omega_;
+    const float t2 = 1.0f - omega_;
 
     // ---- post
-    const float post_0 = f_0 * t0 + 2.0f * t1;
-    const float t2 = (0.5f * d_phi + 0.5f) * omega_;
-    const float t3 = t2 * velocityx_;
-    const float post_1 = t1 + t3 + f_1 * t0;
-    const float post_2 = t1 - t3 + f_2 * t0;
-    const float t4 = t2 * velocityy_;
-    const float post_3 = t1 + t4 + f_3 * t0;
-    const float post_4 = t1 - t4 + f_4 * t0;
-    const float t5 = t2 * velocityz_;
-    const float post_5 = t1 + t5 + f_5 * t0;
-    const float post_6 = t1 - t5 + f_6 * t0;
+    const float post_0 = f_0 * t2 + 2.0f * t0;
+    const float t3 = t1 * velocityx_;
+    const float post_2 = t0 - t3 + f_2 * t2;
+    const float post_1 = t0 + t3 + f_1 * t2;
+    const float t4 = t1 * velocityy_;
+    const float post_3 = t0 + t4 + f_3 * t2;
+    const float post_4 = t0 - t4 + f_4 * t2;
+    const float t5 = t1 * velocityz_;
+    const float post_6 = t0 - t5 + f_6 * t2;
+    const float post_5 = t0 + t5 + f_5 * t2;
 
     f[0] = post_0;
     f[1] = post_1;
@@ -388,19 +386,21 @@ d3q7_advection_init(
     const int cell = threadIdx.x % CELLS;
     const float phi_ = fields[field_at(slot, 0, cell)];
 
+    // ---- shared
+    const float t0 = 0.5f * phi_;
+    const float t1 = t0 * velocityz_;
+    const float t2 = t0 * velocityx_;
+    const float t3 = t0 * velocityy_;
+
     // ---- f
     const float f_0 = 0.25f * phi_ - 0.25f;
-    const float t0 = 0.5f * phi_;
-    const float t1 = t0 * velocityx_;
-    const float t2 = 0.5f * f_0;
-    const float f_1 = t1 + t2;
-    const float f_2 = t2 - t1;
-    const float t3 = t0 * velocityy_;
-    const float t4 = t0 * velocityz_;
-    const float f_3 = t3 + t2;
-    const float f_4 = t2 - t3;
-    const float f_5 = t4 + t2;
-    const float f_6 = t2 - t4;
+    const float t4 = 0.5f * f_0;
+    const float f_1 = t2 + t4;
+    const float f_2 = t4 - t2;
+    const float f_4 = t4 - t3;
+    const float f_3 = t3 + t4;
+    const float f_6 = t4 - t1;
+    const float f_5 = t1 + t4;
 
     store(dst, slot, 0, cell, f_0);
     store(dst, slot, 1, cell, f_1);

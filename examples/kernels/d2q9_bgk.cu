@@ -46,31 +46,31 @@ d2q9_bgk_init(
 
     // ---- shared
     const double t0 = 0.3333333333333333 * rho_;
-    const double t1 = t0 * ux_;
-    const double t2 = t1 * ux_;
-    const double t3 = t0 * uy_;
-    const double t4 = 0.2222222222222222 * rho_ - t2;
-    const double t5 = 0.1111111111111111 * rho_ + t2;
-    const double t6 = t3 * uy_;
+    const double t1 = t0 * uy_;
+    const double t2 = t0 * ux_;
+    const double t3 = t2 * ux_;
+    const double t4 = 0.2222222222222222 * rho_ - t3;
+    const double t5 = 0.1111111111111111 * rho_ + t3;
+    const double t6 = t1 * uy_;
 
     // ---- f
     const double f_0 = 2.0 * (t4 - t6);
     const double t7 = 0.5 * t4 + t6;
-    const double f_3 = t3 + t7;
-    const double f_4 = t7 - t3;
-    const double t8 = 0.75 * (t1 * uy_);
+    const double t8 = 0.25 * (t5 + t6);
     const double t9 = 0.5 * t6 - t5;
-    const double t10 = 0.25 * (t5 + t6);
-    const double f_1 = t1 - t9;
-    const double f_2 = -t1 - t9;
-    const double t11 = 0.25 * (t1 + t3);
-    const double t12 = 0.25 * (t1 - t3);
-    const double t13 = t10 + t8;
-    const double t14 = t8 - t10;
-    const double f_5 = t11 + t13;
-    const double f_6 = t13 - t11;
-    const double f_7 = t12 - t14;
-    const double f_8 = -t12 - t14;
+    const double f_1 = t2 - t9;
+    const double f_2 = -t2 - t9;
+    const double f_4 = t7 - t1;
+    const double f_3 = t1 + t7;
+    const double t10 = 0.75 * (t2 * uy_);
+    const double t11 = 0.25 * (t2 - t1);
+    const double t12 = 0.25 * (t2 + t1);
+    const double t13 = t8 + t10;
+    const double t14 = t10 - t8;
+    const double f_6 = t13 - t12;
+    const double f_5 = t12 + t13;
+    const double f_7 = t11 - t14;
+    const double f_8 = -t11 - t14;
 
     dst[cell] = f_0;
     dst[cell + stride_i] = f_1;
@@ -115,42 +115,40 @@ d2q9_bgk_stream_collide(
     const double t0 = f_5 + f_7 + f_1;
     const double t1 = f_6 + f_8 + f_2;
 
-    // ---- j   (d2q9_bgk.lbm:13)
-    const double jx_ = t0 - t1;
-
     // ---- rho   (d2q9_bgk.lbm:12)
     const double rho_ = f_0 + f_3 + f_4 + t1 + t0;
-    const double t2 = 0.3333333333333333 * omega_;
-    const double t3 = t2 / rho_;
-    const double t4 = 0.1111111111111111 * omega_ * rho_;
-    const double t5 = 1.0 - omega_;
-    const double t6 = jx_ * t3;
-    const double t7 = jx_ * t6;
-    const double t8 = jx_ * t2;
 
     // ---- j   (d2q9_bgk.lbm:13)
+    const double jx_ = t0 - t1;
+    const double t2 = 0.1111111111111111 * omega_ * rho_;
+    const double t3 = 0.3333333333333333 * omega_;
+    const double t4 = t3 / rho_;
+    const double t5 = 1.0 - omega_;
+    const double t6 = jx_ * t4;
     const double jy_ = f_3 + f_5 + f_8 - f_4 - f_6 - f_7;
-    const double t9 = jy_ * jy_ * t3;
-    const double t10 = jy_ * t2;
-    const double t11 = 0.75 * (jy_ * t6);
-    const double t12 = t4 - t9 * 0.5;
+    const double t7 = jy_ * jy_ * t4;
+    const double t8 = t2 - 0.5 * t7;
+    const double t9 = t2 + t7;
+    const double t10 = jx_ * t6;
 
     // ---- post
-    const double post_0 = f_0 * t5 + 4.0 * t12 - t7 * 2.0;
-    const double t13 = t4 + t9;
-    const double t14 = t12 + t7;
-    const double post_1 = t14 + t8 + f_1 * t5;
-    const double post_2 = t14 - t8 + f_2 * t5;
-    const double t15 = 0.5 * t7 - t13;
-    const double post_3 = t10 - t15 + f_3 * t5;
-    const double post_4 = -t15 - t10 + f_4 * t5;
-    const double t16 = 0.25 * (t13 + t7);
-    const double t17 = 0.25 * (t8 + t10);
-    const double t18 = 0.25 * (t8 - t10);
-    const double t19 = t16 + t11;
-    const double post_5 = t17 + t19 + f_5 * t5;
+    const double post_0 = f_0 * t5 + 4.0 * t8 - 2.0 * t10;
+    const double t11 = jx_ * t3;
+    const double t12 = t8 + t10;
+    const double post_2 = t12 - t11 + f_2 * t5;
+    const double post_1 = t12 + t11 + f_1 * t5;
+    const double t13 = 0.75 * (jy_ * t6);
+    const double t14 = jy_ * t3;
+    const double t15 = 0.5 * t10 - t9;
+    const double post_4 = -t15 - t14 + f_4 * t5;
+    const double post_3 = t14 - t15 + f_3 * t5;
+    const double t16 = 0.25 * (t9 + t10);
+    const double t17 = 0.25 * (t11 + t14);
+    const double t18 = 0.25 * (t11 - t14);
+    const double t19 = t16 + t13;
     const double post_6 = t19 - t17 + f_6 * t5;
-    const double t20 = t11 - t16;
+    const double post_5 = t17 + t19 + f_5 * t5;
+    const double t20 = t13 - t16;
     const double post_7 = t18 - t20 + f_7 * t5;
     const double post_8 = -t18 - t20 + f_8 * t5;
 
@@ -193,19 +191,19 @@ d2q9_bgk_macroscopic(
     const double f_8 = src[cell + 8 * stride_i];
 
     // ---- shared
-    const double t0 = f_1 + f_5;
+    const double t0 = f_3 + f_8;
     const double t1 = f_2 + f_6;
-    const double t2 = f_3 + f_8;
-    const double t3 = f_4 + f_7;
+    const double t2 = f_4 + f_7;
+    const double t3 = f_1 + f_5;
 
     // ---- j   (d2q9_bgk.lbm:13)
-    const double jx_ = f_7 + t0 - f_8 - t1;
+    const double jx_ = f_7 + t3 - f_8 - t1;
 
     // ---- rho   (d2q9_bgk.lbm:12)
-    const double rho_ = f_0 + t0 + t1 + t2 + t3;
+    const double rho_ = f_0 + t3 + t1 + t0 + t2;
 
     // ---- j   (d2q9_bgk.lbm:13)
-    const double jy_ = f_5 + t2 - f_6 - t3;
+    const double jy_ = f_5 + t0 - f_6 - t2;
     const double t4 = 1.0 / rho_;
 
     // ---- u   (d2q9_bgk.lbm:14)
@@ -243,42 +241,40 @@ d2q9_bgk_collide(
     const double t0 = f_5 + f_7 + f_1;
     const double t1 = f_6 + f_8 + f_2;
 
-    // ---- j   (d2q9_bgk.lbm:13)
-    const double jx_ = t0 - t1;
-
     // ---- rho   (d2q9_bgk.lbm:12)
     const double rho_ = f_0 + f_3 + f_4 + t1 + t0;
-    const double t2 = 0.3333333333333333 * omega_;
-    const double t3 = t2 / rho_;
-    const double t4 = 0.1111111111111111 * omega_ * rho_;
-    const double t5 = 1.0 - omega_;
-    const double t6 = jx_ * t3;
-    const double t7 = jx_ * t6;
-    const double t8 = jx_ * t2;
 
     // ---- j   (d2q9_bgk.lbm:13)
+    const double jx_ = t0 - t1;
+    const double t2 = 0.1111111111111111 * omega_ * rho_;
+    const double t3 = 0.3333333333333333 * omega_;
+    const double t4 = t3 / rho_;
+    const double t5 = 1.0 - omega_;
+    const double t6 = jx_ * t4;
     const double jy_ = f_3 + f_5 + f_8 - f_4 - f_6 - f_7;
-    const double t9 = jy_ * jy_ * t3;
-    const double t10 = jy_ * t2;
-    const double t11 = 0.75 * (jy_ * t6);
-    const double t12 = t4 - t9 * 0.5;
+    const double t7 = jy_ * jy_ * t4;
+    const double t8 = t2 - 0.5 * t7;
+    const double t9 = t2 + t7;
+    const double t10 = jx_ * t6;
 
     // ---- post
-    const double post_0 = f_0 * t5 + 4.0 * t12 - t7 * 2.0;
-    const double t13 = t4 + t9;
-    const double t14 = t12 + t7;
-    const double post_1 = t14 + t8 + f_1 * t5;
-    const double post_2 = t14 - t8 + f_2 * t5;
-    const double t15 = 0.5 * t7 - t13;
-    const double post_3 = t10 - t15 + f_3 * t5;
-    const double post_4 = -t15 - t10 + f_4 * t5;
-    const double t16 = 0.25 * (t13 + t7);
-    const double t17 = 0.25 * (t8 + t10);
-    const double t18 = 0.25 * (t8 - t10);
-    const double t19 = t16 + t11;
-    const double post_5 = t17 + t19 + f_5 * t5;
+    const double post_0 = f_0 * t5 + 4.0 * t8 - 2.0 * t10;
+    const double t11 = jx_ * t3;
+    const double t12 = t8 + t10;
+    const double post_2 = t12 - t11 + f_2 * t5;
+    const double post_1 = t12 + t11 + f_1 * t5;
+    const double t13 = 0.75 * (jy_ * t6);
+    const double t14 = jy_ * t3;
+    const double t15 = 0.5 * t10 - t9;
+    const double post_4 = -t15 - t14 + f_4 * t5;
+    const double post_3 = t14 - t15 + f_3 * t5;
+    const double t16 = 0.25 * (t9 + t10);
+    const double t17 = 0.25 * (t11 + t14);
+    const double t18 = 0.25 * (t11 - t14);
+    const double t19 = t16 + t13;
     const double post_6 = t19 - t17 + f_6 * t5;
-    const double t20 = t11 - t16;
+    const double post_5 = t17 + t19 + f_5 * t5;
+    const double t20 = t13 - t16;
     const double post_7 = t18 - t20 + f_7 * t5;
     const double post_8 = -t18 - t20 + f_8 * t5;
 

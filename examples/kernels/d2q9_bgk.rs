@@ -316,31 +316,31 @@ pub fn init_lanes<const N: usize>(
 
         // ---- shared
         let t0 = 0.3333333333333333_f64 * rho_;
-        let t1 = t0 * ux_;
-        let t2 = t1 * ux_;
-        let t3 = t0 * uy_;
-        let t4 = 0.2222222222222222_f64 * rho_ - t2;
-        let t5 = 0.1111111111111111_f64 * rho_ + t2;
-        let t6 = t3 * uy_;
+        let t1 = t0 * uy_;
+        let t2 = t0 * ux_;
+        let t3 = t2 * ux_;
+        let t4 = 0.2222222222222222_f64 * rho_ - t3;
+        let t5 = 0.1111111111111111_f64 * rho_ + t3;
+        let t6 = t1 * uy_;
 
         // ---- f
         let f_0 = 2.0_f64 * (t4 - t6);
         let t7 = 0.5_f64 * t4 + t6;
-        let f_3 = t3 + t7;
-        let f_4 = t7 - t3;
-        let t8 = 0.75_f64 * (t1 * uy_);
+        let t8 = 0.25_f64 * (t5 + t6);
         let t9 = 0.5_f64 * t6 - t5;
-        let t10 = 0.25_f64 * (t5 + t6);
-        let f_1 = t1 - t9;
-        let f_2 = -t1 - t9;
-        let t11 = 0.25_f64 * (t1 + t3);
-        let t12 = 0.25_f64 * (t1 - t3);
-        let t13 = t10 + t8;
-        let t14 = t8 - t10;
-        let f_5 = t11 + t13;
-        let f_6 = t13 - t11;
-        let f_7 = t12 - t14;
-        let f_8 = -t12 - t14;
+        let f_1 = t2 - t9;
+        let f_2 = -t2 - t9;
+        let f_4 = t7 - t1;
+        let f_3 = t1 + t7;
+        let t10 = 0.75_f64 * (t2 * uy_);
+        let t11 = 0.25_f64 * (t2 - t1);
+        let t12 = 0.25_f64 * (t2 + t1);
+        let t13 = t8 + t10;
+        let t14 = t10 - t8;
+        let f_6 = t13 - t12;
+        let f_5 = t12 + t13;
+        let f_7 = t11 - t14;
+        let f_8 = -t11 - t14;
 
         dst[0][lane] = f_0;
         dst[1][lane] = f_1;
@@ -394,42 +394,40 @@ pub fn collide_lanes<const N: usize>(
         let t0 = f_5 + f_7 + f_1;
         let t1 = f_6 + f_8 + f_2;
 
-        // ---- j   (d2q9_bgk.lbm:13)
-        let jx_ = t0 - t1;
-
         // ---- rho   (d2q9_bgk.lbm:12)
         let rho_ = f_0 + f_3 + f_4 + t1 + t0;
-        let t2 = 0.3333333333333333_f64 * omega_;
-        let t3 = t2 / rho_;
-        let t4 = 0.1111111111111111_f64 * omega_ * rho_;
-        let t5 = 1.0_f64 - omega_;
-        let t6 = jx_ * t3;
-        let t7 = jx_ * t6;
-        let t8 = jx_ * t2;
 
         // ---- j   (d2q9_bgk.lbm:13)
+        let jx_ = t0 - t1;
+        let t2 = 0.1111111111111111_f64 * omega_ * rho_;
+        let t3 = 0.3333333333333333_f64 * omega_;
+        let t4 = t3 / rho_;
+        let t5 = 1.0_f64 - omega_;
+        let t6 = jx_ * t4;
         let jy_ = f_3 + f_5 + f_8 - f_4 - f_6 - f_7;
-        let t9 = jy_ * jy_ * t3;
-        let t10 = jy_ * t2;
-        let t11 = 0.75_f64 * (jy_ * t6);
-        let t12 = t4 - t9 * 0.5_f64;
+        let t7 = jy_ * jy_ * t4;
+        let t8 = t2 - 0.5_f64 * t7;
+        let t9 = t2 + t7;
+        let t10 = jx_ * t6;
 
         // ---- post
-        let post_0 = f_0 * t5 + 4.0_f64 * t12 - t7 * 2.0_f64;
-        let t13 = t4 + t9;
-        let t14 = t12 + t7;
-        let post_1 = t14 + t8 + f_1 * t5;
-        let post_2 = t14 - t8 + f_2 * t5;
-        let t15 = 0.5_f64 * t7 - t13;
-        let post_3 = t10 - t15 + f_3 * t5;
-        let post_4 = -t15 - t10 + f_4 * t5;
-        let t16 = 0.25_f64 * (t13 + t7);
-        let t17 = 0.25_f64 * (t8 + t10);
-        let t18 = 0.25_f64 * (t8 - t10);
-        let t19 = t16 + t11;
-        let post_5 = t17 + t19 + f_5 * t5;
+        let post_0 = f_0 * t5 + 4.0_f64 * t8 - 2.0_f64 * t10;
+        let t11 = jx_ * t3;
+        let t12 = t8 + t10;
+        let post_2 = t12 - t11 + f_2 * t5;
+        let post_1 = t12 + t11 + f_1 * t5;
+        let t13 = 0.75_f64 * (jy_ * t6);
+        let t14 = jy_ * t3;
+        let t15 = 0.5_f64 * t10 - t9;
+        let post_4 = -t15 - t14 + f_4 * t5;
+        let post_3 = t14 - t15 + f_3 * t5;
+        let t16 = 0.25_f64 * (t9 + t10);
+        let t17 = 0.25_f64 * (t11 + t14);
+        let t18 = 0.25_f64 * (t11 - t14);
+        let t19 = t16 + t13;
         let post_6 = t19 - t17 + f_6 * t5;
-        let t20 = t11 - t16;
+        let post_5 = t17 + t19 + f_5 * t5;
+        let t20 = t13 - t16;
         let post_7 = t18 - t20 + f_7 * t5;
         let post_8 = -t18 - t20 + f_8 * t5;
 
@@ -483,19 +481,19 @@ pub fn macroscopic_lanes<const N: usize>(
         let f_8 = src[8][lane];
 
         // ---- shared
-        let t0 = f_1 + f_5;
+        let t0 = f_3 + f_8;
         let t1 = f_2 + f_6;
-        let t2 = f_3 + f_8;
-        let t3 = f_4 + f_7;
+        let t2 = f_4 + f_7;
+        let t3 = f_1 + f_5;
 
         // ---- j   (d2q9_bgk.lbm:13)
-        let jx_ = f_7 + t0 - f_8 - t1;
+        let jx_ = f_7 + t3 - f_8 - t1;
 
         // ---- rho   (d2q9_bgk.lbm:12)
-        let rho_ = f_0 + t0 + t1 + t2 + t3;
+        let rho_ = f_0 + t3 + t1 + t0 + t2;
 
         // ---- j   (d2q9_bgk.lbm:13)
-        let jy_ = f_5 + t2 - f_6 - t3;
+        let jy_ = f_5 + t0 - f_6 - t2;
         let t4 = 1.0_f64 / rho_;
 
         // ---- u   (d2q9_bgk.lbm:14)

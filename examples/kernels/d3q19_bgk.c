@@ -64,49 +64,49 @@ void d3q19_bgk_init(
             const float t2 = t1 * ux_;
             const float t3 = 0.055555556f * rho_ - t2;
             const float t4 = 0.027777778f * rho_ + t2;
-            const float t5 = t0 * uy_;
-            const float t6 = t0 * uz_;
-            const float t7 = t5 * uy_;
+            const float t5 = t0 * uz_;
+            const float t6 = t0 * uy_;
+            const float t7 = t6 * uy_;
             const float t8 = 3.0f * (t1 * uy_);
-            const float t9 = t6 * uz_;
-            const float t10 = t7 + t9;
+            const float t9 = t1 + t4;
+            const float t10 = t1 - t4;
+            const float t11 = t5 * uz_;
+            const float t12 = t7 + t11;
+            const float t13 = -t12;
 
             // ---- f
-            const float f_0 = 6.0f * (t3 - t10);
-            const float t11 = t1 + t4;
-            const float t12 = t1 - t4;
-            const float t13 = 3.0f * (t1 * uz_);
-            const float t14 = 3.0f * (t5 * uz_);
-            const float t15 = -t10;
-            const float f_1 = 2.0f * t11 + t15;
-            const float f_2 = t15 - 2.0f * t12;
-            const float t16 = 0.5f * t3 + t10;
-            const float t17 = t7 - t9 * 0.5f;
-            const float t18 = 0.5f * t7 - t9;
-            const float t19 = t5 + t17;
-            const float f_3 = 2.0f * t19 + t3;
-            const float t20 = t5 - t17;
-            const float f_4 = t3 - 2.0f * t20;
-            const float f_7 = t11 + t19 + t8;
-            const float f_14 = t19 - t12 - t8;
-            const float f_8 = t8 - t12 - t20;
-            const float f_13 = t11 - t20 - t8;
-            const float t21 = t6 - t18;
-            const float f_5 = 2.0f * t21 + t3;
-            const float t22 = t6 + t18;
-            const float f_6 = t3 - t22 * 2.0f;
-            const float f_9 = t11 + t21 + t13;
-            const float f_11 = t11 - t22 - t13;
-            const float f_10 = t13 - t12 - t22;
-            const float f_12 = t21 - t12 - t13;
-            const float t23 = t5 + t6;
-            const float t24 = t5 - t6;
-            const float t25 = t16 + t14;
-            const float t26 = t14 - t16;
-            const float f_15 = t23 + t25;
-            const float f_16 = t25 - t23;
-            const float f_17 = t24 - t26;
-            const float f_18 = -t24 - t26;
+            const float f_2 = t13 - 2.0f * t10;
+            const float f_1 = 2.0f * t9 + t13;
+            const float t14 = t7 - 0.5f * t11;
+            const float t15 = 0.5f * t7 - t11;
+            const float t16 = t6 + t14;
+            const float f_7 = t9 + t16 + t8;
+            const float f_14 = t16 - t10 - t8;
+            const float f_3 = 2.0f * t16 + t3;
+            const float t17 = t6 - t14;
+            const float f_8 = t8 - t10 - t17;
+            const float f_13 = t9 - t17 - t8;
+            const float f_4 = t3 - 2.0f * t17;
+            const float t18 = 3.0f * (t1 * uz_);
+            const float t19 = t5 - t15;
+            const float t20 = t5 + t15;
+            const float f_12 = t19 - t10 - t18;
+            const float f_10 = t18 - t10 - t20;
+            const float f_11 = t9 - t20 - t18;
+            const float f_9 = t9 + t19 + t18;
+            const float f_5 = 2.0f * t19 + t3;
+            const float f_6 = t3 - 2.0f * t20;
+            const float f_0 = 6.0f * (t3 - t12);
+            const float t21 = 0.5f * t3 + t12;
+            const float t22 = 3.0f * (t6 * uz_);
+            const float t23 = t21 + t22;
+            const float t24 = t22 - t21;
+            const float t25 = t6 - t5;
+            const float t26 = t6 + t5;
+            const float f_17 = t25 - t24;
+            const float f_18 = -t25 - t24;
+            const float f_16 = t23 - t26;
+            const float f_15 = t26 + t23;
 
             dst[cell] = f_0;
             dst[cell + stride_i] = f_1;
@@ -171,71 +171,73 @@ void d3q19_bgk_stream_collide(
             const float f_18 = src[cell + 18 * stride_i - stride_z + stride_y];
 
             // ---- shared
-            const float t0 = 1.0f - omega_;
-            const float t1 = 0.083333336f * omega_;
-            const float t2 = f_1 + f_11 + f_9;
-            const float t3 = f_16 + f_18 + (f_4 + f_13);
-            const float t4 = f_2 + f_12 + (f_8 + f_10);
-            const float t5 = f_3 + f_17 + f_14 + (f_7 + f_15);
-
-            // ---- rho   (d3q19_bgk.lbm:12)
-            const float rho_ = f_0 + f_5 + f_6 + t2 + t3 + t4 + t5;
+            const float t0 = f_1 + f_11 + f_9;
+            const float t1 = f_3 + f_17 + f_14 + (f_7 + f_15);
+            const float t2 = f_16 + f_18 + (f_4 + f_13);
 
             // ---- j   (d3q19_bgk.lbm:13)
-            const float jx_ = f_7 + f_13 + t2 - f_14 - t4;
-            const float jy_ = t5 - f_8 - t3;
-            const float t6 = rho_ * t1;
-            const float t7 = t1 / rho_;
-            const float t8 = 3.0f * (jx_ * t7);
-            const float t9 = 0.33333334f * (jx_ * t8);
-            const float t10 = jx_ * t1;
-            const float t11 = 0.6666667f * t6 - t9;
-            const float t12 = 0.33333334f * t6 + t9;
+            const float jy_ = t1 - f_8 - t2;
+            const float t3 = f_2 + f_12 + (f_8 + f_10);
+
+            // ---- rho   (d3q19_bgk.lbm:12)
+            const float rho_ = f_0 + f_5 + f_6 + t0 + t2 + t3 + t1;
+
+            // ---- j   (d3q19_bgk.lbm:13)
+            const float jx_ = f_7 + f_13 + t0 - f_14 - t3;
+            const float t4 = 1.0f - omega_;
+            const float t5 = 0.083333336f * omega_;
+            const float t6 = t5 / rho_;
+            const float t7 = rho_ * t5;
+            const float t8 = jx_ * t5;
+            const float t9 = 3.0f * (jx_ * t6);
+            const float t10 = 0.33333334f * (jx_ * t9);
+            const float t11 = 0.6666667f * t7 - t10;
+            const float t12 = 0.33333334f * t7 + t10;
+            const float t13 = t12 + t8;
+            const float t14 = t8 - t12;
             const float jz_ = f_5 + f_9 + f_12 + f_15 + f_18 - f_6 - f_10 - f_11 - f_16 - f_17;
-            const float t13 = jz_ * jz_ * t7;
-            const float t14 = jy_ * t7;
-            const float t15 = jy_ * t14;
-            const float t16 = 3.0f * (jz_ * t14);
-            const float t17 = t13 + t15;
+            const float t15 = jz_ * jz_ * t6;
+            const float t16 = jy_ * t6;
+            const float t17 = jy_ * t16;
+            const float t18 = t15 + t17;
 
             // ---- post
-            const float post_0 = f_0 * t0 + 6.0f * (t11 - t17);
-            const float t18 = t12 + t10;
-            const float t19 = t10 - t12;
-            const float t20 = -t17;
-            const float post_1 = f_1 * t0 + t20 + 2.0f * t18;
-            const float post_2 = f_2 * t0 + t20 - 2.0f * t19;
-            const float t21 = 0.5f * t11 + t17;
-            const float t22 = jy_ * t1;
-            const float t23 = jz_ * t1;
-            const float t24 = jy_ * t8;
-            const float t25 = jz_ * t8;
-            const float t26 = 0.5f * t13 - t15;
-            const float t27 = t13 - t15 * 0.5f;
-            const float t28 = t22 - t26;
-            const float post_3 = f_3 * t0 + t11 + 2.0f * t28;
-            const float post_7 = t18 + t28 + t24 + f_7 * t0;
-            const float post_14 = t28 - t19 - t24 + f_14 * t0;
-            const float t29 = t26 + t22;
-            const float post_4 = f_4 * t0 + t11 - t29 * 2.0f;
-            const float post_8 = t24 - t19 - t29 + f_8 * t0;
-            const float post_13 = t18 - t29 - t24 + f_13 * t0;
-            const float t30 = t27 + t23;
-            const float post_5 = f_5 * t0 + t11 + 2.0f * t30;
-            const float post_9 = t18 + t30 + t25 + f_9 * t0;
-            const float post_12 = t30 - t19 - t25 + f_12 * t0;
-            const float t31 = t23 - t27;
-            const float post_6 = f_6 * t0 + t11 - 2.0f * t31;
-            const float post_10 = t25 - t19 - t31 + f_10 * t0;
-            const float post_11 = t18 - t31 - t25 + f_11 * t0;
-            const float t32 = t22 + t23;
-            const float t33 = t22 - t23;
-            const float t34 = t21 + t16;
-            const float post_15 = t32 + t34 + f_15 * t0;
-            const float post_16 = t34 - t32 + f_16 * t0;
-            const float t35 = t16 - t21;
-            const float post_17 = t33 - t35 + f_17 * t0;
-            const float post_18 = -t33 - t35 + f_18 * t0;
+            const float post_0 = f_0 * t4 + 6.0f * (t11 - t18);
+            const float t19 = -t18;
+            const float post_2 = f_2 * t4 + t19 - 2.0f * t14;
+            const float post_1 = f_1 * t4 + t19 + 2.0f * t13;
+            const float t20 = 0.5f * t15 - t17;
+            const float t21 = t15 - 0.5f * t17;
+            const float t22 = jy_ * t9;
+            const float t23 = jy_ * t5;
+            const float t24 = t23 - t20;
+            const float post_14 = t24 - t14 - t22 + f_14 * t4;
+            const float post_7 = t13 + t24 + t22 + f_7 * t4;
+            const float post_3 = f_3 * t4 + t11 + 2.0f * t24;
+            const float t25 = t20 + t23;
+            const float post_13 = t13 - t25 - t22 + f_13 * t4;
+            const float post_8 = t22 - t14 - t25 + f_8 * t4;
+            const float post_4 = f_4 * t4 + t11 - 2.0f * t25;
+            const float t26 = jz_ * t9;
+            const float t27 = jz_ * t5;
+            const float t28 = t21 + t27;
+            const float post_5 = f_5 * t4 + t11 + 2.0f * t28;
+            const float post_12 = t28 - t14 - t26 + f_12 * t4;
+            const float post_9 = t13 + t28 + t26 + f_9 * t4;
+            const float t29 = t27 - t21;
+            const float post_10 = t26 - t14 - t29 + f_10 * t4;
+            const float post_11 = t13 - t29 - t26 + f_11 * t4;
+            const float post_6 = f_6 * t4 + t11 - 2.0f * t29;
+            const float t30 = 0.5f * t11 + t18;
+            const float t31 = 3.0f * (jz_ * t16);
+            const float t32 = t30 + t31;
+            const float t33 = t31 - t30;
+            const float t34 = t23 - t27;
+            const float post_18 = -t34 - t33 + f_18 * t4;
+            const float post_17 = t34 - t33 + f_17 * t4;
+            const float t35 = t23 + t27;
+            const float post_16 = t32 - t35 + f_16 * t4;
+            const float post_15 = t35 + t32 + f_15 * t4;
 
             dst[cell] = post_0;
             dst[cell + stride_i] = post_1;
@@ -299,26 +301,26 @@ void d3q19_bgk_macroscopic(
             const float f_18 = src[cell + 18 * stride_i];
 
             // ---- shared
-            const float t0 = f_5 + f_15;
-            const float t1 = f_9 + f_11 + f_1 + f_7;
-            const float t2 = f_4 + f_18 + (f_8 + f_13);
+            const float t0 = f_4 + f_18 + (f_8 + f_13);
+            const float t1 = f_16 + f_17 + f_10 + f_6;
 
             // ---- j   (d3q19_bgk.lbm:13)
-            const float jy_ = f_3 + f_7 + f_14 + f_15 + f_17 - f_16 - t2;
-            const float t3 = f_16 + f_17 + f_10 + f_6;
-            const float jz_ = f_9 + f_12 + f_18 + t0 - f_11 - t3;
+            const float jy_ = f_3 + f_7 + f_14 + f_15 + f_17 - f_16 - t0;
+            const float t2 = f_5 + f_15;
+            const float t3 = f_9 + f_11 + f_1 + f_7;
+            const float jz_ = f_9 + f_12 + f_18 + t2 - f_11 - t1;
             const float t4 = f_2 + f_12 + f_14;
 
             // ---- rho   (d3q19_bgk.lbm:12)
-            const float rho_ = f_0 + f_3 + t0 + t1 + t2 + t4 + t3;
+            const float rho_ = f_0 + f_3 + t2 + t3 + t0 + t4 + t1;
 
             // ---- j   (d3q19_bgk.lbm:13)
-            const float jx_ = f_13 + t1 - f_8 - f_10 - t4;
+            const float jx_ = f_13 + t3 - f_8 - f_10 - t4;
             const float t5 = 1.0f / rho_;
 
             // ---- u   (d3q19_bgk.lbm:14)
-            const float ux_ = t5 * jx_;
             const float uy_ = t5 * jy_;
+            const float ux_ = t5 * jx_;
             const float uz_ = t5 * jz_;
 
             fields[cell] = rho_;
@@ -360,71 +362,73 @@ void d3q19_bgk_collide(
         const float f_18 = src[18 * (size_t)count + state];
 
         // ---- shared
-        const float t0 = 1.0f - omega_;
-        const float t1 = 0.083333336f * omega_;
-        const float t2 = f_1 + f_11 + f_9;
-        const float t3 = f_16 + f_18 + (f_4 + f_13);
-        const float t4 = f_2 + f_12 + (f_8 + f_10);
-        const float t5 = f_3 + f_17 + f_14 + (f_7 + f_15);
-
-        // ---- rho   (d3q19_bgk.lbm:12)
-        const float rho_ = f_0 + f_5 + f_6 + t2 + t3 + t4 + t5;
+        const float t0 = f_1 + f_11 + f_9;
+        const float t1 = f_3 + f_17 + f_14 + (f_7 + f_15);
+        const float t2 = f_16 + f_18 + (f_4 + f_13);
 
         // ---- j   (d3q19_bgk.lbm:13)
-        const float jx_ = f_7 + f_13 + t2 - f_14 - t4;
-        const float jy_ = t5 - f_8 - t3;
-        const float t6 = rho_ * t1;
-        const float t7 = t1 / rho_;
-        const float t8 = 3.0f * (jx_ * t7);
-        const float t9 = 0.33333334f * (jx_ * t8);
-        const float t10 = jx_ * t1;
-        const float t11 = 0.6666667f * t6 - t9;
-        const float t12 = 0.33333334f * t6 + t9;
+        const float jy_ = t1 - f_8 - t2;
+        const float t3 = f_2 + f_12 + (f_8 + f_10);
+
+        // ---- rho   (d3q19_bgk.lbm:12)
+        const float rho_ = f_0 + f_5 + f_6 + t0 + t2 + t3 + t1;
+
+        // ---- j   (d3q19_bgk.lbm:13)
+        const float jx_ = f_7 + f_13 + t0 - f_14 - t3;
+        const float t4 = 1.0f - omega_;
+        const float t5 = 0.083333336f * omega_;
+        const float t6 = t5 / rho_;
+        const float t7 = rho_ * t5;
+        const float t8 = jx_ * t5;
+        const float t9 = 3.0f * (jx_ * t6);
+        const float t10 = 0.33333334f * (jx_ * t9);
+        const float t11 = 0.6666667f * t7 - t10;
+        const float t12 = 0.33333334f * t7 + t10;
+        const float t13 = t12 + t8;
+        const float t14 = t8 - t12;
         const float jz_ = f_5 + f_9 + f_12 + f_15 + f_18 - f_6 - f_10 - f_11 - f_16 - f_17;
-        const float t13 = jz_ * jz_ * t7;
-        const float t14 = jy_ * t7;
-        const float t15 = jy_ * t14;
-        const float t16 = 3.0f * (jz_ * t14);
-        const float t17 = t13 + t15;
+        const float t15 = jz_ * jz_ * t6;
+        const float t16 = jy_ * t6;
+        const float t17 = jy_ * t16;
+        const float t18 = t15 + t17;
 
         // ---- post
-        const float post_0 = f_0 * t0 + 6.0f * (t11 - t17);
-        const float t18 = t12 + t10;
-        const float t19 = t10 - t12;
-        const float t20 = -t17;
-        const float post_1 = f_1 * t0 + t20 + 2.0f * t18;
-        const float post_2 = f_2 * t0 + t20 - 2.0f * t19;
-        const float t21 = 0.5f * t11 + t17;
-        const float t22 = jy_ * t1;
-        const float t23 = jz_ * t1;
-        const float t24 = jy_ * t8;
-        const float t25 = jz_ * t8;
-        const float t26 = 0.5f * t13 - t15;
-        const float t27 = t13 - t15 * 0.5f;
-        const float t28 = t22 - t26;
-        const float post_3 = f_3 * t0 + t11 + 2.0f * t28;
-        const float post_7 = t18 + t28 + t24 + f_7 * t0;
-        const float post_14 = t28 - t19 - t24 + f_14 * t0;
-        const float t29 = t26 + t22;
-        const float post_4 = f_4 * t0 + t11 - t29 * 2.0f;
-        const float post_8 = t24 - t19 - t29 + f_8 * t0;
-        const float post_13 = t18 - t29 - t24 + f_13 * t0;
-        const float t30 = t27 + t23;
-        const float post_5 = f_5 * t0 + t11 + 2.0f * t30;
-        const float post_9 = t18 + t30 + t25 + f_9 * t0;
-        const float post_12 = t30 - t19 - t25 + f_12 * t0;
-        const float t31 = t23 - t27;
-        const float post_6 = f_6 * t0 + t11 - 2.0f * t31;
-        const float post_10 = t25 - t19 - t31 + f_10 * t0;
-        const float post_11 = t18 - t31 - t25 + f_11 * t0;
-        const float t32 = t22 + t23;
-        const float t33 = t22 - t23;
-        const float t34 = t21 + t16;
-        const float post_15 = t32 + t34 + f_15 * t0;
-        const float post_16 = t34 - t32 + f_16 * t0;
-        const float t35 = t16 - t21;
-        const float post_17 = t33 - t35 + f_17 * t0;
-        const float post_18 = -t33 - t35 + f_18 * t0;
+        const float post_0 = f_0 * t4 + 6.0f * (t11 - t18);
+        const float t19 = -t18;
+        const float post_2 = f_2 * t4 + t19 - 2.0f * t14;
+        const float post_1 = f_1 * t4 + t19 + 2.0f * t13;
+        const float t20 = 0.5f * t15 - t17;
+        const float t21 = t15 - 0.5f * t17;
+        const float t22 = jy_ * t9;
+        const float t23 = jy_ * t5;
+        const float t24 = t23 - t20;
+        const float post_14 = t24 - t14 - t22 + f_14 * t4;
+        const float post_7 = t13 + t24 + t22 + f_7 * t4;
+        const float post_3 = f_3 * t4 + t11 + 2.0f * t24;
+        const float t25 = t20 + t23;
+        const float post_13 = t13 - t25 - t22 + f_13 * t4;
+        const float post_8 = t22 - t14 - t25 + f_8 * t4;
+        const float post_4 = f_4 * t4 + t11 - 2.0f * t25;
+        const float t26 = jz_ * t9;
+        const float t27 = jz_ * t5;
+        const float t28 = t21 + t27;
+        const float post_5 = f_5 * t4 + t11 + 2.0f * t28;
+        const float post_12 = t28 - t14 - t26 + f_12 * t4;
+        const float post_9 = t13 + t28 + t26 + f_9 * t4;
+        const float t29 = t27 - t21;
+        const float post_10 = t26 - t14 - t29 + f_10 * t4;
+        const float post_11 = t13 - t29 - t26 + f_11 * t4;
+        const float post_6 = f_6 * t4 + t11 - 2.0f * t29;
+        const float t30 = 0.5f * t11 + t18;
+        const float t31 = 3.0f * (jz_ * t16);
+        const float t32 = t30 + t31;
+        const float t33 = t31 - t30;
+        const float t34 = t23 - t27;
+        const float post_18 = -t34 - t33 + f_18 * t4;
+        const float post_17 = t34 - t33 + f_17 * t4;
+        const float t35 = t23 + t27;
+        const float post_16 = t32 - t35 + f_16 * t4;
+        const float post_15 = t35 + t32 + f_15 * t4;
 
         dst[state] = post_0;
         dst[1 * (size_t)count + state] = post_1;

@@ -361,49 +361,49 @@ pub fn init_lanes<const N: usize>(
         let t2 = t1 * ux_;
         let t3 = 0.055555556_f32 * rho_ - t2;
         let t4 = 0.027777778_f32 * rho_ + t2;
-        let t5 = t0 * uy_;
-        let t6 = t0 * uz_;
-        let t7 = t5 * uy_;
+        let t5 = t0 * uz_;
+        let t6 = t0 * uy_;
+        let t7 = t6 * uy_;
         let t8 = 3.0_f32 * (t1 * uy_);
-        let t9 = t6 * uz_;
-        let t10 = t7 + t9;
+        let t9 = t1 + t4;
+        let t10 = t1 - t4;
+        let t11 = t5 * uz_;
+        let t12 = t7 + t11;
+        let t13 = -t12;
 
         // ---- f
-        let f_0 = 6.0_f32 * (t3 - t10);
-        let t11 = t1 + t4;
-        let t12 = t1 - t4;
-        let t13 = 3.0_f32 * (t1 * uz_);
-        let t14 = 3.0_f32 * (t5 * uz_);
-        let t15 = -t10;
-        let f_1 = 2.0_f32 * t11 + t15;
-        let f_2 = t15 - 2.0_f32 * t12;
-        let t16 = 0.5_f32 * t3 + t10;
-        let t17 = t7 - t9 * 0.5_f32;
-        let t18 = 0.5_f32 * t7 - t9;
-        let t19 = t5 + t17;
-        let f_3 = 2.0_f32 * t19 + t3;
-        let t20 = t5 - t17;
-        let f_4 = t3 - 2.0_f32 * t20;
-        let f_7 = t11 + t19 + t8;
-        let f_14 = t19 - t12 - t8;
-        let f_8 = t8 - t12 - t20;
-        let f_13 = t11 - t20 - t8;
-        let t21 = t6 - t18;
-        let f_5 = 2.0_f32 * t21 + t3;
-        let t22 = t6 + t18;
-        let f_6 = t3 - t22 * 2.0_f32;
-        let f_9 = t11 + t21 + t13;
-        let f_11 = t11 - t22 - t13;
-        let f_10 = t13 - t12 - t22;
-        let f_12 = t21 - t12 - t13;
-        let t23 = t5 + t6;
-        let t24 = t5 - t6;
-        let t25 = t16 + t14;
-        let t26 = t14 - t16;
-        let f_15 = t23 + t25;
-        let f_16 = t25 - t23;
-        let f_17 = t24 - t26;
-        let f_18 = -t24 - t26;
+        let f_2 = t13 - 2.0_f32 * t10;
+        let f_1 = 2.0_f32 * t9 + t13;
+        let t14 = t7 - 0.5_f32 * t11;
+        let t15 = 0.5_f32 * t7 - t11;
+        let t16 = t6 + t14;
+        let f_7 = t9 + t16 + t8;
+        let f_14 = t16 - t10 - t8;
+        let f_3 = 2.0_f32 * t16 + t3;
+        let t17 = t6 - t14;
+        let f_8 = t8 - t10 - t17;
+        let f_13 = t9 - t17 - t8;
+        let f_4 = t3 - 2.0_f32 * t17;
+        let t18 = 3.0_f32 * (t1 * uz_);
+        let t19 = t5 - t15;
+        let t20 = t5 + t15;
+        let f_12 = t19 - t10 - t18;
+        let f_10 = t18 - t10 - t20;
+        let f_11 = t9 - t20 - t18;
+        let f_9 = t9 + t19 + t18;
+        let f_5 = 2.0_f32 * t19 + t3;
+        let f_6 = t3 - 2.0_f32 * t20;
+        let f_0 = 6.0_f32 * (t3 - t12);
+        let t21 = 0.5_f32 * t3 + t12;
+        let t22 = 3.0_f32 * (t6 * uz_);
+        let t23 = t21 + t22;
+        let t24 = t22 - t21;
+        let t25 = t6 - t5;
+        let t26 = t6 + t5;
+        let f_17 = t25 - t24;
+        let f_18 = -t25 - t24;
+        let f_16 = t23 - t26;
+        let f_15 = t26 + t23;
 
         dst[0][lane] = f_0;
         dst[1][lane] = f_1;
@@ -474,71 +474,73 @@ pub fn collide_lanes<const N: usize>(
         let f_18 = src[18][lane];
 
         // ---- shared
-        let t0 = 1.0_f32 - omega_;
-        let t1 = 0.083333336_f32 * omega_;
-        let t2 = f_1 + f_11 + f_9;
-        let t3 = f_16 + f_18 + (f_4 + f_13);
-        let t4 = f_2 + f_12 + (f_8 + f_10);
-        let t5 = f_3 + f_17 + f_14 + (f_7 + f_15);
-
-        // ---- rho   (d3q19_bgk.lbm:12)
-        let rho_ = f_0 + f_5 + f_6 + t2 + t3 + t4 + t5;
+        let t0 = f_1 + f_11 + f_9;
+        let t1 = f_3 + f_17 + f_14 + (f_7 + f_15);
+        let t2 = f_16 + f_18 + (f_4 + f_13);
 
         // ---- j   (d3q19_bgk.lbm:13)
-        let jx_ = f_7 + f_13 + t2 - f_14 - t4;
-        let jy_ = t5 - f_8 - t3;
-        let t6 = rho_ * t1;
-        let t7 = t1 / rho_;
-        let t8 = 3.0_f32 * (jx_ * t7);
-        let t9 = 0.33333334_f32 * (jx_ * t8);
-        let t10 = jx_ * t1;
-        let t11 = 0.6666667_f32 * t6 - t9;
-        let t12 = 0.33333334_f32 * t6 + t9;
+        let jy_ = t1 - f_8 - t2;
+        let t3 = f_2 + f_12 + (f_8 + f_10);
+
+        // ---- rho   (d3q19_bgk.lbm:12)
+        let rho_ = f_0 + f_5 + f_6 + t0 + t2 + t3 + t1;
+
+        // ---- j   (d3q19_bgk.lbm:13)
+        let jx_ = f_7 + f_13 + t0 - f_14 - t3;
+        let t4 = 1.0_f32 - omega_;
+        let t5 = 0.083333336_f32 * omega_;
+        let t6 = t5 / rho_;
+        let t7 = rho_ * t5;
+        let t8 = jx_ * t5;
+        let t9 = 3.0_f32 * (jx_ * t6);
+        let t10 = 0.33333334_f32 * (jx_ * t9);
+        let t11 = 0.6666667_f32 * t7 - t10;
+        let t12 = 0.33333334_f32 * t7 + t10;
+        let t13 = t12 + t8;
+        let t14 = t8 - t12;
         let jz_ = f_5 + f_9 + f_12 + f_15 + f_18 - f_6 - f_10 - f_11 - f_16 - f_17;
-        let t13 = jz_ * jz_ * t7;
-        let t14 = jy_ * t7;
-        let t15 = jy_ * t14;
-        let t16 = 3.0_f32 * (jz_ * t14);
-        let t17 = t13 + t15;
+        let t15 = jz_ * jz_ * t6;
+        let t16 = jy_ * t6;
+        let t17 = jy_ * t16;
+        let t18 = t15 + t17;
 
         // ---- post
-        let post_0 = f_0 * t0 + 6.0_f32 * (t11 - t17);
-        let t18 = t12 + t10;
-        let t19 = t10 - t12;
-        let t20 = -t17;
-        let post_1 = f_1 * t0 + t20 + 2.0_f32 * t18;
-        let post_2 = f_2 * t0 + t20 - 2.0_f32 * t19;
-        let t21 = 0.5_f32 * t11 + t17;
-        let t22 = jy_ * t1;
-        let t23 = jz_ * t1;
-        let t24 = jy_ * t8;
-        let t25 = jz_ * t8;
-        let t26 = 0.5_f32 * t13 - t15;
-        let t27 = t13 - t15 * 0.5_f32;
-        let t28 = t22 - t26;
-        let post_3 = f_3 * t0 + t11 + 2.0_f32 * t28;
-        let post_7 = t18 + t28 + t24 + f_7 * t0;
-        let post_14 = t28 - t19 - t24 + f_14 * t0;
-        let t29 = t26 + t22;
-        let post_4 = f_4 * t0 + t11 - t29 * 2.0_f32;
-        let post_8 = t24 - t19 - t29 + f_8 * t0;
-        let post_13 = t18 - t29 - t24 + f_13 * t0;
-        let t30 = t27 + t23;
-        let post_5 = f_5 * t0 + t11 + 2.0_f32 * t30;
-        let post_9 = t18 + t30 + t25 + f_9 * t0;
-        let post_12 = t30 - t19 - t25 + f_12 * t0;
-        let t31 = t23 - t27;
-        let post_6 = f_6 * t0 + t11 - 2.0_f32 * t31;
-        let post_10 = t25 - t19 - t31 + f_10 * t0;
-        let post_11 = t18 - t31 - t25 + f_11 * t0;
-        let t32 = t22 + t23;
-        let t33 = t22 - t23;
-        let t34 = t21 + t16;
-        let post_15 = t32 + t34 + f_15 * t0;
-        let post_16 = t34 - t32 + f_16 * t0;
-        let t35 = t16 - t21;
-        let post_17 = t33 - t35 + f_17 * t0;
-        let post_18 = -t33 - t35 + f_18 * t0;
+        let post_0 = f_0 * t4 + 6.0_f32 * (t11 - t18);
+        let t19 = -t18;
+        let post_2 = f_2 * t4 + t19 - 2.0_f32 * t14;
+        let post_1 = f_1 * t4 + t19 + 2.0_f32 * t13;
+        let t20 = 0.5_f32 * t15 - t17;
+        let t21 = t15 - 0.5_f32 * t17;
+        let t22 = jy_ * t9;
+        let t23 = jy_ * t5;
+        let t24 = t23 - t20;
+        let post_14 = t24 - t14 - t22 + f_14 * t4;
+        let post_7 = t13 + t24 + t22 + f_7 * t4;
+        let post_3 = f_3 * t4 + t11 + 2.0_f32 * t24;
+        let t25 = t20 + t23;
+        let post_13 = t13 - t25 - t22 + f_13 * t4;
+        let post_8 = t22 - t14 - t25 + f_8 * t4;
+        let post_4 = f_4 * t4 + t11 - 2.0_f32 * t25;
+        let t26 = jz_ * t9;
+        let t27 = jz_ * t5;
+        let t28 = t21 + t27;
+        let post_5 = f_5 * t4 + t11 + 2.0_f32 * t28;
+        let post_12 = t28 - t14 - t26 + f_12 * t4;
+        let post_9 = t13 + t28 + t26 + f_9 * t4;
+        let t29 = t27 - t21;
+        let post_10 = t26 - t14 - t29 + f_10 * t4;
+        let post_11 = t13 - t29 - t26 + f_11 * t4;
+        let post_6 = f_6 * t4 + t11 - 2.0_f32 * t29;
+        let t30 = 0.5_f32 * t11 + t18;
+        let t31 = 3.0_f32 * (jz_ * t16);
+        let t32 = t30 + t31;
+        let t33 = t31 - t30;
+        let t34 = t23 - t27;
+        let post_18 = -t34 - t33 + f_18 * t4;
+        let post_17 = t34 - t33 + f_17 * t4;
+        let t35 = t23 + t27;
+        let post_16 = t32 - t35 + f_16 * t4;
+        let post_15 = t35 + t32 + f_15 * t4;
 
         dst[0][lane] = post_0;
         dst[1][lane] = post_1;
@@ -610,26 +612,26 @@ pub fn macroscopic_lanes<const N: usize>(
         let f_18 = src[18][lane];
 
         // ---- shared
-        let t0 = f_5 + f_15;
-        let t1 = f_9 + f_11 + f_1 + f_7;
-        let t2 = f_4 + f_18 + (f_8 + f_13);
+        let t0 = f_4 + f_18 + (f_8 + f_13);
+        let t1 = f_16 + f_17 + f_10 + f_6;
 
         // ---- j   (d3q19_bgk.lbm:13)
-        let jy_ = f_3 + f_7 + f_14 + f_15 + f_17 - f_16 - t2;
-        let t3 = f_16 + f_17 + f_10 + f_6;
-        let jz_ = f_9 + f_12 + f_18 + t0 - f_11 - t3;
+        let jy_ = f_3 + f_7 + f_14 + f_15 + f_17 - f_16 - t0;
+        let t2 = f_5 + f_15;
+        let t3 = f_9 + f_11 + f_1 + f_7;
+        let jz_ = f_9 + f_12 + f_18 + t2 - f_11 - t1;
         let t4 = f_2 + f_12 + f_14;
 
         // ---- rho   (d3q19_bgk.lbm:12)
-        let rho_ = f_0 + f_3 + t0 + t1 + t2 + t4 + t3;
+        let rho_ = f_0 + f_3 + t2 + t3 + t0 + t4 + t1;
 
         // ---- j   (d3q19_bgk.lbm:13)
-        let jx_ = f_13 + t1 - f_8 - f_10 - t4;
+        let jx_ = f_13 + t3 - f_8 - f_10 - t4;
         let t5 = 1.0_f32 / rho_;
 
         // ---- u   (d3q19_bgk.lbm:14)
-        let ux_ = t5 * jx_;
         let uy_ = t5 * jy_;
+        let ux_ = t5 * jx_;
         let uz_ = t5 * jz_;
 
         fields[0][lane] = rho_;

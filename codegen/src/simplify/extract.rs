@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use egg::{EGraph, Id, Language, Runner, StopReason};
-use lbm_dsl::expr::{ExprId, Exprs, Symbol};
+use lbm_dsl::expr::{Expr, ExprId, Exprs, Symbol};
 
 use super::SimplifyError;
 use super::cost::node_price;
@@ -214,14 +214,16 @@ impl Choice<'_> {
         added
     }
 
-    /// The chosen expressions.
+    /// The chosen expressions; a negated constant is a constant.
     fn exprs(&self, inputs: &[Symbol]) -> (Exprs, Vec<ExprId>) {
         let mut exprs = Exprs::new();
         let mut at: Vec<Option<ExprId>> = vec![None; self.nodes.len()];
         let place = |at: &[Option<ExprId>], id: Id| at[usize::from(id)].expect("operands come first");
         let complete = self.walk(|id, node| {
-            let node = from_egg(node, inputs, |child| place(&at, child));
-            at[usize::from(id)] = Some(exprs.add(node));
+            at[usize::from(id)] = Some(match from_egg(node, inputs, |child| place(&at, child)) {
+                Expr::Neg(a) => exprs.neg(a),
+                node => exprs.add(node),
+            });
         });
         complete.expect("a choice is kept only if it is complete");
         (exprs, self.roots.iter().map(|root| place(&at, *root)).collect())

@@ -28,7 +28,7 @@ mod names;
 mod normal;
 mod pairs;
 mod products;
-mod random;
+pub(crate) mod random;
 mod reciprocals;
 mod rounding;
 mod rules;

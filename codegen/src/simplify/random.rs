@@ -2,15 +2,15 @@
 
 /// A generator of integers (splitmix64; Steele, Lea & Flood 2014).
 #[derive(Clone, Debug)]
-pub(super) struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
     /// The next number.
-    pub(super) fn bits(&mut self) -> u64 {
+    pub(crate) fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -19,7 +19,7 @@ impl Random {
     }
 
     /// A number in `0..count`; `count` is not zero.
-    pub(super) fn below(&mut self, count: usize) -> usize {
+    pub(crate) fn below(&mut self, count: usize) -> usize {
         (self.bits() % count as u64) as usize
     }
 }
