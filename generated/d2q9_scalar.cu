@@ -65,25 +65,7 @@ typedef struct {
     int at[DIM];
 } Spot;
 
-// A cell of a block, by its index there.
-static __device__ __forceinline__ Spot spot_of(const int cell)
-{
-    const Spot spot = { {cell % 8, cell / 8 % 8} };
-    return spot;
-}
-
-// Which of a block's neighbours a cell lies in.
-static __device__ __forceinline__ int neighbour_of(const Spot spot)
-{
-    const int width[3] = {8, 8, 1};
-    int entry = 4;
-    for (int axis = 0, step = 1; axis < DIM; step *= 3, ++axis) {
-        entry += spot.at[axis] < 0 ? -step : spot.at[axis] >= width[axis] ? step : 0;
-    }
-    return entry;
-}
-
-// Its index there.
+// The index of a cell in the block that it lies in.
 static __device__ __forceinline__ int index_of(const Spot spot)
 {
     const int width[3] = {8, 8, 1};
@@ -93,13 +75,6 @@ static __device__ __forceinline__ int index_of(const Spot spot)
         index += stride * (place < 0 ? place + width[axis] : place >= width[axis] ? place - width[axis] : place);
     }
     return index;
-}
-
-// The cell some steps along a direction.
-static __device__ __forceinline__ Spot beyond(Spot spot, const int direction, const int steps)
-{
-    for (int axis = 0; axis < DIM; ++axis) spot.at[axis] += steps * VELOCITY[direction][axis];
-    return spot;
 }
 
 // Parameters of the method; the header and the sources declare them alike.
@@ -443,108 +418,32 @@ d2q9_scalar_stream_collide_walls(
 
     // ---- pull
     float f[Q];
-    int walled = 0;
     f[0] = load(src, slot, 0, cell);
-    {
-        const int from = near[4 + bxm];
-        walled |= from < 0;
-        f[1] = from < 0 ? 0 : load(src, from, 1, xm + 8 * y);
-    }
-    {
-        const int from = near[4 + bxp];
-        walled |= from < 0;
-        f[2] = from < 0 ? 0 : load(src, from, 2, xp + 8 * y);
-    }
-    {
-        const int from = near[4 + 3 * bym];
-        walled |= from < 0;
-        f[3] = from < 0 ? 0 : load(src, from, 3, x + 8 * ym);
-    }
-    {
-        const int from = near[4 + 3 * byp];
-        walled |= from < 0;
-        f[4] = from < 0 ? 0 : load(src, from, 4, x + 8 * yp);
-    }
-    {
-        const int from = near[4 + bxm + 3 * bym];
-        walled |= from < 0;
-        f[5] = from < 0 ? 0 : load(src, from, 5, xm + 8 * ym);
-    }
-    {
-        const int from = near[4 + bxp + 3 * byp];
-        walled |= from < 0;
-        f[6] = from < 0 ? 0 : load(src, from, 6, xp + 8 * yp);
-    }
-    {
-        const int from = near[4 + bxm + 3 * byp];
-        walled |= from < 0;
-        f[7] = from < 0 ? 0 : load(src, from, 7, xm + 8 * yp);
-    }
-    {
-        const int from = near[4 + bxp + 3 * bym];
-        walled |= from < 0;
-        f[8] = from < 0 ? 0 : load(src, from, 8, xp + 8 * ym);
-    }
+    f[1] = near[4 + bxm] < 0 ? from_wall(-1 - near[4 + bxm], 1, here, src, near, wall_rules, wall_values)
+        : load(src, near[4 + bxm], 1, xm + 8 * y);
+    f[2] = near[4 + bxp] < 0 ? from_wall(-1 - near[4 + bxp], 2, here, src, near, wall_rules, wall_values)
+        : load(src, near[4 + bxp], 2, xp + 8 * y);
+    f[3] = near[4 + 3 * bym] < 0 ? from_wall(-1 - near[4 + 3 * bym], 3, here, src, near, wall_rules, wall_values)
+        : load(src, near[4 + 3 * bym], 3, x + 8 * ym);
+    f[4] = near[4 + 3 * byp] < 0 ? from_wall(-1 - near[4 + 3 * byp], 4, here, src, near, wall_rules, wall_values)
+        : load(src, near[4 + 3 * byp], 4, x + 8 * yp);
+    f[5] = near[4 + bxm + 3 * bym] < 0 ? from_wall(-1 - near[4 + bxm + 3 * bym], 5, here, src, near, wall_rules, wall_values)
+        : load(src, near[4 + bxm + 3 * bym], 5, xm + 8 * ym);
+    f[6] = near[4 + bxp + 3 * byp] < 0 ? from_wall(-1 - near[4 + bxp + 3 * byp], 6, here, src, near, wall_rules, wall_values)
+        : load(src, near[4 + bxp + 3 * byp], 6, xp + 8 * yp);
+    f[7] = near[4 + bxm + 3 * byp] < 0 ? from_wall(-1 - near[4 + bxm + 3 * byp], 7, here, src, near, wall_rules, wall_values)
+        : load(src, near[4 + bxm + 3 * byp], 7, xm + 8 * yp);
+    f[8] = near[4 + bxp + 3 * bym] < 0 ? from_wall(-1 - near[4 + bxp + 3 * bym], 8, here, src, near, wall_rules, wall_values)
+        : load(src, near[4 + bxp + 3 * bym], 8, xp + 8 * ym);
     f[9] = load(src, slot, 9, cell);
-    {
-        const int from = near[4 + bxm];
-        walled |= from < 0;
-        f[10] = from < 0 ? 0 : load(src, from, 10, xm + 8 * y);
-    }
-    {
-        const int from = near[4 + bxp];
-        walled |= from < 0;
-        f[11] = from < 0 ? 0 : load(src, from, 11, xp + 8 * y);
-    }
-    {
-        const int from = near[4 + 3 * bym];
-        walled |= from < 0;
-        f[12] = from < 0 ? 0 : load(src, from, 12, x + 8 * ym);
-    }
-    {
-        const int from = near[4 + 3 * byp];
-        walled |= from < 0;
-        f[13] = from < 0 ? 0 : load(src, from, 13, x + 8 * yp);
-    }
-    // What comes off walls, once all loads are on their way.
-    if (walled) {
-        if (near[4 + bxm] < 0) {
-            f[1] = from_wall(-1 - near[4 + bxm], 1, here, src, near, wall_rules, wall_values);
-        }
-        if (near[4 + bxp] < 0) {
-            f[2] = from_wall(-1 - near[4 + bxp], 2, here, src, near, wall_rules, wall_values);
-        }
-        if (near[4 + 3 * bym] < 0) {
-            f[3] = from_wall(-1 - near[4 + 3 * bym], 3, here, src, near, wall_rules, wall_values);
-        }
-        if (near[4 + 3 * byp] < 0) {
-            f[4] = from_wall(-1 - near[4 + 3 * byp], 4, here, src, near, wall_rules, wall_values);
-        }
-        if (near[4 + bxm + 3 * bym] < 0) {
-            f[5] = from_wall(-1 - near[4 + bxm + 3 * bym], 5, here, src, near, wall_rules, wall_values);
-        }
-        if (near[4 + bxp + 3 * byp] < 0) {
-            f[6] = from_wall(-1 - near[4 + bxp + 3 * byp], 6, here, src, near, wall_rules, wall_values);
-        }
-        if (near[4 + bxm + 3 * byp] < 0) {
-            f[7] = from_wall(-1 - near[4 + bxm + 3 * byp], 7, here, src, near, wall_rules, wall_values);
-        }
-        if (near[4 + bxp + 3 * bym] < 0) {
-            f[8] = from_wall(-1 - near[4 + bxp + 3 * bym], 8, here, src, near, wall_rules, wall_values);
-        }
-        if (near[4 + bxm] < 0) {
-            f[10] = from_wall(-1 - near[4 + bxm], 10, here, src, near, wall_rules, wall_values);
-        }
-        if (near[4 + bxp] < 0) {
-            f[11] = from_wall(-1 - near[4 + bxp], 11, here, src, near, wall_rules, wall_values);
-        }
-        if (near[4 + 3 * bym] < 0) {
-            f[12] = from_wall(-1 - near[4 + 3 * bym], 12, here, src, near, wall_rules, wall_values);
-        }
-        if (near[4 + 3 * byp] < 0) {
-            f[13] = from_wall(-1 - near[4 + 3 * byp], 13, here, src, near, wall_rules, wall_values);
-        }
-    }
+    f[10] = near[4 + bxm] < 0 ? from_wall(-1 - near[4 + bxm], 10, here, src, near, wall_rules, wall_values)
+        : load(src, near[4 + bxm], 10, xm + 8 * y);
+    f[11] = near[4 + bxp] < 0 ? from_wall(-1 - near[4 + bxp], 11, here, src, near, wall_rules, wall_values)
+        : load(src, near[4 + bxp], 11, xp + 8 * y);
+    f[12] = near[4 + 3 * bym] < 0 ? from_wall(-1 - near[4 + 3 * bym], 12, here, src, near, wall_rules, wall_values)
+        : load(src, near[4 + 3 * bym], 12, x + 8 * ym);
+    f[13] = near[4 + 3 * byp] < 0 ? from_wall(-1 - near[4 + 3 * byp], 13, here, src, near, wall_rules, wall_values)
+        : load(src, near[4 + 3 * byp], 13, x + 8 * yp);
 
     collide(f, omega_, omega_g_);
 #pragma unroll

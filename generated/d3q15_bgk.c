@@ -79,25 +79,7 @@ typedef struct {
     int at[DIM];
 } Spot;
 
-// A cell of a block, by its index there.
-static inline Spot spot_of(const int cell)
-{
-    const Spot spot = { {cell % 4, cell / 4 % 4, cell / (4 * 4)} };
-    return spot;
-}
-
-// Which of a block's neighbours a cell lies in.
-static inline int neighbour_of(const Spot spot)
-{
-    const int width[3] = {4, 4, 4};
-    int entry = 13;
-    for (int axis = 0, step = 1; axis < DIM; step *= 3, ++axis) {
-        entry += spot.at[axis] < 0 ? -step : spot.at[axis] >= width[axis] ? step : 0;
-    }
-    return entry;
-}
-
-// Its index there.
+// The index of a cell in the block that it lies in.
 static inline int index_of(const Spot spot)
 {
     const int width[3] = {4, 4, 4};
@@ -107,13 +89,6 @@ static inline int index_of(const Spot spot)
         index += stride * (place < 0 ? place + width[axis] : place >= width[axis] ? place - width[axis] : place);
     }
     return index;
-}
-
-// The cell some steps along a direction.
-static inline Spot beyond(Spot spot, const int direction, const int steps)
-{
-    for (int axis = 0; axis < DIM; ++axis) spot.at[axis] += steps * VELOCITY[direction][axis];
-    return spot;
 }
 
 // A part of a row of cells.
@@ -258,7 +233,7 @@ static inline int past_cache(const int32_t count, const float *dst)
     return (size_t)count * (Q * CELLS * sizeof(float)) > (size_t)1 << 20 && (uintptr_t)dst % 64 == 0;
 }
 
-// Stores one cache line.
+// Stores as many values as a cache line has.
 static inline __attribute__((always_inline)) void store_line(
     float *restrict to, const float *restrict from, const int past)
 {

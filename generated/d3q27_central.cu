@@ -73,25 +73,7 @@ typedef struct {
     int at[DIM];
 } Spot;
 
-// A cell of a block, by its index there.
-static __device__ __forceinline__ Spot spot_of(const int cell)
-{
-    const Spot spot = { {cell % 4, cell / 4 % 4, cell / (4 * 4)} };
-    return spot;
-}
-
-// Which of a block's neighbours a cell lies in.
-static __device__ __forceinline__ int neighbour_of(const Spot spot)
-{
-    const int width[3] = {4, 4, 4};
-    int entry = 13;
-    for (int axis = 0, step = 1; axis < DIM; step *= 3, ++axis) {
-        entry += spot.at[axis] < 0 ? -step : spot.at[axis] >= width[axis] ? step : 0;
-    }
-    return entry;
-}
-
-// Its index there.
+// The index of a cell in the block that it lies in.
 static __device__ __forceinline__ int index_of(const Spot spot)
 {
     const int width[3] = {4, 4, 4};
@@ -101,13 +83,6 @@ static __device__ __forceinline__ int index_of(const Spot spot)
         index += stride * (place < 0 ? place + width[axis] : place >= width[axis] ? place - width[axis] : place);
     }
     return index;
-}
-
-// The cell some steps along a direction.
-static __device__ __forceinline__ Spot beyond(Spot spot, const int direction, const int steps)
-{
-    for (int axis = 0; axis < DIM; ++axis) spot.at[axis] += steps * VELOCITY[direction][axis];
-    return spot;
 }
 
 // Parameters of the method; the header and the sources declare them alike.
@@ -850,219 +825,59 @@ d3q27_central_stream_collide_walls(
 
     // ---- pull
     float f[Q];
-    int walled = 0;
     f[0] = load(src, slot, 0, cell);
-    {
-        const int from = near[13 + bxm];
-        walled |= from < 0;
-        f[1] = from < 0 ? 0 : load(src, from, 1, xm + 4 * (y + 4 * z));
-    }
-    {
-        const int from = near[13 + bxp];
-        walled |= from < 0;
-        f[2] = from < 0 ? 0 : load(src, from, 2, xp + 4 * (y + 4 * z));
-    }
-    {
-        const int from = near[13 + 3 * bym];
-        walled |= from < 0;
-        f[3] = from < 0 ? 0 : load(src, from, 3, x + 4 * (ym + 4 * z));
-    }
-    {
-        const int from = near[13 + 3 * byp];
-        walled |= from < 0;
-        f[4] = from < 0 ? 0 : load(src, from, 4, x + 4 * (yp + 4 * z));
-    }
-    {
-        const int from = near[13 + 9 * bzm];
-        walled |= from < 0;
-        f[5] = from < 0 ? 0 : load(src, from, 5, x + 4 * (y + 4 * zm));
-    }
-    {
-        const int from = near[13 + 9 * bzp];
-        walled |= from < 0;
-        f[6] = from < 0 ? 0 : load(src, from, 6, x + 4 * (y + 4 * zp));
-    }
-    {
-        const int from = near[13 + bxm + 3 * bym];
-        walled |= from < 0;
-        f[7] = from < 0 ? 0 : load(src, from, 7, xm + 4 * (ym + 4 * z));
-    }
-    {
-        const int from = near[13 + bxp + 3 * byp];
-        walled |= from < 0;
-        f[8] = from < 0 ? 0 : load(src, from, 8, xp + 4 * (yp + 4 * z));
-    }
-    {
-        const int from = near[13 + bxm + 9 * bzm];
-        walled |= from < 0;
-        f[9] = from < 0 ? 0 : load(src, from, 9, xm + 4 * (y + 4 * zm));
-    }
-    {
-        const int from = near[13 + bxp + 9 * bzp];
-        walled |= from < 0;
-        f[10] = from < 0 ? 0 : load(src, from, 10, xp + 4 * (y + 4 * zp));
-    }
-    {
-        const int from = near[13 + bxm + 9 * bzp];
-        walled |= from < 0;
-        f[11] = from < 0 ? 0 : load(src, from, 11, xm + 4 * (y + 4 * zp));
-    }
-    {
-        const int from = near[13 + bxp + 9 * bzm];
-        walled |= from < 0;
-        f[12] = from < 0 ? 0 : load(src, from, 12, xp + 4 * (y + 4 * zm));
-    }
-    {
-        const int from = near[13 + bxm + 3 * byp];
-        walled |= from < 0;
-        f[13] = from < 0 ? 0 : load(src, from, 13, xm + 4 * (yp + 4 * z));
-    }
-    {
-        const int from = near[13 + bxp + 3 * bym];
-        walled |= from < 0;
-        f[14] = from < 0 ? 0 : load(src, from, 14, xp + 4 * (ym + 4 * z));
-    }
-    {
-        const int from = near[13 + 3 * bym + 9 * bzm];
-        walled |= from < 0;
-        f[15] = from < 0 ? 0 : load(src, from, 15, x + 4 * (ym + 4 * zm));
-    }
-    {
-        const int from = near[13 + 3 * byp + 9 * bzp];
-        walled |= from < 0;
-        f[16] = from < 0 ? 0 : load(src, from, 16, x + 4 * (yp + 4 * zp));
-    }
-    {
-        const int from = near[13 + 3 * bym + 9 * bzp];
-        walled |= from < 0;
-        f[17] = from < 0 ? 0 : load(src, from, 17, x + 4 * (ym + 4 * zp));
-    }
-    {
-        const int from = near[13 + 3 * byp + 9 * bzm];
-        walled |= from < 0;
-        f[18] = from < 0 ? 0 : load(src, from, 18, x + 4 * (yp + 4 * zm));
-    }
-    {
-        const int from = near[13 + bxm + 3 * bym + 9 * bzm];
-        walled |= from < 0;
-        f[19] = from < 0 ? 0 : load(src, from, 19, xm + 4 * (ym + 4 * zm));
-    }
-    {
-        const int from = near[13 + bxp + 3 * byp + 9 * bzp];
-        walled |= from < 0;
-        f[20] = from < 0 ? 0 : load(src, from, 20, xp + 4 * (yp + 4 * zp));
-    }
-    {
-        const int from = near[13 + bxm + 3 * bym + 9 * bzp];
-        walled |= from < 0;
-        f[21] = from < 0 ? 0 : load(src, from, 21, xm + 4 * (ym + 4 * zp));
-    }
-    {
-        const int from = near[13 + bxp + 3 * byp + 9 * bzm];
-        walled |= from < 0;
-        f[22] = from < 0 ? 0 : load(src, from, 22, xp + 4 * (yp + 4 * zm));
-    }
-    {
-        const int from = near[13 + bxm + 3 * byp + 9 * bzm];
-        walled |= from < 0;
-        f[23] = from < 0 ? 0 : load(src, from, 23, xm + 4 * (yp + 4 * zm));
-    }
-    {
-        const int from = near[13 + bxp + 3 * bym + 9 * bzp];
-        walled |= from < 0;
-        f[24] = from < 0 ? 0 : load(src, from, 24, xp + 4 * (ym + 4 * zp));
-    }
-    {
-        const int from = near[13 + bxm + 3 * byp + 9 * bzp];
-        walled |= from < 0;
-        f[25] = from < 0 ? 0 : load(src, from, 25, xm + 4 * (yp + 4 * zp));
-    }
-    {
-        const int from = near[13 + bxp + 3 * bym + 9 * bzm];
-        walled |= from < 0;
-        f[26] = from < 0 ? 0 : load(src, from, 26, xp + 4 * (ym + 4 * zm));
-    }
-    // What comes off walls, once all loads are on their way.
-    if (walled) {
-        if (near[13 + bxm] < 0) {
-            f[1] = from_wall(-1 - near[13 + bxm], 1, here, src, near, wall_rules, wall_values);
-        }
-        if (near[13 + bxp] < 0) {
-            f[2] = from_wall(-1 - near[13 + bxp], 2, here, src, near, wall_rules, wall_values);
-        }
-        if (near[13 + 3 * bym] < 0) {
-            f[3] = from_wall(-1 - near[13 + 3 * bym], 3, here, src, near, wall_rules, wall_values);
-        }
-        if (near[13 + 3 * byp] < 0) {
-            f[4] = from_wall(-1 - near[13 + 3 * byp], 4, here, src, near, wall_rules, wall_values);
-        }
-        if (near[13 + 9 * bzm] < 0) {
-            f[5] = from_wall(-1 - near[13 + 9 * bzm], 5, here, src, near, wall_rules, wall_values);
-        }
-        if (near[13 + 9 * bzp] < 0) {
-            f[6] = from_wall(-1 - near[13 + 9 * bzp], 6, here, src, near, wall_rules, wall_values);
-        }
-        if (near[13 + bxm + 3 * bym] < 0) {
-            f[7] = from_wall(-1 - near[13 + bxm + 3 * bym], 7, here, src, near, wall_rules, wall_values);
-        }
-        if (near[13 + bxp + 3 * byp] < 0) {
-            f[8] = from_wall(-1 - near[13 + bxp + 3 * byp], 8, here, src, near, wall_rules, wall_values);
-        }
-        if (near[13 + bxm + 9 * bzm] < 0) {
-            f[9] = from_wall(-1 - near[13 + bxm + 9 * bzm], 9, here, src, near, wall_rules, wall_values);
-        }
-        if (near[13 + bxp + 9 * bzp] < 0) {
-            f[10] = from_wall(-1 - near[13 + bxp + 9 * bzp], 10, here, src, near, wall_rules, wall_values);
-        }
-        if (near[13 + bxm + 9 * bzp] < 0) {
-            f[11] = from_wall(-1 - near[13 + bxm + 9 * bzp], 11, here, src, near, wall_rules, wall_values);
-        }
-        if (near[13 + bxp + 9 * bzm] < 0) {
-            f[12] = from_wall(-1 - near[13 + bxp + 9 * bzm], 12, here, src, near, wall_rules, wall_values);
-        }
-        if (near[13 + bxm + 3 * byp] < 0) {
-            f[13] = from_wall(-1 - near[13 + bxm + 3 * byp], 13, here, src, near, wall_rules, wall_values);
-        }
-        if (near[13 + bxp + 3 * bym] < 0) {
-            f[14] = from_wall(-1 - near[13 + bxp + 3 * bym], 14, here, src, near, wall_rules, wall_values);
-        }
-        if (near[13 + 3 * bym + 9 * bzm] < 0) {
-            f[15] = from_wall(-1 - near[13 + 3 * bym + 9 * bzm], 15, here, src, near, wall_rules, wall_values);
-        }
-        if (near[13 + 3 * byp + 9 * bzp] < 0) {
-            f[16] = from_wall(-1 - near[13 + 3 * byp + 9 * bzp], 16, here, src, near, wall_rules, wall_values);
-        }
-        if (near[13 + 3 * bym + 9 * bzp] < 0) {
-            f[17] = from_wall(-1 - near[13 + 3 * bym + 9 * bzp], 17, here, src, near, wall_rules, wall_values);
-        }
-        if (near[13 + 3 * byp + 9 * bzm] < 0) {
-            f[18] = from_wall(-1 - near[13 + 3 * byp + 9 * bzm], 18, here, src, near, wall_rules, wall_values);
-        }
-        if (near[13 + bxm + 3 * bym + 9 * bzm] < 0) {
-            f[19] = from_wall(-1 - near[13 + bxm + 3 * bym + 9 * bzm], 19, here, src, near, wall_rules, wall_values);
-        }
-        if (near[13 + bxp + 3 * byp + 9 * bzp] < 0) {
-            f[20] = from_wall(-1 - near[13 + bxp + 3 * byp + 9 * bzp], 20, here, src, near, wall_rules, wall_values);
-        }
-        if (near[13 + bxm + 3 * bym + 9 * bzp] < 0) {
-            f[21] = from_wall(-1 - near[13 + bxm + 3 * bym + 9 * bzp], 21, here, src, near, wall_rules, wall_values);
-        }
-        if (near[13 + bxp + 3 * byp + 9 * bzm] < 0) {
-            f[22] = from_wall(-1 - near[13 + bxp + 3 * byp + 9 * bzm], 22, here, src, near, wall_rules, wall_values);
-        }
-        if (near[13 + bxm + 3 * byp + 9 * bzm] < 0) {
-            f[23] = from_wall(-1 - near[13 + bxm + 3 * byp + 9 * bzm], 23, here, src, near, wall_rules, wall_values);
-        }
-        if (near[13 + bxp + 3 * bym + 9 * bzp] < 0) {
-            f[24] = from_wall(-1 - near[13 + bxp + 3 * bym + 9 * bzp], 24, here, src, near, wall_rules, wall_values);
-        }
-        if (near[13 + bxm + 3 * byp + 9 * bzp] < 0) {
-            f[25] = from_wall(-1 - near[13 + bxm + 3 * byp + 9 * bzp], 25, here, src, near, wall_rules, wall_values);
-        }
-        if (near[13 + bxp + 3 * bym + 9 * bzm] < 0) {
-            f[26] = from_wall(-1 - near[13 + bxp + 3 * bym + 9 * bzm], 26, here, src, near, wall_rules, wall_values);
-        }
-    }
+    f[1] = near[13 + bxm] < 0 ? from_wall(-1 - near[13 + bxm], 1, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxm], 1, xm + 4 * (y + 4 * z));
+    f[2] = near[13 + bxp] < 0 ? from_wall(-1 - near[13 + bxp], 2, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxp], 2, xp + 4 * (y + 4 * z));
+    f[3] = near[13 + 3 * bym] < 0 ? from_wall(-1 - near[13 + 3 * bym], 3, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + 3 * bym], 3, x + 4 * (ym + 4 * z));
+    f[4] = near[13 + 3 * byp] < 0 ? from_wall(-1 - near[13 + 3 * byp], 4, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + 3 * byp], 4, x + 4 * (yp + 4 * z));
+    f[5] = near[13 + 9 * bzm] < 0 ? from_wall(-1 - near[13 + 9 * bzm], 5, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + 9 * bzm], 5, x + 4 * (y + 4 * zm));
+    f[6] = near[13 + 9 * bzp] < 0 ? from_wall(-1 - near[13 + 9 * bzp], 6, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + 9 * bzp], 6, x + 4 * (y + 4 * zp));
+    f[7] = near[13 + bxm + 3 * bym] < 0 ? from_wall(-1 - near[13 + bxm + 3 * bym], 7, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxm + 3 * bym], 7, xm + 4 * (ym + 4 * z));
+    f[8] = near[13 + bxp + 3 * byp] < 0 ? from_wall(-1 - near[13 + bxp + 3 * byp], 8, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxp + 3 * byp], 8, xp + 4 * (yp + 4 * z));
+    f[9] = near[13 + bxm + 9 * bzm] < 0 ? from_wall(-1 - near[13 + bxm + 9 * bzm], 9, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxm + 9 * bzm], 9, xm + 4 * (y + 4 * zm));
+    f[10] = near[13 + bxp + 9 * bzp] < 0 ? from_wall(-1 - near[13 + bxp + 9 * bzp], 10, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxp + 9 * bzp], 10, xp + 4 * (y + 4 * zp));
+    f[11] = near[13 + bxm + 9 * bzp] < 0 ? from_wall(-1 - near[13 + bxm + 9 * bzp], 11, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxm + 9 * bzp], 11, xm + 4 * (y + 4 * zp));
+    f[12] = near[13 + bxp + 9 * bzm] < 0 ? from_wall(-1 - near[13 + bxp + 9 * bzm], 12, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxp + 9 * bzm], 12, xp + 4 * (y + 4 * zm));
+    f[13] = near[13 + bxm + 3 * byp] < 0 ? from_wall(-1 - near[13 + bxm + 3 * byp], 13, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxm + 3 * byp], 13, xm + 4 * (yp + 4 * z));
+    f[14] = near[13 + bxp + 3 * bym] < 0 ? from_wall(-1 - near[13 + bxp + 3 * bym], 14, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxp + 3 * bym], 14, xp + 4 * (ym + 4 * z));
+    f[15] = near[13 + 3 * bym + 9 * bzm] < 0 ? from_wall(-1 - near[13 + 3 * bym + 9 * bzm], 15, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + 3 * bym + 9 * bzm], 15, x + 4 * (ym + 4 * zm));
+    f[16] = near[13 + 3 * byp + 9 * bzp] < 0 ? from_wall(-1 - near[13 + 3 * byp + 9 * bzp], 16, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + 3 * byp + 9 * bzp], 16, x + 4 * (yp + 4 * zp));
+    f[17] = near[13 + 3 * bym + 9 * bzp] < 0 ? from_wall(-1 - near[13 + 3 * bym + 9 * bzp], 17, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + 3 * bym + 9 * bzp], 17, x + 4 * (ym + 4 * zp));
+    f[18] = near[13 + 3 * byp + 9 * bzm] < 0 ? from_wall(-1 - near[13 + 3 * byp + 9 * bzm], 18, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + 3 * byp + 9 * bzm], 18, x + 4 * (yp + 4 * zm));
+    f[19] = near[13 + bxm + 3 * bym + 9 * bzm] < 0 ? from_wall(-1 - near[13 + bxm + 3 * bym + 9 * bzm], 19, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxm + 3 * bym + 9 * bzm], 19, xm + 4 * (ym + 4 * zm));
+    f[20] = near[13 + bxp + 3 * byp + 9 * bzp] < 0 ? from_wall(-1 - near[13 + bxp + 3 * byp + 9 * bzp], 20, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxp + 3 * byp + 9 * bzp], 20, xp + 4 * (yp + 4 * zp));
+    f[21] = near[13 + bxm + 3 * bym + 9 * bzp] < 0 ? from_wall(-1 - near[13 + bxm + 3 * bym + 9 * bzp], 21, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxm + 3 * bym + 9 * bzp], 21, xm + 4 * (ym + 4 * zp));
+    f[22] = near[13 + bxp + 3 * byp + 9 * bzm] < 0 ? from_wall(-1 - near[13 + bxp + 3 * byp + 9 * bzm], 22, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxp + 3 * byp + 9 * bzm], 22, xp + 4 * (yp + 4 * zm));
+    f[23] = near[13 + bxm + 3 * byp + 9 * bzm] < 0 ? from_wall(-1 - near[13 + bxm + 3 * byp + 9 * bzm], 23, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxm + 3 * byp + 9 * bzm], 23, xm + 4 * (yp + 4 * zm));
+    f[24] = near[13 + bxp + 3 * bym + 9 * bzp] < 0 ? from_wall(-1 - near[13 + bxp + 3 * bym + 9 * bzp], 24, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxp + 3 * bym + 9 * bzp], 24, xp + 4 * (ym + 4 * zp));
+    f[25] = near[13 + bxm + 3 * byp + 9 * bzp] < 0 ? from_wall(-1 - near[13 + bxm + 3 * byp + 9 * bzp], 25, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxm + 3 * byp + 9 * bzp], 25, xm + 4 * (yp + 4 * zp));
+    f[26] = near[13 + bxp + 3 * bym + 9 * bzm] < 0 ? from_wall(-1 - near[13 + bxp + 3 * bym + 9 * bzm], 26, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxp + 3 * bym + 9 * bzm], 26, xp + 4 * (ym + 4 * zm));
 
     collide(f, omega_);
 #pragma unroll

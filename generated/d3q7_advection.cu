@@ -71,25 +71,7 @@ typedef struct {
     int at[DIM];
 } Spot;
 
-// A cell of a block, by its index there.
-static __device__ __forceinline__ Spot spot_of(const int cell)
-{
-    const Spot spot = { {cell % 4, cell / 4 % 4, cell / (4 * 4)} };
-    return spot;
-}
-
-// Which of a block's neighbours a cell lies in.
-static __device__ __forceinline__ int neighbour_of(const Spot spot)
-{
-    const int width[3] = {4, 4, 4};
-    int entry = 13;
-    for (int axis = 0, step = 1; axis < DIM; step *= 3, ++axis) {
-        entry += spot.at[axis] < 0 ? -step : spot.at[axis] >= width[axis] ? step : 0;
-    }
-    return entry;
-}
-
-// Its index there.
+// The index of a cell in the block that it lies in.
 static __device__ __forceinline__ int index_of(const Spot spot)
 {
     const int width[3] = {4, 4, 4};
@@ -99,13 +81,6 @@ static __device__ __forceinline__ int index_of(const Spot spot)
         index += stride * (place < 0 ? place + width[axis] : place >= width[axis] ? place - width[axis] : place);
     }
     return index;
-}
-
-// The cell some steps along a direction.
-static __device__ __forceinline__ Spot beyond(Spot spot, const int direction, const int steps)
-{
-    for (int axis = 0; axis < DIM; ++axis) spot.at[axis] += steps * VELOCITY[direction][axis];
-    return spot;
 }
 
 // Parameters of the method; the header and the sources declare them alike.
@@ -307,59 +282,19 @@ d3q7_advection_stream_collide_walls(
 
     // ---- pull
     float f[Q];
-    int walled = 0;
     f[0] = load(src, slot, 0, cell);
-    {
-        const int from = near[13 + bxm];
-        walled |= from < 0;
-        f[1] = from < 0 ? 0 : load(src, from, 1, xm + 4 * (y + 4 * z));
-    }
-    {
-        const int from = near[13 + bxp];
-        walled |= from < 0;
-        f[2] = from < 0 ? 0 : load(src, from, 2, xp + 4 * (y + 4 * z));
-    }
-    {
-        const int from = near[13 + 3 * bym];
-        walled |= from < 0;
-        f[3] = from < 0 ? 0 : load(src, from, 3, x + 4 * (ym + 4 * z));
-    }
-    {
-        const int from = near[13 + 3 * byp];
-        walled |= from < 0;
-        f[4] = from < 0 ? 0 : load(src, from, 4, x + 4 * (yp + 4 * z));
-    }
-    {
-        const int from = near[13 + 9 * bzm];
-        walled |= from < 0;
-        f[5] = from < 0 ? 0 : load(src, from, 5, x + 4 * (y + 4 * zm));
-    }
-    {
-        const int from = near[13 + 9 * bzp];
-        walled |= from < 0;
-        f[6] = from < 0 ? 0 : load(src, from, 6, x + 4 * (y + 4 * zp));
-    }
-    // What comes off walls, once all loads are on their way.
-    if (walled) {
-        if (near[13 + bxm] < 0) {
-            f[1] = from_wall(-1 - near[13 + bxm], 1, here, src, near, wall_rules, wall_values);
-        }
-        if (near[13 + bxp] < 0) {
-            f[2] = from_wall(-1 - near[13 + bxp], 2, here, src, near, wall_rules, wall_values);
-        }
-        if (near[13 + 3 * bym] < 0) {
-            f[3] = from_wall(-1 - near[13 + 3 * bym], 3, here, src, near, wall_rules, wall_values);
-        }
-        if (near[13 + 3 * byp] < 0) {
-            f[4] = from_wall(-1 - near[13 + 3 * byp], 4, here, src, near, wall_rules, wall_values);
-        }
-        if (near[13 + 9 * bzm] < 0) {
-            f[5] = from_wall(-1 - near[13 + 9 * bzm], 5, here, src, near, wall_rules, wall_values);
-        }
-        if (near[13 + 9 * bzp] < 0) {
-            f[6] = from_wall(-1 - near[13 + 9 * bzp], 6, here, src, near, wall_rules, wall_values);
-        }
-    }
+    f[1] = near[13 + bxm] < 0 ? from_wall(-1 - near[13 + bxm], 1, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxm], 1, xm + 4 * (y + 4 * z));
+    f[2] = near[13 + bxp] < 0 ? from_wall(-1 - near[13 + bxp], 2, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxp], 2, xp + 4 * (y + 4 * z));
+    f[3] = near[13 + 3 * bym] < 0 ? from_wall(-1 - near[13 + 3 * bym], 3, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + 3 * bym], 3, x + 4 * (ym + 4 * z));
+    f[4] = near[13 + 3 * byp] < 0 ? from_wall(-1 - near[13 + 3 * byp], 4, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + 3 * byp], 4, x + 4 * (yp + 4 * z));
+    f[5] = near[13 + 9 * bzm] < 0 ? from_wall(-1 - near[13 + 9 * bzm], 5, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + 9 * bzm], 5, x + 4 * (y + 4 * zm));
+    f[6] = near[13 + 9 * bzp] < 0 ? from_wall(-1 - near[13 + 9 * bzp], 6, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + 9 * bzp], 6, x + 4 * (y + 4 * zp));
 
     collide(f, velocityx_, velocityy_, velocityz_, omega_);
 #pragma unroll

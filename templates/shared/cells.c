@@ -99,6 +99,7 @@ typedef struct {
     int at[DIM];
 } Spot;
 
+{% if jump or solids or (walls and walls.nodes and (walls.inside and walls.thin or not cuda)) -%}
 // A cell of a block, by its index there.
 {{ inline }} Spot spot_of(const int cell)
 {
@@ -106,6 +107,9 @@ typedef struct {
     return spot;
 }
 
+{% endif -%}
+{% set upwind_places = jump or (walls and (walls.mirrors or walls.inside)) or (solids and solids.against) -%}
+{% if upwind_places -%}
 // Which of a block's neighbours a cell lies in.
 {{ inline }} int neighbour_of(const Spot spot)
 {
@@ -117,7 +121,8 @@ typedef struct {
     return entry;
 }
 
-// Its index there.
+{% endif -%}
+// The index of a cell in the block that it lies in.
 {{ inline }} int index_of(const Spot spot)
 {
     const int width[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
@@ -138,6 +143,7 @@ typedef struct {
 }
 
 {% endif -%}
+{% if upwind_places -%}
 // The cell some steps along a direction.
 {{ inline }} Spot beyond(Spot spot, const int direction, const int steps)
 {
@@ -145,6 +151,7 @@ typedef struct {
     return spot;
 }
 
+{% endif -%}
 {% endif -%}
 {% if jump -%}
 enum { PARTS = {{ jump.children }} };  // children of a refined block

@@ -68,7 +68,11 @@ fn a_flow_goes_on_from_its_bytes_with_the_same_bits() {
         });
         whole.run(6).expect("it runs");
         let mut bytes = vec![];
-        whole.read_populations(|part| Ok(bytes.extend_from_slice(part))).expect("bytes");
+        let keep = |part: &[u8]| {
+            bytes.extend_from_slice(part);
+            Ok(())
+        };
+        whole.read_populations(keep).expect("bytes");
         assert_eq!(bytes.len(), 16 * 16 * 9 * 2);
         let mut next = &bytes[..];
         later

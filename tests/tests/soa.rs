@@ -125,12 +125,12 @@ impl Subject {
         let device = Device::host(2).expect("a host");
         let program = Program::load(&device, &bundle).unwrap_or_else(|error| panic!("{error}"));
         let (q, cells) = (input.len(), size.cells());
-        let mut src = device.alloc_reals(Real::F64, q * cells).expect("memory");
+        let mut src = device.alloc_stored(Real::F64, q * cells).expect("memory");
         let rest: Vec<f64> = bundle.manifest.directions.iter().map(|direction| direction.rest_value()).collect();
         let stored = |cell: usize| input.iter().zip(&rest).map(move |(component, rest)| component[cell] - rest);
         let slots: Vec<f64> = (0..cells).flat_map(stored).collect();
         src.write_reals(0, &slots).expect("in range");
-        let mut dst = device.alloc_reals(Real::F64, q * cells).expect("memory");
+        let mut dst = device.alloc_stored(Real::F64, q * cells).expect("memory");
         let ids: Vec<i32> = (0..cells as i32).collect();
         let deep = bundle.manifest.dim == 3;
         let near = |cell| {

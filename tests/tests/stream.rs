@@ -249,9 +249,9 @@ fn kernel(bundle: &Bundle, grid: &Grid, f: &[Vec<f64>]) -> Vec<Vec<f64>> {
             values[offset(at, dir)] = value - bundle.manifest.directions[dir].rest_value();
         }
     }
-    let mut src = device.alloc_reals(Real::F64, values.len()).expect("memory");
+    let mut src = device.alloc_stored(Real::F64, values.len()).expect("memory");
     src.write_reals(0, &values).expect("in range");
-    let mut dst = device.alloc_reals(Real::F64, values.len()).expect("memory");
+    let mut dst = device.alloc_stored(Real::F64, values.len()).expect("memory");
     dst.poison().expect("writable");
     let ids: Vec<i32> = (0..grid.slots() as i32).collect();
     let ids = device.ints(&ids).expect("memory");

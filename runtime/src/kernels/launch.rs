@@ -16,6 +16,9 @@ pub trait Launch<'a> {
     fn put(self, arguments: &mut Arguments<'a>);
 }
 
+/// The type of some elements in a bundle of a precision, where it depends on that.
+type OfBundle = fn(Precision) -> Option<Scalar>;
+
 /// The arguments of a launch, in the kernel's order.
 #[derive(Default)]
 pub struct Arguments<'a> {
@@ -23,8 +26,8 @@ pub struct Arguments<'a> {
     /// How many items the launch works on.
     items: Option<usize>,
     params: Option<&'a Params>,
-    /// Whether the arrays of a bundle's types have those of a bundle of some precision.
-    typed: Vec<(fn(Precision) -> Option<Scalar>, Scalar)>,
+    /// What types the arrays have, and what they should have.
+    typed: Vec<(OfBundle, Scalar)>,
 }
 
 impl<'a> Arguments<'a> {
@@ -46,9 +49,8 @@ impl<'a> Arguments<'a> {
     /// Whether the arrays and parameters have the types of a bundle, and the parameters are as many as it has.
     pub(super) fn are_of(&self, manifest: &Manifest) -> bool {
         let fits = |params: &Params| (params.real, params.members) == (manifest.real, manifest.members.len());
-        let same = |(of_bundle, scalar): &(fn(Precision) -> Option<Scalar>, Scalar)| {
-            of_bundle(manifest.real).is_none_or(|wanted| wanted == *scalar)
-        };
+        let same =
+            |(of_bundle, scalar): &(OfBundle, Scalar)| of_bundle(manifest.real).is_none_or(|wanted| wanted == *scalar);
         self.typed.iter().all(same) && self.params.is_none_or(fits)
     }
 

@@ -235,7 +235,7 @@ mod tests {
         let ids = device.ints(&[0]).unwrap();
         let launch = |fields: Real, params: &Manifest| {
             let fields = device.alloc_reals(fields, 3 * 64).unwrap();
-            let mut dst = device.alloc_reals(Real::F64, 9 * 64).unwrap();
+            let mut dst = device.alloc_stored(Real::F64, 9 * 64).unwrap();
             let params = Params::new(params, &[vec![1.0]]);
             program.launch(Init { ids: ids.part(0..1), fields: &fields, dst: &mut dst, params: &params })
         };
