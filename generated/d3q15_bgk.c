@@ -486,17 +486,25 @@ static inline __attribute__((always_inline)) void gather_walls(
         const int dy = y - cy < 0 ? -1 : y - cy >= BY ? 1 : 0, dz = z - cz < 0 ? -1 : z - cz >= BZ ? 1 : 0;
         const int entry = 13 + 3 * dy + 9 * dz;
         const int row = BX * (y - cy - dy * BY + BY * (z - cz - dz * BZ));
-        // The cells of the row but for the one that is reached through its end, then that one.
-        for (int part = 0; part < (cx != 0 ? 2 : 1); ++part) {
-            const int first = part ? (cx > 0 ? 0 : BX - 1) : cx > 0, last = part ? first + 1 : BX - (cx < 0);
-            const int from = part ? entry - cx : entry, shift = part ? (cx > 0 ? 1 - BX : BX - 1) : cx;
+        // The cells of the row but for one.
+        {
+            const int from = entry, first = cx > 0, last = BX - (cx < 0), upwind = row + (cx < 0);
             if (near[from] < 0) {
                 for (int x = first; x < last; ++x) {
                     to[x] = from_wall(-1 - near[from], i, (Spot){ {x, y, z} }, src, near, wall_rules, wall_values);
                 }
-                continue;
-            }
-            load_row(to + first, src, near[from], i, row + first - shift, last - first);
+            } else
+            load_row(to + first, src, near[from], i, upwind, BX - (cx != 0));
+        }
+        // The one that is reached through the end of the row.
+        if (cx != 0) {
+            const int from = entry - cx, first = cx > 0 ? 0 : BX - 1, last = first + 1, upwind = row + BX - 1 - first;
+            if (near[from] < 0) {
+                for (int x = first; x < last; ++x) {
+                    to[x] = from_wall(-1 - near[from], i, (Spot){ {x, y, z} }, src, near, wall_rules, wall_values);
+                }
+            } else
+            load_row(to + first, src, near[from], i, upwind, 1);
         }
     }  // rows
 }
