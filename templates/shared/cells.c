@@ -25,6 +25,9 @@ typedef unsigned short uint16_t;
     return narrow;
 }
 {%- else -%}
+#ifndef __FLT16_MAX__
+#error "populations in 16 bits need a compiler with _Float16: GCC 12 or clang 15; or take f32"
+#endif
 {{ inline }} {{ real }} widened(const uint16_t value)
 {
     _Float16 half;
