@@ -10,7 +10,7 @@
 //! - [`ir`]: the arithmetic of a kernel, in its three forms
 //! - [`lower`]: from a model to kernels, names and signatures
 //! - [`simplify`], [`schedule`]: fewer operations; an order and names for temporaries
-//! - [`mesh`]: kernels that change the forest of blocks
+//! - [`mesh`], [`relations`]: kernels that change the forest of blocks; how neighbours of a node follow from those of its parent
 //! - [`emit`] – text
 //! - [`count`], [`eval`]: cost of any form; its value
 //!
@@ -24,5 +24,6 @@ pub mod lower;
 pub mod mesh;
 pub mod options;
 pub mod pipeline;
+pub mod relations;
 pub mod schedule;
 pub mod simplify;

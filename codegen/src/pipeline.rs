@@ -8,8 +8,8 @@ use std::fmt;
 
 use lbm_bundle::{Bundle, Cost, File, Layout, Manifest, Real, Role};
 use lbm_dsl::expr::{Expr, ExprId, Rational};
-use lbm_dsl::model::levels::{Coupling, Exchange, Stencil};
-use lbm_dsl::model::{Boundary, Model, Param, Rule};
+use lbm_dsl::model::levels::{Coupling, Exchange, PointSet, Stencil};
+use lbm_dsl::model::{Boundary, Model, NodeForm, Param, Rule};
 use lbm_dsl::prove::{self, Findings};
 use num_traits::{ToPrimitive, Zero};
 use rayon::prelude::*;
@@ -352,15 +352,27 @@ impl Plans<'_> {
     }
 
     /// What crosses level jumps by the coupling of that position.
-    fn jump(&self, coupling: usize) -> emit::Jump<'_> {
-        let stencils = self.model.stencils().iter().zip(&self.levels.stencils);
+    fn jump<'a>(&'a self, coupling: usize) -> emit::Jump<'a> {
+        let rescaled = match (self.model.couplings()[coupling].exchange(), &self.levels.rescaled[coupling]) {
+            (Exchange::Ghosts { stencil, .. }, Some([fine, coarse])) => {
+                Some(emit::Rescaled { stencil: *stencil, fine: &fine.plan, coarse: &coarse.plan })
+            }
+            _ => None,
+        };
+        let point_set = |(set, sum): (&'a PointSet, &'a Kernel)| emit::PointSet {
+            points: set.points(),
+            weights: set.weights(),
+            sum: &sum.plan,
+        };
+        let stencil = |(stencil, sums): (&'a Stencil, &'a Vec<Kernel>)| emit::Stencil {
+            name: stencil.name(),
+            doc: stencil.doc(),
+            sets: stencil.sets().iter().zip(sums).map(point_set).collect(),
+        };
         emit::Jump {
-            coupling: &self.model.couplings()[coupling],
-            rescaled: self.levels.rescaled[coupling].as_ref().map(|both| both.each_ref().map(|kernel| &kernel.plan)),
+            rescaled,
             packets: self.levels.packets[coupling].iter().map(|kernel| &kernel.plan).collect(),
-            stencils: stencils
-                .map(|(stencil, sets)| (stencil, sets.iter().map(|kernel| &kernel.plan).collect()))
-                .collect(),
+            stencils: self.model.stencils().iter().zip(&self.levels.stencils).map(stencil).collect(),
         }
     }
 
@@ -375,7 +387,12 @@ impl Plans<'_> {
             Rule::Node(forms) => {
                 let (own, rest) = kernels.split_at(forms.len());
                 kernels = rest;
-                Wall::Node(forms.iter().zip(own.iter().map(|kernel| &kernel.plan)).collect())
+                let form = |(form, kernel): (&NodeForm, &'a Kernel)| emit::NodeForm {
+                    name: form.name(self.model.lattice().dim()),
+                    walls: form.normals,
+                    plan: &kernel.plan,
+                };
+                Wall::Node(forms.iter().zip(own).map(form).collect())
             }
         };
         self.model.boundaries().iter().map(wall).collect()

@@ -1,11 +1,43 @@
-//! Layers of a crate know only those below: no source imports a module above its own.
+//! Layers of a folder know only those below: no source imports a module above its own, so that no imports go in a circle.
 
 use std::path::{Path, PathBuf};
 
-/// Top-level modules of crates, each of which may import those before it.
-const LAYERS: [(&str, &[&str]); 2] = [
-    ("runtime", &["file", "geometry", "device", "kernels", "mesh", "solver"]),
-    ("flows", &["case", "output", "restart", "flow"]),
+/// Modules of folders, each of which may import those before it.
+const LAYERS: [(&str, &[&str]); 4] = [
+    ("runtime/src", &["file", "geometry", "device", "kernels", "mesh", "solver"]),
+    ("flows/src", &["case", "output", "restart", "flow"]),
+    (
+        "codegen/src",
+        &["options", "ir", "count", "eval", "lower", "simplify", "schedule", "relations", "emit", "mesh", "pipeline"],
+    ),
+    (
+        "codegen/src/emit",
+        &[
+            "text",
+            "number",
+            "formula",
+            "method",
+            "view",
+            "render",
+            "banner",
+            "constants",
+            "work",
+            "arithmetic",
+            "signature",
+            "walls",
+            "solids",
+            "jump",
+            "inbox",
+            "ghosts",
+            "layout",
+            "mesh",
+            "rust",
+            "soa",
+            "c",
+            "cuda",
+            "bindings",
+        ],
+    ),
 ];
 
 /// Modules that only tests import, and may import all.
@@ -34,22 +66,29 @@ fn module(source: &Path) -> Vec<String> {
     parts.filter(|part| part != "mod" && part != "lib" && part != "main").collect()
 }
 
-/// The top-level modules that a line of a module refers to, by `crate::` or by as many `super::` as lead out of the module.
-fn imports(line: &str, module: &[String]) -> Vec<String> {
-    let code = line.split("//").next().unwrap_or_default();
-    // Modules inside a file, as of tests, are a level deeper.
-    let depth = module.len() + usize::from(line.starts_with(' '));
-    // Several at once, `{mesh, solver}`, are no layer's name.
-    let name = |text: &str| text.chars().take_while(|letter| !":;,() ".contains(*letter)).collect();
-    let by_crate = code.split("crate::").skip(1).map(name);
-    let out = "super::".repeat(depth);
-    let by_super = code.split(&out).skip(1).map(name);
-    by_crate.chain(by_super.filter(|name: &String| name != "super")).collect()
+/// A line without its comment.
+fn code(line: &str) -> &str {
+    line.split("//").next().unwrap_or_default()
 }
 
-/// What is wrong with the imports of a crate, a line each.
+/// The names that stand behind a path in a line. Several at once, `{mesh, solver}`, are no layer's name.
+fn behind(path: &str, line: &str) -> Vec<String> {
+    let name = |text: &str| text.chars().take_while(|letter| !":;,() ".contains(*letter)).collect();
+    code(line).split(path).skip(1).map(name).collect()
+}
+
+/// The modules of a folder that a line `depth` modules deep in it refers to: by the folder's path in the crate, `crate::emit::`, or by
+/// as many `super::` as lead out of the module.
+fn imports(line: &str, path: &str, depth: usize) -> Vec<String> {
+    let by_super = behind(&"super::".repeat(depth), line).into_iter().filter(|name| name != "super");
+    behind(path, line).into_iter().chain(by_super).collect()
+}
+
+/// What is wrong with the imports of a folder, a line each.
 fn upward(folder: &str, layers: &[&str]) -> Vec<String> {
-    let source_folder = root().join(folder).join("src");
+    let source_folder = root().join(folder);
+    let inner = folder.split('/').skip(2).map(|part| format!("{part}::"));
+    let path_of_folder: String = std::iter::once("crate::".to_string()).chain(inner).collect();
     let mut wrong = vec![];
     for path in sources(&source_folder) {
         let inside = path.strip_prefix(&source_folder).expect("it lies there");
@@ -58,10 +97,17 @@ fn upward(folder: &str, layers: &[&str]) -> Vec<String> {
         let position = |name: &str| layers.iter().position(|layer| *layer == name);
         let own = position(layer).unwrap_or_else(|| panic!("{folder}: which layer is `{layer}`?"));
         let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        // Modules inside a file, as of tests, are a level deeper.
+        let mut depth = module.len();
         for (number, line) in text.lines().enumerate() {
-            for name in imports(line, &module).into_iter().filter(|name| name != FIXTURE) {
+            match line {
+                "}" => depth = module.len(),
+                _ if line.starts_with("mod ") && line.ends_with('{') => depth = module.len() + 1,
+                _ => {}
+            }
+            for name in imports(line, &path_of_folder, depth).into_iter().filter(|name| name != FIXTURE) {
                 if position(&name).is_none_or(|imported| imported > own) {
-                    let place = format!("{folder}/src/{}:{}", inside.display(), number + 1);
+                    let place = format!("{folder}/{}:{}", inside.display(), number + 1);
                     wrong.push(format!("{place}: `{layer}` imports `{name}`, which is no layer below it"));
                 }
             }
@@ -77,14 +123,26 @@ fn no_layer_imports_one_above_it() {
 }
 
 #[test]
+fn what_emits_text_does_not_see_the_model() {
+    let folder = root().join("codegen/src/emit");
+    for path in sources(&folder) {
+        let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let names = text.lines().flat_map(|line| behind("lbm_dsl::", line));
+        let seen: Vec<String> = names.filter(|name| name == "model" || name.starts_with('{')).collect();
+        assert!(seen.is_empty(), "{}: `lbm_dsl::{}`", path.display(), seen.join(", "));
+    }
+}
+
+#[test]
 fn imports_are_found_however_they_are_written() {
-    let module = ["mesh".to_string(), "forest".to_string()];
-    let found = |line: &str| imports(line, &module).join(" ");
+    let found = |line: &str| imports(line, "crate::", 2).join(" ");
     assert_eq!(found("use crate::solver::{Simulation, fields};"), "solver");
     assert_eq!(found("pub(crate) use crate::case::Case;"), "case");
     assert_eq!(found("    let face = crate::geometry::Face::ALL;"), "geometry");
     assert_eq!(found("use super::super::flow::run;"), "flow");
     assert_eq!(found("use super::roots; // not crate::solver"), "");
-    assert_eq!(found("    use super::super::adapt;"), "");
     assert_eq!(found("use crate::{case, output};"), "{case");
+    assert_eq!(imports("    use super::super::adapt;", "crate::", 3).join(" "), "");
+    assert_eq!(imports("    view: super::view::View,", "crate::emit::", 1).join(" "), "view");
+    assert_eq!(imports("use crate::emit::layout::view;", "crate::emit::", 1).join(" "), "layout");
 }

@@ -2,7 +2,7 @@
 
 use lbm_bundle::{Kernel, Layout, Manifest};
 
-use super::Method;
+use super::method::Method;
 use super::text::Comment;
 
 /// Origin and cost, lines without `//`.

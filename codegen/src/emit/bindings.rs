@@ -4,9 +4,12 @@ use lbm_bundle::{ArgType, File, HALF_SCALE, Kernel, Layout, Manifest, Real, Role
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
-use super::layout::{self, doc, rest, rule_constants, weight};
+use super::banner;
+use super::constants::{rest, rule_constants, weight};
+use super::method::Method;
+use super::rust;
+use super::signature::{self, doc};
 use super::text::Comment;
-use super::{Method, banner, rust};
 
 /// `<spec>.rs`: no dependencies, no `unsafe`.
 pub fn bindings(method: &Method) -> File {
@@ -224,7 +227,7 @@ fn launch(manifest: &Manifest, kernel: &Kernel) -> TokenStream {
         ArgType::Doubles => quote!(*const f64),
         ArgType::DoublesOut => quote!(*mut f64),
     });
-    let docs = kernel.args.iter().map(|arg| spoken(&layout::spoken(arg)));
+    let docs = kernel.args.iter().map(|arg| spoken(&signature::spoken(arg)));
     let about = spoken(doc(manifest.layout, kernel.role));
     let symbol = &kernel.symbol;
     let arity = proc_macro2::Literal::usize_unsuffixed(kernel.args.len());

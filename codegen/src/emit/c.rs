@@ -3,10 +3,14 @@
 use lbm_bundle::{File, HALF_SCALE, Kernel, Layout, Manifest, Real, Role};
 use serde::Serialize;
 
-use super::layout::{Dialect, Types, declarations, doc, rest, rule_constants, view, weight};
+use super::banner;
+use super::constants::{rest, rule_constants, weight};
+use super::layout::view;
+use super::method::Method;
+use super::render::render;
+use super::signature::{Dialect, Types, declarations, doc};
 use super::text::Comment;
 use super::view::Params;
-use super::{Method, banner, render};
 
 const KERNELS: &str = include_str!("../../../templates/c/kernels.c");
 const GATHER: &str = include_str!("../../../templates/c/gather.c");

@@ -2,8 +2,10 @@
 
 use lbm_bundle::File;
 
-use super::layout::{Dialect, view};
-use super::{Method, render};
+use super::layout::view;
+use super::method::Method;
+use super::render::render;
+use super::signature::Dialect;
 
 const KERNELS: &str = include_str!("../../../templates/cuda/kernels.cu");
 const GATHER: &str = include_str!("../../../templates/cuda/gather.cu");

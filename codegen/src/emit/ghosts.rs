@@ -1,39 +1,38 @@
 //! Fills the part of a [`View`](super::view::View) that is about ghosts.
 
 use lbm_bundle::{Manifest, Role};
-use lbm_dsl::model::levels::{Exchange, PointSet};
 
-use super::layout::{formulas, idle};
+use super::arithmetic::{formulas, idle};
+use super::method::{Jump, Method, PointSet};
 use super::number::literal;
 use super::text::Comment;
 use super::view::{Ghosts, Kernel, Pass, PointSet as Points};
-use super::{Jump, Method};
 use crate::ir::Plan;
 
 /// The kernels of a coupling of ghosts; `kernel` gives the signature of a role. None for a coupling of packets.
 pub fn view(method: &Method, jump: &Jump, kernel: impl Fn(Role, Option<&Plan>) -> Kernel) -> Option<Ghosts> {
-    let Exchange::Ghosts { layers, stencil, .. } = jump.coupling.exchange() else { return None };
-    let [fine, coarse] = jump.rescaled.expect("a coupling of ghosts rescales");
+    let rescaled = jump.rescaled.as_ref()?;
     let manifest = method.manifest;
     let dim = manifest.dim as usize;
-    let sets = jump.stencils[*stencil].0.sets();
-    let most = sets.iter().map(|set| set.points().len()).max().unwrap_or(1);
+    let layers = manifest.coupling.as_ref()?.ghosts;
+    let stencil = &jump.stencils[rescaled.stencil];
+    let most = stencil.sets.iter().map(|set| set.points.len()).max().unwrap_or(1);
     let pass = |at: usize| Pass { at, number: at + 1, below: function(at) };
     let of_role = |role| kernel(role, None);
     Some(Ghosts {
-        layers: *layers as u32,
-        reach: reach(*layers as u32),
+        layers,
+        reach: reach(layers),
         restrict: of_role(Role::Restrict),
         send: of_role(Role::Send),
         prolong: of_role(Role::Prolong),
         hold: of_role(Role::Hold),
         keep: of_role(Role::Keep),
-        fine: formulas(manifest, fine),
-        coarse: formulas(manifest, coarse),
-        unused_fine: idle(manifest, fine),
-        unused_coarse: idle(manifest, coarse),
-        stencil: Comment::new(jump.stencils[*stencil].0.name()),
-        sets: sets.iter().map(|set| points(manifest, set, most)).collect(),
+        fine: formulas(manifest, rescaled.fine),
+        coarse: formulas(manifest, rescaled.coarse),
+        unused_fine: idle(manifest, rescaled.fine),
+        unused_coarse: idle(manifest, rescaled.coarse),
+        stencil: Comment::new(stencil.name),
+        sets: stencil.sets.iter().map(|set| points(manifest, set, most)).collect(),
         most,
         samples: most.pow(manifest.dim),
         axes: (0..dim).map(pass).collect(),
@@ -58,8 +57,8 @@ fn points(manifest: &Manifest, set: &PointSet, most: usize) -> Points {
         values.into_iter().chain(std::iter::repeat_n("0".to_string(), missing)).collect::<Vec<_>>().join(", ")
     };
     Points {
-        count: set.points().len(),
-        points: list(set.points().iter().map(i64::to_string).collect()),
-        weights: list(set.weights().iter().map(|weight| literal(weight, manifest.real)).collect()),
+        count: set.points.len(),
+        points: list(set.points.iter().map(i64::to_string).collect()),
+        weights: list(set.weights.iter().map(|weight| literal(weight, manifest.real)).collect()),
     }
 }

@@ -7,14 +7,15 @@
 use lbm_bundle::{Manifest, Role};
 use lbm_dsl::expr::{LevelSymbol, Symbol};
 
-use super::formula::{Language, Printer, real_name};
+use super::arithmetic::unpack;
+use super::formula::{Language, Printer, real_name, wrap};
 use super::jump::{of_stencil, params, sampled, slope};
-use super::layout::unpack;
-use super::view::{Head, Inbox, Kernel, NearCell, Slope, Way, WayPacket};
+use super::method::Jump;
+use super::view::{Head, Inbox, Kernel, NearCell, Slope, Value, Way, WayPacket};
 use crate::ir::Plan;
 
 /// The kernels that fill the inbox, and where things are in it; `kernel` gives the signature of a role.
-pub fn view(manifest: &Manifest, jump: &super::Jump, kernel: impl Fn(Role, Option<&Plan>) -> Kernel) -> Inbox {
+pub fn view(manifest: &Manifest, jump: &Jump, kernel: impl Fn(Role, Option<&Plan>) -> Kernel) -> Inbox {
     let of_role = |role| kernel(role, None);
     let params = params(jump);
     let with_packets = |role| {
@@ -28,7 +29,7 @@ pub fn view(manifest: &Manifest, jump: &super::Jump, kernel: impl Fn(Role, Optio
     for (at, direction) in manifest.directions.iter().enumerate() {
         let (text, end) = place(manifest, direction.c, length);
         if let Some(text) = text {
-            places.push(super::view::Value { text, at });
+            places.push(Value { text, at });
         }
         length = end;
     }
@@ -52,7 +53,7 @@ pub fn view(manifest: &Manifest, jump: &super::Jump, kernel: impl Fn(Role, Optio
 }
 
 /// Name of the function of a derivative stencil that samples coarse cells around a block.
-fn around(jump: &super::Jump, number: usize) -> String {
+fn around(jump: &Jump, number: usize) -> String {
     of_stencil(jump, number, "around")
 }
 
@@ -121,7 +122,7 @@ fn moved(dim: usize, c: &[i32; 3], child: usize, steps: i32) -> Vec<i32> {
     (0..dim).map(|axis| (child >> axis & 1) as i32 + steps * c[axis]).collect()
 }
 
-fn way(manifest: &Manifest, jump: &super::Jump, at: usize) -> Way {
+fn way(manifest: &Manifest, jump: &Jump, at: usize) -> Way {
     let dim = manifest.dim as usize;
     let c = &manifest.directions[at].c[..dim];
     let back: Vec<i32> = c.iter().map(|c| -c).collect();
@@ -143,12 +144,7 @@ fn way(manifest: &Manifest, jump: &super::Jump, at: usize) -> Way {
 }
 
 /// What the packets of a population carry: statements, and the value of each.
-fn packets(
-    manifest: &Manifest,
-    jump: &super::Jump,
-    at: usize,
-    near: &[Option<NearCell>],
-) -> (Vec<String>, Vec<String>) {
+fn packets(manifest: &Manifest, jump: &Jump, at: usize, near: &[Option<NearCell>]) -> (Vec<String>, Vec<String>) {
     let plan = jump.packets[at];
     let real = real_name(manifest.real);
     let mut printer = Printer::new(plan, manifest.real, Language::C);
@@ -182,7 +178,7 @@ fn packets(
     for (child, output) in plan.dag().outputs().iter().enumerate() {
         let text = printer.operand(output.value);
         if text.contains(' ') {
-            lines.extend(super::formula::wrap(&format!("const {real} packet_{child} = "), &format!("{text};")));
+            lines.extend(wrap(&format!("const {real} packet_{child} = "), &format!("{text};")));
             values.push(format!("packet_{child}"));
         } else {
             values.push(text);

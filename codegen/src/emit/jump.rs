@@ -3,18 +3,20 @@
 use std::collections::BTreeSet;
 
 use lbm_bundle::{Manifest, Role};
-use lbm_dsl::expr::{ExprId, LevelSymbol, Symbol};
+use lbm_dsl::expr::{Expr, ExprId, LevelSymbol, Rational, Symbol};
 
+use super::arithmetic::reads;
 use super::formula::{Language, Printer, real_name};
+use super::method::{self, Method, PointSet, Wall};
+use super::number::literal;
 use super::text::Comment;
 use super::view::{Case, Jump, JumpKernel, Kernel, LinkRule, Packet, Slope, SlopeSet};
-use super::walls::{self, reads};
-use super::{Method, Wall};
+use super::walls;
 use crate::ir::{Output, Plan};
 use crate::lower::word;
 
 /// The kernels of blocks at level jumps, and what crosses; `kernel` gives the signature of a role.
-pub fn view(method: &Method, jump: &super::Jump, kernel: impl Fn(Role, Option<&Plan>) -> Kernel) -> Jump {
+pub fn view(method: &Method, jump: &method::Jump, kernel: impl Fn(Role, Option<&Plan>) -> Kernel) -> Jump {
     let manifest = method.manifest;
     let real = real_name(manifest.real);
     let [interior, walls] = match &jump.rescaled {
@@ -29,7 +31,7 @@ pub fn view(method: &Method, jump: &super::Jump, kernel: impl Fn(Role, Option<&P
         jump.packets.iter().enumerate().filter_map(|(at, plan)| packet(manifest, jump, at, plan)).collect();
     let children = 1usize << manifest.dim;
     Jump {
-        name: Comment::new(jump.coupling.name()),
+        name: Comment::new(&manifest.coupling.as_ref().expect("there is a coupling").name),
         kernels: present
             .map(|(role, walls)| JumpKernel {
                 signature: kernel(role, None),
@@ -41,7 +43,7 @@ pub fn view(method: &Method, jump: &super::Jump, kernel: impl Fn(Role, Option<&P
         links: links(method),
         mirrors: mirrors(method),
         children,
-        share: super::number::literal(&lbm_dsl::expr::Rational::new(1.into(), children.into()), manifest.real),
+        share: literal(&Rational::new(1.into(), children.into()), manifest.real),
         kinds: any_reads(&|symbol| matches!(symbol, Symbol::Level(LevelSymbol::Kind { .. }))),
         switches: !packets.is_empty(),
         packets,
@@ -52,14 +54,14 @@ pub fn view(method: &Method, jump: &super::Jump, kernel: impl Fn(Role, Option<&P
 }
 
 /// Names of the parameters of the method that packets read.
-pub fn params<'a>(jump: &super::Jump<'a>) -> BTreeSet<&'a str> {
+pub fn params<'a>(jump: &method::Jump<'a>) -> BTreeSet<&'a str> {
     let symbols = jump.packets.iter().flat_map(|plan| plan.dag().symbols());
     let of_method = symbols.filter(|(symbol, _)| matches!(symbol, Symbol::Param { .. }));
     of_method.map(|(_, name)| name.as_str()).collect()
 }
 
 /// Positions of the stencils whose slopes packets read.
-pub fn sampled(jump: &super::Jump) -> impl Iterator<Item = usize> {
+pub fn sampled(jump: &method::Jump) -> impl Iterator<Item = usize> {
     let of = |stencil: usize| move |symbol: &Symbol| matches!(symbol, Symbol::Level(LevelSymbol::Slope { stencil: at, .. }) if usize::from(*at) == stencil);
     (0..jump.stencils.len()).filter(move |stencil| jump.packets.iter().any(|plan| reads(plan, of(*stencil))))
 }
@@ -87,7 +89,7 @@ fn links(method: &Method) -> Vec<LinkRule> {
 }
 
 /// What the packets of a population carry; none where each carries the population itself.
-fn packet(manifest: &Manifest, jump: &super::Jump, at: usize, plan: &Plan) -> Option<Packet> {
+fn packet(manifest: &Manifest, jump: &method::Jump, at: usize, plan: &Plan) -> Option<Packet> {
     let mut printer = Printer::new(plan, manifest.real, Language::C);
     let mut lines = Vec::new();
     for (symbol, name) in plan.dag().symbols() {
@@ -109,7 +111,7 @@ fn packet(manifest: &Manifest, jump: &super::Jump, at: usize, plan: &Plan) -> Op
     let outputs = plan.dag().outputs();
     let itself = |output: &Output| {
         let exprs = plan.dag().exprs();
-        matches!(exprs.get(output.value), lbm_dsl::expr::Expr::Symbol(Symbol::Population(pop)) if pop.index() == at)
+        matches!(exprs.get(output.value), Expr::Symbol(Symbol::Population(pop)) if pop.index() == at)
     };
     if outputs.iter().all(itself) {
         return None;
@@ -130,43 +132,43 @@ fn packet(manifest: &Manifest, jump: &super::Jump, at: usize, plan: &Plan) -> Op
 
 /// Name of the function of a derivative stencil, or of what it gives along each axis, with its number, so that no two have the same:
 /// `central_slope_0`.
-pub fn of_stencil(jump: &super::Jump, number: usize, what: &str) -> String {
-    format!("{}_{what}_{number}", word(jump.stencils[number].0.name()))
+pub fn of_stencil(jump: &method::Jump, number: usize, what: &str) -> String {
+    format!("{}_{what}_{number}", word(jump.stencils[number].name))
 }
 
 /// The function of a derivative stencil.
-pub fn slope(manifest: &Manifest, jump: &super::Jump, number: usize) -> Slope {
-    let (stencil, plans) = &jump.stencils[number];
-    let mut points: Vec<i64> = stencil.sets().iter().flat_map(|set| set.points()).copied().collect();
+pub fn slope(manifest: &Manifest, jump: &method::Jump, number: usize) -> Slope {
+    let stencil = &jump.stencils[number];
+    let mut points: Vec<i64> = stencil.sets.iter().flat_map(|set| set.points).copied().collect();
     points.sort_unstable();
     points.dedup();
     let place = |point: i64| points.iter().position(|other| *other == point).expect("every point is listed");
-    let set = |(set, plan): (&lbm_dsl::model::levels::PointSet, &&Plan)| {
-        let mut printer = Printer::new(plan, manifest.real, Language::C);
-        for (symbol, _) in plan.dag().symbols() {
+    let set = |set: &PointSet| {
+        let mut printer = Printer::new(set.sum, manifest.real, Language::C);
+        for (symbol, _) in set.sum.dag().symbols() {
             if let Symbol::Level(LevelSymbol::Sample(number)) = *symbol {
-                printer.spell(*symbol, format!("v[{}]", place(set.points()[usize::from(number)])));
+                printer.spell(*symbol, format!("v[{}]", place(set.points[usize::from(number)])));
             }
         }
-        let output = &plan.dag().outputs()[0];
+        let output = &set.sum.dag().outputs()[0];
         let mut lines: Vec<String> = printer
             .needs(output.value)
             .into_iter()
             .flat_map(|id| printer.statement(&printer.operand(id), id))
             .collect();
         lines.push(format!("return {};", printer.formula(output.value)));
-        let has: Vec<String> = set.points().iter().map(|point| format!("has[{}]", place(*point))).collect();
+        let has: Vec<String> = set.points.iter().map(|point| format!("has[{}]", place(*point))).collect();
         SlopeSet { condition: has.join(" && "), lines }
     };
-    let doc = if stencil.doc().is_empty() { String::new() } else { format!(": {}", stencil.doc()) };
+    let doc = if stencil.doc.is_empty() { String::new() } else { format!(": {}", stencil.doc) };
     Slope {
-        doc: [&*format!("Stencil {}{doc}", stencil.name()), "A cell is given by the lowest place in it."]
+        doc: [&*format!("Stencil {}{doc}", stencil.name), "A cell is given by the lowest place in it."]
             .map(Comment::new)
             .to_vec(),
         function: of_stencil(jump, number, "slope"),
         name: of_stencil(jump, number, "slopes"),
         points: points.iter().map(i64::to_string).collect::<Vec<_>>().join(", "),
         count: points.len(),
-        sets: stencil.sets().iter().zip(plans).map(set).collect(),
+        sets: stencil.sets.iter().map(set).collect(),
     }
 }

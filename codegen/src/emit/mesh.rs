@@ -6,9 +6,10 @@ use lbm_bundle::mesh::{CHUNK, KINDS, MeshKernel, MeshManifest, MeshRole, REFINED
 use lbm_bundle::{File, Target};
 use serde::Serialize;
 
-use super::layout::{Dialect, Types, declarations, packed};
-use super::{render, view};
-use crate::mesh::{Relations, offsets};
+use super::render::render;
+use super::signature::{Dialect, Types, declaration, declarations, packed};
+use super::view;
+use crate::relations::{Relations, offsets};
 
 const TEMPLATE: &str = include_str!("../../../templates/shared/mesh.c");
 
@@ -148,7 +149,7 @@ fn item_name(role: MeshRole) -> &'static str {
 /// Head of the function that works on an item.
 fn item(kernel: &MeshKernel, dialect: &Dialect, function: &str) -> String {
     let mut args = vec![format!("const int {}", item_name(kernel.role))];
-    args.extend(kernel.args[2..].iter().map(|arg| super::layout::declaration(arg, &Types::default(), dialect)));
+    args.extend(kernel.args[2..].iter().map(|arg| declaration(arg, &Types::default(), dialect)));
     let name = kernel.role.name();
     format!("// {}\n{function} void {name}_item(\n{})", kernel.role.doc(), wrapped(&args, "    "))
 }

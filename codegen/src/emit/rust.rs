@@ -4,9 +4,11 @@
 use lbm_bundle::Role;
 use serde::Serialize;
 
+use super::arithmetic::{self, body};
 use super::formula::{Language, Printer};
-use super::layout::{self, body, doc};
-use super::{Method, render};
+use super::method::Method;
+use super::render::render;
+use super::signature::doc;
 
 const TEMPLATE: &str = include_str!("../../../templates/rust/soa.rs");
 
@@ -56,12 +58,12 @@ fn kernel(method: &Method, role: Role) -> Kernel {
     let (manifest, plan) = (method.manifest, method.plan(role));
     let printer = Printer::new(plan, manifest.real, Language::Rust);
     let members = manifest.members.iter().map(|member| &member.name);
-    let read = members.filter(|name| layout::is_read(plan, name));
+    let read = members.filter(|name| arithmetic::is_read(plan, name));
     let mut unpack: Vec<String> = read.map(|name| format!("let {name} = params.{name};")).collect();
     if unpack.is_empty() && !manifest.members.is_empty() {
         unpack.push("let _ = params;".into());
     }
-    let inputs = layout::inputs(manifest, plan).into_iter().map(|input| (input.text, input.at));
+    let inputs = arithmetic::inputs(manifest, plan).into_iter().map(|input| (input.text, input.at));
     let outputs = plan.dag().outputs().iter().enumerate().map(|(at, output)| (printer.operand(output.value), at));
     let value = |(name, at): (String, usize)| Value { name, text: at.to_string() };
     let kernel = Kernel {

@@ -3,11 +3,14 @@
 use lbm_bundle::{File, Kernel as Signature, Manifest, Role};
 use serde::Serialize;
 
+use super::arithmetic::{self, body};
+use super::banner;
 use super::formula::{Language, Printer};
-use super::layout::{self, Dialect, body};
+use super::method::Method;
+use super::render::render;
+use super::signature::{self, Dialect};
 use super::text::Comment;
 use super::view;
-use super::{Method, banner, render};
 
 const C: &str = include_str!("../../../templates/c/soa.c");
 const CUDA: &str = include_str!("../../../templates/cuda/soa.cu");
@@ -68,7 +71,7 @@ pub fn cuda(method: &Method) -> File {
 
 fn view(method: &Method, dialect: &Dialect, cells: fn(&Manifest, Role) -> Cells) -> View {
     let manifest = method.manifest;
-    let types = layout::Types::new(manifest);
+    let types = signature::Types::new(manifest);
     View {
         banner: banner::banner(method, dialect.target),
         real: types.real,
@@ -78,7 +81,7 @@ fn view(method: &Method, dialect: &Dialect, cells: fn(&Manifest, Role) -> Cells)
             .map(|signature| kernel(method, signature, dialect, cells(manifest, signature.role)))
             .collect(),
         params: view::Params::new(manifest),
-        packed: manifest.kernels.iter().map(|kernel| layout::packed(&kernel.symbol, &kernel.args, &types)).collect(),
+        packed: manifest.kernels.iter().map(|kernel| signature::packed(&kernel.symbol, &kernel.args, &types)).collect(),
     }
 }
 
@@ -89,7 +92,7 @@ fn kernel(method: &Method, signature: &Signature, dialect: &Dialect, cells: Cell
     let (from, to) = if role == Role::Init { ("fields", "dst") } else { ("src", "dst") };
     let to = if role == Role::Macroscopic { "fields" } else { to };
     let upwind = |at: usize| if role == Role::StreamCollide { manifest.directions[at].c } else { [0; 3] };
-    let inputs = layout::inputs(manifest, plan).into_iter().map(|input| {
+    let inputs = arithmetic::inputs(manifest, plan).into_iter().map(|input| {
         let place = place(role, input.at, upwind(input.at));
         Value { name: input.text, text: format!("{from}[{place}]") }
     });
@@ -98,7 +101,7 @@ fn kernel(method: &Method, signature: &Signature, dialect: &Dialect, cells: Cell
         text: format!("{to}[{}]", place(role, at, [0; 3])),
     });
     Kernel {
-        head: layout::head(manifest, signature, Some(plan), dialect),
+        head: signature::head(manifest, signature, Some(plan), dialect),
         cells,
         inputs: inputs.collect(),
         body: body(plan, &printer),

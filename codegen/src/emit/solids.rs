@@ -3,9 +3,10 @@
 use lbm_bundle::{Boundary, Role};
 use lbm_dsl::expr::Symbol;
 
+use super::arithmetic::reads;
+use super::method::{Method, Wall};
 use super::view::{Kernel, LinkRule, Rule, Solids};
-use super::walls::{is_distance, reads, rule};
-use super::{Method, Wall};
+use super::walls::{is_distance, rule};
 use crate::ir::Plan;
 
 /// The kernels of blocks with solids in them, and the rules of their surfaces; `kernel` gives the signature of a role.

@@ -3,11 +3,11 @@
 use lbm_bundle::{Boundary, DISTANCE, Manifest};
 use lbm_dsl::expr::Symbol;
 
+use super::arithmetic::{body, reads};
 use super::formula::{Language, Printer, real_name};
-use super::layout::body;
+use super::method::{self, Method, Wall};
 use super::text::Comment;
 use super::view::{Kernel, Link, NodeForm, NodeRule, Rule, Value, Walls};
-use super::{Method, Wall};
 use crate::ir::{Output, Plan};
 use crate::lower::{component, word};
 
@@ -28,7 +28,7 @@ pub fn walls(method: &Method, kernel: Kernel) -> Walls {
                     code: boundary.code,
                     doc: rule_doc(boundary),
                     values: turned(boundary),
-                    forms: forms.iter().map(|(form, plan)| node_form(manifest, form, plan, boundary)).collect(),
+                    forms: forms.iter().map(|form| node_form(manifest, form, boundary)).collect(),
                 });
             }
         }
@@ -44,7 +44,7 @@ pub fn walls(method: &Method, kernel: Kernel) -> Walls {
             Wall::Node(forms) => Some(forms),
             Wall::Link(_) => None,
         });
-        forms.flatten().map(|(_, plan)| *plan)
+        forms.flatten().map(|form| form.plan)
     };
     Walls {
         kernel,
@@ -58,11 +58,6 @@ pub fn walls(method: &Method, kernel: Kernel) -> Walls {
         rules,
         nodes,
     }
-}
-
-/// Whether a plan reads such a symbol.
-pub fn reads(plan: &Plan, is: impl Fn(&Symbol) -> bool) -> bool {
-    plan.dag().symbols().iter().any(|(symbol, _)| is(symbol))
 }
 
 /// Whether a parameter is the distance of the surface, which solids give link by link.
@@ -171,7 +166,8 @@ fn turned(boundary: &Boundary) -> Vec<String> {
     boundary.params.iter().zip(offsets(boundary)).flat_map(of_param).collect()
 }
 
-fn node_form(manifest: &Manifest, form: &lbm_dsl::model::NodeForm, plan: &Plan, boundary: &Boundary) -> NodeForm {
+fn node_form(manifest: &Manifest, form: &method::NodeForm, boundary: &Boundary) -> NodeForm {
+    let plan = form.plan;
     let real = real_name(manifest.real);
     let printer = Printer::new(plan, manifest.real, Language::C);
     let offsets = offsets(boundary);
@@ -201,15 +197,18 @@ fn node_form(manifest: &Manifest, form: &lbm_dsl::model::NodeForm, plan: &Plan, 
         .filter(|(_, read)| *read)
         .map(|(name, _)| *name)
         .collect();
-    let outputs = plan.dag().outputs().iter().zip(&form.dirs);
+    let output = |output: &Output| Value {
+        text: printer.operand(output.value),
+        at: output.population.expect("rules of nodes give populations").index(),
+    };
     NodeForm {
-        function: function(boundary, form.name(manifest.dim as usize)),
-        walls: form.normals,
+        function: function(boundary, form.name),
+        walls: form.walls,
         inside,
         decl: given.iter().map(|name| format!("const {real} *{name}, ")).collect(),
         pass: given.iter().map(|name| format!("{name}, ")).collect(),
         inputs,
         body: body(plan, &printer),
-        outputs: outputs.map(|(output, dir)| Value { text: printer.operand(output.value), at: dir.index() }).collect(),
+        outputs: plan.dag().outputs().iter().map(output).collect(),
     }
 }

@@ -1,0 +1,99 @@
+//! What a bundle is printed from: the arithmetic of a method beside its manifest.
+
+use lbm_bundle::{Cost, Manifest, Role};
+use lbm_dsl::expr::Rational;
+
+use crate::ir::Plan;
+
+/// What a bundle is printed from.
+pub struct Method<'a> {
+    /// Signatures, layout and costs.
+    pub manifest: &'a Manifest,
+    /// Name of the spec's file, without folder and ending.
+    pub name: &'a str,
+    /// The comment that opens the spec, a line each.
+    pub summary: &'a [String],
+    /// Arithmetic of each role before simplification, for the banner.
+    pub as_written: &'a dyn Fn(Role) -> Cost,
+    /// Arithmetic of `collide`.
+    pub collide: &'a Plan,
+    /// Arithmetic of `init`.
+    pub init: &'a Plan,
+    /// Arithmetic of `macroscopic`.
+    pub macroscopic: &'a Plan,
+    /// Arithmetic of the boundary rules, in the order of their codes.
+    pub walls: Vec<Wall<'a>>,
+    /// Arithmetic of what crosses level jumps, if it is wanted.
+    pub jump: Option<Jump<'a>>,
+    /// For each boundary rule of nodes that fits surfaces of solids, its arithmetic on links.
+    pub turned: Vec<Option<&'a Plan>>,
+}
+
+/// Arithmetic of a coupling.
+pub struct Jump<'a> {
+    /// What the packets of each population carry; nothing for a coupling of ghosts.
+    pub packets: Vec<&'a Plan>,
+    /// What ghosts and covered cells are given, for a coupling of ghosts.
+    pub rescaled: Option<Rescaled<'a>>,
+    /// All stencils of the method, of which packets and ghosts know the positions.
+    pub stencils: Vec<Stencil<'a>>,
+}
+
+/// Arithmetic of a coupling of ghosts.
+pub struct Rescaled<'a> {
+    /// Position of the stencil that interpolates.
+    pub stencil: usize,
+    /// What is interpolated, from the populations of a coarse cell.
+    pub fine: &'a Plan,
+    /// What is averaged, from those of a fine cell.
+    pub coarse: &'a Plan,
+}
+
+/// A stencil along one axis.
+pub struct Stencil<'a> {
+    /// Name.
+    pub name: &'a str,
+    /// The comment that documents it; may be empty.
+    pub doc: &'a str,
+    /// Its sets of points in order of preference.
+    pub sets: Vec<PointSet<'a>>,
+}
+
+/// Points of a stencil.
+pub struct PointSet<'a> {
+    /// Where they are, in cells.
+    pub points: &'a [i64],
+    /// The weight of each.
+    pub weights: &'a [Rational],
+    /// The weighted sum.
+    pub sum: &'a Plan,
+}
+
+/// Arithmetic of a boundary rule.
+pub enum Wall<'a> {
+    /// Of links.
+    Link(&'a Plan),
+    /// Of nodes: for one wall, two that meet, and so on.
+    Node(Vec<NodeForm<'a>>),
+}
+
+/// Arithmetic of a rule of nodes where some walls meet; its outputs are populations in the frame of the walls.
+pub struct NodeForm<'a> {
+    /// `face`, `edge` or `corner`.
+    pub name: &'static str,
+    /// How many walls meet.
+    pub walls: usize,
+    /// The arithmetic.
+    pub plan: &'a Plan,
+}
+
+impl<'a> Method<'a> {
+    /// Arithmetic of a role.
+    pub fn plan(&self, role: Role) -> &'a Plan {
+        match role {
+            Role::Init => self.init,
+            Role::Macroscopic => self.macroscopic,
+            _ => self.collide,
+        }
+    }
+}

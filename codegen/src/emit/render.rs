@@ -1,0 +1,36 @@
+//! Templates, and a view in one of them.
+
+use serde::Serialize;
+use tera::{Context, Tera};
+
+/// What the kernel templates of both targets include.
+const SHARED: [(&str, &str); 15] = [
+    ("kernel", include_str!("../../../templates/shared/kernel.c")),
+    ("packed", include_str!("../../../templates/shared/packed.c")),
+    ("params", include_str!("../../../templates/shared/params.c")),
+    ("carry", include_str!("../../../templates/shared/carry.c")),
+    ("reduce", include_str!("../../../templates/shared/reduce.c")),
+    ("ghosts", include_str!("../../../templates/shared/ghosts.c")),
+    ("inbox", include_str!("../../../templates/shared/inbox.c")),
+    ("jump", include_str!("../../../templates/shared/jump.c")),
+    ("cells", include_str!("../../../templates/shared/cells.c")),
+    ("walls", include_str!("../../../templates/shared/walls.c")),
+    ("rule", include_str!("../../../templates/shared/rule.c")),
+    ("arrives", include_str!("../../../templates/shared/arrives.c")),
+    ("slope", include_str!("../../../templates/shared/slope.c")),
+    ("nodes", include_str!("../../../templates/shared/nodes.c")),
+    ("solids", include_str!("../../../templates/shared/solids.c")),
+];
+
+/// Renders the last of some templates, which may use the others, with a view: all are ours and do not depend on what a user writes, so
+/// failure is our bug.
+pub fn render(templates: &[(&str, &str)], view: &impl Serialize) -> String {
+    let name = templates.last().expect("a template").0;
+    let mut tera = Tera::new();
+    let text = tera
+        .add_raw_templates(SHARED.iter().chain(templates).copied())
+        .and_then(|()| tera.render(name, &Context::from_serialize(view)?))
+        .unwrap_or_else(|error| panic!("template {name}: {error:?}"));
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    lines.join("\n").trim().to_string() + "\n"
+}
