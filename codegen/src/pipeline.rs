@@ -185,7 +185,9 @@ struct Levels {
     packets: Vec<Vec<Kernel>>,
     /// For each coupling of ghosts, what is interpolated and what is averaged.
     rescaled: Vec<Option<[Kernel; 2]>>,
-    /// For each stencil, its sets of points.
+    /// For each coupling, what the children of a refined cell have, and what a cell has that takes the place of its children.
+    transfer: Vec<[Kernel; 2]>,
+    /// For each stencil, its sets of points if it gives a slope.
     stencils: Vec<Vec<Kernel>>,
 }
 
@@ -246,6 +248,12 @@ impl Form<'_> {
         let (naive, ir) = self.lowered(kernel, wall_params);
         Ok(scheduled(naive, simplify(&ir)?))
     }
+
+    /// The same for kernels without a boundary rule, side by side.
+    fn all_finished(&self, kernels: impl IntoIterator<Item = KernelIr>) -> Result<Vec<Kernel>, CompileError> {
+        let lowered: Vec<_> = kernels.into_iter().map(|kernel| self.lowered(kernel, &[])).collect();
+        lowered.into_par_iter().map(|(naive, ir)| Ok(scheduled(naive, simplify(&ir)?))).collect()
+    }
 }
 
 fn scheduled(naive: Cost, dag: crate::ir::Dag) -> Kernel {
@@ -256,18 +264,18 @@ fn levels(form: &Form<'_>) -> Result<Levels, CompileError> {
     let model = form.model;
     let of_coupling = |coupling: &Coupling| {
         let packets = (0..model.q()).filter_map(|pop| lower::levels::packets(model, coupling, pop));
-        packets.map(|kernel| form.finished(kernel, &[])).collect::<Result<Vec<_>, _>>()
+        form.all_finished(packets)
     };
     // Weights of samples sum to one, or to zero for slopes: a stencil makes of stored values what it makes of whole ones, stored.
-    let of_stencil = |stencil: &Stencil| {
-        let sets = (0..stencil.sets().len()).map(|set| lower::levels::pass(stencil, set));
-        sets.map(|kernel| form.finished(kernel, &[])).collect::<Result<Vec<_>, _>>()
+    let of_stencil = |stencil: &Stencil| form.all_finished(lower::levels::slopes(stencil));
+    let both = |kernels: [KernelIr; 2]| {
+        let both: Result<[Kernel; 2], _> = form.all_finished(kernels)?.try_into();
+        Ok::<_, CompileError>(both.unwrap_or_else(|_| unreachable!("two of two")))
     };
-    let rescaled = |coupling: &Coupling| match lower::levels::rescaled(model, coupling) {
-        Some([fine, coarse]) => Ok(Some([form.finished(fine, &[])?, form.finished(coarse, &[])?])),
-        None => Ok::<_, CompileError>(None),
-    };
+    let rescaled = |coupling: &Coupling| lower::levels::rescaled(model, coupling).map(both).transpose();
+    let transfer = |coupling: &Coupling| both(lower::levels::transfer(model, coupling));
     Ok(Levels {
+        transfer: model.couplings().iter().map(transfer).collect::<Result<_, _>>()?,
         rescaled: model.couplings().iter().map(rescaled).collect::<Result<_, _>>()?,
         packets: model.couplings().iter().map(of_coupling).collect::<Result<_, _>>()?,
         stencils: model.stencils().iter().map(of_stencil).collect::<Result<_, _>>()?,
@@ -332,8 +340,9 @@ pub fn files(bundles: &[Bundle]) -> Vec<File> {
 impl Plans<'_> {
     /// Refuses constants that a floating-point type would make infinite, zero or inexact beyond rounding.
     fn check_constants(&self, real: Real) -> Result<(), CompileError> {
-        let Levels { packets, rescaled, stencils } = &self.levels;
+        let Levels { packets, rescaled, transfer, stencils } = &self.levels;
         let levels = packets.iter().chain(stencils).flatten().chain(rescaled.iter().flatten().flatten());
+        let levels = levels.chain(transfer.iter().flatten());
         for kernel in self.kernels.iter().chain(levels).chain(self.solids.iter().flatten()) {
             let dag = kernel.plan.dag();
             let constants = dag.exprs().iter().filter_map(|(_, node)| match node {
@@ -359,20 +368,20 @@ impl Plans<'_> {
             }
             _ => None,
         };
-        let point_set = |(set, sum): (&'a PointSet, &'a Kernel)| emit::PointSet {
-            points: set.points(),
-            weights: set.weights(),
-            sum: &sum.plan,
-        };
-        let stencil = |(stencil, sums): (&'a Stencil, &'a Vec<Kernel>)| emit::Stencil {
-            name: stencil.name(),
-            doc: stencil.doc(),
-            sets: stencil.sets().iter().zip(sums).map(point_set).collect(),
+        let stencil = |(stencil, slopes): (&'a Stencil, &'a Vec<Kernel>)| {
+            let set = |(at, set): (usize, &'a PointSet)| emit::PointSet {
+                points: set.points(),
+                weights: set.weights(),
+                slope: slopes.get(at).map(|kernel| &kernel.plan),
+            };
+            let sets = stencil.sets().iter().enumerate().map(set).collect();
+            emit::Stencil { name: stencil.name(), doc: stencil.doc(), sets }
         };
         emit::Jump {
             rescaled,
             packets: self.levels.packets[coupling].iter().map(|kernel| &kernel.plan).collect(),
             stencils: self.model.stencils().iter().zip(&self.levels.stencils).map(stencil).collect(),
+            transfer: self.levels.transfer[coupling].each_ref().map(|kernel| &kernel.plan),
         }
     }
 
@@ -455,7 +464,9 @@ fn reaches<'a>(model: &'a Model, coupling: &'a Coupling) -> impl Iterator<Item =
         Exchange::Packets { values } => (lower::levels::sampled(model, values), 1),
         Exchange::Ghosts { stencil, .. } => (vec![*stencil], 0),
     };
-    stencils.into_iter().map(move |at| (&model.stencils()[at], model.stencils()[at].reach() + beyond))
+    let of_transfer = lower::levels::sampled(model, &coupling.transfer().refine.outputs).into_iter().map(|at| (at, 0));
+    let all = stencils.into_iter().map(move |at| (at, beyond)).chain(of_transfer);
+    all.map(|(at, beyond)| (&model.stencils()[at], model.stencils()[at].reach() + beyond))
 }
 
 fn check_coupling(model: &Model, options: &Options) -> Result<(), CompileError> {

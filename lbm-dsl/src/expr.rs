@@ -95,6 +95,11 @@ pub enum LevelSymbol {
         /// Number of the child.
         child: u8,
     },
+    /// Where a child of a refined cell lies along an axis: -1/4 or 1/4 coarse cells from the centre of the cell.
+    Position {
+        /// Along which axis.
+        axis: u8,
+    },
     /// Slope of a population at its cell, per coarse cell.
     Slope {
         /// Position in `Model::stencils`.

@@ -434,14 +434,14 @@ static inline __attribute__((always_inline)) void gather(
 {% endif -%}
 {% endif -%}
 {% if carry -%}
-{% include "carry" %}
+{% include "transfer" %}{% include "carry" %}
 {% <kernel of={carry.average}> %}
     for (int32_t item = 0; item < count; ++item) {
         const int level = levels[nodes[ids[item]]];
         const {{ stored }} *const src = sets >> (level + 1) & 1 ? populations_1 : populations_0;
         {{ stored }} *const dst = sets >> level & 1 ? populations_1 : populations_0;
         const int32_t *const under = parts + (size_t)ids[item] * PARTS;
-        for (int cell = 0; cell < CELLS; ++cell) average_cell(ids[item], cell, under, src, dst);
+        for (int cell = 0; cell < CELLS; ++cell) coarsen_cell(ids[item], cell, under, src, dst);
     }
 {%- </kernel> %}
 
@@ -451,7 +451,8 @@ static inline __attribute__((always_inline)) void gather(
         const {{ stored }} *const src = sets >> level & 1 ? populations_1 : populations_0;
         {{ stored }} *const dst = sets >> (level + 1) & 1 ? populations_1 : populations_0;
         const int32_t *const around = neighbours + (size_t)ids[item] * NEAR;
-        for (int cell = 0; cell < CELLS; ++cell) fill_cell(ids[item], cell, around, parts, src, dst);
+        const int32_t *const under = parts + (size_t)ids[item] * PARTS;
+        for (int cell = 0; cell < CELLS; ++cell) refine_cell(ids[item], cell, around, under, src, dst);
     }
 {%- </kernel> %}
 
@@ -567,7 +568,7 @@ static inline __attribute__((always_inline)) void gather(
         const {{ stored }} *const src = sets >> 1 & 1 ? populations_1 : populations_0;
         {{ stored }} *const dst = sets & 1 ? populations_1 : populations_0;
         for (int cell = 0; cell < CELLS; ++cell) {
-            if (whole || !has_values(sides, slot, held, spot_of(cell))) average_cell(slot, cell, under, src, dst);
+            if (whole || !has_values(sides, slot, held, spot_of(cell))) coarsen_cell(slot, cell, under, src, dst);
         }
     }  // blocks
 {%- </kernel> %}

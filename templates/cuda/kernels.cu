@@ -256,17 +256,17 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
 {% endif -%}
 {% endif -%}
 {% if carry -%}
-{% include "carry" %}
+{% include "transfer" %}{% include "carry" %}
 {% <kernel of={carry.average}> %}
     const int level = levels[nodes[slot]];
-    average_cell(slot, cell, parts + (size_t)slot * PARTS, sets >> (level + 1) & 1 ? populations_1 : populations_0,
+    coarsen_cell(slot, cell, parts + (size_t)slot * PARTS, sets >> (level + 1) & 1 ? populations_1 : populations_0,
         sets >> level & 1 ? populations_1 : populations_0);
 {%- </kernel> %}
 
 {% <kernel of={carry.fill}> %}
     const int level = levels[nodes[slot]];
-    fill_cell(slot, cell, neighbours + (size_t)slot * NEAR, parts, sets >> level & 1 ? populations_1 : populations_0,
-        sets >> (level + 1) & 1 ? populations_1 : populations_0);
+    refine_cell(slot, cell, neighbours + (size_t)slot * NEAR, parts + (size_t)slot * PARTS,
+        sets >> level & 1 ? populations_1 : populations_0, sets >> (level + 1) & 1 ? populations_1 : populations_0);
 {%- </kernel> %}
 
 {% <kernel of={carry.average_fields}> %}
@@ -351,7 +351,7 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
 
 {% <kernel of={ghosts.hold}> %}
     if (!whole && has_values(sides, slot, held, spot_of(cell))) {{ ghosts.hold.skip }};
-    average_cell(slot, cell, parts + (size_t)(slot - held) * PARTS, sets >> 1 & 1 ? populations_1 : populations_0,
+    coarsen_cell(slot, cell, parts + (size_t)(slot - held) * PARTS, sets >> 1 & 1 ? populations_1 : populations_0,
         sets & 1 ? populations_1 : populations_0);
 {%- </kernel> %}
 

@@ -86,11 +86,6 @@ typedef unsigned short uint16_t;
 {{ table }} signed char OPPOSITE[Q] = { {{- opposites -}} };
 
 {% endif -%}
-{% if jump -%}
-// Weight of each direction.
-{{ table }} {{ real }} WEIGHT[Q] = { {{- weights -}} };
-
-{% endif -%}
 {% if walls and walls.tables -%}
 // Direction of each velocity, by (cx+1) + 3 (cy+1){% if deep %} + 9 (cz+1){% endif %}.
 {{ table }} signed char NUMBER[NEAR] = { {{- numbers -}} };

@@ -12,7 +12,8 @@ use lbm_codegen::lower::levels;
 use lbm_codegen::simplify::simplify;
 use lbm_dsl::expr::{Compare, LevelSymbol, Number, Pop, Rational, Symbol};
 use lbm_dsl::model::Model;
-use lbm_dsl::model::levels::{Coupling, Exchange, Target};
+use lbm_dsl::model::levels::{Coupling, Exchange, PointSet, Target};
+use num_traits::ToPrimitive;
 
 use crate::compiled::Collision;
 
@@ -194,16 +195,6 @@ impl Linear {
         }
         factors
     }
-
-    /// The factors of samples, of a kernel with one output.
-    fn samples(&self) -> Vec<f64> {
-        let mut samples = vec![0.0; self.dag.symbols().len()];
-        for (symbol, factor) in self.factors(&[]).remove(0) {
-            let Symbol::Level(LevelSymbol::Sample(at)) = symbol else { panic!("{symbol:?} is no sample") };
-            samples[usize::from(at)] = factor;
-        }
-        samples
-    }
 }
 
 /// A stencil: for each set of points, where they are and their factors.
@@ -215,12 +206,12 @@ struct Passes {
 impl Passes {
     fn all(model: &Model) -> Vec<Self> {
         let stencils = model.stencils().iter().map(|stencil| {
-            let set = |at: usize| {
-                let points = stencil.sets()[at].points().to_vec();
-                (points, Linear::new(&levels::pass(stencil, at)).samples())
+            let set = |set: &PointSet| {
+                let weights = set.weights().iter().map(|weight| weight.to_f64().expect("a weight of a few digits"));
+                (set.points().to_vec(), weights.collect())
             };
             let derivative = matches!(stencil.target(), Target::Derivative(_));
-            Self { sets: (0..stencil.sets().len()).map(set).collect(), derivative }
+            Self { sets: stencil.sets().iter().map(set).collect(), derivative }
         });
         stencils.collect()
     }
@@ -356,8 +347,9 @@ impl TwoLevels {
     pub fn new(model: &Model, collision: Collision, patch: Patch, omega: f64) -> Self {
         let coupling = &model.couplings()[0];
         let q = model.q();
-        let rates = Linear::new(&levels::rates(model, coupling));
-        let finer = eval_dag(&rates.dag, |_| omega)[0];
+        let [finer] = model.exprs().eval(&[coupling.rates()[0].finer], |_| omega)[..] else {
+            unreachable!("one value")
+        };
         let passes = Passes::all(model);
         let beside = |place: Place, of: bool| patch.around(place, 1).any(|near| patch.is_refined(near) == of);
         let (layers, ghosts) = match coupling.exchange() {
@@ -566,7 +558,7 @@ fn ghost_jump(
     let value =
         |cells: &Cells, pop: usize, place: Place| cells.find(patch, place).map(|at| pop * cells.places.len() + at);
     let has_values = |at: Place| coarse.find(patch, at).is_some();
-    let mean = Linear::new(&levels::average(patch.dim)).samples();
+    let children = 1usize << patch.dim;
     let (mut fill, mut average) = (Sums::default(), Sums::default());
     let mut stream = [Sums::default(), Sums::default()];
     let samples = |ghost: &Place| {
@@ -588,9 +580,8 @@ fn ghost_jump(
             }
         }
         for cell in &coarse.places[coarse.own..] {
-            let children = mean.iter().enumerate();
-            average.push(children.map(|(child, weight)| {
-                (value(fine, pop, patch.child(*cell, child)).expect("a refined cell"), *weight)
+            average.push((0..children).map(|child| {
+                (value(fine, pop, patch.child(*cell, child)).expect("a refined cell"), 1.0 / children as f64)
             }));
         }
     }

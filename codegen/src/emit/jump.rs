@@ -144,13 +144,14 @@ pub fn slope(manifest: &Manifest, jump: &method::Jump, number: usize) -> Slope {
     points.dedup();
     let place = |point: i64| points.iter().position(|other| *other == point).expect("every point is listed");
     let set = |set: &PointSet| {
-        let mut printer = Printer::new(set.sum, manifest.real, Language::C);
-        for (symbol, _) in set.sum.dag().symbols() {
+        let plan = set.slope.expect("only slopes are read");
+        let mut printer = Printer::new(plan, manifest.real, Language::C);
+        for (symbol, _) in plan.dag().symbols() {
             if let Symbol::Level(LevelSymbol::Sample(number)) = *symbol {
                 printer.spell(*symbol, format!("v[{}]", place(set.points[usize::from(number)])));
             }
         }
-        let output = &set.sum.dag().outputs()[0];
+        let output = &plan.dag().outputs()[0];
         let mut lines: Vec<String> = printer
             .needs(output.value)
             .into_iter()

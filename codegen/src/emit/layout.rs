@@ -4,13 +4,14 @@ use lbm_bundle::{HALF_SCALE, Kernel as Signature, Manifest, Real, Role, wishes};
 
 use super::arithmetic::formulas;
 use super::banner;
-use super::constants::{rest, weight};
+use super::constants::rest;
 use super::ghosts;
 use super::inbox;
 use super::jump;
 use super::method::Method;
 use super::signature::{Dialect, Types, head, packed};
 use super::solids;
+use super::transfer;
 use super::view::{Carry, Head, Kernel, Op, Params, Pull, Reduce, View};
 use super::walls::walls;
 use crate::ir::Plan;
@@ -75,9 +76,9 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
         ghosts: method.jump.as_ref().and_then(|jump| ghosts::view(method, jump, kernel)),
         solids: (!manifest.solid_rules.is_empty()).then(|| solids::view(method, |role| kernel(role, None))),
         opposites: opposites.join(", "),
-        weights: manifest.directions.iter().map(weight).collect::<Vec<_>>().join(", "),
         rests: manifest.directions.iter().map(rest).collect::<Vec<_>>().join(", "),
-        carry: method.jump.as_ref().map(|_| carry(manifest, kernel)),
+        transfer: method.jump.as_ref().map(|jump| transfer::view(manifest, jump)),
+        carry: method.jump.as_ref().map(|_| carry(kernel)),
         reduce: reduce(manifest, kernel),
         walls,
         macroscopic: kernel(Role::Macroscopic, Some(method.macroscopic)),
@@ -106,11 +107,7 @@ fn reduce(manifest: &Manifest, kernel: impl Fn(Role, Option<&Plan>) -> Kernel) -
 }
 
 /// The kernels that move data when a forest changes, and that say how it should.
-fn carry(manifest: &Manifest, kernel: impl Fn(Role, Option<&Plan>) -> Kernel) -> Carry {
-    let list = |texts: Vec<String>| texts.join(", ");
-    let stiffness = |set: &lbm_bundle::Populations| {
-        if set.diffusivity.is_some() { "0".into() } else { format!("{:?}", 1.0 / set.cs2) }
-    };
+fn carry(kernel: impl Fn(Role, Option<&Plan>) -> Kernel) -> Carry {
     let op = |function: &wishes::Function| Op { code: function.op, formula: function.formula };
     Carry {
         average: kernel(Role::Average, None),
@@ -120,7 +117,6 @@ fn carry(manifest: &Manifest, kernel: impl Fn(Role, Option<&Plan>) -> Kernel) ->
         relocate: kernel(Role::Relocate, None),
         relocate_fields: kernel(Role::RelocateFields, None),
         wish: kernel(Role::Wish, None),
-        stiffness: list(manifest.populations.iter().map(stiffness).collect()),
         stack: wishes::STACK,
         taking: wishes::TAKING,
         binary: wishes::BINARY,

@@ -33,6 +33,8 @@ pub struct Method<'a> {
 pub struct Jump<'a> {
     /// What the packets of each population carry; nothing for a coupling of ghosts.
     pub packets: Vec<&'a Plan>,
+    /// What a child of a refined cell has, and what a cell has that takes the place of its children.
+    pub transfer: [&'a Plan; 2],
     /// What ghosts and covered cells are given, for a coupling of ghosts.
     pub rescaled: Option<Rescaled<'a>>,
     /// All stencils of the method, of which packets and ghosts know the positions.
@@ -65,8 +67,8 @@ pub struct PointSet<'a> {
     pub points: &'a [i64],
     /// The weight of each.
     pub weights: &'a [Rational],
-    /// The weighted sum.
-    pub sum: &'a Plan,
+    /// The weighted sum, where that is a slope.
+    pub slope: Option<&'a Plan>,
 }
 
 /// Arithmetic of a boundary rule.

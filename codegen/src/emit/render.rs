@@ -4,10 +4,11 @@ use serde::Serialize;
 use tera::{Context, Tera};
 
 /// What the kernel templates of both targets include.
-const SHARED: [(&str, &str); 15] = [
+const SHARED: [(&str, &str); 16] = [
     ("kernel", include_str!("../../../templates/shared/kernel.c")),
     ("packed", include_str!("../../../templates/shared/packed.c")),
     ("params", include_str!("../../../templates/shared/params.c")),
+    ("transfer", include_str!("../../../templates/shared/transfer.c")),
     ("carry", include_str!("../../../templates/shared/carry.c")),
     ("reduce", include_str!("../../../templates/shared/reduce.c")),
     ("ghosts", include_str!("../../../templates/shared/ghosts.c")),

@@ -57,11 +57,11 @@ pub struct View {
     pub solids: Option<Solids>,
     /// The opposite of each direction.
     pub opposites: String,
-    /// The weight of each direction.
-    pub weights: String,
     /// What each population is stored without.
     pub rests: String,
-    /// What a forest that changes needs, if there are kernels for level jumps.
+    /// What cells have whose level changes, if there are kernels for level jumps.
+    pub transfer: Option<Transfer>,
+    /// The kernels that move data when a forest changes, likewise.
     pub carry: Option<Carry>,
     /// Fields of blocks.
     pub macroscopic: Kernel,
@@ -488,8 +488,6 @@ pub struct Carry {
     pub relocate_fields: Kernel,
     /// Wished levels.
     pub wish: Kernel,
-    /// Of each set, one over the squared speed of sound, or 0 if it carries no momentum.
-    pub stiffness: String,
     /// Depth of the stack of a program.
     pub stack: usize,
     /// The first op that takes an operand.
@@ -555,6 +553,25 @@ pub struct Case {
     pub at: usize,
     /// Statements, of which the last returns the value.
     pub lines: Vec<String>,
+}
+
+/// What cells have whose level changes.
+#[derive(Debug, Serialize)]
+pub struct Transfer {
+    /// Derivatives that the children of a refined cell depend on.
+    pub slopes: Vec<Slope>,
+    /// Most points that one of them has.
+    pub most: usize,
+    /// Statements of what is the same for all children of a refined cell.
+    pub shared: Vec<String>,
+    /// Statements for one of them.
+    pub own: Vec<String>,
+    /// What a child is given.
+    pub child: Vec<Value>,
+    /// Statements that say what the cell has that takes their place.
+    pub coarsen: Vec<String>,
+    /// What it is given.
+    pub parent: Vec<Value>,
 }
 
 /// A derivative along an axis.

@@ -1,26 +1,21 @@
-//! Kernels at the jump between two levels of refinement: stencils, the average, couplings. `lbm_dsl::model::levels` has what
+//! Kernels at the jump between two levels of refinement: slopes, couplings. `lbm_dsl::model::levels` has what
 //! they mean and when they run.
 
 use std::collections::BTreeSet;
 
 use lbm_dsl::expr::{ExprId, Exprs, LevelSymbol, Rational, Symbol};
-use lbm_dsl::model::levels::{Coupling, Exchange, Stencil, Target};
+use lbm_dsl::model::levels::{Coupling, Exchange, PointSet, Stencil, Target, Transfer};
 use lbm_dsl::model::{Formulas, Model};
 use num_traits::Signed;
 
-use super::{Wanted, lower, lower_in, numbered};
-use crate::ir::{KernelIr, Named, Output};
+use super::{lower, lower_in, numbered};
+use crate::ir::{KernelIr, Output};
 
-/// Every kernel of the stencils and couplings that the model chooses, and `average`.
+/// Every kernel of the stencils and couplings that the model chooses.
 pub fn kernels(model: &Model) -> Vec<KernelIr> {
-    let dim = model.lattice().dim();
-    let of_stencil = |stencil| {
-        let passes = (0..Stencil::sets(stencil).len()).map(|set| pass(stencil, set));
-        passes.chain(children(stencil, dim)).collect::<Vec<_>>()
-    };
-    let stencils = model.stencils().iter().flat_map(of_stencil);
+    let stencils = model.stencils().iter().flat_map(slopes);
     let couplings = model.couplings().iter().flat_map(|coupling| of_coupling(model, coupling));
-    stencils.chain([average(dim)]).chain(couplings).collect()
+    stencils.chain(couplings).collect()
 }
 
 fn of_coupling(model: &Model, coupling: &Coupling) -> Vec<KernelIr> {
@@ -28,15 +23,7 @@ fn of_coupling(model: &Model, coupling: &Coupling) -> Vec<KernelIr> {
         Exchange::Packets { .. } => (0..model.q()).filter_map(|pop| packets(model, coupling, pop)).collect(),
         Exchange::Ghosts { .. } => rescaled(model, coupling).into_iter().flatten().collect(),
     };
-    [rates(model, coupling)].into_iter().chain(crossing).collect()
-}
-
-/// `rate_<coupling>`: the parameters that differ between levels, `omega_finer` and so on, on the next finer level.
-pub fn rates(model: &Model, coupling: &Coupling) -> KernelIr {
-    let names = coupling.rates().iter().map(|rate| Wanted::Spec(format!("{}_finer", model.params()[rate.param].name)));
-    let outputs = coupling.rates().iter().map(|rate| rate.finer).collect();
-    let formulas = Formulas { lets: Vec::new(), outputs };
-    lower(model, &format!("rate_{}", coupling.name()), &formulas, names.collect(), &[])
+    crossing.into_iter().chain(transfer(model, coupling)).collect()
 }
 
 /// `packet_<coupling>_<population>`: what the `2^dim` packets of a population carry, `packet_0` and so on. None for a
@@ -89,110 +76,37 @@ pub fn rescaled(model: &Model, coupling: &Coupling) -> Option<[KernelIr; 2]> {
     Some([("fine", fine), ("coarse", coarse)].map(|(way, formulas)| sent(model, coupling, way, formulas)))
 }
 
-/// `stencil_<name>_<set>`: one pass along one axis. Samples are numbered like the points of the set, which for a child on
-/// the lower side are those of its mirror image.
-pub fn pass(stencil: &Stencil, set: usize) -> KernelIr {
-    let mut kernel = Kernel::new(format!("stencil_{}_{set}", stencil.name()));
-    let weights = stencil.sets()[set].weights();
-    let terms: Vec<_> = weights.iter().enumerate().map(|(at, weight)| (weight.clone(), kernel.sample(at))).collect();
-    let value = weighted(&mut kernel.exprs, &terms);
-    kernel.finish(vec![("out".into(), value)])
+/// `refine_<coupling>`: the populations of a child of a cell, `child_0` and so on; and `coarsen_<coupling>`: those of the cell that
+/// takes the place of its children, `parent_0` and so on.
+pub fn transfer(model: &Model, coupling: &Coupling) -> [KernelIr; 2] {
+    let Transfer { refine, coarsen } = coupling.transfer();
+    [("refine", "child", refine), ("coarsen", "parent", coarsen)].map(|(what, made, formulas)| {
+        let name = format!("{what}_{}", coupling.name());
+        let kernel = lower(model, &name, formulas, numbered(made, model.q()), &[]);
+        kernel.giving(model.pops().map(|(pop, ..)| pop))
+    })
 }
 
-/// Positions along one axis of the samples of [`children`], ascending: the preferred points and their mirror images.
-pub fn positions(stencil: &Stencil) -> Vec<i64> {
-    let points = stencil.sets()[0].points();
-    let mut all: Vec<i64> = points.iter().flat_map(|point| [*point, -point]).collect();
-    all.sort();
-    all.dedup();
-    all
-}
-
-/// `stencil_<name>`: all `2^dim` children of a cell, `child_0` and so on, one axis after the other, so that the passes along
-/// the first axes are shared. With `n` [`positions`], the sample at `(k0, k1, k2)` of them has number
-/// `k0 + n * (k1 + n * k2)`. A derivative has no children.
-pub fn children(stencil: &Stencil, dim: usize) -> Option<KernelIr> {
-    if matches!(stencil.target(), Target::Derivative(_)) {
-        return None;
-    }
-    let mut kernel = Kernel::new(format!("stencil_{}", stencil.name()));
-    let (all, set) = (positions(stencil), &stencil.sets()[0]);
-    let place = |point: i64, upper: bool| {
-        let point = if upper { point } else { -point };
-        all.iter().position(|other| *other == point).expect("mirror images are listed")
-    };
-    let mut values: Vec<ExprId> = (0..all.len().pow(dim as u32)).map(|at| kernel.sample(at)).collect();
-    // Axes before `axis` have two values by now, those behind it still all samples.
-    for axis in 0..dim {
-        let below = 1 << axis;
-        let rows = values.len() / (below * all.len());
-        let mut next = Vec::new();
-        for row in 0..rows {
-            for upper in [false, true] {
-                for child in 0..below {
-                    let sample = |point: i64| values[child + below * (place(point, upper) + all.len() * row)];
-                    let terms: Vec<_> = set
-                        .points()
-                        .iter()
-                        .zip(set.weights())
-                        .map(|(p, weight)| (weight.clone(), sample(*p)))
-                        .collect();
-                    let value = weighted(&mut kernel.exprs, &terms);
-                    if axis + 1 < dim {
-                        kernel.name_value(format!("along_{}", ["x", "y", "z"][axis]), next.len(), value);
-                    }
-                    next.push(value);
-                }
-            }
+/// `stencil_<name>_<set>` of a derivative, for each set of points: its value from samples that are numbered like them. None of other
+/// stencils: what these give is summed up by weight.
+pub fn slopes(stencil: &Stencil) -> Vec<KernelIr> {
+    let slope = |(number, set): (usize, &PointSet)| {
+        let mut exprs = Exprs::new();
+        let symbol = |at: usize| Symbol::Level(LevelSymbol::Sample(at as u16));
+        let terms: Vec<_> =
+            set.weights().iter().enumerate().map(|(at, weight)| (weight.clone(), exprs.symbol(symbol(at)))).collect();
+        let value = weighted(&mut exprs, &terms);
+        KernelIr {
+            name: format!("stencil_{}_{number}", stencil.name()),
+            exprs,
+            lets: Vec::new(),
+            outputs: vec![Output { name: "out".into(), value, population: None }],
+            symbols: (0..terms.len()).map(|at| (symbol(at), format!("v_{at}"))).collect(),
         }
-        values = next;
-    }
-    Some(
-        kernel.finish(values.into_iter().enumerate().map(|(child, value)| (format!("child_{child}"), value)).collect()),
-    )
-}
-
-/// `average`: the mean over the `2^dim` children of a cell, from samples numbered like them.
-pub fn average(dim: usize) -> KernelIr {
-    let mut kernel = Kernel::new("average".into());
-    let children = 1usize << dim;
-    let weight = Rational::new(1.into(), children.into());
-    let sum = (1..children).fold(kernel.sample(0), |sum, child| {
-        let next = kernel.sample(child);
-        kernel.exprs.plus(sum, next)
-    });
-    let weight = kernel.exprs.constant(weight);
-    let mean = kernel.exprs.times(weight, sum);
-    kernel.finish(vec![("out".into(), mean)])
-}
-
-/// A kernel of samples while it is written.
-struct Kernel {
-    name: String,
-    exprs: Exprs,
-    lets: Vec<Named>,
-    symbols: Vec<(Symbol, String)>,
-}
-
-impl Kernel {
-    fn new(name: String) -> Self {
-        Self { name, exprs: Exprs::new(), lets: Vec::new(), symbols: Vec::new() }
-    }
-
-    fn sample(&mut self, number: usize) -> ExprId {
-        let symbol = Symbol::Level(LevelSymbol::Sample(number as u16));
-        self.symbols.push((symbol, format!("v_{number}")));
-        self.exprs.symbol(symbol)
-    }
-
-    fn name_value(&mut self, family: String, number: usize, value: ExprId) {
-        let name = format!("{family}_{number}");
-        self.lets.push(Named { name, family, value, file: String::new(), line: 0 });
-    }
-
-    fn finish(self, outputs: Vec<(String, ExprId)>) -> KernelIr {
-        let outputs = outputs.into_iter().map(|(name, value)| Output { name, value, population: None }).collect();
-        KernelIr { name: self.name, exprs: self.exprs, lets: self.lets, outputs, symbols: self.symbols }
+    };
+    match stencil.target() {
+        Target::Derivative(_) => stencil.sets().iter().enumerate().map(slope).collect(),
+        Target::Value(_) | Target::Mean(..) => Vec::new(),
     }
 }
 

@@ -135,6 +135,9 @@ fn lower_in(
                 Symbol::Gradient { .. } => unreachable!("criteria are no kernels"),
                 Symbol::Level(LevelSymbol::Sample(number)) => format!("v_{number}"),
                 Symbol::Level(LevelSymbol::Kind { child }) => format!("kind_{child}"),
+                Symbol::Level(LevelSymbol::Position { axis }) => {
+                    format!("position_{}", ["x", "y", "z"][usize::from(axis)])
+                }
                 Symbol::Level(LevelSymbol::Slope { stencil, axis, pop }) => {
                     format!("slope_{stencil}_{}_{}", ["x", "y", "z"][usize::from(axis)], pop.index())
                 }

@@ -66,6 +66,7 @@ fn symbol_code(symbol: Symbol) -> [u64; 3] {
         Symbol::Field { field, component } => [4, field.into(), component.into()],
         Symbol::Level(LevelSymbol::Sample(number)) => [5, number.into(), 0],
         Symbol::Level(LevelSymbol::Kind { child }) => [6, child.into(), 0],
+        Symbol::Level(LevelSymbol::Position { axis }) => [8, axis.into(), 0],
         Symbol::Level(LevelSymbol::Slope { axis, pop, .. }) => [7, axis.into(), pop.index() as u64],
         Symbol::Gradient { field, component, axis } => [11, field.into(), u64::from(component) << 8 | u64::from(axis)],
         Symbol::Mirrored(dir) => [8, dir.index() as u64, 0],

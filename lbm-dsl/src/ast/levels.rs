@@ -66,4 +66,8 @@ pub enum Statement {
     Fine(Assign),
     /// `coarse f[i] <- mean(...);`
     Coarse(Assign),
+    /// `refine f[i] <- ...;`
+    Refine(Assign),
+    /// `coarsen f[i] <- ...;`
+    Coarsen(Assign),
 }

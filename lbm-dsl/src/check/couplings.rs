@@ -16,8 +16,8 @@ use crate::check::program::{Def, ModuleId, Program};
 use crate::check::stencils;
 use crate::check::value::{Dim, Tensor, Value};
 use crate::diag::{Code, Diagnostic, Report, suggest};
-use crate::expr::{Expr as Node, ExprId, LevelSymbol, Rational, Symbol};
-use crate::model::levels::{Coupling, Exchange, Rate, Target};
+use crate::expr::{Expr as Node, ExprId, LevelSymbol, Pop, Rational, Symbol};
+use crate::model::levels::{Coupling, Exchange, Rate, Target, Transfer};
 use crate::model::{Field, Formulas, Model, Param};
 use crate::prove::levels;
 use crate::source::Span;
@@ -92,9 +92,11 @@ impl Builder<'_> {
         self.populations(self.work.populations);
         let equilibrium = self.equilibrium(fields, init);
         self.work.scope.push(("equilibrium".into(), equilibrium));
+        self.work.slopes = true;
         let packets = def.statements.iter().any(|statement| matches!(statement, Statement::Packet(_)));
         let coupling = if packets { self.packets(def, params) } else { self.ghosts(def, params) };
         self.work.siblings = None;
+        self.work.slopes = false;
         self.entries.truncate(outer_entries);
         self.work.scope = outer_scope;
         self.names = outer_names;
@@ -145,7 +147,7 @@ impl Builder<'_> {
                     Err(Poisoned) => failed = true,
                 },
                 Statement::Packet(assign) => assigns.push(assign.clone()),
-                Statement::Let(_) => {}
+                Statement::Let(_) | Statement::Refine(_) | Statement::Coarsen(_) => {}
                 Statement::Ghosts(Expr { span, .. })
                 | Statement::Fine(Assign { span, .. })
                 | Statement::Coarse(Assign { span, .. }) => {
@@ -153,40 +155,29 @@ impl Builder<'_> {
                 }
             }
         }
-        let scopes = (0..children).map(|child| {
-            let kind = self.work.exprs.symbol(Symbol::Level(LevelSymbol::Kind { child: child as u8 }));
-            let quarter = |upper: bool| Rational::new(if upper { 1 } else { -1 }.into(), 4.into());
-            let position: Rc<[ExprId]> =
-                (0..self.work.axes()).map(|axis| self.work.exprs.constant(quarter(child >> axis & 1 == 1))).collect();
-            let mut scope = self.work.scope.clone();
-            scope.push(("kind".into(), Value::Number(kind)));
-            scope.push((
-                "position".into(),
-                Value::Tensor(Tensor { dims: vec![Dim::Axes(position.len())], data: position }),
-            ));
-            scope
-        });
-        self.work.siblings = Some(Siblings { scopes: scopes.collect() });
+        self.children(true);
         for statement in &def.statements {
             let Statement::Let(item) = statement else { continue };
-            let values: Vec<Value> = (0..children)
-                .map(|child| {
-                    self.work.become_child(child);
-                    match self.work.family(&item.name, &item.indices, &item.value) {
-                        Ok(tensor) if tensor.dims.is_empty() => Value::Number(tensor.data[0]),
-                        Ok(tensor) => Value::Tensor(tensor),
-                        Err(Poisoned) => Value::Poison,
-                    }
-                })
-                .collect();
+            let mut of = |child| {
+                self.work.become_child(Some(child));
+                match self.work.family(&item.name, &item.indices, &item.value) {
+                    Ok(tensor) if tensor.dims.is_empty() => Value::Number(tensor.data[0]),
+                    Ok(tensor) => Value::Tensor(tensor),
+                    Err(Poisoned) => Value::Poison,
+                }
+            };
+            let values: Vec<Value> = (0..children).map(&mut of).collect();
+            self.work.become_child(None);
+            self.binding(item);
             let siblings = self.work.siblings.as_mut().ok_or(Poisoned)?;
             for (scope, value) in siblings.scopes.iter_mut().zip(values) {
                 scope.push((item.name.text.clone(), value));
             }
+            siblings.any = self.work.scope.clone();
         }
         let mut values = Vec::new();
         for child in 0..children {
-            self.work.become_child(child);
+            self.work.become_child(Some(child));
             values.push(self.assigns(&assigns, def.name.span)?);
         }
         if failed {
@@ -194,12 +185,74 @@ impl Builder<'_> {
         }
         // By population, then by child.
         let values = (0..values[0].len()).flat_map(|pop| values.iter().map(move |child| child[pop])).collect();
-        Ok(Coupling {
-            name: def.name.text.clone(),
-            rates,
-            exchange: Exchange::Packets { values },
-            doc: def.doc.clone(),
-        })
+        let transfer = self.transfer(def)?;
+        let exchange = Exchange::Packets { values };
+        Ok(Coupling { name: def.name.text.clone(), rates, exchange, transfer, doc: def.doc.clone() })
+    }
+
+    /// What holds for each child in turn: the names that a coupling has so far, and where the child lies.
+    fn children(&mut self, kinds: bool) {
+        let (axes, outer) = (self.work.axes(), self.work.scope.clone());
+        let exprs = &mut self.work.exprs;
+        let mut scope = |child: Option<usize>| {
+            let mut scope = outer.clone();
+            if kinds {
+                let kind = LevelSymbol::Kind { child: child.unwrap_or(0) as u8 };
+                scope.push(("kind".into(), Value::Number(exprs.symbol(Symbol::Level(kind)))));
+            }
+            let place = |axis: usize| match child {
+                Some(child) => {
+                    exprs.constant(Rational::new(if child >> axis & 1 == 1 { 1 } else { -1 }.into(), 4.into()))
+                }
+                None => exprs.symbol(Symbol::Level(LevelSymbol::Position { axis: axis as u8 })),
+            };
+            let position: Rc<[ExprId]> = (0..axes).map(place).collect();
+            scope.push(("position".into(), Value::Tensor(Tensor { dims: vec![Dim::Axes(axes)], data: position })));
+            scope
+        };
+        let scopes = (0..1usize << axes).map(|child| scope(Some(child))).collect();
+        let any = scope(None);
+        self.work.siblings = Some(Siblings { scopes, any });
+    }
+
+    /// `refine` and `coarsen`, once what holds for children is known.
+    fn transfer(&mut self, def: &CouplingDef) -> Eval<Transfer> {
+        let (mut refine, mut coarsen) = (Vec::new(), Vec::new());
+        for statement in &def.statements {
+            match statement {
+                Statement::Refine(assign) => refine.push(assign.clone()),
+                Statement::Coarsen(assign) => coarsen.push(assign.clone()),
+                _ => {}
+            }
+        }
+        if refine.is_empty() && coarsen.is_empty() {
+            let all = self.work.populations.iter().flat_map(|set| set.range());
+            let own: Vec<_> = all.map(|pop| self.work.exprs.symbol(Symbol::Population(Pop(pop as u16)))).collect();
+            let same = Formulas { lets: Vec::new(), outputs: own };
+            return Ok(Transfer { refine: same.clone(), coarsen: same });
+        }
+        if refine.is_empty() || coarsen.is_empty() {
+            let label = "this coupling says only one of `refine` and `coarsen`";
+            return self.work.fault(Code::CouplingForm, def.name.span, label);
+        }
+        self.work.become_child(None);
+        let (refined, coarsened) = (self.assigns(&refine, def.name.span)?, self.assigns(&coarsen, def.name.span)?);
+        for (values, assigns) in [(&refined, &refine), (&coarsened, &coarsen)] {
+            let label = if self.reads(values, |symbol| matches!(symbol, Symbol::Level(LevelSymbol::Kind { .. }))) {
+                "this depends on `kind`, and what changes its level is no packet"
+            } else if self.reads(values, |symbol| matches!(symbol, Symbol::Param { .. })) {
+                "this depends on a parameter, and cells that change their level are not given any"
+            } else {
+                continue;
+            };
+            return self.work.fault(Code::CouplingForm, assigns[0].span, label);
+        }
+        if self.reads(&coarsened, |symbol| matches!(symbol, Symbol::Level(LevelSymbol::Position { .. }))) {
+            let label = "this depends on `position`, and the cell that takes the place of its children has none";
+            return self.work.fault(Code::CouplingForm, coarsen[0].span, label);
+        }
+        let [refine, coarsen] = [refined, coarsened].map(|outputs| formulas(&self.work.exprs, &self.entries, &outputs));
+        Ok(Transfer { refine, coarsen })
     }
 
     /// A coupling of ghosts: formulas of one cell, interpolated or averaged.
@@ -216,7 +269,7 @@ impl Builder<'_> {
                 Statement::Ghosts(count) => self.layers(count).map(|count| layers = Some(count)),
                 Statement::Fine(assign) => self.interpolated(assign, &mut stencil).map(|assign| fine.push(assign)),
                 Statement::Coarse(assign) => self.averaged(assign).map(|assign| coarse.push(assign)),
-                Statement::Packet(_) => Ok(()),
+                Statement::Packet(_) | Statement::Refine(_) | Statement::Coarsen(_) => Ok(()),
             };
             failed |= done.is_err();
         }
@@ -229,10 +282,16 @@ impl Builder<'_> {
         };
         let [fine, coarse] = [fine, coarse].map(|assigns| {
             let outputs = self.assigns(&assigns, def.name.span)?;
+            if self.reads(&outputs, |symbol| matches!(symbol, Symbol::Level(LevelSymbol::Slope { .. }))) {
+                let label = "this depends on a slope, and what is interpolated or averaged is that of one cell";
+                return self.work.fault(Code::CouplingForm, assigns[0].span, label);
+            }
             Ok(Formulas { lets: formulas(&self.work.exprs, &self.entries, &outputs).lets, outputs })
         });
         let exchange = Exchange::Ghosts { layers, stencil, fine: fine?, coarse: coarse? };
-        Ok(Coupling { name: def.name.text.clone(), rates, exchange, doc: def.doc.clone() })
+        self.children(false);
+        let transfer = self.transfer(def)?;
+        Ok(Coupling { name: def.name.text.clone(), rates, exchange, transfer, doc: def.doc.clone() })
     }
 
     fn layers(&mut self, count: &Expr) -> Eval<usize> {
@@ -279,10 +338,10 @@ impl Builder<'_> {
 }
 
 impl Elaborator<'_> {
-    /// Puts the names of a child in scope.
-    fn become_child(&mut self, child: usize) {
-        if let Some(siblings) = &self.siblings {
-            self.scope = siblings.scopes[child].clone();
+    /// Puts the names of a child in scope, or those of any.
+    fn become_child(&mut self, child: Option<usize>) {
+        if let Some(Siblings { scopes, any }) = &self.siblings {
+            self.scope = child.map_or(any, |child| &scopes[child]).clone();
         }
     }
 
@@ -306,11 +365,11 @@ impl Elaborator<'_> {
         Ok(Value::Number(arith::mul(&mut self.exprs, weight, total?)))
     }
 
-    /// `slope[a](f[i])` in a packet: a derivative of a population at the packet's cell.
+    /// `slope[a](f[i])` in a coupling: a derivative of a population at the cell at hand.
     pub(super) fn sampled(&mut self, span: Span, name: &Name, indices: &[Expr], args: &[Expr]) -> Eval<Value> {
         let stencil = self.stencil(name)?;
         let form = format!("write the slope of a population along an axis: `{}[a](f[i])`", name.text);
-        let ([axis], [of], true) = (indices, args, self.siblings.is_some()) else {
+        let ([axis], [of], true) = (indices, args, self.slopes) else {
             return self.hinted(Code::CouplingForm, span, "a stencil cannot be applied like this here", form);
         };
         let Target::Derivative(at) = self.stencils[stencil].target() else {

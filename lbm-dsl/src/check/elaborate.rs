@@ -37,11 +37,13 @@ pub struct Poisoned;
 
 pub type Eval<T> = Result<T, Poisoned>;
 
-/// The packets of one population of one cell: all have the same names with values of their own.
+/// The children of one cell, or the packets of one of its populations: all have the same names with values of their own.
 #[derive(Clone, Debug)]
 pub struct Siblings {
     /// For each child position, the visible names.
     pub scopes: Vec<Vec<(String, Value)>>,
+    /// The same names for a child of which nothing is known.
+    pub any: Vec<(String, Value)>,
 }
 
 /// The state of an expansion.
@@ -60,8 +62,10 @@ pub struct Elaborator<'a> {
     pub module: ModuleId,
     /// Visible names, the innermost last.
     pub scope: Vec<(String, Value)>,
-    /// Inside a coupling of packets, the names that each of them sees.
+    /// In a coupling, where a formula is one for each child position, the names that each of them sees.
     pub siblings: Option<Siblings>,
+    /// Whether stencils may be applied to populations: in a coupling.
+    pub slopes: bool,
     /// The stencils of the method.
     pub stencils: Vec<Stencil>,
     /// In a node rule, how many walls meet: the first axes are their inward normals, whatever axes these are in space.
@@ -84,6 +88,7 @@ impl<'a> Elaborator<'a> {
             module: ModuleId::SPEC,
             scope: Vec::new(),
             siblings: None,
+            slopes: false,
             stencils: Vec::new(),
             normals: None,
             criterion: false,

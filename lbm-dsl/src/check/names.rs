@@ -356,7 +356,11 @@ impl Names<'_> {
                     self.local(&def.name, Kind::Let, true);
                 }
                 Statement::Ghosts(layers) => self.formula(layers),
-                Statement::Packet(assign) | Statement::Fine(assign) | Statement::Coarse(assign) => self.assign(assign),
+                Statement::Packet(assign)
+                | Statement::Fine(assign)
+                | Statement::Coarse(assign)
+                | Statement::Refine(assign)
+                | Statement::Coarsen(assign) => self.assign(assign),
             }
         }
     }

@@ -22,11 +22,13 @@
 //! | `let h[i] = x;` | a value; in a coupling of packets one for each of them |
 //! | `packet f[i] <- x;` | what a packet of population `i` carries |
 //! | `kind`, `position[a]` | in a packet: its kind; where it starts, from the centre of its cell, in coarse cells: -1/4 or 1/4 |
-//! | `slope[a](f[i])` | in a packet: the derivative stencil `slope` along axis `a`, at the cell |
+//! | `slope[a](f[i])` | in a packet and in `refine`: the derivative stencil `slope` along axis `a`, at the cell; in `coarsen`: from one side's children to the other's |
 //! | `mean(x)` | in a packet: the mean of `x` over the packets of the same population of the cell; in `coarse`: over children |
 //! | `ghosts n;` | ghosts stand in `n` layers of fine cells |
 //! | `fine f[i] <- cubic(x);` | a ghost's populations: `x` of the coarse cells around it, by the stencil `cubic` |
 //! | `coarse f[i] <- mean(x);` | a refined cell's populations: the mean of `x` of its children |
+//! | `refine f[i] <- x;` | what a child has of a cell that is refined; `position[a]` is where the child lies, `mean` is over the children |
+//! | `coarsen f[i] <- x;` | what the cell has that takes the place of its children; `f[i]` is the mean over these |
 //! | `equilibrium[i]` | what the method's `init` gives for the fields of the populations at hand |
 //!
 //! # Rates
@@ -92,6 +94,12 @@
 //!
 //! On a grid of blocks the ghosts are the outermost layers of blocks that have a coarser one beside them: what is called
 //! refined here is what these leave.
+//!
+//! # Cells that change their level
+//!
+//! [`Transfer`] says what the children of a cell have when it is refined, and what a cell has when its children are given up. Populations
+//! are post-collision values. Without `refine` and `coarsen` children have what their cell has, and a cell has the mean of its children.
+//! Samples of a slope are cells of the same level; others are missing.
 //!
 //! In `fine` the populations are those of one coarse cell, in `coarse` those of one child. Parameters have their value on
 //! the coarse level in both.
@@ -227,12 +235,24 @@ pub enum Exchange {
     },
 }
 
+/// The populations of cells that change their level.
+#[derive(Clone, Debug)]
+pub struct Transfer {
+    /// Each population of a child of a cell that is refined. Symbols are `Population` of the cell, and `Level` with `Slope`
+    /// at the cell and `Position`.
+    pub refine: Formulas,
+    /// Each population of the cell that takes the place of its children. Symbols are `Population`, the mean over the
+    /// children, and `Level` with `Slope`, from the mean over one side's children to that over the other's.
+    pub coarsen: Formulas,
+}
+
 /// What crosses the jump between a level and the next finer one.
 #[derive(Clone, Debug)]
 pub struct Coupling {
     pub(crate) name: String,
     pub(crate) rates: Vec<Rate>,
     pub(crate) exchange: Exchange,
+    pub(crate) transfer: Transfer,
     pub(crate) doc: String,
 }
 
@@ -249,6 +269,10 @@ impl Coupling {
     pub fn exchange(&self) -> &Exchange {
         &self.exchange
     }
+    /// What cells have whose level changes.
+    pub fn transfer(&self) -> &Transfer {
+        &self.transfer
+    }
     /// The comment that documents it, one line; may be empty.
     pub fn doc(&self) -> &str {
         &self.doc
@@ -257,15 +281,15 @@ impl Coupling {
     /// Every expression that it refers to.
     pub(crate) fn roots_mut(&mut self) -> Vec<&mut ExprId> {
         let rates = self.rates.iter_mut().map(|rate| &mut rate.finer);
-        let exchange: Vec<&mut ExprId> = match &mut self.exchange {
-            Exchange::Packets { values } => values.iter_mut().collect(),
-            Exchange::Ghosts { fine, coarse, .. } => [fine, coarse]
-                .into_iter()
-                .flat_map(|formulas| {
-                    formulas.outputs.iter_mut().chain(formulas.lets.iter_mut().map(|item| &mut item.value))
-                })
-                .collect(),
+        let (values, formulas) = match &mut self.exchange {
+            Exchange::Packets { values } => (values.as_mut_slice(), None),
+            Exchange::Ghosts { fine, coarse, .. } => (&mut [][..], Some([fine, coarse])),
         };
-        rates.chain(exchange).collect()
+        let Transfer { refine, coarsen } = &mut self.transfer;
+        let formulas = formulas.into_iter().flatten().chain([refine, coarsen]);
+        let of_formulas = formulas.flat_map(|formulas| {
+            formulas.outputs.iter_mut().chain(formulas.lets.iter_mut().map(|item| &mut item.value))
+        });
+        rates.chain(values).chain(of_formulas).collect()
     }
 }

@@ -10,7 +10,7 @@ use crate::lexer;
 use crate::source::Span;
 
 /// Words that start a statement of a coupling.
-const STATEMENTS: &[&str] = &["rate", "let", "packet", "ghosts", "fine", "coarse"];
+const STATEMENTS: &[&str] = &["rate", "let", "packet", "ghosts", "fine", "coarse", "refine", "coarsen"];
 
 impl Parser<'_> {
     pub(super) fn stencil(&mut self, input: ParseStream, keyword: Span) -> Parsed<Item> {
@@ -118,7 +118,7 @@ impl Parser<'_> {
         let start = self.here(input);
         let word = self.word(input).unwrap_or_default();
         if !STATEMENTS.contains(&word.as_str()) {
-            let label = "expected `rate`, `let`, `packet`, `ghosts`, `fine` or `coarse`";
+            let label = "expected `rate`, `let`, `packet`, `ghosts`, `fine`, `coarse`, `refine` or `coarsen`";
             return self.fault(Code::Syntax, start, label);
         }
         let keyword = self.keyword(input, &word)?;
@@ -138,7 +138,9 @@ impl Parser<'_> {
             }
             "packet" => Statement::Packet(self.assign(input)?),
             "fine" => Statement::Fine(self.assign(input)?),
-            _ => Statement::Coarse(self.assign(input)?),
+            "coarse" => Statement::Coarse(self.assign(input)?),
+            "refine" => Statement::Refine(self.assign(input)?),
+            _ => Statement::Coarsen(self.assign(input)?),
         })
     }
 }

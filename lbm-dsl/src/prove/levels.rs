@@ -6,7 +6,7 @@ use num_traits::{ToPrimitive, Zero};
 
 use crate::diag::Code;
 use crate::expr::{Exact, ExprId, LevelSymbol, Rational, Symbol};
-use crate::model::levels::{Coupling, Exchange, PointSet, Stencil, Target};
+use crate::model::levels::{Coupling, Exchange, PointSet, Stencil, Target, Transfer};
 use crate::model::{Field, Formulas, Law, Model, Populations};
 use crate::prove::laws::STATES;
 use crate::prove::random::Random;
@@ -107,7 +107,7 @@ fn try_coupling(model: &Model, spreads: &[Spread], coupling: &Coupling) -> Trial
     spreads.iter().for_each(|spread| same_coefficient(model, spread, coupling, &mut trial));
     match coupling.exchange() {
         Exchange::Packets { values } => {
-            packets(model, values, &mut trial);
+            conserved(model, values, &PACKETS, &mut trial);
             let order = if follows_slopes(model, values) {
                 "across a flat interface packets reproduce a linear field exactly: second order"
             } else {
@@ -136,6 +136,9 @@ fn try_coupling(model: &Model, spreads: &[Spread], coupling: &Coupling) -> Trial
             ));
         }
     }
+    let Transfer { refine, coarsen } = coupling.transfer();
+    conserved(model, &refine.outputs, &CHILDREN, &mut trial);
+    conserved(model, &coarsen.outputs, &PARENT, &mut trial);
     trial.lines.iter_mut().for_each(|line| *line = format!("coupling {name}: {line}"));
     trial
 }
@@ -158,11 +161,14 @@ fn overlap(stencil: &Stencil) -> String {
 }
 
 /// Values for the symbols of a coupling.
+#[derive(Clone)]
 struct State {
     populations: Vec<Rational>,
     params: Vec<Vec<Rational>>,
     kinds: Vec<Rational>,
     slopes: Vec<Rational>,
+    /// Number of the child at hand.
+    child: usize,
 }
 
 impl State {
@@ -174,6 +180,7 @@ impl State {
             params: random.params(&model.params),
             kinds: (0..children).map(|_| whole(random.whole(0, 2))).collect(),
             slopes: (0..model.q() * dim).map(|_| Rational::new(random.whole(-8, 8).into(), 64.into())).collect(),
+            child: 0,
         }
     }
 
@@ -187,6 +194,9 @@ impl State {
                     self.params.get(usize::from(param))?.get(usize::from(component)).cloned()
                 }
                 Symbol::Level(LevelSymbol::Kind { child }) => self.kinds.get(usize::from(child)).cloned(),
+                Symbol::Level(LevelSymbol::Position { axis }) => {
+                    Some(Rational::new(if self.child >> axis & 1 == 1 { 1 } else { -1 }.into(), 4.into()))
+                }
                 Symbol::Level(LevelSymbol::Slope { axis, pop, .. }) => {
                     self.slopes.get(pop.index() * dim + usize::from(axis)).cloned()
                 }
@@ -198,7 +208,7 @@ impl State {
 
     /// Conserved quantities of some populations, with the same parameters.
     fn conserved(&self, model: &Model, populations: Vec<Rational>) -> Option<Vec<Rational>> {
-        let state = State { populations, params: self.params.clone(), kinds: Vec::new(), slopes: Vec::new() };
+        let state = State { populations, params: self.params.clone(), kinds: Vec::new(), slopes: Vec::new(), child: 0 };
         let roots: Vec<ExprId> = model.conserved().iter().flat_map(|law| law.components.clone()).collect();
         state.eval(model, &roots)
     }
@@ -239,6 +249,7 @@ impl State {
             params: self.params.clone(),
             kinds: self.kinds.clone(),
             slopes: vec![Rational::zero(); self.slopes.len()],
+            child: 0,
         })
     }
 }
@@ -268,23 +279,80 @@ fn show(value: &Rational) -> String {
 const UNKNOWN: &str = "is not known on exact states: irrational numbers occur";
 const LEAVES_ALONE: &str = "a uniform flow at equilibrium must pass unchanged";
 
-/// Packets add up to the populations of their cell, and carry them where the flow is uniform.
-fn packets(model: &Model, values: &[ExprId], trial: &mut Trial) {
+/// How many values there are of each population.
+enum Number {
+    /// One for each child position, one after the other.
+    Each,
+    /// One that holds for all child positions.
+    Any,
+    /// One.
+    One,
+}
+
+/// Populations that are made of those of a cell.
+struct Made {
+    /// In a sentence, with their verb.
+    are: &'static str,
+    /// In a sentence, one of them.
+    one: &'static str,
+    /// Of whom they have what is conserved.
+    whose: &'static str,
+    /// Which they are.
+    number: Number,
+    /// What to do where they do not conserve.
+    hint: &'static str,
+}
+
+const PACKETS: Made = Made {
+    are: "the packets of a cell have",
+    one: "a packet has",
+    whose: "its",
+    number: Number::Each,
+    hint: "what is added to one packet must be taken from others: subtract the `mean(...)` over them",
+};
+
+const CHILDREN: Made = Made {
+    are: "the children of a refined cell have",
+    one: "a child of a refined cell has",
+    whose: "its",
+    number: Number::Any,
+    hint: "what `refine` adds to one child must be taken from others: subtract the `mean(...)` over them",
+};
+
+const PARENT: Made = Made {
+    are: "a cell that takes the place of its children has",
+    one: "a cell that takes the place of its children has",
+    whose: "their",
+    number: Number::One,
+    hint: "what `coarsen` adds to one population must be taken from others",
+};
+
+/// What is made of the populations of a cell adds up to them, and is the same where the flow is uniform.
+fn conserved(model: &Model, values: &[ExprId], made: &Made, trial: &mut Trial) {
     let mut random = Random::new();
     let children = 1usize << model.lattice().dim();
+    let each = if matches!(made.number, Number::One) { 1 } else { children };
+    let eval = |state: &State| match made.number {
+        Number::Any => {
+            let of = |child| State { child, ..state.clone() }.eval(model, values);
+            let found = (0..children).map(of).collect::<Option<Vec<_>>>()?;
+            Some((0..values.len()).flat_map(|pop| found.iter().map(move |child| child[pop].clone())).collect())
+        }
+        Number::Each | Number::One => state.eval(model, values),
+    };
     let names = quantities(model);
     for _ in 0..STATES {
         let state = State::random(model, &mut random);
-        let mean = |packets: Vec<Rational>| -> Vec<Rational> {
-            let share = Rational::new(1.into(), children.into());
-            packets.chunks(children).map(|of| of.iter().sum::<Rational>() * &share).collect()
+        let mean = |found: Vec<Rational>| -> Vec<Rational> {
+            let share = Rational::new(1.into(), each.into());
+            found.chunks(each).map(|of| of.iter().sum::<Rational>() * &share).collect()
         };
-        let sums = state.eval(model, values).and_then(|packets| {
-            let after = state.conserved(model, mean(packets))?;
+        let sums = eval(&state).and_then(|found| {
+            let after = state.conserved(model, mean(found))?;
             Some((state.conserved(model, state.populations.clone())?, after))
         });
         let Some((before, after)) = sums else {
-            trial.lines.push(format!("whether it conserves {UNKNOWN}"));
+            trial.lines.push(format!("whether {} {} {} {UNKNOWN}", made.are, made.whose, joined_quantities(model)));
             return;
         };
         for ((name, before), after) in names.iter().zip(&before).zip(&after) {
@@ -292,25 +360,24 @@ fn packets(model: &Model, values: &[ExprId], trial: &mut Trial) {
                 let (found, due) = (show(after), show(before));
                 trial.violations.push(Violation {
                     code: Code::CouplingConservation,
-                    label: format!("the packets of a cell with {name} {due} have {found} on a random state"),
-                    hint: "what is added to one packet must be taken from others: subtract the `mean(...)` over them"
-                        .into(),
+                    label: format!("{} {name} {found} in the place of {due} on a random state", made.are),
+                    hint: made.hint.into(),
                 });
                 return;
             }
         }
-        let uniform = state.equilibrium(model).and_then(|state| Some((state.eval(model, values)?, state)));
+        let uniform = state.equilibrium(model).and_then(|state| Some((eval(&state)?, state)));
         let Some((found, uniform)) = uniform else {
             trial.lines.push(format!("whether it leaves a uniform flow unchanged {UNKNOWN}"));
             return;
         };
-        for (pop, found) in found.chunks(children).enumerate() {
+        for (pop, found) in found.chunks(each).enumerate() {
             let due = &uniform.populations[pop];
             if let Some(found) = found.iter().find(|found| *found != due) {
                 let (found, due, name) = (show(found), show(due), &model.pop_names()[pop]);
                 trial.violations.push(Violation {
                     code: Code::CouplingConsistency,
-                    label: format!("where {name} is {due} everywhere, a packet has {found}"),
+                    label: format!("where {name} is {due} everywhere, {} {found}", made.one),
                     hint: LEAVES_ALONE.into(),
                 });
                 return;
@@ -318,10 +385,11 @@ fn packets(model: &Model, values: &[ExprId], trial: &mut Trial) {
         }
     }
     trial.lines.push(format!(
-        "the packets of a cell have its {}, on {STATES} random exact states: conservative",
+        "{} {} {}, on {STATES} random exact states: conservative; a uniform equilibrium stays unchanged",
+        made.are,
+        made.whose,
         joined_quantities(model)
     ));
-    trial.lines.push(format!("a uniform equilibrium passes unchanged, on {STATES} random exact states"));
 }
 
 /// Whether packets that enter a fine cell through a flat face have the value of a linear field half a fine step from it:
@@ -346,6 +414,7 @@ fn follows_slopes(model: &Model, values: &[ExprId]) -> bool {
                     params: model.params().iter().map(|param| vec![one.clone(); param.components]).collect(),
                     kinds: kinds.clone(),
                     slopes,
+                    child: 0,
                 };
                 let first = pop.index() * children;
                 let Some(found) = state.eval(model, &values[first..first + children]) else { return false };
@@ -403,7 +472,8 @@ fn ghosts(model: &Model, fine: &Formulas, coarse: &Formulas, trial: &mut Trial) 
             }
         }
         let back = state.eval(model, &fine.outputs).and_then(|populations| {
-            let sent = State { populations, params: state.params.clone(), kinds: Vec::new(), slopes: Vec::new() };
+            let sent =
+                State { populations, params: state.params.clone(), kinds: Vec::new(), slopes: Vec::new(), child: 0 };
             sent.eval(model, &coarse.outputs)
         });
         undone &= back.as_ref() == Some(&state.populations);

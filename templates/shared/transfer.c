@@ -1,0 +1,119 @@
+// ==== cells that change their level ==================================================================================
+
+// The children of a coarse cell.
+typedef struct {
+    {{ int }} slot[PARTS];
+    int cell[PARTS];
+} Children;
+
+{{ inline }} Children children_of(const int cell, const {{ int }} *parts)
+{
+    Children children;
+    for (int child = 0; child < PARTS; ++child) {
+        int octant;
+        children.cell[child] = part_of(cell, child, &octant);
+        children.slot[child] = parts[octant];
+    }
+    return children;
+}
+
+{% if transfer.slopes -%}
+// The samples of a stencil along an axis: where they are, and which there are; the others are the cell itself.
+typedef struct {
+    {{ int }} slot[{{ transfer.most }}];
+    int cell[{{ transfer.most }}], has[{{ transfer.most }}];
+} Along;
+
+{{ inline }} Along along_axis(
+    const {{ int }} *around, const {{ int }} slot, const int cell, const int axis, const int *point, const int count)
+{
+    const int width[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
+    int step = 1, stride = 1;
+    for (int before = 0; before < axis; ++before) step *= 3, stride *= width[before];
+    const int place = cell / stride % width[axis];
+    Along along;
+    for (int at = 0; at < count; ++at) {
+        const int to = place + point[at], block = to < 0 ? -1 : to >= width[axis] ? 1 : 0;
+        const {{ int }} of = block == 0 ? slot : around[{{ middle }} + block * step];
+        along.has[at] = of >= 0;
+        along.slot[at] = of >= 0 ? of : slot;
+        along.cell[at] = of >= 0 ? cell + (point[at] - block * width[axis]) * stride : cell;
+    }
+    return along;
+}
+
+{% endif -%}
+{% for slope in transfer.slopes -%}
+{% for line in slope.doc -%}
+// {{ line }}
+{% endfor -%}
+{{ inline }} Along {{ slope.name }}(const {{ int }} *around, const {{ int }} slot, const int cell, const int axis)
+{
+    const int point[] = { {{- slope.points -}} };
+    return along_axis(around, slot, cell, axis, point, {{ slope.count }});
+}
+
+{{ inline }} {{ real }} {{ slope.function }}(const Along *along, const {{ stored }} *src, const int direction)
+{
+    const int *const has = along->has;
+    {{ real }} v[{{ slope.count }}];
+    for (int at = 0; at < {{ slope.count }}; ++at) v[at] = load(src, along->slot[at], direction, along->cell[at]);
+{%- for set in slope.sets %}
+    if ({{ set.condition }}) {
+{%- for line in set.lines %}
+        {{ line }}
+{%- endfor %}
+    }
+{%- endfor %}
+    return 0;
+}
+
+{% endfor -%}
+// Gives the children of a coarse cell, in the slots `parts`, what they have when it is refined.
+{{ function }} void refine_cell(
+    const {{ int }} slot, const int cell, const {{ int }} *around, const {{ int }} *parts, const {{ stored }} *src, {{ stored }} *dst)
+{
+{%- if not transfer.slopes %}
+    (void)around;
+{%- endif %}
+    const Children children = children_of(cell, parts);
+{%- for line in transfer.shared %}
+    {{ line }}
+{%- endfor %}
+    for (int child = 0; child < PARTS; ++child) {
+{%- for line in transfer.own %}
+        {{ line }}
+{%- endfor %}
+{%- for value in transfer.child %}
+        store(dst, children.slot[child], {{ value.at }}, children.cell[child], {{ value.text }});
+{%- endfor %}
+    }
+}
+
+// The mean of a population over the children of a coarse cell, and its slopes from one side's to the other's.
+{{ inline }} {{ real }} mean_of(const Children *children, const int direction, const {{ stored }} *src, {{ real }} *slopes)
+{
+    {{ real }} sum = 0;
+    for (int axis = 0; axis < DIM; ++axis) slopes[axis] = 0;
+    for (int child = 0; child < PARTS; ++child) {
+        const {{ real }} value = load(src, children->slot[child], direction, children->cell[child]);
+        sum += value;
+        for (int axis = 0; axis < DIM; ++axis) slopes[axis] += child >> axis & 1 ? value : -value;
+    }
+    for (int axis = 0; axis < DIM; ++axis) slopes[axis] *= ({{ real }})4 / PARTS;
+    return sum / PARTS;
+}
+
+// Gives a coarse cell what it has when it takes the place of its children, in the slots `parts`.
+{{ function }} void coarsen_cell(
+    const {{ int }} slot, const int cell, const {{ int }} *parts, const {{ stored }} *src, {{ stored }} *dst)
+{
+    const Children children = children_of(cell, parts);
+{%- for line in transfer.coarsen %}
+    {{ line }}
+{%- endfor %}
+{%- for value in transfer.parent %}
+    store(dst, slot, {{ value.at }}, cell, {{ value.text }});
+{%- endfor %}
+}
+
