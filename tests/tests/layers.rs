@@ -27,6 +27,7 @@ const LAYERS: [(&str, &[&str]); 4] = [
             "walls",
             "solids",
             "jump",
+            "transfer",
             "inbox",
             "ghosts",
             "layout",
