@@ -356,11 +356,7 @@ static inline __attribute__((always_inline)) void gather(
 {% <kernel of={inbox.cells}> %}
     for (int32_t item = 0; item < count; ++item) {
         const int32_t row = rows[ids[item]], node = nodes[ids[item]];
-        int refined = 0;
-        for (int entry = 0; entry < NEAR; ++entry) {
-            const int32_t other = near[(size_t)node * NEAR + entry];
-            refined |= (other >= 0 && children[other] >= 0) << entry;
-        }
+        const int refined = refined_near(node, near, children);
         for (int at = 0; at < NEAR * PARTS; ++at) {
             set_around(tables + (size_t)row * AROUND, at, node, near, children, slots, rows, masks);
         }

@@ -176,12 +176,7 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
 {%- </kernel> %}
 
 {% <kernel of={inbox.cells}> %}
-    const int row = rows[slot], node = nodes[slot];
-    int refined = 0;
-    for (int entry = 0; entry < NEAR; ++entry) {
-        const int other = near[(size_t)node * NEAR + entry];
-        refined |= (other >= 0 && children[other] >= 0) << entry;
-    }
+    const int row = rows[slot], node = nodes[slot], refined = refined_near(node, near, children);
     for (int at = thread; at < NEAR * PARTS; at += 32) {
         set_around(tables + (size_t)row * AROUND, at, node, near, children, slots, rows, masks);
     }

@@ -114,30 +114,20 @@ enum { AROUND = 2 * NEAR + 2 * NEAR * PARTS };  // values of what is around a bl
     return load(level, slot, direction, index_of(fine));
 }
 
-{% for slope in inbox.slopes -%}
-// Stencil {{ slope.name }} at a coarse cell, from the coarse cells of its samples that there are.
-{{ inline }} {{ real }} {{ slope.function }}(
-    const Around *around, const {{ stored }} *level, const Spot cell, const int direction, const int axis)
+{% if jump.slopes -%}
+// The population of a coarse cell, zero where there is none; whether there is one.
+{{ inline }} int sample_around(
+    const Around *around, const {{ stored }} *level, const Spot spot, const int direction, {{ real }} *value)
 {
-    const int point[] = { {{- slope.points -}} };
-    {{ real }} v[{{ slope.count }}];
-    int has[{{ slope.count }}];
-    for (int at = 0; at < {{ slope.count }}; ++at) {
-        Spot spot = cell;
-        spot.at[axis] += point[at];
-        const {{ int }} slot = around->slots[neighbour_of(spot)];
-        has[at] = slot >= 0;
-        v[at] = has[at] ? load(level, slot, direction, index_of(spot)) : 0;
-    }
-{%- for set in slope.sets %}
-    if ({{ set.condition }}) {
-{%- for line in set.lines %}
-        {{ line }}
-{%- endfor %}
-    }
-{%- endfor %}
-    return 0;
+    const {{ int }} slot = around->slots[neighbour_of(spot)];
+    *value = slot >= 0 ? load(level, slot, direction, index_of(spot)) : 0;
+    return slot >= 0;
 }
+
+{% endif -%}
+{% for slope in jump.slopes -%}
+{% set decl = "const Around *around, const " ~ stored ~ " *level" -%}
+{{<stencil of={slope} how={inline} name={slope.around} from="around, level" decl={decl} sample="sample_around" />}}
 
 {% endfor -%}
 // Delivers the packets of a population of a coarse cell, around which the cells of `mask` are refined, some of them ahead: to fine
@@ -218,6 +208,17 @@ enum { AROUND = 2 * NEAR + 2 * NEAR * PARTS };  // values of what is around a bl
     }
 }
 
+// Which of a node's neighbours are refined: a bit for each.
+{{ inline }} int refined_near(const {{ int }} node, const {{ int }} *near, const {{ int }} *children)
+{
+    int refined = 0;
+    for (int entry = 0; entry < NEAR; ++entry) {
+        const {{ int }} other = near[(size_t)node * NEAR + entry];
+        refined |= (other >= 0 && children[other] >= 0) << entry;
+    }
+    return refined;
+}
+
 // Which of a node's neighbours are refined, and which are walls: a bit for each.
 typedef struct {
     const {{ stored }} *level;  // populations of its level
@@ -233,14 +234,10 @@ typedef struct {
     const {{ stored }} *level, const {{ int }} node, const {{ int }} *near, const {{ int }} *children
     {%- if jump.mirrors %}, const {{ int }} *wall_rules{% endif %})
 {
-    Side side = {level, node, 0, 0{% if jump.mirrors %}, 0{% endif %}};
+    Side side = {level, node, refined_near(node, near, children), 0{% if jump.mirrors %}, 0{% endif %}};
     for (int entry = 0; entry < NEAR; ++entry) {
         const {{ int }} other = near[(size_t)node * NEAR + entry];
-        if (other >= 0) {
-            side.refined |= (children[other] >= 0) << entry;
-        } else if (other != COARSER) {
-            side.solid |= 1 << entry;
-        }
+        side.solid |= (other < 0 && other != COARSER) << entry;
     }
 {%- if jump.mirrors %}
     for (int face = 0, step = 1; face < 2 * DIM; ++face, step *= face & 1 ? 1 : 3) {

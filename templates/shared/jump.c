@@ -51,15 +51,32 @@ typedef struct {
 }
 {%- endif %}
 
+// The coarse cell around a place, and which of its children is there.
+{{ inline }} Spot cell_around(const Spot spot, int *child)
+{
+    Spot cell = spot;
+    *child = 0;
+    for (int axis = 0; axis < DIM; ++axis) {
+        const int upper = spot.at[axis] & 1;
+        *child |= upper << axis;
+        cell.at[axis] = (spot.at[axis] - upper) / 2;
+    }
+    return cell;
+}
+
+// The place of a child of a coarse cell.
+{{ inline }} Spot place_of(const Spot cell, const int child)
+{
+    Spot spot = cell;
+    for (int axis = 0; axis < DIM; ++axis) spot.at[axis] = 2 * cell.at[axis] + (child >> axis & 1);
+    return spot;
+}
+
 // Which of a node's neighbours a place {% if jump.mirrors %}inside the mirrors {% endif %}lies in.
 {{ inline }} int entry_of(const Spot spot)
 {
-    const int side[3] = {2 * {{ bx }}, 2 * {{ by }}, 2 * {{ bz }}};
-    int entry = {{ middle }};
-    for (int axis = 0, step = 1; axis < DIM; step *= 3, ++axis) {
-        entry += spot.at[axis] < 0 ? -step : spot.at[axis] >= side[axis] ? step : 0;
-    }
-    return entry;
+    int child;
+    return neighbour_of(cell_around(spot, &child));
 }
 
 {{ inline }} int look(const Side *side, const Spot spot)
@@ -76,24 +93,20 @@ typedef struct {
 // The cell at a place where there is one; no slot where there is none on these two levels.
 {{ inline }} Cell find(const Jump *jump, const Side *side, {% if not jump.mirrors %}const {% endif %}Spot spot)
 {
-    const int width[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
 {%- if jump.mirrors %}
     Cell found = {-1, 0, 0};
     spot = folded(side, spot, &found.turned);
 {%- else %}
     Cell found = {-1, 0};
 {%- endif %}
-    const int entry = entry_of(spot), fine = side->refined >> entry & 1;
+    int child;
+    Spot fine;
+    const Spot coarse = cell_around(spot, &child);
+    const int part = child_of(coarse, child, &fine), entry = part / PARTS, refined = side->refined >> entry & 1;
     const {{ int }} other = jump->near[(size_t)side->node * NEAR + entry];
     if (other < 0) return found;
-    int octant = 0;
-    for (int axis = 0, stride = 1; axis < DIM; stride *= width[axis], ++axis) {
-        const int x = spot.at[axis] + (spot.at[axis] < 0 ? 2 * width[axis] : spot.at[axis] >= 2 * width[axis] ? -2 * width[axis] : 0);
-        const int upper = x >= width[axis];
-        octant |= upper << axis;
-        found.cell += stride * (fine ? x - upper * width[axis] : x / 2);
-    }
-    found.slot = jump->slots[fine ? jump->children[other] + octant : other];
+    found.slot = jump->slots[refined ? jump->children[other] + part % PARTS : other];
+    found.cell = index_of(refined ? fine : coarse);
     return found;
 }
 
@@ -156,36 +169,20 @@ typedef struct {
 }
 
 {% endif -%}
-{% for slope in jump.slopes -%}
-{% for line in slope.doc -%}
-// {{ line }}
-{% endfor -%}
-{{ inline }} {{ real }} {{ slope.function }}(
-    const Jump *jump, const Side *side, const Spot corner, const int direction, const int axis)
+{% if jump.slopes -%}
+// The population of a coarse cell, zero where there is none; whether there is one.
+{{ inline }} int sample_beside(const Jump *jump, const Side *side, const Spot cell, const int direction, {{ real }} *sample)
 {
-    const int point[] = { {{- slope.points -}} };
-    {{ real }} v[{{ slope.count }}];
-    int has[{{ slope.count }}];
-    for (int at = 0; at < {{ slope.count }}; ++at) {
-        Spot spot = corner;
-        spot.at[axis] += 2 * point[at];
-        has[at] = look(side, spot) == COARSE;
-        v[at] = 0;
-        if (has[at]) {
-            const Cell found = find(jump, side, spot);
-            has[at] = found.slot >= 0;
-            if (has[at]) v[at] = value(side->level, found, direction);
-        }
-    }
-{%- for set in slope.sets %}
-    if ({{ set.condition }}) {
-{%- for line in set.lines %}
-        {{ line }}
-{%- endfor %}
-    }
-{%- endfor %}
-    return 0;
+    const Spot spot = place_of(cell, 0);
+    const Cell found = find(jump, side, spot);
+    const int has = look(side, spot) == COARSE && found.slot >= 0;
+    *sample = has ? value(side->level, found, direction) : 0;
+    return has;
 }
+
+{% endif -%}
+{% for slope in jump.slopes -%}
+{{<stencil of={slope} how={function} name={slope.walk} from="jump, side" decl="const Jump *jump, const Side *side" sample="sample_beside" />}}
 
 {% endfor -%}
 // What the packet of a direction that starts at a place carries.
@@ -195,29 +192,16 @@ typedef struct {
     int turned = 0;
     spot = folded(side, spot, &turned), direction = reflect(direction, turned);
 {%- endif %}
-    Spot corner = spot;
-    int child = 0;
-    for (int axis = 0; axis < DIM; ++axis) {
-        const int upper = spot.at[axis] & 1;
-        corner.at[axis] -= upper;
-        child |= upper << axis;
-    }
-    const Cell found = find(jump, side, corner);
-    const {{ stored }} *const src = side->level;
+    int child;
+    const Spot here = cell_around(spot, &child);
+    const Cell found = find(jump, side, spot);
+    const {{ stored }} *const coarse = side->level;
     const {{ int }} slot = found.slot;
     const int cell = found.cell;
 {%- if jump.kinds %}
     int kinds[{{ jump.children }}];
-    for (int other = 0; other < {{ jump.children }}; ++other) {
-        Spot start = corner;
-        for (int axis = 0; axis < DIM; ++axis) start.at[axis] += other >> axis & 1;
-        kinds[other] = kind(side, start, direction);
-    }
+    for (int other = 0; other < {{ jump.children }}; ++other) kinds[other] = kind(side, place_of(here, other), direction);
 {%- endif %}
-{%- for slope in jump.slopes %}
-    {{ real }} {{ slope.name }}[DIM];
-    for (int axis = 0; axis < DIM; ++axis) {{ slope.name }}[axis] = {{ slope.function }}(jump, side, corner, direction, axis);
-{%- endfor %}
 {%- if jump.switches %}
     switch (direction) {
 {%- for packet in jump.packets %}
@@ -225,20 +209,16 @@ typedef struct {
 {%- for line in packet.lines %}
         {{ line }}
 {%- endfor %}
-{%- for case in packet.cases %}
-        if (child == {{ case.at }}) {
-{%- for line in case.lines %}
-            {{ line }}
-{%- endfor %}
-        }
+{%- for value in packet.values %}
+        if (child == {{ loop.index0 }}) return {{ value }};
 {%- endfor %}
         break;
     }
 {%- endfor %}
     }
 {%- endif %}
-    (void)child;
-    return load(src, slot, direction, cell);
+    (void)here, (void)child;
+    return load(coarse, slot, direction, cell);
 }
 
 // What a direction brings to a cell of a fine block from coarser ones, in the first of its two steps or in the second; `side` is about the
@@ -265,8 +245,7 @@ typedef struct {
 // What a direction brings to a place in a cell of a coarse block, where finer cells may be on the way; `side` is about the block.
 {{ function }} {{ real }} from_finer(const Jump *jump, const Side *side, const int direction, const Spot at, const int child{{ jump.decl }})
 {
-    Spot spot;
-    for (int axis = 0; axis < DIM; ++axis) spot.at[axis] = 2 * at.at[axis] + (child >> axis & 1);
+    const Spot spot = place_of(at, child);
     const Spot near = beyond(spot, direction, -1), far = beyond(spot, direction, -2);
     const int last = look(side, near), first = look(side, far);
     if (last == FINE) return value(jump->after, find(jump, side, near), direction);

@@ -44,28 +44,19 @@ typedef struct {
 
 {% endif -%}
 {% for slope in transfer.slopes -%}
-{% for line in slope.doc -%}
-// {{ line }}
-{% endfor -%}
-{{ inline }} Along {{ slope.name }}(const {{ int }} *around, const {{ int }} slot, const int cell, const int axis)
+// {{ slope.doc }}
+{{ inline }} Along {{ slope.along }}(const {{ int }} *around, const {{ int }} slot, const int cell, const int axis)
 {
     const int point[] = { {{- slope.points -}} };
     return along_axis(around, slot, cell, axis, point, {{ slope.count }});
 }
 
-{{ inline }} {{ real }} {{ slope.function }}(const Along *along, const {{ stored }} *src, const int direction)
+{{ inline }} {{ real }} {{ slope.derivative }}(const Along *along, const {{ stored }} *src, const int direction)
 {
     const int *const has = along->has;
     {{ real }} v[{{ slope.count }}];
     for (int at = 0; at < {{ slope.count }}; ++at) v[at] = load(src, along->slot[at], direction, along->cell[at]);
-{%- for set in slope.sets %}
-    if ({{ set.condition }}) {
-{%- for line in set.lines %}
-        {{ line }}
-{%- endfor %}
-    }
-{%- endfor %}
-    return 0;
+    {{<weighted sets={slope.sets} />}}
 }
 
 {% endfor -%}

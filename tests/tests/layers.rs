@@ -26,6 +26,7 @@ const LAYERS: [(&str, &[&str]); 4] = [
             "signature",
             "walls",
             "solids",
+            "packets",
             "jump",
             "transfer",
             "inbox",

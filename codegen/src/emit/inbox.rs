@@ -5,13 +5,11 @@
 //! does, one step later, began in the cell `floor((p - c) / 2)`, if that is refined.
 
 use lbm_bundle::{Manifest, Role};
-use lbm_dsl::expr::{LevelSymbol, Symbol};
 
 use super::arithmetic::unpack;
-use super::formula::{Language, Printer, real_name, wrap};
-use super::jump::{of_stencil, params, sampled, slope};
 use super::method::Jump;
-use super::view::{Head, Inbox, Kernel, NearCell, Slope, Value, Way, WayPacket};
+use super::packets::{Route, packets, params};
+use super::view::{Head, Inbox, Kernel, NearCell, Value, Way, WayPacket};
 use crate::ir::Plan;
 
 /// The kernels that fill the inbox, and where things are in it; `kernel` gives the signature of a role.
@@ -35,11 +33,9 @@ pub fn view(manifest: &Manifest, jump: &Jump, kernel: impl Fn(Role, Option<&Plan
     }
     assert_eq!(length, manifest.inbox_row(), "every value of a row has one place");
     let moving = |at: &usize| manifest.directions[*at].c != [0; 3];
-    let around = |number: usize| Slope { function: around(jump, number), ..slope(manifest, jump, number) };
     Inbox {
         length,
         places,
-        slopes: sampled(jump).map(around).collect(),
         ahead: bits(manifest, 1),
         behind: bits(manifest, -1),
         ways: (0..manifest.q()).filter(moving).map(|at| way(manifest, jump, at)).collect(),
@@ -50,11 +46,6 @@ pub fn view(manifest: &Manifest, jump: &Jump, kernel: impl Fn(Role, Option<&Plan
         to_fine_walls: beside_walls(Role::ToFineWalls),
         to_coarse_walls: beside_walls(Role::ToCoarseWalls),
     }
-}
-
-/// Name of the function of a derivative stencil that samples coarse cells around a block.
-fn around(jump: &Jump, number: usize) -> String {
-    of_stencil(jump, number, "around")
 }
 
 /// Where in a row is what a direction brings to the cell (x, y, z), from `begin` on, and where what the next one brings begins: the
@@ -130,7 +121,11 @@ fn way(manifest: &Manifest, jump: &Jump, at: usize) -> Way {
     let children = 1usize << dim;
     let near: Vec<Option<NearCell>> = (0..children).map(|child| near_cell(&moved(child, 1))).collect();
     let behind: Vec<Option<NearCell>> = (0..children).map(|child| near_cell(&moved(child, -1))).collect();
-    let (lines, values) = packets(manifest, jump, at, &near);
+    let kind = |child: usize| match &near[child] {
+        Some(cell) => format!("(mask >> {} & 1 ? 1 : far ? 2 : 0)", cell.entry),
+        None => "(far ? 2 : 0)".into(),
+    };
+    let (lines, values) = packets(manifest, jump, at, Route::Tables, kind);
     let cells = near.into_iter().zip(behind).zip(values).enumerate();
     Way {
         at,
@@ -141,48 +136,4 @@ fn way(manifest: &Manifest, jump: &Jump, at: usize) -> Way {
         lines,
         packets: cells.map(|(child, ((near, behind), value))| WayPacket { child, value, near, behind }).collect(),
     }
-}
-
-/// What the packets of a population carry: statements, and the value of each.
-fn packets(manifest: &Manifest, jump: &Jump, at: usize, near: &[Option<NearCell>]) -> (Vec<String>, Vec<String>) {
-    let plan = jump.packets[at];
-    let real = real_name(manifest.real);
-    let mut printer = Printer::new(plan, manifest.real, Language::C);
-    let mut lines = Vec::new();
-    for (symbol, name) in plan.dag().symbols() {
-        match *symbol {
-            Symbol::Population(pop) => {
-                lines.push(format!("const {real} {name} = load(coarse, slot, {}, cell);", pop.index()));
-            }
-            Symbol::Level(LevelSymbol::Kind { child }) => {
-                let far = "far ? 2 : 0";
-                printer.spell(
-                    *symbol,
-                    match &near[usize::from(child)] {
-                        Some(cell) => format!("(mask >> {} & 1 ? 1 : {far})", cell.entry),
-                        None => format!("({far})"),
-                    },
-                );
-            }
-            Symbol::Level(LevelSymbol::Slope { stencil, axis, pop }) => {
-                let call = format!("{}(around, coarse, here, {}, {axis})", around(jump, stencil.into()), pop.index());
-                lines.push(format!("const {real} {name} = {call};"));
-            }
-            _ => {}
-        }
-    }
-    let statements = plan.sections().iter().flat_map(|section| &section.statements);
-    lines.extend(statements.flat_map(|statement| printer.statement(&statement.name, statement.value)));
-    // A value stands in two places: where there is a choice in it, it gets a name.
-    let mut values = Vec::new();
-    for (child, output) in plan.dag().outputs().iter().enumerate() {
-        let text = printer.operand(output.value);
-        if text.contains(' ') {
-            lines.extend(wrap(&format!("const {real} packet_{child} = "), &format!("{text};")));
-            values.push(format!("packet_{child}"));
-        } else {
-            values.push(text);
-        }
-    }
-    (lines, values)
 }

@@ -7,7 +7,7 @@
 //! - `text`, `number`, `formula`: what a spec says in words, constants and expressions as text
 //! - `method`: what is printed; `view`: the strings that templates print; `render`: the templates
 //! - `banner`, `constants`, `work`, `arithmetic`, `signature`: parts of every file and kernel
-//! - `walls`, `solids`, `jump`, `transfer`, `inbox`, `ghosts`: parts of a view; `layout`: all of it
+//! - `walls`, `solids`, `packets`, `jump`, `transfer`, `inbox`, `ghosts`: parts of a view; `layout`: all of it
 //! - `mesh`: kernels that change the forest, for both targets
 //! - `rust`, `soa`, `c`, `cuda`, `bindings`: what differs between the files
 
@@ -25,6 +25,7 @@ mod layout;
 mod mesh;
 mod method;
 mod number;
+mod packets;
 mod render;
 mod rust;
 mod signature;

@@ -4,7 +4,7 @@ use serde::Serialize;
 use tera::{Context, Tera};
 
 /// What the kernel templates of both targets include.
-const SHARED: [(&str, &str); 16] = [
+const SHARED: [(&str, &str); 17] = [
     ("kernel", include_str!("../../../templates/shared/kernel.c")),
     ("packed", include_str!("../../../templates/shared/packed.c")),
     ("params", include_str!("../../../templates/shared/params.c")),
@@ -18,6 +18,7 @@ const SHARED: [(&str, &str); 16] = [
     ("walls", include_str!("../../../templates/shared/walls.c")),
     ("rule", include_str!("../../../templates/shared/rule.c")),
     ("arrives", include_str!("../../../templates/shared/arrives.c")),
+    ("stencil", include_str!("../../../templates/shared/stencil.c")),
     ("slope", include_str!("../../../templates/shared/slope.c")),
     ("nodes", include_str!("../../../templates/shared/nodes.c")),
     ("solids", include_str!("../../../templates/shared/solids.c")),

@@ -6,8 +6,8 @@ use lbm_bundle::Manifest;
 use lbm_dsl::expr::{Expr, LevelSymbol, Symbol};
 
 use super::formula::{Language, Printer, real_name};
-use super::jump::{of_stencil, slope};
 use super::method::Jump;
+use super::packets::{of_stencil, slope};
 use super::view::{Slope, Transfer, Value};
 use crate::ir::Plan;
 
@@ -23,12 +23,7 @@ pub fn view(manifest: &Manifest, jump: &Jump) -> Transfer {
     });
     let sampled: BTreeSet<(usize, usize)> = sampled.collect();
     let numbers: BTreeSet<usize> = sampled.iter().map(|(stencil, _)| *stencil).collect();
-    let along = |number: usize| {
-        let slope = slope(manifest, jump, number);
-        let (name, function) = (of_stencil(jump, number, "along"), of_stencil(jump, number, "derivative"));
-        Slope { doc: slope.doc.into_iter().take(1).collect(), name, function, ..slope }
-    };
-    let slopes: Vec<Slope> = numbers.into_iter().map(along).collect();
+    let slopes: Vec<Slope> = numbers.into_iter().map(|number| slope(manifest, jump, number)).collect();
     let samples = sampled.into_iter().map(|(stencil, axis)| {
         let function = of_stencil(jump, stencil, "along");
         format!("const Along along_{stencil}_{} = {function}(around, slot, cell, {axis});", AXES[axis])

@@ -334,8 +334,6 @@ pub struct Inbox {
     pub ahead: String,
     /// For each direction, bits of the coarse cells from which something may arrive.
     pub behind: String,
-    /// Derivatives that packets read, of coarse cells around a block.
-    pub slopes: Vec<Slope>,
     /// Directions that move.
     pub ways: Vec<Way>,
     /// From which neighbours blocks read the inbox.
@@ -540,19 +538,10 @@ pub struct LinkRule {
 pub struct Packet {
     /// Direction.
     pub at: usize,
-    /// Statements that several of them need.
+    /// Statements that compute it.
     pub lines: Vec<String>,
-    /// Each of them.
-    pub cases: Vec<Case>,
-}
-
-/// What one packet carries.
-#[derive(Debug, Serialize)]
-pub struct Case {
-    /// Which of the `2^d` it is.
-    pub at: usize,
-    /// Statements, of which the last returns the value.
-    pub lines: Vec<String>,
+    /// That of each child.
+    pub values: Vec<String>,
 }
 
 /// What cells have whose level changes.
@@ -577,12 +566,16 @@ pub struct Transfer {
 /// A derivative along an axis.
 #[derive(Debug, Serialize)]
 pub struct Slope {
-    /// What it is, in lines.
-    pub doc: Vec<Comment>,
-    /// Name of its function.
-    pub function: String,
-    /// Name of its values along each axis.
-    pub name: String,
+    /// What it is.
+    pub doc: Comment,
+    /// Name of the function that finds samples by tables.
+    pub around: String,
+    /// Name of the function that walks to them through the forest.
+    pub walk: String,
+    /// Name of the function that says where they are along an axis.
+    pub along: String,
+    /// Name of the function of samples found that way.
+    pub derivative: String,
     /// Points of all sets, in cells.
     pub points: String,
     /// How many there are.

@@ -1,0 +1,128 @@
+//! What packets carry, and the slopes that they read, as text: the same for the kernels that fill the inbox from tables and for those
+//! that walk through the forest beside walls.
+
+use std::collections::BTreeSet;
+
+use lbm_bundle::Manifest;
+use lbm_dsl::expr::{LevelSymbol, Symbol};
+
+use super::arithmetic::reads;
+use super::formula::{Language, Printer, real_name, wrap};
+use super::method::{Jump, PointSet};
+use super::text::Comment;
+use super::view::{Slope, SlopeSet};
+use crate::lower::word;
+
+/// How a kernel finds what is around the coarse cell `here`, of which it has `coarse`, `slot` and `cell`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Route {
+    /// By the tables of blocks around its own.
+    Tables,
+    /// By a walk through the forest.
+    Walk,
+}
+
+/// Names of the parameters of the method that packets read.
+pub fn params<'a>(jump: &Jump<'a>) -> BTreeSet<&'a str> {
+    let symbols = jump.packets.iter().flat_map(|plan| plan.dag().symbols());
+    let of_method = symbols.filter(|(symbol, _)| matches!(symbol, Symbol::Param { .. }));
+    of_method.map(|(_, name)| name.as_str()).collect()
+}
+
+/// What the packets of a population carry: statements, and the value of each; `kind` is that of the packet of a child.
+pub fn packets(
+    manifest: &Manifest,
+    jump: &Jump,
+    at: usize,
+    route: Route,
+    kind: impl Fn(usize) -> String,
+) -> (Vec<String>, Vec<String>) {
+    let plan = jump.packets[at];
+    let real = real_name(manifest.real);
+    let mut printer = Printer::new(plan, manifest.real, Language::C);
+    let mut lines = Vec::new();
+    for (symbol, name) in plan.dag().symbols() {
+        match *symbol {
+            Symbol::Population(pop) => {
+                lines.push(format!("const {real} {name} = load(coarse, slot, {}, cell);", pop.index()));
+            }
+            Symbol::Level(LevelSymbol::Kind { child }) => printer.spell(*symbol, kind(child.into())),
+            Symbol::Level(LevelSymbol::Slope { stencil, axis, pop }) => {
+                let (what, from) = match route {
+                    Route::Tables => ("around", "around, coarse"),
+                    Route::Walk => ("walk", "jump, side"),
+                };
+                let function = of_stencil(jump, stencil.into(), what);
+                lines.push(format!("const {real} {name} = {function}({from}, here, {}, {axis});", pop.index()));
+            }
+            _ => {}
+        }
+    }
+    let statements = plan.sections().iter().flat_map(|section| &section.statements);
+    lines.extend(statements.flat_map(|statement| printer.statement(&statement.name, statement.value)));
+    // A value may stand in two places: where there is a choice in it, it gets a name.
+    let mut values = Vec::new();
+    for (child, output) in plan.dag().outputs().iter().enumerate() {
+        let text = printer.operand(output.value);
+        if text.contains(' ') {
+            lines.extend(wrap(&format!("const {real} packet_{child} = "), &format!("{text};")));
+            values.push(format!("packet_{child}"));
+        } else {
+            values.push(text);
+        }
+    }
+    (lines, values)
+}
+
+/// Name of a function of a derivative stencil, with its number, so that no two have the same: `central_around_0`.
+pub fn of_stencil(jump: &Jump, number: usize, what: &str) -> String {
+    format!("{}_{what}_{number}", word(jump.stencils[number].name))
+}
+
+/// The derivative stencils whose slopes packets read.
+pub fn slopes(manifest: &Manifest, jump: &Jump) -> Vec<Slope> {
+    let is_read = |number: &usize| {
+        let is = |symbol: &Symbol| matches!(symbol, Symbol::Level(LevelSymbol::Slope { stencil, .. }) if usize::from(*stencil) == *number);
+        jump.packets.iter().any(|plan| reads(plan, is))
+    };
+    (0..jump.stencils.len()).filter(is_read).map(|number| slope(manifest, jump, number)).collect()
+}
+
+/// A derivative stencil.
+pub fn slope(manifest: &Manifest, jump: &Jump, number: usize) -> Slope {
+    let stencil = &jump.stencils[number];
+    let mut points: Vec<i64> = stencil.sets.iter().flat_map(|set| set.points).copied().collect();
+    points.sort_unstable();
+    points.dedup();
+    let place = |point: i64| points.iter().position(|other| *other == point).expect("every point is listed");
+    let set = |set: &PointSet| {
+        let plan = set.slope.expect("only slopes are read");
+        let mut printer = Printer::new(plan, manifest.real, Language::C);
+        for (symbol, _) in plan.dag().symbols() {
+            if let Symbol::Level(LevelSymbol::Sample(number)) = *symbol {
+                printer.spell(*symbol, format!("v[{}]", place(set.points[usize::from(number)])));
+            }
+        }
+        let output = &plan.dag().outputs()[0];
+        let mut lines: Vec<String> = printer
+            .needs(output.value)
+            .into_iter()
+            .flat_map(|id| printer.statement(&printer.operand(id), id))
+            .collect();
+        lines.push(format!("return {};", printer.formula(output.value)));
+        let has: Vec<String> = set.points.iter().map(|point| format!("has[{}]", place(*point))).collect();
+        SlopeSet { condition: has.join(" && "), lines }
+    };
+    let named = |what| of_stencil(jump, number, what);
+    let doc = if stencil.doc.is_empty() { String::new() } else { format!(": {}", stencil.doc) };
+    Slope {
+        doc: Comment::new(&format!("Stencil {}{doc}", stencil.name)),
+        around: named("around"),
+        walk: named("walk"),
+        along: named("along"),
+        derivative: named("derivative"),
+        points: points.iter().map(i64::to_string).collect::<Vec<_>>().join(", "),
+        count: points.len(),
+        sets: stencil.sets.iter().map(set).collect(),
+    }
+}
