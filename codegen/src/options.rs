@@ -13,7 +13,7 @@ pub struct Options {
     pub layout: Layout,
     /// Cells of a block along each axis, 1 beyond the dimension; for [`Layout::Soa`], of a CUDA thread block.
     pub block: [u32; 3],
-    /// Position among the model's couplings of the one that kernels for level jumps are wanted of, if any. It must be one of
+    /// Position among the model's couplings of the one that kernels for refinement interfaces are wanted of, if any. It must be one of
     /// packets, and the layout one of blocks.
     pub coupling: Option<usize>,
     /// Whether kernels for blocks with solids in them are wanted. The model must have a boundary rule, and the layout be one

@@ -85,7 +85,7 @@ pub enum CompileError {
     /// The stencil of this name samples cells so far away that this block is too small.
     Reach([u32; 3], String, u64),
     /// These cells are no block for the coupling of this name, whose sides have so many cells at least, and maybe an even number.
-    JumpBlock([u32; 3], String, u32, bool),
+    InterfaceBlock([u32; 3], String, u32, bool),
     /// No boundary rule of the method of this name fits surfaces of solids.
     NoSolidRule(String),
     /// The kernel of this name has this constant, which the floating-point type does not hold.
@@ -114,7 +114,7 @@ impl fmt::Display for CompileError {
                 )?;
                 write!(out, " 1 beyond the dimension), along z at most 64, and all cells together are at most 1024")
             }
-            Self::JumpBlock(block, coupling, least, even) => {
+            Self::InterfaceBlock(block, coupling, least, even) => {
                 let even = if *even { " even, and" } else { "" };
                 write!(
                     out,
@@ -179,7 +179,7 @@ pub struct Plans<'m> {
     solids: Vec<Option<Kernel>>,
 }
 
-/// The arithmetic at level jumps.
+/// The arithmetic at refinement interfaces.
 struct Levels {
     /// For each coupling of packets, what those of each population carry; nothing for one of ghosts.
     packets: Vec<Vec<Kernel>>,
@@ -316,7 +316,7 @@ impl Plans<'_> {
             init: &init.plan,
             macroscopic: &macroscopic.plan,
             walls: self.walls(walls),
-            jump: options.coupling.map(|coupling| self.jump(coupling)),
+            interface: options.coupling.map(|coupling| self.interface(coupling)),
             turned: self.solids.iter().map(|rule| rule.as_ref().map(|kernel| &kernel.plan)).collect(),
         };
         let (source, extras) = (emit::source(&method), emit::extras(&method));
@@ -360,8 +360,8 @@ impl Plans<'_> {
         Ok(())
     }
 
-    /// What crosses level jumps by the coupling of that position.
-    fn jump<'a>(&'a self, coupling: usize) -> emit::Jump<'a> {
+    /// What crosses refinement interfaces by the coupling of that position.
+    fn interface<'a>(&'a self, coupling: usize) -> emit::Interface<'a> {
         let rescaled = match (self.model.couplings()[coupling].exchange(), &self.levels.rescaled[coupling]) {
             (Exchange::Ghosts { stencil, .. }, Some([fine, coarse])) => {
                 Some(emit::Rescaled { stencil: *stencil, fine: &fine.plan, coarse: &coarse.plan })
@@ -377,7 +377,7 @@ impl Plans<'_> {
             let sets = stencil.sets().iter().enumerate().map(set).collect();
             emit::Stencil { name: stencil.name(), doc: stencil.doc(), sets }
         };
-        emit::Jump {
+        emit::Interface {
             rescaled,
             packets: self.levels.packets[coupling].iter().map(|kernel| &kernel.plan).collect(),
             stencils: self.model.stencils().iter().zip(&self.levels.stencils).map(stencil).collect(),
@@ -443,15 +443,15 @@ fn check_block(model: &Model, options: &Options) -> Result<(), CompileError> {
 
 /// What a packet carries is known within one coarse cell of the block that it comes from; with four cells a side all of
 /// these lie in blocks that touch it, and 2:1 balance says what they are.
-const LEAST_JUMP_SIDE: u32 = 4;
+const LEAST_INTERFACE_SIDE: u32 = 4;
 
 /// The sides that blocks of a method on several levels may have: the fewest cells, and whether their number must be even.
 pub fn sides_on_levels(model: &Model, coupling: &Coupling) -> (u32, bool) {
     let (least, even) = match coupling.exchange() {
         // Ghosts and the cells beside them that are averaged lie in one half of a block, and a stencil of four points around a
         // coarse cell of them in the blocks that touch its own.
-        Exchange::Ghosts { layers, .. } => (LEAST_JUMP_SIDE.max(2 * *layers as u32), true),
-        Exchange::Packets { .. } => (LEAST_JUMP_SIDE, false),
+        Exchange::Ghosts { layers, .. } => (LEAST_INTERFACE_SIDE.max(2 * *layers as u32), true),
+        Exchange::Packets { .. } => (LEAST_INTERFACE_SIDE, false),
     };
     let reach = reaches(model, coupling).map(|(_, reach)| u32::try_from(reach).unwrap_or(u32::MAX)).max();
     (least.max(reach.unwrap_or(0)), even)
@@ -482,7 +482,7 @@ fn check_coupling(model: &Model, options: &Options) -> Result<(), CompileError> 
     let (least, even) = sides_on_levels(model, coupling);
     match sides.iter().all(|side| *side >= least && (!even || side.is_multiple_of(2))) {
         true => Ok(()),
-        false => Err(CompileError::JumpBlock(options.block, coupling.name().into(), least, even)),
+        false => Err(CompileError::InterfaceBlock(options.block, coupling.name().into(), least, even)),
     }
 }
 

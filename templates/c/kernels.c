@@ -1,4 +1,4 @@
-{% set cuda = false %}{% set function = "static" %}{% set inline = "static inline" %}{% set table = "static const" %}{% set int = "int32_t" %}{% set nan = "NAN" %}{% set packets = jump and not ghosts -%}
+{% set cuda = false %}{% set function = "static" %}{% set inline = "static inline" %}{% set table = "static const" %}{% set int = "int32_t" %}{% set nan = "NAN" %}{% set packets = interface and not ghosts -%}
 {% for line in banner -%}
 // {{ line }}
 {% endfor %}
@@ -17,7 +17,7 @@ enum {
     NEAR = {{ near }},  // neighbours of a block, itself included
     DIM = {{ dim }},  // axes
     SETS = {{ reduce.sets }},  // of populations
-{%- if jump %}
+{%- if interface %}
     COARSER = INT32_MIN,  // in the place of a neighbour: it is coarser, or refined
 {%- endif %}
     FIELDS = {{ fields }},  // components of the macroscopic fields
@@ -211,7 +211,7 @@ static inline __attribute__((always_inline)) void gather(
 {% if walls.inside or ghosts -%}
 {% include "arrives" %}
 {% endif -%}
-{% if jump -%}
+{% if interface -%}
 {% if ghosts %}{% include "ghosts" %}{% else %}{% include "inbox" %}{% endif %}
 {% endif -%}
 {% if walls.nodes -%}
@@ -302,12 +302,12 @@ static inline __attribute__((always_inline)) void gather(
 {%- </kernel> %}
 
 {% endif -%}
-{% elif jump -%}
+{% elif interface -%}
 {% if ghosts %}{% include "arrives" %}{% endif -%}
 {% if ghosts %}{% include "ghosts" %}{% else %}{% include "inbox" %}{% endif %}
 {% endif -%}
 {% if packets -%}
-{% for kernel in jump.kernels -%}
+{% for kernel in interface.kernels -%}
 // As gather{% if kernel.walls %}_walls{% endif %}, where what comes from neighbours in the mask is in the inbox.
 {{<gather name={kernel.gather} walls={kernel.walls} inbox={true} />}}
 
@@ -337,11 +337,11 @@ static inline __attribute__((always_inline)) void gather(
 
 {% endfor -%}
 {% <kernel of={inbox.masks}> %}
-{%- if not jump.mirrors %}
+{%- if not interface.mirrors %}
     (void)wall_rules;  // none is a mirror
 {%- endif %}
     for (int32_t item = 0; item < count; ++item) {
-        const Side side = side_of(0, nodes[ids[item]], near, children{% if jump.mirrors %}, wall_rules{% endif %});
+        const Side side = side_of(0, nodes[ids[item]], near, children{% if interface.mirrors %}, wall_rules{% endif %});
         int mask = side.solid != 0 ? WALLED : 0, beside = 0;
         for (int neighbour = 0; neighbour < NEAR; ++neighbour) {
             mask |= (entering(&side, near, neighbour) != STREAMS) << neighbour;
@@ -383,7 +383,7 @@ static inline __attribute__((always_inline)) void gather(
         for (int direction = 0; direction < Q; ++direction) {
             if (!(mask & {% if fine %}AHEAD{% else %}BEHIND{% endif %}[direction])) continue;
 {%- if fine %}
-            send_to_fine(&around, here, mask, direction, coarse, fine, inbox_0, inbox_1, start ? inbox_0 : inbox_1{{ jump.pass }});
+            send_to_fine(&around, here, mask, direction, coarse, fine, inbox_0, inbox_1, start ? inbox_0 : inbox_1{{ interface.pass }});
 {%- else %}
             send_to_coarse(&around, here, mask, direction, before, after, inbox);
 {%- endif %}
@@ -392,20 +392,20 @@ static inline __attribute__((always_inline)) void gather(
 {%- </kernel> %}
 
 {% endfor -%}
-{% if jump.walls -%}
+{% if interface.walls -%}
 {% for kernel in [inbox.to_fine_walls, inbox.to_coarse_walls] -%}
 {% set fine = kernel.symbol == inbox.to_fine_walls.symbol -%}
 {% <kernel of={kernel}> %}
-    const Jump jump = {near, children, slots, wall_rules, wall_values, {% if fine %}fine, fine{% else %}before, after{% endif %}};
+    const Interface interface = {near, children, slots, wall_rules, wall_values, {% if fine %}fine, fine{% else %}before, after{% endif %}};
     for (int32_t item = 0; item < count; ++item) {
         const int32_t slot = ids[item], node = nodes[slot];
-        const Side own = side_of({% if fine %}fine{% else %}coarse{% endif %}, node, near, children{% if jump.mirrors %}, wall_rules{% endif %});
+        const Side own = side_of({% if fine %}fine{% else %}coarse{% endif %}, node, near, children{% if interface.mirrors %}, wall_rules{% endif %});
         int from[NEAR];
         for (int neighbour = 0; neighbour < NEAR; ++neighbour) from[neighbour] = entering(&own, near, neighbour);
 {%- if fine %}
         const int32_t parent = parents[node];
         if (parent < 0) continue;
-        const Side coarser = side_of(coarse, parent, near, children{% if jump.mirrors %}, wall_rules{% endif %});
+        const Side coarser = side_of(coarse, parent, near, children{% if interface.mirrors %}, wall_rules{% endif %});
 {%- endif %}
         for (int entry = 0; entry < Q * CELLS; ++entry) {
             const int direction = entry / CELLS;
@@ -415,12 +415,12 @@ static inline __attribute__((always_inline)) void gather(
             const size_t at = (size_t)rows[slot] * ROW + (size_t)inbox_at(direction, here);
 {%- if fine %}
             const int octant = node - children[parent];
-            inbox_0[at] = from_coarser(&jump, &coarser, octant, direction, here, 0{{ jump.pass }});
-            inbox_1[at] = from_coarser(&jump, &coarser, octant, direction, here, 1{{ jump.pass }});
+            inbox_0[at] = from_coarser(&interface, &coarser, octant, direction, here, 0{{ interface.pass }});
+            inbox_1[at] = from_coarser(&interface, &coarser, octant, direction, here, 1{{ interface.pass }});
 {%- else %}
             {{ real }} sum = 0;
-            for (int child = 0; child < PARTS; ++child) sum += from_finer(&jump, &own, direction, here, child{{ jump.pass }});
-            inbox[at] = {{ jump.share }} * sum;
+            for (int child = 0; child < PARTS; ++child) sum += from_finer(&interface, &own, direction, here, child{{ interface.pass }});
+            inbox[at] = {{ interface.share }} * sum;
 {%- endif %}
         }
     }  // blocks
@@ -492,7 +492,7 @@ static inline __attribute__((always_inline)) void gather(
 
 {% endif -%}
 {% if ghosts -%}
-{% for kernel in jump.kernels -%}
+{% for kernel in interface.kernels -%}
 {% <kernel of={kernel.signature}> %}
     for (int32_t item = 0; item < count; ++item) {
         const int32_t slot = ids[item];

@@ -1,5 +1,5 @@
 {% set cuda = true %}{% set function = "static __device__ __noinline__" %}{% set inline = "static __device__ __forceinline__" -%}
-{% set table = "static __device__ const" %}{% set int = "int" %}{% set nan = "__int_as_float(0x7fffffff)" %}{% set packets = jump and not ghosts -%}
+{% set table = "static __device__ const" %}{% set int = "int" %}{% set nan = "__int_as_float(0x7fffffff)" %}{% set packets = interface and not ghosts -%}
 {% for line in banner -%}
 // {{ line }}
 {% endfor %}
@@ -17,7 +17,7 @@ static constexpr int CELLS = {{ bx }} * {{ by }} * {{ bz }};  // of a block
 static constexpr int NEAR = {{ near }};  // neighbours of a block, itself included
 static constexpr int DIM = {{ dim }};  // axes
 static constexpr int SETS = {{ reduce.sets }};  // of populations
-{%- if jump %}
+{%- if interface %}
 static constexpr int COARSER = -2147483647 - 1;  // in the place of a neighbour: it is coarser, or refined
 {%- endif %}
 static constexpr int FIELDS = {{ fields }};  // components of the macroscopic fields
@@ -67,7 +67,7 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
 {% if walls.inside or ghosts -%}
 {% include "arrives" %}
 {% endif -%}
-{% if jump -%}
+{% if interface -%}
 {% if ghosts %}{% include "ghosts" %}{% else %}{% include "inbox" %}{% endif %}
 {% endif -%}
 {% if walls.nodes -%}
@@ -139,12 +139,12 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
 {%- </kernel> %}
 
 {% endif -%}
-{% elif jump -%}
+{% elif interface -%}
 {% if ghosts %}{% include "arrives" %}{% endif -%}
 {% if ghosts %}{% include "ghosts" %}{% else %}{% include "inbox" %}{% endif %}
 {% endif -%}
 {% if packets -%}
-{% for kernel in jump.kernels -%}
+{% for kernel in interface.kernels -%}
 {% <kernel of={kernel.signature}> %}
 {%- for line in upwind %}
     {{ line }}
@@ -165,7 +165,7 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
 {% <kernel of={inbox.masks}> %}
     __shared__ Side side;
     __shared__ int mask, beside;
-    if (thread == 0) side = side_of(0, nodes[slot], near, children{% if jump.mirrors %}, wall_rules{% endif %}), mask = 0, beside = 0;
+    if (thread == 0) side = side_of(0, nodes[slot], near, children{% if interface.mirrors %}, wall_rules{% endif %}), mask = 0, beside = 0;
     __syncthreads();
     if (thread < NEAR && entering(&side, near, thread) != STREAMS) atomicOr(&mask, 1 << thread);
     for (int cell = thread; side.refined != 0 && cell < CELLS; cell += {{ inbox.masks.threads }}) {
@@ -197,7 +197,7 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
     if (!(mask & {% if fine %}AHEAD{% else %}BEHIND{% endif %}[direction])) return;
     const Around around = around_row(tables, cell / CELLS);
 {%- if fine %}
-    send_to_fine(&around, spot_of(cell % CELLS), mask, direction, coarse, fine, inbox_0, inbox_1, start ? inbox_0 : inbox_1{{ jump.pass }});
+    send_to_fine(&around, spot_of(cell % CELLS), mask, direction, coarse, fine, inbox_0, inbox_1, start ? inbox_0 : inbox_1{{ interface.pass }});
 {%- else %}
     if (around.rows[{{ middle }}] < 0) return;
     send_to_coarse(&around, spot_of(cell % CELLS), mask, direction, before, after, inbox);
@@ -205,17 +205,17 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
 {%- </kernel> %}
 
 {% endfor -%}
-{% if jump.walls -%}
+{% if interface.walls -%}
 {% for kernel in [inbox.to_fine_walls, inbox.to_coarse_walls] -%}
 {% set fine = kernel.symbol == inbox.to_fine_walls.symbol -%}
 {% <kernel of={kernel}> %}
     __shared__ Side own{% if fine %}, coarser{% endif %};
     __shared__ int from[NEAR], list[ROW], listed;
     const int node = nodes[slot];
-    if (thread == 0) own = side_of({% if fine %}fine{% else %}coarse{% endif %}, node, near, children{% if jump.mirrors %}, wall_rules{% endif %}), listed = 0;
+    if (thread == 0) own = side_of({% if fine %}fine{% else %}coarse{% endif %}, node, near, children{% if interface.mirrors %}, wall_rules{% endif %}), listed = 0;
 {%- if fine %}
     const int parent = parents[node];
-    if (thread == 32 && parent >= 0) coarser = side_of(coarse, parent, near, children{% if jump.mirrors %}, wall_rules{% endif %});
+    if (thread == 32 && parent >= 0) coarser = side_of(coarse, parent, near, children{% if interface.mirrors %}, wall_rules{% endif %});
 {%- endif %}
     __syncthreads();
     if (thread < NEAR) from[thread] = entering(&own, near, thread);
@@ -226,23 +226,23 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
     }
     __syncthreads();
 
-    const Jump jump = {near, children, slots, wall_rules, wall_values, {% if fine %}fine, fine{% else %}before, after{% endif %}};
+    const Interface interface = {near, children, slots, wall_rules, wall_values, {% if fine %}fine, fine{% else %}before, after{% endif %}};
 {%- if fine %}
     for (int at = thread; at < 2 * listed; at += {{ kernel.threads }}) {
         const int direction = list[at / 2] / CELLS, second = at % 2;
         const Spot here = spot_of(list[at / 2] % CELLS);
         (second ? inbox_1 : inbox_0)[(size_t)rows[slot] * ROW + (size_t)inbox_at(direction, here)] =
-            from_coarser(&jump, &coarser, node - children[parent], direction, here, second{{ jump.pass }});
+            from_coarser(&interface, &coarser, node - children[parent], direction, here, second{{ interface.pass }});
     }
 {%- else %}
     // A thread for each place in a cell; the first sums up.
     for (int first = 0; first < listed; first += {{ kernel.threads }} / PARTS) {
         const int at = first + thread / PARTS, entry = list[at < listed ? at : 0], direction = entry / CELLS;
         const Spot here = spot_of(entry % CELLS);
-        const {{ real }} part = at < listed ? from_finer(&jump, &own, direction, here, thread % PARTS{{ jump.pass }}) : 0;
+        const {{ real }} part = at < listed ? from_finer(&interface, &own, direction, here, thread % PARTS{{ interface.pass }}) : 0;
         {{ real }} sum = 0;
         for (int child = 0; child < PARTS; ++child) sum += __shfl_sync(~0u, part, child, PARTS);
-        if (at < listed && thread % PARTS == 0) inbox[(size_t)rows[slot] * ROW + (size_t)inbox_at(direction, here)] = {{ jump.share }} * sum;
+        if (at < listed && thread % PARTS == 0) inbox[(size_t)rows[slot] * ROW + (size_t)inbox_at(direction, here)] = {{ interface.share }} * sum;
     }
 {%- endif %}
 {%- </kernel> %}
@@ -298,7 +298,7 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
 
 {% endif -%}
 {% if ghosts -%}
-{% for kernel in jump.kernels -%}
+{% for kernel in interface.kernels -%}
 {% <kernel of={kernel.signature}> %}
     if (!streams(sides, slot, held, cell)) {{ kernel.signature.skip }};
     const int *const around = neighbours + (size_t)slot * NEAR;

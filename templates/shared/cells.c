@@ -91,13 +91,13 @@ typedef unsigned short uint16_t;
 {{ table }} signed char NUMBER[NEAR] = { {{- numbers -}} };
 
 {% endif -%}
-{% if walls or jump -%}
+{% if walls or interface -%}
 // A cell, counted from the lower corner of a block along each axis; it may lie in a neighbour of the block.
 typedef struct {
     int at[DIM];
 } Spot;
 
-{% if jump or solids or (walls and walls.nodes and (walls.inside and walls.thin or not cuda)) -%}
+{% if interface or solids or (walls and walls.nodes and (walls.inside and walls.thin or not cuda)) -%}
 // A cell of a block, by its index there.
 {{ inline }} Spot spot_of(const int cell)
 {
@@ -106,7 +106,7 @@ typedef struct {
 }
 
 {% endif -%}
-{% set upwind_places = jump or (walls and (walls.mirrors or walls.inside)) or (solids and solids.against) -%}
+{% set upwind_places = interface or (walls and (walls.mirrors or walls.inside)) or (solids and solids.against) -%}
 {% if upwind_places -%}
 // Which of a block's neighbours a cell lies in.
 {{ inline }} int neighbour_of(const Spot spot)
@@ -151,8 +151,8 @@ typedef struct {
 
 {% endif -%}
 {% endif -%}
-{% if jump -%}
-enum { PARTS = {{ jump.children }} };  // children of a refined block
+{% if interface -%}
+enum { PARTS = {{ interface.children }} };  // children of a refined block
 
 // Where the part of a coarse cell is in the children of its block: the octant and the cell there.
 {{ inline }} int part_of(const int cell, const int child, int *octant)

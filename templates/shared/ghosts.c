@@ -106,7 +106,7 @@
         to_coarse(f{{ param_names }});
         for (int i = 0; i < Q; ++i) mean[i] += f[i];
     }
-    for (int i = 0; i < Q; ++i) mean[i] *= {{ jump.share }};
+    for (int i = 0; i < Q; ++i) mean[i] *= {{ interface.share }};
     return 1;
 }
 

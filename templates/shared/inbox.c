@@ -2,7 +2,7 @@
 //
 // What enters a block from anywhere but a block of its own level comes through the block's row of the inbox. Its mask says from
 // which neighbours: a bit for each. Rows are filled before the block streams, each value by one thread. In a coarse step a
-// population of a coarse cell is {{ jump.children }} packets, one from each place in it (in cells of the finer level), that travel along its direction,
+// population of a coarse cell is {{ interface.children }} packets, one from each place in it (in cells of the finer level), that travel along its direction,
 // one place in each of two fine steps. A packet is of kind 1 or 2 if it enters a fine cell in that step, else of kind 0, and then
 // arrives in a coarse cell. Which coarse cells are refined around the one at hand is a mask of bits too, and all else follows.
 
@@ -114,7 +114,7 @@ enum { AROUND = 2 * NEAR + 2 * NEAR * PARTS };  // values of what is around a bl
     return load(level, slot, direction, index_of(fine));
 }
 
-{% if jump.slopes -%}
+{% if interface.slopes -%}
 // The population of a coarse cell, zero where there is none; whether there is one.
 {{ inline }} int sample_around(
     const Around *around, const {{ stored }} *level, const Spot spot, const int direction, {{ real }} *value)
@@ -125,7 +125,7 @@ enum { AROUND = 2 * NEAR + 2 * NEAR * PARTS };  // values of what is around a bl
 }
 
 {% endif -%}
-{% for slope in jump.slopes -%}
+{% for slope in interface.slopes -%}
 {% set decl = "const Around *around, const " ~ stored ~ " *level" -%}
 {{<stencil of={slope} how={inline} name={slope.around} from="around, level" decl={decl} sample="sample_around" />}}
 
@@ -135,7 +135,7 @@ enum { AROUND = 2 * NEAR + 2 * NEAR * PARTS };  // values of what is around a bl
 // first step.
 {{ inline }} void send_to_fine(
     const Around *around, const Spot here, const int mask, const int direction, const {{ stored }} *coarse, const {{ stored }} *fine,
-    {{ real }} *first, {{ real }} *second, {{ real }} *inbox{{ jump.decl }})
+    {{ real }} *first, {{ real }} *second, {{ real }} *inbox{{ interface.decl }})
 {
     const {{ int }} slot = around->slots[{{ middle }}];
     const int cell = index_of(here);
@@ -170,7 +170,7 @@ enum { AROUND = 2 * NEAR + 2 * NEAR * PARTS };  // values of what is around a bl
             const Spot last = moved(here, {{ way.velocity }});
             const {{ int }} row = around->rows[neighbour_of(last)];
             const Spot there = spot_of(index_of(last));
-            if (row >= 0) inbox[(size_t)row * ROW + (size_t)inbox_at({{ way.at }}, there)] = {{ jump.share }} * rest;
+            if (row >= 0) inbox[(size_t)row * ROW + (size_t)inbox_at({{ way.at }}, there)] = {{ interface.share }} * rest;
         }
         return;
     }
@@ -201,7 +201,7 @@ enum { AROUND = 2 * NEAR + 2 * NEAR * PARTS };  // values of what is around a bl
         }
 {%- endfor %}
         {{ real }} *const to = inbox + (size_t)around->rows[{{ middle }}] * ROW + inbox_at({{ way.at }}, cell);
-        *to = far ? {{ jump.share }} * sum : *to + {{ jump.share }} * sum;
+        *to = far ? {{ interface.share }} * sum : *to + {{ interface.share }} * sum;
         return;
     }
 {%- endfor %}
@@ -224,7 +224,7 @@ typedef struct {
     const {{ stored }} *level;  // populations of its level
     {{ int }} node;
     int refined, solid;
-{%- if jump.mirrors %}
+{%- if interface.mirrors %}
     int mirrors;  // which of its faces are mirrors: a bit for each, that of the lower face of an axis first
 {%- endif %}
 } Side;
@@ -232,19 +232,19 @@ typedef struct {
 // A node and what is around it.
 {{ inline }} Side side_of(
     const {{ stored }} *level, const {{ int }} node, const {{ int }} *near, const {{ int }} *children
-    {%- if jump.mirrors %}, const {{ int }} *wall_rules{% endif %})
+    {%- if interface.mirrors %}, const {{ int }} *wall_rules{% endif %})
 {
-    Side side = {level, node, refined_near(node, near, children), 0{% if jump.mirrors %}, 0{% endif %}};
+    Side side = {level, node, refined_near(node, near, children), 0{% if interface.mirrors %}, 0{% endif %}};
     for (int entry = 0; entry < NEAR; ++entry) {
         const {{ int }} other = near[(size_t)node * NEAR + entry];
         side.solid |= (other < 0 && other != COARSER) << entry;
     }
-{%- if jump.mirrors %}
+{%- if interface.mirrors %}
     for (int face = 0, step = 1; face < 2 * DIM; ++face, step *= face & 1 ? 1 : 3) {
         const int entry = {{ middle }} + (face & 1 ? step : -step);
         if (side.solid >> entry & 1) {
             const {{ int }} rule = wall_rules[-1 - near[(size_t)node * NEAR + entry]];
-            side.mirrors |= ({{ jump.mirrors }}) << face;
+            side.mirrors |= ({{ interface.mirrors }}) << face;
         }
     }
 {%- endif %}
@@ -258,8 +258,8 @@ enum { STREAMS, FROM_COARSER, FROM_FINER };  // how something enters a block
 {
     int entry = {{ middle }}, step_of[DIM];
     for (int axis = 0, step = 1, rest = neighbour; axis < DIM; step *= 3, rest /= 3, ++axis) {
-        {% if not jump.mirrors %}const {% endif %}int block = rest % 3 - 1;
-{%- if jump.mirrors %}
+        {% if not interface.mirrors %}const {% endif %}int block = rest % 3 - 1;
+{%- if interface.mirrors %}
         if (block != 0 && side->mirrors >> (2 * axis + (block > 0)) & 1) block = 0;
 {%- endif %}
         step_of[axis] = block * step;
@@ -278,6 +278,6 @@ enum { STREAMS, FROM_COARSER, FROM_FINER };  // how something enters a block
     return near[(size_t)side->node * NEAR + entry] == COARSER ? FROM_COARSER : STREAMS;
 }
 
-{% if jump.walls %}
-{% include "jump" %}
+{% if interface.walls %}
+{% include "interface" %}
 {%- endif %}

@@ -64,7 +64,7 @@
 {%- else %}
     const int block = at == 0 ? -1 : at == side - 1 ? 1 : 0;
     const {{ int }} entry = near[{{ middle }} + block * step];
-    if (entry >= 0{% if jump %} || entry == COARSER{% endif %}) return 0;
+    if (entry >= 0{% if interface %} || entry == COARSER{% endif %}) return 0;
     switch (wall_rules[-1 - entry]) {
 {%- for rule in walls.nodes %}
     case {{ rule.code }}:

@@ -19,7 +19,7 @@
         int c = VELOCITY[direction][axis];
         const int side = upwind.at[axis] < 0 ? -1 : upwind.at[axis] >= width[axis] ? 1 : 0;
         const {{ int }} beside = near[{{ middle }} + side * step];
-        if (side != 0 && beside < 0{% if jump %} && beside != COARSER{% endif %}) {
+        if (side != 0 && beside < 0{% if interface %} && beside != COARSER{% endif %}) {
             const {{ int }} rule = wall_rules[-1 - beside];
             if (!({{ walls.mirrors }})) return -1 - beside;
             c = -c, upwind.at[axis] = here.at[axis];

@@ -27,7 +27,7 @@ const LAYERS: [(&str, &[&str]); 4] = [
             "walls",
             "solids",
             "packets",
-            "jump",
+            "interface",
             "transfer",
             "inbox",
             "ghosts",

@@ -3,19 +3,19 @@
 use lbm_bundle::{Manifest, Role};
 
 use super::arithmetic::{formulas, idle};
-use super::method::{Jump, Method, PointSet};
+use super::method::{Interface, Method, PointSet};
 use super::number::literal;
 use super::text::Comment;
 use super::view::{Ghosts, Kernel, Pass, PointSet as Points};
 use crate::ir::Plan;
 
 /// The kernels of a coupling of ghosts; `kernel` gives the signature of a role. None for a coupling of packets.
-pub fn view(method: &Method, jump: &Jump, kernel: impl Fn(Role, Option<&Plan>) -> Kernel) -> Option<Ghosts> {
-    let rescaled = jump.rescaled.as_ref()?;
+pub fn view(method: &Method, interface: &Interface, kernel: impl Fn(Role, Option<&Plan>) -> Kernel) -> Option<Ghosts> {
+    let rescaled = interface.rescaled.as_ref()?;
     let manifest = method.manifest;
     let dim = manifest.dim as usize;
     let layers = manifest.coupling.as_ref()?.ghosts;
-    let stencil = &jump.stencils[rescaled.stencil];
+    let stencil = &interface.stencils[rescaled.stencil];
     let most = stencil.sets.iter().map(|set| set.points.len()).max().unwrap_or(1);
     let pass = |at: usize| Pass { at, number: at + 1, below: function(at) };
     let of_role = |role| kernel(role, None);

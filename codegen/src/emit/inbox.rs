@@ -7,15 +7,15 @@
 use lbm_bundle::{Manifest, Role};
 
 use super::arithmetic::unpack;
-use super::method::Jump;
+use super::method::Interface;
 use super::packets::{Route, packets, params};
 use super::view::{Head, Inbox, Kernel, NearCell, Value, Way, WayPacket};
 use crate::ir::Plan;
 
 /// The kernels that fill the inbox, and where things are in it; `kernel` gives the signature of a role.
-pub fn view(manifest: &Manifest, jump: &Jump, kernel: impl Fn(Role, Option<&Plan>) -> Kernel) -> Inbox {
+pub fn view(manifest: &Manifest, interface: &Interface, kernel: impl Fn(Role, Option<&Plan>) -> Kernel) -> Inbox {
     let of_role = |role| kernel(role, None);
-    let params = params(jump);
+    let params = params(interface);
     let with_packets = |role| {
         let Kernel { head, formulas } = of_role(role);
         let unpack =
@@ -38,7 +38,7 @@ pub fn view(manifest: &Manifest, jump: &Jump, kernel: impl Fn(Role, Option<&Plan
         places,
         ahead: bits(manifest, 1),
         behind: bits(manifest, -1),
-        ways: (0..manifest.q()).filter(moving).map(|at| way(manifest, jump, at)).collect(),
+        ways: (0..manifest.q()).filter(moving).map(|at| way(manifest, interface, at)).collect(),
         masks: of_role(Role::InterfaceMasks),
         cells: of_role(Role::InterfaceCells),
         to_fine: with_packets(Role::ToFine),
@@ -113,7 +113,7 @@ fn moved(dim: usize, c: &[i32; 3], child: usize, steps: i32) -> Vec<i32> {
     (0..dim).map(|axis| (child >> axis & 1) as i32 + steps * c[axis]).collect()
 }
 
-fn way(manifest: &Manifest, jump: &Jump, at: usize) -> Way {
+fn way(manifest: &Manifest, interface: &Interface, at: usize) -> Way {
     let dim = manifest.dim as usize;
     let c = &manifest.directions[at].c[..dim];
     let back: Vec<i32> = c.iter().map(|c| -c).collect();
@@ -125,7 +125,7 @@ fn way(manifest: &Manifest, jump: &Jump, at: usize) -> Way {
         Some(cell) => format!("(mask >> {} & 1 ? 1 : far ? 2 : 0)", cell.entry),
         None => "(far ? 2 : 0)".into(),
     };
-    let (lines, values) = packets(manifest, jump, at, Route::Tables, kind);
+    let (lines, values) = packets(manifest, interface, at, Route::Tables, kind);
     let cells = near.into_iter().zip(behind).zip(values).enumerate();
     Way {
         at,

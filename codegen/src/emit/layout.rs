@@ -7,7 +7,7 @@ use super::banner;
 use super::constants::rest;
 use super::ghosts;
 use super::inbox;
-use super::jump;
+use super::interface;
 use super::method::Method;
 use super::signature::{Dialect, Types, head, packed};
 use super::solids;
@@ -67,18 +67,18 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
         rows: rows(manifest),
         init: kernel(Role::Init, Some(method.init)),
         stream_collide: kernel(Role::StreamCollide, None),
-        jump: method.jump.as_ref().map(|jump| jump::view(method, jump, kernel)),
+        interface: method.interface.as_ref().map(|interface| interface::view(method, interface, kernel)),
         inbox: method
-            .jump
+            .interface
             .as_ref()
-            .filter(|jump| !jump.packets.is_empty())
-            .map(|jump| inbox::view(manifest, jump, kernel)),
-        ghosts: method.jump.as_ref().and_then(|jump| ghosts::view(method, jump, kernel)),
+            .filter(|interface| !interface.packets.is_empty())
+            .map(|interface| inbox::view(manifest, interface, kernel)),
+        ghosts: method.interface.as_ref().and_then(|interface| ghosts::view(method, interface, kernel)),
         solids: (!manifest.solid_rules.is_empty()).then(|| solids::view(method, |role| kernel(role, None))),
         opposites: opposites.join(", "),
         rests: manifest.directions.iter().map(rest).collect::<Vec<_>>().join(", "),
-        transfer: method.jump.as_ref().map(|jump| transfer::view(manifest, jump)),
-        carry: method.jump.as_ref().map(|_| carry(kernel)),
+        transfer: method.interface.as_ref().map(|interface| transfer::view(manifest, interface)),
+        carry: method.interface.as_ref().map(|_| carry(kernel)),
         reduce: reduce(manifest, kernel),
         walls,
         macroscopic: kernel(Role::Macroscopic, Some(method.macroscopic)),

@@ -23,14 +23,14 @@ pub struct Method<'a> {
     pub macroscopic: &'a Plan,
     /// Arithmetic of the boundary rules, in the order of their codes.
     pub walls: Vec<Wall<'a>>,
-    /// Arithmetic of what crosses level jumps, if it is wanted.
-    pub jump: Option<Jump<'a>>,
+    /// Arithmetic of what crosses refinement interfaces, if it is wanted.
+    pub interface: Option<Interface<'a>>,
     /// For each boundary rule of nodes that fits surfaces of solids, its arithmetic on links.
     pub turned: Vec<Option<&'a Plan>>,
 }
 
 /// Arithmetic of a coupling.
-pub struct Jump<'a> {
+pub struct Interface<'a> {
     /// What the packets of each population carry; nothing for a coupling of ghosts.
     pub packets: Vec<&'a Plan>,
     /// What a child of a refined cell has, and what a cell has that takes the place of its children.

@@ -7,7 +7,7 @@
 //! - `text`, `number`, `formula`: what a spec says in words, constants and expressions as text
 //! - `method`: what is printed; `view`: the strings that templates print; `render`: the templates
 //! - `banner`, `constants`, `work`, `arithmetic`, `signature`: parts of every file and kernel
-//! - `walls`, `solids`, `packets`, `jump`, `transfer`, `inbox`, `ghosts`: parts of a view; `layout`: all of it
+//! - `walls`, `solids`, `packets`, `interface`, `transfer`, `inbox`, `ghosts`: parts of a view; `layout`: all of it
 //! - `mesh`: kernels that change the forest, for both targets
 //! - `rust`, `soa`, `c`, `cuda`, `bindings`: what differs between the files
 
@@ -20,7 +20,7 @@ mod cuda;
 mod formula;
 mod ghosts;
 mod inbox;
-mod jump;
+mod interface;
 mod layout;
 mod mesh;
 mod method;
@@ -38,7 +38,7 @@ mod walls;
 mod work;
 
 pub use mesh::mesh;
-pub use method::{Jump, Method, NodeForm, PointSet, Rescaled, Stencil, Wall};
+pub use method::{Interface, Method, NodeForm, PointSet, Rescaled, Stencil, Wall};
 
 use lbm_bundle::{File, Layout, Target};
 

@@ -8,7 +8,7 @@ use lbm_dsl::expr::{LevelSymbol, Symbol};
 
 use super::arithmetic::reads;
 use super::formula::{Language, Printer, real_name, wrap};
-use super::method::{Jump, PointSet};
+use super::method::{Interface, PointSet};
 use super::text::Comment;
 use super::view::{Slope, SlopeSet};
 use crate::lower::word;
@@ -23,8 +23,8 @@ pub enum Route {
 }
 
 /// Names of the parameters of the method that packets read.
-pub fn params<'a>(jump: &Jump<'a>) -> BTreeSet<&'a str> {
-    let symbols = jump.packets.iter().flat_map(|plan| plan.dag().symbols());
+pub fn params<'a>(interface: &Interface<'a>) -> BTreeSet<&'a str> {
+    let symbols = interface.packets.iter().flat_map(|plan| plan.dag().symbols());
     let of_method = symbols.filter(|(symbol, _)| matches!(symbol, Symbol::Param { .. }));
     of_method.map(|(_, name)| name.as_str()).collect()
 }
@@ -32,12 +32,12 @@ pub fn params<'a>(jump: &Jump<'a>) -> BTreeSet<&'a str> {
 /// What the packets of a population carry: statements, and the value of each; `kind` is that of the packet of a child.
 pub fn packets(
     manifest: &Manifest,
-    jump: &Jump,
+    interface: &Interface,
     at: usize,
     route: Route,
     kind: impl Fn(usize) -> String,
 ) -> (Vec<String>, Vec<String>) {
-    let plan = jump.packets[at];
+    let plan = interface.packets[at];
     let real = real_name(manifest.real);
     let mut printer = Printer::new(plan, manifest.real, Language::C);
     let mut lines = Vec::new();
@@ -50,9 +50,9 @@ pub fn packets(
             Symbol::Level(LevelSymbol::Slope { stencil, axis, pop }) => {
                 let (what, from) = match route {
                     Route::Tables => ("around", "around, coarse"),
-                    Route::Walk => ("walk", "jump, side"),
+                    Route::Walk => ("walk", "interface, side"),
                 };
-                let function = of_stencil(jump, stencil.into(), what);
+                let function = of_stencil(interface, stencil.into(), what);
                 lines.push(format!("const {real} {name} = {function}({from}, here, {}, {axis});", pop.index()));
             }
             _ => {}
@@ -75,22 +75,22 @@ pub fn packets(
 }
 
 /// Name of a function of a derivative stencil, with its number, so that no two have the same: `central_around_0`.
-pub fn of_stencil(jump: &Jump, number: usize, what: &str) -> String {
-    format!("{}_{what}_{number}", word(jump.stencils[number].name))
+pub fn of_stencil(interface: &Interface, number: usize, what: &str) -> String {
+    format!("{}_{what}_{number}", word(interface.stencils[number].name))
 }
 
 /// The derivative stencils whose slopes packets read.
-pub fn slopes(manifest: &Manifest, jump: &Jump) -> Vec<Slope> {
+pub fn slopes(manifest: &Manifest, interface: &Interface) -> Vec<Slope> {
     let is_read = |number: &usize| {
         let is = |symbol: &Symbol| matches!(symbol, Symbol::Level(LevelSymbol::Slope { stencil, .. }) if usize::from(*stencil) == *number);
-        jump.packets.iter().any(|plan| reads(plan, is))
+        interface.packets.iter().any(|plan| reads(plan, is))
     };
-    (0..jump.stencils.len()).filter(is_read).map(|number| slope(manifest, jump, number)).collect()
+    (0..interface.stencils.len()).filter(is_read).map(|number| slope(manifest, interface, number)).collect()
 }
 
 /// A derivative stencil.
-pub fn slope(manifest: &Manifest, jump: &Jump, number: usize) -> Slope {
-    let stencil = &jump.stencils[number];
+pub fn slope(manifest: &Manifest, interface: &Interface, number: usize) -> Slope {
+    let stencil = &interface.stencils[number];
     let mut points: Vec<i64> = stencil.sets.iter().flat_map(|set| set.points).copied().collect();
     points.sort_unstable();
     points.dedup();
@@ -113,7 +113,7 @@ pub fn slope(manifest: &Manifest, jump: &Jump, number: usize) -> Slope {
         let has: Vec<String> = set.points.iter().map(|point| format!("has[{}]", place(*point))).collect();
         SlopeSet { condition: has.join(" && "), lines }
     };
-    let named = |what| of_stencil(jump, number, what);
+    let named = |what| of_stencil(interface, number, what);
     let doc = if stencil.doc.is_empty() { String::new() } else { format!(": {}", stencil.doc) };
     Slope {
         doc: Comment::new(&format!("Stencil {}{doc}", stencil.name)),

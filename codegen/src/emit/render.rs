@@ -13,7 +13,7 @@ const SHARED: [(&str, &str); 17] = [
     ("reduce", include_str!("../../../templates/shared/reduce.c")),
     ("ghosts", include_str!("../../../templates/shared/ghosts.c")),
     ("inbox", include_str!("../../../templates/shared/inbox.c")),
-    ("jump", include_str!("../../../templates/shared/jump.c")),
+    ("interface", include_str!("../../../templates/shared/interface.c")),
     ("cells", include_str!("../../../templates/shared/cells.c")),
     ("walls", include_str!("../../../templates/shared/walls.c")),
     ("rule", include_str!("../../../templates/shared/rule.c")),

@@ -6,7 +6,7 @@ use lbm_bundle::Manifest;
 use lbm_dsl::expr::{Expr, LevelSymbol, Symbol};
 
 use super::formula::{Language, Printer, real_name};
-use super::method::Jump;
+use super::method::Interface;
 use super::packets::{of_stencil, slope};
 use super::view::{Slope, Transfer, Value};
 use crate::ir::Plan;
@@ -14,8 +14,8 @@ use crate::ir::Plan;
 const AXES: [&str; 3] = ["x", "y", "z"];
 
 /// What the children of a refined cell have, and what a cell has that takes the place of its children.
-pub fn view(manifest: &Manifest, jump: &Jump) -> Transfer {
-    let [refine, coarsen] = jump.transfer;
+pub fn view(manifest: &Manifest, interface: &Interface) -> Transfer {
+    let [refine, coarsen] = interface.transfer;
     let real = real_name(manifest.real);
     let sampled = refine.dag().symbols().iter().filter_map(|(symbol, _)| match *symbol {
         Symbol::Level(LevelSymbol::Slope { stencil, axis, .. }) => Some((usize::from(stencil), usize::from(axis))),
@@ -23,15 +23,15 @@ pub fn view(manifest: &Manifest, jump: &Jump) -> Transfer {
     });
     let sampled: BTreeSet<(usize, usize)> = sampled.collect();
     let numbers: BTreeSet<usize> = sampled.iter().map(|(stencil, _)| *stencil).collect();
-    let slopes: Vec<Slope> = numbers.into_iter().map(|number| slope(manifest, jump, number)).collect();
+    let slopes: Vec<Slope> = numbers.into_iter().map(|number| slope(manifest, interface, number)).collect();
     let samples = sampled.into_iter().map(|(stencil, axis)| {
-        let function = of_stencil(jump, stencil, "along");
+        let function = of_stencil(interface, stencil, "along");
         format!("const Along along_{stencil}_{} = {function}(around, slot, cell, {axis});", AXES[axis])
     });
     let of_cell = refine.dag().symbols().iter().filter_map(|(symbol, name)| match *symbol {
         Symbol::Population(pop) => Some(format!("const {real} {name} = load(src, slot, {}, cell);", pop.index())),
         Symbol::Level(LevelSymbol::Slope { stencil, axis, pop }) => {
-            let (function, axis) = (of_stencil(jump, stencil.into(), "derivative"), AXES[usize::from(axis)]);
+            let (function, axis) = (of_stencil(interface, stencil.into(), "derivative"), AXES[usize::from(axis)]);
             Some(format!("const {real} {name} = {function}(&along_{stencil}_{axis}, src, {});", pop.index()))
         }
         _ => None,

@@ -47,11 +47,11 @@ pub struct View {
     pub stream_collide: Kernel,
     /// Blocks that touch walls; empty if the spec has no rules.
     pub walls: Option<Walls>,
-    /// Blocks at level jumps, if kernels for them are wanted.
-    pub jump: Option<Jump>,
+    /// Blocks at refinement interfaces, if kernels for them are wanted.
+    pub interface: Option<Interface>,
     /// What enters blocks from other levels, if the coupling is one of packets.
     pub inbox: Option<Inbox>,
-    /// What is different about level jumps, if the coupling is one of ghosts.
+    /// What is different about refinement interfaces, if the coupling is one of ghosts.
     pub ghosts: Option<Ghosts>,
     /// Blocks with solids in them, if kernels for them are wanted.
     pub solids: Option<Solids>,
@@ -59,7 +59,7 @@ pub struct View {
     pub opposites: String,
     /// What each population is stored without.
     pub rests: String,
-    /// What cells have whose level changes, if there are kernels for level jumps.
+    /// What cells have whose level changes, if there are kernels for refinement interfaces.
     pub transfer: Option<Transfer>,
     /// The kernels that move data when a forest changes, likewise.
     pub carry: Option<Carry>,
@@ -294,11 +294,11 @@ pub struct Solids {
 
 /// Kernels and formulas of a coupling of packets.
 #[derive(Debug, Serialize)]
-pub struct Jump {
+pub struct Interface {
     /// Name of the coupling.
     pub name: Comment,
     /// Away from walls, then beside walls if the method has rules.
-    pub kernels: Vec<JumpKernel>,
+    pub kernels: Vec<InterfaceKernel>,
     /// Whether the method has boundary rules.
     pub walls: bool,
     /// Rules of links that read the cell alone.
@@ -511,9 +511,9 @@ pub struct Op {
     pub formula: &'static str,
 }
 
-/// A kernel of blocks at level jumps.
+/// A kernel of blocks at refinement interfaces.
 #[derive(Debug, Serialize)]
-pub struct JumpKernel {
+pub struct InterfaceKernel {
     /// Symbol and arguments.
     pub signature: Kernel,
     /// Whether it is that beside walls.
@@ -522,7 +522,7 @@ pub struct JumpKernel {
     pub gather: &'static str,
 }
 
-/// A boundary rule as a level jump calls it.
+/// A boundary rule as a refinement interface calls it.
 #[derive(Debug, Serialize)]
 pub struct LinkRule {
     /// Its number in `wall_rules`.

@@ -1,4 +1,4 @@
-//! Kernels at the jump between two levels of refinement: slopes, couplings. `lbm_dsl::model::levels` has what
+//! Kernels at the interface between two levels of refinement: slopes, couplings. `lbm_dsl::model::levels` has what
 //! they mean and when they run.
 
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! In: a [`Model`]. Out: a [`KernelIr`] for each kernel of its bundle; those at level jumps are in [`levels`], what
+//! In: a [`Model`]. Out: a [`KernelIr`] for each kernel of its bundle; those at refinement interfaces are in [`levels`], what
 //! surfaces of solids need beyond them in [`solids`].
 //!
 //! The kernels are of whole populations; [`stored`] makes those of what is stored of them.

@@ -2,16 +2,16 @@
 // ==== walls at interfaces ===========================================================================================
 //
 // Of blocks that touch walls too, all that enters is found cell by cell, by a walk through the forest. Places are counted in cells
-// of the finer of two levels, from the lower corner of a node of the coarser one. Link-wise walls send packets back{% if jump.mirrors %}; a place beyond a
+// of the finer of two levels, from the lower corner of a node of the coarser one. Link-wise walls send packets back{% if interface.mirrors %}; a place beyond a
 // mirror is its image inside, with the directions mirrored{% endif %}.
 
-// The coupling {{ jump.name }} between two levels.
+// The coupling {{ interface.name }} between two levels.
 typedef struct {
     const {{ int }} *near, *children, *slots;
     const {{ int }} *wall_rules;
     const {{ real }} *wall_values;
     const {{ stored }} *before, *after;  // populations of the finer level, at the beginning of its two steps and half-way
-} Jump;
+} Interface;
 
 enum { COARSE, FINE, WALL };  // what is at a place; a level coarser than both counts as coarse
 
@@ -19,11 +19,11 @@ enum { COARSE, FINE, WALL };  // what is at a place; a level coarser than both c
 typedef struct {
     {{ int }} slot;
     int cell;
-{%- if jump.mirrors %}
+{%- if interface.mirrors %}
     int turned;  // along which axes it was seen in a mirror: a bit for each
 {%- endif %}
 } Cell;
-{%- if jump.mirrors %}
+{%- if interface.mirrors %}
 
 // A place as it is inside the mirrors of a node; the axes along which it lay beyond one are added to `turned`.
 {{ inline }} Spot folded(const Side *side, Spot spot, int *turned)
@@ -72,7 +72,7 @@ typedef struct {
     return spot;
 }
 
-// Which of a node's neighbours a place {% if jump.mirrors %}inside the mirrors {% endif %}lies in.
+// Which of a node's neighbours a place {% if interface.mirrors %}inside the mirrors {% endif %}lies in.
 {{ inline }} int entry_of(const Spot spot)
 {
     int child;
@@ -81,7 +81,7 @@ typedef struct {
 
 {{ inline }} int look(const Side *side, const Spot spot)
 {
-{%- if jump.mirrors %}
+{%- if interface.mirrors %}
     int turned = 0;
     const int entry = entry_of(folded(side, spot, &turned));
 {%- else %}
@@ -91,9 +91,9 @@ typedef struct {
 }
 
 // The cell at a place where there is one; no slot where there is none on these two levels.
-{{ inline }} Cell find(const Jump *jump, const Side *side, {% if not jump.mirrors %}const {% endif %}Spot spot)
+{{ inline }} Cell find(const Interface *interface, const Side *side, {% if not interface.mirrors %}const {% endif %}Spot spot)
 {
-{%- if jump.mirrors %}
+{%- if interface.mirrors %}
     Cell found = {-1, 0, 0};
     spot = folded(side, spot, &found.turned);
 {%- else %}
@@ -103,35 +103,35 @@ typedef struct {
     Spot fine;
     const Spot coarse = cell_around(spot, &child);
     const int part = child_of(coarse, child, &fine), entry = part / PARTS, refined = side->refined >> entry & 1;
-    const {{ int }} other = jump->near[(size_t)side->node * NEAR + entry];
+    const {{ int }} other = interface->near[(size_t)side->node * NEAR + entry];
     if (other < 0) return found;
-    found.slot = jump->slots[refined ? jump->children[other] + part % PARTS : other];
+    found.slot = interface->slots[refined ? interface->children[other] + part % PARTS : other];
     found.cell = index_of(refined ? fine : coarse);
     return found;
 }
 
 {{ inline }} {{ real }} value(const {{ stored }} *level, const Cell cell, const int direction)
 {
-    return load(level, cell.slot, {% if jump.mirrors %}reflect(direction, cell.turned){% else %}direction{% endif %}, cell.cell);
+    return load(level, cell.slot, {% if interface.mirrors %}reflect(direction, cell.turned){% else %}direction{% endif %}, cell.cell);
 }
 
 // The wall at a place where there is one.
-{{ inline }} {{ int }} wall_at(const Jump *jump, const Side *side, const Spot spot)
+{{ inline }} {{ int }} wall_at(const Interface *interface, const Side *side, const Spot spot)
 {
-{%- if jump.mirrors %}
+{%- if interface.mirrors %}
     int turned = 0;
-    return -1 - jump->near[(size_t)side->node * NEAR + entry_of(folded(side, spot, &turned))];
+    return -1 - interface->near[(size_t)side->node * NEAR + entry_of(folded(side, spot, &turned))];
 {%- else %}
-    return -1 - jump->near[(size_t)side->node * NEAR + entry_of(spot)];
+    return -1 - interface->near[(size_t)side->node * NEAR + entry_of(spot)];
 {%- endif %}
 }
 
 {% if walls.nodes -%}
 // Whether the wall w has a rule of nodes. It sends nothing back: what leaves it has started in the cells that touch it, and goes on
 // into finer cells for both of their steps.
-{{ inline }} int of_nodes(const Jump *jump, const {{ int }} w)
+{{ inline }} int of_nodes(const Interface *interface, const {{ int }} w)
 {
-    switch (jump->wall_rules[w]) {
+    switch (interface->wall_rules[w]) {
 {%- for rule in walls.nodes %}
     case {{ rule.code }}:
 {%- endfor %}
@@ -144,13 +144,13 @@ typedef struct {
 {% endif -%}
 // What the wall w adds to what a coarse cell sends to it, when it sends it back along a direction.
 {{ function }} {{ real }} wall_adds(
-    const Jump *jump, const {{ int }} w, const int direction, const {{ stored }} *src, const {{ int }} slot, const int cell)
+    const Interface *interface, const {{ int }} w, const int direction, const {{ stored }} *src, const {{ int }} slot, const int cell)
 {
     const {{ real }} sent = load(src, slot, OPPOSITE[direction], cell);
-    const {{ real }} *wall_values = jump->wall_values;
+    const {{ real }} *wall_values = interface->wall_values;
     {{ walls.values }}
-    switch (jump->wall_rules[w]) {
-{%- for rule in jump.links %}
+    switch (interface->wall_rules[w]) {
+{%- for rule in interface.links %}
     case {{ rule.code }}:
         return {{ rule.function }}(direction, src, slot, cell{{ rule.pass }}) - sent;
 {%- endfor %}
@@ -159,7 +159,7 @@ typedef struct {
     }
 }
 
-{% if jump.kinds -%}
+{% if interface.kinds -%}
 // The kind of the packet that starts at a place.
 {{ inline }} int kind(const Side *side, const Spot spot, const int direction)
 {
@@ -169,42 +169,42 @@ typedef struct {
 }
 
 {% endif -%}
-{% if jump.slopes -%}
+{% if interface.slopes -%}
 // The population of a coarse cell, zero where there is none; whether there is one.
-{{ inline }} int sample_beside(const Jump *jump, const Side *side, const Spot cell, const int direction, {{ real }} *sample)
+{{ inline }} int sample_beside(const Interface *interface, const Side *side, const Spot cell, const int direction, {{ real }} *sample)
 {
     const Spot spot = place_of(cell, 0);
-    const Cell found = find(jump, side, spot);
+    const Cell found = find(interface, side, spot);
     const int has = look(side, spot) == COARSE && found.slot >= 0;
     *sample = has ? value(side->level, found, direction) : 0;
     return has;
 }
 
 {% endif -%}
-{% for slope in jump.slopes -%}
-{{<stencil of={slope} how={function} name={slope.walk} from="jump, side" decl="const Jump *jump, const Side *side" sample="sample_beside" />}}
+{% for slope in interface.slopes -%}
+{{<stencil of={slope} how={function} name={slope.walk} from="interface, side" decl="const Interface *interface, const Side *side" sample="sample_beside" />}}
 
 {% endfor -%}
 // What the packet of a direction that starts at a place carries.
-{{ function }} {{ real }} packet(const Jump *jump, const Side *side, {% if jump.mirrors %}Spot spot, int{% else %}const Spot spot, const int{% endif %} direction{{ jump.decl }})
+{{ function }} {{ real }} packet(const Interface *interface, const Side *side, {% if interface.mirrors %}Spot spot, int{% else %}const Spot spot, const int{% endif %} direction{{ interface.decl }})
 {
-{%- if jump.mirrors %}
+{%- if interface.mirrors %}
     int turned = 0;
     spot = folded(side, spot, &turned), direction = reflect(direction, turned);
 {%- endif %}
     int child;
     const Spot here = cell_around(spot, &child);
-    const Cell found = find(jump, side, spot);
+    const Cell found = find(interface, side, spot);
     const {{ stored }} *const coarse = side->level;
     const {{ int }} slot = found.slot;
     const int cell = found.cell;
-{%- if jump.kinds %}
-    int kinds[{{ jump.children }}];
-    for (int other = 0; other < {{ jump.children }}; ++other) kinds[other] = kind(side, place_of(here, other), direction);
+{%- if interface.kinds %}
+    int kinds[{{ interface.children }}];
+    for (int other = 0; other < {{ interface.children }}; ++other) kinds[other] = kind(side, place_of(here, other), direction);
 {%- endif %}
-{%- if jump.switches %}
+{%- if interface.switches %}
     switch (direction) {
-{%- for packet in jump.packets %}
+{%- for packet in interface.packets %}
     case {{ packet.at }}: {
 {%- for line in packet.lines %}
         {{ line }}
@@ -224,7 +224,7 @@ typedef struct {
 // What a direction brings to a cell of a fine block from coarser ones, in the first of its two steps or in the second; `side` is about the
 // parent of the block, which is its child `octant`.
 {{ function }} {{ real }} from_coarser(
-    const Jump *jump, const Side *side, const int octant, const int direction, const Spot at, const int second{{ jump.decl }})
+    const Interface *interface, const Side *side, const int octant, const int direction, const Spot at, const int second{{ interface.decl }})
 {
     const int width[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
     Spot spot = at;
@@ -232,30 +232,30 @@ typedef struct {
     const Spot near = beyond(spot, direction, -1), far = beyond(spot, direction, -2);
     const int start = look(side, far);
     // A path that cuts a corner of a coarse cell.
-    if (second && start == FINE) return value(jump->before, find(jump, side, far), direction);
-    const int returns = second && start == WALL{% if walls.nodes %} && !of_nodes(jump, wall_at(jump, side, far)){% endif %};
+    if (second && start == FINE) return value(interface->before, find(interface, side, far), direction);
+    const int returns = second && start == WALL{% if walls.nodes %} && !of_nodes(interface, wall_at(interface, side, far)){% endif %};
     const int onward = second && start == COARSE;
-    const {{ real }} carried = packet(jump, side, onward ? far : near, returns ? OPPOSITE[direction] : direction{{ jump.pass }});
+    const {{ real }} carried = packet(interface, side, onward ? far : near, returns ? OPPOSITE[direction] : direction{{ interface.pass }});
     if (!returns) return carried;
-    const Cell last = find(jump, side, near);
-    const int back = {% if jump.mirrors %}reflect(direction, last.turned){% else %}direction{% endif %};
-    return carried + wall_adds(jump, wall_at(jump, side, far), back, side->level, last.slot, last.cell);
+    const Cell last = find(interface, side, near);
+    const int back = {% if interface.mirrors %}reflect(direction, last.turned){% else %}direction{% endif %};
+    return carried + wall_adds(interface, wall_at(interface, side, far), back, side->level, last.slot, last.cell);
 }
 
 // What a direction brings to a place in a cell of a coarse block, where finer cells may be on the way; `side` is about the block.
-{{ function }} {{ real }} from_finer(const Jump *jump, const Side *side, const int direction, const Spot at, const int child{{ jump.decl }})
+{{ function }} {{ real }} from_finer(const Interface *interface, const Side *side, const int direction, const Spot at, const int child{{ interface.decl }})
 {
     const Spot spot = place_of(at, child);
     const Spot near = beyond(spot, direction, -1), far = beyond(spot, direction, -2);
     const int last = look(side, near), first = look(side, far);
-    if (last == FINE) return value(jump->after, find(jump, side, near), direction);
-    if (first == FINE) return value(jump->before, find(jump, side, far), direction);
-    if (first == COARSE) return packet(jump, side, far, direction{{ jump.pass }});
+    if (last == FINE) return value(interface->after, find(interface, side, near), direction);
+    if (first == FINE) return value(interface->before, find(interface, side, far), direction);
+    if (first == COARSE) return packet(interface, side, far, direction{{ interface.pass }});
     // Back the way that it came, off the wall that the link of the whole cell meets: it has left a fine cell, or this one.
     const int sent = OPPOSITE[direction];
-    const Cell cell = find(jump, side, spot);
+    const Cell cell = find(interface, side, spot);
     const Spot next = beyond(spot, direction, 1);
-    const {{ real }} back = last == WALL && look(side, next) == FINE ? value(jump->before, find(jump, side, next), sent)
-                                                               : packet(jump, side, spot, sent{{ jump.pass }});
-    return back + wall_adds(jump, wall_at(jump, side, far), direction, side->level, cell.slot, cell.cell);
+    const {{ real }} back = last == WALL && look(side, next) == FINE ? value(interface->before, find(interface, side, next), sent)
+                                                               : packet(interface, side, spot, sent{{ interface.pass }});
+    return back + wall_adds(interface, wall_at(interface, side, far), direction, side->level, cell.slot, cell.cell);
 }

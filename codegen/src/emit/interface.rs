@@ -9,28 +9,32 @@ use super::method::{self, Method, Wall};
 use super::number::literal;
 use super::packets::{Route, packets, params, slopes};
 use super::text::Comment;
-use super::view::{Jump, JumpKernel, Kernel, LinkRule, Packet};
+use super::view::{Interface, InterfaceKernel, Kernel, LinkRule, Packet};
 use super::walls;
 use crate::ir::{Output, Plan};
 
-/// The kernels of blocks at level jumps, and what crosses; `kernel` gives the signature of a role.
-pub fn view(method: &Method, jump: &method::Jump, kernel: impl Fn(Role, Option<&Plan>) -> Kernel) -> Jump {
+/// The kernels of blocks at refinement interfaces, and what crosses; `kernel` gives the signature of a role.
+pub fn view(
+    method: &Method,
+    interface: &method::Interface,
+    kernel: impl Fn(Role, Option<&Plan>) -> Kernel,
+) -> Interface {
     let manifest = method.manifest;
     let real = real_name(manifest.real);
-    let [interior, walls] = match &jump.rescaled {
+    let [interior, walls] = match &interface.rescaled {
         None => [Role::StreamCollideInterface, Role::StreamCollideInterfaceWalls],
         Some(_) => [Role::StreamCollideGhosts, Role::StreamCollideGhostsWalls],
     };
     let roles = [(interior, false), (walls, true)];
     let present = roles.into_iter().filter(|(role, _)| manifest.kernel(*role).is_some());
-    let any_reads = |is: &dyn Fn(&Symbol) -> bool| jump.packets.iter().any(|plan| reads(plan, is));
-    let params = params(jump);
-    let packets: Vec<Packet> = (0..jump.packets.len()).filter_map(|at| packet(manifest, jump, at)).collect();
+    let any_reads = |is: &dyn Fn(&Symbol) -> bool| interface.packets.iter().any(|plan| reads(plan, is));
+    let params = params(interface);
+    let packets: Vec<Packet> = (0..interface.packets.len()).filter_map(|at| packet(manifest, interface, at)).collect();
     let children = 1usize << manifest.dim;
-    Jump {
+    Interface {
         name: Comment::new(&manifest.coupling.as_ref().expect("there is a coupling").name),
         kernels: present
-            .map(|(role, walls)| JumpKernel {
+            .map(|(role, walls)| InterfaceKernel {
                 signature: kernel(role, None),
                 walls,
                 gather: if walls { "gather_inbox_walls" } else { "gather_inbox" },
@@ -44,7 +48,7 @@ pub fn view(method: &Method, jump: &method::Jump, kernel: impl Fn(Role, Option<&
         kinds: any_reads(&|symbol| matches!(symbol, Symbol::Level(LevelSymbol::Kind { .. }))),
         switches: !packets.is_empty(),
         packets,
-        slopes: slopes(manifest, jump),
+        slopes: slopes(manifest, interface),
         decl: params.iter().map(|name| format!(", const {real} {name}")).collect(),
         pass: params.iter().map(|name| format!(", {name}")).collect(),
     }
@@ -73,13 +77,13 @@ fn links(method: &Method) -> Vec<LinkRule> {
 }
 
 /// What the packets of a population carry; none where each carries the population itself.
-fn packet(manifest: &Manifest, jump: &method::Jump, at: usize) -> Option<Packet> {
-    let dag = jump.packets[at].dag();
+fn packet(manifest: &Manifest, interface: &method::Interface, at: usize) -> Option<Packet> {
+    let dag = interface.packets[at].dag();
     let own = |symbol: &Symbol| matches!(symbol, Symbol::Population(pop) if pop.index() == at);
     let itself = |output: &Output| matches!(dag.exprs().get(output.value), Expr::Symbol(symbol) if own(symbol));
     if dag.outputs().iter().all(itself) {
         return None;
     }
-    let (lines, values) = packets(manifest, jump, at, Route::Walk, |child| format!("kinds[{child}]"));
+    let (lines, values) = packets(manifest, interface, at, Route::Walk, |child| format!("kinds[{child}]"));
     Some(Packet { at, lines, values })
 }
