@@ -597,19 +597,19 @@ void d2q9_scalar_init(
             // ---- f
             const float f_0 = -4.0f * t6 - 2.0f * t7;
             const float t8 = t7 - t6;
-            const float f_4 = t8 - t2;
+            const float t9 = 0.25f * (t5 + t7);
+            const float t10 = 0.5f * t7 - t5;
+            const float f_1 = t3 - t10;
+            const float f_2 = -t3 - t10;
             const float f_3 = t2 + t8;
-            const float t9 = 0.5f * t7 - t5;
-            const float t10 = 0.25f * (t5 + t7);
-            const float f_2 = -t3 - t9;
-            const float f_1 = t3 - t9;
+            const float f_4 = t8 - t2;
             const float t11 = 0.25f * (t3 + t2);
             const float t12 = 0.25f * (t3 - t2);
             const float t13 = 0.75f * (t3 * uy_);
-            const float t14 = t10 + t13;
-            const float t15 = t13 - t10;
-            const float f_6 = t14 - t11;
+            const float t14 = t13 + t9;
+            const float t15 = t13 - t9;
             const float f_5 = t11 + t14;
+            const float f_6 = t14 - t11;
             const float f_7 = t12 - t15;
             const float f_8 = -t12 - t15;
             const float t16 = 0.5f * phi_;

@@ -7,13 +7,13 @@
 // options: cuda f32 block=8x8
 // cost:    init                 34 flop (as written 63): 15 add, 11 mul, 4 fma
 //                               3 loads, 9 stores, 48 B per cell
-//          stream_collide       92 flop (as written 222): 33 add, 22 mul, 17 fma, 3 div
+//          stream_collide       92 flop (as written 222): 34 add, 23 mul, 16 fma, 3 div
 //                               9 loads, 9 stores, 72 B per cell
-//          stream_collide_walls 92 flop (as written 222): 33 add, 22 mul, 17 fma, 3 div
+//          stream_collide_walls 92 flop (as written 222): 34 add, 23 mul, 16 fma, 3 div
 //                               9 loads, 9 stores, 72 B per cell
 //          macroscopic          18 flop (as written 20): 15 add, 2 mul, 1 div
 //                               9 loads, 3 stores, 48 B per cell
-//          collide              92 flop (as written 222): 33 add, 22 mul, 17 fma, 3 div
+//          collide              92 flop (as written 222): 34 add, 23 mul, 16 fma, 3 div
 //                               9 loads, 9 stores, 72 B per cell
 
 static constexpr int Q = 9;  // directions
@@ -102,75 +102,75 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float f_8 = f[8];
 
     // ---- shared
-    const float t0 = f_5 + f_6;
-    const float t1 = f_5 - f_6;
-    const float t2 = f_1 - f_2;
-    const float t3 = f_1 + f_2;
-    const float t4 = f_3 + f_4;
-    const float t5 = f_3 - f_4;
-    const float t6 = f_7 + f_8;
-    const float t7 = f_7 - f_8;
+    const float t0 = f_1 + f_2;
+    const float t1 = f_1 - f_2;
+    const float t2 = f_3 + f_4;
+    const float t3 = f_3 - f_4;
+    const float t4 = f_7 + f_8;
+    const float t5 = f_7 - f_8;
+    const float t6 = f_5 + f_6;
+    const float t7 = f_5 - f_6;
 
     // ---- d_rho   (d2q9_trt_bounded.lbm:15)
-    const float d_rho = f_0 + t6 + t0 + t4 + t3;
+    const float d_rho = f_0 + t4 + t6 + t2 + t0;
+    const float t8 = 0.11111111f * omega_ * d_rho;
 
     // ---- rho   (d2q9_trt_bounded.lbm:15)
     const float rho_ = 1.0f + d_rho;
-    const float t8 = 1.0f / rho_;
-    const float t9 = 0.22222222f * omega_ * d_rho;
+    const float t9 = 1.0f / rho_;
     const float t10 = 0.16666667f - 0.083333336f * omega_;
     const float t11 = 0.33333334f * omega_;
     const float t12 = 0.5f - 0.5f * omega_;
     const float t13 = 2.0f * (t10 / (t11 * magic_ + t10));
-    const float t14 = t8 * t11;
+    const float t14 = t9 * t11;
 
     // ---- j   (d2q9_trt_bounded.lbm:16)
-    const float jx_ = t7 + t1 + t2;
+    const float jx_ = t5 + t7 + t1;
+    const float jy_ = t7 + t3 - t5;
     const float t15 = jx_ * jx_;
-    const float jy_ = t1 + t5 - t7;
     const float t16 = jy_ * jy_;
-    const float t17 = 2.0f * ((t15 + t16) * t14);
+    const float t17 = (t15 + t16) * t14;
 
     // ---- d_even_post   (d2q9_trt_bounded.lbm:35)
-    const float d_even_post_0 = 2.0f * (f_0 * t12 + t9) - t17;
-    const float t18 = t14 * t16;
-    const float t19 = t14 * t15;
-    const float d_even_post_1 = 0.5f * (t9 - t18) + t19 + t3 * t12;
-    const float d_even_post_3 = 0.5f * (t9 - t19) + t18 + t4 * t12;
-    const float t20 = t8 * t17;
-    const float t21 = 0.125f * (t17 + t9);
-    const float t22 = t20 / (0.5f * t20 + t10);
+    const float d_even_post_0 = 4.0f * t8 - 2.0f * (t17 - f_0 * t12);
+    const float t18 = t14 * t15;
+    const float t19 = t14 * t16;
+    const float d_even_post_3 = t8 + t19 + t2 * t12 - 0.5f * t18;
+    const float d_even_post_1 = t8 + t18 + t0 * t12 - 0.5f * t19;
+    const float t20 = t9 * t17;
+    const float t21 = 2.0f * (t20 / (t10 + t20));
+    const float t22 = 0.25f * (t17 + t8);
 
     // ---- omega_odd   (d2q9_trt_bounded.lbm:25)
-    const float omega_odd_ = t13 < t22 ? t22 : t13;
+    const float omega_odd_ = t13 < t21 ? t21 : t13;
     const float t23 = 0.75f * (jx_ * jy_ * t14);
 
     // ---- d_even_post   (d2q9_trt_bounded.lbm:35)
-    const float d_even_post_5 = t21 + t23 + t0 * t12;
-    const float d_even_post_7 = t21 - t23 + t6 * t12;
+    const float d_even_post_5 = t22 + t23 + t6 * t12;
+    const float d_even_post_7 = t22 - t23 + t4 * t12;
     const float t24 = 0.083333336f * (jx_ * omega_odd_);
     const float t25 = 0.083333336f * (jy_ * omega_odd_);
     const float t26 = 0.5f - 0.5f * omega_odd_;
 
     // ---- odd_post   (d2q9_trt_bounded.lbm:36)
-    const float odd_post_3_ = t5 * t26 + 4.0f * t25;
+    const float odd_post_7_ = t24 - t25 + t5 * t26;
+
+    // ---- post
+    const float post_8 = d_even_post_7 - odd_post_7_;
+    const float post_7 = d_even_post_7 + odd_post_7_;
+
+    // ---- odd_post   (d2q9_trt_bounded.lbm:36)
+    const float odd_post_3_ = t3 * t26 + 4.0f * t25;
+    const float odd_post_5_ = t24 + t25 + t7 * t26;
+    const float odd_post_1_ = t1 * t26 + 4.0f * t24;
 
     // ---- post
     const float post_3 = d_even_post_3 + odd_post_3_;
     const float post_4 = d_even_post_3 - odd_post_3_;
-
-    // ---- odd_post   (d2q9_trt_bounded.lbm:36)
-    const float odd_post_7_ = t24 - t25 + t7 * t26;
-    const float odd_post_5_ = t24 + t25 + t1 * t26;
-    const float odd_post_1_ = t2 * t26 + 4.0f * t24;
-
-    // ---- post
-    const float post_1 = d_even_post_1 + odd_post_1_;
     const float post_2 = d_even_post_1 - odd_post_1_;
+    const float post_1 = d_even_post_1 + odd_post_1_;
     const float post_5 = d_even_post_5 + odd_post_5_;
     const float post_6 = d_even_post_5 - odd_post_5_;
-    const float post_8 = d_even_post_7 - odd_post_7_;
-    const float post_7 = d_even_post_7 + odd_post_7_;
 
     f[0] = d_even_post_0;
     f[1] = post_1;

@@ -375,17 +375,16 @@ static inline __attribute__((always_inline)) void gather(
     for (int32_t item = 0; item < count; ++item) {
         const int32_t cell = cells[item];
         const int mask = cell_masks[cell];
-        const Spot here = spot_of(cell % CELLS);
-        const Around around = around_row(tables, cell / CELLS);
+        const int32_t *const table = tables + (size_t)(cell / CELLS) * AROUND;
 {%- if not fine %}
-        if (around.rows[{{ middle }}] < 0) continue;
+        if (around_of(table).rows[{{ middle }}] < 0) continue;
 {%- endif %}
         for (int direction = 0; direction < Q; ++direction) {
             if (!(mask & {% if fine %}AHEAD{% else %}BEHIND{% endif %}[direction])) continue;
 {%- if fine %}
-            send_to_fine(&around, here, mask, direction, coarse, fine, inbox_0, inbox_1, start ? inbox_0 : inbox_1{{ interface.pass }});
+            send_to_fine(table, cell % CELLS, mask, direction, coarse, fine, inbox_0, inbox_1, start ? inbox_0 : inbox_1{{ interface.pass }});
 {%- else %}
-            send_to_coarse(&around, here, mask, direction, before, after, inbox);
+            send_to_coarse(table, cell % CELLS, mask, direction, before, after, inbox);
 {%- endif %}
         }
     }

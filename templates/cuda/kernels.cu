@@ -195,12 +195,12 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
 {% <kernel of={kernel}> %}
     const int mask = cell_masks[cell], direction = blockIdx.y;
     if (!(mask & {% if fine %}AHEAD{% else %}BEHIND{% endif %}[direction])) return;
-    const Around around = around_row(tables, cell / CELLS);
+    const int *const table = tables + (size_t)(cell / CELLS) * AROUND;
 {%- if fine %}
-    send_to_fine(&around, spot_of(cell % CELLS), mask, direction, coarse, fine, inbox_0, inbox_1, start ? inbox_0 : inbox_1{{ interface.pass }});
+    send_to_fine(table, cell % CELLS, mask, direction, coarse, fine, inbox_0, inbox_1, start ? inbox_0 : inbox_1{{ interface.pass }});
 {%- else %}
-    if (around.rows[{{ middle }}] < 0) return;
-    send_to_coarse(&around, spot_of(cell % CELLS), mask, direction, before, after, inbox);
+    if (around_of(table).rows[{{ middle }}] < 0) return;
+    send_to_coarse(table, cell % CELLS, mask, direction, before, after, inbox);
 {%- endif %}
 {%- </kernel> %}
 

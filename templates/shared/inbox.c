@@ -47,7 +47,7 @@ enum {
     return entry * PARTS + octant;
 }
 
-// A coarse block and what is around it. Slots and rows of the inbox are -1 where there is none; rows are -1 also for blocks that touch
+// What is around a coarse block, by its table. Slots and rows of the inbox are -1 where there is none; rows are -1 also for blocks that touch
 // walls: what enters those is for other kernels to say.
 typedef struct {
     const {{ int }} *slots, *rows;  // of the blocks of its level [NEAR]
@@ -56,10 +56,9 @@ typedef struct {
 
 enum { AROUND = 2 * NEAR + 2 * NEAR * PARTS };  // values of what is around a block
 
-{{ inline }} Around around_row(const {{ int }} *tables, const {{ int }} row)
+{{ inline }} Around around_of(const {{ int }} *table)
 {
-    const {{ int }} *const of = tables + (size_t)row * AROUND;
-    const Around around = {of, of + NEAR, of + 2 * NEAR, of + 2 * NEAR + NEAR * PARTS};
+    const Around around = {table, table + NEAR, table + 2 * NEAR, table + 2 * NEAR + NEAR * PARTS};
     return around;
 }
 
@@ -130,50 +129,81 @@ enum { AROUND = 2 * NEAR + 2 * NEAR * PARTS };  // values of what is around a bl
 {{<stencil of={slope} how={inline} name={slope.around} from="around, level" decl={decl} sample="sample_around" />}}
 
 {% endfor -%}
-// Delivers the packets of a population of a coarse cell, around which the cells of `mask` are refined, some of them ahead: to fine
-// cells for both of their steps, and to the coarse cell where they all end that meet no fine one. `fine` is the finer level before its
-// first step.
-{{ inline }} void send_to_fine(
-    const Around *around, const Spot here, const int mask, const int direction, const {{ stored }} *coarse, const {{ stored }} *fine,
-    {{ real }} *first, {{ real }} *second, {{ real }} *inbox{{ interface.decl }})
+{% for way in inbox.ways -%}
+// Delivers the packets of direction {{ way.at }}: see below.
+{{ function }} void send_to_fine_{{ way.at }}(
+    const {{ int }} *table, const int cell, const int mask, const {{ stored }} *coarse, const {{ stored }} *fine, {{ real }} *first,
+    {{ real }} *second, {{ real }} *inbox{{ interface.decl }})
 {
+    const Around own = around_of(table), *const around = &own;
     const {{ int }} slot = around->slots[{{ middle }}];
-    const int cell = index_of(here);
-    switch (direction) {
-{%- for way in inbox.ways %}
-    case {{ way.at }}: {
-        const int far = mask >> {{ way.far }} & 1;
+    const Spot here = spot_of(cell);
+    const int far = mask >> {{ way.far }} & 1;
 {%- for line in way.lines %}
-        {{ line }}
+    {{ line }}
 {%- endfor %}
-        {{ real }} rest = 0;
+    {{ real }} rest = 0;
 {%- for packet in way.packets %}
 {%- if packet.near %}
-        if (mask >> {{ packet.near.entry }} & 1) {
-            deliver(around, moved(here, {{ packet.near.offset }}), {{ packet.near.child }}, {{ way.at }}, {{ packet.value }}, first);
+    if (mask >> {{ packet.near.entry }} & 1) {
+        deliver(around, moved(here, {{ packet.near.offset }}), {{ packet.near.child }}, {{ way.at }}, {{ packet.value }}, first);
 {%- if packet.behind %}
-            if (mask >> {{ packet.behind.entry }} & 1) {  // a path that cuts a corner of this cell
-                deliver(around, moved(here, {{ packet.near.offset }}), {{ packet.near.child }}, {{ way.at }},
-                    fine_value(around, moved(here, {{ packet.behind.offset }}), {{ packet.behind.child }}, {{ way.at }}, fine), second);
-            }
+        if (mask >> {{ packet.behind.entry }} & 1) {  // a path that cuts a corner of this cell
+            deliver(around, moved(here, {{ packet.near.offset }}), {{ packet.near.child }}, {{ way.at }},
+                fine_value(around, moved(here, {{ packet.behind.offset }}), {{ packet.behind.child }}, {{ way.at }}, fine), second);
+        }
 {%- endif %}
-        } else if (far) {
+    } else if (far) {
 {%- else %}
-        if (far) {
+    if (far) {
 {%- endif %}
-            deliver(around, moved(here, {{ way.velocity }}), {{ packet.child }}, {{ way.at }}, {{ packet.value }}, second);
-        } else {
-            rest += {{ packet.value }};
-        }
-{%- endfor %}
-        if (!far) {
-            const Spot last = moved(here, {{ way.velocity }});
-            const {{ int }} row = around->rows[neighbour_of(last)];
-            const Spot there = spot_of(index_of(last));
-            if (row >= 0) inbox[(size_t)row * ROW + (size_t)inbox_at({{ way.at }}, there)] = {{ interface.share }} * rest;
-        }
-        return;
+        deliver(around, moved(here, {{ way.velocity }}), {{ packet.child }}, {{ way.at }}, {{ packet.value }}, second);
+    } else {
+        rest += {{ packet.value }};
     }
+{%- endfor %}
+    if (!far) {
+        const Spot last = moved(here, {{ way.velocity }});
+        const {{ int }} row = around->rows[neighbour_of(last)];
+        const Spot there = spot_of(index_of(last));
+        if (row >= 0) inbox[(size_t)row * ROW + (size_t)inbox_at({{ way.at }}, there)] = {{ interface.share }} * rest;
+    }
+}
+
+// Adds to what direction {{ way.at }} brings to a coarse cell: see below.
+{{ function }} void send_to_coarse_{{ way.at }}(
+    const {{ int }} *table, const int cell, const int mask, const {{ stored }} *before, const {{ stored }} *after, {{ real }} *inbox)
+{
+    const Around own = around_of(table), *const around = &own;
+    const Spot here = spot_of(cell);
+    const int far = mask >> {{ way.back }} & 1;
+    {{ real }} sum = 0;
+{%- for packet in way.packets %}
+{%- if packet.behind %}
+    if (mask >> {{ packet.behind.entry }} & 1) {
+        sum += fine_value(around, moved(here, {{ packet.behind.offset }}), {{ packet.behind.child }}, {{ way.at }}, after);
+    } else if (far) {
+{%- else %}
+    if (far) {
+{%- endif %}
+        sum += fine_value(around, moved(here, {{ way.backward }}), {{ packet.child }}, {{ way.at }}, before);
+    }
+{%- endfor %}
+    {{ real }} *const to = inbox + (size_t)around->rows[{{ middle }}] * ROW + inbox_at({{ way.at }}, here);
+    *to = far ? {{ interface.share }} * sum : *to + {{ interface.share }} * sum;
+}
+
+{% endfor -%}
+// Delivers the packets of a population of a cell of the coarse block with this table, around which the cells of `mask` are refined,
+// some of them ahead: to fine cells for both of their steps, and to the coarse cell where they all end that meet no fine one. `fine`
+// is the finer level before its first step. Compilers take long for one function of all directions.
+{{ inline }} void send_to_fine(
+    const {{ int }} *table, const int cell, const int mask, const int direction, const {{ stored }} *coarse, const {{ stored }} *fine,
+    {{ real }} *first, {{ real }} *second, {{ real }} *inbox{{ interface.decl }})
+{
+    switch (direction) {
+{%- for way in inbox.ways %}
+    case {{ way.at }}: return send_to_fine_{{ way.at }}(table, cell, mask, coarse, fine, first, second, inbox{{ interface.pass }});
 {%- endfor %}
     }
 }
@@ -181,29 +211,12 @@ enum { AROUND = 2 * NEAR + 2 * NEAR * PARTS };  // values of what is around a bl
 // Adds to what a direction brings to a coarse cell what has come out of the fine cells behind it, `before` and `after` their first
 // step.
 {{ inline }} void send_to_coarse(
-    const Around *around, const Spot cell, const int mask, const int direction, const {{ stored }} *before, const {{ stored }} *after,
+    const {{ int }} *table, const int cell, const int mask, const int direction, const {{ stored }} *before, const {{ stored }} *after,
     {{ real }} *inbox)
 {
     switch (direction) {
 {%- for way in inbox.ways %}
-    case {{ way.at }}: {
-        const int far = mask >> {{ way.back }} & 1;
-        {{ real }} sum = 0;
-{%- for packet in way.packets %}
-{%- if packet.behind %}
-        if (mask >> {{ packet.behind.entry }} & 1) {
-            sum += fine_value(around, moved(cell, {{ packet.behind.offset }}), {{ packet.behind.child }}, {{ way.at }}, after);
-        } else if (far) {
-{%- else %}
-        if (far) {
-{%- endif %}
-            sum += fine_value(around, moved(cell, {{ way.backward }}), {{ packet.child }}, {{ way.at }}, before);
-        }
-{%- endfor %}
-        {{ real }} *const to = inbox + (size_t)around->rows[{{ middle }}] * ROW + inbox_at({{ way.at }}, cell);
-        *to = far ? {{ interface.share }} * sum : *to + {{ interface.share }} * sum;
-        return;
-    }
+    case {{ way.at }}: return send_to_coarse_{{ way.at }}(table, cell, mask, before, after, inbox);
 {%- endfor %}
     }
 }

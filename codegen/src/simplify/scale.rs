@@ -29,7 +29,10 @@ const DISTINCT: i32 = 4;
 /// Weight of a term with a constant: something, or no single step would lead out of a sum whose terms share theirs.
 const TERM: i32 = 1;
 
-/// Rescales. `steps` is the number of steps of the search, `seed` decides where they go.
+/// Steps of the search for each variable that are enough.
+const MOST_STEPS: usize = 400;
+
+/// Rescales. `steps` is the most steps of the search, `seed` decides where they go.
 pub(super) fn rescale(system: &mut System, steps: usize, seed: u64) {
     name_products(system);
     let mut search = Search::new(system);
@@ -186,6 +189,7 @@ impl Search {
         if self.vars.is_empty() {
             return;
         }
+        let steps = steps.min(MOST_STEPS * self.vars.len());
         let mut random = Random::new(seed);
         let mut total: i32 = self.prices.iter().sum();
         let mut best = (total, self.scale.clone());

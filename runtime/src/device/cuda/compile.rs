@@ -73,7 +73,7 @@ fn open(path: &Path) -> Option<libloading::Library> {
 /// The cubin of a source for an architecture (`90` for `sm_90`), with notices for the user.
 pub(super) fn compile(source: Source<'_>, architecture: i32) -> Result<(Vec<u8>, Vec<String>), DeviceError> {
     nvrtc().map_err(|reason| DeviceError::NoGpu { reason })?;
-    let (version, flags) = (version(), flags(architecture));
+    let (version, flags) = (named_version(), flags(architecture));
 
     let mut key = Key::new("cubin");
     for part in [source.text, &flags.join(" "), &version] {
@@ -90,26 +90,33 @@ pub(super) fn compile(source: Source<'_>, architecture: i32) -> Result<(Vec<u8>,
 
 fn flags(architecture: i32) -> Vec<String> {
     let own = FLAGS.iter().map(|flag| flag.to_string());
-    own.chain([format!("--gpu-architecture=sm_{architecture}")]).collect()
+    // Functions are optimized side by side, on all cores.
+    let side_by_side = version().is_some_and(|(major, _)| major >= 13).then(|| "--split-compile=0".to_string());
+    own.chain(side_by_side).chain([format!("--gpu-architecture=sm_{architecture}")]).collect()
 }
 
 /// What decides which machine code a source becomes.
 pub(super) fn toolchain(architecture: i32) -> Result<Toolchain, DeviceError> {
     nvrtc().map_err(|reason| DeviceError::NoGpu { reason })?;
     let named = |name: &str, value: String| (name.to_string(), value);
-    Ok(Toolchain::from([named("the compiler", version()), named("its flags", flags(architecture).join(" "))]))
+    Ok(Toolchain::from([named("the compiler", named_version()), named("its flags", flags(architecture).join(" "))]))
 }
 
 /// `NVRTC 13.0`.
+fn named_version() -> String {
+    match version() {
+        Some((major, minor)) => format!("NVRTC {major}.{minor}"),
+        None => "NVRTC of unknown version".to_string(),
+    }
+}
+
+/// Major and minor version, if NVRTC tells.
 #[allow(unsafe_code)]
-fn version() -> String {
+fn version() -> Option<(i32, i32)> {
     let (mut major, mut minor) = (0, 0);
     // SAFETY: both pointers are to live integers; NVRTC is loaded.
     let answer = unsafe { sys::nvrtcVersion(&mut major, &mut minor) };
-    match answer.result() {
-        Ok(()) => format!("NVRTC {major}.{minor}"),
-        Err(_) => "NVRTC of unknown version".to_string(),
-    }
+    answer.result().ok().map(|()| (major, minor))
 }
 
 /// A program that is destroyed when it goes.
