@@ -48,7 +48,7 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
     {{ line }}
 {%- endfor %}
 
-    {{<gather walls={false} inbox={false} />}}
+    {{<gather walls={false} inbox={false} late={false} />}}
 
     {{<finish />}}
 {%- </kernel> %}
@@ -80,7 +80,7 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
 {%- endfor %}
     const Spot here = { {x, y{% if deep %}, z{% endif %}} };
 
-    {{<gather walls={true} inbox={false} />}}
+    {{<gather walls={true} inbox={false} late={false} />}}
 {%- if walls.nodes %}
     node(f, 1, here, src, near, wall_rules, wall_values{% if packets %}, 0, 0{% endif %});
 {%- endif %}
@@ -103,7 +103,7 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
         {{ solids.kernel.skip }};
     }
 
-    {{<gather walls={true} inbox={false} />}}
+    {{<gather walls={true} inbox={false} late={true} />}}
 #pragma unroll
     for (int i = 0; i < Q; ++i) {
         const int link = of_row[i * CELLS + cell];
@@ -153,7 +153,7 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
     const {{ real }} *in = inbox + (size_t)(row < 0 ? 0 : row) * ROW;
     const Spot here = { {x, y{% if deep %}, z{% endif %}} };
 
-    {{<gather walls={kernel.walls} inbox={true} />}}
+    {{<gather walls={kernel.walls} inbox={true} late={false} />}}
 {%- if kernel.walls and walls.nodes %}
     node(f, 1, here, src, near, wall_rules, wall_values, mask, in);
 {%- endif %}
