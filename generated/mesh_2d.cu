@@ -24,17 +24,17 @@ enum { STAYS = 1, LEAST = 2 };
 
 // ==== decisions =====================================================================================================
 
-// What a leaf wishes, within the range of levels.
+// What becomes of a leaf by its target level, within the range of levels.
 static __device__ __forceinline__ void mark_item(
-    const int node, const int *level, const int *child, const int *want, const int *bound, const int coarsest,
+    const int node, const int *level, const int *child, const int *target, const int *bound, const int coarsest,
     const int finest, int *mark)
 {
     int next = KEEP;
     if (child[node] < 0 && bound[node] & STAYS) {
         next = STUCK;
     } else if (child[node] < 0) {
-        const int wish = want[node] < coarsest ? coarsest : want[node] > finest ? finest : want[node];
-        next = wish > level[node] ? REFINE : wish < level[node] && !(bound[node] & LEAST) ? COARSEN : KEEP;
+        const int wanted = target[node] < coarsest ? coarsest : target[node] > finest ? finest : target[node];
+        next = wanted > level[node] ? REFINE : wanted < level[node] && !(bound[node] & LEAST) ? COARSEN : KEEP;
     }
     mark[node] = next;
 }
@@ -123,7 +123,7 @@ static __device__ __forceinline__ int finer(const int node, const int *child, co
     return mark[node] == REFINE || (child[node] >= 0 && mark[node] != MERGE);
 }
 
-// Takes a node's children away if all are leaves that wish so and nothing finer is or will be around.
+// Takes a node's children away if all are leaves to be coarsened and nothing finer is or will be around.
 static __device__ __forceinline__ void dissolve_item(
     const int node, const int *near, const int *child, int *mark)
 {
@@ -526,14 +526,14 @@ static __device__ __forceinline__ void follow_item(
 
 // ==== kernels: an item of a list each ===============================================================================
 
-// What a leaf wishes, within the range of levels.
+// What becomes of a leaf by its target level, within the range of levels.
 extern "C" __global__ void __launch_bounds__(128)
 mesh_2d_mark(
     const int *nodes,    // nodes of all levels [count]
     const int count,     // entries of `nodes`
     const int *level,    // level of each node [node]
     const int *child,    // first child of each node, or -1 [node]
-    const int *want,     // level that each leaf wishes [node]
+    const int *target,   // target level of each leaf [node]
     const int *bound,    // 1 where a leaf keeps its level, 2 where a node does not become coarser [node]
     const int coarsest,  // lowest level of leaves
     const int finest,    // highest level of leaves
@@ -541,7 +541,7 @@ mesh_2d_mark(
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
     if (at < count) mark_item(
-        nodes[at], level, child, want, bound, coarsest, finest, mark);
+        nodes[at], level, child, target, bound, coarsest, finest, mark);
 }
 
 // A child of a node is not refined where that would refine what stays.
@@ -572,7 +572,7 @@ mesh_2d_spread(
         nodes[at], near, child, mark);
 }
 
-// Takes a node's children away if all are leaves that wish so and nothing finer is or will be around.
+// Takes a node's children away if all are leaves to be coarsened and nothing finer is or will be around.
 extern "C" __global__ void __launch_bounds__(128)
 mesh_2d_dissolve(
     const int *nodes,  // nodes of a level [count]

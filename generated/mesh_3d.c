@@ -27,17 +27,17 @@ enum { STAYS = 1, LEAST = 2 };
 
 // ==== decisions =====================================================================================================
 
-// What a leaf wishes, within the range of levels.
+// What becomes of a leaf by its target level, within the range of levels.
 static inline void mark_item(
-    const int node, const int32_t *level, const int32_t *child, const int32_t *want, const int32_t *bound,
+    const int node, const int32_t *level, const int32_t *child, const int32_t *target, const int32_t *bound,
     const int32_t coarsest, const int32_t finest, int32_t *mark)
 {
     int next = KEEP;
     if (child[node] < 0 && bound[node] & STAYS) {
         next = STUCK;
     } else if (child[node] < 0) {
-        const int wish = want[node] < coarsest ? coarsest : want[node] > finest ? finest : want[node];
-        next = wish > level[node] ? REFINE : wish < level[node] && !(bound[node] & LEAST) ? COARSEN : KEEP;
+        const int wanted = target[node] < coarsest ? coarsest : target[node] > finest ? finest : target[node];
+        next = wanted > level[node] ? REFINE : wanted < level[node] && !(bound[node] & LEAST) ? COARSEN : KEEP;
     }
     mark[node] = next;
 }
@@ -238,7 +238,7 @@ static inline int finer(const int node, const int32_t *child, const int32_t *mar
     return mark[node] == REFINE || (child[node] >= 0 && mark[node] != MERGE);
 }
 
-// Takes a node's children away if all are leaves that wish so and nothing finer is or will be around.
+// Takes a node's children away if all are leaves to be coarsened and nothing finer is or will be around.
 static inline void dissolve_item(
     const int node, const int32_t *near, const int32_t *child, int32_t *mark)
 {
@@ -963,20 +963,20 @@ static inline void follow_item(
 
 // ==== kernels: an item of a list each ===============================================================================
 
-// What a leaf wishes, within the range of levels.
+// What becomes of a leaf by its target level, within the range of levels.
 void mesh_3d_mark(
     const int32_t *nodes,    // nodes of all levels [count]
     const int32_t count,     // entries of `nodes`
     const int32_t *level,    // level of each node [node]
     const int32_t *child,    // first child of each node, or -1 [node]
-    const int32_t *want,     // level that each leaf wishes [node]
+    const int32_t *target,   // target level of each leaf [node]
     const int32_t *bound,    // 1 where a leaf keeps its level, 2 where a node does not become coarser [node]
     const int32_t coarsest,  // lowest level of leaves
     const int32_t finest,    // highest level of leaves
     int32_t *mark)           // what becomes of each node [node]
 {
     for (int32_t at = 0; at < count; ++at) mark_item(
-        nodes[at], level, child, want, bound, coarsest, finest, mark);
+        nodes[at], level, child, target, bound, coarsest, finest, mark);
 }
 
 // A child of a node is not refined where that would refine what stays.
@@ -1003,7 +1003,7 @@ void mesh_3d_spread(
         nodes[at], near, child, mark);
 }
 
-// Takes a node's children away if all are leaves that wish so and nothing finer is or will be around.
+// Takes a node's children away if all are leaves to be coarsened and nothing finer is or will be around.
 void mesh_3d_dissolve(
     const int32_t *nodes,  // nodes of a level [count]
     const int32_t count,   // entries of `nodes`

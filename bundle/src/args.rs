@@ -44,9 +44,7 @@ pub enum ArgType {
     Stored,
     /// The same, written by the kernel.
     StoredOut,
-    /// `const double *`, whatever the bundle's real type.
-    Doubles,
-    /// `double *`, written by the kernel.
+    /// `double *`, whatever the bundle's real type, written by the kernel.
     DoublesOut,
 }
 
@@ -115,7 +113,6 @@ macro_rules! arg_type {
     (write Real) => { $crate::ArgType::RealsOut };
     (read Stored) => { $crate::ArgType::Stored };
     (write Stored) => { $crate::ArgType::StoredOut };
-    (read Double) => { $crate::ArgType::Doubles };
     (write Double) => { $crate::ArgType::DoublesOut };
 }
 

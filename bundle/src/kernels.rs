@@ -401,23 +401,6 @@ is not finite, or a place behind all; the square of the largest change of veloci
                 src: read Real [slot][fields][cells] in lattice "macroscopic fields: {fields}",
                 dst: write Real [slot][fields][cells] in lattice "the same in their new slots",
             }
-            /// The level that each of the listed blocks wishes to have.
-            ///
-            /// By a program of `lbm_bundle::wishes`.
-            Wish = "wish" {
-                ids: list Int [count] "slots to work on",
-                neighbours: read Int [slot][near]
-                    "slots of the neighbours at {place}, -(w + 1) for wall w, or the least integer",
-                nodes: read Int [slot] "node of each slot",
-                levels: read Int [node] "level of each node",
-                places: read Int [node][3] "position of each node in blocks of its level",
-                fields: read Real [slot][fields][cells] in lattice "macroscopic fields: {fields}",
-                ops: read Int [length][2] "the program: what to do, and an argument",
-                length: value Int "how many ops it has",
-                constants: read Double [constant] "constants of the program",
-                finest: value Int "the finest level",
-                want: write Int [node] "level that each leaf wishes",
-            }
             /// The collision alone, on plain arrays of states.
             Collide = "collide" {
                 count: count Int "how many states there are",
@@ -444,10 +427,10 @@ impl Role {
     /// Whether its kernel is a formula of the spec for every cell, whose cost is counted; others move data, look at them, or work
     /// on a few cells beside level jumps.
     pub fn is_arithmetic(self) -> bool {
-        use Role::{Average, AverageFields, Fill, FillFields, Relocate, RelocateFields, Wish};
+        use Role::{Average, AverageFields, Fill, FillFields, Relocate, RelocateFields};
         use Role::{Hold, Keep, Look, Prolong, Restrict, Send, Sums};
         use Role::{InterfaceCells, InterfaceMasks, ToCoarse, ToCoarseWalls, ToFine, ToFineWalls};
-        let moves = matches!(self, Average | Fill | AverageFields | FillFields | Relocate | RelocateFields | Wish);
+        let moves = matches!(self, Average | Fill | AverageFields | FillFields | Relocate | RelocateFields);
         let crosses = matches!(self, InterfaceMasks | InterfaceCells | ToFine | ToFineWalls | ToCoarse | ToCoarseWalls);
         !moves && !crosses && !matches!(self, Look | Sums | Restrict | Send | Prolong | Hold | Keep)
     }

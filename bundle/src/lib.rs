@@ -6,7 +6,8 @@
 //! [`Layout`] says how cells lie in memory. The runtime runs flows on [`Layout::Blocks`]; [`Layout::Soa`] is for programs
 //! that have arrays of their own.
 //!
-//! Kernels that change the forest of blocks depend on no method and come in bundles of their own: [`mesh`].
+//! Kernels that change the forest of blocks depend on no method and come in bundles of their own: [`mesh`]. So do those that say
+//! which level a block should have, which depend on the case too: [`criteria`].
 //!
 //! # Memory, blocks
 //!
@@ -61,17 +62,17 @@
 use serde::{Deserialize, Serialize};
 
 mod args;
+pub mod criteria;
+pub mod formula;
 pub mod input;
 mod kernels;
 pub mod mesh;
-mod postfix;
 mod read;
 mod soa;
-pub mod wishes;
 
 pub use args::{Arg, ArgType};
+pub use formula::Formula;
 pub use kernels::Role;
-pub use postfix::Postfix;
 pub use read::ManifestError;
 
 /// Name of a parameter of boundary rules that solids take from their geometry, link by link.
@@ -84,7 +85,7 @@ pub const SHARES: usize = 128;
 
 /// Version of this contract: of the kernels' arguments, the layouts and the manifest. A runtime refuses a bundle of
 /// another version.
-pub const ABI: u32 = 6;
+pub const ABI: u32 = 7;
 
 /// What the kernels are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -377,8 +378,8 @@ pub struct Transport {
 pub struct Rate {
     /// Name of the parameter.
     pub param: String,
-    /// Its value there, from the parameters on the level at hand.
-    pub finer: Postfix,
+    /// Its value there, from the scalar parameters on the level at hand.
+    pub finer: Formula,
 }
 
 /// What crosses the jump between two levels of refinement.
@@ -406,9 +407,8 @@ pub struct Criterion {
     pub name: String,
     /// What it is.
     pub doc: String,
-    /// Its value in cells and steps of level 0, as a case would write it: of components of the fields, `ux`, and their derivatives,
-    /// `dx_uy`.
-    pub formula: String,
+    /// Its value in cells and steps of level 0, from components of the fields, `ux`, and their derivatives, `dx_uy`.
+    pub formula: Formula,
     /// What it is measured in.
     pub unit: Unit,
 }
@@ -488,7 +488,7 @@ impl Manifest {
         let of_param = |(param, values): (&Param, &Vec<f64>)| {
             let rates = self.coupling.iter().flat_map(|coupling| &coupling.rates);
             match (rates.into_iter().find(|rate| rate.param == param.name), param.unit) {
-                (Some(rate), _) => vec![rate.finer.value(named).unwrap_or(f64::NAN)],
+                (Some(rate), _) => vec![rate.finer.value(&named).unwrap_or(f64::NAN)],
                 (None, Some(unit)) => values.iter().map(|value| value * unit.finer()).collect(),
                 (None, None) => values.clone(),
             }

@@ -11,12 +11,14 @@
 //! - [`lower`]: from a model to kernels, names and signatures
 //! - [`simplify`], [`schedule`]: fewer operations; an order and names for temporaries
 //! - [`mesh`], [`relations`]: kernels that change the forest of blocks; how neighbours of a node follow from those of its parent
+//! - [`criteria`]: kernels that say which level a block should have
 //! - [`emit`] – text
 //! - [`count`], [`eval`]: cost of any form; its value
 //!
 //! Invariant: same input, same bytes (`clippy.toml` disallows hash maps and clocks; `tests/drift.rs` compares the text).
 //! Invariant: all forms compute the same values (`tests/agree.rs`).
 pub mod count;
+pub mod criteria;
 pub mod emit;
 pub mod eval;
 pub mod ir;

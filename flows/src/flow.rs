@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use lbm_bundle::criteria::{CriteriaBundle, CriterionRole};
 use lbm_bundle::{Bundle, Manifest};
 use miette::Diagnostic;
 use thiserror::Error;
@@ -19,7 +20,7 @@ pub use plan::{Plan, PlannedLevel, header};
 
 use lbm_runtime::device::{self, Available, Bytes, Device, DeviceError, copy_bandwidth};
 use lbm_runtime::geometry::{self, Block};
-use lbm_runtime::solver::fields::component_names;
+use lbm_runtime::kernels::{Criterion, KernelError};
 use lbm_runtime::solver::memory::{Lack, Memory};
 use lbm_runtime::solver::observe::{Look, NotFinite};
 use lbm_runtime::solver::snapshot::Snapshot;
@@ -117,6 +118,15 @@ pub enum FlowError {
     },
 }
 
+/// What a case is run with.
+#[derive(Clone, Copy)]
+pub struct Kernels<'a> {
+    /// Those of its method.
+    pub method: &'a Bundle,
+    /// Those of [`Refinement::criteria`], for a case that is refined.
+    pub criteria: Option<&'a CriteriaBundle>,
+}
+
 /// How a run begins, and how it may be cut short.
 #[derive(Clone, Copy, Default)]
 pub struct Control<'a> {
@@ -164,14 +174,14 @@ impl<'a, 'r> Run<'a, 'r> {
     /// Sets a flow up, at its start or as `restart` has it.
     fn begin(
         case: &'a Case,
-        bundle: &Bundle,
+        kernels: Kernels<'_>,
         device: &Device,
         identity: Identity,
         restart: Option<Restart>,
         recorder: &'r mut Recorder<'a>,
     ) -> Result<Run<'a, 'r>, FlowError> {
         let grid = grid_of(case);
-        let (prepared, _) = prepare(case, bundle, device, &grid, restart.as_ref(), Available::on(device))?;
+        let (prepared, _) = prepare(case, kernels, device, &grid, restart.as_ref(), Available::on(device))?;
         let mut flow = prepared.simulation(&case.params)?;
         let (mut start, mut before, mut residual) = (vec![], (0.0, 0), None);
         match restart {
@@ -330,15 +340,16 @@ impl<'a, 'r> Run<'a, 'r> {
 /// says so. `notice` is told what the user should know.
 pub fn run(
     case: &Case,
-    bundle: &Bundle,
+    kernels: Kernels<'_>,
     device: &Device,
     folder: &Path,
     control: Control<'_>,
     mut notice: impl FnMut(&str),
 ) -> Result<Summary, FlowError> {
-    let identity = Identity::new(case, bundle, device.toolchain()?);
-    let mut recorder = Recorder::create(case, About::new(case, &bundle.manifest, device), folder)?;
-    let open = |path| Restart::open(path, &identity, case, &bundle.manifest, control.resume_anyway);
+    let manifest = &kernels.method.manifest;
+    let identity = Identity::new(case, kernels.method, kernels.criteria, device.toolchain()?);
+    let mut recorder = Recorder::create(case, About::new(case, manifest, device), folder)?;
+    let open = |path| Restart::open(path, &identity, case, manifest, control.resume_anyway);
     let restart = control.resume.map(open).transpose()?;
     let other = restart.as_ref().map_or(String::new(), |restart| restart.other_toolchain().join("; "));
     if !other.is_empty() {
@@ -348,8 +359,8 @@ pub fn run(
         (Some(restart), Some(file)) => recorder.resume(control.inputs, file, &restart.course().recorded)?,
         _ => recorder.begin(control.inputs)?,
     }
-    let result = Run::begin(case, bundle, device, identity, restart, &mut recorder)
-        .and_then(|run| advance(run, bundle, device, control, notice));
+    let result = Run::begin(case, kernels, device, identity, restart, &mut recorder)
+        .and_then(|run| advance(run, manifest, device, control, notice));
     if let Err(error) = &result {
         // Where not even this can be written, the error that is returned is the one to tell.
         recorder.fail(error).ok();
@@ -360,7 +371,7 @@ pub fn run(
 /// Advances a flow to its end.
 fn advance(
     mut run: Run<'_, '_>,
-    bundle: &Bundle,
+    manifest: &Manifest,
     device: &Device,
     control: Control<'_>,
     mut notice: impl FnMut(&str),
@@ -370,7 +381,7 @@ fn advance(
     let bandwidth = control.bandwidth.then(|| copy_bandwidth(device)).transpose()?;
     let facts = Facts {
         updates: run.flow.grid().updates(),
-        bytes_per_update: bytes_per_update(&bundle.manifest),
+        bytes_per_update: bytes_per_update(manifest),
         memory_bandwidth: bandwidth,
         from: run.flow.step(),
         stop: case.stop,
@@ -425,7 +436,7 @@ fn advance(
     if stop == StopReason::Interrupted || case.output.restart.is_some() && !run.saves(run.flow.step()) {
         run.save()?;
     }
-    run.end(stop, &bundle.manifest, bandwidth)
+    run.end(stop, manifest, bandwidth)
 }
 
 /// In a message about a cell.
@@ -513,7 +524,7 @@ fn grid_of(case: &Case) -> GridSpec {
 /// The grid of a case, refined as it says, or as it was; refused where it does not fit into what was available before.
 fn prepare<'a>(
     case: &Case,
-    bundle: &Bundle,
+    kernels: Kernels<'_>,
     device: &Device,
     grid: &'a GridSpec,
     restart: Option<&Restart>,
@@ -521,13 +532,16 @@ fn prepare<'a>(
 ) -> Result<(Prepared<'a>, Memory), FlowError> {
     let steady = case.stop.steady.is_some();
     let prepared = match &case.refinement {
-        None => Prepared::refined(device, bundle, grid, 1, |_| false)?,
+        None => Prepared::refined(device, kernels.method, grid, 1, |_| false)?,
         Some(refinement) => {
-            let adaptivity = refinement.adaptivity(case.dim, &component_names(&bundle.manifest), steady);
+            let criteria =
+                kernels.criteria.map(|bundle| Criterion::load(device, bundle)).transpose().map_err(StepError::from)?;
+            let adaptivity = refinement.adaptivity(criteria.as_deref().unwrap_or_default(), steady);
+            let adaptivity = adaptivity.ok_or_else(|| lacks_criteria(kernels.method))?;
             let refined = restart.map(|restart| refined(restart.leaves()));
             let refines = refined.as_ref().map(|refined| |block: Block| refined.contains(&block));
             let refines = refines.as_ref().map(|refines| refines as &(dyn Fn(Block) -> bool + Sync));
-            let prepared = Prepared::adaptive(device, bundle, grid, &adaptivity, refines)?;
+            let prepared = Prepared::adaptive(device, kernels.method, grid, &adaptivity, refines)?;
             let Adaptations { most_refused: refused, room, .. } = prepared.adaptations();
             // A grid that follows the flow does without some, and says so.
             if refused > 0 && adaptivity.during.is_none() {
@@ -541,6 +555,12 @@ fn prepare<'a>(
         None => Ok((prepared, memory)),
         Some(lack) => Err(FlowError::Memory { lack, parts: memory.parts() }),
     }
+}
+
+/// The error where a refined case is run without the kernels of its criteria.
+fn lacks_criteria(method: &Bundle) -> StepError {
+    let (spec, role) = (method.manifest.spec.clone(), CriterionRole::TargetLevels.name().into());
+    KernelError::MissingRole { spec, role }.into()
 }
 
 /// All blocks that leaves are parts of.

@@ -165,8 +165,8 @@ impl NodeForm {
 pub struct Criterion {
     /// Name, for example `vorticity`.
     pub name: String,
-    /// Its value from the components of the fields (`ux`) and their derivatives along the axes (`dx_uy`), as a case would write it.
-    pub formula: String,
+    /// Its value in cells and steps of level 0, from components of the fields and their derivatives along the axes.
+    pub formula: ExprId,
     /// Its unit.
     pub unit: Unit,
     /// The comment that documents it, one line; may be empty.

@@ -11,7 +11,7 @@
 //! | `file` | files that are whole or not there |
 //! | `geometry` | blocks, cells, faces; bodies in the flow and the links that they cut |
 //! | `device` | buffers, modules, launches, timing, on the host or a GPU |
-//! | `kernels` | loads a bundle, checks signatures; a struct for each kernel, to launch it; layouts of arrays and programs that kernels read |
+//! | `kernels` | loads a bundle, checks signatures; a struct for each kernel, to launch it; layouts of arrays |
 //! | `mesh` | the grid: neighbours, walls; the forest of blocks that refines itself |
 //! | `solver` | a simulation: fields on a grid, the recipe of a time step, changes of the grid, what is measured |
 //!

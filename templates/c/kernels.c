@@ -478,17 +478,6 @@ static inline __attribute__((always_inline)) void gather(
     }
 {%- </kernel> %}
 
-{% <kernel of={carry.wish}> %}
-    for (int32_t item = 0; item < count; ++item) {
-        const int32_t slot = ids[item], node = nodes[slot], level = levels[node];
-        unsigned long long bits = 0;
-        for (int cell = 0; cell < CELLS; ++cell) {
-            bits |= ask_cell(slot, cell, node, level, neighbours + (size_t)slot * NEAR, places, fields, ops, length, constants, finest);
-        }
-        want[node] = wished(bits, level);
-    }
-{%- </kernel> %}
-
 {% endif -%}
 {% if ghosts -%}
 {% for kernel in interface.kernels -%}

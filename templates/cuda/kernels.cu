@@ -284,18 +284,6 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
     }
 {%- </kernel> %}
 
-{% <kernel of={carry.wish}> %}
-    __shared__ unsigned long long bits;
-    const int node = nodes[slot], level = levels[node];
-    if (thread == 0) bits = 0;
-    __syncthreads();
-    for (int cell = thread; cell < CELLS; cell += {{ carry.wish.threads }}) {
-        atomicOr(&bits, ask_cell(slot, cell, node, level, neighbours + (size_t)slot * NEAR, places, fields, ops, length, constants, finest));
-    }
-    __syncthreads();
-    if (thread == 0) want[node] = wished(bits, level);
-{%- </kernel> %}
-
 {% endif -%}
 {% if ghosts -%}
 {% for kernel in interface.kernels -%}

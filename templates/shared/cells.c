@@ -62,11 +62,7 @@ typedef unsigned short uint16_t;
     populations[at(slot, direction, cell)] = {% if half %}narrowed(value){% else %}value{% endif %};
 }
 
-// Where a component of the macroscopic fields is.
-{{ inline }} size_t field_at(const {{ int }} slot, const int component, const int cell)
-{
-    return (size_t)slot * (FIELDS * CELLS) + (size_t)(component * CELLS + cell);
-}
+{{<field_at />}}
 
 // Velocity of each direction.
 {{ table }} signed char VELOCITY[Q][DIM] = {
@@ -92,18 +88,10 @@ typedef unsigned short uint16_t;
 
 {% endif -%}
 {% if walls or interface -%}
-// A cell, counted from the lower corner of a block along each axis; it may lie in a neighbour of the block.
-typedef struct {
-    int at[DIM];
-} Spot;
+{{<spot />}}
 
 {% if interface or solids or (walls and walls.nodes and (walls.inside and walls.thin or not cuda)) -%}
-// A cell of a block, by its index there.
-{{ inline }} Spot spot_of(const int cell)
-{
-    const Spot spot = { {cell % {{ bx }}, cell / {{ bx }} % {{ by }}{% if deep %}, cell / ({{ bx }} * {{ by }}){% endif %}} };
-    return spot;
-}
+{{<spot_of />}}
 
 {% endif -%}
 {% set upwind_places = interface or (walls and (walls.mirrors or walls.inside)) or (solids and solids.against) -%}

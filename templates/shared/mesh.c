@@ -37,8 +37,8 @@ enum { STAYS = 1, LEAST = 2 };
     if (child[node] < 0 && bound[node] & STAYS) {
         next = STUCK;
     } else if (child[node] < 0) {
-        const int wish = want[node] < coarsest ? coarsest : want[node] > finest ? finest : want[node];
-        next = wish > level[node] ? REFINE : wish < level[node] && !(bound[node] & LEAST) ? COARSEN : KEEP;
+        const int wanted = target[node] < coarsest ? coarsest : target[node] > finest ? finest : target[node];
+        next = wanted > level[node] ? REFINE : wanted < level[node] && !(bound[node] & LEAST) ? COARSEN : KEEP;
     }
     mark[node] = next;
 }

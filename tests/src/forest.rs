@@ -119,7 +119,7 @@ pub struct Room {
 /// What a change is expected to bring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expected {
-    /// Leaves to refine, for their own wish or for balance.
+    /// Leaves to refine, for their target level or for balance.
     pub asked: usize,
     /// As far as there is room.
     pub refined: usize,
@@ -203,14 +203,14 @@ impl Forest {
         self.frozen.contains(&leaf) || covers().any(|there| there.level < leaf.level && self.is_stuck(there))
     }
 
-    /// Changes the forest by one level where the leaves in `want` wish it. Leaves that have no entry have no wish.
-    pub fn adapt(&mut self, want: &BTreeMap<Block, u32>, room: Room) -> Expected {
+    /// Changes the forest by one level towards the target levels of the leaves in `targets`. Leaves that have no entry keep theirs.
+    pub fn adapt(&mut self, targets: &BTreeMap<Block, u32>, room: Room) -> Expected {
         let leaves = self.leaves();
-        let wishing = |wish: fn(u32, u32) -> bool| {
-            let wishes = |leaf: &&Block| want.get(leaf).is_some_and(|want| wish(*want, leaf.level));
-            leaves.iter().filter(wishes).filter(|leaf| !self.frozen.contains(leaf)).copied().collect::<HashSet<_>>()
+        let those = |are: fn(u32, u32) -> bool| {
+            let are = |leaf: &&Block| targets.get(leaf).is_some_and(|target| are(*target, leaf.level));
+            leaves.iter().filter(are).filter(|leaf| !self.frozen.contains(leaf)).copied().collect::<HashSet<_>>()
         };
-        let (mut refine, down) = (wishing(|want, level| want > level), wishing(|want, level| want < level));
+        let (mut refine, down) = (those(|target, level| target > level), those(|target, level| target < level));
         refine.retain(|leaf| !self.is_stuck(*leaf));
         // Whatever is touched by a leaf that gets finer must not stay coarser than that leaf is now.
         let mut open: Vec<Block> = refine.iter().copied().collect();

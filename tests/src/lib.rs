@@ -1,12 +1,14 @@
 //! Tests through the public interfaces: one helper for each kind of case, the only code that calls the API.
 //!
 //! - [`compiled`]: shipped specs, compiled and run
+//! - [`criteria`]: refinement criteria, compiled and loaded
 //! - [`flows`]: those of them that are flows, as simulations
 //! - [`forest`]: forests of blocks, by definition
 //! - [`levels`]: two levels of refinement, advanced cell by cell
 //! - [`toolchain`]: the compilers that emitted text is given to
 
 pub mod compiled;
+pub mod criteria;
 pub mod flows;
 pub mod forest;
 pub mod levels;

@@ -4,15 +4,17 @@
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 
-use lbm_bundle::{Bundle, Real, wishes};
+use lbm_bundle::criteria::TargetLevel;
+use lbm_bundle::{Bundle, Real};
 use lbm_flows::case::{Formula, RefinedBox, Refinement};
 use lbm_runtime::device::Device;
 use lbm_runtime::geometry::solid::{Shape, Solid};
 use lbm_runtime::geometry::{Block, Cell};
-use lbm_runtime::kernels::criterion::Criterion;
+use lbm_runtime::kernels::Criterion;
 use lbm_runtime::solver::observe::{Look, NotFinite, Sum};
 use lbm_runtime::solver::{Adaptivity, GridSpec, Simulation};
 use lbm_tests::compiled::{self, Random};
+use lbm_tests::criteria::{above, criteria, criterion, everywhere, level, vorticity};
 use lbm_tests::flows::devices;
 
 fn bundle(device: &Device, spec: &str) -> Bundle {
@@ -25,28 +27,37 @@ fn coupled(device: &Device, spec: &str, coupling: &str) -> Bundle {
     compiled::compile_levels(&model, device.target(), Real::F64, block)
 }
 
-/// Wishes a level within a ball, in cells of level 0.
-fn ball(dim: usize, centre: [f64; 3], radius: f64, level: usize) -> Criterion {
-    let mut criterion = Criterion::new();
-    criterion.constant(radius * radius);
-    for (axis, at) in centre.iter().enumerate().take(dim) {
-        for _ in 0..2 {
-            criterion.variable(axis as i32);
-            criterion.constant(*at);
-            assert!(criterion.function("-"));
-        }
-        assert!(criterion.function("*") && criterion.function("-"));
-    }
-    criterion.within(level);
-    criterion
+/// A level within a ball, in cells of level 0.
+fn ball(dim: usize, centre: [f64; 3], radius: f64, inside: usize) -> TargetLevel {
+    let square = |axis: usize| format!("({} - {:?})^2", ["x", "y", "z"][axis], centre[axis]);
+    let away = (0..dim).map(square).collect::<Vec<_>>().join(" + ");
+    level(&format!("if({away} < {radius:?}^2, {inside}, 0)"))
 }
 
-/// A level everywhere.
-fn everywhere(level: usize) -> Criterion {
-    let mut criterion = Criterion::new();
-    criterion.constant(level as f64);
-    criterion.level();
-    criterion
+/// Balls at random places of a periodic box of `side` cells, on each level up to the finest.
+fn balls(
+    device: &Device,
+    bundle: &Bundle,
+    side: usize,
+    radius: f64,
+    finest: usize,
+    random: &mut Random,
+) -> Vec<Criterion> {
+    let dim = bundle.manifest.dim as usize;
+    let mut ball = |number: usize| {
+        let centre = std::array::from_fn(|_| (random.draw() + 1.0) / 2.0 * side as f64);
+        vec![ball(dim, centre, radius, 1 + number % finest)]
+    };
+    criteria(device, bundle, &(0..BALLS).map(&mut ball).collect::<Vec<_>>())
+}
+
+/// How many of them: with those of all rounds, grids are no more different.
+const BALLS: usize = 48;
+
+/// What a refinement of a case is for a simulation.
+fn adaptivity(device: &Device, bundle: &Bundle, refinement: &Refinement) -> Adaptivity {
+    let loaded = criteria(device, bundle, &refinement.criteria(bundle.manifest.dim as usize));
+    refinement.adaptivity(&loaded, false).expect("criteria for it")
 }
 
 /// A periodic box of `side` cells that may have levels up to `finest`, and changes when it is told, or every so many steps.
@@ -76,8 +87,8 @@ fn adaptive(
 ) -> Simulation {
     let adaptivity = Adaptivity {
         levels: 0..=finest,
-        start: Criterion::new(),
-        during: Some(during.unwrap_or((u64::MAX, everywhere(0)))),
+        start: criterion(device, bundle, vec![]),
+        during: Some(during.unwrap_or_else(|| (u64::MAX, everywhere(device, bundle, 0)))),
         frozen: vec![],
         memory,
         keeps: false,
@@ -113,13 +124,12 @@ fn mass_and_momentum_outlast_thousands_of_random_changes() {
             let mut flow = periodic(&device, &bundle, side, 1.6, finest, None, None);
             flow.init_cells(|cell, out| taylor_green(cell, side, 0.05, out)).unwrap();
             let start = flow.conserved().unwrap();
-            let dim = flow.grid().dim();
             let mut random = Random(7);
+            let balls = balls(&device, &bundle, side, 0.2 * side as f64, finest, &mut random);
             let mut changes = 0;
             for round in 0..rounds {
-                let centre = std::array::from_fn(|_| (random.draw() + 1.0) / 2.0 * side as f64);
-                let level = 1 + round % finest;
-                let outcome = flow.adapt_to(&ball(dim, centre, 0.2 * side as f64, level)).unwrap();
+                let ball = ((random.draw() + 1.0) / 2.0 * BALLS as f64) as usize % BALLS;
+                let outcome = flow.adapt_to(&balls[ball]).unwrap();
                 changes += usize::from(outcome.refined > 0 && outcome.coarsened > 0);
                 if round % 20 == 0 {
                     flow.run(1).unwrap();
@@ -143,12 +153,13 @@ fn mass_and_momentum_outlast_thousands_of_random_changes() {
 fn what_is_refined_and_coarsened_again_is_what_it_was() {
     for device in devices() {
         for (spec, side) in [("d2q9_bgk", 32), ("d3q27_bgk", 16)] {
-            let mut flow = periodic(&device, &bundle(&device, spec), side, 1.6, 2, None, None);
+            let bundle = bundle(&device, spec);
+            let mut flow = periodic(&device, &bundle, side, 1.6, 2, None, None);
             flow.init_cells(|cell, out| taylor_green(cell, side, 0.05, out)).unwrap();
             flow.run(9).unwrap();
             let before = contents(&flow);
             for level in [1, 2, 1, 0] {
-                flow.adapt_to(&everywhere(level)).unwrap();
+                flow.adapt_to(&everywhere(&device, &bundle, level)).unwrap();
                 assert_eq!(flow.grid().levels().len(), level + 1);
             }
             let after = contents(&flow);
@@ -168,7 +179,8 @@ fn what_is_refined_and_coarsened_again_is_what_it_was() {
 fn what_is_filled_or_averaged_has_the_stress_of_its_level() {
     let (side, u, omega) = (64, 0.02, 1.8);
     let device = Device::host(2).unwrap();
-    let mut flow = periodic(&device, &bundle(&device, "d2q9_bgk"), side, omega, 1, None, None);
+    let bundle = bundle(&device, "d2q9_bgk");
+    let mut flow = periodic(&device, &bundle, side, omega, 1, None, None);
     let wave = |y: f64| TAU * y / side as f64;
     flow.init_cells(|cell, out| {
         (out[0], out[1], out[2]) = (1.0, u * wave(cell.centre()[1]).sin(), 0.0);
@@ -205,28 +217,13 @@ fn what_is_filled_or_averaged_has_the_stress_of_its_level() {
         (error / norm).sqrt()
     };
     let before = stress(&flow);
-    flow.adapt_to(&everywhere(1)).unwrap();
+    flow.adapt_to(&everywhere(&device, &bundle, 1)).unwrap();
     let fine = stress(&flow);
     assert!(before < 0.01 && fine < 0.01, "{before} before, {fine} on the finer level");
     flow.run(200).unwrap();
-    flow.adapt_to(&everywhere(0)).unwrap();
+    flow.adapt_to(&everywhere(&device, &bundle, 0)).unwrap();
     let coarse = stress(&flow);
     assert!(coarse < 0.01, "{coarse} on the coarser level again");
-}
-
-/// Variable number of a field's derivative in two dimensions; fields are rho, ux, uy.
-fn derivative(component: usize, axis: usize) -> i32 {
-    wishes::field(2, component, Some(axis))
-}
-
-/// Thresholds on the magnitude of the vorticity.
-fn vorticity(thresholds: &[f64]) -> Criterion {
-    let mut criterion = Criterion::new();
-    criterion.variable(derivative(2, 0));
-    criterion.variable(derivative(1, 1));
-    assert!(criterion.function("-") && criterion.function("abs"));
-    criterion.above(thresholds, 0.5);
-    criterion
 }
 
 /// A vortex with a Gaussian stream function, carried along x.
@@ -241,8 +238,9 @@ fn vortex(cell: Cell, side: usize, out: &mut [f64]) {
 fn the_grid_follows_a_vortex() {
     let (side, finest, steps) = (64, 2, 400);
     for device in devices() {
-        let criterion = vorticity(&[0.001, 0.004]);
-        let mut flow = periodic(&device, &bundle(&device, "d2q9_bgk"), side, 1.9, finest, Some((8, criterion)), None);
+        let bundle = bundle(&device, "d2q9_bgk");
+        let follows = criterion(&device, &bundle, vec![vorticity(&[0.001, 0.004])]);
+        let mut flow = periodic(&device, &bundle, side, 1.9, finest, Some((8, follows)), None);
         let start = |cell: Cell, out: &mut [f64]| vortex(cell, side, out);
         flow.init_cells(start).unwrap();
         let finest_cells = |flow: &Simulation| {
@@ -269,15 +267,8 @@ fn the_grid_follows_a_vortex() {
         assert!(flow.adaptations().changes > 10, "{:?}", flow.adaptations());
 
         // The same flow on the finest level everywhere.
-        let mut fine = periodic(
-            &device,
-            &bundle(&device, "d2q9_bgk"),
-            side,
-            1.9,
-            finest,
-            Some((u64::MAX - 1, everywhere(finest))),
-            None,
-        );
+        let everywhere = everywhere(&device, &bundle, finest);
+        let mut fine = periodic(&device, &bundle, side, 1.9, finest, Some((u64::MAX - 1, everywhere)), None);
         fine.init_cells(start).unwrap();
         fine.run(steps).unwrap();
         let width = side << finest;
@@ -304,8 +295,9 @@ fn the_grid_follows_a_vortex() {
 fn runs_that_change_are_the_same_on_any_number_of_threads() {
     let run = |threads: usize| {
         let device = Device::host(threads).unwrap();
-        let mut flow =
-            periodic(&device, &bundle(&device, "d2q9_bgk"), 64, 1.9, 2, Some((8, vorticity(&[0.001, 0.004]))), None);
+        let bundle = bundle(&device, "d2q9_bgk");
+        let follows = criterion(&device, &bundle, vec![vorticity(&[0.001, 0.004])]);
+        let mut flow = periodic(&device, &bundle, 64, 1.9, 2, Some((8, follows)), None);
         flow.init_cells(|cell, out| vortex(cell, 64, out)).unwrap();
         flow.run(100).unwrap();
         contents(&flow)
@@ -317,9 +309,10 @@ fn runs_that_change_are_the_same_on_any_number_of_threads() {
 fn a_run_goes_on_where_memory_ends() {
     for device in devices() {
         let side = 64;
-        let criterion = vorticity(&[0.0, 0.0]);
+        let bundle = bundle(&device, "d2q9_bgk");
+        let follows = criterion(&device, &bundle, vec![vorticity(&[0.0, 0.0])]);
         let memory = Some(150 * 8 * (2 * 9 + 2 + 3) * 64);
-        let mut flow = periodic(&device, &bundle(&device, "d2q9_bgk"), side, 1.7, 2, Some((4, criterion)), memory);
+        let mut flow = periodic(&device, &bundle, side, 1.7, 2, Some((4, follows)), memory);
         flow.init_cells(|cell, out| vortex(cell, side, out)).unwrap();
         let mass = flow.mass().unwrap();
         flow.run(40).unwrap();
@@ -335,7 +328,8 @@ fn a_run_goes_on_where_memory_ends() {
 fn a_grid_becomes_the_finest_everywhere_without_a_refusal_where_memory_is_ample() {
     let device = Device::host(1).unwrap();
     let bundle = bundle(&device, "d2q9_bgk");
-    let mut flow = periodic(&device, &bundle, 64, 1.2, 2, Some((u64::MAX, everywhere(2))), None);
+    let everywhere = everywhere(&device, &bundle, 2);
+    let mut flow = periodic(&device, &bundle, 64, 1.2, 2, Some((u64::MAX, everywhere)), None);
     flow.init_cells(|cell, out| vortex(cell, 64, out)).unwrap();
     assert_eq!((flow.grid().cells(), flow.adaptations().refusals), (256 * 256, 0));
 }
@@ -348,19 +342,23 @@ fn nothing_but_counts_visits_the_host() {
         let model = compiled::model_with_coupling("d2q9_bgk", "volumetric_shifted");
         let bundle = compiled::compile_solids(&model, device.target(), Real::F64, [8, 8, 1]);
         let bytes = |side: usize| {
-            let criterion = vorticity(&[0.001 * 64.0 / side as f64, 0.004 * 64.0 / side as f64]);
+            let thresholds = [0.001 * 64.0 / side as f64, 0.004 * 64.0 / side as f64];
+            let ball = ball(2, [0.2 * side as f64; 3], 0.2 * side as f64, 2);
+            let [follows, ball] = criteria(&device, &bundle, &[vec![vorticity(&thresholds)], vec![ball]])
+                .try_into()
+                .unwrap_or_else(|_| panic!("two"));
             let (at, radius) = (0.8 * side as f64, 0.03 * side as f64);
             let circle = Shape::Cylinder { centre: [at, at, 0.0], axis: [0.0, 0.0, 1.0], radius, length: None };
             let solid = Solid { shape: circle, rule: "bounce_back".into(), values: vec![], level: 1, shells: vec![] };
             let grid = GridSpec::periodic([side, side, 1]).with_solid(solid);
-            let mut flow = adaptive(&device, &bundle, &grid, 1.9, 2, Some((4, criterion)), None);
+            let mut flow = adaptive(&device, &bundle, &grid, 1.9, 2, Some((4, follows)), None);
             flow.init_cells(|cell, out| vortex(cell, side, out)).unwrap();
             flow.keep().unwrap();
             let (before, adapted) = (device.traffic(), flow.adaptations());
             for round in 0..50 {
                 flow.run(4).unwrap();
                 if round % 20 == 10 {
-                    flow.adapt_to(&ball(2, [0.2 * side as f64; 3], 0.2 * side as f64, 2)).unwrap();
+                    flow.adapt_to(&ball).unwrap();
                 }
                 let look = flow.look().unwrap();
                 assert!(look.not_finite.is_none() && look.change.is_some_and(|change| change > 0.0));
@@ -390,15 +388,14 @@ fn fields_that_are_kept_follow_the_cells() {
             ("d3q19_bgk", 16, "volumetric_shifted", 1e-3),
             ("d2q9_bgk", 64, "interpolated", 2.0 * (TAU / 64.0).powi(2) / 8.0),
         ] {
-            let mut flow = periodic(&device, &coupled(&device, spec, coupling), side, 1.6, 2, None, None);
+            let bundle = coupled(&device, spec, coupling);
+            let mut flow = periodic(&device, &bundle, side, 1.6, 2, None, None);
             let u = 0.05;
             flow.init_cells(|cell, out| taylor_green(cell, side, u, out)).unwrap();
             flow.keep().unwrap();
-            let dim = flow.grid().dim();
-            let mut random = Random(11);
-            for round in 0..12 {
-                let centre = std::array::from_fn(|_| (random.draw() + 1.0) / 2.0 * side as f64);
-                flow.adapt_to(&ball(dim, centre, 0.25 * side as f64, 1 + round % 2)).unwrap();
+            let balls = balls(&device, &bundle, side, 0.25 * side as f64, 2, &mut Random(11));
+            for (round, ball) in balls.iter().take(12).enumerate() {
+                flow.adapt_to(ball).unwrap();
                 let change = flow.look().unwrap().change.unwrap();
                 assert!(change < bound * u, "{spec}, {coupling}: {change} in round {round}");
             }
@@ -511,7 +508,7 @@ fn a_grid_that_was_made_to_stay_refuses_to_change() {
     let grid = GridSpec::periodic([32, 32, 1]);
     let mut flow = Simulation::refined(&device, &bundle, &grid, &params, 2, |block| block.place == [0; 3]).unwrap();
     flow.init_cells(|cell, out| taylor_green(cell, 32, 0.05, out)).unwrap();
-    let error = flow.adapt_to(&everywhere(1)).expect_err("there is no room");
+    let error = flow.adapt_to(&everywhere(&device, &bundle, 1)).expect_err("there is no room");
     assert!(error.to_string().contains("cannot change"), "{error}");
     assert_eq!(flow.grid().cells_of_levels(), [960, 256]);
 }
@@ -532,7 +529,7 @@ fn the_grid_of_a_case_is_the_one_it_is_warned_about() {
     let device = Device::host(2).unwrap();
     let bundle = bundle(&device, "d2q9_bgk");
     let (params, grid) = ([("omega".to_string(), vec![1.6])], GridSpec::periodic([64, 64, 1]));
-    let adaptivity = refinement.adaptivity(2, &[], false);
+    let adaptivity = adaptivity(&device, &bundle, &refinement);
     let made = Simulation::adaptive(&device, &bundle, &grid, &params, &adaptivity, None).unwrap();
     let refines = |block: Block| refinement.refines(block, [8, 8, 1]);
     let told = Simulation::refined(&device, &bundle, &grid, &params, 4, refines).unwrap();
@@ -541,9 +538,9 @@ fn the_grid_of_a_case_is_the_one_it_is_warned_about() {
     assert!(made.grid().cells_of_levels().iter().all(|cells| *cells > 0), "{:?}", made.grid().cells_of_levels());
 }
 
-/// The centre of a cell wishes to be refined, those of its parts do not.
+/// The target level at the centre of a cell is finer, those at the centres of its parts are not.
 #[test]
-fn a_level_that_is_wished_at_coarse_cells_alone_is_no_endless_task() {
+fn a_level_that_coarse_cells_alone_have_is_no_endless_task() {
     let refinement = Refinement {
         coarsest: 0,
         finest: 1,
@@ -556,7 +553,7 @@ fn a_level_that_is_wished_at_coarse_cells_alone_is_no_endless_task() {
     let device = Device::host(1).unwrap();
     let bundle = bundle(&device, "d2q9_bgk");
     let (params, grid) = ([("omega".to_string(), vec![1.6])], GridSpec::periodic([32, 32, 1]));
-    let adaptivity = refinement.adaptivity(2, &[], false);
+    let adaptivity = adaptivity(&device, &bundle, &refinement);
     let mut flow = Simulation::adaptive(&device, &bundle, &grid, &params, &adaptivity, None).unwrap();
     flow.init_cells(|cell, out| taylor_green(cell, 32, 0.05, out)).unwrap();
     flow.run(2).unwrap();
@@ -569,9 +566,7 @@ fn a_level_that_is_wished_at_coarse_cells_alone_is_no_endless_task() {
 fn a_grid_that_does_not_settle_at_the_start_is_warned_of() {
     let device = Device::host(1).unwrap();
     let bundle = bundle(&device, "d2q9_bgk");
-    let mut dense = Criterion::new();
-    dense.variable(wishes::field(2, 0, None));
-    dense.above(&[1.5], 0.9);
+    let dense = criterion(&device, &bundle, vec![above("rho", &[1.5], 0.9)]);
     for (width, warned) in [(0.2, true), (3.0, false)] {
         let mut flow = periodic(&device, &bundle, 32, 1.6, 1, Some((100, dense.clone())), None);
         flow.init_cells(|cell, out| {

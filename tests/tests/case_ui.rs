@@ -161,7 +161,7 @@ fn shipped(raw: &RawCase) -> Manifest {
 
 /// The criterion of that name in two dimensions.
 fn vorticity() -> Vec<Criterion> {
-    let formula = "sqrt((dx_uy - dy_ux)^2)".to_string();
+    let formula = "sqrt((dx_uy - dy_ux)^2)".parse().expect("a formula");
     vec![Criterion { name: "vorticity".into(), doc: String::new(), formula, unit: Unit { length: 0, time: -1 } }]
 }
 

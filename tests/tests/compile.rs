@@ -6,7 +6,8 @@ use std::process::Command;
 
 use lbm_bundle::{Layout, Real, Target};
 use lbm_codegen::options::Options;
-use lbm_codegen::{mesh, pipeline};
+use lbm_codegen::{criteria, mesh, pipeline};
+use lbm_tests::criteria::of_every_kind;
 use lbm_tests::toolchain::{self, ARCHITECTURES};
 use lbm_tests::{compiled, root, update};
 
@@ -166,6 +167,27 @@ fn mesh_kernels_compile_for_both_targets() {
     }
 }
 
+/// Writes criteria of every kind for a target into a folder.
+fn write_criteria(folder: &Path, target: Target) -> [PathBuf; 2] {
+    [("d2q9_bgk", Real::F32, [8, 8, 1]), ("d3q19_bgk", Real::F64, [4, 4, 4])].map(|(spec, real, block)| {
+        let manifest = compiled::compile(&compiled::model(spec), target, real, block).bundle.manifest;
+        let bundle = criteria::bundle(&manifest, &of_every_kind(&manifest)).unwrap_or_else(|error| panic!("{error}"));
+        let path = folder.join(bundle.source.name);
+        std::fs::write(&path, bundle.source.text).expect("a temporary file");
+        path
+    })
+}
+
+#[test]
+fn criteria_compile_for_both_targets() {
+    let temporary = tempfile::tempdir().expect("a temporary folder");
+    write_criteria(temporary.path(), Target::C).iter().for_each(|source| toolchain::gcc(source));
+    let Some(toolkit) = toolchain::cuda() else { return };
+    for source in write_criteria(temporary.path(), Target::Cuda) {
+        toolchain::nvcc(&toolkit, &source, "90");
+    }
+}
+
 /// With and without the rules of nodes that read the next cell, in both dimensions and real types.
 #[test]
 fn kernels_at_level_jumps_compile_for_both_targets() {
@@ -241,6 +263,7 @@ fn nvrtc_accepts_every_way_of_writing_kernels() {
         }
     }
     command.args(write_mesh(temporary.path(), Target::Cuda));
+    command.args(write_criteria(temporary.path(), Target::Cuda));
     toolchain::run(command);
 }
 

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use lbm_bundle::{Bundle, Real, Target, wishes};
+use lbm_bundle::{Bundle, Real, Target};
 use lbm_dsl::model::Model;
 use lbm_runtime::device::Device;
 use lbm_runtime::geometry::{Block, Cell};
-use lbm_runtime::kernels::criterion::Criterion;
 use lbm_runtime::solver::{Adaptivity, GridSpec, Simulation, StepError};
 use lbm_tests::compiled::{self, Collision, Random};
+use lbm_tests::criteria::{criterion, vorticity};
 use lbm_tests::flows::devices;
 use lbm_tests::levels::{Patch, TwoLevels};
 
@@ -148,16 +148,6 @@ fn kernels_do_what_the_reference_does() {
     }
 }
 
-/// Thresholds on the magnitude of the vorticity of a plane flow.
-fn vorticity(thresholds: &[f64]) -> Criterion {
-    let mut criterion = Criterion::new();
-    criterion.variable(wishes::field(2, 2, Some(0)));
-    criterion.variable(wishes::field(2, 1, Some(1)));
-    assert!(criterion.function("-") && criterion.function("abs"));
-    criterion.above(thresholds, 0.5);
-    criterion
-}
-
 /// A vortex with a Gaussian stream function in a periodic box of 64 cells, carried along x, on up to three levels, on a grid
 /// that follows it.
 fn vortex(device: &Device, coupling: &str, thresholds: &[f64]) -> Simulation {
@@ -165,8 +155,8 @@ fn vortex(device: &Device, coupling: &str, thresholds: &[f64]) -> Simulation {
     let bundle = compiled::compile_levels(&model, device.target(), Real::F64, [8, 8, 1]);
     let adaptivity = Adaptivity {
         levels: 0..=2,
-        start: Criterion::new(),
-        during: Some((8, vorticity(thresholds))),
+        start: criterion(device, &bundle, vec![]),
+        during: Some((8, criterion(device, &bundle, vec![vorticity(thresholds)]))),
         frozen: vec![],
         memory: None,
         keeps: false,

@@ -4,9 +4,10 @@
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 
+use lbm_bundle::criteria::CriteriaBundle;
 use lbm_bundle::{Bundle, Real, Target};
 use lbm_flows::case::{Case, RawCase};
-use lbm_flows::flow::{self, Control};
+use lbm_flows::flow::{self, Control, Kernels};
 use lbm_flows::output::sink::RESTART;
 use lbm_flows::restart::{Identity, Restart};
 use lbm_runtime::device::{Available, Device};
@@ -54,6 +55,7 @@ restart = 7
 struct Flow {
     case: Case,
     bundle: Bundle,
+    criteria: CriteriaBundle,
     identity: Identity,
     folder: tempfile::TempDir,
     head: Value,
@@ -69,8 +71,10 @@ impl Flow {
         let (case, _) = raw.resolve(&bundle.manifest, &[], Available::default()).expect("valid");
         let folder = tempfile::tempdir().expect("a folder");
         let toolchain = Device::host(1).and_then(|host| host.toolchain()).expect("a compiler");
-        let identity = Identity::new(&case, &bundle, toolchain);
-        let mut flow = Flow { case, bundle, identity, folder, head: Value::Null, sections: vec![] };
+        let levels = case.refinement.as_ref().expect("a refined case").criteria(case.dim);
+        let criteria = lbm_codegen::criteria::bundle(&bundle.manifest, &levels).expect("known variables");
+        let identity = Identity::new(&case, &bundle, Some(&criteria), toolchain);
+        let mut flow = Flow { case, bundle, criteria, identity, folder, head: Value::Null, sections: vec![] };
         flow.run(None).expect("it runs");
         let whole = std::fs::read(flow.out().join(RESTART)).expect("a restart file");
         let head = 20 + u64::from_le_bytes(std::array::from_fn(|at| whole[12 + at])) as usize;
@@ -89,7 +93,8 @@ impl Flow {
     fn run(&self, resume: Option<&Path>) -> Result<(), String> {
         let device = Device::host(1).expect("the host");
         let control = Control { resume, ..Control::default() };
-        let run = flow::run(&self.case, &self.bundle, &device, &self.out(), control, |_| ());
+        let kernels = Kernels { method: &self.bundle, criteria: Some(&self.criteria) };
+        let run = flow::run(&self.case, kernels, &device, &self.out(), control, |_| ());
         run.map(drop).map_err(|error| error.to_string())
     }
 

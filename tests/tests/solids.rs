@@ -5,13 +5,13 @@ use std::sync::Arc;
 use lbm_bundle::{Bundle, Real};
 use lbm_codegen::options::Options;
 use lbm_flows::case::{Formula, RawCase};
-use lbm_flows::flow;
+use lbm_flows::flow::{self, Kernels};
 use lbm_runtime::device::{Available, Device};
 use lbm_runtime::geometry::solid::{Shape, Shell, Solid, Solids};
 use lbm_runtime::geometry::{Block, Face};
-use lbm_runtime::kernels::criterion::Criterion;
 use lbm_runtime::solver::{Adaptivity, FaceSpec, GridSpec, Simulation};
 use lbm_tests::compiled;
+use lbm_tests::criteria::{criterion, everywhere};
 use lbm_tests::flows::{at_rest, devices, params, viscosity};
 
 /// The kernels of a shipped method with more rules, for solids.
@@ -231,7 +231,8 @@ fn a_cylinder_in_a_channel_has_the_drag_and_the_lift_of_schaefer_and_turek() {
     let bundle = compiled::compile_solids(&model, device.target(), raw.real(), raw.block().unwrap());
     let (case, _) = raw.resolve(&bundle.manifest, &[], Available::default()).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let summary = flow::run(&case, &bundle, &device, folder.path(), Default::default(), |_| ()).unwrap();
+    let kernels = Kernels { method: &bundle, criteria: None };
+    let summary = flow::run(&case, kernels, &device, folder.path(), Default::default(), |_| ()).unwrap();
     let settled = &summary.forces[0];
     let (drag, lift) = (settled.drag.as_ref().unwrap().mean, settled.lift.as_ref().unwrap().mean);
     assert!((drag / 5.5795 - 1.0).abs() < 1e-2 && (0.0104..=0.0110).contains(&lift), "{drag} {lift}");
@@ -255,15 +256,10 @@ fn a_grid_that_changes_leaves_surfaces_and_inlets_alone() {
     if let FaceSpec::Wall(inlet) = &mut grid.faces[Face::XMin.index()] {
         inlet.profiles.push(("velocity".into(), vec![Arc::new(move |at| profile.at(at)), Arc::new(|_| 0.0)]));
     }
-    let everywhere = |level: usize| {
-        let mut criterion = Criterion::new();
-        criterion.constant(level as f64);
-        criterion.level();
-        criterion
-    };
+    let everywhere = |level: usize| everywhere(&device, &bundle, level);
     let adaptivity = Adaptivity {
         levels: 0..=1,
-        start: Criterion::new(),
+        start: criterion(&device, &bundle, vec![]),
         during: Some((u64::MAX, everywhere(0))),
         frozen: vec![],
         memory: None,
@@ -290,22 +286,23 @@ fn a_grid_that_changes_leaves_surfaces_and_inlets_alone() {
 }
 
 #[test]
-fn what_is_near_a_surface_stays_refined_where_the_flow_wishes_nothing() {
+fn what_is_near_a_surface_stays_refined_where_the_criterion_asks_for_nothing() {
     const WITHIN: f64 = 13.0;
     let device = Device::host(1).unwrap();
     let bundle = bundle("d2q9_bgk", &device, &[], Some("volumetric_shifted"));
     let shells = vec![Shell { level: 1, within: WITHIN }];
     let body = Solid { level: 2, shells, ..solid(circle(64.0, 64.0, 4.0), "bounce_back") };
     let grid = GridSpec::periodic([128, 128, 1]).with_solid(body);
-    let everywhere = |level: usize| {
-        let mut criterion = Criterion::new();
-        criterion.constant(level as f64);
-        criterion.level();
-        criterion
-    };
+    let everywhere = |level: usize| everywhere(&device, &bundle, level);
     let during = Some((u64::MAX, everywhere(0)));
-    let adaptivity =
-        Adaptivity { levels: 0..=2, start: Criterion::new(), during, frozen: vec![], memory: None, keeps: false };
+    let adaptivity = Adaptivity {
+        levels: 0..=2,
+        start: criterion(&device, &bundle, vec![]),
+        during,
+        frozen: vec![],
+        memory: None,
+        keeps: false,
+    };
     let params = [("omega".to_string(), vec![1.2])];
     let mut flow = Simulation::adaptive(&device, &bundle, &grid, &params, &adaptivity, None).unwrap();
     flow.init(at_rest).unwrap();
@@ -331,12 +328,17 @@ fn blocks_in_a_box_to_keep_stay_even_where_balance_would_refine_them() {
     let device = Device::host(1).unwrap();
     let bundle = bundle("d2q9_bgk", &device, &[], Some("volumetric_shifted"));
     let grid = GridSpec::periodic([128, 128, 1]);
-    let mut everywhere = Criterion::new();
-    everywhere.constant(2.0);
-    everywhere.level();
+    let everywhere = everywhere(&device, &bundle, 2);
     let during = Some((u64::MAX, everywhere));
     let frozen = vec![([32.0, 32.0, 0.0], [64.0, 64.0, 0.0])];
-    let adaptivity = Adaptivity { levels: 0..=2, start: Criterion::new(), during, frozen, memory: None, keeps: false };
+    let adaptivity = Adaptivity {
+        levels: 0..=2,
+        start: criterion(&device, &bundle, vec![]),
+        during,
+        frozen,
+        memory: None,
+        keeps: false,
+    };
     let params = [("omega".to_string(), vec![1.2])];
     let mut flow = Simulation::adaptive(&device, &bundle, &grid, &params, &adaptivity, None).unwrap();
     flow.init(at_rest).unwrap();
@@ -352,12 +354,16 @@ fn a_grid_that_follows_the_flow_refines_up_to_what_stays() {
     let bundle = bundle("d2q9_bgk", &device, &[], Some("volumetric_shifted"));
     let body = Solid { level: 0, ..solid(circle(32.0, 32.0, 4.0), "bounce_back") };
     let grid = GridSpec::periodic([128, 128, 1]).with_solid(body);
-    let mut everywhere = Criterion::new();
-    everywhere.constant(2.0);
-    everywhere.level();
+    let everywhere = everywhere(&device, &bundle, 2);
     let during = Some((u64::MAX, everywhere.clone()));
-    let adaptivity =
-        Adaptivity { levels: 0..=2, start: Criterion::new(), during, frozen: vec![], memory: None, keeps: false };
+    let adaptivity = Adaptivity {
+        levels: 0..=2,
+        start: criterion(&device, &bundle, vec![]),
+        during,
+        frozen: vec![],
+        memory: None,
+        keeps: false,
+    };
     let params = [("omega".to_string(), vec![1.2])];
     let mut flow = Simulation::adaptive(&device, &bundle, &grid, &params, &adaptivity, None).unwrap();
     flow.init(at_rest).unwrap();

@@ -13,12 +13,12 @@ use crate::args::{roles, same_args};
 macro_rules! mesh_kernels {
     ($with:ident) => {
         $with! {
-            /// What a leaf wishes, within the range of levels.
+            /// What becomes of a leaf by its target level, within the range of levels.
             Mark = "mark" {
                 nodes: list Int [count] "nodes of all levels",
                 level: read Int [node] "level of each node",
                 child: read Int [node] "first child of each node, or -1",
-                want: read Int [node] "level that each leaf wishes",
+                target: read Int [node] "target level of each leaf",
                 bound: read Int [node] "1 where a leaf keeps its level, 2 where a node does not become coarser",
                 coarsest: value Int "lowest level of leaves",
                 finest: value Int "highest level of leaves",
@@ -38,7 +38,7 @@ macro_rules! mesh_kernels {
                 child: read Int [node] "first child of each node, or -1",
                 mark: write Int [node] "what becomes of each node",
             }
-            /// Takes a node's children away if all are leaves that wish so and nothing finer is or will be around.
+            /// Takes a node's children away if all are leaves to be coarsened and nothing finer is or will be around.
             Dissolve = "dissolve" {
                 nodes: list Int [count] "nodes of a level",
                 near: read Int [node][near] "nodes around each node",

@@ -1,6 +1,6 @@
 //! Fills a [`View`]: the parts that both targets share.
 
-use lbm_bundle::{HALF_SCALE, Kernel as Signature, Manifest, Real, Role, wishes};
+use lbm_bundle::{HALF_SCALE, Kernel as Signature, Manifest, Real, Role};
 
 use super::arithmetic::formulas;
 use super::banner;
@@ -12,7 +12,7 @@ use super::method::Method;
 use super::signature::{Dialect, Types, head, packed};
 use super::solids;
 use super::transfer;
-use super::view::{Carry, Head, Kernel, Op, Params, Pull, Reduce, View};
+use super::view::{Carry, Head, Kernel, Params, Pull, Reduce, View};
 use super::walls::walls;
 use crate::ir::Plan;
 
@@ -106,9 +106,8 @@ fn reduce(manifest: &Manifest, kernel: impl Fn(Role, Option<&Plan>) -> Kernel) -
     }
 }
 
-/// The kernels that move data when a forest changes, and that say how it should.
+/// The kernels that move data when a forest changes.
 fn carry(kernel: impl Fn(Role, Option<&Plan>) -> Kernel) -> Carry {
-    let op = |function: &wishes::Function| Op { code: function.op, formula: function.formula };
     Carry {
         average: kernel(Role::Average, None),
         fill: kernel(Role::Fill, None),
@@ -116,20 +115,6 @@ fn carry(kernel: impl Fn(Role, Option<&Plan>) -> Kernel) -> Carry {
         fill_fields: kernel(Role::FillFields, None),
         relocate: kernel(Role::Relocate, None),
         relocate_fields: kernel(Role::RelocateFields, None),
-        wish: kernel(Role::Wish, None),
-        stack: wishes::STACK,
-        taking: wishes::TAKING,
-        binary: wishes::BINARY,
-        level: wishes::LEVEL,
-        within: wishes::WITHIN,
-        above: wishes::ABOVE,
-        ops: [
-            Op { code: wishes::CONSTANT, formula: "constants[argument]" },
-            Op { code: wishes::VARIABLE, formula: "variable(sight, argument)" },
-        ]
-        .into_iter()
-        .chain(wishes::FUNCTIONS.iter().map(op))
-        .collect(),
     }
 }
 

@@ -4,11 +4,11 @@
 //!
 //! Each of these knows only those before it:
 //!
-//! - `text`, `number`, `formula`: what a spec says in words, constants and expressions as text
+//! - `text`, `number`, `formula`, `double`: what a spec says in words; constants, expressions and formulas in 64 bits as text
 //! - `method`: what is printed; `view`: the strings that templates print; `render`: the templates
 //! - `banner`, `constants`, `work`, `arithmetic`, `signature`: parts of every file and kernel
 //! - `walls`, `solids`, `packets`, `interface`, `transfer`, `inbox`, `ghosts`: parts of a view; `layout`: all of it
-//! - `mesh`: kernels that change the forest, for both targets
+//! - `mesh`: kernels that change the forest, for both targets; `criteria`: those that say which levels blocks should have
 //! - `rust`, `soa`, `c`, `cuda`, `bindings`: what differs between the files
 
 mod arithmetic;
@@ -16,7 +16,9 @@ mod banner;
 mod bindings;
 mod c;
 mod constants;
+mod criteria;
 mod cuda;
+mod double;
 mod formula;
 mod ghosts;
 mod inbox;
@@ -37,6 +39,7 @@ mod view;
 mod walls;
 mod work;
 
+pub use criteria::criteria;
 pub use mesh::mesh;
 pub use method::{Interface, Method, NodeForm, PointSet, Rescaled, Stencil, Wall};
 

@@ -4,7 +4,7 @@ use serde::Serialize;
 use tera::{Context, Tera};
 
 /// What the kernel templates of both targets include.
-const SHARED: [(&str, &str); 17] = [
+const SHARED: [(&str, &str); 18] = [
     ("kernel", include_str!("../../../templates/shared/kernel.c")),
     ("packed", include_str!("../../../templates/shared/packed.c")),
     ("params", include_str!("../../../templates/shared/params.c")),
@@ -14,6 +14,7 @@ const SHARED: [(&str, &str); 17] = [
     ("ghosts", include_str!("../../../templates/shared/ghosts.c")),
     ("inbox", include_str!("../../../templates/shared/inbox.c")),
     ("interface", include_str!("../../../templates/shared/interface.c")),
+    ("places", include_str!("../../../templates/shared/places.c")),
     ("cells", include_str!("../../../templates/shared/cells.c")),
     ("walls", include_str!("../../../templates/shared/walls.c")),
     ("rule", include_str!("../../../templates/shared/rule.c")),

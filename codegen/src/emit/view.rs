@@ -469,7 +469,7 @@ pub struct Pass {
     pub below: String,
 }
 
-/// Kernels that move data when a forest changes, and that say how it should.
+/// Kernels that move data when a forest changes.
 #[derive(Debug, Serialize)]
 pub struct Carry {
     /// From children to their parent.
@@ -484,31 +484,6 @@ pub struct Carry {
     pub relocate: Kernel,
     /// The same for fields.
     pub relocate_fields: Kernel,
-    /// Wished levels.
-    pub wish: Kernel,
-    /// Depth of the stack of a program.
-    pub stack: usize,
-    /// The first op that takes an operand.
-    pub taking: i32,
-    /// The first op that takes two.
-    pub binary: i32,
-    /// The op that wishes a level.
-    pub level: i32,
-    /// The op that wishes a level within a region.
-    pub within: i32,
-    /// The op that wishes a level above thresholds.
-    pub above: i32,
-    /// Values and functions.
-    pub ops: Vec<Op>,
-}
-
-/// An op of a program that leaves a value.
-#[derive(Debug, Serialize)]
-pub struct Op {
-    /// Its number.
-    pub code: i32,
-    /// The value in C.
-    pub formula: &'static str,
 }
 
 /// A kernel of blocks at refinement interfaces.

@@ -41,7 +41,7 @@ pub fn work(manifest: &Manifest, signature: &Signature) -> Work {
                 "const int begin = share * per, end = begin + per < size ? begin + per : size;".into(),
             ],
         ),
-        Role::Wish | Role::InterfaceMasks | Role::InterfaceCells | Role::ToFineWalls | Role::ToCoarseWalls => (
+        Role::InterfaceMasks | Role::InterfaceCells | Role::ToFineWalls | Role::ToCoarseWalls => (
             items == 1,
             vec![item, "if (item >= count) return;".into(), "const int thread = threadIdx.x, slot = ids[item];".into()],
         ),

@@ -2,11 +2,14 @@
 //!
 //! After: everything but the arithmetic is decided; the costs of the kernels are those handed in.
 
+mod formula;
 mod soa;
 
+pub use formula::formula;
+
 use lbm_bundle as bundle;
-use lbm_bundle::{ABI, AtFace, Cost, Direction, Kernel, Layout, Manifest, Member, Postfix, Role};
-use lbm_dsl::expr::{Compare, Expr, ExprId, Rational, Symbol};
+use lbm_bundle::{ABI, AtFace, Cost, Direction, Kernel, Layout, Manifest, Member, Role};
+use lbm_dsl::expr::Rational;
 use lbm_dsl::model::levels::{Coupling, Exchange, Rate};
 use lbm_dsl::model::{Model, Param, Rule};
 use lbm_dsl::prove::{Findings, Transport, faces};
@@ -96,7 +99,7 @@ pub fn manifest(
             half_mirror || model.boundaries()[rule].params.iter().any(scales)
         }),
         coupling: options.coupling.map(|at| coupling(model, &model.couplings()[at])),
-        criteria: model.criteria().iter().map(criterion).collect(),
+        criteria: model.criteria().iter().map(|found| criterion(model, found)).collect(),
         kernels: Vec::new(),
         viscosity: transport(&findings.viscosity),
     };
@@ -122,7 +125,7 @@ pub fn manifest(
             }
         }
         roles.extend([Role::Average, Role::Fill, Role::AverageFields, Role::FillFields]);
-        roles.extend([Role::Relocate, Role::RelocateFields, Role::Wish]);
+        roles.extend([Role::Relocate, Role::RelocateFields]);
     }
     if !manifest.solid_rules.is_empty() {
         roles.extend([Role::StreamCollideSolid, Role::Force]);
@@ -142,11 +145,11 @@ fn unit(unit: lbm_dsl::unit::Unit) -> bundle::Unit {
     bundle::Unit { length: unit.length, time: unit.time }
 }
 
-fn criterion(criterion: &lbm_dsl::model::Criterion) -> bundle::Criterion {
+fn criterion(model: &Model, criterion: &lbm_dsl::model::Criterion) -> bundle::Criterion {
     bundle::Criterion {
         name: criterion.name.clone(),
         doc: criterion.doc.clone(),
-        formula: criterion.formula.clone(),
+        formula: formula(model, criterion.formula),
         unit: unit(criterion.unit),
     }
 }
@@ -154,7 +157,7 @@ fn criterion(criterion: &lbm_dsl::model::Criterion) -> bundle::Criterion {
 fn coupling(model: &Model, coupling: &Coupling) -> bundle::Coupling {
     let rate = |rate: &Rate| bundle::Rate {
         param: model.params()[rate.param].name.clone(),
-        finer: Postfix(postfix(model, rate.finer)),
+        finer: formula(model, rate.finer),
     };
     bundle::Coupling {
         name: coupling.name().into(),
@@ -164,31 +167,6 @@ fn coupling(model: &Model, coupling: &Coupling) -> bundle::Coupling {
             Exchange::Packets { .. } => 0,
             Exchange::Ghosts { layers, .. } => *layers as u32,
         },
-    }
-}
-
-/// A formula of scalar parameters, operands before operators.
-fn postfix(model: &Model, id: ExprId) -> String {
-    let of = |id| postfix(model, id);
-    match *model.exprs().get(id) {
-        Expr::Const(ref value) => value.to_string(),
-        Expr::Symbol(Symbol::Param { param, .. }) => format!("${}", model.params()[usize::from(param)].name),
-        Expr::Symbol(other) => unreachable!("{other:?} in the rate of a level"),
-        Expr::Neg(a) => format!("{} neg", of(a)),
-        Expr::Sqrt(a) => format!("{} sqrt", of(a)),
-        Expr::Add(a, b) => format!("{} {} +", of(a), of(b)),
-        Expr::Sub(a, b) => format!("{} {} -", of(a), of(b)),
-        Expr::Mul(a, b) => format!("{} {} *", of(a), of(b)),
-        Expr::Div(a, b) => format!("{} {} /", of(a), of(b)),
-        Expr::Fma(a, b, c) => format!("{} {} * {} +", of(a), of(b), of(c)),
-        Expr::Select { compare, left, right, then, otherwise } => {
-            let word = match compare {
-                Compare::Less => "less",
-                Compare::LessEqual => "less_equal",
-                Compare::Equal => "equal",
-            };
-            format!("{} {} {} {} {word}", of(left), of(right), of(then), of(otherwise))
-        }
     }
 }
 
@@ -222,7 +200,7 @@ fn kernel(manifest: &Manifest, role: Role, threads: u32, arithmetic: Cost) -> Ke
         Role::Init => (components, q),
         Role::Macroscopic => (q, components),
         Role::Force | Role::Sums => (q, 0),
-        Role::Wish | Role::Look => (components, 0),
+        Role::Look => (components, 0),
         Role::AverageFields | Role::FillFields | Role::RelocateFields => (components, components),
         _ => (q, q),
     };
@@ -230,9 +208,7 @@ fn kernel(manifest: &Manifest, role: Role, threads: u32, arithmetic: Cost) -> Ke
     let [loaded, written] = match role {
         Role::Init => [computed, stored],
         Role::Macroscopic => [stored, computed],
-        Role::Wish | Role::Look | Role::AverageFields | Role::FillFields | Role::RelocateFields | Role::Collide => {
-            [computed; 2]
-        }
+        Role::Look | Role::AverageFields | Role::FillFields | Role::RelocateFields | Role::Collide => [computed; 2],
         _ => [stored; 2],
     };
     let bytes = loads * loaded + stores * written;
@@ -272,7 +248,6 @@ fn shape(manifest: &Manifest, role: Role, threads: u32) -> (u32, u32) {
         Role::InterfaceMasks | Role::InterfaceCells => (32, 1),
         Role::ToFine | Role::ToCoarse => (INTERFACE_THREADS, INTERFACE_THREADS),
         Role::ToFineWalls | Role::ToCoarseWalls => (INTERFACE_THREADS, 1),
-        Role::Wish => (cells.min(THREADS), 1),
         _ if cells > THREADS => (threads, 1),
         _ if cells > threads => (cells, 1),
         _ => (items * cells, items),

@@ -1,7 +1,8 @@
 //! Where a flow is refined.
 
+use lbm_bundle::criteria::TargetLevel;
 use lbm_runtime::geometry::Block;
-use lbm_runtime::kernels::criterion::{self, Criterion};
+use lbm_runtime::kernels::Criterion;
 use lbm_runtime::solver::Adaptivity;
 
 use super::Face;
@@ -36,7 +37,7 @@ pub struct Refinement {
     pub follow: Option<Follow>,
     /// Bytes that it may take; none for most of what the device has.
     pub memory: Option<usize>,
-    /// The level wished at a place.
+    /// The target level at a place.
     pub level: Option<Formula>,
     /// Boxes with a level of their own.
     pub boxes: Vec<RefinedBox>,
@@ -56,33 +57,38 @@ pub struct RefinedBox {
 }
 
 impl Refinement {
-    /// The same for a simulation; `components` names the components of the method's fields. `keeps` is whether it is to keep
-    /// fields.
-    pub fn adaptivity(&self, dim: usize, components: &[String], keeps: bool) -> Adaptivity {
-        let variables = criterion::variables(dim, components);
-        let variable = |name: &str| variables.get(name).copied();
-        let mut start = Criterion::new();
-        if let Some(level) = &self.level {
-            level.append(&mut start, &variable);
-            start.level();
-        }
-        for region in &self.boxes {
-            start.overlap(&region.from[..dim], &region.to[..dim]);
-            start.within(region.level);
-        }
+    /// The criteria that are compiled for it, with `dim` axes: what the grid starts with, and what it follows, if it changes.
+    pub fn criteria(&self, dim: usize) -> Vec<Vec<TargetLevel>> {
+        let level = self.level.iter().map(|level| TargetLevel::Level(level.get().clone()));
+        let within = |region: &RefinedBox| {
+            let [from, to] = [region.from, region.to].map(|corner| corner[..dim].to_vec());
+            TargetLevel::Within { level: region.level, from, to }
+        };
+        let start: Vec<TargetLevel> = level.chain(self.boxes.iter().map(within)).collect();
         let during = self.follow.as_ref().map(|follow| {
-            let mut during = start.clone();
-            follow.criterion.append(&mut during, &variable);
-            during.above(&follow.thresholds, follow.hysteresis);
-            (follow.every, during)
+            let formula = follow.criterion.get().clone();
+            let above =
+                TargetLevel::Above { formula, thresholds: follow.thresholds.clone(), given_up: follow.hysteresis };
+            start.iter().cloned().chain([above]).collect()
         });
-        let frozen = self.follow.as_ref().map_or(vec![], |follow| follow.pinned.clone());
-        Adaptivity { levels: self.coarsest..=self.finest, start, during, frozen, memory: self.memory, keeps }
+        std::iter::once(start.clone()).chain(during).collect()
     }
 
-    /// Whether a block of so many cells along each axis (1 beyond the dimension) is to be refined: the level wished at the
+    /// The same for a simulation, with [`Self::criteria`] on its device; none where they are too few. `keeps` is whether it is to
+    /// keep fields.
+    pub fn adaptivity(&self, criteria: &[Criterion], keeps: bool) -> Option<Adaptivity> {
+        let start = criteria.first()?.clone();
+        let during = match &self.follow {
+            Some(follow) => Some((follow.every, criteria.get(1)?.clone())),
+            None => None,
+        };
+        let frozen = self.follow.as_ref().map_or(vec![], |follow| follow.pinned.clone());
+        Some(Adaptivity { levels: self.coarsest..=self.finest, start, during, frozen, memory: self.memory, keeps })
+    }
+
+    /// Whether a block of so many cells along each axis (1 beyond the dimension) is to be refined: the target level at the
     /// centre of one of its cells is higher than its own, or that of a box which overlaps it. For warnings about a case, which
-    /// are told before there is a kernel; grids are made by the programs of [`Self::adaptivity`], which say the same.
+    /// are told before there is a kernel; grids are made by the kernels of [`Self::criteria`], which say the same.
     pub fn refines(&self, block: Block, cells: [usize; 3]) -> bool {
         if block.level >= self.finest {
             return false;
@@ -94,11 +100,11 @@ impl Refinement {
         let Some(level) = self.level.as_ref().filter(|_| !self.boxes.iter().any(overlaps)) else {
             return self.boxes.iter().any(overlaps);
         };
-        let wished = |cell: usize| {
+        let target = |cell: usize| {
             let at = [cell % cells[0], cell / cells[0] % cells[1], cell / (cells[0] * cells[1])];
             level.at(std::array::from_fn(|axis| corner(axis, at[axis]) + 0.5 * width)).floor()
         };
-        (0..cells.iter().product()).any(|cell| wished(cell) > block.level as f64)
+        (0..cells.iter().product()).any(|cell| target(cell) > block.level as f64)
     }
 
     /// Whether all blocks at a face of a box of `size` cells of level 0 have the same level, but for those that are refined because

@@ -1,10 +1,10 @@
 //! What a run would do and take, from its grid alone: `lbmc run --dry-run`.
 
-use lbm_bundle::{Bundle, Manifest};
+use lbm_bundle::Manifest;
 use lbm_runtime::device::{Available, Bytes, Device};
 use lbm_runtime::solver::memory::Memory;
 
-use super::{Control, FlowError, grid_of, prepare};
+use super::{Control, FlowError, Kernels, grid_of, prepare};
 use crate::case::Case;
 use crate::output::progress::duration;
 use crate::output::summary::bytes_per_update;
@@ -41,15 +41,16 @@ pub struct PlannedLevel {
 
 impl Plan {
     /// Sets the grid up, or refuses it, as a run does.
-    pub fn new(case: &Case, bundle: &Bundle, device: &Device, control: &Control<'_>) -> Result<Plan, FlowError> {
-        let identity = Identity::new(case, bundle, device.toolchain()?);
-        let open = |path| Restart::open(path, &identity, case, &bundle.manifest, control.resume_anyway);
+    pub fn new(case: &Case, kernels: Kernels<'_>, device: &Device, control: &Control<'_>) -> Result<Plan, FlowError> {
+        let manifest = &kernels.method.manifest;
+        let identity = Identity::new(case, kernels.method, kernels.criteria, device.toolchain()?);
+        let open = |path| Restart::open(path, &identity, case, manifest, control.resume_anyway);
         let restart = control.resume.map(open).transpose()?;
         let available = Available::on(device);
         let grid = grid_of(case);
-        let (prepared, memory) = prepare(case, bundle, device, &grid, restart.as_ref(), available)?;
+        let (prepared, memory) = prepare(case, kernels, device, &grid, restart.as_ref(), available)?;
         let cells = prepared.grid().cells_of_levels();
-        let rates = rates(case, &bundle.manifest, cells.len());
+        let rates = rates(case, manifest, cells.len());
         let done = restart.map_or(0, |restart| restart.course().step);
         Ok(Plan {
             levels: cells.into_iter().zip(rates).map(|(cells, omega)| PlannedLevel { cells, omega }).collect(),

@@ -31,6 +31,7 @@ mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use lbm_bundle::criteria::CriteriaBundle;
 use lbm_bundle::{Bundle, Manifest, Real, Target};
 use serde::{Deserialize, Serialize};
 
@@ -61,7 +62,7 @@ pub struct Identity {
     target: Target,
     precision: Real,
     block: [u32; 3],
-    /// BLAKE3 of the manifest and the source of the kernels.
+    /// BLAKE3 of the manifest and the sources of the kernels.
     kernels: String,
     /// What the case says of the flow.
     keys: BTreeMap<String, String>,
@@ -71,12 +72,15 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Of a case, the kernels of its method and what compiles them.
-    pub fn new(case: &Case, bundle: &Bundle, toolchain: Toolchain) -> Identity {
+    /// Of a case, the kernels of its method and of its criteria, and what compiles them.
+    pub fn new(case: &Case, bundle: &Bundle, criteria: Option<&CriteriaBundle>, toolchain: Toolchain) -> Identity {
         let Manifest { spec, target, real, block, .. } = &bundle.manifest;
         let manifest = serde_json::to_vec(&bundle.manifest).unwrap_or_default();
         let mut kernels = blake3::Hasher::new();
         kernels.update(&manifest).update(bundle.source.text.as_bytes());
+        if let Some(criteria) = criteria {
+            kernels.update(criteria.source.text.as_bytes());
+        }
         Identity {
             spec: spec.clone(),
             target: *target,

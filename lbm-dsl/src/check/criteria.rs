@@ -1,17 +1,16 @@
 //! Criteria: what a grid may follow.
 //!
 //! In: a program whose names are in order, and the method's fields. After: each criterion is one formula of the fields and their
-//! derivatives, without conditions, and has a unit.
+//! derivatives, and has a unit. Written out, it is of limited length and depth.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use num_traits::Signed;
+use num_traits::Zero;
 
 use crate::ast::{CriterionDef, Expr, Item, Name};
 use crate::check::build::Builder;
 use crate::check::elaborate::{Elaborator, Eval, Poisoned};
-use crate::check::naming;
 use crate::check::program::{Def, ModuleId, Program};
 use crate::check::value::{Dim, Tensor, Value};
 use crate::diag::{Code, suggest};
@@ -20,8 +19,21 @@ use crate::model::{Criterion, Field};
 use crate::source::Span;
 use crate::unit::Unit;
 
-/// Longest formula: what a text says twice stands in it twice.
-const MAX_TEXT: usize = 1 << 14;
+/// Longest formula, written out: what is used twice stands in it twice.
+const MAX_LENGTH: usize = 1 << 14;
+
+/// Most operations inside each other of a formula.
+const MAX_DEPTH: usize = 400;
+
+/// A part of a formula.
+#[derive(Clone, Copy)]
+struct Part {
+    /// Its unit; none for zero, which has any.
+    unit: Option<Unit>,
+    /// At most so many characters.
+    length: usize,
+    depth: usize,
+}
 
 /// The criteria that the spec defines or chooses, each with the module that has its text.
 fn definitions(program: &Program) -> impl Iterator<Item = Result<(ModuleId, &CriterionDef), &Name>> {
@@ -110,8 +122,8 @@ impl Elaborator<'_> {
         }
         let body = &def.function.body;
         let value = self.number(body)?;
-        let (formula, unit) = self.formula_of(value, fields, body.span)?;
-        Ok(Criterion { name: def.function.name.text.clone(), formula, unit, doc: def.doc.clone() })
+        let unit = self.unit_of(value, fields, body.span)?;
+        Ok(Criterion { name: def.function.name.text.clone(), formula: value, unit, doc: def.doc.clone() })
     }
 
     /// `gradient[a](u[b])`
@@ -131,64 +143,69 @@ impl Elaborator<'_> {
         Ok(Value::Number(self.exprs.symbol(Symbol::Gradient { field, component, axis })))
     }
 
-    /// The formula as a case would write it, `sqrt((dx_uy - dy_ux)^2)`, and its unit; only what has the same is added.
-    fn formula_of(&mut self, value: ExprId, fields: &[Field], span: Span) -> Eval<(String, Unit)> {
-        let component = |field: u16, component: u8| {
-            let field = &fields[usize::from(field)];
-            let dims = if field.components.len() == 1 { vec![] } else { vec![Dim::Axes(field.components.len())] };
-            naming::component(&field.name, &dims, usize::from(component))
-        };
+    /// The unit of a formula; only what has the same is added, compared or chosen from.
+    fn unit_of(&mut self, value: ExprId, fields: &[Field], span: Span) -> Eval<Unit> {
         // Of the fields, the velocity has a unit.
         let unit_of =
             |field: u16| if fields[usize::from(field)].name == "u" { Unit::VELOCITY } else { Unit::default() };
         let needed = self.exprs.needed(&[value]);
         let nodes: Vec<(ExprId, Node)> =
             self.exprs.iter().filter(|(id, _)| needed[id.index()]).map(|(id, node)| (id, node.clone())).collect();
-        let mut found: BTreeMap<ExprId, (String, Unit)> = BTreeMap::new();
+        let mut found: BTreeMap<ExprId, Part> = BTreeMap::new();
         for (id, node) in nodes {
-            let (text, unit) = match node {
-                Node::Const(value) if value.is_negative() || !value.is_integer() => {
-                    (format!("({value})"), Unit::default())
+            let parts: Vec<Part> = node.operands().iter().map(|operand| found[operand]).collect();
+            let units: Vec<Option<Unit>> = parts.iter().map(|part| part.unit).collect();
+            let (unit, own) = match node {
+                Node::Const(ref value) if value.is_zero() => (None, 1),
+                Node::Const(_) => (Some(Unit::default()), 50),
+                Node::Symbol(Symbol::Field { field, .. }) => {
+                    (Some(unit_of(field)), fields[usize::from(field)].name.len() + 1)
                 }
-                Node::Const(value) => (value.to_string(), Unit::default()),
-                Node::Symbol(Symbol::Field { field, component: at }) => (component(field, at), unit_of(field)),
-                Node::Symbol(Symbol::Gradient { field, component: at, axis }) => {
-                    let axis = ["x", "y", "z"][usize::from(axis)];
-                    (format!("d{axis}_{}", component(field, at)), unit_of(field) / Unit::LENGTH)
+                Node::Symbol(Symbol::Gradient { field, .. }) => {
+                    (Some(unit_of(field) / Unit::LENGTH), fields[usize::from(field)].name.len() + 4)
                 }
-                Node::Neg(a) => (format!("(-{})", found[&a].0), found[&a].1),
-                Node::Sqrt(a) => {
-                    let (text, Unit { length, time }) = &found[&a];
+                Node::Symbol(_) | Node::Fma(..) => {
+                    let label = "this is neither a field nor a derivative of one";
+                    return self.fault(Code::CriterionForm, span, label);
+                }
+                Node::Neg(_) => (units[0], 3),
+                Node::Sqrt(_) => {
+                    let Unit { length, time } = units[0].unwrap_or_default();
                     if length % 2 != 0 || time % 2 != 0 {
-                        let label = format!("this takes a square root of {}", found[&a].1.describe());
+                        let label = format!("this takes a square root of {}", Unit { length, time }.describe());
                         return self.fault(Code::CriterionForm, span, label);
                     }
-                    (format!("sqrt({text})"), Unit { length: length / 2, time: time / 2 })
+                    (Some(Unit { length: length / 2, time: time / 2 }), 6)
                 }
-                Node::Mul(a, b) if a == b => (format!("{}^2", found[&a].0), found[&a].1 * found[&a].1),
-                Node::Mul(a, b) => (format!("({} * {})", found[&a].0, found[&b].0), found[&a].1 * found[&b].1),
-                Node::Div(a, b) => (format!("({} / {})", found[&a].0, found[&b].0), found[&a].1 / found[&b].1),
-                Node::Add(a, b) | Node::Sub(a, b) => {
-                    let ((one, unit), (other, others)) = (&found[&a], &found[&b]);
-                    if unit != others {
-                        let label = format!("this adds {} and {}", unit.describe(), others.describe());
-                        return self.fault(Code::CriterionForm, span, label);
-                    }
-                    let sign = if matches!(node, Node::Add(..)) { '+' } else { '-' };
-                    (format!("({one} {sign} {other})"), *unit)
-                }
-                Node::Select { .. } | Node::Symbol(_) | Node::Fma(..) => {
-                    let label = "this depends on conditions that only the flow decides";
-                    let hint = "a criterion has conditions on indices only: `sum(a, b if a < b: ...)`";
-                    return self.hinted(Code::CriterionForm, span, label, hint);
+                Node::Mul(..) => (Some(units[0].unwrap_or_default() * units[1].unwrap_or_default()), 5),
+                Node::Div(..) => (Some(units[0].unwrap_or_default() / units[1].unwrap_or_default()), 5),
+                Node::Add(..) | Node::Sub(..) => (self.unit_of_both("adds", units[0], units[1], span)?, 5),
+                Node::Select { .. } => {
+                    self.unit_of_both("compares", units[0], units[1], span)?;
+                    (self.unit_of_both("chooses from", units[2], units[3], span)?, 20)
                 }
             };
-            if text.len() > MAX_TEXT {
-                return self.fault(Code::TooLarge, span, format!("a criterion has at most {MAX_TEXT} characters"));
+            let length = parts.iter().fold(own, |length, part| length.saturating_add(part.length));
+            let own = 1 + usize::from(matches!(node, Node::Select { .. }));
+            let depth = own + parts.iter().map(|part| part.depth).max().unwrap_or(0);
+            if length > MAX_LENGTH || depth > MAX_DEPTH {
+                let label = format!("a criterion has at most {MAX_LENGTH} characters, {MAX_DEPTH} operations deep");
+                return self.fault(Code::TooLarge, span, label);
             }
-            found.insert(id, (text, unit));
+            found.insert(id, Part { unit, length, depth });
         }
-        found.remove(&value).ok_or(Poisoned)
+        Ok(found.get(&value).ok_or(Poisoned)?.unit.unwrap_or_default())
+    }
+
+    /// The unit of two values, which must have the same.
+    fn unit_of_both(&mut self, does: &str, one: Option<Unit>, other: Option<Unit>, span: Span) -> Eval<Option<Unit>> {
+        match (one, other) {
+            (Some(one), Some(other)) if one != other => {
+                let label = format!("this {does} {} and {}", one.describe(), other.describe());
+                self.fault(Code::CriterionForm, span, label)
+            }
+            _ => Ok(one.or(other)),
+        }
     }
 }
 
@@ -198,26 +215,19 @@ mod tests {
     use crate::shipped::{self, Prelude};
     use crate::source::Source;
 
-    fn prelude(spec: &str, criterion: &str) -> (String, String) {
-        let source = Source::new(&format!("{spec}.lbm"), shipped::spec(spec).unwrap());
-        let model = compile_with(&source, &Prelude, &[], None, Some(criterion)).unwrap();
-        let [found] = model.criteria() else { panic!("one is chosen") };
-        assert_eq!(found.name, criterion);
-        assert!(!found.doc.is_empty());
-        (found.formula.clone(), found.unit.describe())
-    }
-
     #[test]
-    fn those_of_the_prelude_are_formulas_of_a_case_with_a_unit() {
-        for (criterion, formula, unit) in [
-            ("vorticity", "sqrt((dx_uy - dy_ux)^2)", "time^-1"),
-            ("q", "(-((1/2) * (((dx_ux^2 + (dx_uy * dy_ux)) + (dy_ux * dx_uy)) + dy_uy^2)))", "time^-2"),
-            ("velocity_gradient", "sqrt((((dx_ux^2 + dx_uy^2) + dy_ux^2) + dy_uy^2))", "time^-1"),
-            ("density_gradient", "sqrt((dx_rho^2 + dy_rho^2))", "length^-1"),
+    fn those_of_the_prelude_have_a_unit() {
+        let source = Source::new("d2q9_bgk.lbm", shipped::spec("d2q9_bgk").unwrap());
+        for (criterion, unit) in [
+            ("vorticity", "time^-1"),
+            ("q", "time^-2"),
+            ("velocity_gradient", "time^-1"),
+            ("density_gradient", "length^-1"),
         ] {
-            assert_eq!(prelude("d2q9_bgk", criterion), (formula.to_string(), unit.to_string()), "{criterion}");
+            let model = compile_with(&source, &Prelude, &[], None, Some(criterion)).unwrap();
+            let [found] = model.criteria() else { panic!("one is chosen") };
+            assert_eq!((&found.name[..], &found.unit.describe()[..]), (criterion, unit));
+            assert!(!found.doc.is_empty());
         }
-        let (formula, _) = prelude("d3q19_bgk", "vorticity");
-        assert_eq!(formula, "sqrt((((dx_uy - dy_ux)^2 + (dx_uz - dz_ux)^2) + (dy_uz - dz_uy)^2))");
     }
 }

@@ -73,6 +73,7 @@ pub fn compact(model: &mut Model) {
         roots.extend(formulas.lets.iter().map(|item| item.value));
     }
     roots.extend(model.couplings.iter_mut().flat_map(Coupling::roots_mut).map(|root| *root));
+    roots.extend(model.criteria.iter().map(|criterion| criterion.formula));
     let (kept, new) = model.exprs.subgraph(&roots);
     let to = |id: &mut ExprId| *id = new[*id];
     model.fields.iter_mut().flat_map(|field| &mut field.components).for_each(to);
@@ -89,6 +90,7 @@ pub fn compact(model: &mut Model) {
         formulas.lets.iter_mut().for_each(|item| to(&mut item.value));
     }
     model.couplings.iter_mut().flat_map(Coupling::roots_mut).for_each(to);
+    model.criteria.iter_mut().for_each(|criterion| to(&mut criterion.formula));
     model.exprs = kept;
 }
 

@@ -1,5 +1,6 @@
 //! `lbmc check`: what is proved about a method, and what follows from its formulas.
 
+use lbm_codegen::lower::signature::formula;
 use lbm_dsl::model::Model;
 use lbm_dsl::prove;
 use miette::Result;
@@ -80,7 +81,7 @@ fn find(model: &Model, args: &Check) -> Result<(Told, Rates)> {
     let criteria = model.criteria().iter().map(|criterion| Criterion {
         name: criterion.name.clone(),
         unit: criterion.unit.describe(),
-        formula: criterion.formula.clone(),
+        formula: formula(model, criterion.formula).to_string(),
     });
     let stability = args.stability.then(|| stability::find(model, &rates, args.velocity.as_deref())).transpose()?;
     let told = Told {

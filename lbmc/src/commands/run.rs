@@ -11,13 +11,13 @@ use lbm_dsl::model::{Model, Param};
 use lbm_dsl::prove::edge;
 use lbm_dsl::shipped;
 use lbm_flows::case::{Case, Diagnostic, RawCase, TargetChoice};
-use lbm_flows::flow::{self, Control, Plan};
+use lbm_flows::flow::{self, Control, Kernels, Plan};
 use lbm_flows::output::progress::{Show, Status};
 use lbm_flows::output::sink::RESTART;
 use lbm_flows::output::summary::{self, StopReason};
 use lbm_runtime::device::{Available, Device, copy_bandwidth};
 use lbm_runtime::mesh::{Filled, preferred_block};
-use miette::{Report, Result, miette};
+use miette::{IntoDiagnostic, Report, Result, miette};
 use serde::Serialize;
 
 use crate::cases::CaseFile;
@@ -118,6 +118,11 @@ fn perform(args: &Run) -> Result<ExitCode> {
         notes::warning(Report::new(warning));
     }
 
+    let criteria = case.refinement.as_ref().map(|refinement| {
+        lbm_codegen::criteria::bundle(&bundle.manifest, &refinement.criteria(case.dim)).into_diagnostic()
+    });
+    let criteria = criteria.transpose()?;
+    let kernels = Kernels { method: &bundle, criteria: criteria.as_ref() };
     notes::note(&flow::header(&case, &bundle.manifest, &device));
 
     let folder = args.out.clone().unwrap_or_else(|| PathBuf::from(&case.output.directory));
@@ -135,11 +140,11 @@ fn perform(args: &Run) -> Result<ExitCode> {
     let (interrupted, bandwidth): (Option<&AtomicBool>, bool) = (Some(&interrupted), args.bandwidth);
     let control = Control { resume, resume_anyway, inputs: &inputs, interrupted, show, bandwidth };
     if args.dry_run {
-        let plan = Plan::new(&case, &bundle, &device, &control)?;
+        let plan = Plan::new(&case, kernels, &device, &control)?;
         print!("{}", plan.describe(&case, &bundle.manifest, copy_bandwidth(&device)?));
         return Ok(ExitCode::SUCCESS);
     }
-    let done = flow::run(&case, &bundle, &device, &folder, control, notes::note)?;
+    let done = flow::run(&case, kernels, &device, &folder, control, notes::note)?;
     let code = match done.stop {
         StopReason::Steady | StopReason::Steps => ExitCode::SUCCESS,
         StopReason::Interrupted => ExitCode::from(interrupt::STATUS),

@@ -72,6 +72,8 @@ pub struct Source<'a> {
     pub name: &'a str,
     /// Text.
     pub text: &'a str,
+    /// Whether a multiplication and an addition may become one operation, which is rounded once.
+    pub fuses: bool,
 }
 
 /// Compiled kernels.

@@ -49,7 +49,7 @@ impl MeshProgram {
         if !(2..=3).contains(&manifest.dim) {
             return Err(wrong(format!("{} axes", manifest.dim)));
         }
-        let module = device.load(Source { name: &bundle.source.name, text: &bundle.source.text })?;
+        let module = device.load(Source { name: &bundle.source.name, text: &bundle.source.text, fuses: true })?;
         let mut entries = vec![];
         for kernel in &manifest.kernels {
             if !kernel.is_as_declared(manifest.dim) {

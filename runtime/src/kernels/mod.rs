@@ -1,5 +1,5 @@
-//! A bundle's kernels, loaded and launched by role: those of a method ([`Program`]) and those of the mesh
-//! ([`MeshProgram`]).
+//! A bundle's kernels, loaded and launched by role: those of a method ([`Program`]), those of the mesh ([`MeshProgram`]), and
+//! those of criteria ([`Criterion`]).
 //!
 //! In: a bundle and a device. After loading: the bundle follows this runtime's contract, every kernel takes what the table
 //! of its role says, and every symbol exists. A launch is a struct of that table, its fields the arguments:
@@ -44,7 +44,7 @@
 //!
 //! The real type of a bundle is known at run time only: that arrays and parameters have it is checked there.
 
-pub mod criterion;
+pub mod criteria;
 mod error;
 mod launch;
 pub mod layout;
@@ -53,6 +53,7 @@ mod method;
 
 use lbm_bundle::{ABI, Bundle, Layout, Manifest, Role, Target};
 
+pub use criteria::Criterion;
 pub use error::KernelError;
 pub use launch::{Launch, Params};
 pub use mesh::{MeshProgram, mesh_bundle};
@@ -92,7 +93,7 @@ impl Program {
     pub fn load(device: &Device, bundle: &Bundle) -> Result<Self, KernelError> {
         let manifest = bundle.manifest.clone();
         check(device, &manifest)?;
-        let module = device.load(Source { name: &bundle.source.name, text: &bundle.source.text })?;
+        let module = device.load(Source { name: &bundle.source.name, text: &bundle.source.text, fuses: true })?;
         let entry = |kernel: &lbm_bundle::Kernel| {
             Ok(Entry {
                 kernel: module.kernel(&kernel.symbol)?,

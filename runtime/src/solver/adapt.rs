@@ -1,4 +1,4 @@
-//! The grid follows the flow: wishes, changes of the forest, and the data in them.
+//! The grid follows the flow: target levels, changes of the forest, and the data in them.
 
 use std::ops::RangeInclusive;
 
@@ -9,14 +9,14 @@ use super::carry::Populations;
 use super::step::Level;
 use super::subdomain::Subdomain;
 use super::{Simulation, StepError};
-use crate::device::{Buffer, Device, DeviceError, Double, Int, Real};
+use crate::device::{Buffer, Device, Real};
 use crate::geometry::Block;
-use crate::kernels::criterion::Criterion;
-use crate::kernels::{self, KernelError, Program};
+use crate::kernels::criteria::{Criterion, TargetLevels};
+use crate::kernels::{KernelError, Program};
 use crate::mesh::forest::{Forest, ForestError, Outcome};
 
 /// How a grid is refined.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone)]
 pub struct Adaptivity {
     /// Levels that leaves may have.
     pub levels: RangeInclusive<usize>,
@@ -65,51 +65,33 @@ impl Adaptations {
     }
 }
 
-/// A criterion on the device.
-pub(super) struct Loaded {
-    ops: Buffer<Int>,
-    constants: Buffer<Double>,
-    length: usize,
-}
-
-impl Loaded {
-    pub(super) fn new(device: &Device, criterion: &Criterion) -> Result<Loaded, DeviceError> {
-        let values = criterion.constants();
-        let mut constants = device.alloc_doubles(values.len())?;
-        constants.write_reals(0, &values)?;
-        let length = criterion.ops().len() / 2;
-        let ops = if length == 0 { vec![0, 0] } else { criterion.ops().to_vec() };
-        Ok(Loaded { ops: device.ints(&ops)?, constants, length })
-    }
-
-    /// Writes what the leaves of a forest wish.
-    pub(super) fn wish(
-        &self,
-        program: &Program,
-        forest: &mut Forest,
-        fields: &Buffer<Real>,
-        finest: usize,
-    ) -> Result<(), KernelError> {
-        let leaves = forest.leaves();
-        let (tables, wishes) = forest.wishes();
-        program.launch(kernels::Wish {
+/// Writes the target levels of the leaves of a forest.
+fn target(
+    criterion: &Criterion,
+    program: &Program,
+    forest: &mut Forest,
+    fields: &Buffer<Real>,
+    finest: usize,
+) -> Result<(), KernelError> {
+    let leaves = forest.leaves();
+    let (tables, targets) = forest.targets();
+    criterion.launch(
+        program.manifest(),
+        TargetLevels {
             ids: tables.leaves.part(0..leaves),
             neighbours: &tables.neighbours,
             nodes: &tables.node,
             levels: &tables.level,
             places: &tables.place,
             fields,
-            ops: &self.ops,
-            length: self.length as i32,
-            constants: &self.constants,
             finest: finest as i32,
-            want: &mut wishes.want,
-        })
-    }
+            targets: &mut targets.level,
+        },
+    )
 }
 
-/// Passes that set a grid up, each of which refines by one level. One that goes on changing, because it is wished to be
-/// refined where it is coarse and coarse where it is refined, stays as the last has left it, with a [`warning`](unsettled).
+/// Passes that set a grid up, each of which refines by one level. One that goes on changing, because its target levels are finer
+/// where it is coarse and coarser where it is fine, stays as the last has left it, with a [`warning`](unsettled).
 pub(super) fn first_looks(levels: &RangeInclusive<usize>) -> std::ops::Range<usize> {
     0..2 * (levels.end() + 1)
 }
@@ -133,13 +115,12 @@ pub(super) fn set_up(
     adaptivity: &Adaptivity,
     around: &Around,
 ) -> Result<Outcome, ForestError> {
-    let criterion = Loaded::new(device, &adaptivity.start)?;
     let no_fields = device.alloc_reals(program.manifest().real, 1)?;
     let mut outcome = Outcome::default();
     for _ in first_looks(&adaptivity.levels) {
-        criterion.wish(program, forest, &no_fields, *adaptivity.levels.end())?;
+        target(&adaptivity.start, program, forest, &no_fields, *adaptivity.levels.end())?;
         if around.cutters.is_some() {
-            forest.overrule(|block, wished| around.level(block, wished))?;
+            forest.overrule(|block, target| around.level(block, target))?;
         }
         outcome = forest.adapt(adaptivity.levels.clone(), &mut ())?;
         if !outcome.changed() || outcome.refused() > 0 {
@@ -179,10 +160,8 @@ impl Adapter {
 impl Simulation {
     /// Looks at the flow and lets the grid follow; the next step starts on the new one.
     pub(super) fn adapt(&mut self) -> Result<Outcome, StepError> {
-        let Some(criterion) = self.subdomain.criterion.take() else { return Ok(Outcome::default()) };
-        let outcome = self.change(&criterion);
-        self.subdomain.criterion = Some(criterion);
-        outcome
+        let Some(criterion) = self.subdomain.criterion.clone() else { return Ok(Outcome::default()) };
+        self.change(&criterion)
     }
 
     /// The same with a criterion of the caller's, once; between levels that the simulation was made for. Refused where
@@ -191,11 +170,10 @@ impl Simulation {
         if self.subdomain.criterion.is_none() {
             return Err(StepError::StaysAsItIs);
         }
-        let criterion = Loaded::new(self.device(), criterion)?;
-        self.change(&criterion)
+        self.change(criterion)
     }
 
-    fn change(&mut self, criterion: &Loaded) -> Result<Outcome, StepError> {
+    fn change(&mut self, criterion: &Criterion) -> Result<Outcome, StepError> {
         let Simulation { subdomain, stepper, adapter, .. } = self;
         let outcome = subdomain.change(criterion, &adapter.range, &stepper.levels)?;
         adapter.adaptations.add(outcome);
@@ -233,13 +211,13 @@ impl Subdomain {
     /// Changes the forest as a criterion says of the fields of the current step; populations and the reference go with it.
     fn change(
         &mut self,
-        criterion: &Loaded,
+        criterion: &Criterion,
         range: &RangeInclusive<usize>,
         levels: &[Level],
     ) -> Result<Outcome, StepError> {
         self.sample(levels)?;
         let Subdomain { program, grid, fields, reference, .. } = self;
-        criterion.wish(program, grid.forest_mut(), &fields.macroscopic, *range.end())?;
+        target(criterion, program, grid.forest_mut(), &fields.macroscopic, *range.end())?;
         let current = levels.iter().map(|level| level.current).collect();
         let mut data = Populations::new(program, grid, fields, reference.as_mut(), current);
         let outcome = grid.forest_mut().adapt(range.clone(), &mut data)?;

@@ -39,10 +39,10 @@ impl Around {
         }
     }
 
-    /// The level of a block that wishes one: that of a surface which cuts it, else at least that of shells.
-    pub(super) fn level(&self, block: Block, wished: usize) -> usize {
-        let Some(cutters) = &self.cutters else { return wished };
-        let shells = || cutters.solids.level_of_shells(block).map_or(wished, |level| wished.max(level));
+    /// The target level of a block that has one: that of a surface which cuts it, else at least that of shells.
+    pub(super) fn level(&self, block: Block, target: usize) -> usize {
+        let Some(cutters) = &self.cutters else { return target };
+        let shells = || cutters.solids.level_of_shells(block).map_or(target, |level| target.max(level));
         cutters.solids.level(block).unwrap_or_else(shells)
     }
 }

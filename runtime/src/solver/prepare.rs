@@ -17,7 +17,7 @@ use super::subdomain::Subdomain;
 use super::{Simulation, StepError};
 use crate::device::Device;
 use crate::geometry::Block;
-use crate::kernels::Program;
+use crate::kernels::{Criterion, Program};
 use crate::mesh::forest::{Bound, Outcome};
 use crate::mesh::{self, Grid};
 
@@ -31,7 +31,7 @@ pub struct Prepared<'a> {
     /// Levels that there may be.
     levels: usize,
     /// What the grid will follow, how often, and between which levels.
-    follows: Option<(adapt::Loaded, u64, RangeInclusive<usize>)>,
+    follows: Option<(Criterion, u64, RangeInclusive<usize>)>,
     adaptations: Adaptations,
     notices: Vec<String>,
 }
@@ -83,19 +83,15 @@ impl<'a> Prepared<'a> {
             let freezes = |block| adaptivity.freezes(block, cells).then_some(Bound::Level);
             grid.forest_mut().bind(|block| freezes(block).or_else(|| around.bound(block)))?;
         }
-        let follows = match &adaptivity.during {
-            None => None,
-            Some((every, criterion)) => {
-                Some((adapt::Loaded::new(device, criterion)?, *every, adaptivity.levels.clone()))
-            }
-        };
+        let follows = adaptivity.during.clone().map(|(every, criterion)| (criterion, every, adaptivity.levels.clone()));
         let adaptations = Adaptations {
             room: room.most,
             refusals: u64::from(refused > 0),
             most_refused: refused,
             ..Adaptations::default()
         };
-        let notices = unsettled.then(|| adapt::unsettled(&adaptivity.levels, last)).into_iter().collect();
+        let unsettled = unsettled.then(|| adapt::unsettled(&adaptivity.levels, last));
+        let notices = adaptivity.start.notices().iter().cloned().chain(unsettled).collect();
         Ok(Prepared { device: device.clone(), program, grid, spec, around, levels, follows, adaptations, notices })
     }
 
@@ -111,9 +107,13 @@ impl<'a> Prepared<'a> {
 
     /// What the user should know about it and about loading the kernels, a sentence each.
     pub fn notices(&self) -> Vec<String> {
-        let (program, grid) = (self.program.notices(), self.grid.notices());
-        let grid = grid.iter().filter(|notice| !program.contains(notice));
-        program.iter().chain(grid).chain(&self.notices).cloned().collect()
+        let mut notices: Vec<String> = vec![];
+        for notice in self.program.notices().iter().chain(self.grid.notices()).chain(&self.notices) {
+            if !notices.contains(notice) {
+                notices.push(notice.clone());
+            }
+        }
+        notices
     }
 
     /// What it will take, with fields of an earlier step if they are to be kept.

@@ -5,7 +5,6 @@
 //! which tells a subdomain what to do.
 
 use super::StepError;
-use super::adapt::Loaded;
 use super::bodies::Bodies;
 use super::fields::Fields;
 use super::inbox::Inbox;
@@ -14,7 +13,7 @@ use super::step::Level;
 use super::stream::blocks;
 use super::timing::Phase;
 use crate::device::{Buffer, Graph, Real};
-use crate::kernels::{self, Program};
+use crate::kernels::{self, Criterion, Program};
 use crate::mesh::Grid;
 
 /// Blocks of a grid on a device, with all that their kernels read and write.
@@ -28,7 +27,7 @@ pub(super) struct Subdomain {
     /// Fields of an earlier step, to compare with.
     pub(super) reference: Option<Buffer<Real>>,
     /// What the grid follows, if it changes.
-    pub(super) criterion: Option<Loaded>,
+    pub(super) criterion: Option<Criterion>,
     pub(super) recording: Option<Recording>,
 }
 

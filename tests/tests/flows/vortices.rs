@@ -2,7 +2,7 @@
 
 use lbm_bundle::Target;
 use lbm_flows::case::RawCase;
-use lbm_flows::flow::{self, Control, FlowError};
+use lbm_flows::flow::{self, Control, FlowError, Kernels};
 use lbm_flows::output::series::Peak;
 use lbm_flows::output::summary::Summary;
 use lbm_runtime::device::{Available, Device};
@@ -28,7 +28,7 @@ fn run(case: &str, spec: &'static str, set: &[(&str, &str)]) -> Result<Summary, 
     let folder = tempfile::tempdir().expect("a temporary folder");
     flow::run(
         &case,
-        &bundle,
+        Kernels { method: &bundle, criteria: None },
         &Device::host(2).expect("the host is a device"),
         folder.path(),
         Control::default(),

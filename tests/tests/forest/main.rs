@@ -14,10 +14,10 @@ use lbm_runtime::mesh::{Behind, WallId};
 use lbm_tests::compiled::Random;
 use lbm_tests::flows::devices;
 use lbm_tests::forest::{Block, Domain, Expected, Forest as Oracle, Room};
-use tables::{Copy, check, check_held, domain, forest, holding, wish};
+use tables::{Copy, check, check_held, domain, forest, holding, set_targets};
 
-/// Wishes of the leaves in a round: noise, a ball that moves, everything coarse, or everything fine.
-fn wishes(oracle: &Oracle, finest: u32, round: usize, random: &mut Random) -> BTreeMap<Block, u32> {
+/// Target levels of the leaves in a round: noise, a ball that moves, everything coarse, or everything fine.
+fn targets(oracle: &Oracle, finest: u32, round: usize, random: &mut Random) -> BTreeMap<Block, u32> {
     let centre: [f64; 3] = std::array::from_fn(|_| random.draw());
     let level_of = |block: Block, random: &mut Random| match round % 8 {
         0 | 4 | 5 => {
@@ -52,13 +52,13 @@ fn rounds(domain: Domain, pool: Pool, finest: u32, count: usize) {
     for round in 0..count {
         // Now and then the range of levels is another one.
         let (coarsest, finest) = (u32::from(round % 40 > 33), finest - u32::from(round % 50 > 44));
-        let mut want = wishes(&oracle, finest, round, &mut random);
-        oracle.frozen = want.keys().copied().filter(|_| random.draw() > 0.98).collect();
-        forests.iter_mut().chain([&mut holding]).for_each(|forest| wish(forest, &want, &oracle.frozen));
-        want.values_mut().for_each(|want| *want = (*want).clamp(coarsest, finest));
+        let mut targets = targets(&oracle, finest, round, &mut random);
+        oracle.frozen = targets.keys().copied().filter(|_| random.draw() > 0.98).collect();
+        forests.iter_mut().chain([&mut holding]).for_each(|forest| set_targets(forest, &targets, &oracle.frozen));
+        targets.values_mut().for_each(|target| *target = (*target).clamp(coarsest, finest));
         let levels = coarsest as usize..=finest as usize;
 
-        let expected = oracle.adapt(&want, Room { families: pool.families, slots: pool.slots });
+        let expected = oracle.adapt(&targets, Room { families: pool.families, slots: pool.slots });
         let outcome = forests[0].adapt(levels.clone(), &mut contents).expect("a change");
         let Expected { asked, refined, coarsened } = expected;
         assert_eq!(outcome, Outcome { asked, refined, coarsened }, "round {round} in {domain:?}");
@@ -128,10 +128,10 @@ fn a_corner_is_refined_to_the_tenth_level() {
         let mut oracle = Oracle::new(domain);
         for level in 0..9 {
             let corner = |leaf: &Block| leaf.place.iter().all(|at| *at == 0);
-            let want = oracle.leaves().into_iter().map(|leaf| (leaf, if corner(&leaf) { 9 } else { leaf.level }));
-            let want = want.collect();
-            wish(&mut forest, &want, &HashSet::new());
-            oracle.adapt(&want, Room { families: 400, slots: 3000 });
+            let targets = oracle.leaves().into_iter().map(|leaf| (leaf, if corner(&leaf) { 9 } else { leaf.level }));
+            let targets = targets.collect();
+            set_targets(&mut forest, &targets, &HashSet::new());
+            oracle.adapt(&targets, Room { families: 400, slots: 3000 });
             let outcome = forest.adapt(0..=9, &mut ()).expect("a change");
             assert!(outcome.refined > 0 && outcome.refused() == 0, "level {level}: {outcome:?}");
         }
@@ -154,30 +154,30 @@ fn a_full_pool_refuses_the_end_of_the_curve_on_the_finest_level_and_recovers() {
     let all =
         |oracle: &Oracle, level| oracle.leaves().into_iter().map(|leaf| (leaf, level)).collect::<BTreeMap<_, _>>();
 
-    let want = all(&oracle, 2);
-    wish(&mut forest, &want, &HashSet::new());
+    let targets = all(&oracle, 2);
+    set_targets(&mut forest, &targets, &HashSet::new());
     let outcome = forest.adapt(0..=2, &mut ()).expect("a change");
     assert_eq!((outcome.asked, outcome.refined, outcome.refused()), (16, 5, 11));
-    oracle.adapt(&want, room);
+    oracle.adapt(&targets, room);
     check(&forest, &oracle);
     let along_the_curve = &oracle.levels()[0];
     assert!(along_the_curve.iter().enumerate().all(|(at, root)| oracle.refined.contains(root) == (at < 5)));
 
     // Five slots are free again: one more root comes before all the finer leaves.
-    let want = all(&oracle, 2);
-    wish(&mut forest, &want, &HashSet::new());
+    let targets = all(&oracle, 2);
+    set_targets(&mut forest, &targets, &HashSet::new());
     let outcome = forest.adapt(0..=2, &mut ()).expect("a change");
     assert_eq!((outcome.asked, outcome.refined), (31, 1));
-    oracle.adapt(&want, room);
+    oracle.adapt(&targets, room);
     check(&forest, &oracle);
     assert_eq!(oracle.levels().len(), 2);
 
     // Three slots are free for the six that coarse leaves need: it takes two times.
-    let want = all(&oracle, 0);
-    wish(&mut forest, &want, &HashSet::new());
+    let targets = all(&oracle, 0);
+    set_targets(&mut forest, &targets, &HashSet::new());
     let mut contents = Contents::of(&forest, domain);
     forest.adapt(0..=2, &mut contents).expect("a change");
-    oracle.adapt(&want, room);
+    oracle.adapt(&targets, room);
     contents.settle(&forest, &oracle);
     check(&forest, &oracle);
     assert_eq!((forest.leaves(), contents.averaged), (16, vec![3, 3]));
@@ -192,13 +192,13 @@ fn a_frozen_leaf_stays_and_so_does_what_would_need_it_refined() {
     let right = Block { level: 0, place: [1, 0, 0] };
     oracle.frozen.insert(right);
     let room = Room { families: pool.families, slots: pool.slots };
-    // Everything wishes level 3, then level 0 again.
+    // The target level is 3 everywhere, then 0 again.
     for round in 0..8 {
         let level = if round < 4 { 3 } else { 0 };
-        let want: BTreeMap<Block, u32> = oracle.leaves().into_iter().map(|leaf| (leaf, level)).collect();
-        wish(&mut forest, &want, &oracle.frozen);
+        let targets: BTreeMap<Block, u32> = oracle.leaves().into_iter().map(|leaf| (leaf, level)).collect();
+        set_targets(&mut forest, &targets, &oracle.frozen);
         forest.adapt(0..=3, &mut ()).expect("a change");
-        oracle.adapt(&want, room);
+        oracle.adapt(&targets, room);
         check(&forest, &oracle);
         if round == 3 {
             // Levels from left to right, in quarters of the left root; the third covers two.
@@ -223,7 +223,7 @@ fn a_block_with_a_least_level_is_refined_and_becomes_that_coarse_again() {
         leaves
     };
     let all = |forest: &mut Forest, level: usize| {
-        forest.overrule(|_, _| level).expect("wishes");
+        forest.overrule(|_, _| level).expect("target levels");
         forest.adapt(0..=3, &mut ()).expect("a change");
     };
     (0..2).for_each(|_| all(&mut forest, 2));
@@ -249,7 +249,7 @@ fn a_change_brings_counts_to_the_host_and_nothing_else() {
             let pool = Pool::with_slots(2, count, slots);
             let mut forest = forest(&device, &domain, pool).expect("room for the roots");
             let leaves = Oracle::new(domain).leaves();
-            wish(&mut forest, &leaves.into_iter().map(|leaf| (leaf, 1)).collect(), &HashSet::new());
+            set_targets(&mut forest, &leaves.into_iter().map(|leaf| (leaf, 1)).collect(), &HashSet::new());
             let before = device.traffic();
             let outcome = forest.adapt(0..=1, &mut ()).expect("a change");
             assert_eq!(outcome.refined, count);

@@ -80,18 +80,18 @@ pub fn blocks(forest: &Forest) -> HashMap<i32, Block> {
     order[..forest.levels().last().map_or(0, |level| level.nodes.end)].iter().map(block).collect()
 }
 
-/// Writes the wishes of leaves, and which of them are frozen.
-pub fn wish(forest: &mut Forest, want: &BTreeMap<Block, u32>, frozen: &HashSet<Block>) {
+/// Writes the target levels of leaves, and which of them are frozen.
+pub fn set_targets(forest: &mut Forest, targets: &BTreeMap<Block, u32>, frozen: &HashSet<Block>) {
     let blocks = blocks(forest);
-    let wishes = forest.wishes().1;
-    let mut values = vec![0; wishes.want.len()];
-    let mut flags = vec![0; wishes.want.len()];
+    let tables = forest.targets().1;
+    let mut values = vec![0; tables.level.len()];
+    let mut flags = vec![0; tables.level.len()];
     for (node, block) in &blocks {
-        values[*node as usize] = want.get(block).map_or(block.level, |want| *want) as i32;
+        values[*node as usize] = targets.get(block).map_or(block.level, |target| *target) as i32;
         flags[*node as usize] = i32::from(frozen.contains(block));
     }
-    wishes.want.write_ints(0, &values).expect("a value for each node");
-    wishes.bound.write_ints(0, &flags).expect("a flag for each node");
+    tables.level.write_ints(0, &values).expect("a value for each node");
+    tables.bound.write_ints(0, &flags).expect("a flag for each node");
 }
 
 /// Compares everything that a forest says with the definition.

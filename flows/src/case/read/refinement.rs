@@ -2,7 +2,7 @@
 
 use super::Reader;
 use crate::case::diag::{self, Spanned};
-use crate::case::formula::{Formula, FormulaError};
+use crate::case::formula::Formula;
 use crate::case::raw::{RawBox, RawFollow, RawRefinement};
 use crate::case::tree::{Kind, Table, Value};
 use crate::case::units::Dimension;
@@ -57,14 +57,7 @@ impl Reader {
         };
         let criterion = self.text(table, "criterion")?;
         let formula = match Formula::parse_with_names(&criterion.value) {
-            Ok((formula, "")) => formula,
-            Ok((_, rest)) => {
-                let at = criterion.value.len() - rest.len()..criterion.value.len();
-                let message = format!("expected an operator, found `{rest}`");
-                let help = "write `*` between factors".to_string();
-                let error = FormulaError { at, message, label: "the formula has ended", help };
-                return self.no_formula(&entry.value, &criterion.value, error);
-            }
+            Ok(formula) => formula,
             Err(error) => return self.no_formula(&entry.value, &criterion.value, error),
         };
         let mut number = |key: &str, default: Option<f64>, what: &str, example: &str| match (table.get(key), default) {

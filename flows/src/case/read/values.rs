@@ -2,7 +2,9 @@
 
 use super::Reader;
 use crate::case::diag::{self, Span, Spanned};
-use crate::case::formula::{Formula, FormulaError};
+use lbm_bundle::formula::FormulaError;
+
+use crate::case::formula::Formula;
 use crate::case::schema;
 use crate::case::tree::{Kind, Table, Value};
 use crate::case::units::{self, Dimension};
@@ -154,7 +156,7 @@ impl Reader {
                     let at = text.len() - rest.len()..text.len();
                     let message = format!("expected an operator, found `{rest}`");
                     let help = "write `*` between factors".to_string();
-                    let error = FormulaError { at, message, label: "the formula has ended", help };
+                    let error = FormulaError::new(at, message, "the formula has ended", help);
                     return self.no_formula(value, text, error);
                 }
                 let (size, _) = self.unit(&value.span, rest, formula.constant() == Some(0.0), Some(wanted))?;

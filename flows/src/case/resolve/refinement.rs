@@ -1,7 +1,6 @@
 //! Refined regions against the domain, and the finest level against the method.
 
-use lbm_bundle::Boundary;
-use lbm_runtime::kernels::criterion::{self, Criterion};
+use lbm_bundle::{Boundary, criteria};
 
 use super::{Resolver, Values, short};
 use crate::case::diag::{self, Span, Spanned};
@@ -156,8 +155,7 @@ impl Resolver<'_> {
         cell: f64,
         scales: &Scales,
     ) -> Option<Follow> {
-        let components = lbm_runtime::solver::fields::component_names(self.manifest);
-        let variables = criterion::variables(self.dim, &components);
+        let variables = criteria::variables(self.dim, &self.manifest.component_names());
         let named = self.manifest.criteria.iter().find(|criterion| criterion.name == raw.criterion.value);
         let (formula, unit) = match named {
             None => (raw.formula.clone(), 1.0),
@@ -170,13 +168,7 @@ impl Resolver<'_> {
                     let help = "give `fluid.velocity`; nothing else of the case has a velocity".to_string();
                     return self.report.add(diag::MISSING_KEY, &raw.criterion.span, message, "no unit for it", help);
                 }
-                match Formula::parse_with_names(&criterion.formula) {
-                    Ok((formula, _)) => (formula, unit),
-                    Err(error) => {
-                        let message = format!("the formula of `{}`: {}", criterion.name, error.message);
-                        return self.report.add(diag::FORMULA, &raw.criterion.span, message, error.label, error.help);
-                    }
-                }
+                (Formula::from(criterion.formula.clone()), unit)
             }
         };
         let formula = formula.on(size, 1.0);
@@ -194,21 +186,13 @@ impl Resolver<'_> {
         let thresholds: Vec<f64> =
             (1..=finest).map(|level| raw.threshold * unit / raw.ratio.powi((finest - level) as i32)).collect();
         let pinned: Vec<_> = raw.pinned.iter().map(|given| self.corners(given, size, cell)).collect();
-        let follow = Follow {
+        Some(Follow {
             criterion: formula,
             thresholds,
             hysteresis: raw.hysteresis,
             every: raw.every,
             pinned: pinned.into_iter().collect::<Option<_>>()?,
-        };
-        let mut deep = Criterion::new();
-        follow.criterion.append(&mut deep, &|name| variables.get(name).copied());
-        if !deep.fits() {
-            let message = "the formula is nested too deeply";
-            let help = format!("its operands must fit on a stack of {}", lbm_bundle::wishes::STACK);
-            return self.report.add(diag::FORMULA, &raw.criterion.span, message, "too deep", help);
-        }
-        Some(follow)
+        })
     }
 
     /// Refuses vectors of which nothing says how they change between levels, whose cells and steps are smaller. Numbers without

@@ -118,8 +118,7 @@ coupling thin {
         code: Code::CriterionForm,
         instead: LAST,
         text: "A criterion is a formula of the method's fields, which it takes by their names, and of their derivatives, \
-               `gradient[a](u[b])`. It is evaluated cell by cell by a small program, not by a kernel of its own: conditions that \
-               the flow decides have no place there. Only what has the same unit is added: the velocity of `u`, a \
+               `gradient[a](u[b])`. Only what has the same unit is added, compared or chosen from: the velocity of `u`, a \
                length in the denominator of a gradient. A case then states its threshold in these units.",
         wrong: "boundary moving_wall;
 

@@ -13,10 +13,10 @@ use super::super::cache::{Cache, Key};
 use super::super::error::DeviceError;
 use super::Source;
 
-/// How kernels are compiled, beside the architecture. Subnormal numbers are kept; a multiplication and an addition may
-/// become one operation. Division and square root in f32 may be off by two units in the last place (2.4e-7), which
+/// How kernels are compiled, beside the architecture and what becomes of a multiplication and an addition. Subnormal numbers are kept.
+/// Division and square root in f32 may be off by two units in the last place (2.4e-7), which
 /// spares every division a slow path and its registers; in f64 they stay exactly rounded.
-const FLAGS: [&str; 5] = ["--std=c++17", "--fmad=true", "--ftz=false", "--prec-div=false", "--prec-sqrt=false"];
+const FLAGS: [&str; 4] = ["--std=c++17", "--ftz=false", "--prec-div=false", "--prec-sqrt=false"];
 
 /// Makes sure that NVRTC can be called; says why not otherwise. Once it can, it stays loaded.
 pub(super) fn nvrtc() -> Result<(), String> {
@@ -88,18 +88,22 @@ pub(super) fn compile(source: Source<'_>, architecture: i32) -> Result<(Vec<u8>,
     Ok((cubin, cache.notices))
 }
 
-fn flags(architecture: i32) -> Vec<String> {
+fn flags(architecture: i32, fuses: bool) -> Vec<String> {
     let own = FLAGS.iter().map(|flag| flag.to_string());
     // Functions are optimized side by side, on all cores.
     let side_by_side = version().is_some_and(|(major, _)| major >= 13).then(|| "--split-compile=0".to_string());
-    own.chain(side_by_side).chain([format!("--gpu-architecture=sm_{architecture}")]).collect()
+    let fuses = format!("--fmad={fuses}");
+    own.chain([fuses]).chain(side_by_side).chain([format!("--gpu-architecture=sm_{architecture}")]).collect()
 }
 
 /// What decides which machine code a source becomes.
 pub(super) fn toolchain(architecture: i32) -> Result<Toolchain, DeviceError> {
     nvrtc().map_err(|reason| DeviceError::NoGpu { reason })?;
     let named = |name: &str, value: String| (name.to_string(), value);
-    Ok(Toolchain::from([named("the compiler", named_version()), named("its flags", flags(architecture).join(" "))]))
+    Ok(Toolchain::from([
+        named("the compiler", named_version()),
+        named("its flags", flags(architecture, true).join(" ")),
+    ]))
 }
 
 /// `NVRTC 13.0`.
@@ -168,14 +172,15 @@ mod tests {
             if (at < n) a[at] = sqrtf(a[at]) / 3.0f;
         }"#;
         for architecture in [75, 80, 86, 89, 90, 100, 120] {
-            let (cubin, _) = compile(Source { name: "half.cu", text }, architecture).unwrap();
+            let (cubin, _) = compile(Source { name: "half.cu", text, fuses: true }, architecture).unwrap();
             assert_eq!(&cubin[..4], b"\x7fELF", "sm_{architecture}");
         }
     }
 
     #[test]
     fn nvrtcs_words_reach_the_error() {
-        let error = compile(Source { name: "broken.cu", text: "int broken( {" }, 90).expect_err("not CUDA");
+        let error =
+            compile(Source { name: "broken.cu", text: "int broken( {", fuses: true }, 90).expect_err("not CUDA");
         assert!(error.to_string().contains("broken.cu(1): error"), "{error}");
     }
 }

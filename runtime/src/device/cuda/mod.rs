@@ -341,7 +341,7 @@ mod tests {
         }"#;
 
     fn load(device: &Device) -> crate::device::Module {
-        device.load(Source { name: "triple.cu", text: TRIPLE }).unwrap()
+        device.load(Source { name: "triple.cu", text: TRIPLE, fuses: true }).unwrap()
     }
 
     #[test]
@@ -409,7 +409,8 @@ mod tests {
     #[test]
     fn errors_say_what_is_wrong() {
         let device = Device::cuda(0).unwrap();
-        let refused = device.load(Source { name: "broken.cu", text: "int broken( {" }).err().expect("not CUDA");
+        let refused =
+            device.load(Source { name: "broken.cu", text: "int broken( {", fuses: true }).err().expect("not CUDA");
         assert!(refused.to_string().contains("broken.cu"), "{refused}");
         let missing = load(&device).kernel("quadruple").err().expect("no such kernel");
         assert!(matches!(missing, DeviceError::MissingKernel { symbol } if symbol == "quadruple"));

@@ -14,7 +14,7 @@ use super::super::error::DeviceError;
 use super::{Library, Source};
 
 /// How kernels are compiled. Sums keep their order and divisions stay divisions; what is given up (errno, traps, the
-/// sign of zero) does not change a digit. A multiplication and an addition may become one operation.
+/// sign of zero) does not change a digit. A multiplication and an addition may become one operation, unless a source forbids it.
 const FLAGS: &[&str] = &[
     "-std=c11",
     "-O3",
@@ -31,6 +31,9 @@ const FLAGS: &[&str] = &[
     // A kernel is called by the name of its spec, which may be one that a library of the system has, such as `sem_init`.
     "-fno-semantic-interposition",
 ];
+
+/// The flag, behind the others, of sources that fuse nothing.
+const UNFUSED: &[&str] = &["-ffp-contract=off"];
 
 /// The compiler and its version.
 struct Compiler {
@@ -79,13 +82,14 @@ impl Compiler {
         self.version.lines().next().unwrap_or(&self.command[0]).trim().to_string()
     }
 
-    fn compile(&self, file: &str, source: &Path, object: &Path) -> Result<(), DeviceError> {
+    fn compile(&self, source: Source<'_>, text: &Path, object: &Path) -> Result<(), DeviceError> {
         let output = Command::new(&self.command[0])
             .args(&self.command[1..])
             .args(FLAGS)
+            .args(UNFUSED.iter().filter(|_| !source.fuses))
             .arg("-o")
             .arg(object)
-            .arg(source)
+            .arg(text)
             .arg("-lm")
             .output()
             .map_err(|error| DeviceError::NoCompiler { tried: self.command.join(" "), reason: error.to_string() })?;
@@ -95,7 +99,7 @@ impl Compiler {
         let words = String::from_utf8_lossy(&output.stderr);
         Err(DeviceError::Compile {
             compiler: self.title(),
-            file: file.to_string(),
+            file: source.name.to_string(),
             words: words.lines().take(40).collect::<Vec<_>>().join("\n"),
         })
     }
@@ -113,6 +117,7 @@ fn load_with(source: Source<'_>, mut cache: Cache) -> Result<(Library, Vec<Strin
         key.add(part);
     }
     compiler.toolchain().values().for_each(|part| key.add(part));
+    UNFUSED.iter().filter(|_| !source.fuses).for_each(|flag| key.add(flag));
     let name = key.file_name("so");
     if cache.fetch(&name).is_some()
         && let Some(library) = cache.path(&name).and_then(|path| open(&path).ok())
@@ -126,7 +131,7 @@ fn load_with(source: Source<'_>, mut cache: Cache) -> Result<(Library, Vec<Strin
     let scratch = tempfile::tempdir().map_err(nowhere)?;
     let (text, object) = (scratch.path().join("kernel.c"), scratch.path().join("kernel.so"));
     std::fs::write(&text, source.text).map_err(nowhere)?;
-    compiler.compile(source.name, &text, &object)?;
+    compiler.compile(source, &text, &object)?;
     cache.store(&name, &std::fs::read(&object).map_err(nowhere)?);
     // It stays loaded although its file goes. Where temporary files lie, nothing may be executable.
     let library = open(&object).or_else(|error| cache.path(&name).map_or(Err(error), |path| open(&path)))?;
@@ -178,7 +183,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let text = "double half(double x) { return 0.5 * x; }";
         let run = || {
-            let (library, notices) = load_with(Source { name: "half.c", text }, Cache::open(folder.path())).unwrap();
+            let (library, notices) =
+                load_with(Source { name: "half.c", text, fuses: true }, Cache::open(folder.path())).unwrap();
             #[allow(unsafe_code)]
             // SAFETY: it has that type.
             let half = unsafe { library.0.get::<extern "C" fn(f64) -> f64>(b"half") }.unwrap();
@@ -206,7 +212,8 @@ mod tests {
 
     #[test]
     fn a_refused_source_gives_the_compilers_words() {
-        let error = load(Source { name: "broken.c", text: "int broken( { return 1; }" }).err().expect("not C");
+        let error =
+            load(Source { name: "broken.c", text: "int broken( { return 1; }", fuses: true }).err().expect("not C");
         let words = error.to_string();
         assert!(words.contains("broken.c") && words.contains("error"), "{words}");
     }

@@ -252,7 +252,7 @@ mod tests {
     fn a_launch_covers_the_listed_items_once_on_any_number_of_threads() {
         for threads in [1, 2, 3] {
             let device = Device::host(threads).unwrap();
-            let module = device.load(Source { name: "triple.c", text: TRIPLE }).unwrap();
+            let module = device.load(Source { name: "triple.c", text: TRIPLE, fuses: true }).unwrap();
             let kernel = module.kernel("triple").unwrap();
             let count = 101;
             let ids = device.ints(&(0..count).map(|at| (at * 7 % 101) as i32).collect::<Vec<_>>()).unwrap();
@@ -277,7 +277,8 @@ mod tests {
     #[test]
     fn a_launch_on_part_of_a_list_is_cut_inside_that_part() {
         let device = Device::host(3).unwrap();
-        let kernel = device.load(Source { name: "triple.c", text: TRIPLE }).unwrap().kernel("triple").unwrap();
+        let kernel =
+            device.load(Source { name: "triple.c", text: TRIPLE, fuses: true }).unwrap().kernel("triple").unwrap();
         let ids = device.ints(&(0..100).collect::<Vec<_>>()).unwrap();
         let mut src = device.alloc_doubles(100).unwrap();
         src.write_reals(0, &[1.0; 100]).unwrap();
@@ -300,7 +301,7 @@ mod tests {
     #[test]
     fn a_missing_symbol_is_named() {
         let device = Device::host(1).unwrap();
-        let module = device.load(Source { name: "triple.c", text: TRIPLE }).unwrap();
+        let module = device.load(Source { name: "triple.c", text: TRIPLE, fuses: true }).unwrap();
         let error = module.kernel("quadruple").err().expect("no such kernel");
         assert!(matches!(error, DeviceError::MissingKernel { symbol } if symbol == "quadruple_packed"));
     }

@@ -87,7 +87,7 @@ impl Carry for () {
 /// What a change has brought.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// Leaves that were to be refined, for their own wish or for balance.
+    /// Leaves that were to be refined, for their target level or for balance.
     pub asked: usize,
     /// Leaves that were refined.
     pub refined: usize,
@@ -129,7 +129,7 @@ enum Class {
 }
 
 impl Forest {
-    /// Changes the forest towards what its leaves wish, with leaves of these levels only; the data follow by `carry`.
+    /// Changes the forest towards the target levels of its leaves, with leaves of these levels only; the data follow by `carry`.
     /// Each leaf changes by one level at most. After an error the forest is not to be used any more.
     pub fn adapt(&mut self, levels: RangeInclusive<usize>, carry: &mut impl Carry) -> Result<Outcome, ForestError> {
         let (coarsest, finest) = levels.into_inner();
@@ -202,8 +202,8 @@ impl Forest {
             nodes: self.tables.order.part(0..all),
             level: &self.tables.level,
             child: &self.tables.child,
-            want: &self.wishes.want,
-            bound: &self.wishes.bound,
+            target: &self.targets.level,
+            bound: &self.targets.bound,
             coarsest: coarsest as i32,
             finest: finest as i32,
             mark: &mut self.work.mark,
@@ -311,7 +311,7 @@ impl Forest {
             place: &mut self.tables.place,
             slot: &mut self.tables.slot,
             node: &mut self.tables.node,
-            bound: &mut self.wishes.bound,
+            bound: &mut self.targets.bound,
             coarse: &mut self.work.coarse,
             parts: &mut self.work.parts,
         })?;

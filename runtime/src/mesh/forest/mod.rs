@@ -4,7 +4,7 @@
 //! [`Forest::new`] and every [`Forest::adapt`]: each place of the box is covered by exactly one leaf; leaves that
 //! touch, corners included and across periodic faces, differ by one level at most (2:1 balance); leaves have data
 //! slots, refined nodes have none; links, neighbours, kinds and lists are those of [`lbm_bundle::mesh`]. What the
-//! forest becomes depends on its history of wishes alone, not on the device or the number of its threads.
+//! forest becomes depends on its history of target levels alone, not on the device or the number of its threads.
 //!
 //! Nodes of all levels are counted together, and so are slots: a [`Pool`] has a fixed number of both.
 //!
@@ -16,11 +16,11 @@
 //!
 //! # A change, step by step
 //!
-//! The caller has written the level that each leaf wishes ([`Wishes`]). [`Forest::adapt`] then
+//! The caller has written the target level of each leaf ([`Targets`]). [`Forest::adapt`] then
 //!
-//! 1. decides. A leaf is refined by one level if it wishes a higher one, and wherever a finer neighbour demands it;
+//! 1. decides. A leaf is refined by one level if its target level is higher, and wherever a finer neighbour demands it;
 //!    but not if that would demand it of one whose [`Bound`] is its level. A family is taken away if all its members
-//!    are leaves that wish a lower level and no neighbour of a member has or gets children; the children of a neighbour
+//!    are leaves of a lower target level and no neighbour of a member has or gets children; the children of a neighbour
 //!    that go in the same change do not count. Coarsening gives way to refinement.
 //! 2. gives slots to the parents of families that go, and calls [`Carry::average`]: `parts` tells the slots of the
 //!    children of what has a slot in `slots`. Of the tables, `slot` and `node` know the new slots; nothing else has
@@ -50,7 +50,7 @@ use rayon::prelude::*;
 pub use adapt::{Carry, Change, Held, Moves, Outcome};
 pub use error::ForestError;
 pub use pool::Pool;
-pub use tables::{Tables, Wishes};
+pub use tables::{Tables, Targets};
 
 use crate::device::{Buffer, Device, DeviceError, Int};
 use crate::geometry::Block;
@@ -97,7 +97,7 @@ pub struct Leaf {
     pub block: Block,
 }
 
-/// What a block may not do, whatever it wishes.
+/// What a block may not do, whatever its target level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
     /// Change. What would have to be refined with it is not refined either.
@@ -114,7 +114,7 @@ pub struct Forest {
     pool: Pool,
     free: Pool,
     tables: Tables,
-    wishes: Wishes,
+    targets: Targets,
     work: Work,
     levels: Vec<Level>,
     /// Whether refined nodes hold data.
@@ -155,7 +155,7 @@ impl Forest {
         if blocks > i32::MAX as usize {
             return Err(GridError::Blocks { blocks }.into());
         }
-        let (tables, wishes, work) = tables::new(device, dim, &roots, pool, holds)?;
+        let (tables, targets, work) = tables::new(device, dim, &roots, pool, holds)?;
         let free = Pool { families: pool.families, slots: pool.slots - count };
         let least_free = free.slots;
         let levels = vec![];
@@ -165,7 +165,7 @@ impl Forest {
             pool,
             free,
             tables,
-            wishes,
+            targets,
             work,
             levels,
             holds,
@@ -240,17 +240,17 @@ impl Forest {
         })
     }
 
-    /// Replaces the wishes of leaves from the host by what `level` makes of them: to set a forest up.
+    /// Replaces the target levels of leaves from the host by what `level` makes of them: to set a forest up.
     pub fn overrule(&mut self, level: impl Fn(Block, usize) -> usize + Sync) -> Result<(), DeviceError> {
         let leaves = self.read_leaf_nodes()?;
-        let mut want = self.wishes.want.read_ints(0..self.wishes.want.len())?;
-        let wished = |(node, leaf): &(usize, Leaf)| level(leaf.block, want[*node].max(0) as usize) as i32;
-        let wished: Vec<i32> = leaves.par_iter().map(wished).collect();
-        leaves.into_iter().zip(wished).for_each(|((node, _), level)| want[node] = level);
-        self.wishes.want.write_ints(0, &want)
+        let mut all = self.targets.level.read_ints(0..self.targets.level.len())?;
+        let target = |(node, leaf): &(usize, Leaf)| level(leaf.block, all[*node].max(0) as usize) as i32;
+        let targets: Vec<i32> = leaves.par_iter().map(target).collect();
+        leaves.into_iter().zip(targets).for_each(|((node, _), level)| all[node] = level);
+        self.targets.level.write_ints(0, &all)
     }
 
-    /// Says what blocks may not do from now on, whatever they wish; refined ones when they are leaves again: to set a forest up.
+    /// Says what blocks may not do from now on, whatever their target levels; refined ones when they are leaves again: to set a forest up.
     pub fn bind(&mut self, bound: impl Fn(Block) -> Option<Bound> + Sync) -> Result<(), DeviceError> {
         let leaves = self.read_leaf_nodes()?;
         let parent = self.tables.parent.read_ints(0..self.tables.parent.len())?;
@@ -268,7 +268,7 @@ impl Forest {
                 all[node] = flag(block) & Bound::LeastLevel as i32;
             }
         }
-        self.wishes.bound.write_ints(0, &all)
+        self.targets.bound.write_ints(0, &all)
     }
 
     /// The slots of refined nodes that hold data, level by level, each level along the curve. Copies a table to the host: for
@@ -312,7 +312,7 @@ impl Forest {
 
     /// Bytes of all tables.
     pub fn bytes(&self) -> usize {
-        tables::bytes(&self.tables, &self.wishes, &self.work)
+        tables::bytes(&self.tables, &self.targets, &self.work)
     }
 
     /// What kernels read.
@@ -321,8 +321,8 @@ impl Forest {
     }
 
     /// What kernels read, and what they write before the next [`Forest::adapt`].
-    pub fn wishes(&mut self) -> (&Tables, &mut Wishes) {
-        (&self.tables, &mut self.wishes)
+    pub fn targets(&mut self) -> (&Tables, &mut Targets) {
+        (&self.tables, &mut self.targets)
     }
 
     /// Every number from 0 on: a table that lists all slots, or leads from each slot to itself.

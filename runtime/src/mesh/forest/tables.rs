@@ -48,10 +48,10 @@ pub struct Tables {
 }
 
 /// What the next change of a forest is made from. Whoever adapts writes it, on the device.
-pub struct Wishes {
-    /// Level that each leaf wishes to have `[node]`.
-    pub want: Buffer<Int>,
-    /// What a node may not do, whatever `want` says `[node]`: bits of [`Bound`](super::Bound), none for new children.
+pub struct Targets {
+    /// Target level of each leaf `[node]`.
+    pub level: Buffer<Int>,
+    /// What a node may not do, whatever `level` says `[node]`: bits of [`Bound`](super::Bound), none for new children.
     pub bound: Buffer<Int>,
 }
 
@@ -84,7 +84,7 @@ pub(super) fn new(
     roots: &Roots,
     pool: Pool,
     holds: bool,
-) -> Result<(Tables, Wishes, Work), DeviceError> {
+) -> Result<(Tables, Targets, Work), DeviceError> {
     let first = roots.positions.len();
     let nodes = pool.nodes(dim, first);
     let data = pool.data_slots(holds);
@@ -123,7 +123,7 @@ pub(super) fn new(
         free_families: device.ints(&falling(0..pool.families))?,
         free_slots: starting(pool.slots, &falling(first..pool.slots))?,
     };
-    let wishes = Wishes { want: ints(nodes)?, bound: ints(nodes)? };
+    let targets = Targets { level: ints(nodes)?, bound: ints(nodes)? };
     let work = Work {
         every: device.ints(&numbers(0..nodes.max(data)))?,
         mark: ints(nodes)?,
@@ -135,17 +135,17 @@ pub(super) fn new(
         coarse: ints(pool.slots)?,
         parts: ints(pool.slots << dim)?,
     };
-    Ok((tables, wishes, work))
+    Ok((tables, targets, work))
 }
 
 /// Bytes of all of them.
-pub(super) fn bytes(tables: &Tables, wishes: &Wishes, work: &Work) -> usize {
+pub(super) fn bytes(tables: &Tables, targets: &Targets, work: &Work) -> usize {
     let Tables { near, child, parent, level, place, slot, node, kind, neighbours, rows, order, leaves, .. } = tables;
     let Tables { free_families, free_slots, data, sides, parts: held_parts, uppers, held, .. } = tables;
-    let Wishes { want, bound } = wishes;
+    let Targets { level: target, bound } = targets;
     let Work { every, mark, interface, rank, counts, begins, picked, coarse, parts } = work;
     let of_nodes =
-        [near, child, parent, level, place, slot, kind, order, want, bound, mark, interface, rank, picked, every];
+        [near, child, parent, level, place, slot, kind, order, target, bound, mark, interface, rank, picked, every];
     let others = [node, neighbours, rows, leaves, free_families, free_slots, counts, begins, coarse, parts];
     let of_held = [data, sides, held_parts, uppers, held];
     of_nodes.into_iter().chain(others).chain(of_held).map(Buffer::bytes).sum()

@@ -1,0 +1,216 @@
+//! Formulas of named values as C and CUDA in 64 bits: what is used several times is computed once and has a name.
+//!
+//! Nothing of a formula's text reaches the emitted one but its numbers, printed so that they read back as the same, and the functions of
+//! [`call`]. Names become what the caller says.
+
+use std::collections::BTreeMap;
+
+use lbm_bundle::Formula;
+use lbm_bundle::formula::Function;
+
+use super::formula::wrap;
+
+/// A value. Operands come before what takes them.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Node {
+    /// The bits of a number.
+    Number(u64),
+    /// What the caller says for a name.
+    Given(String),
+    Apply(Function, Vec<Value>),
+}
+
+/// A value of a [`Doubles`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Value(usize);
+
+/// Values that formulas compute, no two the same.
+#[derive(Default)]
+pub struct Doubles {
+    nodes: Vec<Node>,
+    index: BTreeMap<Node, Value>,
+    /// How often each is used.
+    uses: Vec<usize>,
+}
+
+impl Doubles {
+    /// Adds a formula, which is going to be used so often; `spell` says what stands for a name, or the name is the error.
+    pub fn add(
+        &mut self,
+        formula: &Formula,
+        uses: usize,
+        spell: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Value, String> {
+        let value = self.node(&formula.with(&|_| None), spell)?;
+        self.uses[value.0] += uses;
+        Ok(value)
+    }
+
+    fn node(&mut self, formula: &Formula, spell: &dyn Fn(&str) -> Option<String>) -> Result<Value, String> {
+        let node = match formula {
+            Formula::Number(value) => Node::Number(value.to_bits()),
+            Formula::Name(name) => Node::Given(spell(name).ok_or_else(|| name.clone())?),
+            Formula::Apply(function, operands) => match formula.constant() {
+                Some(value) => Node::Number(value.to_bits()),
+                None => {
+                    let operands = operands.iter().map(|operand| self.node(operand, spell));
+                    Node::Apply(*function, operands.collect::<Result<_, String>>()?)
+                }
+            },
+        };
+        if let Some(value) = self.index.get(&node) {
+            return Ok(*value);
+        }
+        if let Node::Apply(function, operands) = &node {
+            // A power may be written with its base and exponent several times.
+            let times = if *function == Function::Power { 2 } else { 1 };
+            operands.iter().for_each(|operand| self.uses[operand.0] += times);
+        }
+        let value = Value(self.nodes.len());
+        self.nodes.push(node.clone());
+        self.uses.push(0);
+        self.index.insert(node, value);
+        Ok(value)
+    }
+
+    fn is_named(&self, value: Value) -> bool {
+        self.uses[value.0] > 1 && matches!(self.nodes[value.0], Node::Apply(..))
+    }
+
+    /// Statements that compute what has a name, in lines.
+    pub fn statements(&self) -> Vec<String> {
+        let named = (0..self.nodes.len()).map(Value).filter(|value| self.is_named(*value));
+        named.flat_map(|value| wrap(&format!("const double t{} = ", value.0), &(self.formula(value).0 + ";"))).collect()
+    }
+
+    /// A value where it is used.
+    pub fn text(&self, value: Value) -> String {
+        if self.is_named(value) { format!("t{}", value.0) } else { self.formula(value).0 }
+    }
+
+    /// The same as an operand, in parentheses if it needs them.
+    pub fn operand(&self, value: Value) -> String {
+        if self.is_named(value) {
+            return self.text(value);
+        }
+        let (text, whole) = self.formula(value);
+        if whole { text } else { format!("({text})") }
+    }
+
+    /// A value from its operands, and whether that can be an operand as it stands.
+    fn formula(&self, value: Value) -> (String, bool) {
+        match &self.nodes[value.0] {
+            Node::Number(bits) => literal(f64::from_bits(*bits)),
+            Node::Given(text) => (text.clone(), true),
+            Node::Apply(function, operands) => call(*function, operands, self),
+        }
+    }
+
+    /// As [`Function::of`] does it: squares and reciprocals are rounded once.
+    fn power(&self, base: Value, exponent: Value) -> (String, bool) {
+        let (a, b) = (self.operand(base), self.operand(exponent));
+        match self.nodes[exponent.0] {
+            Node::Number(bits) if f64::from_bits(bits) == 2.0 => (format!("{a} * {a}"), false),
+            Node::Number(bits) if f64::from_bits(bits) == -1.0 => (format!("1.0 / {a}"), false),
+            Node::Number(_) => (format!("pow({a}, {b})"), true),
+            _ => (format!("{b} == 2.0 ? {a} * {a} : {b} == -1.0 ? 1.0 / {a} : pow({a}, {b})"), false),
+        }
+    }
+}
+
+/// A function of operands in C and CUDA, and whether that can be an operand as it stands.
+fn call(function: Function, operands: &[Value], values: &Doubles) -> (String, bool) {
+    let operand = |at: usize| values.operand(operands[at]);
+    let infix = |sign: &str| (format!("{} {sign} {}", operand(0), operand(1)), false);
+    let truth = |sign: &str| (format!("{} ? 1.0 : 0.0", infix(sign).0), false);
+    let named = |name: &str| {
+        let texts: Vec<String> = operands.iter().map(|operand| values.text(*operand)).collect();
+        (format!("{name}({})", texts.join(", ")), true)
+    };
+    match function {
+        Function::Add => infix("+"),
+        Function::Subtract => infix("-"),
+        Function::Multiply => infix("*"),
+        Function::Divide => infix("/"),
+        Function::Negate => (format!("-{}", operand(0)), false),
+        Function::Less => truth("<"),
+        Function::LessEqual => truth("<="),
+        Function::Greater => truth(">"),
+        Function::GreaterEqual => truth(">="),
+        Function::Equal => truth("=="),
+        Function::NotEqual => truth("!="),
+        Function::If => (format!("{} != 0.0 ? {} : {}", operand(0), operand(1), operand(2)), false),
+        Function::Power => values.power(operands[0], operands[1]),
+        Function::Sin => named("sin"),
+        Function::Cos => named("cos"),
+        Function::Tan => named("tan"),
+        Function::Asin => named("asin"),
+        Function::Acos => named("acos"),
+        Function::Atan => named("atan"),
+        Function::Atan2 => named("atan2"),
+        Function::Sinh => named("sinh"),
+        Function::Cosh => named("cosh"),
+        Function::Tanh => named("tanh"),
+        Function::Exp => named("exp"),
+        Function::Ln => named("log"),
+        Function::Log10 => named("log10"),
+        Function::Sqrt => named("sqrt"),
+        Function::Abs => named("fabs"),
+        Function::Min => named("fmin"),
+        Function::Max => named("fmax"),
+    }
+}
+
+/// A number, and whether that can be an operand as it stands.
+pub fn literal(value: f64) -> (String, bool) {
+    if value.is_nan() {
+        ("0.0 / 0.0".into(), false)
+    } else if value.is_infinite() {
+        (format!("{:?} / 0.0", value.signum()), false)
+    } else {
+        (format!("{value:?}"), value.is_sign_positive())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn printed(formulas: &[&str]) -> (Vec<String>, Vec<String>) {
+        let mut doubles = Doubles::default();
+        let spell = |name: &str| ["a", "b"].contains(&name).then(|| format!("given_{name}"));
+        let mut add = |text: &&str| doubles.add(&text.parse().unwrap(), 1, &spell).unwrap();
+        let values: Vec<Value> = formulas.iter().map(&mut add).collect();
+        (doubles.statements(), values.into_iter().map(|value| doubles.text(value)).collect())
+    }
+
+    #[test]
+    fn groups_stay_and_numbers_read_back() {
+        for (formula, expected) in [
+            ("a - (b - 1)", "given_a - (given_b - 1.0)"),
+            ("a - b - 1", "(given_a - given_b) - 1.0"),
+            ("-a * 1e-7", "(-given_a) * 1e-7"),
+            ("2 * -0.1 * a", "(-0.2) * given_a"),
+            ("a / -3", "given_a / (-3.0)"),
+            ("if(a < b, 1, ln(a))", "(given_a < given_b ? 1.0 : 0.0) != 0.0 ? 1.0 : log(given_a)"),
+            ("a^2 + a^-1", "(given_a * given_a) + (1.0 / given_a)"),
+            ("sin(1) * 0", "0.0"),
+            ("a + 1 / 0", "given_a + (1.0 / 0.0)"),
+        ] {
+            let (statements, texts) = printed(&[formula]);
+            assert_eq!((statements, &texts[0][..]), (vec![], expected), "{formula}");
+        }
+    }
+
+    #[test]
+    fn what_is_used_twice_is_computed_once() {
+        let (statements, texts) = printed(&["sqrt(a + b)", "(a + b)^2", "1 / (a * b)^2"]);
+        assert_eq!(statements, ["const double t2 = given_a + given_b;", "const double t7 = given_a * given_b;"]);
+        assert_eq!(texts, ["sqrt(t2)", "t2 * t2", "1.0 / (t7 * t7)"]);
+    }
+
+    #[test]
+    fn a_name_that_is_not_known_is_told() {
+        assert_eq!(Doubles::default().add(&Formula::name("c"), 1, &|_| None), Err("c".into()));
+    }
+}
