@@ -88,7 +88,8 @@ impl Formula {
     }
 
     fn by(&self, function: Function, number: f64) -> Formula {
-        Formula(lbm_bundle::Formula::apply(function, [self.0.clone(), lbm_bundle::Formula::number(number)]))
+        let formula = lbm_bundle::Formula::apply(function, [self.0.clone(), lbm_bundle::Formula::number(number)]);
+        Formula(formula.with(&|_| None))
     }
 
     /// The formula on a grid: for a position in cells, cells of size `cell`, and a domain of `size` cells. Numbers are computed.
@@ -179,7 +180,7 @@ mod tests {
     #[test]
     fn a_name_that_is_none_is_told_with_its_place() {
         for (text, at, part, help) in [
-            ("1 + sinn(2)", 4..8, "`sinn`", "`sin`"),
+            ("1 + sinn(2)", 4..8, "`sinn`", "`sinh`"),
             ("1 + yy", 4..6, "`yy`", "did you mean"),
             ("sin", 0..3, "is a function", "`sin(a)`"),
             ("x + é", 4..6, "`é`", "known here"),

@@ -1,6 +1,7 @@
 //! Refined regions against the domain, and the finest level against the method.
 
-use lbm_bundle::{Boundary, criteria};
+use lbm_bundle::Boundary;
+use lbm_bundle::criteria::{self, Variable};
 
 use super::{Resolver, Values, short};
 use crate::case::diag::{self, Span, Spanned};
@@ -173,7 +174,9 @@ impl Resolver<'_> {
         };
         let formula = formula.on(size, 1.0);
         if let Some(error) = formula.unknown(&|name| variables.contains_key(name)) {
-            let fields: Vec<&str> = variables.keys().map(String::as_str).collect();
+            let is_field = |variable: &Variable| !matches!(variable, Variable::Position(_));
+            let fields = variables.iter().filter(|(_, variable)| is_field(variable));
+            let fields: Vec<&str> = fields.map(|(name, _)| name.as_str()).collect();
             let help = format!("{}; fields of the method: {}", error.help, fields.join(", "));
             return self.report.add(diag::FORMULA, &raw.criterion.span, error.message, error.label, help);
         }
