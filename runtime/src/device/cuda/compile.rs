@@ -73,7 +73,7 @@ fn open(path: &Path) -> Option<libloading::Library> {
 /// The cubin of a source for an architecture (`90` for `sm_90`), with notices for the user.
 pub(super) fn compile(source: Source<'_>, architecture: i32) -> Result<(Vec<u8>, Vec<String>), DeviceError> {
     nvrtc().map_err(|reason| DeviceError::NoGpu { reason })?;
-    let (version, flags) = (named_version(), flags(architecture));
+    let (version, flags) = (named_version(), flags(architecture, source.fuses));
 
     let mut key = Key::new("cubin");
     for part in [source.text, &flags.join(" "), &version] {
