@@ -513,7 +513,7 @@ fn a_grid_that_was_made_to_stay_refuses_to_change() {
     assert_eq!(flow.grid().cells_of_levels(), [960, 256]);
 }
 
-/// The kernel of wishes and the host, which warns of cases before there is a kernel, read a case's levels in the same way.
+/// The kernels of criteria and the host, which warns of cases before there is a kernel, read a case's levels in the same way.
 #[test]
 fn the_grid_of_a_case_is_the_one_it_is_warned_about() {
     let region = |level, from, to| RefinedBox { level, from, to };
