@@ -316,7 +316,7 @@ fn a_file_that_does_not_fit_is_refused_with_a_reason() {
     works(here.path(), &["--set", "output.restart=1000"]);
     refused(here.path(), &["--resume", "--set", "spec=d2q9_kbc"], &["C0606", "was `d2q9_bgk` and is `d2q9_kbc`"]);
     refused(here.path(), &["--resume", "--set", "re=200"], &["C0606", "`fluid.re` was 100 and is 200"]);
-    refused(here.path(), &["--resume", "--set", "precision=f64"], &["C0606", "`precision` was F32 and is F64"]);
+    refused(here.path(), &["--resume", "--set", "precision=f64"], &["C0606", "`precision` was f32 and is f64"]);
     refused(here.path(), &["--resume", "flow.toml"], &["C0603", "flow.toml"]);
     works(here.path(), &["--resume", "out/restart.lbmc", "--set", "stop.steps=65", "--set", "output.picture=false"]);
 
