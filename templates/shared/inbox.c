@@ -139,6 +139,7 @@ enum { AROUND = 2 * NEAR + 2 * NEAR * PARTS };  // values of what is around a bl
     const {{ int }} slot = around->slots[{{ middle }}];
     const Spot here = spot_of(cell);
     const int far = mask >> {{ way.far }} & 1;
+    (void)fine;  // along an axis no path cuts a corner
 {%- for line in way.lines %}
     {{ line }}
 {%- endfor %}
