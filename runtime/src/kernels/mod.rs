@@ -5,9 +5,9 @@
 //! of its role says, and every symbol exists. A launch is a struct of that table, its fields the arguments:
 //!
 //! ```no_run
-//! # use lbm_runtime::device::{Buffer, Int, Real};
+//! # use lbm_runtime::device::{Buffer, Int, Real, Stored};
 //! # use lbm_runtime::kernels::{self, KernelError, Params, Program};
-//! # fn f(program: &Program, ids: &Buffer<Int>, src: &Buffer<Real>, fields: &mut Buffer<Real>, params: &Params) -> Result<(), KernelError> {
+//! # fn f(program: &Program, ids: &Buffer<Int>, src: &Buffer<Stored>, fields: &mut Buffer<Real>, params: &Params) -> Result<(), KernelError> {
 //! program.launch(kernels::Macroscopic { ids: ids.part(0..8), src, fields, params })
 //! # }
 //! ```
@@ -15,9 +15,9 @@
 //! An argument that is missing, unknown or of another kind does not compile: here populations would be integers,
 //!
 //! ```compile_fail
-//! # use lbm_runtime::device::{Buffer, Int, Real};
+//! # use lbm_runtime::device::{Buffer, Int, Real, Stored};
 //! # use lbm_runtime::kernels::{self, KernelError, Params, Program};
-//! # fn f(program: &Program, ids: &Buffer<Int>, src: &Buffer<Real>, fields: &mut Buffer<Real>, params: &Params) -> Result<(), KernelError> {
+//! # fn f(program: &Program, ids: &Buffer<Int>, src: &Buffer<Stored>, fields: &mut Buffer<Real>, params: &Params) -> Result<(), KernelError> {
 //! program.launch(kernels::Macroscopic { ids: ids.part(0..8), src: ids, fields, params })
 //! # }
 //! ```
@@ -25,9 +25,9 @@
 //! here the fields are only lent for reading,
 //!
 //! ```compile_fail
-//! # use lbm_runtime::device::{Buffer, Int, Real};
+//! # use lbm_runtime::device::{Buffer, Int, Real, Stored};
 //! # use lbm_runtime::kernels::{self, KernelError, Params, Program};
-//! # fn f(program: &Program, ids: &Buffer<Int>, src: &Buffer<Real>, fields: &mut Buffer<Real>, params: &Params) -> Result<(), KernelError> {
+//! # fn f(program: &Program, ids: &Buffer<Int>, src: &Buffer<Stored>, fields: &mut Buffer<Real>, params: &Params) -> Result<(), KernelError> {
 //! program.launch(kernels::Macroscopic { ids: ids.part(0..8), src, fields: &*fields, params })
 //! # }
 //! ```
@@ -35,9 +35,9 @@
 //! and here the parameters are missing.
 //!
 //! ```compile_fail
-//! # use lbm_runtime::device::{Buffer, Int, Real};
+//! # use lbm_runtime::device::{Buffer, Int, Real, Stored};
 //! # use lbm_runtime::kernels::{self, KernelError, Params, Program};
-//! # fn f(program: &Program, ids: &Buffer<Int>, src: &Buffer<Real>, fields: &mut Buffer<Real>, params: &Params) -> Result<(), KernelError> {
+//! # fn f(program: &Program, ids: &Buffer<Int>, src: &Buffer<Stored>, fields: &mut Buffer<Real>, params: &Params) -> Result<(), KernelError> {
 //! program.launch(kernels::Macroscopic { ids: ids.part(0..8), src, fields })
 //! # }
 //! ```
