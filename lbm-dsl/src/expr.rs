@@ -378,6 +378,16 @@ impl Exprs {
         uses
     }
 
+    /// Number of nodes of an expression as a tree, where what is used twice stands twice; the largest number for more.
+    pub fn written_out(&self, root: ExprId) -> usize {
+        let mut sizes: Vec<usize> = Vec::with_capacity(self.len());
+        for (_, node) in self.iter() {
+            let operands = node.operands();
+            sizes.push(operands.iter().fold(1, |sum, operand| usize::saturating_add(sum, sizes[operand.index()])));
+        }
+        sizes[root.index()]
+    }
+
     /// The symbols that `roots` need, each once.
     pub fn symbols(&self, roots: &[ExprId]) -> impl Iterator<Item = Symbol> {
         let needed = self.needed(roots);

@@ -25,6 +25,9 @@ use crate::source::Span;
 /// Most layers of ghosts.
 const MAX_LAYERS: i64 = 64;
 
+/// Most operations of a rate that is written out: what a formula uses twice stands in a manifest twice.
+const MAX_RATE: usize = 400;
+
 /// The couplings that the spec defines or chooses, each with the module that has its text.
 fn definitions(program: &Program) -> impl Iterator<Item = Result<(ModuleId, &CouplingDef), &Name>> {
     program.spec().iter().filter_map(|item| match item {
@@ -132,6 +135,10 @@ impl Builder<'_> {
             let label = "this depends on populations or vectors, and a rate is one number for a whole level";
             let hint = "make it from rates of the coarser level: `rate omega <- 2 * omega / (4 - omega);`";
             return self.work.hinted(Code::CouplingForm, value.span, label, hint);
+        }
+        if self.work.exprs.written_out(finer) > MAX_RATE {
+            let label = format!("written out, a rate has at most {MAX_RATE} operations");
+            return self.work.fault(Code::TooLarge, value.span, label);
         }
         Ok(Rate { param: at, finer })
     }
