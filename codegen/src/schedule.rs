@@ -9,6 +9,7 @@
 //! search starts from the graph's own order, which it never makes worse.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use lbm_dsl::expr::{Expr, ExprId};
 use rayon::prelude::*;
@@ -44,8 +45,8 @@ struct Graph {
     statements: Vec<ExprId>,
     /// Inputs and statements that each statement reads, by position of its expression.
     reads: Vec<Vec<ExprId>>,
-    /// Number of statements that read the value.
-    readers: Vec<usize>,
+    /// The statements that read each input and statement.
+    users: Vec<Vec<ExprId>>,
     /// Number of inputs that a statement reads.
     inputs: usize,
 }
@@ -72,7 +73,7 @@ impl Graph {
             named[output.index()] = true;
         }
         let mut graph =
-            Self { statements: Vec::new(), reads: vec![Vec::new(); size], readers: vec![0; size], inputs: 0 };
+            Self { statements: Vec::new(), reads: vec![Vec::new(); size], users: vec![Vec::new(); size], inputs: 0 };
         let mut operations = vec![0usize; size];
         // What an expression reads where it is printed: a statement is read as itself.
         let mut printed: Vec<BTreeSet<ExprId>> = vec![BTreeSet::new(); size];
@@ -94,7 +95,7 @@ impl Graph {
             }
             if named[at] || uses[at] > 1 || operations[at] > INLINE {
                 for read in &reads {
-                    graph.readers[read.index()] += 1;
+                    graph.users[read.index()].push(id);
                 }
                 graph.statements.push(id);
                 operations[at] = 0;
@@ -104,66 +105,147 @@ impl Graph {
                 printed[at] = reads;
             }
         }
-        let read = |(id, node): &(ExprId, &Expr)| matches!(node, Expr::Symbol(_)) && graph.readers[id.index()] > 0;
+        let read =
+            |(id, node): &(ExprId, &Expr)| matches!(node, Expr::Symbol(_)) && !graph.users[id.index()].is_empty();
         graph.inputs = dag.exprs.iter().filter(read).count();
         graph
+    }
+
+    /// How many values a statement leaves to others: one, or none if nothing reads it.
+    fn kept(&self, id: ExprId) -> usize {
+        usize::from(!self.users[id.index()].is_empty())
     }
 
     /// An order with few values alive at once, by threshold accepting (Dueck & Scheuer, J. Comput. Phys. 90 (1990) 161): a
     /// statement moves to any place between its operands and its users, and an order that is worse by less than a threshold
     /// stays; the threshold falls to nothing. The best order met is the result.
     fn search(&self, mut random: Random) -> (Pressure, Vec<ExprId>) {
-        let mut order = self.statements.clone();
-        let (mut best, mut least) = (order.clone(), self.pressure(&order));
-        let (mut squares, threshold) = (least.squares, THRESHOLD * least.peak * least.peak / 100);
-        let steps = STEPS * order.len();
+        let mut order = Order::new(self);
+        let (mut best, mut least) = (order.statements.clone(), order.pressure());
+        let threshold = THRESHOLD * least.peak * least.peak / 100;
+        let steps = STEPS * best.len();
         for left in (0..steps).rev() {
-            let from = random.below(order.len());
-            let id = order[from];
-            let before = order[..from].iter().rev().take_while(|other| !self.reads[id.index()].contains(other));
-            let after = order[from + 1..].iter().take_while(|other| !self.reads[other.index()].contains(&id));
-            let (before, after) = (before.count(), after.count());
-            let to = from - before + random.below(before + after + 1);
-            shift(&mut order, from, to);
-            let pressure = self.pressure(&order);
-            if pressure.squares > squares + threshold * left / steps {
-                shift(&mut order, to, from);
+            let from = random.below(best.len());
+            let places = order.places(from);
+            let to = places.start + random.below(places.len());
+            let squares = order.try_shift(from, to);
+            if squares > order.squares + threshold * left / steps {
                 continue;
             }
-            squares = pressure.squares;
+            order.shift(from, to, squares);
+            let pressure = order.pressure();
             if pressure < least {
                 least = pressure;
-                best.clone_from(&order);
+                best.clone_from(&order.statements);
             }
         }
         (least, best)
     }
+}
 
-    /// Values alive in an order. Inputs live from the start to their last use, an output that nothing reads not at all.
-    fn pressure(&self, order: &[ExprId]) -> Pressure {
-        let mut left = self.readers.clone();
-        let mut alive = self.inputs;
-        let mut pressure = Pressure { peak: alive, squares: 0 };
-        for id in order {
-            for read in &self.reads[id.index()] {
-                left[read.index()] -= 1;
-                alive -= usize::from(left[read.index()] == 0);
-            }
-            alive += usize::from(self.readers[id.index()] > 0);
-            pressure.peak = pressure.peak.max(alive);
-            pressure.squares += alive * alive;
+/// Statements in an order, and what is alive when. Inputs live from the start to their last use, an output that nothing reads not
+/// at all.
+struct Order<'g> {
+    graph: &'g Graph,
+    statements: Vec<ExprId>,
+    /// The number of each statement, the first is 1, by position of its expression; 0 for an input.
+    number: Vec<usize>,
+    /// The statement that reads a value last, by position of its expression.
+    last: Vec<Option<ExprId>>,
+    /// Values alive before the first statement, then after each.
+    alive: Vec<usize>,
+    /// Sum of squares of those after each.
+    squares: usize,
+    /// What a shift that is tried makes of those that it changes.
+    tried: Vec<usize>,
+}
+
+impl<'g> Order<'g> {
+    /// The graph's own order.
+    fn new(graph: &'g Graph) -> Self {
+        let size = graph.reads.len();
+        let (mut number, mut last) = (vec![0; size], vec![None; size]);
+        for (at, id) in graph.statements.iter().enumerate() {
+            number[id.index()] = at + 1;
+            graph.reads[id.index()].iter().for_each(|read| last[read.index()] = Some(*id));
         }
-        pressure
+        let mut alive = vec![graph.inputs];
+        for id in &graph.statements {
+            let ended = graph.reads[id.index()].iter().filter(|read| last[read.index()] == Some(*id)).count();
+            alive.push(alive[alive.len() - 1] - ended + graph.kept(*id));
+        }
+        let squares = squares(&alive[1..]);
+        Self { graph, statements: graph.statements.clone(), number, last, alive, squares, tried: Vec::new() }
+    }
+
+    fn pressure(&self) -> Pressure {
+        Pressure { peak: self.alive.iter().copied().max().unwrap_or(0), squares: self.squares }
+    }
+
+    /// Where the statement at a place may be: after its operands, before its users.
+    fn places(&self, at: usize) -> Range<usize> {
+        let id = self.statements[at].index();
+        let operands = self.graph.reads[id].iter().map(|read| self.number[read.index()]);
+        let users = self.graph.users[id].iter().map(|user| self.number[user.index()] - 1);
+        operands.max().unwrap_or(0)..users.min().unwrap_or(self.statements.len())
+    }
+
+    /// The sum of squares if the statement at one place moves to another. Between the two, the others leave alive what they did,
+    /// but for the value of this one, and for what this one read or comes to read last.
+    fn try_shift(&mut self, from: usize, to: usize) -> usize {
+        let Self { graph, statements, number, last, alive, tried, .. } = self;
+        let id = statements[from];
+        let (kept, reads) = (graph.kept(id), &graph.reads[id.index()]);
+        tried.clear();
+        if from < to {
+            tried.extend(alive[from + 2..to + 2].iter().map(|alive| alive - kept));
+            for read in reads {
+                let end = last[read.index()].map_or(0, |last| number[last.index()]);
+                if end <= to + 1 {
+                    tried[end.saturating_sub(from + 2)..].iter_mut().for_each(|alive| *alive += 1);
+                }
+            }
+        } else {
+            tried.extend(alive[to..from].iter().map(|alive| alive + kept));
+            for read in reads.iter().filter(|read| last[read.index()] == Some(id)) {
+                let others = graph.users[read.index()].iter().filter(|user| **user != id);
+                let end = others.map(|user| number[user.index()]).max().unwrap_or(0);
+                tried[end.saturating_sub(to)..].iter_mut().for_each(|alive| *alive -= 1);
+            }
+        }
+        self.squares + squares(tried) - squares(&alive[from.min(to) + 1..from.max(to) + 1])
+    }
+
+    /// Makes the shift that was tried, which gives that sum of squares.
+    fn shift(&mut self, from: usize, to: usize, squares: usize) {
+        let (first, end) = (from.min(to), from.max(to) + 1);
+        let Self { graph, statements, number, last, .. } = self;
+        let id = statements[from];
+        for read in &graph.reads[id.index()] {
+            let last = &mut last[read.index()];
+            if from < to {
+                // Until now a statement in between, or this one.
+                *last = last.filter(|last| number[last.index()] > to + 1).or(Some(id));
+            } else if *last == Some(id) {
+                let others = graph.users[read.index()].iter().filter(|user| **user != id);
+                let other = others.max_by_key(|user| number[user.index()]);
+                *last = other.filter(|user| number[user.index()] > to).or(Some(&id)).copied();
+            }
+        }
+        match from < to {
+            true => statements[first..end].rotate_left(1),
+            false => statements[first..end].rotate_right(1),
+        }
+        for (at, id) in statements[first..end].iter().enumerate() {
+            number[id.index()] = first + at + 1;
+        }
+        self.alive[first + 1..end].copy_from_slice(&self.tried);
+        self.squares = squares;
     }
 }
 
-/// Moves what is at one place to another; what is between them closes up.
-fn shift<T>(items: &mut [T], from: usize, to: usize) {
-    if from < to {
-        items[from..=to].rotate_left(1);
-    } else {
-        items[to..=from].rotate_right(1);
-    }
+fn squares(alive: &[usize]) -> usize {
+    alive.iter().map(|alive| alive * alive).sum()
 }
 
 fn sections(dag: &Dag, order: Vec<ExprId>) -> Vec<Section> {

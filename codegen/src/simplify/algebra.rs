@@ -67,6 +67,8 @@ pub(super) struct Algebra {
     coef_products: FxHashMap<(Coef, Coef), Coef>,
     coef_quotients: FxHashMap<(Coef, Coef), Coef>,
     monos: Vec<Arc<[(Var, i32)]>>,
+    /// For each monomial, a bit for each factor and its sign, which others may share: without a common bit, no common factor.
+    masks: Vec<u64>,
     mono_index: FxHashMap<Arc<[(Var, i32)]>, Mono>,
     products: FxHashMap<(Mono, Mono), Mono>,
     quotients: FxHashMap<(Mono, Mono), Mono>,
@@ -82,6 +84,7 @@ impl Algebra {
             coef_products: FxHashMap::default(),
             coef_quotients: FxHashMap::default(),
             monos: Vec::new(),
+            masks: Vec::new(),
             mono_index: FxHashMap::default(),
             products: FxHashMap::default(),
             quotients: FxHashMap::default(),
@@ -158,6 +161,8 @@ impl Algebra {
             return id;
         }
         let id = Mono(self.monos.len() as u32);
+        let bit = |(var, power): &(Var, i32)| 1 << ((2 * var.0 + u32::from(*power < 0)) % u64::BITS);
+        self.masks.push(factors.iter().fold(0, |mask, factor| mask | bit(factor)));
         let factors: Arc<[(Var, i32)]> = factors.into();
         self.monos.push(factors.clone());
         self.mono_index.insert(factors, id);
@@ -229,6 +234,9 @@ impl Algebra {
 
     /// The largest common factor: the powers that both have with the same sign.
     pub(super) fn common(&mut self, a: Mono, b: Mono) -> Mono {
+        if self.masks[a.index()] & self.masks[b.index()] == 0 {
+            return Mono::ONE;
+        }
         if let Some(&id) = self.shared.get(&(a, b)) {
             return id;
         }

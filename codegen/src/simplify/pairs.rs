@@ -11,6 +11,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::algebra::{Coef, Mono, Poly, Var};
 use super::system::{Def, System};
@@ -64,8 +65,8 @@ type Term = (Mono, Coef);
 /// What is known of a divisor.
 #[derive(Default)]
 struct Pair {
-    /// In ascending order.
-    places: Vec<Place>,
+    /// In ascending order; most divisors have one.
+    places: SmallVec<[Place; 2]>,
     /// What naming it saved when it was last asked; nothing if it is not worth asking.
     value: Option<i32>,
 }

@@ -79,27 +79,29 @@ fn name_products(system: &mut System) {
     }
 }
 
-/// Absolute value of a constant as exponents of its prime factors; what those do not cover stays apart.
+/// Exponents of the prime factors, one for each 16 bits: their sum, each times 2^16 to its number. Adding them multiplies what they
+/// stand for. They stay far below the 2^15 where two would become one.
+type Exponents = i128;
+
+/// Bits of an exponent.
+const BITS: usize = 16;
+
+/// Absolute value of a constant: its prime factors, and what those do not cover.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Log {
-    exponents: [i16; BASES],
+    exponents: Exponents,
     /// Number of the part with other factors; 0 is one.
     other: u32,
 }
 
 impl Log {
-    fn add(mut self, other: &[i16; BASES], times: i16) -> Self {
-        for (own, other) in self.exponents.iter_mut().zip(other) {
-            *own += other * times;
-        }
-        self
-    }
     fn is_one(&self) -> bool {
         *self == Log::default()
     }
 }
 
 struct Term {
+    /// The constant, as the scales have it now.
     coef: Log,
     /// Free unless alone in its sum over a divisor: the empty product.
     free: bool,
@@ -113,14 +115,35 @@ struct Row {
     terms: Vec<Term>,
 }
 
+/// A term: its row and its number there.
+type Place = (usize, usize);
+
+/// What depends on the scale of a variable.
+#[derive(Clone, Default)]
+struct Near {
+    /// Rows that it appears in: its own and its users'.
+    rows: Vec<usize>,
+    /// Terms whose constant it changes, and as which power.
+    terms: Vec<(Place, i16)>,
+    /// Terms that are a multiple of one variable in the row of another, where it is one of the two.
+    links: Vec<Place>,
+}
+
 struct Search {
     vars: Vec<Var>,
     bases: Vec<BigInt>,
     rows: Vec<Row>,
-    /// Rows that a variable's factor appears in: its own and its users'.
-    near: Vec<Vec<usize>>,
-    scale: Vec<[i16; BASES]>,
+    /// By variable.
+    near: Vec<Near>,
+    scale: Vec<Exponents>,
     prices: Vec<i32>,
+    /// The group at hand, and whether each variable is in it.
+    group: Vec<usize>,
+    grouped: Vec<bool>,
+    /// The rows near the group, with the prices that they had before they were priced anew.
+    before: Vec<(usize, i32)>,
+    /// The constants of a row that were met.
+    distinct: Vec<Log>,
 }
 
 impl Search {
@@ -130,7 +153,7 @@ impl Search {
         let vars: Vec<Var> = sums.iter().map(|(var, _)| *var).filter(|var| !fixed.contains(var)).collect();
         let position: BTreeMap<Var, usize> = vars.iter().enumerate().map(|(at, var)| (*var, at)).collect();
         let mut logs = Logs { bases: Vec::new(), others: Vec::new() };
-        let mut near = vec![Vec::new(); vars.len()];
+        let mut near = vec![Near::default(); vars.len()];
         let mut rows: Vec<Row> = Vec::new();
         for (at, (var, sum)) in sums.iter().enumerate() {
             let own = position.get(var).copied();
@@ -141,44 +164,46 @@ impl Search {
                 let quotient = sum.len() == 1 && matches!(factors, [(_, -1)]);
                 let scaled = factors.iter().filter_map(|(var, power)| Some((*position.get(var)?, *power as i16)));
                 let factors: Vec<(usize, i16)> = scaled.collect();
+                let place = (at, terms.len());
+                for (var, power) in own.map(|own| (own, 1)).into_iter().chain(factors.iter().map(|(v, p)| (*v, -p))) {
+                    near[var].terms.push((place, power));
+                }
+                if let (Some(own), [(other, 1)]) = (own, &factors[..]) {
+                    near[own].links.push(place);
+                    near[*other].links.push(place);
+                }
                 all.extend(factors.iter().map(|(var, _)| *var));
                 let coef = logs.log(system.algebra.value(coef));
                 terms.push(Term { coef, free: mono == Mono::ONE || quotient, factors });
             }
             for var in all {
-                near[var].push(at);
+                near[var].rows.push(at);
             }
             rows.push(Row { var: own, terms });
         }
-        let scale = vec![[0; BASES]; vars.len()];
-        let mut search = Self { bases: logs.bases, rows, near, scale, prices: Vec::new(), vars };
+        let mut search = Self {
+            bases: logs.bases,
+            prices: Vec::new(),
+            scale: vec![0; vars.len()],
+            group: Vec::new(),
+            grouped: vec![false; vars.len()],
+            before: Vec::new(),
+            distinct: Vec::new(),
+            rows,
+            near,
+            vars,
+        };
         search.prices = (0..search.rows.len()).map(|row| search.price(row)).collect();
         search
     }
 
-    fn coef(&self, row: &Row, term: &Term) -> Log {
-        let mut log = term.coef;
-        if let Some(var) = row.var {
-            log = log.add(&self.scale[var], 1);
-        }
-        for &(var, power) in &term.factors {
-            log = log.add(&self.scale[var], -power);
-        }
-        log
-    }
-
-    fn price(&self, row: usize) -> i32 {
-        let row = &self.rows[row];
-        let mut distinct: Vec<Log> = Vec::new();
+    fn price(&mut self, row: usize) -> i32 {
+        self.distinct.clear();
         let mut price = 0;
-        for term in row.terms.iter().filter(|term| !term.free) {
-            let log = self.coef(row, term);
-            if log.is_one() {
-                continue;
-            }
+        for term in self.rows[row].terms.iter().filter(|term| !term.free && !term.coef.is_one()) {
             price += TERM;
-            if !distinct.contains(&log) {
-                distinct.push(log);
+            if !self.distinct.contains(&term.coef) {
+                self.distinct.push(term.coef);
                 price += DISTINCT;
             }
         }
@@ -196,95 +221,104 @@ impl Search {
         for step in 0..steps {
             // The allowance for a loss falls from two constants to none over the first three quarters.
             let allowance = 2 * DISTINCT * (3 * steps as i32 / 4 - step as i32).max(0) / (steps as i32);
-            let var = random.below(self.vars.len());
-            let group = if random.below(8) == 0 { self.joined(var) } else { vec![var] };
-            let Some(factor) = self.factor(&group, &mut random) else { continue };
-            let (loss, before) = self.shift(&group, &factor);
+            self.choose(&mut random);
+            let Some(factor) = self.factor(&mut random) else { continue };
+            self.shift(factor);
+            let loss = self.reprice();
             if loss <= random.below(allowance as usize + 1) as i32 {
                 total += loss;
                 if total < best.0 {
-                    best = (total, self.scale.clone());
+                    best.0 = total;
+                    best.1.clone_from(&self.scale);
                 }
             } else {
-                self.take_back(&group, &factor, before);
+                self.take_back(factor);
             }
         }
         self.scale = best.1;
     }
 
-    /// The variables that hang together with one by terms without a constant.
-    fn joined(&self, var: usize) -> Vec<usize> {
-        let mut group = vec![var];
+    /// Makes a group of a variable, mostly alone: else with those that hang together with it by terms without a constant.
+    fn choose(&mut self, random: &mut Random) {
+        for var in self.group.drain(..) {
+            self.grouped[var] = false;
+        }
+        let var = random.below(self.vars.len());
+        self.group.push(var);
+        self.grouped[var] = true;
+        if random.below(8) != 0 {
+            return;
+        }
         let mut at = 0;
-        while at < group.len() {
-            for &row in &self.near[group[at]] {
+        while at < self.group.len() {
+            for &(row, term) in &self.near[self.group[at]].links {
                 let row = &self.rows[row];
-                let Some(own) = row.var else { continue };
-                for term in &row.terms {
-                    let [(other, 1)] = term.factors[..] else { continue };
-                    if (own == group[at] || other == group[at]) && self.coef(row, term).is_one() {
-                        for var in [own, other] {
-                            if !group.contains(&var) {
-                                group.push(var);
-                            }
-                        }
+                let term = &row.terms[term];
+                if !term.coef.is_one() {
+                    continue;
+                }
+                for var in row.var.into_iter().chain(term.factors.iter().map(|(var, _)| *var)) {
+                    if !std::mem::replace(&mut self.grouped[var], true) {
+                        self.group.push(var);
                     }
                 }
             }
             at += 1;
         }
-        group
     }
 
     /// A factor for the group that turns some constant next to it into one.
-    fn factor(&self, group: &[usize], random: &mut Random) -> Option<[i16; BASES]> {
-        let var = group[random.below(group.len())];
+    fn factor(&self, random: &mut Random) -> Option<Exponents> {
+        let var = self.group[random.below(self.group.len())];
         // A sum of nothing has no terms, and what it is multiplied by may be in no row.
-        let near = self.near[var].get(random.below(self.near[var].len().max(1)))?;
-        let row = &self.rows[*near];
+        let rows = &self.near[var].rows;
+        let row = &self.rows[*rows.get(random.below(rows.len().max(1)))?];
         let term = row.terms.get(random.below(row.terms.len().max(1)))?;
-        let mut weight = i16::from(row.var.is_some_and(|own| group.contains(&own)));
+        let mut weight = i16::from(row.var.is_some_and(|own| self.grouped[own]));
         for (var, power) in &term.factors {
-            if group.contains(var) {
+            if self.grouped[*var] {
                 weight -= power;
             }
         }
-        let log = self.coef(row, term);
-        if weight.abs() != 1 || log.exponents == [0; BASES] {
-            return None;
-        }
-        Some(log.exponents.map(|exponent| -exponent * weight))
+        let exponents = term.coef.exponents;
+        (weight.abs() == 1 && exponents != 0).then_some(-exponents * Exponents::from(weight))
     }
 
-    /// Multiplies the group by the factor; the change of the price, and the prices of rows that there were.
-    fn shift(&mut self, group: &[usize], factor: &[i16; BASES]) -> (i32, Vec<(usize, i32)>) {
-        let mut rows: Vec<usize> = Vec::new();
-        for &var in group {
-            for (own, exponent) in self.scale[var].iter_mut().zip(factor) {
-                *own += exponent;
+    /// Prices the rows near the group anew; by how much they became dearer.
+    fn reprice(&mut self) -> i32 {
+        self.before.clear();
+        match self.group[..] {
+            [var] => self.before.extend(self.near[var].rows.iter().map(|row| (*row, self.prices[*row]))),
+            _ => {
+                let rows = self.group.iter().flat_map(|var| &self.near[*var].rows);
+                self.before.extend(rows.map(|row| (*row, self.prices[*row])));
+                self.before.sort_unstable();
+                self.before.dedup();
             }
-            rows.extend(&self.near[var]);
         }
-        rows.sort_unstable();
-        rows.dedup();
-        let before: Vec<(usize, i32)> = rows.into_iter().map(|row| (row, self.prices[row])).collect();
         let mut change = 0;
-        for &(row, old) in &before {
-            let price = self.price(row);
-            change += price - old;
-            self.prices[row] = price;
+        for at in 0..self.before.len() {
+            let (row, old) = self.before[at];
+            self.prices[row] = self.price(row);
+            change += self.prices[row] - old;
         }
-        (change, before)
+        change
     }
 
-    /// Undoes a shift.
-    fn take_back(&mut self, group: &[usize], factor: &[i16; BASES], before: Vec<(usize, i32)>) {
-        for &var in group {
-            for (own, exponent) in self.scale[var].iter_mut().zip(factor) {
-                *own -= exponent;
+    /// Multiplies the group by the factor.
+    fn shift(&mut self, factor: Exponents) {
+        for &var in &self.group {
+            self.scale[var] += factor;
+            for &((row, term), power) in &self.near[var].terms {
+                self.rows[row].terms[term].coef.exponents += factor * Exponents::from(power);
             }
         }
-        for (row, price) in before {
+    }
+
+    /// Undoes the last shift.
+    fn take_back(&mut self, factor: Exponents) {
+        self.shift(-factor);
+        for &(row, price) in &self.before {
             self.prices[row] = price;
         }
     }
@@ -292,9 +326,11 @@ impl Search {
     /// The factors found.
     fn scales(&self) -> BTreeMap<Var, Rational> {
         let values = self.scale.iter().map(|exponents| {
-            let mut value = Rational::one();
-            for (base, exponent) in self.bases.iter().zip(exponents) {
-                value *= Rational::from_integer(base.clone()).pow(i32::from(*exponent));
+            let (mut value, mut left) = (Rational::one(), *exponents);
+            for base in self.bases.iter().take(BASES) {
+                let exponent = left as i16;
+                value *= Rational::from_integer(base.clone()).pow(i32::from(exponent));
+                left = (left - Exponents::from(exponent)) >> BITS;
             }
             value
         });
@@ -326,7 +362,7 @@ impl Logs {
                 self.bases.len() - 1
             });
             if base < BASES {
-                log.exponents[base] += count;
+                log.exponents += Exponents::from(count) << (BITS * base);
             } else {
                 above *= prime.pow(u32::from(count.max(0).unsigned_abs()));
                 below *= prime.pow(u32::from(count.min(0).unsigned_abs()));
