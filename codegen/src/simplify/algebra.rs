@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lbm_dsl::expr::Rational;
-use num_traits::{One, Zero};
+use num_traits::{One, ToPrimitive, Zero};
 use rustc_hash::FxHashMap;
 
 /// A value of a [`System`](super::system::System): an input, or something computed.
@@ -63,7 +63,10 @@ pub(super) type Poly = BTreeMap<Mono, Coef>;
 #[derive(Clone, Debug)]
 pub(super) struct Algebra {
     coefs: Vec<Arc<Rational>>,
-    coef_index: FxHashMap<Arc<Rational>, Coef>,
+    /// Those whose numerator and denominator have 64 bits, which is nearly all.
+    small_coefs: FxHashMap<(i64, i64), Coef>,
+    large_coefs: BTreeMap<Arc<Rational>, Coef>,
+    coef_sums: FxHashMap<(Coef, Coef), Coef>,
     coef_products: FxHashMap<(Coef, Coef), Coef>,
     coef_quotients: FxHashMap<(Coef, Coef), Coef>,
     monos: Vec<Arc<[(Var, i32)]>>,
@@ -80,7 +83,9 @@ impl Algebra {
     pub(super) fn new() -> Self {
         let mut algebra = Self {
             coefs: Vec::new(),
-            coef_index: FxHashMap::default(),
+            small_coefs: FxHashMap::default(),
+            large_coefs: BTreeMap::new(),
+            coef_sums: FxHashMap::default(),
             coef_products: FxHashMap::default(),
             coef_quotients: FxHashMap::default(),
             monos: Vec::new(),
@@ -99,13 +104,18 @@ impl Algebra {
 
     /// Interns a rational.
     pub(super) fn coef(&mut self, value: &Rational) -> Coef {
-        if let Some(&id) = self.coef_index.get(value) {
+        let small = value.numer().to_i64().zip(value.denom().to_i64());
+        let known = small.map_or_else(|| self.large_coefs.get(value), |small| self.small_coefs.get(&small));
+        if let Some(&id) = known {
             return id;
         }
         let id = Coef(self.coefs.len() as u32);
         let value = Arc::new(value.clone());
         self.coefs.push(value.clone());
-        self.coef_index.insert(value, id);
+        match small {
+            Some(small) => _ = self.small_coefs.insert(small, id),
+            None => _ = self.large_coefs.insert(value, id),
+        }
         id
     }
 
@@ -115,8 +125,14 @@ impl Algebra {
     }
 
     pub(super) fn plus(&mut self, a: Coef, b: Coef) -> Coef {
+        let key = (a.min(b), a.max(b));
+        if let Some(&id) = self.coef_sums.get(&key) {
+            return id;
+        }
         let value = self.value(a) + self.value(b);
-        self.coef(&value)
+        let id = self.coef(&value);
+        self.coef_sums.insert(key, id);
+        id
     }
 
     pub(super) fn multiply(&mut self, a: Coef, b: Coef) -> Coef {

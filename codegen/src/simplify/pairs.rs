@@ -8,7 +8,7 @@
 //! After: no two-term sum occurs twice up to a factor, and no pull of a common factor saves anything.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::collections::BinaryHeap;
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -18,6 +18,9 @@ use super::system::{Def, System};
 
 /// A two-term sum `first + ratio * second`.
 type Divisor = (Mono, Mono, Coef);
+
+/// Which of equally good divisors goes first: the larger.
+type Rank = (u64, Reverse<Divisor>);
 
 /// Where a divisor occurs: the row and its two terms, in the order of the divisor.
 type Place = (Var, Mono, Mono);
@@ -35,6 +38,7 @@ pub(super) fn share_sums(system: &mut System, seed: u64) {
         rows: vec![None; system.defs.len()],
         pairs: FxHashMap::default(),
         queue: BinaryHeap::new(),
+        asked: Vec::new(),
         seed,
         system,
     };
@@ -67,8 +71,20 @@ type Term = (Mono, Coef);
 struct Pair {
     /// In ascending order; most divisors have one.
     places: SmallVec<[Place; 2]>,
-    /// What naming it saved when it was last asked; nothing if it is not worth asking.
-    value: Option<i32>,
+    /// What naming it saves.
+    value: Value,
+}
+
+/// What naming a divisor saves.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Value {
+    /// Nothing: it is alone and has no common factor.
+    #[default]
+    Nothing,
+    /// To be found out: its places changed.
+    Asked,
+    /// So much when it was last found out.
+    Was(i32),
 }
 
 struct Work<'a> {
@@ -78,28 +94,49 @@ struct Work<'a> {
     /// Number of rows that have the monomial.
     uses: Vec<usize>,
     pairs: FxHashMap<Divisor, Pair>,
-    /// Values that divisors have or had, best first.
-    queue: BinaryHeap<(i32, u64, Reverse<Divisor>)>,
+    /// Positive values that divisors have or had, best first.
+    queue: BinaryHeap<(i32, Rank)>,
+    /// Divisors whose places changed since values were last found out.
+    asked: Vec<Rank>,
     seed: u64,
 }
 
 impl Work<'_> {
     fn run(&mut self) {
-        while let Some(&(value, _, Reverse(divisor))) = self.queue.peek() {
-            if value <= 0 {
-                return;
-            }
-            if self.pairs.get(&divisor).and_then(|pair| pair.value) != Some(value) {
-                self.queue.pop();
+        loop {
+            self.answer();
+            let Some((value, rank)) = self.queue.pop() else { return };
+            let divisor = rank.1.0;
+            if self.pairs.get(&divisor).is_none_or(|pair| pair.value != Value::Was(value)) {
                 continue;
             }
-            let now = self.value(divisor);
-            if now == value {
-                self.name(divisor);
-            } else {
-                self.pairs.get_mut(&divisor).expect("it has a value").value = Some(now);
-                self.queue.push((now, mix(divisor, self.seed), Reverse(divisor)));
+            // It may have changed with how often its terms occur elsewhere.
+            match self.value(divisor) {
+                now if now == value => self.name(divisor),
+                now => self.enter(rank, now),
             }
+        }
+    }
+
+    /// Finds out what divisors save whose places changed, those of the highest rank first.
+    fn answer(&mut self) {
+        let mut asked = std::mem::take(&mut self.asked);
+        asked.sort_unstable_by_key(|rank| Reverse(*rank));
+        for rank in asked.drain(..) {
+            let divisor = rank.1.0;
+            if self.pairs.get(&divisor).is_some_and(|pair| pair.value == Value::Asked) {
+                let value = self.value(divisor);
+                self.enter(rank, value);
+            }
+        }
+        self.asked = asked;
+    }
+
+    /// Notes what a divisor saves.
+    fn enter(&mut self, rank: Rank, value: i32) {
+        self.pairs.get_mut(&rank.1.0).expect("it has a value").value = Value::Was(value);
+        if value > 0 {
+            self.queue.push((value, rank));
         }
     }
 
@@ -142,21 +179,20 @@ impl Work<'_> {
             (Ok(at), false) => _ = pair.places.remove(at),
             _ => {}
         }
-        // Alone and without a common factor it saves nothing; else what it saves is found out when it is best.
+        // Alone and without a common factor it saves nothing; else what it saves is found out before the next is named.
         let worth = pair.places.len() > 1 || pair.places.iter().any(|(_, a, _)| *a != first);
-        let value = worth.then_some(i32::MAX);
-        if value.is_some() && pair.value != value {
-            self.queue.push((i32::MAX, mix(divisor, self.seed), Reverse(divisor)));
+        if worth && pair.value != Value::Asked {
+            self.asked.push((mix(divisor, self.seed), Reverse(divisor)));
         }
-        pair.value = value;
+        pair.value = if worth { Value::Asked } else { Value::Nothing };
         if pair.places.is_empty() {
             self.pairs.remove(&divisor);
         }
     }
 
     /// Places of a divisor that do not overlap.
-    fn disjoint(&self, divisor: Divisor) -> Vec<Place> {
-        let mut disjoint: Vec<Place> = Vec::new();
+    fn disjoint(&self, divisor: Divisor) -> SmallVec<[Place; 8]> {
+        let mut disjoint: SmallVec<[Place; 8]> = SmallVec::new();
         for &(row, a, b) in &self.pairs[&divisor].places {
             // Those of a row lie together.
             let mut taken = disjoint.iter().rev().take_while(|place| place.0 == row);
@@ -172,25 +208,25 @@ impl Work<'_> {
         let (first, second, ratio) = divisor;
         let constant = |coef: Coef| if coef.is_unit() { 0 } else { CONSTANT };
         let mut value = -OPERATION - constant(ratio);
-        let mut removed: BTreeMap<Mono, usize> = BTreeMap::new();
-        let mut pulled = BTreeSet::new();
+        let (mut removed, mut pulled) = (SmallVec::<[Mono; 16]>::new(), SmallVec::<[Mono; 8]>::new());
         for (row, a, b) in self.disjoint(divisor) {
             value += OPERATION + constant(self.row(row)[&b]);
-            *removed.entry(a).or_default() += 1;
-            *removed.entry(b).or_default() += 1;
-            pulled.insert((a, first));
+            removed.extend([a, b]);
+            pulled.push(a);
         }
         let cost = |degree: usize| OPERATION * degree.saturating_sub(1) as i32;
-        for (mono, count) in removed {
-            if count == self.uses[mono.index()] && mono != first && mono != second {
+        removed.sort_unstable();
+        for alike in removed.chunk_by(|one, next| one == next) {
+            let mono = alike[0];
+            if alike.len() == self.uses[mono.index()] && mono != first && mono != second {
                 value += cost(self.system.algebra.degree(mono));
             }
         }
-        let mut factors = BTreeSet::new();
-        for (a, first) in pulled {
-            factors.insert(self.system.algebra.over(a, first));
-        }
-        for factor in factors {
+        pulled.sort_unstable();
+        pulled.dedup();
+        // Products are new in this order; two are never the same over one.
+        for mono in pulled {
+            let factor = self.system.algebra.over(mono, first);
             value -= OPERATION * self.system.algebra.degree(factor) as i32;
         }
         for mono in [first, second] {

@@ -3,7 +3,10 @@
 //! After: no pair of factors occurs in two different products. The most frequent pair goes first; a pair of reciprocals
 //! becomes the reciprocal of a product, which saves a division.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
 
 use super::algebra::{Coef, Mono, Poly, Var};
 use super::system::{Def, System};
@@ -11,23 +14,25 @@ use super::system::{Def, System};
 /// A factor or its reciprocal.
 type Literal = (Var, i32);
 
+/// Two literals of a product, the older variable first.
+type Pair = (Literal, Literal);
+
 /// Names products that are shared.
 pub(super) fn share_products(system: &mut System) {
     let rows = system.rows();
     let used: Vec<Mono> = System::uses(&rows).into_keys().collect();
     let mut now = used.clone();
+    // Products that differ stay different: each counts once all the time.
+    let mut counts: FxHashMap<Pair, usize> = FxHashMap::default();
+    for &mono in &now {
+        pairs(system.algebra.factors(mono), |pair| *counts.entry(pair).or_default() += 1);
+    }
     loop {
-        let monos: BTreeSet<Mono> = now.iter().copied().collect();
-        let mut counts: BTreeMap<(Literal, Literal), usize> = BTreeMap::new();
-        for &mono in &monos {
-            for pair in pairs(system.algebra.factors(mono)) {
-                *counts.entry(pair).or_default() += 1;
-            }
-        }
         // Of equally frequent pairs the first, which is the one made of the oldest variables.
-        let best = counts.iter().filter(|(_, count)| **count > 1).max_by(|a, b| a.1.cmp(b.1).then(b.0.cmp(a.0)));
+        let shared = counts.iter().filter(|(_, count)| **count > 1);
+        let best = shared.max_by_key(|(pair, count)| (**count, Reverse(**pair)));
         let Some((&(left, right), _)) = best else { break };
-        extract(system, &mut now, left, right);
+        extract(system, &mut now, &mut counts, left, right);
     }
     let renamed: BTreeMap<Mono, Mono> = used.into_iter().zip(now).collect();
     for (row, sum) in rows {
@@ -36,23 +41,27 @@ pub(super) fn share_products(system: &mut System) {
     }
 }
 
-/// Pairs of literals of a product, each once.
-fn pairs(factors: &[(Var, i32)]) -> Vec<(Literal, Literal)> {
-    let mut pairs = Vec::new();
+/// Visits the pairs of literals of a product, each once.
+fn pairs(factors: &[(Var, i32)], mut visit: impl FnMut(Pair)) {
     for (at, &(var, power)) in factors.iter().enumerate() {
         let literal = (var, power.signum());
         if power.abs() > 1 {
-            pairs.push((literal, literal));
+            visit((literal, literal));
         }
         for &(other, power) in &factors[at + 1..] {
-            pairs.push((literal, (other, power.signum())));
+            visit((literal, (other, power.signum())));
         }
     }
-    pairs
 }
 
 /// Replaces a pair in all products by a new variable.
-fn extract(system: &mut System, monos: &mut [Mono], left: Literal, right: Literal) {
+fn extract(
+    system: &mut System,
+    monos: &mut [Mono],
+    counts: &mut FxHashMap<Pair, usize>,
+    left: Literal,
+    right: Literal,
+) {
     let sign = if left.1 < 0 && right.1 < 0 { -1 } else { 1 };
     let mut factors = BTreeMap::new();
     for (var, power) in [left, right] {
@@ -63,10 +72,12 @@ fn extract(system: &mut System, monos: &mut [Mono], left: Literal, right: Litera
     for mono in monos {
         let times = occurrences(system.algebra.factors(*mono), left, right);
         if times > 0 {
+            pairs(system.algebra.factors(*mono), |pair| *counts.get_mut(&pair).expect("counted") -= 1);
             let removed = system.algebra.raise(product, -sign * times);
             let added = system.algebra.mono(vec![(var, sign * times)]);
             let rest = system.algebra.times(*mono, removed);
             *mono = system.algebra.times(rest, added);
+            pairs(system.algebra.factors(*mono), |pair| *counts.entry(pair).or_default() += 1);
         }
     }
 }

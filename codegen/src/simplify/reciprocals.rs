@@ -27,6 +27,9 @@ pub(super) fn share_divisions(system: &mut System) {
         divisors.extend(below.map(|(var, _)| *var));
     }
     let divisors: BTreeSet<Var> = divisors.into_iter().collect();
+    if divisors.len() < FEWEST {
+        return;
+    }
     let (reach, level) = (unguarded(system, &order), levels(system, &order));
     let mut alike: BTreeMap<(BTreeSet<usize>, usize), Vec<Var>> = BTreeMap::new();
     for var in order.into_iter().filter(|var| divisors.contains(var)) {
@@ -88,7 +91,11 @@ fn levels(system: &System, order: &[Var]) -> Vec<usize> {
                 let factors = sum.keys().flat_map(|mono| system.algebra.factors(*mono));
                 factors.map(|(factor, power)| level[factor.index()] + usize::from(*power < 0)).max().unwrap_or(0)
             }
-            _ => system.operands(*var).iter().map(|operand| level[operand.index()]).max().unwrap_or(0),
+            _ => {
+                let mut most = 0;
+                system.visit_operands(*var, |operand| most = most.max(level[operand.index()]));
+                most
+            }
         };
     }
     level

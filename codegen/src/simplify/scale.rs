@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use lbm_dsl::expr::Rational;
 use num_bigint::BigInt;
 use num_traits::{One, Signed, Zero};
+use rustc_hash::FxHashMap;
 
 use super::algebra::{Coef, Mono, Poly, Var};
 use super::random::Random;
@@ -37,8 +38,7 @@ pub(super) fn rescale(system: &mut System, steps: usize, seed: u64) {
     name_products(system);
     let mut search = Search::new(system);
     search.run(steps, seed);
-    let scales = search.scales();
-    apply(system, &scales);
+    search.apply(system);
     restore(system);
 }
 
@@ -153,6 +153,7 @@ impl Search {
         let vars: Vec<Var> = sums.iter().map(|(var, _)| *var).filter(|var| !fixed.contains(var)).collect();
         let position: BTreeMap<Var, usize> = vars.iter().enumerate().map(|(at, var)| (*var, at)).collect();
         let mut logs = Logs { bases: Vec::new(), others: Vec::new() };
+        let mut known: FxHashMap<Coef, Log> = FxHashMap::default();
         let mut near = vec![Near::default(); vars.len()];
         let mut rows: Vec<Row> = Vec::new();
         for (at, (var, sum)) in sums.iter().enumerate() {
@@ -173,7 +174,7 @@ impl Search {
                     near[*other].links.push(place);
                 }
                 all.extend(factors.iter().map(|(var, _)| *var));
-                let coef = logs.log(system.algebra.value(coef));
+                let coef = *known.entry(coef).or_insert_with(|| logs.log(system.algebra.value(coef)));
                 terms.push(Term { coef, free: mono == Mono::ONE || quotient, factors });
             }
             for var in all {
@@ -323,18 +324,36 @@ impl Search {
         }
     }
 
-    /// The factors found.
-    fn scales(&self) -> BTreeMap<Var, Rational> {
-        let values = self.scale.iter().map(|exponents| {
-            let (mut value, mut left) = (Rational::one(), *exponents);
-            for base in self.bases.iter().take(BASES) {
-                let exponent = left as i16;
-                value *= Rational::from_integer(base.clone()).pow(i32::from(exponent));
-                left = (left - Exponents::from(exponent)) >> BITS;
+    /// Multiplies the variables of the system by the factors found.
+    fn apply(&self, system: &mut System) {
+        let mut scales: Vec<Exponents> = vec![0; system.defs.len()];
+        for (var, scale) in self.vars.iter().zip(&self.scale) {
+            scales[var.index()] = *scale;
+        }
+        let mut made: FxHashMap<(Coef, Exponents), Coef> = FxHashMap::default();
+        for (row, mut sum) in system.rows() {
+            for (mono, coef) in &mut sum {
+                let factors = system.algebra.factors(*mono).iter();
+                let below: Exponents = factors.map(|(var, power)| scales[var.index()] * Exponents::from(*power)).sum();
+                let exponents = scales[row.index()] - below;
+                *coef = *made.entry((*coef, exponents)).or_insert_with(|| {
+                    let value = system.algebra.value(*coef) * self.number(exponents);
+                    system.algebra.coef(&value)
+                });
             }
-            value
-        });
-        self.vars.iter().copied().zip(values).filter(|(_, value)| !value.is_one()).collect()
+            system.defs[row.index()] = Def::Sum(sum);
+        }
+    }
+
+    /// The number with these exponents.
+    fn number(&self, mut exponents: Exponents) -> Rational {
+        let mut value = Rational::one();
+        for base in self.bases.iter().take(BASES) {
+            let exponent = exponents as i16;
+            value *= Rational::from_integer(base.clone()).pow(i32::from(exponent));
+            exponents = (exponents - Exponents::from(exponent)) >> BITS;
+        }
+        value
     }
 }
 
@@ -395,7 +414,7 @@ fn fixed(system: &System) -> BTreeSet<Var> {
     let mut fixed: BTreeSet<Var> = system.outputs.iter().copied().collect();
     for var in system.order() {
         if matches!(system.defs[var.index()], Def::Sqrt(_) | Def::Select { .. }) {
-            fixed.extend(system.operands(var));
+            system.visit_operands(var, |operand| _ = fixed.insert(operand));
         }
     }
     fixed
@@ -444,21 +463,4 @@ fn restore(system: &mut System) {
 fn constants(system: &System, sum: &Poly) -> usize {
     let values = sum.iter().filter(|(mono, _)| **mono != Mono::ONE).map(|(_, coef)| system.algebra.value(*coef).abs());
     values.filter(|value| !value.is_one()).collect::<BTreeSet<_>>().len()
-}
-
-fn apply(system: &mut System, scales: &BTreeMap<Var, Rational>) {
-    for (row, sum) in system.rows() {
-        let own = scales.get(&row).cloned().unwrap_or_else(Rational::one);
-        let mut scaled = Poly::new();
-        for (mono, coef) in sum {
-            let mut value = system.algebra.value(coef) * &own;
-            for (var, power) in system.algebra.factors(mono) {
-                if let Some(scale) = scales.get(var) {
-                    value /= scale.pow(*power);
-                }
-            }
-            scaled.insert(mono, system.algebra.coef(&value));
-        }
-        system.defs[row.index()] = Def::Sum(scaled);
-    }
 }

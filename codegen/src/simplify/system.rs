@@ -93,15 +93,18 @@ impl System {
         Poly::from([(self.algebra.single(var), factor)])
     }
 
-    /// Variables that a variable is computed from.
-    pub(super) fn operands(&self, var: Var) -> Vec<Var> {
+    /// Visits the variables that a variable is computed from, some perhaps twice.
+    pub(super) fn visit_operands(&self, var: Var, mut visit: impl FnMut(Var)) {
         match &self.defs[var.index()] {
-            Def::Leaf(_) => vec![],
+            Def::Leaf(_) => {}
             Def::Sum(sum) => {
-                sum.keys().flat_map(|mono| self.algebra.factors(*mono).iter().map(|(var, _)| *var)).collect()
+                let factors = sum.keys().flat_map(|mono| self.algebra.factors(*mono));
+                factors.for_each(|(var, _)| visit(*var));
             }
-            Def::Sqrt(operand) => vec![*operand],
-            Def::Select { left, right, then, otherwise, .. } => vec![*left, *right, *then, *otherwise],
+            Def::Sqrt(operand) => visit(*operand),
+            Def::Select { left, right, then, otherwise, .. } => {
+                [left, right, then, otherwise].into_iter().for_each(|var| visit(*var));
+            }
         }
     }
 
@@ -120,7 +123,9 @@ impl System {
                 continue;
             }
             stack.push((var, true));
-            stack.extend(self.operands(var).into_iter().rev().map(|operand| (operand, false)));
+            let first = stack.len();
+            self.visit_operands(var, |operand| stack.push((operand, false)));
+            stack[first..].reverse();
         }
         order
     }
