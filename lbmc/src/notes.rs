@@ -1,6 +1,7 @@
 //! Notes and warnings: what standard error says beside errors, unless `--quiet` asks for silence.
 
-use std::sync::OnceLock;
+use std::collections::BTreeSet;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use miette::Report;
 
@@ -17,9 +18,12 @@ pub fn quiet() -> bool {
     QUIET.get().copied().unwrap_or_default()
 }
 
-/// Something that a user should know.
+/// Notes that were given.
+static GIVEN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+/// Something that a user should know. Once is enough: two stages of a run may find the same cache unusable.
 pub fn note(text: &str) {
-    if !quiet() {
+    if !quiet() && GIVEN.lock().unwrap_or_else(PoisonError::into_inner).insert(text.to_string()) {
         eprintln!("note: {text}");
     }
 }

@@ -13,6 +13,7 @@ use lbm_dsl::model::levels::Coupling;
 use lbm_dsl::shipped::{self, Beside, Library, Prelude};
 use lbm_dsl::source::{Source, shown_line};
 use lbm_flows::case::{InputFile, Parameter, nearest};
+use lbm_runtime::device::cache::{Cache, Key};
 use miette::{Report, Result, miette};
 
 use crate::cases::Shipped;
@@ -161,10 +162,36 @@ pub fn coupling(model: &Model, name: &str) -> Result<usize> {
     })
 }
 
-/// Kernels of a model.
+/// Kernels of a model, those of an earlier run if there are any.
 pub fn compile(model: &Model, options: &Options) -> Result<Bundle> {
+    let mut cache = Cache::find();
+    let bundle = compile_with(&mut cache, model, options);
+    cache.notices.iter().for_each(|notice| notes::note(notice));
+    bundle
+}
+
+fn compile_with(cache: &mut Cache, model: &Model, options: &Options) -> Result<Bundle> {
+    let name = entry(model, options);
+    let earlier = name.as_ref().and_then(|name| cache.fetch(name));
+    if let Some(bundle) = earlier.and_then(|bytes| serde_json::from_slice(&bytes).ok()) {
+        return Ok(bundle);
+    }
     let compiled = pipeline::compile(model, options).map_err(|error| miette!(code = "lbmc::compile", "{error}"))?;
+    if let Some(name) = name {
+        let bytes = serde_json::to_vec(&compiled.bundle).expect("a bundle is plain data");
+        cache.store(&name, &bytes);
+    }
     Ok(compiled.bundle)
+}
+
+/// Name of the kernels of a model in the cache: they depend on the model, the options and the compiler, which is this program.
+fn entry(model: &Model, options: &Options) -> Option<String> {
+    let program = std::env::current_exe().and_then(std::fs::read).ok()?;
+    let mut key = Key::new("bundle");
+    key.add(program);
+    key.add(format!("{options:?}"));
+    key.add(format!("{model:?}"));
+    Some(key.file_name("json"))
 }
 
 /// The block that the user asked for, or `default`; refused where it does not fit the dimension.
@@ -182,4 +209,62 @@ pub fn block(asked: Option<&BlockArg>, dim: usize, default: [u32; 3]) -> Result<
     let mut block = [1; 3];
     block[..dim].copy_from_slice(sides);
     Ok(block)
+}
+
+#[cfg(test)]
+mod tests {
+    use lbm_bundle::{Layout, Real, Target};
+
+    use super::*;
+
+    fn model(name: &str) -> Model {
+        Spec::find(name).unwrap().model().unwrap()
+    }
+
+    fn options(real: Real) -> Options {
+        let block = Options::default_block(2);
+        Options { target: Target::C, real, layout: Layout::Blocks, block, coupling: None, solids: false }
+    }
+
+    fn cache(folder: &tempfile::TempDir) -> Cache {
+        Cache::open(&folder.path().join("kernels"))
+    }
+
+    #[test]
+    fn cached_kernels_are_those_that_were_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let (model, options) = (model("d2q9_trt"), options(Real::F64));
+        let made = compile_with(&mut cache(&folder), &model, &options).unwrap();
+        let name = entry(&model, &options).unwrap();
+        let cached: Bundle = serde_json::from_slice(&cache(&folder).fetch(&name).unwrap()).unwrap();
+        assert_eq!(cached, made);
+    }
+
+    #[test]
+    fn kernels_of_an_earlier_run_are_taken() {
+        let folder = tempfile::tempdir().unwrap();
+        let (model, options) = (model("d2q9_bgk"), options(Real::F32));
+        let mut bundle = compile_with(&mut cache(&folder), &model, &options).unwrap();
+        bundle.source.text.push_str("// of an earlier run");
+        let name = entry(&model, &options).unwrap();
+        cache(&folder).store(&name, &serde_json::to_vec(&bundle).unwrap());
+        assert_eq!(compile_with(&mut cache(&folder), &model, &options).unwrap(), bundle);
+    }
+
+    #[test]
+    fn kernels_of_other_methods_and_options_have_other_names() {
+        let names = [("d2q9_bgk", Real::F32), ("d2q9_bgk", Real::F64), ("d2q9_trt", Real::F32)];
+        let names: BTreeSet<_> = names.map(|(spec, real)| entry(&model(spec), &options(real)).unwrap()).into();
+        assert_eq!(names.len(), 3);
+    }
+
+    #[test]
+    fn what_cannot_be_read_back_is_made_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let (model, options) = (model("d2q9_bgk"), options(Real::F32));
+        let name = entry(&model, &options).unwrap();
+        cache(&folder).store(&name, b"{}");
+        let made = compile_with(&mut cache(&folder), &model, &options).unwrap();
+        assert_eq!(made, pipeline::compile(&model, &options).unwrap().bundle);
+    }
 }

@@ -1,4 +1,4 @@
-//! Compiled kernels on disk, found by content.
+//! Generated and compiled kernels on disk, found by content.
 //!
 //! The name of an entry is the hash of everything its bytes depend on. What is read is believed only if it proves to be what was
 //! written: an entry ends with the hash of its name and its bytes, and neither it nor the folder may belong to another user or
@@ -16,46 +16,47 @@ const SEAL: usize = blake3::OUT_LEN;
 /// Most bytes of an entry that are read: kernels have a few hundred thousand.
 const LARGEST: u64 = 256 << 20;
 
-/// What a compiled file depends on, hashed.
-pub(super) struct Key(blake3::Hasher);
+/// What an entry depends on, hashed.
+pub struct Key(blake3::Hasher);
 
 impl Key {
     /// A key for one kind of file.
-    pub(super) fn new(kind: &str) -> Self {
+    pub fn new(kind: &str) -> Self {
         let mut key = Key(blake3::Hasher::new());
         key.add(kind);
         key
     }
 
     /// Adds something the file depends on.
-    pub(super) fn add(&mut self, part: &str) {
+    pub fn add(&mut self, part: impl AsRef<[u8]>) {
+        let part = part.as_ref();
         self.0.update(&(part.len() as u64).to_le_bytes());
-        self.0.update(part.as_bytes());
+        self.0.update(part);
     }
 
     /// File name with that ending.
-    pub(super) fn file_name(&self, ending: &str) -> String {
+    pub fn file_name(&self, ending: &str) -> String {
         format!("{}.{ending}", &self.0.finalize().to_hex()[..32])
     }
 }
 
-/// A folder of compiled kernels, and what the user should know about it.
-pub(super) struct Cache {
+/// A folder of kernels, and what the user should know about it.
+pub struct Cache {
     folder: Option<PathBuf>,
     /// A sentence each.
-    pub(super) notices: Vec<String>,
+    pub notices: Vec<String>,
 }
 
 impl Cache {
     /// That of `$LBMC_CACHE`, else of the user's cache folder.
-    pub(super) fn find() -> Cache {
+    pub fn find() -> Cache {
         let named = std::env::var_os("LBMC_CACHE").filter(|name| !name.is_empty()).map(PathBuf::from);
         let usual = || directories::ProjectDirs::from("", "", "lbmc").map(|dirs| dirs.cache_dir().join("kernels"));
         named.or_else(usual).map_or(Cache { folder: None, notices: vec![] }, |folder| Cache::open(&folder))
     }
 
     /// The folder at that path, which is created where it is missing, for this user alone.
-    pub(super) fn open(folder: &Path) -> Cache {
+    pub fn open(folder: &Path) -> Cache {
         let mut cache = Cache { folder: None, notices: vec![] };
         let there = create(folder).and_then(|()| fs::symlink_metadata(folder));
         match there {
@@ -70,12 +71,12 @@ impl Cache {
     }
 
     /// Where an entry is kept, if it can be.
-    pub(super) fn path(&self, name: &str) -> Option<PathBuf> {
+    pub fn path(&self, name: &str) -> Option<PathBuf> {
         Some(self.folder.as_ref()?.join(name))
     }
 
     /// The bytes of an entry, if it is there and is what was written.
-    pub(super) fn fetch(&mut self, name: &str) -> Option<Vec<u8>> {
+    pub fn fetch(&mut self, name: &str) -> Option<Vec<u8>> {
         let path = self.path(name)?;
         let found = match read(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return None,
@@ -92,7 +93,7 @@ impl Cache {
     }
 
     /// Keeps the bytes of an entry.
-    pub(super) fn store(&mut self, name: &str, bytes: &[u8]) {
+    pub fn store(&mut self, name: &str, bytes: &[u8]) {
         let Some(path) = self.path(name) else { return };
         if let Err(error) = file::replace_private(&path, |out| out.write_all(&seal(name, bytes))) {
             self.notices

@@ -10,7 +10,7 @@
 //! | `buffer` | the same, their elements known to the compiler |
 //! | `memory` | amounts of memory, and how much there is |
 //! | `bandwidth` | how fast memory can be copied: what speed is measured against |
-//! | `cache` | compiled kernels on disk, sealed |
+//! | `cache` | generated and compiled kernels on disk, sealed |
 //! | `host` | C compiler, shared objects, threads |
 //! | `cuda` | driver, NVRTC, stream |
 //!
@@ -23,7 +23,7 @@
 mod array;
 mod bandwidth;
 mod buffer;
-mod cache;
+pub mod cache;
 mod cuda;
 mod error;
 mod host;
