@@ -405,28 +405,35 @@ impl Elaborator<'_> {
 
     /// The position of a stencil in the list of those of the model, which it joins.
     fn stencil(&mut self, name: &Name) -> Eval<usize> {
-        let built = stencils::find(self.program, self.module, name)
-            .and_then(|(home, def)| stencils::build(&self.program.module(home).source, def));
-        let stencil = match built {
-            Ok(stencil) => stencil,
+        let found = stencils::find(self.program, self.module, name);
+        if let Ok((_, def)) = found
+            && let Some((_, at)) = self.applied.iter().find(|(applied, _)| std::ptr::eq(*applied, def))
+        {
+            return Ok(*at);
+        }
+        let built = found.and_then(|(home, def)| Ok((def, stencils::build(&self.program.module(home).source, def)?)));
+        let (def, stencil) = match built {
+            Ok(built) => built,
             Err(fault) => {
                 self.report.push(*fault);
                 return Err(Poisoned);
             }
         };
-        match self.stencils.iter().position(|other| other.name() == stencil.name()) {
-            Some(at) if self.stencils[at] == stencil => Ok(at),
+        let at = match self.stencils.iter().position(|other| other.name() == stencil.name()) {
+            Some(at) if self.stencils[at] == stencil => at,
             Some(_) => {
                 let label = format!("the spec has another stencil `{}`", name.text);
-                self.fault(Code::Duplicate, name.span, label)
+                return self.fault(Code::Duplicate, name.span, label);
             }
             None if self.stencils.len() == usize::from(u8::MAX) => {
-                self.fault(Code::TooLarge, name.span, "more than 255 stencils")
+                return self.fault(Code::TooLarge, name.span, "more than 255 stencils");
             }
             None => {
                 self.stencils.push(stencil);
-                Ok(self.stencils.len() - 1)
+                self.stencils.len() - 1
             }
-        }
+        };
+        self.applied.push((def, at));
+        Ok(at)
     }
 }

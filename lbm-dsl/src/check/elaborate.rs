@@ -5,7 +5,7 @@
 
 use num_traits::{Signed, ToPrimitive, Zero};
 
-use crate::ast::{Binary, Binder, Expr, ExprKind, Fold, Name, Range, Unary};
+use crate::ast::{Binary, Binder, Expr, ExprKind, Fold, Name, Range, StencilDef, Unary};
 use crate::check::arith;
 use crate::check::program::{ModuleId, Program};
 use crate::check::value::{Condition, Dim, Direction, Dirs, LatticeId, Tensor, Value};
@@ -68,6 +68,8 @@ pub struct Elaborator<'a> {
     pub slopes: bool,
     /// The stencils of the method.
     pub stencils: Vec<Stencil>,
+    /// Positions in that list by definition, of those that were applied.
+    pub applied: Vec<(&'a StencilDef, usize)>,
     /// In a node rule, how many walls meet: the first axes are their inward normals, whatever axes these are in space.
     pub normals: Option<usize>,
     /// Whether the text is that of a criterion, which may take gradients of fields.
@@ -90,6 +92,7 @@ impl<'a> Elaborator<'a> {
             siblings: None,
             slopes: false,
             stencils: Vec::new(),
+            applied: Vec::new(),
             normals: None,
             criterion: false,
             steps: 0,
