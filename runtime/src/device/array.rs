@@ -1,5 +1,6 @@
 //! Arrays on a device, whose type is known at run time.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -65,7 +66,7 @@ impl Scalar {
 pub(super) struct Traffic(Arc<AtomicU64>);
 
 impl Traffic {
-    fn add(&self, bytes: usize) {
+    pub(super) fn add(&self, bytes: usize) {
         self.0.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
@@ -103,6 +104,11 @@ impl Array {
     /// Size in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.len * self.scalar.bytes()
+    }
+
+    /// Where the bytes of these values are.
+    pub(super) fn bytes_in(&self, range: &Range<usize>) -> Range<usize> {
+        range.start * self.scalar.bytes()..range.end * self.scalar.bytes()
     }
 
     /// Bytes before a value.
@@ -166,6 +172,14 @@ impl Array {
             }
             Storage::Cuda(memory) => memory.read(at, bytes),
         }
+    }
+}
+
+/// The reals that bytes are, of a type that is not [`Scalar::F16`] and has no integers.
+pub(super) fn reals_of(scalar: Scalar, bytes: &[u8]) -> Vec<f64> {
+    match scalar {
+        Scalar::F32 => bytes.as_chunks().0.iter().map(|bytes| f64::from(f32::from_ne_bytes(*bytes))).collect(),
+        _ => bytes.as_chunks().0.iter().map(|bytes| f64::from_ne_bytes(*bytes)).collect(),
     }
 }
 

@@ -8,6 +8,7 @@
 //! | `error` | what can go wrong, with advice |
 //! | `array` | arrays, their type known at run time |
 //! | `buffer` | the same, their elements known to the compiler |
+//! | `staging` | copies that leave the device while launches go on |
 //! | `memory` | amounts of memory, and how much there is |
 //! | `bandwidth` | how fast memory can be copied: what speed is measured against |
 //! | `cache` | generated and compiled kernels on disk, sealed |
@@ -18,7 +19,7 @@
 //! signature: `kernels` checks the arguments that its bundle says it has, what a kernel does with them is not checked.
 //!
 //! Work on a GPU is queued on one stream, in order: [`Device::launch`] returns before the kernel has run, reading a
-//! buffer waits for it. On the host a launch is done when it returns.
+//! buffer waits for it; a [`Staging`] takes what a buffer has while kernels go on. On the host a launch is done when it returns.
 
 mod array;
 mod bandwidth;
@@ -28,6 +29,7 @@ mod cuda;
 mod error;
 mod host;
 mod memory;
+mod staging;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -42,6 +44,7 @@ pub use buffer::{Buffer, Double, Element, Floating, Int, Part, Real, Stored};
 pub use cuda::Graph;
 pub use error::DeviceError;
 pub use memory::{Available, Bytes};
+pub use staging::{Staging, Stagings};
 
 /// Bytes of the host's memory that can still be allocated, within the limits of control groups, if the system says so.
 pub fn host_memory() -> Option<usize> {

@@ -2,9 +2,10 @@
 //!
 //! cudarc loads the driver and NVRTC when they are first used and panics where they are missing, so their presence is
 //! asked before anything else ([`Cuda::new`], `compile::nvrtc`). Everything runs on one stream of our own, but for the branches of a
-//! [`Graph`], which begin and end there; cudarc's tracking of events between streams is off, which capturing launches needs.
+//! [`Graph`], which begin and end there, and copies to the host ([`Staging`]), which events order; cudarc's tracking of events between streams is off, which capturing launches needs.
 
 mod compile;
+mod staging;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,6 +19,8 @@ use super::error::DeviceError;
 use super::host::cell;
 use super::{Shape, Source, Toolchain, Value};
 
+pub(super) use staging::Staging;
+
 /// Branches that a recording may have at a time.
 pub(super) const BRANCHES: usize = 4;
 
@@ -27,6 +30,8 @@ pub(super) struct Cuda {
     stream: Arc<CudaStream>,
     /// Streams of the branches of a recording but the first, which is `stream`.
     branches: [Arc<CudaStream>; BRANCHES - 1],
+    /// Stream of copies to the host beside the kernels.
+    transfer: Arc<CudaStream>,
     /// The branch that launches go to.
     branch: AtomicUsize,
     name: String,
@@ -95,15 +100,17 @@ impl Cuda {
         }
         compile::nvrtc().map_err(no_gpu)?;
         let context = CudaContext::new(ordinal).map_err(unusable)?;
-        // SAFETY: all work goes to one stream, or to branches that `fork` and `join` order, so there is nothing to be tracked.
+        // SAFETY: all work goes to one stream, to branches that `fork` and `join` order, or to copies whose events `Staging` orders, so
+        // there is nothing to be tracked.
         unsafe { context.disable_event_tracking() };
         let stream = context.new_stream().map_err(unusable)?;
         let name = context.name().map_err(unusable)?;
         let (major, minor) = context.compute_capability().map_err(unusable)?;
         let branch = || context.new_stream().map_err(unusable);
         let branches = [branch()?, branch()?, branch()?];
+        let transfer = context.new_stream().map_err(unusable)?;
         let (architecture, recording) = (10 * major + minor, Mutex::new(None));
-        Ok(Cuda { context, stream, branches, branch: AtomicUsize::new(0), name, architecture, recording })
+        Ok(Cuda { context, stream, branches, transfer, branch: AtomicUsize::new(0), name, architecture, recording })
     }
 
     pub(super) fn describe(&self) -> String {

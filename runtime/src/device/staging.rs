@@ -1,0 +1,185 @@
+//! Copies of arrays that leave the device while launches go on.
+//!
+//! In: parts of arrays. After [`Staging::copy`]: launches may change them. After [`Staging::bytes`]: their bytes as all launches before the
+//! copy have left them, for any thread of the host.
+//!
+//! On a GPU the parts are copied into spare memory there, in the order of the launches, and from that to pinned memory of the host beside
+//! later launches. On the host they are copied once, by all threads.
+
+use std::ops::Range;
+use std::sync::mpsc::{self, Receiver, Sender};
+
+use super::array::{Array, Storage};
+use super::error::DeviceError;
+use super::{Backend, Device, Scalar, cuda, host};
+
+/// Memory for so many copies at a time, used again and again.
+pub struct Stagings {
+    device: Device,
+    free: Receiver<Area>,
+    home: Sender<Area>,
+}
+
+/// Memory for one copy, given back when dropped. It grows to the largest copy that it takes.
+pub struct Staging {
+    device: Device,
+    area: Area,
+    home: Sender<Area>,
+}
+
+/// Where copies go; nothing before the first.
+#[derive(Default)]
+enum Area {
+    #[default]
+    Nothing,
+    /// Memory, and how much of it the copy takes.
+    Host(host::Memory, usize),
+    Cuda(cuda::Staging),
+}
+
+impl Device {
+    /// Memory for so many copies at a time.
+    pub fn stagings(&self, count: usize) -> Stagings {
+        let (home, free) = mpsc::channel();
+        for _ in 0..count {
+            // The receiver is there: this does not fail.
+            let _ = home.send(Area::Nothing);
+        }
+        Stagings { device: self.clone(), free, home }
+    }
+}
+
+impl Stagings {
+    /// Memory for a copy, if some is free.
+    pub fn try_take(&self) -> Option<Staging> {
+        self.free.try_recv().ok().map(|area| self.staging(area))
+    }
+
+    /// Memory for a copy; waits until some is free.
+    pub fn take(&self) -> Staging {
+        self.staging(self.free.recv().unwrap_or_default())
+    }
+
+    fn staging(&self, area: Area) -> Staging {
+        Staging { device: self.device.clone(), area, home: self.home.clone() }
+    }
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        // Where nobody takes it back, it is freed.
+        let _ = self.home.send(std::mem::take(&mut self.area));
+    }
+}
+
+impl Staging {
+    /// Copies parts of arrays of the same device, one after the other, as all launches so far leave them.
+    pub(crate) fn copy(&mut self, parts: &[(&Array, Range<usize>)]) -> Result<(), DeviceError> {
+        for (array, range) in parts {
+            array.check_range(range.start, range.len())?;
+            array.traffic.add(range.len() * array.scalar.bytes());
+        }
+        match &self.device.backend {
+            Backend::Host(host) => {
+                let pieces = parts.iter().map(|(array, range)| match &array.storage {
+                    Storage::Host(memory) => Ok(&memory.as_slice()[array.bytes_in(range)]),
+                    Storage::Cuda(_) => Err(elsewhere(array)),
+                });
+                let pieces = pieces.collect::<Result<Vec<&[u8]>, _>>()?;
+                let bytes = pieces.iter().map(|piece| piece.len()).sum();
+                let mut memory = match std::mem::take(&mut self.area) {
+                    Area::Host(memory, _) if memory.as_slice().len() >= bytes => memory,
+                    // What is too small goes before the new comes.
+                    small => {
+                        drop(small);
+                        host::Memory::new(bytes).ok_or_else(|| self.device.out_of_memory(bytes))?
+                    }
+                };
+                let mut rest = memory.as_mut_slice();
+                for piece in pieces {
+                    let (to, later) = rest.split_at_mut(piece.len());
+                    host.copy(piece, to);
+                    rest = later;
+                }
+                self.area = Area::Host(memory, bytes);
+                Ok(())
+            }
+            Backend::Cuda(cuda) => {
+                let pieces = parts.iter().map(|(array, range)| match &array.storage {
+                    Storage::Cuda(memory) => Ok((memory, array.bytes_in(range))),
+                    Storage::Host(_) => Err(elsewhere(array)),
+                });
+                let pieces = pieces.collect::<Result<Vec<_>, _>>()?;
+                let mut staging = match std::mem::take(&mut self.area) {
+                    Area::Cuda(staging) => staging,
+                    _ => cuda.staging()?,
+                };
+                staging.copy(cuda, &pieces)?;
+                self.area = Area::Cuda(staging);
+                Ok(())
+            }
+        }
+    }
+
+    /// The bytes that were copied, the first part first; waits until they are there.
+    pub(crate) fn bytes(&self) -> Result<&[u8], DeviceError> {
+        match &self.area {
+            Area::Nothing => Ok(&[]),
+            Area::Host(memory, bytes) => Ok(&memory.as_slice()[..*bytes]),
+            Area::Cuda(staging) => staging.bytes(),
+        }
+    }
+
+    /// Reals among them: values `range` of those that the copy begins with, where all have that type.
+    pub(crate) fn reals(&self, scalar: Scalar, range: Range<usize>) -> Result<Vec<f64>, DeviceError> {
+        let bytes = &self.bytes()?[range.start * scalar.bytes()..range.end * scalar.bytes()];
+        Ok(super::array::reals_of(scalar, bytes))
+    }
+}
+
+fn elsewhere(array: &Array) -> DeviceError {
+    array.wrong("as a copy from another device")
+}
+
+#[cfg(test)]
+mod tests {
+    use lbm_bundle::Real;
+
+    use crate::device::{Device, Scalar};
+
+    #[test]
+    fn a_copy_has_what_was_there_before_the_array_changed() {
+        let device = Device::host(2).unwrap();
+        let stagings = device.stagings(1);
+        let mut array = device.alloc_reals(Real::F32, 6).unwrap();
+        array.write_reals(0, &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
+        let mut staging = stagings.take();
+        staging.copy(&[(array.array(), 4..6), (array.array(), 1..3)]).unwrap();
+        array.poison().unwrap();
+        assert_eq!(staging.reals(Scalar::F32, 0..4).unwrap(), [4.0, 5.0, 1.0, 2.0]);
+        assert_eq!(staging.reals(Scalar::F32, 1..3).unwrap(), [5.0, 1.0]);
+        assert!(staging.copy(&[(array.array(), 4..7)]).is_err());
+    }
+
+    #[test]
+    fn memory_that_is_used_again_has_the_new_copy_alone() {
+        let device = Device::host(1).unwrap();
+        let stagings = device.stagings(1);
+        let ints = device.ints(&[1, 2, 3]).unwrap();
+        for range in [0..1, 0..3, 2..3] {
+            let mut staging = stagings.take();
+            staging.copy(&[(ints.array(), range.clone())]).unwrap();
+            let expected: Vec<u8> = [1i32, 2, 3][range].iter().flat_map(|value| value.to_ne_bytes()).collect();
+            assert_eq!(staging.bytes().unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn there_are_no_more_copies_at_a_time_than_was_said() {
+        let stagings = Device::host(1).unwrap().stagings(2);
+        let (first, _second) = (stagings.take(), stagings.try_take().expect("two"));
+        assert!(stagings.try_take().is_none());
+        std::thread::spawn(|| drop(first)).join().unwrap();
+        assert!(stagings.try_take().is_some());
+    }
+}
