@@ -1,7 +1,11 @@
 //! A case run to its end: from a valid [`Case`] and the kernels of its method to the files it asks for.
 //!
 //! The run is cut into stretches that end where something is due: a check, an output, the last step, or a second gone.
-//! Between them nothing leaves the device, and checks leave it a few numbers: fields visit the host for output.
+//! Between them nothing leaves the device, and checks leave it a few numbers. What is written goes into copies, of which `outbox` makes
+//! files while the flow goes on; it waits only where files take longer than the steps between them.
+//!
+//! Whether the flow is finite, and steady, is known at the step of the check, before the next step begins: which step that is does not
+//! depend on how fast anything is. A check reads all cells and waits for a few numbers, which is little beside that.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -14,6 +18,7 @@ use lbm_bundle::{Bundle, Manifest};
 use miette::Diagnostic;
 use thiserror::Error;
 
+mod outbox;
 mod plan;
 
 pub use plan::{Plan, PlannedLevel, header};
@@ -29,12 +34,13 @@ use lbm_runtime::solver::{
 };
 
 use crate::case::{Case, Dimension, Formula, InputFile, Refinement};
-use crate::output::progress::{Facts, Progress, Show};
+use crate::output::progress::{Facts, Progress, Show, duration};
 use crate::output::series::Decay;
 use crate::output::sink::{self, OutputError};
 use crate::output::summary::{About, Carried, Measured, StopReason, Summary, bytes_per_update};
-use crate::output::{Bits, Recorder};
+use crate::output::{Bits, Recorded, Recorder};
 use crate::restart::{self, Course, Identity, Restart, RestartError};
+use outbox::Outbox;
 
 /// Longest stretch between two looks at the progress line, in seconds.
 const STRETCH: f64 = 0.25;
@@ -48,6 +54,8 @@ const FIRST_CHECK: u64 = 25;
 const CHECK_SHARE: f64 = 0.005;
 /// Seconds that these copies may take besides: those of small grids take no time that anyone would miss.
 const COPIES_FREE: f64 = 0.2;
+/// Seconds of waiting for output from which on the user is told.
+const LONG_WAIT: f64 = 1.0;
 
 /// Why a run failed.
 #[derive(Debug, Error, Diagnostic)]
@@ -151,15 +159,16 @@ impl Control<'_> {
 }
 
 /// A flow with what its run remembers.
-struct Run<'a, 'r> {
+struct Run<'a> {
     case: &'a Case,
-    identity: Identity,
-    recorder: &'r mut Recorder<'a>,
+    identity: &'a Identity,
     flow: Simulation,
     /// Sums at the start, by name.
     start: Vec<(String, f64)>,
     /// Wall time and cell updates of steps before this run went on, in seconds.
     before: (f64, u64),
+    /// Seconds for which the flow has waited for output, those before this run went on among them.
+    waited: f64,
     /// Change of velocity at the last check for steady flow.
     residual: Option<f64>,
     /// The last step at which every value was finite.
@@ -170,25 +179,35 @@ struct Run<'a, 'r> {
     saved: Option<u64>,
 }
 
-impl<'a, 'r> Run<'a, 'r> {
+/// How the steps of a run ended.
+enum Ended {
+    Stopped(StopReason),
+    /// A value is not finite.
+    Broken(NotFinite),
+}
+
+/// Where a run leaves what is to be recorded.
+type Records<'a, 's> = Outbox<'a, 's, Recorder<'a>>;
+
+impl<'a> Run<'a> {
     /// Sets a flow up, at its start or as `restart` has it.
     fn begin(
         case: &'a Case,
         kernels: Kernels<'_>,
         device: &Device,
-        identity: Identity,
+        identity: &'a Identity,
         restart: Option<Restart>,
-        recorder: &'r mut Recorder<'a>,
-    ) -> Result<Run<'a, 'r>, FlowError> {
+    ) -> Result<Run<'a>, FlowError> {
         let grid = grid_of(case);
         let (prepared, _) = prepare(case, kernels, device, &grid, restart.as_ref(), Available::on(device))?;
         let mut flow = prepared.simulation(&case.params)?;
-        let (mut start, mut before, mut residual) = (vec![], (0.0, 0), None);
+        let (mut start, mut before, mut waited, mut residual) = (vec![], (0.0, 0), 0.0, None);
         match restart {
             Some(restart) => {
                 let course = restart.course();
                 start = course.start.iter().map(|(name, sum)| (name.clone(), sum.0)).collect();
-                (before, residual) = ((course.seconds.0, course.updates), course.residual.map(|change| change.0));
+                (before, waited) = ((course.seconds.0, course.updates), course.waited.0);
+                residual = course.residual.map(|change| change.0);
                 flow.restore_adaptations(course.adaptations, course.scattered);
                 restart.restore(&mut flow)?;
             }
@@ -201,59 +220,79 @@ impl<'a, 'r> Run<'a, 'r> {
             }
         }
         let well = flow.step();
-        recorder.reach(well);
-        if recorder.wants(well) {
-            recorder.during(&flow.snapshot()?)?;
-        }
         if case.stop.steady.is_some() && flow.kept().is_none() {
             flow.keep()?;
         }
-        let mut run =
-            Run { case, identity, recorder, flow, start, before, residual, well, good: Good::new(), saved: None };
-        if run.recorder.wants_forces(well) {
-            run.forces()?;
-        }
-        Ok(run)
+        Ok(Run { case, identity, flow, start, before, waited, residual, well, good: Good::new(), saved: None })
     }
 
-    /// Records the forces on solids.
-    fn forces(&mut self) -> Result<(), FlowError> {
-        let (step, forces) = (self.flow.step(), self.flow.forces()?);
-        if !forces.is_empty() {
-            self.recorder.forces(step, forces);
+    /// Leaves the fields of this step to be recorded, if they are wanted.
+    fn record_fields(&mut self, records: &Records<'a, '_>) -> Result<(), FlowError> {
+        let (output, step) = (&self.case.output, self.flow.step());
+        if output.wants_fields(step) || output.wants_row(step) {
+            let fields = self.flow.capture(records.for_fields(&mut self.waited))?;
+            records.post(move |recorder| Ok(recorder.during(&fields.snapshot()?)?));
         }
         Ok(())
     }
 
-    /// What is due at this step, after a look at it: a check that all is well, output, a check for steady flow, a restart file.
-    fn follow(&mut self, look: Look) -> Result<(), FlowError> {
+    /// Leaves the forces on solids at this step to be recorded, if they are wanted.
+    fn record_forces(&mut self, records: &Records<'a, '_>) -> Result<(), FlowError> {
         let step = self.flow.step();
-        if let Some(place) = look.not_finite {
-            let broken = self.flow.snapshot()?;
-            self.recorder.broken(&broken, self.good.fields.as_ref())?;
-            let folder = self.recorder.folder().display().to_string();
-            let position = position(self.case, place.cell.centre());
-            return Err(FlowError::NotFinite {
-                place: Box::new(place),
-                position,
-                step,
-                well: self.well,
-                before: self.before(),
-                folder,
+        if self.case.output.wants_forces(step) {
+            let forces = self.flow.forces()?;
+            records.post(move |recorder| {
+                recorder.forces(step, forces);
+                Ok(())
             });
         }
-        self.well = step;
+        Ok(())
+    }
+
+    /// Leaves the state at this step to become a restart file, if one is wanted.
+    fn record_state(&mut self, records: &Records<'a, '_>) -> Result<(), FlowError> {
+        if self.case.output.wants_restart(self.flow.step()) {
+            let state = self.flow.capture_state(records.for_state(&mut self.waited))?;
+            let (identity, mut course) = (self.identity, self.course());
+            records.post(move |recorder| {
+                course.recorded = recorder.recorded();
+                Ok(recorder.restart(|out| restart::write(out, identity, &state, course))?)
+            });
+            self.saved = Some(self.flow.step());
+        }
+        Ok(())
+    }
+
+    /// What is due at this step, after a look at it: a check that all is well, output, a check for steady flow, a restart file. Returns
+    /// the value that is not finite, if there is one.
+    fn follow(&mut self, look: Look, records: &Records<'a, '_>) -> Result<Option<NotFinite>, FlowError> {
+        if look.not_finite.is_some() {
+            return Ok(look.not_finite);
+        }
+        self.well = self.flow.step();
         if self.good.is_due() {
             self.good.take(|| self.flow.snapshot())?;
         }
-        if self.recorder.wants(step) {
-            self.recorder.during(&self.flow.snapshot()?)?;
-        }
-        if self.checks(step) {
+        self.record_fields(records)?;
+        if self.checks(self.well) {
             self.residual = look.change.map(|change| self.case.residual(change));
             self.flow.keep()?;
         }
-        if self.saves(step) { self.save() } else { Ok(()) }
+        self.record_state(records)?;
+        Ok(None)
+    }
+
+    /// Writes the fields of a step that is not finite, and says what is wrong.
+    fn broken(mut self, place: NotFinite, recorder: &mut Recorder<'a>) -> Result<FlowError, FlowError> {
+        recorder.broken(&self.flow.snapshot()?, self.good.fields.as_ref())?;
+        Ok(FlowError::NotFinite {
+            position: position(self.case, place.cell.centre()),
+            place: Box::new(place),
+            step: self.flow.step(),
+            well: self.well,
+            before: self.before(),
+            folder: recorder.folder().display().to_string(),
+        })
     }
 
     /// In a message about a flow that is not finite: what there is of the time before.
@@ -273,8 +312,11 @@ impl<'a, 'r> Run<'a, 'r> {
         self.case.stop.steady.is_some_and(|steady| step.is_multiple_of(steady.check_every))
     }
 
-    fn saves(&self, step: u64) -> bool {
-        self.case.output.restart.is_some_and(|every| step.is_multiple_of(every))
+    /// Whether something is due at a step besides the forces.
+    fn is_due(&self, step: u64) -> bool {
+        let output = &self.case.output;
+        let wanted = output.wants_fields(step) || output.wants_row(step) || output.wants_restart(step);
+        wanted || self.checks(step) || step == self.case.stop.steps
     }
 
     /// Whether the last check has found the flow steady.
@@ -291,25 +333,35 @@ impl<'a, 'r> Run<'a, 'r> {
         self.before.1 + self.flow.timings().updates()
     }
 
-    /// Writes a restart file.
-    fn save(&mut self) -> Result<(), FlowError> {
-        let step = self.flow.step();
-        self.saved = Some(step);
-        let course = Course {
-            step,
+    /// What is remembered of the run so far, but for what has been written.
+    fn course(&self) -> Course {
+        Course {
+            step: self.flow.step(),
             seconds: Bits(self.seconds()),
+            waited: Bits(self.waited),
             updates: self.updates(),
             adaptations: self.flow.adaptations(),
             scattered: self.flow.scattered(),
             start: self.start.iter().map(|(name, sum)| (name.clone(), Bits(*sum))).collect(),
             residual: self.residual.map(Bits),
-            recorded: self.recorder.recorded(),
-        };
-        Ok(self.recorder.restart(|out| restart::write(out, &self.identity, &self.flow, course))?)
+            recorded: Recorded::default(),
+        }
     }
 
     /// Writes what belongs to the end.
-    fn end(mut self, stop: StopReason, manifest: &Manifest, bandwidth: Option<f64>) -> Result<Summary, FlowError> {
+    fn end(
+        mut self,
+        stop: StopReason,
+        recorder: &mut Recorder<'a>,
+        manifest: &Manifest,
+        bandwidth: Option<f64>,
+    ) -> Result<Summary, FlowError> {
+        let output = &self.case.output;
+        if stop == StopReason::Interrupted || output.restart.is_some() && !output.wants_restart(self.flow.step()) {
+            let course = Course { recorded: recorder.recorded(), ..self.course() };
+            let state = self.flow.state()?;
+            recorder.restart(|out| restart::write(out, self.identity, &state, course))?;
+        }
         let sums: Vec<Carried> = std::iter::zip(&self.start, self.flow.sums()?)
             .map(|((name, start), end)| Carried { name: name.clone(), start: *start, end: end.mass })
             .collect();
@@ -320,6 +372,7 @@ impl<'a, 'r> Run<'a, 'r> {
             phases: phases(self.flow.timings()),
             steps: self.flow.step(),
             seconds: self.seconds(),
+            seconds_waiting_for_output: self.waited,
             memory_bandwidth: bandwidth,
             mass_start: sums[0].start,
             mass_end: sums[0].end,
@@ -328,11 +381,63 @@ impl<'a, 'r> Run<'a, 'r> {
             stop,
         };
         // After the restart file, which knows only of rows that a longer run has too.
-        if self.case.output.forces.is_some() {
-            self.forces()?;
+        if output.forces.is_some() {
+            recorder.forces(self.flow.step(), self.flow.forces()?);
         }
         let end = self.flow.snapshot()?;
-        Ok(self.recorder.finish(&end, manifest, &measured)?)
+        Ok(recorder.finish(&end, manifest, &measured)?)
+    }
+
+    /// Advances the flow until it is to end; what is due on the way is left to be recorded.
+    fn advance(
+        &mut self,
+        records: &Records<'a, '_>,
+        control: Control<'_>,
+        progress: &mut Progress<'_>,
+        notice: &mut dyn FnMut(&str),
+    ) -> Result<Ended, FlowError> {
+        let case = self.case;
+        let mut watch = Watch::new(self.flow.step());
+        let (mut told, mut told_all) = (false, false);
+        self.record_fields(records)?;
+        self.record_forces(records)?;
+        while self.flow.step() < case.stop.steps {
+            if self.flow.adaptations().refusals > 0 && !told {
+                told = true;
+                progress.aside(|| notice(&refusal(&self.flow.adaptations())));
+            }
+            if !told_all && marks_all(case, &self.flow) {
+                told_all = true;
+                let text = "the target level is the finest everywhere; a higher `refinement.threshold` leaves some blocks \
+                            coarse";
+                progress.aside(|| notice(text));
+            }
+            self.flow.run(stretch(case, &self.flow).min(watch.next - self.flow.step()))?;
+            let step = self.flow.step();
+            self.record_forces(records)?;
+            let interrupted = control.is_interrupted();
+            if self.is_due(step) || interrupted || step == watch.next {
+                let look = watch.time(|| self.flow.look())?;
+                watch.plan(step, self.flow.timings().steps_per_second());
+                if let Some(place) = self.follow(look, records)? {
+                    return Ok(Ended::Broken(place));
+                }
+            }
+            records.check()?;
+            let residual = self.residual.filter(|_| self.checks(step));
+            progress.update(step, self.flow.grid().updates(), residual, self.waited);
+            if self.is_steady() {
+                return Ok(Ended::Stopped(StopReason::Steady));
+            }
+            if interrupted && step < case.stop.steps {
+                let text = format!(
+                    "interrupted at step {step}: writing its results and a restart file; a second signal ends at once"
+                );
+                progress.aside(|| notice(&text));
+                return Ok(Ended::Stopped(StopReason::Interrupted));
+            }
+        }
+        Ok(Ended::Stopped(StopReason::Steps))
     }
 }
 
@@ -359,8 +464,8 @@ pub fn run(
         (Some(restart), Some(file)) => recorder.resume(control.inputs, file, &restart.course().recorded)?,
         _ => recorder.begin(control.inputs)?,
     }
-    let result = Run::begin(case, kernels, device, identity, restart, &mut recorder)
-        .and_then(|run| advance(run, manifest, device, control, notice));
+    let result = Run::begin(case, kernels, device, &identity, restart)
+        .and_then(|run| complete(run, &mut recorder, manifest, device, control, &mut notice));
     if let Err(error) = &result {
         // Where not even this can be written, the error that is returned is the one to tell.
         recorder.fail(error).ok();
@@ -368,13 +473,14 @@ pub fn run(
     result
 }
 
-/// Advances a flow to its end.
-fn advance(
-    mut run: Run<'_, '_>,
+/// Advances a flow to its end, and writes what is left to be written then.
+fn complete<'a>(
+    mut run: Run<'a>,
+    recorder: &mut Recorder<'a>,
     manifest: &Manifest,
     device: &Device,
     control: Control<'_>,
-    mut notice: impl FnMut(&str),
+    notice: &mut dyn FnMut(&str),
 ) -> Result<Summary, FlowError> {
     let case = run.case;
     run.flow.notices().iter().for_each(|text| notice(text));
@@ -388,55 +494,29 @@ fn advance(
         time_step: case.units.step,
     };
     let mut progress = Progress::new(facts, control.show);
-    let mut watch = Watch::new(run.flow.step());
-    let mut stop = StopReason::Steps;
-    let (mut told, mut told_all) = (false, false);
-    while run.flow.step() < case.stop.steps {
-        if run.flow.adaptations().refusals > 0 && !told {
-            told = true;
-            progress.aside(|| notice(&refusal(&run.flow.adaptations())));
-        }
-        if !told_all && marks_all(case, &run.flow) {
-            told_all = true;
-            let text = "the target level is the finest everywhere; a higher `refinement.threshold` leaves some blocks \
-                        coarse";
-            progress.aside(|| notice(text));
-        }
-        run.flow.run(stretch(case, &run.flow).min(watch.next - run.flow.step()))?;
-        let step = run.flow.step();
-        run.recorder.reach(step);
-        if run.recorder.wants_forces(step) {
-            run.forces()?;
-        }
-        let interrupted = control.is_interrupted();
-        let due = run.checks(step) || run.saves(step) || run.recorder.wants(step) || step == case.stop.steps;
-        if due || interrupted || step == watch.next {
-            let look = watch.time(|| run.flow.look())?;
-            watch.plan(step, run.flow.timings().steps_per_second());
-            if let Err(error) = run.follow(look) {
-                progress.finish();
-                return Err(error);
-            }
-        }
-        progress.update(step, run.flow.grid().updates(), run.residual.filter(|_| run.checks(step)));
-        if run.is_steady() {
-            stop = StopReason::Steady;
-            break;
-        }
-        if interrupted && step < case.stop.steps {
-            stop = StopReason::Interrupted;
-            let text = format!(
-                "interrupted at step {step}: writing its results and a restart file; a second signal ends at once"
-            );
-            progress.aside(|| notice(&text));
-            break;
-        }
+    let before = run.waited;
+    let ended = outbox::beside(recorder, device, case.output.copies(), |records| {
+        let ended = run.advance(records, control, &mut progress, notice);
+        progress.finish();
+        ended
+    });
+    recorder.reach(run.flow.step());
+    if run.waited - before >= LONG_WAIT {
+        notice(&slow_output(run.waited - before));
     }
-    progress.finish();
-    if stop == StopReason::Interrupted || case.output.restart.is_some() && !run.saves(run.flow.step()) {
-        run.save()?;
+    match ended? {
+        Ended::Stopped(stop) => run.end(stop, recorder, manifest, bandwidth),
+        Ended::Broken(place) => Err(run.broken(place, recorder)?),
     }
-    run.end(stop, manifest, bandwidth)
+}
+
+/// What a user is told when the flow has waited for files.
+fn slow_output(seconds: f64) -> String {
+    format!(
+        "the flow waited {} for earlier output to be written: where that is too long, write less often (`output.every`, \
+         `output.series`, `output.restart`) or to a faster disk (`--out DIR`)",
+        duration(seconds)
+    )
 }
 
 /// In a message about a cell.
@@ -550,7 +630,7 @@ fn prepare<'a>(
             prepared
         }
     };
-    let memory = prepared.memory(steady)?;
+    let memory = prepared.memory(steady, case.output.copies())?;
     match memory.lack(available) {
         None => Ok((prepared, memory)),
         Some(lack) => Err(FlowError::Memory { lack, parts: memory.parts() }),

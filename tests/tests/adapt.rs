@@ -471,11 +471,13 @@ fn sums_lose_nothing_and_do_not_depend_on_threads() {
         let directions = flow.manifest().directions.clone();
         // As they are stored: whole, such large ones are rounded once more.
         let mut stored: Vec<f64> = vec![];
-        flow.read_populations(|bytes| {
-            stored.extend(bytes.chunks(8).map(|value| f64::from_ne_bytes(value.try_into().unwrap())));
-            Ok(())
-        })
-        .unwrap();
+        flow.state()
+            .expect("leaves")
+            .read_populations(|bytes| {
+                stored.extend(bytes.chunks(8).map(|value| f64::from_ne_bytes(value.try_into().unwrap())));
+                Ok(())
+            })
+            .unwrap();
         let leaves = flow.grid().leaves().unwrap();
         for (leaf, values) in leaves.iter().zip(stored.chunks(9 * 64)) {
             let volume = 0.25f64.powi(leaf.block.level as i32);

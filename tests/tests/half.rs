@@ -72,7 +72,7 @@ fn a_flow_goes_on_from_its_bytes_with_the_same_bits() {
             bytes.extend_from_slice(part);
             Ok(())
         };
-        whole.read_populations(keep).expect("bytes");
+        whole.state().expect("leaves").read_populations(keep).expect("bytes");
         assert_eq!(bytes.len(), 16 * 16 * 9 * 2);
         let mut next = &bytes[..];
         later

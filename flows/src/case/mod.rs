@@ -103,6 +103,7 @@ mod units;
 use std::collections::BTreeMap;
 
 use lbm_bundle::{AtFace, Real};
+use lbm_runtime::solver::memory::Copies;
 
 pub use address::{Parameter, parameter};
 pub use diag::{CODES, CaseError, Code, Diagnostic};
@@ -306,6 +307,38 @@ pub struct Output {
     pub forces: Option<u64>,
     /// Published data to compare with.
     pub compare: Option<Reference>,
+}
+
+impl Output {
+    /// Whether fields are written at a step on the way.
+    pub fn wants_fields(&self, step: u64) -> bool {
+        self.vtk.is_some() && step > 0 && is_due(self.every, step)
+    }
+
+    /// Whether the series has a row of a step on the way.
+    pub fn wants_row(&self, step: u64) -> bool {
+        is_due(self.series, step)
+    }
+
+    /// Whether the forces of a step are recorded.
+    pub fn wants_forces(&self, step: u64) -> bool {
+        is_due(self.forces, step)
+    }
+
+    /// Whether a restart file is written at a step on the way.
+    pub fn wants_restart(&self, step: u64) -> bool {
+        is_due(self.restart, step)
+    }
+
+    /// Copies that are on their way to files at a time: one of fields is written while the next is taken.
+    pub fn copies(&self) -> Copies {
+        let fields = self.vtk.and(self.every).or(self.series);
+        Copies { fields: if fields.is_some() { 2 } else { 0 }, states: usize::from(self.restart.is_some()) }
+    }
+}
+
+fn is_due(every: Option<u64>, step: u64) -> bool {
+    every.is_some_and(|every| step.is_multiple_of(every))
 }
 
 /// A case that is known to be valid for one method. Lattice units throughout: a cell and a time step are 1.

@@ -135,26 +135,6 @@ impl<'a> Recorder<'a> {
         self.sink.folder()
     }
 
-    /// Whether a snapshot of this step is to be passed to `during`.
-    pub fn wants(&self, step: u64) -> bool {
-        self.wants_fields(step) || self.wants_row(step)
-    }
-
-    fn wants_fields(&self, step: u64) -> bool {
-        self.case.output.vtk.is_some()
-            && step > 0
-            && self.case.output.every.is_some_and(|every| step.is_multiple_of(every))
-    }
-
-    fn wants_row(&self, step: u64) -> bool {
-        self.case.output.series.is_some_and(|every| step.is_multiple_of(every))
-    }
-
-    /// Whether the forces at this step are to be passed to `forces`.
-    pub fn wants_forces(&self, step: u64) -> bool {
-        self.case.output.forces.is_some_and(|every| step.is_multiple_of(every))
-    }
-
     /// Records the force on each solid, in lattice units.
     pub fn forces(&mut self, step: u64, forces: Vec<[f64; 3]>) {
         self.forces.add(step, forces);
@@ -162,10 +142,11 @@ impl<'a> Recorder<'a> {
 
     /// Records a snapshot on the way.
     pub fn during(&mut self, snapshot: &Snapshot) -> Result<(), OutputError> {
-        if self.wants_row(snapshot.step) {
+        let output = &self.case.output;
+        if output.wants_row(snapshot.step) {
             self.series.add(self.case, snapshot);
         }
-        if self.wants_fields(snapshot.step) { self.fields(snapshot) } else { Ok(()) }
+        if output.wants_fields(snapshot.step) { self.fields(snapshot) } else { Ok(()) }
     }
 
     /// Writes the fields of a snapshot that is not finite, those of the last one that was, and the series until then.
@@ -314,7 +295,6 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut recorder = Recorder::create(&case, example::about(&case), folder.path()).unwrap();
         recorder.begin(&[]).unwrap();
-        assert!(recorder.wants(5) && !recorder.wants(6));
         snapshot.step = 5;
         recorder.during(&snapshot).unwrap();
         snapshot.step = 10;
@@ -326,6 +306,7 @@ mod tests {
             phases: Default::default(),
             steps: 10,
             seconds: 0.5,
+            seconds_waiting_for_output: 0.0,
             memory_bandwidth: None,
             mass_start: 1024.0,
             mass_end: 1024.0,

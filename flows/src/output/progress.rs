@@ -53,6 +53,8 @@ pub struct Status {
     pub mlups: f64,
     /// Change of velocity at the last check, over the reference velocity.
     pub residual: Option<f64>,
+    /// Seconds for which the flow stood still because earlier output was still being written.
+    pub seconds_waiting_for_output: f64,
     /// Seconds until the run probably ends; nothing while that cannot be said.
     pub remaining: Option<f64>,
 }
@@ -77,6 +79,8 @@ pub struct Progress<'a> {
     start: Instant,
     printed: Instant,
     residuals: Residuals,
+    /// Seconds of waiting for output.
+    waited: f64,
     /// Time and step of the update before, for the speed of the moment.
     last: (Instant, u64),
     speed: Speed,
@@ -102,14 +106,17 @@ impl<'a> Progress<'a> {
             start: now,
             printed,
             residuals: Residuals::default(),
+            waited: 0.0,
             last: (now, facts.from),
             speed: Speed::default(),
         }
     }
 
-    /// After `step` steps, on a grid with so many cell updates a step; with the residual if it was just checked.
-    pub fn update(&mut self, step: u64, updates: usize, residual: Option<f64>) {
+    /// After `step` steps, on a grid with so many cell updates a step; with the residual if it was just checked, and the seconds for which the
+    /// flow has waited for output.
+    pub fn update(&mut self, step: u64, updates: usize, residual: Option<f64>, waited: f64) {
         self.facts.updates = updates;
+        self.waited = waited;
         let now = Instant::now();
         if let Some(residual) = residual {
             self.residuals.add(step, residual);
@@ -165,6 +172,7 @@ impl<'a> Progress<'a> {
             time: step as f64 * time_step,
             mlups: mlups(updates as u64, if rate > 0.0 { 1.0 / rate } else { 0.0 }),
             residual: self.residuals.last(),
+            seconds_waiting_for_output: self.waited,
             remaining: end.map(|end| (end - step) as f64 / rate),
         }
     }
@@ -179,6 +187,9 @@ impl<'a> Progress<'a> {
         }
         if let (Some(steady), Some(residual)) = (stop.steady, residual) {
             line += &format!(", change {residual:.1e} (steady at {:.0e})", steady.tolerance);
+        }
+        if self.waited >= 1.0 {
+            line += &format!(", waited {} for output", duration(self.waited));
         }
         if let Some(seconds) = remaining {
             line += &format!(", {} left", duration(seconds));
@@ -319,10 +330,12 @@ mod tests {
         let mut progress = Progress::new(facts, Show::Nothing);
         progress.speed.add(50.0, 1.0);
         progress.residuals.add(1000, 1e-3);
+        progress.waited = 75.0;
         let line = progress.line(1000);
         assert_eq!(
             line,
-            "step 1000 of 100000, 50 MLUPS, 3.6 GB/s (50 % of memory bandwidth), change 1.0e-3 (steady at 1e-6)"
+            "step 1000 of 100000, 50 MLUPS, 3.6 GB/s (50 % of memory bandwidth), change 1.0e-3 (steady at 1e-6), \
+             waited 1:15 min for output"
         );
         let status = progress.status(1000);
         assert_eq!((status.step, status.time, status.residual, status.remaining), (1000, 500.0, Some(1e-3), None));

@@ -7,7 +7,7 @@ use super::series::Series;
 use crate::case::{Case, Vtk, is_plain};
 
 /// A number that JSON keeps to the last bit.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "u64", into = "u64")]
 pub struct Bits(pub f64);
 
@@ -24,7 +24,7 @@ impl From<Bits> for u64 {
 }
 
 /// What a recorder has written so far.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Recorded {
     pub(super) files: Vec<String>,
     pub(super) frames: Vec<(u64, String)>,

@@ -52,6 +52,8 @@ pub struct Measured {
     pub steps: u64,
     /// Wall time of these steps, without set-up and output, in seconds.
     pub seconds: f64,
+    /// Wall time for which the flow stood still between steps because earlier output was still being written, in seconds.
+    pub seconds_waiting_for_output: f64,
     /// Memory bandwidth of the device (device-to-device copy), bytes read and written per second, if measured.
     pub memory_bandwidth: Option<f64>,
     /// Mass at the start: sum of the density over the cells, in lattice units.
@@ -194,6 +196,9 @@ pub struct Summary {
     pub steps: u64,
     /// Wall time of the steps, in seconds.
     pub seconds: f64,
+    /// Wall time for which the flow stood still between steps because earlier output was still being written, in seconds.
+    #[serde(default)]
+    pub seconds_waiting_for_output: f64,
     /// Million cell updates a second.
     pub mlups: f64,
     /// Memory bandwidth of the device (device-to-device copy) in GB/s, bytes read and written.
@@ -252,6 +257,7 @@ impl Summary {
             adaptations: measured.adaptations,
             steps: measured.steps,
             seconds: measured.seconds,
+            seconds_waiting_for_output: measured.seconds_waiting_for_output,
             mlups,
             memory_bandwidth_gb_per_s: measured.memory_bandwidth.map(|bandwidth| bandwidth / 1e9),
             fraction_of_bandwidth: measured
@@ -287,6 +293,7 @@ mod tests {
             phases: BTreeMap::new(),
             steps: 1000,
             seconds: 0.5,
+            seconds_waiting_for_output: 0.25,
             memory_bandwidth: Some(1e9),
             mass_start: 256.0,
             mass_end: 256.5,

@@ -8,6 +8,7 @@ use lbm_runtime::mesh;
 
 use super::{CHECKED, Course, Head, LEAVES, POPULATIONS};
 use crate::case::Case;
+use crate::output::Bits;
 
 /// Beyond every count of steps, updates and the like.
 const MOST: u64 = 1 << 53;
@@ -38,14 +39,15 @@ impl Expected<'_> {
     }
 
     fn wrong_course(&self, course: &Course) -> Option<&'static str> {
-        let Course { step, seconds, updates, adaptations, scattered, start, residual, recorded } = course;
+        let Course { step, seconds, waited, updates, adaptations, scattered, start, residual, recorded } = course;
         let counts = [*step, *updates, adaptations.looks, adaptations.changes, adaptations.refusals];
         let more =
             [adaptations.reorderings, adaptations.most_refused as u64, adaptations.room as u64, *scattered as u64];
         if counts.iter().chain(&more).any(|count| *count >= MOST) {
             return Some("it has a count that no run reaches");
         }
-        if !(seconds.0 >= 0.0 && seconds.0.is_finite()) || residual.is_some_and(|change| change.0 < 0.0) {
+        let is_time = |seconds: &Bits| seconds.0 >= 0.0 && seconds.0.is_finite();
+        if !is_time(seconds) || !is_time(waited) || residual.is_some_and(|change| change.0 < 0.0) {
             return Some("it has a time or a change of velocity that is no such thing");
         }
         let sums = start.iter().map(|(name, _)| name).eq(self.manifest.populations.iter().map(|set| &set.name));

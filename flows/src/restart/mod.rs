@@ -156,6 +156,9 @@ pub struct Course {
     pub step: u64,
     /// Wall time of these steps, in seconds.
     pub seconds: Bits,
+    /// Wall time for which the flow waited for output, in seconds.
+    #[serde(default)]
+    pub waited: Bits,
     /// Cell updates in these steps.
     pub updates: u64,
     /// What changes of the grid have brought.

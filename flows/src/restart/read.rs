@@ -117,7 +117,8 @@ impl Restart {
             return Err(self.broken("its blocks do not cover the domain"));
         }
         let bytes = |layout: Layout, value: usize, blocks: usize| (layout.slot_len() * value * blocks) as u64;
-        let populations = bytes(Layout::populations(&manifest), manifest.real.stored_bytes(), flow.stored_blocks());
+        let populations =
+            bytes(Layout::populations(&manifest), manifest.real.stored_bytes(), flow.state()?.stored_blocks());
         let fields = bytes(Layout::fields(&manifest), manifest.real.bytes(), own.len());
         for section in self.head.sections.clone().iter().skip(1) {
             match section.name.as_str() {

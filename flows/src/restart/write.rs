@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use lbm_runtime::geometry::Block;
 use lbm_runtime::kernels::layout::Layout;
-use lbm_runtime::solver::Simulation;
+use lbm_runtime::solver::restore::State;
 
 use super::{CHECKED, Course, Head, Identity, LEAVES, LONGEST_HEAD, MAGIC, POPULATIONS, Section, VERSION};
 
@@ -40,13 +40,11 @@ impl<'a> Hashed<'a> {
 }
 
 /// Writes the state of a flow.
-pub fn write(out: &mut dyn Write, identity: &Identity, flow: &Simulation, course: Course) -> io::Result<()> {
-    let manifest = flow.manifest();
-    let leaves = flow.grid().leaves().map_err(io::Error::other)?;
-    let checked = flow.kept().filter(|kept| *kept != flow.step());
+pub fn write(out: &mut dyn Write, identity: &Identity, state: &State<'_>, course: Course) -> io::Result<()> {
+    let (manifest, leaves, checked) = (state.manifest(), state.leaves(), state.kept);
     let bytes = |layout: Layout, value: usize, blocks: usize| layout.slot_len() * value * blocks;
     let section = |name: &str, bytes: usize| Section { name: name.to_string(), bytes: bytes as u64 };
-    let populations = bytes(Layout::populations(manifest), manifest.real.stored_bytes(), flow.stored_blocks());
+    let populations = bytes(Layout::populations(manifest), manifest.real.stored_bytes(), state.stored_blocks());
     let mut sections = vec![section(LEAVES, 16 * leaves.len()), section(POPULATIONS, populations)];
     if checked.is_some() {
         sections.push(section(CHECKED, bytes(Layout::fields(manifest), manifest.real.bytes(), leaves.len())));
@@ -66,9 +64,9 @@ pub fn write(out: &mut dyn Write, identity: &Identity, flow: &Simulation, course
     out.write(&head)?;
     out.seal()?;
     out.blocks(leaves.iter().map(|leaf| leaf.block))?;
-    flow.read_populations(|bytes| out.write(bytes))?;
+    state.read_populations(|bytes| out.write(bytes))?;
     if checked.is_some() {
-        flow.read_kept(|bytes| out.write(bytes))?;
+        state.read_kept(|bytes| out.write(bytes))?;
     }
     out.seal()
 }

@@ -128,6 +128,12 @@ impl Array {
         }
     }
 
+    /// The bytes of values from position `start` on as they are on the device, after all launches so far.
+    pub(crate) fn read_raw(&self, start: usize, bytes: &mut [u8]) -> Result<(), DeviceError> {
+        self.check_range(start, bytes.len().div_ceil(self.scalar.bytes()))?;
+        self.read_bytes(start, bytes)
+    }
+
     /// Sets every byte to `0xff`.
     pub(super) fn poison(&mut self) -> Result<(), DeviceError> {
         match &mut self.storage {

@@ -100,8 +100,7 @@ impl<E: Element> Buffer<E> {
 
     /// The bytes of values from position `start` on as they are on the device, after all launches so far.
     pub fn read_raw(&self, start: usize, bytes: &mut [u8]) -> Result<(), DeviceError> {
-        self.array.check_range(start, bytes.len().div_ceil(self.array.scalar.bytes()))?;
-        self.array.read_bytes(start, bytes)
+        self.array.read_raw(start, bytes)
     }
 
     /// Writes the bytes of values from position `start` on.

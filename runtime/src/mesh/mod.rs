@@ -18,7 +18,7 @@ pub mod forest;
 mod morton;
 mod roots;
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use lbm_bundle::Manifest;
 use miette::Diagnostic;
@@ -129,7 +129,7 @@ pub struct Grid {
     roots: usize,
     slots: usize,
     /// What the host knows of the leaves, once it has asked.
-    leaves: OnceLock<Vec<Leaf>>,
+    leaves: OnceLock<Arc<[Leaf]>>,
 }
 
 impl Grid {
@@ -278,10 +278,19 @@ impl Grid {
 
     /// All leaves, level by level, each level along the curve.
     pub fn leaves(&self) -> Result<&[Leaf], DeviceError> {
+        self.known_leaves().map(|leaves| &leaves[..])
+    }
+
+    /// The same for whoever needs them after the grid has changed.
+    pub fn shared_leaves(&self) -> Result<Arc<[Leaf]>, DeviceError> {
+        self.known_leaves().cloned()
+    }
+
+    fn known_leaves(&self) -> Result<&Arc<[Leaf]>, DeviceError> {
         match self.leaves.get() {
             Some(leaves) => Ok(leaves),
             None => {
-                let leaves = self.forest.read_leaves()?;
+                let leaves = self.forest.read_leaves()?.into();
                 Ok(self.leaves.get_or_init(|| leaves))
             }
         }

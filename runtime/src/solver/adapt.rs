@@ -222,6 +222,7 @@ impl Subdomain {
         let mut data = Populations::new(program, grid, fields, reference.as_mut(), current);
         let outcome = grid.forest_mut().adapt(range.clone(), &mut data)?;
         self.recording = None;
+        self.sampled = false;
         Ok(outcome)
     }
 

@@ -7,14 +7,14 @@ use rayon::prelude::*;
 
 use super::snapshot::{Component, Snapshot};
 use crate::device::{Buffer, Device, DeviceError, Floating, Real, Stored};
-use crate::geometry::solid::Solids;
+use crate::geometry::solid::{Cutters, Solids};
 use crate::geometry::{Cell, Domain};
 use crate::kernels::layout::{Layout, SlotId};
 use crate::mesh::forest::Leaf;
 use crate::mesh::{self, Grid};
 
 /// Slots that cross between device and host at a time.
-const SLOTS_AT_ONCE: usize = 4096;
+pub(super) const SLOTS_AT_ONCE: usize = 4096;
 
 /// The per-block arrays of a grid.
 pub struct Fields {
@@ -195,9 +195,9 @@ pub fn visit<E: Floating>(
     Ok(())
 }
 
-/// The macroscopic array of the leaves that cover a domain. One level becomes a single block.
+/// The macroscopic array of the leaves that cover a domain, `read` range by range. One level becomes a single block.
 pub fn gather(
-    from: &Buffer<Real>,
+    read: impl Fn(Range<usize>) -> Result<Vec<f64>, DeviceError>,
     manifest: &Manifest,
     domain: Domain,
     leaves: &[Leaf],
@@ -228,7 +228,7 @@ pub fn gather(
         let near = rest.partition_point(|at| leaves[*at].slot.index() < first + SLOTS_AT_ONCE);
         let (run, later) = rest.split_at(near);
         let last = leaves[run[run.len() - 1]].slot.index();
-        let values = from.read_reals(first * layout.slot_len()..(last + 1) * layout.slot_len())?;
+        let values = read(first * layout.slot_len()..(last + 1) * layout.slot_len())?;
         snapshot.components.par_iter_mut().enumerate().for_each(|(component, to)| {
             for at in run {
                 let leaf = &leaves[*at];
@@ -249,8 +249,14 @@ pub fn gather(
     Ok(snapshot)
 }
 
+/// Says in a snapshot of these leaves which cells are solid.
+pub fn mark_solid(snapshot: &mut Snapshot, manifest: &Manifest, leaves: &[Leaf], cutters: Option<&Cutters>) {
+    let side = manifest.block.map(|side| side as usize);
+    snapshot.solid = cutters.map_or(vec![], |cutters| solid_cells(snapshot, side, leaves, &cutters.solids));
+}
+
 /// Which cells of a snapshot of these leaves are solid, in the order of its values; nothing if none is.
-pub fn solid_cells(snapshot: &Snapshot, side: [usize; 3], leaves: &[Leaf], solids: &Solids) -> Vec<bool> {
+fn solid_cells(snapshot: &Snapshot, side: [usize; 3], leaves: &[Leaf], solids: &Solids) -> Vec<bool> {
     let masks: Vec<Option<Vec<bool>>> = leaves.par_iter().map(|leaf| solids.mask(leaf.block)).collect();
     if masks.iter().all(Option::is_none) {
         return vec![];
@@ -292,7 +298,8 @@ mod tests {
             out.copy_from_slice(&[at[0] as f64, at[1] as f64, 0.5]);
         })
         .unwrap();
-        let snapshot = gather(&fields.macroscopic, &manifest, grid.domain(), grid.leaves().unwrap(), 3).unwrap();
+        let read = |range| fields.macroscopic.read_reals(range);
+        let snapshot = gather(read, &manifest, grid.domain(), grid.leaves().unwrap(), 3).unwrap();
         assert_eq!((snapshot.step, snapshot.size()), (3, [24, 16, 1]));
         for (x, y) in (0..24).flat_map(|x| (0..16).map(move |y| (x, y))) {
             let at = snapshot.index(x, y, 0);
@@ -329,7 +336,7 @@ mod tests {
                     .unwrap();
             }
         }
-        let snapshot = gather(&array, &manifest, grid.domain(), &leaves, 0).unwrap();
+        let snapshot = gather(|range| array.read_reals(range), &manifest, grid.domain(), &leaves, 0).unwrap();
         let uy = snapshot.get("uy").unwrap();
         assert_eq!(uy.len(), grid.cells());
         assert!((0..uy.len()).all(|at| uy[at] == value(snapshot.cell(at))));
@@ -344,7 +351,8 @@ mod tests {
         let layout = Layout::fields(&manifest);
         scatter(&mut fields.macroscopic, layout, &grid, |cell, out| out[1] = cell.at[0] as f64).unwrap();
         update(&mut fields.macroscopic, layout, &grid, |cell, values| values[1] -= 2.0 * cell.at[0] as f64).unwrap();
-        let snapshot = gather(&fields.macroscopic, &manifest, grid.domain(), grid.leaves().unwrap(), 0).unwrap();
+        let read = |range| fields.macroscopic.read_reals(range);
+        let snapshot = gather(read, &manifest, grid.domain(), grid.leaves().unwrap(), 0).unwrap();
         let expected: Vec<f64> = (0..24 * 16).map(|at| -((at % 24) as f64)).collect();
         assert_eq!(snapshot.get("ux").unwrap(), expected);
         assert!(snapshot.get("uy").unwrap().iter().all(|uy| *uy == 0.0));

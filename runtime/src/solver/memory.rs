@@ -8,6 +8,16 @@ use super::fields;
 use crate::device::{Available, Bytes};
 use crate::kernels::layout::Layout;
 use crate::mesh::{self, Blocks};
+
+/// How many copies there are at a time, on their way to files while the flow goes on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Copies {
+    /// Of the macroscopic fields.
+    pub fields: usize,
+    /// Of all that a restart file has: populations, and fields of an earlier step if they are kept.
+    pub states: usize,
+}
+
 /// What a grid takes, in bytes; beyond what can be counted it is `usize::MAX`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
@@ -24,15 +34,18 @@ pub struct Memory {
     pub solids: usize,
     /// Fields on the host, in double precision, from which files are written.
     pub outputs: usize,
+    /// Copies on their way to files, on the host. A GPU has as much for them besides, where there is room for it.
+    pub copies: usize,
 }
 
 impl Memory {
     /// Of a grid. `reference` is whether fields of an earlier step are kept.
-    pub fn new(manifest: &Manifest, blocks: Blocks, reference: bool) -> Memory {
+    pub fn new(manifest: &Manifest, blocks: Blocks, reference: bool, copies: Copies) -> Memory {
         let (dim, real, stored) = (manifest.dim as usize, manifest.real.bytes(), manifest.real.stored_bytes());
         let holds = mesh::holds(manifest);
         let product = |factors: &[usize]| factors.iter().fold(1usize, |all, factor| all.saturating_mul(*factor));
         let (populations, of_fields) = (Layout::populations(manifest).slot_len(), Layout::fields(manifest).slot_len());
+        let of_fields_copied = copies.fields + if reference { copies.states } else { 0 };
         Memory {
             target: manifest.target,
             populations: product(&[2, blocks.slots, populations, stored]),
@@ -41,6 +54,12 @@ impl Memory {
             tables: blocks.pool.bytes(dim, blocks.roots, holds),
             solids: product(&[blocks.cut, populations, size_of::<i32>() + real]),
             outputs: product(&[blocks.leaves, of_fields, size_of::<f64>()]),
+            copies: product(&[copies.states, blocks.slots, populations, stored]).saturating_add(product(&[
+                of_fields_copied,
+                blocks.slots,
+                of_fields,
+                real,
+            ])),
         }
     }
 
@@ -53,6 +72,7 @@ impl Memory {
             ("tables of blocks", self.tables),
             ("links cut by solids", self.solids),
             ("fields for output", self.outputs),
+            ("copies for output", self.copies),
         ];
         parts.into_iter().filter(|(_, bytes)| *bytes > 0).collect()
     }
@@ -60,7 +80,7 @@ impl Memory {
     /// All that the device holds. On the host that is all.
     pub fn on_device(&self) -> usize {
         let parts = [self.populations, self.interfaces, self.fields, self.tables, self.solids];
-        let outputs = if self.target == Target::C { self.outputs } else { 0 };
+        let outputs = if self.target == Target::C { self.for_output() } else { 0 };
         parts.into_iter().fold(outputs, usize::saturating_add)
     }
 
@@ -68,8 +88,13 @@ impl Memory {
     pub fn total(&self) -> usize {
         match self.target {
             Target::C => self.on_device(),
-            Target::Cuda => self.on_device().saturating_add(self.outputs),
+            Target::Cuda => self.on_device().saturating_add(self.for_output()),
         }
+    }
+
+    /// What output takes on the host.
+    fn for_output(&self) -> usize {
+        self.outputs.saturating_add(self.copies)
     }
 
     /// What there is not enough of, if so: where, how much is needed there, and how much there is.
@@ -78,7 +103,7 @@ impl Memory {
             let available = available.filter(|available| needed > *available)?;
             Some(Lack { device, needed, available })
         };
-        let on_host = if self.target == Target::Cuda { self.outputs } else { 0 };
+        let on_host = if self.target == Target::Cuda { self.for_output() } else { 0 };
         lack(true, self.on_device(), available.device).or_else(|| lack(false, on_host, available.host))
     }
 }
@@ -114,15 +139,17 @@ mod tests {
         let (device, manifest) = (Device::host(1).unwrap(), manifest());
         let grid = Grid::new(&device, &manifest, [24, 16, 1], [Behind::Periodic; 6]).unwrap();
         let fields = Fields::new(&device, &manifest, &grid).unwrap();
-        let memory = Memory::new(&manifest, Blocks::uniform(2, 6), true);
+        let copies = Copies { fields: 2, states: 1 };
+        let memory = Memory::new(&manifest, Blocks::uniform(2, 6), true, copies);
         assert_eq!(memory.populations, fields.populations.iter().map(|set| set.bytes()).sum::<usize>());
         assert_eq!(memory.fields, 2 * fields.macroscopic.bytes());
         assert_eq!(memory.tables, grid.forest().bytes());
+        assert_eq!(memory.copies, fields.populations[0].bytes() + 3 * fields.macroscopic.bytes());
     }
 
     #[test]
     fn what_cannot_be_counted_does_not_fit() {
-        let memory = Memory::new(&manifest(), Blocks::uniform(2, usize::MAX / 8), false);
+        let memory = Memory::new(&manifest(), Blocks::uniform(2, usize::MAX / 8), false, Copies::default());
         assert_eq!(memory.total(), usize::MAX);
         let available = Available { device: Some(1 << 40), host: None };
         assert_eq!(memory.lack(available).map(|lack| lack.available), Some(1 << 40));

@@ -24,11 +24,13 @@
 //! | `setup`, `around`, `prepare` | from what a user says to a simulation with memory for its data |
 //! | `fields`, `memory` | per-block arrays, and what they take |
 //! | `state`, `stress`, `restore` | what is in the cells: set, changed and read; the stress at the start; bytes for restart files |
-//! | `snapshot`, `velocity` | macroscopic fields on the host; vorticity, energy and enstrophy |
+//! | `snapshot`, `capture` | macroscopic fields on the host; on their way there while the flow goes on |
+//! | `velocity` | vorticity, energy and enstrophy |
 
 mod adapt;
 mod around;
 mod bodies;
+pub mod capture;
 mod carry;
 mod error;
 pub mod fields;
@@ -38,7 +40,7 @@ pub mod memory;
 mod monitor;
 pub mod observe;
 mod prepare;
-mod restore;
+pub mod restore;
 mod run;
 mod setup;
 pub mod snapshot;
@@ -49,6 +51,8 @@ mod stress;
 mod subdomain;
 mod timing;
 pub mod velocity;
+
+use std::sync::Arc;
 
 use lbm_bundle::{Bundle, Manifest};
 
@@ -73,7 +77,7 @@ pub struct Simulation {
     stepper: Stepper,
     adapter: Adapter,
     monitor: Monitor,
-    cutters: Option<Cutters>,
+    cutters: Option<Arc<Cutters>>,
 }
 
 impl Simulation {
@@ -121,6 +125,7 @@ impl Simulation {
         let params = coarsest.of_levels(manifest, levels.len())?;
         levels.iter_mut().zip(params).for_each(|(level, params)| level.params = params);
         self.subdomain.recording = None;
+        self.subdomain.sampled = false;
         Ok(())
     }
 

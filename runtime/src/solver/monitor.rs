@@ -165,6 +165,7 @@ impl Subdomain {
             None => room_to_keep(self.program.device(), &self.fields.macroscopic)?,
         };
         self.reference = Some(std::mem::replace(&mut self.fields.macroscopic, room));
+        self.sampled = false;
         Ok(())
     }
 

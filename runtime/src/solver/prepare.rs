@@ -1,6 +1,7 @@
 //! A grid that is set up and has no data yet: what it will take in memory is known before it does.
 
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use lbm_bundle::Bundle;
 
@@ -9,7 +10,7 @@ use super::around::Around;
 use super::bodies::Bodies;
 use super::fields::Fields;
 use super::inbox::Inbox;
-use super::memory::Memory;
+use super::memory::{Copies, Memory};
 use super::monitor::Monitor;
 use super::setup::{self, GridSpec, Params, Walls};
 use super::step::{Level, Stepper};
@@ -116,8 +117,8 @@ impl<'a> Prepared<'a> {
         notices
     }
 
-    /// What it will take, with fields of an earlier step if they are to be kept.
-    pub fn memory(&self, reference: bool) -> Result<Memory, StepError> {
+    /// What it will take, with fields of an earlier step if they are to be kept, and copies for output.
+    pub fn memory(&self, reference: bool, copies: Copies) -> Result<Memory, StepError> {
         let cut = match &self.around.cutters {
             None => 0,
             Some(cutters) => {
@@ -126,7 +127,7 @@ impl<'a> Prepared<'a> {
                 1 + cutters.rows_at_most(&blocks)
             }
         };
-        Ok(Memory::new(self.program.manifest(), self.grid.blocks(cut), reference))
+        Ok(Memory::new(self.program.manifest(), self.grid.blocks(cut), reference, copies))
     }
 
     /// The simulation, with memory for its data. `params` gives each parameter of the method all its components, on the coarsest
@@ -159,6 +160,7 @@ impl<'a> Prepared<'a> {
                 bodies,
                 fields,
                 inbox,
+                sampled: false,
                 reference: None,
                 criterion,
                 recording: None,
@@ -169,7 +171,7 @@ impl<'a> Prepared<'a> {
             },
             adapter: Adapter::new(every, range, adaptations),
             monitor: Monitor { notices, ..Monitor::default() },
-            cutters,
+            cutters: cutters.map(Arc::new),
         })
     }
 }

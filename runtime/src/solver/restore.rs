@@ -1,39 +1,177 @@
 //! Arrays as they are on the device, for restart files.
 
+use std::collections::BTreeMap;
 use std::io;
+use std::ops::Range;
+use std::sync::Arc;
 
-use super::fields::{range, runs};
+use lbm_bundle::Manifest;
+
+use super::fields::{SLOTS_AT_ONCE, range, runs};
 use super::monitor::room_to_keep;
 use super::subdomain::Subdomain;
 use super::{Simulation, StepError};
-use crate::device::{Buffer, Element};
-use crate::kernels::layout::Layout;
+use crate::device::{Array, Buffer, Element, Staging};
+use crate::kernels::layout::{Layout, SlotId};
 use crate::mesh::Grid;
+use crate::mesh::forest::Leaf;
 
-/// The bytes of leaves, in the order of [`crate::mesh::Grid::leaves`], each `[component][cell]`; `of_level` gives the array of a
-/// level.
-fn read<'a, E: Element + 'a>(
-    flow: &Simulation,
-    layout: Layout,
-    of_level: impl Fn(usize) -> &'a Buffer<E>,
-    mut each: impl FnMut(&[u8]) -> io::Result<()>,
-) -> io::Result<()> {
-    let mut bytes = vec![];
-    for leaves in
-        flow.grid().leaves().map_err(io::Error::other)?.chunk_by(|one, next| one.block.level == next.block.level)
-    {
-        for run in runs(leaves) {
-            let range = range(run, layout);
-            let array = of_level(leaves[0].block.level);
-            bytes.resize(range.len() * array.value_bytes(), 0);
-            array.read_raw(range.start, &mut bytes).map_err(io::Error::other)?;
-            each(&bytes)?;
-        }
-    }
-    Ok(())
+/// Number of the array of fields that are kept; those before it are the sets of populations.
+const KEPT: usize = 2;
+
+/// What a restart file has of a flow: where it lies on the device, or copied, so that the flow may go on.
+pub struct State<'a> {
+    /// Steps done.
+    pub step: u64,
+    /// The step whose fields are kept, if that is an earlier one.
+    pub kept: Option<u64>,
+    manifest: Manifest,
+    leaves: Arc<[Leaf]>,
+    populations: Vec<Place>,
+    fields: Vec<Place>,
+    source: Source<'a>,
 }
 
-/// Writes into an array what [`read`] reads.
+/// Where the data of a block lie.
+#[derive(Clone, Copy)]
+struct Place {
+    array: usize,
+    slot: SlotId,
+}
+
+enum Source<'a> {
+    /// The arrays by their number.
+    Device(Vec<&'a Array>),
+    /// Spans of them by the number of the array and the first slot, each with the place of its bytes in the copy.
+    Copy(Staging, BTreeMap<(usize, usize), usize>),
+}
+
+/// Places whose slots follow each other in one array, as many as cross between device and host at a time.
+fn pieces(places: &[Place]) -> impl Iterator<Item = (usize, Range<usize>)> {
+    let follows = |one: &Place, next: &Place| one.array == next.array && one.slot.0 + 1 == next.slot.0;
+    places.chunk_by(follows).flat_map(|run| run.chunks(SLOTS_AT_ONCE)).map(|run| {
+        let first = run[0].slot.index();
+        (run[0].array, first..first + run.len())
+    })
+}
+
+/// Spans of slots that have all places, in the order of memory, and as few as that takes: what lies between the places of one array
+/// is in the span too.
+fn spans(places: &[Place]) -> Vec<(usize, Range<usize>)> {
+    let mut places = places.to_vec();
+    places.sort_unstable_by_key(|place| place.slot);
+    let span = |run: &[Place]| (run[0].array, run[0].slot.index()..run[run.len() - 1].slot.index() + 1);
+    places.chunk_by(|one, next| one.array == next.array).map(span).collect()
+}
+
+impl<'a> State<'a> {
+    /// Of a flow as it is now, where it lies.
+    fn of(flow: &'a Simulation) -> Result<State<'a>, StepError> {
+        let (leaves, fields) = (flow.grid().shared_leaves()?, &flow.subdomain.fields);
+        let current = |level: usize| flow.stepper.levels[level].current;
+        let held = flow.grid().forest().read_held()?;
+        let stored = leaves.iter().map(|leaf| (leaf.block.level, leaf.slot)).chain(held);
+        let populations = stored.map(|(level, slot)| Place { array: current(level), slot }).collect();
+        let kept = flow.kept().filter(|kept| *kept != flow.step());
+        let reference = flow.subdomain.reference.as_ref().filter(|_| kept.is_some());
+        let of_fields =
+            leaves.iter().filter(|_| reference.is_some()).map(|leaf| Place { array: KEPT, slot: leaf.slot });
+        let [first, second] = &fields.populations;
+        Ok(State {
+            step: flow.step(),
+            kept,
+            manifest: flow.manifest().clone(),
+            populations,
+            fields: of_fields.collect(),
+            leaves,
+            source: Source::Device(
+                [first.array(), second.array()].into_iter().chain(reference.map(Buffer::array)).collect(),
+            ),
+        })
+    }
+
+    /// The same in a copy.
+    fn copied(self, mut staging: Staging) -> Result<State<'static>, StepError> {
+        let mut copied = BTreeMap::new();
+        if let Source::Device(arrays) = &self.source {
+            let (mut parts, mut at) = (vec![], 0);
+            for (array, slots) in spans(&self.populations).into_iter().chain(spans(&self.fields)) {
+                let values = self.slot_len(array);
+                parts.push((arrays[array], slots.start * values..slots.end * values));
+                copied.insert((array, slots.start), at);
+                at += slots.len() * self.slot_bytes(array);
+            }
+            staging.copy(&parts)?;
+        }
+        let State { step, kept, manifest, leaves, populations, fields, .. } = self;
+        Ok(State { step, kept, manifest, leaves, populations, fields, source: Source::Copy(staging, copied) })
+    }
+
+    /// Signatures and layout of the method's kernels.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// The leaves of the grid, level by level, each level along the curve.
+    pub fn leaves(&self) -> &[Leaf] {
+        &self.leaves
+    }
+
+    /// How many blocks [`Self::read_populations`] gives.
+    pub fn stored_blocks(&self) -> usize {
+        self.populations.len()
+    }
+
+    /// The bytes of the current populations, leaf by leaf in the order of [`Self::leaves`], each `[direction][cell]`; then of what
+    /// refined blocks hold, if they do, level by level along the curve.
+    pub fn read_populations(&self, each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        self.read(&self.populations, each)
+    }
+
+    /// The bytes of the fields that are kept, leaf by leaf in the order of [`Self::leaves`], each `[component][cell]`; nothing where
+    /// none of an earlier step are.
+    pub fn read_kept(&self, each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        self.read(&self.fields, each)
+    }
+
+    fn read(&self, places: &[Place], mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        let mut bytes = vec![];
+        for (array, slots) in pieces(places) {
+            match &self.source {
+                Source::Device(arrays) => {
+                    bytes.resize(slots.len() * self.slot_bytes(array), 0);
+                    let start = slots.start * self.slot_len(array);
+                    arrays[array].read_raw(start, &mut bytes).map_err(io::Error::other)?;
+                    each(&bytes)?;
+                }
+                Source::Copy(staging, copied) => {
+                    let span = copied.range(..=(array, slots.start)).next_back();
+                    let ((_, first), at) = span.expect("spans have all places");
+                    let at = at + (slots.start - first) * self.slot_bytes(array);
+                    let all = staging.bytes().map_err(io::Error::other)?;
+                    each(&all[at..at + slots.len() * self.slot_bytes(array)])?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Values of a slot of an array.
+    fn slot_len(&self, array: usize) -> usize {
+        match array {
+            KEPT => Layout::fields(&self.manifest).slot_len(),
+            _ => Layout::populations(&self.manifest).slot_len(),
+        }
+    }
+
+    /// Bytes of a slot of an array.
+    fn slot_bytes(&self, array: usize) -> usize {
+        let of_value = if array == KEPT { self.manifest.real.bytes() } else { self.manifest.real.stored_bytes() };
+        self.slot_len(array) * of_value
+    }
+}
+
+/// Writes the bytes of leaves into an array, in the order of [`Grid::leaves`], each `[component][cell]`.
 fn write<E: From<StepError>>(
     grid: &Grid,
     layout: Layout,
@@ -51,28 +189,17 @@ fn write<E: From<StepError>>(
 }
 
 impl Simulation {
-    /// How many blocks [`Self::read_populations`] gives.
-    pub fn stored_blocks(&self) -> usize {
-        let grid = self.grid();
-        let held = |level: &crate::mesh::forest::Level| if grid.forest().holds() { level.held.len() } else { 0 };
-        grid.leaf_count() + grid.levels().iter().map(held).sum::<usize>()
+    /// What a restart file has of the flow as it is now.
+    pub fn state(&self) -> Result<State<'_>, StepError> {
+        State::of(self)
     }
 
-    /// The bytes of the current populations, leaf by leaf in the order of [`crate::mesh::Grid::leaves`], each
-    /// `[direction][cell]`; then of what refined blocks hold, if they do, level by level along the curve.
-    pub fn read_populations(&self, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
-        let layout = Layout::populations(self.manifest());
-        let current = |level: usize| &self.subdomain.fields.populations[self.stepper.levels[level].current];
-        read(self, layout, current, &mut each)?;
-        let mut bytes = vec![0; layout.slot_len() * self.manifest().real.stored_bytes()];
-        for (level, slot) in self.grid().forest().read_held().map_err(io::Error::other)? {
-            current(level).read_raw(slot.index() * layout.slot_len(), &mut bytes).map_err(io::Error::other)?;
-            each(&bytes)?;
-        }
-        Ok(())
+    /// The same in a copy, for any thread; the flow may go on before it is on the host.
+    pub fn capture_state(&self, staging: Staging) -> Result<State<'static>, StepError> {
+        self.state()?.copied(staging)
     }
 
-    /// Sets all populations, in the order and form of [`Self::read_populations`], and the step.
+    /// Sets all populations, in the order and form of [`State::read_populations`], and the step.
     pub fn write_populations<E: From<StepError>>(
         &mut self,
         step: u64,
@@ -89,17 +216,11 @@ impl Simulation {
         }
         self.stepper.levels.iter_mut().for_each(|level| level.current = 0);
         self.stepper.step = step;
+        self.subdomain.sampled = false;
         Ok(())
     }
 
-    /// The bytes of the fields that are kept, leaf by leaf in the order of [`crate::mesh::Grid::leaves`], each
-    /// `[component][cell]`; nothing where none are.
-    pub fn read_kept(&self, each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
-        let Some(kept) = &self.subdomain.reference else { return Ok(()) };
-        read(self, Layout::fields(self.manifest()), |_| kept, each)
-    }
-
-    /// Keeps fields of an earlier step, in the order and form of [`Self::read_kept`].
+    /// Keeps fields of an earlier step, in the order and form of [`State::read_kept`].
     pub fn write_kept<E: From<StepError>>(
         &mut self,
         step: u64,

@@ -51,6 +51,7 @@ impl Simulation {
 
     /// Changes the current populations cell by cell: `change(cell, populations)`, whole ones.
     pub fn update_cells(&mut self, change: impl Fn(Cell, &mut [f64]) + Sync) -> Result<(), StepError> {
+        self.subdomain.sampled = false;
         let Simulation { subdomain: Subdomain { program, grid, fields, .. }, stepper, .. } = self;
         let layout = Layout::populations(program.manifest());
         let rest = fields::rest(program.manifest());
@@ -127,12 +128,9 @@ impl Simulation {
     pub fn snapshot(&mut self) -> Result<Snapshot, StepError> {
         self.sample()?;
         let (domain, leaves) = (self.grid().domain(), self.grid().leaves()?);
-        let mut snapshot =
-            fields::gather(&self.subdomain.fields.macroscopic, self.manifest(), domain, leaves, self.step())?;
-        if let Some(cutters) = &self.cutters {
-            let side = self.manifest().block.map(|side| side as usize);
-            snapshot.solid = fields::solid_cells(&snapshot, side, leaves, &cutters.solids);
-        }
+        let read = |range| self.subdomain.fields.macroscopic.read_reals(range);
+        let mut snapshot = fields::gather(read, self.manifest(), domain, leaves, self.step())?;
+        fields::mark_solid(&mut snapshot, self.manifest(), leaves, self.cutters.as_deref());
         Ok(snapshot)
     }
 }
@@ -140,6 +138,7 @@ impl Simulation {
 impl Subdomain {
     /// Sets the fields of every cell, and the first set of populations from them.
     fn fill(&mut self, levels: &[Level], value: impl Fn(Cell, &mut [f64]) + Sync) -> Result<(), StepError> {
+        self.sampled = false;
         fields::scatter(&mut self.fields.macroscopic, Layout::fields(self.program.manifest()), &self.grid, value)?;
         for (level, listed) in levels.iter().zip(self.grid.levels()) {
             self.program.launch(kernels::Init {

@@ -24,6 +24,8 @@ pub(super) struct Subdomain {
     pub(super) bodies: Option<Bodies>,
     pub(super) fields: Fields,
     pub(super) inbox: Option<Inbox>,
+    /// Whether the macroscopic fields are those of the current populations.
+    pub(super) sampled: bool,
     /// Fields of an earlier step, to compare with.
     pub(super) reference: Option<Buffer<Real>>,
     /// What the grid follows, if it changes.
@@ -60,8 +62,11 @@ impl Subdomain {
         }
     }
 
-    /// Computes the macroscopic fields of the current sets of populations.
+    /// Computes the macroscopic fields of the current sets of populations, unless they are known.
     pub(super) fn sample(&mut self, levels: &[Level]) -> Result<(), StepError> {
+        if self.sampled {
+            return Ok(());
+        }
         let tables = self.grid.tables();
         for (level, listed) in levels.iter().zip(self.grid.levels()) {
             let held = if self.grid.forest().holds() { listed.held.clone() } else { 0..0 };
@@ -74,6 +79,7 @@ impl Subdomain {
                 })?;
             }
         }
+        self.sampled = true;
         Ok(())
     }
 }

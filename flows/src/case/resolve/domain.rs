@@ -4,7 +4,7 @@ use lbm_bundle::Real;
 use lbm_runtime::device::Bytes;
 use lbm_runtime::mesh::Blocks;
 use lbm_runtime::mesh::forest::MOST_ROOTS;
-use lbm_runtime::solver::memory::Memory;
+use lbm_runtime::solver::memory::{Copies, Memory};
 
 use super::{Resolver, axis_name, short};
 use crate::case::diag;
@@ -59,7 +59,8 @@ impl Resolver<'_> {
         let block = manifest.block.map(|side| side as usize);
         let roots: [usize; 3] = std::array::from_fn(|axis| size[axis] / block[axis].max(1));
         let blocks = roots.iter().fold(1usize, |all, along| all.saturating_mul(*along));
-        let memory = Memory::new(manifest, Blocks::uniform(self.dim, blocks), self.raw.stop.steady.is_some());
+        let (blocks_of_all, reference) = (Blocks::uniform(self.dim, blocks), self.raw.stop.steady.is_some());
+        let memory = Memory::new(manifest, blocks_of_all, reference, Copies::default());
         let too_many = blocks >= i32::MAX as usize || roots.iter().any(|along| *along > MOST_ROOTS);
         let lack = memory.lack(self.available);
         let (message, most) = match lack {

@@ -1,0 +1,62 @@
+//! Macroscopic fields of a step on their way to the host, while the flow goes on.
+
+use std::sync::Arc;
+
+use lbm_bundle::Manifest;
+
+use super::snapshot::Snapshot;
+use super::{Simulation, StepError, fields};
+use crate::device::{Scalar, Staging};
+use crate::geometry::Domain;
+use crate::geometry::solid::Cutters;
+use crate::kernels::layout::Layout;
+use crate::mesh::forest::Leaf;
+
+/// Fields of a step, with the grid that they belong to. Any thread may make a snapshot of them.
+pub struct Capture {
+    step: u64,
+    manifest: Manifest,
+    domain: Domain,
+    leaves: Arc<[Leaf]>,
+    cutters: Option<Arc<Cutters>>,
+    /// The slot whose values are the first of the copy.
+    first: usize,
+    staging: Staging,
+}
+
+impl Simulation {
+    /// Copies the macroscopic fields of the current step; the flow may go on before they are on the host.
+    pub fn capture(&mut self, mut staging: Staging) -> Result<Capture, StepError> {
+        self.sample()?;
+        let layout = Layout::fields(self.manifest());
+        let leaves = self.grid().shared_leaves()?;
+        let slots = || leaves.iter().map(|leaf| leaf.slot.index());
+        let (first, end) = (slots().min().unwrap_or(0), slots().max().map_or(0, |last| last + 1));
+        let array = self.subdomain.fields.macroscopic.array();
+        staging.copy(&[(array, first * layout.slot_len()..end * layout.slot_len())])?;
+        Ok(Capture {
+            step: self.step(),
+            manifest: self.manifest().clone(),
+            domain: self.grid().domain(),
+            leaves,
+            cutters: self.cutters.clone(),
+            first,
+            staging,
+        })
+    }
+}
+
+impl Capture {
+    /// The fields on the host, the same as [`Simulation::snapshot`] had given; waits until they are there. The memory for the copy is
+    /// free then.
+    pub fn snapshot(self) -> Result<Snapshot, StepError> {
+        let Capture { step, manifest, domain, leaves, cutters, first, staging } = self;
+        let before = first * Layout::fields(&manifest).slot_len();
+        let scalar = Scalar::computed(manifest.real);
+        let read = |range: std::ops::Range<usize>| staging.reals(scalar, range.start - before..range.end - before);
+        let mut snapshot = fields::gather(read, &manifest, domain, &leaves, step)?;
+        drop(staging);
+        fields::mark_solid(&mut snapshot, &manifest, &leaves, cutters.as_deref());
+        Ok(snapshot)
+    }
+}
