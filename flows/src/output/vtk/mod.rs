@@ -202,12 +202,21 @@ fn real_name(real: Real) -> &'static str {
 }
 
 /// So many values, little-endian.
-fn bytes(count: usize, value: impl Fn(usize) -> f64, real: Real) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(count * real.bytes());
-    match real {
-        Real::F32 | Real::F16F32 => (0..count).for_each(|at| bytes.extend((value(at) as f32).to_le_bytes())),
-        Real::F64 => (0..count).for_each(|at| bytes.extend(value(at).to_le_bytes())),
-    }
+fn bytes(count: usize, value: impl Fn(usize) -> f64 + Sync, real: Real) -> Vec<u8> {
+    let mut bytes = vec![0; count * real.bytes()];
+    bytes.par_chunks_mut(PIECE).enumerate().for_each(|(piece, bytes)| {
+        let first = piece * PIECE / real.bytes();
+        match real {
+            Real::F32 | Real::F16F32 => {
+                let values = bytes.as_chunks_mut().0.iter_mut().zip(first..);
+                values.for_each(|(bytes, at)| *bytes = (value(at) as f32).to_le_bytes());
+            }
+            Real::F64 => {
+                let values = bytes.as_chunks_mut().0.iter_mut().zip(first..);
+                values.for_each(|(bytes, at)| *bytes = value(at).to_le_bytes());
+            }
+        }
+    });
     bytes
 }
 
