@@ -163,6 +163,11 @@ struct Run<'a> {
     case: &'a Case,
     identity: &'a Identity,
     flow: Simulation,
+    /// What the grid took when it was set up.
+    memory: Memory,
+    /// When the run began, and seconds from then until its first step was done.
+    began: Instant,
+    first_step: f64,
     /// Sums at the start, by name.
     start: Vec<(String, f64)>,
     /// Wall time and cell updates of steps before this run went on, in seconds.
@@ -198,8 +203,9 @@ impl<'a> Run<'a> {
         identity: &'a Identity,
         restart: Option<Restart>,
     ) -> Result<Run<'a>, FlowError> {
+        let began = Instant::now();
         let grid = grid_of(case);
-        let (prepared, _) = prepare(case, kernels, device, &grid, restart.as_ref(), Available::on(device))?;
+        let (prepared, memory) = prepare(case, kernels, device, &grid, restart.as_ref(), Available::on(device))?;
         let mut flow = prepared.simulation(&case.params)?;
         let (mut start, mut before, mut waited, mut residual) = (vec![], (0.0, 0), 0.0, None);
         match restart {
@@ -223,7 +229,8 @@ impl<'a> Run<'a> {
         if case.stop.steady.is_some() && flow.kept().is_none() {
             flow.keep()?;
         }
-        Ok(Run { case, identity, flow, start, before, waited, residual, well, good: Good::new(), saved: None })
+        let (good, saved, first_step) = (Good::new(), None, 0.0);
+        Ok(Run { case, identity, flow, memory, began, first_step, start, before, waited, residual, well, good, saved })
     }
 
     /// Leaves the fields of this step to be recorded, if they are wanted.
@@ -373,6 +380,8 @@ impl<'a> Run<'a> {
             steps: self.flow.step(),
             seconds: self.seconds(),
             seconds_waiting_for_output: self.waited,
+            first_step: self.first_step,
+            memory: self.memory,
             memory_bandwidth: bandwidth,
             mass_start: sums[0].start,
             mass_end: sums[0].end,
@@ -413,6 +422,9 @@ impl<'a> Run<'a> {
                 progress.aside(|| notice(text));
             }
             self.flow.run(stretch(case, &self.flow).min(watch.next - self.flow.step()))?;
+            if self.first_step == 0.0 {
+                self.first_step = self.began.elapsed().as_secs_f64();
+            }
             let step = self.flow.step();
             self.record_forces(records)?;
             let interrupted = control.is_interrupted();
@@ -484,7 +496,10 @@ fn complete<'a>(
 ) -> Result<Summary, FlowError> {
     let case = run.case;
     run.flow.notices().iter().for_each(|text| notice(text));
+    let copying = Instant::now();
     let bandwidth = control.bandwidth.then(|| copy_bandwidth(device)).transpose()?;
+    // That is no part of what it takes to get to the first step.
+    run.began += copying.elapsed();
     let facts = Facts {
         updates: run.flow.grid().updates(),
         bytes_per_update: bytes_per_update(manifest),

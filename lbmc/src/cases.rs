@@ -11,15 +11,20 @@ use miette::{Result, miette};
 use crate::files;
 
 macro_rules! shipped {
-    ($($name:literal)*) => {
-        &[$(Shipped { name: $name, text: include_str!(concat!("../../cases/", $name, ".toml")) },)*]
+    ($folder:literal: $($name:literal)*) => {
+        &[$(Shipped { name: $name, text: include_str!(concat!("../../", $folder, "/", $name, ".toml")) },)*]
     };
 }
 
 /// Every shipped case.
-pub const SHIPPED: &[Shipped] = shipped!(
+pub const SHIPPED: &[Shipped] = shipped!("cases":
     "cavity2d" "cavity2d_adaptive" "cavity2d_refined" "cavity2d_si" "cavity3d" "channel" "double_shear_layer" "scalar_cavity"
     "schaefer_turek_2d1" "schaefer_turek_2d2" "square_cylinder" "taylor_green3d"
+);
+
+/// Cases that are there to be timed (`lbmc bench`): they can be run by name, too, but most want a GPU.
+const BENCHMARKS: &[Shipped] = shipped!("benchmarks":
+    "cavity240" "cavity2d_agal" "cavity3d_adaptive" "cavity3d_agal" "cavity512" "sphere" "wind_tunnel"
 );
 
 /// A shipped case.
@@ -35,7 +40,7 @@ impl Shipped {
     /// The one of that name, with or without `.toml`.
     pub fn find(name: &str) -> Option<&'static Shipped> {
         let stem = name.strip_suffix(".toml").unwrap_or(name);
-        SHIPPED.iter().find(|case| case.name == stem)
+        SHIPPED.iter().chain(BENCHMARKS).find(|case| case.name == stem)
     }
 
     /// What it shows, in a sentence.
@@ -65,6 +70,12 @@ pub struct CaseFile {
 }
 
 impl CaseFile {
+    /// A shipped case, whatever files there are.
+    pub fn of(shipped: &Shipped) -> CaseFile {
+        let (name, text) = (format!("{}.toml", shipped.name), shipped.text.to_string());
+        CaseFile { name, text, folder: PathBuf::new() }
+    }
+
     /// The file `path`; else the shipped case of that name, which `note` is told.
     pub fn find(path: &Path, note: impl FnOnce(&str)) -> Result<CaseFile> {
         let name = path.display().to_string();
@@ -90,8 +101,7 @@ impl CaseFile {
         }
         if let Some(shipped) = Shipped::find(&name) {
             note(&format!("using the shipped case {} (`lbmc cases {}` prints it)", shipped.name, shipped.name));
-            let (name, text) = (format!("{}.toml", shipped.name), shipped.text.to_string());
-            return Ok(CaseFile { name, text, folder: PathBuf::new() });
+            return Ok(CaseFile::of(shipped));
         }
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         let help = match (Shipped::find(&stem), case::nearest(&stem, SHIPPED.iter().map(|case| case.name))) {
@@ -119,12 +129,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_list_is_the_folder() {
-        let folder = format!("{}/../cases", env!("CARGO_MANIFEST_DIR"));
-        let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        let mut stems: Vec<String> = files.filter_map(|file| Some(file.strip_suffix(".toml")?.to_string())).collect();
-        stems.sort();
-        assert_eq!(SHIPPED.iter().map(|case| case.name).collect::<Vec<_>>(), stems);
+    fn the_lists_are_the_folders() {
+        for (folder, list) in [("cases", SHIPPED), ("benchmarks", BENCHMARKS)] {
+            let folder = format!("{}/../{folder}", env!("CARGO_MANIFEST_DIR"));
+            let files =
+                std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+            let mut stems: Vec<String> =
+                files.filter_map(|file| Some(file.strip_suffix(".toml")?.to_string())).collect();
+            stems.sort();
+            assert_eq!(list.iter().map(|case| case.name).collect::<Vec<_>>(), stems);
+        }
     }
 
     #[test]

@@ -53,7 +53,7 @@ pub enum Command {
     Cases(Cases),
     /// Run a flow: a case file, or a shipped case.
     Run(Run),
-    /// Measure the speed of kernels on a uniform periodic box.
+    /// Measure speed: of kernels, of flows on refined grids, beside what other codes reach.
     Bench(Bench),
     /// Print a script that makes a shell complete commands and options.
     Completions(Completions),
@@ -242,22 +242,68 @@ pub struct Run {
 #[derive(Debug, Args)]
 pub struct Bench {
     /// What to measure.
-    #[arg(value_enum)]
-    pub target: BenchTarget,
-    /// .lbm files or names of shipped methods; all shipped ones unless given.
-    pub specs: Vec<String>,
+    #[command(subcommand)]
+    pub suite: Suite,
+}
+
+/// A suite of measurements: a table, FOLDER/SUITE.json and FOLDER/SUITE.png.
+#[derive(Debug, Subcommand)]
+pub enum Suite {
+    /// Kernels on a uniform periodic box; also draws FOLDER/roofline.png.
+    Uniform(Uniform),
+    /// Flows on grids that are refined once.
+    Refined(Suited),
+    /// Flows on grids that follow them.
+    Adaptive(Suited),
+    /// What papers have published, beside what is reached here.
+    Papers(Suited),
+    /// What takes time on the CPU: kernels, flows, and the compiler itself.
+    Host(Measurements),
+}
+
+/// Arguments of a suite that runs on a CPU or a GPU.
+#[derive(Debug, Args)]
+pub struct Suited {
+    /// What runs the kernels: the GPU where there is one, unless given.
+    #[arg(long, value_enum)]
+    pub target: Option<BenchTarget>,
+    #[command(flatten)]
+    pub measurements: Measurements,
+}
+
+/// Arguments of every suite.
+#[derive(Debug, Args)]
+pub struct Measurements {
+    /// Rows, or what their names begin with up to a `-`; all rows unless given, on a CPU those that do not need a GPU.
+    pub names: Vec<String>,
+    /// Folder for SUITE.json and SUITE.png. Rows that stand there, of the same program, device and settings, are kept.
+    #[arg(long, value_name = "FOLDER", default_value = "out/bench")]
+    pub out: PathBuf,
+    /// Begin no row after so many seconds; the same command goes on with those that are left.
+    #[arg(long, value_name = "N")]
+    pub seconds: Option<f64>,
+    /// Measure nothing: print the names of the rows, and the command of each.
+    #[arg(long)]
+    pub list: bool,
+}
+
+/// Arguments of `lbmc bench uniform`. Names may also be those of methods, or .lbm files.
+#[derive(Debug, Args)]
+pub struct Uniform {
+    #[command(flatten)]
+    pub suited: Suited,
+    /// Rows of every shipped method, if none is named.
+    #[arg(long, conflicts_with = "names")]
+    pub all: bool,
     /// Floating-point types.
     #[arg(long, value_enum, value_delimiter = ',', default_value = "f32,f64")]
     pub real: Vec<RealArg>,
-    /// Cells of a block; the target's best unless given.
-    #[arg(long, value_parser = parse_block)]
-    pub block: Option<BlockArg>,
+    /// Cells of a block, or `best` of several; the target's usual one unless given, of `d3q19_bgk` also the best.
+    #[arg(long, value_parser = parse_bench_block)]
+    pub block: Option<BenchBlock>,
     /// Memory for the two population buffers, which sets the size of the box.
     #[arg(long, default_value = "1", value_name = "GIB")]
     pub gib: f64,
-    /// Write the results here too.
-    #[arg(long, value_name = "FILE.json")]
-    pub out: Option<PathBuf>,
 }
 
 /// Targets of `lbmc gen`.
@@ -289,14 +335,13 @@ impl From<LayoutArg> for Layout {
     }
 }
 
-/// What `lbmc bench` measures.
+/// What runs the kernels of `lbmc bench`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum BenchTarget {
     /// All cores of the host.
-    Host,
+    Cpu,
     /// The first GPU.
-    #[value(alias = "cuda")]
-    Gpu,
+    Cuda,
 }
 
 /// Executions of `lbmc eval`.
@@ -339,6 +384,19 @@ impl From<RealArg> for Real {
 /// Cells of a block along each axis, as given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockArg(pub Vec<u32>);
+
+/// Blocks that `lbmc bench uniform` measures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BenchBlock {
+    /// Of these sides.
+    Of(BlockArg),
+    /// That of several with which a kernel is fastest.
+    Best,
+}
+
+fn parse_bench_block(text: &str) -> Result<BenchBlock, String> {
+    if text == "best" { Ok(BenchBlock::Best) } else { parse_block(text).map(BenchBlock::Of) }
+}
 
 fn parse_block(text: &str) -> Result<BlockArg, String> {
     let sides: Result<Vec<u32>, _> = text.split('x').map(str::parse).collect();

@@ -5,6 +5,7 @@
 //!             │
 //!             ├── spec     finds a spec: a file, else a shipped one
 //!             ├── cases    finds a case: a file, else a shipped one
+//!             ├── ready    a case with the kernels it runs with
 //!             ├── params   --set NAME=VALUE
 //!             ├── rates    values of a parameter to tell things for
 //!             ├── states   populations in a file
@@ -32,6 +33,7 @@ mod notes;
 mod nvcc;
 mod params;
 mod rates;
+mod ready;
 mod spec;
 mod states;
 
@@ -67,7 +69,7 @@ fn command() -> ExitCode {
         Command::Eval(args) => commands::eval(&args).map(done),
         Command::Cases(args) => commands::cases(&args).map(done),
         Command::Run(args) => commands::run(&args),
-        Command::Bench(args) => commands::bench(&args).map(done),
+        Command::Bench(args) => commands::bench(&args),
         Command::Completions(args) => commands::completions(&args).map(done),
         Command::Man(args) => commands::man(&args).map(done),
     };

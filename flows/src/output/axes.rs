@@ -52,13 +52,7 @@ impl Area {
 
     /// Draws ticks and labels below and at the left.
     pub(super) fn label(&self, canvas: &mut Canvas, x: &str, y: &str) {
-        let (columns, column_digits) = ticks(self.x, ((self.to.0 - self.from.0) / 110.0) as usize);
-        for value in columns {
-            let (at, bottom) = (self.pixel(value, self.y.0).0, self.to.1);
-            canvas.lines(&[vec![(at, bottom), (at, bottom + TICK)]], 1.6, INK, 1.0);
-            let text = number(value, column_digits);
-            canvas.text((at, bottom + TICK + 0.95 * TICK_TEXT), &text, TICK_TEXT, Align::Centre, INK, false);
-        }
+        self.label_below(canvas, x);
         let (rows, row_digits) = ticks(self.y, ((self.to.1 - self.from.1) / 90.0) as usize);
         let mut widest: f64 = 0.0;
         for value in rows {
@@ -68,10 +62,21 @@ impl Area {
             let place = (self.from.0 - TICK - 5.0, at + 0.33 * TICK_TEXT);
             widest = widest.max(canvas.text(place, &text, TICK_TEXT, Align::Right, INK, false));
         }
-        let below = self.to.1 + TICK + 1.1 * TICK_TEXT + 1.15 * LABEL_TEXT;
-        canvas.text((0.5 * (self.from.0 + self.to.0), below), x, LABEL_TEXT, Align::Centre, INK, false);
         let left = self.from.0 - TICK - 5.0 - widest - 0.6 * LABEL_TEXT;
         canvas.text((left, 0.5 * (self.from.1 + self.to.1)), y, LABEL_TEXT, Align::Centre, INK, true);
+    }
+
+    /// Draws ticks and a label below.
+    pub(super) fn label_below(&self, canvas: &mut Canvas, x: &str) {
+        let (columns, column_digits) = ticks(self.x, ((self.to.0 - self.from.0) / 110.0) as usize);
+        for value in columns {
+            let (at, bottom) = (self.pixel(value, self.y.0).0, self.to.1);
+            canvas.lines(&[vec![(at, bottom), (at, bottom + TICK)]], 1.6, INK, 1.0);
+            let text = number(value, column_digits);
+            canvas.text((at, bottom + TICK + 0.95 * TICK_TEXT), &text, TICK_TEXT, Align::Centre, INK, false);
+        }
+        let below = self.to.1 + TICK + 1.1 * TICK_TEXT + 1.15 * LABEL_TEXT;
+        canvas.text((0.5 * (self.from.0 + self.to.0), below), x, LABEL_TEXT, Align::Centre, INK, false);
     }
 
     /// Draws ticks and a label at the right, as beside a colour bar.

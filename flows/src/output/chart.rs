@@ -1,4 +1,4 @@
-//! Panels of lines and published points, side by side.
+//! Panels of lines and points, side by side.
 
 use super::axes::{Area, FAINT, INK, PAPER};
 use super::canvas::{Align, Canvas, Pixel};
@@ -10,11 +10,24 @@ const LEFT: f64 = 140.0;
 const TOP: f64 = 120.0;
 const BOTTOM: f64 = 105.0;
 const RIGHT: f64 = 40.0;
+/// Curves that have their names above a panel; names of more stand in a column at its right, which is so wide.
+const ABOVE: usize = 4;
+const COLUMN: f64 = 420.0;
+const LINE: f64 = 32.0;
 /// Points beyond which rings are drawn small.
 const MANY: usize = 40;
 
 /// Colours that are told apart on paper.
-pub(super) const COLOURS: [Colour; 3] = [[0.16, 0.36, 0.68], [0.82, 0.34, 0.16], [0.18, 0.55, 0.35]];
+pub(super) const COLOURS: [Colour; 8] = [
+    [0.16, 0.36, 0.68],
+    [0.82, 0.34, 0.16],
+    [0.18, 0.55, 0.35],
+    [0.55, 0.29, 0.62],
+    [0.80, 0.62, 0.10],
+    [0.20, 0.62, 0.70],
+    [0.78, 0.32, 0.52],
+    [0.42, 0.40, 0.36],
+];
 
 /// A chart.
 pub(super) struct Chart {
@@ -50,11 +63,13 @@ pub(super) enum Style {
 impl Chart {
     pub(super) fn draw(&self) -> Canvas {
         let count = self.panels.len().max(1) as f64;
-        let width = LEFT + count * PANEL.0 + (count - 1.0) * GAP + RIGHT;
+        let column = if self.panels.iter().any(Panel::has_column) { COLUMN } else { 0.0 };
+        let step = PANEL.0 + column + GAP;
+        let width = LEFT + count * step - GAP + RIGHT;
         let mut canvas = Canvas::new(width as usize, (TOP + PANEL.1 + BOTTOM) as usize, PAPER);
         canvas.text((LEFT, 50.0), &self.title, 34.0, Align::Left, INK, false);
         for (at, panel) in self.panels.iter().enumerate() {
-            panel.draw(&mut canvas, (LEFT + at as f64 * (PANEL.0 + GAP), TOP));
+            panel.draw(&mut canvas, (LEFT + at as f64 * step, TOP));
         }
         canvas
     }
@@ -70,7 +85,29 @@ pub fn curve(title: &str, x: &str, y: &str, name: &str, points: &[(f64, f64)]) -
     Chart { title: title.into(), panels: vec![panel] }.draw().png()
 }
 
+/// A line through the origin and groups of points as a PNG file; both ranges begin at zero.
+pub fn slope(title: &str, x: &str, y: &str, line: (&str, f64), groups: &[(String, Vec<(f64, f64)>)]) -> Vec<u8> {
+    let right = groups.iter().flat_map(|(_, points)| points.iter().map(|point| point.0)).fold(0.0, f64::max);
+    let right = if right > 0.0 { 1.1 * right } else { 1.0 };
+    let (name, slope) = line;
+    let points = vec![(0.0, 0.0), (right, right * slope)];
+    let line = Curve { name: name.into(), colour: INK, style: Style::Line, points };
+    let groups = groups.iter().enumerate().map(|(at, (name, points))| Curve {
+        name: name.clone(),
+        colour: COLOURS[at % COLOURS.len()],
+        style: Style::Rings,
+        points: points.clone(),
+    });
+    let curves = std::iter::once(line).chain(groups).collect();
+    let panel = Panel { x: x.into(), y: y.into(), range: (0.0, right), curves };
+    Chart { title: title.into(), panels: vec![panel] }.draw().png()
+}
+
 impl Panel {
+    fn has_column(&self) -> bool {
+        self.curves.len() > ABOVE
+    }
+
     fn draw(&self, canvas: &mut Canvas, from: Pixel) {
         let values = self.curves.iter().flat_map(|curve| curve.points.iter().map(|(_, value)| *value));
         let (low, high) = values
@@ -100,9 +137,12 @@ impl Panel {
         self.legend(canvas, from);
     }
 
-    /// One line above the panel.
+    /// One line above the panel, or a column at its right.
     fn legend(&self, canvas: &mut Canvas, from: Pixel) {
-        let (mut x, y) = (from.0 + 2.0, from.1 - 16.0);
+        let (mut x, mut y) = match self.has_column() {
+            true => (from.0 + PANEL.0 + 24.0, from.1 + 24.0),
+            false => (from.0 + 2.0, from.1 - 16.0),
+        };
         for curve in &self.curves {
             let mark = match curve.style {
                 Style::Line => {
@@ -114,7 +154,12 @@ impl Panel {
                     24.0
                 }
             };
-            x += mark + canvas.text((x + mark, y), &curve.name, 22.0, Align::Left, INK, false) + 24.0;
+            let length = canvas.text((x + mark, y), &curve.name, 22.0, Align::Left, INK, false);
+            if self.has_column() {
+                y += LINE;
+            } else {
+                x += mark + length + 24.0;
+            }
         }
     }
 }
@@ -131,6 +176,16 @@ mod tests {
             png::Decoder::new(std::io::Cursor::new(image)).read_info().unwrap().info().width
         };
         assert_eq!(width(vec![panel(), panel()]) - width(vec![panel()]), (PANEL.0 + GAP) as u32);
+    }
+
+    #[test]
+    fn many_names_stand_in_a_column_at_the_right() {
+        let size = |groups: usize| {
+            let groups: Vec<_> = (0..groups).map(|at| (format!("group {at}"), vec![(1.0, 1.0)])).collect();
+            let image = slope("t", "x", "y", ("line", 2.0), &groups);
+            png::Decoder::new(std::io::Cursor::new(image)).read_info().unwrap().info().width
+        };
+        assert_eq!(size(ABOVE) - size(ABOVE - 1), COLUMN as u32);
     }
 
     #[test]

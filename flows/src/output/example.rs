@@ -4,10 +4,17 @@ use lbm_bundle::{ABI, AtFace, Boundary, Direction, Layout, Manifest, Param, Popu
 use lbm_runtime::device::{Available, Device};
 use lbm_runtime::geometry::Domain;
 use lbm_runtime::geometry::solid::{Shape, Solid};
+use lbm_runtime::mesh::Blocks;
+use lbm_runtime::solver::memory::Memory;
 use lbm_runtime::solver::snapshot::{Component, Snapshot};
 
 use super::summary::About;
 use crate::case::{Case, RawCase, SolidBody};
+
+/// What a grid of sixteen blocks takes.
+pub(super) fn memory() -> Memory {
+    Memory::new(&manifest(), Blocks::uniform(2, 16), false)
+}
 
 /// D2Q9 BGK as far as a case needs it.
 pub(super) fn manifest() -> Manifest {

@@ -14,11 +14,13 @@
 //! | [`series`] | `series.csv`, `series.png`: energy, dissipation and the like over time, and how far from published ones |
 //! | [`forces`] | `forces.csv`, `forces.png`: forces on solids over time, and what they are like in the end |
 //! | [`flux`] | nothing of its own: what flows through open faces |
+//! | [`chart`], [`bars`] | nothing of their own: lines and points; bars |
 //! | `recorded` | nothing: what has been written so far, for a run that goes on |
 //! | [`summary`] | `summary.json` |
 //! | [`progress`] | the terminal |
 
 mod axes;
+pub mod bars;
 mod canvas;
 pub mod chart;
 mod colours;
@@ -307,6 +309,8 @@ mod tests {
             steps: 10,
             seconds: 0.5,
             seconds_waiting_for_output: 0.0,
+            first_step: 0.1,
+            memory: example::memory(),
             memory_bandwidth: None,
             mass_start: 1024.0,
             mass_end: 1024.0,

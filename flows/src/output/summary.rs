@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use lbm_bundle::{Manifest, Real, Target};
 use lbm_runtime::device::Device;
 use lbm_runtime::solver::Adaptations;
+use lbm_runtime::solver::memory::Memory;
 use serde::{Deserialize, Serialize};
 
 use super::flux::Fluxes;
@@ -54,6 +55,10 @@ pub struct Measured {
     pub seconds: f64,
     /// Wall time for which the flow stood still between steps because earlier output was still being written, in seconds.
     pub seconds_waiting_for_output: f64,
+    /// Wall time from the kernels' text and the case until the first step of this run is done, in seconds.
+    pub first_step: f64,
+    /// What the grid took when it was set up.
+    pub memory: Memory,
     /// Memory bandwidth of the device (device-to-device copy), bytes read and written per second, if measured.
     pub memory_bandwidth: Option<f64>,
     /// Mass at the start: sum of the density over the cells, in lattice units.
@@ -199,6 +204,16 @@ pub struct Summary {
     /// Wall time for which the flow stood still between steps because earlier output was still being written, in seconds.
     #[serde(default)]
     pub seconds_waiting_for_output: f64,
+    /// Wall time from the kernels' text and the case until the first step was done, in seconds: kernels compiled or taken from the
+    /// cache, the grid set up.
+    #[serde(default)]
+    pub first_step_seconds: f64,
+    /// Bytes of each part of what the grid took when it was set up, by name.
+    #[serde(default)]
+    pub memory: BTreeMap<String, usize>,
+    /// Bytes of these that the device holds.
+    #[serde(default)]
+    pub device_bytes: usize,
     /// Million cell updates a second.
     pub mlups: f64,
     /// Memory bandwidth of the device (device-to-device copy) in GB/s, bytes read and written.
@@ -258,6 +273,9 @@ impl Summary {
             steps: measured.steps,
             seconds: measured.seconds,
             seconds_waiting_for_output: measured.seconds_waiting_for_output,
+            first_step_seconds: measured.first_step,
+            memory: measured.memory.parts().into_iter().map(|(name, bytes)| (name.to_string(), bytes)).collect(),
+            device_bytes: measured.memory.on_device(),
             mlups,
             memory_bandwidth_gb_per_s: measured.memory_bandwidth.map(|bandwidth| bandwidth / 1e9),
             fraction_of_bandwidth: measured
@@ -294,6 +312,8 @@ mod tests {
             steps: 1000,
             seconds: 0.5,
             seconds_waiting_for_output: 0.25,
+            first_step: 0.1,
+            memory: example::memory(),
             memory_bandwidth: Some(1e9),
             mass_start: 256.0,
             mass_end: 256.5,

@@ -1,0 +1,163 @@
+//! The suites `refined` and `adaptive`: shipped cases run as `lbmc run` does, without output.
+//!
+//! Steps are so many that a row takes 5 to 20 seconds on one H200.
+
+use std::path::Path;
+use std::time::Instant;
+
+use lbm_bundle::Target;
+use lbm_bundle::input::{self, Limit};
+use lbm_flows::case::Output;
+use lbm_flows::flow::{self, Control, Kernels};
+use lbm_flows::output::progress::Show;
+use miette::{IntoDiagnostic, Result, miette};
+
+use super::record::{self, Flow, Outcome, Speed};
+use super::row::{Row, quoted, target_name};
+use crate::cases::{CaseFile, Shipped};
+use crate::notes;
+use crate::ready::Ready;
+
+/// The surface that `wind_tunnel` reads.
+const AEROPLANE: &str = "aeroplane.stl";
+
+/// A case with some of its values set.
+#[derive(Clone)]
+pub struct Timed {
+    /// A shipped case.
+    pub case: &'static str,
+    /// Keys and values.
+    pub set: Vec<(&'static str, &'static str)>,
+    /// Whether it takes long on a CPU.
+    pub large: bool,
+}
+
+/// A case with a method, a precision and so many steps.
+pub fn timed(case: &'static str, spec: &'static str, precision: &'static str, steps: &'static str) -> Timed {
+    Timed { case, set: vec![("spec", spec), ("precision", precision), ("stop.steps", steps)], large: true }
+}
+
+/// Flows on grids that are refined once.
+pub fn refined(target: Target) -> Vec<Row> {
+    let of = |case, spec, precision, steps| timed(case, spec, precision, steps).row(target);
+    vec![
+        of("cavity512", "d3q19_bgk", "f32", "500"),
+        of("cavity512", "d3q19_bgk", "f64", "500"),
+        of("cavity512", "d3q27_cumulant", "f32", "500"),
+        of("cavity512", "d3q27_cumulant", "f64", "500"),
+        of("cavity240", "d3q27_kbc", "f32", "3000"),
+        of("sphere", "d3q27_kbc", "f32", "12000"),
+    ]
+}
+
+/// Flows on grids that follow them.
+pub fn adaptive(target: Target) -> Vec<Row> {
+    let of = |case, spec, precision, steps| timed(case, spec, precision, steps).row(target);
+    let small = match target {
+        Target::C => small("cavity2d_adaptive", "d2q9_bgk", "f64", "1000"),
+        Target::Cuda => small("cavity2d_adaptive", "d2q9_bgk", "f64", "20000"),
+    };
+    vec![
+        of("cavity2d_agal", "d2q9_bgk", "f32", "40000"),
+        of("cavity3d_agal", "d3q19_bgk", "f32", "1000"),
+        of("cavity3d_agal", "d3q19_bgk", "f64", "1000"),
+        of("cavity3d_agal", "d3q27_bgk", "f32", "1000"),
+        of("cavity3d_agal", "d3q27_bgk", "f64", "1000"),
+        small.row(target),
+        of("wind_tunnel", "d3q27_kbc", "f32", "500"),
+    ]
+}
+
+/// One that a CPU can do.
+pub fn small(case: &'static str, spec: &'static str, precision: &'static str, steps: &'static str) -> Timed {
+    Timed { large: false, ..timed(case, spec, precision, steps) }
+}
+
+impl Timed {
+    /// Its row, named after case, method and precision.
+    pub fn row(self, target: Target) -> Row {
+        let value = |key: &str| self.set.iter().find(|(name, _)| *name == key).map_or("", |(_, value)| *value);
+        let name = format!("{}-{}-{}", self.case, value("spec"), value("precision"));
+        self.row_called(name, target)
+    }
+
+    /// Its row under another name.
+    pub fn row_called(self, name: String, target: Target) -> Row {
+        let settings: Vec<(String, String)> = std::iter::once(("target", target_name(target)))
+            .chain(self.set.iter().copied())
+            .map(|(key, value)| (key.to_string(), value.to_string()))
+            .collect();
+        let set = settings.iter().map(|(key, value)| format!(" --set {}", quoted(&format!("{key}={value}"))));
+        let surface = (self.case == "wind_tunnel")
+            .then(|| input::bytes(Path::new(AEROPLANE), Limit::SURFACE).ok().map(|bytes| record::digest([bytes])));
+        let lacks = match (&surface, target) {
+            (_, Target::C) if self.large => Some("takes long on a CPU, so only where it is named".to_string()),
+            (Some(None), _) => {
+                Some(format!("there is no `{AEROPLANE}` here: `python3 scripts/aeroplane.py {AEROPLANE}` makes it"))
+            }
+            _ => None,
+        };
+        let case = self.case;
+        Row {
+            name,
+            command: format!("lbmc run {case}{} --bandwidth", set.collect::<String>()),
+            target,
+            inputs: surface.flatten().unwrap_or_default(),
+            lacks,
+            measure: Box::new(move |_| measure(case, &settings)),
+        }
+    }
+}
+
+/// Runs a case as `lbmc run` does, in a folder that does not stay.
+fn measure(case: &str, settings: &[(String, String)]) -> Result<Outcome> {
+    let began = Instant::now();
+    let shipped = Shipped::find(case).ok_or_else(|| miette!(code = "lbmc::no_case", "no case `{case}` is shipped"))?;
+    let Ready { mut case, device, method, criteria, .. } = Ready::new(&CaseFile::of(shipped), settings, false)?;
+    let generate_seconds = began.elapsed().as_secs_f64();
+    let directory = case.output.directory.clone();
+    case.output = Output {
+        directory,
+        profiles: false,
+        picture: false,
+        slice: None,
+        vtk: None,
+        every: None,
+        series: None,
+        restart: None,
+        forces: None,
+        compare: None,
+    };
+    let folder = tempfile::tempdir().into_diagnostic()?;
+    let show = if notes::quiet() { Show::Nothing } else { Show::Line };
+    let control = Control { show, bandwidth: true, ..Control::default() };
+    let kernels = Kernels { method: &method, criteria: criteria.as_ref() };
+    let done = flow::run(&case, kernels, &device, folder.path(), control, notes::note)?;
+    let steps = done.steps.max(1) as f64;
+    let adapting = done.phases.get("adapt").copied().unwrap_or_default() * steps;
+    let speed = Speed {
+        spec: done.about.spec.clone(),
+        real: done.about.precision,
+        block: done.about.block.clone(),
+        size: done.about.size.clone(),
+        levels: done.levels.clone(),
+        steps: done.steps,
+        seconds: done.seconds,
+        mlups: done.mlups,
+        mlups_min: None,
+        mlups_max: None,
+        memory_bandwidth_gb_per_s: done.memory_bandwidth_gb_per_s.unwrap_or(f64::NAN),
+        fraction_of_bandwidth: done.fraction_of_bandwidth.unwrap_or(f64::NAN),
+        bytes_per_leaf_cell: done.device_bytes as f64 / done.cells.max(1) as f64,
+        memory: done.memory,
+        generate_seconds,
+        first_step_seconds: generate_seconds + done.first_step_seconds,
+    };
+    Ok(Outcome::Flow(Flow {
+        microseconds_per_coarse_step: speed.microseconds(),
+        speed,
+        share_adapting: adapting / done.seconds.max(f64::MIN_POSITIVE),
+        phases: done.phases,
+        adaptations: done.adaptations,
+    }))
+}

@@ -1,0 +1,130 @@
+//! `lbmc bench`: suites of measurements.
+//!
+//! ```text
+//! uniform, flows, host, papers ──▶ row ──measured──▶ record ──▶ FOLDER/SUITE.json
+//!                                   peers ─────────────┘ ├────▶ table
+//!                                                        └────▶ plot ──▶ FOLDER/SUITE.png
+//! ```
+//!
+//! A suite is a list of rows, each with the command that repeats it. Rows are measured one after the other, and the file is written
+//! after each: a call that is interrupted, or told not to take longer, loses nothing, and the next one goes on.
+
+mod flows;
+mod host;
+mod papers;
+mod peers;
+mod plot;
+mod record;
+mod row;
+mod table;
+mod uniform;
+
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use lbm_bundle::Target;
+use lbm_runtime::device::Device;
+use miette::Result;
+
+use crate::cli::{Bench, BenchTarget, Measurements, Suite};
+use crate::{files, interrupt, notes};
+use record::{Book, Origin, Outcome, Record};
+use row::Row;
+
+/// Runs the command.
+pub fn bench(args: &Bench) -> Result<ExitCode> {
+    match &args.suite {
+        Suite::Uniform(uniform) => {
+            let device = device(uniform.suited.target)?;
+            let rows = uniform::rows(uniform, device.target())?;
+            measure("uniform", &device, rows, &uniform.suited.measurements)
+        }
+        Suite::Host(measurements) => {
+            let rows = row::select(host::rows()?, &measurements.names)?;
+            measure("host", &device(Some(BenchTarget::Cpu))?, rows, measurements)
+        }
+        Suite::Refined(suited) => selected("refined", flows::refined, suited),
+        Suite::Adaptive(suited) => selected("adaptive", flows::adaptive, suited),
+        Suite::Papers(suited) => selected("papers", papers::rows, suited),
+    }
+}
+
+/// A suite whose rows have names of its own.
+fn selected(suite: &str, rows: fn(Target) -> Vec<Row>, args: &crate::cli::Suited) -> Result<ExitCode> {
+    let device = device(args.target)?;
+    let rows = row::select(rows(device.target()), &args.measurements.names)?;
+    measure(suite, &device, rows, &args.measurements)
+}
+
+fn device(target: Option<BenchTarget>) -> Result<Device> {
+    Ok(match target {
+        Some(BenchTarget::Cpu) => Device::host(0)?,
+        Some(BenchTarget::Cuda) => Device::cuda(0)?,
+        None => {
+            let (device, why) = Device::find()?;
+            notes::note(&why);
+            device
+        }
+    })
+}
+
+/// Measures the rows that have not been measured yet.
+fn measure(suite: &str, device: &Device, rows: Vec<Row>, args: &Measurements) -> Result<ExitCode> {
+    if args.list {
+        for Row { name, command, lacks, .. } in &rows {
+            let lacks = lacks.as_ref().map_or(String::new(), |why| format!("  ({why})"));
+            println!("{name:<36} {}{lacks}", if command.is_empty() { "-" } else { command });
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let began = Instant::now();
+    let origin = Origin::new(device)?;
+    files::create_folder(&args.out)?;
+    let mut book = Book::open(&args.out, suite)?;
+    let interrupted = interrupt::watch()?;
+    println!("{suite}: lbmc {}, {}", origin.version, origin.device);
+    println!("{}", table::head());
+    let (mut left, mut failed) = (vec![], false);
+    for Row { name, command, target, inputs, lacks, measure } in rows {
+        if let Some(row) = book.kept(&origin, &name, &command, &inputs) {
+            println!("{}", table::line(row, true));
+            continue;
+        }
+        if let (Some(why), true) = (&lacks, args.names.is_empty()) {
+            println!("{name:<36} left out: {why}");
+            continue;
+        }
+        if interrupted.load(Ordering::Relaxed) || args.seconds.is_some_and(|most| began.elapsed().as_secs_f64() > most)
+        {
+            left.push(name);
+            continue;
+        }
+        let outcome = measure(device).unwrap_or_else(|report| {
+            eprintln!("{report:?}");
+            failed = true;
+            Outcome::failed(&report)
+        });
+        let peers = peers::beside(&name, target);
+        let row = Record { name, command, inputs, origin: origin.clone(), outcome, peers };
+        println!("{}", table::line(&row, false));
+        book.put(row)?;
+    }
+    if !left.is_empty() {
+        println!("left, for the same command to go on with: {}", left.join(", "));
+    }
+    let rows: Vec<&Record> = book.of(&origin).collect();
+    let roofline = if suite == "uniform" { plot::roofline(&origin, &rows) } else { None };
+    println!("{}", book.path().display());
+    for (name, plot) in [(suite, plot::fractions(suite, &origin, &rows)), ("roofline", roofline)] {
+        let Some(plot) = plot else { continue };
+        let path = args.out.join(format!("{name}.png"));
+        files::write(&path, plot)?;
+        println!("{}", path.display());
+    }
+    Ok(match (interrupted.load(Ordering::Relaxed), failed) {
+        (true, _) => ExitCode::from(interrupt::STATUS),
+        (false, true) => ExitCode::FAILURE,
+        (false, false) => ExitCode::SUCCESS,
+    })
+}

@@ -1,0 +1,83 @@
+//! What others reach: the figures of `peers.toml`, each with its source.
+
+use std::sync::OnceLock;
+
+use lbm_bundle::Target;
+use serde::{Deserialize, Serialize};
+
+use super::row::is_of;
+
+/// A figure of another code.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Peer {
+    /// Which code.
+    pub name: String,
+    /// Its device.
+    pub device: String,
+    /// Million leaf-cell updates a second.
+    pub mlups: f64,
+    /// The same over what the memory bandwidth of that device allows.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub fraction_of_bandwidth: Option<f64>,
+    /// Share of the time that changes of the grid take.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub share_adapting: Option<f64>,
+    /// Where the figure comes from: a paper with its table or figure, or a measurement.
+    pub source: String,
+}
+
+/// A figure and the rows that it stands beside, on a target.
+#[derive(Debug, Deserialize)]
+struct Entry {
+    rows: Vec<String>,
+    target: Target,
+    #[serde(flatten)]
+    peer: Peer,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Peers {
+    peer: Vec<Entry>,
+}
+
+fn entries() -> &'static [Entry] {
+    static ENTRIES: OnceLock<Vec<Entry>> = OnceLock::new();
+    ENTRIES.get_or_init(|| {
+        let peers: Peers = toml::from_str(include_str!("peers.toml")).expect("a test reads it");
+        peers.peer
+    })
+}
+
+/// Figures to stand beside a row on a target, in the order of the file.
+pub fn beside(row: &str, target: Target) -> Vec<Peer> {
+    let entries = entries().iter().filter(|entry| entry.target == target);
+    let entries = entries.filter(|entry| entry.rows.iter().any(|name| is_of(row, name)));
+    entries.map(|entry| entry.peer.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::bench::{flows, papers, uniform};
+
+    #[test]
+    fn every_figure_has_a_source_and_stands_beside_rows_that_exist() {
+        let shipped = uniform::shipped(Target::Cuda).into_iter().chain(uniform::shipped(Target::C));
+        let flows = [flows::refined(Target::Cuda), flows::adaptive(Target::Cuda), papers::rows(Target::Cuda)];
+        let names: Vec<String> = shipped.chain(flows.into_iter().flatten()).map(|row| row.name).collect();
+        for entry in entries() {
+            assert!(!entry.peer.source.is_empty() && entry.peer.mlups > 0.0, "{entry:?}");
+            assert!(entry.peer.fraction_of_bandwidth.is_none_or(|part| part > 0.0 && part < 1.0), "{entry:?}");
+            for row in &entry.rows {
+                assert!(names.iter().any(|name| is_of(name, row)), "no row is called {row}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_figure_of_a_gpu_does_not_stand_beside_a_cpu() {
+        assert!(!beside("d3q19_bgk-f32-4x4x4", Target::Cuda).is_empty());
+        assert!(beside("d3q19_bgk-f32-64x4x4", Target::C).is_empty());
+    }
+}

@@ -1,0 +1,266 @@
+//! The suite `uniform`: kernels on a uniform periodic box, as a fraction of the memory bandwidth in the same run.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::rc::Rc;
+use std::time::Instant;
+
+use lbm_bundle::{Bundle, Layout, Real, Role, Target};
+use lbm_codegen::options::Options;
+use lbm_dsl::model::{Model, Param};
+use lbm_dsl::shipped as specs;
+use lbm_runtime::device::{Device, copy_bandwidth};
+use lbm_runtime::mesh::preferred_block;
+use lbm_runtime::solver::{GridSpec, Prepared};
+use miette::{Result, miette};
+use num_traits::ToPrimitive;
+
+use super::record::{self, Kernel, Outcome, Speed};
+use super::row::{self, Row, is_of, quoted, target_name};
+use crate::cli::{BenchBlock, Uniform};
+use crate::spec::{self, Spec};
+
+/// Methods where none is named.
+const METHODS: [&str; 5] = ["d2q9_bgk", "d3q19_bgk", "d3q27_bgk", "d3q27_cumulant", "d3q27_kbc"];
+/// The method whose best block is looked for unasked.
+const PROBE: &str = "d3q19_bgk";
+/// Blocks besides the usual one of which the best is taken, of two and of three dimensions.
+const BLOCKS: ([[u32; 3]; 3], [[u32; 3]; 3]) =
+    ([[16, 8, 1], [16, 16, 1], [32, 8, 1]], [[8, 8, 8], [16, 4, 4], [32, 4, 4]]);
+/// Timed runs; the median counts.
+const REPEATS: usize = 5;
+/// Seconds that one timed run should take.
+const SECONDS: f64 = 0.4;
+
+/// Which rows there are of a method.
+#[derive(Clone)]
+struct Choice {
+    real: Vec<Real>,
+    /// The usual block unless given; of [`PROBE`] also the best.
+    block: Option<BenchBlock>,
+    gib: f64,
+}
+
+/// The rows that are asked for.
+pub fn rows(args: &Uniform, target: Target) -> Result<Vec<Row>> {
+    let real = args.real.iter().map(|real| Real::from(*real)).collect();
+    let choice = Choice { real, block: args.block.clone(), gib: args.gib };
+    let names = &args.suited.measurements.names;
+    let mut rows = vec![];
+    match (&names[..], args.all) {
+        ([], all) => {
+            for name in specs::specs().map(|(name, _)| name).filter(|name| all || METHODS.contains(name)) {
+                rows.extend(choice.rows(name, target)?);
+            }
+        }
+        (names, _) => {
+            for name in names {
+                // The method of a row, `d3q19_bgk` of `d3q19_bgk-f32`, where there is no file of that name.
+                let method = specs::specs().map(|(method, _)| method).find(|method| is_of(name, method));
+                match method.filter(|_| !Path::new(name).is_file()) {
+                    Some(method) => rows.extend(row::select(choice.rows(method, target)?, std::slice::from_ref(name))?),
+                    None => rows.extend(choice.rows(name, target)?),
+                }
+            }
+        }
+    }
+    Ok(rows)
+}
+
+/// Rows of every shipped method.
+#[cfg(test)]
+pub fn shipped(target: Target) -> Vec<Row> {
+    let choice = Choice { real: vec![Real::F32, Real::F64, Real::F16F32], block: None, gib: 1.0 };
+    specs::specs().flat_map(|(name, _)| choice.rows(name, target).expect("shipped methods are valid")).collect()
+}
+
+/// Rows of a method for another suite, on blocks of the usual size.
+pub fn of(method: &str, gib: f64, target: Target) -> Result<Vec<Row>> {
+    let choice = Choice { real: vec![Real::F32, Real::F64], block: None, gib };
+    let rows = choice.rows(method, target)?;
+    Ok(rows.into_iter().filter(|row| !row.name.ends_with("best")).collect())
+}
+
+impl Choice {
+    /// Rows of a method: a shipped one, or a .lbm file.
+    fn rows(&self, name: &str, target: Target) -> Result<Vec<Row>> {
+        let spec = Spec::find(name)?;
+        let model = Rc::new(spec.model()?);
+        let inputs = match Path::new(name).is_file() {
+            true => record::digest(spec.files().into_iter().map(|file| file.bytes)),
+            false => String::new(),
+        };
+        let dim = model.lattice().dim();
+        let mut rows = vec![];
+        for &real in &self.real {
+            let usual = preferred_block(target, dim, real, None);
+            let others = if dim == 2 { &BLOCKS.0 } else { &BLOCKS.1 };
+            let best: Vec<[u32; 3]> = std::iter::once(usual).chain(others.iter().copied()).collect();
+            let mut choices = match &self.block {
+                Some(BenchBlock::Of(block)) => vec![(None, vec![spec::block(Some(block), dim, usual)?])],
+                Some(BenchBlock::Best) => vec![(Some("best"), best)],
+                None if model.name() == PROBE => vec![(None, vec![usual]), (Some("best"), best)],
+                None => vec![(None, vec![usual])],
+            };
+            for (called, blocks) in choices.drain(..) {
+                let block = called.map_or_else(|| sides(&blocks[0][..dim]), str::to_string);
+                let (model, gib) = (model.clone(), self.gib);
+                rows.push(Row {
+                    name: format!("{}-{}-{block}", model.name(), real.name()),
+                    command: format!(
+                        "lbmc bench uniform {} --target {} --real {} --block {block} --gib {gib}",
+                        quoted(name),
+                        target_name(target),
+                        real.name()
+                    ),
+                    target,
+                    inputs: inputs.clone(),
+                    lacks: None,
+                    measure: Box::new(move |device| best_of(device, &model, real, &blocks, gib)),
+                });
+            }
+        }
+        Ok(rows)
+    }
+}
+
+/// `4x4x4`.
+fn sides<T: ToString>(sides: &[T]) -> String {
+    sides.iter().map(T::to_string).collect::<Vec<_>>().join("x")
+}
+
+/// The kernel with the block that makes it fastest.
+fn best_of(device: &Device, model: &Model, real: Real, blocks: &[[u32; 3]], gib: f64) -> Result<Outcome> {
+    let all: Vec<Kernel> =
+        blocks.iter().map(|block| measure(device, model, real, *block, gib)).collect::<Result<_>>()?;
+    let speeds: BTreeMap<String, f64> =
+        all.iter().map(|kernel| (sides(&kernel.speed.block), kernel.speed.mlups)).collect();
+    let best = all.into_iter().max_by(|a, b| a.speed.mlups.total_cmp(&b.speed.mlups)).expect("there is a block");
+    let blocks = if speeds.len() > 1 { speeds } else { BTreeMap::new() };
+    Ok(Outcome::Kernel(Kernel { blocks, ..best }))
+}
+
+/// A kernel with one block.
+fn measure(device: &Device, model: &Model, real: Real, block: [u32; 3], gib: f64) -> Result<Kernel> {
+    let began = Instant::now();
+    let bundle = spec::compile(
+        model,
+        &Options { target: device.target(), real, layout: Layout::Blocks, block, coupling: None, solids: false },
+    )?;
+    let generate_seconds = began.elapsed().as_secs_f64();
+    let size = size(&bundle, gib);
+    if size.contains(&0) {
+        return Err(miette!(code = "lbmc::bench", help = "raise --gib", "{gib} GiB are too little for a single block"));
+    }
+    let grid = GridSpec::periodic(size);
+    let prepared = Prepared::refined(device, &bundle, &grid, 1, |_| false)?;
+    let memory = prepared.memory(false)?;
+    let mut flow = prepared.simulation(&rates(model)?)?;
+    flow.init(|cell, out| start(size, cell, out))?;
+    let mass = flow.mass()?;
+    // Every run must consist of the same launches: of what a GPU repeats as one.
+    let unit = match device.target() {
+        Target::C => 2,
+        Target::Cuda => 32,
+    };
+    flow.run(1)?;
+    let first_step_seconds = began.elapsed().as_secs_f64();
+    flow.run(unit)?;
+    let start = device.mark()?;
+    flow.run(unit)?;
+    let end = device.mark()?;
+    let steps = ((SECONDS / device.seconds(&start, &end)?).ceil() as u64).max(1) * unit;
+    let bandwidth = copy_bandwidth(device)?;
+    let cells = flow.grid().cells();
+    let mut seconds = vec![];
+    for _ in 0..REPEATS {
+        let start = device.mark()?;
+        flow.run(steps)?;
+        let end = device.mark()?;
+        seconds.push(device.seconds(&start, &end)?);
+    }
+    seconds.sort_by(f64::total_cmp);
+    let mlups = |seconds: f64| cells as f64 * steps as f64 / seconds / 1e6;
+    let mass_drift = (flow.mass()? / mass - 1.0).abs();
+    if !mass_drift.is_finite() {
+        return Err(miette!(
+            code = "lbmc::bench",
+            "{} at {}: the flow is not finite after the run",
+            model.name(),
+            real.name()
+        ));
+    }
+    let median = mlups(seconds[REPEATS / 2]);
+    let kernel = bundle.manifest.kernels.iter().find(|kernel| kernel.role == Role::StreamCollide);
+    let cost = kernel.expect("every method has it").cost;
+    let dim = model.lattice().dim();
+    Ok(Kernel {
+        speed: Speed {
+            spec: model.name().to_string(),
+            real,
+            block: block[..dim].to_vec(),
+            size: size[..dim].to_vec(),
+            levels: vec![cells],
+            steps,
+            seconds: seconds[REPEATS / 2],
+            mlups: median,
+            mlups_min: Some(mlups(seconds[REPEATS - 1])),
+            mlups_max: Some(mlups(seconds[0])),
+            memory_bandwidth_gb_per_s: bandwidth / 1e9,
+            fraction_of_bandwidth: flow.share_of_copy(median, bandwidth),
+            bytes_per_leaf_cell: memory.on_device() as f64 / cells as f64,
+            memory: memory.parts().into_iter().map(|(name, bytes)| (name.to_string(), bytes)).collect(),
+            generate_seconds,
+            first_step_seconds,
+        },
+        flop_per_cell: cost.flops,
+        flop_per_byte: f64::from(cost.flops) / f64::from(cost.bytes),
+        gflop_per_s: median * f64::from(cost.flops) / 1e3,
+        mass_drift,
+        blocks: BTreeMap::new(),
+    })
+}
+
+/// The largest box, close to a cube, whose two buffers of populations fit in `gib`.
+fn size(bundle: &Bundle, gib: f64) -> [usize; 3] {
+    let manifest = &bundle.manifest;
+    let dim = manifest.dim as usize;
+    let cells = gib * f64::from(1u32 << 30) / (2 * manifest.q() * manifest.real.stored_bytes()) as f64;
+    let side = cells.powf(1.0 / dim as f64);
+    let mut size = [1; 3];
+    for (size, block) in size.iter_mut().zip(manifest.block).take(dim) {
+        *size = (side / f64::from(block)).floor() as usize * block as usize;
+    }
+    size
+}
+
+/// Rate of a viscous flow.
+const RATE: f64 = 1.7;
+
+/// [`RATE`] for every parameter, or the value at the same place in a range that does not hold it; zero for a vector.
+fn rates(model: &Model) -> Result<Vec<(String, Vec<f64>)>> {
+    let rate = |param: &Param| match &param.range {
+        _ if param.components > 1 => Ok((param.name.clone(), vec![0.0; param.components])),
+        Some((low, high)) => {
+            let (low, high) = (low.to_f64().unwrap_or(f64::NAN), high.to_f64().unwrap_or(f64::NAN));
+            let rate = if low < RATE && RATE < high { RATE } else { low + (high - low) * RATE / 2.0 };
+            Ok((param.name.clone(), vec![rate]))
+        }
+        _ => Err(miette!(
+            "{}: the parameter `{}` has no range, so it is no rate; only rates are known here",
+            model.name(),
+            param.name
+        )),
+    };
+    model.params().iter().map(rate).collect()
+}
+
+/// Waves along every axis, so that no two cells of a row are alike.
+fn start(size: [usize; 3], cell: [usize; 3], out: &mut [f64]) {
+    let phase = |axis: usize| std::f64::consts::TAU * (cell[axis] as f64 + 0.5) / size[axis] as f64;
+    out[0] = 1.0 + 0.01 * phase(0).cos();
+    let dim = out.len() - 1;
+    for axis in 0..dim {
+        out[1 + axis] = 0.05 * (phase((axis + 1) % dim) + axis as f64).sin();
+    }
+}

@@ -1,0 +1,135 @@
+//! A case made ready to run: from its text to a valid case, and the kernels of its method on a device.
+
+use lbm_bundle::criteria::CriteriaBundle;
+use lbm_bundle::{Bundle, Layout};
+use lbm_codegen::options::Options;
+use lbm_codegen::pipeline::sides_on_levels;
+use lbm_dsl::model::{Model, Param};
+use lbm_dsl::prove::edge;
+use lbm_dsl::shipped;
+use lbm_flows::case::{Case, Diagnostic, RawCase, TargetChoice};
+use lbm_runtime::device::{Available, Device};
+use lbm_runtime::mesh::{Filled, preferred_block};
+use miette::{IntoDiagnostic, Report, Result};
+
+use crate::cases::CaseFile;
+use crate::spec::{self, Spec};
+use crate::{files, notes};
+
+/// A case and what it is run with.
+pub struct Ready {
+    /// The case as it is written, with what was set.
+    pub raw: RawCase,
+    /// Its method.
+    pub spec: Spec,
+    /// The valid case.
+    pub case: Case,
+    /// Where it runs.
+    pub device: Device,
+    /// Kernels of the method.
+    pub method: Bundle,
+    /// Kernels of the criteria of refinement, for a case that is refined.
+    pub criteria: Option<CriteriaBundle>,
+}
+
+impl Ready {
+    /// Of a case file, with some values overridden: keys and TOML values. `writes` is whether results go where the case says. What is
+    /// remarkable is reported on standard error.
+    pub fn new(file: &CaseFile, overrides: &[(String, String)], writes: bool) -> Result<Ready> {
+        let parameters = |spec: &str| Spec::parameters(&file.beside(spec));
+        let mut raw = RawCase::parse_with(&file.name, &file.text, overrides, &parameters)?;
+        raw.load(|name| files::read_surface(&file.beside(name)))?;
+        if writes {
+            raw.writes_below()?;
+        }
+
+        let device = match raw.target() {
+            TargetChoice::Cpu => Device::host(0)?,
+            TargetChoice::Cuda => Device::cuda(0)?,
+            TargetChoice::Auto => {
+                let (device, why) = Device::find()?;
+                notes::note(&why);
+                device
+            }
+        };
+        let spec = Spec::find(&file.beside(raw.spec())).map_err(|error| {
+            Report::new(raw.reject_spec(&error.to_string(), error.help().map(|help| help.to_string())))
+        })?;
+        let model = spec.model_with(&raw.rules(), raw.coupling(), raw.criterion())?;
+        let coupling = match raw.coupling() {
+            None => None,
+            Some(name) => Some(spec::coupling(&model, name).map_err(|error| {
+                Report::new(raw.reject_coupling(&error.to_string(), error.help().map(|help| help.to_string())))
+            })?),
+        };
+        let block = raw.block().unwrap_or_else(|| {
+            let levels = coupling.map(|at| sides_on_levels(&model, &model.couplings()[at]));
+            let (target, real, dim) = (device.target(), raw.real(), model.lattice().dim());
+            block(&Filled { target, real, dim, size: raw.cells(), periodic: raw.periodic(), levels })
+        });
+        let method = spec::compile(
+            &model,
+            &Options {
+                target: device.target(),
+                real: raw.real(),
+                layout: Layout::Blocks,
+                block,
+                coupling,
+                solids: raw.cuts_links(),
+            },
+        )?;
+        let (case, mut warnings) = raw.resolve(&method.manifest, &spec.prelude_rules()?, Available::on(&device))?;
+        warnings.extend(unstable_levels(&model, &raw, &case));
+        for warning in warnings {
+            notes::warning(Report::new(warning));
+        }
+
+        let criteria = case.refinement.as_ref().map(|refinement| {
+            lbm_codegen::criteria::bundle(&method.manifest, &refinement.criteria(case.dim)).into_diagnostic()
+        });
+        let criteria = criteria.transpose()?;
+        Ok(Ready { raw, spec, case, device, method, criteria })
+    }
+}
+
+/// The block that fills a domain; says so where it is not the usual one. Where there is none, resolving the case says that.
+fn block(filled: &Filled) -> [u32; 3] {
+    let show = |sides: &[String]| sides.join("x");
+    let sides = |block: [u32; 3]| show(&block[..filled.dim].iter().map(u32::to_string).collect::<Vec<_>>());
+    let size = show(&filled.size[..filled.dim].iter().map(usize::to_string).collect::<Vec<_>>());
+    let Some(chosen) = filled.block() else {
+        return preferred_block(filled.target, filled.dim, filled.real, None);
+    };
+    if chosen.sides != chosen.usual {
+        let usual = (0..filled.dim).map(|axis| filled.size[axis].next_multiple_of(chosen.usual[axis] as usize));
+        let usual = show(&usual.map(|cells| cells.to_string()).collect::<Vec<_>>());
+        notes::note(&format!(
+            "blocks of {}, because those of {} do not divide {size} cells: an estimated {:.0} % of the speed of {usual} \
+             cells",
+            sides(chosen.sides),
+            sides(chosen.usual),
+            100.0 * chosen.speed
+        ));
+        if filled.levels.is_some() && (0..3).any(|axis| chosen.sides[axis] > 2 * chosen.usual[axis]) {
+            notes::note(
+                "whole blocks are refined: with blocks this large, more cells may be refined than the case asks \
+                         for",
+            );
+        }
+    }
+    chosen.sides
+}
+
+/// A warning if the collision amplifies what the refinement interfaces of the case disturb. Nothing is known of a collision that
+/// has no derivative; of those that have one, the coarsest level is the least viscous.
+fn unstable_levels(model: &Model, raw: &RawCase, case: &Case) -> Option<Diagnostic> {
+    case.refinement.as_ref()?;
+    let value = |param: &Param| Some(case.params.iter().find(|(name, _)| *name == param.name)?.1.clone());
+    let params: Vec<Vec<f64>> = model.params().iter().map(value).collect::<Option<_>>()?;
+    let speed = case.scales.velocity;
+    let velocity: Vec<f64> = (0..case.dim).map(|axis| if axis == 0 { speed } else { 0.0 }).collect();
+    let growth = edge::growth(model, &params, &velocity).ok()?;
+    let bounded = format!("{}_bounded", model.name());
+    let bounded = shipped::spec(&bounded).map(|_| &bounded[..]);
+    (growth > edge::GROWS).then(|| raw.unstable_levels(growth, speed, bounded))
+}
