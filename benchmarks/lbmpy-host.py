@@ -124,12 +124,11 @@ def environment(version, folder):
 
 def ours(lbmc, name, real):
     with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder) / "bench.json"
-        real = {"float32": "f32", "float64": "f64"}[real]
-        subprocess.run([lbmc, "bench", "host", f"{name.lower()}_bgk", "--real", real, "--gib", str(GIB), "--out", out],
-                       check=True, stdout=subprocess.DEVNULL)
-        result = json.loads(out.read_text())
-    return result["device"], result["rows"][0]
+        real, block = {"float32": ("f32", "64x4x4"), "float64": ("f64", "32x4x4")}[real]
+        subprocess.run([lbmc, "bench", "uniform", f"{name.lower()}_bgk", "--target", "cpu", "--real", real, "--block", block,
+                        "--gib", str(GIB), "--out", folder], check=True, stdout=subprocess.DEVNULL)
+        row = json.loads((Path(folder) / "uniform.json").read_text())["rows"][0]
+    return row["device"], row
 
 
 def main(lbmc, out, folder="target/lbmpy"):

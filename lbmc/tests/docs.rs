@@ -333,13 +333,20 @@ fn the_reference_of_the_command_line_is_that_of_the_program() {
         let text = String::from_utf8(output.stdout).expect("text");
         text.lines().map(|line| format!("{}\n", line.trim_end())).collect::<String>()
     };
+    let below = |text: &str| -> Vec<String> {
+        let commands = text.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+        let names = commands.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help");
+        names.map(String::from).collect()
+    };
     let overview = help(&["--help"]);
-    let commands = overview.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-    let names: Vec<&str> = commands.filter_map(|line| line.split_whitespace().next()).collect();
-    assert!(names.len() >= 6, "{overview}");
+    assert!(below(&overview).len() >= 6, "{overview}");
     let mut text = format!("```text\n{overview}```\n");
-    for name in names.iter().filter(|name| **name != "help") {
-        text += &format!("\n## lbmc {name}\n\n```text\n{}```\n", help(&[name, "--help"]));
+    for name in below(&overview) {
+        let page = help(&[&name, "--help"]);
+        text += &format!("\n## lbmc {name}\n\n```text\n{page}```\n");
+        for inner in below(&page) {
+            text += &format!("\n### lbmc {name} {inner}\n\n```text\n{}```\n", help(&[&name, &inner, "--help"]));
+        }
     }
     written_by_the_program("cli.md", &text);
 }

@@ -11,6 +11,8 @@ const WIDTH: f64 = 900.0;
 const TOP: f64 = 100.0;
 /// For ticks and the name of the axis.
 const BELOW: f64 = 100.0;
+/// For the numbers at the right.
+const NUMBERS: f64 = 60.0;
 /// Between the edges, the names and the bars.
 const MARGIN: f64 = 30.0;
 const TEXT: f64 = 20.0;
@@ -35,7 +37,7 @@ pub fn draw(title: &str, axis: &str, ours: &str, others: &[String], bars: &[Bar]
     let names = bars.iter().map(|bar| length(&bar.name, TEXT)).fold(0.0, f64::max);
     let legend = others.iter().map(|other| length(other, TEXT)).fold(length(ours, TEXT), f64::max);
     let left = MARGIN + names + MARGIN;
-    let width = (left + WIDTH).max(MARGIN + 40.0 + legend).max(MARGIN + length(title, TITLE)) + MARGIN;
+    let width = (left + WIDTH + NUMBERS).max(MARGIN + 40.0 + legend).max(MARGIN + length(title, TITLE)) + MARGIN;
     let bottom = TOP + ROW * bars.len().max(1) as f64 + 10.0;
     let height = bottom + BELOW + ROW * (1 + others.len()) as f64 + MARGIN;
     let mut canvas = Canvas::new(width as usize, height as usize, PAPER);
@@ -48,11 +50,8 @@ pub fn draw(title: &str, axis: &str, ours: &str, others: &[String], bars: &[Bar]
         if bar.value.is_finite() {
             let end = area.pixel(bar.value.max(0.0), 0.0).0;
             block(&mut canvas, left, end, middle);
-            let text = format!("{:.2}", bar.value);
-            // Beside the bar, so that rings of others do not cover it; inside where the frame is near.
-            let place =
-                if end + 60.0 < area.to.0 { (end + 10.0, Align::Left, INK) } else { (end - 8.0, Align::Right, PAPER) };
-            canvas.text((place.0, middle + 0.33 * TEXT), &text, TEXT, place.1, place.2, false);
+            let place = (area.to.0 + 12.0, middle + 0.35 * TEXT);
+            canvas.text(place, &format!("{:.2}", bar.value), TEXT, Align::Left, INK, false);
         }
         for (other, value) in bar.others.iter().filter(|other| other.1.is_finite()) {
             ring(&mut canvas, (area.pixel(*value, 0.0).0, middle), *other);

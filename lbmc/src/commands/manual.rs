@@ -24,15 +24,20 @@ pub fn man(args: &Man) -> Result<()> {
         return Ok(());
     };
     files::create_folder(folder)?;
-    let commands: Vec<clap::Command> =
-        top.get_subcommands().filter(|command| command.get_name() != "help").cloned().collect();
-    for page in std::iter::once(top).chain(commands).map(Page::new) {
+    for page in with_subcommands(top).into_iter().map(Page::new) {
         // `lbmc-run.1`, as the list of commands in lbmc.1 has it.
         let path = folder.join(page.get_filename());
         files::write(&path, text(&page))?;
         println!("{}", path.display());
     }
     Ok(())
+}
+
+/// A command and all below it.
+fn with_subcommands(command: clap::Command) -> Vec<clap::Command> {
+    let below: Vec<clap::Command> =
+        command.get_subcommands().filter(|command| command.get_name() != "help").cloned().collect();
+    std::iter::once(command).chain(below.into_iter().flat_map(with_subcommands)).collect()
 }
 
 /// A manual page in roff.

@@ -1,5 +1,6 @@
 //! The command line as people use it: what it writes, what it says, and how it refuses.
 
+mod bench;
 mod methods;
 mod program;
 mod runs;

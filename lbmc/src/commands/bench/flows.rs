@@ -91,7 +91,7 @@ impl Timed {
         let surface = (self.case == "wind_tunnel")
             .then(|| input::bytes(Path::new(AEROPLANE), Limit::SURFACE).ok().map(|bytes| record::digest([bytes])));
         let lacks = match (&surface, target) {
-            (_, Target::C) if self.large => Some("takes long on a CPU, so only where it is named".to_string()),
+            (_, Target::C) if self.large => Some("wants a GPU: on a CPU only where it is named".to_string()),
             (Some(None), _) => {
                 Some(format!("there is no `{AEROPLANE}` here: `python3 scripts/aeroplane.py {AEROPLANE}` makes it"))
             }
