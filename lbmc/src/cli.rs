@@ -249,7 +249,7 @@ pub struct Bench {
 /// A suite of measurements: a table, FOLDER/SUITE.json and FOLDER/SUITE.png.
 #[derive(Debug, Subcommand)]
 pub enum Suite {
-    /// Kernels on a uniform periodic box; also draws FOLDER/roofline.png.
+    /// Kernels on a uniform periodic box, of methods or .lbm files; also draws FOLDER/roofline.png.
     Uniform(Uniform),
     /// Flows on grids that are refined once.
     Refined(Suited),
@@ -287,12 +287,12 @@ pub struct Measurements {
     pub list: bool,
 }
 
-/// Arguments of `lbmc bench uniform`. Names may also be those of methods, or .lbm files.
+/// Arguments of `lbmc bench uniform`.
 #[derive(Debug, Args)]
 pub struct Uniform {
     #[command(flatten)]
     pub suited: Suited,
-    /// Rows of every shipped method, if none is named.
+    /// Rows of every shipped method, not only of the five that are measured where none is named.
     #[arg(long, conflicts_with = "names")]
     pub all: bool,
     /// Floating-point types.
