@@ -7,13 +7,13 @@
 // options: cuda f32 block=8x8
 // cost:    init                 34 flop (as written 63): 15 add, 11 mul, 4 fma
 //                               3 loads, 9 stores, 48 B per cell
-//          stream_collide       181 flop (as written 245): 74 add, 46 mul, 28 fma, 5 div
+//          stream_collide       160 flop (as written 245): 75 add, 20 mul, 27 fma, 11 div
 //                               9 loads, 9 stores, 72 B per cell
-//          stream_collide_walls 181 flop (as written 245): 74 add, 46 mul, 28 fma, 5 div
+//          stream_collide_walls 160 flop (as written 245): 75 add, 20 mul, 27 fma, 11 div
 //                               9 loads, 9 stores, 72 B per cell
 //          macroscopic          18 flop (as written 20): 15 add, 2 mul, 1 div
 //                               9 loads, 3 stores, 48 B per cell
-//          collide              181 flop (as written 245): 74 add, 46 mul, 28 fma, 5 div
+//          collide              160 flop (as written 245): 75 add, 20 mul, 27 fma, 11 div
 //                               9 loads, 9 stores, 72 B per cell
 
 static constexpr int Q = 9;  // directions
@@ -104,132 +104,110 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float t0 = f_2 + f_6;
     const float t1 = f_1 + f_5;
     const float t2 = f_4 + f_7;
+    const float t3 = f_3 + f_8;
 
     // ---- j   (d2q9_kbc.lbm:15)
     const float jx_ = f_7 + t1 - f_8 - t0;
-    const float t3 = f_3 + f_8;
 
     // ---- d_rho   (d2q9_kbc.lbm:14)
     const float d_rho = f_0 + t1 + t0 + t3 + t2;
 
     // ---- j   (d2q9_kbc.lbm:15)
     const float jy_ = f_5 + t3 - f_6 - t2;
-    const float t4 = 3.0f * jx_;
-    const float t5 = 3.0f * jy_;
-
-    // ---- rho   (d2q9_kbc.lbm:14)
-    const float rho_ = 1.0f + d_rho;
-    const float t6 = 1.0f / rho_;
-    const float t7 = t6 * t5 * t5;
-    const float t8 = t6 * t4;
-    const float t9 = 0.33333334f * t7 + d_rho;
-    const float t10 = d_rho - 0.16666667f * t7;
-    const float t11 = t5 * t8;
-    const float t12 = 0.16666667f * (t4 * t8);
-    const float t13 = 2.0f * t12;
-    const float t14 = t4 + t13;
-    const float t15 = t4 - t13;
-    const float t16 = t12 - t9;
-    const float t17 = t10 - t12;
-    const float t18 = t10 - t15;
-    const float t19 = t14 + t10;
-    const float t20 = t9 + t14;
-    const float t21 = t9 - t15;
-    const float t22 = t5 + t11;
-    const float t23 = t20 - t22;
-    const float t24 = t22 + t20;
-    const float t25 = t5 - t11;
-    const float t26 = t21 - t25;
-    const float t27 = t25 + t21;
+    const float t4 = 1.0f / (0.33333334f * d_rho + 0.33333334f);
+    const float t5 = t4 * jx_;
+    const float t6 = t4 * jy_ * jy_;
+    const float t7 = d_rho + t6;
+    const float t8 = d_rho - 0.5f * t6;
+    const float t9 = jx_ * t5;
+    const float t10 = 3.0f * jx_;
+    const float t11 = jy_ * t5;
+    const float t12 = t9 + t10;
+    const float t13 = t10 - t9;
+    const float t14 = 0.027777778f * (t7 + t12);
+    const float t15 = t12 + t8;
+    const float t16 = -(0.5f * t9 - t7);
 
     // ---- d_feq   (d2q9_kbc.lbm:25)
-    const float d_feq_3 = 0.11111111f * (t5 - t16);
-    const float d_feq_4 = -0.11111111f * (t5 + t16);
-    const float t28 = f_6 - 0.027777778f * t26;
-    const float t29 = 1.0f + t26;
-    const float t30 = 1.0f + t27;
-    const float t31 = f_8 - 0.027777778f * t27;
-    const float t32 = 1.0f + t24;
-    const float t33 = f_5 - 0.027777778f * t24;
-    const float t34 = f_7 - 0.027777778f * t23;
-    const float t35 = 1.0f + t23;
-    const float t36 = t34 + t31;
-    const float t37 = t33 + t28;
-    const float t38 = t37 + t36;
+    const float d_feq_0 = 0.44444445f * t8 - 0.22222222f * t9;
+    const float t17 = t8 - t13;
+    const float t18 = 0.027777778f * (t7 - t13);
+    const float t19 = 3.0f * jy_;
+    const float t20 = t16 + t19;
+    const float t21 = t16 - t19;
+    const float t22 = 0.083333336f * (jy_ - t11);
+    const float t23 = 0.083333336f * (jy_ + t11);
+    const float d_feq_5 = t23 + t14;
+    const float d_feq_7 = t14 - t23;
+    const float d_feq_8 = t22 + t18;
+    const float d_feq_6 = t18 - t22;
+    const float t24 = f_7 - d_feq_7;
+    const float t25 = f_8 - d_feq_8;
+    const float t26 = f_6 - d_feq_6;
+    const float t27 = t24 + t25;
+    const float t28 = f_5 - d_feq_5;
+    const float t29 = t28 + t26;
 
     // ---- pi   (d2q9_kbc.lbm:28)
-    const float pi_xy_ = t37 - t36;
+    const float pi_xy_ = t29 - t27;
+    const float t30 = t29 + t27;
 
     // ---- ds   (d2q9_kbc.lbm:31)
     const float ds_5_ = 0.25f * pi_xy_;
 
     // ---- dh   (d2q9_kbc.lbm:34)
-    const float dh_6_ = t28 - ds_5_;
-    const float dh_8_ = ds_5_ + t31;
-    const float dh_7_ = ds_5_ + t34;
-    const float dh_5_ = t33 - ds_5_;
-    const float t39 = t29 * t35;
-    const float t40 = 36.0f / (t30 * t39);
-    const float t41 = t30 * t40;
-    const float t42 = t39 * t40 * dh_8_;
-    const float t43 = t35 * t41 * dh_6_;
-    const float t44 = t29 * t41 * dh_7_;
-    const float t45 = 1.0f + t18;
-    const float t46 = f_2 - 0.11111111f * t18;
-    const float t47 = f_4 - d_feq_4;
-    const float t48 = 0.11111111f + d_feq_4;
-    const float t49 = f_1 - 0.11111111f * t19;
-    const float t50 = 1.0f + t19;
-    const float t51 = f_3 - d_feq_3;
+    const float dh_8_ = ds_5_ + t25;
+    const float dh_6_ = t26 - ds_5_;
+    const float dh_7_ = ds_5_ + t24;
+    const float t31 = dh_6_ / (0.027777778f + d_feq_6);
+    const float dh_5_ = t28 - ds_5_;
+    const float t32 = dh_7_ / (0.027777778f + d_feq_7);
+    const float t33 = dh_8_ / (0.027777778f + d_feq_8);
+    const float t34 = dh_5_ / (0.027777778f + d_feq_5);
+    const float t35 = f_3 - 0.11111111f * t20;
+    const float t36 = f_1 - 0.11111111f * t15;
+    const float t37 = f_2 - 0.11111111f * t17;
 
     // ---- pi   (d2q9_kbc.lbm:28)
-    const float pi_yy_ = t51 + t47 + t38;
-    const float pi_xx_ = t49 + t46 + t38;
+    const float pi_xx_ = t36 + t37 + t30;
+    const float t38 = f_4 - 0.11111111f * t21;
+    const float pi_yy_ = t35 + t38 + t30;
 
     // ---- ds   (d2q9_kbc.lbm:31)
     const float ds_1_ = 0.25f * (pi_xx_ - pi_yy_);
-    const float t52 = 0.11111111f + d_feq_3;
 
     // ---- dh   (d2q9_kbc.lbm:34)
-    const float dh_2_ = t46 - ds_1_;
-    const float dh_3_ = ds_1_ + t51;
-    const float dh_4_ = ds_1_ + t47;
-    const float t53 = t52 * t48;
-    const float t54 = 1.0f / (t32 * t53);
-    const float t55 = t32 * t54;
-    const float t56 = 36.0f * (t53 * t54 * dh_5_);
-    const float t57 = t48 * t55 * dh_3_;
-    const float t58 = t52 * t55 * dh_4_;
-    const float dh_1_ = t49 - ds_1_;
-    const float t59 = 1.0f + t17;
-    const float dh_0_ = f_0 - 0.44444445f * t17;
-    const float t60 = t59 * t50;
-    const float t61 = 9.0f / (t45 * t60);
-    const float t62 = t60 * t61 * dh_2_;
-    const float t63 = t45 * t61;
-    const float t64 = t59 * t63 * dh_1_;
+    const float dh_3_ = ds_1_ + t35;
+    const float dh_1_ = t36 - ds_1_;
+    const float dh_4_ = ds_1_ + t38;
+    const float t39 = dh_3_ / (1.0f + t20);
+    const float t40 = dh_4_ / (1.0f + t21);
+    const float dh_2_ = t37 - ds_1_;
+    const float t41 = dh_2_ / (1.0f + t17);
+    const float t42 = dh_1_ / (1.0f + t15);
+    const float dh_0_ = f_0 - d_feq_0;
 
     // ---- hh   (d2q9_kbc.lbm:36)
-    const float hh_ = dh_1_ * t64 + dh_2_ * t62 + dh_3_ * t57 + dh_4_ * t58 + dh_5_ * t56 + dh_6_ * t43
-        + dh_7_ * t44 + dh_8_ * t42 + 0.25f * (t50 * t63) * (dh_0_ * dh_0_);
+    const float hh_ = dh_5_ * t34 + dh_0_ * dh_0_ / (0.44444445f + d_feq_0) + dh_6_ * t31 + dh_7_ * t32
+        + dh_8_ * t33 + 9.0f * (dh_1_ * t42 + dh_2_ * t41 + dh_3_ * t39 + dh_4_ * t40);
 
     // ---- sh   (d2q9_kbc.lbm:35)
-    const float sh_ = ds_1_ * (t64 + t62 - (t57 + t58)) + ds_5_ * (t56 + t43 - (t44 + t42));
-    const float t65 = 0.0f < hh_ ? sh_ / hh_ : 0.0f;
-    const float t66 = t65 - omega_ * t65 + 1.0f;
+    const float sh_ = ds_5_ * (t34 + t31 - (t32 + t33)) + 9.0f * (ds_1_ * (t42 + t41 - (t39 + t40)));
+    const float t43 = 0.0f < hh_ ? sh_ / hh_ : 0.0f;
+    const float t44 = t43 - omega_ * t43 + 1.0f;
 
     // ---- post
-    const float post_0 = f_0 - t66 * dh_0_;
-    const float t67 = ds_1_ * omega_;
-    const float post_2 = f_2 - t67 - t66 * dh_2_;
-    const float post_4 = f_4 + t67 - t66 * dh_4_;
-    const float post_1 = f_1 - t67 - t66 * dh_1_;
-    const float post_3 = f_3 + t67 - t66 * dh_3_;
-    const float t68 = ds_5_ * omega_;
-    const float post_7 = f_7 + t68 - t66 * dh_7_;
-    const float post_8 = f_8 + t68 - t66 * dh_8_;
-    const float post_5 = f_5 - t68 - t66 * dh_5_;
-    const float post_6 = f_6 - t68 - t66 * dh_6_;
+    const float post_0 = f_0 - t44 * dh_0_;
+    const float t45 = ds_5_ * omega_;
+    const float post_8 = f_8 + t45 - t44 * dh_8_;
+    const float post_7 = f_7 + t45 - t44 * dh_7_;
+    const float post_5 = f_5 - t45 - t44 * dh_5_;
+    const float post_6 = f_6 - t45 - t44 * dh_6_;
+    const float t46 = ds_1_ * omega_;
+    const float post_4 = f_4 + t46 - t44 * dh_4_;
+    const float post_2 = f_2 - t46 - t44 * dh_2_;
+    const float post_1 = f_1 - t46 - t44 * dh_1_;
+    const float post_3 = f_3 + t46 - t44 * dh_3_;
 
     f[0] = post_0;
     f[1] = post_1;

@@ -6,13 +6,13 @@
 // options: c f32 block=4x4x4
 // cost:    init                 91 flop (as written 209): 46 add, 31 mul, 7 fma
 //                               4 loads, 27 stores, 124 B per cell
-//          stream_collide       716 flop (as written 932): 267 add, 175 mul, 135 fma, 4 div
+//          stream_collide       712 flop (as written 932): 260 add, 149 mul, 145 fma, 13 div
 //                               27 loads, 27 stores, 216 B per cell
-//          stream_collide_walls 716 flop (as written 932): 267 add, 175 mul, 135 fma, 4 div
+//          stream_collide_walls 712 flop (as written 932): 260 add, 149 mul, 145 fma, 13 div
 //                               27 loads, 27 stores, 216 B per cell
 //          macroscopic          54 flop (as written 52): 50 add, 3 mul, 1 div
 //                               27 loads, 4 stores, 124 B per cell
-//          collide              716 flop (as written 932): 267 add, 175 mul, 135 fma, 4 div
+//          collide              712 flop (as written 932): 260 add, 149 mul, 145 fma, 13 div
 //                               27 loads, 27 stores, 216 B per cell
 
 #include <math.h>
@@ -151,53 +151,26 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float d_mz_0_1_2 = f_17 + f_15;
 
         // ---- mz   (d3q27_k17.lbm:16)
-        const float mz_1_n1_1_ = f_23 - f_25;
-
-        // ---- d_mz   (d3q27_k17.lbm:16)
-        const float d_mz_1_n1_2 = f_25 + f_23;
-
-        // ---- mz   (d3q27_k17.lbm:16)
-        const float mz_1_1_1_ = f_19 - f_21;
-
-        // ---- d_mz   (d3q27_k17.lbm:16)
-        const float d_mz_1_1_2 = f_21 + f_19;
-
-        // ---- mz   (d3q27_k17.lbm:16)
-        const float mz_1_0_1_ = f_9 - f_11;
-
-        // ---- d_mz   (d3q27_k17.lbm:16)
-        const float d_mz_1_0_2 = f_11 + f_9;
-
-        // ---- mz   (d3q27_k17.lbm:16)
         const float mz_n1_0_1_ = f_12 - f_10;
 
         // ---- d_mz   (d3q27_k17.lbm:16)
         const float d_mz_n1_0_2 = f_10 + f_12;
+        const float d_mz_0_1_0 = f_3 + d_mz_0_1_2;
+        const float d_mz_0_0_2 = f_6 + f_5;
 
-        // ---- my   (d3q27_k17.lbm:17)
-        const float my_1_1_1_ = mz_1_1_1_ - mz_1_n1_1_;
-        const float my_1_2_1_ = mz_1_n1_1_ + mz_1_1_1_;
+        // ---- mz   (d3q27_k17.lbm:16)
+        const float mz_0_0_1_ = f_5 - f_6;
+        const float mz_1_1_1_ = f_19 - f_21;
 
         // ---- d_mz   (d3q27_k17.lbm:16)
+        const float d_mz_1_1_2 = f_21 + f_19;
         const float d_mz_0_n1_2 = f_16 + f_18;
 
         // ---- mz   (d3q27_k17.lbm:16)
         const float mz_0_n1_1_ = f_18 - f_16;
 
-        // ---- d_mz   (d3q27_k17.lbm:16)
-        const float d_mz_0_1_0 = f_3 + d_mz_0_1_2;
-        const float d_mz_n1_n1_2 = f_20 + f_22;
-
-        // ---- mz   (d3q27_k17.lbm:16)
-        const float mz_n1_n1_1_ = f_22 - f_20;
-        const float mz_0_0_1_ = f_5 - f_6;
-
-        // ---- d_mz   (d3q27_k17.lbm:16)
-        const float d_mz_0_0_2 = f_6 + f_5;
-        const float d_mz_n1_1_2 = f_24 + f_26;
-
-        // ---- mz   (d3q27_k17.lbm:16)
-        const float mz_n1_1_1_ = f_26 - f_24;
+        // ---- d_my   (d3q27_k17.lbm:17)
+        const float d_my_0_0_2 = d_mz_0_n1_2 + d_mz_0_0_2 + d_mz_0_1_2;
 
         // ---- d_mz   (d3q27_k17.lbm:16)
         const float d_mz_0_0_0 = f_0 + d_mz_0_0_2;
@@ -205,37 +178,59 @@ static inline __attribute__((always_inline)) void collide_cells(
         // ---- my   (d3q27_k17.lbm:17)
         const float my_0_1_2_ = d_mz_0_1_2 - d_mz_0_n1_2;
 
-        // ---- d_my   (d3q27_k17.lbm:17)
-        const float d_my_0_0_2 = d_mz_0_n1_2 + d_mz_0_0_2 + d_mz_0_1_2;
-
         // ---- d_mz   (d3q27_k17.lbm:16)
+        const float d_mz_n1_n1_2 = f_20 + f_22;
         const float d_mz_0_n1_0 = f_4 + d_mz_0_n1_2;
 
-        // ---- my   (d3q27_k17.lbm:17)
-        const float my_n1_2_1_ = mz_n1_n1_1_ + mz_n1_1_1_;
-        const float my_n1_1_1_ = mz_n1_1_1_ - mz_n1_n1_1_;
-        const float my_n1_0_1_ = mz_n1_0_1_ + my_n1_2_1_;
-        const float my_0_1_1_ = mz_0_1_1_ - mz_0_n1_1_;
-        const float my_0_2_1_ = mz_0_n1_1_ + mz_0_1_1_;
-        const float my_1_0_1_ = mz_1_0_1_ + my_1_2_1_;
-
-        // ---- m   (d3q27_k17.lbm:18)
-        const float m_0_2_1_ = my_n1_2_1_ + my_0_2_1_ + my_1_2_1_;
-
-        // ---- my   (d3q27_k17.lbm:17)
-        const float my_0_0_1_ = mz_0_0_1_ + my_0_2_1_;
+        // ---- mz   (d3q27_k17.lbm:16)
+        const float mz_n1_n1_1_ = f_22 - f_20;
 
         // ---- d_mz   (d3q27_k17.lbm:16)
-        const float d_mz_1_0_0 = f_1 + d_mz_1_0_2;
-        const float d_mz_1_n1_0 = f_13 + d_mz_1_n1_2;
+        const float d_mz_1_n1_2 = f_25 + f_23;
+        const float d_mz_n1_n1_0 = f_8 + d_mz_n1_n1_2;
+
+        // ---- mz   (d3q27_k17.lbm:16)
+        const float mz_1_n1_1_ = f_23 - f_25;
+        const float mz_n1_1_1_ = f_26 - f_24;
+
+        // ---- d_mz   (d3q27_k17.lbm:16)
+        const float d_mz_n1_1_2 = f_24 + f_26;
+        const float d_mz_1_1_0 = f_7 + d_mz_1_1_2;
+
+        // ---- mz   (d3q27_k17.lbm:16)
+        const float mz_1_0_1_ = f_9 - f_11;
+
+        // ---- d_mz   (d3q27_k17.lbm:16)
         const float d_mz_n1_0_0 = f_2 + d_mz_n1_0_2;
+        const float d_mz_1_0_2 = f_11 + f_9;
+
+        // ---- my   (d3q27_k17.lbm:17)
+        const float my_n1_1_2_ = d_mz_n1_1_2 - d_mz_n1_n1_2;
+
+        // ---- d_mz   (d3q27_k17.lbm:16)
+        const float d_mz_1_n1_0 = f_13 + d_mz_1_n1_2;
 
         // ---- d_my   (d3q27_k17.lbm:17)
         const float d_my_1_0_2 = d_mz_1_n1_2 + d_mz_1_0_2 + d_mz_1_1_2;
+
+        // ---- my   (d3q27_k17.lbm:17)
+        const float my_1_1_2_ = d_mz_1_1_2 - d_mz_1_n1_2;
+
+        // ---- d_my   (d3q27_k17.lbm:17)
         const float d_my_n1_0_2 = d_mz_n1_n1_2 + d_mz_n1_0_2 + d_mz_n1_1_2;
 
         // ---- d_mz   (d3q27_k17.lbm:16)
-        const float d_mz_n1_n1_0 = f_8 + d_mz_n1_n1_2;
+        const float d_mz_1_0_0 = f_1 + d_mz_1_0_2;
+
+        // ---- m   (d3q27_k17.lbm:18)
+        const float m_0_1_2_ = my_n1_1_2_ + my_0_1_2_ + my_1_1_2_;
+
+        // ---- d_mz   (d3q27_k17.lbm:16)
+        const float d_mz_n1_1_0 = f_14 + d_mz_n1_1_2;
+
+        // ---- my   (d3q27_k17.lbm:17)
+        const float my_1_2_1_ = mz_1_n1_1_ + mz_1_1_1_;
+        const float my_1_1_1_ = mz_1_1_1_ - mz_1_n1_1_;
 
         // ---- d_m   (d3q27_k17.lbm:18)
         const float d_m_0_0_2 = d_my_n1_0_2 + d_my_0_0_2 + d_my_1_0_2;
@@ -243,455 +238,466 @@ static inline __attribute__((always_inline)) void collide_cells(
         // ---- m   (d3q27_k17.lbm:18)
         const float m_1_0_2_ = d_my_1_0_2 - d_my_n1_0_2;
 
-        // ---- my   (d3q27_k17.lbm:17)
-        const float my_1_1_2_ = d_mz_1_1_2 - d_mz_1_n1_2;
-        const float my_n1_1_2_ = d_mz_n1_1_2 - d_mz_n1_n1_2;
-
-        // ---- d_mz   (d3q27_k17.lbm:16)
-        const float d_mz_1_1_0 = f_7 + d_mz_1_1_2;
-        const float d_mz_n1_1_0 = f_14 + d_mz_n1_1_2;
-
-        // ---- m   (d3q27_k17.lbm:18)
-        const float m_0_1_2_ = my_n1_1_2_ + my_0_1_2_ + my_1_1_2_;
-        const float m_1_1_1_ = my_1_1_1_ - my_n1_1_1_;
-        const float m_0_1_1_ = my_n1_1_1_ + my_0_1_1_ + my_1_1_1_;
-
         // ---- d_my   (d3q27_k17.lbm:17)
         const float d_my_1_2_0 = d_mz_1_n1_0 + d_mz_1_1_0;
-
-        // ---- my   (d3q27_k17.lbm:17)
-        const float my_1_1_0_ = d_mz_1_1_0 - d_mz_1_n1_0;
-
-        // ---- d_my   (d3q27_k17.lbm:17)
-        const float d_my_1_0_0 = d_mz_1_0_0 + d_my_1_2_0;
-
-        // ---- my   (d3q27_k17.lbm:17)
-        const float my_n1_1_0_ = d_mz_n1_1_0 - d_mz_n1_n1_0;
-
-        // ---- d_my   (d3q27_k17.lbm:17)
         const float d_my_n1_2_0 = d_mz_n1_n1_0 + d_mz_n1_1_0;
 
         // ---- my   (d3q27_k17.lbm:17)
-        const float my_0_1_0_ = d_mz_0_1_0 - d_mz_0_n1_0;
+        const float my_1_1_0_ = d_mz_1_1_0 - d_mz_1_n1_0;
+        const float my_n1_1_0_ = d_mz_n1_1_0 - d_mz_n1_n1_0;
+        const float my_n1_2_1_ = mz_n1_n1_1_ + mz_n1_1_1_;
 
         // ---- d_my   (d3q27_k17.lbm:17)
         const float d_my_0_2_0 = d_mz_0_n1_0 + d_mz_0_1_0;
-        const float d_my_n1_0_0 = d_mz_n1_0_0 + d_my_n1_2_0;
+
+        // ---- my   (d3q27_k17.lbm:17)
+        const float my_0_1_0_ = d_mz_0_1_0 - d_mz_0_n1_0;
+        const float my_n1_1_1_ = mz_n1_1_1_ - mz_n1_n1_1_;
+        const float my_1_0_1_ = mz_1_0_1_ + my_1_2_1_;
+        const float my_n1_0_1_ = mz_n1_0_1_ + my_n1_2_1_;
+        const float my_0_2_1_ = mz_0_n1_1_ + mz_0_1_1_;
+        const float my_0_1_1_ = mz_0_1_1_ - mz_0_n1_1_;
 
         // ---- m   (d3q27_k17.lbm:18)
-        const float m_1_2_0_ = d_my_1_2_0 - d_my_n1_2_0;
-
-        // ---- d_m   (d3q27_k17.lbm:18)
-        const float d_m_0_2_0 = d_my_n1_2_0 + d_my_0_2_0 + d_my_1_2_0;
+        const float m_0_2_1_ = my_n1_2_1_ + my_0_2_1_ + my_1_2_1_;
 
         // ---- d_my   (d3q27_k17.lbm:17)
         const float d_my_0_0_0 = d_mz_0_0_0 + d_my_0_2_0;
 
         // ---- m   (d3q27_k17.lbm:18)
-        const float m_1_0_1_ = my_1_0_1_ - my_n1_0_1_;
-        const float m_2_0_1_ = my_n1_0_1_ + my_1_0_1_;
-        const float m_1_1_0_ = my_1_1_0_ - my_n1_1_0_;
+        const float m_1_1_1_ = my_1_1_1_ - my_n1_1_1_;
+        const float m_0_1_1_ = my_n1_1_1_ + my_0_1_1_ + my_1_1_1_;
         const float m_2_1_0_ = my_n1_1_0_ + my_1_1_0_;
+
+        // ---- my   (d3q27_k17.lbm:17)
+        const float my_0_0_1_ = mz_0_0_1_ + my_0_2_1_;
+
+        // ---- d_my   (d3q27_k17.lbm:17)
+        const float d_my_1_0_0 = d_mz_1_0_0 + d_my_1_2_0;
+
+        // ---- m   (d3q27_k17.lbm:18)
+        const float m_1_1_0_ = my_1_1_0_ - my_n1_1_0_;
+
+        // ---- d_my   (d3q27_k17.lbm:17)
+        const float d_my_n1_0_0 = d_mz_n1_0_0 + d_my_n1_2_0;
+
+        // ---- d_m   (d3q27_k17.lbm:18)
+        const float d_m_0_2_0 = d_my_n1_2_0 + d_my_0_2_0 + d_my_1_2_0;
+
+        // ---- m   (d3q27_k17.lbm:18)
+        const float jx_ = d_my_1_0_0 - d_my_n1_0_0;
 
         // ---- d_m   (d3q27_k17.lbm:18)
         const float d_m_2_0_0 = d_my_n1_0_0 + d_my_1_0_0;
 
         // ---- m   (d3q27_k17.lbm:18)
-        const float jx_ = d_my_1_0_0 - d_my_n1_0_0;
         const float jy_ = my_0_1_0_ + m_2_1_0_;
-        const float jz_ = my_0_0_1_ + m_2_0_1_;
 
         // ---- d_m   (d3q27_k17.lbm:18)
         const float d_rho = d_my_0_0_0 + d_m_2_0_0;
-        const float t0 = omega_ * omega_;
 
         // ---- m   (d3q27_k17.lbm:18)
+        const float m_1_2_0_ = d_my_1_2_0 - d_my_n1_2_0;
         const float rho_ = 1.0f + d_rho;
-        const float t1 = rho_ * omega_;
-        const float t2 = 5.0f * t0 + 2.0f - 7.0f * omega_;
-        const float t3 = 1.0f / (t2 * t1);
-        const float t4 = t2 * t3;
-
-        // ---- factor   (d3q27_k17.lbm:62)
-        const float factor_ = t1 * t3 * (rho_ * t4 - 0.5f);
-        const float t5 = t4 * omega_;
-
-        // ---- u   (d3q27_k17.lbm:22)
-        const float uy_ = jy_ * t5;
-
-        // ---- d_k2   (d3q27_k17.lbm:31)
-        const float d_k2_yy = d_m_0_2_0 - uy_ * jy_;
-        const float t6 = jz_ * uy_;
-
-        // ---- k2   (d3q27_k17.lbm:31)
-        const float k2_yz_ = m_0_1_1_ - t6;
-        const float t7 = 2.0f * k2_yz_ + t6;
-        const float t8 = jx_ * uy_;
-        const float k2_xy_ = m_1_1_0_ - t8;
-        const float t9 = 2.0f * k2_xy_ + t8;
-        const float k2_yy_ = 0.33333334f + d_k2_yy;
-
-        // ---- k3   (d3q27_k17.lbm:32)
-        const float k3_yx_ = m_1_2_0_ - t5 * (jx_ * k2_yy_ + jy_ * t9);
-        const float k3_yz_ = m_0_2_1_ - t5 * (jy_ * t7 + jz_ * k2_yy_);
-
-        // ---- u   (d3q27_k17.lbm:22)
-        const float uz_ = jz_ * t5;
-
-        // ---- d_k2   (d3q27_k17.lbm:31)
-        const float d_k2_zz = d_m_0_0_2 - uz_ * jz_;
-
-        // ---- k2   (d3q27_k17.lbm:31)
-        const float k2_zz_ = 0.33333334f + d_k2_zz;
-
-        // ---- k3   (d3q27_k17.lbm:32)
-        const float k3_zy_ = m_0_1_2_ - t5 * (jy_ * k2_zz_ + jz_ * t7);
-        const float t10 = jx_ * uz_;
-
-        // ---- k2   (d3q27_k17.lbm:31)
-        const float k2_xz_ = m_1_0_1_ - t10;
-        const float t11 = k2_xz_ + t10;
-
-        // ---- k111   (d3q27_k17.lbm:35)
-        const float k111_ = m_1_1_1_ - t5 * (jx_ * k2_yz_ + jz_ * k2_xy_ + jy_ * t11);
-
-        // ---- u   (d3q27_k17.lbm:22)
-        const float ux_ = jx_ * t5;
-        const float t12 = jx_ * ux_;
-
-        // ---- d_k2   (d3q27_k17.lbm:31)
-        const float d_k2_xx = d_m_2_0_0 - t12;
-
-        // ---- k2   (d3q27_k17.lbm:31)
-        const float k2_xx_ = 0.33333334f + d_k2_xx;
-
-        // ---- k3   (d3q27_k17.lbm:32)
-        const float k3_xy_ = m_2_1_0_ - t5 * (jx_ * t9 + jy_ * k2_xx_);
-        const float t13 = k2_xz_ + t11;
-        const float k3_zx_ = m_1_0_2_ - t5 * (jx_ * k2_zz_ + jz_ * t13);
-        const float k3_xz_ = m_2_0_1_ - t5 * (jx_ * t13 + jz_ * k2_xx_);
-        const float t14 = k3_xz_ - k3_yz_;
-        const float t15 = k3_xz_ + k3_yz_;
-
-        // ---- d_trace   (d3q27_k17.lbm:38)
-        const float d_trace = d_k2_xx + d_k2_yy + d_k2_zz;
-        const float t16 = omega_ * d_trace + d_rho - d_trace;
-        const float t17 = t16 - 3.0f * (d_k2_xx * omega_);
-        const float t18 = t16 - 3.0f * (d_k2_yy * omega_);
-        const float t19 = 1.5f - 0.75f * omega_;
-        const float t20 = t16 - 3.0f * (d_k2_zz * omega_);
-
-        // ---- keep   (d3q27_k17.lbm:42)
-        const float keep_ = 1.0f - omega_;
-        const float t21 = t18 * uy_ * uy_;
-        const float t22 = keep_ * d_k2_yy - t21 * t19;
-        const float t23 = t17 * ux_ * ux_;
-        const float t24 = t20 * uz_ * uz_;
-        const float t25 = keep_ * (d_trace - 0.75f * (t23 + t24 + t21));
-        const float t26 = keep_ * d_k2_zz - t24 * t19;
-        const float t27 = keep_ * d_k2_xx - t23 * t19;
-        const float t28 = t19 * omega_;
-        const float t29 = factor_ * (t0 - (0.6666667f * omega_ + 1.3333334f));
-        const float t30 = t18 * t29;
-        const float t31 = t17 * t29;
-        const float t32 = t20 * t29;
-        const float t33 = 6.2222223f * ((0.21428572f + t28) * (factor_ * omega_));
-        const float t34 = -0.85714287f - t28;
-        const float t35 = 84.0f * t0 + 522.6667f - 466.66666f * omega_;
-        const float t36 = 29.0f * ((5.2413793f + t0) * omega_) + 48.0f - 130.0f * t0;
-        const float t37 = t34 * t35;
-        const float t38 = 1.0f / (t36 * t37);
-        const float t39 = t37 * t38;
-        const float t40 = t36 * t38;
-
-        // ---- keep_sum   (d3q27_k17.lbm:49)
-        const float keep_sum_ = (1.7142857f - 1.7142857f * t0 + 2.5714285f * omega_) * (t35 * t40) + 1.0f;
 
         // ---- bound   (d3q27_k17.lbm:53)
         const float bound_ = rho_ * limiter_;
-        const float t41 = 298.66666f * (((3.75f * omega_ - (3.5f + t0)) * (t34 * t40) + 0.0033482143f) * bound_);
-        const float t42 = (k111_ < 0.0f ? -k111_ : k111_) + bound_;
-        const float t43 = (t14 < 0.0f ? -t14 : t14) + bound_;
-        const float t44 = (t15 < 0.0f ? -t15 : t15) + bound_;
-        const float t45 = t44 * t43;
-        const float t46 = 312.0f / (t42 * t45);
-        const float t47 = ((omega_ - 0.23076923f * (4.0f + t0)) * t39 * omega_ + 0.0032051282f
-            - 0.30769232f * t39) * k111_ * (t45 * t46);
-        const float t48 = 0.0032051282f * (t42 * t46);
-        const float t49 = keep_sum_ * bound_;
 
-        // ---- sum3   (d3q27_k17.lbm:54)
-        const float sum3z_ = t15 * t49 * (t43 * t48);
+        // ---- m   (d3q27_k17.lbm:18)
+        const float m_2_0_1_ = my_n1_0_1_ + my_1_0_1_;
+        const float jz_ = my_0_0_1_ + m_2_0_1_;
+        const float t0 = 1.0f / rho_;
+        const float m_1_0_1_ = my_1_0_1_ - my_n1_0_1_;
 
-        // ---- difference3   (d3q27_k17.lbm:55)
-        const float difference3z_ = t14 * t41 * (t44 * t48);
-        const float t50 = k3_zy_ - k3_xy_;
-        const float t51 = k3_zy_ + k3_xy_;
-        const float t52 = 4.0f * (t47 * limiter_);
-        const float t53 = k3_yx_ - k3_zx_;
-        const float t54 = k3_yx_ + k3_zx_;
+        // ---- u   (d3q27_k17.lbm:22)
+        const float uy_ = t0 * jy_;
+        const float t1 = jx_ * uy_;
 
-        // ---- s111   (d3q27_k17.lbm:59)
-        const float s111_ = bound_ * t47;
-        const float t55 = (t51 < 0.0f ? -t51 : t51) + bound_;
-        const float t56 = (t54 < 0.0f ? -t54 : t54) + bound_;
-        const float t57 = (t50 < 0.0f ? -t50 : t50) + bound_;
-        const float t58 = (t53 < 0.0f ? -t53 : t53) + bound_;
-        const float t59 = t56 * t58;
-        const float t60 = t55 * t59;
-        const float t61 = 1.0f / (t57 * t60);
+        // ---- d_k2   (d3q27_k17.lbm:31)
+        const float d_k2_yy = d_m_0_2_0 - uy_ * jy_;
+        const float t2 = jz_ * uy_;
 
-        // ---- difference3   (d3q27_k17.lbm:55)
-        const float difference3y_ = t50 * t41 * (t60 * t61);
-        const float t62 = t57 * t61;
+        // ---- k2   (d3q27_k17.lbm:31)
+        const float k2_xy_ = m_1_1_0_ - t1;
+        const float k2_yz_ = m_0_1_1_ - t2;
 
-        // ---- sum3   (d3q27_k17.lbm:54)
-        const float sum3y_ = t51 * t49 * (t59 * t62);
-        const float t63 = t55 * t62;
+        // ---- u   (d3q27_k17.lbm:22)
+        const float uz_ = t0 * jz_;
 
-        // ---- difference3   (d3q27_k17.lbm:55)
-        const float difference3x_ = t53 * t41 * (t56 * t63);
+        // ---- d_k2   (d3q27_k17.lbm:31)
+        const float d_k2_zz = d_m_0_0_2 - uz_ * jz_;
+        const float t3 = 2.0f * k2_yz_ + t2;
+        const float t4 = 2.0f * k2_xy_ + t1;
+        const float t5 = jx_ * uz_;
 
-        // ---- sum3   (d3q27_k17.lbm:54)
-        const float sum3x_ = t54 * t49 * (t58 * t63);
-        const float t64 = sum3y_ + difference3y_;
-        const float t65 = sum3y_ - difference3y_;
-        const float t66 = sum3z_ - difference3z_;
-        const float t67 = sum3z_ + difference3z_;
-        const float t68 = 0.33333334f * (d_rho - t25);
-        const float t69 = 0.33333334f * (rho_ - t25);
+        // ---- u   (d3q27_k17.lbm:22)
+        const float ux_ = t0 * jx_;
+
+        // ---- k2   (d3q27_k17.lbm:31)
+        const float k2_xz_ = m_1_0_1_ - t5;
+        const float t6 = k2_xz_ + t5;
+        const float t7 = jx_ * ux_;
+
+        // ---- d_k2   (d3q27_k17.lbm:31)
+        const float d_k2_xx = d_m_2_0_0 - t7;
+        const float t8 = k2_xz_ + t6;
+        const float t9 = -t0;
+
+        // ---- k111   (d3q27_k17.lbm:35)
+        const float k111_ = (jx_ * k2_yz_ + jy_ * t6 + jz_ * k2_xy_) * t9 + m_1_1_1_;
+
+        // ---- k2   (d3q27_k17.lbm:31)
+        const float k2_xx_ = 0.33333334f + d_k2_xx;
+        const float k2_zz_ = 0.33333334f + d_k2_zz;
+
+        // ---- k3   (d3q27_k17.lbm:32)
+        const float k3_zx_ = (jx_ * k2_zz_ + jz_ * t8) * t9 + m_1_0_2_;
+        const float k3_xz_ = (jx_ * t8 + jz_ * k2_xx_) * t9 + m_2_0_1_;
+
+        // ---- k2   (d3q27_k17.lbm:31)
+        const float k2_yy_ = 0.33333334f + d_k2_yy;
+
+        // ---- k3   (d3q27_k17.lbm:32)
+        const float k3_yz_ = (jy_ * t3 + jz_ * k2_yy_) * t9 + m_0_2_1_;
+        const float k3_yx_ = (jx_ * k2_yy_ + jy_ * t4) * t9 + m_1_2_0_;
+        const float k3_xy_ = (jx_ * t4 + jy_ * k2_xx_) * t9 + m_2_1_0_;
+        const float k3_zy_ = (jy_ * k2_zz_ + jz_ * t3) * t9 + m_0_1_2_;
+        const float t10 = 3.0f * omega_;
+        const float t11 = k3_xz_ + k3_yz_;
+
+        // ---- keep   (d3q27_k17.lbm:42)
+        const float keep_ = 1.0f - omega_;
+        const float t12 = k3_xz_ - k3_yz_;
+        const float t13 = -keep_;
+
+        // ---- d_trace   (d3q27_k17.lbm:38)
+        const float d_trace = d_k2_xx + d_k2_yy + d_k2_zz;
+        const float t14 = d_trace * t13 + d_rho;
+
+        // ---- trace   (d3q27_k17.lbm:38)
+        const float trace_ = 1.0f + d_trace;
+        const float t15 = t14 - t10 * d_k2_zz;
+        const float t16 = t14 - t10 * d_k2_xx;
+        const float t17 = t16 * ux_ * ux_;
+        const float t18 = t14 - t10 * d_k2_yy;
+        const float t19 = t18 * uy_ * uy_;
+        const float t20 = t15 * uz_ * uz_;
+        const float t21 = 0.25f * (keep_ * (t19 + t20 + t17));
+        const float t22 = 0.33333334f * (trace_ * t13 + rho_) + t21;
+        const float t23 = 1.5f - 0.75f * omega_;
+        const float t24 = t23 * t20;
+        const float t25 = t23 * t19;
 
         // ---- s2   (d3q27_k17.lbm:45)
-        const float s2_xx_ = t69 + t27;
+        const float s2_yy_ = t22 - t25 + keep_ * k2_yy_;
+        const float t26 = 0.33333334f * t14 + t21;
+        const float t27 = t23 * t17;
 
         // ---- d_s2   (d3q27_k17.lbm:45)
-        const float d_s2_xx = t68 + t27;
-        const float d_s2_zz = t68 + t26;
-        const float d_s2_yy = t68 + t22;
+        const float d_s2_yy = t26 - t25 + keep_ * d_k2_yy;
 
         // ---- s2   (d3q27_k17.lbm:45)
-        const float s2_yy_ = t69 + t22;
-        const float s2_zz_ = t69 + t26;
-        const float s2_xz_ = keep_ * k2_xz_;
+        const float s2_xx_ = t22 - t27 + keep_ * k2_xx_;
+
+        // ---- d_s2   (d3q27_k17.lbm:45)
+        const float d_s2_xx = t26 - t27 + keep_ * d_k2_xx;
+        const float d_s2_zz = t26 - t24 + keep_ * d_k2_zz;
+
+        // ---- s2   (d3q27_k17.lbm:45)
+        const float s2_zz_ = t22 - t24 + keep_ * k2_zz_;
+        const float t28 = k3_yx_ + k3_zx_;
+        const float t29 = k3_yx_ - k3_zx_;
+        const float t30 = t23 * t10;
+        const float t31 = t10 * t10;
+        const float t32 = 0.007066277f * t31 * t10;
+        const float t33 = 0.015873017f * t31;
+        const float t34 = k111_ * (4.0f - 7.5789475f * ((omega_ - 1.3103448f * (5.7872806f * t33 - (0.25438598f
+            + t32))) / (0.31578946f + omega_ + t32 - 5.986842f * t33))) * bound_;
+        const float t35 = t34 / ((k111_ < 0.0f ? -k111_ : k111_) + bound_);
+        const float t36 = 1.0f / (16.875f * t33 + 0.96428573f - 3.375f * omega_);
+        const float t37 = t36 / t10 - 0.16666667f * t36;
+        const float t38 = 10.125f * (t37 * (t33 - (0.0952381f * omega_ + 0.1904762f)));
+        const float t39 = (0.64285713f + t30) * (t37 * t10);
+        const float t40 = 1.0f / (0.8888889f + t33 - 0.7936508f * omega_);
+
+        // ---- keep_difference   (d3q27_k17.lbm:50)
+        const float keep_difference_ = 0.16931216f * (t40 * (3.75f - omega_) * t10) + 1.0f - 1.7777778f * t40;
+
+        // ---- keep_sum   (d3q27_k17.lbm:49)
+        const float keep_sum_ = 1.0f + (0.14285715f - t33 + 0.21428572f * omega_) / (-0.027777778f * t30
+            - 0.071428575f);
+        const float t41 = keep_sum_ * bound_;
+        const float t42 = k3_zy_ - k3_xy_;
+        const float t43 = k3_zy_ + k3_xy_;
+        const float t44 = t18 * t38;
+
+        // ---- sum3   (d3q27_k17.lbm:54)
+        const float sum3z_ = t11 * t41 / ((t11 < 0.0f ? -t11 : t11) + bound_);
+        const float sum3y_ = t43 * t41 / ((t43 < 0.0f ? -t43 : t43) + bound_);
+        const float t45 = keep_difference_ * bound_;
+
+        // ---- difference3   (d3q27_k17.lbm:55)
+        const float difference3z_ = t12 * t45 / ((t12 < 0.0f ? -t12 : t12) + bound_);
+
+        // ---- sum3   (d3q27_k17.lbm:54)
+        const float sum3x_ = t28 * t41 / ((t28 < 0.0f ? -t28 : t28) + bound_);
+
+        // ---- difference3   (d3q27_k17.lbm:55)
+        const float difference3y_ = t42 * t45 / ((t42 < 0.0f ? -t42 : t42) + bound_);
+        const float difference3x_ = t29 * t45 / ((t29 < 0.0f ? -t29 : t29) + bound_);
+        const float t46 = sum3y_ + difference3y_;
+        const float t47 = t16 * t38;
+        const float t48 = t15 * t38;
+        const float t49 = sum3y_ - difference3y_;
+        const float t50 = sum3z_ - difference3z_;
+        const float t51 = sum3z_ + difference3z_;
+
+        // ---- s2   (d3q27_k17.lbm:45)
         const float s2_xy_ = keep_ * k2_xy_;
         const float s2_yz_ = keep_ * k2_yz_;
-        const float t70 = t31 + t32 + 2.0f * (s2_xz_ * s2_xz_ * t5);
-        const float t71 = t31 + t30;
-        const float t72 = t30 + t32 + 2.0f * (s2_yz_ * s2_yz_ * t5);
+        const float s2_xz_ = keep_ * k2_xz_;
+        const float t52 = t47 + t44;
+        const float t53 = t47 + t48 + 2.0f * (t0 * s2_xz_ * s2_xz_);
+        const float t54 = t44 + t48 + 2.0f * (t0 * s2_yz_ * s2_yz_);
+        const float t55 = t0 * d_s2_yy;
 
         // ---- s211   (d3q27_k17.lbm:66)
-        const float s211z_ = t5 * (2.0f * (s2_xz_ * s2_yz_) + s2_xy_ * s2_zz_) + k2_xy_ * t33;
-        const float t73 = s2_xx_ * t5;
-        const float t74 = s2_yz_ * t73;
+        const float s211z_ = t0 * (s2_xy_ * s2_zz_ + 2.0f * (s2_xz_ * s2_yz_)) + k2_xy_ * t39;
+        const float t56 = t0 * s2_yy_;
 
         // ---- s4   (d3q27_k17.lbm:65)
-        const float s4y_ = s2_zz_ * t73 + t70;
-        const float t75 = 2.0f * (s2_xy_ * t5);
-
-        // ---- s211   (d3q27_k17.lbm:66)
-        const float s211x_ = s2_xz_ * t75 + t74 + k2_yz_ * t33;
-        const float t76 = s2_yy_ * t5;
-
-        // ---- s4   (d3q27_k17.lbm:65)
-        const float s4z_ = s2_xx_ * t76 + t71 + s2_xy_ * t75;
-        const float t77 = s2_yz_ * t75;
-        const float t78 = s2_xz_ * t76;
-
-        // ---- s211   (d3q27_k17.lbm:66)
-        const float s211y_ = t78 + t77 + k2_xz_ * t33;
-        const float t79 = 0.037037037f * d_rho - 0.11111111f * d_s2_zz;
-        const float t80 = (d_s2_xx * s2_zz_ - 3.0f * t79) * t5;
+        const float s4x_ = s2_zz_ * t56 + t54;
+        const float t57 = 0.11111111f * (d_rho * t0);
 
         // ---- d_s4   (d3q27_k17.lbm:65)
-        const float d_s4y = t70 + t80;
-        const float t81 = (2.0f * (s2_xy_ * s2_xy_) + s2_xx_ * d_s2_yy) * t5;
-        const float t82 = d_s2_xx * t5;
-        const float t83 = 0.11111111f * (d_rho * t5);
-        const float d_s4z = t71 + t81 - t83 + 0.33333334f * t82;
-        const float t84 = 0.5f * (sum3x_ * sum3x_ - (difference3x_ * difference3x_ - t67 * t66) + t65 * t64)
-            + s2_zz_ * (d_s4z - 2.0f * t81) + s2_yy_ * d_s4y - (8.0f * (s2_xz_ * (0.5f * (t78 - s211y_) + t77))
-            + t79);
-        const float t85 = d_s2_yy * t5;
-        const float d_s4x = t72 - t83 + 0.33333334f * t85 + d_s2_zz * t76;
+        const float d_s4x = t54 - t57 + 0.33333334f * t55 + d_s2_zz * t56;
+        const float t58 = s2_xz_ * t56;
+        const float t59 = 2.0f * (t0 * s2_xy_);
 
-        // ---- d_s6   (d3q27_k17.lbm:68)
-        const float d_s6 = 0.11111111f * (t82 + t85) + t52 * s111_ + t5 * (s2_xx_ * d_s4x + 4.0f * (s2_xy_ * s211z_
-            - (0.16666667f * t80 + s2_yz_ * (t74 - s211x_))) + t84);
+        // ---- s211   (d3q27_k17.lbm:66)
+        const float s211y_ = s2_yz_ * t59 + t58 + k2_xz_ * t39;
+        const float t60 = t0 * d_s2_xx;
+        const float t61 = t0 * (d_s2_yy * s2_xx_ + 2.0f * (s2_xy_ * s2_xy_));
 
         // ---- s4   (d3q27_k17.lbm:65)
-        const float s4x_ = s2_zz_ * t76 + t72;
-        const float t86 = sum3x_ - difference3x_;
-        const float t87 = sum3x_ + difference3x_;
-        const float t88 = s2_yz_ * ux_;
-        const float t89 = ux_ * t88 + s211x_ + 0.5f * (jx_ * t52);
-        const float t90 = t88 + s111_;
-        const float t91 = d_s2_xx + t12;
+        const float s4z_ = s2_xx_ * t56 + t52 + s2_xy_ * t59;
+
+        // ---- d_s4   (d3q27_k17.lbm:65)
+        const float d_s4z = t52 + t61 - t57 + 0.33333334f * t60;
+        const float t62 = s2_xz_ * t59;
+        const float t63 = t0 * s2_xx_;
+        const float t64 = s2_yz_ * t63;
+
+        // ---- s211   (d3q27_k17.lbm:66)
+        const float s211x_ = t62 + t64 + k2_yz_ * t39;
+        const float t65 = 0.11111111f * d_rho - 0.33333334f * d_s2_zz;
+
+        // ---- s4   (d3q27_k17.lbm:65)
+        const float s4y_ = s2_zz_ * t63 + t53;
+        const float t66 = t0 * (d_s2_xx * s2_zz_ - t65);
+
+        // ---- d_s4   (d3q27_k17.lbm:65)
+        const float d_s4y = t53 + t66;
+        const float t67 = s2_zz_ * (d_s4z - 2.0f * t61) - 4.0f * (0.083333336f * t65 + s2_yz_ * (t64 - s211x_
+            + 2.0f * t62)) + s2_xx_ * d_s4x + (s2_yy_ * d_s4y + 4.0f * (s2_xy_ * s211z_ - s2_xz_ * (t58 - s211y_)
+            + 0.0625f * (t35 * t35)));
+
+        // ---- d_s6   (d3q27_k17.lbm:68)
+        const float d_s6 = t0 * (0.5f * (t51 * t50 - 1.3333334f * t66 + sum3x_ * sum3x_
+            - (difference3x_ * difference3x_ - t49 * t46)) + t67) + 0.11111111f * (t60 + t55);
+        const float t68 = sum3x_ - difference3x_;
+        const float t69 = sum3x_ + difference3x_;
+        const float t70 = 0.5f * (t46 * ux_) + s211z_;
+        const float t71 = d_s2_xx + t7;
+        const float t72 = s2_xx_ + t7;
+        const float t73 = t0 * (0.5f * (s2_xx_ * t46 + t49 * s2_zz_) + t51 * s2_yz_ + s2_xy_ * t68 + s2_xz_ * t35)
+            + (s211z_ + t70) * ux_;
+        const float t74 = 0.5f * (t50 * ux_) + s211y_;
+        const float t75 = t0 * (t49 * s2_yz_ + 0.5f * (s2_xx_ * t50 + s2_yy_ * t51) + t69 * s2_xz_ + s2_xy_ * t35)
+            + (s211y_ + t74) * ux_;
 
         // ---- s5   (d3q27_k17.lbm:67)
-        const float s5x_ = t5 * (s2_xy_ * t64 + s2_xz_ * t66 + 0.5f * (t87 * s2_zz_ + s2_yy_ * t86)) + s2_yz_ * t52;
-        const float t92 = ux_ * s4x_ + s5x_;
-        const float t93 = ux_ * (s5x_ + t92) + d_s6;
-        const float t94 = s2_zz_ * ux_;
-        const float t95 = 0.5f * t86 + t94;
-        const float t96 = (t86 + t94) * ux_;
-        const float s5y_ = t5 * (0.5f * (s2_xx_ * t64 + t65 * s2_zz_) + t67 * s2_yz_ + s2_xy_ * t86) + s2_xz_ * t52;
-        const float s5z_ = t5 * (0.5f * (s2_xx_ * t66 + s2_yy_ * t67) + s2_xz_ * t87 + t65 * s2_yz_) + s2_xy_ * t52;
-        const float t97 = d_s4y + t96;
-        const float t98 = s4y_ + t96;
+        const float s5x_ = t0 * (s2_xy_ * t46 + 0.5f * (t69 * s2_zz_ + s2_yy_ * t68) + s2_xz_ * t50 + s2_yz_ * t35);
+        const float t76 = ux_ * s4x_ + s5x_;
+        const float t77 = s2_zz_ * ux_;
+        const float t78 = ux_ * (s5x_ + t76) + d_s6;
 
         // ---- s3   (d3q27_k17.lbm:56)
-        const float s3_xy_ = 0.5f * t65;
-        const float t99 = s2_xx_ + t12;
-
-        // ---- gx   (d3q27_k17.lbm:73)
-        const float gx_0_0_2_ = s2_zz_ - t98;
+        const float s3_xz_ = 0.5f * t51;
+        const float t79 = (t68 + t77) * ux_;
+        const float t80 = d_s4y + t79;
+        const float t81 = s4y_ + t79;
+        const float t82 = 0.5f * t68 + t77;
 
         // ---- d_gx   (d3q27_k17.lbm:73)
-        const float d_gx_0_2_2 = d_s4x - t93;
-        const float t100 = 2.0f * (s2_xy_ * ux_) + s3_xy_;
-        const float t101 = 0.5f * (t64 * ux_) + s211z_;
-        const float t102 = ux_ * (s211z_ + t101) + s5y_;
-        const float t103 = gx_0_0_2_ * uy_;
-        const float t104 = t64 - 2.0f * t102;
+        const float d_gx_0_2_2 = d_s4x - t78;
+
+        // ---- gx   (d3q27_k17.lbm:73)
+        const float gx_0_0_2_ = s2_zz_ - t81;
+        const float t83 = gx_0_0_2_ * uy_;
+        const float gx_0_2_1_ = 0.5f * t50 - t75;
+        const float t84 = s2_yy_ * ux_;
 
         // ---- s3   (d3q27_k17.lbm:56)
-        const float s3_xz_ = 0.5f * t67;
-        const float t105 = uy_ * (t104 + t103) + d_gx_0_2_2;
-        const float t106 = 0.5f * t104 + t103;
-        const float t107 = 0.5f * (t66 * ux_) + s211y_;
-        const float t108 = ux_ * (s211y_ + t107) + s5z_;
-        const float t109 = 2.0f * (s2_xz_ * ux_) + s3_xz_;
-        const float t110 = s2_yy_ * ux_;
-        const float t111 = (t87 + t110) * ux_;
-        const float t112 = 0.5f * t87 + t110;
-        const float t113 = s4z_ + t111;
-        const float t114 = d_s4z + t111;
-        const float t115 = t102 + t101;
-        const float t116 = t102 - t101;
-        const float t117 = uy_ * (t98 - t95) + t116;
-        const float t118 = uy_ * (t95 + t98) + t115;
-        const float t119 = t93 - t92 + uy_ * (t116 + t117);
-        const float t120 = t92 + t93 + uy_ * (t115 + t118);
-
-        // ---- gx   (d3q27_k17.lbm:73)
-        const float gx_0_2_0_ = s2_yy_ - t113;
+        const float s3_xy_ = 0.5f * t49;
+        const float t85 = 0.5f * t69 + t84;
+        const float t86 = (t69 + t84) * ux_;
+        const float t87 = d_s4z + t86;
+        const float t88 = s4z_ + t86;
+        const float t89 = t46 - 2.0f * t73;
+        const float t90 = 2.0f * (s2_xy_ * ux_) + s3_xy_;
+        const float t91 = s2_yz_ * ux_;
+        const float t92 = 0.25f * t35 + t91;
+        const float t93 = ux_ * (0.5f * t35 + t91) + s211x_;
+        const float t94 = 2.0f * (s2_xz_ * ux_) + s3_xz_;
 
         // ---- d_gx   (d3q27_k17.lbm:73)
-        const float d_gx_0_0_0 = d_rho - t91;
-
-        // ---- gx   (d3q27_k17.lbm:73)
-        const float gx_0_1_1_ = s2_yz_ - t89;
-
-        // ---- d_gx   (d3q27_k17.lbm:73)
-        const float d_gx_0_0_2 = d_s2_zz - t97;
+        const float d_gx_0_0_2 = d_s2_zz - t80;
+        const float t95 = uy_ * (t89 + t83) + d_gx_0_2_2;
+        const float d_gx_0_2_0 = d_s2_yy - t87;
+        const float t96 = 0.5f * t89 + t83;
 
         // ---- d_gy   (d3q27_k17.lbm:75)
-        const float d_gy_0_0_2 = d_gx_0_0_2 - t105;
+        const float d_gy_0_0_2 = d_gx_0_0_2 - t95;
 
         // ---- gx   (d3q27_k17.lbm:73)
-        const float gx_0_0_0_ = rho_ - t99;
-
-        // ---- d_gx   (d3q27_k17.lbm:73)
-        const float d_gx_0_2_0 = d_s2_yy - t114;
-
-        // ---- gx   (d3q27_k17.lbm:73)
-        const float gx_0_2_1_ = 0.5f * t66 - t108;
-        const float t121 = -t109;
-        const float t122 = uy_ * t121 + gx_0_1_1_;
-        const float t123 = uy_ * (gx_0_1_1_ + t122) + gx_0_2_1_;
-        const float t124 = gx_0_0_0_ * uy_;
-        const float t125 = (t124 - 2.0f * t100) * uy_;
-        const float t126 = gx_0_2_0_ + t125;
-        const float t127 = d_gx_0_2_0 + t125;
+        const float gx_0_0_0_ = rho_ - t72;
+        const float gx_0_1_1_ = s2_yz_ - t93;
+        const float t97 = -t94;
+        const float gx_0_2_0_ = s2_yy_ - t88;
+        const float t98 = uy_ * t97 + gx_0_1_1_;
+        const float t99 = uy_ * (gx_0_1_1_ + t98) + gx_0_2_1_;
 
         // ---- gy   (d3q27_k17.lbm:75)
-        const float gy_0_0_1_ = t121 - t123;
-        const float gy_0_0_0_ = gx_0_0_0_ - t126;
-        const float t128 = uz_ * gy_0_0_0_ + gy_0_0_1_;
-        const float t129 = uz_ * (gy_0_0_1_ + t128) + d_gy_0_0_2;
-
-        // ---- d_gy   (d3q27_k17.lbm:75)
-        const float d_gy_0_0_0 = d_gx_0_0_0 - t127;
-
-        // ---- post
-        const float post_0 = d_gy_0_0_0 - t129;
-        const float t130 = t123 + t122;
-        const float t131 = t123 - t122;
-        const float t132 = t124 - t100;
-        const float t133 = uz_ * (t126 + t132) + t130;
-        const float t134 = uz_ * (t126 - t132) + t131;
-        const float t135 = t105 - t106 + uz_ * (t131 + t134);
-        const float t136 = t106 + t105 + uz_ * (t130 + t133);
-        const float post_15 = 0.25f * (t133 + t136);
-        const float post_17 = -0.25f * (t133 - t136);
-        const float post_3 = 0.5f * (t127 + t132 - t136);
-        const float post_4 = 0.5f * (t127 - t132 - t135);
-        const float post_18 = 0.25f * (t134 + t135);
-        const float post_16 = -0.25f * (t134 - t135);
-        const float post_6 = -0.5f * (t128 - t129);
-        const float post_5 = 0.5f * (t128 + t129);
-        const float t137 = t89 + t90;
-        const float t138 = t89 - t90;
-        const float t139 = t109 - s2_xz_;
-        const float t140 = s2_xz_ + t109;
-        const float t141 = uy_ * t139 + t138;
-        const float t142 = t108 - t107 + uy_ * (t138 + t141);
-        const float t143 = uy_ * t140 + t137;
-        const float t144 = t108 + t107 + uy_ * (t137 + t143);
-        const float t145 = t139 - t142;
-        const float t146 = t100 - s2_xy_;
-        const float t147 = jx_ + t99;
-        const float t148 = s2_xy_ + t100;
-        const float t149 = t99 - jx_;
-        const float t150 = uy_ * t147 + t148;
-        const float t151 = (t148 + t150) * uy_;
-        const float t152 = uy_ * t149 + t146;
-        const float t153 = (t146 + t152) * uy_;
-        const float t154 = t113 - t112 + t153;
-        const float t155 = t114 - t112 + t153;
-        const float t156 = t112 + t114 + t151;
-        const float t157 = t112 + t113 + t151;
-        const float t158 = uz_ * (t149 - t154) + t145;
-        const float t159 = t97 - t95 - t119 + uz_ * (t145 + t158);
-        const float post_12 = 0.25f * (t158 + t159);
-        const float post_10 = -0.25f * (t158 - t159);
-        const float post_2 = 0.5f * (t91 - jx_ - t155 - t159);
-        const float t160 = t140 - t144;
-        const float t161 = 0.25f * ((t147 - t157) * uz_);
-
-        // ---- d_gy   (d3q27_k17.lbm:75)
-        const float d_gy_1_0_0 = 0.5f * (jx_ + t91 - t156);
-        const float t162 = uz_ * (0.5f * t160 + t161) + 0.25f * (t95 + t97 - t120);
+        const float gy_0_0_1_ = t97 - t99;
+        const float t100 = t99 + t98;
+        const float t101 = t99 - t98;
+        const float t102 = gx_0_0_0_ * uy_;
+        const float t103 = (t102 - 2.0f * t90) * uy_;
+        const float t104 = d_gx_0_2_0 + t103;
+        const float t105 = gx_0_2_0_ + t103;
+        const float gy_0_0_0_ = gx_0_0_0_ - t105;
+        const float t106 = t102 - t90;
+        const float t107 = uz_ * (t105 + t106) + t100;
+        const float t108 = t96 + t95 + uz_ * (t100 + t107);
+        const float t109 = uz_ * (t105 - t106) + t101;
+        const float t110 = t95 - t96 + uz_ * (t101 + t109);
 
         // ---- post
-        const float post_1 = d_gy_1_0_0 - 2.0f * t162;
-        const float t163 = 0.25f * t160 + t161;
-        const float t164 = t143 + t144;
-        const float t165 = t144 - t143;
-        const float post_11 = t162 - t163;
-        const float post_9 = t163 + t162;
-        const float t166 = uz_ * (t157 - t150) + t165;
-        const float t167 = t120 - t118 + uz_ * (t165 + t166);
-        const float t168 = uz_ * (t150 + t157) + t164;
-        const float t169 = t118 + t120 + uz_ * (t164 + t168);
-        const float post_7 = 0.25f * (t150 + t156 - t169);
-        const float post_13 = 0.25f * (t156 - t150 - t167);
-        const float t170 = t141 + t142;
-        const float t171 = t142 - t141;
-        const float post_25 = -0.125f * (t166 - t167);
-        const float post_23 = 0.125f * (t166 + t167);
-        const float post_19 = 0.125f * (t168 + t169);
-        const float post_21 = -0.125f * (t168 - t169);
-        const float t172 = uz_ * (t154 - t152) + t171;
-        const float t173 = uz_ * (t152 + t154) + t170;
-        const float t174 = t117 + t119 + uz_ * (t170 + t173);
-        const float t175 = t119 - t117 + uz_ * (t171 + t172);
-        const float post_24 = -0.125f * (t173 - t174);
-        const float post_26 = 0.125f * (t173 + t174);
-        const float post_20 = -0.125f * (t172 - t175);
-        const float post_22 = 0.125f * (t172 + t175);
-        const float post_14 = 0.25f * (t152 + t155 - t174);
-        const float post_8 = 0.25f * (t155 - t152 - t175);
+        const float post_17 = -0.25f * (t107 - t108);
+        const float post_15 = 0.25f * (t107 + t108);
+        const float post_16 = -0.25f * (t109 - t110);
+        const float t111 = uz_ * gy_0_0_0_ + gy_0_0_1_;
+        const float post_3 = 0.5f * (t104 + t106 - t108);
+        const float post_18 = 0.25f * (t109 + t110);
+        const float t112 = uz_ * (gy_0_0_1_ + t111) + d_gy_0_0_2;
+        const float post_6 = -0.5f * (t111 - t112);
+        const float post_4 = 0.5f * (t104 - t106 - t110);
+
+        // ---- d_gx   (d3q27_k17.lbm:73)
+        const float d_gx_0_0_0 = d_rho - t71;
+
+        // ---- post
+        const float post_5 = 0.5f * (t111 + t112);
+
+        // ---- d_gy   (d3q27_k17.lbm:75)
+        const float d_gy_0_0_0 = d_gx_0_0_0 - t104;
+
+        // ---- post
+        const float post_0 = d_gy_0_0_0 - t112;
+
+        // ---- gx   (d3q27_k17.lbm:73)
+        const float gx_1_0_1_ = 0.5f * (s2_xz_ + t94);
+        const float t113 = t93 - t92;
+        const float gx_n1_0_1_ = -0.5f * (s2_xz_ - t94);
+        const float t114 = t92 + t93;
+        const float gx_n1_2_1_ = 0.5f * (t75 - t74);
+        const float gx_1_2_1_ = 0.5f * (t75 + t74);
+        const float t115 = t73 + t70;
+        const float t116 = t73 - t70;
+        const float t117 = s2_xy_ + t90;
+        const float t118 = uy_ * (t82 + t81) + t115;
+        const float t119 = 0.25f * (t76 + t78 + uy_ * (t115 + t118));
+        const float t120 = t90 - s2_xy_;
+        const float t121 = uy_ * (t81 - t82) + t116;
+        const float t122 = t78 - t76 + uy_ * (t116 + t121);
+        const float t123 = t72 - jx_;
+        const float t124 = uy_ * t123 + t120;
+        const float t125 = jx_ + t72;
+        const float t126 = (t120 + t124) * uy_;
+        const float t127 = gx_n1_0_1_ * uy_;
+        const float t128 = uy_ * (t113 + t127) + gx_n1_2_1_;
+
+        // ---- gy   (d3q27_k17.lbm:75)
+        const float gy_n1_0_1_ = gx_n1_0_1_ - t128;
+        const float t129 = 0.5f * t113 + t127;
+        const float t130 = gx_1_0_1_ * uy_;
+        const float t131 = 0.5f * t114 + t130;
+        const float t132 = uy_ * (t114 + t130) + gx_1_2_1_;
+        const float t133 = t87 - t85 + t126;
+        const float t134 = t128 - t129;
+        const float t135 = t88 - t85 + t126;
+        const float t136 = t129 + t128;
+        const float t137 = 0.125f * ((t135 - t124) * uz_);
+        const float t138 = 0.25f * t134 + t137;
+        const float t139 = uz_ * (0.5f * t134 + t137) + 0.125f * (t122 - t121);
+        const float t140 = uy_ * t125 + t117;
+        const float t141 = (t117 + t140) * uy_;
+        const float t142 = t85 + t88 + t141;
+        const float t143 = t85 + t87 + t141;
+        const float t144 = 0.125f * ((t124 + t135) * uz_);
+
+        // ---- post
+        const float post_22 = t138 + t139;
+        const float t145 = 0.25f * t136 + t144;
+        const float t146 = uz_ * (0.5f * t136 + t144) + 0.125f * (t121 + t122);
+        const float t147 = 0.25f * ((t123 - t135) * uz_);
+        const float post_20 = t139 - t138;
+        const float post_8 = 0.25f * (t133 - t124) - 2.0f * t139;
+        const float post_14 = 0.25f * (t124 + t133) - 2.0f * t146;
+        const float post_24 = t146 - t145;
+        const float post_26 = t145 + t146;
+        const float t148 = uz_ * (gy_n1_0_1_ + t147) + 0.25f * (t80 - t82 - t122);
+
+        // ---- gy   (d3q27_k17.lbm:75)
+        const float gy_1_0_1_ = gx_1_0_1_ - t132;
+
+        // ---- d_gy   (d3q27_k17.lbm:75)
+        const float d_gy_n1_0_0 = 0.5f * (t71 - jx_ - t133);
+        const float t149 = 0.5f * gy_n1_0_1_ + t147;
+        const float d_gy_1_0_0 = 0.5f * (jx_ + t71 - t143);
+
+        // ---- post
+        const float post_12 = t149 + t148;
+        const float t150 = 0.25f * t118;
+        const float t151 = 0.25f * ((t125 - t142) * uz_);
+        const float t152 = 0.25f * (t82 + t80) - t119 + uz_ * (gy_1_0_1_ + t151);
+        const float post_1 = d_gy_1_0_0 - 2.0f * t152;
+        const float t153 = 0.25f * ((t142 - t140) * uz_);
+        const float t154 = 0.5f * gy_1_0_1_ + t151;
+        const float post_2 = d_gy_n1_0_0 - 2.0f * t148;
+        const float post_10 = t148 - t149;
+        const float post_9 = t154 + t152;
+
+        // ---- d_gy   (d3q27_k17.lbm:75)
+        const float d_gy_1_n1_2 = t119 - t150;
+        const float d_gy_1_1_2 = t150 + t119;
+
+        // ---- post
+        const float post_11 = t152 - t154;
+        const float t155 = t131 + t132;
+        const float t156 = t132 - t131;
+        const float t157 = 0.5f * t156 + t153;
+        const float t158 = 0.25f * ((t140 + t142) * uz_);
+        const float t159 = uz_ * (t156 + t153) + d_gy_1_n1_2;
+        const float t160 = 0.5f * t155 + t158;
+        const float post_13 = 0.25f * (t143 - t140) - t159;
+        const float t161 = uz_ * (t155 + t158) + d_gy_1_1_2;
+        const float post_25 = -0.5f * (t157 - t159);
+        const float post_23 = 0.5f * (t157 + t159);
+        const float post_19 = 0.5f * (t160 + t161);
+        const float post_7 = 0.25f * (t140 + t143) - t161;
+        const float post_21 = -0.5f * (t160 - t161);
 
         after[0 * stride_after + cell] = post_0;
         after[1 * stride_after + cell] = post_1;

@@ -7,14 +7,21 @@
 // options: cuda f32 block=4x4x4
 // cost:    init                 91 flop (as written 209): 46 add, 31 mul, 7 fma
 //                               4 loads, 27 stores, 124 B per cell
-//          stream_collide       548 flop (as written 752): 220 add, 129 mul, 95 fma, 9 div
+//          stream_collide       618 flop (as written 752): 248 add, 97 mul, 121 fma, 31 div
 //                               27 loads, 27 stores, 216 B per cell
-//          stream_collide_walls 548 flop (as written 752): 220 add, 129 mul, 95 fma, 9 div
+//          stream_collide_walls 618 flop (as written 752): 248 add, 97 mul, 121 fma, 31 div
 //                               27 loads, 27 stores, 216 B per cell
 //          macroscopic          55 flop (as written 80): 51 add, 3 mul, 1 div
 //                               27 loads, 4 stores, 124 B per cell
-//          collide              548 flop (as written 752): 220 add, 129 mul, 95 fma, 9 div
+//          collide              618 flop (as written 752): 248 add, 97 mul, 121 fma, 31 div
 //                               27 loads, 27 stores, 216 B per cell
+
+// Thread blocks that a processor shall hold at the same time: on sm_75, no more than its 1024 threads.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
+#define RESIDENT(blocks) ((blocks) < 4 ? (blocks) : 4)
+#else
+#define RESIDENT(blocks) (blocks)
+#endif
 
 static constexpr int Q = 27;  // directions
 static constexpr int CELLS = 4 * 4 * 4;  // of a block
@@ -87,6 +94,14 @@ typedef struct d3q27_kbc_params {
 } d3q27_kbc_params;
 #endif
 
+// The value. What is computed from it is computed again, and need not lie in a register since it was first computed: the compiler
+// knows nothing of a value that went through here.
+static __device__ __forceinline__ float again(float value)
+{
+    asm volatile("" : "+f"(value));
+    return value;
+}
+
 // ==== collision =====================================================================================================
 
 // Collides one cell: f holds its populations before and after.
@@ -121,336 +136,348 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float f_26 = f[26];
 
     // ---- shared
-    const float t0 = f_16 + f_20;
-    const float t1 = f_23 + f_25 + f_13;
-    const float t2 = f_8 + f_14 + f_2;
-    const float t3 = f_15 + f_19;
-    const float t4 = f_7 + f_11 + f_1;
-    const float t5 = f_22 + f_26 + f_12;
+    const float t0 = f_20 + f_24;
+    const float t1 = f_22 + f_26;
+    const float t2 = f_10 + t0;
+    const float t3 = f_12 + t1;
+    const float t4 = t3 - t2;
+    const float t5 = t3 + t2;
+    const float t6 = f_23 + f_25;
+    const float t7 = f_19 + f_21;
+    const float t8 = f_7 + t7;
+    const float t9 = f_13 + t6;
+    const float t10 = t8 + t9;
+    const float t11 = t8 - t9;
+    const float t12 = f_8 + f_14;
+    const float t13 = f_9 + f_11;
+    const float t14 = t10 + t12;
+    const float t15 = f_2 + t5;
+    const float t16 = f_1 + t13;
 
     // ---- j   (d3q27_kbc.lbm:15)
-    const float jx_ = f_9 + f_19 + f_21 + t1 + t4 - f_10 - f_20 - f_24 - t5 - t2;
-    const float t6 = t0 + t1 + f_4 + f_18;
-    const float t7 = f_5 + t3 + (f_9 + t5);
-    const float t8 = f_17 + f_21 + f_24;
-    const float t9 = f_6 + f_10;
-    const float jz_ = f_18 + f_23 + t7 - f_11 - f_25 - t0 - t8 - t9;
-    const float t10 = f_3 + t8;
+    const float jx_ = t10 + t16 - t12 - t15;
+    const float t17 = t16 + t14 + t15;
+    const float t18 = f_23 - f_25;
+    const float t19 = f_15 + f_18;
+    const float t20 = f_16 + f_17;
+    const float t21 = f_19 - f_21;
+    const float t22 = f_11 - t18 - (f_9 + t21);
+    const float jz_ = f_5 + t19 + t4 - f_6 - t20 - t22;
+    const float t23 = t20 + t19;
+    const float t24 = f_4 + t23 + f_3;
+    const float t25 = f_5 + f_6;
 
     // ---- d_rho   (d3q27_kbc.lbm:14)
-    const float d_rho = f_0 + t10 + t9 + t4 + t6 + t7 + t2;
+    const float d_rho = f_0 + t25 + t24 + t17;
+
+    // ---- rho   (d3q27_kbc.lbm:14)
+    const float rho_ = 1.0f + d_rho;
+    const float t26 = 1.0f / rho_;
+    const float t27 = 0.33333334f * d_rho;
+
+    // ---- pi   (d3q27_kbc.lbm:28)
+    const float pi_zz_ = t7 + t6 + t5 + t13 + t23 + t25 - t27 - jz_ * jz_ * t26;
+
+    // ---- u   (d3q27_kbc.lbm:16)
+    const float ux_ = jx_ * t26;
+    const float t28 = -jz_;
+
+    // ---- pi   (d3q27_kbc.lbm:28)
+    const float pi_xz_ = -t22 - t4 + ux_ * t28;
+    const float t29 = f_16 - f_17;
+    const float t30 = f_22 - f_26;
+    const float t31 = f_15 - f_18;
+    const float t32 = f_20 - f_24;
+    const float t33 = f_8 - (f_14 - t32) + t30;
 
     // ---- j   (d3q27_kbc.lbm:15)
-    const float jy_ = f_7 + f_14 + f_26 + t3 + t10 - f_8 - f_22 - t6;
-    const float t11 = 1.0f / (0.33333334f * d_rho + 0.33333334f);
-    const float t12 = 3.0f * jx_;
-    const float t13 = t11 * jy_;
-    const float t14 = 3.0f * (jz_ * t13);
-    const float t15 = jy_ * t13;
-    const float t16 = t11 * t12;
-    const float t17 = d_rho + t15;
-    const float t18 = d_rho - 0.5f * t15;
-    const float t19 = t11 * jz_ * jz_;
-    const float t20 = 0.11111111f * (t12 * t16);
-    const float t21 = 0.5f * t20 - t19;
-    const float t22 = t19 + t20;
-    const float t23 = t20 - 0.5f * t19;
-    const float t24 = 3.0f + t16;
-    const float t25 = t12 + t14;
-    const float t26 = 3.0f - t16;
-    const float t27 = t12 - t14;
-    const float t28 = t17 + t22;
-    const float t29 = t28 - t27;
-    const float t30 = t28 + t27;
-    const float t31 = t28 + t25;
-    const float t32 = t28 - t25;
-    const float t33 = jy_ + jz_;
-    const float t34 = t26 * t33;
-    const float t35 = t29 - t34;
-    const float t36 = t29 + t34;
-    const float t37 = jy_ - jz_;
-    const float t38 = t24 * t33;
-    const float t39 = 3.0f * t33;
-    const float t40 = t26 * t37;
-    const float t41 = t32 - t40;
-    const float t42 = t32 + t40;
-    const float t43 = t31 - t38;
-    const float t44 = t31 + t38;
-    const float t45 = t24 * t37;
-    const float t46 = t30 - t45;
-    const float t47 = t30 + t45;
+    const float jy_ = f_3 + t11 + t31 - f_4 - t29 - t33;
 
-    // ---- dh   (d3q27_kbc.lbm:34)
-    const float dh_19_ = f_19 - 0.0046296297f * t44;
-    const float t48 = 1.0f + t44;
-    const float t49 = 3.0f * t37;
-    const float dh_21_ = f_21 - 0.0046296297f * t47;
-    const float t50 = 1.0f + t47;
-    const float dh_20_ = f_20 - 0.0046296297f * t35;
-    const float t51 = 1.0f + t35;
-    const float t52 = 1.0f + t41;
-    const float dh_22_ = f_22 - 0.0046296297f * t41;
-    const float t53 = t48 * t51;
-    const float t54 = t50 * t53;
-    const float t55 = 1.0f / (t52 * t54);
-    const float t56 = t52 * t55;
-    const float t57 = t50 * t56;
-    const float t58 = t51 * t57 * (dh_19_ * dh_19_) + dh_20_ * dh_20_ * (t48 * t57)
-        + t53 * t56 * (dh_21_ * dh_21_) + t54 * t55 * (dh_22_ * dh_22_);
-    const float dh_25_ = f_25 - 0.0046296297f * t43;
-    const float t59 = 1.0f + t43;
-    const float dh_23_ = f_23 - 0.0046296297f * t46;
-    const float t60 = 1.0f + t46;
-    const float t61 = 1.0f + t36;
-    const float dh_26_ = f_26 - 0.0046296297f * t36;
-    const float dh_24_ = f_24 - 0.0046296297f * t42;
-    const float t62 = 1.0f + t42;
-    const float t63 = t60 * t62;
-    const float t64 = t59 * t63;
-    const float t65 = 1.0f / (t61 * t64);
-    const float t66 = t61 * t65;
-    const float t67 = t59 * t66;
-    const float t68 = t62 * t67 * (dh_23_ * dh_23_) + t58 + t60 * t67 * (dh_24_ * dh_24_)
-        + t63 * t66 * (dh_25_ * dh_25_) + t64 * t65 * (dh_26_ * dh_26_);
-    const float t69 = t17 - t21;
-    const float t70 = t69 - t14;
-    const float t71 = t69 + t14;
-    const float t72 = t18 + t23;
-    const float t73 = t18 - t21;
-    const float t74 = t71 - t39;
-    const float t75 = t17 + t23;
-    const float t76 = t71 + t39;
-    const float t77 = t12 - t75;
-    const float t78 = t12 + t75;
-    const float t79 = jy_ * t24;
-    const float t80 = t78 - t79;
-    const float t81 = t78 + t79;
-    const float t82 = 0.5f * t22;
-    const float t83 = t17 - t82;
-    const float t84 = t70 + t49;
-    const float t85 = t70 - t49;
-    const float t86 = jz_ * t24;
-    const float t87 = 3.0f * jz_;
-    const float t88 = t73 + t87;
-    const float t89 = t73 - t87;
-    const float t90 = jz_ * t26;
-    const float t91 = 3.0f * jy_;
-    const float t92 = jy_ * t26;
-    const float t93 = t12 + t22 + t18;
-    const float t94 = t18 - t82;
-    const float t95 = t18 - (t12 - t22);
-    const float t96 = t92 - t77;
-    const float t97 = -t77 - t92;
-    const float t98 = t93 - t86;
-    const float t99 = t93 + t86;
-    const float t100 = t72 - t12;
-    const float t101 = t12 + t72;
-    const float t102 = t95 + t90;
-    const float t103 = t95 - t90;
-    const float t104 = 1.0f + t76;
-    const float t105 = f_15 - 0.018518519f * t76;
-    const float t106 = t83 - t91;
-    const float t107 = dh_21_ + dh_22_;
-    const float t108 = t83 + t91;
-    const float t109 = dh_23_ + dh_24_;
-    const float t110 = t109 - t107;
-    const float t111 = t109 + t107;
-    const float t112 = 1.0f + t81;
-    const float t113 = f_7 - 0.018518519f * t81;
-    const float t114 = dh_25_ + dh_26_;
-    const float t115 = f_10 - 0.018518519f * t103;
-    const float t116 = 1.0f + t106;
-    const float t117 = 1.0f + t103;
-    const float t118 = 1.0f + t97;
-    const float t119 = f_4 - 0.074074075f * t106;
-    const float t120 = f_8 - 0.018518519f * t97;
-    const float t121 = dh_19_ + dh_20_;
-    const float t122 = t114 + t121;
-    const float t123 = t114 - t121;
-    const float t124 = f_14 - 0.018518519f * t96;
-    const float t125 = 1.0f + t96;
-    const float t126 = f_13 - 0.018518519f * t80;
-    const float t127 = 1.0f + t80;
-    const float t128 = t124 + t126;
-    const float t129 = t120 + t113;
-    const float t130 = t128 + t129;
+    // ---- u   (d3q27_kbc.lbm:16)
+    const float uy_ = jy_ * t26;
 
     // ---- pi   (d3q27_kbc.lbm:28)
-    const float pi_xy_ = t129 - (t110 + t123 + t128);
+    const float pi_yz_ = t32 + t21 + t29 + t31 - t18 - t30 + uy_ * t28;
+    const float t34 = -jy_;
+    const float pi_yy_ = t1 + t0 + t14 + t24 - t27 + uy_ * t34;
+    const float pi_xy_ = t11 + t33 + ux_ * t34;
+    const float pi_xx_ = t17 - t27 - ux_ * jx_;
+    const float t35 = again(jz_);
+    const float t36 = again(jy_);
+    const float t37 = again(pi_xy_);
+    const float t38 = again(pi_xz_);
+    const float t39 = again(pi_yy_);
+    const float t40 = again(pi_yz_);
+    const float t41 = again(jx_);
+    const float t42 = again(d_rho);
+    const float t43 = again(pi_xx_);
+    const float t44 = again(pi_zz_);
+    const float t45 = 1.0f / (1.0f + t42);
+    const float t46 = 3.0f * t35;
+    const float t47 = 3.0f * t36;
+    const float t48 = 3.0f * (t45 * t41);
+    const float t49 = 0.33333334f * (t45 * t46 * t46);
+    const float t50 = t45 * t47;
+    const float t51 = t48 * t41;
+    const float t52 = t49 + t51;
+    const float t53 = -t51;
+    const float t54 = 0.5f * t49 + t53;
+    const float t55 = 0.5f * t53 + t49;
+    const float t56 = t50 * t46;
+    const float t57 = 0.16666667f * (t50 * t47);
+    const float t58 = 2.0f * t57 + t42;
+    const float t59 = t42 - t57;
+    const float t60 = 1.0f + t48;
+    const float t61 = 1.0f - t48;
+    const float t62 = t59 - t54;
+    const float t63 = t58 - t54;
+    const float t64 = t58 + t55;
+    const float t65 = t59 + t55;
+    const float t66 = t65 + t46;
+    const float t67 = t65 - t46;
+    const float t68 = 3.0f * t41;
+    const float t69 = t59 - (t68 - t52);
+    const float t70 = t61 * t46;
+    const float t71 = t69 + t70;
+    const float t72 = t69 - t70;
+    const float t73 = t60 * t46;
+    const float t74 = t52 + t68 + t59;
+
+    // ---- d_feq   (d3q27_kbc.lbm:25)
+    const float d_feq_0 = 0.2962963f * t59 - 0.14814815f * t52;
+    const float t75 = t74 - t73;
+    const float t76 = t74 + t73;
+    const float t77 = t58 - 0.5f * t52;
+    const float t78 = t58 + t52;
+    const float t79 = t68 - t63;
+    const float t80 = t61 * t47;
+    const float t81 = -t79 - t80;
+    const float t82 = t80 - t79;
+    const float t83 = t63 + t68;
+    const float t84 = t64 + t56;
+    const float t85 = t56 - t64;
+    const float t86 = t77 - t47;
+    const float t87 = t77 + t47;
+    const float t88 = t60 * t47;
+    const float t89 = t83 - t88;
+    const float t90 = t83 + t88;
 
     // ---- ds   (d3q27_kbc.lbm:31)
-    const float ds_7_ = 0.25f * pi_xy_;
+    const float ds_7_ = 0.25f * t37;
 
     // ---- dh   (d3q27_kbc.lbm:34)
-    const float dh_13_ = ds_7_ + t126;
-    const float dh_14_ = ds_7_ + t124;
-    const float dh_8_ = t120 - ds_7_;
-    const float t131 = 1.0f + t99;
-    const float t132 = f_9 - 0.018518519f * t99;
-    const float t133 = f_11 - 0.018518519f * t98;
-    const float dh_7_ = t113 - ds_7_;
-    const float t134 = 1.0f + t98;
-    const float t135 = f_12 - 0.018518519f * t102;
-    const float t136 = t132 + t115;
-    const float t137 = t135 + t133;
-
-    // ---- pi   (d3q27_kbc.lbm:28)
-    const float pi_xz_ = t136 - (t123 + t137) + t110;
-    const float t138 = t137 + t136;
+    const float dh_13_ = f_13 + ds_7_ - 0.018518519f * t89;
+    const float t91 = dh_13_ / (1.0f + t89);
+    const float dh_8_ = f_8 - 0.018518519f * t81 - ds_7_;
+    const float t92 = dh_8_ / (1.0f + t81);
+    const float dh_14_ = f_14 + ds_7_ - 0.018518519f * t82;
+    const float dh_7_ = f_7 - 0.018518519f * t90 - ds_7_;
+    const float t93 = dh_7_ / (1.0f + t90);
 
     // ---- ds   (d3q27_kbc.lbm:31)
-    const float ds_9_ = 0.25f * pi_xz_;
+    const float ds_9_ = 0.25f * t38;
+    const float t94 = dh_14_ / (1.0f + t82);
 
     // ---- dh   (d3q27_kbc.lbm:34)
-    const float dh_10_ = t115 - ds_9_;
-    const float dh_9_ = t132 - ds_9_;
-    const float dh_12_ = ds_9_ + t135;
-    const float dh_11_ = ds_9_ + t133;
-    const float t139 = 1.0f + t102;
-    const float t140 = f_16 - 0.018518519f * t74;
-    const float t141 = 1.0f + t74;
-    const float t142 = f_18 - 0.018518519f * t85;
-    const float t143 = 1.0f + t84;
-    const float t144 = 1.0f + t85;
-    const float t145 = f_17 - 0.018518519f * t84;
-    const float t146 = t140 + t122 + t105;
-    const float t147 = t142 + t145 + t111;
-
-    // ---- pi   (d3q27_kbc.lbm:28)
-    const float pi_yz_ = t146 - t147;
-    const float t148 = t146 + t147;
+    const float dh_12_ = f_12 + ds_9_ - 0.018518519f * t71;
+    const float t95 = dh_12_ / (1.0f + t71);
+    const float dh_11_ = f_11 + ds_9_ - 0.018518519f * t75;
+    const float t96 = dh_11_ / (1.0f + t75);
+    const float dh_9_ = f_9 - 0.018518519f * t76 - ds_9_;
+    const float t97 = dh_9_ / (1.0f + t76);
+    const float dh_10_ = f_10 - 0.018518519f * t72 - ds_9_;
+    const float t98 = dh_10_ / (1.0f + t72);
+    const float t99 = 3.0f * (t36 + t35);
+    const float t100 = t84 - t99;
+    const float t101 = t99 + t84;
 
     // ---- ds   (d3q27_kbc.lbm:31)
-    const float ds_15_ = 0.25f * pi_yz_;
+    const float ds_15_ = 0.25f * t40;
 
     // ---- dh   (d3q27_kbc.lbm:34)
-    const float dh_18_ = ds_15_ + t142;
-    const float dh_16_ = t140 - ds_15_;
-    const float dh_17_ = ds_15_ + t145;
-    const float dh_15_ = t105 - ds_15_;
-    const float t149 = f_1 - 0.074074075f * t101;
-    const float t150 = 1.0f + t101;
-    const float t151 = f_3 - 0.074074075f * t108;
-    const float t152 = f_2 - 0.074074075f * t100;
-
-    // ---- pi   (d3q27_kbc.lbm:28)
-    const float pi_xx_ = t122 + t111 + t149 + t152 + t130 + t138;
-    const float t153 = 1.0f + t100;
-    const float pi_yy_ = t119 + t151 + t130 + t148;
-    const float t154 = f_5 - 0.074074075f * t88;
-    const float t155 = f_6 - 0.074074075f * t89;
-    const float pi_zz_ = t155 + t154 + t148 + t138;
+    const float dh_16_ = f_16 - 0.018518519f * t100 - ds_15_;
+    const float t102 = dh_16_ / (1.0f + t100);
+    const float t103 = 3.0f * (t36 - t35);
+    const float t104 = t103 - t85;
+    const float dh_17_ = f_17 + ds_15_ - 0.018518519f * t104;
+    const float t105 = dh_17_ / (1.0f + t104);
+    const float dh_15_ = f_15 - 0.018518519f * t101 - ds_15_;
+    const float t106 = dh_15_ / (1.0f + t101);
+    const float t107 = dh_8_ * t92 + dh_7_ * t93 + dh_9_ * t97 + dh_10_ * t98 + dh_11_ * t96 + dh_12_ * t95
+        + dh_13_ * t91 + dh_14_ * t94 + dh_15_ * t106 + dh_16_ * t102 + dh_17_ * t105;
+    const float t108 = -t103 - t85;
+    const float dh_18_ = f_18 + ds_15_ - 0.018518519f * t108;
+    const float t109 = dh_18_ / (1.0f + t108);
 
     // ---- trace   (d3q27_kbc.lbm:29)
-    const float trace_ = pi_xx_ + pi_yy_ + pi_zz_;
-    const float t156 = -0.16666667f * trace_;
+    const float trace_ = t43 + t39 + t44;
+    const float t110 = -0.16666667f * trace_;
+    const float t111 = t62 + t68;
+    const float t112 = t62 - t68;
 
     // ---- ds   (d3q27_kbc.lbm:31)
-    const float ds_3_ = 0.5f * pi_yy_ + t156;
-    const float ds_5_ = 0.5f * pi_zz_ + t156;
-    const float ds_1_ = 0.5f * pi_xx_ + t156;
+    const float ds_3_ = 0.5f * t39 + t110;
+    const float ds_1_ = 0.5f * t43 + t110;
+    const float ds_5_ = 0.5f * t44 + t110;
 
     // ---- dh   (d3q27_kbc.lbm:34)
-    const float dh_5_ = t154 - ds_5_;
-    const float t157 = 1.0f + t88;
-    const float dh_3_ = t151 - ds_3_;
-    const float dh_4_ = t119 - ds_3_;
-    const float t158 = t141 * t143;
-    const float t159 = 1.0f / (t144 * t158);
-    const float t160 = t158 * t159 * dh_18_;
-    const float t161 = t144 * t159;
-    const float t162 = t143 * t161 * dh_16_;
-    const float t163 = t141 * t161 * dh_17_;
-    const float dh_1_ = t149 - ds_1_;
-    const float t164 = 1.0f + t89;
-    const float dh_6_ = t155 - ds_5_;
-    const float t165 = t116 * t157;
-    const float t166 = t164 * t165;
-    const float t167 = 1.0f / (t112 * t166);
-    const float t168 = t112 * t167;
-    const float t169 = t165 * t168 * dh_6_;
-    const float t170 = t164 * t168;
-    const float t171 = t166 * t167 * dh_7_;
-    const float t172 = t157 * t170 * dh_4_;
-    const float t173 = t116 * t170 * dh_5_;
-    const float t174 = t139 * t127;
-    const float t175 = t125 * t174;
-    const float t176 = 1.0f / (t104 * t175);
-    const float t177 = t104 * t176;
-    const float t178 = t175 * t176 * dh_15_;
-    const float t179 = t174 * t177 * dh_14_;
-    const float t180 = t125 * t177;
-    const float t181 = t139 * t180 * dh_13_;
-    const float t182 = t127 * t180 * dh_12_;
-    const float t183 = 1.0f + t108;
-    const float dh_2_ = t152 - ds_1_;
-    const float t184 = t118 * t131;
-    const float t185 = t117 * t184;
-    const float t186 = 1.0f / (t134 * t185);
-    const float t187 = t185 * t186 * dh_11_;
-    const float t188 = t134 * t186;
-    const float t189 = t117 * t188;
-    const float t190 = t184 * t188 * dh_10_;
-    const float t191 = t118 * t189 * dh_9_;
-    const float t192 = t131 * t189 * dh_8_;
-    const float t193 = 1.0f + t94;
-    const float t194 = t193 * t150;
-    const float t195 = t153 * t194;
-    const float t196 = 1.0f / (t183 * t195);
-    const float t197 = t195 * t196 * dh_3_;
-    const float t198 = t183 * t196;
-    const float t199 = t153 * t198;
-    const float t200 = t194 * t198 * dh_2_;
-    const float t201 = t193 * t199 * dh_1_;
-    const float t202 = 2.0f * (ds_1_ + ds_3_ + ds_5_);
-    const float dh_0_ = f_0 + t202 - 0.2962963f * t94;
-    const float t203 = 0.0625f * (t150 * t199) * dh_0_;
-    const float t204 = 0.25f * (ds_5_ * (t173 + t169) + ds_3_ * (t197 + t172) + ds_1_ * (t201 + t200))
-        + ds_9_ * (t191 - t182 + (t190 - t187));
-    const float t205 = dh_0_ * t203 + dh_7_ * t171 + dh_8_ * t192 + dh_9_ * t191 + dh_10_ * t190 + dh_11_ * t187
-        + dh_12_ * t182 + dh_13_ * t181 + dh_14_ * t179 + dh_15_ * t178 + dh_16_ * t162;
+    const float dh_1_ = f_1 - ds_1_ - 0.074074075f * t111;
+    const float t113 = dh_1_ / (1.0f + t111);
+    const float dh_3_ = f_3 - ds_3_ - 0.074074075f * t87;
+    const float t114 = dh_3_ / (1.0f + t87);
+    const float dh_4_ = f_4 - ds_3_ - 0.074074075f * t86;
+    const float t115 = dh_4_ / (1.0f + t86);
+    const float dh_2_ = f_2 - ds_1_ - 0.074074075f * t112;
+    const float t116 = dh_2_ / (1.0f + t112);
+    const float dh_5_ = f_5 - ds_5_ - 0.074074075f * t66;
+    const float t117 = dh_5_ / (1.0f + t66);
+    const float dh_6_ = f_6 - ds_5_ - 0.074074075f * t67;
+    const float t118 = dh_6_ / (1.0f + t67);
+    const float t119 = ds_5_ * (t117 + t118) + ds_1_ * (t113 + t116) + ds_3_ * (t114 + t115) + t38 * (t98 - (t96
+        + t95) + t97) + t40 * (t102 - (t109 - (t106 - t105)));
+    const float dh_0_ = f_0 - d_feq_0;
+    const float t120 = 13.5f * (dh_1_ * t113 + dh_2_ * t116 + dh_3_ * t114 + dh_4_ * t115 + dh_5_ * t117
+        + dh_6_ * t118) + dh_0_ * (dh_0_ / (0.2962963f + d_feq_0)) + 54.0f * (dh_18_ * t109 + t107);
+
+    // ---- sh   (d3q27_kbc.lbm:35)
+    const float sh_ = 13.5f * (t37 * (t93 - t91 + t92 - t94) + t119);
+    const float t121 = t60 * t99;
+    const float t122 = t61 * t99;
+    const float t123 = t61 * t103;
+    const float t124 = t60 * t103;
+    const float t125 = t68 - t56;
+    const float t126 = t56 + t68;
+    const float t127 = t78 + t125;
+    const float t128 = t127 - t124;
+    const float t129 = t127 + t124;
+    const float t130 = t78 - t125;
+    const float t131 = t130 + t122;
+    const float t132 = t130 - t122;
+    const float t133 = t78 + t126;
+    const float t134 = t78 - t126;
+    const float t135 = t133 - t121;
+    const float t136 = t133 + t121;
+
+    // ---- dh   (d3q27_kbc.lbm:34)
+    const float dh_20_ = f_20 - 0.0046296297f * t132;
+    const float dh_19_ = f_19 - 0.0046296297f * t136;
+    const float dh_21_ = f_21 - 0.0046296297f * t129;
+    const float t137 = dh_19_ * dh_19_ / (1.0f + t136) + dh_20_ * dh_20_ / (1.0f + t132) + dh_21_ * dh_21_ / (1.0f
+        + t129);
+    const float t138 = t134 + t123;
+    const float t139 = t134 - t123;
+    const float dh_23_ = f_23 - 0.0046296297f * t128;
+    const float dh_24_ = f_24 - 0.0046296297f * t138;
+    const float dh_22_ = f_22 - 0.0046296297f * t139;
+    const float t140 = t137 + dh_22_ * dh_22_ / (1.0f + t139) + dh_23_ * dh_23_ / (1.0f + t128)
+        + dh_24_ * dh_24_ / (1.0f + t138);
+    const float dh_25_ = f_25 - 0.0046296297f * t135;
+    const float dh_26_ = f_26 - 0.0046296297f * t131;
 
     // ---- hh   (d3q27_kbc.lbm:36)
-    const float hh_ = 13.5f * (dh_1_ * t201 + dh_2_ * t200 + dh_3_ * t197 + dh_4_ * t172 + dh_5_ * t173
-        + dh_6_ * t169) + 54.0f * (dh_17_ * t163 + t205 + dh_18_ * t160) + 216.0f * t68;
-    const float t206 = (ds_7_ * (t192 - t179 + (t171 - t181)) + t204 + ds_15_ * (t178 - t160 + (t162 - t163))
-        - t203 * t202) / hh_;
-    const float t207 = (0.0f < hh_ ? 54.0f * t206 : 0.0f) * (1.0f - omega_) + 1.0f;
+    const float hh_ = 216.0f * (t140 + dh_25_ * dh_25_ / (1.0f + t135) + dh_26_ * dh_26_ / (1.0f + t131)) + t120;
+    const float t141 = again(t42);
+    const float t142 = again(t44);
+    const float t143 = again(t35);
+    const float t144 = again(hh_);
+    const float t145 = 0.0f < t144 ? again(sh_) / t144 : 0.0f;
+    const float t146 = again(t39);
+    const float t147 = again(t41);
+    const float t148 = again(t43);
+    const float t149 = t145 - omega_ * t145;
+    const float t150 = again(t36);
+    const float t151 = 0.055555556f * t149 + 0.055555556f;
+    const float t152 = 0.16666667f * omega_ - 3.0f * t151;
+    const float t153 = 1.5f * (t152 * again(t40));
+    const float t154 = 0.33333334f * t141;
+    const float t155 = 1.0f / (1.0f + t141);
+    const float t156 = 1.5f * again(t37) * t152;
+    const float t157 = 1.5f * again(t38) * t152;
+
+    // ---- u   (d3q27_kbc.lbm:16)
+    const float uz_ = t155 * t143;
+    const float t158 = uz_ * t143;
+    const float t159 = t158 + t154;
+    const float t160 = t154 - 0.5f * t158;
+    const float t161 = -t148;
+    const float t162 = (-t146 - t142 + 2.0f * t148) * t152;
+    const float t163 = (t161 - t142 + 2.0f * t146) * t152;
+    const float t164 = (t161 - t146 + 2.0f * t142) * t152;
+    const float t165 = t155 * t150;
+    const float t166 = t155 * t147;
+    const float t167 = t165 * t150;
+    const float t168 = t166 * t147;
+    const float t169 = 0.5f * t168 - t167;
+    const float t170 = t168 + t167;
+    const float t171 = t168 - 0.5f * t167;
+    const float t172 = -t162;
+    const float t173 = -t149;
 
     // ---- post
-    const float post_0 = t202 * omega_ + f_0 - t207 * dh_0_;
-    const float post_24 = f_24 - t207 * dh_24_;
-    const float post_23 = f_23 - t207 * dh_23_;
-    const float post_26 = f_26 - t207 * dh_26_;
-    const float post_20 = f_20 - t207 * dh_20_;
-    const float post_21 = f_21 - t207 * dh_21_;
-    const float post_22 = f_22 - t207 * dh_22_;
-    const float post_25 = f_25 - t207 * dh_25_;
-    const float post_19 = f_19 - t207 * dh_19_;
-    const float t208 = ds_15_ * omega_;
-    const float post_18 = f_18 + t208 - t207 * dh_18_;
-    const float post_16 = f_16 - t208 - t207 * dh_16_;
-    const float post_17 = f_17 + t208 - t207 * dh_17_;
-    const float post_15 = f_15 - t208 - t207 * dh_15_;
-    const float t209 = ds_7_ * omega_;
-    const float post_8 = f_8 - t209 - t207 * dh_8_;
-    const float post_14 = f_14 + t209 - t207 * dh_14_;
-    const float post_7 = f_7 - t209 - t207 * dh_7_;
-    const float post_13 = f_13 + t209 - t207 * dh_13_;
-    const float t210 = ds_9_ * omega_;
-    const float post_9 = f_9 - t210 - t207 * dh_9_;
-    const float post_12 = f_12 + t210 - t207 * dh_12_;
-    const float post_11 = f_11 + t210 - t207 * dh_11_;
-    const float t211 = ds_5_ * omega_;
-    const float post_10 = f_10 - t210 - t207 * dh_10_;
-    const float post_5 = f_5 - t211 - t207 * dh_5_;
-    const float post_6 = f_6 - t211 - t207 * dh_6_;
-    const float t212 = ds_3_ * omega_;
-    const float post_4 = f_4 - t212 - t207 * dh_4_;
-    const float t213 = ds_1_ * omega_;
-    const float post_3 = f_3 - t212 - t207 * dh_3_;
-    const float post_2 = f_2 - t213 - t207 * dh_2_;
-    const float post_1 = f_1 - t213 - t207 * dh_1_;
+    const float post_0 = 2.0f * (t162 + t163 + t164) + 8.0f * ((2.0f * t160 - t170) * t151) + f_0 * t173;
+    const float t174 = t160 + t171;
+    const float post_2 = 4.0f * ((t174 - t147) * t151) + t172 + f_2 * t173;
+    const float post_1 = 4.0f * ((t147 + t174) * t151) + t172 + f_1 * t173;
+    const float t175 = -t163;
+    const float t176 = t160 - t169;
+    const float post_4 = 4.0f * ((t176 - t150) * t151) + t175 + f_4 * t173;
+    const float post_3 = 4.0f * ((t150 + t176) * t151) + t175 + f_3 * t173;
+    const float t177 = -t164;
+    const float t178 = t159 - 0.5f * t170;
+    const float post_5 = 4.0f * ((t143 + t178) * t151) + t177 + f_5 * t173;
+    const float t179 = 3.0f * t166;
+    const float post_6 = 4.0f * ((t178 - t143) * t151) + t177 + f_6 * t173;
+    const float t180 = 1.0f - t179;
+    const float t181 = 1.0f + t179;
+    const float t182 = t180 * t150;
+    const float t183 = t160 - (t147 - t170);
+    const float post_14 = t151 * (t183 + t182) + t156 + f_14 * t173;
+    const float t184 = t147 + t170 + t160;
+    const float t185 = -t156;
+    const float post_8 = t151 * (t183 - t182) + t185 + f_8 * t173;
+    const float t186 = t181 * t150;
+    const float post_7 = t151 * (t184 + t186) + t185 + f_7 * t173;
+    const float post_13 = t151 * (t184 - t186) + t156 + f_13 * t173;
+    const float t187 = t159 + t171;
+    const float t188 = -t157;
+    const float t189 = t181 * t143;
+    const float t190 = t147 + t187;
+    const float post_11 = t151 * (t190 - t189) + t157 + f_11 * t173;
+    const float post_9 = t151 * (t190 + t189) + t188 + f_9 * t173;
+    const float t191 = t147 - t187;
+    const float t192 = t180 * t143;
+    const float post_12 = t151 * (t192 - t191) + t157 + f_12 * t173;
+    const float post_10 = t151 * (-t191 - t192) + t188 + f_10 * t173;
+    const float t193 = t159 + t170;
+    const float t194 = t159 - t169;
+    const float t195 = 3.0f * (t165 * t143);
+    const float t196 = t150 - t143;
+    const float t197 = t150 + t143;
+    const float t198 = t195 - t194;
+    const float post_18 = t151 * (-t196 - t198) + t153 + f_18 * t173;
+    const float post_17 = t151 * (t196 - t198) + t153 + f_17 * t173;
+    const float t199 = -t153;
+    const float t200 = t194 + t195;
+    const float post_16 = t151 * (t200 - t197) + t199 + f_16 * t173;
+    const float post_15 = t151 * (t197 + t200) + t199 + f_15 * t173;
+    const float t201 = t180 * t196;
+    const float t202 = t147 + t195;
+    const float t203 = t147 - t195;
+    const float t204 = t193 - t202;
+    const float post_24 = 0.25f * ((t204 + t201) * t151) - t149 * f_24;
+    const float post_22 = 0.25f * ((t204 - t201) * t151) - t149 * f_22;
+    const float t205 = t181 * t196;
+    const float t206 = t193 + t203;
+    const float post_21 = 0.25f * ((t206 + t205) * t151) - t149 * f_21;
+    const float post_23 = 0.25f * ((t206 - t205) * t151) - t149 * f_23;
+    const float t207 = t181 * t197;
+    const float t208 = t193 + t202;
+    const float post_25 = 0.25f * ((t208 - t207) * t151) - t149 * f_25;
+    const float post_19 = 0.25f * ((t208 + t207) * t151) - t149 * f_19;
+    const float t209 = t180 * t197;
+    const float t210 = t193 - t203;
+    const float post_20 = 0.25f * ((t210 - t209) * t151) - t149 * f_20;
+    const float post_26 = 0.25f * ((t210 + t209) * t151) - t149 * f_26;
 
     f[0] = post_0;
     f[1] = post_1;
@@ -484,7 +511,7 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
 // ==== streaming =====================================================================================================
 
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
-extern "C" __global__ void __launch_bounds__(128)
+extern "C" __global__ void __launch_bounds__(256, RESIDENT(4))
 d3q27_kbc_stream_collide(
     const int *__restrict__ ids,         // slots to work on [count]
     const int count,                     // entries of `ids`
@@ -494,7 +521,7 @@ d3q27_kbc_stream_collide(
     const d3q27_kbc_params params)       // parameters of the method
 {
     const float omega_ = params.omega_;
-    const int item = blockIdx.x * 2 + threadIdx.x / CELLS;
+    const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
@@ -714,7 +741,7 @@ static __device__ __forceinline__ float from_wall(
 
 
 // Pulls, collides and stores the listed blocks; neighbours may be walls.
-extern "C" __global__ void __launch_bounds__(128)
+extern "C" __global__ void __launch_bounds__(256)
 d3q27_kbc_stream_collide_walls(
     const int *__restrict__ ids,            // slots to work on [count]
     const int count,                        // entries of `ids`
@@ -727,7 +754,7 @@ d3q27_kbc_stream_collide_walls(
     const d3q27_kbc_params params)          // parameters of the method
 {
     const float omega_ = params.omega_;
-    const int item = blockIdx.x * 2 + threadIdx.x / CELLS;
+    const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;

@@ -7,13 +7,13 @@
 // options: c f32 block=4x4x4
 // cost:    init                 91 flop (as written 209): 46 add, 31 mul, 7 fma
 //                               4 loads, 27 stores, 124 B per cell
-//          stream_collide       544 flop (as written 746): 220 add, 131 mul, 92 fma, 9 div
+//          stream_collide       604 flop (as written 746): 246 add, 97 mul, 115 fma, 31 div
 //                               27 loads, 27 stores, 216 B per cell
-//          stream_collide_walls 544 flop (as written 746): 220 add, 131 mul, 92 fma, 9 div
+//          stream_collide_walls 604 flop (as written 746): 246 add, 97 mul, 115 fma, 31 div
 //                               27 loads, 27 stores, 216 B per cell
 //          macroscopic          55 flop (as written 80): 51 add, 3 mul, 1 div
 //                               27 loads, 4 stores, 124 B per cell
-//          collide              544 flop (as written 746): 220 add, 131 mul, 92 fma, 9 div
+//          collide              604 flop (as written 746): 246 add, 97 mul, 115 fma, 31 div
 //                               27 loads, 27 stores, 216 B per cell
 
 #include <math.h>
@@ -108,6 +108,12 @@ typedef struct d3q27_kbc_n2_params {
 } d3q27_kbc_n2_params;
 #endif
 
+// The value. What is computed from it is computed again, and need not lie in a register since it was first computed.
+static inline float again(const float value)
+{
+    return value;
+}
+
 // ==== collision =====================================================================================================
 
 // Collides cells 0 to n: direction i of a cell is before[i * stride_before + cell], then after[i * stride_after + cell].
@@ -145,337 +151,340 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_26 = before[26 * stride_before + cell];
 
         // ---- shared
-        const float t0 = f_7 + f_19;
-        const float t1 = f_23 - f_24;
-        const float t2 = f_8 + f_20;
-        const float t3 = f_22 + f_26 + f_12;
-        const float t4 = f_3 + f_15;
-        const float t5 = f_14 + f_17 + f_21 + f_26 + t0 + t4 - f_13 - f_16 - f_22 - f_25 - t1 - t2;
-        const float t6 = f_14 + t3 + (f_2 + t2);
-        const float t7 = f_16 + f_17 + f_10 + f_6;
-        const float t8 = f_11 + f_21 + f_25;
-        const float t9 = f_1 + t8 + t0 + f_9 + f_13;
+        const float t0 = f_22 + f_26;
+        const float t1 = f_20 + f_24;
+        const float t2 = f_10 + t1;
+        const float t3 = f_12 + t0;
+        const float t4 = t3 + t2;
+        const float t5 = t3 - t2;
+        const float t6 = f_19 + f_21;
+        const float t7 = f_7 + t6;
+        const float t8 = f_23 + f_25;
+        const float t9 = f_13 + t8;
+        const float t10 = t7 + t9;
+        const float t11 = t7 - t9;
+        const float t12 = f_9 + f_11;
+        const float t13 = f_8 + f_14;
+        const float t14 = f_2 + t4;
+        const float t15 = f_1 + t12;
+        const float t16 = t10 + t13;
 
         // ---- j   (d3q27_kbc_n2.lbm:15)
-        const float jz_ = f_5 + f_9 + f_15 + f_18 + f_19 + t1 + t3 - f_20 - t8 - t7;
-        const float t10 = -3.0f * (f_10 + t6 - t1 - t9);
-        const float t11 = f_4 + f_18;
+        const float jx_ = t10 + t15 - t13 - t14;
+        const float t17 = t15 + t16 + t14;
+        const float t18 = f_15 + f_18;
+        const float t19 = f_16 + f_17;
+        const float t20 = f_19 - f_21;
+        const float t21 = f_23 - f_25;
+        const float t22 = t19 + t18;
+        const float t23 = f_11 - t21 - (f_9 + t20);
+        const float jz_ = f_5 + t18 + t5 - f_6 - t19 - t23;
+        const float t24 = f_5 + f_6;
+        const float t25 = f_4 + t22 + f_3;
 
         // ---- d_rho   (d3q27_kbc_n2.lbm:14)
-        const float d_rho = f_0 + f_5 + f_23 + f_24 + t11 + t9 + t6 + t7 + t4;
+        const float d_rho = f_0 + t24 + t25 + t17;
+
+        // ---- rho   (d3q27_kbc_n2.lbm:14)
+        const float rho_ = 1.0f + d_rho;
+        const float t26 = 1.0f / rho_;
+        const float t27 = 0.33333334f * d_rho;
+
+        // ---- pi   (d3q27_kbc_n2.lbm:28)
+        const float pi_zz_ = t6 + t8 + t4 + t12 + t22 + t24 - t27 - jz_ * jz_ * t26;
+        const float t28 = f_22 - f_26;
+        const float t29 = f_20 - f_24;
+        const float t30 = f_16 - f_17;
+        const float t31 = f_15 - f_18;
+        const float t32 = f_8 - (f_14 - t29) + t28;
 
         // ---- j   (d3q27_kbc_n2.lbm:15)
-        const float jy_ = t5 - t11;
-        const float t12 = 1.0f / (0.33333334f * d_rho + 0.33333334f);
-        const float t13 = t12 * jz_ * jz_;
-        const float t14 = d_rho + t13;
-        const float t15 = d_rho - 0.5f * t13;
-        const float t16 = t12 * jy_;
-        const float t17 = jy_ * t16;
-        const float t18 = t12 * t10;
-        const float t19 = 3.0f * (jz_ * t16);
-        const float t20 = 0.11111111f * (t10 * t18);
-        const float t21 = 0.5f * t20 - t17;
-        const float t22 = t20 + t17;
-        const float t23 = t20 - 0.5f * t17;
-        const float t24 = t10 + t19;
-        const float t25 = t14 + t22;
-        const float t26 = t25 - t24;
-        const float t27 = t25 + t24;
-        const float t28 = t10 - t19;
-        const float t29 = t25 + t28;
-        const float t30 = t25 - t28;
-        const float t31 = 3.0f + t18;
-        const float t32 = 3.0f - t18;
-        const float t33 = jy_ - jz_;
-        const float t34 = t32 * t33;
-        const float t35 = t26 + t34;
-        const float t36 = t26 - t34;
-        const float t37 = jy_ + jz_;
-        const float t38 = t32 * t37;
-        const float t39 = t30 + t38;
-        const float t40 = t30 - t38;
-        const float t41 = t31 * t33;
-        const float t42 = 3.0f * t33;
-        const float t43 = t29 + t41;
-        const float t44 = t29 - t41;
-        const float t45 = t31 * t37;
-        const float t46 = t27 + t45;
-        const float t47 = 3.0f * t37;
-        const float t48 = t27 - t45;
+        const float jy_ = f_3 + t11 + t31 - f_4 - t30 - t32;
 
-        // ---- dh   (d3q27_kbc_n2.lbm:32)
-        const float dh_21_ = f_21 - 0.0046296297f * t43;
-        const float t49 = 1.0f + t43;
-        const float dh_20_ = f_20 - 0.0046296297f * t40;
-        const float t50 = 1.0f + t40;
-        const float t51 = 1.0f + t36;
-        const float dh_22_ = f_22 - 0.0046296297f * t36;
-        const float dh_19_ = f_19 - 0.0046296297f * t46;
-        const float t52 = 1.0f + t46;
-        const float t53 = t52 * t50;
-        const float t54 = t49 * t53;
-        const float t55 = 1.0f / (t51 * t54);
-        const float t56 = t51 * t55;
-        const float t57 = t49 * t56;
-        const float t58 = t50 * t57 * (dh_19_ * dh_19_) + dh_20_ * dh_20_ * (t52 * t57)
-            + t53 * t56 * (dh_21_ * dh_21_) + t54 * t55 * (dh_22_ * dh_22_);
-        const float dh_23_ = f_23 - 0.0046296297f * t44;
-        const float t59 = 1.0f + t44;
-        const float dh_26_ = f_26 - 0.0046296297f * t39;
-        const float dh_24_ = f_24 - 0.0046296297f * t35;
-        const float t60 = 1.0f + t35;
-        const float t61 = 1.0f + t39;
-        const float dh_25_ = f_25 - 0.0046296297f * t48;
-        const float t62 = 1.0f + t48;
-        const float t63 = t59 * t60;
-        const float t64 = t62 * t63;
-        const float t65 = 1.0f / (t61 * t64);
-        const float t66 = t61 * t65;
-        const float t67 = t62 * t66;
-        const float t68 = t60 * t67 * (dh_23_ * dh_23_) + t58 + t59 * t67 * (dh_24_ * dh_24_)
-            + t63 * t66 * (dh_25_ * dh_25_) + t64 * t65 * (dh_26_ * dh_26_);
-        const float t69 = t15 - t21;
-        const float t70 = t14 - t21;
-        const float t71 = t70 + t19;
-        const float t72 = t70 - t19;
-        const float t73 = t72 + t42;
-        const float t74 = t72 - t42;
-        const float t75 = jz_ * t32;
-        const float t76 = jy_ * t32;
-        const float t77 = 3.0f * jy_;
-        const float t78 = jy_ * t31;
-        const float t79 = 3.0f * jz_;
-        const float t80 = jz_ * t31;
-        const float t81 = t14 + t23;
-        const float t82 = t71 + t47;
-        const float t83 = t71 - t47;
-        const float t84 = t10 - t81;
-        const float t85 = t10 + t81;
-        const float t86 = t85 + t80;
-        const float t87 = t85 - t80;
-        const float t88 = t15 + t23;
-        const float t89 = 0.5f * t22;
-        const float t90 = t14 - t89;
-        const float t91 = t90 - t79;
-        const float t92 = t90 + t79;
-        const float t93 = t15 - t89;
-        const float t94 = t88 - t10;
-        const float t95 = t10 + t88;
-        const float t96 = t75 - t84;
-        const float t97 = -t84 - t75;
-        const float t98 = t15 - (t10 - t22);
-        const float t99 = t10 + t22 + t15;
-        const float t100 = t69 - t77;
-        const float t101 = t69 + t77;
-        const float t102 = t99 - t78;
-        const float t103 = t99 + t78;
-        const float t104 = t98 - t76;
-        const float t105 = t98 + t76;
-        const float t106 = f_14 - 0.018518519f * t105;
-        const float t107 = 1.0f + t105;
-        const float t108 = dh_23_ + dh_24_;
-        const float t109 = dh_19_ + dh_20_;
-        const float t110 = t109 + t108;
-        const float t111 = t109 - t108;
-        const float t112 = f_17 - 0.018518519f * t73;
-        const float t113 = 1.0f + t83;
-        const float t114 = 1.0f + t73;
-        const float t115 = f_16 - 0.018518519f * t83;
-        const float t116 = dh_21_ + dh_22_;
-        const float t117 = f_15 - 0.018518519f * t82;
-        const float t118 = 1.0f + t82;
-        const float t119 = dh_25_ + dh_26_;
-        const float t120 = 1.0f + t74;
-        const float t121 = f_18 - 0.018518519f * t74;
-        const float t122 = t119 - t116;
-        const float t123 = t119 + t116;
-        const float t124 = 1.0f + t104;
-        const float t125 = f_8 - 0.018518519f * t104;
-        const float t126 = 1.0f + t103;
-        const float t127 = f_7 - 0.018518519f * t103;
-        const float t128 = t115 + t117;
-        const float t129 = t121 + t112;
-        const float t130 = t129 + t128;
-
-        // ---- ds   (d3q27_kbc_n2.lbm:29)
-        const float ds_15_ = -0.25f * (t129 - t128 - t111 - t122);
-        const float t131 = t125 + t127;
-        const float t132 = f_13 - 0.018518519f * t102;
-        const float t133 = t106 + t132;
+        // ---- u   (d3q27_kbc_n2.lbm:16)
+        const float uy_ = jy_ * t26;
+        const float t33 = -jz_;
 
         // ---- pi   (d3q27_kbc_n2.lbm:28)
-        const float pi_xy_ = t131 + t111 - t133 - t122;
-        const float t134 = t131 + t133;
+        const float pi_yz_ = t29 + t20 + t30 + t31 - t21 - t28 + uy_ * t33;
+        const float t34 = -jy_;
+        const float pi_yy_ = t0 + t1 + t16 + t25 - t27 + uy_ * t34;
 
-        // ---- ds   (d3q27_kbc_n2.lbm:29)
-        const float ds_7_ = 0.25f * pi_xy_;
-
-        // ---- dh   (d3q27_kbc_n2.lbm:32)
-        const float dh_15_ = t117 - ds_15_;
-        const float dh_7_ = t127 - ds_7_;
-        const float dh_13_ = ds_7_ + t132;
-        const float dh_17_ = ds_15_ + t112;
-        const float dh_16_ = t115 - ds_15_;
-        const float dh_14_ = ds_7_ + t106;
-        const float t135 = 1.0f + t102;
-        const float dh_8_ = t125 - ds_7_;
-        const float dh_18_ = ds_15_ + t121;
-        const float t136 = f_10 - 0.018518519f * t97;
-        const float t137 = 1.0f + t97;
-        const float t138 = 1.0f + t86;
-        const float t139 = f_9 - 0.018518519f * t86;
-        const float t140 = f_6 - 0.074074075f * t91;
-        const float t141 = 1.0f + t91;
-        const float t142 = f_5 - 0.074074075f * t92;
-        const float t143 = 1.0f + t92;
-        const float t144 = 1.0f + t101;
-        const float t145 = f_3 - 0.074074075f * t101;
-        const float t146 = t139 + t110 + t136;
-        const float t147 = f_4 - 0.074074075f * t100;
+        // ---- u   (d3q27_kbc_n2.lbm:16)
+        const float ux_ = jx_ * t26;
 
         // ---- pi   (d3q27_kbc_n2.lbm:28)
-        const float pi_yy_ = t123 + t110 + t145 + t147 + t130 + t134;
+        const float pi_xz_ = -t23 - t5 + ux_ * t33;
+        const float pi_xy_ = t11 + t32 + ux_ * t34;
+        const float pi_xx_ = t17 - t27 - ux_ * jx_;
+        const float t35 = again(pi_yy_);
+        const float t36 = again(pi_yz_);
+        const float t37 = again(d_rho);
+        const float t38 = again(pi_xy_);
+        const float t39 = again(pi_xx_);
+        const float t40 = again(jz_);
+        const float t41 = again(pi_xz_);
+        const float t42 = again(jx_);
+        const float t43 = again(pi_zz_);
+        const float t44 = again(jy_);
+        const float t45 = 1.0f / (1.0f + t37);
 
-        // ---- ds   (d3q27_kbc_n2.lbm:29)
-        const float ds_3_ = 0.5f * pi_yy_;
-        const float t148 = f_12 - 0.018518519f * t96;
-        const float t149 = 1.0f + t100;
-        const float t150 = 1.0f + t96;
+        // ---- u   (d3q27_kbc_n2.lbm:16)
+        const float uz_ = t45 * t40;
+        const float t46 = uz_ * t40;
+        const float t47 = t45 * t44;
+        const float t48 = 3.0f * (t45 * t42);
+        const float t49 = t47 * t44;
+        const float t50 = 3.0f * (t47 * t40);
+        const float t51 = 0.5f * t46 - t49;
+        const float t52 = t46 + t49;
+        const float t53 = t46 - 0.5f * t49;
+        const float t54 = t48 * t42;
+        const float t55 = 0.33333334f * (t37 + t54);
+        const float t56 = 0.33333334f * t37 - 0.16666667f * t54;
+        const float t57 = 1.0f - t48;
+        const float t58 = 1.0f + t48;
+        const float t59 = t55 + t53;
+        const float t60 = t42 - t59;
+        const float t61 = t42 + t59;
+        const float t62 = t57 * t40;
+        const float t63 = t62 - t60;
+        const float t64 = -t60 - t62;
+        const float t65 = t56 - t51;
+        const float t66 = t55 - t51;
+        const float t67 = t55 - 0.5f * t52;
+        const float t68 = t55 + t52;
+        const float t69 = t58 * t40;
+        const float t70 = t61 - t69;
+        const float t71 = t61 + t69;
+        const float t72 = t56 + t53;
+        const float t73 = t52 + t56;
+
+        // ---- d_feq   (d3q27_kbc_n2.lbm:25)
+        const float d_feq_0 = 0.8888889f * t56 - 0.44444445f * t52;
+        const float t74 = t42 + t66;
+        const float t75 = t42 - t66;
+        const float t76 = t58 * t44;
+        const float t77 = t74 + t76;
+        const float t78 = t74 - t76;
+        const float t79 = t57 * t44;
+        const float t80 = t79 - t75;
+        const float t81 = -t75 - t79;
+        const float t82 = 4.5f * t38;
+        const float t83 = t82 - t78 + 18.0f * f_13;
+        const float t84 = t83 / (0.33333334f + t78);
+        const float t85 = 18.0f * f_8 - t81 - t82;
+        const float t86 = t85 / (0.33333334f + t81);
+        const float t87 = t82 - t80 + 18.0f * f_14;
+        const float t88 = t87 / (0.33333334f + t80);
+        const float t89 = 18.0f * f_7 - t77 - t82;
+        const float t90 = t89 / (0.33333334f + t77);
+        const float t91 = 4.5f * t41;
+        const float t92 = t91 - t63 + 18.0f * f_12;
+        const float t93 = t92 / (0.33333334f + t63);
+        const float t94 = 18.0f * f_9 - t71 - t91;
+        const float t95 = t94 / (0.33333334f + t71);
+        const float t96 = t91 - t70 + 18.0f * f_11;
+        const float t97 = 18.0f * f_10 - t64 - t91;
+        const float t98 = t96 / (0.33333334f + t70);
+        const float t99 = t97 / (0.33333334f + t64);
+        const float t100 = t44 + t40;
+        const float t101 = t73 + t50;
+        const float t102 = t50 - t73;
+        const float t103 = t101 - t100;
+        const float t104 = t100 + t101;
+        const float t105 = 4.5f * t36;
+        const float t106 = 18.0f * f_15 - t104 - t105;
+        const float t107 = t106 / (0.33333334f + t104);
+        const float t108 = 18.0f * f_16 - t103 - t105;
+        const float t109 = t108 / (0.33333334f + t103);
+        const float t110 = t44 - t40;
+        const float t111 = t110 - t102;
+        const float t112 = t105 - t111 + 18.0f * f_17;
+        const float t113 = t112 / (0.33333334f + t111);
+        const float t114 = t89 * t90 + t85 * t86 + t94 * t95 + t97 * t99 + t96 * t98 + t92 * t93 + t83 * t84
+            + t87 * t88 + t106 * t107 + t108 * t109 + t112 * t113;
+        const float t115 = -t110 - t102;
+        const float t116 = t105 - t115 + 18.0f * f_18;
+        const float t117 = t116 / (0.33333334f + t115);
+        const float t118 = t41 * (t99 - (t98 - (t95 - t93))) + (t90 - t84 + (t86 - t88)) * t38 + t36 * (t109 - t113
+            + t107 - t117);
+        const float t119 = t58 * t110;
+        const float t120 = t57 * t110;
+        const float t121 = t58 * t100;
+        const float t122 = t57 * t100;
+        const float t123 = t42 - t50;
+        const float t124 = t68 + t123;
+        const float t125 = t68 - t123;
+        const float t126 = t125 - t122;
+        const float t127 = t125 + t122;
+        const float t128 = t42 + t50;
+        const float t129 = t124 + t119;
+        const float t130 = t124 - t119;
 
         // ---- dh   (d3q27_kbc_n2.lbm:32)
-        const float dh_3_ = t145 - ds_3_;
-        const float dh_4_ = t147 - ds_3_;
-        const float t151 = f_11 - 0.018518519f * t87;
-        const float t152 = t148 + t123 + t151;
-        const float t153 = t146 + t152;
-
-        // ---- pi   (d3q27_kbc_n2.lbm:28)
-        const float pi_xz_ = t146 - t152;
-        const float pi_zz_ = t142 + t140 + t130 + t153;
-
-        // ---- ds   (d3q27_kbc_n2.lbm:29)
-        const float ds_9_ = 0.25f * pi_xz_;
-
-        // ---- dh   (d3q27_kbc_n2.lbm:32)
-        const float dh_12_ = ds_9_ + t148;
-        const float dh_11_ = ds_9_ + t151;
-
-        // ---- ds   (d3q27_kbc_n2.lbm:29)
-        const float ds_5_ = 0.5f * pi_zz_;
-
-        // ---- dh   (d3q27_kbc_n2.lbm:32)
-        const float dh_10_ = t136 - ds_9_;
-        const float t154 = 1.0f + t87;
-        const float dh_6_ = t140 - ds_5_;
-        const float dh_5_ = t142 - ds_5_;
-        const float t155 = t149 * t143;
-        const float t156 = t141 * t155;
-        const float t157 = 1.0f / (t126 * t156);
-        const float t158 = t126 * t157;
-        const float t159 = t156 * t157 * dh_7_;
-        const float t160 = t141 * t158;
-        const float t161 = t155 * t158 * dh_6_;
-        const float t162 = t143 * t160 * dh_4_;
-        const float t163 = t149 * t160 * dh_5_;
-        const float dh_9_ = t139 - ds_9_;
-        const float t164 = f_2 - 0.074074075f * t94;
-        const float t165 = 1.0f + t94;
-        const float t166 = f_1 - 0.074074075f * t95;
-
-        // ---- pi   (d3q27_kbc_n2.lbm:28)
-        const float pi_xx_ = t164 + t166 + t153 + t134;
+        const float dh_20_ = f_20 - 0.013888889f * t126;
+        const float dh_23_ = f_23 - 0.013888889f * t130;
+        const float dh_21_ = f_21 - 0.013888889f * t129;
+        const float t131 = dh_20_ * dh_20_ / (0.33333334f + t126) + dh_21_ * dh_21_ / (0.33333334f + t129)
+            + dh_23_ * dh_23_ / (0.33333334f + t130);
+        const float t132 = t68 - t128;
+        const float t133 = t68 + t128;
+        const float t134 = t132 - t120;
+        const float t135 = t132 + t120;
+        const float t136 = t133 + t121;
+        const float t137 = t133 - t121;
+        const float t138 = 72.0f * f_19 - t136;
+        const float t139 = 72.0f * f_24 - t135;
+        const float t140 = 72.0f * f_22 - t134;
+        const float t141 = t138 * t138 / (0.33333334f + t136) + t140 * t140 / (0.33333334f + t134)
+            + t139 * t139 / (0.33333334f + t135);
 
         // ---- ds   (d3q27_kbc_n2.lbm:29)
-        const float ds_1_ = 0.5f * pi_xx_;
-        const float t167 = 1.0f + t95;
-        const float t168 = t150 * t135;
-        const float t169 = t107 * t168;
-        const float t170 = 1.0f / (t118 * t169);
-        const float t171 = t118 * t170;
-        const float t172 = t168 * t171 * dh_14_;
-        const float t173 = t107 * t171;
-        const float t174 = t169 * t170 * dh_15_;
-        const float t175 = t150 * t173 * dh_13_;
-        const float t176 = t135 * t173 * dh_12_;
+        const float ds_1_ = 0.5f * t39;
+        const float t142 = t42 + t67;
+        const float t143 = t67 - t42;
 
         // ---- dh   (d3q27_kbc_n2.lbm:32)
-        const float dh_2_ = t164 - ds_1_;
-        const float t177 = t124 * t138;
-        const float t178 = t137 * t177;
-        const float t179 = 1.0f / (t154 * t178);
-        const float t180 = t178 * t179 * dh_11_;
-        const float t181 = t154 * t179;
-        const float t182 = t177 * t181 * dh_10_;
-        const float t183 = t137 * t181;
-        const float t184 = t124 * t183 * dh_9_;
-        const float t185 = t138 * t183 * dh_8_;
-        const float t186 = t113 * t114;
-        const float t187 = 1.0f / (t120 * t186);
-        const float t188 = t120 * t187;
-        const float t189 = t186 * t187 * dh_18_;
-        const float t190 = t113 * t188 * dh_17_;
-        const float t191 = t114 * t188 * dh_16_;
-        const float dh_1_ = t166 - ds_1_;
-        const float t192 = 1.0f + t93;
-        const float t193 = t192 * t167;
-        const float t194 = t165 * t193;
-        const float t195 = 1.0f / (t144 * t194);
-        const float t196 = t194 * t195 * dh_3_;
-        const float t197 = t144 * t195;
-        const float t198 = t193 * t197 * dh_2_;
-        const float t199 = t165 * t197;
-        const float t200 = t192 * t199 * dh_1_;
-        const float t201 = 2.0f * (ds_1_ + ds_5_ + ds_3_);
-        const float dh_0_ = f_0 + t201 - 0.2962963f * t93;
-        const float t202 = 0.0625f * (t167 * t199 * dh_0_);
-        const float t203 = 0.25f * (ds_3_ * (t196 + t162) + ds_5_ * (t163 + t161) + ds_1_ * (t200 + t198))
-            + ds_15_ * (t191 - t190 + (t174 - t189));
-        const float t204 = dh_0_ * t202 + dh_7_ * t159 + dh_8_ * t185 + dh_9_ * t184 + dh_10_ * t182 + dh_11_ * t180
-            + dh_12_ * t176 + dh_13_ * t175 + dh_14_ * t172 + dh_15_ * t174 + dh_16_ * t191;
+        const float dh_2_ = f_2 - 0.22222222f * t143 - ds_1_;
+        const float t144 = dh_2_ / (0.33333334f + t143);
+        const float dh_1_ = f_1 - 0.22222222f * t142 - ds_1_;
+        const float t145 = dh_1_ / (0.33333334f + t142);
+
+        // ---- ds   (d3q27_kbc_n2.lbm:29)
+        const float ds_5_ = 0.5f * t43;
+        const float t146 = t40 + t72;
+        const float t147 = t72 - t40;
+        const float t148 = t44 + t65;
+        const float t149 = t65 - t44;
+
+        // ---- dh   (d3q27_kbc_n2.lbm:32)
+        const float dh_5_ = f_5 - 0.22222222f * t146 - ds_5_;
+        const float t150 = dh_5_ / (0.33333334f + t146);
+        const float dh_6_ = f_6 - 0.22222222f * t147 - ds_5_;
+        const float t151 = dh_6_ / (0.33333334f + t147);
+
+        // ---- ds   (d3q27_kbc_n2.lbm:29)
+        const float ds_3_ = 0.5f * t35;
+
+        // ---- dh   (d3q27_kbc_n2.lbm:32)
+        const float dh_4_ = f_4 - 0.22222222f * t149 - ds_3_;
+        const float t152 = dh_4_ / (0.33333334f + t149);
+        const float dh_3_ = f_3 - 0.22222222f * t148 - ds_3_;
+        const float t153 = dh_3_ / (0.33333334f + t148);
+        const float t154 = t35 + t43 + t39;
+        const float dh_0_ = f_0 + t154 - d_feq_0;
+        const float t155 = dh_0_ / (0.2962963f + d_feq_0);
+        const float t156 = 72.0f * f_25 - t137;
+        const float t157 = 0.013888889f * (t141 + t156 * t156 / (0.33333334f + t137)) + 0.055555556f * (t116 * t117
+            + t114) + dh_0_ * t155 + 4.5f * (dh_1_ * t145 + dh_2_ * t144 + dh_3_ * t153 + dh_4_ * t152 + dh_5_ * t150
+            + dh_6_ * t151);
+
+        // ---- sh   (d3q27_kbc_n2.lbm:33)
+        const float sh_ = 0.25f * t118 + 2.25f * (t39 * (t145 + t144) + (t153 + t152) * t35 + t43 * (t150 + t151))
+            - t154 * t155;
+
+        // ---- dh   (d3q27_kbc_n2.lbm:32)
+        const float dh_26_ = f_26 - 0.013888889f * t127;
 
         // ---- hh   (d3q27_kbc_n2.lbm:34)
-        const float hh_ = 13.5f * (dh_1_ * t200 + dh_2_ * t198 + dh_3_ * t196 + dh_4_ * t162 + dh_5_ * t163
-            + dh_6_ * t161) + 54.0f * (dh_17_ * t190 + t204 + dh_18_ * t189) + 216.0f * t68;
-        const float t205 = t203 - t201 * t202 - (t172 - (t159 + t185) + t175) * ds_7_ - (t176 - (t184 + t182)
-            + t180) * ds_9_;
-        const float t206 = 0.0f < hh_ ? 54.0f * (t205 / hh_) : 0.0f;
-        const float t207 = t206 - omega_ * t206 + 1.0f;
+        const float hh_ = 72.0f * (t131 + dh_26_ * dh_26_ / (0.33333334f + t127)) + t157;
+        const float t158 = again(hh_);
+        const float t159 = 0.0f < t158 ? again(sh_) / t158 : 0.0f;
+        const float t160 = t159 - omega_ * t159;
+        const float t161 = again(t37);
+        const float t162 = again(t44);
+        const float t163 = again(t40);
+        const float t164 = again(t42);
+        const float t165 = 0.055555556f * t160 + 0.055555556f;
+        const float t166 = 0.25f * omega_ - 4.5f * t165;
+        const float t167 = 2.0f * (t166 * again(t35));
+        const float t168 = t166 * again(t36);
+        const float t169 = 2.0f * again(t43) * t166;
+        const float t170 = t166 * again(t38);
+        const float t171 = 2.0f * again(t39) * t166;
+        const float t172 = t166 * again(t41);
+        const float t173 = 1.0f / (1.0f + t161);
+        const float t174 = 0.33333334f * t161;
+        const float t175 = t173 * t162;
+        const float t176 = t175 * t162;
+        const float t177 = t176 + t174;
+        const float t178 = t174 - 0.5f * t176;
+        const float t179 = t173 * t163 * t163;
+        const float t180 = t173 * t164;
+        const float t181 = t180 * t164;
+        const float t182 = t179 + t181;
+        const float t183 = 0.5f * t182;
+        const float t184 = -t160;
 
         // ---- post
-        const float post_0 = t201 * omega_ + f_0 - t207 * dh_0_;
-        const float post_19 = f_19 - t207 * dh_19_;
-        const float post_21 = f_21 - t207 * dh_21_;
-        const float post_24 = f_24 - t207 * dh_24_;
-        const float post_20 = f_20 - t207 * dh_20_;
-        const float post_23 = f_23 - t207 * dh_23_;
-        const float post_25 = f_25 - t207 * dh_25_;
-        const float post_26 = f_26 - t207 * dh_26_;
-        const float t208 = ds_3_ * omega_;
-        const float post_3 = f_3 - t208 - t207 * dh_3_;
-        const float post_4 = f_4 - t208 - t207 * dh_4_;
-        const float post_22 = f_22 - t207 * dh_22_;
-        const float t209 = ds_15_ * omega_;
-        const float post_17 = f_17 + t209 - t207 * dh_17_;
-        const float post_16 = f_16 - t209 - t207 * dh_16_;
-        const float post_15 = f_15 - t209 - t207 * dh_15_;
-        const float post_18 = f_18 + t209 - t207 * dh_18_;
-        const float t210 = ds_9_ * omega_;
-        const float post_11 = f_11 + t210 - t207 * dh_11_;
-        const float post_10 = f_10 - t210 - t207 * dh_10_;
-        const float post_12 = f_12 + t210 - t207 * dh_12_;
-        const float post_9 = f_9 - t210 - t207 * dh_9_;
-        const float t211 = ds_7_ * omega_;
-        const float post_13 = f_13 + t211 - t207 * dh_13_;
-        const float post_8 = f_8 - t211 - t207 * dh_8_;
-        const float post_7 = f_7 - t211 - t207 * dh_7_;
-        const float post_14 = f_14 + t211 - t207 * dh_14_;
-        const float t212 = ds_5_ * omega_;
-        const float post_5 = f_5 - t212 - t207 * dh_5_;
-        const float t213 = ds_1_ * omega_;
-        const float post_2 = f_2 - t213 - t207 * dh_2_;
-        const float post_1 = f_1 - t213 - t207 * dh_1_;
-        const float post_6 = f_6 - t212 - t207 * dh_6_;
+        const float post_0 = 2.0f * (t171 + t167 + t169) + 16.0f * ((t178 - t183) * t165) + f_0 * t184;
+        const float t185 = t177 - t183;
+        const float t186 = -t167;
+        const float post_4 = 4.0f * ((t185 - t162) * t165) + t186 + f_4 * t184;
+        const float post_3 = 4.0f * ((t162 + t185) * t165) + t186 + f_3 * t184;
+        const float t187 = -t171;
+        const float t188 = 0.5f * t179 - t181;
+        const float t189 = t179 - 0.5f * t181;
+        const float t190 = t178 - t188;
+        const float post_1 = 4.0f * ((t164 + t190) * t165) + t187 + f_1 * t184;
+        const float t191 = -t169;
+        const float post_2 = 4.0f * ((t190 - t164) * t165) + t187 + f_2 * t184;
+        const float t192 = t178 + t189;
+        const float post_5 = 4.0f * ((t163 + t192) * t165) + t191 + f_5 * t184;
+        const float post_6 = 4.0f * ((t192 - t163) * t165) + t191 + f_6 * t184;
+        const float t193 = 3.0f * t180;
+        const float t194 = t178 - (t164 - t182);
+        const float t195 = 1.0f - t193;
+        const float t196 = t195 * t163;
+        const float post_12 = t165 * (t194 + t196) + t172 + f_12 * t184;
+        const float t197 = -t172;
+        const float post_10 = t165 * (t194 - t196) + t197 + f_10 * t184;
+        const float t198 = 1.0f + t193;
+        const float t199 = t164 + t182 + t178;
+        const float t200 = t198 * t163;
+        const float post_11 = t165 * (t199 - t200) + t172 + f_11 * t184;
+        const float post_9 = t165 * (t199 + t200) + t197 + f_9 * t184;
+        const float t201 = t177 - t188;
+        const float t202 = -t170;
+        const float t203 = t195 * t162;
+        const float t204 = t164 - t201;
+        const float post_8 = t165 * (-t204 - t203) + t202 + f_8 * t184;
+        const float post_14 = t165 * (t203 - t204) + t170 + f_14 * t184;
+        const float t205 = t164 + t201;
+        const float t206 = t198 * t162;
+        const float post_7 = t165 * (t205 + t206) + t202 + f_7 * t184;
+        const float post_13 = t165 * (t205 - t206) + t170 + f_13 * t184;
+        const float t207 = t162 - t163;
+        const float t208 = t162 + t163;
+        const float t209 = 3.0f * (t175 * t163);
+        const float t210 = t177 + t182;
+        const float t211 = t177 + t189;
+        const float t212 = t211 + t209;
+        const float t213 = -t168;
+        const float post_15 = t165 * (t208 + t212) + t213 + f_15 * t184;
+        const float post_16 = t165 * (t212 - t208) + t213 + f_16 * t184;
+        const float t214 = t209 - t211;
+        const float post_18 = t165 * (-t207 - t214) + t168 + f_18 * t184;
+        const float post_17 = t165 * (t207 - t214) + t168 + f_17 * t184;
+        const float t215 = t164 - t209;
+        const float t216 = t164 + t209;
+        const float t217 = t195 * t207;
+        const float t218 = t198 * t207;
+        const float t219 = t210 + t215;
+        const float post_23 = 0.25f * ((t219 - t218) * t165) - t160 * f_23;
+        const float post_21 = 0.25f * ((t219 + t218) * t165) - t160 * f_21;
+        const float t220 = t210 - t216;
+        const float post_22 = 0.25f * ((t220 - t217) * t165) - t160 * f_22;
+        const float post_24 = 0.25f * ((t220 + t217) * t165) - t160 * f_24;
+        const float t221 = t198 * t208;
+        const float t222 = t210 + t216;
+        const float post_19 = 0.25f * ((t222 + t221) * t165) - t160 * f_19;
+        const float t223 = t210 - t215;
+        const float post_25 = 0.25f * ((t222 - t221) * t165) - t160 * f_25;
+        const float t224 = t195 * t208;
+        const float post_26 = 0.25f * ((t223 + t224) * t165) - t160 * f_26;
+        const float post_20 = 0.25f * ((t223 - t224) * t165) - t160 * f_20;
 
         after[0 * stride_after + cell] = post_0;
         after[1 * stride_after + cell] = post_1;

@@ -37,8 +37,8 @@ enum {
     D3Q27_KBC_N2_CELLS = 64,  // cells of a block
     D3Q27_KBC_N2_NEAR = 27,  // neighbours of a block, itself included
     D3Q27_KBC_N2_WALL_VALUES = 3,  // values of a wall
-    D3Q27_KBC_N2_THREADS = 128,  // CUDA: threads of a thread block
-    D3Q27_KBC_N2_SLOTS = 2,  // CUDA: slots that a thread block works on
+    D3Q27_KBC_N2_THREADS = 256,  // CUDA: threads of a thread block
+    D3Q27_KBC_N2_SLOTS = 4,  // CUDA: slots that a thread block works on
     D3Q27_KBC_N2_COLLIDE_THREADS = 256,  // CUDA: threads of a thread block of collide, a state each
     D3Q27_KBC_N2_RULE_BOUNCE_BACK = 0,  // in wall_rules
     D3Q27_KBC_N2_RULE_MOVING_WALL = 1,  // in wall_rules
@@ -145,7 +145,7 @@ typedef struct d3q27_kbc_n2_params {
 #define D3Q27_KBC_N2_KERNEL void  // defined in d3q27_kbc_n2.c
 #endif
 
-// Populations of the listed blocks from their macroscopic fields. CUDA: thread blocks of 256, each for 4 of `ids`.
+// Populations of the listed blocks from their macroscopic fields.
 D3Q27_KBC_N2_KERNEL d3q27_kbc_n2_init(
     const int32_t *ids,                 // slots to work on [count]
     const int32_t count,                // entries of `ids`
@@ -174,7 +174,7 @@ D3Q27_KBC_N2_KERNEL d3q27_kbc_n2_stream_collide_walls(
     float *dst,                         // new post-collision populations [slot][27][64], lattice units
     const d3q27_kbc_n2_params params);  // parameters of the method
 
-// Macroscopic fields of the listed blocks from their populations. CUDA: thread blocks of 256, each for 4 of `ids`.
+// Macroscopic fields of the listed blocks from their populations.
 D3Q27_KBC_N2_KERNEL d3q27_kbc_n2_macroscopic(
     const int32_t *ids,                 // slots to work on [count]
     const int32_t count,                // entries of `ids`

@@ -223,9 +223,9 @@ impl StreamCollide {
     /// Symbol of the kernel; on the host, `_packed` behind it takes `arguments()`.
     pub const SYMBOL: &'static str = "d3q27_kbc_n2_stream_collide";
     /// CUDA: threads of a thread block.
-    pub const THREADS: u32 = 128;
+    pub const THREADS: u32 = 256;
     /// CUDA: list entries that a thread block works on.
-    pub const ITEMS_PER_GROUP: u32 = 2;
+    pub const ITEMS_PER_GROUP: u32 = 4;
     /// CUDA: thread blocks of the grid.
     pub const fn groups(&self) -> u32 {
         (self.count as u32).div_ceil(Self::ITEMS_PER_GROUP)
@@ -269,9 +269,9 @@ impl StreamCollideWalls {
     /// Symbol of the kernel; on the host, `_packed` behind it takes `arguments()`.
     pub const SYMBOL: &'static str = "d3q27_kbc_n2_stream_collide_walls";
     /// CUDA: threads of a thread block.
-    pub const THREADS: u32 = 128;
+    pub const THREADS: u32 = 256;
     /// CUDA: list entries that a thread block works on.
-    pub const ITEMS_PER_GROUP: u32 = 2;
+    pub const ITEMS_PER_GROUP: u32 = 4;
     /// CUDA: thread blocks of the grid.
     pub const fn groups(&self) -> u32 {
         (self.count as u32).div_ceil(Self::ITEMS_PER_GROUP)

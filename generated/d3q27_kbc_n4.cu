@@ -7,13 +7,13 @@
 // options: cuda f32 block=4x4x4
 // cost:    init                 91 flop (as written 209): 46 add, 31 mul, 7 fma
 //                               4 loads, 27 stores, 124 B per cell
-//          stream_collide       644 flop (as written 925): 237 add, 142 mul, 128 fma, 9 div
+//          stream_collide       750 flop (as written 925): 295 add, 106 mul, 159 fma, 31 div
 //                               27 loads, 27 stores, 216 B per cell
-//          stream_collide_walls 644 flop (as written 925): 237 add, 142 mul, 128 fma, 9 div
+//          stream_collide_walls 750 flop (as written 925): 295 add, 106 mul, 159 fma, 31 div
 //                               27 loads, 27 stores, 216 B per cell
 //          macroscopic          55 flop (as written 80): 51 add, 3 mul, 1 div
 //                               27 loads, 4 stores, 124 B per cell
-//          collide              644 flop (as written 925): 237 add, 142 mul, 128 fma, 9 div
+//          collide              750 flop (as written 925): 295 add, 106 mul, 159 fma, 31 div
 //                               27 loads, 27 stores, 216 B per cell
 
 static constexpr int Q = 27;  // directions
@@ -87,6 +87,14 @@ typedef struct d3q27_kbc_n4_params {
 } d3q27_kbc_n4_params;
 #endif
 
+// The value. What is computed from it is computed again, and need not lie in a register since it was first computed: the compiler
+// knows nothing of a value that went through here.
+static __device__ __forceinline__ float again(float value)
+{
+    asm volatile("" : "+f"(value));
+    return value;
+}
+
 // ==== collision =====================================================================================================
 
 // Collides one cell: f holds its populations before and after.
@@ -121,358 +129,407 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float f_26 = f[26];
 
     // ---- shared
-    const float t0 = f_20 - f_25;
-    const float t1 = f_22 - f_23;
-    const float t2 = t1 - t0;
-    const float t3 = t1 + t0;
-    const float t4 = f_24 - f_26;
-    const float t5 = f_19 - f_21;
-    const float t6 = t4 + t5;
-    const float t7 = t4 - t5;
-    const float t8 = f_22 + f_23;
-    const float t9 = f_20 + f_25;
-    const float t10 = f_24 + f_26;
-    const float t11 = f_18 + t8;
-    const float t12 = f_16 + t9;
-    const float t13 = t12 + t11;
-    const float t14 = t12 - t11;
-    const float t15 = f_19 + f_21;
-    const float t16 = f_14 + t10;
-    const float t17 = f_15 + f_17;
-    const float t18 = f_7 + t15;
-    const float t19 = t18 - t16;
-    const float t20 = t18 + t16;
-    const float t21 = f_3 + t20 + t17;
-    const float t22 = t15 + t17 + t10;
-    const float t23 = f_15 - (f_17 + t7);
-    const float t24 = f_10 + f_11;
-    const float t25 = f_9 + f_12;
-    const float t26 = f_6 + t24;
-    const float t27 = f_5 + t25;
-    const float t28 = t14 - t23;
+    const float t0 = f_22 - f_23;
+    const float t1 = f_20 - f_25;
+    const float t2 = t0 + t1;
+    const float t3 = t0 - t1;
+    const float t4 = f_19 - f_21;
+    const float t5 = f_19 + f_21;
+    const float t6 = f_24 + f_26;
+    const float t7 = f_24 - f_26;
+    const float t8 = f_7 + t5;
+    const float t9 = t7 + t4;
+    const float t10 = f_14 + t6;
+    const float t11 = t7 - t4;
+    const float t12 = t8 + t10;
+    const float t13 = t8 - t10;
+    const float t14 = f_10 - f_11;
+    const float t15 = f_9 - f_12;
+    const float t16 = t15 - t14;
+    const float t17 = f_13 - (f_8 + t2);
+    const float t18 = t13 + t17;
 
     // ---- j   (d3q27_kbc_n4.lbm:15)
-    const float jz_ = t27 - t26 - t28;
-    const float t29 = t27 + t26;
-    const float t30 = 3.0f * jz_;
-    const float t31 = 0.11111111f * t30;
-    const float t32 = f_8 + f_13;
+    const float jx_ = f_1 + t16 + t18 - f_2;
+    const float t19 = 0.33333334f * jx_;
 
     // ---- m   (d3q27_kbc_n4.lbm:28)
-    const float m_2_0_1_ = t8 + t25 - t9 - t24 - t7 - t31;
-    const float t33 = t9 + t32 + t8;
-    const float m_0_2_1_ = -t28 - t31;
-    const float t34 = f_4 + t13 + t32;
-    const float t35 = t21 + t34;
+    const float m_1_0_2_ = t5 + t16 - t6 - t2 - t19;
+    const float t20 = f_15 + f_17;
+    const float m_1_2_0_ = t18 - t19;
+    const float t21 = t6 + t5 + t20;
+    const float t22 = f_22 + f_23;
+    const float t23 = f_3 + t20 + t12;
+    const float t24 = f_20 + f_25;
+    const float t25 = f_16 + t24;
+    const float t26 = f_18 + t22;
+    const float t27 = t26 + t25;
+    const float t28 = t26 - t25;
+    const float t29 = f_8 + f_13;
+    const float t30 = t29 + t27 + f_4;
 
     // ---- j   (d3q27_kbc_n4.lbm:15)
-    const float jy_ = t21 - t34;
-    const float t36 = f_1 + f_2;
-    const float t37 = f_8 - (f_13 - t3);
-    const float t38 = 3.0f * jy_;
-    const float t39 = f_9 - f_12;
-    const float t40 = f_10 - f_11;
-    const float t41 = t19 - t37;
-    const float t42 = t40 - t39;
-    const float jx_ = f_1 + t41 - f_2 - t42;
-    const float t43 = 3.0f * jx_;
-    const float t44 = 0.11111111f * t43;
+    const float jy_ = t23 - t30;
+    const float t31 = t23 + t30;
+    const float t32 = f_10 + f_11;
+    const float t33 = t24 + t32;
+    const float t34 = t22 + t29;
+    const float t35 = f_6 + t32;
+    const float t36 = 0.33333334f * jy_;
+    const float t37 = f_9 + f_12;
 
     // ---- m   (d3q27_kbc_n4.lbm:28)
-    const float m_1_2_0_ = t41 - t44;
-    const float m_1_0_2_ = t15 - t10 - t3 - t42 - t44;
+    const float m_0_1_2_ = t21 - t27 - t36;
+    const float m_2_1_0_ = t12 - t24 - t34 - t36;
+    const float t38 = f_5 + t37;
+    const float t39 = f_15 - (f_17 + t11);
+    const float t40 = t28 + t39;
+
+    // ---- j   (d3q27_kbc_n4.lbm:15)
+    const float jz_ = t38 + t40 - t35;
+    const float t41 = t38 + t35;
+    const float t42 = f_1 + f_2;
 
     // ---- d_rho   (d3q27_kbc_n4.lbm:14)
-    const float d_rho = f_0 + t36 + t35 + t29;
+    const float d_rho = f_0 + t31 + t42 + t41;
 
     // ---- rho   (d3q27_kbc_n4.lbm:14)
     const float rho_ = 1.0f + d_rho;
-    const float t45 = 1.0f / rho_;
-    const float t46 = t45 * t43;
-    const float t47 = 0.25f * (t19 + t37) - 0.027777778f * (t38 * t46);
-    const float t48 = 0.33333334f * (t43 * t46);
+    const float t43 = 1.0f / rho_;
+    const float t44 = 0.33333334f * d_rho;
 
     // ---- m   (d3q27_kbc_n4.lbm:28)
-    const float m_2_0_0_ = t20 + t25 + t24 + t33 + t36 - 0.33333334f * (d_rho + t48);
-    const float m_1_0_1_ = t40 + t39 + t6 - t2 - 0.11111111f * (t30 * t46);
-    const float t49 = t45 * t38;
-    const float m_1_1_1_ = t2 + t6;
-    const float t50 = 0.33333334f * (t45 * t30 * t30);
-    const float t51 = 0.33333334f * (t38 * t49);
-    const float t52 = t30 * t49;
-    const float m_0_2_0_ = t35 - 0.33333334f * (d_rho + t51);
-    const float m_0_1_1_ = t14 + t23 - 0.11111111f * t52;
-    const float t53 = d_rho - 0.5f * t50;
-    const float t54 = d_rho + t50;
-    const float t55 = 0.11111111f * t38;
-    const float m_2_1_0_ = t20 - t33 - t55;
-    const float m_0_0_2_ = t13 + t29 + t22 - 0.33333334f * t54;
-    const float m_0_1_2_ = t22 - t13 - t55;
-    const float t56 = t48 + t51;
-    const float t57 = -t51;
-    const float t58 = 0.5f * t57 + t48;
-    const float t59 = 0.5f * t48 + t57;
+    const float m_0_0_2_ = t27 + t21 + t41 - t44 - jz_ * jz_ * t43;
+    const float t45 = 0.33333334f * jz_;
+    const float m_2_0_1_ = t22 + t37 - t11 - t33 - t45;
 
-    // ---- ds   (d3q27_kbc_n4.lbm:29)
-    const float ds_19_ = 0.125f * m_1_1_1_;
-    const float t60 = t53 - t59;
-    const float t61 = t54 - t59;
-    const float t62 = t54 + t56;
-    const float t63 = t54 + t58;
-    const float t64 = t53 + t58;
-    const float t65 = t43 - t52;
-    const float t66 = t62 - t65;
-    const float t67 = t62 + t65;
-    const float t68 = t43 + t52;
-    const float t69 = t62 - t68;
-    const float t70 = t62 + t68;
-    const float t71 = t61 + t52;
-    const float t72 = t52 - t61;
-    const float t73 = 1.0f + t46;
-    const float t74 = 1.0f - t46;
-    const float t75 = t38 - t30;
-    const float t76 = t73 * t75;
-    const float t77 = t67 + t76;
-    const float t78 = t67 - t76;
-    const float t79 = t74 * t75;
-    const float t80 = t69 + t79;
-    const float t81 = t69 - t79;
-    const float t82 = t38 + t30;
-    const float t83 = t74 * t82;
-    const float t84 = t66 + t83;
-    const float t85 = t66 - t83;
-    const float t86 = 0.5f * t56;
-    const float t87 = t54 - t86;
-    const float t88 = t53 - t86;
-    const float t89 = -t75 - t72;
-    const float t90 = t75 - t72;
-    const float t91 = t82 + t71;
-    const float t92 = t71 - t82;
-    const float t93 = t73 * t82;
-    const float t94 = t70 + t93;
-    const float t95 = t70 - t93;
-    const float t96 = m_0_2_1_ + m_0_1_1_;
-    const float t97 = t53 - (t43 - t56);
-    const float t98 = t60 - t38;
-    const float t99 = t43 + t56 + t53;
-    const float t100 = t38 + t60;
-    const float t101 = m_0_2_1_ - m_0_1_1_;
-    const float t102 = t38 * t73;
-    const float t103 = t38 * t74;
-    const float t104 = t97 - t103;
-    const float t105 = t97 + t103;
-    const float t106 = t30 * t74;
-    const float t107 = t30 * t73;
-    const float t108 = t99 - t102;
-    const float t109 = t99 + t102;
+    // ---- u   (d3q27_kbc_n4.lbm:16)
+    const float ux_ = jx_ * t43;
 
-    // ---- dh   (d3q27_kbc_n4.lbm:33)
-    const float dh_25_ = f_25 - ds_19_ - 0.0046296297f * t95;
-    const float t110 = 1.0f + t95;
-    const float t111 = m_0_2_1_ + m_2_0_1_;
-    const float t112 = 1.0f + t80;
-    const float dh_24_ = f_24 - ds_19_ - 0.0046296297f * t80;
-    const float t113 = 1.0f + t84;
-    const float dh_26_ = f_26 + ds_19_ - 0.0046296297f * t84;
-    const float t114 = t112 * t110;
-    const float t115 = 1.0f / (t113 * t114);
-    const float t116 = t113 * t115;
-    const float t117 = t114 * t115 * dh_26_;
-    const float t118 = t87 - t30;
-    const float t119 = t30 + t87;
-    const float t120 = t110 * t116 * dh_24_;
-    const float t121 = t112 * t116 * dh_25_;
-    const float dh_22_ = f_22 - ds_19_ - 0.0046296297f * t81;
-    const float t122 = 1.0f + t85;
-    const float t123 = 1.0f + t81;
-    const float dh_20_ = f_20 + ds_19_ - 0.0046296297f * t85;
-    const float t124 = 1.0f + t77;
-    const float t125 = 1.0f + t78;
-    const float dh_23_ = f_23 + ds_19_ - 0.0046296297f * t78;
-    const float dh_21_ = f_21 + ds_19_ - 0.0046296297f * t77;
-    const float t126 = t122 * t124;
-    const float t127 = t123 * t126;
-    const float t128 = 1.0f / (t125 * t127);
-    const float t129 = t125 * t128;
-    const float t130 = t126 * t129 * dh_22_;
-    const float t131 = t123 * t129;
-    const float t132 = m_1_0_2_ + m_1_2_0_;
-    const float t133 = t122 * t131 * dh_21_;
-    const float t134 = t124 * t131 * dh_20_;
-    const float t135 = t127 * t128 * dh_23_;
+    // ---- m   (d3q27_kbc_n4.lbm:28)
+    const float m_2_0_0_ = t37 + t12 + t33 + t34 + t42 - t44 - ux_ * jx_;
 
-    // ---- ds   (d3q27_kbc_n4.lbm:29)
-    const float ds_2_ = 0.5f * (m_2_0_0_ + t132);
-    const float ds_1_ = 0.5f * (m_2_0_0_ - t132);
-    const float ds_6_ = 0.5f * (m_0_0_2_ + t111);
-    const float t136 = m_0_0_2_ + m_0_2_0_ + m_2_0_0_;
-    const float ds_5_ = 0.5f * (m_0_0_2_ - t111);
-    const float t137 = m_1_0_2_ - m_1_0_1_;
-    const float t138 = m_1_0_2_ + m_1_0_1_;
-    const float ds_17_ = 0.25f * (m_0_1_2_ - t96);
-    const float ds_15_ = 0.25f * (m_0_1_2_ + t96);
-    const float t139 = 0.25f * (m_1_2_0_ + m_2_1_0_);
-    const float t140 = m_0_1_2_ + m_2_1_0_;
-    const float t141 = 0.25f * (m_1_2_0_ - m_2_1_0_);
-    const float ds_16_ = -0.25f * (m_0_1_2_ + t101);
-    const float ds_18_ = -0.25f * (m_0_1_2_ - t101);
-    const float ds_4_ = 0.5f * (m_0_2_0_ + t140);
-    const float ds_3_ = 0.5f * (m_0_2_0_ - t140);
-    const float ds_8_ = t47 - t139;
-    const float ds_7_ = t47 + t139;
-    const float ds_14_ = -t47 - t141;
-    const float ds_13_ = t141 - t47;
-    const float t142 = t43 + t63;
-    const float t143 = t142 - t107;
-    const float t144 = t142 + t107;
-    const float t145 = t43 - t63;
-    const float t146 = 1.0f + t119;
-    const float t147 = 1.0f + t118;
+    // ---- u   (d3q27_kbc_n4.lbm:16)
+    const float uy_ = jy_ * t43;
+
+    // ---- m   (d3q27_kbc_n4.lbm:28)
+    const float m_0_2_1_ = t40 - t45;
+    const float t46 = -jz_;
+    const float m_0_1_1_ = t39 - t28 + uy_ * t46;
+    const float m_1_0_1_ = t15 + t14 + t9 - t3 + ux_ * t46;
+    const float m_1_1_1_ = t3 + t9;
+    const float t47 = -jy_;
+    const float m_0_2_0_ = t31 - t44 + uy_ * t47;
+    const float m_1_1_0_ = t13 - t17 + ux_ * t47;
+    const float t48 = again(m_2_0_0_);
+    const float t49 = again(m_0_1_2_);
+    const float t50 = again(jz_);
+    const float t51 = again(m_2_0_1_);
+    const float t52 = again(d_rho);
+    const float t53 = again(m_1_0_1_);
+    const float t54 = again(m_2_1_0_);
+    const float t55 = again(m_0_2_0_);
+    const float t56 = again(m_0_2_1_);
+    const float t57 = again(m_0_0_2_);
+    const float t58 = again(jy_);
+    const float t59 = again(jx_);
+    const float t60 = again(m_1_0_2_);
+    const float t61 = again(m_1_2_0_);
+    const float t62 = again(m_0_1_1_);
+    const float t63 = again(m_1_1_0_);
+    const float t64 = 1.0f / (1.0f + t52);
+    const float t65 = again(m_1_1_1_);
+
+    // ---- u   (d3q27_kbc_n4.lbm:16)
+    const float uz_ = t64 * t50;
+    const float t66 = uz_ * t50;
+    const float t67 = 3.0f * t59;
+    const float t68 = t64 * t67;
+    const float t69 = t64 * t58;
+    const float t70 = 0.11111111f * (t68 * t67);
+    const float t71 = 0.33333334f * t52;
+    const float t72 = t66 + t71;
+    const float t73 = t71 - 0.5f * t66;
+    const float t74 = 3.0f * (t69 * t50);
+    const float t75 = t69 * t58;
+    const float t76 = -t75;
+    const float t77 = t70 + t75;
+    const float t78 = 0.5f * t76 + t70;
+    const float t79 = 0.5f * t70 + t76;
+    const float t80 = 1.0f - t68;
+    const float t81 = t72 - t79;
+    const float t82 = 1.0f + t68;
+    const float t83 = t73 - t79;
+    const float t84 = t72 + t78;
+    const float t85 = t72 + t77;
+    const float t86 = 0.5f * t77;
+    const float t87 = t72 - t86;
+    const float t88 = t73 - t86;
+    const float t89 = t73 + t78;
+    const float t90 = t81 + t74;
+    const float t91 = t74 - t81;
+    const float t92 = t73 - (t59 - t77);
+    const float t93 = t59 + t77 + t73;
+    const float t94 = t59 - t74;
+    const float t95 = t59 + t74;
+    const float t96 = t82 * t58;
+    const float t97 = t85 + t94;
+    const float t98 = t93 - t96;
+    const float t99 = t93 + t96;
+    const float t100 = t85 - t94;
+    const float t101 = t85 - t95;
+    const float t102 = t85 + t95;
+    const float t103 = t58 + t50;
+    const float t104 = t80 * t103;
+    const float t105 = t103 + t90;
+    const float t106 = t90 - t103;
+    const float t107 = t82 * t103;
+    const float t108 = t59 - t84;
+    const float t109 = t59 + t84;
+    const float t110 = t82 * t50;
+    const float t111 = t58 - t50;
+    const float t112 = t82 * t111;
+    const float t113 = t111 - t91;
+    const float t114 = t102 + t107;
+    const float t115 = t102 - t107;
+    const float t116 = t80 * t111;
+    const float t117 = -t111 - t91;
+    const float t118 = t100 + t104;
+    const float t119 = t101 - t116;
+    const float t120 = t100 - t104;
+    const float t121 = t101 + t116;
+    const float t122 = t80 * t50;
+    const float t123 = t80 * t58;
+    const float t124 = t92 - t123;
+    const float t125 = t92 + t123;
+    const float t126 = t109 + t110;
+    const float t127 = t122 - t108;
+    const float t128 = t109 - t110;
+    const float t129 = -t108 - t122;
+    const float t130 = t97 + t112;
+    const float t131 = t59 + t89;
+    const float t132 = t97 - t112;
+    const float t133 = t89 - t59;
+    const float t134 = t60 + t61;
+    const float t135 = t49 + t54;
+    const float t136 = t48 + t134;
+    const float t137 = t48 - t134;
+    const float t138 = 6.75f * (t55 - t135);
+    const float t139 = t55 + t135;
+    const float t140 = t48 + t57 + t55;
+
+    // ---- d_feq   (d3q27_kbc_n4.lbm:25)
+    const float d_feq_5 = 0.22222222f * (t50 + t87);
 
     // ---- dh   (d3q27_kbc_n4.lbm:33)
-    const float dh_5_ = f_5 - ds_5_ - 0.074074075f * t119;
-    const float dh_6_ = f_6 - ds_6_ - 0.074074075f * t118;
-    const float dh_4_ = f_4 - ds_4_ - 0.074074075f * t98;
-    const float t148 = 1.0f + t98;
-    const float dh_7_ = f_7 - ds_7_ - 0.018518519f * t109;
-    const float t149 = 1.0f + t109;
-    const float t150 = t148 * t146;
-    const float t151 = t147 * t150;
-    const float t152 = 1.0f / (t149 * t151);
-    const float t153 = t149 * t152;
-    const float t154 = t150 * t153 * dh_6_;
-    const float t155 = t151 * t152 * dh_7_;
-    const float t156 = t147 * t153;
-    const float t157 = t146 * t156 * dh_4_;
-    const float t158 = t148 * t156 * dh_5_;
-    const float t159 = -t145 - t106;
-    const float t160 = t106 - t145;
-    const float t161 = t64 - t43;
-    const float t162 = t43 + t64;
-    const float t163 = 1.0f + t89;
-    const float dh_16_ = f_16 - ds_16_ - 0.018518519f * t92;
-    const float t164 = 1.0f + t92;
-    const float dh_18_ = f_18 - ds_18_ - 0.018518519f * t89;
-    const float dh_17_ = f_17 - ds_17_ - 0.018518519f * t90;
-    const float t165 = 1.0f + t90;
-    const float t166 = 1.0f + t94;
-    const float dh_19_ = f_19 - ds_19_ - 0.0046296297f * t94;
-    const float t167 = t164 * t165;
-    const float t168 = t163 * t167;
-    const float t169 = 1.0f / (t166 * t168);
-    const float t170 = t166 * t169;
-    const float t171 = t168 * t169 * dh_19_;
-    const float t172 = t163 * t170;
-    const float t173 = t167 * t170 * dh_18_;
-    const float t174 = 1.0f + t100;
-    const float t175 = t165 * t172 * dh_16_;
-    const float dh_3_ = f_3 - ds_3_ - 0.074074075f * t100;
-    const float t176 = t164 * t172 * dh_17_;
-    const float t177 = 1.0f + t162;
-    const float dh_1_ = f_1 - ds_1_ - 0.074074075f * t162;
-    const float dh_2_ = f_2 - ds_2_ - 0.074074075f * t161;
-    const float t178 = 1.0f + t161;
-    const float t179 = 1.0f + t88;
-    const float dh_0_ = f_0 + t136 - 0.2962963f * t88;
-    const float t180 = t179 * t177;
-    const float t181 = t178 * t180;
-    const float t182 = 1.0f / (t174 * t181);
-    const float t183 = t174 * t182;
-    const float t184 = t180 * t183 * dh_2_;
-    const float t185 = t181 * t182 * dh_3_;
-    const float t186 = t178 * t183;
-    const float t187 = t179 * t186 * dh_1_;
-    const float t188 = 0.0625f * (t177 * t186 * dh_0_);
-    const float t189 = 1.0f + t91;
+    const float dh_0_ = f_0 + t140 - 0.8888889f * t88;
+    const float t141 = dh_0_ / (0.33333334f + t88);
+    const float t142 = t87 - t50;
+    const float dh_2_ = f_2 - 0.22222222f * t133 - 0.5f * t136;
+    const float t143 = t58 + t83;
+    const float t144 = dh_2_ / (0.33333334f + t133);
+    const float t145 = t83 - t58;
+    const float t146 = 13.5f * f_3 - t138 - 3.0f * t143;
+    const float t147 = 0.024691358f * (t146 / (0.33333334f + t143));
+    const float t148 = t49 + t56;
+    const float t149 = t62 + t148;
+    const float t150 = t62 - t148;
+    const float t151 = t56 + t51;
 
     // ---- ds   (d3q27_kbc_n4.lbm:29)
-    const float ds_12_ = 0.25f * (m_2_0_1_ - t138);
+    const float ds_5_ = 0.5f * (t57 - t151);
+    const float t152 = t57 + t151;
 
     // ---- dh   (d3q27_kbc_n4.lbm:33)
-    const float dh_15_ = f_15 - ds_15_ - 0.018518519f * t91;
+    const float dh_6_ = f_6 - 0.22222222f * t142 - 0.5f * t152;
+    const float t153 = dh_6_ / (0.33333334f + t142);
+    const float t154 = t61 - t54;
+    const float t155 = -t63 - t154;
+    const float t156 = t154 - t63;
+    const float dh_1_ = f_1 - 0.22222222f * t131 - 0.5f * t137;
+    const float t157 = dh_1_ / (0.33333334f + t131);
+    const float t158 = 18.0f * f_14 - t125 - 4.5f * t155;
+    const float t159 = t158 / (0.33333334f + t125);
+    const float dh_5_ = f_5 - ds_5_ - d_feq_5;
+    const float t160 = dh_5_ / (0.074074075f + d_feq_5);
+    const float dh_4_ = f_4 - 0.22222222f * t145 - 0.5f * t139;
+    const float t161 = dh_4_ / (0.33333334f + t145);
+    const float t162 = 18.0f * f_16 - t106 - 4.5f * t150;
+    const float t163 = t162 / (0.33333334f + t106);
+    const float t164 = 18.0f * f_15 - t105 - 4.5f * t149;
+    const float t165 = t164 / (0.33333334f + t105);
+    const float t166 = t61 + t54;
+    const float t167 = 18.0f * f_13 - t98 - 4.5f * t156;
+    const float t168 = t167 / (0.33333334f + t98);
+    const float t169 = t63 - t166;
+    const float t170 = 4.0f * f_8 - t169 - 0.22222222f * t124;
+    const float t171 = t170 / (0.33333334f + t124);
+    const float t172 = t146 * t147 + 0.055555556f * (t167 * t168 + t158 * t159 + t164 * t165 + t162 * t163)
+        + dh_5_ * t160 + 1.125f * (t170 * t171 + dh_0_ * t141) + 4.5f * (dh_1_ * t157 + dh_2_ * t144
+        + dh_4_ * t161 + dh_6_ * t153);
 
     // ---- ds   (d3q27_kbc_n4.lbm:29)
-    const float ds_9_ = 0.25f * (m_2_0_1_ + t138);
-    const float ds_10_ = -0.25f * (m_2_0_1_ + t137);
-    const float ds_11_ = -0.25f * (m_2_0_1_ - t137);
-    const float t190 = 1.0f + t105;
+    const float ds_19_ = 0.125f * t65;
 
     // ---- dh   (d3q27_kbc_n4.lbm:33)
-    const float dh_14_ = f_14 - ds_14_ - 0.018518519f * t105;
-    const float t191 = 1.0f + t160;
-    const float dh_12_ = f_12 - ds_12_ - 0.018518519f * t160;
-    const float t192 = 1.0f + t108;
-    const float t193 = t191 * t192;
-    const float t194 = t190 * t193;
-    const float t195 = 1.0f / (t189 * t194);
-    const float t196 = t194 * t195 * dh_15_;
-    const float t197 = t189 * t195;
-    const float t198 = t193 * t197 * dh_14_;
-    const float t199 = t190 * t197;
-    const float dh_13_ = f_13 - ds_13_ - 0.018518519f * t108;
-    const float t200 = t192 * t199 * dh_12_;
-    const float t201 = t191 * t199 * dh_13_;
-    const float t202 = 1.0f + t144;
-    const float dh_9_ = f_9 - ds_9_ - 0.018518519f * t144;
-    const float dh_10_ = f_10 - ds_10_ - 0.018518519f * t159;
-    const float t203 = 1.0f + t159;
-    const float t204 = 1.0f + t104;
-    const float t205 = 1.0f + t143;
-    const float dh_11_ = f_11 - ds_11_ - 0.018518519f * t143;
-    const float t206 = t204 * t202;
-    const float t207 = t203 * t206;
-    const float t208 = 1.0f / (t205 * t207);
-    const float t209 = t207 * t208 * dh_11_;
-    const float t210 = t205 * t208;
-    const float t211 = t206 * t210 * dh_10_;
-    const float t212 = t203 * t210;
-    const float dh_8_ = f_8 - ds_8_ - 0.018518519f * t104;
-    const float t213 = t202 * t212 * dh_8_;
-    const float t214 = t204 * t212 * dh_9_;
-    const float t215 = dh_0_ * t188 + dh_7_ * t155 + dh_8_ * t213 + dh_9_ * t214 + dh_10_ * t211 + dh_11_ * t209
-        + dh_12_ * t200 + dh_13_ * t201 + dh_14_ * t198 + dh_15_ * t196 + dh_16_ * t175;
-    const float t216 = 0.25f * (ds_1_ * t187 + ds_2_ * t184 + ds_3_ * t185 + ds_4_ * t157 + ds_5_ * t158
-        + ds_6_ * t154) + ds_7_ * t155 + ds_8_ * t213 + ds_9_ * t214 + ds_10_ * t211;
-    const float t217 = ds_11_ * t209 + t216 + ds_12_ * t200 + ds_13_ * t201 + ds_14_ * t198 + ds_15_ * t196
-        + ds_16_ * t175 + ds_17_ * t176 + ds_18_ * t173 + 4.0f * (ds_19_ * (t121 - (t134 - t120 - (t171 - (t133
-        + t117))) + (t130 - t135)));
+    const float dh_20_ = f_20 + ds_19_ - 0.013888889f * t120;
+    const float t173 = dh_20_ / (0.33333334f + t120);
+    const float dh_21_ = f_21 + ds_19_ - 0.013888889f * t130;
+    const float t174 = dh_21_ / (0.33333334f + t130);
+    const float dh_23_ = f_23 + ds_19_ - 0.013888889f * t132;
+    const float t175 = dh_23_ / (0.33333334f + t132);
+    const float dh_25_ = f_25 - 0.013888889f * t115 - ds_19_;
+    const float t176 = dh_25_ / (0.33333334f + t115);
+    const float dh_22_ = f_22 - 0.013888889f * t119 - ds_19_;
+    const float t177 = dh_22_ / (0.33333334f + t119);
+    const float dh_24_ = f_24 - 0.013888889f * t121 - ds_19_;
+    const float t178 = dh_24_ / (0.33333334f + t121);
+    const float dh_26_ = f_26 + ds_19_ - 0.013888889f * t118;
+    const float t179 = dh_26_ / (0.33333334f + t118);
+    const float dh_19_ = f_19 - 0.013888889f * t114 - ds_19_;
+    const float t180 = dh_19_ / (0.33333334f + t114);
+    const float t181 = t138 * t147 + 0.25f * (t156 * t168 + t155 * t159 + t149 * t165 + t150 * t163)
+        + ds_5_ * t160 + (t180 - t173 - (t174 - t177) - (t175 - t178 - (t176 - t179))) * (9.0f * t65);
+    const float t182 = t63 + t166;
+    const float t183 = t60 + t51;
+    const float t184 = t53 + t183;
+    const float t185 = t53 - t183;
+    const float dh_9_ = f_9 - 0.055555556f * t126 - 0.25f * t184;
+    const float t186 = dh_9_ / (0.33333334f + t126);
+    const float t187 = t60 - t51;
+    const float t188 = t49 - t56;
+    const float dh_7_ = f_7 - 0.055555556f * t99 - 0.25f * t182;
+    const float t189 = dh_7_ / (0.33333334f + t99);
+    const float t190 = -t62 - t188;
+    const float t191 = t188 - t62;
+    const float t192 = -t53 - t187;
+    const float t193 = t187 - t53;
+    const float dh_10_ = f_10 - 0.055555556f * t129 - 0.25f * t185;
+    const float t194 = dh_10_ / (0.33333334f + t129);
+    const float dh_18_ = f_18 - 0.055555556f * t117 - 0.25f * t190;
+    const float t195 = dh_18_ / (0.33333334f + t117);
+    const float dh_11_ = f_11 - 0.055555556f * t128 - 0.25f * t193;
+    const float t196 = dh_11_ / (0.33333334f + t128);
+    const float dh_17_ = f_17 - 0.055555556f * t113 - 0.25f * t191;
+    const float t197 = dh_17_ / (0.33333334f + t113);
+    const float dh_12_ = f_12 - 0.055555556f * t127 - 0.25f * t192;
+    const float t198 = dh_12_ / (0.33333334f + t127);
 
     // ---- hh   (d3q27_kbc_n4.lbm:35)
-    const float hh_ = 13.5f * (dh_1_ * t187 + dh_2_ * t184 + dh_3_ * t185 + dh_4_ * t157 + dh_5_ * t158
-        + dh_6_ * t154) + 54.0f * (dh_17_ * t176 + t215 + dh_18_ * t173) + 216.0f * (dh_19_ * t171 + dh_20_ * t134
-        + dh_21_ * t133 + dh_22_ * t130 + dh_23_ * t135 + dh_24_ * t120 + dh_25_ * t121 + dh_26_ * t117);
-    const float t218 = 0.0f < hh_ ? 54.0f * ((t217 - t188 * t136) / hh_) : 0.0f;
-    const float t219 = t218 - t218 * omega_ + 1.0f;
+    const float hh_ = 18.0f * (dh_7_ * t189 + dh_9_ * t186 + dh_10_ * t194 + dh_11_ * t196 + dh_12_ * t198
+        + dh_17_ * t197 + dh_18_ * t195) + t172 + 72.0f * (dh_19_ * t180 + dh_20_ * t173 + dh_21_ * t174
+        + dh_22_ * t177 + dh_23_ * t175 + dh_24_ * t178 + dh_25_ * t176 + dh_26_ * t179);
+
+    // ---- sh   (d3q27_kbc_n4.lbm:34)
+    const float sh_ = 1.125f * (t169 * t171 - t141 * t140) + t181 + 2.25f * (t137 * t157 + t136 * t144
+        + t139 * t161 + t152 * t153) + 4.5f * (t182 * t189 + t184 * t186 + t185 * t194 + t193 * t196 + t192 * t198
+        + t191 * t197 + t190 * t195);
+    const float t199 = again(hh_);
+    const float t200 = 0.0f < t199 ? again(sh_) / t199 : 0.0f;
+    const float t201 = again(t55);
+    const float t202 = again(t49);
+    const float t203 = again(t59);
+    const float t204 = again(t61);
+    const float t205 = again(t60);
+    const float t206 = again(t54);
+    const float t207 = again(t52);
+    const float t208 = t200 - omega_ * t200;
+    const float t209 = again(t48);
+    const float t210 = again(t50);
+    const float t211 = again(t63);
+    const float t212 = again(t57);
+    const float t213 = again(t58);
+    const float t214 = 1.0f / (1.0f + t207);
+    const float t215 = again(t51);
+    const float t216 = again(t56);
+    const float t217 = 0.33333334f * t207;
+    const float t218 = t214 * t210 * t210;
+    const float t219 = t217 - 0.5f * t218;
+    const float t220 = t218 + t217;
+    const float t221 = t214 * t203;
+    const float t222 = t214 * t213;
+    const float t223 = t222 * t213;
+    const float t224 = t221 * t203;
+    const float t225 = t224 + t223;
+    const float t226 = t224 - 0.5f * t223;
+    const float t227 = 0.5f * t224 - t223;
+    const float t228 = 0.055555556f * t208 + 0.055555556f;
+    const float t229 = 0.25f * omega_ - 4.5f * t228;
+    const float t230 = t219 + t226;
+    const float t231 = t205 + t204;
 
     // ---- post
-    const float post_10 = f_10 - dh_10_ * t219 - omega_ * ds_10_;
-    const float post_12 = f_12 - dh_12_ * t219 - omega_ * ds_12_;
-    const float post_1 = f_1 - dh_1_ * t219 - omega_ * ds_1_;
-    const float post_3 = f_3 - dh_3_ * t219 - omega_ * ds_3_;
-    const float post_9 = f_9 - dh_9_ * t219 - omega_ * ds_9_;
-    const float post_4 = f_4 - dh_4_ * t219 - omega_ * ds_4_;
-    const float post_16 = f_16 - dh_16_ * t219 - omega_ * ds_16_;
-    const float post_14 = f_14 - dh_14_ * t219 - omega_ * ds_14_;
-    const float post_0 = t136 * omega_ + f_0 - dh_0_ * t219;
-    const float post_11 = f_11 - dh_11_ * t219 - omega_ * ds_11_;
-    const float post_18 = f_18 - dh_18_ * t219 - omega_ * ds_18_;
-    const float post_6 = f_6 - dh_6_ * t219 - omega_ * ds_6_;
-    const float post_5 = f_5 - dh_5_ * t219 - omega_ * ds_5_;
-    const float post_8 = f_8 - dh_8_ * t219 - omega_ * ds_8_;
-    const float post_13 = f_13 - dh_13_ * t219 - omega_ * ds_13_;
-    const float post_7 = f_7 - dh_7_ * t219 - omega_ * ds_7_;
-    const float post_17 = f_17 - dh_17_ * t219 - omega_ * ds_17_;
-    const float post_2 = f_2 - dh_2_ * t219 - omega_ * ds_2_;
-    const float post_15 = f_15 - dh_15_ * t219 - omega_ * ds_15_;
-    const float t220 = ds_19_ * omega_;
-    const float post_21 = f_21 + t220 - dh_21_ * t219;
-    const float post_24 = f_24 - t220 - t219 * dh_24_;
-    const float post_19 = f_19 - t220 - t219 * dh_19_;
-    const float post_23 = f_23 + t220 - dh_23_ * t219;
-    const float post_25 = f_25 - t220 - t219 * dh_25_;
-    const float post_22 = f_22 - t220 - t219 * dh_22_;
-    const float post_20 = f_20 + t220 - dh_20_ * t219;
-    const float post_26 = f_26 + t220 - dh_26_ * t219;
+    const float post_1 = 4.0f * ((t203 + t230) * t228) - t208 * f_1 - 2.0f * ((t209 - t231) * t229);
+    const float post_2 = 4.0f * ((t230 - t203) * t228) - t208 * f_2 - 2.0f * ((t209 + t231) * t229);
+    const float t232 = -t208;
+    const float post_0 = 4.0f * (t229 * (t212 + t201 + t209)) + 8.0f * ((2.0f * t219 - t225) * t228) + f_0 * t232;
+    const float t233 = t219 - t227;
+    const float t234 = t202 + t206;
+    const float post_4 = 4.0f * ((t233 - t213) * t228) - t208 * f_4 - 2.0f * ((t201 + t234) * t229);
+    const float post_3 = 4.0f * ((t213 + t233) * t228) - t208 * f_3 - 2.0f * ((t201 - t234) * t229);
+    const float t235 = t216 + t215;
+    const float t236 = t220 - 0.5f * t225;
+    const float post_5 = 4.0f * ((t210 + t236) * t228) - t208 * f_5 - 2.0f * ((t212 - t235) * t229);
+    const float post_6 = 4.0f * ((t236 - t210) * t228) - t208 * f_6 - 2.0f * ((t212 + t235) * t229);
+    const float t237 = t203 + t225 + t219;
+    const float t238 = 3.0f * t221;
+    const float t239 = t204 - t206;
+    const float t240 = t204 + t206;
+    const float t241 = 1.0f + t238;
+    const float t242 = t241 * t213;
+    const float post_7 = t228 * (t237 + t242) - (t211 + t240) * t229 + f_7 * t232;
+    const float post_13 = t228 * (t237 - t242) - (t239 - t211) * t229 + f_13 * t232;
+    const float t243 = 1.0f - t238;
+    const float t244 = t219 - (t203 - t225);
+    const float t245 = t243 * t213;
+    const float post_14 = t228 * (t244 + t245) - (-t211 - t239) * t229 + f_14 * t232;
+    const float post_8 = t228 * (t244 - t245) - (t211 - t240) * t229 + f_8 * t232;
+    const float t246 = t220 + t225;
+    const float t247 = t220 + t226;
+    const float t248 = t220 - t227;
+    const float t249 = 3.0f * (t222 * t210);
+    const float t250 = t202 + t216;
+    const float t251 = t202 - t216;
+    const float t252 = t213 - t210;
+    const float t253 = again(t62);
+    const float t254 = again(t53);
+    const float t255 = t249 - t248;
+    const float post_17 = t228 * (t252 - t255) - (t251 - t253) * t229 + f_17 * t232;
+    const float post_18 = t228 * (-t252 - t255) - (-t253 - t251) * t229 + f_18 * t232;
+    const float t256 = t248 + t249;
+    const float t257 = t213 + t210;
+    const float post_16 = t228 * (t256 - t257) - (t253 - t250) * t229 + f_16 * t232;
+    const float post_15 = t228 * (t257 + t256) - (t253 + t250) * t229 + f_15 * t232;
+    const float t258 = t205 - t215;
+    const float t259 = t241 * t210;
+    const float t260 = t205 + t215;
+    const float t261 = t203 + t247;
+    const float post_9 = t228 * (t261 + t259) - (t254 + t260) * t229 + f_9 * t232;
+    const float t262 = t203 - t247;
+    const float post_11 = t228 * (t261 - t259) - (t258 - t254) * t229 + f_11 * t232;
+    const float t263 = t243 * t210;
+    const float t264 = 0.5f * (t229 * again(t65));
+    const float post_12 = t228 * (t263 - t262) - (-t254 - t258) * t229 + f_12 * t232;
+    const float post_10 = t228 * (-t262 - t263) - (t254 - t260) * t229 + f_10 * t232;
+    const float t265 = t243 * t252;
+    const float t266 = t203 - t249;
+    const float t267 = t203 + t249;
+    const float t268 = -t264;
+    const float t269 = t246 - t267;
+    const float post_24 = 0.25f * ((t269 + t265) * t228) + t268 + f_24 * t232;
+    const float post_22 = 0.25f * ((t269 - t265) * t228) + t268 + f_22 * t232;
+    const float t270 = t241 * t252;
+    const float t271 = t243 * t257;
+    const float t272 = t246 - t266;
+    const float post_20 = 0.25f * ((t272 - t271) * t228) + t264 + f_20 * t232;
+    const float post_26 = 0.25f * ((t272 + t271) * t228) + t264 + f_26 * t232;
+    const float t273 = t246 + t266;
+    const float post_21 = 0.25f * ((t273 + t270) * t228) + t264 + f_21 * t232;
+    const float post_23 = 0.25f * ((t273 - t270) * t228) + t264 + f_23 * t232;
+    const float t274 = t246 + t267;
+    const float t275 = t241 * t257;
+    const float post_19 = 0.25f * ((t274 + t275) * t228) + t268 + f_19 * t232;
+    const float post_25 = 0.25f * ((t274 - t275) * t228) + t268 + f_25 * t232;
 
     f[0] = post_0;
     f[1] = post_1;

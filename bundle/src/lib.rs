@@ -198,6 +198,24 @@ pub struct Cost {
     pub bytes: u32,
 }
 
+impl std::ops::Add for Cost {
+    type Output = Cost;
+
+    fn add(self, other: Cost) -> Cost {
+        Cost {
+            adds: self.adds + other.adds,
+            muls: self.muls + other.muls,
+            fmas: self.fmas + other.fmas,
+            divs: self.divs + other.divs,
+            sqrts: self.sqrts + other.sqrts,
+            flops: self.flops + other.flops,
+            loads: self.loads + other.loads,
+            stores: self.stores + other.stores,
+            bytes: self.bytes + other.bytes,
+        }
+    }
+}
+
 /// One kernel of a bundle.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Kernel {

@@ -28,7 +28,7 @@ pub fn count(exprs: &Exprs, roots: &[ExprId]) -> Cost {
             Expr::Div(..) => cost.divs += 1,
             Expr::Sqrt(..) => cost.sqrts += 1,
             Expr::Fma(..) => cost.fmas += 1,
-            Expr::Const(_) | Expr::Symbol(_) | Expr::Neg(_) | Expr::Select { .. } => {}
+            Expr::Const(_) | Expr::Symbol(_) | Expr::Neg(_) | Expr::Again(_) | Expr::Select { .. } => {}
         }
     }
     cost.flops = cost.adds + cost.muls + 2 * cost.fmas + cost.divs + cost.sqrts;

@@ -55,7 +55,8 @@ pub struct KernelIr {
     pub symbols: Vec<(Symbol, String)>,
 }
 
-/// The same values, simplified. Every expression in `exprs` is needed by an output; nothing is computed twice.
+/// The same values, simplified. Every expression in `exprs` is needed by an output; nothing is computed twice but what is made
+/// of [`Expr::Again`](lbm_dsl::expr::Expr::Again).
 #[derive(Clone, Debug)]
 pub struct Dag {
     pub(crate) name: String,

@@ -21,7 +21,7 @@ use crate::ir::{KernelIr, Output, Plan};
 use crate::lower::{self, signature, stored};
 use crate::options::Options;
 use crate::schedule::schedule;
-use crate::simplify::{SimplifyError, simplify};
+use crate::simplify::{SimplifyError, simplify, simplify_in_phases};
 
 /// A step of [`plan`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -216,7 +216,10 @@ pub fn plan<'m>(model: &'m Model, layout: Layout, done: &mut dyn FnMut(Stage)) -
     let kernels: Vec<_> = kernels.into_iter().map(|(kernel, params)| form.lowered(kernel, params)).collect();
     done(Stage::Lower);
 
-    let dags = kernels.par_iter().map(|(_, ir)| simplify(ir)).collect::<Result<Vec<_>, _>>()?;
+    // The collision is what every step of every cell is made of.
+    let simplified =
+        |(at, (_, ir)): (usize, &(Cost, KernelIr))| if at == 0 { simplify_in_phases(ir) } else { simplify(ir) };
+    let dags = kernels.par_iter().enumerate().map(simplified).collect::<Result<Vec<_>, _>>()?;
     done(Stage::Simplify);
 
     let kernels: Vec<Kernel> = kernels.iter().zip(dags).map(|((naive, _), dag)| scheduled(*naive, dag)).collect();

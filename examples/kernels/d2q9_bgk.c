@@ -34,6 +34,12 @@ typedef struct d2q9_bgk_params {
 } d2q9_bgk_params;
 #endif
 
+// above / below.
+static inline double quotient(const double above, const double below)
+{
+    return above / below;
+}
+
 
 // Populations of a box of cells from its macroscopic fields.
 void d2q9_bgk_init(
@@ -131,7 +137,7 @@ void d2q9_bgk_stream_collide(
             const double jx_ = t0 - t1;
             const double t2 = 0.1111111111111111 * omega_ * rho_;
             const double t3 = 0.3333333333333333 * omega_;
-            const double t4 = t3 / rho_;
+            const double t4 = quotient(t3, rho_);
             const double t5 = 1.0 - omega_;
             const double t6 = jx_ * t4;
             const double jy_ = f_3 + f_5 + f_8 - f_4 - f_6 - f_7;
@@ -213,7 +219,7 @@ void d2q9_bgk_macroscopic(
 
             // ---- j   (d2q9_bgk.lbm:13)
             const double jy_ = f_5 + t0 - f_6 - t2;
-            const double t4 = 1.0 / rho_;
+            const double t4 = quotient(1.0, rho_);
 
             // ---- u   (d2q9_bgk.lbm:14)
             const double ux_ = t4 * jx_;
@@ -257,7 +263,7 @@ void d2q9_bgk_collide(
         const double jx_ = t0 - t1;
         const double t2 = 0.1111111111111111 * omega_ * rho_;
         const double t3 = 0.3333333333333333 * omega_;
-        const double t4 = t3 / rho_;
+        const double t4 = quotient(t3, rho_);
         const double t5 = 1.0 - omega_;
         const double t6 = jx_ * t4;
         const double jy_ = f_3 + f_5 + f_8 - f_4 - f_6 - f_7;

@@ -85,6 +85,8 @@ pub enum Symbol {
     },
     /// Something at a jump between two levels of refinement.
     Level(LevelSymbol),
+    /// In a part of a kernel: the value of that number which an earlier part hands on.
+    Kept(u16),
 }
 
 /// A value that a formula at a level jump is given; `model::levels` has their meaning.
@@ -143,6 +145,8 @@ pub enum Expr {
     Div(ExprId, ExprId),
     /// Square root.
     Sqrt(ExprId),
+    /// `a`, for a compiler of its own: what is computed from it is not taken for what was computed from `a` before.
+    Again(ExprId),
     /// `a * b + c`, rounded once on a machine.
     Fma(ExprId, ExprId, ExprId),
     /// `then` where `left compare right`, else `otherwise`; the one not chosen has no effect.
@@ -165,7 +169,7 @@ impl Expr {
     pub fn operands(&self) -> Vec<ExprId> {
         match *self {
             Expr::Const(_) | Expr::Symbol(_) => vec![],
-            Expr::Neg(a) | Expr::Sqrt(a) => vec![a],
+            Expr::Neg(a) | Expr::Sqrt(a) | Expr::Again(a) => vec![a],
             Expr::Add(a, b) | Expr::Sub(a, b) | Expr::Mul(a, b) | Expr::Div(a, b) => vec![a, b],
             Expr::Fma(a, b, c) => vec![a, b, c],
             Expr::Select { left, right, then, otherwise, .. } => vec![left, right, then, otherwise],
@@ -182,6 +186,7 @@ impl Expr {
             Expr::Mul(a, b) => Expr::Mul(new(a), new(b)),
             Expr::Div(a, b) => Expr::Div(new(a), new(b)),
             Expr::Sqrt(a) => Expr::Sqrt(new(a)),
+            Expr::Again(a) => Expr::Again(new(a)),
             Expr::Fma(a, b, c) => Expr::Fma(new(a), new(b), new(c)),
             Expr::Select { compare, left, right, then, otherwise } => {
                 Expr::Select { compare, left: new(left), right: new(right), then: new(then), otherwise: new(otherwise) }
@@ -452,6 +457,7 @@ impl Exprs {
                 Expr::Mul(a, b) => get(*a).mul(get(*b)),
                 Expr::Div(a, b) => get(*a).div(get(*b)),
                 Expr::Sqrt(a) => get(*a).sqrt(),
+                Expr::Again(a) => get(*a).clone(),
                 Expr::Fma(a, b, c) => get(*a).fma(get(*b), get(*c)),
                 Expr::Select { compare, left, right, then, otherwise } => {
                     N::select(*compare, get(*left), get(*right), get(*then), get(*otherwise))

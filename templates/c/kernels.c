@@ -39,6 +39,7 @@ static inline __attribute__((always_inline)) void load_row(
 }
 
 {% include "params" -%}
+{% include "arithmetic" -%}
 // ==== collision =====================================================================================================
 
 // Collides cells 0 to n: direction i of a cell is before[i * stride_before + cell], then after[i * stride_after + cell].

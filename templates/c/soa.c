@@ -16,6 +16,7 @@
 #endif
 
 {% include "params" -%}
+{% include "arithmetic" -%}
 {% for kernel in kernels %}
 {% <kernel of={kernel}> %}
 {%- for line in kernel.loops %}

@@ -3,7 +3,7 @@
 {% for line in banner -%}
 // {{ line }}
 {% endfor %}
-{% if stream_collide.resident -%}
+{% if resident -%}
 // Thread blocks that a processor shall hold at the same time: on sm_75, no more than its 1024 threads.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
 #define RESIDENT(blocks) ((blocks) < 4 ? (blocks) : 4)
@@ -24,6 +24,7 @@ static constexpr int FIELDS = {{ fields }};  // components of the macroscopic fi
 
 {% include "cells" -%}
 {% include "params" -%}
+{% include "arithmetic" -%}
 // ==== collision =====================================================================================================
 
 // Collides one cell: f holds its populations before and after.
@@ -44,13 +45,16 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
 // ==== streaming =====================================================================================================
 
 {% <kernel of={stream_collide}> %}
-{%- for line in upwind %}
+{%- for line in pairs or upwind %}
     {{ line }}
 {%- endfor %}
-
+{% if pairs %}
+    {{<pair_of_cells />}}
+{%- else %}
     {{<gather walls={false} inbox={false} late={false} />}}
 
     {{<finish />}}
+{%- endif %}
 {%- </kernel> %}
 
 {% <kernel of={collide}> %}

@@ -4,6 +4,7 @@
 {% endfor %}
 
 {% include "params" -%}
+{% include "arithmetic" -%}
 {% for kernel in kernels %}
 {% <kernel of={kernel}> %}
 {%- for line in kernel.loops %}

@@ -62,6 +62,19 @@ typedef unsigned short uint16_t;
     populations[at(slot, direction, cell)] = {% if half %}narrowed(value){% else %}value{% endif %};
 }
 
+{% if pairs and cuda -%}
+// The populations of two neighbouring cells of a row, that of the first in the lower half.
+{{ inline }} unsigned load_pair(const uint16_t *populations, const int slot, const int direction, const int cell)
+{
+    return *(const unsigned *)(populations + at(slot, direction, cell));
+}
+
+{{ inline }} void store_pair(uint16_t *populations, const int slot, const int direction, const int cell, const unsigned pair)
+{
+    *(unsigned *)(populations + at(slot, direction, cell)) = pair;
+}
+
+{% endif -%}
 {{<field_at />}}
 
 // Velocity of each direction.

@@ -145,6 +145,27 @@ fn cuda_compiles_without_warnings_and_uses_the_registers_in_the_table() {
     );
 }
 
+#[test]
+fn populations_of_16_bits_compile_at_interfaces_and_solids() {
+    let toolkit = toolchain::cuda();
+    let temporary = tempfile::tempdir().expect("a temporary folder");
+    for (spec, block) in [("d2q9_bgk", [8, 8, 1]), ("d3q19_bgk", [4, 4, 4])] {
+        let model = compiled::model_with_coupling(spec, "volumetric_shifted");
+        for target in [Target::C, Target::Cuda] {
+            let (real, layout) = (Real::F16F32, Layout::Blocks);
+            let options = Options { target, real, layout, block, coupling: Some(0), solids: true };
+            let bundle = pipeline::compile(&model, &options).unwrap_or_else(|error| panic!("{error}")).bundle;
+            let source = temporary.path().join(&bundle.source.name);
+            std::fs::write(&source, &bundle.source.text).expect("a temporary file");
+            match (target, &toolkit) {
+                (Target::C, _) => toolchain::gcc(&source),
+                (Target::Cuda, Some(toolkit)) => toolchain::nvcc_reads(toolkit, &source, "90"),
+                (Target::Cuda, None) => {}
+            }
+        }
+    }
+}
+
 /// Writes the mesh kernels of both dimensions for a target into a folder.
 fn write_mesh(folder: &Path, target: Target) -> [PathBuf; 2] {
     [2, 3].map(|dim| {

@@ -1,7 +1,7 @@
 //! What the arithmetic of a kernel reads, and its text.
 
 use lbm_bundle::Manifest;
-use lbm_dsl::expr::Symbol;
+use lbm_dsl::expr::{Expr, Symbol};
 
 use super::formula::{Language, Printer, real_name};
 use super::text::Comment;
@@ -58,6 +58,11 @@ pub fn body(plan: &Plan, printer: &Printer) -> Vec<String> {
     }
     lines.push(String::new());
     lines
+}
+
+/// Whether a plan computes some values again.
+pub fn computes_again(plan: &Plan) -> bool {
+    plan.dag().exprs().iter().any(|(_, node)| matches!(node, Expr::Again(_)))
 }
 
 /// Whether a plan reads such a symbol.

@@ -156,11 +156,20 @@ impl<'a> Printer<'a> {
             Expr::Sub(a, b) => sum(self.term(a), self.term(b), true),
             Expr::Fma(a, b, c) => sum(self.product(a, b), self.term(c), false),
             Expr::Mul(a, b) => self.product(a, b),
+            // In 64 bits a GPU divides in many steps.
+            Expr::Div(a, b) if self.language == Language::C && self.real == Real::F64 => {
+                let text = format!("quotient({}, {})", self.operand(a), self.operand(b));
+                Term::new(Binding::Atom, text)
+            }
             Expr::Div(a, b) => {
                 let (a, b) = (self.term(a), self.term(b));
                 let text = format!("{} / {}", a.magnitude(Binding::Product), b.magnitude(Binding::Atom));
                 Term { negative: a.negative != b.negative, binding: Binding::Product, text }
             }
+            Expr::Again(a) if self.language == Language::C => {
+                Term::new(Binding::Atom, format!("again({})", self.operand(a)))
+            }
+            Expr::Again(a) => self.term(a),
             Expr::Sqrt(a) => {
                 let text = match (self.language, self.real) {
                     (Language::Rust, _) if self.term(a).negative => format!("({}).sqrt()", self.operand(a)),

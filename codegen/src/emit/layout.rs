@@ -2,7 +2,7 @@
 
 use lbm_bundle::{HALF_SCALE, Kernel as Signature, Manifest, Real, Role};
 
-use super::arithmetic::formulas;
+use super::arithmetic::{computes_again, formulas};
 use super::banner;
 use super::constants::rest;
 use super::ghosts;
@@ -15,6 +15,7 @@ use super::transfer;
 use super::view::{Carry, Head, Kernel, Params, Pull, Reduce, View};
 use super::walls::walls;
 use crate::ir::Plan;
+use crate::lower::signature::in_pairs;
 
 /// Bytes of gathered populations, the less of the first-level cache the better.
 const SLAB_BYTES: u32 = 8 * 1024;
@@ -51,6 +52,8 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
         banner: banner::banner(method, dialect.target),
         real: real.into(),
         stored: types.stored.into(),
+        resident: manifest.kernels.iter().any(|kernel| resident(manifest, kernel, method.collide).is_some()),
+        again: computes_again(method.collide),
         half: manifest.real == Real::F16F32,
         half_scale: format!("{HALF_SCALE:?}f"),
         q: manifest.q(),
@@ -87,7 +90,8 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
         packed: manifest.kernels.iter().map(|kernel| packed(&kernel.symbol, &kernel.args, &types)).collect(),
         param_decls: manifest.members.iter().map(|member| format!(", const {real} {}", member.name)).collect(),
         param_names: manifest.members.iter().map(|member| format!(", {}", member.name)).collect(),
-        upwind: upwind(manifest),
+        upwind: upwind(manifest, 1),
+        pairs: in_pairs(manifest, Role::StreamCollide).then(|| upwind(manifest, 2)),
         pulls: (0..manifest.q()).map(|at| pull(manifest, at)).collect(),
     }
 }
@@ -132,7 +136,8 @@ fn rows(manifest: &Manifest) -> u32 {
 
 /// CUDA: thread blocks of a kernel that streams and collides which a processor shall hold at the same time. Said so, the compiler
 /// asks for all populations of a cell before it waits for the first, in about 2.3 registers each, those of addresses included (measured
-/// on an H200: D3Q19 and D3Q27 in f32 gain 2 to 8 % with 5 and 4, and lose 7 % and more with one more). In f64 nothing is gained.
+/// on an H200: D3Q19 and D3Q27 in f32 gain 2 to 8 % with 5 and 4, and lose 7 % and more with one more). A collision in phases needs no
+/// more (D3Q27 KBC gains 2 %), whatever its order has alive: the compiler finds a better one. In f64 nothing is gained.
 fn resident(manifest: &Manifest, signature: &Signature, collide: &Plan) -> Option<u32> {
     const REGISTERS: usize = 65536;
     let streams = matches!(signature.role, Role::StreamCollide | Role::StreamCollideInterface);
@@ -140,12 +145,14 @@ fn resident(manifest: &Manifest, signature: &Signature, collide: &Plan) -> Optio
         return None;
     }
     let a_block = signature.threads as usize;
-    let registers = (23 * manifest.q() / 10).max(collide.live() + 17);
+    let alive = if computes_again(collide) { 0 } else { collide.live() + 17 };
+    let registers = (23 * manifest.q() / 10).max(alive);
     u32::try_from((REGISTERS / (a_block * registers)).min(5)).ok().filter(|blocks| *blocks > 1)
 }
 
-/// Upwind coordinates along each axis, for the velocities +1 and -1, and the block they lie in.
-fn upwind(manifest: &Manifest) -> Vec<String> {
+/// Upwind coordinates along each axis, for the velocities +1 and -1, and the block they lie in; along x, those beside so many cells
+/// of a row, of which `x` is the first.
+fn upwind(manifest: &Manifest, width: u32) -> Vec<String> {
     let [bx, by, _] = manifest.block;
     let deep = manifest.dim == 3;
     let coordinates = [
@@ -157,9 +164,11 @@ fn upwind(manifest: &Manifest) -> Vec<String> {
     lines.push("// ---- upwind along each axis: coordinate and block, m for the velocity +1, p for -1".into());
     for axis in 0..manifest.dim as usize {
         let (a, last) = (["x", "y", "z"][axis], manifest.block[axis] - 1);
+        let width = if axis == 0 { width } else { 1 };
         lines.push(format!("const int {a} = {};", coordinates[axis]));
         lines.push(format!("const int {a}m = {a} > 0 ? {a} - 1 : {last}, b{a}m = {a} > 0 ? 0 : -1;"));
-        lines.push(format!("const int {a}p = {a} < {last} ? {a} + 1 : 0, b{a}p = {a} < {last} ? 0 : 1;"));
+        let start = last + 1 - width;
+        lines.push(format!("const int {a}p = {a} < {start} ? {a} + {width} : 0, b{a}p = {a} < {start} ? 0 : 1;"));
     }
     lines
 }
@@ -177,15 +186,18 @@ fn pull(manifest: &Manifest, at: usize) -> Pull {
         }
     };
     let strides = ["", "3 * ", "9 * "];
-    let mut near = (3usize.pow(manifest.dim) / 2).to_string();
-    for axis in (0..dim).filter(|axis| c[*axis] != 0) {
-        near += &format!(" + {}b{}", strides[axis], coordinate(axis));
-    }
+    let near_from = |first: usize| {
+        let mut near = (3usize.pow(manifest.dim) / 2).to_string();
+        for axis in (first..dim).filter(|axis| c[*axis] != 0) {
+            near += &format!(" + {}b{}", strides[axis], coordinate(axis));
+        }
+        near
+    };
+    let near = near_from(0);
     let rest = c == [0; 3];
-    let cell = if dim == 2 {
-        format!("{} + {bx} * {}", coordinate(0), coordinate(1))
-    } else {
-        format!("{} + {bx} * ({} + {by} * {})", coordinate(0), coordinate(1), coordinate(2))
+    let in_row = |x: &str| match dim {
+        2 => format!("{x} + {bx} * {}", coordinate(1)),
+        _ => format!("{x} + {bx} * ({} + {by} * {})", coordinate(1), coordinate(2)),
     };
     Pull {
         at,
@@ -193,6 +205,9 @@ fn pull(manifest: &Manifest, at: usize) -> Pull {
         rest,
         near: if rest { "slot".into() } else { format!("near[{near}]") },
         entry: near,
-        cell: if rest { "cell".into() } else { cell },
+        cell: if rest { "cell".into() } else { in_row(&coordinate(0)) },
+        along: c[0],
+        row_near: format!("near[{}]", near_from(1)),
+        row_cell: in_row("x"),
     }
 }

@@ -4,9 +4,10 @@ use serde::Serialize;
 use tera::{Context, Tera};
 
 /// What the kernel templates of both targets include.
-const SHARED: [(&str, &str); 18] = [
+const SHARED: [(&str, &str); 19] = [
     ("kernel", include_str!("../../../templates/shared/kernel.c")),
     ("packed", include_str!("../../../templates/shared/packed.c")),
+    ("arithmetic", include_str!("../../../templates/shared/arithmetic.c")),
     ("params", include_str!("../../../templates/shared/params.c")),
     ("transfer", include_str!("../../../templates/shared/transfer.c")),
     ("carry", include_str!("../../../templates/shared/carry.c")),

@@ -20,6 +20,7 @@ const CUDA: &str = include_str!("../../../templates/cuda/soa.cu");
 struct View {
     banner: Vec<Comment>,
     real: &'static str,
+    again: bool,
     params: Option<view::Params>,
     kernels: Vec<Kernel>,
     packed: Vec<view::Packed>,
@@ -75,6 +76,7 @@ fn view(method: &Method, dialect: &Dialect, cells: fn(&Manifest, Role) -> Cells)
     View {
         banner: banner::banner(method, dialect.target),
         real: types.real,
+        again: arithmetic::computes_again(method.collide),
         kernels: manifest
             .kernels
             .iter()

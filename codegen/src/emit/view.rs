@@ -11,6 +11,10 @@ pub struct View {
     pub banner: Vec<Comment>,
     /// `float` or `double`.
     pub real: String,
+    /// CUDA: whether a kernel says how many of its thread blocks a processor shall hold.
+    pub resident: bool,
+    /// Whether the collision computes values again.
+    pub again: bool,
     /// What a population is stored as.
     pub stored: String,
     /// Whether that is a number of 16 bits.
@@ -79,6 +83,8 @@ pub struct View {
     pub param_names: String,
     /// Upwind coordinates along each axis that a thread needs.
     pub upwind: Vec<String>,
+    /// CUDA: the same for a thread that takes two cells of a row, if interior blocks are worked on so.
+    pub pairs: Option<Vec<String>>,
     /// Each direction's way through the block and its neighbours.
     pub pulls: Vec<Pull>,
 }
@@ -271,6 +277,12 @@ pub struct Pull {
     pub entry: String,
     /// CUDA: index of the upwind cell there.
     pub cell: String,
+    /// Velocity along x.
+    pub along: i32,
+    /// CUDA: position of the neighbour that holds the cell which is upwind along the other axes.
+    pub row_near: String,
+    /// CUDA: index of that cell there.
+    pub row_cell: String,
 }
 
 /// Kernels and rules of blocks with solids in them.

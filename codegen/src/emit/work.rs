@@ -3,10 +3,11 @@
 use lbm_bundle::{Kernel as Signature, Layout, Manifest, Role};
 
 use super::view::Work;
+use crate::lower::signature::in_pairs;
 
 /// The statements around what a thread does. Thread block b has `items_per_group` items from `b * items_per_group` on: a state
 /// for each thread; or cells, one for each thread; or shares, or blocks, one for all threads; or blocks, a cell for each
-/// thread, or the cells of one in turn if there are fewer threads.
+/// thread, or the cells of one in turn if there are fewer threads, or two cells of a row for each thread.
 pub fn work(manifest: &Manifest, signature: &Signature) -> Work {
     if manifest.layout == Layout::Soa {
         return Work::default();
@@ -44,6 +45,15 @@ pub fn work(manifest: &Manifest, signature: &Signature) -> Work {
         Role::InterfaceMasks | Role::InterfaceCells | Role::ToFineWalls | Role::ToCoarseWalls => (
             items == 1,
             vec![item, "if (item >= count) return;".into(), "const int thread = threadIdx.x, slot = ids[item];".into()],
+        ),
+        role if in_pairs(manifest, role) => (
+            threads == items * cells / 2,
+            vec![
+                format!("const int item = blockIdx.x * {items} + threadIdx.x / (CELLS / 2);"),
+                "if (item >= count) return;".into(),
+                "const int slot = ids[item];".into(),
+                "const int cell = 2 * (threadIdx.x % (CELLS / 2));  // and the next".into(),
+            ],
         ),
         _ => (
             threads == items * cells || (items == 1 && threads < cells),

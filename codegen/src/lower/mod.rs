@@ -132,7 +132,9 @@ fn lower_in(
                     let field = &model.fields()[usize::from(field)];
                     namer.claim(&component(&field.name, at.into(), field.components.len()))
                 }
-                Symbol::Gradient { .. } => unreachable!("criteria are no kernels"),
+                Symbol::Gradient { .. } | Symbol::Kept(_) => {
+                    unreachable!("criteria are no kernels, and these no phases")
+                }
                 Symbol::Level(LevelSymbol::Sample(number)) => format!("v_{number}"),
                 Symbol::Level(LevelSymbol::Kind { child }) => format!("kind_{child}"),
                 Symbol::Level(LevelSymbol::Position { axis }) => {

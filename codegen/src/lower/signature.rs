@@ -8,7 +8,7 @@ mod soa;
 pub use formula::formula;
 
 use lbm_bundle as bundle;
-use lbm_bundle::{ABI, AtFace, Cost, Direction, Kernel, Layout, Manifest, Member, Role};
+use lbm_bundle::{ABI, AtFace, Cost, Direction, Kernel, Layout, Manifest, Member, Real, Role};
 use lbm_dsl::expr::Rational;
 use lbm_dsl::model::levels::{Coupling, Exchange, Rate};
 use lbm_dsl::model::{Model, Param, Rule};
@@ -238,6 +238,14 @@ fn members(params: &[Param]) -> Vec<Member> {
     claim_params(&mut Namer::default(), params).into_iter().map(member).collect()
 }
 
+/// CUDA: whether a thread takes two cells of a row, whose populations of 16 bits are loaded and stored as one word. Loads that are
+/// under way are what hides the latency of memory, and they are as many whether they bring 16 bits or 32.
+pub fn in_pairs(manifest: &Manifest, role: Role) -> bool {
+    let blocks = manifest.layout == Layout::Blocks && manifest.real == Real::F16F32;
+    let fits = manifest.block[0].is_multiple_of(2) && manifest.cells() as u32 / 2 <= FEW_THREADS;
+    blocks && fits && role == Role::StreamCollide
+}
+
 /// CUDA: threads of a thread block, and items that it works on; `threads` where whole blocks of cells fit.
 fn shape(manifest: &Manifest, role: Role, threads: u32) -> (u32, u32) {
     let cells = manifest.cells() as u32;
@@ -248,6 +256,10 @@ fn shape(manifest: &Manifest, role: Role, threads: u32) -> (u32, u32) {
         Role::InterfaceMasks | Role::InterfaceCells => (32, 1),
         Role::ToFine | Role::ToCoarse => (INTERFACE_THREADS, INTERFACE_THREADS),
         Role::ToFineWalls | Role::ToCoarseWalls => (INTERFACE_THREADS, 1),
+        _ if in_pairs(manifest, role) => {
+            let items = (FEW_THREADS / (cells / 2)).max(1);
+            (items * cells / 2, items)
+        }
         _ if cells > THREADS => (threads, 1),
         _ if cells > threads => (cells, 1),
         _ => (items * cells, items),

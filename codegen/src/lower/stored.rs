@@ -200,7 +200,7 @@ impl Work<'_> {
                     _ => unknown(to, whole),
                 }
             }
-            Expr::Fma(..) => unreachable!("specs have no fused multiply-add"),
+            Expr::Fma(..) | Expr::Again(_) => unreachable!("specs have neither fused multiply-adds nor phases"),
             Expr::Select { compare, left, right, then, otherwise } => {
                 let (left, right, then, otherwise) = (at(left), at(right), at(then), at(otherwise));
                 let side = |value: &Value| if left.number == right.number { value.apart } else { value.whole };

@@ -111,6 +111,7 @@ pub(super) fn to_egg(exprs: &Exprs) -> (RecExpr<Math>, Vec<Symbol>) {
             Expr::Sub(a, b) => Math::Sub([at(*a), at(*b)]),
             Expr::Mul(a, b) => Math::Mul([at(*a), at(*b)]),
             Expr::Div(a, b) => Math::Div([at(*a), at(*b)]),
+            Expr::Again(_) => unreachable!("phases are simplified one by one"),
             Expr::Sqrt(a) => Math::Sqrt([at(*a)]),
             Expr::Fma(a, b, c) => Math::Fma([at(*a), at(*b), at(*c)]),
             Expr::Select { compare, left, right, then, otherwise } => {

@@ -1,12 +1,12 @@
 //! In: a `KernelIr` as the spec says it. Out: a [`Dag`] of the same values.
 //!
 //! ```text
-//! KernelIr ──normal──▶ System ──products, pairs, reciprocals, scale──▶ System ──build──▶ Exprs ──extract, rounding──▶ Exprs ──names──▶ Dag
+//! KernelIr ──phases──▶ KernelIr ──normal──▶ System ──products, pairs, scale──▶ System ──build──▶ Exprs ──extract, rounding──▶ Exprs ──names──▶ Dag ──phases──▶ Dag
 //! ```
 //!
+//! - `phases`: a kernel with too many values alive in parts, and the parts as one again
 //! - `normal`: sums of products, cut where the author wrote `let`
 //! - `products`, `pairs`: shared products, shared two-term sums, common factors
-//! - `reciprocals`: several reciprocals from one division
 //! - `scale`: constants absorbed where something is multiplied anyway
 //! - `search`: what to inline, and which of equally good choices, by trying; the cheapest after the e-graph is taken
 //! - `build`: expressions; `extract`, with `lang`, `rules` and `cost`: signs and multiply-adds in an e-graph
@@ -17,7 +17,7 @@
 //! over the monomials of all outputs together: of the operations that the shipped collisions lose it takes 99 %. The e-graph then
 //! settles forms within a few operations of each other, and makes 19 % fewer instructions of them by fusing multiply-adds.
 //!
-//! After: every expression is needed by an output, no expression occurs twice, every constant is exact.
+//! After: every expression is needed by an output, no expression occurs twice in a phase, every constant is exact.
 
 mod algebra;
 mod build;
@@ -27,9 +27,9 @@ mod lang;
 mod names;
 mod normal;
 mod pairs;
+mod phases;
 mod products;
 pub(crate) mod random;
-mod reciprocals;
 mod rounding;
 mod rules;
 mod scale;
@@ -102,6 +102,13 @@ impl fmt::Display for SimplifyError {
 }
 
 impl std::error::Error for SimplifyError {}
+
+/// Simplifies one kernel, in phases if all of it at once would keep too many values alive.
+pub fn simplify_in_phases(kernel: &KernelIr) -> Result<Dag, SimplifyError> {
+    check_size(kernel)?;
+    let phases = phases::split(kernel);
+    Ok(phases::join(kernel, phases.par_iter().map(simplify).collect::<Result<_, _>>()?))
+}
 
 /// Simplifies one kernel.
 pub fn simplify(kernel: &KernelIr) -> Result<Dag, SimplifyError> {

@@ -69,6 +69,7 @@ fn symbol_code(symbol: Symbol) -> [u64; 3] {
         Symbol::Level(LevelSymbol::Position { axis }) => [8, axis.into(), 0],
         Symbol::Level(LevelSymbol::Slope { axis, pop, .. }) => [7, axis.into(), pop.index() as u64],
         Symbol::Gradient { field, component, axis } => [11, field.into(), u64::from(component) << 8 | u64::from(axis)],
+        Symbol::Kept(number) => [12, number.into(), 0],
         Symbol::Mirrored(dir) => [8, dir.index() as u64, 0],
         Symbol::Streamed(dir) => [9, dir.index() as u64, 0],
         Symbol::Inside(dir) => [10, dir.index() as u64, 0],
@@ -94,6 +95,7 @@ pub(super) fn prints(exprs: &Exprs) -> Vec<Print> {
                 Expr::Mul(a, b) => multiply(at(*a), at(*b)),
                 Expr::Div(a, b) => multiply(at(*a), inverse(at(*b))),
                 Expr::Fma(a, b, c) => add(multiply(at(*a), at(*b)), at(*c)),
+                Expr::Again(a) => at(*a),
                 Expr::Sqrt(a) => mix(&[place as u64, 5, at(*a)]),
                 Expr::Select { compare, left, right, then, otherwise } => {
                     mix(&[place as u64, 6 + *compare as u64, at(*left), at(*right), at(*then), at(*otherwise)])

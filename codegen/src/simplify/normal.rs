@@ -157,6 +157,7 @@ impl Work<'_> {
                 let (mono, coef) = (self.system.algebra.raise(mono, -1), self.system.algebra.divide(Coef::ONE, coef));
                 self.system.algebra.expand(&a, &Poly::from([(mono, coef)]))
             }
+            Expr::Again(_) => unreachable!("phases are simplified one by one"),
             Expr::Sqrt(a) => {
                 let a = self.var(a, user);
                 let root = self.system.push(Def::Sqrt(a));

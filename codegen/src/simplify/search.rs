@@ -15,7 +15,6 @@ use super::cost::price;
 use super::normal::{Edge, Normal, normal};
 use super::pairs::share_sums;
 use super::products::share_products;
-use super::reciprocals::share_divisions;
 use super::scale::rescale;
 use super::system::System;
 use crate::count::count;
@@ -153,7 +152,6 @@ fn shared(normal: &System, trial: &Trial) -> System {
     }
     share_sums(&mut system, trial.seed);
     share_products(&mut system);
-    share_divisions(&mut system);
     system
 }
 

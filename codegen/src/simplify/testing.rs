@@ -59,6 +59,6 @@ pub(crate) fn kernels() -> Vec<Kernel> {
         collision("d3q19_mrt_raw", 175, 1),
         collision("d3q27_bgk", 202, 1),
         collision("d3q27_cumulant", 295, 1),
-        collision("d3q27_kbc", 522, 9),
+        collision("d3q27_kbc", 522, 31),
     ]
 }

@@ -5,7 +5,7 @@ use lbm_runtime::device::{Available, Device};
 use lbm_runtime::geometry::Domain;
 use lbm_runtime::geometry::solid::{Shape, Solid};
 use lbm_runtime::mesh::Blocks;
-use lbm_runtime::solver::memory::Memory;
+use lbm_runtime::solver::memory::{Copies, Memory};
 use lbm_runtime::solver::snapshot::{Component, Snapshot};
 
 use super::summary::About;
@@ -13,7 +13,7 @@ use crate::case::{Case, RawCase, SolidBody};
 
 /// What a grid of sixteen blocks takes.
 pub(super) fn memory() -> Memory {
-    Memory::new(&manifest(), Blocks::uniform(2, 16), false)
+    Memory::new(&manifest(), Blocks::uniform(2, 16), false, Copies::default())
 }
 
 /// D2Q9 BGK as far as a case needs it.

@@ -164,7 +164,7 @@ impl Elaborator<'_> {
                 Node::Symbol(Symbol::Gradient { field, .. }) => {
                     (Some(unit_of(field) / Unit::LENGTH), fields[usize::from(field)].name.len() + 4)
                 }
-                Node::Symbol(_) | Node::Fma(..) => {
+                Node::Symbol(_) | Node::Fma(..) | Node::Again(_) => {
                     let label = "this is neither a field nor a derivative of one";
                     return self.fault(Code::CriterionForm, span, label);
                 }

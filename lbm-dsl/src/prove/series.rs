@@ -182,6 +182,7 @@ pub fn eval(
             Expr::Sub(a, b) => both(get(a), get(b)).map(|(a, b)| a.add(&b.neg(), terms)),
             Expr::Mul(a, b) => both(get(a), get(b)).map(|(a, b)| a.mul(b, terms)),
             Expr::Div(a, b) => both(get(a), get(b)).and_then(|(a, b)| a.div(b, terms)),
+            Expr::Again(a) => get(a).cloned(),
             Expr::Sqrt(a) => get(a).and_then(|a| a.sqrt(terms)),
             Expr::Fma(a, b, c) => both(get(a), get(b)).and_then(|(a, b)| Some(a.mul(b, terms).add(get(c)?, terms))),
             Expr::Select { compare, left, right, then, otherwise } => {

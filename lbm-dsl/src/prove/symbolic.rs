@@ -35,6 +35,7 @@ fn eval(model: &Model, roots: &[ExprId], symbol: impl Fn(Symbol) -> Ratio) -> Op
             Expr::Div(_, b) if get(b)?.size() > MAX_DIVISOR => return None,
             Expr::Div(a, b) => get(a)?.mul(&get(b)?.recip()?),
             Expr::Fma(a, b, c) => get(a)?.mul(get(b)?).add(get(c)?),
+            Expr::Again(a) => get(a)?.clone(),
             Expr::Sqrt(a) => Ratio::Constant(<Exact as Number>::sqrt(&Some(constant(get(a)?)?))?),
             Expr::Select { compare, left, right, then, otherwise } => {
                 let (left, right) = (constant(get(left)?)?, constant(get(right)?)?);

@@ -26,6 +26,7 @@ pub fn formula(model: &Model, id: ExprId) -> Formula {
         Expr::Symbol(other) => unreachable!("{other:?} in a rate of a level or a criterion"),
         Expr::Neg(a) => apply(Function::Negate, &[a]),
         Expr::Sqrt(a) => apply(Function::Sqrt, &[a]),
+        Expr::Again(a) => of(a),
         Expr::Add(a, b) => apply(Function::Add, &[a, b]),
         Expr::Sub(a, b) => apply(Function::Subtract, &[a, b]),
         // What stands twice would be written twice.

@@ -11,6 +11,7 @@ use lbm_dsl::model::{Model, Param};
 use lbm_dsl::shipped as specs;
 use lbm_runtime::device::{Device, copy_bandwidth};
 use lbm_runtime::mesh::preferred_block;
+use lbm_runtime::solver::memory::Copies;
 use lbm_runtime::solver::{GridSpec, Prepared};
 use miette::{Result, miette};
 use num_traits::ToPrimitive;
@@ -154,7 +155,7 @@ fn measure(device: &Device, model: &Model, real: Real, block: [u32; 3], gib: f64
     }
     let grid = GridSpec::periodic(size);
     let prepared = Prepared::refined(device, &bundle, &grid, 1, |_| false)?;
-    let memory = prepared.memory(false)?;
+    let memory = prepared.memory(false, Copies::default())?;
     let mut flow = prepared.simulation(&rates(model)?)?;
     flow.init(|cell, out| start(size, cell, out))?;
     let mass = flow.mass()?;
