@@ -282,11 +282,18 @@ fn sections(dag: &Dag, order: Vec<ExprId>) -> Vec<Section> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simplify::simplify;
     use crate::simplify::testing::collision;
+    use crate::simplify::{simplify, simplify_in_phases};
 
     fn plan() -> Plan {
         schedule(simplify(&collision("d3q19_bgk", 0, 0).ir).unwrap())
+    }
+
+    #[test]
+    fn phases_have_fewer_values_alive() {
+        let kernel = collision("d3q27_kbc", 0, 0).ir;
+        let [whole, phases] = [simplify(&kernel), simplify_in_phases(&kernel)].map(|dag| schedule(dag.unwrap()).live());
+        assert!(phases + 8 < whole, "{phases} {whole}");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use lbm_bundle::Real as Precision;
+use rayon::prelude::*;
 
 use super::error::DeviceError;
 use super::{cuda, host};
@@ -184,8 +185,8 @@ impl Array {
 /// The reals that bytes are, of a type that is not [`Scalar::F16`] and has no integers.
 pub(super) fn reals_of(scalar: Scalar, bytes: &[u8]) -> Vec<f64> {
     match scalar {
-        Scalar::F32 => bytes.as_chunks().0.iter().map(|bytes| f64::from(f32::from_ne_bytes(*bytes))).collect(),
-        _ => bytes.as_chunks().0.iter().map(|bytes| f64::from_ne_bytes(*bytes)).collect(),
+        Scalar::F32 => bytes.as_chunks().0.par_iter().map(|bytes| f64::from(f32::from_ne_bytes(*bytes))).collect(),
+        _ => bytes.as_chunks().0.par_iter().map(|bytes| f64::from_ne_bytes(*bytes)).collect(),
     }
 }
 

@@ -13,8 +13,8 @@ use crate::kernels::layout::{Layout, SlotId};
 use crate::mesh::forest::Leaf;
 use crate::mesh::{self, Grid};
 
-/// Slots that cross between device and host at a time.
-pub(super) const SLOTS_AT_ONCE: usize = 4096;
+/// Slots that cross between device and host at a time: some megabytes, for which the same memory is taken each time.
+pub(super) const SLOTS_AT_ONCE: usize = 1024;
 
 /// The per-block arrays of a grid.
 pub struct Fields {

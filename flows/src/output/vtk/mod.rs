@@ -2,7 +2,7 @@
 //! (`.vtu`) of a refined one, and time series (`.pvd`, `.series`).
 //!
 //! Image data and unstructured grids are XML followed by raw data, little-endian; before each array stands its number of bytes, as a
-//! 64-bit integer. Nothing is compressed: zlib takes a fifth off the fields of a turbulent flow, at a fifth of the speed of a disk.
+//! 64-bit integer. Nothing is compressed: zlib takes a fifth off the fields of a flow, and all processors meanwhile.
 
 mod amr;
 mod hdf5;
@@ -37,15 +37,15 @@ struct Array {
 /// Arrays behind the XML.
 #[derive(Default)]
 struct Appended {
-    data: Vec<u8>,
+    arrays: Vec<Vec<u8>>,
 }
 
 impl Appended {
     /// Adds an array; returns its XML.
-    fn add(&mut self, array: &Array) -> String {
-        let (Array { name, components, ty, bytes }, offset) = (array, self.data.len());
-        self.data.extend((bytes.len() as u64).to_le_bytes());
-        self.data.extend(bytes);
+    fn add(&mut self, array: Array) -> String {
+        let Array { name, components, ty, bytes } = array;
+        let offset: usize = self.arrays.iter().map(|bytes| size_of::<u64>() + bytes.len()).sum();
+        self.arrays.push(bytes);
         format!(
             r#"<DataArray type="{ty}" Name="{name}" NumberOfComponents="{components}" format="appended" offset="{offset}"/>"#
         )
@@ -62,7 +62,7 @@ impl Appended {
             }
         }
         let mut xml = format!("      <CellData{active}>\n");
-        for array in &arrays {
+        for array in arrays {
             xml += &format!("        {}\n", self.add(array));
         }
         xml + "      </CellData>\n"
@@ -82,7 +82,10 @@ impl Appended {
         write!(out, "{content}")?;
         writeln!(out, "  </{ty}>")?;
         write!(out, r#"  <AppendedData encoding="raw">_"#)?;
-        out.write_all(&self.data)?;
+        for bytes in &self.arrays {
+            out.write_all(&(bytes.len() as u64).to_le_bytes())?;
+            out.write_all(bytes)?;
+        }
         writeln!(out)?;
         writeln!(out, r#"  </AppendedData>"#)?;
         writeln!(out, r#"</VTKFile>"#)

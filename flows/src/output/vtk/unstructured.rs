@@ -35,11 +35,11 @@ pub fn write_unstructured(out: &mut dyn Write, snapshot: &Snapshot, units: &Unit
     };
     let mut appended = Appended::default();
     let places = points.iter().flat_map(|point| place(point).into_iter().rev().flat_map(f64::to_le_bytes)).collect();
-    let places = appended.add(&array("Points", 3, "Float64", places));
-    let connectivity = appended.add(&array("connectivity", 1, "Int64", connectivity(snapshot, &points)));
+    let places = appended.add(array("Points", 3, "Float64", places));
+    let connectivity = appended.add(array("connectivity", 1, "Int64", connectivity(snapshot, &points)));
     let offsets = (1..=cells).flat_map(|cell| ((cell * corners) as i64).to_le_bytes()).collect();
-    let offsets = appended.add(&array("offsets", 1, "Int64", offsets));
-    let types = appended.add(&array("types", 1, "UInt8", vec![kind; cells]));
+    let offsets = appended.add(array("offsets", 1, "Int64", offsets));
+    let types = appended.add(array("types", 1, "UInt8", vec![kind; cells]));
     let fields = appended.cells(snapshot, units, real);
     let content = format!(
         "    <Piece NumberOfPoints=\"{}\" NumberOfCells=\"{cells}\">\n      <Points>\n        {places}\n      </Points>\n      \
