@@ -31,6 +31,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
             for key in [
                 "seconds",
                 "seconds_waiting_for_output",
+                "first_step_seconds",
                 "mlups",
                 "fraction_of_bandwidth",
                 "memory_bandwidth_gb_per_s",
