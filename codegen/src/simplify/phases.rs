@@ -58,7 +58,7 @@ pub(super) fn split(kernel: &KernelIr) -> Vec<KernelIr> {
             let read_after: BTreeSet<ExprId> = after
                 .iter()
                 .chain(&later(rank))
-                .filter(|id| !before.contains(id) && !roots(1, rank).contains(id))
+                .filter(|id| !before.contains(id) && gathers.get(id).is_none_or(|own| *own > rank))
                 .flat_map(|id| kernel.exprs.get(*id).operands())
                 .collect();
             let alive = |id: &&ExprId| !gathers.contains_key(id) && !kernel.exprs.get(**id).operands().is_empty();
