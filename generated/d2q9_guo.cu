@@ -187,7 +187,6 @@ d2q9_guo_stream_collide(
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
     const int *near = neighbours + (size_t)slot * NEAR;
-
     // ---- upwind along each axis: coordinate and block, m for the velocity +1, p for -1
     const int x = cell % 8;
     const int xm = x > 0 ? x - 1 : 7, bxm = x > 0 ? 0 : -1;
@@ -330,7 +329,6 @@ d2q9_guo_stream_collide_walls(
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
     const int *near = neighbours + (size_t)slot * NEAR;
-
     // ---- upwind along each axis: coordinate and block, m for the velocity +1, p for -1
     const int x = cell % 8;
     const int xm = x > 0 ? x - 1 : 7, bxm = x > 0 ? 0 : -1;

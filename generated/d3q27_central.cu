@@ -577,7 +577,6 @@ d3q27_central_stream_collide(
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
     const int *near = neighbours + (size_t)slot * NEAR;
-
     // ---- upwind along each axis: coordinate and block, m for the velocity +1, p for -1
     const int x = cell % 4;
     const int xm = x > 0 ? x - 1 : 3, bxm = x > 0 ? 0 : -1;
@@ -810,7 +809,6 @@ d3q27_central_stream_collide_walls(
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
     const int *near = neighbours + (size_t)slot * NEAR;
-
     // ---- upwind along each axis: coordinate and block, m for the velocity +1, p for -1
     const int x = cell % 4;
     const int xm = x > 0 ? x - 1 : 3, bxm = x > 0 ? 0 : -1;

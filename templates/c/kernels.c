@@ -342,7 +342,8 @@ static inline __attribute__((always_inline)) void gather(
     (void)wall_rules;  // none is a mirror
 {%- endif %}
     for (int32_t item = 0; item < count; ++item) {
-        const Side side = side_of(0, nodes[ids[item]], near, children{% if interface.mirrors %}, wall_rules{% endif %});
+        Side side = {.node = nodes[ids[item]]};
+        for (int entry = 0; entry < NEAR; ++entry) look_towards(&side, entry, near, children{% if interface.mirrors %}, wall_rules{% endif %});
         int mask = side.solid != 0 ? WALLED : 0, beside = 0;
         for (int neighbour = 0; neighbour < NEAR; ++neighbour) {
             mask |= (entering(&side, near, neighbour) != STREAMS) << neighbour;
@@ -396,17 +397,26 @@ static inline __attribute__((always_inline)) void gather(
 {% for kernel in [inbox.to_fine_walls, inbox.to_coarse_walls] -%}
 {% set fine = kernel.symbol == inbox.to_fine_walls.symbol -%}
 {% <kernel of={kernel}> %}
-    const Interface interface = {near, children, slots, wall_rules, wall_values, {% if fine %}fine, fine{% else %}before, after{% endif %}};
+    const Interface interface = {wall_rules, wall_values, {% if fine %}fine, fine{% else %}before, after{% endif %}};
     for (int32_t item = 0; item < count; ++item) {
+        int32_t around[SIDES];
         const int32_t slot = ids[item], node = nodes[slot];
-        const Side own = side_of({% if fine %}fine{% else %}coarse{% endif %}, node, near, children{% if interface.mirrors %}, wall_rules{% endif %});
-        int from[NEAR];
-        for (int neighbour = 0; neighbour < NEAR; ++neighbour) from[neighbour] = entering(&own, near, neighbour);
 {%- if fine %}
         const int32_t parent = parents[node];
         if (parent < 0) continue;
-        const Side coarser = side_of(coarse, parent, near, children{% if interface.mirrors %}, wall_rules{% endif %});
+        Side own = {.node = node}, coarser = {.level = coarse, .node = parent, .beside = around, .within = around + NEAR};
+{%- else %}
+        Side own = {.level = coarse, .node = node, .beside = around, .within = around + NEAR};
 {%- endif %}
+        for (int at = 0; at < SIDES; ++at) around[at] = slot_around(at, {% if fine %}parent{% else %}node{% endif %}, near, children, slots);
+        for (int entry = 0; entry < NEAR; ++entry) {
+            look_towards(&own, entry, near, children{% if interface.mirrors %}, wall_rules{% endif %});
+{%- if fine %}
+            look_towards(&coarser, entry, near, children{% if interface.mirrors %}, wall_rules{% endif %});
+{%- endif %}
+        }
+        int from[NEAR];
+        for (int neighbour = 0; neighbour < NEAR; ++neighbour) from[neighbour] = entering(&own, near, neighbour);
         for (int entry = 0; entry < Q * CELLS; ++entry) {
             const int direction = entry / CELLS;
             const Spot here = spot_of(entry % CELLS);

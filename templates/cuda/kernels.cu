@@ -45,6 +45,7 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
 // ==== streaming =====================================================================================================
 
 {% <kernel of={stream_collide}> %}
+    const int *near = neighbours + (size_t)slot * NEAR;
 {%- for line in pairs or upwind %}
     {{ line }}
 {%- endfor %}
@@ -79,6 +80,7 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
 {% endif -%}
 
 {% <kernel of={walls.kernel}> %}
+    const int *near = neighbours + (size_t)slot * NEAR;
 {%- for line in upwind %}
     {{ line }}
 {%- endfor %}
@@ -95,29 +97,52 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
 {% if solids -%}
 {% include "solids" %}
 {% <kernel of={solids.kernel}> %}
-{%- for line in upwind %}
-    {{ line }}
-{%- endfor %}
-    const Spot here = { {x, y{% if deep %}, z{% endif %}} };
+    const int *near = neighbours + (size_t)slot * NEAR;
     const size_t row_at = (size_t)rows[slot] * (Q * CELLS);
-    const int *of_row = links + row_at;
-    if (of_row[cell] < 0) {
+    const int *const of_row = links + row_at;
+    // What solids send back is asked for by all threads, a link each: in one block cells have many and others none.
+    __shared__ {{ real }} back[Q][{{ solids.kernel.threads }}];
+    __shared__ int list[Q * {{ solids.kernel.threads }}], listed;
+    for (int first = 0; first < CELLS; first += {{ solids.kernel.threads }}) {
+        const int cell = first + thread, solid = cell < CELLS && of_row[cell] < 0;
+        if (thread == 0) listed = 0;
+        __syncthreads();
+        if (cell < CELLS) {
 #pragma unroll
-        for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, load(src, slot, i, cell));
-        {{ solids.kernel.skip }};
-    }
+            for (int i = 0; i < Q; ++i) {
+                if (of_row[i * CELLS + cell] > 0) list[atomicAdd(&listed, 1)] = i * {{ solids.kernel.threads }} + thread;
+            }
+        }
+        __syncthreads();
+        for (int at = thread; at < listed; at += {{ solids.kernel.threads }}) {
+            const int i = list[at] / {{ solids.kernel.threads }}, beside = list[at] % {{ solids.kernel.threads }}, other = first + beside;
+            const int link = of_row[i * CELLS + other];
+            back[i][beside] =
+                off_solid(link - 1, i, spot_of(other), src, near, of_row, distances + row_at, wall_rules, wall_values);
+        }
+        __syncthreads();
+        if (solid) {
+#pragma unroll
+            for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, load(src, slot, i, cell));
+        } else if (cell < CELLS) {
+{%- for line in upwind %}
+            {{ line }}
+{%- endfor %}
+            const Spot here = { {x, y{% if deep %}, z{% endif %}} };
 
-    {{<gather walls={true} inbox={false} late={true} />}}
+            {{<gather walls={true} inbox={false} late={true} />}}
 #pragma unroll
-    for (int i = 0; i < Q; ++i) {
-        const int link = of_row[i * CELLS + cell];
-        if (link > 0) f[i] = off_solid(link - 1, i, here, src, near, of_row, distances + row_at, wall_rules, wall_values);
-    }
+            for (int i = 0; i < Q; ++i) {
+                if (of_row[i * CELLS + cell] > 0) f[i] = back[i][thread];
+            }
 {%- if walls.nodes %}
-    node(f, 1, here, src, near, wall_rules, wall_values{% if packets %}, 0, 0{% endif %});
+            node(f, 1, here, src, near, wall_rules, wall_values{% if packets %}, 0, 0{% endif %});
 {%- endif %}
 
-    {{<finish />}}
+            {{<finish />}}
+        }
+        __syncthreads();
+    }
 {%- </kernel> %}
 
 {% <kernel of={solids.force}> %}
@@ -150,6 +175,7 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
 {% if packets -%}
 {% for kernel in interface.kernels -%}
 {% <kernel of={kernel.signature}> %}
+    const int *near = neighbours + (size_t)slot * NEAR;
 {%- for line in upwind %}
     {{ line }}
 {%- endfor %}
@@ -169,7 +195,9 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
 {% <kernel of={inbox.masks}> %}
     __shared__ Side side;
     __shared__ int mask, beside;
-    if (thread == 0) side = side_of(0, nodes[slot], near, children{% if interface.mirrors %}, wall_rules{% endif %}), mask = 0, beside = 0;
+    if (thread == 0) side = Side{0, nodes[slot]}, mask = 0, beside = 0;
+    __syncthreads();
+    if (thread < NEAR) look_towards(&side, thread, near, children{% if interface.mirrors %}, wall_rules{% endif %});
     __syncthreads();
     if (thread < NEAR && entering(&side, near, thread) != STREAMS) atomicOr(&mask, 1 << thread);
     for (int cell = thread; side.refined != 0 && cell < CELLS; cell += {{ inbox.masks.threads }}) {
@@ -194,10 +222,23 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
     }
 {%- </kernel> %}
 
+// Where in a grid of cells and directions, cells first, the work of a thread block is. Each direction has code of its own. Of a grid
+// that runs all at once, thread blocks that are on the same processor, as those are dealt out in turn, get one direction or two, so
+// that the processor need not fetch the code of all from memory; a larger grid goes from direction to direction.
+static __device__ __forceinline__ int place_of_block()
+{
+    unsigned processors;
+    asm("mov.u32 %0, %%nsmid;" : "=r"(processors));
+    const unsigned blocks = gridDim.x * gridDim.y, block = blockIdx.y * gridDim.x + blockIdx.x;
+    if (blocks > 12 * processors) return block;
+    const unsigned processor = block % processors, whole = blocks / processors, more = blocks % processors;
+    return processor * whole + (processor < more ? processor : more) + block / processors;
+}
+
 {% for kernel in [inbox.to_fine, inbox.to_coarse] -%}
 {% set fine = kernel.symbol == inbox.to_fine.symbol -%}
 {% <kernel of={kernel}> %}
-    const int mask = cell_masks[cell], direction = blockIdx.y;
+    const int mask = item < count ? cell_masks[cell] : 0;
     if (!(mask & {% if fine %}AHEAD{% else %}BEHIND{% endif %}[direction])) return;
     const int *const table = tables + (size_t)(cell / CELLS) * AROUND;
 {%- if fine %}
@@ -214,41 +255,65 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
 {% set fine = kernel.symbol == inbox.to_fine_walls.symbol -%}
 {% <kernel of={kernel}> %}
     __shared__ Side own{% if fine %}, coarser{% endif %};
-    __shared__ int from[NEAR], list[ROW], listed;
-    const int node = nodes[slot];
-    if (thread == 0) own = side_of({% if fine %}fine{% else %}coarse{% endif %}, node, near, children{% if interface.mirrors %}, wall_rules{% endif %}), listed = 0;
+    __shared__ int around[SIDES], from[NEAR];
+    const int node = nodes[slot]{% if fine %}, parent = parents[node]{% endif %};
 {%- if fine %}
-    const int parent = parents[node];
-    if (thread == 32 && parent >= 0) coarser = side_of(coarse, parent, near, children{% if interface.mirrors %}, wall_rules{% endif %});
+    if (parent < 0) {{ kernel.skip }};
+{%- endif %}
+    if (thread == 0) own = Side{ {%- if fine %}fine{% else %}coarse{% endif %}, node};
+{%- if fine %}
+    if (thread == 32) coarser = Side{coarse, parent};
+{%- endif %}
+    __syncthreads();
+    for (int at = thread; at < SIDES; at += {{ kernel.threads }}) around[at] = slot_around(at, {% if fine %}parent{% else %}node{% endif %}, near, children, slots);
+{%- if fine %}
+    for (int at = thread; at < 2 * NEAR; at += {{ kernel.threads }}) {
+        look_towards(at < NEAR ? &own : &coarser, at % NEAR, near, children{% if interface.mirrors %}, wall_rules{% endif %});
+    }
+    if (thread == 32) coarser.beside = around, coarser.within = around + NEAR;
+{%- else %}
+    if (thread < NEAR) look_towards(&own, thread, near, children{% if interface.mirrors %}, wall_rules{% endif %});
+    if (thread == 32) own.beside = around, own.within = around + NEAR;
 {%- endif %}
     __syncthreads();
     if (thread < NEAR) from[thread] = entering(&own, near, thread);
     __syncthreads();
-    for (int entry = thread; entry < Q * CELLS; entry += {{ kernel.threads }}) {
-        const int neighbour = neighbour_of(beyond(spot_of(entry % CELLS), entry / CELLS, -1));
-        if (neighbour != {{ middle }} && from[neighbour] == {% if fine %}FROM_COARSER{% else %}FROM_FINER{% endif %}) list[atomicAdd(&listed, 1)] = entry;
-    }
-    __syncthreads();
-
-    const Interface interface = {near, children, slots, wall_rules, wall_values, {% if fine %}fine, fine{% else %}before, after{% endif %}};
+    // A warp takes a direction at a time, since each has code of its own: first it lists the cells that the direction brings something to.
+    constexpr int WARPS = {{ kernel.threads }} / 32;
+    __shared__ unsigned short lists[WARPS][CELLS];
+    const int lane = thread % 32;
+    unsigned short *const list = lists[thread / 32];
+    const Interface interface = {wall_rules, wall_values, {% if fine %}fine, fine{% else %}before, after{% endif %}};
+    for (int direction = thread / 32; direction < Q; direction += WARPS) {
+        int listed = 0;
+        for (int first = 0; first < CELLS; first += 32) {
+            const int cell = first + lane, neighbour = neighbour_of(beyond(spot_of(cell), direction, -1));
+            const bool enters = cell < CELLS && neighbour != {{ middle }} && from[neighbour] == {% if fine %}FROM_COARSER{% else %}FROM_FINER{% endif %};
+            const unsigned found = __ballot_sync(~0u, enters);
+            if (enters) list[listed + __popc(found & ((1u << lane) - 1))] = cell;
+            listed += __popc(found);
+        }
+        __syncwarp();
 {%- if fine %}
-    for (int at = thread; at < 2 * listed; at += {{ kernel.threads }}) {
-        const int direction = list[at / 2] / CELLS, second = at % 2;
-        const Spot here = spot_of(list[at / 2] % CELLS);
-        (second ? inbox_1 : inbox_0)[(size_t)rows[slot] * ROW + (size_t)inbox_at(direction, here)] =
-            from_coarser(&interface, &coarser, node - children[parent], direction, here, second{{ interface.pass }});
-    }
+        for (int at = lane; at < 2 * listed; at += 32) {
+            const int second = at >= listed;
+            const Spot here = spot_of(list[second ? at - listed : at]);
+            (second ? inbox_1 : inbox_0)[(size_t)rows[slot] * ROW + (size_t)inbox_at(direction, here)] =
+                from_coarser(&interface, &coarser, node - children[parent], direction, here, second{{ interface.pass }});
+        }
 {%- else %}
-    // A thread for each place in a cell; the first sums up.
-    for (int first = 0; first < listed; first += {{ kernel.threads }} / PARTS) {
-        const int at = first + thread / PARTS, entry = list[at < listed ? at : 0], direction = entry / CELLS;
-        const Spot here = spot_of(entry % CELLS);
-        const {{ real }} part = at < listed ? from_finer(&interface, &own, direction, here, thread % PARTS{{ interface.pass }}) : 0;
-        {{ real }} sum = 0;
-        for (int child = 0; child < PARTS; ++child) sum += __shfl_sync(~0u, part, child, PARTS);
-        if (at < listed && thread % PARTS == 0) inbox[(size_t)rows[slot] * ROW + (size_t)inbox_at(direction, here)] = {{ interface.share }} * sum;
-    }
+        // A thread for each place in a cell; the first sums up.
+        for (int first = 0; first < listed; first += 32 / PARTS) {
+            const int at = first + lane / PARTS;
+            const Spot here = spot_of(list[at < listed ? at : 0]);
+            const {{ real }} part = at < listed ? from_finer(&interface, &own, direction, here, lane % PARTS{{ interface.pass }}) : 0;
+            {{ real }} sum = 0;
+            for (int child = 0; child < PARTS; ++child) sum += __shfl_sync(~0u, part, child, PARTS);
+            if (at < listed && lane % PARTS == 0) inbox[(size_t)rows[slot] * ROW + (size_t)inbox_at(direction, here)] = {{ interface.share }} * sum;
+        }
 {%- endif %}
+        __syncwarp();
+    }
 {%- </kernel> %}
 
 {% endfor -%}

@@ -31,20 +31,26 @@ enum {
     }
 }
 
+// The index of a cell that lies in the block.
+{{ inline }} int index_within(const Spot spot)
+{
+    return spot.at[0] + {{ bx }} * (spot.at[1]{% if deep %} + {{ by }} * spot.at[2]{% endif %});
+}
+
 // Where the fine cell at one side of a coarse cell is, along axis a the upper one if bit a of `child` is set: `fine` in a block, of
 // which the number among those that refine the neighbours is given back.
 {{ inline }} int child_of(const Spot coarse, const int child, Spot *fine)
 {
-    const int width[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
-    int entry = {{ middle }}, octant = 0;
+    const unsigned width[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
+    unsigned entry = 0, octant = 0;
     for (int axis = 0, step = 1; axis < DIM; step *= 3, ++axis) {
-        const int side = coarse.at[axis] < 0 ? -1 : coarse.at[axis] >= width[axis] ? 1 : 0;
-        const int at = 2 * (coarse.at[axis] - side * width[axis]) + (child >> axis & 1), upper = at >= width[axis];
-        entry += side * step;
-        octant |= upper << axis;
-        fine->at[axis] = at - upper * width[axis];
+        // From the lower corner of the lower neighbour, in cells and in blocks of the finer level.
+        const unsigned place = 2 * ((unsigned)coarse.at[axis] + width[axis]) + (child >> axis & 1), block = place / width[axis];
+        entry += block / 2 * step;
+        octant |= (block & 1) << axis;
+        fine->at[axis] = (int)(place % width[axis]);
     }
-    return entry * PARTS + octant;
+    return (int)(entry * PARTS + octant);
 }
 
 // What is around a coarse block, by its table. Slots and rows of the inbox are -1 where there is none; rows are -1 also for blocks that touch
@@ -110,16 +116,19 @@ enum { AROUND = 2 * NEAR + 2 * NEAR * PARTS };  // values of what is around a bl
 {
     Spot fine;
     const {{ int }} slot = around->fine_slots[child_of(coarse, child, &fine)];
-    return load(level, slot, direction, index_of(fine));
+    return load(level, slot, direction, index_within(fine));
 }
 
 {% if interface.slopes -%}
-// The population of a coarse cell, zero where there is none; whether there is one.
+// The population of the coarse cell so many cells from one of the block along an axis, zero where there is none; whether there is one.
 {{ inline }} int sample_around(
-    const Around *around, const {{ stored }} *level, const Spot spot, const int direction, {{ real }} *value)
+    const Around *around, const {{ stored }} *level, const Spot cell, const int axis, const int shift, const int direction,
+    {{ real }} *value)
 {
-    const {{ int }} slot = around->slots[neighbour_of(spot)];
-    *value = slot >= 0 ? load(level, slot, direction, index_of(spot)) : 0;
+    const int width[3] = { {{- bx }}, {{ by }}, {{ bz -}} }, places[3] = {1, 3, 9}, strides[3] = {1, {{ bx }}, {{ bx }} * {{ by }}};
+    const int to = cell.at[axis] + shift, side = to < 0 ? -1 : to >= width[axis];
+    const {{ int }} slot = around->slots[{{ middle }} + side * places[axis]];
+    *value = slot >= 0 ? load(level, slot, direction, index_within(cell) + (shift - side * width[axis]) * strides[axis]) : 0;
     return slot >= 0;
 }
 
@@ -233,7 +242,7 @@ enum { AROUND = 2 * NEAR + 2 * NEAR * PARTS };  // values of what is around a bl
     return refined;
 }
 
-// Which of a node's neighbours are refined, and which are walls: a bit for each.
+// A node, and which of its neighbours are refined, and which are walls: a bit for each.
 typedef struct {
     const {{ stored }} *level;  // populations of its level
     {{ int }} node;
@@ -241,28 +250,32 @@ typedef struct {
 {%- if interface.mirrors %}
     int mirrors;  // which of its faces are mirrors: a bit for each, that of the lower face of an axis first
 {%- endif %}
+{%- if interface.walls %}
+    const {{ int }} *beside;  // slots of its neighbours, -1 - w where there is the wall w [NEAR]
+    const {{ int }} *within;  // slots of the blocks that refine them, -1 where there are none [NEAR][PARTS]
+{%- endif %}
 } Side;
 
-// A node and what is around it.
-{{ inline }} Side side_of(
-    const {{ stored }} *level, const {{ int }} node, const {{ int }} *near, const {{ int }} *children
+{% if cuda %}{% set bit = "atomicOr(&side->" %}{% set on = ", " %}{% set done = ")" %}{% else %}{% set bit = "side->" %}{% set on = " |= " %}{% set done = "" %}{% endif -%}
+// Adds what a side is towards one of the node's neighbours.
+{{ inline }} void look_towards(
+    Side *side, const int entry, const {{ int }} *near, const {{ int }} *children
     {%- if interface.mirrors %}, const {{ int }} *wall_rules{% endif %})
 {
-    Side side = {level, node, refined_near(node, near, children), 0{% if interface.mirrors %}, 0{% endif %}};
-    for (int entry = 0; entry < NEAR; ++entry) {
-        const {{ int }} other = near[(size_t)node * NEAR + entry];
-        side.solid |= (other < 0 && other != COARSER) << entry;
+    const {{ int }} other = near[(size_t)side->node * NEAR + entry];
+    if (other == COARSER) return;
+    if (other >= 0) {
+        if (children[other] >= 0) {{ bit }}refined{{ on }}1 << entry{{ done }};
+        return;
     }
+    {{ bit }}solid{{ on }}1 << entry{{ done }};
 {%- if interface.mirrors %}
     for (int face = 0, step = 1; face < 2 * DIM; ++face, step *= face & 1 ? 1 : 3) {
-        const int entry = {{ middle }} + (face & 1 ? step : -step);
-        if (side.solid >> entry & 1) {
-            const {{ int }} rule = wall_rules[-1 - near[(size_t)node * NEAR + entry]];
-            side.mirrors |= ({{ interface.mirrors }}) << face;
-        }
+        if (entry != {{ middle }} + (face & 1 ? step : -step)) continue;
+        const {{ int }} rule = wall_rules[-1 - other];
+        {{ bit }}mirrors{{ on }}({{ interface.mirrors }}) << face{{ done }};
     }
 {%- endif %}
-    return side;
 }
 
 enum { STREAMS, FROM_COARSER, FROM_FINER };  // how something enters a block

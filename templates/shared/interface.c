@@ -7,13 +7,25 @@
 
 // The coupling {{ interface.name }} between two levels.
 typedef struct {
-    const {{ int }} *near, *children, *slots;
     const {{ int }} *wall_rules;
     const {{ real }} *wall_values;
     const {{ stored }} *before, *after;  // populations of the finer level, at the beginning of its two steps and half-way
 } Interface;
 
 enum { COARSE, FINE, WALL };  // what is at a place; a level coarser than both counts as coarse
+
+// Slots around a node and within what is around it: values `at` of `beside` and `within` of a side, one after the other.
+enum { SIDES = NEAR + NEAR * PARTS };
+
+{{ inline }} {{ int }} slot_around(
+    const int at, const {{ int }} node, const {{ int }} *near, const {{ int }} *children, const {{ int }} *slots)
+{
+    const int part = at - NEAR, entry = part < 0 ? at : part / PARTS;
+    const {{ int }} other = near[(size_t)node * NEAR + entry];
+    if (part < 0) return other < 0 ? other : slots[other];
+    const {{ int }} first = other < 0 ? -1 : children[other];
+    return first < 0 ? -1 : slots[first + part % PARTS];
+}
 
 // A cell of a slot.
 typedef struct {
@@ -90,8 +102,8 @@ typedef struct {
     return side->refined >> entry & 1 ? FINE : side->solid >> entry & 1 ? WALL : COARSE;
 }
 
-// The cell at a place where there is one; no slot where there is none on these two levels.
-{{ inline }} Cell find(const Interface *interface, const Side *side, {% if not interface.mirrors %}const {% endif %}Spot spot)
+// The cell at a place where there is one; a negative slot where there is none on these two levels.
+{{ inline }} Cell find(const Side *side, {% if not interface.mirrors %}const {% endif %}Spot spot)
 {
 {%- if interface.mirrors %}
     Cell found = {-1, 0, 0};
@@ -103,10 +115,8 @@ typedef struct {
     Spot fine;
     const Spot coarse = cell_around(spot, &child);
     const int part = child_of(coarse, child, &fine), entry = part / PARTS, refined = side->refined >> entry & 1;
-    const {{ int }} other = interface->near[(size_t)side->node * NEAR + entry];
-    if (other < 0) return found;
-    found.slot = interface->slots[refined ? interface->children[other] + part % PARTS : other];
-    found.cell = index_of(refined ? fine : coarse);
+    found.slot = refined ? side->within[part] : side->beside[entry];
+    found.cell = refined ? index_within(fine) : index_of(coarse);
     return found;
 }
 
@@ -116,13 +126,13 @@ typedef struct {
 }
 
 // The wall at a place where there is one.
-{{ inline }} {{ int }} wall_at(const Interface *interface, const Side *side, const Spot spot)
+{{ inline }} {{ int }} wall_at(const Side *side, const Spot spot)
 {
 {%- if interface.mirrors %}
     int turned = 0;
-    return -1 - interface->near[(size_t)side->node * NEAR + entry_of(folded(side, spot, &turned))];
+    return -1 - side->beside[entry_of(folded(side, spot, &turned))];
 {%- else %}
-    return -1 - interface->near[(size_t)side->node * NEAR + entry_of(spot)];
+    return -1 - side->beside[entry_of(spot)];
 {%- endif %}
 }
 
@@ -170,11 +180,13 @@ typedef struct {
 
 {% endif -%}
 {% if interface.slopes -%}
-// The population of a coarse cell, zero where there is none; whether there is one.
-{{ inline }} int sample_beside(const Interface *interface, const Side *side, const Spot cell, const int direction, {{ real }} *sample)
+// The population of the coarse cell so many cells from one along an axis, zero where there is none; whether there is one.
+{{ inline }} int sample_beside(
+    const Side *side, Spot cell, const int axis, const int shift, const int direction, {{ real }} *sample)
 {
+    cell.at[axis] += shift;
     const Spot spot = place_of(cell, 0);
-    const Cell found = find(interface, side, spot);
+    const Cell found = find(side, spot);
     const int has = look(side, spot) == COARSE && found.slot >= 0;
     *sample = has ? value(side->level, found, direction) : 0;
     return has;
@@ -182,11 +194,11 @@ typedef struct {
 
 {% endif -%}
 {% for slope in interface.slopes -%}
-{{<stencil of={slope} how={function} name={slope.walk} from="interface, side" decl="const Interface *interface, const Side *side" sample="sample_beside" />}}
+{{<stencil of={slope} how={function} name={slope.walk} from="side" decl="const Side *side" sample="sample_beside" />}}
 
 {% endfor -%}
 // What the packet of a direction that starts at a place carries.
-{{ function }} {{ real }} packet(const Interface *interface, const Side *side, {% if interface.mirrors %}Spot spot, int{% else %}const Spot spot, const int{% endif %} direction{{ interface.decl }})
+{{ function }} {{ real }} packet(const Side *side, {% if interface.mirrors %}Spot spot, int{% else %}const Spot spot, const int{% endif %} direction{{ interface.decl }})
 {
 {%- if interface.mirrors %}
     int turned = 0;
@@ -194,7 +206,7 @@ typedef struct {
 {%- endif %}
     int child;
     const Spot here = cell_around(spot, &child);
-    const Cell found = find(interface, side, spot);
+    const Cell found = find(side, spot);
     const {{ stored }} *const coarse = side->level;
     const {{ int }} slot = found.slot;
     const int cell = found.cell;
@@ -232,14 +244,14 @@ typedef struct {
     const Spot near = beyond(spot, direction, -1), far = beyond(spot, direction, -2);
     const int start = look(side, far);
     // A path that cuts a corner of a coarse cell.
-    if (second && start == FINE) return value(interface->before, find(interface, side, far), direction);
-    const int returns = second && start == WALL{% if walls.nodes %} && !of_nodes(interface, wall_at(interface, side, far)){% endif %};
+    if (second && start == FINE) return value(interface->before, find(side, far), direction);
+    const int returns = second && start == WALL{% if walls.nodes %} && !of_nodes(interface, wall_at(side, far)){% endif %};
     const int onward = second && start == COARSE;
-    const {{ real }} carried = packet(interface, side, onward ? far : near, returns ? OPPOSITE[direction] : direction{{ interface.pass }});
+    const {{ real }} carried = packet(side, onward ? far : near, returns ? OPPOSITE[direction] : direction{{ interface.pass }});
     if (!returns) return carried;
-    const Cell last = find(interface, side, near);
+    const Cell last = find(side, near);
     const int back = {% if interface.mirrors %}reflect(direction, last.turned){% else %}direction{% endif %};
-    return carried + wall_adds(interface, wall_at(interface, side, far), back, side->level, last.slot, last.cell);
+    return carried + wall_adds(interface, wall_at(side, far), back, side->level, last.slot, last.cell);
 }
 
 // What a direction brings to a place in a cell of a coarse block, where finer cells may be on the way; `side` is about the block.
@@ -248,14 +260,14 @@ typedef struct {
     const Spot spot = place_of(at, child);
     const Spot near = beyond(spot, direction, -1), far = beyond(spot, direction, -2);
     const int last = look(side, near), first = look(side, far);
-    if (last == FINE) return value(interface->after, find(interface, side, near), direction);
-    if (first == FINE) return value(interface->before, find(interface, side, far), direction);
-    if (first == COARSE) return packet(interface, side, far, direction{{ interface.pass }});
+    if (last == FINE) return value(interface->after, find(side, near), direction);
+    if (first == FINE) return value(interface->before, find(side, far), direction);
+    if (first == COARSE) return packet(side, far, direction{{ interface.pass }});
     // Back the way that it came, off the wall that the link of the whole cell meets: it has left a fine cell, or this one.
     const int sent = OPPOSITE[direction];
-    const Cell cell = find(interface, side, spot);
+    const Cell cell = find(side, spot);
     const Spot next = beyond(spot, direction, 1);
-    const {{ real }} back = last == WALL && look(side, next) == FINE ? value(interface->before, find(interface, side, next), sent)
-                                                               : packet(interface, side, spot, sent{{ interface.pass }});
-    return back + wall_adds(interface, wall_at(interface, side, far), direction, side->level, cell.slot, cell.cell);
+    const {{ real }} back = last == WALL && look(side, next) == FINE ? value(interface->before, find(side, next), sent)
+                                                               : packet(side, spot, sent{{ interface.pass }});
+    return back + wall_adds(interface, wall_at(side, far), direction, side->level, cell.slot, cell.cell);
 }

@@ -11,11 +11,12 @@ typedef struct {
     int at[DIM];
 } Spot;
 {%- endcomponent spot %}
-{% component spot_of(@inline, @deep, @bx, @by) -%}
-// A cell of a block, by its index there.
+{% component spot_of(@inline, @deep, @bx, @by, @bz) -%}
+// A cell of a block, by its index there; without signs compilers see that it lies in the block.
 {{ inline }} Spot spot_of(const int cell)
 {
-    const Spot spot = { {cell % {{ bx }}, cell / {{ bx }} % {{ by }}{% if deep %}, cell / ({{ bx }} * {{ by }}){% endif %}} };
+    const unsigned index = (unsigned)cell;
+    const Spot spot = { {(int)(index % {{ bx }}), (int)(index / {{ bx }} % {{ by }}){% if deep %}, (int)(index / ({{ bx }} * {{ by }}) % {{ bz }}){% endif %}} };
     return spot;
 }
 {%- endcomponent spot_of %}

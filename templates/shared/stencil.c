@@ -6,11 +6,7 @@
     const int point[] = { {{- of.points -}} };
     {{ real }} v[{{ of.count }}];
     int has[{{ of.count }}];
-    for (int at = 0; at < {{ of.count }}; ++at) {
-        Spot spot = cell;
-        spot.at[axis] += point[at];
-        has[at] = {{ sample }}({{ from }}, spot, direction, &v[at]);
-    }
+    for (int at = 0; at < {{ of.count }}; ++at) has[at] = {{ sample }}({{ from }}, cell, axis, point[at], direction, &v[at]);
     {{<weighted sets={of.sets} />}}
 }
 {%- endcomponent stencil %}

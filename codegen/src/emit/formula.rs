@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lbm_bundle::Real;
-use lbm_dsl::expr::{Compare, Expr, ExprId, Rational, Symbol};
+use lbm_dsl::expr::{Compare, Expr, ExprId, LevelSymbol, Rational, Symbol};
 use num_traits::Signed;
 
 use super::number::literal;
@@ -185,8 +185,17 @@ impl<'a> Printer<'a> {
                     Compare::LessEqual => "<=",
                     Compare::Equal => "==",
                 };
+                // Kinds are integers, and compared as such.
+                let counts = |id| {
+                    matches!(self.plan.dag().exprs().get(id), Expr::Symbol(Symbol::Level(LevelSymbol::Kind { .. })))
+                };
+                let side = |id, beside| match self.plan.dag().exprs().as_const(id) {
+                    Some(number) if counts(beside) && number.is_integer() => number.to_string(),
+                    _ => self.term(id).first(Binding::Sum),
+                };
+                let (left, right) = (side(left, right), side(right, left));
                 let side = |id| self.term(id).first(Binding::Sum);
-                let (left, right, then, otherwise) = (side(left), side(right), side(then), side(otherwise));
+                let (then, otherwise) = (side(then), side(otherwise));
                 let text = match self.language {
                     Language::C => format!("{left} {sign} {right} ? {then} : {otherwise}"),
                     Language::Rust => format!("if {left} {sign} {right} {{ {then} }} else {{ {otherwise} }}"),

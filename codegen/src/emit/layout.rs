@@ -160,7 +160,7 @@ fn upwind(manifest: &Manifest, width: u32) -> Vec<String> {
         if deep { format!("cell / {bx} % {by}") } else { format!("cell / {bx}") },
         format!("cell / {}", bx * by),
     ];
-    let mut lines = vec!["const int *near = neighbours + (size_t)slot * NEAR;".to_string(), String::new()];
+    let mut lines = vec![];
     lines.push("// ---- upwind along each axis: coordinate and block, m for the velocity +1, p for -1".into());
     for axis in 0..manifest.dim as usize {
         let (a, last) = (["x", "y", "z"][axis], manifest.block[axis] - 1);

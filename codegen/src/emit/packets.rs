@@ -50,7 +50,7 @@ pub fn packets(
             Symbol::Level(LevelSymbol::Slope { stencil, axis, pop }) => {
                 let (what, from) = match route {
                     Route::Tables => ("around", "around, coarse"),
-                    Route::Walk => ("walk", "interface, side"),
+                    Route::Walk => ("walk", "side"),
                 };
                 let function = of_stencil(interface, stencil.into(), what);
                 lines.push(format!("const {real} {name} = {function}({from}, here, {}, {axis});", pop.index()));

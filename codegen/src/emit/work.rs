@@ -28,9 +28,8 @@ pub fn work(manifest: &Manifest, signature: &Signature) -> Work {
         Role::ToFine | Role::ToCoarse => (
             threads == items && signature.passes == manifest.q() as u32,
             vec![
-                format!("const int item = blockIdx.x * {items} + threadIdx.x;"),
-                "if (item >= count) return;".into(),
-                "const int cell = cells[item];".into(),
+                format!("const int place = place_of_block(), item = place % gridDim.x * {items} + threadIdx.x;"),
+                "const int cell = item < count ? cells[item] : 0, direction = place / gridDim.x;".into(),
             ],
         ),
         Role::Force | Role::Look | Role::Sums => (
@@ -42,7 +41,11 @@ pub fn work(manifest: &Manifest, signature: &Signature) -> Work {
                 "const int begin = share * per, end = begin + per < size ? begin + per : size;".into(),
             ],
         ),
-        Role::InterfaceMasks | Role::InterfaceCells | Role::ToFineWalls | Role::ToCoarseWalls => (
+        Role::InterfaceMasks
+        | Role::InterfaceCells
+        | Role::ToFineWalls
+        | Role::ToCoarseWalls
+        | Role::StreamCollideSolid => (
             items == 1,
             vec![item, "if (item >= count) return;".into(), "const int thread = threadIdx.x, slot = ids[item];".into()],
         ),

@@ -30,6 +30,9 @@ const MOST_LIVE: usize = 80;
 /// Threads that share what crosses an interface at a block, or at as many cells.
 const INTERFACE_THREADS: u32 = 128;
 
+/// Memory that the threads of a block may share without asking for more.
+const SHARED_BYTES: u32 = 47 << 10;
+
 /// Signatures and layout; `rest` is what populations are stored without, `live` how many values the
 /// collision has alive at once, and `cost` gives each kernel's arithmetic (its loads, stores and bytes are counted here).
 pub fn manifest(
@@ -255,7 +258,13 @@ fn shape(manifest: &Manifest, role: Role, threads: u32) -> (u32, u32) {
         Role::Force | Role::Look | Role::Sums => (THREADS, 1),
         Role::InterfaceMasks | Role::InterfaceCells => (32, 1),
         Role::ToFine | Role::ToCoarse => (INTERFACE_THREADS, INTERFACE_THREADS),
-        Role::ToFineWalls | Role::ToCoarseWalls => (INTERFACE_THREADS, 1),
+        Role::ToFineWalls | Role::ToCoarseWalls => (THREADS, 1),
+        Role::StreamCollideSolid => {
+            // What solids send back is kept for each thread, beside a list of it, in memory that thread blocks share.
+            let bytes = manifest.q() as u32 * (manifest.real.bytes() as u32 + 4);
+            let most = (SHARED_BYTES / bytes).min(INTERFACE_THREADS);
+            (cells.div_ceil(cells.div_ceil(most)), 1)
+        }
         _ if in_pairs(manifest, role) => {
             let items = (FEW_THREADS / (cells / 2)).max(1);
             (items * cells / 2, items)

@@ -9,11 +9,12 @@
 //! | `array` | arrays, their type known at run time |
 //! | `buffer` | the same, their elements known to the compiler |
 //! | `staging` | copies that leave the device while launches go on |
+//! | `order` | which launches of a recording wait for which others |
 //! | `memory` | amounts of memory, and how much there is |
 //! | `bandwidth` | how fast memory can be copied: what speed is measured against |
 //! | `cache` | generated and compiled kernels on disk, sealed |
 //! | `host` | C compiler, shared objects, threads |
-//! | `cuda` | driver, NVRTC, stream |
+//! | `cuda` | driver, NVRTC, stream, graphs |
 //!
 //! A [`Module`] is machine code made from a bundle's source. Like any compiled code it is trusted to keep to its
 //! signature: `kernels` checks the arguments that its bundle says it has, what a kernel does with them is not checked.
@@ -29,6 +30,7 @@ mod cuda;
 mod error;
 mod host;
 mod memory;
+mod order;
 mod staging;
 
 use std::collections::BTreeMap;
@@ -44,6 +46,7 @@ pub use buffer::{Buffer, Double, Element, Floating, Int, Part, Real, Stored};
 pub use cuda::Graph;
 pub use error::DeviceError;
 pub use memory::{Available, Bytes};
+pub use order::{Accesses, Order, Place};
 pub use staging::{Staging, Stagings};
 
 /// Bytes of the host's memory that can still be allocated, within the limits of control groups, if the system says so.
@@ -360,8 +363,8 @@ impl Device {
         }
     }
 
-    /// Records the launches that `work` makes instead of running them, so that they can be repeated at once. `None` on
-    /// the host, where `work` is not called.
+    /// Records the launches that `work` makes, all of them [`accessing`](Self::accessing) something, instead of running them, so that they
+    /// can be repeated at once. `None` on the host, where `work` is not called.
     pub fn record(&self, work: impl FnOnce() -> Result<(), DeviceError>) -> Result<Option<Graph>, DeviceError> {
         match &self.backend {
             Backend::Host(_) => Ok(None),
@@ -369,24 +372,13 @@ impl Device {
         }
     }
 
-    /// Calls `branch` with each of these items. What it launches for one item may run at the same time as what it launches for others: in a
-    /// [recording](Self::record) on a GPU it does.
-    pub fn side_by_side<T, E: From<DeviceError>>(
-        &self,
-        items: &[T],
-        mut branch: impl FnMut(&T) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let Backend::Cuda(cuda) = &self.backend else { return items.iter().try_for_each(branch) };
-        for items in items.chunks(cuda::BRANCHES) {
-            cuda.fork(items.len())?;
-            let done = items.iter().enumerate().try_for_each(|(number, item)| {
-                cuda.branch(number);
-                branch(item)
-            });
-            cuda.join(items.len())?;
-            done?;
+    /// Calls `work`, whose launches read and write no other places than these, and follow each other. In a
+    /// [recording](Self::record) on a GPU they wait for nothing that does not need; elsewhere launches are in order.
+    pub fn accessing<R>(&self, accesses: &Accesses, work: impl FnOnce() -> R) -> R {
+        match &self.backend {
+            Backend::Host(_) => work(),
+            Backend::Cuda(cuda) => cuda.accessing(accesses, work),
         }
-        Ok(())
     }
 
     /// Copies all values of `from` into `to`, a buffer of the same type and length; on the host with all threads.

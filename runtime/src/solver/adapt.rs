@@ -180,13 +180,17 @@ impl Simulation {
         adapter.settled = !outcome.changed();
         adapter.scattered += outcome.refined + outcome.coarsened;
         let parts = 1 << subdomain.grid.dim();
+        let mut other = outcome.changed();
         if (adapter.scattered * parts) as f64 > SCATTERED * subdomain.grid.leaf_count() as f64 {
             let current = subdomain.reorder(stepper.current())?;
             stepper.levels.iter_mut().for_each(|level| level.current = current);
             adapter.scattered = 0;
             adapter.adaptations.reorderings += 1;
+            other = true;
         }
-        subdomain.follow()?;
+        if other {
+            subdomain.follow()?;
+        }
         Ok(outcome)
     }
 
@@ -221,7 +225,6 @@ impl Subdomain {
         let current = levels.iter().map(|level| level.current).collect();
         let mut data = Populations::new(program, grid, fields, reference.as_mut(), current);
         let outcome = grid.forest_mut().adapt(range.clone(), &mut data)?;
-        self.recording = None;
         self.sampled = false;
         Ok(outcome)
     }
@@ -249,6 +252,7 @@ impl Subdomain {
 
     /// After the grid has changed: room for what lies at refinement interfaces, and the lists of it.
     fn follow(&mut self) -> Result<(), StepError> {
+        self.recording = None;
         self.fields.make_room(self.program.device(), self.program.manifest(), &self.grid)?;
         if let Some(inbox) = &mut self.inbox {
             inbox.follow(&self.program, &mut self.grid, &self.walls)?;

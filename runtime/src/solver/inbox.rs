@@ -71,7 +71,7 @@ impl Inbox {
         let (device, manifest) = (program.device(), program.manifest());
         let at_interfaces = |level: &Level| level.group(Group::Jump).start..level.group(Group::Both).end;
         let levels: Vec<Range<usize>> = grid.levels().iter().map(at_interfaces).collect();
-        let few = device.concurrency() / manifest.cells();
+        let few = device.concurrency() / manifest.cells() / FEW;
         let together =
             |level: &Level| level.leaves.len() < few && level.group(Group::Interior).len() < level.leaves.len();
         let with_walls = !manifest.boundaries.is_empty();
@@ -164,6 +164,9 @@ impl Inbox {
         (&self.masks, &self.rows[usize::from(!start)])
     }
 }
+
+/// A level whose cells are less than one in so many of those that the device works on at a time streams in one launch.
+const FEW: usize = 8;
 
 /// Two sets of rows, full of NaN.
 fn rows(device: &Device, manifest: &Manifest, interfaces: usize) -> Result<[Buffer<Real>; 2], DeviceError> {

@@ -13,7 +13,7 @@
 //!
 //! | module | job |
 //! | --- | --- |
-//! | `step` | the time step: its phases, and in which order levels take them |
+//! | `step`, `accesses` | the time step: its phases, and in which order levels take them; what each reads and writes |
 //! | `run` | many steps: where the grid changes between them, and which are recorded |
 //! | `subdomain` | what a device has: kernels, blocks, populations |
 //! | `stream`, `bodies` | streaming and collision, by kind of block; solids |
@@ -27,6 +27,7 @@
 //! | `snapshot`, `capture` | macroscopic fields on the host; on their way there while the flow goes on |
 //! | `velocity` | vorticity, energy and enstrophy |
 
+mod accesses;
 mod adapt;
 mod around;
 mod bodies;
@@ -40,6 +41,8 @@ pub mod memory;
 mod monitor;
 pub mod observe;
 mod prepare;
+#[cfg(any(test, feature = "fixture"))]
+mod reordered;
 pub mod restore;
 mod run;
 mod setup;

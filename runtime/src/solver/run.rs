@@ -8,13 +8,14 @@ use super::timing::Timings;
 use super::{Simulation, StepError};
 use crate::device::{Device, Graph};
 
-/// Pairs of steps in a recording: enough that launching it costs little per step.
-const PAIRS_RECORDED: u64 = 8;
+/// Phases in a recording, about: enough that launching it costs little per step, and few, since making it costs some microseconds for
+/// each.
+const PHASES_RECORDED: usize = 64;
 
-/// Pairs of steps in a recording of a grid that changes, which will not be repeated often.
-const PAIRS_OF_A_CHANGING_GRID: u64 = 1;
+/// Most pairs of steps in a recording.
+const PAIRS_RECORDED: usize = 8;
 
-/// How often a recording must be repeated to be worth its making.
+/// How often a recording of a grid that changes must be repeated to be worth its making.
 const LEAST_REPEATED: u64 = 4;
 
 impl Simulation {
@@ -57,7 +58,7 @@ impl Simulation {
             *sampled = sampled.saturating_sub(1);
             left -= 1;
         }
-        let pairs = if adapter.settled { PAIRS_RECORDED } else { PAIRS_OF_A_CHANGING_GRID };
+        let pairs = (PHASES_RECORDED / stepper.tasks(subdomain).len().max(1) / 2).clamp(1, PAIRS_RECORDED) as u64;
         let least = if adapter.settled { 1 } else { LEAST_REPEATED };
         if left >= 2 * pairs * least && subdomain.recording.is_none() {
             let graph = record(device, subdomain, stepper, pairs)?;

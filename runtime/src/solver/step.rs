@@ -15,6 +15,7 @@
 //! ```
 //!
 //! A coupling of packets has an inbox and no ghosts, a coupling of ghosts no inbox; phases that a grid has no blocks for do nothing.
+//! This order is one of many: a recording keeps of it what [`accesses`](super::accesses) demands.
 
 use super::StepError;
 use super::setup::Params;
@@ -37,16 +38,64 @@ pub(super) struct Stepper {
     pub(super) step: u64,
 }
 
+/// A phase of a step of a level, in the course of a step of the grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Task {
+    pub(super) phase: Phase,
+    pub(super) level: usize,
+    /// Whether the step is the first of two in one of the coarser level.
+    pub(super) start: bool,
+    /// Which set of populations is current on each level at that time, a bit for each.
+    sets: u64,
+}
+
+impl Task {
+    /// Which set of populations is current on a level at that time.
+    pub(super) fn current(&self, level: usize) -> usize {
+        (self.sets >> level & 1) as usize
+    }
+}
+
 impl Stepper {
     /// One step of the grid; where its phases are timed, with marks around them.
-    pub(super) fn advance(&mut self, subdomain: &mut Subdomain, timed: Option<&mut Timings>) -> Result<(), StepError> {
-        let mut step = Step { subdomain, levels: &mut self.levels, timed };
-        step.advance(0, false)?;
-        if let Some(timings) = step.timed {
+    pub(super) fn advance(
+        &mut self,
+        subdomain: &mut Subdomain,
+        mut timed: Option<&mut Timings>,
+    ) -> Result<(), StepError> {
+        let device = subdomain.program.device().clone();
+        let current = self.current();
+        for task in self.tasks(subdomain) {
+            let from = timed.is_some().then(|| device.mark()).transpose()?;
+            self.run(task, subdomain)?;
+            if let (Some(from), Some(timings)) = (from, &mut timed) {
+                timings.sample(task.phase, from, device.mark()?);
+            }
+        }
+        if let Some(timings) = timed {
             timings.sampled();
         }
+        // Finer levels have taken an even number of steps.
+        self.levels.iter_mut().zip(current).for_each(|(level, before)| level.current = before);
+        self.levels[0].current = 1 - self.levels[0].current;
         self.step += 1;
         Ok(())
+    }
+
+    /// What a step consists of, in an order in which it can be done.
+    pub(super) fn tasks(&self, subdomain: &Subdomain) -> Vec<Task> {
+        let current = self.levels.iter().enumerate().map(|(level, of)| (of.current as u64) << level);
+        let mut schedule = Schedule { subdomain, sets: current.sum(), tasks: vec![] };
+        schedule.advance(0, false);
+        schedule.tasks
+    }
+
+    /// Does one of them.
+    pub(super) fn run(&mut self, task: Task, subdomain: &mut Subdomain) -> Result<(), StepError> {
+        self.levels.iter_mut().enumerate().for_each(|(number, level)| level.current = task.current(number));
+        let device = subdomain.program.device().clone();
+        let accesses = subdomain.accesses(task);
+        device.accessing(&accesses, || subdomain.run(task.phase, &self.levels, task.level, task.start))
     }
 
     /// Which set of populations is current on each level.
@@ -55,52 +104,38 @@ impl Stepper {
     }
 }
 
-/// A step that is being taken.
-struct Step<'a> {
-    subdomain: &'a mut Subdomain,
-    levels: &'a mut [Level],
-    timed: Option<&'a mut Timings>,
+/// A step of the grid that is being laid out.
+struct Schedule<'a> {
+    subdomain: &'a Subdomain,
+    sets: u64,
+    tasks: Vec<Task>,
 }
 
-impl Step<'_> {
+impl Schedule<'_> {
     /// One step of a level and all finer ones; `start`: the first of the two in a step of the coarser level.
-    fn advance(&mut self, level: usize, start: bool) -> Result<(), StepError> {
+    fn advance(&mut self, level: usize, start: bool) {
         let finer = level + 1 < self.subdomain.grid.levels().len();
         let second = level > 0 && !start;
         if finer {
-            self.side_by_side(&Phase::TO_FINE, level, start)?;
-            self.advance(level + 1, true)?;
-            self.side_by_side(&Phase::TO_COARSE, level, start)?;
+            self.phases(&Phase::TO_FINE, level, start);
+            self.advance(level + 1, true);
+            self.phases(&Phase::TO_COARSE, level, start);
         }
-        self.side_by_side(&Phase::STREAMING, level, start)?;
-        self.in_turn(&Phase::STREAMING_AGAIN, level, start)?;
+        self.phases(&Phase::STREAMING, level, start);
         if second {
-            self.in_turn(&[Phase::Restrict], level, start)?;
+            self.phases(&[Phase::Restrict], level, start);
         }
         if finer {
-            self.advance(level + 1, false)?;
-            self.in_turn(&[Phase::Send, Phase::Prolong], level, start)?;
+            self.advance(level + 1, false);
+            self.phases(&[Phase::Send, Phase::Prolong], level, start);
         }
-        self.levels[level].current = 1 - self.levels[level].current;
-        Ok(())
+        self.sets ^= 1 << level;
     }
 
-    /// Phases that depend on those before them.
-    fn in_turn(&mut self, phases: &[Phase], level: usize, start: bool) -> Result<(), StepError> {
-        phases.iter().try_for_each(|phase| self.side_by_side(&[*phase], level, start))
-    }
-
-    /// Phases that do not depend on each other.
-    fn side_by_side(&mut self, phases: &[Phase], level: usize, start: bool) -> Result<(), StepError> {
-        let device = self.subdomain.program.device().clone();
-        let phases: Vec<Phase> = phases.iter().copied().filter(|phase| self.subdomain.has(*phase, level)).collect();
-        device.side_by_side(&phases, |phase| {
-            let from = self.timed.is_some().then(|| device.mark()).transpose()?;
-            self.subdomain.run(*phase, self.levels, level, start)?;
-            if let (Some(from), Some(timings)) = (from, &mut self.timed) {
-                timings.sample(*phase, from, device.mark()?);
-            }
-            Ok(())
-        })
+    /// Those phases that have anything to do.
+    fn phases(&mut self, phases: &[Phase], level: usize, start: bool) {
+        let sets = self.sets;
+        let tasks = phases.iter().filter(|phase| self.subdomain.has(**phase, level));
+        self.tasks.extend(tasks.map(|phase| Task { phase: *phase, level, start, sets }));
     }
 }

@@ -114,16 +114,16 @@ pub(super) fn blocks<'a>(
     let holds = grid.forest().holds();
     let together = inbox.and_then(|inbox| inbox.together(level));
     let range = match phase {
+        Phase::StreamCollideSolid => match bodies {
+            Some(bodies) => return bodies.list.part(bodies.levels[level].clone()),
+            None => 0..0,
+        },
         _ if together == Some(phase) => listed.leaves.clone(),
         _ if together.is_some() && Phase::STREAMING.contains(&phase) => 0..0,
         Phase::StreamCollide => listed.group(Group::Interior),
         Phase::StreamCollideWalls => listed.group(Group::Walls),
         Phase::StreamCollideInterface => listed.group(Group::Jump),
         Phase::StreamCollideInterfaceWalls => listed.group(Group::Both),
-        Phase::StreamCollideSolid => match bodies {
-            Some(bodies) => return bodies.list.part(bodies.levels[level].clone()),
-            None => 0..0,
-        },
         Phase::StreamCollideHeld if holds => return tables.held.part(listed.held.clone()),
         Phase::ToFine | Phase::ToCoarse => match inbox {
             Some(inbox) => return inbox.cells_of(level),

@@ -55,16 +55,15 @@ impl Phase {
     pub(super) const TO_FINE: [Phase; 2] = [Phase::ToFine, Phase::ToFineWalls];
     pub(super) const TO_COARSE: [Phase; 2] = [Phase::ToCoarse, Phase::ToCoarseWalls];
 
-    /// Those in which populations stream, each in blocks of its own.
-    pub(super) const STREAMING: [Phase; 4] = [
+    /// Those in which populations stream: in leaves, each in blocks of its own; then again in some of these blocks, or in refined ones.
+    pub(super) const STREAMING: [Phase; 6] = [
         Phase::StreamCollide,
         Phase::StreamCollideWalls,
         Phase::StreamCollideInterface,
         Phase::StreamCollideInterfaceWalls,
+        Phase::StreamCollideSolid,
+        Phase::StreamCollideHeld,
     ];
-
-    /// Those in which they stream again in some of these blocks, or in refined ones.
-    pub(super) const STREAMING_AGAIN: [Phase; 2] = [Phase::StreamCollideSolid, Phase::StreamCollideHeld];
 
     /// Name as in reports.
     pub fn name(self) -> &'static str {

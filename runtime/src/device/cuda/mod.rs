@@ -1,50 +1,41 @@
-//! A GPU as a device: driver, modules, a stream, and more of them for what a recording may do side by side.
+//! A GPU as a device: driver, modules, a stream, and graphs of launches.
 //!
 //! cudarc loads the driver and NVRTC when they are first used and panics where they are missing, so their presence is
-//! asked before anything else ([`Cuda::new`], `compile::nvrtc`). Everything runs on one stream of our own, but for the branches of a
-//! [`Graph`], which begin and end there, and copies to the host ([`Staging`]), which events order; cudarc's tracking of events between streams is off, which capturing launches needs.
+//! asked before anything else ([`Cuda::new`], `compile::nvrtc`). Everything runs on one stream of our own, but for copies to the host
+//! ([`Staging`]), which events order; cudarc's tracking of events between streams is off. What runs beside what inside a [`Graph`] says
+//! `graph`.
 
 mod compile;
+mod graph;
 mod staging;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use cudarc::driver::{
-    CudaContext, CudaEvent, CudaFunction, CudaGraph, CudaModule, CudaSlice, CudaStream, DevicePtr, DriverError,
-    LaunchConfig, PushKernelArg, result, sys,
+    CudaContext, CudaEvent, CudaFunction, CudaModule, CudaSlice, CudaStream, DevicePtr, DriverError, LaunchConfig,
+    PushKernelArg, result, sys,
 };
 
 use super::error::DeviceError;
 use super::host::cell;
 use super::{Shape, Source, Toolchain, Value};
 
-pub(super) use staging::Staging;
+use graph::{Kept, Recorder};
 
-/// Branches that a recording may have at a time.
-pub(super) const BRANCHES: usize = 4;
+pub use graph::Graph;
+pub(super) use staging::Staging;
 
 /// A GPU with its stream.
 pub(super) struct Cuda {
     context: Arc<CudaContext>,
     stream: Arc<CudaStream>,
-    /// Streams of the branches of a recording but the first, which is `stream`.
-    branches: [Arc<CudaStream>; BRANCHES - 1],
     /// Stream of copies to the host beside the kernels.
     transfer: Arc<CudaStream>,
-    /// The branch that launches go to.
-    branch: AtomicUsize,
     name: String,
     /// `90` for `sm_90`.
     architecture: i32,
-    /// What the launches being recorded use; `None` outside [`Cuda::record`].
-    recording: Mutex<Option<Vec<Kept>>>,
-}
-
-/// Something that a recorded launch needs for as long as it can be repeated.
-enum Kept {
-    Memory { _slice: Arc<CudaSlice<u8>> },
-    Kernel { _function: CudaFunction },
+    /// What launches are added to instead of being run; `None` outside [`Cuda::record`].
+    recorder: Mutex<Option<Recorder>>,
 }
 
 /// Memory on the GPU.
@@ -63,16 +54,6 @@ pub(super) struct Entry(CudaFunction);
 
 /// A point on the stream's time line.
 pub(super) struct Event(CudaEvent);
-
-/// Launches that were recorded and can be repeated as one.
-pub struct Graph {
-    graph: CudaGraph,
-    _kept: Vec<Kept>,
-}
-
-// SAFETY: the driver lets any thread use a graph, one at a time; `Graph` is not `Sync`, and what it keeps is `Send`.
-#[allow(unsafe_code)]
-unsafe impl Send for Graph {}
 
 fn driver_error(action: &str) -> impl FnOnce(DriverError) -> DeviceError + use<> {
     let action = action.to_string();
@@ -100,17 +81,14 @@ impl Cuda {
         }
         compile::nvrtc().map_err(no_gpu)?;
         let context = CudaContext::new(ordinal).map_err(unusable)?;
-        // SAFETY: all work goes to one stream, to branches that `fork` and `join` order, or to copies whose events `Staging` orders, so
-        // there is nothing to be tracked.
+        // SAFETY: all work goes to one stream, or to copies whose events `Staging` orders, so there is nothing to be tracked.
         unsafe { context.disable_event_tracking() };
         let stream = context.new_stream().map_err(unusable)?;
         let name = context.name().map_err(unusable)?;
         let (major, minor) = context.compute_capability().map_err(unusable)?;
-        let branch = || context.new_stream().map_err(unusable);
-        let branches = [branch()?, branch()?, branch()?];
         let transfer = context.new_stream().map_err(unusable)?;
-        let (architecture, recording) = (10 * major + minor, Mutex::new(None));
-        Ok(Cuda { context, stream, branches, transfer, branch: AtomicUsize::new(0), name, architecture, recording })
+        let (architecture, recorder) = (10 * major + minor, Mutex::new(None));
+        Ok(Cuda { context, stream, transfer, name, architecture, recorder })
     }
 
     pub(super) fn describe(&self) -> String {
@@ -188,11 +166,21 @@ impl Cuda {
             block_dim: (shape.threads, 1, 1),
             shared_mem_bytes: 0,
         };
-        let stream = match self.branch.load(Ordering::Relaxed) {
-            0 => &self.stream,
-            branch => &self.branches[branch - 1],
-        };
-        let mut launch = stream.launch_builder(&entry.0);
+        // SAFETY, of both: the arguments are those of the table that the manifest was checked against when its source was loaded;
+        // each lies where its pointer leads to, from where the driver copies as many bytes as the kernel's parameter has.
+        // Buffers are freed in the stream's order, after the kernel, or kept by the recording. That the code keeps to its signature is
+        // the trust put in a bundle.
+        if let Some(recorder) = &mut *self.recorder() {
+            let mut pointers: Vec<*mut std::ffi::c_void> = (args.iter().zip(&cells))
+                .map(|(arg, cell)| match (arg, cell) {
+                    (Value::Struct(words), _) => words.as_ptr().cast_mut().cast(),
+                    (_, Some(cell)) => std::ptr::from_ref(cell).cast_mut().cast(),
+                    (_, None) => unreachable!("what is no struct has a cell"),
+                })
+                .collect();
+            return unsafe { recorder.add(&entry.0, config, &mut pointers, used) }.map_err(failed);
+        }
+        let mut launch = self.stream.launch_builder(&entry.0);
         for (arg, cell) in args.iter().zip(&cells) {
             match (arg, cell) {
                 (Value::Struct(words), _) => launch.arg(&words[0]),
@@ -200,19 +188,7 @@ impl Cuda {
                 (_, None) => unreachable!("what is no struct has a cell"),
             };
         }
-        // SAFETY: the arguments are those of the table that the manifest was checked against when its source was loaded;
-        // each lies where its pointer leads to, from where the driver copies as many bytes as the kernel's parameter has.
-        // Buffers are freed in the stream's order, after the kernel. That the code keeps to its signature is the trust
-        // put in a bundle.
-        unsafe { launch.launch(config) }.map_err(|error| failed(error.to_string()))?;
-        if let Some(kept) = &mut *self.recording() {
-            kept.extend(used);
-        }
-        Ok(())
-    }
-
-    fn recording(&self) -> MutexGuard<'_, Option<Vec<Kept>>> {
-        self.recording.lock().unwrap_or_else(PoisonError::into_inner)
+        unsafe { launch.launch(config) }.map(|_| ()).map_err(|error| failed(error.to_string()))
     }
 
     pub(super) fn synchronize(&self) -> Result<(), DeviceError> {
@@ -227,48 +203,6 @@ impl Cuda {
     pub(super) fn seconds(&self, from: &Event, to: &Event) -> Result<f64, DeviceError> {
         let milliseconds = from.0.elapsed_ms(&to.0).map_err(driver_error("measure time"))?;
         Ok(f64::from(milliseconds) / 1e3)
-    }
-
-    /// In a recording, begins branches that follow what was launched before; elsewhere there is one branch.
-    pub(super) fn fork(&self, branches: usize) -> Result<(), DeviceError> {
-        self.streams(branches).try_for_each(|stream| stream.join(&self.stream)).map_err(driver_error("begin branches"))
-    }
-
-    /// What is launched from now on goes to that branch.
-    pub(super) fn branch(&self, number: usize) {
-        let number = if self.recording().is_some() { number } else { 0 };
-        self.branch.store(number, Ordering::Relaxed);
-    }
-
-    /// Ends branches: what is launched from now on follows all of them.
-    pub(super) fn join(&self, branches: usize) -> Result<(), DeviceError> {
-        self.branch(0);
-        self.streams(branches).try_for_each(|stream| self.stream.join(stream)).map_err(driver_error("end branches"))
-    }
-
-    /// Streams of so many branches of a recording, without the first.
-    fn streams(&self, branches: usize) -> impl Iterator<Item = &Arc<CudaStream>> {
-        let others = if self.recording().is_some() { branches.saturating_sub(1) } else { 0 };
-        self.branches[..others].iter()
-    }
-
-    /// Records what `work` launches. `None` if it launches nothing.
-    pub(super) fn record(&self, work: impl FnOnce() -> Result<(), DeviceError>) -> Result<Option<Graph>, DeviceError> {
-        let cannot = || driver_error("record launches");
-        *self.recording() = Some(vec![]);
-        let begun = self.stream.begin_capture(sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
-        let worked = begun.map_err(cannot()).and_then(|()| work());
-        let ended = self.stream.end_capture(sys::CUgraphInstantiate_flags(0));
-        let kept = self.recording().take().unwrap_or_default();
-        worked?;
-        Ok(ended.map_err(cannot())?.map(|graph| Graph { graph, _kept: kept }))
-    }
-}
-
-impl Graph {
-    /// Queues the recorded launches once more.
-    pub fn launch(&self) -> Result<(), DeviceError> {
-        self.graph.launch().map_err(driver_error("repeat recorded launches"))
     }
 }
 
@@ -335,7 +269,7 @@ impl Module {
 mod tests {
     use lbm_bundle::Real;
 
-    use crate::device::{Device, DeviceError, Shape, Source, Value};
+    use crate::device::{Accesses, Device, DeviceError, Place, Shape, Source, Value};
 
     const TRIPLE: &str = r#"
         extern "C" __global__ void triple(const int *ids, int count, const double *src, double *dst, float factor) {
@@ -381,7 +315,12 @@ mod tests {
         let mut dst = device.alloc_doubles(10).unwrap();
         let shape = Shape { items: 10, divisible: false, threads: 32, items_per_group: 32, passes: 1 };
         let graph = device
-            .record(|| device.launch(&kernel, shape, &[Value::Write(dst.array_mut()), Value::Int(10)]))
+            .record(|| {
+                let accesses = Accesses { reads: vec![], writes: vec![Place(0)] };
+                device.accessing(&accesses, || {
+                    device.launch(&kernel, shape, &[Value::Write(dst.array_mut()), Value::Int(10)])
+                })
+            })
             .unwrap()
             .expect("one launch was recorded");
         assert_eq!(dst.read_reals(0..10).unwrap(), [0.0; 10]);

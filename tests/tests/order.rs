@@ -1,0 +1,85 @@
+//! Recordings run phases of a step beside each other where what they read and write allows: in any such order results have the same
+//! bits, and little of a step has to wait.
+
+use lbm_bundle::{Bundle, Real, Target};
+use lbm_runtime::device::Device;
+use lbm_runtime::geometry::solid::{Shape, Solid};
+use lbm_runtime::geometry::{Block, Face};
+use lbm_runtime::solver::{GridSpec, Simulation};
+use lbm_tests::compiled::{self, Random};
+
+/// Between two walls, refined at one of them and inside, with a body on the finest level where the kernels are for solids.
+fn flow(bundle: &Bundle, levels: usize) -> Simulation {
+    let dim = bundle.manifest.dim as usize;
+    let side = 4 * bundle.manifest.block[0] as usize;
+    let size: [usize; 3] = std::array::from_fn(|axis| if axis < dim { side } else { 1 });
+    let mut grid = GridSpec::periodic(size);
+    for face in [Face::YMin, Face::YMax] {
+        grid = grid.with_wall(face, "bounce_back", &[]);
+    }
+    if !bundle.manifest.solid_rules.is_empty() {
+        let centre: [f64; 3] = std::array::from_fn(|axis| if axis < dim { side as f64 / 2.0 } else { 0.0 });
+        let shape = Shape::Cylinder { centre, axis: [0.0, 0.0, 1.0], radius: 2.3, length: None };
+        let level = levels - 1;
+        grid = grid.with_solid(Solid { shape, rule: "bounce_back".into(), values: vec![], level, shells: vec![] });
+    }
+    let refine = |block: Block| block.place[..2].iter().all(|at| *at == 0) || block.place[0] == 1 << block.level;
+    let params = [("omega".to_string(), vec![1.7])];
+    let device = Device::host(2).unwrap();
+    let mut flow = Simulation::refined(&device, bundle, &grid, &params, levels, refine).unwrap();
+    flow.init_cells(|cell, out| {
+        let at = cell.centre();
+        out.fill(0.0);
+        out[0] = 1.0 + 0.01 * (0.3 * at[0] + 0.7 * at[1]).sin();
+        out[1] = 0.04 * (0.5 * at[1]).cos();
+    })
+    .unwrap();
+    flow
+}
+
+fn bits(flow: &mut Simulation) -> Vec<u64> {
+    let mut all = vec![];
+    flow.visit_cells(|_, values| all.extend(values.iter().map(|value| value.to_bits()))).unwrap();
+    all
+}
+
+fn bundle(spec: &str, coupling: &str, solids: bool) -> Bundle {
+    let model = compiled::model_with_coupling(spec, coupling);
+    let block = if model.lattice().dim() == 2 { [4, 4, 1] } else { [4, 4, 4] };
+    match solids {
+        true => compiled::compile_solids(&model, Target::C, Real::F64, block),
+        false => compiled::compile_levels(&model, Target::C, Real::F64, block),
+    }
+}
+
+#[test]
+fn phases_in_any_order_that_their_accesses_allow_leave_the_same_bits() {
+    let flows = [
+        ("d2q9_bgk", "volumetric_shifted", true, 4),
+        ("d2q9_bgk", "volumetric", false, 3),
+        ("d2q9_bgk", "interpolated", false, 3),
+        ("d3q19_bgk", "volumetric_shifted", true, 2),
+    ];
+    for (spec, coupling, solids, levels) in flows {
+        let bundle = bundle(spec, coupling, solids);
+        let mut in_order = flow(&bundle, levels);
+        in_order.run(6).unwrap();
+        let expected = bits(&mut in_order);
+        let mut random = Random(5);
+        let mut pick = |count: usize| ((random.draw() * 0.5 + 0.5) * count as f64) as usize % count;
+        let choices: [(&str, &mut dyn FnMut(usize) -> usize); 3] =
+            [("the last that may", &mut |count| count - 1), ("the first", &mut |_| 0), ("any", &mut pick)];
+        for (name, choose) in choices {
+            let mut other = flow(&bundle, levels);
+            other.run_reordered(6, choose).unwrap();
+            assert!(bits(&mut other) == expected, "{spec} {coupling}: {name} goes first");
+        }
+    }
+}
+
+#[test]
+fn four_levels_are_done_in_sixteen_passes() {
+    let bundle = bundle("d2q9_bgk", "volumetric_shifted", false);
+    let passes = |steps| flow(&bundle, 4).run_reordered(steps, |_| 0).unwrap();
+    assert_eq!(passes(5) - passes(4), 16);
+}
