@@ -102,6 +102,23 @@ fn a_flow_is_measured_as_a_run_measures_it_and_leaves_no_output() {
 }
 
 #[test]
+fn errors_are_those_against_the_solution_in_both_precisions_beside_published_ones() {
+    let here = folder();
+    let row = "performance-figure6-tau";
+    let said = works(here.path(), &["bench", "papers", row, "--target", "cpu"]);
+    assert!(said.contains("order of velocity f64") && said.contains("de Oliveira"), "{said}");
+    let rows = rows(here.path(), "papers");
+    let [row] = &rows[..] else { panic!("{rows:?}") };
+    assert_eq!((row["kind"].as_str(), row["points"].as_array().map(Vec::len)), (Some("accuracy"), Some(6)));
+    let value = |name: &str| row["values"][name].as_f64().unwrap_or_else(|| panic!("{name}: {row}"));
+    assert!((value("order of velocity f64") - 2.0).abs() < 0.1, "{row}");
+    assert!((value("order of density f32") / value("order of density f64") - 1.0).abs() < 0.1, "{row}");
+    assert!(value("most density f32/f64") < 2.0, "densities near 1 keep their digits: {row}");
+    assert_eq!(row["peers"][0]["values"]["least density f32/f64"].as_f64(), Some(10.0));
+    assert!(works(here.path(), &["bench", "papers", "performance-figure6-tau", "--target", "cpu"]).contains("(kept)"));
+}
+
+#[test]
 fn the_list_has_a_command_for_each_row_and_measures_nothing() {
     let here = folder();
     for (suite, row) in [
@@ -109,6 +126,10 @@ fn the_list_has_a_command_for_each_row_and_measures_nothing() {
         ("refined", "cavity512-d3q19_bgk-f32"),
         ("adaptive", "cavity3d_agal-d3q27_bgk-f64"),
         ("papers", "agal-table3-A1"),
+        ("papers", "agal-table7-32-adaptive-cubic"),
+        ("papers", "performance-figure6-cells"),
+        ("papers", "performance-figure9-n128"),
+        ("papers", "disaggregated-table5-512-4"),
     ] {
         let list = works(here.path(), &["bench", suite, "--target", "cpu", "--list"]);
         let line = list.lines().find(|line| line.starts_with(row)).unwrap_or_else(|| panic!("{suite}: {list}"));

@@ -2,6 +2,7 @@
 //!
 //! Steps are so many that a row takes 5 to 20 seconds on one H200.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
@@ -10,6 +11,8 @@ use lbm_bundle::input::{self, Limit};
 use lbm_flows::case::Output;
 use lbm_flows::flow::{self, Control, Kernels};
 use lbm_flows::output::progress::Show;
+use lbm_flows::output::summary::Summary;
+use lbm_runtime::solver::Phase;
 use miette::{IntoDiagnostic, Result, miette};
 
 use super::record::{self, Flow, Outcome, Speed};
@@ -27,14 +30,17 @@ pub struct Timed {
     /// A shipped case.
     pub case: &'static str,
     /// Keys and values.
-    pub set: Vec<(&'static str, &'static str)>,
+    pub set: Vec<(&'static str, String)>,
     /// Whether it takes long on a CPU.
     pub large: bool,
+    /// Whether it writes what its case and `set` say, into a folder that does not stay, and has what a summary says of the flow.
+    pub writes: bool,
 }
 
 /// A case with a method, a precision and so many steps.
 pub fn timed(case: &'static str, spec: &'static str, precision: &'static str, steps: &'static str) -> Timed {
-    Timed { case, set: vec![("spec", spec), ("precision", precision), ("stop.steps", steps)], large: true }
+    let set = [("spec", spec), ("precision", precision), ("stop.steps", steps)];
+    Timed { case, set: set.map(|(key, value)| (key, value.to_string())).to_vec(), large: true, writes: false }
 }
 
 /// Flows on grids that are refined once.
@@ -76,17 +82,34 @@ pub fn small(case: &'static str, spec: &'static str, precision: &'static str, st
 impl Timed {
     /// Its row, named after case, method and precision.
     pub fn row(self, target: Target) -> Row {
-        let value = |key: &str| self.set.iter().find(|(name, _)| *name == key).map_or("", |(_, value)| *value);
+        let value = |key: &str| self.set.iter().find(|(name, _)| *name == key).map_or("", |(_, value)| &value[..]);
         let name = format!("{}-{}-{}", self.case, value("spec"), value("precision"));
         self.row_called(name, target)
     }
 
+    /// With values set; one that was set before is set anew.
+    pub fn with<V: ToString>(mut self, set: impl IntoIterator<Item = (&'static str, V)>) -> Timed {
+        for (key, value) in set {
+            self.set.retain(|(name, _)| *name != key);
+            self.set.push((key, value.to_string()));
+        }
+        self
+    }
+
+    /// With what its case writes, and what a summary says of it.
+    pub fn writing(self) -> Timed {
+        Timed { writes: true, ..self }
+    }
+
+    /// What is set on a target.
+    pub fn settings(&self, target: Target) -> Vec<(String, String)> {
+        let target = ("target".to_string(), target_name(target).to_string());
+        std::iter::once(target).chain(self.set.iter().map(|(key, value)| (key.to_string(), value.clone()))).collect()
+    }
+
     /// Its row under another name.
     pub fn row_called(self, name: String, target: Target) -> Row {
-        let settings: Vec<(String, String)> = std::iter::once(("target", target_name(target)))
-            .chain(self.set.iter().copied())
-            .map(|(key, value)| (key.to_string(), value.to_string()))
-            .collect();
+        let settings = self.settings(target);
         let set = settings.iter().map(|(key, value)| format!(" --set {}", quoted(&format!("{key}={value}"))));
         let surface = (self.case == "wind_tunnel")
             .then(|| input::bytes(Path::new(AEROPLANE), Limit::SURFACE).ok().map(|bytes| record::digest([bytes])));
@@ -97,42 +120,96 @@ impl Timed {
             }
             _ => None,
         };
-        let case = self.case;
+        let Timed { case, writes, .. } = self;
         Row {
             name,
             command: format!("lbmc run {case}{} --bandwidth", set.collect::<String>()),
             target,
             inputs: surface.flatten().unwrap_or_default(),
             lacks,
-            measure: Box::new(move |_| measure(case, &settings)),
+            measure: Box::new(move |_| measure(case, &settings, writes)),
         }
     }
 }
 
-/// Runs a case as `lbmc run` does, in a folder that does not stay.
-fn measure(case: &str, settings: &[(String, String)]) -> Result<Outcome> {
+/// A run of a shipped case.
+pub struct Run {
+    /// What it said of itself.
+    pub summary: Summary,
+    /// Seconds that generating the kernels took.
+    pub generate_seconds: f64,
+}
+
+/// Runs a shipped case as `lbmc run` does, in a folder that does not stay; with the bandwidth of the device if that is asked for.
+pub fn run(case: &str, settings: &[(String, String)], writes: bool, bandwidth: bool) -> Result<Run> {
     let began = Instant::now();
     let shipped = Shipped::find(case).ok_or_else(|| miette!(code = "lbmc::no_case", "no case `{case}` is shipped"))?;
     let Ready { mut case, device, method, criteria, .. } = Ready::new(&CaseFile::of(shipped), settings, false)?;
     let generate_seconds = began.elapsed().as_secs_f64();
-    let directory = case.output.directory.clone();
-    case.output = Output {
-        directory,
-        profiles: false,
-        picture: false,
-        slice: None,
-        vtk: None,
-        every: None,
-        series: None,
-        restart: None,
-        forces: None,
-        compare: None,
-    };
+    if !writes {
+        let directory = case.output.directory.clone();
+        case.output = Output {
+            directory,
+            profiles: false,
+            picture: false,
+            slice: None,
+            vtk: None,
+            every: None,
+            series: None,
+            restart: None,
+            forces: None,
+            compare: None,
+        };
+    }
     let folder = tempfile::tempdir().into_diagnostic()?;
     let show = if notes::quiet() { Show::Nothing } else { Show::Line };
-    let control = Control { show, bandwidth: true, ..Control::default() };
+    let control = Control { show, bandwidth, ..Control::default() };
     let kernels = Kernels { method: &method, criteria: criteria.as_ref() };
-    let done = flow::run(&case, kernels, &device, folder.path(), control, notes::note)?;
+    let summary = flow::run(&case, kernels, &device, folder.path(), control, notes::note)?;
+    Ok(Run { summary, generate_seconds })
+}
+
+/// Phases in which levels exchange populations.
+const EXCHANGES: [Phase; 7] = [
+    Phase::ToFine,
+    Phase::ToFineWalls,
+    Phase::ToCoarse,
+    Phase::ToCoarseWalls,
+    Phase::Restrict,
+    Phase::Send,
+    Phase::Prolong,
+];
+
+/// What a summary says of a flow, by name: means of the force on the first solid, differences from a published profile (in reference
+/// velocities) or series, the share of the sampled phases of a step in which levels exchange populations.
+fn values(summary: &Summary) -> BTreeMap<String, f64> {
+    let mut values = BTreeMap::new();
+    if let Some(force) = summary.forces.first() {
+        values.extend(force.drag.as_ref().map(|drag| ("drag".to_string(), drag.mean)));
+        values.extend(force.strouhal.map(|strouhal| ("strouhal".to_string(), strouhal)));
+    }
+    values.extend(summary.compared.iter().map(|with| (format!("rms {}", with.profile), with.rms)));
+    if let Some(decay) = &summary.decay {
+        values.insert("rms energy".to_string(), decay.energy_rms);
+        values.insert("rms dissipation".to_string(), decay.dissipation_rms);
+        values.insert("peak dissipation".to_string(), decay.peak.dissipation);
+        values.insert("peak time".to_string(), decay.peak.time);
+    }
+    let steps = summary.phases.iter().filter(|(name, _)| *name != "adapt");
+    let (all, exchanges) = steps.fold((0.0, 0.0), |(all, exchanges), (name, seconds)| {
+        let of = EXCHANGES.iter().any(|phase| phase.name() == name);
+        (all + seconds, exchanges + if of { *seconds } else { 0.0 })
+    });
+    if exchanges > 0.0 {
+        values.insert("share of exchange".to_string(), exchanges / all);
+    }
+    values
+}
+
+/// Measures a run of a case.
+fn measure(case: &str, settings: &[(String, String)], writes: bool) -> Result<Outcome> {
+    let Run { summary: done, generate_seconds } = run(case, settings, writes, true)?;
+    let values = values(&done);
     let steps = done.steps.max(1) as f64;
     let adapting = done.phases.get("adapt").copied().unwrap_or_default() * steps;
     let speed = Speed {
@@ -159,5 +236,6 @@ fn measure(case: &str, settings: &[(String, String)]) -> Result<Outcome> {
         share_adapting: adapting / done.seconds.max(f64::MIN_POSITIVE),
         phases: done.phases,
         adaptations: done.adaptations,
+        values,
     }))
 }

@@ -1,14 +1,16 @@
 //! `lbmc bench`: suites of measurements.
 //!
 //! ```text
-//! uniform, flows, host, papers ──▶ row ──measured──▶ record ──▶ FOLDER/SUITE.json
-//!                                   peers ─────────────┘ ├────▶ table
-//!                                                        └────▶ plot ──▶ FOLDER/SUITE.png
+//! uniform, flows, host ──▶ row ──measured──▶ record ──▶ FOLDER/SUITE.json
+//! papers: flows, accuracy, cost ─┘   peers ────┘ ├────▶ table
+//!                                                └────▶ plot ──▶ FOLDER/SUITE.png
 //! ```
 //!
 //! A suite is a list of rows, each with the command that repeats it. Rows are measured one after the other, and the file is written
 //! after each: a call that is interrupted, or told not to take longer, loses nothing, and the next one goes on.
 
+mod accuracy;
+mod cost;
 mod flows;
 mod host;
 mod papers;

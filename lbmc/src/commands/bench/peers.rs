@@ -1,5 +1,6 @@
 //! What others reach: the figures of `peers.toml`, each with its source.
 
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use lbm_bundle::Target;
@@ -15,13 +16,17 @@ pub struct Peer {
     /// Its device.
     pub device: String,
     /// Million leaf-cell updates a second.
-    pub mlups: f64,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub mlups: Option<f64>,
     /// The same over what the memory bandwidth of that device allows.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fraction_of_bandwidth: Option<f64>,
     /// Share of the time that changes of the grid take.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub share_adapting: Option<f64>,
+    /// Other figures, by the names that those of the row have.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub values: BTreeMap<String, f64>,
     /// Where the figure comes from: a paper with its table or figure, or a measurement.
     pub source: String,
 }
@@ -67,7 +72,9 @@ mod tests {
         let flows = [flows::refined(Target::Cuda), flows::adaptive(Target::Cuda), papers::rows(Target::Cuda)];
         let names: Vec<String> = shipped.chain(flows.into_iter().flatten()).map(|row| row.name).collect();
         for entry in entries() {
-            assert!(!entry.peer.source.is_empty() && entry.peer.mlups > 0.0, "{entry:?}");
+            let figures = entry.peer.mlups.iter().chain(entry.peer.values.values());
+            assert!(!entry.peer.source.is_empty() && figures.clone().count() > 0, "{entry:?}");
+            assert!(figures.copied().all(|figure| figure > 0.0), "{entry:?}");
             assert!(entry.peer.fraction_of_bandwidth.is_none_or(|part| part > 0.0 && part < 1.0), "{entry:?}");
             for row in &entry.rows {
                 assert!(names.iter().any(|name| is_of(name, row)), "no row is called {row}");

@@ -72,6 +72,10 @@ pub enum Outcome {
     Kernel(Kernel),
     /// The speed of a flow.
     Flow(Flow),
+    /// Errors of a flow whose solution is known.
+    Accuracy(Accuracy),
+    /// What something done beside the steps costs.
+    Cost(Cost),
     /// The time of generating a method.
     Generation(Generation),
     /// Something published that is not repeated here.
@@ -93,6 +97,16 @@ impl Outcome {
     /// Of an error.
     pub fn failed(report: &Report) -> Outcome {
         Outcome::Failed { error: report.to_string(), code: report.code().map(|code| code.to_string()) }
+    }
+
+    /// Figures besides speed, by name.
+    pub fn values(&self) -> Option<&BTreeMap<String, f64>> {
+        match self {
+            Outcome::Flow(flow) => Some(&flow.values),
+            Outcome::Accuracy(accuracy) => Some(&accuracy.values),
+            Outcome::Cost(cost) => Some(&cost.values),
+            _ => None,
+        }
     }
 
     /// Speed, if it is one.
@@ -185,6 +199,51 @@ pub struct Flow {
     pub phases: BTreeMap<String, f64>,
     /// What changes of the grid have brought.
     pub adaptations: Option<Adaptations>,
+    /// What came out of the flow, by name, where the row is about that.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub values: BTreeMap<String, f64>,
+}
+
+/// Errors of a flow whose solution is known, as something shrinks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Accuracy {
+    /// The method.
+    pub spec: String,
+    /// One for each computation.
+    pub points: Vec<Point>,
+    /// `order of QUANTITY PRECISION`: slope of the logarithm of the error over that of the velocity, by least squares;
+    /// `least` and `most QUANTITY f32/f64`: ratio of the errors.
+    pub values: BTreeMap<String, f64>,
+}
+
+/// A computation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Point {
+    /// Cells along each axis.
+    pub cells: usize,
+    /// Relaxation time in steps: `1/omega`.
+    pub tau: f64,
+    /// Velocity of the flow in cells per step.
+    pub velocity: f64,
+    /// Steps.
+    pub steps: u64,
+    /// `QUANTITY PRECISION`: root of the sum of squared differences from the solution, over that of the solution.
+    pub errors: BTreeMap<String, f64>,
+}
+
+/// What something done beside the steps costs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cost {
+    /// The method.
+    pub spec: String,
+    /// Floating-point type.
+    pub real: Real,
+    /// Cells along each axis.
+    pub size: Vec<usize>,
+    /// Million cell updates a second without it.
+    pub mlups: f64,
+    /// `every N`: share of that speed that is lost where it is done every N steps.
+    pub values: BTreeMap<String, f64>,
 }
 
 /// Time of generating kernels for both targets, without solids and couplings.
