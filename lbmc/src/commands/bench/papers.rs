@@ -103,7 +103,7 @@ fn performance(target: Target) -> Vec<Row> {
             ("figure9", Doing::Saving, &[100, 250, 500, 1000, 2500]),
             ("figure10", Doing::Residual, &[100, 250, 500, 1000, 2500]),
         ] {
-            let costly = Costly { timed: vortices(cells, "f64", "0"), doing, every };
+            let costly = Costly { timed: vortices(cells, "f64", "4000"), doing, every };
             rows.push(costly.row(&format!("performance-{figure}-n{cells}"), target));
         }
     }
