@@ -31,11 +31,11 @@ pub struct Peer {
     pub source: String,
 }
 
-/// A figure and the rows that it stands beside, on a target.
+/// A figure and the rows that it stands beside, on a target or on any.
 #[derive(Debug, Deserialize)]
 struct Entry {
     rows: Vec<String>,
-    target: Target,
+    target: Option<Target>,
     #[serde(flatten)]
     peer: Peer,
 }
@@ -56,7 +56,7 @@ fn entries() -> &'static [Entry] {
 
 /// Figures to stand beside a row on a target, in the order of the file.
 pub fn beside(row: &str, target: Target) -> Vec<Peer> {
-    let entries = entries().iter().filter(|entry| entry.target == target);
+    let entries = entries().iter().filter(|entry| entry.target.is_none_or(|of| of == target));
     let entries = entries.filter(|entry| entry.rows.iter().any(|name| is_of(row, name)));
     entries.map(|entry| entry.peer.clone()).collect()
 }
@@ -86,5 +86,6 @@ mod tests {
     fn a_figure_of_a_gpu_does_not_stand_beside_a_cpu() {
         assert!(!beside("d3q19_bgk-f32-4x4x4", Target::Cuda).is_empty());
         assert!(beside("d3q19_bgk-f32-64x4x4", Target::C).is_empty());
+        assert_eq!(beside("agal-table7-16-static-cubic", Target::C)[0].values["drag"], 1.513);
     }
 }
