@@ -383,11 +383,24 @@ impl Device {
 
     /// Copies all values of `from` into `to`, a buffer of the same type and length; on the host with all threads.
     pub fn copy<E: Element>(&self, from: &Buffer<E>, to: &mut Buffer<E>) -> Result<(), DeviceError> {
-        let (from, to) = (from.array(), to.array_mut());
-        to.check_same(from)?;
+        to.array().check_same(from.array())?;
+        self.copy_to(from.array(), to.array_mut())
+    }
+
+    /// The first values of a buffer, which has as many, in one of their own.
+    pub fn first<E: Element>(&self, from: &Buffer<E>, len: usize) -> Result<Buffer<E>, DeviceError> {
+        from.array().check_range(0, len)?;
+        let mut to = Buffer::new(self.alloc(from.array().scalar(), len)?);
+        self.copy_to(from.array(), to.array_mut())?;
+        Ok(to)
+    }
+
+    /// Fills an array with the first bytes of another.
+    fn copy_to(&self, from: &Array, to: &mut Array) -> Result<(), DeviceError> {
+        let bytes = to.bytes();
         match (&self.backend, &from.storage, &mut to.storage) {
             (Backend::Host(host), array::Storage::Host(from), array::Storage::Host(to)) => {
-                host.copy(from.as_slice(), to.as_mut_slice());
+                host.copy(&from.as_slice()[..bytes], to.as_mut_slice());
                 Ok(())
             }
             (Backend::Cuda(_), array::Storage::Cuda(from), array::Storage::Cuda(to)) => to.copy_from(from),

@@ -98,14 +98,12 @@ pub struct Room {
 /// Blocks and what is kept for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blocks {
-    /// Blocks of the coarsest level.
-    pub roots: usize,
     /// Leaves of all levels.
     pub leaves: usize,
     /// Slots for data.
     pub slots: usize,
-    /// Families and slots that tables have room for.
-    pub pool: Pool,
+    /// Bytes of tables.
+    pub tables: usize,
     /// Slots that keep something for other levels.
     pub interfaces: usize,
     /// Blocks with links that are cut one by one.
@@ -115,8 +113,8 @@ pub struct Blocks {
 impl Blocks {
     /// Blocks of one level.
     pub fn uniform(dim: usize, roots: usize) -> Blocks {
-        let pool = Pool::with_slots(dim, roots, roots.saturating_add(1));
-        Blocks { roots, leaves: roots, slots: roots, pool, interfaces: 0, cut: 0 }
+        let tables = Pool { families: 0, slots: roots }.bytes_that_stay(dim, roots, false);
+        Blocks { leaves: roots, slots: roots, tables, interfaces: 0, cut: 0 }
     }
 }
 
@@ -126,7 +124,6 @@ pub struct Grid {
     block: [usize; 3],
     periodic: [bool; 3],
     forest: Forest,
-    roots: usize,
     slots: usize,
     /// What the host knows of the leaves, once it has asked.
     leaves: OnceLock<Arc<[Leaf]>>,
@@ -191,7 +188,16 @@ impl Grid {
             axis >= dim || Face::of_axis(axis).iter().all(|face| faces[face.index()] == Behind::Periodic)
         });
         let slots = if room.all || holds { forest.pool().data_slots(holds) } else { forest.leaves() };
-        Ok((Grid { size, block, periodic, roots, slots, forest, leaves: OnceLock::new() }, refused))
+        Ok((Grid { size, block, periodic, slots, forest, leaves: OnceLock::new() }, refused))
+    }
+
+    /// Gives back what only changes of the grid need: it stays as it is.
+    pub fn stay(&mut self) -> Result<(), ForestError> {
+        self.forest.stay()?;
+        if self.forest.holds() {
+            self.slots = self.forest.pool().data_slots(true);
+        }
+        Ok(())
     }
 
     /// Number of axes.
@@ -246,10 +252,9 @@ impl Grid {
     /// What it has to keep, with so many blocks whose links are cut one by one.
     pub(crate) fn blocks(&self, cut: usize) -> Blocks {
         Blocks {
-            roots: self.roots,
             leaves: self.leaf_count(),
             slots: self.slots(),
-            pool: self.forest.pool(),
+            tables: self.forest.bytes(),
             interfaces: self.interfaces(),
             cut,
         }
@@ -439,5 +444,21 @@ mod tests {
         faces[Face::YMax.index()] = Behind::Periodic;
         let error = grid(&manifest_with(2, [8, 8, 1]), [8, 8, 1], faces).err().expect("half periodic");
         assert_eq!(error.to_string(), "y_max is periodic and y_min is not");
+    }
+
+    #[test]
+    fn a_grid_that_stays_has_the_same_blocks_and_gives_the_rest_back() {
+        let device = Device::host(1).unwrap();
+        let refine = |block: Block| block.place[0] == 1 && block.place[1] < 2;
+        let mut grid = Grid::refined(&device, &manifest(), [48, 32, 1], [Behind::Periodic; 6], 3, refine).unwrap();
+        let (before, bytes) = (grid.forest().read_leaves().unwrap(), grid.forest().bytes());
+        let around = |grid: &Grid| grid.tables().neighbours.read_ints(0..9 * grid.slots()).unwrap();
+        let (neighbours, slots) = (around(&grid), grid.slots());
+        grid.stay().unwrap();
+        assert_eq!((grid.forest().read_leaves().unwrap(), around(&grid), grid.slots()), (before, neighbours, slots));
+        assert_eq!(grid.forest().bytes(), grid.forest().pool().bytes_that_stay(2, 24, false));
+        assert!(2 * grid.forest().bytes() < bytes);
+        assert!(matches!(grid.forest_mut().adapt(0..=2, &mut ()), Err(ForestError::Stays)));
+        assert!(matches!(grid.forest_mut().reorder(&mut ()), Err(ForestError::Stays)));
     }
 }

@@ -7,7 +7,7 @@ use lbm_bundle::{Manifest, Target};
 use super::fields;
 use crate::device::{Available, Bytes};
 use crate::kernels::layout::Layout;
-use crate::mesh::{self, Blocks};
+use crate::mesh::Blocks;
 
 /// How many copies there are at a time, on their way to files while the flow goes on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,8 +41,7 @@ pub struct Memory {
 impl Memory {
     /// Of a grid. `reference` is whether fields of an earlier step are kept.
     pub fn new(manifest: &Manifest, blocks: Blocks, reference: bool, copies: Copies) -> Memory {
-        let (dim, real, stored) = (manifest.dim as usize, manifest.real.bytes(), manifest.real.stored_bytes());
-        let holds = mesh::holds(manifest);
+        let (real, stored) = (manifest.real.bytes(), manifest.real.stored_bytes());
         let product = |factors: &[usize]| factors.iter().fold(1usize, |all, factor| all.saturating_mul(*factor));
         let (populations, of_fields) = (Layout::populations(manifest).slot_len(), Layout::fields(manifest).slot_len());
         let of_fields_copied = copies.fields + if reference { copies.states } else { 0 };
@@ -51,7 +50,7 @@ impl Memory {
             populations: product(&[2, blocks.slots, populations, stored]),
             interfaces: fields::at_interfaces(manifest, blocks.interfaces),
             fields: product(&[1 + usize::from(reference), blocks.slots, of_fields, real]),
-            tables: blocks.pool.bytes(dim, blocks.roots, holds),
+            tables: blocks.tables,
             solids: product(&[blocks.cut, populations, size_of::<i32>() + real]),
             outputs: product(&[blocks.leaves, of_fields, size_of::<f64>()]),
             copies: product(&[copies.states, blocks.slots, populations, stored]).saturating_add(product(&[
@@ -137,7 +136,8 @@ mod tests {
     #[test]
     fn the_estimate_of_a_grid_is_what_its_arrays_have() {
         let (device, manifest) = (Device::host(1).unwrap(), manifest());
-        let grid = Grid::new(&device, &manifest, [24, 16, 1], [Behind::Periodic; 6]).unwrap();
+        let mut grid = Grid::new(&device, &manifest, [24, 16, 1], [Behind::Periodic; 6]).unwrap();
+        grid.stay().unwrap();
         let fields = Fields::new(&device, &manifest, &grid).unwrap();
         let copies = Copies { fields: 2, states: 1 };
         let memory = Memory::new(&manifest, Blocks::uniform(2, 6), true, copies);

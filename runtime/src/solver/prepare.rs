@@ -48,7 +48,8 @@ impl<'a> Prepared<'a> {
     ) -> Result<Self, StepError> {
         let around = Around::new(&bundle.manifest, spec, levels)?;
         let refine = |block: Block| around.level(block, block.level + usize::from(refine(block))) > block.level;
-        let grid = Grid::refined(device, &bundle.manifest, spec.size, around.faces, levels, refine)?;
+        let mut grid = Grid::refined(device, &bundle.manifest, spec.size, around.faces, levels, refine)?;
+        grid.stay()?;
         let program = Program::load(device, bundle)?;
         let adaptations = Adaptations::default();
         let (device, notices) = (device.clone(), vec![]);
@@ -83,6 +84,9 @@ impl<'a> Prepared<'a> {
             let cells = manifest.block.map(|side| side as usize);
             let freezes = |block| adaptivity.freezes(block, cells).then_some(Bound::Level);
             grid.forest_mut().bind(|block| freezes(block).or_else(|| around.bound(block)))?;
+        }
+        if adaptivity.during.is_none() {
+            grid.stay()?;
         }
         let follows = adaptivity.during.clone().map(|(every, criterion)| (criterion, every, adaptivity.levels.clone()));
         let adaptations = Adaptations {

@@ -234,7 +234,7 @@ impl Memory {
     }
 
     pub(super) fn copy_from(&mut self, from: &Memory) -> Result<(), DeviceError> {
-        assert_eq!(self.bytes, from.bytes, "the buffer checks lengths");
+        assert!(self.bytes <= from.bytes, "the buffer checks lengths");
         if self.cuda != from.cuda {
             return Err(DeviceError::Driver {
                 device: "the GPU".into(),
@@ -243,7 +243,7 @@ impl Memory {
             });
         }
         self.bind("copy memory")?;
-        // SAFETY: both ranges are whole allocations of the same size, and distinct since one is borrowed exclusively.
+        // SAFETY: the one is a whole allocation, the other as much of one, and distinct since one is borrowed exclusively.
         unsafe { result::memcpy_dtod_async(self.address, from.address, self.bytes, self.cuda.cu_stream()) }
             .map_err(driver_error("copy memory"))
     }

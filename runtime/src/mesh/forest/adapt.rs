@@ -132,6 +132,9 @@ impl Forest {
     /// Changes the forest towards the target levels of its leaves, with leaves of these levels only; the data follow by `carry`.
     /// Each leaf changes by one level at most. After an error the forest is not to be used any more.
     pub fn adapt(&mut self, levels: RangeInclusive<usize>, carry: &mut impl Carry) -> Result<Outcome, ForestError> {
+        if self.stays {
+            return Err(ForestError::Stays);
+        }
         let (coarsest, finest) = levels.into_inner();
         if coarsest > finest || finest >= LEVELS {
             return Err(ForestError::Levels { coarsest, finest });
@@ -163,6 +166,9 @@ impl Forest {
     /// Gives the leaves the slots from 0 on in the order of the curve, level by level, after many changes have
     /// scattered them: kernels are faster where neighbours are near in memory.
     pub fn reorder(&mut self, carry: &mut impl Carry) -> Result<(), ForestError> {
+        if self.stays {
+            return Err(ForestError::Stays);
+        }
         let (all, leaves) = (self.nodes(), self.leaves());
         self.rank(0..all, Class::Slot)?;
         self.program.launch(kernels::Arrange {

@@ -60,6 +60,11 @@ pub enum ForestError {
         finest: usize,
     },
 
+    /// The forest has given back what a change needs.
+    #[error("the forest stays as it is")]
+    #[diagnostic(code(lbmc::forest::stays))]
+    Stays,
+
     /// A kernel failed.
     #[error(transparent)]
     #[diagnostic(transparent)]

@@ -116,6 +116,8 @@ pub struct Forest {
     tables: Tables,
     targets: Targets,
     work: Work,
+    /// Whether it stays as it is.
+    stays: bool,
     levels: Vec<Level>,
     /// Whether refined nodes hold data.
     holds: bool,
@@ -167,6 +169,7 @@ impl Forest {
             tables,
             targets,
             work,
+            stays: false,
             levels,
             holds,
             interfaces: 0,
@@ -174,6 +177,26 @@ impl Forest {
         };
         forest.renew(&[count])?;
         Ok(forest)
+    }
+
+    /// Gives back what only changes need, and the room for blocks that there are not: no change is possible any more. Its data must be in
+    /// order, as [`Forest::reorder`] leaves them.
+    pub fn stay(&mut self) -> Result<(), ForestError> {
+        let listed = self.levels.last().map_or(0, |level| level.nodes.end);
+        let last = self.tables.order.read_ints(0..listed)?.into_iter().max().unwrap_or(0) as usize;
+        let families = (last + 1).saturating_sub(self.roots) / self.parts();
+        // Where refined nodes hold data, these are behind all slots of leaves.
+        self.pool = Pool { families, slots: if self.holds { self.pool.slots } else { self.leaves() } };
+        (self.free, self.least_free) = (Pool { families: 0, slots: 0 }, 0);
+        self.stays = true;
+        let device = self.program.device();
+        tables::stay(device, self.dim(), self.roots, self.pool, &mut self.tables, &mut self.targets, &mut self.work)?;
+        Ok(())
+    }
+
+    /// Whether it stays as it is.
+    pub fn stays(&self) -> bool {
+        self.stays
     }
 
     /// Number of axes.

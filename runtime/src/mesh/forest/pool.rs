@@ -51,6 +51,21 @@ impl Pool {
         KINDS * self.nodes(dim, roots).div_ceil(CHUNK)
     }
 
+    /// Bytes of the tables of a forest that stays as it is; the largest number where there are more.
+    pub fn bytes_that_stay(self, dim: usize, roots: usize, holds: bool) -> usize {
+        let (nodes, places) = (self.nodes(dim, roots) as u128, 3u128.pow(dim as u32));
+        let (data, slots, families) = (self.data_slots(holds) as u128, self.slots as u128, self.families as u128);
+        // Per node: near, place, and five numbers. Per slot two numbers; with those of refined nodes, neighbours and one.
+        let ints = nodes * (places + 3 + 5)
+            + slots * 2
+            + data * (places + 1)
+            + nodes.max(data)
+            + families
+            + if holds { nodes + 2 * data + (families << dim) } else { 0 }
+            + BEGINS as u128;
+        usize::try_from(ints * size_of::<i32>() as u128).unwrap_or(usize::MAX)
+    }
+
     /// Bytes of the tables of a forest; the largest number where there are more.
     pub fn bytes(self, dim: usize, roots: usize, holds: bool) -> usize {
         let (nodes, places, parts) = (self.nodes(dim, roots) as u128, 3u128.pow(dim as u32), 1u128 << dim);

@@ -138,6 +138,42 @@ pub(super) fn new(
     Ok((tables, targets, work))
 }
 
+/// Gives back what only changes need, and what lies behind the nodes, slots and families of a pool.
+pub(super) fn stay(
+    device: &Device,
+    dim: usize,
+    roots: usize,
+    pool: Pool,
+    tables: &mut Tables,
+    targets: &mut Targets,
+    work: &mut Work,
+) -> Result<(), DeviceError> {
+    let (nodes, data, places) =
+        (pool.nodes(dim, roots), pool.data_slots(!tables.data.is_empty()), 3usize.pow(dim as u32));
+    let Tables { near, child, parent, level, place, slot, node, kind, neighbours, rows, order, leaves, .. } = tables;
+    let Tables { free_families, free_slots, data: of_node, sides, parts: held_parts, uppers, held, .. } = tables;
+    let Targets { level: target, bound } = targets;
+    let Work { every, mark, interface, rank, counts, begins: _, picked, coarse, parts } = work;
+    for gone in [kind, free_families, free_slots, target, bound, mark, interface, rank, counts, picked, coarse, parts] {
+        *gone = device.alloc_ints(0)?;
+    }
+    let of_nodes =
+        [(child, 1), (parent, 1), (level, 1), (slot, 1), (order, 1), (place, 3), (near, places), (of_node, 1)];
+    let of_slots = [(rows, 1), (neighbours, places), (sides, 1), (uppers, 1)];
+    let rest = [(node, pool.slots), (leaves, pool.slots), (every, nodes.max(data)), (held, pool.families)];
+    let lengths = (of_nodes.into_iter().map(|(table, per)| (table, nodes * per)))
+        .chain(of_slots.into_iter().map(|(table, per)| (table, data * per)))
+        .chain(rest)
+        .chain([(held_parts, pool.families << dim)]);
+    for (table, length) in lengths {
+        // Those of refined nodes are empty where these hold no data.
+        if length < table.len() {
+            *table = device.first(table, length)?;
+        }
+    }
+    Ok(())
+}
+
 /// Bytes of all of them.
 pub(super) fn bytes(tables: &Tables, targets: &Targets, work: &Work) -> usize {
     let Tables { near, child, parent, level, place, slot, node, kind, neighbours, rows, order, leaves, .. } = tables;
