@@ -9,6 +9,7 @@ mod hdf5;
 mod unstructured;
 
 use std::io::{self, Write};
+use std::ops::Range;
 
 use lbm_bundle::Real;
 use rayon::prelude::*;
@@ -22,37 +23,64 @@ use lbm_runtime::solver::snapshot::Snapshot;
 
 use crate::case::{Dimension, Units};
 
-/// Bytes that a thread encodes at a time.
-const PIECE: usize = 1 << 16;
+/// Cells that are encoded at a time, by all threads, while those before are written.
+const CELLS_AT_ONCE: usize = 1 << 20;
+/// Cells that a thread encodes at a time.
+const CELLS_OF_THREAD: usize = 1 << 13;
 
 /// An array: its values with the component running fastest.
-struct Array {
+struct Array<'a> {
     name: String,
     components: usize,
     /// Type of the values as VTK calls it.
     ty: &'static str,
-    bytes: Vec<u8>,
+    values: Values<'a>,
+}
+
+/// The values of an array.
+enum Values<'a> {
+    /// As they are written.
+    Bytes(Vec<u8>),
+    /// Those of a field, rounded to a type.
+    Field(Kind<'a>, Real),
+}
+
+impl Values<'_> {
+    /// How many bytes they are.
+    fn len(&self) -> usize {
+        match self {
+            Values::Bytes(bytes) => bytes.len(),
+            Values::Field(kind, real) => kind.cells() * kind.components * real.bytes(),
+        }
+    }
+
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        match self {
+            Values::Bytes(bytes) => out.write_all(bytes),
+            Values::Field(kind, real) => kind.write(*real, out),
+        }
+    }
 }
 
 /// Arrays behind the XML.
 #[derive(Default)]
-struct Appended {
-    arrays: Vec<Vec<u8>>,
+struct Appended<'a> {
+    arrays: Vec<Values<'a>>,
 }
 
-impl Appended {
+impl<'a> Appended<'a> {
     /// Adds an array; returns its XML.
-    fn add(&mut self, array: Array) -> String {
-        let Array { name, components, ty, bytes } = array;
-        let offset: usize = self.arrays.iter().map(|bytes| size_of::<u64>() + bytes.len()).sum();
-        self.arrays.push(bytes);
+    fn add(&mut self, array: Array<'a>) -> String {
+        let Array { name, components, ty, values } = array;
+        let offset: usize = self.arrays.iter().map(|values| size_of::<u64>() + values.len()).sum();
+        self.arrays.push(values);
         format!(
             r#"<DataArray type="{ty}" Name="{name}" NumberOfComponents="{components}" format="appended" offset="{offset}"/>"#
         )
     }
 
     /// The XML of the fields on the cells.
-    fn cells(&mut self, snapshot: &Snapshot, units: &Units, real: Real) -> String {
+    fn cells(&mut self, snapshot: &'a Snapshot, units: &Units, real: Real) -> String {
         let arrays = arrays(snapshot, units, real);
         let first = |components| arrays.iter().find(|array| array.components == components).map(|array| &array.name);
         let mut active = String::new();
@@ -82,9 +110,9 @@ impl Appended {
         write!(out, "{content}")?;
         writeln!(out, "  </{ty}>")?;
         write!(out, r#"  <AppendedData encoding="raw">_"#)?;
-        for bytes in &self.arrays {
-            out.write_all(&(bytes.len() as u64).to_le_bytes())?;
-            out.write_all(bytes)?;
+        for values in &self.arrays {
+            out.write_all(&(values.len() as u64).to_le_bytes())?;
+            values.write(out)?;
         }
         writeln!(out)?;
         writeln!(out, r#"  </AppendedData>"#)?;
@@ -139,6 +167,52 @@ struct Kind<'a> {
     parts: Vec<&'a [f64]>,
 }
 
+impl Kind<'_> {
+    /// How many cells there are.
+    fn cells(&self) -> usize {
+        self.parts[0].len()
+    }
+
+    /// Writes the values of all cells, the component fastest, rounded to a type, little-endian.
+    fn write(&self, real: Real, out: &mut dyn Write) -> io::Result<()> {
+        let (mut ready, mut next) = (vec![], vec![]);
+        for start in (0..self.cells()).step_by(CELLS_AT_ONCE) {
+            let cells = start..self.cells().min(start + CELLS_AT_ONCE);
+            let mut written = Ok(());
+            rayon::in_place_scope(|scope| {
+                scope.spawn(|_| self.encode(cells, real, &mut next));
+                written = out.write_all(&ready);
+            });
+            written?;
+            std::mem::swap(&mut ready, &mut next);
+        }
+        out.write_all(&ready)
+    }
+
+    /// The bytes of the values of some cells.
+    fn encode(&self, cells: Range<usize>, real: Real, bytes: &mut Vec<u8>) {
+        let of_cell = self.components * real.bytes();
+        bytes.resize(cells.len() * of_cell, 0);
+        bytes.par_chunks_mut(CELLS_OF_THREAD * of_cell).enumerate().for_each(|(piece, bytes)| {
+            let first = cells.start + piece * CELLS_OF_THREAD;
+            for component in 0..self.components {
+                let part = self.parts.get(component).map_or(&[][..], |part| &part[first..]);
+                let values = part.iter().map(|value| value * self.scale).chain(std::iter::repeat(0.0));
+                match real {
+                    Real::F32 | Real::F16F32 => {
+                        let to = bytes.as_chunks_mut().0[component..].iter_mut().step_by(self.components);
+                        to.zip(values).for_each(|(to, value)| *to = (value as f32).to_le_bytes());
+                    }
+                    Real::F64 => {
+                        let to = bytes.as_chunks_mut().0[component..].iter_mut().step_by(self.components);
+                        to.zip(values).for_each(|(to, value)| *to = value.to_le_bytes());
+                    }
+                }
+            }
+        });
+    }
+}
+
 /// The fields of a snapshot: components `ax`, `ay` (and `az`) make a vector `a`.
 fn kinds<'a>(snapshot: &'a Snapshot, units: &Units) -> Vec<Kind<'a>> {
     let mut kinds = vec![];
@@ -166,22 +240,23 @@ const HIDDEN: u8 = 32;
 
 /// The fields on all cells. On a refined grid each cell also tells its level; where there are solids, whether it is one, and
 /// those that are are hidden.
-fn arrays(snapshot: &Snapshot, units: &Units, real: Real) -> Vec<Array> {
-    let array = |Kind { name, components, scale, parts }: Kind<'_>| {
-        let value = |at: usize| parts.get(at % components).map_or(0.0, |part| part[at / components] * scale);
-        let bytes = bytes(components * parts[0].len(), value, real);
-        Array { name, components, ty: real_name(real), bytes }
+fn arrays<'a>(snapshot: &'a Snapshot, units: &Units, real: Real) -> Vec<Array<'a>> {
+    let array = |kind: Kind<'a>| Array {
+        name: kind.name.clone(),
+        components: kind.components,
+        ty: real_name(real),
+        values: Values::Field(kind, real),
     };
-    let mut arrays: Vec<Array> = kinds(snapshot, units).into_iter().map(array).collect();
+    let mut arrays: Vec<Array<'_>> = kinds(snapshot, units).into_iter().map(array).collect();
     if !snapshot.is_uniform() {
         let of_block = |block: &Block| std::iter::repeat_n(block.level as u8, snapshot.block_cells());
         let bytes = snapshot.blocks().iter().flat_map(of_block).collect();
-        arrays.push(Array { name: "level".into(), components: 1, ty: "UInt8", bytes });
+        arrays.push(Array { name: "level".into(), components: 1, ty: "UInt8", values: Values::Bytes(bytes) });
     }
     if !snapshot.solid.is_empty() {
         for (name, value) in [("solid", 1), ("vtkGhostType", HIDDEN)] {
             let bytes = snapshot.solid.iter().map(|solid| if *solid { value } else { 0 }).collect();
-            arrays.push(Array { name: name.into(), components: 1, ty: "UInt8", bytes });
+            arrays.push(Array { name: name.into(), components: 1, ty: "UInt8", values: Values::Bytes(bytes) });
         }
     }
     arrays
@@ -197,25 +272,6 @@ fn real_name(real: Real) -> &'static str {
         Real::F32 | Real::F16F32 => "Float32",
         Real::F64 => "Float64",
     }
-}
-
-/// So many values, little-endian.
-fn bytes(count: usize, value: impl Fn(usize) -> f64 + Sync, real: Real) -> Vec<u8> {
-    let mut bytes = vec![0; count * real.bytes()];
-    bytes.par_chunks_mut(PIECE).enumerate().for_each(|(piece, bytes)| {
-        let first = piece * PIECE / real.bytes();
-        match real {
-            Real::F32 | Real::F16F32 => {
-                let values = bytes.as_chunks_mut().0.iter_mut().zip(first..);
-                values.for_each(|(bytes, at)| *bytes = (value(at) as f32).to_le_bytes());
-            }
-            Real::F64 => {
-                let values = bytes.as_chunks_mut().0.iter_mut().zip(first..);
-                values.for_each(|(bytes, at)| *bytes = value(at).to_le_bytes());
-            }
-        }
-    });
-    bytes
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use lbm_runtime::geometry::Block;
 use lbm_runtime::solver::snapshot::Snapshot;
 use rayon::prelude::*;
 
-use super::{Appended, Array, time};
+use super::{Appended, Array, Values, time};
 use crate::case::{Dimension, Units};
 
 /// Cell types of VTK; their points follow x, then y, then z.
@@ -31,7 +31,7 @@ pub fn write_unstructured(out: &mut dyn Write, snapshot: &Snapshot, units: &Unit
         name: name.into(),
         components,
         ty,
-        bytes,
+        values: Values::Bytes(bytes),
     };
     let mut appended = Appended::default();
     let places = points.iter().flat_map(|point| place(point).into_iter().rev().flat_map(f64::to_le_bytes)).collect();
