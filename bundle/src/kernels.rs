@@ -22,7 +22,8 @@ macro_rules! method_kernels {
             /// Populations of the listed blocks from their macroscopic fields.
             Init = "init" {
                 ids: list Int [count] "slots to work on",
-                fields: read Real [slot][fields][cells] in lattice "macroscopic fields: {fields}",
+                first: value Int "the first of the slots that have fields",
+                fields: read Real [slot - first][fields][cells] in lattice "macroscopic fields: {fields}",
                 dst: write Stored [slot][q][cells] in lattice "initial populations",
                 params: value Params "parameters of the method",
             }
@@ -319,8 +320,10 @@ macro_rules! method_kernels {
                 shares: list Int [count] "shares of the list to work on",
                 ids: slice Int [size] "the list: slots",
                 per: value Int "slots of a share; the last may have less",
-                fields: read Real [slot][fields][cells] in lattice "macroscopic fields: {fields}",
-                before: read Real [slot][fields][cells] in lattice "the same at another time, if `compare` is 1",
+                first: value Int "the first of the slots that have fields",
+                fields: read Real [slot - first][fields][cells] in lattice "macroscopic fields: {fields}",
+                before: read Real [slot - first][fields][cells] in lattice
+                    "the same at another time, if `compare` is 1",
                 compare: value Int "1 to compare velocities, else 0",
                 found: write Double [share][2]
                     "of each share: the place (entry * cells + cell) * components + component of the first value that \
@@ -335,11 +338,30 @@ is not finite, or a place behind all; the square of the largest change of veloci
                 sums: write Double [share][sets][moments][2] in lattice
                     "mass and momentum of each set, each a sum and what rounding took from it",
             }
+            /// What the means of a flow are made of, in each share of the listed blocks, which are of one level.
+            ///
+            /// If the fields have a velocity `u`; slopes as the solver's `velocity` says.
+            Means = "means" {
+                shares: list Int [count] "shares of the list to work on",
+                ids: slice Int [size] "the list: slots",
+                per: value Int "slots of a share; the last may have less",
+                nodes: read Int [slot] "node of each slot",
+                near: read Int [node][near]
+                    "nodes of the same level around each node, -(w + 1) for wall w, or the least integer",
+                children: read Int [node] "first of the nodes that refine each node, or -1",
+                parents: read Int [node] "node that each node refines, or -1",
+                slots: read Int [node] "slot of each node, or -1",
+                fields: read Real [slot][fields][cells] in lattice "macroscopic fields: {fields}",
+                means: write Double [share][7] in lattice
+                    "sums over cells of the density, of half the square of the velocity, and of half that of its curl, per cell of \
+the level at hand, each a sum and what rounding took from it; the square of the largest speed",
+            }
             /// Macroscopic fields of the listed blocks from their populations.
             Macroscopic = "macroscopic" {
                 ids: list Int [count] "slots to work on",
                 src: read Stored [slot][q][cells] in lattice "post-collision populations",
-                fields: write Real [slot][fields][cells] in lattice "macroscopic fields: {fields}",
+                first: value Int "the first of the slots that have fields",
+                fields: write Real [slot - first][fields][cells] in lattice "macroscopic fields: {fields}",
                 params: value Params "parameters of the method",
             }
             /// Populations of the listed blocks from those of the blocks that refined them.
@@ -428,11 +450,11 @@ impl Role {
     /// on a few cells beside level jumps.
     pub fn is_arithmetic(self) -> bool {
         use Role::{Average, AverageFields, Fill, FillFields, Relocate, RelocateFields};
-        use Role::{Hold, Keep, Look, Prolong, Restrict, Send, Sums};
+        use Role::{Hold, Keep, Look, Means, Prolong, Restrict, Send, Sums};
         use Role::{InterfaceCells, InterfaceMasks, ToCoarse, ToCoarseWalls, ToFine, ToFineWalls};
         let moves = matches!(self, Average | Fill | AverageFields | FillFields | Relocate | RelocateFields);
         let crosses = matches!(self, InterfaceMasks | InterfaceCells | ToFine | ToFineWalls | ToCoarse | ToCoarseWalls);
-        !moves && !crosses && !matches!(self, Look | Sums | Restrict | Send | Prolong | Hold | Keep)
+        !moves && !crosses && !matches!(self, Look | Sums | Means | Restrict | Send | Prolong | Hold | Keep)
     }
 
     /// The arguments of its kernel in a bundle with that layout, method and form of blocks; none where the layout has no such kernel.

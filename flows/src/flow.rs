@@ -236,9 +236,22 @@ impl<'a> Run<'a> {
     /// Leaves the fields of this step to be recorded, if they are wanted.
     fn record_fields(&mut self, records: &Records<'a, '_>) -> Result<(), FlowError> {
         let (output, step) = (&self.case.output, self.flow.step());
-        if output.wants_fields(step) || output.wants_row(step) {
+        if output.wants_fields(step) {
             let fields = self.flow.capture(records.for_fields(&mut self.waited))?;
-            records.post(move |recorder| Ok(recorder.during(&fields.snapshot()?)?));
+            records.post(move |recorder| Ok(recorder.fields(&fields.snapshot()?)?));
+        }
+        Ok(())
+    }
+
+    /// Leaves mass, energy and the like at this step to be recorded, if they are wanted.
+    fn record_row(&mut self, records: &Records<'a, '_>) -> Result<(), FlowError> {
+        let step = self.flow.step();
+        let wanted = self.case.output.wants_row(step);
+        if let Some(means) = wanted.then(|| self.flow.means()).transpose()?.flatten() {
+            records.post(move |recorder| {
+                recorder.row(step, &means);
+                Ok(())
+            });
         }
         Ok(())
     }
@@ -281,6 +294,7 @@ impl<'a> Run<'a> {
             self.good.take(|| self.flow.snapshot())?;
         }
         self.record_fields(records)?;
+        self.record_row(records)?;
         if self.checks(self.well) {
             self.residual = look.change.map(|change| self.case.residual(change));
             self.flow.keep()?;
@@ -393,6 +407,11 @@ impl<'a> Run<'a> {
         if output.forces.is_some() {
             recorder.forces(self.flow.step(), self.flow.forces()?);
         }
+        if output.series.is_some()
+            && let Some(means) = self.flow.means()?
+        {
+            recorder.row(self.flow.step(), &means);
+        }
         let end = self.flow.snapshot()?;
         Ok(recorder.finish(&end, manifest, &measured)?)
     }
@@ -409,6 +428,7 @@ impl<'a> Run<'a> {
         let mut watch = Watch::new(self.flow.step());
         let (mut told, mut told_all) = (false, false);
         self.record_fields(records)?;
+        self.record_row(records)?;
         self.record_forces(records)?;
         while self.flow.step() < case.stop.steps {
             if self.flow.adaptations().refusals > 0 && !told {
@@ -529,7 +549,7 @@ fn complete<'a>(
 fn slow_output(seconds: f64) -> String {
     format!(
         "the flow waited {} for earlier output to be written: where that is too long, write less often (`output.every`, \
-         `output.series`, `output.restart`) or to a faster disk (`--out DIR`)",
+         `output.restart`) or to a faster disk (`--out DIR`)",
         duration(seconds)
     )
 }
@@ -645,7 +665,7 @@ fn prepare<'a>(
             prepared
         }
     };
-    let memory = prepared.memory(steady, case.output.copies())?;
+    let memory = prepared.memory(case.output.series.is_some(), steady, case.output.copies())?;
     match memory.lack(available) {
         None => Ok((prepared, memory)),
         Some(lack) => Err(FlowError::Memory { lack, parts: memory.parts() }),

@@ -583,7 +583,7 @@ static inline __attribute__((always_inline)) void gather(
     for (int32_t item = 0; item < count; ++item) {
         for (int cell = 0; cell < CELLS; ++cell) {
 {%- for input in init.inputs %}
-            const {{ real }} {{ input.text }} = fields[field_at(ids[item], {{ input.at }}, cell)];
+            const {{ real }} {{ input.text }} = fields[field_at(ids[item] - first, {{ input.at }}, cell)];
 {%- endfor %}
 {%- for line in init.body %}
             {{ line }}
@@ -607,7 +607,7 @@ static inline __attribute__((always_inline)) void gather(
 {%- endfor %}
 
 {%- for output in macroscopic.outputs %}
-            fields[field_at(ids[item], {{ output.at }}, cell)] = {{ output.text }};
+            fields[field_at(ids[item] - first, {{ output.at }}, cell)] = {{ output.text }};
 {%- endfor %}
         }  // cells
     }  // blocks
@@ -617,7 +617,7 @@ static inline __attribute__((always_inline)) void gather(
 {% <kernel of={reduce.look}> %}
     for (int32_t item = 0; item < count; ++item) {
         const int32_t share = shares[item], begin = share * per, end = begin + per < size ? begin + per : size;
-        const Found own = found_in(ids, begin, end, 0, 1, fields, before, compare);
+        const Found own = found_in(ids, begin, end, 0, 1, first, fields, before, compare);
         found[2 * share] = own.first, found[2 * share + 1] = own.change;
     }
 {%- </kernel> %}
@@ -633,5 +633,17 @@ static inline __attribute__((always_inline)) void gather(
         memcpy(sums + (size_t)share * (sizeof(of) / sizeof(double)), of, sizeof(of));
     }
 {%- </kernel> %}
+
+{% if reduce.means -%}
+{% <kernel of={reduce.means}> %}
+    const Forest forest = {nodes, near, children, parents, slots, fields};
+    for (int32_t item = 0; item < count; ++item) {
+        const int32_t share = shares[item], begin = share * per, end = begin + per < size ? begin + per : size;
+        const Totals own = totals_of(ids, begin, end, 0, 1, &forest);
+        put_totals(&own, means + 7 * (size_t)share);
+    }
+{%- </kernel> %}
+
+{% endif -%}
 
 {% include "packed" -%}

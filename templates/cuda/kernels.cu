@@ -418,7 +418,7 @@ static __device__ __forceinline__ int place_of_block()
 
 {% <kernel of={init}> %}
 {%- for input in init.inputs %}
-    const {{ real }} {{ input.text }} = fields[field_at(slot, {{ input.at }}, cell)];
+    const {{ real }} {{ input.text }} = fields[field_at(slot - first, {{ input.at }}, cell)];
 {%- endfor %}
 {%- for line in init.body %}
     {{ line }}
@@ -438,14 +438,14 @@ static __device__ __forceinline__ int place_of_block()
 {%- endfor %}
 
 {%- for output in macroscopic.outputs %}
-    fields[field_at(slot, {{ output.at }}, cell)] = {{ output.text }};
+    fields[field_at(slot - first, {{ output.at }}, cell)] = {{ output.text }};
 {%- endfor %}
 {%- </kernel> %}
 
 {% include "reduce" -%}
 {% <kernel of={reduce.look}> %}
     __shared__ Found parts[{{ reduce.look.threads }}];
-    parts[thread] = found_in(ids, begin, end, thread, {{ reduce.look.threads }}, fields, before, compare);
+    parts[thread] = found_in(ids, begin, end, thread, {{ reduce.look.threads }}, first, fields, before, compare);
     for (int half = {{ reduce.look.threads }} / 2; half > 0; half /= 2) {
         __syncthreads();
         if (thread < half) join(&parts[thread], &parts[thread + half]);
@@ -471,3 +471,17 @@ static __device__ __forceinline__ int place_of_block()
         sums[place] = sum.total, sums[place + 1] = sum.carried;
     }
 {%- </kernel> %}
+
+{% if reduce.means -%}
+{% <kernel of={reduce.means}> %}
+    __shared__ Totals parts[{{ reduce.means.threads }}];
+    const Forest forest = {nodes, near, children, parents, slots, fields};
+    parts[thread] = totals_of(ids, begin, end, thread, {{ reduce.means.threads }}, &forest);
+    for (int half = {{ reduce.means.threads }} / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (thread < half) merge_totals(&parts[thread], &parts[thread + half]);
+    }
+    if (thread == 0) put_totals(&parts[0], means + 7 * (size_t)share);
+{%- </kernel> %}
+
+{% endif -%}

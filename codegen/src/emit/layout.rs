@@ -15,7 +15,7 @@ use super::transfer;
 use super::view::{Carry, Head, Kernel, Params, Pull, Reduce, View};
 use super::walls::walls;
 use crate::ir::Plan;
-use crate::lower::signature::in_pairs;
+use crate::lower::signature::{in_pairs, velocity_at};
 
 /// Bytes of gathered populations, the less of the first-level cache the better.
 const SLAB_BYTES: u32 = 8 * 1024;
@@ -99,14 +99,15 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
 /// The kernels that sum up a flow.
 fn reduce(manifest: &Manifest, kernel: impl Fn(Role, Option<&Plan>) -> Kernel) -> Reduce {
     let set_of = |at: usize| manifest.populations.iter().position(|set| set.range().contains(&at)).unwrap_or(0);
-    let components = |field: &lbm_bundle::Field| field.components as usize;
-    let velocity = manifest.fields.iter().position(|field| field.name == "u" && field.components == manifest.dim);
+    let velocity = velocity_at(manifest);
     Reduce {
         look: kernel(Role::Look, None),
         sums: kernel(Role::Sums, None),
         sets: manifest.populations.len(),
         set_of: (0..manifest.q()).map(|at| set_of(at).to_string()).collect::<Vec<_>>().join(", "),
-        velocity: velocity.map(|at| manifest.fields[..at].iter().map(components).sum()),
+        velocity,
+        density: manifest.component_names().iter().position(|name| name == "rho"),
+        means: velocity.map(|_| kernel(Role::Means, None)),
     }
 }
 

@@ -418,6 +418,10 @@ pub struct Reduce {
     pub set_of: String,
     /// The first component of the velocity, if the fields have one.
     pub velocity: Option<usize>,
+    /// The component that is the density, if there is one.
+    pub density: Option<usize>,
+    /// Mass, energy, enstrophy and the largest speed, if there is a velocity.
+    pub means: Option<Kernel>,
 }
 
 /// Kernels and formulas of a coupling of ghosts.

@@ -32,7 +32,7 @@ pub fn work(manifest: &Manifest, signature: &Signature) -> Work {
                 "const int cell = item < count ? cells[item] : 0, direction = place / gridDim.x;".into(),
             ],
         ),
-        Role::Force | Role::Look | Role::Sums => (
+        Role::Force | Role::Look | Role::Sums | Role::Means => (
             items == 1,
             vec![
                 item,

@@ -27,6 +27,9 @@ const THREADS: u32 = 256;
 const FEW_THREADS: u32 = 128;
 const MOST_LIVE: usize = 80;
 
+/// Threads of a share of which each reads here and there: as many as hide how long that takes.
+const MANY_THREADS: u32 = 512;
+
 /// Threads that share what crosses an interface at a block, or at as many cells.
 const INTERFACE_THREADS: u32 = 128;
 
@@ -133,7 +136,11 @@ pub fn manifest(
     if !manifest.solid_rules.is_empty() {
         roles.extend([Role::StreamCollideSolid, Role::Force]);
     }
-    roles.extend([Role::Macroscopic, Role::Look, Role::Sums, Role::Collide]);
+    roles.extend([Role::Macroscopic, Role::Look, Role::Sums]);
+    if velocity_at(&manifest).is_some() {
+        roles.push(Role::Means);
+    }
+    roles.push(Role::Collide);
     let few = live * options.real.bytes() / 4 > MOST_LIVE;
     let threads = |role| if few && collides(role) { FEW_THREADS } else { THREADS };
     let kernel = |role| kernel(&manifest, role, threads(role), cost(role));
@@ -142,6 +149,12 @@ pub fn manifest(
         Layout::Blocks => manifest,
         Layout::Soa => soa::manifest(manifest),
     }
+}
+
+/// The first component of the velocity `u` among those of the fields, if there is one.
+pub fn velocity_at(manifest: &Manifest) -> Option<usize> {
+    let at = manifest.fields.iter().position(|field| field.name == "u" && field.components == manifest.dim)?;
+    Some(manifest.fields[..at].iter().map(|field| field.components as usize).sum())
 }
 
 fn unit(unit: lbm_dsl::unit::Unit) -> bundle::Unit {
@@ -203,7 +216,7 @@ fn kernel(manifest: &Manifest, role: Role, threads: u32, arithmetic: Cost) -> Ke
         Role::Init => (components, q),
         Role::Macroscopic => (q, components),
         Role::Force | Role::Sums => (q, 0),
-        Role::Look => (components, 0),
+        Role::Look | Role::Means => (components, 0),
         Role::AverageFields | Role::FillFields | Role::RelocateFields => (components, components),
         _ => (q, q),
     };
@@ -211,7 +224,9 @@ fn kernel(manifest: &Manifest, role: Role, threads: u32, arithmetic: Cost) -> Ke
     let [loaded, written] = match role {
         Role::Init => [computed, stored],
         Role::Macroscopic => [stored, computed],
-        Role::Look | Role::AverageFields | Role::FillFields | Role::RelocateFields | Role::Collide => [computed; 2],
+        Role::Look | Role::Means | Role::AverageFields | Role::FillFields | Role::RelocateFields | Role::Collide => {
+            [computed; 2]
+        }
         _ => [stored; 2],
     };
     let bytes = loads * loaded + stores * written;
@@ -256,6 +271,7 @@ fn shape(manifest: &Manifest, role: Role, threads: u32) -> (u32, u32) {
     match role {
         Role::Collide => (THREADS, THREADS),
         Role::Force | Role::Look | Role::Sums => (THREADS, 1),
+        Role::Means => (MANY_THREADS, 1),
         Role::InterfaceMasks | Role::InterfaceCells => (32, 1),
         Role::ToFine | Role::ToCoarse => (INTERFACE_THREADS, INTERFACE_THREADS),
         Role::ToFineWalls | Role::ToCoarseWalls => (THREADS, 1),

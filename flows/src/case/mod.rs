@@ -332,7 +332,7 @@ impl Output {
 
     /// Copies that are on their way to files at a time: one of fields is written while the next is taken.
     pub fn copies(&self) -> Copies {
-        let fields = self.vtk.and(self.every).or(self.series);
+        let fields = self.vtk.and(self.every);
         Copies { fields: if fields.is_some() { 2 } else { 0 }, states: usize::from(self.restart.is_some()) }
     }
 }

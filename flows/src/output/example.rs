@@ -6,6 +6,7 @@ use lbm_runtime::geometry::Domain;
 use lbm_runtime::geometry::solid::{Shape, Solid};
 use lbm_runtime::mesh::Blocks;
 use lbm_runtime::solver::memory::{Copies, Memory};
+use lbm_runtime::solver::observe::Means;
 use lbm_runtime::solver::snapshot::{Component, Snapshot};
 
 use super::summary::About;
@@ -13,7 +14,12 @@ use crate::case::{Case, RawCase, SolidBody};
 
 /// What a grid of sixteen blocks takes.
 pub(super) fn memory() -> Memory {
-    Memory::new(&manifest(), Blocks::uniform(2, 16), false, Copies::default())
+    Memory::new(&manifest(), Blocks::uniform(2, 16), false, false, Copies::default())
+}
+
+/// Means of the cavity of 32 x 32 cells: those of the units U = 0.1 and L = 32.
+pub(super) fn means() -> Means {
+    Means { mass: 1024.0, energy: 0.05 * 0.01, enstrophy: 2.0 * (0.1f64 / 32.0).powi(2), fastest: 0.095 }
 }
 
 /// D2Q9 BGK as far as a case needs it.

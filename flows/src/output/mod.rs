@@ -49,6 +49,7 @@ use serde::Serialize;
 
 pub use recorded::{Bits, Recorded};
 
+use lbm_runtime::solver::observe::Means;
 use lbm_runtime::solver::snapshot::Snapshot;
 
 use crate::case::{Case, Dimension, InputFile, Reference, Vtk};
@@ -142,13 +143,9 @@ impl<'a> Recorder<'a> {
         self.forces.add(step, forces);
     }
 
-    /// Records a snapshot on the way.
-    pub fn during(&mut self, snapshot: &Snapshot) -> Result<(), OutputError> {
-        let output = &self.case.output;
-        if output.wants_row(snapshot.step) {
-            self.series.add(self.case, snapshot);
-        }
-        if output.wants_fields(snapshot.step) { self.fields(snapshot) } else { Ok(()) }
+    /// Records a row of the series.
+    pub fn row(&mut self, step: u64, means: &Means) {
+        self.series.add(self.case, step, means);
     }
 
     /// Writes the fields of a snapshot that is not finite, those of the last one that was, and the series until then.
@@ -192,7 +189,6 @@ impl<'a> Recorder<'a> {
             self.sink.write("profiles.png", |out| out.write_all(&image))?;
         }
         if output.series.is_some() {
-            self.series.add(case, snapshot);
             self.series()?;
             if let Some(Reference::Series { title, moments }) = &output.compare {
                 summary.decay = self.series.compare(title, moments);
@@ -243,7 +239,8 @@ impl<'a> Recorder<'a> {
         })
     }
 
-    fn fields(&mut self, snapshot: &Snapshot) -> Result<(), OutputError> {
+    /// Records the fields of a step.
+    pub fn fields(&mut self, snapshot: &Snapshot) -> Result<(), OutputError> {
         let case = self.case;
         // Fields that are not finite are written even where none are asked for.
         let format = case.output.vtk.unwrap_or_else(|| Vtk::default_for(case.refinement.is_some(), case.dim));
@@ -298,9 +295,10 @@ mod tests {
         let mut recorder = Recorder::create(&case, example::about(&case), folder.path()).unwrap();
         recorder.begin(&[]).unwrap();
         snapshot.step = 5;
-        recorder.during(&snapshot).unwrap();
+        recorder.fields(&snapshot).unwrap();
         snapshot.step = 10;
-        recorder.during(&snapshot).unwrap();
+        recorder.fields(&snapshot).unwrap();
+        recorder.row(10, &example::means());
         let measured = Measured {
             levels: vec![1024],
             updates: 1024,

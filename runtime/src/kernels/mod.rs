@@ -8,7 +8,7 @@
 //! # use lbm_runtime::device::{Buffer, Int, Real, Stored};
 //! # use lbm_runtime::kernels::{self, KernelError, Params, Program};
 //! # fn f(program: &Program, ids: &Buffer<Int>, src: &Buffer<Stored>, fields: &mut Buffer<Real>, params: &Params) -> Result<(), KernelError> {
-//! program.launch(kernels::Macroscopic { ids: ids.part(0..8), src, fields, params })
+//! program.launch(kernels::Macroscopic { ids: ids.part(0..8), src, first: 0, fields, params })
 //! # }
 //! ```
 //!
@@ -18,7 +18,7 @@
 //! # use lbm_runtime::device::{Buffer, Int, Real, Stored};
 //! # use lbm_runtime::kernels::{self, KernelError, Params, Program};
 //! # fn f(program: &Program, ids: &Buffer<Int>, src: &Buffer<Stored>, fields: &mut Buffer<Real>, params: &Params) -> Result<(), KernelError> {
-//! program.launch(kernels::Macroscopic { ids: ids.part(0..8), src: ids, fields, params })
+//! program.launch(kernels::Macroscopic { ids: ids.part(0..8), src: ids, first: 0, fields, params })
 //! # }
 //! ```
 //!
@@ -28,7 +28,7 @@
 //! # use lbm_runtime::device::{Buffer, Int, Real, Stored};
 //! # use lbm_runtime::kernels::{self, KernelError, Params, Program};
 //! # fn f(program: &Program, ids: &Buffer<Int>, src: &Buffer<Stored>, fields: &mut Buffer<Real>, params: &Params) -> Result<(), KernelError> {
-//! program.launch(kernels::Macroscopic { ids: ids.part(0..8), src, fields: &*fields, params })
+//! program.launch(kernels::Macroscopic { ids: ids.part(0..8), src, first: 0, fields: &*fields, params })
 //! # }
 //! ```
 //!
@@ -38,7 +38,7 @@
 //! # use lbm_runtime::device::{Buffer, Int, Real, Stored};
 //! # use lbm_runtime::kernels::{self, KernelError, Params, Program};
 //! # fn f(program: &Program, ids: &Buffer<Int>, src: &Buffer<Stored>, fields: &mut Buffer<Real>, params: &Params) -> Result<(), KernelError> {
-//! program.launch(kernels::Macroscopic { ids: ids.part(0..8), src, fields })
+//! program.launch(kernels::Macroscopic { ids: ids.part(0..8), src, first: 0, fields })
 //! # }
 //! ```
 //!
@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn a_manifest_is_refused_whose_arguments_are_not_those_of_its_roles() {
         check(&Device::host(1).unwrap(), &manifest()).unwrap();
-        let (ids, dst) = (0, 3);
+        let (ids, dst) = (0, 4);
         let changes: [&dyn Fn(&mut Manifest); 6] = [
             &|manifest| drop(manifest.kernels[0].args.pop()),
             &|manifest| manifest.kernels[0].args = Role::Macroscopic.args(manifest),
@@ -238,7 +238,7 @@ mod tests {
             let fields = device.alloc_reals(fields, 3 * 64).unwrap();
             let mut dst = device.alloc_stored(Real::F64, 9 * 64).unwrap();
             let params = Params::new(params, &[vec![1.0]]);
-            program.launch(Init { ids: ids.part(0..1), fields: &fields, dst: &mut dst, params: &params })
+            program.launch(Init { ids: ids.part(0..1), first: 0, fields: &fields, dst: &mut dst, params: &params })
         };
         launch(Real::F64, &manifest()).unwrap();
         for (fields, params) in [(Real::F32, &manifest()), (Real::F64, &other)] {

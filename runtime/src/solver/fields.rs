@@ -16,21 +16,31 @@ use crate::mesh::{self, Grid};
 /// Slots that cross between device and host at a time: some megabytes, for which the same memory is taken each time.
 pub(super) const SLOTS_AT_ONCE: usize = 1024;
 
+/// Bytes of fields that are computed at a time where not those of all slots are kept: enough to keep a device busy.
+const WINDOW: usize = 32 << 20;
+
 /// The per-block arrays of a grid.
 pub struct Fields {
     /// Two sets of post-collision populations; which one is current on a level is known to the stepper.
     pub populations: [Buffer<Stored>; 2],
     /// For a coupling of ghosts, what blocks at refinement interfaces keep for other levels, `[row][direction][cell]`.
     pub saved: Buffer<Real>,
-    /// Macroscopic fields.
+    /// Macroscopic fields: of all slots, or of as many that follow each other as it has room for.
     pub macroscopic: Buffer<Real>,
 }
 
+/// Slots whose macroscopic fields there is room for, of so many: all of them if `whole`.
+pub(crate) fn slots_of_fields(manifest: &Manifest, slots: usize, whole: bool) -> usize {
+    let window = WINDOW / (Layout::fields(manifest).slot_len() * manifest.real.bytes());
+    if whole { slots } else { slots.min(window.max(SLOTS_AT_ONCE)) }
+}
+
 impl Fields {
-    /// Arrays for a grid, populations full of NaN. Says what is missing before it allocates.
-    pub fn new(device: &Device, manifest: &Manifest, grid: &Grid) -> Result<Self, DeviceError> {
+    /// Arrays for a grid, populations full of NaN; with room for the macroscopic fields of all slots if `whole`. Says what is missing
+    /// before it allocates.
+    pub fn new(device: &Device, manifest: &Manifest, grid: &Grid, whole: bool) -> Result<Self, DeviceError> {
         let length = grid.slots() * Layout::populations(manifest).slot_len();
-        let field_length = grid.slots() * Layout::fields(manifest).slot_len();
+        let field_length = slots_of_fields(manifest, grid.slots(), whole) * Layout::fields(manifest).slot_len();
         let at_interfaces = at_interfaces(manifest, grid.interfaces());
         let bytes = 2 * length * manifest.real.stored_bytes() + field_length * manifest.real.bytes() + at_interfaces;
         if device.memory_available().is_some_and(|available| bytes > available) {
@@ -112,19 +122,20 @@ pub(crate) fn range(run: &[Leaf], layout: Layout) -> Range<usize> {
     first..first + run.len() * layout.slot_len()
 }
 
-/// Fills an array `[slot][component][cell]` from the values of cells: `value(cell, out)` writes one value per component
-/// for the cell; what it does not write is 0. Blocks are filled in parallel.
+/// Fills an array `[slot - first][component][cell]` from the values of the cells of some leaves: `value(cell, out)` writes one value
+/// per component for the cell; what it does not write is 0. Blocks are filled in parallel.
 pub fn scatter<E: Floating>(
     to: &mut Buffer<E>,
     layout: Layout,
     grid: &Grid,
+    (leaves, first): (&[Leaf], usize),
     value: impl Fn(Cell, &mut [f64]) + Sync,
 ) -> Result<(), DeviceError> {
-    for run in runs(grid.leaves()?) {
+    for run in runs(leaves) {
         let range = range(run, layout);
         let mut values = vec![0.0; range.len()];
         change_cells(&mut values, run, layout, grid, &value);
-        to.write_reals(range.start, &values)?;
+        to.write_reals(range.start - first * layout.slot_len(), &values)?;
     }
     Ok(())
 }
@@ -195,14 +206,15 @@ pub fn visit<E: Floating>(
     Ok(())
 }
 
-/// The macroscopic array of the leaves that cover a domain, `read` range by range. One level becomes a single block.
-pub fn gather(
-    read: impl Fn(Range<usize>) -> Result<Vec<f64>, DeviceError>,
+/// The macroscopic array of the leaves that cover a domain, `read` range by range in the order of memory. One level becomes a single
+/// block.
+pub fn gather<E>(
+    mut read: impl FnMut(Range<usize>) -> Result<Vec<f64>, E>,
     manifest: &Manifest,
     domain: Domain,
     leaves: &[Leaf],
     step: u64,
-) -> Result<Snapshot, DeviceError> {
+) -> Result<Snapshot, E> {
     let layout = Layout::fields(manifest);
     let (side, cells) = (manifest.block.map(|n| n as usize), layout.cells());
     let empty =
@@ -215,7 +227,8 @@ pub fn gather(
             Snapshot::new(step, domain, side, blocks, empty.collect())
         }
     };
-    let width = domain.size[0];
+    let (width, last_axis) = (domain.size[0], domain.dim - 1);
+    let layer = domain.size[..last_axis].iter().product::<usize>() * side[last_axis];
     let first_cell = |leaf: &Leaf| {
         let [x, y, z]: [usize; 3] = std::array::from_fn(|axis| leaf.block.place[axis] * side[axis]);
         x + width * (y + domain.size[1] * z)
@@ -229,21 +242,32 @@ pub fn gather(
         let (run, later) = rest.split_at(near);
         let last = leaves[run[run.len() - 1]].slot.index();
         let values = read(first * layout.slot_len()..(last + 1) * layout.slot_len())?;
-        snapshot.components.par_iter_mut().enumerate().for_each(|(component, to)| {
-            for at in run {
-                let leaf = &leaves[*at];
-                let values =
-                    &values[((leaf.slot.index() - first) * layout.components() + component) * cells..][..cells];
-                if !uniform {
-                    to.data[at * cells..][..cells].copy_from_slice(values);
-                    continue;
+        let of = |leaf: &Leaf, component: usize| {
+            &values[((leaf.slot.index() - first) * layout.components() + component) * cells..][..cells]
+        };
+        if uniform {
+            // Rows of blocks along the last axis that there is lie apart in the values of a component.
+            let mut leaves_of_layers: Vec<Vec<&Leaf>> = vec![vec![]; domain.size[last_axis] / side[last_axis]];
+            run.iter().for_each(|at| leaves_of_layers[leaves[*at].block.place[last_axis]].push(&leaves[*at]));
+            snapshot.components.par_iter_mut().enumerate().for_each(|(component, to)| {
+                let layers = to.data.par_chunks_mut(layer).zip(&leaves_of_layers).enumerate();
+                layers.filter(|(_, (_, leaves))| !leaves.is_empty()).for_each(|(at, (to, leaves))| {
+                    for leaf in leaves {
+                        let first_cell = first_cell(leaf) - at * layer;
+                        for (row, values) in of(leaf, component).chunks(side[0]).enumerate() {
+                            let row = width * (row % side[1] + domain.size[1] * (row / side[1]));
+                            to[first_cell + row..][..side[0]].copy_from_slice(values);
+                        }
+                    }
+                });
+            });
+        } else {
+            snapshot.components.par_iter_mut().enumerate().for_each(|(component, to)| {
+                for at in run {
+                    to.data[at * cells..][..cells].copy_from_slice(of(&leaves[*at], component));
                 }
-                for (row, values) in values.chunks(side[0]).enumerate() {
-                    let row = width * (row % side[1] + domain.size[1] * (row / side[1]));
-                    to.data[first_cell(leaf) + row..][..side[0]].copy_from_slice(values);
-                }
-            }
-        });
+            });
+        }
         rest = later;
     }
     Ok(snapshot)
@@ -292,9 +316,9 @@ mod tests {
         let device = Device::host(1).unwrap();
         let manifest = manifest();
         let grid = Grid::new(&device, &manifest, [24, 16, 1], [Behind::Periodic; 6]).unwrap();
-        let mut fields = Fields::new(&device, &manifest, &grid).unwrap();
+        let mut fields = Fields::new(&device, &manifest, &grid, true).unwrap();
         let layout = Layout::fields(&manifest);
-        scatter(&mut fields.macroscopic, layout, &grid, |Cell { at, .. }, out| {
+        scatter(&mut fields.macroscopic, layout, &grid, (grid.leaves().unwrap(), 0), |Cell { at, .. }, out| {
             out.copy_from_slice(&[at[0] as f64, at[1] as f64, 0.5]);
         })
         .unwrap();
@@ -347,9 +371,12 @@ mod tests {
         let device = Device::host(1).unwrap();
         let manifest = manifest();
         let grid = Grid::new(&device, &manifest, [24, 16, 1], [Behind::Periodic; 6]).unwrap();
-        let mut fields = Fields::new(&device, &manifest, &grid).unwrap();
+        let mut fields = Fields::new(&device, &manifest, &grid, true).unwrap();
         let layout = Layout::fields(&manifest);
-        scatter(&mut fields.macroscopic, layout, &grid, |cell, out| out[1] = cell.at[0] as f64).unwrap();
+        scatter(&mut fields.macroscopic, layout, &grid, (grid.leaves().unwrap(), 0), |cell, out| {
+            out[1] = cell.at[0] as f64
+        })
+        .unwrap();
         update(&mut fields.macroscopic, layout, &grid, |cell, values| values[1] -= 2.0 * cell.at[0] as f64).unwrap();
         let read = |range| fields.macroscopic.read_reals(range);
         let snapshot = gather(read, &manifest, grid.domain(), grid.leaves().unwrap(), 0).unwrap();
@@ -363,7 +390,7 @@ mod tests {
         let device = Device::host(1).unwrap();
         let manifest = manifest();
         let grid = Grid::new(&device, &manifest, [8, 8, 1], [Behind::Periodic; 6]).unwrap();
-        let fields = Fields::new(&device, &manifest, &grid).unwrap();
+        let fields = Fields::new(&device, &manifest, &grid, true).unwrap();
         assert!(fields.populations[1].read_reals(0..9).unwrap().iter().all(|value| value.is_nan()));
     }
 }

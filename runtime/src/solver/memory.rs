@@ -26,7 +26,7 @@ pub struct Memory {
     pub populations: usize,
     /// The inbox of blocks at refinement interfaces, or what they keep for ghosts.
     pub interfaces: usize,
-    /// Macroscopic fields, and those of an earlier step to compare with.
+    /// Macroscopic fields, of all cells or of some at a time, and those of an earlier step to compare with.
     pub fields: usize,
     /// Neighbours and all other tables of blocks.
     pub tables: usize,
@@ -39,8 +39,9 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Of a grid. `reference` is whether fields of an earlier step are kept.
-    pub fn new(manifest: &Manifest, blocks: Blocks, reference: bool, copies: Copies) -> Memory {
+    /// Of a grid. `whole` is whether the fields of all cells are needed at a time, `reference` whether those of an earlier step are kept
+    /// besides.
+    pub fn new(manifest: &Manifest, blocks: Blocks, whole: bool, reference: bool, copies: Copies) -> Memory {
         let (real, stored) = (manifest.real.bytes(), manifest.real.stored_bytes());
         let product = |factors: &[usize]| factors.iter().fold(1usize, |all, factor| all.saturating_mul(*factor));
         let (populations, of_fields) = (Layout::populations(manifest).slot_len(), Layout::fields(manifest).slot_len());
@@ -49,7 +50,12 @@ impl Memory {
             target: manifest.target,
             populations: product(&[2, blocks.slots, populations, stored]),
             interfaces: fields::at_interfaces(manifest, blocks.interfaces),
-            fields: product(&[1 + usize::from(reference), blocks.slots, of_fields, real]),
+            fields: product(&[
+                fields::slots_of_fields(manifest, blocks.slots, whole || reference)
+                    + usize::from(reference) * blocks.slots,
+                of_fields,
+                real,
+            ]),
             tables: blocks.tables,
             solids: product(&[blocks.cut, populations, size_of::<i32>() + real]),
             outputs: product(&[blocks.leaves, of_fields, size_of::<f64>()]),
@@ -138,9 +144,9 @@ mod tests {
         let (device, manifest) = (Device::host(1).unwrap(), manifest());
         let mut grid = Grid::new(&device, &manifest, [24, 16, 1], [Behind::Periodic; 6]).unwrap();
         grid.stay().unwrap();
-        let fields = Fields::new(&device, &manifest, &grid).unwrap();
+        let fields = Fields::new(&device, &manifest, &grid, true).unwrap();
         let copies = Copies { fields: 2, states: 1 };
-        let memory = Memory::new(&manifest, Blocks::uniform(2, 6), true, copies);
+        let memory = Memory::new(&manifest, Blocks::uniform(2, 6), true, true, copies);
         assert_eq!(memory.populations, fields.populations.iter().map(|set| set.bytes()).sum::<usize>());
         assert_eq!(memory.fields, 2 * fields.macroscopic.bytes());
         assert_eq!(memory.tables, grid.forest().bytes());
@@ -149,7 +155,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_counted_does_not_fit() {
-        let memory = Memory::new(&manifest(), Blocks::uniform(2, usize::MAX / 8), false, Copies::default());
+        let memory = Memory::new(&manifest(), Blocks::uniform(2, usize::MAX / 8), true, false, Copies::default());
         assert_eq!(memory.total(), usize::MAX);
         let available = Available { device: Some(1 << 40), host: None };
         assert_eq!(memory.lack(available).map(|lack| lack.available), Some(1 << 40));

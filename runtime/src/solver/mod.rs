@@ -20,12 +20,12 @@
 //! | `inbox`, `ghosts` | what crosses between levels, for couplings of packets and of ghosts |
 //! | `timing` | phases, and where the time goes |
 //! | `adapt`, `carry` | the grid follows the flow; populations follow the grid |
-//! | `monitor`, `observe` | what is measured: conserved sums, forces, change, the first value that is not finite |
+//! | `monitor`, `observe` | what is measured: conserved sums, energy and enstrophy, forces, change, the first value that is not finite |
 //! | `setup`, `around`, `prepare` | from what a user says to a simulation with memory for its data |
 //! | `fields`, `memory` | per-block arrays, and what they take |
 //! | `state`, `stress`, `restore` | what is in the cells: set, changed and read; the stress at the start; bytes for restart files |
 //! | `snapshot`, `capture` | macroscopic fields on the host; on their way there while the flow goes on |
-//! | `velocity` | vorticity, energy and enstrophy |
+//! | `velocity` | slopes of the velocity, and vorticity |
 
 mod accesses;
 mod adapt;

@@ -1,13 +1,13 @@
 //! What is measured in a flow: kernels sum it up where it is, and a few numbers visit the host.
 
-use lbm_bundle::{Populations, SHARES};
+use lbm_bundle::{Populations, Role, SHARES};
 
-use super::observe::{Conserved, Look, NotFinite, Sum};
+use super::observe::{Conserved, Look, Means, NotFinite, Sum};
 use super::step::Level;
 use super::subdomain::Subdomain;
 use super::timing::Timings;
 use super::{Simulation, StepError, fields};
-use crate::device::{Buffer, Device, Int, Real};
+use crate::device::{Buffer, Device, Int, Part, Real};
 use crate::geometry::Cell;
 use crate::kernels;
 use crate::kernels::layout::{CellId, Layout, SlotId};
@@ -31,8 +31,7 @@ pub(super) fn shares(entries: usize) -> (usize, usize) {
 impl Simulation {
     /// Looks at the fields of the current step.
     pub fn look(&mut self) -> Result<Look, StepError> {
-        self.sample()?;
-        let (not_finite, change) = self.subdomain.look()?;
+        let (not_finite, change) = self.subdomain.look(&self.stepper.levels)?;
         let dim = self.grid().dim() as u32;
         let has_velocity = self.manifest().fields.iter().any(|field| field.name == "u" && field.components == dim);
         let compares = self.monitor.reference.is_some() && has_velocity && not_finite.is_none();
@@ -52,6 +51,17 @@ impl Simulation {
     /// The step whose fields are kept.
     pub fn kept(&self) -> Option<u64> {
         self.monitor.reference
+    }
+
+    /// Mass, energy, enstrophy and the largest speed of the current step; `None` where the fields have no velocity `u`. Sums are as those
+    /// of [`Self::sums`]. Slopes are those of [`Velocity`](super::velocity::Velocity) but where a cell beside a finer level reads off
+    /// the plane through a coarser one that has a still coarser one beside it: there that plane has a one-sided slope.
+    pub fn means(&mut self) -> Result<Option<Means>, StepError> {
+        if self.manifest().kernel(Role::Means).is_none() {
+            return Ok(None);
+        }
+        self.sample()?;
+        self.subdomain.means().map(Some)
     }
 
     /// Mass and momentum of each set of populations, in the order of the manifest; volumes are counted in cells of the coarsest
@@ -117,40 +127,45 @@ impl Simulation {
 }
 
 impl Subdomain {
-    /// The first value of the sampled fields that is not finite, and the largest change since the reference.
-    fn look(&self) -> Result<(Option<NotFinite>, f64), StepError> {
-        let (leaves, leaf_count) = (&self.grid.tables().leaves, self.grid.leaf_count());
-        let (count, per) = shares(leaf_count);
-        let mut found = self.program.device().alloc_doubles(2 * count)?;
-        let fields = &self.fields.macroscopic;
-        self.program.launch(kernels::Look {
-            shares: self.grid.forest().every().part(0..count),
-            ids: leaves.part(0..leaf_count),
-            per: per as i32,
-            fields,
-            before: self.reference.as_ref().unwrap_or(fields),
-            compare: i32::from(self.reference.is_some()),
-            found: &mut found,
-        })?;
-        let found = found.read_reals(0..2 * count)?;
-        let (first, square) = found
-            .chunks(2)
-            .fold((f64::INFINITY, 0.0), |(first, square): (f64, f64), of| (first.min(of[0]), square.max(of[1])));
-        let layout = Layout::fields(self.program.manifest());
-        let not_finite = match first as usize {
-            first if first < leaf_count * layout.slot_len() => Some(self.place(first)?),
-            _ => None,
-        };
-        Ok((not_finite, square.sqrt()))
+    /// The first value of the fields that is not finite, and the largest change since the reference.
+    fn look(&mut self, levels: &[Level]) -> Result<(Option<NotFinite>, f64), StepError> {
+        let slot_len = Layout::fields(self.program.manifest()).slot_len();
+        let mut largest = 0.0_f64;
+        for window in self.windows() {
+            self.sample_window(levels, &window)?;
+            let (fields, forest) = (&self.fields.macroscopic, self.grid.forest());
+            let leaves = || match self.is_whole() {
+                true => self.grid.tables().leaves.part(0..self.grid.leaf_count()),
+                false => forest.every().part(window.clone()),
+            };
+            let (count, per) = shares(leaves().len());
+            let mut found = self.program.device().alloc_doubles(2 * count)?;
+            self.program.launch(kernels::Look {
+                shares: forest.every().part(0..count),
+                ids: leaves(),
+                per: per as i32,
+                first: window.start as i32,
+                fields,
+                before: self.reference.as_ref().unwrap_or(fields),
+                compare: i32::from(self.reference.is_some()),
+                found: &mut found,
+            })?;
+            let found = found.read_reals(0..2 * count)?;
+            let first = found.chunks(2).fold(f64::INFINITY, |first, of| first.min(of[0])) as usize;
+            largest = found.chunks(2).fold(largest, |largest, of| largest.max(of[1]));
+            if first < leaves().len() * slot_len {
+                return Ok((Some(self.place(leaves(), first)?), largest.sqrt()));
+            }
+        }
+        Ok((None, largest.sqrt()))
     }
 
-    /// The value at a place in the order of the leaves that kernels know.
-    fn place(&self, place: usize) -> Result<NotFinite, StepError> {
-        let (layout, tables) = (Layout::fields(self.program.manifest()), self.grid.tables());
+    /// The value at a place in the order of a list of leaves that kernels know.
+    fn place(&self, leaves: Part<'_, Int>, place: usize) -> Result<NotFinite, StepError> {
+        let layout = Layout::fields(self.program.manifest());
         let (cell, component) = (place / layout.components(), place % layout.components());
-        let (entry, cell) = (cell / layout.cells(), cell % layout.cells());
-        let int = |table: &Buffer<Int>, at: i32| Ok::<_, StepError>(table.read_ints(at as usize..at as usize + 1)?[0]);
-        let slot = SlotId(int(&tables.leaves, entry as i32)? as u32);
+        let (entry, cell) = (leaves.range.start + cell / layout.cells(), cell % layout.cells());
+        let slot = SlotId(leaves.buffer.read_ints(entry..entry + 1)?[0] as u32);
         let origin = self.grid.origin(self.grid.forest().block(slot)?);
         let inside = layout.position(CellId(cell as u32));
         let at = std::array::from_fn(|axis| origin.at[axis] + inside[axis]);
@@ -167,6 +182,47 @@ impl Subdomain {
         self.reference = Some(std::mem::replace(&mut self.fields.macroscopic, room));
         self.sampled = false;
         Ok(())
+    }
+
+    /// Means of the sampled fields.
+    fn means(&self) -> Result<Means, StepError> {
+        let (manifest, tables) = (self.program.manifest(), self.grid.tables());
+        let mut totals = [Sum::default(); 3];
+        let mut fastest = 0.0_f64;
+        for (at, level) in self.grid.levels().iter().enumerate() {
+            let (count, per) = shares(level.leaves.len());
+            let mut means = self.program.device().alloc_doubles(7 * count)?;
+            self.program.launch(kernels::Means {
+                shares: self.grid.forest().every().part(0..count),
+                ids: tables.leaves.part(level.leaves.clone()),
+                per: per as i32,
+                nodes: &tables.node,
+                near: &tables.near,
+                children: &tables.child,
+                parents: &tables.parent,
+                slots: &tables.slot,
+                fields: &self.fields.macroscopic,
+                means: &mut means,
+            })?;
+            // A slope is per cell of the level: twice as large per cell of the next coarser one.
+            let volume = 0.5f64.powi((at * self.grid.dim()) as i32);
+            let factors = [volume, volume, volume * 4.0f64.powi(at as i32)];
+            for of_share in means.read_reals(0..7 * count)?.chunks(7) {
+                for ((total, factor), sum) in totals.iter_mut().zip(factors).zip(of_share.chunks_exact(2)) {
+                    total.merge(Sum::new(factor * sum[0], factor * sum[1]));
+                }
+                fastest = fastest.max(of_share[6]);
+            }
+        }
+        let [mass, energy, enstrophy] = totals.map(Sum::value);
+        let cells = self.grid.size().iter().product::<usize>() as f64;
+        let has_density = manifest.fields.iter().any(|field| field.name == "rho" && field.components == 1);
+        Ok(Means {
+            mass: if has_density { mass } else { f64::NAN },
+            energy: energy / cells,
+            enstrophy: enstrophy / cells,
+            fastest: fastest.sqrt(),
+        })
     }
 
     /// Adds mass and momentum of each set of populations to `totals`.

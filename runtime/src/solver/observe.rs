@@ -13,6 +13,19 @@ pub struct Conserved {
     pub momentum: [f64; 3],
 }
 
+/// Means over the domain, by volume, and the mass, in lattice units of the coarsest level.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Means {
+    /// Sum of the density `rho` over the cells, each times its volume in cells of the coarsest level; NaN where there is no such field.
+    pub mass: f64,
+    /// Kinetic energy: half the mean square of the velocity.
+    pub energy: f64,
+    /// Enstrophy: half the mean square of the vorticity.
+    pub enstrophy: f64,
+    /// Largest speed.
+    pub fastest: f64,
+}
+
 /// A sum whose rounding errors are carried along (Neumaier, Z. Angew. Math. Mech. 54 (1974) 39).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sum {
@@ -67,7 +80,8 @@ pub struct NotFinite {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Look {
     /// The first value that is infinite or no number: level by level, on a level the blocks without walls and level jumps first,
-    /// then those at walls, at jumps, at both, each along the curve, cell by cell, component by component.
+    /// then those at walls, at jumps, at both, each along the curve, cell by cell, component by component. Where the fields are looked at
+    /// in pieces, all blocks of a level along the curve.
     pub not_finite: Option<NotFinite>,
     /// Largest change of the velocity vector's length since the fields were kept, `max |u - u'|` over all cells, in cells of the
     /// coarsest level per its time step. `None` where nothing was kept, the fields have no velocity `u`, or some value is not

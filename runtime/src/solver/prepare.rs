@@ -121,8 +121,9 @@ impl<'a> Prepared<'a> {
         notices
     }
 
-    /// What it will take, with fields of an earlier step if they are to be kept, and copies for output.
-    pub fn memory(&self, reference: bool, copies: Copies) -> Result<Memory, StepError> {
+    /// What it will take: with the fields of all cells at a time if that is `whole` or something else needs them, with those of an
+    /// earlier step if they are to be kept, and copies for output.
+    pub fn memory(&self, whole: bool, reference: bool, copies: Copies) -> Result<Memory, StepError> {
         let cut = match &self.around.cutters {
             None => 0,
             Some(cutters) => {
@@ -131,7 +132,8 @@ impl<'a> Prepared<'a> {
                 1 + cutters.rows_at_most(&blocks)
             }
         };
-        Ok(Memory::new(self.program.manifest(), self.grid.blocks(cut), reference, copies))
+        let whole = whole || self.follows.is_some() || copies.fields > 0;
+        Ok(Memory::new(self.program.manifest(), self.grid.blocks(cut), whole, reference, copies))
     }
 
     /// The simulation, with memory for its data. `params` gives each parameter of the method all its components, on the coarsest
@@ -150,7 +152,7 @@ impl<'a> Prepared<'a> {
                 (Some(bodies), walls)
             }
         };
-        let fields = Fields::new(&device, manifest, &grid)?;
+        let fields = Fields::new(&device, manifest, &grid, follows.is_some())?;
         let inbox = Inbox::new(&program, &mut grid, &walls)?;
         let (criterion, every, range) = match follows {
             None => (None, None, 0..=0),

@@ -226,6 +226,7 @@ impl Simulation {
         step: u64,
         next: impl FnMut(&mut [u8]) -> Result<(), E>,
     ) -> Result<(), E> {
+        self.subdomain.make_whole()?;
         let mut fields = room_to_keep(self.device(), &self.subdomain.fields.macroscopic)?;
         write(self.grid(), Layout::fields(self.manifest()), &mut fields, next)?;
         self.subdomain.reference = Some(fields);

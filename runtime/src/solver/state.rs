@@ -1,9 +1,11 @@
 //! What is in the cells: set from fields, changed, and read.
 
+use std::ops::Range;
+
 use super::fields;
 use super::snapshot::Snapshot;
 use super::step::Level;
-use super::subdomain::Subdomain;
+use super::subdomain::{Subdomain, ids_in};
 use super::{Simulation, StepError, adapt};
 use crate::geometry::Cell;
 use crate::kernels;
@@ -126,11 +128,28 @@ impl Simulation {
 
     /// Macroscopic fields of the current step.
     pub fn snapshot(&mut self) -> Result<Snapshot, StepError> {
-        self.sample()?;
-        let (domain, leaves) = (self.grid().domain(), self.grid().leaves()?);
-        let read = |range| self.subdomain.fields.macroscopic.read_reals(range);
-        let mut snapshot = fields::gather(read, self.manifest(), domain, leaves, self.step())?;
-        fields::mark_solid(&mut snapshot, self.manifest(), leaves, self.cutters.as_deref());
+        let (step, domain, leaves) = (self.step(), self.grid().domain(), self.grid().shared_leaves()?);
+        let Simulation { subdomain, stepper, cutters, .. } = self;
+        let manifest = subdomain.program.manifest().clone();
+        let slot_len = Layout::fields(&manifest).slot_len();
+        let (mut windows, mut first, mut end) = (subdomain.windows().into_iter(), 0, 0);
+        let read = |range: Range<usize>| -> Result<Vec<f64>, StepError> {
+            let mut values = Vec::with_capacity(range.len());
+            while values.len() < range.len() {
+                let at = range.start + values.len();
+                if at >= end * slot_len
+                    && let Some(next) = windows.find(|next| at < next.end * slot_len)
+                {
+                    subdomain.sample_window(&stepper.levels, &next)?;
+                    (first, end) = (next.start, next.end);
+                }
+                let window = at - first * slot_len..range.end.min(end * slot_len) - first * slot_len;
+                values.extend(subdomain.fields.macroscopic.read_reals(window)?);
+            }
+            Ok(values)
+        };
+        let mut snapshot = fields::gather(read, &manifest, domain, &leaves, step)?;
+        fields::mark_solid(&mut snapshot, &manifest, &leaves, cutters.as_deref());
         Ok(snapshot)
     }
 }
@@ -139,14 +158,20 @@ impl Subdomain {
     /// Sets the fields of every cell, and the first set of populations from them.
     fn fill(&mut self, levels: &[Level], value: impl Fn(Cell, &mut [f64]) + Sync) -> Result<(), StepError> {
         self.sampled = false;
-        fields::scatter(&mut self.fields.macroscopic, Layout::fields(self.program.manifest()), &self.grid, value)?;
-        for (level, listed) in levels.iter().zip(self.grid.levels()) {
-            self.program.launch(kernels::Init {
-                ids: self.grid.tables().leaves.part(listed.leaves.clone()),
-                fields: &self.fields.macroscopic,
-                dst: &mut self.fields.populations[0],
-                params: level.params.packed(),
-            })?;
+        let layout = Layout::fields(self.program.manifest());
+        let whole = self.is_whole();
+        for window in self.windows() {
+            let leaves = if whole { self.grid.leaves()? } else { &self.grid.leaves()?[window.clone()] };
+            fields::scatter(&mut self.fields.macroscopic, layout, &self.grid, (leaves, window.start), &value)?;
+            for (level, listed) in levels.iter().zip(self.grid.levels()) {
+                self.program.launch(kernels::Init {
+                    ids: ids_in(&self.grid, whole, &listed.leaves, &window),
+                    first: window.start as i32,
+                    fields: &self.fields.macroscopic,
+                    dst: &mut self.fields.populations[0],
+                    params: level.params.packed(),
+                })?;
+            }
         }
         self.hold_all(levels)
     }

@@ -4,6 +4,8 @@
 //! it is on each level, how often the grid changes and which walls there are belongs to the [`Simulation`](super::Simulation),
 //! which tells a subdomain what to do.
 
+use std::ops::Range;
+
 use super::StepError;
 use super::bodies::Bodies;
 use super::fields::Fields;
@@ -12,7 +14,8 @@ use super::setup::Walls;
 use super::step::Level;
 use super::stream::blocks;
 use super::timing::Phase;
-use crate::device::{Buffer, Graph, Real};
+use crate::device::{Buffer, Graph, Int, Part, Real};
+use crate::kernels::layout::Layout;
 use crate::kernels::{self, Criterion, Program};
 use crate::mesh::Grid;
 
@@ -62,11 +65,12 @@ impl Subdomain {
         }
     }
 
-    /// Computes the macroscopic fields of the current sets of populations, unless they are known.
+    /// Computes the macroscopic fields of the current sets of populations, unless they are known; makes room for all of them.
     pub(super) fn sample(&mut self, levels: &[Level]) -> Result<(), StepError> {
         if self.sampled {
             return Ok(());
         }
+        self.make_whole()?;
         let tables = self.grid.tables();
         for (level, listed) in levels.iter().zip(self.grid.levels()) {
             let held = if self.grid.forest().holds() { listed.held.clone() } else { 0..0 };
@@ -74,6 +78,7 @@ impl Subdomain {
                 self.program.launch(kernels::Macroscopic {
                     ids,
                     src: &self.fields.populations[level.current],
+                    first: 0,
                     fields: &mut self.fields.macroscopic,
                     params: level.params.packed(),
                 })?;
@@ -82,4 +87,62 @@ impl Subdomain {
         self.sampled = true;
         Ok(())
     }
+
+    /// Computes those of one of the [windows](Self::windows).
+    pub(super) fn sample_window(&mut self, levels: &[Level], window: &Range<usize>) -> Result<(), StepError> {
+        if self.is_whole() {
+            return self.sample(levels);
+        }
+        for (level, listed) in levels.iter().zip(self.grid.levels()) {
+            self.program.launch(kernels::Macroscopic {
+                ids: ids_in(&self.grid, false, &listed.leaves, window),
+                src: &self.fields.populations[level.current],
+                first: window.start as i32,
+                fields: &mut self.fields.macroscopic,
+                params: level.params.packed(),
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Runs of slots whose macroscopic fields there is room for at a time, in the order of memory: all leaves have theirs in one.
+    pub(super) fn windows(&self) -> Vec<Range<usize>> {
+        let room = self.room_for_fields();
+        let slots = if self.is_whole() { room } else { self.grid.leaf_count() };
+        (0..slots).step_by(room.max(1)).map(|first| first..slots.min(first + room)).collect()
+    }
+
+    /// Whether there is room for the macroscopic fields of all slots. Else the grid stays as it is, and the leaves of each level have the
+    /// slots of the numbers under which they are listed, in the order of the curve.
+    pub(super) fn is_whole(&self) -> bool {
+        self.room_for_fields() >= self.grid.slots()
+    }
+
+    /// Slots whose macroscopic fields there is room for.
+    fn room_for_fields(&self) -> usize {
+        self.fields.macroscopic.len() / Layout::fields(self.program.manifest()).slot_len()
+    }
+
+    /// Makes room for the macroscopic fields of all slots; an error where they do not fit.
+    pub(super) fn make_whole(&mut self) -> Result<(), StepError> {
+        if !self.is_whole() {
+            let (device, manifest) = (self.program.device(), self.program.manifest());
+            let length = self.grid.slots() * Layout::fields(manifest).slot_len();
+            let bytes = length * manifest.real.bytes();
+            if device.memory_available().is_some_and(|available| bytes > available) {
+                return Err(device.out_of_memory(bytes).into());
+            }
+            self.fields.macroscopic = device.alloc_reals(manifest.real, length)?;
+        }
+        Ok(())
+    }
+}
+
+/// The slots of leaves of a level: all that are listed so, or those in a window.
+pub(super) fn ids_in<'a>(grid: &'a Grid, whole: bool, leaves: &Range<usize>, window: &Range<usize>) -> Part<'a, Int> {
+    if whole {
+        return grid.tables().leaves.part(leaves.clone());
+    }
+    let start = leaves.start.max(window.start);
+    grid.forest().every().part(start..leaves.end.min(window.end).max(start))
 }

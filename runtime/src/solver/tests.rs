@@ -125,3 +125,37 @@ fn time_is_accounted_for() {
     // 9 populations read and written, 8 bytes each: 144 bytes a cell.
     assert!((simulation.share_of_copy(100.0, 144e8) - 1.0).abs() < 1e-12);
 }
+
+#[test]
+fn fields_that_are_computed_in_pieces_are_those_of_the_whole() {
+    let device = Device::host(2).unwrap();
+    let start = |flow: &mut Simulation| {
+        flow.init(|[x, y, _], out| out.copy_from_slice(&[1.0, 0.001 * x as f64, 1e-4 * y as f64]))
+    };
+    let pieces = |flow: &mut Simulation| {
+        let slot = crate::kernels::layout::Layout::fields(flow.manifest()).slot_len();
+        flow.subdomain.fields.macroscopic = device.alloc_reals(lbm_bundle::Real::F64, 4 * slot).unwrap();
+        assert_eq!(flow.subdomain.windows(), [0..4, 4..8, 8..9]);
+    };
+    let (mut whole, mut other) = (cavity(&device, 24), cavity(&device, 24));
+    pieces(&mut other);
+    for flow in [&mut whole, &mut other] {
+        start(flow).unwrap();
+        flow.run(7).unwrap();
+    }
+    assert_eq!(whole.snapshot().unwrap(), other.snapshot().unwrap());
+    assert_eq!(whole.look().unwrap(), other.look().unwrap());
+    // A value that is not finite is found in whichever piece it is.
+    let breaks = |flow: &mut Simulation| {
+        flow.update_cells(|cell, f| f[0] = if cell.at == [20, 13, 0] { f64::NAN } else { f[0] })
+    };
+    for flow in [&mut whole, &mut other] {
+        breaks(flow).unwrap();
+    }
+    let found = other.look().unwrap().not_finite.expect("one is not");
+    assert_eq!(found.cell.at, [20, 13, 0]);
+    assert_eq!(whole.look().unwrap().not_finite, Some(found));
+    // What needs all of them makes room for them.
+    other.keep().unwrap();
+    assert!(other.subdomain.is_whole());
+}

@@ -155,7 +155,7 @@ fn measure(device: &Device, model: &Model, real: Real, block: [u32; 3], gib: f64
     }
     let grid = GridSpec::periodic(size);
     let prepared = Prepared::refined(device, &bundle, &grid, 1, |_| false)?;
-    let memory = prepared.memory(false, Copies::default())?;
+    let memory = prepared.memory(false, false, Copies::default())?;
     let mut flow = prepared.simulation(&rates(model)?)?;
     flow.init(|cell, out| start(size, cell, out))?;
     let mass = flow.mass()?;
