@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 // Version of this interface: kernels, their arguments and their memory. It changes when any of these does.
-#define D2Q9_CENTRAL_ABI 7
+#define D2Q9_CENTRAL_ABI 8
 
 #ifdef __cplusplus
 extern "C" {
@@ -112,7 +112,8 @@ typedef struct d2q9_central_params {
 D2Q9_CENTRAL_KERNEL d2q9_central_init(
     const int32_t *ids,                 // slots to work on [count]
     const int32_t count,                // entries of `ids`
-    const float *fields,                // macroscopic fields: rho, ux, uy [slot][3][64], lattice units
+    const int32_t first,                // the first of the slots that have fields
+    const float *fields,                // macroscopic fields: rho, ux, uy [slot - first][3][64], lattice units
     float *dst,                         // initial populations [slot][9][64], lattice units
     const d2q9_central_params params);  // parameters of the method
 
@@ -142,7 +143,8 @@ D2Q9_CENTRAL_KERNEL d2q9_central_macroscopic(
     const int32_t *ids,                 // slots to work on [count]
     const int32_t count,                // entries of `ids`
     const float *src,                   // post-collision populations [slot][9][64], lattice units
-    float *fields,                      // macroscopic fields: rho, ux, uy [slot][3][64], lattice units
+    const int32_t first,                // the first of the slots that have fields
+    float *fields,                      // macroscopic fields: rho, ux, uy [slot - first][3][64], lattice units
     const d2q9_central_params params);  // parameters of the method
 
 // What each share of the listed blocks tells: a value that is not finite, a change of velocity. CUDA: thread blocks of 256, each for 1 of `shares`.
@@ -152,8 +154,9 @@ D2Q9_CENTRAL_KERNEL d2q9_central_look(
     const int32_t *ids,     // the list: slots [size]
     const int32_t size,     // entries of `ids`
     const int32_t per,      // slots of a share; the last may have less
-    const float *fields,    // macroscopic fields: rho, ux, uy [slot][3][64], lattice units
-    const float *before,    // the same at another time, if `compare` is 1 [slot][3][64], lattice units
+    const int32_t first,    // the first of the slots that have fields
+    const float *fields,    // macroscopic fields: rho, ux, uy [slot - first][3][64], lattice units
+    const float *before,    // the same at another time, if `compare` is 1 [slot - first][3][64], lattice units
     const int32_t compare,  // 1 to compare velocities, else 0
     double *found);         // of each share: the place (entry * cells + cell) * components + component of the first
                             //   value that is not finite, or a place behind all; the square of the largest change of
@@ -170,6 +173,24 @@ D2Q9_CENTRAL_KERNEL d2q9_central_sums(
     double *sums);          // mass and momentum of each set, each a sum and what rounding took from it
                             //   [share][1][3][2], lattice units
 
+// What the means of a flow are made of, in each share of the listed blocks, which are of one level. CUDA: thread blocks of 512, each for 1 of `shares`.
+D2Q9_CENTRAL_KERNEL d2q9_central_means(
+    const int32_t *shares,    // shares of the list to work on [count]
+    const int32_t count,      // entries of `shares`
+    const int32_t *ids,       // the list: slots [size]
+    const int32_t size,       // entries of `ids`
+    const int32_t per,        // slots of a share; the last may have less
+    const int32_t *nodes,     // node of each slot [slot]
+    const int32_t *near,      // nodes of the same level around each node, -(w + 1) for wall w, or the least integer
+                              //   [node][9]
+    const int32_t *children,  // first of the nodes that refine each node, or -1 [node]
+    const int32_t *parents,   // node that each node refines, or -1 [node]
+    const int32_t *slots,     // slot of each node, or -1 [node]
+    const float *fields,      // macroscopic fields: rho, ux, uy [slot][3][64], lattice units
+    double *means);           // sums over cells of the density, of half the square of the velocity, and of half that
+                              //   of its curl, per cell of the level at hand, each a sum and what rounding took from
+                              //   it; the square of the largest speed [share][7], lattice units
+
 // The collision alone, on plain arrays of states.
 D2Q9_CENTRAL_KERNEL d2q9_central_collide(
     const int32_t count,                // how many states there are
@@ -185,6 +206,7 @@ void d2q9_central_stream_collide_walls_packed(void *const *args);
 void d2q9_central_macroscopic_packed(void *const *args);
 void d2q9_central_look_packed(void *const *args);
 void d2q9_central_sums_packed(void *const *args);
+void d2q9_central_means_packed(void *const *args);
 void d2q9_central_collide_packed(void *const *args);
 #endif
 

@@ -424,7 +424,8 @@ extern "C" __global__ void __launch_bounds__(256)
 d2q9_mrt_init(
     const int *__restrict__ ids,       // slots to work on [count]
     const int count,                   // entries of `ids`
-    const float *__restrict__ fields,  // macroscopic fields: rho, ux, uy [slot][3][64], lattice units
+    const int first,                   // the first of the slots that have fields
+    const float *__restrict__ fields,  // macroscopic fields: rho, ux, uy [slot - first][3][64], lattice units
     float *__restrict__ dst,           // initial populations [slot][9][64], lattice units
     const d2q9_mrt_params params)      // parameters of the method
 {
@@ -433,9 +434,9 @@ d2q9_mrt_init(
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
-    const float rho_ = fields[field_at(slot, 0, cell)];
-    const float ux_ = fields[field_at(slot, 1, cell)];
-    const float uy_ = fields[field_at(slot, 2, cell)];
+    const float rho_ = fields[field_at(slot - first, 0, cell)];
+    const float ux_ = fields[field_at(slot - first, 1, cell)];
+    const float uy_ = fields[field_at(slot - first, 2, cell)];
 
     // ---- shared
     const float t0 = 0.33333334f * rho_;
@@ -484,7 +485,8 @@ d2q9_mrt_macroscopic(
     const int *__restrict__ ids,    // slots to work on [count]
     const int count,                // entries of `ids`
     const float *__restrict__ src,  // post-collision populations [slot][9][64], lattice units
-    float *__restrict__ fields,     // macroscopic fields: rho, ux, uy [slot][3][64], lattice units
+    const int first,                // the first of the slots that have fields
+    float *__restrict__ fields,     // macroscopic fields: rho, ux, uy [slot - first][3][64], lattice units
     const d2q9_mrt_params params)   // parameters of the method
 {
     (void)params;
@@ -525,9 +527,9 @@ d2q9_mrt_macroscopic(
     const float ux_ = t4 * jx_;
     const float uy_ = t4 * jy_;
 
-    fields[field_at(slot, 0, cell)] = rho_;
-    fields[field_at(slot, 1, cell)] = ux_;
-    fields[field_at(slot, 2, cell)] = uy_;
+    fields[field_at(slot - first, 0, cell)] = rho_;
+    fields[field_at(slot - first, 1, cell)] = ux_;
+    fields[field_at(slot - first, 2, cell)] = uy_;
 }
 
 // ==== sums, checks and residuals ====================================================================================
@@ -591,12 +593,12 @@ static __device__ __forceinline__ void join(Found *found, const Found *other)
 
 // A thread's part of what is found in the listed blocks from `begin` to `end`.
 static __device__ __noinline__ Found found_in(
-    const int *ids, const int begin, const int end, const int thread, const int threads, const float *fields,
-    const float *before, const int compare)
+    const int *ids, const int begin, const int end, const int thread, const int threads, const int first,
+    const float *fields, const float *before, const int compare)
 {
     Found found = {9007199254740992.0, 0};  // 2^53, behind all places
     for (size_t place = (size_t)thread; place < (size_t)(end - begin) * CELLS; place += (size_t)threads) {
-        const int slot = ids[begin + (int)(place / CELLS)];
+        const int slot = ids[begin + (int)(place / CELLS)] - first;
         const int cell = (int)(place % CELLS);
         Found here = {found.first, 0};
         for (int component = FIELDS - 1; component >= 0; --component) {
@@ -613,6 +615,120 @@ static __device__ __noinline__ Found found_in(
     return found;
 }
 
+// ==== mass, energy, enstrophy =======================================================================================
+
+// The nodes of all levels, and the fields of their leaves.
+typedef struct {
+    const int *nodes, *near, *children, *parents, *slots;
+    const float *fields;
+} Forest;
+
+// A cell of a node. A negative node is what is near in its place: a wall, or another level.
+typedef struct {
+    int node;
+    int cell;
+} Place;
+
+// The cell next to one along an axis.
+static __device__ __forceinline__ Place next_to(const Forest *forest, const Place from, const int axis, const int upper)
+{
+    const int width[3] = {8, 8, 1};
+    int step = 1, stride = 1;
+    for (int before = 0; before < axis; ++before) step *= 3, stride *= width[before];
+    const int along = from.cell / stride % width[axis], leaves = along == (upper ? width[axis] - 1 : 0);
+    const int by = leaves ? 1 - width[axis] : 1;
+    Place to = {from.node, from.cell + (upper ? by : -by) * stride};
+    if (leaves) to.node = forest->near[(size_t)from.node * NEAR + 4 + (upper ? step : -step)];
+    return to;
+}
+
+// The velocity in a cell of a node.
+static __device__ __forceinline__ void velocity_in(const Forest *forest, const Place place, double *u)
+{
+    for (int axis = 0; axis < DIM; ++axis) {
+        u[axis] = forest->fields[field_at(forest->slots[place.node], 1 + axis, place.cell)];
+    }
+}
+
+// The velocity next to a cell of a leaf; 0 where there is a wall.
+static __device__ __forceinline__ int velocity_next_to(const Forest *forest, const Place from, const int axis, const int upper, double *u)
+{
+    const Place to = next_to(forest, from, axis, upper);
+    if (to.node >= 0) {
+        velocity_in(forest, to, u);
+        return 1;
+    }
+    return 0;
+}
+
+// Slopes of the velocity along an axis, per cell, in a cell of a leaf where it is `here`: central, beside a wall one-sided over three
+// cells, or over the two that there are.
+static __device__ __forceinline__ void slopes_along(const Forest *forest, const Place from, const int axis, const double *here, double *slopes)
+{
+    double side[2][DIM], third[DIM];
+    int has[2];
+    for (int upper = 0; upper < 2; ++upper) has[upper] = velocity_next_to(forest, from, axis, upper, side[upper]);
+    const int upper = has[1];
+    if (has[0] && has[1]) {
+        for (int b = 0; b < DIM; ++b) slopes[b] = 0.5 * (side[1][b] - side[0][b]);
+    } else if (has[0] || has[1]) {
+        const Place next = next_to(forest, from, axis, upper);
+        const int is_leaf = next.node >= 0 && forest->children[next.node] < 0;
+        const int wide = is_leaf && velocity_next_to(forest, next, axis, upper, third);
+        for (int b = 0; b < DIM; ++b) {
+            const double slope = wide ? 2 * side[upper][b] - 1.5 * here[b] - 0.5 * third[b] : side[upper][b] - here[b];
+            slopes[b] = upper ? slope : -slope;
+        }
+    } else {
+        for (int b = 0; b < DIM; ++b) slopes[b] = 0;
+    }
+}
+
+// What means are made of.
+typedef struct {
+    Sum mass, energy, enstrophy;
+    double fastest;  // the square of the largest speed
+} Totals;
+
+static __device__ __forceinline__ void merge_totals(Totals *totals, const Totals *other)
+{
+    merge(&totals->mass, &other->mass);
+    merge(&totals->energy, &other->energy);
+    merge(&totals->enstrophy, &other->enstrophy);
+    if (other->fastest > totals->fastest) totals->fastest = other->fastest;
+}
+
+static __device__ __forceinline__ void put_totals(const Totals *totals, double *means)
+{
+    means[0] = totals->mass.total, means[1] = totals->mass.carried;
+    means[2] = totals->energy.total, means[3] = totals->energy.carried;
+    means[4] = totals->enstrophy.total, means[5] = totals->enstrophy.carried;
+    means[6] = totals->fastest;
+}
+
+// A thread's part of the totals of the listed blocks from `begin` to `end`.
+static __device__ __noinline__ Totals totals_of(
+    const int *ids, const int begin, const int end, const int thread, const int threads, const Forest *forest)
+{
+    Totals totals = { {0, 0}, {0, 0}, {0, 0}, 0 };
+    for (size_t entry = (size_t)thread; entry < (size_t)(end - begin) * CELLS; entry += (size_t)threads) {
+        const int slot = ids[begin + (int)(entry / CELLS)];
+        const Place here = {forest->nodes[slot], (int)(entry % CELLS)};
+        double u[DIM], slopes[DIM][DIM], square = 0, curl = 0;
+        velocity_in(forest, here, u);
+        for (int axis = 0; axis < DIM; ++axis) slopes_along(forest, here, axis, u, slopes[axis]);
+        for (int a = 0; a < DIM; ++a) {
+            square += u[a] * u[a];
+            for (int b = a + 1; b < DIM; ++b) curl += (slopes[a][b] - slopes[b][a]) * (slopes[a][b] - slopes[b][a]);
+        }
+        add(&totals.mass, forest->fields[field_at(slot, 0, here.cell)]);
+        add(&totals.energy, 0.5 * square);
+        add(&totals.enstrophy, 0.5 * curl);
+        if (square > totals.fastest) totals.fastest = square;
+    }
+    return totals;
+}
+
 // What each share of the listed blocks tells: a value that is not finite, a change of velocity.
 extern "C" __global__ void __launch_bounds__(256)
 d2q9_mrt_look(
@@ -621,8 +737,10 @@ d2q9_mrt_look(
     const int *__restrict__ ids,       // the list: slots [size]
     const int size,                    // entries of `ids`
     const int per,                     // slots of a share; the last may have less
-    const float *__restrict__ fields,  // macroscopic fields: rho, ux, uy [slot][3][64], lattice units
-    const float *__restrict__ before,  // the same at another time, if `compare` is 1 [slot][3][64], lattice units
+    const int first,                   // the first of the slots that have fields
+    const float *__restrict__ fields,  // macroscopic fields: rho, ux, uy [slot - first][3][64], lattice units
+    const float *__restrict__ before,  // the same at another time, if `compare` is 1 [slot - first][3][64], lattice
+                                       //   units
     const int compare,                 // 1 to compare velocities, else 0
     double *__restrict__ found)        // of each share: the place (entry * cells + cell) * components + component of
                                        //   the first value that is not finite, or a place behind all; the square of
@@ -633,7 +751,7 @@ d2q9_mrt_look(
     const int thread = threadIdx.x, share = shares[item];
     const int begin = share * per, end = begin + per < size ? begin + per : size;
     __shared__ Found parts[256];
-    parts[thread] = found_in(ids, begin, end, thread, 256, fields, before, compare);
+    parts[thread] = found_in(ids, begin, end, thread, 256, first, fields, before, compare);
     for (int half = 256 / 2; half > 0; half /= 2) {
         __syncthreads();
         if (thread < half) join(&parts[thread], &parts[thread + half]);
@@ -673,4 +791,38 @@ d2q9_mrt_sums(
         const size_t place = 2 * ((size_t)share * (SETS * (1 + DIM)) + at);
         sums[place] = sum.total, sums[place + 1] = sum.carried;
     }
+}
+
+// What the means of a flow are made of, in each share of the listed blocks, which are of one level.
+extern "C" __global__ void __launch_bounds__(512)
+d2q9_mrt_means(
+    const int *__restrict__ shares,    // shares of the list to work on [count]
+    const int count,                   // entries of `shares`
+    const int *__restrict__ ids,       // the list: slots [size]
+    const int size,                    // entries of `ids`
+    const int per,                     // slots of a share; the last may have less
+    const int *__restrict__ nodes,     // node of each slot [slot]
+    const int *__restrict__ near,      // nodes of the same level around each node, -(w + 1) for wall w, or the least
+                                       //   integer [node][9]
+    const int *__restrict__ children,  // first of the nodes that refine each node, or -1 [node]
+    const int *__restrict__ parents,   // node that each node refines, or -1 [node]
+    const int *__restrict__ slots,     // slot of each node, or -1 [node]
+    const float *__restrict__ fields,  // macroscopic fields: rho, ux, uy [slot][3][64], lattice units
+    double *__restrict__ means)        // sums over cells of the density, of half the square of the velocity, and of
+                                       //   half that of its curl, per cell of the level at hand, each a sum and what
+                                       //   rounding took from it; the square of the largest speed [share][7], lattice
+                                       //   units
+{
+    const int item = blockIdx.x;
+    if (item >= count) return;
+    const int thread = threadIdx.x, share = shares[item];
+    const int begin = share * per, end = begin + per < size ? begin + per : size;
+    __shared__ Totals parts[512];
+    const Forest forest = {nodes, near, children, parents, slots, fields};
+    parts[thread] = totals_of(ids, begin, end, thread, 512, &forest);
+    for (int half = 512 / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (thread < half) merge_totals(&parts[thread], &parts[thread + half]);
+    }
+    if (thread == 0) put_totals(&parts[0], means + 7 * (size_t)share);
 }

@@ -504,16 +504,17 @@ void d2q9_recursive_stream_collide_walls(
 void d2q9_recursive_init(
     const int32_t *restrict ids,         // slots to work on [count]
     const int32_t count,                 // entries of `ids`
-    const float *restrict fields,        // macroscopic fields: rho, ux, uy [slot][3][64], lattice units
+    const int32_t first,                 // the first of the slots that have fields
+    const float *restrict fields,        // macroscopic fields: rho, ux, uy [slot - first][3][64], lattice units
     float *restrict dst,                 // initial populations [slot][9][64], lattice units
     const d2q9_recursive_params params)  // parameters of the method
 {
     (void)params;
     for (int32_t item = 0; item < count; ++item) {
         for (int cell = 0; cell < CELLS; ++cell) {
-            const float rho_ = fields[field_at(ids[item], 0, cell)];
-            const float ux_ = fields[field_at(ids[item], 1, cell)];
-            const float uy_ = fields[field_at(ids[item], 2, cell)];
+            const float rho_ = fields[field_at(ids[item] - first, 0, cell)];
+            const float ux_ = fields[field_at(ids[item] - first, 1, cell)];
+            const float uy_ = fields[field_at(ids[item] - first, 2, cell)];
 
             // ---- shared
             const float t0 = 0.25f * rho_;
@@ -567,7 +568,8 @@ void d2q9_recursive_macroscopic(
     const int32_t *restrict ids,         // slots to work on [count]
     const int32_t count,                 // entries of `ids`
     const float *restrict src,           // post-collision populations [slot][9][64], lattice units
-    float *restrict fields,              // macroscopic fields: rho, ux, uy [slot][3][64], lattice units
+    const int32_t first,                 // the first of the slots that have fields
+    float *restrict fields,              // macroscopic fields: rho, ux, uy [slot - first][3][64], lattice units
     const d2q9_recursive_params params)  // parameters of the method
 {
     (void)params;
@@ -606,9 +608,9 @@ void d2q9_recursive_macroscopic(
             const float ux_ = t4 * jx_;
             const float uy_ = t4 * jy_;
 
-            fields[field_at(ids[item], 0, cell)] = rho_;
-            fields[field_at(ids[item], 1, cell)] = ux_;
-            fields[field_at(ids[item], 2, cell)] = uy_;
+            fields[field_at(ids[item] - first, 0, cell)] = rho_;
+            fields[field_at(ids[item] - first, 1, cell)] = ux_;
+            fields[field_at(ids[item] - first, 2, cell)] = uy_;
         }  // cells
     }  // blocks
 }
@@ -674,12 +676,12 @@ static inline void join(Found *found, const Found *other)
 
 // A thread's part of what is found in the listed blocks from `begin` to `end`.
 static Found found_in(
-    const int32_t *ids, const int begin, const int end, const int thread, const int threads, const float *fields,
-    const float *before, const int compare)
+    const int32_t *ids, const int begin, const int end, const int thread, const int threads, const int first,
+    const float *fields, const float *before, const int compare)
 {
     Found found = {9007199254740992.0, 0};  // 2^53, behind all places
     for (size_t place = (size_t)thread; place < (size_t)(end - begin) * CELLS; place += (size_t)threads) {
-        const int32_t slot = ids[begin + (int)(place / CELLS)];
+        const int32_t slot = ids[begin + (int)(place / CELLS)] - first;
         const int cell = (int)(place % CELLS);
         Found here = {found.first, 0};
         for (int component = FIELDS - 1; component >= 0; --component) {
@@ -696,6 +698,120 @@ static Found found_in(
     return found;
 }
 
+// ==== mass, energy, enstrophy =======================================================================================
+
+// The nodes of all levels, and the fields of their leaves.
+typedef struct {
+    const int32_t *nodes, *near, *children, *parents, *slots;
+    const float *fields;
+} Forest;
+
+// A cell of a node. A negative node is what is near in its place: a wall, or another level.
+typedef struct {
+    int32_t node;
+    int cell;
+} Place;
+
+// The cell next to one along an axis.
+static inline Place next_to(const Forest *forest, const Place from, const int axis, const int upper)
+{
+    const int width[3] = {8, 8, 1};
+    int step = 1, stride = 1;
+    for (int before = 0; before < axis; ++before) step *= 3, stride *= width[before];
+    const int along = from.cell / stride % width[axis], leaves = along == (upper ? width[axis] - 1 : 0);
+    const int by = leaves ? 1 - width[axis] : 1;
+    Place to = {from.node, from.cell + (upper ? by : -by) * stride};
+    if (leaves) to.node = forest->near[(size_t)from.node * NEAR + 4 + (upper ? step : -step)];
+    return to;
+}
+
+// The velocity in a cell of a node.
+static inline void velocity_in(const Forest *forest, const Place place, double *u)
+{
+    for (int axis = 0; axis < DIM; ++axis) {
+        u[axis] = forest->fields[field_at(forest->slots[place.node], 1 + axis, place.cell)];
+    }
+}
+
+// The velocity next to a cell of a leaf; 0 where there is a wall.
+static inline int velocity_next_to(const Forest *forest, const Place from, const int axis, const int upper, double *u)
+{
+    const Place to = next_to(forest, from, axis, upper);
+    if (to.node >= 0) {
+        velocity_in(forest, to, u);
+        return 1;
+    }
+    return 0;
+}
+
+// Slopes of the velocity along an axis, per cell, in a cell of a leaf where it is `here`: central, beside a wall one-sided over three
+// cells, or over the two that there are.
+static inline void slopes_along(const Forest *forest, const Place from, const int axis, const double *here, double *slopes)
+{
+    double side[2][DIM], third[DIM];
+    int has[2];
+    for (int upper = 0; upper < 2; ++upper) has[upper] = velocity_next_to(forest, from, axis, upper, side[upper]);
+    const int upper = has[1];
+    if (has[0] && has[1]) {
+        for (int b = 0; b < DIM; ++b) slopes[b] = 0.5 * (side[1][b] - side[0][b]);
+    } else if (has[0] || has[1]) {
+        const Place next = next_to(forest, from, axis, upper);
+        const int is_leaf = next.node >= 0 && forest->children[next.node] < 0;
+        const int wide = is_leaf && velocity_next_to(forest, next, axis, upper, third);
+        for (int b = 0; b < DIM; ++b) {
+            const double slope = wide ? 2 * side[upper][b] - 1.5 * here[b] - 0.5 * third[b] : side[upper][b] - here[b];
+            slopes[b] = upper ? slope : -slope;
+        }
+    } else {
+        for (int b = 0; b < DIM; ++b) slopes[b] = 0;
+    }
+}
+
+// What means are made of.
+typedef struct {
+    Sum mass, energy, enstrophy;
+    double fastest;  // the square of the largest speed
+} Totals;
+
+static inline void merge_totals(Totals *totals, const Totals *other)
+{
+    merge(&totals->mass, &other->mass);
+    merge(&totals->energy, &other->energy);
+    merge(&totals->enstrophy, &other->enstrophy);
+    if (other->fastest > totals->fastest) totals->fastest = other->fastest;
+}
+
+static inline void put_totals(const Totals *totals, double *means)
+{
+    means[0] = totals->mass.total, means[1] = totals->mass.carried;
+    means[2] = totals->energy.total, means[3] = totals->energy.carried;
+    means[4] = totals->enstrophy.total, means[5] = totals->enstrophy.carried;
+    means[6] = totals->fastest;
+}
+
+// A thread's part of the totals of the listed blocks from `begin` to `end`.
+static Totals totals_of(
+    const int32_t *ids, const int begin, const int end, const int thread, const int threads, const Forest *forest)
+{
+    Totals totals = { {0, 0}, {0, 0}, {0, 0}, 0 };
+    for (size_t entry = (size_t)thread; entry < (size_t)(end - begin) * CELLS; entry += (size_t)threads) {
+        const int32_t slot = ids[begin + (int)(entry / CELLS)];
+        const Place here = {forest->nodes[slot], (int)(entry % CELLS)};
+        double u[DIM], slopes[DIM][DIM], square = 0, curl = 0;
+        velocity_in(forest, here, u);
+        for (int axis = 0; axis < DIM; ++axis) slopes_along(forest, here, axis, u, slopes[axis]);
+        for (int a = 0; a < DIM; ++a) {
+            square += u[a] * u[a];
+            for (int b = a + 1; b < DIM; ++b) curl += (slopes[a][b] - slopes[b][a]) * (slopes[a][b] - slopes[b][a]);
+        }
+        add(&totals.mass, forest->fields[field_at(slot, 0, here.cell)]);
+        add(&totals.energy, 0.5 * square);
+        add(&totals.enstrophy, 0.5 * curl);
+        if (square > totals.fastest) totals.fastest = square;
+    }
+    return totals;
+}
+
 // What each share of the listed blocks tells: a value that is not finite, a change of velocity.
 void d2q9_recursive_look(
     const int32_t *restrict shares,  // shares of the list to work on [count]
@@ -703,8 +819,10 @@ void d2q9_recursive_look(
     const int32_t *restrict ids,     // the list: slots [size]
     const int32_t size,              // entries of `ids`
     const int32_t per,               // slots of a share; the last may have less
-    const float *restrict fields,    // macroscopic fields: rho, ux, uy [slot][3][64], lattice units
-    const float *restrict before,    // the same at another time, if `compare` is 1 [slot][3][64], lattice units
+    const int32_t first,             // the first of the slots that have fields
+    const float *restrict fields,    // macroscopic fields: rho, ux, uy [slot - first][3][64], lattice units
+    const float *restrict before,    // the same at another time, if `compare` is 1 [slot - first][3][64], lattice
+                                     //   units
     const int32_t compare,           // 1 to compare velocities, else 0
     double *restrict found)          // of each share: the place (entry * cells + cell) * components + component of
                                      //   the first value that is not finite, or a place behind all; the square of the
@@ -712,7 +830,7 @@ void d2q9_recursive_look(
 {
     for (int32_t item = 0; item < count; ++item) {
         const int32_t share = shares[item], begin = share * per, end = begin + per < size ? begin + per : size;
-        const Found own = found_in(ids, begin, end, 0, 1, fields, before, compare);
+        const Found own = found_in(ids, begin, end, 0, 1, first, fields, before, compare);
         found[2 * share] = own.first, found[2 * share + 1] = own.change;
     }
 }
@@ -739,6 +857,33 @@ void d2q9_recursive_sums(
     }
 }
 
+// What the means of a flow are made of, in each share of the listed blocks, which are of one level.
+void d2q9_recursive_means(
+    const int32_t *restrict shares,    // shares of the list to work on [count]
+    const int32_t count,               // entries of `shares`
+    const int32_t *restrict ids,       // the list: slots [size]
+    const int32_t size,                // entries of `ids`
+    const int32_t per,                 // slots of a share; the last may have less
+    const int32_t *restrict nodes,     // node of each slot [slot]
+    const int32_t *restrict near,      // nodes of the same level around each node, -(w + 1) for wall w, or the least
+                                       //   integer [node][9]
+    const int32_t *restrict children,  // first of the nodes that refine each node, or -1 [node]
+    const int32_t *restrict parents,   // node that each node refines, or -1 [node]
+    const int32_t *restrict slots,     // slot of each node, or -1 [node]
+    const float *restrict fields,      // macroscopic fields: rho, ux, uy [slot][3][64], lattice units
+    double *restrict means)            // sums over cells of the density, of half the square of the velocity, and of
+                                       //   half that of its curl, per cell of the level at hand, each a sum and what
+                                       //   rounding took from it; the square of the largest speed [share][7], lattice
+                                       //   units
+{
+    const Forest forest = {nodes, near, children, parents, slots, fields};
+    for (int32_t item = 0; item < count; ++item) {
+        const int32_t share = shares[item], begin = share * per, end = begin + per < size ? begin + per : size;
+        const Totals own = totals_of(ids, begin, end, 0, 1, &forest);
+        put_totals(&own, means + 7 * (size_t)share);
+    }
+}
+
 // ==== the same kernels, their arguments in an array of pointers =====================================================
 
 void d2q9_recursive_init_packed(void *const *args)
@@ -746,9 +891,10 @@ void d2q9_recursive_init_packed(void *const *args)
     d2q9_recursive_init(
         *(const int32_t *const *)args[0],
         *(const int32_t *)args[1],
-        *(const float *const *)args[2],
-        *(float *const *)args[3],
-        *(const d2q9_recursive_params *)args[4]);
+        *(const int32_t *)args[2],
+        *(const float *const *)args[3],
+        *(float *const *)args[4],
+        *(const d2q9_recursive_params *)args[5]);
 }
 
 void d2q9_recursive_stream_collide_packed(void *const *args)
@@ -781,8 +927,9 @@ void d2q9_recursive_macroscopic_packed(void *const *args)
         *(const int32_t *const *)args[0],
         *(const int32_t *)args[1],
         *(const float *const *)args[2],
-        *(float *const *)args[3],
-        *(const d2q9_recursive_params *)args[4]);
+        *(const int32_t *)args[3],
+        *(float *const *)args[4],
+        *(const d2q9_recursive_params *)args[5]);
 }
 
 void d2q9_recursive_look_packed(void *const *args)
@@ -793,10 +940,11 @@ void d2q9_recursive_look_packed(void *const *args)
         *(const int32_t *const *)args[2],
         *(const int32_t *)args[3],
         *(const int32_t *)args[4],
-        *(const float *const *)args[5],
+        *(const int32_t *)args[5],
         *(const float *const *)args[6],
-        *(const int32_t *)args[7],
-        *(double *const *)args[8]);
+        *(const float *const *)args[7],
+        *(const int32_t *)args[8],
+        *(double *const *)args[9]);
 }
 
 void d2q9_recursive_sums_packed(void *const *args)
@@ -809,6 +957,23 @@ void d2q9_recursive_sums_packed(void *const *args)
         *(const int32_t *)args[4],
         *(const float *const *)args[5],
         *(double *const *)args[6]);
+}
+
+void d2q9_recursive_means_packed(void *const *args)
+{
+    d2q9_recursive_means(
+        *(const int32_t *const *)args[0],
+        *(const int32_t *)args[1],
+        *(const int32_t *const *)args[2],
+        *(const int32_t *)args[3],
+        *(const int32_t *)args[4],
+        *(const int32_t *const *)args[5],
+        *(const int32_t *const *)args[6],
+        *(const int32_t *const *)args[7],
+        *(const int32_t *const *)args[8],
+        *(const int32_t *const *)args[9],
+        *(const float *const *)args[10],
+        *(double *const *)args[11]);
 }
 
 void d2q9_recursive_collide_packed(void *const *args)

@@ -10,7 +10,7 @@
 use core::ffi::c_void;
 
 /// Version of the interface: kernels, their arguments and their memory.
-pub const ABI: u32 = 7;
+pub const ABI: u32 = 8;
 
 /// Number of axes.
 pub const DIM: usize = 3;
@@ -171,7 +171,9 @@ pub struct Init {
     pub ids: *const i32,
     /// entries of `ids`
     pub count: i32,
-    /// macroscopic fields: rho, ux, uy, uz [slot][4][64], lattice units
+    /// the first of the slots that have fields
+    pub first: i32,
+    /// macroscopic fields: rho, ux, uy, uz [slot - first][4][64], lattice units
     pub fields: *const f32,
     /// initial populations [slot][27][64], lattice units
     pub dst: *mut f32,
@@ -191,10 +193,11 @@ impl Init {
         (self.count as u32).div_ceil(Self::ITEMS_PER_GROUP)
     }
     /// Pointers to the arguments in order, as a launch takes them. They live as long as `self` stays in place.
-    pub fn arguments(&mut self) -> [*mut c_void; 5] {
+    pub fn arguments(&mut self) -> [*mut c_void; 6] {
         [
             (&raw mut self.ids).cast(),
             (&raw mut self.count).cast(),
+            (&raw mut self.first).cast(),
             (&raw mut self.fields).cast(),
             (&raw mut self.dst).cast(),
             (&raw mut self.params).cast(),
@@ -302,7 +305,9 @@ pub struct Macroscopic {
     pub count: i32,
     /// post-collision populations [slot][27][64], lattice units
     pub src: *const f32,
-    /// macroscopic fields: rho, ux, uy, uz [slot][4][64], lattice units
+    /// the first of the slots that have fields
+    pub first: i32,
+    /// macroscopic fields: rho, ux, uy, uz [slot - first][4][64], lattice units
     pub fields: *mut f32,
     /// parameters of the method
     pub params: Params,
@@ -320,11 +325,12 @@ impl Macroscopic {
         (self.count as u32).div_ceil(Self::ITEMS_PER_GROUP)
     }
     /// Pointers to the arguments in order, as a launch takes them. They live as long as `self` stays in place.
-    pub fn arguments(&mut self) -> [*mut c_void; 5] {
+    pub fn arguments(&mut self) -> [*mut c_void; 6] {
         [
             (&raw mut self.ids).cast(),
             (&raw mut self.count).cast(),
             (&raw mut self.src).cast(),
+            (&raw mut self.first).cast(),
             (&raw mut self.fields).cast(),
             (&raw mut self.params).cast(),
         ]
@@ -345,9 +351,11 @@ pub struct Look {
     pub size: i32,
     /// slots of a share; the last may have less
     pub per: i32,
-    /// macroscopic fields: rho, ux, uy, uz [slot][4][64], lattice units
+    /// the first of the slots that have fields
+    pub first: i32,
+    /// macroscopic fields: rho, ux, uy, uz [slot - first][4][64], lattice units
     pub fields: *const f32,
-    /// the same at another time, if `compare` is 1 [slot][4][64], lattice units
+    /// the same at another time, if `compare` is 1 [slot - first][4][64], lattice units
     pub before: *const f32,
     /// 1 to compare velocities, else 0
     pub compare: i32,
@@ -367,13 +375,14 @@ impl Look {
         (self.count as u32).div_ceil(Self::ITEMS_PER_GROUP)
     }
     /// Pointers to the arguments in order, as a launch takes them. They live as long as `self` stays in place.
-    pub fn arguments(&mut self) -> [*mut c_void; 9] {
+    pub fn arguments(&mut self) -> [*mut c_void; 10] {
         [
             (&raw mut self.shares).cast(),
             (&raw mut self.count).cast(),
             (&raw mut self.ids).cast(),
             (&raw mut self.size).cast(),
             (&raw mut self.per).cast(),
+            (&raw mut self.first).cast(),
             (&raw mut self.fields).cast(),
             (&raw mut self.before).cast(),
             (&raw mut self.compare).cast(),
@@ -423,6 +432,66 @@ impl Sums {
             (&raw mut self.per).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.sums).cast(),
+        ]
+    }
+}
+
+/// What the means of a flow are made of, in each share of the listed blocks, which are of one level.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Means {
+    /// shares of the list to work on [count]
+    pub shares: *const i32,
+    /// entries of `shares`
+    pub count: i32,
+    /// the list: slots [size]
+    pub ids: *const i32,
+    /// entries of `ids`
+    pub size: i32,
+    /// slots of a share; the last may have less
+    pub per: i32,
+    /// node of each slot [slot]
+    pub nodes: *const i32,
+    /// nodes of the same level around each node, -(w + 1) for wall w, or the least integer [node][27]
+    pub near: *const i32,
+    /// first of the nodes that refine each node, or -1 [node]
+    pub children: *const i32,
+    /// node that each node refines, or -1 [node]
+    pub parents: *const i32,
+    /// slot of each node, or -1 [node]
+    pub slots: *const i32,
+    /// macroscopic fields: rho, ux, uy, uz [slot][4][64], lattice units
+    pub fields: *const f32,
+    /// sums over cells of the density, of half the square of the velocity, and of half that of its curl, per cell of the level at hand, each a sum and what rounding took from it; the square of the largest speed [share][7], lattice units
+    pub means: *mut f64,
+}
+
+impl Means {
+    /// Symbol of the kernel; on the host, `_packed` behind it takes `arguments()`.
+    pub const SYMBOL: &'static str = "d3q27_central_smagorinsky_means";
+    /// CUDA: threads of a thread block.
+    pub const THREADS: u32 = 512;
+    /// CUDA: list entries that a thread block works on.
+    pub const ITEMS_PER_GROUP: u32 = 1;
+    /// CUDA: thread blocks of the grid.
+    pub const fn groups(&self) -> u32 {
+        (self.count as u32).div_ceil(Self::ITEMS_PER_GROUP)
+    }
+    /// Pointers to the arguments in order, as a launch takes them. They live as long as `self` stays in place.
+    pub fn arguments(&mut self) -> [*mut c_void; 12] {
+        [
+            (&raw mut self.shares).cast(),
+            (&raw mut self.count).cast(),
+            (&raw mut self.ids).cast(),
+            (&raw mut self.size).cast(),
+            (&raw mut self.per).cast(),
+            (&raw mut self.nodes).cast(),
+            (&raw mut self.near).cast(),
+            (&raw mut self.children).cast(),
+            (&raw mut self.parents).cast(),
+            (&raw mut self.slots).cast(),
+            (&raw mut self.fields).cast(),
+            (&raw mut self.means).cast(),
         ]
     }
 }

@@ -409,7 +409,8 @@ void d3q7_advection_stream_collide_walls(
 void d3q7_advection_init(
     const int32_t *restrict ids,         // slots to work on [count]
     const int32_t count,                 // entries of `ids`
-    const float *restrict fields,        // macroscopic fields: phi [slot][1][64], lattice units
+    const int32_t first,                 // the first of the slots that have fields
+    const float *restrict fields,        // macroscopic fields: phi [slot - first][1][64], lattice units
     float *restrict dst,                 // initial populations [slot][7][64], lattice units
     const d3q7_advection_params params)  // parameters of the method
 {
@@ -418,7 +419,7 @@ void d3q7_advection_init(
     const float velocityz_ = params.velocityz_;
     for (int32_t item = 0; item < count; ++item) {
         for (int cell = 0; cell < CELLS; ++cell) {
-            const float phi_ = fields[field_at(ids[item], 0, cell)];
+            const float phi_ = fields[field_at(ids[item] - first, 0, cell)];
 
             // ---- shared
             const float t0 = 0.5f * phi_;
@@ -452,7 +453,8 @@ void d3q7_advection_macroscopic(
     const int32_t *restrict ids,         // slots to work on [count]
     const int32_t count,                 // entries of `ids`
     const float *restrict src,           // post-collision populations [slot][7][64], lattice units
-    float *restrict fields,              // macroscopic fields: phi [slot][1][64], lattice units
+    const int32_t first,                 // the first of the slots that have fields
+    float *restrict fields,              // macroscopic fields: phi [slot - first][1][64], lattice units
     const d3q7_advection_params params)  // parameters of the method
 {
     (void)params;
@@ -472,7 +474,7 @@ void d3q7_advection_macroscopic(
             // ---- phi   (d3q7_advection.lbm:13)
             const float phi_ = 1.0f + d_phi;
 
-            fields[field_at(ids[item], 0, cell)] = phi_;
+            fields[field_at(ids[item] - first, 0, cell)] = phi_;
         }  // cells
     }  // blocks
 }
@@ -538,12 +540,12 @@ static inline void join(Found *found, const Found *other)
 
 // A thread's part of what is found in the listed blocks from `begin` to `end`.
 static Found found_in(
-    const int32_t *ids, const int begin, const int end, const int thread, const int threads, const float *fields,
-    const float *before, const int compare)
+    const int32_t *ids, const int begin, const int end, const int thread, const int threads, const int first,
+    const float *fields, const float *before, const int compare)
 {
     Found found = {9007199254740992.0, 0};  // 2^53, behind all places
     for (size_t place = (size_t)thread; place < (size_t)(end - begin) * CELLS; place += (size_t)threads) {
-        const int32_t slot = ids[begin + (int)(place / CELLS)];
+        const int32_t slot = ids[begin + (int)(place / CELLS)] - first;
         const int cell = (int)(place % CELLS);
         Found here = {found.first, 0};
         for (int component = FIELDS - 1; component >= 0; --component) {
@@ -563,8 +565,10 @@ void d3q7_advection_look(
     const int32_t *restrict ids,     // the list: slots [size]
     const int32_t size,              // entries of `ids`
     const int32_t per,               // slots of a share; the last may have less
-    const float *restrict fields,    // macroscopic fields: phi [slot][1][64], lattice units
-    const float *restrict before,    // the same at another time, if `compare` is 1 [slot][1][64], lattice units
+    const int32_t first,             // the first of the slots that have fields
+    const float *restrict fields,    // macroscopic fields: phi [slot - first][1][64], lattice units
+    const float *restrict before,    // the same at another time, if `compare` is 1 [slot - first][1][64], lattice
+                                     //   units
     const int32_t compare,           // 1 to compare velocities, else 0
     double *restrict found)          // of each share: the place (entry * cells + cell) * components + component of
                                      //   the first value that is not finite, or a place behind all; the square of the
@@ -572,7 +576,7 @@ void d3q7_advection_look(
 {
     for (int32_t item = 0; item < count; ++item) {
         const int32_t share = shares[item], begin = share * per, end = begin + per < size ? begin + per : size;
-        const Found own = found_in(ids, begin, end, 0, 1, fields, before, compare);
+        const Found own = found_in(ids, begin, end, 0, 1, first, fields, before, compare);
         found[2 * share] = own.first, found[2 * share + 1] = own.change;
     }
 }
@@ -606,9 +610,10 @@ void d3q7_advection_init_packed(void *const *args)
     d3q7_advection_init(
         *(const int32_t *const *)args[0],
         *(const int32_t *)args[1],
-        *(const float *const *)args[2],
-        *(float *const *)args[3],
-        *(const d3q7_advection_params *)args[4]);
+        *(const int32_t *)args[2],
+        *(const float *const *)args[3],
+        *(float *const *)args[4],
+        *(const d3q7_advection_params *)args[5]);
 }
 
 void d3q7_advection_stream_collide_packed(void *const *args)
@@ -641,8 +646,9 @@ void d3q7_advection_macroscopic_packed(void *const *args)
         *(const int32_t *const *)args[0],
         *(const int32_t *)args[1],
         *(const float *const *)args[2],
-        *(float *const *)args[3],
-        *(const d3q7_advection_params *)args[4]);
+        *(const int32_t *)args[3],
+        *(float *const *)args[4],
+        *(const d3q7_advection_params *)args[5]);
 }
 
 void d3q7_advection_look_packed(void *const *args)
@@ -653,10 +659,11 @@ void d3q7_advection_look_packed(void *const *args)
         *(const int32_t *const *)args[2],
         *(const int32_t *)args[3],
         *(const int32_t *)args[4],
-        *(const float *const *)args[5],
+        *(const int32_t *)args[5],
         *(const float *const *)args[6],
-        *(const int32_t *)args[7],
-        *(double *const *)args[8]);
+        *(const float *const *)args[7],
+        *(const int32_t *)args[8],
+        *(double *const *)args[9]);
 }
 
 void d3q7_advection_sums_packed(void *const *args)

@@ -306,7 +306,8 @@ extern "C" __global__ void __launch_bounds__(256)
 d3q7_advection_init(
     const int *__restrict__ ids,         // slots to work on [count]
     const int count,                     // entries of `ids`
-    const float *__restrict__ fields,    // macroscopic fields: phi [slot][1][64], lattice units
+    const int first,                     // the first of the slots that have fields
+    const float *__restrict__ fields,    // macroscopic fields: phi [slot - first][1][64], lattice units
     float *__restrict__ dst,             // initial populations [slot][7][64], lattice units
     const d3q7_advection_params params)  // parameters of the method
 {
@@ -317,7 +318,7 @@ d3q7_advection_init(
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
-    const float phi_ = fields[field_at(slot, 0, cell)];
+    const float phi_ = fields[field_at(slot - first, 0, cell)];
 
     // ---- shared
     const float t0 = 0.5f * phi_;
@@ -350,7 +351,8 @@ d3q7_advection_macroscopic(
     const int *__restrict__ ids,         // slots to work on [count]
     const int count,                     // entries of `ids`
     const float *__restrict__ src,       // post-collision populations [slot][7][64], lattice units
-    float *__restrict__ fields,          // macroscopic fields: phi [slot][1][64], lattice units
+    const int first,                     // the first of the slots that have fields
+    float *__restrict__ fields,          // macroscopic fields: phi [slot - first][1][64], lattice units
     const d3q7_advection_params params)  // parameters of the method
 {
     (void)params;
@@ -372,7 +374,7 @@ d3q7_advection_macroscopic(
     // ---- phi   (d3q7_advection.lbm:13)
     const float phi_ = 1.0f + d_phi;
 
-    fields[field_at(slot, 0, cell)] = phi_;
+    fields[field_at(slot - first, 0, cell)] = phi_;
 }
 
 // ==== sums, checks and residuals ====================================================================================
@@ -436,12 +438,12 @@ static __device__ __forceinline__ void join(Found *found, const Found *other)
 
 // A thread's part of what is found in the listed blocks from `begin` to `end`.
 static __device__ __noinline__ Found found_in(
-    const int *ids, const int begin, const int end, const int thread, const int threads, const float *fields,
-    const float *before, const int compare)
+    const int *ids, const int begin, const int end, const int thread, const int threads, const int first,
+    const float *fields, const float *before, const int compare)
 {
     Found found = {9007199254740992.0, 0};  // 2^53, behind all places
     for (size_t place = (size_t)thread; place < (size_t)(end - begin) * CELLS; place += (size_t)threads) {
-        const int slot = ids[begin + (int)(place / CELLS)];
+        const int slot = ids[begin + (int)(place / CELLS)] - first;
         const int cell = (int)(place % CELLS);
         Found here = {found.first, 0};
         for (int component = FIELDS - 1; component >= 0; --component) {
@@ -462,8 +464,10 @@ d3q7_advection_look(
     const int *__restrict__ ids,       // the list: slots [size]
     const int size,                    // entries of `ids`
     const int per,                     // slots of a share; the last may have less
-    const float *__restrict__ fields,  // macroscopic fields: phi [slot][1][64], lattice units
-    const float *__restrict__ before,  // the same at another time, if `compare` is 1 [slot][1][64], lattice units
+    const int first,                   // the first of the slots that have fields
+    const float *__restrict__ fields,  // macroscopic fields: phi [slot - first][1][64], lattice units
+    const float *__restrict__ before,  // the same at another time, if `compare` is 1 [slot - first][1][64], lattice
+                                       //   units
     const int compare,                 // 1 to compare velocities, else 0
     double *__restrict__ found)        // of each share: the place (entry * cells + cell) * components + component of
                                        //   the first value that is not finite, or a place behind all; the square of
@@ -474,7 +478,7 @@ d3q7_advection_look(
     const int thread = threadIdx.x, share = shares[item];
     const int begin = share * per, end = begin + per < size ? begin + per : size;
     __shared__ Found parts[256];
-    parts[thread] = found_in(ids, begin, end, thread, 256, fields, before, compare);
+    parts[thread] = found_in(ids, begin, end, thread, 256, first, fields, before, compare);
     for (int half = 256 / 2; half > 0; half /= 2) {
         __syncthreads();
         if (thread < half) join(&parts[thread], &parts[thread + half]);

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 // Version of this interface: kernels, their arguments and their memory. It changes when any of these does.
-#define D3Q7_ADVECTION_ABI 7
+#define D3Q7_ADVECTION_ABI 8
 
 #ifdef __cplusplus
 extern "C" {
@@ -110,7 +110,8 @@ typedef struct d3q7_advection_params {
 D3Q7_ADVECTION_KERNEL d3q7_advection_init(
     const int32_t *ids,                   // slots to work on [count]
     const int32_t count,                  // entries of `ids`
-    const float *fields,                  // macroscopic fields: phi [slot][1][64], lattice units
+    const int32_t first,                  // the first of the slots that have fields
+    const float *fields,                  // macroscopic fields: phi [slot - first][1][64], lattice units
     float *dst,                           // initial populations [slot][7][64], lattice units
     const d3q7_advection_params params);  // parameters of the method
 
@@ -140,7 +141,8 @@ D3Q7_ADVECTION_KERNEL d3q7_advection_macroscopic(
     const int32_t *ids,                   // slots to work on [count]
     const int32_t count,                  // entries of `ids`
     const float *src,                     // post-collision populations [slot][7][64], lattice units
-    float *fields,                        // macroscopic fields: phi [slot][1][64], lattice units
+    const int32_t first,                  // the first of the slots that have fields
+    float *fields,                        // macroscopic fields: phi [slot - first][1][64], lattice units
     const d3q7_advection_params params);  // parameters of the method
 
 // What each share of the listed blocks tells: a value that is not finite, a change of velocity. CUDA: thread blocks of 256, each for 1 of `shares`.
@@ -150,8 +152,9 @@ D3Q7_ADVECTION_KERNEL d3q7_advection_look(
     const int32_t *ids,     // the list: slots [size]
     const int32_t size,     // entries of `ids`
     const int32_t per,      // slots of a share; the last may have less
-    const float *fields,    // macroscopic fields: phi [slot][1][64], lattice units
-    const float *before,    // the same at another time, if `compare` is 1 [slot][1][64], lattice units
+    const int32_t first,    // the first of the slots that have fields
+    const float *fields,    // macroscopic fields: phi [slot - first][1][64], lattice units
+    const float *before,    // the same at another time, if `compare` is 1 [slot - first][1][64], lattice units
     const int32_t compare,  // 1 to compare velocities, else 0
     double *found);         // of each share: the place (entry * cells + cell) * components + component of the first
                             //   value that is not finite, or a place behind all; the square of the largest change of

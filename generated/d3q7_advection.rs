@@ -10,7 +10,7 @@
 use core::ffi::c_void;
 
 /// Version of the interface: kernels, their arguments and their memory.
-pub const ABI: u32 = 7;
+pub const ABI: u32 = 8;
 
 /// Number of axes.
 pub const DIM: usize = 3;
@@ -109,7 +109,9 @@ pub struct Init {
     pub ids: *const i32,
     /// entries of `ids`
     pub count: i32,
-    /// macroscopic fields: phi [slot][1][64], lattice units
+    /// the first of the slots that have fields
+    pub first: i32,
+    /// macroscopic fields: phi [slot - first][1][64], lattice units
     pub fields: *const f32,
     /// initial populations [slot][7][64], lattice units
     pub dst: *mut f32,
@@ -129,10 +131,11 @@ impl Init {
         (self.count as u32).div_ceil(Self::ITEMS_PER_GROUP)
     }
     /// Pointers to the arguments in order, as a launch takes them. They live as long as `self` stays in place.
-    pub fn arguments(&mut self) -> [*mut c_void; 5] {
+    pub fn arguments(&mut self) -> [*mut c_void; 6] {
         [
             (&raw mut self.ids).cast(),
             (&raw mut self.count).cast(),
+            (&raw mut self.first).cast(),
             (&raw mut self.fields).cast(),
             (&raw mut self.dst).cast(),
             (&raw mut self.params).cast(),
@@ -240,7 +243,9 @@ pub struct Macroscopic {
     pub count: i32,
     /// post-collision populations [slot][7][64], lattice units
     pub src: *const f32,
-    /// macroscopic fields: phi [slot][1][64], lattice units
+    /// the first of the slots that have fields
+    pub first: i32,
+    /// macroscopic fields: phi [slot - first][1][64], lattice units
     pub fields: *mut f32,
     /// parameters of the method
     pub params: Params,
@@ -258,11 +263,12 @@ impl Macroscopic {
         (self.count as u32).div_ceil(Self::ITEMS_PER_GROUP)
     }
     /// Pointers to the arguments in order, as a launch takes them. They live as long as `self` stays in place.
-    pub fn arguments(&mut self) -> [*mut c_void; 5] {
+    pub fn arguments(&mut self) -> [*mut c_void; 6] {
         [
             (&raw mut self.ids).cast(),
             (&raw mut self.count).cast(),
             (&raw mut self.src).cast(),
+            (&raw mut self.first).cast(),
             (&raw mut self.fields).cast(),
             (&raw mut self.params).cast(),
         ]
@@ -283,9 +289,11 @@ pub struct Look {
     pub size: i32,
     /// slots of a share; the last may have less
     pub per: i32,
-    /// macroscopic fields: phi [slot][1][64], lattice units
+    /// the first of the slots that have fields
+    pub first: i32,
+    /// macroscopic fields: phi [slot - first][1][64], lattice units
     pub fields: *const f32,
-    /// the same at another time, if `compare` is 1 [slot][1][64], lattice units
+    /// the same at another time, if `compare` is 1 [slot - first][1][64], lattice units
     pub before: *const f32,
     /// 1 to compare velocities, else 0
     pub compare: i32,
@@ -305,13 +313,14 @@ impl Look {
         (self.count as u32).div_ceil(Self::ITEMS_PER_GROUP)
     }
     /// Pointers to the arguments in order, as a launch takes them. They live as long as `self` stays in place.
-    pub fn arguments(&mut self) -> [*mut c_void; 9] {
+    pub fn arguments(&mut self) -> [*mut c_void; 10] {
         [
             (&raw mut self.shares).cast(),
             (&raw mut self.count).cast(),
             (&raw mut self.ids).cast(),
             (&raw mut self.size).cast(),
             (&raw mut self.per).cast(),
+            (&raw mut self.first).cast(),
             (&raw mut self.fields).cast(),
             (&raw mut self.before).cast(),
             (&raw mut self.compare).cast(),
