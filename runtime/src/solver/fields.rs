@@ -31,7 +31,7 @@ pub struct Fields {
 
 /// Slots whose macroscopic fields there is room for, of so many: all of them if `whole`.
 pub(crate) fn slots_of_fields(manifest: &Manifest, slots: usize, whole: bool) -> usize {
-    let window = WINDOW / (Layout::fields(manifest).slot_len() * manifest.real.bytes());
+    let window = WINDOW / (Layout::fields(manifest).slot_len() * manifest.real.bytes()).max(1);
     if whole { slots } else { slots.min(window.max(SLOTS_AT_ONCE)) }
 }
 

@@ -120,7 +120,8 @@ impl Subdomain {
 
     /// Slots whose macroscopic fields there is room for.
     fn room_for_fields(&self) -> usize {
-        self.fields.macroscopic.len() / Layout::fields(self.program.manifest()).slot_len()
+        let of_slot = Layout::fields(self.program.manifest()).slot_len();
+        self.fields.macroscopic.len().checked_div(of_slot).unwrap_or(self.grid.slots())
     }
 
     /// Makes room for the macroscopic fields of all slots; an error where they do not fit.
