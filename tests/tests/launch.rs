@@ -20,7 +20,9 @@ fn check<'a>(text: &'a str, symbol: &str, threads: u32, items: Option<u32>) -> &
         let behind = kernel[at + found.len()..].strip_prefix(" * ").unwrap_or("1;");
         behind[..behind.find(|c: char| !c.is_ascii_digit()).expect("a statement goes on")].parse().expect("a number")
     };
-    let found: Vec<u32> = kernel.match_indices("blockIdx.x").map(factor).collect();
+    // The number of a thread block in its pass: its own, or that of the place in the grid that it is given.
+    let numbers = ["blockIdx.x", "place % gridDim.x"].into_iter().flat_map(|number| kernel.match_indices(number));
+    let found: Vec<u32> = numbers.map(factor).collect();
     assert_eq!(found, Vec::from_iter(items), "items of a thread block of {symbol}");
     assert!(!kernel.contains("blockDim"), "{symbol} asks how it was launched");
     kernel
@@ -29,7 +31,7 @@ fn check<'a>(text: &'a str, symbol: &str, threads: u32, items: Option<u32>) -> &
 fn check_all(manifest: &Manifest, text: &str) {
     for kernel in &manifest.kernels {
         let body = check(text, &kernel.symbol, kernel.threads, Some(kernel.items_per_group));
-        assert_eq!(body.contains("blockIdx.y"), kernel.passes > 1, "passes of {}", kernel.symbol);
+        assert_eq!(body.contains("place / gridDim.x"), kernel.passes > 1, "passes of {}", kernel.symbol);
     }
 }
 
