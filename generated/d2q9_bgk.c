@@ -6,13 +6,13 @@
 // options: c f32 block=8x8
 // cost:    init                 34 flop (as written 63): 15 add, 11 mul, 4 fma
 //                               3 loads, 9 stores, 48 B per cell
-//          stream_collide       71 flop (as written 110): 31 add, 15 mul, 12 fma, 1 div
+//          stream_collide       72 flop (as written 110): 30 add, 15 mul, 13 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
-//          stream_collide_walls 71 flop (as written 110): 31 add, 15 mul, 12 fma, 1 div
+//          stream_collide_walls 72 flop (as written 110): 30 add, 15 mul, 13 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
 //          macroscopic          18 flop (as written 20): 15 add, 2 mul, 1 div
 //                               9 loads, 3 stores, 48 B per cell
-//          collide              71 flop (as written 110): 31 add, 15 mul, 12 fma, 1 div
+//          collide              72 flop (as written 110): 30 add, 15 mul, 13 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
 
 #include <math.h>
@@ -27,6 +27,7 @@ enum {
     Q = 9,  // directions
     BX = 8, BY = 8, BZ = 1,  // cells of a block along each axis
     CELLS = BX * BY * BZ,
+    PITCH = 64,  // from a direction's populations in a block to the next
     NEAR = 9,  // neighbours of a block, itself included
     DIM = 2,  // axes
     SETS = 1,  // of populations
@@ -42,7 +43,7 @@ enum {
 // whole rows of them.
 static inline size_t at(const int32_t slot, const int direction, const int cell)
 {
-    return (size_t)slot * (Q * CELLS) + (size_t)(direction * CELLS + cell);
+    return (size_t)slot * (Q * PITCH) + (size_t)(direction * PITCH + cell);
 }
 
 // A population as it is computed with.
@@ -107,68 +108,68 @@ typedef struct d2q9_bgk_params {
 
 // ==== collision =====================================================================================================
 
-// Collides cells 0 to n: direction i of a cell is before[i * stride_before + cell], then after[i * stride_after + cell].
+// Collides cells 0 to n: direction i of a cell is before[i][cell], then after[i * stride_after + cell].
 static inline __attribute__((always_inline)) void collide_cells(
-    const size_t n, const size_t stride_before, const float *restrict before,
+    const size_t n, const float *const *before,
     const size_t stride_after, float *restrict after, const float omega_)
 {
     for (size_t cell = 0; cell < n; ++cell) {
-        const float f_0 = before[0 * stride_before + cell];
-        const float f_1 = before[1 * stride_before + cell];
-        const float f_2 = before[2 * stride_before + cell];
-        const float f_3 = before[3 * stride_before + cell];
-        const float f_4 = before[4 * stride_before + cell];
-        const float f_5 = before[5 * stride_before + cell];
-        const float f_6 = before[6 * stride_before + cell];
-        const float f_7 = before[7 * stride_before + cell];
-        const float f_8 = before[8 * stride_before + cell];
+        const float f_0 = before[0][cell];
+        const float f_1 = before[1][cell];
+        const float f_2 = before[2][cell];
+        const float f_3 = before[3][cell];
+        const float f_4 = before[4][cell];
+        const float f_5 = before[5][cell];
+        const float f_6 = before[6][cell];
+        const float f_7 = before[7][cell];
+        const float f_8 = before[8][cell];
 
         // ---- shared
         const float t0 = f_6 + f_8 + f_2;
         const float t1 = f_5 + f_7 + f_1;
 
-        // ---- j   (d2q9_bgk.lbm:13)
-        const float jx_ = t1 - t0;
-
         // ---- d_rho   (d2q9_bgk.lbm:12)
         const float d_rho = f_0 + f_3 + (f_4 + t0) + t1;
-        const float t2 = 0.11111111f * omega_ * d_rho;
+
+        // ---- j   (d2q9_bgk.lbm:13)
+        const float jx_ = t1 - t0;
+        const float t2 = 0.33333334f * omega_;
+        const float t3 = 0.11111111f * omega_ * d_rho;
 
         // ---- rho   (d2q9_bgk.lbm:12)
         const float rho_ = 1.0f + d_rho;
-        const float t3 = 0.33333334f * omega_;
-        const float t4 = t3 / rho_;
-        const float t5 = 1.0f - omega_;
+        const float t4 = t2 / rho_;
+        const float t5 = jx_ * t4;
+        const float t6 = jx_ * t2;
+        const float t7 = jx_ * t5;
+        const float t8 = t3 + t7;
+        const float t9 = t3 - 0.5f * t7;
 
         // ---- j   (d2q9_bgk.lbm:13)
         const float jy_ = f_3 + f_5 + f_8 - f_4 - f_6 - f_7;
-        const float t6 = jy_ * t3;
-        const float t7 = jx_ * t3;
-        const float t8 = jy_ * jy_ * t4;
-        const float t9 = jx_ * t4;
-        const float t10 = jx_ * t9;
-        const float t11 = 0.75f * (jy_ * t9);
-        const float t12 = t2 + t10;
-        const float t13 = t2 - 0.5f * t10;
+        const float t10 = jy_ * jy_ * t4;
+        const float t11 = 0.75f * (jy_ * t5);
+        const float t12 = jy_ * t2;
+        const float t13 = 1.0f - 3.0f * t2;
 
         // ---- post
-        const float post_0 = f_0 * t5 + 4.0f * t13 - 2.0f * t8;
-        const float t14 = t13 + t8;
-        const float post_3 = t14 + t6 + f_3 * t5;
-        const float post_4 = t14 - t6 + f_4 * t5;
-        const float t15 = 0.5f * t8 - t12;
-        const float post_1 = t7 - t15 + f_1 * t5;
-        const float post_2 = -t15 - t7 + f_2 * t5;
-        const float t16 = t12 + t8;
-        const float t17 = -0.25f * (t16 - t7);
-        const float t18 = 0.25f * (t16 + t7);
-        const float t19 = 0.25f * t6;
-        const float t20 = t19 - t11;
-        const float post_6 = -t17 - t20 + f_6 * t5;
-        const float post_8 = t20 - t17 + f_8 * t5;
-        const float t21 = t11 + t19;
-        const float post_7 = t18 - t21 + f_7 * t5;
-        const float post_5 = t18 + t21 + f_5 * t5;
+        const float post_0 = f_0 * t13 + 4.0f * t9 - 2.0f * t10;
+        const float t14 = t9 + t10;
+        const float post_3 = t14 + t12 + f_3 * t13;
+        const float post_4 = t14 - t12 + f_4 * t13;
+        const float t15 = 0.5f * t10 - t8;
+        const float post_1 = t6 - t15 + f_1 * t13;
+        const float post_2 = -t15 - t6 + f_2 * t13;
+        const float t16 = t8 + t10;
+        const float t17 = 0.25f * t12;
+        const float t18 = 0.25f * (t16 + t6);
+        const float t19 = -0.25f * (t16 - t6);
+        const float t20 = t11 + t17;
+        const float post_7 = t18 - t20 + f_7 * t13;
+        const float post_5 = t18 + t20 + f_5 * t13;
+        const float t21 = t17 - t11;
+        const float post_8 = t21 - t19 + f_8 * t13;
+        const float post_6 = -t19 - t21 + f_6 * t13;
 
         after[0 * stride_after + cell] = post_0;
         after[1 * stride_after + cell] = post_1;
@@ -219,26 +220,52 @@ static inline void settle(void)
 #endif
 }
 
+// Collides gathered cells, direction i of which is before[i * stride + cell].
+static inline __attribute__((always_inline)) void collide_gathered(
+    const size_t n, const size_t stride, const float *before,
+    const size_t stride_after, float *restrict after, const float omega_)
+{
+    const float *const from[Q] = {
+        before + 0 * stride,
+        before + 1 * stride,
+        before + 2 * stride,
+        before + 3 * stride,
+        before + 4 * stride,
+        before + 5 * stride,
+        before + 6 * stride,
+        before + 7 * stride,
+        before + 8 * stride,
+    };
+    collide_cells(n, from, stride_after, after, omega_);
+}
+
+// Stores the directions of a line of cells, one cache line for each.
+static inline __attribute__((always_inline)) void store_lines(
+    float *restrict dst, const int32_t slot, const int begin, const float *restrict after, const int past)
+{
+    store_line(dst + at(slot, 0, begin), after + 0 * LINE, past);
+    store_line(dst + at(slot, 1, begin), after + 1 * LINE, past);
+    store_line(dst + at(slot, 2, begin), after + 2 * LINE, past);
+    store_line(dst + at(slot, 3, begin), after + 3 * LINE, past);
+    store_line(dst + at(slot, 4, begin), after + 4 * LINE, past);
+    store_line(dst + at(slot, 5, begin), after + 5 * LINE, past);
+    store_line(dst + at(slot, 6, begin), after + 6 * LINE, past);
+    store_line(dst + at(slot, 7, begin), after + 7 * LINE, past);
+    store_line(dst + at(slot, 8, begin), after + 8 * LINE, past);
+}
+
 // Collides a gathered slab and stores it in a slot from a cell on, a cache line of each direction at a time.
 static inline __attribute__((always_inline)) void collide_slab(
     const float *restrict before, float *restrict dst, const int32_t slot, const int begin, const int past, const float omega_)
 {
     if (SLAB % LINE != 0) {
-        collide_cells(SLAB, SLAB, before, CELLS, dst + at(slot, 0, begin), omega_);
+        collide_gathered(SLAB, SLAB, before, PITCH, dst + at(slot, 0, begin), omega_);
         return;
     }
     for (int cell = 0; cell < SLAB; cell += LINE) {
         _Alignas(64) float after[Q * LINE];
-        collide_cells(LINE, SLAB, before + cell, LINE, after, omega_);
-        store_line(dst + at(slot, 0, begin + cell), after + 0 * LINE, past);
-        store_line(dst + at(slot, 1, begin + cell), after + 1 * LINE, past);
-        store_line(dst + at(slot, 2, begin + cell), after + 2 * LINE, past);
-        store_line(dst + at(slot, 3, begin + cell), after + 3 * LINE, past);
-        store_line(dst + at(slot, 4, begin + cell), after + 4 * LINE, past);
-        store_line(dst + at(slot, 5, begin + cell), after + 5 * LINE, past);
-        store_line(dst + at(slot, 6, begin + cell), after + 6 * LINE, past);
-        store_line(dst + at(slot, 7, begin + cell), after + 7 * LINE, past);
-        store_line(dst + at(slot, 8, begin + cell), after + 8 * LINE, past);
+        collide_gathered(LINE, SLAB, before + cell, LINE, after, omega_);
+        store_lines(dst, slot, begin + cell, after, past);
     }
 }
 
@@ -284,11 +311,11 @@ void d2q9_bgk_stream_collide(
     const d2q9_bgk_params params)        // parameters of the method
 {
     const float omega_ = params.omega_;
-    _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
     for (int32_t item = 0; item < count; ++item) {
         const int32_t slot = ids[item];
         const int32_t *const near = neighbours + (size_t)slot * NEAR;
+        _Alignas(64) float before[Q * SLAB];
         for (int row = 0; row < BY * BZ; row += ROWS) {
             gather(before + 0 * SLAB, src, near, row, 0, 0, 0, 0);
             gather(before + 1 * SLAB, src, near, row, 1, 1, 0, 0);
@@ -316,7 +343,7 @@ void d2q9_bgk_collide(
     for (size_t state = 0; state < (size_t)count; ++state) {
         float before[Q], after[Q];
         for (int i = 0; i < Q; ++i) before[i] = src[(size_t)i * (size_t)count + state] - (float)REST[i];
-        collide_cells(1, 1, before, 1, after, omega_);
+        collide_gathered(1, 1, before, 1, after, omega_);
         for (int i = 0; i < Q; ++i) dst[(size_t)i * (size_t)count + state] = after[i] + (float)REST[i];
     }
 }

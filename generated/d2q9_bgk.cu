@@ -6,13 +6,13 @@
 // options: cuda f32 block=8x8
 // cost:    init                 34 flop (as written 63): 15 add, 11 mul, 4 fma
 //                               3 loads, 9 stores, 48 B per cell
-//          stream_collide       71 flop (as written 110): 31 add, 15 mul, 12 fma, 1 div
+//          stream_collide       72 flop (as written 110): 30 add, 15 mul, 13 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
-//          stream_collide_walls 71 flop (as written 110): 31 add, 15 mul, 12 fma, 1 div
+//          stream_collide_walls 72 flop (as written 110): 30 add, 15 mul, 13 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
 //          macroscopic          18 flop (as written 20): 15 add, 2 mul, 1 div
 //                               9 loads, 3 stores, 48 B per cell
-//          collide              71 flop (as written 110): 31 add, 15 mul, 12 fma, 1 div
+//          collide              72 flop (as written 110): 30 add, 15 mul, 13 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
 
 static constexpr int Q = 9;  // directions
@@ -103,48 +103,48 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float t0 = f_6 + f_8 + f_2;
     const float t1 = f_5 + f_7 + f_1;
 
-    // ---- j   (d2q9_bgk.lbm:13)
-    const float jx_ = t1 - t0;
-
     // ---- d_rho   (d2q9_bgk.lbm:12)
     const float d_rho = f_0 + f_3 + (f_4 + t0) + t1;
-    const float t2 = 0.11111111f * omega_ * d_rho;
+
+    // ---- j   (d2q9_bgk.lbm:13)
+    const float jx_ = t1 - t0;
+    const float t2 = 0.33333334f * omega_;
+    const float t3 = 0.11111111f * omega_ * d_rho;
 
     // ---- rho   (d2q9_bgk.lbm:12)
     const float rho_ = 1.0f + d_rho;
-    const float t3 = 0.33333334f * omega_;
-    const float t4 = t3 / rho_;
-    const float t5 = 1.0f - omega_;
+    const float t4 = t2 / rho_;
+    const float t5 = jx_ * t4;
+    const float t6 = jx_ * t2;
+    const float t7 = jx_ * t5;
+    const float t8 = t3 + t7;
+    const float t9 = t3 - 0.5f * t7;
 
     // ---- j   (d2q9_bgk.lbm:13)
     const float jy_ = f_3 + f_5 + f_8 - f_4 - f_6 - f_7;
-    const float t6 = jy_ * t3;
-    const float t7 = jx_ * t3;
-    const float t8 = jy_ * jy_ * t4;
-    const float t9 = jx_ * t4;
-    const float t10 = jx_ * t9;
-    const float t11 = 0.75f * (jy_ * t9);
-    const float t12 = t2 + t10;
-    const float t13 = t2 - 0.5f * t10;
+    const float t10 = jy_ * jy_ * t4;
+    const float t11 = 0.75f * (jy_ * t5);
+    const float t12 = jy_ * t2;
+    const float t13 = 1.0f - 3.0f * t2;
 
     // ---- post
-    const float post_0 = f_0 * t5 + 4.0f * t13 - 2.0f * t8;
-    const float t14 = t13 + t8;
-    const float post_3 = t14 + t6 + f_3 * t5;
-    const float post_4 = t14 - t6 + f_4 * t5;
-    const float t15 = 0.5f * t8 - t12;
-    const float post_1 = t7 - t15 + f_1 * t5;
-    const float post_2 = -t15 - t7 + f_2 * t5;
-    const float t16 = t12 + t8;
-    const float t17 = -0.25f * (t16 - t7);
-    const float t18 = 0.25f * (t16 + t7);
-    const float t19 = 0.25f * t6;
-    const float t20 = t19 - t11;
-    const float post_6 = -t17 - t20 + f_6 * t5;
-    const float post_8 = t20 - t17 + f_8 * t5;
-    const float t21 = t11 + t19;
-    const float post_7 = t18 - t21 + f_7 * t5;
-    const float post_5 = t18 + t21 + f_5 * t5;
+    const float post_0 = f_0 * t13 + 4.0f * t9 - 2.0f * t10;
+    const float t14 = t9 + t10;
+    const float post_3 = t14 + t12 + f_3 * t13;
+    const float post_4 = t14 - t12 + f_4 * t13;
+    const float t15 = 0.5f * t10 - t8;
+    const float post_1 = t6 - t15 + f_1 * t13;
+    const float post_2 = -t15 - t6 + f_2 * t13;
+    const float t16 = t8 + t10;
+    const float t17 = 0.25f * t12;
+    const float t18 = 0.25f * (t16 + t6);
+    const float t19 = -0.25f * (t16 - t6);
+    const float t20 = t11 + t17;
+    const float post_7 = t18 - t20 + f_7 * t13;
+    const float post_5 = t18 + t20 + f_5 * t13;
+    const float t21 = t17 - t11;
+    const float post_8 = t21 - t19 + f_8 * t13;
+    const float post_6 = -t19 - t21 + f_6 * t13;
 
     f[0] = post_0;
     f[1] = post_1;

@@ -6,13 +6,13 @@
 // options: c f32 block=8x8
 // cost:    init                 46 flop (as written 137): 15 add, 11 mul, 10 fma
 //                               3 loads, 9 stores, 48 B per cell
-//          stream_collide       86 flop (as written 179): 33 add, 16 mul, 18 fma, 1 div
+//          stream_collide       87 flop (as written 179): 32 add, 16 mul, 19 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
-//          stream_collide_walls 86 flop (as written 179): 33 add, 16 mul, 18 fma, 1 div
+//          stream_collide_walls 87 flop (as written 179): 32 add, 16 mul, 19 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
 //          macroscopic          24 flop (as written 44): 17 add, 2 mul, 2 fma, 1 div
 //                               9 loads, 3 stores, 48 B per cell
-//          collide              86 flop (as written 179): 33 add, 16 mul, 18 fma, 1 div
+//          collide              87 flop (as written 179): 32 add, 16 mul, 19 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
 
 #include <math.h>
@@ -27,6 +27,7 @@ enum {
     Q = 9,  // directions
     BX = 8, BY = 8, BZ = 1,  // cells of a block along each axis
     CELLS = BX * BY * BZ,
+    PITCH = 64,  // from a direction's populations in a block to the next
     NEAR = 9,  // neighbours of a block, itself included
     DIM = 2,  // axes
     SETS = 1,  // of populations
@@ -42,7 +43,7 @@ enum {
 // whole rows of them.
 static inline size_t at(const int32_t slot, const int direction, const int cell)
 {
-    return (size_t)slot * (Q * CELLS) + (size_t)(direction * CELLS + cell);
+    return (size_t)slot * (Q * PITCH) + (size_t)(direction * PITCH + cell);
 }
 
 // A population as it is computed with.
@@ -109,76 +110,76 @@ typedef struct d2q9_guo_params {
 
 // ==== collision =====================================================================================================
 
-// Collides cells 0 to n: direction i of a cell is before[i * stride_before + cell], then after[i * stride_after + cell].
+// Collides cells 0 to n: direction i of a cell is before[i][cell], then after[i * stride_after + cell].
 static inline __attribute__((always_inline)) void collide_cells(
-    const size_t n, const size_t stride_before, const float *restrict before,
+    const size_t n, const float *const *before,
     const size_t stride_after, float *restrict after, const float omega_, const float forcex_, const float forcey_)
 {
     for (size_t cell = 0; cell < n; ++cell) {
-        const float f_0 = before[0 * stride_before + cell];
-        const float f_1 = before[1 * stride_before + cell];
-        const float f_2 = before[2 * stride_before + cell];
-        const float f_3 = before[3 * stride_before + cell];
-        const float f_4 = before[4 * stride_before + cell];
-        const float f_5 = before[5 * stride_before + cell];
-        const float f_6 = before[6 * stride_before + cell];
-        const float f_7 = before[7 * stride_before + cell];
-        const float f_8 = before[8 * stride_before + cell];
+        const float f_0 = before[0][cell];
+        const float f_1 = before[1][cell];
+        const float f_2 = before[2][cell];
+        const float f_3 = before[3][cell];
+        const float f_4 = before[4][cell];
+        const float f_5 = before[5][cell];
+        const float f_6 = before[6][cell];
+        const float f_7 = before[7][cell];
+        const float f_8 = before[8][cell];
 
         // ---- shared
-        const float t0 = f_6 + f_8 + f_2;
-        const float t1 = f_5 + f_7 + f_1;
-
-        // ---- j   (d2q9_guo.lbm:15)
-        const float jx_ = t1 - t0;
+        const float t0 = f_5 + f_7 + f_1;
+        const float t1 = f_6 + f_8 + f_2;
 
         // ---- d_rho   (d2q9_guo.lbm:14)
-        const float d_rho = f_0 + f_3 + f_4 + t0 + t1;
-        const float t2 = 0.11111111f * omega_;
-        const float t3 = d_rho * t2;
+        const float d_rho = f_0 + f_3 + f_4 + t1 + t0;
+
+        // ---- j   (d2q9_guo.lbm:15)
+        const float jx_ = t0 - t1;
 
         // ---- rho   (d2q9_guo.lbm:14)
         const float rho_ = 1.0f + d_rho;
-        const float t4 = 3.0f * (rho_ * t2);
-        const float t5 = 1.0f / rho_;
+        const float t2 = 1.0f / rho_;
 
         // ---- u   (d2q9_guo.lbm:16)
-        const float ux_ = t5 * (0.5f * forcex_ + jx_);
+        const float ux_ = t2 * (0.5f * forcex_ + jx_);
 
         // ---- j   (d2q9_guo.lbm:15)
         const float jy_ = f_3 + f_5 + f_8 - f_4 - f_6 - f_7;
 
         // ---- u   (d2q9_guo.lbm:16)
-        const float uy_ = t5 * (0.5f * forcey_ + jy_);
-        const float t6 = 0.33333334f - 0.16666667f * omega_;
-        const float t7 = t6 * forcex_;
-        const float t8 = t6 * forcey_;
-        const float t9 = 1.0f - omega_;
-        const float t10 = uy_ * t4 + t8;
-        const float t11 = uy_ * (t8 + t10);
-        const float t12 = 0.75f * (uy_ * t7 + ux_ * t10);
-        const float t13 = t4 * ux_ + t7;
-        const float t14 = ux_ * (t7 + t13);
-        const float t15 = t3 - 0.5f * t11;
+        const float uy_ = t2 * (0.5f * forcey_ + jy_);
+        const float t3 = 0.33333334f - 0.16666667f * omega_;
+        const float t4 = t3 * forcex_;
+        const float t5 = t3 * forcey_;
+        const float t6 = 0.11111111f * omega_;
+        const float t7 = d_rho * t6;
+        const float t8 = 3.0f * (rho_ * t6);
+        const float t9 = 1.0f - 9.0f * t6;
+        const float t10 = uy_ * t8 + t5;
+        const float t11 = t8 * ux_ + t4;
+        const float t12 = uy_ * (t5 + t10);
+        const float t13 = 0.75f * (uy_ * t4 + ux_ * t10);
+        const float t14 = ux_ * (t4 + t11);
+        const float t15 = t7 - 0.5f * t12;
 
         // ---- post
         const float post_0 = f_0 * t9 + 4.0f * t15 - 2.0f * t14;
-        const float t16 = t3 + t11;
+        const float t16 = t7 + t12;
         const float t17 = t15 + t14;
-        const float post_1 = t13 + t17 + f_1 * t9;
-        const float post_2 = t17 - t13 + f_2 * t9;
+        const float post_2 = t17 - t11 + f_2 * t9;
+        const float post_1 = t11 + t17 + f_1 * t9;
         const float t18 = 0.5f * t14 - t16;
         const float post_4 = -t10 - t18 + f_4 * t9;
         const float post_3 = t10 - t18 + f_3 * t9;
         const float t19 = 0.25f * (t16 + t14);
-        const float t20 = t12 - t19;
-        const float t21 = t12 + t19;
-        const float t22 = 0.25f * (t10 + t13);
-        const float post_5 = t22 + t21 + f_5 * t9;
-        const float post_6 = t21 - t22 + f_6 * t9;
-        const float t23 = 0.25f * (t10 - t13);
-        const float post_8 = t23 - t20 + f_8 * t9;
-        const float post_7 = -t23 - t20 + f_7 * t9;
+        const float t20 = 0.25f * (t10 + t11);
+        const float t21 = 0.25f * (t10 - t11);
+        const float t22 = t13 - t19;
+        const float post_7 = -t21 - t22 + f_7 * t9;
+        const float post_8 = t21 - t22 + f_8 * t9;
+        const float t23 = t13 + t19;
+        const float post_5 = t20 + t23 + f_5 * t9;
+        const float post_6 = t23 - t20 + f_6 * t9;
 
         after[0 * stride_after + cell] = post_0;
         after[1 * stride_after + cell] = post_1;
@@ -229,26 +230,52 @@ static inline void settle(void)
 #endif
 }
 
+// Collides gathered cells, direction i of which is before[i * stride + cell].
+static inline __attribute__((always_inline)) void collide_gathered(
+    const size_t n, const size_t stride, const float *before,
+    const size_t stride_after, float *restrict after, const float omega_, const float forcex_, const float forcey_)
+{
+    const float *const from[Q] = {
+        before + 0 * stride,
+        before + 1 * stride,
+        before + 2 * stride,
+        before + 3 * stride,
+        before + 4 * stride,
+        before + 5 * stride,
+        before + 6 * stride,
+        before + 7 * stride,
+        before + 8 * stride,
+    };
+    collide_cells(n, from, stride_after, after, omega_, forcex_, forcey_);
+}
+
+// Stores the directions of a line of cells, one cache line for each.
+static inline __attribute__((always_inline)) void store_lines(
+    float *restrict dst, const int32_t slot, const int begin, const float *restrict after, const int past)
+{
+    store_line(dst + at(slot, 0, begin), after + 0 * LINE, past);
+    store_line(dst + at(slot, 1, begin), after + 1 * LINE, past);
+    store_line(dst + at(slot, 2, begin), after + 2 * LINE, past);
+    store_line(dst + at(slot, 3, begin), after + 3 * LINE, past);
+    store_line(dst + at(slot, 4, begin), after + 4 * LINE, past);
+    store_line(dst + at(slot, 5, begin), after + 5 * LINE, past);
+    store_line(dst + at(slot, 6, begin), after + 6 * LINE, past);
+    store_line(dst + at(slot, 7, begin), after + 7 * LINE, past);
+    store_line(dst + at(slot, 8, begin), after + 8 * LINE, past);
+}
+
 // Collides a gathered slab and stores it in a slot from a cell on, a cache line of each direction at a time.
 static inline __attribute__((always_inline)) void collide_slab(
     const float *restrict before, float *restrict dst, const int32_t slot, const int begin, const int past, const float omega_, const float forcex_, const float forcey_)
 {
     if (SLAB % LINE != 0) {
-        collide_cells(SLAB, SLAB, before, CELLS, dst + at(slot, 0, begin), omega_, forcex_, forcey_);
+        collide_gathered(SLAB, SLAB, before, PITCH, dst + at(slot, 0, begin), omega_, forcex_, forcey_);
         return;
     }
     for (int cell = 0; cell < SLAB; cell += LINE) {
         _Alignas(64) float after[Q * LINE];
-        collide_cells(LINE, SLAB, before + cell, LINE, after, omega_, forcex_, forcey_);
-        store_line(dst + at(slot, 0, begin + cell), after + 0 * LINE, past);
-        store_line(dst + at(slot, 1, begin + cell), after + 1 * LINE, past);
-        store_line(dst + at(slot, 2, begin + cell), after + 2 * LINE, past);
-        store_line(dst + at(slot, 3, begin + cell), after + 3 * LINE, past);
-        store_line(dst + at(slot, 4, begin + cell), after + 4 * LINE, past);
-        store_line(dst + at(slot, 5, begin + cell), after + 5 * LINE, past);
-        store_line(dst + at(slot, 6, begin + cell), after + 6 * LINE, past);
-        store_line(dst + at(slot, 7, begin + cell), after + 7 * LINE, past);
-        store_line(dst + at(slot, 8, begin + cell), after + 8 * LINE, past);
+        collide_gathered(LINE, SLAB, before + cell, LINE, after, omega_, forcex_, forcey_);
+        store_lines(dst, slot, begin + cell, after, past);
     }
 }
 
@@ -296,11 +323,11 @@ void d2q9_guo_stream_collide(
     const float omega_ = params.omega_;
     const float forcex_ = params.forcex_;
     const float forcey_ = params.forcey_;
-    _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
     for (int32_t item = 0; item < count; ++item) {
         const int32_t slot = ids[item];
         const int32_t *const near = neighbours + (size_t)slot * NEAR;
+        _Alignas(64) float before[Q * SLAB];
         for (int row = 0; row < BY * BZ; row += ROWS) {
             gather(before + 0 * SLAB, src, near, row, 0, 0, 0, 0);
             gather(before + 1 * SLAB, src, near, row, 1, 1, 0, 0);
@@ -330,7 +357,7 @@ void d2q9_guo_collide(
     for (size_t state = 0; state < (size_t)count; ++state) {
         float before[Q], after[Q];
         for (int i = 0; i < Q; ++i) before[i] = src[(size_t)i * (size_t)count + state] - (float)REST[i];
-        collide_cells(1, 1, before, 1, after, omega_, forcex_, forcey_);
+        collide_gathered(1, 1, before, 1, after, omega_, forcex_, forcey_);
         for (int i = 0; i < Q; ++i) dst[(size_t)i * (size_t)count + state] = after[i] + (float)REST[i];
     }
 }

@@ -6,13 +6,13 @@
 // options: cuda f32 block=8x8
 // cost:    init                 46 flop (as written 137): 15 add, 11 mul, 10 fma
 //                               3 loads, 9 stores, 48 B per cell
-//          stream_collide       86 flop (as written 179): 33 add, 16 mul, 18 fma, 1 div
+//          stream_collide       87 flop (as written 179): 32 add, 16 mul, 19 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
-//          stream_collide_walls 86 flop (as written 179): 33 add, 16 mul, 18 fma, 1 div
+//          stream_collide_walls 87 flop (as written 179): 32 add, 16 mul, 19 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
 //          macroscopic          24 flop (as written 44): 17 add, 2 mul, 2 fma, 1 div
 //                               9 loads, 3 stores, 48 B per cell
-//          collide              86 flop (as written 179): 33 add, 16 mul, 18 fma, 1 div
+//          collide              87 flop (as written 179): 32 add, 16 mul, 19 fma, 1 div
 //                               9 loads, 9 stores, 72 B per cell
 
 static constexpr int Q = 9;  // directions
@@ -102,59 +102,59 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float f_8 = f[8];
 
     // ---- shared
-    const float t0 = f_6 + f_8 + f_2;
-    const float t1 = f_5 + f_7 + f_1;
-
-    // ---- j   (d2q9_guo.lbm:15)
-    const float jx_ = t1 - t0;
+    const float t0 = f_5 + f_7 + f_1;
+    const float t1 = f_6 + f_8 + f_2;
 
     // ---- d_rho   (d2q9_guo.lbm:14)
-    const float d_rho = f_0 + f_3 + f_4 + t0 + t1;
-    const float t2 = 0.11111111f * omega_;
-    const float t3 = d_rho * t2;
+    const float d_rho = f_0 + f_3 + f_4 + t1 + t0;
+
+    // ---- j   (d2q9_guo.lbm:15)
+    const float jx_ = t0 - t1;
 
     // ---- rho   (d2q9_guo.lbm:14)
     const float rho_ = 1.0f + d_rho;
-    const float t4 = 3.0f * (rho_ * t2);
-    const float t5 = 1.0f / rho_;
+    const float t2 = 1.0f / rho_;
 
     // ---- u   (d2q9_guo.lbm:16)
-    const float ux_ = t5 * (0.5f * forcex_ + jx_);
+    const float ux_ = t2 * (0.5f * forcex_ + jx_);
 
     // ---- j   (d2q9_guo.lbm:15)
     const float jy_ = f_3 + f_5 + f_8 - f_4 - f_6 - f_7;
 
     // ---- u   (d2q9_guo.lbm:16)
-    const float uy_ = t5 * (0.5f * forcey_ + jy_);
-    const float t6 = 0.33333334f - 0.16666667f * omega_;
-    const float t7 = t6 * forcex_;
-    const float t8 = t6 * forcey_;
-    const float t9 = 1.0f - omega_;
-    const float t10 = uy_ * t4 + t8;
-    const float t11 = uy_ * (t8 + t10);
-    const float t12 = 0.75f * (uy_ * t7 + ux_ * t10);
-    const float t13 = t4 * ux_ + t7;
-    const float t14 = ux_ * (t7 + t13);
-    const float t15 = t3 - 0.5f * t11;
+    const float uy_ = t2 * (0.5f * forcey_ + jy_);
+    const float t3 = 0.33333334f - 0.16666667f * omega_;
+    const float t4 = t3 * forcex_;
+    const float t5 = t3 * forcey_;
+    const float t6 = 0.11111111f * omega_;
+    const float t7 = d_rho * t6;
+    const float t8 = 3.0f * (rho_ * t6);
+    const float t9 = 1.0f - 9.0f * t6;
+    const float t10 = uy_ * t8 + t5;
+    const float t11 = t8 * ux_ + t4;
+    const float t12 = uy_ * (t5 + t10);
+    const float t13 = 0.75f * (uy_ * t4 + ux_ * t10);
+    const float t14 = ux_ * (t4 + t11);
+    const float t15 = t7 - 0.5f * t12;
 
     // ---- post
     const float post_0 = f_0 * t9 + 4.0f * t15 - 2.0f * t14;
-    const float t16 = t3 + t11;
+    const float t16 = t7 + t12;
     const float t17 = t15 + t14;
-    const float post_1 = t13 + t17 + f_1 * t9;
-    const float post_2 = t17 - t13 + f_2 * t9;
+    const float post_2 = t17 - t11 + f_2 * t9;
+    const float post_1 = t11 + t17 + f_1 * t9;
     const float t18 = 0.5f * t14 - t16;
     const float post_4 = -t10 - t18 + f_4 * t9;
     const float post_3 = t10 - t18 + f_3 * t9;
     const float t19 = 0.25f * (t16 + t14);
-    const float t20 = t12 - t19;
-    const float t21 = t12 + t19;
-    const float t22 = 0.25f * (t10 + t13);
-    const float post_5 = t22 + t21 + f_5 * t9;
-    const float post_6 = t21 - t22 + f_6 * t9;
-    const float t23 = 0.25f * (t10 - t13);
-    const float post_8 = t23 - t20 + f_8 * t9;
-    const float post_7 = -t23 - t20 + f_7 * t9;
+    const float t20 = 0.25f * (t10 + t11);
+    const float t21 = 0.25f * (t10 - t11);
+    const float t22 = t13 - t19;
+    const float post_7 = -t21 - t22 + f_7 * t9;
+    const float post_8 = t21 - t22 + f_8 * t9;
+    const float t23 = t13 + t19;
+    const float post_5 = t20 + t23 + f_5 * t9;
+    const float post_6 = t23 - t20 + f_6 * t9;
 
     f[0] = post_0;
     f[1] = post_1;

@@ -6,13 +6,13 @@
 // options: c f32 block=8x8
 // cost:    init                 44 flop (as written 72): 19 add, 15 mul, 5 fma
 //                               4 loads, 14 stores, 72 B per cell
-//          stream_collide       98 flop (as written 138): 39 add, 20 mul, 19 fma, 1 div
+//          stream_collide       99 flop (as written 138): 38 add, 20 mul, 20 fma, 1 div
 //                               14 loads, 14 stores, 112 B per cell
-//          stream_collide_walls 98 flop (as written 138): 39 add, 20 mul, 19 fma, 1 div
+//          stream_collide_walls 99 flop (as written 138): 38 add, 20 mul, 20 fma, 1 div
 //                               14 loads, 14 stores, 112 B per cell
 //          macroscopic          23 flop (as written 24): 20 add, 2 mul, 1 div
 //                               14 loads, 4 stores, 72 B per cell
-//          collide              98 flop (as written 138): 39 add, 20 mul, 19 fma, 1 div
+//          collide              99 flop (as written 138): 38 add, 20 mul, 20 fma, 1 div
 //                               14 loads, 14 stores, 112 B per cell
 
 #include <math.h>
@@ -27,6 +27,7 @@ enum {
     Q = 14,  // directions
     BX = 8, BY = 8, BZ = 1,  // cells of a block along each axis
     CELLS = BX * BY * BZ,
+    PITCH = 64,  // from a direction's populations in a block to the next
     NEAR = 9,  // neighbours of a block, itself included
     DIM = 2,  // axes
     SETS = 2,  // of populations
@@ -42,7 +43,7 @@ enum {
 // whole rows of them.
 static inline size_t at(const int32_t slot, const int direction, const int cell)
 {
-    return (size_t)slot * (Q * CELLS) + (size_t)(direction * CELLS + cell);
+    return (size_t)slot * (Q * PITCH) + (size_t)(direction * PITCH + cell);
 }
 
 // A population as it is computed with.
@@ -109,77 +110,75 @@ typedef struct d2q9_scalar_params {
 
 // ==== collision =====================================================================================================
 
-// Collides cells 0 to n: direction i of a cell is before[i * stride_before + cell], then after[i * stride_after + cell].
+// Collides cells 0 to n: direction i of a cell is before[i][cell], then after[i * stride_after + cell].
 static inline __attribute__((always_inline)) void collide_cells(
-    const size_t n, const size_t stride_before, const float *restrict before,
+    const size_t n, const float *const *before,
     const size_t stride_after, float *restrict after, const float omega_, const float omega_g_)
 {
     for (size_t cell = 0; cell < n; ++cell) {
-        const float f_0 = before[0 * stride_before + cell];
-        const float f_1 = before[1 * stride_before + cell];
-        const float f_2 = before[2 * stride_before + cell];
-        const float f_3 = before[3 * stride_before + cell];
-        const float f_4 = before[4 * stride_before + cell];
-        const float f_5 = before[5 * stride_before + cell];
-        const float f_6 = before[6 * stride_before + cell];
-        const float f_7 = before[7 * stride_before + cell];
-        const float f_8 = before[8 * stride_before + cell];
-        const float g_0_ = before[9 * stride_before + cell];
-        const float g_1_ = before[10 * stride_before + cell];
-        const float g_2_ = before[11 * stride_before + cell];
-        const float g_3_ = before[12 * stride_before + cell];
-        const float g_4_ = before[13 * stride_before + cell];
+        const float f_0 = before[0][cell];
+        const float f_1 = before[1][cell];
+        const float f_2 = before[2][cell];
+        const float f_3 = before[3][cell];
+        const float f_4 = before[4][cell];
+        const float f_5 = before[5][cell];
+        const float f_6 = before[6][cell];
+        const float f_7 = before[7][cell];
+        const float f_8 = before[8][cell];
+        const float g_0_ = before[9][cell];
+        const float g_1_ = before[10][cell];
+        const float g_2_ = before[11][cell];
+        const float g_3_ = before[12][cell];
+        const float g_4_ = before[13][cell];
 
         // ---- shared
-        const float t0 = f_4 + f_7;
-        const float t1 = f_1 + f_5;
-        const float t2 = f_6 + f_8 + f_2;
-
-        // ---- j   (d2q9_scalar.lbm:14)
-        const float jx_ = f_7 + t1 - t2;
+        const float t0 = 0.33333334f * omega_;
+        const float t1 = f_6 + f_8 + f_2;
+        const float t2 = f_1 + f_5;
+        const float t3 = f_4 + f_7;
 
         // ---- d_rho   (d2q9_scalar.lbm:13)
-        const float d_rho = f_3 + t2 + t1 + t0 + f_0;
+        const float d_rho = f_3 + t1 + t2 + t3 + f_0;
 
         // ---- j   (d2q9_scalar.lbm:14)
-        const float jy_ = f_3 + f_5 + f_8 - f_6 - t0;
+        const float jx_ = f_7 + t2 - t1;
+        const float jy_ = f_3 + f_5 + f_8 - f_6 - t3;
 
         // ---- rho   (d2q9_scalar.lbm:13)
         const float rho_ = 1.0f + d_rho;
-        const float t3 = 1.0f / rho_;
-        const float t4 = 0.33333334f * omega_;
-        const float t5 = d_rho * t4;
-        const float t6 = 1.0f - omega_;
+        const float t4 = 1.0f / rho_;
+        const float t5 = d_rho * t0;
 
         // ---- u   (d2q9_scalar.lbm:15)
-        const float uy_ = t3 * jy_;
-        const float t7 = jy_ * t4;
-        const float t8 = jx_ * t4;
-        const float ux_ = t3 * jx_;
-        const float t9 = ux_ * t8;
-        const float t10 = 0.33333334f * t5 + t9;
-        const float t11 = 0.6666667f * t5 - t9;
-        const float t12 = t7 * uy_;
+        const float ux_ = t4 * jx_;
+        const float uy_ = t4 * jy_;
+        const float t6 = jy_ * t0;
+        const float t7 = jx_ * t0;
+        const float t8 = 1.0f - 3.0f * t0;
+        const float t9 = ux_ * t7;
+        const float t10 = 0.6666667f * t5 - t9;
+        const float t11 = 0.33333334f * t5 + t9;
+        const float t12 = t6 * uy_;
 
         // ---- post
-        const float post_0 = f_0 * t6 + 2.0f * (t11 - t12);
-        const float t13 = 0.5f * t11 + t12;
-        const float post_3 = t7 + t13 + f_3 * t6;
-        const float post_4 = t13 - t7 + f_4 * t6;
-        const float t14 = 0.5f * t12 - t10;
-        const float post_2 = -t8 - t14 + f_2 * t6;
-        const float post_1 = t8 - t14 + f_1 * t6;
-        const float t15 = t10 + t12;
-        const float t16 = 0.25f * t8;
-        const float t17 = 0.25f * (t7 + t15);
-        const float t18 = 0.25f * (t7 - t15);
-        const float t19 = 0.75f * (ux_ * t7);
+        const float post_0 = f_0 * t8 + 2.0f * (t10 - t12);
+        const float t13 = 0.5f * t10 + t12;
+        const float post_4 = t13 - t6 + f_4 * t8;
+        const float post_3 = t6 + t13 + f_3 * t8;
+        const float t14 = 0.5f * t12 - t11;
+        const float post_2 = -t7 - t14 + f_2 * t8;
+        const float post_1 = t7 - t14 + f_1 * t8;
+        const float t15 = t11 + t12;
+        const float t16 = 0.25f * t7;
+        const float t17 = 0.25f * (t6 - t15);
+        const float t18 = 0.25f * (t6 + t15);
+        const float t19 = 0.75f * (ux_ * t6);
         const float t20 = t19 - t16;
-        const float post_6 = t20 - t18 + f_6 * t6;
-        const float post_7 = -t18 - t20 + f_7 * t6;
+        const float post_7 = -t17 - t20 + f_7 * t8;
+        const float post_6 = t20 - t17 + f_6 * t8;
         const float t21 = t19 + t16;
-        const float post_5 = t17 + t21 + f_5 * t6;
-        const float post_8 = t17 - t21 + f_8 * t6;
+        const float post_5 = t18 + t21 + f_5 * t8;
+        const float post_8 = t18 - t21 + f_8 * t8;
 
         // ---- d_phi   (d2q9_scalar.lbm:16)
         const float d_phi = g_0_ + g_1_ + g_2_ + g_3_ + g_4_;
@@ -189,12 +188,12 @@ static inline __attribute__((always_inline)) void collide_cells(
         // ---- post
         const float post_9 = 2.0f * t22 + t23 * g_0_;
         const float t24 = 0.5f * omega_g_ + 3.0f * t22;
-        const float t25 = ux_ * t24;
-        const float post_11 = t22 - t25 + g_2_ * t23;
-        const float post_10 = t22 + t25 + g_1_ * t23;
-        const float t26 = uy_ * t24;
-        const float post_12 = t22 + t26 + g_3_ * t23;
-        const float post_13 = t22 - t26 + g_4_ * t23;
+        const float t25 = uy_ * t24;
+        const float post_12 = t22 + t25 + g_3_ * t23;
+        const float post_13 = t22 - t25 + g_4_ * t23;
+        const float t26 = ux_ * t24;
+        const float post_11 = t22 - t26 + g_2_ * t23;
+        const float post_10 = t22 + t26 + g_1_ * t23;
 
         after[0 * stride_after + cell] = post_0;
         after[1 * stride_after + cell] = post_1;
@@ -250,31 +249,62 @@ static inline void settle(void)
 #endif
 }
 
+// Collides gathered cells, direction i of which is before[i * stride + cell].
+static inline __attribute__((always_inline)) void collide_gathered(
+    const size_t n, const size_t stride, const float *before,
+    const size_t stride_after, float *restrict after, const float omega_, const float omega_g_)
+{
+    const float *const from[Q] = {
+        before + 0 * stride,
+        before + 1 * stride,
+        before + 2 * stride,
+        before + 3 * stride,
+        before + 4 * stride,
+        before + 5 * stride,
+        before + 6 * stride,
+        before + 7 * stride,
+        before + 8 * stride,
+        before + 9 * stride,
+        before + 10 * stride,
+        before + 11 * stride,
+        before + 12 * stride,
+        before + 13 * stride,
+    };
+    collide_cells(n, from, stride_after, after, omega_, omega_g_);
+}
+
+// Stores the directions of a line of cells, one cache line for each.
+static inline __attribute__((always_inline)) void store_lines(
+    float *restrict dst, const int32_t slot, const int begin, const float *restrict after, const int past)
+{
+    store_line(dst + at(slot, 0, begin), after + 0 * LINE, past);
+    store_line(dst + at(slot, 1, begin), after + 1 * LINE, past);
+    store_line(dst + at(slot, 2, begin), after + 2 * LINE, past);
+    store_line(dst + at(slot, 3, begin), after + 3 * LINE, past);
+    store_line(dst + at(slot, 4, begin), after + 4 * LINE, past);
+    store_line(dst + at(slot, 5, begin), after + 5 * LINE, past);
+    store_line(dst + at(slot, 6, begin), after + 6 * LINE, past);
+    store_line(dst + at(slot, 7, begin), after + 7 * LINE, past);
+    store_line(dst + at(slot, 8, begin), after + 8 * LINE, past);
+    store_line(dst + at(slot, 9, begin), after + 9 * LINE, past);
+    store_line(dst + at(slot, 10, begin), after + 10 * LINE, past);
+    store_line(dst + at(slot, 11, begin), after + 11 * LINE, past);
+    store_line(dst + at(slot, 12, begin), after + 12 * LINE, past);
+    store_line(dst + at(slot, 13, begin), after + 13 * LINE, past);
+}
+
 // Collides a gathered slab and stores it in a slot from a cell on, a cache line of each direction at a time.
 static inline __attribute__((always_inline)) void collide_slab(
     const float *restrict before, float *restrict dst, const int32_t slot, const int begin, const int past, const float omega_, const float omega_g_)
 {
     if (SLAB % LINE != 0) {
-        collide_cells(SLAB, SLAB, before, CELLS, dst + at(slot, 0, begin), omega_, omega_g_);
+        collide_gathered(SLAB, SLAB, before, PITCH, dst + at(slot, 0, begin), omega_, omega_g_);
         return;
     }
     for (int cell = 0; cell < SLAB; cell += LINE) {
         _Alignas(64) float after[Q * LINE];
-        collide_cells(LINE, SLAB, before + cell, LINE, after, omega_, omega_g_);
-        store_line(dst + at(slot, 0, begin + cell), after + 0 * LINE, past);
-        store_line(dst + at(slot, 1, begin + cell), after + 1 * LINE, past);
-        store_line(dst + at(slot, 2, begin + cell), after + 2 * LINE, past);
-        store_line(dst + at(slot, 3, begin + cell), after + 3 * LINE, past);
-        store_line(dst + at(slot, 4, begin + cell), after + 4 * LINE, past);
-        store_line(dst + at(slot, 5, begin + cell), after + 5 * LINE, past);
-        store_line(dst + at(slot, 6, begin + cell), after + 6 * LINE, past);
-        store_line(dst + at(slot, 7, begin + cell), after + 7 * LINE, past);
-        store_line(dst + at(slot, 8, begin + cell), after + 8 * LINE, past);
-        store_line(dst + at(slot, 9, begin + cell), after + 9 * LINE, past);
-        store_line(dst + at(slot, 10, begin + cell), after + 10 * LINE, past);
-        store_line(dst + at(slot, 11, begin + cell), after + 11 * LINE, past);
-        store_line(dst + at(slot, 12, begin + cell), after + 12 * LINE, past);
-        store_line(dst + at(slot, 13, begin + cell), after + 13 * LINE, past);
+        collide_gathered(LINE, SLAB, before + cell, LINE, after, omega_, omega_g_);
+        store_lines(dst, slot, begin + cell, after, past);
     }
 }
 
@@ -321,11 +351,11 @@ void d2q9_scalar_stream_collide(
 {
     const float omega_ = params.omega_;
     const float omega_g_ = params.omega_g_;
-    _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
     for (int32_t item = 0; item < count; ++item) {
         const int32_t slot = ids[item];
         const int32_t *const near = neighbours + (size_t)slot * NEAR;
+        _Alignas(64) float before[Q * SLAB];
         for (int row = 0; row < BY * BZ; row += ROWS) {
             gather(before + 0 * SLAB, src, near, row, 0, 0, 0, 0);
             gather(before + 1 * SLAB, src, near, row, 1, 1, 0, 0);
@@ -359,7 +389,7 @@ void d2q9_scalar_collide(
     for (size_t state = 0; state < (size_t)count; ++state) {
         float before[Q], after[Q];
         for (int i = 0; i < Q; ++i) before[i] = src[(size_t)i * (size_t)count + state] - (float)REST[i];
-        collide_cells(1, 1, before, 1, after, omega_, omega_g_);
+        collide_gathered(1, 1, before, 1, after, omega_, omega_g_);
         for (int i = 0; i < Q; ++i) dst[(size_t)i * (size_t)count + state] = after[i] + (float)REST[i];
     }
 }

@@ -6,13 +6,13 @@
 // options: cuda f32 block=8x8
 // cost:    init                 44 flop (as written 72): 19 add, 15 mul, 5 fma
 //                               4 loads, 14 stores, 72 B per cell
-//          stream_collide       98 flop (as written 138): 39 add, 20 mul, 19 fma, 1 div
+//          stream_collide       99 flop (as written 138): 38 add, 20 mul, 20 fma, 1 div
 //                               14 loads, 14 stores, 112 B per cell
-//          stream_collide_walls 98 flop (as written 138): 39 add, 20 mul, 19 fma, 1 div
+//          stream_collide_walls 99 flop (as written 138): 38 add, 20 mul, 20 fma, 1 div
 //                               14 loads, 14 stores, 112 B per cell
 //          macroscopic          23 flop (as written 24): 20 add, 2 mul, 1 div
 //                               14 loads, 4 stores, 72 B per cell
-//          collide              98 flop (as written 138): 39 add, 20 mul, 19 fma, 1 div
+//          collide              99 flop (as written 138): 38 add, 20 mul, 20 fma, 1 div
 //                               14 loads, 14 stores, 112 B per cell
 
 static constexpr int Q = 14;  // directions
@@ -107,55 +107,53 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float g_4_ = f[13];
 
     // ---- shared
-    const float t0 = f_4 + f_7;
-    const float t1 = f_1 + f_5;
-    const float t2 = f_6 + f_8 + f_2;
-
-    // ---- j   (d2q9_scalar.lbm:14)
-    const float jx_ = f_7 + t1 - t2;
+    const float t0 = 0.33333334f * omega_;
+    const float t1 = f_6 + f_8 + f_2;
+    const float t2 = f_1 + f_5;
+    const float t3 = f_4 + f_7;
 
     // ---- d_rho   (d2q9_scalar.lbm:13)
-    const float d_rho = f_3 + t2 + t1 + t0 + f_0;
+    const float d_rho = f_3 + t1 + t2 + t3 + f_0;
 
     // ---- j   (d2q9_scalar.lbm:14)
-    const float jy_ = f_3 + f_5 + f_8 - f_6 - t0;
+    const float jx_ = f_7 + t2 - t1;
+    const float jy_ = f_3 + f_5 + f_8 - f_6 - t3;
 
     // ---- rho   (d2q9_scalar.lbm:13)
     const float rho_ = 1.0f + d_rho;
-    const float t3 = 1.0f / rho_;
-    const float t4 = 0.33333334f * omega_;
-    const float t5 = d_rho * t4;
-    const float t6 = 1.0f - omega_;
+    const float t4 = 1.0f / rho_;
+    const float t5 = d_rho * t0;
 
     // ---- u   (d2q9_scalar.lbm:15)
-    const float uy_ = t3 * jy_;
-    const float t7 = jy_ * t4;
-    const float t8 = jx_ * t4;
-    const float ux_ = t3 * jx_;
-    const float t9 = ux_ * t8;
-    const float t10 = 0.33333334f * t5 + t9;
-    const float t11 = 0.6666667f * t5 - t9;
-    const float t12 = t7 * uy_;
+    const float ux_ = t4 * jx_;
+    const float uy_ = t4 * jy_;
+    const float t6 = jy_ * t0;
+    const float t7 = jx_ * t0;
+    const float t8 = 1.0f - 3.0f * t0;
+    const float t9 = ux_ * t7;
+    const float t10 = 0.6666667f * t5 - t9;
+    const float t11 = 0.33333334f * t5 + t9;
+    const float t12 = t6 * uy_;
 
     // ---- post
-    const float post_0 = f_0 * t6 + 2.0f * (t11 - t12);
-    const float t13 = 0.5f * t11 + t12;
-    const float post_3 = t7 + t13 + f_3 * t6;
-    const float post_4 = t13 - t7 + f_4 * t6;
-    const float t14 = 0.5f * t12 - t10;
-    const float post_2 = -t8 - t14 + f_2 * t6;
-    const float post_1 = t8 - t14 + f_1 * t6;
-    const float t15 = t10 + t12;
-    const float t16 = 0.25f * t8;
-    const float t17 = 0.25f * (t7 + t15);
-    const float t18 = 0.25f * (t7 - t15);
-    const float t19 = 0.75f * (ux_ * t7);
+    const float post_0 = f_0 * t8 + 2.0f * (t10 - t12);
+    const float t13 = 0.5f * t10 + t12;
+    const float post_4 = t13 - t6 + f_4 * t8;
+    const float post_3 = t6 + t13 + f_3 * t8;
+    const float t14 = 0.5f * t12 - t11;
+    const float post_2 = -t7 - t14 + f_2 * t8;
+    const float post_1 = t7 - t14 + f_1 * t8;
+    const float t15 = t11 + t12;
+    const float t16 = 0.25f * t7;
+    const float t17 = 0.25f * (t6 - t15);
+    const float t18 = 0.25f * (t6 + t15);
+    const float t19 = 0.75f * (ux_ * t6);
     const float t20 = t19 - t16;
-    const float post_6 = t20 - t18 + f_6 * t6;
-    const float post_7 = -t18 - t20 + f_7 * t6;
+    const float post_7 = -t17 - t20 + f_7 * t8;
+    const float post_6 = t20 - t17 + f_6 * t8;
     const float t21 = t19 + t16;
-    const float post_5 = t17 + t21 + f_5 * t6;
-    const float post_8 = t17 - t21 + f_8 * t6;
+    const float post_5 = t18 + t21 + f_5 * t8;
+    const float post_8 = t18 - t21 + f_8 * t8;
 
     // ---- d_phi   (d2q9_scalar.lbm:16)
     const float d_phi = g_0_ + g_1_ + g_2_ + g_3_ + g_4_;
@@ -165,12 +163,12 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     // ---- post
     const float post_9 = 2.0f * t22 + t23 * g_0_;
     const float t24 = 0.5f * omega_g_ + 3.0f * t22;
-    const float t25 = ux_ * t24;
-    const float post_11 = t22 - t25 + g_2_ * t23;
-    const float post_10 = t22 + t25 + g_1_ * t23;
-    const float t26 = uy_ * t24;
-    const float post_12 = t22 + t26 + g_3_ * t23;
-    const float post_13 = t22 - t26 + g_4_ * t23;
+    const float t25 = uy_ * t24;
+    const float post_12 = t22 + t25 + g_3_ * t23;
+    const float post_13 = t22 - t25 + g_4_ * t23;
+    const float t26 = ux_ * t24;
+    const float post_11 = t22 - t26 + g_2_ * t23;
+    const float post_10 = t22 + t26 + g_1_ * t23;
 
     f[0] = post_0;
     f[1] = post_1;

@@ -4,15 +4,15 @@
 // Qian, d'Humieres & Lallemand, Europhys. Lett. 17 (1992) 479.
 //
 // options: c f32 block=4x4x4
-// cost:    init                 56 flop (as written 116): 30 add, 16 mul, 5 fma
+// cost:    init                 57 flop (as written 116): 29 add, 16 mul, 6 fma
 //                               4 loads, 15 stores, 76 B per cell
-//          stream_collide       123 flop (as written 205): 60 add, 22 mul, 20 fma, 1 div
+//          stream_collide       124 flop (as written 205): 59 add, 22 mul, 21 fma, 1 div
 //                               15 loads, 15 stores, 120 B per cell
-//          stream_collide_walls 123 flop (as written 205): 60 add, 22 mul, 20 fma, 1 div
+//          stream_collide_walls 124 flop (as written 205): 59 add, 22 mul, 21 fma, 1 div
 //                               15 loads, 15 stores, 120 B per cell
 //          macroscopic          34 flop (as written 44): 30 add, 3 mul, 1 div
 //                               15 loads, 4 stores, 76 B per cell
-//          collide              123 flop (as written 205): 60 add, 22 mul, 20 fma, 1 div
+//          collide              124 flop (as written 205): 59 add, 22 mul, 21 fma, 1 div
 //                               15 loads, 15 stores, 120 B per cell
 
 #include <math.h>
@@ -27,6 +27,7 @@ enum {
     Q = 15,  // directions
     BX = 4, BY = 4, BZ = 4,  // cells of a block along each axis
     CELLS = BX * BY * BZ,
+    PITCH = 64,  // from a direction's populations in a block to the next
     NEAR = 27,  // neighbours of a block, itself included
     DIM = 3,  // axes
     SETS = 1,  // of populations
@@ -42,7 +43,7 @@ enum {
 // whole rows of them.
 static inline size_t at(const int32_t slot, const int direction, const int cell)
 {
-    return (size_t)slot * (Q * CELLS) + (size_t)(direction * CELLS + cell);
+    return (size_t)slot * (Q * PITCH) + (size_t)(direction * PITCH + cell);
 }
 
 // A population as it is computed with.
@@ -108,103 +109,103 @@ typedef struct d3q15_bgk_params {
 
 // ==== collision =====================================================================================================
 
-// Collides cells 0 to n: direction i of a cell is before[i * stride_before + cell], then after[i * stride_after + cell].
+// Collides cells 0 to n: direction i of a cell is before[i][cell], then after[i * stride_after + cell].
 static inline __attribute__((always_inline)) void collide_cells(
-    const size_t n, const size_t stride_before, const float *restrict before,
+    const size_t n, const float *const *before,
     const size_t stride_after, float *restrict after, const float omega_)
 {
     for (size_t cell = 0; cell < n; ++cell) {
-        const float f_0 = before[0 * stride_before + cell];
-        const float f_1 = before[1 * stride_before + cell];
-        const float f_2 = before[2 * stride_before + cell];
-        const float f_3 = before[3 * stride_before + cell];
-        const float f_4 = before[4 * stride_before + cell];
-        const float f_5 = before[5 * stride_before + cell];
-        const float f_6 = before[6 * stride_before + cell];
-        const float f_7 = before[7 * stride_before + cell];
-        const float f_8 = before[8 * stride_before + cell];
-        const float f_9 = before[9 * stride_before + cell];
-        const float f_10 = before[10 * stride_before + cell];
-        const float f_11 = before[11 * stride_before + cell];
-        const float f_12 = before[12 * stride_before + cell];
-        const float f_13 = before[13 * stride_before + cell];
-        const float f_14 = before[14 * stride_before + cell];
+        const float f_0 = before[0][cell];
+        const float f_1 = before[1][cell];
+        const float f_2 = before[2][cell];
+        const float f_3 = before[3][cell];
+        const float f_4 = before[4][cell];
+        const float f_5 = before[5][cell];
+        const float f_6 = before[6][cell];
+        const float f_7 = before[7][cell];
+        const float f_8 = before[8][cell];
+        const float f_9 = before[9][cell];
+        const float f_10 = before[10][cell];
+        const float f_11 = before[11][cell];
+        const float f_12 = before[12][cell];
+        const float f_13 = before[13][cell];
+        const float f_14 = before[14][cell];
 
         // ---- shared
-        const float t0 = f_11 + f_13;
-        const float t1 = f_7 + f_9;
-        const float t2 = f_12 + f_14;
-        const float t3 = f_8 + f_10;
-        const float t4 = f_1 + t1;
-        const float t5 = f_3 + t2;
-        const float t6 = f_4 + t0;
+        const float t0 = f_12 + f_14;
+        const float t1 = f_8 + f_10;
+        const float t2 = f_2 + t1;
+        const float t3 = f_7 + f_9;
+        const float t4 = f_11 + f_13;
+        const float t5 = f_1 + t3;
 
         // ---- j   (d3q15_bgk.lbm:13)
-        const float jy_ = t1 + t5 - t3 - t6;
-        const float t7 = f_2 + t3;
-        const float jx_ = t0 + t4 - t2 - t7;
+        const float jx_ = t4 + t5 - t0 - t2;
+        const float t6 = f_3 + t0;
+        const float t7 = f_4 + t4;
+        const float jy_ = t3 + t6 - t1 - t7;
 
         // ---- d_rho   (d3q15_bgk.lbm:12)
-        const float d_rho = f_0 + f_5 + t6 + (f_6 + t4 + (t7 + t5));
-        const float t8 = 0.11111111f * omega_ * d_rho;
+        const float d_rho = f_0 + f_5 + t7 + (f_6 + t5 + (t2 + t6));
 
         // ---- rho   (d3q15_bgk.lbm:12)
         const float rho_ = 1.0f + d_rho;
+        const float t8 = 0.11111111f * omega_ * d_rho;
         const float t9 = 0.33333334f * omega_;
         const float t10 = t9 / rho_;
         const float t11 = jy_ * t10;
         const float t12 = jy_ * t11;
         const float t13 = t8 - 0.5f * t12;
         const float t14 = t8 + t12;
-        const float t15 = jx_ * t10;
+        const float t15 = jx_ * t9;
+        const float t16 = jx_ * t10;
+        const float t17 = jx_ * t16;
 
         // ---- j   (d3q15_bgk.lbm:13)
         const float jz_ = f_5 + f_7 + f_10 + f_11 + f_14 - f_6 - f_8 - f_9 - f_12 - f_13;
-        const float t16 = jz_ * jz_ * t10;
-        const float t17 = jx_ * t15;
-        const float t18 = jx_ * t9;
-        const float t19 = t13 - (0.5f * t16 - t17);
-        const float t20 = 1.0f - omega_;
+        const float t18 = jz_ * jz_ * t10;
+        const float t19 = 1.0f - 3.0f * t9;
+        const float t20 = t13 - (0.5f * t18 - t17);
 
         // ---- post
-        const float post_2 = t19 - t18 + f_2 * t20;
-        const float post_1 = t19 + t18 + f_1 * t20;
-        const float t21 = t16 + t17;
-        const float post_0 = f_0 * t20 - t21 + 2.0f * t13;
-        const float t22 = t16 - 0.5f * t17 + t13;
+        const float post_1 = t20 + t15 + f_1 * t19;
+        const float post_2 = t20 - t15 + f_2 * t19;
+        const float t21 = t18 + t17;
+        const float t22 = t18 - 0.5f * t17 + t13;
+        const float post_0 = f_0 * t19 - t21 + 2.0f * t13;
         const float t23 = jz_ * t9;
-        const float post_6 = t22 - t23 + f_6 * t20;
-        const float post_5 = t22 + t23 + f_5 * t20;
+        const float post_5 = t22 + t23 + f_5 * t19;
+        const float post_6 = t22 - t23 + f_6 * t19;
         const float t24 = jy_ * t9;
         const float t25 = 0.5f * t21 - t14;
-        const float post_4 = -t25 - t24 + f_4 * t20;
-        const float post_3 = t24 - t25 + f_3 * t20;
+        const float post_3 = t24 - t25 + f_3 * t19;
+        const float post_4 = -t25 - t24 + f_4 * t19;
         const float t26 = t21 + t14;
-        const float t27 = 0.041666668f * omega_;
+        const float t27 = 0.375f * t16;
         const float t28 = 0.375f * (jz_ * t11);
-        const float t29 = 0.375f * t15;
-        const float t30 = t27 + t29;
-        const float t31 = t27 - t29;
-        const float t32 = 0.125f * (t26 + t18);
-        const float t33 = -0.125f * (t26 - t18);
-        const float t34 = jy_ - jz_;
-        const float t35 = jy_ + jz_;
-        const float t36 = t35 * t30;
-        const float t37 = t32 + t28;
-        const float post_7 = t37 + t36 + f_7 * t20;
-        const float post_13 = t37 - t36 + f_13 * t20;
-        const float t38 = t34 * t30;
-        const float t39 = t28 - t32;
-        const float post_11 = -t39 - t38 + f_11 * t20;
-        const float post_9 = t38 - t39 + f_9 * t20;
-        const float t40 = t35 * t31;
-        const float t41 = t34 * t31;
-        const float t42 = t33 + t28;
-        const float post_12 = t41 - t42 + f_12 * t20;
-        const float post_10 = -t42 - t41 + f_10 * t20;
-        const float t43 = t28 - t33;
-        const float post_14 = t43 + t40 + f_14 * t20;
-        const float post_8 = t43 - t40 + f_8 * t20;
+        const float t29 = 0.041666668f * omega_;
+        const float t30 = jy_ - jz_;
+        const float t31 = jy_ + jz_;
+        const float t32 = t29 - t27;
+        const float t33 = t29 + t27;
+        const float t34 = -0.125f * (t26 - t15);
+        const float t35 = 0.125f * (t26 + t15);
+        const float t36 = t30 * t33;
+        const float t37 = t28 - t35;
+        const float post_11 = -t37 - t36 + f_11 * t19;
+        const float post_9 = t36 - t37 + f_9 * t19;
+        const float t38 = t35 + t28;
+        const float t39 = t31 * t33;
+        const float post_7 = t38 + t39 + f_7 * t19;
+        const float post_13 = t38 - t39 + f_13 * t19;
+        const float t40 = t30 * t32;
+        const float t41 = t31 * t32;
+        const float t42 = t34 + t28;
+        const float post_10 = -t42 - t40 + f_10 * t19;
+        const float post_12 = t40 - t42 + f_12 * t19;
+        const float t43 = t28 - t34;
+        const float post_8 = t43 - t41 + f_8 * t19;
+        const float post_14 = t43 + t41 + f_14 * t19;
 
         after[0 * stride_after + cell] = post_0;
         after[1 * stride_after + cell] = post_1;
@@ -261,32 +262,64 @@ static inline void settle(void)
 #endif
 }
 
+// Collides gathered cells, direction i of which is before[i * stride + cell].
+static inline __attribute__((always_inline)) void collide_gathered(
+    const size_t n, const size_t stride, const float *before,
+    const size_t stride_after, float *restrict after, const float omega_)
+{
+    const float *const from[Q] = {
+        before + 0 * stride,
+        before + 1 * stride,
+        before + 2 * stride,
+        before + 3 * stride,
+        before + 4 * stride,
+        before + 5 * stride,
+        before + 6 * stride,
+        before + 7 * stride,
+        before + 8 * stride,
+        before + 9 * stride,
+        before + 10 * stride,
+        before + 11 * stride,
+        before + 12 * stride,
+        before + 13 * stride,
+        before + 14 * stride,
+    };
+    collide_cells(n, from, stride_after, after, omega_);
+}
+
+// Stores the directions of a line of cells, one cache line for each.
+static inline __attribute__((always_inline)) void store_lines(
+    float *restrict dst, const int32_t slot, const int begin, const float *restrict after, const int past)
+{
+    store_line(dst + at(slot, 0, begin), after + 0 * LINE, past);
+    store_line(dst + at(slot, 1, begin), after + 1 * LINE, past);
+    store_line(dst + at(slot, 2, begin), after + 2 * LINE, past);
+    store_line(dst + at(slot, 3, begin), after + 3 * LINE, past);
+    store_line(dst + at(slot, 4, begin), after + 4 * LINE, past);
+    store_line(dst + at(slot, 5, begin), after + 5 * LINE, past);
+    store_line(dst + at(slot, 6, begin), after + 6 * LINE, past);
+    store_line(dst + at(slot, 7, begin), after + 7 * LINE, past);
+    store_line(dst + at(slot, 8, begin), after + 8 * LINE, past);
+    store_line(dst + at(slot, 9, begin), after + 9 * LINE, past);
+    store_line(dst + at(slot, 10, begin), after + 10 * LINE, past);
+    store_line(dst + at(slot, 11, begin), after + 11 * LINE, past);
+    store_line(dst + at(slot, 12, begin), after + 12 * LINE, past);
+    store_line(dst + at(slot, 13, begin), after + 13 * LINE, past);
+    store_line(dst + at(slot, 14, begin), after + 14 * LINE, past);
+}
+
 // Collides a gathered slab and stores it in a slot from a cell on, a cache line of each direction at a time.
 static inline __attribute__((always_inline)) void collide_slab(
     const float *restrict before, float *restrict dst, const int32_t slot, const int begin, const int past, const float omega_)
 {
     if (SLAB % LINE != 0) {
-        collide_cells(SLAB, SLAB, before, CELLS, dst + at(slot, 0, begin), omega_);
+        collide_gathered(SLAB, SLAB, before, PITCH, dst + at(slot, 0, begin), omega_);
         return;
     }
     for (int cell = 0; cell < SLAB; cell += LINE) {
         _Alignas(64) float after[Q * LINE];
-        collide_cells(LINE, SLAB, before + cell, LINE, after, omega_);
-        store_line(dst + at(slot, 0, begin + cell), after + 0 * LINE, past);
-        store_line(dst + at(slot, 1, begin + cell), after + 1 * LINE, past);
-        store_line(dst + at(slot, 2, begin + cell), after + 2 * LINE, past);
-        store_line(dst + at(slot, 3, begin + cell), after + 3 * LINE, past);
-        store_line(dst + at(slot, 4, begin + cell), after + 4 * LINE, past);
-        store_line(dst + at(slot, 5, begin + cell), after + 5 * LINE, past);
-        store_line(dst + at(slot, 6, begin + cell), after + 6 * LINE, past);
-        store_line(dst + at(slot, 7, begin + cell), after + 7 * LINE, past);
-        store_line(dst + at(slot, 8, begin + cell), after + 8 * LINE, past);
-        store_line(dst + at(slot, 9, begin + cell), after + 9 * LINE, past);
-        store_line(dst + at(slot, 10, begin + cell), after + 10 * LINE, past);
-        store_line(dst + at(slot, 11, begin + cell), after + 11 * LINE, past);
-        store_line(dst + at(slot, 12, begin + cell), after + 12 * LINE, past);
-        store_line(dst + at(slot, 13, begin + cell), after + 13 * LINE, past);
-        store_line(dst + at(slot, 14, begin + cell), after + 14 * LINE, past);
+        collide_gathered(LINE, SLAB, before + cell, LINE, after, omega_);
+        store_lines(dst, slot, begin + cell, after, past);
     }
 }
 
@@ -332,11 +365,11 @@ void d3q15_bgk_stream_collide(
     const d3q15_bgk_params params)       // parameters of the method
 {
     const float omega_ = params.omega_;
-    _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
     for (int32_t item = 0; item < count; ++item) {
         const int32_t slot = ids[item];
         const int32_t *const near = neighbours + (size_t)slot * NEAR;
+        _Alignas(64) float before[Q * SLAB];
         for (int row = 0; row < BY * BZ; row += ROWS) {
             gather(before + 0 * SLAB, src, near, row, 0, 0, 0, 0);
             gather(before + 1 * SLAB, src, near, row, 1, 1, 0, 0);
@@ -370,7 +403,7 @@ void d3q15_bgk_collide(
     for (size_t state = 0; state < (size_t)count; ++state) {
         float before[Q], after[Q];
         for (int i = 0; i < Q; ++i) before[i] = src[(size_t)i * (size_t)count + state] - (float)REST[i];
-        collide_cells(1, 1, before, 1, after, omega_);
+        collide_gathered(1, 1, before, 1, after, omega_);
         for (int i = 0; i < Q; ++i) dst[(size_t)i * (size_t)count + state] = after[i] + (float)REST[i];
     }
 }
@@ -569,54 +602,54 @@ void d3q15_bgk_init(
             const float uz_ = fields[field_at(ids[item] - first, 3, cell)];
 
             // ---- shared
-            const float t0 = 1.0f - rho_;
-            const float t1 = 0.33333334f * rho_;
+            const float t0 = 0.33333334f * rho_;
+            const float t1 = t0 * ux_;
             const float t2 = t1 * ux_;
-            const float t3 = t2 * ux_;
-            const float t4 = t1 * uy_;
-            const float t5 = t1 * uz_;
-            const float t6 = t4 * uy_;
-            const float t7 = 0.22222222f * t0 + t6;
-            const float t8 = t6 - 0.11111111f * t0;
-            const float t9 = t5 * uz_;
-            const float t10 = t3 - 0.5f * (t7 + t9);
+            const float t3 = t0 * uy_;
+            const float t4 = t0 * uz_;
+            const float t5 = 1.0f - 3.0f * t0;
+            const float t6 = t3 * uy_;
+            const float t7 = t6 - 0.11111111f * t5;
+            const float t8 = 0.22222222f * t5 + t6;
+            const float t9 = t4 * uz_;
+            const float t10 = t2 - 0.5f * (t8 + t9);
 
             // ---- f
-            const float f_1 = t2 + t10;
-            const float f_2 = t10 - t2;
-            const float t11 = t3 + t9;
-            const float t12 = t9 - 0.5f * (t7 + t3);
-            const float f_0 = -t11 - t7;
-            const float f_5 = t5 + t12;
-            const float f_6 = t12 - t5;
-            const float t13 = 0.5f * t11 - t8;
-            const float t14 = t11 + t8;
-            const float f_3 = t4 - t13;
-            const float f_4 = -t4 - t13;
+            const float f_1 = t1 + t10;
+            const float f_2 = t10 - t1;
+            const float t11 = t2 + t9;
+            const float t12 = t9 - 0.5f * (t8 + t2);
+            const float f_0 = -t11 - t8;
+            const float f_6 = t12 - t4;
+            const float f_5 = t4 + t12;
+            const float t13 = t11 + t7;
+            const float t14 = 0.5f * t11 - t7;
+            const float f_4 = -t3 - t14;
+            const float f_3 = t3 - t14;
             const float t15 = 0.375f * uz_;
-            const float t16 = 0.375f * (t2 * uy_);
-            const float t17 = 0.125f * (t5 + t14);
-            const float t18 = 0.125f * (t5 - t14);
-            const float t19 = t2 + t4;
-            const float t20 = t2 - t4;
-            const float t21 = t17 + t16;
+            const float t16 = 0.375f * (t1 * uy_);
+            const float t17 = t1 + t3;
+            const float t18 = t1 - t3;
+            const float t19 = 0.125f * (t4 + t13);
+            const float t20 = 0.125f * (t4 - t13);
+            const float t21 = t19 + t16;
             const float t22 = 0.125f + t15;
-            const float t23 = t19 * t22;
+            const float t23 = t17 * t22;
             const float f_10 = t21 - t23;
             const float f_7 = t21 + t23;
-            const float t24 = t20 * t22;
-            const float t25 = t16 - t17;
-            const float f_11 = t24 - t25;
-            const float f_14 = -t25 - t24;
+            const float t24 = t16 - t19;
+            const float t25 = t18 * t22;
+            const float f_14 = -t24 - t25;
+            const float f_11 = t25 - t24;
             const float t26 = 0.125f - t15;
-            const float t27 = t20 * t26;
-            const float t28 = t19 * t26;
-            const float t29 = t16 - t18;
-            const float t30 = t18 + t16;
-            const float f_8 = t29 - t28;
+            const float t27 = t18 * t26;
+            const float t28 = t17 * t26;
+            const float t29 = t16 - t20;
+            const float t30 = t20 + t16;
             const float f_9 = t29 + t28;
-            const float f_13 = t27 - t30;
+            const float f_8 = t29 - t28;
             const float f_12 = -t30 - t27;
+            const float f_13 = t27 - t30;
 
             store(dst, ids[item], 0, cell, f_0);
             store(dst, ids[item], 1, cell, f_1);

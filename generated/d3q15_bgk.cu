@@ -4,15 +4,15 @@
 // Qian, d'Humieres & Lallemand, Europhys. Lett. 17 (1992) 479.
 //
 // options: cuda f32 block=4x4x4
-// cost:    init                 56 flop (as written 116): 30 add, 16 mul, 5 fma
+// cost:    init                 57 flop (as written 116): 29 add, 16 mul, 6 fma
 //                               4 loads, 15 stores, 76 B per cell
-//          stream_collide       123 flop (as written 205): 60 add, 22 mul, 20 fma, 1 div
+//          stream_collide       124 flop (as written 205): 59 add, 22 mul, 21 fma, 1 div
 //                               15 loads, 15 stores, 120 B per cell
-//          stream_collide_walls 123 flop (as written 205): 60 add, 22 mul, 20 fma, 1 div
+//          stream_collide_walls 124 flop (as written 205): 59 add, 22 mul, 21 fma, 1 div
 //                               15 loads, 15 stores, 120 B per cell
 //          macroscopic          34 flop (as written 44): 30 add, 3 mul, 1 div
 //                               15 loads, 4 stores, 76 B per cell
-//          collide              123 flop (as written 205): 60 add, 22 mul, 20 fma, 1 div
+//          collide              124 flop (as written 205): 59 add, 22 mul, 21 fma, 1 div
 //                               15 loads, 15 stores, 120 B per cell
 
 // Thread blocks that a processor shall hold at the same time: on sm_75, no more than its 1024 threads.
@@ -114,80 +114,80 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float f_14 = f[14];
 
     // ---- shared
-    const float t0 = f_11 + f_13;
-    const float t1 = f_7 + f_9;
-    const float t2 = f_12 + f_14;
-    const float t3 = f_8 + f_10;
-    const float t4 = f_1 + t1;
-    const float t5 = f_3 + t2;
-    const float t6 = f_4 + t0;
+    const float t0 = f_12 + f_14;
+    const float t1 = f_8 + f_10;
+    const float t2 = f_2 + t1;
+    const float t3 = f_7 + f_9;
+    const float t4 = f_11 + f_13;
+    const float t5 = f_1 + t3;
 
     // ---- j   (d3q15_bgk.lbm:13)
-    const float jy_ = t1 + t5 - t3 - t6;
-    const float t7 = f_2 + t3;
-    const float jx_ = t0 + t4 - t2 - t7;
+    const float jx_ = t4 + t5 - t0 - t2;
+    const float t6 = f_3 + t0;
+    const float t7 = f_4 + t4;
+    const float jy_ = t3 + t6 - t1 - t7;
 
     // ---- d_rho   (d3q15_bgk.lbm:12)
-    const float d_rho = f_0 + f_5 + t6 + (f_6 + t4 + (t7 + t5));
-    const float t8 = 0.11111111f * omega_ * d_rho;
+    const float d_rho = f_0 + f_5 + t7 + (f_6 + t5 + (t2 + t6));
 
     // ---- rho   (d3q15_bgk.lbm:12)
     const float rho_ = 1.0f + d_rho;
+    const float t8 = 0.11111111f * omega_ * d_rho;
     const float t9 = 0.33333334f * omega_;
     const float t10 = t9 / rho_;
     const float t11 = jy_ * t10;
     const float t12 = jy_ * t11;
     const float t13 = t8 - 0.5f * t12;
     const float t14 = t8 + t12;
-    const float t15 = jx_ * t10;
+    const float t15 = jx_ * t9;
+    const float t16 = jx_ * t10;
+    const float t17 = jx_ * t16;
 
     // ---- j   (d3q15_bgk.lbm:13)
     const float jz_ = f_5 + f_7 + f_10 + f_11 + f_14 - f_6 - f_8 - f_9 - f_12 - f_13;
-    const float t16 = jz_ * jz_ * t10;
-    const float t17 = jx_ * t15;
-    const float t18 = jx_ * t9;
-    const float t19 = t13 - (0.5f * t16 - t17);
-    const float t20 = 1.0f - omega_;
+    const float t18 = jz_ * jz_ * t10;
+    const float t19 = 1.0f - 3.0f * t9;
+    const float t20 = t13 - (0.5f * t18 - t17);
 
     // ---- post
-    const float post_2 = t19 - t18 + f_2 * t20;
-    const float post_1 = t19 + t18 + f_1 * t20;
-    const float t21 = t16 + t17;
-    const float post_0 = f_0 * t20 - t21 + 2.0f * t13;
-    const float t22 = t16 - 0.5f * t17 + t13;
+    const float post_1 = t20 + t15 + f_1 * t19;
+    const float post_2 = t20 - t15 + f_2 * t19;
+    const float t21 = t18 + t17;
+    const float t22 = t18 - 0.5f * t17 + t13;
+    const float post_0 = f_0 * t19 - t21 + 2.0f * t13;
     const float t23 = jz_ * t9;
-    const float post_6 = t22 - t23 + f_6 * t20;
-    const float post_5 = t22 + t23 + f_5 * t20;
+    const float post_5 = t22 + t23 + f_5 * t19;
+    const float post_6 = t22 - t23 + f_6 * t19;
     const float t24 = jy_ * t9;
     const float t25 = 0.5f * t21 - t14;
-    const float post_4 = -t25 - t24 + f_4 * t20;
-    const float post_3 = t24 - t25 + f_3 * t20;
+    const float post_3 = t24 - t25 + f_3 * t19;
+    const float post_4 = -t25 - t24 + f_4 * t19;
     const float t26 = t21 + t14;
-    const float t27 = 0.041666668f * omega_;
+    const float t27 = 0.375f * t16;
     const float t28 = 0.375f * (jz_ * t11);
-    const float t29 = 0.375f * t15;
-    const float t30 = t27 + t29;
-    const float t31 = t27 - t29;
-    const float t32 = 0.125f * (t26 + t18);
-    const float t33 = -0.125f * (t26 - t18);
-    const float t34 = jy_ - jz_;
-    const float t35 = jy_ + jz_;
-    const float t36 = t35 * t30;
-    const float t37 = t32 + t28;
-    const float post_7 = t37 + t36 + f_7 * t20;
-    const float post_13 = t37 - t36 + f_13 * t20;
-    const float t38 = t34 * t30;
-    const float t39 = t28 - t32;
-    const float post_11 = -t39 - t38 + f_11 * t20;
-    const float post_9 = t38 - t39 + f_9 * t20;
-    const float t40 = t35 * t31;
-    const float t41 = t34 * t31;
-    const float t42 = t33 + t28;
-    const float post_12 = t41 - t42 + f_12 * t20;
-    const float post_10 = -t42 - t41 + f_10 * t20;
-    const float t43 = t28 - t33;
-    const float post_14 = t43 + t40 + f_14 * t20;
-    const float post_8 = t43 - t40 + f_8 * t20;
+    const float t29 = 0.041666668f * omega_;
+    const float t30 = jy_ - jz_;
+    const float t31 = jy_ + jz_;
+    const float t32 = t29 - t27;
+    const float t33 = t29 + t27;
+    const float t34 = -0.125f * (t26 - t15);
+    const float t35 = 0.125f * (t26 + t15);
+    const float t36 = t30 * t33;
+    const float t37 = t28 - t35;
+    const float post_11 = -t37 - t36 + f_11 * t19;
+    const float post_9 = t36 - t37 + f_9 * t19;
+    const float t38 = t35 + t28;
+    const float t39 = t31 * t33;
+    const float post_7 = t38 + t39 + f_7 * t19;
+    const float post_13 = t38 - t39 + f_13 * t19;
+    const float t40 = t30 * t32;
+    const float t41 = t31 * t32;
+    const float t42 = t34 + t28;
+    const float post_10 = -t42 - t40 + f_10 * t19;
+    const float post_12 = t40 - t42 + f_12 * t19;
+    const float t43 = t28 - t34;
+    const float post_8 = t43 - t41 + f_8 * t19;
+    const float post_14 = t43 + t41 + f_14 * t19;
 
     f[0] = post_0;
     f[1] = post_1;
@@ -468,54 +468,54 @@ d3q15_bgk_init(
     const float uz_ = fields[field_at(slot - first, 3, cell)];
 
     // ---- shared
-    const float t0 = 1.0f - rho_;
-    const float t1 = 0.33333334f * rho_;
+    const float t0 = 0.33333334f * rho_;
+    const float t1 = t0 * ux_;
     const float t2 = t1 * ux_;
-    const float t3 = t2 * ux_;
-    const float t4 = t1 * uy_;
-    const float t5 = t1 * uz_;
-    const float t6 = t4 * uy_;
-    const float t7 = 0.22222222f * t0 + t6;
-    const float t8 = t6 - 0.11111111f * t0;
-    const float t9 = t5 * uz_;
-    const float t10 = t3 - 0.5f * (t7 + t9);
+    const float t3 = t0 * uy_;
+    const float t4 = t0 * uz_;
+    const float t5 = 1.0f - 3.0f * t0;
+    const float t6 = t3 * uy_;
+    const float t7 = t6 - 0.11111111f * t5;
+    const float t8 = 0.22222222f * t5 + t6;
+    const float t9 = t4 * uz_;
+    const float t10 = t2 - 0.5f * (t8 + t9);
 
     // ---- f
-    const float f_1 = t2 + t10;
-    const float f_2 = t10 - t2;
-    const float t11 = t3 + t9;
-    const float t12 = t9 - 0.5f * (t7 + t3);
-    const float f_0 = -t11 - t7;
-    const float f_5 = t5 + t12;
-    const float f_6 = t12 - t5;
-    const float t13 = 0.5f * t11 - t8;
-    const float t14 = t11 + t8;
-    const float f_3 = t4 - t13;
-    const float f_4 = -t4 - t13;
+    const float f_1 = t1 + t10;
+    const float f_2 = t10 - t1;
+    const float t11 = t2 + t9;
+    const float t12 = t9 - 0.5f * (t8 + t2);
+    const float f_0 = -t11 - t8;
+    const float f_6 = t12 - t4;
+    const float f_5 = t4 + t12;
+    const float t13 = t11 + t7;
+    const float t14 = 0.5f * t11 - t7;
+    const float f_4 = -t3 - t14;
+    const float f_3 = t3 - t14;
     const float t15 = 0.375f * uz_;
-    const float t16 = 0.375f * (t2 * uy_);
-    const float t17 = 0.125f * (t5 + t14);
-    const float t18 = 0.125f * (t5 - t14);
-    const float t19 = t2 + t4;
-    const float t20 = t2 - t4;
-    const float t21 = t17 + t16;
+    const float t16 = 0.375f * (t1 * uy_);
+    const float t17 = t1 + t3;
+    const float t18 = t1 - t3;
+    const float t19 = 0.125f * (t4 + t13);
+    const float t20 = 0.125f * (t4 - t13);
+    const float t21 = t19 + t16;
     const float t22 = 0.125f + t15;
-    const float t23 = t19 * t22;
+    const float t23 = t17 * t22;
     const float f_10 = t21 - t23;
     const float f_7 = t21 + t23;
-    const float t24 = t20 * t22;
-    const float t25 = t16 - t17;
-    const float f_11 = t24 - t25;
-    const float f_14 = -t25 - t24;
+    const float t24 = t16 - t19;
+    const float t25 = t18 * t22;
+    const float f_14 = -t24 - t25;
+    const float f_11 = t25 - t24;
     const float t26 = 0.125f - t15;
-    const float t27 = t20 * t26;
-    const float t28 = t19 * t26;
-    const float t29 = t16 - t18;
-    const float t30 = t18 + t16;
-    const float f_8 = t29 - t28;
+    const float t27 = t18 * t26;
+    const float t28 = t17 * t26;
+    const float t29 = t16 - t20;
+    const float t30 = t20 + t16;
     const float f_9 = t29 + t28;
-    const float f_13 = t27 - t30;
+    const float f_8 = t29 - t28;
     const float f_12 = -t30 - t27;
+    const float f_13 = t27 - t30;
 
     store(dst, slot, 0, cell, f_0);
     store(dst, slot, 1, cell, f_1);

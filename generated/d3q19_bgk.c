@@ -6,13 +6,13 @@
 // options: c f32 block=4x4x4
 // cost:    init                 69 flop (as written 141): 33 add, 14 mul, 11 fma
 //                               4 loads, 19 stores, 92 B per cell
-//          stream_collide       146 flop (as written 246): 67 add, 18 mul, 30 fma, 1 div
+//          stream_collide       147 flop (as written 246): 66 add, 18 mul, 31 fma, 1 div
 //                               19 loads, 19 stores, 152 B per cell
-//          stream_collide_walls 146 flop (as written 246): 67 add, 18 mul, 30 fma, 1 div
+//          stream_collide_walls 147 flop (as written 246): 66 add, 18 mul, 31 fma, 1 div
 //                               19 loads, 19 stores, 152 B per cell
 //          macroscopic          38 flop (as written 48): 34 add, 3 mul, 1 div
 //                               19 loads, 4 stores, 92 B per cell
-//          collide              146 flop (as written 246): 67 add, 18 mul, 30 fma, 1 div
+//          collide              147 flop (as written 246): 66 add, 18 mul, 31 fma, 1 div
 //                               19 loads, 19 stores, 152 B per cell
 
 #include <math.h>
@@ -27,6 +27,7 @@ enum {
     Q = 19,  // directions
     BX = 4, BY = 4, BZ = 4,  // cells of a block along each axis
     CELLS = BX * BY * BZ,
+    PITCH = 64,  // from a direction's populations in a block to the next
     NEAR = 27,  // neighbours of a block, itself included
     DIM = 3,  // axes
     SETS = 1,  // of populations
@@ -42,7 +43,7 @@ enum {
 // whole rows of them.
 static inline size_t at(const int32_t slot, const int direction, const int cell)
 {
-    return (size_t)slot * (Q * CELLS) + (size_t)(direction * CELLS + cell);
+    return (size_t)slot * (Q * PITCH) + (size_t)(direction * PITCH + cell);
 }
 
 // A population as it is computed with.
@@ -109,103 +110,103 @@ typedef struct d3q19_bgk_params {
 
 // ==== collision =====================================================================================================
 
-// Collides cells 0 to n: direction i of a cell is before[i * stride_before + cell], then after[i * stride_after + cell].
+// Collides cells 0 to n: direction i of a cell is before[i][cell], then after[i * stride_after + cell].
 static inline __attribute__((always_inline)) void collide_cells(
-    const size_t n, const size_t stride_before, const float *restrict before,
+    const size_t n, const float *const *before,
     const size_t stride_after, float *restrict after, const float omega_)
 {
     for (size_t cell = 0; cell < n; ++cell) {
-        const float f_0 = before[0 * stride_before + cell];
-        const float f_1 = before[1 * stride_before + cell];
-        const float f_2 = before[2 * stride_before + cell];
-        const float f_3 = before[3 * stride_before + cell];
-        const float f_4 = before[4 * stride_before + cell];
-        const float f_5 = before[5 * stride_before + cell];
-        const float f_6 = before[6 * stride_before + cell];
-        const float f_7 = before[7 * stride_before + cell];
-        const float f_8 = before[8 * stride_before + cell];
-        const float f_9 = before[9 * stride_before + cell];
-        const float f_10 = before[10 * stride_before + cell];
-        const float f_11 = before[11 * stride_before + cell];
-        const float f_12 = before[12 * stride_before + cell];
-        const float f_13 = before[13 * stride_before + cell];
-        const float f_14 = before[14 * stride_before + cell];
-        const float f_15 = before[15 * stride_before + cell];
-        const float f_16 = before[16 * stride_before + cell];
-        const float f_17 = before[17 * stride_before + cell];
-        const float f_18 = before[18 * stride_before + cell];
+        const float f_0 = before[0][cell];
+        const float f_1 = before[1][cell];
+        const float f_2 = before[2][cell];
+        const float f_3 = before[3][cell];
+        const float f_4 = before[4][cell];
+        const float f_5 = before[5][cell];
+        const float f_6 = before[6][cell];
+        const float f_7 = before[7][cell];
+        const float f_8 = before[8][cell];
+        const float f_9 = before[9][cell];
+        const float f_10 = before[10][cell];
+        const float f_11 = before[11][cell];
+        const float f_12 = before[12][cell];
+        const float f_13 = before[13][cell];
+        const float f_14 = before[14][cell];
+        const float f_15 = before[15][cell];
+        const float f_16 = before[16][cell];
+        const float f_17 = before[17][cell];
+        const float f_18 = before[18][cell];
 
         // ---- shared
-        const float t0 = f_3 + f_17 + (f_7 + f_15 + f_14);
-        const float t1 = f_1 + f_11 + (f_9 + f_13);
-        const float t2 = f_2 + f_12 + f_8 + f_10;
-        const float t3 = f_16 + f_18 + f_4;
-
-        // ---- d_rho   (d3q19_bgk.lbm:12)
-        const float d_rho = f_5 + t2 + t3 + (f_0 + t1 + t0) + f_6;
+        const float t0 = f_16 + f_18 + f_4;
+        const float t1 = f_3 + f_17 + (f_7 + f_15 + f_14);
+        const float t2 = 0.083333336f * omega_;
+        const float t3 = f_1 + f_11 + (f_9 + f_13);
 
         // ---- j   (d3q19_bgk.lbm:13)
-        const float jy_ = t0 - f_8 - f_13 - t3;
-        const float jx_ = f_7 + t1 - f_14 - t2;
-        const float t4 = 0.083333336f * omega_;
-        const float t5 = 1.0f - omega_;
-        const float t6 = d_rho * t4;
+        const float jy_ = t1 - f_8 - f_13 - t0;
+        const float t4 = f_2 + f_12 + f_8 + f_10;
+
+        // ---- d_rho   (d3q19_bgk.lbm:12)
+        const float d_rho = f_5 + t4 + t0 + (f_0 + t3 + t1) + f_6;
+
+        // ---- j   (d3q19_bgk.lbm:13)
+        const float jx_ = f_7 + t3 - f_14 - t4;
+        const float t5 = d_rho * t2;
+        const float jz_ = f_5 + f_9 + f_12 + f_15 + f_18 - f_6 - f_10 - f_11 - f_16 - f_17;
 
         // ---- rho   (d3q19_bgk.lbm:12)
         const float rho_ = 1.0f + d_rho;
-        const float t7 = t4 / rho_;
-        const float t8 = jy_ * t7;
-        const float t9 = jy_ * t8;
-        const float t10 = 0.33333334f * t6 + t9;
-        const float t11 = 0.6666667f * t6 - t9;
-
-        // ---- j   (d3q19_bgk.lbm:13)
-        const float jz_ = f_5 + f_9 + f_12 + f_15 + f_18 - f_6 - f_10 - f_11 - f_16 - f_17;
-        const float t12 = jx_ * t7;
-        const float t13 = jz_ * jz_ * t7;
-        const float t14 = jx_ * t12;
-        const float t15 = jx_ * t4;
-        const float t16 = t13 + t14;
+        const float t6 = t2 / rho_;
+        const float t7 = jy_ * t6;
+        const float t8 = jz_ * jz_ * t6;
+        const float t9 = jx_ * t6;
+        const float t10 = jx_ * t9;
+        const float t11 = jy_ * t7;
+        const float t12 = 0.33333334f * t5 + t11;
+        const float t13 = 0.6666667f * t5 - t11;
+        const float t14 = t8 + t10;
+        const float t15 = jx_ * t2;
+        const float t16 = 0.5f * t8 - t10;
+        const float t17 = t8 - 0.5f * t10;
+        const float t18 = 1.0f - 12.0f * t2;
 
         // ---- post
-        const float post_0 = f_0 * t5 + 6.0f * (t11 - t16);
-        const float t17 = 0.5f * t13 - t14;
-        const float t18 = t13 - 0.5f * t14;
-        const float t19 = t17 + t15;
-        const float post_2 = f_2 * t5 + t11 - 2.0f * t19;
-        const float t20 = t15 - t17;
-        const float post_1 = f_1 * t5 + t11 + 2.0f * t20;
-        const float t21 = jy_ * t4;
-        const float t22 = 3.0f * (jy_ * t12);
-        const float t23 = t21 - t10;
-        const float t24 = t10 + t21;
-        const float post_14 = t24 - t19 - t22 + f_14 * t5;
-        const float post_8 = t22 - t23 - t19 + f_8 * t5;
-        const float post_13 = t20 - t23 - t22 + f_13 * t5;
-        const float post_7 = t24 + t20 + t22 + f_7 * t5;
-        const float t25 = -t16;
-        const float post_3 = f_3 * t5 + t25 + 2.0f * t24;
-        const float post_4 = f_4 * t5 + t25 - 2.0f * t23;
-        const float t26 = 3.0f * (jz_ * t8);
-        const float t27 = jz_ * t4;
-        const float t28 = t27 - t18;
-        const float post_17 = t24 - t28 - t26 + f_17 * t5;
-        const float post_6 = f_6 * t5 + t11 - 2.0f * t28;
-        const float post_16 = t26 - t23 - t28 + f_16 * t5;
-        const float t29 = t18 + t27;
-        const float post_15 = t24 + t29 + t26 + f_15 * t5;
-        const float post_18 = t29 - t23 - t26 + f_18 * t5;
-        const float post_5 = f_5 * t5 + t11 + 2.0f * t29;
-        const float t30 = 3.0f * (jz_ * t12);
-        const float t31 = 0.5f * t11 + t16;
-        const float t32 = t31 + t30;
-        const float t33 = t30 - t31;
-        const float t34 = t15 + t27;
-        const float post_9 = t34 + t32 + f_9 * t5;
-        const float post_10 = t32 - t34 + f_10 * t5;
-        const float t35 = t15 - t27;
-        const float post_11 = t35 - t33 + f_11 * t5;
-        const float post_12 = -t35 - t33 + f_12 * t5;
+        const float post_0 = f_0 * t18 + 6.0f * (t13 - t14);
+        const float t19 = t16 + t15;
+        const float post_2 = f_2 * t18 + t13 - 2.0f * t19;
+        const float t20 = t15 - t16;
+        const float t21 = jy_ * t2;
+        const float post_1 = f_1 * t18 + t13 + 2.0f * t20;
+        const float t22 = t12 + t21;
+        const float t23 = 3.0f * (jy_ * t9);
+        const float t24 = jz_ * t2;
+        const float t25 = t21 - t12;
+        const float post_14 = t22 - t19 - t23 + f_14 * t18;
+        const float post_7 = t22 + t20 + t23 + f_7 * t18;
+        const float post_8 = t23 - t25 - t19 + f_8 * t18;
+        const float post_13 = t20 - t25 - t23 + f_13 * t18;
+        const float t26 = -t14;
+        const float t27 = t17 + t24;
+        const float post_4 = f_4 * t18 + t26 - 2.0f * t25;
+        const float t28 = t24 - t17;
+        const float t29 = 3.0f * (jz_ * t7);
+        const float post_18 = t27 - t25 - t29 + f_18 * t18;
+        const float post_16 = t29 - t25 - t28 + f_16 * t18;
+        const float post_15 = t22 + t27 + t29 + f_15 * t18;
+        const float post_3 = f_3 * t18 + t26 + 2.0f * t22;
+        const float post_17 = t22 - t28 - t29 + f_17 * t18;
+        const float t30 = 0.5f * t13 + t14;
+        const float post_6 = f_6 * t18 + t13 - 2.0f * t28;
+        const float t31 = 3.0f * (jz_ * t9);
+        const float t32 = t30 + t31;
+        const float t33 = t31 - t30;
+        const float post_5 = f_5 * t18 + t13 + 2.0f * t27;
+        const float t34 = t15 - t24;
+        const float t35 = t15 + t24;
+        const float post_11 = t34 - t33 + f_11 * t18;
+        const float post_12 = -t34 - t33 + f_12 * t18;
+        const float post_9 = t35 + t32 + f_9 * t18;
+        const float post_10 = t32 - t35 + f_10 * t18;
 
         after[0 * stride_after + cell] = post_0;
         after[1 * stride_after + cell] = post_1;
@@ -266,36 +267,72 @@ static inline void settle(void)
 #endif
 }
 
+// Collides gathered cells, direction i of which is before[i * stride + cell].
+static inline __attribute__((always_inline)) void collide_gathered(
+    const size_t n, const size_t stride, const float *before,
+    const size_t stride_after, float *restrict after, const float omega_)
+{
+    const float *const from[Q] = {
+        before + 0 * stride,
+        before + 1 * stride,
+        before + 2 * stride,
+        before + 3 * stride,
+        before + 4 * stride,
+        before + 5 * stride,
+        before + 6 * stride,
+        before + 7 * stride,
+        before + 8 * stride,
+        before + 9 * stride,
+        before + 10 * stride,
+        before + 11 * stride,
+        before + 12 * stride,
+        before + 13 * stride,
+        before + 14 * stride,
+        before + 15 * stride,
+        before + 16 * stride,
+        before + 17 * stride,
+        before + 18 * stride,
+    };
+    collide_cells(n, from, stride_after, after, omega_);
+}
+
+// Stores the directions of a line of cells, one cache line for each.
+static inline __attribute__((always_inline)) void store_lines(
+    float *restrict dst, const int32_t slot, const int begin, const float *restrict after, const int past)
+{
+    store_line(dst + at(slot, 0, begin), after + 0 * LINE, past);
+    store_line(dst + at(slot, 1, begin), after + 1 * LINE, past);
+    store_line(dst + at(slot, 2, begin), after + 2 * LINE, past);
+    store_line(dst + at(slot, 3, begin), after + 3 * LINE, past);
+    store_line(dst + at(slot, 4, begin), after + 4 * LINE, past);
+    store_line(dst + at(slot, 5, begin), after + 5 * LINE, past);
+    store_line(dst + at(slot, 6, begin), after + 6 * LINE, past);
+    store_line(dst + at(slot, 7, begin), after + 7 * LINE, past);
+    store_line(dst + at(slot, 8, begin), after + 8 * LINE, past);
+    store_line(dst + at(slot, 9, begin), after + 9 * LINE, past);
+    store_line(dst + at(slot, 10, begin), after + 10 * LINE, past);
+    store_line(dst + at(slot, 11, begin), after + 11 * LINE, past);
+    store_line(dst + at(slot, 12, begin), after + 12 * LINE, past);
+    store_line(dst + at(slot, 13, begin), after + 13 * LINE, past);
+    store_line(dst + at(slot, 14, begin), after + 14 * LINE, past);
+    store_line(dst + at(slot, 15, begin), after + 15 * LINE, past);
+    store_line(dst + at(slot, 16, begin), after + 16 * LINE, past);
+    store_line(dst + at(slot, 17, begin), after + 17 * LINE, past);
+    store_line(dst + at(slot, 18, begin), after + 18 * LINE, past);
+}
+
 // Collides a gathered slab and stores it in a slot from a cell on, a cache line of each direction at a time.
 static inline __attribute__((always_inline)) void collide_slab(
     const float *restrict before, float *restrict dst, const int32_t slot, const int begin, const int past, const float omega_)
 {
     if (SLAB % LINE != 0) {
-        collide_cells(SLAB, SLAB, before, CELLS, dst + at(slot, 0, begin), omega_);
+        collide_gathered(SLAB, SLAB, before, PITCH, dst + at(slot, 0, begin), omega_);
         return;
     }
     for (int cell = 0; cell < SLAB; cell += LINE) {
         _Alignas(64) float after[Q * LINE];
-        collide_cells(LINE, SLAB, before + cell, LINE, after, omega_);
-        store_line(dst + at(slot, 0, begin + cell), after + 0 * LINE, past);
-        store_line(dst + at(slot, 1, begin + cell), after + 1 * LINE, past);
-        store_line(dst + at(slot, 2, begin + cell), after + 2 * LINE, past);
-        store_line(dst + at(slot, 3, begin + cell), after + 3 * LINE, past);
-        store_line(dst + at(slot, 4, begin + cell), after + 4 * LINE, past);
-        store_line(dst + at(slot, 5, begin + cell), after + 5 * LINE, past);
-        store_line(dst + at(slot, 6, begin + cell), after + 6 * LINE, past);
-        store_line(dst + at(slot, 7, begin + cell), after + 7 * LINE, past);
-        store_line(dst + at(slot, 8, begin + cell), after + 8 * LINE, past);
-        store_line(dst + at(slot, 9, begin + cell), after + 9 * LINE, past);
-        store_line(dst + at(slot, 10, begin + cell), after + 10 * LINE, past);
-        store_line(dst + at(slot, 11, begin + cell), after + 11 * LINE, past);
-        store_line(dst + at(slot, 12, begin + cell), after + 12 * LINE, past);
-        store_line(dst + at(slot, 13, begin + cell), after + 13 * LINE, past);
-        store_line(dst + at(slot, 14, begin + cell), after + 14 * LINE, past);
-        store_line(dst + at(slot, 15, begin + cell), after + 15 * LINE, past);
-        store_line(dst + at(slot, 16, begin + cell), after + 16 * LINE, past);
-        store_line(dst + at(slot, 17, begin + cell), after + 17 * LINE, past);
-        store_line(dst + at(slot, 18, begin + cell), after + 18 * LINE, past);
+        collide_gathered(LINE, SLAB, before + cell, LINE, after, omega_);
+        store_lines(dst, slot, begin + cell, after, past);
     }
 }
 
@@ -341,11 +378,11 @@ void d3q19_bgk_stream_collide(
     const d3q19_bgk_params params)       // parameters of the method
 {
     const float omega_ = params.omega_;
-    _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
     for (int32_t item = 0; item < count; ++item) {
         const int32_t slot = ids[item];
         const int32_t *const near = neighbours + (size_t)slot * NEAR;
+        _Alignas(64) float before[Q * SLAB];
         for (int row = 0; row < BY * BZ; row += ROWS) {
             gather(before + 0 * SLAB, src, near, row, 0, 0, 0, 0);
             gather(before + 1 * SLAB, src, near, row, 1, 1, 0, 0);
@@ -383,7 +420,7 @@ void d3q19_bgk_collide(
     for (size_t state = 0; state < (size_t)count; ++state) {
         float before[Q], after[Q];
         for (int i = 0; i < Q; ++i) before[i] = src[(size_t)i * (size_t)count + state] - (float)REST[i];
-        collide_cells(1, 1, before, 1, after, omega_);
+        collide_gathered(1, 1, before, 1, after, omega_);
         for (int i = 0; i < Q; ++i) dst[(size_t)i * (size_t)count + state] = after[i] + (float)REST[i];
     }
 }

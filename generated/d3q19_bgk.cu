@@ -6,13 +6,13 @@
 // options: cuda f32 block=4x4x4
 // cost:    init                 69 flop (as written 141): 33 add, 14 mul, 11 fma
 //                               4 loads, 19 stores, 92 B per cell
-//          stream_collide       146 flop (as written 246): 67 add, 18 mul, 30 fma, 1 div
+//          stream_collide       147 flop (as written 246): 66 add, 18 mul, 31 fma, 1 div
 //                               19 loads, 19 stores, 152 B per cell
-//          stream_collide_walls 146 flop (as written 246): 67 add, 18 mul, 30 fma, 1 div
+//          stream_collide_walls 147 flop (as written 246): 66 add, 18 mul, 31 fma, 1 div
 //                               19 loads, 19 stores, 152 B per cell
 //          macroscopic          38 flop (as written 48): 34 add, 3 mul, 1 div
 //                               19 loads, 4 stores, 92 B per cell
-//          collide              146 flop (as written 246): 67 add, 18 mul, 30 fma, 1 div
+//          collide              147 flop (as written 246): 66 add, 18 mul, 31 fma, 1 div
 //                               19 loads, 19 stores, 152 B per cell
 
 // Thread blocks that a processor shall hold at the same time: on sm_75, no more than its 1024 threads.
@@ -119,76 +119,76 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float f_18 = f[18];
 
     // ---- shared
-    const float t0 = f_3 + f_17 + (f_7 + f_15 + f_14);
-    const float t1 = f_1 + f_11 + (f_9 + f_13);
-    const float t2 = f_2 + f_12 + f_8 + f_10;
-    const float t3 = f_16 + f_18 + f_4;
-
-    // ---- d_rho   (d3q19_bgk.lbm:12)
-    const float d_rho = f_5 + t2 + t3 + (f_0 + t1 + t0) + f_6;
+    const float t0 = f_16 + f_18 + f_4;
+    const float t1 = f_3 + f_17 + (f_7 + f_15 + f_14);
+    const float t2 = 0.083333336f * omega_;
+    const float t3 = f_1 + f_11 + (f_9 + f_13);
 
     // ---- j   (d3q19_bgk.lbm:13)
-    const float jy_ = t0 - f_8 - f_13 - t3;
-    const float jx_ = f_7 + t1 - f_14 - t2;
-    const float t4 = 0.083333336f * omega_;
-    const float t5 = 1.0f - omega_;
-    const float t6 = d_rho * t4;
+    const float jy_ = t1 - f_8 - f_13 - t0;
+    const float t4 = f_2 + f_12 + f_8 + f_10;
+
+    // ---- d_rho   (d3q19_bgk.lbm:12)
+    const float d_rho = f_5 + t4 + t0 + (f_0 + t3 + t1) + f_6;
+
+    // ---- j   (d3q19_bgk.lbm:13)
+    const float jx_ = f_7 + t3 - f_14 - t4;
+    const float t5 = d_rho * t2;
+    const float jz_ = f_5 + f_9 + f_12 + f_15 + f_18 - f_6 - f_10 - f_11 - f_16 - f_17;
 
     // ---- rho   (d3q19_bgk.lbm:12)
     const float rho_ = 1.0f + d_rho;
-    const float t7 = t4 / rho_;
-    const float t8 = jy_ * t7;
-    const float t9 = jy_ * t8;
-    const float t10 = 0.33333334f * t6 + t9;
-    const float t11 = 0.6666667f * t6 - t9;
-
-    // ---- j   (d3q19_bgk.lbm:13)
-    const float jz_ = f_5 + f_9 + f_12 + f_15 + f_18 - f_6 - f_10 - f_11 - f_16 - f_17;
-    const float t12 = jx_ * t7;
-    const float t13 = jz_ * jz_ * t7;
-    const float t14 = jx_ * t12;
-    const float t15 = jx_ * t4;
-    const float t16 = t13 + t14;
+    const float t6 = t2 / rho_;
+    const float t7 = jy_ * t6;
+    const float t8 = jz_ * jz_ * t6;
+    const float t9 = jx_ * t6;
+    const float t10 = jx_ * t9;
+    const float t11 = jy_ * t7;
+    const float t12 = 0.33333334f * t5 + t11;
+    const float t13 = 0.6666667f * t5 - t11;
+    const float t14 = t8 + t10;
+    const float t15 = jx_ * t2;
+    const float t16 = 0.5f * t8 - t10;
+    const float t17 = t8 - 0.5f * t10;
+    const float t18 = 1.0f - 12.0f * t2;
 
     // ---- post
-    const float post_0 = f_0 * t5 + 6.0f * (t11 - t16);
-    const float t17 = 0.5f * t13 - t14;
-    const float t18 = t13 - 0.5f * t14;
-    const float t19 = t17 + t15;
-    const float post_2 = f_2 * t5 + t11 - 2.0f * t19;
-    const float t20 = t15 - t17;
-    const float post_1 = f_1 * t5 + t11 + 2.0f * t20;
-    const float t21 = jy_ * t4;
-    const float t22 = 3.0f * (jy_ * t12);
-    const float t23 = t21 - t10;
-    const float t24 = t10 + t21;
-    const float post_14 = t24 - t19 - t22 + f_14 * t5;
-    const float post_8 = t22 - t23 - t19 + f_8 * t5;
-    const float post_13 = t20 - t23 - t22 + f_13 * t5;
-    const float post_7 = t24 + t20 + t22 + f_7 * t5;
-    const float t25 = -t16;
-    const float post_3 = f_3 * t5 + t25 + 2.0f * t24;
-    const float post_4 = f_4 * t5 + t25 - 2.0f * t23;
-    const float t26 = 3.0f * (jz_ * t8);
-    const float t27 = jz_ * t4;
-    const float t28 = t27 - t18;
-    const float post_17 = t24 - t28 - t26 + f_17 * t5;
-    const float post_6 = f_6 * t5 + t11 - 2.0f * t28;
-    const float post_16 = t26 - t23 - t28 + f_16 * t5;
-    const float t29 = t18 + t27;
-    const float post_15 = t24 + t29 + t26 + f_15 * t5;
-    const float post_18 = t29 - t23 - t26 + f_18 * t5;
-    const float post_5 = f_5 * t5 + t11 + 2.0f * t29;
-    const float t30 = 3.0f * (jz_ * t12);
-    const float t31 = 0.5f * t11 + t16;
-    const float t32 = t31 + t30;
-    const float t33 = t30 - t31;
-    const float t34 = t15 + t27;
-    const float post_9 = t34 + t32 + f_9 * t5;
-    const float post_10 = t32 - t34 + f_10 * t5;
-    const float t35 = t15 - t27;
-    const float post_11 = t35 - t33 + f_11 * t5;
-    const float post_12 = -t35 - t33 + f_12 * t5;
+    const float post_0 = f_0 * t18 + 6.0f * (t13 - t14);
+    const float t19 = t16 + t15;
+    const float post_2 = f_2 * t18 + t13 - 2.0f * t19;
+    const float t20 = t15 - t16;
+    const float t21 = jy_ * t2;
+    const float post_1 = f_1 * t18 + t13 + 2.0f * t20;
+    const float t22 = t12 + t21;
+    const float t23 = 3.0f * (jy_ * t9);
+    const float t24 = jz_ * t2;
+    const float t25 = t21 - t12;
+    const float post_14 = t22 - t19 - t23 + f_14 * t18;
+    const float post_7 = t22 + t20 + t23 + f_7 * t18;
+    const float post_8 = t23 - t25 - t19 + f_8 * t18;
+    const float post_13 = t20 - t25 - t23 + f_13 * t18;
+    const float t26 = -t14;
+    const float t27 = t17 + t24;
+    const float post_4 = f_4 * t18 + t26 - 2.0f * t25;
+    const float t28 = t24 - t17;
+    const float t29 = 3.0f * (jz_ * t7);
+    const float post_18 = t27 - t25 - t29 + f_18 * t18;
+    const float post_16 = t29 - t25 - t28 + f_16 * t18;
+    const float post_15 = t22 + t27 + t29 + f_15 * t18;
+    const float post_3 = f_3 * t18 + t26 + 2.0f * t22;
+    const float post_17 = t22 - t28 - t29 + f_17 * t18;
+    const float t30 = 0.5f * t13 + t14;
+    const float post_6 = f_6 * t18 + t13 - 2.0f * t28;
+    const float t31 = 3.0f * (jz_ * t9);
+    const float t32 = t30 + t31;
+    const float t33 = t31 - t30;
+    const float post_5 = f_5 * t18 + t13 + 2.0f * t27;
+    const float t34 = t15 - t24;
+    const float t35 = t15 + t24;
+    const float post_11 = t34 - t33 + f_11 * t18;
+    const float post_12 = -t34 - t33 + f_12 * t18;
+    const float post_9 = t35 + t32 + f_9 * t18;
+    const float post_10 = t32 - t35 + f_10 * t18;
 
     f[0] = post_0;
     f[1] = post_1;

@@ -27,6 +27,7 @@ enum {
     Q = 19,  // directions
     BX = 4, BY = 4, BZ = 4,  // cells of a block along each axis
     CELLS = BX * BY * BZ,
+    PITCH = 64,  // from a direction's populations in a block to the next
     NEAR = 27,  // neighbours of a block, itself included
     DIM = 3,  // axes
     SETS = 1,  // of populations
@@ -42,7 +43,7 @@ enum {
 // whole rows of them.
 static inline size_t at(const int32_t slot, const int direction, const int cell)
 {
-    return (size_t)slot * (Q * CELLS) + (size_t)(direction * CELLS + cell);
+    return (size_t)slot * (Q * PITCH) + (size_t)(direction * PITCH + cell);
 }
 
 // A population as it is computed with.
@@ -109,31 +110,31 @@ typedef struct d3q19_regularized_params {
 
 // ==== collision =====================================================================================================
 
-// Collides cells 0 to n: direction i of a cell is before[i * stride_before + cell], then after[i * stride_after + cell].
+// Collides cells 0 to n: direction i of a cell is before[i][cell], then after[i * stride_after + cell].
 static inline __attribute__((always_inline)) void collide_cells(
-    const size_t n, const size_t stride_before, const float *restrict before,
+    const size_t n, const float *const *before,
     const size_t stride_after, float *restrict after, const float omega_)
 {
     for (size_t cell = 0; cell < n; ++cell) {
-        const float f_0 = before[0 * stride_before + cell];
-        const float f_1 = before[1 * stride_before + cell];
-        const float f_2 = before[2 * stride_before + cell];
-        const float f_3 = before[3 * stride_before + cell];
-        const float f_4 = before[4 * stride_before + cell];
-        const float f_5 = before[5 * stride_before + cell];
-        const float f_6 = before[6 * stride_before + cell];
-        const float f_7 = before[7 * stride_before + cell];
-        const float f_8 = before[8 * stride_before + cell];
-        const float f_9 = before[9 * stride_before + cell];
-        const float f_10 = before[10 * stride_before + cell];
-        const float f_11 = before[11 * stride_before + cell];
-        const float f_12 = before[12 * stride_before + cell];
-        const float f_13 = before[13 * stride_before + cell];
-        const float f_14 = before[14 * stride_before + cell];
-        const float f_15 = before[15 * stride_before + cell];
-        const float f_16 = before[16 * stride_before + cell];
-        const float f_17 = before[17 * stride_before + cell];
-        const float f_18 = before[18 * stride_before + cell];
+        const float f_0 = before[0][cell];
+        const float f_1 = before[1][cell];
+        const float f_2 = before[2][cell];
+        const float f_3 = before[3][cell];
+        const float f_4 = before[4][cell];
+        const float f_5 = before[5][cell];
+        const float f_6 = before[6][cell];
+        const float f_7 = before[7][cell];
+        const float f_8 = before[8][cell];
+        const float f_9 = before[9][cell];
+        const float f_10 = before[10][cell];
+        const float f_11 = before[11][cell];
+        const float f_12 = before[12][cell];
+        const float f_13 = before[13][cell];
+        const float f_14 = before[14][cell];
+        const float f_15 = before[15][cell];
+        const float f_16 = before[16][cell];
+        const float f_17 = before[17][cell];
+        const float f_18 = before[18][cell];
 
         // ---- shared
         const float t0 = f_15 + f_17;
@@ -303,36 +304,72 @@ static inline void settle(void)
 #endif
 }
 
+// Collides gathered cells, direction i of which is before[i * stride + cell].
+static inline __attribute__((always_inline)) void collide_gathered(
+    const size_t n, const size_t stride, const float *before,
+    const size_t stride_after, float *restrict after, const float omega_)
+{
+    const float *const from[Q] = {
+        before + 0 * stride,
+        before + 1 * stride,
+        before + 2 * stride,
+        before + 3 * stride,
+        before + 4 * stride,
+        before + 5 * stride,
+        before + 6 * stride,
+        before + 7 * stride,
+        before + 8 * stride,
+        before + 9 * stride,
+        before + 10 * stride,
+        before + 11 * stride,
+        before + 12 * stride,
+        before + 13 * stride,
+        before + 14 * stride,
+        before + 15 * stride,
+        before + 16 * stride,
+        before + 17 * stride,
+        before + 18 * stride,
+    };
+    collide_cells(n, from, stride_after, after, omega_);
+}
+
+// Stores the directions of a line of cells, one cache line for each.
+static inline __attribute__((always_inline)) void store_lines(
+    float *restrict dst, const int32_t slot, const int begin, const float *restrict after, const int past)
+{
+    store_line(dst + at(slot, 0, begin), after + 0 * LINE, past);
+    store_line(dst + at(slot, 1, begin), after + 1 * LINE, past);
+    store_line(dst + at(slot, 2, begin), after + 2 * LINE, past);
+    store_line(dst + at(slot, 3, begin), after + 3 * LINE, past);
+    store_line(dst + at(slot, 4, begin), after + 4 * LINE, past);
+    store_line(dst + at(slot, 5, begin), after + 5 * LINE, past);
+    store_line(dst + at(slot, 6, begin), after + 6 * LINE, past);
+    store_line(dst + at(slot, 7, begin), after + 7 * LINE, past);
+    store_line(dst + at(slot, 8, begin), after + 8 * LINE, past);
+    store_line(dst + at(slot, 9, begin), after + 9 * LINE, past);
+    store_line(dst + at(slot, 10, begin), after + 10 * LINE, past);
+    store_line(dst + at(slot, 11, begin), after + 11 * LINE, past);
+    store_line(dst + at(slot, 12, begin), after + 12 * LINE, past);
+    store_line(dst + at(slot, 13, begin), after + 13 * LINE, past);
+    store_line(dst + at(slot, 14, begin), after + 14 * LINE, past);
+    store_line(dst + at(slot, 15, begin), after + 15 * LINE, past);
+    store_line(dst + at(slot, 16, begin), after + 16 * LINE, past);
+    store_line(dst + at(slot, 17, begin), after + 17 * LINE, past);
+    store_line(dst + at(slot, 18, begin), after + 18 * LINE, past);
+}
+
 // Collides a gathered slab and stores it in a slot from a cell on, a cache line of each direction at a time.
 static inline __attribute__((always_inline)) void collide_slab(
     const float *restrict before, float *restrict dst, const int32_t slot, const int begin, const int past, const float omega_)
 {
     if (SLAB % LINE != 0) {
-        collide_cells(SLAB, SLAB, before, CELLS, dst + at(slot, 0, begin), omega_);
+        collide_gathered(SLAB, SLAB, before, PITCH, dst + at(slot, 0, begin), omega_);
         return;
     }
     for (int cell = 0; cell < SLAB; cell += LINE) {
         _Alignas(64) float after[Q * LINE];
-        collide_cells(LINE, SLAB, before + cell, LINE, after, omega_);
-        store_line(dst + at(slot, 0, begin + cell), after + 0 * LINE, past);
-        store_line(dst + at(slot, 1, begin + cell), after + 1 * LINE, past);
-        store_line(dst + at(slot, 2, begin + cell), after + 2 * LINE, past);
-        store_line(dst + at(slot, 3, begin + cell), after + 3 * LINE, past);
-        store_line(dst + at(slot, 4, begin + cell), after + 4 * LINE, past);
-        store_line(dst + at(slot, 5, begin + cell), after + 5 * LINE, past);
-        store_line(dst + at(slot, 6, begin + cell), after + 6 * LINE, past);
-        store_line(dst + at(slot, 7, begin + cell), after + 7 * LINE, past);
-        store_line(dst + at(slot, 8, begin + cell), after + 8 * LINE, past);
-        store_line(dst + at(slot, 9, begin + cell), after + 9 * LINE, past);
-        store_line(dst + at(slot, 10, begin + cell), after + 10 * LINE, past);
-        store_line(dst + at(slot, 11, begin + cell), after + 11 * LINE, past);
-        store_line(dst + at(slot, 12, begin + cell), after + 12 * LINE, past);
-        store_line(dst + at(slot, 13, begin + cell), after + 13 * LINE, past);
-        store_line(dst + at(slot, 14, begin + cell), after + 14 * LINE, past);
-        store_line(dst + at(slot, 15, begin + cell), after + 15 * LINE, past);
-        store_line(dst + at(slot, 16, begin + cell), after + 16 * LINE, past);
-        store_line(dst + at(slot, 17, begin + cell), after + 17 * LINE, past);
-        store_line(dst + at(slot, 18, begin + cell), after + 18 * LINE, past);
+        collide_gathered(LINE, SLAB, before + cell, LINE, after, omega_);
+        store_lines(dst, slot, begin + cell, after, past);
     }
 }
 
@@ -378,11 +415,11 @@ void d3q19_regularized_stream_collide(
     const d3q19_regularized_params params)  // parameters of the method
 {
     const float omega_ = params.omega_;
-    _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
     for (int32_t item = 0; item < count; ++item) {
         const int32_t slot = ids[item];
         const int32_t *const near = neighbours + (size_t)slot * NEAR;
+        _Alignas(64) float before[Q * SLAB];
         for (int row = 0; row < BY * BZ; row += ROWS) {
             gather(before + 0 * SLAB, src, near, row, 0, 0, 0, 0);
             gather(before + 1 * SLAB, src, near, row, 1, 1, 0, 0);
@@ -420,7 +457,7 @@ void d3q19_regularized_collide(
     for (size_t state = 0; state < (size_t)count; ++state) {
         float before[Q], after[Q];
         for (int i = 0; i < Q; ++i) before[i] = src[(size_t)i * (size_t)count + state] - (float)REST[i];
-        collide_cells(1, 1, before, 1, after, omega_);
+        collide_gathered(1, 1, before, 1, after, omega_);
         for (int i = 0; i < Q; ++i) dst[(size_t)i * (size_t)count + state] = after[i] + (float)REST[i];
     }
 }

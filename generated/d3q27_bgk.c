@@ -6,13 +6,13 @@
 // options: c f32 block=4x4x4
 // cost:    init                 91 flop (as written 209): 46 add, 31 mul, 7 fma
 //                               4 loads, 27 stores, 124 B per cell
-//          stream_collide       202 flop (as written 370): 97 add, 38 mul, 33 fma, 1 div
+//          stream_collide       203 flop (as written 370): 96 add, 38 mul, 34 fma, 1 div
 //                               27 loads, 27 stores, 216 B per cell
-//          stream_collide_walls 202 flop (as written 370): 97 add, 38 mul, 33 fma, 1 div
+//          stream_collide_walls 203 flop (as written 370): 96 add, 38 mul, 34 fma, 1 div
 //                               27 loads, 27 stores, 216 B per cell
 //          macroscopic          55 flop (as written 80): 51 add, 3 mul, 1 div
 //                               27 loads, 4 stores, 124 B per cell
-//          collide              202 flop (as written 370): 97 add, 38 mul, 33 fma, 1 div
+//          collide              203 flop (as written 370): 96 add, 38 mul, 34 fma, 1 div
 //                               27 loads, 27 stores, 216 B per cell
 
 #include <math.h>
@@ -27,6 +27,7 @@ enum {
     Q = 27,  // directions
     BX = 4, BY = 4, BZ = 4,  // cells of a block along each axis
     CELLS = BX * BY * BZ,
+    PITCH = 64,  // from a direction's populations in a block to the next
     NEAR = 27,  // neighbours of a block, itself included
     DIM = 3,  // axes
     SETS = 1,  // of populations
@@ -42,7 +43,7 @@ enum {
 // whole rows of them.
 static inline size_t at(const int32_t slot, const int direction, const int cell)
 {
-    return (size_t)slot * (Q * CELLS) + (size_t)(direction * CELLS + cell);
+    return (size_t)slot * (Q * PITCH) + (size_t)(direction * PITCH + cell);
 }
 
 // A population as it is computed with.
@@ -109,143 +110,143 @@ typedef struct d3q27_bgk_params {
 
 // ==== collision =====================================================================================================
 
-// Collides cells 0 to n: direction i of a cell is before[i * stride_before + cell], then after[i * stride_after + cell].
+// Collides cells 0 to n: direction i of a cell is before[i][cell], then after[i * stride_after + cell].
 static inline __attribute__((always_inline)) void collide_cells(
-    const size_t n, const size_t stride_before, const float *restrict before,
+    const size_t n, const float *const *before,
     const size_t stride_after, float *restrict after, const float omega_)
 {
     for (size_t cell = 0; cell < n; ++cell) {
-        const float f_0 = before[0 * stride_before + cell];
-        const float f_1 = before[1 * stride_before + cell];
-        const float f_2 = before[2 * stride_before + cell];
-        const float f_3 = before[3 * stride_before + cell];
-        const float f_4 = before[4 * stride_before + cell];
-        const float f_5 = before[5 * stride_before + cell];
-        const float f_6 = before[6 * stride_before + cell];
-        const float f_7 = before[7 * stride_before + cell];
-        const float f_8 = before[8 * stride_before + cell];
-        const float f_9 = before[9 * stride_before + cell];
-        const float f_10 = before[10 * stride_before + cell];
-        const float f_11 = before[11 * stride_before + cell];
-        const float f_12 = before[12 * stride_before + cell];
-        const float f_13 = before[13 * stride_before + cell];
-        const float f_14 = before[14 * stride_before + cell];
-        const float f_15 = before[15 * stride_before + cell];
-        const float f_16 = before[16 * stride_before + cell];
-        const float f_17 = before[17 * stride_before + cell];
-        const float f_18 = before[18 * stride_before + cell];
-        const float f_19 = before[19 * stride_before + cell];
-        const float f_20 = before[20 * stride_before + cell];
-        const float f_21 = before[21 * stride_before + cell];
-        const float f_22 = before[22 * stride_before + cell];
-        const float f_23 = before[23 * stride_before + cell];
-        const float f_24 = before[24 * stride_before + cell];
-        const float f_25 = before[25 * stride_before + cell];
-        const float f_26 = before[26 * stride_before + cell];
+        const float f_0 = before[0][cell];
+        const float f_1 = before[1][cell];
+        const float f_2 = before[2][cell];
+        const float f_3 = before[3][cell];
+        const float f_4 = before[4][cell];
+        const float f_5 = before[5][cell];
+        const float f_6 = before[6][cell];
+        const float f_7 = before[7][cell];
+        const float f_8 = before[8][cell];
+        const float f_9 = before[9][cell];
+        const float f_10 = before[10][cell];
+        const float f_11 = before[11][cell];
+        const float f_12 = before[12][cell];
+        const float f_13 = before[13][cell];
+        const float f_14 = before[14][cell];
+        const float f_15 = before[15][cell];
+        const float f_16 = before[16][cell];
+        const float f_17 = before[17][cell];
+        const float f_18 = before[18][cell];
+        const float f_19 = before[19][cell];
+        const float f_20 = before[20][cell];
+        const float f_21 = before[21][cell];
+        const float f_22 = before[22][cell];
+        const float f_23 = before[23][cell];
+        const float f_24 = before[24][cell];
+        const float f_25 = before[25][cell];
+        const float f_26 = before[26][cell];
 
         // ---- shared
-        const float t0 = f_15 + f_26;
-        const float t1 = f_9 + f_23;
+        const float t0 = f_9 + f_23;
+        const float t1 = f_5 + t0;
         const float t2 = f_10 + f_24;
-        const float t3 = f_5 + t1;
-        const float t4 = f_12 + f_18 + f_19 + f_22 + t0 + t3 - f_6 - f_16 - f_17 - f_20 - f_21 - t2;
-        const float t5 = f_2 + f_14 + (f_12 + t2);
-        const float t6 = f_17 + t0 + f_3;
+        const float t3 = f_15 + f_26;
+        const float t4 = f_17 + t3 + f_3;
+        const float t5 = f_12 + f_18 + f_19 + f_22 + t3 + t1 - f_6 - f_16 - f_17 - f_20 - f_21 - t2;
+        const float t6 = f_2 + f_14 + (f_12 + t2);
         const float t7 = f_11 + f_25;
 
         // ---- j   (d3q27_bgk.lbm:13)
-        const float jz_ = t4 - t7;
+        const float jz_ = t5 - t7;
         const float t8 = f_7 + f_21 + f_19;
         const float t9 = t8 + t7 + f_1 + f_13;
         const float t10 = f_8 + f_20 + f_22;
-        const float jx_ = t1 + t9 - f_26 - t10 - t5;
+        const float jx_ = t0 + t9 - f_26 - t10 - t6;
         const float t11 = f_16 + f_18 + t10 + f_4;
 
         // ---- d_rho   (d3q27_bgk.lbm:12)
-        const float d_rho = t9 + t3 + (f_0 + f_6 + t6 + (t5 + t11));
+        const float d_rho = t9 + t1 + (f_0 + f_6 + t4 + (t6 + t11));
 
         // ---- j   (d3q27_bgk.lbm:13)
-        const float jy_ = f_14 + f_24 + t8 + t6 - f_13 - f_23 - f_25 - t11;
-        const float t12 = 0.018518519f * omega_ * d_rho;
-        const float t13 = 0.22222222f * omega_;
-        const float t14 = t13 / (4.0f * d_rho + 4.0f);
-        const float t15 = jx_ * t14;
+        const float jy_ = f_14 + f_24 + t8 + t4 - f_13 - f_23 - f_25 - t11;
+        const float t12 = 0.22222222f * omega_;
+        const float t13 = t12 / (4.0f * d_rho + 4.0f);
+        const float t14 = 0.018518519f * omega_ * d_rho;
+        const float t15 = jx_ * t13;
         const float t16 = jx_ * t15;
-        const float t17 = 0.25f * (jx_ * t13);
-        const float t18 = t12 - 0.5f * t16;
-        const float t19 = t12 + t16;
-        const float t20 = t17 - t19;
-        const float t21 = t19 + t17;
-        const float t22 = jy_ * t14;
-        const float t23 = jz_ * jz_ * t14;
-        const float t24 = 1.0f - omega_;
+        const float t17 = 0.25f * (jx_ * t12);
+        const float t18 = t14 - 0.5f * t16;
+        const float t19 = t14 + t16;
+        const float t20 = t19 + t17;
+        const float t21 = t17 - t19;
+        const float t22 = jy_ * t13;
+        const float t23 = jz_ * jz_ * t13;
+        const float t24 = 1.0f - 4.5f * t12;
         const float t25 = jy_ * t22;
         const float t26 = t23 + t25;
 
         // ---- post
         const float post_0 = f_0 * t24 + 16.0f * t18 - 8.0f * t26;
         const float t27 = 2.0f * t26;
-        const float post_1 = f_1 * t24 + 4.0f * t21 - t27;
-        const float post_2 = f_2 * t24 - t27 - 4.0f * t20;
-        const float t28 = t23 - 0.5f * t25;
-        const float t29 = 0.5f * t23 - t25;
-        const float t30 = 4.0f * (t18 - t29);
-        const float t31 = jy_ * t13;
+        const float post_1 = f_1 * t24 + 4.0f * t20 - t27;
+        const float post_2 = f_2 * t24 - t27 - 4.0f * t21;
+        const float t28 = 0.5f * t23 - t25;
+        const float t29 = t23 - 0.5f * t25;
+        const float t30 = 4.0f * (t18 - t28);
+        const float t31 = jy_ * t12;
         const float post_4 = t30 - t31 + f_4 * t24;
         const float post_3 = t30 + t31 + f_3 * t24;
-        const float t32 = jz_ * t13;
-        const float t33 = 4.0f * (t18 + t28);
-        const float post_6 = t33 - t32 + f_6 * t24;
-        const float post_5 = t33 + t32 + f_5 * t24;
+        const float t32 = 4.0f * (t18 + t29);
+        const float t33 = jz_ * t12;
+        const float post_5 = t32 + t33 + f_5 * t24;
+        const float post_6 = t32 - t33 + f_6 * t24;
         const float t34 = 0.055555556f * omega_;
         const float t35 = 3.0f * t15;
         const float t36 = t34 - t35;
         const float t37 = t34 + t35;
-        const float t38 = t21 + t28;
-        const float t39 = jz_ * t37;
-        const float post_11 = t38 - t39 + f_11 * t24;
-        const float post_9 = t38 + t39 + f_9 * t24;
-        const float t40 = jy_ * t37;
-        const float t41 = t21 - t29;
-        const float post_13 = t41 - t40 + f_13 * t24;
-        const float post_7 = t41 + t40 + f_7 * t24;
-        const float t42 = t20 + t29;
-        const float t43 = jy_ * t36;
-        const float post_8 = -t42 - t43 + f_8 * t24;
-        const float post_14 = t43 - t42 + f_14 * t24;
-        const float t44 = t20 - t28;
+        const float t38 = jy_ * t37;
+        const float t39 = t20 - t28;
+        const float post_7 = t39 + t38 + f_7 * t24;
+        const float post_13 = t39 - t38 + f_13 * t24;
+        const float t40 = t21 + t28;
+        const float t41 = jy_ * t36;
+        const float post_14 = t41 - t40 + f_14 * t24;
+        const float post_8 = -t40 - t41 + f_8 * t24;
+        const float t42 = jz_ * t37;
+        const float t43 = t20 + t29;
+        const float post_9 = t43 + t42 + f_9 * t24;
+        const float post_11 = t43 - t42 + f_11 * t24;
+        const float t44 = t21 - t29;
         const float t45 = jz_ * t36;
         const float post_12 = t45 - t44 + f_12 * t24;
         const float post_10 = -t44 - t45 + f_10 * t24;
-        const float t46 = 0.25f * (jy_ - jz_);
-        const float t47 = 3.0f * (jz_ * t22);
-        const float t48 = 0.25f * (jy_ + jz_);
-        const float t49 = t26 + t47;
-        const float t50 = t47 - t26;
-        const float t51 = t46 * t13;
-        const float t52 = t18 - t50;
-        const float post_18 = t52 - t51 + f_18 * t24;
-        const float post_17 = t52 + t51 + f_17 * t24;
-        const float t53 = t48 * t13;
-        const float t54 = t18 + t49;
-        const float post_15 = t54 + t53 + f_15 * t24;
-        const float post_16 = t54 - t53 + f_16 * t24;
-        const float t55 = t36 * t46;
-        const float t56 = 0.25f * (t20 + t50);
-        const float post_22 = -t56 - t55 + f_22 * t24;
+        const float t46 = 0.25f * (jy_ + jz_);
+        const float t47 = 0.25f * (jy_ - jz_);
+        const float t48 = 3.0f * (jz_ * t22);
+        const float t49 = t26 + t48;
+        const float t50 = t48 - t26;
+        const float t51 = 0.25f * (t20 + t49);
+        const float t52 = t37 * t46;
+        const float post_19 = t51 + t52 + f_19 * t24;
+        const float post_25 = t51 - t52 + f_25 * t24;
+        const float t53 = 0.25f * (t20 - t50);
+        const float t54 = t37 * t47;
+        const float post_21 = t53 + t54 + f_21 * t24;
+        const float post_23 = t53 - t54 + f_23 * t24;
+        const float t55 = t36 * t47;
+        const float t56 = 0.25f * (t21 + t50);
         const float post_24 = t55 - t56 + f_24 * t24;
-        const float t57 = t36 * t48;
-        const float t58 = 0.25f * (t20 - t49);
-        const float post_26 = t57 - t58 + f_26 * t24;
-        const float post_20 = -t58 - t57 + f_20 * t24;
-        const float t59 = t37 * t46;
-        const float t60 = t37 * t48;
-        const float t61 = 0.25f * (t21 - t50);
-        const float post_21 = t61 + t59 + f_21 * t24;
-        const float post_23 = t61 - t59 + f_23 * t24;
-        const float t62 = 0.25f * (t21 + t49);
-        const float post_25 = t62 - t60 + f_25 * t24;
-        const float post_19 = t62 + t60 + f_19 * t24;
+        const float post_22 = -t56 - t55 + f_22 * t24;
+        const float t57 = t47 * t12;
+        const float t58 = t18 - t50;
+        const float post_17 = t58 + t57 + f_17 * t24;
+        const float post_18 = t58 - t57 + f_18 * t24;
+        const float t59 = t46 * t12;
+        const float t60 = t18 + t49;
+        const float post_15 = t60 + t59 + f_15 * t24;
+        const float post_16 = t60 - t59 + f_16 * t24;
+        const float t61 = t36 * t46;
+        const float t62 = 0.25f * (t21 - t49);
+        const float post_20 = -t62 - t61 + f_20 * t24;
+        const float post_26 = t61 - t62 + f_26 * t24;
 
         after[0 * stride_after + cell] = post_0;
         after[1 * stride_after + cell] = post_1;
@@ -314,44 +315,88 @@ static inline void settle(void)
 #endif
 }
 
+// Collides gathered cells, direction i of which is before[i * stride + cell].
+static inline __attribute__((always_inline)) void collide_gathered(
+    const size_t n, const size_t stride, const float *before,
+    const size_t stride_after, float *restrict after, const float omega_)
+{
+    const float *const from[Q] = {
+        before + 0 * stride,
+        before + 1 * stride,
+        before + 2 * stride,
+        before + 3 * stride,
+        before + 4 * stride,
+        before + 5 * stride,
+        before + 6 * stride,
+        before + 7 * stride,
+        before + 8 * stride,
+        before + 9 * stride,
+        before + 10 * stride,
+        before + 11 * stride,
+        before + 12 * stride,
+        before + 13 * stride,
+        before + 14 * stride,
+        before + 15 * stride,
+        before + 16 * stride,
+        before + 17 * stride,
+        before + 18 * stride,
+        before + 19 * stride,
+        before + 20 * stride,
+        before + 21 * stride,
+        before + 22 * stride,
+        before + 23 * stride,
+        before + 24 * stride,
+        before + 25 * stride,
+        before + 26 * stride,
+    };
+    collide_cells(n, from, stride_after, after, omega_);
+}
+
+// Stores the directions of a line of cells, one cache line for each.
+static inline __attribute__((always_inline)) void store_lines(
+    float *restrict dst, const int32_t slot, const int begin, const float *restrict after, const int past)
+{
+    store_line(dst + at(slot, 0, begin), after + 0 * LINE, past);
+    store_line(dst + at(slot, 1, begin), after + 1 * LINE, past);
+    store_line(dst + at(slot, 2, begin), after + 2 * LINE, past);
+    store_line(dst + at(slot, 3, begin), after + 3 * LINE, past);
+    store_line(dst + at(slot, 4, begin), after + 4 * LINE, past);
+    store_line(dst + at(slot, 5, begin), after + 5 * LINE, past);
+    store_line(dst + at(slot, 6, begin), after + 6 * LINE, past);
+    store_line(dst + at(slot, 7, begin), after + 7 * LINE, past);
+    store_line(dst + at(slot, 8, begin), after + 8 * LINE, past);
+    store_line(dst + at(slot, 9, begin), after + 9 * LINE, past);
+    store_line(dst + at(slot, 10, begin), after + 10 * LINE, past);
+    store_line(dst + at(slot, 11, begin), after + 11 * LINE, past);
+    store_line(dst + at(slot, 12, begin), after + 12 * LINE, past);
+    store_line(dst + at(slot, 13, begin), after + 13 * LINE, past);
+    store_line(dst + at(slot, 14, begin), after + 14 * LINE, past);
+    store_line(dst + at(slot, 15, begin), after + 15 * LINE, past);
+    store_line(dst + at(slot, 16, begin), after + 16 * LINE, past);
+    store_line(dst + at(slot, 17, begin), after + 17 * LINE, past);
+    store_line(dst + at(slot, 18, begin), after + 18 * LINE, past);
+    store_line(dst + at(slot, 19, begin), after + 19 * LINE, past);
+    store_line(dst + at(slot, 20, begin), after + 20 * LINE, past);
+    store_line(dst + at(slot, 21, begin), after + 21 * LINE, past);
+    store_line(dst + at(slot, 22, begin), after + 22 * LINE, past);
+    store_line(dst + at(slot, 23, begin), after + 23 * LINE, past);
+    store_line(dst + at(slot, 24, begin), after + 24 * LINE, past);
+    store_line(dst + at(slot, 25, begin), after + 25 * LINE, past);
+    store_line(dst + at(slot, 26, begin), after + 26 * LINE, past);
+}
+
 // Collides a gathered slab and stores it in a slot from a cell on, a cache line of each direction at a time.
 static inline __attribute__((always_inline)) void collide_slab(
     const float *restrict before, float *restrict dst, const int32_t slot, const int begin, const int past, const float omega_)
 {
     if (SLAB % LINE != 0) {
-        collide_cells(SLAB, SLAB, before, CELLS, dst + at(slot, 0, begin), omega_);
+        collide_gathered(SLAB, SLAB, before, PITCH, dst + at(slot, 0, begin), omega_);
         return;
     }
     for (int cell = 0; cell < SLAB; cell += LINE) {
         _Alignas(64) float after[Q * LINE];
-        collide_cells(LINE, SLAB, before + cell, LINE, after, omega_);
-        store_line(dst + at(slot, 0, begin + cell), after + 0 * LINE, past);
-        store_line(dst + at(slot, 1, begin + cell), after + 1 * LINE, past);
-        store_line(dst + at(slot, 2, begin + cell), after + 2 * LINE, past);
-        store_line(dst + at(slot, 3, begin + cell), after + 3 * LINE, past);
-        store_line(dst + at(slot, 4, begin + cell), after + 4 * LINE, past);
-        store_line(dst + at(slot, 5, begin + cell), after + 5 * LINE, past);
-        store_line(dst + at(slot, 6, begin + cell), after + 6 * LINE, past);
-        store_line(dst + at(slot, 7, begin + cell), after + 7 * LINE, past);
-        store_line(dst + at(slot, 8, begin + cell), after + 8 * LINE, past);
-        store_line(dst + at(slot, 9, begin + cell), after + 9 * LINE, past);
-        store_line(dst + at(slot, 10, begin + cell), after + 10 * LINE, past);
-        store_line(dst + at(slot, 11, begin + cell), after + 11 * LINE, past);
-        store_line(dst + at(slot, 12, begin + cell), after + 12 * LINE, past);
-        store_line(dst + at(slot, 13, begin + cell), after + 13 * LINE, past);
-        store_line(dst + at(slot, 14, begin + cell), after + 14 * LINE, past);
-        store_line(dst + at(slot, 15, begin + cell), after + 15 * LINE, past);
-        store_line(dst + at(slot, 16, begin + cell), after + 16 * LINE, past);
-        store_line(dst + at(slot, 17, begin + cell), after + 17 * LINE, past);
-        store_line(dst + at(slot, 18, begin + cell), after + 18 * LINE, past);
-        store_line(dst + at(slot, 19, begin + cell), after + 19 * LINE, past);
-        store_line(dst + at(slot, 20, begin + cell), after + 20 * LINE, past);
-        store_line(dst + at(slot, 21, begin + cell), after + 21 * LINE, past);
-        store_line(dst + at(slot, 22, begin + cell), after + 22 * LINE, past);
-        store_line(dst + at(slot, 23, begin + cell), after + 23 * LINE, past);
-        store_line(dst + at(slot, 24, begin + cell), after + 24 * LINE, past);
-        store_line(dst + at(slot, 25, begin + cell), after + 25 * LINE, past);
-        store_line(dst + at(slot, 26, begin + cell), after + 26 * LINE, past);
+        collide_gathered(LINE, SLAB, before + cell, LINE, after, omega_);
+        store_lines(dst, slot, begin + cell, after, past);
     }
 }
 
@@ -397,11 +442,11 @@ void d3q27_bgk_stream_collide(
     const d3q27_bgk_params params)       // parameters of the method
 {
     const float omega_ = params.omega_;
-    _Alignas(64) float before[Q * SLAB];
     const int past = past_cache(count, dst);
     for (int32_t item = 0; item < count; ++item) {
         const int32_t slot = ids[item];
         const int32_t *const near = neighbours + (size_t)slot * NEAR;
+        _Alignas(64) float before[Q * SLAB];
         for (int row = 0; row < BY * BZ; row += ROWS) {
             gather(before + 0 * SLAB, src, near, row, 0, 0, 0, 0);
             gather(before + 1 * SLAB, src, near, row, 1, 1, 0, 0);
@@ -447,7 +492,7 @@ void d3q27_bgk_collide(
     for (size_t state = 0; state < (size_t)count; ++state) {
         float before[Q], after[Q];
         for (int i = 0; i < Q; ++i) before[i] = src[(size_t)i * (size_t)count + state] - (float)REST[i];
-        collide_cells(1, 1, before, 1, after, omega_);
+        collide_gathered(1, 1, before, 1, after, omega_);
         for (int i = 0; i < Q; ++i) dst[(size_t)i * (size_t)count + state] = after[i] + (float)REST[i];
     }
 }

@@ -6,13 +6,13 @@
 // options: cuda f32 block=4x4x4
 // cost:    init                 91 flop (as written 209): 46 add, 31 mul, 7 fma
 //                               4 loads, 27 stores, 124 B per cell
-//          stream_collide       202 flop (as written 370): 97 add, 38 mul, 33 fma, 1 div
+//          stream_collide       203 flop (as written 370): 96 add, 38 mul, 34 fma, 1 div
 //                               27 loads, 27 stores, 216 B per cell
-//          stream_collide_walls 202 flop (as written 370): 97 add, 38 mul, 33 fma, 1 div
+//          stream_collide_walls 203 flop (as written 370): 96 add, 38 mul, 34 fma, 1 div
 //                               27 loads, 27 stores, 216 B per cell
 //          macroscopic          55 flop (as written 80): 51 add, 3 mul, 1 div
 //                               27 loads, 4 stores, 124 B per cell
-//          collide              202 flop (as written 370): 97 add, 38 mul, 33 fma, 1 div
+//          collide              203 flop (as written 370): 96 add, 38 mul, 34 fma, 1 div
 //                               27 loads, 27 stores, 216 B per cell
 
 // Thread blocks that a processor shall hold at the same time: on sm_75, no more than its 1024 threads.
@@ -127,108 +127,108 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float f_26 = f[26];
 
     // ---- shared
-    const float t0 = f_15 + f_26;
-    const float t1 = f_9 + f_23;
+    const float t0 = f_9 + f_23;
+    const float t1 = f_5 + t0;
     const float t2 = f_10 + f_24;
-    const float t3 = f_5 + t1;
-    const float t4 = f_12 + f_18 + f_19 + f_22 + t0 + t3 - f_6 - f_16 - f_17 - f_20 - f_21 - t2;
-    const float t5 = f_2 + f_14 + (f_12 + t2);
-    const float t6 = f_17 + t0 + f_3;
+    const float t3 = f_15 + f_26;
+    const float t4 = f_17 + t3 + f_3;
+    const float t5 = f_12 + f_18 + f_19 + f_22 + t3 + t1 - f_6 - f_16 - f_17 - f_20 - f_21 - t2;
+    const float t6 = f_2 + f_14 + (f_12 + t2);
     const float t7 = f_11 + f_25;
 
     // ---- j   (d3q27_bgk.lbm:13)
-    const float jz_ = t4 - t7;
+    const float jz_ = t5 - t7;
     const float t8 = f_7 + f_21 + f_19;
     const float t9 = t8 + t7 + f_1 + f_13;
     const float t10 = f_8 + f_20 + f_22;
-    const float jx_ = t1 + t9 - f_26 - t10 - t5;
+    const float jx_ = t0 + t9 - f_26 - t10 - t6;
     const float t11 = f_16 + f_18 + t10 + f_4;
 
     // ---- d_rho   (d3q27_bgk.lbm:12)
-    const float d_rho = t9 + t3 + (f_0 + f_6 + t6 + (t5 + t11));
+    const float d_rho = t9 + t1 + (f_0 + f_6 + t4 + (t6 + t11));
 
     // ---- j   (d3q27_bgk.lbm:13)
-    const float jy_ = f_14 + f_24 + t8 + t6 - f_13 - f_23 - f_25 - t11;
-    const float t12 = 0.018518519f * omega_ * d_rho;
-    const float t13 = 0.22222222f * omega_;
-    const float t14 = t13 / (4.0f * d_rho + 4.0f);
-    const float t15 = jx_ * t14;
+    const float jy_ = f_14 + f_24 + t8 + t4 - f_13 - f_23 - f_25 - t11;
+    const float t12 = 0.22222222f * omega_;
+    const float t13 = t12 / (4.0f * d_rho + 4.0f);
+    const float t14 = 0.018518519f * omega_ * d_rho;
+    const float t15 = jx_ * t13;
     const float t16 = jx_ * t15;
-    const float t17 = 0.25f * (jx_ * t13);
-    const float t18 = t12 - 0.5f * t16;
-    const float t19 = t12 + t16;
-    const float t20 = t17 - t19;
-    const float t21 = t19 + t17;
-    const float t22 = jy_ * t14;
-    const float t23 = jz_ * jz_ * t14;
-    const float t24 = 1.0f - omega_;
+    const float t17 = 0.25f * (jx_ * t12);
+    const float t18 = t14 - 0.5f * t16;
+    const float t19 = t14 + t16;
+    const float t20 = t19 + t17;
+    const float t21 = t17 - t19;
+    const float t22 = jy_ * t13;
+    const float t23 = jz_ * jz_ * t13;
+    const float t24 = 1.0f - 4.5f * t12;
     const float t25 = jy_ * t22;
     const float t26 = t23 + t25;
 
     // ---- post
     const float post_0 = f_0 * t24 + 16.0f * t18 - 8.0f * t26;
     const float t27 = 2.0f * t26;
-    const float post_1 = f_1 * t24 + 4.0f * t21 - t27;
-    const float post_2 = f_2 * t24 - t27 - 4.0f * t20;
-    const float t28 = t23 - 0.5f * t25;
-    const float t29 = 0.5f * t23 - t25;
-    const float t30 = 4.0f * (t18 - t29);
-    const float t31 = jy_ * t13;
+    const float post_1 = f_1 * t24 + 4.0f * t20 - t27;
+    const float post_2 = f_2 * t24 - t27 - 4.0f * t21;
+    const float t28 = 0.5f * t23 - t25;
+    const float t29 = t23 - 0.5f * t25;
+    const float t30 = 4.0f * (t18 - t28);
+    const float t31 = jy_ * t12;
     const float post_4 = t30 - t31 + f_4 * t24;
     const float post_3 = t30 + t31 + f_3 * t24;
-    const float t32 = jz_ * t13;
-    const float t33 = 4.0f * (t18 + t28);
-    const float post_6 = t33 - t32 + f_6 * t24;
-    const float post_5 = t33 + t32 + f_5 * t24;
+    const float t32 = 4.0f * (t18 + t29);
+    const float t33 = jz_ * t12;
+    const float post_5 = t32 + t33 + f_5 * t24;
+    const float post_6 = t32 - t33 + f_6 * t24;
     const float t34 = 0.055555556f * omega_;
     const float t35 = 3.0f * t15;
     const float t36 = t34 - t35;
     const float t37 = t34 + t35;
-    const float t38 = t21 + t28;
-    const float t39 = jz_ * t37;
-    const float post_11 = t38 - t39 + f_11 * t24;
-    const float post_9 = t38 + t39 + f_9 * t24;
-    const float t40 = jy_ * t37;
-    const float t41 = t21 - t29;
-    const float post_13 = t41 - t40 + f_13 * t24;
-    const float post_7 = t41 + t40 + f_7 * t24;
-    const float t42 = t20 + t29;
-    const float t43 = jy_ * t36;
-    const float post_8 = -t42 - t43 + f_8 * t24;
-    const float post_14 = t43 - t42 + f_14 * t24;
-    const float t44 = t20 - t28;
+    const float t38 = jy_ * t37;
+    const float t39 = t20 - t28;
+    const float post_7 = t39 + t38 + f_7 * t24;
+    const float post_13 = t39 - t38 + f_13 * t24;
+    const float t40 = t21 + t28;
+    const float t41 = jy_ * t36;
+    const float post_14 = t41 - t40 + f_14 * t24;
+    const float post_8 = -t40 - t41 + f_8 * t24;
+    const float t42 = jz_ * t37;
+    const float t43 = t20 + t29;
+    const float post_9 = t43 + t42 + f_9 * t24;
+    const float post_11 = t43 - t42 + f_11 * t24;
+    const float t44 = t21 - t29;
     const float t45 = jz_ * t36;
     const float post_12 = t45 - t44 + f_12 * t24;
     const float post_10 = -t44 - t45 + f_10 * t24;
-    const float t46 = 0.25f * (jy_ - jz_);
-    const float t47 = 3.0f * (jz_ * t22);
-    const float t48 = 0.25f * (jy_ + jz_);
-    const float t49 = t26 + t47;
-    const float t50 = t47 - t26;
-    const float t51 = t46 * t13;
-    const float t52 = t18 - t50;
-    const float post_18 = t52 - t51 + f_18 * t24;
-    const float post_17 = t52 + t51 + f_17 * t24;
-    const float t53 = t48 * t13;
-    const float t54 = t18 + t49;
-    const float post_15 = t54 + t53 + f_15 * t24;
-    const float post_16 = t54 - t53 + f_16 * t24;
-    const float t55 = t36 * t46;
-    const float t56 = 0.25f * (t20 + t50);
-    const float post_22 = -t56 - t55 + f_22 * t24;
+    const float t46 = 0.25f * (jy_ + jz_);
+    const float t47 = 0.25f * (jy_ - jz_);
+    const float t48 = 3.0f * (jz_ * t22);
+    const float t49 = t26 + t48;
+    const float t50 = t48 - t26;
+    const float t51 = 0.25f * (t20 + t49);
+    const float t52 = t37 * t46;
+    const float post_19 = t51 + t52 + f_19 * t24;
+    const float post_25 = t51 - t52 + f_25 * t24;
+    const float t53 = 0.25f * (t20 - t50);
+    const float t54 = t37 * t47;
+    const float post_21 = t53 + t54 + f_21 * t24;
+    const float post_23 = t53 - t54 + f_23 * t24;
+    const float t55 = t36 * t47;
+    const float t56 = 0.25f * (t21 + t50);
     const float post_24 = t55 - t56 + f_24 * t24;
-    const float t57 = t36 * t48;
-    const float t58 = 0.25f * (t20 - t49);
-    const float post_26 = t57 - t58 + f_26 * t24;
-    const float post_20 = -t58 - t57 + f_20 * t24;
-    const float t59 = t37 * t46;
-    const float t60 = t37 * t48;
-    const float t61 = 0.25f * (t21 - t50);
-    const float post_21 = t61 + t59 + f_21 * t24;
-    const float post_23 = t61 - t59 + f_23 * t24;
-    const float t62 = 0.25f * (t21 + t49);
-    const float post_25 = t62 - t60 + f_25 * t24;
-    const float post_19 = t62 + t60 + f_19 * t24;
+    const float post_22 = -t56 - t55 + f_22 * t24;
+    const float t57 = t47 * t12;
+    const float t58 = t18 - t50;
+    const float post_17 = t58 + t57 + f_17 * t24;
+    const float post_18 = t58 - t57 + f_18 * t24;
+    const float t59 = t46 * t12;
+    const float t60 = t18 + t49;
+    const float post_15 = t60 + t59 + f_15 * t24;
+    const float post_16 = t60 - t59 + f_16 * t24;
+    const float t61 = t36 * t46;
+    const float t62 = 0.25f * (t21 - t49);
+    const float post_20 = -t62 - t61 + f_20 * t24;
+    const float post_26 = t61 - t62 + f_26 * t24;
 
     f[0] = post_0;
     f[1] = post_1;

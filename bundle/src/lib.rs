@@ -85,7 +85,7 @@ pub const SHARES: usize = 128;
 
 /// Version of this contract: of the kernels' arguments, the layouts and the manifest. A runtime refuses a bundle of
 /// another version.
-pub const ABI: u32 = 8;
+pub const ABI: u32 = 9;
 
 /// What the kernels are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -516,6 +516,14 @@ impl Manifest {
     /// Cells of a block.
     pub fn cells(&self) -> usize {
         self.block.iter().map(|n| *n as usize).product()
+    }
+
+    /// Values from a block's populations of one direction to those of the next: its cells and, on the host, a cache line more where
+    /// directions would be a multiple of 1 KiB apart. Their cells would share sets of a processor's caches and drive each other out.
+    pub fn pitch(&self) -> usize {
+        let (bytes, line) = (self.cells() * self.real.stored_bytes(), 64 / self.real.stored_bytes());
+        let apart = self.target == Target::C && self.layout == Layout::Blocks && bytes.is_multiple_of(1024);
+        self.cells() + if apart { line } else { 0 }
     }
 
     /// Values of the table of what is around a block at an interface: slots and rows of the inbox of its neighbours, and of the blocks

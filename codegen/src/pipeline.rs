@@ -21,7 +21,7 @@ use crate::ir::{KernelIr, Output, Plan};
 use crate::lower::{self, signature, stored};
 use crate::options::Options;
 use crate::schedule::schedule;
-use crate::simplify::{SimplifyError, simplify, simplify_in_phases};
+use crate::simplify::{TooLarge, simplify, simplify_in_phases};
 
 /// A step of [`plan`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +93,7 @@ pub enum CompileError {
     /// Plain arrays hold whole populations, which are not stored in 16 bits.
     Whole,
     /// Simplification gave up.
-    Simplify(SimplifyError),
+    Simplify(TooLarge),
 }
 
 impl fmt::Display for CompileError {
@@ -149,8 +149,8 @@ impl fmt::Display for CompileError {
 
 impl std::error::Error for CompileError {}
 
-impl From<SimplifyError> for CompileError {
-    fn from(error: SimplifyError) -> Self {
+impl From<TooLarge> for CompileError {
+    fn from(error: TooLarge) -> Self {
         Self::Simplify(error)
     }
 }

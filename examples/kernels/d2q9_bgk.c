@@ -6,11 +6,11 @@
 // options: c f64 soa block=128x2
 // cost:    init                 33 flop (as written 63): 14 add, 11 mul, 4 fma
 //                               3 loads, 9 stores, 96 B per cell
-//          stream_collide       70 flop (as written 110): 30 add, 15 mul, 12 fma, 1 div
+//          stream_collide       71 flop (as written 110): 29 add, 15 mul, 13 fma, 1 div
 //                               9 loads, 9 stores, 144 B per cell
 //          macroscopic          17 flop (as written 20): 14 add, 2 mul, 1 div
 //                               9 loads, 3 stores, 96 B per cell
-//          collide              70 flop (as written 110): 30 add, 15 mul, 12 fma, 1 div
+//          collide              71 flop (as written 110): 29 add, 15 mul, 13 fma, 1 div
 //                               9 loads, 9 stores, 144 B per cell
 
 #include <math.h>
@@ -127,45 +127,47 @@ void d2q9_bgk_stream_collide(
             const double f_8 = src[cell + 8 * stride_i - stride_y + 1];
 
             // ---- shared
-            const double t0 = f_5 + f_7 + f_1;
+            const double t0 = 0.3333333333333333 * omega_;
             const double t1 = f_6 + f_8 + f_2;
-
-            // ---- rho   (d2q9_bgk.lbm:12)
-            const double rho_ = f_0 + f_3 + f_4 + t1 + t0;
+            const double t2 = f_5 + f_7 + f_1;
 
             // ---- j   (d2q9_bgk.lbm:13)
-            const double jx_ = t0 - t1;
-            const double t2 = 0.1111111111111111 * omega_ * rho_;
-            const double t3 = 0.3333333333333333 * omega_;
-            const double t4 = quotient(t3, rho_);
-            const double t5 = 1.0 - omega_;
-            const double t6 = jx_ * t4;
+            const double jx_ = t2 - t1;
+
+            // ---- rho   (d2q9_bgk.lbm:12)
+            const double rho_ = f_0 + f_3 + f_4 + t1 + t2;
+            const double t3 = 0.1111111111111111 * omega_ * rho_;
+            const double t4 = quotient(t0, rho_);
+
+            // ---- j   (d2q9_bgk.lbm:13)
             const double jy_ = f_3 + f_5 + f_8 - f_4 - f_6 - f_7;
-            const double t7 = jy_ * jy_ * t4;
-            const double t8 = t2 - 0.5 * t7;
-            const double t9 = t2 + t7;
-            const double t10 = jx_ * t6;
+            const double t5 = jy_ * jy_ * t4;
+            const double t6 = t3 + t5;
+            const double t7 = jx_ * t4;
+            const double t8 = t3 - 0.5 * t5;
+            const double t9 = jx_ * t0;
+            const double t10 = jx_ * t7;
+            const double t11 = 0.75 * (jy_ * t7);
+            const double t12 = jy_ * t0;
+            const double t13 = 1.0 - 3.0 * t0;
 
             // ---- post
-            const double post_0 = f_0 * t5 + 4.0 * t8 - 2.0 * t10;
-            const double t11 = jx_ * t3;
-            const double t12 = t8 + t10;
-            const double post_2 = t12 - t11 + f_2 * t5;
-            const double post_1 = t12 + t11 + f_1 * t5;
-            const double t13 = 0.75 * (jy_ * t6);
-            const double t14 = jy_ * t3;
-            const double t15 = 0.5 * t10 - t9;
-            const double post_4 = -t15 - t14 + f_4 * t5;
-            const double post_3 = t14 - t15 + f_3 * t5;
-            const double t16 = 0.25 * (t9 + t10);
-            const double t17 = 0.25 * (t11 + t14);
-            const double t18 = 0.25 * (t11 - t14);
-            const double t19 = t16 + t13;
-            const double post_6 = t19 - t17 + f_6 * t5;
-            const double post_5 = t17 + t19 + f_5 * t5;
-            const double t20 = t13 - t16;
-            const double post_7 = t18 - t20 + f_7 * t5;
-            const double post_8 = -t18 - t20 + f_8 * t5;
+            const double post_0 = f_0 * t13 + 4.0 * t8 - 2.0 * t10;
+            const double t14 = t8 + t10;
+            const double post_2 = t14 - t9 + f_2 * t13;
+            const double post_1 = t14 + t9 + f_1 * t13;
+            const double t15 = 0.5 * t10 - t6;
+            const double t16 = 0.25 * (t6 + t10);
+            const double post_4 = -t15 - t12 + f_4 * t13;
+            const double post_3 = t12 - t15 + f_3 * t13;
+            const double t17 = 0.25 * (t9 - t12);
+            const double t18 = t16 + t11;
+            const double t19 = t11 - t16;
+            const double t20 = 0.25 * (t9 + t12);
+            const double post_6 = t18 - t20 + f_6 * t13;
+            const double post_8 = -t17 - t19 + f_8 * t13;
+            const double post_5 = t20 + t18 + f_5 * t13;
+            const double post_7 = t17 - t19 + f_7 * t13;
 
             dst[cell] = post_0;
             dst[cell + stride_i] = post_1;
@@ -253,45 +255,47 @@ void d2q9_bgk_collide(
         const double f_8 = src[8 * (size_t)count + state];
 
         // ---- shared
-        const double t0 = f_5 + f_7 + f_1;
+        const double t0 = 0.3333333333333333 * omega_;
         const double t1 = f_6 + f_8 + f_2;
-
-        // ---- rho   (d2q9_bgk.lbm:12)
-        const double rho_ = f_0 + f_3 + f_4 + t1 + t0;
+        const double t2 = f_5 + f_7 + f_1;
 
         // ---- j   (d2q9_bgk.lbm:13)
-        const double jx_ = t0 - t1;
-        const double t2 = 0.1111111111111111 * omega_ * rho_;
-        const double t3 = 0.3333333333333333 * omega_;
-        const double t4 = quotient(t3, rho_);
-        const double t5 = 1.0 - omega_;
-        const double t6 = jx_ * t4;
+        const double jx_ = t2 - t1;
+
+        // ---- rho   (d2q9_bgk.lbm:12)
+        const double rho_ = f_0 + f_3 + f_4 + t1 + t2;
+        const double t3 = 0.1111111111111111 * omega_ * rho_;
+        const double t4 = quotient(t0, rho_);
+
+        // ---- j   (d2q9_bgk.lbm:13)
         const double jy_ = f_3 + f_5 + f_8 - f_4 - f_6 - f_7;
-        const double t7 = jy_ * jy_ * t4;
-        const double t8 = t2 - 0.5 * t7;
-        const double t9 = t2 + t7;
-        const double t10 = jx_ * t6;
+        const double t5 = jy_ * jy_ * t4;
+        const double t6 = t3 + t5;
+        const double t7 = jx_ * t4;
+        const double t8 = t3 - 0.5 * t5;
+        const double t9 = jx_ * t0;
+        const double t10 = jx_ * t7;
+        const double t11 = 0.75 * (jy_ * t7);
+        const double t12 = jy_ * t0;
+        const double t13 = 1.0 - 3.0 * t0;
 
         // ---- post
-        const double post_0 = f_0 * t5 + 4.0 * t8 - 2.0 * t10;
-        const double t11 = jx_ * t3;
-        const double t12 = t8 + t10;
-        const double post_2 = t12 - t11 + f_2 * t5;
-        const double post_1 = t12 + t11 + f_1 * t5;
-        const double t13 = 0.75 * (jy_ * t6);
-        const double t14 = jy_ * t3;
-        const double t15 = 0.5 * t10 - t9;
-        const double post_4 = -t15 - t14 + f_4 * t5;
-        const double post_3 = t14 - t15 + f_3 * t5;
-        const double t16 = 0.25 * (t9 + t10);
-        const double t17 = 0.25 * (t11 + t14);
-        const double t18 = 0.25 * (t11 - t14);
-        const double t19 = t16 + t13;
-        const double post_6 = t19 - t17 + f_6 * t5;
-        const double post_5 = t17 + t19 + f_5 * t5;
-        const double t20 = t13 - t16;
-        const double post_7 = t18 - t20 + f_7 * t5;
-        const double post_8 = -t18 - t20 + f_8 * t5;
+        const double post_0 = f_0 * t13 + 4.0 * t8 - 2.0 * t10;
+        const double t14 = t8 + t10;
+        const double post_2 = t14 - t9 + f_2 * t13;
+        const double post_1 = t14 + t9 + f_1 * t13;
+        const double t15 = 0.5 * t10 - t6;
+        const double t16 = 0.25 * (t6 + t10);
+        const double post_4 = -t15 - t12 + f_4 * t13;
+        const double post_3 = t12 - t15 + f_3 * t13;
+        const double t17 = 0.25 * (t9 - t12);
+        const double t18 = t16 + t11;
+        const double t19 = t11 - t16;
+        const double t20 = 0.25 * (t9 + t12);
+        const double post_6 = t18 - t20 + f_6 * t13;
+        const double post_8 = -t17 - t19 + f_8 * t13;
+        const double post_5 = t20 + t18 + f_5 * t13;
+        const double post_7 = t17 - t19 + f_7 * t13;
 
         dst[state] = post_0;
         dst[1 * (size_t)count + state] = post_1;

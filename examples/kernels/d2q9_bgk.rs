@@ -10,7 +10,7 @@
 use core::ffi::c_void;
 
 /// Version of the interface: kernels, their arguments and their memory.
-pub const ABI: u32 = 8;
+pub const ABI: u32 = 9;
 
 /// Number of axes.
 pub const DIM: usize = 2;
@@ -391,45 +391,47 @@ pub fn collide_lanes<const N: usize>(
         let f_8 = src[8][lane];
 
         // ---- shared
-        let t0 = f_5 + f_7 + f_1;
+        let t0 = 0.3333333333333333_f64 * omega_;
         let t1 = f_6 + f_8 + f_2;
-
-        // ---- rho   (d2q9_bgk.lbm:12)
-        let rho_ = f_0 + f_3 + f_4 + t1 + t0;
+        let t2 = f_5 + f_7 + f_1;
 
         // ---- j   (d2q9_bgk.lbm:13)
-        let jx_ = t0 - t1;
-        let t2 = 0.1111111111111111_f64 * omega_ * rho_;
-        let t3 = 0.3333333333333333_f64 * omega_;
-        let t4 = t3 / rho_;
-        let t5 = 1.0_f64 - omega_;
-        let t6 = jx_ * t4;
+        let jx_ = t2 - t1;
+
+        // ---- rho   (d2q9_bgk.lbm:12)
+        let rho_ = f_0 + f_3 + f_4 + t1 + t2;
+        let t3 = 0.1111111111111111_f64 * omega_ * rho_;
+        let t4 = t0 / rho_;
+
+        // ---- j   (d2q9_bgk.lbm:13)
         let jy_ = f_3 + f_5 + f_8 - f_4 - f_6 - f_7;
-        let t7 = jy_ * jy_ * t4;
-        let t8 = t2 - 0.5_f64 * t7;
-        let t9 = t2 + t7;
-        let t10 = jx_ * t6;
+        let t5 = jy_ * jy_ * t4;
+        let t6 = t3 + t5;
+        let t7 = jx_ * t4;
+        let t8 = t3 - 0.5_f64 * t5;
+        let t9 = jx_ * t0;
+        let t10 = jx_ * t7;
+        let t11 = 0.75_f64 * (jy_ * t7);
+        let t12 = jy_ * t0;
+        let t13 = 1.0_f64 - 3.0_f64 * t0;
 
         // ---- post
-        let post_0 = f_0 * t5 + 4.0_f64 * t8 - 2.0_f64 * t10;
-        let t11 = jx_ * t3;
-        let t12 = t8 + t10;
-        let post_2 = t12 - t11 + f_2 * t5;
-        let post_1 = t12 + t11 + f_1 * t5;
-        let t13 = 0.75_f64 * (jy_ * t6);
-        let t14 = jy_ * t3;
-        let t15 = 0.5_f64 * t10 - t9;
-        let post_4 = -t15 - t14 + f_4 * t5;
-        let post_3 = t14 - t15 + f_3 * t5;
-        let t16 = 0.25_f64 * (t9 + t10);
-        let t17 = 0.25_f64 * (t11 + t14);
-        let t18 = 0.25_f64 * (t11 - t14);
-        let t19 = t16 + t13;
-        let post_6 = t19 - t17 + f_6 * t5;
-        let post_5 = t17 + t19 + f_5 * t5;
-        let t20 = t13 - t16;
-        let post_7 = t18 - t20 + f_7 * t5;
-        let post_8 = -t18 - t20 + f_8 * t5;
+        let post_0 = f_0 * t13 + 4.0_f64 * t8 - 2.0_f64 * t10;
+        let t14 = t8 + t10;
+        let post_2 = t14 - t9 + f_2 * t13;
+        let post_1 = t14 + t9 + f_1 * t13;
+        let t15 = 0.5_f64 * t10 - t6;
+        let t16 = 0.25_f64 * (t6 + t10);
+        let post_4 = -t15 - t12 + f_4 * t13;
+        let post_3 = t12 - t15 + f_3 * t13;
+        let t17 = 0.25_f64 * (t9 - t12);
+        let t18 = t16 + t11;
+        let t19 = t11 - t16;
+        let t20 = 0.25_f64 * (t9 + t12);
+        let post_6 = t18 - t20 + f_6 * t13;
+        let post_8 = -t17 - t19 + f_8 * t13;
+        let post_5 = t20 + t18 + f_5 * t13;
+        let post_7 = t17 - t19 + f_7 * t13;
 
         dst[0][lane] = post_0;
         dst[1][lane] = post_1;

@@ -6,11 +6,11 @@
 // options: cuda f32 soa block=128x2x1
 // cost:    init                 68 flop (as written 141): 32 add, 14 mul, 11 fma
 //                               4 loads, 19 stores, 92 B per cell
-//          stream_collide       145 flop (as written 246): 66 add, 18 mul, 30 fma, 1 div
+//          stream_collide       146 flop (as written 246): 65 add, 18 mul, 31 fma, 1 div
 //                               19 loads, 19 stores, 152 B per cell
 //          macroscopic          37 flop (as written 48): 33 add, 3 mul, 1 div
 //                               19 loads, 4 stores, 92 B per cell
-//          collide              145 flop (as written 246): 66 add, 18 mul, 30 fma, 1 div
+//          collide              146 flop (as written 246): 65 add, 18 mul, 31 fma, 1 div
 //                               19 loads, 19 stores, 152 B per cell
 
 
@@ -161,73 +161,71 @@ d3q19_bgk_stream_collide(
     const float f_18 = src[cell + 18 * stride_i - stride_z + stride_y];
 
     // ---- shared
-    const float t0 = f_1 + f_11 + f_9;
-    const float t1 = f_3 + f_17 + f_14 + (f_7 + f_15);
+    const float t0 = 0.083333336f * omega_;
+    const float t1 = f_1 + f_11 + f_9;
     const float t2 = f_16 + f_18 + (f_4 + f_13);
-
-    // ---- j   (d3q19_bgk.lbm:13)
-    const float jy_ = t1 - f_8 - t2;
-    const float t3 = f_2 + f_12 + (f_8 + f_10);
+    const float t3 = f_3 + f_17 + f_14 + (f_7 + f_15);
+    const float t4 = f_2 + f_12 + (f_8 + f_10);
 
     // ---- rho   (d3q19_bgk.lbm:12)
-    const float rho_ = f_0 + f_5 + f_6 + t0 + t2 + t3 + t1;
+    const float rho_ = f_0 + f_5 + f_6 + t1 + t2 + t4 + t3;
 
     // ---- j   (d3q19_bgk.lbm:13)
-    const float jx_ = f_7 + f_13 + t0 - f_14 - t3;
-    const float t4 = 1.0f - omega_;
-    const float t5 = 0.083333336f * omega_;
-    const float t6 = t5 / rho_;
-    const float t7 = rho_ * t5;
-    const float t8 = jx_ * t5;
-    const float t9 = 3.0f * (jx_ * t6);
-    const float t10 = 0.33333334f * (jx_ * t9);
-    const float t11 = 0.6666667f * t7 - t10;
-    const float t12 = 0.33333334f * t7 + t10;
-    const float t13 = t12 + t8;
-    const float t14 = t8 - t12;
+    const float jy_ = t3 - f_8 - t2;
+    const float jx_ = f_7 + f_13 + t1 - f_14 - t4;
+    const float t5 = t0 / rho_;
+    const float t6 = rho_ * t0;
+    const float t7 = 3.0f * (jx_ * t5);
+    const float t8 = jx_ * t0;
+    const float t9 = 0.33333334f * (jx_ * t7);
+    const float t10 = 0.6666667f * t6 - t9;
+    const float t11 = 0.33333334f * t6 + t9;
+    const float t12 = t11 + t8;
+    const float t13 = t8 - t11;
     const float jz_ = f_5 + f_9 + f_12 + f_15 + f_18 - f_6 - f_10 - f_11 - f_16 - f_17;
-    const float t15 = jz_ * jz_ * t6;
-    const float t16 = jy_ * t6;
-    const float t17 = jy_ * t16;
+    const float t14 = jy_ * t5;
+    const float t15 = jz_ * jz_ * t5;
+    const float t16 = 1.0f - 12.0f * t0;
+    const float t17 = jy_ * t14;
     const float t18 = t15 + t17;
 
     // ---- post
-    const float post_0 = f_0 * t4 + 6.0f * (t11 - t18);
+    const float post_0 = f_0 * t16 + 6.0f * (t10 - t18);
     const float t19 = -t18;
-    const float post_2 = f_2 * t4 + t19 - 2.0f * t14;
-    const float post_1 = f_1 * t4 + t19 + 2.0f * t13;
-    const float t20 = 0.5f * t15 - t17;
-    const float t21 = t15 - 0.5f * t17;
-    const float t22 = jy_ * t9;
-    const float t23 = jy_ * t5;
-    const float t24 = t23 - t20;
-    const float post_14 = t24 - t14 - t22 + f_14 * t4;
-    const float post_7 = t13 + t24 + t22 + f_7 * t4;
-    const float post_3 = f_3 * t4 + t11 + 2.0f * t24;
-    const float t25 = t20 + t23;
-    const float post_13 = t13 - t25 - t22 + f_13 * t4;
-    const float post_8 = t22 - t14 - t25 + f_8 * t4;
-    const float post_4 = f_4 * t4 + t11 - 2.0f * t25;
-    const float t26 = jz_ * t9;
-    const float t27 = jz_ * t5;
-    const float t28 = t21 + t27;
-    const float post_5 = f_5 * t4 + t11 + 2.0f * t28;
-    const float post_12 = t28 - t14 - t26 + f_12 * t4;
-    const float post_9 = t13 + t28 + t26 + f_9 * t4;
-    const float t29 = t27 - t21;
-    const float post_10 = t26 - t14 - t29 + f_10 * t4;
-    const float post_11 = t13 - t29 - t26 + f_11 * t4;
-    const float post_6 = f_6 * t4 + t11 - 2.0f * t29;
-    const float t30 = 0.5f * t11 + t18;
-    const float t31 = 3.0f * (jz_ * t16);
-    const float t32 = t30 + t31;
-    const float t33 = t31 - t30;
-    const float t34 = t23 - t27;
-    const float post_18 = -t34 - t33 + f_18 * t4;
-    const float post_17 = t34 - t33 + f_17 * t4;
-    const float t35 = t23 + t27;
-    const float post_16 = t32 - t35 + f_16 * t4;
-    const float post_15 = t35 + t32 + f_15 * t4;
+    const float post_2 = f_2 * t16 + t19 - 2.0f * t13;
+    const float post_1 = f_1 * t16 + t19 + 2.0f * t12;
+    const float t20 = t15 - 0.5f * t17;
+    const float t21 = 0.5f * t15 - t17;
+    const float t22 = jy_ * t0;
+    const float t23 = jy_ * t7;
+    const float t24 = t21 + t22;
+    const float post_8 = t23 - t13 - t24 + f_8 * t16;
+    const float post_13 = t12 - t24 - t23 + f_13 * t16;
+    const float post_4 = f_4 * t16 + t10 - 2.0f * t24;
+    const float t25 = t22 - t21;
+    const float post_14 = t25 - t13 - t23 + f_14 * t16;
+    const float post_7 = t12 + t25 + t23 + f_7 * t16;
+    const float post_3 = f_3 * t16 + t10 + 2.0f * t25;
+    const float t26 = jz_ * t7;
+    const float t27 = jz_ * t0;
+    const float t28 = t20 + t27;
+    const float post_5 = f_5 * t16 + t10 + 2.0f * t28;
+    const float post_9 = t12 + t28 + t26 + f_9 * t16;
+    const float post_12 = t28 - t13 - t26 + f_12 * t16;
+    const float t29 = t27 - t20;
+    const float post_11 = t12 - t29 - t26 + f_11 * t16;
+    const float post_10 = t26 - t13 - t29 + f_10 * t16;
+    const float post_6 = f_6 * t16 + t10 - 2.0f * t29;
+    const float t30 = 3.0f * (jz_ * t14);
+    const float t31 = 0.5f * t10 + t18;
+    const float t32 = t22 + t27;
+    const float t33 = t22 - t27;
+    const float t34 = t30 - t31;
+    const float post_17 = t33 - t34 + f_17 * t16;
+    const float post_18 = -t33 - t34 + f_18 * t16;
+    const float t35 = t31 + t30;
+    const float post_16 = t35 - t32 + f_16 * t16;
+    const float post_15 = t32 + t35 + f_15 * t16;
 
     dst[cell] = post_0;
     dst[cell + stride_i] = post_1;
@@ -352,73 +350,71 @@ d3q19_bgk_collide(
     const float f_18 = src[18 * (size_t)count + state];
 
     // ---- shared
-    const float t0 = f_1 + f_11 + f_9;
-    const float t1 = f_3 + f_17 + f_14 + (f_7 + f_15);
+    const float t0 = 0.083333336f * omega_;
+    const float t1 = f_1 + f_11 + f_9;
     const float t2 = f_16 + f_18 + (f_4 + f_13);
-
-    // ---- j   (d3q19_bgk.lbm:13)
-    const float jy_ = t1 - f_8 - t2;
-    const float t3 = f_2 + f_12 + (f_8 + f_10);
+    const float t3 = f_3 + f_17 + f_14 + (f_7 + f_15);
+    const float t4 = f_2 + f_12 + (f_8 + f_10);
 
     // ---- rho   (d3q19_bgk.lbm:12)
-    const float rho_ = f_0 + f_5 + f_6 + t0 + t2 + t3 + t1;
+    const float rho_ = f_0 + f_5 + f_6 + t1 + t2 + t4 + t3;
 
     // ---- j   (d3q19_bgk.lbm:13)
-    const float jx_ = f_7 + f_13 + t0 - f_14 - t3;
-    const float t4 = 1.0f - omega_;
-    const float t5 = 0.083333336f * omega_;
-    const float t6 = t5 / rho_;
-    const float t7 = rho_ * t5;
-    const float t8 = jx_ * t5;
-    const float t9 = 3.0f * (jx_ * t6);
-    const float t10 = 0.33333334f * (jx_ * t9);
-    const float t11 = 0.6666667f * t7 - t10;
-    const float t12 = 0.33333334f * t7 + t10;
-    const float t13 = t12 + t8;
-    const float t14 = t8 - t12;
+    const float jy_ = t3 - f_8 - t2;
+    const float jx_ = f_7 + f_13 + t1 - f_14 - t4;
+    const float t5 = t0 / rho_;
+    const float t6 = rho_ * t0;
+    const float t7 = 3.0f * (jx_ * t5);
+    const float t8 = jx_ * t0;
+    const float t9 = 0.33333334f * (jx_ * t7);
+    const float t10 = 0.6666667f * t6 - t9;
+    const float t11 = 0.33333334f * t6 + t9;
+    const float t12 = t11 + t8;
+    const float t13 = t8 - t11;
     const float jz_ = f_5 + f_9 + f_12 + f_15 + f_18 - f_6 - f_10 - f_11 - f_16 - f_17;
-    const float t15 = jz_ * jz_ * t6;
-    const float t16 = jy_ * t6;
-    const float t17 = jy_ * t16;
+    const float t14 = jy_ * t5;
+    const float t15 = jz_ * jz_ * t5;
+    const float t16 = 1.0f - 12.0f * t0;
+    const float t17 = jy_ * t14;
     const float t18 = t15 + t17;
 
     // ---- post
-    const float post_0 = f_0 * t4 + 6.0f * (t11 - t18);
+    const float post_0 = f_0 * t16 + 6.0f * (t10 - t18);
     const float t19 = -t18;
-    const float post_2 = f_2 * t4 + t19 - 2.0f * t14;
-    const float post_1 = f_1 * t4 + t19 + 2.0f * t13;
-    const float t20 = 0.5f * t15 - t17;
-    const float t21 = t15 - 0.5f * t17;
-    const float t22 = jy_ * t9;
-    const float t23 = jy_ * t5;
-    const float t24 = t23 - t20;
-    const float post_14 = t24 - t14 - t22 + f_14 * t4;
-    const float post_7 = t13 + t24 + t22 + f_7 * t4;
-    const float post_3 = f_3 * t4 + t11 + 2.0f * t24;
-    const float t25 = t20 + t23;
-    const float post_13 = t13 - t25 - t22 + f_13 * t4;
-    const float post_8 = t22 - t14 - t25 + f_8 * t4;
-    const float post_4 = f_4 * t4 + t11 - 2.0f * t25;
-    const float t26 = jz_ * t9;
-    const float t27 = jz_ * t5;
-    const float t28 = t21 + t27;
-    const float post_5 = f_5 * t4 + t11 + 2.0f * t28;
-    const float post_12 = t28 - t14 - t26 + f_12 * t4;
-    const float post_9 = t13 + t28 + t26 + f_9 * t4;
-    const float t29 = t27 - t21;
-    const float post_10 = t26 - t14 - t29 + f_10 * t4;
-    const float post_11 = t13 - t29 - t26 + f_11 * t4;
-    const float post_6 = f_6 * t4 + t11 - 2.0f * t29;
-    const float t30 = 0.5f * t11 + t18;
-    const float t31 = 3.0f * (jz_ * t16);
-    const float t32 = t30 + t31;
-    const float t33 = t31 - t30;
-    const float t34 = t23 - t27;
-    const float post_18 = -t34 - t33 + f_18 * t4;
-    const float post_17 = t34 - t33 + f_17 * t4;
-    const float t35 = t23 + t27;
-    const float post_16 = t32 - t35 + f_16 * t4;
-    const float post_15 = t35 + t32 + f_15 * t4;
+    const float post_2 = f_2 * t16 + t19 - 2.0f * t13;
+    const float post_1 = f_1 * t16 + t19 + 2.0f * t12;
+    const float t20 = t15 - 0.5f * t17;
+    const float t21 = 0.5f * t15 - t17;
+    const float t22 = jy_ * t0;
+    const float t23 = jy_ * t7;
+    const float t24 = t21 + t22;
+    const float post_8 = t23 - t13 - t24 + f_8 * t16;
+    const float post_13 = t12 - t24 - t23 + f_13 * t16;
+    const float post_4 = f_4 * t16 + t10 - 2.0f * t24;
+    const float t25 = t22 - t21;
+    const float post_14 = t25 - t13 - t23 + f_14 * t16;
+    const float post_7 = t12 + t25 + t23 + f_7 * t16;
+    const float post_3 = f_3 * t16 + t10 + 2.0f * t25;
+    const float t26 = jz_ * t7;
+    const float t27 = jz_ * t0;
+    const float t28 = t20 + t27;
+    const float post_5 = f_5 * t16 + t10 + 2.0f * t28;
+    const float post_9 = t12 + t28 + t26 + f_9 * t16;
+    const float post_12 = t28 - t13 - t26 + f_12 * t16;
+    const float t29 = t27 - t20;
+    const float post_11 = t12 - t29 - t26 + f_11 * t16;
+    const float post_10 = t26 - t13 - t29 + f_10 * t16;
+    const float post_6 = f_6 * t16 + t10 - 2.0f * t29;
+    const float t30 = 3.0f * (jz_ * t14);
+    const float t31 = 0.5f * t10 + t18;
+    const float t32 = t22 + t27;
+    const float t33 = t22 - t27;
+    const float t34 = t30 - t31;
+    const float post_17 = t33 - t34 + f_17 * t16;
+    const float post_18 = -t33 - t34 + f_18 * t16;
+    const float t35 = t31 + t30;
+    const float post_16 = t35 - t32 + f_16 * t16;
+    const float post_15 = t32 + t35 + f_15 * t16;
 
     dst[state] = post_0;
     dst[1 * (size_t)count + state] = post_1;

@@ -10,7 +10,7 @@
 use core::ffi::c_void;
 
 /// Version of the interface: kernels, their arguments and their memory.
-pub const ABI: u32 = 8;
+pub const ABI: u32 = 9;
 
 /// Number of axes.
 pub const DIM: usize = 3;
@@ -474,73 +474,71 @@ pub fn collide_lanes<const N: usize>(
         let f_18 = src[18][lane];
 
         // ---- shared
-        let t0 = f_1 + f_11 + f_9;
-        let t1 = f_3 + f_17 + f_14 + (f_7 + f_15);
+        let t0 = 0.083333336_f32 * omega_;
+        let t1 = f_1 + f_11 + f_9;
         let t2 = f_16 + f_18 + (f_4 + f_13);
-
-        // ---- j   (d3q19_bgk.lbm:13)
-        let jy_ = t1 - f_8 - t2;
-        let t3 = f_2 + f_12 + (f_8 + f_10);
+        let t3 = f_3 + f_17 + f_14 + (f_7 + f_15);
+        let t4 = f_2 + f_12 + (f_8 + f_10);
 
         // ---- rho   (d3q19_bgk.lbm:12)
-        let rho_ = f_0 + f_5 + f_6 + t0 + t2 + t3 + t1;
+        let rho_ = f_0 + f_5 + f_6 + t1 + t2 + t4 + t3;
 
         // ---- j   (d3q19_bgk.lbm:13)
-        let jx_ = f_7 + f_13 + t0 - f_14 - t3;
-        let t4 = 1.0_f32 - omega_;
-        let t5 = 0.083333336_f32 * omega_;
-        let t6 = t5 / rho_;
-        let t7 = rho_ * t5;
-        let t8 = jx_ * t5;
-        let t9 = 3.0_f32 * (jx_ * t6);
-        let t10 = 0.33333334_f32 * (jx_ * t9);
-        let t11 = 0.6666667_f32 * t7 - t10;
-        let t12 = 0.33333334_f32 * t7 + t10;
-        let t13 = t12 + t8;
-        let t14 = t8 - t12;
+        let jy_ = t3 - f_8 - t2;
+        let jx_ = f_7 + f_13 + t1 - f_14 - t4;
+        let t5 = t0 / rho_;
+        let t6 = rho_ * t0;
+        let t7 = 3.0_f32 * (jx_ * t5);
+        let t8 = jx_ * t0;
+        let t9 = 0.33333334_f32 * (jx_ * t7);
+        let t10 = 0.6666667_f32 * t6 - t9;
+        let t11 = 0.33333334_f32 * t6 + t9;
+        let t12 = t11 + t8;
+        let t13 = t8 - t11;
         let jz_ = f_5 + f_9 + f_12 + f_15 + f_18 - f_6 - f_10 - f_11 - f_16 - f_17;
-        let t15 = jz_ * jz_ * t6;
-        let t16 = jy_ * t6;
-        let t17 = jy_ * t16;
+        let t14 = jy_ * t5;
+        let t15 = jz_ * jz_ * t5;
+        let t16 = 1.0_f32 - 12.0_f32 * t0;
+        let t17 = jy_ * t14;
         let t18 = t15 + t17;
 
         // ---- post
-        let post_0 = f_0 * t4 + 6.0_f32 * (t11 - t18);
+        let post_0 = f_0 * t16 + 6.0_f32 * (t10 - t18);
         let t19 = -t18;
-        let post_2 = f_2 * t4 + t19 - 2.0_f32 * t14;
-        let post_1 = f_1 * t4 + t19 + 2.0_f32 * t13;
-        let t20 = 0.5_f32 * t15 - t17;
-        let t21 = t15 - 0.5_f32 * t17;
-        let t22 = jy_ * t9;
-        let t23 = jy_ * t5;
-        let t24 = t23 - t20;
-        let post_14 = t24 - t14 - t22 + f_14 * t4;
-        let post_7 = t13 + t24 + t22 + f_7 * t4;
-        let post_3 = f_3 * t4 + t11 + 2.0_f32 * t24;
-        let t25 = t20 + t23;
-        let post_13 = t13 - t25 - t22 + f_13 * t4;
-        let post_8 = t22 - t14 - t25 + f_8 * t4;
-        let post_4 = f_4 * t4 + t11 - 2.0_f32 * t25;
-        let t26 = jz_ * t9;
-        let t27 = jz_ * t5;
-        let t28 = t21 + t27;
-        let post_5 = f_5 * t4 + t11 + 2.0_f32 * t28;
-        let post_12 = t28 - t14 - t26 + f_12 * t4;
-        let post_9 = t13 + t28 + t26 + f_9 * t4;
-        let t29 = t27 - t21;
-        let post_10 = t26 - t14 - t29 + f_10 * t4;
-        let post_11 = t13 - t29 - t26 + f_11 * t4;
-        let post_6 = f_6 * t4 + t11 - 2.0_f32 * t29;
-        let t30 = 0.5_f32 * t11 + t18;
-        let t31 = 3.0_f32 * (jz_ * t16);
-        let t32 = t30 + t31;
-        let t33 = t31 - t30;
-        let t34 = t23 - t27;
-        let post_18 = -t34 - t33 + f_18 * t4;
-        let post_17 = t34 - t33 + f_17 * t4;
-        let t35 = t23 + t27;
-        let post_16 = t32 - t35 + f_16 * t4;
-        let post_15 = t35 + t32 + f_15 * t4;
+        let post_2 = f_2 * t16 + t19 - 2.0_f32 * t13;
+        let post_1 = f_1 * t16 + t19 + 2.0_f32 * t12;
+        let t20 = t15 - 0.5_f32 * t17;
+        let t21 = 0.5_f32 * t15 - t17;
+        let t22 = jy_ * t0;
+        let t23 = jy_ * t7;
+        let t24 = t21 + t22;
+        let post_8 = t23 - t13 - t24 + f_8 * t16;
+        let post_13 = t12 - t24 - t23 + f_13 * t16;
+        let post_4 = f_4 * t16 + t10 - 2.0_f32 * t24;
+        let t25 = t22 - t21;
+        let post_14 = t25 - t13 - t23 + f_14 * t16;
+        let post_7 = t12 + t25 + t23 + f_7 * t16;
+        let post_3 = f_3 * t16 + t10 + 2.0_f32 * t25;
+        let t26 = jz_ * t7;
+        let t27 = jz_ * t0;
+        let t28 = t20 + t27;
+        let post_5 = f_5 * t16 + t10 + 2.0_f32 * t28;
+        let post_9 = t12 + t28 + t26 + f_9 * t16;
+        let post_12 = t28 - t13 - t26 + f_12 * t16;
+        let t29 = t27 - t20;
+        let post_11 = t12 - t29 - t26 + f_11 * t16;
+        let post_10 = t26 - t13 - t29 + f_10 * t16;
+        let post_6 = f_6 * t16 + t10 - 2.0_f32 * t29;
+        let t30 = 3.0_f32 * (jz_ * t14);
+        let t31 = 0.5_f32 * t10 + t18;
+        let t32 = t22 + t27;
+        let t33 = t22 - t27;
+        let t34 = t30 - t31;
+        let post_17 = t33 - t34 + f_17 * t16;
+        let post_18 = -t33 - t34 + f_18 * t16;
+        let t35 = t31 + t30;
+        let post_16 = t35 - t32 + f_16 * t16;
+        let post_15 = t32 + t35 + f_15 * t16;
 
         dst[0][lane] = post_0;
         dst[1][lane] = post_1;

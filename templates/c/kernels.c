@@ -1,4 +1,4 @@
-{% set cuda = false %}{% set function = "static" %}{% set inline = "static inline" %}{% set table = "static const" %}{% set int = "int32_t" %}{% set nan = "NAN" %}{% set packets = interface and not ghosts -%}
+{% set cuda = false %}{% set pitch = "PITCH" %}{% set function = "static" %}{% set inline = "static inline" %}{% set table = "static const" %}{% set int = "int32_t" %}{% set nan = "NAN" %}{% set packets = interface and not ghosts -%}
 {% for line in banner -%}
 // {{ line }}
 {% endfor %}
@@ -14,6 +14,7 @@ enum {
     Q = {{ q }},  // directions
     BX = {{ bx }}, BY = {{ by }}, BZ = {{ bz }},  // cells of a block along each axis
     CELLS = BX * BY * BZ,
+    PITCH = {{ pitch_len }},  // from a direction's populations in a block to the next
     NEAR = {{ near }},  // neighbours of a block, itself included
     DIM = {{ dim }},  // axes
     SETS = {{ reduce.sets }},  // of populations
@@ -42,14 +43,14 @@ static inline __attribute__((always_inline)) void load_row(
 {% include "arithmetic" -%}
 // ==== collision =====================================================================================================
 
-// Collides cells 0 to n: direction i of a cell is before[i * stride_before + cell], then after[i * stride_after + cell].
+// Collides cells 0 to n: direction i of a cell is before[i][cell], then after[i * stride_after + cell].
 static inline __attribute__((always_inline)) void collide_cells(
-    const size_t n, const size_t stride_before, const {{ real }} *restrict before,
+    const size_t n, const {{ real }} *const *before,
     const size_t stride_after, {{ real }} *restrict after{{ param_decls }})
 {
     for (size_t cell = 0; cell < n; ++cell) {
 {%- for input in collide.inputs %}
-        const {{ real }} {{ input.text }} = before[{{ input.at }} * stride_before + cell];
+        const {{ real }} {{ input.text }} = before[{{ input.at }}][cell];
 {%- endfor %}
 {%- for line in collide.body %}
         {{ line }}
@@ -103,6 +104,28 @@ static inline void settle(void)
 #endif
 }
 
+// Collides gathered cells, direction i of which is before[i * stride + cell].
+static inline __attribute__((always_inline)) void collide_gathered(
+    const size_t n, const size_t stride, const {{ real }} *before,
+    const size_t stride_after, {{ real }} *restrict after{{ param_decls }})
+{
+    const {{ real }} *const from[Q] = {
+{%- for pull in pulls %}
+        before + {{ pull.at }} * stride,
+{%- endfor %}
+    };
+    collide_cells(n, from, stride_after, after{{ param_names }});
+}
+
+// Stores the directions of a line of cells, one cache line for each.
+static inline __attribute__((always_inline)) void store_lines(
+    {{ stored }} *restrict dst, const int32_t slot, const int begin, const {{ real }} *restrict after, const int past)
+{
+{%- for pull in pulls %}
+    store_line(dst + at(slot, {{ pull.at }}, begin), after + {{ pull.at }} * LINE, past);
+{%- endfor %}
+}
+
 // Collides a gathered slab and stores it in a slot from a cell on, a cache line of each direction at a time.
 static inline __attribute__((always_inline)) void collide_slab(
     const {{ real }} *restrict before, {{ stored }} *restrict dst, const int32_t slot, const int begin, const int past{{ param_decls }})
@@ -110,43 +133,50 @@ static inline __attribute__((always_inline)) void collide_slab(
     if (SLAB % LINE != 0) {
 {%- if half %}
         {{ real }} after[Q * SLAB];
-        collide_cells(SLAB, SLAB, before, SLAB, after{{ param_names }});
+        collide_gathered(SLAB, SLAB, before, SLAB, after{{ param_names }});
         for (int i = 0; i < Q; ++i) {
             for (int cell = 0; cell < SLAB; ++cell) store(dst, slot, i, begin + cell, after[i * SLAB + cell]);
         }
 {%- else %}
-        collide_cells(SLAB, SLAB, before, CELLS, dst + at(slot, 0, begin){{ param_names }});
+        collide_gathered(SLAB, SLAB, before, PITCH, dst + at(slot, 0, begin){{ param_names }});
 {%- endif %}
         return;
     }
     for (int cell = 0; cell < SLAB; cell += LINE) {
         _Alignas(64) {{ real }} after[Q * LINE];
-        collide_cells(LINE, SLAB, before + cell, LINE, after{{ param_names }});
-{%- for output in collide.outputs %}
-        store_line(dst + at(slot, {{ output.at }}, begin + cell), after + {{ output.at }} * LINE, past);
-{%- endfor %}
+        collide_gathered(LINE, SLAB, before + cell, LINE, after{{ param_names }});
+        store_lines(dst, slot, begin + cell, after, past);
     }
 }
 
 // ==== streaming =====================================================================================================
 
-{% if rows == 1 -%}
-// Fills to[x] with what direction i, of velocity (cx, cy, cz), brings to the cells of the row `begin`. A block later the
-// same row will be asked of the neighbours `next`: its lines are called for now, so that nothing waits for memory then.
-static inline __attribute__((always_inline)) void gather(
-    {{ real }} *restrict to, const {{ stored }} *restrict src, const int32_t *restrict near, const int32_t *restrict next,
-    const int begin, const int i, const int cx, const int cy, const int cz)
+{% if lines -%}
+// Where direction i, of velocity (cx, cy, cz), brings the cells of a row from.
+typedef struct {
+    const {{ real }} *row;  // cell x from row[x], where all lie in one block
+    const {{ real }} *end;  // the first cell, or the last, from a neighbour along x
+} Upwind;
+
+static inline __attribute__((always_inline)) Upwind upwind(
+    const {{ real }} *restrict src, const int32_t *restrict near, const int begin, const int i, const int cx, const int cy, const int cz)
 {
     const int y = begin % BY - cy, z = begin / BY - cz;
     const int dy = y < 0 ? -1 : y >= BY ? 1 : 0, dz = z < 0 ? -1 : z >= BZ ? 1 : 0;
-    const int up = {{ middle }} + 3 * dy{% if deep %} + 9 * dz{% endif %};
+    const int entry = {{ middle }} + 3 * dy{% if deep %} + 9 * dz{% endif %};
     const int row = BX * (y - dy * BY + BY * (z - dz * BZ));
-    load_row(to + (cx > 0), src, near[up], i, row + (cx < 0), BX - (cx != 0));
-    if (cx != 0) {
-        const int x = cx > 0 ? 0 : BX - 1;
-        to[x] = load(src, near[up - cx], i, row + BX - 1 - x);
-    }
-    for (int x = 0; x < BX; x += LINE) __builtin_prefetch(src + at(next[up], i, row + x), 0, 2);
+    return (Upwind){src + at(near[entry], i, row) - cx, src + at(near[entry - cx], i, row + (cx > 0 ? BX - 1 : 0))};
+}
+
+// What is brought to the cells of a row from x on, a cache line of them: where it lies, or put together in `room` at an end of the row.
+static inline __attribute__((always_inline)) const {{ real }} *line_of(
+    {{ real }} *restrict room, const Upwind from, const int x, const int cx)
+{
+    const {{ real }} *const line = from.row + x;
+    if (cx == 0 || x != (cx > 0 ? 0 : BX - LINE)) return line;
+    memcpy(room + (cx > 0), line + (cx > 0), sizeof({{ real }}) * (LINE - 1));
+    room[cx > 0 ? 0 : LINE - 1] = *from.end;
+    return room;
 }
 {% else -%}
 // Fills to[cell] with what direction i, of velocity (cx, cy, cz), brings to the SLAB cells from the row `begin` on, whole planes.
@@ -180,20 +210,45 @@ static inline __attribute__((always_inline)) void gather(
 }
 {% endif %}
 {% <kernel of={stream_collide}> %}
-    _Alignas(64) {{ real }} before[Q * SLAB];
     const int past = past_cache(count, dst);
     for (int32_t item = 0; item < count; ++item) {
         const int32_t slot = ids[item];
         const int32_t *const near = neighbours + (size_t)slot * NEAR;
-{%- if rows == 1 %}
+{%- if lines %}
         const int32_t *const next = neighbours + (size_t)ids[item + 1 < count ? item + 1 : item] * NEAR;
-{%- endif %}
+        for (int row = 0; row < BY * BZ; ++row) {
+            const Upwind from[Q] = {
+{%- for pull in pulls %}
+                upwind(src, near, row, {{ pull.at }}, {{ pull.velocity }}),
+{%- endfor %}
+            };
+            // The same row of the next block: its lines are called for now, so that nothing waits for memory then.
+            const {{ real }} *const soon[Q] = {
+{%- for pull in pulls %}
+                upwind(src, next, row, {{ pull.at }}, {{ pull.velocity }}).row + VELOCITY[{{ pull.at }}][0],
+{%- endfor %}
+            };
+            for (int x = 0; x < BX; x += LINE) {
+                _Alignas(64) {{ real }} room[Q * LINE], after[Q * LINE];
+                const {{ real }} *const before[Q] = {
+{%- for pull in pulls %}
+                    line_of(room + {{ pull.at }} * LINE, from[{{ pull.at }}], x, VELOCITY[{{ pull.at }}][0]),
+{%- endfor %}
+                };
+                collide_cells(LINE, before, LINE, after{{ param_names }});
+                store_lines(dst, slot, row * BX + x, after, past);
+                for (int i = 0; i < Q; ++i) __builtin_prefetch(soon[i] + x, 0, 2);
+            }
+        }
+{%- else %}
+        _Alignas(64) {{ real }} before[Q * SLAB];
         for (int row = 0; row < BY * BZ; row += ROWS) {
 {%- for pull in pulls %}
-            gather(before + {{ pull.at }} * SLAB, src, near, {% if rows == 1 %}next, {% endif %}row, {{ pull.at }}, {{ pull.velocity }});
+            gather(before + {{ pull.at }} * SLAB, src, near, row, {{ pull.at }}, {{ pull.velocity }});
 {%- endfor %}
             collide_slab(before, dst, slot, row * BX, past{{ param_names }});
         }
+{%- endif %}
     }  // blocks
     settle();
 {%- </kernel> %}
@@ -202,7 +257,7 @@ static inline __attribute__((always_inline)) void gather(
     for (size_t state = 0; state < (size_t)count; ++state) {
         {{ real }} before[Q], after[Q];
         for (int i = 0; i < Q; ++i) before[i] = {% if half %}as_stored(src[(size_t)i * (size_t)count + state] - ({{ real }})REST[i]){% else %}src[(size_t)i * (size_t)count + state] - ({{ real }})REST[i]{% endif %};
-        collide_cells(1, 1, before, 1, after{{ param_names }});
+        collide_gathered(1, 1, before, 1, after{{ param_names }});
         for (int i = 0; i < Q; ++i) dst[(size_t)i * (size_t)count + state] = {% if half %}as_stored(after[i]){% else %}after[i]{% endif %} + ({{ real }})REST[i];
     }
 {%- </kernel> %}
@@ -251,7 +306,7 @@ static inline __attribute__((always_inline)) void gather(
         const int32_t slot = ids[item];
         const int32_t *const near = neighbours + (size_t)slot * NEAR;
         if (rows[slot] == 0) {
-            memcpy(dst + at(slot, 0, 0), src + at(slot, 0, 0), sizeof({{ stored }}) * (Q * CELLS));
+            memcpy(dst + at(slot, 0, 0), src + at(slot, 0, 0), sizeof({{ stored }}) * (Q * PITCH));
             continue;
         }
         const size_t row_at = (size_t)rows[slot] * (Q * CELLS);
@@ -478,7 +533,7 @@ static inline __attribute__((always_inline)) void gather(
 {% <kernel of={carry.relocate}> %}
     for (int32_t item = 0; item < count; ++item) {
         const int32_t slot = ids[item];
-        memcpy(dst + at(slot, 0, 0), src + at(from[slot], 0, 0), sizeof({{ stored }}) * (Q * CELLS));
+        memcpy(dst + at(slot, 0, 0), src + at(from[slot], 0, 0), sizeof({{ stored }}) * (Q * PITCH));
     }
 {%- </kernel> %}
 
@@ -508,7 +563,7 @@ static inline __attribute__((always_inline)) void gather(
                 {{ real }} *const keep = saved + kept_at(rows, slot, cell);
                 for (int i = 0; i < Q; ++i) keep[i * CELLS] = before[i];
             }
-            collide_cells(1, 1, before, 1, after{{ param_names }});
+            collide_gathered(1, 1, before, 1, after{{ param_names }});
             for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, after[i]);
         }
     }  // blocks
@@ -523,7 +578,7 @@ static inline __attribute__((always_inline)) void gather(
             if (!mean_of_parts(slot, cell, sides, parts, rows, held, saved, mean{{ param_names }})) continue;
             {{ real }} *const keep = saved + kept_at(rows, slot, cell);
             for (int i = 0; i < Q; ++i) keep[i * CELLS] = mean[i];
-            collide_cells(1, 1, mean, 1, after{{ param_names }});
+            collide_gathered(1, 1, mean, 1, after{{ param_names }});
             for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, after[i]);
         }
     }  // blocks
@@ -550,7 +605,7 @@ static inline __attribute__((always_inline)) void gather(
         for (int cell = 0; sides[slot] != 0 && cell < CELLS; ++cell) {
             {{ real }} before[Q], after[Q];
             if (!ghost(slot, cell, neighbours, sides, uppers, rows, held, saved, before)) continue;
-            collide_cells(1, 1, before, 1, after{{ param_names }});
+            collide_gathered(1, 1, before, 1, after{{ param_names }});
             for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, after[i]);
         }
     }  // blocks
@@ -572,7 +627,7 @@ static inline __attribute__((always_inline)) void gather(
     for (int32_t item = 0; item < count; ++item) {
         {{ stored }} *const set = sets >> levels[nodes[ids[item]]] & 1 ? populations_1 : populations_0;
         const int32_t to = held_slot(nodes[ids[item]], children, roots, held);
-        memcpy(set + at(to, 0, 0), set + at(ids[item], 0, 0), sizeof({{ stored }}) * (Q * CELLS));
+        memcpy(set + at(to, 0, 0), set + at(ids[item], 0, 0), sizeof({{ stored }}) * (Q * PITCH));
     }
 {%- </kernel> %}
 

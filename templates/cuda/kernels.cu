@@ -1,4 +1,4 @@
-{% set cuda = true %}{% set function = "static __device__ __noinline__" %}{% set inline = "static __device__ __forceinline__" -%}
+{% set cuda = true %}{% set pitch = "CELLS" %}{% set function = "static __device__ __noinline__" %}{% set inline = "static __device__ __forceinline__" -%}
 {% set table = "static __device__ const" %}{% set int = "int" %}{% set nan = "__int_as_float(0x7fffffff)" %}{% set packets = interface and not ghosts -%}
 {% for line in banner -%}
 // {{ line }}

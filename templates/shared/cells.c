@@ -4,7 +4,7 @@
 // whole rows of them.
 {{ inline }} size_t at(const {{ int }} slot, const int direction, const int cell)
 {
-    return (size_t)slot * (Q * CELLS) + (size_t)(direction * CELLS + cell);
+    return (size_t)slot * (Q * {{ pitch }}) + (size_t)(direction * {{ pitch }} + cell);
 }
 
 {% if half -%}

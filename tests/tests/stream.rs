@@ -42,9 +42,6 @@ impl Grid {
     fn slots(&self) -> usize {
         self.blocks.iter().product()
     }
-    fn cells(&self) -> usize {
-        self.block.iter().product()
-    }
     fn positions(&self) -> impl Iterator<Item = [usize; 3]> + use<> {
         let [nx, ny, nz] = self.size();
         (0..nx * ny * nz).map(move |at| [at % nx, at / nx % ny, at / nx / ny])
@@ -238,12 +235,12 @@ impl<'a> Reference<'a> {
 fn kernel(bundle: &Bundle, grid: &Grid, f: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let device = Device::host(2).expect("a host");
     let program = Program::load(&device, bundle).unwrap_or_else(|error| panic!("{error}"));
-    let (q, cells) = (bundle.manifest.q(), grid.cells());
+    let (q, pitch) = (bundle.manifest.q(), bundle.manifest.pitch());
     let offset = |at, dir: usize| {
         let (slot, cell) = grid.place(at);
-        (slot * q + dir) * cells + cell
+        (slot * q + dir) * pitch + cell
     };
-    let mut values = vec![0.0; grid.slots() * q * cells];
+    let mut values = vec![0.0; grid.slots() * q * pitch];
     for (at, state) in grid.positions().zip(f) {
         for (dir, value) in state.iter().enumerate() {
             values[offset(at, dir)] = value - bundle.manifest.directions[dir].rest_value();
@@ -372,6 +369,14 @@ fn blocks_gathered_in_several_slabs_stream_alike() {
     compare_shipped("d3q27_bgk", [1, 2, 1], [8, 8, 8], false);
     compare_shipped("d3q19_bgk", [1, 1, 2], [16, 16, 2], false);
     compare_shipped("d3q27_bgk", [1, 2, 1], [4, 4, 16], false);
+}
+
+#[test]
+fn rows_of_whole_cache_lines_stream_alike() {
+    compare_shipped("d2q9_bgk", [3, 2, 1], [16, 3, 1], false);
+    compare_shipped("d3q19_bgk", [2, 2, 1], [24, 2, 3], false);
+    compare_shipped("d3q27_bgk", [2, 1, 2], [16, 4, 4], false);
+    compare_shipped("d3q27_bgk", [1, 2, 1], [8, 2, 1], false);
 }
 
 #[test]

@@ -68,6 +68,8 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
         deep: dim == 3,
         fields: manifest.field_components(),
         rows: rows(manifest),
+        lines: whole_lines(manifest) && manifest.real != Real::F16F32,
+        pitch_len: manifest.pitch(),
         init: kernel(Role::Init, Some(method.init)),
         stream_collide: kernel(Role::StreamCollide, None),
         interface: method.interface.as_ref().map(|interface| interface::view(method, interface, kernel)),
@@ -123,15 +125,19 @@ fn carry(kernel: impl Fn(Role, Option<&Plan>) -> Kernel) -> Carry {
     }
 }
 
+/// Whether a row is whole cache lines.
+fn whole_lines(manifest: &Manifest) -> bool {
+    (manifest.block[0] * manifest.real.bytes() as u32).is_multiple_of(64)
+}
+
 /// Rows that the host gathers at a time. A row of whole cache lines is collided at once, so that the processor works on it
 /// while the next one is on its way; of shorter rows, as many whole planes as fit into `SLAB_BYTES`.
 fn rows(manifest: &Manifest) -> u32 {
     let [bx, by, bz] = manifest.block;
-    let row = bx * manifest.real.bytes() as u32;
-    if row.is_multiple_of(64) {
+    if whole_lines(manifest) {
         return 1;
     }
-    let plane = by * row * manifest.q() as u32;
+    let plane = by * bx * manifest.real.bytes() as u32 * manifest.q() as u32;
     by * (1..=bz).rev().find(|planes| bz.is_multiple_of(*planes) && planes * plane <= SLAB_BYTES).unwrap_or(1)
 }
 
@@ -161,8 +167,8 @@ fn upwind(manifest: &Manifest, width: u32) -> Vec<String> {
         if deep { format!("cell / {bx} % {by}") } else { format!("cell / {bx}") },
         format!("cell / {}", bx * by),
     ];
-    let mut lines = vec![];
-    lines.push("// ---- upwind along each axis: coordinate and block, m for the velocity +1, p for -1".into());
+    let heading = "// ---- upwind along each axis: coordinate and block, m for the velocity +1, p for -1";
+    let mut lines = vec![heading.to_string()];
     for axis in 0..manifest.dim as usize {
         let (a, last) = (["x", "y", "z"][axis], manifest.block[axis] - 1);
         let width = if axis == 0 { width } else { 1 };

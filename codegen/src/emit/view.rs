@@ -45,6 +45,10 @@ pub struct View {
     pub fields: usize,
     /// Rows along x that the host gathers at a time.
     pub rows: u32,
+    /// Host: whether a row is whole cache lines, which are collided where they lie.
+    pub lines: bool,
+    /// Values from the populations of a direction in a block to those of the next.
+    pub pitch_len: usize,
     /// Populations from fields.
     pub init: Kernel,
     /// Interior blocks.

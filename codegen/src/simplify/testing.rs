@@ -54,10 +54,10 @@ pub(crate) fn collision(name: &'static str, flops: u32, divs: u32) -> Kernel {
 /// Every shipped collision.
 pub(crate) fn kernels() -> Vec<Kernel> {
     vec![
-        collision("d2q9_bgk", 70, 1),
-        collision("d3q19_bgk", 145, 1),
+        collision("d2q9_bgk", 71, 1),
+        collision("d3q19_bgk", 146, 1),
         collision("d3q19_mrt_raw", 175, 1),
-        collision("d3q27_bgk", 202, 1),
+        collision("d3q27_bgk", 203, 1),
         collision("d3q27_cumulant", 295, 1),
         collision("d3q27_kbc", 522, 31),
     ]

@@ -17,29 +17,23 @@ pub struct Accesses {
     pub writes: Vec<Place>,
 }
 
-/// Nodes that have been added, as far as later ones may have to wait for them.
-#[derive(Debug)]
-pub struct Order<Node> {
+/// Nodes that have been added, by number, as far as later ones may have to wait for them.
+#[derive(Debug, Default)]
+pub struct Order {
     /// By number.
-    places: Vec<Users<Node>>,
+    places: Vec<Users>,
 }
 
-#[derive(Clone, Debug)]
-struct Users<Node> {
-    writer: Option<Node>,
+#[derive(Clone, Debug, Default)]
+struct Users {
+    writer: Option<usize>,
     /// Those that have read since.
-    readers: Vec<Node>,
+    readers: Vec<usize>,
 }
 
-impl<Node> Default for Order<Node> {
-    fn default() -> Self {
-        Order { places: vec![] }
-    }
-}
-
-impl<Node: Copy + Ord> Order<Node> {
+impl Order {
     /// What a node with these accesses waits for, each once.
-    pub fn before(&self, accesses: &Accesses) -> Vec<Node> {
+    pub fn before(&self, accesses: &Accesses) -> Vec<usize> {
         let mut nodes = vec![];
         for users in accesses.reads.iter().filter_map(|place| self.places.get(place.0 as usize)) {
             nodes.extend(users.writer);
@@ -53,7 +47,7 @@ impl<Node: Copy + Ord> Order<Node> {
     }
 
     /// Adds a node behind all others.
-    pub fn add(&mut self, node: Node, accesses: &Accesses) {
+    pub fn add(&mut self, node: usize, accesses: &Accesses) {
         for place in &accesses.reads {
             self.users(*place).readers.push(node);
         }
@@ -64,10 +58,10 @@ impl<Node: Copy + Ord> Order<Node> {
         }
     }
 
-    fn users(&mut self, place: Place) -> &mut Users<Node> {
+    fn users(&mut self, place: Place) -> &mut Users {
         let at = place.0 as usize;
         if at >= self.places.len() {
-            self.places.resize(at + 1, Users { writer: None, readers: vec![] });
+            self.places.resize(at + 1, Users::default());
         }
         &mut self.places[at]
     }

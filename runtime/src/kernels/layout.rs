@@ -1,7 +1,8 @@
 //! Where a value lies: (slot, component, cell) to offset, by the bundle's formula.
 //!
 //! Populations and fields are both stored as `[slot][component][cell]`, component being the direction or the position
-//! in the list of field components; inside a block, x runs fastest.
+//! in the list of field components; inside a block, x runs fastest. Behind the cells of a direction the host may leave room
+//! ([`Manifest::pitch`]).
 
 use lbm_bundle::Manifest;
 
@@ -25,17 +26,28 @@ pub struct CellId(pub u32);
 pub struct Layout {
     block: [usize; 3],
     components: usize,
+    /// Values from a component to the next.
+    pitch: usize,
 }
 
 impl Layout {
     /// Of the populations: a component per direction.
     pub fn populations(manifest: &Manifest) -> Self {
-        Layout { block: manifest.block.map(|n| n as usize), components: manifest.q() }
+        Layout { pitch: manifest.pitch(), ..Self::of(manifest, manifest.q()) }
+    }
+
+    /// Of values that stand for the populations of some blocks: those of an earlier time, or what their links cross.
+    pub fn beside_populations(manifest: &Manifest) -> Self {
+        Self::of(manifest, manifest.q())
     }
 
     /// Of the macroscopic fields: their components one after the other.
     pub fn fields(manifest: &Manifest) -> Self {
-        Layout { block: manifest.block.map(|n| n as usize), components: manifest.field_components() }
+        Self::of(manifest, manifest.field_components())
+    }
+
+    fn of(manifest: &Manifest, components: usize) -> Self {
+        Layout { block: manifest.block.map(|n| n as usize), components, pitch: manifest.cells() }
     }
 
     /// Components of a cell.
@@ -55,7 +67,31 @@ impl Layout {
 
     /// Values of one slot.
     pub fn slot_len(&self) -> usize {
-        self.components * self.cells()
+        self.components * self.pitch
+    }
+
+    /// The parts of some slots' bytes that stand for cells, `[component][cell]` for each slot.
+    pub fn of_cells<'a>(&self, bytes: &'a [u8], value_bytes: usize) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        let (pitch, filled) = self.parts(bytes.len(), value_bytes);
+        bytes.chunks(pitch).map(move |part| &part[..filled])
+    }
+
+    /// The same, to be written.
+    pub fn of_cells_mut<'a>(
+        &self,
+        bytes: &'a mut [u8],
+        value_bytes: usize,
+    ) -> impl Iterator<Item = &'a mut [u8]> + use<'a> {
+        let (pitch, filled) = self.parts(bytes.len(), value_bytes);
+        bytes.chunks_mut(pitch).map(move |part| &mut part[..filled])
+    }
+
+    /// How many bytes there are from one part to the next, and how many of them stand for cells: all, where there is no room between.
+    fn parts(&self, bytes: usize, value_bytes: usize) -> (usize, usize) {
+        if self.pitch == self.cells() {
+            return (bytes.max(1), bytes);
+        }
+        (self.pitch * value_bytes, self.cells() * value_bytes)
     }
 
     /// The cell at a position inside a block.
@@ -71,7 +107,7 @@ impl Layout {
 
     /// Offset of a value.
     pub fn offset(&self, slot: SlotId, component: usize, cell: CellId) -> usize {
-        (slot.index() * self.components + component) * self.cells() + cell.0 as usize
+        (slot.index() * self.components + component) * self.pitch + cell.0 as usize
     }
 }
 
@@ -79,7 +115,8 @@ impl Layout {
 mod tests {
     use super::*;
 
-    const LAYOUT: Layout = Layout { block: [4, 3, 2], components: 5 };
+    const LAYOUT: Layout = Layout { block: [4, 3, 2], components: 5, pitch: 24 };
+    const APART: Layout = Layout { block: [4, 1, 1], components: 2, pitch: 6 };
 
     #[test]
     fn offsets_follow_the_formula_of_the_bundle() {
@@ -87,6 +124,17 @@ mod tests {
         assert_eq!(LAYOUT.cell([3, 2, 1]), CellId(3 + 4 * (2 + 3)));
         assert_eq!(LAYOUT.offset(SlotId(7), 2, CellId(23)), (7 * 5 + 2) * 24 + 23);
         assert_eq!(LAYOUT.slot_len(), 120);
+    }
+
+    #[test]
+    fn room_between_components_is_no_part_of_what_cells_have() {
+        assert_eq!((APART.slot_len(), APART.offset(SlotId(1), 1, CellId(3))), (12, 21));
+        let mut bytes: Vec<u8> = (0..24).collect();
+        let of_cells: Vec<_> = APART.of_cells(&bytes, 1).collect();
+        assert_eq!(of_cells, [[0, 1, 2, 3], [6, 7, 8, 9], [12, 13, 14, 15], [18, 19, 20, 21]]);
+        APART.of_cells_mut(&mut bytes, 1).for_each(|part| part.fill(99));
+        assert_eq!(bytes[..8], [99, 99, 99, 99, 4, 5, 99, 99]);
+        assert_eq!(LAYOUT.of_cells(&bytes, 1).count(), 1);
     }
 
     #[test]

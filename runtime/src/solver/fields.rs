@@ -67,7 +67,7 @@ impl Fields {
     /// After the grid has changed: room for what is kept at interfaces. Nothing is kept between steps.
     pub fn make_room(&mut self, device: &Device, manifest: &Manifest, grid: &Grid) -> Result<(), DeviceError> {
         let interfaces = grid.interfaces();
-        if mesh::holds(manifest) && interfaces * Layout::populations(manifest).slot_len() > self.saved.len() {
+        if mesh::holds(manifest) && interfaces * Layout::beside_populations(manifest).slot_len() > self.saved.len() {
             self.saved = device.alloc_reals(manifest.real, 0)?;
             self.saved = saved_for(device, manifest, interfaces + interfaces / 4)?;
         }
@@ -79,7 +79,7 @@ impl Fields {
 /// and what these are made from.
 pub(crate) fn at_interfaces(manifest: &Manifest, interfaces: usize) -> usize {
     let of_block = match (mesh::holds(manifest), &manifest.coupling) {
-        (true, _) => Layout::populations(manifest).slot_len() * manifest.real.bytes(),
+        (true, _) => Layout::beside_populations(manifest).slot_len() * manifest.real.bytes(),
         (false, Some(_)) => {
             // Rows, a mask and a place; and, but on the finest level, what is around, masks of cells, and a list of them.
             let ints = 2 + manifest.around() + 2 * manifest.cells();
@@ -91,7 +91,7 @@ pub(crate) fn at_interfaces(manifest: &Manifest, interfaces: usize) -> usize {
 }
 
 fn saved_for(device: &Device, manifest: &Manifest, interfaces: usize) -> Result<Buffer<Real>, DeviceError> {
-    let kept = if mesh::holds(manifest) { interfaces * Layout::populations(manifest).slot_len() } else { 0 };
+    let kept = if mesh::holds(manifest) { interfaces * Layout::beside_populations(manifest).slot_len() } else { 0 };
     let mut saved = device.alloc_reals(manifest.real, kept)?;
     saved.poison()?;
     Ok(saved)

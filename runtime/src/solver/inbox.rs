@@ -24,6 +24,9 @@ use crate::kernels::{self, KernelError, Program};
 use crate::mesh::forest::Level;
 use crate::mesh::{self, Grid};
 
+/// A level whose cells are less than one in so many of those that the device works on at a time streams in one launch.
+const FEW: usize = 8;
+
 /// What blocks at interfaces read, and what it is made from.
 pub(super) struct Inbox {
     /// What enters, for a first step and for a second one `[row][value]`.
@@ -164,9 +167,6 @@ impl Inbox {
         (&self.masks, &self.rows[usize::from(!start)])
     }
 }
-
-/// A level whose cells are less than one in so many of those that the device works on at a time streams in one launch.
-const FEW: usize = 8;
 
 /// Two sets of rows, full of NaN.
 fn rows(device: &Device, manifest: &Manifest, interfaces: usize) -> Result<[Buffer<Real>; 2], DeviceError> {

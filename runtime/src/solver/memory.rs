@@ -45,6 +45,7 @@ impl Memory {
         let (real, stored) = (manifest.real.bytes(), manifest.real.stored_bytes());
         let product = |factors: &[usize]| factors.iter().fold(1usize, |all, factor| all.saturating_mul(*factor));
         let (populations, of_fields) = (Layout::populations(manifest).slot_len(), Layout::fields(manifest).slot_len());
+        let beside = Layout::beside_populations(manifest).slot_len();
         let of_fields_copied = copies.fields + if reference { copies.states } else { 0 };
         Memory {
             target: manifest.target,
@@ -57,7 +58,7 @@ impl Memory {
                 real,
             ]),
             tables: blocks.tables,
-            solids: product(&[blocks.cut, populations, size_of::<i32>() + real]),
+            solids: product(&[blocks.cut, beside, size_of::<i32>() + real]),
             outputs: product(&[blocks.leaves, of_fields, size_of::<f64>()]),
             copies: product(&[copies.states, blocks.slots, populations, stored]).saturating_add(product(&[
                 of_fields_copied,

@@ -142,32 +142,41 @@ impl<'a> State<'a> {
                     bytes.resize(slots.len() * self.slot_bytes(array), 0);
                     let start = slots.start * self.slot_len(array);
                     arrays[array].read_raw(start, &mut bytes).map_err(io::Error::other)?;
-                    each(&bytes)?;
+                    self.each_part(array, &bytes, &mut each)?;
                 }
                 Source::Copy(staging, copied) => {
                     let span = copied.range(..=(array, slots.start)).next_back();
                     let ((_, first), at) = span.expect("spans have all places");
                     let at = at + (slots.start - first) * self.slot_bytes(array);
                     let all = staging.bytes().map_err(io::Error::other)?;
-                    each(&all[at..at + slots.len() * self.slot_bytes(array)])?;
+                    self.each_part(array, &all[at..at + slots.len() * self.slot_bytes(array)], &mut each)?;
                 }
             }
         }
         Ok(())
     }
 
+    fn each_part(&self, array: usize, bytes: &[u8], each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        let (layout, value_bytes) = self.values(array);
+        layout.of_cells(bytes, value_bytes).try_for_each(each)
+    }
+
+    /// How the values of an array lie, and the bytes of one.
+    fn values(&self, array: usize) -> (Layout, usize) {
+        match array {
+            KEPT => (Layout::fields(&self.manifest), self.manifest.real.bytes()),
+            _ => (Layout::populations(&self.manifest), self.manifest.real.stored_bytes()),
+        }
+    }
+
     /// Values of a slot of an array.
     fn slot_len(&self, array: usize) -> usize {
-        match array {
-            KEPT => Layout::fields(&self.manifest).slot_len(),
-            _ => Layout::populations(&self.manifest).slot_len(),
-        }
+        self.values(array).0.slot_len()
     }
 
     /// Bytes of a slot of an array.
     fn slot_bytes(&self, array: usize) -> usize {
-        let of_value = if array == KEPT { self.manifest.real.bytes() } else { self.manifest.real.stored_bytes() };
-        self.slot_len(array) * of_value
+        self.slot_len(array) * self.values(array).1
     }
 }
 
@@ -182,7 +191,7 @@ fn write<E: From<StepError>>(
     for run in runs(grid.leaves().map_err(StepError::from)?) {
         let range = range(run, layout);
         bytes.resize(range.len() * to.value_bytes(), 0);
-        next(&mut bytes)?;
+        layout.of_cells_mut(&mut bytes, to.value_bytes()).try_for_each(&mut next)?;
         to.write_raw(range.start, &bytes).map_err(StepError::from)?;
     }
     Ok(())
@@ -211,7 +220,7 @@ impl Simulation {
         let to = &mut fields.populations[0];
         write(grid, layout, to, &mut next)?;
         for (_, slot) in grid.forest().read_held().map_err(StepError::from)? {
-            next(&mut bytes)?;
+            layout.of_cells_mut(&mut bytes, to.value_bytes()).try_for_each(&mut next)?;
             to.write_raw(slot.index() * layout.slot_len(), &bytes).map_err(StepError::from)?;
         }
         self.stepper.levels.iter_mut().for_each(|level| level.current = 0);

@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn a_figure_of_a_gpu_does_not_stand_beside_a_cpu() {
         assert!(!beside("d3q19_bgk-f32-4x4x4", Target::Cuda).is_empty());
-        assert!(beside("d3q19_bgk-f32-64x4x4", Target::C).is_empty());
+        assert!(beside("d3q19_bgk-f32-128x4x4", Target::C).is_empty());
         assert_eq!(beside("agal-table7-16-static-cubic", Target::C)[0].values["drag"], 1.513);
     }
 }

@@ -222,15 +222,17 @@ fn measure(device: &Device, model: &Model, real: Real, block: [u32; 3], gib: f64
     })
 }
 
-/// The largest box, close to a cube, whose two buffers of populations fit in `gib`.
+/// The largest box, close to a cube, whose two buffers of populations fit in `gib`; two blocks along each axis at least, or a block
+/// would be its own neighbour and find it in a cache.
 fn size(bundle: &Bundle, gib: f64) -> [usize; 3] {
     let manifest = &bundle.manifest;
     let dim = manifest.dim as usize;
-    let cells = gib * f64::from(1u32 << 30) / (2 * manifest.q() * manifest.real.stored_bytes()) as f64;
-    let side = cells.powf(1.0 / dim as f64);
+    let mut cells = gib * f64::from(1u32 << 30) / (2 * manifest.q() * manifest.real.stored_bytes()) as f64;
     let mut size = [1; 3];
-    for (size, block) in size.iter_mut().zip(manifest.block).take(dim) {
-        *size = (side / f64::from(block)).floor() as usize * block as usize;
+    for (axis, block) in manifest.block.into_iter().enumerate().take(dim) {
+        let side = cells.powf(1.0 / (dim - axis) as f64);
+        size[axis] = (side / f64::from(block)).floor().max(2.0) as usize * block as usize;
+        cells /= size[axis] as f64;
     }
     size
 }

@@ -14,7 +14,7 @@ pub(super) struct Recorder {
     nodes: Vec<sys::CUgraphNode>,
     /// What each node waits for.
     waits: Vec<Vec<usize>>,
-    order: Order<usize>,
+    order: Order,
     /// What the next launch waits for; `None` outside [`Cuda::accessing`].
     after: Option<Vec<usize>>,
     kept: Vec<Kept>,

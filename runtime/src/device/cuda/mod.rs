@@ -2,8 +2,8 @@
 //!
 //! cudarc loads the driver and NVRTC when they are first used and panics where they are missing, so their presence is
 //! asked before anything else ([`Cuda::new`], `compile::nvrtc`). Everything runs on one stream of our own, but for copies to the host
-//! ([`Staging`]), which events order; cudarc's tracking of events between streams is off. What runs beside what inside a [`Graph`] says
-//! `graph`.
+//! ([`Staging`]), which events order; cudarc's tracking of events between streams is off. `graph` says what runs beside what
+//! inside a [`Graph`].
 
 mod compile;
 mod graph;
