@@ -1,7 +1,9 @@
-//! A colour map whose equal steps look equal: from deep indigo over teal to pale yellow.
+//! Colour maps, made in Oklab (Ottosson, "A perceptual color space for image processing", 2020).
 //!
-//! The path is a straight line of lightness and of hue in Oklab (Ottosson, "A perceptual color space for image processing",
-//! 2020) with as much chroma as the screen has, walked at constant speed.
+//! | map | for | path |
+//! | --- | --- | --- |
+//! | [`Map::sequential`] | what has a least value | from deep indigo over teal to pale yellow: a straight line of lightness and of hue with as much chroma as the screen has, walked at constant speed, so that equal steps look equal |
+//! | [`Map::diverging`] | what has a sign | from blue over nearly white to red: both ends are as dark, and equal distances from the middle equally light |
 
 /// A colour on the screen (sRGB), each channel 0 to 1.
 pub(super) type Colour = [f32; 3];
@@ -22,8 +24,25 @@ const SAMPLES: usize = 1024;
 const SMOOTH: usize = 90;
 const ENTRIES: usize = 256;
 
+/// A map of two arms: lightness in the middle and at the ends, chroma there, and the hues of what is below and above.
+const MIDDLE: f64 = 0.96;
+const END: f64 = 0.40;
+const END_CHROMA: f64 = 0.16;
+const ARMS: [f64; 2] = [262.0, 28.0];
+
 impl Map {
-    pub(super) fn new() -> Map {
+    pub(super) fn diverging() -> Map {
+        let table = (0..ENTRIES).map(|entry| {
+            let place = 2.0 * entry as f64 / (ENTRIES - 1) as f64 - 1.0;
+            let (arm, way) = (ARMS[usize::from(place > 0.0)].to_radians(), place.abs());
+            let chroma = END_CHROMA * (way * std::f64::consts::FRAC_PI_2).sin();
+            let colour = srgb([MIDDLE + way * (END - MIDDLE), chroma * arm.cos(), chroma * arm.sin()]);
+            colour.map(|channel| channel.clamp(0.0, 1.0) as f32)
+        });
+        Map { table: table.collect() }
+    }
+
+    pub(super) fn sequential() -> Map {
         let path = path();
         let mut travelled = vec![0.0];
         for pair in path.windows(2) {
@@ -109,7 +128,7 @@ mod tests {
 
     #[test]
     fn the_map_grows_lighter_in_even_steps() {
-        let map = Map::new();
+        let map = Map::sequential();
         // Luminance, as a stand-in for lightness that is computed another way.
         let luminance = |value: f64| {
             let linear = map.at(value).map(|channel| f64::from(channel).powf(2.2));
@@ -122,8 +141,25 @@ mod tests {
     }
 
     #[test]
+    fn signs_have_colours_of_their_own_and_equal_magnitudes_are_equally_light() {
+        let map = Map::diverging();
+        let lightness = |value: f64| {
+            let linear = map.at(value).map(|channel| f64::from(channel).powf(2.2));
+            (0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]).cbrt()
+        };
+        for way in [0.05, 0.2, 0.35, 0.5] {
+            let ([red, _, blue], [also_red, _, also_blue]) = (map.at(0.5 - way), map.at(0.5 + way));
+            assert!(blue > red && also_red > also_blue, "{way}");
+            assert!((lightness(0.5 - way) - lightness(0.5 + way)).abs() < 0.06, "{way}");
+            assert!(lightness(0.5 - way) < lightness(0.5 - way + 0.04), "{way}");
+        }
+        let middle = map.at(0.5);
+        assert!(middle.iter().all(|channel| *channel > 0.9), "{middle:?}");
+    }
+
+    #[test]
     fn values_outside_take_the_nearer_end() {
-        let map = Map::new();
+        let map = Map::sequential();
         assert_eq!(map.at(-1.0), map.at(0.0));
         assert_eq!(map.at(7.0), map.at(1.0));
         assert_eq!(map.at(f64::NAN), map.at(0.0));

@@ -1,5 +1,5 @@
-//! Pictures of the velocity, its magnitude in colour with evenly spaced streamlines on top, of the vorticity's magnitude,
-//! and of scalars. On a refined grid the edges of its blocks are drawn over them.
+//! Pictures of the velocity, its magnitude in colour with evenly spaced streamlines on top, of the vorticity (in two dimensions with
+//! its sign, in three its magnitude), and of scalars. On a refined grid the edges of its blocks are drawn over them.
 
 use lbm_runtime::solver::snapshot::Snapshot;
 use rayon::prelude::*;
@@ -47,7 +47,8 @@ const TOLD_APART: f64 = 0.995;
 pub fn draw_velocity(case: &Case, snapshot: &Snapshot) -> Option<Canvas> {
     let plane = Plane::velocity(case, snapshot)?;
     let fastest = plane.longest();
-    let (mut canvas, cells) = paint(case, snapshot, &plane, fastest);
+    let scale = Scale { map: Map::sequential(), least: 0.0, most: fastest };
+    let (mut canvas, cells) = paint(case, snapshot, &plane, &scale, length);
     let from = cells.from;
     let (width, height) = (cells.to.0 - from.0, cells.to.1 - from.1);
     let lines = streamlines([width, height], |x, y| on_pixels(&plane, &cells, x, y), SEPARATION, STILL * fastest);
@@ -69,25 +70,31 @@ pub fn draw_velocity(case: &Case, snapshot: &Snapshot) -> Option<Canvas> {
     } else {
         (fastest, "speed / (cells per step)".to_string())
     };
-    colour_bar(&mut canvas, cells, (0.0, most), &label);
+    colour_bar(&mut canvas, cells, &Scale { most, ..scale }, &label);
     Some(canvas)
 }
 
-/// Draws the magnitude of the vorticity, on the same plane.
+/// Draws the vorticity on the same plane: its component along z in two dimensions, positive where the flow turns to the left, its
+/// magnitude in three.
 pub fn draw_vorticity(case: &Case, snapshot: &Snapshot) -> Option<Canvas> {
     let plane = Plane::vorticity(case, snapshot)?;
     let most = plane.quantile(TOLD_APART);
-    let (mut canvas, cells) = paint(case, snapshot, &plane, most);
+    let (map, least, value): (_, _, fn([f64; 3]) -> f64) = match case.dim {
+        2 => (Map::diverging(), -most, |vorticity| vorticity[2]),
+        _ => (Map::sequential(), 0.0, length),
+    };
+    let scale = Scale { map, least, most };
+    let (mut canvas, cells) = paint(case, snapshot, &plane, &scale, value);
     solids(&mut canvas, case, &cells);
     frame(&mut canvas, case, &plane, &cells);
-    let (most, label) = if case.units.si {
-        (most / case.units.step, "vorticity / (1/s)")
+    let (unit, label) = if case.units.si {
+        (case.units.step, "vorticity / (1/s)")
     } else if case.scales.velocity > 0.0 {
-        (most * case.scales.length / case.scales.velocity, "vorticity / (U/L)")
+        (case.scales.velocity / case.scales.length, "vorticity / (U/L)")
     } else {
-        (most, "vorticity / (1/step)")
+        (1.0, "vorticity / (1/step)")
     };
-    colour_bar(&mut canvas, cells, (0.0, most), label);
+    colour_bar(&mut canvas, cells, &Scale { least: least / unit, most: most / unit, ..scale }, label);
     Some(canvas)
 }
 
@@ -95,15 +102,36 @@ pub fn draw_vorticity(case: &Case, snapshot: &Snapshot) -> Option<Canvas> {
 pub fn draw_scalar(case: &Case, snapshot: &Snapshot, name: &str) -> Option<Canvas> {
     let (plane, least) = Plane::scalar(case, snapshot, name)?;
     let range = plane.longest();
-    let (mut canvas, cells) = paint(case, snapshot, &plane, range);
+    let scale = Scale { map: Map::sequential(), least: 0.0, most: range };
+    let (mut canvas, cells) = paint(case, snapshot, &plane, &scale, length);
     solids(&mut canvas, case, &cells);
     frame(&mut canvas, case, &plane, &cells);
-    colour_bar(&mut canvas, cells, (least, least + range), name);
+    colour_bar(&mut canvas, cells, &Scale { least, most: least + range, ..scale }, name);
     Some(canvas)
 }
 
-/// A titled canvas with the length of the vectors in colour, up to `most`, and the area where they are.
-fn paint(case: &Case, snapshot: &Snapshot, plane: &Plane, most: f64) -> (Canvas, Area) {
+/// What colours mean.
+struct Scale {
+    map: Map,
+    /// The values at the ends of the map.
+    least: f64,
+    most: f64,
+}
+
+impl Scale {
+    fn colour(&self, value: f64) -> Colour {
+        self.map.at((value - self.least) / (self.most - self.least).max(f64::MIN_POSITIVE))
+    }
+}
+
+/// A titled canvas with a value of the vectors in colour, and the area where they are.
+fn paint(
+    case: &Case,
+    snapshot: &Snapshot,
+    plane: &Plane,
+    scale: &Scale,
+    value: impl Fn([f64; 3]) -> f64,
+) -> (Canvas, Area) {
     let pixels = FIELD / plane.extent[0].max(plane.extent[1]);
     let (width, height) =
         ((plane.extent[0] * pixels).max(300.0).round(), (plane.extent[1] * pixels).max(300.0).round());
@@ -115,10 +143,9 @@ fn paint(case: &Case, snapshot: &Snapshot, plane: &Plane, most: f64) -> (Canvas,
     let from = (MARGIN.left, MARGIN.top);
     let cells =
         Area { from, to: (from.0 + width, from.1 + height), x: (0.0, plane.extent[0]), y: (0.0, plane.extent[1]) };
-    let map = Map::new();
     canvas.paint(cells.from, cells.to, |x, y| {
         let (x, y) = cells.point((x, y));
-        map.at(length(plane.at(x, y)) / most.max(f64::MIN_POSITIVE))
+        scale.colour(value(plane.at(x, y)))
     });
     if !snapshot.is_uniform() {
         let edges = outlines(case, snapshot, NARROWEST / pixels);
@@ -228,12 +255,11 @@ fn axis(axis: usize) -> &'static str {
 }
 
 /// What the colours mean, from the least value to the largest.
-fn colour_bar(canvas: &mut Canvas, cells: Area, (least, most): (f64, f64), label: &str) {
-    let map = Map::new();
+fn colour_bar(canvas: &mut Canvas, cells: Area, scale: &Scale, label: &str) {
     let left = cells.to.0 + 40.0;
-    let bar = Area { from: (left, cells.from.1), to: (left + 34.0, cells.to.1), x: (0.0, 1.0), y: (least, most) };
-    let range = (most - least).max(f64::MIN_POSITIVE);
-    canvas.paint(bar.from, bar.to, |x, y| map.at((bar.point((x, y)).1 - least) / range));
+    let y = (scale.least, scale.most);
+    let bar = Area { from: (left, cells.from.1), to: (left + 34.0, cells.to.1), x: (0.0, 1.0), y };
+    canvas.paint(bar.from, bar.to, |x, y| scale.colour(bar.point((x, y)).1));
     bar.frame(canvas);
     bar.label_right(canvas, label);
 }
@@ -296,6 +322,25 @@ mod tests {
             let margins = (MARGIN.left + MARGIN.right, MARGIN.top + MARGIN.bottom);
             assert_eq!(size, ((1000.0 + margins.0) as u32, (1000.0 + margins.1) as u32));
         }
+    }
+
+    #[test]
+    fn vorticity_in_a_plane_flow_has_the_colour_of_its_sign() {
+        let (case, mut snapshot) = example::cavity(32);
+        let colour = |snapshot: &Snapshot| {
+            let canvas = draw_vorticity(&case, snapshot).unwrap();
+            let pixel = |x: f64, y: f64| {
+                let scale = FIELD / 32.0;
+                canvas.pixel((MARGIN.left + x * scale) as usize, (MARGIN.top + (32.0 - y) * scale) as usize)
+            };
+            pixel(16.0, 31.0)
+        };
+        // Below a lid that moves to the right, the flow turns to the right.
+        let [red, _, blue] = colour(&snapshot);
+        assert!(blue > red + 0.1, "{red} {blue}");
+        snapshot.components[1..].iter_mut().for_each(|part| part.data.iter_mut().for_each(|value| *value = -*value));
+        let [red, _, blue] = colour(&snapshot);
+        assert!(red > blue + 0.1, "{red} {blue}");
     }
 
     #[test]
